@@ -1,0 +1,1 @@
+//! glTF documents from scratch.

@@ -1,0 +1,47 @@
+//! What can be wrong with a file.
+
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+/// What is wrong with a file, and where.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum FileError {
+    /// The ending is not one that we read or write here.
+    #[error("{}: the ending must be {wanted}", path.display())]
+    Ending {
+        /// The file.
+        path: PathBuf,
+        /// What is allowed.
+        wanted: &'static str,
+    },
+    /// The operating system refused.
+    #[error("{}: {error}", path.display())]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// Its word.
+        error: std::io::Error,
+    },
+    /// A text file says something wrong at a line (counted from 1).
+    #[error("{}:{line}: {what}", path.display())]
+    Line {
+        /// The file.
+        path: PathBuf,
+        /// The line.
+        line: usize,
+        /// What is wrong.
+        what: String,
+    },
+    /// A document says something wrong at a place (a JSON path such as `animations[2].channels[0].sampler`).
+    #[error("{}: {at}: {what}", path.display())]
+    At {
+        /// The file.
+        path: PathBuf,
+        /// The place.
+        at: String,
+        /// What is wrong.
+        what: String,
+    },
+}

@@ -1,0 +1,18 @@
+//! Files for Sinew: glTF, GLB, VRM and BVH in and out, ground meshes in.
+//!
+//! Files know nothing of solvers: they turn bytes into a [`Model`] (skeleton, clips, roles that the file declares, the
+//! points of its skin) and clips back into bytes. Units and axes are converted here and nowhere else.
+
+pub mod build;
+pub mod bvh;
+pub mod gltf;
+pub mod ground;
+pub mod sample;
+
+mod error;
+mod model;
+mod write;
+
+pub use error::FileError;
+pub use model::{Model, ReadOptions, SkinVertex, Source, UpAxis};
+pub use write::write_whole;

@@ -1,0 +1,86 @@
+//! What a file of a character holds, whatever its format.
+
+use std::{path::Path, sync::Arc};
+
+use glam::Vec3;
+use sinew::{JointId, Skeleton, Transform, motion::Clip};
+
+use crate::FileError;
+
+/// A character, creature or arm as read from a file.
+#[derive(Clone, Debug)]
+pub struct Model {
+    /// Name of the file without its folder and ending.
+    pub name: String,
+    /// Every node of the file's scene, or every joint of a BVH, in metres and Y up. The rest pose is as the file has it.
+    pub skeleton: Arc<Skeleton>,
+    /// Every clip, in the file's order.
+    pub clips: Vec<Clip>,
+    /// Local transforms in the bind pose, in the skeleton's order: where a skin's inverse bind matrices differ from the
+    /// rest pose, theirs; elsewhere the rest pose.
+    pub bind: Vec<Transform>,
+    /// The skinned mesh's vertices, each in the space of the joint that moves it most (in bind space, so that the bind
+    /// pose's model transform of the joint takes it to where the mesh was made).
+    pub skin: Vec<SkinVertex>,
+    /// Humanoid roles that the file itself declares (VRM), under VRM 1.0's bone names (`hips`, `leftUpperLeg`, ...).
+    pub declared_roles: Vec<(String, JointId)>,
+    /// The document itself, for writing it back.
+    pub source: Source,
+}
+
+/// One vertex of a skin.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SkinVertex {
+    /// The joint with the largest weight.
+    pub joint: JointId,
+    /// That weight, 0 to 1.
+    pub weight: f32,
+    /// Place in the joint's own space.
+    pub position: Vec3,
+}
+
+/// The document that a model was read from.
+#[derive(Clone, Debug)]
+pub enum Source {
+    /// glTF, GLB or VRM.
+    Gltf(crate::gltf::Document),
+    /// BVH.
+    Bvh(crate::bvh::Bvh),
+}
+
+/// Which axis of a file points up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum UpAxis {
+    /// As glTF has it.
+    #[default]
+    Y,
+    /// As many modelling programs have it: (x, y, z) becomes (x, z, -y).
+    Z,
+}
+
+/// What a file does not say of itself.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ReadOptions {
+    /// Metres a unit, for formats that do not say (BVH, OBJ).
+    pub scale: f32,
+    /// Which axis points up, for formats that do not say.
+    pub up: UpAxis,
+}
+
+impl Default for ReadOptions {
+    fn default() -> Self {
+        Self { scale: 1.0, up: UpAxis::Y }
+    }
+}
+
+impl Model {
+    /// Reads .glb, .gltf, .vrm or .bvh, told apart by ending.
+    pub fn read(path: &Path, options: &ReadOptions) -> Result<Self, FileError> {
+        let ending = path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
+        match ending.as_str() {
+            "glb" | "gltf" | "vrm" => crate::gltf::read(path),
+            "bvh" => crate::bvh::read(path, options),
+            _ => Err(FileError::Ending { path: path.into(), wanted: ".glb, .gltf, .vrm or .bvh" }),
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! A run of joints from a root down to a tip.
+
+use alloc::{string::String, vec::Vec};
+
+use glam::Vec3;
+use thiserror::Error;
+
+use crate::{JointId, Pose, Skeleton, math};
+
+/// What is wrong with a chain.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
+pub enum ChainError {
+    /// The tip does not hang below the root.
+    #[error("joint `{tip}` does not hang below joint `{root}`")]
+    TipNotBelowRoot {
+        /// Name of the root.
+        root: String,
+        /// Name of the tip.
+        tip: String,
+    },
+    /// The offset at the tip holds NaN or an infinity.
+    #[error("the offset at the tip `{tip}` is not finite: {offset}")]
+    Offset {
+        /// Name of the tip.
+        tip: String,
+        /// The offset.
+        offset: Vec3,
+    },
+    /// A frame inside the chain is sheared or collapsed, so that turning its joint would change lengths.
+    #[error("joint `{joint}` is sheared or flattened (by {shear}): its scale must be uniform inside a chain")]
+    Sheared {
+        /// Name of the joint.
+        joint: String,
+        /// See [`math::shear`].
+        shear: f32,
+    },
+}
+
+/// The joints from a root (base) down to a tip (end effector), both included.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Chain {
+    joints: Vec<JointId>,
+    /// The point, in the tip's own frame, that a position goal is for: zero for the joint itself; a foot's sole, a tool's
+    /// point.
+    tip_offset: Vec3,
+}
+
+impl Chain {
+    /// The joints on the way from `root` down to `tip`. A chain may be a single joint.
+    pub fn new(skeleton: &Skeleton, root: JointId, tip: JointId) -> Result<Self, ChainError> {
+        if !skeleton.is_below(tip, root) {
+            return Err(ChainError::TipNotBelowRoot {
+                root: skeleton.name(root).into(),
+                tip: skeleton.name(tip).into(),
+            });
+        }
+        let mut joints: Vec<_> = core::iter::once(tip).chain(skeleton.ancestors(tip)).collect();
+        joints.truncate(joints.iter().position(|&j| j == root).map_or(1, |at| at + 1));
+        joints.reverse();
+        Ok(Self { joints, tip_offset: Vec3::ZERO })
+    }
+
+    /// The same chain with its end at a point of the tip's own frame (in the tip's local units).
+    pub fn with_tip_offset(mut self, skeleton: &Skeleton, offset: Vec3) -> Result<Self, ChainError> {
+        if !offset.is_finite() {
+            return Err(ChainError::Offset { tip: skeleton.name(self.tip()).into(), offset });
+        }
+        self.tip_offset = offset;
+        Ok(self)
+    }
+
+    /// Every joint, root first.
+    pub fn joints(&self) -> &[JointId] {
+        &self.joints
+    }
+
+    /// The first joint.
+    pub fn root(&self) -> JointId {
+        self.joints[0]
+    }
+
+    /// The last joint.
+    pub fn tip(&self) -> JointId {
+        self.joints[self.joints.len() - 1]
+    }
+
+    /// See [`Chain::with_tip_offset`].
+    pub fn tip_offset(&self) -> Vec3 {
+        self.tip_offset
+    }
+
+    /// Where the chain ends, in model space.
+    pub fn end(&self, pose: &Pose) -> Vec3 {
+        pose.model(self.tip()).transform_point3(self.tip_offset)
+    }
+
+    /// The chain's length in a pose: the sum of its bones, offset at the tip included.
+    pub fn length(&self, pose: &Pose) -> f32 {
+        let bones: f32 =
+            self.joints.windows(2).map(|w| (pose.position(w[1]) - pose.position(w[0])).length()).sum();
+        bones + (self.end(pose) - pose.position(self.tip())).length()
+    }
+
+    /// An error that names the first joint of the chain whose frame, or whose parent's frame, is not a rotation with a
+    /// uniform scale (mirrored or not). The tip's own scale is free where it has no offset.
+    pub fn check_frames(&self, pose: &Pose) -> Result<(), ChainError> {
+        let skeleton = pose.skeleton();
+        let inner = if self.tip_offset == Vec3::ZERO {
+            &self.joints[..self.joints.len() - 1]
+        } else {
+            &self.joints[..]
+        };
+        let parent = skeleton.parent(self.root());
+        for &joint in parent.iter().chain(inner) {
+            // f32 products down a hundred joints stay within 1e-5; a visible shear begins at a thousandth.
+            let shear = math::shear(&pose.model(joint).matrix3);
+            if shear.is_nan() || shear > 1e-3 {
+                return Err(ChainError::Sheared { joint: skeleton.name(joint).into(), shear });
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,12 @@
+//! The ground: what casts find it with, what it is made of, and feet planted on it.
+
+mod cast;
+mod mesh;
+pub mod terrain;
+#[cfg(feature = "parry")]
+mod trimesh;
+
+pub use cast::{Filter, Ground, Hit, Plane};
+pub use mesh::{MeshError, TriangleMesh};
+#[cfg(feature = "parry")]
+pub use trimesh::MeshGround;

@@ -1,0 +1,1 @@
+//! Grounds that need no file: stairs, a slope, rough ground.

@@ -1,0 +1,44 @@
+//! Sinew: an inverse-kinematics engine.
+//!
+//! Inverse kinematics turns a chain from its leaf: say where the hand must be, and the shoulder and the elbow
+//! follow. A program's way through the engine is `Clip -> Pose -> solvers -> Pose -> Clip`:
+//!
+//! - [`Skeleton`] is the tree of joints with its rest pose, [`Pose`] one placement of it, [`Transform`] the local
+//!   transform of one joint;
+//! - [`motion`] holds tracks and clips, samples them into poses and bakes poses back into keys;
+//! - [`solve`] holds the solvers, one file each; they know nothing of clips, files or drawing;
+//! - [`ground`] finds what feet stand on, by rays and spheres, and plants feet on it;
+//! - [`rig`] says which joint plays which role in a body.
+//!
+//! Conventions are glTF's: right-handed, Y up, metres, radians, quaternions x y z w, column vectors. *Local* space
+//! is the parent joint's, *model* space the skeleton's.
+//!
+//! The crate is `no_std` (with `alloc`) without its default feature `std`; then the feature `libm` must be on.
+#![cfg_attr(not(feature = "std"), no_std)]
+#![forbid(unsafe_code)]
+extern crate alloc;
+
+#[cfg(not(any(feature = "std", feature = "libm")))]
+compile_error!("sinew needs the feature `std` or the feature `libm` for its mathematics");
+
+pub mod ground;
+pub mod math;
+pub mod motion;
+pub mod rig;
+pub mod solve;
+
+mod chain;
+mod goal;
+mod pose;
+mod report;
+mod skeleton;
+mod transform;
+
+pub use chain::{Chain, ChainError};
+pub use goal::{Goal, Pole};
+pub use pose::{Pose, PoseError};
+pub use report::{Report, SolveError, Status};
+pub use skeleton::{JointId, Skeleton, SkeletonBuilder, SkeletonError};
+pub use transform::Transform;
+
+pub use glam;

@@ -1,0 +1,343 @@
+//! Scalar kernels for rotations: what glam does not have, and what must give the same bits on every build.
+//!
+//! glam's `Quat` runs on SSE2, NEON or plain code depending on the target, and their sums are ordered differently.
+//! What the engine promises to be bit-equal goes through these functions instead: `f32`, one order, no fused
+//! multiply-add. `Vec3` and `Mat3` are plain scalar code in glam and are used as they are.
+
+use glam::{Mat3, Quat, Vec3};
+
+/// Square root (exactly rounded on every platform).
+#[inline(always)]
+pub fn sqrt(x: f32) -> f32 {
+    #[cfg(feature = "std")]
+    return x.sqrt();
+    #[cfg(not(feature = "std"))]
+    return libm::sqrtf(x);
+}
+
+macro_rules! unary {
+    ($(#[$doc:meta] $name:ident = $std:ident, $libm:ident;)*) => {$(
+        #[$doc]
+        #[inline]
+        pub fn $name(x: f32) -> f32 {
+            #[cfg(feature = "libm")]
+            return libm::$libm(x);
+            #[cfg(not(feature = "libm"))]
+            return x.$std();
+        }
+    )*};
+}
+unary! {
+    /// Sine of an angle in radians.
+    sin = sin, sinf;
+    /// Cosine of an angle in radians.
+    cos = cos, cosf;
+    /// Tangent of an angle in radians.
+    tan = tan, tanf;
+    /// e to the power of x.
+    exp = exp, expf;
+    /// The largest whole number not above x.
+    floor = floor, floorf;
+    /// The smallest whole number not below x.
+    ceil = ceil, ceilf;
+}
+
+/// Arc cosine in radians; the argument is clamped into \[-1, 1\].
+#[inline]
+pub fn acos(x: f32) -> f32 {
+    let x = x.clamp(-1.0, 1.0);
+    #[cfg(feature = "libm")]
+    return libm::acosf(x);
+    #[cfg(not(feature = "libm"))]
+    return x.acos();
+}
+
+/// Angle of the point (x, y) from the x axis, in (-pi, pi].
+#[inline]
+pub fn atan2(y: f32, x: f32) -> f32 {
+    #[cfg(feature = "libm")]
+    return libm::atan2f(y, x);
+    #[cfg(not(feature = "libm"))]
+    return y.atan2(x);
+}
+
+/// The product `a * b`: the rotation that turns by `b` first, then by `a`.
+#[inline(always)]
+pub fn mul(a: Quat, b: Quat) -> Quat {
+    Quat::from_xyzw(
+        a.w * b.x + a.x * b.w + a.y * b.z - a.z * b.y,
+        a.w * b.y - a.x * b.z + a.y * b.w + a.z * b.x,
+        a.w * b.z + a.x * b.y - a.y * b.x + a.z * b.w,
+        a.w * b.w - a.x * b.x - a.y * b.y - a.z * b.z,
+    )
+}
+
+/// The inverse of a unit quaternion.
+#[inline(always)]
+pub fn conjugate(q: Quat) -> Quat {
+    Quat::from_xyzw(-q.x, -q.y, -q.z, q.w)
+}
+
+/// `v` turned by the unit quaternion `q`.
+#[inline(always)]
+pub fn rotate(q: Quat, v: Vec3) -> Vec3 {
+    let u = Vec3::new(q.x, q.y, q.z);
+    let t = 2.0 * u.cross(v);
+    v + q.w * t + u.cross(t)
+}
+
+/// Four-component dot product.
+#[inline(always)]
+pub fn dot(a: Quat, b: Quat) -> f32 {
+    a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w
+}
+
+/// `q` scaled to unit length; the identity where its length is zero or not a number.
+#[inline(always)]
+pub fn normalize(q: Quat) -> Quat {
+    let l = dot(q, q);
+    if l > 0.0 && l.is_finite() {
+        let s = 1.0 / sqrt(l);
+        Quat::from_xyzw(q.x * s, q.y * s, q.z * s, q.w * s)
+    } else {
+        Quat::IDENTITY
+    }
+}
+
+/// The rotation by `angle` radians about the unit vector `axis` (right-handed).
+#[inline]
+pub fn axis_angle(axis: Vec3, angle: f32) -> Quat {
+    let (s, c) = (sin(0.5 * angle), cos(0.5 * angle));
+    Quat::from_xyzw(axis.x * s, axis.y * s, axis.z * s, c)
+}
+
+/// The rotation vector (axis times angle, angle in \[0, pi\]) of a unit quaternion.
+#[inline]
+pub fn rotation_vector(q: Quat) -> Vec3 {
+    let q = if q.w < 0.0 { Quat::from_xyzw(-q.x, -q.y, -q.z, -q.w) } else { q };
+    let v = Vec3::new(q.x, q.y, q.z);
+    let s = v.length();
+    // For small angles 2 asin(s) / s tends to 2.
+    if s < 1e-6 { v * 2.0 } else { v * (2.0 * atan2(s, q.w) / s) }
+}
+
+/// The angle in \[0, pi\] between two rotations.
+#[inline]
+pub fn angle_between(a: Quat, b: Quat) -> f32 {
+    let d = mul(conjugate(a), b);
+    2.0 * atan2(sqrt(d.x * d.x + d.y * d.y + d.z * d.z), d.w.abs())
+}
+
+/// The shortest rotation that takes the unit vector `from` to the unit vector `to`, without trigonometry.
+///
+/// q = (from x to, 1 + from . to), normalised. Where the two are opposite, every half turn about an axis across
+/// them is shortest: `fallback` names the axis (it is made perpendicular to `from`; any axis serves where it is
+/// parallel to it).
+#[inline]
+pub fn shortest_arc(from: Vec3, to: Vec3, fallback: Vec3) -> Quat {
+    let w = 1.0 + from.dot(to);
+    // Below 1e-6 the cross product, of length sqrt(2 w), has fewer than three digits left in f32.
+    if w > 1e-6 {
+        let c = from.cross(to);
+        normalize(Quat::from_xyzw(c.x, c.y, c.z, w))
+    } else {
+        let axis = perpendicular(from, fallback);
+        Quat::from_xyzw(axis.x, axis.y, axis.z, 0.0)
+    }
+}
+
+/// The unit vector along the part of `v` that is perpendicular to the unit vector `axis`; where there is none, any
+/// perpendicular (always the same for the same `axis`).
+#[inline]
+pub fn perpendicular(axis: Vec3, v: Vec3) -> Vec3 {
+    let p = v - axis * v.dot(axis);
+    let l = p.length_squared();
+    if l > 1e-12 * v.length_squared() && l > 0.0 && l.is_finite() {
+        // Once more, so that cancellation in the first subtraction leaves no part along the axis.
+        let p = p / sqrt(l);
+        let p = p - axis * p.dot(axis);
+        return p / sqrt(p.length_squared());
+    }
+    // The coordinate axis furthest from `axis`.
+    let a = axis.abs();
+    let e = if a.x <= a.y && a.x <= a.z {
+        Vec3::X
+    } else if a.y <= a.z {
+        Vec3::Y
+    } else {
+        Vec3::Z
+    };
+    let p = e - axis * e.dot(axis);
+    p / sqrt(p.length_squared())
+}
+
+/// Splits the unit quaternion `q` into `(swing, twist)` with `q = swing * twist`: `twist` turns about the unit vector
+/// `axis`, `swing` about an axis perpendicular to it (Baerlocher & Boulic 2001). At a half-turn of swing the twist is
+/// undefined and the identity is given.
+#[inline]
+pub fn swing_twist(q: Quat, axis: Vec3) -> (Quat, Quat) {
+    let p = q.x * axis.x + q.y * axis.y + q.z * axis.z;
+    let twist = normalize(Quat::from_xyzw(axis.x * p, axis.y * p, axis.z * p, q.w));
+    (mul(q, conjugate(twist)), twist)
+}
+
+/// Spherical interpolation along the shorter way, `t` in \[0, 1\], as glTF prescribes for rotation tracks.
+#[inline]
+pub fn slerp(a: Quat, b: Quat, t: f32) -> Quat {
+    let mut d = dot(a, b);
+    let mut b = b;
+    if d < 0.0 {
+        d = -d;
+        b = Quat::from_xyzw(-b.x, -b.y, -b.z, -b.w);
+    }
+    let (wa, wb) = if d > 0.9995 {
+        // Nearly equal: the chord is the arc to f32 precision, and sin(angle) would lose digits.
+        (1.0 - t, t)
+    } else {
+        let angle = acos(d);
+        let s = 1.0 / sin(angle);
+        (sin((1.0 - t) * angle) * s, sin(t * angle) * s)
+    };
+    normalize(Quat::from_xyzw(
+        wa * a.x + wb * b.x,
+        wa * a.y + wb * b.y,
+        wa * a.z + wb * b.z,
+        wa * a.w + wb * b.w,
+    ))
+}
+
+/// The rotation matrix of a unit quaternion.
+#[inline(always)]
+pub fn to_matrix(q: Quat) -> Mat3 {
+    let (x2, y2, z2) = (q.x + q.x, q.y + q.y, q.z + q.z);
+    let (xx, xy, xz) = (q.x * x2, q.x * y2, q.x * z2);
+    let (yy, yz, zz) = (q.y * y2, q.y * z2, q.z * z2);
+    let (wx, wy, wz) = (q.w * x2, q.w * y2, q.w * z2);
+    Mat3::from_cols(
+        Vec3::new(1.0 - (yy + zz), xy + wz, xz - wy),
+        Vec3::new(xy - wz, 1.0 - (xx + zz), yz + wx),
+        Vec3::new(xz + wy, yz - wx, 1.0 - (xx + yy)),
+    )
+}
+
+/// The unit quaternion of a rotation matrix (orthonormal, determinant 1; Shepperd 1978).
+pub fn from_matrix(m: &Mat3) -> Quat {
+    let (a, b, c) = (m.x_axis, m.y_axis, m.z_axis);
+    let t = a.x + b.y + c.z;
+    let q = if t > 0.0 {
+        Quat::from_xyzw(b.z - c.y, c.x - a.z, a.y - b.x, t + 1.0)
+    } else if a.x >= b.y && a.x >= c.z {
+        Quat::from_xyzw(1.0 + a.x - b.y - c.z, a.y + b.x, c.x + a.z, b.z - c.y)
+    } else if b.y >= c.z {
+        Quat::from_xyzw(a.y + b.x, 1.0 + b.y - a.x - c.z, b.z + c.y, c.x - a.z)
+    } else {
+        Quat::from_xyzw(c.x + a.z, b.z + c.y, 1.0 + c.z - a.x - b.y, a.y - b.x)
+    };
+    normalize(q)
+}
+
+/// The signed uniform scale of a similarity's linear part: negative where it mirrors.
+#[inline]
+pub fn uniform_scale(linear: &Mat3) -> f32 {
+    let s = sqrt(
+        (linear.x_axis.length_squared() + linear.y_axis.length_squared() + linear.z_axis.length_squared())
+            / 3.0,
+    );
+    if linear.determinant() < 0.0 { -s } else { s }
+}
+
+/// How far a linear part is from a similarity (a rotation, uniformly scaled, perhaps mirrored): the largest relative
+/// difference among its columns' lengths and of its columns' angles from a right angle. 0 for a similarity.
+pub fn shear(linear: &Mat3) -> f32 {
+    let (a, b, c) = (linear.x_axis, linear.y_axis, linear.z_axis);
+    let (aa, bb, cc) = (a.length_squared(), b.length_squared(), c.length_squared());
+    let max = aa.max(bb).max(cc);
+    // `is_normal` fails for 0, infinities and NaN alike: a collapsed frame is no similarity.
+    if !max.is_normal() {
+        return f32::INFINITY;
+    }
+    let min = aa.min(bb).min(cc);
+    let lengths = 1.0 - sqrt(min / max);
+    let angles = a.dot(b).abs().max(a.dot(c).abs()).max(b.dot(c).abs()) / max;
+    lengths.max(angles)
+}
+
+/// The rotation of a similarity's linear part. A mirrored one is taken as a rotation with a negative uniform scale.
+#[inline]
+pub fn rotation_of(linear: &Mat3) -> Quat {
+    let s = uniform_scale(linear);
+    if s == 0.0 || !s.is_finite() {
+        return Quat::IDENTITY;
+    }
+    let r = 1.0 / s;
+    from_matrix(&Mat3::from_cols(linear.x_axis * r, linear.y_axis * r, linear.z_axis * r))
+}
+
+/// A rotation given in model space as it appears inside a frame with the linear part `frame` (a similarity, mirrored or
+/// not): `frame^-1 * delta * frame`.
+///
+/// Only the axis changes: it is carried by the frame's orthogonal part Q, and where Q mirrors, the angle changes sign;
+/// both are (Q^T v) * det Q on the quaternion's vector part.
+#[inline]
+pub fn into_frame(frame: &Mat3, delta: Quat) -> Quat {
+    let v = Vec3::new(delta.x, delta.y, delta.z);
+    let s = uniform_scale(frame);
+    if s == 0.0 {
+        return delta;
+    }
+    let k = 1.0 / s;
+    Quat::from_xyzw(frame.x_axis.dot(v) * k, frame.y_axis.dot(v) * k, frame.z_axis.dot(v) * k, delta.w)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rotations() -> impl Iterator<Item = Quat> {
+        (0..200).map(|i| {
+            let f = i as f32;
+            normalize(Quat::from_xyzw((f * 1.3).sin(), (f * 2.1).cos(), (f * 0.7).sin(), (f * 1.9).cos()))
+        })
+    }
+
+    #[test]
+    fn swing_and_twist_multiply_back() {
+        for q in rotations() {
+            let axis = Vec3::new(0.36, 0.48, 0.8);
+            let (swing, twist) = swing_twist(q, axis);
+            assert!(angle_between(mul(swing, twist), q) < 1e-3);
+            assert!((swing.x * axis.x + swing.y * axis.y + swing.z * axis.z).abs() < 1e-6);
+        }
+    }
+
+    #[test]
+    fn matrices_and_quaternions_agree() {
+        for q in rotations() {
+            assert!(angle_between(from_matrix(&to_matrix(q)), q) < 1e-3);
+            let v = Vec3::new(0.3, -2.0, 1.1);
+            assert!((to_matrix(q) * v - rotate(q, v)).length() < 2e-6);
+        }
+    }
+
+    #[test]
+    fn shortest_arc_of_opposite_vectors_is_a_half_turn() {
+        let q = shortest_arc(Vec3::X, -Vec3::X, Vec3::Y);
+        assert!((rotate(q, Vec3::X) + Vec3::X).length() < 1e-6);
+        assert_eq!(rotate(q, Vec3::Y), Vec3::Y);
+    }
+
+    #[test]
+    fn rotations_pass_through_mirrored_and_scaled_frames() {
+        let delta = axis_angle(Vec3::new(0.6, 0.0, 0.8), 0.7);
+        for scale in [Vec3::splat(0.01), Vec3::splat(-100.0), Vec3::new(-2.0, 2.0, 2.0)] {
+            for q in rotations() {
+                let frame = to_matrix(q) * Mat3::from_diagonal(scale);
+                let inside = into_frame(&frame, delta);
+                let v = Vec3::new(1.0, 2.0, 3.0);
+                let a = frame * rotate(inside, v);
+                let b = rotate(delta, frame * v);
+                assert!((a - b).length() < 1e-5 * b.length(), "{a} {b}");
+            }
+        }
+    }
+}

@@ -1,0 +1,258 @@
+//! Keys through time, read as glTF 2.0 defines it (specification, appendix C).
+
+use alloc::vec::Vec;
+
+use glam::{Quat, Vec3};
+use thiserror::Error;
+
+use crate::math;
+
+/// How a track passes from one key to the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Interpolation {
+    /// Holds a key until the next.
+    Step,
+    /// A straight line; for rotations the great arc along the shorter way.
+    #[default]
+    Linear,
+    /// A cubic Hermite curve; each key holds in-tangent, value and out-tangent, tangents per second.
+    Cubic,
+}
+
+/// What is wrong with a track.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
+pub enum TrackError {
+    /// There is no key.
+    #[error("a track needs at least one key")]
+    NoKeys,
+    /// Times and values do not go together.
+    #[error("{times} key times want {expected} values, not {values}")]
+    Length {
+        /// How many times.
+        times: usize,
+        /// How many values that needs.
+        expected: usize,
+        /// How many there are.
+        values: usize,
+    },
+    /// A key's time is not finite, or is not after the one before.
+    #[error("key {key} has the time {time}, which is not after the {before} of the key before")]
+    Time {
+        /// Index of the key.
+        key: usize,
+        /// Its time in seconds.
+        time: f32,
+        /// Time of the key before.
+        before: f32,
+    },
+    /// A value is NaN or infinite, or is a rotation of length zero.
+    #[error("value {index} is not finite, or is a rotation of length zero")]
+    Value {
+        /// Index among the values.
+        index: usize,
+    },
+}
+
+/// What a track can hold.
+pub trait TrackValue: Copy {
+    /// Whether the value can stand as a key (tangents need only be finite).
+    fn is_key(&self) -> bool;
+    /// Whether every number is finite.
+    fn is_finite_value(&self) -> bool;
+    /// Between two keys, `t` in \[0, 1\].
+    fn linear(a: Self, b: Self, t: f32) -> Self;
+    /// The sum of `values[i] * weights[i]`, made a valid value again.
+    fn weighted(values: [Self; 4], weights: [f32; 4]) -> Self;
+}
+
+impl TrackValue for Vec3 {
+    fn is_key(&self) -> bool {
+        self.is_finite()
+    }
+    fn is_finite_value(&self) -> bool {
+        self.is_finite()
+    }
+    fn linear(a: Self, b: Self, t: f32) -> Self {
+        a * (1.0 - t) + b * t
+    }
+    fn weighted(v: [Self; 4], w: [f32; 4]) -> Self {
+        v[0] * w[0] + v[1] * w[1] + v[2] * w[2] + v[3] * w[3]
+    }
+}
+
+impl TrackValue for f32 {
+    fn is_key(&self) -> bool {
+        self.is_finite()
+    }
+    fn is_finite_value(&self) -> bool {
+        self.is_finite()
+    }
+    fn linear(a: Self, b: Self, t: f32) -> Self {
+        a * (1.0 - t) + b * t
+    }
+    fn weighted(v: [Self; 4], w: [f32; 4]) -> Self {
+        v[0] * w[0] + v[1] * w[1] + v[2] * w[2] + v[3] * w[3]
+    }
+}
+
+impl TrackValue for Quat {
+    fn is_key(&self) -> bool {
+        let l = math::dot(*self, *self);
+        l > 0.0 && l.is_finite()
+    }
+    fn is_finite_value(&self) -> bool {
+        math::dot(*self, *self).is_finite()
+    }
+    fn linear(a: Self, b: Self, t: f32) -> Self {
+        math::slerp(a, b, t)
+    }
+    fn weighted(v: [Self; 4], w: [f32; 4]) -> Self {
+        let sum = |c: fn(&Quat) -> f32| c(&v[0]) * w[0] + c(&v[1]) * w[1] + c(&v[2]) * w[2] + c(&v[3]) * w[3];
+        math::normalize(Quat::from_xyzw(sum(|q| q.x), sum(|q| q.y), sum(|q| q.z), sum(|q| q.w)))
+    }
+}
+
+/// Keys of one value through time.
+///
+/// ```
+/// use sinew::motion::{Interpolation, Track};
+/// let track = Track::new(vec![0.0, 2.0], vec![1.0, 5.0], Interpolation::Linear)?;
+/// assert_eq!(track.sample(0.5), 2.0);
+/// assert_eq!(track.sample(-1.0), 1.0); // before the first key, the first key
+/// # Ok::<(), sinew::motion::TrackError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Track<T> {
+    times: Vec<f32>,
+    values: Vec<T>,
+    interpolation: Interpolation,
+}
+
+impl<T: TrackValue> Track<T> {
+    /// Checks and takes keys. `times` in seconds, strictly rising; one value a key, or three (in-tangent, value, out-tangent)
+    /// for [`Interpolation::Cubic`].
+    pub fn new(times: Vec<f32>, values: Vec<T>, interpolation: Interpolation) -> Result<Self, TrackError> {
+        if times.is_empty() {
+            return Err(TrackError::NoKeys);
+        }
+        let per_key = if interpolation == Interpolation::Cubic { 3 } else { 1 };
+        if times.len() * per_key != values.len() {
+            return Err(TrackError::Length {
+                times: times.len(),
+                expected: times.len() * per_key,
+                values: values.len(),
+            });
+        }
+        let mut before = f32::NEG_INFINITY;
+        for (key, &time) in times.iter().enumerate() {
+            if !time.is_finite() || time <= before {
+                return Err(TrackError::Time { key, time, before });
+            }
+            before = time;
+        }
+        for (index, value) in values.iter().enumerate() {
+            let is_tangent = per_key == 3 && index % 3 != 1;
+            if !(if is_tangent { value.is_finite_value() } else { value.is_key() }) {
+                return Err(TrackError::Value { index });
+            }
+        }
+        Ok(Self { times, values, interpolation })
+    }
+
+    /// Key times in seconds, rising.
+    pub fn times(&self) -> &[f32] {
+        &self.times
+    }
+
+    /// Values, three a key for [`Interpolation::Cubic`].
+    pub fn values(&self) -> &[T] {
+        &self.values
+    }
+
+    /// How the track passes from key to key.
+    pub fn interpolation(&self) -> Interpolation {
+        self.interpolation
+    }
+
+    /// The value of a key, without its tangents.
+    fn key(&self, i: usize) -> T {
+        if self.interpolation == Interpolation::Cubic { self.values[3 * i + 1] } else { self.values[i] }
+    }
+
+    /// The value at `time` (seconds); before the first key and after the last one, theirs.
+    pub fn sample(&self, time: f32) -> T {
+        let last = self.times.len() - 1;
+        // NaN fails both comparisons of partition_point and lands on the first key.
+        let after = self.times.partition_point(|&t| t <= time);
+        if after == 0 {
+            return self.key(0);
+        }
+        let i = after - 1;
+        if i == last {
+            return self.key(last);
+        }
+        let d = self.times[i + 1] - self.times[i];
+        let t = (time - self.times[i]) / d;
+        match self.interpolation {
+            Interpolation::Step => self.key(i),
+            Interpolation::Linear => T::linear(self.key(i), self.key(i + 1), t),
+            Interpolation::Cubic => {
+                let (t2, t3) = (t * t, t * t * t);
+                let (a, b) = (&self.values[3 * i..3 * i + 3], &self.values[3 * i + 3..3 * i + 6]);
+                T::weighted(
+                    [a[1], a[2], b[1], b[0]],
+                    [2.0 * t3 - 3.0 * t2 + 1.0, d * (t3 - 2.0 * t2 + t), 3.0 * t2 - 2.0 * t3, d * (t3 - t2)],
+                )
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec;
+
+    use super::*;
+
+    #[test]
+    fn step_holds_and_linear_takes_the_shorter_arc() {
+        let step = Track::new(vec![0.0, 1.0], vec![Vec3::ZERO, Vec3::ONE], Interpolation::Step).unwrap();
+        assert_eq!(step.sample(0.999), Vec3::ZERO);
+        assert_eq!(step.sample(1.0), Vec3::ONE);
+        let q = math::axis_angle(Vec3::X, 1.0);
+        let minus = Quat::from_xyzw(-q.x, -q.y, -q.z, -q.w);
+        let t = Track::new(vec![0.0, 1.0], vec![Quat::IDENTITY, minus], Interpolation::Linear).unwrap();
+        assert!(math::angle_between(t.sample(0.25), math::axis_angle(Vec3::X, 0.25)) < 1e-3);
+    }
+
+    #[test]
+    fn cubic_meets_keys_and_tangents() {
+        // x(t) = t^3 on [0, 2]: tangents 0 and 12.
+        let t =
+            Track::new(vec![0.0, 2.0], vec![0.0, 0.0, 0.0, 12.0, 8.0, 0.0], Interpolation::Cubic).unwrap();
+        for x in [0.0f32, 0.3, 1.0, 1.7, 2.0] {
+            assert!((t.sample(x) - x * x * x).abs() < 1e-5);
+        }
+    }
+
+    #[test]
+    fn bad_keys_are_named() {
+        let e = |times: &[f32], values: &[f32], i| Track::new(times.into(), values.into(), i).unwrap_err();
+        assert_eq!(e(&[], &[], Interpolation::Linear), TrackError::NoKeys);
+        assert!(matches!(e(&[0.0], &[1.0], Interpolation::Cubic), TrackError::Length { expected: 3, .. }));
+        assert!(matches!(e(&[0.0, 0.0], &[1.0, 2.0], Interpolation::Step), TrackError::Time { key: 1, .. }));
+        assert!(matches!(
+            e(&[0.0, f32::NAN], &[1.0, 2.0], Interpolation::Step),
+            TrackError::Time { key: 1, .. }
+        ));
+        assert_eq!(e(&[0.0], &[f32::NAN], Interpolation::Step), TrackError::Value { index: 0 });
+        assert!(Track::new(vec![0.0], vec![Quat::from_xyzw(0., 0., 0., 0.)], Interpolation::Linear).is_err());
+    }
+
+    #[test]
+    fn a_time_of_nan_gives_a_key() {
+        let t = Track::new(vec![0.0, 1.0], vec![3.0, 4.0], Interpolation::Linear).unwrap();
+        assert_eq!(t.sample(f32::NAN), 3.0);
+    }
+}

@@ -1,0 +1,299 @@
+//! One placement of a skeleton, in local and in model space.
+
+use alloc::{string::String, sync::Arc, vec::Vec};
+
+use glam::{Affine3, Quat, Vec3};
+use thiserror::Error;
+
+use crate::{JointId, Skeleton, Transform, math};
+
+/// What is wrong with a pose.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
+pub enum PoseError {
+    /// A local transform holds NaN or an infinity.
+    #[error("joint {joint} `{name}` has a local transform that is not finite: {local:?}")]
+    NotFinite {
+        /// The joint.
+        joint: JointId,
+        /// Its name.
+        name: String,
+        /// The transform.
+        local: Transform,
+    },
+}
+
+/// A placement of every joint of a [`Skeleton`]: local transforms, and the model-space frames that follow from them.
+///
+/// Setting a local transform marks the joint; [`Pose::update`] then recomputes model space for the marked joints and what
+/// hangs below them, and nothing else. Reading [`Pose::model`] is right at any time: a joint below a marked one is computed
+/// on the spot.
+#[derive(Clone, Debug)]
+pub struct Pose {
+    skeleton: Arc<Skeleton>,
+    local: Vec<Transform>,
+    model: Vec<Affine3>,
+    /// Joints whose local transform changed after `model` was computed.
+    marked: Vec<bool>,
+    /// Place of the first marked joint; the joint count where none is.
+    first: usize,
+}
+
+impl Pose {
+    /// The rest pose. This allocates; everything else here does not.
+    pub fn rest(skeleton: &Arc<Skeleton>) -> Self {
+        let local: Vec<_> = skeleton.joints().map(|j| *skeleton.rest(j)).collect();
+        let count = local.len();
+        let mut pose = Self {
+            skeleton: skeleton.clone(),
+            local,
+            model: alloc::vec![Affine3::IDENTITY; count],
+            marked: alloc::vec![true; count],
+            first: 0,
+        };
+        pose.update();
+        pose
+    }
+
+    /// The skeleton that this is a pose of.
+    pub fn skeleton(&self) -> &Arc<Skeleton> {
+        &self.skeleton
+    }
+
+    /// Local transform of a joint.
+    #[inline]
+    pub fn local(&self, joint: JointId) -> &Transform {
+        &self.local[joint.index()]
+    }
+
+    /// Every local transform, in the skeleton's order.
+    pub fn locals(&self) -> &[Transform] {
+        &self.local
+    }
+
+    /// Places a joint in its parent's frame.
+    #[inline]
+    pub fn set_local(&mut self, joint: JointId, local: Transform) {
+        self.local[joint.index()] = local;
+        self.mark(joint);
+    }
+
+    /// Sets the local rotation (a unit quaternion) alone.
+    #[inline]
+    pub fn set_rotation(&mut self, joint: JointId, rotation: Quat) {
+        self.local[joint.index()].rotation = rotation;
+        self.mark(joint);
+    }
+
+    /// Sets the local translation alone.
+    #[inline]
+    pub fn set_translation(&mut self, joint: JointId, translation: Vec3) {
+        self.local[joint.index()].translation = translation;
+        self.mark(joint);
+    }
+
+    /// Back to the rest pose.
+    pub fn reset(&mut self) {
+        for j in self.skeleton.joints() {
+            self.local[j.index()] = *self.skeleton.rest(j);
+        }
+        self.marked.fill(true);
+        self.first = 0;
+        self.update();
+    }
+
+    /// Takes over another pose of the same skeleton, without allocating.
+    pub fn copy_from(&mut self, other: &Pose) {
+        self.local.copy_from_slice(&other.local);
+        self.model.copy_from_slice(&other.model);
+        self.marked.copy_from_slice(&other.marked);
+        self.first = other.first;
+    }
+
+    #[inline]
+    fn mark(&mut self, joint: JointId) {
+        self.marked[joint.index()] = true;
+        self.first = self.first.min(joint.index());
+    }
+
+    /// Recomputes model space below the joints that were set since the last call.
+    pub fn update(&mut self) {
+        let count = self.local.len();
+        let mut i = self.first;
+        while i < count {
+            if !self.marked[i] {
+                i += 1;
+                continue;
+            }
+            // The whole subtree moves with its marked root; depth-first order makes it one run.
+            let Some(joint) = self.skeleton.joint(i) else { break };
+            let end = self.skeleton.subtree(joint).end;
+            for k in i..end {
+                let local = self.local[k].to_affine();
+                let parent = self.skeleton.joint(k).and_then(|j| self.skeleton.parent(j));
+                self.model[k] = match parent {
+                    Some(p) => compose(&self.model[p.index()], &local),
+                    None => local,
+                };
+                self.marked[k] = false;
+            }
+            i = end;
+        }
+        self.first = count;
+    }
+
+    /// The joint's frame in model space.
+    #[inline]
+    pub fn model(&self, joint: JointId) -> Affine3 {
+        if self.first > joint.index() {
+            return self.model[joint.index()];
+        }
+        self.model_now(joint)
+    }
+
+    /// The frame as the local transforms have it now: from the nearest ancestor above every marked one.
+    #[cold]
+    fn model_now(&self, joint: JointId) -> Affine3 {
+        let highest = core::iter::successors(Some(joint), |&j| self.skeleton.parent(j))
+            .filter(|j| self.marked[j.index()])
+            .last();
+        let Some(highest) = highest else { return self.model[joint.index()] };
+        let mut frame = Affine3::IDENTITY;
+        for j in core::iter::successors(Some(joint), |&j| self.skeleton.parent(j)) {
+            frame = compose(&self.local[j.index()].to_affine(), &frame);
+            if j == highest {
+                break;
+            }
+        }
+        match self.skeleton.parent(highest) {
+            Some(p) => compose(&self.model[p.index()], &frame),
+            None => frame,
+        }
+    }
+
+    /// The frame of the joint's parent in model space; the identity for a root.
+    #[inline]
+    pub fn parent_model(&self, joint: JointId) -> Affine3 {
+        self.skeleton.parent(joint).map_or(Affine3::IDENTITY, |p| self.model(p))
+    }
+
+    /// The joint's place in model space.
+    #[inline]
+    pub fn position(&self, joint: JointId) -> Vec3 {
+        self.model(joint).translation
+    }
+
+    /// The joint's rotation in model space, free of scale (a mirrored frame counts as a negative uniform scale).
+    #[inline]
+    pub fn model_rotation(&self, joint: JointId) -> Quat {
+        math::rotation_of(&self.model(joint).matrix3)
+    }
+
+    /// Turns a joint, and all below it, about its own place by a rotation that is given in model space.
+    #[inline]
+    pub fn turn(&mut self, joint: JointId, delta: Quat) {
+        let frame = self.parent_model(joint).matrix3;
+        let local = self.local[joint.index()].rotation;
+        let rotation = math::normalize(math::mul(math::into_frame(&frame, delta), local));
+        self.set_rotation(joint, rotation);
+    }
+
+    /// Turns a joint about its own place so that [`Pose::model_rotation`] becomes `rotation`.
+    #[inline]
+    pub fn set_model_rotation(&mut self, joint: JointId, rotation: Quat) {
+        let now = self.model_rotation(joint);
+        self.turn(joint, math::mul(rotation, math::conjugate(now)));
+    }
+
+    /// Moves a joint, and all below it, to a place in model space. Where a parent's scale is zero, nothing moves.
+    pub fn set_position(&mut self, joint: JointId, position: Vec3) {
+        let parent = self.parent_model(joint);
+        let local = parent.inverse().transform_point3(position);
+        if local.is_finite() {
+            self.set_translation(joint, local);
+        }
+    }
+
+    /// An error that names the first joint whose local transform is not finite.
+    pub fn check_finite(&self) -> Result<(), PoseError> {
+        match self.skeleton.joints().find(|j| !self.local[j.index()].is_finite()) {
+            None => Ok(()),
+            Some(joint) => Err(PoseError::NotFinite {
+                joint,
+                name: self.skeleton.name(joint).into(),
+                local: self.local[joint.index()],
+            }),
+        }
+    }
+}
+
+/// `a * b` in one order of operations on every build.
+#[inline(always)]
+fn compose(a: &Affine3, b: &Affine3) -> Affine3 {
+    let m = &a.matrix3;
+    let apply = |v: Vec3| m.x_axis * v.x + m.y_axis * v.y + m.z_axis * v.z;
+    Affine3 {
+        matrix3: glam::Mat3::from_cols(
+            apply(b.matrix3.x_axis),
+            apply(b.matrix3.y_axis),
+            apply(b.matrix3.z_axis),
+        ),
+        translation: apply(b.translation) + a.translation,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two branches of two joints below one root.
+    fn pose() -> Pose {
+        let mut b = Skeleton::builder();
+        let t = Transform::from_translation(Vec3::Y);
+        let root = b.add("root", None, Transform { scale: Vec3::splat(0.01), ..t });
+        for side in ["l", "r"] {
+            let upper = b.add(side, Some(root), t);
+            b.add(side, Some(upper), t);
+        }
+        Pose::rest(&Arc::new(b.build().unwrap().0))
+    }
+
+    #[test]
+    fn reading_before_update_gives_what_update_gives() {
+        let mut pose = pose();
+        let joints: Vec<_> = pose.skeleton().joints().collect();
+        pose.set_rotation(joints[3], math::axis_angle(Vec3::Z, 0.3));
+        pose.set_rotation(joints[0], math::axis_angle(Vec3::X, 0.7));
+        let before: Vec<_> = joints.iter().map(|&j| pose.model(j)).collect();
+        pose.update();
+        for (j, b) in joints.iter().zip(before) {
+            let now = pose.model(*j);
+            assert!((now.translation - b.translation).length() < 1e-6);
+            assert!((now.matrix3.x_axis - b.matrix3.x_axis).length() < 1e-6);
+        }
+    }
+
+    #[test]
+    fn a_change_on_one_branch_keeps_the_other_branch_s_bits() {
+        let mut pose = pose();
+        let joints: Vec<_> = pose.skeleton().joints().collect();
+        let other = pose.model(joints[4]);
+        pose.turn(joints[1], math::axis_angle(Vec3::X, 1.0));
+        pose.update();
+        assert_eq!(pose.model(joints[4]), other);
+        assert!(pose.position(joints[2]).z > 0.005);
+    }
+
+    #[test]
+    fn turning_in_model_space_holds_under_scale() {
+        let mut pose = pose();
+        let tip = pose.skeleton().joint(2).unwrap();
+        let q = math::normalize(Quat::from_xyzw(0.1, 0.5, -0.3, 0.7));
+        pose.set_model_rotation(tip, q);
+        pose.update();
+        assert!(math::angle_between(pose.model_rotation(tip), q) < 1e-3);
+        pose.set_position(tip, Vec3::new(0.3, 0.2, 0.1));
+        pose.update();
+        assert!((pose.position(tip) - Vec3::new(0.3, 0.2, 0.1)).length() < 1e-6);
+    }
+}

@@ -1,0 +1,67 @@
+//! How a solve went.
+
+use glam::Vec3;
+use thiserror::Error;
+
+/// What became of a goal.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+#[non_exhaustive]
+pub enum Status {
+    /// Met within the tolerance.
+    #[default]
+    Reached,
+    /// Out of the chain's reach (too far or too near).
+    Unreachable {
+        /// How far out, in metres.
+        by: f32,
+    },
+    /// No step led nearer.
+    Stalled,
+    /// The iterations were used up.
+    OutOfIterations,
+}
+
+/// How a solve went, measured on the pose that it left.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct Report {
+    /// What became of the goal.
+    pub status: Status,
+    /// Updates of the whole chain; 0 where nothing had to move, 1 for a closed form.
+    pub iterations: u32,
+    /// Distance from the chain's end to the position asked for, in metres; 0 where none was.
+    pub position_residual: f32,
+    /// Angle from the tip's rotation to the one asked for, in radians; 0 where none was.
+    pub rotation_residual: f32,
+    /// Whether the answer lies on another branch than the incoming pose (the knee points the other way).
+    pub branch_changed: bool,
+}
+
+/// Why a solver refused to work. The pose is as it was.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
+pub enum SolveError {
+    /// A goal or a setting holds NaN or an infinity.
+    #[error("{what} is not finite: {value}")]
+    NotFinite {
+        /// What it is.
+        what: &'static str,
+        /// Its value.
+        value: Vec3,
+    },
+    /// A number is outside its range.
+    #[error("{what} must be {range}, not {value}")]
+    OutOfRange {
+        /// What it is.
+        what: &'static str,
+        /// What is allowed.
+        range: &'static str,
+        /// Its value.
+        value: f32,
+    },
+    /// The pose holds NaN or an infinity.
+    #[error(transparent)]
+    Pose(#[from] crate::PoseError),
+    /// The chain does not fit the pose or the solver.
+    #[error(transparent)]
+    Chain(#[from] crate::ChainError),
+}

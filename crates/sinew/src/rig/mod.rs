@@ -1,0 +1,1 @@
+//! Which joint plays which role in a body.

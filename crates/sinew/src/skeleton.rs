@@ -1,0 +1,308 @@
+//! The tree of joints with its rest pose.
+
+use alloc::{string::String, vec::Vec};
+use core::fmt;
+
+use thiserror::Error;
+
+use crate::Transform;
+
+/// Names one joint of one [`Skeleton`]. It is the joint's place in the skeleton's order (parents before children).
+///
+/// Ids come from a skeleton (by name, index or role). Using one with another skeleton is a mistake in the program, as
+/// is an index past the end of a slice, and is answered in the same way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct JointId(u32);
+
+impl JointId {
+    /// The joint's place in the skeleton's order.
+    #[inline(always)]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl fmt::Display for JointId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "#{}", self.0)
+    }
+}
+
+/// What is wrong with joints that were to make a skeleton.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
+pub enum SkeletonError {
+    /// No joint was given.
+    #[error("a skeleton needs at least one joint")]
+    Empty,
+    /// The parent's index is not that of a joint.
+    #[error("joint {joint} `{name}` names joint {parent} as its parent, but there are {count} joints")]
+    NoSuchParent {
+        /// Place of the joint in the order in which it was added.
+        joint: usize,
+        /// Its name.
+        name: String,
+        /// The parent asked for.
+        parent: usize,
+        /// How many joints there are.
+        count: usize,
+    },
+    /// Following the parents from this joint never ends.
+    #[error("joint {joint} `{name}` is among its own ancestors")]
+    Loop {
+        /// Place of the joint in the order in which it was added.
+        joint: usize,
+        /// Its name.
+        name: String,
+    },
+    /// The rest transform holds NaN or an infinity.
+    #[error("joint {joint} `{name}` has a rest transform that is not finite: {rest:?}")]
+    NotFinite {
+        /// Place of the joint in the order in which it was added.
+        joint: usize,
+        /// Its name.
+        name: String,
+        /// The transform.
+        rest: Transform,
+    },
+    /// More joints than a `u32` counts.
+    #[error("{count} joints are more than a skeleton holds")]
+    TooMany {
+        /// How many were given.
+        count: usize,
+    },
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Joint {
+    name: String,
+    parent: Option<JointId>,
+    rest: Transform,
+    /// One past the last joint of the subtree that starts here.
+    end: u32,
+}
+
+/// A tree of joints (several roots are allowed) with names and the rest pose.
+///
+/// Joints are kept depth first: a parent comes before its children, and the joints below a joint follow it without a gap.
+/// So one pass forwards computes model space, and a subtree is a range.
+///
+/// ```
+/// use sinew::{Skeleton, Transform, glam::Vec3};
+/// let mut builder = Skeleton::builder();
+/// let thigh = builder.add("thigh", None, Transform::from_translation(Vec3::new(0.0, 0.9, 0.0)));
+/// let shin = builder.add("shin", Some(thigh), Transform::from_translation(Vec3::new(0.0, -0.45, 0.0)));
+/// builder.add("foot", Some(shin), Transform::from_translation(Vec3::new(0.0, -0.42, 0.0)));
+/// let (skeleton, _) = builder.build()?;
+/// let foot = skeleton.find("foot").unwrap();
+/// assert_eq!(skeleton.name(skeleton.parent(foot).unwrap()), "shin");
+/// # Ok::<(), sinew::SkeletonError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Skeleton {
+    joints: Vec<Joint>,
+}
+
+/// Collects joints in any order; see [`Skeleton::builder`].
+#[derive(Clone, Debug, Default)]
+pub struct SkeletonBuilder {
+    joints: Vec<(String, Option<usize>, Transform)>,
+}
+
+impl SkeletonBuilder {
+    /// Adds a joint and gives its place in the order of adding. The parent may be added later.
+    pub fn add(&mut self, name: impl Into<String>, parent: Option<usize>, rest: Transform) -> usize {
+        self.joints.push((name.into(), parent, rest));
+        self.joints.len() - 1
+    }
+
+    /// Checks the tree and orders it depth first. Beside the skeleton it gives, for each joint in the order of adding,
+    /// the id that it got.
+    pub fn build(self) -> Result<(Skeleton, Vec<JointId>), SkeletonError> {
+        let count = self.joints.len();
+        if count == 0 {
+            return Err(SkeletonError::Empty);
+        }
+        if u32::try_from(count).is_err() {
+            return Err(SkeletonError::TooMany { count });
+        }
+        // Children as linked lists (first child, next sibling), so that no recursion is needed at any depth.
+        const NONE: usize = usize::MAX;
+        let (mut first, mut next) = (alloc::vec![NONE; count], alloc::vec![NONE; count]);
+        let mut roots = Vec::new();
+        for i in (0..count).rev() {
+            let (name, parent, rest) = &self.joints[i];
+            if !rest.is_finite() {
+                return Err(SkeletonError::NotFinite { joint: i, name: name.clone(), rest: *rest });
+            }
+            match *parent {
+                None => roots.push(i),
+                Some(p) if p < count => {
+                    next[i] = first[p];
+                    first[p] = i;
+                }
+                Some(parent) => {
+                    return Err(SkeletonError::NoSuchParent { joint: i, name: name.clone(), parent, count });
+                }
+            }
+        }
+        let mut ids = alloc::vec![JointId(u32::MAX); count];
+        let mut joints: Vec<Joint> = Vec::with_capacity(count);
+        // `roots` is in reverse order, as a stack wants it.
+        let mut stack = roots;
+        while let Some(i) = stack.pop() {
+            ids[i] = JointId(joints.len() as u32);
+            let (name, parent, rest) = &self.joints[i];
+            joints.push(Joint { name: name.clone(), parent: parent.map(|p| ids[p]), rest: *rest, end: 0 });
+            let at = stack.len();
+            let mut child = first[i];
+            while child != NONE {
+                stack.push(child);
+                child = next[child];
+            }
+            stack[at..].reverse();
+        }
+        if joints.len() < count {
+            let joint = ids.iter().position(|id| id.0 == u32::MAX).unwrap_or(0);
+            return Err(SkeletonError::Loop { joint, name: self.joints[joint].0.clone() });
+        }
+        for i in (0..count).rev() {
+            let end = joints[i].end.max(i as u32 + 1);
+            joints[i].end = end;
+            if let Some(p) = joints[i].parent {
+                joints[p.index()].end = joints[p.index()].end.max(end);
+            }
+        }
+        Ok((Skeleton { joints }, ids))
+    }
+}
+
+impl Skeleton {
+    /// Starts a skeleton.
+    pub fn builder() -> SkeletonBuilder {
+        SkeletonBuilder::default()
+    }
+
+    /// How many joints there are (at least one).
+    #[allow(clippy::len_without_is_empty)] // A skeleton is never empty.
+    pub fn len(&self) -> usize {
+        self.joints.len()
+    }
+
+    /// Every joint, parents before children.
+    pub fn joints(&self) -> impl DoubleEndedIterator<Item = JointId> + ExactSizeIterator + use<> {
+        (0..self.joints.len() as u32).map(JointId)
+    }
+
+    /// The joint at a place in the order.
+    pub fn joint(&self, index: usize) -> Option<JointId> {
+        (index < self.joints.len()).then_some(JointId(index as u32))
+    }
+
+    /// The first joint with this name.
+    pub fn find(&self, name: &str) -> Option<JointId> {
+        self.joints().find(|&j| self.name(j) == name)
+    }
+
+    /// The joint's name (may be empty, need not be unique).
+    pub fn name(&self, joint: JointId) -> &str {
+        &self.joints[joint.index()].name
+    }
+
+    /// The joint that this one hangs on; none for a root.
+    #[inline]
+    pub fn parent(&self, joint: JointId) -> Option<JointId> {
+        self.joints[joint.index()].parent
+    }
+
+    /// Local transform in the rest pose.
+    pub fn rest(&self, joint: JointId) -> &Transform {
+        &self.joints[joint.index()].rest
+    }
+
+    /// The joint and all below it, as a range of places in the order.
+    #[inline]
+    pub fn subtree(&self, joint: JointId) -> core::ops::Range<usize> {
+        joint.index()..self.joints[joint.index()].end as usize
+    }
+
+    /// The joint and all below it, parents before children.
+    pub fn below(&self, joint: JointId) -> impl Iterator<Item = JointId> + use<> {
+        self.subtree(joint).map(|i| JointId(i as u32))
+    }
+
+    /// The joint's children, in order.
+    pub fn children(&self, joint: JointId) -> impl Iterator<Item = JointId> {
+        let mut at = joint.index() + 1;
+        let end = self.subtree(joint).end;
+        core::iter::from_fn(move || {
+            let child = (at < end).then_some(JointId(at as u32))?;
+            at = self.subtree(child).end;
+            Some(child)
+        })
+    }
+
+    /// The joint's parents, nearest first.
+    pub fn ancestors(&self, joint: JointId) -> impl Iterator<Item = JointId> {
+        core::iter::successors(self.parent(joint), |&j| self.parent(j))
+    }
+
+    /// Whether `joint` is `ancestor` or hangs below it.
+    #[inline]
+    pub fn is_below(&self, joint: JointId, ancestor: JointId) -> bool {
+        self.subtree(ancestor).contains(&joint.index())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn joint(b: &mut SkeletonBuilder, name: &str, parent: Option<usize>) -> usize {
+        b.add(name, parent, Transform::IDENTITY)
+    }
+
+    #[test]
+    fn children_added_before_parents_are_ordered() {
+        let mut b = Skeleton::builder();
+        joint(&mut b, "c", Some(2));
+        joint(&mut b, "d", Some(0));
+        joint(&mut b, "a", None);
+        joint(&mut b, "b", Some(2));
+        let (s, ids) = b.build().unwrap();
+        let names: Vec<_> = s.joints().map(|j| s.name(j)).collect();
+        assert_eq!(names, ["a", "c", "d", "b"]);
+        assert_eq!(ids.iter().map(|i| i.index()).collect::<Vec<_>>(), [1, 2, 0, 3]);
+        let a = s.find("a").unwrap();
+        assert_eq!(s.children(a).map(|j| s.name(j)).collect::<Vec<_>>(), ["c", "b"]);
+        assert_eq!(s.subtree(s.find("c").unwrap()), 1..3);
+        assert!(s.is_below(s.find("d").unwrap(), a) && !s.is_below(a, s.find("d").unwrap()));
+    }
+
+    #[test]
+    fn loops_missing_parents_and_nan_are_named() {
+        let mut b = Skeleton::builder();
+        joint(&mut b, "root", None);
+        joint(&mut b, "x", Some(2));
+        joint(&mut b, "y", Some(1));
+        assert_eq!(b.build(), Err(SkeletonError::Loop { joint: 1, name: "x".into() }));
+        let mut b = Skeleton::builder();
+        joint(&mut b, "x", Some(7));
+        assert!(matches!(b.build(), Err(SkeletonError::NoSuchParent { parent: 7, count: 1, .. })));
+        let mut b = Skeleton::builder();
+        b.add("x", None, Transform::from_translation(glam::Vec3::NAN));
+        assert!(matches!(b.build(), Err(SkeletonError::NotFinite { joint: 0, .. })));
+        assert_eq!(Skeleton::builder().build(), Err(SkeletonError::Empty));
+    }
+
+    #[test]
+    fn a_hundred_thousand_deep_is_no_trouble() {
+        let mut b = Skeleton::builder();
+        joint(&mut b, "0", None);
+        for i in 1..100_000 {
+            joint(&mut b, "j", Some(i - 1));
+        }
+        let (s, _) = b.build().unwrap();
+        assert_eq!(s.ancestors(s.joint(99_999).unwrap()).count(), 99_999);
+    }
+}

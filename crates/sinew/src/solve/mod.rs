@@ -1,0 +1,1 @@
+//! Solvers, one file each. They know nothing of clips, files or drawing.

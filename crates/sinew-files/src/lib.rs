@@ -14,5 +14,5 @@ mod model;
 mod write;
 
 pub use error::FileError;
-pub use model::{Model, ReadOptions, SkinVertex, Source, UpAxis};
+pub use model::{ClipProblem, Model, ReadOptions, SkinVertex, Source, UpAxis};
 pub use write::write_whole;

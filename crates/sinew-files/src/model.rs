@@ -16,6 +16,8 @@ pub struct Model {
     pub skeleton: Arc<Skeleton>,
     /// Every clip, in the file's order.
     pub clips: Vec<Clip>,
+    /// Clips that the file holds but that cannot be played, in the file's order; empty for most files.
+    pub problems: Vec<ClipProblem>,
     /// Local transforms in the bind pose, in the skeleton's order: where a skin's inverse bind matrices differ from the
     /// rest pose, theirs; elsewhere the rest pose.
     pub bind: Vec<Transform>,
@@ -26,6 +28,23 @@ pub struct Model {
     pub declared_roles: Vec<(String, JointId)>,
     /// The document itself, for writing it back.
     pub source: Source,
+}
+
+/// A clip that cannot be played. The rest of the file is sound, so that this is an error only for whom the clip is asked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClipProblem {
+    /// The clip's name.
+    pub clip: String,
+    /// The place in the file (a JSON path such as `animations[2].channels[0]`, or a line).
+    pub at: String,
+    /// What is wrong.
+    pub what: String,
+}
+
+impl std::fmt::Display for ClipProblem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: clip `{}`: {}", self.at, self.clip, self.what)
+    }
 }
 
 /// One vertex of a skin.

@@ -1,0 +1,19 @@
+//! A part of a rotation, for weights between 0 and 1.
+
+use glam::{Quat, Vec3};
+
+use crate::math;
+
+/// `q` turned only by the fraction `weight` of its angle (the shorter way round).
+pub(crate) fn partial(q: Quat, weight: f32) -> Quat {
+    let v = math::rotation_vector(q) * weight;
+    let angle = v.length();
+    if angle > 0.0 { math::axis_angle(v / angle, angle) } else { Quat::IDENTITY }
+}
+
+/// The fraction `weight` of `q` in the coordinates of a ball joint: its swing away from the unit vector `axis` and its
+/// twist about it, each scaled. Ranges of swing and twist are convex, so the result is inside wherever both ends are.
+pub(crate) fn partial_swing_twist(q: Quat, axis: Vec3, weight: f32) -> Quat {
+    let (swing, twist) = math::swing_twist(q, axis);
+    math::mul(partial(swing, weight), partial(twist, weight))
+}

@@ -1,0 +1,49 @@
+//! Soft IK: a chain that nears full stretch slows down instead of snapping straight.
+
+use crate::math;
+
+/// The distance that the chain's end goes to for a goal at `distance` from the root.
+///
+/// `reach` is the chain's largest reach and `soft` the fraction of it that is the soft zone, 0 to 1 (0: none). All in one
+/// unit of length. Inside `da = reach - ds`, with `ds = soft * reach`, nothing changes; beyond it
+///
+/// ```text
+/// d = da + ds (1 - exp(-(distance - da) / ds))
+/// ```
+///
+/// leaves `da` with slope 1 and tends to `reach` without ever getting there, so that the joints' speeds stay bounded:
+/// without it, the knee's speed grows without bound as the limb goes straight.
+///
+/// ```
+/// use sinew::solve::soften;
+/// assert_eq!(soften(0.5, 1.0, 0.1), 0.5);
+/// assert!(soften(1.0, 1.0, 0.1) < 1.0);
+/// assert_eq!(soften(3.0, 1.0, 0.0), 1.0);
+/// ```
+#[inline]
+pub fn soften(distance: f32, reach: f32, soft: f32) -> f32 {
+    let zone = soft * reach;
+    let onset = reach - zone;
+    if distance <= onset || zone <= 0.0 {
+        return distance.min(reach);
+    }
+    onset + zone * (1.0 - math::exp((onset - distance) / zone))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_onset_is_smooth_and_the_reach_is_never_passed() {
+        let h = 1e-3;
+        let slope = |x: f32| (soften(x + h, 2.0, 0.1) - soften(x - h, 2.0, 0.1)) / (2.0 * h);
+        assert!((slope(1.7) - 1.0).abs() < 1e-3 && (slope(1.8) - 1.0).abs() < 1e-2);
+        let mut last = 0.0;
+        for i in 0..4000 {
+            let d = soften(i as f32 * 1e-3, 2.0, 0.1);
+            assert!(d >= last && d <= 2.0);
+            last = d;
+        }
+    }
+}

@@ -1,0 +1,318 @@
+//! The closed-form limb: two bones, in 3D.
+
+mod points;
+
+pub use points::{Bend, Points, Turns, solve_points};
+
+use alloc::string::String;
+
+use glam::{Quat, Vec3};
+use thiserror::Error;
+
+use super::{check, partial};
+use crate::{Chain, ChainError, Goal, JointId, Pole, Pose, Report, Skeleton, SolveError, Status, math};
+
+/// Which side of its hinge axis a limb bends to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum BendSide {
+    /// The side that the incoming pose bends to.
+    #[default]
+    Keep,
+    /// Flexion is a positive turn of the middle joint about the hinge axis.
+    Positive,
+    /// Flexion is a negative turn of the middle joint about the hinge axis.
+    Negative,
+}
+
+/// Why joints do not make a limb.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
+pub enum TwoBoneError {
+    /// Root and tip do not make a chain.
+    #[error(transparent)]
+    Chain(#[from] ChainError),
+    /// The middle joint is not strictly between the two ends.
+    #[error("joint `{middle}` does not lie between joints `{root}` and `{tip}`")]
+    NotBetween {
+        /// Name of the root.
+        root: String,
+        /// Name of the middle joint.
+        middle: String,
+        /// Name of the tip.
+        tip: String,
+    },
+}
+
+/// A limb of two bones: root (hip), middle (knee) and tip (ankle), with any joints between them held rigid.
+///
+/// Only the root and the middle joint turn (and the tip, where the goal names a rotation). Offsets, twist joints and
+/// scales stay as the incoming pose has them.
+///
+/// ```
+/// use std::sync::Arc;
+/// use sinew::{Goal, Pose, Skeleton, Transform, glam::Vec3, solve::TwoBone};
+///
+/// let mut builder = Skeleton::builder();
+/// let hip = builder.add("hip", None, Transform::from_translation(Vec3::new(0.0, 0.9, 0.0)));
+/// let knee = builder.add("knee", Some(hip), Transform::from_translation(Vec3::new(0.0, -0.45, 0.05)));
+/// builder.add("ankle", Some(knee), Transform::from_translation(Vec3::new(0.0, -0.42, -0.05)));
+/// let (skeleton, ids) = builder.build()?;
+/// let skeleton = Arc::new(skeleton);
+///
+/// let leg = TwoBone::new(&skeleton, ids[0], ids[1], ids[2])?;
+/// let mut pose = Pose::rest(&skeleton);
+/// let step = Vec3::new(0.1, 0.2, 0.3);
+/// let report = leg.solve(&mut pose, &Goal::at(step))?;
+/// assert!(report.position_residual < 1e-6);
+/// assert!(pose.position(ids[2]).distance(step) < 1e-6);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # The mathematics
+///
+/// Let R, M, T be the places of root, middle and end in model space, u = M - R and v = T - M the bones, a and b their
+/// lengths, e = T - R, and g the way from R to the goal. The flexion phi is the angle from u to v (0: straight) about the
+/// bend axis n = u x v. The limb can reach the distances d with |a - b| <= d <= a + b, where the cosine rule
+///
+/// ```text
+/// d^2 = a^2 + b^2 + 2 a b cos(phi)
+/// ```
+///
+/// gives the flexion. Near straight and near folded its cosine has lost its digits, so it is used for the half angle and
+/// factored, which loses none:
+///
+/// ```text
+/// cos^2(phi / 2) = (d - (a - b)) (d + (a - b)) / 4ab
+/// sin^2(phi / 2) = (a + b - d) (a + b + d) / 4ab
+/// ```
+///
+/// Half angles are what a quaternion holds. With the flexion phi0 that is there, which |u x v| and u . v give in the same
+/// form, the middle joint's turn about n by phi - phi0 needs products and one normalisation, and no trigonometry.
+///
+/// That turn leaves the end at e1 = u + v', at the distance d and still in the bend plane. The root's turn is then
+/// `arc(e -> g) arc(e1 -> e)`, two shortest arcs: the first to act brings the end back onto its old direction, within the
+/// plane; the second carries limb and plane to the goal along the shortest way, so the roll of the animation is kept. As
+/// e1 is measured after the middle joint's turn and not computed from angles, its rounding is aimed away too. A pole or a
+/// swivel angle is one more turn about g, which leaves the end where it is.
+///
+/// # Where direction is undefined
+///
+/// - Straight or folded, u x v vanishes. Then the bend axis is the [`hinge`](Self::hinge)'s; it fades in below half a
+///   degree of flexion (or of what misses to fully folded), as no clip knows its bend plane better than that.
+/// - A goal on the root keeps the limb's direction.
+/// - A goal opposite to the limb's direction leaves the way round open; the limb goes by way of its own bend plane. Next
+///   to there the roll changes fast, as for every rule that looks at one pose alone.
+/// - A pole in line with root and goal says nothing. It fades out over the last ten degrees, towards the kept plane.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TwoBone {
+    chain: Chain,
+    middle: JointId,
+    /// The middle joint's hinge: an axis in its local space (any length; the part across the bones counts). A positive
+    /// turn (right-handed) of the middle joint about it flexes a straight limb on the positive side. It gives the bend
+    /// plane where the pose has none, and the meaning of [`side`](Self::side). [`TwoBone::new`] takes it from the bend of
+    /// the rest pose, where that is above one degree.
+    pub hinge: Option<Vec3>,
+    /// Which side of the hinge the limb bends to. Without a hinge there are no sides, and the pose's is kept.
+    pub side: BendSide,
+    /// Radians by which the bend plane is turned about the axis from the root to the goal (right-handed), after the pole
+    /// is followed.
+    pub swivel: f32,
+    /// The soft zone at the end of the reach, as a fraction of the reach, 0 (none) to 1; see [`soften`](super::soften).
+    pub soft: f32,
+    /// Radians of flexion that remain when the goal is too far, 0 (a straight limb) to pi: the reach ends there, and a
+    /// soft zone lies before it.
+    pub min_flexion: f32,
+    /// How much of the goal is carried out, 0 to 1; it multiplies the goal's own weights.
+    pub weight: f32,
+}
+
+/// Flexion of the rest pose, as a sine, above which it tells the hinge: one degree. A figure modelled straight has less.
+const REST_BEND: f32 = 0.0175;
+
+impl TwoBone {
+    /// The limb from `root` by `middle` to `tip`, all different, each below the one before.
+    pub fn new(
+        skeleton: &Skeleton,
+        root: JointId,
+        middle: JointId,
+        tip: JointId,
+    ) -> Result<Self, TwoBoneError> {
+        Self::from_chain(skeleton, Chain::new(skeleton, root, tip)?, middle)
+    }
+
+    /// The limb along a chain, which may have an offset at its tip, bending at `middle`.
+    pub fn from_chain(skeleton: &Skeleton, chain: Chain, middle: JointId) -> Result<Self, TwoBoneError> {
+        let (root, tip) = (chain.root(), chain.tip());
+        if middle == root || middle == tip || !chain.joints().contains(&middle) {
+            let name = |j| String::from(skeleton.name(j));
+            return Err(TwoBoneError::NotBetween { root: name(root), middle: name(middle), tip: name(tip) });
+        }
+        let hinge = rest_hinge(skeleton, &chain, middle);
+        Ok(Self {
+            chain,
+            middle,
+            hinge,
+            side: BendSide::Keep,
+            swivel: 0.0,
+            soft: 0.0,
+            min_flexion: 0.0,
+            weight: 1.0,
+        })
+    }
+
+    /// Root to tip, joints between included.
+    pub fn chain(&self) -> &Chain {
+        &self.chain
+    }
+
+    /// The joint that bends.
+    pub fn middle(&self) -> JointId {
+        self.middle
+    }
+
+    /// Places of root, middle and end in model space.
+    pub fn points(&self, pose: &Pose) -> Points {
+        Points {
+            root: pose.position(self.chain.root()),
+            middle: pose.position(self.middle),
+            tip: self.chain.end(pose),
+        }
+    }
+
+    /// The lengths of the two bones in a pose, in metres (model space), offset at the tip included.
+    pub fn lengths(&self, pose: &Pose) -> (f32, f32) {
+        let at = self.points(pose);
+        ((at.middle - at.root).length(), (at.tip - at.middle).length())
+    }
+
+    /// Brings the end to the goal, and turns the tip where the goal names a rotation. The pose is left updated. Where the
+    /// goal names no position, the end stays where it is and only the pole, the swivel and the rotation are followed.
+    ///
+    /// With an offset at the tip and a rotation asked for, it is the offset's point that meets the position, with the tip
+    /// turned as asked. Weights between 0 and 1 scale the turns of the joints (the root's as swing and twist).
+    pub fn solve(&self, pose: &mut Pose, goal: &Goal) -> Result<Report, SolveError> {
+        let rotation = check::goal(goal)?;
+        check::finite("the hinge axis", self.hinge.unwrap_or_default())?;
+        check::within("the swivel angle", "finite", self.swivel, f32::MIN, f32::MAX)?;
+        check::within("the soft zone", "0 to 1", self.soft, 0.0, 1.0)?;
+        check::within("the least flexion", "0 to pi", self.min_flexion, 0.0, core::f32::consts::PI)?;
+        check::within("the limb's weight", "0 to 1", self.weight, 0.0, 1.0)?;
+        let tip = self.chain.tip();
+        check::finite_frame(pose, tip, "the tip's frame")?;
+        check::turnable(pose, self.chain.root())?;
+        check::turnable(pose, self.middle)?;
+        if rotation.is_some() {
+            check::turnable(pose, tip)?;
+        }
+        pose.update();
+
+        let position_weight = goal.position_weight * self.weight;
+        let rotation_weight = goal.rotation_weight * self.weight;
+        let asked = goal.position.unwrap_or_else(|| self.chain.end(pose));
+        let mut report = Report::default();
+
+        let offset = self.chain.tip_offset();
+        let (mut at, mut to) = (self.points(pose), asked);
+        let mut turned = None;
+        if let Some(rotation) = rotation.filter(|_| rotation_weight > 0.0) {
+            let now = pose.model_rotation(tip);
+            if offset != Vec3::ZERO {
+                // The tip's turn moves the offset's point about the tip joint. So the tip's final rotation is found first
+                // (by what the limb makes of it when it is left alone), and the tip joint goes where that needs it.
+                let turns = self.turns(pose, &at, to, goal.pole, position_weight);
+                let free = math::mul(turns.root, math::mul(turns.middle, now));
+                let last = towards(free, rotation, rotation_weight);
+                let ankle = pose.position(tip);
+                let arm = math::rotate(math::mul(last, math::conjugate(now)), at.tip - ankle);
+                at.tip = ankle;
+                to = asked - arm;
+                turned = Some(last);
+            }
+        }
+        let turns = self.turns(pose, &at, to, goal.pole, position_weight);
+        let moved = turns.middle != Quat::IDENTITY || turns.root != Quat::IDENTITY;
+        if moved {
+            pose.turn(self.middle, turns.middle);
+            pose.turn(self.chain.root(), turns.root);
+            pose.update();
+        }
+        let mut spun = false;
+        if let Some(rotation) = rotation {
+            if rotation_weight > 0.0 {
+                let now = pose.model_rotation(tip);
+                let last = turned.unwrap_or_else(|| towards(now, rotation, rotation_weight));
+                let delta = math::mul(last, math::conjugate(now));
+                // A turn below f32's rounding of rotations would only stir the bits.
+                if Vec3::new(delta.x, delta.y, delta.z).length_squared() > 2.5e-13 {
+                    pose.turn(tip, delta);
+                    pose.update();
+                    spun = true;
+                }
+            }
+            report.rotation_residual = math::angle_between(pose.model_rotation(tip), rotation);
+        }
+        report.iterations = u32::from(moved || spun);
+        report.branch_changed = turns.branch_changed;
+        report.position_residual = (self.chain.end(pose) - asked).length().min(f32::MAX);
+        if turns.by > 0.0 {
+            report.status = Status::Unreachable { by: turns.by };
+        }
+        Ok(report)
+    }
+
+    /// The turns of one solve, weighted.
+    fn turns(&self, pose: &Pose, at: &Points, to: Vec3, pole: Pole, weight: f32) -> Turns {
+        let hinge = self.hinge.map(|h| {
+            let frame = pose.model(self.middle).matrix3;
+            // A frame that mirrors turns the sense of a turn; the axis of a positive turn goes along.
+            (frame * h * if frame.determinant() < 0.0 { -1.0 } else { 1.0 }).normalize_or_zero()
+        });
+        let bend = Bend {
+            hinge: hinge.filter(|h| *h != Vec3::ZERO),
+            side: self.side,
+            swivel: self.swivel,
+            soft: self.soft,
+            min_flexion: self.min_flexion,
+        };
+        let turns = solve_points(at, to, pole, &bend);
+        if weight >= 1.0 {
+            return turns;
+        }
+        if weight <= 0.0 {
+            return Turns { middle: Quat::IDENTITY, root: Quat::IDENTITY, branch_changed: false, ..turns };
+        }
+        let axis = (at.middle - at.root).normalize_or_zero();
+        let axis = if axis == Vec3::ZERO { Vec3::Y } else { axis };
+        Turns {
+            middle: partial::partial(turns.middle, weight),
+            root: partial::partial_swing_twist(turns.root, axis, weight),
+            ..turns
+        }
+    }
+}
+
+/// `to`, or the part `weight` of the way there.
+fn towards(from: Quat, to: Quat, weight: f32) -> Quat {
+    if weight >= 1.0 { to } else { math::slerp(from, to, weight) }
+}
+
+/// The axis, in the middle joint's local space, about which the rest pose is flexed; none where it is too straight to
+/// tell, or folded, or its frames are no similarities.
+fn rest_hinge(skeleton: &Skeleton, chain: &Chain, middle: JointId) -> Option<Vec3> {
+    let at = chain.joints().iter().position(|&j| j == middle)?;
+    let (above, below) = chain.joints().split_at(at + 1);
+    // The upper bone as the middle joint sees it: back up through the rest transforms.
+    let mut root = glam::Affine3::IDENTITY;
+    for &joint in above.get(1..)? {
+        root *= skeleton.rest(joint).to_affine();
+    }
+    let u = -root.inverse().transform_point3(Vec3::ZERO);
+    let mut tip = glam::Affine3::IDENTITY;
+    for &joint in below {
+        tip *= skeleton.rest(joint).to_affine();
+    }
+    let v = tip.transform_point3(chain.tip_offset());
+    let c = u.normalize_or_zero().cross(v.normalize_or_zero());
+    let hinge = c.normalize_or_zero();
+    (c.is_finite() && c.length_squared() > REST_BEND * REST_BEND && hinge != Vec3::ZERO).then_some(hinge)
+}

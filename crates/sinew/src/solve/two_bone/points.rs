@@ -1,0 +1,298 @@
+//! The limb on bare points: three places in, two rotations out.
+
+use glam::{Quat, Vec3};
+
+use super::BendSide;
+use crate::{Pole, math, solve::soften};
+
+/// Below this sine of the flexion the bend plane is partly, and at 0 wholly, the hinge's, where one is given: about half
+/// a degree, where clips with compressed rotations no longer know their own plane.
+const BLUR: f32 = 1e-2;
+/// Below this sine of the flexion f32 places give no plane at all: some ten roundings.
+const STRAIGHT: f32 = 1e-6;
+/// Within this sine of the angle between goal and pole (ten degrees) the pole fades out, as its direction across the
+/// limb grows uncertain and at 0 is undefined.
+const POLE_FADE: f32 = 0.17;
+/// A distance below this part of the limb has no direction in f32.
+const TINY: f32 = 1e-6;
+
+/// Where a limb is, in model space.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Points {
+    /// The root (hip, shoulder).
+    pub root: Vec3,
+    /// The middle joint (knee, elbow).
+    pub middle: Vec3,
+    /// The end.
+    pub tip: Vec3,
+}
+
+/// How a limb may bend; see the fields of the same names of [`TwoBone`](super::TwoBone).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bend {
+    /// The hinge axis of the middle joint as a unit vector in *model* space, where it is known.
+    pub hinge: Option<Vec3>,
+    /// Which side of the hinge the limb bends to.
+    pub side: BendSide,
+    /// Radians about the axis from the root to the goal, added to the bend plane.
+    pub swivel: f32,
+    /// The soft zone as a fraction of the limb's reach, 0 to 1.
+    pub soft: f32,
+    /// Radians of flexion that remain, 0 to pi.
+    pub min_flexion: f32,
+}
+
+impl Bend {
+    /// Nothing is known and nothing asked for.
+    pub const FREE: Self =
+        Self { hinge: None, side: BendSide::Keep, swivel: 0.0, soft: 0.0, min_flexion: 0.0 };
+}
+
+/// What [`solve_points`] found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Turns {
+    /// Turn of the middle joint about its own place, in model space, made first.
+    pub middle: Quat,
+    /// Turn of the whole limb about the root, in model space, made after it. The lower bone so turns by
+    /// `root * middle`.
+    pub root: Quat,
+    /// How far the goal lies outside what the limb can or may reach, in metres; 0 where it is in reach.
+    pub by: f32,
+    /// Whether the limb bends to the other side than it came.
+    pub branch_changed: bool,
+}
+
+/// The largest absolute component.
+#[inline(always)]
+fn largest(v: Vec3) -> f32 {
+    let v = v.abs();
+    v.x.max(v.y).max(v.z)
+}
+
+/// The power of two that brings `m` (positive, finite) into \[1, 2): scaling by it is exact.
+#[inline(always)]
+fn to_unit(m: f32) -> f32 {
+    let exponent = (m.to_bits() >> 23).clamp(1, 253);
+    f32::from_bits((254 - exponent) << 23)
+}
+
+/// Rotation, of no particular length, that takes `from` to `to` (`product` is the product of their lengths) the shortest
+/// way; a half turn about `fallback` where they are opposite. The flag says that rounding is magnified.
+#[inline(always)]
+fn arc(from: Vec3, to: Vec3, product: f32, fallback: Vec3) -> (Quat, bool) {
+    let w = product + from.dot(to);
+    let c = from.cross(to);
+    // 1 + cos < 1/2 is an angle above 120 degrees; below, 1 + cos has lost no more than a bit.
+    let weak = w < 0.5 * product;
+    if weak && w <= 1e-6 * product {
+        return (Quat::from_xyzw(fallback.x, fallback.y, fallback.z, 0.0), true);
+    }
+    (Quat::from_xyzw(c.x, c.y, c.z, w), weak)
+}
+
+/// Turns that bring the end of the limb `at` to `goal`, in model space; see [`TwoBone`](super::TwoBone) for the mathematics. Every number
+/// given must be finite; then every number that comes back is.
+#[inline]
+pub fn solve_points(at: &Points, goal: Vec3, pole: Pole, bend: &Bend) -> Turns {
+    let (u, v, g) = (at.middle - at.root, at.tip - at.middle, goal - at.root);
+    let size = largest(u).max(largest(v));
+    let still = Turns { middle: Quat::IDENTITY, root: Quat::IDENTITY, by: 0.0, branch_changed: false };
+    if size <= 0.0 {
+        return Turns { by: g.length().min(f32::MAX), ..still };
+    }
+    // Lengths near 1, so that products of four lengths neither overflow nor vanish at any scale.
+    let k = to_unit(size);
+    let (u, v) = (u * k, v * k);
+    let (g, gl, x) = near(g, k, goal, at.root);
+
+    let (c, uv) = (u.cross(v), u.dot(v));
+    let (a, b) = (math::sqrt(u.length_squared()), math::sqrt(v.length_squared()));
+    let (ab, cl) = (a * b, math::sqrt(c.length_squared()));
+
+    let straight = a + b;
+    let reach = if bend.min_flexion > 0.0 {
+        math::sqrt((a * a + b * b + 2.0 * ab * math::cos(bend.min_flexion)).max(0.0))
+    } else {
+        straight
+    };
+    let d = soften(x, reach, bend.soft).max((a - b).abs());
+    let by = (x - d).abs();
+    let by = if by > 1e-6 * straight { (by / k).min(f32::MAX) } else { 0.0 };
+
+    let e = u + v;
+    let el = math::sqrt(e.length_squared());
+    let (aim, al) = if x > TINY * straight { (g, gl) } else { (e, el) };
+    // What the places' own rounding amounts to: nearer is not nearer.
+    let rounding = 5e-7 * straight + 1.2e-7 * k * largest(goal).min(straight / k * 1e6);
+    let there = al > 0.0 && (e - aim * (d / al)).length_squared() <= rounding * rounding;
+
+    // Half the flexion that gives d, as a cosine and a sine of one common length (cosine rule, factored).
+    let c1 = math::sqrt(((d - (a - b)) * (d + (a - b))).max(0.0));
+    let s1 = math::sqrt(((straight - d) * (straight + d)).max(0.0));
+
+    let (middle, n, flipped) = if cl > BLUR * ab && ab > 0.0 {
+        let n = c / cl;
+        let flipped = match (bend.side, bend.hinge) {
+            (BendSide::Keep, _) | (_, None) => false,
+            (BendSide::Positive, Some(h)) => n.dot(h) < 0.0,
+            (BendSide::Negative, Some(h)) => n.dot(h) > 0.0,
+        };
+        // Half the flexion that is there, in the form that cancels nothing.
+        let (s0, c0) = if uv >= 0.0 { (cl, ab + uv) } else { (ab - uv, cl) };
+        let (n, s0) = if flipped { (-n, -s0) } else { (n, s0) };
+        let (s, w) = (s1 * c0 - c1 * s0, c1 * c0 + s1 * s0);
+        let l = 1.0 / math::sqrt(s * s + w * w);
+        let t = n * (s * l);
+        (Quat::from_xyzw(t.x, t.y, t.z, w * l), n, flipped)
+    } else {
+        bend_straight(u, v, a, b, c, cl, bend, (c1, s1))
+    };
+
+    let turned = bend.swivel != 0.0 || pole != Pole::Keep;
+    if there && !flipped && !turned {
+        return Turns { by, ..still };
+    }
+
+    // Where the end is after the middle joint's turn: aiming this at the goal takes that turn's rounding along.
+    let e1 = u + math::rotate(middle, v);
+    let e1l = math::sqrt(e1.length_squared());
+    let (e1, e1l) = if e1l > 1e-4 * straight { (e1, e1l) } else { (folded_direction(u, n, a, b, d), 1.0) };
+    let (e, el) = if el > TINY * straight { (e, el) } else { (e1, e1l) };
+    let (g, gl) = if x > TINY * straight { (g, gl) } else { (e, el) };
+
+    let (carry, weak) = arc(e, g, el * gl, n);
+    let (lift, weak_lift) = arc(e1, e, e1l * el, n);
+    let mut root = math::normalize(math::mul(carry, lift));
+    let mut swing_flipped = false;
+    if turned {
+        let axis = g / gl;
+        let (twist, changed) = about_goal(axis, math::rotate(root, n), pole, at.root, bend.swivel);
+        if there && !flipped && Vec3::new(twist.x, twist.y, twist.z).length_squared() < 1e-12 {
+            return Turns { by, ..still };
+        }
+        root = math::mul(twist, root);
+        swing_flipped = changed;
+    }
+    if weak || weak_lift || turned {
+        let e2 = math::rotate(root, e1);
+        let (fix, _) = arc(e2, g, e1l * gl, n);
+        root = math::normalize(math::mul(fix, root));
+    }
+    Turns { middle, root, by, branch_changed: flipped != swing_flipped }
+}
+
+/// The way to the goal scaled by `k`, its length, and the goal's distance, all safe from overflow. The way to a goal a
+/// million limbs off is shortened; it is out of reach in either place.
+#[inline(always)]
+fn near(g: Vec3, k: f32, goal: Vec3, root: Vec3) -> (Vec3, f32, f32) {
+    let scaled = g * k;
+    if largest(scaled) < 1e6 {
+        let x = math::sqrt(scaled.length_squared());
+        return (scaled, x, x);
+    }
+    // Halves, since the difference of two large places may overflow.
+    let half = goal * 0.5 - root * 0.5;
+    let unit = to_unit(largest(half));
+    let way = half * unit;
+    let length = math::sqrt(way.length_squared());
+    (way, length, (length / unit * k * 2.0).min(f32::MAX))
+}
+
+/// The middle joint's turn from a start so straight (or folded) that the hinge has a say in the bend plane, or all of it:
+/// straighten exactly, then bend about the axis that is chosen. Gives the turn, the axis, and whether the side changed.
+#[cold]
+#[allow(clippy::too_many_arguments)]
+fn bend_straight(
+    u: Vec3,
+    v: Vec3,
+    a: f32,
+    b: f32,
+    c: Vec3,
+    cl: f32,
+    bend: &Bend,
+    (c1, s1): (f32, f32),
+) -> (Quat, Vec3, bool) {
+    let ab = a * b;
+    let long = if a >= b { u / a } else { v / b };
+    if ab <= 0.0 {
+        // A limb with one bone only turns at its root.
+        return (Quat::IDENTITY, math::perpendicular(long, bend.hinge.unwrap_or(Vec3::ZERO)), false);
+    }
+    let along = u / a;
+    let mut n = c / ab;
+    let mut flipped = false;
+    if let Some(h) = bend.hinge {
+        let h = math::perpendicular(along, h);
+        // The hinge comes in as the flexion changes, so that a goal next to the end moves the knee by next to nothing.
+        let change = (c1 * s1 / (2.0 * ab) - cl / ab).abs();
+        let h = h * ((BLUR - cl / ab).max(0.0) * (change / BLUR).min(1.0));
+        let own = n.dot(h);
+        match bend.side {
+            BendSide::Keep => n += h,
+            BendSide::Positive | BendSide::Negative => {
+                let sign = if bend.side == BendSide::Positive { 1.0 } else { -1.0 };
+                flipped = own * sign < -STRAIGHT;
+                n = if flipped { -n } else { n } + h * sign;
+            }
+        }
+    } else if cl <= STRAIGHT * ab {
+        n = Vec3::ZERO;
+    }
+    let n = math::perpendicular(along, n);
+    let back = if u.dot(v) >= 0.0 {
+        Quat::from_xyzw(-c.x, -c.y, -c.z, ab + u.dot(v))
+    } else {
+        let axis = if cl > STRAIGHT * ab { c / cl } else { n };
+        let axis = -axis * (ab - u.dot(v));
+        Quat::from_xyzw(axis.x, axis.y, axis.z, cl)
+    };
+    let turn = math::mul(Quat::from_xyzw(n.x * s1, n.y * s1, n.z * s1, c1), back);
+    (math::normalize(turn), n, flipped)
+}
+
+/// Direction from the root to the end in a limb folded so far that the end lies on the root, from the triangle itself:
+/// the upper bone turned by the angle at the root.
+#[cold]
+fn folded_direction(u: Vec3, n: Vec3, a: f32, b: f32, d: f32) -> Vec3 {
+    if a <= 0.0 {
+        return math::perpendicular(n, u);
+    }
+    let u = u / a;
+    let cos = if d > 0.0 { ((a - b) * (a + b) + d * d) / (2.0 * a * d) } else { 0.0 };
+    let cos = cos.clamp(-1.0, 1.0);
+    u * cos + n.cross(u) * math::sqrt(1.0 - cos * cos)
+}
+
+/// Turn about the unit vector `axis` (root to goal) that brings the bend plane with the normal `n` to the pole, and
+/// then by `swivel` on; and whether the middle joint so comes to point the other way.
+fn about_goal(axis: Vec3, n: Vec3, pole: Pole, root: Vec3, swivel: f32) -> (Quat, bool) {
+    let n = math::perpendicular(axis, n);
+    // The way that the middle joint points, across the limb.
+    let own = axis.cross(n);
+    let towards = match pole {
+        Pole::Keep => Vec3::ZERO,
+        // Halves, since the difference of two large places may overflow.
+        Pole::Point(p) => p * 0.5 - root * 0.5,
+        Pole::Direction(p) => p,
+    };
+    let size = largest(towards);
+    let mut way = own;
+    if size > 0.0 {
+        let towards = towards * to_unit(size);
+        let across = towards - axis * towards.dot(axis);
+        let t = math::sqrt(across.length_squared() / towards.length_squared()) / POLE_FADE;
+        let weight = if t < 1.0 { t * t * (3.0 - 2.0 * t) } else { 1.0 };
+        if weight > 0.0 {
+            let way_raw = math::perpendicular(axis, across) * weight + own * (1.0 - weight);
+            if way_raw.length_squared() > 1e-12 {
+                way = math::perpendicular(axis, way_raw);
+            }
+        }
+    }
+    let changed = own.dot(way) < 0.0;
+    let twist = math::shortest_arc(own, way, axis);
+    if swivel == 0.0 {
+        return (twist, changed);
+    }
+    (math::mul(math::axis_angle(axis, swivel), twist), changed)
+}

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use glam::Vec3;
+use glam::{Affine3, DVec3, Vec3};
 use thiserror::Error;
 
 /// What is wrong with a mesh.
@@ -30,6 +30,14 @@ pub enum MeshError {
         /// Its place.
         position: Vec3,
     },
+    /// Groups are given for some triangles only.
+    #[error("{groups} groups are given for {triangles} triangles")]
+    Groups {
+        /// How many groups there are.
+        groups: usize,
+        /// How many triangles there are.
+        triangles: usize,
+    },
 }
 
 /// Triangles in world space; counter-clockwise corners face the viewer.
@@ -52,6 +60,9 @@ impl TriangleMesh {
                 return Err(MeshError::NotFinite { vertex, position });
             }
         }
+        if !self.groups.is_empty() && self.groups.len() != self.triangles.len() {
+            return Err(MeshError::Groups { groups: self.groups.len(), triangles: self.triangles.len() });
+        }
         let mut any = false;
         for (triangle, corners) in self.triangles.iter().enumerate() {
             for &vertex in corners {
@@ -60,7 +71,7 @@ impl TriangleMesh {
                 }
             }
             let [a, b, c] = corners.map(|i| self.positions[i as usize]);
-            any |= (b - a).cross(c - a).length_squared() > 0.0;
+            any |= face_normal([a, b, c].map(Vec3::as_dvec3)).is_some();
         }
         if any { Ok(()) } else { Err(MeshError::Empty) }
     }
@@ -79,9 +90,99 @@ impl TriangleMesh {
         self.triangles.extend([[at, at + 1, at + 2], [at, at + 2, at + 3]]);
     }
 
+    /// The same triangles under an affine transform; where it mirrors, corners are reordered so that outsides stay outside.
+    pub fn transformed(&self, transform: &Affine3) -> Self {
+        let mut mesh = self.clone();
+        for position in &mut mesh.positions {
+            *position = transform.transform_point3(*position);
+        }
+        if transform.matrix3.determinant() < 0.0 {
+            for corners in &mut mesh.triangles {
+                corners.swap(1, 2);
+            }
+        }
+        mesh
+    }
+
+    /// Adds another mesh's triangles.
+    pub fn append(&mut self, other: &Self) {
+        let grouped = !self.groups.is_empty() || !other.groups.is_empty();
+        if grouped {
+            self.groups.resize(self.triangles.len(), u32::MAX);
+        }
+        let at = self.positions.len() as u32;
+        self.positions.extend_from_slice(&other.positions);
+        self.triangles.extend(other.triangles.iter().map(|corners| corners.map(|i| i.saturating_add(at))));
+        if grouped {
+            self.groups.extend_from_slice(&other.groups);
+            self.groups.resize(self.triangles.len(), u32::MAX);
+        }
+    }
+
     /// Smallest and largest coordinates of the vertices; none without vertices.
     pub fn bounds(&self) -> Option<(Vec3, Vec3)> {
         let first = *self.positions.first()?;
         Some(self.positions.iter().fold((first, first), |(lo, hi), &p| (lo.min(p), hi.max(p))))
+    }
+}
+
+/// Unit normal of a triangle, towards the viewer who sees its corners counter-clockwise; none where it has no area.
+/// In `f64`, so that triangles of a micrometre have an area too.
+pub(super) fn face_normal([a, b, c]: [DVec3; 3]) -> Option<DVec3> {
+    (b - a).cross(c - a).try_normalize()
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec;
+
+    use super::*;
+
+    fn triangle() -> TriangleMesh {
+        let mut mesh = TriangleMesh::default();
+        mesh.push([Vec3::ZERO, Vec3::Z, Vec3::X]);
+        mesh
+    }
+
+    fn normal(mesh: &TriangleMesh, triangle: usize) -> DVec3 {
+        face_normal(mesh.triangles[triangle].map(|i| mesh.positions[i as usize].as_dvec3())).unwrap()
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        assert_eq!(TriangleMesh::default().check(), Err(MeshError::Empty));
+        assert_eq!(triangle().check(), Ok(()));
+        let mut mesh = triangle();
+        mesh.triangles.push([0, 7, 1]);
+        assert_eq!(mesh.check(), Err(MeshError::NoSuchVertex { triangle: 1, vertex: 7, count: 3 }));
+        let mut mesh = triangle();
+        mesh.positions[1].y = f32::NAN;
+        assert!(matches!(mesh.check(), Err(MeshError::NotFinite { vertex: 1, .. })));
+        let mut mesh = triangle();
+        mesh.positions[1] = Vec3::X * 2.0;
+        assert_eq!(mesh.check(), Err(MeshError::Empty));
+        let mut mesh = triangle();
+        mesh.groups = vec![1, 2];
+        assert_eq!(mesh.check(), Err(MeshError::Groups { groups: 2, triangles: 1 }));
+    }
+
+    #[test]
+    fn mirroring_keeps_the_outside_outside() {
+        assert_eq!(normal(&triangle(), 0), DVec3::Y);
+        let mirror = Affine3::from_scale(Vec3::new(-2.0, 1.0, 1.0));
+        let mesh = triangle().transformed(&mirror);
+        assert_eq!(normal(&mesh, 0), DVec3::Y);
+        assert_eq!(mesh.bounds(), Some((Vec3::new(-2.0, 0.0, 0.0), Vec3::Z)));
+    }
+
+    #[test]
+    fn appended_triangles_keep_their_places_and_groups() {
+        let mut mesh = triangle();
+        let mut other = triangle().transformed(&Affine3::from_translation(Vec3::Y));
+        other.groups = vec![4];
+        mesh.append(&other);
+        assert_eq!(mesh.groups, [u32::MAX, 4]);
+        assert_eq!(mesh.triangles[1].map(|i| mesh.positions[i as usize].y), [1.0; 3]);
+        assert_eq!(mesh.check(), Ok(()));
     }
 }

@@ -1,1 +1,130 @@
 //! Grounds that need no file: stairs, a slope, rough ground.
+//!
+//! Each is a struct of measures with defaults at human scale; `mesh` gives its triangles in world space (metres, Y up) and
+//! `height` its height, for tests and for placing things on it. A walk starts at `origin` and goes along `heading`, an angle
+//! about the Y axis in radians: 0 is +Z, a positive one turns towards +X.
+
+mod rough;
+mod slope;
+mod stairs;
+
+pub use rough::Rough;
+pub use slope::Slope;
+pub use stairs::{Flight, Stairs};
+
+use alloc::vec::Vec;
+
+use glam::Vec3;
+use thiserror::Error;
+
+use super::TriangleMesh;
+use crate::math;
+
+/// What is wrong with a terrain's measures.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
+pub enum TerrainError {
+    /// A measure is out of its range.
+    #[error("{name} is {value}, but must be {wanted}")]
+    Measure {
+        /// The field.
+        name: &'static str,
+        /// What it holds.
+        value: f32,
+        /// What it may hold.
+        wanted: &'static str,
+    },
+    /// The mesh would have too many pieces.
+    #[error("{count} {name} are more than the {limit} that a terrain may have")]
+    TooMany {
+        /// Of what.
+        name: &'static str,
+        /// How many the measures ask for.
+        count: f32,
+        /// How many are allowed.
+        limit: u32,
+    },
+}
+
+/// Fails where a measure is not finite, or is not positive.
+fn positive(name: &'static str, value: f32) -> Result<(), TerrainError> {
+    let wanted = "finite and greater than 0";
+    if value.is_finite() && value > 0.0 { Ok(()) } else { Err(TerrainError::Measure { name, value, wanted }) }
+}
+
+/// Fails where a measure is not finite, or is below zero.
+fn not_negative(name: &'static str, value: f32) -> Result<(), TerrainError> {
+    let wanted = "finite and at least 0";
+    if value.is_finite() && value >= 0.0 {
+        Ok(())
+    } else {
+        Err(TerrainError::Measure { name, value, wanted })
+    }
+}
+
+/// Fails where the place or the heading is not finite.
+fn placed(origin: Vec3, heading: f32) -> Result<(), TerrainError> {
+    let wanted = "finite";
+    for (name, value) in
+        [("origin's x", origin.x), ("origin's y", origin.y), ("origin's z", origin.z), ("heading", heading)]
+    {
+        if !value.is_finite() {
+            return Err(TerrainError::Measure { name, value, wanted });
+        }
+    }
+    Ok(())
+}
+
+/// A line of heights along the heading that is drawn out across it: what stairs and slopes are made of.
+struct Profile {
+    origin: Vec3,
+    heading: f32,
+    width: f32,
+    /// Way along the heading from the origin, never falling, and height over the origin, in metres.
+    line: Vec<[f32; 2]>,
+}
+
+impl Profile {
+    /// Two triangles for each piece of the line, and where asked the sides down to the lowest height.
+    fn mesh(&self, sides: bool) -> TriangleMesh {
+        let (sin, cos) = (math::sin(self.heading), math::cos(self.heading));
+        // A corner is always computed in the same way, so that neighbouring pieces share their corners' bits.
+        let place = |[way, height]: [f32; 2], across: f32| {
+            self.origin + Vec3::new(sin * way + cos * across, height, cos * way - sin * across)
+        };
+        let half = 0.5 * self.width;
+        let lowest = self.line.iter().fold(f32::INFINITY, |m, p| m.min(p[1]));
+        let mut mesh = TriangleMesh::default();
+        for piece in self.line.windows(2) {
+            let (a, b) = (piece[0], piece[1]);
+            if a == b {
+                continue;
+            }
+            mesh.push_quad([place(a, -half), place(b, -half), place(b, half), place(a, half)]);
+            if sides && a[0] < b[0] && a[1].max(b[1]) > lowest {
+                let (a0, b0) = ([a[0], lowest], [b[0], lowest]);
+                mesh.push_quad([place(a0, -half), place(b0, -half), place(b, -half), place(a, -half)]);
+                mesh.push_quad([place(b0, half), place(a0, half), place(a, half), place(b, half)]);
+            }
+        }
+        mesh
+    }
+
+    /// Height in world space at a place seen from above; the upper one at a riser, none beside the ground.
+    fn height(&self, x: f32, z: f32) -> Option<f32> {
+        let (sin, cos) = (math::sin(self.heading), math::cos(self.heading));
+        let (x, z) = (x - self.origin.x, z - self.origin.z);
+        let (way, across) = (sin * x + cos * z, cos * x - sin * z);
+        if across.abs() > 0.5 * self.width {
+            return None;
+        }
+        let heights = self.line.windows(2).filter_map(|piece| {
+            let ([w0, h0], [w1, h1]) = (piece[0], piece[1]);
+            if !(w0..=w1).contains(&way) {
+                return None;
+            }
+            Some(if w1 > w0 { h0 + (h1 - h0) * ((way - w0) / (w1 - w0)) } else { h0.max(h1) })
+        });
+        heights.reduce(f32::max).map(|height| self.origin.y + height)
+    }
+}

@@ -1,0 +1,131 @@
+//! Rough ground.
+
+use glam::{Vec2, Vec3};
+
+use super::{TerrainError, not_negative, placed, positive};
+use crate::{ground::TriangleMesh, math};
+
+/// Ground of soft bumps and hollows, like a meadow or a worn path: two layers of noise, the second of half the width and
+/// half the height of the first, that fade to a level spot round the origin, where a walk starts.
+///
+/// The same seed gives the same bits on every machine: the noise comes from integers, sums and products.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rough {
+    /// The middle of the ground, in world space.
+    pub origin: Vec3,
+    /// Extent along x and z, in metres.
+    pub size: Vec2,
+    /// Which ground of all those that there are.
+    pub seed: u32,
+    /// Largest height over and depth under the origin's height, in metres.
+    pub amplitude: f32,
+    /// From bump to bump of the wide layer, in metres; the narrow layer has half of it.
+    pub wavelength: f32,
+    /// Edge of the squares that are split into two triangles each, in metres.
+    pub cell: f32,
+    /// Radius of the level spot round the origin, in metres. The bumps reach their height at three times this radius.
+    pub level: f32,
+}
+
+impl Default for Rough {
+    /// Bumps of up to 6 cm, a metre and a half apart, on 16 m by 16 m: no slope is above 25 degrees.
+    fn default() -> Self {
+        Self {
+            origin: Vec3::ZERO,
+            size: Vec2::splat(16.0),
+            seed: 1,
+            amplitude: 0.06,
+            wavelength: 1.5,
+            cell: 0.125,
+            level: 0.4,
+        }
+    }
+}
+
+/// More squares than this would be a gigabyte of triangles.
+const MOST_CELLS: u32 = 4_000_000;
+
+impl Rough {
+    /// The triangles, in world space: a grid whose vertices have the height that [`Rough::height`] gives.
+    pub fn mesh(&self) -> Result<TriangleMesh, TerrainError> {
+        placed(self.origin, 0.0)?;
+        positive("size along x", self.size.x)?;
+        positive("size along z", self.size.y)?;
+        not_negative("amplitude", self.amplitude)?;
+        positive("wavelength", self.wavelength)?;
+        positive("cell", self.cell)?;
+        not_negative("level", self.level)?;
+        let [nx, nz] = [self.size.x, self.size.y].map(|size| math::ceil(size / self.cell).max(1.0));
+        let count = nx * nz;
+        if count.is_nan() || count > MOST_CELLS as f32 {
+            return Err(TerrainError::TooMany { name: "cells", count, limit: MOST_CELLS });
+        }
+        let (nx, nz) = (nx as u32, nz as u32);
+        let corner = self.origin - Vec3::new(0.5 * self.size.x, 0.0, 0.5 * self.size.y);
+        let mut mesh = TriangleMesh::default();
+        for iz in 0..=nz {
+            for ix in 0..=nx {
+                let x = corner.x + self.size.x * (ix as f32 / nx as f32);
+                let z = corner.z + self.size.y * (iz as f32 / nz as f32);
+                mesh.positions.push(Vec3::new(x, self.height(x, z), z));
+            }
+        }
+        for iz in 0..nz {
+            for ix in 0..nx {
+                let a = iz * (nx + 1) + ix;
+                let (b, c, d) = (a + nx + 1, a + nx + 2, a + 1);
+                // Diagonals alternate, so that no direction is smoother than the other.
+                mesh.triangles.extend(if (ix + iz) % 2 == 0 {
+                    [[a, b, c], [a, c, d]]
+                } else {
+                    [[a, b, d], [b, c, d]]
+                });
+            }
+        }
+        Ok(mesh)
+    }
+
+    /// Height of the ground at a place seen from above, in world space. The mesh meets it at its vertices and is flat between them.
+    pub fn height(&self, x: f32, z: f32) -> f32 {
+        let (x, z) = (x - self.origin.x, z - self.origin.z);
+        // Lattice values rise and fall over two lattice steps: a wavelength.
+        let wide = 2.0 / self.wavelength;
+        let layer = |scale: f32, salt: u32| noise(x * scale, z * scale, self.seed ^ salt);
+        let bumps = (2.0 * layer(wide, 0) + layer(2.0 * wide, 0x9e37_79b9)) / 3.0;
+        let far = math::sqrt(x * x + z * z);
+        let fade =
+            if self.level > 0.0 { fade(((far / self.level - 1.0) * 0.5).clamp(0.0, 1.0)) } else { 1.0 };
+        self.origin.y + self.amplitude * bumps * fade
+    }
+}
+
+/// Smooth noise in \[-1, 1\]: values at whole numbers, eased between.
+fn noise(x: f32, z: f32, seed: u32) -> f32 {
+    let (fx, fz) = (math::floor(x), math::floor(z));
+    // Saturates far out, where a step of `f32` is larger than a lattice step anyway.
+    let (ix, iz) = (fx as i32, fz as i32);
+    let (tx, tz) = (fade(x - fx), fade(z - fz));
+    let at = |dx: i32, dz: i32| lattice(ix.wrapping_add(dx), iz.wrapping_add(dz), seed);
+    let near = at(0, 0) + (at(1, 0) - at(0, 0)) * tx;
+    let far = at(0, 1) + (at(1, 1) - at(0, 1)) * tx;
+    near + (far - near) * tz
+}
+
+/// From 0 to 1 with no slope at either end.
+fn fade(t: f32) -> f32 {
+    t * t * (3.0 - 2.0 * t)
+}
+
+/// The value of a lattice point, in \[-1, 1).
+fn lattice(x: i32, z: i32, seed: u32) -> f32 {
+    // Odd multipliers spread neighbouring points over all bits; shifts carry high bits down between them.
+    let mut h = seed.wrapping_add(0x7f4a_7c15);
+    for part in [x as u32, z as u32] {
+        h = (h ^ part).wrapping_mul(0x2c1b_3c6d);
+        h ^= h >> 15;
+        h = h.wrapping_mul(0x297a_2d39);
+        h ^= h >> 13;
+    }
+    // 24 bits are what an f32 holds exactly.
+    (h >> 8) as f32 / 8_388_608.0 - 1.0
+}

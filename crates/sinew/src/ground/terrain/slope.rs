@@ -1,0 +1,88 @@
+//! A ramp.
+
+use alloc::vec;
+
+use glam::Vec3;
+
+use super::{Profile, TerrainError, not_negative, placed, positive};
+use crate::{ground::TriangleMesh, math};
+
+/// A ramp seen from the side, for a walk from left to right that starts at `o`:
+///
+/// ```text
+///                         ______
+///                     .-'  landing
+///                 .-'
+///   ________o__.-' angle
+///    before lead   length
+/// ```
+///
+/// A negative angle goes down.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Slope {
+    /// Where the walk starts, in world space.
+    pub origin: Vec3,
+    /// Which way the ramp goes: radians about Y from +Z, positive towards +X.
+    pub heading: f32,
+    /// How steep: radians from level, positive up, less than a quarter turn.
+    pub angle: f32,
+    /// From the foot of the ramp to its head, measured level, in metres.
+    pub length: f32,
+    /// From side to side, in metres.
+    pub width: f32,
+    /// Flat floor from the origin to the ramp, in metres.
+    pub lead: f32,
+    /// Flat floor behind the origin, in metres.
+    pub before: f32,
+    /// Flat floor after the ramp, in metres.
+    pub landing: f32,
+    /// Whether the sides are closed by walls.
+    pub sides: bool,
+}
+
+impl Default for Slope {
+    /// Four metres at 20 degrees: as steep as feet lie flat on with ease.
+    fn default() -> Self {
+        Self {
+            origin: Vec3::ZERO,
+            heading: 0.0,
+            angle: core::f32::consts::PI / 9.0,
+            length: 4.0,
+            width: 2.0,
+            lead: 1.0,
+            before: 2.0,
+            landing: 2.0,
+            sides: true,
+        }
+    }
+}
+
+impl Slope {
+    /// The triangles, in world space.
+    pub fn mesh(&self) -> Result<TriangleMesh, TerrainError> {
+        placed(self.origin, self.heading)?;
+        positive("length", self.length)?;
+        positive("width", self.width)?;
+        not_negative("lead", self.lead)?;
+        not_negative("before", self.before)?;
+        not_negative("landing", self.landing)?;
+        // At 1.56 rad (89.4 degrees) a metre rises by nearly a hundred: past it the tangent runs away.
+        if !(-1.56..=1.56).contains(&self.angle) {
+            let wanted = "between -1.56 and 1.56 radians";
+            return Err(TerrainError::Measure { name: "angle", value: self.angle, wanted });
+        }
+        Ok(self.profile().mesh(self.sides))
+    }
+
+    /// Height of the ground at a place seen from above, in world space; none beside it.
+    pub fn height(&self, x: f32, z: f32) -> Option<f32> {
+        self.profile().height(x, z)
+    }
+
+    fn profile(&self) -> Profile {
+        let top = self.length * math::tan(self.angle);
+        let head = self.lead + self.length;
+        let line = vec![[-self.before, 0.0], [self.lead, 0.0], [head, top], [head + self.landing, top]];
+        Profile { origin: self.origin, heading: self.heading, width: self.width, line }
+    }
+}

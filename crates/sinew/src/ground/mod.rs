@@ -2,6 +2,7 @@
 
 mod cast;
 mod mesh;
+pub mod plant;
 pub mod terrain;
 #[cfg(feature = "parry")]
 mod trimesh;

@@ -1,0 +1,44 @@
+//! One frame: the pelvis is moved, the legs are solved, the feet and toes are turned.
+
+use glam::{Quat, Vec3};
+
+use super::{Figure, FootFrame};
+use crate::{Goal, Pose, SolveError, math};
+
+impl Figure {
+    /// Applies what a plan says for one frame to a pose that holds the clip's frame. `carry` moves the whole figure
+    /// (travel), `raise` the pelvis; both in model space. Gives for each leg how far its ankle stays from where it should be, through
+    /// `missed`.
+    pub fn apply(
+        &self,
+        pose: &mut Pose,
+        carry: Vec3,
+        raise: f32,
+        feet: &[FootFrame],
+        mut missed: impl FnMut(usize, f32),
+    ) -> Result<(), SolveError> {
+        // What the clip has for feet and toes, before anything moves.
+        let at = pose.position(self.pelvis) + carry + Vec3::Y * raise;
+        pose.set_position(self.pelvis, at);
+        pose.update();
+        for (i, (leg, frame)) in self.legs.iter().zip(feet).enumerate() {
+            let foot = pose.model_rotation(leg.foot);
+            let toes = leg.toes.map(|t| pose.model_rotation(t));
+            let turn = weighted(frame.turn, leg.rotation_weight);
+            let toe_turn = weighted(frame.toes, leg.rotation_weight);
+            let mut goal = Goal::at(frame.ankle).with_rotation(math::mul(turn, foot));
+            goal.position_weight = leg.position_weight;
+            let report = self.solvers[i].solve(pose, &goal)?;
+            missed(i, report.position_residual);
+            if let (Some(joint), Some(rotation)) = (leg.toes, toes) {
+                pose.set_model_rotation(joint, math::mul(math::mul(turn, toe_turn), rotation));
+                pose.update();
+            }
+        }
+        Ok(())
+    }
+}
+
+fn weighted(q: Quat, weight: f32) -> Quat {
+    if weight >= 1.0 { q } else { math::slerp(Quat::IDENTITY, q, weight) }
+}

@@ -1,0 +1,122 @@
+//! A plan carried out into a clip.
+
+use alloc::{string::String, vec::Vec};
+
+use glam::Vec3;
+use thiserror::Error;
+
+use super::{Figure, FootSample, Plan};
+use crate::{
+    JointId, Pose, SolveError,
+    motion::{BakeError, Baker, Clip},
+};
+
+/// Why a plan made no clip.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
+pub enum PlantError {
+    /// A limb was not solved.
+    #[error("at {time} s: {error}")]
+    Solve {
+        /// Time in the planted clip, in seconds.
+        time: f32,
+        /// What was wrong.
+        error: SolveError,
+    },
+    /// The poses made no keys.
+    #[error(transparent)]
+    Bake(#[from] BakeError),
+}
+
+/// A planted clip, and how its feet go.
+#[derive(Clone, Debug)]
+pub struct PlantedClip {
+    /// The clip: keys at equal times from 0.
+    pub clip: Clip,
+    /// Key times in seconds.
+    pub times: Vec<f32>,
+    /// Each leg's foot at the keys.
+    pub feet: Vec<Vec<FootSample>>,
+    /// How far any ankle stays from where it should be, in metres.
+    pub out_of_reach: f32,
+}
+
+impl Plan {
+    /// Number of keys.
+    pub fn keys(&self) -> usize {
+        (self.survey.len() - 1) / self.per_key + 1
+    }
+
+    /// Sets `pose` to the clip at a key, without planting, carried by the travel; model space is up to date.
+    pub fn before(&self, figure: &Figure, clip: &Clip, key: usize, pose: &mut Pose) {
+        let i = key * self.per_key;
+        clip.sample(self.survey.clip_time(i), pose);
+        pose.update();
+        let at = pose.position(figure.pelvis) + self.carry(i);
+        pose.set_position(figure.pelvis, at);
+        pose.update();
+    }
+
+    /// Sets `pose` to the planted clip at a key; gives how far the worst ankle stays from where it should be.
+    pub fn after(
+        &self,
+        figure: &Figure,
+        clip: &Clip,
+        key: usize,
+        pose: &mut Pose,
+        frames: &mut Vec<super::FootFrame>,
+    ) -> Result<f32, SolveError> {
+        let i = key * self.per_key;
+        clip.sample(self.survey.clip_time(i), pose);
+        pose.update();
+        frames.clear();
+        frames.extend(self.feet.iter().map(|f| f[i]));
+        let mut worst = 0.0f32;
+        figure.apply(pose, self.carry(i), self.pelvis[i], frames, |_, missed| worst = worst.max(missed))?;
+        Ok(worst)
+    }
+
+    fn carry(&self, sample: usize) -> Vec3 {
+        self.survey.travel * (sample as f32 * self.survey.step)
+    }
+
+    /// Plants every key of `clip` and bakes them. `each` is called after each key, for progress.
+    pub fn bake(
+        &self,
+        figure: &Figure,
+        clip: &Clip,
+        rest: &Pose,
+        name: impl Into<String>,
+        mut each: impl FnMut(usize, &Pose),
+    ) -> Result<PlantedClip, PlantError> {
+        let skeleton = rest.skeleton().clone();
+        let mut joints: Vec<JointId> = clip.tracks().iter().map(|t| t.joint).collect();
+        joints.push(figure.pelvis);
+        for leg in &figure.legs {
+            joints.extend([leg.thigh, leg.shin, leg.foot]);
+            joints.extend(leg.toes);
+        }
+        joints.sort();
+        joints.dedup();
+        let mut baker = Baker::new(&skeleton, joints);
+        let mut pose = rest.clone();
+        let mut frames = Vec::with_capacity(figure.legs.len());
+        let mut feet = alloc::vec![Vec::new(); figure.legs.len()];
+        let mut times = Vec::new();
+        let mut out_of_reach = 0.0f32;
+        for key in 0..self.keys() {
+            let time = (key * self.per_key) as f32 * self.survey.step;
+            let worst = self
+                .after(figure, clip, key, &mut pose, &mut frames)
+                .map_err(|error| PlantError::Solve { time, error })?;
+            out_of_reach = out_of_reach.max(worst);
+            for (samples, leg) in feet.iter_mut().zip(&figure.legs) {
+                samples.push(leg.sample(&pose, Vec3::ZERO));
+            }
+            times.push(time);
+            baker.push(time, &pose);
+            each(key, &pose);
+        }
+        Ok(PlantedClip { clip: baker.finish(name, &skeleton)?, times, feet, out_of_reach })
+    }
+}

@@ -1,0 +1,31 @@
+//! Feet planted on the ground.
+//!
+//! A clip made for a flat floor tells when each heel and ball stands ([`contact`]). Each stance is given a place on the
+//! ground ([`Footing`]) where the foot is locked; between stances the foot follows the clip with a displacement that
+//! passes smoothly from one footing to the next, and is lifted over what it would go through. The pelvis follows the feet
+//! without lag and stays low enough for both to be reached. A [`Plan`] does this with the whole clip in sight.
+
+mod apply;
+mod bake;
+pub mod beam;
+pub mod contact;
+mod footing;
+mod hermite;
+mod measure;
+mod plan;
+mod rig;
+mod settings;
+mod sole;
+mod stance;
+mod survey;
+
+pub use bake::{PlantError, PlantedClip};
+pub use contact::Interval;
+pub use footing::{FootSample, Footing, Search, Twist, Unplanted};
+pub use measure::{Contacts, Measures, measure, moved};
+pub use plan::{FootFrame, Plan, PlanError, Planted, walk_heading};
+pub use rig::{Figure, Leg, RigError};
+pub use settings::{SettingError, Settings};
+pub use sole::Sole;
+pub use stance::Stance;
+pub use survey::{FootCurve, Sampled, Survey};

@@ -1,0 +1,465 @@
+//! The whole clip at once: where each foot stands, how it swings from one footing to the next, and how the pelvis goes.
+
+use alloc::{string::String, vec::Vec};
+
+use glam::{Quat, Vec3};
+use thiserror::Error;
+
+use super::{
+    Figure, FootSample, Footing, Interval, Search, SettingError, Settings, Survey, Twist, Unplanted,
+    beam::{Beam, Wish},
+    contact::Limits,
+    footing::heading,
+    hermite::{State, quintic},
+    stance::{Stance, stances},
+};
+use crate::{Pose, ground::Ground, math, motion::Clip};
+
+/// Why a clip was not planted.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
+pub enum PlanError {
+    /// A setting is outside its range.
+    #[error(transparent)]
+    Setting(#[from] SettingError),
+    /// There is no ground under the whole walk.
+    #[error("there is no ground under the walk: looked from ({}, {}) to ({}, {}), between {low} and {high} m", from.x, from.z, to.x, to.z)]
+    NoGround {
+        /// Where the pelvis is at the begin.
+        from: Vec3,
+        /// Where it is at the end.
+        to: Vec3,
+        /// The lowest height looked at.
+        low: f32,
+        /// The highest.
+        high: f32,
+    },
+    /// The rate of keys makes no sense.
+    #[error("keys must be made at 1 to 1000 a second, not {0}")]
+    Rate(f32),
+}
+
+/// A stance with its footing, or why it has none.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Planted {
+    /// When heel and ball stand.
+    pub stance: Stance,
+    /// Where, or why not.
+    pub footing: Result<Footing, Unplanted>,
+}
+
+/// What is done to one foot at one sample.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FootFrame {
+    /// Turn of the foot about its ankle, in model space, on top of the clip's.
+    pub turn: Quat,
+    /// Turn of the toes on top of that, in the clip's model axes.
+    pub toes: Quat,
+    /// Where the ankle goes, in model space.
+    pub ankle: Vec3,
+    /// How much of it is applied: 0 where the foot finds no ground, 1 where it does.
+    pub weight: f32,
+}
+
+/// Everything that planting decided, a sample at a time.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The clip with its travel.
+    pub survey: Survey,
+    /// Each leg's stances.
+    pub stances: Vec<Vec<Planted>>,
+    /// Each leg's foot at each sample.
+    pub feet: Vec<Vec<FootFrame>>,
+    /// How far the pelvis is raised at each sample, in metres.
+    pub pelvis: Vec<f32>,
+    /// Height of the ground under the body at each sample.
+    pub base: Vec<f32>,
+    /// Samples a key.
+    pub per_key: usize,
+}
+
+/// Samples a second, at least, at which contacts are looked for and swings are cleared.
+const SAMPLE_RATE: f32 = 60.0;
+
+impl Plan {
+    /// Plans `clip` for `figure` on `ground`, with `rate` keys a second. `repeat` is the number of rounds of a clip that
+    /// walks on the spot (by default, enough for about four metres).
+    pub fn new(
+        figure: &Figure,
+        rest: &Pose,
+        clip: &Clip,
+        ground: &dyn Ground,
+        settings: &Settings,
+        rate: f32,
+        repeat: Option<u32>,
+    ) -> Result<Self, PlanError> {
+        settings.check()?;
+        if !(1.0..=1000.0).contains(&rate) {
+            return Err(PlanError::Rate(rate));
+        }
+        let per_key = math::ceil(SAMPLE_RATE / rate) as usize;
+        let step = 1.0 / (rate * per_key as f32);
+        let survey = Survey::new(figure, clip, rest, step, repeat);
+        Self::from_survey(figure, survey, ground, settings, per_key)
+    }
+
+    /// The same for a clip that was surveyed before.
+    pub fn from_survey(
+        figure: &Figure,
+        survey: Survey,
+        ground: &dyn Ground,
+        settings: &Settings,
+        per_key: usize,
+    ) -> Result<Self, PlanError> {
+        settings.check()?;
+        let leg = figure.leg_length();
+        let scale = figure.height() / 1.8;
+        let search = Search { ground, settings, leg, scale };
+        let planner = Planner { figure, survey: &survey, search };
+        let base = planner.base()?;
+        let limits = Limits {
+            height: settings.contact_height * leg,
+            speed: settings.contact_speed * scale,
+            release: settings.release,
+        };
+        let mut all = Vec::new();
+        for foot in 0..figure.legs().len() {
+            all.push(planner.stances(foot, &limits, &base));
+        }
+        let mut feet: Vec<_> = (0..all.len()).map(|foot| planner.feet(foot, &all[foot], &base)).collect();
+        // The pelvis follows the feet as they would go without obstacles, so that it does not hop when a toe clears an edge.
+        let wishes = planner.pelvis_targets(&feet);
+        for foot in 0..feet.len() {
+            planner.clear(foot, &all[foot], &mut feet[foot], &base);
+        }
+        let pelvis = planner.pelvis(&feet, &wishes);
+        for (foot, frames) in feet.iter_mut().enumerate() {
+            planner.let_go(foot, frames, &pelvis);
+        }
+        Ok(Self { survey, stances: all, feet, pelvis, base, per_key })
+    }
+
+    /// Lines a person can read about what was noticed.
+    pub fn notes(&self) -> &[String] {
+        &self.survey.notes
+    }
+}
+
+struct Planner<'a> {
+    figure: &'a Figure,
+    survey: &'a Survey,
+    search: Search<'a>,
+}
+
+/// A foot's displacement from the clip: rotation vector of the turn, place of the ankle, rotation vector of the toes.
+#[derive(Clone, Copy, Default)]
+struct Offset {
+    turn: Vec3,
+    ankle: Vec3,
+    toes: Vec3,
+}
+
+impl Offset {
+    fn new(twist: &Twist, toes: Quat, clip: &FootSample) -> Self {
+        Self {
+            turn: math::rotation_vector(twist.turn),
+            ankle: twist.ankle - clip.ankle,
+            toes: math::rotation_vector(toes),
+        }
+    }
+
+    fn map2(a: Self, b: Self, f: impl Fn(Vec3, Vec3) -> Vec3) -> Self {
+        Self { turn: f(a.turn, b.turn), ankle: f(a.ankle, b.ankle), toes: f(a.toes, b.toes) }
+    }
+}
+
+fn rotation(vector: Vec3) -> Quat {
+    let angle = vector.length();
+    if angle > 0.0 { math::axis_angle(vector / angle, angle) } else { Quat::IDENTITY }
+}
+
+impl Planner<'_> {
+    /// Height of the ground under the pelvis at each sample, followed from the first on.
+    fn base(&self) -> Result<Vec<f32>, PlanError> {
+        let survey = self.survey;
+        // The floor of the clip: under the lowest point of any foot.
+        let floor = (survey.feet.iter().flat_map(|f| &f.samples))
+            .map(|s| s.heel_at().y.min(s.ball_at().y))
+            .fold(f32::INFINITY, f32::min);
+        let start = survey.pelvis.first().copied().unwrap_or(Vec3::ZERO);
+        // The level at the start may lie anywhere near the floor: first looked for within a step, then anywhere.
+        let first = self.search.height(start, floor).map(|(y, _)| y).or_else(|| self.anywhere(floor));
+        let Some(mut base) = first else {
+            let end = survey.pelvis.last().copied().unwrap_or(start);
+            let reach = 1000.0 * self.search.leg;
+            return Err(PlanError::NoGround { from: start, to: end, low: floor - reach, high: floor + reach });
+        };
+        Ok(survey
+            .pelvis
+            .iter()
+            .map(|&p| {
+                if let Some((y, _)) = self.search.height(p, base) {
+                    base = y;
+                }
+                base
+            })
+            .collect())
+    }
+
+    /// The ground under the first place of the walk that has any, at whatever height.
+    fn anywhere(&self, floor: f32) -> Option<f32> {
+        let reach = 1000.0 * self.search.leg;
+        self.survey.pelvis.iter().find_map(|p| {
+            let from = Vec3::new(p.x, floor + reach, p.z);
+            let hit =
+                self.search.ground.cast_ray(from, Vec3::NEG_Y, 2.0 * reach, &self.search.settings.filter)?;
+            Some(from.y - hit.distance)
+        })
+    }
+
+    fn base_at(&self, base: &[f32], time: f32) -> f32 {
+        let i = ((time / self.survey.step) as usize).min(base.len() - 1);
+        base[i]
+    }
+
+    fn stances(&self, foot: usize, limits: &Limits, base: &[f32]) -> Vec<Planted> {
+        let survey = self.survey;
+        let curve = &survey.feet[foot];
+        let leg = &self.figure.legs()[foot];
+        let low = 2.0 * limits.height;
+        stances(curve, survey.step, limits, low)
+            .into_iter()
+            .map(|stance| {
+                let middle = 0.5 * (stance.time.from + stance.time.to);
+                let (heel, ball, length) = stance.place(curve, survey.step, leg.yaw);
+                let tip = curve.samples.first().map_or(0.0, |s| (s.tip - s.ball).length());
+                let found = self.search.find(heel, ball, length, tip, self.base_at(base, middle));
+                let footing = found.map(|mut f| {
+                    f.heel.y += leg.sole_height;
+                    f.ball.y += leg.sole_height;
+                    f
+                });
+                Planted { stance, footing }
+            })
+            .collect()
+    }
+
+    /// The foot at each sample, without regard to what it passes in the air.
+    fn feet(&self, foot: usize, planted: &[Planted], base: &[f32]) -> Vec<FootFrame> {
+        let survey = self.survey;
+        let (curve, step) = (&survey.feet[foot], survey.step);
+        let standing: Vec<(&Stance, &Footing)> =
+            planted.iter().filter_map(|p| Some((&p.stance, p.footing.as_ref().ok()?))).collect();
+        let offset = |(stance, footing): (&Stance, &Footing), time: f32| {
+            let (twist, toes) = stance.twist(footing, curve, step, time);
+            Offset::new(&twist, toes, &curve.at(time, step))
+        };
+        // The rates at which a stance is entered and left, over the sample inside of it.
+        let enter = |s: (&Stance, &Footing)| {
+            let (a, b) = (s.0.time.from, (s.0.time.from + step).min(s.0.time.to));
+            (offset(s, a), rate(offset(s, a), offset(s, b), b - a))
+        };
+        let leave = |s: (&Stance, &Footing)| {
+            let (a, b) = ((s.0.time.to - step).max(s.0.time.from), s.0.time.to);
+            (offset(s, b), rate(offset(s, a), offset(s, b), b - a))
+        };
+        (0..survey.len())
+            .map(|i| {
+                let time = i as f32 * step;
+                let at = standing.iter().find(|s| s.0.time.contains(time));
+                let before = standing.iter().rev().find(|s| s.0.time.to < time);
+                let after = standing.iter().find(|s| s.0.time.from > time);
+                let o = match (at, before, after) {
+                    (Some(&s), ..) => offset(s, time),
+                    (None, Some(&b), Some(&a)) => {
+                        let ((bo, br), (ao, ar)) = (leave(b), enter(a));
+                        let span = a.0.time.from - b.0.time.to;
+                        between((bo, br), (ao, ar), span, (time - b.0.time.to) / span)
+                    }
+                    // Before the first footing and after the last one the displacement stays, only its rate dies away.
+                    (None, Some(&b), None) => {
+                        let (o, r) = leave(b);
+                        between((o, r), (o, Offset::default()), 0.4, (time - b.0.time.to) / 0.4)
+                    }
+                    (None, None, Some(&a)) => {
+                        let (o, r) = enter(a);
+                        between((o, Offset::default()), (o, r), 0.4, 1.0 - (a.0.time.from - time) / 0.4)
+                    }
+                    // A foot that never stands goes with the ground under the body.
+                    (None, None, None) => {
+                        let floor = survey.feet.iter().flat_map(|f| &f.samples);
+                        let floor =
+                            floor.map(|s| s.heel_at().y.min(s.ball_at().y)).fold(f32::INFINITY, f32::min);
+                        Offset { ankle: Vec3::Y * (base[i] - floor), ..Offset::default() }
+                    }
+                };
+                FootFrame {
+                    turn: rotation(o.turn),
+                    toes: rotation(o.toes),
+                    ankle: curve.samples[i].ankle + o.ankle,
+                    weight: self.presence(planted, time),
+                }
+            })
+            .collect()
+    }
+
+    /// 1 where the foot has ground to be planted on, falling smoothly to 0 around stances that have none.
+    fn presence(&self, planted: &[Planted], time: f32) -> f32 {
+        const FADE: f32 = 0.25;
+        let mut weight = 1.0f32;
+        for p in planted.iter().filter(|p| p.footing == Err(Unplanted::NoGround)) {
+            let outside = (p.stance.time.from - time).max(time - p.stance.time.to).max(0.0);
+            let s = (outside / FADE).min(1.0);
+            weight = weight.min(s * s * (3.0 - 2.0 * s));
+        }
+        weight
+    }
+
+    /// Lifts the swinging foot over what its path would go through.
+    fn clear(&self, foot: usize, planted: &[Planted], frames: &mut [FootFrame], base: &[f32]) {
+        let survey = self.survey;
+        let (curve, step) = (&survey.feet[foot], survey.step);
+        let n = survey.len();
+        let standing: Vec<Interval> =
+            planted.iter().filter(|p| p.footing.is_ok()).map(|p| p.stance.time).collect();
+        let mut wishes = alloc::vec![Wish::FREE; n];
+        let clearance = self.search.settings.clearance * self.search.scale;
+        // Within this time of a stance the foot comes as close to the ground as the stance itself has it.
+        const NEAR: f32 = 0.12;
+        let give = 0.004 * self.search.scale;
+        for i in 0..n {
+            let time = i as f32 * step;
+            if standing.iter().any(|s| time >= s.from - step && time <= s.to + step) {
+                wishes[i] = Wish::fixed(0.0);
+                continue;
+            }
+            let away = standing
+                .iter()
+                .map(|s| (s.from - time).max(time - s.to))
+                .fold(f32::INFINITY, f32::min);
+            let ramp = (away / NEAR).min(1.0);
+            let sample = &curve.samples[i];
+            let f = &frames[i];
+            let mut need = 0.0f32;
+            for (point, own) in [
+                (sample.heel, curve.heel_heights[i]),
+                (sample.heel.lerp(sample.ball, 0.25), f32::INFINITY),
+                (sample.heel.lerp(sample.ball, 0.5), f32::INFINITY),
+                (sample.heel.lerp(sample.ball, 0.75), f32::INFINITY),
+                (sample.ball, curve.ball_heights[i]),
+                (sample.tip, f32::INFINITY),
+            ] {
+                let own = own.min(curve.heel_heights[i]).min(curve.ball_heights[i]);
+                let at = f.ankle + math::rotate(f.turn, point);
+                let Some((ground, _)) = self.search.height(at, base[i]) else { continue };
+                let keep = (clearance * ramp).min(own) - give * (1.0 - ramp);
+                need = need.max(ground + keep - at.y);
+            }
+            if need > 0.0 {
+                wishes[i].low = need as f64;
+            } else {
+                wishes[i].low = 0.0;
+            }
+        }
+        // Without anything to clear the beam lies flat.
+        if wishes.iter().all(|w| w.low <= 0.0) {
+            return;
+        }
+        let mut beam = Beam::default();
+        let lift = beam.settle(&wishes, 1.0);
+        for (frame, lift) in frames.iter_mut().zip(lift) {
+            frame.ankle.y += *lift as f32;
+        }
+    }
+
+    /// Where the feet would have the pelvis: raised as they are on the mean.
+    fn pelvis_targets(&self, feet: &[Vec<FootFrame>]) -> Vec<f64> {
+        (0..self.survey.len())
+            .map(|i| {
+                let (mut sum, mut weight) = (0.0, 1e-6);
+                for (curve, frames) in self.survey.feet.iter().zip(feet) {
+                    let w = frames[i].weight as f64;
+                    sum += w * (frames[i].ankle.y - curve.samples[i].ankle.y) as f64;
+                    weight += w;
+                }
+                sum / weight
+            })
+            .collect()
+    }
+
+    /// How far the pelvis is raised: after the feet, without lag, and never so high that a foot is out of reach.
+    fn pelvis(&self, feet: &[Vec<FootFrame>], targets: &[f64]) -> Vec<f32> {
+        let settings = self.search.settings;
+        let wishes: Vec<Wish> = (0..self.survey.len())
+            .map(|i| {
+                let mut wish = Wish { target: targets[i], weight: 1.0, ..Wish::FREE };
+                for (curve, frames) in self.survey.feet.iter().zip(feet) {
+                    if frames[i].weight > 0.5 {
+                        wish.high = wish.high.min(highest(&curve.samples[i], frames[i].ankle, settings) as f64);
+                    }
+                }
+                wish
+            })
+            .collect();
+        // Half of a motion at `pelvis_rate` is let through: stiffness = 1 / w^4 for w radians a sample.
+        let w = core::f64::consts::TAU * settings.pelvis_rate as f64 * self.survey.step as f64;
+        let mut beam = Beam::default();
+        beam.settle(&wishes, 1.0 / (w * w * w * w)).iter().map(|&x| x as f32).collect()
+    }
+
+    /// Feet without ground keep what the animation has them do below the pelvis.
+    fn let_go(&self, foot: usize, frames: &mut [FootFrame], pelvis: &[f32]) {
+        let curve = &self.survey.feet[foot];
+        for ((frame, sample), pelvis) in frames.iter_mut().zip(&curve.samples).zip(pelvis) {
+            let kept = sample.ankle + Vec3::Y * *pelvis;
+            frame.ankle = kept + (frame.ankle - kept) * frame.weight;
+            frame.turn = math::slerp(Quat::IDENTITY, frame.turn, frame.weight);
+            frame.toes = math::slerp(Quat::IDENTITY, frame.toes, frame.weight);
+        }
+    }
+}
+
+/// The highest raise of the pelvis at which the leg still reaches `ankle` with the flexion it must keep.
+pub(super) fn highest(clip: &FootSample, ankle: Vec3, settings: &Settings) -> f32 {
+    let (a, b) = ((clip.knee - clip.hip).length(), (clip.ankle - clip.knee).length());
+    let flexion = clip.flexion().min(settings.least_flexion);
+    let reach2 = a * a + b * b + 2.0 * a * b * math::cos(flexion);
+    let level2 = (ankle - clip.hip).with_y(0.0).length_squared();
+    // A foot that is too far out to the side is not reached by going down further than this.
+    let down2 = (reach2 - level2).max(0.09 * reach2);
+    ankle.y + math::sqrt(down2) - clip.hip.y
+}
+
+fn rate(a: Offset, b: Offset, time: f32) -> Offset {
+    if time > 0.0 { Offset::map2(a, b, |a, b| (b - a) / time) } else { Offset::default() }
+}
+
+fn between(from: (Offset, Offset), to: (Offset, Offset), span: f32, s: f32) -> Offset {
+    let part = |f: fn(&Offset) -> Vec3| {
+        quintic(
+            State { value: f(&from.0), rate: f(&from.1) },
+            State { value: f(&to.0), rate: f(&to.1) },
+            span,
+            s,
+        )
+    };
+    Offset { turn: part(|o| o.turn), ankle: part(|o| o.ankle), toes: part(|o| o.toes) }
+}
+
+/// Heading of a walk: along its way where it travels, else where the feet point.
+pub fn walk_heading(survey: &Survey) -> Vec3 {
+    let net = match (survey.pelvis.first(), survey.pelvis.last()) {
+        (Some(a), Some(b)) => (*b - *a).with_y(0.0),
+        _ => Vec3::ZERO,
+    };
+    let sole: Vec3 = survey
+        .feet
+        .iter()
+        .filter_map(|f| f.samples.first())
+        .map(|s| heading(s.yaw()))
+        .sum();
+    let length = survey.feet.iter().filter_map(|f| f.samples.first()).map(|s| (s.ball - s.heel).length());
+    let size = length.fold(0.0, f32::max);
+    // Less than two soles' length is a sway, not a walk.
+    if net.length() > 2.0 * size { net.normalize() } else { sole.normalize_or(Vec3::Z) }
+}

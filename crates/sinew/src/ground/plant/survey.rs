@@ -1,0 +1,283 @@
+//! A clip as the planter sees it: feet sampled at equal steps, with travel added where the clip walks on the spot.
+
+use alloc::{string::String, vec::Vec};
+
+use glam::Vec3;
+
+use super::{Figure, FootSample};
+use crate::{Pose, math, motion::Clip};
+
+/// One foot through time.
+#[derive(Clone, Debug, Default)]
+pub struct FootCurve {
+    /// The samples, travel included.
+    pub samples: Vec<FootSample>,
+    /// Height of the heel above its lowest, in metres.
+    pub heel_heights: Vec<f32>,
+    /// The same for the ball.
+    pub ball_heights: Vec<f32>,
+    /// Speed of the heel in m/s.
+    pub heel_speeds: Vec<f32>,
+    /// The same for the ball.
+    pub ball_speeds: Vec<f32>,
+}
+
+/// A clip sampled at equal steps.
+#[derive(Clone, Debug)]
+pub struct Survey {
+    /// Seconds between samples.
+    pub step: f32,
+    /// The clip's time of the first sample.
+    pub start: f32,
+    /// How long one round of the clip is, in seconds.
+    pub cycle: f32,
+    /// How many rounds are sampled.
+    pub cycles: u32,
+    /// Travel added, in m/s.
+    pub travel: Vec3,
+    /// The pelvis joint, travel included.
+    pub pelvis: Vec<Vec3>,
+    /// The feet, in the order of the figure's legs.
+    pub feet: Vec<FootCurve>,
+    /// What was noticed on the way.
+    pub notes: Vec<String>,
+}
+
+/// A clip whose pelvis ends no further from where it began than this share of the distance its feet push it walks on the
+/// spot.
+const ON_THE_SPOT: f32 = 0.25;
+
+impl Survey {
+    /// How many samples there are.
+    pub fn len(&self) -> usize {
+        self.pelvis.len()
+    }
+
+    /// Time of the clip at a sample.
+    pub fn clip_time(&self, sample: usize) -> f32 {
+        let t = sample as f32 * self.step;
+        if self.cycles <= 1 {
+            return self.start + t.min(self.cycle);
+        }
+        let round = math::floor(t / self.cycle + 1e-4).min((self.cycles - 1) as f32);
+        self.start + (t - round * self.cycle).max(0.0)
+    }
+
+    /// Samples `clip` every `step` seconds; `repeat` asks for that many rounds of a clip that walks on the spot.
+    pub fn new(figure: &Figure, clip: &Clip, rest: &Pose, step: f32, repeat: Option<u32>) -> Self {
+        let mut pose = rest.clone();
+        let mut survey = Self {
+            step,
+            start: clip.start(),
+            cycle: clip.duration(),
+            cycles: 1,
+            travel: Vec3::ZERO,
+            pelvis: Vec::new(),
+            feet: Vec::new(),
+            notes: Vec::new(),
+        };
+        survey.skip_reference_pose(figure, clip, &mut pose);
+        survey.sample(figure, clip, &mut pose);
+        survey.travel = survey.find_travel(figure);
+        let speed = survey.travel.length();
+        if speed > 0.0 {
+            // Far enough to meet a few steps or a stretch of slope: four metres for a grown figure, twelve rounds at most.
+            let wanted = math::ceil(4.0 * (figure.height() / 1.8) / (speed * survey.cycle).max(1e-3));
+            survey.cycles = repeat.unwrap_or((wanted as u32).clamp(1, 12));
+        } else if let Some(n) = repeat.filter(|&n| n > 1) {
+            let net = survey.net();
+            if net.length() < 0.05 * figure.leg_length() {
+                survey.cycles = n;
+            } else {
+                survey.notes.push(alloc::format!(
+                    "the clip ends {:.2} m from where it begins, so it is played once and not {n} times",
+                    net.length()
+                ));
+            }
+        }
+        if survey.cycles > 1 || speed > 0.0 {
+            survey.sample(figure, clip, &mut pose);
+        }
+        survey
+    }
+
+    /// How far the pelvis gets, on the level.
+    fn net(&self) -> Vec3 {
+        match (self.pelvis.first(), self.pelvis.last()) {
+            (Some(a), Some(b)) => (*b - *a).with_y(0.0),
+            _ => Vec3::ZERO,
+        }
+    }
+
+    /// Recordings often begin with one frame of a reference pose: the whole figure jumps from it to the first real frame.
+    /// Such a frame is left out.
+    fn skip_reference_pose(&mut self, figure: &Figure, clip: &Clip, pose: &mut Pose) {
+        let rate = clip.key_rate();
+        if rate <= 0.0 || clip.duration() * rate < 4.0 {
+            return;
+        }
+        let mut place = |i: f32| {
+            clip.sample(clip.start() + i / rate, pose);
+            pose.update();
+            figure.legs().iter().map(|l| pose.position(l.foot)).sum::<Vec3>() / figure.legs().len() as f32
+        };
+        let [a, b, c, d] = [0.0, 1.0, 2.0, 3.0].map(&mut place);
+        let (first, then) = ((b - a).length(), (c - b).length().max((d - c).length()));
+        // A tenth of a leg in one frame is 10 m/s at 120 Hz; a real motion does not do that once and then not at all.
+        if first > 0.1 * figure.leg_length() && first > 10.0 * then {
+            self.start = clip.start() + 1.0 / rate;
+            self.cycle = clip.end() - self.start;
+            self.notes.push(alloc::format!(
+                "the first frame is a reference pose ({first:.2} m from the second): the clip is taken from {:.4} s",
+                self.start
+            ));
+        }
+    }
+
+    fn sample(&mut self, figure: &Figure, clip: &Clip, pose: &mut Pose) {
+        let count = math::floor(self.cycle * self.cycles as f32 / self.step + 1e-3) as usize + 1;
+        self.pelvis.clear();
+        self.feet = alloc::vec![FootCurve::default(); figure.legs().len()];
+        for i in 0..count {
+            clip.sample(self.clip_time(i), pose);
+            pose.update();
+            let moved = self.travel * (i as f32 * self.step);
+            self.pelvis.push(pose.position(figure.pelvis) + moved);
+            for (foot, leg) in self.feet.iter_mut().zip(figure.legs()) {
+                foot.samples.push(leg.sample(pose, moved));
+            }
+        }
+        for foot in &mut self.feet {
+            foot.measure(self.step);
+        }
+    }
+
+    /// The speed at which standing feet push a figure that stays on the spot; zero where it does not.
+    ///
+    /// Standing feet are the points within a twentieth of a leg of their lowest. Their velocities gather around one value
+    /// while they stand and scatter while they land and lift: the value is the densest place, found by mean shift from the
+    /// median with a radius that shrinks to the contact's own speed limit.
+    fn find_travel(&self, figure: &Figure) -> Vec3 {
+        let limit = 0.05 * figure.leg_length();
+        let mut velocities: Vec<Vec3> = Vec::new();
+        for foot in &self.feet {
+            for (heights, point) in [
+                (&foot.heel_heights, FootSample::heel_at as fn(&FootSample) -> Vec3),
+                (&foot.ball_heights, FootSample::ball_at),
+            ] {
+                for i in 1..self.len().saturating_sub(1) {
+                    if heights[i] <= limit {
+                        let v = (point(&foot.samples[i + 1]) - point(&foot.samples[i - 1])) / (2.0 * self.step);
+                        velocities.push(v.with_y(0.0));
+                    }
+                }
+            }
+        }
+        let Some(mut at) = median(&velocities) else { return Vec3::ZERO };
+        let scale = figure.height() / 1.8;
+        for radius in [1.2, 0.9, 0.6, 0.6, 0.45, 0.45, 0.45] {
+            let near = || velocities.iter().filter(|v| (**v - at).length() <= radius * scale);
+            let count = near().count();
+            if count > 0 {
+                at = near().sum::<Vec3>() / count as f32;
+            }
+        }
+        let travel = -at;
+        // Slower than this no foot can be told to slide rather than to stand unsteadily.
+        if travel.length() < 0.15 * scale || self.net().length() > ON_THE_SPOT * travel.length() * self.cycle {
+            return Vec3::ZERO;
+        }
+        travel
+    }
+}
+
+/// Component-wise median.
+fn median(of: &[Vec3]) -> Option<Vec3> {
+    let middle = |f: fn(&Vec3) -> f32| {
+        let mut values: Vec<f32> = of.iter().map(f).collect();
+        values.sort_by(f32::total_cmp);
+        values.get(values.len() / 2).copied()
+    };
+    Some(Vec3::new(middle(|v| v.x)?, 0.0, middle(|v| v.z)?))
+}
+
+impl FootSample {
+    /// The heel in model space.
+    pub fn heel_at(&self) -> Vec3 {
+        self.ankle + self.heel
+    }
+
+    /// The ball in model space.
+    pub fn ball_at(&self) -> Vec3 {
+        self.ankle + self.ball
+    }
+
+    /// Flexion of the knee in radians: 0 is straight.
+    pub fn flexion(&self) -> f32 {
+        let (a, b) = (self.knee - self.hip, self.ankle - self.knee);
+        math::atan2(a.cross(b).length(), a.dot(b))
+    }
+}
+
+impl super::Leg {
+    /// The leg as it is in a pose, carried by `moved`.
+    pub fn sample(&self, pose: &Pose, moved: Vec3) -> FootSample {
+        let frame = pose.model(self.foot);
+        let relative = |p: Vec3| frame.transform_vector3(p);
+        FootSample {
+            hip: pose.position(self.thigh) + moved,
+            knee: pose.position(self.shin) + moved,
+            ankle: frame.translation + moved,
+            heel: relative(self.sole.heel),
+            ball: relative(self.sole.ball),
+            tip: relative(self.sole.tip),
+        }
+    }
+}
+
+impl FootCurve {
+    fn measure(&mut self, step: f32) {
+        let n = self.samples.len();
+        let points = |f: fn(&FootSample) -> Vec3| self.samples.iter().map(f).collect::<Vec<_>>();
+        let heights = |p: &[Vec3]| {
+            let low = p.iter().map(|p| p.y).fold(f32::INFINITY, f32::min);
+            p.iter().map(|p| p.y - low).collect()
+        };
+        let speeds = |p: &[Vec3]| {
+            (0..n)
+                .map(|i| {
+                    let (a, b) = (i.saturating_sub(1), (i + 1).min(n - 1));
+                    if a == b { 0.0 } else { (p[b] - p[a]).length() / ((b - a) as f32 * step) }
+                })
+                .collect()
+        };
+        let (heel, ball) = (points(FootSample::heel_at), points(FootSample::ball_at));
+        (self.heel_heights, self.ball_heights) = (heights(&heel), heights(&ball));
+        (self.heel_speeds, self.ball_speeds) = (speeds(&heel), speeds(&ball));
+    }
+}
+
+/// A curve of samples `step` seconds apart, read between them.
+#[derive(Clone, Copy)]
+pub struct Sampled<'a> {
+    /// The samples.
+    pub values: &'a [f32],
+    /// Seconds between them.
+    pub step: f32,
+}
+
+impl Sampled<'_> {
+    /// The value at a time, linearly between samples.
+    pub fn value(&self, time: f32) -> f32 {
+        let last = self.values.len() - 1;
+        let at = (time / self.step).clamp(0.0, last as f32);
+        let i = (at as usize).min(last.saturating_sub(1));
+        let s = at - i as f32;
+        self.values[i] * (1.0 - s) + self.values[(i + 1).min(last)] * s
+    }
+
+    /// The rate a second at a time, over one sample to either side.
+    pub fn rate(&self, time: f32) -> f32 {
+        (self.value(time + self.step) - self.value(time - self.step)) / (2.0 * self.step)
+    }
+}

@@ -1,1 +1,0 @@
-//! glTF documents from scratch.

@@ -1,0 +1,302 @@
+//! A document made from nothing.
+
+use std::sync::Arc;
+
+use glam::{Mat3, Quat, Vec3};
+use serde_json::{Value, json};
+use sinew::{
+    JointId, Pose, Skeleton, SkeletonError,
+    motion::{BakeError, Clip, ClipError, Interpolation, Track, TrackError, TrackValue},
+};
+use thiserror::Error;
+
+use super::{Mesh, Vertex};
+
+/// Why a document could not be made.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// glTF counts a skin's joints with 16 bits.
+    #[error("{count} joints are more than the 65,536 that a glTF skin can name")]
+    TooManyJoints {
+        /// How many joints there are.
+        count: usize,
+    },
+    /// A joint's rest frame cannot be undone.
+    #[error("joint {joint} `{name}` is scaled to nothing in the rest pose, so that no skin can hang on it")]
+    Flat {
+        /// The joint.
+        joint: JointId,
+        /// Its name.
+        name: String,
+    },
+    /// The mesh has no triangle.
+    #[error("the mesh has no triangle")]
+    NoTriangles,
+    /// The joints make no skeleton.
+    #[error(transparent)]
+    Skeleton(#[from] SkeletonError),
+    /// The keys make no track.
+    #[error(transparent)]
+    Track(#[from] TrackError),
+    /// The tracks make no clip.
+    #[error(transparent)]
+    Clip(#[from] ClipError),
+    /// The frames make no clip.
+    #[error(transparent)]
+    Bake(#[from] BakeError),
+}
+
+/// The binary buffer with its views and accessors.
+#[derive(Default)]
+struct Buffer {
+    bytes: Vec<u8>,
+    views: Vec<Value>,
+    accessors: Vec<Value>,
+}
+
+const FLOAT: u32 = 5126;
+const UNSIGNED_SHORT: u32 = 5123;
+const UNSIGNED_INT: u32 = 5125;
+const ARRAY_BUFFER: u32 = 34962;
+const ELEMENT_ARRAY_BUFFER: u32 = 34963;
+
+impl Buffer {
+    /// One more accessor, alone in its view, and its index.
+    fn add(&mut self, bytes: &[u8], target: Option<u32>, accessor: Value) -> usize {
+        let mut view = json!({"buffer": 0, "byteOffset": self.bytes.len(), "byteLength": bytes.len()});
+        if let Some(target) = target {
+            view["target"] = target.into();
+        }
+        self.bytes.extend_from_slice(bytes);
+        // Accessors start at multiples of their component's size.
+        self.bytes.resize(self.bytes.len().next_multiple_of(4), 0);
+        let mut accessor = accessor;
+        accessor["bufferView"] = self.views.len().into();
+        self.views.push(view);
+        self.accessors.push(accessor);
+        self.accessors.len() - 1
+    }
+
+    fn floats<const N: usize>(&mut self, rows: &[[f32; N]], kind: &str, target: Option<u32>) -> usize {
+        let bytes: Vec<u8> = rows.iter().flatten().flat_map(|x| x.to_le_bytes()).collect();
+        self.add(&bytes, target, json!({"componentType": FLOAT, "count": rows.len(), "type": kind}))
+    }
+
+    /// With the smallest and the largest value, as positions and key times must have them.
+    fn bounded<const N: usize>(&mut self, rows: &[[f32; N]], kind: &str, target: Option<u32>) -> usize {
+        let index = self.floats(rows, kind, target);
+        let fold = |start: f32, f: fn(f32, f32) -> f32| -> Vec<f32> {
+            (0..N).map(|i| rows.iter().map(|r| r[i]).fold(start, f)).collect()
+        };
+        self.accessors[index]["min"] = json!(fold(f32::INFINITY, f32::min));
+        self.accessors[index]["max"] = json!(fold(f32::NEG_INFINITY, f32::max));
+        index
+    }
+}
+
+/// A document with the skeleton as its nodes, the mesh skinned to every joint, and the clips as its animations. The file's
+/// scene and mesh bear `name`.
+pub fn document(
+    name: &str,
+    skeleton: &Arc<Skeleton>,
+    mesh: &Mesh,
+    clips: &[Clip],
+) -> Result<(Value, Vec<u8>), BuildError> {
+    let count = skeleton.len();
+    if count > 1 << 16 {
+        return Err(BuildError::TooManyJoints { count });
+    }
+    if mesh.parts.iter().all(|p| p.triangles.is_empty()) {
+        return Err(BuildError::NoTriangles);
+    }
+    let mut buffer = Buffer::default();
+    let mut nodes: Vec<Value> = skeleton.joints().map(|j| node(skeleton, j)).collect();
+    let mut roots: Vec<usize> =
+        skeleton.joints().filter(|&j| skeleton.parent(j).is_none()).map(JointId::index).collect();
+    if roots.len() > 1 {
+        // The joints of a skin must have one root in common.
+        nodes.push(json!({"name": "armature", "children": roots}));
+        roots = vec![nodes.len() - 1];
+    }
+    let skeleton_root = roots[0];
+    nodes.push(json!({"name": name, "mesh": 0, "skin": 0}));
+    roots.push(nodes.len() - 1);
+
+    let inverse = inverse_binds(skeleton)?;
+    let inverse = buffer.floats(&inverse, "MAT4", None);
+    let parts: Vec<_> = mesh.parts.iter().filter(|p| !p.triangles.is_empty()).collect();
+    let primitives: Vec<Value> = parts
+        .iter()
+        .enumerate()
+        .map(|(material, part)| {
+            let attributes = attributes(&mut buffer, &part.vertices);
+            let indices = indices(&mut buffer, &part.triangles);
+            json!({"attributes": attributes, "indices": indices, "material": material})
+        })
+        .collect();
+    let materials: Vec<Value> = parts
+        .iter()
+        .map(|p| {
+            let [r, g, b] = p.color.rgb;
+            json!({
+                "name": p.color.name,
+                "pbrMetallicRoughness": {
+                    "baseColorFactor": [r, g, b, 1.0],
+                    "metallicFactor": 0.0,
+                    "roughnessFactor": p.color.roughness,
+                },
+            })
+        })
+        .collect();
+    let animations: Vec<Value> = clips.iter().map(|c| animation(&mut buffer, c)).collect();
+    let mut document = json!({
+        "asset": {"version": "2.0", "generator": "sinew"},
+        "scene": 0,
+        "scenes": [{"name": name, "nodes": roots}],
+        "nodes": nodes,
+        "skins": [{
+            "name": name,
+            "inverseBindMatrices": inverse,
+            "skeleton": skeleton_root,
+            "joints": (0..count).collect::<Vec<_>>(),
+        }],
+        "meshes": [{"name": name, "primitives": primitives}],
+        "materials": materials,
+        "accessors": buffer.accessors,
+        "bufferViews": buffer.views,
+        "buffers": [{"byteLength": buffer.bytes.len()}],
+    });
+    if !animations.is_empty() {
+        document["animations"] = animations.into();
+    }
+    Ok((document, buffer.bytes))
+}
+
+/// A joint as a node; what is glTF's default is left out.
+fn node(skeleton: &Skeleton, joint: JointId) -> Value {
+    let rest = skeleton.rest(joint);
+    let mut node = json!({});
+    if !skeleton.name(joint).is_empty() {
+        node["name"] = skeleton.name(joint).into();
+    }
+    let children: Vec<usize> = skeleton.children(joint).map(JointId::index).collect();
+    if !children.is_empty() {
+        node["children"] = json!(children);
+    }
+    if rest.translation != Vec3::ZERO {
+        node["translation"] = json!(rest.translation.to_array());
+    }
+    if rest.rotation != Quat::IDENTITY {
+        node["rotation"] = json!(rest.rotation.to_array());
+    }
+    if rest.scale != Vec3::ONE {
+        node["scale"] = json!(rest.scale.to_array());
+    }
+    node
+}
+
+/// For each joint the matrix from model space in the rest pose to the joint's own space.
+fn inverse_binds(skeleton: &Arc<Skeleton>) -> Result<Vec<[f32; 16]>, BuildError> {
+    let pose = Pose::rest(skeleton);
+    skeleton
+        .joints()
+        .map(|joint| {
+            let model = pose.model(joint);
+            let flat = || BuildError::Flat { joint, name: skeleton.name(joint).into() };
+            let m: Mat3 = model.matrix3;
+            if !m.determinant().is_normal() {
+                return Err(flat());
+            }
+            let inverse = model.inverse();
+            let (x, y, z, t) =
+                (inverse.matrix3.x_axis, inverse.matrix3.y_axis, inverse.matrix3.z_axis, inverse.translation);
+            let columns = [x.x, x.y, x.z, 0.0, y.x, y.y, y.z, 0.0, z.x, z.y, z.z, 0.0, t.x, t.y, t.z, 1.0];
+            if columns.iter().all(|c| c.is_finite()) { Ok(columns) } else { Err(flat()) }
+        })
+        .collect()
+}
+
+fn attributes(buffer: &mut Buffer, vertices: &[Vertex]) -> Value {
+    let target = Some(ARRAY_BUFFER);
+    let positions: Vec<_> = vertices.iter().map(|v| v.position.to_array()).collect();
+    let normals: Vec<_> = vertices.iter().map(|v| v.normal.to_array()).collect();
+    let weights: Vec<_> = vertices.iter().map(|v| v.joints.map(|j| j.1)).collect();
+    // A joint without weight is written as 0, as the specification asks.
+    let joints: Vec<u8> = vertices
+        .iter()
+        .flat_map(|v| v.joints.map(|(j, w)| if w > 0.0 { j.index() as u16 } else { 0 }))
+        .flat_map(u16::to_le_bytes)
+        .collect();
+    json!({
+        "POSITION": buffer.bounded(&positions, "VEC3", target),
+        "NORMAL": buffer.floats(&normals, "VEC3", target),
+        "JOINTS_0": buffer.add(&joints, target,
+            json!({"componentType": UNSIGNED_SHORT, "count": vertices.len(), "type": "VEC4"})),
+        "WEIGHTS_0": buffer.floats(&weights, "VEC4", target),
+    })
+}
+
+fn indices(buffer: &mut Buffer, triangles: &[[u32; 3]]) -> usize {
+    let flat = triangles.iter().flatten();
+    let count = 3 * triangles.len();
+    // 65,535 itself is the primitive restart value.
+    let small = flat.clone().all(|&i| i < u16::MAX.into());
+    let (bytes, component): (Vec<u8>, _) = if small {
+        (flat.flat_map(|&i| (i as u16).to_le_bytes()).collect(), UNSIGNED_SHORT)
+    } else {
+        (flat.flat_map(|i| i.to_le_bytes()).collect(), UNSIGNED_INT)
+    };
+    let accessor = json!({"componentType": component, "count": count, "type": "SCALAR"});
+    buffer.add(&bytes, Some(ELEMENT_ARRAY_BUFFER), accessor)
+}
+
+/// A clip as an animation. Tracks with the same key times share them.
+fn animation(buffer: &mut Buffer, clip: &Clip) -> Value {
+    let mut writer = Animation { buffer, inputs: Vec::new(), channels: Vec::new(), samplers: Vec::new() };
+    for tracks in clip.tracks() {
+        let node = tracks.joint.index();
+        writer.add(node, "translation", "VEC3", tracks.translation.as_ref(), |v| v.to_array());
+        writer.add(node, "rotation", "VEC4", tracks.rotation.as_ref(), |q| q.to_array());
+        writer.add(node, "scale", "VEC3", tracks.scale.as_ref(), |v| v.to_array());
+    }
+    json!({"name": clip.name(), "channels": writer.channels, "samplers": writer.samplers})
+}
+
+struct Animation<'a> {
+    buffer: &'a mut Buffer,
+    inputs: Vec<(Vec<f32>, usize)>,
+    channels: Vec<Value>,
+    samplers: Vec<Value>,
+}
+
+impl Animation<'_> {
+    fn add<T: TrackValue, const N: usize>(
+        &mut self,
+        node: usize,
+        path: &str,
+        kind: &str,
+        track: Option<&Track<T>>,
+        numbers: fn(&T) -> [f32; N],
+    ) {
+        let Some(track) = track else { return };
+        let input = match self.inputs.iter().find(|i| i.0 == track.times()) {
+            Some(known) => known.1,
+            None => {
+                let times: Vec<_> = track.times().iter().map(|&t| [t]).collect();
+                let input = self.buffer.bounded(&times, "SCALAR", None);
+                self.inputs.push((track.times().to_vec(), input));
+                input
+            }
+        };
+        let values: Vec<_> = track.values().iter().map(numbers).collect();
+        let output = self.buffer.floats(&values, kind, None);
+        let interpolation = match track.interpolation() {
+            Interpolation::Step => "STEP",
+            Interpolation::Linear => "LINEAR",
+            Interpolation::Cubic => "CUBICSPLINE",
+        };
+        self.channels.push(json!({"sampler": self.samplers.len(), "target": {"node": node, "path": path}}));
+        self.samplers.push(json!({"input": input, "interpolation": interpolation, "output": output}));
+    }
+}

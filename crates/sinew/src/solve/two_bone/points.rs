@@ -3,16 +3,19 @@
 use glam::{Quat, Vec3};
 
 use super::BendSide;
-use crate::{Pole, math, solve::soften};
+use crate::{
+    Pole, math,
+    solve::{
+        arc::{arc, largest, to_unit, twist_towards},
+        soften,
+    },
+};
 
 /// Below this sine of the flexion the bend plane is partly, and at 0 wholly, the hinge's, where one is given: about half
 /// a degree, where clips with compressed rotations no longer know their own plane.
 const BLUR: f32 = 1e-2;
 /// Below this sine of the flexion f32 places give no plane at all: some ten roundings.
 const STRAIGHT: f32 = 1e-6;
-/// Within this sine of the angle between goal and pole (ten degrees) the pole fades out, as its direction across the
-/// limb grows uncertain and at 0 is undefined.
-const POLE_FADE: f32 = 0.17;
 /// A distance below this part of the limb has no direction in f32.
 const TINY: f32 = 1e-6;
 
@@ -60,34 +63,6 @@ pub struct Turns {
     pub by: f32,
     /// Whether the limb bends to the other side than it came.
     pub branch_changed: bool,
-}
-
-/// The largest absolute component.
-#[inline(always)]
-fn largest(v: Vec3) -> f32 {
-    let v = v.abs();
-    v.x.max(v.y).max(v.z)
-}
-
-/// The power of two that brings `m` (positive, finite) into \[1, 2): scaling by it is exact.
-#[inline(always)]
-fn to_unit(m: f32) -> f32 {
-    let exponent = (m.to_bits() >> 23).clamp(1, 253);
-    f32::from_bits((254 - exponent) << 23)
-}
-
-/// Rotation, of no particular length, that takes `from` to `to` (`product` is the product of their lengths) the shortest
-/// way; a half turn about `fallback` where they are opposite. The flag says that rounding is magnified.
-#[inline(always)]
-fn arc(from: Vec3, to: Vec3, product: f32, fallback: Vec3) -> (Quat, bool) {
-    let w = product + from.dot(to);
-    let c = from.cross(to);
-    // 1 + cos < 1/2 is an angle above 120 degrees; below, 1 + cos has lost no more than a bit.
-    let weak = w < 0.5 * product;
-    if weak && w <= 1e-6 * product {
-        return (Quat::from_xyzw(fallback.x, fallback.y, fallback.z, 0.0), true);
-    }
-    (Quat::from_xyzw(c.x, c.y, c.z, w), weak)
 }
 
 /// Turns that bring the end of the limb `at` to `goal`, in model space; see [`TwoBone`](super::TwoBone) for the mathematics. Every number
@@ -266,31 +241,15 @@ fn folded_direction(u: Vec3, n: Vec3, a: f32, b: f32, d: f32) -> Vec3 {
 /// Turn about the unit vector `axis` (root to goal) that brings the bend plane with the normal `n` to the pole, and
 /// then by `swivel` on; and whether the middle joint so comes to point the other way.
 fn about_goal(axis: Vec3, n: Vec3, pole: Pole, root: Vec3, swivel: f32) -> (Quat, bool) {
-    let n = math::perpendicular(axis, n);
     // The way that the middle joint points, across the limb.
-    let own = axis.cross(n);
-    let towards = match pole {
+    let own = axis.cross(math::perpendicular(axis, n));
+    let wanted = match pole {
         Pole::Keep => Vec3::ZERO,
         // Halves, since the difference of two large places may overflow.
         Pole::Point(p) => p * 0.5 - root * 0.5,
         Pole::Direction(p) => p,
     };
-    let size = largest(towards);
-    let mut way = own;
-    if size > 0.0 {
-        let towards = towards * to_unit(size);
-        let across = towards - axis * towards.dot(axis);
-        let t = math::sqrt(across.length_squared() / towards.length_squared()) / POLE_FADE;
-        let weight = if t < 1.0 { t * t * (3.0 - 2.0 * t) } else { 1.0 };
-        if weight > 0.0 {
-            let way_raw = math::perpendicular(axis, across) * weight + own * (1.0 - weight);
-            if way_raw.length_squared() > 1e-12 {
-                way = math::perpendicular(axis, way_raw);
-            }
-        }
-    }
-    let changed = own.dot(way) < 0.0;
-    let twist = math::shortest_arc(own, way, axis);
+    let (twist, changed) = twist_towards(axis, own, wanted);
     if swivel == 0.0 {
         return (twist, changed);
     }

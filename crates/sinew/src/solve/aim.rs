@@ -1,0 +1,218 @@
+//! Aim: one joint turns so that an axis of it points at a target.
+
+use glam::{Quat, Vec3};
+
+use super::{
+    arc::{arc, largest, to_unit, twist_towards},
+    check, partial,
+};
+use crate::{JointId, Pose, Report, SolveError, Status, math};
+
+/// Which way up an aimed joint is kept.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Up {
+    /// The direction in the joint's local space that is its own up (any length).
+    pub axis: Vec3,
+    /// The direction in model space that it turns towards, about the way to the target (any length).
+    pub direction: Vec3,
+}
+
+/// Turns one joint so that a ray which is fixed to it passes through a target: a head's eyes, a gun's barrel, a turret.
+///
+/// ```
+/// use std::sync::Arc;
+/// use sinew::{Pose, Skeleton, Transform, glam::Vec3, solve::{Aim, Up}};
+///
+/// let mut builder = Skeleton::builder();
+/// builder.add("head", None, Transform::from_translation(Vec3::new(0.0, 1.6, 0.0)));
+/// let (skeleton, ids) = builder.build()?;
+/// let mut pose = Pose::rest(&Arc::new(skeleton));
+///
+/// // The eyes look along +Z from a point 10 cm up and 8 cm forward, and the head stays upright.
+/// let eyes = Aim {
+///     offset: Vec3::new(0.0, 0.1, 0.08),
+///     up: Some(Up { axis: Vec3::Y, direction: Vec3::Y }),
+///     ..Aim::new(ids[0], Vec3::Z)
+/// };
+/// let target = Vec3::new(1.0, 1.2, 2.0);
+/// eyes.solve(&mut pose, target)?;
+/// let frame = pose.model(ids[0]);
+/// let (from, along) = (frame.transform_point3(eyes.offset), frame.transform_vector3(Vec3::Z));
+/// assert!((target - from).cross(along).length() < 1e-6);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # The mathematics
+///
+/// Let o be the ray's start and m its unit direction, both seen from the joint, and t the way from the joint to the
+/// target. A rotation about the joint keeps distances from it, so the point of the ray that can come to lie on the target
+/// is the one at the target's distance: p = o + s m with |p| = |t|, which is
+///
+/// ```text
+/// s = -o.m + sqrt((|t| - r) (|t| + r)),   r = |o - (o.m) m|
+/// ```
+///
+/// where r is how far the ray's line passes from the joint. The shortest arc from p to t is the turn, exact for every
+/// offset. A turn about t remains free; it is used for the up vector, and otherwise left alone, so that the roll is kept.
+///
+/// A target nearer to the joint than r is out of reach of the line, and one that would have to lie behind the ray's start
+/// (s < 0) out of reach of the ray: both are reported with the distance from the target to the ray. A target on the joint
+/// turns nothing. A target exactly behind is turned to about the up axis, if there is one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Aim {
+    /// The joint that turns.
+    pub joint: JointId,
+    /// The direction in the joint's local space that is to point at the target (any length but zero).
+    pub axis: Vec3,
+    /// Where the ray starts, in the joint's local space (its units).
+    pub offset: Vec3,
+    /// Which way up the joint is kept; none keeps the roll that the pose has. An up direction within ten degrees of the
+    /// way to the target fades out.
+    pub up: Option<Up>,
+    /// How much of the turn is made, 0 to 1, in the coordinates of a ball joint (swing and twist about the axis).
+    pub weight: f32,
+}
+
+/// A ray that is fixed to a joint, as [`aim_ray`] takes it: every vector in model space, seen from the joint.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ray {
+    /// Where it starts.
+    pub offset: Vec3,
+    /// Its direction, of unit length.
+    pub axis: Vec3,
+    /// The joint's own up and the up that is wanted, both of any length.
+    pub up: Option<(Vec3, Vec3)>,
+}
+
+/// The turn, in model space, that takes the ray through the point `target` (seen from the joint), and how far the target
+/// is out of the ray's reach (0 where it is not). Every number given must be finite.
+#[inline]
+pub fn aim_ray(ray: &Ray, target: Vec3) -> (Quat, f32) {
+    let m = ray.axis;
+    let along = ray.offset.dot(m);
+    let r2 = (ray.offset - m * along).length_squared();
+    let x2 = target.length_squared();
+    // Squares that overflow or vanish: the same in numbers near 1.
+    if !(x2.is_normal() && ray.offset.length_squared() < 1e30) {
+        return aim_scaled(ray, target);
+    }
+    let (r, x) = (math::sqrt(r2), math::sqrt(x2));
+    let (p, by) = if x >= r {
+        let s = math::sqrt((x - r) * (x + r)) - along;
+        (ray.offset + m * s, (-s).max(0.0))
+    } else {
+        (ray.offset - m * along, r - x)
+    };
+    let p2 = p.length_squared();
+    let pl = math::sqrt(p2);
+    let fallback = ray.up.map_or(Vec3::ZERO, |(own, _)| own);
+    let half = |from: Vec3| math::perpendicular(from / pl, fallback);
+    if pl <= 0.0 {
+        return (Quat::IDENTITY, by);
+    }
+    let (q, weak) = arc(p, target, pl * x, Vec3::ZERO);
+    let mut q = if weak && q.w == 0.0 {
+        let axis = half(p);
+        Quat::from_xyzw(axis.x, axis.y, axis.z, 0.0)
+    } else {
+        q
+    };
+    q = math::normalize(q);
+    if let Some((own, wanted)) = ray.up {
+        let axis = target / x;
+        let own = math::perpendicular(axis, math::rotate(q, own));
+        q = math::mul(twist_towards(axis, own, wanted).0, q);
+    }
+    if weak || ray.up.is_some() {
+        let now = math::rotate(q, p);
+        q = math::normalize(math::mul(arc(now, target, pl * x, m).0, q));
+    }
+    (q, by)
+}
+
+#[cold]
+fn aim_scaled(ray: &Ray, target: Vec3) -> (Quat, f32) {
+    let size = largest(target).max(largest(ray.offset));
+    if largest(target) <= 0.0 || size <= 0.0 {
+        // The target lies on the joint: no turn brings the ray nearer.
+        let (o, along) = (ray.offset, ray.offset.dot(ray.axis));
+        let nearest = if along < 0.0 { o - ray.axis * along } else { o };
+        return (Quat::IDENTITY, nearest.length().min(f32::MAX));
+    }
+    let k = to_unit(size);
+    let (offset, target) = (ray.offset * k, target * k);
+    if !target.length_squared().is_normal() {
+        return (Quat::IDENTITY, math::sqrt(offset.length_squared()) / k);
+    }
+    let (q, by) = aim_ray(&Ray { offset, ..*ray }, target);
+    (q, (by / k).min(f32::MAX))
+}
+
+impl Aim {
+    /// The joint's local direction `axis` points, from the joint itself, with the pose's roll kept.
+    pub const fn new(joint: JointId, axis: Vec3) -> Self {
+        Self { joint, axis, offset: Vec3::ZERO, up: None, weight: 1.0 }
+    }
+
+    /// Points the ray at `target` (model space). The pose is left updated.
+    ///
+    /// The report's `position_residual` is the distance in metres from the target to the ray, and its
+    /// `rotation_residual` the angle in radians between the ray and the way from its start to the target. Where the weight
+    /// is below 1 they are those of the pose that is left, and the status still tells whether the target is in reach.
+    pub fn solve(&self, pose: &mut Pose, target: Vec3) -> Result<Report, SolveError> {
+        check::finite("the target", target)?;
+        check::finite("the aiming axis", self.axis)?;
+        check::finite("the aiming offset", self.offset)?;
+        if let Some(up) = self.up {
+            check::finite("the up axis", up.axis)?;
+            check::finite("the up direction", up.direction)?;
+        }
+        check::within("the aim's weight", "0 to 1", self.weight, 0.0, 1.0)?;
+        check::finite_frame(pose, self.joint, "the joint's frame")?;
+        check::turnable(pose, self.joint)?;
+        pose.update();
+
+        let frame = pose.model(self.joint);
+        let axis = direction(frame.matrix3 * direction(self.axis));
+        if axis == Vec3::ZERO {
+            let value = largest(self.axis);
+            return Err(SolveError::OutOfRange { what: "the aiming axis", range: "longer than zero", value });
+        }
+        let ray = Ray {
+            offset: frame.matrix3 * self.offset,
+            axis,
+            up: self.up.map(|up| (frame.matrix3 * direction(up.axis), up.direction)),
+        };
+        let way = target - frame.translation;
+        check::finite("the way to the target", way)?;
+        check::finite("the offset in model space", ray.offset)?;
+        let (mut turn, by) = aim_ray(&ray, way);
+        if self.weight < 1.0 {
+            turn = partial::partial_swing_twist(turn, axis, self.weight);
+        }
+        let mut report = Report::default();
+        // A turn below f32's rounding of rotations would only stir the bits.
+        if Vec3::new(turn.x, turn.y, turn.z).length_squared() > 1e-13 && self.weight > 0.0 {
+            pose.turn(self.joint, turn);
+            pose.update();
+            report.iterations = 1;
+        }
+        if by > 1e-6 * (math::sqrt(way.length_squared()) + math::sqrt(ray.offset.length_squared())) {
+            report.status = Status::Unreachable { by };
+        }
+        let frame = pose.model(self.joint);
+        let m = direction(frame.matrix3 * direction(self.axis));
+        let to = target - frame.transform_point3(self.offset);
+        let along = to.dot(m);
+        let off = (to - m * along).length();
+        report.position_residual = if along >= 0.0 { off } else { to.length() }.min(f32::MAX);
+        report.rotation_residual = math::atan2(off, along);
+        Ok(report)
+    }
+}
+
+/// The vector at unit length, zero for zero, at any scale.
+fn direction(v: Vec3) -> Vec3 {
+    let size = largest(v);
+    if size > 0.0 && size.is_finite() { (v * to_unit(size)).normalize_or_zero() } else { Vec3::ZERO }
+}

@@ -1,0 +1,58 @@
+//! Shortest arcs between vectors of any length, and exact scaling: what the closed forms share.
+
+use glam::{Quat, Vec3};
+
+use crate::math;
+
+/// Within this sine (ten degrees) of the axis about which it is to turn something, a direction (a pole, an up vector)
+/// fades out, as its part across the axis grows uncertain and at 0 is undefined.
+const FADE: f32 = 0.17;
+
+/// The largest absolute component.
+#[inline(always)]
+pub(crate) fn largest(v: Vec3) -> f32 {
+    let v = v.abs();
+    v.x.max(v.y).max(v.z)
+}
+
+/// The power of two that brings `m` (positive, finite) into \[1, 2): scaling by it is exact.
+#[inline(always)]
+pub(crate) fn to_unit(m: f32) -> f32 {
+    let exponent = (m.to_bits() >> 23).clamp(1, 253);
+    f32::from_bits((254 - exponent) << 23)
+}
+
+/// Rotation, of no particular length, that takes `from` to `to` (`product` is the product of their lengths) the shortest
+/// way; a half turn about `fallback` where they are opposite. The flag says that rounding is magnified, so that the
+/// result wants a second arc from where it really leads.
+#[inline(always)]
+pub(crate) fn arc(from: Vec3, to: Vec3, product: f32, fallback: Vec3) -> (Quat, bool) {
+    let w = product + from.dot(to);
+    // 1 + cos < 1/2 is an angle above 120 degrees; below, 1 + cos has lost no more than a bit.
+    let weak = w < 0.5 * product;
+    if weak && w <= 1e-6 * product {
+        return (Quat::from_xyzw(fallback.x, fallback.y, fallback.z, 0.0), true);
+    }
+    let c = from.cross(to);
+    (Quat::from_xyzw(c.x, c.y, c.z, w), weak)
+}
+
+/// Turn about the unit vector `axis` that brings `own` (a unit vector across it) towards `wanted` (any direction, any
+/// length), and whether that is more than a right angle. A wanted direction near the axis fades out smoothly: what is
+/// there is kept.
+pub(crate) fn twist_towards(axis: Vec3, own: Vec3, wanted: Vec3) -> (Quat, bool) {
+    let size = largest(wanted);
+    if size <= 0.0 {
+        return (Quat::IDENTITY, false);
+    }
+    let wanted = wanted * to_unit(size);
+    let across = wanted - axis * wanted.dot(axis);
+    let t = math::sqrt(across.length_squared() / wanted.length_squared()) / FADE;
+    let weight = if t < 1.0 { t * t * (3.0 - 2.0 * t) } else { 1.0 };
+    let way = math::perpendicular(axis, across) * weight + own * (1.0 - weight);
+    if weight <= 0.0 || way.length_squared() < 1e-12 {
+        return (Quat::IDENTITY, false);
+    }
+    let way = math::perpendicular(axis, way);
+    (math::shortest_arc(own, way, axis), own.dot(way) < 0.0)
+}

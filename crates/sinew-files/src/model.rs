@@ -60,6 +60,7 @@ pub struct SkinVertex {
 
 /// The document that a model was read from.
 #[derive(Clone, Debug)]
+#[allow(clippy::large_enum_variant)] // One stands in a whole model; a box would save nothing.
 pub enum Source {
     /// glTF, GLB or VRM.
     Gltf(crate::gltf::Document),

@@ -1,0 +1,154 @@
+//! Animations into clips.
+
+use std::collections::HashMap;
+
+use glam::{Quat, Vec3};
+use sinew::{
+    Skeleton,
+    motion::{Clip, Interpolation, JointTracks, Track, TrackError, TrackValue},
+};
+
+use crate::{ClipProblem, FileError};
+
+use super::{Document, json::Place};
+
+/// Why a clip was not read: the file is damaged, or this clip alone cannot be played.
+enum Fault {
+    File(FileError),
+    Clip { at: String, what: String },
+}
+
+impl From<FileError> for Fault {
+    fn from(error: FileError) -> Self {
+        Self::File(error)
+    }
+}
+
+/// Every animation that moves a joint, and what is wrong with the others.
+pub(super) fn read(
+    document: &Document,
+    skeleton: &Skeleton,
+) -> Result<(Vec<Clip>, Vec<ClipProblem>), FileError> {
+    let (mut clips, mut problems) = (Vec::new(), Vec::new());
+    for (i, animation) in document.root().list("animations")?.iter().enumerate() {
+        let name = match animation.maybe_text("name") {
+            None | Some("") => format!("animation{i}"),
+            Some(name) => name.to_owned(),
+        };
+        match read_one(document, skeleton, animation, &name) {
+            Ok(clip) => clips.push(clip),
+            Err(Fault::File(error)) => return Err(error),
+            Err(Fault::Clip { at, what }) => problems.push(ClipProblem { clip: name, at, what }),
+        }
+    }
+    Ok((clips, problems))
+}
+
+fn read_one(
+    document: &Document,
+    skeleton: &Skeleton,
+    animation: &Place<'_>,
+    name: &str,
+) -> Result<Clip, Fault> {
+    let mut tracks: Vec<JointTracks> = Vec::new();
+    let mut track_of: HashMap<usize, usize> = HashMap::new();
+    for channel in animation.list("channels")? {
+        let target = channel.need("target")?;
+        // A channel without a node is some extension's; one for a node outside the scene moves nothing that we have.
+        let Some(node) = target.get("node") else { continue };
+        node.follow(&document.root(), "nodes")?;
+        let Some(place) = document.joint_of_node(node.index()?) else { continue };
+        let Some(joint) = skeleton.joint(place) else { continue };
+        let path = target.need("path")?.text()?;
+        if !matches!(path, "translation" | "rotation" | "scale") {
+            continue;
+        }
+        let of = format!("{path} of `{}`", skeleton.name(joint));
+        let sampler = channel.need("sampler")?.follow(animation, "samplers")?;
+        let at = *track_of.entry(place).or_insert_with(|| {
+            tracks.push(JointTracks::new(joint));
+            tracks.len() - 1
+        });
+        let Some(track) = tracks.get_mut(at) else { continue };
+        let taken = match path {
+            "translation" => {
+                track.translation.replace(read_track(document, &channel, &sampler, &of)?).is_some()
+            }
+            "scale" => track.scale.replace(read_track(document, &channel, &sampler, &of)?).is_some(),
+            _ => track.rotation.replace(read_track(document, &channel, &sampler, &of)?).is_some(),
+        };
+        if taken {
+            let what = format!("a second channel for the {of}");
+            return Err(Fault::Clip { at: channel.at().to_owned(), what });
+        }
+    }
+    Clip::new(name, skeleton, tracks)
+        .map_err(|_| Fault::Clip { at: animation.at().to_owned(), what: "no key moves a joint".to_owned() })
+}
+
+/// What a sampler can hold.
+trait Sampled: TrackValue {
+    fn read(values: &super::accessor::Accessor<'_>) -> Result<Vec<Self>, FileError>;
+}
+
+impl Sampled for Vec3 {
+    fn read(values: &super::accessor::Accessor<'_>) -> Result<Vec<Self>, FileError> {
+        Ok(values.floats::<3>()?.into_iter().map(Vec3::from_array).collect())
+    }
+}
+
+impl Sampled for Quat {
+    fn read(values: &super::accessor::Accessor<'_>) -> Result<Vec<Self>, FileError> {
+        Ok(values.floats::<4>()?.into_iter().map(Quat::from_array).collect())
+    }
+}
+
+fn read_track<T: Sampled>(
+    document: &Document,
+    channel: &Place<'_>,
+    sampler: &Place<'_>,
+    of: &str,
+) -> Result<Track<T>, Fault> {
+    let interpolation = match sampler.get("interpolation") {
+        None => Interpolation::Linear,
+        Some(place) => match place.text()? {
+            "LINEAR" => Interpolation::Linear,
+            "STEP" => Interpolation::Step,
+            "CUBICSPLINE" => Interpolation::Cubic,
+            other => return Err(place.error(format!("`{other}` is no interpolation of glTF")).into()),
+        },
+    };
+    let times = document.accessor(&sampler.need("input")?)?.floats::<1>()?;
+    let mut times: Vec<f32> = times.into_iter().map(|[t]| t).collect();
+    part_equal_times(&mut times);
+    let values = T::read(&document.accessor(&sampler.need("output")?)?)?;
+    Track::new(times, values, interpolation).map_err(|error| {
+        let what = match error {
+            TrackError::Value { index } if interpolation == Interpolation::Cubic => {
+                format!("key {} is not finite, or is a rotation of length zero", index / 3)
+            }
+            TrackError::Value { index } => {
+                format!("key {index} is not finite, or is a rotation of length zero")
+            }
+            TrackError::NoKeys => "there is no key".to_owned(),
+            other => other.to_string(),
+        };
+        Fault::Clip { at: channel.at().to_owned(), what: format!("{of}: {what}") }
+    })
+}
+
+/// Some exporters write a jump as two keys at one time, which glTF forbids but every viewer plays. The later of them moves to
+/// the next number that an `f32` can hold, which keeps both values and their order.
+fn part_equal_times(times: &mut [f32]) {
+    let mut read = f32::NEG_INFINITY;
+    let mut set = f32::NEG_INFINITY;
+    for time in times {
+        // Only a time that was equal to the one before it as read: falling times stay, and are an error.
+        let equal = *time == read;
+        read = *time;
+        if equal {
+            *time = set.next_up();
+        }
+        set = *time;
+    }
+}

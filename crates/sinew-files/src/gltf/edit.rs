@@ -1,0 +1,291 @@
+//! Adding to a document: animations and meshes.
+
+use std::{collections::HashMap, sync::Arc};
+
+use glam::{Quat, Vec3};
+use serde_json::{Map, Value, json};
+use sinew::{
+    ground::TriangleMesh,
+    motion::{Clip, Interpolation, Track},
+};
+
+use crate::FileError;
+
+use super::{
+    Document,
+    buffer::{Buffer, Origin},
+    placement,
+};
+
+const FLOAT: u32 = 5126;
+
+impl Document {
+    /// Adds a clip as one more animation at the end, and gives its index. The clip is one for the skeleton that was read from
+    /// this document. `extras` is kept with the animation for programs that know it.
+    ///
+    /// A node that the clip moves and that has a `matrix` gets the same transform in parts, as glTF wants it for nodes that
+    /// are animated.
+    pub fn add_animation(&mut self, clip: &Clip, extras: Option<Value>) -> Result<usize, FileError> {
+        let at = self.json.get("animations").and_then(Value::as_array).map_or(0, Vec::len);
+        let mut joints = Vec::with_capacity(clip.tracks().len());
+        for tracks in clip.tracks() {
+            let node = self.node(tracks.joint).ok_or_else(|| {
+                self.error(
+                    format!("animations[{at}]"),
+                    format!(
+                        "the clip moves joint {}, but the document has {}",
+                        tracks.joint,
+                        self.tree.nodes.len()
+                    ),
+                )
+            })?;
+            joints.push((node, tracks));
+        }
+        for &(node, _) in &joints {
+            self.part_matrix(node)?;
+        }
+        let mut bytes = Packer::default();
+        let (mut samplers, mut channels) = (Vec::new(), Vec::new());
+        for (node, tracks) in joints {
+            let mut add = |path: &str, sampler: Option<Value>| {
+                let Some(sampler) = sampler else { return };
+                channels.push(json!({"sampler": samplers.len(), "target": {"node": node, "path": path}}));
+                samplers.push(sampler);
+            };
+            add(
+                "translation",
+                tracks.translation.as_ref().map(|t| bytes.sampler(t, "VEC3", |v: Vec3| v.to_array())),
+            );
+            add(
+                "rotation",
+                tracks.rotation.as_ref().map(|t| bytes.sampler(t, "VEC4", |q: Quat| q.to_array())),
+            );
+            add("scale", tracks.scale.as_ref().map(|t| bytes.sampler(t, "VEC3", |v: Vec3| v.to_array())));
+        }
+        // The packer counts accessors from 0; in the document they follow those that are there.
+        let first = self.push_packed(bytes, None)?;
+        for sampler in &mut samplers {
+            for key in ["input", "output"] {
+                let index = sampler.get(key).and_then(Value::as_u64).unwrap_or_default();
+                sampler[key] = json!(first as u64 + index);
+            }
+        }
+        let mut animation = json!({"name": clip.name(), "samplers": samplers, "channels": channels});
+        if let Some(extras) = extras {
+            animation["extras"] = extras;
+        }
+        self.push("animations", animation)
+    }
+
+    /// Adds a mesh, with flat faces of one colour (linear RGBA), as a root node of the default scene, and gives the node's
+    /// index. Positions are in the scene's space: metres, Y up. Triangles without an area are left out.
+    pub fn add_mesh_node(
+        &mut self,
+        name: &str,
+        mesh: &TriangleMesh,
+        color: [f32; 4],
+    ) -> Result<usize, FileError> {
+        mesh.check().map_err(|error| self.error(format!("meshes `{name}`"), error.to_string()))?;
+        let (mut positions, mut normals) = (Vec::new(), Vec::new());
+        for corners in &mesh.triangles {
+            let [Some(a), Some(b), Some(c)] = corners.map(|i| mesh.positions.get(i as usize)) else {
+                continue;
+            };
+            let (ab, ac) = ((*b - *a).as_dvec3(), (*c - *a).as_dvec3());
+            let Some(normal) = ab.cross(ac).try_normalize() else { continue };
+            positions.extend([a, b, c].map(Vec3::to_array));
+            normals.extend([normal.as_vec3().to_array(); 3]);
+        }
+        let mut bytes = Packer::default();
+        bytes.floats(&positions, "VEC3", true);
+        bytes.floats(&normals, "VEC3", false);
+        const ARRAY_BUFFER: u32 = 34962;
+        let first = self.push_packed(bytes, Some(ARRAY_BUFFER))?;
+        let material = self.push(
+            "materials",
+            json!({
+                "name": name,
+                "pbrMetallicRoughness": {
+                    "baseColorFactor": color.map(|c| f64::from(c.clamp(0.0, 1.0))),
+                    "metallicFactor": 0,
+                    // Matt, so that the ground does not outshine who stands on it.
+                    "roughnessFactor": 0.9,
+                },
+                "doubleSided": true,
+            }),
+        )?;
+        let attributes = json!({"POSITION": first, "NORMAL": first + 1});
+        let mesh = json!({"name": name, "primitives": [{"attributes": attributes, "material": material}]});
+        let mesh = self.push("meshes", mesh)?;
+        let node = self.push("nodes", json!({"name": name, "mesh": mesh}))?;
+        self.tree.places.resize(node + 1, None);
+        self.add_root(node)?;
+        Ok(node)
+    }
+
+    /// Lists a new node in the default scene, which is made of all roots where there is none.
+    fn add_root(&mut self, node: usize) -> Result<(), FileError> {
+        let count = self.json.get("scenes").and_then(Value::as_array).map_or(0, Vec::len);
+        let scene = match self.json.get("scene").and_then(Value::as_u64) {
+            Some(scene) => scene as usize,
+            None if count > 0 => 0,
+            None => {
+                let roots = self.tree.nodes.iter().zip(&self.tree.parents);
+                let roots: Vec<_> =
+                    roots.filter(|(_, parent)| parent.is_none()).map(|(node, _)| *node).collect();
+                let scene = self.push("scenes", json!({"nodes": roots}))?;
+                self.json["scene"] = json!(scene);
+                scene
+            }
+        };
+        let place = self.json.get_mut("scenes").and_then(|s| s.get_mut(scene)).and_then(Value::as_object_mut);
+        let nodes = place.map(|scene| scene.entry("nodes").or_insert_with(|| json!([])));
+        match nodes.and_then(Value::as_array_mut) {
+            Some(nodes) => nodes.push(json!(node)),
+            None => {
+                return Err(self.error(format!("scenes[{scene}]"), "a scene with a list of nodes is wanted"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Turns a node's `matrix` into its parts.
+    fn part_matrix(&mut self, node: usize) -> Result<(), FileError> {
+        let Some(place) = self.root().get("nodes").and_then(|list| list.element(node)) else { return Ok(()) };
+        if place.get("matrix").is_none() {
+            return Ok(());
+        }
+        let parts = placement::transform(&place)?;
+        let object = self.json.get_mut("nodes").and_then(|n| n.get_mut(node)).and_then(Value::as_object_mut);
+        if let Some(object) = object {
+            object.shift_remove("matrix");
+            object.insert("translation".into(), numbers(&parts.translation.to_array()));
+            object.insert("rotation".into(), numbers(&parts.rotation.to_array()));
+            object.insert("scale".into(), numbers(&parts.scale.to_array()));
+        }
+        Ok(())
+    }
+
+    fn error(&self, at: impl Into<String>, what: impl Into<String>) -> FileError {
+        FileError::At { path: self.path.clone(), at: at.into(), what: what.into() }
+    }
+
+    /// Appends to one of the document's lists and gives the index.
+    fn push(&mut self, list: &str, value: Value) -> Result<usize, FileError> {
+        let entry = match self.json.as_object_mut() {
+            Some(root) => root.entry(list).or_insert_with(|| json!([])),
+            None => return Err(self.error("", "an object is wanted")),
+        };
+        match entry.as_array_mut() {
+            Some(array) => {
+                array.push(value);
+                Ok(array.len() - 1)
+            }
+            None => Err(self.error(list, "an array is wanted")),
+        }
+    }
+
+    /// Appends packed data, in a buffer view of its own, with its accessors; gives the index of the first accessor.
+    fn push_packed(&mut self, packed: Packer, target: Option<u32>) -> Result<usize, FileError> {
+        let length = packed.bytes.len();
+        let (buffer, offset) = self.append(packed.bytes)?;
+        let mut view = json!({"buffer": buffer, "byteOffset": offset, "byteLength": length});
+        if let Some(target) = target {
+            view["target"] = json!(target);
+            // Vertex attributes that share a view must say how far apart they lie.
+            view["byteStride"] = json!(12);
+        }
+        let view = self.push("bufferViews", view)?;
+        let first = self.json.get("accessors").and_then(Value::as_array).map_or(0, Vec::len);
+        for mut accessor in packed.accessors {
+            accessor.insert("bufferView".into(), json!(view));
+            self.push("accessors", Value::Object(accessor))?;
+        }
+        Ok(first)
+    }
+
+    /// Puts bytes at the end of the buffer that the document holds itself (a GLB's), or else into a new one, and gives the
+    /// buffer's index and the offset. Buffers in other files and in data URIs stay as they are.
+    fn append(&mut self, bytes: Vec<u8>) -> Result<(usize, usize), FileError> {
+        let own = self.buffers.iter().position(|b| b.origin == Origin::Chunk && b.bytes.is_some());
+        let Some(index) = own else {
+            let index = self.push("buffers", json!({"byteLength": bytes.len()}))?;
+            self.buffers.push(Buffer { bytes: Some(Arc::new(bytes)), origin: Origin::Chunk });
+            return Ok((index, 0));
+        };
+        let Some(held) = self.buffers.get_mut(index).and_then(|b| b.bytes.as_mut()) else {
+            return Ok((index, 0));
+        };
+        let held = Arc::make_mut(held);
+        let offset = held.len().next_multiple_of(4);
+        held.resize(offset, 0);
+        held.extend(bytes);
+        let length = held.len();
+        if let Some(buffer) = self.json.get_mut("buffers").and_then(|b| b.get_mut(index)) {
+            buffer["byteLength"] = json!(length);
+        }
+        Ok((index, offset))
+    }
+}
+
+/// JSON numbers that read back as the same `f32` (a double holds each of them exactly).
+fn numbers(values: &[f32]) -> Value {
+    values.iter().map(|&x| Value::from(f64::from(x))).collect()
+}
+
+/// Floats one after the other, with the accessors for them, which count from 0.
+#[derive(Default)]
+struct Packer {
+    bytes: Vec<u8>,
+    accessors: Vec<Map<String, Value>>,
+    /// Accessors of key times, by the bits of the times.
+    times: HashMap<Vec<u32>, usize>,
+}
+
+impl Packer {
+    fn floats<const N: usize>(&mut self, values: &[[f32; N]], kind: &str, bounds: bool) -> usize {
+        let mut accessor = Map::new();
+        accessor.insert("byteOffset".into(), json!(self.bytes.len()));
+        accessor.insert("componentType".into(), json!(FLOAT));
+        accessor.insert("count".into(), json!(values.len()));
+        accessor.insert("type".into(), json!(kind));
+        if bounds {
+            let fold = |start: f32, pick: fn(f32, f32) -> f32| {
+                numbers(&std::array::from_fn::<f32, N, _>(|i| {
+                    values.iter().fold(start, |m, v| pick(m, v[i]))
+                }))
+            };
+            accessor.insert("min".into(), fold(f32::INFINITY, f32::min));
+            accessor.insert("max".into(), fold(f32::NEG_INFINITY, f32::max));
+        }
+        self.bytes.extend(values.iter().flatten().flat_map(|x| x.to_le_bytes()));
+        self.accessors.push(accessor);
+        self.accessors.len() - 1
+    }
+
+    fn sampler<T: sinew::motion::TrackValue, const N: usize>(
+        &mut self,
+        track: &Track<T>,
+        kind: &str,
+        array: impl Fn(T) -> [f32; N],
+    ) -> Value {
+        let bits: Vec<u32> = track.times().iter().map(|t| t.to_bits()).collect();
+        let input = match self.times.get(&bits) {
+            Some(&input) => input,
+            None => {
+                let times: Vec<[f32; 1]> = track.times().iter().map(|&t| [t]).collect();
+                let input = self.floats(&times, "SCALAR", true);
+                self.times.insert(bits, input);
+                input
+            }
+        };
+        let values: Vec<[f32; N]> = track.values().iter().map(|&v| array(v)).collect();
+        let output = self.floats(&values, kind, false);
+        let interpolation = match track.interpolation() {
+            Interpolation::Step => "STEP",
+            Interpolation::Linear => "LINEAR",
+            Interpolation::Cubic => "CUBICSPLINE",
+        };
+        json!({"input": input, "interpolation": interpolation, "output": output})
+    }
+}

@@ -1,0 +1,82 @@
+//! The triangles of a scene, in its space.
+
+use glam::Vec3;
+use sinew::ground::TriangleMesh;
+
+use crate::FileError;
+
+use super::{Document, json::Place, placement, skin};
+
+impl Document {
+    /// Every triangle of the default scene's rigid meshes under its node's transform, in metres, Y up. Skinned meshes are left
+    /// out: their place is a pose's matter. Triangles of mirrored nodes keep their faces outside.
+    pub fn triangles(&self) -> Result<TriangleMesh, FileError> {
+        let root = self.root();
+        let nodes = self.tree_nodes();
+        let locals = nodes.iter().map(placement::affine).collect::<Result<Vec<_>, _>>()?;
+        let frames = placement::global(&self.tree, &locals);
+        let mut all = TriangleMesh::default();
+        for (node, frame) in nodes.iter().zip(&frames) {
+            let Some(mesh) = node.get("mesh").filter(|_| node.get("skin").is_none()) else { continue };
+            let mirrored = frame.matrix3.determinant() < 0.0;
+            for primitive in mesh.follow(&root, "meshes")?.list("primitives")? {
+                if skin::is_compressed(&primitive) {
+                    return Err(primitive
+                        .error("the mesh is compressed (KHR_draco_mesh_compression), which is not read"));
+                }
+                let Some(reference) = primitive.get("attributes").and_then(|a| a.get("POSITION")) else {
+                    continue;
+                };
+                let positions = self.accessor(&reference)?.finite::<3>()?;
+                let first = all.positions.len();
+                if first + positions.len() > u32::MAX as usize {
+                    return Err(reference.error("there are more vertices than 32 bits count"));
+                }
+                let indices = self.indices(&primitive, positions.len())?;
+                all.positions.extend(
+                    positions.into_iter().map(|p| -> Vec3 {
+                        frame.transform_point3(Vec3::from_array(p).as_dvec3()).as_vec3()
+                    }),
+                );
+                let triangles = assemble(&primitive, &indices)?;
+                all.triangles.extend(triangles.into_iter().map(|[a, b, c]| {
+                    let corners = if mirrored { [a, c, b] } else { [a, b, c] };
+                    corners.map(|i| i + first as u32)
+                }));
+            }
+        }
+        Ok(all)
+    }
+
+    /// The vertices that a primitive runs through, all below `count`.
+    fn indices(&self, primitive: &Place<'_>, count: usize) -> Result<Vec<u32>, FileError> {
+        let Some(reference) = primitive.get("indices") else { return Ok((0..count as u32).collect()) };
+        let indices = self.accessor(&reference)?.wholes::<1>()?;
+        match indices.iter().position(|[i]| *i as usize >= count) {
+            Some(at) => {
+                let [index] = indices[at];
+                Err(reference.error(format!("index {at} names vertex {index}, but there are {count}")))
+            }
+            None => Ok(indices.into_iter().map(|[i]| i).collect()),
+        }
+    }
+}
+
+/// Triangles of a list, strip or fan; none for points and lines.
+fn assemble(primitive: &Place<'_>, indices: &[u32]) -> Result<Vec<[u32; 3]>, FileError> {
+    const TRIANGLES: u64 = 4;
+    const STRIP: u64 = 5;
+    const FAN: u64 = 6;
+    Ok(match primitive.unsigned_or("mode", TRIANGLES)? {
+        TRIANGLES => indices.as_chunks::<3>().0.to_vec(),
+        // Every other triangle of a strip runs the other way round.
+        STRIP => (indices.windows(3).enumerate())
+            .map(|(i, w)| if i % 2 == 0 { [w[0], w[1], w[2]] } else { [w[1], w[0], w[2]] })
+            .collect(),
+        FAN => match indices.split_first() {
+            Some((&hub, rim)) => rim.windows(2).map(|w| [hub, w[0], w[1]]).collect(),
+            None => Vec::new(),
+        },
+        _ => Vec::new(),
+    })
+}

@@ -1,0 +1,34 @@
+//! glTF, GLB and VRM in and out.
+//!
+//! The document is kept as JSON and read through checked look-ups, not through a typed mirror of the format: what we do
+//! not understand is then written back as it was (numbers to the digit), and no index, count or length of a damaged
+//! file is used before it was compared with what there is.
+//!
+//! Axes and units are glTF's and ours alike: right-handed, Y up, metres, radians, seconds.
+
+mod accessor;
+mod bind;
+mod buffer;
+mod clip;
+mod document;
+mod edit;
+mod glb;
+mod json;
+mod mesh;
+mod placement;
+mod read;
+mod skin;
+mod tree;
+mod vrm;
+mod write;
+
+use std::path::Path;
+
+pub use document::Document;
+
+use crate::{FileError, Model};
+
+/// Reads a .gltf, .glb or .vrm file.
+pub fn read(path: &Path) -> Result<Model, FileError> {
+    Document::read(path)?.into_model()
+}

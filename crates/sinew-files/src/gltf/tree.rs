@@ -1,0 +1,90 @@
+//! The nodes of the default scene as a tree.
+
+use crate::FileError;
+
+use super::json::Place;
+
+/// The nodes that the default scene reaches, depth first: the order of a skeleton's joints.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tree {
+    /// The node of each place in the order.
+    pub nodes: Vec<usize>,
+    /// The parent's place in the order, for each place; none for a root.
+    pub parents: Vec<Option<usize>>,
+    /// The place of each node; none for nodes that the scene does not reach.
+    pub places: Vec<Option<usize>>,
+}
+
+impl Tree {
+    /// Checks the nodes of the whole document and orders those of its default scene. Where `scene` is missing the first
+    /// scene counts, and where there is no scene every root does.
+    pub fn read(root: &Place<'_>) -> Result<Self, FileError> {
+        let nodes = root.list("nodes")?;
+        let count = nodes.len();
+        let mut parents: Vec<Option<usize>> = vec![None; count];
+        let mut children: Vec<Vec<usize>> = Vec::with_capacity(count);
+        for (i, node) in nodes.iter().enumerate() {
+            let mut below = Vec::new();
+            for child in node.list("children")? {
+                let c = child.index()?;
+                match parents.get_mut(c) {
+                    None => {
+                        return Err(
+                            child.error(format!("names node {}, but there are {count}", child.value()))
+                        );
+                    }
+                    Some(Some(p)) => {
+                        return Err(child.error(format!("node {c} is already a child of node {p}")));
+                    }
+                    Some(parent) => *parent = Some(i),
+                }
+                below.push(c);
+            }
+            children.push(below);
+        }
+        let roots: Vec<usize> = (0..count).filter(|&i| parents[i].is_none()).collect();
+        // Every node has one parent at most, so that what no root reaches runs in a circle.
+        let all = Self::walk(&roots, &children, count);
+        if let Some(node) = (0..count).find(|&i| all.places[i].is_none()) {
+            return Err(nodes[node].error("the node is among its own descendants"));
+        }
+        let scenes = root.list("scenes")?;
+        if scenes.is_empty() {
+            return Ok(all);
+        }
+        let scene = match root.get("scene") {
+            Some(place) => place.follow(root, "scenes")?,
+            None => scenes[0].clone(),
+        };
+        let mut listed = Vec::new();
+        let mut seen = vec![false; count];
+        for place in scene.list("nodes")? {
+            let node = place.index()?;
+            match parents.get(node) {
+                None => {
+                    return Err(place.error(format!("names node {}, but there are {count}", place.value())));
+                }
+                Some(Some(p)) => {
+                    return Err(place.error(format!("node {node} is a child of node {p}, not a root")));
+                }
+                Some(None) if seen[node] => return Err(place.error(format!("node {node} is listed twice"))),
+                Some(None) => seen[node] = true,
+            }
+            listed.push(node);
+        }
+        Ok(Self::walk(&listed, &children, count))
+    }
+
+    fn walk(roots: &[usize], children: &[Vec<usize>], count: usize) -> Self {
+        let mut tree = Self { places: vec![None; count], ..Self::default() };
+        let mut stack: Vec<(usize, Option<usize>)> = roots.iter().rev().map(|&node| (node, None)).collect();
+        while let Some((node, parent)) = stack.pop() {
+            let place = tree.nodes.len();
+            tree.places[node] = Some(place);
+            tree.nodes.push(node);
+            tree.parents.push(parent);
+            stack.extend(children[node].iter().rev().map(|&child| (child, Some(place))));
+        }
+        tree
+    }
+}

@@ -1,0 +1,47 @@
+//! The humanoid bones that a VRM declares.
+
+use sinew::{JointId, Skeleton};
+
+use crate::FileError;
+
+use super::{Document, json::Place};
+
+/// Roles under VRM 1.0's names, from VRM 1.0's extension, or else from VRM 0.x's.
+pub(super) fn roles(document: &Document, skeleton: &Skeleton) -> Result<Vec<(String, JointId)>, FileError> {
+    let root = document.root();
+    let Some(extensions) = root.get("extensions") else { return Ok(Vec::new()) };
+    let mut roles = Vec::new();
+    let mut add = |name: &str, node: &Place<'_>| {
+        // Editors for VRM 0.x leave -1 for a bone that was not assigned.
+        if node.value().as_i64().is_some_and(|n| n < 0) {
+            return Ok(());
+        }
+        node.follow(&root, "nodes")?;
+        let joint = document.joint_of_node(node.index()?).and_then(|place| skeleton.joint(place));
+        roles.extend(joint.map(|joint| (name.to_owned(), joint)));
+        Ok::<(), FileError>(())
+    };
+    if let Some(humanoid) = extensions.get("VRMC_vrm").and_then(|v| v.get("humanoid")) {
+        for (name, bone) in humanoid.members("humanBones")? {
+            add(name, &bone.need("node")?)?;
+        }
+    } else if let Some(humanoid) = extensions.get("VRM").and_then(|v| v.get("humanoid")) {
+        for bone in humanoid.list("humanBones")? {
+            let name = bone.need("bone")?.text()?;
+            add(name_of(name), &bone.need("node")?)?;
+        }
+    }
+    Ok(roles)
+}
+
+/// VRM 1.0's name for a bone of VRM 0.x. Only the thumbs differ: 0.x counts them from the metacarpal as if it were the
+/// proximal bone.
+fn name_of(name: &str) -> &str {
+    match name {
+        "leftThumbProximal" => "leftThumbMetacarpal",
+        "leftThumbIntermediate" => "leftThumbProximal",
+        "rightThumbProximal" => "rightThumbMetacarpal",
+        "rightThumbIntermediate" => "rightThumbProximal",
+        other => other,
+    }
+}

@@ -1,0 +1,190 @@
+//! A document back into a file.
+
+use std::{
+    fs,
+    io::{self, Write},
+    path::Path,
+};
+
+use serde_json::{Value, json};
+
+use crate::{FileError, write_whole};
+
+use super::{
+    Document,
+    buffer::{self, Origin, data_uri},
+    glb,
+};
+
+impl Document {
+    /// Writes the document: one file that holds everything for .glb and .vrm, JSON for .gltf.
+    ///
+    /// In JSON, buffers stay where they were (in a data URI, in a file beside it) and what is new becomes a data URI. Files
+    /// that the document names (buffers, images) are taken into it where the new file lies in another folder, so
+    /// that their names still hold; images that cannot be read keep their names.
+    pub fn write(&self, path: &Path) -> Result<(), FileError> {
+        let ending = path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
+        match ending.as_str() {
+            "glb" | "vrm" => {
+                let (json, bin) = self.merged(self.moves(path));
+                write_whole(path, |out| self.write_glb(out, &json, bin.as_deref()))
+            }
+            "gltf" => {
+                let json = self.with_uris(self.moves(path));
+                write_whole(path, |out| {
+                    serde_json::to_writer_pretty(&mut *out, &json)?;
+                    out.write_all(b"\n")
+                })
+            }
+            _ => Err(FileError::Ending { path: path.into(), wanted: ".glb, .gltf or .vrm" }),
+        }
+    }
+
+    /// Writes the document as a GLB, with all buffers in its binary chunk. Images in other files stay there.
+    pub fn to_glb(&self, out: &mut dyn Write) -> io::Result<()> {
+        let (json, bin) = self.merged(false);
+        self.write_glb(out, &json, bin.as_deref())
+    }
+
+    fn write_glb(&self, out: &mut dyn Write, json: &Value, bin: Option<&[u8]>) -> io::Result<()> {
+        glb::write(out, &serde_json::to_vec(json)?, bin, &self.chunks)
+    }
+
+    /// Whether a file at `path` would lie in another folder than the document was read from.
+    fn moves(&self, path: &Path) -> bool {
+        let Some(from) = &self.folder else { return false };
+        let real = |folder: &Path| {
+            // The parent of a bare file name is empty, and means the working folder.
+            fs::canonicalize(if folder.as_os_str().is_empty() { Path::new(".") } else { folder }).ok()
+        };
+        real(from) != path.parent().and_then(real)
+    }
+
+    /// The JSON and the bytes of a GLB: every buffer in one, one after the other.
+    fn merged(&self, moves: bool) -> (Value, Option<Vec<u8>>) {
+        let mut json = self.json.clone();
+        let mut bin: Vec<u8> = Vec::new();
+        // For each buffer its new index, and where it starts there.
+        let mut moved: Vec<(usize, u64)> = Vec::new();
+        let listed = json.get("buffers").and_then(Value::as_array).cloned().unwrap_or_default();
+        let held = self.buffers.iter().filter(|b| b.bytes.is_some()).count();
+        let mut kept: Vec<Value> = Vec::new();
+        for (place, buffer) in listed.iter().zip(&self.buffers) {
+            match &buffer.bytes {
+                Some(bytes) => {
+                    bin.resize(bin.len().next_multiple_of(4), 0);
+                    moved.push((0, bin.len() as u64));
+                    bin.extend_from_slice(bytes);
+                    if kept.is_empty() || moved.iter().filter(|m| m.0 == 0).count() == 1 {
+                        kept.insert(0, place.clone());
+                    }
+                }
+                // Placeholders follow the one that has bytes.
+                None => {
+                    let placeholders = moved.iter().filter(|m| m.0 != 0).count();
+                    moved.push((placeholders + usize::from(held > 0), 0));
+                    kept.push(place.clone());
+                }
+            }
+        }
+        let images = self.image_bytes(moves);
+        let mut views = json.get("bufferViews").and_then(Value::as_array).cloned().unwrap_or_default();
+        for view in &mut views {
+            rebase(view, &moved);
+            if let Some(extensions) = view.get_mut("extensions").and_then(Value::as_object_mut) {
+                extensions.values_mut().for_each(|extension| rebase(extension, &moved));
+            }
+        }
+        for (index, mime, bytes) in images {
+            bin.resize(bin.len().next_multiple_of(4), 0);
+            views.push(json!({"buffer": 0, "byteOffset": bin.len(), "byteLength": bytes.len()}));
+            bin.extend_from_slice(&bytes);
+            if let Some(image) = json["images"].get_mut(index).and_then(Value::as_object_mut) {
+                image.shift_remove("uri");
+                image.insert("mimeType".into(), json!(mime));
+                image.insert("bufferView".into(), json!(views.len() - 1));
+            }
+        }
+        if bin.is_empty() && held == 0 {
+            return (json, None);
+        }
+        if held == 0 {
+            // Only images brought bytes.
+            kept.insert(0, json!({}));
+        }
+        if let Some(own) = kept.first_mut().and_then(Value::as_object_mut) {
+            own.shift_remove("uri");
+            own.insert("byteLength".into(), json!(bin.len()));
+        }
+        json["buffers"] = Value::Array(kept);
+        if !views.is_empty() {
+            json["bufferViews"] = Value::Array(views);
+        }
+        (json, Some(bin))
+    }
+
+    /// The JSON of a .gltf: each buffer with its URI.
+    fn with_uris(&self, moves: bool) -> Value {
+        let mut json = self.json.clone();
+        for (index, buffer) in self.buffers.iter().enumerate() {
+            let Some(bytes) = &buffer.bytes else { continue };
+            let embed = match buffer.origin {
+                Origin::Chunk => true,
+                Origin::DataUri => false,
+                Origin::File => moves,
+            };
+            if embed && let Some(place) = json.get_mut("buffers").and_then(|b| b.get_mut(index)) {
+                place["uri"] = json!(data_uri("application/octet-stream", bytes));
+            }
+        }
+        for (index, mime, bytes) in self.image_bytes(moves) {
+            if let Some(image) = json.get_mut("images").and_then(|i| i.get_mut(index)) {
+                image["uri"] = json!(data_uri(mime, &bytes));
+            }
+        }
+        json
+    }
+
+    /// Images in other files, where the document moves away from them: index, media type, bytes.
+    fn image_bytes(&self, moves: bool) -> Vec<(usize, &'static str, Vec<u8>)> {
+        let images = self.json.get("images").and_then(Value::as_array).filter(|_| moves);
+        let files = images.into_iter().flatten().enumerate().filter_map(|(index, image)| {
+            let uri = image.get("uri")?.as_str().filter(|uri| !buffer::is_data_uri(uri))?;
+            let file = buffer::file_of(uri, self.folder.as_deref()).ok()?;
+            let bytes = fs::read(file).ok()?;
+            Some((index, media_type(&bytes)?, bytes))
+        });
+        files.collect()
+    }
+}
+
+/// Points a buffer view, or an extension that names a buffer as one does, to where the buffer lies now.
+fn rebase(view: &mut Value, moved: &[(usize, u64)]) {
+    let whole = |key: &str| {
+        // JSON writers of some languages make 3.0 of 3.
+        let value = view.get(key)?;
+        value.as_u64().or_else(|| value.as_f64().map(|x| x as u64))
+    };
+    let Some(index) = whole("buffer") else { return };
+    let offset = whole("byteOffset").unwrap_or_default();
+    let Some(&(buffer, start)) = moved.get(index as usize) else { return };
+    // What stays where it was keeps its spelling, too.
+    if buffer as u64 != index {
+        view["buffer"] = json!(buffer);
+    }
+    if start != 0 {
+        // A view that nothing reads may lie about its place; it lies no less afterwards.
+        view["byteOffset"] = json!(offset.saturating_add(start));
+    }
+}
+
+/// The media type of an image, by its first bytes.
+fn media_type(bytes: &[u8]) -> Option<&'static str> {
+    match bytes {
+        [0x89, b'P', b'N', b'G', ..] => Some("image/png"),
+        [0xff, 0xd8, 0xff, ..] => Some("image/jpeg"),
+        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some("image/webp"),
+        [0xab, b'K', b'T', b'X', b' ', b'2', b'0', ..] => Some("image/ktx2"),
+        _ => None,
+    }
+}

@@ -1,14 +1,158 @@
 //! BVH in and out.
+//!
+//! A BVH file is a hierarchy of joints with an offset and a list of channels each, and a table of the channels' values, a
+//! row a frame. Programs differ in how they read it; here
+//!
+//! - rotation channels are applied as they are listed, the first outermost: `Zrotation Xrotation` is Rz * Rx;
+//! - position channels *replace* the offset, on any joint, axis by axis (an axis without a channel keeps the offset's
+//!   value). That is how Blender and MotionBuilder read and write them; in files that only move the root, whose offset is
+//!   nearly always zero, adding gives the same;
+//! - an `End Site` becomes a joint with the name of its parent and ` end`, so that toes and head tips have a bone;
+//! - the rest pose is the offsets with no rotation;
+//! - every row must have a value for each channel, and there must be as many rows as the file says.
 
-use std::path::Path;
+mod euler;
+mod parse;
+mod write;
 
-use crate::{FileError, Model, ReadOptions};
+use std::{fs, path::Path, sync::Arc};
 
-/// A BVH document.
+use glam::{Quat, Vec3};
+use sinew::{
+    JointId, Skeleton, Transform, math,
+    motion::{Clip, Interpolation, JointTracks, Track},
+};
+
+use crate::{FileError, Model, ReadOptions, Source, units::Units};
+use parse::{Channel, Parsed};
+
+/// A BVH document: what is needed to write it back with another motion.
 #[derive(Clone, Debug)]
-pub struct Bvh;
+pub struct Bvh {
+    /// Everything before the motion, letter by letter.
+    hierarchy: String,
+    joints: Vec<Joint>,
+    /// Seconds a frame as the file writes them; none without a motion.
+    frame_time: Option<String>,
+    units: Units,
+}
 
-/// Reads a BVH file.
-pub fn read(_path: &Path, _options: &ReadOptions) -> Result<Model, FileError> {
-    todo!()
+/// A joint of the file.
+#[derive(Clone, Debug)]
+struct Joint {
+    name: String,
+    parent: Option<usize>,
+    /// From the parent, in the file's units and axes.
+    offset: [f64; 3],
+    channels: Vec<Channel>,
+}
+
+/// Reads a BVH file. Its clip bears the file's name; a file without frames has none.
+pub fn read(path: &Path, options: &ReadOptions) -> Result<Model, FileError> {
+    let units = Units::new(path, options)?;
+    let bytes = fs::read(path).map_err(|error| FileError::Io { path: path.into(), error })?;
+    let text = String::from_utf8_lossy(&bytes);
+    let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let parsed =
+        parse::parse(&text).map_err(|(line, what)| FileError::Line { path: path.into(), line, what })?;
+    model(name, parsed, units).map_err(|(line, what)| FileError::Line { path: path.into(), line, what })
+}
+
+/// A line, counted from 1, and what is wrong there.
+type Wrong = (usize, String);
+
+fn model(name: String, parsed: Parsed, units: Units) -> Result<Model, Wrong> {
+    let mut builder = Skeleton::builder();
+    for (joint, line) in parsed.joints.iter().zip(&parsed.lines) {
+        let offset = units.place_in(joint.offset);
+        if !offset.is_finite() {
+            return Err((*line, format!("the offset of `{}` is too large", joint.name)));
+        }
+        builder.add(joint.name.clone(), joint.parent, Transform::from_translation(offset));
+    }
+    let (skeleton, ids) = builder.build().map_err(|e| (1, e.to_string()))?;
+    let clip = clip(&name, &parsed, units, &skeleton, &ids)?;
+    let bind = skeleton.joints().map(|j| *skeleton.rest(j)).collect();
+    Ok(Model {
+        name,
+        skeleton: Arc::new(skeleton),
+        clips: clip.into_iter().collect(),
+        problems: Vec::new(),
+        bind,
+        skin: Vec::new(),
+        declared_roles: Vec::new(),
+        source: Source::Bvh(Bvh {
+            hierarchy: parsed.hierarchy,
+            joints: parsed.joints,
+            frame_time: parsed.motion.map(|m| m.frame_time_text),
+            units,
+        }),
+    })
+}
+
+fn clip(
+    name: &str,
+    parsed: &Parsed,
+    units: Units,
+    skeleton: &Skeleton,
+    ids: &[JointId],
+) -> Result<Option<Clip>, Wrong> {
+    let Some(motion) = &parsed.motion else { return Ok(None) };
+    let width: usize = parsed.joints.iter().map(|j| j.channels.len()).sum();
+    if width == 0 || motion.row_lines.is_empty() {
+        return Ok(None);
+    }
+    let times: Vec<f32> =
+        (0..motion.row_lines.len()).map(|i| (i as f64 * motion.frame_time) as f32).collect();
+    let mut tracks = Vec::new();
+    let mut first = 0;
+    for (joint, &id) in parsed.joints.iter().zip(ids) {
+        let columns = first..first + joint.channels.len();
+        first = columns.end;
+        let rows = || motion.values.chunks_exact(width).map(|row| &row[columns.clone()]);
+        let moves = joint.channels.iter().any(|c| !c.is_rotation);
+        let turns = joint.channels.iter().any(|c| c.is_rotation);
+        let mut track = JointTracks::new(id);
+        if moves {
+            let mut places: Vec<Vec3> = Vec::with_capacity(times.len());
+            for (row, line) in rows().zip(&motion.row_lines) {
+                let mut place = joint.offset;
+                for (channel, value) in joint.channels.iter().zip(row).filter(|(c, _)| !c.is_rotation) {
+                    place[channel.axis] = *value;
+                }
+                let place = units.place_in(place);
+                if !place.is_finite() {
+                    return Err((*line, format!("the position of `{}` is too large", joint.name)));
+                }
+                places.push(place);
+            }
+            track.translation = Some(linear(&times, places, motion.frame_time_line)?);
+        }
+        if turns {
+            let mut rotations: Vec<Quat> = Vec::with_capacity(times.len());
+            for row in rows() {
+                let turns = joint.channels.iter().zip(row).filter(|(c, _)| c.is_rotation);
+                let q = euler::to_quaternion(turns.map(|(c, degrees)| (c.axis, degrees.to_radians())));
+                let [x, y, z] = units.axis_in([q[0], q[1], q[2]]);
+                let q = Quat::from_xyzw(x as f32, y as f32, z as f32, q[3] as f32);
+                // Both signs are the same rotation; near the key before, curves are smooth.
+                let opposite = rotations.last().is_some_and(|&before| math::dot(before, q) < 0.0);
+                rotations.push(if opposite { Quat::from_xyzw(-q.x, -q.y, -q.z, -q.w) } else { q });
+            }
+            track.rotation = Some(linear(&times, rotations, motion.frame_time_line)?);
+        }
+        if moves || turns {
+            tracks.push(track);
+        }
+    }
+    Clip::new(name, skeleton, tracks).map(Some).map_err(|e| (motion.frame_time_line, e.to_string()))
+}
+
+/// A track through every frame. Values were checked; what can be wrong is a frame time too short for `f32` to tell frames apart.
+fn linear<T: sinew::motion::TrackValue>(
+    times: &[f32],
+    values: Vec<T>,
+    frame_time_line: usize,
+) -> Result<Track<T>, Wrong> {
+    Track::new(times.to_vec(), values, Interpolation::Linear).map_err(|e| (frame_time_line, e.to_string()))
 }

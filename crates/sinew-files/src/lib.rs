@@ -11,6 +11,7 @@ pub mod sample;
 
 mod error;
 mod model;
+mod units;
 mod write;
 
 pub use error::FileError;

@@ -1,0 +1,288 @@
+//! The text of a BVH file.
+
+use super::{Joint, Wrong};
+
+/// One number of a joint's row.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Channel {
+    /// 0, 1, 2 for x, y, z.
+    pub(super) axis: usize,
+    /// Degrees about the axis, or else units along it.
+    pub(super) is_rotation: bool,
+}
+
+/// What the text says, checked for itself.
+pub(super) struct Parsed {
+    pub(super) hierarchy: String,
+    pub(super) joints: Vec<Joint>,
+    /// The line that names each joint.
+    pub(super) lines: Vec<usize>,
+    pub(super) motion: Option<Motion>,
+}
+
+/// The table of frames.
+pub(super) struct Motion {
+    /// Seconds a frame.
+    pub(super) frame_time: f64,
+    pub(super) frame_time_text: String,
+    pub(super) frame_time_line: usize,
+    /// Row after row.
+    pub(super) values: Vec<f64>,
+    /// The line of each row.
+    pub(super) row_lines: Vec<usize>,
+}
+
+pub(super) fn parse(text: &str) -> Result<Parsed, Wrong> {
+    let mut hierarchy = Hierarchy::default();
+    // Line ends are kept, so that lengths add up to places in the text.
+    let mut lines = text.split_inclusive('\n').enumerate().map(|(i, line)| (i + 1, line));
+    let mut read = 0;
+    let mut last = 1;
+    let mut has_motion = false;
+    for (number, line) in &mut lines {
+        last = number;
+        if keyword(line.trim(), "motion").is_some_and(str::is_empty) {
+            has_motion = true;
+            break;
+        }
+        read += line.len();
+        hierarchy.line(number, line)?;
+    }
+    let (joints, joint_lines) = hierarchy.finish(last)?;
+    let width = joints.iter().map(|j| j.channels.len()).sum();
+    let motion = if has_motion { motion(lines, last, width)? } else { None };
+    Ok(Parsed { hierarchy: text[..read].into(), joints, lines: joint_lines, motion })
+}
+
+/// What follows a keyword, whatever its case; none where the text starts with another word.
+fn keyword<'a>(text: &'a str, word: &str) -> Option<&'a str> {
+    let (head, rest) = text.split_at_checked(word.len())?;
+    let ends = rest.chars().next().is_none_or(|c| c.is_whitespace() || c == ':');
+    (head.eq_ignore_ascii_case(word) && ends).then(|| rest.trim())
+}
+
+/// A number that is one: Rust reads `nan` and `inf` too.
+fn number(word: &str) -> Result<f64, String> {
+    match word.parse::<f64>() {
+        Ok(value) if value.is_finite() => Ok(value),
+        Ok(_) => Err(format!("`{word}` is not finite")),
+        Err(_) => Err(format!("`{word}` is not a number")),
+    }
+}
+
+/// The hierarchy while it is read.
+#[derive(Default)]
+struct Hierarchy {
+    joints: Vec<Joint>,
+    lines: Vec<usize>,
+    /// Whether each joint has had its offset.
+    has_offset: Vec<bool>,
+    /// Joints whose brace is open. A list, not the program's stack: hierarchies may be of any depth.
+    open: Vec<usize>,
+    /// A joint that is named and waits for its brace.
+    named: bool,
+    begun: bool,
+}
+
+impl Hierarchy {
+    fn line(&mut self, line: usize, text: &str) -> Result<(), Wrong> {
+        let mut rest = text.trim_start_matches('\u{feff}').trim();
+        while let Some(first) = rest.chars().next() {
+            match first {
+                '{' => {
+                    if !self.named {
+                        return Err((line, "`{` without a joint before it".into()));
+                    }
+                    self.named = false;
+                    self.open.push(self.joints.len() - 1);
+                    rest = &rest[1..];
+                }
+                '}' => {
+                    if self.named || self.open.pop().is_none() {
+                        return Err((line, "`}` without a `{` before it".into()));
+                    }
+                    rest = &rest[1..];
+                }
+                _ => {
+                    let end = rest.find(['{', '}']).unwrap_or(rest.len());
+                    self.statement(line, rest[..end].trim()).map_err(|what| (line, what))?;
+                    rest = &rest[end..];
+                }
+            }
+            rest = rest.trim_start();
+        }
+        Ok(())
+    }
+
+    fn statement(&mut self, line: usize, text: &str) -> Result<(), String> {
+        if !self.begun {
+            self.begun = true;
+            return match keyword(text, "hierarchy") {
+                Some("") => Ok(()),
+                _ => Err("a BVH file starts with HIERARCHY".into()),
+            };
+        }
+        if self.named {
+            return Err(format!("`{{` is missing before `{}`", shorten(text)));
+        }
+        if let Some(name) = keyword(text, "root") {
+            if let Some(&open) = self.open.last() {
+                return Err(format!("ROOT inside of `{}`", self.joints[open].name));
+            }
+            self.joint(line, name.into(), None)
+        } else if let Some(name) = keyword(text, "joint") {
+            let parent = self.parent("JOINT")?;
+            self.joint(line, name.into(), Some(parent))
+        } else if keyword(text, "end").is_some() {
+            let parent = self.parent("End Site")?;
+            self.joint(line, format!("{} end", self.joints[parent].name), Some(parent))
+        } else if let Some(numbers) = keyword(text, "offset") {
+            let open = self.parent("OFFSET")?;
+            if std::mem::replace(&mut self.has_offset[open], true) {
+                return Err(format!("a second OFFSET for `{}`", self.joints[open].name));
+            }
+            let values = numbers.split_whitespace().map(number).collect::<Result<Vec<_>, _>>()?;
+            let count = values.len();
+            self.joints[open].offset =
+                values.try_into().map_err(|_| format!("OFFSET wants 3 numbers, not {count}"))?;
+            Ok(())
+        } else if let Some(channels) = keyword(text, "channels") {
+            let open = self.parent("CHANNELS")?;
+            let joint = &mut self.joints[open];
+            if !joint.channels.is_empty() {
+                return Err(format!("second CHANNELS for `{}`", joint.name));
+            }
+            joint.channels = read_channels(channels)?;
+            Ok(())
+        } else {
+            Err(format!("`{}` has no meaning in a hierarchy", shorten(text)))
+        }
+    }
+
+    fn parent(&self, what: &str) -> Result<usize, String> {
+        self.open.last().copied().ok_or_else(|| format!("{what} outside of any joint"))
+    }
+
+    fn joint(&mut self, line: usize, name: String, parent: Option<usize>) -> Result<(), String> {
+        self.joints.push(Joint { name, parent, offset: [0.0; 3], channels: Vec::new() });
+        self.lines.push(line);
+        self.has_offset.push(false);
+        self.named = true;
+        Ok(())
+    }
+
+    fn finish(self, line: usize) -> Result<(Vec<Joint>, Vec<usize>), Wrong> {
+        let missing_brace = if self.named { self.joints.last() } else { None };
+        if let Some(joint) = missing_brace {
+            return Err((line, format!("`{{` is missing after `{}`", joint.name)));
+        }
+        if let Some(&open) = self.open.last() {
+            return Err((line, format!("`}}` of `{}` is missing", self.joints[open].name)));
+        }
+        if let Some(i) = self.has_offset.iter().position(|has| !has) {
+            return Err((self.lines[i], format!("`{}` has no OFFSET", self.joints[i].name)));
+        }
+        if self.joints.is_empty() {
+            return Err((line, "there is no ROOT".into()));
+        }
+        Ok((self.joints, self.lines))
+    }
+}
+
+/// The count and the names of a joint's channels.
+fn read_channels(text: &str) -> Result<Vec<Channel>, String> {
+    let mut words = text.split_whitespace();
+    let count = words.next().unwrap_or_default();
+    let mut channels = Vec::new();
+    for word in words {
+        let lower = word.to_ascii_lowercase();
+        let axis = match lower.as_bytes().first() {
+            Some(b'x') => 0,
+            Some(b'y') => 1,
+            Some(b'z') => 2,
+            _ => return Err(format!("`{word}` is not a channel")),
+        };
+        let is_rotation = match &lower[1..] {
+            "rotation" => true,
+            "position" => false,
+            "scale" => return Err(format!("channel `{word}`: scale is not supported")),
+            _ => return Err(format!("`{word}` is not a channel")),
+        };
+        let channel = Channel { axis, is_rotation };
+        if channels.contains(&channel) {
+            return Err(format!("channel `{word}` stands twice"));
+        }
+        channels.push(channel);
+    }
+    if count.parse() != Ok(channels.len()) {
+        return Err(format!("CHANNELS says `{count}`, but names {}", channels.len()));
+    }
+    Ok(channels)
+}
+
+/// The rows after MOTION, which stands in line `last`.
+fn motion<'a>(
+    lines: impl Iterator<Item = (usize, &'a str)>,
+    mut last: usize,
+    width: usize,
+) -> Result<Option<Motion>, Wrong> {
+    let mut lines = lines.filter(|(_, line)| !line.trim().is_empty());
+    let mut header = |word: &str, second: &str| -> Result<Option<(usize, &'a str)>, Wrong> {
+        let Some((line, text)) = lines.next() else { return Ok(None) };
+        let rest = keyword(text.trim(), word)
+            .and_then(|rest| if second.is_empty() { Some(rest) } else { keyword(rest, second) });
+        match rest.map(|rest| rest.trim_start_matches(':').trim()) {
+            Some(value) => Ok(Some((line, value))),
+            None => Err((line, format!("`{}` stands where {word} {second} must", shorten(text.trim())))),
+        }
+    };
+    // A motion that says nothing is an empty one.
+    let Some((frames_line, frames)) = header("frames", "")? else { return Ok(None) };
+    let frames: usize =
+        frames.parse().map_err(|_| (frames_line, format!("`{frames}` is not a count of frames")))?;
+    let Some((frame_time_line, frame_time_text)) = header("frame", "time")? else {
+        return if frames == 0 { Ok(None) } else { Err((frames_line, "there is no Frame Time".into())) };
+    };
+    let frame_time = number(frame_time_text).map_err(|what| (frame_time_line, what))?;
+    // With one frame or none there is no time to pass; some programs write 0 then.
+    if frame_time < 0.0 || (frame_time == 0.0 && frames > 1) {
+        return Err((frame_time_line, format!("{frame_time_text} seconds a frame is no frame time")));
+    }
+    let mut values = Vec::new();
+    let mut row_lines = Vec::new();
+    if width == 0 {
+        // Rows of no values are empty lines, which cannot be counted.
+        if let Some((line, _)) = lines.next() {
+            return Err((line, "values, but the hierarchy has no channels".into()));
+        }
+    }
+    for (line, text) in lines {
+        last = line;
+        if row_lines.len() == frames {
+            return Err((line, format!("more frames than the {frames} that line {frames_line} says")));
+        }
+        let before = values.len();
+        for word in text.split_whitespace() {
+            values.push(number(word).map_err(|what| (line, what))?);
+        }
+        let count = values.len() - before;
+        if count != width {
+            return Err((line, format!("{count} values for the {width} channels of the hierarchy")));
+        }
+        row_lines.push(line);
+    }
+    if row_lines.len() < frames && width > 0 {
+        let count = row_lines.len();
+        return Err((
+            last,
+            format!("the file ends after {count} of the {frames} frames of line {frames_line}"),
+        ));
+    }
+    let frame_time_text = frame_time_text.into();
+    Ok(Some(Motion { frame_time, frame_time_text, frame_time_line, values, row_lines }))
+}
+
+/// The start of a text, for messages that stay on one line.
+fn shorten(text: &str) -> String {
+    text.chars().take(40).collect()
+}

@@ -1,0 +1,229 @@
+//! The judge: plants every clip of the list on every ground with the command `sinew`, then measures the written files with code of its own.
+//!
+//!     cargo run --release -p plant -- [--only WORD]... [--csv] [--details]
+//!
+//! The exit code is 1 where a bound is missed.
+
+mod accessor;
+mod cases;
+mod contact;
+mod figure;
+mod ground;
+mod lowpass;
+mod maths;
+mod measure;
+mod note;
+mod same;
+mod scene;
+mod table;
+mod track;
+
+use std::{
+    path::{Path, PathBuf},
+    process::{Command, ExitCode},
+};
+
+use cases::{CASES, Case, GROUNDS, GroundCase};
+use figure::Figure;
+use ground::Ground;
+use scene::Scene;
+
+const HELP: &str = "\
+Measures what `sinew plant` writes.
+
+  --only WORD    only rows whose \"clip ground\" holds WORD; may be given again, all must fit
+  --csv          comma-separated values
+  --details      under each row: contact that was not planted, by reason, and what differs
+  --measure      measure the files that an earlier run wrote, run nothing
+  --sinew PATH   the command; without it the workspace is built in release mode first
+  --data FOLDER  the clips (default: the variable SINEW_DATA, else ../shared/data beside the repository)
+  --out FOLDER   where the files go (default: target/plant of the lab)
+
+  --file FILE --as CLIP   measure one written file as this clip of the list
+";
+
+/// The command line.
+#[derive(Default)]
+struct Options {
+    only: Vec<String>,
+    csv: bool,
+    details: bool,
+    measure: bool,
+    sinew: Option<PathBuf>,
+    data: Option<PathBuf>,
+    out: Option<PathBuf>,
+    file: Option<PathBuf>,
+    case: Option<String>,
+}
+
+impl Options {
+    fn read() -> Result<Option<Self>, String> {
+        let mut o = Self::default();
+        let mut words = std::env::args().skip(1);
+        while let Some(word) = words.next() {
+            let mut value = || words.next().ok_or_else(|| format!("{word} wants a value"));
+            match word.as_str() {
+                "--only" => o.only.push(value()?),
+                "--csv" => o.csv = true,
+                "--details" => o.details = true,
+                "--measure" => o.measure = true,
+                "--sinew" => o.sinew = Some(value()?.into()),
+                "--data" => o.data = Some(value()?.into()),
+                "--out" => o.out = Some(value()?.into()),
+                "--file" => o.file = Some(value()?.into()),
+                "--as" => o.case = Some(value()?),
+                "-h" | "--help" => return Ok(None),
+                _ => return Err(format!("unknown option {word}; --help lists them")),
+            }
+        }
+        Ok(Some(o))
+    }
+}
+
+fn main() -> ExitCode {
+    let options = match Options::read() {
+        Ok(Some(o)) => o,
+        Ok(None) => {
+            print!("{HELP}");
+            return ExitCode::SUCCESS;
+        }
+        Err(e) => {
+            eprintln!("{e}");
+            return ExitCode::from(2);
+        }
+    };
+    match run(&options) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(e) => {
+            eprintln!("{e}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(options: &Options) -> Result<bool, String> {
+    // `lab/plant/../..`: the repository, where cargo runs this.
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let data = options
+        .data
+        .clone()
+        .or_else(|| std::env::var_os("SINEW_DATA").map(PathBuf::from))
+        .unwrap_or_else(|| repository.join("../shared/data"));
+    let out = options.out.clone().unwrap_or_else(|| repository.join("lab/target/plant"));
+    if let Some(file) = &options.file {
+        let name = options.case.as_deref().ok_or("--file wants --as CLIP")?;
+        let case = CASES.iter().find(|c| c.name == name).ok_or_else(|| {
+            format!(
+                "no clip {name:?}; there are {}",
+                CASES.iter().map(|c| c.name).collect::<Vec<_>>().join(", ")
+            )
+        })?;
+        // The strictest ground's bounds.
+        let ground = GROUNDS.iter().find(|g| g.name == "slope").ok_or("no slope")?;
+        println!("{}", table::head(options.csv));
+        return judge(options, case, ground, file, &data);
+    }
+    std::fs::create_dir_all(&out).map_err(|e| format!("{}: {e}", out.display()))?;
+    let sinew = match &options.sinew {
+        _ if options.measure => PathBuf::new(),
+        Some(path) => path.clone(),
+        None => build(&repository)?,
+    };
+    println!("{}", table::head(options.csv));
+    let (mut rows, mut held) = (0, 0);
+    for case in CASES {
+        for ground in GROUNDS {
+            let label = format!("{} {}", case.name, ground.name);
+            if !options.only.iter().all(|w| label.contains(w.as_str())) {
+                continue;
+            }
+            rows += 1;
+            let file = out.join(format!("{}-{}.glb", case.name, ground.name));
+            let planted = if options.measure { Ok(()) } else { plant(&sinew, case, ground, &data, &file) };
+            let good = planted.and_then(|()| judge(options, case, ground, &file, &data));
+            match good {
+                Ok(good) => held += usize::from(good),
+                Err(e) if options.csv => {
+                    println!("{},{},\"{}\"", case.name, ground.name, e.replace('"', "'"))
+                }
+                Err(e) => println!("{:<15}{:<18}{e} !", case.name, ground.name),
+            }
+        }
+    }
+    if rows == 0 {
+        return Err(format!("no row holds {:?}", options.only));
+    }
+    if !options.csv {
+        println!("\n{held} of {rows} rows hold every bound");
+    }
+    Ok(held == rows)
+}
+
+/// Builds the command; returns its path.
+fn build(repository: &Path) -> Result<PathBuf, String> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let manifest = repository.join("Cargo.toml");
+    let target = repository.join("target");
+    let status = Command::new(cargo)
+        .args(["build", "--release", "--quiet", "--bin", "sinew", "--manifest-path"])
+        .arg(&manifest)
+        .arg("--target-dir")
+        .arg(&target)
+        .status()
+        .map_err(|e| format!("cargo: {e}"))?;
+    if !status.success() {
+        return Err(format!("{} does not build", manifest.display()));
+    }
+    Ok(target.join("release").join(format!("sinew{}", std::env::consts::EXE_SUFFIX)))
+}
+
+/// Runs the command for one row.
+fn plant(sinew: &Path, case: &Case, ground: &GroundCase, data: &Path, file: &Path) -> Result<(), String> {
+    // What an earlier run left must not be taken for this one's.
+    let _ = std::fs::remove_file(file);
+    let output = Command::new(sinew)
+        .args(case.arguments(ground, data, file, &file.with_extension("json")))
+        .output()
+        .map_err(|e| format!("{}: {e}", sinew.display()))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let words = String::from_utf8_lossy(&output.stderr);
+    Err(format!("sinew: {}: {}", output.status, words.lines().last().unwrap_or("(it says nothing)")))
+}
+
+/// Measures one written file and prints its row; says whether it holds every bound.
+fn judge(
+    options: &Options,
+    case: &Case,
+    ground: &GroundCase,
+    file: &Path,
+    data: &Path,
+) -> Result<bool, String> {
+    let scene = Scene::read(file)?;
+    let figure = Figure::new(&scene, &case.legs)?;
+    let node = scene.names.iter().rposition(|n| n == "ground").ok_or("no node \"ground\"")?;
+    let floor = Ground::new(scene.triangles(node)?);
+    if floor.len() == 0 {
+        return Err("the ground has no triangles".into());
+    }
+    let measures = measure::measure(&scene, &figure, &floor)?;
+    let differences = match case.file.filter(|_| case.is_gltf()) {
+        Some(given) => Some(same::differences(&Scene::read(&data.join(given))?, &scene)),
+        None => None,
+    };
+    let (row, held) =
+        table::row(options.csv, case.name, ground, &measures, differences.as_ref().map(Vec::len));
+    println!("{row}");
+    if options.details && !options.csv {
+        for (reason, share) in &measures.reasons {
+            println!("    not planted {:5.1}%  {reason}", 100.0 * share);
+        }
+        for t in &measures.straight {
+            println!("    straight at {t:.3} s");
+        }
+        differences.iter().flatten().for_each(|d| println!("    {d}"));
+    }
+    Ok(held)
+}

@@ -1,0 +1,340 @@
+//! The measurements of one planted clip.
+
+use std::collections::BTreeMap;
+
+use crate::{
+    contact::contacts,
+    figure::{Figure, Leg},
+    ground::Ground,
+    lowpass::{low_pass, second_differences},
+    maths::{V3, angle},
+    note::Note,
+    scene::{Clip, Local, Scene},
+};
+
+/// What was found. Metres, seconds, radians.
+#[derive(Clone, Debug, Default)]
+pub struct Measures {
+    /// Keys of the planted clip.
+    pub keys: usize,
+    /// Deepest place of a planted point below the ground under it.
+    pub deepest: f64,
+    /// The same, exceeded by 1 % of the planted points.
+    pub deep_99: f64,
+    /// Largest gap between a planted point and the ground under it.
+    pub gap: f64,
+    /// How much deeper, or higher, it gets half-way between keys.
+    pub between: f64,
+    /// Mean speed of planted points, metres a second.
+    pub slide: f64,
+    /// Share of contact time that was planted.
+    pub share: f64,
+    /// Share of contact time that was neither planted nor listed.
+    pub unlisted: f64,
+    /// Shares of contact time that were not planted, by reason.
+    pub reasons: BTreeMap<String, f64>,
+    /// Deepest place of a foot's points inside the ground while they are not planted, from heel to ball.
+    pub swing: f64,
+    /// The same of the tip of the foot, at all times.
+    pub tip: f64,
+    /// Largest acceleration of a knee joint, planted over given.
+    pub knee: f64,
+    /// Largest angular acceleration of a knee's bend, planted over given.
+    pub bend: f64,
+    /// Times at which a leg is straight that the clip has bent.
+    pub straight: Vec<f64>,
+    /// Largest difference of a leg joint's offset or scale from the clip's.
+    pub offsets: f64,
+    /// How often a planted point had no ground under it.
+    pub off_ground: usize,
+}
+
+/// Knees are compared after a filter of this cut-off (1/s).
+const CUTOFF: f64 = 6.0;
+/// A leg below this bend is straight (radians) ...
+const STRAIGHT: f64 = 2.0 * std::f64::consts::PI / 180.0;
+/// ... and above this one it is bent.
+const BENT: f64 = 10.0 * std::f64::consts::PI / 180.0;
+
+/// One leg at one time, in world space.
+struct Stance {
+    knee: V3,
+    bend: f64,
+    heel: V3,
+    ball: V3,
+    tip: V3,
+    /// Offsets in metres and scales of thigh, shin, foot and toes.
+    offsets: Vec<(V3, V3)>,
+}
+
+impl Stance {
+    fn is_finite(&self) -> bool {
+        [self.knee, self.heel, self.ball, self.tip].iter().all(|p| (p.x + p.y + p.z).is_finite())
+            && self.bend.is_finite()
+    }
+}
+
+/// Measures a written file.
+pub fn measure(scene: &Scene, figure: &Figure, ground: &Ground) -> Result<Measures, String> {
+    let (planted, source, note) = Note::find(scene)?;
+    let times = key_times(&planted, figure)?;
+    let mut m = Measures { keys: times.len(), ..Measures::default() };
+    let mut tally = Tally::default();
+    for leg in &figure.legs {
+        let after: Vec<Stance> = times.iter().map(|t| stance(scene, &planted, *t, V3::ZERO, leg)).collect();
+        let before: Vec<Stance> = times
+            .iter()
+            .map(|t| stance(scene, &source, note.source_times(*t)[0], note.travelled(*t), leg))
+            .collect();
+        let middles: Vec<f64> = times.windows(2).map(|w| 0.5 * (w[0] + w[1])).collect();
+        let halfway: Vec<Stance> =
+            middles.iter().map(|t| stance(scene, &planted, *t, V3::ZERO, leg)).collect();
+        // Maxima would pass over what is not a number.
+        if let Some(t) =
+            times.iter().zip(&after).chain(middles.iter().zip(&halfway)).find(|(_, s)| !s.is_finite())
+        {
+            return Err(format!("at {} s the {} leg is not finite", t.0, leg.side));
+        }
+        let contact = |of: fn(&Stance) -> V3| {
+            contacts(&times, &before.iter().map(of).collect::<Vec<_>>(), leg.length, figure.height)
+        };
+        let mut stands = Vec::new();
+        for (point, of) in [("heel", (|s| s.heel) as fn(&Stance) -> V3), ("ball", |s| s.ball)] {
+            let contact = contact(of);
+            let spans: Vec<_> = note.plants.iter().filter(|s| s.is_of(leg.side, point)).collect();
+            let claimed: Vec<bool> = times.iter().map(|t| spans.iter().any(|s| s.holds(*t))).collect();
+            tally.reasons(&note, &times, &contact, &claimed, (leg.side, point));
+            let stand: Vec<bool> = contact.iter().zip(&claimed).map(|(c, p)| *c && *p).collect();
+            let above = |s: &Stance| {
+                let p = of(s);
+                ground.height(p, REACH * leg.length).map(|h| p.y - h)
+            };
+            let point = Path {
+                places: after.iter().map(of).collect(),
+                above: after.iter().map(above).collect(),
+                above_halfway: halfway.iter().map(above).collect(),
+            };
+            tally.supports(&times, &point, &stand);
+            stands.push(stand);
+        }
+        for (i, s) in after.iter().enumerate() {
+            m.swings(s, [stands[0][i], stands[1][i]], ground, leg);
+            let offsets = note.source_times(times[i]).into_iter().map(|u| {
+                let clip = stance(scene, &source, u, V3::ZERO, leg);
+                let pairs = s.offsets.iter().zip(&clip.offsets);
+                pairs.map(|(a, b)| a.0.apart(b.0).max(a.1.apart(b.1))).fold(0.0, f64::max)
+            });
+            m.offsets = m.offsets.max(offsets.fold(f64::MAX, f64::min));
+            if before[i].bend > BENT && s.bend < STRAIGHT {
+                m.straight.push(times[i]);
+            }
+        }
+        for (i, s) in halfway.iter().enumerate() {
+            let both = |k: usize| stands[k][i] && stands[k][i + 1];
+            m.swings(s, [both(0), both(1)], ground, leg);
+        }
+    }
+    m.knees(scene, figure, &planted, &source, &note, &times);
+    tally.into(&mut m);
+    Ok(m)
+}
+
+/// Key times of the planted clip: those of its densest track that moves a leg.
+fn key_times(clip: &Clip, figure: &Figure) -> Result<Vec<f64>, String> {
+    let joints: Vec<usize> = figure.legs.iter().flat_map(|l| l.joints).collect();
+    let densest = clip.channels.iter().filter(|c| joints.contains(&c.node)).max_by_key(|c| c.times.len());
+    let times = densest.ok_or("the planted animation moves no leg")?.times.clone();
+    if times.len() < 3 || times.windows(2).any(|w| w[0] >= w[1]) {
+        return Err(format!("the planted animation has {} keys, or keys out of order", times.len()));
+    }
+    Ok(times)
+}
+
+fn stance(scene: &Scene, clip: &Clip, t: f64, moved: V3, leg: &Leg) -> Stance {
+    let pose = scene.sample(clip, t);
+    let worlds = scene.worlds(&pose);
+    let [hip, knee, foot] = leg.joints;
+    let place = |n: usize| worlds[n].translation + moved;
+    let bend = angle(place(knee) - place(hip), place(foot) - place(knee));
+    let offsets = leg.joints.iter().chain(&leg.toe).map(|n| {
+        // Offsets are compared in metres, whatever unit the rig is in.
+        let unit = scene.parents[*n]
+            .map_or(1.0, |p| worlds[p].columns.map(V3::length).into_iter().fold(0.0, f64::max));
+        match pose[*n] {
+            Local::Trs(t, _, s) => (t * unit, s),
+            Local::Matrix(a) => (a.translation * unit, V3::ZERO),
+        }
+    });
+    Stance {
+        knee: place(knee),
+        bend,
+        heel: worlds[foot].point(leg.heel) + moved,
+        ball: worlds[foot].point(leg.ball) + moved,
+        tip: worlds[leg.toe.unwrap_or(foot)].point(leg.tip) + moved,
+        offsets: offsets.collect(),
+    }
+}
+
+/// How far above a point the ground may rise and still be the ground under it, in leg lengths.
+const REACH: f64 = 0.5;
+
+impl Measures {
+    /// Depths of one foot at one time; `planted` says whether heel and ball stand.
+    fn swings(&mut self, s: &Stance, planted: [bool; 2], ground: &Ground, leg: &Leg) {
+        let reach = REACH * leg.length;
+        for i in 0..5 {
+            let stands = match i {
+                0 => planted[0],
+                4 => planted[1],
+                _ => planted[0] && planted[1],
+            };
+            if !stands {
+                let p = s.heel.lerp(s.ball, 0.25 * f64::from(i));
+                self.swing = self.swing.max(ground.depth(p, reach));
+            }
+        }
+        self.tip = self.tip.max(ground.depth(s.tip, reach));
+    }
+
+    /// Accelerations of the knees, both clips sampled at the same even times.
+    fn knees(
+        &mut self,
+        scene: &Scene,
+        figure: &Figure,
+        planted: &Clip,
+        source: &Clip,
+        note: &Note,
+        keys: &[f64],
+    ) {
+        let (first, last) = (keys[0], keys[keys.len() - 1]);
+        let rate = (keys.len() - 1) as f64 / (last - first);
+        let times: Vec<f64> = (0..keys.len()).map(|i| first + i as f64 / rate).collect();
+        // Per clip: largest over both knees of the joint's and of the bend's acceleration.
+        let mut top = [[0.0_f64; 2]; 2];
+        for leg in &figure.legs {
+            for (k, top) in top.iter_mut().enumerate() {
+                let stances: Vec<Stance> = times
+                    .iter()
+                    .map(|t| match k {
+                        0 => stance(scene, planted, *t, V3::ZERO, leg),
+                        _ => stance(scene, source, note.source_times(*t)[0], note.travelled(*t), leg),
+                    })
+                    .collect();
+                let accelerations = |of: fn(&Stance) -> f64| {
+                    second_differences(
+                        &low_pass(&stances.iter().map(of).collect::<Vec<_>>(), rate, CUTOFF),
+                        rate,
+                    )
+                };
+                let axes =
+                    [accelerations(|s| s.knee.x), accelerations(|s| s.knee.y), accelerations(|s| s.knee.z)];
+                for i in 0..axes[0].len() {
+                    top[0] = top[0].max(axes.iter().map(|a| a[i] * a[i]).sum::<f64>().sqrt());
+                }
+                top[1] = accelerations(|s| s.bend).into_iter().map(f64::abs).fold(top[1], f64::max);
+            }
+        }
+        self.knee = top[0][0] / top[1][0];
+        self.bend = top[0][1] / top[1][1];
+    }
+}
+
+/// A point of a foot through the planted clip.
+struct Path {
+    /// Where it is at each key.
+    places: Vec<V3>,
+    /// How far above the ground it is at each key; none where there is no ground.
+    above: Vec<Option<f64>>,
+    /// The same half-way from each key to the next.
+    above_halfway: Vec<Option<f64>>,
+}
+
+/// Sums over points and keys.
+#[derive(Default)]
+struct Tally {
+    depths: Vec<f64>,
+    gap: f64,
+    between_depth: f64,
+    between_gap: f64,
+    slid: f64,
+    slid_for: f64,
+    in_contact: f64,
+    planted: f64,
+    unlisted: f64,
+    reasons: BTreeMap<String, f64>,
+    off_ground: usize,
+}
+
+impl Tally {
+    /// Contact that was not planted, by the reason that the note gives.
+    fn reasons(
+        &mut self,
+        note: &Note,
+        times: &[f64],
+        contact: &[bool],
+        claimed: &[bool],
+        (foot, point): (&str, &str),
+    ) {
+        let spans: Vec<_> = note.unplanted.iter().filter(|s| s.is_of(foot, point)).collect();
+        let known = |i: usize| claimed[i] || spans.iter().any(|s| s.holds(times[i]));
+        for i in (0..times.len()).filter(|i| contact[*i]) {
+            self.in_contact += 1.0;
+            if claimed[i] {
+                self.planted += 1.0;
+            } else if let Some(s) = spans.iter().find(|s| s.holds(times[i])) {
+                *self.reasons.entry(s.reason.clone()).or_default() += 1.0;
+            } else {
+                // A span that begins or ends between keys, or a speed at an edge by other differences, may miss one key.
+                let near = (i > 0 && known(i - 1)) || (i + 1 < times.len() && known(i + 1));
+                *self
+                    .reasons
+                    .entry(if near { "a key beside a span" } else { "not listed" }.into())
+                    .or_default() += 1.0;
+                self.unlisted += if near { 0.0 } else { 1.0 };
+            }
+        }
+    }
+
+    /// Depth, gap and slide of one point of one foot where it stands.
+    fn supports(&mut self, times: &[f64], point: &Path, stand: &[bool]) {
+        for i in (0..times.len()).filter(|i| stand[*i]) {
+            match point.above[i] {
+                Some(a) => {
+                    self.depths.push((-a).max(0.0));
+                    self.gap = self.gap.max(a);
+                }
+                None => self.off_ground += 1,
+            }
+            if i + 1 < times.len() && stand[i + 1] {
+                self.slid += (point.places[i + 1] - point.places[i]).length();
+                self.slid_for += times[i + 1] - times[i];
+                if let Some(a) = point.above_halfway[i] {
+                    self.between_depth = self.between_depth.max(-a);
+                    self.between_gap = self.between_gap.max(a);
+                }
+            }
+        }
+    }
+
+    fn into(mut self, m: &mut Measures) {
+        self.depths.sort_by(f64::total_cmp);
+        let n = self.depths.len();
+        m.deepest = self.depths.last().copied().unwrap_or(0.0);
+        // The smallest depth that at least 99 % of the samples do not exceed.
+        m.deep_99 = self
+            .depths
+            .get(((0.99 * n as f64).ceil() as usize).saturating_sub(1))
+            .or(self.depths.last())
+            .copied()
+            .unwrap_or(0.0);
+        m.gap = self.gap;
+        m.between = (self.between_depth - m.deepest).max(self.between_gap - m.gap).max(0.0);
+        m.slide = if self.slid_for > 0.0 { self.slid / self.slid_for } else { 0.0 };
+        // A clip without contact has nothing to plant.
+        let whole = self.in_contact.max(1.0);
+        m.share = if self.in_contact > 0.0 { self.planted / whole } else { 1.0 };
+        m.unlisted = self.unlisted / whole;
+        m.reasons = self.reasons.into_iter().map(|(r, n)| (r, n / whole)).collect();
+        m.off_ground = self.off_ground;
+    }
+}

@@ -1,0 +1,142 @@
+//! What the planter says of its work, beside the planted animation: `extras.sinew`.
+
+use serde::Deserialize;
+
+use crate::{
+    maths::{V3, v3},
+    scene::{Clip, Scene},
+};
+
+/// The note.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Note {
+    /// The clip that was planted.
+    pub source: Option<String>,
+    /// How often it is played.
+    #[serde(default = "one")]
+    pub cycles: u32,
+    /// Length of one round in seconds.
+    pub cycle_duration: f64,
+    /// Travel that was added, metres a second.
+    #[serde(default)]
+    pub travel: [f64; 3],
+    /// The clip's own time at which the planted clip begins.
+    #[serde(default)]
+    pub start: f64,
+    /// When which point stands.
+    #[serde(default)]
+    pub plants: Vec<Span>,
+    /// When which point was in contact but was not planted, and why.
+    #[serde(default)]
+    pub unplanted: Vec<Span>,
+}
+
+/// A point's span of time.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Span {
+    /// `left` or `right`.
+    pub foot: String,
+    /// `heel` or `ball`.
+    pub point: String,
+    /// Start in seconds of the planted clip.
+    pub from: f64,
+    /// End.
+    pub to: f64,
+    /// Why, of an unplanted span.
+    #[serde(default)]
+    pub reason: String,
+}
+
+fn one() -> u32 {
+    1
+}
+
+/// Key times are stored in single precision: a span that ends on a key holds it.
+const CLOSE: f64 = 1e-4;
+
+impl Span {
+    /// Whether a time lies in it, its ends included.
+    pub fn holds(&self, t: f64) -> bool {
+        self.from - CLOSE <= t && t <= self.to + CLOSE
+    }
+
+    /// Whether it is of this point.
+    pub fn is_of(&self, foot: &str, point: &str) -> bool {
+        self.foot.eq_ignore_ascii_case(foot) && self.point.eq_ignore_ascii_case(point)
+    }
+}
+
+impl Note {
+    /// The planted clip of a scene, the clip that it was made from, and the note.
+    pub fn find(scene: &Scene) -> Result<(Clip, Clip, Self), String> {
+        let ending = "(planted)";
+        let (at, planted) = scene
+            .clips
+            .iter()
+            .enumerate()
+            .rev()
+            .find(|(_, c)| c.name.ends_with(ending))
+            .ok_or("no animation whose name ends in \"(planted)\"")?;
+        let extras = planted
+            .extras
+            .as_ref()
+            .and_then(|e| e.get("sinew"))
+            .ok_or("the planted animation has no extras.sinew")?;
+        let note: Self = serde_json::from_value(extras.clone()).map_err(|e| format!("extras.sinew: {e}"))?;
+        let stem = planted.name.trim_end_matches(ending).trim_end();
+        let by_name = |name: &str| scene.clips.iter().find(|c| c.name == name);
+        // A clip without a name is known by being the only other one.
+        let only = || (scene.clips.len() == 2).then(|| &scene.clips[1 - at]);
+        let source = note
+            .source
+            .as_deref()
+            .and_then(by_name)
+            .or_else(|| by_name(stem))
+            .or_else(only)
+            .ok_or_else(|| format!("no clip {:?} beside the planted one", note.source))?;
+        if !(note.cycle_duration > 0.0 && note.travel.iter().all(|v| v.is_finite()) && note.start.is_finite())
+        {
+            return Err(format!(
+                "extras.sinew: cycle_duration {}, travel {:?}",
+                note.cycle_duration, note.travel
+            ));
+        }
+        Ok((planted.clone(), source.clone(), note))
+    }
+
+    /// The clip's own times that a time of the planted clip may mean: two where one round ends and the next begins.
+    pub fn source_times(&self, t: f64) -> Vec<f64> {
+        if self.cycles <= 1 {
+            return vec![self.start + t];
+        }
+        let rounds = ((t + CLOSE) / self.cycle_duration).floor();
+        let into = (t - rounds * self.cycle_duration).max(0.0);
+        let mut times = vec![self.start + into];
+        if into < 2.0 * CLOSE && rounds > 0.0 {
+            times.push(self.start + self.cycle_duration + into);
+        }
+        times
+    }
+
+    /// How far the figure has travelled at a time.
+    pub fn travelled(&self, t: f64) -> V3 {
+        v3(self.travel[0], self.travel[1], self.travel[2]) * t
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_go_round() {
+        let mut note: Note =
+            serde_json::from_str(r#"{"source": "a", "cycles": 3, "cycle_duration": 2.0, "start": 0.5}"#)
+                .unwrap();
+        assert_eq!(note.source_times(0.25), [0.75]);
+        assert_eq!(note.source_times(3.0), [1.5]);
+        assert_eq!(note.source_times(4.0), [0.5, 2.5]);
+        note.cycles = 1;
+        assert_eq!(note.source_times(3.0), [3.5]);
+    }
+}

@@ -8,6 +8,7 @@
 //! - [`motion`] holds tracks and clips, samples them into poses and bakes poses back into keys;
 //! - [`solve`] holds the solvers, one file each; they know nothing of clips, files or drawing;
 //! - [`ground`] finds what feet stand on, by rays and spheres, and plants feet on it;
+//! - [`draw`] lists what there is to see, as plain shapes that every front end draws;
 //! - [`rig`] says which joint plays which role in a body.
 //!
 //! Conventions are glTF's: right-handed, Y up, metres, radians, quaternions x y z w, column vectors. *Local* space
@@ -21,6 +22,7 @@ extern crate alloc;
 #[cfg(not(any(feature = "std", feature = "libm")))]
 compile_error!("sinew needs the feature `std` or the feature `libm` for its mathematics");
 
+pub mod draw;
 pub mod ground;
 pub mod math;
 pub mod motion;

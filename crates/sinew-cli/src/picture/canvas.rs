@@ -1,0 +1,352 @@
+//! What is on a page, before it becomes pixels or SVG: filled and stroked paths and text.
+
+use std::{
+    io::{self, Write},
+    path::Path as FilePath,
+};
+
+use sinew_files::{FileError, write_whole};
+
+use super::{font::Font, png, svg};
+
+/// Red, green, blue and opacity, 0 to 255, in sRGB, not premultiplied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Color(pub [u8; 4]);
+
+impl Color {
+    /// An opaque colour.
+    pub const fn rgb([r, g, b]: [u8; 3]) -> Self {
+        Self([r, g, b, 255])
+    }
+
+    /// The same colour with another opacity, 0 to 1.
+    pub fn with_opacity(self, opacity: f32) -> Self {
+        let [r, g, b, _] = self.0;
+        Self([r, g, b, (opacity.clamp(0.0, 1.0) * 255.0).round() as u8])
+    }
+}
+
+/// A point of the page: pixels from the left and from the top.
+pub type Point = [f32; 2];
+
+/// A piece of an outline.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Segment {
+    /// Starts a new contour.
+    Move(Point),
+    /// A straight line.
+    Line(Point),
+    /// A quadratic Bezier curve: control point, end.
+    Quad(Point, Point),
+    /// A cubic Bezier curve: two control points, end.
+    Cubic(Point, Point, Point),
+    /// Back to the contour's start.
+    Close,
+}
+
+impl Segment {
+    fn points(&self) -> impl Iterator<Item = Point> {
+        let all = match *self {
+            Segment::Move(a) | Segment::Line(a) => [Some(a), None, None],
+            Segment::Quad(a, b) => [Some(a), Some(b), None],
+            Segment::Cubic(a, b, c) => [Some(a), Some(b), Some(c)],
+            Segment::Close => [None; 3],
+        };
+        all.into_iter().flatten()
+    }
+}
+
+/// Contours. Filling counts windings: overlapping contours of one sense make one area.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct Path(pub Vec<Segment>);
+
+impl Path {
+    /// A line through points; fewer than two make nothing.
+    pub fn line(points: impl IntoIterator<Item = Point>) -> Self {
+        let mut path = Self::default();
+        path.add_line(points);
+        path
+    }
+
+    /// Adds a line through points.
+    pub fn add_line(&mut self, points: impl IntoIterator<Item = Point>) {
+        let start = self.0.len();
+        for p in points {
+            let first = self.0.len() == start;
+            self.0.push(if first { Segment::Move(p) } else { Segment::Line(p) });
+        }
+        if self.0.len() < start + 2 {
+            self.0.truncate(start);
+        }
+    }
+
+    /// Adds a closed polygon, always in the same sense, so that polygons of one path join into one area.
+    pub fn add_polygon(&mut self, points: &[Point]) {
+        let twice_area: f32 = points
+            .iter()
+            .zip(points.iter().cycle().skip(1))
+            .map(|(a, b)| a[0] * b[1] - b[0] * a[1])
+            .sum();
+        if points.len() < 3 || twice_area == 0.0 {
+            return;
+        }
+        if twice_area > 0.0 {
+            self.add_line(points.iter().copied());
+        } else {
+            self.add_line(points.iter().rev().copied());
+        }
+        self.0.push(Segment::Close);
+    }
+
+    /// Adds a circle.
+    pub fn add_circle(&mut self, [x, y]: Point, r: f32) {
+        // Handle length of the cubic that is nearest to a quarter circle.
+        let k = 0.552_284_8 * r;
+        self.0.extend([
+            Segment::Move([x + r, y]),
+            Segment::Cubic([x + r, y + k], [x + k, y + r], [x, y + r]),
+            Segment::Cubic([x - k, y + r], [x - r, y + k], [x - r, y]),
+            Segment::Cubic([x - r, y - k], [x - k, y - r], [x, y - r]),
+            Segment::Cubic([x + k, y - r], [x + r, y - k], [x + r, y]),
+            Segment::Close,
+        ]);
+    }
+
+    fn is_drawable(&self) -> bool {
+        // Coordinates far outside any page would overflow a rasteriser's fixed point.
+        !self.0.is_empty()
+            && self.0.iter().flat_map(Segment::points).flatten().all(|c| c.is_finite() && c.abs() < 1e6)
+    }
+}
+
+/// A rectangle of the page.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rect {
+    /// Left edge.
+    pub x: f32,
+    /// Upper edge.
+    pub y: f32,
+    /// Width.
+    pub w: f32,
+    /// Height.
+    pub h: f32,
+}
+
+impl Rect {
+    /// Right edge.
+    pub fn right(&self) -> f32 {
+        self.x + self.w
+    }
+
+    /// Lower edge.
+    pub fn bottom(&self) -> f32 {
+        self.y + self.h
+    }
+
+    /// Whether the two share more than an edge.
+    pub fn overlaps(&self, other: &Rect) -> bool {
+        self.x < other.right()
+            && other.x < self.right()
+            && self.y < other.bottom()
+            && other.y < self.bottom()
+    }
+
+    /// As a closed contour.
+    pub fn path(&self) -> Path {
+        let mut path = Path::default();
+        path.add_polygon(&[
+            [self.x, self.y],
+            [self.right(), self.y],
+            [self.right(), self.bottom()],
+            [self.x, self.bottom()],
+        ]);
+        path
+    }
+}
+
+/// Where a text's given point is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Anchor {
+    /// At its left end.
+    Left,
+    /// In its middle.
+    Middle,
+    /// At its right end.
+    Right,
+}
+
+/// How a text looks.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TextStyle {
+    /// Height of an em in pixels.
+    pub size: f32,
+    /// Its colour.
+    pub color: Color,
+    /// How much the strokes are thickened, as a share of the size.
+    pub weight: f32,
+}
+
+/// One thing on the page; later ones cover earlier ones.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Mark {
+    /// A filled area.
+    Fill {
+        /// Its outline.
+        path: Path,
+        /// Its colour.
+        color: Color,
+    },
+    /// A line with round ends and joins.
+    Stroke {
+        /// Its course.
+        path: Path,
+        /// Its colour.
+        color: Color,
+        /// Its width in pixels.
+        width: f32,
+        /// Length of dashes and of the gaps between them; none for a whole line.
+        dash: Option<f32>,
+    },
+    /// Text, as the outlines of its letters.
+    Text {
+        /// What it says.
+        text: String,
+        /// The outlines.
+        path: Path,
+        /// Its colour.
+        color: Color,
+        /// Width in pixels of the stroke that thickens the letters.
+        thicken: f32,
+        /// The room that it takes.
+        room: Rect,
+    },
+}
+
+/// A page of a size in pixels, and what is on it.
+#[derive(Debug)]
+pub struct Canvas {
+    width: u32,
+    height: u32,
+    background: Color,
+    font: Font,
+    clip: Option<Rect>,
+    marks: Vec<(Option<Rect>, Mark)>,
+}
+
+impl Canvas {
+    /// An empty page.
+    pub fn new(width: u32, height: u32, background: Color) -> Self {
+        Self { width, height, background, font: Font::new(), clip: None, marks: Vec::new() }
+    }
+
+    /// Width in pixels.
+    pub fn width(&self) -> u32 {
+        self.width
+    }
+
+    /// Height in pixels.
+    pub fn height(&self) -> u32 {
+        self.height
+    }
+
+    /// Colour of the empty page.
+    pub fn background(&self) -> Color {
+        self.background
+    }
+
+    /// What is on the page, each mark with the rectangle that it is cut off at.
+    pub fn marks(&self) -> &[(Option<Rect>, Mark)] {
+        &self.marks
+    }
+
+    /// Cuts what follows off at a rectangle; none for the whole page.
+    pub fn set_clip(&mut self, clip: Option<Rect>) {
+        self.clip = clip;
+    }
+
+    /// Fills an area. Here as below, what has a coordinate that is not finite is left out.
+    pub fn fill(&mut self, path: Path, color: Color) {
+        if path.is_drawable() {
+            self.marks.push((self.clip, Mark::Fill { path, color }));
+        }
+    }
+
+    /// Draws a line.
+    pub fn stroke(&mut self, path: Path, color: Color, width: f32) {
+        self.dashed(path, color, width, None);
+    }
+
+    /// Draws a line with dashes.
+    pub fn dashed(&mut self, path: Path, color: Color, width: f32, dash: Option<f32>) {
+        if path.is_drawable() && width > 0.0 {
+            self.marks.push((self.clip, Mark::Stroke { path, color, width, dash }));
+        }
+    }
+
+    /// Draws a straight line.
+    pub fn line(&mut self, from: Point, to: Point, color: Color, width: f32) {
+        self.stroke(Path::line([from, to]), color, width);
+    }
+
+    /// Draws a filled circle.
+    pub fn circle(&mut self, centre: Point, radius: f32, color: Color) {
+        let mut path = Path::default();
+        path.add_circle(centre, radius);
+        self.fill(path, color);
+    }
+
+    /// How wide a text will be.
+    pub fn text_width(&self, text: &str, size: f32) -> f32 {
+        self.font.width(text, size)
+    }
+
+    /// The room that a text will take; see [`Canvas::text`].
+    pub fn text_room(&self, [x, y]: Point, anchor: Anchor, text: &str, size: f32) -> Rect {
+        let w = self.font.width(text, size);
+        let x = match anchor {
+            Anchor::Left => x,
+            Anchor::Middle => x - w / 2.0,
+            Anchor::Right => x - w,
+        };
+        // Ascent and descent of the face as shares of an em.
+        Rect { x, y: y - 0.78 * size, w, h: size }
+    }
+
+    /// Writes one line of text with its baseline at a point.
+    pub fn text(&mut self, at: Point, anchor: Anchor, text: &str, style: TextStyle) {
+        let room = self.text_room(at, anchor, text, style.size);
+        let path = self.font.outline(text, style.size, [room.x, at[1]]);
+        if path.is_drawable() {
+            let thicken = style.weight * style.size;
+            let mark = Mark::Text { text: text.into(), path, color: style.color, thicken, room };
+            self.marks.push((self.clip, mark));
+        }
+    }
+
+    /// The page as PNG or SVG, told apart by the ending of `path`.
+    pub fn write(&self, path: &FilePath) -> Result<(), FileError> {
+        let ending = path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
+        match ending.as_str() {
+            "png" => write_whole(path, |file| {
+                let bytes = png::encode(self).map_err(io::Error::other)?;
+                file.write_all(&bytes)
+            }),
+            "svg" => write_whole(path, |file| svg::write(self, file)),
+            _ => Err(FileError::Ending { path: path.into(), wanted: ".png or .svg" }),
+        }
+    }
+
+    /// The page as the bytes of a PNG file; the same page gives the same bytes.
+    #[cfg(test)]
+    pub fn to_png(&self) -> Vec<u8> {
+        png::encode(self).unwrap()
+    }
+
+    /// The page as SVG text.
+    #[cfg(test)]
+    pub fn to_svg(&self) -> String {
+        let mut bytes = Vec::new();
+        svg::write(self, &mut bytes as &mut dyn Write).unwrap();
+        String::from_utf8(bytes).unwrap()
+    }
+}

@@ -1,2 +1,5 @@
 //! The command.
+#[allow(dead_code)] // Until `plant` and `draw` are wired.
+mod picture;
+
 fn main() {}

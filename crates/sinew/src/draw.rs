@@ -34,15 +34,12 @@ pub enum Role {
 }
 
 /// Which half of the body a shape belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Side {
     /// The body's own left.
     Left,
     /// The body's own right.
     Right,
-    /// Neither.
-    #[default]
-    Centre,
 }
 
 /// How a shape's points make lines or areas.
@@ -67,8 +64,8 @@ pub enum Kind {
 pub struct Shape {
     /// What it stands for.
     pub role: Role,
-    /// Which half of the body it belongs to.
-    pub side: Side,
+    /// Which half of the body it belongs to, where it belongs to one.
+    pub side: Option<Side>,
     /// How its points are to be read.
     pub kind: Kind,
     /// The joint that it belongs to, where there is one: for a bone the child at its end.
@@ -86,11 +83,11 @@ pub struct DrawList {
 
 /// An sRGB colour that tells roles and sides apart, for the colour-blind as well: the set of Okabe and Ito (2008), left
 /// blue and right vermilion.
-pub const fn color(role: Role, side: Side) -> [u8; 3] {
+pub const fn color(role: Role, side: Option<Side>) -> [u8; 3] {
     match (role, side) {
-        (Role::Bone | Role::JointMark, Side::Left) => [0x00, 0x72, 0xB2],
-        (Role::Bone | Role::JointMark, Side::Right) => [0xD5, 0x5E, 0x00],
-        (Role::Bone | Role::JointMark, Side::Centre) => [0x4A, 0x50, 0x58],
+        (Role::Bone | Role::JointMark, Some(Side::Left)) => [0x00, 0x72, 0xB2],
+        (Role::Bone | Role::JointMark, Some(Side::Right)) => [0xD5, 0x5E, 0x00],
+        (Role::Bone | Role::JointMark, None) => [0x4A, 0x50, 0x58],
         (Role::Goal, _) => [0xCC, 0x79, 0xA7],
         (Role::Pole, _) => [0xE6, 0x9F, 0x00],
         (Role::Ray | Role::Hit, _) => [0x00, 0x9E, 0x73],
@@ -128,7 +125,7 @@ impl DrawList {
     pub fn push(
         &mut self,
         role: Role,
-        side: Side,
+        side: Option<Side>,
         kind: Kind,
         joint: Option<JointId>,
         points: impl IntoIterator<Item = Vec3>,
@@ -158,14 +155,14 @@ impl DrawList {
     /// builder.add("shin", Some(thigh), Transform::from_translation(-Vec3::Y));
     /// let pose = Pose::rest(&Arc::new(builder.build()?.0));
     /// let mut list = DrawList::new();
-    /// list.bones(&pose, pose.skeleton().joints().map(|j| (j, Side::Left)), 0.08);
+    /// list.bones(&pose, pose.skeleton().joints().map(|j| (j, Some(Side::Left))), 0.08);
     /// assert_eq!(list.shapes().len(), 3); // two discs and a bone
     /// # Ok::<(), sinew::SkeletonError>(())
     /// ```
     pub fn bones(
         &mut self,
         pose: &Pose,
-        bones: impl IntoIterator<Item = (JointId, Side)>,
+        bones: impl IntoIterator<Item = (JointId, Option<Side>)>,
         thickness: f32,
     ) {
         for (joint, side) in bones {
@@ -181,7 +178,7 @@ impl DrawList {
     }
 
     /// One bone as an octahedron that points from `from` to `to`; see [`DrawList::bones`].
-    pub fn bone(&mut self, from: Vec3, to: Vec3, thickness: f32, side: Side, joint: Option<JointId>) {
+    pub fn bone(&mut self, from: Vec3, to: Vec3, thickness: f32, side: Option<Side>, joint: Option<JointId>) {
         let along = to - from;
         let length = along.length();
         if thickness <= 0.0 || length <= 0.0 {
@@ -202,23 +199,23 @@ impl DrawList {
     }
 
     /// A cross of three lines, `size` metres from its middle to each end.
-    pub fn goal(&mut self, position: Vec3, size: f32, side: Side) {
+    pub fn goal(&mut self, position: Vec3, size: f32, side: Option<Side>) {
         let arms = [Vec3::X, Vec3::Y, Vec3::Z].map(|axis| axis * size);
         let ends = arms.into_iter().flat_map(|arm| [position - arm, position + arm]);
         self.push(Role::Goal, side, Kind::Segments, None, ends);
     }
 
     /// A line from a chain's middle joint towards the pole, with a disc at the pole.
-    pub fn pole(&mut self, middle: Vec3, pole: Vec3, size: f32, side: Side) {
+    pub fn pole(&mut self, middle: Vec3, pole: Vec3, size: f32, side: Option<Side>) {
         self.push(Role::Pole, side, Kind::Segments, None, [middle, pole]);
         self.push(Role::Pole, side, Kind::Discs { radius: size }, None, [pole]);
     }
 
     /// The way of a cast, and where it met a surface a disc of `size` metres.
     pub fn ray(&mut self, from: Vec3, to: Vec3, hit: bool, size: f32) {
-        self.push(Role::Ray, Side::Centre, Kind::Segments, None, [from, to]);
+        self.push(Role::Ray, None, Kind::Segments, None, [from, to]);
         if hit {
-            self.push(Role::Hit, Side::Centre, Kind::Discs { radius: size }, None, [to]);
+            self.push(Role::Hit, None, Kind::Discs { radius: size }, None, [to]);
         }
     }
 
@@ -232,7 +229,7 @@ impl DrawList {
                 Some([a?, b?, c?])
             })
             .flat_map(|[a, b, c]| [a, b, b, c, c, a]);
-        self.push(Role::Ground, Side::Centre, Kind::Segments, None, edges);
+        self.push(Role::Ground, None, Kind::Segments, None, edges);
     }
 }
 
@@ -246,7 +243,7 @@ mod tests {
     fn an_octahedron_is_closed_and_faces_outwards() {
         let mut list = DrawList::new();
         let (from, to) = (Vec3::new(0.3, 1.0, -0.2), Vec3::new(0.1, 0.2, 0.4));
-        list.bone(from, to, 0.1, Side::Left, None);
+        list.bone(from, to, 0.1, Some(Side::Left), None);
         let points = list.points(&list.shapes()[0]);
         assert_eq!(points.len(), 24);
         let centre = from + (to - from) * WAIST;
@@ -266,9 +263,9 @@ mod tests {
     fn what_is_not_finite_is_left_out_and_memory_is_kept() {
         let mut list = DrawList::new();
         list.ray(Vec3::ZERO, Vec3::NAN, true, 0.1);
-        list.goal(Vec3::INFINITY, 0.1, Side::Left);
+        list.goal(Vec3::INFINITY, 0.1, Some(Side::Left));
         assert!(list.shapes().is_empty() && list.points.is_empty());
-        list.bone(Vec3::ZERO, Vec3::ZERO, 0.1, Side::Left, None);
+        list.bone(Vec3::ZERO, Vec3::ZERO, 0.1, Some(Side::Left), None);
         assert_eq!(list.shapes()[0].kind, Kind::Segments);
         let mesh = TriangleMesh {
             positions: vec![Vec3::ZERO, Vec3::X, Vec3::Z],

@@ -1,9 +1,6 @@
 //! What is on a page, before it becomes pixels or SVG: filled and stroked paths and text.
 
-use std::{
-    io::{self, Write},
-    path::Path as FilePath,
-};
+use std::{io, path::Path as FilePath};
 
 use sinew_files::{FileError, write_whole};
 
@@ -82,11 +79,8 @@ impl Path {
 
     /// Adds a closed polygon, always in the same sense, so that polygons of one path join into one area.
     pub fn add_polygon(&mut self, points: &[Point]) {
-        let twice_area: f32 = points
-            .iter()
-            .zip(points.iter().cycle().skip(1))
-            .map(|(a, b)| a[0] * b[1] - b[0] * a[1])
-            .sum();
+        let twice_area: f32 =
+            points.iter().zip(points.iter().cycle().skip(1)).map(|(a, b)| a[0] * b[1] - b[0] * a[1]).sum();
         if points.len() < 3 || twice_area == 0.0 {
             return;
         }
@@ -145,10 +139,7 @@ impl Rect {
 
     /// Whether the two share more than an edge.
     pub fn overlaps(&self, other: &Rect) -> bool {
-        self.x < other.right()
-            && other.x < self.right()
-            && self.y < other.bottom()
-            && other.y < self.bottom()
+        self.x < other.right() && other.x < self.right() && self.y < other.bottom() && other.y < self.bottom()
     }
 
     /// As a closed contour.
@@ -223,7 +214,6 @@ pub enum Mark {
 }
 
 /// A page of a size in pixels, and what is on it.
-#[derive(Debug)]
 pub struct Canvas {
     width: u32,
     height: u32,
@@ -346,7 +336,7 @@ impl Canvas {
     #[cfg(test)]
     pub fn to_svg(&self) -> String {
         let mut bytes = Vec::new();
-        svg::write(self, &mut bytes as &mut dyn Write).unwrap();
+        svg::write(self, &mut bytes).unwrap();
         String::from_utf8(bytes).unwrap()
     }
 }

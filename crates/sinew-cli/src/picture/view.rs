@@ -47,10 +47,7 @@ impl View {
 
     /// From metres along the view's own axes to the page.
     pub fn on_page(&self, [u, v]: Point) -> Point {
-        [
-            self.page[0] + (u - self.origin[0]) * self.scale,
-            self.page[1] - (v - self.origin[1]) * self.scale,
-        ]
+        [self.page[0] + (u - self.origin[0]) * self.scale, self.page[1] - (v - self.origin[1]) * self.scale]
     }
 
     /// From the world to the page.

@@ -1,0 +1,365 @@
+//! A figure as it stands in a pose: its bones, and where it has a skin, its outline behind them.
+
+use glam::Vec3;
+use sinew::{
+    JointId, Pose, Skeleton,
+    draw::{DrawList, Kind, Side},
+};
+use sinew_files::SkinVertex;
+
+use super::{
+    canvas::{Canvas, Path, Point},
+    style,
+    view::View,
+};
+
+/// Which joints of a skeleton make the figure, and what its skin looks like from afar.
+#[derive(Clone, Debug)]
+pub struct Figure {
+    /// Joints, each with the joint at the other end of its bone.
+    bones: Vec<Bone>,
+    /// For each joint with a skin, points of the skin in the joint's own space.
+    skins: Vec<Skin>,
+}
+
+#[derive(Clone, Debug)]
+struct Bone {
+    joint: JointId,
+    from: Option<JointId>,
+    side: Option<Side>,
+}
+
+#[derive(Clone, Debug)]
+struct Skin {
+    joint: JointId,
+    side: Option<Side>,
+    points: Vec<Vec3>,
+}
+
+/// How a figure is drawn.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Look {
+    /// In full colour.
+    Full,
+    /// As thin grey lines.
+    Faint,
+}
+
+/// Smallest and largest coordinates in a view's plane, in metres.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Extent {
+    /// Smallest.
+    pub lo: Point,
+    /// Largest.
+    pub hi: Point,
+}
+
+impl Extent {
+    /// Holds nothing yet.
+    pub const NONE: Self = Self { lo: [f32::INFINITY; 2], hi: [f32::NEG_INFINITY; 2] };
+
+    /// Takes in a point; one that is not finite is passed over.
+    pub fn add(&mut self, p: Point) {
+        if p[0].is_finite() && p[1].is_finite() {
+            self.lo = [self.lo[0].min(p[0]), self.lo[1].min(p[1])];
+            self.hi = [self.hi[0].max(p[0]), self.hi[1].max(p[1])];
+        }
+    }
+
+    /// Takes in another one.
+    pub fn join(&mut self, other: &Self) {
+        self.add(other.lo);
+        self.add(other.hi);
+    }
+
+    /// Whether it holds a point.
+    pub fn is_some(&self) -> bool {
+        self.lo[0] <= self.hi[0] && self.lo[1] <= self.hi[1]
+    }
+
+    /// From the smallest to the largest, along and up; 0 for none.
+    pub fn size(&self) -> Point {
+        if self.is_some() { [self.hi[0] - self.lo[0], self.hi[1] - self.lo[1]] } else { [0.0; 2] }
+    }
+}
+
+/// Directions in which a skin's outermost points are kept: from afar an outline through these cannot be told from the
+/// whole.
+const DIRECTIONS: usize = 60;
+
+impl Figure {
+    /// Takes the joints that move a skin and those between them: a file's control bones, cameras and meshes are no part of
+    /// the figure. A model without a skin is taken whole. `side` tells the half of the body that a joint is of.
+    pub fn new(skeleton: &Skeleton, skin: &[SkinVertex], side: impl Fn(JointId) -> Option<Side>) -> Self {
+        let count = skeleton.len();
+        let mut weighted = vec![skin.is_empty(); count];
+        for vertex in skin {
+            if let Some(w) = weighted.get_mut(vertex.joint.index()) {
+                *w = true;
+            }
+        }
+        let mut below = weighted.clone();
+        for joint in skeleton.joints().rev() {
+            if let (true, Some(parent)) = (below[joint.index()], skeleton.parent(joint)) {
+                below[parent.index()] = true;
+            }
+        }
+        // The nearest joint of the figure above each joint, itself included.
+        let mut nearest: Vec<Option<JointId>> = vec![None; count];
+        let mut bones = Vec::new();
+        for joint in skeleton.joints() {
+            let above = skeleton.parent(joint).and_then(|p| nearest[p.index()]);
+            nearest[joint.index()] = above;
+            if weighted[joint.index()] || (below[joint.index()] && above.is_some()) {
+                nearest[joint.index()] = Some(joint);
+                bones.push(Bone { joint, from: above, side: side(joint) });
+            }
+        }
+        let skins = outer_points(skeleton, skin)
+            .into_iter()
+            .map(|(joint, points)| Skin { joint, side: side(joint), points })
+            .collect();
+        Self { bones, skins }
+    }
+
+    /// The joints of the figure, parents first.
+    pub fn joints(&self) -> impl Iterator<Item = JointId> {
+        self.bones.iter().map(|b| b.joint)
+    }
+
+    /// Whether a joint is of this half.
+    pub fn has(&self, side: Option<Side>) -> bool {
+        self.bones.iter().any(|b| b.side == side)
+    }
+
+    /// What a pose covers in a view.
+    pub fn extent(&self, pose: &Pose, view: &View) -> Extent {
+        let mut extent = Extent::NONE;
+        for joint in self.joints() {
+            extent.add(view.plane(pose.position(joint)));
+        }
+        for skin in &self.skins {
+            let frame = pose.model(skin.joint);
+            for &p in &skin.points {
+                extent.add(view.plane(frame.transform_point3(p)));
+            }
+        }
+        extent
+    }
+
+    /// The middle of the joints of one half, or of all.
+    pub fn middle(&self, pose: &Pose, side: Option<Side>) -> Option<Vec3> {
+        let places = self.bones.iter().filter(|b| side.is_none() || b.side == side);
+        let (sum, n) = places
+            .map(|b| pose.position(b.joint))
+            .filter(|p| p.is_finite())
+            .fold((Vec3::ZERO, 0u32), |(s, n), p| (s + p, n + 1));
+        (n > 0).then(|| sum / n as f32)
+    }
+
+    /// The level direction that a pose faces, from where its left and its right are; none where that cannot be told.
+    pub fn facing(&self, pose: &Pose) -> Option<Vec3> {
+        let left = self.middle(pose, Some(Side::Left))?;
+        let right = self.middle(pose, Some(Side::Right))?;
+        let across = left - right;
+        Vec3::new(across.x, 0.0, across.z).cross(Vec3::Y).try_normalize()
+    }
+
+    /// Draws a pose. `height` is the figure's in metres: bones of all lengths get the same stoutness.
+    pub fn draw(&self, canvas: &mut Canvas, pose: &Pose, view: &View, look: Look, height: f32) {
+        if look == Look::Faint {
+            let mut path = Path::default();
+            for bone in &self.bones {
+                if let Some(from) = bone.from {
+                    path.add_line([pose.position(from), pose.position(bone.joint)].map(|p| view.project(p)));
+                }
+            }
+            return canvas.stroke(path, style::BEFORE, 1.8);
+        }
+        let mut sides = [Some(Side::Left), None, Some(Side::Right)];
+        let nearness =
+            |side: Option<Side>| self.middle(pose, side).map_or(f32::NEG_INFINITY, |p| view.nearness(p));
+        // The far half first; the middle of the body stays in the middle.
+        if nearness(Some(Side::Left)) > nearness(Some(Side::Right)) {
+            sides.swap(0, 2);
+        }
+        for side in sides {
+            self.draw_half(canvas, pose, view, side, height);
+        }
+    }
+
+    fn draw_half(&self, canvas: &mut Canvas, pose: &Pose, view: &View, side: Option<Side>, height: f32) {
+        let mut flesh = Path::default();
+        for skin in self.skins.iter().filter(|s| s.side == side) {
+            let frame = pose.model(skin.joint);
+            let points = skin.points.iter().map(|&p| view.project(frame.transform_point3(p)));
+            flesh.add_polygon(&hull(points.collect()));
+        }
+        let color = style::body(side);
+        // The rim keeps limbs of the same tint apart.
+        canvas.stroke(flesh.clone(), style::tint(color, 0.45), 2.0);
+        canvas.fill(flesh, style::tint(color, 0.22));
+
+        let mut list = DrawList::new();
+        for bone in self.bones.iter().filter(|b| b.side == side) {
+            let Some(from) = bone.from else { continue };
+            let (from, to) = (pose.position(from), pose.position(bone.joint));
+            // A bone is stout by the figure's measure; a short one by its own, so that fingers stay fingers.
+            let stout = (height * 0.017).min((to - from).length() * 0.13);
+            let thickness = stout / (to - from).length().max(f32::MIN_POSITIVE);
+            list.bone(from, to, thickness, side, Some(bone.joint));
+        }
+        let mut solid = Path::default();
+        for shape in list.shapes() {
+            let points = list.points(shape).iter().map(|&p| view.project(p));
+            match shape.kind {
+                Kind::Triangles => solid.add_polygon(&hull(points.collect())),
+                _ => canvas.stroke(Path::line(points), color, 1.5),
+            }
+        }
+        canvas.stroke(solid.clone(), color, 1.2);
+        canvas.fill(solid, color);
+    }
+}
+
+/// For each joint with a skin the points of it that lie outermost.
+fn outer_points(skeleton: &Skeleton, skin: &[SkinVertex]) -> Vec<(JointId, Vec<Vec3>)> {
+    let mut all: Vec<Vec<Vec3>> = vec![Vec::new(); skeleton.len()];
+    // A vertex that several joints move bends away from each: it would draw spikes at the joints. Half is enough to follow.
+    for vertex in skin.iter().filter(|v| v.weight >= 0.5 && v.position.is_finite()) {
+        if let Some(points) = all.get_mut(vertex.joint.index()) {
+            points.push(vertex.position);
+        }
+    }
+    skeleton
+        .joints()
+        .zip(all)
+        .filter(|(_, points)| points.len() >= 3)
+        .map(|(joint, points)| {
+            let mut kept: Vec<usize> = (0..DIRECTIONS)
+                .filter_map(|i| {
+                    let d = direction(i);
+                    (0..points.len()).max_by(|&a, &b| points[a].dot(d).total_cmp(&points[b].dot(d)))
+                })
+                .collect();
+            kept.sort_unstable();
+            kept.dedup();
+            (joint, kept.into_iter().map(|i| points[i]).collect())
+        })
+        .collect()
+}
+
+/// The directions lie evenly on a sphere, along a spiral of the golden angle.
+fn direction(i: usize) -> Vec3 {
+    let y = 1.0 - (2 * i + 1) as f32 / DIRECTIONS as f32;
+    let r = (1.0 - y * y).max(0.0).sqrt();
+    let a = i as f32 * 2.399_963_2;
+    Vec3::new(r * a.cos(), y, r * a.sin())
+}
+
+/// The convex outline of points (Andrew's monotone chain).
+fn hull(mut points: Vec<Point>) -> Vec<Point> {
+    points.retain(|p| p[0].is_finite() && p[1].is_finite());
+    points.sort_by(|a, b| a[0].total_cmp(&b[0]).then(a[1].total_cmp(&b[1])));
+    points.dedup();
+    if points.len() < 3 {
+        return points;
+    }
+    let half = |points: &mut dyn Iterator<Item = Point>| {
+        let mut chain: Vec<Point> = Vec::new();
+        for p in points {
+            while let [.., a, b] = chain[..] {
+                if (b[0] - a[0]) * (p[1] - a[1]) - (b[1] - a[1]) * (p[0] - a[0]) > 0.0 {
+                    break;
+                }
+                chain.pop();
+            }
+            chain.push(p);
+        }
+        chain.pop();
+        chain
+    };
+    let mut outline = half(&mut points.iter().copied());
+    outline.extend(half(&mut points.iter().rev().copied()));
+    outline
+}
+
+/// The half of the body that each joint is of, from its name or that of the nearest joint above that has a side, in the
+/// skeleton's order.
+pub fn sides_by_name(skeleton: &Skeleton) -> Vec<Option<Side>> {
+    let mut sides: Vec<Option<Side>> = Vec::with_capacity(skeleton.len());
+    for joint in skeleton.joints() {
+        let above = skeleton.parent(joint).and_then(|p| sides.get(p.index()).copied().flatten());
+        sides.push(above.or_else(|| side_of_name(skeleton.name(joint))));
+    }
+    sides
+}
+
+/// Words of a name are told apart by what is no letter and by capitals: `LeftUpLeg`, `thigh.L`, `l_arm`; CMU's names
+/// (`lfemur`) run the side and the part together.
+fn side_of_name(name: &str) -> Option<Side> {
+    const PARTS: [&str; 12] = [
+        "femur", "tibia", "foot", "toes", "hipjoint", "clavicle", "humerus", "radius", "wrist", "hand",
+        "fingers", "thumb",
+    ];
+    let mut words: Vec<String> = vec![String::new()];
+    let mut small_before = false;
+    for c in name.chars() {
+        let splits = !c.is_alphabetic() || (c.is_uppercase() && small_before);
+        if splits {
+            words.push(String::new());
+        }
+        if let (true, Some(word)) = (c.is_alphabetic(), words.last_mut()) {
+            word.extend(c.to_lowercase());
+        }
+        small_before = c.is_lowercase();
+    }
+    words.iter().find_map(|word| match word.as_str() {
+        "l" | "left" => Some(Side::Left),
+        "r" | "right" => Some(Side::Right),
+        word => {
+            let side = if word.starts_with('l') {
+                Side::Left
+            } else if word.starts_with('r') {
+                Side::Right
+            } else {
+                return None;
+            };
+            PARTS.contains(&word.get(1..)?).then_some(side)
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sides_are_read_from_names() {
+        use Side::{Left, Right};
+        for (name, side) in [
+            ("mixamorig:LeftUpLeg", Some(Left)),
+            ("thigh.R", Some(Right)),
+            ("lfemur", Some(Left)),
+            ("rhipjoint", Some(Right)),
+            ("Skeleton_leg_joint_L_1", Some(Left)),
+            ("Bip01 R Foot", Some(Right)),
+            ("ltail", None),
+            ("radius", None),
+            ("Spine1", None),
+            ("", None),
+        ] {
+            assert_eq!(side_of_name(name), side, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_hull_leaves_out_what_lies_within() {
+        let square = [[0.0, 0.0], [2.0, 0.0], [2.0, 2.0], [0.0, 2.0]];
+        let mut points = square.to_vec();
+        points.extend([[1.0, 1.0], [0.5, 0.2], [1.0, 0.0]]);
+        let outline = hull(points);
+        assert_eq!(outline.len(), 4);
+        assert!(square.iter().all(|p| outline.contains(p)));
+    }
+}

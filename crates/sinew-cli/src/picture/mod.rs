@@ -1,0 +1,20 @@
+//! Pictures: of a pose, and of a walk before and after its feet were planted.
+//!
+//! A picture is drawn on a [`canvas::Canvas`] in pixels, which becomes PNG or SVG from the same marks.
+
+pub mod axis;
+pub mod canvas;
+pub mod figure;
+pub mod plant;
+pub mod style;
+pub mod view;
+
+mod font;
+mod heights;
+mod png;
+mod profile;
+mod scene;
+mod svg;
+
+#[cfg(test)]
+mod tests;

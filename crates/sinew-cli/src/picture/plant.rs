@@ -1,0 +1,141 @@
+//! The picture of a walk on the ground, before and after its feet were planted.
+
+use glam::Vec3;
+use sinew::{
+    JointId, Pose,
+    draw::{Role, Side},
+    ground::TriangleMesh,
+};
+
+use super::{
+    canvas::{Anchor, Canvas},
+    figure::Figure,
+    heights,
+    scene::Scene,
+    style::{self, Swatch},
+};
+
+/// Width of the picture in pixels.
+pub const WIDTH: u32 = 1600;
+
+/// One foot through time.
+#[derive(Clone, Debug, Default)]
+pub struct FootSeries {
+    /// What it is called, such as `left foot`.
+    pub name: String,
+    /// Which half of the body it is of.
+    pub side: Option<Side>,
+    /// The ankle, whose path is drawn.
+    pub ankle: Option<JointId>,
+    /// Height of the lower of heel and ball over the ground, in metres, for each time; NaN where there is no ground.
+    pub height_before: Vec<f32>,
+    /// The same after planting.
+    pub height_after: Vec<f32>,
+    /// From when to when the foot is in contact, in seconds.
+    pub contacts: Vec<(f32, f32)>,
+}
+
+/// A cast that found the ground, or did not.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cast {
+    /// Where it began, in world space.
+    pub from: Vec3,
+    /// Where it met the ground, or ended.
+    pub to: Vec3,
+    /// Whether it met the ground.
+    pub hit: bool,
+}
+
+/// All that the picture shows. Poses' model space is world space here: travel is in the poses.
+#[derive(Clone, Debug)]
+pub struct Picture<'a> {
+    /// The large line at the top.
+    pub title: String,
+    /// The line below it.
+    pub subtitle: String,
+    /// Sentences at the bottom.
+    pub notes: Vec<String>,
+    /// Which joints make the figure.
+    pub figure: &'a Figure,
+    /// The clip with its travel, as made for a flat floor, a pose for each time.
+    pub before: &'a [Pose],
+    /// The same with planted feet.
+    pub after: &'a [Pose],
+    /// In seconds, rising.
+    pub times: &'a [f32],
+    /// What the feet stand on.
+    pub ground: &'a TriangleMesh,
+    /// Where the walk goes. Zero (or straight up) where it stays: the figure is then seen from its right-hand side.
+    pub travel: Vec3,
+    /// The feet, in the order in which they are shown.
+    pub feet: &'a [FootSeries],
+    /// Casts; where there are many, some are shown.
+    pub casts: &'a [Cast],
+}
+
+impl Picture<'_> {
+    /// How many frames there are in all of the series.
+    pub(super) fn frames(&self) -> usize {
+        self.before.len().min(self.after.len()).min(self.times.len())
+    }
+
+    /// Draws the picture. Where there is no frame, it says so.
+    pub fn draw(&self) -> Canvas {
+        let right = WIDTH as f32 - style::MARGIN;
+        // Text is measured before the page's height is known.
+        let mut measure = Canvas::new(WIDTH, 1, style::PAPER);
+        let scene = Scene::plan(self, right - style::MARGIN);
+        let entries = self.legend();
+        let legend_top = if self.subtitle.is_empty() { 104.0 } else { 140.0 };
+        let scene_top = style::legend(&mut measure, legend_top, right, &entries, false) + 28.0;
+        let plots_top = scene_top + scene.height() + 24.0;
+        let notes_top = plots_top + heights::height(self);
+        let notes: Vec<String> = self
+            .notes
+            .iter()
+            .map(String::as_str)
+            .chain(scene.note.as_deref())
+            .flat_map(|note| style::wrap(&measure, note, style::BODY.size, right - style::MARGIN))
+            .collect();
+        const LINE: f32 = 31.0;
+        let height = notes_top + notes.len() as f32 * LINE + 36.0;
+
+        let mut canvas = Canvas::new(WIDTH, height.ceil() as u32, style::PAPER);
+        let title = style::fit(&canvas, &self.title, style::TITLE.size, right - style::MARGIN);
+        canvas.text([style::MARGIN, 76.0], Anchor::Left, &title, style::TITLE);
+        let subtitle = style::fit(&canvas, &self.subtitle, style::BODY.size, right - style::MARGIN);
+        canvas.text([style::MARGIN, 114.0], Anchor::Left, &subtitle, style::BODY);
+        style::legend(&mut canvas, legend_top, right, &entries, true);
+        scene.draw(self, &mut canvas, [style::MARGIN, scene_top]);
+        heights::draw(self, &scene, &mut canvas, plots_top);
+        for (i, note) in notes.iter().enumerate() {
+            let y = notes_top + LINE * (i as f32 + 0.8);
+            canvas.text([style::MARGIN, y], Anchor::Left, note, style::BODY);
+        }
+        canvas
+    }
+
+    fn legend(&self) -> Vec<(Swatch, &'static str)> {
+        let mut entries = vec![(Swatch::Line(style::BEFORE, 2.5), "before")];
+        let has = |side| self.figure.has(side);
+        if has(Some(Side::Left)) || has(Some(Side::Right)) {
+            entries.push((Swatch::Area(style::body(Some(Side::Left))), "after, left"));
+            entries.push((Swatch::Area(style::body(Some(Side::Right))), "after, right"));
+        } else {
+            entries.push((Swatch::Area(style::body(None)), "after"));
+        }
+        if !self.ground.triangles.is_empty() {
+            entries.push((Swatch::Area(style::EARTH), "ground, cut along the walk"));
+        }
+        if !self.casts.is_empty() {
+            entries.push((Swatch::Cast(style::role(Role::Ray)), "cast"));
+        }
+        if self.feet.iter().any(|f| f.ankle.is_some()) {
+            entries.push((Swatch::Dashes(style::MUTED, 2.0), "path of an ankle"));
+        }
+        if self.feet.iter().any(|f| !f.contacts.is_empty()) {
+            entries.push((Swatch::Area(style::tint(style::MUTED, 0.22)), "in contact"));
+        }
+        entries
+    }
+}

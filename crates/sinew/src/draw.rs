@@ -9,7 +9,7 @@ use core::ops::Range;
 
 use glam::Vec3;
 
-use crate::{JointId, Pose, ground::TriangleMesh, math};
+use crate::{JointId, Pose, ground::TriangleMesh, math, rig::Side};
 
 /// What a shape stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -31,15 +31,6 @@ pub enum Role {
     Ground,
     /// The bounds of a joint's freedom.
     Limit,
-}
-
-/// Which half of the body a shape belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Side {
-    /// The body's own left.
-    Left,
-    /// The body's own right.
-    Right,
 }
 
 /// How a shape's points make lines or areas.
@@ -149,7 +140,7 @@ impl DrawList {
     ///
     /// ```
     /// use std::sync::Arc;
-    /// use sinew::{Pose, Skeleton, Transform, draw::{DrawList, Side}, glam::Vec3};
+    /// use sinew::{Pose, Skeleton, Transform, draw::DrawList, rig::Side, glam::Vec3};
     /// let mut builder = Skeleton::builder();
     /// let thigh = builder.add("thigh", None, Transform::IDENTITY);
     /// builder.add("shin", Some(thigh), Transform::from_translation(-Vec3::Y));

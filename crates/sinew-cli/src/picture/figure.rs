@@ -3,7 +3,8 @@
 use glam::Vec3;
 use sinew::{
     JointId, Pose, Skeleton,
-    draw::{DrawList, Kind, Side},
+    draw::{DrawList, Kind},
+    rig::Side,
 };
 use sinew_files::SkinVertex;
 

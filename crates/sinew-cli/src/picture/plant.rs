@@ -1,11 +1,7 @@
 //! The picture of a walk on the ground, before and after its feet were planted.
 
 use glam::Vec3;
-use sinew::{
-    JointId, Pose,
-    draw::{Role, Side},
-    ground::TriangleMesh,
-};
+use sinew::{JointId, Pose, draw::Role, ground::TriangleMesh, rig::Side};
 
 use super::{
     canvas::{Anchor, Canvas},

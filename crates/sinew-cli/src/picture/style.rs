@@ -1,6 +1,9 @@
 //! One look for all pictures: colours, type and line widths.
 
-use sinew::draw::{self, Role, Side};
+use sinew::{
+    draw::{self, Role},
+    rig::Side,
+};
 
 use super::canvas::{Anchor, Canvas, Color, TextStyle};
 

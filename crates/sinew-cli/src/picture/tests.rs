@@ -3,7 +3,7 @@
 use std::{f32::consts::TAU, fs, path::PathBuf, sync::Arc};
 
 use glam::Vec3;
-use sinew::{JointId, Pose, Skeleton, Transform, draw::Side, ground::TriangleMesh};
+use sinew::{JointId, Pose, Skeleton, Transform, ground::TriangleMesh, rig::Side};
 
 use super::{
     canvas::{Canvas, Mark},

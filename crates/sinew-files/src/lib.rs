@@ -11,6 +11,7 @@ pub mod sample;
 
 mod error;
 mod model;
+mod text;
 mod units;
 mod write;
 

@@ -1,6 +1,7 @@
 //! The text of a BVH file.
 
 use super::{Joint, Wrong};
+use crate::text::{number, shorten};
 
 /// One number of a joint's row.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -59,15 +60,6 @@ fn keyword<'a>(text: &'a str, word: &str) -> Option<&'a str> {
     let (head, rest) = text.split_at_checked(word.len())?;
     let ends = rest.chars().next().is_none_or(|c| c.is_whitespace() || c == ':');
     (head.eq_ignore_ascii_case(word) && ends).then(|| rest.trim())
-}
-
-/// A number that is one: Rust reads `nan` and `inf` too.
-fn number(word: &str) -> Result<f64, String> {
-    match word.parse::<f64>() {
-        Ok(value) if value.is_finite() => Ok(value),
-        Ok(_) => Err(format!("`{word}` is not finite")),
-        Err(_) => Err(format!("`{word}` is not a number")),
-    }
 }
 
 /// The hierarchy while it is read.
@@ -280,9 +272,4 @@ fn motion<'a>(
     }
     let frame_time_text = frame_time_text.into();
     Ok(Some(Motion { frame_time, frame_time_text, frame_time_line, values, row_lines }))
-}
-
-/// The start of a text, for messages that stay on one line.
-fn shorten(text: &str) -> String {
-    text.chars().take(40).collect()
 }

@@ -161,7 +161,14 @@ impl Search<'_> {
     /// A footing for a sole whose heel and ball would be at `heel` and `ball` (only x and z count; `length` is the sole's,
     /// `tip` how far the toes reach beyond the ball), around the height `base`. It is moved along the sole where it would
     /// hang over an edge, and then sideways.
-    pub fn find(&self, heel: Vec3, ball: Vec3, length: f32, tip: f32, base: f32) -> Result<Footing, Unplanted> {
+    pub fn find(
+        &self,
+        heel: Vec3,
+        ball: Vec3,
+        length: f32,
+        tip: f32,
+        base: f32,
+    ) -> Result<Footing, Unplanted> {
         let along = Vec3::new(ball.x - heel.x, 0.0, ball.z - heel.z).normalize_or(Vec3::Z);
         let across = Vec3::new(along.z, 0.0, -along.x);
         let largest = self.settings.largest_shift * self.scale;
@@ -295,8 +302,13 @@ mod tests {
 
     #[test]
     fn rolling_over_the_ball_keeps_the_ball_in_place() {
-        let footing =
-            Footing { heel: Vec3::ZERO, ball: Vec3::new(0.0, 0.0, 0.18), roll: 0.0, shift: 0.0, support: 1.0 };
+        let footing = Footing {
+            heel: Vec3::ZERO,
+            ball: Vec3::new(0.0, 0.0, 0.18),
+            roll: 0.0,
+            shift: 0.0,
+            support: 1.0,
+        };
         for lift in [0.0, 0.02, 0.08, 0.15] {
             let twist = footing.stand(&foot(), lift, 0.0);
             let ball = twist.ankle + math::rotate(twist.turn, foot().ball);

@@ -103,5 +103,8 @@ impl Survey {
 
 /// Moves every sample straight by `by`.
 pub fn moved(samples: &[FootSample], by: Vec3) -> Vec<FootSample> {
-    samples.iter().map(|s| FootSample { hip: s.hip + by, knee: s.knee + by, ankle: s.ankle + by, ..*s }).collect()
+    samples
+        .iter()
+        .map(|s| FootSample { hip: s.hip + by, knee: s.knee + by, ankle: s.ankle + by, ..*s })
+        .collect()
 }

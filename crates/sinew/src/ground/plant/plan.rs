@@ -192,7 +192,12 @@ impl Planner<'_> {
         let Some(mut base) = first else {
             let end = survey.pelvis.last().copied().unwrap_or(start);
             let reach = 1000.0 * self.search.leg;
-            return Err(PlanError::NoGround { from: start, to: end, low: floor - reach, high: floor + reach });
+            return Err(PlanError::NoGround {
+                from: start,
+                to: end,
+                low: floor - reach,
+                high: floor + reach,
+            });
         };
         Ok(survey
             .pelvis
@@ -333,10 +338,8 @@ impl Planner<'_> {
                 wishes[i] = Wish::fixed(0.0);
                 continue;
             }
-            let away = standing
-                .iter()
-                .map(|s| (s.from - time).max(time - s.to))
-                .fold(f32::INFINITY, f32::min);
+            let away =
+                standing.iter().map(|s| (s.from - time).max(time - s.to)).fold(f32::INFINITY, f32::min);
             let ramp = (away / NEAR).min(1.0);
             let sample = &curve.samples[i];
             let f = &frames[i];
@@ -395,7 +398,8 @@ impl Planner<'_> {
                 let mut wish = Wish { target: targets[i], weight: 1.0, ..Wish::FREE };
                 for (curve, frames) in self.survey.feet.iter().zip(feet) {
                     if frames[i].weight > 0.5 {
-                        wish.high = wish.high.min(highest(&curve.samples[i], frames[i].ankle, settings) as f64);
+                        wish.high =
+                            wish.high.min(highest(&curve.samples[i], frames[i].ankle, settings) as f64);
                     }
                 }
                 wish
@@ -452,12 +456,7 @@ pub fn walk_heading(survey: &Survey) -> Vec3 {
         (Some(a), Some(b)) => (*b - *a).with_y(0.0),
         _ => Vec3::ZERO,
     };
-    let sole: Vec3 = survey
-        .feet
-        .iter()
-        .filter_map(|f| f.samples.first())
-        .map(|s| heading(s.yaw()))
-        .sum();
+    let sole: Vec3 = survey.feet.iter().filter_map(|f| f.samples.first()).map(|s| heading(s.yaw())).sum();
     let length = survey.feet.iter().filter_map(|f| f.samples.first()).map(|s| (s.ball - s.heel).length());
     let size = length.fold(0.0, f32::max);
     // Less than two soles' length is a sway, not a walk.

@@ -5,7 +5,10 @@ use alloc::{string::String, vec::Vec};
 use thiserror::Error;
 
 use super::Sole;
-use crate::{ChainError, JointId, Pose, Skeleton, solve::{TwoBone, TwoBoneError}};
+use crate::{
+    ChainError, JointId, Pose, Skeleton,
+    solve::{TwoBone, TwoBoneError},
+};
 
 /// One leg.
 #[derive(Clone, Debug)]
@@ -32,7 +35,13 @@ pub struct Leg {
 
 impl Leg {
     /// A leg with a sole height and yaw of 0 and full weights.
-    pub const fn new(thigh: JointId, shin: JointId, foot: JointId, toes: Option<JointId>, sole: Sole) -> Self {
+    pub const fn new(
+        thigh: JointId,
+        shin: JointId,
+        foot: JointId,
+        toes: Option<JointId>,
+        sole: Sole,
+    ) -> Self {
         Self {
             thigh,
             shin,
@@ -107,8 +116,7 @@ impl Figure {
             crate::Chain::new(skeleton, pelvis, leg.thigh)?;
             solvers.push(TwoBone::new(skeleton, leg.thigh, leg.shin, leg.foot)?);
             let at = |j| rest.position(j);
-            let length =
-                (at(leg.shin) - at(leg.thigh)).length() + (at(leg.foot) - at(leg.shin)).length();
+            let length = (at(leg.shin) - at(leg.thigh)).length() + (at(leg.foot) - at(leg.shin)).length();
             if !(length > 0.0 && length.is_finite()) {
                 return Err(RigError::NoLength {
                     thigh: skeleton.name(leg.thigh).into(),

@@ -48,7 +48,10 @@ impl Sole {
         let middle = sole().sum::<Vec3>() / sole().count() as f32;
         let along = |forward: Vec3| {
             let reach = |v: &Vec3| (*v - ankle).dot(forward);
-            (sole().map(reach).fold(f32::INFINITY, f32::min), sole().map(reach).fold(f32::NEG_INFINITY, f32::max))
+            (
+                sole().map(reach).fold(f32::INFINITY, f32::min),
+                sole().map(reach).fold(f32::NEG_INFINITY, f32::max),
+            )
         };
         // By the toe joint where it lies ahead of the ankle; else by the sole itself.
         let by_toes = toe_joint.and_then(|t| {

@@ -167,7 +167,8 @@ impl Survey {
             ] {
                 for i in 1..self.len().saturating_sub(1) {
                     if heights[i] <= limit {
-                        let v = (point(&foot.samples[i + 1]) - point(&foot.samples[i - 1])) / (2.0 * self.step);
+                        let v =
+                            (point(&foot.samples[i + 1]) - point(&foot.samples[i - 1])) / (2.0 * self.step);
                         velocities.push(v.with_y(0.0));
                     }
                 }
@@ -184,7 +185,8 @@ impl Survey {
         }
         let travel = -at;
         // Slower than this no foot can be told to slide rather than to stand unsteadily.
-        if travel.length() < 0.15 * scale || self.net().length() > ON_THE_SPOT * travel.length() * self.cycle {
+        if travel.length() < 0.15 * scale || self.net().length() > ON_THE_SPOT * travel.length() * self.cycle
+        {
             return Vec3::ZERO;
         }
         travel

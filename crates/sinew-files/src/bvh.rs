@@ -49,13 +49,18 @@ struct Joint {
 
 /// Reads a BVH file. Its clip bears the file's name; a file without frames has none.
 pub fn read(path: &Path, options: &ReadOptions) -> Result<Model, FileError> {
-    let units = Units::new(path, options)?;
     let bytes = fs::read(path).map_err(|error| FileError::Io { path: path.into(), error })?;
-    let text = String::from_utf8_lossy(&bytes);
+    from_bytes(&bytes, path, options)
+}
+
+/// Reads the bytes of a BVH file. `path` stands for the file in errors, and names the model and its clip.
+pub fn from_bytes(bytes: &[u8], path: &Path, options: &ReadOptions) -> Result<Model, FileError> {
+    let units = Units::new(path, options)?;
+    let text = String::from_utf8_lossy(bytes);
     let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let parsed =
-        parse::parse(&text).map_err(|(line, what)| FileError::Line { path: path.into(), line, what })?;
-    model(name, parsed, units).map_err(|(line, what)| FileError::Line { path: path.into(), line, what })
+    parse::parse(&text)
+        .and_then(|parsed| model(name, parsed, units))
+        .map_err(|(line, what)| FileError::Line { path: path.into(), line, what })
 }
 
 /// A line, counted from 1, and what is wrong there.

@@ -1,6 +1,6 @@
 //! Ground meshes in: what a level is made of.
 
-mod obj;
+pub mod obj;
 mod polygon;
 
 use std::path::Path;

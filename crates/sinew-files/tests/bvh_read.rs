@@ -4,9 +4,9 @@ mod bvh_support;
 
 use std::{fs, path::Path};
 
-use bvh_support::{FILES, folder, places, real};
+use bvh_support::{FILES, places, real};
 use sinew::{JointId, Pose, glam::Vec3};
-use sinew_files::{FileError, Model, ReadOptions, UpAxis};
+use sinew_files::{FileError, Model, ReadOptions, UpAxis, bvh};
 
 #[test]
 fn real_files_stand_where_euler_matrices_put_them() {
@@ -70,13 +70,7 @@ Frame Time: 0.5
 ";
 
 fn read_as(text: &str, options: &ReadOptions) -> Result<Model, FileError> {
-    // A test's name is its thread's.
-    let thread = std::thread::current().name().unwrap_or_default().replace("::", "-");
-    let path = folder(&format!("bvh-{thread}")).join("small.bvh");
-    fs::write(&path, text).unwrap();
-    let model = Model::read(&path, options);
-    fs::remove_dir_all(path.parent().unwrap()).unwrap();
-    model
+    bvh::from_bytes(text.as_bytes(), Path::new("small.bvh"), options)
 }
 
 fn read(text: &str) -> Result<Model, FileError> {
@@ -219,12 +213,7 @@ fn lies_are_told_with_their_line() {
 
 #[test]
 fn damage_anywhere_is_an_error_or_a_model_but_no_panic() {
-    let folder = folder("bvh-damage");
-    let path = folder.join("small.bvh");
-    let read = |bytes: &[u8]| {
-        fs::write(&path, bytes).unwrap();
-        Model::read(&path, &ReadOptions::default())
-    };
+    let read = |bytes: &[u8]| bvh::from_bytes(bytes, Path::new("small.bvh"), &ReadOptions::default());
     let (mut good, mut bad) = (0, 0);
     for end in 0..SMALL.len() {
         let result = read(&SMALL.as_bytes()[..end]);
@@ -244,7 +233,6 @@ fn damage_anywhere_is_an_error_or_a_model_but_no_panic() {
         }
     }
     assert!(good > 100 && bad > 100, "{good} {bad}");
-    fs::remove_dir_all(folder).unwrap();
     let absent = Model::read(Path::new("no-such-folder/x.bvh"), &ReadOptions::default());
     assert!(matches!(absent, Err(FileError::Io { .. })));
 }

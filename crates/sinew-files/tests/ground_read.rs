@@ -2,7 +2,10 @@
 
 mod bvh_support;
 
-use std::{fs, path::PathBuf};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use bvh_support::{folder, real};
 use sinew::{
@@ -17,11 +20,8 @@ fn write(test: &str, name: &str, bytes: &[u8]) -> PathBuf {
     path
 }
 
-fn obj(test: &str, text: &str, options: &ReadOptions) -> Result<TriangleMesh, FileError> {
-    let path = write(test, "level.obj", text.as_bytes());
-    let mesh = ground::read(&path, options);
-    fs::remove_dir_all(path.parent().unwrap()).unwrap();
-    mesh
+fn obj(text: &str, options: &ReadOptions) -> Result<TriangleMesh, FileError> {
+    ground::obj::from_bytes(text.as_bytes(), Path::new("level.obj"), options)
 }
 
 /// Signed area seen from above.
@@ -62,7 +62,7 @@ l 1 2
 
 #[test]
 fn faces_of_an_obj() {
-    let mesh = obj("faces", LEVEL, &ReadOptions::default()).unwrap();
+    let mesh = obj(LEVEL, &ReadOptions::default()).unwrap();
     assert_eq!(mesh.triangles, [[0, 1, 2], [0, 2, 3], [4, 5, 6], [7, 8, 9]]);
     assert!((area(&mesh) - 3.0).abs() < 1e-6);
     assert_eq!(mesh.bounds(), Some((Vec3::new(0.0, 0.0, -1.0), Vec3::new(6.0, 1.0, 0.0))));
@@ -72,7 +72,7 @@ fn faces_of_an_obj() {
 fn unit_and_axis_of_an_obj() {
     // The same level as a program with Z up and centimetres would write it: (x, y, z) for our (x, z, -y).
     let text = "v 0 0 0\nv 200 0 0\nv 200 100 0\nv 0 100 50\nf 1 2 3 4\n";
-    let mesh = obj("unit", text, &ReadOptions { scale: 0.01, up: UpAxis::Z }).unwrap();
+    let mesh = obj(text, &ReadOptions { scale: 0.01, up: UpAxis::Z }).unwrap();
     assert!((mesh.positions[3] - Vec3::new(0.0, 0.5, -1.0)).length() < 1e-6);
     assert!((area(&mesh) - 2.0).abs() < 1e-6);
 }
@@ -93,7 +93,7 @@ fn what_is_wrong_with_an_obj_is_told_with_its_line() {
         ("v 0 0 0\nf 1 1 a\n\n", 2, "`a` is no vertex"),
     ];
     for (text, wanted, says) in cases {
-        match obj("wrong", text, &ReadOptions::default()) {
+        match obj(text, &ReadOptions::default()) {
             Err(FileError::Line { line, what, .. }) => {
                 assert!(line == wanted && what.contains(says), "{text}: {line}: {what}");
             }
@@ -105,8 +105,10 @@ fn what_is_wrong_with_an_obj_is_told_with_its_line() {
 #[test]
 fn a_ground_without_triangles_is_none() {
     for text in ["", "v 0 0 0\n", "v 0 0 0\nv 1 0 0\nv 2 0 0\nf 1 2 3\n", "\\", "f"] {
-        let error = obj("empty", text, &ReadOptions::default()).unwrap_err().to_string();
+        let path = write("obj-empty", "level.obj", text.as_bytes());
+        let error = ground::read(&path, &ReadOptions::default()).unwrap_err().to_string();
         assert!(error.contains("level.obj") && !error.contains('\n'), "{error}");
+        fs::remove_dir_all(path.parent().unwrap()).unwrap();
     }
     let path = write("gltf-empty", "level.gltf", br#"{"asset": {"version": "2.0"}}"#);
     let error = ground::read(&path, &ReadOptions::default()).unwrap_err().to_string();
@@ -120,18 +122,16 @@ fn a_ground_without_triangles_is_none() {
 
 #[test]
 fn damage_to_an_obj_never_panics() {
-    let path = write("damage", "level.obj", b"");
     for at in 0..LEVEL.len() {
         for byte in [b'\\', b'-', b'9', b'/', b'\n', b'f', 0xff] {
             let mut bytes = LEVEL.as_bytes().to_vec();
             bytes[at] = byte;
-            fs::write(&path, bytes).unwrap();
-            if let Ok(mesh) = ground::read(&path, &ReadOptions::default()) {
-                mesh.check().unwrap();
+            match ground::obj::from_bytes(&bytes, Path::new("level.obj"), &ReadOptions::default()) {
+                Ok(mesh) => mesh.check().unwrap(),
+                Err(error) => assert!(matches!(error, FileError::Line { .. }), "{error}"),
             }
         }
     }
-    fs::remove_dir_all(path.parent().unwrap()).unwrap();
 }
 
 /// A square as strip, fan, list and indexed list under nodes that turn, scale and mirror.

@@ -12,10 +12,16 @@ use crate::{
     units::Units,
 };
 
-pub(super) fn read(path: &Path, options: &ReadOptions) -> Result<TriangleMesh, FileError> {
-    let units = Units::new(path, options)?;
+/// Reads an OBJ file's faces as triangles, in metres, Y up. There may be none.
+pub fn read(path: &Path, options: &ReadOptions) -> Result<TriangleMesh, FileError> {
     let bytes = fs::read(path).map_err(|error| FileError::Io { path: path.into(), error })?;
-    parse(&String::from_utf8_lossy(&bytes), units).map_err(|(line, what)| FileError::Line {
+    from_bytes(&bytes, path, options)
+}
+
+/// Reads the bytes of an OBJ file. `path` stands for the file in errors.
+pub fn from_bytes(bytes: &[u8], path: &Path, options: &ReadOptions) -> Result<TriangleMesh, FileError> {
+    let units = Units::new(path, options)?;
+    parse(&String::from_utf8_lossy(bytes), units).map_err(|(line, what)| FileError::Line {
         path: path.into(),
         line,
         what,

@@ -16,6 +16,8 @@ mod note;
 mod same;
 mod scene;
 mod table;
+#[cfg(test)]
+mod tests;
 mod track;
 
 use std::{

@@ -62,9 +62,15 @@ impl Scene {
     /// Reads a file.
     pub fn read(path: &Path) -> Result<Self, String> {
         let says = |e: &dyn Display| format!("{}: {e}", path.display());
-        let gltf::Gltf { document, blob } = gltf::Gltf::open(path).map_err(|e| says(&e))?;
-        let buffers = gltf::import_buffers(&document, path.parent(), blob).map_err(|e| says(&e))?;
-        Self::new(document, buffers).map_err(|e| says(&e))
+        let bytes = std::fs::read(path).map_err(|e| says(&e))?;
+        Self::from_slice(&bytes, path.parent()).map_err(|e| says(&e))
+    }
+
+    /// Reads bytes; what they refer to lies in `folder`.
+    pub fn from_slice(bytes: &[u8], folder: Option<&Path>) -> Result<Self, String> {
+        let gltf::Gltf { document, blob } = gltf::Gltf::from_slice(bytes).map_err(|e| e.to_string())?;
+        let buffers = gltf::import_buffers(&document, folder, blob).map_err(|e| e.to_string())?;
+        Self::new(document, buffers)
     }
 
     fn new(document: Document, buffers: Vec<buffer::Data>) -> Result<Self, String> {

@@ -306,5 +306,15 @@ fn the_order_of_triangles_does_not_matter() {
         let o = random.between(Vec3::new(-2.0, 0.1, -2.0), Vec3::new(2.0, 1.0, 2.0));
         let d = random.direction();
         assert_eq!(ground.cast_ray(o, d, 9.0, &Filter::ALL), other.cast_ray(o, d, 9.0, &Filter::ALL));
+        // Large balls touch many triangles at once.
+        for r in [0.02, 0.3] {
+            let cast = |g: &MeshGround| g.cast_sphere(o, r, d, 9.0, &Filter::ALL);
+            assert_eq!(cast(&ground), cast(&other));
+        }
+    }
+    // Straight down on vertices, from which six or more triangles are at the same distance.
+    for p in &ground.mesh().positions {
+        let cast = |g: &MeshGround| g.cast_ray(*p + Vec3::Y, Vec3::NEG_Y, 9.0, &Filter::ALL);
+        assert_eq!(cast(&ground), cast(&other));
     }
 }

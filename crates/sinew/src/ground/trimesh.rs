@@ -162,6 +162,8 @@ fn corners(mesh: &TriangleMesh, triangle: u32) -> [DVec3; 3] {
 struct Cast {
     origin: DVec3,
     direction: DVec3,
+    /// One over each part of the direction; infinite where that is zero.
+    inverse: DVec3,
     reach: f32,
     margin: f64,
 }
@@ -170,27 +172,35 @@ impl Cast {
     /// None where the numbers make no cast.
     fn new(origin: Vec3, direction: Vec3, reach: f32, margin: f64) -> Option<Self> {
         let valid = origin.is_finite() && direction.is_finite() && direction != Vec3::ZERO && reach >= 0.0;
-        valid.then_some(Self { origin: origin.as_dvec3(), direction: direction.as_dvec3(), reach, margin })
+        let (origin, direction) = (origin.as_dvec3(), direction.as_dvec3());
+        valid.then_some(Self { origin, direction, inverse: direction.recip(), reach, margin })
     }
 
-    /// Where the line enters a box (0 from inside), in metres; infinity where it does not.
+    /// A distance in metres before which the line does not enter a box; infinity where it never does. It is a little less
+    /// than the true one, and -1 from inside, so that the search passes by no box that holds a second triangle at the same
+    /// distance as the best so far: which of them is given must not depend on the tree.
     fn enter(&self, mins: Vec3, maxs: Vec3) -> f32 {
         let (mut near, mut far) = (0.0f64, f64::from(self.reach));
         for axis in 0..3 {
             let low = f64::from(mins[axis]) - self.margin - self.origin[axis];
             let high = f64::from(maxs[axis]) + self.margin - self.origin[axis];
-            let along = self.direction[axis];
-            if along == 0.0 {
+            if self.direction[axis] == 0.0 {
                 if low > 0.0 || high < 0.0 {
                     return f32::INFINITY;
                 }
                 continue;
             }
-            let (a, b) = (low / along, high / along);
+            let (a, b) = (low * self.inverse[axis], high * self.inverse[axis]);
             near = near.max(a.min(b));
             far = far.min(a.max(b));
         }
-        if near <= far { near as f32 } else { f32::INFINITY }
+        if near > far {
+            f32::INFINITY
+        } else if near > 0.0 {
+            (near * (1.0 - MARGIN)) as f32
+        } else {
+            -1.0
+        }
     }
 }
 
@@ -233,11 +243,13 @@ impl Ray {
 /// How far the sphere's centre goes until it touches the triangle, and where.
 fn sphere_meets(cast: &Cast, radius: f64, corners: &[DVec3; 3], normal: DVec3) -> Option<(f64, DVec3)> {
     let (o, d) = (cast.origin, cast.direction);
-    let near = closest_point(corners, normal, o);
-    if (near - o).length_squared() <= radius * radius {
-        return Some((0.0, near));
-    }
     let height = (o - corners[0]).dot(normal);
+    if height.abs() <= radius {
+        let near = closest_point(corners, normal, o);
+        if (near - o).length_squared() <= radius * radius {
+            return Some((0.0, near));
+        }
+    }
     let side = if height < 0.0 { -normal } else { normal };
     let towards = -d.dot(side);
     if height.abs() > radius {

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use glam::{Mat3, Quat, Vec3};
 use serde_json::{Value, json};
 use sinew::{
-    JointId, Pose, Skeleton, SkeletonError,
+    JointId, Pose, Skeleton, SkeletonError, SolveError,
     motion::{BakeError, Clip, ClipError, Interpolation, Track, TrackError, TrackValue},
+    solve::TwoBoneError,
 };
 use thiserror::Error;
 
@@ -45,6 +46,12 @@ pub enum BuildError {
     /// The frames make no clip.
     #[error(transparent)]
     Bake(#[from] BakeError),
+    /// The joints make no limb.
+    #[error(transparent)]
+    Limb(#[from] TwoBoneError),
+    /// A goal cannot be followed.
+    #[error(transparent)]
+    Solve(#[from] SolveError),
 }
 
 /// The binary buffer with its views and accessors.

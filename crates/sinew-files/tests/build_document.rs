@@ -8,7 +8,10 @@ use sinew::{
     Pose, Skeleton, Transform,
     motion::{Clip, Interpolation, JointTracks, Track},
 };
-use sinew_files::build::{self, BuildError, Mesh};
+use sinew_files::{
+    build::{self, BuildError, Mesh},
+    gltf::Document,
+};
 
 /// A leg with every kind of rest transform, and a toe that is scaled.
 fn leg() -> Arc<Skeleton> {
@@ -25,21 +28,31 @@ fn leg() -> Arc<Skeleton> {
     Arc::new(b.build().unwrap().0)
 }
 
+/// The JSON and the binary chunk of the GLB that a document makes, cut by hand.
+fn glb(document: &Document) -> (Value, Vec<u8>) {
+    let mut bytes = Vec::new();
+    document.to_glb(&mut bytes).unwrap();
+    let length = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap()) as usize;
+    assert_eq!((&bytes[..4], length(8)), (&b"glTF"[..], bytes.len()));
+    let json = &bytes[20..20 + length(12)];
+    (serde_json::from_slice(json).unwrap(), bytes[28 + json.len()..].to_vec())
+}
+
 /// The floats of an accessor, read by hand.
 fn floats(json: &Value, bin: &[u8], accessor: &Value, width: usize) -> Vec<f32> {
     let accessor = &json["accessors"][accessor.as_u64().unwrap() as usize];
     assert_eq!(accessor["componentType"], 5126);
     let view = &json["bufferViews"][accessor["bufferView"].as_u64().unwrap() as usize];
-    let at = view["byteOffset"].as_u64().unwrap() as usize;
+    let offset = |v: &Value| v["byteOffset"].as_u64().unwrap_or(0) as usize;
+    let at = offset(view) + offset(accessor);
     let count = accessor["count"].as_u64().unwrap() as usize * width;
-    assert_eq!(view["byteLength"].as_u64().unwrap() as usize, 4 * count);
     bin[at..at + 4 * count].chunks(4).map(|b| f32::from_le_bytes(b.try_into().unwrap())).collect()
 }
 
 #[test]
 fn inverse_binds_undo_the_rest_pose() {
     let skeleton = leg();
-    let (json, bin) = build::document("leg", &skeleton, &build::figure(&skeleton), &[]).unwrap();
+    let (json, bin) = glb(&build::document("leg", &skeleton, &build::figure(&skeleton), &[]).unwrap());
     let numbers = floats(&json, &bin, &json["skins"][0]["inverseBindMatrices"], 16);
     // The rest pose multiplied out with glam's own matrices from what the nodes say.
     let mut models: Vec<Mat4> = vec![Mat4::IDENTITY; skeleton.len()];
@@ -101,7 +114,7 @@ fn clips_become_animations() {
     tracks.translation =
         Some(Track::new(vec![0.0, 0.5], vec![Vec3::ZERO, Vec3::ONE], Interpolation::Linear).unwrap());
     let clip = Clip::new("kick", &skeleton, vec![tracks]).unwrap();
-    let (json, bin) = build::document("leg", &skeleton, &build::figure(&skeleton), &[clip]).unwrap();
+    let (json, bin) = glb(&build::document("leg", &skeleton, &build::figure(&skeleton), &[clip]).unwrap());
     let animation = &json["animations"][0];
     assert_eq!(animation["name"], "kick");
     assert_eq!(animation["channels"][1]["target"], serde_json::json!({"node": 2, "path": "rotation"}));
@@ -112,6 +125,10 @@ fn clips_become_animations() {
     assert_eq!(animation["samplers"][0]["input"], sampler["input"], "equal times are written once");
 }
 
+fn c_of(skeleton: &Skeleton) -> sinew::JointId {
+    skeleton.find("c").unwrap()
+}
+
 #[test]
 fn several_roots_get_one_above_them() {
     let mut b = Skeleton::builder();
@@ -119,9 +136,17 @@ fn several_roots_get_one_above_them() {
     let c = b.add("b", None, Transform::from_translation(Vec3::X));
     b.add("c", Some(c), Transform::from_translation(Vec3::X));
     let skeleton = Arc::new(b.build().unwrap().0);
-    let (json, _) = build::document("two", &skeleton, &build::figure(&skeleton), &[]).unwrap();
+    let mut tracks = JointTracks::new(c_of(&skeleton));
+    tracks.translation = Some(Track::new(vec![0.0], vec![Vec3::Y], Interpolation::Linear).unwrap());
+    let clip = Clip::new("rise", &skeleton, vec![tracks]).unwrap();
+    let document = build::document("two", &skeleton, &build::figure(&skeleton), &[clip]).unwrap();
+    let json = document.json();
     assert_eq!(json["nodes"][3]["children"], serde_json::json!([0, 1]));
     assert_eq!(json["skins"][0]["skeleton"], 3);
+    assert_eq!(
+        json["animations"][0]["channels"][0]["target"]["node"], 2,
+        "the clip moves the joint it moved"
+    );
 }
 
 #[test]

@@ -6,12 +6,13 @@ use glam::{Mat3, Quat, Vec3};
 use serde_json::{Value, json};
 use sinew::{
     JointId, Pose, Skeleton, SkeletonError, SolveError,
-    motion::{BakeError, Clip, ClipError, Interpolation, Track, TrackError, TrackValue},
+    motion::{BakeError, Clip, ClipError, JointTracks, TrackError},
     solve::TwoBoneError,
 };
 use thiserror::Error;
 
 use super::{Mesh, Vertex};
+use crate::{FileError, gltf::Document};
 
 /// Why a document could not be made.
 #[derive(Debug, Error)]
@@ -34,6 +35,9 @@ pub enum BuildError {
     /// The mesh has no triangle.
     #[error("the mesh has no triangle")]
     NoTriangles,
+    /// The document does not take a clip.
+    #[error(transparent)]
+    File(#[from] FileError),
     /// The joints make no skeleton.
     #[error(transparent)]
     Skeleton(#[from] SkeletonError),
@@ -90,7 +94,7 @@ impl Buffer {
         self.add(&bytes, target, json!({"componentType": FLOAT, "count": rows.len(), "type": kind}))
     }
 
-    /// With the smallest and the largest value, as positions and key times must have them.
+    /// With the smallest and the largest value, as positions must have them.
     fn bounded<const N: usize>(&mut self, rows: &[[f32; N]], kind: &str, target: Option<u32>) -> usize {
         let index = self.floats(rows, kind, target);
         let fold = |start: f32, f: fn(f32, f32) -> f32| -> Vec<f32> {
@@ -109,7 +113,7 @@ pub fn document(
     skeleton: &Arc<Skeleton>,
     mesh: &Mesh,
     clips: &[Clip],
-) -> Result<(Value, Vec<u8>), BuildError> {
+) -> Result<Document, BuildError> {
     let count = skeleton.len();
     if count > 1 << 16 {
         return Err(BuildError::TooManyJoints { count });
@@ -156,8 +160,7 @@ pub fn document(
             })
         })
         .collect();
-    let animations: Vec<Value> = clips.iter().map(|c| animation(&mut buffer, c)).collect();
-    let mut document = json!({
+    let json = json!({
         "asset": {"version": "2.0", "generator": "sinew"},
         "scene": 0,
         "scenes": [{"name": name, "nodes": roots}],
@@ -174,10 +177,31 @@ pub fn document(
         "bufferViews": buffer.views,
         "buffers": [{"byteLength": buffer.bytes.len()}],
     });
-    if !animations.is_empty() {
-        document["animations"] = animations.into();
+    let mut document = Document::from_json(json, Some(&buffer.bytes), name)?;
+    for clip in clips {
+        document.add_animation(&clip_of_nodes(&document, skeleton, clip)?, None)?;
     }
-    Ok((document, buffer.bytes))
+    Ok(document)
+}
+
+/// The clip for the skeleton that a reader finds in the document: where a root was put above several, joints moved up by one.
+fn clip_of_nodes(document: &Document, skeleton: &Skeleton, clip: &Clip) -> Result<Clip, BuildError> {
+    let same = |joint: JointId| document.joint_of_node(joint.index()) == Some(joint.index());
+    if skeleton.joints().all(same) {
+        return Ok(clip.clone());
+    }
+    let read = document.clone().into_model()?.skeleton;
+    let tracks = clip.tracks().iter().map(|tracks| {
+        let place = document.joint_of_node(tracks.joint.index());
+        let joint = place.and_then(|p| read.joint(p)).ok_or_else(|| ClipError::NoSuchJoint {
+            clip: clip.name().into(),
+            joint: tracks.joint,
+            count: skeleton.len(),
+        })?;
+        Ok(JointTracks { joint, ..tracks.clone() })
+    });
+    let tracks = tracks.collect::<Result<Vec<_>, ClipError>>()?;
+    Ok(Clip::new(clip.name(), &read, tracks)?)
 }
 
 /// A joint as a node; what is glTF's default is left out.
@@ -256,54 +280,4 @@ fn indices(buffer: &mut Buffer, triangles: &[[u32; 3]]) -> usize {
     };
     let accessor = json!({"componentType": component, "count": count, "type": "SCALAR"});
     buffer.add(&bytes, Some(ELEMENT_ARRAY_BUFFER), accessor)
-}
-
-/// A clip as an animation. Tracks with the same key times share them.
-fn animation(buffer: &mut Buffer, clip: &Clip) -> Value {
-    let mut writer = Animation { buffer, inputs: Vec::new(), channels: Vec::new(), samplers: Vec::new() };
-    for tracks in clip.tracks() {
-        let node = tracks.joint.index();
-        writer.add(node, "translation", "VEC3", tracks.translation.as_ref(), |v| v.to_array());
-        writer.add(node, "rotation", "VEC4", tracks.rotation.as_ref(), |q| q.to_array());
-        writer.add(node, "scale", "VEC3", tracks.scale.as_ref(), |v| v.to_array());
-    }
-    json!({"name": clip.name(), "channels": writer.channels, "samplers": writer.samplers})
-}
-
-struct Animation<'a> {
-    buffer: &'a mut Buffer,
-    inputs: Vec<(Vec<f32>, usize)>,
-    channels: Vec<Value>,
-    samplers: Vec<Value>,
-}
-
-impl Animation<'_> {
-    fn add<T: TrackValue, const N: usize>(
-        &mut self,
-        node: usize,
-        path: &str,
-        kind: &str,
-        track: Option<&Track<T>>,
-        numbers: fn(&T) -> [f32; N],
-    ) {
-        let Some(track) = track else { return };
-        let input = match self.inputs.iter().find(|i| i.0 == track.times()) {
-            Some(known) => known.1,
-            None => {
-                let times: Vec<_> = track.times().iter().map(|&t| [t]).collect();
-                let input = self.buffer.bounded(&times, "SCALAR", None);
-                self.inputs.push((track.times().to_vec(), input));
-                input
-            }
-        };
-        let values: Vec<_> = track.values().iter().map(numbers).collect();
-        let output = self.buffer.floats(&values, kind, None);
-        let interpolation = match track.interpolation() {
-            Interpolation::Step => "STEP",
-            Interpolation::Linear => "LINEAR",
-            Interpolation::Cubic => "CUBICSPLINE",
-        };
-        self.channels.push(json!({"sampler": self.samplers.len(), "target": {"node": node, "path": path}}));
-        self.samplers.push(json!({"input": input, "interpolation": interpolation, "output": output}));
-    }
 }

@@ -20,7 +20,7 @@ const SWING: f32 = 0.41;
 /// When the first foot lands, in seconds; the character stands until it lifts.
 const FIRST: f32 = 1.05;
 /// Where each step lands ahead of the start, in metres, the right foot first. In the middle 0.69 m in 0.515 s: 1.34 m/s.
-const PLACES: [f32; 8] = [0.40, 1.07, 1.76, 2.45, 3.14, 3.83, 4.40, 4.40];
+const PLACES: [f32; 8] = [0.40, 1.07, 1.76, 2.45, 3.14, 3.83, 4.36, 4.36];
 /// Half the distance between the feet across while walking, in metres; less than the hips', so that each knee passes the
 /// other's line.
 const TRACK: f32 = 0.068;
@@ -111,7 +111,7 @@ impl FootKeys {
             let at = |part: f32| lift + part * SWING;
             // Short steps at the start and the end roll less.
             let long = ((step.to - from) / 1.38).clamp(0.0, 1.0);
-            let push = 0.35 + 0.65 * long;
+            let push = 0.5 + 0.5 * long;
             let half = if last { STANCE.x } else { TRACK };
             across.push((lift, across.last().map_or(0.0, |k| k.1)));
             across.push((land, sign * half));
@@ -122,17 +122,19 @@ impl FootKeys {
             heel.extend([(at(0.42), 0.0), (land - 0.02, strike), (land + 0.10, 0.0)]);
             ball.extend([
                 (lift - 0.27, 0.0),
+                (lift - 0.17, 2.5 * DEGREE * push),
                 (lift - 0.105, 10.0 * DEGREE * push),
-                (lift, 47.0 * DEGREE * push),
-                (lift + 0.055, 58.0 * DEGREE * push),
+                (lift - 0.05, 29.0 * DEGREE * push),
+                (lift, 51.0 * DEGREE * push),
+                (lift + 0.055, 62.0 * DEGREE * push),
                 (at(0.72), 0.0),
             ]);
             toes.extend([
                 (lift, 0.0),
                 (at(0.25), -26.0 * DEGREE * push),
                 (at(0.72), 0.0),
-                (land - 0.03, 10.0 * DEGREE),
-                (land + 0.12, 0.0),
+                (land - 0.03, 0.5 * strike),
+                (land + 0.09, 0.0),
             ]);
             from = step.to;
         }
@@ -196,22 +198,26 @@ impl PelvisKeys {
         let start = FIRST - SWING;
         let (mut across, mut ahead) = (vec![(0.0, 0.0), (0.2, 0.0)], vec![(0.0, 0.0), (0.25, 0.0)]);
         // Standing a little soft in the knees.
-        const STAND: f32 = -0.006;
-        let mut height = vec![(0.0, STAND), (0.3, STAND), (start, -0.016)];
+        const STAND: f32 = -0.003;
+        let mut height = vec![(0.0, STAND), (0.3, STAND), (start, -0.010)];
         let (mut yaw, mut list) = (vec![(0.0, 0.0), (0.4, 0.0)], vec![(0.0, 0.0), (0.4, 0.0)]);
         let mut under = 0.0;
         for (k, step) in steps.iter().enumerate() {
             let (middle, land) = (step.middle(), step.land);
             let last = k + 1 == steps.len();
             // The trunk falls ahead of the foot that carries it, so that the next one lands under it.
-            let lead = if last { -0.02 } else { 0.045 };
+            let lead = match k {
+                0 | 1 => 0.08,
+                _ if last => -0.02,
+                _ => 0.052,
+            };
             ahead.push((middle, under + lead));
             across.push((middle - 0.03, step.carrier() * 0.022));
-            height.push((middle, if last { -0.016 } else { -0.018 }));
+            height.push((middle, if k + 2 == steps.len() { -0.040 } else { -0.016 }));
             if !last {
                 // The legs are furthest apart just after the landing, and the pelvis lowest.
                 let wide = step.past / 0.69;
-                height.push((land + 0.045, -0.020 - 0.048 * wide * wide));
+                height.push((land + 0.03, -0.016 - 0.040 * wide * wide));
             }
             let forward = if step.side == 0 { -1.0 } else { 1.0 };
             let swing = if last { 0.0 } else { forward * 6.0 * DEGREE };

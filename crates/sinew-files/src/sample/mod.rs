@@ -10,10 +10,25 @@ mod gesture;
 mod skin;
 mod walk;
 
-use crate::build::{self, BuildError};
+use crate::{
+    Model,
+    build::{self, BuildError},
+    gltf::Document,
+};
 
-/// The sample as a document.
-pub fn document() -> Result<(serde_json::Value, Vec<u8>), BuildError> {
+/// The sample as it would be read from a file.
+///
+/// ```
+/// let model = sinew_files::sample::mannequin()?;
+/// assert_eq!(model.clips[0].name(), "walk");
+/// # Ok::<(), sinew_files::build::BuildError>(())
+/// ```
+pub fn mannequin() -> Result<Model, BuildError> {
+    Ok(document()?.into_model()?)
+}
+
+/// The sample as a document, to be written to a file.
+pub fn document() -> Result<Document, BuildError> {
     let body = body::Body::new()?;
     let mesh = skin::skin(&body)?;
     let clip = walk::walk(&body)?;

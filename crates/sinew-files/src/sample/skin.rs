@@ -163,8 +163,7 @@ fn trunk(body: &Body, pose: &Pose, mesh: &mut Mesh) -> Result<(), TrackError> {
         weights.push((body.clavicle[side], shoulder));
         weights
     };
-    let color =
-        by_place(&surface, |p| if (1.062..1.105).contains(&p.y) || p.y < 0.86 { &DARK } else { &BODY });
+    let color = by_place(&surface, |p| if (1.062..1.105).contains(&p.y) { &DARK } else { &BODY });
     surface.add_to(mesh, body.hips, weights, color);
     Ok(())
 }

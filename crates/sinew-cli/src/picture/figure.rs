@@ -133,6 +133,11 @@ impl Figure {
         self.bones.iter().any(|b| b.side == side)
     }
 
+    /// Which half a joint is of.
+    pub fn side(&self, joint: JointId) -> Option<Side> {
+        self.bones.iter().find(|b| b.joint == joint)?.side
+    }
+
     /// What a pose covers in a view.
     pub fn extent(&self, pose: &Pose, view: &View) -> Extent {
         let mut extent = Extent::NONE;
@@ -186,6 +191,17 @@ impl Figure {
         }
         for side in sides {
             self.draw_half(canvas, pose, view, side, height);
+        }
+    }
+
+    /// Draws a dot at each joint, smaller where the next joint is near.
+    pub fn dots(&self, canvas: &mut Canvas, pose: &Pose, view: &View) {
+        for bone in &self.bones {
+            let at = pose.position(bone.joint);
+            let length = bone.from.map_or(f32::INFINITY, |f| (pose.position(f) - at).length() * view.scale);
+            let radius = (length * 0.12).clamp(1.0, 5.0);
+            canvas.circle(view.project(at), radius, style::body(bone.side));
+            canvas.circle(view.project(at), radius * 0.55, style::PAPER);
         }
     }
 

@@ -10,10 +10,10 @@ use super::{
 
 /// More feet than this have no room on a page.
 const MOST: usize = 8;
-/// Room above the first plot for what the plots show.
-const HEAD: f32 = 44.0;
-/// Between plots.
-const GAP: f32 = 26.0;
+/// Room above the plots for what they show.
+const HEAD: f32 = 34.0;
+/// Room above each plot for its foot's name.
+const NAME: f32 = 40.0;
 /// Below the last plot, for the time axis.
 const FOOT: f32 = 82.0;
 /// Left of the plots, for numbers.
@@ -29,7 +29,7 @@ pub fn height(picture: &Picture<'_>) -> f32 {
     if n == 0 || picture.frames() == 0 {
         return 0.0;
     }
-    HEAD + n as f32 * plot_height(n) + (n - 1) as f32 * GAP + FOOT
+    HEAD + n as f32 * (NAME + plot_height(n)) + FOOT
 }
 
 /// What is along the two axes.
@@ -56,10 +56,15 @@ pub fn draw(picture: &Picture<'_>, scene: &Scene, canvas: &mut Canvas, top: f32)
     let heading =
         format!("Height of each foot (the lower of heel and ball) over the ground, {}", axes.unit.name);
     canvas.text([style::MARGIN, top + 22.0], Anchor::Left, &heading, style::HEADING);
+    if scene.frames().nth(1).is_some() {
+        let text = "dashed: the moments shown above";
+        let right = WIDTH as f32 - style::MARGIN;
+        canvas.text([right, top + 22.0], Anchor::Right, text, style::TICK);
+    }
     let h = plot_height(feet.len());
     let x = style::MARGIN + NUMBERS;
     for (k, foot) in feet.iter().enumerate() {
-        let y = top + HEAD + k as f32 * (h + GAP);
+        let y = top + HEAD + NAME + k as f32 * (h + NAME);
         let room = Rect { x, y, w: WIDTH as f32 - style::MARGIN - x, h };
         plot(picture, scene, canvas, &axes, foot, &room);
         if k + 1 == feet.len() {
@@ -75,15 +80,9 @@ fn axes(picture: &Picture<'_>, scene: &Scene, feet: &[FootSeries]) -> Axes {
     if to - from < 1e-4 {
         (from, to) = (from - 0.5, from + 0.5);
     }
-    let shown = |values: &[f32]| {
-        let values = values.get(..=*scene.shown.end()).unwrap_or(values).iter().copied();
-        values
-            .filter(|v| v.is_finite())
-            .fold((f32::INFINITY, f32::NEG_INFINITY), |(lo, hi), v| (lo.min(v), hi.max(v)))
-    };
     let join = |a: (f32, f32), b: (f32, f32)| (a.0.min(b.0), a.1.max(b.1));
-    let after = feet.iter().map(|f| shown(&f.height_after)).fold((0.0, 0.0), join);
-    let before = feet.iter().map(|f| shown(&f.height_before)).fold((0.0, 0.0), join);
+    let after = feet.iter().map(|f| shown(scene, &f.height_after)).fold((0.0, 0.0), join);
+    let before = feet.iter().map(|f| shown(scene, &f.height_before)).fold((0.0, 0.0), join);
     let span = (after.1 - after.0).max(1e-6);
     // A flat walk on stairs lies metres off: the plot is made for the planted feet, and says what leaves it.
     let lo = before.0.max(after.0 - 0.35 * span).min(after.0);
@@ -131,13 +130,23 @@ fn plot(
         }
     }
     canvas.set_clip(None);
-    // The name stands on the page's colour, so that no curve runs through it.
+    let line = room.y - 11.0;
     let name = style::fit(canvas, &foot.name, style::HEADING.size, room.w * 0.5);
-    let place = [room.x + 14.0, room.y + 28.0];
-    let text = canvas.text_room(place, Anchor::Left, &name, style::HEADING.size);
-    let behind = Rect { x: text.x - 6.0, y: text.y - 2.0, w: text.w + 12.0, h: text.h + 4.0 };
-    canvas.fill(behind.path(), style::PAPER.with_opacity(0.82));
-    canvas.text(place, Anchor::Left, &name, TextStyle { color, ..style::HEADING });
+    canvas.text([room.x, line], Anchor::Left, &name, TextStyle { color, ..style::HEADING });
+    let (least, most) = shown(scene, &foot.height_before);
+    if least < lo || most > hi {
+        let in_unit = |metres: f32| format!("{:.0}", metres * per).replace('-', "\u{2212}");
+        let text = format!("before: {} to {} {}", in_unit(least), in_unit(most), axes.unit.name);
+        canvas.text([room.right(), line], Anchor::Right, &text, style::TICK);
+    }
+}
+
+/// Smallest and largest of the heights that are shown.
+fn shown(scene: &Scene, values: &[f32]) -> (f32, f32) {
+    let values = values.get(..=*scene.shown.end()).unwrap_or(values).iter().copied();
+    values
+        .filter(|v| v.is_finite())
+        .fold((f32::INFINITY, f32::NEG_INFINITY), |(lo, hi), v| (lo.min(v), hi.max(v)))
 }
 
 /// A line through what is finite, with gaps where something is not.

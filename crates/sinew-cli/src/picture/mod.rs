@@ -6,6 +6,7 @@ pub mod axis;
 pub mod canvas;
 pub mod figure;
 pub mod plant;
+pub mod pose;
 pub mod style;
 pub mod view;
 

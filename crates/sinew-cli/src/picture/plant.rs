@@ -83,7 +83,7 @@ impl Picture<'_> {
         let scene = Scene::plan(self, right - style::MARGIN);
         let entries = self.legend();
         let legend_top = if self.subtitle.is_empty() { 104.0 } else { 140.0 };
-        let scene_top = style::legend(&mut measure, legend_top, right, &entries, false) + 28.0;
+        let scene_top = (style::legend(&mut measure, legend_top, right, &entries, false) + 28.0).round();
         let plots_top = scene_top + scene.height() + 24.0;
         let notes_top = plots_top + heights::height(self);
         let notes: Vec<String> = self

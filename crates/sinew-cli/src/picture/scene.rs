@@ -10,7 +10,7 @@ use super::{
     canvas::{Anchor, Canvas, Path, Point, Rect},
     figure::{Extent, Look},
     plant::Picture,
-    profile, style,
+    pose, profile, style,
     view::View,
 };
 
@@ -154,14 +154,15 @@ impl Scene {
         let stages = (0..count)
             .map(|k| {
                 let frame = if count > 1 { (k * last + (count - 1) / 2) / (count - 1) } else { 0 };
-                let left = cell * k as f32;
+                // Whole pixels: a clip that cuts through one leaves a seam in the ground.
+                let (left, right) = ((cell * k as f32).round(), (cell * (k + 1) as f32).round());
                 let view = View {
                     scale,
                     origin: [(all.lo[0] + all.hi[0]) / 2.0, lo],
-                    page: [left + cell / 2.0, height],
+                    page: [(left + right) / 2.0, height],
                     ..view
                 };
-                Stage { view, frames: vec![frame], span: (left, left + cell) }
+                Stage { view, frames: vec![frame], span: (left, right) }
             })
             .collect();
         Self { stages, shown: 0..=last, note: None, figure, size: [width, height], start: None }
@@ -210,7 +211,7 @@ impl Scene {
             canvas.line([left, bottom], [right, bottom], style::HAIRLINE, style::HAIR);
             match self.start {
                 Some(start) => distance_axis(canvas, stage, start, at[0], bottom, self.size[0]),
-                None => scale_bar(canvas, stage.view.scale, self.figure, right, bottom),
+                None => pose::scale_bar(canvas, stage.view.scale, self.figure, right, bottom + 48.0),
             }
         }
     }
@@ -316,17 +317,4 @@ fn distance_axis(canvas: &mut Canvas, stage: &Stage, start: f32, left: f32, bott
             free = x + half + 12.0;
         }
     }
-}
-
-fn scale_bar(canvas: &mut Canvas, scale: f32, figure: f32, right: f32, bottom: f32) {
-    // A round length about a third of the figure.
-    let unit = axis::Unit::of(figure * 0.8);
-    let steps = axis::ticks(0.0, figure * 0.45 * unit.per_metre, 1);
-    let Some((length, text)) = steps.into_iter().rev().find(|(v, _)| *v > 0.0) else { return };
-    let (a, y) = (right - length / unit.per_metre * scale, bottom + 44.0);
-    canvas.line([a, y], [right, y], style::MUTED, 2.0);
-    for x in [a, right] {
-        canvas.line([x, y - 6.0], [x, y + 6.0], style::MUTED, 2.0);
-    }
-    canvas.text([a - 12.0, y + 7.0], Anchor::Right, &format!("{text} {}", unit.name), style::TICK);
 }

@@ -306,3 +306,41 @@ fn odd_walks_are_drawn_too() {
         "long names, so long that they would leave the page if they were not cut off in time and marked so",
     );
 }
+
+/// Real files, where there are any: `SINEW_DATA` names their folder.
+#[test]
+fn poses_of_real_files_are_drawn() {
+    let data = std::env::var_os("SINEW_DATA").map_or_else(
+        || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"),
+        PathBuf::from,
+    );
+    if !data.is_dir() {
+        eprintln!("SINEW_DATA: no folder at {}; nothing is tested", data.display());
+        return;
+    }
+    for (file, clip) in [
+        ("gltf/KayKit_Knight.glb", "Walking_A"),
+        ("gltf/CesiumMan.gltf", ""),
+        ("gltf/mannequiny.glb", "run"),
+        ("gltf/m2m_human_sample-rig.glb", ""),
+        ("gltf/Fox.glb", "Walk"),
+        ("gltf/vrm1_mtoon_test.vrm", ""),
+        ("gltf/m2m_spider-animations.glb", ""),
+        ("bvh/cmu_12_01_walk.bvh", "cmu_12_01_walk"),
+        ("bvh/pymo_AV_8Walk_Meredith.bvh", "pymo_AV_8Walk_Meredith"),
+    ] {
+        let path = data.join(file);
+        let mut options = sinew_files::ReadOptions::default();
+        if file.ends_with("bvh") {
+            options.scale = 0.056444;
+        }
+        let model = match sinew_files::Model::read(&path, &options) {
+            Ok(model) => model,
+            Err(e) => panic!("{e}"),
+        };
+        let clip = model.clips.iter().find(|c| c.name() == clip);
+        let canvas = crate::draw::picture(&model, clip, 0.3);
+        check(&canvas);
+        keep(&canvas, &model.name);
+    }
+}

@@ -1,0 +1,74 @@
+//! `sinew draw`: a picture of one pose of a model.
+
+use sinew::{
+    JointId, Pose,
+    motion::Clip,
+    rig::{Body, Role, Side},
+};
+use sinew_files::Model;
+
+use crate::picture::{
+    canvas::Canvas,
+    figure::{Figure, sides_by_name},
+    pose::PosePicture,
+};
+
+/// More names than this crowd a picture.
+const MOST_NAMES: usize = 44;
+
+/// The picture of the rest pose, or of a clip at a time in seconds.
+pub fn picture(model: &Model, clip: Option<&Clip>, time: f32) -> Canvas {
+    let mut pose = Pose::rest(&model.skeleton);
+    let mut subtitle = "rest pose".to_string();
+    if let Some(clip) = clip {
+        clip.sample(time, &mut pose);
+        pose.update();
+        let time = time.clamp(clip.start(), clip.end());
+        subtitle = format!("{} at {time:.2} s of {:.2} s", clip.name(), clip.end());
+    }
+    let body = body(model);
+    let figure = figure(model, body.as_ref());
+    let named = named(model, &figure, body.as_ref());
+    let count = figure.joints().count();
+    subtitle.push_str(&format!(", {count} joint{}", if count == 1 { "" } else { "s" }));
+    PosePicture { title: model.name.clone(), subtitle, figure: &figure, pose: &pose, named }.draw()
+}
+
+/// The model's roles, where they can be told.
+fn body(model: &Model) -> Option<Body> {
+    let mut bind = Pose::rest(&model.skeleton);
+    for (joint, local) in model.skeleton.joints().zip(&model.bind) {
+        bind.set_local(joint, *local);
+    }
+    bind.update();
+    Body::find(&bind, &model.declared_roles).ok()
+}
+
+/// The joints that make a model's figure, with left and right as its roles say, or where it has none, its names.
+pub fn figure(model: &Model, body: Option<&Body>) -> Figure {
+    let skeleton = &*model.skeleton;
+    let mut sides = sides_by_name(skeleton);
+    if let Some(body) = body {
+        for side in Side::BOTH {
+            let arm = body.arm(side).map(|arm| arm.clavicle.unwrap_or(arm.upper_arm));
+            for root in [Some(body.leg(side).thigh), arm].into_iter().flatten() {
+                for joint in skeleton.below(root) {
+                    if let Some(s) = sides.get_mut(joint.index()) {
+                        *s = Some(side);
+                    }
+                }
+            }
+        }
+    }
+    Figure::new(skeleton, &model.skin, |joint| sides.get(joint.index()).copied().flatten())
+}
+
+/// The joints with a role, or where no role is known all of them, if they are few.
+fn named(model: &Model, figure: &Figure, body: Option<&Body>) -> Vec<JointId> {
+    if let Some(body) = body {
+        let main = |role: Role| !matches!(role, Role::Clavicle(_));
+        return body.assigned.iter().filter(|a| main(a.role)).map(|a| a.joint).collect();
+    }
+    let all: Vec<_> = figure.joints().filter(|&j| !model.skeleton.name(j).is_empty()).collect();
+    if all.len() <= MOST_NAMES { all } else { Vec::new() }
+}

@@ -1,0 +1,214 @@
+//! The picture of one pose: from the side and from the front, on the floor, with the names of the main joints.
+
+use glam::Vec3;
+use sinew::{JointId, Pose, rig::Side};
+
+use super::{
+    axis::{self, Unit},
+    canvas::{Anchor, Canvas, Point, Rect, TextStyle},
+    figure::{Extent, Figure, Look},
+    style::{self, Swatch},
+    view::View,
+};
+
+/// Width of the picture in pixels.
+const WIDTH: u32 = 1600;
+/// The figure is no taller than this, in pixels.
+const TALLEST: f32 = 860.0;
+/// Room for the heights to the left of the views.
+const RULER: f32 = 96.0;
+/// Room for names on each side of the front view.
+const NAMES: f32 = 190.0;
+/// From one name to the next.
+const LINE: f32 = 27.0;
+
+/// All that the picture shows.
+#[derive(Clone, Debug)]
+pub struct PosePicture<'a> {
+    /// The large line at the top.
+    pub title: String,
+    /// The line below it.
+    pub subtitle: String,
+    /// Which joints make the figure.
+    pub figure: &'a Figure,
+    /// The pose, in metres, Y up.
+    pub pose: &'a Pose,
+    /// Joints whose names are written beside the front view.
+    pub named: Vec<JointId>,
+}
+
+/// A name with the place that it points at.
+struct Label {
+    text: String,
+    joint: Point,
+    side: Option<Side>,
+    y: f32,
+}
+
+impl PosePicture<'_> {
+    /// Draws the picture.
+    pub fn draw(&self) -> Canvas {
+        let right = WIDTH as f32 - style::MARGIN;
+        let facing = self.figure.facing(self.pose).unwrap_or(Vec3::Z);
+        let (mut side, mut front) = (View::side(facing), View::front(facing));
+        let mut extents = [side, front].map(|v| self.figure.extent(self.pose, &v));
+        if !extents.iter().all(Extent::is_some) {
+            extents.iter_mut().for_each(|e| e.add([0.0; 2]));
+        }
+        let (lo, hi) = (extents[0].lo[1], extents[0].hi[1]);
+        let widths = extents.map(|e| e.size()[0]);
+        // A figure may lie flat: its widths give a measure then.
+        let size = (hi - lo).max(widths[0].max(widths[1]) * 0.25).max(1e-6);
+        // The floor is where the file has it, unless the figure floats far above it or reaches far below.
+        let floor = if lo.abs() < 0.25 * size { lo.min(0.0) } else { lo };
+        let names = if self.named.is_empty() { 0.0 } else { NAMES };
+        const BETWEEN: f32 = 90.0;
+        let room = right - style::MARGIN - RULER - 2.0 * names - BETWEEN - 40.0;
+        let across = (widths[0] + widths[1]).max(size * 0.2);
+        let scale = (TALLEST / (hi - floor).max(size * 0.1)).min(room / across);
+
+        let top = 176.0;
+        let bottom = top + (hi - floor).max(size * 0.1) * scale + 24.0;
+        let height = bottom + 92.0;
+        let mut canvas = Canvas::new(WIDTH, height.ceil() as u32, style::PAPER);
+        self.head(&mut canvas, right);
+
+        // What is left over of the width goes to both views alike.
+        let spare = (room - across * scale).max(0.0) / 2.0;
+        let left = style::MARGIN + RULER;
+        let side_room = widths[0] * scale + spare;
+        let front_room = right - left - side_room - BETWEEN;
+        let middles = [left + side_room / 2.0, left + side_room + BETWEEN + front_room / 2.0];
+        for ((view, extent), middle) in [&mut side, &mut front].into_iter().zip(&extents).zip(middles) {
+            view.scale = scale;
+            view.origin = [(extent.lo[0] + extent.hi[0]) / 2.0, floor];
+            view.page = [middle, bottom];
+        }
+        ruler(&mut canvas, &side, floor, hi, [left, right]);
+        for (view, name) in [(&side, "from its right"), (&front, "from the front")] {
+            canvas.text([view.page[0], bottom + 34.0], Anchor::Middle, name, style::HEADING);
+        }
+        scale_bar(&mut canvas, scale, size, right, bottom + 64.0);
+        self.figure.draw(&mut canvas, self.pose, &side, Look::Full, size);
+        self.figure.dots(&mut canvas, self.pose, &side);
+        self.figure.draw(&mut canvas, self.pose, &front, Look::Full, size);
+        self.figure.dots(&mut canvas, self.pose, &front);
+        let half = widths[1] * scale / 2.0;
+        self.names(&mut canvas, &front, half, names, (top - 10.0, bottom - 8.0));
+        canvas
+    }
+
+    fn head(&self, canvas: &mut Canvas, right: f32) {
+        let width = right - style::MARGIN;
+        let title = style::fit(canvas, &self.title, style::TITLE.size, width);
+        canvas.text([style::MARGIN, 76.0], Anchor::Left, &title, style::TITLE);
+        let sides = [Some(Side::Left), Some(Side::Right)].map(|s| self.figure.has(s));
+        let mut entries = Vec::new();
+        if sides.contains(&true) {
+            entries.push((Swatch::Area(style::body(Some(Side::Left))), "left"));
+            entries.push((Swatch::Area(style::body(Some(Side::Right))), "right"));
+            entries.push((Swatch::Area(style::body(None)), "middle"));
+        }
+        let subtitle = style::fit(canvas, &self.subtitle, style::BODY.size, width);
+        canvas.text([style::MARGIN, 112.0], Anchor::Left, &subtitle, style::BODY);
+        style::legend(canvas, 122.0, right, &entries, true);
+    }
+
+    /// Names stand in two columns beside the figure, each at the height of its joint or as near as the others let it.
+    fn names(&self, canvas: &mut Canvas, view: &View, half: f32, room: f32, (top, bottom): (f32, f32)) {
+        let skeleton = self.pose.skeleton();
+        let mut columns: [Vec<Label>; 2] = [Vec::new(), Vec::new()];
+        for &joint in &self.named {
+            let at = view.project(self.pose.position(joint));
+            let name = skeleton.name(joint);
+            if name.is_empty() || !(at[0].is_finite() && at[1].is_finite()) {
+                continue;
+            }
+            let text = style::fit(canvas, name, style::TICK.size, room);
+            let label = Label { text, joint: at, side: self.figure.side(joint), y: at[1].clamp(top, bottom) };
+            // The middle of the body goes where there is more room.
+            let k = match label.side {
+                Some(Side::Right) => 0,
+                Some(Side::Left) => 1,
+                None => usize::from(columns[1].len() < columns[0].len()),
+            };
+            columns[k].push(label);
+        }
+        for (k, mut labels) in columns.into_iter().enumerate() {
+            labels.truncate(((bottom - top) / LINE).floor().max(0.0) as usize);
+            spread(&mut labels, top, bottom);
+            let sign = if k == 0 { -1.0 } else { 1.0 };
+            let anchor = if k == 0 { Anchor::Right } else { Anchor::Left };
+            for label in &labels {
+                let x = view.page[0] + sign * (half + 44.0);
+                let y = label.y;
+                let color = style::body(label.side);
+                let knee = [x - sign * 14.0, y];
+                canvas.stroke(
+                    super::canvas::Path::line([label.joint, knee, [x - sign * 4.0, y]]),
+                    style::MUTED.with_opacity(0.45),
+                    1.0,
+                );
+                canvas.text([x, y + 6.0], anchor, &label.text, TextStyle { color, ..style::TICK });
+            }
+        }
+    }
+}
+
+/// Moves labels apart, up and down alike, and keeps them between `top` and `bottom`.
+fn spread(labels: &mut [Label], top: f32, bottom: f32) {
+    labels.sort_by(|a, b| a.y.total_cmp(&b.y));
+    // Labels that touch make one block around the mean of where they would be; blocks that touch join.
+    let mut blocks: Vec<(f32, usize)> = Vec::new();
+    let place = |middle: f32, n: usize| {
+        let half = (n as f32 - 1.0) * LINE / 2.0;
+        middle.min(bottom - half).max(top + half)
+    };
+    for label in labels.iter() {
+        blocks.push((label.y, 1));
+        while let [.., (a, n), (b, m)] = blocks[..] {
+            let apart = (n + m) as f32 * LINE / 2.0;
+            if place(b, m) - place(a, n) >= apart {
+                break;
+            }
+            blocks.pop();
+            blocks.pop();
+            // Each block's middle is the mean of its labels' wishes.
+            blocks.push(((a * n as f32 + b * m as f32) / (n + m) as f32, n + m));
+        }
+    }
+    let mut at = labels.iter_mut();
+    for (middle, n) in blocks {
+        let first = place(middle, n) - (n as f32 - 1.0) * LINE / 2.0;
+        for (i, label) in at.by_ref().take(n).enumerate() {
+            label.y = first + i as f32 * LINE;
+        }
+    }
+}
+
+/// Heights over the floor as lines behind both views.
+fn ruler(canvas: &mut Canvas, view: &View, floor: f32, hi: f32, [left, right]: [f32; 2]) {
+    let unit = Unit::of((hi - floor) * 1.3);
+    for (value, text) in axis::ticks(floor * unit.per_metre, hi * unit.per_metre, 9) {
+        let y = view.on_page([0.0, value / unit.per_metre])[1];
+        canvas.line([left, y], [right, y], style::GRID, 1.2);
+        canvas.text([left - 14.0, y + 7.0], Anchor::Right, &format!("{text} {}", unit.name), style::TICK);
+    }
+    let earth = Rect { x: left, y: view.page[1], w: right - left, h: 8.0 };
+    canvas.fill(earth.path(), style::EARTH);
+    let ground = style::role(sinew::draw::Role::Ground);
+    canvas.line([left, view.page[1]], [right, view.page[1]], ground, 2.2);
+}
+
+/// A bar of a round length about a third of the figure, with its right end at a point.
+pub fn scale_bar(canvas: &mut Canvas, scale: f32, figure: f32, right: f32, y: f32) {
+    let unit = Unit::of(figure * 0.8);
+    let lengths = axis::ticks(0.0, figure * 0.45 * unit.per_metre, 3);
+    let Some((length, text)) = lengths.into_iter().rev().find(|(v, _)| *v > 0.0) else { return };
+    let left = right - length / unit.per_metre * scale;
+    canvas.line([left, y], [right, y], style::MUTED, 2.0);
+    for x in [left, right] {
+        canvas.line([x, y - 6.0], [x, y + 6.0], style::MUTED, 2.0);
+    }
+    canvas.text([left - 12.0, y + 7.0], Anchor::Right, &format!("{text} {}", unit.name), style::TICK);
+}

@@ -26,26 +26,27 @@ pub fn picture(model: &Model, clip: Option<&Clip>, time: f32) -> Canvas {
         let time = time.clamp(clip.start(), clip.end());
         subtitle = format!("{} at {time:.2} s of {:.2} s", clip.name(), clip.end());
     }
-    let body = body(model);
-    let figure = figure(model, body.as_ref());
+    let bind = bind_pose(model);
+    let body = Body::find(&bind, &model.declared_roles).ok();
+    let figure = figure(model, &bind, body.as_ref());
     let named = named(model, &figure, body.as_ref());
     let count = figure.joints().count();
     subtitle.push_str(&format!(", {count} joint{}", if count == 1 { "" } else { "s" }));
     PosePicture { title: model.name.clone(), subtitle, figure: &figure, pose: &pose, named }.draw()
 }
 
-/// The model's roles, where they can be told.
-fn body(model: &Model) -> Option<Body> {
+/// The model as it was made, before any clip.
+fn bind_pose(model: &Model) -> Pose {
     let mut bind = Pose::rest(&model.skeleton);
     for (joint, local) in model.skeleton.joints().zip(&model.bind) {
         bind.set_local(joint, *local);
     }
     bind.update();
-    Body::find(&bind, &model.declared_roles).ok()
+    bind
 }
 
 /// The joints that make a model's figure, with left and right as its roles say, or where it has none, its names.
-pub fn figure(model: &Model, body: Option<&Body>) -> Figure {
+pub fn figure(model: &Model, bind: &Pose, body: Option<&Body>) -> Figure {
     let skeleton = &*model.skeleton;
     let mut sides = sides_by_name(skeleton);
     if let Some(body) = body {
@@ -60,7 +61,7 @@ pub fn figure(model: &Model, body: Option<&Body>) -> Figure {
             }
         }
     }
-    Figure::new(skeleton, &model.skin, |joint| sides.get(joint.index()).copied().flatten())
+    Figure::new(bind, &model.skin, |joint| sides.get(joint.index()).copied().flatten())
 }
 
 /// The joints with a role, or where no role is known all of them, if they are few.

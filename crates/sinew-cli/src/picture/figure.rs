@@ -90,8 +90,10 @@ const DIRECTIONS: usize = 60;
 
 impl Figure {
     /// Takes the joints that move a skin and those between them: a file's control bones, cameras and meshes are no part of
-    /// the figure. A model without a skin is taken whole. `side` tells the half of the body that a joint is of.
-    pub fn new(skeleton: &Skeleton, skin: &[SkinVertex], side: impl Fn(JointId) -> Option<Side>) -> Self {
+    /// the figure. A model without a skin is taken whole. `rest` is the figure standing (its bind pose), `side` tells the
+    /// half of the body that a joint is of.
+    pub fn new(rest: &Pose, skin: &[SkinVertex], side: impl Fn(JointId) -> Option<Side>) -> Self {
+        let skeleton = &**rest.skeleton();
         let count = skeleton.len();
         let mut weighted = vec![skin.is_empty(); count];
         for vertex in skin {
@@ -120,7 +122,22 @@ impl Figure {
             .into_iter()
             .map(|(joint, points)| Skin { joint, side: side(joint), points })
             .collect();
-        Self { bones, skins }
+        let mut figure = Self { bones, skins };
+        figure.let_go(rest);
+        figure
+    }
+
+    /// Leaves out what hands hold: skin of a limb that reaches further from its joint than half of the body.
+    fn let_go(&mut self, rest: &Pose) {
+        let places = || self.joints().map(|j| rest.position(j)).filter(|p| p.is_finite());
+        let (lo, hi) =
+            places().fold((f32::INFINITY, f32::NEG_INFINITY), |(lo, hi), p| (lo.min(p.y), hi.max(p.y)));
+        let furthest = (hi - lo) * 0.5;
+        self.skins.retain(|skin| {
+            let frame = rest.model(skin.joint);
+            let reach = skin.points.iter().map(|&p| frame.transform_vector3(p).length()).fold(0.0, f32::max);
+            skin.side.is_none() || reach <= furthest
+        });
     }
 
     /// The joints of the figure, parents first.
@@ -163,11 +180,21 @@ impl Figure {
         (n > 0).then(|| sum / n as f32)
     }
 
-    /// The level direction that a pose faces, from where its left and its right are; none where that cannot be told.
+    /// The level direction that a pose faces, from where its limbs leave the middle of the body; none where that cannot
+    /// be told.
     pub fn facing(&self, pose: &Pose) -> Option<Vec3> {
-        let left = self.middle(pose, Some(Side::Left))?;
-        let right = self.middle(pose, Some(Side::Right))?;
-        let across = left - right;
+        // Further down, limbs swing, and their middle says little of where the body faces.
+        let mut places = [(Vec3::ZERO, 0.0f32); 2];
+        for bone in &self.bones {
+            let (Some(side), Some(from)) = (bone.side, bone.from) else { continue };
+            let at = pose.position(bone.joint);
+            if self.side(from).is_none() && at.is_finite() {
+                let (sum, n) = &mut places[side.index()];
+                (*sum, *n) = (*sum + at, *n + 1.0);
+            }
+        }
+        let [(left, l), (right, r)] = places;
+        let across = left / l - right / r;
         Vec3::new(across.x, 0.0, across.z).cross(Vec3::Y).try_normalize()
     }
 
@@ -189,8 +216,12 @@ impl Figure {
         if nearness(Some(Side::Left)) > nearness(Some(Side::Right)) {
             sides.swap(0, 2);
         }
+        // Bones last, so that no flesh hides one.
         for side in sides {
-            self.draw_half(canvas, pose, view, side, height);
+            self.flesh(canvas, pose, view, side);
+        }
+        for side in sides {
+            self.solid_bones(canvas, pose, view, side, height);
         }
     }
 
@@ -205,7 +236,7 @@ impl Figure {
         }
     }
 
-    fn draw_half(&self, canvas: &mut Canvas, pose: &Pose, view: &View, side: Option<Side>, height: f32) {
+    fn flesh(&self, canvas: &mut Canvas, pose: &Pose, view: &View, side: Option<Side>) {
         let mut flesh = Path::default();
         for skin in self.skins.iter().filter(|s| s.side == side) {
             let frame = pose.model(skin.joint);
@@ -216,7 +247,10 @@ impl Figure {
         // The rim keeps limbs of the same tint apart.
         canvas.stroke(flesh.clone(), style::tint(color, 0.45), 2.0);
         canvas.fill(flesh, style::tint(color, 0.22));
+    }
 
+    fn solid_bones(&self, canvas: &mut Canvas, pose: &Pose, view: &View, side: Option<Side>, height: f32) {
+        let color = style::body(side);
         let mut list = DrawList::new();
         for bone in self.bones.iter().filter(|b| b.side == side) {
             let Some(from) = bone.from else { continue };
@@ -242,8 +276,7 @@ impl Figure {
 /// For each joint with a skin the points of it that lie outermost.
 fn outer_points(skeleton: &Skeleton, skin: &[SkinVertex]) -> Vec<(JointId, Vec<Vec3>)> {
     let mut all: Vec<Vec<Vec3>> = vec![Vec::new(); skeleton.len()];
-    // A vertex that several joints move bends away from each: it would draw spikes at the joints. Half is enough to follow.
-    for vertex in skin.iter().filter(|v| v.weight >= 0.5 && v.position.is_finite()) {
+    for vertex in skin.iter().filter(|v| v.position.is_finite()) {
         if let Some(points) = all.get_mut(vertex.joint.index()) {
             points.push(vertex.position);
         }

@@ -94,7 +94,7 @@ impl PosePicture<'_> {
         self.figure.draw(&mut canvas, self.pose, &front, Look::Full, size);
         self.figure.dots(&mut canvas, self.pose, &front);
         let half = widths[1] * scale / 2.0;
-        self.names(&mut canvas, &front, half, names, (top - 10.0, bottom - 8.0));
+        self.names(&mut canvas, &front, half, names, (top - 10.0, bottom - 16.0));
         canvas
     }
 

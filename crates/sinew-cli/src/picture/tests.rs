@@ -188,7 +188,7 @@ fn walk(seconds: f32, speed: f32, size: f32) -> Walk {
 impl Walk {
     fn draw(&self, title: &str) -> Canvas {
         let sides = sides_by_name(&self.skeleton);
-        let figure = Figure::new(&self.skeleton, &[], |j| sides[j.index()]);
+        let figure = Figure::new(&self.before[0], &[], |j| sides[j.index()]);
         let picture = Picture {
             title: title.into(),
             subtitle: "Walking_A on low stairs (12 x 40 cm), travel 1.3 m/s".into(),

@@ -7,10 +7,10 @@ mod judge;
 use std::sync::Arc;
 
 use sinew::{
-    Goal, JointId, Pose, Skeleton, Status, Transform,
+    Chain, Goal, JointId, Pole, Pose, Skeleton, Status, Transform,
     glam::{Quat, Vec3},
     math,
-    solve::TwoBone,
+    solve::{BendSide, TwoBone, TwoBoneError},
 };
 
 /// A leg of three joints from these rest offsets.
@@ -89,4 +89,220 @@ fn a_goal_too_far_is_faced_and_one_too_near_folds() {
     let folded = (a - b).abs();
     assert!(matches!(report.status, Status::Unreachable { by } if (by - (folded - 0.001)).abs() < 1e-5));
     assert!(miss(&pose, ids[2], Vec3::new(0.0, 0.9, folded)) < 1e-6);
+}
+
+/// The largest angle in radians by which the limb's bones differ between two poses, and the turn of its rolls.
+fn turned(a: &Pose, b: &Pose, ids: [JointId; 3]) -> f64 {
+    let mut most = 0.0f64;
+    for id in ids {
+        let (fa, fb) = (judge::frame(a, id), judge::frame(b, id));
+        for k in 0..3 {
+            let chord = judge::length(judge::sub(judge::unit(fa.columns[k]), judge::unit(fb.columns[k])));
+            most = most.max(2.0 * (0.5 * chord).min(1.0).asin());
+        }
+    }
+    most
+}
+
+/// Solves from the same pose along a path of goals; gives the largest turn of a joint (radians) for each limb's length
+/// that the goal goes.
+fn speed(limb: &TwoBone, rest: &Pose, ids: [JointId; 3], pole: Pole, path: impl Fn(f32) -> Vec3) -> f64 {
+    let length = f64::from(limb.lengths(rest).0 + limb.lengths(rest).1);
+    let (mut last, mut fastest): (Option<(Pose, Vec3)>, f64) = (None, 0.0);
+    for i in 0..=2000 {
+        let goal = path(i as f32 / 2000.0);
+        let mut pose = rest.clone();
+        let report = limb.solve(&mut pose, &Goal::at(goal).with_pole(pole)).unwrap();
+        assert!(!report.branch_changed);
+        if let Some((before, from)) = &last {
+            let step = judge::length(judge::sub(judge::v(goal), judge::v(*from))) / length;
+            // Two thousandths of a radian are what f32 leaves of the flexion at full stretch.
+            fastest = fastest.max((turned(&pose, before, ids) - 2e-3).max(0.0) / step);
+        }
+        last = Some((pose, goal));
+    }
+    fastest
+}
+
+#[test]
+fn a_soft_limb_goes_through_full_stretch_without_a_pop() {
+    let (mut limb, rest, ids) = standing();
+    let down = |t: f32| Vec3::new(0.05, 0.9 - 0.6 - 0.6 * t, 0.1);
+    let hard = speed(&limb, &rest, ids, Pole::Keep, down);
+    limb.soft = 0.05;
+    let soft = speed(&limb, &rest, ids, Pole::Keep, down);
+    // The flexion is about sqrt(8 (1 - d)) near full stretch, and 1 - d falls by e in each zone of 5 %: its speed is at
+    // most sqrt(0.4) / 0.1 radians a length.
+    assert!(soft < 7.0, "{soft}");
+    assert!(hard > 3.0 * soft, "without the zone it pops: {hard} and {soft}");
+}
+
+#[test]
+fn a_goal_passes_the_pole_and_the_root_without_a_pop() {
+    let (limb, rest, ids) = standing();
+    // Kicking forward and up across the pole's direction, 1 and 0.06 degrees beside it.
+    for beside in [0.01, 0.001, 0.0] {
+        let kick = |t: f32| {
+            let a = -1.2 + 1.15 * t;
+            Vec3::new(beside, 0.9 + 0.7 * a.sin(), 0.7 * a.cos())
+        };
+        let fast = speed(&limb, &rest, ids, Pole::Direction(Vec3::Z), kick);
+        assert!(fast < 15.0, "{fast} beside the pole by {beside}");
+    }
+    // Past the hip at a tenth of the leg. The leg swings over the top, where the way round is open, no further.
+    let over = |t: f32| Vec3::new(0.0, 0.81, 0.4 - 0.8 * t);
+    let fast = speed(&limb, &rest, ids, Pole::Keep, over);
+    assert!(fast < 20.0, "{fast}");
+}
+
+#[test]
+fn straight_legs_bend_about_their_hinge_and_both_sides_are_there() {
+    let (s, ids) = leg([Vec3::ZERO, Vec3::NEG_Y * 0.5, Vec3::NEG_Y * 0.5]);
+    let mut limb = TwoBone::new(&s, ids[0], ids[1], ids[2]).unwrap();
+    assert_eq!(limb.hinge, None, "a straight rest pose tells no hinge");
+    let goal = Vec3::new(0.0, -0.8, 0.0);
+    for side in [BendSide::Keep, BendSide::Positive, BendSide::Negative] {
+        let mut pose = Pose::rest(&s);
+        (limb.hinge, limb.side) = (Some(Vec3::X), side);
+        limb.solve(&mut pose, &Goal::at(goal)).unwrap();
+        assert!(miss(&pose, ids[2], goal) < 1e-6);
+        // About +x, the shin goes from -y to -z, so the knee goes to +z.
+        let knee = judge::position(&pose, ids[1]);
+        let want = if side == BendSide::Negative { -0.3 } else { 0.3 };
+        assert!((knee[2] - want).abs() < 1e-6 && knee[0].abs() < 1e-6, "{side:?}: {knee:?}");
+    }
+    // Without any hint it bends somewhere, and always the same way.
+    limb.hinge = None;
+    let (mut a, mut b) = (Pose::rest(&s), Pose::rest(&s));
+    limb.solve(&mut a, &Goal::at(goal)).unwrap();
+    limb.solve(&mut b, &Goal::at(goal)).unwrap();
+    assert!(miss(&a, ids[2], goal) < 1e-6 && a.locals() == b.locals());
+    // A leg folded onto its own root unfolds.
+    let mut pose = Pose::rest(&s);
+    pose.set_rotation(ids[1], Quat::from_xyzw(1.0, 0.0, 0.0, 0.0));
+    limb.hinge = Some(Vec3::X);
+    limb.solve(&mut pose, &Goal::at(goal)).unwrap();
+    assert!(miss(&pose, ids[2], goal) < 1e-6);
+}
+
+#[test]
+fn a_knee_bent_the_wrong_way_is_turned_round_and_said_so() {
+    let (mut limb, mut pose, ids) = standing();
+    // The rest pose flexes about its hinge by construction; bend it back by twice that.
+    let hinge = limb.hinge.unwrap();
+    pose.set_rotation(ids[1], math::axis_angle(hinge.normalize(), -0.6));
+    pose.update();
+    let goal = Vec3::new(0.1, 0.3, 0.1);
+    let mut kept = pose.clone();
+    assert!(!limb.solve(&mut kept, &Goal::at(goal)).unwrap().branch_changed);
+    limb.side = BendSide::Positive;
+    let report = limb.solve(&mut pose, &Goal::at(goal)).unwrap();
+    assert!(report.branch_changed && miss(&pose, ids[2], goal) < 1e-6);
+    // The knees lie on either side of the line from hip to goal.
+    let across = |p: &Pose| {
+        let hip = judge::v(Vec3::new(0.0, 0.9, 0.0));
+        let way = judge::unit(judge::sub(judge::v(goal), hip));
+        let knee = judge::sub(judge::position(p, ids[1]), hip);
+        judge::sub(knee, judge::scale(way, judge::dot(knee, way)))
+    };
+    assert!(judge::dot(across(&kept), across(&pose)) < 0.0);
+}
+
+#[test]
+fn the_knee_turns_to_the_pole_and_then_by_the_swivel() {
+    let (mut limb, rest, ids) = standing();
+    let (hip, goal) = (Vec3::new(0.0, 0.9, 0.0), Vec3::new(0.1, 0.3, 0.2));
+    let across = |p: &Pose, v: judge::V| {
+        let way = judge::unit(judge::sub(judge::v(goal), judge::v(hip)));
+        let _ = p;
+        judge::unit(judge::sub(v, judge::scale(way, judge::dot(v, way))))
+    };
+    for pole in [Vec3::new(1.0, 0.5, 1.0), Vec3::new(-2.0, 0.1, 0.3), Vec3::new(0.3, 0.2, -1.0)] {
+        let wanted = across(&rest, judge::sub(judge::v(pole), judge::v(hip)));
+        let knee = |limb: &TwoBone| {
+            let mut pose = rest.clone();
+            limb.solve(&mut pose, &Goal::at(goal).with_pole(Pole::Point(pole))).unwrap();
+            assert!(miss(&pose, ids[2], goal) < 1e-6);
+            across(&pose, judge::sub(judge::position(&pose, ids[1]), judge::v(hip)))
+        };
+        limb.swivel = 0.0;
+        let found = knee(&limb);
+        assert!(judge::length(judge::sub(found, wanted)) < 1e-5, "{found:?} {wanted:?}");
+        limb.swivel = 0.5;
+        let turned = knee(&limb);
+        // Right-handed about the way from the hip to the goal.
+        let way = judge::unit(judge::sub(judge::v(goal), judge::v(hip)));
+        assert!((judge::dot(turned, wanted) - 0.5f64.cos()).abs() < 1e-5);
+        assert!((judge::dot(judge::cross(wanted, turned), way) - 0.5f64.sin()).abs() < 1e-5);
+    }
+}
+
+#[test]
+fn the_roll_of_the_animation_is_kept() {
+    let (limb, rest, ids) = standing();
+    let mut r = noise(7);
+    for _ in 0..500 {
+        let mut pose = rest.clone();
+        let way = Vec3::new(r(), r() - 0.5, r()).normalize();
+        limb.solve(&mut pose, &Goal::at(Vec3::new(0.0, 0.9, 0.0) + way * 0.6)).unwrap();
+        // The bend plane's normal, carried by the turn from the old direction of the limb to the new about the axis across
+        // both (Rodrigues' formula, f64).
+        let normal = |p: &Pose| {
+            let at = ids.map(|id| judge::position(p, id));
+            judge::unit(judge::cross(judge::sub(at[1], at[0]), judge::sub(at[2], at[1])))
+        };
+        let direction =
+            |p: &Pose| judge::unit(judge::sub(judge::position(p, ids[2]), judge::position(p, ids[0])));
+        let (from, to, n) = (direction(&rest), direction(&pose), normal(&rest));
+        let (axis, cos) = (judge::cross(from, to), judge::dot(from, to));
+        let carried = judge::add(
+            judge::add(judge::scale(n, cos), judge::cross(axis, n)),
+            judge::scale(axis, judge::dot(axis, n) / (1.0 + cos)),
+        );
+        let found = normal(&pose);
+        assert!(judge::length(judge::sub(carried, found)) < 2e-5 / (1.0 + cos), "{carried:?} {found:?}");
+    }
+}
+
+#[test]
+fn flexion_remains_as_asked() {
+    let (mut limb, rest, ids) = standing();
+    limb.min_flexion = 0.2;
+    let mut pose = rest.clone();
+    let report = limb.solve(&mut pose, &Goal::at(Vec3::new(0.0, -2.0, 0.0))).unwrap();
+    assert!(matches!(report.status, Status::Unreachable { .. }));
+    let at = ids.map(|id| judge::position(&pose, id));
+    let (u, v) = (judge::sub(at[1], at[0]), judge::sub(at[2], at[1]));
+    let flexion = judge::length(judge::cross(judge::unit(u), judge::unit(v))).asin();
+    assert!((flexion - 0.2).abs() < 1e-5, "{flexion}");
+}
+
+#[test]
+fn a_sole_meets_its_place_with_the_foot_turned_as_asked() {
+    let (_, rest, ids) = standing();
+    let sole = Vec3::new(0.0, -0.1, 0.08);
+    let chain = Chain::new(rest.skeleton(), ids[0], ids[2]).unwrap();
+    let chain = chain.with_tip_offset(rest.skeleton(), sole).unwrap();
+    let limb = TwoBone::from_chain(rest.skeleton(), chain, ids[1]).unwrap();
+    let turn = math::axis_angle(Vec3::new(0.6, 0.0, 0.8), 0.5);
+    for weight in [0.0, 0.3, 0.7, 1.0] {
+        let mut pose = rest.clone();
+        let goal = Goal { rotation_weight: weight, ..Goal::at(Vec3::new(0.1, 0.2, 0.2)).with_rotation(turn) };
+        limb.solve(&mut pose, &goal).unwrap();
+        let frame = judge::frame(&pose, ids[2]);
+        let found = frame.point(judge::v(sole));
+        assert!(judge::length(judge::sub(found, judge::v(Vec3::new(0.1, 0.2, 0.2)))) < 1e-6, "{weight}");
+        if weight == 1.0 {
+            let x = judge::v(math::rotate(turn, Vec3::X));
+            assert!(judge::length(judge::sub(frame.columns[0], x)) < 1e-6);
+        }
+    }
+}
+
+#[test]
+fn joints_that_make_no_limb_are_named() {
+    let (_, rest, ids) = standing();
+    let wrong = TwoBone::new(rest.skeleton(), ids[0], ids[0], ids[2]).unwrap_err();
+    assert_eq!(wrong.to_string(), "joint `hip` does not lie between joints `hip` and `ankle`");
+    assert!(matches!(TwoBone::new(rest.skeleton(), ids[2], ids[1], ids[0]), Err(TwoBoneError::Chain(_))));
 }

@@ -56,8 +56,8 @@ pub struct Up {
 /// offset. A turn about t remains free; it is used for the up vector, and otherwise left alone, so that the roll is kept.
 ///
 /// A target nearer to the joint than r is out of reach of the line, and one that would have to lie behind the ray's start
-/// (s < 0) out of reach of the ray: both are reported with the distance from the target to the ray. A target on the joint
-/// turns nothing. A target exactly behind is turned to about the up axis, if there is one.
+/// (s < 0) out of reach of the ray. Then the point of the ray that is nearest to the joint faces the target, which leaves
+/// the least distance; the report tells it. A target on the joint turns nothing. A target exactly behind is turned to about the up axis, if there is one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Aim {
     /// The joint that turns.
@@ -88,64 +88,39 @@ pub struct Ray {
 /// is out of the ray's reach (0 where it is not). Every number given must be finite.
 #[inline]
 pub fn aim_ray(ray: &Ray, target: Vec3) -> (Quat, f32) {
-    let m = ray.axis;
-    let along = ray.offset.dot(m);
-    let r2 = (ray.offset - m * along).length_squared();
-    let x2 = target.length_squared();
-    // Squares that overflow or vanish: the same in numbers near 1.
-    if !(x2.is_normal() && ray.offset.length_squared() < 1e30) {
-        return aim_scaled(ray, target);
-    }
-    let (r, x) = (math::sqrt(r2), math::sqrt(x2));
-    let (p, by) = if x >= r {
-        let s = math::sqrt((x - r) * (x + r)) - along;
-        (ray.offset + m * s, (-s).max(0.0))
-    } else {
-        (ray.offset - m * along, r - x)
-    };
-    let p2 = p.length_squared();
-    let pl = math::sqrt(p2);
-    let fallback = ray.up.map_or(Vec3::ZERO, |(own, _)| own);
-    let half = |from: Vec3| math::perpendicular(from / pl, fallback);
-    if pl <= 0.0 {
+    let size = largest(target).max(largest(ray.offset));
+    // Lengths below 2, so that products of four lengths do not overflow at any scale.
+    let k = to_unit(size);
+    let (o, t, m) = (ray.offset * k, target * k, ray.axis);
+    let along = o.dot(m);
+    let r = math::sqrt((o - m * along).length_squared());
+    let x = math::sqrt(t.length_squared());
+    // Behind its start the ray is not: then the start itself, and short of r the line's nearest point, faces the target.
+    let s = (math::sqrt(((x - r) * (x + r)).max(0.0)) - along).max(0.0);
+    let p = o + m * s;
+    let pl = math::sqrt(p.length_squared());
+    let by = ((pl - x).max(0.0) / k).min(f32::MAX);
+    // A target, or a ray, on the joint itself has no direction.
+    if x <= 1e-9 || pl <= 1e-9 {
         return (Quat::IDENTITY, by);
     }
-    let (q, weak) = arc(p, target, pl * x, Vec3::ZERO);
-    let mut q = if weak && q.w == 0.0 {
-        let axis = half(p);
-        Quat::from_xyzw(axis.x, axis.y, axis.z, 0.0)
-    } else {
-        q
-    };
+    let (mut q, mut weak) = arc(p, t, pl * x, Vec3::ZERO);
+    if weak && q.w == 0.0 {
+        let axis = math::perpendicular(p / pl, ray.up.map_or(Vec3::ZERO, |(own, _)| own));
+        q = Quat::from_xyzw(axis.x, axis.y, axis.z, 0.0);
+    }
     q = math::normalize(q);
     if let Some((own, wanted)) = ray.up {
-        let axis = target / x;
-        let own = math::perpendicular(axis, math::rotate(q, own));
-        q = math::mul(twist_towards(axis, own, wanted).0, q);
+        let axis = t * (1.0 / x);
+        let (twist, rough) = twist_towards(axis, math::rotate(q, own), wanted);
+        q = math::normalize(math::mul(twist, q));
+        weak |= rough;
     }
-    if weak || ray.up.is_some() {
+    if weak {
         let now = math::rotate(q, p);
-        q = math::normalize(math::mul(arc(now, target, pl * x, m).0, q));
+        q = math::normalize(math::mul(arc(now, t, pl * x, m).0, q));
     }
     (q, by)
-}
-
-#[cold]
-fn aim_scaled(ray: &Ray, target: Vec3) -> (Quat, f32) {
-    let size = largest(target).max(largest(ray.offset));
-    if largest(target) <= 0.0 || size <= 0.0 {
-        // The target lies on the joint: no turn brings the ray nearer.
-        let (o, along) = (ray.offset, ray.offset.dot(ray.axis));
-        let nearest = if along < 0.0 { o - ray.axis * along } else { o };
-        return (Quat::IDENTITY, nearest.length().min(f32::MAX));
-    }
-    let k = to_unit(size);
-    let (offset, target) = (ray.offset * k, target * k);
-    if !target.length_squared().is_normal() {
-        return (Quat::IDENTITY, math::sqrt(offset.length_squared()) / k);
-    }
-    let (q, by) = aim_ray(&Ray { offset, ..*ray }, target);
-    (q, (by / k).min(f32::MAX))
 }
 
 impl Aim {
@@ -191,8 +166,14 @@ impl Aim {
             turn = partial::partial_swing_twist(turn, axis, self.weight);
         }
         let mut report = Report::default();
-        // A turn below f32's rounding of rotations would only stir the bits.
-        if Vec3::new(turn.x, turn.y, turn.z).length_squared() > 1e-13 && self.weight > 0.0 {
+        // Half the angle that the rounding of rotations and of places amounts to: a smaller turn would only stir the bits.
+        let places = largest(target) / largest(way).max(f32::MIN_POSITIVE);
+        let rounding = (5e-7 + 4e-7 * places).min(1e-3);
+        let v = Vec3::new(turn.x, turn.y, turn.z);
+        let roll = v.dot(direction(way));
+        // The roll follows directions that may lie ten degrees from the axis, which magnifies their rounding six times.
+        let moves = v.length_squared() - roll * roll > rounding * rounding || roll.abs() > 6.0 * rounding;
+        if moves && self.weight > 0.0 {
             pose.turn(self.joint, turn);
             pose.update();
             report.iterations = 1;

@@ -37,15 +37,38 @@ pub(crate) fn arc(from: Vec3, to: Vec3, product: f32, fallback: Vec3) -> (Quat, 
     (Quat::from_xyzw(c.x, c.y, c.z, w), weak)
 }
 
-/// Turn about the unit vector `axis` that brings `own` (a unit vector across it) towards `wanted` (any direction, any
-/// length), and whether that is more than a right angle. A wanted direction near the axis fades out smoothly: what is
-/// there is kept.
+/// Turn, of no particular length, about the unit vector `axis` that brings `own` towards `wanted` (directions of any
+/// length), as far as the parts across the axis go. A wanted direction near the axis fades out smoothly: what is there is
+/// kept. The flag says that the turn is beyond a right angle.
+///
+/// The parts across the axis need not be found: with a the axis, own x wanted . a and
+/// own . wanted - (own . a) (wanted . a) are the sine and the cosine of the angle between them, times both lengths.
+#[inline]
 pub(crate) fn twist_towards(axis: Vec3, own: Vec3, wanted: Vec3) -> (Quat, bool) {
     let size = largest(wanted);
     if size <= 0.0 {
         return (Quat::IDENTITY, false);
     }
     let wanted = wanted * to_unit(size);
+    let (own_along, along) = (own.dot(axis), wanted.dot(axis));
+    let sin = own.cross(wanted).dot(axis);
+    let cos = own.dot(wanted) - own_along * along;
+    let (own2, all2) = (own.length_squared(), wanted.length_squared());
+    let length = math::sqrt(sin * sin + cos * cos);
+    let plain = all2 - along * along > FADE * FADE * all2
+        && own2 - own_along * own_along > 1e-4 * own2
+        && length + cos > 0.1 * length;
+    if plain {
+        let v = axis * sin;
+        return (Quat::from_xyzw(v.x, v.y, v.z, length + cos), cos < 0.0);
+    }
+    twist_faded(axis, own, wanted)
+}
+
+/// The same where the wanted direction fades, or lies opposite.
+#[cold]
+fn twist_faded(axis: Vec3, own: Vec3, wanted: Vec3) -> (Quat, bool) {
+    let own = math::perpendicular(axis, own);
     let across = wanted - axis * wanted.dot(axis);
     let t = math::sqrt(across.length_squared() / wanted.length_squared()) / FADE;
     let weight = if t < 1.0 { t * t * (3.0 - 2.0 * t) } else { 1.0 };
@@ -54,5 +77,8 @@ pub(crate) fn twist_towards(axis: Vec3, own: Vec3, wanted: Vec3) -> (Quat, bool)
         return (Quat::IDENTITY, false);
     }
     let way = math::perpendicular(axis, way);
-    (math::shortest_arc(own, way, axis), own.dot(way) < 0.0)
+    let turn = math::shortest_arc(own, way, axis);
+    // Next to opposite a first arc is coarse; a second one from where it leads is not.
+    let rest = math::shortest_arc(math::rotate(turn, own), way, axis);
+    (math::mul(rest, turn), own.dot(way) < 0.0)
 }

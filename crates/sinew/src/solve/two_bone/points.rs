@@ -98,7 +98,8 @@ pub fn solve_points(at: &Points, goal: Vec3, pole: Pole, bend: &Bend) -> Turns {
     let el = math::sqrt(e.length_squared());
     let (aim, al) = if x > TINY * straight { (g, gl) } else { (e, el) };
     // What the places' own rounding amounts to: nearer is not nearer.
-    let rounding = 5e-7 * straight + 1.2e-7 * k * largest(goal).min(straight / k * 1e6);
+    let places = largest(at.root).max(largest(at.tip)).max(largest(goal).min(1e6 * size));
+    let rounding = 7e-7 * straight + 3e-7 * k * places;
     let there = al > 0.0 && (e - aim * (d / al)).length_squared() <= rounding * rounding;
 
     // Half the flexion that gives d, as a cosine and a sine of one common length (cosine rule, factored).
@@ -142,10 +143,11 @@ pub fn solve_points(at: &Points, goal: Vec3, pole: Pole, bend: &Bend) -> Turns {
     if turned {
         let axis = g / gl;
         let (twist, changed) = about_goal(axis, math::rotate(root, n), pole, at.root, bend.swivel);
-        if there && !flipped && Vec3::new(twist.x, twist.y, twist.z).length_squared() < 1e-12 {
+        let v = Vec3::new(twist.x, twist.y, twist.z);
+        if there && !flipped && v.length_squared() < 1e-12 * twist.w * twist.w {
             return Turns { by, ..still };
         }
-        root = math::mul(twist, root);
+        root = math::normalize(math::mul(twist, root));
         swing_flipped = changed;
     }
     if weak || weak_lift || turned {

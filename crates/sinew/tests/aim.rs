@@ -1,0 +1,105 @@
+//! Aim: known answers and edges, judged in f64.
+
+#[path = "promises/judge.rs"]
+#[allow(dead_code)]
+mod judge;
+
+use std::sync::Arc;
+
+use sinew::{
+    JointId, Pose, Skeleton, SolveError, Status, Transform,
+    glam::Vec3,
+    solve::{Aim, Up},
+};
+
+/// A head that hangs, turned and mirrored, on a body in centimetres.
+fn head() -> (Pose, JointId) {
+    let mut b = Skeleton::builder();
+    let body = b.add("body", None, Transform { scale: Vec3::splat(0.01), ..Transform::IDENTITY });
+    let mirror =
+        Transform { scale: Vec3::new(-1.0, 1.0, 1.0), ..Transform::from_translation(Vec3::Y * 160.0) };
+    let head = b.add("head", Some(body), mirror);
+    let (skeleton, ids) = b.build().unwrap();
+    (Pose::rest(&Arc::new(skeleton)), ids[head])
+}
+
+#[test]
+fn the_ray_from_an_offset_passes_through_the_target_and_stays_upright() {
+    let (rest, head) = head();
+    let aim = Aim {
+        offset: Vec3::new(3.0, 10.0, 8.0),
+        up: Some(Up { axis: Vec3::Y, direction: Vec3::Y }),
+        ..Aim::new(head, Vec3::Z)
+    };
+    for i in 0..200 {
+        let f = i as f32;
+        let target = Vec3::new((f * 0.7).sin(), 1.6 + 0.6 * (f * 1.3).cos(), (f * 0.7).cos());
+        let mut pose = rest.clone();
+        let report = aim.solve(&mut pose, target).unwrap();
+        assert_eq!(report.status, Status::Reached);
+        let frame = judge::frame(&pose, head);
+        let to = judge::sub(judge::v(target), frame.point(judge::v(aim.offset)));
+        let along = judge::unit(frame.vector([0.0, 0.0, 1.0]));
+        assert!(judge::length(judge::cross(along, to)) < 2e-6 && judge::dot(along, to) > 0.0);
+        // Upright: the head's side is level, seen along the way to the target.
+        let way = judge::unit(judge::sub(judge::v(target), frame.origin));
+        let level = judge::unit(judge::cross(way, [0.0, 1.0, 0.0]));
+        let up = judge::unit(frame.vector([0.0, 1.0, 0.0]));
+        assert!(judge::dot(level, up).abs() < 2e-6 && up[1] > 0.0);
+    }
+}
+
+#[test]
+fn a_target_inside_the_offset_is_out_of_reach_by_what_is_missing() {
+    let (rest, head) = head();
+    let aim = Aim { offset: Vec3::new(0.0, 30.0, 0.0), ..Aim::new(head, Vec3::Z) };
+    let mut pose = rest.clone();
+    let report = aim.solve(&mut pose, Vec3::new(0.1, 1.6, 0.0)).unwrap();
+    assert!(matches!(report.status, Status::Unreachable { by } if (by - 0.2).abs() < 1e-6), "{report:?}");
+    assert!((report.position_residual - 0.2).abs() < 1e-6);
+}
+
+#[test]
+fn the_roll_is_kept_without_an_up_and_behind_is_reached() {
+    let (rest, head) = head();
+    let mut pose = rest.clone();
+    Aim::new(head, Vec3::Z).solve(&mut pose, Vec3::new(2.0, 1.6, 0.0)).unwrap();
+    // From +z to +x about y: the up axis stays.
+    assert!(
+        judge::length(judge::sub(judge::unit(judge::frame(&pose, head).columns[1]), [0.0, 1.0, 0.0])) < 1e-6
+    );
+    let mut pose = rest.clone();
+    let up = Some(Up { axis: Vec3::Y, direction: Vec3::Y });
+    Aim { up, ..Aim::new(head, Vec3::Z) }.solve(&mut pose, Vec3::new(0.0, 1.6, -2.0)).unwrap();
+    let frame = judge::frame(&pose, head);
+    assert!(judge::length(judge::sub(judge::unit(frame.columns[2]), [0.0, 0.0, -1.0])) < 1e-6);
+    assert!(judge::length(judge::sub(judge::unit(frame.columns[1]), [0.0, 1.0, 0.0])) < 1e-6);
+}
+
+#[test]
+fn looking_past_the_zenith_has_no_leap() {
+    let (rest, head) = head();
+    let up = Some(Up { axis: Vec3::Y, direction: Vec3::Y });
+    let aim = Aim { up, ..Aim::new(head, Vec3::Z) };
+    let mut last: Option<Pose> = None;
+    for i in 0..=4000 {
+        // From the horizon to straight above, half a degree beside.
+        let a = i as f32 / 4000.0 * 1.5;
+        let mut pose = rest.clone();
+        aim.solve(&mut pose, Vec3::new(0.01, 1.6 + a.sin(), a.cos())).unwrap();
+        if let Some(before) = last.replace(pose.clone()) {
+            let (p, q) = (judge::frame(&before, head), judge::frame(&pose, head));
+            for k in 0..3 {
+                let leap = judge::length(judge::sub(judge::unit(p.columns[k]), judge::unit(q.columns[k])));
+                assert!(leap < 0.02, "{leap} at {a}");
+            }
+        }
+    }
+}
+
+#[test]
+fn an_axis_of_no_length_is_refused() {
+    let (mut pose, head) = head();
+    let error = Aim::new(head, Vec3::ZERO).solve(&mut pose, Vec3::X).unwrap_err();
+    assert!(matches!(error, SolveError::OutOfRange { what: "the aiming axis", value: 0.0, .. }));
+}

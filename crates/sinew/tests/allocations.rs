@@ -1,0 +1,50 @@
+//! No solver touches the heap in a frame.
+
+use std::sync::Arc;
+
+use sinew::{
+    Chain, Goal, Pole, Pose, Skeleton, Transform,
+    glam::{Quat, Vec3},
+    solve::{Aim, TwoBone, Up},
+};
+
+#[test]
+fn solving_allocates_nothing() {
+    let mut b = Skeleton::builder();
+    let at = |x, y, z| Transform::from_translation(Vec3::new(x, y, z));
+    let hips = b.add("hips", None, at(0.0, 1.0, 0.0));
+    let thigh = b.add("thigh", Some(hips), at(0.1, 0.0, 0.0));
+    let shin = b.add("shin", Some(thigh), at(0.0, -0.45, 0.02));
+    b.add("foot", Some(shin), at(0.0, -0.45, -0.02));
+    let (skeleton, ids) = b.build().unwrap();
+    let skeleton = Arc::new(skeleton);
+    let chain =
+        Chain::new(&skeleton, ids[1], ids[3]).unwrap().with_tip_offset(&skeleton, Vec3::NEG_Y * 0.1).unwrap();
+    let mut limb = TwoBone::from_chain(&skeleton, chain, ids[2]).unwrap();
+    limb.soft = 0.05;
+    limb.swivel = 0.1;
+    let aim = Aim {
+        offset: Vec3::new(0.0, 0.1, 0.1),
+        up: Some(Up { axis: Vec3::Y, direction: Vec3::Y }),
+        ..Aim::new(ids[0], Vec3::Z)
+    };
+    let mut pose = Pose::rest(&skeleton);
+
+    let counted = allocation_counter::measure(|| {
+        for i in 0..100 {
+            let f = i as f32 * 0.1;
+            let goal = Goal {
+                position_weight: 0.01 * f,
+                pole: Pole::Direction(Vec3::Z),
+                ..Goal::at(Vec3::new(f.sin(), f.cos(), 0.5)).with_rotation(Quat::from_rotation_y(f))
+            };
+            limb.solve(&mut pose, &goal).unwrap();
+            aim.solve(&mut pose, Vec3::new(f.cos(), 1.0, 3.0 * f.sin())).unwrap();
+        }
+    });
+    assert_eq!(counted.count_total, 0, "{counted:?}");
+
+    // The counter counts.
+    let counted = allocation_counter::measure(|| drop(std::hint::black_box(Vec::<u8>::with_capacity(100))));
+    assert_eq!(counted.count_total, 1);
+}

@@ -148,6 +148,11 @@ impl Case {
         a
     }
 
+    /// Whether the given file has joints and no mesh.
+    pub fn is_bare(&self) -> bool {
+        self.file.is_some_and(|f| f.ends_with(".bvh"))
+    }
+
     /// Whether the given file is glTF, whose content must come back unharmed.
     pub fn is_gltf(&self) -> bool {
         self.file.is_some_and(|f| f.starts_with("gltf/"))

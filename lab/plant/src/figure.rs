@@ -52,8 +52,8 @@ struct Vertex {
 }
 
 impl Figure {
-    /// Measures a figure in its rest pose.
-    pub fn new(scene: &Scene, names: &Names) -> Result<Self, String> {
+    /// Measures a figure in its rest pose. `bare` says that what was given had no mesh: one in the file is only for show.
+    pub fn new(scene: &Scene, names: &Names, bare: bool) -> Result<Self, String> {
         let worlds = scene.worlds(&scene.rest);
         let at = |n: usize| worlds[n].translation;
         let find = |j: Joint| match j {
@@ -61,7 +61,7 @@ impl Figure {
             Joint::Index(i) if i < worlds.len() => Ok(i),
             Joint::Index(i) => Err(format!("no node {i} in the written file")),
         };
-        let skin = skin(scene)?;
+        let skin = if bare { Vec::new() } else { skin(scene)? };
         let mut found = Vec::new();
         for leg in names {
             found.push((find(leg[0])?, find(leg[1])?, find(leg[2])?, find(leg[3]).ok()));
@@ -81,7 +81,10 @@ impl Figure {
                 if bare_floor == f64::MAX {
                     return Err("a foot with neither mesh nor toes".into());
                 }
-                bare_sole(at(foot), toe.map(at), bare_floor)
+                let reach = |n: &usize| (at(*n) - at(foot)).flat().length();
+                let ends = (0..worlds.len()).filter(|n| below(*n, toe.unwrap_or(foot)));
+                let end = ends.max_by(|a, b| reach(a).total_cmp(&reach(b))).unwrap_or(foot);
+                bare_sole(at(foot), toe.map(at), at(end), bare_floor)
             } else {
                 mesh_sole(&own, at(foot), toe.map(at), length)?
             };
@@ -114,30 +117,40 @@ impl Figure {
 }
 
 /// Heel, ball and tip from the vertices of a foot, in the space of the rest pose's world.
+///
+/// The sole is what lies within 2 % of the leg's length above the lowest vertex. A toe joint tells forward, and where the ball is, if it is at
+/// least a fifth of the sole's length before the ankle (CesiumMan's toe joints are all but below its ankles); else the
+/// middle of the sole and 70 % of its length do.
 fn mesh_sole(vertices: &[V3], ankle: V3, toe: Option<V3>, leg: f64) -> Result<[V3; 3], String> {
     let floor = vertices.iter().map(|v| v.y).fold(f64::MAX, f64::min);
     let sole: Vec<V3> = vertices.iter().copied().filter(|v| v.y <= floor + 0.02 * leg).collect();
+    let reach = |forward: V3| {
+        let along = || sole.iter().map(|v| (*v - ankle).dot(forward));
+        (along().fold(f64::MAX, f64::min), along().fold(f64::MIN, f64::max))
+    };
+    let by_toe = toe.and_then(|t| {
+        let forward = (t - ankle).flat().unit()?;
+        let (rear, front) = reach(forward);
+        ((t - ankle).dot(forward) >= 0.2 * (front - rear)).then_some((forward, t))
+    });
     let middle = sole.iter().fold(V3::ZERO, |a, v| a + *v) * (1.0 / sole.len() as f64);
-    let forward = (toe.unwrap_or(middle) - ankle).flat().unit().ok_or("a foot that points nowhere")?;
-    let along = |p: V3| (p - ankle).dot(forward);
-    let rear = sole.iter().map(|v| along(*v)).fold(f64::MAX, f64::min);
-    let front = sole.iter().map(|v| along(*v)).fold(f64::MIN, f64::max);
+    let forward = match by_toe {
+        Some((forward, _)) => forward,
+        None => (middle - ankle).flat().unit().ok_or("a foot that points nowhere")?,
+    };
+    let (rear, front) = reach(forward);
     let on_line = |s: f64| {
         let p = ankle + forward * s;
         v3(p.x, floor, p.z)
     };
-    let ball = match toe {
-        Some(t) if along(t) >= 0.05 * leg => v3(t.x, floor, t.z),
-        _ => on_line(rear + 0.7 * (front - rear)),
-    };
+    let ball = by_toe.map_or_else(|| on_line(rear + 0.7 * (front - rear)), |(_, t)| v3(t.x, floor, t.z));
     Ok([on_line(rear), ball, on_line(front)])
 }
 
-/// Heel, ball and tip of a foot without a mesh: below ankle and toe joint; the tip is the ball.
-fn bare_sole(ankle: V3, toe: Option<V3>, floor: f64) -> [V3; 3] {
+/// Heel, ball and tip of a foot without a mesh: below the ankle, the toe joint and the end of the toes.
+fn bare_sole(ankle: V3, toe: Option<V3>, end: V3, floor: f64) -> [V3; 3] {
     let down = |p: V3| v3(p.x, floor, p.z);
-    let ball = down(toe.unwrap_or(ankle));
-    [down(ankle), ball, ball]
+    [down(ankle), down(toe.unwrap_or(ankle)), down(end)]
 }
 
 /// Every vertex of every skin in the rest pose.
@@ -208,8 +221,8 @@ mod tests {
         assert!(heel.apart(v3(0.1 + rear * forward.x, 0.01, rear * forward.z)) < 1e-12, "{heel:?}");
         assert!(ball.apart(v3(0.11, 0.01, 0.12)) < 1e-12);
         assert!(tip.z > 0.19);
-        // A toe joint right below the ankle is none: 70 % of the sole.
-        let [_, ball, _] = mesh_sole(&box_foot(), ankle, Some(v3(0.1, 0.03, 0.04)), 0.9).unwrap();
+        // A toe joint all but below the ankle is none: 70 % of the sole.
+        let [_, ball, _] = mesh_sole(&box_foot(), ankle, Some(v3(0.12, 0.03, 0.04)), 0.9).unwrap();
         assert!(ball.apart(v3(0.1, 0.01, -0.05 + 0.7 * 0.25)) < 1e-12, "{ball:?}");
         let [_, ball, _] = mesh_sole(&box_foot(), ankle, None, 0.9).unwrap();
         assert!(ball.apart(v3(0.1, 0.01, 0.125)) < 1e-12, "{ball:?}");
@@ -217,7 +230,7 @@ mod tests {
 
     #[test]
     fn soles_without_a_mesh() {
-        let [heel, ball, _] = bare_sole(v3(0.1, 0.1, 0.0), Some(v3(0.1, 0.04, 0.15)), 0.02);
-        assert_eq!((heel, ball), (v3(0.1, 0.02, 0.0), v3(0.1, 0.02, 0.15)));
+        let sole = bare_sole(v3(0.1, 0.1, 0.0), Some(v3(0.1, 0.04, 0.15)), v3(0.1, 0.03, 0.2), 0.02);
+        assert_eq!(sole, [v3(0.1, 0.02, 0.0), v3(0.1, 0.02, 0.15), v3(0.1, 0.02, 0.2)]);
     }
 }

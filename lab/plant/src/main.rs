@@ -35,7 +35,7 @@ Measures what `sinew plant` writes.
 
   --only WORD    only rows whose \"clip ground\" holds WORD; may be given again, all must fit
   --csv          comma-separated values
-  --details      under each row: contact that was not planted, by reason, and what differs
+  --details      under each row: size and soles, contact that was not planted by reason, and what differs
   --measure      measure the files that an earlier run wrote, run nothing
   --sinew PATH   the command; without it the workspace is built in release mode first
   --data FOLDER  the clips (default: the variable SINEW_DATA, else ../shared/data beside the repository)
@@ -204,7 +204,7 @@ fn judge(
     data: &Path,
 ) -> Result<bool, String> {
     let scene = Scene::read(file)?;
-    let figure = Figure::new(&scene, &case.legs)?;
+    let figure = Figure::new(&scene, &case.legs, case.is_bare())?;
     let node = scene.names.iter().rposition(|n| n == "ground").ok_or("no node \"ground\"")?;
     let floor = Ground::new(scene.triangles(node)?);
     if floor.len() == 0 {
@@ -219,6 +219,17 @@ fn judge(
         table::row(options.csv, case.name, ground, &measures, differences.as_ref().map(Vec::len));
     println!("{row}");
     if options.details && !options.csv {
+        println!("    height {:.4} m", figure.height);
+        for leg in &figure.legs {
+            let words = |p: maths::V3| format!("({:.4}, {:.4}, {:.4})", p.x, p.y, p.z);
+            println!(
+                "    {} leg {:.4} m, heel {} ball {}",
+                leg.side,
+                leg.length,
+                words(leg.heel),
+                words(leg.ball)
+            );
+        }
         for (reason, share) in &measures.reasons {
             println!("    not planted {:5.1}%  {reason}", 100.0 * share);
         }

@@ -127,7 +127,7 @@ fn judged(given: &Motion, planted: &Motion, note: Value, ground: &Ground) -> Mea
         _ => [Name("thigh.R"), Name("shin.R"), Name("foot.R"), Name("toes.R")],
     });
     let scene = file(given, Some((planted, note)));
-    let figure = Figure::new(&scene, &names).unwrap();
+    let figure = Figure::new(&scene, &names, true).unwrap();
     assert!(
         (figure.height - 1.0).abs() < 1e-6 && (figure.legs[0].length - 2.0 * 0.205_f64.sqrt()).abs() < 1e-6
     );
@@ -235,6 +235,6 @@ fn what_is_no_number_is_an_error() {
     let scene = file(&still, Some((&bad, note(1.0, [0.0; 3]))));
     let legs = [["thigh.L", "shin.L", "foot.L", "toes.L"], ["thigh.R", "shin.R", "foot.R", "toes.R"]]
         .map(|l| l.map(Name));
-    let figure = Figure::new(&scene, &legs).unwrap();
+    let figure = Figure::new(&scene, &legs, true).unwrap();
     assert!(measure(&scene, &figure, &flat()).unwrap_err().contains("not finite"));
 }

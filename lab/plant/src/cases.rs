@@ -152,9 +152,4 @@ impl Case {
     pub fn is_bare(&self) -> bool {
         self.file.is_some_and(|f| f.ends_with(".bvh"))
     }
-
-    /// Whether the given file is glTF, whose content must come back unharmed.
-    pub fn is_gltf(&self) -> bool {
-        self.file.is_some_and(|f| f.starts_with("gltf/"))
-    }
 }

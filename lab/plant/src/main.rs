@@ -5,6 +5,7 @@
 //! The exit code is 1 where a bound is missed.
 
 mod accessor;
+mod bvh;
 mod cases;
 mod contact;
 mod figure;
@@ -211,8 +212,14 @@ fn judge(
         return Err("the ground has no triangles".into());
     }
     let measures = measure::measure(&scene, &figure, &floor)?;
-    let differences = match case.file.filter(|_| case.is_gltf()) {
-        Some(given) => Some(same::differences(&Scene::read(&data.join(given))?, &scene)),
+    let differences = match case.file.map(|f| data.join(f)) {
+        Some(given) if case.is_bare() => {
+            let text = std::fs::read_to_string(&given).map_err(|e| format!("{}: {e}", given.display()))?;
+            let bvh = bvh::Bvh::parse(&text, case.scale.unwrap_or(1.0))
+                .map_err(|e| format!("{}: {e}", given.display()))?;
+            Some(bvh.differences(&scene, &note::Note::find(&scene)?.1))
+        }
+        Some(given) => Some(same::differences(&Scene::read(&given)?, &scene)),
         None => None,
     };
     let (row, held) =

@@ -43,7 +43,8 @@ pub struct ClipProblem {
 
 impl std::fmt::Display for ClipProblem {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}: clip `{}`: {}", self.at, self.clip, self.what)
+        // A name may hold line breaks; an error is one line.
+        write!(f, "{}: clip `{}`: {}", self.at, self.clip.escape_debug(), self.what)
     }
 }
 

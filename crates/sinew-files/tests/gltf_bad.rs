@@ -143,6 +143,22 @@ fn references_and_counts_that_lie() {
 }
 
 #[test]
+fn errors_are_one_line_whatever_the_names_are() {
+    says(&changed(|j| j["accessors"][0]["type"] = json!("VEC\n3")), &["accessors[0].type", "VEC\\n3"]);
+    let long = "x".repeat(1_000_000);
+    assert!(changed(|j| j["asset"]["version"] = json!(long)).len() < 500);
+    let mut hand = small();
+    hand.json["nodes"][1]["name"] = json!("a\nb");
+    let nan = hand.floats("VEC3", &[f32::NAN; 6]);
+    hand.json["animations"][0]["samplers"][0]["output"] = json!(nan);
+    hand.json["animations"][0]["name"] = json!("c\nd");
+    let model = Document::from_bytes(&hand.glb(), "bad.glb", None).unwrap().into_model().unwrap();
+    let text = model.problems[0].to_string();
+    says(&text, &["`c\\nd`", "`a\\nb`", "key 0"]);
+    assert_eq!(text.lines().count(), 1);
+}
+
+#[test]
 fn a_missing_file_is_named() {
     let path = std::path::Path::new("no/such/model.glb");
     let text = Document::read(path).unwrap_err().to_string();

@@ -10,7 +10,10 @@ use sinew::{
 
 use crate::{ClipProblem, FileError};
 
-use super::{Document, json::Place};
+use super::{
+    Document,
+    json::{Place, one_line},
+};
 
 /// Why a clip was not read: the file is damaged, or this clip alone cannot be played.
 enum Fault {
@@ -63,7 +66,7 @@ fn read_one(
         if !matches!(path, "translation" | "rotation" | "scale") {
             continue;
         }
-        let of = format!("{path} of `{}`", skeleton.name(joint));
+        let of = format!("{path} of `{}`", one_line(skeleton.name(joint)));
         let sampler = channel.need("sampler")?.follow(animation, "samplers")?;
         let at = *track_of.entry(place).or_insert_with(|| {
             tracks.push(JointTracks::new(joint));

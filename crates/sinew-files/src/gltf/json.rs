@@ -6,6 +6,16 @@ use serde_json::Value;
 
 use crate::FileError;
 
+/// Text of a file as it may stand in an error: without line breaks, and no longer than a reader likes.
+pub(super) fn one_line(text: &str) -> String {
+    const LONGEST: usize = 300;
+    let mut line = String::new();
+    for c in text.chars().take(LONGEST) {
+        if c.is_control() { line.extend(c.escape_default()) } else { line.push(c) }
+    }
+    line
+}
+
 /// A value in a document, with its JSON path for errors.
 #[derive(Clone, Debug)]
 pub(super) struct Place<'a> {
@@ -32,7 +42,7 @@ impl<'a> Place<'a> {
 
     /// An error at this place.
     pub fn error(&self, what: impl Into<String>) -> FileError {
-        FileError::At { path: self.file.into(), at: self.at.clone(), what: what.into() }
+        FileError::At { path: self.file.into(), at: one_line(&self.at), what: one_line(&what.into()) }
     }
 
     fn wants(&self, what: &str) -> FileError {

@@ -1,8 +1,8 @@
 //! glTF, GLB and VRM in and out.
 //!
-//! The document is kept as JSON and read through checked look-ups, not through a typed mirror of the format: what we do
-//! not understand is then written back as it was (numbers to the digit; `1E2` comes back as `1e+2`), and no index, count or length of a damaged
-//! file is used before it was compared with what there is.
+//! The document is kept as JSON and read through checked look-ups, not through a typed mirror of the format. What we do
+//! not understand is then written back as it was (numbers to the digit; only `1E2` comes back as `1e+2`), and no index,
+//! count or length of a damaged file is used before it was compared with what there is.
 //!
 //! Axes and units are glTF's and ours alike: right-handed, Y up, metres, radians, seconds.
 

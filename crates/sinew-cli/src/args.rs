@@ -1,0 +1,377 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+use glam::Vec3;
+use sinew_files::{ReadOptions, UpAxis};
+
+use crate::failure::Failure;
+
+/// Inverse kinematics on files: plant a walk's feet on stairs, see what a character is made of, draw it.
+#[derive(Debug, Parser)]
+#[command(name = "sinew", version, arg_required_else_help = true, after_help = TOP_EXAMPLES)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const TOP_EXAMPLES: &str = "\
+Examples:
+  sinew plant                              the built-in character on the built-in stairs: planted.glb, planted.png
+  sinew info knight.glb                    joints, clips, and which joint is which part of the body
+  sinew plant knight.glb --clip Walking_A --ground level.glb -o out.glb
+  sinew draw knight.glb --clip Walking_A --time 0.4 -o knight.png
+
+Exit codes: 0 done, 1 the work failed (one line on stderr says what and where), 2 the command line is wrong.";
+
+/// The subcommands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Show what a model holds: joints, lengths, clips, and the parts of the body with the reason for each.
+    Info(InfoArgs),
+    /// Plant the feet of a clip on a ground and write the model back with one more animation.
+    ///
+    /// With no MODEL, the built-in character walks up the built-in stairs, and planted.glb and planted.png are written.
+    /// The output holds the whole input, the planted clip as `NAME (planted)`, and the ground as a mesh named `ground`.
+    Plant(Box<PlantArgs>),
+    /// Draw a model in its rest pose, or in a clip at a time.
+    Draw(DrawArgs),
+    /// Print a script that completes this command in a shell.
+    #[command(after_help = COMPLETIONS_EXAMPLES)]
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+}
+
+const COMPLETIONS_EXAMPLES: &str = "\
+Examples:
+  sinew completions bash > ~/.local/share/bash-completion/completions/sinew
+  sinew completions zsh > \"${fpath[1]}/_sinew\"
+  sinew completions fish > ~/.config/fish/completions/sinew.fish";
+
+/// Which axis of a file points up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Up {
+    /// Y, as in most BVH files.
+    Y,
+    /// Z, as modelling programs have it.
+    Z,
+}
+
+/// What a file does not say of itself.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub struct UnitArgs {
+    /// Metres a unit of a BVH file (CMU's: 0.056444, centimetres: 0.01, inches: 0.0254) [default: 1]
+    #[arg(long, value_name = "METRES", value_parser = positive)]
+    pub scale: Option<f32>,
+    /// The axis of a BVH file that points up [default: y]
+    #[arg(long, value_enum)]
+    pub up: Option<Up>,
+}
+
+impl UnitArgs {
+    /// The options for reading a model. glTF and VRM say their units themselves, so that asking for others is a mistake.
+    pub fn options(&self, model: &std::path::Path) -> Result<ReadOptions, Failure> {
+        let ending = model.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
+        let given = [("--scale", self.scale.is_some()), ("--up", self.up.is_some())];
+        if matches!(ending.as_str(), "glb" | "gltf" | "vrm")
+            && let Some((option, _)) = given.into_iter().find(|(_, given)| *given)
+        {
+            return Err(Failure::Usage(format!(
+                "{option} is for formats that do not say their units; glTF is in metres with Y up ({})",
+                model.display()
+            )));
+        }
+        Ok(ReadOptions {
+            scale: self.scale.unwrap_or(1.0),
+            up: if self.up == Some(Up::Z) { UpAxis::Z } else { UpAxis::Y },
+        })
+    }
+}
+
+/// By hand, where the search for parts of the body is unsure.
+#[derive(Clone, Debug, Default, Args)]
+pub struct BodyArgs {
+    /// The ankles, by name, path (hips/thigh.L) or #index, where they are not found by themselves
+    #[arg(long, value_name = "LEFT,RIGHT", value_parser = pair, allow_hyphen_values = true)]
+    pub feet: Option<(String, String)>,
+    /// The joint that legs and spine hang on; of several figures in a file, the one that it belongs to is taken
+    #[arg(long, value_name = "JOINT", allow_hyphen_values = true)]
+    pub hips: Option<String>,
+}
+
+/// `sinew info`.
+#[derive(Debug, Args)]
+#[command(after_help = INFO_EXAMPLES)]
+pub struct InfoArgs {
+    /// A .glb, .gltf, .vrm or .bvh file
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub model: PathBuf,
+    /// Units and axes.
+    #[command(flatten)]
+    pub units: UnitArgs,
+    /// The body by hand.
+    #[command(flatten)]
+    pub body: BodyArgs,
+    /// Print JSON instead of text
+    #[arg(long)]
+    pub json: bool,
+}
+
+const INFO_EXAMPLES: &str = "\
+Examples:
+  sinew info knight.glb                         the tree of joints, the clips, the parts of the body
+  sinew info walk.bvh --scale 0.056444          a CMU clip, in metres
+  sinew info creature.glb --feet paw_l,paw_r    are these two feet with legs?
+  sinew info knight.glb --json | jq '.clips[].name'";
+
+/// `sinew draw`.
+#[derive(Debug, Args)]
+#[command(after_help = DRAW_EXAMPLES)]
+pub struct DrawArgs {
+    /// A .glb, .gltf, .vrm or .bvh file
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub model: PathBuf,
+    /// The picture to write: .png or .svg
+    #[arg(short, long, value_name = "FILE", value_parser = picture, value_hint = ValueHint::FilePath)]
+    pub out: PathBuf,
+    /// The clip to pose it by; without one, the rest pose
+    #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
+    pub clip: Option<String>,
+    /// Seconds into the clip; before its begin and after its end, the nearest key [default: 0]
+    #[arg(long, value_name = "SECONDS", requires = "clip", value_parser = finite, allow_negative_numbers = true)]
+    pub time: Option<f32>,
+    /// Units and axes.
+    #[command(flatten)]
+    pub units: UnitArgs,
+}
+
+const DRAW_EXAMPLES: &str = "\
+Examples:
+  sinew draw knight.glb -o knight.png                               the rest pose, from the side and from the front
+  sinew draw knight.glb --clip Walking_A --time 0.4 -o stride.svg   0.4 seconds into a walk";
+
+/// `sinew plant`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = PLANT_EXAMPLES)]
+pub struct PlantArgs {
+    /// A .glb, .gltf, .vrm or .bvh file; without one, the built-in character
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub model: Option<PathBuf>,
+    /// The clip to plant; it may be left out where the file holds only one, or one that is called a walk
+    #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
+    pub clip: Option<String>,
+
+    /// stairs, stairs-down, steep-stairs, steep-stairs-down, slope, slope-down, rough, flat, or a .glb, .gltf or .obj file
+    ///
+    /// stairs rise 12 cm on 40 cm, steep ones 17 cm on 29 cm, the slope is 20 degrees; they are laid under the walk. A
+    /// file's mesh stays where the file has it, unless --ground-at and --ground-scale say otherwise.
+    #[arg(long, value_name = "GROUND", default_value = "stairs", help_heading = "Ground")]
+    pub ground: String,
+    /// Enlarge a ground from a file by this factor
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = positive, help_heading = "Ground")]
+    pub ground_scale: f32,
+    /// Move a ground from a file, in metres
+    #[arg(long, value_name = "X,Y,Z", default_value = "0,0,0", value_parser = vector,
+          allow_hyphen_values = true, help_heading = "Ground")]
+    pub ground_at: Vec3,
+
+    /// The model to write: .glb, .gltf, .vrm or .bvh [default: planted.glb]
+    #[arg(short, long, value_name = "FILE", value_parser = model_out, value_hint = ValueHint::FilePath,
+          help_heading = "Output")]
+    pub out: Option<PathBuf>,
+    /// Draw the walk before and after: .png or .svg [default: planted.png where no MODEL is given, else none]
+    #[arg(long, value_name = "FILE", value_parser = picture, value_hint = ValueHint::FilePath, help_heading = "Output")]
+    pub picture: Option<PathBuf>,
+    /// Write what was measured as JSON
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
+    pub report: Option<PathBuf>,
+    /// Say nothing but errors
+    #[arg(short, long, help_heading = "Output")]
+    pub quiet: bool,
+
+    /// Units and axes.
+    #[command(flatten, next_help_heading = "Figure")]
+    pub units: UnitArgs,
+    /// The body by hand.
+    #[command(flatten, next_help_heading = "Figure")]
+    pub body: BodyArgs,
+    /// Rounds of a clip that walks on the spot [default: as many as the ground has room for, at most 1 where it has travel]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000), help_heading = "Figure")]
+    pub repeat: Option<u32>,
+    /// Height of the sole under the toe joint in metres, where the mesh does not tell or tells wrong
+    #[arg(long, value_name = "METRES", value_parser = at_least_zero, help_heading = "Figure")]
+    pub sole_height: Option<f32>,
+    /// Turn the left foot outwards by this, in degrees
+    #[arg(long, value_name = "DEGREES", default_value_t = 0.0, value_parser = half_turn,
+          allow_negative_numbers = true, help_heading = "Figure")]
+    pub yaw_left: f32,
+    /// Turn the right foot outwards by this, in degrees
+    #[arg(long, value_name = "DEGREES", default_value_t = 0.0, value_parser = half_turn,
+          allow_negative_numbers = true, help_heading = "Figure")]
+    pub yaw_right: f32,
+
+    /// Feet lie along slopes up to this, in degrees [default: 45]
+    #[arg(long, value_name = "DEGREES", value_parser = slope, help_heading = "Planting")]
+    pub max_slope: Option<f32>,
+    /// The highest step that a foot goes up, in metres [default: 0.6 of the leg]
+    #[arg(long, value_name = "METRES", value_parser = at_least_zero, help_heading = "Planting")]
+    pub cast_above: Option<f32>,
+    /// The deepest step that a foot goes down, in metres [default: 0.8 of the leg]
+    #[arg(long, value_name = "METRES", value_parser = positive, help_heading = "Planting")]
+    pub cast_below: Option<f32>,
+    /// How much of the planting to apply: 0 leaves the clip, 1 plants it
+    #[arg(long, value_name = "WEIGHT", default_value_t = 1.0, value_parser = share, help_heading = "Planting")]
+    pub weight: f32,
+}
+
+const PLANT_EXAMPLES: &str = "\
+Examples:
+  sinew plant
+      The built-in character walks up the built-in stairs: planted.glb and planted.png.
+  sinew plant knight.glb --clip Walking_A --ground slope -o slope.glb --picture slope.png
+      A clip that walks on the spot gets the travel of its standing feet and goes up a slope of 20 degrees.
+  sinew plant walk.bvh --scale 0.056444 --ground level.glb --ground-at 0,-0.1,2 -o walk.glb
+      A CMU clip on a level of one's own, which lies 10 cm lower and 2 m ahead.
+  sinew plant creature.glb --feet ankle_l,ankle_r --max-slope 30 --report report.json
+      Feet by hand, and what was measured before and after as JSON.
+
+Joints are named by name, by path (hips/thigh.L) or by index (#12); see `sinew info MODEL`.";
+
+#[allow(dead_code)] // Until `plant` and `draw` are wired.
+impl PlantArgs {
+    /// Where the model goes.
+    pub fn out(&self) -> PathBuf {
+        self.out.clone().unwrap_or_else(|| "planted.glb".into())
+    }
+
+    /// Where the picture goes, if one is drawn.
+    pub fn picture(&self) -> Option<PathBuf> {
+        let by_default = || self.model.is_none().then(|| "planted.png".into());
+        self.picture.clone().or_else(by_default)
+    }
+}
+
+/// A number within a range; words for the range are part of the error.
+fn number(text: &str, wanted: &str, fits: impl Fn(f32) -> bool) -> Result<f32, String> {
+    let value: f32 = text.trim().parse().map_err(|_| format!("not a number; it must be {wanted}"))?;
+    if value.is_finite() && fits(value) { Ok(value) } else { Err(format!("it must be {wanted}")) }
+}
+
+fn finite(text: &str) -> Result<f32, String> {
+    number(text, "finite", |_| true)
+}
+
+fn positive(text: &str) -> Result<f32, String> {
+    number(text, "finite and greater than 0", |v| v > 0.0)
+}
+
+fn at_least_zero(text: &str) -> Result<f32, String> {
+    number(text, "finite and at least 0", |v| v >= 0.0)
+}
+
+fn share(text: &str) -> Result<f32, String> {
+    number(text, "from 0 to 1", |v| (0.0..=1.0).contains(&v))
+}
+
+fn half_turn(text: &str) -> Result<f32, String> {
+    number(text, "from -180 to 180 degrees", |v| v.abs() <= 180.0)
+}
+
+fn slope(text: &str) -> Result<f32, String> {
+    number(text, "from 0 to 90 degrees", |v| (0.0..=90.0).contains(&v))
+}
+
+fn vector(text: &str) -> Result<Vec3, String> {
+    let wanted = "three finite numbers X,Y,Z";
+    let numbers: Vec<f32> = text
+        .split(',')
+        .map(|t| number(t, wanted, |_| true))
+        .collect::<Result<_, _>>()
+        .map_err(|_| format!("it must be {wanted}"))?;
+    match numbers.as_slice() {
+        &[x, y, z] => Ok(Vec3::new(x, y, z)),
+        other => Err(format!("it must be {wanted}, not {}", other.len())),
+    }
+}
+
+fn pair(text: &str) -> Result<(String, String), String> {
+    match text.split(',').map(str::trim).collect::<Vec<_>>().as_slice() {
+        [left, right] if !left.is_empty() && !right.is_empty() => Ok((left.to_string(), right.to_string())),
+        _ => Err("it must be two joints, LEFT,RIGHT".into()),
+    }
+}
+
+fn with_ending(text: &str, endings: &[&str]) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    let ending = path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
+    if endings.contains(&ending.as_str()) {
+        return Ok(path);
+    }
+    let dotted: Vec<_> = endings.iter().map(|e| format!(".{e}")).collect();
+    Err(format!("the ending must be {}", crate::lookup::or_list(&dotted)))
+}
+
+fn picture(text: &str) -> Result<PathBuf, String> {
+    with_ending(text, &["png", "svg"])
+}
+
+fn model_out(text: &str) -> Result<PathBuf, String> {
+    with_ending(text, &["glb", "gltf", "vrm", "bvh"])
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn numbers_out_of_range_are_refused() {
+        let plant = |extra: &[&str]| {
+            let line = ["sinew", "plant"].iter().chain(extra);
+            Cli::try_parse_from(line).map(|_| ()).map_err(|e| e.to_string())
+        };
+        plant(&["--ground-at=-1,0,2.5", "--yaw-left", "-8", "--weight", "0.5", "--cast-below", "1e-3"])
+            .unwrap();
+        for (option, value) in [
+            ("--weight", "1.5"),
+            ("--weight", "NaN"),
+            ("--sole-height", "-0.1"),
+            ("--ground-scale", "0"),
+            ("--ground-scale", "inf"),
+            ("--cast-below", "0"),
+            ("--max-slope", "91"),
+            ("--ground-at", "1,2"),
+            ("--ground-at", "1,2,nan"),
+            ("--feet", "left"),
+            ("--repeat", "0"),
+            ("--scale", "-1"),
+            ("--picture", "walk.jpg"),
+            ("-o", "walk.fbx"),
+        ] {
+            let error = plant(&[&format!("{option}={value}")]).unwrap_err();
+            assert!(error.contains(value), "{option} {value}: {error}");
+        }
+    }
+
+    #[test]
+    fn without_a_model_a_picture_is_drawn() {
+        let parse = |line: &[&str]| match Cli::parse_from(line).command {
+            Command::Plant(args) => args,
+            _ => unreachable!(),
+        };
+        let args = parse(&["sinew", "plant"]);
+        assert_eq!(args.out(), PathBuf::from("planted.glb"));
+        assert_eq!(args.picture(), Some(PathBuf::from("planted.png")));
+        assert_eq!(parse(&["sinew", "plant", "a.glb"]).picture(), None);
+    }
+}

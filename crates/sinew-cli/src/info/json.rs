@@ -1,0 +1,64 @@
+//! The facts as JSON for programs. Joints are a flat list in the skeleton's order, parents by index, so that no depth is
+//! too deep for a reader.
+
+use std::io::{self, Write};
+
+use serde_json::{Value, json};
+
+use super::{Facts, tracks};
+
+pub(super) fn write(facts: &Facts, out: &mut impl Write) -> io::Result<()> {
+    let Facts { model, bind, .. } = facts;
+    let skeleton = &model.skeleton;
+    let joints: Vec<Value> = skeleton
+        .joints()
+        .map(|j| {
+            json!({
+                "index": j.index(),
+                "name": skeleton.name(j),
+                "parent": skeleton.parent(j).map(|p| p.index()),
+                "length": facts.length(j),
+                "position": bind.position(j).to_array(),
+            })
+        })
+        .collect();
+    let clips: Vec<Value> = model
+        .clips
+        .iter()
+        .map(|c| {
+            json!({
+                "name": c.name(),
+                "start": c.start(),
+                "seconds": c.duration(),
+                "keys_per_second": c.key_rate(),
+                "tracks": tracks(c),
+                "joints": c.tracks().len(),
+            })
+        })
+        .collect();
+    let problems: Vec<Value> =
+        model.problems.iter().map(|p| json!({"clip": p.clip, "at": p.at, "what": p.what})).collect();
+    let body = match &facts.body {
+        Ok(body) => {
+            let roles: Vec<Value> = body
+                .assigned
+                .iter()
+                .map(|a| json!({"role": a.role.to_string(), "joint": a.joint.index(), "why": a.why.to_string()}))
+                .collect();
+            let doubts: Vec<String> = body.doubts.iter().map(ToString::to_string).collect();
+            json!({"roles": roles, "open": doubts})
+        }
+        Err(error) => json!({"error": error.to_string()}),
+    };
+    let all = json!({
+        "name": model.name,
+        "height": facts.height,
+        "joints": joints,
+        "clips": clips,
+        "problems": problems,
+        "body": body,
+        "notes": facts.hints,
+    });
+    serde_json::to_writer_pretty(&mut *out, &all).map_err(io::Error::from)?;
+    writeln!(out)
+}

@@ -1,0 +1,201 @@
+//! Clips and joints by what the user typed, with near matches for what does not exist.
+
+use sinew::{JointId, Skeleton, motion::Clip};
+use sinew_files::Model;
+
+use crate::failure::Failure;
+
+/// At most this many candidates are named in one line.
+const MOST: usize = 8;
+/// Names less alike than this are not worth naming: `Walk` and `Walking_A` are at 0.9, `Walk` and `Wave` at 0.7.
+const ALIKE: f64 = 0.75;
+
+/// A name as it may be printed: control characters could drive the user's terminal.
+pub fn shown(name: &str) -> String {
+    name.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+}
+
+/// `a`, `a or b`, `a, b or c`; long lists are cut.
+pub fn or_list<S: AsRef<str>>(items: &[S]) -> String {
+    let mut text = String::new();
+    for (i, item) in items.iter().take(MOST).enumerate() {
+        text += match i {
+            0 => "",
+            _ if i + 1 == items.len() => " or ",
+            _ => ", ",
+        };
+        text += item.as_ref();
+    }
+    if items.len() > MOST {
+        text += &format!(" or one of {} more", items.len() - MOST);
+    }
+    text
+}
+
+fn quoted(name: &str) -> String {
+    format!("`{}`", shown(name))
+}
+
+/// The end of a message about a name that does not exist: what it may have meant, or else what there is.
+fn suggestion<'a>(wanted: &str, names: impl Iterator<Item = &'a str>, kind: &str) -> String {
+    let lower = wanted.to_lowercase();
+    let mut all: Vec<&str> = names.filter(|n| !n.is_empty()).collect();
+    // A file of 100,000 joints has many alike names; each is worth one comparison.
+    all.sort_unstable();
+    all.dedup();
+    let likeness = |name: &str| {
+        let name = name.to_lowercase();
+        let bare = name.rsplit([':', '|', '/']).next().unwrap_or(&name);
+        // A part of a name that was typed exactly is what was meant, whatever surrounds it.
+        let inside = if lower.len() >= 3 && name.contains(&lower) { 0.9 } else { 0.0 };
+        strsim::jaro_winkler(&lower, &name).max(strsim::jaro_winkler(&lower, bare)).max(inside)
+    };
+    // The order of likeness says little within such short lists; the file's own order says more to its author.
+    let mut near: Vec<(f64, &str)> =
+        all.iter().map(|n| (likeness(n), *n)).filter(|(l, _)| *l >= ALIKE).collect();
+    near.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
+    near.truncate(5);
+    // Only what is nearly as near as the nearest.
+    if let Some(&(best, _)) = near.first() {
+        near.retain(|(l, _)| *l >= best - 0.08);
+        let names: Vec<_> = near.iter().map(|(_, n)| quoted(n)).collect();
+        return format!("did you mean {}?", or_list(&names));
+    }
+    match all.as_slice() {
+        [] => format!("no {kind} has a name; say #0 for the first"),
+        _ => format!("there is {}", or_list(&all.iter().map(|n| quoted(n)).collect::<Vec<_>>())),
+    }
+}
+
+/// An index as the user writes it: `#12`.
+fn index(text: &str) -> Option<usize> {
+    text.strip_prefix('#')?.parse().ok()
+}
+
+/// The clip of this name, or of this `#index` among the clips.
+#[allow(dead_code)] // Until `draw` is wired.
+pub fn clip<'a>(model: &'a Model, wanted: &str) -> Result<&'a Clip, Failure> {
+    let found: Vec<(usize, &Clip)> =
+        model.clips.iter().enumerate().filter(|(_, c)| c.name() == wanted).collect();
+    match found.as_slice() {
+        [(_, clip)] => return Ok(clip),
+        [] => {}
+        many => {
+            let list: Vec<_> = many.iter().map(|(i, _)| format!("#{i}")).collect();
+            let what = format!("{} clips are named {}: say {}", many.len(), quoted(wanted), or_list(&list));
+            return Err(Failure::Work(what));
+        }
+    }
+    if let Some(problem) = model.problems.iter().find(|p| p.clip == wanted) {
+        return Err(Failure::Work(format!("{}: {}", model.name, problem)));
+    }
+    if let Some(i) = index(wanted) {
+        let count = model.clips.len();
+        let none = || Failure::Work(format!("no clip #{i}: {} has {count}, counted from #0", model.name));
+        return model.clips.get(i).ok_or_else(none);
+    }
+    let message = match model.clips.is_empty() {
+        true => format!("no clip {}: {} has no clips", quoted(wanted), model.name),
+        false => {
+            let names = model.clips.iter().map(Clip::name);
+            format!("no clip {}; {}", quoted(wanted), suggestion(wanted, names, "clip"))
+        }
+    };
+    Err(Failure::Work(message))
+}
+
+/// The joint of this name, path (`hips/thigh.L`, each a child of the one before) or `#index`.
+pub fn joint(skeleton: &Skeleton, wanted: &str) -> Result<JointId, Failure> {
+    let unique = |found: Vec<JointId>| match found.as_slice() {
+        [] => Ok(None),
+        &[joint] => Ok(Some(joint)),
+        many => {
+            let list: Vec<_> = many.iter().map(|&j| place(skeleton, j)).collect();
+            let what = format!("{} joints are called {}: say {}", many.len(), quoted(wanted), or_list(&list));
+            Err(Failure::Work(what))
+        }
+    };
+    // Names come first, as a name may hold anything, a slash or a number sign too.
+    if !wanted.is_empty()
+        && let Some(joint) = unique(skeleton.joints().filter(|&j| skeleton.name(j) == wanted).collect())?
+    {
+        return Ok(joint);
+    }
+    if let Some(i) = index(wanted) {
+        let none = || Failure::Work(format!("no joint #{i}: there are {}, counted from #0", skeleton.len()));
+        return skeleton.joint(i).ok_or_else(none);
+    }
+    let parts: Vec<&str> = wanted.split('/').collect();
+    if parts.len() > 1 {
+        let ends_path = |&joint: &JointId| {
+            let mut way = core::iter::once(joint).chain(skeleton.ancestors(joint));
+            parts.iter().rev().all(|part| way.next().is_some_and(|j| skeleton.name(j) == *part))
+        };
+        if let Some(joint) = unique(skeleton.joints().filter(ends_path).collect())? {
+            return Ok(joint);
+        }
+    }
+    let last = parts.last().copied().unwrap_or(wanted);
+    let names = skeleton.joints().map(|j| skeleton.name(j));
+    Err(Failure::Work(format!("no joint {}; {}", quoted(wanted), suggestion(last, names, "joint"))))
+}
+
+/// A joint so that it can be told from others of its name: index and path, whose beginning may be cut.
+fn place(skeleton: &Skeleton, joint: JointId) -> String {
+    let mut names: Vec<String> = Vec::new();
+    for j in core::iter::once(joint).chain(skeleton.ancestors(joint)).take(4) {
+        names.push(shown(skeleton.name(j)));
+    }
+    names.reverse();
+    format!("{joint} ({})", names.join("/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use sinew::Transform;
+
+    use super::*;
+
+    fn skeleton() -> Skeleton {
+        let mut b = Skeleton::builder();
+        let hips = b.add("hips", None, Transform::IDENTITY);
+        for side in ["L", "R"] {
+            let thigh = b.add(format!("thigh.{side}"), Some(hips), Transform::IDENTITY);
+            let foot = b.add("foot", Some(thigh), Transform::IDENTITY);
+            b.add(format!("a/b.{side}"), Some(foot), Transform::IDENTITY);
+        }
+        b.add("", Some(hips), Transform::IDENTITY);
+        b.build().unwrap().0
+    }
+
+    #[test]
+    fn joints_go_by_name_path_and_index() {
+        let s = skeleton();
+        let name = |text: &str| joint(&s, text).map(|j| j.index()).map_err(|e| e.to_string());
+        assert_eq!(name("thigh.R"), Ok(4));
+        assert_eq!(name("hips/thigh.L"), Ok(1));
+        assert_eq!(name("thigh.R/foot"), Ok(5));
+        assert_eq!(name("a/b.L"), Ok(3));
+        assert_eq!(name("#7"), Ok(7));
+        assert_eq!(
+            name("foot"),
+            Err("2 joints are called `foot`: say #2 (hips/thigh.L/foot) or #5 (hips/thigh.R/foot)".into())
+        );
+        assert_eq!(name("#8"), Err("no joint #8: there are 8, counted from #0".into()));
+        assert_eq!(name("thig.L"), Err("no joint `thig.L`; did you mean `thigh.L` or `thigh.R`?".into()));
+        assert_eq!(
+            name("hips/thihg.R"),
+            Err("no joint `hips/thihg.R`; did you mean `thigh.R` or `thigh.L`?".into())
+        );
+        assert!(name("").unwrap_err().starts_with("no joint ``; there is `a/b.L`"));
+    }
+
+    #[test]
+    fn lists_are_cut_and_terminals_left_alone() {
+        assert_eq!(or_list(&["a"]), "a");
+        assert_eq!(or_list(&["a", "b", "c"]), "a, b or c");
+        let many: Vec<_> = (0..20).map(|i| i.to_string()).collect();
+        assert_eq!(or_list(&many), "0, 1, 2, 3, 4, 5, 6, 7 or one of 12 more");
+        assert_eq!(shown("a\u{1b}[2Jb\n"), "a\u{fffd}[2Jb\u{fffd}");
+    }
+}

@@ -22,6 +22,7 @@ mod tests;
 mod track;
 
 use std::{
+    collections::BTreeMap,
     path::{Path, PathBuf},
     process::{Command, ExitCode},
 };
@@ -125,7 +126,7 @@ fn run(options: &Options) -> Result<bool, String> {
         // The strictest ground's bounds.
         let ground = GROUNDS.iter().find(|g| g.name == "slope").ok_or("no slope")?;
         println!("{}", table::head(options.csv));
-        return judge(options, case, ground, file, &data);
+        return Ok(judge(options, case, ground, file, &data)?.is_empty());
     }
     std::fs::create_dir_all(&out).map_err(|e| format!("{}: {e}", out.display()))?;
     let sinew = match &options.sinew {
@@ -135,6 +136,7 @@ fn run(options: &Options) -> Result<bool, String> {
     };
     println!("{}", table::head(options.csv));
     let (mut rows, mut held) = (0, 0);
+    let mut misses = BTreeMap::new();
     for case in CASES {
         for ground in GROUNDS {
             let label = format!("{} {}", case.name, ground.name);
@@ -144,9 +146,11 @@ fn run(options: &Options) -> Result<bool, String> {
             rows += 1;
             let file = out.join(format!("{}-{}.glb", case.name, ground.name));
             let planted = if options.measure { Ok(()) } else { plant(&sinew, case, ground, &data, &file) };
-            let good = planted.and_then(|()| judge(options, case, ground, &file, &data));
-            match good {
-                Ok(good) => held += usize::from(good),
+            match planted.and_then(|()| judge(options, case, ground, &file, &data)) {
+                Ok(missed) => {
+                    held += usize::from(missed.is_empty());
+                    missed.into_iter().for_each(|m| *misses.entry(m).or_insert(0) += 1);
+                }
                 Err(e) if options.csv => {
                     println!("{},{},\"{}\"", case.name, ground.name, e.replace('"', "'"))
                 }
@@ -159,6 +163,7 @@ fn run(options: &Options) -> Result<bool, String> {
     }
     if !options.csv {
         println!("\n{held} of {rows} rows hold every bound");
+        misses.iter().for_each(|(column, n)| println!("    {n:>3} miss {column}"));
     }
     Ok(held == rows)
 }
@@ -196,14 +201,14 @@ fn plant(sinew: &Path, case: &Case, ground: &GroundCase, data: &Path, file: &Pat
     Err(format!("sinew: {}: {}", output.status, words.lines().last().unwrap_or("(it says nothing)")))
 }
 
-/// Measures one written file and prints its row; says whether it holds every bound.
+/// Measures one written file and prints its row; names the columns whose bounds are missed.
 fn judge(
     options: &Options,
     case: &Case,
     ground: &GroundCase,
     file: &Path,
     data: &Path,
-) -> Result<bool, String> {
+) -> Result<Vec<&'static str>, String> {
     let scene = Scene::read(file)?;
     let figure = Figure::new(&scene, &case.legs, case.is_bare())?;
     let node = scene.names.iter().rposition(|n| n == "ground").ok_or("no node \"ground\"")?;
@@ -222,7 +227,7 @@ fn judge(
         Some(given) => Some(same::differences(&Scene::read(&given)?, &scene)),
         None => None,
     };
-    let (row, held) =
+    let (row, missed) =
         table::row(options.csv, case.name, ground, &measures, differences.as_ref().map(Vec::len));
     println!("{row}");
     if options.details && !options.csv {
@@ -245,5 +250,5 @@ fn judge(
         }
         differences.iter().flatten().for_each(|d| println!("    {d}"));
     }
-    Ok(held)
+    Ok(missed)
 }

@@ -318,15 +318,8 @@ impl Tally {
 
     fn into(mut self, m: &mut Measures) {
         self.depths.sort_by(f64::total_cmp);
-        let n = self.depths.len();
         m.deepest = self.depths.last().copied().unwrap_or(0.0);
-        // The smallest depth that at least 99 % of the samples do not exceed.
-        m.deep_99 = self
-            .depths
-            .get(((0.99 * n as f64).ceil() as usize).saturating_sub(1))
-            .or(self.depths.last())
-            .copied()
-            .unwrap_or(0.0);
+        m.deep_99 = percentile(&self.depths, 0.99);
         m.gap = self.gap;
         m.between = (self.between_depth - m.deepest).max(self.between_gap - m.gap).max(0.0);
         m.slide = if self.slid_for > 0.0 { self.slid / self.slid_for } else { 0.0 };
@@ -336,5 +329,26 @@ impl Tally {
         m.unlisted = self.unlisted / whole;
         m.reasons = self.reasons.into_iter().map(|(r, n)| (r, n / whole)).collect();
         m.off_ground = self.off_ground;
+    }
+}
+
+/// A percentile of sorted samples, on the straight line between the two nearest.
+fn percentile(sorted: &[f64], share: f64) -> f64 {
+    let place = share * sorted.len().saturating_sub(1) as f64;
+    let at = |i: usize| sorted.get(i).or(sorted.last()).copied().unwrap_or(0.0);
+    let (low, high) = (at(place as usize), at(place as usize + 1));
+    low + (high - low) * place.fract()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_of_a_ramp() {
+        let ramp: Vec<f64> = (0..=200).map(f64::from).collect();
+        assert!((percentile(&ramp, 0.99) - 198.0).abs() < 1e-9);
+        assert!((percentile(&ramp[..11], 0.99) - 9.9).abs() < 1e-9);
+        assert_eq!((percentile(&[], 0.99), percentile(&[7.0], 0.99)), (0.0, 7.0));
     }
 }

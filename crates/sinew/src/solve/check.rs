@@ -43,15 +43,21 @@ pub(crate) fn goal(goal: &Goal) -> Result<Option<Quat>, SolveError> {
     goal.rotation.map(|q| rotation("the goal's rotation", q)).transpose()
 }
 
-/// An error unless a joint can be turned in model space: its parent's frame must be a rotation with a uniform scale
-/// (mirrored or not), since turning inside any other would change lengths.
-pub(crate) fn turnable(pose: &Pose, joint: JointId) -> Result<(), SolveError> {
+/// f32 products down a hundred joints keep a similarity to 1e-5: below this a frame counts as one.
+pub(crate) const SIMILAR: f32 = 1e-4;
+
+/// The largest stretch along one axis that a closed form still corrects by repetition (each pass leaves about this share
+/// of the error). Clips that squash and stretch a limb along its bone stay well within it.
+const STRETCHED: f32 = 0.25;
+
+/// How far the frame in which a joint turns is from a rotation with a uniform scale (mirrored or not): see
+/// [`math::shear`]. Turning inside a frame that is not one changes lengths; past [`STRETCHED`] that is an error.
+pub(crate) fn turnable(pose: &Pose, joint: JointId) -> Result<f32, SolveError> {
     let skeleton = pose.skeleton();
-    let Some(parent) = skeleton.parent(joint) else { return Ok(()) };
+    let Some(parent) = skeleton.parent(joint) else { return Ok(0.0) };
     let shear = math::shear(&pose.model(parent).matrix3);
-    // f32 products down a hundred joints stay within 1e-5; a visible shear begins at a thousandth.
-    if shear <= 1e-3 {
-        return Ok(());
+    if shear <= STRETCHED {
+        return Ok(shear);
     }
     pose.check_finite()?;
     Err(ChainError::Sheared { joint: skeleton.name(parent).into(), shear }.into())

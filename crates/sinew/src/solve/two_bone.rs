@@ -190,6 +190,9 @@ impl TwoBone {
     ///
     /// With an offset at the tip and a rotation asked for, it is the offset's point that meets the position, with the tip
     /// turned as asked. Weights between 0 and 1 scale the turns of the joints (the root's as swing and twist).
+    ///
+    /// A limb that the pose stretches along one axis (a scale that is not uniform, up to a quarter) is sheared as it bends,
+    /// so that its lengths change with the angle: there the closed form is repeated until the end is met.
     pub fn solve(&self, pose: &mut Pose, goal: &Goal) -> Result<Report, SolveError> {
         let rotation = check::goal(goal)?;
         check::finite("the hinge axis", self.hinge.unwrap_or_default())?;
@@ -199,10 +202,9 @@ impl TwoBone {
         check::within("the limb's weight", "0 to 1", self.weight, 0.0, 1.0)?;
         let tip = self.chain.tip();
         check::finite_frame(pose, tip, "the tip's frame")?;
-        check::turnable(pose, self.chain.root())?;
-        check::turnable(pose, self.middle)?;
+        let mut shear = check::turnable(pose, self.chain.root())?.max(check::turnable(pose, self.middle)?);
         if rotation.is_some() {
-            check::turnable(pose, tip)?;
+            shear = shear.max(check::turnable(pose, tip)?);
         }
         pose.update();
 
@@ -236,6 +238,9 @@ impl TwoBone {
             pose.turn(self.chain.root(), turns.root);
             pose.update();
         }
+        if shear > check::SIMILAR && position_weight >= 1.0 {
+            self.settle(pose, to, goal.pole, turned.is_some());
+        }
         let mut spun = false;
         if let Some(rotation) = rotation {
             if rotation_weight > 0.0 {
@@ -258,6 +263,27 @@ impl TwoBone {
             report.status = Status::Unreachable { by: turns.by };
         }
         Ok(report)
+    }
+
+    /// Repeats the solve inside a stretched limb (see [`TwoBone::solve`]), whose bones change their lengths a little as
+    /// they turn, until the end no longer comes nearer.
+    fn settle(&self, pose: &mut Pose, to: Vec3, pole: Pole, by_joint: bool) {
+        // Each pass leaves at most a quarter of the error, so twelve leave nothing that f32 can hold.
+        for _ in 0..12 {
+            let mut at = self.points(pose);
+            if by_joint {
+                at.tip = pose.position(self.chain.tip());
+            }
+            let length = (at.middle - at.root).length() + (at.tip - at.middle).length();
+            let turns = self.turns(pose, &at, to, pole, 1.0);
+            let left = (at.tip - to).length() - turns.by;
+            if left <= 1e-6 * length {
+                break;
+            }
+            pose.turn(self.middle, turns.middle);
+            pose.turn(self.chain.root(), turns.root);
+            pose.update();
+        }
     }
 
     /// The turns of one solve, weighted.

@@ -3,7 +3,11 @@
 use glam::{Quat, Vec3};
 
 use super::{Figure, FootFrame};
-use crate::{Goal, Pose, SolveError, math};
+use crate::{Goal, Pole, Pose, SolveError, math};
+
+/// Flexion in radians below which no planted knee goes: three degrees, which no eye tells from straight, cost 0.03 % of the
+/// leg and keep it from snapping to and fro at full stretch.
+pub const STRAIGHT: f32 = 0.05;
 
 impl Figure {
     /// Applies what a plan says for one frame to a pose that holds the clip's frame. `carry` moves the whole figure
@@ -28,6 +32,12 @@ impl Figure {
             let toe_turn = weighted(frame.toes, leg.rotation_weight);
             let mut goal = Goal::at(frame.ankle).with_rotation(math::mul(turn, foot));
             goal.position_weight = leg.position_weight;
+            if frame.knee_way != Vec3::ZERO {
+                let line = (frame.ankle - pose.position(leg.thigh)).normalize_or(Vec3::NEG_Y);
+                let carried =
+                    math::shortest_arc(frame.clip_line.normalize_or(Vec3::NEG_Y), line, frame.knee_way);
+                goal.pole = Pole::Direction(math::rotate(carried, frame.knee_way));
+            }
             let report = self.solvers[i].solve(pose, &goal)?;
             missed(i, report.position_residual);
             if let (Some(joint), Some(rotation)) = (leg.toes, toes) {

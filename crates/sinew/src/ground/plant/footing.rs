@@ -21,8 +21,12 @@ pub struct FootSample {
     pub heel: Vec3,
     /// From ankle to ball.
     pub ball: Vec3,
-    /// From ankle to the tip of the straight toes.
+    /// From ankle to the tip of the toes.
     pub tip: Vec3,
+    /// The rotation of the thigh in model space.
+    pub thigh: Quat,
+    /// The way the knee points from the line between hip and ankle, as the animation has it: a unit vector across that line.
+    pub knee_way: Vec3,
 }
 
 impl FootSample {
@@ -42,10 +46,14 @@ pub struct Footing {
     pub ball: Vec3,
     /// Sideways tilt of the ground about the sole's axis, in radians, right-handed about heel to ball.
     pub roll: f32,
+    /// How far the ground makes the toes bend up from the sole's line, in radians (down is negative).
+    pub toes: f32,
     /// How far the foothold was moved along the sole, in metres.
     pub shift: f32,
     /// Share of the sole that is supported.
     pub support: f32,
+    /// Whether there is ground under the heel.
+    pub heel_supported: bool,
 }
 
 /// How a foot of the clip is moved: turned about the ankle, then carried.
@@ -74,6 +82,14 @@ impl Footing {
         let along = (self.ball - self.heel).normalize_or(Vec3::Z);
         let level = self.direction();
         math::mul(math::shortest_arc(level, along, Vec3::Y), math::axis_angle(level, self.roll))
+    }
+
+    /// The same for the toes.
+    pub fn toe_tilt(&self) -> Quat {
+        let level = self.direction();
+        // A right-handed turn about `across` carries the heading down, so up is its negative.
+        let across = Vec3::new(level.z, 0.0, -level.x);
+        math::mul(math::axis_angle(across, -self.toes), self.tilt())
     }
 
     /// The foot with its heel and ball at these heights over the ground (metres, 0 or more) on this footing.
@@ -137,6 +153,19 @@ impl core::fmt::Display for Unplanted {
             Self::TooShort => "too short",
         })
     }
+}
+
+/// Toes bend up to 35 degrees without effort: on tiptoe they bend more.
+const TOES_BEND: f32 = 0.61;
+const TOES_BEND_TAN: f32 = 0.7;
+
+/// A straight line under a sole.
+#[derive(Clone, Copy)]
+struct Line {
+    heel: Vec3,
+    ball: Vec3,
+    /// Of the ground under the ball.
+    normal: Vec3,
 }
 
 /// A place that was looked at.
@@ -206,60 +235,85 @@ impl Search<'_> {
         }
     }
 
-    /// How well one place serves.
+    /// How well one place serves: lying from the ground under the heel to that under the ball, or along the ground under
+    /// the ball alone with the heel in the air where there is no other way.
     fn look(&self, heel: Vec3, along: Vec3, length: f32, tip: f32, base: f32) -> Option<Candidate> {
+        let both = self.on_heel_and_ball(heel, along, length, base);
+        let ball = self.on_ball(heel, along, length, base);
+        let [both, ball] = [both, ball].map(|line| line.map(|l| self.judge(&l, along, length, tip, base)));
+        match (both, ball) {
+            (Some(a), Some(b)) => Some(if b.allowed && !a.allowed { b } else { a }),
+            (a, b) => a.or(b),
+        }
+    }
+
+    /// The sole as a stick on two supports: where the ball comes down depends on the pitch, which depends on the ground
+    /// there. Four rounds settle it to a fraction of a millimetre on any slope that a foot can stand on.
+    fn on_heel_and_ball(&self, heel: Vec3, along: Vec3, length: f32, base: f32) -> Option<Line> {
         let (heel_y, _) = self.height(heel, base)?;
-        // The sole is a stick on two supports: where the ball comes down depends on the pitch, which depends on the ground
-        // there. Three rounds settle it to a fraction of a millimetre on any slope that a foot can stand on.
-        let heel = Vec3::new(heel.x, heel_y, heel.z);
-        let mut run = length;
-        let (mut ball, mut normal) = (heel, Vec3::Y);
+        let heel = heel.with_y(heel_y);
+        let (mut run, mut ball, mut normal) = (length, heel, Vec3::Y);
         for _ in 0..4 {
             let at = heel + along * run;
             let (y, n) = self.height(at, base)?;
-            ball = Vec3::new(at.x, y, at.z);
-            normal = n;
+            (ball, normal) = (at.with_y(y), n);
             let rise = (y - heel_y).clamp(-0.99 * length, 0.99 * length);
             run = math::sqrt(length * length - rise * rise);
         }
-        let rise = ball.y - heel_y;
-        let slope = rise / (ball - heel).with_y(0.0).length().max(f32::MIN_POSITIVE);
-        // What lies under the sole's line: supported where the ground is within this of it. A hundredth of the leg is
-        // what a shoe's sole gives way by.
-        let give = 0.012 * self.leg;
-        const POINTS: usize = 12;
-        let (mut supported, mut pierced) = (0, 0.0f32);
-        let reach = run + tip;
+        // Where the ball falls to and fro over an edge there is no such line. (A thousandth of the sole: what the rounds
+        // above leave on smooth ground is far less.)
+        (((ball - heel).length() - length).abs() <= 1e-3 * length).then_some(Line { heel, ball, normal })
+    }
+
+    /// The sole along the ground under the ball.
+    fn on_ball(&self, heel: Vec3, along: Vec3, length: f32, base: f32) -> Option<Line> {
+        let (mut run, mut slope, mut ball, mut normal) = (length, 0.0, heel, Vec3::Y);
+        for _ in 0..2 {
+            let at = heel + along * run;
+            let (y, n) = self.height(at, base)?;
+            (ball, normal) = (at.with_y(y), n);
+            slope = if n.y > 0.05 { -n.dot(along) / n.y } else { 0.0 };
+            run = length / math::sqrt(1.0 + slope * slope);
+        }
+        Some(Line { heel: heel.with_y(ball.y - slope * run), ball, normal })
+    }
+
+    fn judge(&self, line: &Line, along: Vec3, length: f32, tip: f32, base: f32) -> Candidate {
+        let Line { heel, ball, normal } = *line;
+        let run = (ball - heel).with_y(0.0).length();
+        let slope = (ball.y - heel.y) / run.max(f32::MIN_POSITIVE);
+        // Supported is what has ground within this of the sole: a fourteenth of it from heel to ball (13 mm for a grown
+        // figure), what a shoe and a foot give way by.
+        let give = 0.07 * length;
+        let over = |s: f32| Some(self.height(heel + along * s, base)?.0 - heel.y - slope * s);
+        let near = |s: f32| over(s).is_some_and(|o| o.abs() <= give);
         // A margin beyond both ends keeps the points themselves off the edges.
         let margin = 0.012 * self.scale;
+        const POINTS: usize = 12;
+        let (mut supported, mut pierced) = (0, 0.0f32);
+        let reach = run + tip * run / length;
         for i in 0..=POINTS {
             let s = -margin + (reach + 2.0 * margin) * i as f32 / POINTS as f32;
-            let at = heel + along * s;
-            let line = heel_y + slope * s;
-            if let Some((y, _)) = self.height(at, base) {
-                if (y - line).abs() <= give {
-                    supported += 1;
-                }
-                // The toes bend, so what rises under them counts from the ball on as far as they cannot bend: fully.
-                pierced = pierced.max(y - line);
+            if let Some(over) = over(s) {
+                supported += usize::from(over.abs() <= give);
+                // Toes bend up by themselves; what rises more steeply than they bend is in their way.
+                pierced = pierced.max(over - TOES_BEND_TAN * (s - run).max(0.0));
             }
         }
-        let near = |s: f32| {
-            self.height(heel + along * s, base).is_some_and(|(y, _)| (y - heel_y - slope * s).abs() <= give)
-        };
+        let toe_reach = (reach - run).max(f32::MIN_POSITIVE);
+        let toes = over(reach).map_or(0.0, |o| math::atan2(o, toe_reach));
+        // Over an edge they stay straight.
+        let toes = if toes.abs() <= TOES_BEND { toes } else { 0.0 };
         let firm = near(run - margin) && near(run + margin);
-        let heel_firm = near(margin) && near(-margin);
+        let heel_firm = near(-margin) && near(margin);
         let support = supported as f32 / (POINTS + 1) as f32;
         let side = Vec3::new(along.z, 0.0, -along.x);
         let roll = self.roll(normal, along, side);
         let steep = slope.abs() > math::tan(self.settings.largest_slope);
         let allowed = firm && support >= self.settings.support && pierced <= 2.0 * give && !steep;
-        let cost = 2.0 * (1.0 - support)
-            + if heel_firm { 0.0 } else { 1.0 }
-            + pierced.max(0.0) / (0.1 * self.leg)
-            + slope.abs() * 0.1;
-        let footing = Footing { heel, ball, roll, shift: 0.0, support };
-        Some(Candidate { footing, cost, allowed })
+        let cost = 0.5 * (1.0 - support) + if heel_firm { 0.0 } else { 1.0 } + pierced / (0.1 * self.leg);
+        let footing = Footing { heel, ball, roll, toes, shift: 0.0, support, heel_supported: near(0.0) };
+        Candidate { footing, cost, allowed }
     }
 
     /// Sideways tilt of the ground about the sole's axis, held to the largest slope.
@@ -292,8 +346,10 @@ mod tests {
             heel: Vec3::new(1.0, 2.0, 3.0),
             ball: Vec3::new(1.0, 2.0, 3.18),
             roll: 0.0,
+            toes: 0.0,
             shift: 0.0,
             support: 1.0,
+            heel_supported: true,
         };
         let twist = footing.stand(&foot(), 0.0, 0.0);
         assert!(math::angle_between(twist.turn, Quat::IDENTITY) < 1e-5);
@@ -306,8 +362,10 @@ mod tests {
             heel: Vec3::ZERO,
             ball: Vec3::new(0.0, 0.0, 0.18),
             roll: 0.0,
+            toes: 0.0,
             shift: 0.0,
             support: 1.0,
+            heel_supported: true,
         };
         for lift in [0.0, 0.02, 0.08, 0.15] {
             let twist = footing.stand(&foot(), lift, 0.0);

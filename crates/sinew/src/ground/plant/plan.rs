@@ -10,8 +10,9 @@ use super::{
     beam::{Beam, Wish},
     contact::Limits,
     footing::heading,
-    hermite::{State, quintic},
+    hermite::{SETTLE, State, quintic},
     stance::{Stance, stances},
+    survey::Sampled,
 };
 use crate::{Pose, ground::Ground, math, motion::Clip};
 
@@ -57,6 +58,10 @@ pub struct FootFrame {
     pub toes: Quat,
     /// Where the ankle goes, in model space.
     pub ankle: Vec3,
+    /// Which way the knee points, in model space; carried from the clip's line between hip and ankle to the new one.
+    pub knee_way: Vec3,
+    /// From hip to ankle in the clip.
+    pub clip_line: Vec3,
     /// How much of it is applied: 0 where the foot finds no ground, 1 where it does.
     pub weight: f32,
 }
@@ -126,13 +131,18 @@ impl Plan {
         for foot in 0..figure.legs().len() {
             all.push(planner.stances(foot, &limits, &base));
         }
-        let mut feet: Vec<_> = (0..all.len()).map(|foot| planner.feet(foot, &all[foot], &base)).collect();
-        // The pelvis follows the feet as they would go without obstacles, so that it does not hop when a toe clears an edge.
-        let wishes = planner.pelvis_targets(&feet);
+        let planned = |body: &[f32]| -> Vec<_> {
+            (0..all.len()).map(|foot| planner.feet(foot, &all[foot], body)).collect()
+        };
+        // A first round with the ground under the body tells where the pelvis goes, by the feet while they stand; the feet
+        // then swing with the body, so that a swinging foot is not left behind by it.
+        let rough = planned(&planner.over_floor(&base));
+        let body = planner.pelvis(&rough, &all, false);
+        let mut feet = planned(&body);
         for foot in 0..feet.len() {
             planner.clear(foot, &all[foot], &mut feet[foot], &base);
         }
-        let pelvis = planner.pelvis(&feet, &wishes);
+        let pelvis = planner.pelvis(&feet, &all, true);
         for (foot, frames) in feet.iter_mut().enumerate() {
             planner.let_go(foot, frames, &pelvis);
         }
@@ -182,10 +192,7 @@ impl Planner<'_> {
     /// Height of the ground under the pelvis at each sample, followed from the first on.
     fn base(&self) -> Result<Vec<f32>, PlanError> {
         let survey = self.survey;
-        // The floor of the clip: under the lowest point of any foot.
-        let floor = (survey.feet.iter().flat_map(|f| &f.samples))
-            .map(|s| s.heel_at().y.min(s.ball_at().y))
-            .fold(f32::INFINITY, f32::min);
+        let floor = survey.floor();
         let start = survey.pelvis.first().copied().unwrap_or(Vec3::ZERO);
         // The level at the start may lie anywhere near the floor: first looked for within a step, then anywhere.
         let first = self.search.height(start, floor).map(|(y, _)| y).or_else(|| self.anywhere(floor));
@@ -249,15 +256,26 @@ impl Planner<'_> {
             .collect()
     }
 
-    /// The foot at each sample, without regard to what it passes in the air.
-    fn feet(&self, foot: usize, planted: &[Planted], base: &[f32]) -> Vec<FootFrame> {
+    /// How far the ground under the body is above the floor of the clip.
+    fn over_floor(&self, base: &[f32]) -> Vec<f32> {
+        let floor = self.survey.floor();
+        base.iter().map(|b| b - floor).collect()
+    }
+
+    /// The foot at each sample, without regard to what it passes in the air. In the air it goes with the body, which is
+    /// raised by `body`, but for what it leaves and what it comes to.
+    fn feet(&self, foot: usize, planted: &[Planted], body: &[f32]) -> Vec<FootFrame> {
         let survey = self.survey;
         let (curve, step) = (&survey.feet[foot], survey.step);
         let standing: Vec<(&Stance, &Footing)> =
             planted.iter().filter_map(|p| Some((&p.stance, p.footing.as_ref().ok()?))).collect();
+        let raised = Sampled { values: body, step };
+        // Relative to the body.
         let offset = |(stance, footing): (&Stance, &Footing), time: f32| {
             let (twist, toes) = stance.twist(footing, curve, step, time);
-            Offset::new(&twist, toes, &curve.at(time, step))
+            let mut offset = Offset::new(&twist, toes, &curve.at(time, step));
+            offset.ankle.y -= raised.value(time);
+            offset
         };
         // The rates at which a stance is entered and left, over the sample inside of it.
         let enter = |s: (&Stance, &Footing)| {
@@ -279,29 +297,26 @@ impl Planner<'_> {
                     (None, Some(&b), Some(&a)) => {
                         let ((bo, br), (ao, ar)) = (leave(b), enter(a));
                         let span = a.0.time.from - b.0.time.to;
-                        between((bo, br), (ao, ar), span, (time - b.0.time.to) / span)
+                        between((bo, br), (ao, ar), span, time - b.0.time.to)
                     }
                     // Before the first footing and after the last one the displacement stays, only its rate dies away.
                     (None, Some(&b), None) => {
                         let (o, r) = leave(b);
-                        between((o, r), (o, Offset::default()), 0.4, (time - b.0.time.to) / 0.4)
+                        between((o, r), (o, Offset::default()), SETTLE, time - b.0.time.to)
                     }
                     (None, None, Some(&a)) => {
                         let (o, r) = enter(a);
-                        between((o, Offset::default()), (o, r), 0.4, 1.0 - (a.0.time.from - time) / 0.4)
+                        between((o, Offset::default()), (o, r), SETTLE, SETTLE - (a.0.time.from - time))
                     }
-                    // A foot that never stands goes with the ground under the body.
-                    (None, None, None) => {
-                        let floor = survey.feet.iter().flat_map(|f| &f.samples);
-                        let floor =
-                            floor.map(|s| s.heel_at().y.min(s.ball_at().y)).fold(f32::INFINITY, f32::min);
-                        Offset { ankle: Vec3::Y * (base[i] - floor), ..Offset::default() }
-                    }
+                    // A foot that never stands goes with the body.
+                    (None, None, None) => Offset::default(),
                 };
                 FootFrame {
                     turn: rotation(o.turn),
                     toes: rotation(o.toes),
-                    ankle: curve.samples[i].ankle + o.ankle,
+                    ankle: curve.samples[i].ankle + o.ankle + Vec3::Y * body[i],
+                    knee_way: curve.samples[i].knee_way,
+                    clip_line: curve.samples[i].ankle - curve.samples[i].hip,
                     weight: self.presence(planted, time),
                 }
             })
@@ -350,7 +365,7 @@ impl Planner<'_> {
                 (sample.heel.lerp(sample.ball, 0.5), f32::INFINITY),
                 (sample.heel.lerp(sample.ball, 0.75), f32::INFINITY),
                 (sample.ball, curve.ball_heights[i]),
-                (sample.tip, f32::INFINITY),
+                (sample.ball + math::rotate(f.toes, sample.tip - sample.ball), f32::INFINITY),
             ] {
                 let own = own.min(curve.heel_heights[i]).min(curve.ball_heights[i]);
                 let at = f.ankle + math::rotate(f.turn, point);
@@ -358,51 +373,53 @@ impl Planner<'_> {
                 let keep = (clearance * ramp).min(own) - give * (1.0 - ramp);
                 need = need.max(ground + keep - at.y);
             }
-            if need > 0.0 {
-                wishes[i].low = need as f64;
-            } else {
-                wishes[i].low = 0.0;
-            }
+            wishes[i] = Wish { target: 0.0, weight: 1.0, low: need.max(0.0) as f64, high: f64::INFINITY };
         }
         // Without anything to clear the beam lies flat.
         if wishes.iter().all(|w| w.low <= 0.0) {
             return;
         }
         let mut beam = Beam::default();
-        let lift = beam.settle(&wishes, 1.0);
+        // A lift dies away to either side within about this many seconds (the beam's own length, (stiffness / weight)^1/4).
+        const SPREAD: f64 = 0.1;
+        let spread = SPREAD / step as f64;
+        let lift = beam.settle(&wishes, spread * spread * spread * spread);
         for (frame, lift) in frames.iter_mut().zip(lift) {
             frame.ankle.y += *lift as f32;
         }
     }
 
-    /// Where the feet would have the pelvis: raised as they are on the mean.
-    fn pelvis_targets(&self, feet: &[Vec<FootFrame>]) -> Vec<f64> {
-        (0..self.survey.len())
-            .map(|i| {
-                let (mut sum, mut weight) = (0.0, 1e-6);
-                for (curve, frames) in self.survey.feet.iter().zip(feet) {
-                    let w = frames[i].weight as f64;
-                    sum += w * (frames[i].ankle.y - curve.samples[i].ankle.y) as f64;
-                    weight += w;
-                }
-                sum / weight
-            })
-            .collect()
-    }
-
-    /// How far the pelvis is raised: after the feet, without lag, and never so high that a foot is out of reach.
-    fn pelvis(&self, feet: &[Vec<FootFrame>], targets: &[f64]) -> Vec<f32> {
+    /// How far the pelvis is raised: with the standing feet, without lag, and (with `in_reach`) never so high that a foot is
+    /// out of reach.
+    fn pelvis(&self, feet: &[Vec<FootFrame>], planted: &[Vec<Planted>], in_reach: bool) -> Vec<f32> {
+        // A foot in the air says a little about where the body should be, so that it rises through a step and not after it;
+        // and while no foot stands, next to nothing, so that a flight goes from push-off to landing in one bow.
+        const SWINGING: f64 = 0.25;
+        const FLIGHT: f64 = 0.05;
         let settings = self.search.settings;
         let wishes: Vec<Wish> = (0..self.survey.len())
             .map(|i| {
-                let mut wish = Wish { target: targets[i], weight: 1.0, ..Wish::FREE };
-                for (curve, frames) in self.survey.feet.iter().zip(feet) {
-                    if frames[i].weight > 0.5 {
-                        wish.high =
-                            wish.high.min(highest(&curve.samples[i], frames[i].ankle, settings) as f64);
+                let time = i as f32 * self.survey.step;
+                let (mut sum, mut weight, mut stands) = (0.0, 1e-6, false);
+                let (mut high, mut low) = (f32::INFINITY, f32::NEG_INFINITY);
+                for ((curve, frames), planted) in self.survey.feet.iter().zip(feet).zip(planted) {
+                    let (frame, sample) = (&frames[i], &curve.samples[i]);
+                    let standing = planted.iter().any(|p| p.footing.is_ok() && p.stance.time.contains(time));
+                    stands |= standing;
+                    let w = frame.weight as f64 * if standing { 1.0 } else { SWINGING };
+                    sum += w * (frame.ankle.y - sample.ankle.y) as f64;
+                    weight += w;
+                    if in_reach && frame.weight > 0.5 {
+                        high = high.min(highest(sample, frame.ankle, settings));
+                        low = low.max(lowest(sample, frame.ankle));
                     }
                 }
-                wish
+                Wish {
+                    target: sum / weight,
+                    weight: if stands { 1.0 } else { FLIGHT },
+                    high: high as f64,
+                    low: low as f64,
+                }
             })
             .collect();
         // Half of a motion at `pelvis_rate` is let through: stiffness = 1 / w^4 for w radians a sample.
@@ -426,7 +443,7 @@ impl Planner<'_> {
 /// The highest raise of the pelvis at which the leg still reaches `ankle` with the flexion it must keep.
 pub(super) fn highest(clip: &FootSample, ankle: Vec3, settings: &Settings) -> f32 {
     let (a, b) = ((clip.knee - clip.hip).length(), (clip.ankle - clip.knee).length());
-    let flexion = clip.flexion().min(settings.least_flexion);
+    let flexion = clip.flexion().min(settings.least_flexion).max(super::apply::STRAIGHT);
     let reach2 = a * a + b * b + 2.0 * a * b * math::cos(flexion);
     let level2 = (ankle - clip.hip).with_y(0.0).length_squared();
     // A foot that is too far out to the side is not reached by going down further than this.
@@ -434,17 +451,30 @@ pub(super) fn highest(clip: &FootSample, ankle: Vec3, settings: &Settings) -> f3
     ankle.y + math::sqrt(down2) - clip.hip.y
 }
 
+/// The lowest raise of the pelvis at which the leg is not folded further than a knee goes (150 degrees), or than the clip
+/// folds it.
+pub(super) fn lowest(clip: &FootSample, ankle: Vec3) -> f32 {
+    const FOLDED: f32 = 2.6;
+    let (a, b) = ((clip.knee - clip.hip).length(), (clip.ankle - clip.knee).length());
+    let near2 = a * a + b * b + 2.0 * a * b * math::cos(clip.flexion().max(FOLDED));
+    let level2 = (ankle - clip.hip).with_y(0.0).length_squared();
+    if level2 >= near2 {
+        return f32::NEG_INFINITY;
+    }
+    ankle.y + math::sqrt(near2 - level2) - clip.hip.y
+}
+
 fn rate(a: Offset, b: Offset, time: f32) -> Offset {
     if time > 0.0 { Offset::map2(a, b, |a, b| (b - a) / time) } else { Offset::default() }
 }
 
-fn between(from: (Offset, Offset), to: (Offset, Offset), span: f32, s: f32) -> Offset {
+fn between(from: (Offset, Offset), to: (Offset, Offset), span: f32, time: f32) -> Offset {
     let part = |f: fn(&Offset) -> Vec3| {
         quintic(
             State { value: f(&from.0), rate: f(&from.1) },
             State { value: f(&to.0), rate: f(&to.1) },
             span,
-            s,
+            time,
         )
     };
     Offset { turn: part(|o| o.turn), ankle: part(|o| o.ankle), toes: part(|o| o.toes) }

@@ -114,7 +114,9 @@ impl Figure {
         let (mut solvers, mut leg_length) = (Vec::new(), 0.0);
         for leg in &legs {
             crate::Chain::new(skeleton, pelvis, leg.thigh)?;
-            solvers.push(TwoBone::new(skeleton, leg.thigh, leg.shin, leg.foot)?);
+            let mut limb = TwoBone::new(skeleton, leg.thigh, leg.shin, leg.foot)?;
+            limb.min_flexion = super::apply::STRAIGHT;
+            solvers.push(limb);
             let at = |j| rest.position(j);
             let length = (at(leg.shin) - at(leg.thigh)).length() + (at(leg.foot) - at(leg.shin)).length();
             if !(length > 0.0 && length.is_finite()) {

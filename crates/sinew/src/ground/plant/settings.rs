@@ -40,7 +40,7 @@ impl Default for Settings {
         Self {
             contact_height: 0.05,
             contact_speed: 0.3,
-            release: 1.5,
+            release: 1.2,
             cast_above: 0.6,
             cast_below: 0.8,
             largest_slope: 45f32.to_radians(),

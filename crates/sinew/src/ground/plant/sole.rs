@@ -4,14 +4,15 @@ use glam::Vec3;
 
 use crate::{JointId, Pose};
 
-/// The points of a foot that touch the ground, in the foot joint's local space.
+/// The points of a foot that touch the ground: heel and ball in the foot joint's local space, the tip in the toe joint's
+/// (in the foot's where there is none).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sole {
     /// Hindmost point of the sole.
     pub heel: Vec3,
     /// Below the joint that the toes turn about.
     pub ball: Vec3,
-    /// Foremost point of the sole while the toes are straight.
+    /// Foremost point of the sole; it goes with the toes.
     pub tip: Vec3,
 }
 
@@ -74,20 +75,28 @@ impl Sole {
             let p = ankle + forward * reach;
             Vec3::new(p.x, floor, p.z)
         };
-        Self::local(bind, foot, on_floor(back), ball, on_floor(front))
+        Self::local(bind, foot, toes, on_floor(back), ball, on_floor(front))
     }
 
     /// The sole of a figure without a mesh: `floor` is the height of the floor in the rest pose, the heel is below the
     /// ankle, the ball below the toe joint, the tip below `end` (the end of the toes). None where the foot has no length.
     pub fn from_joints(rest: &Pose, foot: JointId, toes: JointId, end: Vec3, floor: f32) -> Option<Self> {
         let drop = |p: Vec3| Vec3::new(p.x, floor, p.z);
-        Self::local(rest, foot, drop(rest.position(foot)), drop(rest.position(toes)), drop(end))
+        Self::local(rest, foot, Some(toes), drop(rest.position(foot)), drop(rest.position(toes)), drop(end))
     }
 
-    fn local(pose: &Pose, foot: JointId, heel: Vec3, ball: Vec3, tip: Vec3) -> Option<Self> {
-        let into = pose.model(foot).inverse();
-        let [heel, ball, tip] = [heel, ball, tip].map(|p| into.transform_point3(p));
-        ((ball - heel).length() > 0.0 && heel.is_finite() && ball.is_finite() && tip.is_finite())
-            .then_some(Self { heel, ball, tip })
+    fn local(
+        pose: &Pose,
+        foot: JointId,
+        toes: Option<JointId>,
+        heel: Vec3,
+        ball: Vec3,
+        tip: Vec3,
+    ) -> Option<Self> {
+        let into = |joint, point| pose.model(joint).inverse().transform_point3(point);
+        let sole =
+            Self { heel: into(foot, heel), ball: into(foot, ball), tip: into(toes.unwrap_or(foot), tip) };
+        let finite = sole.heel.is_finite() && sole.ball.is_finite() && sole.tip.is_finite();
+        (finite && (ball - heel).length() > 0.0).then_some(sole)
     }
 }

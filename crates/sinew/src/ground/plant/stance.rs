@@ -74,12 +74,10 @@ pub fn height(clip: Sampled<'_>, contacts: &[Interval], time: f32) -> f32 {
     let taken_off = |t: f32| State { value: Vec3::X * -clip.value(t), rate: Vec3::X * -clip.rate(t) };
     let rest = State::default();
     let correction = match (before, after) {
-        (Some(b), Some(a)) if a - b < 2.0 * SETTLE => {
-            quintic(taken_off(b), taken_off(a), a - b, (time - b) / (a - b)).x
-        }
+        (Some(b), Some(a)) if a - b < 2.0 * SETTLE => quintic(taken_off(b), taken_off(a), a - b, time - b).x,
         (b, a) => {
-            let leave = b.map_or(0.0, |b| quintic(taken_off(b), rest, SETTLE, (time - b) / SETTLE).x);
-            let arrive = a.map_or(0.0, |a| quintic(rest, taken_off(a), SETTLE, 1.0 - (a - time) / SETTLE).x);
+            let leave = b.map_or(0.0, |b| quintic(taken_off(b), rest, SETTLE, time - b).x);
+            let arrive = a.map_or(0.0, |a| quintic(rest, taken_off(a), SETTLE, SETTLE - (a - time)).x);
             leave + arrive
         }
     };
@@ -128,7 +126,7 @@ impl Stance {
         let twist = footing.stand(&sample, heel, ball);
         // Toes keep the clip's angle to the floor, tilted with the ground and turned with the foot.
         let (_, yaw) = math::swing_twist(twist.turn, Vec3::Y);
-        let toes = math::mul(footing.tilt(), yaw);
+        let toes = math::mul(footing.toe_tilt(), yaw);
         (twist, math::mul(math::conjugate(twist.turn), toes))
     }
 }
@@ -148,6 +146,8 @@ impl FootCurve {
             heel: mix(|f| f.heel),
             ball: mix(|f| f.ball),
             tip: mix(|f| f.tip),
+            thigh: a.thigh,
+            knee_way: a.knee_way,
         }
     }
 }

@@ -149,6 +149,10 @@ impl Survey {
         }
         for foot in &mut self.feet {
             foot.measure(self.step);
+            let hinge = foot.hinge();
+            for sample in &mut foot.samples {
+                sample.knee_way = sample.knee_way(hinge);
+            }
         }
     }
 
@@ -214,6 +218,21 @@ impl FootSample {
         self.ankle + self.ball
     }
 
+    /// The normal of the knee's bend, as long as the sine of its flexion (model space): thigh x shin.
+    pub fn bend(&self) -> Vec3 {
+        let (a, b) = (self.knee - self.hip, self.ankle - self.knee);
+        a.normalize_or_zero().cross(b.normalize_or_zero())
+    }
+
+    /// Which way the knee points. `hinge` is the axis of its bend in the thigh's frame. A leg that is nearly straight hardly
+    /// says where its knee points, so the less it is bent, the more the hinge decides: half and half at 15 degrees.
+    pub fn knee_way(&self, hinge: Vec3) -> Vec3 {
+        const HALF: f32 = 0.26;
+        let normal = self.bend() + math::rotate(self.thigh, hinge) * HALF;
+        let axis = (self.ankle - self.hip).normalize_or(Vec3::NEG_Y);
+        math::perpendicular(axis, axis.cross(normal))
+    }
+
     /// Flexion of the knee in radians: 0 is straight.
     pub fn flexion(&self) -> f32 {
         let (a, b) = (self.knee - self.hip, self.ankle - self.knee);
@@ -230,14 +249,23 @@ impl super::Leg {
             hip: pose.position(self.thigh) + moved,
             knee: pose.position(self.shin) + moved,
             ankle: frame.translation + moved,
+            thigh: pose.model_rotation(self.thigh),
+            knee_way: Vec3::ZERO,
             heel: relative(self.sole.heel),
             ball: relative(self.sole.ball),
-            tip: relative(self.sole.tip),
+            tip: pose.model(self.toes.unwrap_or(self.foot)).transform_point3(self.sole.tip)
+                - frame.translation,
         }
     }
 }
 
 impl FootCurve {
+    /// The axis about which the knee bends, in the thigh's frame: the mean of the clip, each sample counted by its bend.
+    fn hinge(&self) -> Vec3 {
+        let sum: Vec3 = self.samples.iter().map(|s| math::rotate(math::conjugate(s.thigh), s.bend())).sum();
+        sum.normalize_or_zero()
+    }
+
     fn measure(&mut self, step: f32) {
         let n = self.samples.len();
         let points = |f: fn(&FootSample) -> Vec3| self.samples.iter().map(f).collect::<Vec<_>>();

@@ -1,0 +1,96 @@
+//! From a model and its roles to a figure that can be planted.
+
+use glam::Vec3;
+use sinew::{
+    JointId, Pose,
+    ground::plant::{Figure, Leg, RigError, Sole},
+    rig::Body,
+};
+use sinew_files::Model;
+use thiserror::Error;
+
+/// Why a model cannot be planted.
+#[derive(Debug, Error)]
+pub enum FigureError {
+    /// The feet have no sole.
+    #[error("foot `{foot}`: {what}")]
+    Sole {
+        /// Name of the foot's joint.
+        foot: String,
+        /// What is missing.
+        what: &'static str,
+    },
+    /// The legs do not fit.
+    #[error(transparent)]
+    Rig(#[from] RigError),
+}
+
+/// The bind pose of a model: where its mesh was made, and where its feet stand flat.
+pub fn bind_pose(model: &Model) -> Pose {
+    let mut pose = Pose::rest(&model.skeleton);
+    for (joint, local) in model.skeleton.joints().zip(&model.bind) {
+        pose.set_local(joint, *local);
+    }
+    pose.update();
+    pose
+}
+
+/// Height of the figure in metres: of its mesh, or else of its joints.
+pub fn height(model: &Model, bind: &Pose) -> f32 {
+    let skin = model.skin.iter().map(|v| bind.model(v.joint).transform_point3(v.position).y);
+    let (mut low, mut high) = (f32::INFINITY, f32::NEG_INFINITY);
+    for y in skin {
+        (low, high) = (low.min(y), high.max(y));
+    }
+    if low > high {
+        for joint in model.skeleton.joints() {
+            let y = bind.position(joint).y;
+            (low, high) = (low.min(y), high.max(y));
+        }
+    }
+    high - low
+}
+
+/// The figure of a model whose roles are known. Soles are taken from the mesh in the bind pose, or without a mesh from the
+/// joints in the rest pose.
+pub fn figure(model: &Model, body: &Body) -> Result<Figure, FigureError> {
+    let bind = bind_pose(model);
+    let skeleton = &model.skeleton;
+    let mut legs = Vec::new();
+    // Without a mesh the floor is under the lowest joint of both feet.
+    let floor = (body.legs.iter().flat_map(|l| skeleton.below(l.foot)))
+        .map(|j| bind.position(j).y)
+        .fold(f32::INFINITY, f32::min);
+    for leg in &body.legs {
+        let name = || skeleton.name(leg.foot).to_owned();
+        let at = |j: JointId| bind.position(j);
+        let length = (at(leg.shin) - at(leg.thigh)).length() + (at(leg.foot) - at(leg.shin)).length();
+        let vertices: Vec<Vec3> = model
+            .skin
+            .iter()
+            .filter(|v| skeleton.is_below(v.joint, leg.foot))
+            .map(|v| bind.model(v.joint).transform_point3(v.position))
+            .collect();
+        let sole = if !vertices.is_empty() {
+            Sole::from_mesh(&bind, leg.foot, leg.toes, length, &vertices)
+                .ok_or_else(|| FigureError::Sole { foot: name(), what: "its mesh has no length on the floor" })?
+        } else {
+            let toes = leg.toes.ok_or_else(|| FigureError::Sole {
+                foot: name(),
+                what: "it has neither a mesh nor a toe joint, so there is no telling where its sole is",
+            })?;
+            let end = skeleton
+                .below(toes)
+                .map(at)
+                .max_by(|a, b| {
+                    let reach = |p: &Vec3| (*p - at(leg.foot)).with_y(0.0).length();
+                    reach(a).total_cmp(&reach(b))
+                })
+                .unwrap_or(at(toes));
+            Sole::from_joints(&bind, leg.foot, toes, end, floor)
+                .ok_or_else(|| FigureError::Sole { foot: name(), what: "its toe joint is straight below the ankle" })?
+        };
+        legs.push(Leg::new(leg.thigh, leg.shin, leg.foot, leg.toes, sole));
+    }
+    Ok(Figure::new(&bind, body.hips, legs, height(model, &bind))?)
+}

@@ -1,0 +1,161 @@
+//! Which ground a walk is planted on, and where it lies.
+
+use std::path::PathBuf;
+
+use glam::{Affine3, Quat, Vec2, Vec3};
+use sinew::ground::{
+    TriangleMesh,
+    terrain::{Flight, Rough, Slope, Stairs, TerrainError},
+};
+use sinew_files::{FileError, ReadOptions};
+use thiserror::Error;
+
+/// A ground as the command line names it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Level {
+    /// Stairs of this rise and going in metres.
+    Stairs {
+        /// Height of a step.
+        rise: f32,
+        /// Depth of a tread.
+        going: f32,
+        /// Which way.
+        flight: Flight,
+    },
+    /// A slope in degrees, positive up.
+    Slope(f32),
+    /// Rough ground.
+    Rough,
+    /// Triangles from a file.
+    File(PathBuf),
+}
+
+/// Why there is no ground.
+#[derive(Debug, Error)]
+pub enum LevelError {
+    /// A built-in ground was asked for something impossible.
+    #[error(transparent)]
+    Terrain(#[from] TerrainError),
+    /// The file could not be used.
+    #[error(transparent)]
+    File(#[from] FileError),
+}
+
+/// Names of the built-in grounds with what they are.
+pub const BUILT_IN: [(&str, &str); 8] = [
+    ("stairs", "8 steps of 12 x 40 cm up"),
+    ("stairs-down", "the same down"),
+    ("steep-stairs", "8 steps of 17 x 29 cm up"),
+    ("steep-stairs-down", "the same down"),
+    ("slope", "20 degrees up"),
+    ("slope-down", "20 degrees down"),
+    ("rough", "bumps of up to 6 cm"),
+    ("flat", "a level floor"),
+];
+
+impl Level {
+    /// A built-in ground by its name, or else a file.
+    pub fn parse(name: &str) -> Self {
+        let stairs = |rise, going, flight| Self::Stairs { rise, going, flight };
+        match name {
+            "stairs" => stairs(0.12, 0.40, Flight::Up),
+            "stairs-down" => stairs(0.12, 0.40, Flight::Down),
+            "steep-stairs" => stairs(0.17, 0.29, Flight::Up),
+            "steep-stairs-down" => stairs(0.17, 0.29, Flight::Down),
+            "slope" => Self::Slope(20.0),
+            "slope-down" => Self::Slope(-20.0),
+            "flat" => Self::Slope(0.0),
+            "rough" => Self::Rough,
+            _ => Self::File(name.into()),
+        }
+    }
+}
+
+/// Where a walk is, for placing a built-in ground under it.
+#[derive(Clone, Copy, Debug)]
+pub struct Walk {
+    /// Under the pelvis at the begin, on the floor of the clip.
+    pub start: Vec3,
+    /// Unit vector along the way.
+    pub heading: Vec3,
+    /// How far it goes, in metres.
+    pub length: f32,
+    /// Length of a leg, in metres.
+    pub leg: f32,
+}
+
+impl Level {
+    /// The triangles, in world space. Built-in grounds lie so that the walk starts on the level and then meets them; one that
+    /// stays where it is stands in their midst. `scale`, `at` and `options` are for files.
+    pub fn mesh(
+        &self,
+        walk: &Walk,
+        scale: f32,
+        at: Vec3,
+        options: &ReadOptions,
+    ) -> Result<TriangleMesh, LevelError> {
+        let heading = walk.heading.x.atan2(walk.heading.z);
+        let stands = walk.length < walk.leg;
+        // Room for a pace before the first step; a figure that stays stands on the third.
+        let lead = |going: f32| if stands { -2.5 * going } else { 0.8 * walk.leg };
+        let beyond = 2.0 + walk.leg;
+        Ok(match self {
+            Self::Stairs { rise, going, flight } => {
+                let lead = lead(*going);
+                // As many steps as the walk is long, so that it does not come to an end on the landing.
+                let steps = ((walk.length - lead) / going).ceil().clamp(5.0, 200.0) as u32;
+                let direction = if *flight == Flight::Up { 1.0 } else { -1.0 };
+                let back = if stands { 3.0 * going } else { 0.0 };
+                let origin = walk.start - walk.heading * back
+                    - Vec3::Y * if stands { 3.0 * rise * direction } else { 0.0 };
+                Stairs {
+                    origin,
+                    heading,
+                    rise: *rise,
+                    going: *going,
+                    steps,
+                    width: 2.0f32.max(2.0 * walk.leg),
+                    lead: if stands { going * 0.5 } else { lead },
+                    before: beyond,
+                    landing: beyond,
+                    flight: *flight,
+                    sides: true,
+                }
+                .mesh()?
+            }
+            Self::Slope(degrees) => {
+                let back = if stands { 2.0 * walk.leg } else { 0.0 };
+                let angle = degrees.to_radians();
+                Slope {
+                    origin: walk.start - walk.heading * back - Vec3::Y * (back * angle.tan()),
+                    heading,
+                    angle,
+                    length: walk.length + 4.0 * walk.leg,
+                    width: 2.0f32.max(2.0 * walk.leg),
+                    lead: if stands { 0.0 } else { 0.8 * walk.leg },
+                    before: beyond,
+                    landing: beyond,
+                    sides: true,
+                }
+                .mesh()?
+            }
+            Self::Rough => {
+                let middle = walk.start + walk.heading * (0.5 * walk.length);
+                let size = walk.length + 2.0 * beyond;
+                Rough {
+                    origin: if stands { middle + walk.heading * 3.0 } else { middle },
+                    size: Vec2::splat(size + if stands { 6.0 } else { 0.0 }),
+                    level: 0.0,
+                    ..Rough::default()
+                }
+                .mesh()?
+            }
+            Self::File(path) => {
+                let mesh = sinew_files::ground::read(path, options)?;
+                let place =
+                    Affine3::from_scale_rotation_translation(Vec3::splat(scale), Quat::IDENTITY, at);
+                mesh.transformed(&place)
+            }
+        })
+    }
+}

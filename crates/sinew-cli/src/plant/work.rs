@@ -1,0 +1,175 @@
+//! Planting one clip of one model, from figure to measures, without files.
+
+use std::time::Instant;
+
+use glam::Vec3;
+use sinew::{
+    Pose,
+    ground::{
+        MeshGround, TriangleMesh,
+        plant::{
+            Contacts, Figure, FootSample, Interval, Measures, Plan, PlantedClip, Search, Settings, Survey,
+            measure, moved, walk_heading,
+        },
+    },
+    motion::Clip,
+};
+use sinew_files::ReadOptions;
+
+use super::level::{Level, LevelError, Walk};
+
+/// What is asked for.
+pub struct Task<'a> {
+    /// The figure.
+    pub figure: &'a Figure,
+    /// Its rest pose.
+    pub rest: &'a Pose,
+    /// The clip.
+    pub clip: &'a Clip,
+    /// The ground.
+    pub level: &'a Level,
+    /// Size of a ground from a file.
+    pub ground_scale: f32,
+    /// Place of a ground from a file.
+    pub ground_at: Vec3,
+    /// Units and axes of a ground from a file.
+    pub ground_options: ReadOptions,
+    /// The settings.
+    pub settings: Settings,
+    /// Rounds of a clip that walks on the spot.
+    pub repeat: Option<u32>,
+}
+
+/// What came of it.
+pub struct Done {
+    /// The ground, in world space.
+    pub ground: MeshGround,
+    /// What was decided.
+    pub plan: Plan,
+    /// The planted clip.
+    pub planted: PlantedClip,
+    /// Measures of the clip with its travel on that ground, not planted.
+    pub before: Measures,
+    /// Measures of the planted clip.
+    pub after: Measures,
+    /// Contacts (of the clip, within the strict limits) and how much of their time is planted.
+    pub planted_share: f32,
+    /// Contacts that are not planted, by leg, with their reason.
+    pub unplanted: Vec<(usize, Interval, String)>,
+    /// Microseconds that planning took.
+    pub plan_micros: f64,
+    /// Mean microseconds that solving a frame took.
+    pub frame_micros: f64,
+}
+
+/// Why nothing came of it.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkError {
+    /// No ground.
+    #[error(transparent)]
+    Level(#[from] LevelError),
+    /// The ground's triangles are not valid.
+    #[error("the ground: {0}")]
+    Mesh(#[from] sinew::ground::MeshError),
+    /// Not planned.
+    #[error(transparent)]
+    Plan(#[from] sinew::ground::plant::PlanError),
+    /// Not carried out.
+    #[error(transparent)]
+    Plant(#[from] sinew::ground::plant::PlantError),
+}
+
+/// Keys a second of a planted clip: the clip's own densest track, and at least thirty.
+pub fn key_rate(clip: &Clip) -> f32 {
+    clip.key_rate().clamp(30.0, 240.0)
+}
+
+/// Plants a clip. `each` is called after each key.
+pub fn plant(task: &Task<'_>, name: &str, each: impl FnMut(usize, &Pose)) -> Result<Done, WorkError> {
+    let Task { figure, rest, clip, settings, .. } = task;
+    let began = Instant::now();
+    let rate = key_rate(clip);
+    let per_key = (60.0 / rate).ceil() as usize;
+    let step = 1.0 / (rate * per_key as f32);
+    let survey = Survey::new(figure, clip, rest, step, task.repeat);
+    let walk = walk(figure, &survey);
+    let mesh = task.level.mesh(&walk, task.ground_scale, task.ground_at, &task.ground_options)?;
+    let ground = MeshGround::new(mesh)?;
+    let plan = Plan::from_survey(figure, survey, &ground, settings, per_key)?;
+    let plan_micros = began.elapsed().as_secs_f64() * 1e6;
+    let began = Instant::now();
+    let planted = plan.bake(figure, clip, rest, name, each)?;
+    let frame_micros = began.elapsed().as_secs_f64() * 1e6 / planted.times.len() as f64;
+
+    let search = Search {
+        ground: &ground,
+        settings,
+        leg: figure.leg_length(),
+        scale: figure.height() / 1.8,
+    };
+    let key_step = step * per_key as f32;
+    let base: Vec<f32> = plan.base.iter().copied().step_by(per_key).collect();
+    let claims = claims(&plan);
+    let floor = plan.survey.floor();
+    // Before: the clip with its travel, at the height of the ground where it begins.
+    let raise = Vec3::Y * (base.first().copied().unwrap_or(floor) - floor);
+    let flat: Vec<Vec<FootSample>> = plan
+        .survey
+        .feet
+        .iter()
+        .map(|f| moved(&f.samples.iter().copied().step_by(per_key).collect::<Vec<_>>(), raise))
+        .collect();
+    let before = measure(&flat, &claims, key_step, &search, &base);
+    let after = measure(&planted.feet, &claims, key_step, &search, &base);
+    let (planted_share, unplanted) = share(&plan);
+    Ok(Done { ground, plan, planted, before, after, planted_share, unplanted, plan_micros, frame_micros })
+}
+
+fn walk(figure: &Figure, survey: &Survey) -> Walk {
+    let (first, last) = (survey.pelvis[0], survey.pelvis[survey.len() - 1]);
+    Walk {
+        start: first.with_y(survey.floor()),
+        heading: walk_heading(survey),
+        length: (last - first).with_y(0.0).length(),
+        leg: figure.leg_length(),
+    }
+}
+
+/// What the plan holds to the ground, by leg.
+pub fn claims(plan: &Plan) -> Vec<Contacts> {
+    plan.stances
+        .iter()
+        .map(|leg| {
+            let mut c = Contacts::default();
+            for p in leg.iter().filter(|p| p.footing.is_ok()) {
+                if p.footing.is_ok_and(|f| f.heel_supported) {
+                    c.heel.extend(&p.stance.heel);
+                }
+                c.ball.extend(&p.stance.ball);
+            }
+            c
+        })
+        .collect()
+}
+
+/// Share of the time in contact that is planted, and the rest with its reason.
+fn share(plan: &Plan) -> (f32, Vec<(usize, Interval, String)>) {
+    let (mut all, mut held) = (0.0, 0.0);
+    let mut rest = Vec::new();
+    for (leg, stances) in plan.stances.iter().enumerate() {
+        for p in stances {
+            let time: f32 = p.stance.heel.iter().chain(&p.stance.ball).map(Interval::length).sum();
+            all += time;
+            match p.footing {
+                Ok(_) => held += time,
+                Err(why) => rest.push((leg, p.stance.time, why.to_string())),
+            }
+        }
+    }
+    (if all > 0.0 { held / all } else { 1.0 }, rest)
+}
+
+/// The mesh of the ground.
+pub fn mesh(done: &Done) -> &TriangleMesh {
+    done.ground.mesh()
+}

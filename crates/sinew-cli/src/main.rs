@@ -1,12 +1,12 @@
 //! The command `sinew`: inverse kinematics on files.
 
 mod args;
+#[allow(dead_code)] // Until `plant` and `draw` are wired.
+mod draw;
 mod failure;
 mod info;
 mod lookup;
 mod model;
-#[allow(dead_code)] // Until `plant` and `draw` are wired.
-mod draw;
 #[allow(dead_code)] // Until `plant` and `draw` are wired.
 mod picture;
 #[allow(dead_code)] // Until `plant` is wired.

@@ -3,7 +3,7 @@
 use glam::{Quat, Vec3};
 
 use super::{
-    arc::{arc, largest, to_unit, twist_towards},
+    arc::{arc, largest, max, to_unit, twist_towards},
     check, partial,
 };
 use crate::{JointId, Pose, Report, SolveError, Status, math};
@@ -88,7 +88,7 @@ pub struct Ray {
 /// is out of the ray's reach (0 where it is not). Every number given must be finite.
 #[inline]
 pub fn aim_ray(ray: &Ray, target: Vec3) -> (Quat, f32) {
-    let size = largest(target).max(largest(ray.offset));
+    let size = max(largest(target), largest(ray.offset));
     // Lengths below 2, so that products of four lengths do not overflow at any scale.
     let k = to_unit(size);
     let (o, t, m) = (ray.offset * k, target * k, ray.axis);
@@ -96,7 +96,7 @@ pub fn aim_ray(ray: &Ray, target: Vec3) -> (Quat, f32) {
     let r = math::sqrt((o - m * along).length_squared());
     let x = math::sqrt(t.length_squared());
     // Behind its start the ray is not: then the start itself, and short of r the line's nearest point, faces the target.
-    let s = (math::sqrt(((x - r) * (x + r)).max(0.0)) - along).max(0.0);
+    let s = max(math::sqrt(max((x - r) * (x + r), 0.0)) - along, 0.0);
     let p = o + m * s;
     let pl = math::sqrt(p.length_squared());
     let by = ((pl - x).max(0.0) / k).min(f32::MAX);
@@ -104,7 +104,7 @@ pub fn aim_ray(ray: &Ray, target: Vec3) -> (Quat, f32) {
     if x <= 1e-9 || pl <= 1e-9 {
         return (Quat::IDENTITY, by);
     }
-    let (mut q, mut weak) = arc(p, t, pl * x, Vec3::ZERO);
+    let (mut q, weak) = arc(p, t, pl * x, Vec3::ZERO);
     if weak && q.w == 0.0 {
         let axis = math::perpendicular(p / pl, ray.up.map_or(Vec3::ZERO, |(own, _)| own));
         q = Quat::from_xyzw(axis.x, axis.y, axis.z, 0.0);
@@ -112,9 +112,8 @@ pub fn aim_ray(ray: &Ray, target: Vec3) -> (Quat, f32) {
     q = math::normalize(q);
     if let Some((own, wanted)) = ray.up {
         let axis = t * (1.0 / x);
-        let (twist, rough) = twist_towards(axis, math::rotate(q, own), wanted);
+        let (twist, _) = twist_towards(axis, math::rotate(q, own), wanted);
         q = math::normalize(math::mul(twist, q));
-        weak |= rough;
     }
     if weak {
         let now = math::rotate(q, p);

@@ -8,11 +8,24 @@ use crate::math;
 /// fades out, as its part across the axis grows uncertain and at 0 is undefined.
 const FADE: f32 = 0.17;
 
+/// The larger of two numbers, in the form that processors have (`f32::max` spends six instructions on NaN, which
+/// has been refused before any kernel runs).
+#[inline(always)]
+pub(crate) fn max(a: f32, b: f32) -> f32 {
+    if a > b { a } else { b }
+}
+
+/// The smaller of two numbers; see [`max`].
+#[inline(always)]
+pub(crate) fn min(a: f32, b: f32) -> f32 {
+    if a < b { a } else { b }
+}
+
 /// The largest absolute component.
 #[inline(always)]
 pub(crate) fn largest(v: Vec3) -> f32 {
     let v = v.abs();
-    v.x.max(v.y).max(v.z)
+    max(max(v.x, v.y), v.z)
 }
 
 /// The power of two that brings `m` (positive, finite) into \[1, 2): scaling by it is exact.
@@ -54,15 +67,22 @@ pub(crate) fn twist_towards(axis: Vec3, own: Vec3, wanted: Vec3) -> (Quat, bool)
     let sin = own.cross(wanted).dot(axis);
     let cos = own.dot(wanted) - own_along * along;
     let (own2, all2) = (own.length_squared(), wanted.length_squared());
-    let length = math::sqrt(sin * sin + cos * cos);
-    let plain = all2 - along * along > FADE * FADE * all2
-        && own2 - own_along * own_along > 1e-4 * own2
-        && length + cos > 0.1 * length;
+    let plain =
+        all2 - along * along > FADE * FADE * all2 && own2 - own_along * own_along > 1e-4 * own2;
     if plain {
-        let v = axis * sin;
-        return (Quat::from_xyzw(v.x, v.y, v.z, length + cos), cos < 0.0);
+        return (twist(axis, sin, cos), cos < 0.0);
     }
     twist_faded(axis, own, wanted)
+}
+
+/// Turn about the unit vector `axis` by the angle with this sine and cosine (times any length), of no particular length.
+#[inline]
+fn twist(axis: Vec3, sin: f32, cos: f32) -> Quat {
+    let length = math::sqrt(sin * sin + cos * cos);
+    // Half the angle, in the form that cancels nothing.
+    let (s, w) = if cos >= 0.0 { (sin, length + cos) } else { (length - cos, sin) };
+    let v = axis * s;
+    Quat::from_xyzw(v.x, v.y, v.z, w)
 }
 
 /// The same where the wanted direction fades, or lies opposite.
@@ -77,8 +97,6 @@ fn twist_faded(axis: Vec3, own: Vec3, wanted: Vec3) -> (Quat, bool) {
         return (Quat::IDENTITY, false);
     }
     let way = math::perpendicular(axis, way);
-    let turn = math::shortest_arc(own, way, axis);
-    // Next to opposite a first arc is coarse; a second one from where it leads is not.
-    let rest = math::shortest_arc(math::rotate(turn, own), way, axis);
-    (math::mul(rest, turn), own.dot(way) < 0.0)
+    let cos = own.dot(way);
+    (twist(axis, own.cross(way).dot(axis), cos), cos < 0.0)
 }

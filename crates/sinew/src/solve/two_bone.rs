@@ -1,5 +1,6 @@
 //! The closed-form limb: two bones, in 3D.
 
+mod general;
 mod points;
 
 pub use points::{Bend, Points, Turns, solve_points};

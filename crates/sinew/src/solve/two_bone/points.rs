@@ -2,22 +2,17 @@
 
 use glam::{Quat, Vec3};
 
-use super::BendSide;
+use super::{
+    BendSide,
+    general::{self, BLUR, TINY},
+};
 use crate::{
     Pole, math,
     solve::{
-        arc::{arc, largest, to_unit, twist_towards},
+        arc::{largest, max, min, to_unit, twist_towards},
         soften,
     },
 };
-
-/// Below this sine of the flexion the bend plane is partly, and at 0 wholly, the hinge's, where one is given: about half
-/// a degree, where clips with compressed rotations no longer know their own plane.
-const BLUR: f32 = 1e-2;
-/// Below this sine of the flexion f32 places give no plane at all: some ten roundings.
-const STRAIGHT: f32 = 1e-6;
-/// A distance below this part of the limb has no direction in f32.
-const TINY: f32 = 1e-6;
 
 /// Where a limb is, in model space.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -70,103 +65,119 @@ pub struct Turns {
 #[inline]
 pub fn solve_points(at: &Points, goal: Vec3, pole: Pole, bend: &Bend) -> Turns {
     let (u, v, g) = (at.middle - at.root, at.tip - at.middle, goal - at.root);
-    let size = largest(u).max(largest(v));
-    let still = Turns { middle: Quat::IDENTITY, root: Quat::IDENTITY, by: 0.0, branch_changed: false };
-    if size <= 0.0 {
-        return Turns { by: g.length().min(f32::MAX), ..still };
-    }
-    // Lengths near 1, so that products of four lengths neither overflow nor vanish at any scale.
+    let size = max(largest(u), largest(v));
+    // Lengths near 1, so that products of eight lengths neither overflow nor vanish at any scale.
     let k = to_unit(size);
     let (u, v) = (u * k, v * k);
     let (g, gl, x) = near(g, k, goal, at.root);
-
-    let (c, uv) = (u.cross(v), u.dot(v));
-    let (a, b) = (math::sqrt(u.length_squared()), math::sqrt(v.length_squared()));
-    let (ab, cl) = (a * b, math::sqrt(c.length_squared()));
-
-    let straight = a + b;
-    let reach = if bend.min_flexion > 0.0 {
-        math::sqrt((a * a + b * b + 2.0 * ab * math::cos(bend.min_flexion)).max(0.0))
-    } else {
-        straight
-    };
-    let d = soften(x, reach, bend.soft).max((a - b).abs());
-    let by = (x - d).abs();
-    let by = if by > 1e-6 * straight { (by / k).min(f32::MAX) } else { 0.0 };
-
     let e = u + v;
-    let el = math::sqrt(e.length_squared());
-    let (aim, al) = if x > TINY * straight { (g, gl) } else { (e, el) };
-    // What the places' own rounding amounts to: nearer is not nearer.
-    let places = largest(at.root).max(largest(at.tip)).max(largest(goal).min(1e6 * size));
-    let rounding = 7e-7 * straight + 3e-7 * k * places;
-    let there = al > 0.0 && (e - aim * (d / al)).length_squared() <= rounding * rounding;
-
-    // Half the flexion that gives d, as a cosine and a sine of one common length (cosine rule, factored).
-    let c1 = math::sqrt(((d - (a - b)) * (d + (a - b))).max(0.0));
-    let s1 = math::sqrt(((straight - d) * (straight + d)).max(0.0));
-
-    let (middle, n, flipped) = if cl > BLUR * ab && ab > 0.0 {
-        let n = c / cl;
-        let flipped = match (bend.side, bend.hinge) {
-            (BendSide::Keep, _) | (_, None) => false,
-            (BendSide::Positive, Some(h)) => n.dot(h) < 0.0,
-            (BendSide::Negative, Some(h)) => n.dot(h) > 0.0,
-        };
-        // Half the flexion that is there, in the form that cancels nothing.
-        let (s0, c0) = if uv >= 0.0 { (cl, ab + uv) } else { (ab - uv, cl) };
-        let (n, s0) = if flipped { (-n, -s0) } else { (n, s0) };
-        let (s, w) = (s1 * c0 - c1 * s0, c1 * c0 + s1 * s0);
-        let l = 1.0 / math::sqrt(s * s + w * w);
-        let t = n * (s * l);
-        (Quat::from_xyzw(t.x, t.y, t.z, w * l), n, flipped)
-    } else {
-        bend_straight(u, v, a, b, c, cl, bend, (c1, s1))
+    // u x e is u x v, but rounds with the end's distance and not with the bones' lengths.
+    let c = u.cross(e);
+    let (aa, bb, ue, uv) = (u.length_squared(), v.length_squared(), u.dot(e), u.dot(v));
+    let (a, b, cl, el) =
+        (math::sqrt(aa), math::sqrt(bb), math::sqrt(c.length_squared()), math::sqrt(e.length_squared()));
+    let (ab, straight, shortest) = (a * b, a + b, a - b);
+    let held = bend.min_flexion > 0.0 || bend.soft > 0.0;
+    let d = if held { distance(a, b, x, bend) } else { max(min(x, straight), shortest.abs()) };
+    // Cosine and sine of the flexion there shall be, times ab (the cosine rule; the sine by Heron's formula).
+    let c1 = 0.5 * (d * d - (aa + bb));
+    let s1 = 0.5 * math::sqrt(max((straight - d) * (straight + d) * ((d - shortest) * (d + shortest)), 0.0));
+    let flipped = match (bend.side, bend.hinge) {
+        (BendSide::Keep, _) | (_, None) => false,
+        (BendSide::Positive, Some(h)) => c.dot(h) < 0.0,
+        (BendSide::Negative, Some(h)) => c.dot(h) > 0.0,
     };
+    // On the wrong side the axis turns round, and the flexion that is there counts as negative.
+    let (c, s0) = if flipped { (-c, -cl) } else { (c, cl) };
+    // The middle joint's turn: 1 + cos and sin of the difference of the two flexions, times (ab)^2.
+    let mw = ab * ab + (c1 * uv + s1 * s0);
+    let ms = s1 * uv - c1 * s0;
+    // The turn in the bend plane that brings the end back onto its direction: 1 + cos and sin of the difference of the
+    // angles at the root, times a^2 el d.
+    let ue1 = aa + c1;
+    let lw = aa * el * d + (ue * ue1 + s0 * s1);
+    let ls = s0 * ue1 - ue * s1;
+    // And the shortest arc to the goal, times el gl.
+    let cw = el * gl + e.dot(g);
+    let carry = e.cross(g);
+    let clear = cl > BLUR * ab
+        && x > TINY * straight
+        && mw > 0.1 * ab * ab
+        && lw > 0.1 * (aa * el * d)
+        && cw > 0.1 * (el * gl)
+        && min(min(d, el), min(a, b)) > 1e-3 * straight;
+    if !clear {
+        return general::solve(at, goal, pole, bend);
+    }
 
     let turned = bend.swivel != 0.0 || pole != Pole::Keep;
-    if there && !flipped && !turned {
-        return Turns { by, ..still };
+    let by = (x - d).abs();
+    let by = if by > 1e-6 * straight { (by / k).min(f32::MAX) } else { 0.0 };
+    let still = Turns { middle: Quat::IDENTITY, root: Quat::IDENTITY, by, branch_changed: false };
+    let off = (e * gl - g * d).length_squared();
+    let there = off <= 1e-4 * gl * gl && !flipped && off <= square(rounding(at, goal, straight, k) * gl);
+    if there && !turned {
+        return still;
     }
 
-    // Where the end is after the middle joint's turn: aiming this at the goal takes that turn's rounding along.
-    let e1 = u + math::rotate(middle, v);
-    let e1l = math::sqrt(e1.length_squared());
-    let (e1, e1l) = if e1l > 1e-4 * straight { (e1, e1l) } else { (folded_direction(u, n, a, b, d), 1.0) };
-    let (e, el) = if el > TINY * straight { (e, el) } else { (e1, e1l) };
-    let (g, gl) = if x > TINY * straight { (g, gl) } else { (e, el) };
+    // Quaternions with their lengths still on them: one division each, at the end.
+    let ml = 1.0 / (cl * math::sqrt(mw * mw + ms * ms));
+    let mv = c * (ms * ml);
+    let middle = Quat::from_xyzw(mv.x, mv.y, mv.z, mw * (cl * ml));
+    // carry * lift, where lift is (n ls, lw) with n = c / cl.
+    let (lv, lw) = (c * ls, lw * cl);
+    let rv = carry * lw + lv * cw + carry.cross(lv);
+    let root = math::normalize(Quat::from_xyzw(rv.x, rv.y, rv.z, cw * lw - carry.dot(lv)));
+    if !turned {
+        return Turns { middle, root, by, branch_changed: flipped };
+    }
+    let (twist, changed) = about_goal(g * (1.0 / gl), math::rotate(root, c), pole, at.root, bend.swivel);
+    if there && Vec3::new(twist.x, twist.y, twist.z).length_squared() < 1e-12 * twist.w * twist.w {
+        return still;
+    }
+    let root = math::normalize(math::mul(twist, root));
+    Turns { middle, root, by, branch_changed: flipped != changed }
+}
 
-    let (carry, weak) = arc(e, g, el * gl, n);
-    let (lift, weak_lift) = arc(e1, e, e1l * el, n);
-    let mut root = math::normalize(math::mul(carry, lift));
-    let mut swing_flipped = false;
-    if turned {
-        let axis = g / gl;
-        let (twist, changed) = about_goal(axis, math::rotate(root, n), pole, at.root, bend.swivel);
-        let v = Vec3::new(twist.x, twist.y, twist.z);
-        if there && !flipped && v.length_squared() < 1e-12 * twist.w * twist.w {
-            return Turns { by, ..still };
-        }
-        root = math::normalize(math::mul(twist, root));
-        swing_flipped = changed;
-    }
-    if weak || weak_lift || turned {
-        let e2 = math::rotate(root, e1);
-        let (fix, _) = arc(e2, g, e1l * gl, n);
-        root = math::normalize(math::mul(fix, root));
-    }
-    Turns { middle, root, by, branch_changed: flipped != swing_flipped }
+#[inline(always)]
+fn square(x: f32) -> f32 {
+    x * x
+}
+
+/// What the places' own rounding amounts to (in lengths scaled by `k`): nearer to a goal than this is not nearer.
+#[inline]
+pub(super) fn rounding(at: &Points, goal: Vec3, straight: f32, k: f32) -> f32 {
+    let places = largest(at.root).max(largest(at.tip)).max(largest(goal).min(1e6 / k));
+    7e-7 * straight + 3e-7 * k * places
+}
+
+/// The distance that a limb with the bones `a` and `b` goes to for a goal at `x`.
+#[cold]
+pub(super) fn distance(a: f32, b: f32, x: f32, bend: &Bend) -> f32 {
+    let reach = if bend.min_flexion > 0.0 {
+        math::sqrt((a * a + b * b + 2.0 * (a * b) * math::cos(bend.min_flexion)).max(0.0))
+    } else {
+        a + b
+    };
+    soften(x, reach, bend.soft).max((a - b).abs())
 }
 
 /// The way to the goal scaled by `k`, its length, and the goal's distance, all safe from overflow. The way to a goal a
 /// million limbs off is shortened; it is out of reach in either place.
 #[inline(always)]
-fn near(g: Vec3, k: f32, goal: Vec3, root: Vec3) -> (Vec3, f32, f32) {
+pub(super) fn near(g: Vec3, k: f32, goal: Vec3, root: Vec3) -> (Vec3, f32, f32) {
     let scaled = g * k;
-    if largest(scaled) < 1e6 {
-        let x = math::sqrt(scaled.length_squared());
+    let x2 = scaled.length_squared();
+    // Not so for an overflow either.
+    if x2 < 1e12 {
+        let x = math::sqrt(x2);
         return (scaled, x, x);
     }
+    far(k, goal, root)
+}
+
+#[cold]
+fn far(k: f32, goal: Vec3, root: Vec3) -> (Vec3, f32, f32) {
     // Halves, since the difference of two large places may overflow.
     let half = goal * 0.5 - root * 0.5;
     let unit = to_unit(largest(half));
@@ -175,76 +186,11 @@ fn near(g: Vec3, k: f32, goal: Vec3, root: Vec3) -> (Vec3, f32, f32) {
     (way, length, (length / unit * k * 2.0).min(f32::MAX))
 }
 
-/// The middle joint's turn from a start so straight (or folded) that the hinge has a say in the bend plane, or all of it:
-/// straighten exactly, then bend about the axis that is chosen. Gives the turn, the axis, and whether the side changed.
-#[cold]
-#[allow(clippy::too_many_arguments)]
-fn bend_straight(
-    u: Vec3,
-    v: Vec3,
-    a: f32,
-    b: f32,
-    c: Vec3,
-    cl: f32,
-    bend: &Bend,
-    (c1, s1): (f32, f32),
-) -> (Quat, Vec3, bool) {
-    let ab = a * b;
-    let long = if a >= b { u / a } else { v / b };
-    if ab <= 0.0 {
-        // A limb with one bone only turns at its root.
-        return (Quat::IDENTITY, math::perpendicular(long, bend.hinge.unwrap_or(Vec3::ZERO)), false);
-    }
-    let along = u / a;
-    let mut n = c / ab;
-    let mut flipped = false;
-    if let Some(h) = bend.hinge {
-        let h = math::perpendicular(along, h);
-        // The hinge comes in as the flexion changes, so that a goal next to the end moves the knee by next to nothing.
-        let change = (c1 * s1 / (2.0 * ab) - cl / ab).abs();
-        let h = h * ((BLUR - cl / ab).max(0.0) * (change / BLUR).min(1.0));
-        let own = n.dot(h);
-        match bend.side {
-            BendSide::Keep => n += h,
-            BendSide::Positive | BendSide::Negative => {
-                let sign = if bend.side == BendSide::Positive { 1.0 } else { -1.0 };
-                flipped = own * sign < -STRAIGHT;
-                n = if flipped { -n } else { n } + h * sign;
-            }
-        }
-    } else if cl <= STRAIGHT * ab {
-        n = Vec3::ZERO;
-    }
-    let n = math::perpendicular(along, n);
-    let back = if u.dot(v) >= 0.0 {
-        Quat::from_xyzw(-c.x, -c.y, -c.z, ab + u.dot(v))
-    } else {
-        let axis = if cl > STRAIGHT * ab { c / cl } else { n };
-        let axis = -axis * (ab - u.dot(v));
-        Quat::from_xyzw(axis.x, axis.y, axis.z, cl)
-    };
-    let turn = math::mul(Quat::from_xyzw(n.x * s1, n.y * s1, n.z * s1, c1), back);
-    (math::normalize(turn), n, flipped)
-}
-
-/// Direction from the root to the end in a limb folded so far that the end lies on the root, from the triangle itself:
-/// the upper bone turned by the angle at the root.
-#[cold]
-fn folded_direction(u: Vec3, n: Vec3, a: f32, b: f32, d: f32) -> Vec3 {
-    if a <= 0.0 {
-        return math::perpendicular(n, u);
-    }
-    let u = u / a;
-    let cos = if d > 0.0 { ((a - b) * (a + b) + d * d) / (2.0 * a * d) } else { 0.0 };
-    let cos = cos.clamp(-1.0, 1.0);
-    u * cos + n.cross(u) * math::sqrt(1.0 - cos * cos)
-}
-
-/// Turn about the unit vector `axis` (root to goal) that brings the bend plane with the normal `n` to the pole, and
+/// Turn, of no particular length, about the unit vector `axis` (root to goal) that brings the bend plane with the normal `n` to the pole, and
 /// then by `swivel` on; and whether the middle joint so comes to point the other way.
-fn about_goal(axis: Vec3, n: Vec3, pole: Pole, root: Vec3, swivel: f32) -> (Quat, bool) {
+pub(super) fn about_goal(axis: Vec3, n: Vec3, pole: Pole, root: Vec3, swivel: f32) -> (Quat, bool) {
     // The way that the middle joint points, across the limb.
-    let own = axis.cross(math::perpendicular(axis, n));
+    let own = axis.cross(n);
     let wanted = match pole {
         Pole::Keep => Vec3::ZERO,
         // Halves, since the difference of two large places may overflow.

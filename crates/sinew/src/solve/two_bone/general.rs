@@ -1,0 +1,172 @@
+//! The limb where something is undefined or rounding is magnified: straight and folded starts, goals on the root,
+//! directions next to opposite. Whatever is given, [`solve`] has an answer.
+
+use glam::{Quat, Vec3};
+
+use super::{
+    BendSide,
+    points::{Bend, Points, Turns, about_goal, distance, near, rounding},
+};
+use crate::{
+    Pole, math,
+    solve::arc::{arc, largest, to_unit},
+};
+
+/// Below this sine of the flexion the bend plane is partly, and at 0 wholly, the hinge's, where one is given: about half
+/// a degree, where clips with compressed rotations no longer know their own plane.
+pub(super) const BLUR: f32 = 1e-2;
+/// Below this sine of the flexion f32 places give no plane at all: some ten roundings.
+const STRAIGHT: f32 = 1e-6;
+/// A distance below this part of the limb has no direction in f32.
+pub(super) const TINY: f32 = 1e-6;
+
+/// Turns that bring the end of the limb to the goal, in whatever state it is.
+#[cold]
+#[inline(never)]
+pub(super) fn solve(at: &Points, goal: Vec3, pole: Pole, bend: &Bend) -> Turns {
+    let (u, v, g) = (at.middle - at.root, at.tip - at.middle, goal - at.root);
+    let size = largest(u).max(largest(v));
+    let still = Turns { middle: Quat::IDENTITY, root: Quat::IDENTITY, by: 0.0, branch_changed: false };
+    if size <= 0.0 {
+        return Turns { by: g.length().min(f32::MAX), ..still };
+    }
+    // Lengths near 1, so that products of four lengths neither overflow nor vanish at any scale.
+    let k = to_unit(size);
+    let (u, v) = (u * k, v * k);
+    let (g, gl, x) = near(g, k, goal, at.root);
+
+    let (c, uv) = (u.cross(v), u.dot(v));
+    let (a, b) = (math::sqrt(u.length_squared()), math::sqrt(v.length_squared()));
+    let (ab, cl) = (a * b, math::sqrt(c.length_squared()));
+
+    let straight = a + b;
+    let d = distance(a, b, x, bend);
+    let by = (x - d).abs();
+    let by = if by > 1e-6 * straight { (by / k).min(f32::MAX) } else { 0.0 };
+
+    let e = u + v;
+    let el = math::sqrt(e.length_squared());
+    let (aim, al) = if x > TINY * straight { (g, gl) } else { (e, el) };
+    let rounding = rounding(at, goal, straight, k);
+    let there = al > 0.0 && (e - aim * (d / al)).length_squared() <= rounding * rounding;
+
+    // Half the flexion that gives d, as a cosine and a sine of one common length (cosine rule, factored).
+    let c1 = math::sqrt(((d - (a - b)) * (d + (a - b))).max(0.0));
+    let s1 = math::sqrt(((straight - d) * (straight + d)).max(0.0));
+
+    let (middle, n, flipped) = if cl > BLUR * ab && ab > 0.0 {
+        let n = c / cl;
+        let flipped = match (bend.side, bend.hinge) {
+            (BendSide::Keep, _) | (_, None) => false,
+            (BendSide::Positive, Some(h)) => n.dot(h) < 0.0,
+            (BendSide::Negative, Some(h)) => n.dot(h) > 0.0,
+        };
+        // Half the flexion that is there, in the form that cancels nothing.
+        let (s0, c0) = if uv >= 0.0 { (cl, ab + uv) } else { (ab - uv, cl) };
+        let (n, s0) = if flipped { (-n, -s0) } else { (n, s0) };
+        let (s, w) = (s1 * c0 - c1 * s0, c1 * c0 + s1 * s0);
+        let l = 1.0 / math::sqrt(s * s + w * w);
+        let t = n * (s * l);
+        (Quat::from_xyzw(t.x, t.y, t.z, w * l), n, flipped)
+    } else {
+        bend_straight(u, v, a, b, c, cl, bend, (c1, s1))
+    };
+
+    let turned = bend.swivel != 0.0 || pole != Pole::Keep;
+    if there && !flipped && !turned {
+        return Turns { by, ..still };
+    }
+
+    // Where the end is after the middle joint's turn: aiming this at the goal takes that turn's rounding along.
+    let e1 = u + math::rotate(middle, v);
+    let e1l = math::sqrt(e1.length_squared());
+    let (e1, e1l) = if e1l > 1e-4 * straight { (e1, e1l) } else { (folded_direction(u, n, a, b, d), 1.0) };
+    let (e, el) = if el > TINY * straight { (e, el) } else { (e1, e1l) };
+    let (g, gl) = if x > TINY * straight { (g, gl) } else { (e, el) };
+
+    let (carry, weak) = arc(e, g, el * gl, n);
+    let (lift, weak_lift) = arc(e1, e, e1l * el, n);
+    let mut root = math::normalize(math::mul(carry, lift));
+    let mut swing_flipped = false;
+    if turned {
+        let axis = g / gl;
+        let (twist, changed) = about_goal(axis, math::rotate(root, n), pole, at.root, bend.swivel);
+        let v = Vec3::new(twist.x, twist.y, twist.z);
+        if there && !flipped && v.length_squared() < 1e-12 * twist.w * twist.w {
+            return Turns { by, ..still };
+        }
+        root = math::normalize(math::mul(twist, root));
+        swing_flipped = changed;
+    }
+    if weak || weak_lift || turned {
+        let e2 = math::rotate(root, e1);
+        let (fix, _) = arc(e2, g, e1l * gl, n);
+        root = math::normalize(math::mul(fix, root));
+    }
+    Turns { middle, root, by, branch_changed: flipped != swing_flipped }
+}
+
+/// The middle joint's turn from a start so straight (or folded) that the hinge has a say in the bend plane, or all of it:
+/// straighten exactly, then bend about the axis that is chosen. Gives the turn, the axis, and whether the side changed.
+#[cold]
+#[allow(clippy::too_many_arguments)]
+fn bend_straight(
+    u: Vec3,
+    v: Vec3,
+    a: f32,
+    b: f32,
+    c: Vec3,
+    cl: f32,
+    bend: &Bend,
+    (c1, s1): (f32, f32),
+) -> (Quat, Vec3, bool) {
+    let ab = a * b;
+    let long = if a >= b { u / a } else { v / b };
+    if ab <= 0.0 {
+        // A limb with one bone only turns at its root.
+        return (Quat::IDENTITY, math::perpendicular(long, bend.hinge.unwrap_or(Vec3::ZERO)), false);
+    }
+    let along = u / a;
+    let mut n = c / ab;
+    let mut flipped = false;
+    if let Some(h) = bend.hinge {
+        let h = math::perpendicular(along, h);
+        // The hinge comes in as the flexion changes, so that a goal next to the end moves the knee by next to nothing.
+        let change = (c1 * s1 / (2.0 * ab) - cl / ab).abs();
+        let h = h * ((BLUR - cl / ab).max(0.0) * (change / BLUR).min(1.0));
+        let own = n.dot(h);
+        match bend.side {
+            BendSide::Keep => n += h,
+            BendSide::Positive | BendSide::Negative => {
+                let sign = if bend.side == BendSide::Positive { 1.0 } else { -1.0 };
+                flipped = own * sign < -STRAIGHT;
+                n = if flipped { -n } else { n } + h * sign;
+            }
+        }
+    } else if cl <= STRAIGHT * ab {
+        n = Vec3::ZERO;
+    }
+    let n = math::perpendicular(along, n);
+    let back = if u.dot(v) >= 0.0 {
+        Quat::from_xyzw(-c.x, -c.y, -c.z, ab + u.dot(v))
+    } else {
+        let axis = if cl > STRAIGHT * ab { c / cl } else { n };
+        let axis = -axis * (ab - u.dot(v));
+        Quat::from_xyzw(axis.x, axis.y, axis.z, cl)
+    };
+    let turn = math::mul(Quat::from_xyzw(n.x * s1, n.y * s1, n.z * s1, c1), back);
+    (math::normalize(turn), n, flipped)
+}
+
+/// Direction from the root to the end in a limb folded so far that the end lies on the root, from the triangle itself:
+/// the upper bone turned by the angle at the root.
+#[cold]
+fn folded_direction(u: Vec3, n: Vec3, a: f32, b: f32, d: f32) -> Vec3 {
+    if a <= 0.0 {
+        return math::perpendicular(n, u);
+    }
+    let u = u / a;
+    let cos = if d > 0.0 { ((a - b) * (a + b) + d * d) / (2.0 * a * d) } else { 0.0 };
+    let cos = cos.clamp(-1.0, 1.0);
+    u * cos + n.cross(u) * math::sqrt(1.0 - cos * cos)
+}

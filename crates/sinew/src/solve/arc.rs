@@ -67,8 +67,7 @@ pub(crate) fn twist_towards(axis: Vec3, own: Vec3, wanted: Vec3) -> (Quat, bool)
     let sin = own.cross(wanted).dot(axis);
     let cos = own.dot(wanted) - own_along * along;
     let (own2, all2) = (own.length_squared(), wanted.length_squared());
-    let plain =
-        all2 - along * along > FADE * FADE * all2 && own2 - own_along * own_along > 1e-4 * own2;
+    let plain = all2 - along * along > FADE * FADE * all2 && own2 - own_along * own_along > 1e-4 * own2;
     if plain {
         return (twist(axis, sin, cos), cos < 0.0);
     }

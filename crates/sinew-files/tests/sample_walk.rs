@@ -153,6 +153,25 @@ fn standing_feet_stand() {
 }
 
 #[test]
+fn no_point_of_the_feet_sinks_at_keys_or_between() {
+    let frames = Frames::new();
+    let model = &frames.model;
+    let feet: Vec<usize> = ["foot.L", "toes.L", "foot.R", "toes.R"].map(|n| frames.joint(n)).to_vec();
+    let mut low = [0.0f64; 2];
+    for k in 0..frames.times.len() {
+        for (half, low) in low.iter_mut().enumerate() {
+            let now = at(model, frames.times[k] + half as f32 / 60.0);
+            // What both joints share lies between the two places that each alone would give it.
+            for v in model.skin.iter().filter(|v| feet.contains(&v.joint.index()) && v.weight > 0.999) {
+                *low = low.min(now[v.joint.index()].transform_point3(v.position.as_dvec3()).y);
+            }
+        }
+    }
+    eprintln!("lowest: {:.1} mm at keys, {:.1} mm between", low[0] * 1e3, low[1] * 1e3);
+    assert!(low[0] > -3e-3 && low[1] > low[0] - 3e-3);
+}
+
+#[test]
 fn knees_bend_as_they_should_and_never_pop() {
     let frames = Frames::new();
     for side in ["L", "R"] {

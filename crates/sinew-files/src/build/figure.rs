@@ -53,6 +53,11 @@ pub fn figure(skeleton: &Arc<Skeleton>) -> Mesh {
         let surface = if skeleton.len() < MANY { shape.rounded(columns) } else { shape.octahedron() };
         surface.add_to(&mut mesh, parent, |_| vec![(parent, 1.0)], |_| color);
     }
+    for joint in skeleton.joints().filter(|_| skeleton.len() < MANY) {
+        if let Some(block) = body.block(skeleton, &pose, joint) {
+            block.rounded(columns).add_to(&mut mesh, joint, |_| vec![(joint, 1.0)], |_| &CENTER);
+        }
+    }
     for joint in skeleton.joints() {
         let alone = skeleton.len() == 1;
         let radius = if alone { 0.05 * body.size } else { ball[joint.index()] };
@@ -115,6 +120,42 @@ impl Body {
         Self { size, floor: low.y, middle, below, sides }
     }
 
+    /// The pelvis or the chest: a body between the two limbs that hang on a joint of the trunk.
+    fn block(&self, skeleton: &Skeleton, pose: &Pose, joint: JointId) -> Option<Segment> {
+        if self.sides[joint.index()] != Side::Center {
+            return None;
+        }
+        let start = |side: Side| {
+            let mut at = skeleton.children(joint).find(|c| self.sides[c.index()] == side)?;
+            // Past collar bones and hip bones, which are shorter than the bone that follows them.
+            loop {
+                let next = skeleton.children(at).next()?;
+                let own = pose.position(at).distance(pose.position(next));
+                let after = skeleton.children(next).next();
+                let after = after.map_or(0.0, |j| pose.position(next).distance(pose.position(j)));
+                if own > 0.17 * self.size || own > 0.9 * after {
+                    return Some(pose.position(at));
+                }
+                at = next;
+            }
+        };
+        let (left, right, own) = (start(Side::Left)?, start(Side::Right)?, pose.position(joint));
+        let middle = 0.5 * (left + right);
+        // Shoulders stand out from the chest, which hangs under them; hips lie within the pelvis.
+        let chest = own.y - self.floor > 0.65 * self.size;
+        let apart = left.distance(right);
+        let wide = if chest { (0.46 * apart).min(0.09 * self.size) } else { 0.48 * apart };
+        if !wide.is_finite() || wide < 0.02 * self.size {
+            return None;
+        }
+        let reach = 0.5 * own.distance(middle) + 0.035 * self.size;
+        let high = reach.max(if chest { wide } else { 0.055 * self.size });
+        let center = if chest { middle - Vec3::Y * (0.6 * high) } else { own.lerp(middle, 0.5) };
+        let (a, b) = (center - Vec3::Y * high, center + Vec3::Y * high);
+        let across = (left - right).try_normalize().unwrap_or(Vec3::X);
+        Some(Segment { a, b, wide, deep: (0.7 * wide).min(0.06 * self.size), across, swell: 0.5 })
+    }
+
     fn color(&self, joint: JointId) -> &'static Color {
         match self.sides[joint.index()] {
             Side::Left => &LEFT,
@@ -134,18 +175,19 @@ impl Body {
         let flat = (b.y - a.y).abs() < 0.8 * length;
         let axis = (b - a) / length;
         // The trunk is what carries at least half a body more.
-        if middle(a) && middle(b) && below > 0.5 * size {
+        let center = self.sides[joint.index()] == Side::Center;
+        if center && middle(a) && middle(b) && below > 0.5 * size {
             let wide = (0.8 * length).clamp(0.055 * size, 0.08 * size);
             // Short vertebrae reach into each other, so that they read as one trunk and not as a stack of plates.
             let more = axis * (0.75 * wide - 0.5 * length).max(0.0);
             let (a, b) = (a - more, b + more);
             return Segment { a, b, wide, deep: 0.66 * wide, across: Vec3::X, swell: 0.5 };
         }
-        if middle(b) && leaf && axis.y > 0.5 && a.y - self.floor > 0.6 * size {
+        if center && leaf && axis.y > 0.5 && a.y - self.floor > 0.6 * size {
             let wide = (0.6 * length).clamp(0.03 * size, 0.05 * size);
             return Segment { a, b, wide, deep: wide, across: Vec3::X, swell: 0.6 };
         }
-        if low && flat && self.sides[joint.index()] != Side::Center {
+        if low && flat && !center {
             let wide = (0.3 * length).clamp(0.012 * size, 0.028 * size);
             let across = Vec3::Y.cross(axis).try_normalize().unwrap_or(Vec3::X);
             return Segment { a, b, wide, deep: 0.6 * wide, across, swell: 0.6 };

@@ -20,7 +20,7 @@ const SWING: f32 = 0.41;
 /// When the first foot lands, in seconds; the character stands until it lifts.
 const FIRST: f32 = 1.05;
 /// Where each step lands ahead of the start, in metres, the right foot first. In the middle 0.69 m in 0.515 s: 1.34 m/s.
-const PLACES: [f32; 8] = [0.40, 1.07, 1.76, 2.45, 3.14, 3.83, 4.36, 4.36];
+const PLACES: [f32; 8] = [0.40, 1.07, 1.76, 2.45, 3.13, 3.82, 4.36, 4.36];
 /// Half the distance between the feet across while walking, in metres; less than the hips', so that each knee passes the
 /// other's line.
 const TRACK: f32 = 0.068;
@@ -213,7 +213,7 @@ impl PelvisKeys {
             };
             ahead.push((middle, under + lead));
             across.push((middle - 0.03, step.carrier() * 0.022));
-            height.push((middle, if k + 2 == steps.len() { -0.040 } else { -0.016 }));
+            height.push((middle, if k + 2 == steps.len() { -0.046 } else { -0.016 }));
             if !last {
                 // The legs are furthest apart just after the landing, and the pelvis lowest.
                 let wide = step.past / 0.69;

@@ -6,7 +6,7 @@ use glam::Vec3;
 use sinew::{JointId, Pose, math, motion::TrackError};
 
 use super::{
-    body::{ANKLE, ARM, BALL, Body, HAND, HEEL, SIDES, TOES},
+    body::{ARM, BALL, Body, HAND, HEEL, SIDES, TOES},
     curve::curve,
 };
 use crate::build::{Color, Mesh, Surface};
@@ -147,10 +147,11 @@ fn trunk(body: &Body, pose: &Pose, mesh: &mut Mesh) -> Result<(), TrackError> {
         station(1.095, 0.089, 0.132, (-0.004, 0.0)),
         station(1.180, 0.097, 0.141, (-0.003, 0.0)),
         station(1.270, 0.113, 0.160, (-0.004, 0.0)),
-        station(1.340, 0.115, 0.172, (-0.010, 0.0)),
-        station(1.400, 0.100, 0.168, (-0.020, 0.0)),
-        station(1.440, 0.078, 0.130, (-0.027, 0.0)),
-        station(1.475, 0.060, 0.070, (-0.024, 0.0)),
+        station(1.335, 0.115, 0.172, (-0.010, 0.0)),
+        station(1.390, 0.103, 0.176, (-0.018, 0.0)),
+        station(1.430, 0.085, 0.166, (-0.026, 0.0)),
+        station(1.462, 0.070, 0.125, (-0.027, 0.0)),
+        station(1.490, 0.060, 0.070, (-0.023, 0.0)),
     ];
     let surface = sweep(frame, &stations, (0.045, 0.02), 36, 28, 2.3)?;
     let joints = [body.hips, body.spine, body.chest, body.upper_chest];
@@ -194,7 +195,7 @@ fn head(body: &Body, pose: &Pose, mesh: &mut Mesh) -> Result<(), TrackError> {
             let (u, v) = ((p.x - x) / w, (p.y - y) / h);
             if p.z > 0.0 { math::exp(-u * u - v * v) } else { 0.0 }
         };
-        let face = 0.016 * bump(0.0, -0.10, 0.13, 0.16) + 0.010 * bump(0.0, 0.02, 0.09, 0.22)
+        let face = 0.013 * bump(0.0, -0.10, 0.13, 0.17) + 0.010 * bump(0.0, 0.02, 0.09, 0.22)
             - 0.013 * (bump(0.38, 0.10, 0.22, 0.13) + bump(-0.38, 0.10, 0.22, 0.13))
             + 0.005 * bump(0.0, 0.28, 0.6, 0.12)
             + 0.006 * bump(0.0, -0.62, 0.3, 0.25);
@@ -300,7 +301,6 @@ fn foot(side: usize, body: &Body, pose: &Pose, mesh: &mut Mesh) -> Result<(), Tr
     let joints = [(body.foot[side], -9.0), (body.toes[side], ankle.z + BALL.z - 0.012)];
     let color: &Color = if side == 0 { &LEFT } else { &RIGHT };
     surface.add_to(mesh, body.foot[side], |p| along(&joints, 0.012, p.z), |_| color);
-    debug_assert!((ankle.y - ANKLE).abs() < 1e-5);
     Ok(())
 }
 
@@ -314,8 +314,8 @@ fn arm(side: usize, body: &Body, pose: &Pose, mesh: &mut Mesh) -> Result<(), Tra
     let shoulder = pose.position(body.upper_arm[side]);
     let (frame, along_arm) = arm_frame(side, shoulder);
     let stations = [
-        station(-0.012, 0.054, 0.053, (0.004, 0.002)),
-        station(0.050, 0.053, 0.052, (0.0, 0.0)),
+        station(-0.005, 0.056, 0.054, (0.004, 0.002)),
+        station(0.050, 0.055, 0.053, (0.0, 0.0)),
         station(0.120, 0.046, 0.046, (0.0, 0.0)),
         station(0.200, 0.041, 0.041, (0.0, 0.0)),
         station(0.265, 0.037, 0.036, (0.0, 0.0)),
@@ -334,9 +334,11 @@ fn arm(side: usize, body: &Body, pose: &Pose, mesh: &mut Mesh) -> Result<(), Tra
         (body.hand[side], at(pose.position(body.hand[side]))),
     ];
     let weights = |p: Vec3| along(&joints, if at(p) < 0.4 { 0.04 } else { 0.02 }, at(p));
-    let color = by_place(&surface, |p| {
-        let s = at(p);
-        if (0.265..0.305).contains(&s) || s > 0.51 { &DARK } else { &BODY }
+    let own: &'static Color = if side == 0 { &LEFT } else { &RIGHT };
+    let color = by_place(&surface, |p| match at(p) {
+        s if s < 0.012 => own,
+        s if (0.265..0.305).contains(&s) || s > 0.51 => &DARK,
+        _ => &BODY,
     });
     surface.add_to(mesh, body.upper_arm[side], weights, color);
     Ok(())

@@ -76,7 +76,7 @@ fn hints(model: &Model, bind: &Pose, height: f32, body: &Result<Body, RoleError>
     }
     // People measure 0.5 to 2 m, game figures from a toy's size to a giant's.
     let size = if lies { down.length() * 2.0 } else { height };
-    if size > 10.0 || size < 0.2 {
+    if !(0.2..=10.0).contains(&size) {
         let remedy = match is_bvh {
             true => "--scale may be missing (CMU's files: 0.056444, centimetres: 0.01, inches: 0.0254)",
             false => "glTF is in metres; the program that wrote this file may have used another unit",

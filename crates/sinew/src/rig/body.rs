@@ -90,7 +90,7 @@ pub struct Body {
     pub legs: [Leg; 2],
     /// The left and the right arm.
     pub arms: [Option<Arm>; 2],
-    /// Every role that has a joint, with the reason.
+    /// Every role that has a joint, with the reason, in the order of [`Role`].
     pub assigned: Vec<Assigned>,
     /// What stayed open among spine, neck, head, arms and toes, and why.
     pub doubts: Vec<RoleError>,

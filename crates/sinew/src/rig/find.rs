@@ -88,7 +88,8 @@ impl Finder<'_> {
             self.refuse_four_feet(&legs, &named)?;
         }
         let (spine, neck, head, arms) = self.upper_body(hips, &legs, named);
-        let (assigned, doubts) = (core::mem::take(&mut self.assigned), core::mem::take(&mut self.doubts));
+        let (mut assigned, doubts) = (core::mem::take(&mut self.assigned), core::mem::take(&mut self.doubts));
+        assigned.sort_by_key(|a| a.role);
         Ok(Body { hips, spine, neck, head, legs, arms, assigned, doubts })
     }
 

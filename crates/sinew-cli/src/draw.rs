@@ -7,14 +7,26 @@ use sinew::{
 };
 use sinew_files::Model;
 
-use crate::picture::{
-    canvas::Canvas,
-    figure::{Figure, sides_by_name},
-    pose::PosePicture,
+use crate::{
+    args::DrawArgs,
+    failure::Failure,
+    lookup, model,
+    picture::{
+        canvas::Canvas,
+        figure::{Figure, sides_by_name},
+        pose::PosePicture,
+    },
 };
 
 /// More names than this crowd a picture.
 const MOST_NAMES: usize = 44;
+
+/// Runs the subcommand.
+pub fn run(args: &DrawArgs) -> Result<(), Failure> {
+    let model = model::read(&args.model, &args.units)?;
+    let clip = args.clip.as_deref().map(|name| lookup::clip(&model, name)).transpose()?;
+    Ok(picture(&model, clip, args.time.unwrap_or(0.0)).write(&args.out)?)
+}
 
 /// The picture of the rest pose, or of a clip at a time in seconds.
 pub fn picture(model: &Model, clip: Option<&Clip>, time: f32) -> Canvas {
@@ -26,23 +38,13 @@ pub fn picture(model: &Model, clip: Option<&Clip>, time: f32) -> Canvas {
         let time = time.clamp(clip.start(), clip.end());
         subtitle = format!("{} at {time:.2} s of {:.2} s", clip.name(), clip.end());
     }
-    let bind = bind_pose(model);
+    let bind = model::bind_pose(model);
     let body = Body::find(&bind, &model.declared_roles).ok();
     let figure = figure(model, &bind, body.as_ref());
     let named = named(model, &figure, body.as_ref());
     let count = figure.joints().count();
     subtitle.push_str(&format!(", {count} joint{}", if count == 1 { "" } else { "s" }));
     PosePicture { title: model.name.clone(), subtitle, figure: &figure, pose: &pose, named }.draw()
-}
-
-/// The model as it was made, before any clip.
-fn bind_pose(model: &Model) -> Pose {
-    let mut bind = Pose::rest(&model.skeleton);
-    for (joint, local) in model.skeleton.joints().zip(&model.bind) {
-        bind.set_local(joint, *local);
-    }
-    bind.update();
-    bind
 }
 
 /// The joints that make a model's figure, with left and right as its roles say, or where it has none, its names.

@@ -73,7 +73,6 @@ fn index(text: &str) -> Option<usize> {
 }
 
 /// The clip of this name, or of this `#index` among the clips.
-#[allow(dead_code)] // Until `draw` is wired.
 pub fn clip<'a>(model: &'a Model, wanted: &str) -> Result<&'a Clip, Failure> {
     let found: Vec<(usize, &Clip)> =
         model.clips.iter().enumerate().filter(|(_, c)| c.name() == wanted).collect();

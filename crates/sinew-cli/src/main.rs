@@ -1,13 +1,12 @@
 //! The command `sinew`: inverse kinematics on files.
 
 mod args;
-#[allow(dead_code)] // Until `plant` and `draw` are wired.
 mod draw;
 mod failure;
 mod info;
 mod lookup;
 mod model;
-#[allow(dead_code)] // Until `plant` and `draw` are wired.
+#[allow(dead_code)] // Until `plant` is wired.
 mod picture;
 #[allow(dead_code)] // Until `plant` is wired.
 mod progress;
@@ -39,7 +38,7 @@ fn main() -> ExitCode {
 fn run(command: Command) -> Result<(), Failure> {
     match command {
         Command::Info(args) => info::run(&args),
-        Command::Draw(_) => Err(Failure::Work(String::new())),
+        Command::Draw(args) => draw::run(&args),
         Command::Plant(_) => Err(Failure::Work("plant is being wired".into())),
         Command::Completions { shell } => {
             let mut script = Vec::new();

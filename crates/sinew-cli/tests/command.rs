@@ -51,6 +51,8 @@ fn write(name: &str, bytes: impl AsRef<[u8]>) -> String {
     static COUNT: AtomicUsize = AtomicUsize::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed).to_string();
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("command").join(count);
+    // An earlier run may have left its files.
+    let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).unwrap();
     let path = folder.join(name);
     fs::write(&path, bytes).unwrap();
@@ -182,6 +184,30 @@ fn names_that_do_not_exist_get_near_ones() {
         error.contains("2 joints are called `LeftLeg`: say #") && error.contains("/LeftUpLeg/LeftLeg)"),
         "{error}"
     );
+}
+
+#[test]
+fn draw_writes_pictures_and_finds_clips() {
+    let file = person("walk.bvh", |t| t);
+    let folder = PathBuf::from(&file).parent().unwrap().to_path_buf();
+    let out = |name: &str| folder.join(name).to_str().unwrap().to_string();
+    done(&["draw", &file, "-o", &out("rest.png")]);
+    done(&["draw", &file, "--clip", "walk", "--time", "0.5", "-o", &out("walk.svg")]);
+    assert!(fs::read(out("rest.png")).unwrap().starts_with(b"\x89PNG\r\n\x1a\n"));
+    assert!(fs::read_to_string(out("walk.svg")).unwrap().trim_end().ends_with("</svg>"));
+    let error = failed(&["draw", &file, "--clip", "wlak", "-o", &out("none.png")]);
+    assert_eq!(error, "sinew: no clip `wlak`; did you mean `walk`?");
+    assert!(failed(&["draw", &file, "--clip", "#3", "-o", &out("none.png")]).contains("counted from #0"));
+    assert!(failed(&["draw", &file, "-o", &out("no/folder.png")]).contains("folder.png"));
+    let left: Vec<_> = fs::read_dir(&folder).unwrap().map(|e| e.unwrap().file_name()).collect();
+    assert_eq!(left.len(), 3, "{left:?}");
+}
+
+#[test]
+fn near_clips_of_a_real_file() {
+    let Some(file) = common::data("gltf/KayKit_Knight.glb") else { return };
+    let error = failed(&["draw", file.to_str().unwrap(), "--clip", "Walkng_A", "-o", "none.png"]);
+    assert!(error.contains("no clip `Walkng_A`; did you mean `Walking_A`"), "{error}");
 }
 
 #[test]

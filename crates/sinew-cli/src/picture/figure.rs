@@ -90,14 +90,19 @@ const DIRECTIONS: usize = 60;
 
 impl Figure {
     /// Takes the joints that move a skin and those between them: a file's control bones, cameras and meshes are no part of
-    /// the figure. A model without a skin is taken whole. `rest` is the figure standing (its bind pose), `side` tells the
-    /// half of the body that a joint is of.
-    pub fn new(rest: &Pose, skin: &[SkinVertex], side: impl Fn(JointId) -> Option<Side>) -> Self {
+    /// the figure. A model without a skin is taken whole. `rest` is the figure standing (its bind pose), `also` names joints
+    /// that belong to the figure in any case, `side` tells the half of the body that a joint is of.
+    pub fn new(
+        rest: &Pose,
+        skin: &[SkinVertex],
+        also: &[JointId],
+        side: impl Fn(JointId) -> Option<Side>,
+    ) -> Self {
         let skeleton = &**rest.skeleton();
         let count = skeleton.len();
         let mut weighted = vec![skin.is_empty(); count];
-        for vertex in skin {
-            if let Some(w) = weighted.get_mut(vertex.joint.index()) {
+        for joint in skin.iter().map(|v| v.joint).chain(also.iter().copied()) {
+            if let Some(w) = weighted.get_mut(joint.index()) {
                 *w = true;
             }
         }
@@ -170,10 +175,16 @@ impl Figure {
         extent
     }
 
-    /// The middle of the joints of one half, or of all.
-    pub fn middle(&self, pose: &Pose, side: Option<Side>) -> Option<Vec3> {
-        let places = self.bones.iter().filter(|b| side.is_none() || b.side == side);
-        let (sum, n) = places
+    /// The middle of all joints.
+    pub fn middle(&self, pose: &Pose) -> Option<Vec3> {
+        self.middle_of(pose, |_| true)
+    }
+
+    fn middle_of(&self, pose: &Pose, of: impl Fn(&Bone) -> bool) -> Option<Vec3> {
+        let (sum, n) = self
+            .bones
+            .iter()
+            .filter(|b| of(b))
             .map(|b| pose.position(b.joint))
             .filter(|p| p.is_finite())
             .fold((Vec3::ZERO, 0u32), |(s, n), p| (s + p, n + 1));
@@ -209,15 +220,16 @@ impl Figure {
             }
             return canvas.stroke(path, style::BEFORE, 1.8);
         }
-        let mut sides = [Some(Side::Left), None, Some(Side::Right)];
-        let nearness =
-            |side: Option<Side>| self.middle(pose, side).map_or(f32::NEG_INFINITY, |p| view.nearness(p));
-        // The far half first; the middle of the body stays in the middle.
-        if nearness(Some(Side::Left)) > nearness(Some(Side::Right)) {
-            sides.swap(0, 2);
-        }
+        // The half that lies behind the middle of the body first; what lies beside it stands before it.
+        let nearness = |side: Option<Side>| {
+            self.middle_of(pose, |b| b.side == side).map_or(f32::NEG_INFINITY, |p| view.nearness(p))
+        };
+        let middle = nearness(None) - 0.02 * height;
+        let (behind, before): (Vec<_>, Vec<_>) =
+            Side::BOTH.into_iter().map(Some).partition(|&side| nearness(side) < middle);
+        let sides: Vec<_> = behind.into_iter().chain([None]).chain(before).collect();
         // Bones last, so that no flesh hides one.
-        for side in sides {
+        for &side in &sides {
             self.flesh(canvas, pose, view, side);
         }
         for side in sides {
@@ -238,10 +250,19 @@ impl Figure {
 
     fn flesh(&self, canvas: &mut Canvas, pose: &Pose, view: &View, side: Option<Side>) {
         let mut flesh = Path::default();
+        let mut outlines: Vec<(JointId, Vec<Point>)> = Vec::new();
         for skin in self.skins.iter().filter(|s| s.side == side) {
             let frame = pose.model(skin.joint);
             let points = skin.points.iter().map(|&p| view.project(frame.transform_point3(p)));
-            flesh.add_polygon(&hull(points.collect()));
+            let outline = hull(points.collect());
+            flesh.add_polygon(&outline);
+            // A coarse mesh has no corners between two joints: what lies between their parts is filled.
+            let from = self.bones.iter().find(|b| b.joint == skin.joint).and_then(|b| b.from);
+            let neighbour = outlines.iter().find(|(joint, _)| Some(*joint) == from);
+            if let Some((_, other)) = neighbour.filter(|(_, other)| apart(&outline, other)) {
+                flesh.add_polygon(&hull(outline.iter().chain(other).copied().collect()));
+            }
+            outlines.push((skin.joint, outline));
         }
         let color = style::body(side);
         // The rim keeps limbs of the same tint apart.
@@ -334,6 +355,18 @@ fn hull(mut points: Vec<Point>) -> Vec<Point> {
     outline
 }
 
+/// Whether a line can be drawn between two convex outlines.
+fn apart(a: &[Point], b: &[Point]) -> bool {
+    let separates = |a: &[Point], b: &[Point]| {
+        a.iter().zip(a.iter().cycle().skip(1)).any(|(p, q)| {
+            let across = |r: &Point| (q[0] - p[0]) * (r[1] - p[1]) - (q[1] - p[1]) * (r[0] - p[0]);
+            // All of `a` lies where this is not negative.
+            !b.is_empty() && b.iter().all(|r| across(r) < 0.0)
+        })
+    };
+    separates(a, b) || separates(b, a)
+}
+
 /// The half of the body that each joint is of, from its name or that of the nearest joint above that has a side, in the
 /// skeleton's order.
 pub fn sides_by_name(skeleton: &Skeleton) -> Vec<Option<Side>> {
@@ -411,5 +444,7 @@ mod tests {
         let outline = hull(points);
         assert_eq!(outline.len(), 4);
         assert!(square.iter().all(|p| outline.contains(p)));
+        assert!(!apart(&outline, &hull(vec![[1.5, 1.0], [4.0, 0.0], [4.0, 2.0]])));
+        assert!(apart(&outline, &hull(vec![[2.5, 1.0], [4.0, 0.0], [4.0, 2.0]])));
     }
 }

@@ -76,7 +76,7 @@ impl Scene {
             return Self { note: Some("The figure has no size.".into()), ..empty };
         }
         let along: Vec<f32> = (0..frames)
-            .map(|i| picture.figure.middle(&picture.after[i], None).map_or(0.0, |p| view.plane(p)[0]))
+            .map(|i| picture.figure.middle(&picture.after[i]).map_or(0.0, |p| view.plane(p)[0]))
             .collect();
         let mean_wide = extents.iter().map(|e| e[0].size()[0]).sum::<f32>() / frames as f32;
         let gap = (mean_wide * 1.08).clamp(figure * 0.3, figure * 1.2);
@@ -187,7 +187,7 @@ impl Scene {
             let room =
                 Rect { x: at[0] + stage.span.0, y: at[1], w: stage.span.1 - stage.span.0, h: self.size[1] };
             canvas.set_clip(Some(room));
-            self.ground(picture, canvas, &view, stage, &room);
+            let surface = self.ground(picture, canvas, &view, stage, &room);
             for &i in &stage.frames {
                 picture.figure.draw(canvas, &picture.before[i], &view, Look::Faint, self.figure);
             }
@@ -195,6 +195,8 @@ impl Scene {
             for &i in &stage.frames {
                 picture.figure.draw(canvas, &picture.after[i], &view, Look::Full, self.figure);
             }
+            // Over the figures, so that one sees what stands on it and what sinks into it.
+            canvas.stroke(surface, style::role(Role::Ground), 2.2);
             if self.start.is_some() {
                 self.ankles(picture, canvas, &view);
             }
@@ -216,11 +218,19 @@ impl Scene {
         }
     }
 
-    fn ground(&self, picture: &Picture<'_>, canvas: &mut Canvas, view: &View, stage: &Stage, room: &Rect) {
+    /// Fills the ground and gives its surface.
+    fn ground(
+        &self,
+        picture: &Picture<'_>,
+        canvas: &mut Canvas,
+        view: &View,
+        stage: &Stage,
+        room: &Rect,
+    ) -> Path {
         let middle = stage
             .frames
             .iter()
-            .filter_map(|&i| picture.figure.middle(&picture.after[i], None))
+            .filter_map(|&i| picture.figure.middle(&picture.after[i]))
             .fold((Vec3::ZERO, 0.0f32), |(s, n), p| (s + p, n + 1.0));
         let lines = profile::cut(picture.ground, view, middle.0 / middle.1.max(1.0));
         let (mut inside, mut surface) = (Path::default(), Path::default());
@@ -236,7 +246,7 @@ impl Scene {
             surface.add_line([a, b]);
         }
         canvas.fill(inside, style::EARTH);
-        canvas.stroke(surface, style::role(Role::Ground), 2.2);
+        surface
     }
 
     fn casts(&self, picture: &Picture<'_>, canvas: &mut Canvas, view: &View, room: &Rect) {

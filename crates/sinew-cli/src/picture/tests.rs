@@ -186,17 +186,15 @@ fn walk(seconds: f32, speed: f32, size: f32) -> Walk {
 }
 
 impl Walk {
-    fn draw(&self, title: &str) -> Canvas {
-        let sides = sides_by_name(&self.skeleton);
-        let figure = Figure::new(&self.before[0], &[], |j| sides[j.index()]);
-        let picture = Picture {
+    fn picture<'a>(&'a self, title: &str, figure: &'a Figure) -> Picture<'a> {
+        Picture {
             title: title.into(),
             subtitle: "Walking_A on low stairs (12 x 40 cm), travel 1.3 m/s".into(),
             notes: vec![
                 "99 % of the time in contact is planted; deepest penetration 1.2 mm, mean slide 0.4 mm/s."
                     .into(),
             ],
-            figure: &figure,
+            figure,
             before: &self.before,
             after: &self.after,
             times: &self.times,
@@ -204,7 +202,13 @@ impl Walk {
             travel: self.travel,
             feet: &self.feet,
             casts: &self.casts,
-        };
+        }
+    }
+
+    fn draw(&self, title: &str) -> Canvas {
+        let sides = sides_by_name(&self.skeleton);
+        let figure = Figure::new(&self.before[0], &[], &[], |j| sides[j.index()]);
+        let picture = self.picture(title, &figure);
         let canvas = picture.draw();
         check(&canvas);
         keep(&canvas, title);
@@ -305,6 +309,39 @@ fn odd_walks_are_drawn_too() {
     long.draw(
         "long names, so long that they would leave the page if they were not cut off in time and marked so",
     );
+}
+
+/// The sample on stairs: not planted, only lifted, which is enough to be looked at.
+#[test]
+fn the_sample_is_drawn_with_its_skin() {
+    let model = sinew_files::sample::mannequin().unwrap();
+    let clip = &model.clips[0];
+    let rest = Pose::rest(&model.skeleton);
+    let body = sinew::rig::Body::find(&rest, &model.declared_roles).unwrap();
+    let figure = crate::draw::figure(&model, &rest, Some(&body));
+    let mut walk = walk(clip.duration(), 1.2, 1.0);
+    walk.before.clear();
+    walk.after.clear();
+    for &time in &walk.times {
+        let mut pose = rest.clone();
+        clip.sample(clip.start() + time, &mut pose);
+        let root = model.skeleton.joints().next().unwrap();
+        let at = pose.local(root).translation;
+        for (poses, lift) in [(&mut walk.before, 0.0), (&mut walk.after, height_at(1.2 * time + 0.1))] {
+            pose.set_translation(root, at + Vec3::Z * 1.2 * time + Vec3::Y * lift);
+            pose.update();
+            poses.push(pose.clone());
+        }
+    }
+    for (foot, side) in walk.feet.iter_mut().zip(Side::BOTH) {
+        foot.ankle = Some(body.leg(side).foot);
+    }
+    let mut picture = walk.picture("sample", &figure);
+    picture.notes.clear();
+    let canvas = picture.draw();
+    check(&canvas);
+    keep(&canvas, "sample");
+    keep(&crate::draw::picture(&model, Some(clip), 0.4), "sample pose");
 }
 
 /// Real files, where there are any: `SINEW_DATA` names their folder.

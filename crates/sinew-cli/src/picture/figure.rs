@@ -28,11 +28,15 @@ struct Bone {
     joint: JointId,
     from: Option<JointId>,
     side: Option<Side>,
+    /// Whether a limb begins here: the joint has a side and the one that it hangs on has none.
+    begins: bool,
 }
 
 #[derive(Clone, Debug)]
 struct Skin {
     joint: JointId,
+    /// The nearest joint of the figure above.
+    from: Option<JointId>,
     side: Option<Side>,
     points: Vec<Vec3>,
 }
@@ -120,12 +124,17 @@ impl Figure {
             nearest[joint.index()] = above;
             if weighted[joint.index()] || (below[joint.index()] && above.is_some()) {
                 nearest[joint.index()] = Some(joint);
-                bones.push(Bone { joint, from: above, side: side(joint) });
+                let this = side(joint);
+                let begins = this.is_some() && above.is_some_and(|from| side(from).is_none());
+                bones.push(Bone { joint, from: above, side: this, begins });
             }
         }
         let skins = outer_points(skeleton, skin)
             .into_iter()
-            .map(|(joint, points)| Skin { joint, side: side(joint), points })
+            .map(|(joint, points)| {
+                let from = skeleton.parent(joint).and_then(|p| nearest[p.index()]);
+                Skin { joint, from, side: side(joint), points }
+            })
             .collect();
         let mut figure = Self { bones, skins };
         figure.let_go(rest);
@@ -196,10 +205,9 @@ impl Figure {
     pub fn facing(&self, pose: &Pose) -> Option<Vec3> {
         // Further down, limbs swing, and their middle says little of where the body faces.
         let mut places = [(Vec3::ZERO, 0.0f32); 2];
-        for bone in &self.bones {
-            let (Some(side), Some(from)) = (bone.side, bone.from) else { continue };
-            let at = pose.position(bone.joint);
-            if self.side(from).is_none() && at.is_finite() {
+        for bone in self.bones.iter().filter(|b| b.begins) {
+            let (Some(side), at) = (bone.side, pose.position(bone.joint)) else { continue };
+            if at.is_finite() {
                 let (sum, n) = &mut places[side.index()];
                 (*sum, *n) = (*sum + at, *n + 1.0);
             }
@@ -257,8 +265,7 @@ impl Figure {
             let outline = hull(points.collect());
             flesh.add_polygon(&outline);
             // A coarse mesh has no corners between two joints: what lies between their parts is filled.
-            let from = self.bones.iter().find(|b| b.joint == skin.joint).and_then(|b| b.from);
-            let neighbour = outlines.iter().find(|(joint, _)| Some(*joint) == from);
+            let neighbour = outlines.iter().find(|(joint, _)| Some(*joint) == skin.from);
             if let Some((_, other)) = neighbour.filter(|(_, other)| apart(&outline, other)) {
                 flesh.add_polygon(&hull(outline.iter().chain(other).copied().collect()));
             }

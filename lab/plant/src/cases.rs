@@ -19,6 +19,8 @@ pub struct Case {
     pub scale: Option<f64>,
     /// The legs.
     pub legs: Names,
+    /// Seconds before the motion begins: a jump out of a reference pose would hide every other jump of a knee.
+    pub motion: f64,
 }
 
 /// A ground and what may happen on it.
@@ -52,6 +54,7 @@ pub const CASES: &[Case] = &[
         clip: Some("Walking_A"),
         scale: None,
         legs: KAYKIT,
+        motion: 0.0,
     },
     Case {
         name: "knight-run",
@@ -59,6 +62,7 @@ pub const CASES: &[Case] = &[
         clip: Some("Running_A"),
         scale: None,
         legs: KAYKIT,
+        motion: 0.0,
     },
     Case {
         name: "knight-back",
@@ -66,6 +70,7 @@ pub const CASES: &[Case] = &[
         clip: Some("Walking_Backwards"),
         scale: None,
         legs: KAYKIT,
+        motion: 0.0,
     },
     Case {
         name: "cesium-walk",
@@ -74,6 +79,7 @@ pub const CASES: &[Case] = &[
         scale: None,
         // No names. The figure looks along +X, so that its left is -Z.
         legs: [[Index(7), Index(8), Index(9), Index(10)], [Index(3), Index(4), Index(5), Index(6)]],
+        motion: 0.0,
     },
     Case {
         name: "mannequiny-run",
@@ -81,6 +87,7 @@ pub const CASES: &[Case] = &[
         clip: Some("run_root.001"),
         scale: None,
         legs: legs(["thigh.l", "calf.l", "foot.l", "ball.l"], ["thigh.r", "calf.r", "foot.r", "ball.r"]),
+        motion: 0.0,
     },
     Case {
         name: "cmu-walk",
@@ -91,6 +98,8 @@ pub const CASES: &[Case] = &[
             ["LeftUpLeg", "LeftLeg", "LeftFoot", "LeftToeBase"],
             ["RightUpLeg", "RightLeg", "RightFoot", "RightToeBase"],
         ),
+        // Its first frame is a reference pose.
+        motion: 0.1,
     },
     Case {
         name: "amc-run",
@@ -98,6 +107,7 @@ pub const CASES: &[Case] = &[
         clip: None,
         scale: CMU,
         legs: legs(["lfemur", "ltibia", "lfoot", "ltoes"], ["rfemur", "rtibia", "rfoot", "rtoes"]),
+        motion: 0.0,
     },
     Case {
         name: "m2m-squat",
@@ -105,6 +115,7 @@ pub const CASES: &[Case] = &[
         clip: None,
         scale: None,
         legs: legs(["thigh_l", "calf_l", "foot_l", "ball_l"], ["thigh_r", "calf_r", "foot_r", "ball_r"]),
+        motion: 0.0,
     },
     Case {
         name: "sample",
@@ -112,6 +123,7 @@ pub const CASES: &[Case] = &[
         clip: None,
         scale: None,
         legs: legs(["thigh.L", "shin.L", "foot.L", "toes.L"], ["thigh.R", "shin.R", "foot.R", "toes.R"]),
+        motion: 0.0,
     },
 ];
 

@@ -24,6 +24,8 @@ pub struct Leg {
     pub joints: [usize; 3],
     /// Toes, where there are any.
     pub toe: Option<usize>,
+    /// Metres a unit of the offsets of thigh, shin, foot and toes, by the rest pose.
+    pub units: Vec<f64>,
     /// Length of thigh and shin in the rest pose, metres.
     pub length: f64,
     /// Where the sole meets the floor, in the foot joint's space.
@@ -89,10 +91,15 @@ impl Figure {
                 mesh_sole(&own, at(foot), toe.map(at), length)?
             };
             let into = |n: usize, p: V3| worlds[n].inverse().point(p);
+            let unit = |n: usize| {
+                scene.parents[n]
+                    .map_or(1.0, |p| worlds[p].columns.map(V3::length).into_iter().fold(0.0, f64::max))
+            };
             legs.push(Leg {
                 side: if i == 0 { "left" } else { "right" },
                 joints: [hip, knee, foot],
                 toe,
+                units: [hip, knee, foot].into_iter().chain(toe).map(unit).collect(),
                 length,
                 heel: into(foot, sole[0]),
                 ball: into(foot, sole[1]),

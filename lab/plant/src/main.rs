@@ -37,7 +37,8 @@ Measures what `sinew plant` writes.
 
   --only WORD    only rows whose \"clip ground\" holds WORD; may be given again, all must fit
   --csv          comma-separated values
-  --details      under each row: size and soles, contact that was not planted by reason, and what differs
+  --details      under each row: size and soles, where the worst was (metres), contact
+                 that was not planted by reason, and what differs
   --measure      measure the files that an earlier run wrote, run nothing
   --sinew PATH   the command; without it the workspace is built in release mode first
   --data FOLDER  the clips (default: the variable SINEW_DATA, else ../shared/data beside the repository)
@@ -216,7 +217,7 @@ fn judge(
     if floor.len() == 0 {
         return Err("the ground has no triangles".into());
     }
-    let measures = measure::measure(&scene, &figure, &floor)?;
+    let measures = measure::measure(&scene, &figure, &floor, case.motion)?;
     let differences = match case.file.map(|f| data.join(f)) {
         Some(given) if case.is_bare() => {
             let text = std::fs::read_to_string(&given).map_err(|e| format!("{}: {e}", given.display()))?;
@@ -241,6 +242,9 @@ fn judge(
                 words(leg.heel),
                 words(leg.ball)
             );
+        }
+        for (column, l) in &measures.places {
+            println!("    {column:9} most at {:.3} s: {:.3e}, {}", l.time, l.value, l.what);
         }
         for (reason, share) in &measures.reasons {
             println!("    not planted {:5.1}%  {reason}", 100.0 * share);

@@ -47,6 +47,33 @@ pub struct Measures {
     pub offsets: f64,
     /// How often a planted point had no ground under it.
     pub off_ground: usize,
+    /// Where the largest of each was, by column.
+    pub places: BTreeMap<&'static str, Largest>,
+}
+
+/// The largest value of a column so far, and where it was.
+#[derive(Clone, Debug, Default)]
+pub struct Largest {
+    /// The value.
+    pub value: f64,
+    /// Second of the planted clip.
+    pub time: f64,
+    /// Foot and point or joint.
+    pub what: String,
+}
+
+/// Keeps the largest value of a column; what is nought is nowhere.
+fn note_largest(
+    places: &mut BTreeMap<&'static str, Largest>,
+    column: &'static str,
+    value: f64,
+    time: f64,
+    what: impl FnOnce() -> String,
+) {
+    let largest = places.entry(column).or_default();
+    if value > largest.value {
+        *largest = Largest { value, time, what: what() };
+    }
 }
 
 /// Knees are compared after a filter of this cut-off (1/s).
@@ -74,8 +101,8 @@ impl Stance {
     }
 }
 
-/// Measures a written file.
-pub fn measure(scene: &Scene, figure: &Figure, ground: &Ground) -> Result<Measures, String> {
+/// Measures a written file. Knees are compared from `motion` seconds of the planted clip on.
+pub fn measure(scene: &Scene, figure: &Figure, ground: &Ground, motion: f64) -> Result<Measures, String> {
     let (planted, source, note) = Note::find(scene)?;
     let times = key_times(&planted, figure)?;
     let mut m = Measures { keys: times.len(), ..Measures::default() };
@@ -110,31 +137,44 @@ pub fn measure(scene: &Scene, figure: &Figure, ground: &Ground) -> Result<Measur
                 ground.height(p, REACH * leg.length).map(|h| p.y - h)
             };
             let point = Path {
+                name: format!("{} {point}", leg.side),
                 places: after.iter().map(of).collect(),
                 above: after.iter().map(above).collect(),
                 above_halfway: halfway.iter().map(above).collect(),
             };
-            tally.supports(&times, &point, &stand);
+            tally.supports(&mut m.places, &times, &point, &stand);
             stands.push(stand);
         }
         for (i, s) in after.iter().enumerate() {
-            m.swings(s, [stands[0][i], stands[1][i]], ground, leg);
-            let offsets = note.source_times(times[i]).into_iter().map(|u| {
-                let clip = stance(scene, &source, u, V3::ZERO, leg);
-                let pairs = s.offsets.iter().zip(&clip.offsets);
-                pairs.map(|(a, b)| a.0.apart(b.0).max(a.1.apart(b.1))).fold(0.0, f64::max)
-            });
-            m.offsets = m.offsets.max(offsets.fold(f64::MAX, f64::min));
+            m.swings(times[i], s, [stands[0][i], stands[1][i]], ground, leg);
+            let clips =
+                note.source_times(times[i]).into_iter().map(|u| stance(scene, &source, u, V3::ZERO, leg));
+            let off: Vec<Vec<f64>> = clips
+                .map(|clip| {
+                    let pairs = s.offsets.iter().zip(&clip.offsets);
+                    pairs.map(|(a, b)| a.0.apart(b.0).max(a.1.apart(b.1))).collect()
+                })
+                .collect();
+            // Where one round ends and the next begins, either is right.
+            let worst = |o: &Vec<f64>| o.iter().copied().fold(0.0, f64::max);
+            if let Some(off) = off.iter().min_by(|a, b| worst(a).total_cmp(&worst(b))) {
+                m.offsets = m.offsets.max(worst(off));
+                for (k, d) in off.iter().enumerate() {
+                    let joint = ["thigh", "shin", "foot", "toes"][k];
+                    note_largest(&mut m.places, "offsets", *d, times[i], || format!("{} {joint}", leg.side));
+                }
+            }
             if before[i].bend > BENT && s.bend < STRAIGHT {
                 m.straight.push(times[i]);
             }
         }
         for (i, s) in halfway.iter().enumerate() {
             let both = |k: usize| stands[k][i] && stands[k][i + 1];
-            m.swings(s, [both(0), both(1)], ground, leg);
+            m.swings(middles[i], s, [both(0), both(1)], ground, leg);
         }
     }
-    m.knees(scene, figure, &planted, &source, &note, &times);
+    let moving = times.partition_point(|t| *t < motion).min(times.len() - 3);
+    m.knees(scene, figure, &planted, &source, &note, &times[moving..]);
     tally.into(&mut m);
     Ok(m)
 }
@@ -156,14 +196,10 @@ fn stance(scene: &Scene, clip: &Clip, t: f64, moved: V3, leg: &Leg) -> Stance {
     let [hip, knee, foot] = leg.joints;
     let place = |n: usize| worlds[n].translation + moved;
     let bend = angle(place(knee) - place(hip), place(foot) - place(knee));
-    let offsets = leg.joints.iter().chain(&leg.toe).map(|n| {
-        // Offsets are compared in metres, whatever unit the rig is in.
-        let unit = scene.parents[*n]
-            .map_or(1.0, |p| worlds[p].columns.map(V3::length).into_iter().fold(0.0, f64::max));
-        match pose[*n] {
-            Local::Trs(t, _, s) => (t * unit, s),
-            Local::Matrix(a) => (a.translation * unit, V3::ZERO),
-        }
+    // Offsets are compared in metres, whatever unit the rig is in.
+    let offsets = leg.joints.iter().chain(&leg.toe).zip(&leg.units).map(|(n, unit)| match pose[*n] {
+        Local::Trs(t, _, s) => (t * *unit, s),
+        Local::Matrix(a) => (a.translation * *unit, V3::ZERO),
     });
     Stance {
         knee: place(knee),
@@ -179,8 +215,8 @@ fn stance(scene: &Scene, clip: &Clip, t: f64, moved: V3, leg: &Leg) -> Stance {
 const REACH: f64 = 0.5;
 
 impl Measures {
-    /// Depths of one foot at one time; `planted` says whether heel and ball stand.
-    fn swings(&mut self, s: &Stance, planted: [bool; 2], ground: &Ground, leg: &Leg) {
+    /// Depths of one foot at a time; `planted` says whether heel and ball stand.
+    fn swings(&mut self, time: f64, s: &Stance, planted: [bool; 2], ground: &Ground, leg: &Leg) {
         let reach = REACH * leg.length;
         for i in 0..5 {
             let stands = match i {
@@ -190,10 +226,16 @@ impl Measures {
             };
             if !stands {
                 let p = s.heel.lerp(s.ball, 0.25 * f64::from(i));
-                self.swing = self.swing.max(ground.depth(p, reach));
+                let depth = ground.depth(p, reach);
+                self.swing = self.swing.max(depth);
+                note_largest(&mut self.places, "swing mm", depth, time, || {
+                    format!("{} foot, {} % from heel to ball", leg.side, 25 * i)
+                });
             }
         }
-        self.tip = self.tip.max(ground.depth(s.tip, reach));
+        let depth = ground.depth(s.tip, reach);
+        self.tip = self.tip.max(depth);
+        note_largest(&mut self.places, "tip mm", depth, time, || format!("{} foot", leg.side));
     }
 
     /// Accelerations of the knees, both clips sampled at the same even times.
@@ -241,6 +283,8 @@ impl Measures {
 
 /// A point of a foot through the planted clip.
 struct Path {
+    /// Foot and point.
+    name: String,
     /// Where it is at each key.
     places: Vec<V3>,
     /// How far above the ground it is at each key; none where there is no ground.
@@ -296,19 +340,31 @@ impl Tally {
     }
 
     /// Depth, gap and slide of one point of one foot where it stands.
-    fn supports(&mut self, times: &[f64], point: &Path, stand: &[bool]) {
+    fn supports(
+        &mut self,
+        places: &mut BTreeMap<&'static str, Largest>,
+        times: &[f64],
+        point: &Path,
+        stand: &[bool],
+    ) {
+        let mut say = |column, value, time| note_largest(places, column, value, time, || point.name.clone());
         for i in (0..times.len()).filter(|i| stand[*i]) {
             match point.above[i] {
                 Some(a) => {
+                    say("deep mm", -a, times[i]);
+                    say("gap mm", a, times[i]);
                     self.depths.push((-a).max(0.0));
                     self.gap = self.gap.max(a);
                 }
                 None => self.off_ground += 1,
             }
             if i + 1 < times.len() && stand[i + 1] {
-                self.slid += (point.places[i + 1] - point.places[i]).length();
-                self.slid_for += times[i + 1] - times[i];
+                let (way, time) = ((point.places[i + 1] - point.places[i]).length(), times[i + 1] - times[i]);
+                say("mm/s", way / time, times[i]);
+                self.slid += way;
+                self.slid_for += time;
                 if let Some(a) = point.above_halfway[i] {
+                    say("between", a.abs(), 0.5 * (times[i] + times[i + 1]));
                     self.between_depth = self.between_depth.max(-a);
                     self.between_gap = self.between_gap.max(a);
                 }

@@ -131,7 +131,7 @@ fn judged(given: &Motion, planted: &Motion, note: Value, ground: &Ground) -> Mea
     assert!(
         (figure.height - 1.0).abs() < 1e-6 && (figure.legs[0].length - 2.0 * 0.205_f64.sqrt()).abs() < 1e-6
     );
-    measure(&scene, &figure, ground).unwrap()
+    measure(&scene, &figure, ground, 0.0).unwrap()
 }
 
 fn close(a: f64, b: f64) {
@@ -236,5 +236,5 @@ fn what_is_no_number_is_an_error() {
     let legs = [["thigh.L", "shin.L", "foot.L", "toes.L"], ["thigh.R", "shin.R", "foot.R", "toes.R"]]
         .map(|l| l.map(Name));
     let figure = Figure::new(&scene, &legs, true).unwrap();
-    assert!(measure(&scene, &figure, &flat()).unwrap_err().contains("not finite"));
+    assert!(measure(&scene, &figure, &flat(), 0.0).unwrap_err().contains("not finite"));
 }

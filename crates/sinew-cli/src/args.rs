@@ -199,10 +199,10 @@ pub struct PlantArgs {
     /// The body by hand.
     #[command(flatten, next_help_heading = "Figure")]
     pub body: BodyArgs,
-    /// Rounds of a clip that walks on the spot [default: as many as the ground has room for, at most 1 where it has travel]
+    /// Rounds of a clip that walks on the spot [default: enough for about four metres]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000), help_heading = "Figure")]
     pub repeat: Option<u32>,
-    /// Height of the sole under the toe joint in metres, where the mesh does not tell or tells wrong
+    /// Hold the soles this far above the ground, in metres [default: 0]
     #[arg(long, value_name = "METRES", value_parser = at_least_zero, help_heading = "Figure")]
     pub sole_height: Option<f32>,
     /// Turn the left foot outwards by this, in degrees
@@ -241,7 +241,6 @@ Examples:
 
 Joints are named by name, by path (hips/thigh.L) or by index (#12); see `sinew info MODEL`.";
 
-#[allow(dead_code)] // Until `plant` and `draw` are wired.
 impl PlantArgs {
     /// Where the model goes.
     pub fn out(&self) -> PathBuf {

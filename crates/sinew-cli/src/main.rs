@@ -6,9 +6,8 @@ mod failure;
 mod info;
 mod lookup;
 mod model;
-#[allow(dead_code)] // Until `plant` is wired.
 mod picture;
-#[allow(dead_code)] // Until `plant` is wired.
+mod plant;
 mod progress;
 
 use std::{
@@ -39,7 +38,7 @@ fn run(command: Command) -> Result<(), Failure> {
     match command {
         Command::Info(args) => info::run(&args),
         Command::Draw(args) => draw::run(&args),
-        Command::Plant(_) => Err(Failure::Work("plant is being wired".into())),
+        Command::Plant(args) => plant::run(&args),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "sinew", &mut script);

@@ -22,8 +22,9 @@ impl Progress {
         Self(bar)
     }
 
-    /// So many steps are done.
-    pub fn at(&self, step: u64) {
+    /// So many steps of so many are done.
+    pub fn at(&self, step: u64, of: u64) {
+        self.0.set_length(of);
         self.0.set_position(step);
     }
 }

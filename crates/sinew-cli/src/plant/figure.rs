@@ -9,6 +9,8 @@ use sinew::{
 use sinew_files::Model;
 use thiserror::Error;
 
+use crate::model;
+
 /// Why a model cannot be planted.
 #[derive(Debug, Error)]
 pub enum FigureError {
@@ -25,36 +27,9 @@ pub enum FigureError {
     Rig(#[from] RigError),
 }
 
-/// The bind pose of a model: where its mesh was made, and where its feet stand flat.
-pub fn bind_pose(model: &Model) -> Pose {
-    let mut pose = Pose::rest(&model.skeleton);
-    for (joint, local) in model.skeleton.joints().zip(&model.bind) {
-        pose.set_local(joint, *local);
-    }
-    pose.update();
-    pose
-}
-
-/// Height of the figure in metres: of its mesh, or else of its joints.
-pub fn height(model: &Model, bind: &Pose) -> f32 {
-    let skin = model.skin.iter().map(|v| bind.model(v.joint).transform_point3(v.position).y);
-    let (mut low, mut high) = (f32::INFINITY, f32::NEG_INFINITY);
-    for y in skin {
-        (low, high) = (low.min(y), high.max(y));
-    }
-    if low > high {
-        for joint in model.skeleton.joints() {
-            let y = bind.position(joint).y;
-            (low, high) = (low.min(y), high.max(y));
-        }
-    }
-    high - low
-}
-
 /// The figure of a model whose roles are known. Soles are taken from the mesh in the bind pose, or without a mesh from the
 /// joints in the rest pose.
-pub fn figure(model: &Model, body: &Body) -> Result<Figure, FigureError> {
-    let bind = bind_pose(model);
+pub fn figure(model: &Model, body: &Body, bind: &Pose) -> Result<Figure, FigureError> {
     let skeleton = &model.skeleton;
     let mut legs = Vec::new();
     // Without a mesh the floor is under the lowest joint of both feet.
@@ -72,8 +47,10 @@ pub fn figure(model: &Model, body: &Body) -> Result<Figure, FigureError> {
             .map(|v| bind.model(v.joint).transform_point3(v.position))
             .collect();
         let sole = if !vertices.is_empty() {
-            Sole::from_mesh(&bind, leg.foot, leg.toes, length, &vertices)
-                .ok_or_else(|| FigureError::Sole { foot: name(), what: "its mesh has no length on the floor" })?
+            Sole::from_mesh(bind, leg.foot, leg.toes, length, &vertices).ok_or_else(|| FigureError::Sole {
+                foot: name(),
+                what: "its mesh has no length on the floor",
+            })?
         } else {
             let toes = leg.toes.ok_or_else(|| FigureError::Sole {
                 foot: name(),
@@ -87,10 +64,12 @@ pub fn figure(model: &Model, body: &Body) -> Result<Figure, FigureError> {
                     reach(a).total_cmp(&reach(b))
                 })
                 .unwrap_or(at(toes));
-            Sole::from_joints(&bind, leg.foot, toes, end, floor)
-                .ok_or_else(|| FigureError::Sole { foot: name(), what: "its toe joint is straight below the ankle" })?
+            Sole::from_joints(bind, leg.foot, toes, end, floor).ok_or_else(|| FigureError::Sole {
+                foot: name(),
+                what: "its toe joint is straight below the ankle",
+            })?
         };
         legs.push(Leg::new(leg.thigh, leg.shin, leg.foot, leg.toes, sole));
     }
-    Ok(Figure::new(&bind, body.hips, legs, height(model, &bind))?)
+    Ok(Figure::new(bind, body.hips, legs, model::height(model, bind))?)
 }

@@ -41,17 +41,31 @@ pub enum LevelError {
     File(#[from] FileError),
 }
 
-/// Names of the built-in grounds with what they are.
-pub const BUILT_IN: [(&str, &str); 8] = [
-    ("stairs", "8 steps of 12 x 40 cm up"),
-    ("stairs-down", "the same down"),
-    ("steep-stairs", "8 steps of 17 x 29 cm up"),
-    ("steep-stairs-down", "the same down"),
-    ("slope", "20 degrees up"),
-    ("slope-down", "20 degrees down"),
-    ("rough", "bumps of up to 6 cm"),
-    ("flat", "a level floor"),
-];
+impl std::fmt::Display for Level {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Stairs { rise, going, flight } => {
+                let way = match flight {
+                    Flight::Up => "up",
+                    Flight::Down => "down",
+                    Flight::UpAndDown => "up and down",
+                };
+                write!(f, "stairs of {:.0} x {:.0} cm {way}", rise * 100.0, going * 100.0)
+            }
+            Self::Slope(0.0) => f.write_str("a level floor"),
+            Self::Slope(degrees) => {
+                write!(
+                    f,
+                    "a slope of {:.0} degrees {}",
+                    degrees.abs(),
+                    if *degrees > 0.0 { "up" } else { "down" }
+                )
+            }
+            Self::Rough => f.write_str("rough ground"),
+            Self::File(path) => f.write_str(&path.file_name().unwrap_or_default().to_string_lossy()),
+        }
+    }
+}
 
 impl Level {
     /// A built-in ground by its name, or else a file.
@@ -86,14 +100,8 @@ pub struct Walk {
 
 impl Level {
     /// The triangles, in world space. Built-in grounds lie so that the walk starts on the level and then meets them; one that
-    /// stays where it is stands in their midst. `scale`, `at` and `options` are for files.
-    pub fn mesh(
-        &self,
-        walk: &Walk,
-        scale: f32,
-        at: Vec3,
-        options: &ReadOptions,
-    ) -> Result<TriangleMesh, LevelError> {
+    /// stays where it is stands in their midst. `scale` and `at` are for files.
+    pub fn mesh(&self, walk: &Walk, scale: f32, at: Vec3) -> Result<TriangleMesh, LevelError> {
         let heading = walk.heading.x.atan2(walk.heading.z);
         let stands = walk.length < walk.leg;
         // Room for a pace before the first step; a figure that stays stands on the third.
@@ -106,7 +114,8 @@ impl Level {
                 let steps = ((walk.length - lead) / going).ceil().clamp(5.0, 200.0) as u32;
                 let direction = if *flight == Flight::Up { 1.0 } else { -1.0 };
                 let back = if stands { 3.0 * going } else { 0.0 };
-                let origin = walk.start - walk.heading * back
+                let origin = walk.start
+                    - walk.heading * back
                     - Vec3::Y * if stands { 3.0 * rise * direction } else { 0.0 };
                 Stairs {
                     origin,
@@ -151,9 +160,8 @@ impl Level {
                 .mesh()?
             }
             Self::File(path) => {
-                let mesh = sinew_files::ground::read(path, options)?;
-                let place =
-                    Affine3::from_scale_rotation_translation(Vec3::splat(scale), Quat::IDENTITY, at);
+                let mesh = sinew_files::ground::read(path, &ReadOptions::default())?;
+                let place = Affine3::from_scale_rotation_translation(Vec3::splat(scale), Quat::IDENTITY, at);
                 mesh.transformed(&place)
             }
         })

@@ -6,7 +6,7 @@ use glam::Vec3;
 use sinew::{
     Pose,
     ground::{
-        MeshGround, TriangleMesh,
+        MeshGround,
         plant::{
             Contacts, Figure, FootSample, Interval, Measures, Plan, PlantedClip, Search, Settings, Survey,
             measure, moved, walk_heading,
@@ -14,7 +14,6 @@ use sinew::{
     },
     motion::Clip,
 };
-use sinew_files::ReadOptions;
 
 use super::level::{Level, LevelError, Walk};
 
@@ -32,8 +31,6 @@ pub struct Task<'a> {
     pub ground_scale: f32,
     /// Place of a ground from a file.
     pub ground_at: Vec3,
-    /// Units and axes of a ground from a file.
-    pub ground_options: ReadOptions,
     /// The settings.
     pub settings: Settings,
     /// Rounds of a clip that walks on the spot.
@@ -48,18 +45,36 @@ pub struct Done {
     pub plan: Plan,
     /// The planted clip.
     pub planted: PlantedClip,
-    /// Measures of the clip with its travel on that ground, not planted.
+    /// When which point of each leg is held to the ground.
+    pub claims: Vec<Contacts>,
+    /// How far the clip is raised onto the ground where the walk begins, in metres.
+    pub raise: f32,
+    /// Each leg at the keys of the clip with its travel, so raised.
+    pub flat: Vec<Vec<FootSample>>,
+    /// Measures of that, not planted.
     pub before: Measures,
     /// Measures of the planted clip.
     pub after: Measures,
     /// Contacts (of the clip, within the strict limits) and how much of their time is planted.
     pub planted_share: f32,
-    /// Contacts that are not planted, by leg, with their reason.
-    pub unplanted: Vec<(usize, Interval, String)>,
+    /// Contacts that are not planted.
+    pub unplanted: Vec<NotPlanted>,
     /// Microseconds that planning took.
     pub plan_micros: f64,
     /// Mean microseconds that solving a frame took.
     pub frame_micros: f64,
+}
+
+/// A contact of the clip that is not held to the ground.
+pub struct NotPlanted {
+    /// Whose.
+    pub leg: usize,
+    /// `heel` or `ball`.
+    pub point: &'static str,
+    /// When.
+    pub time: Interval,
+    /// Why.
+    pub why: String,
 }
 
 /// Why nothing came of it.
@@ -84,8 +99,8 @@ pub fn key_rate(clip: &Clip) -> f32 {
     clip.key_rate().clamp(30.0, 240.0)
 }
 
-/// Plants a clip. `each` is called after each key.
-pub fn plant(task: &Task<'_>, name: &str, each: impl FnMut(usize, &Pose)) -> Result<Done, WorkError> {
+/// Plants a clip. `each` is called after each key with its number and how many there are.
+pub fn plant(task: &Task<'_>, name: &str, each: impl Fn(usize, usize)) -> Result<Done, WorkError> {
     let Task { figure, rest, clip, settings, .. } = task;
     let began = Instant::now();
     let rate = key_rate(clip);
@@ -93,36 +108,45 @@ pub fn plant(task: &Task<'_>, name: &str, each: impl FnMut(usize, &Pose)) -> Res
     let step = 1.0 / (rate * per_key as f32);
     let survey = Survey::new(figure, clip, rest, step, task.repeat);
     let walk = walk(figure, &survey);
-    let mesh = task.level.mesh(&walk, task.ground_scale, task.ground_at, &task.ground_options)?;
+    let mesh = task.level.mesh(&walk, task.ground_scale, task.ground_at)?;
     let ground = MeshGround::new(mesh)?;
     let plan = Plan::from_survey(figure, survey, &ground, settings, per_key)?;
     let plan_micros = began.elapsed().as_secs_f64() * 1e6;
     let began = Instant::now();
-    let planted = plan.bake(figure, clip, rest, name, each)?;
+    let keys = plan.keys();
+    let planted = plan.bake(figure, clip, rest, name, |key, _| each(key + 1, keys))?;
     let frame_micros = began.elapsed().as_secs_f64() * 1e6 / planted.times.len() as f64;
 
-    let search = Search {
-        ground: &ground,
-        settings,
-        leg: figure.leg_length(),
-        scale: figure.height() / 1.8,
-    };
+    let search = search(task, &ground);
     let key_step = step * per_key as f32;
     let base: Vec<f32> = plan.base.iter().copied().step_by(per_key).collect();
     let claims = claims(&plan);
     let floor = plan.survey.floor();
     // Before: the clip with its travel, at the height of the ground where it begins.
-    let raise = Vec3::Y * (base.first().copied().unwrap_or(floor) - floor);
+    let raise = base.first().copied().unwrap_or(floor) - floor;
     let flat: Vec<Vec<FootSample>> = plan
         .survey
         .feet
         .iter()
-        .map(|f| moved(&f.samples.iter().copied().step_by(per_key).collect::<Vec<_>>(), raise))
+        .map(|f| moved(&f.samples.iter().copied().step_by(per_key).collect::<Vec<_>>(), Vec3::Y * raise))
         .collect();
     let before = measure(&flat, &claims, key_step, &search, &base);
     let after = measure(&planted.feet, &claims, key_step, &search, &base);
     let (planted_share, unplanted) = share(&plan);
-    Ok(Done { ground, plan, planted, before, after, planted_share, unplanted, plan_micros, frame_micros })
+    Ok(Done {
+        ground,
+        plan,
+        planted,
+        claims,
+        raise,
+        flat,
+        before,
+        after,
+        planted_share,
+        unplanted,
+        plan_micros,
+        frame_micros,
+    })
 }
 
 fn walk(figure: &Figure, survey: &Survey) -> Walk {
@@ -153,23 +177,37 @@ pub fn claims(plan: &Plan) -> Vec<Contacts> {
 }
 
 /// Share of the time in contact that is planted, and the rest with its reason.
-fn share(plan: &Plan) -> (f32, Vec<(usize, Interval, String)>) {
+fn share(plan: &Plan) -> (f32, Vec<NotPlanted>) {
     let (mut all, mut held) = (0.0, 0.0);
     let mut rest = Vec::new();
     for (leg, stances) in plan.stances.iter().enumerate() {
         for p in stances {
-            let time: f32 = p.stance.heel.iter().chain(&p.stance.ball).map(Interval::length).sum();
-            all += time;
-            match p.footing {
-                Ok(_) => held += time,
-                Err(why) => rest.push((leg, p.stance.time, why.to_string())),
+            for (point, list) in [("heel", &p.stance.heel), ("ball", &p.stance.ball)] {
+                let why = match p.footing {
+                    Err(why) => why.to_string(),
+                    Ok(f) if point == "heel" && !f.heel_supported => "it hangs over an edge".to_owned(),
+                    Ok(_) => String::new(),
+                };
+                for &time in list {
+                    all += time.length();
+                    if why.is_empty() {
+                        held += time.length();
+                    } else {
+                        rest.push(NotPlanted { leg, point, time, why: why.clone() });
+                    }
+                }
             }
         }
     }
     (if all > 0.0 { held / all } else { 1.0 }, rest)
 }
 
-/// The mesh of the ground.
-pub fn mesh(done: &Done) -> &TriangleMesh {
-    done.ground.mesh()
+/// Looks for ground as the plan did.
+pub fn search<'a>(task: &'a Task<'_>, ground: &'a MeshGround) -> Search<'a> {
+    Search {
+        ground,
+        settings: &task.settings,
+        leg: task.figure.leg_length(),
+        scale: task.figure.height() / 1.8,
+    }
 }

@@ -153,6 +153,11 @@ impl Figure {
         &self.legs
     }
 
+    /// The legs, to change what can be set about them. (Weights, heights and yaws are clamped where they are used.)
+    pub fn legs_mut(&mut self) -> &mut [Leg] {
+        &mut self.legs
+    }
+
     /// Mean length of the legs in the rest pose, hip to ankle, in metres.
     pub fn leg_length(&self) -> f32 {
         self.leg_length

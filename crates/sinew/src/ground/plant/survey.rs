@@ -48,7 +48,8 @@ pub struct Survey {
 const ON_THE_SPOT: f32 = 0.25;
 
 impl Survey {
-    /// How many samples there are.
+    /// How many samples there are (at least one).
+    #[allow(clippy::len_without_is_empty)] // A clip has a first key.
     pub fn len(&self) -> usize {
         self.pelvis.len()
     }
@@ -169,10 +170,9 @@ impl Survey {
                 (&foot.heel_heights, FootSample::heel_at as fn(&FootSample) -> Vec3),
                 (&foot.ball_heights, FootSample::ball_at),
             ] {
-                for i in 1..self.len().saturating_sub(1) {
-                    if heights[i] <= limit {
-                        let v =
-                            (point(&foot.samples[i + 1]) - point(&foot.samples[i - 1])) / (2.0 * self.step);
+                for (around, height) in foot.samples.windows(3).zip(heights.iter().skip(1)) {
+                    if *height <= limit {
+                        let v = (point(&around[2]) - point(&around[0])) / (2.0 * self.step);
                         velocities.push(v.with_y(0.0));
                     }
                 }

@@ -1,0 +1,166 @@
+//! `sinew plant`: a clip's feet planted on a ground, from a file to a file.
+
+mod figure;
+mod level;
+mod report;
+mod show;
+mod work;
+
+use std::path::Path;
+
+use sinew::{Pose, ground::plant::Settings, motion::Clip, rig::Side};
+use sinew_files::{Model, Source, build, gltf::Document, sample, write_whole};
+
+use crate::{
+    args::PlantArgs,
+    failure::Failure,
+    lookup,
+    model::{self, body},
+    progress::Progress,
+};
+
+use level::Level;
+use work::{Done, Task};
+
+/// Runs the subcommand.
+pub fn run(args: &PlantArgs) -> Result<(), Failure> {
+    let model = match &args.model {
+        Some(path) => model::read(path, &args.units)?,
+        None => sample::mannequin().map_err(Failure::work)?,
+    };
+    let out = args.out();
+    check_outputs(args, &model)?;
+    let clip = choose_clip(&model, args.clip.as_deref())?;
+    let bind = model::bind_pose(&model);
+    let rest = Pose::rest(&model.skeleton);
+    let body = body(&model, &bind, &args.body)?.map_err(Failure::work)?;
+    let mut figure = figure::figure(&model, &body, &bind).map_err(Failure::work)?;
+    for (side, leg) in Side::BOTH.into_iter().zip(figure.legs_mut()) {
+        let outwards = if side == Side::Left { args.yaw_left } else { -args.yaw_right };
+        leg.yaw = outwards.to_radians();
+        leg.sole_height = args.sole_height.unwrap_or(0.0);
+        leg.position_weight = args.weight;
+        leg.rotation_weight = args.weight;
+    }
+    let leg = figure.leg_length();
+    let mut settings = Settings::default();
+    settings.largest_slope = args.max_slope.map_or(settings.largest_slope, f32::to_radians);
+    settings.cast_above = args.cast_above.map_or(settings.cast_above, |m| m / leg);
+    settings.cast_below = args.cast_below.map_or(settings.cast_below, |m| m / leg);
+    let level = Level::parse(&args.ground);
+    // A ground's file has the units of its own format; `--scale` and `--up` are for the model.
+    let task = Task {
+        figure: &figure,
+        rest: &rest,
+        clip,
+        level: &level,
+        ground_scale: args.ground_scale,
+        ground_at: args.ground_at,
+        settings,
+        repeat: args.repeat,
+    };
+    let name = planted_name(clip.name());
+    let bar = Progress::new("planting", 1, args.quiet);
+    let done = work::plant(&task, &name, |at, of| bar.at(at as u64, of as u64)).map_err(Failure::work)?;
+    drop(bar);
+
+    write_model(&model, clip, &done, &out)?;
+    if let Some(path) = args.picture() {
+        show::picture(&task, &done, &model, &body, &bind).write(&path)?;
+    }
+    if let Some(path) = &args.report {
+        let json = report::report(&task, &done, &model);
+        write_whole(path, |w| {
+            serde_json::to_writer_pretty(&mut *w, &json)?;
+            writeln!(w)
+        })?;
+    }
+    if !args.quiet {
+        report::print(&task, &done, &model, &out, args)?;
+    }
+    Ok(())
+}
+
+/// The planted clip's name.
+fn planted_name(clip: &str) -> String {
+    if clip.is_empty() { "(planted)".into() } else { format!("{clip} (planted)") }
+}
+
+/// Outputs that could not be written, said before the work and not after it.
+fn check_outputs(args: &PlantArgs, model: &Model) -> Result<(), Failure> {
+    let out = args.out();
+    if ending(&out) == "bvh" && matches!(model.source, Source::Gltf(_)) {
+        return Err(Failure::Usage(format!(
+            "{}: a BVH can only be written from a BVH; write .glb or .gltf",
+            out.display()
+        )));
+    }
+    let outputs = [Some(out), args.picture(), args.report.clone()];
+    let outputs: Vec<_> = outputs.into_iter().flatten().collect();
+    for path in &outputs {
+        let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        if !folder.is_dir() {
+            return Err(Failure::Work(format!(
+                "{}: there is no folder {}",
+                path.display(),
+                folder.display()
+            )));
+        }
+        if outputs.iter().filter(|p| *p == path).count() > 1 {
+            return Err(Failure::Usage(format!("{} is named for two outputs", path.display())));
+        }
+    }
+    Ok(())
+}
+
+fn ending(path: &Path) -> String {
+    path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default()
+}
+
+/// The clip by its name; without one the only one, or the only one that is called a walk.
+fn choose_clip<'a>(model: &'a Model, wanted: Option<&str>) -> Result<&'a Clip, Failure> {
+    if let Some(wanted) = wanted {
+        return lookup::clip(model, wanted);
+    }
+    if let [only] = model.clips.as_slice() {
+        return Ok(only);
+    }
+    if model.clips.is_empty() {
+        let why = model.problems.first().map(|p| format!(": {p}")).unwrap_or_default();
+        return Err(Failure::Work(format!("{} holds no clip to plant{why}", model.name)));
+    }
+    let walks: Vec<_> = model.clips.iter().filter(|c| c.name().to_lowercase().contains("walk")).collect();
+    if let [walk] = walks.as_slice() {
+        return Ok(walk);
+    }
+    let names: Vec<_> = model.clips.iter().map(|c| lookup::shown(c.name())).collect();
+    Err(Failure::Work(format!("which clip? --clip {}", lookup::or_list(&names))))
+}
+
+/// Grey with a little warmth: feet and shadows read on it.
+const GROUND_COLOR: [f32; 4] = [0.62, 0.6, 0.56, 1.0];
+
+fn write_model(model: &Model, clip: &Clip, done: &Done, out: &Path) -> Result<(), Failure> {
+    let note = report::note(done, clip);
+    let mut document = match &model.source {
+        Source::Gltf(document) => document.clone(),
+        Source::Bvh(bvh) if ending(out) == "bvh" => {
+            return Ok(bvh.write(out, &model.skeleton, &done.planted.clip, None)?);
+        }
+        Source::Bvh(_) => figure_document(model)?,
+    };
+    document.add_animation(&done.planted.clip, Some(serde_json::json!({ "sinew": note })))?;
+    document.add_mesh_node("ground", done.ground.mesh(), GROUND_COLOR)?;
+    Ok(document.write(out)?)
+}
+
+/// A figure for a BVH, which has none.
+fn figure_document(model: &Model) -> Result<Document, Failure> {
+    let mesh = build::figure(&model.skeleton);
+    build::document(&model.name, &model.skeleton, &mesh, &model.clips).map_err(Failure::work)
+}
+
+/// What a leg is called.
+fn side_name(leg: usize) -> &'static str {
+    if leg == Side::Left.index() { "left" } else { "right" }
+}

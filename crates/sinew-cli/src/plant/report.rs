@@ -1,0 +1,170 @@
+//! What planting did, for people, for programs and for the written file.
+
+use std::{io::Write, path::Path};
+
+use glam::Vec3;
+use serde_json::{Value, json};
+use sinew::{
+    ground::plant::{Interval, Measures},
+    motion::Clip,
+};
+use sinew_files::Model;
+
+use super::{
+    side_name,
+    work::{Done, Task},
+};
+use crate::{args::PlantArgs, failure::Failure};
+
+fn vector(v: Vec3) -> Value {
+    json!([v.x, v.y, v.z])
+}
+
+/// A number as its shortest decimals, so that 0.1 does not become 0.10000000149.
+fn number(x: f32) -> Value {
+    let rounded = (x as f64 * 1e6).round() / 1e6;
+    json!(rounded)
+}
+
+/// The note beside the planted animation: how it was made from the clip, and when which point of which foot stands.
+pub fn note(done: &Done, clip: &Clip) -> Value {
+    let survey = &done.plan.survey;
+    let span = |leg: usize, point: &str, i: &Interval| json!({ "foot": side_name(leg), "point": point, "from": i.from, "to": i.to });
+    let mut plants = Vec::new();
+    for (leg, contacts) in done.claims.iter().enumerate() {
+        plants.extend(contacts.heel.iter().map(|i| span(leg, "heel", i)));
+        plants.extend(contacts.ball.iter().map(|i| span(leg, "ball", i)));
+    }
+    let unplanted: Vec<_> = done
+        .unplanted
+        .iter()
+        .map(|u| {
+            let mut v = span(u.leg, u.point, &u.time);
+            v["reason"] = json!(u.why);
+            v
+        })
+        .collect();
+    json!({
+        "source": clip.name(),
+        "start": survey.start,
+        "cycles": survey.cycles,
+        "cycle_duration": survey.cycle,
+        "travel": vector(survey.travel),
+        "plants": plants,
+        "unplanted": unplanted,
+    })
+}
+
+fn measures(m: &Measures) -> Value {
+    json!({
+        "deepest_penetration_m": number(m.deepest),
+        "penetration_99_m": number(m.deepest_99),
+        "mean_gap_m": number(m.mean_gap),
+        "largest_gap_m": number(m.largest_gap),
+        "mean_slide_m_per_s": number(m.mean_slide),
+        "largest_knee_speed_rad_per_s": number(m.knee_speed),
+        "largest_knee_acceleration_rad_per_s2": number(m.knee_acceleration),
+    })
+}
+
+/// The report as JSON.
+pub fn report(task: &Task<'_>, done: &Done, model: &Model) -> Value {
+    let survey = &done.plan.survey;
+    let unplanted: Vec<_> = done
+        .unplanted
+        .iter()
+        .map(|u| {
+            json!({
+                "foot": side_name(u.leg), "point": u.point,
+                "from_s": number(u.time.from), "to_s": number(u.time.to), "reason": u.why,
+            })
+        })
+        .collect();
+    json!({
+        "model": model.name,
+        "clip": task.clip.name(),
+        "rounds": survey.cycles,
+        "travel_m_per_s": vector(survey.travel),
+        "seconds": number(done.planted.clip.duration()),
+        "keys": done.planted.times.len(),
+        "leg_m": number(task.figure.leg_length()),
+        "figure_m": number(task.figure.height()),
+        "before": measures(&done.before),
+        "after": measures(&done.after),
+        "contacts_planted": number(done.planted_share),
+        "unplanted": unplanted,
+        "farthest_out_of_reach_m": number(done.planted.out_of_reach),
+        "planning_ms": number((done.plan_micros / 1e3) as f32),
+        "solving_us_per_frame": number(done.frame_micros as f32),
+        "notes": survey.notes,
+    })
+}
+
+/// What was done, in a few lines on standard output.
+pub fn print(
+    task: &Task<'_>,
+    done: &Done,
+    model: &Model,
+    out: &Path,
+    args: &PlantArgs,
+) -> Result<(), Failure> {
+    let survey = &done.plan.survey;
+    let mut w = std::io::stdout().lock();
+    let name = if task.clip.name().is_empty() { "its clip" } else { task.clip.name() };
+    writeln!(
+        w,
+        "{}: {name}, {:.2} s on {}, {} keys",
+        model.name,
+        done.planted.clip.duration(),
+        args.ground,
+        done.planted.times.len()
+    )?;
+    let speed = survey.travel.length();
+    if speed > 0.0 {
+        let rounds = if survey.cycles == 1 { String::new() } else { format!(", {} rounds", survey.cycles) };
+        writeln!(w, "  it walks on the spot: given {speed:.2} m/s, the speed of its standing feet{rounds}")?;
+    }
+    let (b, a) = (&done.before, &done.after);
+    let mm = |x: f32| x * 1e3;
+    writeln!(w, "  {:<34}{:>9}{:>9}", "", "before", "after")?;
+    for (what, before, after, unit) in [
+        ("deepest below the ground", mm(b.deepest), mm(a.deepest), "mm"),
+        ("largest gap under a contact", mm(b.largest_gap), mm(a.largest_gap), "mm"),
+        ("mean slide of a contact", mm(b.mean_slide), mm(a.mean_slide), "mm/s"),
+        ("largest knee acceleration", b.knee_acceleration, a.knee_acceleration, "rad/s2"),
+    ] {
+        writeln!(w, "  {what:<34}{before:>9.1}{after:>9.1} {unit}")?;
+    }
+    writeln!(
+        w,
+        "  {:.0} % of the time in contact is planted; solved in {:.1} us a frame",
+        100.0 * done.planted_share,
+        done.frame_micros
+    )?;
+    for u in &done.unplanted {
+        let (from, to) = (u.time.from, u.time.to);
+        writeln!(
+            w,
+            "  not planted: {} {} from {from:.2} to {to:.2} s, {}",
+            side_name(u.leg),
+            u.point,
+            u.why
+        )?;
+    }
+    for note in &survey.notes {
+        writeln!(w, "  note: {note}")?;
+    }
+    let height = task.figure.height();
+    if !(0.2..=10.0).contains(&height) {
+        writeln!(
+            w,
+            "  note: the figure is {height:.2} m tall; is --scale missing? (CMU: 0.056444, centimetres: 0.01)"
+        )?;
+    }
+    let also: Vec<_> = [args.picture(), args.report.clone()].into_iter().flatten().collect();
+    write!(w, "  wrote {}", out.display())?;
+    for path in also {
+        write!(w, ", {}", path.display())?;
+    }
+    Ok(writeln!(w)?)
+}

@@ -1,0 +1,118 @@
+//! The picture of a planted walk.
+
+use glam::Vec3;
+use sinew::{
+    Pose,
+    ground::plant::{FootSample, walk_heading},
+    rig::{Body, Side},
+};
+use sinew_files::Model;
+
+use super::{
+    side_name,
+    work::{Done, Task, search},
+};
+use crate::{
+    draw,
+    picture::{
+        canvas::Canvas,
+        plant::{Cast, FootSeries, Picture},
+    },
+};
+
+/// Draws it.
+pub fn picture(task: &Task<'_>, done: &Done, model: &Model, body: &Body, bind: &Pose) -> Canvas {
+    let (plan, figure) = (&done.plan, task.figure);
+    let search = search(task, &done.ground);
+    let base = |key: usize| plan.base[key * plan.per_key];
+    let mut pose = task.rest.clone();
+    let mut frames = Vec::new();
+    let (mut before, mut after) = (Vec::new(), Vec::new());
+    for key in 0..plan.keys() {
+        plan.before(figure, task.clip, key, &mut pose);
+        // On the ground where the walk begins, as the measures have it.
+        for root in model.skeleton.joints().filter(|&j| model.skeleton.parent(j).is_none()) {
+            let at = pose.position(root) + Vec3::Y * done.raise;
+            pose.set_position(root, at);
+        }
+        pose.update();
+        before.push(pose.clone());
+        // Every key was solved once already, when it was baked.
+        if plan.after(figure, task.clip, key, &mut pose, &mut frames).is_ok() {
+            after.push(pose.clone());
+        }
+    }
+    let height = |s: &FootSample, key: usize| {
+        let over = |p: Vec3| search.height(p, base(key)).map_or(f32::NAN, |(y, _)| p.y - y);
+        over(s.heel_at()).min(over(s.ball_at()))
+    };
+    let mut casts = Vec::new();
+    let mut feet = Vec::new();
+    for (i, leg) in figure.legs().iter().enumerate() {
+        let heights =
+            |samples: &[FootSample]| samples.iter().enumerate().map(|(k, s)| height(s, k)).collect();
+        let contacts = &done.claims[i];
+        feet.push(FootSeries {
+            name: format!("{} foot", side_name(i)),
+            side: Some(if i == Side::Left.index() { Side::Left } else { Side::Right }),
+            ankle: Some(leg.foot),
+            height_before: heights(&done.flat[i]),
+            height_after: heights(&done.planted.feet[i]),
+            contacts: contacts.heel.iter().chain(&contacts.ball).map(|c| (c.from, c.to)).collect(),
+        });
+        for stance in &plan.stances[i] {
+            let key = (stance.stance.time.from / (plan.survey.step * plan.per_key as f32)) as usize;
+            let Some(sample) = done.planted.feet[i].get(key) else { continue };
+            let above = search.settings.cast_above * search.leg;
+            match &stance.footing {
+                Ok(f) => casts.extend([f.heel, f.ball].map(|to| Cast {
+                    from: to.with_y(base(key) + above),
+                    to,
+                    hit: true,
+                })),
+                Err(_) => casts.push(Cast {
+                    from: sample.ankle.with_y(base(key) + above),
+                    to: sample.ankle.with_y(base(key) - search.settings.cast_below * search.leg),
+                    hit: false,
+                }),
+            }
+        }
+    }
+    let survey = &plan.survey;
+    let net = match (survey.pelvis.first(), survey.pelvis.last()) {
+        (Some(a), Some(b)) => *b - *a,
+        _ => Vec3::ZERO,
+    };
+    let stays = net.with_y(0.0).length() < figure.leg_length();
+    let mut notes = vec![format!(
+        "In contact, the deepest point is {:.1} mm below the ground (before: {:.0} mm), the largest gap is {:.1} mm \
+         ({:.0} mm), and the mean slide {:.1} mm/s ({:.0} mm/s); {:.0} % of the time in contact is planted.",
+        done.after.deepest * 1e3,
+        done.before.deepest * 1e3,
+        done.after.largest_gap * 1e3,
+        done.before.largest_gap * 1e3,
+        done.after.mean_slide * 1e3,
+        done.before.mean_slide * 1e3,
+        done.planted_share * 100.0
+    )];
+    notes.extend(survey.notes.iter().cloned());
+    let figure = draw::figure(model, bind, Some(body));
+    Picture {
+        title: if task.clip.name().is_empty() {
+            model.name.clone()
+        } else {
+            format!("{}: {}", model.name, task.clip.name())
+        },
+        subtitle: format!("planted on {}", task.level),
+        notes,
+        figure: &figure,
+        before: &before,
+        after: &after,
+        times: &done.planted.times,
+        ground: done.ground.mesh(),
+        travel: if stays { Vec3::ZERO } else { walk_heading(survey) },
+        feet: &feet,
+        casts: &casts,
+    }
+    .draw()
+}

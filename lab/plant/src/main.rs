@@ -246,6 +246,7 @@ fn judge(
         for (column, l) in &measures.places {
             println!("    {column:9} most at {:.3} s: {:.3e}, {}", l.time, l.value, l.what);
         }
+        println!("    {} contacts of heels and balls at {} keys", measures.contacts, measures.keys);
         for (reason, share) in &measures.reasons {
             println!("    not planted {:5.1}%  {reason}", 100.0 * share);
         }

@@ -27,6 +27,8 @@ pub struct Measures {
     pub between: f64,
     /// Mean speed of planted points, metres a second.
     pub slide: f64,
+    /// Keys at which a point is in contact, of all four points.
+    pub contacts: usize,
     /// Share of contact time that was planted.
     pub share: f64,
     /// Share of contact time that was neither planted nor listed.
@@ -382,6 +384,7 @@ impl Tally {
         // A clip without contact has nothing to plant.
         let whole = self.in_contact.max(1.0);
         m.share = if self.in_contact > 0.0 { self.planted / whole } else { 1.0 };
+        m.contacts = self.in_contact as usize;
         m.unlisted = self.unlisted / whole;
         m.reasons = self.reasons.into_iter().map(|(r, n)| (r, n / whole)).collect();
         m.off_ground = self.off_ground;

@@ -33,6 +33,7 @@ impl Figure {
             let mut goal = Goal::at(frame.ankle).with_rotation(math::mul(turn, foot));
             goal.position_weight = leg.position_weight;
             if frame.knee_way != Vec3::ZERO {
+                self.bend_a_little(pose, i, frame);
                 let line = (frame.ankle - pose.position(leg.thigh)).normalize_or(Vec3::NEG_Y);
                 let carried =
                     math::shortest_arc(frame.clip_line.normalize_or(Vec3::NEG_Y), line, frame.knee_way);
@@ -46,6 +47,25 @@ impl Figure {
             }
         }
         Ok(())
+    }
+}
+
+impl Figure {
+    /// A straight leg has no bend plane: which way it was bent from there would be left to rounding, and the pole would then
+    /// turn the whole leg about its length. So a leg that is nearly straight is first bent a little the way its knee points.
+    fn bend_a_little(&self, pose: &mut Pose, leg: usize, frame: &FootFrame) {
+        // Radians, about eight degrees: below this the clip's own bend plane is hardly told from noise.
+        const LITTLE: f32 = 0.15;
+        let leg = &self.legs[leg];
+        let [hip, knee, ankle] = [leg.thigh, leg.shin, leg.foot].map(|j| pose.position(j));
+        let (u, v) = ((knee - hip).normalize_or_zero(), (ankle - knee).normalize_or_zero());
+        let axis = frame.clip_line.normalize_or(Vec3::NEG_Y);
+        let normal = frame.knee_way.cross(axis).normalize_or_zero();
+        let missing = LITTLE - u.cross(v).dot(normal);
+        if missing > 0.0 && u.dot(v) > 0.0 && normal != Vec3::ZERO {
+            pose.turn(leg.shin, math::axis_angle(normal, missing));
+            pose.update();
+        }
     }
 }
 

@@ -94,25 +94,26 @@ impl Footing {
 
     /// The foot with its heel and ball at these heights over the ground (metres, 0 or more) on this footing.
     ///
-    /// The sole is a stick of fixed length whose ends are at given heights, so its pitch follows. The end that is on the
-    /// ground stays where it is: with both up, the pivot lies between them, nearer to the lower one.
+    /// The sole is a stick of fixed length. On a level floor the heights of its ends give its pitch; the ground's own pitch is
+    /// added to it, as the whole scene were tilted. The end that is on the ground stays where it is: with both up, the pivot
+    /// lies between them, nearer to the lower one.
     pub fn stand(&self, foot: &FootSample, heel_height: f32, ball_height: f32) -> Twist {
         let stick = foot.ball - foot.heel;
         let length = stick.length();
-        let (heel_y, ball_y) = (self.heel.y + heel_height, self.ball.y + ball_height);
-        // Short of a quarter turn, where the heading would be lost.
-        let sin = ((ball_y - heel_y) / length).clamp(-0.99, 0.99);
-        let run = length * math::sqrt(1.0 - sin * sin);
         let direction = self.direction();
+        let ground = (self.ball - self.heel).normalize_or(direction);
+        // Short of a quarter turn, where the heading would be lost.
+        let sin = ((ball_height - heel_height) / length).clamp(-0.99, 0.99);
+        let cos = math::sqrt(1.0 - sin * sin);
+        // The sum of the two pitches, by the sum of angles.
+        let (ground_sin, ground_cos) = (ground.y, ground.dot(direction));
+        let along = direction * (cos * ground_cos - sin * ground_sin)
+            + Vec3::Y * (sin * ground_cos + cos * ground_sin);
         let sum = heel_height + ball_height;
         let to_ball = if sum > 0.0 { heel_height / sum } else { 0.5 };
-        let by_ball = self.ball - direction * run;
-        let by_heel = self.heel;
-        let at = by_heel + (by_ball - by_heel) * to_ball;
-        // With the pitch clamped the lower end decides the height.
-        let y = if heel_height <= ball_height { heel_y } else { ball_y - length * sin };
-        let heel = Vec3::new(at.x, y, at.z);
-        let along = direction * (run / length) + Vec3::Y * sin;
+        let by_heel = self.heel + Vec3::Y * heel_height;
+        let by_ball = self.ball + Vec3::Y * ball_height - along * length;
+        let heel = by_heel + (by_ball - by_heel) * to_ball;
         let roll = math::axis_angle(direction, self.roll);
         let rolled = math::rotate(roll, stick / length);
         let turn = math::mul(math::shortest_arc(rolled, along, Vec3::Y), roll);
@@ -311,7 +312,7 @@ impl Search<'_> {
         let roll = self.roll(normal, along, side);
         let steep = slope.abs() > math::tan(self.settings.largest_slope);
         let allowed = firm && support >= self.settings.support && pierced <= 2.0 * give && !steep;
-        let cost = 0.5 * (1.0 - support) + if heel_firm { 0.0 } else { 1.0 } + pierced / (0.1 * self.leg);
+        let cost = 0.5 * (1.0 - support) + if heel_firm { 0.0 } else { 3.0 } + pierced / (0.1 * self.leg);
         let footing = Footing { heel, ball, roll, toes, shift: 0.0, support, heel_supported: near(0.0) };
         Candidate { footing, cost, allowed }
     }

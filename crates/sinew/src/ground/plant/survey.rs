@@ -136,6 +136,9 @@ impl Survey {
     }
 
     fn sample(&mut self, figure: &Figure, clip: &Clip, pose: &mut Pose) {
+        // A speed between the clip's own keys is that of a chord; one over a key to either side says what the clip says.
+        let rate = clip.key_rate().max(1.0);
+        let reach = (math::floor(1.0 / (rate * self.step) + 0.5) as usize).clamp(1, 4);
         let count = math::floor(self.cycle * self.cycles as f32 / self.step + 1e-3) as usize + 1;
         self.pelvis.clear();
         self.feet = alloc::vec![FootCurve::default(); figure.legs().len()];
@@ -149,7 +152,7 @@ impl Survey {
             }
         }
         for foot in &mut self.feet {
-            foot.measure(self.step);
+            foot.measure(self.step, reach);
             let hinge = foot.hinge();
             for sample in &mut foot.samples {
                 sample.knee_way = sample.knee_way(hinge);
@@ -266,7 +269,8 @@ impl FootCurve {
         sum.normalize_or_zero()
     }
 
-    fn measure(&mut self, step: f32) {
+    /// Heights over each point's lowest, and speeds over `reach` samples to either side.
+    fn measure(&mut self, step: f32, reach: usize) {
         let n = self.samples.len();
         let points = |f: fn(&FootSample) -> Vec3| self.samples.iter().map(f).collect::<Vec<_>>();
         let heights = |p: &[Vec3]| {
@@ -276,7 +280,7 @@ impl FootCurve {
         let speeds = |p: &[Vec3]| {
             (0..n)
                 .map(|i| {
-                    let (a, b) = (i.saturating_sub(1), (i + 1).min(n - 1));
+                    let (a, b) = (i.saturating_sub(reach), (i + reach).min(n - 1));
                     if a == b { 0.0 } else { (p[b] - p[a]).length() / ((b - a) as f32 * step) }
                 })
                 .collect()

@@ -157,6 +157,10 @@ impl Case {
         a.push("--ground".into());
         a.extend(ground.arguments.iter().map(|g| if *g == TERRAIN { data.join(g) } else { (*g).into() }));
         a.extend(["-o".into(), out.into(), "--report".into(), report.into()]);
+        if self.file.is_none() {
+            // By default the sample's picture goes to the folder that the lab is run in.
+            a.extend(["--picture".into(), out.with_extension("png")]);
+        }
         a
     }
 

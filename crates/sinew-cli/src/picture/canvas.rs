@@ -137,11 +137,6 @@ impl Rect {
         self.y + self.h
     }
 
-    /// Whether the two share more than an edge.
-    pub fn overlaps(&self, other: &Rect) -> bool {
-        self.x < other.right() && other.x < self.right() && self.y < other.bottom() && other.y < self.bottom()
-    }
-
     /// As a closed contour.
     pub fn path(&self) -> Path {
         let mut path = Path::default();

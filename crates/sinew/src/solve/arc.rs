@@ -6,19 +6,13 @@ use crate::math;
 
 /// Within this sine (ten degrees) of the axis about which it is to turn something, a direction (a pole, an up vector)
 /// fades out, as its part across the axis grows uncertain and at 0 is undefined.
-const FADE: f32 = 0.17;
+pub(crate) const FADE: f32 = 0.17;
 
 /// The larger of two numbers, in the form that processors have (`f32::max` spends six instructions on NaN, which
 /// has been refused before any kernel runs).
 #[inline(always)]
 pub(crate) fn max(a: f32, b: f32) -> f32 {
     if a > b { a } else { b }
-}
-
-/// The smaller of two numbers; see [`max`].
-#[inline(always)]
-pub(crate) fn min(a: f32, b: f32) -> f32 {
-    if a < b { a } else { b }
 }
 
 /// The largest absolute component.

@@ -178,6 +178,9 @@ pub struct PlantArgs {
     #[arg(long, value_name = "X,Y,Z", default_value = "0,0,0", value_parser = vector,
           allow_hyphen_values = true, help_heading = "Ground")]
     pub ground_at: Vec3,
+    /// The axis of an .obj ground that points up [default: y]
+    #[arg(long, value_enum, help_heading = "Ground")]
+    pub ground_up: Option<Up>,
 
     /// The model to write: .glb, .gltf, .vrm or .bvh [default: planted.glb]
     #[arg(short, long, value_name = "FILE", value_parser = model_out, value_hint = ValueHint::FilePath,

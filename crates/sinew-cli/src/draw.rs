@@ -64,7 +64,8 @@ pub fn figure(model: &Model, bind: &Pose, body: Option<&Body>) -> Figure {
         }
     }
     let also: Vec<_> = body.iter().flat_map(|b| b.assigned.iter().map(|a| a.joint)).collect();
-    Figure::new(bind, &model.skin, &also, |joint| sides.get(joint.index()).copied().flatten())
+    let skin: Vec<_> = model::skin(model, body).copied().collect();
+    Figure::new(bind, &skin, &also, |joint| sides.get(joint.index()).copied().flatten())
 }
 
 /// The joints with a role, or where no role is known all of them, if they are few.

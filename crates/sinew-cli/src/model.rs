@@ -6,7 +6,7 @@ use sinew::{
     JointId, Pose,
     rig::{Body, Hints, RoleError},
 };
-use sinew_files::Model;
+use sinew_files::{Model, SkinVertex, Source};
 
 use crate::{
     args::{BodyArgs, UnitArgs},
@@ -40,14 +40,52 @@ pub fn body(model: &Model, bind: &Pose, by_hand: &BodyArgs) -> Result<Result<Bod
     Ok(Body::find_with(bind, &Hints { declared: &model.declared_roles, hips, feet }))
 }
 
-/// Height in metres: of the mesh in the bind pose, or else of the joints.
-pub fn height(model: &Model, bind: &Pose) -> f32 {
-    let mesh = model.skin.iter().map(|v| bind.model(v.joint).transform_point3(v.position).y);
+/// The vertices of a body, or without one of the whole model: a file may hold a level beside its figure.
+pub fn skin<'a>(model: &'a Model, body: Option<&Body>) -> impl Iterator<Item = &'a SkinVertex> {
+    let hips = body.map(|body| body.hips);
+    model.skin.iter().filter(move |v| hips.is_none_or(|hips| model.skeleton.is_below(v.joint, hips)))
+}
+
+/// Height of the body in metres, or without one of the whole model: of the mesh in the bind pose, or else of the joints.
+pub fn height(model: &Model, bind: &Pose, body: Option<&Body>) -> f32 {
+    let mesh = skin(model, body).map(|v| bind.model(v.joint).transform_point3(v.position).y);
     let span = |(low, high): (f32, f32), y: f32| (low.min(y), high.max(y));
     let none = (f32::INFINITY, f32::NEG_INFINITY);
     let (mut low, mut high) = mesh.fold(none, span);
     if low > high {
-        (low, high) = model.skeleton.joints().map(|j| bind.position(j).y).fold(none, span);
+        let joints = match body {
+            Some(body) => model.skeleton.subtree(body.hips),
+            None => 0..model.skeleton.len(),
+        };
+        let joints = joints.filter_map(|i| model.skeleton.joint(i));
+        (low, high) = joints.map(|j| bind.position(j).y).fold(none, span);
     }
     high - low
+}
+
+/// What looks wrong with units and axes of a body.
+pub fn hints(model: &Model, bind: &Pose, height: f32, body: &Body) -> Vec<String> {
+    let mut hints = Vec::new();
+    let is_bvh = matches!(model.source, Source::Bvh(_));
+    let leg = &body.legs[0];
+    let down = bind.position(leg.foot) - bind.position(leg.thigh);
+    let lies = down.y > -0.5 * down.length();
+    if lies && is_bvh && down.z.abs() > 0.7 * down.length() {
+        hints.push("the legs lie along Z instead of hanging down: --up z may be missing".into());
+    } else if lies {
+        hints.push(
+            "the legs do not hang down: the figure is not made standing, or another axis than Y points up"
+                .into(),
+        );
+    }
+    // People measure 0.5 to 2 m, game figures from a toy's size to a giant's.
+    let size = if lies { down.length() * 2.0 } else { height };
+    if !(0.2..=10.0).contains(&size) {
+        let remedy = match is_bvh {
+            true => "--scale may be missing (CMU's files: 0.056444, centimetres: 0.01, inches: 0.0254)",
+            false => "glTF is in metres; the program that wrote this file may have used another unit",
+        };
+        hints.push(format!("a figure of {size:.2} m is unlikely: {remedy}"));
+    }
+    hints
 }

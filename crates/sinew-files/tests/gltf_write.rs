@@ -174,7 +174,8 @@ fn json_keeps_its_buffers_and_a_glb_takes_them_in() {
         .unwrap()
         .push(json!({"buffer": 1, "byteOffset": 1, "byteLength": 4}));
     let image = [0x89, b'P', b'N', b'G', 1, 2, 3];
-    hand.json["images"] = json!([{"uri": "a.png"}, {"uri": "missing.png"}]);
+    let inside = "data:image/png;base64,iVBORwECAw==";
+    hand.json["images"] = json!([{"uri": "a.png"}, {"uri": "missing.png"}, {"uri": inside}]);
     fs::write(here.0.join("my data.bin"), &bin).unwrap();
     fs::write(here.0.join("a.png"), image).unwrap();
     let path = here.0.join("hand.gltf");
@@ -214,6 +215,13 @@ fn json_keeps_its_buffers_and_a_glb_takes_them_in() {
     assert_eq!(view(json["images"][0]["bufferView"].as_u64().unwrap() as usize), image);
     assert_eq!(json["images"][0]["mimeType"], json!("image/png"));
     assert_eq!(json["images"][1], json!({"uri": "missing.png"}));
+    // A GLB holds its images as bytes, also those that came in the JSON.
+    assert_eq!(view(json["images"][2]["bufferView"].as_u64().unwrap() as usize), image);
+    assert_eq!(json["images"][2].get("uri"), None);
+    let (json, _) = open(&fs::read(there.0.join("OUT.VRM")).unwrap());
+    assert_eq!(json["images"][2].get("uri"), None);
+    let json: Value = serde_json::from_slice(&fs::read(there.0.join("out.gltf")).unwrap()).unwrap();
+    assert_eq!(json["images"][2], json!({"uri": inside}));
 }
 
 #[test]

@@ -71,5 +71,5 @@ pub fn figure(model: &Model, body: &Body, bind: &Pose) -> Result<Figure, FigureE
         };
         legs.push(Leg::new(leg.thigh, leg.shin, leg.foot, leg.toes, sole));
     }
-    Ok(Figure::new(bind, body.hips, legs, model::height(model, bind))?)
+    Ok(Figure::new(bind, body.hips, legs, model::height(model, bind, Some(body)))?)
 }

@@ -6,13 +6,17 @@ mod report;
 mod show;
 mod work;
 
-use std::path::Path;
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
+use glam::Vec3;
 use sinew::{Pose, ground::plant::Settings, motion::Clip, rig::Side};
-use sinew_files::{Model, Source, build, gltf::Document, sample, write_whole};
+use sinew_files::{Model, Source, UpAxis, build, gltf::Document, sample, write_whole};
 
 use crate::{
-    args::PlantArgs,
+    args::{PlantArgs, Up},
     failure::Failure,
     lookup,
     model::{self, body},
@@ -29,7 +33,8 @@ pub fn run(args: &PlantArgs) -> Result<(), Failure> {
         None => sample::mannequin().map_err(Failure::work)?,
     };
     let out = args.out();
-    check_outputs(args, &model)?;
+    let level = Level::parse(&args.ground);
+    check_outputs(args, &model, &level)?;
     let clip = choose_clip(&model, args.clip.as_deref())?;
     let bind = model::bind_pose(&model);
     let rest = Pose::rest(&model.skeleton);
@@ -43,11 +48,11 @@ pub fn run(args: &PlantArgs) -> Result<(), Failure> {
         leg.rotation_weight = args.weight;
     }
     let leg = figure.leg_length();
+    check_lengths(args, leg)?;
     let mut settings = Settings::default();
     settings.largest_slope = args.max_slope.map_or(settings.largest_slope, f32::to_radians);
     settings.cast_above = args.cast_above.map_or(settings.cast_above, |m| m / leg);
     settings.cast_below = args.cast_below.map_or(settings.cast_below, |m| m / leg);
-    let level = Level::parse(&args.ground);
     // A ground's file has the units of its own format; `--scale` and `--up` are for the model.
     let task = Task {
         figure: &figure,
@@ -56,6 +61,7 @@ pub fn run(args: &PlantArgs) -> Result<(), Failure> {
         level: &level,
         ground_scale: args.ground_scale,
         ground_at: args.ground_at,
+        ground_up: if args.ground_up == Some(Up::Z) { UpAxis::Z } else { UpAxis::Y },
         settings,
         repeat: args.repeat,
     };
@@ -64,19 +70,20 @@ pub fn run(args: &PlantArgs) -> Result<(), Failure> {
     let done = work::plant(&task, &name, |at, of| bar.at(at as u64, of as u64)).map_err(Failure::work)?;
     drop(bar);
 
+    let hints = model::hints(&model, &bind, figure.height(), &body);
     write_model(&model, clip, &done, &out)?;
     if let Some(path) = args.picture() {
         show::picture(&task, &done, &model, &body, &bind).write(&path)?;
     }
     if let Some(path) = &args.report {
-        let json = report::report(&task, &done, &model);
+        let json = report::report(&task, &done, &model, &hints);
         write_whole(path, |w| {
             serde_json::to_writer_pretty(&mut *w, &json)?;
             writeln!(w)
         })?;
     }
     if !args.quiet {
-        report::print(&task, &done, &model, &out, args)?;
+        report::print(&task, &done, &model, &out, args, &hints)?;
     }
     Ok(())
 }
@@ -86,8 +93,25 @@ fn planted_name(clip: &str) -> String {
     if clip.is_empty() { "(planted)".into() } else { format!("{clip} (planted)") }
 }
 
-/// Outputs that could not be written, said before the work and not after it.
-fn check_outputs(args: &PlantArgs, model: &Model) -> Result<(), Failure> {
+/// Lengths on the command line that this figure's legs cannot have: settings count in legs, the user in metres.
+fn check_lengths(args: &PlantArgs, leg: f32) -> Result<(), Failure> {
+    for (option, metres, legs) in [
+        ("--sole-height", args.sole_height, 1.0),
+        ("--cast-above", args.cast_above, 10.0),
+        ("--cast-below", args.cast_below, 10.0),
+    ] {
+        if let Some(metres) = metres.filter(|m| *m > legs * leg) {
+            let most = if legs == 1.0 { "the leg".into() } else { format!("{legs} times the leg") };
+            return Err(Failure::Work(format!(
+                "{option} {metres} is more than {most}, which is {leg:.3} m long"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Outputs that could not be written, or that nobody can mean, said before the work and not after it.
+fn check_outputs(args: &PlantArgs, model: &Model, level: &Level) -> Result<(), Failure> {
     let out = args.out();
     if ending(&out) == "bvh" && matches!(model.source, Source::Gltf(_)) {
         return Err(Failure::Usage(format!(
@@ -95,10 +119,26 @@ fn check_outputs(args: &PlantArgs, model: &Model) -> Result<(), Failure> {
             out.display()
         )));
     }
+    let ground = if let Level::File(path) = level { Some(path) } else { None };
+    if ground.is_none() && (args.ground_at != Vec3::ZERO || args.ground_scale != 1.0) {
+        let option = if args.ground_scale != 1.0 { "--ground-scale" } else { "--ground-at" };
+        return Err(Failure::Usage(format!(
+            "{option} is for a ground from a file; {} is laid under the walk",
+            args.ground
+        )));
+    }
+    if args.ground_up.is_some() && ground.is_none_or(|path| ending(path) != "obj") {
+        return Err(Failure::Usage(format!(
+            "--ground-up is for an .obj, which does not say which axis points up ({})",
+            args.ground
+        )));
+    }
+    let model_file = args.model.as_deref().map(real);
+    let ground_file = ground.map(|path| real(path));
     let outputs = [Some(out), args.picture(), args.report.clone()];
-    let outputs: Vec<_> = outputs.into_iter().flatten().collect();
-    for path in &outputs {
-        let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let outputs: Vec<_> = outputs.into_iter().flatten().map(|path| (real(&path), path)).collect();
+    for (i, (file, path)) in outputs.iter().enumerate() {
+        let folder = folder_of(path);
         if !folder.is_dir() {
             return Err(Failure::Work(format!(
                 "{}: there is no folder {}",
@@ -106,11 +146,31 @@ fn check_outputs(args: &PlantArgs, model: &Model) -> Result<(), Failure> {
                 folder.display()
             )));
         }
-        if outputs.iter().filter(|p| *p == path).count() > 1 {
+        if path.is_dir() {
+            return Err(Failure::Work(format!("{}: this is a folder", path.display())));
+        }
+        if outputs.iter().filter(|(other, _)| other == file).count() > 1 {
             return Err(Failure::Usage(format!("{} is named for two outputs", path.display())));
+        }
+        // The model may take the place of the one that was read, as it holds all of it; nothing else may.
+        let is_model = Some(file) == model_file.as_ref();
+        if (is_model && i > 0) || (!is_model && Some(file) == ground_file.as_ref()) {
+            return Err(Failure::Usage(format!("{} is read from, and would be lost", path.display())));
         }
     }
     Ok(())
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// The same path for all spellings of a place, whether there is a file or not.
+fn real(path: &Path) -> PathBuf {
+    fs::canonicalize(path).unwrap_or_else(|_| {
+        let folder = folder_of(path);
+        fs::canonicalize(folder).unwrap_or_else(|_| folder.into()).join(path.file_name().unwrap_or_default())
+    })
 }
 
 fn ending(path: &Path) -> String {

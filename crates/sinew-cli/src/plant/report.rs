@@ -68,7 +68,7 @@ fn measures(m: &Measures) -> Value {
 }
 
 /// The report as JSON.
-pub fn report(task: &Task<'_>, done: &Done, model: &Model) -> Value {
+pub fn report(task: &Task<'_>, done: &Done, model: &Model, hints: &[String]) -> Value {
     let survey = &done.plan.survey;
     let unplanted: Vec<_> = done
         .unplanted
@@ -96,7 +96,7 @@ pub fn report(task: &Task<'_>, done: &Done, model: &Model) -> Value {
         "farthest_out_of_reach_m": number(done.planted.out_of_reach),
         "planning_ms": number((done.plan_micros / 1e3) as f32),
         "solving_us_per_frame": number(done.frame_micros as f32),
-        "notes": survey.notes,
+        "notes": survey.notes.iter().chain(hints).collect::<Vec<_>>(),
     })
 }
 
@@ -107,6 +107,7 @@ pub fn print(
     model: &Model,
     out: &Path,
     args: &PlantArgs,
+    hints: &[String],
 ) -> Result<(), Failure> {
     let survey = &done.plan.survey;
     let mut w = std::io::stdout().lock();
@@ -151,15 +152,8 @@ pub fn print(
             u.why
         )?;
     }
-    for note in &survey.notes {
+    for note in survey.notes.iter().chain(hints) {
         writeln!(w, "  note: {note}")?;
-    }
-    let height = task.figure.height();
-    if !(0.2..=10.0).contains(&height) {
-        writeln!(
-            w,
-            "  note: the figure is {height:.2} m tall; is --scale missing? (CMU: 0.056444, centimetres: 0.01)"
-        )?;
     }
     let also: Vec<_> = [args.picture(), args.report.clone()].into_iter().flatten().collect();
     write!(w, "  wrote {}", out.display())?;

@@ -15,6 +15,8 @@ use sinew::{
     motion::Clip,
 };
 
+use sinew_files::UpAxis;
+
 use super::level::{Level, LevelError, Walk};
 
 /// What is asked for.
@@ -31,6 +33,8 @@ pub struct Task<'a> {
     pub ground_scale: f32,
     /// Place of a ground from a file.
     pub ground_at: Vec3,
+    /// Which axis of a ground from a file points up, where the file does not say.
+    pub ground_up: UpAxis,
     /// The settings.
     pub settings: Settings,
     /// Rounds of a clip that walks on the spot.
@@ -106,9 +110,9 @@ pub fn plant(task: &Task<'_>, name: &str, each: impl Fn(usize, usize)) -> Result
     let rate = key_rate(clip);
     let per_key = (60.0 / rate).ceil() as usize;
     let step = 1.0 / (rate * per_key as f32);
-    let survey = Survey::new(figure, clip, rest, step, task.repeat);
+    let survey = Survey::new(figure, clip, rest, step, task.repeat)?;
     let walk = walk(figure, &survey);
-    let mesh = task.level.mesh(&walk, task.ground_scale, task.ground_at)?;
+    let mesh = task.level.mesh(&walk, task.ground_scale, task.ground_at, task.ground_up)?;
     let ground = MeshGround::new(mesh)?;
     let plan = Plan::from_survey(figure, survey, &ground, settings, per_key)?;
     let plan_micros = began.elapsed().as_secs_f64() * 1e6;

@@ -83,11 +83,15 @@ pub(super) fn is_data_uri(uri: &str) -> bool {
 }
 
 /// The bytes that a URI stands for.
-fn load_uri(uri: &str, folder: Option<&Path>) -> Result<Vec<u8>, String> {
+pub(super) fn load_uri(uri: &str, folder: Option<&Path>) -> Result<Vec<u8>, String> {
     if is_data_uri(uri) {
         return decode_data(uri);
     }
     let path = file_of(uri, folder)?;
+    // A device or a pipe may never come to an end.
+    if fs::metadata(&path).is_ok_and(|found| !found.is_file()) {
+        return Err(format!("{} is no file", path.display()));
+    }
     fs::read(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))
 }
 
@@ -102,7 +106,7 @@ fn decode_data(uri: &str) -> Result<Vec<u8>, String> {
 }
 
 /// The file that a relative URI names.
-pub(super) fn file_of(uri: &str, folder: Option<&Path>) -> Result<PathBuf, String> {
+fn file_of(uri: &str, folder: Option<&Path>) -> Result<PathBuf, String> {
     let name = String::from_utf8(percent_decode(uri)).map_err(|_| format!("`{uri}` is not UTF-8"))?;
     let path = Path::new(&name);
     // A document may name what lies by it, not the network or any file of the machine.

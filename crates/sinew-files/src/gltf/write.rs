@@ -21,7 +21,8 @@ impl Document {
     ///
     /// In JSON, buffers stay where they were (in a data URI, in a file beside it) and what is new becomes a data URI. Files
     /// that the document names (buffers, images) are taken into it where the new file lies in another folder, so
-    /// that their names still hold; images that cannot be read keep their names.
+    /// that their names still hold; images that cannot be read keep their names. In one file, images of data URIs become
+    /// bytes like all others.
     pub fn write(&self, path: &Path) -> Result<(), FileError> {
         let ending = path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
         match ending.as_str() {
@@ -87,7 +88,7 @@ impl Document {
                 }
             }
         }
-        let images = self.image_bytes(moves);
+        let images = self.image_bytes(moves, true);
         let mut views = json.get("bufferViews").and_then(Value::as_array).cloned().unwrap_or_default();
         for view in &mut views {
             rebase(view, &moved);
@@ -137,7 +138,7 @@ impl Document {
                 place["uri"] = json!(data_uri("application/octet-stream", bytes));
             }
         }
-        for (index, mime, bytes) in self.image_bytes(moves) {
+        for (index, mime, bytes) in self.image_bytes(moves, false) {
             if let Some(image) = json.get_mut("images").and_then(|i| i.get_mut(index)) {
                 image["uri"] = json!(data_uri(mime, &bytes));
             }
@@ -145,16 +146,17 @@ impl Document {
         json
     }
 
-    /// Images in other files, where the document moves away from them: index, media type, bytes.
-    fn image_bytes(&self, moves: bool) -> Vec<(usize, &'static str, Vec<u8>)> {
-        let images = self.json.get("images").and_then(Value::as_array).filter(|_| moves);
-        let files = images.into_iter().flatten().enumerate().filter_map(|(index, image)| {
-            let uri = image.get("uri")?.as_str().filter(|uri| !buffer::is_data_uri(uri))?;
-            let file = buffer::file_of(uri, self.folder.as_deref()).ok()?;
-            let bytes = fs::read(file).ok()?;
+    /// Images that are taken into the document: those in data URIs where `embedded`, those in other files where the document
+    /// moves away from them. Index, media type, bytes.
+    fn image_bytes(&self, moves: bool, embedded: bool) -> Vec<(usize, &'static str, Vec<u8>)> {
+        let images = self.json.get("images").and_then(Value::as_array);
+        let found = images.into_iter().flatten().enumerate().filter_map(|(index, image)| {
+            let uri = image.get("uri")?.as_str()?;
+            let wanted = if buffer::is_data_uri(uri) { embedded } else { moves };
+            let bytes = wanted.then(|| buffer::load_uri(uri, self.folder.as_deref()).ok())??;
             Some((index, media_type(&bytes)?, bytes))
         });
-        files.collect()
+        found.collect()
     }
 }
 

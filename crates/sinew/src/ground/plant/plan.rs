@@ -35,6 +35,20 @@ pub enum PlanError {
         /// The highest.
         high: f32,
     },
+    /// The clip, in all its rounds, is longer than can be held.
+    #[error("{seconds} s are too long to plant; at most {longest:.0} s are")]
+    TooLong {
+        /// How long it is.
+        seconds: f32,
+        /// How long it may be.
+        longest: f32,
+    },
+    /// The clip places a leg where `f32` cannot.
+    #[error("at {time} s of the clip a leg is not at a finite place")]
+    NotFinite {
+        /// Time in the clip, in seconds.
+        time: f32,
+    },
     /// The rate of keys makes no sense.
     #[error("keys must be made at 1 to 1000 a second, not {0}")]
     Rate(f32),
@@ -104,7 +118,7 @@ impl Plan {
         }
         let per_key = math::ceil(SAMPLE_RATE / rate) as usize;
         let step = 1.0 / (rate * per_key as f32);
-        let survey = Survey::new(figure, clip, rest, step, repeat);
+        let survey = Survey::new(figure, clip, rest, step, repeat)?;
         Self::from_survey(figure, survey, ground, settings, per_key)
     }
 

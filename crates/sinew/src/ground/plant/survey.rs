@@ -4,7 +4,7 @@ use alloc::{string::String, vec::Vec};
 
 use glam::Vec3;
 
-use super::{Figure, FootSample};
+use super::{Figure, FootSample, PlanError};
 use crate::{Pose, math, motion::Clip};
 
 /// One foot through time.
@@ -47,6 +47,9 @@ pub struct Survey {
 /// spot.
 const ON_THE_SPOT: f32 = 0.25;
 
+/// At 60 samples a second more than four hours, and about a gigabyte.
+const MOST_SAMPLES: usize = 1_000_000;
+
 impl Survey {
     /// How many samples there are (at least one).
     #[allow(clippy::len_without_is_empty)] // A clip has a first key.
@@ -65,7 +68,13 @@ impl Survey {
     }
 
     /// Samples `clip` every `step` seconds; `repeat` asks for that many rounds of a clip that walks on the spot.
-    pub fn new(figure: &Figure, clip: &Clip, rest: &Pose, step: f32, repeat: Option<u32>) -> Self {
+    pub fn new(
+        figure: &Figure,
+        clip: &Clip,
+        rest: &Pose,
+        step: f32,
+        repeat: Option<u32>,
+    ) -> Result<Self, PlanError> {
         let mut pose = rest.clone();
         let mut survey = Self {
             step,
@@ -78,7 +87,7 @@ impl Survey {
             notes: Vec::new(),
         };
         survey.skip_reference_pose(figure, clip, &mut pose);
-        survey.sample(figure, clip, &mut pose);
+        survey.sample(figure, clip, &mut pose)?;
         survey.travel = survey.find_travel(figure);
         let speed = survey.travel.length();
         if speed > 0.0 {
@@ -97,9 +106,9 @@ impl Survey {
             }
         }
         if survey.cycles > 1 || speed > 0.0 {
-            survey.sample(figure, clip, &mut pose);
+            survey.sample(figure, clip, &mut pose)?;
         }
-        survey
+        Ok(survey)
     }
 
     /// How far the pelvis gets, on the level.
@@ -135,11 +144,17 @@ impl Survey {
         }
     }
 
-    fn sample(&mut self, figure: &Figure, clip: &Clip, pose: &mut Pose) {
+    fn sample(&mut self, figure: &Figure, clip: &Clip, pose: &mut Pose) -> Result<(), PlanError> {
+        let seconds = self.cycle * self.cycles as f32;
+        let samples = seconds / self.step;
+        // The times of a damaged file may be so far apart that their difference is not finite.
+        if samples.is_nan() || samples > MOST_SAMPLES as f32 {
+            return Err(PlanError::TooLong { seconds, longest: MOST_SAMPLES as f32 * self.step });
+        }
         // A speed between the clip's own keys is that of a chord; one over a key to either side says what the clip says.
         let rate = clip.key_rate().max(1.0);
         let reach = (math::floor(1.0 / (rate * self.step) + 0.5) as usize).clamp(1, 4);
-        let count = math::floor(self.cycle * self.cycles as f32 / self.step + 1e-3) as usize + 1;
+        let count = math::floor(seconds / self.step + 1e-3) as usize + 1;
         self.pelvis.clear();
         self.feet = alloc::vec![FootCurve::default(); figure.legs().len()];
         for i in 0..count {
@@ -148,7 +163,12 @@ impl Survey {
             let moved = self.travel * (i as f32 * self.step);
             self.pelvis.push(pose.position(figure.pelvis) + moved);
             for (foot, leg) in self.feet.iter_mut().zip(figure.legs()) {
-                foot.samples.push(leg.sample(pose, moved));
+                let sample = leg.sample(pose, moved);
+                // Finite scales and offsets one below the other may still multiply beyond what f32 holds.
+                if !(sample.heel_at() + sample.ball_at() + sample.hip).is_finite() {
+                    return Err(PlanError::NotFinite { time: self.clip_time(i) });
+                }
+                foot.samples.push(sample);
             }
         }
         for foot in &mut self.feet {
@@ -158,6 +178,7 @@ impl Survey {
                 sample.knee_way = sample.knee_way(hinge);
             }
         }
+        Ok(())
     }
 
     /// The speed at which standing feet push a figure that stays on the spot; zero where it does not.

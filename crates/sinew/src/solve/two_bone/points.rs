@@ -196,7 +196,7 @@ fn plain(at: &Points, goal: Vec3, bend: &Bend) -> Option<Plain> {
     let along = x * ex + y * ey + z * ez;
     let (cx, cy, cz) = (y * ez - z * ey, z * ex - x * ez, x * ey - y * ex);
     let cc = (cx * cx + cy * cy + cz * cz).x;
-    if !(cc > (BENT * BENT) * (aa * bb)) {
+    if cc <= (BENT * BENT) * (aa * bb) {
         return None;
     }
     let c = Vec3::new(cx.x, cy.x, cz.x);

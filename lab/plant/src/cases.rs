@@ -136,8 +136,13 @@ pub const GROUNDS: &[GroundCase] = &[
     GroundCase { name: "slope", arguments: &["slope"], knee: Some(2.0) },
     GroundCase { name: "slope-down", arguments: &["slope-down"], knee: Some(2.0) },
     GroundCase { name: "rough", arguments: &["rough"], knee: Some(2.0) },
-    // Ten metres square as it is, with hills of up to a metre: every walk of the list stays on it.
-    GroundCase { name: "terrain", arguments: &[TERRAIN, "--ground-scale", "1"], knee: Some(2.0) },
+    // Ten metres square as it is, with hills of up to a metre, but a corner of it is not there: three times that, and moved,
+    // so that every walk of the list is on its hills from end to end.
+    GroundCase {
+        name: "terrain",
+        arguments: &[TERRAIN, "--ground-scale", "3", "--ground-at=7.5,0,-6"],
+        knee: Some(2.0),
+    },
 ];
 
 /// The terrain's file inside the data folder.

@@ -175,6 +175,7 @@ struct Candidate {
     footing: Footing,
     cost: f32,
     allowed: bool,
+    heel_sunk: bool,
 }
 
 impl Search<'_> {
@@ -242,6 +243,8 @@ impl Search<'_> {
         let both = self.on_heel_and_ball(heel, along, length, base);
         let ball = self.on_ball(heel, along, length, base);
         let [both, ball] = [both, ball].map(|line| line.map(|l| self.judge(&l, along, length, tip, base)));
+        // With the heel in the air it must be in the air.
+        let ball = ball.filter(|b| !b.heel_sunk);
         match (both, ball) {
             (Some(a), Some(b)) => Some(if b.allowed && !a.allowed { b } else { a }),
             (a, b) => a.or(b),
@@ -313,8 +316,13 @@ impl Search<'_> {
         let steep = slope.abs() > math::tan(self.settings.largest_slope);
         let allowed = firm && support >= self.settings.support && pierced <= 2.0 * give && !steep;
         let cost = 0.5 * (1.0 - support) + if heel_firm { 0.0 } else { 3.0 } + pierced / (0.1 * self.leg);
-        let footing = Footing { heel, ball, roll, toes, shift: 0.0, support, heel_supported: near(0.0) };
-        Candidate { footing, cost, allowed }
+        // A heel this close to the ground is on it: two millimetres for a grown figure.
+        let touch = 0.002 * self.scale;
+        let heel_over = over(0.0);
+        let heel_supported = heel_over.is_some_and(|o| o.abs() <= touch);
+        let heel_sunk = heel_over.is_some_and(|o| o > touch);
+        let footing = Footing { heel, ball, roll, toes, shift: 0.0, support, heel_supported };
+        Candidate { footing, cost, allowed, heel_sunk }
     }
 
     /// Sideways tilt of the ground about the sole's axis, held to the largest slope.

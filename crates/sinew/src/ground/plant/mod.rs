@@ -18,6 +18,7 @@ mod settings;
 mod sole;
 mod stance;
 mod survey;
+mod swing;
 
 pub use bake::{PlantError, PlantedClip};
 pub use contact::Interval;

@@ -6,13 +6,14 @@ use glam::{Quat, Vec3};
 use thiserror::Error;
 
 use super::{
-    Figure, FootSample, Footing, Interval, Search, SettingError, Settings, Survey, Twist, Unplanted,
+    Figure, FootSample, Footing, Search, SettingError, Settings, Survey, Twist, Unplanted,
     beam::{Beam, Wish},
     contact::Limits,
     footing::heading,
     hermite::{SETTLE, State, quintic},
     stance::{Stance, stances},
     survey::Sampled,
+    swing::Swing,
 };
 use crate::{Pose, ground::Ground, math, motion::Clip};
 
@@ -154,7 +155,7 @@ impl Plan {
         let body = planner.pelvis(&rough, &all, false);
         let mut feet = planned(&body);
         for foot in 0..feet.len() {
-            planner.clear(foot, &all[foot], &mut feet[foot], &base);
+            Swing::new(search, &survey.feet[foot], survey.step, &all[foot]).clear(&mut feet[foot], &base);
         }
         let pelvis = planner.pelvis(&feet, &all, true);
         for (foot, frames) in feet.iter_mut().enumerate() {
@@ -347,60 +348,6 @@ impl Planner<'_> {
             weight = weight.min(s * s * (3.0 - 2.0 * s));
         }
         weight
-    }
-
-    /// Lifts the swinging foot over what its path would go through.
-    fn clear(&self, foot: usize, planted: &[Planted], frames: &mut [FootFrame], base: &[f32]) {
-        let survey = self.survey;
-        let (curve, step) = (&survey.feet[foot], survey.step);
-        let n = survey.len();
-        let standing: Vec<Interval> =
-            planted.iter().filter(|p| p.footing.is_ok()).map(|p| p.stance.time).collect();
-        let mut wishes = alloc::vec![Wish::FREE; n];
-        let clearance = self.search.settings.clearance * self.search.scale;
-        // Within this time of a stance the foot comes as close to the ground as the stance itself has it.
-        const NEAR: f32 = 0.12;
-        let give = 0.004 * self.search.scale;
-        for i in 0..n {
-            let time = i as f32 * step;
-            if standing.iter().any(|s| time >= s.from - step && time <= s.to + step) {
-                wishes[i] = Wish::fixed(0.0);
-                continue;
-            }
-            let away =
-                standing.iter().map(|s| (s.from - time).max(time - s.to)).fold(f32::INFINITY, f32::min);
-            let ramp = (away / NEAR).min(1.0);
-            let sample = &curve.samples[i];
-            let f = &frames[i];
-            let mut need = 0.0f32;
-            for (point, own) in [
-                (sample.heel, curve.heel_heights[i]),
-                (sample.heel.lerp(sample.ball, 0.25), f32::INFINITY),
-                (sample.heel.lerp(sample.ball, 0.5), f32::INFINITY),
-                (sample.heel.lerp(sample.ball, 0.75), f32::INFINITY),
-                (sample.ball, curve.ball_heights[i]),
-                (sample.ball + math::rotate(f.toes, sample.tip - sample.ball), f32::INFINITY),
-            ] {
-                let own = own.min(curve.heel_heights[i]).min(curve.ball_heights[i]);
-                let at = f.ankle + math::rotate(f.turn, point);
-                let Some((ground, _)) = self.search.height(at, base[i]) else { continue };
-                let keep = (clearance * ramp).min(own) - give * (1.0 - ramp);
-                need = need.max(ground + keep - at.y);
-            }
-            wishes[i] = Wish { target: 0.0, weight: 1.0, low: need.max(0.0) as f64, high: f64::INFINITY };
-        }
-        // Without anything to clear the beam lies flat.
-        if wishes.iter().all(|w| w.low <= 0.0) {
-            return;
-        }
-        let mut beam = Beam::default();
-        // A lift dies away to either side within about this many seconds (the beam's own length, (stiffness / weight)^1/4).
-        const SPREAD: f64 = 0.1;
-        let spread = SPREAD / step as f64;
-        let lift = beam.settle(&wishes, spread * spread * spread * spread);
-        for (frame, lift) in frames.iter_mut().zip(lift) {
-            frame.ankle.y += *lift as f32;
-        }
     }
 
     /// How far the pelvis is raised: with the standing feet, without lag, and (with `in_reach`) never so high that a foot is

@@ -1,0 +1,129 @@
+//! How a foot in the air gets over what lies in its way.
+
+use alloc::vec::Vec;
+
+use glam::Vec3;
+
+use super::{
+    FootFrame, FootSample, Interval, Planted, Search,
+    beam::{Beam, Wish},
+    survey::FootCurve,
+};
+use crate::math;
+
+/// Within this many seconds of a stance the foot comes as close to the ground as the stance itself has it.
+const NEAR: f32 = 0.12;
+/// A lift dies away to either side within about this many seconds: the beam's own length, (stiffness / weight)^1/4.
+const SPREAD: f32 = 0.1;
+/// The sole is pitched up no further than this from level, in radians (20 degrees: what an ankle does without effort) ...
+const TOES_UP: f32 = 0.35;
+/// ... and no further than this from where the clip has it.
+const MOST_PITCH: f32 = 1.0;
+
+/// Clears one foot's swings: toes that would catch are pulled up first, as people do; what that leaves is lifted.
+pub(super) struct Swing<'a> {
+    search: Search<'a>,
+    curve: &'a FootCurve,
+    step: f32,
+    standing: Vec<Interval>,
+}
+
+/// The point of a foot that is worst off.
+#[derive(Clone, Copy, Default)]
+struct Shortfall {
+    /// How much too low it is, in metres.
+    need: f32,
+    /// How far ahead of the ankle it is, in metres.
+    ahead: f32,
+}
+
+impl<'a> Swing<'a> {
+    pub(super) fn new(search: Search<'a>, curve: &'a FootCurve, step: f32, planted: &[Planted]) -> Self {
+        let standing = planted.iter().filter(|p| p.footing.is_ok()).map(|p| p.stance.time).collect();
+        Self { search, curve, step, standing }
+    }
+
+    /// Changes the frames of this foot. `base` is the height of the ground under the body at each sample.
+    pub(super) fn clear(&self, frames: &mut [FootFrame], base: &[f32]) {
+        let mut beam = Beam::default();
+        let pitch: Vec<Wish> = self.wishes(frames, |i, frame| {
+            let short = self.shortfall(i, frame, base[i]);
+            let (_, forward) = sides(frame);
+            let sample = &self.curve.samples[i];
+            let sole = math::rotate(frame.turn, sample.ball - sample.heel);
+            let now = math::atan2(sole.y, sole.dot(forward));
+            let room = (TOES_UP - now).clamp(0.0, MOST_PITCH);
+            // A point straight below the ankle is not raised by pitching.
+            if short.ahead <= 0.0 { 0.0 } else { (short.need / short.ahead).min(room) }
+        });
+        self.settle(&mut beam, &pitch, |i, angle| {
+            let (across, _) = sides(&frames[i]);
+            frames[i].turn = math::mul(math::axis_angle(across, -angle), frames[i].turn);
+        });
+        let lift = self.wishes(frames, |i, frame| self.shortfall(i, frame, base[i]).need);
+        self.settle(&mut beam, &lift, |i, lift| frames[i].ankle.y += lift);
+    }
+
+    /// At least so much at each sample in the air, nothing while the foot stands.
+    fn wishes(&self, frames: &[FootFrame], least: impl Fn(usize, &FootFrame) -> f32) -> Vec<Wish> {
+        frames
+            .iter()
+            .enumerate()
+            .map(|(i, frame)| {
+                let time = i as f32 * self.step;
+                if self.standing.iter().any(|s| time >= s.from - self.step && time <= s.to + self.step) {
+                    return Wish::fixed(0.0);
+                }
+                Wish { target: 0.0, weight: 1.0, low: least(i, frame).max(0.0) as f64, high: f64::INFINITY }
+            })
+            .collect()
+    }
+
+    fn settle(&self, beam: &mut Beam, wishes: &[Wish], mut apply: impl FnMut(usize, f32)) {
+        // Without anything to clear the beam lies flat.
+        if wishes.iter().all(|w| w.low <= 0.0) {
+            return;
+        }
+        let spread = (SPREAD / self.step) as f64;
+        for (i, x) in beam.settle(wishes, spread * spread * spread * spread).iter().enumerate() {
+            if *x != 0.0 {
+                apply(i, *x as f32);
+            }
+        }
+    }
+
+    fn shortfall(&self, i: usize, frame: &FootFrame, base: f32) -> Shortfall {
+        let time = i as f32 * self.step;
+        let scale = self.search.scale;
+        let clearance = self.search.settings.clearance * scale;
+        // Next to a stance a shoe's sole gives way by this.
+        let give = 0.004 * scale;
+        let away =
+            self.standing.iter().map(|s| (s.from - time).max(time - s.to)).fold(f32::INFINITY, f32::min);
+        let ramp = (away / NEAR).min(1.0);
+        let sample: &FootSample = &self.curve.samples[i];
+        // A clip that drags its feet over the floor may go on doing so.
+        let own = self.curve.heel_heights[i].min(self.curve.ball_heights[i]);
+        let keep = (clearance * ramp).min(own) - give * (1.0 - ramp);
+        let (_, forward) = sides(frame);
+        let mut worst = Shortfall::default();
+        let tip = sample.ball + math::rotate(frame.toes, sample.tip - sample.ball);
+        let along = |s: f32| sample.heel.lerp(sample.ball, s);
+        for point in [sample.heel, along(0.25), along(0.5), along(0.75), sample.ball, tip] {
+            let offset = math::rotate(frame.turn, point);
+            let at = frame.ankle + offset;
+            let Some((ground, _)) = self.search.height(at, base) else { continue };
+            let need = ground + keep - at.y;
+            if need > worst.need {
+                worst = Shortfall { need, ahead: offset.dot(forward) };
+            }
+        }
+        worst
+    }
+}
+
+/// The axis about which the leg's joints bend (a positive turn flexes the knee), and the way ahead of the foot; both level.
+fn sides(frame: &FootFrame) -> (Vec3, Vec3) {
+    let across = frame.knee_way.cross(frame.clip_line).with_y(0.0).normalize_or(Vec3::X);
+    (across, across.cross(Vec3::Y))
+}

@@ -20,6 +20,9 @@ const TOES_UP: f32 = 0.35;
 /// ... and no further than this from where the clip has it.
 const MOST_PITCH: f32 = 1.0;
 
+/// How fast a foot is lifted at the most, in m/s^2 for a grown figure: twice what a brisk walk does.
+const LIFT: f32 = 40.0;
+
 /// Clears one foot's swings: toes that would catch are pulled up first, as people do; what that leaves is lifted.
 pub(super) struct Swing<'a> {
     search: Search<'a>,
@@ -46,6 +49,7 @@ impl<'a> Swing<'a> {
     /// Changes the frames of this foot. `base` is the height of the ground under the body at each sample.
     pub(super) fn clear(&self, frames: &mut [FootFrame], base: &[f32]) {
         let mut beam = Beam::default();
+        self.hold_back(&mut beam, frames, base);
         let pitch: Vec<Wish> = self.wishes(frames, |i, frame| {
             let short = self.shortfall(i, frame, base[i]);
             let (_, forward) = sides(frame);
@@ -62,6 +66,51 @@ impl<'a> Swing<'a> {
         });
         let lift = self.wishes(frames, |i, frame| self.shortfall(i, frame, base[i]).need);
         self.settle(&mut beam, &lift, |i, lift| frames[i].ankle.y += lift);
+    }
+
+    /// Where a foot would have to be lifted faster than a leg lifts, it is kept from what lies in its way instead: it goes
+    /// forward later when it leaves the ground before a riser, and sooner when it comes down past an edge.
+    fn hold_back(&self, beam: &mut Beam, frames: &mut [FootFrame], base: &[f32]) {
+        let count = frames.len();
+        let last = self.step * count.saturating_sub(1) as f32;
+        for pair in self.standing.windows(2) {
+            let (from, to) = (pair[0].to, pair[1].from);
+            let index = |t: f32| ((t.min(last) / self.step) as usize).min(count - 1);
+            let way = (frames[index(to + self.step)].ankle - frames[index(from)].ankle).with_y(0.0);
+            let Some(ahead) = way.try_normalize() else { continue };
+            for leaving in [true, false] {
+                let wishes: Vec<Wish> = self.wishes(frames, |i, frame| {
+                    let time = i as f32 * self.step;
+                    if time <= from || time >= to || (time - from < to - time) != leaving {
+                        return 0.0;
+                    }
+                    let since = (if leaving { time - from } else { to - time } - self.step).max(0.0);
+                    // Bumps of less than two centimetres are lifted over.
+                    let room = (0.5 * LIFT * since * since + 0.02) * self.search.scale;
+                    let aside = if leaving { -ahead } else { ahead };
+                    self.step_aside(i, frame, base[i], aside, room)
+                });
+                let aside = if leaving { -ahead } else { ahead };
+                self.settle(beam, &wishes, |i, by| frames[i].ankle += aside * by);
+            }
+        }
+    }
+
+    /// How far a foot must go aside for what remains to be lifted to be no more than `room`; nothing where that does not help.
+    fn step_aside(&self, i: usize, frame: &FootFrame, base: f32, aside: Vec3, room: f32) -> f32 {
+        if self.shortfall(i, frame, base).need <= room {
+            return 0.0;
+        }
+        // Steps of a centimetre and a half for a grown figure, up to the depth of half a tread.
+        const STEPS: usize = 10;
+        let one = 0.015 * self.search.scale;
+        (1..=STEPS)
+            .map(|k| one * k as f32)
+            .find(|by| {
+                let moved = FootFrame { ankle: frame.ankle + aside * *by, ..*frame };
+                self.shortfall(i, &moved, base).need <= room
+            })
+            .unwrap_or(0.0)
     }
 
     /// At least so much at each sample in the air, nothing while the foot stands.

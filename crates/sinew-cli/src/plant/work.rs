@@ -98,9 +98,17 @@ pub enum WorkError {
     Plant(#[from] sinew::ground::plant::PlantError),
 }
 
-/// Keys a second of a planted clip: the clip's own densest track, and at least thirty.
+/// Keys a second of a planted clip: those of the clip's densest track, as often as it takes to be thirty or more, so that
+/// each key of the clip is a key of the planted one.
 pub fn key_rate(clip: &Clip) -> f32 {
-    clip.key_rate().clamp(30.0, 240.0)
+    const LEAST: f32 = 30.0;
+    const MOST: f32 = 240.0;
+    let own = clip.key_rate();
+    if own <= 0.0 {
+        return LEAST;
+    }
+    // A hair less, so that 30.000002 and 29.999998 are both thirty.
+    (own * (LEAST / own - 1e-3).ceil().max(1.0)).min(MOST)
 }
 
 /// Plants a clip. `each` is called after each key with its number and how many there are.
@@ -110,11 +118,11 @@ pub fn plant(task: &Task<'_>, name: &str, each: impl Fn(usize, usize)) -> Result
     let rate = key_rate(clip);
     let per_key = (60.0 / rate).ceil() as usize;
     let step = 1.0 / (rate * per_key as f32);
-    let survey = Survey::new(figure, clip, rest, step, task.repeat)?;
+    let survey = Survey::new(figure, clip, rest, step, per_key, task.repeat)?;
     let walk = walk(figure, &survey);
     let mesh = task.level.mesh(&walk, task.ground_scale, task.ground_at, task.ground_up)?;
     let ground = MeshGround::new(mesh)?;
-    let plan = Plan::from_survey(figure, survey, &ground, settings, per_key)?;
+    let plan = Plan::from_survey(figure, survey, &ground, settings)?;
     let plan_micros = began.elapsed().as_secs_f64() * 1e6;
     let began = Instant::now();
     let keys = plan.keys();

@@ -160,6 +160,9 @@ impl core::fmt::Display for Unplanted {
 const TOES_BEND: f32 = 0.61;
 const TOES_BEND_TAN: f32 = 0.7;
 
+/// A foothold is moved without effort by this share of the leg.
+const EASY_SHIFT: f32 = 0.25;
+
 /// A straight line under a sole.
 #[derive(Clone, Copy)]
 struct Line {
@@ -214,7 +217,7 @@ impl Search<'_> {
                 let shift = largest * step as f32 / STEPS as f32;
                 let offset = along * shift + across * (sideways * largest);
                 // A place that could not beat the best even with perfect support need not be looked at.
-                let distance = offset.length() / largest.max(f32::MIN_POSITIVE);
+                let distance = offset.length() / (EASY_SHIFT * self.leg);
                 if best.is_some_and(|b| b.allowed && b.cost <= distance * distance) {
                     continue;
                 }

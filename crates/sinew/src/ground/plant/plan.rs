@@ -119,8 +119,8 @@ impl Plan {
         }
         let per_key = math::ceil(SAMPLE_RATE / rate) as usize;
         let step = 1.0 / (rate * per_key as f32);
-        let survey = Survey::new(figure, clip, rest, step, repeat)?;
-        Self::from_survey(figure, survey, ground, settings, per_key)
+        let survey = Survey::new(figure, clip, rest, step, per_key, repeat)?;
+        Self::from_survey(figure, survey, ground, settings)
     }
 
     /// The same for a clip that was surveyed before.
@@ -129,7 +129,6 @@ impl Plan {
         survey: Survey,
         ground: &dyn Ground,
         settings: &Settings,
-        per_key: usize,
     ) -> Result<Self, PlanError> {
         settings.check()?;
         let leg = figure.leg_length();
@@ -161,6 +160,7 @@ impl Plan {
         for (foot, frames) in feet.iter_mut().enumerate() {
             planner.let_go(foot, frames, &pelvis);
         }
+        let per_key = survey.per_key;
         Ok(Self { survey, stances: all, feet, pelvis, base, per_key })
     }
 

@@ -27,6 +27,8 @@ pub struct FootCurve {
 pub struct Survey {
     /// Seconds between samples.
     pub step: f32,
+    /// Samples a key.
+    pub per_key: usize,
     /// The clip's time of the first sample.
     pub start: f32,
     /// How long one round of the clip is, in seconds.
@@ -67,17 +69,20 @@ impl Survey {
         self.start + (t - round * self.cycle).max(0.0)
     }
 
-    /// Samples `clip` every `step` seconds; `repeat` asks for that many rounds of a clip that walks on the spot.
+    /// Samples `clip` every `step` seconds, `per_key` times a key of what is to be made of it; speeds are measured over a key
+    /// to either side. `repeat` asks for that many rounds of a clip that walks on the spot.
     pub fn new(
         figure: &Figure,
         clip: &Clip,
         rest: &Pose,
         step: f32,
+        per_key: usize,
         repeat: Option<u32>,
     ) -> Result<Self, PlanError> {
         let mut pose = rest.clone();
         let mut survey = Self {
             step,
+            per_key: per_key.max(1),
             start: clip.start(),
             cycle: clip.duration(),
             cycles: 1,
@@ -151,9 +156,7 @@ impl Survey {
         if samples.is_nan() || samples > MOST_SAMPLES as f32 {
             return Err(PlanError::TooLong { seconds, longest: MOST_SAMPLES as f32 * self.step });
         }
-        // A speed between the clip's own keys is that of a chord; one over a key to either side says what the clip says.
-        let rate = clip.key_rate().max(1.0);
-        let reach = (math::floor(1.0 / (rate * self.step) + 0.5) as usize).clamp(1, 4);
+        let reach = self.per_key;
         let count = math::floor(seconds / self.step + 1e-3) as usize + 1;
         self.pelvis.clear();
         self.feet = alloc::vec![FootCurve::default(); figure.legs().len()];

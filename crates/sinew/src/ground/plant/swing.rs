@@ -15,8 +15,9 @@ use crate::math;
 const NEAR: f32 = 0.12;
 /// A lift dies away to either side within about this many seconds: the beam's own length, (stiffness / weight)^1/4.
 const SPREAD: f32 = 0.1;
-/// The sole is pitched up no further than this from level, in radians (20 degrees: what an ankle does without effort) ...
-const TOES_UP: f32 = 0.35;
+/// The sole is pitched up no further than this from the ground's own pitch, in radians (15 degrees: what an ankle does
+/// without effort) ...
+const TOES_UP: f32 = 0.26;
 /// ... and no further than this from where the clip has it.
 const MOST_PITCH: f32 = 1.0;
 
@@ -41,6 +42,7 @@ struct Shortfall {
 }
 
 impl<'a> Swing<'a> {
+    /// `step` is in seconds a sample.
     pub(super) fn new(search: Search<'a>, curve: &'a FootCurve, step: f32, planted: &[Planted]) -> Self {
         let standing = planted.iter().filter(|p| p.footing.is_ok()).map(|p| p.stance.time).collect();
         Self { search, curve, step, standing }
@@ -56,7 +58,7 @@ impl<'a> Swing<'a> {
             let sample = &self.curve.samples[i];
             let sole = math::rotate(frame.turn, sample.ball - sample.heel);
             let now = math::atan2(sole.y, sole.dot(forward));
-            let room = (TOES_UP - now).clamp(0.0, MOST_PITCH);
+            let room = (TOES_UP + self.slope(frame, forward, base[i]) - now).clamp(0.0, MOST_PITCH);
             // A point straight below the ankle is not raised by pitching.
             if short.ahead <= 0.0 { 0.0 } else { (short.need / short.ahead).min(room) }
         });
@@ -138,6 +140,16 @@ impl<'a> Swing<'a> {
             if *x != 0.0 {
                 apply(i, *x as f32);
             }
+        }
+    }
+
+    /// Pitch of the ground along the way ahead, over about a stride, in radians (up is positive).
+    fn slope(&self, frame: &FootFrame, forward: Vec3, base: f32) -> f32 {
+        let reach = 0.4 * self.search.leg;
+        let height = |by: f32| self.search.height(frame.ankle + forward * by, base).map(|(y, _)| y);
+        match (height(-reach), height(reach)) {
+            (Some(behind), Some(ahead)) => math::atan2(ahead - behind, 2.0 * reach).clamp(-0.6, 0.6),
+            _ => 0.0,
         }
     }
 

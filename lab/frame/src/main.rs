@@ -1,0 +1,190 @@
+//! Times one frame of a planted figure on one core: sampling the clip, solving what the plan says, and the casts that a game
+//! makes beside it.
+//!
+//! A frame is one key of the plan. Solving is `Figure::apply` on the sampled pose: the pelvis, both legs, feet and toes. The
+//! casts are a ray under each heel and each ball and a sphere along each foot's way, on the mesh that was planted on.
+//! Planning is what the offline planter does beforehand, all of its own casts included.
+
+use std::{error::Error, hint::black_box, path::Path, time::Instant};
+
+use sinew::{
+    Pose,
+    glam::Vec3,
+    ground::{
+        Filter, Ground, MeshGround,
+        plant::{Figure, FootFrame, Leg, Plan, Settings, Sole, Survey, walk_heading},
+        terrain::{Flight, Stairs},
+    },
+    motion::Clip,
+    rig::Body,
+};
+use sinew_files::{Model, ReadOptions, sample};
+
+/// Timed passes over each walk.
+const ROUNDS: usize = 101;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    println!(
+        "one frame on one core, medians over {ROUNDS} passes of a whole walk up stairs of 12 x 40 cm (microseconds)"
+    );
+    println!(
+        "{:<28} {:>6} {:>6} {:>9} {:>8} {:>6} {:>6} {:>9}",
+        "figure", "joints", "tracks", "sampling", "solving", "casts", "all", "planning"
+    );
+    frame("sample, walk", &sample::mannequin()?, "walk")?;
+    let data = std::env::var("SINEW_DATA")
+        .unwrap_or_else(|_| concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data").into());
+    for (file, clip) in
+        [("KayKit_Knight.glb", "Walking_A"), ("mannequiny.glb", "run_root.001"), ("CesiumMan.gltf", "")]
+    {
+        let path = Path::new(&data).join("gltf").join(file);
+        if !path.exists() {
+            eprintln!("{}: not there, left out (SINEW_DATA names the folder)", path.display());
+            continue;
+        }
+        frame(
+            &format!("{}, {clip}", file.split('.').next().unwrap_or(file)),
+            &Model::read(&path, &ReadOptions::default())?,
+            clip,
+        )?;
+    }
+    Ok(())
+}
+
+/// The figure of a model, with soles from its mesh.
+fn figure(model: &Model) -> Result<Figure, Box<dyn Error>> {
+    let mut bind = Pose::rest(&model.skeleton);
+    for (joint, local) in model.skeleton.joints().zip(&model.bind) {
+        bind.set_local(joint, *local);
+    }
+    bind.update();
+    let body = Body::find(&bind, &model.declared_roles)?;
+    let mut legs = Vec::new();
+    for leg in &body.legs {
+        let length = bind.position(leg.thigh).distance(bind.position(leg.foot));
+        let vertices: Vec<Vec3> = (model.skin.iter())
+            .filter(|v| model.skeleton.is_below(v.joint, leg.foot))
+            .map(|v| bind.model(v.joint).transform_point3(v.position))
+            .collect();
+        let sole =
+            Sole::from_mesh(&bind, leg.foot, leg.toes, length, &vertices).ok_or("the feet have no mesh")?;
+        legs.push(Leg::new(leg.thigh, leg.shin, leg.foot, leg.toes, sole));
+    }
+    let height = 2.0 * bind.position(body.hips).y;
+    Ok(Figure::new(&bind, body.hips, legs, height)?)
+}
+
+struct Walk<'a> {
+    figure: &'a Figure,
+    clip: &'a Clip,
+    plan: &'a Plan,
+    ground: &'a dyn Ground,
+}
+
+impl Walk<'_> {
+    fn sample(&self, i: usize, pose: &mut Pose) {
+        self.clip.sample(self.plan.survey.clip_time(i), pose);
+        pose.update();
+    }
+
+    fn solve(&self, i: usize, pose: &mut Pose, frames: &mut Vec<FootFrame>) {
+        frames.clear();
+        frames.extend(self.plan.feet.iter().map(|f| f[i]));
+        let carry = self.plan.survey.travel * (i as f32 * self.plan.survey.step);
+        let done = self.figure.apply(pose, carry, self.plan.pelvis[i], frames, |_, missed| {
+            black_box(missed);
+        });
+        done.expect("a plan's own frames are solved");
+    }
+
+    fn cast(&self, pose: &Pose) {
+        let reach = self.figure.leg_length();
+        for leg in self.figure.legs() {
+            let foot = leg.sample(pose, Vec3::ZERO);
+            for point in [foot.heel, foot.ball] {
+                let above = point + Vec3::Y * (0.5 * reach);
+                black_box(self.ground.cast_ray(above, Vec3::NEG_Y, reach, &Filter::ALL));
+            }
+            let way = foot.ball - foot.heel;
+            black_box(self.ground.cast_sphere(
+                foot.heel + Vec3::Y * 0.1,
+                0.03,
+                way.normalize(),
+                way.length(),
+                &Filter::ALL,
+            ));
+        }
+    }
+}
+
+fn frame(title: &str, model: &Model, clip: &str) -> Result<(), Box<dyn Error>> {
+    let clip = model.clips.iter().find(|c| c.name() == clip).ok_or_else(|| {
+        let names: Vec<_> = model.clips.iter().map(Clip::name).collect();
+        format!("no clip `{clip}`, only {names:?}")
+    })?;
+    let figure = figure(model)?;
+    let rest = Pose::rest(&model.skeleton);
+    let rate = clip.key_rate().clamp(30.0, 60.0);
+    let leg = figure.leg_length();
+    let per_key = (60.0 / rate).ceil() as usize;
+    let survey = Survey::new(&figure, clip, &rest, 1.0 / (rate * per_key as f32), None)?;
+    let (from, to) = (survey.pelvis[0], survey.pelvis[survey.len() - 1]);
+    let heading = walk_heading(&survey);
+    let stairs = Stairs {
+        origin: from.with_y(survey.floor()),
+        heading: heading.x.atan2(heading.z),
+        rise: 0.12,
+        going: 0.4,
+        steps: ((to - from).with_y(0.0).length() / 0.4).ceil().max(1.0) as u32,
+        width: 2.0,
+        lead: 0.8 * leg,
+        before: 2.0,
+        landing: 2.0,
+        flight: Flight::Up,
+        sides: true,
+    };
+    let ground = MeshGround::new(stairs.mesh()?)?;
+    let began = Instant::now();
+    let plan = Plan::from_survey(&figure, survey, &ground, &Settings::default(), per_key)?;
+    let planning = began.elapsed().as_secs_f64() * 1e6 / plan.keys() as f64;
+    let walk = Walk { figure: &figure, clip, plan: &plan, ground: &ground };
+
+    let samples: Vec<usize> = (0..plan.keys()).map(|k| k * plan.per_key).collect();
+    let (mut pose, mut frames) = (rest.clone(), Vec::new());
+    // Each way of doing a pass does what the one before does, and one thing more; the differences are that thing's times.
+    let mut micros = [const { Vec::new() }; 3];
+    for _ in 0..ROUNDS {
+        for (what, times) in micros.iter_mut().enumerate() {
+            let began = Instant::now();
+            for &i in &samples {
+                walk.sample(i, &mut pose);
+                if what > 0 {
+                    walk.solve(i, &mut pose, &mut frames);
+                }
+                if what > 1 {
+                    walk.cast(&pose);
+                }
+                black_box(&mut pose);
+            }
+            times.push(began.elapsed().as_secs_f64() * 1e6 / samples.len() as f64);
+        }
+    }
+    let [sampling, solved, all] = micros.map(|mut times: Vec<f64>| {
+        times.sort_by(f64::total_cmp);
+        times[ROUNDS / 2]
+    });
+    let tracks: usize = (clip.tracks().iter())
+        .map(|t| {
+            usize::from(t.translation.is_some())
+                + usize::from(t.rotation.is_some())
+                + usize::from(t.scale.is_some())
+        })
+        .sum();
+    println!(
+        "{title:<28} {:>6} {tracks:>6} {sampling:>9.2} {:>8.2} {:>6.2} {all:>6.2} {planning:>9.2}",
+        model.skeleton.len(),
+        solved - sampling,
+        all - solved,
+    );
+    Ok(())
+}

@@ -192,6 +192,14 @@ impl Search<'_> {
         Some((from.y - hit.distance, hit.normal))
     }
 
+    /// The ground below or above (x, z), within a thousand legs of the height `around`.
+    pub(super) fn anywhere(&self, at: Vec3, around: f32) -> Option<f32> {
+        let reach = 1000.0 * self.leg;
+        let from = Vec3::new(at.x, around + reach, at.z);
+        let hit = self.ground.cast_ray(from, Vec3::NEG_Y, 2.0 * reach, &self.settings.filter)?;
+        Some(from.y - hit.distance)
+    }
+
     /// A footing for a sole whose heel and ball would be at `heel` and `ball` (only x and z count; `length` is the sole's,
     /// `tip` how far the toes reach beyond the ball), around the height `base`. It is moved along the sole where it would
     /// hang over an edge, and then sideways.

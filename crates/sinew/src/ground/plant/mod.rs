@@ -17,6 +17,7 @@ mod rig;
 mod settings;
 mod sole;
 mod stance;
+mod stepper;
 mod survey;
 mod swing;
 
@@ -29,4 +30,5 @@ pub use rig::{Figure, Leg, RigError};
 pub use settings::{SettingError, Settings};
 pub use sole::Sole;
 pub use stance::Stance;
+pub use stepper::{LegFloor, StepError, StepReport, Stepper};
 pub use survey::{FootCurve, Sampled, Survey};

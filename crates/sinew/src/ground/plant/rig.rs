@@ -101,6 +101,8 @@ pub struct Figure {
     pub(super) solvers: Vec<TwoBone>,
     pub(super) leg_length: f32,
     pub(super) height: f32,
+    /// Height of the lowest sole in the rest pose, in model space.
+    pub(super) floor: f32,
 }
 
 impl Figure {
@@ -145,7 +147,15 @@ impl Figure {
             }
         }
         let height = if height > 0.0 && height.is_finite() { height } else { leg_length * 2.0 };
-        Ok(Self { pelvis, legs, solvers, leg_length, height })
+        let soles = legs.iter().map(|leg| leg.sample(rest, glam::Vec3::ZERO));
+        let floor = soles.map(|s| s.heel_at().y.min(s.ball_at().y)).fold(f32::INFINITY, f32::min);
+        Ok(Self { pelvis, legs, solvers, leg_length, height, floor })
+    }
+
+    /// The furthest of its joints in the skeleton's order.
+    pub(super) fn last_joint(&self) -> usize {
+        let legs = self.legs.iter().flat_map(|l| [Some(l.thigh), Some(l.shin), Some(l.foot), l.toes]);
+        legs.flatten().map(JointId::index).fold(self.pelvis.index(), usize::max)
     }
 
     /// The legs.

@@ -1,0 +1,486 @@
+//! Planting step by step, for games: no look-ahead, any time step.
+
+mod foot;
+mod spring;
+mod track;
+mod under;
+
+use alloc::vec::Vec;
+
+use glam::{Affine3, Quat, Vec3};
+use thiserror::Error;
+
+use super::{
+    Figure, FootFrame, Search, SettingError, Settings,
+    contact::Limits,
+    plan::{highest, lowest},
+};
+use crate::{JointId, Pose, PoseError, SolveError, Transform, ground::Ground, math, motion::Clip};
+use foot::{Foot, Measures, rotation};
+use spring::Spring;
+use track::Sole;
+
+/// Why a step was not made. The pose is as it came.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
+pub enum StepError {
+    /// The time step is not a time.
+    #[error("a time step must be finite and not negative, not {0} s")]
+    Time(f32),
+    /// The figure's placement in the world is no similarity.
+    #[error("the placement in the world must turn, move and scale evenly, not {0:?}")]
+    Placement(Affine3),
+    /// The pose holds a number that is not finite.
+    #[error(transparent)]
+    Pose(#[from] PoseError),
+    /// The figure has joints that the pose has not, or not the legs that the stepper was made for.
+    #[error(
+        "the figure has {legs} legs and joints up to {joint}, but the stepper {expected} legs and the pose {joints} joints"
+    )]
+    Figure {
+        /// Legs of the figure.
+        legs: usize,
+        /// Its last joint.
+        joint: usize,
+        /// Legs that the stepper was made for.
+        expected: usize,
+        /// Joints of the pose.
+        joints: usize,
+    },
+    /// There is no such leg.
+    #[error("there is no leg {leg}: the figure has {count}")]
+    Leg {
+        /// The one asked for.
+        leg: usize,
+        /// How many there are.
+        count: usize,
+    },
+    /// A limb was not solved.
+    #[error(transparent)]
+    Solve(#[from] SolveError),
+}
+
+/// What a step did.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct StepReport {
+    /// How far the pelvis was raised, in metres of the world.
+    pub raise: f32,
+    /// The furthest that an ankle stays from where it should be, in metres of the world.
+    pub out_of_reach: f32,
+    /// How many feet stand.
+    pub standing: usize,
+}
+
+/// Height of the floor that a leg's animation was made for, in model space: where its heel and its ball are when they
+/// stand.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LegFloor {
+    /// For the heel.
+    pub heel: f32,
+    /// For the ball.
+    pub ball: f32,
+}
+
+/// Longest piece of a step, in seconds: contacts are looked for at least this often, and goals that bend are followed.
+const PIECE: f32 = 1.0 / 120.0;
+/// Most pieces of a step: beyond a quarter of a second there is nothing to follow.
+const PIECES: f32 = 30.0;
+
+/// Plants a figure's feet a frame at a time.
+///
+/// The state is explicit: the same calls give the same bits, and [`Stepper::reset`] forgets it. Everything is allocated in
+/// [`Stepper::new`].
+#[derive(Clone, Debug)]
+pub struct Stepper {
+    settings: Settings,
+    legs: Vec<LegState>,
+    frames: Vec<FootFrame>,
+    /// Local transforms to go back to where a limb fails.
+    backup: Vec<(JointId, Transform)>,
+    /// Height in world space of the floor that the body stands on (y).
+    level: Spring,
+    level_goal: Vec3,
+    /// Height of the ground under the body.
+    base: Option<f32>,
+    /// Time that was too short to be a step.
+    pending: f32,
+    started: bool,
+}
+
+/// A leg's state.
+#[derive(Clone, Debug)]
+struct LegState {
+    foot: Foot,
+    floor: LegFloor,
+    given: Option<[f32; 2]>,
+    /// Sum of the knee's bends, by time, in the thigh's frame.
+    hinge: Vec3,
+}
+
+/// The figure where the world has it.
+struct Place {
+    world: Affine3,
+    scale: f32,
+    /// Height of the world under the animation's floor.
+    floor: f32,
+}
+
+impl Place {
+    fn new(world: &Affine3, floor: f32) -> Result<Self, StepError> {
+        let scale = math::uniform_scale(&world.matrix3).abs();
+        // A tenth of a percent is what several multiplied f32 matrices leave of a rotation.
+        let even = world.is_finite() && math::shear(&world.matrix3) < 1e-3 && scale.is_normal();
+        if !even {
+            return Err(StepError::Placement(*world));
+        }
+        Ok(Self { world: *world, scale, floor: world.transform_point3(Vec3::Y * floor).y })
+    }
+
+    /// A point of model space in the world, its height over the animation's floor.
+    fn over_floor(&self, point: Vec3) -> Vec3 {
+        self.world.transform_point3(point) - Vec3::Y * self.floor
+    }
+}
+
+impl Stepper {
+    /// A stepper for a figure. The floor of every leg is the lowest of the figure's soles in its rest pose, until
+    /// [`Stepper::set_floor`] or [`Stepper::learn_floor`] say otherwise.
+    pub fn new(figure: &Figure, settings: Settings) -> Result<Self, SettingError> {
+        settings.check()?;
+        let floor = LegFloor { heel: figure.floor, ball: figure.floor };
+        let leg = LegState { foot: Foot::default(), floor, given: None, hinge: Vec3::ZERO };
+        let count = figure.legs.len();
+        Ok(Self {
+            settings,
+            legs: alloc::vec![leg; count],
+            frames: Vec::with_capacity(count),
+            backup: Vec::with_capacity(1 + 4 * count),
+            level: Spring::default(),
+            level_goal: Vec3::ZERO,
+            base: None,
+            pending: 0.0,
+            started: false,
+        })
+    }
+
+    /// The settings.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Says where the floor of a leg's animation is.
+    pub fn set_floor(&mut self, leg: usize, floor: LegFloor) -> Result<(), StepError> {
+        let count = self.legs.len();
+        self.legs.get_mut(leg).ok_or(StepError::Leg { leg, count })?.floor = floor;
+        Ok(())
+    }
+
+    /// Finds the floor of each leg's animation: the lowest that its heel and its ball get in `clip`. Some clips float, and some
+    /// sink. `rest` is the rest pose. This is not for every frame.
+    pub fn learn_floor(&mut self, figure: &Figure, clip: &Clip, rest: &Pose) -> Result<(), StepError> {
+        self.fits(figure, rest)?;
+        let mut pose = rest.clone();
+        for state in &mut self.legs {
+            state.floor = LegFloor { heel: f32::INFINITY, ball: f32::INFINITY };
+        }
+        let count = math::ceil(clip.duration() * 60.0).clamp(1.0, 1e5) as usize;
+        for i in 0..=count {
+            clip.sample(clip.start() + clip.duration() * (i as f32 / count as f32), &mut pose);
+            pose.update();
+            for (state, leg) in self.legs.iter_mut().zip(&figure.legs) {
+                let s = leg.sample(&pose, Vec3::ZERO);
+                state.floor.heel = state.floor.heel.min(s.heel_at().y);
+                state.floor.ball = state.floor.ball.min(s.ball_at().y);
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives a foot's contact from outside, from now on: 1 while it should stand, 0 while it should not, and what is between
+    /// along the way; half is where it lands and lifts. `None` lets it be found again.
+    pub fn set_contact(&mut self, leg: usize, contact: Option<f32>) -> Result<(), StepError> {
+        let count = self.legs.len();
+        let state = self.legs.get_mut(leg).ok_or(StepError::Leg { leg, count })?;
+        let contact = contact.map(|c| if c.is_finite() { c.clamp(0.0, 1.0) } else { 0.0 });
+        state.given = contact.map(|c| [state.given.map_or(c, |g| g[1]), c]);
+        Ok(())
+    }
+
+    /// Whether a foot stands.
+    pub fn stands(&self, leg: usize) -> bool {
+        self.legs.get(leg).is_some_and(|l| l.foot.locked())
+    }
+
+    /// Forgets where the feet were, as a teleport needs it. The next step begins on the ground that the next
+    /// [`Stepper::sense`] finds, at whatever height.
+    pub fn reset(&mut self) {
+        for leg in &mut self.legs {
+            (leg.foot, leg.hinge) = (Foot::default(), Vec3::ZERO);
+        }
+        (self.level, self.level_goal) = (Spring::default(), Vec3::ZERO);
+        (self.base, self.pending, self.started) = (None, 0.0, false);
+    }
+
+    fn fits(&self, figure: &Figure, pose: &Pose) -> Result<(), StepError> {
+        let joints = pose.skeleton().len();
+        let last = figure.last_joint();
+        if figure.legs.len() != self.legs.len() || last >= joints {
+            let (legs, expected) = (figure.legs.len(), self.legs.len());
+            return Err(StepError::Figure { legs, joint: last, expected, joints });
+        }
+        Ok(pose.check_finite()?)
+    }
+
+    fn place(&self, world: &Affine3) -> Result<Place, StepError> {
+        let floors = self.legs.iter().map(|l| l.floor.heel.min(l.floor.ball));
+        Place::new(world, floors.fold(f32::INFINITY, f32::min))
+    }
+
+    fn measures(&self, figure: &Figure, leg: usize, place: &Place) -> Measures {
+        let (size, settings) = (place.scale, &self.settings);
+        let scale = size * figure.height / 1.8;
+        let floors = self.legs.iter().map(|l| l.floor.heel.min(l.floor.ball));
+        let lowest = floors.fold(f32::INFINITY, f32::min);
+        let floor = self.legs[leg].floor;
+        Measures {
+            limits: Limits {
+                height: settings.contact_height * figure.leg_length * size,
+                speed: settings.contact_speed * scale,
+                release: settings.release,
+            },
+            omega: core::f32::consts::TAU * settings.foot_rate,
+            leg: figure.leg_length * size,
+            scale,
+            yaw: figure.legs[leg].yaw,
+            sole_height: figure.legs[leg].sole_height * size,
+            heel_floor: (floor.heel - lowest) * size,
+            ball_floor: (floor.ball - lowest) * size,
+            slope: settings.largest_slope,
+        }
+    }
+
+    /// Casts for the ground under the body and around the feet. `pose` holds the animation, not yet planted, and `world` is the
+    /// figure's placement (world from model space): those that the next [`Stepper::step`] is given, or the latest known. It may
+    /// be called as often as the physics runs; down to ten times a second, feet still see edges in time.
+    pub fn sense(
+        &mut self,
+        ground: &dyn Ground,
+        figure: &Figure,
+        pose: &Pose,
+        world: &Affine3,
+    ) -> Result<(), StepError> {
+        self.fits(figure, pose)?;
+        let place = self.place(world)?;
+        let settings = self.settings;
+        let scale = place.scale * figure.height / 1.8;
+        let search = Search { ground, settings: &settings, leg: figure.leg_length * place.scale, scale };
+        let body = place.over_floor(pose.position(figure.pelvis));
+        let base = match self.base {
+            Some(base) => search.height(body, base).map_or(base, |(y, _)| y),
+            None => {
+                let near = search.height(body, place.floor).map(|(y, _)| y);
+                let Some(y) = near.or_else(|| search.anywhere(body, place.floor)) else { return Ok(()) };
+                y
+            }
+        };
+        self.base = Some(base);
+        for i in 0..self.legs.len() {
+            let m = self.measures(figure, i, &place);
+            let now = sole(&figure.legs[i].sample(pose, Vec3::ZERO), &place);
+            let foot = &mut self.legs[i].foot;
+            if !self.started {
+                foot.start(base);
+            }
+            foot.sense(&search, &m, &now, base);
+        }
+        Ok(())
+    }
+
+    /// Plants a frame. `pose` comes with the animation's frame and leaves with the feet planted; `world` is the figure's
+    /// placement (world from model space: a rotation, a uniform scale, a translation, in metres); `dt` is the time
+    /// since the last step, in seconds. With a `dt` of 0 the state stays as it is.
+    ///
+    /// The placement says where the figure is, seen from above. How high it stands, the ground says.
+    pub fn step(
+        &mut self,
+        figure: &Figure,
+        pose: &mut Pose,
+        world: &Affine3,
+        dt: f32,
+    ) -> Result<StepReport, StepError> {
+        if !(dt >= 0.0 && dt.is_finite()) {
+            return Err(StepError::Time(dt));
+        }
+        self.fits(figure, pose)?;
+        let place = self.place(world)?;
+        pose.update();
+        self.pending += dt;
+        // Differences over less than a tenth of a millisecond say nothing of speeds; it is taken with the next.
+        if !self.started || self.pending >= 1e-4 {
+            // After a thousand seconds everything is at rest.
+            let dt = core::mem::take(&mut self.pending).min(1e3);
+            self.advance(figure, pose, &place, dt);
+        }
+        self.show(figure, pose, &place)
+    }
+
+    fn advance(&mut self, figure: &Figure, pose: &Pose, place: &Place, dt: f32) {
+        let first = !self.started;
+        let dt = if first { 0.0 } else { dt };
+        if first {
+            let base = self.base.unwrap_or(place.floor);
+            self.level = Spring { value: Vec3::Y * base, rate: Vec3::ZERO };
+            self.level_goal = self.level.value;
+        }
+        for (state, leg) in self.legs.iter_mut().zip(&figure.legs) {
+            let s = leg.sample(pose, Vec3::ZERO);
+            state.foot.track.push(sole(&s, place), dt);
+            // The axis about which the knee bends, in the thigh's frame, as the last five seconds have it.
+            let bend = math::rotate(math::conjugate(s.thigh), s.bend());
+            state.hinge = state.hinge * math::exp(-dt / 5.0) + bend * if first { 1e-2 } else { dt };
+        }
+        let pieces = math::ceil(dt.min(PIECES * PIECE) / PIECE - 1e-3).clamp(1.0, PIECES);
+        let h = dt / pieces;
+        for piece in 1..=pieces as usize {
+            let age = dt - h * piece as f32;
+            let age = if piece as f32 == pieces { 0.0 } else { age };
+            for i in 0..self.legs.len() {
+                let m = self.measures(figure, i, place);
+                let state = &mut self.legs[i];
+                let given = state.given.map(|[a, b]| a + (b - a) * (piece as f32 / pieces));
+                state.foot.advance(h, age, &m, given);
+                if first {
+                    state.foot.settle();
+                }
+            }
+            self.follow_feet(figure, place, age, h);
+        }
+        for (i, leg) in figure.legs.iter().enumerate() {
+            let m = self.measures(figure, i, place);
+            let hip = place.over_floor(pose.position(leg.thigh));
+            let state = &mut self.legs[i];
+            state.foot.follow(&m, hip);
+            state.given = state.given.map(|[_, now]| [now, now]);
+        }
+        self.started = true;
+    }
+
+    /// The body's floor goes with the feet that stand.
+    fn follow_feet(&mut self, figure: &Figure, place: &Place, age: f32, h: f32) {
+        // A foot in the air says a little about where the body should be; where none says anything, the ground does.
+        const SWINGING: f32 = 0.25;
+        const NOTHING: f32 = 1e-3;
+        let base = self.base.unwrap_or(place.floor);
+        let (mut sum, mut weight) = (NOTHING * base, NOTHING);
+        for (i, state) in self.legs.iter().enumerate() {
+            let m = self.measures(figure, i, place);
+            let w = state.foot.weight() * if state.foot.locked() { 1.0 } else { SWINGING };
+            sum += w * state.foot.offset(age, 0.0, &m).ankle.y;
+            weight += w;
+        }
+        let goal = Vec3::Y * (sum / weight);
+        if self.started {
+            let omega = core::f32::consts::TAU * self.settings.pelvis_rate;
+            if h > 0.0 {
+                self.level = self.level.towards(self.level_goal, goal, omega, h);
+            }
+        } else {
+            self.level = Spring { value: goal, rate: Vec3::ZERO };
+        }
+        self.level_goal = goal;
+    }
+
+    /// Carries the state out on the pose.
+    fn show(&mut self, figure: &Figure, pose: &mut Pose, place: &Place) -> Result<StepReport, StepError> {
+        let scale = place.scale * figure.height / 1.8;
+        let (mut high, mut low) = (f32::INFINITY, f32::NEG_INFINITY);
+        let back = place.world.inverse();
+        self.frames.clear();
+        let mut standing = 0;
+        for (i, leg) in figure.legs.iter().enumerate() {
+            let m = self.measures(figure, i, place);
+            let state = &self.legs[i];
+            let offset = state.foot.offset(0.0, 0.0, &m);
+            let weight = state.foot.weight();
+            standing += usize::from(state.foot.locked());
+            let model = leg.sample(pose, Vec3::ZERO);
+            let mut sample = model;
+            for p in [&mut sample.hip, &mut sample.knee, &mut sample.ankle] {
+                *p = place.over_floor(*p);
+            }
+            let ankle = state.foot.track.at(0.0).ankle + offset.ankle;
+            if weight > 1e-3 {
+                // A foot that fades out holds the pelvis less and less.
+                let slack = 2.0 * m.leg * (1.0 - weight) / weight;
+                high = high.min(highest(&sample, ankle, &self.settings) + slack);
+                low = low.max(lowest(&sample, ankle) - slack);
+            }
+            let turn = |v: Vec3| {
+                let world = math::slerp(Quat::IDENTITY, rotation(v), weight);
+                math::into_frame(&place.world.matrix3, world)
+            };
+            let bend = model.bend() + math::rotate(model.thigh, state.hinge.normalize_or_zero());
+            self.frames.push(FootFrame {
+                turn: turn(offset.turn),
+                toes: turn(offset.toes),
+                ankle,
+                // A leg that never was bent does not say where its knee points.
+                knee_way: if bend.length() > 1e-3 {
+                    model.knee_way(state.hinge.normalize_or_zero())
+                } else {
+                    Vec3::ZERO
+                },
+                clip_line: model.ankle - model.hip,
+                weight,
+            });
+        }
+        let ease = EASE * scale;
+        let level = soft_least(self.level.value.y, high, ease);
+        // Where a leg would be folded too far and another too long, the long one decides.
+        let level = soft_least(-soft_least(-level, -low, ease), high, ease);
+        let raise = level - place.floor;
+        for (state, frame) in self.legs.iter().zip(&mut self.frames) {
+            let kept = state.foot.track.at(0.0).ankle + Vec3::Y * level;
+            frame.ankle = back.transform_point3(kept + (frame.ankle - kept) * frame.weight);
+        }
+        self.backup.clear();
+        self.backup.push((figure.pelvis, *pose.local(figure.pelvis)));
+        for leg in &figure.legs {
+            let joints = [Some(leg.thigh), Some(leg.shin), Some(leg.foot), leg.toes];
+            self.backup.extend(joints.into_iter().flatten().map(|j| (j, *pose.local(j))));
+        }
+        let carry = back.transform_vector3(Vec3::Y * raise);
+        let mut missed = 0.0f32;
+        let applied = figure.apply(pose, carry, 0.0, &self.frames, |_, by| missed = missed.max(by));
+        if let Err(error) = applied {
+            for &(joint, local) in &self.backup {
+                pose.set_local(joint, local);
+            }
+            pose.update();
+            return Err(error.into());
+        }
+        Ok(StepReport { raise, out_of_reach: missed * place.scale, standing })
+    }
+}
+
+/// The pelvis comes to a limit along a curve that begins about this far from it, in metres for a figure of 1.8 m.
+const EASE: f32 = 0.01;
+
+/// The lesser of two, never more, and smooth where they cross.
+fn soft_least(value: f32, limit: f32, ease: f32) -> f32 {
+    if !limit.is_finite() {
+        return value;
+    }
+    let room = limit - value;
+    limit - 0.5 * (room + math::sqrt(room * room + 4.0 * ease * ease))
+}
+
+fn sole(sample: &super::FootSample, place: &Place) -> Sole {
+    let way = |v: Vec3| place.world.transform_vector3(v);
+    Sole {
+        ankle: place.over_floor(sample.ankle),
+        heel: way(sample.heel),
+        ball: way(sample.ball),
+        tip: way(sample.tip),
+    }
+}

@@ -1,0 +1,80 @@
+//! Critically damped springs, integrated exactly over any time.
+
+use glam::Vec3;
+
+use crate::math;
+
+/// A value and its rate a second, drawn by a critically damped spring.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct Spring {
+    /// The value.
+    pub value: Vec3,
+    /// Its rate, a second.
+    pub rate: Vec3,
+}
+
+impl Spring {
+    /// Where it is after `time` seconds (a few milliseconds before now as well) of being drawn to zero; `omega` is its
+    /// frequency in rad/s. x(t) = (a + b t) e^(-omega t) with a = x(0) and b = x'(0) + omega x(0).
+    pub fn after(&self, omega: f32, time: f32) -> Self {
+        let decay = math::exp(-omega * time);
+        // Past this nothing is left in f32, and b t could overflow.
+        if decay < 1e-30 {
+            return Self::default();
+        }
+        let b = self.rate + self.value * omega;
+        let value = (self.value + b * time) * decay;
+        Self { value, rate: b * decay - value * omega }
+    }
+
+    /// Where it is after `time` seconds of being drawn to a goal that goes in a straight line from `from` to `to`.
+    pub fn towards(&self, from: Vec3, to: Vec3, omega: f32, time: f32) -> Self {
+        if time <= 0.0 {
+            return *self;
+        }
+        // A spring runs behind a ramp by its rate times 2 / omega; relative to that it dies away.
+        let ramp = (to - from) / time;
+        let lag = ramp * (2.0 / omega);
+        let gap = Self { value: self.value - from + lag, rate: self.rate - ramp }.after(omega, time);
+        Self { value: gap.value + to - lag, rate: gap.rate + ramp }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Semi-implicit Euler in small steps, as an oracle.
+    fn euler(mut s: Spring, goal: impl Fn(f32) -> Vec3, omega: f32, time: f32) -> Spring {
+        const N: usize = 100_000;
+        let h = time / N as f32;
+        for i in 0..N {
+            let pull = (goal(i as f32 * h) - s.value) * (omega * omega) - s.rate * (2.0 * omega);
+            s.rate += pull * h;
+            s.value += s.rate * h;
+        }
+        s
+    }
+
+    #[test]
+    fn it_goes_as_the_equation_says() {
+        let s = Spring { value: Vec3::new(1.0, -0.2, 0.0), rate: Vec3::new(-3.0, 0.0, 2.0) };
+        let (a, b) = (Vec3::new(0.0, 1.0, 0.5), Vec3::new(0.3, 0.0, 0.5));
+        for (exact, by_steps) in [
+            (s.after(12.0, 0.2), euler(s, |_| Vec3::ZERO, 12.0, 0.2)),
+            (s.towards(a, b, 12.0, 0.2), euler(s, |t| a + (b - a) * (t / 0.2), 12.0, 0.2)),
+        ] {
+            assert!((exact.value - by_steps.value).length() < 1e-3, "{exact:?} {by_steps:?}");
+            assert!((exact.rate - by_steps.rate).length() < 1e-2, "{exact:?} {by_steps:?}");
+        }
+    }
+
+    #[test]
+    fn two_halves_make_a_whole_and_any_time_is_finite() {
+        let s = Spring { value: Vec3::X, rate: Vec3::Y };
+        let (whole, halves) = (s.after(25.0, 0.1), s.after(25.0, 0.05).after(25.0, 0.05));
+        assert!((whole.value - halves.value).length() < 1e-6);
+        assert_eq!(s.after(25.0, f32::MAX), Spring::default());
+        assert!(s.towards(Vec3::ZERO, Vec3::X, 25.0, 1e30).value.is_finite());
+    }
+}

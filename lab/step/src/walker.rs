@@ -1,0 +1,147 @@
+//! A clip that can be asked for any time: its figure, its loop, its travel.
+
+use std::path::Path;
+
+use sinew::{
+    JointId, Pose,
+    glam::{Affine3, Vec3},
+    ground::plant::{Figure, Leg, Sole, Survey, walk_heading},
+    motion::Clip,
+    rig::{Body, Hints},
+};
+use sinew_files::{Model, ReadOptions, sample};
+
+/// A clip of a file, or the sample.
+pub struct Case {
+    /// How the table calls it.
+    pub name: &'static str,
+    file: Option<&'static str>,
+    clip: Option<&'static str>,
+    scale: Option<f32>,
+}
+
+const fn case(
+    name: &'static str,
+    file: Option<&'static str>,
+    clip: Option<&'static str>,
+    scale: Option<f32>,
+) -> Case {
+    Case { name, file, clip, scale }
+}
+
+/// Metres a unit in the CMU clips.
+const CMU: Option<f32> = Some(0.056444);
+const KNIGHT: Option<&str> = Some("gltf/KayKit_Knight.glb");
+
+/// Every clip of the list.
+pub const CASES: &[Case] = &[
+    case("sample", None, None, None),
+    case("knight-walk", KNIGHT, Some("Walking_A"), None),
+    case("knight-run", KNIGHT, Some("Running_A"), None),
+    case("knight-back", KNIGHT, Some("Walking_Backwards"), None),
+    case("cesium-walk", Some("gltf/CesiumMan.gltf"), None, None),
+    case("mannequiny-run", Some("gltf/mannequiny.glb"), Some("run_root.001"), None),
+    case("cmu-walk", Some("bvh/cmu_12_01_walk.bvh"), None, CMU),
+    case("amc-run", Some("bvh/amc_02_03_run.bvh"), None, CMU),
+    case("m2m-squat", Some("gltf/m2m_human_sample-rig.glb"), None, None),
+];
+
+/// What walks.
+pub struct Walker {
+    /// The figure.
+    pub figure: Figure,
+    /// Its rest pose.
+    pub rest: Pose,
+    /// The clip.
+    pub clip: Clip,
+    survey: Survey,
+}
+
+impl Walker {
+    /// Reads one; none where the file is absent.
+    pub fn read(case: &Case, data: &Path) -> Result<Option<Self>, String> {
+        let model = match case.file.map(|f| data.join(f)) {
+            Some(path) if !path.exists() => return Ok(None),
+            Some(path) => {
+                let options = ReadOptions { scale: case.scale.unwrap_or(1.0), ..ReadOptions::default() };
+                Model::read(&path, &options).map_err(|e| e.to_string())?
+            }
+            None => sample::mannequin().map_err(|e| e.to_string())?,
+        };
+        let figure = figure(&model)?;
+        let clip = match case.clip {
+            Some(name) => model.clips.iter().find(|c| c.name() == name),
+            None => model.clips.first(),
+        };
+        let clip = clip.ok_or("no such clip")?.clone();
+        let rest = Pose::rest(&model.skeleton);
+        let survey = Survey::new(&figure, &clip, &rest, 1.0 / 120.0, 1, None);
+        let survey = survey.map_err(|e| e.to_string())?;
+        Ok(Some(Self { figure, rest, clip, survey }))
+    }
+
+    /// How long it walks, in seconds.
+    pub fn duration(&self) -> f64 {
+        f64::from(self.survey.cycle) * f64::from(self.survey.cycles)
+    }
+
+    /// The animation's frame at a time, and where the figure is in the world.
+    pub fn at(&self, time: f64, pose: &mut Pose) -> Affine3 {
+        let cycle = f64::from(self.survey.cycle);
+        let rounds = (time / cycle).floor().min(f64::from(self.survey.cycles - 1));
+        self.clip.sample(self.survey.start + (time - rounds * cycle) as f32, pose);
+        pose.update();
+        Affine3::from_translation(self.survey.travel * time as f32)
+    }
+
+    /// Under the pelvis where the walk begins, on the clip's floor.
+    pub fn start(&self) -> Vec3 {
+        self.survey.pelvis[0].with_y(self.survey.floor())
+    }
+
+    /// How far it goes.
+    pub fn length(&self) -> f32 {
+        (self.survey.pelvis[self.survey.len() - 1] - self.survey.pelvis[0]).with_y(0.0).length()
+    }
+
+    /// Which way.
+    pub fn heading(&self) -> Vec3 {
+        walk_heading(&self.survey)
+    }
+}
+
+/// The figure of a model: soles from the mesh in the bind pose, or without a mesh from the joints.
+fn figure(model: &Model) -> Result<Figure, String> {
+    let skeleton = &model.skeleton;
+    let mut bind = Pose::rest(skeleton);
+    for (joint, local) in skeleton.joints().zip(&model.bind) {
+        bind.set_local(joint, *local);
+    }
+    bind.update();
+    let hints = Hints { declared: &model.declared_roles, hips: None, feet: None };
+    let body = Body::find_with(&bind, &hints).map_err(|e| e.to_string())?;
+    let at = |j: JointId| bind.position(j);
+    let joints = body.legs.iter().flat_map(|l| skeleton.below(l.foot));
+    let floor = joints.map(|j| at(j).y).fold(f32::INFINITY, f32::min);
+    let mut legs = Vec::new();
+    for leg in &body.legs {
+        let length = (at(leg.shin) - at(leg.thigh)).length() + (at(leg.foot) - at(leg.shin)).length();
+        let skin = model.skin.iter().filter(|v| skeleton.is_below(v.joint, leg.foot));
+        let vertices: Vec<Vec3> = skin.map(|v| bind.model(v.joint).transform_point3(v.position)).collect();
+        let sole = if vertices.is_empty() {
+            let toes = leg.toes.ok_or("no toes")?;
+            let reach = |j: &JointId| (at(*j) - at(leg.foot)).with_y(0.0).length();
+            let end = skeleton.below(toes).max_by(|a, b| reach(a).total_cmp(&reach(b))).map_or(at(toes), at);
+            Sole::from_joints(&bind, leg.foot, toes, end, floor)
+        } else {
+            Sole::from_mesh(&bind, leg.foot, leg.toes, length, &vertices)
+        };
+        legs.push(Leg::new(leg.thigh, leg.shin, leg.foot, leg.toes, sole.ok_or("no sole")?));
+    }
+    let skin = model.skin.iter().map(|v| bind.model(v.joint).transform_point3(v.position).y);
+    let heights: Vec<f32> =
+        if model.skin.is_empty() { skeleton.joints().map(|j| at(j).y).collect() } else { skin.collect() };
+    let (low, high) =
+        heights.iter().fold((f32::INFINITY, f32::NEG_INFINITY), |(l, h), &y| (l.min(y), h.max(y)));
+    Figure::new(&bind, body.hips, legs, high - low).map_err(|e| e.to_string())
+}

@@ -38,7 +38,7 @@ pub fn picture(model: &Model, clip: Option<&Clip>, time: f32) -> Canvas {
         let time = time.clamp(clip.start(), clip.end());
         subtitle = format!("{} at {time:.2} s of {:.2} s", clip.name(), clip.end());
     }
-    let bind = model::bind_pose(model);
+    let bind = model.bind_pose();
     let body = Body::find(&bind, &model.declared_roles).ok();
     let figure = figure(model, &bind, body.as_ref());
     let named = named(model, &figure, body.as_ref());

@@ -19,16 +19,6 @@ pub fn read(path: &Path, units: &UnitArgs) -> Result<Model, Failure> {
     Ok(Model::read(path, &units.options(path)?)?)
 }
 
-/// The bind pose: where the mesh was made.
-pub fn bind_pose(model: &Model) -> Pose {
-    let mut pose = Pose::rest(&model.skeleton);
-    for (joint, local) in model.skeleton.joints().zip(&model.bind) {
-        pose.set_local(joint, *local);
-    }
-    pose.update();
-    pose
-}
-
 /// The parts of the body, with what the command line says of them. The outer error is a joint that does not exist.
 pub fn body(model: &Model, bind: &Pose, by_hand: &BodyArgs) -> Result<Result<Body, RoleError>, Failure> {
     let joint = |name: &String| lookup::joint(&model.skeleton, name);
@@ -48,19 +38,16 @@ pub fn skin<'a>(model: &'a Model, body: Option<&Body>) -> impl Iterator<Item = &
 
 /// Height of the body in metres, or without one of the whole model: of the mesh in the bind pose, or else of the joints.
 pub fn height(model: &Model, bind: &Pose, body: Option<&Body>) -> f32 {
-    let mesh = skin(model, body).map(|v| bind.model(v.joint).transform_point3(v.position).y);
-    let span = |(low, high): (f32, f32), y: f32| (low.min(y), high.max(y));
-    let none = (f32::INFINITY, f32::NEG_INFINITY);
-    let (mut low, mut high) = mesh.fold(none, span);
-    if low > high {
-        let joints = match body {
-            Some(body) => model.skeleton.subtree(body.hips),
-            None => 0..model.skeleton.len(),
-        };
-        let joints = joints.filter_map(|i| model.skeleton.joint(i));
-        (low, high) = joints.map(|j| bind.position(j).y).fold(none, span);
+    let skin = model.skin_points(bind);
+    if let Some(body) = body {
+        return body.height(bind, &skin);
     }
-    high - low
+    let mut heights: Vec<f32> = skin.iter().map(|(_, place)| place.y).collect();
+    if heights.is_empty() {
+        heights = model.skeleton.joints().map(|j| bind.position(j).y).collect();
+    }
+    let low = heights.iter().copied().fold(f32::INFINITY, f32::min);
+    heights.into_iter().fold(f32::NEG_INFINITY, f32::max) - low
 }
 
 /// What looks wrong with units and axes of a body.

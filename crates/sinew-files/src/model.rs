@@ -3,7 +3,7 @@
 use std::{path::Path, sync::Arc};
 
 use glam::Vec3;
-use sinew::{JointId, Skeleton, Transform, motion::Clip};
+use sinew::{JointId, Pose, Skeleton, Transform, motion::Clip};
 
 use crate::FileError;
 
@@ -103,5 +103,20 @@ impl Model {
             "bvh" => crate::bvh::read(path, options),
             _ => Err(FileError::Ending { path: path.into(), wanted: ".glb, .gltf, .vrm or .bvh" }),
         }
+    }
+
+    /// The bind pose: where the mesh was made.
+    pub fn bind_pose(&self) -> Pose {
+        let mut pose = Pose::rest(&self.skeleton);
+        for (joint, local) in self.skeleton.joints().zip(&self.bind) {
+            pose.set_local(joint, *local);
+        }
+        pose.update();
+        pose
+    }
+
+    /// The skinned mesh's vertices in model space as a pose has them, each carried by the joint that moves it most.
+    pub fn skin_points(&self, pose: &Pose) -> Vec<(JointId, Vec3)> {
+        self.skin.iter().map(|v| (v.joint, pose.model(v.joint).transform_point3(v.position))).collect()
     }
 }

@@ -29,7 +29,7 @@ struct Facts {
 /// Runs the subcommand.
 pub fn run(args: &InfoArgs) -> Result<(), Failure> {
     let model = model::read(&args.model, &args.units)?;
-    let bind = model::bind_pose(&model);
+    let bind = model.bind_pose();
     let body = model::body(&model, &bind, &args.body)?;
     // Feet that were given by hand and do not fit are what the user came for.
     if let (Err(error), true) = (&body, args.body.feet.is_some() || args.body.hips.is_some()) {

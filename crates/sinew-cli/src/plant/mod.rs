@@ -1,6 +1,5 @@
 //! `sinew plant`: a clip's feet planted on a ground, from a file to a file.
 
-mod figure;
 mod level;
 mod report;
 mod show;
@@ -12,7 +11,12 @@ use std::{
 };
 
 use glam::Vec3;
-use sinew::{Pose, ground::plant::Settings, motion::Clip, rig::Side};
+use sinew::{
+    Pose,
+    ground::plant::{Figure, Settings},
+    motion::Clip,
+    rig::Side,
+};
 use sinew_files::{Model, Source, UpAxis, build, gltf::Document, sample, write_whole};
 
 use crate::{
@@ -36,10 +40,10 @@ pub fn run(args: &PlantArgs) -> Result<(), Failure> {
     let level = Level::parse(&args.ground);
     check_outputs(args, &model, &level)?;
     let clip = choose_clip(&model, args.clip.as_deref())?;
-    let bind = model::bind_pose(&model);
+    let bind = model.bind_pose();
     let rest = Pose::rest(&model.skeleton);
     let body = body(&model, &bind, &args.body)?.map_err(Failure::work)?;
-    let mut figure = figure::figure(&model, &body, &bind).map_err(Failure::work)?;
+    let mut figure = Figure::of_body(&bind, &body, &model.skin_points(&bind)).map_err(Failure::work)?;
     for (side, leg) in Side::BOTH.into_iter().zip(figure.legs_mut()) {
         let outwards = if side == Side::Left { args.yaw_left } else { -args.yaw_right };
         leg.yaw = outwards.to_radians();

@@ -2,6 +2,8 @@
 
 use alloc::{string::String, vec::Vec};
 
+use glam::Vec3;
+
 use crate::{JointId, Pose};
 
 use super::{Role, RoleError, Side, Why, find};
@@ -135,5 +137,19 @@ impl Body {
     /// Why the role's joint was chosen.
     pub fn why(&self, role: Role) -> Option<&Why> {
         self.assigned.iter().find(|a| a.role == role).map(|a| &a.why)
+    }
+    /// Height in metres: of the vertices of `skin` that hang on the body, or where there are none, of its joints. Each vertex
+    /// comes with the joint that moves it most and its place in model space as `bind` has it. (A file may hold a level
+    /// beside its figure.)
+    pub fn height(&self, bind: &Pose, skin: &[(JointId, Vec3)]) -> f32 {
+        let skeleton = bind.skeleton();
+        let span = |(low, high): (f32, f32), y: f32| (low.min(y), high.max(y));
+        let none = (f32::INFINITY, f32::NEG_INFINITY);
+        let vertices = skin.iter().filter(|(joint, _)| skeleton.is_below(*joint, self.hips));
+        let (mut low, mut high) = vertices.map(|(_, place)| place.y).fold(none, span);
+        if low > high {
+            (low, high) = skeleton.below(self.hips).map(|j| bind.position(j).y).fold(none, span);
+        }
+        high - low
     }
 }

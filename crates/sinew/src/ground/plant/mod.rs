@@ -12,6 +12,7 @@ pub mod contact;
 mod footing;
 mod hermite;
 mod measure;
+mod of_body;
 mod plan;
 mod rig;
 mod settings;

@@ -79,6 +79,14 @@ pub enum RigError {
         /// Its length in metres.
         length: f32,
     },
+    /// There is no telling where a foot's sole is.
+    #[error("foot `{foot}`: {what}")]
+    NoSole {
+        /// Name of the foot's joint.
+        foot: String,
+        /// What is missing.
+        what: &'static str,
+    },
     /// A number is outside its range.
     #[error("{what} of the leg `{thigh}` must be {range}, not {value}")]
     OutOfRange {

@@ -1,0 +1,44 @@
+//! From a body's roles and its skin to a figure that can be planted.
+
+use alloc::{borrow::ToOwned, vec::Vec};
+
+use glam::Vec3;
+
+use super::{Figure, Leg, RigError, Sole};
+use crate::{JointId, Pose, Skeleton, rig};
+
+impl Figure {
+    /// The figure of a body whose roles are known. `bind` is the pose that the mesh was made in; `skin` holds the mesh's
+    /// vertices, each with the joint that moves it most and its place in model space as `bind` has it.
+    ///
+    /// Soles are taken from the vertices of the feet, or where there are none, from their joints: the heel below the ankle,
+    /// the ball below the toe joint, the floor below the lowest joint of both feet.
+    pub fn of_body(bind: &Pose, body: &rig::Body, skin: &[(JointId, Vec3)]) -> Result<Self, RigError> {
+        let skeleton: &Skeleton = bind.skeleton();
+        let at = |j: JointId| bind.position(j);
+        let joints = body.legs.iter().flat_map(|l| skeleton.below(l.foot));
+        let floor = joints.map(|j| at(j).y).fold(f32::INFINITY, f32::min);
+        let mut legs = Vec::new();
+        for leg in &body.legs {
+            let no_sole = |what| RigError::NoSole { foot: skeleton.name(leg.foot).to_owned(), what };
+            let length = (at(leg.shin) - at(leg.thigh)).length() + (at(leg.foot) - at(leg.shin)).length();
+            let of_foot = skin.iter().filter(|(joint, _)| skeleton.is_below(*joint, leg.foot));
+            let vertices: Vec<Vec3> = of_foot.map(|&(_, place)| place).collect();
+            let sole = if !vertices.is_empty() {
+                Sole::from_mesh(bind, leg.foot, leg.toes, length, &vertices)
+                    .ok_or_else(|| no_sole("its mesh has no length on the floor"))?
+            } else {
+                let toes = leg.toes.ok_or_else(|| {
+                    no_sole("it has neither a mesh nor a toe joint, so there is no telling where its sole is")
+                })?;
+                let reach = |p: Vec3| (p - at(leg.foot)).with_y(0.0).length();
+                let ends = skeleton.below(toes).map(at);
+                let end = ends.max_by(|a, b| reach(*a).total_cmp(&reach(*b))).unwrap_or(at(toes));
+                Sole::from_joints(bind, leg.foot, toes, end, floor)
+                    .ok_or_else(|| no_sole("its toe joint is straight below the ankle"))?
+            };
+            legs.push(Leg::new(leg.thigh, leg.shin, leg.foot, leg.toes, sole));
+        }
+        Self::new(bind, body.hips, legs, body.height(bind, skin))
+    }
+}

@@ -33,6 +33,8 @@ pub struct Pose {
     skeleton: Arc<Skeleton>,
     local: Vec<Transform>,
     model: Vec<Affine3>,
+    /// See [`Pose::extent`].
+    extent: Vec<f32>,
     /// Joints whose local transform changed after `model` was computed.
     marked: Vec<bool>,
     /// Place of the first marked joint; the joint count where none is.
@@ -48,6 +50,7 @@ impl Pose {
             skeleton: skeleton.clone(),
             local,
             model: alloc::vec![Affine3::IDENTITY; count],
+            extent: alloc::vec![0.0; count],
             marked: alloc::vec![true; count],
             first: 0,
         };
@@ -106,6 +109,7 @@ impl Pose {
     pub fn copy_from(&mut self, other: &Pose) {
         self.local.copy_from_slice(&other.local);
         self.model.copy_from_slice(&other.model);
+        self.extent.copy_from_slice(&other.extent);
         self.marked.copy_from_slice(&other.marked);
         self.first = other.first;
     }
@@ -131,10 +135,13 @@ impl Pose {
             for k in i..end {
                 let local = self.local[k].to_affine();
                 let parent = self.skeleton.joint(k).and_then(|j| self.skeleton.parent(j));
-                self.model[k] = match parent {
-                    Some(p) => compose(&self.model[p.index()], &local),
-                    None => local,
+                let (model, above) = match parent {
+                    Some(p) => (compose(&self.model[p.index()], &local), self.extent[p.index()]),
+                    None => (local, 0.0),
                 };
+                let at = model.translation.abs();
+                self.extent[k] = above.max(at.x).max(at.y).max(at.z);
+                self.model[k] = model;
                 self.marked[k] = false;
             }
             i = end;
@@ -181,6 +188,14 @@ impl Pose {
     #[inline]
     pub fn position(&self, joint: JointId) -> Vec3 {
         self.model(joint).translation
+    }
+
+    /// The largest coordinate, without its sign, of the places in model space of the joint and of all above it, as of the last
+    /// [`Pose::update`]. What f32 makes of a joint's place is uncertain by some 1e-7 of this, however near to the origin the
+    /// joint itself is.
+    #[inline]
+    pub fn extent(&self, joint: JointId) -> f32 {
+        self.extent[joint.index()]
     }
 
     /// The joint's rotation in model space, free of scale (a mirrored frame counts as a negative uniform scale).

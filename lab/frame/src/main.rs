@@ -35,7 +35,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let data = std::env::var("SINEW_DATA")
         .unwrap_or_else(|_| concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data").into());
     for (file, clip) in
-        [("KayKit_Knight.glb", "Walking_A"), ("mannequiny.glb", "run_root.001"), ("CesiumMan.gltf", "")]
+        [("KayKit_Knight.glb", "Walking_A"), ("mannequiny.glb", "run_root.001"), ("CesiumMan.gltf", "animation0")]
     {
         let path = Path::new(&data).join("gltf").join(file);
         if !path.exists() {

@@ -3,7 +3,7 @@
 use glam::{Quat, Vec3};
 
 use super::{
-    arc::{arc, largest, max, to_unit, twist_towards},
+    arc::{FADE, arc, largest, max, to_unit, twist_towards},
     check, partial,
 };
 use crate::{JointId, Pose, Report, SolveError, Status, math};
@@ -146,6 +146,44 @@ impl Aim {
         check::turnable(pose, self.joint)?;
         pose.update();
 
+        let mut report = Report::default();
+        let (mut way, mut ray) = self.seen(pose, target)?;
+        let mut by;
+        loop {
+            let turn;
+            (turn, by) = aim_ray(&ray, way);
+            if self.weight <= 0.0 || !self.moves(pose, target, &ray, way, turn) {
+                break;
+            }
+            let part = self.weight < 1.0;
+            let turn = if part { partial::partial_swing_twist(turn, ray.axis, self.weight) } else { turn };
+            pose.turn(self.joint, turn);
+            pose.update();
+            report.iterations += 1;
+            // What rounding leaves of a wide turn is turned once more, so that solving again finds nothing to do. An up
+            // direction that fades out is followed in part, once.
+            let fades = ray.up.is_some_and(|(_, wanted)| sine(wanted, way) < 1.01 * FADE);
+            if part || fades || report.iterations == 3 {
+                break;
+            }
+            let Ok(seen) = self.seen(pose, target) else { break };
+            (way, ray) = seen;
+        }
+        if by > 1e-6 * (math::sqrt(way.length_squared()) + math::sqrt(ray.offset.length_squared())) {
+            report.status = Status::Unreachable { by };
+        }
+        let frame = pose.model(self.joint);
+        let m = direction(frame.matrix3 * direction(self.axis));
+        let to = target - frame.transform_point3(self.offset);
+        let along = to.dot(m);
+        let off = (to - m * along).length();
+        report.position_residual = if along >= 0.0 { off } else { to.length() }.min(f32::MAX);
+        report.rotation_residual = math::atan2(off, along);
+        Ok(report)
+    }
+
+    /// The way to the target and the ray, seen from the joint as it stands.
+    fn seen(&self, pose: &Pose, target: Vec3) -> Result<(Vec3, Ray), SolveError> {
         let frame = pose.model(self.joint);
         let axis = direction(frame.matrix3 * direction(self.axis));
         if axis == Vec3::ZERO {
@@ -160,35 +198,37 @@ impl Aim {
         let way = target - frame.translation;
         check::finite("the way to the target", way)?;
         check::finite("the offset in model space", ray.offset)?;
-        let (mut turn, by) = aim_ray(&ray, way);
-        if self.weight < 1.0 {
-            turn = partial::partial_swing_twist(turn, axis, self.weight);
-        }
-        let mut report = Report::default();
-        // Half the angle that the rounding of rotations and of places amounts to: a smaller turn would only stir the bits.
-        let places = largest(target) / largest(way).max(f32::MIN_POSITIVE);
-        let rounding = (5e-7 + 4e-7 * places).min(1e-3);
+        Ok((way, ray))
+    }
+
+    /// Whether a turn is more than rounding: a smaller one would only stir the bits.
+    ///
+    /// Half the angle that rounding amounts to is that of rotations, and that of places (as uncertain as the furthest of
+    /// them) over the way. A ray that starts beside the joint meets the target's distance x where s = -o.m + sqrt(x^2 - r^2):
+    /// o and s are longer than their sum, and the root's rounding grows as r over it.
+    fn moves(&self, pose: &Pose, target: Vec3, ray: &Ray, way: Vec3, turn: Quat) -> bool {
+        let far = largest(way).max(f32::MIN_POSITIVE);
+        let places = largest(target).max(pose.extent(self.joint)) / far;
+        let o = ray.offset * (1.0 / far);
+        let (x2, o2, along) = ((way * (1.0 / far)).length_squared(), o.length_squared(), o.dot(ray.axis));
+        let (r2, root2) = (o2 - along * along, x2 + along * along - o2);
+        let steep = if root2 > 0.0 { math::sqrt(max(r2, 0.0) / root2) } else { 0.0 };
+        let grown = 1.0 + math::sqrt(o2) + steep;
+        // Beyond a thousandth of a radian the joint would visibly not follow.
+        let rounding = ((5e-7 + 4e-7 * places) * grown).min(1e-3);
         let v = Vec3::new(turn.x, turn.y, turn.z);
         let roll = v.dot(direction(way));
-        // The roll follows directions that may lie ten degrees from the axis, which magnifies their rounding six times.
-        let moves = v.length_squared() - roll * roll > rounding * rounding || roll.abs() > 6.0 * rounding;
-        if moves && self.weight > 0.0 {
-            pose.turn(self.joint, turn);
-            pose.update();
-            report.iterations = 1;
-        }
-        if by > 1e-6 * (math::sqrt(way.length_squared()) + math::sqrt(ray.offset.length_squared())) {
-            report.status = Status::Unreachable { by };
-        }
-        let frame = pose.model(self.joint);
-        let m = direction(frame.matrix3 * direction(self.axis));
-        let to = target - frame.transform_point3(self.offset);
-        let along = to.dot(m);
-        let off = (to - m * along).length();
-        report.position_residual = if along >= 0.0 { off } else { to.length() }.min(f32::MAX);
-        report.rotation_residual = math::atan2(off, along);
-        Ok(report)
+        // The roll follows two directions, whose rounding grows by one over their sines to the axis.
+        let spread = ray.up.map_or(1.0, |(own, wanted)| {
+            1.0 + 1.0 / sine(math::rotate(turn, own), way) + 1.0 / sine(wanted, way)
+        });
+        v.length_squared() - roll * roll > rounding * rounding || roll.abs() > spread * rounding
     }
+}
+
+/// Sine of the angle between two directions, at least a thousandth.
+fn sine(a: Vec3, b: Vec3) -> f32 {
+    math::sqrt(direction(a).cross(direction(b)).length_squared()).max(1e-3)
 }
 
 /// The vector at unit length, zero for zero, at any scale.

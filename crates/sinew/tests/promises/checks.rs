@@ -141,7 +141,8 @@ pub fn repeats<S: Subject>(rig: &Rig, goal: Vec3, other: Vec3) {
 pub fn keeps_what_is_there<S: Subject>(rig: &Rig, goal: Vec3) {
     let solver = S::new(rig);
     let mut pose = rig.pose.clone();
-    if let Some(met) = solver.met(&rig.pose) {
+    // Where places are this coarse beside the limb, no goal is known to be met.
+    if let Some(met) = solver.met(&rig.pose).filter(|_| rig.rounding < 1e-4 * rig.length) {
         solver.solve(&mut pose, met, 1.0).unwrap();
         assert!(
             same_bits(&pose, &rig.pose),
@@ -157,12 +158,6 @@ pub fn keeps_what_is_there<S: Subject>(rig: &Rig, goal: Vec3) {
     solver.solve(&mut pose, goal, 1.0).unwrap();
     let once = pose.clone();
     let report = solver.solve(&mut pose, goal, 1.0).unwrap();
-    // A deep rig with many scales may round by more than a solver takes for being there; then it mends a little.
-    let missed = solver.objective(&once, goal) - solver.out_of_reach(&rig.pose, goal);
-    if missed > 4e-7 * way.min(rig.length) {
-        assert!(turned(&pose, &once) < 1e-3);
-        return;
-    }
     assert!(
         same_bits(&pose, &once),
         "solving again moved the pose by {:e} (limb {:e}, rounding {:e}): {report:?}",

@@ -91,7 +91,9 @@ impl Rig {
     pub fn new(pose: Pose, root: JointId, middle: JointId, tip: JointId) -> Self {
         let at = [root, middle, tip].map(|j| judge::position(&pose, j));
         let length = judge::length(judge::sub(at[1], at[0])) + judge::length(judge::sub(at[2], at[1]));
-        let far = at.iter().map(|p| judge::length(*p)).fold(0.0, f64::max);
+        // A place is a sum of offsets: it rounds with the largest of its partial sums, the places of the joints above it.
+        let above = pose.skeleton().ancestors(tip).map(|j| judge::position(&pose, j));
+        let far = above.chain(at).map(judge::length).fold(0.0, f64::max);
         Self { pose, root, middle, tip, length, rounding: 1e-6 * far }
     }
 

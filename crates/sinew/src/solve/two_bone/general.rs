@@ -47,7 +47,7 @@ pub(super) fn solve(at: &Points, goal: Vec3, pole: Pole, bend: &Bend) -> Turns {
     let e = u + v;
     let el = math::sqrt(e.length_squared());
     let (aim, al) = if x > TINY * straight { (g, gl) } else { (e, el) };
-    let rounding = rounding(at, goal, straight, k);
+    let rounding = rounding(at, goal, straight, k, bend);
     let there = al > 0.0 && (e - aim * (d / al)).length_squared() <= rounding * rounding;
 
     // Half the flexion that gives d, as a cosine and a sine of one common length (cosine rule, factored).

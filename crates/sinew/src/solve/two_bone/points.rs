@@ -35,12 +35,15 @@ pub struct Bend {
     pub soft: f32,
     /// Radians of flexion that remain, 0 to pi.
     pub min_flexion: f32,
+    /// By how much the places are uncertain, in metres, beyond what their own numbers tell: as they come out of a pose, a
+    /// few roundings of [`Pose::extent`](crate::Pose::extent). A limb this near to its goal is left as it is.
+    pub uncertain: f32,
 }
 
 impl Bend {
     /// Nothing is known and nothing asked for.
     pub const FREE: Self =
-        Self { hinge: None, side: BendSide::Keep, swivel: 0.0, soft: 0.0, min_flexion: 0.0 };
+        Self { hinge: None, side: BendSide::Keep, swivel: 0.0, soft: 0.0, min_flexion: 0.0, uncertain: 0.0 };
 }
 
 /// What [`solve_points`] found.
@@ -276,11 +279,11 @@ fn flips(c: Vec3, bend: &Bend) -> bool {
     }
 }
 
-/// What the places' own rounding amounts to (in lengths scaled by `k`): nearer to a goal than this is not nearer.
+/// What the places' rounding amounts to (in lengths scaled by `k`): nearer to a goal than this is not nearer.
 #[inline]
-pub(super) fn rounding(at: &Points, goal: Vec3, straight: f32, k: f32) -> f32 {
+pub(super) fn rounding(at: &Points, goal: Vec3, straight: f32, k: f32, bend: &Bend) -> f32 {
     let places = largest(at.root).max(largest(at.tip)).max(largest(goal).min(1e6 / k));
-    7e-7 * straight + 3e-7 * k * places
+    7e-7 * straight + 3e-7 * k * places + k * bend.uncertain
 }
 
 /// The distance that a limb with the bones `a` and `b` goes to for a goal at `x`.

@@ -21,8 +21,9 @@ impl Figure {
         feet: &[FootFrame],
         mut missed: impl FnMut(usize, f32),
     ) -> Result<(), SolveError> {
-        // What the clip has for feet and toes, before anything moves.
-        let at = pose.position(self.pelvis) + carry + Vec3::Y * raise;
+        // The pelvis goes with the feet: where no foot is planted, it stays as the clip has it.
+        let share = self.legs.iter().map(|leg| leg.position_weight.clamp(0.0, 1.0)).fold(0.0, f32::max);
+        let at = pose.position(self.pelvis) + carry + Vec3::Y * (raise * share);
         pose.set_position(self.pelvis, at);
         pose.update();
         for (i, (leg, frame)) in self.legs.iter().zip(feet).enumerate() {

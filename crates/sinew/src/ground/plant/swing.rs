@@ -75,9 +75,12 @@ impl<'a> Swing<'a> {
     fn hold_back(&self, beam: &mut Beam, frames: &mut [FootFrame], base: &[f32]) {
         let count = frames.len();
         let last = self.step * count.saturating_sub(1) as f32;
-        for pair in self.standing.windows(2) {
-            let (from, to) = (pair[0].to, pair[1].from);
-            let index = |t: f32| ((t.min(last) / self.step) as usize).min(count - 1);
+        // Every stretch in the air: before the first stance, between two, after the last.
+        for k in 0..=self.standing.len() {
+            let before = k.checked_sub(1).and_then(|k| self.standing.get(k)).map(|s| s.to);
+            let after = self.standing.get(k).map(|s| s.from);
+            let (from, to) = (before.unwrap_or(f32::NEG_INFINITY), after.unwrap_or(f32::INFINITY));
+            let index = |t: f32| ((t.clamp(0.0, last) / self.step) as usize).min(count - 1);
             let way = (frames[index(to + self.step)].ankle - frames[index(from)].ankle).with_y(0.0);
             let Some(ahead) = way.try_normalize() else { continue };
             for leaving in [true, false] {

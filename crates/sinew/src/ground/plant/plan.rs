@@ -157,6 +157,10 @@ impl Plan {
             Swing::new(search, &survey.feet[foot], survey.step, &all[foot]).clear(&mut feet[foot], &base);
         }
         let pelvis = planner.pelvis(&feet, &all, true);
+        for foot in 0..feet.len() {
+            let swing = Swing::new(search, &survey.feet[foot], survey.step, &all[foot]);
+            swing.let_down(&mut feet[foot], &base, &pelvis);
+        }
         for (foot, frames) in feet.iter_mut().enumerate() {
             planner.let_go(foot, frames, &pelvis);
         }

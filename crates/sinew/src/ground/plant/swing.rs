@@ -7,6 +7,7 @@ use glam::Vec3;
 use super::{
     FootFrame, FootSample, Interval, Planted, Search,
     beam::{Beam, Wish},
+    plan::lowest,
     survey::FootCurve,
 };
 use crate::math;
@@ -70,6 +71,24 @@ impl<'a> Swing<'a> {
         self.settle(&mut beam, &lift, |i, lift| frames[i].ankle.y += lift);
     }
 
+    /// Lets a foot down as far as its clearance allows where the body has sunk onto it and the knee would fold further than
+    /// knees do. `pelvis` is the raise of the pelvis at each sample.
+    pub(super) fn let_down(&self, frames: &mut [FootFrame], base: &[f32], pelvis: &[f32]) {
+        let wishes: Vec<Wish> = frames
+            .iter()
+            .enumerate()
+            .map(|(i, frame)| {
+                if self.is_pinned(i) {
+                    return Wish::fixed(0.0);
+                }
+                let need = lowest(&self.curve.samples[i], frame.ankle) - pelvis[i];
+                let clear = self.clearance(i, frame, base[i]).max(0.0);
+                Wish { target: 0.0, weight: 1.0, low: need.max(0.0).min(clear) as f64, high: clear as f64 }
+            })
+            .collect();
+        self.settle(&mut Beam::default(), &wishes, |i, by| frames[i].ankle.y -= by);
+    }
+
     /// Where a foot would have to be lifted faster than a leg lifts, it is kept from what lies in its way instead: it goes
     /// forward later when it leaves the ground before a riser, and sooner when it comes down past an edge.
     fn hold_back(&self, beam: &mut Beam, frames: &mut [FootFrame], base: &[f32]) {
@@ -124,13 +143,18 @@ impl<'a> Swing<'a> {
             .iter()
             .enumerate()
             .map(|(i, frame)| {
-                let time = i as f32 * self.step;
-                if self.standing.iter().any(|s| time >= s.from - self.step && time <= s.to + self.step) {
+                if self.is_pinned(i) {
                     return Wish::fixed(0.0);
                 }
                 Wish { target: 0.0, weight: 1.0, low: least(i, frame).max(0.0) as f64, high: f64::INFINITY }
             })
             .collect()
+    }
+
+    /// Whether the foot stands at a sample, or next to it.
+    fn is_pinned(&self, i: usize) -> bool {
+        let time = i as f32 * self.step;
+        self.standing.iter().any(|s| time >= s.from - self.step && time <= s.to + self.step)
     }
 
     fn settle(&self, beam: &mut Beam, wishes: &[Wish], mut apply: impl FnMut(usize, f32)) {
@@ -157,6 +181,17 @@ impl<'a> Swing<'a> {
     }
 
     fn shortfall(&self, i: usize, frame: &FootFrame, base: f32) -> Shortfall {
+        let worst = self.worst(i, frame, base);
+        if worst.need > 0.0 { worst } else { Shortfall::default() }
+    }
+
+    /// How far the foot could go down.
+    fn clearance(&self, i: usize, frame: &FootFrame, base: f32) -> f32 {
+        let worst = self.worst(i, frame, base);
+        if worst.need.is_finite() { -worst.need } else { 0.0 }
+    }
+
+    fn worst(&self, i: usize, frame: &FootFrame, base: f32) -> Shortfall {
         let time = i as f32 * self.step;
         let scale = self.search.scale;
         let clearance = self.search.settings.clearance * scale;
@@ -170,7 +205,7 @@ impl<'a> Swing<'a> {
         let own = self.curve.heel_heights[i].min(self.curve.ball_heights[i]);
         let keep = (clearance * ramp).min(own) - give * (1.0 - ramp);
         let (_, forward) = sides(frame);
-        let mut worst = Shortfall::default();
+        let mut worst = Shortfall { need: f32::NEG_INFINITY, ahead: 0.0 };
         let tip = sample.ball + math::rotate(frame.toes, sample.tip - sample.ball);
         let along = |s: f32| sample.heel.lerp(sample.ball, s);
         for point in [sample.heel, along(0.25), along(0.5), along(0.75), sample.ball, tip] {

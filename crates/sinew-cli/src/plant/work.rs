@@ -98,39 +98,58 @@ pub enum WorkError {
     Plant(#[from] sinew::ground::plant::PlantError),
 }
 
+/// The most keys a second.
+const MOST_KEYS: f32 = 240.0;
+
+/// How far the lines between keys may carry a standing foot, in metres.
+const MOST_SAG: f32 = 0.003;
+
 /// Keys a second of a planted clip: those of the clip's densest track, as often as it takes to be thirty or more, so that
 /// each key of the clip is a key of the planted one.
 pub fn key_rate(clip: &Clip) -> f32 {
     const LEAST: f32 = 30.0;
-    const MOST: f32 = 240.0;
     let own = clip.key_rate();
     if own <= 0.0 {
         return LEAST;
     }
     // A hair less, so that 30.000002 and 29.999998 are both thirty.
-    (own * (LEAST / own - 1e-3).ceil().max(1.0)).min(MOST)
+    (own * (LEAST / own - 1e-3).ceil().max(1.0)).min(MOST_KEYS)
 }
 
 /// Plants a clip. `each` is called after each key with its number and how many there are.
 pub fn plant(task: &Task<'_>, name: &str, each: impl Fn(usize, usize)) -> Result<Done, WorkError> {
     let Task { figure, rest, clip, settings, .. } = task;
-    let began = Instant::now();
-    let rate = key_rate(clip);
-    let per_key = (60.0 / rate).ceil() as usize;
-    let step = 1.0 / (rate * per_key as f32);
-    let survey = Survey::new(figure, clip, rest, step, per_key, task.repeat)?;
-    let walk = walk(figure, &survey);
-    let mesh = task.level.mesh(&walk, task.ground_scale, task.ground_at, task.ground_up)?;
-    let ground = MeshGround::new(mesh)?;
-    let plan = Plan::from_survey(figure, survey, &ground, settings)?;
-    let plan_micros = began.elapsed().as_secs_f64() * 1e6;
-    let began = Instant::now();
-    let keys = plan.keys();
-    let planted = plan.bake(figure, clip, rest, name, |key, _| each(key + 1, keys))?;
-    let frame_micros = began.elapsed().as_secs_f64() * 1e6 / planted.times.len() as f64;
+    let mut rate = key_rate(clip);
+    let mut ground = None;
+    // A fast foot is carried off its place by the straight lines between its keys: then there are twice as many.
+    let (ground, plan, planted, plan_micros, frame_micros) = loop {
+        let began = Instant::now();
+        let per_key = (60.0 / rate).ceil() as usize;
+        let step = 1.0 / (rate * per_key as f32);
+        let survey = Survey::new(figure, clip, rest, step, per_key, task.repeat)?;
+        let mesh = match ground.take() {
+            Some(ground) => ground,
+            None => {
+                let walk = walk(figure, &survey);
+                MeshGround::new(task.level.mesh(&walk, task.ground_scale, task.ground_at, task.ground_up)?)?
+            }
+        };
+        let plan = Plan::from_survey(figure, survey, &mesh, settings)?;
+        let plan_micros = began.elapsed().as_secs_f64() * 1e6;
+        let began = Instant::now();
+        let keys = plan.keys();
+        let planted = plan.bake(figure, clip, rest, name, |key, _| each(key + 1, keys))?;
+        let frame_micros = began.elapsed().as_secs_f64() * 1e6 / planted.times.len() as f64;
+        if plan.sag(figure, &planted, rest) <= MOST_SAG || 2.0 * rate > MOST_KEYS {
+            break (mesh, plan, planted, plan_micros, frame_micros);
+        }
+        rate *= 2.0;
+        ground = Some(mesh);
+    };
 
     let search = search(task, &ground);
-    let key_step = step * per_key as f32;
+    let per_key = plan.per_key;
+    let key_step = plan.survey.step * per_key as f32;
     let base: Vec<f32> = plan.base.iter().copied().step_by(per_key).collect();
     let claims = claims(&plan);
     let floor = plan.survey.floor();

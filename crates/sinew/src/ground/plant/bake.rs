@@ -119,4 +119,39 @@ impl Plan {
         }
         Ok(PlantedClip { clip: baker.finish(name, &skeleton)?, times, feet, out_of_reach })
     }
+
+    /// How far a player of linear keys carries a standing heel or ball away from where the plan has it, at the worst, half-way
+    /// between keys (in metres). 0 where the plan has no samples between keys to compare with.
+    pub fn sag(&self, figure: &Figure, planted: &PlantedClip, rest: &Pose) -> f32 {
+        if !self.per_key.is_multiple_of(2) {
+            return 0.0;
+        }
+        let mut pose = rest.clone();
+        let key = self.per_key as f32 * self.survey.step;
+        let mut worst = 0.0f32;
+        for k in 1..self.keys() {
+            let i = k * self.per_key - self.per_key / 2;
+            let time = i as f32 * self.survey.step;
+            let near = |p: &super::Planted| {
+                p.footing.is_ok() && time >= p.stance.time.from - key && time <= p.stance.time.to + key
+            };
+            if !self.stances.iter().flatten().any(near) {
+                continue;
+            }
+            planted.clip.sample(time, &mut pose);
+            pose.update();
+            for (foot, leg) in figure.legs.iter().enumerate() {
+                if !self.stances[foot].iter().any(near) {
+                    continue;
+                }
+                let (now, frame) = (leg.sample(&pose, Vec3::ZERO), &self.feet[foot][i]);
+                let source = &self.survey.feet[foot].samples[i];
+                for (now, planned) in [(now.heel_at(), source.heel), (now.ball_at(), source.ball)] {
+                    let planned = frame.ankle + crate::math::rotate(frame.turn, planned);
+                    worst = worst.max((planned.y - now.y).abs());
+                }
+            }
+        }
+        worst
+    }
 }

@@ -10,7 +10,7 @@ use super::{
     beam::{Beam, Wish},
     contact::Limits,
     footing::heading,
-    hermite::{SETTLE, State, quintic},
+    hermite::{State, quintic},
     stance::{Stance, stances},
     survey::Sampled,
     swing::Swing,
@@ -98,6 +98,9 @@ pub struct Plan {
     pub per_key: usize,
 }
 
+/// Seconds in which a foot without a footing to come from or go to takes the body's height: most of a swing.
+const ALONE: f32 = 0.35;
+
 /// Samples a second, at least, at which contacts are looked for and swings are cleared.
 const SAMPLE_RATE: f32 = 60.0;
 
@@ -160,6 +163,7 @@ impl Plan {
         for foot in 0..feet.len() {
             let swing = Swing::new(search, &survey.feet[foot], survey.step, &all[foot]);
             swing.let_down(&mut feet[foot], &base, &pelvis);
+            swing.pull_in(&mut feet[foot], &pelvis);
         }
         for (foot, frames) in feet.iter_mut().enumerate() {
             planner.let_go(foot, frames, &pelvis);
@@ -195,6 +199,11 @@ impl Offset {
             ankle: twist.ankle - clip.ankle,
             toes: math::rotation_vector(toes),
         }
+    }
+
+    /// What stays of it while the foot has no footing to come from or go to.
+    fn in_the_air(&self) -> Self {
+        Self { ankle: self.ankle.with_y(0.0), ..Self::default() }
     }
 
     fn map2(a: Self, b: Self, f: impl Fn(Vec3, Vec3) -> Vec3) -> Self {
@@ -318,14 +327,16 @@ impl Planner<'_> {
                         let span = a.0.time.from - b.0.time.to;
                         between((bo, br), (ao, ar), span, time - b.0.time.to)
                     }
-                    // Before the first footing and after the last one the displacement stays, only its rate dies away.
+                    // Before the first footing and after the last one the foot goes with the body, where it is seen from above
+                    // as it is at the footing.
                     (None, Some(&b), None) => {
                         let (o, r) = leave(b);
-                        between((o, r), (o, Offset::default()), SETTLE, time - b.0.time.to)
+                        between((o, r), (o.in_the_air(), Offset::default()), ALONE, time - b.0.time.to)
                     }
                     (None, None, Some(&a)) => {
                         let (o, r) = enter(a);
-                        between((o, Offset::default()), (o, r), SETTLE, SETTLE - (a.0.time.from - time))
+                        let air = (o.in_the_air(), Offset::default());
+                        between(air, (o, r), ALONE, ALONE - (a.0.time.from - time))
                     }
                     // A foot that never stands goes with the body.
                     (None, None, None) => Offset::default(),
@@ -361,6 +372,8 @@ impl Planner<'_> {
         // and while no foot stands, next to nothing, so that a flight goes from push-off to landing in one bow.
         const SWINGING: f64 = 0.25;
         const FLIGHT: f64 = 0.05;
+        // Share of the leg, a second in the air, by which the body need not come down to a foot in the air.
+        const SLACK: f32 = 0.6;
         let settings = self.search.settings;
         let wishes: Vec<Wish> = (0..self.survey.len())
             .map(|i| {
@@ -375,7 +388,15 @@ impl Planner<'_> {
                     sum += w * (frame.ankle.y - sample.ankle.y) as f64;
                     weight += w;
                     if in_reach && frame.weight > 0.5 {
-                        high = high.min(highest(sample, frame.ankle, settings));
+                        // A foot in the air comes to the body rather than the body to it, the more so the longer it has
+                        // been, or will be, in the air.
+                        let away = planted
+                            .iter()
+                            .filter(|p| p.footing.is_ok())
+                            .map(|p| (p.stance.time.from - time).max(time - p.stance.time.to))
+                            .fold(f32::INFINITY, f32::min);
+                        let slack = (SLACK * (away - 0.05)).clamp(0.0, 1.0) * self.search.leg;
+                        high = high.min(highest(sample, frame.ankle, settings) + slack);
                         low = low.max(lowest(sample, frame.ankle));
                     }
                 }
@@ -405,11 +426,16 @@ impl Planner<'_> {
     }
 }
 
-/// The highest raise of the pelvis at which the leg still reaches `ankle` with the flexion it must keep.
-pub(super) fn highest(clip: &FootSample, ankle: Vec3, settings: &Settings) -> f32 {
+/// How far a leg reaches with the flexion that it must keep, in metres.
+pub(super) fn reach(clip: &FootSample, settings: &Settings) -> f32 {
     let (a, b) = ((clip.knee - clip.hip).length(), (clip.ankle - clip.knee).length());
     let flexion = clip.flexion().min(settings.least_flexion).max(super::apply::STRAIGHT);
-    let reach2 = a * a + b * b + 2.0 * a * b * math::cos(flexion);
+    math::sqrt(a * a + b * b + 2.0 * a * b * math::cos(flexion))
+}
+
+/// The highest raise of the pelvis at which the leg still reaches `ankle` with the flexion it must keep.
+pub(super) fn highest(clip: &FootSample, ankle: Vec3, settings: &Settings) -> f32 {
+    let reach2 = reach(clip, settings) * reach(clip, settings);
     let level2 = (ankle - clip.hip).with_y(0.0).length_squared();
     // A foot that is too far out to the side is not reached by going down further than this.
     let down2 = (reach2 - level2).max(0.09 * reach2);

@@ -7,7 +7,7 @@ use glam::Vec3;
 use super::{
     FootFrame, FootSample, Interval, Planted, Search,
     beam::{Beam, Wish},
-    plan::lowest,
+    plan::{lowest, reach},
     survey::FootCurve,
 };
 use crate::math;
@@ -87,6 +87,17 @@ impl<'a> Swing<'a> {
             })
             .collect();
         self.settle(&mut Beam::default(), &wishes, |i, by| frames[i].ankle.y -= by);
+    }
+
+    /// Brings a foot that is out of the leg's reach nearer to the hip.
+    pub(super) fn pull_in(&self, frames: &mut [FootFrame], pelvis: &[f32]) {
+        let hip = |i: usize| self.curve.samples[i].hip + Vec3::Y * pelvis[i];
+        let wishes = self.wishes(frames, |i, frame| {
+            (frame.ankle - hip(i)).length() - reach(&self.curve.samples[i], self.search.settings)
+        });
+        self.settle(&mut Beam::default(), &wishes, |i, by| {
+            frames[i].ankle += (hip(i) - frames[i].ankle).normalize_or_zero() * by;
+        });
     }
 
     /// Where a foot would have to be lifted faster than a leg lifts, it is kept from what lies in its way instead: it goes

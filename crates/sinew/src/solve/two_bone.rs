@@ -220,6 +220,7 @@ impl TwoBone {
         let mut report = Report::default();
 
         let offset = self.chain.tip_offset();
+        let uncertain = UNCERTAIN * pose.extent(tip);
         let (mut at, mut to) = (self.points(pose), asked);
         let mut turned = None;
         if let Some(rotation) = rotation.filter(|_| rotation_weight > 0.0) {
@@ -227,7 +228,7 @@ impl TwoBone {
             if offset != Vec3::ZERO {
                 // The tip's turn moves the offset's point about the tip joint. So the tip's final rotation is found first
                 // (by what the limb makes of it when it is left alone), and the tip joint goes where that needs it.
-                let turns = self.turns(pose, &at, to, goal.pole, position_weight);
+                let turns = self.turns(pose, &at, to, goal.pole, position_weight, uncertain);
                 let free = math::mul(turns.root, math::mul(turns.middle, now));
                 let last = towards(free, rotation, rotation_weight);
                 let ankle = pose.position(tip);
@@ -237,15 +238,32 @@ impl TwoBone {
                 turned = Some(last);
             }
         }
-        let turns = self.turns(pose, &at, to, goal.pole, position_weight);
+        // A stretched limb is solved in full and then turned back in part, as a part of the way to where it is not yet
+        // settled would not lead to where it settles.
+        let stretched = shear > check::SIMILAR && position_weight > 0.0;
+        let turns =
+            self.turns(pose, &at, to, goal.pole, if stretched { 1.0 } else { position_weight }, uncertain);
         let moved = turns.middle != Quat::IDENTITY || turns.root != Quat::IDENTITY;
+        let (root, middle) = (self.chain.root(), self.middle);
+        let before = [pose.local(root).rotation, pose.local(middle).rotation];
         if moved {
-            pose.turn(self.middle, turns.middle);
-            pose.turn(self.chain.root(), turns.root);
+            pose.turn(middle, turns.middle);
+            pose.turn(root, turns.root);
             pose.update();
         }
-        if shear > check::SIMILAR && position_weight >= 1.0 {
+        if moved && stretched {
             self.settle(pose, to, goal.pole, turned.is_some());
+            if position_weight < 1.0 {
+                let bone = pose.parent_model(root).matrix3.transpose() * (at.middle - at.root);
+                let axis = axis_or_up(bone);
+                let way = |joint, before| math::mul(pose.local(joint).rotation, math::conjugate(before));
+                let (by_root, by_middle) = (way(root, before[0]), way(middle, before[1]));
+                let by_root = partial::partial_swing_twist(by_root, axis, position_weight);
+                let by_middle = partial::partial(by_middle, position_weight);
+                pose.set_rotation(root, math::normalize(math::mul(by_root, before[0])));
+                pose.set_rotation(middle, math::normalize(math::mul(by_middle, before[1])));
+                pose.update();
+            }
         }
         let mut spun = false;
         if let Some(rotation) = rotation {
@@ -281,9 +299,11 @@ impl TwoBone {
                 at.tip = pose.position(self.chain.tip());
             }
             let length = (at.middle - at.root).length() + (at.tip - at.middle).length();
-            let turns = self.turns(pose, &at, to, pole, 1.0);
+            // A pass starts from places that the last one made. Their own uncertainty is no reason to stop before it.
+            let extent = pose.extent(self.chain.tip());
+            let turns = self.turns(pose, &at, to, pole, 1.0, -UNCERTAIN * extent);
             let left = (at.tip - to).length() - turns.by;
-            if left <= 1e-6 * length {
+            if left <= 4e-7 * length {
                 break;
             }
             pose.turn(self.middle, turns.middle);
@@ -293,7 +313,7 @@ impl TwoBone {
     }
 
     /// The turns of one solve, weighted.
-    fn turns(&self, pose: &Pose, at: &Points, to: Vec3, pole: Pole, weight: f32) -> Turns {
+    fn turns(&self, pose: &Pose, at: &Points, to: Vec3, pole: Pole, weight: f32, uncertain: f32) -> Turns {
         let hinge = self.hinge.map(|h| {
             let frame = pose.model(self.middle).matrix3;
             // A frame that mirrors turns the sense of a turn; the axis of a positive turn goes along.
@@ -305,7 +325,7 @@ impl TwoBone {
             swivel: self.swivel,
             soft: self.soft,
             min_flexion: self.min_flexion,
-            uncertain: UNCERTAIN * pose.extent(self.chain.tip()),
+            uncertain,
         };
         let turns = solve_points(at, to, pole, &bend);
         if weight >= 1.0 {
@@ -314,14 +334,18 @@ impl TwoBone {
         if weight <= 0.0 {
             return Turns { middle: Quat::IDENTITY, root: Quat::IDENTITY, branch_changed: false, ..turns };
         }
-        let axis = (at.middle - at.root).normalize_or_zero();
-        let axis = if axis == Vec3::ZERO { Vec3::Y } else { axis };
+        let axis = axis_or_up(at.middle - at.root);
         Turns {
             middle: partial::partial(turns.middle, weight),
             root: partial::partial_swing_twist(turns.root, axis, weight),
             ..turns
         }
     }
+}
+
+/// The direction of a bone, upwards where it has none.
+fn axis_or_up(bone: Vec3) -> Vec3 {
+    bone.normalize_or(Vec3::Y)
 }
 
 /// `to`, or the part `weight` of the way there.

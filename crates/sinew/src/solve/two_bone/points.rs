@@ -36,7 +36,8 @@ pub struct Bend {
     /// Radians of flexion that remain, 0 to pi.
     pub min_flexion: f32,
     /// By how much the places are uncertain, in metres, beyond what their own numbers tell: as they come out of a pose, a
-    /// few roundings of [`Pose::extent`](crate::Pose::extent). A limb this near to its goal is left as it is.
+    /// few roundings of [`Pose::extent`](crate::Pose::extent). A limb this near to its goal is left as it is. (Negative: less
+    /// than their numbers tell.)
     pub uncertain: f32,
 }
 
@@ -283,7 +284,7 @@ fn flips(c: Vec3, bend: &Bend) -> bool {
 #[inline]
 pub(super) fn rounding(at: &Points, goal: Vec3, straight: f32, k: f32, bend: &Bend) -> f32 {
     let places = largest(at.root).max(largest(at.tip)).max(largest(goal).min(1e6 / k));
-    7e-7 * straight + 3e-7 * k * places + k * bend.uncertain
+    7e-7 * straight + max(3e-7 * k * places + k * bend.uncertain, 0.0)
 }
 
 /// The distance that a limb with the bones `a` and `b` goes to for a goal at `x`.

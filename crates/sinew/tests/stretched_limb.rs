@@ -1,0 +1,111 @@
+//! The limb in poses that stretch it along one axis, as clips that squash and stretch do. Judged in f64.
+
+#[path = "promises/judge.rs"]
+#[allow(dead_code)]
+mod judge;
+
+use std::sync::Arc;
+
+use sinew::{
+    ChainError, Goal, JointId, Pole, Pose, Skeleton, SolveError, Transform,
+    glam::{Quat, Vec3},
+    math,
+    solve::TwoBone,
+};
+
+/// Hips, thigh, shin, foot, with the thigh stretched by `scale` along its own bone and the knee bent.
+fn leg(scale: Vec3) -> (TwoBone, Pose, [JointId; 4]) {
+    let mut b = Skeleton::builder();
+    let at = |x, y, z| Transform::from_translation(Vec3::new(x, y, z));
+    let hips = b.add("hips", None, at(0.0, 0.95, 0.0));
+    let thigh = b.add("thigh", Some(hips), at(0.1, -0.05, 0.0));
+    let shin = b.add("shin", Some(thigh), at(0.0, -0.45, 0.02));
+    b.add("foot", Some(shin), at(0.0, -0.42, -0.03));
+    let (skeleton, ids) = b.build().unwrap();
+    let limb = TwoBone::new(&skeleton, ids[1], ids[2], ids[3]).unwrap();
+    let mut pose = Pose::rest(&Arc::new(skeleton));
+    let turn = math::axis_angle(Vec3::new(0.6, 0.0, 0.8), -0.4);
+    pose.set_local(ids[1], Transform { scale, rotation: turn, ..*pose.local(ids[1]) });
+    pose.set_rotation(ids[2], math::axis_angle(Vec3::X, 0.7));
+    pose.update();
+    (limb, pose, [ids[0], ids[1], ids[2], ids[3]])
+}
+
+/// Goals all round, within what the leg reaches.
+fn goals() -> impl Iterator<Item = Vec3> {
+    (0..600).map(|i| {
+        let f = i as f32;
+        let way = Vec3::new((f * 1.3).sin(), -0.4 + (f * 0.7).cos(), (f * 2.1).sin()).normalize();
+        Vec3::new(0.1, 0.9, 0.0) + way * (0.35 + 0.4 * (f * 0.37).sin().abs())
+    })
+}
+
+fn miss(pose: &Pose, tip: JointId, goal: Vec3) -> f64 {
+    judge::length(judge::sub(judge::position(pose, tip), judge::v(goal)))
+}
+
+#[test]
+fn a_stretched_leg_meets_its_goal_and_keeps_its_offsets() {
+    for scale in [Vec3::new(1.0, 1.07, 1.0), Vec3::new(1.0, 0.93, 1.0), Vec3::new(0.95, 1.1, 0.95)] {
+        let (limb, rest, [_, thigh, shin, foot]) = leg(scale);
+        for goal in goals() {
+            for pole in [Pole::Keep, Pole::Direction(Vec3::new(0.2, 0.1, 1.0))] {
+                let mut pose = rest.clone();
+                let report = limb.solve(&mut pose, &Goal::at(goal).with_pole(pole)).unwrap();
+                let missed = miss(&pose, foot, goal);
+                assert!(missed < 1e-6 * 0.9, "{scale} {goal}: missed by {missed:e}, {report:?}");
+                for j in pose.skeleton().joints() {
+                    let (a, b) = (rest.local(j), pose.local(j));
+                    assert!(a.translation == b.translation && a.scale == b.scale);
+                    assert!([thigh, shin].contains(&j) || a.rotation == b.rotation);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_stretched_leg_blends_without_a_leap() {
+    const STEPS: usize = 200;
+    let (mut limb, rest, ids) = leg(Vec3::new(1.0, 1.07, 1.0));
+    for goal in goals().step_by(20) {
+        let mut last: Option<Pose> = None;
+        let whole = miss(&rest, ids[3], goal).max(0.05);
+        for i in 0..=STEPS {
+            limb.weight = i as f32 / STEPS as f32;
+            let mut pose = rest.clone();
+            limb.solve(&mut pose, &Goal::at(goal)).unwrap();
+            if let Some(last) = &last {
+                let step =
+                    judge::length(judge::sub(judge::position(&pose, ids[3]), judge::position(last, ids[3])));
+                // No step goes further than ten times the mean of a straight way: turns take the end round a curve.
+                assert!(step < 10.0 * whole / STEPS as f64, "{goal}: {step} at {i}");
+            } else {
+                assert_eq!(pose.locals(), rest.locals(), "weight 0 changes nothing");
+            }
+            last = Some(pose);
+        }
+    }
+}
+
+#[test]
+fn a_leg_sheared_too_far_is_an_error_that_names_the_joint() {
+    let (limb, rest, ids) = leg(Vec3::new(1.0, 1.5, 1.0));
+    let mut pose = rest.clone();
+    let error = limb.solve(&mut pose, &Goal::at(Vec3::new(0.1, 0.3, 0.2))).unwrap_err();
+    assert!(
+        matches!(&error, SolveError::Chain(ChainError::Sheared { joint, shear }) if joint == "thigh" && *shear > 0.3),
+        "{error:?}"
+    );
+    assert_eq!(pose.locals(), rest.locals());
+    // A scale of the foot's own, below the chain, is nobody's trouble.
+    let (limb, mut pose, _) = leg(Vec3::ONE);
+    pose.set_local(ids[3], Transform { scale: Vec3::new(1.0, 3.0, 1.0), ..*pose.local(ids[3]) });
+    let goal = Vec3::new(0.1, 0.3, 0.2);
+    limb.solve(&mut pose, &Goal::at(goal)).unwrap();
+    assert!(miss(&pose, ids[3], goal) < 1e-6);
+    // A thigh flattened to nothing has no directions at all.
+    let (limb, mut pose, _) = leg(Vec3::new(1.0, 0.0, 1.0));
+    pose.set_rotation(ids[2], Quat::IDENTITY);
+    assert!(limb.solve(&mut pose, &Goal::at(goal)).is_err());
+}

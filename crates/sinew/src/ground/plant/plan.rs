@@ -314,7 +314,7 @@ impl Planner<'_> {
             let (a, b) = ((s.0.time.to - step).max(s.0.time.from), s.0.time.to);
             (offset(s, b), rate(offset(s, a), offset(s, b), b - a))
         };
-        (0..survey.len())
+        let mut frames: Vec<FootFrame> = (0..survey.len())
             .map(|i| {
                 let time = i as f32 * step;
                 let at = standing.iter().find(|s| s.0.time.contains(time));
@@ -350,7 +350,58 @@ impl Planner<'_> {
                     weight: self.presence(planted, time),
                 }
             })
-            .collect()
+            .collect();
+        for pair in standing.windows(2) {
+            let [leave, enter] = [pair[0], pair[1]];
+            let ankle = |s: (&Stance, &Footing), t: f32| s.0.twist(s.1, curve, step, t).0.ankle;
+            let ends = [leave.0.time.to, enter.0.time.from];
+            self.rise_on_the_way(
+                &mut frames,
+                foot,
+                body,
+                ends,
+                [ankle(leave, ends[0]), ankle(enter, ends[1])],
+            );
+        }
+        frames
+    }
+
+    /// Lets a foot rise and fall from one footing to the next as it gets on, and not as time passes: a foot hardly gets on at
+    /// first, and would be thrown up on the spot.
+    fn rise_on_the_way(
+        &self,
+        frames: &mut [FootFrame],
+        foot: usize,
+        body: &[f32],
+        [from, to]: [f32; 2],
+        [start, end]: [Vec3; 2],
+    ) {
+        let step = self.survey.step;
+        let way = (end - start).with_y(0.0);
+        // A foot that steps where it stood does not get on.
+        if way.length() < 0.3 * self.search.leg {
+            return;
+        }
+        let raised = Sampled { values: body, step };
+        let (first, last) = (start.y - raised.value(from), end.y - raised.value(to));
+        let curve = &self.survey.feet[foot];
+        let (first, last) = (first - curve.at(from, step).ankle.y, last - curve.at(to, step).ankle.y);
+        let (low, high) = (first + raised.value(from), last + raised.value(to));
+        for (i, frame) in frames.iter_mut().enumerate() {
+            let time = i as f32 * step;
+            if time <= from || time >= to {
+                continue;
+            }
+            let s = (time - from) / (to - from);
+            let ease = s * s * s * (10.0 + s * (6.0 * s - 15.0));
+            let by_time = body[i] + first + (last - first) * ease;
+            let on = ((frame.ankle - start).with_y(0.0).dot(way) / way.length_squared()).clamp(0.0, 1.0);
+            let by_way = low + (high - low) * on;
+            // Both ends stay as the footings have them.
+            let fade = ((time - from).min(to - time) / (0.3 * (to - from))).min(1.0);
+            let fade = fade * fade * (3.0 - 2.0 * fade);
+            frame.ankle.y += fade * (by_way - by_time);
+        }
     }
 
     /// 1 where the foot has ground to be planted on, falling smoothly to 0 around stances that have none.

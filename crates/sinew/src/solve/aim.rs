@@ -1,6 +1,6 @@
 //! Aim: one joint turns so that an axis of it points at a target.
 
-use glam::{Quat, Vec3};
+use glam::{Quat, Vec3, Vec4, Vec4Swizzles};
 
 use super::{
     arc::{FADE, arc, largest, max, to_unit, twist_towards},
@@ -88,6 +88,89 @@ pub struct Ray {
 /// is out of the ray's reach (0 where it is not). Every number given must be finite.
 #[inline]
 pub fn aim_ray(ray: &Ray, target: Vec3) -> (Quat, f32) {
+    plain(ray, target).unwrap_or_else(|| aim_general(ray, target))
+}
+
+/// Squares of lengths between these (a centimetre and ten kilometres, in metres) neither vanish nor overflow below.
+const ORDINARY: core::ops::Range<f32> = 1e-4..1e8;
+
+/// The common case: a target of ordinary distance within reach, less than 120 degrees off, an up direction that is not near
+/// the way. None where anything is not so.
+///
+/// Four vectors lie side by side in the lanes of x, y and z: the point p of the ray, the target t, the joint's own up v and
+/// the one w that is wanted. One row of products makes four dot or cross products, and lanes never mix in a sum.
+#[inline(always)]
+fn plain(ray: &Ray, t: Vec3) -> Option<(Quat, f32)> {
+    let (o, m) = (ray.offset, ray.axis);
+    let mut p = m;
+    if o != Vec3::ZERO {
+        let along = o.dot(m);
+        let root2 = t.length_squared() - (o - m * along).length_squared();
+        let s = math::sqrt(max(root2, 0.0)) - along;
+        if !(root2 > 0.0 && s > 0.0) {
+            return None;
+        }
+        p = o + m * s;
+    }
+    let (v, w) = ray.up.unwrap_or_default();
+    let x = Vec4::new(p.x, t.x, v.x, w.x);
+    let y = Vec4::new(p.y, t.y, v.y, w.y);
+    let z = Vec4::new(p.z, t.z, v.z, w.z);
+    let (tx, ty, tz) = (x.yyyy(), y.yyyy(), z.yyyy());
+    let [pt, tt, tv, tw] = (x * tx + y * ty + z * tz).to_array();
+    let [pp, _, vv, ww] = (x * x + y * y + z * z).to_array();
+    if !(ORDINARY.contains(&tt) && ORDINARY.contains(&pp)) {
+        return None;
+    }
+    // The shortest arc from p to t has 1 + cos and p x t, times |p| |t|.
+    let product = math::sqrt(pp * tt);
+    let arc = product + pt;
+    if arc < 0.5 * product {
+        return None;
+    }
+    let (cx, cy, cz) = (y * tz - z * ty, z * tx - x * tz, x * ty - y * tx);
+    if ray.up.is_none() {
+        let (ax, ay, az) = (cx.x, cy.x, cz.x);
+        let l = 1.0 / math::sqrt(ax * ax + ay * ay + az * az + arc * arc);
+        return Some((Quat::from_xyzw(ax * l, ay * l, az * l, arc * l), 0.0));
+    }
+    let (px, py, pz) = (x.xxxx(), y.xxxx(), z.xxxx());
+    let [_, _, pv, pw] = (x * px + y * py + z * pz).to_array();
+    let (wx, wy, wz) = (x.wwww(), y.wwww(), z.wwww());
+    let vw = (x * wx + y * wy + z * wz).z;
+    // (p x t) . w and (v x t) . w.
+    let [ptw, _, vtw, _] = (cx * wx + cy * wy + cz * wz).to_array();
+    let clear = ORDINARY.contains(&vv)
+        && ORDINARY.contains(&ww)
+        && tt * ww * (1.0 - FADE * FADE) > tw * tw
+        && pp * vv * (1.0 - 1e-4) > pv * pv;
+    if !clear {
+        return None;
+    }
+    // The arc takes v to v - k (p + t) + 2 (p . v) t, for p and t at unit length and k = (p + t) . v / (1 + cos). From there
+    // to w, about t, the angle has this sine and cosine, times one length.
+    let (ip, it) = (1.0 / math::sqrt(pp), 1.0 / math::sqrt(tt));
+    let k = (pv * ip + tv * it) * product / arc;
+    let sin = it * (k * ip * ptw - vtw);
+    let cos = vw - k * (pw * ip + tw * it) + (pv * ip) * (tw * it);
+    let length = math::sqrt(sin * sin + cos * cos);
+    // Half the angle, in the form that cancels nothing.
+    let (s, c) = if cos >= 0.0 { (sin, length + cos) } else { (length - cos, sin) };
+    let s = s * it;
+    // The twist (t s, c) after the arc (p x t, arc); t x (p x t) = p (t . t) - t (p . t).
+    let (f, g, h) = (Vec4::splat(c), Vec4::splat(s * (arc - pt)), Vec4::splat(s * tt));
+    let (qx, qy, qz) =
+        ((cx * f + tx * g + px * h).x, (cy * f + ty * g + py * h).x, (cz * f + tz * g + pz * h).x);
+    // t . (p x t) is 0.
+    let qw = c * arc;
+    let l = 1.0 / math::sqrt(qx * qx + qy * qy + qz * qz + qw * qw);
+    Some((Quat::from_xyzw(qx * l, qy * l, qz * l, qw * l), 0.0))
+}
+
+/// The turn whatever is given.
+#[cold]
+#[inline(never)]
+fn aim_general(ray: &Ray, target: Vec3) -> (Quat, f32) {
     let size = max(largest(target), largest(ray.offset));
     // Lengths below 2, so that products of four lengths do not overflow at any scale.
     let k = to_unit(size);
@@ -207,6 +290,14 @@ impl Aim {
     /// them) over the way. A ray that starts beside the joint meets the target's distance x where s = -o.m + sqrt(x^2 - r^2):
     /// o and s are longer than their sum, and the root's rounding grows as r over it.
     fn moves(&self, pose: &Pose, target: Vec3, ray: &Ray, way: Vec3, turn: Quat) -> bool {
+        let v = Vec3::new(turn.x, turn.y, turn.z);
+        let roll = v.dot(direction(way));
+        let swing2 = v.length_squared() - roll * roll;
+        // Beyond a thousandth of a radian the joint would visibly not follow.
+        const MOST: f32 = 1e-3;
+        if swing2 > MOST * MOST {
+            return true;
+        }
         let far = largest(way).max(f32::MIN_POSITIVE);
         let places = largest(target).max(pose.extent(self.joint)) / far;
         let o = ray.offset * (1.0 / far);
@@ -214,15 +305,12 @@ impl Aim {
         let (r2, root2) = (o2 - along * along, x2 + along * along - o2);
         let steep = if root2 > 0.0 { math::sqrt(max(r2, 0.0) / root2) } else { 0.0 };
         let grown = 1.0 + math::sqrt(o2) + steep;
-        // Beyond a thousandth of a radian the joint would visibly not follow.
-        let rounding = ((5e-7 + 4e-7 * places) * grown).min(1e-3);
-        let v = Vec3::new(turn.x, turn.y, turn.z);
-        let roll = v.dot(direction(way));
+        let rounding = ((5e-7 + 4e-7 * places) * grown).min(MOST);
         // The roll follows two directions, whose rounding grows by one over their sines to the axis.
         let spread = ray.up.map_or(1.0, |(own, wanted)| {
             1.0 + 1.0 / sine(math::rotate(turn, own), way) + 1.0 / sine(wanted, way)
         });
-        v.length_squared() - roll * roll > rounding * rounding || roll.abs() > spread * rounding
+        swing2 > rounding * rounding || roll.abs() > spread * rounding
     }
 }
 

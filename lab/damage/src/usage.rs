@@ -1,0 +1,119 @@
+//! All that is done with a file, on whatever bytes.
+
+use std::path::Path;
+
+use sinew::{
+    Pose,
+    glam::Vec3,
+    ground::{
+        MeshGround, Plane,
+        plant::{Figure, Plan, Settings},
+    },
+    rig::{Body, Hints},
+};
+use sinew_files::{Model, ReadOptions, Source, bvh, gltf::Document, ground::obj};
+
+/// How far a file came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Came {
+    /// It could not be read.
+    Refused,
+    /// It could be read, but not planted.
+    Read,
+    /// It was planted.
+    Planted,
+}
+
+/// Clips longer than this are not planted here: they are sound, but a run has thousands of cases.
+const LONGEST: f32 = 60.0;
+
+/// What is walked on rises along Z by this angle, in radians.
+const SLOPE: f32 = 0.2;
+
+/// Reads a file by its ending, and plants and writes what is in it. An error is what should not have happened.
+pub fn use_all(bytes: &[u8], ending: &str) -> Result<Came, String> {
+    let name = format!("bad.{ending}");
+    let options = ReadOptions::default();
+    let model = match ending {
+        "obj" => {
+            return match obj::from_bytes(bytes, Path::new(&name), &options) {
+                Err(error) => refused(&error),
+                Ok(mesh) => match MeshGround::new(mesh) {
+                    Err(error) => one_line(&error).map(|()| Came::Read),
+                    Ok(_) => Ok(Came::Planted),
+                },
+            };
+        }
+        "bvh" => bvh::from_bytes(bytes, Path::new(&name), &options),
+        _ => {
+            let document = match Document::from_bytes(bytes, &name, None) {
+                Ok(document) => document,
+                Err(error) => return refused(&error),
+            };
+            // As a ground it may be less sound than as a figure.
+            document.triangles().err().map_or(Ok(()), |error| one_line(&error))?;
+            document.into_model()
+        }
+    };
+    match model {
+        Err(error) => refused(&error),
+        Ok(model) => plant(&model),
+    }
+}
+
+fn refused(error: &dyn std::fmt::Display) -> Result<Came, String> {
+    one_line(error).map(|()| Came::Refused)
+}
+
+/// The command puts control characters out of its line; more than one line means that a message holds a file's text.
+fn one_line(error: &dyn std::fmt::Display) -> Result<(), String> {
+    let text = error.to_string();
+    let sound = !text.is_empty() && text.len() < 2000 && text.lines().count() == 1;
+    if sound { Ok(()) } else { Err(format!("not one line: {text:?}")) }
+}
+
+fn plant(model: &Model) -> Result<Came, String> {
+    let mut bind = Pose::rest(&model.skeleton);
+    for (joint, local) in model.skeleton.joints().zip(&model.bind) {
+        bind.set_local(joint, *local);
+    }
+    bind.update();
+    let rest = Pose::rest(&model.skeleton);
+    let hints = Hints { declared: &model.declared_roles, hips: None, feet: None };
+    let body = match Body::find_with(&bind, &hints) {
+        Ok(body) => body,
+        Err(error) => return one_line(&error).map(|()| Came::Read),
+    };
+    let figure = match Figure::of_body(&bind, &body, &model.skin_points(&bind)) {
+        Ok(figure) => figure,
+        Err(error) => return one_line(&error).map(|()| Came::Read),
+    };
+    let Some(clip) = model.clips.iter().find(|c| c.duration() < LONGEST) else { return Ok(Came::Read) };
+    let (sin, cos) = SLOPE.sin_cos();
+    let ground = Plane { point: Vec3::ZERO, normal: Vec3::new(0.0, cos, -sin) };
+    let plan = match Plan::new(&figure, &rest, clip, &ground, &Settings::default(), 30.0, Some(2)) {
+        Ok(plan) => plan,
+        Err(error) => return one_line(&error).map(|()| Came::Read),
+    };
+    let planted = match plan.bake(&figure, clip, &rest, "planted", |_, _| {}) {
+        Ok(planted) => planted,
+        Err(error) => return one_line(&error).map(|()| Came::Read),
+    };
+    // A clip is checked when it is made, so that what can be built is finite; the feet are not.
+    let feet = planted.feet.iter().flatten();
+    if let Some(foot) = feet.into_iter().find(|f| !f.ankle.is_finite()) {
+        return Err(format!("an ankle is not at a finite place: {foot:?}"));
+    }
+    if let Source::Gltf(document) = &model.source {
+        let mut document = document.clone();
+        document.add_animation(&planted.clip, None).map_err(|e| e.to_string())?;
+        let mut out = Vec::new();
+        document.to_glb(&mut out).map_err(|e| e.to_string())?;
+        let again = Document::from_bytes(&out, "again.glb", None).and_then(Document::into_model);
+        let again = again.map_err(|e| format!("what was written cannot be read: {e}"))?;
+        if again.clips.len() + again.problems.len() != model.clips.len() + model.problems.len() + 1 {
+            return Err(format!("{} clips were written as {}", model.clips.len() + 1, again.clips.len()));
+        }
+    }
+    Ok(Came::Planted)
+}

@@ -34,9 +34,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     frame("sample, walk", &sample::mannequin()?, "walk")?;
     let data = std::env::var("SINEW_DATA")
         .unwrap_or_else(|_| concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data").into());
-    for (file, clip) in
-        [("KayKit_Knight.glb", "Walking_A"), ("mannequiny.glb", "run_root.001"), ("CesiumMan.gltf", "animation0")]
-    {
+    for (file, clip) in [
+        ("KayKit_Knight.glb", "Walking_A"),
+        ("mannequiny.glb", "run_root.001"),
+        ("CesiumMan.gltf", "animation0"),
+    ] {
         let path = Path::new(&data).join("gltf").join(file);
         if !path.exists() {
             eprintln!("{}: not there, left out (SINEW_DATA names the folder)", path.display());
@@ -127,7 +129,7 @@ fn frame(title: &str, model: &Model, clip: &str) -> Result<(), Box<dyn Error>> {
     let rate = clip.key_rate().clamp(30.0, 60.0);
     let leg = figure.leg_length();
     let per_key = (60.0 / rate).ceil() as usize;
-    let survey = Survey::new(&figure, clip, &rest, 1.0 / (rate * per_key as f32), None)?;
+    let survey = Survey::new(&figure, clip, &rest, 1.0 / (rate * per_key as f32), per_key, None)?;
     let (from, to) = (survey.pelvis[0], survey.pelvis[survey.len() - 1]);
     let heading = walk_heading(&survey);
     let stairs = Stairs {
@@ -145,7 +147,7 @@ fn frame(title: &str, model: &Model, clip: &str) -> Result<(), Box<dyn Error>> {
     };
     let ground = MeshGround::new(stairs.mesh()?)?;
     let began = Instant::now();
-    let plan = Plan::from_survey(&figure, survey, &ground, &Settings::default(), per_key)?;
+    let plan = Plan::from_survey(&figure, survey, &ground, &Settings::default())?;
     let planning = began.elapsed().as_secs_f64() * 1e6 / plan.keys() as f64;
     let walk = Walk { figure: &figure, clip, plan: &plan, ground: &ground };
 

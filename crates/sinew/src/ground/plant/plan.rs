@@ -387,6 +387,9 @@ impl Planner<'_> {
         let curve = &self.survey.feet[foot];
         let (first, last) = (first - curve.at(from, step).ankle.y, last - curve.at(to, step).ankle.y);
         let (low, high) = (first + raised.value(from), last + raised.value(to));
+        // A walker's foot gets on by less than three legs from one footing to its next; from four on it is a run, which flies:
+        // there the foot goes with the body.
+        let share = (4.0 - way.length() / self.search.leg).clamp(0.0, 1.0);
         for (i, frame) in frames.iter_mut().enumerate() {
             let time = i as f32 * step;
             if time <= from || time >= to {
@@ -400,7 +403,7 @@ impl Planner<'_> {
             // Both ends stay as the footings have them.
             let fade = ((time - from).min(to - time) / (0.3 * (to - from))).min(1.0);
             let fade = fade * fade * (3.0 - 2.0 * fade);
-            frame.ankle.y += fade * (by_way - by_time);
+            frame.ankle.y += share * fade * (by_way - by_time);
         }
     }
 
@@ -424,7 +427,7 @@ impl Planner<'_> {
         const SWINGING: f64 = 0.25;
         const FLIGHT: f64 = 0.05;
         // Share of the leg, a second in the air, by which the body need not come down to a foot in the air.
-        const SLACK: f32 = 0.6;
+        const SLACK: f32 = 2.0;
         let settings = self.search.settings;
         let wishes: Vec<Wish> = (0..self.survey.len())
             .map(|i| {

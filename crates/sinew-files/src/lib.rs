@@ -3,6 +3,11 @@
 //! Files know nothing of solvers: they turn bytes into a [`Model`] (skeleton, clips, roles that the file declares, the
 //! points of its skin) and clips back into bytes. Units and axes are converted here and nowhere else.
 
+/// The examples of the project's first page, as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+pub struct Readme;
+
 pub mod build;
 pub mod bvh;
 pub mod gltf;

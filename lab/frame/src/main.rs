@@ -12,7 +12,7 @@ use sinew::{
     glam::Vec3,
     ground::{
         Filter, Ground, MeshGround,
-        plant::{Figure, FootFrame, Leg, Plan, Settings, Sole, Survey, walk_heading},
+        plant::{Figure, FootFrame, Plan, Settings, Survey, walk_heading},
         terrain::{Flight, Stairs},
     },
     motion::Clip,
@@ -55,25 +55,9 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 /// The figure of a model, with soles from its mesh.
 fn figure(model: &Model) -> Result<Figure, Box<dyn Error>> {
-    let mut bind = Pose::rest(&model.skeleton);
-    for (joint, local) in model.skeleton.joints().zip(&model.bind) {
-        bind.set_local(joint, *local);
-    }
-    bind.update();
+    let bind = model.bind_pose();
     let body = Body::find(&bind, &model.declared_roles)?;
-    let mut legs = Vec::new();
-    for leg in &body.legs {
-        let length = bind.position(leg.thigh).distance(bind.position(leg.foot));
-        let vertices: Vec<Vec3> = (model.skin.iter())
-            .filter(|v| model.skeleton.is_below(v.joint, leg.foot))
-            .map(|v| bind.model(v.joint).transform_point3(v.position))
-            .collect();
-        let sole =
-            Sole::from_mesh(&bind, leg.foot, leg.toes, length, &vertices).ok_or("the feet have no mesh")?;
-        legs.push(Leg::new(leg.thigh, leg.shin, leg.foot, leg.toes, sole));
-    }
-    let height = 2.0 * bind.position(body.hips).y;
-    Ok(Figure::new(&bind, body.hips, legs, height)?)
+    Ok(Figure::of_body(&bind, &body, &model.skin_points(&bind))?)
 }
 
 struct Walk<'a> {

@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use sinew::{
-    JointId, Pose,
+    Pose,
     glam::{Affine3, Vec3},
-    ground::plant::{Figure, Leg, Sole, Survey, walk_heading},
+    ground::plant::{Figure, Survey, walk_heading},
     motion::Clip,
-    rig::{Body, Hints},
+    rig::Body,
 };
 use sinew_files::{Model, ReadOptions, sample};
 
@@ -112,36 +112,7 @@ impl Walker {
 
 /// The figure of a model: soles from the mesh in the bind pose, or without a mesh from the joints.
 fn figure(model: &Model) -> Result<Figure, String> {
-    let skeleton = &model.skeleton;
-    let mut bind = Pose::rest(skeleton);
-    for (joint, local) in skeleton.joints().zip(&model.bind) {
-        bind.set_local(joint, *local);
-    }
-    bind.update();
-    let hints = Hints { declared: &model.declared_roles, hips: None, feet: None };
-    let body = Body::find_with(&bind, &hints).map_err(|e| e.to_string())?;
-    let at = |j: JointId| bind.position(j);
-    let joints = body.legs.iter().flat_map(|l| skeleton.below(l.foot));
-    let floor = joints.map(|j| at(j).y).fold(f32::INFINITY, f32::min);
-    let mut legs = Vec::new();
-    for leg in &body.legs {
-        let length = (at(leg.shin) - at(leg.thigh)).length() + (at(leg.foot) - at(leg.shin)).length();
-        let skin = model.skin.iter().filter(|v| skeleton.is_below(v.joint, leg.foot));
-        let vertices: Vec<Vec3> = skin.map(|v| bind.model(v.joint).transform_point3(v.position)).collect();
-        let sole = if vertices.is_empty() {
-            let toes = leg.toes.ok_or("no toes")?;
-            let reach = |j: &JointId| (at(*j) - at(leg.foot)).with_y(0.0).length();
-            let end = skeleton.below(toes).max_by(|a, b| reach(a).total_cmp(&reach(b))).map_or(at(toes), at);
-            Sole::from_joints(&bind, leg.foot, toes, end, floor)
-        } else {
-            Sole::from_mesh(&bind, leg.foot, leg.toes, length, &vertices)
-        };
-        legs.push(Leg::new(leg.thigh, leg.shin, leg.foot, leg.toes, sole.ok_or("no sole")?));
-    }
-    let skin = model.skin.iter().map(|v| bind.model(v.joint).transform_point3(v.position).y);
-    let heights: Vec<f32> =
-        if model.skin.is_empty() { skeleton.joints().map(|j| at(j).y).collect() } else { skin.collect() };
-    let (low, high) =
-        heights.iter().fold((f32::INFINITY, f32::NEG_INFINITY), |(l, h), &y| (l.min(y), h.max(y)));
-    Figure::new(&bind, body.hips, legs, high - low).map_err(|e| e.to_string())
+    let bind = model.bind_pose();
+    let body = Body::find(&bind, &model.declared_roles).map_err(|e| e.to_string())?;
+    Figure::of_body(&bind, &body, &model.skin_points(&bind)).map_err(|e| e.to_string())
 }

@@ -390,7 +390,9 @@ impl Planner<'_> {
         // A walker's foot gets on by less than three legs from one footing to its next; from four on it is a run, which flies:
         // there the foot goes with the body.
         let share = (4.0 - way.length() / self.search.leg).clamp(0.0, 1.0);
-        for (i, frame) in frames.iter_mut().enumerate() {
+        // Only what lies between: there may be thousands of steps.
+        let (begin, until) = ((from / step) as usize, (to / step) as usize + 2);
+        for (i, frame) in frames.iter_mut().enumerate().take(until).skip(begin) {
             let time = i as f32 * step;
             if time <= from || time >= to {
                 continue;

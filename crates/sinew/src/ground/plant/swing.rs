@@ -165,7 +165,13 @@ impl<'a> Swing<'a> {
     /// Whether the foot stands at a sample, or next to it.
     fn is_pinned(&self, i: usize) -> bool {
         let time = i as f32 * self.step;
-        self.standing.iter().any(|s| time >= s.from - self.step && time <= s.to + self.step)
+        self.near(time).any(|s| time >= s.from - self.step && time <= s.to + self.step)
+    }
+
+    /// The stances before and after a time, or at it. (Stances are in order and apart.)
+    fn near(&self, time: f32) -> impl Iterator<Item = &Interval> {
+        let next = self.standing.partition_point(|s| s.to < time);
+        self.standing[next.saturating_sub(1)..].iter().take(2)
     }
 
     fn settle(&self, beam: &mut Beam, wishes: &[Wish], mut apply: impl FnMut(usize, f32)) {
@@ -208,8 +214,7 @@ impl<'a> Swing<'a> {
         let clearance = self.search.settings.clearance * scale;
         // Next to a stance a shoe's sole gives way by this.
         let give = 0.004 * scale;
-        let away =
-            self.standing.iter().map(|s| (s.from - time).max(time - s.to)).fold(f32::INFINITY, f32::min);
+        let away = self.near(time).map(|s| (s.from - time).max(time - s.to)).fold(f32::INFINITY, f32::min);
         let ramp = (away / NEAR).min(1.0);
         let sample: &FootSample = &self.curve.samples[i];
         // A clip that drags its feet over the floor may go on doing so.

@@ -1,0 +1,163 @@
+//! The sample's walk planted with the whole clip in sight: what stands is on the ground and stays, by the grounds' own height
+//! functions and by the places of the feet in the planted clip; and a frame of it allocates nothing.
+
+use std::sync::Arc;
+
+use allocation_counter::measure;
+use glam::Vec3;
+use sinew::{
+    JointId, Pose, Skeleton,
+    ground::{
+        MeshGround, TriangleMesh,
+        plant::{Figure, FootFrame, Leg, Plan, PlantedClip, Settings, Sole},
+        terrain::{Flight, Rough, Slope, Stairs},
+    },
+    motion::Clip,
+};
+use sinew_files::sample;
+
+struct Walk {
+    skeleton: Arc<Skeleton>,
+    clip: Clip,
+    rest: Pose,
+    figure: Figure,
+}
+
+fn walk() -> Walk {
+    let model = sample::mannequin().unwrap();
+    let rest = Pose::rest(&model.skeleton);
+    let joint = |name: &str| model.skeleton.find(name).unwrap();
+    let legs = ["L", "R"].map(|side| {
+        let [thigh, shin, foot, toes] =
+            ["thigh", "shin", "foot", "toes"].map(|part| joint(&format!("{part}.{side}")));
+        // The mannequin's soles are flat: the heel is the hindmost of the lowest vertices, the tip the foremost.
+        let below = |j: JointId| j == foot || j == toes;
+        let at = |j: JointId, p: Vec3| rest.model(j).transform_point3(p);
+        let sole: Vec<Vec3> =
+            model.skin.iter().filter(|v| below(v.joint)).map(|v| at(v.joint, v.position)).collect();
+        let sole = Sole::from_mesh(&rest, foot, Some(toes), 0.85, &sole).unwrap();
+        Leg::new(thigh, shin, foot, Some(toes), sole)
+    });
+    let figure = Figure::new(&rest, joint("hips"), legs.into(), 1.75).unwrap();
+    Walk { skeleton: model.skeleton.clone(), clip: model.clips[0].clone(), rest, figure }
+}
+
+type Height = Box<dyn Fn(f32, f32) -> Option<f32>>;
+
+/// Each ground with its height at a place, which is independent of the triangles.
+fn grounds() -> Vec<(&'static str, TriangleMesh, Height)> {
+    let up = Stairs { rise: 0.12, going: 0.40, lead: 0.7, ..Stairs::default() };
+    let down = Stairs { flight: Flight::Down, ..up };
+    let slope = Slope { angle: 20f32.to_radians(), length: 8.0, lead: 0.7, ..Slope::default() };
+    let falls = Slope { angle: -slope.angle, ..slope };
+    let rough = Rough { level: 0.0, cell: 0.02, ..Rough::default() };
+    vec![
+        ("stairs up", up.mesh().unwrap(), Box::new(move |x, z| up.height(x, z))),
+        ("stairs down", down.mesh().unwrap(), Box::new(move |x, z| down.height(x, z))),
+        ("slope up", slope.mesh().unwrap(), Box::new(move |x, z| slope.height(x, z))),
+        ("slope down", falls.mesh().unwrap(), Box::new(move |x, z| falls.height(x, z))),
+        ("rough", rough.mesh().unwrap(), Box::new(move |x, z| Some(rough.height(x, z)))),
+    ]
+}
+
+fn plant(walk: &Walk, mesh: TriangleMesh) -> (Plan, PlantedClip) {
+    let ground = MeshGround::new(mesh).unwrap();
+    let Walk { figure, rest, clip, .. } = walk;
+    let plan = Plan::new(figure, rest, clip, &ground, &Settings::default(), 30.0, None).unwrap();
+    let planted = plan.bake(figure, clip, rest, "planted", |_, _| {}).unwrap();
+    (plan, planted)
+}
+
+#[test]
+fn what_stands_is_on_the_ground_and_stays() {
+    let walk = walk();
+    for (name, mesh, height) in grounds() {
+        let (plan, planted) = plant(&walk, mesh);
+        let mut pose = walk.rest.clone();
+        let (mut checked, mut contacts) = (0, 0);
+        for (leg, (joints, stances)) in walk.figure.legs().iter().zip(&plan.stances).enumerate() {
+            for p in stances {
+                contacts += 1;
+                let Ok(footing) = &p.footing else { continue };
+                let points = [
+                    (joints.sole.heel, &p.stance.heel, footing.heel_supported),
+                    (joints.sole.ball, &p.stance.ball, true),
+                ];
+                for (local, intervals, supported) in points {
+                    let mut first: Option<Vec3> = None;
+                    for &time in &planted.times {
+                        if !supported || !intervals.iter().any(|i| i.contains(time)) {
+                            continue;
+                        }
+                        planted.clip.sample(time, &mut pose);
+                        pose.update();
+                        let at = pose.model(joints.foot).transform_point3(local);
+                        let over = at.y - height(at.x, at.z).unwrap();
+                        // A millimetre: what a grid of 2 cm leaves out of rough ground's curves.
+                        assert!(over.abs() < 1e-3, "{name}, leg {leg}, {time} s: {over}");
+                        // Heel and ball may each turn about the other; while it carries, neither moves.
+                        let both = p.stance.heel.iter().any(|i| i.contains(time))
+                            && p.stance.ball.iter().any(|i| i.contains(time));
+                        if both {
+                            let place = *first.get_or_insert(at);
+                            assert!((place - at).length() < 1e-3, "{name}, leg {leg}, {time} s");
+                        }
+                        checked += 1;
+                    }
+                }
+            }
+        }
+        assert!(contacts >= 8 && checked > 100, "{name}: {contacts} contacts, {checked} times");
+        assert!(planted.out_of_reach < 0.05, "{name}: {}", planted.out_of_reach);
+    }
+}
+
+#[test]
+fn offsets_stay_and_only_the_legs_and_the_hips_move() {
+    let walk = walk();
+    let (_, mesh, _) = grounds().swap_remove(0);
+    let (plan, planted) = plant(&walk, mesh);
+    let (mut before, mut after) = (walk.rest.clone(), walk.rest.clone());
+    let legs = walk.figure.legs();
+    let moved = |j: JointId| {
+        walk.skeleton.name(j) == "hips"
+            || legs.iter().any(|l| [l.thigh, l.shin, l.foot].contains(&j) || l.toes == Some(j))
+    };
+    for (key, &time) in planted.times.iter().enumerate() {
+        walk.clip.sample(plan.survey.clip_time(key * plan.per_key), &mut before);
+        planted.clip.sample(time, &mut after);
+        for joint in walk.skeleton.joints() {
+            let (b, a) = (before.local(joint), after.local(joint));
+            assert_eq!(b.scale, a.scale);
+            if !moved(joint) {
+                let turn = sinew::math::angle_between(b.rotation, a.rotation);
+                assert!(turn < 1e-3, "{} at {time} s turned by {turn}", walk.skeleton.name(joint));
+            }
+            if walk.skeleton.name(joint) != "hips" {
+                assert!((b.translation - a.translation).length() < 1e-6, "{}", walk.skeleton.name(joint));
+            }
+        }
+    }
+}
+
+#[test]
+fn the_same_clip_gives_the_same_bits() {
+    let walk = walk();
+    let (_, mesh, _) = grounds().swap_remove(4);
+    assert_eq!(plant(&walk, mesh.clone()).1.clip, plant(&walk, mesh).1.clip);
+}
+
+#[test]
+fn a_frame_allocates_nothing() {
+    let walk = walk();
+    let (_, mesh, _) = grounds().swap_remove(0);
+    let (plan, _) = plant(&walk, mesh);
+    let mut pose = walk.rest.clone();
+    let mut frames: Vec<FootFrame> = Vec::with_capacity(2);
+    let counted = measure(|| {
+        for key in 0..plan.keys() {
+            plan.after(&walk.figure, &walk.clip, key, &mut pose, &mut frames).unwrap();
+        }
+    });
+    assert_eq!(counted.count_total, 0);
+}

@@ -36,6 +36,8 @@ struct Run {
     standing: f64,
     /// Mean microseconds of a step, and of a frame with sampling and casts.
     micros: [f64; 2],
+    /// Furthest that an ankle stays from where it should be.
+    missed: f32,
 }
 
 fn run(walker: &Walker, ground: &MeshGround, rate: f64) -> Result<Run, String> {
@@ -50,6 +52,7 @@ fn run(walker: &Walker, ground: &MeshGround, rate: f64) -> Result<Run, String> {
         slide: 0.0,
         standing: 0.0,
         micros: [0.0; 2],
+        missed: 0.0,
     };
     let frames = (walker.duration() * rate + 1e-6).floor() as usize + 1;
     let mut before: Vec<Option<[Vec3; 2]>> = vec![None; legs.len()];
@@ -60,7 +63,8 @@ fn run(walker: &Walker, ground: &MeshGround, rate: f64) -> Result<Run, String> {
         stepper.sense(ground, figure, &pose, &world).map_err(|e| e.to_string())?;
         let solve = Instant::now();
         let dt = (1.0 / rate) as f32;
-        stepper.step(figure, &mut pose, &world, dt).map_err(|e| e.to_string())?;
+        let report = stepper.step(figure, &mut pose, &world, dt).map_err(|e| e.to_string())?;
+        r.missed = r.missed.max(report.out_of_reach);
         r.micros[0] += solve.elapsed().as_secs_f64() * 1e6;
         r.micros[1] += began.elapsed().as_secs_f64() * 1e6;
         for (i, leg) in legs.iter().enumerate() {
@@ -134,7 +138,7 @@ fn main() -> ExitCode {
         std::path::PathBuf::from,
     );
     println!(
-        "{:<15}{:<18}{:>8}{:>8}{:>9} |{:>8}{:>9}{:>8}{:>10}{:>8}{:>9}",
+        "{:<15}{:<18}{:>8}{:>8}{:>9} |{:>8}{:>9}{:>8}{:>8}{:>10}{:>8}{:>9}",
         "clip",
         "ground",
         "rms mm",
@@ -143,6 +147,7 @@ fn main() -> ExitCode {
         "deep mm",
         "air mm",
         "mm/s",
+        "miss mm",
         "stands %",
         "step us",
         "frame us"
@@ -185,7 +190,7 @@ fn main() -> ExitCode {
             held += usize::from(good);
             let mm = |m: f32| f64::from(m) * 1e3;
             println!(
-                "{:<15}{:<18}{:>8.2}{:>8.1}{:>9.3} |{:>8.1}{:>9.1}{:>8.1}{:>10.1}{:>8.2}{:>9.2}{}",
+                "{:<15}{:<18}{:>8.2}{:>8.1}{:>9.3} |{:>8.1}{:>9.1}{:>8.1}{:>8.1}{:>10.1}{:>8.2}{:>9.2}{}",
                 case.name,
                 name,
                 rms * 1e3,
@@ -194,6 +199,7 @@ fn main() -> ExitCode {
                 mm(fast.deepest[0]),
                 mm(fast.deepest[1]),
                 fast.slide * 1e3,
+                mm(fast.missed),
                 fast.standing * 100.0,
                 fast.micros[0],
                 fast.micros[1],

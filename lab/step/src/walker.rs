@@ -18,6 +18,8 @@ pub struct Case {
     file: Option<&'static str>,
     clip: Option<&'static str>,
     scale: Option<f32>,
+    /// Seconds that are left out: some recordings begin with a reference pose.
+    skip: f32,
 }
 
 const fn case(
@@ -26,7 +28,7 @@ const fn case(
     clip: Option<&'static str>,
     scale: Option<f32>,
 ) -> Case {
-    Case { name, file, clip, scale }
+    Case { name, file, clip, scale, skip: 0.0 }
 }
 
 /// Metres a unit in the CMU clips.
@@ -41,7 +43,7 @@ pub const CASES: &[Case] = &[
     case("knight-back", KNIGHT, Some("Walking_Backwards"), None),
     case("cesium-walk", Some("gltf/CesiumMan.gltf"), None, None),
     case("mannequiny-run", Some("gltf/mannequiny.glb"), Some("run_root.001"), None),
-    case("cmu-walk", Some("bvh/cmu_12_01_walk.bvh"), None, CMU),
+    Case { skip: 0.1, ..case("cmu-walk", Some("bvh/cmu_12_01_walk.bvh"), None, CMU) },
     case("amc-run", Some("bvh/amc_02_03_run.bvh"), None, CMU),
     case("m2m-squat", Some("gltf/m2m_human_sample-rig.glb"), None, None),
 ];
@@ -76,7 +78,9 @@ impl Walker {
         let clip = clip.ok_or("no such clip")?.clone();
         let rest = Pose::rest(&model.skeleton);
         let survey = Survey::new(&figure, &clip, &rest, 1.0 / 120.0, 1, None);
-        let survey = survey.map_err(|e| e.to_string())?;
+        let mut survey = survey.map_err(|e| e.to_string())?;
+        survey.start += case.skip;
+        survey.cycle -= case.skip;
         Ok(Some(Self { figure, rest, clip, survey }))
     }
 

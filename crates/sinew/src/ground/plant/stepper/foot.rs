@@ -149,13 +149,12 @@ const TURNED: f32 = 0.87;
 const CAUGHT_UP: f32 = 0.02;
 /// A foot stays locked until its better point is this much further outside of its limits than a contact may be: between
 /// heel and ball contact a foot may for a moment be in neither.
-const HOLD: f32 = 1.5;
+const HOLD: f32 = 2.0;
 /// A foot comes near the ground within this many limits of contact: then its landing is looked for.
 const NEAR: f32 = 2.5;
 /// A foot lies along the ground from this height on downwards, as a share of the leg.
 const LIES: f32 = 0.12;
-/// Seconds of its way that a foot sees ahead, besides what its spring runs behind: a tenth, so that casts may be as rare as
-/// ten a second.
+/// Most seconds between casts in which a foot still sees what comes.
 const SIGHT: f32 = 0.1;
 
 /// The state of one foot.
@@ -212,7 +211,7 @@ impl Foot {
 
     /// How far heel and ball are outside of their limits: the nearer one, 1 being on the limit.
     fn nearness(&self, age: f32, m: &Measures) -> f32 {
-        let (at, rate) = (self.track.at(age), self.track.rate(age));
+        let (at, rate) = (self.track.at(age), self.track.mean_rate(age));
         let level = |point: Vec3, rate: Vec3, floor: f32| {
             ((point.y - floor).max(0.0) / m.limits.height).max(rate.length() / m.limits.speed)
         };
@@ -224,14 +223,13 @@ impl Foot {
     }
 
     /// Casts: the ground under the foot where it was shown last, or will be, and its landing.
-    pub fn sense(&mut self, search: &Search<'_>, m: &Measures, now: &Sole, base: f32) {
+    pub fn sense(&mut self, search: &Search<'_>, m: &Measures, now: &Sole, base: f32, sight: f32) {
         let at = now.ankle + self.rest.ankle.value.with_y(0.0);
         let points = [now.heel, now.ball, now.tip].map(|p| at + p);
         let (_, ball, tip) = (points[0], points[1], points[2]);
         let tip_length = (tip - ball).length();
         let length = (now.ball - now.heel).length();
-        let rate = self.track.rate(0.0).ankle.with_y(0.0);
-        self.under = Under::sole(search, points, base);
+        let rate = self.track.mean_rate(0.0).ankle.with_y(0.0);
         if let Phase::Locked(lock) = &mut self.phase {
             if lock.provisional {
                 let found = search.find(lock.heel, lock.ball, length, tip_length, base);
@@ -243,13 +241,17 @@ impl Foot {
             }
             return;
         }
+        self.under = Under::sole(search, points, base);
         let sole = (now.ball - now.heel).with_y(0.0).normalize_or(Vec3::Z);
         // Along its way where it has one, else along the sole; a swing is ten times as fast.
         let along = (rate + sole * (0.3 * m.scale)).normalize_or(sole);
-        let behind = 0.25 * m.leg;
-        let ahead = behind + rate.length() * (SIGHT + 2.0 / m.omega);
+        // From ball to heel, and somewhat further; forwards to the tip of the toes.
+        let (sole, toes) = (1.2 * length, 1.2 * tip_length);
+        // A step looks at the ground at times since the last frame, too.
+        // With a margin for a foot that gathers speed.
+        let behind = sole + 1.5 * rate.length() * self.track.last_step().min(SIGHT);
+        let ahead = toes + 0.1 * m.leg + 1.3 * rate.length() * (sight.min(SIGHT) + 2.0 / m.omega);
         self.under.sweep(search, (at + now.ball).with_y(0.0), along, [behind, ahead], base);
-        self.landing = None;
         let low = {
             let heel = (now.ankle + now.heel).y - m.heel_floor;
             let ball = (now.ankle + now.ball).y - m.ball_floor;
@@ -258,6 +260,10 @@ impl Foot {
         let near = low <= NEAR && self.nearness(0.0, m) <= 2.0 * NEAR;
         if near && !matches!(self.phase, Phase::Refused(_)) {
             let (heel, ball) = self.place(now, self.rest.ankle.value, m);
+            let moved = |l: Landing| (l.heel - heel).with_y(0.0).length() > MOVED * m.scale;
+            if self.landing.is_some_and(|l| !moved(l)) {
+                return;
+            }
             self.landing = Some(Landing { heel, found: search.find(heel, ball, length, tip_length, base) });
         }
     }
@@ -371,7 +377,7 @@ impl Foot {
 
     /// Height of the ground that the foot must go over, with its own displacement; none where there is no ground.
     fn ground(&self, age: f32, shown: Offset, m: &Measures) -> Option<f32> {
-        let (at, rate) = (self.track.at(age), self.track.rate(age).ankle.with_y(0.0));
+        let (at, rate) = (self.track.at(age), self.track.mean_rate(age).ankle.with_y(0.0));
         // The spring runs behind by this time: it is given as much of a lead.
         let lead = rate * (2.0 / m.omega);
         let turn = rotation(shown.turn);
@@ -405,7 +411,7 @@ impl Foot {
 
     /// Goes on by `h` seconds to the time `age` before the latest frame. `given` is how much contact the caller gives.
     pub fn advance(&mut self, h: f32, age: f32, m: &Measures, given: Option<f32>) {
-        let (at, rate) = (self.track.at(age), self.track.rate(age));
+        let (at, rate) = (self.track.at(age), self.track.mean_rate(age));
         let hold = HOLD * m.limits.release;
         let (contact, release) = match given {
             // At a half and above the foot stands.

@@ -18,7 +18,7 @@ use super::{
 use crate::{JointId, Pose, PoseError, SolveError, Transform, ground::Ground, math, motion::Clip};
 use foot::{Foot, Measures, rotation};
 use spring::Spring;
-use track::Sole;
+use track::{Sole, Track};
 
 /// Why a step was not made. The pose is as it came.
 #[derive(Clone, Debug, PartialEq, Error)]
@@ -88,8 +88,61 @@ const PIECES: f32 = 30.0;
 
 /// Plants a figure's feet a frame at a time.
 ///
+/// A heel or ball that comes down (low and slow, as [`Settings`] say, or as [`Stepper::set_contact`] gives it) locks its foot
+/// where it is, on the ground that [`Stepper::sense`] found there; one that lifts lets it go. Whatever a foot was moved by
+/// then dies away on a critically damped spring of [`Settings::foot_rate`], which is integrated exactly: the frame rate
+/// matters little. In the air a foot goes over the ground as the animation goes over its floor, and rises before an edge.
+/// The pelvis follows on a spring of [`Settings::pelvis_rate`] and stays where the legs reach. A foot without ground keeps
+/// its animation; a locked foot that is left behind lets go.
+///
 /// The state is explicit: the same calls give the same bits, and [`Stepper::reset`] forgets it. Everything is allocated in
 /// [`Stepper::new`].
+///
+/// ```
+/// use std::sync::Arc;
+/// use sinew::{
+///     Pose, Skeleton, Transform,
+///     glam::{Affine3, Vec3},
+///     ground::{Plane, plant::{Figure, Leg, Settings, Sole, Stepper}},
+/// };
+/// let mut b = Skeleton::builder();
+/// let at = |x, y, z| Transform::from_translation(Vec3::new(x, y, z));
+/// let hips = b.add("hips", None, at(0.0, 0.95, 0.0));
+/// let mut parts = Vec::new();
+/// for x in [0.1, -0.1] {
+///     let thigh = b.add("thigh", Some(hips), at(x, 0.0, 0.0));
+///     let shin = b.add("shin", Some(thigh), at(0.0, -0.43, 0.02));
+///     let foot = b.add("foot", Some(shin), at(0.0, -0.43, -0.02));
+///     parts.push([thigh, shin, foot]);
+/// }
+/// let (skeleton, ids) = b.build()?;
+/// let rest = Pose::rest(&Arc::new(skeleton));
+/// let sole = Sole {
+///     heel: Vec3::new(0.0, -0.09, -0.05),
+///     ball: Vec3::new(0.0, -0.09, 0.13),
+///     tip: Vec3::new(0.0, -0.09, 0.2),
+/// };
+/// let legs = parts.iter().map(|&[t, s, f]| Leg::new(ids[t], ids[s], ids[f], None, sole)).collect();
+/// let figure = Figure::new(&rest, ids[hips], legs, 1.8)?;
+/// let mut stepper = Stepper::new(&figure, Settings::default())?;
+///
+/// // A hill that rises towards +Z, and a figure that stands on it.
+/// let ground = Plane { point: Vec3::ZERO, normal: Vec3::new(0.0, 1.0, -0.2).normalize() };
+/// let mut pose = rest.clone();
+/// for frame in 0..60 {
+///     pose.copy_from(&rest); // Here a game samples its clip, and moves its character.
+///     let world = Affine3::from_translation(Vec3::new(0.0, 0.0, 1.0));
+///     stepper.sense(&ground, &figure, &pose, &world)?;
+///     let report = stepper.step(&figure, &mut pose, &world, 1.0 / 60.0)?;
+///     assert_eq!(report.standing, 2);
+/// }
+/// // Both heels are on the hill: a fifth of the way up, as it is a fifth as high as far.
+/// for leg in figure.legs() {
+///     let heel = pose.model(leg.foot).transform_point3(leg.sole.heel);
+///     assert!((heel.y - 0.2 * (heel.z + 1.0)).abs() < 1e-3, "{heel}");
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Stepper {
     settings: Settings,
@@ -102,8 +155,14 @@ pub struct Stepper {
     level_goal: Vec3,
     /// Height of the ground under the body.
     base: Option<f32>,
+    /// How much higher it is where the body will be once the spring has come there.
+    rise: f32,
+    /// The pelvis (as an ankle).
+    body: Track,
     /// Time that was too short to be a step.
     pending: f32,
+    /// Seconds since the last casts.
+    since: f32,
     started: bool,
 }
 
@@ -158,7 +217,10 @@ impl Stepper {
             level: Spring::default(),
             level_goal: Vec3::ZERO,
             base: None,
+            rise: 0.0,
+            body: Track::default(),
             pending: 0.0,
+            since: 0.0,
             started: false,
         })
     }
@@ -218,7 +280,8 @@ impl Stepper {
             (leg.foot, leg.hinge) = (Foot::default(), Vec3::ZERO);
         }
         (self.level, self.level_goal) = (Spring::default(), Vec3::ZERO);
-        (self.base, self.pending, self.started) = (None, 0.0, false);
+        (self.base, self.rise, self.body) = (None, 0.0, Track::default());
+        (self.pending, self.since, self.started) = (0.0, 0.0, false);
     }
 
     fn fits(&self, figure: &Figure, pose: &Pose) -> Result<(), StepError> {
@@ -234,6 +297,11 @@ impl Stepper {
     fn place(&self, world: &Affine3) -> Result<Place, StepError> {
         let floors = self.legs.iter().map(|l| l.floor.heel.min(l.floor.ball));
         Place::new(world, floors.fold(f32::INFINITY, f32::min))
+    }
+
+    /// In rad/s.
+    fn pelvis_omega(&self) -> f32 {
+        core::f32::consts::TAU * self.settings.pelvis_rate
     }
 
     fn measures(&self, figure: &Figure, leg: usize, place: &Place) -> Measures {
@@ -271,6 +339,7 @@ impl Stepper {
     ) -> Result<(), StepError> {
         self.fits(figure, pose)?;
         let place = self.place(world)?;
+        let since = core::mem::take(&mut self.since);
         let settings = self.settings;
         let scale = place.scale * figure.height / 1.8;
         let search = Search { ground, settings: &settings, leg: figure.leg_length * place.scale, scale };
@@ -284,6 +353,12 @@ impl Stepper {
             }
         };
         self.base = Some(base);
+        // The spring of the pelvis runs behind a climb by 2 / omega seconds; so much is looked ahead, and back, as one step
+        // of a stair is no slope.
+        let ahead = self.body.mean_rate(0.0).ankle.with_y(0.0) * (2.0 / self.pelvis_omega());
+        let height = |at: Vec3| search.height(at, base).map_or(base, |(y, _)| y);
+        let most = LEAD * search.leg;
+        self.rise = (0.5 * (height(body + ahead) - height(body - ahead))).clamp(-most, most);
         for i in 0..self.legs.len() {
             let m = self.measures(figure, i, &place);
             let now = sole(&figure.legs[i].sample(pose, Vec3::ZERO), &place);
@@ -291,7 +366,7 @@ impl Stepper {
             if !self.started {
                 foot.start(base);
             }
-            foot.sense(&search, &m, &now, base);
+            foot.sense(&search, &m, &now, base, since);
         }
         Ok(())
     }
@@ -339,6 +414,9 @@ impl Stepper {
             let bend = math::rotate(math::conjugate(s.thigh), s.bend());
             state.hinge = state.hinge * math::exp(-dt / 5.0) + bend * if first { 1e-2 } else { dt };
         }
+        self.since += dt;
+        let body = Sole { ankle: place.over_floor(pose.position(figure.pelvis)), ..Sole::default() };
+        self.body.push(body, dt);
         let pieces = math::ceil(dt.min(PIECES * PIECE) / PIECE - 1e-3).clamp(1.0, PIECES);
         let h = dt / pieces;
         for piece in 1..=pieces as usize {
@@ -378,12 +456,9 @@ impl Stepper {
             sum += w * state.foot.offset(age, 0.0, &m).ankle.y;
             weight += w;
         }
-        let goal = Vec3::Y * (sum / weight);
+        let goal = Vec3::Y * (sum / weight + self.rise);
         if self.started {
-            let omega = core::f32::consts::TAU * self.settings.pelvis_rate;
-            if h > 0.0 {
-                self.level = self.level.towards(self.level_goal, goal, omega, h);
-            }
+            self.level = self.level.towards(self.level_goal, goal, self.pelvis_omega(), h);
         } else {
             self.level = Spring { value: goal, rate: Vec3::ZERO };
         }
@@ -465,6 +540,9 @@ impl Stepper {
 
 /// The pelvis comes to a limit along a curve that begins about this far from it, in metres for a figure of 1.8 m.
 const EASE: f32 = 0.01;
+
+/// The pelvis goes ahead of the feet by at most this share of the leg.
+const LEAD: f32 = 0.5;
 
 /// The lesser of two, never more, and smooth where they cross.
 fn soft_least(value: f32, limit: f32, ease: f32) -> f32 {

@@ -27,65 +27,99 @@ impl Sole {
     }
 }
 
-/// The last three frames of a foot. Between frames it goes along the parabola through them, so that contacts are found at
-/// nearly the same times at any frame rate.
+/// The last frames of a foot, over about a tenth of a second. Between frames it goes along the parabola through three of
+/// them, so that contacts are found at nearly the same times at any frame rate.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Track {
     /// Latest first.
-    frames: [Sole; 3],
-    /// Seconds since each of them; equal where there was no frame yet.
-    ages: [f32; 3],
+    frames: [Sole; FRAMES],
+    /// Seconds since each of them.
+    ages: [f32; FRAMES],
     count: usize,
 }
 
+const FRAMES: usize = 24;
+/// Frames closer together than this, in seconds, are not kept beside each other: so the frames that are span twice
+/// [`WINDOW`] at any frame rate.
+const CLOSE: f32 = 4e-3;
+/// Seconds over which a speed is measured, as from frame to frame at 30 Hz. Clips keyed at 30 Hz and played in
+/// straight lines between their keys have no speed that means anything over less; and it is the same at all frame rates.
+const WINDOW: f32 = 1.0 / 30.0;
 /// Frames further apart than this tell nothing of a curve between them.
 const SPARSE: f32 = 0.1;
 
 impl Track {
     /// Takes the frame that is `dt` seconds after the last one.
     pub fn push(&mut self, sole: Sole, dt: f32) {
-        self.frames = [sole, self.frames[0], self.frames[1]];
-        self.ages = [0.0, dt, self.ages[1] + dt];
-        self.count = (self.count + 1).min(3);
+        for age in &mut self.ages {
+            *age += dt;
+        }
+        if self.count < 2 || self.ages[0] - dt + CLOSE <= self.ages[1] - dt {
+            self.frames.copy_within(0..FRAMES - 1, 1);
+            self.ages.copy_within(0..FRAMES - 1, 1);
+            self.count = (self.count + 1).min(FRAMES);
+        }
+        (self.frames[0], self.ages[0]) = (sole, 0.0);
     }
 
-    /// Weights of the three frames for the value and for its rate at `age` seconds before the latest frame.
-    fn weights(&self, age: f32) -> ([f32; 3], [f32; 3]) {
-        let [_, b, c] = self.ages;
-        if self.count < 2 || b <= 0.0 {
-            return ([1.0, 0.0, 0.0], [0.0; 3]);
+    /// Seconds between the last two frames.
+    pub fn last_step(&self) -> f32 {
+        if self.count > 1 { self.ages[1] } else { 0.0 }
+    }
+
+    /// The frame from which the parabola around `age` is laid, and weights of it and the two before it for the value and
+    /// for its rate.
+    fn weights(&self, age: f32) -> (usize, [f32; 3], [f32; 3]) {
+        let known = &self.ages[..self.count];
+        if known.len() < 2 {
+            return (0, [1.0, 0.0, 0.0], [0.0; 3]);
+        }
+        let first = known.partition_point(|a| *a <= age).saturating_sub(1).min(known.len() - 2);
+        let start = known[first];
+        let (x, b) = (age - start, known[first + 1] - start);
+        let c = known.get(first + 2).map_or(0.0, |c| c - start);
+        if b <= 0.0 {
+            return (first, [1.0, 0.0, 0.0], [0.0; 3]);
         }
         // The rate is by time, which runs against age.
-        if self.count < 3 || c - b > SPARSE || b > SPARSE || c <= b {
-            let s = age / b;
-            return ([1.0 - s, s, 0.0], [1.0 / b, -1.0 / b, 0.0]);
+        if c <= b || c - b > SPARSE || b > SPARSE {
+            let s = x / b;
+            return (first, [1.0 - s, s, 0.0], [1.0 / b, -1.0 / b, 0.0]);
         }
-        let values = [
-            (age - b) * (age - c) / (b * c),
-            age * (age - c) / (b * (b - c)),
-            age * (age - b) / (c * (c - b)),
-        ];
-        let rates = [
-            -(2.0 * age - b - c) / (b * c),
-            -(2.0 * age - c) / (b * (b - c)),
-            -(2.0 * age - b) / (c * (c - b)),
-        ];
-        (values, rates)
+        let values = [(x - b) * (x - c) / (b * c), x * (x - c) / (b * (b - c)), x * (x - b) / (c * (c - b))];
+        let rates =
+            [-(2.0 * x - b - c) / (b * c), -(2.0 * x - c) / (b * (b - c)), -(2.0 * x - b) / (c * (c - b))];
+        (first, values, rates)
+    }
+
+    fn three(&self, first: usize) -> [&Sole; 3] {
+        [0, 1, 2].map(|i| &self.frames[(first + i).min(FRAMES - 1)])
     }
 
     /// The foot `age` seconds before the latest frame.
     pub fn at(&self, age: f32) -> Sole {
-        let ([_, wb, wc], _) = self.weights(age);
-        let [a, b, c] = &self.frames;
+        let (first, [_, wb, wc], _) = self.weights(age);
+        let [a, b, c] = self.three(first);
         // By differences, which stay exact far from the origin.
         Sole::map3(a, b, c, |a, b, c| a + (b - a) * wb + (c - a) * wc)
     }
 
     /// Metres a second at the same time.
     pub fn rate(&self, age: f32) -> Sole {
-        let (_, [_, wb, wc]) = self.weights(age);
-        let [a, b, c] = &self.frames;
+        let (first, _, [_, wb, wc]) = self.weights(age);
+        let [a, b, c] = self.three(first);
         Sole::map3(a, b, c, |a, b, c| (b - a) * wb + (c - a) * wc)
+    }
+
+    /// Mean metres a second over the last thirtieth of a second at the same time.
+    pub fn mean_rate(&self, age: f32) -> Sole {
+        let Some(oldest) = self.ages[..self.count].last() else { return Sole::default() };
+        let span = WINDOW.min(oldest - age);
+        if span <= 0.0 {
+            return Sole::default();
+        }
+        let (a, b) = (self.at(age), self.at(age + span));
+        Sole::map3(&a, &b, &b, |a, b, _| (a - b) / span)
     }
 }
 
@@ -102,11 +136,36 @@ mod tests {
             time += dt;
             track.push(Sole { ankle: at(time), ..Sole::default() }, dt);
         }
-        for age in [0.0, 0.01, 0.04] {
+        for age in [0.0, 0.01, 0.04, 0.06] {
             let t = time - age;
             assert!((track.at(age).ankle - at(t)).length() < 1e-5);
             assert!((track.rate(age).ankle - Vec3::new(3.0, -9.8 * t, 0.0)).length() < 1e-3);
         }
+    }
+
+    #[test]
+    fn speeds_are_the_same_at_any_frame_rate() {
+        // Straight lines between keys at 30 Hz.
+        let key = |i: f32| i * i * 0.01;
+        let at = |t: f32| {
+            key((t * 30.0).floor()) * (1.0 - (t * 30.0).fract())
+                + key((t * 30.0).floor() + 1.0) * (t * 30.0).fract()
+        };
+        let speed = |rate: usize| {
+            let mut track = Track::default();
+            for i in 0..rate {
+                let sole = Sole { ankle: Vec3::X * at(i as f32 / rate as f32), ..Sole::default() };
+                track.push(sole, 1.0 / rate as f32);
+            }
+            // At 0.9 s.
+            track.mean_rate(0.1 - 1.0 / rate as f32).ankle.x
+        };
+        let expected = (at(0.9) - at(0.9 - WINDOW)) / WINDOW;
+        for rate in [60, 120, 144, 240] {
+            assert!((speed(rate) - expected).abs() < 0.02 * expected, "{rate}: {} {expected}", speed(rate));
+        }
+        // At 30 Hz the parabola stands in for what is between the keys.
+        assert!((speed(30) - expected).abs() < 0.02 * expected);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use glam::Vec3;
 use crate::{ground::plant::Search, math};
 
 /// Most casts of a line before edges are looked for: a leg's length at [`SPACING`].
-const MOST_CASTS: f32 = 25.0;
+const MOST_CASTS: f32 = 24.0;
 /// Most points that are kept: a line's, and both sides of every edge found in it.
 const POINTS: usize = 64;
 /// Distance of the casts, as a share of the leg: 3.5 cm for a grown figure, a third of a foot's width. Edges between casts are
@@ -71,10 +71,12 @@ impl Under {
         [back, ahead]: [f32; 2],
         base: f32,
     ) {
-        let spacing = SPACING * search.leg;
+        let finest = SPACING * search.leg;
+        // A fast foot is ahead of a longer stretch: every second or third place of the lattice then serves.
+        let spacing = finest * math::ceil((back + ahead) / (MOST_CASTS * finest)).clamp(1.0, 1e3);
         let s = middle.dot(along);
         let first = math::floor((s - back) / spacing);
-        let count = math::ceil((back + ahead) / spacing).clamp(1.0, MOST_CASTS) as usize;
+        let count = math::ceil((back + ahead) / spacing).clamp(1.0, MOST_CASTS) as usize + 1;
         let height = |at: f32| search.height(middle + along * (at - s), base).map(|(y, _)| y);
         (self.along, self.count) = (along, 0);
         let mut before: Option<(f32, f32)> = None;

@@ -1,0 +1,36 @@
+//! Planting step by step touches the heap only when the stepper is made.
+
+mod figure;
+
+use sinew::{
+    glam::{Affine3, Vec3},
+    ground::{
+        Plane,
+        plant::{Settings, Stepper},
+    },
+};
+
+#[test]
+fn sensing_and_stepping_allocate_nothing() {
+    let (legs, rest) = figure::figure();
+    let mut stepper = Stepper::new(&legs, Settings::default()).unwrap();
+    let ground = Plane { point: Vec3::ZERO, normal: Vec3::new(0.0, 1.0, -0.2).normalize() };
+    let mut pose = rest.clone();
+    let mut stood = [0, 0];
+    let counted = allocation_counter::measure(|| {
+        for i in 0..180 {
+            let time = i as f32 / 60.0;
+            figure::walk(&legs, &rest, time, &mut pose);
+            let world = Affine3::from_translation(Vec3::Z * figure::SPEED * time);
+            stepper.sense(&ground, &legs, &pose, &world).unwrap();
+            stepper.step(&legs, &mut pose, &world, 1.0 / 60.0).unwrap();
+            for (i, n) in stood.iter_mut().enumerate() {
+                *n += usize::from(stepper.stands(i));
+            }
+        }
+        stepper.reset();
+    });
+    assert_eq!(counted.count_total, 0, "{counted:?}");
+    // It walked: each foot stood and swung.
+    assert!(stood.iter().all(|n| (60..150).contains(n)), "{stood:?}");
+}

@@ -1,0 +1,226 @@
+//! Planting step by step keeps its promises: feet that stand stay put, nothing not finite gets in, the state is input.
+
+mod figure;
+
+use sinew::{
+    Pose,
+    glam::{Affine3, Quat, Vec3},
+    ground::{
+        Filter, Ground, Hit, Plane,
+        plant::{Figure, Settings, StepError, Stepper},
+    },
+};
+
+const HILL: f32 = 0.2;
+
+fn hill() -> Plane {
+    Plane { point: Vec3::ZERO, normal: Vec3::new(0.0, 1.0, -HILL).normalize() }
+}
+
+/// No ground at all.
+struct Nothing;
+
+impl Ground for Nothing {
+    fn cast_ray(&self, _: Vec3, _: Vec3, _: f32, _: &Filter) -> Option<Hit> {
+        None
+    }
+
+    fn cast_sphere(&self, _: Vec3, _: f32, _: Vec3, _: f32, _: &Filter) -> Option<Hit> {
+        None
+    }
+}
+
+fn stepper(legs: &Figure) -> Stepper {
+    Stepper::new(legs, Settings::default()).unwrap()
+}
+
+/// Walks for three seconds; `each` sees the planted frames and whether casts are made in a frame is asked of `cast`.
+fn walk(
+    stepper: &mut Stepper,
+    ground: &dyn Ground,
+    rate: usize,
+    cast: impl Fn(usize) -> bool,
+    mut each: impl FnMut(usize, &Stepper, &Pose, &Pose, &Affine3),
+) {
+    let (legs, rest) = figure::figure();
+    let (mut pose, mut given) = (rest.clone(), rest.clone());
+    for i in 0..3 * rate {
+        let time = i as f32 / rate as f32;
+        figure::walk(&legs, &rest, time, &mut pose);
+        given.copy_from(&pose);
+        let world = Affine3::from_translation(Vec3::Z * figure::SPEED * time);
+        if cast(i) {
+            stepper.sense(ground, &legs, &pose, &world).unwrap();
+        }
+        stepper.step(&legs, &mut pose, &world, 1.0 / rate as f32).unwrap();
+        each(i, stepper, &given, &pose, &world);
+    }
+}
+
+#[test]
+fn feet_stand_on_the_hill_and_stay_where_they_stand() {
+    let (legs, _) = figure::figure();
+    let mut since = [0usize; 2];
+    let mut was = [Vec3::ZERO; 2];
+    let mut checked = 0;
+    walk(
+        &mut stepper(&legs),
+        &hill(),
+        120,
+        |_| true,
+        |frame, stepper, _, pose, world| {
+            let time = frame as f32 / 120.0;
+            for (i, leg) in legs.legs().iter().enumerate() {
+                let frame = *world * pose.model(leg.foot);
+                let (heel, ball) =
+                    (frame.transform_point3(leg.sole.heel), frame.transform_point3(leg.sole.ball));
+                for p in [heel, ball] {
+                    assert!(p.y > HILL * p.z - 0.02, "{p} is in the hill");
+                }
+                // The animation has the foot on the floor for the first half of its second; a quarter of a second is
+                // six times the spring's own.
+                let on_floor = (time + 0.5 * i as f32).fract() < 0.46;
+                since[i] = if stepper.stands(i) && on_floor { since[i] + 1 } else { 0 };
+                if since[i] > 30 {
+                    assert!((heel.y - HILL * heel.z).abs() < 2e-3, "{heel}");
+                    assert!((heel - was[i]).length() * 120.0 < 0.02, "{heel} {}", was[i]);
+                    checked += 1;
+                }
+                was[i] = heel;
+            }
+        },
+    );
+    assert!(checked > 60, "{checked}");
+}
+
+#[test]
+fn casts_may_be_rarer_than_frames() {
+    let (legs, _) = figure::figure();
+    let mut every = Vec::new();
+    let foot = |pose: &Pose, world: &Affine3| (*world * pose.model(legs.legs()[0].foot)).translation;
+    walk(&mut stepper(&legs), &hill(), 120, |_| true, |_, _, _, p, w| every.push(foot(p, w)));
+    walk(
+        &mut stepper(&legs),
+        &hill(),
+        120,
+        |i| i % 4 == 0,
+        |i, _, _, p, w| {
+            let off = (foot(p, w) - every[i]).length();
+            assert!(off < 0.02, "{off} at {i}");
+        },
+    );
+}
+
+#[test]
+fn the_same_calls_give_the_same_bits_and_a_reset_forgets() {
+    let (legs, _) = figure::figure();
+    let run = |stepper: &mut Stepper| {
+        let mut all = Vec::new();
+        walk(stepper, &hill(), 60, |_| true, |_, _, _, pose, _| all.extend_from_slice(pose.locals()));
+        all
+    };
+    let mut one = stepper(&legs);
+    let first = run(&mut one);
+    one.reset();
+    assert!(run(&mut one) == first);
+    assert!(run(&mut stepper(&legs)) == first);
+}
+
+#[test]
+fn without_ground_the_animation_stays() {
+    let (legs, _) = figure::figure();
+    walk(
+        &mut stepper(&legs),
+        &Nothing,
+        60,
+        |_| true,
+        |i, _, given, pose, _| {
+            for leg in legs.legs() {
+                let off = (pose.position(leg.foot) - given.position(leg.foot)).length();
+                let (a, b) = (pose.position(leg.foot), given.position(leg.foot));
+                assert!(off < 1e-4, "{off} at {i}: {a} {b}");
+            }
+        },
+    );
+}
+
+#[test]
+fn the_world_may_be_turned_scaled_and_far_up() {
+    let (legs, rest) = figure::figure();
+    let ground = Plane::level(300.0);
+    let world = Affine3::from_scale_rotation_translation(
+        Vec3::splat(2.0),
+        Quat::from_rotation_y(1.0),
+        Vec3::new(5.0, 10.0, -7.0),
+    );
+    let mut stepper = stepper(&legs);
+    let mut pose = rest.clone();
+    for _ in 0..30 {
+        figure::walk(&legs, &rest, 0.2, &mut pose);
+        stepper.sense(&ground, &legs, &pose, &world).unwrap();
+        stepper.step(&legs, &mut pose, &world, 0.02).unwrap();
+    }
+    let leg = &legs.legs()[0];
+    let heel = (world * pose.model(leg.foot)).transform_point3(leg.sole.heel);
+    assert!((heel.y - 300.0).abs() < 5e-3, "{heel}");
+}
+
+#[test]
+fn contact_may_be_given() {
+    let (legs, _) = figure::figure();
+    let mut given = stepper(&legs);
+    given.set_contact(0, Some(0.0)).unwrap();
+    walk(
+        &mut given,
+        &hill(),
+        60,
+        |_| true,
+        |i, stepper, _, _, _| {
+            assert!(!stepper.stands(0), "at {i}");
+        },
+    );
+    assert_eq!(given.set_contact(2, None), Err(StepError::Leg { leg: 2, count: 2 }));
+}
+
+#[test]
+fn what_is_not_finite_stays_out() {
+    let (legs, rest) = figure::figure();
+    let mut stepper = stepper(&legs);
+    let mut pose = rest.clone();
+    let world = Affine3::IDENTITY;
+    for dt in [f32::NAN, f32::INFINITY, -0.1] {
+        assert!(matches!(stepper.step(&legs, &mut pose, &world, dt), Err(StepError::Time(_))));
+    }
+    for bad in [
+        Affine3::from_translation(Vec3::NAN),
+        Affine3::from_scale(Vec3::new(1.0, 2.0, 1.0)),
+        Affine3::from_scale(Vec3::ZERO),
+    ] {
+        assert!(matches!(stepper.step(&legs, &mut pose, &bad, 0.01), Err(StepError::Placement(_))));
+        assert!(matches!(stepper.sense(&hill(), &legs, &pose, &bad), Err(StepError::Placement(_))));
+    }
+    assert_eq!(pose.locals(), rest.locals());
+    let foot = legs.legs()[0].foot;
+    pose.set_translation(foot, Vec3::new(0.0, f32::NAN, 0.0));
+    assert!(matches!(stepper.step(&legs, &mut pose, &world, 0.01), Err(StepError::Pose(_))));
+    assert!(matches!(stepper.sense(&hill(), &legs, &pose, &world), Err(StepError::Pose(_))));
+}
+
+#[test]
+fn no_time_changes_nothing_and_much_time_is_fine() {
+    let (legs, rest) = figure::figure();
+    let mut stepper = stepper(&legs);
+    let mut pose = rest.clone();
+    let mut step = |stepper: &mut Stepper, dt: f32| {
+        figure::walk(&legs, &rest, 0.1, &mut pose);
+        stepper.sense(&hill(), &legs, &pose, &Affine3::IDENTITY).unwrap();
+        stepper.step(&legs, &mut pose, &Affine3::IDENTITY, dt).unwrap();
+        pose.locals().to_vec()
+    };
+    step(&mut stepper, 0.0);
+    let before = step(&mut stepper, 0.1);
+    assert_eq!(step(&mut stepper, 0.0), before);
+    for dt in [3.0, 1e9, f32::MAX, 1e-9] {
+        assert!(step(&mut stepper, dt).iter().all(|t| t.is_finite()), "{dt}");
+    }
+}

@@ -1,8 +1,9 @@
 //! One foot through time: contact, lock, release, and its way through the air.
 
-use glam::{Quat, Vec3};
+use glam::Vec3;
 
 use super::{
+    offset::{Offset, Rest, rotation},
     spring::Spring,
     track::{Sole, Track},
     under::Under,
@@ -19,59 +20,6 @@ use crate::{
 /// Seconds over which a rate is taken where there is no formula for it: a fraction of a frame, and in f32 still four digits
 /// of a step.
 const MOMENT: f32 = 2e-3;
-
-/// How a foot is moved from where the animation has it: rotation vector of its turn, the ankle's displacement in metres
-/// (upwards from the animation's floor), rotation vector of the toes' turn on top of it.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Offset {
-    pub turn: Vec3,
-    pub ankle: Vec3,
-    pub toes: Vec3,
-}
-
-impl Offset {
-    fn minus(self, other: Self) -> Self {
-        Self { turn: self.turn - other.turn, ankle: self.ankle - other.ankle, toes: self.toes - other.toes }
-    }
-
-    fn plus(self, other: Self) -> Self {
-        Self { turn: self.turn + other.turn, ankle: self.ankle + other.ankle, toes: self.toes + other.toes }
-    }
-
-    fn times(self, by: f32) -> Self {
-        Self { turn: self.turn * by, ankle: self.ankle * by, toes: self.toes * by }
-    }
-}
-
-/// What is left of earlier displacements, dying away.
-#[derive(Clone, Copy, Debug, Default)]
-struct Rest {
-    turn: Spring,
-    ankle: Spring,
-    toes: Spring,
-}
-
-impl Rest {
-    fn new(value: Offset, rate: Offset) -> Self {
-        Self {
-            turn: Spring { value: value.turn, rate: rate.turn },
-            ankle: Spring { value: value.ankle, rate: rate.ankle },
-            toes: Spring { value: value.toes, rate: rate.toes },
-        }
-    }
-
-    fn after(&self, omega: f32, time: f32) -> Self {
-        Self {
-            turn: self.turn.after(omega, time),
-            ankle: self.ankle.after(omega, time),
-            toes: self.toes.after(omega, time),
-        }
-    }
-
-    fn value(&self) -> Offset {
-        Offset { turn: self.turn.value, ankle: self.ankle.value, toes: self.toes.value }
-    }
-}
 
 /// A point of the sole.
 #[derive(Clone, Copy, Debug, Default)]
@@ -619,10 +567,4 @@ const MOVED: f32 = 0.002;
 fn raised(footing: Footing, m: &Measures) -> Footing {
     let up = Vec3::Y * m.sole_height;
     Footing { heel: footing.heel + up, ball: footing.ball + up, ..footing }
-}
-
-/// The rotation of a rotation vector.
-pub fn rotation(vector: Vec3) -> Quat {
-    let angle = vector.length();
-    if angle > 0.0 { math::axis_angle(vector / angle, angle) } else { Quat::IDENTITY }
 }

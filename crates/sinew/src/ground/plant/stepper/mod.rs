@@ -1,6 +1,7 @@
 //! Planting step by step, for games: no look-ahead, any time step.
 
 mod foot;
+mod offset;
 mod spring;
 mod track;
 mod under;
@@ -16,7 +17,8 @@ use super::{
     plan::{highest, lowest},
 };
 use crate::{JointId, Pose, PoseError, SolveError, Transform, ground::Ground, math, motion::Clip};
-use foot::{Foot, Measures, rotation};
+use foot::{Foot, Measures};
+use offset::rotation;
 use spring::Spring;
 use track::{Sole, Track};
 

@@ -150,12 +150,15 @@ impl Level {
             }
             Self::Rough => {
                 let middle = walk.start + walk.heading * (0.5 * walk.length);
-                let size = walk.length + 2.0 * beyond;
+                let size = walk.length + 2.0 * beyond + if stands { 6.0 } else { 0.0 };
+                let rough = Rough::default();
                 Rough {
                     origin: if stands { middle + walk.heading * 3.0 } else { middle },
-                    size: Vec2::splat(size + if stands { 6.0 } else { 0.0 }),
+                    size: Vec2::splat(size),
+                    // Giants and very long walks get coarser triangles rather than millions of them.
+                    cell: rough.cell.max(size / 1500.0),
                     level: 0.0,
-                    ..Rough::default()
+                    ..rough
                 }
                 .mesh()?
             }

@@ -131,15 +131,22 @@ impl Survey {
         if rate <= 0.0 || clip.duration() * rate < 4.0 {
             return;
         }
-        let mut place = |i: f32| {
-            clip.sample(clip.start() + i / rate, pose);
-            pose.update();
-            figure.legs().iter().map(|l| pose.position(l.foot)).sum::<Vec3>() / figure.legs().len() as f32
-        };
-        let [a, b, c, d] = [0.0, 1.0, 2.0, 3.0].map(&mut place);
-        let (first, then) = ((b - a).length(), (c - b).length().max((d - c).length()));
+        // A foot that swings moves on; so the foot that jumps furthest compared with what it does next decides.
+        let mut first = 0.0f32;
+        for leg in figure.legs() {
+            let mut place = |i: f32| {
+                clip.sample(clip.start() + i / rate, pose);
+                pose.update();
+                pose.position(leg.foot)
+            };
+            let [a, b, c, d] = [0.0, 1.0, 2.0, 3.0].map(&mut place);
+            let (jump, then) = ((b - a).length(), (c - b).length().max((d - c).length()));
+            if jump > 10.0 * then {
+                first = first.max(jump);
+            }
+        }
         // A tenth of a leg in one frame is 10 m/s at 120 Hz; a real motion does not do that once and then not at all.
-        if first > 0.1 * figure.leg_length() && first > 10.0 * then {
+        if first > 0.1 * figure.leg_length() {
             self.start = clip.start() + 1.0 / rate;
             self.cycle = clip.end() - self.start;
             self.notes.push(alloc::format!(

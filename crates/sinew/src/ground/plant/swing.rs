@@ -120,8 +120,8 @@ impl<'a> Swing<'a> {
                         return 0.0;
                     }
                     let since = (if leaving { time - from } else { to - time } - self.step).max(0.0);
-                    // Bumps of less than two centimetres are lifted over.
-                    let room = (0.5 * LIFT * since * since + 0.02) * self.search.scale;
+                    // Bumps of less than three centimetres are lifted over.
+                    let room = (0.5 * LIFT * since * since + 0.03) * self.search.scale;
                     let aside = if leaving { -ahead } else { ahead };
                     self.step_aside(i, frame, base[i], aside, room)
                 });

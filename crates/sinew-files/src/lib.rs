@@ -1,4 +1,4 @@
-//! Files for Sinew: glTF, GLB, VRM and BVH in and out, ground meshes in.
+//! Files for Sinew: glTF, GLB, VRM and BVH in and out, URDF and ground meshes in.
 //!
 //! Files know nothing of solvers: they turn bytes into a [`Model`] (skeleton, clips, roles that the file declares, the
 //! points of its skin) and clips back into bytes. Units and axes are converted here and nowhere else.
@@ -13,6 +13,7 @@ pub mod bvh;
 pub mod gltf;
 pub mod ground;
 pub mod sample;
+pub mod urdf;
 
 mod error;
 mod model;

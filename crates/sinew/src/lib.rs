@@ -25,6 +25,8 @@ compile_error!("sinew needs the feature `std` or the feature `libm` for its math
 pub mod draw;
 pub mod ground;
 pub mod math;
+pub mod math64;
+pub mod mechanism;
 pub mod motion;
 pub mod rig;
 pub mod solve;

@@ -1,0 +1,140 @@
+//! URDF in: links and joints of an arm or a machine.
+//!
+//! Only the kinematics are read: names, origins, axes, limits, speeds and mimics. Meshes, masses and colours are of no
+//! use here; their files need not exist and `package://` paths are not looked at. Axes stay as the file has them (z
+//! usually points up), as those who give poses to an arm mean them so. Distances are metres and angles radians, as the
+//! format says.
+
+use std::{fs, io, path::Path};
+
+use glam::{DQuat, DVec3};
+use sinew::mechanism::{JointSpec, Mechanism, Mimic, Motion};
+use urdf_rs::{JointLimit, JointType};
+
+use crate::FileError;
+
+/// Elements nested deeper than this are no robot: the deepest of a URDF is the seventh or so. The parser recurses.
+const DEEPEST: usize = 64;
+
+/// Reads a URDF file.
+pub fn read(path: &Path) -> Result<Mechanism, FileError> {
+    let text = fs::read(path).and_then(|bytes| {
+        String::from_utf8(bytes).map_err(|e| io::Error::new(io::ErrorKind::InvalidData, e.utf8_error()))
+    });
+    let text = text.map_err(|error| FileError::Io { path: path.into(), error })?;
+    parse(&text, path)
+}
+
+/// Reads the text of a URDF file; `path` is for the mechanism's name, where the file gives none, and for errors.
+///
+/// ```
+/// let text = r#"<robot name="rail">
+///   <link name="base"/> <link name="cart"/>
+///   <joint name="slide" type="prismatic">
+///     <parent link="base"/> <child link="cart"/> <axis xyz="1 0 0"/>
+///     <limit lower="-0.5" upper="0.5" effort="1" velocity="2"/>
+///   </joint>
+/// </robot>"#;
+/// let rail = sinew_files::urdf::parse(text, "rail.urdf".as_ref())?;
+/// assert_eq!((rail.dofs()[0].lower, rail.dofs()[0].upper), (-0.5, 0.5));
+/// # Ok::<(), sinew_files::FileError>(())
+/// ```
+pub fn parse(text: &str, path: &Path) -> Result<Mechanism, FileError> {
+    let at = |at: String, what: String| FileError::At { path: path.into(), at, what };
+    if let Some(line) = too_deep(text) {
+        let what = format!("elements are nested more than {DEEPEST} deep");
+        return Err(FileError::Line { path: path.into(), line, what });
+    }
+    let robot = urdf_rs::read_from_string(text).map_err(|e| at("robot".into(), one_line(&e.to_string())))?;
+    let stem = || path.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
+    let name = if robot.name.is_empty() { stem() } else { robot.name.clone() };
+    let mut builder = Mechanism::builder(name);
+    for link in &robot.links {
+        builder.link(link.name.clone());
+    }
+    for joint in &robot.joints {
+        let wrong = |what: &str| at(format!("joint `{}`", joint.name), what.into());
+        let axis = DVec3::from_array(*joint.axis.xyz);
+        let limits = |kind: &str| match joint.limit == JointLimit::default() {
+            true => Err(wrong(&format!("a {kind} joint needs a <limit>"))),
+            false => Ok((joint.limit.lower, joint.limit.upper)),
+        };
+        let motion = match joint.joint_type {
+            JointType::Fixed => Motion::Fixed,
+            JointType::Continuous => Motion::continuous(axis),
+            JointType::Revolute => {
+                let (lower, upper) = limits("revolute")?;
+                Motion::Turn { axis, lower, upper }
+            }
+            JointType::Prismatic => {
+                let (lower, upper) = limits("prismatic")?;
+                Motion::Slide { axis, lower, upper }
+            }
+            JointType::Planar => Motion::Planar { normal: axis },
+            JointType::Floating => Motion::Floating,
+            JointType::Spherical => return Err(wrong("spherical joints are not supported")),
+        };
+        let rpy = *joint.origin.rpy;
+        if let Some(value) = rpy.iter().find(|v| !v.is_finite()) {
+            return Err(wrong(&format!("its origin's rpy is not finite: {value}")));
+        }
+        // The format's own zero, where no speed is given, would hold every joint still for ever.
+        let velocity = if joint.limit.velocity == 0.0 { f64::INFINITY } else { joint.limit.velocity };
+        builder.joint(JointSpec {
+            name: joint.name.clone(),
+            parent: joint.parent.link.clone(),
+            child: joint.child.link.clone(),
+            translation: DVec3::from_array(*joint.origin.xyz),
+            rotation: of_roll_pitch_yaw(rpy),
+            motion,
+            velocity,
+            mimic: joint.mimic.as_ref().map(|m| Mimic {
+                joint: m.joint.clone(),
+                multiplier: m.multiplier.unwrap_or(1.0),
+                offset: m.offset.unwrap_or(0.0),
+            }),
+        });
+    }
+    builder.build().map_err(|e| at("robot".into(), e.to_string()))
+}
+
+/// Roll about x, then pitch about y, then yaw about z, all fixed axes.
+fn of_roll_pitch_yaw([roll, pitch, yaw]: [f64; 3]) -> DQuat {
+    let half = |angle: f64| sinew::math64::sin_cos(0.5 * angle);
+    let ((sr, cr), (sp, cp), (sy, cy)) = (half(roll), half(pitch), half(yaw));
+    DQuat::from_xyzw(
+        sr * cp * cy - cr * sp * sy,
+        cr * sp * cy + sr * cp * sy,
+        cr * cp * sy - sr * sp * cy,
+        cr * cp * cy + sr * sp * sy,
+    )
+}
+
+/// A message without line breaks and without a second sentence's noise.
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The line at which elements are nested too deep, if they are.
+fn too_deep(text: &str) -> Option<usize> {
+    let (mut depth, mut line) = (0usize, 1);
+    let mut rest = text;
+    while let Some(start) = rest.find('<') {
+        line += rest[..start].matches('\n').count();
+        let tag = &rest[start..];
+        // What stands in comments is no element.
+        let end = if tag.starts_with("<!--") { tag.find("-->") } else { tag.find('>') }?;
+        let inside = &tag[..end];
+        if inside.starts_with("</") {
+            depth = depth.saturating_sub(1);
+        } else if !inside.starts_with("<!") && !inside.starts_with("<?") && !inside.ends_with('/') {
+            depth += 1;
+        }
+        if depth > DEEPEST {
+            return Some(line);
+        }
+        line += inside.matches('\n').count();
+        rest = &tag[end..];
+    }
+    None
+}

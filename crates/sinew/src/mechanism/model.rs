@@ -1,0 +1,361 @@
+//! A mechanism: links, and the joints between them, one number a degree of freedom.
+
+use alloc::{string::String, vec::Vec};
+use core::fmt;
+
+use glam::{DAffine3, DQuat, DVec3};
+use thiserror::Error;
+
+pub use super::builder::{JointSpec, MechanismBuilder, MechanismError, Mimic, Motion};
+use crate::math64;
+
+/// Names one link of one [`Mechanism`]: its place in the order of [`Mechanism::links`], parents before children.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LinkId(pub(super) u32);
+
+impl LinkId {
+    /// The link's place in the mechanism's order.
+    #[inline(always)]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl fmt::Display for LinkId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "#{}", self.0)
+    }
+}
+
+/// One degree of freedom: the number that a joint, and those that mimic it, are placed by.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Dof {
+    /// The joint's name.
+    pub name: String,
+    /// Whether it slides (metres) or turns (radians).
+    pub slides: bool,
+    /// The least value; minus infinity where there is none.
+    pub lower: f64,
+    /// The greatest value; infinity where there is none.
+    pub upper: f64,
+    /// The greatest speed, in radians or metres a second; infinity where none is given.
+    pub velocity: f64,
+    /// Joints that mimic this one and whose own limits leave no room beside its limits. Those limits are not kept.
+    pub contradicted_by: Vec<String>,
+}
+
+impl Dof {
+    /// Whether it turns without end, so that values a whole turn apart are the same place.
+    pub fn is_continuous(&self) -> bool {
+        !self.slides && self.lower == f64::NEG_INFINITY && self.upper == f64::INFINITY
+    }
+
+    /// Zero, or where the limits leave it out the middle between them (or the only limit that there is).
+    pub fn rest(&self) -> f64 {
+        if self.lower <= 0.0 && self.upper >= 0.0 {
+            0.0
+        } else if self.lower.is_finite() && self.upper.is_finite() {
+            0.5 * (self.lower + self.upper)
+        } else {
+            0.0f64.clamp(self.lower, self.upper)
+        }
+    }
+}
+
+/// A joint that moves, its fixed surroundings folded in. Its own z axis is the axis that it turns about or slides along.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Moving {
+    /// The moving joint that carries this one; none for those on the base.
+    pub parent: Option<u32>,
+    /// From the parent's frame (after its motion; the root link's, where there is none) to this one at value 0.
+    pub rest: DAffine3,
+    pub slides: bool,
+    /// The degree of freedom that places it, at `multiplier * value + offset`.
+    pub dof: u32,
+    pub multiplier: f64,
+    pub offset: f64,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Link {
+    pub name: String,
+    /// The moving joint that carries it; none for what is fixed to the base.
+    pub carrier: Option<u32>,
+    /// From the carrier's frame, or the root link's, to the link's own.
+    pub offset: DAffine3,
+    pub parent: Option<LinkId>,
+}
+
+/// A tree of links with joints of one degree of freedom between them: an arm, a hand, a machine.
+///
+/// It is read from a URDF (`sinew_files::urdf`), compiled from a [`Skeleton`](crate::Skeleton) or built by hand. Where its
+/// degrees of freedom stand is a slice of numbers beside it, in the order of [`Mechanism::dofs`]: radians for those that
+/// turn, metres for those that slide. *Base space* is the root link's. Axes are the file's own: a URDF's z points up.
+///
+/// ```
+/// use sinew::mechanism::{JointSpec, Mechanism, Motion, Placement};
+/// use glam::DVec3;
+/// # use sinew::glam;
+/// let mut builder = Mechanism::builder("crane");
+/// for link in ["base", "mast", "jib", "hook"] {
+///     builder.link(link);
+/// }
+/// builder.joint(JointSpec::new("slew", "base", "mast", Motion::turn(DVec3::Z, -3.0, 3.0)));
+/// let jib = JointSpec::new("luff", "mast", "jib", Motion::turn(DVec3::NEG_Y, 0.0, 1.4));
+/// builder.joint(JointSpec { translation: DVec3::new(0.0, 0.0, 2.0), ..jib });
+/// let hook = JointSpec::new("trolley", "jib", "hook", Motion::slide(DVec3::X, 1.0, 4.0));
+/// builder.joint(hook);
+/// let crane = builder.build()?;
+///
+/// let mut placement = Placement::new(&crane);
+/// crane.place(&[0.0, 0.0, 3.0], &mut placement)?;
+/// let hook = crane.find_link("hook").unwrap();
+/// let place = crane.link_transform(&placement, hook).translation;
+/// assert!(place.distance(DVec3::new(3.0, 0.0, 2.0)) < 1e-12);
+/// # Ok::<(), Box<dyn core::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mechanism {
+    pub(super) name: String,
+    pub(super) links: Vec<Link>,
+    pub(super) joints: Vec<Moving>,
+    pub(super) dofs: Vec<Dof>,
+}
+
+/// Why values were refused. Nothing was changed.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
+pub enum ValuesError {
+    /// Not one value a degree of freedom.
+    #[error("{given} values were given for {wanted} degrees of freedom")]
+    Count {
+        /// How many were given.
+        given: usize,
+        /// How many there are.
+        wanted: usize,
+    },
+    /// A value is NaN or infinite.
+    #[error("the value of joint `{joint}` is not finite: {value}")]
+    NotFinite {
+        /// Name of the degree of freedom.
+        joint: String,
+        /// Its value.
+        value: f64,
+    },
+}
+
+impl Mechanism {
+    /// Starts a mechanism without links.
+    pub fn builder(name: impl Into<String>) -> MechanismBuilder {
+        MechanismBuilder::new(name.into())
+    }
+
+    /// The name that it was given.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The degrees of freedom, in the order in which values are given.
+    pub fn dofs(&self) -> &[Dof] {
+        &self.dofs
+    }
+
+    /// Which degree of freedom has a name.
+    pub fn find_dof(&self, name: &str) -> Option<usize> {
+        self.dofs.iter().position(|d| d.name == name)
+    }
+
+    /// Every link, parents before children.
+    pub fn links(&self) -> impl ExactSizeIterator<Item = LinkId> + use<> {
+        (0..self.links.len() as u32).map(LinkId)
+    }
+
+    /// The root link.
+    pub fn root(&self) -> LinkId {
+        LinkId(0)
+    }
+
+    /// Name of a link.
+    pub fn link_name(&self, link: LinkId) -> &str {
+        &self.links[link.index()].name
+    }
+
+    /// The link that another hangs on; none for the root.
+    pub fn link_parent(&self, link: LinkId) -> Option<LinkId> {
+        self.links[link.index()].parent
+    }
+
+    /// The link of a name.
+    pub fn find_link(&self, name: &str) -> Option<LinkId> {
+        self.links().find(|&l| self.link_name(l) == name)
+    }
+
+    /// Whether `link` is `ancestor` or hangs below it.
+    pub fn is_below(&self, link: LinkId, ancestor: LinkId) -> bool {
+        let mut at = Some(link);
+        while let Some(l) = at {
+            if l == ancestor {
+                return true;
+            }
+            at = self.link_parent(l);
+        }
+        false
+    }
+
+    /// The degrees of freedom that place `tip` relative to `root`, in the mechanism's order.
+    pub fn dofs_between(&self, root: LinkId, tip: LinkId) -> Vec<usize> {
+        let mut dofs: Vec<usize> = self.path(root, tip).map(|j| self.joints[j].dof as usize).collect();
+        dofs.sort_unstable();
+        dofs.dedup();
+        dofs
+    }
+
+    /// The moving joints on the way between two links, in no order that means anything.
+    pub(super) fn path(&self, a: LinkId, b: LinkId) -> impl Iterator<Item = usize> {
+        let on_one_only = move |x, y| self.carriers(x).filter(move |&j| !self.carriers(y).any(|k| k == j));
+        on_one_only(a, b).chain(on_one_only(b, a))
+    }
+
+    /// The moving joints that carry a link, from the nearest to the base.
+    fn carriers(&self, link: LinkId) -> impl Iterator<Item = usize> {
+        let mut at = self.links[link.index()].carrier;
+        core::iter::from_fn(move || {
+            let j = at? as usize;
+            at = self.joints[j].parent;
+            Some(j)
+        })
+    }
+
+    /// Where everything is at rest: see [`Dof::rest`].
+    pub fn rest(&self) -> Vec<f64> {
+        self.dofs.iter().map(Dof::rest).collect()
+    }
+
+    /// An error where values do not fit the mechanism; values outside their limits do.
+    pub fn check(&self, values: &[f64]) -> Result<(), ValuesError> {
+        if values.len() != self.dofs.len() {
+            return Err(ValuesError::Count { given: values.len(), wanted: self.dofs.len() });
+        }
+        match self.dofs.iter().zip(values).find(|(_, v)| !v.is_finite()) {
+            Some((dof, &value)) => Err(ValuesError::NotFinite { joint: dof.name.clone(), value }),
+            None => Ok(()),
+        }
+    }
+
+    /// Forward kinematics: where every link is when the degrees of freedom have these values.
+    pub fn place(&self, values: &[f64], placement: &mut Placement) -> Result<(), ValuesError> {
+        self.check(values)?;
+        placement.frames.resize(self.joints.len(), DAffine3::IDENTITY);
+        for (i, joint) in self.joints.iter().enumerate() {
+            let carrier = joint.parent.map_or(DAffine3::IDENTITY, |p| placement.frames[p as usize]);
+            let value = joint.multiplier * values[joint.dof as usize] + joint.offset;
+            placement.frames[i] = carrier * joint.rest * motion(joint.slides, value);
+        }
+        Ok(())
+    }
+
+    /// Where a link is, in base space.
+    pub fn link_transform(&self, placement: &Placement, link: LinkId) -> DAffine3 {
+        let link = &self.links[link.index()];
+        match link.carrier {
+            Some(j) => placement.frames[j as usize] * link.offset,
+            None => link.offset,
+        }
+    }
+
+    /// The geometric Jacobian of a point of a link (in the link's own space): for each degree of freedom, the velocity of
+    /// the point (first three, metres) and of the link's rotation (last three, radians), in base space, when that value
+    /// grows by one a second. `columns` is given one column a degree of freedom.
+    ///
+    /// The column of a joint that turns about the unit vector z through p is (z x (point - p), z), that of a slider
+    /// (z, 0); joints that mimic others add theirs, times the multiplier, to that of the joint that they mimic.
+    pub fn jacobian(&self, placement: &Placement, link: LinkId, point: DVec3, columns: &mut Vec<[f64; 6]>) {
+        columns.clear();
+        columns.resize(self.dofs.len(), [0.0; 6]);
+        let end = self.link_transform(placement, link).transform_point3(point);
+        let mut at = self.links[link.index()].carrier;
+        while let Some(j) = at {
+            let joint = &self.joints[j as usize];
+            let frame = &placement.frames[j as usize];
+            let z = frame.matrix3.z_axis;
+            let (linear, angular) =
+                if joint.slides { (z, DVec3::ZERO) } else { (z.cross(end - frame.translation), z) };
+            let column = &mut columns[joint.dof as usize];
+            for k in 0..3 {
+                column[k] += joint.multiplier * linear[k];
+                column[k + 3] += joint.multiplier * angular[k];
+            }
+            at = joint.parent;
+        }
+    }
+
+    /// Yoshikawa's measure (1985) of how freely a point of a link can be moved and turned from where it is: the root of
+    /// det(J J^T), 0 where it is singular. Rotations count in metres, by `length` metres a radian.
+    pub fn manipulability(&self, placement: &Placement, link: LinkId, point: DVec3, length: f64) -> f64 {
+        let mut columns = Vec::new();
+        self.jacobian(placement, link, point, &mut columns);
+        let mut gram = [[0.0; 6]; 6];
+        for mut c in columns {
+            c[3..].iter_mut().for_each(|w| *w *= length);
+            for (row, a) in gram.iter_mut().zip(&c) {
+                for (cell, b) in row.iter_mut().zip(&c) {
+                    *cell += a * b;
+                }
+            }
+        }
+        math64::sqrt(determinant(gram).max(0.0))
+    }
+}
+
+/// The determinant of a symmetric matrix that is not negative definite, by elimination with the largest pivot first.
+fn determinant(mut m: [[f64; 6]; 6]) -> f64 {
+    let mut product = 1.0;
+    for k in 0..6 {
+        let pivot = (k..6).fold(k, |best, i| if m[i][i] > m[best][best] { i } else { best });
+        m.swap(k, pivot);
+        m.iter_mut().for_each(|row| row.swap(k, pivot));
+        let (head, tail) = m.split_at_mut(k + 1);
+        let top = &head[k];
+        // Rounding may leave less than nothing.
+        if top[k] <= 0.0 {
+            return 0.0;
+        }
+        product *= top[k];
+        for row in tail {
+            let f = row[k] / top[k];
+            for (cell, above) in row.iter_mut().zip(top).skip(k) {
+                *cell -= f * above;
+            }
+        }
+    }
+    product
+}
+
+/// What a joint does at a value, in its own frame.
+pub(crate) fn motion(slides: bool, value: f64) -> DAffine3 {
+    if slides {
+        DAffine3::from_translation(DVec3::Z * value)
+    } else {
+        DAffine3::from_mat3(math64::axis_angle(DVec3::Z, value))
+    }
+}
+
+/// Where every joint of a mechanism is; made by [`Mechanism::place`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Placement {
+    pub(super) frames: Vec<DAffine3>,
+}
+
+impl Placement {
+    /// Room for a mechanism's joints, not yet placed.
+    pub fn new(mechanism: &Mechanism) -> Self {
+        let mut frames = Vec::with_capacity(mechanism.joints.len());
+        frames.resize(mechanism.joints.len(), DAffine3::IDENTITY);
+        Self { frames }
+    }
+}
+
+/// A rigid transform as position and unit quaternion.
+pub fn to_pose(transform: &DAffine3) -> (DVec3, DQuat) {
+    (transform.translation, math64::quaternion(&transform.matrix3))
+}

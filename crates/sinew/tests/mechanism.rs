@@ -1,0 +1,236 @@
+//! Mechanisms: placing them, their Jacobians, and what is told of broken ones. Judged by forward kinematics written here.
+
+use proptest::prelude::*;
+use sinew::{
+    glam::{DQuat, DVec3},
+    mechanism::{JointSpec, LinkId, Mechanism, MechanismError, Mimic, Motion, Placement, ValuesError},
+};
+
+/// A rigid transform as quaternion and vector, by the textbook: nothing here is the engine's.
+#[derive(Clone, Copy)]
+struct Rigid {
+    q: [f64; 4],
+    p: [f64; 3],
+}
+
+impl Rigid {
+    fn turn(axis: [f64; 3], angle: f64) -> Self {
+        let n = axis.iter().map(|c| c * c).sum::<f64>().sqrt();
+        let (s, c) = (0.5 * angle).sin_cos();
+        Self { q: [axis[0] / n * s, axis[1] / n * s, axis[2] / n * s, c], p: [0.0; 3] }
+    }
+
+    fn apply(&self, v: [f64; 3]) -> [f64; 3] {
+        let [x, y, z, w] = self.q;
+        let t = [2.0 * (y * v[2] - z * v[1]), 2.0 * (z * v[0] - x * v[2]), 2.0 * (x * v[1] - y * v[0])];
+        [
+            v[0] + w * t[0] + y * t[2] - z * t[1] + self.p[0],
+            v[1] + w * t[1] + z * t[0] - x * t[2] + self.p[1],
+            v[2] + w * t[2] + x * t[1] - y * t[0] + self.p[2],
+        ]
+    }
+
+    fn then(&self, o: &Rigid) -> Self {
+        let ([ax, ay, az, aw], [bx, by, bz, bw]) = (self.q, o.q);
+        Self {
+            q: [
+                aw * bx + ax * bw + ay * bz - az * by,
+                aw * by - ax * bz + ay * bw + az * bx,
+                aw * bz + ax * by - ay * bx + az * bw,
+                aw * bw - ax * bx - ay * by - az * bz,
+            ],
+            p: self.apply(o.p),
+        }
+    }
+}
+
+/// A joint of a random chain.
+#[derive(Clone, Debug)]
+struct Step {
+    at: [f64; 3],
+    turned: [f64; 4],
+    axis: [f64; 3],
+    slides: bool,
+    /// Follows the first joint by this much.
+    follows: Option<(f64, f64)>,
+    value: f64,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let v = || prop::array::uniform3(-1.0..1.0f64);
+    (
+        v(),
+        v(),
+        -3.0..3.0f64,
+        v(),
+        any::<bool>(),
+        prop::option::weighted(0.2, (-2.0..2.0, -1.0..1.0)),
+        -3.0..3.0f64,
+    )
+        .prop_filter("an axis has a direction", |s| {
+            s.1.iter().chain(&s.3).map(|c| c.abs()).sum::<f64>() > 0.2
+        })
+        .prop_map(|(at, about, by, axis, slides, follows, value)| {
+            let axis = if axis.iter().all(|c| c.abs() < 0.1) { [0.0, -1.0, 0.0] } else { axis };
+            let about = if about.iter().all(|c| c.abs() < 0.1) { [0.0, 0.0, 1.0] } else { about };
+            Step { at, turned: Rigid::turn(about, by).q, axis, slides, follows, value }
+        })
+}
+
+fn build(steps: &[Step]) -> (Mechanism, Vec<f64>) {
+    let mut b = Mechanism::builder("chain");
+    b.link("l0");
+    for (i, s) in steps.iter().enumerate() {
+        b.link(format!("l{}", i + 1));
+        let axis = DVec3::from_array(s.axis);
+        let motion = if s.slides { Motion::slide(axis, -9.0, 9.0) } else { Motion::continuous(axis) };
+        b.joint(JointSpec {
+            translation: DVec3::from_array(s.at),
+            rotation: DQuat::from_array(s.turned),
+            mimic: s.follows.filter(|_| i > 0).map(|(multiplier, offset)| Mimic {
+                joint: "j0".into(),
+                multiplier,
+                offset,
+            }),
+            ..JointSpec::new(format!("j{i}"), format!("l{i}"), format!("l{}", i + 1), motion)
+        });
+    }
+    let free = |i: &usize| *i == 0 || steps[*i].follows.is_none();
+    (b.build().unwrap(), (0..steps.len()).filter(free).map(|i| steps[i].value).collect())
+}
+
+/// Where the last link is, by the formulas above.
+fn tip(steps: &[Step]) -> Rigid {
+    let mut at = Rigid { q: [0.0, 0.0, 0.0, 1.0], p: [0.0; 3] };
+    for (i, s) in steps.iter().enumerate() {
+        let value = match s.follows {
+            Some((multiplier, offset)) if i > 0 => multiplier * steps[0].value + offset,
+            _ => s.value,
+        };
+        at = at.then(&Rigid { q: s.turned, p: s.at });
+        let n = s.axis.iter().map(|c| c * c).sum::<f64>().sqrt();
+        at = at.then(&match s.slides {
+            true => Rigid { q: [0.0, 0.0, 0.0, 1.0], p: s.axis.map(|c| c / n * value) },
+            false => Rigid::turn(s.axis, value),
+        });
+    }
+    at
+}
+
+fn last(m: &Mechanism) -> LinkId {
+    m.links().last().unwrap()
+}
+
+const POINT: [f64; 3] = [0.3, -0.2, 0.5];
+
+fn end(m: &Mechanism, values: &[f64]) -> (DVec3, sinew::glam::DMat3) {
+    let mut placement = Placement::new(m);
+    m.place(values, &mut placement).unwrap();
+    let t = m.link_transform(&placement, last(m));
+    (t.transform_point3(DVec3::from_array(POINT)), t.matrix3)
+}
+
+proptest! {
+    #[test]
+    fn places_are_those_of_the_textbook(steps in prop::collection::vec(step(), 1..9)) {
+        let (m, values) = build(&steps);
+        let (at, rotation) = end(&m, &values);
+        let judge = tip(&steps);
+        let expected = DVec3::from_array(judge.apply(POINT));
+        prop_assert!((at - expected).length() < 1e-12 * 9.0, "{at} {expected}");
+        for (e, column) in [([1.0, 0.0, 0.0], rotation.x_axis), ([0.0, 0.0, 1.0], rotation.z_axis)] {
+            let turned = Rigid { p: [0.0; 3], ..judge }.apply(e);
+            prop_assert!((column - DVec3::from_array(turned)).length() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn jacobians_are_the_slopes_of_places(steps in prop::collection::vec(step(), 1..9)) {
+        let (m, values) = build(&steps);
+        let mut placement = Placement::new(&m);
+        m.place(&values, &mut placement).unwrap();
+        let mut columns = Vec::new();
+        m.jacobian(&placement, last(&m), DVec3::from_array(POINT), &mut columns);
+        prop_assert_eq!(columns.len(), m.dofs().len());
+        for (i, column) in columns.iter().enumerate() {
+            const H: f64 = 1e-6;
+            let at = |by: f64| {
+                let mut v = values.clone();
+                v[i] += by;
+                end(&m, &v)
+            };
+            let ((p, r), (n, s)) = (at(H), at(-H));
+            let linear = (p - n) / (2.0 * H);
+            // Of R(h) R(-h)^T the skew part is twice the rotation vector.
+            let d = r * s.transpose();
+            let angular = DVec3::new(d.y_axis.z - d.z_axis.y, d.z_axis.x - d.x_axis.z, d.x_axis.y - d.y_axis.x) / (4.0 * H);
+            let scale = 1.0 + linear.length() + angular.length();
+            prop_assert!((linear - DVec3::from_slice(&column[..3])).length() < 1e-7 * scale);
+            prop_assert!((angular - DVec3::from_slice(&column[3..])).length() < 1e-7 * scale);
+        }
+    }
+}
+
+fn arm(lengths: [f64; 2]) -> Mechanism {
+    let mut b = Mechanism::builder("arm");
+    for link in ["base", "upper", "fore", "hand"] {
+        b.link(link);
+    }
+    b.joint(JointSpec::new("shoulder", "base", "upper", Motion::continuous(DVec3::Z)));
+    let elbow = JointSpec::new("elbow", "upper", "fore", Motion::turn(DVec3::Z, -2.0, 2.0));
+    b.joint(JointSpec { translation: DVec3::X * lengths[0], ..elbow });
+    let hand = JointSpec::new("wrist", "fore", "hand", Motion::Fixed);
+    b.joint(JointSpec { translation: DVec3::X * lengths[1], ..hand });
+    b.build().unwrap()
+}
+
+#[test]
+fn manipulability_of_a_chain_with_six_independent_joints_is_that_of_its_determinant() {
+    // Three sliders at right angles, then three turns about one point: J is the identity, times the length for turns.
+    let mut b = Mechanism::builder("gantry");
+    (0..7).for_each(|i| b.link(format!("l{i}")));
+    for (i, axis) in [DVec3::X, DVec3::Y, DVec3::Z, DVec3::Z, DVec3::Y, DVec3::X].into_iter().enumerate() {
+        let motion = if i < 3 { Motion::slide(axis, -1.0, 1.0) } else { Motion::continuous(axis) };
+        b.joint(JointSpec::new(format!("j{i}"), format!("l{i}"), format!("l{}", i + 1), motion));
+    }
+    let m = b.build().unwrap();
+    let mut placement = Placement::new(&m);
+    m.place(&[0.1, 0.2, 0.3, 1.0, 0.0, 2.0], &mut placement).unwrap();
+    let measure = m.manipulability(&placement, last(&m), DVec3::ZERO, 0.5);
+    assert!((measure - 0.125).abs() < 1e-12, "{measure}");
+    // At a pitch p the axes of yaw and roll enclose less: the determinant is cos p; at a quarter turn they are one.
+    m.place(&[0.1, 0.2, 0.3, 1.0, 0.4, 2.0], &mut placement).unwrap();
+    let measure = m.manipulability(&placement, last(&m), DVec3::ZERO, 1.0);
+    assert!((measure - 0.4f64.cos()).abs() < 1e-12, "{measure}");
+    m.place(&[0.1, 0.2, 0.3, 1.0, core::f64::consts::FRAC_PI_2, 2.0], &mut placement).unwrap();
+    assert!(m.manipulability(&placement, last(&m), DVec3::ZERO, 1.0) < 1e-7);
+}
+
+#[test]
+fn links_and_degrees_of_freedom_are_found_by_name() {
+    let m = arm([0.4, 0.3]);
+    let hand = m.find_link("hand").unwrap();
+    assert_eq!((m.find_dof("elbow"), m.find_dof("wrist")), (Some(1), None));
+    assert_eq!(m.link_name(m.link_parent(hand).unwrap()), "fore");
+    let upper = m.find_link("upper").unwrap();
+    assert_eq!(m.dofs_between(upper, hand), [1]);
+    assert_eq!(m.dofs_between(hand, m.root()), [0, 1]);
+    assert!(m.is_below(hand, upper) && !m.is_below(upper, hand));
+    assert!(m.dofs()[0].is_continuous() && !m.dofs()[1].is_continuous());
+}
+
+#[test]
+fn values_that_do_not_fit_are_named() {
+    let m = arm([0.4, 0.3]);
+    assert_eq!(m.check(&[0.0]), Err(ValuesError::Count { given: 1, wanted: 2 }));
+    let error = m.check(&[0.0, f64::INFINITY]).unwrap_err().to_string();
+    assert_eq!(error, "the value of joint `elbow` is not finite: inf");
+    let mut b = Mechanism::builder("broken");
+    b.link("a");
+    b.link("b");
+    b.joint(JointSpec {
+        rotation: DQuat::from_xyzw(0.0, 0.0, 0.0, 0.5),
+        ..JointSpec::new("j", "a", "b", Motion::continuous(DVec3::Z))
+    });
+    assert!(matches!(b.build(), Err(MechanismError::NotUnit { joint, .. }) if joint == "j"));
+}

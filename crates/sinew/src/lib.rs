@@ -5,6 +5,7 @@
 //!
 //! - [`Skeleton`] is the tree of joints with its rest pose, [`Pose`] one placement of it, [`Transform`] the local
 //!   transform of one joint;
+//! - [`joint`] says what a joint may do: turn, slide, how far and how willingly;
 //! - [`motion`] holds tracks and clips, samples them into poses and bakes poses back into keys;
 //! - [`solve`] holds the solvers, one file each; they know nothing of clips, files or drawing;
 //! - [`ground`] finds what feet stand on, by rays and spheres, and plants feet on it;
@@ -24,6 +25,7 @@ compile_error!("sinew needs the feature `std` or the feature `libm` for its math
 
 pub mod draw;
 pub mod ground;
+pub mod joint;
 pub mod math;
 pub mod math64;
 pub mod mechanism;

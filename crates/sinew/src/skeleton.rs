@@ -5,7 +5,10 @@ use core::fmt;
 
 use thiserror::Error;
 
-use crate::Transform;
+use crate::{
+    Transform,
+    joint::{self, JointError, Limits},
+};
 
 /// Names one joint of one [`Skeleton`]. It is the joint's place in the skeleton's order (parents before children).
 ///
@@ -74,7 +77,7 @@ pub enum SkeletonError {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-struct Joint {
+struct Node {
     name: String,
     parent: Option<JointId>,
     rest: Transform,
@@ -100,7 +103,9 @@ struct Joint {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Skeleton {
-    joints: Vec<Joint>,
+    joints: Vec<Node>,
+    /// What each joint may do; empty where every joint turns freely.
+    freedoms: Vec<(joint::Joint, Limits)>,
 }
 
 /// Collects joints in any order; see [`Skeleton::builder`].
@@ -147,13 +152,13 @@ impl SkeletonBuilder {
             }
         }
         let mut ids = alloc::vec![JointId(u32::MAX); count];
-        let mut joints: Vec<Joint> = Vec::with_capacity(count);
+        let mut joints: Vec<Node> = Vec::with_capacity(count);
         // `roots` is in reverse order, as a stack wants it.
         let mut stack = roots;
         while let Some(i) = stack.pop() {
             ids[i] = JointId(joints.len() as u32);
             let (name, parent, rest) = &self.joints[i];
-            joints.push(Joint { name: name.clone(), parent: parent.map(|p| ids[p]), rest: *rest, end: 0 });
+            joints.push(Node { name: name.clone(), parent: parent.map(|p| ids[p]), rest: *rest, end: 0 });
             let at = stack.len();
             let mut child = first[i];
             while child != NONE {
@@ -173,7 +178,7 @@ impl SkeletonBuilder {
                 joints[p.index()].end = joints[p.index()].end.max(end);
             }
         }
-        Ok((Skeleton { joints }, ids))
+        Ok((Skeleton { joints, freedoms: Vec::new() }, ids))
     }
 }
 
@@ -218,6 +223,45 @@ impl Skeleton {
     /// Local transform in the rest pose.
     pub fn rest(&self, joint: JointId) -> &Transform {
         &self.joints[joint.index()].rest
+    }
+
+    /// What the joint may do; see the module [`joint`](crate::joint). A joint that was not set turns freely.
+    pub fn freedom(&self, joint: JointId) -> &joint::Joint {
+        self.freedoms.get(joint.index()).map_or(&joint::Joint::FREE, |(joint, _)| joint)
+    }
+
+    /// The same made ready for pose space.
+    pub fn limits(&self, joint: JointId) -> &Limits {
+        self.freedoms.get(joint.index()).map_or(&Limits::FREE, |(_, limits)| limits)
+    }
+
+    /// Whether any joint is other than [`Joint::FREE`](joint::Joint::FREE).
+    pub fn has_limits(&self) -> bool {
+        self.freedoms.iter().any(|(joint, _)| *joint != joint::Joint::FREE)
+    }
+
+    /// Says what a joint may do. The joint is as it was where the error says what is wrong.
+    ///
+    /// ```
+    /// use sinew::{Skeleton, Transform, glam::Vec3, joint::{Dof, Joint}};
+    /// let mut builder = Skeleton::builder();
+    /// builder.add("knee", None, Transform::IDENTITY);
+    /// let (mut skeleton, ids) = builder.build()?;
+    /// skeleton.set_joint(ids[0], Joint::hinge(Vec3::X, Dof::range(0.0, 2.5)))?;
+    /// let error = skeleton.set_joint(ids[0], Joint::hinge(Vec3::X, Dof::range(2.5, 0.0))).unwrap_err();
+    /// assert!(error.to_string().starts_with("joint `knee`: the hinge's angle goes from 2.5 to 0"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn set_joint(&mut self, joint: JointId, freedom: joint::Joint) -> Result<(), JointError> {
+        if let Err(fault) = freedom.check() {
+            return Err(JointError { joint: self.name(joint).into(), fault });
+        }
+        if self.freedoms.is_empty() {
+            let free = |node: &Node| (joint::Joint::FREE, Limits::new(&joint::Joint::FREE, &node.rest));
+            self.freedoms = self.joints.iter().map(free).collect();
+        }
+        self.freedoms[joint.index()] = (freedom, Limits::new(&freedom, self.rest(joint)));
+        Ok(())
     }
 
     /// The joint and all below it, as a range of places in the order.

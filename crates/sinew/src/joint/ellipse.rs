@@ -1,0 +1,126 @@
+//! The limit of a swing: four quarters of ellipses that share their half-axes.
+
+/// Half-axes of the four quarters: towards +x, -x, +y, -y; all positive.
+///
+/// The quarters meet where their tangents are parallel to an axis, so the outline has no corner and the area is convex.
+/// There the normals are the axes themselves, and so the nearest point of the outline to a point outside lies in the
+/// point's own quarter.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Ellipse {
+    pub half: [[f32; 2]; 2],
+}
+
+impl Ellipse {
+    /// The half-axes of the quarter in which a point lies.
+    fn quarter(&self, [x, y]: [f32; 2]) -> [f32; 2] {
+        [self.half[0][usize::from(x < 0.0)], self.half[1][usize::from(y < 0.0)]]
+    }
+
+    /// (x/a)^2 + (y/b)^2: below 1 inside, 1 on the outline.
+    pub fn level(&self, p: [f32; 2]) -> f32 {
+        let [a, b] = self.quarter(p);
+        let (x, y) = (p[0] / a, p[1] / b);
+        x * x + y * y
+    }
+
+    /// The nearest point inside or on the outline.
+    ///
+    /// For a point (x, y) outside, the nearest (u, v) has (x - u, y - v) along the outline's normal (u / a^2, v / b^2),
+    /// so u = x a^2 / (t + a^2) and v = y b^2 / (t + b^2) for the one t > 0 with
+    ///
+    /// ```text
+    /// F(t) = (a x / (t + a^2))^2 + (b y / (t + b^2))^2 - 1 = 0.
+    /// ```
+    ///
+    /// F falls and is convex, so Newton's steps from a t with F >= 0 only rise and never pass the root (Eberly, "Distance
+    /// from a Point to an Ellipse"). In f64, as a^2 of a narrow ellipse would vanish in f32.
+    pub fn nearest(&self, p: [f32; 2]) -> [f32; 2] {
+        let level = self.level(p);
+        // Written so that NaN counts as inside: nothing that is not a number is made into one.
+        if level.is_nan() || level <= 1.0 {
+            return p;
+        }
+        let [a, b] = self.quarter(p).map(f64::from);
+        let [x, y] = p.map(f64::from);
+        if a == b {
+            let k = 1.0 / crate::math::sqrt(level);
+            return [p[0] * k, p[1] * k];
+        }
+        let (aa, bb) = (a * a, b * b);
+        let (ax, by) = (a * x.abs(), b * y.abs());
+        // Each term alone is 1 at these.
+        let mut t = (ax - aa).max(by - bb).max(0.0);
+        // Convergence is quadratic once near, and every step at least halves the logarithm of F above that: extremes of
+        // f32 stay below fifty.
+        for _ in 0..64 {
+            let (u, v) = (ax / (t + aa), by / (t + bb));
+            let f = u * u + v * v - 1.0;
+            let slope = 2.0 * (u * u / (t + aa) + v * v / (t + bb));
+            let step = f / slope;
+            // Relative to what t is added to: below a thousandth of f32's rounding.
+            if step.is_nan() || step <= 1e-11 * (t + aa.min(bb)) {
+                break;
+            }
+            t += step;
+        }
+        let (u, v) = (x * (aa / (t + aa)), y * (bb / (t + bb)));
+        // What rounding or an early end leaves outside goes in along the ray from the middle.
+        let level = (u / a) * (u / a) + (v / b) * (v / b);
+        let k = if level > 1.0 { 1.0 - 0.5 * (level - 1.0).min(1.0) } else { 1.0 };
+        [(u * k) as f32, (v * k) as f32]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The nearest of many points on the outline, refined by halving around the best.
+    fn by_search(e: &Ellipse, p: [f32; 2]) -> f64 {
+        let at = |angle: f64| {
+            let (s, c) = angle.sin_cos();
+            let (x, y) = (
+                c * e.half[0][usize::from(c < 0.0)] as f64 - p[0] as f64,
+                s * e.half[1][usize::from(s < 0.0)] as f64 - p[1] as f64,
+            );
+            x.hypot(y)
+        };
+        let n = 4000;
+        let step = core::f64::consts::TAU / n as f64;
+        let mut best = (0..n).map(|i| i as f64 * step).min_by(|a, b| at(*a).total_cmp(&at(*b))).unwrap();
+        let mut h = step;
+        while h > 1e-12 {
+            for c in [best - h, best + h] {
+                if at(c) < at(best) {
+                    best = c;
+                }
+            }
+            h *= 0.7;
+        }
+        at(best)
+    }
+
+    #[test]
+    fn the_nearest_point_is_on_the_outline_and_nearest() {
+        let mut x = 1u32;
+        let mut random = || {
+            x = x.wrapping_mul(1664525).wrapping_add(1013904223);
+            (x >> 8) as f32 / (1 << 24) as f32
+        };
+        for i in 0..3000 {
+            let low = if i % 3 == 0 { 1e-3 } else { 0.2 };
+            let mut half = || low + random() * (3.0 - low);
+            let e = Ellipse { half: [[half(), half()], [half(), half()]] };
+            let p = [6.0 * random() - 3.0, 6.0 * random() - 3.0];
+            let q = e.nearest(p);
+            assert!(e.level(q) <= 1.0 + 1e-5, "{e:?} {p:?} {q:?}");
+            if e.level(p) <= 1.0 {
+                assert_eq!(p, q);
+                continue;
+            }
+            let d = ((p[0] - q[0]) as f64).hypot((p[1] - q[1]) as f64);
+            let best = by_search(&e, p);
+            assert!((d - best).abs() < 3e-6, "{e:?} {p:?} {q:?}: {d} {best}");
+        }
+    }
+}

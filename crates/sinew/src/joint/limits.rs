@@ -1,0 +1,651 @@
+//! A joint made ready for pose space.
+
+use core::f32::consts::PI;
+
+use glam::{Mat3, Quat, Vec3};
+
+use super::{
+    Dof, Joint, Turning,
+    dof::{Resistance, eased},
+    ellipse::Ellipse,
+    euler,
+    span::{Span, wrap},
+};
+use crate::{Transform, math};
+
+/// Excess in radians (metres for a slide of a metre) up to which a rotation counts as within its limits, so that a
+/// rotation that was just clamped is not clamped again. f32 rotations are good to 3e-7 after the handful of products
+/// between a limit and a pose; the promise is 1e-5.
+pub const TOLERANCE: f32 = 2e-6;
+
+/// What a [`Joint`] allows, in f32 and in the joint's parent's frame: what a solver in pose space asks.
+///
+/// Rotations given and returned are local ones (the joint's in its parent's frame, as a pose has them), unit
+/// quaternions. A skeleton keeps one a joint: [`Skeleton::limits`](crate::Skeleton::limits). No function allocates, and
+/// each is a plain function of its arguments with the same bits on every build (with the feature `libm`, on every
+/// platform).
+///
+/// # A start that is outside
+///
+/// A clip may bring a joint in outside its limits. [`Limits::relaxed`] widens limits just so far that they hold what came
+/// in: a range to one side, an ellipse by the distance that the swing is from it, and an axis that should not turn is
+/// held as it came. All functions of the relaxed limits then keep the promise that nothing moves further out. A joint
+/// that comes in inside gets the same limits back.
+///
+/// ```
+/// use sinew::{Skeleton, Transform, glam::{Quat, Vec3}, joint::{Dof, Joint}, math};
+/// let mut b = Skeleton::builder();
+/// b.add("shoulder", None, Transform::IDENTITY);
+/// b.add("elbow", Some(0), Transform::from_translation(Vec3::X));
+/// let (mut skeleton, ids) = b.build()?;
+/// skeleton.set_joint(ids[1], Joint::hinge(Vec3::Z, Dof::range(0.0, 2.5)))?;
+/// let limits = skeleton.limits(ids[1]);
+/// let wanted = math::axis_angle(Vec3::Z, -0.3);
+/// assert!((limits.excess(wanted) - 0.3).abs() < 1e-6);
+/// assert_eq!(limits.clamp(wanted), Quat::IDENTITY);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Limits {
+    rest: Quat,
+    origin: Vec3,
+    turn: Turn,
+    resist: [Resistance; 3],
+    slide: [Slide; 3],
+    slides: bool,
+    resists: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Slide {
+    /// None: it does not slide along this axis.
+    span: Option<Span>,
+    resist: Resistance,
+    preferred: Option<f32>,
+}
+
+/// How it turns. Rotations inside are the joint's own: the local one seen from the rest rotation.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Turn {
+    Free,
+    /// Held at this local rotation.
+    Fixed(Quat),
+    /// Own rotation = off * (turn about axis).
+    Hinge {
+        axis: Vec3,
+        span: Span,
+        off: Quat,
+    },
+    /// Own rotation = swing * twist. The columns of the frame: axis of the first swing, of the second, of the twist.
+    Ball {
+        frame: Mat3,
+        swing: Option<Ellipse>,
+        slack: f32,
+        twist: Span,
+    },
+    Axes {
+        axes: [usize; 3],
+        spans: [Span; 3],
+    },
+}
+
+/// The coordinates of a joint's rotation, in radians; which they are depends on the joint:
+///
+/// | joint | coordinates |
+/// |---|---|
+/// | free | rotation vector (axis times angle) in the rest frame |
+/// | fixed | zeros |
+/// | hinge | angle about the axis, 0, 0 |
+/// | ball | swing about the first and the second swing axis (a rotation vector across the twist axis), twist |
+/// | axes | angles in the order of the joint's [`Order`](super::Order) |
+///
+/// Limits are convex in them: intervals, and an ellipse for swing.
+pub type Coordinates = [f32; 3];
+
+impl Limits {
+    /// Of a joint that turns freely and does not slide.
+    pub const FREE: Self = Self {
+        rest: Quat::IDENTITY,
+        origin: Vec3::ZERO,
+        turn: Turn::Free,
+        resist: [Resistance::NONE; 3],
+        slide: [Slide { span: None, resist: Resistance::NONE, preferred: None }; 3],
+        slides: false,
+        resists: false,
+    };
+
+    /// The limits of a joint that has passed its check, with its rest transform.
+    pub(crate) fn new(joint: &Joint, rest: &Transform) -> Self {
+        let turn = match &joint.turning {
+            Turning::Free => Turn::Free,
+            Turning::Fixed => Turn::Fixed(rest.rotation),
+            Turning::Hinge { axis, dof } => {
+                Turn::Hinge { axis: unit(*axis), span: Span::of_angle(dof.range), off: Quat::IDENTITY }
+            }
+            Turning::Ball { twist_axis, swing_axis, swing, twist } => {
+                let z = unit(*twist_axis);
+                let x = math::perpendicular(z, unit(*swing_axis));
+                let half = |dof: &Dof| dof.range.map(|r| [r.to as f32, -r.from as f32]);
+                let swing = half(&swing[0]).zip(half(&swing[1])).map(|(x, y)| Ellipse { half: [x, y] });
+                let frame = Mat3::from_cols(x, z.cross(x), z);
+                Turn::Ball { frame, swing, slack: 0.0, twist: Span::of_angle(twist.range) }
+            }
+            Turning::Axes { order, angles } => {
+                let axes = order.axes();
+                let spans = axes.map(|i| angles[i].map_or(Span::ZERO, |d| Span::of_angle(d.range)));
+                Turn::Axes { axes, spans }
+            }
+        };
+        let resist = joint.turning.coordinates().map(|d| d.map_or(Resistance::NONE, Resistance::of));
+        let slide = joint.slide.map(|d| Slide {
+            span: d.map(|d| Span::of_slide(d.range)),
+            resist: d.map_or(Resistance::NONE, Resistance::of),
+            preferred: d.and_then(|d| d.preferred).map(|p| p as f32),
+        });
+        Self {
+            rest: math::normalize(rest.rotation),
+            origin: rest.translation,
+            turn,
+            resist,
+            slide,
+            slides: joint.slide.iter().any(Option::is_some),
+            resists: resist.iter().any(|r| *r != Resistance::NONE),
+        }
+    }
+
+    /// Whether every rotation is allowed.
+    #[inline]
+    pub fn turns_freely(&self) -> bool {
+        match &self.turn {
+            Turn::Free => true,
+            Turn::Ball { swing, twist, .. } => swing.is_none() && twist.is_free(),
+            Turn::Axes { spans, .. } => spans.iter().all(Span::is_free),
+            Turn::Fixed(_) | Turn::Hinge { .. } => false,
+        }
+    }
+
+    /// Whether it turns at all.
+    #[inline]
+    pub fn turns(&self) -> bool {
+        match &self.turn {
+            Turn::Fixed(_) => false,
+            Turn::Axes { spans, .. } => spans.iter().any(|s| s.low < s.high),
+            _ => true,
+        }
+    }
+
+    /// Whether it slides along any axis.
+    #[inline]
+    pub fn slides(&self) -> bool {
+        self.slides
+    }
+
+    /// The axis of a hinge, a unit vector in the rest frame (and in the joint's own local frame: turning keeps it).
+    pub fn hinge_axis(&self) -> Option<Vec3> {
+        match &self.turn {
+            Turn::Hinge { axis, .. } => Some(*axis),
+            Turn::Axes { spans, axes } => {
+                let mut moving = (0..3).filter(|&n| spans[n].low < spans[n].high);
+                let only = moving.next()?;
+                let still = |n: usize| n == only || (spans[n].low == 0.0 && spans[n].centre == 0.0);
+                (moving.next().is_none() && (0..3).all(still)).then(|| euler::unit(axes[only]))
+            }
+            _ => None,
+        }
+    }
+
+    /// The axis about which a ball twists, a unit vector in the rest frame.
+    pub fn twist_axis(&self) -> Option<Vec3> {
+        match &self.turn {
+            Turn::Ball { frame, .. } => Some(frame.z_axis),
+            _ => None,
+        }
+    }
+
+    /// The joint's own rotation of a local one: seen from the rest rotation.
+    #[inline]
+    pub fn own(&self, local: Quat) -> Quat {
+        math::mul(math::conjugate(self.rest), local)
+    }
+
+    /// The local rotation of the joint's own.
+    #[inline]
+    pub fn local(&self, own: Quat) -> Quat {
+        math::normalize(math::mul(self.rest, own))
+    }
+
+    /// The coordinates of a local rotation; see [`Coordinates`]. Where an angle has a range, the value is given on the
+    /// turn that the range's middle is on. A rotation that the joint cannot make has the coordinates of the nearest that
+    /// it can, but for limits.
+    pub fn coordinates(&self, local: Quat) -> Coordinates {
+        let own = self.own(local);
+        match &self.turn {
+            Turn::Free => math::rotation_vector(own).to_array(),
+            Turn::Fixed(_) => [0.0; 3],
+            Turn::Hinge { axis, span, off } => [span.centre + hinge_angle(own, *axis, *off, span), 0.0, 0.0],
+            Turn::Ball { frame, twist, .. } => {
+                let Split { swing, twist: angle, .. } = split(own, frame);
+                [swing[0], swing[1], twist.centre + wrap(angle - twist.centre)]
+            }
+            Turn::Axes { axes, spans } => {
+                let d = angles(own, *axes, spans);
+                [0, 1, 2].map(|n| spans[n].centre + d[n])
+            }
+        }
+    }
+
+    /// The local rotation with these coordinates.
+    pub fn rotation(&self, c: Coordinates) -> Quat {
+        let own = match &self.turn {
+            Turn::Free => of_vector(Vec3::from_array(c)),
+            Turn::Fixed(local) => return *local,
+            Turn::Hinge { axis, off, .. } => math::mul(*off, math::axis_angle(*axis, c[0])),
+            Turn::Ball { frame, .. } => join([c[0], c[1]], c[2], frame),
+            Turn::Axes { axes, .. } => euler::rotation(*axes, c),
+        };
+        self.local(own)
+    }
+
+    /// How far a local rotation is outside, in radians, 0 within: the largest excess of its coordinates (of a swing, its
+    /// distance from the ellipse), or the turn about an axis that should not turn; for turns about single axes, the angle
+    /// to what [`Limits::clamp`] gives.
+    pub fn excess(&self, local: Quat) -> f32 {
+        let own = self.own(local);
+        match &self.turn {
+            Turn::Free => 0.0,
+            Turn::Fixed(held) => math::angle_between(*held, local),
+            Turn::Hinge { axis, span, off } => {
+                let d = hinge_angle(own, *axis, *off, span);
+                let nearest = math::mul(*off, math::axis_angle(*axis, span.centre + d));
+                math::angle_between(nearest, own).max(span.excess(d))
+            }
+            Turn::Ball { frame, swing, slack, twist } => {
+                let Split { swing: s, twist: angle, .. } = split(own, frame);
+                let out = swing.map_or(0.0, |e| {
+                    let n = e.nearest(s);
+                    (length([s[0] - n[0], s[1] - n[1]]) - slack).max(0.0)
+                });
+                out.max(twist.excess(wrap(angle - twist.centre)))
+            }
+            // Near the poles of the middle axis the outer two angles grow without bound from rounding; the turn that is
+            // missing does not.
+            Turn::Axes { axes, spans } => {
+                let d = clamp_angles(own, *axes, spans);
+                let all = [0, 1, 2].map(|n| spans[n].centre + d[n]);
+                math::angle_between(euler::rotation(*axes, all), own)
+            }
+        }
+    }
+
+    /// Whether a local rotation is within the limits, to [`TOLERANCE`].
+    pub fn is_within(&self, local: Quat) -> bool {
+        // Next to a half turn of swing the twist has fewer digits.
+        let lost = match &self.turn {
+            Turn::Ball { frame, .. } => 1.0 / split(self.own(local), frame).cos_half.max(0.05),
+            _ => 1.0,
+        };
+        self.excess(local) <= TOLERANCE + 2e-7 * (lost - 1.0)
+    }
+
+    /// The rotation within the limits that is nearest in the joint's coordinates: an angle at the end of its range, a
+    /// swing at the nearest point of its ellipse, the twist by itself. Within the limits, the bits are kept.
+    pub fn clamp(&self, local: Quat) -> Quat {
+        if matches!(self.turn, Turn::Free) || self.is_within(local) {
+            return local;
+        }
+        self.clamp_anyway(local)
+    }
+
+    fn clamp_anyway(&self, local: Quat) -> Quat {
+        let own = self.own(local);
+        let clamped = match &self.turn {
+            Turn::Free => return local,
+            Turn::Fixed(held) => return *held,
+            Turn::Hinge { axis, span, off } => {
+                let d = span.clamp_angle(hinge_angle(own, *axis, *off, span));
+                math::mul(*off, math::axis_angle(*axis, span.centre + d))
+            }
+            Turn::Ball { frame, swing, slack, twist } => {
+                let Split { swing: s, twist: angle, .. } = split(own, frame);
+                let s = swing.map_or(s, |e| within(&e, *slack, s));
+                let d = twist.clamp_angle(wrap(angle - twist.centre));
+                join(s, twist.centre + d, frame)
+            }
+            Turn::Axes { axes, spans } => {
+                let d = clamp_angles(own, *axes, spans);
+                euler::rotation(*axes, [0, 1, 2].map(|n| spans[n].centre + d[n]))
+            }
+        };
+        self.local(clamped)
+    }
+
+    /// The limits widened just so far that they hold what came in; see the type's own page.
+    pub fn relaxed(&self, local: &Transform) -> Self {
+        let own = self.own(local.rotation);
+        let mut wide = *self;
+        match &mut wide.turn {
+            Turn::Free => {}
+            Turn::Fixed(held) => *held = local.rotation,
+            Turn::Hinge { axis, span, off } => {
+                let d = hinge_angle(own, *axis, *off, span);
+                let turn = math::axis_angle(*axis, -(span.centre + d));
+                let rest = math::normalize(math::mul(own, turn));
+                // Rounding is no reason to leave the plane.
+                if 2.0 * length3(rest) > TOLERANCE {
+                    *off = rest;
+                }
+                *span = span.widened(d);
+            }
+            Turn::Ball { frame, swing, slack, twist } => {
+                let Split { swing: s, twist: angle, .. } = split(own, frame);
+                if let Some(e) = swing {
+                    let n = e.nearest(s);
+                    *slack = slack.max(length([s[0] - n[0], s[1] - n[1]]));
+                }
+                *twist = twist.widened(wrap(angle - twist.centre));
+            }
+            Turn::Axes { axes, spans } => {
+                // All three angles, those of axes that do not turn too: these are held where they came in.
+                let all = euler::angles(*axes, own);
+                let other = euler::other(all);
+                let differences = |c: [f32; 3]| [0, 1, 2].map(|n| wrap(c[n] - spans[n].centre));
+                let out = |d: [f32; 3]| (0..3).map(|n| spans[n].excess(d[n])).fold(0.0, f32::max);
+                let (d, o) = (differences(all), differences(other));
+                let d = if out(o) < out(d) { o } else { d };
+                for n in 0..3 {
+                    if spans[n].low < spans[n].high {
+                        spans[n] = spans[n].widened(d[n]);
+                    } else if spans[n].excess(d[n]) > TOLERANCE {
+                        spans[n].centre += d[n];
+                    }
+                }
+            }
+        }
+        let at = self.slide_of(local.translation).to_array();
+        for (slide, at) in wide.slide.iter_mut().zip(at) {
+            if let Some(span) = &mut slide.span {
+                *span = span.widened(at - span.centre);
+            }
+        }
+        wide
+    }
+
+    /// The rotation at `weight` (0 to 1) of the way from one local rotation to another, straight in the joint's
+    /// coordinates. Where both ends are within the limits, all of the way is. Weights 0 and 1 give the ends bit by bit.
+    pub fn blend(&self, from: Quat, to: Quat, weight: f32) -> Quat {
+        if weight <= 0.0 {
+            return from;
+        }
+        if weight >= 1.0 {
+            return to;
+        }
+        if matches!(self.turn, Turn::Free) {
+            return math::slerp(from, to, weight);
+        }
+        let (a, b) = (self.inside(from), self.inside(to));
+        let free = self.unlimited();
+        let c = [0, 1, 2].map(|n| {
+            let way = b[n] - a[n];
+            a[n] + weight * if free[n] { wrap(way) } else { way }
+        });
+        self.rotation(c)
+    }
+
+    /// Where the joint gets from one local rotation (within the limits) when a step to another is wanted (anywhere): each
+    /// coordinate by itself withholds what stiffness and damping withhold, eases near its end, and stays within.
+    pub fn step(&self, from: Quat, wanted: Quat) -> Quat {
+        if !self.resists {
+            return self.clamp(wanted);
+        }
+        if matches!(self.turn, Turn::Free | Turn::Fixed(_)) {
+            return self.clamp(wanted);
+        }
+        let (a, b) = (self.inside(from), self.coordinates(wanted));
+        let free = self.unlimited();
+        let mut c = a;
+        for n in 0..3 {
+            let way = b[n] - a[n];
+            c[n] += self.resist[n].step(if free[n] || !self.is_swing(n) { wrap(way) } else { way });
+        }
+        match &self.turn {
+            Turn::Free | Turn::Fixed(_) => {}
+            Turn::Hinge { span, .. } => c[0] = ease_into(span, &self.resist[0], a[0], c[0]),
+            Turn::Ball { swing, slack, twist, .. } => {
+                if let Some(e) = swing {
+                    let s = ease_swing(e, self.resist[0].ease, [a[0], a[1]], [c[0], c[1]]);
+                    [c[0], c[1]] = within(e, *slack, s);
+                }
+                c[2] = ease_into(twist, &self.resist[2], a[2], c[2]);
+            }
+            Turn::Axes { spans, .. } => {
+                for n in 0..3 {
+                    c[n] = ease_into(&spans[n], &self.resist[n], a[n], c[n]);
+                }
+            }
+        }
+        self.clamp(self.rotation(c))
+    }
+
+    /// The coordinates of a rotation that is within the limits, but for rounding.
+    fn inside(&self, local: Quat) -> Coordinates {
+        match &self.turn {
+            Turn::Axes { axes, spans } => {
+                let d = clamp_angles(self.own(local), *axes, spans);
+                [0, 1, 2].map(|n| spans[n].centre + d[n])
+            }
+            _ => self.coordinates(local),
+        }
+    }
+
+    fn is_swing(&self, n: usize) -> bool {
+        matches!(self.turn, Turn::Ball { .. }) && n < 2
+    }
+
+    /// Which coordinates go round without limit.
+    fn unlimited(&self) -> [bool; 3] {
+        match &self.turn {
+            Turn::Free | Turn::Fixed(_) => [false; 3],
+            Turn::Hinge { span, .. } => [span.is_free(), false, false],
+            Turn::Ball { twist, .. } => [false, false, twist.is_free()],
+            Turn::Axes { spans, .. } => spans.map(|s| s.is_free()),
+        }
+    }
+
+    /// How far a local translation has slid from the rest pose along the axes of the rest frame, in the parent's units.
+    /// Along axes that do not slide, that is how far a clip has moved the joint.
+    pub fn slide_of(&self, translation: Vec3) -> Vec3 {
+        math::rotate(math::conjugate(self.rest), translation - self.origin)
+    }
+
+    /// The direction of a slide's axis in the parent's frame, where the joint slides along it.
+    pub fn slide_axis(&self, axis: usize) -> Option<Vec3> {
+        self.slide.get(axis)?.span.map(|_| math::rotate(self.rest, euler::unit(axis)))
+    }
+
+    /// The range of a slide, where it slides along the axis (0 X, 1 Y, 2 Z) at all; infinite where it is not limited.
+    pub fn slide_range(&self, axis: usize) -> Option<(f32, f32)> {
+        self.slide.get(axis)?.span.map(|s| (s.centre + s.low, s.centre + s.high))
+    }
+
+    /// Where a joint should slide to that has no other way to tell.
+    pub fn slide_preferred(&self, axis: usize) -> Option<f32> {
+        self.slide.get(axis)?.preferred
+    }
+
+    /// The translation within the limits of its slides that is nearest to `translation`, where it came in as `incoming`.
+    /// Along axes that do not slide it keeps what came in. Within the limits, the bits are kept.
+    pub fn clamp_slide(&self, incoming: Vec3, translation: Vec3) -> Vec3 {
+        if translation == incoming && self.slide_excess(translation) <= 0.0 {
+            return translation;
+        }
+        let (was, at) = (self.slide_of(incoming), self.slide_of(translation));
+        let mut moved = Vec3::ZERO;
+        for n in 0..3 {
+            if let Some(span) = self.slide[n].span {
+                moved[n] = span.centre + span.clamp(at[n] - span.centre) - was[n];
+            }
+        }
+        incoming + math::rotate(self.rest, moved)
+    }
+
+    /// How far a local translation is outside the ranges of its slides, in the parent's units; 0 within.
+    pub fn slide_excess(&self, translation: Vec3) -> f32 {
+        if !self.slides {
+            return 0.0;
+        }
+        let at = self.slide_of(translation);
+        (0..3).filter_map(|n| self.slide[n].span.map(|s| s.excess(at[n] - s.centre))).fold(0.0, f32::max)
+    }
+
+    /// Where a slide's coordinate gets from `from` when a step to `wanted` is asked for; as [`Limits::step`] does it for
+    /// angles. An axis that does not slide stays.
+    pub fn slide_step(&self, axis: usize, from: f32, wanted: f32) -> f32 {
+        let Some(Slide { span: Some(span), resist, .. }) = self.slide.get(axis) else { return from };
+        let to = from + resist.step(wanted - from);
+        let to = ease_into(span, resist, from, to);
+        span.centre + span.clamp(to - span.centre)
+    }
+}
+
+fn unit(v: glam::DVec3) -> Vec3 {
+    // Checked to be finite and of some length; a power of two keeps tiny and huge ones from vanishing in the squares.
+    v.normalize().as_vec3()
+}
+
+fn length([x, y]: [f32; 2]) -> f32 {
+    math::sqrt(x * x + y * y)
+}
+
+fn length3(q: Quat) -> f32 {
+    math::sqrt(q.x * q.x + q.y * q.y + q.z * q.z)
+}
+
+/// The rotation about `v` by its length.
+fn of_vector(v: Vec3) -> Quat {
+    let angle = math::sqrt(v.length_squared());
+    if angle > 0.0 { math::axis_angle(v / angle, angle) } else { Quat::IDENTITY }
+}
+
+/// The difference from the range's middle of the angle about the axis at which `off * turn` is nearest to `own`.
+fn hinge_angle(own: Quat, axis: Vec3, off: Quat, span: &Span) -> f32 {
+    let q = math::mul(math::conjugate(off), own);
+    let p = q.x * axis.x + q.y * axis.y + q.z * axis.z;
+    wrap(2.0 * math::atan2(p, q.w) - span.centre)
+}
+
+/// A ball's rotation in parts.
+struct Split {
+    /// Rotation vector across the twist axis.
+    swing: [f32; 2],
+    /// Angle about the twist axis, within two turns.
+    twist: f32,
+    /// Cosine of half the swing's angle.
+    cos_half: f32,
+}
+
+/// Swing and twist: see [`math::swing_twist`].
+fn split(own: Quat, frame: &Mat3) -> Split {
+    let v = Vec3::new(own.x, own.y, own.z);
+    let (x, y, z, w) = (v.dot(frame.x_axis), v.dot(frame.y_axis), v.dot(frame.z_axis), own.w);
+    let n = math::sqrt(z * z + w * w);
+    // At a half turn of swing no twist is there.
+    let (tz, tw) = if n > 0.0 { (z / n, w / n) } else { (0.0, 1.0) };
+    // The swing's vector part: own * conjugate(twist).
+    let (sx, sy) = (x * tw - y * tz, y * tw + x * tz);
+    let m = math::sqrt(sx * sx + sy * sy);
+    // For small angles 2 asin(m) / m tends to 2.
+    let k = if m < 1e-6 { 2.0 } else { 2.0 * math::atan2(m, n) / m };
+    Split { swing: [sx * k, sy * k], twist: 2.0 * math::atan2(tz, tw), cos_half: n }
+}
+
+/// The rotation of a swing and a twist.
+fn join([x, y]: [f32; 2], twist: f32, frame: &Mat3) -> Quat {
+    let swing = of_vector(frame.x_axis * x + frame.y_axis * y);
+    math::mul(swing, math::axis_angle(frame.z_axis, twist))
+}
+
+/// The nearest point within `slack` of the ellipse.
+fn within(e: &Ellipse, slack: f32, s: [f32; 2]) -> [f32; 2] {
+    let n = e.nearest(s);
+    let way = [s[0] - n[0], s[1] - n[1]];
+    let d = length(way);
+    if d <= slack {
+        return s;
+    }
+    let k = slack / d;
+    [n[0] + k * way[0], n[1] + k * way[1]]
+}
+
+/// Differences from the ranges' middles of the angles about three axes: of the two sets that give the rotation the one
+/// that is less outside, with axes that do not turn at their value.
+fn angles(own: Quat, axes: [usize; 3], spans: &[Span; 3]) -> [f32; 3] {
+    let held = spans.map(|s| (s.low >= s.high).then_some(s.centre + s.low));
+    let differences = |c: [f32; 3]| [0, 1, 2].map(|n| wrap(c[n] - spans[n].centre));
+    let out = |d: [f32; 3]| (0..3).map(|n| spans[n].excess(d[n])).fold(0.0, f32::max);
+    let all = euler::nearest(axes, own, held);
+    let d = differences(all);
+    if held != [None; 3] {
+        return d;
+    }
+    let other = differences(euler::other(all));
+    if out(other) < out(d) { other } else { d }
+}
+
+/// The same clamped: the angle that is furthest outside is put at its end, the nearest others are found anew, and so on,
+/// at most three times.
+fn clamp_angles(own: Quat, axes: [usize; 3], spans: &[Span; 3]) -> [f32; 3] {
+    let mut held = spans.map(|s| (s.low >= s.high).then_some(s.centre + s.low));
+    let mut d = angles(own, axes, spans);
+    for _ in 0..3 {
+        let mut worst = (0.0, 0);
+        for n in 0..3 {
+            let excess = if held[n].is_none() { spans[n].excess(d[n]) } else { 0.0 };
+            if excess > worst.0 {
+                worst = (excess, n);
+            }
+        }
+        let (excess, n) = worst;
+        if excess <= 0.0 {
+            break;
+        }
+        held[n] = Some(spans[n].centre + spans[n].clamp_angle(d[n]));
+        let all = euler::nearest(axes, own, held);
+        d = [0, 1, 2].map(|n| match held[n] {
+            Some(value) => value - spans[n].centre,
+            None => wrap(all[n] - spans[n].centre),
+        });
+    }
+    [0, 1, 2].map(|n| spans[n].clamp(d[n]))
+}
+
+/// Eases a coordinate that goes from `a` to `b`, and keeps it in its range.
+fn ease_into(span: &Span, resist: &Resistance, a: f32, b: f32) -> f32 {
+    if span.is_free() {
+        return b;
+    }
+    let (from, to) = (a - span.centre, b - span.centre);
+    let zone = resist.ease * span.half;
+    // Towards an end it stiffens; away from it, it does not.
+    let d = if to > from && from < span.high {
+        eased(from, to - from, span.high, zone)
+    } else if to < from && from > span.low {
+        -eased(-from, from - to, -span.low, zone)
+    } else {
+        to
+    };
+    span.centre + span.clamp(d)
+}
+
+/// Eases a swing by how near it comes to its ellipse: the root of the level is 0 in the middle and 1 on the outline.
+fn ease_swing(e: &Ellipse, ease: f32, a: [f32; 2], b: [f32; 2]) -> [f32; 2] {
+    let (from, to) = (math::sqrt(e.level(a)), math::sqrt(e.level(b)));
+    if ease <= 0.0 || to <= from || from >= 1.0 {
+        return b;
+    }
+    let k = eased(from, to - from, 1.0, ease) / to;
+    [b[0] * k, b[1] * k]
+}
+
+/// Half a turn less what keeps the twist's digits: see [`super::JointFault::TooWide`].
+pub(super) const WIDEST: f64 = 3.0;
+const _: () = assert!(WIDEST < PI as f64);

@@ -1,0 +1,118 @@
+//! A range of an angle on the circle, or of a slide, in f32.
+
+use core::f32::consts::{PI, TAU};
+
+use super::Range;
+use crate::math;
+
+/// The values `centre + d` with `low <= d <= high`. Infinite ends: no limit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Span {
+    /// Middle of the range; for an angle reduced to (-pi, pi], so that f32 keeps its digits.
+    pub centre: f32,
+    /// Not above 0.
+    pub low: f32,
+    /// Not below 0.
+    pub high: f32,
+    /// Half the range as it was given: what ease is a share of.
+    pub half: f32,
+}
+
+/// The angle in [-pi, pi) that differs from `x` by whole turns. Bits are kept where nothing has to change.
+pub(super) fn wrap(x: f32) -> f32 {
+    if (-PI..=PI).contains(&x) { x } else { x - TAU * math::floor((x + PI) / TAU) }
+}
+
+impl Span {
+    pub const FREE: Self =
+        Self { centre: 0.0, low: f32::NEG_INFINITY, high: f32::INFINITY, half: f32::INFINITY };
+    /// Only 0.
+    pub const ZERO: Self = Self { centre: 0.0, low: 0.0, high: 0.0, half: 0.0 };
+
+    /// A range of angles: one of a whole turn or more is no limit to a rotation.
+    pub fn of_angle(range: Option<Range>) -> Self {
+        let turn = core::f64::consts::TAU;
+        match range {
+            Some(Range { from, to }) if to - from < turn => {
+                let middle = 0.5 * from + 0.5 * to;
+                let turns = middle / turn;
+                // Truncation towards zero needs no mathematics library; then one step to the nearest.
+                let mut reduced =
+                    if turns.abs() < 1e15 { (turns - (turns as i64) as f64) * turn } else { 0.0 };
+                if reduced > 0.5 * turn {
+                    reduced -= turn;
+                } else if reduced < -0.5 * turn {
+                    reduced += turn;
+                }
+                let half = (0.5 * (to - from)) as f32;
+                Self { centre: reduced as f32, low: -half, high: half, half }
+            }
+            _ => Self::FREE,
+        }
+    }
+
+    /// A range of a slide.
+    pub fn of_slide(range: Option<Range>) -> Self {
+        range.map_or(Self::FREE, |Range { from, to }| {
+            let half = (0.5 * to - 0.5 * from) as f32;
+            Self { centre: (0.5 * from + 0.5 * to) as f32, low: -half, high: half, half }
+        })
+    }
+
+    pub fn is_free(&self) -> bool {
+        self.high == f32::INFINITY
+    }
+
+    /// How far a difference from the centre is outside, 0 inside.
+    pub fn excess(&self, d: f32) -> f32 {
+        (d - self.high).max(self.low - d).max(0.0)
+    }
+
+    /// The nearest difference from the centre that is inside.
+    pub fn clamp(&self, d: f32) -> f32 {
+        d.clamp(self.low, self.high)
+    }
+
+    /// The nearest inside on the circle, for a difference in [-pi, pi): a range that a start outside has widened to one
+    /// side is nearer by that side.
+    pub fn clamp_angle(&self, d: f32) -> f32 {
+        if d > self.high {
+            if self.low - (d - TAU) < d - self.high { self.low } else { self.high }
+        } else if d < self.low {
+            if d + TAU - self.high < self.low - d { self.high } else { self.low }
+        } else {
+            d
+        }
+    }
+
+    /// The same range made as wide as it must be to hold a difference from the centre.
+    pub fn widened(&self, d: f32) -> Self {
+        Self { low: self.low.min(d), high: self.high.max(d), ..*self }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_far_from_zero_keep_their_digits() {
+        let far = 1000.0 * core::f64::consts::TAU;
+        let span = Span::of_angle(Some(Range { from: far - 0.25, to: far + 0.75 }));
+        assert!((span.centre - 0.25).abs() < 1e-6 && (span.half - 0.5).abs() < 1e-6);
+        assert!(Span::of_angle(Some(Range { from: -4.0, to: 4.0 })).is_free());
+        for i in -50..50 {
+            let x = i as f32 * 0.37;
+            let w = wrap(x);
+            assert!((-PI..=PI).contains(&w) && ((x - w) / TAU - ((x - w) / TAU).round()).abs() < 1e-6);
+        }
+    }
+
+    #[test]
+    fn the_nearer_end_on_the_circle_is_taken() {
+        let span = Span::of_angle(Some(Range { from: -0.5, to: 0.5 })).widened(3.0);
+        assert_eq!(span.clamp_angle(-3.1), 3.0);
+        assert_eq!(span.clamp_angle(-0.6), -0.5);
+        assert_eq!(span.clamp_angle(2.9), 2.9);
+    }
+}

@@ -1,0 +1,296 @@
+//! Joints against a judge in f64 that shares nothing with them.
+
+#[path = "limit_judge/mod.rs"]
+mod judge;
+
+use proptest::{prelude::*, test_runner::RngSeed};
+use sinew::{
+    JointId, Skeleton, Transform,
+    glam::{DVec3, Quat, Vec3},
+    joint::{Dof, Joint, JointFault, Limits, Order, Turning},
+    math,
+};
+
+/// What the engine promises of limits in pose space, in radians.
+const PROMISE: f64 = 1e-5;
+
+fn vector() -> impl Strategy<Value = Vec3> {
+    (-1f32..1.0, -1f32..1.0, -1f32..1.0)
+        .prop_map(|(x, y, z)| Vec3::new(x, y, z))
+        .prop_filter("a vector of some length", |v| v.length() > 0.05)
+}
+
+fn rotation() -> impl Strategy<Value = Quat> {
+    (vector(), -1f32..1.0).prop_map(|(v, w)| math::normalize(Quat::from_xyzw(v.x, v.y, v.z, w)))
+}
+
+fn range() -> impl Strategy<Value = Dof> {
+    prop_oneof![
+        6 => (-3.1f64..3.1, 0f64..4.0).prop_map(|(from, width)| Dof::range(from, from + width)),
+        1 => (-20f64..20.0, 0f64..8.0).prop_map(|(from, width)| Dof::range(from, from + width)),
+        1 => Just(Dof::FREE),
+        1 => (-3f64..3.0).prop_map(|at| Dof::range(at, at)),
+    ]
+}
+
+fn half() -> impl Strategy<Value = f64> {
+    prop_oneof![6 => 0.1f64..3.0, 1 => 1e-4f64..0.1, 1 => Just(3.0)]
+}
+
+fn joint() -> impl Strategy<Value = Joint> {
+    let axis = || vector().prop_map(|v| v.as_dvec3() * 3.0);
+    let order =
+        prop::sample::select(vec![Order::Xyz, Order::Xzy, Order::Yxz, Order::Yzx, Order::Zxy, Order::Zyx]);
+    let ball = (axis(), axis(), half(), half(), half(), half(), range()).prop_filter_map(
+        "axes across",
+        |(z, x, a, b, c, d, twist)| {
+            let swing = [Dof::range(-a, b), Dof::range(-c, d)];
+            let joint = Joint::from(Turning::Ball { twist_axis: z, swing_axis: x, swing, twist });
+            joint.check().is_ok().then_some(joint)
+        },
+    );
+    let maybe = || prop::option::weighted(0.7, range());
+    prop_oneof![
+        1 => Just(Joint::FIXED),
+        3 => (axis(), range()).prop_map(|(axis, dof)| Joint::hinge(axis, dof)),
+        4 => ball,
+        1 => (axis(), half(), 0f64..3.2).prop_map(|(z, h, t)| Joint::cone(z, h, t)),
+        4 => (order, maybe(), maybe(), maybe())
+            .prop_map(|(order, x, y, z)| Turning::Axes { order, angles: [x, y, z] }.into()),
+    ]
+}
+
+fn limits(joint: &Joint, rest: Quat) -> (Skeleton, JointId, Transform) {
+    let rest = Transform { rotation: rest, ..Transform::from_translation(Vec3::new(0.3, -1.0, 2.0)) };
+    let mut b = Skeleton::builder();
+    b.add("joint", None, rest);
+    let (mut skeleton, ids) = b.build().unwrap();
+    skeleton.set_joint(ids[0], *joint).unwrap();
+    (skeleton, ids[0], rest)
+}
+
+fn judged(joint: &Joint, rest: &Transform, q: Quat) -> Vec<f64> {
+    judge::excess(joint, rest, &Transform { rotation: q, ..*rest })
+}
+
+fn apart(a: Quat, b: Quat) -> f64 {
+    judge::angle(&judge::matrix(a), &judge::matrix(b))
+}
+
+fn config(cases: u32) -> ProptestConfig {
+    ProptestConfig { cases, rng_seed: RngSeed::Fixed(3), failure_persistence: None, ..Default::default() }
+}
+
+proptest! {
+    #![proptest_config(config(20_000))]
+
+    #[test]
+    fn a_clamped_rotation_is_within(joint in joint(), rest in rotation(), q in rotation()) {
+        let (skeleton, id, rest) = limits(&joint, rest);
+        let limits = skeleton.limits(id);
+        let clamped = limits.clamp(q);
+        for out in judged(&joint, &rest, clamped) {
+            prop_assert!(out <= PROMISE, "out by {out:e}: {limits:?}");
+        }
+        prop_assert!(limits.is_within(clamped), "{:e}", limits.excess(clamped));
+        prop_assert_eq!(limits.clamp(clamped).to_array(), clamped.to_array());
+        // And a rotation that the judge finds well within is left alone.
+        if judged(&joint, &rest, q).iter().all(|out| *out <= 0.0) {
+            prop_assert!(apart(clamped, q) < PROMISE);
+        }
+    }
+
+    #[test]
+    fn coordinates_come_back(joint in joint(), rest in rotation(), q in rotation()) {
+        let (skeleton, id, _) = limits(&joint, rest);
+        let limits = skeleton.limits(id);
+        let q = limits.clamp(q);
+        prop_assert!(apart(limits.rotation(limits.coordinates(q)), q) < PROMISE);
+    }
+
+    #[test]
+    fn what_came_in_outside_never_goes_further_out(
+        joint in joint(), rest in rotation(), start in rotation(), q in rotation(),
+    ) {
+        let (skeleton, id, rest) = limits(&joint, rest);
+        let relaxed = skeleton.limits(id).relaxed(&Transform { rotation: start, ..rest });
+        prop_assert_eq!(relaxed.clamp(start).to_array(), start.to_array());
+        let before = judged(&joint, &rest, start);
+        let after = judged(&joint, &rest, relaxed.clamp(q));
+        // Three angles about axes are judged together: with one of them out, the others still turn, and with them the
+        // distance changes. Their own test is below.
+        if !matches!(joint.turning, Turning::Axes { .. }) {
+            for (before, after) in before.iter().zip(&after) {
+                prop_assert!(*after <= before + PROMISE, "from {before:e} to {after:e}");
+            }
+        }
+        for (i, c) in relaxed.coordinates(relaxed.clamp(q)).iter().enumerate() {
+            prop_assert!(c.is_finite(), "{i}");
+        }
+    }
+
+    #[test]
+    fn a_blend_of_two_within_is_within(
+        joint in joint(), rest in rotation(), a in rotation(), b in rotation(), w in 0f32..1.0,
+    ) {
+        let (skeleton, id, rest) = limits(&joint, rest);
+        let limits = skeleton.limits(id);
+        let (a, b) = (limits.clamp(a), limits.clamp(b));
+        prop_assert_eq!(limits.blend(a, b, 0.0).to_array(), a.to_array());
+        prop_assert_eq!(limits.blend(a, b, 1.0).to_array(), b.to_array());
+        let mid = limits.blend(a, b, w);
+        for out in judged(&joint, &rest, mid) {
+            prop_assert!(out <= PROMISE, "out by {out:e}");
+        }
+        // The way has no leap: near the ends it is near them.
+        prop_assert!(apart(limits.blend(a, b, 1e-3), a) < 0.02 && apart(limits.blend(a, b, 0.999), b) < 0.02);
+    }
+
+    #[test]
+    fn steps_stay_within(joint in joint(), rest in rotation(), a in rotation(), b in rotation(), n in 0f64..1.0) {
+        let with = |dof: Dof| Dof {
+            ease: if dof.range.is_some() { n } else { 0.0 }, stiffness: 0.3 * n, damping: 2.0 * n, ..dof
+        };
+        let mut joint = joint;
+        match &mut joint.turning {
+            Turning::Free | Turning::Fixed => {}
+            Turning::Hinge { dof, .. } => *dof = with(*dof),
+            Turning::Ball { swing, twist, .. } => {
+                *swing = swing.map(with);
+                *twist = with(*twist);
+            }
+            Turning::Axes { angles, .. } => *angles = angles.map(|a| a.map(with)),
+        }
+        let (skeleton, id, rest) = limits(&joint, rest);
+        let limits = skeleton.limits(id);
+        let a = limits.clamp(a);
+        let stepped = limits.step(a, b);
+        for out in judged(&joint, &rest, stepped) {
+            prop_assert!(out <= PROMISE, "out by {out:e}");
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(config(2_000))]
+
+    /// No rotation within the limits that a search of the coordinates finds is nearer, in the joint's own measure: the
+    /// distance of the swing's vectors, and the angle for a hinge.
+    #[test]
+    fn a_clamped_swing_is_the_nearest(
+        a in half(), b in half(), c in half(), d in half(), q in rotation(), way in 0f64..1.0,
+    ) {
+        let joint = Joint::ball(DVec3::X, DVec3::Y, [(-a, b), (-c, d)], (-3.1, 3.1));
+        let (skeleton, id, _) = limits(&joint, Quat::IDENTITY);
+        let limits = skeleton.limits(id);
+        let [x, y, _] = limits.coordinates(q);
+        let [u, v, _] = limits.coordinates(limits.clamp(q));
+        let distance = ((x - u) as f64).hypot((y - v) as f64);
+        let angle = way * std::f64::consts::TAU;
+        let (ea, eb) = (if angle.cos() < 0.0 { a } else { b }, if angle.sin() < 0.0 { c } else { d });
+        let other = (x as f64 - ea * angle.cos()).hypot(y as f64 - eb * angle.sin());
+        let inside = limits.is_within(q);
+        prop_assert!(inside || distance <= other + 1e-5, "{distance} {other}");
+    }
+}
+
+#[test]
+fn a_hinge_off_its_axis_is_held_as_it_came() {
+    let joint = Joint::hinge(DVec3::Z, Dof::range(0.0, 1.0));
+    let (skeleton, id, rest) = limits(&joint, Quat::IDENTITY);
+    let came = math::mul(math::axis_angle(Vec3::X, 0.2), math::axis_angle(Vec3::Z, 0.5));
+    let relaxed = skeleton.limits(id).relaxed(&Transform { rotation: came, ..rest });
+    let wanted = math::mul(math::axis_angle(Vec3::X, 0.2), math::axis_angle(Vec3::Z, 2.0));
+    let got = relaxed.clamp(wanted);
+    let expected = math::mul(math::axis_angle(Vec3::X, 0.2), math::axis_angle(Vec3::Z, 1.0));
+    assert!(apart(got, expected) < 1e-6);
+    // Strictly, the tilt goes.
+    let strict = skeleton.limits(id).clamp(came);
+    assert!(judged(&joint, &rest, strict).iter().all(|out| *out < 1e-6));
+}
+
+#[test]
+fn an_axis_that_came_in_outside_its_range_goes_no_further() {
+    let joint = Joint::axes([Some(Dof::range(-0.5, 0.5)), None, Some(Dof::range(0.0, 1.0))]);
+    let (skeleton, id, rest) = limits(&joint, Quat::IDENTITY);
+    let of = |x, y, z| {
+        let (x, y, z) =
+            (math::axis_angle(Vec3::X, x), math::axis_angle(Vec3::Y, y), math::axis_angle(Vec3::Z, z));
+        math::mul(math::mul(x, y), z)
+    };
+    let relaxed = skeleton.limits(id).relaxed(&Transform { rotation: of(0.8, 0.1, 0.3), ..rest });
+    assert!(apart(relaxed.clamp(of(1.2, 0.1, 1.3)), of(0.8, 0.1, 1.0)) < 1e-6);
+    let [x, y, _] = relaxed.coordinates(relaxed.clamp(of(-1.2, 0.1, 0.4)));
+    assert!((x + 0.5).abs() < 1e-6 && (y - 0.1).abs() < 1e-6);
+    assert!(apart(relaxed.clamp(of(0.7, 0.1, 0.4)), of(0.7, 0.1, 0.4)) < 1e-6);
+}
+
+#[test]
+fn slides_go_along_the_rest_frame_and_keep_what_came_in_across() {
+    let turn = math::axis_angle(Vec3::Z, std::f32::consts::FRAC_PI_2);
+    let joint = Joint::FIXED.with_slide([Some(Dof::range(-0.2, 0.5)), None, None]);
+    let (skeleton, id, rest) = limits(&joint, turn);
+    let limits: &Limits = skeleton.limits(id);
+    // The rest frame's X is the parent's Y.
+    let incoming = rest.translation + Vec3::new(0.1, 0.0, 0.0);
+    let got = limits.clamp_slide(incoming, rest.translation + Vec3::new(7.0, 0.9, 3.0));
+    assert!(got.distance(incoming + Vec3::new(0.0, 0.5, 0.0)) < 1e-6, "{got}");
+    assert_eq!(limits.clamp_slide(incoming, incoming), incoming);
+    assert_eq!(limits.slide_range(0).map(|(a, b)| ((a * 1e6).round(), (b * 1e6).round())), Some((-2e5, 5e5)));
+    assert_eq!(limits.slide_range(1), None);
+    assert!((limits.slide_excess(incoming + Vec3::Y) - 0.5).abs() < 1e-6);
+}
+
+#[test]
+fn an_eased_step_slows_towards_the_end_and_not_away_from_it() {
+    let joint = Joint::hinge(DVec3::Z, Dof::range(-1.0, 1.0).with_ease(0.5));
+    let (skeleton, id, _) = limits(&joint, Quat::IDENTITY);
+    let limits = skeleton.limits(id);
+    let at = |x| math::axis_angle(Vec3::Z, x);
+    let angle = |q| limits.coordinates(q)[0];
+    // Half a radian is free; then y = u - u^2 / 2 with u = 0.3.
+    assert!((angle(limits.step(at(0.0), at(0.8))) - (0.5 + 0.3 - 0.045)).abs() < 1e-5);
+    assert!((angle(limits.step(at(0.9), at(0.2))) - 0.2).abs() < 1e-5);
+    assert!((angle(limits.step(at(0.0), at(2.0))) - 1.0).abs() < 1e-5);
+}
+
+#[test]
+fn bad_joints_are_named_with_their_value() {
+    let mut b = Skeleton::builder();
+    b.add("elbow", None, Transform::IDENTITY);
+    let (mut skeleton, ids) = b.build().unwrap();
+    let nan = f64::NAN;
+    let hinge = |dof| Joint::hinge(DVec3::X, dof);
+    let ball = |a: f64, b: f64, t: (f64, f64)| Joint::ball(DVec3::X, DVec3::Y, [(-a, b), (-0.5, 0.5)], t);
+    for (joint, words) in [
+        (Joint::hinge(DVec3::ZERO, Dof::FREE), "the hinge axis has no direction"),
+        (Joint::hinge(DVec3::NAN, Dof::FREE), "no direction: [NaN, NaN, NaN]"),
+        (hinge(Dof::range(1.0, -1.0)), "goes from 1 to -1"),
+        (hinge(Dof::range(nan, 1.0)), "goes from NaN to 1"),
+        (hinge(Dof::range(0.0, f64::INFINITY)), "to inf"),
+        (hinge(Dof::range(0.0, 1.0).with_ease(1.5)), "an ease of 1.5"),
+        (hinge(Dof::FREE.with_ease(0.5)), "an ease of 0.5, which must be 0, as it has no range"),
+        (hinge(Dof::FREE.with_stiffness(nan)), "a stiffness of NaN"),
+        (hinge(Dof::FREE.with_damping(-1.0)), "a damping of -1"),
+        (hinge(Dof::FREE.with_spring(nan, 1.0)), "rest value of NaN"),
+        (hinge(Dof::FREE.with_spring(0.0, -2.0)), "strength of -2"),
+        (hinge(Dof::range(0.0, 1.0).with_preferred(2.0)), "a preferred value of 2, which must be inside"),
+        (ball(0.0, 0.5, (0.0, 0.0)), "the first swing has a half-axis of 0"),
+        (ball(0.5, 1e-60, (0.0, 0.0)), "half-axis of 0.0000"),
+        (ball(0.5, 3.1, (0.0, 0.0)), "half-axis of 3.1"),
+        (ball(0.5, 0.5, (0.1, 0.0)), "the twist goes from 0.1 to 0"),
+        (Joint::ball(DVec3::X, DVec3::X, [(-1.0, 1.0); 2], (0.0, 0.0)), "parallel"),
+        (Joint::axes([None, Some(Dof::range(2.0, 1.0)), None]), "the turn about Y goes from 2 to 1"),
+        (
+            Joint::FREE.with_slide([None, None, Some(Dof::range(0.1, 0.0))]),
+            "the slide along Z goes from 0.1 to 0",
+        ),
+    ] {
+        let error = skeleton.set_joint(ids[0], joint).unwrap_err().to_string();
+        assert!(error.starts_with("joint `elbow`: ") && error.contains(words), "{error}");
+    }
+    assert!(!skeleton.has_limits());
+    let swing = [Dof::range(-1.0, 1.0), Dof::FREE];
+    let half = Turning::Ball { twist_axis: DVec3::X, swing_axis: DVec3::Y, swing, twist: Dof::FREE };
+    assert_eq!(Joint::from(half).check(), Err(JointFault::HalfLimited));
+}

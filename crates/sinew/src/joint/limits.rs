@@ -51,6 +51,7 @@ pub struct Limits {
     origin: Vec3,
     turn: Turn,
     resist: [Resistance; 3],
+    preferred: [Option<f32>; 3],
     slide: [Slide; 3],
     slides: bool,
     resists: bool,
@@ -109,6 +110,7 @@ impl Limits {
         origin: Vec3::ZERO,
         turn: Turn::Free,
         resist: [Resistance::NONE; 3],
+        preferred: [None; 3],
         slide: [Slide { span: None, resist: Resistance::NONE, preferred: None }; 3],
         slides: false,
         resists: false,
@@ -147,6 +149,7 @@ impl Limits {
             origin: rest.translation,
             turn,
             resist,
+            preferred: joint.turning.coordinates().map(|d| d.and_then(|d| d.preferred).map(|p| p as f32)),
             slide,
             slides: joint.slide.iter().any(Option::is_some),
             resists: resist.iter().any(|r| *r != Resistance::NONE),
@@ -394,47 +397,59 @@ impl Limits {
     /// Where the joint gets from one local rotation (within the limits) when a step to another is wanted (anywhere): each
     /// coordinate by itself withholds what stiffness and damping withhold, eases near its end, and stays within.
     pub fn step(&self, from: Quat, wanted: Quat) -> Quat {
-        if !self.resists {
+        if !self.resists || matches!(self.turn, Turn::Free | Turn::Fixed(_)) {
             return self.clamp(wanted);
         }
-        if matches!(self.turn, Turn::Free | Turn::Fixed(_)) {
-            return self.clamp(wanted);
-        }
-        let (a, b) = (self.inside(from), self.coordinates(wanted));
-        let free = self.unlimited();
-        let mut c = a;
-        for n in 0..3 {
-            let way = b[n] - a[n];
-            c[n] += self.resist[n].step(if free[n] || !self.is_swing(n) { wrap(way) } else { way });
-        }
-        match &self.turn {
-            Turn::Free | Turn::Fixed(_) => {}
-            Turn::Hinge { span, .. } => c[0] = ease_into(span, &self.resist[0], a[0], c[0]),
-            Turn::Ball { swing, slack, twist, .. } => {
-                if let Some(e) = swing {
-                    let s = ease_swing(e, self.resist[0].ease, [a[0], a[1]], [c[0], c[1]]);
-                    [c[0], c[1]] = within(e, *slack, s);
-                }
-                c[2] = ease_into(twist, &self.resist[2], a[2], c[2]);
-            }
-            Turn::Axes { spans, .. } => {
-                for n in 0..3 {
-                    c[n] = ease_into(&spans[n], &self.resist[n], a[n], c[n]);
-                }
-            }
-        }
+        let c = self.step_coordinates(self.inside(from), self.coordinates(wanted));
         self.clamp(self.rotation(c))
     }
 
-    /// The coordinates of a rotation that is within the limits, but for rounding.
-    fn inside(&self, local: Quat) -> Coordinates {
-        match &self.turn {
-            Turn::Axes { axes, spans } => {
-                let d = clamp_angles(self.own(local), *axes, spans);
-                [0, 1, 2].map(|n| spans[n].centre + d[n])
-            }
-            _ => self.coordinates(local),
+    /// The same in coordinates, for a `from` that is within the limits. A swing goes straight, an angle the shorter way
+    /// round (and not past its ends).
+    pub fn step_coordinates(&self, from: Coordinates, wanted: Coordinates) -> Coordinates {
+        let mut c = from;
+        for n in 0..3 {
+            let way = wanted[n] - from[n];
+            c[n] += self.resist[n].step(if self.is_swing(n) { way } else { wrap(way) });
         }
+        match &self.turn {
+            Turn::Free | Turn::Fixed(_) => {}
+            Turn::Hinge { span, .. } => c[0] = ease_into(span, &self.resist[0], from[0], c[0]),
+            Turn::Ball { swing, slack, twist, .. } => {
+                if let Some(e) = swing {
+                    let s = ease_swing(e, self.resist[0].ease, [from[0], from[1]], [c[0], c[1]]);
+                    [c[0], c[1]] = within(e, *slack, s);
+                }
+                c[2] = ease_into(twist, &self.resist[2], from[2], c[2]);
+            }
+            Turn::Axes { spans, .. } => {
+                for n in 0..3 {
+                    c[n] = ease_into(&spans[n], &self.resist[n], from[n], c[n]);
+                }
+            }
+        }
+        c
+    }
+
+    /// The axis in the parent's frame, a unit vector, about which the joint turns when coordinate `n` alone grows, from
+    /// the place with these coordinates; none where that coordinate is no single turn (swing and twist of a ball, a free
+    /// joint) or does not move.
+    pub fn turn_axis(&self, n: usize, at: Coordinates) -> Option<Vec3> {
+        let own = match &self.turn {
+            Turn::Hinge { axis, off, .. } if n == 0 => math::rotate(*off, *axis),
+            Turn::Axes { axes, spans } if n < 3 && spans[n].low < spans[n].high => {
+                let mut before = at;
+                before[n..].fill(0.0);
+                math::rotate(euler::rotation(*axes, before), euler::unit(axes[n]))
+            }
+            _ => return None,
+        };
+        Some(math::rotate(self.rest, own))
+    }
+
+    /// Whether each of its coordinates is a turn about one axis: a hinge, or turns about single axes.
+    pub fn turns_about_axes(&self) -> bool {
+        matches!(self.turn, Turn::Hinge { .. } | Turn::Axes { .. })
     }
 
     fn is_swing(&self, n: usize) -> bool {
@@ -448,6 +463,27 @@ impl Limits {
             Turn::Hinge { span, .. } => [span.is_free(), false, false],
             Turn::Ball { twist, .. } => [false, false, twist.is_free()],
             Turn::Axes { spans, .. } => spans.map(|s| s.is_free()),
+        }
+    }
+
+    /// The local rotation to bend towards where nothing else tells the way: preferred values where there are any, and
+    /// elsewhere the value nearest to 0 that is within the limits. None where no coordinate prefers any.
+    pub fn preferred(&self) -> Option<Quat> {
+        if self.preferred == [None; 3] {
+            return None;
+        }
+        let at = self.coordinates(self.clamp(self.rest));
+        Some(self.clamp(self.rotation([0, 1, 2].map(|n| self.preferred[n].unwrap_or(at[n])))))
+    }
+
+    /// The coordinates of a rotation that is within the limits, but for rounding.
+    fn inside(&self, local: Quat) -> Coordinates {
+        match &self.turn {
+            Turn::Axes { axes, spans } => {
+                let d = clamp_angles(self.own(local), *axes, spans);
+                [0, 1, 2].map(|n| spans[n].centre + d[n])
+            }
+            _ => self.coordinates(local),
         }
     }
 

@@ -2,15 +2,20 @@
 //!
 //! - [`TwoBone`]: the limb (hip, knee, ankle; shoulder, elbow, wrist) in closed form;
 //! - [`Aim`]: one joint turned so that an axis of it points at a target;
+//! - [`Ccd`]: cyclic coordinate descent on a chain of joints with limits;
 //! - [`soften`]: the distance that a chain with a soft zone gives for the distance that its goal asks for.
 
 mod aim;
 mod arc;
+mod ccd;
 mod check;
+mod linkage;
 mod partial;
 mod soft;
 pub mod two_bone;
+mod wahba;
 
 pub use aim::{Aim, Ray, Up, aim_ray};
+pub use ccd::{Ccd, ChainSolverError, LeastSquares};
 pub use soft::soften;
 pub use two_bone::{BendSide, TwoBone, TwoBoneError};

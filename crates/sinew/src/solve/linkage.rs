@@ -1,0 +1,332 @@
+//! A chain taken out of its pose: what the iterative solvers turn and slide, and the walks up and down it.
+//!
+//! Each link has a frame of its own, the joint's *seat*: the parent's frame moved to the joint, before the joint turns. In
+//! the seat the chain's end lies at `rotation * arm`, with the arm what hangs below the joint, and a goal seen from
+//! the seat is where the turn should bring it. Seats depend on the joints above alone and arms on those below, so a sweep
+//! from the tip inward needs one walk down for the goal (before the sweep, [`Linkage::send_down`]) and one step up a joint
+//! ([`Linkage::arm`]), and no frame in model space. Scales and mirrored frames are walked through as they are.
+
+mod newton;
+mod part;
+mod restart;
+
+pub(crate) use newton::Newton;
+pub(crate) use part::{Ask, Kind, Part, parts};
+
+use alloc::vec::Vec;
+
+use glam::{Affine3, Quat, Vec3};
+
+use super::check;
+use crate::{Chain, Pose, Skeleton, SolveError, joint::Limits, math};
+
+/// One joint of the chain.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Link {
+    /// Local rotation.
+    pub rotation: Quat,
+    /// Local translation.
+    pub offset: Vec3,
+    /// Local scale.
+    pub scale: Vec3,
+    /// The joint's limits, relaxed for what came in.
+    pub limits: Limits,
+    /// The position goal, seen from the seat.
+    pub goal: Vec3,
+    /// The rotation goal for the tip, seen from the seat.
+    pub turn: Quat,
+    /// Size of the seat's units in metres.
+    pub unit: f32,
+    came: (Quat, Vec3),
+}
+
+/// The links from root to tip, without a heap allocation after construction.
+#[derive(Clone, Debug)]
+pub(crate) struct Linkage {
+    chain: Chain,
+    pub links: Vec<Link>,
+    /// Frame of the root's parent in model space.
+    above: Affine3,
+    /// What forward kinematics in f32 makes of the end's place, in metres.
+    pub rounding: f32,
+}
+
+/// What forward kinematics in f32 makes of a place, as a part of [`Pose::extent`]; see the limb's.
+const UNCERTAIN: f32 = 3e-7;
+
+impl Linkage {
+    pub fn new(skeleton: &Skeleton, chain: Chain) -> Self {
+        let link = |&joint: &crate::JointId| Link {
+            rotation: Quat::IDENTITY,
+            offset: Vec3::ZERO,
+            scale: Vec3::ONE,
+            limits: *skeleton.limits(joint),
+            goal: Vec3::ZERO,
+            turn: Quat::IDENTITY,
+            unit: 1.0,
+            came: (Quat::IDENTITY, Vec3::ZERO),
+        };
+        let links = chain.joints().iter().map(link).collect();
+        Self { chain, links, above: Affine3::IDENTITY, rounding: 0.0 }
+    }
+
+    pub fn chain(&self) -> &Chain {
+        &self.chain
+    }
+
+    /// Takes the chain out of an updated pose; an error where a frame of it is not finite or sheared.
+    pub fn load(&mut self, pose: &Pose) -> Result<(), SolveError> {
+        check::finite_frame(pose, self.chain.tip(), "the tip's frame")?;
+        self.chain.check_frames(pose)?;
+        let skeleton = pose.skeleton();
+        self.above = pose.parent_model(self.chain.root());
+        let mut unit = math::uniform_scale(&self.above.matrix3).abs();
+        for (link, &joint) in self.links.iter_mut().zip(self.chain.joints()) {
+            let local = pose.local(joint);
+            link.rotation = local.rotation;
+            link.offset = local.translation;
+            link.scale = local.scale;
+            link.came = (local.rotation, local.translation);
+            link.limits = skeleton.limits(joint).relaxed(local);
+            link.unit = unit;
+            unit *= local.scale.x.abs();
+        }
+        self.rounding = UNCERTAIN * pose.extent(self.chain.tip());
+        Ok(())
+    }
+
+    /// Back to what came in.
+    pub fn reset(&mut self) {
+        for link in &mut self.links {
+            (link.rotation, link.offset) = link.came;
+        }
+    }
+
+    /// What is missing: metres, and radians.
+    pub fn measure(&self, ask: &Ask) -> (f32, f32) {
+        let off = self.end() - ask.place;
+        let turn = ask.turn.map_or(0.0, |turn| math::angle_between(self.tip_rotation(), turn));
+        (math::sqrt(off.length_squared()), turn)
+    }
+
+    /// A place and a rotation in model space, seen from the frame of the root's parent turned but not scaled: in metres.
+    pub fn inside(&self, place: Vec3, turn: Option<Quat>) -> (Vec3, Option<Quat>) {
+        let back = math::conjugate(math::rotation_of(&self.above.matrix3));
+        (math::rotate(back, place - self.above.translation), turn.map(|t| math::mul(back, t)))
+    }
+
+    /// Signed size of the frame of the root's parent: negative where it mirrors.
+    pub fn unit(&self) -> f32 {
+        math::uniform_scale(&self.above.matrix3)
+    }
+
+    /// Writes what has changed back and updates the pose.
+    pub fn store(&self, pose: &mut Pose) {
+        for (link, &joint) in self.links.iter().zip(self.chain.joints()) {
+            if link.rotation != link.came.0 {
+                pose.set_rotation(joint, link.rotation);
+            }
+            if link.offset != link.came.1 {
+                pose.set_translation(joint, link.offset);
+            }
+        }
+        pose.update();
+    }
+
+    /// Goes `weight` of the way from what came in to what is here, in joint coordinates.
+    pub fn blend(&mut self, weight: f32) {
+        for link in &mut self.links {
+            let (rotation, offset) = link.came;
+            if link.rotation != rotation {
+                link.rotation = link.limits.blend(rotation, link.rotation, weight);
+            }
+            if link.offset != offset {
+                link.offset = offset + (link.offset - offset) * weight;
+            }
+        }
+    }
+
+    /// Sees a goal in model space from every seat.
+    pub fn send_down(&mut self, position: Vec3, rotation: Option<Quat>) {
+        let inverse = self.above.inverse();
+        let mut goal = inverse.transform_point3(position);
+        let above = math::rotation_of(&self.above.matrix3);
+        let mut turn = math::mul(math::conjugate(above), rotation.unwrap_or(Quat::IDENTITY));
+        for link in &mut self.links {
+            goal -= link.offset;
+            link.goal = goal;
+            link.turn = turn;
+            let back = math::conjugate(link.rotation);
+            goal = math::rotate(back, goal) / link.scale;
+            turn = math::mul(math::conjugate(signs(link.scale)), math::mul(back, turn));
+        }
+    }
+
+    /// What hangs below the last joint: the chain's end in the tip's frame, before the tip turns.
+    pub fn tip_arm(&self) -> Vec3 {
+        self.links.last().map_or(Vec3::ZERO, |l| l.scale * self.chain.tip_offset())
+    }
+
+    /// The arm of a link from the arm of the link below it.
+    pub fn arm(&self, link: usize, below: Vec3) -> Vec3 {
+        let child = &self.links[link + 1];
+        self.links[link].scale * (child.offset + math::rotate(child.rotation, below))
+    }
+
+    /// The arm of a link, by a walk from the tip.
+    pub fn arm_of(&self, link: usize) -> Vec3 {
+        (link..self.links.len() - 1).rev().fold(self.tip_arm(), |below, i| self.arm(i, below))
+    }
+
+    /// The tip's rotation seen from a link after its turn: for the last link, and for a link from that of the link below.
+    pub fn tip_turn(&self, link: usize, below: Option<Quat>) -> Quat {
+        let own = signs(self.links[link].scale);
+        below.map_or(own, |below| math::mul(own, math::mul(self.links[link + 1].rotation, below)))
+    }
+
+    /// The same by a walk from the tip.
+    pub fn tip_turn_of(&self, link: usize) -> Quat {
+        let last = self.links.len() - 1;
+        (link..last).rev().fold(self.tip_turn(last, None), |below, i| self.tip_turn(i, Some(below)))
+    }
+
+    /// Where the chain ends, in model space.
+    pub fn end(&self) -> Vec3 {
+        let root = &self.links[0];
+        self.above.transform_point3(root.offset + math::rotate(root.rotation, self.arm_of(0)))
+    }
+
+    /// Place of a link's joint in model space.
+    pub fn place(&self, link: usize) -> Vec3 {
+        let mut at = Vec3::ZERO;
+        for i in (0..=link).rev() {
+            let l = &self.links[i];
+            if i < link {
+                at = math::rotate(l.rotation, l.scale * at);
+            }
+            at += l.offset;
+        }
+        self.above.transform_point3(at)
+    }
+
+    /// The chain's length in metres: the sum of its bones, the offset at the tip included.
+    pub fn length(&self) -> f32 {
+        let bones: f32 =
+            self.links.windows(2).map(|w| math::sqrt(w[1].offset.length_squared()) * w[1].unit).sum();
+        bones + self.last_bone()
+    }
+
+    /// Length of the offset at the tip, in metres.
+    fn last_bone(&self) -> f32 {
+        self.links.last().map_or(0.0, |l| math::sqrt(self.tip_arm().length_squared()) * l.unit)
+    }
+
+    /// How far, in metres, the goal lies beyond what the bones' lengths and the slides' ranges allow (too far or too near),
+    /// whatever the limits of turning are; 0 where they allow it.
+    pub fn out_of_reach(&self, goal: Vec3) -> f32 {
+        let (mut most, mut longest, mut slides) =
+            (self.last_bone(), self.last_bone(), self.links[0].limits.slides());
+        for w in self.links.windows(2) {
+            let bone = math::sqrt(w[1].offset.length_squared()) * w[1].unit;
+            most += bone;
+            longest = longest.max(bone);
+            slides |= w[1].limits.slides();
+        }
+        // A slide changes bones; how near or far that leads is found by sliding.
+        if slides {
+            return 0.0;
+        }
+        let far = math::sqrt((goal - self.place(0)).length_squared());
+        (far - most).max(2.0 * longest - most - far).max(0.0)
+    }
+
+    /// Turns the whole chain about the axis from its root to its end (right-handed, in model space); the end stays. As much
+    /// of it is done as the root's limits allow: all, half, a quarter ... Whether anything was done.
+    pub fn swivel(&mut self, angle: f32) -> bool {
+        let Some(axis) = (self.end() - self.place(0)).try_normalize() else { return false };
+        let root = &mut self.links[0];
+        let mut part = angle;
+        for _ in 0..12 {
+            let turn = math::into_frame(&self.above.matrix3, math::axis_angle(axis, part));
+            let wanted = math::normalize(math::mul(turn, root.rotation));
+            if root.limits.is_within(wanted) {
+                root.rotation = wanted;
+                return true;
+            }
+            part *= 0.5;
+        }
+        false
+    }
+
+    /// Puts the root's joint at a place in model space.
+    pub fn move_root(&mut self, place: Vec3) {
+        let local = self.above.inverse().transform_point3(place);
+        if local.is_finite() && (self.place(0) - place).length_squared() > self.rounding * self.rounding {
+            self.links[0].offset = local;
+        }
+    }
+
+    /// Turns the root so that the first bone points along a direction in model space, as far as its limits allow.
+    pub fn point_base(&mut self, direction: Vec3) {
+        let bone = match self.links.get(1) {
+            Some(next) => self.links[0].scale * next.offset,
+            None => self.tip_arm(),
+        };
+        let root = &mut self.links[0];
+        let to = self.above.matrix3.inverse() * direction.normalize_or_zero();
+        let from = math::rotate(root.rotation, bone);
+        let (Some(from), Some(to)) = (from.try_normalize(), to.try_normalize()) else { return };
+        let arc = math::shortest_arc(from, to, Vec3::ZERO);
+        let wanted = math::normalize(math::mul(arc, root.rotation));
+        if math::angle_between(wanted, root.rotation) > 5e-7 {
+            root.rotation = root.limits.clamp(wanted);
+        }
+    }
+
+    /// Makes every bone below the root longer by a factor, but those that slide.
+    pub fn stretch(&mut self, factor: f32) {
+        for link in self.links.iter_mut().skip(1).filter(|l| !l.limits.slides()) {
+            link.offset *= factor;
+        }
+    }
+
+    /// The tip's rotation in model space.
+    pub fn tip_rotation(&self) -> Quat {
+        let below = math::mul(self.links[0].rotation, self.tip_turn_of(0));
+        math::mul(math::rotation_of(&self.above.matrix3), below)
+    }
+
+    /// Writes down where every joint is.
+    pub fn keep(&self, into: &mut Vec<(Quat, Vec3)>) {
+        into.clear();
+        into.extend(self.links.iter().map(|l| (l.rotation, l.offset)));
+    }
+
+    /// Puts every joint where it was written down.
+    pub fn put(&mut self, from: &[(Quat, Vec3)]) {
+        for (link, kept) in self.links.iter_mut().zip(from) {
+            (link.rotation, link.offset) = *kept;
+        }
+    }
+
+    /// Goes `weight` of the way from where every joint is to what was written down, in joint coordinates.
+    pub fn blend_to(&mut self, to: &[(Quat, Vec3)], weight: f32) {
+        for (link, (rotation, offset)) in self.links.iter_mut().zip(to) {
+            if link.rotation != *rotation {
+                link.rotation = link.limits.blend(link.rotation, *rotation, weight);
+            }
+            link.offset += (*offset - link.offset) * weight;
+        }
+    }
+}
+
+/// The rotation in a scale. Signs are those of a rotation (by a half turn or none) times 1 or -1, and the latter, as sizes,
+/// turns nothing: frames that mirror are taken as rotations with a negative size, as by [`math::rotation_of`].
+fn signs(scale: Vec3) -> Quat {
+    match (scale.x < 0.0, scale.y < 0.0, scale.z < 0.0) {
+        (false, false, false) | (true, true, true) => Quat::IDENTITY,
+        (true, false, false) | (false, true, true) => Quat::from_xyzw(1.0, 0.0, 0.0, 0.0),
+        (false, true, false) | (true, false, true) => Quat::from_xyzw(0.0, 1.0, 0.0, 0.0),
+        (false, false, true) | (true, true, false) => Quat::from_xyzw(0.0, 0.0, 1.0, 0.0),
+    }
+}

@@ -1,0 +1,342 @@
+//! Steps of damped least squares on a whole chain, within its limits.
+//!
+//! With r what is missing (the way to the goal, and beside it the turn to the goal's rotation) and J how it changes with the
+//! joints, the step J^T y with (J J^T + mu) y = r is the least of all steps that take most of r away (Wampler 1986). The
+//! matrix has three rows, six with a rotation, however long the chain; a free joint or a ball adds to it with three columns
+//! about any three axes, as no angle is ever named. The damping mu is the square of what is missing (Sugihara 2011), so that steps
+//! are cautious far away and Newton's near by, times a factor that a step which fails raises.
+//!
+//! Limits hold in every step, as each joint is put to the nearest place within. A joint that was put back has met a wall; the
+//! direction in which it was put back is the wall's normal, seen from the joint's seat. The next step is sought without motion
+//! along the normals, and one is let go as soon as the whole wants to leave its wall. So the chain finds out in a few
+//! steps which joints rest at their limits, and converges fast with the others.
+
+use alloc::vec::Vec;
+
+use glam::{Quat, Vec3};
+
+use super::{Ask, Kind, Linkage, Part, signs};
+use crate::math;
+
+/// A joint's part in a step.
+#[derive(Clone, Copy, Debug)]
+struct Column {
+    part: Part,
+    /// The seat's orientation.
+    seat: Quat,
+    /// From the joint to the end, in chain lengths; for a slide, x is a chain length in the seat's units.
+    arm: Vec3,
+    /// Axis of a single turn, or direction of a slide.
+    axis: Vec3,
+    /// Normals of the walls that it met, seen from the seat; for a single coordinate the first one's x is its sign.
+    walls: [Vec3; 3],
+    count: usize,
+    /// The step.
+    step: Vec3,
+}
+
+/// Room for the steps of one chain.
+#[derive(Clone, Debug)]
+pub(crate) struct Newton {
+    columns: Vec<Column>,
+    kept: Vec<(Quat, Vec3)>,
+}
+
+/// No joint turns further than this in one step: beyond a radian the end's way is no line any more.
+const FURTHEST: f32 = 0.8;
+
+impl Newton {
+    pub fn new(parts: &[Part], links: usize) -> Self {
+        let column = |part: &Part| Column {
+            part: *part,
+            seat: Quat::IDENTITY,
+            arm: Vec3::ZERO,
+            axis: Vec3::ZERO,
+            walls: [Vec3::ZERO; 3],
+            count: 0,
+            step: Vec3::ZERO,
+        };
+        let mut columns: Vec<_> = parts.iter().map(column).collect();
+        // Whatever the order of a sweep is, steps go down the chain.
+        columns.sort_by_key(|c| c.part.link);
+        Self { columns, kept: Vec::with_capacity(links) }
+    }
+
+    /// Goes on until the goal is met, `most` steps are made or no step leads nearer. Never leaves more missing than it
+    /// found. Gives the number of steps.
+    pub fn run(&mut self, links: &mut Linkage, ask: &Ask, most: u32) -> u32 {
+        for c in &mut self.columns {
+            c.count = 0;
+        }
+        let mut factor = 0.1;
+        let mut left = links.measure(ask);
+        let (mut steps, mut failed) = (0, 0);
+        while steps < most && !ask.met(left) {
+            links.keep(&mut self.kept);
+            if !self.step(links, ask, factor) {
+                break;
+            }
+            steps += 1;
+            let now = links.measure(ask);
+            let (was, is) = (ask.cost(left), ask.cost(now));
+            if is < was {
+                left = now;
+                factor *= 0.25;
+                // Less than a hundredth a step is no progress that is worth its time.
+                failed = if is > 0.99 * was { failed + 1 } else { 0 };
+            } else {
+                links.put(&self.kept);
+                factor = (factor * 8.0).max(1e-3);
+                failed += 1;
+            }
+            if failed > 4 {
+                break;
+            }
+        }
+        steps
+    }
+
+    /// One step; false where there is none to make.
+    fn step(&mut self, links: &mut Linkage, ask: &Ask, factor: f32) -> bool {
+        let size = 2.0 * ask.radian;
+        let (place, turn) = links.inside(ask.place, ask.turn);
+        // Down the chain: seats, then arms when the end is known.
+        let (mut at, mut orientation, mut unit) = (Vec3::ZERO, Quat::IDENTITY, links.unit());
+        let mut columns = self.columns.iter_mut().peekable();
+        for (n, link) in links.links.iter().enumerate() {
+            at += math::rotate(orientation, link.offset) * unit;
+            while let Some(c) = columns.next_if(|c| c.part.link == n) {
+                c.seat = orientation;
+                c.arm = at;
+                c.axis = Vec3::ZERO;
+                match c.part.kind {
+                    Kind::Whole => {}
+                    Kind::Angle(k) => {
+                        let here = link.limits.coordinates(link.rotation);
+                        if let Some(axis) = link.limits.turn_axis(k, here) {
+                            c.axis = math::rotate(orientation, axis);
+                        }
+                    }
+                    Kind::Slide(k) => {
+                        if let Some(axis) = link.limits.slide_axis(k) {
+                            // In chain lengths, so that a slide counts as an angle does.
+                            c.axis = math::rotate(orientation, axis) * unit.signum();
+                            c.arm.x = size / unit.abs();
+                        }
+                    }
+                }
+            }
+            orientation = math::mul(math::mul(orientation, link.rotation), signs(link.scale));
+            let mirrored = link.scale.x * link.scale.y * link.scale.z < 0.0;
+            unit *= if mirrored { -link.scale.x.abs() } else { link.scale.x.abs() };
+        }
+        let end = at + math::rotate(orientation, links.chain().tip_offset()) * unit;
+        let off = (place - end) / size;
+        let spin = turn.map(|t| math::rotation_vector(math::mul(t, math::conjugate(orientation))) * 0.5);
+        let rows = if spin.is_some() { 6 } else { 3 };
+        let missing = off.length_squared() + spin.map_or(0.0, |s| s.length_squared());
+
+        let mut m = [[0.0f64; 6]; 6];
+        let mut add = |p: Vec3, r: Vec3| {
+            let c = [p.x, p.y, p.z, r.x, r.y, r.z].map(f64::from);
+            for (a, row) in m.iter_mut().enumerate().take(rows) {
+                for (b, cell) in row.iter_mut().enumerate().take(a + 1) {
+                    *cell += c[a] * c[b];
+                }
+            }
+        };
+        for c in self.columns.iter_mut() {
+            if !matches!(c.part.kind, Kind::Slide(_)) {
+                c.arm = (end - c.arm) / size;
+            }
+            match c.part.kind {
+                _ if c.part.link < ask.first => {}
+                Kind::Whole => {
+                    for axis in c.open() {
+                        if axis != Vec3::ZERO {
+                            add(axis.cross(c.arm), axis * 0.5);
+                        }
+                    }
+                }
+                Kind::Angle(_) if c.count == 0 => add(c.axis.cross(c.arm), c.axis * 0.5),
+                Kind::Slide(_) if c.count == 0 => add(c.axis, Vec3::ZERO),
+                _ => {}
+            }
+        }
+        // A floor that f32 needs where the chain cannot move in some direction at all.
+        let mu = f64::from(factor * missing) + 1e-9;
+        for (a, row) in m.iter_mut().enumerate() {
+            row[a] += mu;
+        }
+        let s = spin.unwrap_or(Vec3::ZERO);
+        let Some(y) = solve(&mut m, [off.x, off.y, off.z, s.x, s.y, s.z].map(f64::from), rows) else {
+            return false;
+        };
+        let [a, b, c, d, e, f] = y.map(|x| x as f32);
+        let (yp, yr) = (Vec3::new(a, b, c), Vec3::new(d, e, f));
+
+        let mut furthest = 0.0f32;
+        for c in self.columns.iter_mut() {
+            c.step = Vec3::ZERO;
+            if c.part.link < ask.first {
+                continue;
+            }
+            match c.part.kind {
+                Kind::Whole => {
+                    let whole = c.arm.cross(yp) + yr * 0.5;
+                    let open = c.open();
+                    // A wall that the joint wants to leave is let go, from the next step on.
+                    let mut n = 0;
+                    while n < c.count {
+                        if whole.dot(math::rotate(c.seat, c.walls[n])) < 0.0 {
+                            c.count -= 1;
+                            c.walls[n] = c.walls[c.count];
+                        } else {
+                            n += 1;
+                        }
+                    }
+                    c.step = open[0] * open[0].dot(whole)
+                        + open[1] * open[1].dot(whole)
+                        + open[2] * open[2].dot(whole);
+                    furthest = furthest.max(math::sqrt(c.step.length_squared()));
+                }
+                Kind::Angle(_) | Kind::Slide(_) => {
+                    let slides = matches!(c.part.kind, Kind::Slide(_));
+                    let by = if slides { c.axis.dot(yp) } else { c.axis.dot(c.arm.cross(yp) + yr * 0.5) };
+                    if c.count > 0 {
+                        if by * c.walls[0].x < 0.0 {
+                            c.count = 0;
+                        }
+                    } else {
+                        c.step.x = by;
+                        if !slides {
+                            furthest = furthest.max(by.abs());
+                        }
+                    }
+                }
+            }
+        }
+        let k = if furthest > FURTHEST { FURTHEST / furthest } else { 1.0 };
+        for c in self.columns.iter_mut() {
+            c.make(links, k);
+        }
+        true
+    }
+}
+
+impl Column {
+    /// Unit vectors that span the turns which no wall stops (zero vectors fill the rest).
+    fn open(&self) -> [Vec3; 3] {
+        if self.count == 0 {
+            return Vec3::AXES;
+        }
+        let a = math::rotate(self.seat, self.walls[0]);
+        let u = math::perpendicular(a, Vec3::ZERO);
+        let v = a.cross(u);
+        if self.count == 1 {
+            return [u, v, Vec3::ZERO];
+        }
+        let b = math::rotate(self.seat, self.walls[1]);
+        let across = a.cross(b);
+        // Two walls that are nearly one.
+        let Some(only) = (across.length_squared() > 1e-4).then(|| across.normalize_or_zero()) else {
+            return [u, v, Vec3::ZERO];
+        };
+        if self.count == 2 { [only, Vec3::ZERO, Vec3::ZERO] } else { [Vec3::ZERO; 3] }
+    }
+
+    /// Turns or slides by `k` of the step, and notes a wall that was met.
+    fn make(&mut self, links: &mut Linkage, k: f32) {
+        let step = self.step * k;
+        if step == Vec3::ZERO {
+            return;
+        }
+        let link = &mut links.links[self.part.link];
+        match self.part.kind {
+            Kind::Whole => {
+                let angle = math::sqrt(step.length_squared());
+                let axis = math::rotate(math::conjugate(self.seat), step / angle);
+                let wanted = math::normalize(math::mul(math::axis_angle(axis, angle), link.rotation));
+                let next = link.limits.clamp(wanted);
+                link.rotation = next;
+                if next == wanted {
+                    return;
+                }
+                // What the limit took: the turn from where the joint is to where it wanted to be.
+                let taken = math::rotation_vector(math::mul(wanted, math::conjugate(next)));
+                let size = math::sqrt(taken.length_squared());
+                // Less than this is what is clamped off an arc along the wall, not the wall's direction.
+                if size > 0.02 * angle + 1e-7 {
+                    self.meet(taken / size);
+                }
+            }
+            Kind::Angle(n) => {
+                let at = link.limits.coordinates(link.rotation);
+                let mut wanted = at;
+                wanted[n] += step.x;
+                let next = link.limits.step_coordinates(at, wanted);
+                link.rotation = link.limits.rotation(next);
+                self.stop(step.x, next[n] - wanted[n]);
+            }
+            Kind::Slide(n) => {
+                let Some(axis) = link.limits.slide_axis(n) else { return };
+                let from = link.limits.slide_of(link.offset)[n];
+                let way = step.x * self.arm.x;
+                let to = link.limits.slide_step(n, from, from + way);
+                link.offset += axis * (to - from);
+                self.stop(step.x, (to - from - way) / self.arm.x);
+            }
+        }
+    }
+
+    fn meet(&mut self, normal: Vec3) {
+        // The same wall, further along it.
+        if let Some(wall) = self.walls[..self.count].iter_mut().find(|w| w.dot(normal) > 0.7) {
+            *wall = normal;
+        } else if self.count < 3 {
+            self.walls[self.count] = normal;
+            self.count += 1;
+        }
+    }
+
+    fn stop(&mut self, wanted: f32, short: f32) {
+        if short.abs() > 1e-6 {
+            self.walls[0] = Vec3::X * wanted.signum();
+            self.count = 1;
+        }
+    }
+}
+
+/// Solves the first `rows` of a symmetric positive definite system, of which the lower half is given, by Cholesky's
+/// factors without roots. None where it is not positive.
+#[allow(clippy::needless_range_loop)] // Two rows are read side by side.
+fn solve(m: &mut [[f64; 6]; 6], mut y: [f64; 6], rows: usize) -> Option<[f64; 6]> {
+    for j in 0..rows {
+        for i in j..rows {
+            let mut sum = m[i][j];
+            for k in 0..j {
+                sum -= m[i][k] * m[j][k] * m[k][k];
+            }
+            if i == j {
+                if !(sum > 0.0 && sum.is_finite()) {
+                    return None;
+                }
+                m[j][j] = sum;
+            } else {
+                m[i][j] = sum / m[j][j];
+            }
+        }
+    }
+    for i in 0..rows {
+        for k in 0..i {
+            y[i] -= m[i][k] * y[k];
+        }
+    }
+    for i in (0..rows).rev() {
+        y[i] /= m[i][i];
+        for k in i + 1..rows {
+            y[i] -= m[k][i] * y[k];
+        }
+    }
+    Some(y)
+}

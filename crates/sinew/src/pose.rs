@@ -2,7 +2,7 @@
 
 use alloc::{string::String, sync::Arc, vec::Vec};
 
-use glam::{Affine3, Quat, Vec3};
+use glam::{Affine3, Quat, Vec3, Vec4, Vec4Swizzles};
 use thiserror::Error;
 
 use crate::{JointId, Skeleton, Transform, math};
@@ -120,6 +120,19 @@ impl Pose {
         self.first = self.first.min(joint.index());
     }
 
+    /// Every frame in model space as of the last [`Pose::update`], and every local transform to write to. Joints that are written
+    /// to must be marked by [`Pose::changed_below`].
+    #[inline]
+    pub(crate) fn parts(&mut self) -> (&[Affine3], &mut [Transform]) {
+        (&self.model, &mut self.local)
+    }
+
+    /// Says that local transforms of this joint and of joints below it changed, and of no others.
+    #[inline]
+    pub(crate) fn changed_below(&mut self, joint: JointId) {
+        self.mark(joint);
+    }
+
     /// Recomputes model space below the joints that were set since the last call.
     pub fn update(&mut self) {
         let count = self.local.len();
@@ -132,17 +145,26 @@ impl Pose {
             // The whole subtree moves with its marked root; depth-first order makes it one run.
             let Some(joint) = self.skeleton.joint(i) else { break };
             let end = self.skeleton.subtree(joint).end;
+            // Down a chain, each joint's parent is the joint before it, whose frame is still at hand.
+            let (mut at, mut last, mut above) = (usize::MAX, Frame::IDENTITY, 0.0);
             for k in i..end {
-                let local = self.local[k].to_affine();
                 let parent = self.skeleton.joint(k).and_then(|j| self.skeleton.parent(j));
-                let (model, above) = match parent {
-                    Some(p) => (compose(&self.model[p.index()], &local), self.extent[p.index()]),
-                    None => (local, 0.0),
+                let parent = parent.map_or(usize::MAX, JointId::index);
+                if parent != at {
+                    match self.model.get(parent) {
+                        Some(frame) => (last, above) = (Frame::new(frame), self.extent[parent]),
+                        None => (last, above) = (Frame::IDENTITY, 0.0),
+                    }
+                }
+                last = match parent {
+                    usize::MAX => Frame::new(&self.local[k].to_affine()),
+                    _ => last.below(&self.local[k]),
                 };
-                let at = model.translation.abs();
-                self.extent[k] = above.max(at.x).max(at.y).max(at.z);
-                self.model[k] = model;
+                above = farthest(above, last.0[3]);
+                self.model[k] = last.to_affine();
+                self.extent[k] = above;
                 self.marked[k] = false;
+                at = k;
             }
             i = end;
         }
@@ -240,6 +262,62 @@ impl Pose {
             }),
         }
     }
+}
+
+/// The largest of `most` and the components of a place without their signs. (`f32::max` spends six instructions on NaN.)
+#[inline(always)]
+fn farthest(most: f32, place: Vec4) -> f32 {
+    let v = place.abs();
+    let max = |a: f32, b: f32| if a > b { a } else { b };
+    max(max(most, v.x), max(v.y, v.z))
+}
+
+/// A frame with its columns in lanes of four, so that a column takes one instruction. Lanes never mix: the bits are those of
+/// [`compose`].
+#[derive(Clone, Copy)]
+struct Frame([Vec4; 4]);
+
+impl Frame {
+    const IDENTITY: Self = Self([Vec4::X, Vec4::Y, Vec4::Z, Vec4::ZERO]);
+
+    #[inline(always)]
+    fn new(frame: &Affine3) -> Self {
+        let m = &frame.matrix3;
+        Self([m.x_axis, m.y_axis, m.z_axis, frame.translation].map(|v| v.extend(0.0)))
+    }
+
+    /// The frame of a joint whose parent's this is.
+    #[inline(always)]
+    fn below(&self, local: &Transform) -> Self {
+        let [a, b, c, at] = self.0;
+        let apply = |v: Vec3| a * v.x + b * v.y + c * v.z;
+        let [mut x, mut y, mut z] = columns(local.rotation);
+        let s = local.scale;
+        // Most joints have none, and a factor of 1 changes no bit.
+        if s != Vec3::ONE {
+            (x, y, z) = (x * s.x, y * s.y, z * s.z);
+        }
+        let apply4 = |v: Vec4| a * v.xxxx() + b * v.yyyy() + c * v.zzzz();
+        Self([apply4(x), apply4(y), apply4(z), apply(local.translation) + at])
+    }
+
+    #[inline(always)]
+    fn to_affine(self) -> Affine3 {
+        let [x, y, z, at] = self.0.map(Vec4::truncate);
+        Affine3 { matrix3: glam::Mat3::from_cols(x, y, z), translation: at }
+    }
+}
+
+/// The columns of [`math::to_matrix`], each sum in its lane. (What is in the last lanes is not used.)
+#[inline(always)]
+fn columns(q: Quat) -> [Vec4; 3] {
+    let q = Vec4::new(q.x, q.y, q.z, q.w);
+    let q2 = q + q;
+    // xy + wz and the like: a sum or a difference of two products. On the diagonal, 1 less the sum of two squares.
+    let x = q.yxxx() * q2.yyzw() + q.zwww() * q2.zzyw() * Vec4::new(1.0, 1.0, -1.0, 1.0);
+    let y = q.xxyx() * q2.yxzw() + q.wzww() * q2.zzxw() * Vec4::new(-1.0, 1.0, 1.0, 1.0);
+    let z = q.xyxx() * q2.zzxw() + q.wwyw() * q2.yxyw() * Vec4::new(1.0, -1.0, 1.0, 1.0);
+    [x.with_x(1.0 - x.x), y.with_y(1.0 - y.y), z.with_z(1.0 - z.z)]
 }
 
 /// `a * b` in one order of operations on every build.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use sinew::{
     Chain, Goal, Pole, Pose, Skeleton, Transform,
     glam::{Quat, Vec3},
-    solve::{Aim, TwoBone, Up},
+    solve::{Aim, FreeChain, Strand, TwoBone, Up},
 };
 
 #[test]
@@ -20,6 +20,9 @@ fn solving_allocates_nothing() {
     let skeleton = Arc::new(skeleton);
     let chain =
         Chain::new(&skeleton, ids[1], ids[3]).unwrap().with_tip_offset(&skeleton, Vec3::NEG_Y * 0.1).unwrap();
+    let mut free = FreeChain::from_chain(&skeleton, chain.clone()).unwrap();
+    let mut points: Vec<Vec3> = (0..12).map(|i| Vec3::Y * i as f32).collect();
+    let mut strand = Strand::new(&points).unwrap();
     let mut limb = TwoBone::from_chain(&skeleton, chain, ids[2]).unwrap();
     limb.soft = 0.05;
     limb.swivel = 0.1;
@@ -39,6 +42,8 @@ fn solving_allocates_nothing() {
                 ..Goal::at(Vec3::new(f.sin(), f.cos(), 0.5)).with_rotation(Quat::from_rotation_y(f))
             };
             limb.solve(&mut pose, &goal).unwrap();
+            free.solve(&mut pose, &goal).unwrap();
+            strand.solve(&mut points, goal.position.unwrap_or_default() * f).unwrap();
             aim.solve(&mut pose, Vec3::new(f.cos(), 1.0, 3.0 * f.sin())).unwrap();
         }
     });

@@ -1,6 +1,7 @@
 //! Solvers, one file each. They know nothing of clips, files or drawing.
 //!
 //! - [`TwoBone`]: the limb (hip, knee, ankle; shoulder, elbow, wrist) in closed form;
+//! - [`FreeChain`]: a chain of free joints, of any length, in a few passes; [`Strand`]: the same on bare points;
 //! - [`Aim`]: one joint turned so that an axis of it points at a target;
 //! - [`Ccd`]: cyclic coordinate descent on a chain of joints with limits;
 //! - [`soften`]: the distance that a chain with a soft zone gives for the distance that its goal asks for.
@@ -9,6 +10,7 @@ mod aim;
 mod arc;
 mod ccd;
 mod check;
+mod free;
 mod linkage;
 mod partial;
 mod soft;
@@ -17,5 +19,6 @@ mod wahba;
 
 pub use aim::{Aim, Ray, Up, aim_ray};
 pub use ccd::{Ccd, ChainSolverError, LeastSquares};
+pub use free::{FreeChain, Strand};
 pub use soft::soften;
 pub use two_bone::{BendSide, TwoBone, TwoBoneError};

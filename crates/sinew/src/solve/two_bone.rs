@@ -3,6 +3,7 @@
 mod general;
 mod points;
 
+pub(crate) use points::near;
 pub use points::{Bend, Points, Turns, solve_points};
 
 use alloc::string::String;

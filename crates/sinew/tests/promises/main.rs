@@ -4,6 +4,7 @@
 //! list at the end.
 
 mod checks;
+mod free_chain;
 #[allow(dead_code)]
 mod judge;
 mod rig;
@@ -189,6 +190,7 @@ macro_rules! suite {
 
 suite! {
     limb: Limb;
+    chain_of_free_joints: free_chain::Free;
     aim: Pointer<false, false>;
     aim_from_an_offset: Pointer<false, true>;
     aim_upright: Pointer<true, false>;

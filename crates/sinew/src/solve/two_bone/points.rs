@@ -301,7 +301,7 @@ pub(super) fn distance(a: f32, b: f32, x: f32, bend: &Bend) -> f32 {
 /// The way to the goal scaled by `k`, its length, and the goal's distance, all safe from overflow. The way to a goal a
 /// million limbs off is shortened; it is out of reach in either place.
 #[inline(always)]
-pub(super) fn near(g: Vec3, k: f32, goal: Vec3, root: Vec3) -> (Vec3, f32, f32) {
+pub(crate) fn near(g: Vec3, k: f32, goal: Vec3, root: Vec3) -> (Vec3, f32, f32) {
     let scaled = g * k;
     let x2 = scaled.length_squared();
     // Not so for an overflow either.

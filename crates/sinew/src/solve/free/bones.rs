@@ -1,0 +1,577 @@
+//! A free chain as directions and lengths, and the iteration that brings its end to a place.
+
+use alloc::vec::Vec;
+
+use glam::{Quat, Vec3, Vec4};
+
+use super::fours::{Arcs, Fours, Moments};
+use crate::{
+    math,
+    solve::{
+        arc::{max, min, to_unit},
+        soften,
+        two_bone::near,
+    },
+};
+
+/// What is asked of a chain.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ask {
+    pub root: Vec3,
+    pub goal: Vec3,
+    /// How near the end must come, as a part of the chain's length.
+    pub tolerance: f32,
+    /// By how much places are uncertain, in metres.
+    pub uncertain: f32,
+    pub soft: f32,
+    /// How much longer each bone may become, 1 (not at all) or more.
+    pub stretch: f32,
+    pub passes: u32,
+    /// Axis about which a straight chain bends; zero where none is known.
+    pub bend: Vec3,
+}
+
+/// What [`Bones::reach`] found. Bones turn by the arcs from `from` to `to` first, then by `turn`, all of them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Found {
+    pub turn: Quat,
+    /// By how much each bone becomes longer.
+    pub stretch: f32,
+    /// Updates of the whole chain; 0 where it stays as it is.
+    pub passes: u32,
+    /// How far the goal is out of reach, in metres.
+    pub by: f32,
+    /// Whether the way of the goal nearby may lead to a pose far from this one.
+    pub changed: bool,
+    /// Axis about which opposite directions turn into each other; zero where none was needed.
+    pub normal: Vec3,
+    /// Where the end comes to, seen from the root: unit direction, and distance in metres.
+    pub ahead: Vec3,
+    pub distance: f32,
+}
+
+/// The bones of a chain, before and after.
+#[derive(Clone, Debug)]
+pub(super) struct Bones {
+    from: Fours,
+    to: Fours,
+    start: Moments,
+    /// Inverse of the chain's length in metres, and the length.
+    over: f32,
+    total: f32,
+    longest: f32,
+    arcs: Vec<Arcs>,
+}
+
+/// Bones whose largest component (in metres) is between these are of ordinary size: the squares of bones a million times
+/// shorter are still normal numbers, and the squares of longer ones do not overflow.
+const SMALL: f32 = 1e-9;
+const LARGE: f32 = 1e15;
+
+/// What f32 leaves uncertain of where a chain of length 1 ends.
+const ROUNDING: f32 = 7e-7;
+
+/// A chain whose end, or whose goal, is nearer to its root than this part of its length does not turn as a whole towards
+/// the goal, as the direction from the root then says little. In between it turns in part.
+const NEAR: f32 = 0.25;
+
+/// A bone longer than this part of the chain makes a triangle with what the others sum up to. (Beyond a half, directions that
+/// are drawn about on the sphere no longer lead near to the root.)
+const HEAVY: f32 = 0.4;
+
+/// Passes after which what has not been found is looked for from elsewhere: a few more than the most that were ever of use,
+/// which chains of very unequal bones next to their smallest reach need.
+const PATIENCE: u32 = 24;
+
+/// Joints straighter (or more folded) than half a degree have no bend of their own: 1 - cos.
+const STRAIGHT: f32 = 3.8e-5;
+/// Such a chain gets half a degree of bend in all before it is bent further.
+const NUDGE: f32 = 0.0087;
+/// Where the goal is nearer to the end than this, less of it: where nothing has to move, nothing is nudged.
+const NUDGED: f32 = 0.01;
+
+impl Bones {
+    /// Room for a chain of `count` bones.
+    pub fn new(count: usize) -> Self {
+        let arcs = alloc::vec![[Vec4::ZERO; 4]; count.div_ceil(4)];
+        let start = Moments::default();
+        let from = Fours::new(count);
+        Self { to: from.clone(), from, start, over: 0.0, total: 0.0, longest: 0.0, arcs }
+    }
+
+    /// Number of bones.
+    pub fn count(&self) -> usize {
+        self.from.count()
+    }
+
+    /// Length of the chain in metres.
+    pub fn total(&self) -> f32 {
+        self.total
+    }
+
+    /// Takes in a row of points. False where the chain has no length, or one that f32 cannot hold.
+    #[inline(always)]
+    pub fn load(&mut self, point: impl FnMut(usize) -> Vec3) -> bool {
+        let most = self.from.load(point);
+        let mut scale = 1.0;
+        if !(most > SMALL && most < LARGE) {
+            if !(most > 0.0 && most.is_finite()) {
+                return false;
+            }
+            scale = to_unit(most);
+            self.from.scale(scale);
+        }
+        let lengths = self.from.measure();
+        if lengths.gap {
+            self.fill_gaps();
+        }
+        let over = 1.0 / lengths.total;
+        self.start = self.from.make_parts(over);
+        (self.over, self.total, self.longest) = (over * scale, lengths.total / scale, lengths.longest * over);
+        true
+    }
+
+    /// The same with lengths of one's own: the points give directions alone.
+    pub fn load_lengths(&mut self, point: impl FnMut(usize) -> Vec3, lengths: &[f32]) -> bool {
+        if !self.load(point) {
+            return false;
+        }
+        let total: f32 = lengths.iter().sum();
+        if !(total > 0.0 && total.is_finite()) {
+            return false;
+        }
+        let over = 1.0 / total;
+        for (bone, &length) in lengths.iter().enumerate() {
+            self.from.set_length(bone, length * over);
+        }
+        let longest = lengths.iter().copied().fold(0.0, f32::max) * over;
+        (self.over, self.total, self.longest) = (over, total, longest);
+        self.start = self.from.moments();
+        true
+    }
+
+    /// The direction of a bone after the arcs and before the turn.
+    #[inline]
+    pub fn direction(&self, bone: usize) -> Vec3 {
+        self.to.direction(bone)
+    }
+
+    /// A bone without length goes along with the one before it.
+    #[cold]
+    fn fill_gaps(&mut self) {
+        let mut last = (0..self.count()).find(|&i| self.from.length(i) > 0.0).map(|i| self.from.direction(i));
+        for bone in 0..self.count() {
+            if self.from.length(bone) > 0.0 {
+                last = Some(self.from.direction(bone));
+            } else if let Some(last) = last {
+                self.from.set_direction(bone, last);
+            }
+        }
+    }
+
+    /// Finds where the bones go.
+    pub fn reach(&mut self, ask: &Ask) -> Found {
+        let (way, x, _) = near(ask.goal - ask.root, self.over, ask.goal, ask.root);
+        let end = self.start.end;
+        let s = end.length();
+        // The nearest that the end can come to the root: the longest bone, and all others folded back along it.
+        let inner = (2.0 * self.longest - 1.0).max(0.0);
+        let d = soften(x, 1.0, ask.soft).max(inner);
+        let stretch = if x > d && ask.stretch > 1.0 { (x / d).min(ask.stretch) } else { 1.0 };
+        let by = (x - d * stretch).max(inner - x);
+        let by = if by > 1e-6 { by / self.over } else { 0.0 };
+        let floor = ask.tolerance.max(ROUNDING + ask.uncertain * self.over);
+        let along = if s > 1e-6 { end / s } else { self.from.direction(0) };
+        let ahead = if x > 0.0 { way / x } else { along };
+        let none = Found {
+            turn: Quat::IDENTITY,
+            stretch,
+            passes: 0,
+            by,
+            changed: false,
+            normal: Vec3::ZERO,
+            ahead,
+            distance: d * stretch / self.over,
+        };
+        if (ahead * d - end).length_squared() <= floor * floor && stretch == 1.0 {
+            return none;
+        }
+        self.to.copy_from(&self.from);
+        if self.longest > HEAVY && d < 1.0 && self.count() > 1 {
+            return self.hinge(&none, along, d, floor, ask);
+        }
+        let (aim, whole) = aim(along, ahead, s.min(d));
+        if d >= 1.0 || self.count() == 1 {
+            let normal = self.normal(ask.bend, along);
+            for bone in 0..self.count() {
+                self.to.set_direction(bone, aim);
+            }
+            return Found { turn: turn(aim, ahead, normal), passes: 1, normal, ..none };
+        }
+        let target = aim * d;
+        let to = To { aim, d, floor };
+        let mut found = none;
+        let straight = self.from.straightest() > 1.0 - STRAIGHT;
+        let mut moments = self.start;
+        if straight {
+            found.normal = self.normal(ask.bend, along);
+            let most = NUDGE * (1.0f32).min((target - end).length() / NUDGED);
+            moments = self.nudge(most, found.normal, true);
+        }
+        self.find(&mut moments, &to, &mut found, along, ask);
+        // A chain that spans as much as it must still turns.
+        found.passes = found.passes.max(1);
+        let from = if whole { moments.end } else { aim };
+        let from = if whole { from / from.length().max(f32::MIN_POSITIVE) } else { from };
+        found.turn = match arc(from, ahead) {
+            Some(turn) => turn,
+            None => {
+                found.normal = self.normal(ask.bend, along);
+                turn(from, ahead, found.normal)
+            }
+        };
+        found
+    }
+
+    /// Newton's method. Where directions coincide that must part (a staircase of parallel bones), nudges part them.
+    fn find(&mut self, at: &mut Moments, to: &To, found: &mut Found, along: Vec3, ask: &Ask) {
+        let most = ask.passes.max(1);
+        found.passes = newton(&mut self.to, at, to, most.min(PATIENCE));
+        let missed = |at: &Moments| (to.aim * to.d - at.end).length_squared() > to.floor * to.floor;
+        for nudge in [0.01, 0.1, 1.0] {
+            if found.passes >= most || !missed(at) {
+                break;
+            }
+            found.normal = self.normal(ask.bend, along);
+            *at = self.nudge(nudge, found.normal, false);
+            found.changed = true;
+            found.passes += newton(&mut self.to, at, to, (most - found.passes).min(PATIENCE));
+        }
+    }
+
+    /// A chain with one bone about as long as all others together, or longer: it and what the others sum up to are the two
+    /// sides of a triangle whose third is the way to the goal. The others only stretch or fold as far as the triangle needs it.
+    #[cold]
+    fn hinge(&mut self, none: &Found, along: Vec3, d: f32, floor: f32, ask: &Ask) -> Found {
+        let count = self.count();
+        let heavy = (0..count).find(|&b| self.from.length(b) >= self.longest).unwrap_or(0);
+        let (l, v) = (self.from.length(heavy), self.from.direction(heavy));
+        let rest: f32 = 1.0 - l;
+        let others = self.start.end - v * l;
+        let w = others.length();
+        let side = if w > 1e-6 {
+            others / w
+        } else if d < l {
+            -v
+        } else {
+            v
+        };
+        let wanted = w.max((d - l).abs()).min(d + l).min(rest);
+        let normal = self.normal(ask.bend, along);
+        let mut found = Found { normal, passes: 1, ..*none };
+        if count > 2 && (wanted - w).abs() > 1e-7 {
+            if wanted >= rest {
+                (0..count).filter(|&b| b != heavy).for_each(|b| self.to.set_direction(b, side));
+            } else {
+                let over = 1.0 / rest;
+                for bone in 0..count {
+                    let length = if bone == heavy { 0.0 } else { self.from.length(bone) * over };
+                    self.to.set_length(bone, length);
+                }
+                let mut at = self.to.moments();
+                let to = To { aim: side, d: wanted * over, floor };
+                self.find(&mut at, &to, &mut found, along, ask);
+                (0..count).for_each(|b| self.to.set_length(b, self.from.length(b)));
+            }
+            self.to.set_direction(heavy, v);
+            found.passes = found.passes.max(1);
+        }
+        let w = (0..count)
+            .filter(|&b| b != heavy)
+            .map(|b| self.to.direction(b) * self.from.length(b))
+            .sum::<Vec3>()
+            .length();
+        // The cosine rule in half angles, which lose no digits near straight and folded.
+        let (cc, ss) = ((d - (l - w)) * (d + (l - w)), ((l + w) - d) * ((l + w) + d));
+        let (c, s) = (math::sqrt(cc.max(0.0)), math::sqrt(ss.max(0.0)));
+        let over = 1.0 / (c * c + s * s).max(f32::MIN_POSITIVE);
+        let (cos, sin) = ((c * c - s * s) * over, 2.0 * c * s * over);
+        let own = v - side * v.dot(side);
+        let bent = own.length() / NUDGE;
+        let own = own + normal.cross(side) * (NUDGE * (1.0 - bent).max(0.0));
+        let to = (side * cos + math::perpendicular(side, own) * sin).normalize();
+        self.to.set_direction(heavy, to);
+        // Back onto the old direction in the plane of the triangle, then the shortest way.
+        let end = self.to.moments().end;
+        let length = end.length();
+        if length > 1e-6 {
+            let back = turn(end / length, along, normal);
+            found.turn = math::normalize(math::mul(turn(along, none.ahead, normal), back));
+        }
+        found
+    }
+
+    /// The normal, across `along`, of the plane in which the chain bends, or may bend.
+    #[cold]
+    fn normal(&self, bend: Vec3, along: Vec3) -> Vec3 {
+        if bend != Vec3::ZERO {
+            return math::perpendicular(along, bend);
+        }
+        let turns: Vec3 =
+            (1..self.count()).map(|i| self.from.direction(i - 1).cross(self.from.direction(i))).sum();
+        math::perpendicular(along, turns + math::perpendicular(along, Vec3::ZERO) * NUDGED)
+    }
+
+    /// Bends joints a little about `normal`, `most` radians in all: straight ones only, or all of them.
+    #[cold]
+    fn nudge(&mut self, most: f32, normal: Vec3, straight: bool) -> Moments {
+        let count = self.count();
+        let share = |bone: usize| {
+            if bone == 0 || !straight {
+                return 1.0;
+            }
+            let c = self.from.direction(bone - 1).dot(self.from.direction(bone)).abs();
+            (1.0 - (1.0 - c) / STRAIGHT).max(0.0)
+        };
+        let each = most / count as f32;
+        let mean = {
+            let (mut angle, mut sum) = (0.0, 0.0);
+            for bone in 0..count {
+                angle += each * share(bone);
+                sum += angle * self.from.length(bone);
+            }
+            sum
+        };
+        let mut angle = -mean;
+        for bone in 0..count {
+            angle += each * share(bone);
+            let v = self.from.direction(bone);
+            self.to.set_direction(bone, (v + normal.cross(v) * angle).normalize());
+        }
+        self.to.moments()
+    }
+
+    /// Works out the arcs, four bones at a time, of no particular length.
+    #[inline]
+    pub fn arcs(&mut self, normal: Vec3) -> &[Arcs] {
+        if self.from.arcs(&self.to, &mut self.arcs) {
+            self.weak_arcs(normal);
+        }
+        &self.arcs
+    }
+
+    #[cold]
+    fn weak_arcs(&mut self, normal: Vec3) {
+        let normal = if normal == Vec3::ZERO { self.normal(normal, self.from.direction(0)) } else { normal };
+        self.from.weak_arcs(&self.to, &mut self.arcs, normal);
+    }
+
+    /// The mean of the joints between the root and the end, after the arcs and before the turn: from the root, as a part of
+    /// the length. Zero where there are none.
+    pub fn middle(&self) -> Vec3 {
+        let inner = self.count() - 1;
+        let (mut at, mut sum) = (Vec3::ZERO, Vec3::ZERO);
+        for bone in 0..inner {
+            at += self.to.direction(bone) * self.to.length(bone);
+            sum += at;
+        }
+        if inner > 0 { sum / inner as f32 } else { sum }
+    }
+
+    /// Forgets the way: the bones go nowhere.
+    pub fn stay(&mut self) {
+        self.to.copy_from(&self.from);
+    }
+}
+
+/// The direction in which the end shall lie before the whole chain turns from there to `ahead`, and whether that is the
+/// direction `along` in which it lies now.
+#[inline]
+fn aim(along: Vec3, ahead: Vec3, nearest: f32) -> (Vec3, bool) {
+    if nearest >= NEAR {
+        return (along, true);
+    }
+    let t = nearest / NEAR;
+    let weight = t * t * (3.0 - 2.0 * t);
+    let mixed = ahead * (1.0 - weight) + along * weight;
+    let l = mixed.length();
+    (if l > 1e-3 { mixed / l } else { along }, false)
+}
+
+/// Shortest arc between unit vectors, none where they are nearly opposite.
+#[inline]
+fn arc(from: Vec3, to: Vec3) -> Option<Quat> {
+    let w = 1.0 + from.dot(to);
+    if w < 0.13 {
+        return None;
+    }
+    let c = from.cross(to);
+    Some(math::normalize(Quat::from_xyzw(c.x, c.y, c.z, w)))
+}
+
+#[cold]
+fn turn(from: Vec3, to: Vec3, normal: Vec3) -> Quat {
+    let first = math::shortest_arc(from, to, normal);
+    math::normalize(math::mul(math::shortest_arc(math::rotate(first, from), to, normal), first))
+}
+
+/// Where Newton's method is to lead.
+struct To {
+    aim: Vec3,
+    d: f32,
+    floor: f32,
+}
+
+/// Newton's method (see [`super`]). Gives the number of passes.
+#[inline]
+fn newton(bones: &mut Fours, at: &mut Moments, to: &To, most: u32) -> u32 {
+    let To { aim, d, floor } = *to;
+    let target = aim * d;
+    let (mut passes, mut slow) = (0, 0);
+    let mut left = target - at.end;
+    while left.length_squared() > floor * floor && passes < most {
+        let mut x = step(at, left, aim, d);
+        let mut next = bones.boost(x);
+        passes += 1;
+        // Half of the step back, as long as it led away. (Rapidities along one line add: the half of x is what, added to
+        // itself, gives x.)
+        while (target - next.end).length_squared() > left.length_squared() {
+            if passes >= most || x.length_squared() < 1e-12 {
+                *at = next;
+                return passes;
+            }
+            x /= 1.0 + math::sqrt(1.0 - x.length_squared());
+            next = bones.boost(-x);
+            passes += 1;
+        }
+        let before = left.length_squared();
+        *at = next;
+        left = target - at.end;
+        // Only bones that are parallel, which no map parts, keep it from leading anywhere.
+        slow += u32::from(left.length_squared() > 0.9 * before);
+        if slow > 1 {
+            break;
+        }
+    }
+    passes
+}
+
+/// The vector of the Moebius map for a step of Newton's method from `at`, with `left` still to go, to an end that lies at the
+/// distance `d`.
+#[inline]
+fn step(at: &Moments, left: Vec3, aim: Vec3, d: f32) -> Vec3 {
+    // (1 - M)^-1 left = y / determinant, by the adjugate.
+    let (a, b, c) = (1.0 - at.xx, 1.0 - at.yy, at.xx + at.yy);
+    let (yz, zx, xy) = (at.yz, at.zx, at.xy);
+    let (aa, bb, cc) = (b * c - yz * yz, c * a - zx * zx, a * b - xy * xy);
+    let (dd, ee, ff) = (zx * xy + a * yz, xy * yz + b * zx, yz * zx + c * xy);
+    // Below 1e-9 all bones are parallel but for rounding, and nothing that is finite serves.
+    let determinant = max(a * aa - (xy * ff + zx * ee), 1e-9);
+    let row = |x: f32, y: f32, z: f32| x * left.x + y * left.y + z * left.z;
+    let y = Vec3::new(row(aa, ff, ee), row(ff, bb, dd), row(ee, dd, cc));
+
+    // The end lies along the goal's direction but for what is still wrong, so this is its distance; and it needs no root.
+    let s = at.end.dot(aim);
+    let (out, want) = (max(1.0 - s, 1e-7), max(1.0 - d, 1e-7));
+    let over = 1.0 / (want * (1.0 + s));
+    let k = math::sqrt((1.0 + d) * out * over);
+    let r = 1.0 / (1.0 + k);
+    let (t, tau) = ((k - 1.0) * r, 4.0 * (1.0 + s) * out * over * (r * r));
+    let y = y * (0.5 * tau);
+    // Next to 1 the map is no longer one in f32.
+    y * min(
+        1.0 / math::sqrt(y.length_squared() + determinant * determinant * (1.0 - t * t)),
+        0.9999 / y.length(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Uniform in \[-1, 1).
+    fn noise(seed: &mut u64) -> f32 {
+        *seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (*seed >> 40) as f32 / (1u32 << 23) as f32 - 1.0
+    }
+
+    fn vector(seed: &mut u64) -> Vec3 {
+        Vec3::new(noise(seed), noise(seed), noise(seed)).normalize()
+    }
+
+    fn ask(goal: Vec3) -> Ask {
+        Ask {
+            root: Vec3::ZERO,
+            goal,
+            tolerance: 1e-6,
+            uncertain: 0.0,
+            soft: 0.0,
+            stretch: 1.0,
+            passes: 64,
+            bend: Vec3::ZERO,
+        }
+    }
+
+    /// How far the end is from the goal, as a part of the length.
+    fn missed(bones: &Bones, found: &Found, goal: Vec3) -> f32 {
+        let end = if found.passes > 0 { bones.to.moments().end } else { bones.start.end };
+        (math::rotate(found.turn, end) - goal / bones.total).length()
+    }
+
+    #[test]
+    fn goals_in_reach_are_met_from_anywhere() {
+        let mut seed = 5;
+        for count in [1, 2, 3, 4, 5, 7, 10, 100] {
+            // Bones alike, up to 7 and up to 400 times as long as each other.
+            for spread in [0.0f32, 1.0, 3.0] {
+                let mut bones = Bones::new(count);
+                for case in 0..if count < 50 { 2000 } else { 200 } {
+                    let mut points = alloc::vec![Vec3::ZERO];
+                    for i in 0..count {
+                        let bone = vector(&mut seed) * crate::math::exp(noise(&mut seed) * spread);
+                        points.push(points[i] + bone);
+                    }
+                    assert!(bones.load(|i| points[i]));
+                    let inner = (2.0 * bones.longest - 1.0).max(0.0);
+                    let d = inner + (1.0 - inner) * (0.5 + 0.5 * noise(&mut seed));
+                    let goal = vector(&mut seed) * (d * bones.total);
+                    let found = bones.reach(&ask(goal));
+                    let missed = missed(&bones, &found, goal);
+                    assert!(
+                        missed < 4e-6 && found.by < 1e-5 * bones.total,
+                        "{count} {case} {missed} {found:?}"
+                    );
+                }
+            }
+        }
+    }
+
+    /// Chains that no map of directions alone can fold: bones that are parallel without being neighbours, in straight parts
+    /// and all straight, folded flat.
+    #[test]
+    fn parallel_bones_part() {
+        let rows: [&[Vec3]; 5] = [
+            &[Vec3::X; 10],
+            &[Vec3::X, Vec3::X, Vec3::X, Vec3::Y, Vec3::X, Vec3::Y, Vec3::X, Vec3::X, Vec3::Y, Vec3::X],
+            &[Vec3::X, Vec3::X, Vec3::X, Vec3::X, Vec3::X, Vec3::X, Vec3::X, Vec3::X, Vec3::Y, Vec3::Y],
+            &[Vec3::X, Vec3::NEG_X, Vec3::X, Vec3::NEG_X, Vec3::X, Vec3::NEG_X],
+            &[Vec3::X, Vec3::X, Vec3::X, Vec3::X, Vec3::NEG_X, Vec3::NEG_X, Vec3::NEG_X],
+        ];
+        for (row, ways) in rows.iter().enumerate() {
+            let mut bones = Bones::new(ways.len());
+            for step in 0..=200 {
+                let mut at = Vec3::ZERO;
+                assert!(bones.load(|i| {
+                    at += if i > 0 { ways[i - 1] } else { Vec3::ZERO };
+                    at
+                }));
+                let d = step as f32 / 200.0 * bones.total;
+                for goal in [Vec3::X * d, Vec3::NEG_X * d, Vec3::Z * d, Vec3::new(0.6, 0.0, 0.8) * d] {
+                    let found = bones.reach(&ask(goal));
+                    let missed = missed(&bones, &found, goal);
+                    assert!(missed < 4e-6, "row {row}, goal {goal}: {missed} {found:?}");
+                }
+            }
+        }
+    }
+}

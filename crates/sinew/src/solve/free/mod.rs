@@ -1,0 +1,401 @@
+//! Chains of free joints, of any length: [`FreeChain`] in a pose, [`Strand`] on bare points.
+
+mod bones;
+mod fours;
+mod strand;
+
+pub use strand::Strand;
+
+use alloc::{vec, vec::Vec};
+
+use glam::{Quat, Vec3, Vec4};
+
+use super::{ChainSolverError, arc::twist_towards, check, partial};
+use crate::{
+    Chain, Goal, JointId, Pole, Pose, Report, Skeleton, SolveError, Status, Transform,
+    joint::{Attributes, check_honoured},
+    math,
+};
+use bones::{Ask, Bones, Found};
+use fours::{Arcs, transposed};
+
+/// A chain of free joints: tail, tentacle, spine, rope, arm without limits. `auto` chooses it for every chain of three
+/// bones or more.
+///
+/// ```
+/// use std::sync::Arc;
+/// use sinew::{Goal, Pose, Skeleton, Transform, glam::Vec3, solve::FreeChain};
+///
+/// let mut builder = Skeleton::builder();
+/// let mut joint = builder.add("tail", None, Transform::from_translation(Vec3::Y));
+/// for name in ["tail 1", "tail 2", "tail 3", "tail 4"] {
+///     joint = builder.add(name, Some(joint), Transform::from_translation(Vec3::new(0.02, 0.0, -0.2)));
+/// }
+/// let (skeleton, ids) = builder.build()?;
+/// let skeleton = Arc::new(skeleton);
+///
+/// let mut tail = FreeChain::new(&skeleton, ids[0], ids[4])?;
+/// let mut pose = Pose::rest(&skeleton);
+/// let fly = Vec3::new(0.3, 1.2, -0.3);
+/// let report = tail.solve(&mut pose, &Goal::at(fly))?;
+/// assert!(pose.position(ids[4]).distance(fly) < 1e-4);
+/// assert!(report.iterations <= 4);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # The mathematics
+///
+/// A chain's pose is a set of unit directions v_i, one a bone, with the bones' lengths l_i as weights (their sum made 1).
+/// Its end lies at S = sum l_i v_i. The map of the unit sphere by a vector x of the unit ball,
+///
+/// ```text
+/// v -> x + (1 - |x|^2) (v + x) / |v + x|^2
+/// ```
+///
+/// draws all directions towards x at once. It is the conformal map that multiplies the tangent of half of each direction's
+/// angle to x by (1 - |x|) / (1 + |x|): for small angles it scales them, the bend of the chain keeps its shape, and no angle
+/// is ever scaled past a half turn. Written with the rapidity vector h (x = tanh(|h| / 2) along h), a small map moves v by
+/// h - v (v . h), and so the end by
+///
+/// ```text
+/// dS = H h,   H = sum l_i (1 - v_i v_i^T)
+/// ```
+///
+/// This h turns the bones least, as a whole, of all that move the end so (weighted by length). S is the gradient of a
+/// function of the map that is convex in hyperbolic space, with the Hessian H. So Newton's method, h = H^-1 (goal - S), finds
+/// the one map that leads to the goal; nothing like a pose on the way that it cannot leave exists. Where S is
+/// to become 0 the map found is the one whose centre is the conformal barycentre (Douady & Earle 1986; used to close polygons
+/// by Millson & Zombro 1996 and Cantarella & Schumacher 2022).
+///
+/// Near full stretch a step of Newton's method only halves what is left. But were all v_i at one angle to S, then
+///
+/// ```text
+/// log((1 + |S|) / (1 - |S|)) / 2
+/// ```
+///
+/// would change by exactly |h|; near full stretch that tends to be so for any chain. The step's length is taken in this
+/// measure, which needs a square root and no logarithm. Two or three passes are the rule, anywhere in reach. Near the
+/// smallest reach, which a chain has where one bone is longer than all others together, the same is done with
+/// log((|S| - r) / (|S| + r)) added.
+///
+/// Bones then turn by shortest arcs from their old directions, and all of them by one shortest arc that turns the end's old
+/// direction to the goal's; so the animation's roll is kept. Where goal or end are near the root, that direction means
+/// little, and the turn fades out: the map then leads the end to the goal directly.
+///
+/// # Where direction is undefined
+///
+/// - Bones that are exactly parallel stay so under any map. Joints that are straight (or folded) within half a degree
+///   are bent a little first, half a degree over the whole chain, about [`bend`](Self::bend), else about the normal of what
+///   bend the chain has. Chains whose bones are parallel without being neighbours get more of it once that proves needed; the
+///   report then says that the branch changed.
+/// - A goal opposite to the end, seen from the root, leaves the way round open; the chain turns in its own bend plane.
+#[derive(Clone, Debug)]
+pub struct FreeChain {
+    chain: Chain,
+    /// How near the end must come, as a part of the chain's length (what f32 can tell is the least). A chain that is this
+    /// near stays as it is.
+    pub tolerance: f32,
+    /// Updates of the whole chain after which it gives up.
+    pub max_iterations: u32,
+    /// The soft zone at the end of the reach, as a part of the reach, 0 (none) to 1; see [`soften`](super::soften).
+    pub soft: f32,
+    /// By what factor each bone may become longer where the goal is too far (or, with a soft zone, in it), 1 (none) or more.
+    pub stretch: f32,
+    /// The axis, in the root's parent's space, about which a straight chain bends; the part across the chain counts. Without
+    /// one, it is always the same for the same chain.
+    pub bend: Option<Vec3>,
+    /// How much of the goal is carried out, 0 to 1; it multiplies the goal's own weights.
+    pub weight: f32,
+    bones: Bones,
+    kept: Vec<Transform>,
+}
+
+/// What forward kinematics in f32 makes of a place, as a part of its [`Pose::extent`]; see the limb's.
+const UNCERTAIN: f32 = 3e-7;
+
+impl FreeChain {
+    /// The chain from `root` down to `tip`, two joints at least.
+    pub fn new(skeleton: &Skeleton, root: JointId, tip: JointId) -> Result<Self, ChainSolverError> {
+        Self::from_chain(skeleton, Chain::new(skeleton, root, tip)?)
+    }
+
+    /// The solver for a chain, which may have an offset at its tip (then the tip turns, too). A single joint without an
+    /// offset cannot bring anything anywhere, and is refused.
+    pub fn from_chain(skeleton: &Skeleton, chain: Chain) -> Result<Self, ChainSolverError> {
+        let count = chain.joints().len() - usize::from(chain.tip_offset() == Vec3::ZERO);
+        if count == 0 {
+            return Err(ChainSolverError::Single { joint: skeleton.name(chain.tip()).into() });
+        }
+        check_honoured(skeleton, chain.joints()[..count].iter().copied(), "a free chain", Attributes::NONE)?;
+        Ok(Self {
+            chain,
+            tolerance: 1e-5,
+            max_iterations: 64,
+            soft: 0.0,
+            stretch: 1.0,
+            bend: None,
+            weight: 1.0,
+            bones: Bones::new(count),
+            kept: vec![Transform::IDENTITY; count],
+        })
+    }
+
+    /// Root to tip.
+    pub fn chain(&self) -> &Chain {
+        &self.chain
+    }
+
+    /// Brings the chain's end to the goal, and turns the tip where the goal names a rotation. The pose is left updated.
+    ///
+    /// With an offset at the tip and a rotation asked for, it is the offset's point that meets the position, with the tip
+    /// turned as asked. Weights between 0 and 1 scale each joint's turn, as swing and twist about its bone. The pole is what
+    /// the mean of the joints between root and end turns towards.
+    pub fn solve(&mut self, pose: &mut Pose, goal: &Goal) -> Result<Report, SolveError> {
+        let rotation = self.check(pose, goal)?;
+        pose.update();
+        let position_weight = goal.position_weight * self.weight;
+        let rotation_weight = goal.rotation_weight * self.weight;
+        let tip = self.chain.tip();
+        let asked = goal.position.unwrap_or_else(|| self.chain.end(pose));
+        let mut report = Report::default();
+        let rotation = rotation.filter(|_| rotation_weight > 0.0);
+
+        if position_weight > 0.0 && (goal.position.is_some() || goal.pole != Pole::Keep) {
+            let by_joint = rotation.is_some() && self.chain.tip_offset() != Vec3::ZERO;
+            if position_weight < 1.0 {
+                self.keep(pose);
+            }
+            if let (Some(wanted), true) = (rotation, by_joint) {
+                // The tip's turn moves the offset's point about the tip joint. So the tip's final rotation is found first
+                // (by what the chain makes of it when it is left alone), and the tip joint goes where that needs it.
+                let now = pose.model_rotation(tip);
+                let last = towards(now, wanted, rotation_weight);
+                let arm = self.chain.end(pose) - pose.position(tip);
+                let arm = math::rotate(math::mul(last, math::conjugate(now)), arm);
+                self.bring(pose, asked - arm, goal.pole, true, &mut report);
+            } else {
+                self.bring(pose, asked, goal.pole, false, &mut report);
+            }
+            if position_weight < 1.0 {
+                self.blend(pose, position_weight);
+            }
+        }
+        if let Some(wanted) = rotation {
+            let now = pose.model_rotation(tip);
+            let delta = math::mul(towards(now, wanted, rotation_weight), math::conjugate(now));
+            // A turn below f32's rounding of rotations would only stir the bits.
+            if Vec3::new(delta.x, delta.y, delta.z).length_squared() > 2.5e-13 {
+                pose.turn(tip, delta);
+                pose.update();
+                report.iterations = report.iterations.max(1);
+            }
+        }
+        if let Some(wanted) = goal.rotation {
+            report.rotation_residual = math::angle_between(pose.model_rotation(tip), math::normalize(wanted));
+        }
+        report.position_residual = (self.chain.end(pose) - asked).length().min(f32::MAX);
+        Ok(report)
+    }
+
+    fn check(&self, pose: &Pose, goal: &Goal) -> Result<Option<Quat>, SolveError> {
+        let rotation = check::goal(goal)?;
+        check::finite("the bend axis", self.bend.unwrap_or_default())?;
+        check::within("the tolerance", "0 to 1", self.tolerance, 0.0, 1.0)?;
+        check::within("the soft zone", "0 to 1", self.soft, 0.0, 1.0)?;
+        check::within("the stretch", "1 or more", self.stretch, 1.0, f32::MAX)?;
+        check::within("the chain's weight", "0 to 1", self.weight, 0.0, 1.0)?;
+        check::finite_frame(pose, self.chain.tip(), "the tip's frame")?;
+        check::turnable(pose, self.chain.root())?;
+        for joints in self.chain.joints().windows(2) {
+            let scale = pose.local(joints[0]).scale.abs();
+            if scale.x != scale.y || scale.y != scale.z {
+                check::turnable(pose, joints[1])?;
+            }
+        }
+        Ok(rotation)
+    }
+
+    /// Brings the chain's end (`by_joint`: the tip joint) to a place.
+    fn bring(&mut self, pose: &mut Pose, to: Vec3, pole: Pole, by_joint: bool, report: &mut Report) {
+        let Self { chain, bones, .. } = self;
+        let (joints, offset, tip) = (chain.joints(), chain.tip_offset(), chain.tip());
+        let bend = self.bend.map_or(Vec3::ZERO, |b| pose.parent_model(joints[0]).matrix3 * b);
+        let mut ask = Ask {
+            root: pose.position(joints[0]),
+            goal: to,
+            tolerance: self.tolerance,
+            uncertain: UNCERTAIN * pose.extent(tip),
+            soft: self.soft,
+            stretch: self.stretch,
+            passes: self.max_iterations,
+            bend: bend.normalize_or_zero(),
+        };
+        // What rotations in f32 leave of a long chain's way, a second round finds; a chain that the pose stretches along one
+        // axis is sheared as it bends, and takes more.
+        for round in 0..8 {
+            let end = if by_joint { pose.position(tip) } else { chain.end(pose) };
+            let (frames, _) = pose.parts();
+            let place = |i: usize| joints.get(i).map_or(end, |&j| frames[j.index()].translation);
+            if !bones.load(place) {
+                let by = (to - ask.root).length().min(f32::MAX);
+                if by > ask.uncertain {
+                    report.status = Status::Unreachable { by };
+                }
+                return;
+            }
+            let mut found = bones.reach(&ask);
+            if round == 0 && pole != Pole::Keep {
+                follow(bones, &mut found, &ask, pole);
+            }
+            let still = found.passes == 0 && found.stretch == 1.0;
+            if round == 0 {
+                report.status =
+                    if found.by > 0.0 { Status::Unreachable { by: found.by } } else { Status::Reached };
+                report.branch_changed = found.changed;
+            }
+            if still {
+                return;
+            }
+            report.iterations += found.passes;
+            write(joints, bones, pose, &found);
+            if found.stretch > 1.0 {
+                ask.stretch = (ask.stretch / found.stretch).max(1.0);
+                for &joint in &joints[1..] {
+                    pose.set_translation(joint, pose.local(joint).translation * found.stretch);
+                }
+            }
+            pose.update();
+            let end = if by_joint { pose.position(tip) } else { pose.model(tip).transform_point3(offset) };
+            let missed = (end - ask.root - found.ahead * found.distance).length();
+            let most = bones.total() * self.tolerance.max(7e-7) + ask.uncertain;
+            if missed <= most {
+                return;
+            }
+            if report.iterations >= self.max_iterations {
+                report.status = Status::OutOfIterations;
+                return;
+            }
+        }
+        report.status = Status::Stalled;
+    }
+
+    /// Remembers the chain as it is.
+    #[cold]
+    fn keep(&mut self, pose: &Pose) {
+        for (kept, &joint) in self.kept.iter_mut().zip(self.chain.joints()) {
+            *kept = *pose.local(joint);
+        }
+    }
+
+    /// The part `weight` of the way from what was kept to the pose: turns as swing and twist about each bone, so that what is
+    /// between is within the limits wherever both ends are.
+    #[cold]
+    fn blend(&mut self, pose: &mut Pose, weight: f32) {
+        let joints = self.chain.joints();
+        for (i, (kept, &joint)) in self.kept.iter().zip(joints).enumerate() {
+            let now = *pose.local(joint);
+            let bone = joints.get(i + 1).map_or(self.chain.tip_offset(), |&j| pose.local(j).translation);
+            let axis = math::rotate(kept.rotation, bone).normalize_or(Vec3::Y);
+            let turn = math::mul(now.rotation, math::conjugate(kept.rotation));
+            let turn = partial::partial_swing_twist(turn, axis, weight);
+            if now != *kept {
+                let rotation = math::normalize(math::mul(turn, kept.rotation));
+                let translation = kept.translation + (now.translation - kept.translation) * weight;
+                pose.set_local(joint, Transform { translation, rotation, ..now });
+            }
+        }
+        pose.update();
+    }
+}
+
+/// Turns the chain about the way to the goal so that its middle lies towards the pole.
+#[cold]
+fn follow(bones: &mut Bones, found: &mut Found, ask: &Ask, pole: Pole) {
+    let wanted = match pole {
+        Pole::Keep => return,
+        // Halves, since the difference of two large places may overflow.
+        Pole::Point(p) => p * 0.5 - ask.root * 0.5,
+        Pole::Direction(d) => d,
+    };
+    if found.passes == 0 {
+        bones.stay();
+    }
+    let own = math::rotate(found.turn, bones.middle());
+    let (twist, changed) = twist_towards(found.ahead, own, wanted);
+    let twist = math::normalize(twist);
+    if Vec3::new(twist.x, twist.y, twist.z).length_squared() > 2.5e-13 {
+        found.turn = math::normalize(math::mul(twist, found.turn));
+        found.passes = found.passes.max(1);
+        found.changed |= changed;
+    }
+}
+
+/// Turns the joints of a chain so that its bones go where they were found to go.
+///
+/// With the arcs A_i of the bones, each in model space, joint i turns against its parent by A_(i-1)^-1 A_i, seen in the
+/// parent's old frame: what the joints above it turn, it does not see.
+///
+/// Four joints at a time. The rotations' lengths are left on the numbers until the last, which makes unit quaternions of them.
+#[inline]
+fn write(joints: &[JointId], bones: &mut Bones, pose: &mut Pose, found: &Found) {
+    let count = bones.count();
+    let arcs = bones.arcs(found.normal);
+    let top = pose.parent_model(joints[0]).matrix3;
+    let (mut frame, mut scale) = (top, math::uniform_scale(&top));
+    let (frames, locals) = pose.parts();
+    let turn = found.turn;
+    let mut last = [-turn.x, -turn.y, -turn.z, turn.w];
+    for (arcs, joints) in arcs.iter().zip(joints[..count].chunks(4)) {
+        // The parents' frames, in which the turns are seen: see math::into_frame.
+        let mut columns = [[Vec4::ZERO; 4]; 3];
+        let mut old = [Vec4::W; 4];
+        let mut scales = [scale; 4];
+        for (i, joint) in joints.iter().enumerate() {
+            let at = joint.index();
+            columns[0][i] = frame.x_axis.extend(0.0);
+            columns[1][i] = frame.y_axis.extend(0.0);
+            columns[2][i] = frame.z_axis.extend(0.0);
+            scales[i] = scale;
+            let local = &locals[at];
+            old[i] = Vec4::new(local.rotation.x, local.rotation.y, local.rotation.z, local.rotation.w);
+            frame = frames[at].matrix3;
+            if local.scale != Vec3::ONE {
+                scale = math::uniform_scale(&frame);
+            }
+        }
+        let before = [0, 1, 2, 3].map(|k| Vec4::new(last[k], arcs[k].x, arcs[k].y, arcs[k].z));
+        last = arcs.map(|lane| lane.w);
+        let [x, y, z, w] = mul4([-before[0], -before[1], -before[2], before[3]], *arcs);
+        let seen = |columns| {
+            let [a, b, c, _] = transposed(columns);
+            a * x + b * y + c * z
+        };
+        let [a, b, c] = columns;
+        let turn = [seen(a), seen(b), seen(c), w * Vec4::from_array(scales)];
+        let new = mul4(turn, transposed(old));
+        let [x, y, z, w] = new;
+        let over = Vec4::ONE / (x * x + y * y + z * z + w * w).sqrt();
+        let new = transposed([x * over, y * over, z * over, w * over]);
+        for (joint, q) in joints.iter().zip(new) {
+            locals[joint.index()].rotation = Quat::from_xyzw(q.x, q.y, q.z, q.w);
+        }
+    }
+    pose.changed_below(joints[0]);
+}
+
+/// Four products of quaternions; the order of sums is [`math::mul`]'s.
+#[inline(always)]
+fn mul4(a: Arcs, b: Arcs) -> Arcs {
+    let ([ax, ay, az, aw], [bx, by, bz, bw]) = (a, b);
+    [
+        aw * bx + ax * bw + ay * bz - az * by,
+        aw * by - ax * bz + ay * bw + az * bx,
+        aw * bz + ax * by - ay * bx + az * bw,
+        aw * bw - ax * bx - ay * by - az * bz,
+    ]
+}
+
+/// `to`, or the part `weight` of the way there.
+fn towards(from: Quat, to: Quat, weight: f32) -> Quat {
+    if weight >= 1.0 { to } else { math::slerp(from, to, weight) }
+}

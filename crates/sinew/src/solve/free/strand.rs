@@ -1,0 +1,119 @@
+//! A free chain on bare points.
+
+use alloc::vec::Vec;
+
+use glam::Vec3;
+
+use super::bones::{Ask, Bones};
+use crate::{Report, SolveError, Status, math, solve::check};
+
+/// A free chain of bare points: a rope, a tentacle, a cable. Nothing turns here, points move. Bones keep the lengths that they
+/// had when the strand was made, so that rounding does not add up over the frames.
+///
+/// ```
+/// use sinew::{glam::Vec3, solve::Strand};
+///
+/// let mut points: Vec<Vec3> = (0..=20).map(|i| Vec3::new(0.0, 0.1 * i as f32, 0.0)).collect();
+/// let mut rope = Strand::new(&points)?;
+/// let report = rope.solve(&mut points, Vec3::new(0.8, 0.5, 0.3))?;
+/// assert!(points[20].distance(Vec3::new(0.8, 0.5, 0.3)) < 1e-4);
+/// assert!((points[7].distance(points[8]) - 0.1).abs() < 1e-6);
+/// # Ok::<(), sinew::SolveError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Strand {
+    /// How near the last point must come to its goal, as a part of the length. A strand that is this near stays as it is.
+    pub tolerance: f32,
+    /// Updates of the whole strand after which it gives up.
+    pub max_iterations: u32,
+    /// The soft zone at the end of the reach, as a part of the reach, 0 (none) to 1; see [`soften`](super::super::soften).
+    pub soft: f32,
+    /// The axis about which a straight strand bends; the part across it counts. Zero: always the same for the same strand.
+    pub bend: Vec3,
+    lengths: Vec<f32>,
+    bones: Bones,
+}
+
+impl Strand {
+    /// The strand through a row of points, two at least, with the lengths that it has there. This allocates; solving does
+    /// not.
+    pub fn new(points: &[Vec3]) -> Result<Self, SolveError> {
+        check_count(points.len(), 2)?;
+        check_points(points)?;
+        let lengths: Vec<f32> = points.windows(2).map(|w| (w[1] - w[0]).length()).collect();
+        for &length in &lengths {
+            check::within("the length of a bone", "finite", length, 0.0, f32::MAX)?;
+        }
+        let bones = Bones::new(lengths.len());
+        Ok(Self { tolerance: 1e-5, max_iterations: 64, soft: 0.0, bend: Vec3::ZERO, lengths, bones })
+    }
+
+    /// The lengths of the bones, first to last.
+    pub fn lengths(&self) -> &[f32] {
+        &self.lengths
+    }
+
+    /// Moves the points so that the last of them comes to the goal. The first stays where it is; to give the strand a new
+    /// root, set it beforehand: only the directions from point to point are read.
+    pub fn solve(&mut self, points: &mut [Vec3], goal: Vec3) -> Result<Report, SolveError> {
+        check_count(points.len(), self.lengths.len() + 1)?;
+        check_points(points)?;
+        check::finite("the goal's position", goal)?;
+        check::finite("the bend axis", self.bend)?;
+        check::within("the tolerance", "0 to 1", self.tolerance, 0.0, 1.0)?;
+        check::within("the soft zone", "0 to 1", self.soft, 0.0, 1.0)?;
+        let root = points[0];
+        let end = points[self.lengths.len()];
+        let mut report =
+            Report { position_residual: (end - goal).length().min(f32::MAX), ..Report::default() };
+        if !self.bones.load_lengths(|i| points[i], &self.lengths) {
+            if report.position_residual > 0.0 {
+                report.status = Status::Unreachable { by: report.position_residual };
+            }
+            return Ok(report);
+        }
+        let ask = Ask {
+            root,
+            goal,
+            tolerance: self.tolerance,
+            uncertain: 1e-7 * (root.abs().max_element() + end.abs().max_element()),
+            soft: self.soft,
+            stretch: 1.0,
+            passes: self.max_iterations,
+            bend: self.bend.normalize_or_zero(),
+        };
+        let found = self.bones.reach(&ask);
+        report.iterations = found.passes;
+        report.branch_changed = found.changed;
+        if found.passes > 0 {
+            let mut at = root;
+            for (i, &length) in self.lengths.iter().enumerate() {
+                at += math::rotate(found.turn, self.bones.direction(i)) * length;
+                points[i + 1] = at;
+            }
+            report.position_residual = (at - goal).length().min(f32::MAX);
+        }
+        if found.by > 0.0 {
+            report.status = Status::Unreachable { by: found.by };
+        } else if found.passes >= self.max_iterations {
+            let near = self.tolerance * self.bones.total() + ask.uncertain;
+            let missed = (points[self.lengths.len()] - root - found.ahead * found.distance).length();
+            if missed > 2.0 * near {
+                report.status = Status::OutOfIterations;
+            }
+        }
+        Ok(report)
+    }
+}
+
+fn check_count(count: usize, wanted: usize) -> Result<(), SolveError> {
+    if count >= wanted {
+        return Ok(());
+    }
+    let range = "as many as the strand has (2 at least)";
+    Err(SolveError::OutOfRange { what: "the number of points", range, value: count as f32 })
+}
+
+fn check_points(points: &[Vec3]) -> Result<(), SolveError> {
+    points.iter().try_for_each(|&p| check::finite("a point", p))
+}

@@ -1,0 +1,171 @@
+//! What free chains do beyond the promises that every solver keeps.
+
+use std::sync::Arc;
+
+use sinew::{
+    Chain, Goal, JointId, Pole, Pose, Skeleton, Status, Transform,
+    glam::{Quat, Vec3},
+    joint::Joint,
+    math,
+    solve::{ChainSolverError, FreeChain, Strand},
+};
+
+/// Ten bones of a tenth each along Y, each bent by `bend` about X.
+fn arc(bend: f32) -> (Pose, Vec<JointId>) {
+    let mut b = Skeleton::builder();
+    let mut last = b.add("0", None, Transform::IDENTITY);
+    for i in 1..=10 {
+        last = b.add(format!("{i}"), Some(last), Transform::from_translation(Vec3::Y * 0.1));
+    }
+    let (skeleton, ids) = b.build().unwrap();
+    let mut pose = Pose::rest(&Arc::new(skeleton));
+    for &id in &ids[1..10] {
+        pose.set_rotation(id, math::axis_angle(Vec3::X, bend));
+    }
+    pose.update();
+    (pose, ids)
+}
+
+fn solver(pose: &Pose, ids: &[JointId]) -> FreeChain {
+    FreeChain::new(pose.skeleton(), ids[0], ids[10]).unwrap()
+}
+
+#[test]
+fn angles_to_the_reach_axis_scale_near_full_stretch() {
+    let (mut pose, ids) = arc(0.02);
+    // For small angles the chain's shape stays: each joint's bend is multiplied by one number.
+    let goal = pose.position(ids[10]).normalize() * 0.9999;
+    solver(&pose, &ids).solve(&mut pose, &Goal::at(goal)).unwrap();
+    let bends: Vec<f32> =
+        ids[1..10].iter().map(|&id| math::rotation_vector(pose.local(id).rotation).x).collect();
+    let mean = bends.iter().sum::<f32>() / 9.0;
+    assert!(mean < 0.02);
+    assert!(bends.iter().all(|b| (b - mean).abs() < 0.02 * mean), "{bends:?}");
+}
+
+#[test]
+fn a_straight_chain_folds_in_the_plane_of_its_bend_axis() {
+    for axis in [Vec3::X, Vec3::Z, Vec3::new(0.6, 0.5, -0.8)] {
+        let (mut pose, ids) = arc(0.0);
+        let mut solver = solver(&pose, &ids);
+        solver.bend = Some(axis);
+        let report = solver.solve(&mut pose, &Goal::at(Vec3::Y * 0.5)).unwrap();
+        assert!(report.position_residual < 2e-5 && !report.branch_changed, "{report:?}");
+        let across = Vec3::new(axis.x, 0.0, axis.z).normalize();
+        for &id in &ids {
+            assert!(pose.position(id).dot(across).abs() < 1e-4);
+        }
+        // It folds the way of a positive turn about the axis.
+        let sum: Vec3 = ids[1..10].iter().map(|&id| math::rotation_vector(pose.local(id).rotation)).sum();
+        assert!(sum.dot(across) > 0.0);
+    }
+}
+
+#[test]
+fn the_way_back_leads_back() {
+    let (start, ids) = arc(0.2);
+    let mut solver = solver(&start, &ids);
+    solver.tolerance = 0.0;
+    let home = start.position(ids[10]);
+    let mut pose = start.clone();
+    for radius in [0.9, 0.5, 0.2, 0.7] {
+        solver.solve(&mut pose, &Goal::at(home.normalize() * radius)).unwrap();
+    }
+    solver.solve(&mut pose, &Goal::at(home)).unwrap();
+    // Maps along one line are a group of one parameter.
+    for &id in &ids {
+        assert!(math::angle_between(pose.local(id).rotation, start.local(id).rotation) < 0.02);
+    }
+}
+
+#[test]
+fn goals_with_rotation_pole_and_offset_are_met_together() {
+    let (start, ids) = arc(0.25);
+    let chain = Chain::new(start.skeleton(), ids[0], ids[10]).unwrap();
+    let chain = chain.with_tip_offset(start.skeleton(), Vec3::new(0.02, 0.05, 0.0)).unwrap();
+    let mut solver = FreeChain::from_chain(start.skeleton(), chain).unwrap();
+    let rotation = math::normalize(Quat::from_xyzw(0.3, -0.5, 0.1, 0.7));
+    for (at, pole) in [(Vec3::new(0.3, 0.4, 0.2), Vec3::X), (Vec3::new(-0.2, -0.5, 0.4), Vec3::Y)] {
+        let mut pose = start.clone();
+        let goal = Goal::at(at).with_rotation(rotation).with_pole(Pole::Direction(pole));
+        let report = solver.solve(&mut pose, &goal).unwrap();
+        assert_eq!(report.status, Status::Reached);
+        assert!(report.position_residual < 3e-5 && report.rotation_residual < 1e-3, "{report:?}");
+        // What is across the way to the goal, of the mean of the joints, points as the pole does.
+        let tip = pose.position(ids[10]).normalize();
+        let mean = ids[1..10].iter().map(|&id| pose.position(id)).sum::<Vec3>() / 9.0;
+        let (own, wanted) = (mean - tip * mean.dot(tip), pole - tip * pole.dot(tip));
+        assert!(own.normalize().dot(wanted.normalize()) > 0.999, "{own} {wanted}");
+    }
+}
+
+#[test]
+fn soft_chains_slow_down_and_stretch_only_where_asked() {
+    let (start, ids) = arc(0.2);
+    let mut solver = solver(&start, &ids);
+    solver.soft = 0.1;
+    let length = |pose: &Pose| solver_length(pose, &ids);
+    let mut pose = start.clone();
+    let report = solver.solve(&mut pose, &Goal::at(Vec3::X * 1.05)).unwrap();
+    let reached = pose.position(ids[10]).length();
+    let wanted = sinew::solve::soften(1.05, 1.0, 0.1);
+    assert!((reached - wanted).abs() < 2e-5 && (length(&pose) - 1.0).abs() < 1e-5);
+    assert!(matches!(report.status, Status::Unreachable { by } if (by - (1.05 - wanted)).abs() < 2e-5));
+
+    solver.stretch = 1.2;
+    let mut pose = start.clone();
+    let report = solver.solve(&mut pose, &Goal::at(Vec3::X * 1.05)).unwrap();
+    assert!(report.position_residual < 3e-5 && report.status == Status::Reached, "{report:?}");
+    assert!(length(&pose) > 1.05 && length(&pose) < 1.2);
+    solver.solve(&mut pose, &Goal::at(Vec3::X * 0.3)).unwrap();
+    let mut pose = start.clone();
+    let report = solver.solve(&mut pose, &Goal::at(Vec3::X * 3.0)).unwrap();
+    assert!((length(&pose) - 1.2).abs() < 1e-4 && matches!(report.status, Status::Unreachable { .. }));
+}
+
+fn solver_length(pose: &Pose, ids: &[JointId]) -> f32 {
+    ids.windows(2).map(|w| pose.position(w[0]).distance(pose.position(w[1]))).sum()
+}
+
+#[test]
+fn what_is_no_free_chain_is_refused_by_name() {
+    let (pose, ids) = arc(0.1);
+    let mut skeleton = (**pose.skeleton()).clone();
+    assert!(matches!(
+        FreeChain::new(&skeleton, ids[3], ids[3]),
+        Err(ChainSolverError::Single { joint }) if joint == "3"
+    ));
+    assert!(matches!(FreeChain::new(&skeleton, ids[3], ids[2]), Err(ChainSolverError::Chain(_))));
+    skeleton.set_joint(ids[4], Joint::FIXED).unwrap();
+    let error = FreeChain::new(&skeleton, ids[0], ids[10]).unwrap_err();
+    assert!(error.to_string().contains("`4`"), "{error}");
+    let mut wrong = solver(&pose, &ids);
+    wrong.stretch = 0.5;
+    assert!(wrong.solve(&mut pose.clone(), &Goal::NONE).is_err());
+}
+
+#[test]
+fn strands_keep_their_lengths_for_ever() {
+    let mut points: Vec<Vec3> = (0..=30).map(|i| Vec3::new(0.0, 0.0, 0.05 * i as f32)).collect();
+    let mut strand = Strand::new(&points).unwrap();
+    let lengths = strand.lengths().to_vec();
+    for frame in 0..2000 {
+        let f = frame as f32 * 0.05;
+        let root = Vec3::new(f.sin() * 0.3, 0.2, 0.0);
+        points[0] = root;
+        let goal =
+            root + Vec3::new((1.3 * f).sin(), f.cos(), (0.7 * f).sin()) * (0.7 + 0.4 * (0.3 * f).sin());
+        let report = strand.solve(&mut points, goal).unwrap();
+        assert_eq!(points[0], root);
+        let (x, missed) = ((goal - root).length(), points[30].distance(goal));
+        assert!((missed - (x - 1.5).max(0.0)).abs() < 3e-5, "{frame}: {missed} {report:?}");
+        assert!((missed - report.position_residual).abs() < 1e-6);
+        for (w, l) in points.windows(2).zip(&lengths) {
+            assert!((w[0].distance(w[1]) - l).abs() < 1e-6);
+        }
+    }
+    assert!(Strand::new(&points[..1]).is_err());
+    assert!(strand.solve(&mut points[..5], Vec3::X).is_err());
+    points[3].x = f32::NAN;
+    assert!(strand.solve(&mut points, Vec3::X).is_err());
+}

@@ -18,17 +18,20 @@
 //! | | two-bone | aim | follow | ccd |
 //! |---|---|---|---|---|
 //! | free | yes | yes | yes | yes |
-//! | fixed | between the bones | no | no | yes |
-//! | hinge, range | no | no | the angle in the plane | yes |
-//! | ball, ellipse, twist | no | no | no | yes |
-//! | single axes | no | no | no | yes |
-//! | slider | no | no | no | yes |
-//! | ease | no | no | no | yes |
-//! | stiffness | no | no | no | yes |
-//! | damping | no | no | no | yes |
-//! | spring | no | no | no | no |
-//! | precedence | no | no | no | yes |
-//! | preferred value | no | no | no | yes |
+//! | fixed | between the two that turn | no | yes | yes |
+//! | hinge, range | between | no | yes | yes |
+//! | ball, ellipse, twist | between | no | yes | yes |
+//! | single axes | between | no | yes | yes |
+//! | slider | between | no | no | yes |
+//! | ease | between | no | no | yes |
+//! | stiffness | between | no | no | yes |
+//! | damping | between | no | no | yes |
+//! | spring | between | no | no | no |
+//! | precedence | between | no | no | yes |
+//! | preferred value | between | no | no | yes |
+//!
+//! "Between": the limb holds the joints between its root, its middle and its tip as they come, so that nothing of them is
+//! asked. Its tip turns only where a goal names a rotation, and is then refused in the solve, as is what `Aim` cannot honour, which has no skeleton before.
 
 mod attribute;
 mod dof;

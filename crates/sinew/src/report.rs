@@ -64,4 +64,7 @@ pub enum SolveError {
     /// The chain does not fit the pose or the solver.
     #[error(transparent)]
     Chain(#[from] crate::ChainError),
+    /// A joint asks for what the solver cannot honour. (Most solvers refuse at construction.)
+    #[error(transparent)]
+    Joint(#[from] crate::joint::Unsupported),
 }

@@ -255,6 +255,34 @@ fn an_eased_step_slows_towards_the_end_and_not_away_from_it() {
 }
 
 #[test]
+fn limbs_and_aims_refuse_joints_with_limits() {
+    use sinew::{
+        Goal, Pose, SolveError,
+        solve::{Aim, TwoBone, TwoBoneError},
+    };
+    let mut b = Skeleton::builder();
+    for (i, name) in ["hip", "knee", "twist", "ankle"].into_iter().enumerate() {
+        b.add(name, i.checked_sub(1), Transform::from_translation(Vec3::new(0.0, -0.4, 0.1 * i as f32)));
+    }
+    let (mut skeleton, ids) = b.build().unwrap();
+    // A joint between is held as it comes, whatever it is.
+    skeleton.set_joint(ids[2], Joint::FIXED).unwrap();
+    skeleton.set_joint(ids[3], Joint::cone(Vec3::Y, 0.5, 0.5)).unwrap();
+    let limb = TwoBone::new(&skeleton, ids[0], ids[1], ids[3]).unwrap();
+    let mut pose = Pose::rest(&std::sync::Arc::new(skeleton.clone()));
+    limb.solve(&mut pose, &Goal::at(Vec3::new(0.1, -0.5, 0.2))).unwrap();
+    let refused = limb.solve(&mut pose, &Goal::NONE.with_rotation(Quat::IDENTITY));
+    assert!(
+        matches!(refused, Err(SolveError::Joint(u)) if u.to_string() == "joint `ankle` has a ball joint, which two-bone cannot honour")
+    );
+    let refused = Aim::new(ids[3], Vec3::Y).solve(&mut pose, Vec3::X);
+    assert!(matches!(refused, Err(SolveError::Joint(u)) if u.solver == "aim"));
+    skeleton.set_joint(ids[1], Joint::hinge(Vec3::X, Dof::FREE)).unwrap();
+    let refused = TwoBone::new(&skeleton, ids[0], ids[1], ids[3]);
+    assert!(matches!(refused, Err(TwoBoneError::Joint(u)) if u.joint == "knee"));
+}
+
+#[test]
 fn bad_joints_are_named_with_their_value() {
     let mut b = Skeleton::builder();
     b.add("elbow", None, Transform::IDENTITY);

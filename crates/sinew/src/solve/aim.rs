@@ -6,7 +6,11 @@ use super::{
     arc::{FADE, arc, largest, max, to_unit, twist_towards},
     check, partial,
 };
-use crate::{JointId, Pose, Report, SolveError, Status, math};
+use crate::{
+    JointId, Pose, Report, SolveError, Status,
+    joint::{Attributes, check_honoured},
+    math,
+};
 
 /// Which way up an aimed joint is kept.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -225,6 +229,7 @@ impl Aim {
             check::finite("the up direction", up.direction)?;
         }
         check::within("the aim's weight", "0 to 1", self.weight, 0.0, 1.0)?;
+        check_honoured(pose.skeleton(), [self.joint], "aim", Attributes::NONE)?;
         check::finite_frame(pose, self.joint, "the joint's frame")?;
         check::turnable(pose, self.joint)?;
         pose.update();

@@ -266,6 +266,18 @@ impl Linkage {
         }
     }
 
+    /// Moves the root so that the root, or the end, comes to lie at a place in model space.
+    pub fn lead_to(&mut self, place: Vec3, end: bool) {
+        // Twice, as the first leaves the rounding of a long way.
+        for _ in 0..2 {
+            let now = if end { self.end() } else { self.place(0) };
+            let local = self.above.matrix3.inverse() * (place - now);
+            if local.is_finite() {
+                self.links[0].offset += local;
+            }
+        }
+    }
+
     /// Turns the root so that the first bone points along a direction in model space, as far as its limits allow.
     pub fn point_base(&mut self, direction: Vec3) {
         let bone = match self.links.get(1) {
@@ -322,7 +334,7 @@ impl Linkage {
 
 /// The rotation in a scale. Signs are those of a rotation (by a half turn or none) times 1 or -1, and the latter, as sizes,
 /// turns nothing: frames that mirror are taken as rotations with a negative size, as by [`math::rotation_of`].
-fn signs(scale: Vec3) -> Quat {
+pub(crate) fn signs(scale: Vec3) -> Quat {
     match (scale.x < 0.0, scale.y < 0.0, scale.z < 0.0) {
         (false, false, false) | (true, true, true) => Quat::IDENTITY,
         (true, false, false) | (false, true, true) => Quat::from_xyzw(1.0, 0.0, 0.0, 0.0),

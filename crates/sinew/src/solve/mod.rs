@@ -3,6 +3,7 @@
 //! - [`TwoBone`]: the limb (hip, knee, ankle; shoulder, elbow, wrist) in closed form;
 //! - [`FreeChain`]: a chain of free joints, of any length, in a few passes; [`Strand`]: the same on bare points;
 //! - [`Aim`]: one joint turned so that an axis of it points at a target;
+//! - [`Follow`]: each segment pulled along by its neighbour, from the tip or from the root;
 //! - [`Ccd`]: cyclic coordinate descent on a chain of joints with limits;
 //! - [`soften`]: the distance that a chain with a soft zone gives for the distance that its goal asks for.
 
@@ -10,6 +11,7 @@ mod aim;
 mod arc;
 mod ccd;
 mod check;
+mod follow;
 mod free;
 mod linkage;
 mod partial;
@@ -19,6 +21,7 @@ mod wahba;
 
 pub use aim::{Aim, Ray, Up, aim_ray};
 pub use ccd::{Ccd, ChainSolverError, LeastSquares};
+pub use follow::{Follow, Lead};
 pub use free::{FreeChain, Strand};
 pub use soft::soften;
 pub use two_bone::{BendSide, TwoBone, TwoBoneError};

@@ -12,7 +12,11 @@ use glam::{Quat, Vec3};
 use thiserror::Error;
 
 use super::{check, partial};
-use crate::{Chain, ChainError, Goal, JointId, Pole, Pose, Report, Skeleton, SolveError, Status, math};
+use crate::{
+    Chain, ChainError, Goal, JointId, Pole, Pose, Report, Skeleton, SolveError, Status,
+    joint::{Attributes, Unsupported, check_honoured},
+    math,
+};
 
 /// Which side of its hinge axis a limb bends to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -43,7 +47,13 @@ pub enum TwoBoneError {
         /// Name of the tip.
         tip: String,
     },
+    /// The root or the middle joint asks for what a limb cannot honour: they turn freely.
+    #[error(transparent)]
+    Joint(#[from] Unsupported),
 }
+
+/// What its errors call it.
+const NAME: &str = "two-bone";
 
 /// A limb of two bones: root (hip), middle (knee) and tip (ankle), with any joints between them held rigid.
 ///
@@ -154,6 +164,7 @@ impl TwoBone {
             let name = |j| String::from(skeleton.name(j));
             return Err(TwoBoneError::NotBetween { root: name(root), middle: name(middle), tip: name(tip) });
         }
+        check_honoured(skeleton, [root, middle], NAME, Attributes::NONE)?;
         let hinge = rest_hinge(skeleton, &chain, middle);
         Ok(Self {
             chain,
@@ -202,6 +213,9 @@ impl TwoBone {
     /// so that its lengths change with the angle: there the closed form is repeated until the end is met.
     pub fn solve(&self, pose: &mut Pose, goal: &Goal) -> Result<Report, SolveError> {
         let rotation = check::goal(goal)?;
+        if rotation.is_some() {
+            check_honoured(pose.skeleton(), [self.chain.tip()], NAME, Attributes::NONE)?;
+        }
         check::finite("the hinge axis", self.hinge.unwrap_or_default())?;
         check::within("the swivel angle", "finite", self.swivel, f32::MIN, f32::MAX)?;
         check::within("the soft zone", "0 to 1", self.soft, 0.0, 1.0)?;

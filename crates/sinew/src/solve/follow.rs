@@ -1,0 +1,232 @@
+//! Follow: a segment pulled along by its neighbour, in one pass.
+
+use alloc::vec::Vec;
+
+use glam::{Quat, Vec3};
+
+use super::{
+    ChainSolverError, check,
+    linkage::{Linkage, signs},
+};
+use crate::{
+    Chain, JointId, Pose, Report, Skeleton, SolveError,
+    joint::{Attribute, Attributes, check_honoured},
+    math,
+};
+
+/// Which end of a chain goes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Lead {
+    /// The tip is dragged, each bone pulls the one above it, and the root comes along.
+    #[default]
+    Tip,
+    /// The root (a head) leads, and each bone pulls the one below it.
+    Root,
+}
+
+/// The oldest way to move a chain: one end goes to a place, and every bone turns only as far as its neighbour pulls it, as
+/// a rope or a train does. Both ends move; nothing is solved, so nothing is out of reach.
+///
+/// ```
+/// use std::sync::Arc;
+/// use sinew::{Pose, Skeleton, Transform, glam::Vec3, solve::{Follow, Lead}};
+///
+/// let mut builder = Skeleton::builder();
+/// let mut joint = builder.add("head", None, Transform::IDENTITY);
+/// for name in ["neck", "body", "tail"] {
+///     joint = builder.add(name, Some(joint), Transform::from_translation(-Vec3::X));
+/// }
+/// let (skeleton, ids) = builder.build()?;
+/// let skeleton = Arc::new(skeleton);
+///
+/// let mut snake = Follow::new(&skeleton, ids[0], ids[3])?;
+/// snake.lead = Lead::Root;
+/// let mut pose = Pose::rest(&skeleton);
+/// for step in 1..=100 {
+///     snake.solve(&mut pose, Vec3::Y * (0.2 * step as f32))?; // the head turns and goes up
+/// }
+/// // All the others have come round behind it.
+/// assert!(pose.position(ids[3]).distance(Vec3::Y * 17.0) < 1e-3);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Limits
+///
+/// Every joint's own limits hold, whichever end leads: they are kept on the joint, as the joint's rotation from the rest pose,
+/// and not on the end that happens to pull. For a chain that moves in a plane, hinges about the plane's normal n say it as
+/// a signed angle: with straight bones in the rest pose, a hinge's angle is that from the parent bone's direction to the joint's
+/// own, counter-clockwise positive seen against n. Where the rest pose is bent, its bend is added.
+///
+/// From the root, a joint turns its bone to where the bone's end was, and is put to the nearest place within its limits.
+/// From the tip, the bone's end is where its neighbour left it, and its start is pulled: then the joint at its end bends,
+/// and the limits of that joint turn the bone back (and with it all that hangs above). A root that is limited against its own parent
+/// comes last: it turns the whole chain back about the tip.
+#[derive(Clone, Debug)]
+pub struct Follow {
+    links: Linkage,
+    stops: Vec<Stop>,
+    /// Which end goes first.
+    pub lead: Lead,
+    /// How much of the motion is made, 0 to 1, straight in the joints' coordinates (the root goes straight).
+    pub weight: f32,
+}
+
+/// A joint on its way; all in the frame of the root's parent, turned but not scaled.
+#[derive(Clone, Copy, Debug)]
+struct Stop {
+    /// Where the joint was.
+    at: Vec3,
+    /// Its orientation, turned.
+    turned: Quat,
+    /// Signed size of its children's frame.
+    unit: f32,
+}
+
+const HONOURED: Attributes =
+    Attributes::of(&[Attribute::Fixed, Attribute::Hinge, Attribute::Ball, Attribute::Axes]);
+
+impl Follow {
+    /// The chain from `root` down to `tip`, led by the tip.
+    pub fn new(skeleton: &Skeleton, root: JointId, tip: JointId) -> Result<Self, ChainSolverError> {
+        Self::from_chain(skeleton, Chain::new(skeleton, root, tip)?)
+    }
+
+    /// The same for a chain which may have an offset at its tip (then the tip turns, too).
+    pub fn from_chain(skeleton: &Skeleton, chain: Chain) -> Result<Self, ChainSolverError> {
+        if chain.joints().len() == 1 && chain.tip_offset() == Vec3::ZERO {
+            return Err(ChainSolverError::Single { joint: skeleton.name(chain.root()).into() });
+        }
+        check_honoured(skeleton, chain.joints().iter().copied(), "follow", HONOURED)?;
+        let stops = Vec::with_capacity(chain.joints().len());
+        Ok(Self { links: Linkage::new(skeleton, chain), stops, lead: Lead::Tip, weight: 1.0 })
+    }
+
+    /// Root to tip.
+    pub fn chain(&self) -> &Chain {
+        self.links.chain()
+    }
+
+    /// Puts the leading end to a place in model space and pulls the rest along. The pose is left updated, with every joint
+    /// within its limits or no further out than it came in. The report's residual is that of the leading end.
+    pub fn solve(&mut self, pose: &mut Pose, place: Vec3) -> Result<Report, SolveError> {
+        check::finite("the place", place)?;
+        check::within("the chain's weight", "0 to 1", self.weight, 0.0, 1.0)?;
+        pose.update();
+        self.links.load(pose)?;
+        let mut report = Report::default();
+        let chain = self.links.chain();
+        let (root, leads_tip) = (chain.root(), self.lead == Lead::Tip);
+        let leading =
+            |pose: &Pose, chain: &Chain| if leads_tip { chain.end(pose) } else { pose.position(root) };
+        let off = math::sqrt((leading(pose, chain) - place).length_squared());
+        if off > self.links.rounding && self.weight > 0.0 {
+            let (to, _) = self.links.inside(place, None);
+            check::finite("the place in the frame of the root's parent", to)?;
+            self.walk();
+            match self.lead {
+                Lead::Tip => self.from_tip(to),
+                Lead::Root => self.from_root(to),
+            }
+            self.links.lead_to(place, leads_tip);
+            if self.weight < 1.0 {
+                self.links.blend(self.weight);
+            }
+            self.links.store(pose);
+            report.iterations = 1;
+        }
+        report.position_residual =
+            math::sqrt((leading(pose, self.links.chain()) - place).length_squared()).min(f32::MAX);
+        Ok(report)
+    }
+
+    /// Notes where every joint is.
+    fn walk(&mut self) {
+        self.stops.clear();
+        let (mut at, mut seat, mut unit) = (Vec3::ZERO, Quat::IDENTITY, self.links.unit());
+        for link in &self.links.links {
+            at += math::rotate(seat, link.offset) * unit;
+            let turned = math::mul(seat, link.rotation);
+            let mirrored = link.scale.x * link.scale.y * link.scale.z < 0.0;
+            unit *= if mirrored { -link.scale.x.abs() } else { link.scale.x.abs() };
+            self.stops.push(Stop { at, turned, unit });
+            seat = math::mul(turned, signs(link.scale));
+        }
+    }
+
+    /// The bone below a joint in its turned frame, with its sign; none for a tip without an offset.
+    fn bone(&self, link: usize) -> Option<Vec3> {
+        let below = match self.links.links.get(link + 1) {
+            Some(next) => next.offset,
+            None => self.links.chain().tip_offset(),
+        };
+        (below != Vec3::ZERO)
+            .then(|| math::rotate(signs(self.links.links[link].scale), below) * self.stops[link].unit)
+    }
+
+    fn from_root(&mut self, to: Vec3) {
+        let (mut at, mut seat) = (to, Quat::IDENTITY);
+        for i in 0..self.links.links.len() {
+            let bone = self.bone(i);
+            let next = self.stops.get(i + 1).map(|s| s.at);
+            let stop = self.stops[i];
+            let link = &mut self.links.links[i];
+            let turned = math::mul(seat, link.rotation);
+            let was = next.or(bone.map(|b| stop.at + math::rotate(stop.turned, b)));
+            let arc = bone.zip(was).and_then(|(bone, was)| arc(math::rotate(turned, bone), was - at));
+            if let Some(arc) = arc {
+                let wanted = math::normalize(math::mul(math::conjugate(seat), math::mul(arc, turned)));
+                link.rotation = link.limits.clamp(wanted);
+            }
+            let turned = math::mul(seat, link.rotation);
+            seat = math::mul(turned, signs(link.scale));
+            at += bone.map_or(Vec3::ZERO, |bone| math::rotate(turned, bone));
+        }
+    }
+
+    fn from_tip(&mut self, to: Vec3) {
+        let mut at = to;
+        // The orientation that the joint at the bone's end has got; none where that joint just goes along.
+        let mut below: Option<Quat> = None;
+        for i in (0..self.links.links.len()).rev() {
+            let bone = self.bone(i);
+            let stop = self.stops[i];
+            let own = signs(self.links.links[i].scale);
+            let mut turned = stop.turned;
+            if let Some(arc) = bone.and_then(|bone| arc(math::rotate(turned, bone), at - stop.at)) {
+                turned = math::normalize(math::mul(arc, turned));
+            }
+            if let Some(below) = below {
+                let next = &mut self.links.links[i + 1];
+                let seat = math::mul(turned, own);
+                let wanted = math::normalize(math::mul(math::conjugate(seat), below));
+                if math::angle_between(wanted, next.rotation) > STIRS {
+                    next.rotation = next.limits.clamp(wanted);
+                }
+                let back = math::mul(next.rotation, math::conjugate(below));
+                turned = math::normalize(math::conjugate(math::mul(own, back)));
+            }
+            if let Some(bone) = bone {
+                at -= math::rotate(turned, bone);
+                below = Some(turned);
+            } else if below.is_some() {
+                below = Some(turned);
+            }
+        }
+        if let Some(turned) = below {
+            let root = &mut self.links.links[0];
+            if math::angle_between(turned, root.rotation) > STIRS {
+                root.rotation = root.limits.clamp(turned);
+            }
+        }
+    }
+}
+
+/// Radians of a turn that is nothing but rounding.
+const STIRS: f32 = 3e-7;
+
+/// The shortest arc between two ways, none where there is none or one of them has no direction.
+fn arc(from: Vec3, to: Vec3) -> Option<Quat> {
+    let (a, b) = (from.try_normalize()?, to.try_normalize()?);
+    let q = math::shortest_arc(a, b, Vec3::ZERO);
+    (2.0 * math::sqrt(q.x * q.x + q.y * q.y + q.z * q.z) > STIRS).then_some(q)
+}

@@ -124,8 +124,8 @@ impl Follow {
             check::finite("the place in the frame of the root's parent", to)?;
             self.walk();
             match self.lead {
-                Lead::Tip => self.from_tip(to),
-                Lead::Root => self.from_root(to),
+                Lead::Tip => self.led_by_tip(to),
+                Lead::Root => self.led_by_root(to),
             }
             self.links.lead_to(place, leads_tip);
             if self.weight < 1.0 {
@@ -163,7 +163,7 @@ impl Follow {
             .then(|| math::rotate(signs(self.links.links[link].scale), below) * self.stops[link].unit)
     }
 
-    fn from_root(&mut self, to: Vec3) {
+    fn led_by_root(&mut self, to: Vec3) {
         let (mut at, mut seat) = (to, Quat::IDENTITY);
         for i in 0..self.links.links.len() {
             let bone = self.bone(i);
@@ -183,7 +183,7 @@ impl Follow {
         }
     }
 
-    fn from_tip(&mut self, to: Vec3) {
+    fn led_by_tip(&mut self, to: Vec3) {
         let mut at = to;
         // The orientation that the joint at the bone's end has got; none where that joint just goes along.
         let mut below: Option<Quat> = None;

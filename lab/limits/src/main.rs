@@ -10,8 +10,8 @@ use std::time::Instant;
 
 use cases::{Goals, Kind};
 use sinew::{
-    Goal,
-    solve::{Ccd, LeastSquares},
+    Goal, JointId, Pose, Report, Skeleton, SolveError,
+    solve::{Ccd, Fabrik, LeastSquares},
 };
 
 struct Row {
@@ -21,6 +21,33 @@ struct Row {
     goals: Goals,
     /// Of the chain's length.
     tolerance: f32,
+}
+
+/// Which solver, and how it finishes.
+#[derive(Clone, Copy)]
+enum Solver {
+    Ccd(LeastSquares),
+    Fabrik(LeastSquares),
+}
+
+type Solve = Box<dyn FnMut(&mut Pose, &Goal) -> Result<Report, SolveError>>;
+
+impl Solver {
+    fn on(self, skeleton: &Skeleton, ids: &[JointId], tolerance: f32) -> Solve {
+        let (root, tip) = (ids[0], ids[ids.len() - 1]);
+        match self {
+            Self::Ccd(way) => {
+                let mut solver = Ccd::new(skeleton, root, tip).expect("a row of joints is a chain");
+                (solver.tolerance, solver.max_iterations, solver.least_squares) = (tolerance, 1000, way);
+                Box::new(move |pose, goal| solver.solve(pose, goal))
+            }
+            Self::Fabrik(way) => {
+                let mut solver = Fabrik::new(skeleton, root, tip).expect("a row of joints is a chain");
+                (solver.tolerance, solver.max_iterations, solver.least_squares) = (tolerance, 1000, way);
+                Box::new(move |pose, goal| solver.solve(pose, goal))
+            }
+        }
+    }
 }
 
 fn main() {
@@ -36,9 +63,12 @@ fn main() {
         row("10 hinges of 60, X and Z", Kind::Hinges, 10, Goals::Reached, 1e-3),
     ];
     let ways = [
-        ("ccd, sweeps alone", LeastSquares::Never),
-        ("ccd", LeastSquares::WhenSlow),
-        ("ccd, steps first", LeastSquares::First),
+        ("ccd, sweeps alone", Solver::Ccd(LeastSquares::Never)),
+        ("ccd", Solver::Ccd(LeastSquares::WhenSlow)),
+        ("ccd, steps first", Solver::Ccd(LeastSquares::First)),
+        ("fabrik, sweeps alone", Solver::Fabrik(LeastSquares::Never)),
+        ("fabrik", Solver::Fabrik(LeastSquares::WhenSlow)),
+        ("fabrik, steps first", Solver::Fabrik(LeastSquares::First)),
     ];
     for (name, way) in ways {
         println!(
@@ -53,20 +83,17 @@ fn main() {
 }
 
 /// One line of the table: sweeps, microseconds and the largest excess in radians.
-fn print(row: &Row, way: LeastSquares, count: usize) {
+fn print(row: &Row, way: Solver, count: usize) {
     let cases = cases::cases(row.kind, row.bones, row.goals, count);
     let skeleton = cases[0].pose.skeleton().clone();
     let ids: Vec<_> = skeleton.joints().collect();
-    let mut solver = Ccd::new(&skeleton, ids[0], ids[row.bones]).expect("a row of joints is a chain");
-    solver.tolerance = row.tolerance * 0.99;
-    solver.max_iterations = 1000;
-    solver.least_squares = way;
+    let mut solve = way.on(&skeleton, &ids, row.tolerance * 0.99);
     let (mut met, mut broken, mut sweeps, mut times) = (0, 0.0f64, Vec::new(), Vec::new());
     let mut pose = cases[0].pose.clone();
     for case in &cases {
         pose.copy_from(&case.pose);
         let start = Instant::now();
-        let report = solver.solve(&mut pose, &Goal::at(case.goal)).expect("goals are finite");
+        let report = solve(&mut pose, &Goal::at(case.goal)).expect("goals are finite");
         times.push(start.elapsed().as_secs_f64() * 1e6);
         sweeps.push(report.iterations as f64);
         let end = kinematics::end(&pose, ids[row.bones]);

@@ -5,14 +5,17 @@
 //! - [`Aim`]: one joint turned so that an axis of it points at a target;
 //! - [`Follow`]: each segment pulled along by its neighbour, from the tip or from the root;
 //! - [`Ccd`]: cyclic coordinate descent on a chain of joints with limits;
+//! - [`Fabrik`]: forward and backward reaching, on the same;
 //! - [`soften`]: the distance that a chain with a soft zone gives for the distance that its goal asks for.
 
 mod aim;
 mod arc;
 mod ccd;
 mod check;
+mod fabrik;
 mod follow;
 mod free;
+mod iterate;
 mod linkage;
 mod partial;
 mod soft;
@@ -20,8 +23,10 @@ pub mod two_bone;
 mod wahba;
 
 pub use aim::{Aim, Ray, Up, aim_ray};
-pub use ccd::{Ccd, ChainSolverError, LeastSquares};
+pub use ccd::Ccd;
+pub use fabrik::Fabrik;
 pub use follow::{Follow, Lead};
 pub use free::{FreeChain, Strand};
+pub use iterate::{ChainSolverError, LeastSquares};
 pub use soft::soften;
 pub use two_bone::{BendSide, TwoBone, TwoBoneError};

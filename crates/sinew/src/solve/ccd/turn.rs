@@ -1,23 +1,32 @@
 //! One sweep, joint by joint.
 
+use alloc::vec::Vec;
+
 use glam::{Quat, Vec3};
 
-use super::Ccd;
 use crate::{
     math,
     solve::{
-        linkage::{Ask, Kind},
+        iterate::Sweep,
+        linkage::{Ask, Kind, Linkage, Part},
         wahba,
     },
 };
 
-impl Ccd {
-    /// One update of every joint.
-    pub(super) fn sweep(&mut self, ask: &Ask) {
-        let last = self.links.links.len() - 1;
-        self.links.send_down(ask.place, ask.turn);
+/// What moves, in the order of a sweep.
+#[derive(Clone, Debug)]
+pub(super) struct Sweeps {
+    pub parts: Vec<Part>,
+    /// Whether that is from the tip inward, without precedences.
+    pub inward: bool,
+}
+
+impl Sweep for Sweeps {
+    fn sweep(&mut self, links: &mut Linkage, ask: &Ask) {
+        let last = links.links.len() - 1;
+        links.send_down(ask.place, ask.turn);
         let mut at = last;
-        let (mut arm, mut tip) = (self.links.tip_arm(), self.links.tip_turn(last, None));
+        let (mut arm, mut tip) = (links.tip_arm(), links.tip_turn(last, None));
         for i in 0..self.parts.len() {
             let part = self.parts[i];
             if part.link < ask.first {
@@ -26,114 +35,114 @@ impl Ccd {
             if self.inward {
                 while at > part.link {
                     at -= 1;
-                    arm = self.links.arm(at, arm);
-                    tip = self.links.tip_turn(at, Some(tip));
+                    arm = links.arm(at, arm);
+                    tip = links.tip_turn(at, Some(tip));
                 }
             } else {
-                self.links.send_down(ask.place, ask.turn);
-                arm = self.links.arm_of(part.link);
-                tip = self.links.tip_turn_of(part.link);
+                links.send_down(ask.place, ask.turn);
+                arm = links.arm_of(part.link);
+                tip = links.tip_turn_of(part.link);
             }
             match part.kind {
-                Kind::Whole => self.turn(part.link, arm, tip, ask),
-                Kind::Angle(n) => self.turn_about(part.link, n, arm, tip, ask),
-                Kind::Slide(n) => self.slide(part.link, n, arm, ask),
+                Kind::Whole => turn(links, part.link, arm, tip, ask),
+                Kind::Angle(n) => turn_about(links, part.link, n, arm, tip, ask),
+                Kind::Slide(n) => slide(links, part.link, n, arm, ask),
             }
         }
     }
+}
 
-    /// Turns a ball or a free joint.
-    fn turn(&mut self, link: usize, arm: Vec3, tip: Quat, ask: &Ask) {
-        let link = &mut self.links.links[link];
-        let unit = link.unit;
-        let mut cost = f32::INFINITY;
-        // A joint that meets its limits glides along them: some arcs more, each from where the last one was put.
-        for round in 0..4 {
-            let e = math::rotate(link.rotation, arm);
-            let wish = match ask.turn {
-                None => arc(e, link.goal),
-                Some(_) => {
-                    let d = math::mul(link.turn, math::conjugate(math::mul(link.rotation, tip)));
-                    Some(both(e * unit, link.goal * unit, d, ask.radian))
-                }
-            };
-            let Some(wish) = wish else { return };
-            let wanted = math::normalize(math::mul(ask.damped(wish), link.rotation));
-            let next = link.limits.step(link.rotation, wanted);
-            let left = |q: Quat| {
-                let off = math::sqrt((math::rotate(q, arm) - link.goal).length_squared()) * unit;
-                let turn = ask.turn.map_or(0.0, |_| math::angle_between(math::mul(q, tip), link.turn));
-                ask.cost((off, turn))
-            };
-            if round == 0 {
-                if next == wanted {
-                    link.rotation = next;
-                    return;
-                }
-                cost = left(link.rotation);
-            }
-            let now = left(next);
-            // Not written as a comparison with `>=`, so that NaN stays out.
-            if now.partial_cmp(&cost) != Some(core::cmp::Ordering::Less) {
-                return;
-            }
-            // A share gained of less than a thousandth is not worth another round.
-            let worth = now < 0.999 * cost;
-            cost = now;
-            link.rotation = next;
-            if !worth {
-                return;
-            }
-        }
-    }
-
-    /// Turns one coordinate of a joint that turns about axes.
-    fn turn_about(&mut self, link: usize, n: usize, arm: Vec3, tip: Quat, ask: &Ask) {
-        let link = &mut self.links.links[link];
-        let at = link.limits.coordinates(link.rotation);
-        let Some(axis) = link.limits.turn_axis(n, at) else { return };
-        let (e, g) = (math::rotate(link.rotation, arm) * link.unit, link.goal * link.unit);
-        let mut sine = axis.dot(e.cross(g));
-        let mut cosine = e.dot(g) - axis.dot(e) * axis.dot(g);
-        if ask.turn.is_some() {
-            // D is the turn by the angle 2h about v / sin h: with a_k the axes of a frame and b_k = D a_k, the sums of
-            // a_k x b_k . a and of a_k . b_k - (a . a_k) (a . b_k) come to 4 w (v . a) and 2 (w^2 - (v . a)^2).
-            let d = math::mul(link.turn, math::conjugate(math::mul(link.rotation, tip)));
-            let along = axis.dot(Vec3::new(d.x, d.y, d.z));
-            let k = 0.5 * ask.radian * ask.radian;
-            sine += k * 4.0 * d.w * along;
-            cosine += k * 2.0 * (d.w * d.w - along * along);
-        }
-        // The end on the axis: no angle is better than another.
-        let size = ask.radian * ask.radian;
-        if sine * sine + cosine * cosine <= 1e-12 * size * size {
-            return;
-        }
-        // See OPPOSITE: 1 + cos is half the square of the sine there.
-        if cosine < 0.0 && sine * sine < 2.0 * OPPOSITE * cosine * cosine {
-            return;
-        }
-        let mut wanted = at;
-        wanted[n] += ask.limited(math::atan2(sine, cosine));
-        let next = link.limits.step_coordinates(at, wanted);
-        // Below rounding it would only stir the bits.
-        if (next[n] - at[n]).abs() > 1e-7 {
-            link.rotation = link.limits.rotation(next);
-        }
-    }
-
-    /// Slides along one axis.
-    fn slide(&mut self, link: usize, n: usize, arm: Vec3, ask: &Ask) {
-        let link = &mut self.links.links[link];
-        let Some(axis) = link.limits.slide_axis(n) else { return };
+/// Turns a ball or a free joint.
+fn turn(links: &mut Linkage, link: usize, arm: Vec3, tip: Quat, ask: &Ask) {
+    let link = &mut links.links[link];
+    let unit = link.unit;
+    let mut cost = f32::INFINITY;
+    // A joint that meets its limits glides along them: some arcs more, each from where the last one was put.
+    for round in 0..4 {
         let e = math::rotate(link.rotation, arm);
-        let from = link.limits.slide_of(link.offset)[n];
-        let way = axis.dot(link.goal - e) * (1.0 - ask.damping);
-        let to = link.limits.slide_step(n, from, from + way);
-        let moved = axis * (to - from);
-        link.offset += moved;
-        link.goal -= moved;
+        let wish = match ask.turn {
+            None => arc(e, link.goal),
+            Some(_) => {
+                let d = math::mul(link.turn, math::conjugate(math::mul(link.rotation, tip)));
+                Some(both(e * unit, link.goal * unit, d, ask.radian))
+            }
+        };
+        let Some(wish) = wish else { return };
+        let wanted = math::normalize(math::mul(ask.damped(wish), link.rotation));
+        let next = link.limits.step(link.rotation, wanted);
+        let left = |q: Quat| {
+            let off = math::sqrt((math::rotate(q, arm) - link.goal).length_squared()) * unit;
+            let turn = ask.turn.map_or(0.0, |_| math::angle_between(math::mul(q, tip), link.turn));
+            ask.cost((off, turn))
+        };
+        if round == 0 {
+            if next == wanted {
+                link.rotation = next;
+                return;
+            }
+            cost = left(link.rotation);
+        }
+        let now = left(next);
+        // Not written as a comparison with `>=`, so that NaN stays out.
+        if now.partial_cmp(&cost) != Some(core::cmp::Ordering::Less) {
+            return;
+        }
+        // A share gained of less than a thousandth is not worth another round.
+        let worth = now < 0.999 * cost;
+        cost = now;
+        link.rotation = next;
+        if !worth {
+            return;
+        }
     }
+}
+
+/// Turns one coordinate of a joint that turns about axes.
+fn turn_about(links: &mut Linkage, link: usize, n: usize, arm: Vec3, tip: Quat, ask: &Ask) {
+    let link = &mut links.links[link];
+    let at = link.limits.coordinates(link.rotation);
+    let Some(axis) = link.limits.turn_axis(n, at) else { return };
+    let (e, g) = (math::rotate(link.rotation, arm) * link.unit, link.goal * link.unit);
+    let mut sine = axis.dot(e.cross(g));
+    let mut cosine = e.dot(g) - axis.dot(e) * axis.dot(g);
+    if ask.turn.is_some() {
+        // D is the turn by the angle 2h about v / sin h: with a_k the axes of a frame and b_k = D a_k, the sums of
+        // a_k x b_k . a and of a_k . b_k - (a . a_k) (a . b_k) come to 4 w (v . a) and 2 (w^2 - (v . a)^2).
+        let d = math::mul(link.turn, math::conjugate(math::mul(link.rotation, tip)));
+        let along = axis.dot(Vec3::new(d.x, d.y, d.z));
+        let k = 0.5 * ask.radian * ask.radian;
+        sine += k * 4.0 * d.w * along;
+        cosine += k * 2.0 * (d.w * d.w - along * along);
+    }
+    // The end on the axis: no angle is better than another.
+    let size = ask.radian * ask.radian;
+    if sine * sine + cosine * cosine <= 1e-12 * size * size {
+        return;
+    }
+    // See OPPOSITE: 1 + cos is half the square of the sine there.
+    if cosine < 0.0 && sine * sine < 2.0 * OPPOSITE * cosine * cosine {
+        return;
+    }
+    let mut wanted = at;
+    wanted[n] += ask.limited(math::atan2(sine, cosine));
+    let next = link.limits.step_coordinates(at, wanted);
+    // Below rounding it would only stir the bits.
+    if (next[n] - at[n]).abs() > 1e-7 {
+        link.rotation = link.limits.rotation(next);
+    }
+}
+
+/// Slides along one axis.
+fn slide(links: &mut Linkage, link: usize, n: usize, arm: Vec3, ask: &Ask) {
+    let link = &mut links.links[link];
+    let Some(axis) = link.limits.slide_axis(n) else { return };
+    let e = math::rotate(link.rotation, arm);
+    let from = link.limits.slide_of(link.offset)[n];
+    let way = axis.dot(link.goal - e) * (1.0 - ask.damping);
+    let to = link.limits.slide_step(n, from, from + way);
+    let moved = axis * (to - from);
+    link.offset += moved;
+    link.goal -= moved;
 }
 
 /// 1 + cos of the angle below which two directions are opposite: every way round is as short, and which way is for those to

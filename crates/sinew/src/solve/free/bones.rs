@@ -16,7 +16,7 @@ use crate::{
 
 /// What is asked of a chain.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Ask {
+pub(crate) struct Ask {
     pub root: Vec3,
     pub goal: Vec3,
     /// How near the end must come, as a part of the chain's length.
@@ -33,7 +33,7 @@ pub(super) struct Ask {
 
 /// What [`Bones::reach`] found. Bones turn by the arcs from `from` to `to` first, then by `turn`, all of them.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Found {
+pub(crate) struct Found {
     pub turn: Quat,
     /// By how much each bone becomes longer.
     pub stretch: f32,
@@ -52,7 +52,7 @@ pub(super) struct Found {
 
 /// The bones of a chain, before and after.
 #[derive(Clone, Debug)]
-pub(super) struct Bones {
+pub(crate) struct Bones {
     from: Fours,
     to: Fours,
     start: Moments,
@@ -364,6 +364,12 @@ impl Bones {
     fn weak_arcs(&mut self, normal: Vec3) {
         let normal = if normal == Vec3::ZERO { self.normal(normal, self.from.direction(0)) } else { normal };
         self.from.weak_arcs(&self.to, &mut self.arcs, normal);
+    }
+
+    /// The arc of one bone, as last worked out.
+    pub fn arc(&self, bone: usize) -> Quat {
+        let [x, y, z, w] = self.arcs[bone / 4].map(|lanes| lanes.to_array()[bone % 4]);
+        math::normalize(Quat::from_xyzw(x, y, z, w))
     }
 
     /// The mean of the joints between the root and the end, after the arcs and before the turn: from the root, as a part of

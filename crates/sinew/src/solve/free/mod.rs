@@ -1,6 +1,6 @@
 //! Chains of free joints, of any length: [`FreeChain`] in a pose, [`Strand`] on bare points.
 
-mod bones;
+pub(crate) mod bones;
 mod fours;
 mod strand;
 

@@ -1,0 +1,158 @@
+//! Forward and backward reaching.
+
+mod sweep;
+
+use glam::Vec3;
+
+use super::{
+    ChainSolverError, LeastSquares,
+    iterate::{Iteration, Settings},
+    linkage::parts,
+};
+use crate::{
+    Chain, Goal, JointId, Pose, Report, Skeleton, SolveError,
+    joint::{Attribute, Attributes, check_honoured},
+};
+use sweep::Reaching;
+
+/// Forward and backward reaching (FABRIK; Aristidou & Lasenby 2011), on a chain of joints with limits of turning.
+///
+/// A sweep has two passes. From the tip to the root, the end is put on the goal and each joint is drawn along behind its
+/// bone; from the root to the tip, the root is put back where it belongs and each bone is pointed to where the first pass left its
+/// end. It moves all joints evenly, and its poses look relaxed.
+///
+/// ```
+/// use std::sync::Arc;
+/// use sinew::{Goal, Pose, Skeleton, Transform, glam::Vec3, joint::Joint, solve::Fabrik};
+///
+/// let mut builder = Skeleton::builder();
+/// let mut joint = builder.add("neck", None, Transform::from_translation(Vec3::Y));
+/// for name in ["second", "third", "fourth", "fifth", "head"] {
+///     joint = builder.add(name, Some(joint), Transform::from_translation(Vec3::new(0.0, 0.2, 0.02)));
+/// }
+/// let (mut skeleton, ids) = builder.build()?;
+/// for id in &ids[..5] {
+///     skeleton.set_joint(*id, Joint::cone(Vec3::Y, 0.6, 0.2))?;
+/// }
+/// let skeleton = Arc::new(skeleton);
+///
+/// let mut neck = Fabrik::new(&skeleton, ids[0], ids[5])?;
+/// let mut pose = Pose::rest(&skeleton);
+/// let grass = Vec3::new(0.3, 1.2, 0.6);
+/// let report = neck.solve(&mut pose, &Goal::at(grass))?;
+/// assert!(report.position_residual < 1e-4);
+/// assert!(skeleton.joints().all(|j| skeleton.limits(j).is_within(pose.local(j).rotation)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Limits
+///
+/// Both passes carry each joint's orientation along, not its place alone (Aristidou, Chrysanthou & Lasenby 2016). A bone turns by the
+/// shortest arc to where it should point, so that the roll which the animation gave is kept. Going outward, the joint's local
+/// rotation is then put to the nearest that its limits allow: its swing onto the ellipse, its twist into its range, a hinge onto its
+/// axis. Going inward it is the same limit seen from the other side: the orientation of the joint below stands, and the parent's is moved
+/// until the joint between them is within. As the outward pass is the last, every sweep leaves a pose within the limits.
+///
+/// The second joint lies between two neighbours whose places are known in the inward pass, the root and the third joint. It is
+/// put onto the circle in which the spheres of its two bones meet, where it is nearest to its old place, so that the chain closes.
+///
+/// # Where it would stop
+///
+/// Reaching alone creeps near full stretch (hundreds of sweeps), does not leave a straight line, and comes to rest in knots of limits.
+/// So where a sweep leaves much of the way, the work is finished otherwise: on a chain of free joints by the maps of
+/// [`FreeChain`](super::FreeChain), exactly; on others by damped least squares within the limits
+/// ([`least_squares`](Self::least_squares)). Where that comes to rest as well, it starts anew, as [`Ccd`](super::Ccd) does: from the
+/// preferred values first.
+#[derive(Clone, Debug)]
+pub struct Fabrik {
+    iteration: Iteration,
+    reaching: Reaching,
+    /// How near the end must come, as a part of the chain's length. A chain that is this near stays as it is.
+    pub tolerance: f32,
+    /// How near the tip's rotation must come, in radians.
+    pub rotation_tolerance: f32,
+    /// Sweeps after which it gives up, restarts included.
+    pub max_iterations: u32,
+    /// Fresh starts after it has stalled.
+    pub max_restarts: u32,
+    /// When steps of damped least squares are made beside sweeps.
+    pub least_squares: LeastSquares,
+    /// The direction in model space in which the first bone is put; the root then turns for nothing else.
+    pub base_direction: Option<Vec3>,
+    /// Where in model space the root is put; without it, it stays.
+    pub root_position: Option<Vec3>,
+    /// The soft zone at the end of the reach, as a part of the reach, 0 (none) to 1; see [`soften`](super::soften).
+    pub soft: f32,
+    /// By what factor bones may become longer where the goal is too far or in the soft zone, 1 (none) or more.
+    pub stretch: f32,
+    /// How much of the goal is carried out, 0 to 1; it multiplies the goal's own weights.
+    pub weight: f32,
+}
+
+/// What is kept of a joint.
+const HONOURED: Attributes = Attributes::of(&[
+    Attribute::Fixed,
+    Attribute::Hinge,
+    Attribute::Ball,
+    Attribute::Axes,
+    Attribute::Preferred,
+]);
+
+impl Fabrik {
+    /// The chain from `root` down to `tip`.
+    pub fn new(skeleton: &Skeleton, root: JointId, tip: JointId) -> Result<Self, ChainSolverError> {
+        Self::from_chain(skeleton, Chain::new(skeleton, root, tip)?)
+    }
+
+    /// The solver for a chain, which may have an offset at its tip (then the tip turns, too).
+    pub fn from_chain(skeleton: &Skeleton, chain: Chain) -> Result<Self, ChainSolverError> {
+        if chain.joints().len() == 1 && chain.tip_offset() == Vec3::ZERO {
+            return Err(ChainSolverError::Single { joint: skeleton.name(chain.root()).into() });
+        }
+        check_honoured(skeleton, chain.joints().iter().copied(), "fabrik", HONOURED)?;
+        let parts = parts(skeleton, &chain);
+        Ok(Self {
+            reaching: Reaching::new(skeleton, &chain),
+            iteration: Iteration::new(skeleton, chain, &parts),
+            tolerance: 1e-4,
+            rotation_tolerance: 1e-3,
+            max_iterations: 200,
+            max_restarts: 4,
+            least_squares: LeastSquares::WhenSlow,
+            base_direction: None,
+            root_position: None,
+            soft: 0.0,
+            stretch: 1.0,
+            weight: 1.0,
+        })
+    }
+
+    /// Root to tip.
+    pub fn chain(&self) -> &Chain {
+        self.iteration.links.chain()
+    }
+
+    /// Brings the chain's end to the goal, and the tip's rotation to that of the goal if it names one. The pose is left
+    /// updated, with every joint within its limits, or no further out than it came in. Where the goal names no position,
+    /// the end stays where it is.
+    ///
+    /// With a pole, the whole chain turns about the axis from its root to its end, so that the mean of the joints between
+    /// faces the pole, as far as the root's limits let it. Weights go straight in the joints' coordinates.
+    pub fn solve(&mut self, pose: &mut Pose, goal: &Goal) -> Result<Report, SolveError> {
+        let settings = Settings {
+            tolerance: self.tolerance,
+            rotation_tolerance: self.rotation_tolerance,
+            max_iterations: self.max_iterations,
+            max_restarts: self.max_restarts,
+            least_squares: self.least_squares,
+            damping: 0.0,
+            max_step: f32::INFINITY,
+            base_direction: self.base_direction,
+            root_position: self.root_position,
+            soft: self.soft,
+            stretch: self.stretch,
+            weight: self.weight,
+        };
+        self.iteration.solve(&mut self.reaching, &settings, pose, goal)
+    }
+}

@@ -1,0 +1,402 @@
+//! What iterative solvers of chains share: weights, the soft zone, stretching, a moved root, poles, fresh starts, the finish by
+//! least squares, and reports. A solver gives its [`Sweep`].
+
+use alloc::vec::Vec;
+
+use glam::{Quat, Vec3};
+use thiserror::Error;
+
+use super::{
+    arc::twist_towards,
+    check,
+    linkage::{Ask, Linkage, Newton, Part},
+    soften,
+};
+use crate::{
+    Chain, ChainError, Goal, JointId, Pole, Pose, Report, Skeleton, SolveError, Status,
+    joint::{Attribute, Unsupported},
+    math,
+};
+
+/// Why joints do not make a chain for a solver.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
+pub enum ChainSolverError {
+    /// Root and tip do not make a chain.
+    #[error(transparent)]
+    Chain(#[from] ChainError),
+    /// Root and tip are one joint, which has no offset to bring anywhere.
+    #[error("joint `{joint}` alone is no chain: it needs a joint below it, or an offset at the tip")]
+    Single {
+        /// Name of the joint.
+        joint: alloc::string::String,
+    },
+    /// A joint asks for what the solver cannot honour.
+    #[error(transparent)]
+    Joint(#[from] Unsupported),
+}
+
+/// When a solver that sweeps makes steps of damped least squares (Wampler 1986) on the whole chain, within its limits, beside sweeps.
+///
+/// Sweeps alone come near in every pose and then creep, next to full stretch above all; steps are Newton's where they are near. Chains
+/// whose joints have ease, stiffness, damping or precedence, and solves with damping or a largest step, get sweeps alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum LeastSquares {
+    /// Sweeps alone: the method as it is taught.
+    Never,
+    /// Steps where a sweep leaves more than a third.
+    #[default]
+    WhenSlow,
+    /// Steps from the start, and sweeps where they stall. The chain moves as a whole, each joint as little as can be, and not
+    /// the outer joints most; it is the fastest way for chains with limits.
+    First,
+}
+
+/// A sweep that takes off less than this part of what is missing has stalled. Next to full stretch a chain still gains some
+/// parts in a thousand.
+const STALLED: f32 = 2e-4;
+
+/// A sweep that leaves more than this part of what is missing is slow.
+const SLOW: f32 = 0.3;
+
+/// Whether no joint of the chain resists or goes before others.
+fn plain(skeleton: &Skeleton, chain: &Chain) -> bool {
+    let resist = [Attribute::Ease, Attribute::Stiffness, Attribute::Damping, Attribute::Precedence];
+    let has = |joint: &JointId| resist.iter().any(|a| skeleton.freedom(*joint).attributes().has(*a));
+    !chain.joints().iter().any(has)
+}
+
+/// One update of every joint.
+pub(crate) trait Sweep {
+    /// Turns and slides the joints of the chain towards what is asked, within their limits.
+    fn sweep(&mut self, links: &mut Linkage, ask: &Ask);
+
+    /// Ends what sweeps have become slow at, where it knows how to. Whether it did anything.
+    fn finish(&mut self, _links: &mut Linkage, _ask: &Ask) -> bool {
+        false
+    }
+}
+
+/// The public fields of a solver, as they are explained there.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Settings {
+    pub tolerance: f32,
+    pub rotation_tolerance: f32,
+    pub max_iterations: u32,
+    pub max_restarts: u32,
+    pub least_squares: LeastSquares,
+    pub damping: f32,
+    pub max_step: f32,
+    pub base_direction: Option<Vec3>,
+    pub root_position: Option<Vec3>,
+    pub soft: f32,
+    pub stretch: f32,
+    pub weight: f32,
+}
+
+/// A chain with room for all that is remembered while it is solved.
+#[derive(Clone, Debug)]
+pub(crate) struct Iteration {
+    pub links: Linkage,
+    /// Whether no joint resists or goes before others.
+    plain: bool,
+    newton: Newton,
+    best: Vec<(Quat, Vec3)>,
+    other: Vec<(Quat, Vec3)>,
+}
+
+impl Iteration {
+    pub fn new(skeleton: &Skeleton, chain: Chain, parts: &[Part]) -> Self {
+        let count = chain.joints().len();
+        Self {
+            plain: plain(skeleton, &chain),
+            newton: Newton::new(parts, count),
+            links: Linkage::new(skeleton, chain),
+            best: Vec::with_capacity(count),
+            other: Vec::with_capacity(count),
+        }
+    }
+}
+
+/// One solve.
+pub(crate) struct Run<'a, S> {
+    on: &'a mut Iteration,
+    settings: &'a Settings,
+    sweep: &'a mut S,
+}
+
+impl Iteration {
+    /// See [`Ccd::solve`](super::Ccd::solve).
+    pub fn solve<S: Sweep>(
+        &mut self,
+        sweep: &mut S,
+        settings: &Settings,
+        pose: &mut Pose,
+        goal: &Goal,
+    ) -> Result<Report, SolveError> {
+        settings.check()?;
+        Run { on: self, settings, sweep }.solve(pose, goal)
+    }
+}
+
+impl Settings {
+    fn check(&self) -> Result<(), SolveError> {
+        check::within("the tolerance", "above 0", self.tolerance, f32::MIN_POSITIVE, f32::MAX)?;
+        check::within(
+            "the rotation's tolerance",
+            "above 0",
+            self.rotation_tolerance,
+            f32::MIN_POSITIVE,
+            f32::MAX,
+        )?;
+        check::within("the damping", "0 to below 1", self.damping, 0.0, 1.0 - f32::EPSILON)?;
+        check::within("the largest step", "above 0", self.max_step, f32::MIN_POSITIVE, f32::INFINITY)?;
+        check::finite("the base's direction", self.base_direction.unwrap_or_default())?;
+        if let Some(direction) = self.base_direction {
+            let l = direction.length_squared();
+            check::within(
+                "the square of the base direction's length",
+                "above 0",
+                l,
+                f32::MIN_POSITIVE,
+                f32::MAX,
+            )?;
+        }
+        check::finite("the root's position", self.root_position.unwrap_or_default())?;
+        check::within("the soft zone", "0 to 1", self.soft, 0.0, 1.0)?;
+        check::within("the stretch", "1 or more", self.stretch, 1.0, f32::MAX)?;
+        check::within("the chain's weight", "0 to 1", self.weight, 0.0, 1.0)
+    }
+}
+
+impl<S: Sweep> Run<'_, S> {
+    fn solve(&mut self, pose: &mut Pose, goal: &Goal) -> Result<Report, SolveError> {
+        let rotation = check::goal(goal)?;
+        pose.update();
+        self.on.links.load(pose)?;
+        let chain = self.on.links.chain();
+        let asked = goal.position.unwrap_or_else(|| chain.end(pose));
+        let weight = self.settings.weight;
+        let (by_place, by_turn) = (goal.position_weight, goal.rotation_weight);
+        let turn = rotation.filter(|_| by_turn > 0.0);
+        let mut report = Report::default();
+        if weight > 0.0 && (by_place > 0.0 || turn.is_some()) {
+            let held = chain.end(pose);
+            let place = if by_place > 0.0 { asked } else { held };
+            report = self.run(place, turn, goal.pole);
+            // In between, each goal's own part is blended by itself: without the rotation and with it, without the place
+            // and with it.
+            let partly = |w: f32| w > 0.0 && w < 1.0;
+            if turn.is_some() && partly(by_turn) {
+                self.apart(place, None, goal.pole, by_turn);
+            }
+            if turn.is_some() && partly(by_place) {
+                self.with(held, turn, goal.pole, by_turn, by_place);
+            } else if by_place < 1.0 && turn.is_none() {
+                self.on.links.blend(by_place);
+            }
+            if weight < 1.0 {
+                self.on.links.blend(weight);
+            }
+            self.on.links.store(pose);
+        }
+        let end = self.on.links.chain().end(pose);
+        report.position_residual = math::sqrt((end - asked).length_squared()).min(f32::MAX);
+        if let Some(rotation) = rotation {
+            report.rotation_residual =
+                math::angle_between(pose.model_rotation(self.on.links.chain().tip()), rotation);
+        }
+        Ok(report)
+    }
+
+    /// Blends from the solution of another goal to the one that is here: `weight` of this one.
+    fn apart(&mut self, place: Vec3, turn: Option<Quat>, pole: Pole, weight: f32) {
+        self.on.links.keep(&mut self.on.other);
+        self.on.links.reset();
+        let kept = core::mem::take(&mut self.on.other);
+        self.run(place, turn, pole);
+        self.on.links.blend_to(&kept, weight);
+        self.on.other = kept;
+    }
+
+    /// The same for the rotation goal with the end held, itself weighted.
+    fn with(&mut self, held: Vec3, turn: Option<Quat>, pole: Pole, by_turn: f32, weight: f32) {
+        self.on.links.keep(&mut self.on.other);
+        self.on.links.reset();
+        let kept = core::mem::take(&mut self.on.other);
+        self.run(held, turn, pole);
+        self.on.links.blend(by_turn);
+        self.on.links.blend_to(&kept, weight);
+        self.on.other = kept;
+    }
+
+    /// Solves in full, from what is loaded.
+    fn run(&mut self, place: Vec3, turn: Option<Quat>, pole: Pole) -> Report {
+        let mut report = Report::default();
+        let length = self.on.links.length();
+        if let Some(root) = self.settings.root_position {
+            self.on.links.move_root(root);
+        }
+        if let Some(direction) = self.settings.base_direction {
+            self.on.links.point_base(direction);
+        }
+        let by = self.on.links.out_of_reach(place);
+        let target = self.reachable(place);
+        let mut ask = Ask {
+            place: target,
+            turn,
+            radian: 0.5 * length,
+            near: (self.settings.tolerance * length).max(self.on.links.rounding),
+            near_turn: self.settings.rotation_tolerance,
+            damping: self.settings.damping,
+            max_step: self.settings.max_step,
+            first: usize::from(self.settings.base_direction.is_some()),
+        };
+        let (mut left, mut status) = (self.on.links.measure(&ask), Status::Reached);
+        // Where the goal is too far nothing is met, and a chain that is already straight shows by not moving.
+        if !ask.met(left) {
+            if by > 0.0 && turn.is_none() {
+                self.on.links.pull_straight(&ask, left, &mut self.on.best);
+            }
+            left = self.on.links.measure(&ask);
+            status = self.descend(&mut ask, left, &mut report);
+        }
+        if pole != Pole::Keep && self.settings.base_direction.is_none() {
+            // With a rotation asked for, the chain turned about its axis takes the tip along, which then goes back.
+            for _ in 0..4 {
+                let angle = self.to_pole(pole);
+                // A smaller one is rounding of the means.
+                if angle.abs() < 2e-5 || !self.on.links.swivel(angle) {
+                    break;
+                }
+                report.iterations += 1;
+                if turn.is_none() {
+                    break;
+                }
+                let left = self.on.links.measure(&ask);
+                status = self.descend(&mut ask, left, &mut report);
+            }
+        }
+        report.status = if by > ask.near { Status::Unreachable { by } } else { status };
+        report
+    }
+
+    /// Sweeps until the goal is met, nothing moves or the iterations are used up; leaves the best that was found.
+    fn descend(&mut self, ask: &mut Ask, start: (f32, f32), report: &mut Report) -> Status {
+        let mut left = start;
+        let mut best = ask.cost(left);
+        self.on.links.keep(&mut self.on.best);
+        let (mut restarts, mut changed, mut slow) = (0, false, 0);
+        let finish = self.settings.least_squares != LeastSquares::Never
+            && self.on.plain
+            && self.settings.damping <= 0.0
+            && self.settings.max_step == f32::INFINITY;
+        let (mut next, mut pause) = (0, 2);
+        // After a fresh start the steps go first, as they stay on the side that it was put to.
+        let mut fresh = finish && self.settings.least_squares == LeastSquares::First;
+        let status = loop {
+            if ask.met(left) {
+                break Status::Reached;
+            }
+            if report.iterations >= self.settings.max_iterations {
+                break Status::OutOfIterations;
+            }
+            let before = ask.cost(left);
+            if !fresh {
+                self.sweep.sweep(&mut self.on.links, ask);
+                report.iterations += 1;
+                left = self.on.links.measure(ask);
+            }
+            if !ask.met(left)
+                && report.iterations >= next
+                && ask.cost(left) > SLOW * before
+                && self.settings.least_squares != LeastSquares::Never
+                && self.sweep.finish(&mut self.on.links, ask)
+            {
+                report.iterations += 1;
+                left = self.on.links.measure(ask);
+            }
+            let now = ask.cost(left);
+            if finish && (fresh || !ask.met(left) && now > SLOW * before && report.iterations >= next) {
+                report.iterations += self.on.newton.run(
+                    &mut self.on.links,
+                    ask,
+                    (self.settings.max_iterations - report.iterations).min(20),
+                );
+                left = self.on.links.measure(ask);
+                // If it did not help here, it is tried again when twice as many sweeps are made.
+                next = report.iterations + pause;
+                pause *= 2;
+            }
+            fresh = false;
+            let now = ask.cost(left);
+            if now < best {
+                best = now;
+                self.on.links.keep(&mut self.on.best);
+                report.branch_changed |= changed;
+            }
+            slow = if now > before * (1.0 - STALLED) { slow + 1 } else { 0 };
+            if slow >= 2 || (slow == 1 && now == before) {
+                if restarts > self.settings.max_restarts
+                    || matches!(self.on.links.out_of_reach(ask.place), by if by > ask.near)
+                {
+                    break Status::Stalled;
+                }
+                self.on.links.restart(restarts);
+                (restarts, changed, slow) = (restarts + 1, true, 0);
+                (fresh, pause) = (finish, 2);
+                left = self.on.links.measure(ask);
+            }
+        };
+        if status != Status::Reached || ask.cost(left) > best {
+            self.on.links.put(&self.on.best);
+        }
+        status
+    }
+
+    /// The place to go to for a goal: drawn in by the soft zone, and the bones drawn out for it.
+    fn reachable(&mut self, place: Vec3) -> Vec3 {
+        if self.settings.soft <= 0.0 && self.settings.stretch <= 1.0 {
+            return place;
+        }
+        let (root, reach) = (self.on.links.place(0), self.on.links.length());
+        let way = place - root;
+        let distance = math::sqrt(way.length_squared());
+        if distance <= reach * (1.0 - self.settings.soft) || distance <= 0.0 {
+            return place;
+        }
+        let drawn = soften(distance, reach, self.settings.soft);
+        let longer = (distance / drawn).clamp(1.0, self.settings.stretch);
+        if longer > 1.0 {
+            self.on.links.stretch(longer);
+        }
+        if self.settings.soft > 0.0 { root + way * (drawn * longer / distance) } else { place }
+    }
+
+    /// The angle about the axis from root to end that turns the mean of the joints between towards the pole.
+    fn to_pole(&self, pole: Pole) -> f32 {
+        let (root, end) = (self.on.links.place(0), self.on.links.end());
+        let Some(axis) = (end - root).try_normalize() else { return 0.0 };
+        let count = self.on.links.links.len();
+        if count < 2 {
+            return 0.0;
+        }
+        let mut middle = Vec3::ZERO;
+        for i in 1..count {
+            middle += self.on.links.place(i) - root;
+        }
+        let middle = middle / (count - 1) as f32;
+        let across = middle - axis * middle.dot(axis);
+        // A straight chain has no side; below this its bend is rounding.
+        if math::sqrt(across.length_squared()) < 1e-4 * self.on.links.length() + self.on.links.rounding {
+            return 0.0;
+        }
+        let wanted = match pole {
+            Pole::Keep => return 0.0,
+            Pole::Point(p) => p - root,
+            Pole::Direction(d) => d,
+        };
+        let (q, _) = twist_towards(axis, middle, wanted);
+        2.0 * math::atan2(Vec3::new(q.x, q.y, q.z).dot(axis), q.w)
+    }
+}

@@ -1,0 +1,225 @@
+//! Forward and backward reaching: against a reference in f64 that is written here, and its limits against a judge.
+
+#[path = "limit_judge/mod.rs"]
+mod judge;
+
+use std::sync::Arc;
+
+use proptest::{prelude::*, test_runner::RngSeed};
+use sinew::{
+    Chain, Goal, JointId, Pose, Skeleton, Status, Transform,
+    glam::{DVec3, Quat, Vec3},
+    joint::{Dof, Joint},
+    math,
+    solve::{ChainSolverError, Fabrik, LeastSquares},
+};
+
+fn row(lengths: &[f32], scale: Vec3, joint: impl Fn(usize) -> Joint) -> (Arc<Skeleton>, Vec<JointId>) {
+    let mut b = Skeleton::builder();
+    let body = b.add("body", None, Transform { scale, ..Transform::IDENTITY });
+    let mut last = b.add("0", Some(body), Transform::IDENTITY);
+    for (i, &length) in lengths.iter().enumerate() {
+        last = b.add(format!("{}", i + 1), Some(last), Transform::from_translation(Vec3::Y * length));
+    }
+    let (mut skeleton, ids) = b.build().unwrap();
+    for (i, &id) in ids[1..ids.len() - 1].iter().enumerate() {
+        skeleton.set_joint(id, joint(i)).unwrap();
+    }
+    (Arc::new(skeleton), ids[1..].to_vec())
+}
+
+fn broken(pose: &Pose) -> f64 {
+    let s = pose.skeleton();
+    s.joints().flat_map(|j| judge::excess(s.freedom(j), s.rest(j), pose.local(j))).fold(0.0, f64::max)
+}
+
+fn places(pose: &Pose, ids: &[JointId]) -> Vec<DVec3> {
+    ids.iter().map(|&j| pose.position(j).as_dvec3()).collect()
+}
+
+/// One sweep of points (Aristidou & Lasenby 2011), with the second joint put onto its circle (2016).
+fn reference(p: &mut [DVec3], goal: DVec3) {
+    let root = p[0];
+    let lengths: Vec<f64> = p.windows(2).map(|w| w[0].distance(w[1])).collect();
+    let last = p.len() - 1;
+    let mut q = p.to_vec();
+    q[last] = goal;
+    for i in (1..last).rev() {
+        let mut old = p[i];
+        if i == 1 {
+            let (way, d) = (q[2] - root, q[2].distance(root));
+            let x = (d * d + lengths[0].powi(2) - lengths[1].powi(2)) / (2.0 * d);
+            let h2 = lengths[0].powi(2) - x * x;
+            if h2 > 0.0 {
+                let along = way / d;
+                let across = (p[1] - root).reject_from_normalized(along).normalize();
+                old = root + along * x + across * h2.sqrt();
+            }
+        }
+        q[i] = q[i + 1] + (old - q[i + 1]).normalize() * lengths[i];
+    }
+    for i in 0..last {
+        p[i + 1] = p[i] + (q[i + 1] - p[i]).normalize() * lengths[i];
+    }
+}
+
+#[test]
+fn a_sweep_is_the_one_that_is_taught() {
+    let (skeleton, ids) = row(&[0.3, 0.2, 0.4, 0.25, 0.3], Vec3::ONE, |_| Joint::FREE);
+    let mut solver = Fabrik::new(&skeleton, ids[0], ids[5]).unwrap();
+    (solver.least_squares, solver.max_iterations) = (LeastSquares::Never, 1);
+    let mut pose = Pose::rest(&skeleton);
+    for (i, &id) in ids.iter().enumerate() {
+        pose.set_rotation(id, math::axis_angle(Vec3::new(0.6, 0.0, 0.8), 0.2 + 0.1 * i as f32));
+    }
+    pose.update();
+    for goal in [Vec3::new(0.5, 0.6, 0.1), Vec3::new(-0.7, 0.3, 0.8), Vec3::new(0.1, -0.2, 0.3)] {
+        let mut wanted = places(&pose, &ids);
+        let before = wanted[5].distance(goal.as_dvec3());
+        reference(&mut wanted, goal.as_dvec3());
+        // What is not nearer is not kept.
+        let start = pose.clone();
+        solver.solve(&mut pose, &Goal::at(goal)).unwrap();
+        let nearer = wanted[5].distance(goal.as_dvec3()) < before;
+        let wanted = if nearer { wanted } else { places(&start, &ids) };
+        for (a, b) in places(&pose, &ids).iter().zip(&wanted) {
+            assert!(a.distance(*b) < 2e-6, "{a} is not {b}");
+        }
+    }
+}
+
+#[test]
+fn near_full_stretch_it_ends_instead_of_creeping() {
+    let (skeleton, ids) = row(&[0.1; 10], Vec3::ONE, |_| Joint::FREE);
+    let mut solver = Fabrik::new(&skeleton, ids[0], ids[10]).unwrap();
+    solver.tolerance = 1e-5;
+    let mut pose = Pose::rest(&skeleton);
+    for i in 0..500 {
+        let f = i as f32;
+        let way = Vec3::new((1.7 * f).sin(), (2.3 * f).cos(), (0.9 * f).sin()).normalize();
+        let goal = way * (0.95 + 0.0499 * (0.5 + 0.5 * (3.1 * f).sin()));
+        let report = solver.solve(&mut pose, &Goal::at(goal)).unwrap();
+        assert!(report.position_residual < 1.2e-5 && report.iterations <= 6, "{report:?}");
+    }
+}
+
+#[test]
+fn straight_chains_leave_their_line() {
+    for joint in [Joint::FREE, Joint::cone(Vec3::Y, 1.2, 0.5), Joint::hinge(Vec3::Z, Dof::range(-1.5, 1.5))] {
+        let (skeleton, ids) = row(&[0.1; 10], Vec3::ONE, |_| joint);
+        let mut solver = Fabrik::new(&skeleton, ids[0], ids[10]).unwrap();
+        for i in 1..19 {
+            let mut pose = Pose::rest(&skeleton);
+            let report = solver.solve(&mut pose, &Goal::at(Vec3::Y * (0.05 * i as f32))).unwrap();
+            assert!(report.position_residual < 1.2e-4, "{joint:?} {i} {report:?}");
+            assert!(broken(&pose) < 1e-5);
+        }
+    }
+}
+
+#[test]
+fn rotation_and_place_are_met_by_a_mirrored_and_scaled_arm() {
+    for scale in [Vec3::ONE, Vec3::splat(0.01), Vec3::new(-2.0, 2.0, 2.0)] {
+        let (skeleton, ids) = row(&[0.3; 5], scale, |_| Joint::cone(Vec3::Y, 1.2, 1.0));
+        let chain = Chain::new(&skeleton, ids[0], ids[5]).unwrap();
+        let chain = chain.with_tip_offset(&skeleton, Vec3::new(0.05, 0.1, 0.0)).unwrap();
+        let mut solver = Fabrik::from_chain(&skeleton, chain.clone()).unwrap();
+        let mut wanted = Pose::rest(&skeleton);
+        for (i, &id) in ids.iter().enumerate() {
+            wanted.set_rotation(id, math::axis_angle(Vec3::new(0.8, 0.0, 0.6), 0.5 - 0.1 * i as f32));
+        }
+        wanted.update();
+        let goal = Goal::at(chain.end(&wanted)).with_rotation(wanted.model_rotation(ids[5]));
+        let mut pose = Pose::rest(&skeleton);
+        let report = solver.solve(&mut pose, &goal).unwrap();
+        assert_eq!(report.status, Status::Reached, "{report:?}");
+        let length = chain.length(&pose);
+        assert!(report.position_residual < 1.1e-4 * length && report.rotation_residual < 1.1e-3);
+        assert!(broken(&pose) < 1e-5);
+    }
+}
+
+#[test]
+fn the_root_may_be_given_a_new_place() {
+    let (skeleton, ids) = row(&[0.2; 5], Vec3::ONE, |_| Joint::FREE);
+    let mut solver = Fabrik::new(&skeleton, ids[0], ids[5]).unwrap();
+    solver.root_position = Some(Vec3::new(0.5, 0.1, 0.2));
+    let mut pose = Pose::rest(&skeleton);
+    let report = solver.solve(&mut pose, &Goal::at(Vec3::new(1.0, 0.5, 0.0))).unwrap();
+    assert!(report.position_residual < 1e-4);
+    assert!(pose.position(ids[0]).distance(Vec3::new(0.5, 0.1, 0.2)) < 1e-6);
+}
+
+#[test]
+fn what_it_cannot_honour_is_refused_by_name() {
+    let slider = Joint::FREE.with_slide([Some(Dof::range(0.0, 1.0)), None, None]);
+    let eased = Joint::hinge(Vec3::X, Dof::range(-1.0, 1.0).with_ease(0.3));
+    for joint in [slider, eased] {
+        let (skeleton, ids) = row(&[0.2; 3], Vec3::ONE, |i| if i == 1 { joint } else { Joint::FREE });
+        let error = Fabrik::new(&skeleton, ids[0], ids[3]).unwrap_err();
+        assert!(matches!(&error, ChainSolverError::Joint(u) if u.joint == "1"), "{error}");
+    }
+}
+
+fn any_joint() -> impl Strategy<Value = Joint> {
+    let half = || 0.2f64..2.5;
+    prop_oneof![
+        2 => Just(Joint::FREE),
+        1 => Just(Joint::FIXED),
+        3 => (-2.5f64..0.0, 0.0f64..2.5, 0usize..3)
+            .prop_map(|(a, b, k)| Joint::hinge(Vec3::AXES[k], Dof::range(a, b))),
+        4 => (half(), half(), half(), half(), 0.0f64..2.0)
+            .prop_map(|(a, b, c, d, t)| Joint::ball(Vec3::Y, Vec3::X, [(-a, b), (-c, d)], (-t, t))),
+        1 => (half(), half())
+            .prop_map(|(a, b)| Joint::axes([Some(Dof::range(-a, a)), None, Some(Dof::range(-b, b))])),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 1500, rng_seed: RngSeed::Fixed(20), failure_persistence: None, ..Default::default()
+    })]
+
+    /// Limits hold and lengths stay, however few sweeps it was given; it says truly where the end is, and nothing is worse.
+    #[test]
+    fn limits_hold_after_every_sweep(
+        joints in prop::collection::vec(any_joint(), 1..9),
+        start in prop::collection::vec((-1f32..1.0, -1f32..1.0, -1f32..1.0, -1f32..1.0), 9),
+        goal in (-1f32..1.0, -1f32..1.0, -1f32..1.0),
+        sweeps in 0u32..40,
+        way in 0usize..3,
+        turn in any::<bool>(),
+    ) {
+        let lengths = vec![1.0 / joints.len() as f32; joints.len()];
+        let (skeleton, ids) = row(&lengths, Vec3::ONE, |i| joints[i]);
+        let mut solver = Fabrik::new(&skeleton, ids[0], ids[joints.len()]).unwrap();
+        solver.max_iterations = sweeps;
+        solver.least_squares = [LeastSquares::Never, LeastSquares::WhenSlow, LeastSquares::First][way];
+        let mut pose = Pose::rest(&skeleton);
+        for (&id, &(x, y, z, w)) in ids.iter().zip(&start) {
+            let q = math::normalize(Quat::from_xyzw(x, y, z, w + 0.01));
+            pose.set_rotation(id, skeleton.limits(id).clamp(q));
+        }
+        pose.update();
+        let at = Vec3::new(goal.0, goal.1, goal.2);
+        let q = math::normalize(Quat::from_xyzw(0.3, start[8].0, start[8].1, 0.5));
+        let goal = if turn { Goal::at(at).with_rotation(q) } else { Goal::at(at) };
+        let tip = ids[joints.len()];
+        let before = pose.position(tip).distance(at);
+        let report = solver.solve(&mut pose, &goal).unwrap();
+        prop_assert!(broken(&pose) < 1e-5, "broken by {:e}", broken(&pose));
+        prop_assert!((report.position_residual - pose.position(tip).distance(at)).abs() < 1e-6);
+        if !turn {
+            prop_assert!(report.position_residual < before + 2e-6, "from {before} to {report:?}");
+        }
+        for (t, &length) in ids[1..].iter().zip(&lengths) {
+            prop_assert_eq!(pose.local(*t).translation, Vec3::Y * length);
+        }
+        // Once more: nothing that was met moves.
+        if report.status == Status::Reached {
+            let kept = pose.clone();
+            solver.solve(&mut pose, &goal).unwrap();
+            prop_assert_eq!(pose.locals(), kept.locals());
+        }
+    }
+}

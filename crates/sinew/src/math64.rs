@@ -84,6 +84,15 @@ pub fn round(x: f64) -> f64 {
     if x.abs() < 2_251_799_813_685_248.0 { (x + ROUND) - ROUND } else { x }
 }
 
+/// The natural logarithm.
+#[inline]
+pub fn ln(x: f64) -> f64 {
+    #[cfg(feature = "libm")]
+    return libm::log(x);
+    #[cfg(not(feature = "libm"))]
+    return x.ln();
+}
+
 /// x to the power of y.
 #[inline]
 pub fn powf(x: f64, y: f64) -> f64 {

@@ -1,48 +1,13 @@
 //! Mechanisms: placing them, their Jacobians, and what is told of broken ones. Judged by forward kinematics written here.
 
+mod arms;
+
+use arms::Rigid;
 use proptest::prelude::*;
 use sinew::{
     glam::{DQuat, DVec3},
     mechanism::{JointSpec, LinkId, Mechanism, MechanismError, Mimic, Motion, Placement, ValuesError},
 };
-
-/// A rigid transform as quaternion and vector, by the textbook: nothing here is the engine's.
-#[derive(Clone, Copy)]
-struct Rigid {
-    q: [f64; 4],
-    p: [f64; 3],
-}
-
-impl Rigid {
-    fn turn(axis: [f64; 3], angle: f64) -> Self {
-        let n = axis.iter().map(|c| c * c).sum::<f64>().sqrt();
-        let (s, c) = (0.5 * angle).sin_cos();
-        Self { q: [axis[0] / n * s, axis[1] / n * s, axis[2] / n * s, c], p: [0.0; 3] }
-    }
-
-    fn apply(&self, v: [f64; 3]) -> [f64; 3] {
-        let [x, y, z, w] = self.q;
-        let t = [2.0 * (y * v[2] - z * v[1]), 2.0 * (z * v[0] - x * v[2]), 2.0 * (x * v[1] - y * v[0])];
-        [
-            v[0] + w * t[0] + y * t[2] - z * t[1] + self.p[0],
-            v[1] + w * t[1] + z * t[0] - x * t[2] + self.p[1],
-            v[2] + w * t[2] + x * t[1] - y * t[0] + self.p[2],
-        ]
-    }
-
-    fn then(&self, o: &Rigid) -> Self {
-        let ([ax, ay, az, aw], [bx, by, bz, bw]) = (self.q, o.q);
-        Self {
-            q: [
-                aw * bx + ax * bw + ay * bz - az * by,
-                aw * by - ax * bz + ay * bw + az * bx,
-                aw * bz + ax * by - ay * bx + az * bw,
-                aw * bw - ax * bx - ay * by - az * bz,
-            ],
-            p: self.apply(o.p),
-        }
-    }
-}
 
 /// A joint of a random chain.
 #[derive(Clone, Debug)]

@@ -1,12 +1,37 @@
 //! Joint space: arms, sliders and hard limits, in `f64`, one number a degree of freedom.
 //!
-//! A [`Mechanism`] is a tree of links and joints; [`Mechanism::place`] is its forward kinematics,
-//! [`Mechanism::jacobian`] the geometric Jacobian of any point of it.
+//! - A [`Mechanism`] is a tree of links and joints; [`Mechanism::place`] is its forward kinematics,
+//!   [`Mechanism::jacobian`] the geometric Jacobian of any point of it.
+//! - A [`Goal`] says where a link should be: position, rotation, any of the six directions, looking at a point, relative to
+//!   any other link, with weights and a priority.
+//! - [`Solver`] finds values that reach goals, within limits, from any start; [`Solver::solve_all`] finds every
+//!   configuration. [`Settings::history`] chooses whether answers follow the start or depend on the goals alone.
+//! - [`Wish`]es (a posture, off the limits, manipulability) spend what the goals leave free.
+//! - [`Follower`] goes along a path at a fixed rate, within speeds, without jumps.
+//!
+//! Distances are metres, angles radians, poses relative to the link that a goal names (the root link, unless it says
+//! otherwise). A mechanism has its file's axes: most arms have z up.
 
+mod all;
 mod builder;
+mod descent;
+mod follow;
+mod goal;
 mod model;
+mod normal;
+mod plan;
+mod refine;
+mod report;
+mod secondary;
+mod seeds;
+mod solver;
 
+pub use follow::{FollowReport, Follower, Following};
+pub use goal::{Goal, GoalError, Target};
 pub use model::{
     Dof, JointSpec, LinkId, Mechanism, MechanismBuilder, MechanismError, Mimic, Motion, Placement,
     ValuesError, to_pose,
 };
+pub use report::{History, Report, Settings, SolveError};
+pub use secondary::{Secondary, Wish, WishError};
+pub use solver::Solver;

@@ -308,7 +308,7 @@ impl Mechanism {
 }
 
 /// The determinant of a symmetric matrix that is not negative definite, by elimination with the largest pivot first.
-fn determinant(mut m: [[f64; 6]; 6]) -> f64 {
+pub(super) fn determinant(mut m: [[f64; 6]; 6]) -> f64 {
     let mut product = 1.0;
     for k in 0..6 {
         let pivot = (k..6).fold(k, |best, i| if m[i][i] > m[best][best] { i } else { best });

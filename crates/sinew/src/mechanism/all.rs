@@ -1,0 +1,84 @@
+//! Every configuration that reaches a goal: elbow up and down, wrist flipped, shoulder behind.
+
+use alloc::vec::Vec;
+
+use super::{
+    Goal, SolveError, Solver,
+    descent::End,
+    solver::{LATER, nearest_turn},
+};
+
+/// Two answers nearer than this in every joint (radians; for sliders this share of the radian's length) are one. Runs end
+/// within the tolerance, 1e-6, of an answer; where two branches meet, that may be a thousand times as far along them.
+const SAME: f64 = 0.01;
+
+impl Solver {
+    /// Finds the distinct values that reach the goals, nearest to `start` first, by runs from `start` and from
+    /// [`Settings::max_restarts`](super::Settings::max_restarts) other points; gives how many points that were. Of values whole
+    /// turns apart the one nearest to `start` is listed. An arm of six turning joints has up to sixteen; as the search is
+    /// by sampling, a rarely met one may be missed (the lab counts how many).
+    ///
+    /// An arm with joints to spare has endless many, which is an error. Only goals of the first priority count.
+    pub fn solve_all(
+        &mut self,
+        goals: &[Goal],
+        start: &[f64],
+        found: &mut Vec<Vec<f64>>,
+    ) -> Result<u32, SolveError> {
+        found.clear();
+        self.check(goals, start)?;
+        self.begin(goals, start);
+        let directions: usize =
+            self.aims.iter().map(|a| a.weights.iter().filter(|w| **w > 0.0).count()).sum();
+        let dofs = self.plan.vars.len();
+        if dofs > directions {
+            return Err(SolveError::Redundant { dofs, directions });
+        }
+        self.seeds.begin(&self.plan, &self.aims);
+        let mut points = 0;
+        loop {
+            let until = self.until(LATER);
+            if self.descent.run(&self.plan, &self.aims, &until) == End::Reached {
+                self.keep(start, found);
+            }
+            points += 1;
+            if points > self.settings.max_restarts || self.descent.iterations >= self.settings.max_iterations
+            {
+                break;
+            }
+            self.seeds.take(&mut self.descent.values);
+        }
+        let far = |values: &[f64]| -> f64 {
+            self.plan
+                .vars
+                .iter()
+                .map(|v| (values[v.dof] - start[v.dof]) * (values[v.dof] - start[v.dof]))
+                .sum()
+        };
+        found.sort_by(|a, b| far(a).total_cmp(&far(b)));
+        Ok(points)
+    }
+
+    /// Adds the end of a run, unless it is known.
+    fn keep(&self, start: &[f64], found: &mut Vec<Vec<f64>>) {
+        let mut values = start.to_vec();
+        for (v, var) in self.descent.values.iter().zip(&self.plan.vars) {
+            values[var.dof] = match var.periodic {
+                true => nearest_turn(*v, start[var.dof], var.lower, var.upper),
+                false => *v,
+            };
+        }
+        let same = |other: &Vec<f64>| {
+            self.plan.vars.iter().all(|var| {
+                let mut d = values[var.dof] - other[var.dof];
+                if var.periodic {
+                    d = nearest_turn(d, 0.0, f64::NEG_INFINITY, f64::INFINITY);
+                }
+                d.abs() < if var.slides { SAME * self.plan.length } else { SAME }
+            })
+        };
+        if !found.iter().any(same) {
+            found.push(values);
+        }
+    }
+}

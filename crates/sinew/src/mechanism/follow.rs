@@ -1,0 +1,149 @@
+//! Following a path at a fixed rate.
+
+use alloc::vec::Vec;
+
+use super::{Goal, History, Mechanism, Report, Settings, SolveError, Solver, Wish, descent::End};
+/// Iterations of one step. A path is near, so that two or three are needed; where it is not, the next frame goes on.
+const ITERATIONS: u32 = 12;
+/// Steps for lower priorities and wishes: they go along from frame to frame.
+const REFINE: u32 = 2;
+
+/// Five iterations that leave more than this share of the squared residual change nothing any more.
+const SETTLED: f64 = 1.0 - 1e-6;
+
+/// Whether the mechanism is where the path is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Following {
+    /// Within the tolerances.
+    #[default]
+    OnPath,
+    /// Behind: joints go as fast as they may. With a slower path, or time, it may catch up.
+    Behind,
+    /// The path has left what can be reached from here: no joint is at its greatest speed, and none can bring the goals
+    /// nearer. A limit or a stretched arm stands in the way, or another configuration is needed.
+    OffPath,
+}
+
+/// How one step along a path went.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct FollowReport {
+    /// Where it is.
+    pub following: Following,
+    /// Degrees of freedom that moved as fast as they may.
+    pub at_speed: usize,
+    /// Degrees of freedom that are at a limit.
+    pub at_limit: usize,
+    /// Steps of the solver.
+    pub iterations: u32,
+    /// The largest distance from a goal's position, in metres.
+    pub position_residual: f64,
+    /// The largest angle from a goal's rotation, in radians.
+    pub rotation_residual: f64,
+}
+
+/// Follows goals that move, frame by frame: the differential mode.
+///
+/// Each step may move a degree of freedom by its greatest speed times the time that has passed and no further, so that there
+/// are no jumps, whatever the goals do. Within that box, cut by the limits, it solves as [`Solver`] does, damped where the
+/// arm is near a singular pose, and never restarts. What comes in outside its limits goes back at its greatest speed. All
+/// state is in the values: there is nothing to reset.
+///
+/// ```
+/// use sinew::{glam::DVec3, mechanism::{Follower, Following, Goal, JointSpec, Mechanism, Motion, Settings, Target}};
+/// let mut builder = Mechanism::builder("rail");
+/// builder.link("base");
+/// builder.link("cart");
+/// let slide = JointSpec::new("slide", "base", "cart", Motion::slide(DVec3::X, -1.0, 1.0));
+/// builder.joint(JointSpec { velocity: 0.5, ..slide });
+/// let rail = builder.build()?;
+/// let cart = rail.find_link("cart").unwrap();
+/// let goal = |x| Goal::new(&rail, cart, Target::Position(DVec3::X * x));
+///
+/// let mut follower = Follower::new(&rail, &[goal(0.0)], Settings::default(), 3.0, &[])?;
+/// let mut values = [0.0];
+/// let report = follower.step(&[goal(0.004)], &mut values, 0.01)?;
+/// assert_eq!(report.following, Following::OnPath);
+/// // A goal that leaps is gone after at half a metre a second.
+/// let report = follower.step(&[goal(0.9)], &mut values, 0.01)?;
+/// assert_eq!(report.following, Following::Behind);
+/// assert!((values[0] - 0.009).abs() < 1e-12);
+/// # Ok::<(), Box<dyn core::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Follower {
+    solver: Solver,
+    /// Greatest speed of each variable.
+    speeds: Vec<f64>,
+}
+
+impl Follower {
+    /// A follower of goals for these links. `speed` (radians or metres a second) is for degrees of freedom that have no
+    /// greatest speed of their own. Restarts and history of the settings have no meaning here. A posture or the middle of
+    /// the limits as a wish keeps an arm with joints to spare from drifting as paths repeat.
+    pub fn new(
+        mechanism: &Mechanism,
+        goals: &[Goal],
+        settings: Settings,
+        speed: f64,
+        wishes: &[Wish],
+    ) -> Result<Self, SolveError> {
+        if !(speed.is_finite() && speed > 0.0) {
+            return Err(SolveError::Setting { what: "the speed", range: "finite and above 0", value: speed });
+        }
+        let settings = Settings { max_restarts: 0, history: History::Last, ..settings };
+        let solver = Solver::with_wishes(mechanism, goals, settings, wishes)?;
+        let own = |v: &super::plan::Var| if v.velocity.is_finite() { v.velocity } else { speed };
+        let speeds = solver.plan.vars.iter().map(own).collect();
+        Ok(Self { solver, speeds })
+    }
+
+    /// Goes on towards the goals for `seconds`. `values` is where the mechanism is before, and after.
+    pub fn step(
+        &mut self,
+        goals: &[Goal],
+        values: &mut [f64],
+        seconds: f64,
+    ) -> Result<FollowReport, SolveError> {
+        if !(seconds.is_finite() && seconds >= 0.0) {
+            let range = "finite and at least 0";
+            return Err(SolveError::Setting { what: "the time", range, value: seconds });
+        }
+        let solver = &mut self.solver;
+        solver.check(goals, values)?;
+        solver.begin(goals, values);
+        let descent = &mut solver.descent;
+        for (i, var) in solver.plan.vars.iter().enumerate() {
+            let (at, way) = (values[var.dof], self.speeds[i] * seconds);
+            // What is past a limit has that much to go before the box is within the limits.
+            descent.lower[i] = (at - way).max(var.lower).min(at + way);
+            descent.upper[i] = (at + way).min(var.upper).max(at - way);
+            descent.values[i] = at.max(descent.lower[i]).min(descent.upper[i]);
+        }
+        let until = solver.until((ITERATIONS, SETTLED));
+        let end = solver.descent.run(&solver.plan, &solver.aims, &until);
+        solver.lower_levels(REFINE);
+        let (mut at_speed, mut at_limit) = (0, 0);
+        for (i, var) in solver.plan.vars.iter().enumerate() {
+            let v = solver.descent.values[i];
+            if v <= var.lower || v >= var.upper {
+                at_limit += 1;
+            } else if v <= solver.descent.lower[i] || v >= solver.descent.upper[i] {
+                at_speed += 1;
+            }
+        }
+        let Report { iterations, position_residual, rotation_residual, .. } = solver.finish(end, 0, values);
+        let following = match end {
+            End::Reached => Following::OnPath,
+            // Out of iterations, it is still coming nearer.
+            End::OutOfIterations => Following::Behind,
+            End::Stalled if at_speed > 0 => Following::Behind,
+            End::Stalled => Following::OffPath,
+        };
+        Ok(FollowReport { following, at_speed, at_limit, iterations, position_residual, rotation_residual })
+    }
+
+    /// How far a goal was left by the last step, in metres and radians.
+    pub fn residual(&self, goal: usize) -> (f64, f64) {
+        self.solver.residual(goal)
+    }
+}

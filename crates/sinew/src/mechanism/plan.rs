@@ -1,0 +1,454 @@
+//! What a solver needs of a mechanism for certain goals: the joints that matter, in order, and what moves what.
+
+use alloc::vec::Vec;
+
+use glam::{DAffine3, DMat3, DVec3};
+
+use super::{Goal, LinkId, Mechanism, Target, goal::transform};
+use crate::math64;
+
+/// No joint: the base.
+const BASE: u32 = u32::MAX;
+
+/// A joint that matters. See [`super::model::Moving`].
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PlanJoint {
+    parent: u32,
+    slides: bool,
+    /// Which of the plan's variables places it.
+    var: u32,
+    multiplier: f64,
+    offset: f64,
+    rest: DAffine3,
+}
+
+/// A frame that a goal names, as carried by a joint of the plan.
+#[derive(Clone, Copy, Debug)]
+struct Carried {
+    joint: u32,
+    offset: DAffine3,
+}
+
+#[derive(Clone, Debug)]
+struct PlanGoal {
+    link: LinkId,
+    relative_to: LinkId,
+    priority: u8,
+    tip: Carried,
+    reference: Carried,
+    /// For each joint of the plan, how its motion moves the tip as seen from the reference: 1, 0 or -1.
+    signs: Vec<f64>,
+}
+
+/// One variable: a degree of freedom that the goals depend on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Var {
+    pub dof: usize,
+    pub slides: bool,
+    pub lower: f64,
+    pub upper: f64,
+    pub velocity: f64,
+    /// Whether a whole turn leaves everything where it was: it turns, and so do its followers, a whole number of times.
+    pub periodic: bool,
+}
+
+/// The joints and variables that matter for a list of goals.
+#[derive(Clone, Debug)]
+pub(super) struct Plan {
+    joints: Vec<PlanJoint>,
+    goals: Vec<PlanGoal>,
+    pub vars: Vec<Var>,
+    /// Metres that a radian counts.
+    pub length: f64,
+    /// Whether every joint stands on the one before and has its own variable, in order.
+    serial: bool,
+}
+
+/// Where the joints of a plan are, and the goals' frames.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Frames {
+    joints: Vec<DAffine3>,
+}
+
+/// A goal ready for one solve: its target in the plan's terms.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Aim {
+    pub target: Target,
+    /// The target in the reference's space.
+    pub local: DAffine3,
+    frame: DAffine3,
+    /// Weights of the six directions; the last three times the length of a radian.
+    pub weights: [f64; 6],
+    framed: bool,
+    /// All directions count alike: no need to turn into the target's frame.
+    even: bool,
+}
+
+impl Aim {
+    /// The same without weight.
+    pub fn weightless(&self) -> Self {
+        Self { weights: [0.0; 6], even: true, ..*self }
+    }
+
+    /// The same frame with every direction counting alike, as for a pose.
+    pub fn whole(&self, length: f64) -> Self {
+        let target = Target::Position(DVec3::ZERO);
+        Self { target, weights: [1.0, 1.0, 1.0, length, length, length], even: true, ..*self }
+    }
+}
+
+/// What was found at one goal: the residual in weighted metres, and what it is in metres and radians.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Miss {
+    pub residual: [f64; 6],
+    pub position: f64,
+    pub rotation: f64,
+}
+
+impl Plan {
+    pub fn new(mechanism: &Mechanism, goals: &[Goal]) -> Self {
+        let mut used = alloc::vec![false; mechanism.joints.len()];
+        for goal in goals {
+            mechanism.path(goal.relative_to, goal.link).for_each(|j| used[j] = true);
+        }
+        let mut dof_var = alloc::vec![u32::MAX; mechanism.dofs.len()];
+        let mut vars = Vec::new();
+        let mut joints: Vec<PlanJoint> = Vec::new();
+        // Where each joint of the mechanism is, as carried by the plan's: those left out stand at their zero.
+        let mut carried: Vec<Carried> = Vec::with_capacity(mechanism.joints.len());
+        for (j, joint) in mechanism.joints.iter().enumerate() {
+            let base = Carried { joint: BASE, offset: DAffine3::IDENTITY };
+            let on = joint.parent.map_or(base, |p| carried[p as usize]);
+            let rest = on.offset * joint.rest;
+            if !used[j] {
+                carried.push(Carried { joint: on.joint, offset: rest });
+                continue;
+            }
+            let dof = joint.dof as usize;
+            if dof_var[dof] == u32::MAX {
+                dof_var[dof] = vars.len() as u32;
+                let d = &mechanism.dofs[dof];
+                vars.push(Var {
+                    dof,
+                    slides: d.slides,
+                    lower: d.lower,
+                    upper: d.upper,
+                    velocity: d.velocity,
+                    periodic: true,
+                });
+            }
+            let (multiplier, offset, slides) = (joint.multiplier, joint.offset, joint.slides);
+            vars[dof_var[dof] as usize].periodic &= !slides && math64::round(multiplier) == multiplier;
+            carried.push(Carried { joint: joints.len() as u32, offset: DAffine3::IDENTITY });
+            joints.push(PlanJoint { parent: on.joint, slides, var: dof_var[dof], multiplier, offset, rest });
+        }
+        let place = |link: LinkId| {
+            let link = &mechanism.links[link.index()];
+            let base = Carried { joint: BASE, offset: DAffine3::IDENTITY };
+            let on = link.carrier.map_or(base, |c| carried[c as usize]);
+            Carried { joint: on.joint, offset: on.offset * link.offset }
+        };
+        let above = |c: Carried| {
+            let mut on = alloc::vec![0.0; joints.len()];
+            let mut at = c.joint;
+            while at != BASE {
+                on[at as usize] = 1.0;
+                at = joints[at as usize].parent;
+            }
+            on
+        };
+        let plan_goal = |g: &Goal| {
+            let (tip, reference) = (place(g.link), place(g.relative_to));
+            let signs = above(tip).iter().zip(above(reference)).map(|(t, r)| t - r).collect();
+            PlanGoal { link: g.link, relative_to: g.relative_to, priority: g.priority, tip, reference, signs }
+        };
+        let goals: Vec<PlanGoal> = goals.iter().map(plan_goal).collect();
+        let on_last = |(i, j): (usize, &PlanJoint)| {
+            j.parent == (i as u32).wrapping_sub(1)
+                && j.var == i as u32
+                && j.multiplier == 1.0
+                && j.offset == 0.0
+        };
+        let serial = goals.len() == 1
+            && goals[0].reference.joint == BASE
+            && goals[0].tip.joint == (joints.len() as u32).wrapping_sub(1)
+            && joints.iter().enumerate().all(on_last);
+        let mut plan = Self { joints, goals, vars, length: 1.0, serial };
+        plan.length = plan.radian();
+        plan
+    }
+
+    /// Metres that a radian counts, by the mechanism's size: see [`super::Settings::length`]. On the arms of `lab/arm`
+    /// 0.15 to 0.4 of the length need the same iterations to a tenth.
+    fn radian(&self) -> f64 {
+        let longest = self.longest();
+        // A pure wrist has no length of its own, nor a gantry without ends.
+        if longest > 0.0 && longest.is_finite() { 0.25 * longest } else { 1.0 }
+    }
+
+    /// The longest way from the first joints to a goal's link, all bones in a line and sliders drawn out.
+    fn longest(&self) -> f64 {
+        let mut longest = 0.0f64;
+        let mut reach: Vec<f64> = Vec::with_capacity(self.joints.len());
+        for j in &self.joints {
+            // What lies before the first joint moves nothing.
+            let before = match j.parent {
+                BASE => 0.0,
+                p => reach[p as usize] + j.rest.translation.length(),
+            };
+            let var = &self.vars[j.var as usize];
+            let way = |v: f64| (j.multiplier * v + j.offset).abs();
+            let slide = if j.slides { way(var.lower).max(way(var.upper)) } else { 0.0 };
+            reach.push(before + slide);
+        }
+        for c in self.goals.iter().flat_map(|g| [g.tip, g.reference]).filter(|c| c.joint != BASE) {
+            longest = longest.max(reach[c.joint as usize] + c.offset.translation.length());
+        }
+        longest
+    }
+
+    /// Whether goals are for the links, and of the priorities, that the plan was made for.
+    pub fn fits(&self, goals: &[Goal]) -> bool {
+        let same = |(p, g): (&PlanGoal, &Goal)| {
+            p.link == g.link && p.relative_to == g.relative_to && p.priority == g.priority
+        };
+        self.goals.len() == goals.len() && self.goals.iter().zip(goals).all(same)
+    }
+
+    pub fn frames(&self) -> Frames {
+        Frames { joints: alloc::vec![DAffine3::IDENTITY; self.joints.len()] }
+    }
+
+    /// Makes a goal ready.
+    pub fn aim(&self, goal: &Goal) -> Aim {
+        let l = self.length;
+        let [a, b, c, d, e, f] = goal.weights;
+        let (p, r) = match goal.target {
+            Target::Pose(..) => (1.0, 1.0),
+            Target::Position(_) => (1.0, 0.0),
+            Target::Rotation(_) | Target::LookAt(..) => (0.0, 1.0),
+        };
+        let weights = match goal.target {
+            Target::LookAt(..) => {
+                [0.0, 0.0, 0.0, d.max(e).max(f) * l, d.max(e).max(f) * l, d.max(e).max(f) * l]
+            }
+            _ => [a * p, b * p, c * p, d * r * l, e * r * l, f * r * l],
+        };
+        let even = weights[0] == weights[1]
+            && weights[1] == weights[2]
+            && weights[3] == weights[4]
+            && weights[4] == weights[5];
+        Aim {
+            target: goal.target,
+            local: transform(&goal.target),
+            frame: goal.frame,
+            framed: goal.frame != DAffine3::IDENTITY,
+            weights,
+            even,
+        }
+    }
+
+    /// Forward kinematics.
+    #[inline]
+    pub fn place(&self, values: &[f64], frames: &mut Frames) {
+        let mut last = DAffine3::IDENTITY;
+        let mut before = BASE;
+        for (i, joint) in self.joints.iter().enumerate() {
+            let on = if joint.parent == before && before != BASE {
+                last * joint.rest
+            } else if joint.parent == BASE {
+                joint.rest
+            } else {
+                frames.joints[joint.parent as usize] * joint.rest
+            };
+            last = moved(&on, joint.slides, joint.multiplier * values[joint.var as usize] + joint.offset);
+            frames.joints[i] = last;
+            before = i as u32;
+        }
+    }
+
+    fn carried(&self, frames: &Frames, c: &Carried) -> DAffine3 {
+        if c.joint == BASE { c.offset } else { frames.joints[c.joint as usize] * c.offset }
+    }
+
+    /// How far a goal's frame is from its target.
+    #[inline]
+    pub fn look(&self, goal: usize, aim: &Aim, frames: &Frames) -> Sight {
+        let g = &self.goals[goal];
+        let mut tip = self.carried(frames, &g.tip);
+        if aim.framed {
+            tip *= aim.frame;
+        }
+        let to = self.carried(frames, &g.reference) * aim.local;
+        let w = &aim.weights;
+        if let Target::LookAt(axis, _) = aim.target {
+            return looking(tip, to, axis, w);
+        }
+        let mut linear = to.translation - tip.translation;
+        let mut angular = match w[3] + w[4] + w[5] > 0.0 {
+            true => math64::rotation_vector(&(to.matrix3 * tip.matrix3.transpose())),
+            false => DVec3::ZERO,
+        };
+        if aim.even {
+            let counts = |weight: f64, l: f64| if weight > 0.0 { l } else { 0.0 };
+            let miss = Miss {
+                residual: six(linear * w[0], angular * w[3]),
+                position: counts(w[0], math64::sqrt(linear.length_squared())),
+                rotation: counts(w[3], math64::sqrt(angular.length_squared())),
+            };
+            return Sight { tip, to, miss };
+        }
+        let back = to.matrix3.transpose();
+        (linear, angular) = (back * linear, back * angular);
+        let e = six(linear, angular);
+        let norm = |k: usize| {
+            let part = |i: usize| if w[i] > 0.0 { e[i] * e[i] } else { 0.0 };
+            math64::sqrt(part(k) + part(k + 1) + part(k + 2))
+        };
+        let miss =
+            Miss { residual: core::array::from_fn(|i| e[i] * w[i]), position: norm(0), rotation: norm(3) };
+        Sight { tip, to, miss }
+    }
+
+    /// The columns of a goal's Jacobian, one a variable, in the units of its residual (which a step along the columns makes
+    /// smaller), for variables in units of `scale`.
+    #[inline]
+    pub fn columns(
+        &self,
+        goal: usize,
+        aim: &Aim,
+        frames: &Frames,
+        sight: &Sight,
+        scale: &[f64],
+        columns: &mut [[f64; 6]],
+    ) {
+        let end = sight.tip.translation;
+        let w = &aim.weights;
+        if self.serial && aim.even && !matches!(aim.target, Target::LookAt(..)) {
+            for (((joint, frame), column), s) in
+                self.joints.iter().zip(&frames.joints).zip(columns).zip(scale)
+            {
+                let z = frame.matrix3.z_axis;
+                *column = if joint.slides {
+                    six(z * (w[0] * s), DVec3::ZERO)
+                } else {
+                    six(z.cross(end - frame.translation) * w[0], z * w[3])
+                };
+            }
+            return;
+        }
+        columns.fill([0.0; 6]);
+        let back = sight.to.matrix3.transpose();
+        let signs = &self.goals[goal].signs;
+        for ((joint, frame), sign) in self.joints.iter().zip(&frames.joints).zip(signs) {
+            if *sign == 0.0 {
+                continue;
+            }
+            let var = joint.var as usize;
+            let z = frame.matrix3.z_axis * (sign * joint.multiplier * scale[var]);
+            let (linear, angular) = match joint.slides {
+                true => (z, DVec3::ZERO),
+                false => (z.cross(end - frame.translation), z),
+            };
+            let c = if let Target::LookAt(..) = aim.target {
+                // The direction to the point turns as the origin moves: d x (-v) / r.
+                let (d, r) = (sight.to.matrix3.z_axis, sight.to.translation.x);
+                let turned = angular - d * d.dot(angular);
+                six(DVec3::ZERO, turned + d.cross(linear) / r)
+            } else if aim.even {
+                six(linear, angular)
+            } else {
+                six(back * linear, back * angular)
+            };
+            for k in 0..6 {
+                columns[var][k] += c[k] * w[k];
+            }
+        }
+    }
+
+    /// How far a goal's position is out of reach for certain, in metres: past all bones laid in a line. 0 where that is not
+    /// known.
+    pub fn out_of_reach(&self, aims: &[Aim]) -> f64 {
+        if !self.serial || !matches!(aims[0].target, Target::Pose(..) | Target::Position(_)) {
+            return 0.0;
+        }
+        if !aims[0].even {
+            return 0.0;
+        }
+        let tip = aims[0].frame.translation;
+        let reach = self.longest() + tip.length();
+        let to = self.goals[0].reference.offset * aims[0].local;
+        ((to.translation - self.joints[0].rest.translation).length() - reach).max(0.0)
+    }
+
+    /// How many goals there are.
+    pub fn goals(&self) -> usize {
+        self.goals.len()
+    }
+
+    /// Where a goal's frame is in its reference's space.
+    pub fn seen(&self, goal: usize, aim: &Aim, frames: &Frames) -> DAffine3 {
+        let g = &self.goals[goal];
+        let tip = self.carried(frames, &g.tip) * aim.frame;
+        rigid_inverse(&self.carried(frames, &g.reference)) * tip
+    }
+}
+
+/// What was seen of one goal.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Sight {
+    /// The frame that is to be moved.
+    tip: DAffine3,
+    /// Where it should be. For looking: z is the direction to the point, x of the translation the distance.
+    to: DAffine3,
+    pub miss: Miss,
+}
+
+/// [`Plan::look`] for a frame that should look at a point.
+fn looking(tip: DAffine3, to: DAffine3, axis: DVec3, w: &[f64; 6]) -> Sight {
+    let way = to.translation - tip.translation;
+    // At the point itself every direction is right; far below any tolerance of a length it is not told apart.
+    let distance = math64::sqrt(way.length_squared()).max(1e-9);
+    let from = tip.matrix3 * (axis / math64::sqrt(axis.length_squared()));
+    let d = way / distance;
+    let across = from.cross(d);
+    let (s, c) = (math64::sqrt(across.length_squared()), from.dot(d));
+    let angle = math64::atan2(s, c);
+    let turn = if s > 1e-12 {
+        across * (angle / s)
+    } else if c > 0.0 {
+        across
+    } else {
+        // Straight away from the point: any axis across will do.
+        let e = if d.x.abs() < 0.6 { DVec3::X } else { DVec3::Y };
+        let e = e - d * e.dot(d);
+        e * (angle / math64::sqrt(e.length_squared()))
+    };
+    let mut to = to;
+    to.matrix3.z_axis = d;
+    to.translation = DVec3::new(distance, 0.0, 0.0);
+    let rotation = if w[3] > 0.0 { angle } else { 0.0 };
+    let miss = Miss { residual: six(DVec3::ZERO, turn * w[3]), position: 0.0, rotation };
+    Sight { tip, to, miss }
+}
+
+fn rigid_inverse(t: &DAffine3) -> DAffine3 {
+    let back = t.matrix3.transpose();
+    DAffine3 { matrix3: back, translation: -(back * t.translation) }
+}
+
+/// A frame after its joint's motion along or about its z axis.
+#[inline(always)]
+fn moved(on: &DAffine3, slides: bool, value: f64) -> DAffine3 {
+    let (x, y, z) = (on.matrix3.x_axis, on.matrix3.y_axis, on.matrix3.z_axis);
+    if slides {
+        return DAffine3 { matrix3: on.matrix3, translation: on.translation + z * value };
+    }
+    let (s, c) = math64::sin_cos(value);
+    DAffine3 { matrix3: DMat3::from_cols(x * c + y * s, y * c - x * s, z), translation: on.translation }
+}
+
+#[inline(always)]
+fn six(a: DVec3, b: DVec3) -> [f64; 6] {
+    [a.x, a.y, a.z, b.x, b.y, b.z]
+}

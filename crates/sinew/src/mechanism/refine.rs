@@ -1,0 +1,282 @@
+//! Goals of lower priority, and wishes, within what goals of higher priority leave free.
+//!
+//! A step is built level by level (Baerlocher & Boulic 2004): each level's residual, less what the steps so far do to it,
+//! is solved for in the null space N of the levels above,
+//!
+//!     d += (J N)^T ((J N)(J N)^T + damping)^-1 (e - J d),      N -= (J N)^T ((J N)(J N)^T)^-1 (J N),
+//!
+//! and the wishes' descent goes into what is left of N last. Variables that would pass a limit are set on it and left out, as in
+//! `descent.rs`. Each step is followed by a few iterations of the first level alone, which takes back what the null
+//! space's straight line did to it, and is kept only if no level got worse that stands above one that got better.
+
+use alloc::{vec, vec::Vec};
+
+use super::{
+    descent::{Descent, End, Until},
+    normal::{ROWS, dot, ldl_solve},
+    plan::{Aim, Frames, Plan, Sight},
+    secondary::Objective,
+};
+
+/// A level counts as better or worse from this share of its squared residual on.
+const EQUAL: f64 = 1e-9;
+/// Steps that win less than this share of the last level are not worth more.
+const ENOUGH: f64 = 1e-7;
+/// Damping of the null spaces: beside columns of the length of a radian's, a hundred thousandth of a radian counts as free.
+const RANK: f64 = 1e-10;
+/// Damping of a lower level, as a share of its squared residual; see `descent.rs`.
+const DAMPING: f64 = 0.1;
+
+#[derive(Clone, Debug)]
+pub(super) struct Refine {
+    /// The goals of each level, highest priority first.
+    levels: Vec<Vec<usize>>,
+    pub objective: Objective,
+    /// The aims with all but the first level without weight.
+    first: Vec<Aim>,
+    frames: Frames,
+    sights: Vec<Sight>,
+    /// Columns of a level in the null space, row by row of the level: rows x variables.
+    rows: Vec<f64>,
+    gram: Vec<f64>,
+    y: Vec<f64>,
+    columns: Vec<[f64; ROWS]>,
+    null: Vec<f64>,
+    step: Vec<f64>,
+    slope: Vec<f64>,
+    curve: Vec<f64>,
+    held: Vec<bool>,
+    kept: Vec<f64>,
+    /// Squared residuals by level, then the wishes' number: of what is kept, and of a trial.
+    best: Vec<f64>,
+    trial: Vec<f64>,
+    scale: Vec<f64>,
+}
+
+impl Refine {
+    pub fn new(plan: &Plan, aims: &[Aim], priorities: &[u8], objective: Objective) -> Self {
+        let mut all: Vec<u8> = priorities.to_vec();
+        all.sort_unstable();
+        all.dedup();
+        let of = |p: u8| (0..priorities.len()).filter(|&g| priorities[g] == p).collect();
+        let levels: Vec<Vec<usize>> = all.into_iter().map(of).collect();
+        let n = plan.vars.len();
+        let most = levels.iter().map(Vec::len).max().unwrap_or(0) * ROWS;
+        let count = levels.len();
+        Self {
+            levels,
+            objective,
+            first: aims.to_vec(),
+            frames: plan.frames(),
+            sights: vec![Sight::default(); priorities.len()],
+            rows: vec![0.0; most * n],
+            gram: vec![0.0; most * most],
+            y: vec![0.0; most],
+            columns: vec![[0.0; ROWS]; priorities.len() * n],
+            null: vec![0.0; n * n],
+            step: vec![0.0; n],
+            slope: vec![0.0; n],
+            curve: vec![0.0; n],
+            held: vec![false; n],
+            kept: vec![0.0; n],
+            best: vec![0.0; count + 1],
+            trial: vec![0.0; count + 1],
+            scale: plan.vars.iter().map(|v| if v.slides { plan.length } else { 1.0 }).collect(),
+        }
+    }
+
+    /// Whether there is nothing below the first level.
+    pub fn is_empty(&self) -> bool {
+        self.levels.len() == 1 && self.objective.is_empty()
+    }
+
+    /// The aims as the first level sees them: all others without weight.
+    pub fn first_level(&self, aims: &[Aim], first: &mut [Aim]) {
+        for (goal, (aim, out)) in aims.iter().zip(first).enumerate() {
+            *out = if self.levels[0].contains(&goal) { *aim } else { aim.weightless() };
+        }
+    }
+
+    /// Improves the lower levels from `descent.values`, where a run of the first level ended.
+    /// `until` gives the tolerances of the first level and how many steps are taken at most.
+    pub fn run(&mut self, plan: &Plan, aims: &[Aim], descent: &mut Descent, until: &Until) {
+        let mut first = core::mem::take(&mut self.first);
+        self.first_level(aims, &mut first);
+        self.kept.copy_from_slice(&descent.values);
+        let reached = self.measure(plan, aims, until, &descent.values);
+        core::mem::swap(&mut self.best, &mut self.trial);
+        let mut share = 1.0;
+        for _ in 0..until.iterations {
+            descent.iterations += 1;
+            self.step(plan, aims, descent, share);
+            let restore = Until { iterations: 5, stall: 1.0, ..*until };
+            let end = descent.run(plan, &first, &restore);
+            let _ = self.measure(plan, aims, until, &descent.values);
+            // Where the first level is reached, its squares below the tolerance do not matter.
+            let kept =
+                if reached { end == End::Reached } else { self.trial[0] <= self.best[0] * (1.0 + 1e-6) };
+            if kept && self.better(reached) {
+                let won: f64 = self
+                    .best
+                    .iter()
+                    .zip(&self.trial)
+                    .skip(1)
+                    .map(|(b, t)| (b - t) / b.abs().max(1e-12))
+                    .sum();
+                core::mem::swap(&mut self.best, &mut self.trial);
+                self.kept.copy_from_slice(&descent.values);
+                if won < ENOUGH {
+                    break;
+                }
+                share = (share * 2.0).min(1.0);
+            } else {
+                descent.values.copy_from_slice(&self.kept);
+                share *= 0.25;
+                if share < 1e-4 {
+                    break;
+                }
+            }
+        }
+        descent.values.copy_from_slice(&self.kept);
+        self.first = first;
+    }
+
+    /// Squared residuals by level and the wishes' number, into `trial`; whether the first level is within the tolerances.
+    fn measure(&mut self, plan: &Plan, aims: &[Aim], until: &Until, values: &[f64]) -> bool {
+        plan.place(values, &mut self.frames);
+        for (goal, (aim, sight)) in aims.iter().zip(&mut self.sights).enumerate() {
+            *sight = plan.look(goal, aim, &self.frames);
+        }
+        let cost = |g: &usize| dot(&self.sights[*g].miss.residual, &self.sights[*g].miss.residual);
+        for (out, level) in self.trial.iter_mut().zip(&self.levels) {
+            *out = level.iter().map(cost).sum();
+        }
+        let last = self.levels.len();
+        self.trial[last] = self.objective.at(plan, aims, &self.scale, values);
+        self.levels[0].iter().all(|g| {
+            let miss = self.sights[*g].miss;
+            miss.position <= until.position && miss.rotation <= until.rotation
+        })
+    }
+
+    /// Whether the trial is better than the best: the first level that differs decides.
+    fn better(&self, reached: bool) -> bool {
+        let from = usize::from(reached);
+        for (level, (b, t)) in self.best.iter().zip(&self.trial).enumerate().skip(from) {
+            // Squares of a thousandth of the usual tolerance are noise, whatever share of each other they are.
+            let noise = EQUAL * b.abs() + if level + 1 < self.best.len() { 1e-18 } else { 0.0 };
+            if *t < b - noise {
+                return true;
+            }
+            if *t > b + noise {
+                return false;
+            }
+        }
+        false
+    }
+
+    /// Leaves the kept values plus a step in `descent.values`. `share` of what the lower levels ask for is asked for.
+    fn step(&mut self, plan: &Plan, aims: &[Aim], descent: &mut Descent, share: f64) {
+        let n = self.kept.len();
+        plan.place(&self.kept, &mut self.frames);
+        for (goal, aim) in aims.iter().enumerate() {
+            self.sights[goal] = plan.look(goal, aim, &self.frames);
+            let part = &mut self.columns[goal * n..][..n];
+            plan.columns(goal, aim, &self.frames, &self.sights[goal], &self.scale, part);
+        }
+        self.objective.descent(plan, aims, &self.scale, &self.kept, &mut self.slope, &mut self.curve);
+        self.held.fill(false);
+        self.step.fill(0.0);
+        for _ in 0..4 {
+            self.solve(share);
+            let mut met = false;
+            for i in 0..n {
+                let to = self.kept[i] + self.step[i] * self.scale[i];
+                let inside = to.max(descent.lower[i]).min(descent.upper[i]);
+                descent.values[i] = inside;
+                if inside != to && !self.held[i] {
+                    self.held[i] = true;
+                    self.step[i] = (inside - self.kept[i]) / self.scale[i];
+                    met = true;
+                }
+            }
+            if !met {
+                break;
+            }
+        }
+    }
+
+    /// One step through all levels, with what is held kept at its step.
+    fn solve(&mut self, share: f64) {
+        let n = self.step.len();
+        self.null.fill(0.0);
+        for i in 0..n {
+            if !self.held[i] {
+                self.null[i * n + i] = 1.0;
+                self.step[i] = 0.0;
+            }
+        }
+        for level in 0..self.levels.len() {
+            let m = self.levels[level].len() * ROWS;
+            // (J N), and the residual less what is done to it already.
+            for (a, &goal) in self.levels[level].iter().enumerate() {
+                let columns = &self.columns[goal * n..][..n];
+                for r in 0..ROWS {
+                    let row = &mut self.rows[(a * ROWS + r) * n..][..n];
+                    row.fill(0.0);
+                    let mut left = self.sights[goal].miss.residual[r] * if level == 0 { 1.0 } else { share };
+                    for (j, c) in columns.iter().enumerate() {
+                        left -= c[r] * self.step[j];
+                        if c[r] != 0.0 {
+                            for (cell, null) in row.iter_mut().zip(&self.null[j * n..][..n]) {
+                                *cell += c[r] * null;
+                            }
+                        }
+                    }
+                    self.y[a * ROWS + r] = left;
+                }
+            }
+            let damping = RANK + if level == 0 { 0.0 } else { DAMPING * self.best[level] };
+            self.form(m, n);
+            ldl_solve(&mut self.gram[..m * m], &mut self.y[..m], damping);
+            for r in 0..m {
+                for (s, cell) in self.step.iter_mut().zip(&self.rows[r * n..][..n]) {
+                    *s += cell * self.y[r];
+                }
+            }
+            // N -= (J N)^T G^-1 (J N), a column of N at a time.
+            for j in 0..n {
+                if self.held[j] {
+                    continue;
+                }
+                self.form(m, n);
+                for r in 0..m {
+                    self.y[r] = self.rows[r * n + j];
+                }
+                ldl_solve(&mut self.gram[..m * m], &mut self.y[..m], RANK);
+                for i in 0..n {
+                    let sum: f64 = (0..m).map(|r| self.rows[r * n + i] * self.y[r]).sum();
+                    self.null[i * n + j] -= sum;
+                }
+            }
+        }
+        // The wishes, each variable as far as its curvature says, in what is left.
+        let most = self.curve.iter().copied().fold(0.0, f64::max);
+        if most > 0.0 {
+            for i in (0..n).filter(|&i| !self.held[i]) {
+                let sum: f64 = (0..n).map(|j| self.null[i * n + j] * self.slope[j]).sum();
+                self.step[i] += share * sum / most;
+            }
+        }
+    }
+
+    /// The lower triangle of (J N)(J N)^T.
+    fn form(&mut self, m: usize, n: usize) {
+        for i in 0..m {
+            for j in 0..=i {
+                let (a, b) = (&self.rows[i * n..][..n], &self.rows[j * n..][..n]);
+                self.gram[i * m + j] = a.iter().zip(b).map(|(a, b)| a * b).sum();
+            }
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! Where to start again: a fixed sequence of points that fills the limits evenly, nearest to the goal first.
+//!
+//! The points are a Kronecker sequence, `frac(shift + k a)`, with `a = (1/g, 1/g^2, ...)` for the root g of
+//! `g^(n + 1) = g + 1`, the golden ratio's counterpart in n dimensions (Roberts 2018). It has no period, every beginning of it
+//! is spread evenly, and it needs no table. Where the goals' frames are at the first points is worked out once, so that a
+//! solve can begin its restarts where the arm is already near: an arm of six or seven joints then needs one restart where
+//! points in the sequence's own order need three to five.
+
+use alloc::{vec, vec::Vec};
+use core::f64::consts::TAU;
+
+use glam::DAffine3;
+
+use super::{
+    Target,
+    plan::{Aim, Frames, Plan, Var},
+};
+use crate::math64;
+
+/// Points whose places are known beforehand. With 64, an arm of seven joints needs a fifth more iterations; with 1024
+/// a tenth fewer, and the search for the nearest takes what that saves.
+const KNOWN: usize = 256;
+
+/// A frame as twelve numbers whose squared distances are, nearly, those of the residual.
+type Spot = [f32; 12];
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub(super) struct Seeds {
+    /// a of the sequence.
+    rates: Vec<f64>,
+    shift: Vec<f64>,
+    /// The range of each variable that points are taken from.
+    ranges: Vec<(f64, f64)>,
+    /// The known points, one after another, and the frames of the goals there.
+    known: Vec<f64>,
+    spots: Vec<Spot>,
+    /// How far each known point is from the goals; infinite for those that were taken.
+    far: Vec<f32>,
+    /// The next point past the known ones.
+    next: usize,
+}
+
+/// The root of g^(n + 1) = g + 1.
+fn ratio(n: usize) -> f64 {
+    // The map is a contraction: 60 rounds leave nothing to gain in any dimension.
+    (0..60).fold(1.5, |g, _| math64::powf(1.0 + g, 1.0 / (n as f64 + 1.0)))
+}
+
+/// A number in \[0, 1) for each seed and dimension (splitmix64); a half for seed 0.
+fn shift(seed: u64, dimension: usize) -> f64 {
+    if seed == 0 {
+        return 0.5;
+    }
+    let mut z = seed.wrapping_add((dimension as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
+}
+
+/// The range that points are taken from: the limits; one turn of what turns further; the arm's own size for sliders without
+/// an end.
+fn range(var: &Var, length: f64) -> (f64, f64) {
+    let widest = if var.slides { 8.0 * length } else { TAU };
+    if var.upper - var.lower <= widest {
+        return (var.lower, var.upper);
+    }
+    let low = (-0.5 * widest).max(var.lower).min(var.upper - widest);
+    (low, low + widest)
+}
+
+impl Seeds {
+    pub fn new(plan: &Plan, aims: &[Aim], frames: &mut Frames, seed: u64) -> Self {
+        let n = plan.vars.len();
+        let g = ratio(n);
+        let mut rate = 1.0;
+        let rates = (0..n).map(|_| {
+            rate /= g;
+            rate
+        });
+        let mut seeds = Self {
+            rates: rates.collect(),
+            shift: (0..n).map(|i| shift(seed, i)).collect(),
+            ranges: plan.vars.iter().map(|v| range(v, plan.length)).collect(),
+            known: Vec::with_capacity(KNOWN * n),
+            spots: Vec::with_capacity(KNOWN * aims.len()),
+            far: vec![0.0; KNOWN],
+            next: KNOWN,
+        };
+        let mut point = vec![0.0; n];
+        for k in 0..KNOWN {
+            seeds.point(k, &mut point);
+            seeds.known.extend_from_slice(&point);
+            plan.place(&point, frames);
+            for (goal, aim) in aims.iter().enumerate() {
+                seeds.spots.push(spot(&plan.seen(goal, aim, frames), plan.length));
+            }
+        }
+        seeds
+    }
+
+    /// A point of the sequence.
+    fn point(&self, k: usize, values: &mut [f64]) {
+        for (i, v) in values.iter_mut().enumerate() {
+            let u = self.shift[i] + self.rates[i] * (k as f64 + 1.0);
+            let u = u - (u as u64) as f64;
+            let (low, high) = self.ranges[i];
+            // The product may round past the end.
+            *v = (low + (high - low) * u).min(high);
+        }
+    }
+
+    /// Begins a solve: every point may be taken again.
+    pub fn begin(&mut self, plan: &Plan, aims: &[Aim]) {
+        self.next = KNOWN;
+        self.far.fill(0.0);
+        for (goal, aim) in aims.iter().enumerate() {
+            // Where an axis looks is not in a spot.
+            if matches!(aim.target, Target::LookAt(..)) {
+                continue;
+            }
+            let to = spot(&aim.local, plan.length);
+            let mean = |k: usize| (aim.weights[k] + aim.weights[k + 1] + aim.weights[k + 2]) as f32 / 3.0;
+            // The weights of rotations hold the radian's length already, as spots do.
+            let (p, r) = (mean(0), mean(3) / plan.length as f32);
+            let (p, r) = (p * p, r * r);
+            for (far, spot) in self.far.iter_mut().zip(self.spots.iter().skip(goal).step_by(aims.len())) {
+                let part = |k: usize| (spot[k] - to[k]) * (spot[k] - to[k]);
+                let turned = (part(3) + part(4) + part(5))
+                    + (part(6) + part(7) + part(8))
+                    + (part(9) + part(10) + part(11));
+                *far += p * (part(0) + part(1) + part(2)) + r * turned;
+            }
+        }
+    }
+
+    /// The next point to start from.
+    pub fn take(&mut self, values: &mut [f64]) {
+        let mut at = 0;
+        for (i, far) in self.far.iter().enumerate() {
+            if *far < self.far[at] {
+                at = i;
+            }
+        }
+        if self.far[at] < f32::INFINITY {
+            self.far[at] = f32::INFINITY;
+            let n = values.len();
+            values.copy_from_slice(&self.known[at * n..][..n]);
+        } else {
+            self.point(self.next, values);
+            self.next += 1;
+        }
+    }
+}
+
+fn spot(frame: &DAffine3, length: f64) -> Spot {
+    let m = frame.matrix3;
+    // The columns of two rotations at an angle of a small a differ by a square of 2 a^2 in all.
+    let turn = length * core::f64::consts::FRAC_1_SQRT_2;
+    let mut spot = [0.0; 12];
+    for (k, (v, s)) in [(frame.translation, 1.0), (m.x_axis, turn), (m.y_axis, turn), (m.z_axis, turn)]
+        .into_iter()
+        .enumerate()
+    {
+        for j in 0..3 {
+            spot[3 * k + j] = (v[j] * s) as f32;
+        }
+    }
+    spot
+}
+
+#[cfg(test)]
+mod tests {
+    use core::f64::consts::PI;
+
+    use super::*;
+
+    #[test]
+    fn the_ratio_of_one_dimension_is_the_golden_one() {
+        assert!((ratio(1) - 1.618_033_988_749_895).abs() < 1e-15);
+        for n in 1..40 {
+            let g = ratio(n);
+            assert!((math64::powf(g, n as f64 + 1.0) - g - 1.0).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn ranges_are_within_limits_and_one_turn_wide() {
+        let var = |slides, lower, upper| Var { dof: 0, slides, lower, upper, velocity: 1.0, periodic: false };
+        let inf = f64::INFINITY;
+        assert_eq!(range(&var(false, -3.9, 0.8), 1.0), (-3.9, 0.8));
+        assert_eq!(range(&var(false, -inf, inf), 1.0), (-PI, PI));
+        assert_eq!(range(&var(false, -TAU, TAU), 1.0), (-PI, PI));
+        assert_eq!(range(&var(false, 2.0, 9.0), 1.0), (2.0, 2.0 + TAU));
+        assert_eq!(range(&var(false, -inf, -4.0), 1.0), (-4.0 - TAU, -4.0));
+        assert_eq!(range(&var(true, -inf, inf), 0.25), (-1.0, 1.0));
+        assert_eq!(range(&var(true, 0.5, inf), 0.25), (0.5, 2.5));
+    }
+}

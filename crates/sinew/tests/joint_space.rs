@@ -1,0 +1,613 @@
+//! The solver of joint space, judged by forward kinematics by the textbook.
+
+mod arms;
+
+use arms::{Arm, Random, apart};
+use sinew::{
+    Status,
+    glam::{DAffine3, DMat3, DQuat, DVec3},
+    mechanism::{
+        Goal, GoalError, History, JointSpec, Mechanism, Motion, Settings, SolveError, Solver, Target,
+        ValuesError,
+    },
+};
+
+fn solver(arm: &Arm, target: Target, settings: Settings) -> (Solver, Goal) {
+    let goal = Goal::new(&arm.mechanism, arm.tip, target);
+    (Solver::new(&arm.mechanism, &[goal], settings).unwrap(), goal)
+}
+
+const ANYWHERE: Target = Target::Pose(DVec3::ZERO, DQuat::IDENTITY);
+
+fn arms() -> [(&'static str, Arm); 4] {
+    [("seven", Arm::seven()), ("six", Arm::six()), ("sliding", Arm::sliding()), ("snake", Arm::snake())]
+}
+
+#[test]
+fn every_pose_that_can_be_reached_is_within_limits() {
+    for (name, arm) in arms() {
+        let (mut solver, goal) = solver(&arm, ANYWHERE, Settings::default());
+        let mut random = Random(1);
+        for i in 0..300 {
+            let pose = arm.tip(&arm.draw(&mut random));
+            let mut values = arm.draw(&mut random);
+            let goal = Goal { target: Target::Pose(pose.0, pose.1), ..goal };
+            let report = solver.solve(&[goal], &mut values).unwrap();
+            assert_eq!(report.status, Status::Reached, "{name} {i}");
+            assert!(arm.within(&values), "{name} {i}: {values:?}");
+            let (metres, radians) = apart(arm.tip(&values), pose);
+            assert!(metres <= 1.001e-6 && radians <= 1.001e-6, "{name} {i}: {metres} {radians}");
+            // What it says is what it left.
+            assert!((report.position_residual - metres).abs() < 1e-12, "{name} {i}");
+            assert!((report.rotation_residual - radians).abs() < 1e-12, "{name} {i}");
+        }
+    }
+}
+
+#[test]
+fn a_near_start_gets_a_near_answer_without_restarts() {
+    for (name, arm) in arms() {
+        let (mut solver, goal) = solver(&arm, ANYWHERE, Settings::default());
+        let mut random = Random(2);
+        let mut strayed = 0;
+        for _ in 0..300 {
+            let known = arm.draw(&mut random);
+            let start: Vec<f64> = known.iter().map(|v| v + 0.04 * (random.next() - 0.5)).collect();
+            let pose = arm.tip(&known);
+            let mut values = start.clone();
+            let goal = Goal { target: Target::Pose(pose.0, pose.1), ..goal };
+            let report = solver.solve(&[goal], &mut values).unwrap();
+            assert_eq!(report.status, Status::Reached, "{name}");
+            let far = |v: &[f64]| v.iter().zip(&start).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt();
+            strayed += usize::from(report.restarts > 0 || far(&values) > 1.5 * far(&known));
+        }
+        assert!(strayed <= 1, "{name}: {strayed}");
+    }
+}
+
+#[test]
+fn the_same_input_gives_the_same_bits() {
+    let arm = Arm::seven();
+    let (mut first, goal) = solver(&arm, ANYWHERE, Settings::default());
+    let mut random = Random(3);
+    for i in 0..100 {
+        let pose = arm.tip(&arm.draw(&mut random));
+        let start = arm.draw(&mut random);
+        let goal = Goal { target: Target::Pose(pose.0, pose.1), ..goal };
+        // A new solver for each: nothing of earlier solves may be left in the old one.
+        let mut second = solver(&arm, ANYWHERE, Settings::default()).0;
+        let [mut a, mut b] = [start.clone(), start];
+        let (r, s) = (first.solve(&[goal], &mut a).unwrap(), second.solve(&[goal], &mut b).unwrap());
+        assert_eq!(r, s);
+        assert!(a.iter().zip(&b).all(|(a, b)| a.to_bits() == b.to_bits()), "{i}");
+    }
+}
+
+#[test]
+fn out_of_reach_is_said_and_the_arm_stretches_towards_it() {
+    let arm = Arm::planar(3, 0.5, 2.0);
+    let (mut solver, goal) = solver(&arm, Target::Position(DVec3::new(2.0, 0.0, 0.0)), Settings::default());
+    for start in [[0.3, -0.2, 0.4], [2.0, 2.0, 2.0], [0.0; 3]] {
+        let mut values = start.to_vec();
+        let report = solver.solve(&[goal], &mut values).unwrap();
+        assert!(matches!(report.status, Status::Unreachable { by } if (by - 0.5).abs() < 1e-6), "{report:?}");
+        // The nearest point is straight ahead; the slope there is flat, so that angles are less exact than the distance.
+        assert!((report.position_residual - 0.5).abs() < 1e-6, "{report:?}");
+        assert!(arm.within(&values));
+    }
+    // Above the plane that the arm moves in, though within its length: the nearest point is right below.
+    let goal = Goal { target: Target::Position(DVec3::new(0.4, 0.3, 0.3)), ..goal };
+    let report = solver.solve(&[goal], &mut [0.1, 0.2, 0.3]).unwrap();
+    assert_eq!(report.status, Status::Stalled);
+    assert!((report.position_residual - 0.3).abs() < 1e-6);
+}
+
+#[test]
+fn the_objective_never_grows_however_few_iterations_there_are() {
+    for (name, arm) in arms() {
+        let mut random = Random(4);
+        for iterations in [0, 1, 2, 3, 7, 30] {
+            let settings = Settings { max_iterations: iterations, length: Some(0.3), ..Settings::default() };
+            let (mut solver, goal) = solver(&arm, ANYWHERE, settings);
+            for _ in 0..20 {
+                let pose = arm.tip(&arm.draw(&mut random));
+                let start = arm.draw(&mut random);
+                let mut values = start.clone();
+                let goal = Goal { target: Target::Pose(pose.0, pose.1), ..goal };
+                let report = solver.solve(&[goal], &mut values).unwrap();
+                let objective = |v: &[f64]| {
+                    let (m, r) = apart(arm.tip(v), pose);
+                    m * m + 0.09 * r * r
+                };
+                assert!(objective(&values) <= objective(&start) + 1e-12, "{name} {iterations}");
+                assert!(arm.within(&values) && report.iterations <= iterations, "{name} {iterations}");
+                if iterations == 0 {
+                    assert_eq!(values, start);
+                    assert_eq!(report.status, Status::OutOfIterations);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn values_outside_their_limits_come_back_inside_and_others_stay() {
+    let arm = Arm::seven();
+    let mut random = Random(5);
+    let pose = arm.tip(&arm.draw(&mut random));
+    let (mut solver, goal) = solver(&arm, Target::Pose(pose.0, pose.1), Settings::default());
+    let mut values = vec![9.0, -9.0, 100.0, 5.0, 0.0, -7.0, 3.0];
+    assert_eq!(solver.solve(&[goal], &mut values).unwrap().status, Status::Reached);
+    assert!(arm.within(&values));
+    // A goal for the third link leaves the joints above it alone, and what lies outside there too.
+    let link = arm.mechanism.find_link("l3").unwrap();
+    let goal = Goal::new(&arm.mechanism, link, Target::Rotation(DQuat::from_rotation_z(0.4)));
+    let mut solver = Solver::new(&arm.mechanism, &[goal], Settings::default()).unwrap();
+    let mut values = vec![0.1, 0.2, 0.3, 5.0, 0.7, -9.0, 0.2];
+    assert_eq!(solver.solve(&[goal], &mut values).unwrap().status, Status::Reached);
+    assert_eq!(values[3..], [5.0, 0.7, -9.0, 0.2]);
+    assert_eq!(solver.dofs().collect::<Vec<_>>(), [0, 1, 2]);
+}
+
+#[test]
+fn bad_goals_and_values_are_named_and_nothing_is_changed() {
+    let arm = Arm::seven();
+    let (mut solver, goal) = solver(&arm, ANYWHERE, Settings::default());
+    let start = arm.mechanism.rest();
+    let mut refused = |goal: Goal, values: &[f64]| {
+        let mut v = values.to_vec();
+        let error = solver.solve(&[goal], &mut v).unwrap_err();
+        assert!(v.iter().zip(values).all(|(a, b)| a.to_bits() == b.to_bits()));
+        error
+    };
+    let nan = DVec3::new(0.0, f64::NAN, 0.0);
+    let with = |target| Goal { target, ..goal };
+    let is = |e: &SolveError, text: &str| assert_eq!(e.to_string(), text);
+    is(
+        &refused(with(Target::Position(nan)), &start),
+        "the position of the goal for link `tip` is not finite: [0, NaN, 0]",
+    );
+    let zero = DQuat::from_xyzw(0.0, 0.0, 0.0, 0.0);
+    is(
+        &refused(with(Target::Rotation(zero)), &start),
+        "the rotation of the goal for link `tip` is not a unit quaternion: [0, 0, 0, 0]",
+    );
+    let nan_turn = DQuat::from_xyzw(0.0, f64::NAN, 0.0, 1.0);
+    assert!(matches!(
+        refused(with(Target::Pose(DVec3::ZERO, nan_turn)), &start),
+        SolveError::Goal(GoalError::NotUnit { .. })
+    ));
+    is(
+        &refused(with(Target::LookAt(DVec3::ZERO, DVec3::X)), &start),
+        "the axis of the goal for link `tip` has no direction: [0, 0, 0]",
+    );
+    is(
+        &refused(goal.weighted([1.0, 1.0, -1.0, 1.0, 1.0, 1.0]), &start),
+        "weight 2 of the goal for link `tip` must be finite and at least 0, not -1",
+    );
+    let scaled = DAffine3::from_scale(DVec3::splat(2.0));
+    assert!(matches!(refused(goal.of_frame(scaled), &start), SolveError::Goal(GoalError::NotRigid { .. })));
+    assert_eq!(refused(goal, &start[1..]), SolveError::Values(ValuesError::Count { given: 6, wanted: 7 }));
+    let mut broken = start.clone();
+    broken[2] = f64::NAN;
+    is(&refused(goal, &broken), "the value of joint `j2` is not finite: NaN");
+    let other = Goal { link: arm.mechanism.find_link("l2").unwrap(), ..goal };
+    assert_eq!(refused(other, &start), SolveError::OtherLinks);
+    // When the solver is made.
+    let make =
+        |goals: &[Goal], settings| Solver::new(&arm.mechanism, goals, settings).map(|_| ()).unwrap_err();
+    assert_eq!(make(&[], Settings::default()), SolveError::NoGoal);
+    let still = Goal { link: arm.mechanism.root(), ..goal };
+    is(&make(&[still], Settings::default()), "no joint moves link `l0` relative to link `l0`");
+    let settings = Settings { rotation_tolerance: -1.0, ..Settings::default() };
+    is(&make(&[goal], settings), "the rotation tolerance must be finite and above 0, not -1");
+}
+
+#[test]
+fn directions_without_weight_are_free() {
+    let arm = Arm::six();
+    let mut random = Random(6);
+    for _ in 0..50 {
+        let pose = arm.tip(&arm.draw(&mut random));
+        let mut values = arm.draw(&mut random);
+        // Everything but the turn about the tip's own z.
+        let weights = [1.0, 1.0, 1.0, 1.0, 1.0, 0.0];
+        let goal = Goal::new(&arm.mechanism, arm.tip, Target::Pose(pose.0, pose.1)).weighted(weights);
+        let mut solver = Solver::new(&arm.mechanism, &[goal], Settings::default()).unwrap();
+        assert_eq!(solver.solve(&[goal], &mut values).unwrap().status, Status::Reached);
+        let tip = arm.tip(&values);
+        assert!(tip.0.distance(pose.0) < 2e-6);
+        assert!((tip.1 * DVec3::Z).distance(pose.1 * DVec3::Z) < 2e-6);
+        // Height alone.
+        let goal = Goal::new(&arm.mechanism, arm.tip, Target::Position(pose.0))
+            .weighted([0.0, 0.0, 1.0, 0.0, 0.0, 0.0]);
+        let mut solver = Solver::new(&arm.mechanism, &[goal], Settings::default()).unwrap();
+        let mut values = arm.draw(&mut random);
+        assert_eq!(solver.solve(&[goal], &mut values).unwrap().status, Status::Reached);
+        assert!((arm.tip(&values).0.z - pose.0.z).abs() < 2e-6);
+    }
+}
+
+#[test]
+fn an_axis_looks_at_a_point() {
+    let arm = Arm::seven();
+    let mut random = Random(7);
+    for _ in 0..50 {
+        // A point that the axis looked at once, so that limits allow it.
+        let tip = arm.tip(&arm.draw(&mut random));
+        let axis = DVec3::new(0.0, 0.6, -0.8);
+        let point = tip.0 + tip.1 * axis * 0.7;
+        let mut values = arm.draw(&mut random);
+        let goal = Goal::new(&arm.mechanism, arm.tip, Target::LookAt(axis * 3.0, point));
+        let mut solver = Solver::new(&arm.mechanism, &[goal], Settings::default()).unwrap();
+        let report = solver.solve(&[goal], &mut values).unwrap();
+        assert_eq!(report.status, Status::Reached);
+        let (at, turned) = arm.tip(&values);
+        assert!((turned * axis).cross((point - at).normalize()).length() < 2e-6);
+        assert!((turned * axis).dot(point - at) > 0.0 && arm.within(&values));
+    }
+}
+
+/// A trunk that turns and bends, with two arms of three joints.
+fn trunk() -> Mechanism {
+    let mut b = Mechanism::builder("trunk");
+    let mut joint = |name: &str, parent: &str, child: &str, axis: DVec3, at: DVec3| {
+        b.link(child);
+        let spec = JointSpec::new(name, parent, child, Motion::turn(axis, -2.0, 2.0));
+        b.joint(JointSpec { translation: at, ..spec });
+    };
+    joint("yaw", "base", "waist", DVec3::Y, DVec3::Y);
+    joint("bend", "waist", "chest", DVec3::X, DVec3::ZERO);
+    for (side, s) in [("l", 1.0), ("r", -1.0)] {
+        let name = |n: &str| format!("{n}_{side}");
+        joint(&name("lift"), "chest", &name("a"), DVec3::Z, DVec3::new(0.2 * s, 0.4, 0.0));
+        joint(&name("swing"), &name("a"), &name("b"), DVec3::Y, DVec3::ZERO);
+        joint(&name("elbow"), &name("b"), &name("c"), DVec3::Y, DVec3::X * (0.3 * s));
+        joint(&name("wrist"), &name("c"), &name("hand"), DVec3::X, DVec3::X * (0.3 * s));
+    }
+    b.link("base");
+    b.build().unwrap()
+}
+
+#[test]
+fn two_hands_share_a_trunk() {
+    let m = trunk();
+    let hands = ["hand_l", "hand_r"].map(|n| m.find_link(n).unwrap());
+    let mut random = Random(8);
+    let mut placement = sinew::mechanism::Placement::new(&m);
+    let goals = hands.map(|h| Goal::new(&m, h, Target::Position(DVec3::ZERO)));
+    let mut solver = Solver::new(&m, &goals, Settings::default()).unwrap();
+    for _ in 0..100 {
+        let known: Vec<f64> = m.dofs().iter().map(|_| 3.0 * random.next() - 1.5).collect();
+        m.place(&known, &mut placement).unwrap();
+        let at = |p: &sinew::mechanism::Placement, l| m.link_transform(p, l).translation;
+        let wanted = hands.map(|h| at(&placement, h));
+        let goals = [0, 1].map(|i| Goal { target: Target::Position(wanted[i]), ..goals[i] });
+        let mut values: Vec<f64> = m.dofs().iter().map(|_| 3.0 * random.next() - 1.5).collect();
+        let report = solver.solve(&goals, &mut values).unwrap();
+        assert_eq!(report.status, Status::Reached);
+        m.place(&values, &mut placement).unwrap();
+        for (hand, wanted) in hands.into_iter().zip(wanted) {
+            assert!(at(&placement, hand).distance(wanted) < 2e-6);
+        }
+        assert!(values.iter().all(|v| v.abs() <= 2.0));
+        assert!(solver.residual(1).0 <= 1e-6);
+    }
+}
+
+#[test]
+fn a_goal_in_another_links_space_closes_a_loop() {
+    // One hand holds what the other holds: the left hand's frame as seen from the right one.
+    let m = trunk();
+    let [l, r] = ["hand_l", "hand_r"].map(|n| m.find_link(n).unwrap());
+    let mut placement = sinew::mechanism::Placement::new(&m);
+    let mut random = Random(9);
+    let target = |p: DVec3| Target::Pose(p, DQuat::IDENTITY);
+    let free = [1.0, 1.0, 1.0, 0.0, 0.0, 0.0];
+    let goal = Goal::new(&m, l, target(DVec3::ZERO)).relative_to(r).weighted(free);
+    let mut solver = Solver::new(&m, &[goal], Settings::default()).unwrap();
+    // The trunk moves both hands alike: it is no part of it.
+    assert!(solver.dofs().all(|d| !["yaw", "bend"].contains(&m.dofs()[d].name.as_str())));
+    for _ in 0..50 {
+        let known: Vec<f64> = m.dofs().iter().map(|_| 3.0 * random.next() - 1.5).collect();
+        m.place(&known, &mut placement).unwrap();
+        let seen = |p: &_| m.link_transform(p, r).inverse() * m.link_transform(p, l);
+        let wanted = seen(&placement).translation;
+        let mut values: Vec<f64> = m.dofs().iter().map(|_| 3.0 * random.next() - 1.5).collect();
+        let before = values.clone();
+        let report = solver.solve(&[Goal { target: target(wanted), ..goal }], &mut values).unwrap();
+        assert_eq!(report.status, Status::Reached);
+        m.place(&values, &mut placement).unwrap();
+        assert!(seen(&placement).translation.distance(wanted) < 2e-6);
+        assert_eq!(values[..2], before[..2]);
+    }
+}
+
+#[test]
+fn a_frame_of_the_link_is_what_is_placed() {
+    let arm = Arm::seven();
+    let mut random = Random(10);
+    let tool = DAffine3::from_mat3_translation(DMat3::from_rotation_x(0.7), DVec3::new(0.1, 0.0, 0.2));
+    let (position, rotation) = arm.tip(&arm.draw(&mut random));
+    let wanted = DAffine3::from_rotation_translation(rotation, position) * tool;
+    let target = Target::Pose(wanted.translation, DQuat::from_mat3(&wanted.matrix3));
+    let goal = Goal::new(&arm.mechanism, arm.tip, target).of_frame(tool);
+    let mut solver = Solver::new(&arm.mechanism, &[goal], Settings::default()).unwrap();
+    let mut values = arm.mechanism.rest();
+    assert_eq!(solver.solve(&[goal], &mut values).unwrap().status, Status::Reached);
+    let (metres, radians) = apart(arm.tip(&values), (position, rotation));
+    assert!(metres < 5e-6 && radians < 2e-6, "{metres} {radians}");
+}
+
+#[test]
+fn without_history_the_answer_is_the_goals_alone() {
+    let arm = Arm::seven();
+    let mut random = Random(11);
+    let settings = Settings { history: History::None, ..Settings::default() };
+    let (mut solver, goal) = solver(&arm, ANYWHERE, settings);
+    for _ in 0..50 {
+        let pose = arm.tip(&arm.draw(&mut random));
+        let goal = Goal { target: Target::Pose(pose.0, pose.1), ..goal };
+        let mut answers = [arm.draw(&mut random), arm.draw(&mut random)];
+        answers.iter_mut().for_each(|v| assert!(solver.solve(&[goal], v).is_ok()));
+        assert_eq!(answers[0], answers[1]);
+    }
+}
+
+#[test]
+fn angles_come_back_at_the_nearest_turn() {
+    let z = [0.0, 0.0, 1.0];
+    let step = |at| arms::Step([at, 0.0, 0.0], z, false, f64::NEG_INFINITY, f64::INFINITY);
+    let arm = Arm::new(vec![step(0.0), step(0.4), step(0.3)], [0.1, 0.0, 0.0]);
+    let mut random = Random(12);
+    let weights = [1.0, 1.0, 0.0, 0.0, 0.0, 1.0];
+    let goal = Goal::new(&arm.mechanism, arm.tip, ANYWHERE).weighted(weights);
+    let mut solver = Solver::new(&arm.mechanism, &[goal], Settings::default()).unwrap();
+    for _ in 0..100 {
+        let mut draw = |w: f64| -> Vec<f64> { (0..3).map(|_| w * (random.next() - 0.5)).collect() };
+        let pose = arm.tip(&draw(6.0));
+        let start = draw(200.0);
+        let mut values = start.clone();
+        let goal = Goal { target: Target::Pose(pose.0, pose.1), ..goal };
+        assert_eq!(solver.solve(&[goal], &mut values).unwrap().status, Status::Reached);
+        for (v, s) in values.iter().zip(&start) {
+            assert!((v - s).abs() <= core::f64::consts::PI + 1e-9, "{v} {s}");
+        }
+        let (metres, radians) = apart(arm.tip(&values), pose);
+        assert!(metres < 2e-6 && radians < 2e-6);
+    }
+}
+
+#[test]
+fn all_configurations_are_found() {
+    // A planar arm of two bones: elbow to either side. With the elbow's range on one side, one.
+    let arm = Arm::planar(2, 0.5, 3.0);
+    let weights = [1.0, 1.0, 0.0, 0.0, 0.0, 0.0];
+    let goal =
+        Goal::new(&arm.mechanism, arm.tip, Target::Position(DVec3::new(0.3, 0.5, 0.0))).weighted(weights);
+    let mut solver = Solver::new(&arm.mechanism, &[goal], Settings::default()).unwrap();
+    let mut found = Vec::new();
+    solver.solve_all(&[goal], &[0.0, 0.5], &mut found).unwrap();
+    assert_eq!(found.len(), 2);
+    assert!(found[0][1] > 0.0 && (found[0][1] + found[1][1]).abs() < 1e-5);
+    // Law of cosines.
+    let cos = (0.34 - 0.5) / 0.5;
+    assert!((found[0][1].cos() - cos).abs() < 1e-5);
+    // An arm with a joint to spare has no end of them.
+    let arm = Arm::seven();
+    let (mut solver, goal) = self::solver(&arm, ANYWHERE, Settings::default());
+    let error = solver.solve_all(&[goal], &arm.mechanism.rest(), &mut found).unwrap_err();
+    assert_eq!(error, SolveError::Redundant { dofs: 7, directions: 6 });
+    assert!(found.is_empty());
+}
+
+#[test]
+fn mimics_move_with_what_they_follow() {
+    // A gripper whose fingers close on each other, on a wrist.
+    let mut b = Mechanism::builder("gripper");
+    for l in ["base", "palm", "left", "right"] {
+        b.link(l);
+    }
+    b.joint(JointSpec::new("roll", "base", "palm", Motion::turn(DVec3::Z, -3.0, 3.0)));
+    b.joint(JointSpec::new("left", "palm", "left", Motion::slide(DVec3::X, 0.0, 0.04)));
+    let mimic = sinew::mechanism::Mimic { joint: "left".into(), multiplier: 1.0, offset: 0.0 };
+    let right = JointSpec::new("right", "palm", "right", Motion::slide(DVec3::NEG_X, 0.0, 0.05));
+    b.joint(JointSpec { mimic: Some(mimic), ..right });
+    let m = b.build().unwrap();
+    let right = m.find_link("right").unwrap();
+    let wanted = DVec3::new(-0.03 * 0.5f64.cos(), -0.03 * 0.5f64.sin(), 0.0);
+    let goal = Goal::new(&m, right, Target::Position(wanted));
+    let mut solver = Solver::new(&m, &[goal], Settings::default()).unwrap();
+    let mut values = m.rest();
+    assert_eq!(solver.solve(&[goal], &mut values).unwrap().status, Status::Reached);
+    assert!((values[0] - 0.5).abs() < 1e-4 && (values[1] - 0.03).abs() < 2e-6, "{values:?}");
+}
+
+#[test]
+fn lower_priorities_get_what_is_left() {
+    // Four bones in the plane: the tip first, then the second joint's place as near as it can be.
+    let arm = Arm::planar(4, 0.5, 2.5);
+    let m = &arm.mechanism;
+    let elbow = m.find_link("l2").unwrap();
+    let flat = [1.0, 1.0, 0.0, 0.0, 0.0, 0.0];
+    let wanted = [DVec3::new(1.2, 0.3, 0.0), DVec3::new(-0.2, 0.9, 0.0)];
+    let first = Goal::new(m, arm.tip, Target::Position(wanted[0])).weighted(flat);
+    let second = Goal::new(m, elbow, Target::Position(wanted[1])).weighted(flat).at_priority(1);
+    let mut solver = Solver::new(m, &[first, second], Settings::default()).unwrap();
+    let mut values = vec![0.4, -0.3, 0.5, -0.2];
+    let report = solver.solve(&[first, second], &mut values).unwrap();
+    assert_eq!(report.status, Status::Reached);
+    assert!(arm.tip(&values).0.distance(wanted[0]) < 2e-6);
+    let at = |v: &[f64]| {
+        // The elbow (the end of the first bone, where the second joint is) by trigonometry.
+        DVec3::new(0.5 * v[0].cos(), 0.5 * v[0].sin(), 0.0)
+    };
+    // The elbow of the first bone can go anywhere on its circle that leaves the tip within the other three bones.
+    let mut best = f64::INFINITY;
+    for i in 0..200_000 {
+        let a = -2.5 + 5.0 * f64::from(i) / 200_000.0;
+        let e = DVec3::new(0.5 * a.cos(), 0.5 * a.sin(), 0.0);
+        if e.distance(wanted[0]) <= 1.5 {
+            best = best.min(e.distance(wanted[1]));
+        }
+    }
+    let got = at(&values).distance(wanted[1]);
+    assert!(got < best + 1e-3, "{got} {best}");
+}
+
+#[test]
+fn wishes_are_served_while_goals_hold() {
+    use sinew::mechanism::{Placement, Secondary, Wish};
+    let arm = Arm::seven();
+    let m = &arm.mechanism;
+    let mut random = Random(20);
+    let rest = m.rest();
+    let spread = |v: &[f64]| -> f64 {
+        m.dofs()
+            .iter()
+            .zip(v)
+            .map(|(d, v)| ((2.0 * v - d.lower - d.upper) / (d.upper - d.lower)).powi(2))
+            .sum()
+    };
+    let measure = |v: &[f64]| {
+        let mut placement = Placement::new(m);
+        m.place(v, &mut placement).unwrap();
+        m.manipulability(&placement, arm.tip, DVec3::ZERO, 0.3)
+    };
+    let posture = |v: &[f64]| -> f64 { v.iter().zip(&rest).map(|(a, b)| (a - b) * (a - b)).sum() };
+    let (mut better, mut count) = ([0; 3], 0);
+    for _ in 0..40 {
+        let pose = arm.tip(&arm.draw(&mut random));
+        let start = arm.draw(&mut random);
+        let goal = Goal::new(m, arm.tip, Target::Pose(pose.0, pose.1));
+        let settings = Settings { length: Some(0.3), ..Settings::default() };
+        let solve = |wishes: &[Wish]| {
+            let mut values = start.clone();
+            let mut solver = Solver::with_wishes(m, &[goal], settings, wishes).unwrap();
+            let report = solver.solve(&[goal], &mut values).unwrap();
+            assert_eq!(report.status, Status::Reached);
+            let (metres, radians) = apart(arm.tip(&values), pose);
+            assert!(metres <= 1.001e-6 && radians <= 1.001e-6 && arm.within(&values));
+            values
+        };
+        let plain = solve(&[]);
+        let wish = |what| solve(&[Wish { what, weight: 1.0 }]);
+        let off = wish(Secondary::OffLimits);
+        let free = wish(Secondary::Manipulability(0));
+        let near = wish(Secondary::Posture(rest.clone()));
+        // Never worse, and mostly better: a joint to spare can be spent.
+        assert!(spread(&off) <= spread(&plain) + 1e-9);
+        assert!(measure(&free) >= measure(&plain) - 1e-9);
+        assert!(posture(&near) <= posture(&plain) + 1e-9);
+        better[0] += usize::from(spread(&off) < spread(&plain) - 1e-3);
+        better[1] += usize::from(measure(&free) > measure(&plain) * 1.01);
+        better[2] += usize::from(posture(&near) < posture(&plain) - 1e-3);
+        count += 1;
+        // At its best the wish's slope is across the goal: a step along the arm's own free motion wins nothing.
+        if spread(&off) < spread(&plain) - 1e-3 {
+            let again = {
+                let mut values = off.clone();
+                let wishes = [Wish { what: Secondary::OffLimits, weight: 1.0 }];
+                Solver::with_wishes(m, &[goal], settings, &wishes)
+                    .unwrap()
+                    .solve(&[goal], &mut values)
+                    .unwrap();
+                values
+            };
+            assert!(spread(&again) >= spread(&off) - 1e-3, "{} {}", spread(&again), spread(&off));
+        }
+    }
+    assert!(better.iter().all(|b| *b >= count * 8 / 10), "{better:?} of {count}");
+}
+
+#[test]
+fn a_follower_keeps_to_its_speeds_and_says_when_it_cannot() {
+    use sinew::mechanism::{Follower, Following};
+    let arm = Arm::seven();
+    let m = &arm.mechanism;
+    let mut values = vec![0.3, 0.4, 0.2, -1.5, 0.1, 1.2, 0.3];
+    let start = arm.tip(&values);
+    let goal = |p, r| Goal::new(m, arm.tip, Target::Pose(p, r));
+    let mut follower = Follower::new(m, &[goal(start.0, start.1)], Settings::default(), 1.0, &[]).unwrap();
+    let dt = 0.01;
+    let mut step = |values: &mut Vec<f64>, p: DVec3| {
+        let before = values.clone();
+        let report = follower.step(&[goal(p, start.1)], values, dt).unwrap();
+        for (a, b) in values.iter().zip(&before) {
+            // The arms of these tests turn at 2 rad/s at most.
+            assert!((a - b).abs() <= 2.0 * dt + 1e-12);
+        }
+        assert!(arm.within(values));
+        report
+    };
+    // Round a circle at 0.1 m/s, twice.
+    for i in 0..1200 {
+        let a = f64::from(i) * 0.01;
+        let p = start.0 + DVec3::new(0.0, 0.1 * a.sin(), 0.1 * (a.cos() - 1.0));
+        let report = step(&mut values, p);
+        assert_eq!(report.following, Following::OnPath, "{i} {report:?}");
+        assert!(arm.tip(&values).0.distance(p) < 2e-6 && report.iterations <= 4);
+    }
+    // A goal that leaps is caught up with at the joints' speeds.
+    let p = start.0 + DVec3::new(-0.05, 0.1, -0.15);
+    let mut frames = 0;
+    loop {
+        frames += 1;
+        match step(&mut values, p).following {
+            Following::OnPath => break,
+            other => assert_eq!(other, Following::Behind),
+        }
+        assert!(frames < 100);
+    }
+    assert!(frames > 3);
+    for _ in 0..100 {
+        step(&mut values, start.0);
+    }
+    // Straight out of reach: behind as long as joints move, then off the path, and no trembling there.
+    let mut last = Vec::new();
+    let mut states = Vec::new();
+    for i in 0..600 {
+        let p = start.0 + DVec3::new(1.0, 0.0, 0.3) * (f64::from(i) * 0.005).min(1.5);
+        let report = step(&mut values, p);
+        if states.last() != Some(&report.following) {
+            states.push(report.following);
+        }
+        if i == 598 {
+            last = values.clone();
+        }
+    }
+    assert_eq!(states.first(), Some(&Following::OnPath));
+    assert_eq!(states.last(), Some(&Following::OffPath));
+    let moved = values.iter().zip(&last).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+    assert!(moved < 1e-4, "{moved}");
+}
+
+#[test]
+fn a_follower_with_a_posture_does_not_drift() {
+    use sinew::mechanism::{Follower, Following, Secondary, Wish};
+    let arm = Arm::seven();
+    let m = &arm.mechanism;
+    let start = vec![0.3, 0.4, 0.2, -1.5, 0.1, 1.2, 0.3];
+    let pose = arm.tip(&start);
+    let round = |wishes: &[Wish]| {
+        let goal = |p| Goal::new(m, arm.tip, Target::Pose(p, pose.1));
+        let mut follower = Follower::new(m, &[goal(pose.0)], Settings::default(), 1.0, wishes).unwrap();
+        let mut values = start.clone();
+        let mut ends = Vec::new();
+        for i in 0..=4000 {
+            let a = f64::from(i) * core::f64::consts::TAU / 800.0;
+            let p = pose.0 + DVec3::new(0.05 * a.sin(), 0.12 * a.sin(), 0.12 * (a.cos() - 1.0));
+            let report = follower.step(&[goal(p)], &mut values, 0.01).unwrap();
+            assert_eq!(report.following, Following::OnPath);
+            if i % 800 == 0 {
+                ends.push(values.clone());
+            }
+        }
+        let far = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        // From the end of the second round on, an arm that is held by its posture repeats itself.
+        far(&ends[5], &ends[3])
+    };
+    let wishes = [Wish { what: Secondary::Posture(start.clone()), weight: 1.0 }];
+    let held = round(&wishes);
+    assert!(held < 1e-3, "{held}");
+}

@@ -1,0 +1,104 @@
+//! All configurations of an arm that has a closed form, beside `rs-opw-kinematics` (Brandstötter and others 2014).
+
+use std::{f64::consts::PI, time::Instant};
+
+use glam::{DQuat, DVec3};
+use rs_opw_kinematics::{
+    kinematic_traits::{Kinematics, Pose},
+    kinematics_impl::OPWKinematics,
+    parameters::opw_kinematics::Parameters,
+};
+use sinew::mechanism::{Goal, JointSpec, Mechanism, Motion, Settings, Solver, Target};
+
+use crate::random::Random;
+
+/// The arm of the peer's parameters: base to shoulder, two links, a spherical wrist.
+fn arm(p: &Parameters) -> Result<Mechanism, sinew::mechanism::MechanismError> {
+    let mut b = Mechanism::builder("opw");
+    (0..7).for_each(|i| b.link(format!("l{i}")));
+    let at = [
+        DVec3::new(0.0, 0.0, p.c1),
+        DVec3::new(p.a1, p.b, 0.0),
+        DVec3::new(0.0, 0.0, p.c2),
+        DVec3::new(p.a2, 0.0, p.c3),
+        DVec3::ZERO,
+        DVec3::ZERO,
+    ];
+    let axes = [DVec3::Z, DVec3::Y, DVec3::Y, DVec3::Z, DVec3::Y, DVec3::Z];
+    for i in 0..6 {
+        let sign = f64::from(p.sign_corrections[i]);
+        let motion = Motion::turn(axes[i] * sign, -PI, PI);
+        let spec = JointSpec::new(format!("j{}", i + 1), format!("l{i}"), format!("l{}", i + 1), motion);
+        // The peer subtracts the offset of a joint from its angle.
+        let rotation = DQuat::from_axis_angle(axes[i], -p.offsets[i]);
+        b.joint(JointSpec { translation: at[i], rotation, ..spec });
+    }
+    b.link("tool");
+    let tool = JointSpec::new("tool", "l6", "tool", Motion::Fixed);
+    b.joint(JointSpec { translation: DVec3::Z * p.c4, ..tool });
+    b.build()
+}
+
+fn error(a: &Pose, b: &Pose) -> f64 {
+    (a.translation - b.translation).length() + 2.0 * (1.0 - a.rotation.dot(b.rotation).abs()).max(0.0).sqrt()
+}
+
+/// Times and counts; false where an answer of ours does not reach its pose.
+pub fn compare(count: usize, seed: u64) -> Result<bool, String> {
+    let count = count.min(300);
+    let parameters = Parameters::irb2400_10();
+    let peer = OPWKinematics::new(parameters);
+    let arm = arm(&parameters).map_err(|e| e.to_string())?;
+    let tool = arm.find_link("tool").ok_or("the arm has a tool")?;
+    // Its vectors are of another version of glam.
+    let goal = |p: &Pose| {
+        let (at, turn) = (p.translation.to_array(), p.rotation.to_array());
+        Goal::new(&arm, tool, Target::Pose(DVec3::from_array(at), DQuat::from_array(turn)))
+    };
+    let mut random = Random(seed);
+    let mut solver: Option<Solver> = None;
+    let (mut theirs, mut ours, mut missed, mut wrong) = (0, 0, 0, 0);
+    let (mut their_time, mut our_time, mut one_time) = (0.0, 0.0, 0.0);
+    let mut found = Vec::new();
+    let turned = |a: f64, b: f64| {
+        let d = (a - b).rem_euclid(2.0 * PI);
+        d.min(2.0 * PI - d)
+    };
+    for _ in 0..count {
+        let joints: [f64; 6] = std::array::from_fn(|_| random.within(-PI, PI));
+        let pose = peer.forward(&joints);
+        let goal = goal(&pose);
+        let begin = Instant::now();
+        let closed = peer.inverse(&pose);
+        their_time += begin.elapsed().as_secs_f64() * 1e6;
+        if solver.is_none() {
+            solver = Some(Solver::new(&arm, &[goal], Settings::default()).map_err(|e| e.to_string())?);
+        }
+        let Some(solver) = &mut solver else { continue };
+        let begin = Instant::now();
+        solver.solve_all(&[goal], &[0.0; 6], &mut found).map_err(|e| e.to_string())?;
+        our_time += begin.elapsed().as_secs_f64() * 1e6;
+        let mut values = vec![0.0; 6];
+        let begin = Instant::now();
+        solver.solve(&[goal], &mut values).map_err(|e| e.to_string())?;
+        one_time += begin.elapsed().as_secs_f64() * 1e6;
+        for values in found.iter().chain([&values]) {
+            let at: [f64; 6] = std::array::from_fn(|i| values[i]);
+            wrong += usize::from(error(&peer.forward(&at), &pose) > 1e-5);
+        }
+        theirs += closed.len();
+        ours += found.len();
+        let known = |c: &[f64; 6]| found.iter().any(|f| (0..6).all(|i| turned(f[i], c[i]) < 0.05));
+        missed += closed.iter().filter(|c| !known(c)).count();
+    }
+    let n = count as f64;
+    println!(
+        "\nall configurations of an ABB IRB 2400 (closed form), {count} poses\n  rs-opw-kinematics: {:.2} a pose in {:.1} us\n  sinew, all: {:.2} a pose in {:.1} us, {missed} of theirs missed; one: {:.1} us; answers that do not reach by their kinematics: {wrong}",
+        theirs as f64 / n,
+        their_time / n,
+        ours as f64 / n,
+        our_time / n,
+        one_time / n
+    );
+    Ok(wrong == 0)
+}

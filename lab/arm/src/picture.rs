@@ -1,0 +1,11 @@
+//! The command's own canvas, so that the lab's pictures have its look and need no font of the system.
+#![allow(dead_code)]
+
+#[path = "../../../crates/sinew-cli/src/picture/canvas.rs"]
+pub mod canvas;
+#[path = "../../../crates/sinew-cli/src/picture/font.rs"]
+mod font;
+#[path = "../../../crates/sinew-cli/src/picture/png.rs"]
+mod png;
+#[path = "../../../crates/sinew-cli/src/picture/svg.rs"]
+mod svg;

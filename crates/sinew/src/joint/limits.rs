@@ -349,12 +349,7 @@ impl Limits {
             }
             Turn::Axes { axes, spans } => {
                 // All three angles, those of axes that do not turn too: these are held where they came in.
-                let all = euler::angles(*axes, own);
-                let other = euler::other(all);
-                let differences = |c: [f32; 3]| [0, 1, 2].map(|n| wrap(c[n] - spans[n].centre));
-                let out = |d: [f32; 3]| (0..3).map(|n| spans[n].excess(d[n])).fold(0.0, f32::max);
-                let (d, o) = (differences(all), differences(other));
-                let d = if out(o) < out(d) { o } else { d };
+                let d = all_angles(own, *axes, spans);
                 for n in 0..3 {
                     if spans[n].low < spans[n].high {
                         spans[n] = spans[n].widened(d[n]);
@@ -382,16 +377,41 @@ impl Limits {
         if weight >= 1.0 {
             return to;
         }
-        if matches!(self.turn, Turn::Free) {
-            return math::slerp(from, to, weight);
-        }
-        let (a, b) = (self.inside(from), self.inside(to));
-        let free = self.unlimited();
-        let c = [0, 1, 2].map(|n| {
-            let way = b[n] - a[n];
-            a[n] + weight * if free[n] { wrap(way) } else { way }
-        });
-        self.rotation(c)
+        let between = |a: f32, b: f32, round: bool| a + weight * if round { wrap(b - a) } else { b - a };
+        let (a, b) = (self.own(from), self.own(to));
+        let own = match &self.turn {
+            Turn::Free | Turn::Fixed(_) => return math::slerp(from, to, weight),
+            // The tilt that came in, or is left, goes straight as a swing does.
+            Turn::Hinge { axis, span, .. } => {
+                let x = math::perpendicular(*axis, Vec3::ZERO);
+                let frame = Mat3::from_cols(x, axis.cross(x), *axis);
+                let (a, b) = (split(a, &frame), split(b, &frame));
+                let d = between(wrap(a.twist - span.centre), wrap(b.twist - span.centre), span.is_free());
+                let s = [0, 1].map(|n| between(a.swing[n], b.swing[n], false));
+                join(s, span.centre + d, &frame)
+            }
+            Turn::Ball { frame, twist, .. } => {
+                let (a, b) = (split(a, frame), split(b, frame));
+                let d = between(wrap(a.twist - twist.centre), wrap(b.twist - twist.centre), twist.is_free());
+                let s = [0, 1].map(|n| between(a.swing[n], b.swing[n], false));
+                join(s, twist.centre + d, frame)
+            }
+            Turn::Axes { axes, spans } => {
+                // Angles within the limits where the rotation is; else those of all three axes, so that one that should not
+                // turn and did goes straight back.
+                let of = |local: Quat, own: Quat| {
+                    if self.is_within(local) {
+                        clamp_angles(own, *axes, spans)
+                    } else {
+                        all_angles(own, *axes, spans)
+                    }
+                };
+                let (a, b) = (of(from, a), of(to, b));
+                let c = [0, 1, 2].map(|n| spans[n].centre + between(a[n], b[n], spans[n].is_free()));
+                euler::rotation(*axes, c)
+            }
+        };
+        self.local(own)
     }
 
     /// Where the joint gets from one local rotation (within the limits) when a step to another is wanted (anywhere): each
@@ -456,16 +476,6 @@ impl Limits {
         matches!(self.turn, Turn::Ball { .. }) && n < 2
     }
 
-    /// Which coordinates go round without limit.
-    fn unlimited(&self) -> [bool; 3] {
-        match &self.turn {
-            Turn::Free | Turn::Fixed(_) => [false; 3],
-            Turn::Hinge { span, .. } => [span.is_free(), false, false],
-            Turn::Ball { twist, .. } => [false, false, twist.is_free()],
-            Turn::Axes { spans, .. } => spans.map(|s| s.is_free()),
-        }
-    }
-
     /// The local rotation to bend towards where nothing else tells the way: preferred values where there are any, and
     /// elsewhere the value nearest to 0 that is within the limits. None where no coordinate prefers any.
     pub fn preferred(&self) -> Option<Quat> {
@@ -519,6 +529,19 @@ impl Limits {
         for n in 0..3 {
             if let Some(span) = self.slide[n].span {
                 moved[n] = span.centre + span.clamp(at[n] - span.centre) - was[n];
+            }
+        }
+        incoming + math::rotate(self.rest, moved)
+    }
+
+    /// The translation that has slid to `value` along one axis and, along the other axes that slide, stands where
+    /// `translation` does; across them it is `incoming` to the last digit, however often it slides.
+    pub fn slide_to(&self, incoming: Vec3, translation: Vec3, axis: usize, value: f32) -> Vec3 {
+        let (was, at) = (self.slide_of(incoming), self.slide_of(translation));
+        let mut moved = Vec3::ZERO;
+        for n in 0..3 {
+            if self.slide[n].span.is_some() {
+                moved[n] = if n == axis { value } else { at[n] } - was[n];
             }
         }
         incoming + math::rotate(self.rest, moved)
@@ -612,19 +635,24 @@ fn within(e: &Ellipse, slack: f32, s: [f32; 2]) -> [f32; 2] {
     [n[0] + k * way[0], n[1] + k * way[1]]
 }
 
-/// Differences from the ranges' middles of the angles about three axes: of the two sets that give the rotation the one
-/// that is less outside, with axes that do not turn at their value.
-fn angles(own: Quat, axes: [usize; 3], spans: &[Span; 3]) -> [f32; 3] {
-    let held = spans.map(|s| (s.low >= s.high).then_some(s.centre + s.low));
+/// Differences from the ranges' middles of the angles about three axes, whether they turn or not: of the two sets that give
+/// the rotation the one that is less outside.
+fn all_angles(own: Quat, axes: [usize; 3], spans: &[Span; 3]) -> [f32; 3] {
     let differences = |c: [f32; 3]| [0, 1, 2].map(|n| wrap(c[n] - spans[n].centre));
     let out = |d: [f32; 3]| (0..3).map(|n| spans[n].excess(d[n])).fold(0.0, f32::max);
-    let all = euler::nearest(axes, own, held);
-    let d = differences(all);
-    if held != [None; 3] {
-        return d;
-    }
-    let other = differences(euler::other(all));
+    let all = euler::angles(axes, own);
+    let (d, other) = (differences(all), differences(euler::other(all)));
     if out(other) < out(d) { other } else { d }
+}
+
+/// The same with axes that do not turn at their value.
+fn angles(own: Quat, axes: [usize; 3], spans: &[Span; 3]) -> [f32; 3] {
+    let held = spans.map(|s| (s.low >= s.high).then_some(s.centre + s.low));
+    if held == [None; 3] {
+        return all_angles(own, axes, spans);
+    }
+    let all = euler::nearest(axes, own, held);
+    [0, 1, 2].map(|n| wrap(all[n] - spans[n].centre))
 }
 
 /// The same clamped: the angle that is furthest outside is put at its end, the nearest others are found anew, and so on,

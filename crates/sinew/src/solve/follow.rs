@@ -119,7 +119,9 @@ impl Follow {
         let leading =
             |pose: &Pose, chain: &Chain| if leads_tip { chain.end(pose) } else { pose.position(root) };
         let off = math::sqrt((leading(pose, chain) - place).length_squared());
-        if off > self.links.rounding && self.weight > 0.0 {
+        // Nearer than f32 holds the places, or a millionth of the chain, it is there.
+        let near = 4.0 * self.links.rounding + 4e-7 * place.abs().max_element() + 1e-6 * self.links.length();
+        if off > near && self.weight > 0.0 {
             let (to, _) = self.links.inside(place, None);
             check::finite("the place in the frame of the root's parent", to)?;
             self.walk();

@@ -277,6 +277,18 @@ impl<S: Sweep> Run<'_, S> {
                 status = self.descend(&mut ask, left, &mut report);
             }
         }
+        // No more is missing than there would be had it come in within its limits.
+        let links = &mut self.on.links;
+        if links.outside && self.settings.root_position.is_none() && self.settings.base_direction.is_none() {
+            let left = links.measure(&ask);
+            // What is met within the tolerance stays as it is.
+            let cost = if ask.met(left) { 0.0 } else { ask.cost(left) };
+            links.keep(&mut self.on.best);
+            links.put_within();
+            if ask.cost(links.measure(&ask)) >= cost {
+                links.put(&self.on.best);
+            }
+        }
         report.status = if by > ask.near { Status::Unreachable { by } } else { status };
         report
     }

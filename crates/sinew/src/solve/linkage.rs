@@ -38,6 +38,10 @@ pub(crate) struct Link {
     /// Size of the seat's units in metres.
     pub unit: f32,
     came: (Quat, Vec3),
+    /// The translation that slides count from: what came in, or where the root was put.
+    base: Vec3,
+    /// What came in, put within the limits.
+    within: (Quat, Vec3),
 }
 
 /// The links from root to tip, without a heap allocation after construction.
@@ -49,10 +53,19 @@ pub(crate) struct Linkage {
     above: Affine3,
     /// What forward kinematics in f32 makes of the end's place, in metres.
     pub rounding: f32,
+    /// Whether any joint came in outside its limits.
+    pub outside: bool,
 }
 
 /// What forward kinematics in f32 makes of a place, as a part of [`Pose::extent`]; see the limb's.
 const UNCERTAIN: f32 = 3e-7;
+
+impl Link {
+    /// Slides to a value along an axis; see [`Limits::slide_to`].
+    pub fn slide_to(&mut self, axis: usize, value: f32) {
+        self.offset = self.limits.slide_to(self.base, self.offset, axis, value);
+    }
+}
 
 impl Linkage {
     pub fn new(skeleton: &Skeleton, chain: Chain) -> Self {
@@ -65,9 +78,11 @@ impl Linkage {
             turn: Quat::IDENTITY,
             unit: 1.0,
             came: (Quat::IDENTITY, Vec3::ZERO),
+            base: Vec3::ZERO,
+            within: (Quat::IDENTITY, Vec3::ZERO),
         };
         let links = chain.joints().iter().map(link).collect();
-        Self { chain, links, above: Affine3::IDENTITY, rounding: 0.0 }
+        Self { chain, links, above: Affine3::IDENTITY, rounding: 0.0, outside: false }
     }
 
     pub fn chain(&self) -> &Chain {
@@ -81,13 +96,20 @@ impl Linkage {
         let skeleton = pose.skeleton();
         self.above = pose.parent_model(self.chain.root());
         let mut unit = math::uniform_scale(&self.above.matrix3).abs();
+        self.outside = false;
         for (link, &joint) in self.links.iter_mut().zip(self.chain.joints()) {
             let local = pose.local(joint);
             link.rotation = local.rotation;
             link.offset = local.translation;
             link.scale = local.scale;
             link.came = (local.rotation, local.translation);
-            link.limits = skeleton.limits(joint).relaxed(local);
+            link.base = local.translation;
+            let limits = skeleton.limits(joint);
+            link.within =
+                (limits.clamp(local.rotation), limits.clamp_slide(local.translation, local.translation));
+            self.outside |= link.within != link.came;
+            // What came in within its limits has them as they are.
+            link.limits = if link.within == link.came { *limits } else { limits.relaxed(local) };
             link.unit = unit;
             unit *= local.scale.x.abs();
         }
@@ -99,6 +121,7 @@ impl Linkage {
     pub fn reset(&mut self) {
         for link in &mut self.links {
             (link.rotation, link.offset) = link.came;
+            link.base = link.offset;
         }
     }
 
@@ -118,6 +141,13 @@ impl Linkage {
     /// Signed size of the frame of the root's parent: negative where it mirrors.
     pub fn unit(&self) -> f32 {
         math::uniform_scale(&self.above.matrix3)
+    }
+
+    /// Puts every joint where it came in, moved to the nearest place within its limits.
+    pub fn put_within(&mut self) {
+        for link in &mut self.links {
+            (link.rotation, link.offset) = link.within;
+        }
     }
 
     /// Writes what has changed back and updates the pose.
@@ -263,6 +293,7 @@ impl Linkage {
         let local = self.above.inverse().transform_point3(place);
         if local.is_finite() && (self.place(0) - place).length_squared() > self.rounding * self.rounding {
             self.links[0].offset = local;
+            self.links[0].base = local;
         }
     }
 

@@ -7,6 +7,9 @@ mod checks;
 mod free_chain;
 #[allow(dead_code)]
 mod judge;
+#[path = "../limit_judge/mod.rs"]
+mod limit_judge;
+mod limited;
 mod rig;
 mod subject;
 

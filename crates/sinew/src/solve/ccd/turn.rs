@@ -140,9 +140,9 @@ fn slide(links: &mut Linkage, link: usize, n: usize, arm: Vec3, ask: &Ask) {
     let from = link.limits.slide_of(link.offset)[n];
     let way = axis.dot(link.goal - e) * (1.0 - ask.damping);
     let to = link.limits.slide_step(n, from, from + way);
-    let moved = axis * (to - from);
-    link.offset += moved;
-    link.goal -= moved;
+    let before = link.offset;
+    link.slide_to(n, to);
+    link.goal -= link.offset - before;
 }
 
 /// 1 + cos of the angle below which two directions are opposite: every way round is as short, and which way is for those to

@@ -279,11 +279,10 @@ impl Column {
                 self.stop(step.x, next[n] - wanted[n]);
             }
             Kind::Slide(n) => {
-                let Some(axis) = link.limits.slide_axis(n) else { return };
                 let from = link.limits.slide_of(link.offset)[n];
                 let way = step.x * self.arm.x;
                 let to = link.limits.slide_step(n, from, from + way);
-                link.offset += axis * (to - from);
+                link.slide_to(n, to);
                 self.stop(step.x, (to - from - way) / self.arm.x);
             }
         }

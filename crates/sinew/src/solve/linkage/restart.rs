@@ -30,13 +30,10 @@ impl Linkage {
                 any = true;
             }
             for n in 0..3 {
-                let (Some(axis), Some(to)) = (link.limits.slide_axis(n), link.limits.slide_preferred(n))
-                else {
-                    continue;
-                };
-                let from = link.limits.slide_of(link.offset)[n];
-                link.offset += axis * (to - from);
-                any = true;
+                if let Some(to) = link.limits.slide_preferred(n) {
+                    link.slide_to(n, to);
+                    any = true;
+                }
             }
         }
         any
@@ -101,11 +98,9 @@ impl Linkage {
             }
             for n in 0..3 {
                 let Some((from, to)) = link.limits.slide_range(n) else { continue };
-                let (Some(axis), true) = (link.limits.slide_axis(n), (to - from).is_finite()) else {
-                    continue;
-                };
-                let wanted = from + (to - from) * (0.5 + 0.5 * noise());
-                link.offset += axis * (wanted - link.limits.slide_of(link.offset)[n]);
+                if (to - from).is_finite() {
+                    link.slide_to(n, from + (to - from) * (0.5 + 0.5 * noise()));
+                }
             }
         }
     }

@@ -333,7 +333,7 @@ impl<S: Sweep> Run<'_, S> {
                 report.iterations += self.on.newton.run(
                     &mut self.on.links,
                     ask,
-                    (self.settings.max_iterations - report.iterations).min(20),
+                    self.settings.max_iterations.saturating_sub(report.iterations).min(20),
                 );
                 left = self.on.links.measure(ask);
                 // If it did not help here, it is tried again when twice as many sweeps are made.

@@ -8,6 +8,7 @@
 //! - [`joint`] says what a joint may do: turn, slide, how far and how willingly;
 //! - [`motion`] holds tracks and clips, samples them into poses and bakes poses back into keys;
 //! - [`solve`] holds the solvers, one file each; they know nothing of clips, files or drawing;
+//! - [`planar`] holds the same for chains in the plane;
 //! - [`ground`] finds what feet stand on, by rays and spheres, and plants feet on it;
 //! - [`draw`] lists what there is to see, as plain shapes that every front end draws;
 //! - [`rig`] says which joint plays which role in a body.
@@ -30,6 +31,7 @@ pub mod math;
 pub mod math64;
 pub mod mechanism;
 pub mod motion;
+pub mod planar;
 pub mod rig;
 pub mod solve;
 

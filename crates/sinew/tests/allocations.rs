@@ -5,7 +5,7 @@ use std::sync::Arc;
 use sinew::{
     Chain, Goal, Pole, Pose, Skeleton, Transform,
     glam::{Quat, Vec3},
-    solve::{Aim, FreeChain, Strand, TwoBone, Up},
+    solve::{Aim, Ccd, Fabrik, FreeChain, Strand, TwoBone, Up},
 };
 
 #[test]
@@ -21,6 +21,8 @@ fn solving_allocates_nothing() {
     let chain =
         Chain::new(&skeleton, ids[1], ids[3]).unwrap().with_tip_offset(&skeleton, Vec3::NEG_Y * 0.1).unwrap();
     let mut free = FreeChain::from_chain(&skeleton, chain.clone()).unwrap();
+    let mut ccd = Ccd::from_chain(&skeleton, chain.clone()).unwrap();
+    let mut fabrik = Fabrik::from_chain(&skeleton, chain.clone()).unwrap();
     let mut points: Vec<Vec3> = (0..12).map(|i| Vec3::Y * i as f32).collect();
     let mut strand = Strand::new(&points).unwrap();
     let mut limb = TwoBone::from_chain(&skeleton, chain, ids[2]).unwrap();
@@ -43,6 +45,8 @@ fn solving_allocates_nothing() {
             };
             limb.solve(&mut pose, &goal).unwrap();
             free.solve(&mut pose, &goal).unwrap();
+            ccd.solve(&mut pose, &goal).unwrap();
+            fabrik.solve(&mut pose, &goal).unwrap();
             strand.solve(&mut points, goal.position.unwrap_or_default() * f).unwrap();
             aim.solve(&mut pose, Vec3::new(f.cos(), 1.0, 3.0 * f.sin())).unwrap();
         }
@@ -52,4 +56,21 @@ fn solving_allocates_nothing() {
     // The counter counts.
     let counted = allocation_counter::measure(|| drop(std::hint::black_box(Vec::<u8>::with_capacity(100))));
     assert_eq!(counted.count_total, 1);
+}
+
+#[test]
+fn chains_in_the_plane_allocate_nothing() {
+    use sinew::{glam::Vec2, planar};
+    let bones = [planar::Bone::new(1.0).within(-2.0, 2.0); 8];
+    let mut chain = planar::Chain::new(Vec2::ZERO, &bones).unwrap();
+    let counted = allocation_counter::measure(|| {
+        for i in 0..200 {
+            let f = i as f32 * 0.3;
+            let method = if i % 2 == 0 { planar::Method::Ccd } else { planar::Method::Fabrik };
+            let goal = Vec2::new(f.sin(), f.cos()) * (f * 0.15);
+            chain.solve(goal, &planar::Settings { method, ..Default::default() }).unwrap();
+            chain.follow(goal, planar::Lead::Tip).unwrap();
+        }
+    });
+    assert_eq!(counted.count_total, 0, "{counted:?}");
 }

@@ -1,0 +1,23 @@
+//! Cyclic coordinate descent.
+
+use glam::Vec2;
+
+use super::{Chain, Settings, angle, turned, unit, wrap};
+
+impl Chain {
+    /// One sweep: from the tip inward, each joint turns its line to the end onto its line to the goal.
+    pub(super) fn sweep_ccd(&mut self, goal: Vec2, settings: &Settings) {
+        self.walk();
+        let mut end = self.work.places[self.bones.len()];
+        for i in (0..self.bones.len()).rev() {
+            let at = self.work.places[i];
+            let wanted = angle(end - at, goal - at) * (1.0 - settings.damping);
+            let here = wrap(self.bones[i].angle);
+            let to = here + wanted.clamp(-settings.max_step, settings.max_step);
+            let (from, most) = self.work.spans[i];
+            // Along the range, not round the back.
+            self.bones[i].angle = wrap(to.clamp(from, most));
+            end = at + turned(end - at, unit(self.bones[i].angle - here));
+        }
+    }
+}

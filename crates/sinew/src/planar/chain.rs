@@ -1,0 +1,346 @@
+//! A chain in the plane: bones, angles, limits.
+
+use alloc::vec::Vec;
+use core::f32::consts::PI;
+
+use glam::Vec2;
+use thiserror::Error;
+
+use super::{length, turned, unit, wrap};
+use crate::math;
+
+/// How a joint's angle is written down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Convention {
+    /// 0 where the joint is straight: the angle from the parent's direction to the joint's own. What everything here takes.
+    #[default]
+    Straight,
+    /// 0 where the joint is folded: the angle from the way back to the parent to the joint's own direction, as of the inner angle
+    /// of a triangle.
+    Folded,
+}
+
+impl Convention {
+    /// An angle that is 0 where the joint is straight, as it is written in this convention; in (-pi, pi].
+    ///
+    /// ```
+    /// use sinew::planar::Convention;
+    /// let right = std::f32::consts::FRAC_PI_2;
+    /// assert!((Convention::Folded.write(0.5) - (0.5 - std::f32::consts::PI)).abs() < 1e-6);
+    /// assert!((Convention::Folded.read(Convention::Folded.write(right)) - right).abs() < 1e-6);
+    /// ```
+    pub fn write(self, straight: f32) -> f32 {
+        match self {
+            Self::Straight => wrap(straight),
+            Self::Folded => wrap(straight + PI),
+        }
+    }
+
+    /// The angle, 0 where the joint is straight, of one that is written in this convention; in (-pi, pi].
+    pub fn read(self, written: f32) -> f32 {
+        // Half a turn is its own inverse.
+        self.write(written)
+    }
+}
+
+/// What is wrong with a chain, a goal or a setting.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
+pub enum PlanarError {
+    /// A chain needs a bone.
+    #[error("a chain needs at least one bone")]
+    Empty,
+    /// A place holds NaN or an infinity.
+    #[error("{what} is not finite: {value}")]
+    NotFinite {
+        /// Which place.
+        what: &'static str,
+        /// Its value.
+        value: Vec2,
+    },
+    /// A number of a joint is outside of what it may be.
+    #[error("joint {joint}: {what} must be {range}, not {value}")]
+    Joint {
+        /// Place of the joint in the chain, 0 at the root.
+        joint: usize,
+        /// Which number.
+        what: &'static str,
+        /// What is allowed.
+        range: &'static str,
+        /// Its value.
+        value: f32,
+    },
+    /// A limit ends before it starts.
+    #[error("joint {joint} is limited from {from} to {to}: from must not be above to")]
+    Limits {
+        /// Place of the joint in the chain, 0 at the root.
+        joint: usize,
+        /// Where the range starts.
+        from: f32,
+        /// Where it ends.
+        to: f32,
+    },
+    /// A setting or a length is outside of what it may be.
+    #[error("{what} must be {range}, not {value}")]
+    OutOfRange {
+        /// Which one.
+        what: &'static str,
+        /// What is allowed.
+        range: &'static str,
+        /// Its value.
+        value: f32,
+    },
+}
+
+pub(super) fn finite(what: &'static str, value: Vec2) -> Result<(), PlanarError> {
+    if value.is_finite() { Ok(()) } else { Err(PlanarError::NotFinite { what, value }) }
+}
+
+pub(super) fn within(
+    what: &'static str,
+    range: &'static str,
+    value: f32,
+    low: f32,
+    high: f32,
+) -> Result<(), PlanarError> {
+    // Not so for NaN either.
+    if value >= low && value <= high { Ok(()) } else { Err(PlanarError::OutOfRange { what, range, value }) }
+}
+
+/// A bone with the joint at its start.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bone {
+    /// Length, in any unit that places have too; 0 or more.
+    pub length: f32,
+    /// Radians from the parent bone's direction (of the first bone: from [`Chain::base`]) to this one's, counter-clockwise
+    /// positive.
+    pub angle: f32,
+    /// From where to where the angle may go, within (-pi, pi). An angle that comes in outside never goes further out.
+    pub limits: Option<(f32, f32)>,
+    /// The angle to bend towards where nothing else tells the way: a straight chain with its goal on the line, or a fresh
+    /// start out of a knot. It lies in the limits.
+    pub preferred: Option<f32>,
+}
+
+impl Bone {
+    /// A straight bone without limits.
+    pub const fn new(length: f32) -> Self {
+        Self { length, angle: 0.0, limits: None, preferred: None }
+    }
+
+    /// At another angle.
+    pub const fn at(self, angle: f32) -> Self {
+        Self { angle, ..self }
+    }
+
+    /// With limits.
+    pub const fn within(self, from: f32, to: f32) -> Self {
+        Self { limits: Some((from, to)), ..self }
+    }
+
+    /// With a preferred angle.
+    pub const fn preferring(self, angle: f32) -> Self {
+        Self { preferred: Some(angle), ..self }
+    }
+
+    fn check(&self, joint: usize) -> Result<(), PlanarError> {
+        let number = |what, range, value, ok: bool| {
+            if ok { Ok(()) } else { Err(PlanarError::Joint { joint, what, range, value }) }
+        };
+        // Squares of larger ones overflow.
+        number("the length", "0 to 1e18", self.length, (0.0..=1e18).contains(&self.length))?;
+        // Beyond, f32 holds an angle to worse than a milliradian.
+        number("the angle", "finite (below 1e4)", self.angle, self.angle.abs() < 1e4)?;
+        if let Some((from, to)) = self.limits {
+            for (what, value) in [("the start of the limits", from), ("the end of the limits", to)] {
+                number(what, "within (-pi, pi)", value, value > -PI && value < PI)?;
+            }
+            if from > to {
+                return Err(PlanarError::Limits { joint, from, to });
+            }
+        }
+        if let Some(preferred) = self.preferred {
+            let (from, to) = self.limits.unwrap_or((-PI, PI));
+            number("the preferred angle", "in its limits", preferred, preferred >= from && preferred <= to)?;
+        }
+        Ok(())
+    }
+}
+
+/// A chain in the plane, root first.
+///
+/// ```
+/// use sinew::planar::{Bone, Chain, Settings};
+/// use sinew::glam::Vec2;
+///
+/// let elbow = Bone::new(0.8).within(-2.5, 0.0);
+/// let mut arm = Chain::new(Vec2::ZERO, &[Bone::new(1.0), elbow, Bone::new(0.3).within(-1.0, 1.0)])?;
+/// let report = arm.solve(Vec2::new(0.9, 0.8), &Settings::default())?;
+/// assert!(report.position_residual < 1e-3);
+/// assert!(arm.end().distance(Vec2::new(0.9, 0.8)) < 1e-3);
+/// assert!((-2.5..=0.0).contains(&arm.bones()[1].angle));
+/// # Ok::<(), sinew::planar::PlanarError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Chain {
+    /// Where the first joint is.
+    pub root: Vec2,
+    /// Direction in radians, counter-clockwise from X, that the first bone's angle is measured from.
+    pub base: f32,
+    pub(super) bones: Vec<Bone>,
+    pub(super) work: Work,
+}
+
+/// Equal chains are at equal places; what a solve remembers is no part of that.
+impl PartialEq for Chain {
+    fn eq(&self, other: &Self) -> bool {
+        self.root == other.root && self.base == other.base && self.bones == other.bones
+    }
+}
+
+/// Room for a solve.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Work {
+    /// Places of the joints, and of the end.
+    pub places: Vec<Vec2>,
+    /// Directions of the bones.
+    pub ways: Vec<Vec2>,
+    /// Limits, widened to hold what came in.
+    pub spans: Vec<(f32, f32)>,
+    /// Angles as they came in, the best so far, and those before a step.
+    pub came: Vec<f32>,
+    pub best: Vec<f32>,
+    pub kept: Vec<f32>,
+    /// Whether a joint rests at a limit.
+    pub held: Vec<bool>,
+}
+
+impl Chain {
+    /// The chain of these bones. This allocates; nothing that follows does.
+    pub fn new(root: Vec2, bones: &[Bone]) -> Result<Self, PlanarError> {
+        finite("the root's place", root)?;
+        if bones.is_empty() {
+            return Err(PlanarError::Empty);
+        }
+        bones.iter().enumerate().try_for_each(|(i, bone)| bone.check(i))?;
+        let n = bones.len();
+        let work = Work {
+            places: alloc::vec![Vec2::ZERO; n + 1],
+            ways: alloc::vec![Vec2::X; n],
+            spans: alloc::vec![(0.0, 0.0); n],
+            came: alloc::vec![0.0; n],
+            best: alloc::vec![0.0; n],
+            kept: alloc::vec![0.0; n],
+            held: alloc::vec![false; n],
+        };
+        Ok(Self { root, base: 0.0, bones: bones.to_vec(), work })
+    }
+
+    /// The bones, root first.
+    pub fn bones(&self) -> &[Bone] {
+        &self.bones
+    }
+
+    /// Changes one bone.
+    pub fn set_bone(&mut self, index: usize, bone: Bone) -> Result<(), PlanarError> {
+        bone.check(index)?;
+        if let Some(slot) = self.bones.get_mut(index) {
+            *slot = bone;
+        }
+        Ok(())
+    }
+
+    /// Places of the joints, root first, and last of the end.
+    pub fn places(&self) -> impl Iterator<Item = Vec2> {
+        let (mut at, mut way) = (self.root, unit(self.base));
+        core::iter::once(self.root).chain(self.bones.iter().map(move |bone| {
+            way = turned(way, unit(bone.angle));
+            at += way * bone.length;
+            at
+        }))
+    }
+
+    /// Where the chain ends.
+    pub fn end(&self) -> Vec2 {
+        self.places().last().unwrap_or(self.root)
+    }
+
+    /// Sum of the bones.
+    pub fn length(&self) -> f32 {
+        self.bones.iter().map(|b| b.length).sum()
+    }
+
+    /// How far a place lies outside of what the bones' lengths allow (too far or too near), whatever the limits are; 0 where they
+    /// allow it.
+    pub fn out_of_reach(&self, place: Vec2) -> f32 {
+        let (most, longest) = (self.length(), self.bones.iter().map(|b| b.length).fold(0.0, f32::max));
+        // Halves, since the difference of two large places may overflow.
+        let half = place * 0.5 - self.root * 0.5;
+        let size = half.abs().max_element();
+        let x = if size > 0.0 { 2.0 * (size * length(half / size)) } else { 0.0 };
+        (x - most).max(2.0 * longest - most - x).clamp(0.0, f32::MAX)
+    }
+
+    /// Works out places and directions.
+    pub(super) fn walk(&mut self) {
+        let (mut at, mut way) = (self.root, unit(self.base));
+        self.work.places[0] = at;
+        for (i, bone) in self.bones.iter().enumerate() {
+            way = turned(way, unit(bone.angle));
+            // Rounding of a hundred products.
+            way /= length(way);
+            at += way * bone.length;
+            self.work.ways[i] = way;
+            self.work.places[i + 1] = at;
+        }
+    }
+
+    /// Sets a joint to the nearest angle that its limits allow, on the circle.
+    pub(super) fn put(&mut self, joint: usize, angle: f32) {
+        self.bones[joint].angle = nearest(self.work.spans[joint], angle);
+    }
+
+    /// Notes the limits, widened to what comes in, and the angles.
+    pub(super) fn begin(&mut self) -> Result<(), PlanarError> {
+        finite("the root's place", self.root)?;
+        within("the base's direction", "finite (below 1e4)", self.base, -1e4, 1e4)?;
+        for (i, bone) in self.bones.iter().enumerate() {
+            self.work.came[i] = bone.angle;
+            self.work.spans[i] = match bone.limits {
+                Some((from, to)) => {
+                    let here = wrap(bone.angle);
+                    (from.min(here), to.max(here))
+                }
+                None => (f32::NEG_INFINITY, f32::INFINITY),
+            };
+        }
+        Ok(())
+    }
+
+    pub(super) fn keep(bones: &[Bone], into: &mut [f32]) {
+        for (kept, bone) in into.iter_mut().zip(bones) {
+            *kept = bone.angle;
+        }
+    }
+
+    pub(super) fn restore(bones: &mut [Bone], from: &[f32]) {
+        for (bone, kept) in bones.iter_mut().zip(from) {
+            bone.angle = *kept;
+        }
+    }
+}
+
+/// The angle in a range that is nearest on the circle.
+pub(super) fn nearest((from, to): (f32, f32), angle: f32) -> f32 {
+    let angle = wrap(angle);
+    if (from..=to).contains(&angle) {
+        return angle;
+    }
+    if wrap(from - angle).abs() < wrap(angle - to).abs() { from } else { to }
+}
+
+/// What f32 makes of places of this size.
+pub(super) fn rounding(chain: &Chain) -> f32 {
+    let root = chain.root.abs().max_element();
+    3e-7 * (root + chain.length()) * math::sqrt(1.0 + 0.05 * chain.bones.len() as f32)
+}

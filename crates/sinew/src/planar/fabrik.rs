@@ -1,0 +1,41 @@
+//! Forward and backward reaching.
+
+use glam::Vec2;
+
+use super::{Chain, angle, chain::nearest, length, turned, unit};
+
+impl Chain {
+    /// One sweep (Aristidou & Lasenby 2011), limits in both passes.
+    pub(super) fn sweep_fabrik(&mut self, goal: Vec2) {
+        self.walk();
+        let n = self.bones.len();
+        // Inward: the end goes to the goal, and each joint comes after.
+        let mut far = goal;
+        for i in (0..n).rev() {
+            let pull = far - self.work.places[i];
+            let size = length(pull);
+            let mut way = if size > 0.0 { pull / size } else { self.work.ways[i] };
+            if i + 1 < n {
+                let below = self.work.ways[i + 1];
+                let bend = angle(way, below);
+                let allowed = nearest(self.work.spans[i + 1], bend);
+                if allowed != bend {
+                    way = turned(below, unit(-allowed));
+                }
+            }
+            self.work.ways[i] = way;
+            self.work.places[i + 1] = far;
+            far -= way * self.bones[i].length;
+        }
+        // Outward: the root is where it was, and each bone points to where its end was left.
+        let (mut at, mut way) = (self.root, unit(self.base));
+        for i in 0..n {
+            let wanted = self.work.places[i + 1] - at;
+            if wanted != Vec2::ZERO {
+                self.put(i, angle(way, wanted));
+            }
+            way = turned(way, unit(self.bones[i].angle));
+            at += way * self.bones[i].length;
+        }
+    }
+}

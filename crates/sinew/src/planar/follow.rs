@@ -1,0 +1,67 @@
+//! Follow: each bone pulled along by its neighbour.
+
+use glam::Vec2;
+
+use super::{Chain, Lead, PlanarError, angle, chain, length, turned, unit};
+
+impl Chain {
+    /// Puts one end to a place and pulls the rest along, in one pass. Both ends move: nothing is out of reach.
+    ///
+    /// Led by the tip, a bone's end is where its neighbour left it and its start comes after; the joint at its end bends, and
+    /// that joint's limits turn the bone back. Led by the root, each bone points to where its end was, as far as the limits of the
+    /// joint at its start let it. A first bone that is limited comes last: it turns the whole chain about the tip. Either way a
+    /// limit is the same signed angle, from the parent's direction to the joint's own.
+    ///
+    /// ```
+    /// use sinew::{glam::Vec2, planar::{Bone, Chain, Lead}};
+    /// let mut snake = Chain::new(Vec2::ZERO, &[Bone::new(1.0).within(-3.1, 3.1); 3])?;
+    /// snake.follow(Vec2::new(0.0, 30.0), Lead::Root)?;
+    /// assert_eq!(snake.root, Vec2::new(0.0, 30.0));
+    /// assert!(snake.end().y < 28.0);
+    /// # Ok::<(), sinew::planar::PlanarError>(())
+    /// ```
+    pub fn follow(&mut self, place: Vec2, lead: Lead) -> Result<(), PlanarError> {
+        chain::finite("the place", place)?;
+        self.begin()?;
+        self.walk();
+        let n = self.bones.len();
+        let leading = if lead == Lead::Tip { self.work.places[n] } else { self.root };
+        if leading == place {
+            return Ok(());
+        }
+        match lead {
+            Lead::Root => {
+                self.root = place;
+                let (mut at, mut way) = (place, unit(self.base));
+                for i in 0..n {
+                    let wanted = self.work.places[i + 1] - at;
+                    // A bone whose end is at its start already keeps its angle.
+                    if wanted != Vec2::ZERO && self.bones[i].length > 0.0 {
+                        self.put(i, angle(way, wanted));
+                    }
+                    way = turned(way, unit(self.bones[i].angle));
+                    at += way * self.bones[i].length;
+                }
+            }
+            Lead::Tip => {
+                let mut far = place;
+                for i in (0..n).rev() {
+                    let pull = far - self.work.places[i];
+                    let size = length(pull);
+                    if size > 0.0 && self.bones[i].length > 0.0 {
+                        self.work.ways[i] = pull / size;
+                    }
+                    if i + 1 < n {
+                        let below = self.work.ways[i + 1];
+                        self.put(i + 1, angle(self.work.ways[i], below));
+                        self.work.ways[i] = turned(below, unit(-self.bones[i + 1].angle));
+                    }
+                    far -= self.work.ways[i] * self.bones[i].length;
+                }
+                self.put(0, angle(unit(self.base), self.work.ways[0]));
+                self.root += place - self.end();
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,203 @@
+//! The end to a goal, by sweeps.
+
+use glam::Vec2;
+
+use super::{
+    Chain, PlanarError,
+    chain::{self, finite, within},
+    length, wrap,
+};
+use crate::{Report, Status, solve::soften};
+
+/// How a sweep goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Method {
+    /// Cyclic coordinate descent (Wang & Chen 1991): from the tip inward, each joint turns its line to the end onto its line to the
+    /// goal. The outer joints bend most.
+    Ccd,
+    /// Forward and backward reaching (Aristidou & Lasenby 2011): the chain is drawn to the goal by its end, then back to
+    /// its root. All joints bend alike.
+    #[default]
+    Fabrik,
+}
+
+/// How [`Chain::solve`] goes about it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Settings {
+    /// How a sweep goes.
+    pub method: Method,
+    /// How near the end must come, as a part of the chain's length. A chain that is this near stays as it is.
+    pub tolerance: f32,
+    /// Sweeps after which it gives up.
+    pub max_iterations: u32,
+    /// Fresh starts after it has stalled.
+    pub max_restarts: u32,
+    /// Whether steps of damped least squares finish the work where sweeps become slow; without, the method is as it is taught.
+    pub finish: bool,
+    /// Share of each turn that is withheld, 0 (none) to below 1. For descent only.
+    pub damping: f32,
+    /// Largest turn of a joint in a sweep, in radians. For descent only.
+    pub max_step: f32,
+    /// The soft zone at the end of the reach, as a part of the reach, 0 (none) to 1; see [`soften`].
+    pub soft: f32,
+    /// How much of the way is made, 0 to 1, straight in the joints' angles.
+    pub weight: f32,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            method: Method::Fabrik,
+            tolerance: 1e-4,
+            max_iterations: 200,
+            max_restarts: 4,
+            finish: true,
+            damping: 0.0,
+            max_step: f32::INFINITY,
+            soft: 0.0,
+            weight: 1.0,
+        }
+    }
+}
+
+/// A sweep that leaves more than this part of what is missing is slow; one that takes less than a few parts in ten thousand off
+/// has stalled (near full stretch, reaching still gains some parts in a thousand).
+const SLOW: f32 = 0.3;
+const STALLED: f32 = 2e-4;
+
+impl Settings {
+    fn check(&self) -> Result<(), PlanarError> {
+        within("the tolerance", "above 0", self.tolerance, f32::MIN_POSITIVE, f32::MAX)?;
+        within("the damping", "0 to below 1", self.damping, 0.0, 1.0 - f32::EPSILON)?;
+        within("the largest step", "above 0", self.max_step, f32::MIN_POSITIVE, f32::INFINITY)?;
+        within("the soft zone", "0 to 1", self.soft, 0.0, 1.0)?;
+        within("the weight", "0 to 1", self.weight, 0.0, 1.0)
+    }
+}
+
+impl Chain {
+    /// Brings the chain's end to the goal, within the limits. An angle that came in outside of its limits is no further outside
+    /// afterwards. The best that was found is left, and nothing that is worse than what came in.
+    pub fn solve(&mut self, goal: Vec2, settings: &Settings) -> Result<Report, PlanarError> {
+        settings.check()?;
+        finite("the goal", goal)?;
+        self.begin()?;
+        let mut report = Report::default();
+        let by = self.out_of_reach(goal);
+        let near = (settings.tolerance * self.length()).max(chain::rounding(self));
+        let target = self.drawn(goal, settings.soft);
+        let status = self.descend(target, near, by <= near, settings, &mut report);
+        report.status = if by > near { Status::Unreachable { by } } else { status };
+        if settings.weight < 1.0 {
+            for (bone, &came) in self.bones.iter_mut().zip(&self.work.came) {
+                // Joints with limits go along their range, others the shorter way round.
+                let way =
+                    if bone.limits.is_some() { bone.angle - wrap(came) } else { wrap(bone.angle - came) };
+                bone.angle = came + way * settings.weight;
+            }
+        }
+        report.position_residual = self.missed(goal);
+        Ok(report)
+    }
+
+    fn missed(&self, goal: Vec2) -> f32 {
+        // Halves, since the difference of two large places may overflow.
+        let half = goal * 0.5 - self.end() * 0.5;
+        let size = half.abs().max_element();
+        if size > 0.0 { (2.0 * (size * length(half / size))).min(f32::MAX) } else { 0.0 }
+    }
+
+    /// The place to go to: where the goal is far off, one in the same direction that is little out of reach (so that nothing
+    /// overflows), or as the soft zone has it.
+    fn drawn(&self, goal: Vec2, soft: f32) -> Vec2 {
+        let half = goal * 0.5 - self.root * 0.5;
+        let size = half.abs().max_element();
+        let reach = self.length();
+        if size <= 0.0 || size.is_subnormal() {
+            return goal;
+        }
+        let way = half / size;
+        let distance = (2.0 * (size * length(way))).min(f32::MAX);
+        let most = if soft > 0.0 { soften(distance, reach, soft) } else { distance.min(10.0 * reach) };
+        if most >= distance { goal } else { self.root + way / length(way) * most }
+    }
+
+    /// Whether chain and goal are on one line, so that no turn of any joint leads nearer, but for rounding.
+    fn in_line(&mut self, goal: Vec2) -> bool {
+        self.walk();
+        let n = self.bones.len();
+        let end = self.work.places[n];
+        let off = goal - end;
+        // A turn by a milliradian then gains less than a ten-millionth of the length.
+        let most = 1e-4 * self.length() * length(off);
+        self.work.places[..n].iter().all(|&at| (end - at).perp_dot(off).abs() <= most)
+    }
+
+    fn descend(
+        &mut self,
+        goal: Vec2,
+        near: f32,
+        reachable: bool,
+        settings: &Settings,
+        report: &mut Report,
+    ) -> Status {
+        let mut left = length(goal - self.end());
+        let mut best = left;
+        Self::keep(&self.bones, &mut self.work.best);
+        let finish = settings.finish && settings.damping <= 0.0 && settings.max_step == f32::INFINITY;
+        if left > near && self.in_line(goal) {
+            self.restart(0);
+            // Steps stay on the side that the chain was put to; a sweep may cross over.
+            if finish {
+                report.iterations += self.least_squares(goal, near, settings.max_iterations.min(20));
+            }
+            left = length(goal - self.end());
+            if left < best {
+                best = left;
+                Self::keep(&self.bones, &mut self.work.best);
+            }
+        }
+        let (mut restarts, mut changed, mut slow, mut next, mut pause) = (0, false, 0, 0, 2);
+        let status = loop {
+            if left <= near {
+                break Status::Reached;
+            }
+            if report.iterations >= settings.max_iterations {
+                break Status::OutOfIterations;
+            }
+            let before = left;
+            match settings.method {
+                Method::Ccd => self.sweep_ccd(goal, settings),
+                Method::Fabrik => self.sweep_fabrik(goal),
+            }
+            report.iterations += 1;
+            left = length(goal - self.end());
+            if finish && left > near && left > SLOW * before && report.iterations >= next {
+                let most = (settings.max_iterations - report.iterations).min(20);
+                report.iterations += self.least_squares(goal, near, most);
+                left = length(goal - self.end());
+                // If it did not help here, it is tried again when twice as many sweeps are made.
+                next = report.iterations + pause;
+                pause *= 2;
+            }
+            if left < best {
+                best = left;
+                Self::keep(&self.bones, &mut self.work.best);
+                report.branch_changed |= changed;
+            }
+            slow = if left > before * (1.0 - STALLED) { slow + 1 } else { 0 };
+            if slow >= 2 || (slow == 1 && left == before) {
+                if restarts > settings.max_restarts || !reachable {
+                    break Status::Stalled;
+                }
+                self.restart(restarts);
+                (restarts, changed, slow, pause) = (restarts + 1, true, 0, 2);
+                left = length(goal - self.end());
+            }
+        };
+        if status != Status::Reached || left > best {
+            Self::restore(&mut self.bones, &self.work.best);
+        }
+        status
+    }
+}

@@ -1,0 +1,81 @@
+//! Two bones, by the cosine rule.
+
+use glam::Vec2;
+
+use super::{PlanarError, chain, length, turned, unit, wrap};
+use crate::math;
+
+/// To which side of the way from the root to the goal the middle joint goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Side {
+    /// Counter-clockwise of it; the lower bone then turns clockwise from the upper one.
+    #[default]
+    Left,
+    /// Clockwise of it.
+    Right,
+}
+
+/// Where two bones go.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TwoBone {
+    /// Direction of the upper bone in radians, counter-clockwise from X, in (-pi, pi].
+    pub upper: f32,
+    /// Angle from the upper bone's direction to the lower one's, counter-clockwise positive: 0 to -pi where the limb bends left, 0
+    /// to pi where it bends right.
+    pub lower: f32,
+    /// Where the middle joint is.
+    pub middle: Vec2,
+    /// Where the end is: at the goal, or as near to it as it gets.
+    pub end: Vec2,
+    /// How far the goal is out of reach.
+    pub by: f32,
+}
+
+/// Two bones of the lengths `a` and `b` that reach from `root` to `goal`. With d the distance, kept in |a - b| to a + b, the middle
+/// joint lies on the way at x and beside it at h,
+///
+/// ```text
+/// x = (d^2 + a^2 - b^2) / 2d      h = sqrt((a + b - d) (a + b + d) (d - a + b) (d + a - b)) / 2d
+/// ```
+///
+/// with the root in factors (Heron's formula), which loses no digits near straight and folded. Where the goal is at the root,
+/// any direction serves; it is that of X.
+///
+/// ```
+/// use sinew::{glam::Vec2, planar::{Side, two_bone}};
+/// let leg = two_bone(Vec2::ZERO, 0.5, 0.4, Vec2::new(0.1, -0.7), Side::Left)?;
+/// assert!(leg.end.distance(Vec2::new(0.1, -0.7)) < 1e-6);
+/// assert!(leg.middle.x > 0.05 && leg.lower < 0.0);
+/// # Ok::<(), sinew::planar::PlanarError>(())
+/// ```
+pub fn two_bone(root: Vec2, a: f32, b: f32, goal: Vec2, side: Side) -> Result<TwoBone, PlanarError> {
+    chain::finite("the root's place", root)?;
+    chain::finite("the goal", goal)?;
+    // Beyond 1e9, products of four lengths overflow; below 1e-9 they vanish.
+    chain::within("the upper bone's length", "1e-9 to 1e9", a, 1e-9, 1e9)?;
+    chain::within("the lower bone's length", "1e-9 to 1e9", b, 1e-9, 1e9)?;
+    let way = goal - root;
+    let size = way.abs().max_element();
+    let distance = if size > 0.0 { size * length(way / size) } else { 0.0 };
+    let ahead = if distance > 0.0 && distance.is_finite() { way / distance } else { Vec2::X };
+    let d = distance.clamp((a - b).abs(), a + b);
+    let (c, s) = ((d - (a - b)) * (d + (a - b)), ((a + b) - d) * ((a + b) + d));
+    let (c, s) = (math::sqrt(c.max(0.0)), math::sqrt(s.max(0.0)));
+    // Of equal bones that are folded, one lies across the way and the other comes back along it.
+    let (x, h) =
+        if d > 1e-9 * (a + b) { (0.5 * (d + (a - b) * ((a + b) / d)), 0.5 * c * s / d) } else { (0.0, a) };
+    let sign = if side == Side::Left { 1.0 } else { -1.0 };
+    let middle = root + turned(ahead, Vec2::new(x, sign * h));
+    // The flexion: c and s are the cosine and the sine of its half.
+    let lower = -sign * 2.0 * math::atan2(s, c);
+    let upper = math::atan2(ahead.y, ahead.x) + sign * math::atan2(h, x);
+    let end = root + ahead * d;
+    Ok(TwoBone { upper: wrap(upper), lower, middle, end, by: (distance - d).abs().min(f32::MAX) })
+}
+
+impl TwoBone {
+    /// Direction of the lower bone.
+    pub fn lower_direction(&self) -> Vec2 {
+        unit(self.upper + self.lower)
+    }
+}

@@ -1,0 +1,325 @@
+//! Chains in the plane: closed forms, and the promises of every solver, judged in f64.
+
+use std::f64::consts::PI;
+
+use proptest::{prelude::*, test_runner::RngSeed};
+use sinew::{
+    Report, Status,
+    glam::{DVec2, Vec2},
+    planar::{Bone, Chain, Convention, Lead, Method, PlanarError, Settings, Side, two_bone},
+};
+
+/// Places of the joints and of the end, in f64.
+fn places(chain: &Chain) -> Vec<DVec2> {
+    let (mut at, mut way) = (chain.root.as_dvec2(), chain.base as f64);
+    let mut list = vec![at];
+    for bone in chain.bones() {
+        way += bone.angle as f64;
+        at += DVec2::new(way.cos(), way.sin()) * bone.length as f64;
+        list.push(at);
+    }
+    list
+}
+
+fn end(chain: &Chain) -> DVec2 {
+    *places(chain).last().unwrap()
+}
+
+/// How far an angle is outside of a joint's limits.
+fn excess(bone: &Bone) -> f64 {
+    let Some((from, to)) = bone.limits else { return 0.0 };
+    let angle = bone.angle as f64;
+    let angle = angle - 2.0 * PI * (angle / (2.0 * PI)).round();
+    (angle - to as f64).max(from as f64 - angle).max(0.0)
+}
+
+fn angles(chain: &Chain) -> Vec<u32> {
+    chain.bones().iter().map(|b| b.angle.to_bits()).collect()
+}
+
+#[test]
+fn two_bones_meet_the_cosine_rule_on_either_side() {
+    for (a, b) in [(1.0f32, 1.0f32), (0.7, 1.3), (3.0, 0.01), (1e-6, 2e-6), (1e6, 1.5e6)] {
+        for i in 0..=400 {
+            let f = i as f32 * 0.37;
+            let d = (a - b).abs() + (a + b - (a - b).abs()) * (i as f32 / 400.0);
+            let root = Vec2::new(0.1, -0.2) * a;
+            let goal = root + Vec2::new(f.cos(), f.sin()) * d;
+            for side in [Side::Left, Side::Right] {
+                let bent = two_bone(root, a, b, goal, side).unwrap();
+                let size = (a + b) as f64;
+                let (r, g) = (root.as_dvec2(), goal.as_dvec2());
+                // From the angles alone.
+                let (u, l) = (bent.upper as f64, bent.upper as f64 + bent.lower as f64);
+                let m = r + DVec2::new(u.cos(), u.sin()) * a as f64;
+                let e = m + DVec2::new(l.cos(), l.sin()) * b as f64;
+                assert!(e.distance(g) < 1e-6 * size, "{a} {b} {d} {side:?} {bent:?}");
+                assert!(m.distance(bent.middle.as_dvec2()) < 1e-6 * size);
+                let flexion = ((a * a + b * b) as f64 - (d as f64).powi(2)) / (2.0 * (a * b) as f64);
+                assert!(((-(bent.lower as f64).cos()) - flexion).abs() < 1e-4 || a / b > 100.0);
+                let beside = (g - r).perp_dot(m - r);
+                let left = side == Side::Left;
+                assert!(if left { beside > -1e-6 * size * size } else { beside < 1e-6 * size * size });
+                assert!(if left { bent.lower <= 0.0 } else { bent.lower >= 0.0 });
+            }
+        }
+    }
+    let far = two_bone(Vec2::ZERO, 1.0, 0.5, Vec2::X * 4.0, Side::Left).unwrap();
+    assert!((far.by - 2.5).abs() < 1e-6 && far.end.distance(Vec2::X * 1.5) < 1e-6 && far.lower == 0.0);
+    let near = two_bone(Vec2::ZERO, 1.0, 0.4, Vec2::Y * 0.1, Side::Right).unwrap();
+    assert!((near.by - 0.5).abs() < 1e-6 && near.end.distance(Vec2::Y * 0.6) < 1e-6);
+    assert!(two_bone(Vec2::ZERO, -1.0, 1.0, Vec2::X, Side::Left).is_err());
+    assert!(two_bone(Vec2::ZERO, 1.0, 1.0, Vec2::new(f32::NAN, 0.0), Side::Left).is_err());
+}
+
+#[test]
+fn both_conventions_read_one_joint() {
+    let quarter = std::f32::consts::FRAC_PI_2;
+    // A right angle to the left: straight on and 90 degrees; from the way back, 90 degrees to the other side.
+    assert!((Convention::Folded.write(quarter) + quarter).abs() < 1e-6);
+    assert!((Convention::Folded.write(0.0).abs() - std::f32::consts::PI).abs() < 1e-6);
+    for i in -30..=30 {
+        let angle = i as f32 * 0.1;
+        for convention in [Convention::Straight, Convention::Folded] {
+            assert!((convention.read(convention.write(angle)) - angle).abs() < 1e-6);
+        }
+    }
+}
+
+#[test]
+fn a_dragged_chain_is_a_tractrix() {
+    // One bone, dragged along a line that it stands across: its other end follows the tractrix.
+    let mut chain = Chain::new(Vec2::new(0.0, 1.0), &[Bone::new(1.0)]).unwrap();
+    chain.base = -std::f32::consts::FRAC_PI_2;
+    let steps = 20_000;
+    for i in 1..=steps {
+        chain.follow(Vec2::new(2.0 * i as f32 / steps as f32, 0.0), Lead::Tip).unwrap();
+    }
+    // At height y it is at x = artanh(sqrt(1 - y^2)) - sqrt(1 - y^2), and the puller sqrt(1 - y^2) ahead.
+    let y = chain.root.y as f64;
+    let s = (1.0 - y * y).sqrt();
+    assert!((s.atanh() - 2.0).abs() < 2e-3, "{y}");
+}
+
+#[test]
+fn limits_mean_the_same_whichever_end_leads() {
+    for lead in [Lead::Tip, Lead::Root] {
+        let mut chain = Chain::new(Vec2::ZERO, &[Bone::new(1.0).within(-0.5, 0.7); 6]).unwrap();
+        let mut most = [0.0f32; 2];
+        for i in 0..3000 {
+            let f = i as f32 * 0.01;
+            let place = Vec2::new((1.3 * f).sin() * 2.0, (1.7 * f).cos() * 2.0);
+            chain.follow(place, lead).unwrap();
+            let leading = if lead == Lead::Tip { end(&chain) } else { chain.root.as_dvec2() };
+            assert!(leading.distance(place.as_dvec2()) < 1e-5);
+            assert!(chain.bones().iter().all(|b| excess(b) == 0.0));
+            for b in chain.bones() {
+                most = [most[0].min(b.angle), most[1].max(b.angle)];
+            }
+        }
+        assert_eq!(most, [-0.5, 0.7]);
+    }
+}
+
+#[test]
+fn one_joint_of_descent_turns_its_line_onto_the_goal_s() {
+    let bones = [Bone::new(1.0).at(0.3), Bone::new(1.0).at(0.4)];
+    let mut chain = Chain::new(Vec2::ZERO, &bones).unwrap();
+    let before = places(&chain);
+    let goal = Vec2::new(-0.4, 1.1);
+    let once = Settings { method: Method::Ccd, max_iterations: 1, finish: false, ..Settings::default() };
+    chain.solve(goal, &once).unwrap();
+    let g = goal.as_dvec2();
+    // The outer joint first, then the inner one with the end where the outer one left it.
+    let wrap = |x: f64| x - 2.0 * PI * (x / (2.0 * PI)).round();
+    let second = wrap(0.4 + (before[2] - before[1]).angle_to(g - before[1]));
+    let e = before[1] + DVec2::from_angle(0.3 + second);
+    let first = 0.3 + e.angle_to(g);
+    assert!((chain.bones()[1].angle as f64 - second).abs() < 1e-6);
+    assert!((chain.bones()[0].angle as f64 - wrap(first)).abs() < 1e-6);
+}
+
+#[test]
+fn straight_chains_leave_their_line_towards_what_is_preferred() {
+    for method in [Method::Ccd, Method::Fabrik] {
+        let settings = Settings { method, ..Settings::default() };
+        for i in 1..20 {
+            let mut chain = Chain::new(Vec2::ZERO, &[Bone::new(0.1); 10]).unwrap();
+            let report = chain.solve(Vec2::X * (0.05 * i as f32), &settings).unwrap();
+            assert!(report.position_residual < 1.1e-4, "{method:?} {i} {report:?}");
+        }
+        for side in [-0.4f32, 0.4] {
+            let bones = [Bone::new(1.0), Bone::new(1.0).preferring(side)];
+            let mut chain = Chain::new(Vec2::ZERO, &bones).unwrap();
+            let report = chain.solve(Vec2::X * 1.2, &settings).unwrap();
+            assert!(report.position_residual < 3e-4, "{report:?}");
+            assert!(chain.bones()[1].angle * side > 0.0);
+        }
+    }
+}
+
+#[test]
+fn near_full_stretch_the_finish_spares_hundreds_of_sweeps() {
+    let bones: Vec<Bone> = (0..10).map(|i| Bone::new(0.1).at(0.02 * (i % 3) as f32)).collect();
+    for method in [Method::Ccd, Method::Fabrik] {
+        let settings = Settings { method, tolerance: 1e-5, ..Settings::default() };
+        let taught = Settings { finish: false, max_iterations: 2000, ..settings };
+        let goal = Vec2::from_angle(0.9) * 0.995;
+        let mut chain = Chain::new(Vec2::ZERO, &bones).unwrap();
+        let report = chain.solve(goal, &settings).unwrap();
+        assert!(report.position_residual < 1.1e-5 && report.iterations < 40, "{method:?} {report:?}");
+        let mut chain = Chain::new(Vec2::ZERO, &bones).unwrap();
+        assert!(chain.solve(goal, &taught).unwrap().iterations > 2 * report.iterations);
+    }
+}
+
+#[test]
+fn a_knot_of_limits_is_left() {
+    // It comes in bent fully to one side, and the goal is on the other.
+    let bones: Vec<Bone> = (0..6).map(|_| Bone::new(0.5).within(-0.6, 0.6).at(0.6)).collect();
+    for method in [Method::Ccd, Method::Fabrik] {
+        let mut mirror = Chain::new(Vec2::ZERO, &bones).unwrap();
+        for (i, bone) in bones.iter().enumerate() {
+            mirror.set_bone(i, bone.at(-0.55)).unwrap();
+        }
+        let goal = mirror.end();
+        let mut chain = Chain::new(Vec2::ZERO, &bones).unwrap();
+        let report = chain.solve(goal, &Settings { method, ..Settings::default() }).unwrap();
+        assert!(report.position_residual < 3.1e-4, "{method:?} {report:?}");
+    }
+}
+
+#[test]
+fn bad_numbers_are_named_by_joint_and_value() {
+    let bad = |bone: Bone| Chain::new(Vec2::ZERO, &[Bone::new(1.0), bone]).unwrap_err();
+    assert_eq!(bad(Bone::new(1.0).within(0.5, 0.2)), PlanarError::Limits { joint: 1, from: 0.5, to: 0.2 });
+    for bone in [
+        Bone::new(f32::NAN),
+        Bone::new(-1.0),
+        Bone::new(1.0).at(f32::INFINITY),
+        Bone::new(1.0).within(-4.0, 1.0),
+        Bone::new(1.0).within(f32::NAN, 1.0),
+        Bone::new(1.0).within(0.0, 1.0).preferring(1.5),
+    ] {
+        assert!(matches!(bad(bone), PlanarError::Joint { joint: 1, .. }), "{bone:?}");
+    }
+    assert_eq!(Chain::new(Vec2::ZERO, &[]).unwrap_err(), PlanarError::Empty);
+    let mut chain = Chain::new(Vec2::ZERO, &[Bone::new(1.0)]).unwrap();
+    let before = chain.clone();
+    assert!(chain.solve(Vec2::new(0.0, f32::NAN), &Settings::default()).is_err());
+    assert!(chain.solve(Vec2::X, &Settings { weight: 2.0, ..Settings::default() }).is_err());
+    assert!(chain.follow(Vec2::new(f32::INFINITY, 0.0), Lead::Tip).is_err());
+    assert!(chain.set_bone(0, Bone::new(-1.0)).is_err());
+    assert_eq!(chain, before);
+}
+
+/// Lengths over six orders of magnitude, some zero; limits, and starts inside and outside of them.
+fn any_chain() -> impl Strategy<Value = Chain> {
+    let bone = (
+        prop_oneof![1 => Just(0.0f32), 9 => 0.2f32..1.0],
+        -3.1f32..3.1,
+        prop::option::of((-3f32..0.5, 0.0f32..2.6)),
+    );
+    (prop::collection::vec(bone, 1..14), -3f32..3.0, -3f32..3.0, -1f32..1.0).prop_filter_map(
+        "a chain of some length",
+        |(bones, decade, base, at)| {
+            let size = 10f32.powf(decade);
+            let bones: Vec<Bone> = bones
+                .into_iter()
+                .map(|(length, angle, limits)| {
+                    let bone = Bone::new(length * size).at(angle);
+                    limits.map_or(bone, |(from, wide)| bone.within(from, from + wide))
+                })
+                .collect();
+            let mut chain = Chain::new(Vec2::splat(at * size), &bones).ok()?;
+            chain.base = base;
+            (chain.length() > 0.0).then_some(chain)
+        },
+    )
+}
+
+fn run(chain: &mut Chain, goal: Vec2, method: usize, weight: f32) -> Report {
+    let method = [Method::Ccd, Method::Fabrik][method];
+    chain.solve(goal, &Settings { method, weight, ..Settings::default() }).unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 3000, rng_seed: RngSeed::Fixed(20), failure_persistence: None, ..Default::default()
+    })]
+
+    #[test]
+    fn every_promise_holds(
+        chain in any_chain(),
+        way in -3.2f32..3.2,
+        part in prop_oneof![6 => 0.0f32..1.0, 2 => 1.0f32..3.0, 1 => Just(0.0), 1 => Just(1.0), 1 => Just(1e4)],
+        method in 0usize..2,
+        sweeps in prop::option::of(0u32..6),
+    ) {
+        let length = chain.length() as f64;
+        let goal = chain.root + Vec2::from_angle(way) * (part * chain.length());
+        let settings = Settings {
+            method: [Method::Ccd, Method::Fabrik][method],
+            max_iterations: sweeps.unwrap_or(200),
+            ..Settings::default()
+        };
+        let mut solved = chain.clone();
+        let report = solved.solve(goal, &settings).unwrap();
+        // Limits hold, and what came in outside is no further out.
+        for (before, after) in chain.bones().iter().zip(solved.bones()) {
+            prop_assert!(excess(after) <= excess(before) + 1e-6);
+            prop_assert_eq!((before.length, before.limits), (after.length, after.limits));
+        }
+        // The residual is what forward kinematics finds, and nothing is worse.
+        let miss = end(&solved).distance(goal.as_dvec2());
+        let far = goal.as_dvec2().length() + length + chain.root.as_dvec2().length();
+        prop_assert!((miss - report.position_residual as f64).abs() < 2e-6 * far, "{miss} {report:?}");
+        prop_assert!(miss <= end(&chain).distance(goal.as_dvec2()) + 2e-6 * far);
+        if report.status == Status::Reached {
+            prop_assert!(miss <= 1e-4 * length + 2e-6 * far);
+            // What is met stays.
+            let kept = angles(&solved);
+            solved.solve(goal, &settings).unwrap();
+            prop_assert_eq!(angles(&solved), kept);
+        }
+        // Free chains meet every goal in reach.
+        if chain.bones().iter().all(|b| b.limits.is_none()) && sweeps.is_none() && chain.out_of_reach(goal) == 0.0 {
+            prop_assert!(matches!(report.status, Status::Reached), "{report:?}");
+        }
+        // The same again.
+        let mut again = chain.clone();
+        again.solve(goal, &settings).unwrap();
+        let mut first = chain.clone();
+        first.solve(goal, &settings).unwrap();
+        prop_assert_eq!(angles(&again), angles(&first));
+    }
+
+    #[test]
+    fn weights_go_the_way_without_a_leap(chain in any_chain(), way in -3.2f32..3.2, part in 0.0f32..1.2, method in 0usize..2) {
+        let goal = chain.root + Vec2::from_angle(way) * (part * chain.length());
+        let mut none = chain.clone();
+        run(&mut none, goal, method, 0.0);
+        prop_assert_eq!(angles(&none), angles(&chain));
+        let mut last = none;
+        for i in 1..=20 {
+            let mut now = chain.clone();
+            run(&mut now, goal, method, i as f32 / 20.0);
+            for (a, b) in last.bones().iter().zip(now.bones()) {
+                let turn = (a.angle - b.angle) as f64;
+                let turn = turn - 2.0 * PI * (turn / (2.0 * PI)).round();
+                prop_assert!(turn.abs() <= 6.4 / 20.0 + 1e-4);
+            }
+            last = now;
+        }
+    }
+
+    #[test]
+    fn finite_goals_of_any_size_leave_finite_chains(
+        chain in any_chain(), way in -3.2f32..3.2, size in 0usize..7, method in 0usize..2,
+    ) {
+        let goal = Vec2::from_angle(way) * [0.0, 1e-45, 1e-30, 1e10, 1e19, 1e25, 3e38][size];
+        let mut solved = chain.clone();
+        let report = run(&mut solved, goal, method, 1.0);
+        prop_assert!(solved.bones().iter().all(|b| b.angle.is_finite()) && report.position_residual.is_finite());
+    }
+}

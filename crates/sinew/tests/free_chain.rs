@@ -7,7 +7,7 @@ use sinew::{
     glam::{Quat, Vec3},
     joint::Joint,
     math,
-    solve::{ChainSolverError, FreeChain, Strand},
+    solve::{Auto, ChainSolverError, Choice, FreeChain, Strand},
 };
 
 /// Ten bones of a tenth each along Y, each bent by `bend` about X.
@@ -139,6 +139,16 @@ fn what_is_no_free_chain_is_refused_by_name() {
     skeleton.set_joint(ids[4], Joint::FIXED).unwrap();
     let error = FreeChain::new(&skeleton, ids[0], ids[10]).unwrap_err();
     assert!(error.to_string().contains("`4`"), "{error}");
+    // A tip that is not free only counts where it is asked to turn.
+    skeleton.set_joint(ids[4], Joint::FREE).unwrap();
+    skeleton.set_joint(ids[10], Joint::FIXED).unwrap();
+    let skeleton = Arc::new(skeleton);
+    let mut fixed = FreeChain::new(&skeleton, ids[0], ids[10]).unwrap();
+    let mut other = Pose::rest(&skeleton);
+    assert!(fixed.solve(&mut other, &Goal::at(Vec3::X * 0.5)).is_ok());
+    assert!(fixed.solve(&mut other, &Goal::at(Vec3::X * 0.5).with_rotation(Quat::IDENTITY)).is_err());
+    assert_eq!(Auto::new(&skeleton, ids[0], ids[10]).unwrap().choice(), Choice::Limited);
+    assert_eq!(Auto::new(pose.skeleton(), ids[0], ids[10]).unwrap().choice(), Choice::Free);
     let mut wrong = solver(&pose, &ids);
     wrong.stretch = 0.5;
     assert!(wrong.solve(&mut pose.clone(), &Goal::NONE).is_err());

@@ -1,6 +1,7 @@
 //! Solvers, one file each. They know nothing of clips, files or drawing.
 //!
 //! - [`TwoBone`]: the limb (hip, knee, ankle; shoulder, elbow, wrist) in closed form;
+//! - [`Auto`]: the solver that serves a chain best, chosen by its joints;
 //! - [`FreeChain`]: a chain of free joints, of any length, in a few passes; [`Strand`]: the same on bare points;
 //! - [`Aim`]: one joint turned so that an axis of it points at a target;
 //! - [`Follow`]: each segment pulled along by its neighbour, from the tip or from the root;
@@ -10,6 +11,7 @@
 
 mod aim;
 mod arc;
+mod auto;
 mod ccd;
 mod check;
 mod fabrik;
@@ -23,6 +25,7 @@ pub mod two_bone;
 mod wahba;
 
 pub use aim::{Aim, Ray, Up, aim_ray};
+pub use auto::{Auto, Choice};
 pub use ccd::Ccd;
 pub use fabrik::Fabrik;
 pub use follow::{Follow, Lead};

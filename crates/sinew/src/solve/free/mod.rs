@@ -110,6 +110,9 @@ pub struct FreeChain {
     kept: Vec<Transform>,
 }
 
+/// What refusals call the solver.
+const NAME: &str = "a free chain";
+
 /// What forward kinematics in f32 makes of a place, as a part of its [`Pose::extent`]; see the limb's.
 const UNCERTAIN: f32 = 3e-7;
 
@@ -126,7 +129,7 @@ impl FreeChain {
         if count == 0 {
             return Err(ChainSolverError::Single { joint: skeleton.name(chain.tip()).into() });
         }
-        check_honoured(skeleton, chain.joints()[..count].iter().copied(), "a free chain", Attributes::NONE)?;
+        check_honoured(skeleton, chain.joints()[..count].iter().copied(), NAME, Attributes::NONE)?;
         Ok(Self {
             chain,
             tolerance: 1e-5,
@@ -148,7 +151,8 @@ impl FreeChain {
     /// Brings the chain's end to the goal, and turns the tip where the goal names a rotation. The pose is left updated.
     ///
     /// With an offset at the tip and a rotation asked for, it is the offset's point that meets the position, with the tip
-    /// turned as asked. Weights between 0 and 1 scale each joint's turn, as swing and twist about its bone. The pole is what
+    /// turned as asked; a tip that is not free is refused then. Weights between 0 and 1 scale each joint's turn, as swing and
+    /// twist about its bone. The pole is what
     /// the mean of the joints between root and end turns towards.
     pub fn solve(&mut self, pose: &mut Pose, goal: &Goal) -> Result<Report, SolveError> {
         let rotation = self.check(pose, goal)?;
@@ -199,6 +203,9 @@ impl FreeChain {
 
     fn check(&self, pose: &Pose, goal: &Goal) -> Result<Option<Quat>, SolveError> {
         let rotation = check::goal(goal)?;
+        if rotation.is_some() {
+            check_honoured(pose.skeleton(), [self.chain.tip()], NAME, Attributes::NONE)?;
+        }
         check::finite("the bend axis", self.bend.unwrap_or_default())?;
         check::within("the tolerance", "0 to 1", self.tolerance, 0.0, 1.0)?;
         check::within("the soft zone", "0 to 1", self.soft, 0.0, 1.0)?;

@@ -3,6 +3,8 @@
 use glam::Vec3;
 
 use super::{
+    beats::{BEAT, Beat, Beats, Contact},
+    course::Course,
     offset::{Offset, Rest, rotation},
     spring::Spring,
     track::{Sole, Track},
@@ -10,9 +12,8 @@ use super::{
 };
 use crate::{
     ground::plant::{
-        FootSample, Footing, Search, Unplanted,
-        contact::{Change, Detector, Limits},
-        footing::heading,
+        FootSample, Footing, Search, Settings, Unplanted, contact::Limits, foothold::Stance,
+        footing::heading, search::Landing,
     },
     math,
 };
@@ -24,31 +25,40 @@ const MOMENT: f32 = 2e-3;
 /// A point of the sole.
 #[derive(Clone, Copy, Debug, Default)]
 struct Point {
-    detector: Detector,
-    /// Whether it is in contact; the detector may already be ahead, within a step.
-    down: bool,
-    /// The height over the ground of a foot that stands is that of the animation in the air, and none in contact, and
+    /// How firmly it is in contact, from 0 to 1.
+    hold: f32,
+    /// The height over the ground of a foot that stands is that of the animation in the air, and none in firm contact, and
     /// this (its x).
     rest: Spring,
 }
 
-/// A footing found for a place, which a foot that comes down near it takes over.
+/// A place to stand that was chosen.
 #[derive(Clone, Copy, Debug)]
-pub struct Landing {
-    heel: Vec3,
+pub struct Choice {
+    /// The footing, or why there is none.
     found: Result<Footing, Unplanted>,
+    /// Where the heel would be by the animation.
+    heel: Vec3,
+    /// The same for the ball.
+    ball: Vec3,
+    /// Whether the sole lies along the ground under the ball alone.
+    on_ball: bool,
+    /// Whether casts were made at the footing's very points.
+    settled: bool,
+    /// Whether it was chosen on the ground along the sole, and not just laid on what is known of it.
+    searched: bool,
 }
 
 /// Where a foot stands.
 #[derive(Clone, Copy, Debug)]
 pub struct Lock {
     pub footing: Footing,
-    /// Where the heel would be by the animation.
-    heel: Vec3,
-    /// The same for the ball.
-    ball: Vec3,
-    /// Whether no cast was made for this very place yet.
-    provisional: bool,
+    /// Whether casts were made at its very points.
+    settled: bool,
+    /// How much of the animation's way since the last beat it goes along with: none while it stands firmly.
+    slip: f32,
+    /// Where the animation had the foot then.
+    since: Sole,
     /// The animation's heading when it was locked.
     yaw: f32,
 }
@@ -87,6 +97,17 @@ pub struct Measures {
     pub ball_floor: f32,
     /// Steepest ground that the foot lies along, in radians.
     pub slope: f32,
+    /// How far a foot stays clear of what it passes.
+    pub clearance: f32,
+    /// Beats that the animation is known ahead.
+    pub ahead: usize,
+}
+
+impl Measures {
+    /// Heights of heel and ball over their floors in the animation.
+    pub fn heights(&self, sole: &Sole) -> (f32, f32) {
+        ((sole.ankle + sole.heel).y - self.heel_floor, (sole.ankle + sole.ball).y - self.ball_floor)
+    }
 }
 
 /// A foot lets go of its place where the animation is further from it than this share of the leg...
@@ -95,61 +116,70 @@ const LEFT_BEHIND: f32 = 0.4;
 const TURNED: f32 = 0.87;
 /// It then lands again once it is within this share of the leg of the animation.
 const CAUGHT_UP: f32 = 0.02;
-/// A foot stays locked until its better point is this much further outside of its limits than a contact may be: between
-/// heel and ball contact a foot may for a moment be in neither.
-const HOLD: f32 = 2.0;
 /// A foot comes near the ground within this many limits of contact: then its landing is looked for.
 const NEAR: f32 = 2.5;
 /// A foot lies along the ground from this height on downwards, as a share of the leg.
 const LIES: f32 = 0.12;
 /// Most seconds between casts in which a foot still sees what comes.
 const SIGHT: f32 = 0.1;
+/// A foot rises this many metres a metre before an edge that it comes to on a known way: it is looked at often enough to
+/// come to none unseen.
+const STEEP: f32 = 12.0;
+/// A place that was looked for further from here than this is looked for again, in metres for a figure of 1.8 m.
+const ASTRAY: f32 = 0.03;
 
 /// The state of one foot.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Foot {
+    /// The animation as far as it is known.
     pub track: Track,
+    pub beats: Beats,
     pub under: Under,
     pub phase: Phase,
+    stood: bool,
     heel: Point,
     ball: Point,
-    stance: Detector,
+    /// The ground where it may land, as casts found it.
     landing: Option<Landing>,
+    /// Where it will land, or stands, with what casts made since.
+    choice: Option<Choice>,
+    course: Option<Course>,
     rest: Rest,
-    /// Height of the ground that the foot goes over in the air (y), and what it aimed at last.
+    /// How it was shown last.
+    shown: Offset,
+    /// Height of the ground that the foot goes over in the air (y), and what it aims at; on a course, how far it is lifted
+    /// above it.
     level: Spring,
     level_goal: Vec3,
-    level_aim: Vec3,
     /// Rotation vector of the turn along the ground, in the air.
     tilt: Spring,
     tilt_goal: Vec3,
-    tilt_aim: Vec3,
     /// Share of planting (x): goes to 0 where there is no ground.
     presence: Spring,
+    presence_goal: Vec3,
 }
 
 impl Foot {
     /// On the ground at the height `level`.
     pub fn start(&mut self, level: f32) {
         *self = Self { level: Spring { value: Vec3::Y * level, rate: Vec3::ZERO }, ..Self::default() };
-        (self.level_goal, self.level_aim) = (self.level.value, self.level.value);
-        self.presence.value = Vec3::X;
+        self.level_goal = self.level.value;
+        (self.presence.value, self.presence_goal) = (Vec3::X, Vec3::X);
     }
 
-    /// How much of the planting is applied.
-    pub fn weight(&self) -> f32 {
-        self.presence.value.x.clamp(0.0, 1.0)
+    /// How much of the planting is applied, `time` seconds after the state.
+    pub fn weight(&self, time: f32, m: &Measures) -> f32 {
+        let goal = self.presence_goal;
+        self.presence.towards(goal, goal, m.omega, time).value.x.clamp(0.0, 1.0)
     }
 
     /// Ends every passage at once: a figure that begins is where it should be.
     pub fn settle(&mut self) {
         self.rest = Rest::default();
         (self.heel.rest, self.ball.rest) = (Spring::default(), Spring::default());
-        self.level = Spring { value: self.level_aim, rate: Vec3::ZERO };
-        self.tilt = Spring { value: self.tilt_aim, rate: Vec3::ZERO };
-        (self.level_goal, self.tilt_goal) = (self.level_aim, self.tilt_aim);
-        let ground = self.under.found() && !matches!(self.phase, Phase::Refused(Unplanted::NoGround));
-        self.presence.value = Vec3::X * f32::from(u8::from(ground));
+        self.level = Spring { value: self.level_goal, rate: Vec3::ZERO };
+        self.tilt = Spring { value: self.tilt_goal, rate: Vec3::ZERO };
+        self.presence = Spring { value: self.presence_goal, rate: Vec3::ZERO };
     }
 
     /// Whether it stands.
@@ -157,151 +187,223 @@ impl Foot {
         matches!(self.phase, Phase::Locked(_))
     }
 
-    /// How far heel and ball are outside of their limits: the nearer one, 1 being on the limit.
-    fn nearness(&self, age: f32, m: &Measures) -> f32 {
-        let (at, rate) = (self.track.at(age), self.track.mean_rate(age));
-        let level = |point: Vec3, rate: Vec3, floor: f32| {
-            ((point.y - floor).max(0.0) / m.limits.height).max(rate.length() / m.limits.speed)
-        };
-        level(at.ankle + at.heel, rate.ankle + rate.heel, m.heel_floor).min(level(
-            at.ankle + at.ball,
-            rate.ankle + rate.ball,
-            m.ball_floor,
-        ))
+    /// The animation's foot at the present beat.
+    fn now(&self, m: &Measures) -> &Beat {
+        self.beats.ago(m.ahead)
     }
 
-    /// Casts: the ground under the foot where it was shown last, or will be, and its landing.
+    /// What stands at a beat, `later` beats from the present one. The speed of a beat is the mean since the beat before; where
+    /// the next one is known, the contact is that of the time after the beat.
+    fn contact(&self, later: usize, m: &Measures) -> Contact {
+        self.beats.ago(m.ahead.saturating_sub(later + 1)).contact
+    }
+
+    /// In how many beats the foot will land, where that is known.
+    fn lands_in(&self, m: &Measures) -> Option<usize> {
+        let first = usize::from(!matches!(self.phase, Phase::Behind));
+        (first..m.ahead).find(|&later| self.contact(later, m).stands)
+    }
+
+    /// Casts: the ground under the foot where it was shown last, or will be, and where it lands. `sight` is the time since the
+    /// last casts.
     pub fn sense(&mut self, search: &Search<'_>, m: &Measures, now: &Sole, base: f32, sight: f32) {
-        let at = now.ankle + self.rest.ankle.value.with_y(0.0);
-        let points = [now.heel, now.ball, now.tip].map(|p| at + p);
-        let (_, ball, tip) = (points[0], points[1], points[2]);
-        let tip_length = (tip - ball).length();
-        let length = (now.ball - now.heel).length();
-        let rate = self.track.mean_rate(0.0).ankle.with_y(0.0);
-        if let Phase::Locked(lock) = &mut self.phase {
-            if lock.provisional {
-                let found = search.find(lock.heel, lock.ball, length, tip_length, base);
-                lock.provisional = false;
-                if let Ok(footing) = found {
-                    let footing = raised(footing, m);
-                    self.relock(footing, m);
-                }
-            }
+        self.cast_choice(search, m, base);
+        if self.locked() {
             return;
         }
-        self.under = Under::sole(search, points, base);
-        let sole = (now.ball - now.heel).with_y(0.0).normalize_or(Vec3::Z);
-        // Along its way where it has one, else along the sole; a swing is ten times as fast.
-        let along = (rate + sole * (0.3 * m.scale)).normalize_or(sole);
-        // From ball to heel, and somewhat further; forwards to the tip of the toes.
-        let (sole, toes) = (1.2 * length, 1.2 * tip_length);
-        // A step looks at the ground at times since the last frame, too.
-        // With a margin for a foot that gathers speed.
-        let behind = sole + 1.5 * rate.length() * self.track.last_step().min(SIGHT);
-        let ahead = toes + 0.1 * m.leg + 1.3 * rate.length() * (sight.min(SIGHT) + 2.0 / m.omega);
-        self.under.sweep(search, (at + now.ball).with_y(0.0), along, [behind, ahead], base);
-        let low = {
-            let heel = (now.ankle + now.heel).y - m.heel_floor;
-            let ball = (now.ankle + now.ball).y - m.ball_floor;
-            heel.min(ball) / m.limits.height
+        let at = now.ankle + self.shown.ankle.with_y(0.0);
+        let points = [now.heel, now.ball, now.tip].map(|p| at + p);
+        let sole = sole_of(now, m);
+        // Casts are made before the beat that they are for: its rate is that since the beat before, as far as it is known.
+        let last = self.now(m);
+        let rate = (now.ankle - last.sole.ankle).with_y(0.0) / BEAT;
+        let rate = if rate.length() > last.rate.ankle.with_y(0.0).length() {
+            rate
+        } else {
+            last.rate.ankle.with_y(0.0)
         };
-        let near = low <= NEAR && self.nearness(0.0, m) <= 2.0 * NEAR;
-        if near && !matches!(self.phase, Phase::Refused(_)) {
-            let (heel, ball) = self.place(now, self.rest.ankle.value, m);
-            let moved = |l: Landing| (l.heel - heel).with_y(0.0).length() > MOVED * m.scale;
-            if self.landing.is_some_and(|l| !moved(l)) {
-                return;
+        self.under = Under::sole(search, points, base);
+        let level = (now.ball - now.heel).with_y(0.0).normalize_or(Vec3::Z);
+        // Along its way where it has one, else along the sole; a swing is ten times as fast.
+        let along = (rate + level * (0.3 * m.scale)).normalize_or(level);
+        // From ball to heel, and somewhat further; forwards to the tip of the toes.
+        let (back, front) = (1.2 * sole.length, 1.2 * sole.tip);
+        // With a margin for a foot that gathers speed.
+        let behind = back + 0.5 * rate.length() * BEAT;
+        let ahead = front + 0.1 * m.leg + 1.3 * rate.length() * (sight.min(SIGHT) + BEAT + 2.0 / m.omega);
+        self.under.sweep(search, (at + now.ball).with_y(0.0), along, [behind, ahead], base);
+        if matches!(self.phase, Phase::Refused(_)) {
+            return;
+        }
+        let (sample, moved) = match self.lands_in(m) {
+            Some(later) => (self.beats.ago(m.ahead - later).sole, Vec3::ZERO),
+            None => {
+                let (heel, ball) = m.heights(now);
+                if heel.min(ball) > NEAR * m.limits.height {
+                    return;
+                }
+                (*now, self.shown.ankle)
             }
-            self.landing = Some(Landing { heel, found: search.find(heel, ball, length, tip_length, base) });
+        };
+        let (heel, ball) = place(&sample, moved, m);
+        let near = |p: Vec3| (p - heel).with_y(0.0).length() <= ASTRAY * m.scale;
+        // A foot that lands elsewhere than was thought needs another look.
+        if m.ahead > 0 && self.choice.is_some_and(|c| near(c.heel)) {
+            return;
+        }
+        self.landing = Some(search.land(heel, ball, sole_of(&sample, m), ASTRAY * m.scale, base).0);
+    }
+
+    /// Casts at the very points of the place that was chosen.
+    fn cast_choice(&mut self, search: &Search<'_>, m: &Measures, base: f32) {
+        let tip = sole_of(&self.now(m).sole, m).tip;
+        let Some(choice) = &mut self.choice else { return };
+        if choice.settled {
+            return;
+        }
+        choice.settled = true;
+        let Ok(footing) = choice.found else { return };
+        let length = (footing.ball - footing.heel).length();
+        if choice.searched {
+            let raise = Vec3::Y * m.sole_height;
+            let low = Footing { heel: footing.heel - raise, ball: footing.ball - raise, ..footing };
+            choice.found = Ok(raised(search.settled(&low, choice.on_ball, length, base), m));
+        } else {
+            let sole = Stance { tip, ..sole_of_length(length, m) };
+            let (landing, found) = search.land(choice.heel, choice.ball, sole, 0.0, base);
+            // What there is to stand on was there when it landed.
+            if let Some(found) = found {
+                let low = landing.footing(&found, search.settings);
+                choice.found = Ok(raised(search.settled(&low, found.on_ball, length, base), m));
+            }
+            choice.searched = true;
         }
     }
 
-    /// Where the foot would stand, seen from above: heel and ball such that the lower one stays where it is.
-    fn place(&self, now: &Sole, moved: Vec3, m: &Measures) -> (Vec3, Vec3) {
-        let length = (now.ball - now.heel).length();
-        let d = (now.ball - now.heel).with_y(0.0);
-        let along = heading(math::atan2(d.x, d.z) + m.yaw);
-        let h = ((now.ankle + now.heel).y - m.heel_floor).max(0.0);
-        let b = ((now.ankle + now.ball).y - m.ball_floor).max(0.0);
-        let to_ball = if h + b > 0.0 { h / (h + b) } else { 0.5 };
-        let at = now.ankle + moved.with_y(0.0);
-        let by_heel = at + now.heel;
-        let by_ball = at + now.ball - along * length;
-        let heel = by_heel + (by_ball - by_heel) * to_ball;
-        (heel, heel + along * length)
+    /// Chooses where to stand with heel and ball at these places, on what casts found there.
+    fn choose(&self, heel: Vec3, ball: Vec3, sole: Stance, settings: &Settings, m: &Measures) -> Choice {
+        let along = (ball - heel).with_y(0.0).normalize_or(Vec3::Z);
+        let mut choice = Choice {
+            found: Err(Unplanted::NoGround),
+            heel,
+            ball,
+            on_ball: false,
+            settled: false,
+            searched: true,
+        };
+        let landing = self.landing.as_ref().filter(|l| l.serves(heel, along, 2.0 * ASTRAY * m.scale));
+        if let Some(landing) = landing {
+            let Some(found) = landing.best(heel, settings) else {
+                choice.found = Err(landing.missing());
+                return choice;
+            };
+            let footing = landing.footing(&found, settings);
+            // The line that was cast along may run beside the foot by a little.
+            let by = landing.beside(heel);
+            choice.found =
+                Ok(raised(Footing { heel: footing.heel + by, ball: footing.ball + by, ..footing }, m));
+            choice.on_ball = found.on_ball;
+            return choice;
+        }
+        choice.searched = false;
+        if let (Some(h), Some(b)) = (self.under.height(heel), self.under.height(ball)) {
+            // Both ends on the ground, as far as a foot slopes.
+            let most = sole.length * math::sin(m.slope);
+            let rise = (b - h).clamp(-most, most);
+            let run = math::sqrt(sole.length * sole.length - rise * rise);
+            let heel = heel.with_y(h.max(b - rise));
+            let footing = Footing {
+                heel,
+                ball: (heel + along * run).with_y(heel.y + rise),
+                roll: 0.0,
+                toes: 0.0,
+                shift: 0.0,
+                support: 1.0,
+                heel_supported: true,
+            };
+            choice.found = Ok(raised(footing, m));
+        }
+        choice
     }
 
-    /// Height over the ground of heel and ball while the foot stands, `time` after the state and `age` before the frame.
-    fn heights(&self, age: f32, time: f32, m: &Measures) -> (f32, f32) {
-        let at = self.track.at(age);
+    /// Height over the ground of heel and ball while the foot stands, with the animation at `sole`, `time` after the state.
+    fn heights(&self, sole: &Sole, time: f32, m: &Measures) -> (f32, f32) {
         let height = |point: &Point, y: f32| {
-            let own = if point.down { 0.0 } else { y.max(0.0) };
+            let own = (1.0 - point.hold) * y.max(0.0);
             (own + point.rest.after(m.omega, time).value.x).max(0.0)
         };
-        (
-            height(&self.heel, (at.ankle + at.heel).y - m.heel_floor),
-            height(&self.ball, (at.ankle + at.ball).y - m.ball_floor),
-        )
+        let (heel, ball) = m.heights(sole);
+        (height(&self.heel, heel), height(&self.ball, ball))
     }
 
     /// What the phase alone asks for.
-    fn wanted(&self, age: f32, time: f32, m: &Measures) -> Offset {
+    fn wanted(&self, sole: &Sole, time: f32, m: &Measures) -> Offset {
         match &self.phase {
             Phase::Locked(lock) => {
-                let at = self.track.at(age);
-                let (heel, ball) = self.heights(age, time, m);
-                let sample = FootSample {
-                    ankle: at.ankle,
-                    heel: at.heel,
-                    ball: at.ball,
-                    tip: at.tip,
-                    ..FootSample::default()
-                };
-                let twist = lock.footing.stand(&sample, heel, ball);
-                let (_, yaw) = math::swing_twist(twist.turn, Vec3::Y);
-                let toes = math::mul(lock.footing.toe_tilt(), yaw);
-                Offset {
-                    turn: math::rotation_vector(twist.turn),
-                    ankle: twist.ankle - at.ankle,
-                    toes: math::rotation_vector(math::mul(math::conjugate(twist.turn), toes)),
-                }
+                let (heel, ball) = self.heights(sole, time, m);
+                let offset = stand(&lock.footing, sole, heel, ball);
+                Offset { ankle: offset.ankle + lock.slipped(sole, m), ..offset }
             }
             _ => {
-                let towards = |s: &Spring, goal: Vec3| {
-                    if time > 0.0 { s.towards(goal, goal, m.omega, time).value } else { s.value }
-                };
-                Offset {
-                    turn: towards(&self.tilt, self.tilt_goal),
-                    ankle: towards(&self.level, self.level_goal),
-                    toes: Vec3::ZERO,
+                let towards = |s: &Spring, goal: Vec3| s.towards(goal, goal, m.omega, time).value;
+                let level = towards(&self.level, self.level_goal);
+                match &self.course {
+                    Some(course) => {
+                        let way = course.at(time);
+                        Offset { ankle: way.ankle + level, ..way }
+                    }
+                    None => {
+                        Offset { turn: towards(&self.tilt, self.tilt_goal), ankle: level, toes: Vec3::ZERO }
+                    }
                 }
             }
         }
     }
 
-    /// The foot as it is shown.
-    pub fn offset(&self, age: f32, time: f32, m: &Measures) -> Offset {
-        self.wanted(age, time, m).plus(self.rest.after(m.omega, time).value())
+    /// The foot as it is shown with the animation at `sole`, `time` seconds after the state.
+    pub fn offset(&self, sole: &Sole, time: f32, m: &Measures) -> Offset {
+        self.wanted(sole, time, m).plus(self.rest.after(m.omega, time).value())
     }
 
-    /// How fast something changes, at `age`, of which the state must be.
-    fn rate(&self, age: f32, f: impl Fn(&Self, f32, f32) -> Offset) -> Offset {
-        f(self, age - MOMENT, MOMENT).minus(f(self, age, 0.0)).times(1.0 / MOMENT)
+    /// The same, which is remembered as what the next casts go by.
+    pub fn show(&mut self, sole: &Sole, time: f32, m: &Measures) -> Offset {
+        self.shown = self.offset(sole, time, m);
+        self.shown
     }
 
-    /// Takes another phase (through `change`) without a jump in place or speed. The state must be that of `age`.
-    fn switch(&mut self, age: f32, m: &Measures, change: impl FnOnce(&mut Self)) {
-        let was = self.offset(age, 0.0, m);
-        let rate_was = self.rate(age, |f, a, t| f.offset(a, t, m));
+    /// The foot as it is shown at the present beat.
+    pub fn present(&self, m: &Measures) -> Offset {
+        self.offset(&self.now(m).sole, 0.0, m)
+    }
+
+    /// How fast the animation's foot goes at the present beat.
+    fn pace(&self, m: &Measures) -> Sole {
+        let (here, now) = (self.now(m), m.ahead);
+        if now == 0 {
+            return here.rate;
+        }
+        self.beats.ago(now - 1).sole.minus(&self.beats.ago(now + 1).sole).times(0.5 / BEAT)
+    }
+
+    /// Something that follows from the animation's foot, at the present beat, and how fast it changes.
+    fn rated(&self, m: &Measures, f: impl Fn(&Self, &Sole, f32) -> Offset) -> (Offset, Offset) {
+        let sole = self.now(m).sole;
+        let now = f(self, &sole, 0.0);
+        let next = f(self, &sole.after(&self.pace(m), MOMENT), MOMENT);
+        (now, next.minus(now).times(1.0 / MOMENT))
+    }
+
+    /// Takes another phase (through `change`) without a jump in place or speed.
+    fn switch(&mut self, m: &Measures, change: impl FnOnce(&mut Self)) {
+        let (was, rate_was) = self.rated(m, |f, sole, t| f.offset(sole, t, m));
+        self.course = None;
         change(self);
         if !self.locked() {
             // In the air the height has a spring of its own.
             self.level = Spring { value: Vec3::Y * was.ankle.y, rate: Vec3::Y * rate_was.ankle.y };
-            self.level_aim = Vec3::Y * self.ground(age, was, m).unwrap_or(was.ankle.y);
-            self.level_goal = self.level_aim;
+            self.level_goal = Vec3::Y * self.ground(was, m).unwrap_or(was.ankle.y);
         }
-        let is = self.wanted(age, 0.0, m);
-        let rate_is = self.rate(age, |f, a, t| f.wanted(a, t, m));
+        let (is, rate_is) = self.rated(m, |f, sole, t| f.wanted(sole, t, m));
         let mut rest = Rest::new(was.minus(is), rate_was.minus(rate_is));
         if !self.locked() {
             rest.ankle.value.y = 0.0;
@@ -314,28 +416,19 @@ impl Foot {
         self.rest = rest;
     }
 
-    /// The same place with what a cast found there.
-    fn relock(&mut self, footing: Footing, m: &Measures) {
-        self.switch(0.0, m, |f| {
-            if let Phase::Locked(lock) = &mut f.phase {
-                lock.footing = footing;
-            }
-        });
-    }
-
     /// Height of the ground that the foot must go over, with its own displacement; none where there is no ground.
-    fn ground(&self, age: f32, shown: Offset, m: &Measures) -> Option<f32> {
-        let (at, rate) = (self.track.at(age), self.track.mean_rate(age).ankle.with_y(0.0));
-        // The spring runs behind by this time: it is given as much of a lead.
-        let lead = rate * (2.0 / m.omega);
+    fn ground(&self, shown: Offset, m: &Measures) -> Option<f32> {
+        let Beat { sole: at, rate, .. } = self.now(m);
+        // The spring runs behind by this time, and by half a beat until it is asked again: it is given as much of a lead.
+        let lead = rate.ankle.with_y(0.0) * (2.0 / m.omega + 0.5 * BEAT);
         let turn = rotation(shown.turn);
         let moved = at.ankle + shown.ankle.with_y(0.0);
         let floor = m.heel_floor.min(m.ball_floor);
         let mut high: Option<f32> = None;
         for point in [at.heel, at.ball, at.tip] {
             let place = moved + math::rotate(turn, point);
-            // A point that the foot's turn has brought down must be kept up by as much.
-            let down = ((at.ankle + point).y.max(floor) - place.y.max(floor)).max(0.0);
+            // A point that the foot's turn has brought down must be kept up by as much, and one that it raised the less.
+            let down = (at.ankle + point).y.max(floor) - place.y.max(floor);
             for p in [place, place + lead] {
                 if let Some(y) = self.under.height(p) {
                     let y = y + m.sole_height + down - floor;
@@ -346,174 +439,221 @@ impl Foot {
         high
     }
 
+    /// How far a foot on a course must be lifted above it, to pass what it comes to within the time in which a foot is lifted.
+    fn lift(&self, course: &Course, m: &Measures) -> f32 {
+        // Twice a beat: a swinging foot goes by less than its own length.
+        const PARTS: usize = 2;
+        let soon = 2.0 / m.omega + 0.5 * BEAT;
+        let floor = m.heel_floor.min(m.ball_floor);
+        let mut lift = 0.0f32;
+        for i in 0..PARTS * m.ahead {
+            let time = i as f32 * (BEAT / PARTS as f32);
+            if time > soon.min(course.left()) {
+                break;
+            }
+            let (later, part) = (i / PARTS, (i % PARTS) as f32 / PARTS as f32);
+            let (a, b) = (&self.beats.ago(m.ahead - later).sole, &self.beats.ago(m.ahead - later - 1).sole);
+            let sole = a.after(&b.minus(a), part);
+            let way = course.at(time);
+            let turn = rotation(way.turn);
+            for point in [sole.heel, sole.ball, sole.tip] {
+                let place = sole.ankle + way.ankle + math::rotate(turn, point);
+                let Some(ground) = self.under.before(place, STEEP) else { continue };
+                // No higher over the ground than it is over the animation's floor.
+                let own = ((sole.ankle + point).y - floor).clamp(0.0, m.clearance);
+                lift = lift.max(ground + m.sole_height + own - place.y);
+            }
+        }
+        lift
+    }
+
     /// The turn along the ground of a foot that comes near it.
-    fn lie(&self, age: f32, m: &Measures) -> Vec3 {
-        let at = self.track.at(age);
-        let low = ((at.ankle + at.heel).y - m.heel_floor).min((at.ankle + at.ball).y - m.ball_floor);
-        let s = (1.0 - low / (LIES * m.leg)).clamp(0.0, 1.0);
+    fn lie(&self, m: &Measures) -> Vec3 {
+        let (heel, ball) = m.heights(&self.now(m).sole);
+        let s = (1.0 - heel.min(ball) / (LIES * m.leg)).clamp(0.0, 1.0);
         let vector = math::rotation_vector(math::shortest_arc(Vec3::Y, self.under.normal, Vec3::X));
         let angle = vector.length();
         let held = if angle > m.slope { vector * (m.slope / angle) } else { vector };
         held * (s * s * (3.0 - 2.0 * s))
     }
 
-    /// Goes on by `h` seconds to the time `age` before the latest frame. `given` is how much contact the caller gives.
-    pub fn advance(&mut self, h: f32, age: f32, m: &Measures, given: Option<f32>) {
-        let (at, rate) = (self.track.at(age), self.track.mean_rate(age));
-        let hold = HOLD * m.limits.release;
-        let (contact, release) = match given {
-            // At a half and above the foot stands.
-            Some(given) => (2.0 * (1.0 - given), 1.0),
-            None => (self.nearness(age, m), hold),
-        };
-        let speed = |v: Vec3| if given.is_some() { 0.0 } else { v.length() };
-        let heel_height = ((at.ankle + at.heel).y - m.heel_floor).max(0.0);
-        let ball_height = ((at.ankle + at.ball).y - m.ball_floor).max(0.0);
-        // A stance begins before its points do, and ends after them.
-        let mut events = [
-            (Event::Stance, self.stance.push(contact, 0.0, &Limits { height: 1.0, speed: 1.0, release })),
-            (Event::Heel, self.heel.detector.push(heel_height, speed(rate.ankle + rate.heel), &m.limits)),
-            (Event::Ball, self.ball.detector.push(ball_height, speed(rate.ankle + rate.ball), &m.limits)),
-        ];
-        let share = |change: &Change| match change {
-            Change::Touched(s) | Change::Left(s) => *s,
-            Change::None => f32::INFINITY,
-        };
-        // By time; of two at one time the stance first.
-        if share(&events[2].1) < share(&events[1].1) {
-            events.swap(1, 2);
+    /// Goes on by `h` seconds to the present beat, which must have been taken. `hip` is where the animation has the hip.
+    pub fn advance(&mut self, h: f32, settings: &Settings, m: &Measures, hip: Vec3) {
+        self.drift(h, m);
+        self.take_casts(m);
+        self.follow(m, settings, hip);
+        let (stood, contact) = (self.stood, self.contact(0, m));
+        self.stood = contact.stands;
+        if contact.stands && !stood {
+            self.land(settings, m);
         }
-        if share(&events[1].1) < share(&events[0].1) {
-            events.swap(0, 1);
-            if share(&events[2].1) < share(&events[1].1) {
-                events.swap(1, 2);
+        let (heel, ball) = m.heights(&self.now(m).sole);
+        let pace = self.pace(m);
+        self.heel.take(contact.heel, heel, (pace.ankle + pace.heel).y);
+        self.ball.take(contact.ball, ball, (pace.ankle + pace.ball).y);
+        if stood && !contact.stands {
+            self.choice = None;
+            if self.locked() {
+                self.switch(m, |f| f.phase = Phase::Air);
+            } else {
+                self.phase = Phase::Air;
             }
         }
-        if !self.locked() {
-            let shown = self.offset(age + h, 0.0, m);
-            let (level, tilt) = (self.ground(age, shown, m), self.lie(age, m));
-            // Over a step a goal counts as its mean.
-            if let Some(level) = level {
-                self.level_goal = 0.5 * (self.level_aim + Vec3::Y * level);
-                self.level_aim = Vec3::Y * level;
-            }
-            self.tilt_goal = 0.5 * (self.tilt_aim + tilt);
-            self.tilt_aim = tilt;
+        if self.locked() {
+            self.loosen(m);
+        } else {
+            self.steer(settings, m);
         }
-        let mut gone = 0.0;
-        for (event, change) in &events {
-            let s = share(change);
-            if s > 1.0 {
-                continue;
-            }
-            self.drift(h * s - gone, m);
-            gone = h * s;
-            self.happen(*event, matches!(change, Change::Touched(_)), age + h - gone, m);
-        }
-        self.drift(h - gone, m);
         let ground = self.under.found() && !matches!(self.phase, Phase::Refused(Unplanted::NoGround));
-        let goal = Vec3::X * f32::from(u8::from(ground));
-        self.presence = self.presence.towards(goal, goal, m.omega, h);
+        self.presence_goal = Vec3::X * f32::from(u8::from(ground || self.locked()));
     }
 
     /// Lets the springs run for `time` seconds.
     fn drift(&mut self, time: f32, m: &Measures) {
-        if time <= 0.0 {
-            return;
-        }
         self.rest = self.rest.after(m.omega, time);
         self.heel.rest = self.heel.rest.after(m.omega, time);
         self.ball.rest = self.ball.rest.after(m.omega, time);
         self.tilt = self.tilt.towards(self.tilt_goal, self.tilt_goal, m.omega, time);
-        if !self.locked() {
-            self.level = self.level.towards(self.level_goal, self.level_goal, m.omega, time);
+        self.level = self.level.towards(self.level_goal, self.level_goal, m.omega, time);
+        self.presence = self.presence.towards(self.presence_goal, self.presence_goal, m.omega, time);
+        self.course = self.course.map(|c| c.after(time));
+    }
+
+    /// A foot that stands takes over what casts found under it.
+    fn take_casts(&mut self, m: &Measures) {
+        let (Phase::Locked(lock), Some(choice)) = (&self.phase, self.choice) else { return };
+        let Ok(footing) = choice.found else { return };
+        if choice.settled && !lock.settled {
+            self.switch(m, |f| {
+                if let Phase::Locked(lock) = &mut f.phase {
+                    (lock.footing, lock.settled) = (footing, true);
+                }
+            });
         }
     }
 
-    fn happen(&mut self, event: Event, touched: bool, age: f32, m: &Measures) {
-        let (at, rate) = (self.track.at(age), self.track.rate(age));
-        match event {
-            Event::Stance if touched => self.land(age, m),
-            Event::Stance => match self.phase {
-                Phase::Locked(_) => self.switch(age, m, |f| f.phase = Phase::Air),
-                _ => self.phase = Phase::Air,
-            },
-            Event::Heel => {
-                let height = (at.ankle + at.heel).y - m.heel_floor;
-                self.heel.take(touched, height, (rate.ankle + rate.heel).y);
-            }
-            Event::Ball => {
-                let height = (at.ankle + at.ball).y - m.ball_floor;
-                self.ball.take(touched, height, (rate.ankle + rate.ball).y);
-            }
+    /// How firmly the foot stands from the present beat on.
+    fn hold(&self, m: &Measures) -> f32 {
+        self.contact(0, m).foot
+    }
+
+    /// A foot whose hold fades goes along with the animation, so that it makes no difference in which beat it lets go.
+    fn loosen(&mut self, m: &Measures) {
+        let (now, slip) = (self.now(m).sole, 1.0 - self.hold(m));
+        if let Phase::Locked(lock) = &mut self.phase {
+            let by = lock.slipped(&now, m);
+            lock.footing.heel += by;
+            lock.footing.ball += by;
+            (lock.since, lock.slip) = (now, slip);
         }
     }
 
-    /// Stands where it is now, on the footing that was found for here or nearby; else on what is known of the ground.
-    fn land(&mut self, age: f32, m: &Measures) {
-        let now = self.track.at(age);
-        let (heel, ball) = self.place(&now, self.rest.ankle.value, m);
-        let d = (now.ball - now.heel).with_y(0.0);
-        let mut lock = Lock {
-            footing: Footing {
-                heel,
-                ball,
-                roll: 0.0,
-                toes: 0.0,
-                shift: 0.0,
-                support: 1.0,
-                heel_supported: true,
-            },
-            heel,
-            ball,
-            provisional: true,
-            yaw: math::atan2(d.x, d.z),
+    /// In the air: where it goes next.
+    fn steer(&mut self, settings: &Settings, m: &Measures) {
+        self.tilt_goal = self.lie(m);
+        let lands = self.lands_in(m).filter(|_| !matches!(self.phase, Phase::Refused(_)));
+        let mut goal = None;
+        if let Some(later) = lands {
+            let beat = *self.beats.ago(m.ahead - later);
+            let (heel, ball) = place(&beat.sole, Vec3::ZERO, m);
+            let along = (ball - heel).with_y(0.0).normalize_or(Vec3::Z);
+            let near = |c: &Choice| (c.heel - heel).with_y(0.0).length() <= ASTRAY * m.scale;
+            let serves = self.landing.as_ref().is_some_and(|l| l.serves(heel, along, ASTRAY * m.scale));
+            if !self.choice.as_ref().is_some_and(near) {
+                // It is looked for anew only where it is far from where it was thought to be.
+                self.choice = serves.then(|| self.choose(heel, ball, sole_of(&beat.sole, m), settings, m));
+            }
+            if let Some(Choice { found: Ok(footing), .. }) = self.choice {
+                let (h, b) = m.heights(&beat.sole);
+                let to = stand(&footing, &beat.sole, h.max(0.0), b.max(0.0));
+                // The point that comes down stays where it is, while the animation's goes on.
+                let next = self.beats.ago(m.ahead - later - 1);
+                let low = if h <= b { next.rate.heel } else { next.rate.ball };
+                let rate = Offset { ankle: -(next.rate.ankle + low).with_y(0.0), ..Offset::default() };
+                goal = Some((to, rate, later as f32 * BEAT));
+            }
+        }
+        if let Some((to, rate, left)) = goal {
+            let (was, rate_was) = self.rated(m, |f, sole, t| f.offset(sole, t, m));
+            if self.course.is_none() {
+                (self.rest, self.level) = (Rest::default(), Spring::default());
+                self.course = Some(Course::new((was, rate_was), (to, rate), left));
+            } else {
+                // What lifts it above its course goes on.
+                let lift = self.level;
+                let less = |o: Offset, y: Vec3| Offset { ankle: o.ankle - y, ..o };
+                let from = (less(was, lift.value), less(rate_was, lift.rate));
+                self.course = Some(Course::new(from, (to, rate), left));
+            }
+            self.level_goal = self.course.map_or(Vec3::ZERO, |c| Vec3::Y * self.lift(&c, m));
+            return;
+        }
+        if self.course.is_some() {
+            self.switch(m, |_| {});
+        }
+        if let Some(level) = self.ground(self.present(m), m) {
+            self.level_goal = Vec3::Y * level;
+        }
+    }
+
+    /// Stands where it is now, or where it was steered to.
+    fn land(&mut self, settings: &Settings, m: &Measures) {
+        let Beat { sole: now, .. } = *self.now(m);
+        let steered = self.course.is_some();
+        let choice = match self.choice {
+            Some(choice) if steered => choice,
+            _ => {
+                let (heel, ball) = place(&now, self.present(m).ankle, m);
+                self.choose(heel, ball, sole_of(&now, m), settings, m)
+            }
         };
-        match self.landing.take() {
-            Some(Landing { found: Err(why), .. }) => {
+        if std::env::var_os("DBG").is_some() {
+            std::eprintln!(
+                "land at {:?} heel {:?} -> {:?} searched {} steered {steered} landing {}",
+                now.ankle,
+                choice.heel,
+                choice.found.map(|f| (f.heel, f.shift, f.support)),
+                choice.searched,
+                self.landing.is_some()
+            );
+        }
+        self.choice = Some(choice);
+        self.landing = None;
+        let footing = match choice.found {
+            Ok(footing) => footing,
+            Err(why) => {
                 self.phase = Phase::Refused(why);
                 return;
             }
-            Some(Landing { heel: looked, found: Ok(footing) }) => {
-                let by = (heel - looked).with_y(0.0);
-                let line = footing.ball - footing.heel;
-                let run2 = line.with_y(0.0).length_squared().max(f32::MIN_POSITIVE);
-                let by = by.with_y(line.y * by.dot(line) / run2);
-                let footing = Footing { heel: footing.heel + by, ball: footing.ball + by, ..footing };
-                lock.footing = raised(footing, m);
-                lock.provisional = by.length() > MOVED * m.scale;
-            }
-            None => {
-                let (Some(h), Some(b)) = (self.under.height(heel), self.under.height(ball)) else {
-                    self.phase = Phase::Refused(Unplanted::NoGround);
-                    return;
-                };
-                lock.footing.heel.y = h + m.sole_height;
-                lock.footing.ball.y = b + m.sole_height;
-            }
-        }
+        };
+        let d = (now.ball - now.heel).with_y(0.0);
+        let lock = Lock {
+            footing,
+            settled: choice.settled,
+            slip: 1.0 - self.hold(m),
+            since: now,
+            yaw: math::atan2(d.x, d.z),
+        };
         // Points that are down already come in with the height that they have.
-        let rate = self.track.rate(age);
-        for (point, at, rate, floor) in [
-            (&mut self.heel, now.heel, rate.heel + rate.ankle, m.heel_floor),
-            (&mut self.ball, now.ball, rate.ball + rate.ankle, m.ball_floor),
+        let (heel, ball) = m.heights(&now);
+        let pace = self.pace(m);
+        for (point, height, rate) in [
+            (&mut self.heel, heel, (pace.heel + pace.ankle).y),
+            (&mut self.ball, ball, (pace.ball + pace.ankle).y),
         ] {
-            let down = core::mem::take(&mut point.down);
+            let hold = core::mem::take(&mut point.hold);
             point.rest = Spring::default();
-            if down {
-                point.take(true, (now.ankle + at).y - floor, rate.y);
-            }
+            point.take(hold, height, rate);
         }
-        self.switch(age, m, |f| f.phase = Phase::Locked(lock));
+        self.switch(m, |f| f.phase = Phase::Locked(lock));
     }
 
-    /// After a step: whether a foot that stands is left behind, or one that was has caught up. `hip` is where the animation
-    /// has the hip.
-    pub fn follow(&mut self, m: &Measures, hip: Vec3) {
-        let now = self.track.at(0.0);
+    /// Whether a foot that stands is left behind, or one that was has caught up.
+    fn follow(&mut self, m: &Measures, settings: &Settings, hip: Vec3) {
+        let now = self.now(m).sole;
         match self.phase {
             Phase::Locked(lock) => {
-                let ankle = now.ankle + self.wanted(0.0, 0.0, m).ankle;
+                let ankle = now.ankle + self.wanted(&now, 0.0, m).ankle;
                 let behind = (ankle - now.ankle).with_y(0.0).length();
                 let from_hip = (ankle - hip).with_y(0.0).length();
                 let d = (now.ball - now.heel).with_y(0.0);
@@ -525,13 +665,14 @@ impl Foot {
                     || (from_hip > m.leg && behind > 0.1 * m.leg)
                     || (level && turned > TURNED)
                 {
-                    self.switch(0.0, m, |f| f.phase = Phase::Behind);
+                    self.choice = None;
+                    self.switch(m, |f| f.phase = Phase::Behind);
                 }
             }
             Phase::Behind => {
                 let rest = self.rest.ankle.value.length();
                 if rest < CAUGHT_UP * m.leg && self.rest.turn.value.length() < 0.1 {
-                    self.land(0.0, m);
+                    self.land(settings, m);
                 }
             }
             _ => {}
@@ -539,30 +680,70 @@ impl Foot {
     }
 }
 
-/// What a step finds at a time within it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Event {
-    Stance,
-    Heel,
-    Ball,
+impl Lock {
+    /// How far it has slipped since the last beat: with its lower point.
+    fn slipped(&self, sole: &Sole, m: &Measures) -> Vec3 {
+        if self.slip <= 0.0 {
+            return Vec3::ZERO;
+        }
+        let (heel, ball) = m.heights(&self.since);
+        let low = |s: &Sole| s.ankle + if heel <= ball { s.heel } else { s.ball };
+        (low(sole) - low(&self.since)).with_y(0.0) * self.slip
+    }
 }
 
 impl Point {
     /// Comes down or lifts with the height over the ground that it has, and the speed; `height` and `rate` are the animation's.
-    fn take(&mut self, down: bool, height: f32, rate: f32) {
-        if down == self.down {
-            return;
-        }
-        let sign = if down { 1.0 } else { -1.0 };
-        self.rest.value.x += sign * height.max(0.0);
-        self.rest.rate.x += sign * if height > 0.0 { rate } else { 0.0 };
-        self.down = down;
+    fn take(&mut self, hold: f32, height: f32, rate: f32) {
+        let more = hold - self.hold;
+        self.rest.value.x += more * height.max(0.0);
+        self.rest.rate.x += more * if height > 0.0 { rate } else { 0.0 };
+        self.hold = hold;
     }
 }
 
-/// A footing that is this far from where it was looked for is looked for again, in metres for a figure of 1.8 m: uneven
-/// ground that a foot stands on rises by no more than as much over it.
-const MOVED: f32 = 0.002;
+/// Where the foot would stand, seen from above: heel and ball such that the lower one stays where it is.
+fn place(now: &Sole, moved: Vec3, m: &Measures) -> (Vec3, Vec3) {
+    let length = (now.ball - now.heel).length();
+    let d = (now.ball - now.heel).with_y(0.0);
+    let along = heading(math::atan2(d.x, d.z) + m.yaw);
+    let (h, b) = m.heights(now);
+    let (h, b) = (h.max(0.0), b.max(0.0));
+    let to_ball = if h + b > 0.0 { h / (h + b) } else { 0.5 };
+    let at = now.ankle + moved.with_y(0.0);
+    let by_heel = at + now.heel;
+    let by_ball = at + now.ball - along * length;
+    let heel = by_heel + (by_ball - by_heel) * to_ball;
+    (heel, heel + along * length)
+}
+
+/// How a foot of the animation is moved that stands on a footing, with its heel and ball at these heights over it.
+fn stand(footing: &Footing, sole: &Sole, heel: f32, ball: f32) -> Offset {
+    let sample = FootSample {
+        ankle: sole.ankle,
+        heel: sole.heel,
+        ball: sole.ball,
+        tip: sole.tip,
+        ..FootSample::default()
+    };
+    let twist = footing.stand(&sample, heel, ball);
+    let (_, yaw) = math::swing_twist(twist.turn, Vec3::Y);
+    let toes = math::mul(footing.toe_tilt(), yaw);
+    Offset {
+        turn: math::rotation_vector(twist.turn),
+        ankle: twist.ankle - sole.ankle,
+        toes: math::rotation_vector(math::mul(math::conjugate(twist.turn), toes)),
+    }
+}
+
+fn sole_of_length(length: f32, m: &Measures) -> Stance {
+    Stance { length, tip: 0.0, leg: m.leg, scale: m.scale }
+}
+
+fn sole_of(sole: &Sole, m: &Measures) -> Stance {
+    let tip = (sole.tip - sole.ball).length();
+    Stance { tip, ..sole_of_length((sole.ball - sole.heel).length(), m) }
+}
 
 fn raised(footing: Footing, m: &Measures) -> Footing {
     let up = Vec3::Y * m.sole_height;

@@ -1,5 +1,7 @@
 //! Planting step by step, for games: no look-ahead, any time step.
 
+mod beats;
+mod course;
 mod foot;
 mod offset;
 mod spring;
@@ -17,6 +19,7 @@ use super::{
     plan::{highest, lowest},
 };
 use crate::{JointId, Pose, PoseError, SolveError, Transform, ground::Ground, math, motion::Clip};
+use beats::{BEAT, MOST_AHEAD};
 use foot::{Foot, Measures};
 use offset::rotation;
 use spring::Spring;
@@ -57,6 +60,9 @@ pub enum StepError {
         /// How many there are.
         count: usize,
     },
+    /// A stepper with foresight was not told what comes.
+    #[error("`foresee` must be called before each step of a stepper with foresight ({0} s)")]
+    Unforeseen(f32),
     /// A limb was not solved.
     #[error(transparent)]
     Solve(#[from] SolveError),
@@ -83,19 +89,23 @@ pub struct LegFloor {
     pub ball: f32,
 }
 
-/// Longest piece of a step, in seconds: contacts are looked for at least this often, and goals that bend are followed.
-const PIECE: f32 = 1.0 / 120.0;
-/// Most pieces of a step: beyond a quarter of a second there is nothing to follow.
-const PIECES: f32 = 30.0;
+/// Most beats in one step: beyond a quarter of a second there is nothing to follow.
+const MOST_BEATS: usize = 8;
+/// A beat that is this near, in seconds, is now: times are summed up in f32.
+const NOW: f32 = 1e-4;
 
 /// Plants a figure's feet a frame at a time.
 ///
 /// A heel or ball that comes down (low and slow, as [`Settings`] say, or as [`Stepper::set_contact`] gives it) locks its foot
 /// where it is, on the ground that [`Stepper::sense`] found there; one that lifts lets it go. Whatever a foot was moved by
-/// then dies away on a critically damped spring of [`Settings::foot_rate`], which is integrated exactly: the frame rate
-/// matters little. In the air a foot goes over the ground as the animation goes over its floor, and rises before an edge.
-/// The pelvis follows on a spring of [`Settings::pelvis_rate`] and stays where the legs reach. A foot without ground keeps
-/// its animation; a locked foot that is left behind lets go.
+/// then dies away on a critically damped spring of [`Settings::foot_rate`], which is integrated exactly. In the air a foot
+/// goes over the ground as the animation goes over its floor, and rises before an edge. The pelvis follows on a spring of
+/// [`Settings::pelvis_rate`] and stays where the legs reach. A foot without ground keeps its animation; a locked foot that is
+/// left behind lets go.
+///
+/// Contacts are decided on a clock of thirty beats a second, by the animation between the frames around each beat: a game at
+/// 144 Hz decides at the same times by the same numbers as one at 30 Hz, and both see the same feet. Between beats feet move
+/// with the animation and their springs. The price is that a contact is known up to a thirtieth of a second late.
 ///
 /// The state is explicit: the same calls give the same bits, and [`Stepper::reset`] forgets it. Everything is allocated in
 /// [`Stepper::new`].
@@ -165,6 +175,14 @@ pub struct Stepper {
     pending: f32,
     /// Seconds since the last casts.
     since: f32,
+    /// Seconds since the last beat.
+    phase: f32,
+    /// The last time step.
+    last: f32,
+    /// Beats by which the animation is known ahead.
+    ahead: usize,
+    /// Whether it is for the coming step.
+    foreseen: bool,
     started: bool,
 }
 
@@ -174,6 +192,8 @@ struct LegState {
     foot: Foot,
     floor: LegFloor,
     given: Option<[f32; 2]>,
+    /// The animation's foot as far ahead as it is known.
+    leading: Sole,
     /// Sum of the knee's bends, by time, in the thigh's frame.
     hinge: Vec3,
 }
@@ -209,7 +229,13 @@ impl Stepper {
     pub fn new(figure: &Figure, settings: Settings) -> Result<Self, SettingError> {
         settings.check()?;
         let floor = LegFloor { heel: figure.floor, ball: figure.floor };
-        let leg = LegState { foot: Foot::default(), floor, given: None, hinge: Vec3::ZERO };
+        let leg = LegState {
+            foot: Foot::default(),
+            floor,
+            given: None,
+            leading: Sole::default(),
+            hinge: Vec3::ZERO,
+        };
         let count = figure.legs.len();
         Ok(Self {
             settings,
@@ -223,6 +249,10 @@ impl Stepper {
             body: Track::default(),
             pending: 0.0,
             since: 0.0,
+            phase: 0.0,
+            last: 0.0,
+            ahead: 0,
+            foreseen: false,
             started: false,
         })
     }
@@ -283,7 +313,8 @@ impl Stepper {
         }
         (self.level, self.level_goal) = (Spring::default(), Vec3::ZERO);
         (self.base, self.rise, self.body) = (None, 0.0, Track::default());
-        (self.pending, self.since, self.started) = (0.0, 0.0, false);
+        (self.pending, self.since, self.phase, self.last) = (0.0, 0.0, 0.0, 0.0);
+        (self.foreseen, self.started) = (false, false);
     }
 
     fn fits(&self, figure: &Figure, pose: &Pose) -> Result<(), StepError> {
@@ -326,7 +357,40 @@ impl Stepper {
             heel_floor: (floor.heel - lowest) * size,
             ball_floor: (floor.ball - lowest) * size,
             slope: settings.largest_slope,
+            clearance: settings.clearance * scale,
+            ahead: self.ahead,
         }
+    }
+
+    /// Lets the stepper know the animation `seconds` ahead, from the next step on: up to half a second, in thirtieths. A foot
+    /// then knows where it will land while it is in the air, and goes there; without, it finds its place once it has landed,
+    /// and moves there. The time of half a step, 0.3 s, is enough. Before each step, [`Stepper::foresee`] must say what comes.
+    /// The state is forgotten, as by [`Stepper::reset`].
+    pub fn set_foresight(&mut self, seconds: f32) -> Result<(), StepError> {
+        if !(seconds >= 0.0 && seconds.is_finite()) {
+            return Err(StepError::Time(seconds));
+        }
+        self.reset();
+        self.ahead = math::floor(seconds / BEAT + 0.5).min(MOST_AHEAD as f32) as usize;
+        Ok(())
+    }
+
+    /// How far ahead the animation must be given to [`Stepper::foresee`], in seconds.
+    pub fn foresight(&self) -> f32 {
+        self.ahead as f32 * BEAT
+    }
+
+    /// Says what the animation will be [`Stepper::foresight`] seconds after the frame of the coming step, and where the figure
+    /// will be in the world: by its clip, its speed and its way. A game that cannot know passes the best that it can: a foot
+    /// that then lands elsewhere than was foreseen, as in a clip that was broken off, passes over to where it lands.
+    pub fn foresee(&mut self, figure: &Figure, pose: &Pose, world: &Affine3) -> Result<(), StepError> {
+        self.fits(figure, pose)?;
+        let place = self.place(world)?;
+        for (state, leg) in self.legs.iter_mut().zip(&figure.legs) {
+            state.leading = sole(&leg.sample(pose, Vec3::ZERO), &place);
+        }
+        self.foreseen = true;
+        Ok(())
     }
 
     /// Casts for the ground under the body and around the feet. `pose` holds the animation, not yet planted, and `world` is the
@@ -341,11 +405,23 @@ impl Stepper {
     ) -> Result<(), StepError> {
         self.fits(figure, pose)?;
         let place = self.place(world)?;
+        // What casts find is taken over at the next beat: before, there is no need to look again.
+        let due = self.phase + 1.2 * self.last >= BEAT - NOW || self.since >= BEAT - NOW;
+        if self.started && !due {
+            return Ok(());
+        }
         let since = core::mem::take(&mut self.since);
         let settings = self.settings;
         let scale = place.scale * figure.height / 1.8;
         let search = Search { ground, settings: &settings, leg: figure.leg_length * place.scale, scale };
+        // They are for that beat, and so for where things are then: between the last frame and this one.
+        let past = if self.started && self.last > 0.0 {
+            ((self.phase + self.last - BEAT) / self.last).clamp(0.0, 1.0)
+        } else {
+            0.0
+        };
         let body = place.over_floor(pose.position(figure.pelvis));
+        let body = body + (self.body.at(0.0).ankle - body) * past;
         let base = match self.base {
             Some(base) => search.height(body, base).map_or(base, |(y, _)| y),
             None => {
@@ -368,6 +444,11 @@ impl Stepper {
             if !self.started {
                 foot.start(base);
             }
+            let now = match self.ahead {
+                _ if !self.started => now,
+                0 => now.after(&foot.track.at(0.0).minus(&now), past),
+                ahead => foot.beats.ago(ahead - 1).sole,
+            };
             foot.sense(&search, &m, &now, base, since);
         }
         Ok(())
@@ -390,6 +471,9 @@ impl Stepper {
         }
         self.fits(figure, pose)?;
         let place = self.place(world)?;
+        if self.ahead > 0 && !self.foreseen {
+            return Err(StepError::Unforeseen(self.foresight()));
+        }
         pose.update();
         self.pending += dt;
         // Differences over less than a tenth of a millisecond say nothing of speeds; it is taken with the next.
@@ -411,42 +495,72 @@ impl Stepper {
         }
         for (state, leg) in self.legs.iter_mut().zip(&figure.legs) {
             let s = leg.sample(pose, Vec3::ZERO);
-            state.foot.track.push(sole(&s, place), dt);
+            let leading = if self.ahead > 0 { state.leading } else { sole(&s, place) };
+            state.foot.track.push(leading, dt);
             // The axis about which the knee bends, in the thigh's frame, as the last five seconds have it.
             let bend = math::rotate(math::conjugate(s.thigh), s.bend());
             state.hinge = state.hinge * math::exp(-dt / 5.0) + bend * if first { 1e-2 } else { dt };
         }
+        (self.foreseen, self.last) = (false, dt);
         self.since += dt;
         let body = Sole { ankle: place.over_floor(pose.position(figure.pelvis)), ..Sole::default() };
         self.body.push(body, dt);
-        let pieces = math::ceil(dt.min(PIECES * PIECE) / PIECE - 1e-3).clamp(1.0, PIECES);
-        let h = dt / pieces;
-        for piece in 1..=pieces as usize {
-            let age = dt - h * piece as f32;
-            let age = if piece as f32 == pieces { 0.0 } else { age };
-            for i in 0..self.legs.len() {
-                let m = self.measures(figure, i, place);
-                let state = &mut self.legs[i];
-                let given = state.given.map(|[a, b]| a + (b - a) * (piece as f32 / pieces));
-                state.foot.advance(h, age, &m, given);
-                if first {
-                    state.foot.settle();
-                }
-            }
-            self.follow_feet(figure, place, age, h);
+        if first {
+            self.begin(figure, pose, place);
+            return;
         }
-        for (i, leg) in figure.legs.iter().enumerate() {
-            let m = self.measures(figure, i, place);
-            let hip = place.over_floor(pose.position(leg.thigh));
-            let state = &mut self.legs[i];
-            state.foot.follow(&m, hip);
+        self.phase += dt;
+        let beats = math::floor((self.phase + NOW) / BEAT);
+        self.phase -= beats * BEAT;
+        let count = (beats as usize).min(MOST_BEATS);
+        for beat in 0..count {
+            // A long time ends with its last beats; the springs run through all of it.
+            let h = if beat == 0 { (beats - (count - 1) as f32) * BEAT } else { BEAT };
+            let age = (self.phase + (count - 1 - beat) as f32 * BEAT).clamp(0.0, dt);
+            self.beat(figure, pose, place, h, age / dt.max(f32::MIN_POSITIVE), age);
+        }
+        for state in &mut self.legs {
             state.given = state.given.map(|[_, now]| [now, now]);
         }
+    }
+
+    /// The first beat: everything is where it should be.
+    fn begin(&mut self, figure: &Figure, pose: &Pose, place: &Place) {
+        for (i, leg) in figure.legs.iter().enumerate() {
+            let m = self.measures(figure, i, place);
+            let now = sole(&leg.sample(pose, Vec3::ZERO), place);
+            let hip = place.over_floor(pose.position(leg.thigh));
+            let (state, settings) = (&mut self.legs[i], &self.settings);
+            let given = state.given.map(|[_, now]| now);
+            // What lies between now and what is foreseen is not known.
+            let way = state.foot.track.at(0.0).minus(&now);
+            for beat in 0..=self.ahead {
+                let part = beat as f32 / self.ahead.max(1) as f32;
+                state.foot.beats.push(now.after(&way, part), given, &m);
+            }
+            state.foot.advance(0.0, settings, &m, hip);
+            state.foot.settle();
+        }
+        self.follow_feet(figure, place, 0.0);
         self.started = true;
     }
 
+    /// Goes on by `h` seconds to a beat that is `age` seconds, and this share of the time step, before the present frame.
+    fn beat(&mut self, figure: &Figure, pose: &Pose, place: &Place, h: f32, share: f32, age: f32) {
+        for (i, leg) in figure.legs.iter().enumerate() {
+            let m = self.measures(figure, i, place);
+            let hip = place.over_floor(pose.position(leg.thigh));
+            let (state, settings) = (&mut self.legs[i], &self.settings);
+            let given = state.given.map(|[before, now]| now + (before - now) * share);
+            let leading = state.foot.track.at(age);
+            state.foot.beats.push(leading, given, &m);
+            state.foot.advance(h, settings, &m, hip);
+        }
+        self.follow_feet(figure, place, h);
+    }
+
     /// The body's floor goes with the feet that stand.
-    fn follow_feet(&mut self, figure: &Figure, place: &Place, age: f32, h: f32) {
+    fn follow_feet(&mut self, figure: &Figure, place: &Place, h: f32) {
         // A foot in the air says a little about where the body should be; where none says anything, the ground does.
         const SWINGING: f32 = 0.25;
         const NOTHING: f32 = 1e-3;
@@ -454,17 +568,15 @@ impl Stepper {
         let (mut sum, mut weight) = (NOTHING * base, NOTHING);
         for (i, state) in self.legs.iter().enumerate() {
             let m = self.measures(figure, i, place);
-            let w = state.foot.weight() * if state.foot.locked() { 1.0 } else { SWINGING };
-            sum += w * state.foot.offset(age, 0.0, &m).ankle.y;
+            let w = state.foot.weight(0.0, &m) * if state.foot.locked() { 1.0 } else { SWINGING };
+            sum += w * state.foot.present(&m).ankle.y;
             weight += w;
         }
-        let goal = Vec3::Y * (sum / weight + self.rise);
-        if self.started {
-            self.level = self.level.towards(self.level_goal, goal, self.pelvis_omega(), h);
-        } else {
-            self.level = Spring { value: goal, rate: Vec3::ZERO };
+        self.level = self.level.towards(self.level_goal, self.level_goal, self.pelvis_omega(), h);
+        self.level_goal = Vec3::Y * (sum / weight + self.rise);
+        if !self.started {
+            self.level = Spring { value: self.level_goal, rate: Vec3::ZERO };
         }
-        self.level_goal = goal;
     }
 
     /// Carries the state out on the pose.
@@ -472,20 +584,22 @@ impl Stepper {
         let scale = place.scale * figure.height / 1.8;
         let (mut high, mut low) = (f32::INFINITY, f32::NEG_INFINITY);
         let back = place.world.inverse();
+        let since = self.phase.max(0.0);
         self.frames.clear();
         let mut standing = 0;
         for (i, leg) in figure.legs.iter().enumerate() {
             let m = self.measures(figure, i, place);
-            let state = &self.legs[i];
-            let offset = state.foot.offset(0.0, 0.0, &m);
-            let weight = state.foot.weight();
-            standing += usize::from(state.foot.locked());
             let model = leg.sample(pose, Vec3::ZERO);
+            let now = sole(&model, place);
+            let state = &mut self.legs[i];
+            let offset = state.foot.show(&now, since, &m);
+            let weight = state.foot.weight(since, &m);
+            standing += usize::from(state.foot.locked());
             let mut sample = model;
             for p in [&mut sample.hip, &mut sample.knee, &mut sample.ankle] {
                 *p = place.over_floor(*p);
             }
-            let ankle = state.foot.track.at(0.0).ankle + offset.ankle;
+            let ankle = now.ankle + offset.ankle;
             if weight > 1e-3 {
                 // A foot that fades out holds the pelvis less and less.
                 let slack = 2.0 * m.leg * (1.0 - weight) / weight;
@@ -512,12 +626,13 @@ impl Stepper {
             });
         }
         let ease = EASE * scale;
-        let level = soft_least(self.level.value.y, high, ease);
+        let level = self.level.towards(self.level_goal, self.level_goal, self.pelvis_omega(), since);
+        let level = soft_least(level.value.y, high, ease);
         // Where a leg would be folded too far and another too long, the long one decides.
         let level = soft_least(-soft_least(-level, -low, ease), high, ease);
         let raise = level - place.floor;
-        for (state, frame) in self.legs.iter().zip(&mut self.frames) {
-            let kept = state.foot.track.at(0.0).ankle + Vec3::Y * level;
+        for (leg, frame) in figure.legs.iter().zip(&mut self.frames) {
+            let kept = place.over_floor(pose.position(leg.foot)) + Vec3::Y * level;
             frame.ankle = back.transform_point3(kept + (frame.ankle - kept) * frame.weight);
         }
         self.backup.clear();

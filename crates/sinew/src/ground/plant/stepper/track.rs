@@ -17,6 +17,31 @@ pub struct Sole {
 }
 
 impl Sole {
+    /// The way from another.
+    pub fn minus(&self, other: &Self) -> Self {
+        Self {
+            ankle: self.ankle - other.ankle,
+            heel: self.heel - other.heel,
+            ball: self.ball - other.ball,
+            tip: self.tip - other.tip,
+        }
+    }
+
+    /// Every part times a number.
+    pub fn times(&self, by: f32) -> Self {
+        Self { ankle: self.ankle * by, heel: self.heel * by, ball: self.ball * by, tip: self.tip * by }
+    }
+
+    /// Where it is after `time` seconds at `rate`.
+    pub fn after(&self, rate: &Self, time: f32) -> Self {
+        Self {
+            ankle: self.ankle + rate.ankle * time,
+            heel: self.heel + rate.heel * time,
+            ball: self.ball + rate.ball * time,
+            tip: self.tip + rate.tip * time,
+        }
+    }
+
     fn map3(a: &Self, b: &Self, c: &Self, f: impl Fn(Vec3, Vec3, Vec3) -> Vec3) -> Self {
         Self {
             ankle: f(a.ankle, b.ankle, c.ankle),
@@ -62,34 +87,25 @@ impl Track {
         (self.frames[0], self.ages[0]) = (sole, 0.0);
     }
 
-    /// Seconds between the last two frames.
-    pub fn last_step(&self) -> f32 {
-        if self.count > 1 { self.ages[1] } else { 0.0 }
-    }
-
-    /// The frame from which the parabola around `age` is laid, and weights of it and the two before it for the value and
-    /// for its rate.
-    fn weights(&self, age: f32) -> (usize, [f32; 3], [f32; 3]) {
+    /// The frame from which the parabola around `age` is laid, and weights of it and the two before it.
+    fn weights(&self, age: f32) -> (usize, [f32; 3]) {
         let known = &self.ages[..self.count];
         if known.len() < 2 {
-            return (0, [1.0, 0.0, 0.0], [0.0; 3]);
+            return (0, [1.0, 0.0, 0.0]);
         }
         let first = known.partition_point(|a| *a <= age).saturating_sub(1).min(known.len() - 2);
         let start = known[first];
         let (x, b) = (age - start, known[first + 1] - start);
         let c = known.get(first + 2).map_or(0.0, |c| c - start);
         if b <= 0.0 {
-            return (first, [1.0, 0.0, 0.0], [0.0; 3]);
+            return (first, [1.0, 0.0, 0.0]);
         }
-        // The rate is by time, which runs against age.
         if c <= b || c - b > SPARSE || b > SPARSE {
             let s = x / b;
-            return (first, [1.0 - s, s, 0.0], [1.0 / b, -1.0 / b, 0.0]);
+            return (first, [1.0 - s, s, 0.0]);
         }
         let values = [(x - b) * (x - c) / (b * c), x * (x - c) / (b * (b - c)), x * (x - b) / (c * (c - b))];
-        let rates =
-            [-(2.0 * x - b - c) / (b * c), -(2.0 * x - c) / (b * (b - c)), -(2.0 * x - b) / (c * (c - b))];
-        (first, values, rates)
+        (first, values)
     }
 
     fn three(&self, first: usize) -> [&Sole; 3] {
@@ -98,17 +114,10 @@ impl Track {
 
     /// The foot `age` seconds before the latest frame.
     pub fn at(&self, age: f32) -> Sole {
-        let (first, [_, wb, wc], _) = self.weights(age);
+        let (first, [_, wb, wc]) = self.weights(age);
         let [a, b, c] = self.three(first);
         // By differences, which stay exact far from the origin.
         Sole::map3(a, b, c, |a, b, c| a + (b - a) * wb + (c - a) * wc)
-    }
-
-    /// Metres a second at the same time.
-    pub fn rate(&self, age: f32) -> Sole {
-        let (first, _, [_, wb, wc]) = self.weights(age);
-        let [a, b, c] = self.three(first);
-        Sole::map3(a, b, c, |a, b, c| (b - a) * wb + (c - a) * wc)
     }
 
     /// Mean metres a second over the last thirtieth of a second at the same time.
@@ -139,7 +148,6 @@ mod tests {
         for age in [0.0, 0.01, 0.04, 0.06] {
             let t = time - age;
             assert!((track.at(age).ankle - at(t)).length() < 1e-5);
-            assert!((track.rate(age).ankle - Vec3::new(3.0, -9.8 * t, 0.0)).length() < 1e-3);
         }
     }
 
@@ -172,6 +180,6 @@ mod tests {
     fn the_first_frame_stands_still() {
         let mut track = Track::default();
         track.push(Sole { ankle: Vec3::X, ..Sole::default() }, 0.5);
-        assert_eq!((track.at(0.1).ankle, track.rate(0.0).ankle), (Vec3::X, Vec3::ZERO));
+        assert_eq!((track.at(0.1).ankle, track.mean_rate(0.0).ankle), (Vec3::X, Vec3::ZERO));
     }
 }

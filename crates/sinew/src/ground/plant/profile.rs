@@ -1,0 +1,321 @@
+//! The ground along a line, as one pass of casts found it.
+
+use glam::Vec3;
+
+use super::Search;
+
+/// Most points: both ends of each of forty stretches, and two more in each where it has an edge.
+const POINTS: usize = 128;
+/// How often the stretch in which an edge lies is halved: 2.5 cm to 0.8 mm.
+const HALVINGS: usize = 5;
+/// A difference of height between neighbouring casts of this share of their distance is an edge: 50 degrees, steeper
+/// than feet stand on.
+const EDGE: f32 = 1.2;
+
+/// A place of the line.
+#[derive(Clone, Copy, Debug, Default)]
+struct Point {
+    /// Metres along the line from its origin.
+    s: f32,
+    /// Height of the ground.
+    y: f32,
+    /// How steeply the ground's normal leans to the line's right: a metre a metre.
+    lean: f32,
+    /// Whether the ground goes on to here from the point before.
+    joined: bool,
+}
+
+/// Heights of the ground along a level line, straight between its points. One pass of casts serves every question about
+/// that line; none is made to answer one. Points lie on a lattice that is fixed in the world, and edges are found by
+/// halving, so that what is found does not depend on where the line begins.
+#[derive(Clone, Copy, Debug)]
+pub struct Profile {
+    points: [Point; POINTS],
+    count: usize,
+    origin: Vec3,
+    along: Vec3,
+}
+
+impl Default for Profile {
+    fn default() -> Self {
+        Self { points: [Point::default(); POINTS], count: 0, origin: Vec3::ZERO, along: Vec3::Z }
+    }
+}
+
+/// A straight line over a profile: the height of a sole.
+#[derive(Clone, Copy, Debug)]
+pub struct Stick {
+    /// Where it begins.
+    pub s: f32,
+    /// Its height there.
+    pub y: f32,
+    /// How it rises, metres a metre.
+    pub slope: f32,
+}
+
+impl Stick {
+    /// Its height at a place of the line.
+    pub fn height(&self, s: f32) -> f32 {
+        self.y + self.slope * (s - self.s)
+    }
+}
+
+impl Profile {
+    /// Casts along the line through `origin` along the level unit vector `along`, from `from` to `to` metres from there,
+    /// no closer together than `spacing` and no more than `most` before edges are looked for, around the height `base`.
+    pub fn cast(
+        search: &Search<'_>,
+        origin: Vec3,
+        along: Vec3,
+        [from, to]: [f32; 2],
+        (spacing, most): (f32, f32),
+        base: f32,
+    ) -> Self {
+        let mut profile = Self { origin, along, ..Self::default() };
+        // A long line gets every second or third place of the lattice.
+        let spacing = spacing * crate::math::ceil((to - from) / (most * spacing)).clamp(1.0, 1e3);
+        let right = Vec3::new(along.z, 0.0, -along.x);
+        let look = |s: f32| {
+            let (y, normal) = search.height(origin + along * s, base)?;
+            Some(Point { s, y, lean: normal.dot(right) / normal.y.max(0.05), joined: false })
+        };
+        // The lattice begins at the world's origin.
+        let shift = origin.with_y(0.0).dot(along);
+        let first = crate::math::floor((shift + from) / spacing);
+        let count = (crate::math::ceil((shift + to) / spacing) - first).clamp(1.0, most + 1.0) as usize;
+        let place = |i: usize| (first + i as f32) * spacing - shift;
+        let mut before = look(place(0));
+        profile.push(before);
+        for i in 1..=count {
+            let found = look(place(i));
+            let edge = match (before, found) {
+                (Some(a), Some(b)) => (b.y - a.y).abs() > EDGE * spacing,
+                (None, None) => false,
+                _ => true,
+            };
+            if edge {
+                let ends = [(place(i - 1), before), (place(i), found)];
+                for end in Self::halve(ends, look) {
+                    profile.push(end);
+                }
+            }
+            profile.push(found);
+            before = found;
+        }
+        profile
+    }
+
+    /// Closes in on an edge: the last of what is like the one end, and the first of what is like the other.
+    fn halve(
+        [(mut from, mut low), (mut to, mut high)]: [(f32, Option<Point>); 2],
+        look: impl Fn(f32) -> Option<Point>,
+    ) -> [Option<Point>; 2] {
+        for _ in 0..HALVINGS {
+            let middle = 0.5 * (from + to);
+            let found = look(middle);
+            let first_half = match (low, found, high) {
+                (Some(a), Some(m), Some(b)) => (m.y - a.y).abs() > (m.y - b.y).abs(),
+                (_, None, _) => low.is_some(),
+                (_, Some(_), _) => low.is_none(),
+            };
+            if first_half {
+                (to, high) = (middle, found);
+            } else {
+                (from, low) = (middle, found);
+            }
+        }
+        [low, high]
+    }
+
+    /// The next point; none ends a stretch of ground.
+    fn push(&mut self, point: Option<Point>) {
+        let Some(point) = point else {
+            self.gap();
+            return;
+        };
+        let last = self.count.checked_sub(1).map(|i| self.points[i]);
+        if last.is_some_and(|l| l.s >= point.s) {
+            return;
+        }
+        if let Some(place) = self.points.get_mut(self.count) {
+            // What a gap left is whether the ground goes on.
+            let joined = place.joined && self.count > 0;
+            *place = Point { joined, ..point };
+            self.count += 1;
+            if let Some(next) = self.points.get_mut(self.count) {
+                next.joined = true;
+            }
+        }
+    }
+
+    fn gap(&mut self) {
+        if let Some(next) = self.points.get_mut(self.count) {
+            next.joined = false;
+        }
+    }
+
+    fn points(&self) -> &[Point] {
+        &self.points[..self.count]
+    }
+
+    /// Whether there is any ground.
+    pub fn found(&self) -> bool {
+        self.count > 0
+    }
+
+    /// A point of the line, at height 0.
+    pub fn point(&self, s: f32) -> Vec3 {
+        (self.origin + self.along * s).with_y(0.0)
+    }
+
+    /// The way of the line: a level unit vector.
+    pub fn along(&self) -> Vec3 {
+        self.along
+    }
+
+    /// How far along the line a place is.
+    pub fn way(&self, at: Vec3) -> f32 {
+        (at - self.origin).dot(self.along)
+    }
+
+    /// The stretch of ground between two neighbouring points that a place lies in.
+    fn stretch(&self, s: f32) -> Option<(&Point, &Point)> {
+        let points = self.points();
+        let next = points.partition_point(|p| p.s < s);
+        let b = points.get(next)?;
+        if b.s == s {
+            return Some((b, b));
+        }
+        let a = points.get(next.checked_sub(1)?)?;
+        b.joined.then_some((a, b))
+    }
+
+    /// Height of the ground.
+    pub fn height(&self, s: f32) -> Option<f32> {
+        let (a, b) = self.stretch(s)?;
+        Some(if b.s > a.s { a.y + (b.y - a.y) * ((s - a.s) / (b.s - a.s)) } else { a.y })
+    }
+
+    /// How the ground rises along the line, metres a metre, and how its normal leans to the right.
+    pub fn slope(&self, s: f32) -> Option<(f32, f32)> {
+        let (a, b) = self.stretch(s)?;
+        let (a, b) = if b.s > a.s { (a, b) } else { self.stretch(s + 1e-4).unwrap_or((a, b)) };
+        let run = b.s - a.s;
+        if run <= 0.0 {
+            return Some((0.0, a.lean));
+        }
+        let share = ((s - a.s) / run).clamp(0.0, 1.0);
+        Some(((b.y - a.y) / run, a.lean + (b.lean - a.lean) * share))
+    }
+
+    /// The most that `points` of the ground, each lowered by `drop` metres a metre of its distance, rise to at `s`.
+    pub fn cone(&self, s: f32, drop: f32) -> Option<f32> {
+        let peaks = self.points().iter().map(|p| p.y - drop * (p.s - s).abs());
+        peaks.chain(self.height(s)).reduce(f32::max)
+    }
+
+    /// How the ground lies along a stick from `from` to `to`: the share of it that has ground within `give` of it; and by
+    /// how much ground rises above it, from `bend` on above a line that bends up from it by `slope`.
+    pub fn along_stick(
+        &self,
+        stick: &Stick,
+        [from, to]: [f32; 2],
+        give: f32,
+        bend: f32,
+        slope: f32,
+    ) -> (f32, f32) {
+        let (mut length, mut pierced) = (0.0, 0.0f32);
+        let points = self.points();
+        let next = points.partition_point(|p| p.s <= from).max(1);
+        for pair in points.get(next - 1..).unwrap_or(&[]).windows(2) {
+            let (a, b) = (&pair[0], &pair[1]);
+            if a.s >= to {
+                break;
+            }
+            if !b.joined {
+                continue;
+            }
+            let at = |s: f32| a.y + (b.y - a.y) * ((s - a.s) / (b.s - a.s)) - stick.height(s);
+            let (lo, hi) = (a.s.max(from), b.s.min(to));
+            let (over_lo, over_hi) = (at(lo), at(hi));
+            // Both heights are straight, so that their difference crosses each bound once.
+            let change = over_hi - over_lo;
+            let share = if change.abs() > 1e-9 {
+                let cross = |bound: f32| ((bound - over_lo) / change).clamp(0.0, 1.0);
+                (cross(give) - cross(-give)).abs()
+            } else {
+                f32::from(u8::from(over_lo.abs() <= give))
+            };
+            length += share * (hi - lo);
+            let above = |s: f32, over: f32| over - slope * (s - bend).max(0.0);
+            pierced = pierced.max(above(lo, over_lo)).max(above(hi, over_hi));
+            if lo < bend && bend < hi {
+                pierced = pierced.max(at(bend));
+            }
+        }
+        (length / (to - from).max(f32::MIN_POSITIVE), pierced)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ground::{
+        MeshGround, Plane,
+        plant::Settings,
+        terrain::{Flight, Stairs},
+    };
+
+    fn stairs() -> MeshGround {
+        let stairs = Stairs { rise: 0.12, going: 0.4, lead: 0.72, flight: Flight::Up, ..Stairs::default() };
+        MeshGround::new(stairs.mesh().unwrap()).unwrap()
+    }
+
+    fn profile(origin: f32) -> Profile {
+        let settings = Settings::default();
+        let ground = stairs();
+        let search = Search { ground: &ground, settings: &settings, leg: 0.9, scale: 1.0 };
+        Profile::cast(&search, Vec3::Z * origin, Vec3::Z, [-0.3, 0.7], (0.02, 40.0), 0.0)
+    }
+
+    #[test]
+    fn edges_are_found_to_a_millimetre_wherever_the_line_begins() {
+        for origin in [0.61, 0.7, 0.745, 0.8] {
+            let p = profile(origin);
+            for s in [-0.29f32, -0.1, 0.0, 0.2, 0.311, 0.5, 0.69] {
+                let z = origin + s;
+                if (z - 0.72).abs() < 1e-3 || (z - 1.12).abs() < 1e-3 {
+                    continue;
+                }
+                let steps = f32::from(u8::from(z > 0.72)) + f32::from(u8::from(z > 1.12));
+                let y = p.height(s).unwrap();
+                assert!((y - 0.12 * steps).abs() < 1e-5, "{y} at {z}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_stick_half_over_an_edge_is_half_supported() {
+        let p = profile(0.92);
+        // The edge at 1.12 is 0.2 from the origin.
+        let stick = Stick { s: 0.1, y: 0.12, slope: 0.0 };
+        let (share, pierced) = p.along_stick(&stick, [0.1, 0.3], 0.01, 1.0, 0.0);
+        // The edge is known to 1.3 mm of 200.
+        assert!((share - 0.5).abs() < 0.0065, "{share}");
+        assert!((pierced - 0.12).abs() < 1e-5, "{pierced}");
+        // With the toes bent up as steeply as 1 in 1 from 5 cm before the edge.
+        let (_, pierced) = p.along_stick(&stick, [0.1, 0.3], 0.01, 0.15, 1.0);
+        assert!((pierced - 0.07).abs() < 2e-3, "{pierced}");
+    }
+
+    #[test]
+    fn where_nothing_is_found_nothing_is() {
+        let settings = Settings::default();
+        let ground = Plane::level(-50.0);
+        let search = Search { ground: &ground, settings: &settings, leg: 0.9, scale: 1.0 };
+        let p = Profile::cast(&search, Vec3::ZERO, Vec3::Z, [-0.3, 0.7], (0.02, 40.0), 0.0);
+        assert!(
+            !p.found() && p.height(0.0).is_none() && p.slope(0.0).is_none() && p.cone(0.0, 1.0).is_none()
+        );
+    }
+}

@@ -4,6 +4,8 @@
 //! brush, chosen by [`Role`] and [`Side`]; [`color`] has a choice that the colour-blind can tell apart. The list keeps its
 //! memory between frames: [`DrawList::clear`] it and fill it again.
 
+mod limits;
+
 use alloc::vec::Vec;
 use core::ops::Range;
 
@@ -31,6 +33,8 @@ pub enum Role {
     Ground,
     /// The bounds of a joint's freedom.
     Limit,
+    /// The line that the bounds of a joint are measured from.
+    Reference,
 }
 
 /// How a shape's points make lines or areas.
@@ -84,6 +88,7 @@ pub const fn color(role: Role, side: Option<Side>) -> [u8; 3] {
         (Role::Ray | Role::Hit, _) => [0x00, 0x9E, 0x73],
         (Role::Ground, _) => [0x6B, 0x64, 0x59],
         (Role::Limit, _) => [0x56, 0xB4, 0xE9],
+        (Role::Reference, _) => [0x99, 0x99, 0x99],
     }
 }
 

@@ -1,0 +1,278 @@
+//! The bounds of joints: arcs, cones and rails.
+
+use core::f32::consts::{FRAC_PI_2, PI, TAU};
+
+use glam::{Affine3, Quat, Vec3};
+
+use super::{DrawList, Kind, Role};
+use crate::{
+    JointId, Pose,
+    joint::{Coordinates, Limits, Range, Turning},
+    math,
+    rig::Side,
+};
+
+/// Lines of an arc; of a whole turn, twice as many as a clock has minutes would be no rounder to the eye.
+const STEPS: usize = 48;
+
+/// A twist's arc is drawn this much nearer to the axis than the cone is long.
+const TWIST: f32 = 0.3;
+
+/// A joint as it is drawn.
+struct Seat<'a> {
+    limits: &'a Limits,
+    /// Frame of the parent in model space.
+    parent: Affine3,
+    /// Place of the joint in model space.
+    at: Vec3,
+    radius: f32,
+    /// The joint's coordinates in the pose.
+    now: Coordinates,
+    /// The direction of the bone below in the joint's frame.
+    bone: Vec3,
+}
+
+impl Seat<'_> {
+    /// Where a direction of the joint's frame points when the joint is turned so, `radius` from the joint.
+    fn tip(&self, local: Quat, direction: Vec3) -> Vec3 {
+        let way = self.parent.matrix3 * math::rotate(local, direction);
+        self.at + way.normalize_or_zero() * (self.radius * math::sqrt(direction.length_squared()))
+    }
+
+    /// The same with one coordinate at another value.
+    fn with(&self, n: usize, value: f32, direction: Vec3) -> Vec3 {
+        let mut c = self.now;
+        c[n] = value;
+        self.tip(self.limits.rotation(c), direction)
+    }
+}
+
+/// Values from one end of a range to the other; a whole turn where there is none.
+fn values(range: Option<Range>) -> impl Iterator<Item = f32> + Clone {
+    let (from, to) = range.map_or((-PI, PI), |r| (r.from as f32, (r.to as f32).min(r.from as f32 + TAU)));
+    (0..=STEPS).map(move |i| from + (to - from) * (i as f32 / STEPS as f32))
+}
+
+impl DrawList {
+    /// The limits of joints in a pose, in model space, each in `radius` metres about its joint.
+    ///
+    /// - A hinge is an arc from one end of its range to the other, with a line from the joint to each end.
+    /// - A ball is the outline of its swing and four lines to its half-axes; its twist is an arc about the twist axis as it
+    ///   now stands.
+    /// - Turns about single axes are an arc each, where the turns before it have brought its axis.
+    /// - A slider is a rail with a bar at each end (of a slide without limit, one of `radius` to each side without bars).
+    ///
+    /// Beside each, as [`Role::Reference`], is the line that it is measured from: where the bone (or the twist axis) points when the joint
+    /// is as in the rest pose, carried by the parent as it stands. Free and fixed joints have nothing to show.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use sinew::{Pose, Skeleton, Transform, draw::{DrawList, Role}, glam::Vec3, joint::{Dof, Joint}};
+    /// let mut builder = Skeleton::builder();
+    /// let knee = builder.add("knee", None, Transform::IDENTITY);
+    /// builder.add("ankle", Some(knee), Transform::from_translation(-Vec3::Y));
+    /// let (mut skeleton, ids) = builder.build()?;
+    /// skeleton.set_joint(ids[0], Joint::hinge(Vec3::X, Dof::range(0.0, 2.4)))?;
+    /// let pose = Pose::rest(&Arc::new(skeleton));
+    /// let mut list = DrawList::new();
+    /// list.limits(&pose, pose.skeleton().joints().map(|j| (j, None)), 0.2);
+    /// assert!(list.shapes().iter().any(|s| s.role == Role::Limit));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn limits(
+        &mut self,
+        pose: &Pose,
+        joints: impl IntoIterator<Item = (JointId, Option<Side>)>,
+        radius: f32,
+    ) {
+        for (joint, side) in joints {
+            self.limit(pose, joint, side, radius);
+        }
+    }
+
+    fn limit(&mut self, pose: &Pose, joint: JointId, side: Option<Side>, radius: f32) {
+        let skeleton = pose.skeleton();
+        let (freedom, limits) = (skeleton.freedom(joint), skeleton.limits(joint));
+        let local = pose.local(joint);
+        let child = skeleton.children(joint).next().map(|c| pose.local(c).translation);
+        let bone = child.and_then(Vec3::try_normalize).unwrap_or(Vec3::Y);
+        let (parent, at) = (pose.parent_model(joint), pose.position(joint));
+        let mut seat = Seat { limits, parent, at, radius, now: limits.coordinates(local.rotation), bone };
+        match freedom.turning {
+            Turning::Free | Turning::Fixed => {}
+            Turning::Hinge { dof, .. } => {
+                seat.bone = across(limits.hinge_axis().unwrap_or(Vec3::X), bone);
+                self.arc(&seat, 0, dof.range, joint, side);
+            }
+            Turning::Axes { order, angles } => {
+                for (n, axis) in order.axes().into_iter().enumerate() {
+                    if let Some(dof) = angles[axis] {
+                        seat.bone = across(Vec3::AXES[axis], bone);
+                        // The turns after it are left out, so that the arc lies across its axis.
+                        let now = seat.now;
+                        seat.now[n + 1..].fill(0.0);
+                        self.arc(&seat, n, dof.range, joint, side);
+                        seat.now = now;
+                    }
+                }
+            }
+            Turning::Ball { swing: [x, y], twist, .. } => {
+                let axis = limits.twist_axis().unwrap_or(Vec3::Y);
+                if let (Some(x), Some(y)) = (x.range, y.range) {
+                    self.cone(&seat, axis, [x, y], joint, side);
+                }
+                seat.bone = axis + across(axis, bone) * TWIST;
+                let about = values(twist.range).map(|t| seat.with(2, t, seat.bone));
+                self.push(Role::Limit, side, Kind::Polyline, Some(joint), about);
+                let foot = seat.with(2, 0.0, axis);
+                let zero = seat.with(2, 0.0, seat.bone);
+                self.push(Role::Reference, side, Kind::Segments, Some(joint), [foot, zero]);
+            }
+        }
+        for (n, dof) in freedom.slide.iter().enumerate() {
+            let (Some(dof), Some(axis)) = (dof, limits.slide_axis(n)) else { continue };
+            self.rail(&seat, n, axis, dof.range, local.translation, joint, side);
+        }
+    }
+
+    /// The way of the bone while one coordinate goes through its range.
+    fn arc(&mut self, seat: &Seat<'_>, n: usize, range: Option<Range>, joint: JointId, side: Option<Side>) {
+        let way = values(range).map(|v| seat.with(n, v, seat.bone));
+        let mut ends = [seat.at; 4];
+        if let (Some(first), Some(last), true) = (way.clone().next(), way.clone().last(), range.is_some()) {
+            ends[0] = first;
+            ends[2] = last;
+            self.push(Role::Limit, side, Kind::Segments, Some(joint), ends);
+        }
+        self.push(Role::Limit, side, Kind::Polyline, Some(joint), way);
+        let zero = seat.with(n, 0.0, seat.bone);
+        self.push(Role::Reference, side, Kind::Segments, Some(joint), [seat.at, zero]);
+    }
+
+    /// The outline of a swing and lines to its half-axes.
+    fn cone(&mut self, seat: &Seat<'_>, axis: Vec3, [x, y]: [Range; 2], joint: JointId, side: Option<Side>) {
+        let on = |angle: f32| {
+            let (s, c) = (math::sin(angle), math::cos(angle));
+            let half = |r: Range, towards: f32| (if towards < 0.0 { -r.from } else { r.to }) as f32;
+            seat.tip(seat.limits.rotation([c * half(x, c), s * half(y, s), 0.0]), axis)
+        };
+        let outline = (0..=STEPS).map(|i| on(TAU * i as f32 / STEPS as f32));
+        self.push(Role::Limit, side, Kind::Polyline, Some(joint), outline);
+        let spokes = (0..4).flat_map(|i| [seat.at, on(FRAC_PI_2 * i as f32)]);
+        self.push(Role::Limit, side, Kind::Segments, Some(joint), spokes);
+        let zero = seat.tip(seat.limits.rotation([0.0; 3]), axis);
+        self.push(Role::Reference, side, Kind::Segments, Some(joint), [seat.at, zero]);
+    }
+
+    /// The rail of a slide, and from where it is measured.
+    #[allow(clippy::too_many_arguments)]
+    fn rail(
+        &mut self,
+        seat: &Seat<'_>,
+        n: usize,
+        axis: Vec3,
+        range: Option<Range>,
+        translation: Vec3,
+        joint: JointId,
+        side: Option<Side>,
+    ) {
+        let now = seat.limits.slide_of(translation)[n];
+        let along = (seat.parent.matrix3 * axis).normalize_or_zero();
+        let bar = math::perpendicular(along, seat.parent.matrix3 * seat.bone) * (0.2 * seat.radius);
+        let place = |value: f32| seat.parent.transform_point3(translation + axis * (value - now));
+        let zero = place(0.0);
+        match range {
+            Some(Range { from, to }) => {
+                let (a, b) = (place(from as f32), place(to as f32));
+                let lines = [a, b, a - bar, a + bar, b - bar, b + bar];
+                self.push(Role::Limit, side, Kind::Segments, Some(joint), lines);
+            }
+            None => {
+                let lines = [zero - along * seat.radius, zero + along * seat.radius];
+                self.push(Role::Limit, side, Kind::Segments, Some(joint), lines);
+            }
+        }
+        self.push(Role::Reference, side, Kind::Segments, Some(joint), [zero - bar, zero + bar]);
+    }
+}
+
+/// The direction of a bone across an axis, or any across where it lies along it.
+fn across(axis: Vec3, bone: Vec3) -> Vec3 {
+    math::perpendicular(axis, bone)
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::{sync::Arc, vec::Vec};
+
+    use super::*;
+    use crate::{
+        Skeleton, Transform,
+        joint::{Dof, Joint},
+    };
+
+    fn posed(joint: Joint) -> (Pose, JointId) {
+        let mut b = Skeleton::builder();
+        let turned = math::axis_angle(Vec3::Z, 0.3);
+        b.add("above", None, Transform { rotation: turned, scale: Vec3::splat(0.1), ..Transform::IDENTITY });
+        b.add("joint", Some(0), Transform::from_translation(Vec3::new(3.0, 1.0, 2.0)));
+        b.add("below", Some(1), Transform::from_translation(Vec3::Y));
+        let (mut skeleton, ids) = b.build().unwrap();
+        skeleton.set_joint(ids[1], joint).unwrap();
+        (Pose::rest(&Arc::new(skeleton)), ids[1])
+    }
+
+    fn drawn(joint: Joint) -> (Pose, JointId, DrawList) {
+        let (pose, id) = posed(joint);
+        let mut list = DrawList::new();
+        list.limits(&pose, [(id, None)], 0.5);
+        (pose, id, list)
+    }
+
+    #[test]
+    fn a_hinge_is_an_arc_from_end_to_end_about_its_reference() {
+        let (pose, id, list) = drawn(Joint::hinge(Vec3::X, Dof::range(-0.4, 1.2)));
+        let at = pose.position(id);
+        let shape = |role, kind| list.shapes().iter().find(|s| s.role == role && s.kind == kind).unwrap();
+        let arc: Vec<_> = list.points(shape(Role::Limit, Kind::Polyline)).iter().map(|p| *p - at).collect();
+        let line = list.points(shape(Role::Reference, Kind::Segments));
+        let zero = line[1] - line[0];
+        for p in &arc {
+            assert!((p.length() - 0.5).abs() < 1e-5);
+        }
+        let angle = |v: Vec3| math::atan2(zero.cross(v).length(), zero.dot(v));
+        assert!((angle(arc[0]) - 0.4).abs() < 1e-3 && (angle(arc[STEPS]) - 1.2).abs() < 1e-3);
+    }
+
+    #[test]
+    fn a_cone_is_as_wide_as_its_half_axes() {
+        let joint = Joint::ball(Vec3::Y, Vec3::X, [(-0.2, 0.4), (-0.6, 0.8)], (-0.5, 0.5));
+        let (pose, id, list) = drawn(joint);
+        let at = pose.position(id);
+        let spokes =
+            list.shapes().iter().find(|s| s.kind == Kind::Segments && s.role == Role::Limit).unwrap();
+        let axis = pose.model(id).matrix3.y_axis.normalize();
+        let angles: Vec<f32> =
+            list.points(spokes).chunks(2).map(|w| math::acos((w[1] - at).normalize().dot(axis))).collect();
+        for (found, expected) in angles.iter().zip([0.4, 0.8, 0.2, 0.6]) {
+            assert!((found - expected).abs() < 1e-3, "{angles:?}");
+        }
+    }
+
+    #[test]
+    fn a_slider_is_a_rail_in_model_space() {
+        let (pose, id, list) = drawn(Joint::FIXED.with_slide([None, Some(Dof::range(-1.0, 2.0)), None]));
+        let rail = list.points(&list.shapes()[0]);
+        let along = pose.model(id).matrix3.y_axis;
+        assert!((rail[0] - (pose.position(id) - along)).length() < 1e-5);
+        assert!((rail[1] - (pose.position(id) + along * 2.0)).length() < 1e-5);
+    }
+
+    #[test]
+    fn free_and_fixed_joints_show_nothing_and_axes_an_arc_each() {
+        assert!(drawn(Joint::FREE).2.shapes().is_empty());
+        assert!(drawn(Joint::FIXED).2.shapes().is_empty());
+        let (.., list) = drawn(Joint::axes([Some(Dof::FREE), None, Some(Dof::range(0.0, 1.0))]));
+        assert_eq!(list.shapes().iter().filter(|s| s.kind == Kind::Polyline).count(), 2);
+    }
+}

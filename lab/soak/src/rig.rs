@@ -1,0 +1,120 @@
+//! Random skeletons: 1 to 100 joints, lengths over six orders of magnitude, bones of no length, scaled and mirrored parents,
+//! random limits.
+
+use std::sync::Arc;
+
+use sinew::{
+    Chain, JointId, Pose, Skeleton, Transform,
+    glam::{Quat, Vec3},
+    joint::{Dof, Joint, Order, Turning},
+};
+
+use crate::noise::Noise;
+
+/// What joints a skeleton gets.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Freedom {
+    Free,
+    Turning,
+    Sliding,
+}
+
+/// A skeleton with a chain in it.
+pub struct Rig {
+    pub skeleton: Arc<Skeleton>,
+    pub chain: Vec<JointId>,
+    pub tip_offset: Vec3,
+    pub size: f32,
+}
+
+impl Rig {
+    pub fn random(r: &mut Noise, freedom: Freedom) -> Self {
+        let count = match r.below(8) {
+            0 => 1 + r.below(2),
+            1 => 12 + r.below(89),
+            _ => 3 + r.below(10),
+        };
+        let size = 10f32.powf(r.between(-3.0, 3.0));
+        let scales =
+            [Vec3::ONE, Vec3::ONE, Vec3::splat(0.01), Vec3::splat(-100.0), Vec3::new(1.0, -1.0, 1.0)];
+        let mut b = Skeleton::builder();
+        let at = |translation, rotation, scale| Transform { translation, rotation, scale };
+        let mut last = b.add("above", None, at(Vec3::splat(0.3 * size), r.rotation(), scales[r.below(5)]));
+        let places: Vec<_> = (0..count)
+            .map(|i| {
+                let shorter = match r.below(10) {
+                    0 => r.between(0.0, 6.0),
+                    1 => f32::INFINITY,
+                    _ => r.between(0.0, 1.0),
+                };
+                let offset = r.vector() * size * 10f32.powf(-shorter);
+                last = b.add(format!("{i}"), Some(last), at(offset, r.rotation(), Vec3::ONE));
+                last
+            })
+            .collect();
+        b.add("beside", Some(places[0]), at(Vec3::X * size, Quat::IDENTITY, Vec3::splat(1.5)));
+        let (mut skeleton, ids) = b.build().expect("the joints are a tree");
+        let chain: Vec<_> = places.iter().map(|&i| ids[i]).collect();
+        if freedom != Freedom::Free {
+            for &id in &chain {
+                let mut one = joint(r);
+                if freedom == Freedom::Sliding && r.below(8) == 0 {
+                    let far = f64::from(r.unit() * 0.5 * size);
+                    one.slide[r.below(3)] = Some(Dof::range(-far, 2.0 * far));
+                }
+                // Numbers that make no joint (axes in line) leave a free one.
+                let _ = skeleton.set_joint(id, one);
+            }
+        }
+        let tip_offset = if count == 1 || r.below(2) == 0 { r.vector() * size } else { Vec3::ZERO };
+        Self { skeleton: Arc::new(skeleton), chain, tip_offset, size }
+    }
+
+    pub fn chain(&self) -> Option<Chain> {
+        let chain = Chain::new(&self.skeleton, self.chain[0], self.chain[self.chain.len() - 1]).ok()?;
+        chain.with_tip_offset(&self.skeleton, self.tip_offset).ok()
+    }
+
+    /// Puts every joint anywhere, or anywhere within its limits.
+    pub fn pose(&self, pose: &mut Pose, inside: bool, r: &mut Noise) {
+        pose.reset();
+        for &id in &self.chain {
+            let q = r.rotation();
+            pose.set_rotation(id, if inside { self.skeleton.limits(id).clamp(q) } else { q });
+        }
+        pose.update();
+    }
+}
+
+fn range(r: &mut Noise) -> Dof {
+    match r.below(8) {
+        0 => Dof::FREE,
+        1 => {
+            let at = f64::from(r.between(-1.0, 1.0));
+            Dof::range(at, at)
+        }
+        _ => {
+            let from = f64::from(r.between(-2.5, 1.0));
+            Dof::range(from, from + f64::from(r.between(0.0, 3.5)))
+        }
+    }
+}
+
+fn joint(r: &mut Noise) -> Joint {
+    match r.below(14) {
+        0..4 => Joint::FREE,
+        4 => Joint::FIXED,
+        5..8 => Joint::hinge(r.vector(), range(r)),
+        8..12 => {
+            let mut half = || f64::from(10f32.powf(r.between(-1.5, 0.47)));
+            let swing = [Dof::range(-half(), half()), Dof::range(-half(), half())];
+            let (z, x) = (r.vector().as_dvec3(), r.vector().as_dvec3());
+            Turning::Ball { twist_axis: z, swing_axis: x, swing, twist: range(r) }.into()
+        }
+        _ => {
+            let order = [Order::Xyz, Order::Zxy, Order::Yzx, Order::Zyx][r.below(4)];
+            let angles = [0; 3].map(|_| (r.below(3) > 0).then(|| range(r)));
+            Turning::Axes { order, angles }.into()
+        }
+    }
+}

@@ -143,9 +143,9 @@ fn lengths(
             // What came in far out rounds as far out, wherever it slides.
             let came = f64::from(was.translation.length() + rest.translation.length());
             let size = way.iter().map(|x| x * x).sum::<f64>().sqrt() + came;
-            for n in 0..3 {
+            for (n, slide) in freedom.slide.iter().enumerate() {
                 let along = way[0] * m[0][n] + way[1] * m[1][n] + way[2] * m[2][n];
-                let (from, to) = match freedom.slide[n] {
+                let (from, to) = match slide {
                     None => (0.0, 0.0),
                     Some(dof) => dof.range.map_or((f64::NEG_INFINITY, f64::INFINITY), |r| (r.from, r.to)),
                 };

@@ -20,8 +20,9 @@ const HEEL_IN_AIR: f32 = 6.0;
 /// Places that are looked at to either side, before the best are closed in on: 7 mm for a grown figure and half a stair's
 /// tread, finer than an edge is rounded.
 const STEPS: usize = 20;
-/// Halvings by which the best place of a side is closed in on: from 14 mm, by the golden section, to a tenth of a millimetre.
-const SECTIONS: usize = 10;
+/// Halvings by which the best place of a side is closed in on: from 14 mm, by the golden section, to a hundredth of a
+/// millimetre.
+const SECTIONS: usize = 15;
 /// What lies ahead is chosen over what lies behind where it costs no more than this above it: a foot that comes down astride
 /// of an edge, as it may for ever on stairs as long as its steps, then goes the same way each time.
 const AHEAD: f32 = 0.02;

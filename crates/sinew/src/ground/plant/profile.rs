@@ -6,8 +6,9 @@ use super::Search;
 
 /// Most points: both ends of each of forty stretches, and two more in each where it has an edge.
 const POINTS: usize = 128;
-/// How often the stretch in which an edge lies is halved: 2.5 cm to 0.8 mm.
-const HALVINGS: usize = 5;
+/// How often the stretch in which an edge lies is halved: 2.5 cm to a fifth of a millimetre, so that a foothold at an edge is
+/// the same one wherever the casts lie.
+const HALVINGS: usize = 7;
 /// A difference of height between neighbouring casts of this share of their distance is an edge: 50 degrees, steeper
 /// than feet stand on.
 const EDGE: f32 = 1.2;
@@ -26,8 +27,8 @@ struct Point {
 }
 
 /// Heights of the ground along a level line, straight between its points. One pass of casts serves every question about
-/// that line; none is made to answer one. Points lie on a lattice that is fixed in the world, and edges are found by
-/// halving, so that what is found does not depend on where the line begins.
+/// that line; none is made to answer one. Edges are found by halving, so that what is found hardly depends on where the line
+/// begins.
 #[derive(Clone, Copy, Debug)]
 pub struct Profile {
     points: [Point; POINTS],
@@ -72,18 +73,16 @@ impl Profile {
         base: f32,
     ) -> Self {
         let mut profile = Self { origin, along, ..Self::default() };
-        // A long line gets every second or third place of the lattice.
+        // A long line gets casts two or three times as far apart.
         let spacing = spacing * crate::math::ceil((to - from) / (most * spacing)).clamp(1.0, 1e3);
         let right = Vec3::new(along.z, 0.0, -along.x);
         let look = |s: f32| {
             let (y, normal) = search.height(origin + along * s, base)?;
             Some(Point { s, y, lean: normal.dot(right) / normal.y.max(0.05), joined: false })
         };
-        // The lattice begins at the world's origin.
-        let shift = origin.with_y(0.0).dot(along);
-        let first = crate::math::floor((shift + from) / spacing);
-        let count = (crate::math::ceil((shift + to) / spacing) - first).clamp(1.0, most + 1.0) as usize;
-        let place = |i: usize| (first + i as f32) * spacing - shift;
+        let first = crate::math::floor(from / spacing);
+        let count = (crate::math::ceil(to / spacing) - first).clamp(1.0, most + 1.0) as usize;
+        let place = |i: usize| (first + i as f32) * spacing;
         let mut before = look(place(0));
         profile.push(before);
         for i in 1..=count {

@@ -179,3 +179,29 @@ fn strands_keep_their_lengths_for_ever() {
     points[3].x = f32::NAN;
     assert!(strand.solve(&mut points, Vec3::X).is_err());
 }
+
+#[test]
+fn a_bone_beside_others_of_no_length_meets_goals_at_its_own_length() {
+    let mut x = 1u64;
+    let mut r = || {
+        x ^= x << 13;
+        x ^= x >> 7;
+        x ^= x << 17;
+        (x >> 40) as f32 / (1u32 << 23) as f32 - 1.0
+    };
+    for _ in 0..5000 {
+        let mut v = || Vec3::new(r(), r(), r());
+        let mut b = Skeleton::builder();
+        let root = b.add("root", None, Transform::from_translation(v() * 300.0));
+        let middle = b.add("middle", Some(root), Transform::from_translation(v()));
+        b.add("tip", Some(middle), Transform::IDENTITY);
+        let (skeleton, ids) = b.build().unwrap();
+        let mut pose = Pose::rest(&Arc::new(skeleton));
+        let mut solver = FreeChain::new(pose.skeleton(), ids[0], ids[2]).unwrap();
+        let (at, bone) = (pose.position(ids[0]), pose.position(ids[2]) - pose.position(ids[0]));
+        let goal = at + v().normalize() * bone.length();
+        let report = solver.solve(&mut pose, &Goal::at(goal)).unwrap();
+        pose.check_finite().unwrap();
+        assert!(report.position_residual < 1e-3, "{report:?}");
+    }
+}

@@ -97,6 +97,7 @@ fn batch(seed: u64, which: usize, tally: &mut Tally) {
             Ok(Ok(report)) => report,
         };
         if pose.check_finite().is_err() || !report.position_residual.is_finite() {
+            if std::env::var("DBG").is_ok() { eprintln!("{report:?} {:?} -> {:?} {:?}", start.locals(), pose.locals(), rig.tip_offset); }
             tally.not_finite += 1;
             tally.found(tag("not finite"));
             return;

@@ -60,6 +60,9 @@ pub(crate) struct Linkage {
 /// What forward kinematics in f32 makes of a place, as a part of [`Pose::extent`]; see the limb's.
 const UNCERTAIN: f32 = 3e-7;
 
+/// What limits are promised to be kept to, in radians.
+const KEPT: f32 = 1e-5;
+
 impl Link {
     /// Slides to a value along an axis; see [`Limits::slide_to`].
     pub fn slide_to(&mut self, axis: usize, value: f32) {
@@ -105,11 +108,16 @@ impl Linkage {
             link.came = (local.rotation, local.translation);
             link.base = local.translation;
             let limits = skeleton.limits(joint);
-            link.within =
-                (limits.clamp(local.rotation), limits.clamp_slide(local.translation, local.translation));
-            self.outside |= link.within != link.came;
-            // What came in within its limits has them as they are.
-            link.limits = if link.within == link.came { *limits } else { limits.relaxed(local) };
+            // What came in within its limits, or as near as limits are promised to be kept, has them as they are.
+            let inside =
+                limits.excess(local.rotation) <= KEPT && limits.slide_excess(local.translation) <= 0.0;
+            if inside {
+                (link.limits, link.within) = (*limits, link.came);
+            } else {
+                self.outside = true;
+                let slid = limits.clamp_slide(local.translation, local.translation);
+                (link.limits, link.within) = (limits.relaxed(local), (limits.clamp(local.rotation), slid));
+            }
             link.unit = unit;
             unit *= local.scale.x.abs();
         }

@@ -294,6 +294,8 @@ impl Bones {
         // The cosine rule in half angles, which lose no digits near straight and folded.
         let (cc, ss) = ((d - (l - w)) * (d + (l - w)), ((l + w) - d) * ((l + w) + d));
         let (c, s) = (math::sqrt(cc.max(0.0)), math::sqrt(ss.max(0.0)));
+        // The others have no length, and the heavy bone is as long as the way: any angle would do.
+        let c = if c == 0.0 && s == 0.0 { 1.0 } else { c };
         let over = 1.0 / (c * c + s * s).max(f32::MIN_POSITIVE);
         let (cos, sin) = ((c * c - s * s) * over, 2.0 * c * s * over);
         let own = v - side * v.dot(side);

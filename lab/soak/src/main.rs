@@ -19,7 +19,7 @@ use std::{
 
 use noise::Noise;
 use rig::Rig;
-use sinew::{Pose, joint::Turning};
+use sinew::{Pose, Transform, joint::Turning};
 use solvers::Solver;
 
 /// Solves on one skeleton: enough that building it costs little.
@@ -97,7 +97,6 @@ fn batch(seed: u64, which: usize, tally: &mut Tally) {
             Ok(Ok(report)) => report,
         };
         if pose.check_finite().is_err() || !report.position_residual.is_finite() {
-            if std::env::var("DBG").is_ok() { eprintln!("{report:?} {:?} -> {:?} {:?}", start.locals(), pose.locals(), rig.tip_offset); }
             tally.not_finite += 1;
             tally.found(tag("not finite"));
             return;
@@ -111,10 +110,17 @@ fn batch(seed: u64, which: usize, tally: &mut Tally) {
                 if axes && *b > PROMISE {
                     continue;
                 }
-                tally.worst = tally.worst.max(a - b);
-                if a - b > PROMISE {
+                let joint = rig.skeleton.freedom(id);
+                let rest = rig.skeleton.rest(id);
+                let lost =
+                    judge::lost(joint, rest, start.local(id)).max(judge::lost(joint, rest, pose.local(id)));
+                let further = (a - b) / lost;
+                tally.worst = tally.worst.max(further);
+                if further > PROMISE {
                     tally.broken += 1;
-                    tally.found(tag(&format!("joint {i} went from {b:e} to {a:e} rad out of its limits")));
+                    tally.found(tag(&format!(
+                        "joint {i} went from {b:e} to {a:e} rad out of its limits (lost {lost:.1}): {joint:?}"
+                    )));
                 }
             }
         }
@@ -140,17 +146,24 @@ fn lengths(
         } else {
             let rest = rig.skeleton.rest(id);
             let m = judge::matrix(rest.rotation);
-            let way = (is.translation.as_dvec3() - rest.translation.as_dvec3()).to_array();
+            let way = |t: &Transform| (t.translation.as_dvec3() - rest.translation.as_dvec3()).to_array();
             // What came in far out rounds as far out, wherever it slides.
-            let came = f64::from(was.translation.length() + rest.translation.length());
-            let size = way.iter().map(|x| x * x).sum::<f64>().sqrt() + came;
+            let length = |t: &Transform| f64::from(t.translation.length());
+            let size = length(was) + length(is) + 2.0 * length(rest);
             for (n, slide) in freedom.slide.iter().enumerate() {
-                let along = way[0] * m[0][n] + way[1] * m[1][n] + way[2] * m[2][n];
-                let (from, to) = match slide {
-                    None => (0.0, 0.0),
-                    Some(dof) => dof.range.map_or((f64::NEG_INFINITY, f64::INFINITY), |r| (r.from, r.to)),
+                let along = |t: &Transform| {
+                    let way = way(t);
+                    way[0] * m[0][n] + way[1] * m[1][n] + way[2] * m[2][n]
                 };
-                bad |= along < from - 1e-5 * size || along > to + 1e-5 * size;
+                let (before, after) = (along(was), along(is));
+                let changed = match slide {
+                    None => (after - before).abs(),
+                    Some(dof) => dof.range.map_or(0.0, |r| {
+                        let out = |x: f64| (r.from - x).max(x - r.to).max(0.0);
+                        out(after) - out(before)
+                    }),
+                };
+                bad |= changed > 1e-5 * size;
             }
         }
         if bad {

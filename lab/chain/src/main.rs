@@ -1,9 +1,11 @@
-//! Times and judges the solvers of chains beside rebirth-ik and skelly, in one run.
+//! Times and judges the solvers of chains beside rebirth-ik and skelly, in one run. A word narrows the rows down by their titles
+//! (`paths`: the smooth paths alone).
 
 mod cases;
 mod contender;
 mod judge;
 mod noise;
+mod paths;
 mod race;
 
 use cases::{Start, cases};
@@ -115,7 +117,11 @@ fn run(row: &Row) -> bool {
 
 fn main() -> std::process::ExitCode {
     println!("{COUNT} goals a row, fixed seeds, one solve at a time, one thread; solved is judged in f64");
-    let met: Vec<bool> = rows().iter().map(run).collect();
+    let only = std::env::args().nth(1).unwrap_or_default();
+    let mut met: Vec<bool> = rows().iter().filter(|r| r.title.contains(&only)).map(run).collect();
+    if "paths".contains(&only) {
+        met.push(paths::table());
+    }
     let missed = met.iter().filter(|met| !**met).count();
     println!("\n{} rows, {missed} past a bound", met.len());
     std::process::ExitCode::from(u8::from(missed > 0))

@@ -64,6 +64,8 @@ pub struct Auto {
     pub soft: f32,
     /// By what factor bones may become longer where the goal is too far or in the soft zone, 1 (none) or more.
     pub stretch: f32,
+    /// How fast a free chain may turn towards a pole; see [`FreeChain::pole_speed`].
+    pub pole_speed: f32,
     /// How much of the goal is carried out, 0 to 1; it multiplies the goal's own weights.
     pub weight: f32,
 }
@@ -101,6 +103,7 @@ impl Auto {
             max_restarts: 4,
             soft: 0.0,
             stretch: 1.0,
+            pole_speed: f32::INFINITY,
             weight: 1.0,
         })
     }
@@ -128,6 +131,7 @@ impl Auto {
             Solver::Free(solver) => {
                 (solver.tolerance, solver.max_iterations) = (self.tolerance, self.max_iterations);
                 (solver.soft, solver.stretch, solver.weight) = (self.soft, self.stretch, self.weight);
+                solver.pole_speed = self.pole_speed;
                 solver.solve(pose, goal)
             }
             Solver::Limited(solver) => {

@@ -255,7 +255,8 @@ impl<S: Sweep> Run<'_, S> {
         let (mut left, mut status) = (self.on.links.measure(&ask), Status::Reached);
         // Where the goal is too far nothing is met, and a chain that is already straight shows by not moving.
         if !ask.met(left) {
-            if by > 0.0 && turn.is_none() {
+            // (What a soft zone draws in is within reach, and pulling straight would leap there.)
+            if turn.is_none() && self.on.links.out_of_reach(ask.place) > 0.0 {
                 self.on.links.pull_straight(&ask, left, &mut self.on.best);
             }
             left = self.on.links.measure(&ask);
@@ -319,9 +320,9 @@ impl<S: Sweep> Run<'_, S> {
                 report.iterations += 1;
                 left = self.on.links.measure(ask);
             }
+            // After the first sweep already, always, where it can: what is done then does not hang on how much a sweep left,
+            // and a goal that moves a little moves the pose a little.
             if !ask.met(left)
-                && report.iterations >= next
-                && ask.cost(left) > SLOW * before
                 && self.settings.least_squares != LeastSquares::Never
                 && self.sweep.finish(&mut self.on.links, ask)
             {

@@ -83,11 +83,16 @@ const HEAVY: f32 = 0.4;
 /// which chains of very unequal bones next to their smallest reach need.
 const PATIENCE: u32 = 24;
 
+/// Nearer to full stretch than this, as a part of the length, angles are scaled once and for all. (At ten times as much, f32 still
+/// has three digits of what is left.)
+const CLOSE: f32 = 1e-4;
+
 /// Joints straighter (or more folded) than half a degree have no bend of their own: 1 - cos.
 const STRAIGHT: f32 = 3.8e-5;
 /// Such a chain gets half a degree of bend in all before it is bent further.
 const NUDGE: f32 = 0.0087;
-/// Where the goal is nearer to the end than this, less of it: where nothing has to move, nothing is nudged.
+/// Where the goal is nearer to the end than this, less of it: where nothing has to move, nothing is nudged. (Less as the root of
+/// the way, as the bend that a straight chain comes to have is: so it stays above the rounding.)
 const NUDGED: f32 = 0.01;
 
 impl Bones {
@@ -177,6 +182,8 @@ impl Bones {
         // The nearest that the end can come to the root: the longest bone, and all others folded back along it.
         let inner = (2.0 * self.longest - 1.0).max(0.0);
         let d = soften(x, 1.0, ask.soft).max(inner);
+        // Nearer to full stretch than this, f32 knows no bend: half a milliradian.
+        let d = if 1.0 - d < 2e-7 { 1.0 } else { d };
         let stretch = if x > d && ask.stretch > 1.0 { (x / d).min(ask.stretch) } else { 1.0 };
         let by = (x - d * stretch).max(inner - x);
         let by = if by > 1e-6 { by / self.over } else { 0.0 };
@@ -215,10 +222,14 @@ impl Bones {
         let mut moments = self.start;
         if straight {
             found.normal = self.normal(ask.bend, along);
-            let most = NUDGE * (1.0f32).min((target - end).length() / NUDGED);
+            let most = NUDGE * (1.0f32).min(math::sqrt((target - end).length() / NUDGED));
             moments = self.nudge(most, found.normal, true);
         }
-        self.find(&mut moments, &to, &mut found, along, ask);
+        if 1.0 - d < CLOSE {
+            moments = self.nearly_straight(moments, &to, &mut found, along, ask);
+        } else {
+            self.find(&mut moments, &to, &mut found, along, ask);
+        }
         // A chain that spans as much as it must still turns.
         found.passes = found.passes.max(1);
         let from = if whole { moments.end } else { aim };
@@ -247,6 +258,28 @@ impl Bones {
             found.changed = true;
             found.passes += newton(&mut self.to, at, to, (most - found.passes).min(PATIENCE));
         }
+    }
+
+    /// The last of the way to full stretch, where what is left is small beside the rounding of sums. All angles are small there, and
+    /// so one map that scales their halves' tangents by k scales 1 - d by k^2, to a ten-thousandth. The sum of l |v - a|^2 / 2,
+    /// which is 1 - d but has no 1 in it, tells k.
+    #[cold]
+    fn nearly_straight(
+        &mut self,
+        mut at: Moments,
+        to: &To,
+        found: &mut Found,
+        along: Vec3,
+        ask: &Ask,
+    ) -> Moments {
+        if 1.0 - at.end.length() > CLOSE {
+            let near = To { d: 1.0 - CLOSE, floor: to.floor.min(0.1 * CLOSE), ..*to };
+            self.find(&mut at, &near, found, along, ask);
+        }
+        let ahead = at.end.normalize_or(to.aim);
+        let k = math::sqrt((1.0 - to.d) / self.to.bend(ahead).max(1e-12));
+        found.passes += 1;
+        self.to.boost(ahead * ((1.0 - k) / (1.0 + k)))
     }
 
     /// A chain with one bone about as long as all others together, or longer: it and what the others sum up to are the two
@@ -455,8 +488,9 @@ fn newton(bones: &mut Fours, at: &mut Moments, to: &To, most: u32) -> u32 {
         let before = left.length_squared();
         *at = next;
         left = target - at.end;
-        // Only bones that are parallel, which no map parts, keep it from leading anywhere.
-        slow += u32::from(left.length_squared() > 0.9 * before);
+        // Only bones that are parallel, which no map parts, keep it from leading anywhere. (Far out, bones that point back
+        // take their time to turn.)
+        slow += u32::from(d < 0.9 && left.length_squared() > 0.9 * before);
         if slow > 1 {
             break;
         }
@@ -485,7 +519,16 @@ fn step(at: &Moments, left: Vec3, aim: Vec3, d: f32) -> Vec3 {
     let k = math::sqrt((1.0 + d) * out * over);
     let r = 1.0 / (1.0 + k);
     let (t, tau) = ((k - 1.0) * r, 4.0 * (1.0 + s) * out * over * (r * r));
-    let y = y * (0.5 * tau);
+    let mut y = y * (0.5 * tau);
+    // A chain that is to become much straighter bends ever more as the logarithm has it: what its slope is now would lead
+    // beyond, to where nothing is left to bend.
+    if want < 0.2 * out {
+        let length = y.length();
+        let most = t.abs() * determinant;
+        if length > most {
+            y *= most / length;
+        }
+    }
     // Next to 1 the map is no longer one in f32.
     y * min(
         1.0 / math::sqrt(y.length_squared() + determinant * determinant * (1.0 - t * t)),

@@ -198,6 +198,16 @@ impl Fours {
         Vec4::from_array(lanes)
     }
 
+    /// The sum of l |v - a|^2 / 2 over the bones.
+    pub fn bend(&self, a: Vec3) -> f32 {
+        let mut sum = Vec4::ZERO;
+        for four in &self.fours {
+            let (x, y, z) = (four.x - Vec4::splat(a.x), four.y - Vec4::splat(a.y), four.z - Vec4::splat(a.z));
+            sum += four.length * (x * x + y * y + z * z);
+        }
+        0.5 * ((sum.x + sum.y) + (sum.z + sum.w))
+    }
+
     /// Applies the Moebius map of the sphere by the vector `x` of the unit ball,
     ///
     /// ```text

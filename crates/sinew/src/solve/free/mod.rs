@@ -104,6 +104,12 @@ pub struct FreeChain {
     /// The axis, in the root's parent's space, about which a straight chain bends; the part across the chain counts. Without
     /// one, it is always the same for the same chain.
     pub bend: Option<Vec3>,
+    /// How fast the chain may turn towards a pole, in radians for each length of the chain that its end goes: infinite (the default)
+    /// for at once. A pole that the goal passes is on the other side from one frame to the next, and any rule that looks at one
+    /// pose alone must leap somewhere near it (turns about the way to the goal, once around the pole, are once around the
+    /// circle; no map of the disc inside makes them so without a leap). Where the last frame's pose comes in, a speed of
+    /// about 5 lets the chain come round behind the goal instead.
+    pub pole_speed: f32,
     /// How much of the goal is carried out, 0 to 1; it multiplies the goal's own weights.
     pub weight: f32,
     bones: Bones,
@@ -137,6 +143,7 @@ impl FreeChain {
             soft: 0.0,
             stretch: 1.0,
             bend: None,
+            pole_speed: f32::INFINITY,
             weight: 1.0,
             bones: Bones::new(count),
             kept: vec![Transform::IDENTITY; count],
@@ -210,6 +217,7 @@ impl FreeChain {
         check::within("the tolerance", "0 to 1", self.tolerance, 0.0, 1.0)?;
         check::within("the soft zone", "0 to 1", self.soft, 0.0, 1.0)?;
         check::within("the stretch", "1 or more", self.stretch, 1.0, f32::MAX)?;
+        check::within("the pole's speed", "0 or more", self.pole_speed, 0.0, f32::INFINITY)?;
         check::within("the chain's weight", "0 to 1", self.weight, 0.0, 1.0)?;
         check::finite_frame(pose, self.chain.tip(), "the tip's frame")?;
         check::turnable(pose, self.chain.root())?;
@@ -224,7 +232,7 @@ impl FreeChain {
 
     /// Brings the chain's end (`by_joint`: the tip joint) to a place.
     fn bring(&mut self, pose: &mut Pose, to: Vec3, pole: Pole, by_joint: bool, report: &mut Report) {
-        let Self { chain, bones, .. } = self;
+        let Self { chain, bones, pole_speed, .. } = self;
         let (joints, offset, tip) = (chain.joints(), chain.tip_offset(), chain.tip());
         let bend = self.bend.map_or(Vec3::ZERO, |b| pose.parent_model(joints[0]).matrix3 * b);
         let mut ask = Ask {
@@ -252,7 +260,8 @@ impl FreeChain {
             }
             let mut found = bones.reach(&ask);
             if round == 0 && pole != Pole::Keep {
-                follow(bones, &mut found, &ask, pole);
+                let way = math::sqrt((to - end).length_squared());
+                follow(bones, &mut found, &ask, pole, *pole_speed * way / bones.total());
             }
             let still = found.passes == 0 && found.stretch == 1.0;
             if round == 0 {
@@ -317,7 +326,7 @@ impl FreeChain {
 
 /// Turns the chain about the way to the goal so that its middle lies towards the pole.
 #[cold]
-fn follow(bones: &mut Bones, found: &mut Found, ask: &Ask, pole: Pole) {
+fn follow(bones: &mut Bones, found: &mut Found, ask: &Ask, pole: Pole, most: f32) {
     let wanted = match pole {
         Pole::Keep => return,
         // Halves, since the difference of two large places may overflow.
@@ -328,8 +337,16 @@ fn follow(bones: &mut Bones, found: &mut Found, ask: &Ask, pole: Pole) {
         bones.stay();
     }
     let own = math::rotate(found.turn, bones.middle());
-    let (twist, changed) = twist_towards(found.ahead, own, wanted);
-    let twist = math::normalize(twist);
+    let (twist, mut changed) = twist_towards(found.ahead, own, wanted);
+    let mut twist = math::normalize(twist);
+    if most < core::f32::consts::PI {
+        let angle = 2.0
+            * math::atan2(math::sqrt(Vec3::new(twist.x, twist.y, twist.z).length_squared()), twist.w.abs());
+        if angle > most {
+            twist = partial::partial(twist, most / angle);
+            changed = false;
+        }
+    }
     if Vec3::new(twist.x, twist.y, twist.z).length_squared() > 2.5e-13 {
         found.turn = math::normalize(math::mul(twist, found.turn));
         found.passes = found.passes.max(1);

@@ -1,0 +1,41 @@
+//! One call for any chain: the solver is chosen by what the joints may do.
+//!
+//! `cargo run -p sinew --example auto`
+
+use std::sync::Arc;
+
+use sinew::{
+    Goal, Pose, Skeleton, Transform,
+    glam::Vec3,
+    joint::{Dof, Joint},
+    solve::Auto,
+};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    for stiff in [false, true] {
+        let mut builder = Skeleton::builder();
+        let mut joint = builder.add("0", None, Transform::IDENTITY);
+        for i in 1..=8 {
+            joint = builder.add(format!("{i}"), Some(joint), Transform::from_translation(Vec3::Y * 0.125));
+        }
+        let (mut skeleton, ids) = builder.build()?;
+        if stiff {
+            for (i, id) in ids[..8].iter().enumerate() {
+                let axis = if i % 2 == 0 { Vec3::X } else { Vec3::Z };
+                skeleton.set_joint(*id, Joint::hinge(axis, Dof::range(-1.0, 1.0)))?;
+            }
+        }
+        let skeleton = Arc::new(skeleton);
+        let mut solver = Auto::new(&skeleton, ids[0], ids[8])?;
+        let mut pose = Pose::rest(&skeleton);
+        let report = solver.solve(&mut pose, &Goal::at(Vec3::new(0.3, 0.4, -0.2)))?;
+        println!(
+            "{:?}: {:?} after {} passes, {:.3} mm off",
+            solver.choice(),
+            report.status,
+            report.iterations,
+            1e3 * report.position_residual
+        );
+    }
+    Ok(())
+}

@@ -1,0 +1,46 @@
+//! An excavator's arm: hinges with ranges, and a telescopic stick.
+//!
+//! `cargo run -p sinew --example ccd`
+
+use std::sync::Arc;
+
+use sinew::{
+    Goal, Pose, Skeleton, Transform,
+    glam::Vec3,
+    joint::{Dof, Joint},
+    solve::Ccd,
+};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let at = |y: f32, z: f32| Transform::from_translation(Vec3::new(0.0, y, z));
+    let mut builder = Skeleton::builder();
+    let cab = builder.add("cab", None, at(1.5, 0.0));
+    let boom = builder.add("boom", Some(cab), at(0.3, 0.5));
+    let stick = builder.add("stick", Some(boom), at(1.0, 4.0));
+    let sleeve = builder.add("sleeve", Some(stick), at(-1.0, 1.0));
+    builder.add("bucket", Some(sleeve), at(-1.0, 1.0));
+    let (mut skeleton, ids) = builder.build()?;
+    skeleton.set_joint(ids[0], Joint::hinge(Vec3::Y, Dof::FREE))?;
+    // Positive angles about X lower what points forward.
+    skeleton.set_joint(ids[1], Joint::hinge(Vec3::X, Dof::range(-0.9, 0.9).with_ease(0.2)))?;
+    skeleton.set_joint(ids[2], Joint::hinge(Vec3::X, Dof::range(-0.6, 1.6).with_ease(0.2)))?;
+    // The sleeve slides along Z by up to a metre; in each sweep it comes after the hinges.
+    let slide = Dof::range(0.0, 1.0).with_precedence(-1);
+    skeleton.set_joint(ids[3], Joint::FIXED.with_slide([None, None, Some(slide)]))?;
+    let skeleton = Arc::new(skeleton);
+
+    let mut arm = Ccd::new(&skeleton, ids[0], ids[4])?;
+    let mut pose = Pose::rest(&skeleton);
+    for place in [Vec3::new(2.0, 0.0, 5.0), Vec3::new(-4.0, 2.0, 3.0), Vec3::new(0.0, 0.5, 8.0)] {
+        let report = arm.solve(&mut pose, &Goal::at(place))?;
+        let out = pose.local(ids[3]).translation.z - skeleton.rest(ids[3]).translation.z;
+        println!(
+            "{place}: {:?} after {} sweeps, {:.1} mm off; the sleeve is {:.0} mm out",
+            report.status,
+            report.iterations,
+            1e3 * report.position_residual,
+            1e3 * out
+        );
+    }
+    Ok(())
+}

@@ -1,0 +1,39 @@
+//! A crane's neck, whose vertebrae swing 35 degrees and twist 10, picks from the grass and looks up again.
+//!
+//! `cargo run -p sinew --example fabrik`
+
+use std::sync::Arc;
+
+use sinew::{Goal, Pose, Skeleton, Transform, glam::Vec3, joint::Joint, solve::Fabrik};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut builder = Skeleton::builder();
+    let mut joint = builder.add("neck 0", None, Transform::from_translation(Vec3::Y));
+    for i in 1..=9 {
+        joint = builder.add(format!("neck {i}"), Some(joint), Transform::from_translation(Vec3::Y * 0.1));
+    }
+    let (mut skeleton, ids) = builder.build()?;
+    for id in &ids[..9] {
+        skeleton.set_joint(*id, Joint::cone(Vec3::Y, 35f64.to_radians(), 10f64.to_radians()))?;
+    }
+    let skeleton = Arc::new(skeleton);
+
+    let mut neck = Fabrik::new(&skeleton, ids[0], ids[9])?;
+    let mut pose = Pose::rest(&skeleton);
+    for (what, beak) in [
+        ("the grass", Vec3::new(0.1, 0.55, 0.45)),
+        ("a wing", Vec3::new(0.4, 1.2, -0.1)),
+        ("the sky", Vec3::new(0.1, 1.85, 0.1)),
+        ("its own foot", Vec3::new(0.0, 0.0, 0.0)),
+    ] {
+        let report = neck.solve(&mut pose, &Goal::at(beak))?;
+        let within = ids.iter().all(|&j| skeleton.limits(j).is_within(pose.local(j).rotation));
+        println!(
+            "{what}: {:?} after {} sweeps, {:.1} mm off; all vertebrae within their limits: {within}",
+            report.status,
+            report.iterations,
+            1e3 * report.position_residual
+        );
+    }
+    Ok(())
+}

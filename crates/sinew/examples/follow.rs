@@ -1,0 +1,44 @@
+//! A train of wagons behind its engine, then dragged back by the last wagon.
+//!
+//! `cargo run -p sinew --example follow`
+
+use std::sync::Arc;
+
+use sinew::{
+    Pose, Skeleton, Transform,
+    glam::Vec3,
+    joint::{Dof, Joint},
+    solve::{Follow, Lead},
+};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut builder = Skeleton::builder();
+    let mut joint = builder.add("engine", None, Transform::IDENTITY);
+    for i in 1..=5 {
+        joint = builder.add(format!("wagon {i}"), Some(joint), Transform::from_translation(-Vec3::X * 8.0));
+    }
+    let (mut skeleton, ids) = builder.build()?;
+    // Couplings turn about the vertical by 25 degrees. The limit is kept on the joint, whichever end leads.
+    for id in &ids[1..5] {
+        skeleton.set_joint(*id, Joint::hinge(Vec3::Y, Dof::range(-0.44, 0.44)))?;
+    }
+    let skeleton = Arc::new(skeleton);
+    let mut train = Follow::new(&skeleton, ids[0], ids[5])?;
+    let mut pose = Pose::rest(&skeleton);
+    for (lead, leading) in [(Lead::Root, ids[0]), (Lead::Tip, ids[5])] {
+        train.lead = lead;
+        let start = pose.position(leading);
+        for metre in 1..=60 {
+            let angle = metre as f32 / 30.0;
+            // Along a circle of 30 m.
+            let sign = if lead == Lead::Root { 1.0 } else { -1.0 };
+            let way = Vec3::new(angle.sin(), 0.0, 1.0 - angle.cos()) * (30.0 * sign);
+            train.solve(&mut pose, start + way)?;
+        }
+        println!("led by {lead:?}:");
+        for &id in &ids {
+            println!("  {:8} at {:7.2}", skeleton.name(id), pose.position(id));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,39 @@
+//! A cat's tail goes after a fly: a chain of free joints, solved again in each frame from the last one's pose.
+//!
+//! `cargo run -p sinew --example free_chain`
+
+use std::sync::Arc;
+
+use sinew::{Goal, Pose, Skeleton, Transform, glam::Vec3, solve::FreeChain};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    // Twelve bones of 4 cm, a little bent, so that it is clear to which side the tail curls.
+    let mut builder = Skeleton::builder();
+    let mut joint = builder.add("tail 0", None, Transform::from_translation(Vec3::new(0.0, 0.3, 0.0)));
+    for i in 1..=12 {
+        let bone = Vec3::new(0.0, 0.004 * i as f32, -0.04);
+        joint = builder.add(format!("tail {i}"), Some(joint), Transform::from_translation(bone));
+    }
+    let (skeleton, ids) = builder.build()?;
+    let skeleton = Arc::new(skeleton);
+
+    let mut tail = FreeChain::new(&skeleton, ids[0], ids[12])?;
+    // It slows down over the last twentieth of its reach, so that it does not snap straight.
+    tail.soft = 0.05;
+    let mut pose = Pose::rest(&skeleton);
+    println!("frame  passes  from the fly  tip of the tail");
+    for frame in 0..=120 {
+        let t = frame as f32 / 20.0;
+        let fly = Vec3::new(0.3 * t.sin(), 0.45 + 0.15 * (1.7 * t).cos(), -0.25 + 0.1 * t.cos());
+        let report = tail.solve(&mut pose, &Goal::at(fly))?;
+        if frame % 10 == 0 {
+            let tip = pose.position(ids[12]);
+            println!(
+                "{frame:5} {:7} {:10.1} mm  {tip:6.3}",
+                report.iterations,
+                1e3 * report.position_residual
+            );
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,34 @@
+//! Learning: what does descent do where reaching does that? One chain in the plane, sweep by sweep.
+//!
+//! `cargo run -p sinew --example planar`
+
+use sinew::{
+    glam::Vec2,
+    planar::{Bone, Chain, Convention, Method, Settings, Side, two_bone},
+};
+
+fn main() -> Result<(), sinew::planar::PlanarError> {
+    let goal = Vec2::new(0.8, 1.1);
+    for method in [Method::Ccd, Method::Fabrik] {
+        println!("{method:?}: angles in degrees, and how far the end is off");
+        let mut chain = Chain::new(Vec2::ZERO, &[Bone::new(0.5).within(-2.0, 2.0); 4])?;
+        for sweep in 0..6 {
+            let degrees: Vec<i32> =
+                chain.bones().iter().map(|b| b.angle.to_degrees().round() as i32).collect();
+            println!("  {sweep}: {degrees:?}, {:.4}", chain.end().distance(goal));
+            // As it is taught: sweeps alone, one at a time.
+            let once = Settings { method, max_iterations: 1, finish: false, ..Settings::default() };
+            chain.solve(goal, &once)?;
+        }
+    }
+    for side in [Side::Left, Side::Right] {
+        let arm = two_bone(Vec2::ZERO, 0.9, 0.7, goal, side)?;
+        println!(
+            "two bones, bending {side:?}: elbow at {:.3}, {:.0} degrees from straight, {:.0} from folded",
+            arm.middle,
+            arm.lower.to_degrees(),
+            Convention::Folded.write(arm.lower).to_degrees()
+        );
+    }
+    Ok(())
+}

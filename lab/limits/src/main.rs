@@ -5,6 +5,7 @@ mod cases;
 #[path = "../../../crates/sinew/tests/limit_judge/mod.rs"]
 mod judge;
 mod kinematics;
+mod paths;
 
 use std::time::Instant;
 
@@ -51,6 +52,9 @@ impl Solver {
 }
 
 fn main() {
+    if std::env::args().nth(1).as_deref() == Some("paths") {
+        return paths::print(std::env::args().nth(2).and_then(|n| n.parse().ok()).unwrap_or(100));
+    }
     let count = std::env::args().nth(1).and_then(|n| n.parse().ok()).unwrap_or(2000);
     let row = |name, kind, bones, goals, tolerance| Row { name, kind, bones, goals, tolerance };
     let rows = [

@@ -50,6 +50,9 @@ pub enum LeastSquares {
     /// Steps from the start, and sweeps where they stall. The chain moves as a whole, each joint as little as can be, and not
     /// the outer joints most; it is the fastest way for chains with limits.
     First,
+    /// Steps alone, from where the chain is, and neither sweeps nor fresh starts unless no step moves it at all. It stays with
+    /// the nearest answer, or in the nearest place where limits let it come no nearer: for goals that move on smoothly.
+    Alone,
 }
 
 /// A sweep that takes off less than this part of what is missing has stalled. Next to full stretch a chain still gains some
@@ -307,6 +310,18 @@ impl<S: Sweep> Run<'_, S> {
         let (mut next, mut pause) = (0, 2);
         // After a fresh start the steps go first, as they stay on the side that it was put to.
         let mut fresh = finish && self.settings.least_squares == LeastSquares::First;
+        if finish && self.settings.least_squares == LeastSquares::Alone && !ask.met(left) {
+            let most = self.settings.max_iterations.saturating_sub(report.iterations);
+            let steps = self.on.newton.run(&mut self.on.links, ask, most);
+            report.iterations += steps;
+            left = self.on.links.measure(ask);
+            if ask.met(left) {
+                return Status::Reached;
+            }
+            if ask.cost(left) < best {
+                return if steps < most { Status::Stalled } else { Status::OutOfIterations };
+            }
+        }
         let status = loop {
             if ask.met(left) {
                 break Status::Reached;

@@ -270,7 +270,9 @@ pub struct Descent<const WAY: u8>(Ccd);
 impl<const WAY: u8> Solver for Descent<WAY> {
     fn new(rig: &Limited) -> Self {
         let mut ccd = Ccd::from_chain(rig.pose.skeleton(), rig.chain()).unwrap();
-        ccd.least_squares = [LeastSquares::Never, LeastSquares::WhenSlow, LeastSquares::First][WAY as usize];
+        ccd.least_squares =
+            [LeastSquares::Never, LeastSquares::WhenSlow, LeastSquares::First, LeastSquares::Alone]
+                [WAY as usize];
         ccd.max_iterations = 60;
         Self(ccd)
     }
@@ -492,6 +494,7 @@ suite! {
     ccd_sweeps_alone: Descent<0>;
     ccd: Descent<1>;
     ccd_steps_first: Descent<2>;
+    ccd_steps_alone: Descent<3>;
     fabrik_sweeps_alone: Reaching<0>;
     fabrik: Reaching<1>;
     follow_the_tip: Dragged<false>;

@@ -16,6 +16,7 @@ fn sensing_and_stepping_allocate_nothing() {
     let mut stepper = Stepper::new(&legs, Settings::default()).unwrap();
     let ground = Plane { point: Vec3::ZERO, normal: Vec3::new(0.0, 1.0, -0.2).normalize() };
     let mut pose = rest.clone();
+    let mut ahead = rest.clone();
     let mut stood = [0, 0];
     let counted = allocation_counter::measure(|| {
         for i in 0..180 {
@@ -27,6 +28,17 @@ fn sensing_and_stepping_allocate_nothing() {
             for (i, n) in stood.iter_mut().enumerate() {
                 *n += usize::from(stepper.stands(i));
             }
+        }
+        stepper.set_foresight(0.3).unwrap();
+        for i in 0..180 {
+            let at = |time: f32| Affine3::from_translation(Vec3::Z * figure::SPEED * time);
+            let time = i as f32 / 60.0;
+            let later = time + stepper.foresight();
+            figure::walk(&legs, &rest, time, &mut pose);
+            figure::walk(&legs, &rest, later, &mut ahead);
+            stepper.foresee(&legs, &ahead, &at(later)).unwrap();
+            stepper.sense(&ground, &legs, &pose, &at(time)).unwrap();
+            stepper.step(&legs, &mut pose, &at(time), 1.0 / 60.0).unwrap();
         }
         stepper.reset();
     });

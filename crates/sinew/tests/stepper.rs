@@ -93,6 +93,94 @@ fn feet_stand_on_the_hill_and_stay_where_they_stand() {
     assert!(checked > 60, "{checked}");
 }
 
+/// How far a foot that has come down moves on before it rests, at the most, and how deep it gets, on stairs.
+fn landings(foresight: f32) -> (f32, f32) {
+    let (legs, rest) = figure::figure();
+    let mut stepper = stepper(&legs);
+    stepper.set_foresight(foresight).unwrap();
+    let ground = Steps;
+    let (mut pose, mut ahead) = (rest.clone(), rest.clone());
+    let (mut landed, mut stood) = ([Vec3::ZERO; 2], [false; 2]);
+    let (mut moved, mut deep) = (0.0f32, 0.0f32);
+    for i in 0..360 {
+        let time = i as f32 / 120.0;
+        let at = |time: f32| Affine3::from_translation(Vec3::Z * figure::SPEED * time);
+        figure::walk(&legs, &rest, time, &mut pose);
+        if foresight > 0.0 {
+            let later = time + stepper.foresight();
+            figure::walk(&legs, &rest, later, &mut ahead);
+            stepper.foresee(&legs, &ahead, &at(later)).unwrap();
+        }
+        stepper.sense(&ground, &legs, &pose, &at(time)).unwrap();
+        stepper.step(&legs, &mut pose, &at(time), 1.0 / 120.0).unwrap();
+        for (k, leg) in legs.legs().iter().enumerate() {
+            let frame = at(time) * pose.model(leg.foot);
+            let ball = frame.transform_point3(leg.sole.ball);
+            let stands = stepper.stands(k);
+            if stands && !stood[k] {
+                landed[k] = ball;
+            }
+            // The first step begins in the middle of the walk. The animation's foot stands for half of its second.
+            if stands && time > 1.0 && (time + 0.5 * k as f32).fract() < 0.4 {
+                moved = moved.max((ball - landed[k]).with_y(0.0).length());
+                deep = deep.max(Steps::height(ball.z) - ball.y);
+            }
+            stood[k] = stands;
+        }
+    }
+    (moved, deep)
+}
+
+/// Stairs up along +Z, 8 cm high and 33 cm deep.
+struct Steps;
+
+impl Steps {
+    fn height(z: f32) -> f32 {
+        0.08 * (z / 0.33).floor().max(0.0)
+    }
+}
+
+impl Ground for Steps {
+    fn cast_ray(&self, origin: Vec3, _: Vec3, reach: f32, _: &Filter) -> Option<Hit> {
+        let point = origin.with_y(Self::height(origin.z));
+        let distance = origin.y - point.y;
+        (0.0..=reach).contains(&distance).then_some(Hit { distance, point, normal: Vec3::Y, groups: 1 })
+    }
+
+    fn cast_sphere(&self, _: Vec3, _: f32, _: Vec3, _: f32, _: &Filter) -> Option<Hit> {
+        None
+    }
+}
+
+#[test]
+fn a_foot_that_knows_where_it_lands_stays_there() {
+    let (moved, deep) = landings(0.0);
+    let (moved_ahead, deep_ahead) = landings(0.3);
+    assert!(moved_ahead < 0.01 && moved_ahead < 0.5 * moved, "{moved_ahead} of {moved}");
+    assert!(deep_ahead < 5e-3, "{deep_ahead} of {deep}");
+}
+
+#[test]
+fn what_comes_must_be_said_if_it_is_to_be_known() {
+    let (legs, rest) = figure::figure();
+    let mut stepper = stepper(&legs);
+    for bad in [f32::NAN, f32::INFINITY, -0.1] {
+        assert!(matches!(stepper.set_foresight(bad), Err(StepError::Time(_))));
+    }
+    stepper.set_foresight(0.31).unwrap();
+    assert!((stepper.foresight() - 0.3).abs() < 1e-6);
+    let mut pose = rest.clone();
+    let world = Affine3::IDENTITY;
+    assert!(matches!(stepper.step(&legs, &mut pose, &world, 0.01), Err(StepError::Unforeseen(_))));
+    assert_eq!(pose.locals(), rest.locals());
+    stepper.foresee(&legs, &rest, &world).unwrap();
+    stepper.step(&legs, &mut pose, &world, 0.01).unwrap();
+    // Once for each step.
+    assert!(matches!(stepper.step(&legs, &mut pose, &world, 0.01), Err(StepError::Unforeseen(_))));
+    let bad = Affine3::from_translation(Vec3::NAN);
+    assert!(matches!(stepper.foresee(&legs, &rest, &bad), Err(StepError::Placement(_))));
+}
+
 #[test]
 fn casts_may_be_rarer_than_frames() {
     let (legs, _) = figure::figure();

@@ -569,7 +569,10 @@ impl Foot {
                 // The point that comes down stays where it is, while the animation's goes on.
                 let next = self.beats.ago(m.ahead - later - 1);
                 let low = if h <= b { next.rate.heel } else { next.rate.ball };
-                let rate = Offset { ankle: -(next.rate.ankle + low).with_y(0.0), ..Offset::default() };
+                // One that holds on loosely goes along with it.
+                let hold = self.contact(later, m).foot;
+                let ankle = (next.rate.ankle + low).with_y(0.0) * -hold;
+                let rate = Offset { ankle, ..Offset::default() };
                 goal = Some((to, rate, later as f32 * BEAT));
             }
         }

@@ -23,6 +23,8 @@ Examples:
   sinew info knight.glb                    joints, clips, and which joint is which part of the body
   sinew plant knight.glb --clip Walking_A --ground level.glb -o out.glb
   sinew draw knight.glb --clip Walking_A --time 0.4 -o knight.png
+  sinew solve arm.urdf --chain base..tool --to 0.4,0.1,0.3 --rotation 0,1,0,0
+  sinew reach arm.urdf --chain base..tool -o reach.png
 
 Exit codes: 0 done, 1 the work failed (one line on stderr says what and where), 2 the command line is wrong.";
 
@@ -38,6 +40,14 @@ pub enum Command {
     Plant(Box<PlantArgs>),
     /// Draw a model in its rest pose, or in a clip at a time.
     Draw(DrawArgs),
+    /// Solve for the joints' values that bring an arm's tip to a goal, or to a file of goals.
+    ///
+    /// MODEL is a .urdf; ROOT and TIP are links of it. Positions and rotations are those of TIP in ROOT's own space, in metres,
+    /// with the axes that the file has (z usually points up). Values are radians and metres, always within their limits. A
+    /// goal out of reach is an answer too: the nearest that was found, and by how much it misses.
+    Solve(Box<SolveArgs>),
+    /// Draw where an arm's tip can go, and how freely it can be moved there.
+    Reach(Box<ReachArgs>),
     /// Print a script that completes this command in a shell.
     #[command(after_help = COMPLETIONS_EXAMPLES)]
     Completions {
@@ -77,11 +87,12 @@ impl UnitArgs {
     pub fn options(&self, model: &std::path::Path) -> Result<ReadOptions, Failure> {
         let ending = model.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
         let given = [("--scale", self.scale.is_some()), ("--up", self.up.is_some())];
-        if matches!(ending.as_str(), "glb" | "gltf" | "vrm")
+        if matches!(ending.as_str(), "glb" | "gltf" | "vrm" | "urdf")
             && let Some((option, _)) = given.into_iter().find(|(_, given)| *given)
         {
             return Err(Failure::Usage(format!(
-                "{option} is for formats that do not say their units; glTF is in metres with Y up ({})",
+                "{option} is for formats that do not say their units; {} ({})",
+                if ending == "urdf" { "URDF is in metres" } else { "glTF is in metres with Y up" },
                 model.display()
             )));
         }
@@ -107,7 +118,7 @@ pub struct BodyArgs {
 #[derive(Debug, Args)]
 #[command(after_help = INFO_EXAMPLES)]
 pub struct InfoArgs {
-    /// A .glb, .gltf, .vrm or .bvh file
+    /// A .glb, .gltf, .vrm, .bvh or .urdf file
     #[arg(value_hint = ValueHint::FilePath)]
     pub model: PathBuf,
     /// Units and axes.
@@ -125,6 +136,7 @@ const INFO_EXAMPLES: &str = "\
 Examples:
   sinew info knight.glb                         the tree of joints, the clips, the parts of the body
   sinew info walk.bvh --scale 0.056444          a CMU clip, in metres
+  sinew info arm.urdf                           links, joints, limits
   sinew info creature.glb --feet paw_l,paw_r    are these two feet with legs?
   sinew info knight.glb --json | jq '.clips[].name'";
 
@@ -257,6 +269,122 @@ impl PlantArgs {
     }
 }
 
+/// Which solver works.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SolverName {
+    /// The one that fits the model: `lm` for URDF
+    Auto,
+    /// Levenberg-Marquardt in joint space, limits inside the step, restarts
+    Lm,
+}
+
+/// `sinew solve`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = SOLVE_EXAMPLES)]
+#[command(group = clap::ArgGroup::new("what").required(true).multiple(true).args(["to", "rotation", "goals"]))]
+pub struct SolveArgs {
+    /// A .urdf file
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub model: PathBuf,
+    /// The links that the chain begins and ends with [default: the root link, and the only link that carries none]
+    #[arg(long, value_name = "ROOT..TIP", value_parser = chain, allow_hyphen_values = true)]
+    pub chain: Option<(String, String)>,
+    /// Which solver works
+    #[arg(long, value_enum, default_value = "auto")]
+    pub solver: SolverName,
+
+    /// Where the tip should be, in metres
+    #[arg(long, value_name = "X,Y,Z", value_parser = vector64, allow_hyphen_values = true,
+          conflicts_with = "goals", help_heading = "Goal")]
+    pub to: Option<[f64; 3]>,
+    /// How the tip should be turned: a quaternion (it is made a unit one)
+    #[arg(long, value_name = "X,Y,Z,W", value_parser = quaternion, allow_hyphen_values = true,
+          conflicts_with = "goals", help_heading = "Goal")]
+    pub rotation: Option<[f64; 4]>,
+    /// Where the search begins; joints that are not named are at rest
+    #[arg(long, value_name = "JOINT=VALUE,...", value_parser = assignments, allow_hyphen_values = true,
+          conflicts_with = "goals", help_heading = "Goal")]
+    pub start: Option<Assignments>,
+    /// Goals as JSON, one a line; `-` is standard input. Each gets one line of JSON as its answer, in the same order
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, allow_hyphen_values = true,
+          help_heading = "Goal")]
+    pub goals: Option<PathBuf>,
+
+    /// Where the answers go; `-` is standard output
+    #[arg(short, long, value_name = "FILE", default_value = "-", value_hint = ValueHint::FilePath,
+          allow_hyphen_values = true, help_heading = "Output")]
+    pub out: PathBuf,
+    /// Answer a single goal as JSON too
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+    /// Add what each solve alone took, in microseconds
+    #[arg(long, help_heading = "Output")]
+    pub timing: bool,
+
+    /// How near the position must be, in metres [default: 1e-6]
+    #[arg(long, value_name = "METRES", value_parser = positive64, help_heading = "Solving")]
+    pub position_tolerance: Option<f64>,
+    /// How near the rotation must be, in radians [default: 1e-6]
+    #[arg(long, value_name = "RADIANS", value_parser = positive64, help_heading = "Solving")]
+    pub rotation_tolerance: Option<f64>,
+    /// Most steps of a solve [default: 10000]
+    #[arg(long, value_name = "N", help_heading = "Solving")]
+    pub max_iterations: Option<u32>,
+    /// Most starts besides the first; 0 stays on the branch that the start is on [default: 400]
+    #[arg(long, value_name = "N", help_heading = "Solving")]
+    pub max_restarts: Option<u32>,
+    /// Which sequence of points restarts begin at
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Solving")]
+    pub seed: u64,
+    /// Threads for a file of goals; a solve has one [default: one a core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024), help_heading = "Solving")]
+    pub threads: Option<u16>,
+}
+
+const SOLVE_EXAMPLES: &str = "\
+Examples:
+  sinew solve panda.urdf --chain panda_link0..panda_hand --to 0.4,0.1,0.5 --rotation 1,0,0,0
+  sinew solve arm.urdf --to 0.3,0,0.2 --start shoulder=0.5,elbow=-1 --json
+  sinew solve arm.urdf --chain base..tool --goals goals.jsonl -o answers.jsonl
+
+A line of goals, and its answer:
+  {\"id\": 7, \"start\": {\"shoulder\": 0.1}, \"position\": [0.4,0.1,0.5], \"rotation\": [1,0,0,0]}
+  {\"id\": 7, \"status\": \"reached\", \"joints\": {\"shoulder\": 0.52}, \"position_error\": 3e-9, ...}
+or several links at once: {\"goals\": [{\"joint\": \"hand_l\", \"position\": [...], \"position_weight\": 0.5}, ...]}
+A line that cannot be worked with is answered by its error, the others are solved, and the exit code is 1.";
+
+/// `sinew reach`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = REACH_EXAMPLES)]
+pub struct ReachArgs {
+    /// A .urdf file
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub model: PathBuf,
+    /// The links that the chain begins and ends with [default: the root link, and the only link that carries none]
+    #[arg(long, value_name = "ROOT..TIP", value_parser = chain, allow_hyphen_values = true)]
+    pub chain: Option<(String, String)>,
+    /// The picture to write: .png or .svg
+    #[arg(short, long, value_name = "FILE", value_parser = picture, value_hint = ValueHint::FilePath)]
+    pub out: PathBuf,
+    /// How many poses are looked at
+    #[arg(long, value_name = "N", default_value_t = 4_000_000, value_parser = clap::value_parser!(u64).range(1000..=1_000_000_000))]
+    pub samples: u64,
+    /// Threads [default: one a core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+    /// Show no progress
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+const REACH_EXAMPLES: &str = "\
+Examples:
+  sinew reach panda.urdf --chain panda_link0..panda_hand -o reach.png
+  sinew reach arm.urdf -o reach.svg --samples 200000";
+
+/// Names with values.
+pub type Assignments = Vec<(String, f64)>;
+
 /// A number within a range; words for the range are part of the error.
 fn number(text: &str, wanted: &str, fits: impl Fn(f32) -> bool) -> Result<f32, String> {
     let value: f32 = text.trim().parse().map_err(|_| format!("not a number; it must be {wanted}"))?;
@@ -298,6 +426,50 @@ fn vector(text: &str) -> Result<Vec3, String> {
         &[x, y, z] => Ok(Vec3::new(x, y, z)),
         other => Err(format!("it must be {wanted}, not {}", other.len())),
     }
+}
+
+fn number64(text: &str, wanted: &str, fits: impl Fn(f64) -> bool) -> Result<f64, String> {
+    let value: f64 = text.trim().parse().map_err(|_| format!("not a number; it must be {wanted}"))?;
+    if value.is_finite() && fits(value) { Ok(value) } else { Err(format!("it must be {wanted}")) }
+}
+
+fn positive64(text: &str) -> Result<f64, String> {
+    number64(text, "finite and greater than 0", |v| v > 0.0)
+}
+
+fn numbers<const N: usize>(text: &str, wanted: &str) -> Result<[f64; N], String> {
+    let all: Result<Vec<f64>, String> = text.split(',').map(|t| number64(t, wanted, |_| true)).collect();
+    let all = all.map_err(|_| format!("it must be {wanted}"))?;
+    let count = all.len();
+    all.try_into().map_err(|_| format!("it must be {wanted}, not {count}"))
+}
+
+fn vector64(text: &str) -> Result<[f64; 3], String> {
+    numbers(text, "three finite numbers X,Y,Z")
+}
+
+fn quaternion(text: &str) -> Result<[f64; 4], String> {
+    let q: [f64; 4] = numbers(text, "four finite numbers X,Y,Z,W")?;
+    if q.iter().all(|c| *c == 0.0) {
+        return Err("a quaternion of zeros is no rotation".into());
+    }
+    Ok(q)
+}
+
+fn chain(text: &str) -> Result<(String, String), String> {
+    match text.split_once("..") {
+        Some((root, tip)) if !root.is_empty() && !tip.is_empty() => Ok((root.into(), tip.into())),
+        _ => Err("it must be two links, ROOT..TIP".into()),
+    }
+}
+
+fn assignments(text: &str) -> Result<Assignments, String> {
+    let one = |part: &str| {
+        let (name, value) = part.split_once('=').ok_or("it must be JOINT=VALUE,...")?;
+        let value = number64(value, "finite", |_| true).map_err(|e| format!("{name}: {e}"))?;
+        Ok((name.trim().to_string(), value))
+    };
+    text.split(',').map(one).collect()
 }
 
 fn pair(text: &str) -> Result<(String, String), String> {

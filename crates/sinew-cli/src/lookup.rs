@@ -32,12 +32,12 @@ pub fn or_list<S: AsRef<str>>(items: &[S]) -> String {
     text
 }
 
-fn quoted(name: &str) -> String {
+pub fn quoted(name: &str) -> String {
     format!("`{}`", shown(name))
 }
 
 /// The end of a message about a name that does not exist: what it may have meant, or else what there is.
-fn suggestion<'a>(wanted: &str, names: impl Iterator<Item = &'a str>, kind: &str) -> String {
+pub fn suggestion<'a>(wanted: &str, names: impl Iterator<Item = &'a str>, kind: &str) -> String {
     let lower = wanted.to_lowercase();
     let mut all: Vec<&str> = names.filter(|n| !n.is_empty()).collect();
     // A file of 100,000 joints has many alike names; each is worth one comparison.

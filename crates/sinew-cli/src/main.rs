@@ -9,6 +9,8 @@ mod model;
 mod picture;
 mod plant;
 mod progress;
+mod reach;
+mod solve;
 
 use std::{
     io::{self, Write},
@@ -39,6 +41,8 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Info(args) => info::run(&args),
         Command::Draw(args) => draw::run(&args),
         Command::Plant(args) => plant::run(&args),
+        Command::Solve(args) => solve::run(&args),
+        Command::Reach(args) => reach::run(&args),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "sinew", &mut script);

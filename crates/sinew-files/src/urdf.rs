@@ -88,6 +88,7 @@ pub fn parse(text: &str, path: &Path) -> Result<Mechanism, FileError> {
             rotation: of_roll_pitch_yaw(rpy),
             motion,
             velocity,
+            preferred: None,
             mimic: joint.mimic.as_ref().map(|m| Mimic {
                 joint: m.joint.clone(),
                 multiplier: m.multiplier.unwrap_or(1.0),

@@ -1,5 +1,6 @@
 //! `sinew info`: what a model holds.
 
+mod arm;
 mod json;
 mod text;
 
@@ -12,7 +13,7 @@ use sinew::{
 };
 use sinew_files::Model;
 
-use crate::{args::InfoArgs, failure::Failure, model};
+use crate::{args::InfoArgs, failure::Failure, model, solve};
 
 /// All that is told of a model.
 struct Facts {
@@ -28,6 +29,9 @@ struct Facts {
 
 /// Runs the subcommand.
 pub fn run(args: &InfoArgs) -> Result<(), Failure> {
+    if solve::is_urdf(&args.model) {
+        return arm::run(args);
+    }
     let model = model::read(&args.model, &args.units)?;
     let bind = model.bind_pose();
     let body = model::body(&model, &bind, &args.body)?;

@@ -91,6 +91,9 @@ pub struct JointSpec {
     pub motion: Motion,
     /// Its greatest speed, in radians or metres a second.
     pub velocity: f64,
+    /// Where it is at rest; by default 0, or the middle of limits that leave 0 out. Limits are kept all the same. For joints
+    /// of one degree of freedom.
+    pub preferred: Option<f64>,
     /// The joint that it follows, if any.
     pub mimic: Option<Mimic>,
 }
@@ -111,6 +114,7 @@ impl JointSpec {
             rotation: DQuat::IDENTITY,
             motion,
             velocity: f64::INFINITY,
+            preferred: None,
             mimic: None,
         }
     }
@@ -399,6 +403,7 @@ impl MechanismBuilder {
                         lower: part.lower,
                         upper: part.upper,
                         velocity: spec.velocity,
+                        preferred: spec.preferred.filter(|_| part.suffix.is_empty()),
                         contradicted_by: Vec::new(),
                     });
                 }
@@ -551,6 +556,9 @@ fn check(joint: &JointSpec) -> Result<(), MechanismError> {
         if lower > upper || lower == f64::INFINITY || upper == f64::NEG_INFINITY {
             return Err(MechanismError::ReversedLimits { joint: name(), lower, upper });
         }
+    }
+    if let Some(preferred) = joint.preferred.filter(|p| !p.is_finite()) {
+        return Err(not_finite("its preferred value", preferred.to_string()));
     }
     if joint.velocity.is_nan() {
         return Err(not_finite("its greatest velocity", joint.velocity.to_string()));

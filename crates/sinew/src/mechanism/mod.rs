@@ -2,6 +2,7 @@
 //!
 //! - A [`Mechanism`] is a tree of links and joints; [`Mechanism::place`] is its forward kinematics,
 //!   [`Mechanism::jacobian`] the geometric Jacobian of any point of it.
+//! - A [`SkeletonMechanism`] is compiled from a skeleton's joints, and takes values from poses and gives them back.
 //! - A [`Goal`] says where a link should be: position, rotation, any of the six directions, looking at a point, relative to
 //!   any other link, with weights and a priority.
 //! - [`Solver`] finds values that reach goals, within limits, from any start; [`Solver::solve_all`] finds every
@@ -14,6 +15,7 @@
 
 mod all;
 mod builder;
+mod compile;
 mod descent;
 mod follow;
 mod goal;
@@ -26,6 +28,7 @@ mod secondary;
 mod seeds;
 mod solver;
 
+pub use compile::{CompileError, SkeletonMechanism};
 pub use follow::{FollowReport, Follower, Following};
 pub use goal::{Goal, GoalError, Target};
 pub use model::{

@@ -40,6 +40,8 @@ pub struct Dof {
     pub upper: f64,
     /// The greatest speed, in radians or metres a second; infinity where none is given.
     pub velocity: f64,
+    /// Where it is at rest, if that is not for the limits to say.
+    pub preferred: Option<f64>,
     /// Joints that mimic this one and whose own limits leave no room beside its limits. Those limits are not kept.
     pub contradicted_by: Vec<String>,
 }
@@ -50,9 +52,12 @@ impl Dof {
         !self.slides && self.lower == f64::NEG_INFINITY && self.upper == f64::INFINITY
     }
 
-    /// Zero, or where the limits leave it out the middle between them (or the only limit that there is).
+    /// Its preferred value; else zero, or where the limits leave that out the middle between them (or the only limit that
+    /// there is). Always within the limits.
     pub fn rest(&self) -> f64 {
-        if self.lower <= 0.0 && self.upper >= 0.0 {
+        if let Some(preferred) = self.preferred {
+            preferred.max(self.lower).min(self.upper)
+        } else if self.lower <= 0.0 && self.upper >= 0.0 {
             0.0
         } else if self.lower.is_finite() && self.upper.is_finite() {
             0.5 * (self.lower + self.upper)

@@ -1,0 +1,255 @@
+//! Where the tip is at many poses, and how freely it can be moved there.
+
+use glam::DVec3;
+use rayon::prelude::*;
+use sinew::mechanism::{LinkId, Mechanism, Placement, ValuesError};
+
+/// Cells along the longer side of a view.
+pub const CELLS: usize = 220;
+/// Poses looked at to find the extent of the map.
+const SCOUTS: u64 = 20_000;
+
+/// The views, each by the two axes of the root link's space that it shows (to the right and up) and the one along which it
+/// looks.
+pub const VIEWS: [(usize, usize, usize); 2] = [(0, 2, 1), (0, 1, 2)];
+
+/// What was found.
+pub struct Map {
+    /// The least and the greatest place of the tip, with a margin, in the root link's space.
+    pub low: DVec3,
+    pub high: DVec3,
+    /// Side of a cell, in metres.
+    pub cell: f64,
+    /// For each view the cells row by row from below: the best measure, from 0 to 1; NaN where the tip did not come.
+    pub views: [Grid; 2],
+    /// Poses looked at.
+    pub samples: u64,
+    /// Furthest that the tip comes from the chain's first joint, in metres.
+    pub reach: f64,
+    /// In how many directions the tip moves at all: 3 for most arms, 2 for those that stay in a plane.
+    pub directions: usize,
+}
+
+#[derive(Clone)]
+pub struct Grid {
+    pub columns: usize,
+    pub rows: usize,
+    pub best: Vec<f32>,
+}
+
+/// A number in \[0, 1) for each pose and joint (splitmix64): the same on any number of threads.
+fn uniform(pose: u64, joint: usize) -> f64 {
+    let mut z =
+        pose.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ (joint as u64 + 1).wrapping_mul(0xd1b5_4a32_d192_ed03);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
+}
+
+/// Room to place poses in.
+struct Placer<'a> {
+    mechanism: &'a Mechanism,
+    root: LinkId,
+    tip: LinkId,
+    ranges: Vec<(usize, f64, f64)>,
+    values: Vec<f64>,
+    placement: Placement,
+    columns: Vec<[f64; 6]>,
+}
+
+impl<'a> Placer<'a> {
+    fn new(mechanism: &'a Mechanism, root: LinkId, tip: LinkId) -> Self {
+        let ranges = mechanism.dofs_between(root, tip).into_iter().map(|d| {
+            let dof = &mechanism.dofs()[d];
+            // What has no end is drawn from one turn, or a metre to each side.
+            let free = if dof.slides { 1.0 } else { std::f64::consts::PI };
+            let (low, high) = match (dof.lower.is_finite(), dof.upper.is_finite()) {
+                (true, true) => (dof.lower, dof.upper),
+                (true, false) => (dof.lower, dof.lower + 2.0 * free),
+                (false, true) => (dof.upper - 2.0 * free, dof.upper),
+                (false, false) => (-free, free),
+            };
+            (d, low, high)
+        });
+        Self {
+            mechanism,
+            root,
+            tip,
+            ranges: ranges.collect(),
+            values: mechanism.rest(),
+            placement: Placement::new(mechanism),
+            columns: Vec::new(),
+        }
+    }
+
+    /// The tip's place in the root link's space at a pose.
+    fn at(&mut self, pose: u64) -> Result<DVec3, ValuesError> {
+        for (k, (dof, low, high)) in self.ranges.iter().enumerate() {
+            self.values[*dof] = low + (high - low) * uniform(pose, k);
+        }
+        self.mechanism.place(&self.values, &mut self.placement)?;
+        let tip = self.mechanism.link_transform(&self.placement, self.tip).translation;
+        let root = self.mechanism.link_transform(&self.placement, self.root);
+        Ok(root.matrix3.transpose() * (tip - root.translation))
+    }
+
+    /// How freely the tip can be moved: the product of the largest one, two and three speeds at right angles that the joints
+    /// give it (the roots of the invariants of J J^T, for places only).
+    fn measures(&mut self) -> [f64; 3] {
+        self.mechanism.jacobian(&self.placement, self.tip, DVec3::ZERO, &mut self.columns);
+        let mut g = [[0.0; 3]; 3];
+        for (dof, ..) in &self.ranges {
+            let c = &self.columns[*dof];
+            for (i, row) in g.iter_mut().enumerate() {
+                for (j, cell) in row.iter_mut().enumerate() {
+                    *cell += c[i] * c[j];
+                }
+            }
+        }
+        let minor = |a: usize, b: usize| g[a][a] * g[b][b] - g[a][b] * g[b][a];
+        let determinant = g[0][0] * minor(1, 2) - g[0][1] * (g[1][0] * g[2][2] - g[1][2] * g[2][0])
+            + g[0][2] * (g[1][0] * g[2][1] - g[1][1] * g[2][0]);
+        let all = [g[0][0] + g[1][1] + g[2][2], minor(0, 1) + minor(0, 2) + minor(1, 2), determinant];
+        all.map(|m| m.max(0.0).sqrt())
+    }
+}
+
+/// Looks at poses that are uniform within limits. The same poses give the same map on any number of threads.
+pub fn sample(
+    mechanism: &Mechanism,
+    root: LinkId,
+    tip: LinkId,
+    samples: u64,
+    pieces: u64,
+    done: impl Fn(u64),
+) -> Result<Map, ValuesError> {
+    let mut placer = Placer::new(mechanism, root, tip);
+    let (mut low, mut high) = (DVec3::INFINITY, DVec3::NEG_INFINITY);
+    let mut most = [0.0f64; 3];
+    for pose in 0..SCOUTS.min(samples) {
+        let p = placer.at(pose)?;
+        (low, high) = (low.min(p), high.max(p));
+        let m = placer.measures();
+        (0..3).for_each(|k| most[k] = most[k].max(m[k]));
+    }
+    // A measure that is nothing beside what its directions could have is that of a flat arm.
+    let size = most[0].max(1e-12);
+    let directions = (1..=3).rev().find(|&k| most[k - 1] > 1e-6 * size.powi(k as i32)).unwrap_or(1);
+    // The arm itself is drawn too.
+    for p in chain(mechanism, root, tip) {
+        (low, high) = (low.min(p), high.max(p));
+    }
+    // Scouts miss the rim by little.
+    let span = (high - low).max_element().max(1e-6);
+    (low, high) = (low - DVec3::splat(0.04 * span), high + DVec3::splat(0.04 * span));
+    let cell = (high - low).max_element() / CELLS as f64;
+    let count = |axis: usize| ((high[axis] - low[axis]) / cell).ceil().max(1.0) as usize;
+    let empty = VIEWS.map(|(u, v, _)| {
+        let (columns, rows) = (count(u), count(v));
+        Grid { columns, rows, best: vec![f32::NAN; columns * rows] }
+    });
+    let first = first_joint(mechanism, root, tip);
+    let threads = rayon::current_num_threads().max(1) as u64;
+    let mut all = empty.clone();
+    let mut reach = 0.0f64;
+    for piece in 0..pieces {
+        let (from, to) = (samples * piece / pieces, samples * (piece + 1) / pieces);
+        let parts: Vec<Result<([Grid; 2], f64), ValuesError>> = (0..threads)
+            .into_par_iter()
+            .map(|t| {
+                let mut placer = Placer::new(mechanism, root, tip);
+                let mut views = empty.clone();
+                let mut reach = 0.0f64;
+                for pose in from + (to - from) * t / threads..from + (to - from) * (t + 1) / threads {
+                    let p = placer.at(pose)?;
+                    let measure = placer.measures()[directions - 1] as f32;
+                    reach = reach.max(p.distance(first));
+                    for (grid, (u, v, _)) in views.iter_mut().zip(VIEWS) {
+                        let at = |axis: usize| ((p[axis] - low[axis]) / cell) as usize;
+                        if p[u] < low[u] || p[v] < low[v] || at(u) >= grid.columns || at(v) >= grid.rows {
+                            continue;
+                        }
+                        let best = &mut grid.best[at(v) * grid.columns + at(u)];
+                        // Of NaN and a number, the number.
+                        *best = best.max(measure);
+                    }
+                }
+                Ok((views, reach))
+            })
+            .collect();
+        for part in parts {
+            let (views, far) = part?;
+            reach = reach.max(far);
+            for (grid, part) in all.iter_mut().zip(views) {
+                for (a, b) in grid.best.iter_mut().zip(part.best) {
+                    *a = a.max(b);
+                }
+            }
+        }
+        done(piece + 1);
+    }
+    all.iter_mut().for_each(Grid::fill_pinholes);
+    let top = all.iter().flat_map(|g| &g.best).copied().fold(0.0f32, f32::max).max(f32::MIN_POSITIVE);
+    all.iter_mut().flat_map(|g| &mut g.best).for_each(|b| *b /= top);
+    Ok(Map { low, high, cell, views: all, samples, reach, directions })
+}
+
+impl Grid {
+    /// Gives a cell that no sample met, but six or more of the eight around it did, the mean of those: that far apart are
+    /// samples where the arm seldom comes.
+    fn fill_pinholes(&mut self) {
+        let before = self.best.clone();
+        for row in 1..self.rows.saturating_sub(1) {
+            for column in 1..self.columns.saturating_sub(1) {
+                let at = row * self.columns + column;
+                if !before[at].is_nan() {
+                    continue;
+                }
+                let around = [at - self.columns, at, at + self.columns]
+                    .into_iter()
+                    .flat_map(|mid| [before[mid - 1], before[mid], before[mid + 1]])
+                    .filter(|b| !b.is_nan());
+                let (sum, count) = around.fold((0.0, 0), |(sum, count), b| (sum + b, count + 1));
+                if count >= 6 {
+                    self.best[at] = sum / count as f32;
+                }
+            }
+        }
+    }
+}
+
+/// The links from the tip to the root at rest, in the root link's space. Nothing where the root is not above the tip.
+pub fn chain(mechanism: &Mechanism, root: LinkId, tip: LinkId) -> Vec<DVec3> {
+    let mut placement = Placement::new(mechanism);
+    let mut points = Vec::new();
+    if !mechanism.is_below(tip, root) || mechanism.place(&mechanism.rest(), &mut placement).is_err() {
+        return points;
+    }
+    let base = mechanism.link_transform(&placement, root);
+    let mut at = Some(tip);
+    while let Some(link) = at {
+        let p = mechanism.link_transform(&placement, link).translation;
+        points.push(base.matrix3.transpose() * (p - base.translation));
+        at = if link == root { None } else { mechanism.link_parent(link) };
+    }
+    points
+}
+
+/// Where the first joint of the chain is, in the root link's space: the nearest link below the root that moves hangs there.
+fn first_joint(mechanism: &Mechanism, root: LinkId, tip: LinkId) -> DVec3 {
+    let mut placement = Placement::new(mechanism);
+    if mechanism.place(&mechanism.rest(), &mut placement).is_err() {
+        return DVec3::ZERO;
+    }
+    let base = mechanism.link_transform(&placement, root);
+    let mut first = tip;
+    let mut at = Some(tip);
+    while let Some(link) = at.filter(|&l| l != root) {
+        if !mechanism.dofs_between(root, link).is_empty() {
+            first = link;
+        }
+        at = mechanism.link_parent(link);
+    }
+    let place = mechanism.link_transform(&placement, first).translation;
+    base.matrix3.transpose() * (place - base.translation)
+}

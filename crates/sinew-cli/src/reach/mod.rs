@@ -1,0 +1,36 @@
+//! `sinew reach`: a picture of where an arm's tip can go, and how freely it can be moved there.
+
+mod map;
+mod page;
+
+use sinew_files::urdf;
+
+use crate::{
+    args::ReachArgs,
+    failure::Failure,
+    progress::Progress,
+    solve::{arm::ends, is_urdf, threads_of},
+};
+
+/// The work is cut into so many pieces, whatever the number of threads, for the progress bar.
+const PIECES: u64 = 64;
+
+/// Runs the subcommand.
+pub fn run(args: &ReachArgs) -> Result<(), Failure> {
+    if let Some(threads) = args.threads {
+        threads_of(threads)?;
+    }
+    if !is_urdf(&args.model) {
+        let error = sinew_files::FileError::Ending { path: args.model.clone(), wanted: ".urdf" };
+        return Err(error.into());
+    }
+    let mechanism = urdf::read(&args.model)?;
+    let in_file = |what: String| Failure::Work(format!("{}: {what}", args.model.display()));
+    let (root, tip) = ends(&mechanism, args.chain.as_ref()).map_err(|e| in_file(e.to_string()))?;
+    let tip = tip.map_err(in_file)?;
+    let progress = Progress::new("sampling", PIECES, args.quiet);
+    let map = map::sample(&mechanism, root, tip, args.samples, PIECES, |piece| progress.at(piece, PIECES));
+    drop(progress);
+    let map = map.map_err(|e| in_file(e.to_string()))?;
+    Ok(page::draw(&mechanism, root, tip, &map).write(&args.out)?)
+}

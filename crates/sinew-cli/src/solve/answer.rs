@@ -1,0 +1,119 @@
+//! What was found, as JSON and as text.
+
+use std::io::{self, Write};
+
+use serde_json::{Map, Number, Value};
+use sinew::Status;
+
+use crate::lookup::shown;
+
+/// The result of one solve.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    pub status: Status,
+    /// Joints of one degree of freedom: name, value (radians or metres), and for text the unit and the limits.
+    pub joints: Vec<JointAnswer>,
+    /// Local rotations (x y z w) of other joints.
+    pub rotations: Vec<(String, [f64; 4])>,
+    /// Metres and radians that the goals are missed by, the worst of them.
+    pub position_error: f64,
+    pub rotation_error: f64,
+    pub iterations: u32,
+    pub restarts: u32,
+    /// The solve alone.
+    pub micros: f64,
+}
+
+/// A joint's value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JointAnswer {
+    pub name: String,
+    pub value: f64,
+    pub slides: bool,
+    pub limits: (f64, f64),
+}
+
+/// The status as a word.
+fn word(status: Status) -> &'static str {
+    match status {
+        Status::Reached => "reached",
+        Status::Unreachable { .. } => "unreachable",
+        Status::Stalled => "stalled",
+        Status::OutOfIterations => "out of iterations",
+        _ => "unknown",
+    }
+}
+
+fn json_number(value: f64) -> Value {
+    Number::from_f64(value).map_or(Value::Null, Value::Number)
+}
+
+/// The answer as an object.
+pub fn json(id: &Value, answer: &Answer, timing: bool) -> Value {
+    let mut map = Map::new();
+    map.insert("id".into(), id.clone());
+    map.insert("status".into(), word(answer.status).into());
+    if let Status::Unreachable { by } = answer.status {
+        map.insert("by".into(), json_number(f64::from(by)));
+    }
+    let joints = answer.joints.iter().map(|j| (j.name.clone(), json_number(j.value)));
+    map.insert("joints".into(), Value::Object(joints.collect()));
+    if !answer.rotations.is_empty() {
+        let all = answer.rotations.iter().map(|(n, q)| (n.clone(), q.map(json_number).to_vec().into()));
+        map.insert("rotations".into(), Value::Object(all.collect()));
+    }
+    map.insert("position_error".into(), json_number(answer.position_error));
+    map.insert("rotation_error".into(), json_number(answer.rotation_error));
+    map.insert("iterations".into(), answer.iterations.into());
+    map.insert("restarts".into(), answer.restarts.into());
+    if timing {
+        map.insert("micros".into(), json_number((answer.micros * 10.0).round() / 10.0));
+    }
+    Value::Object(map)
+}
+
+/// The error in an answer's place.
+pub fn json_error(id: &Value, error: &str) -> Value {
+    let mut map = Map::new();
+    map.insert("id".into(), id.clone());
+    map.insert("error".into(), error.into());
+    Value::Object(map)
+}
+
+/// The answer for people.
+pub fn text(heading: &str, answer: &Answer, timing: bool, out: &mut dyn Write) -> io::Result<()> {
+    let plural = |n: u32, thing: &str| format!("{n} {thing}{}", if n == 1 { "" } else { "s" });
+    writeln!(out, "{}", shown(heading))?;
+    let by = match answer.status {
+        Status::Unreachable { by } => format!(" (by {by:.4} m at least)"),
+        _ => String::new(),
+    };
+    write!(
+        out,
+        "{}{by}: {:.1e} m and {:.1e} rad off, after {}",
+        word(answer.status),
+        answer.position_error,
+        answer.rotation_error,
+        plural(answer.iterations, "step"),
+    )?;
+    if answer.restarts > 0 {
+        write!(out, " and {}", plural(answer.restarts, "restart"))?;
+    }
+    if timing {
+        write!(out, ", in {:.1} us", answer.micros)?;
+    }
+    writeln!(out)?;
+    let width = answer.joints.iter().map(|j| j.name.chars().count()).max().unwrap_or(0).min(40);
+    for j in &answer.joints {
+        let unit = if j.slides { "m  " } else { "rad" };
+        let limits = match j.limits {
+            (f64::NEG_INFINITY, f64::INFINITY) => "no limits".to_string(),
+            (lower, upper) => format!("{lower} to {upper}"),
+        };
+        writeln!(out, "  {:<width$}  {:>12.6} {unit}  {limits}", shown(&j.name), j.value)?;
+    }
+    for (name, [x, y, z, w]) in &answer.rotations {
+        writeln!(out, "  {:<width$}  {x:.6} {y:.6} {z:.6} {w:.6}", shown(name))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,175 @@
+//! Solving on arms from URDF, in joint space.
+
+use std::time::Instant;
+
+use glam::{DQuat, DVec3};
+use sinew::mechanism::{Goal, LinkId, Mechanism, Settings, Solver, Target};
+
+use super::{
+    Backend, Worker,
+    answer::{Answer, JointAnswer},
+    request::{GoalRequest, Request},
+};
+use crate::{
+    failure::Failure,
+    lookup::{or_list, quoted, suggestion},
+};
+
+/// An arm, and what is asked of all its lines.
+pub struct Arm {
+    mechanism: Mechanism,
+    root: LinkId,
+    /// The tip, or why there is none to take.
+    tip: Result<LinkId, String>,
+    settings: Settings,
+}
+
+/// The link of a name.
+pub fn link(mechanism: &Mechanism, name: &str) -> Result<LinkId, String> {
+    mechanism.find_link(name).ok_or_else(|| {
+        let names = mechanism.links().map(|l| mechanism.link_name(l));
+        format!("no link {}; {}", quoted(name), suggestion(name, names, "link"))
+    })
+}
+
+/// The ends of a chain: as the user says, or the root and the only link that carries none.
+pub fn ends(
+    mechanism: &Mechanism,
+    chain: Option<&(String, String)>,
+) -> Result<(LinkId, Result<LinkId, String>), Failure> {
+    if let Some((root, tip)) = chain {
+        let root = link(mechanism, root).map_err(Failure::Work)?;
+        let tip = link(mechanism, tip).map_err(Failure::Work)?;
+        if mechanism.dofs_between(root, tip).is_empty() {
+            let name = |l| quoted(mechanism.link_name(l));
+            let what = format!("no joint that moves lies between {} and {}", name(root), name(tip));
+            return Err(Failure::Work(what));
+        }
+        return Ok((root, Ok(tip)));
+    }
+    let carries = |l: &LinkId| mechanism.links().any(|c| mechanism.link_parent(c) == Some(*l));
+    let last: Vec<LinkId> = mechanism.links().filter(|l| !carries(l)).collect();
+    let moved: Vec<LinkId> =
+        last.into_iter().filter(|&l| !mechanism.dofs_between(mechanism.root(), l).is_empty()).collect();
+    let tip = match moved.as_slice() {
+        [] => Err("no joint moves any link".into()),
+        &[tip] => Ok(tip),
+        many => {
+            let names: Vec<_> = many.iter().map(|&l| quoted(mechanism.link_name(l))).collect();
+            Err(format!("the arm has several ends: --chain ROOT..TIP says which ({})", or_list(&names)))
+        }
+    };
+    Ok((mechanism.root(), tip))
+}
+
+impl Arm {
+    pub fn new(
+        mechanism: Mechanism,
+        chain: Option<&(String, String)>,
+        settings: Settings,
+    ) -> Result<Self, Failure> {
+        let (root, tip) = ends(&mechanism, chain)?;
+        Ok(Self { mechanism, root, tip, settings })
+    }
+
+    fn goal(&self, request: &GoalRequest) -> Result<Goal, String> {
+        if request.pole.is_some() {
+            return Err("a pole is for limbs in pose space; an arm's joints are told by start".into());
+        }
+        let link = match &request.joint {
+            Some(name) => link(&self.mechanism, name)?,
+            None => self.tip.clone()?,
+        };
+        let rotation = request.rotation.map(DQuat::from_array);
+        let target = match (request.position.map(DVec3::from_array), rotation) {
+            (Some(p), Some(q)) => Target::Pose(p, q),
+            (Some(p), None) => Target::Position(p),
+            (None, Some(q)) => Target::Rotation(q),
+            (None, None) => return Err("there is neither a position nor a rotation".into()),
+        };
+        let (p, r) = (request.position_weight, request.rotation_weight);
+        Ok(Goal::new(&self.mechanism, link, target).relative_to(self.root).weighted([p, p, p, r, r, r]))
+    }
+
+    fn start(&self, request: &Request) -> Result<Vec<f64>, String> {
+        if let Some((name, _)) = request.start_rotations.first() {
+            return Err(format!("start_rotations.{name}: an arm's joints have one value each: see start"));
+        }
+        let mut values = self.mechanism.rest();
+        for (name, value) in &request.start {
+            let dof = self.mechanism.find_dof(name).ok_or_else(|| {
+                let names = self.mechanism.dofs().iter().map(|d| d.name.as_str());
+                format!("no joint {}; {}", quoted(name), suggestion(name, names, "joint"))
+            })?;
+            values[dof] = *value;
+        }
+        Ok(values)
+    }
+}
+
+impl Backend for Arm {
+    fn worker(&self) -> Box<dyn Worker + '_> {
+        Box::new(ArmWorker { arm: self, solvers: Vec::new() })
+    }
+
+    fn heading(&self) -> String {
+        let m = &self.mechanism;
+        match &self.tip {
+            Ok(tip) => {
+                let dofs = m.dofs_between(self.root, *tip).len();
+                let joints = if dofs == 1 { "joint" } else { "joints" };
+                format!("{}: {}..{}, {dofs} {joints}", m.name(), m.link_name(self.root), m.link_name(*tip))
+            }
+            Err(_) => m.name().to_string(),
+        }
+    }
+}
+
+/// Solvers are made once for each list of links that goals name. More lists than this are rare.
+const KEPT: usize = 16;
+
+struct ArmWorker<'a> {
+    arm: &'a Arm,
+    solvers: Vec<(Vec<LinkId>, Solver)>,
+}
+
+impl Worker for ArmWorker<'_> {
+    fn solve(&mut self, request: &Request) -> Result<Answer, String> {
+        let arm = self.arm;
+        let goals: Vec<Goal> = request.goals.iter().map(|g| arm.goal(g)).collect::<Result<_, _>>()?;
+        let mut values = arm.start(request)?;
+        let links: Vec<LinkId> = goals.iter().map(|g| g.link).collect();
+        let at = match self.solvers.iter().position(|(l, _)| *l == links) {
+            Some(at) => at,
+            None => {
+                let solver = Solver::new(&arm.mechanism, &goals, arm.settings).map_err(|e| e.to_string())?;
+                self.solvers.truncate(KEPT - 1);
+                self.solvers.push((links, solver));
+                self.solvers.len() - 1
+            }
+        };
+        let solver = &mut self.solvers[at].1;
+        let begin = Instant::now();
+        let report = solver.solve(&goals, &mut values).map_err(|e| e.to_string())?;
+        let micros = begin.elapsed().as_secs_f64() * 1e6;
+        let joints = solver.dofs().map(|d| {
+            let dof = &arm.mechanism.dofs()[d];
+            JointAnswer {
+                name: dof.name.clone(),
+                value: values[d],
+                slides: dof.slides,
+                limits: (dof.lower, dof.upper),
+            }
+        });
+        Ok(Answer {
+            status: report.status,
+            joints: joints.collect(),
+            rotations: Vec::new(),
+            position_error: report.position_residual,
+            rotation_error: report.rotation_residual,
+            iterations: report.iterations,
+            restarts: report.restarts,
+            micros,
+        })
+    }
+}

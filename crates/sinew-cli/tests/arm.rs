@@ -1,0 +1,260 @@
+//! Arms by the command: `info`, `solve` and `reach` on a URDF, as their user meets them.
+
+mod common;
+
+use std::{
+    fs,
+    io::Write,
+    path::PathBuf,
+    process::{Command, Output, Stdio},
+};
+
+use serde_json::Value;
+
+/// Three joints in the plane z = 0.2 that the second slides in, and a gripper with a mimic.
+const ARM: &str = r#"<robot name="little">
+  <link name="base"/> <link name="turret"/> <link name="boom"/> <link name="hand"/> <link name="left"/> <link name="right"/>
+  <joint name="pan" type="revolute"><parent link="base"/><child link="turret"/><origin xyz="0 0 0.2"/>
+    <axis xyz="0 0 1"/><limit lower="-2" upper="2" effort="1" velocity="1.5"/></joint>
+  <joint name="boom" type="prismatic"><parent link="turret"/><child link="boom"/>
+    <axis xyz="1 0 0"/><limit lower="0.1" upper="0.6" effort="1" velocity="0.5"/></joint>
+  <joint name="roll" type="continuous"><parent link="boom"/><child link="hand"/><origin xyz="0.1 0 0"/><axis xyz="1 0 0"/></joint>
+  <joint name="left" type="prismatic"><parent link="hand"/><child link="left"/>
+    <axis xyz="0 1 0"/><limit lower="0" upper="0.04" effort="1" velocity="1"/></joint>
+  <joint name="right" type="prismatic"><parent link="hand"/><child link="right"/><axis xyz="0 -1 0"/>
+    <limit lower="0" upper="0.04" effort="1" velocity="1"/><mimic joint="left"/></joint>
+</robot>"#;
+
+/// A file in a folder of its test's own.
+fn write(test: &str, name: &str, text: &str) -> String {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("arm").join(test);
+    fs::create_dir_all(&folder).unwrap();
+    let path = folder.join(name);
+    fs::write(&path, text).unwrap();
+    path.to_str().unwrap().to_string()
+}
+
+fn sinew(args: &[&str], input: &str) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_sinew"))
+        .args(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // One that needs no input may be gone already.
+    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+    child.wait_with_output().unwrap()
+}
+
+fn done(args: &[&str]) -> String {
+    let out = sinew(args, "");
+    assert!(out.status.success(), "{args:?}: {}", String::from_utf8_lossy(&out.stderr));
+    assert!(out.stderr.is_empty());
+    String::from_utf8(out.stdout).unwrap()
+}
+
+fn failed(args: &[&str], code: i32) -> String {
+    let out = sinew(args, "");
+    let stderr = String::from_utf8(out.stderr).unwrap();
+    assert_eq!(out.status.code(), Some(code), "{args:?}: {stderr}");
+    stderr
+}
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap()
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap()
+}
+
+#[test]
+fn info_shows_joints_limits_and_links() {
+    let arm = write("info", "little.urdf", ARM);
+    let text = done(&["info", &arm]);
+    let squeezed = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for line in [
+        "little (URDF): 6 links, 4 degrees of freedom",
+        "#0 pan turns 0.0000 -2 to 2 rad 1.5 rad/s",
+        "#1 boom slides 0.3500 0.1 to 0.6 m 0.5 m/s",
+        "#2 roll turns on and on 0.0000 no limits",
+        "hand 0.4500 0.0000 0.2000",
+    ] {
+        assert!(squeezed.contains(line), "{line} is not in\n{text}");
+    }
+    let all = json(&done(&["info", &arm, "--json"]));
+    assert_eq!(
+        (all["joints"][1]["name"].as_str(), all["links"][3]["parent"].as_u64()),
+        (Some("boom"), Some(2))
+    );
+    assert!(all["joints"][2]["lower"].is_null());
+    assert!(failed(&["info", &arm, "--scale", "2"], 2).contains("URDF is in metres"));
+}
+
+#[test]
+fn a_single_goal_is_answered_as_text_and_as_json() {
+    let arm = write("single", "little.urdf", ARM);
+    let args = ["solve", &arm, "--chain", "base..hand", "--to", "0.3,0.4,0.2"];
+    let text = done(&args);
+    assert!(text.starts_with("little: base..hand, 3 joints\nreached: "), "{text}");
+    let answer = json(&done(&[&args[..], &["--json"]].concat()));
+    assert_eq!(answer["status"], "reached");
+    // tan(pan) = 4/3, and the boom reaches 0.5 with the hand's 0.1.
+    assert!((number(&answer["joints"]["pan"]) - (4.0f64 / 3.0).atan()).abs() < 1e-5);
+    assert!((number(&answer["joints"]["boom"]) - 0.4).abs() < 1e-5);
+    assert!(number(&answer["position_error"]) <= 1e-6 && answer.get("micros").is_none());
+    // A turn of the hand, and a start of one's own that is a turn away.
+    let rolled = ["--rotation", "0.3826834,0,0,0.9238795", "--start", "roll=6.5", "--json", "--timing"];
+    let answer = json(&done(&[&args[..4], &["--to", "0.4,0,0.2"], &rolled].concat()));
+    assert!((number(&answer["joints"]["roll"]) - 7.068583).abs() < 1e-5, "{answer}");
+    assert!(number(&answer["micros"]) > 0.0);
+    // Out of reach is an answer.
+    let answer = json(&done(&[&args[..4], &["--to", "2,0,0.2", "--json"]].concat()));
+    assert_eq!(answer["status"], "unreachable");
+    assert!(
+        (number(&answer["position_error"]) - 1.3).abs() < 1e-6 && (number(&answer["by"]) - 1.3).abs() < 1e-6
+    );
+    assert_eq!(number(&answer["joints"]["boom"]), 0.6);
+}
+
+#[test]
+fn lines_are_answered_in_order_the_same_on_any_number_of_threads() {
+    let arm = write("lines", "little.urdf", ARM);
+    let mut lines = String::new();
+    for i in 0..300 {
+        let (a, r) = (f64::from(i) * 0.013 - 1.9, 0.25 + f64::from(i) * 0.001);
+        lines += &match i {
+            20 => "{\"id\": 20, \"position\": [1, 2]}\n".into(),
+            30 => "{\"id\": 30, \"position\": [0.3, 0, 0.2], \"start\": {\"pam\": 1}}\n".into(),
+            40 => "nonsense\n\n".into(),
+            50 => "{\"id\": 50, \"goals\": [{\"joint\": \"left\", \"position\": [0.4, 0.02, 0.2]}]}\n".into(),
+            60 => "{\"id\": 60, \"goals\": [{\"joint\": \"foot\", \"position\": [0, 0, 0]}]}\n".into(),
+            70 => "{\"id\": 70, \"position\": [0.3, 0, 0.2], \"pole\": [0, 0, 1]}\n".into(),
+            80 => "{\"id\": 80, \"rotation\": [0, 0, 0, 0]}\n".into(),
+            _ => format!("{{\"id\": {i}, \"position\": [{}, {}, 0.2]}}\n", r * a.cos(), r * a.sin()),
+        };
+    }
+    let goals = write("lines", "goals.jsonl", &lines);
+    let args = ["solve", arm.as_str(), "--chain", "base..hand", "--goals"];
+    let run = |more: &[&str], input: &str| {
+        let out = sinew(&[&args[..], more].concat(), input);
+        assert_eq!(out.status.code(), Some(1));
+        (String::from_utf8(out.stdout).unwrap(), String::from_utf8(out.stderr).unwrap())
+    };
+    let (one, stderr) = run(&[&goals, "--threads", "1"], "");
+    let (four, _) = run(&[&goals, "--threads", "4"], "");
+    let (piped, _) = run(&["-"], &lines);
+    assert_eq!(one, four);
+    assert_eq!(one, piped);
+    assert_eq!(stderr.lines().count(), 1);
+    let first =
+        "goals.jsonl:21: position must be a list of 3 numbers (6 of 300 goals could not be worked with)";
+    assert!(stderr.trim_end().ends_with(first), "{stderr}");
+    let answers: Vec<Value> = one.lines().map(json).collect();
+    assert_eq!(answers.len(), 300);
+    for (i, answer) in answers.iter().enumerate() {
+        match i {
+            40 => {
+                assert!(answer["id"].is_null());
+                assert!(answer["error"].as_str().unwrap().starts_with("line 41: not JSON"));
+            }
+            20 | 30 | 60 | 70 | 80 => assert!(answer["error"].is_string(), "{answer}"),
+            _ => assert_eq!(answer["status"], "reached", "{answer}"),
+        }
+        assert!(i == 40 || answer["id"] == i);
+    }
+    // Counted past the empty line too.
+    assert_eq!(answers[30]["error"], "line 31: no joint `pam`; did you mean `pan`?");
+    assert!(answers[60]["error"].as_str().unwrap().starts_with("line 62: no link `foot`; "));
+    assert_eq!(answers[50]["joints"].as_object().unwrap().len(), 4);
+    // Into a file, whole or not at all.
+    let out = PathBuf::from(&goals).with_file_name("answers.jsonl");
+    let _ = fs::remove_file(&out);
+    let (stdout, _) = run(&[&goals, "-o", out.to_str().unwrap()], "");
+    assert!(stdout.is_empty());
+    assert_eq!(fs::read_to_string(&out).unwrap(), one);
+}
+
+#[test]
+fn an_asker_may_wait_for_each_answer() {
+    use std::io::{BufRead, BufReader};
+    let arm = write("wait", "little.urdf", ARM);
+    let mut child = Command::new(env!("CARGO_BIN_EXE_sinew"))
+        .args(["solve", &arm, "--chain", "base..hand", "--goals", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut ask = child.stdin.take().unwrap();
+    let mut answers = BufReader::new(child.stdout.take().unwrap());
+    for i in 0..3 {
+        writeln!(ask, "{{\"id\": {i}, \"position\": [0.4, 0.0{i}, 0.2]}}").unwrap();
+        let mut line = String::new();
+        answers.read_line(&mut line).unwrap();
+        assert_eq!(json(&line)["id"], i);
+    }
+    drop(ask);
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn what_cannot_be_meant_is_told() {
+    let arm = write("wrong", "little.urdf", ARM);
+    let solve = |more: &[&str]| [&["solve", arm.as_str()], more].concat();
+    let line = failed(&solve(&["--to", "0,0,0"]), 1);
+    assert!(
+        line.contains("the arm has several ends: --chain ROOT..TIP says which (`left` or `right`)"),
+        "{line}"
+    );
+    let line = failed(&solve(&["--chain", "base..hnad", "--to", "0,0,0"]), 1);
+    assert!(line.contains("no link `hnad`; did you mean `hand`?"), "{line}");
+    let line = failed(&solve(&["--chain", "hand..hand", "--to", "0,0,0"]), 1);
+    assert!(line.contains("no joint that moves lies between `hand` and `hand`"), "{line}");
+    let line = failed(&solve(&["--chain", "base..hand", "--to", "0,0,0", "--start", "pan=1,bom=2"]), 1);
+    assert!(line.contains("no joint `bom`; did you mean `boom`?"), "{line}");
+    failed(&solve(&["--chain", "base..hand"]), 2);
+    failed(&solve(&["--chain", "base", "--to", "0,0,0"]), 2);
+    failed(&solve(&["--to", "0,nan,0"]), 2);
+    failed(&solve(&["--to", "0,0,0", "--rotation", "0,0,0,0"]), 2);
+    failed(&solve(&["--to", "0,0,0", "--goals", "-"]), 2);
+    assert!(failed(&["solve", "walk.bvh", "--to", "0,0,0"], 1).contains(".urdf"));
+    assert!(
+        failed(&solve(&["--chain", "base..hand", "--goals", "/nowhere/goals.jsonl"]), 1)
+            .contains("/nowhere/goals.jsonl")
+    );
+    let broken = write("wrong", "broken.urdf", &ARM.replace("lower=\"-2\"", "lower=\"3\""));
+    let line = failed(&["info", &broken], 1);
+    assert!(
+        line.contains("broken.urdf: robot: joint `pan`: its lower limit 3 is above its upper limit 2"),
+        "{line}"
+    );
+}
+
+#[test]
+fn reach_draws_the_same_picture_on_any_number_of_threads() {
+    let arm = write("reach", "little.urdf", ARM);
+    let folder = PathBuf::from(&arm);
+    let draw = |name: &str, threads: &str| {
+        let out = folder.with_file_name(name);
+        let path = out.to_str().unwrap();
+        done(&[
+            "reach",
+            &arm,
+            "--chain",
+            "base..hand",
+            "-o",
+            path,
+            "--samples",
+            "30000",
+            "--threads",
+            threads,
+        ]);
+        fs::read(out).unwrap()
+    };
+    let one = draw("one.png", "1");
+    assert!(one.starts_with(b"\x89PNG\r\n\x1a\n") && one.len() > 10_000);
+    assert_eq!(one, draw("three.png", "3"));
+    let svg = String::from_utf8(draw("one.svg", "2")).unwrap();
+    assert!(svg.starts_with("<svg") && svg.contains("little"));
+}

@@ -201,26 +201,29 @@ fn an_asker_may_wait_for_each_answer() {
 #[test]
 fn what_cannot_be_meant_is_told() {
     let arm = write("wrong", "little.urdf", ARM);
-    let solve = |more: &[&str]| [&["solve", arm.as_str()], more].concat();
-    let line = failed(&solve(&["--to", "0,0,0"]), 1);
+    fn solve<'a>(arm: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+        [&["solve", arm], more].concat()
+    }
+    let arm = arm.as_str();
+    let line = failed(&solve(arm, &["--to", "0,0,0"]), 1);
     assert!(
         line.contains("the arm has several ends: --chain ROOT..TIP says which (`left` or `right`)"),
         "{line}"
     );
-    let line = failed(&solve(&["--chain", "base..hnad", "--to", "0,0,0"]), 1);
+    let line = failed(&solve(arm, &["--chain", "base..hnad", "--to", "0,0,0"]), 1);
     assert!(line.contains("no link `hnad`; did you mean `hand`?"), "{line}");
-    let line = failed(&solve(&["--chain", "hand..hand", "--to", "0,0,0"]), 1);
+    let line = failed(&solve(arm, &["--chain", "hand..hand", "--to", "0,0,0"]), 1);
     assert!(line.contains("no joint that moves lies between `hand` and `hand`"), "{line}");
-    let line = failed(&solve(&["--chain", "base..hand", "--to", "0,0,0", "--start", "pan=1,bom=2"]), 1);
+    let line = failed(&solve(arm, &["--chain", "base..hand", "--to", "0,0,0", "--start", "pan=1,bom=2"]), 1);
     assert!(line.contains("no joint `bom`; did you mean `boom`?"), "{line}");
-    failed(&solve(&["--chain", "base..hand"]), 2);
-    failed(&solve(&["--chain", "base", "--to", "0,0,0"]), 2);
-    failed(&solve(&["--to", "0,nan,0"]), 2);
-    failed(&solve(&["--to", "0,0,0", "--rotation", "0,0,0,0"]), 2);
-    failed(&solve(&["--to", "0,0,0", "--goals", "-"]), 2);
+    failed(&solve(arm, &["--chain", "base..hand"]), 2);
+    failed(&solve(arm, &["--chain", "base", "--to", "0,0,0"]), 2);
+    failed(&solve(arm, &["--to", "0,nan,0"]), 2);
+    failed(&solve(arm, &["--to", "0,0,0", "--rotation", "0,0,0,0"]), 2);
+    failed(&solve(arm, &["--to", "0,0,0", "--goals", "-"]), 2);
     assert!(failed(&["solve", "walk.bvh", "--to", "0,0,0"], 1).contains(".urdf"));
     assert!(
-        failed(&solve(&["--chain", "base..hand", "--goals", "/nowhere/goals.jsonl"]), 1)
+        failed(&solve(arm, &["--chain", "base..hand", "--goals", "/nowhere/goals.jsonl"]), 1)
             .contains("/nowhere/goals.jsonl")
     );
     let broken = write("wrong", "broken.urdf", &ARM.replace("lower=\"-2\"", "lower=\"3\""));

@@ -242,9 +242,9 @@ impl SkeletonMechanism {
                     Turn::Axes { axes, angles: kept, held: DMat3::IDENTITY }
                 }
                 Turning::Free => {
-                    for n in 0..3 {
+                    for (n, suffix) in suffixes.into_iter().enumerate() {
                         let before = if n == 0 { own } else { DMat3::IDENTITY };
-                        let (axis, suffix) = (DVec3::AXES[n], suffixes[n]);
+                        let axis = DVec3::AXES[n];
                         steps.push(Step { before, axis, dof: Dof::FREE, slide: false, suffix });
                     }
                     Turn::Axes { axes: [0, 1, 2], angles: [None; 3], held: own }

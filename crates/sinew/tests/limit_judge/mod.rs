@@ -122,19 +122,20 @@ pub fn excess(joint: &Joint, rest: &Transform, local: &Transform) -> Vec<f64> {
     }
 }
 
-/// By how much f32's rounding of a rotation grows in a joint's coordinates: next to a half turn of swing the twist is hardly
-/// there. Limits end at 3 radians of swing, where this is 1; only what comes in beyond is further.
+/// By how much f32's rounding of a rotation grows in a joint's coordinates: next to a half turn of swing (of a hinge, of a
+/// tilt that came in) the twist is hardly there. The limits of a ball end at 3 radians of swing, where this is 1; only what
+/// comes in beyond is further.
 pub fn lost(joint: &Joint, rest: &Transform, local: &Transform) -> f64 {
-    let axis = match joint.turning {
-        Turning::Ball { twist_axis, .. } => unit(twist_axis.to_array()),
-        Turning::Hinge { axis, .. } => unit(axis.to_array()),
+    let (axis, known) = match joint.turning {
+        Turning::Ball { twist_axis, .. } => (unit(twist_axis.to_array()), 1.5f64.cos()),
+        Turning::Hinge { axis, .. } => (unit(axis.to_array()), 1.0),
         _ => return 1.0,
     };
     let own = product(&transposed(&matrix(rest.rotation)), &matrix(local.rotation));
     let to = apply(&own, axis);
     // cos(half the tilt), from the cosine of the tilt.
     let half = (0.5 * (1.0 + dot(axis, to))).max(1e-12).sqrt();
-    (1.5f64.cos() / half).max(1.0)
+    (known / half).max(1.0)
 }
 
 /// The least angle to a rotation within limits that coordinates can be walked to.

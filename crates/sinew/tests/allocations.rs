@@ -74,3 +74,48 @@ fn chains_in_the_plane_allocate_nothing() {
     });
     assert_eq!(counted.count_total, 0, "{counted:?}");
 }
+
+#[test]
+fn sweeping_and_following_allocates_nothing() {
+    use sinew::{
+        joint::{Dof, Joint},
+        solve::{Ccd, Fabrik, Follow, LeastSquares},
+    };
+    let mut b = Skeleton::builder();
+    let mut last = b.add("0", None, Transform::IDENTITY);
+    for i in 1..=8 {
+        last = b.add(format!("{i}"), Some(last), Transform::from_translation(Vec3::Y));
+    }
+    let (mut skeleton, ids) = b.build().unwrap();
+    for (i, &id) in ids[..8].iter().enumerate() {
+        let joint = match i % 3 {
+            0 => Joint::cone(Vec3::Y, 0.8, 0.5),
+            1 => Joint::hinge(Vec3::X, Dof::range(-1.0, 1.0)),
+            _ => Joint::axes([Some(Dof::range(-0.5, 0.5)), None, Some(Dof::FREE)]),
+        };
+        skeleton.set_joint(id, joint).unwrap();
+    }
+    let skeleton = Arc::new(skeleton);
+    let mut ccd = Ccd::new(&skeleton, ids[0], ids[8]).unwrap();
+    let mut fabrik = Fabrik::new(&skeleton, ids[0], ids[8]).unwrap();
+    let mut follow = Follow::new(&skeleton, ids[0], ids[8]).unwrap();
+    let mut pose = Pose::rest(&skeleton);
+    let counted = allocation_counter::measure(|| {
+        for i in 0..40 {
+            let f = i as f32;
+            ccd.least_squares =
+                [LeastSquares::Never, LeastSquares::WhenSlow, LeastSquares::First, LeastSquares::Alone]
+                    [i % 4];
+            ccd.weight = if i % 3 == 0 { 0.5 } else { 1.0 };
+            let at = Vec3::new(f.sin(), 0.5 + f.cos(), (0.7 * f).sin()) * 5.0;
+            // Weights between 0 and 1 solve some times over, goals out of reach start anew.
+            let goal = Goal { rotation_weight: 0.4, position_weight: 0.6, ..Goal::at(at) }
+                .with_rotation(Quat::from_rotation_y(f))
+                .with_pole(Pole::Direction(Vec3::Z));
+            ccd.solve(&mut pose, &goal).unwrap();
+            fabrik.solve(&mut pose, &Goal::at(at)).unwrap();
+            follow.solve(&mut pose, at).unwrap();
+        }
+    });
+    assert_eq!(counted.count_total, 0, "{counted:?}");
+}

@@ -256,7 +256,8 @@ impl Profile {
     }
 }
 
-#[cfg(test)]
+// On triangle meshes, which take parry.
+#[cfg(all(test, feature = "parry"))]
 mod tests {
     use super::*;
     use crate::ground::{

@@ -231,7 +231,8 @@ fn roll(right: f32, up: f32, settings: &Settings) -> f32 {
     math::atan2(-right, up).clamp(-limit, limit)
 }
 
-#[cfg(test)]
+// On triangle meshes, which take parry.
+#[cfg(all(test, feature = "parry"))]
 mod tests {
     use glam::Quat;
 

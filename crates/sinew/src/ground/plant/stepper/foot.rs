@@ -610,16 +610,6 @@ impl Foot {
                 self.choose(heel, ball, sole_of(&now, m), settings, m)
             }
         };
-        if std::env::var_os("DBG").is_some() {
-            std::eprintln!(
-                "land at {:?} heel {:?} -> {:?} searched {} steered {steered} landing {}",
-                now.ankle,
-                choice.heel,
-                choice.found.map(|f| (f.heel, f.shift, f.support)),
-                choice.searched,
-                self.landing.is_some()
-            );
-        }
         self.choice = Some(choice);
         self.landing = None;
         let footing = match choice.found {

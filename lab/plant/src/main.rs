@@ -39,6 +39,8 @@ Measures what `sinew plant` writes.
   --csv          comma-separated values
   --details      under each row: size and soles, where the worst was (metres), contact
                  that was not planted by reason, and what differs
+  --trace A..B   under each row: hips, heels, balls and toes at the keys of these seconds, each with
+                 its height over the ground and how deep it is inside it; a star where it stands
   --measure      measure the files that an earlier run wrote, run nothing
   --sinew PATH   the command; without it the workspace is built in release mode first
   --data FOLDER  the clips (default: the variable SINEW_DATA, else ../shared/data beside the repository)
@@ -53,6 +55,7 @@ struct Options {
     only: Vec<String>,
     csv: bool,
     details: bool,
+    trace: Option<(f64, f64)>,
     measure: bool,
     sinew: Option<PathBuf>,
     data: Option<PathBuf>,
@@ -71,6 +74,7 @@ impl Options {
                 "--only" => o.only.push(value()?),
                 "--csv" => o.csv = true,
                 "--details" => o.details = true,
+                "--trace" => o.trace = Some(span(&value()?)?),
                 "--measure" => o.measure = true,
                 "--sinew" => o.sinew = Some(value()?.into()),
                 "--data" => o.data = Some(value()?.into()),
@@ -82,6 +86,15 @@ impl Options {
             }
         }
         Ok(Some(o))
+    }
+}
+
+/// A span of seconds, `A..B`.
+fn span(word: &str) -> Result<(f64, f64), String> {
+    let ends = word.split_once("..").map(|(a, b)| (a.parse(), b.parse()));
+    match ends {
+        Some((Ok(a), Ok(b))) if a <= b => Ok((a, b)),
+        _ => Err(format!("--trace wants A..B in seconds, not {word:?}")),
     }
 }
 
@@ -218,6 +231,7 @@ fn judge(
         return Err("the ground has no triangles".into());
     }
     let measures = measure::measure(&scene, &figure, &floor, case.motion)?;
+    let traced = options.trace.map(|span| measure::trace(&scene, &figure, &floor, span)).transpose()?;
     let differences = match case.file.map(|f| data.join(f)) {
         Some(given) if case.is_bare() => {
             let text = std::fs::read_to_string(&given).map_err(|e| format!("{}: {e}", given.display()))?;
@@ -231,6 +245,7 @@ fn judge(
     let (row, missed) =
         table::row(options.csv, case.name, ground, &measures, differences.as_ref().map(Vec::len));
     println!("{row}");
+    traced.into_iter().flatten().for_each(|line| println!("    {line}"));
     if options.details && !options.csv {
         println!("    height {:.4} m", figure.height);
         for leg in &figure.legs {

@@ -87,6 +87,7 @@ const BENT: f64 = 10.0 * std::f64::consts::PI / 180.0;
 
 /// One leg at one time, in world space.
 struct Stance {
+    hip: V3,
     knee: V3,
     bend: f64,
     heel: V3,
@@ -181,6 +182,33 @@ pub fn measure(scene: &Scene, figure: &Figure, ground: &Ground, motion: f64) -> 
     Ok(m)
 }
 
+/// The feet at the keys between two times, a line each: places along and up in metres, heights over the ground and depths inside it in millimetres.
+pub fn trace(
+    scene: &Scene,
+    figure: &Figure,
+    ground: &Ground,
+    (from, to): (f64, f64),
+) -> Result<Vec<String>, String> {
+    let (planted, _, note) = Note::find(scene)?;
+    let mut lines = Vec::new();
+    for t in key_times(&planted, figure)?.into_iter().filter(|t| (from..=to).contains(t)) {
+        for leg in &figure.legs {
+            let s = stance(scene, &planted, t, V3::ZERO, leg);
+            let reach = REACH * leg.length;
+            let mut line = format!("{t:7.3} {:5} knee {:5.1}", leg.side, s.bend.to_degrees());
+            for (name, p) in [("hip", s.hip), ("heel", s.heel), ("ball", s.ball), ("tip", s.tip)] {
+                let over = ground.height(p, reach).map_or(f64::NAN, |h| 1e3 * (p.y - h));
+                let stands = note.plants.iter().any(|n| n.is_of(leg.side, name) && n.holds(t));
+                let star = if stands { '*' } else { ' ' };
+                let depth = 1e3 * ground.depth(p, reach);
+                line += &format!(" | {name}{star} {:.3} {:.3} {:.3} over {over:6.1} in {depth:5.1}", p.x, p.y, p.z);
+            }
+            lines.push(line);
+        }
+    }
+    Ok(lines)
+}
+
 /// Key times of the planted clip: those of its densest track that moves a leg.
 fn key_times(clip: &Clip, figure: &Figure) -> Result<Vec<f64>, String> {
     let joints: Vec<usize> = figure.legs.iter().flat_map(|l| l.joints).collect();
@@ -204,6 +232,7 @@ fn stance(scene: &Scene, clip: &Clip, t: f64, moved: V3, leg: &Leg) -> Stance {
         Local::Matrix(a) => (a.translation * *unit, V3::ZERO),
     });
     Stance {
+        hip: place(hip),
         knee: place(knee),
         bend,
         heel: worlds[foot].point(leg.heel) + moved,

@@ -104,6 +104,9 @@ const MOST_KEYS: f32 = 240.0;
 /// How far the lines between keys may carry a standing foot, as a share of the height (3 mm for a grown figure).
 const MOST_SAG: f32 = 0.003 / 1.8;
 
+/// How deep they may carry a swinging foot into an edge, in the same share (6 mm).
+const MOST_CLIP: f32 = 0.006 / 1.8;
+
 /// Keys a second of a planted clip: those of the clip's densest track, as often as it takes to be thirty or more, so that
 /// each key of the clip is a key of the planted one.
 pub fn key_rate(clip: &Clip) -> f32 {
@@ -140,7 +143,9 @@ pub fn plant(task: &Task<'_>, name: &str, each: impl Fn(usize, usize)) -> Result
         let keys = plan.keys();
         let planted = plan.bake(figure, clip, rest, name, |key, _| each(key + 1, keys))?;
         let frame_micros = began.elapsed().as_secs_f64() * 1e6 / planted.times.len() as f64;
-        if plan.sag(figure, &planted, rest) <= MOST_SAG * figure.height() || 2.0 * rate > MOST_KEYS {
+        let even = plan.sag(figure, &planted, rest) <= MOST_SAG * figure.height()
+            && !plan.clips(figure, &planted, rest, &search(task, &mesh), MOST_CLIP * figure.height());
+        if even || 2.0 * rate > MOST_KEYS {
             break (mesh, plan, planted, plan_micros, frame_micros);
         }
         rate *= 2.0;

@@ -5,7 +5,7 @@ use alloc::{string::String, vec::Vec};
 use glam::Vec3;
 use thiserror::Error;
 
-use super::{Figure, FootSample, Plan};
+use super::{Figure, FootSample, Plan, Search};
 use crate::{
     JointId, Pose, SolveError,
     motion::{BakeError, Baker, Clip},
@@ -118,6 +118,39 @@ impl Plan {
             each(key, &pose);
         }
         Ok(PlantedClip { clip: baker.finish(name, &skeleton)?, times, feet, out_of_reach })
+    }
+
+    /// Whether a player of linear keys carries a swinging foot into the ground half-way between keys, deeper than `depth` metres,
+    /// where it is clear at both keys.
+    pub fn clips(
+        &self,
+        figure: &Figure,
+        planted: &PlantedClip,
+        rest: &Pose,
+        search: &Search<'_>,
+        depth: f32,
+    ) -> bool {
+        let mut pose = rest.clone();
+        for k in 1..self.keys() {
+            let base = self.base[k * self.per_key];
+            planted.clip.sample(0.5 * (planted.times[k - 1] + planted.times[k]), &mut pose);
+            pose.update();
+            for (foot, leg) in figure.legs.iter().enumerate() {
+                let (before, after) = (&planted.feet[foot][k - 1], &planted.feet[foot][k]);
+                let now = leg.sample(&pose, Vec3::ZERO);
+                let base = search.base_near(base, now.ankle.y);
+                let inside = |at: Vec3| search.height(at, base).is_some_and(|(y, _)| at.y < y);
+                // As deep as the nearest way out: up, back or on.
+                let way = (after.ankle - before.ankle).with_y(0.0).normalize_or_zero() * depth;
+                let deep = |at: Vec3| [Vec3::Y * depth, way, -way].iter().all(|out| inside(at + *out));
+                for point in [FootSample::heel_at, FootSample::ball_at] {
+                    if deep(point(&now)) && !deep(point(before)) && !deep(point(after)) {
+                        return true;
+                    }
+                }
+            }
+        }
+        false
     }
 
     /// How far a player of linear keys carries a standing heel or ball away from where the plan has it, at the worst, half-way

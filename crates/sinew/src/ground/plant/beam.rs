@@ -11,7 +11,7 @@ pub struct Wish {
     pub weight: f64,
     /// The path is never below this.
     pub low: f64,
-    /// The path is never above this. Where `low` is above `high`, `high` wins.
+    /// The path is never above this. Where `low` is above `high`, only `high` counts.
     pub high: f64,
 }
 
@@ -52,7 +52,7 @@ impl Beam {
         self.active.clear();
         self.active.resize(n, 0);
         for (a, w) in self.active.iter_mut().zip(wishes) {
-            if w.low >= w.high {
+            if w.low == w.high {
                 *a = 1;
             }
         }
@@ -64,13 +64,13 @@ impl Beam {
             self.solve(wishes, stiffness, hard);
             let mut changed = false;
             for (i, w) in wishes.iter().enumerate() {
-                if w.low >= w.high {
+                if w.low == w.high {
                     continue;
                 }
                 let x = self.x[i];
                 let next = match self.active[i] {
                     0 if x > w.high => 1,
-                    0 if x < w.low => -1,
+                    0 if x < w.low && w.low < w.high => -1,
                     // A stop that is held pushes; one that would have to pull lets go.
                     1 if x < w.high => 0,
                     -1 if x > w.low => 0,
@@ -84,7 +84,7 @@ impl Beam {
             }
         }
         for (x, w) in self.x.iter_mut().zip(wishes) {
-            *x = x.max(w.low).min(w.high);
+            *x = if w.low <= w.high { x.max(w.low) } else { *x }.min(w.high);
         }
         &self.x
     }

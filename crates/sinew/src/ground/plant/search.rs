@@ -60,6 +60,12 @@ impl Search<'_> {
         Some((from.y - hit.distance, hit.normal))
     }
 
+    /// The height to cast around for a foot whose ankle is at `ankle`: it may be steps above the body or below it, and a cast
+    /// begins at the higher of the two.
+    pub(super) fn base_near(&self, base: f32, ankle: f32) -> f32 {
+        base.max(ankle - self.settings.cast_above * self.leg)
+    }
+
     /// The ground below or above (x, z), within a thousand legs of the height `around`.
     pub(super) fn anywhere(&self, at: Vec3, around: f32) -> Option<f32> {
         let reach = 1000.0 * self.leg;

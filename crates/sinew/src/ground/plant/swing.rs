@@ -220,6 +220,7 @@ impl<'a> Swing<'a> {
         // A clip that drags its feet over the floor may go on doing so.
         let own = self.curve.heel_heights[i].min(self.curve.ball_heights[i]);
         let keep = (clearance * ramp).min(own) - give * (1.0 - ramp);
+        let base = self.search.base_near(base, frame.ankle.y);
         let (_, forward) = sides(frame);
         let mut worst = Shortfall { need: f32::NEG_INFINITY, ahead: 0.0 };
         let tip = sample.ball + math::rotate(frame.toes, sample.tip - sample.ball);

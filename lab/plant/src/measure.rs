@@ -31,6 +31,8 @@ pub struct Measures {
     pub contacts: usize,
     /// Share of contact time that was planted.
     pub share: f64,
+    /// Share of contact time, besides, in which a heel hangs over an edge while its foot stands as a foothold allows.
+    pub hangs: f64,
     /// Share of contact time that was neither planted nor listed.
     pub unlisted: f64,
     /// Shares of contact time that were not planted, by reason.
@@ -104,6 +106,32 @@ impl Stance {
     }
 }
 
+impl Stance {
+    /// Whether the foot stands on its ball with its heel over an edge, as a foothold may: the ball on the ground, the heel not in
+    /// it, and sixty hundredths of the sole from heel to tip supported.
+    fn is_on_ball(&self, ground: &Ground, leg: &Leg, height: f64) -> bool {
+        // Height over the ground; the last tread may lie deep below a heel that hangs.
+        let over = |p: V3| ground.height(p, REACH * leg.length).map_or(f64::MAX, |h| p.y - h);
+        // What a shoe and a foot give way by, for a grown figure of 1.8 m.
+        let give = 0.013 * height / 1.8;
+        const POINTS: u32 = 400;
+        let whole = (self.ball - self.heel).length() + (self.tip - self.ball).length();
+        let part = (self.ball - self.heel).length() / whole;
+        let sole = |s: f64| {
+            if s < part {
+                self.heel.lerp(self.ball, s / part)
+            } else {
+                self.ball.lerp(self.tip, (s - part) / (1.0 - part).max(1e-9))
+            }
+        };
+        let supported =
+            (0..=POINTS).filter(|i| over(sole(f64::from(*i) / f64::from(POINTS))).abs() <= give).count();
+        over(self.ball).abs() <= 0.005
+            && over(self.heel) >= -0.005
+            && supported as f64 >= 0.6 * f64::from(POINTS + 1)
+    }
+}
+
 /// Measures a written file. Knees are compared from `motion` seconds of the planted clip on.
 pub fn measure(scene: &Scene, figure: &Figure, ground: &Ground, motion: f64) -> Result<Measures, String> {
     let (planted, source, note) = Note::find(scene)?;
@@ -129,11 +157,13 @@ pub fn measure(scene: &Scene, figure: &Figure, ground: &Ground, motion: f64) -> 
             contacts(&times, &before.iter().map(of).collect::<Vec<_>>(), leg.length, figure.height)
         };
         let mut stands = Vec::new();
+        let on_ball: Vec<bool> = after.iter().map(|s| s.is_on_ball(ground, leg, figure.height)).collect();
         for (point, of) in [("heel", (|s| s.heel) as fn(&Stance) -> V3), ("ball", |s| s.ball)] {
             let contact = contact(of);
             let spans: Vec<_> = note.plants.iter().filter(|s| s.is_of(leg.side, point)).collect();
             let claimed: Vec<bool> = times.iter().map(|t| spans.iter().any(|s| s.holds(*t))).collect();
-            tally.reasons(&note, &times, &contact, &claimed, (leg.side, point));
+            let held: &[bool] = if point == "heel" { &on_ball } else { &[] };
+            tally.reasons(&note, &times, &contact, &claimed, held, (leg.side, point));
             let stand: Vec<bool> = contact.iter().zip(&claimed).map(|(c, p)| *c && *p).collect();
             let above = |s: &Stance| {
                 let p = of(s);
@@ -201,7 +231,10 @@ pub fn trace(
                 let stands = note.plants.iter().any(|n| n.is_of(leg.side, name) && n.holds(t));
                 let star = if stands { '*' } else { ' ' };
                 let depth = 1e3 * ground.depth(p, reach);
-                line += &format!(" | {name}{star} {:.3} {:.3} {:.3} over {over:6.1} in {depth:5.1}", p.x, p.y, p.z);
+                line += &format!(
+                    " | {name}{star} {:.3} {:.3} {:.3} over {over:6.1} in {depth:5.1}",
+                    p.x, p.y, p.z
+                );
             }
             lines.push(line);
         }
@@ -301,10 +334,19 @@ impl Measures {
                 };
                 let axes =
                     [accelerations(|s| s.knee.x), accelerations(|s| s.knee.y), accelerations(|s| s.knee.z)];
+                let bends = accelerations(|s| s.bend);
                 for i in 0..axes[0].len() {
-                    top[0] = top[0].max(axes.iter().map(|a| a[i] * a[i]).sum::<f64>().sqrt());
+                    let joint = axes.iter().map(|a| a[i] * a[i]).sum::<f64>().sqrt();
+                    top[0] = top[0].max(joint);
+                    top[1] = top[1].max(bends[i].abs());
+                    if k == 0 {
+                        for (column, value) in [("knee", joint), ("bend", bends[i].abs())] {
+                            note_largest(&mut self.places, column, value, times[i + 1], || {
+                                format!("{} knee (m/s^2 or rad/s^2)", leg.side)
+                            });
+                        }
+                    }
                 }
-                top[1] = accelerations(|s| s.bend).into_iter().map(f64::abs).fold(top[1], f64::max);
             }
         }
         self.knee = top[0][0] / top[1][0];
@@ -335,6 +377,7 @@ struct Tally {
     slid_for: f64,
     in_contact: f64,
     planted: f64,
+    hangs: f64,
     unlisted: f64,
     reasons: BTreeMap<String, f64>,
     off_ground: usize,
@@ -348,6 +391,7 @@ impl Tally {
         times: &[f64],
         contact: &[bool],
         claimed: &[bool],
+        held: &[bool],
         (foot, point): (&str, &str),
     ) {
         let spans: Vec<_> = note.unplanted.iter().filter(|s| s.is_of(foot, point)).collect();
@@ -358,6 +402,7 @@ impl Tally {
                 self.planted += 1.0;
             } else if let Some(s) = spans.iter().find(|s| s.holds(times[i])) {
                 *self.reasons.entry(s.reason.clone()).or_default() += 1.0;
+                self.hangs += if held.get(i) == Some(&true) { 1.0 } else { 0.0 };
             } else {
                 // A span that begins or ends between keys, or a speed at an edge by other differences, may miss one key.
                 let near = (i > 0 && known(i - 1)) || (i + 1 < times.len() && known(i + 1));
@@ -413,6 +458,7 @@ impl Tally {
         // A clip without contact has nothing to plant.
         let whole = self.in_contact.max(1.0);
         m.share = if self.in_contact > 0.0 { self.planted / whole } else { 1.0 };
+        m.hangs = self.hangs / whole;
         m.contacts = self.in_contact as usize;
         m.unlisted = self.unlisted / whole;
         m.reasons = self.reasons.into_iter().map(|(r, n)| (r, n / whole)).collect();

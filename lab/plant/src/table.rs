@@ -33,8 +33,9 @@ const COLUMNS: &[Column] = &[
     Column {
         head: "planted",
         bound: ">=90%",
-        cell: |m, _| (format!("{:.1}%", 100.0 * m.share), beyond(-m.share, -0.9)),
+        cell: |m, _| (format!("{:.1}%", 100.0 * m.share), beyond(-m.share - m.hangs, -0.9)),
     },
+    Column { head: "hangs", bound: "counts", cell: |m, _| (format!("{:.1}%", 100.0 * m.hangs), false) },
     Column {
         head: "unsaid",
         bound: "0%",

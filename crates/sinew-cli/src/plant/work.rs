@@ -127,7 +127,7 @@ pub fn plant(task: &Task<'_>, name: &str, each: impl Fn(usize, usize)) -> Result
     // A fast foot is carried off its place by the straight lines between its keys: then there are twice as many.
     let (ground, plan, planted, plan_micros, frame_micros) = loop {
         let began = Instant::now();
-        let per_key = (60.0 / rate).ceil() as usize;
+        let per_key = (60.0 / rate - 1e-3).ceil() as usize;
         let step = 1.0 / (rate * per_key as f32);
         let survey = Survey::new(figure, clip, rest, step, per_key, task.repeat)?;
         let mesh = match ground.take() {
@@ -143,8 +143,9 @@ pub fn plant(task: &Task<'_>, name: &str, each: impl Fn(usize, usize)) -> Result
         let keys = plan.keys();
         let planted = plan.bake(figure, clip, rest, name, |key, _| each(key + 1, keys))?;
         let frame_micros = began.elapsed().as_secs_f64() * 1e6 / planted.times.len() as f64;
-        let even = plan.sag(figure, &planted, rest) <= MOST_SAG * figure.height()
-            && !plan.clips(figure, &planted, rest, &search(task, &mesh), MOST_CLIP * figure.height());
+        let clip_depth = MOST_CLIP * figure.height();
+        let halfway = plan.halfway(figure, &planted, rest, &search(task, &mesh), clip_depth);
+        let even = halfway.sag <= MOST_SAG * figure.height() && !halfway.clips;
         if even || 2.0 * rate > MOST_KEYS {
             break (mesh, plan, planted, plan_micros, frame_micros);
         }

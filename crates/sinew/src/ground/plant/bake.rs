@@ -120,71 +120,54 @@ impl Plan {
         Ok(PlantedClip { clip: baker.finish(name, &skeleton)?, times, feet, out_of_reach })
     }
 
-    /// Whether a player of linear keys carries a swinging foot into the ground half-way between keys, deeper than `depth` metres,
-    /// where it is clear at both keys.
-    pub fn clips(
+    /// What a player of linear keys makes of the clip half-way between its keys. `depth` (metres) is how deep in the ground a
+    /// swinging foot counts as inside it.
+    pub fn halfway(
         &self,
         figure: &Figure,
         planted: &PlantedClip,
         rest: &Pose,
         search: &Search<'_>,
         depth: f32,
-    ) -> bool {
+    ) -> Halfway {
         let mut pose = rest.clone();
+        let mut found = Halfway::default();
         for k in 1..self.keys() {
-            let base = self.base[k * self.per_key];
-            planted.clip.sample(0.5 * (planted.times[k - 1] + planted.times[k]), &mut pose);
+            let (from, to) = (planted.times[k - 1], planted.times[k]);
+            planted.clip.sample(0.5 * (from + to), &mut pose);
             pose.update();
             for (foot, leg) in figure.legs.iter().enumerate() {
                 let (before, after) = (&planted.feet[foot][k - 1], &planted.feet[foot][k]);
                 let now = leg.sample(&pose, Vec3::ZERO);
-                let base = search.base_near(base, now.ankle.y);
+                let base = search.base_near(self.base[k * self.per_key], now.ankle.y);
                 let inside = |at: Vec3| search.height(at, base).is_some_and(|(y, _)| at.y < y);
                 // As deep as the nearest way out: up, back or on.
                 let way = (after.ankle - before.ankle).with_y(0.0).normalize_or_zero() * depth;
                 let deep = |at: Vec3| [Vec3::Y * depth, way, -way].iter().all(|out| inside(at + *out));
-                for point in [FootSample::heel_at, FootSample::ball_at] {
-                    if deep(point(&now)) && !deep(point(before)) && !deep(point(after)) {
-                        return true;
+                for heel in [true, false] {
+                    let point = if heel { FootSample::heel_at } else { FootSample::ball_at };
+                    let stands = |p: &super::Planted| {
+                        let contacts = if heel { &p.stance.heel } else { &p.stance.ball };
+                        p.footing.is_ok() && contacts.iter().any(|c| c.contains(from) && c.contains(to))
+                    };
+                    if self.stances[foot].iter().any(stands) {
+                        let chord = 0.5 * (point(before).y + point(after).y);
+                        found.sag = found.sag.max((point(&now).y - chord).abs());
+                    } else {
+                        found.clips |= deep(point(&now)) && !deep(point(before)) && !deep(point(after));
                     }
                 }
             }
         }
-        false
+        found
     }
+}
 
-    /// How far a player of linear keys carries a standing heel or ball away from where the plan has it, at the worst, half-way
-    /// between keys (in metres). 0 where the plan has no samples between keys to compare with.
-    pub fn sag(&self, figure: &Figure, planted: &PlantedClip, rest: &Pose) -> f32 {
-        if !self.per_key.is_multiple_of(2) {
-            return 0.0;
-        }
-        let mut pose = rest.clone();
-        let key = self.per_key as f32 * self.survey.step;
-        let mut worst = 0.0f32;
-        for k in 1..self.keys() {
-            let i = k * self.per_key - self.per_key / 2;
-            let time = i as f32 * self.survey.step;
-            let near = |p: &super::Planted| {
-                p.footing.is_ok() && time >= p.stance.time.from - key && time <= p.stance.time.to + key
-            };
-            if !self.stances.iter().flatten().any(near) {
-                continue;
-            }
-            planted.clip.sample(time, &mut pose);
-            pose.update();
-            for (foot, leg) in figure.legs.iter().enumerate() {
-                if !self.stances[foot].iter().any(near) {
-                    continue;
-                }
-                let (now, frame) = (leg.sample(&pose, Vec3::ZERO), &self.feet[foot][i]);
-                let source = &self.survey.feet[foot].samples[i];
-                for (now, planned) in [(now.heel_at(), source.heel), (now.ball_at(), source.ball)] {
-                    let planned = frame.ankle + crate::math::rotate(frame.turn, planned);
-                    worst = worst.max((planned.y - now.y).abs());
-                }
-            }
-        }
-        worst
-    }
+/// What lies half-way between the keys of a planted clip.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct Halfway {
+    /// How far a standing heel or ball is carried up or down from its place, at the worst, in metres.
+    pub sag: f32,
+    /// Whether a swinging heel or ball is in the ground that is clear of it at both keys.
+    pub clips: bool,
 }

@@ -183,6 +183,22 @@ mod tests {
     }
 
     #[test]
+    fn bounds_that_contradict_do_not_pin() {
+        // A stretch whose floor is above its ceiling, and a ceiling that falls: a pin would follow it down, and the free end
+        // after it on its slope for ever.
+        let w: Vec<_> = (0..60)
+            .map(|i| {
+                let torn = (20..40).contains(&i);
+                let (low, high) = if torn { (2.0, 1.5 - 0.1 * (i - 20) as f64) } else { (-9.0, 9.0) };
+                Wish { target: -1.0, weight: 0.01, low, high }
+            })
+            .collect();
+        let x = Beam::default().settle(&w, 100.0).to_vec();
+        assert!(x.iter().zip(&w).all(|(x, w)| *x <= w.high));
+        assert!(x.iter().all(|x| (x + 1.0).abs() < 0.2), "{x:?}");
+    }
+
+    #[test]
     fn high_wins_over_low_and_short_input_is_fine() {
         for n in 0..4 {
             let w = vec![Wish { target: 3.0, weight: 1.0, low: 2.0, high: 1.0 }; n];

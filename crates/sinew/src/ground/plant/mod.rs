@@ -24,8 +24,9 @@ mod stance;
 mod stepper;
 mod survey;
 mod swing;
+mod tiptoe;
 
-pub use bake::{PlantError, PlantedClip};
+pub use bake::{Halfway, PlantError, PlantedClip};
 pub use contact::Interval;
 pub use footing::{FootSample, Footing, Twist, Unplanted};
 pub use measure::{Contacts, Measures, measure, moved};

@@ -14,6 +14,7 @@ use super::{
     stance::{Stance, stances},
     survey::Sampled,
     swing::Swing,
+    tiptoe::Tiptoe,
 };
 use crate::{Pose, ground::Ground, math, motion::Clip};
 
@@ -148,18 +149,34 @@ impl Plan {
         for foot in 0..figure.legs().len() {
             all.push(planner.stances(foot, &limits, &base));
         }
-        let planned = |body: &[f32]| -> Vec<_> {
-            (0..all.len()).map(|foot| planner.feet(foot, &all[foot], body)).collect()
+        let planned = |body: &[f32], lifts: &[Vec<f32>]| -> Vec<_> {
+            (0..all.len()).map(|foot| planner.feet(foot, &all[foot], body, &lifts[foot])).collect()
         };
+        let clear = |feet: &mut Vec<Vec<FootFrame>>, pelvis: Option<&[f32]>| {
+            for foot in 0..feet.len() {
+                let swing = Swing::new(search, &survey.feet[foot], survey.step, &all[foot]);
+                swing.clear(&mut feet[foot], &base, pelvis);
+            }
+        };
+        let flat = alloc::vec![alloc::vec![0.0; survey.len()]; all.len()];
         // A first round with the ground under the body tells where the pelvis goes, by the feet while they stand; the feet
         // then swing with the body, so that a swinging foot is not left behind by it.
-        let rough = planned(&planner.over_floor(&base));
-        let body = planner.pelvis(&rough, &all, false);
-        let mut feet = planned(&body);
-        for foot in 0..feet.len() {
-            Swing::new(search, &survey.feet[foot], survey.step, &all[foot]).clear(&mut feet[foot], &base);
+        let rough = planned(&planner.over_floor(&base), &flat);
+        let body = planner.pelvis(&rough, &all, Reach::Anywhere);
+        let mut feet = planned(&body, &flat);
+        clear(&mut feet, None);
+        // Where the body would have to come down to a foot that stands on its ball, the heel lifts instead.
+        let high = planner.pelvis(&feet, &all, Reach::OnTiptoe);
+        let lifts: Vec<Vec<f32>> =
+            (0..all.len()).map(|foot| planner.tiptoe(foot).lifts(&standing(&all[foot]), &high)).collect();
+        feet = planned(&body, &lifts);
+        clear(&mut feet, Some(&high));
+        let mut pelvis = planner.pelvis(&feet, &all, Reach::AsPlanned);
+        for _ in 0..1 {
+            feet = planned(&body, &lifts);
+            clear(&mut feet, Some(&pelvis));
+            pelvis = planner.pelvis(&feet, &all, Reach::AsPlanned);
         }
-        let pelvis = planner.pelvis(&feet, &all, true);
         for foot in 0..feet.len() {
             let swing = Swing::new(search, &survey.feet[foot], survey.step, &all[foot]);
             swing.let_down(&mut feet[foot], &base, &pelvis);
@@ -176,6 +193,22 @@ impl Plan {
     pub fn notes(&self) -> &[String] {
         &self.survey.notes
     }
+}
+
+/// How far the pelvis must be in reach of the feet.
+#[derive(Clone, Copy, PartialEq)]
+enum Reach {
+    /// Not at all.
+    Anywhere,
+    /// With heels lifted as far as they may be.
+    OnTiptoe,
+    /// With the feet as they are.
+    AsPlanned,
+}
+
+/// The stances that have a footing.
+fn standing(planted: &[Planted]) -> Vec<(&Stance, &Footing)> {
+    planted.iter().filter_map(|p| Some((&p.stance, p.footing.as_ref().ok()?))).collect()
 }
 
 struct Planner<'a> {
@@ -269,7 +302,7 @@ impl Planner<'_> {
         let low = 2.0 * limits.height;
         stances(curve, survey.step, limits, low)
             .into_iter()
-            .map(|stance| {
+            .map(|mut stance| {
                 let middle = 0.5 * (stance.time.from + stance.time.to);
                 let (heel, ball, length) = stance.place(curve, survey.step, leg.yaw);
                 let tip = curve.samples.first().map_or(0.0, |s| (s.tip - s.ball).length());
@@ -279,6 +312,10 @@ impl Planner<'_> {
                     f.ball.y += leg.sole_height;
                     f
                 });
+                // Where there is nothing under the heel the ball bears the foot from first to last.
+                if footing.is_ok_and(|f| !f.heel_supported) {
+                    stance.ball = alloc::vec![stance.time];
+                }
                 Planted { stance, footing }
             })
             .collect()
@@ -292,15 +329,16 @@ impl Planner<'_> {
 
     /// The foot at each sample, without regard to what it passes in the air. In the air it goes with the body, which is
     /// raised by `body`, but for what it leaves and what it comes to.
-    fn feet(&self, foot: usize, planted: &[Planted], body: &[f32]) -> Vec<FootFrame> {
+    /// `lifts` is how much further than in the clip the heel is lifted.
+    fn feet(&self, foot: usize, planted: &[Planted], body: &[f32], lifts: &[f32]) -> Vec<FootFrame> {
         let survey = self.survey;
         let (curve, step) = (&survey.feet[foot], survey.step);
-        let standing: Vec<(&Stance, &Footing)> =
-            planted.iter().filter_map(|p| Some((&p.stance, p.footing.as_ref().ok()?))).collect();
+        let standing = standing(planted);
         let raised = Sampled { values: body, step };
+        let lifted = Sampled { values: lifts, step };
         // Relative to the body.
         let offset = |(stance, footing): (&Stance, &Footing), time: f32| {
-            let (twist, toes) = stance.twist(footing, curve, step, time);
+            let (twist, toes) = stance.twist_lifted(footing, curve, step, time, lifted.value(time));
             let mut offset = Offset::new(&twist, toes, &curve.at(time, step));
             offset.ankle.y -= raised.value(time);
             offset
@@ -353,7 +391,9 @@ impl Planner<'_> {
             .collect();
         for pair in standing.windows(2) {
             let [leave, enter] = [pair[0], pair[1]];
-            let ankle = |s: (&Stance, &Footing), t: f32| s.0.twist(s.1, curve, step, t).0.ankle;
+            let ankle = |s: (&Stance, &Footing), t: f32| {
+                s.0.twist_lifted(s.1, curve, step, t, lifted.value(t)).0.ankle
+            };
             let ends = [leave.0.time.to, enter.0.time.from];
             self.rise_on_the_way(
                 &mut frames,
@@ -421,29 +461,54 @@ impl Planner<'_> {
         weight
     }
 
-    /// How far the pelvis is raised: with the standing feet, without lag, and (with `in_reach`) never so high that a foot is
-    /// out of reach.
-    fn pelvis(&self, feet: &[Vec<FootFrame>], planted: &[Vec<Planted>], in_reach: bool) -> Vec<f32> {
+    /// How free a foot is in the air, by what it does in the clip: 0 where it drags over the floor nearly as slowly as it would
+    /// stand, which still bears the body; 1 where it is five times as fast, or three times as high, as a contact may be.
+    fn freedom(&self, foot: usize, i: usize) -> f32 {
+        let settings = self.search.settings;
+        let curve = &self.survey.feet[foot];
+        let height =
+            curve.heel_heights[i].min(curve.ball_heights[i]) / (settings.contact_height * self.search.leg);
+        let speed =
+            curve.heel_speeds[i].min(curve.ball_speeds[i]) / (settings.contact_speed * self.search.scale);
+        (0.5 * (height - 1.0)).max(0.25 * (speed - 1.0)).clamp(0.0, 1.0)
+    }
+
+    fn tiptoe(&self, foot: usize) -> Tiptoe<'_> {
+        let Search { settings, scale, .. } = self.search;
+        Tiptoe { curve: &self.survey.feet[foot], step: self.survey.step, scale, settings }
+    }
+
+    /// How far the pelvis is raised: with the standing feet, without lag, and never so high that a foot is out of `reach`.
+    fn pelvis(&self, feet: &[Vec<FootFrame>], planted: &[Vec<Planted>], reach: Reach) -> Vec<f32> {
         // A foot in the air says a little about where the body should be, so that it rises through a step and not after it;
         // and while no foot stands, next to nothing, so that a flight goes from push-off to landing in one bow.
         const SWINGING: f64 = 0.25;
         const FLIGHT: f64 = 0.05;
+        // Where one foot stands so low and the other is so high that the body can serve but one, it is held as near to both as
+        // the low one allows: firmly, but not so that it would jump where such a stretch begins or ends (2.9 samples).
+        const TORN: f64 = 25.0;
         // Share of the leg, a second in the air, by which the body need not come down to a foot in the air.
         const SLACK: f32 = 2.0;
         let settings = self.search.settings;
+        // From the first landing to the last push-off.
+        let known = planted.iter().flatten().filter(|p| p.footing.is_ok()).map(|p| p.stance.time);
+        let (first, last) =
+            known.fold((f32::INFINITY, 0.0f32), |(a, b), time| (a.min(time.from), b.max(time.to)));
         let wishes: Vec<Wish> = (0..self.survey.len())
             .map(|i| {
                 let time = i as f32 * self.survey.step;
                 let (mut sum, mut weight, mut stands) = (0.0, 1e-6, false);
                 let (mut high, mut low) = (f32::INFINITY, f32::NEG_INFINITY);
-                for ((curve, frames), planted) in self.survey.feet.iter().zip(feet).zip(planted) {
-                    let (frame, sample) = (&frames[i], &curve.samples[i]);
-                    let standing = planted.iter().any(|p| p.footing.is_ok() && p.stance.time.contains(time));
+                for (foot, planted) in planted.iter().enumerate() {
+                    let (frame, sample) = (&feet[foot][i], &self.survey.feet[foot].samples[i]);
+                    let at = planted.iter().filter(|p| p.stance.time.contains(time));
+                    let at = at.filter_map(|p| Some((&p.stance, p.footing.as_ref().ok()?))).next();
+                    let standing = at.is_some();
                     stands |= standing;
                     let w = frame.weight as f64 * if standing { 1.0 } else { SWINGING };
                     sum += w * (frame.ankle.y - sample.ankle.y) as f64;
                     weight += w;
-                    if in_reach && frame.weight > 0.5 {
+                    if reach != Reach::Anywhere && frame.weight > 0.5 {
                         // A foot in the air comes to the body rather than the body to it, the more so the longer it has
                         // been, or will be, in the air.
                         let away = planted
@@ -452,16 +517,30 @@ impl Planner<'_> {
                             .map(|p| (p.stance.time.from - time).max(time - p.stance.time.to))
                             .fold(f32::INFINITY, f32::min);
                         let slack = (SLACK * (away - 0.05)).clamp(0.0, 1.0) * self.search.leg;
-                        high = high.min(highest(sample, frame.ankle, settings) + slack);
+                        let slack = slack * self.freedom(foot, i);
+                        let top = match at {
+                            Some((stance, footing)) if reach == Reach::OnTiptoe => {
+                                self.tiptoe(foot).highest(stance, footing, i)
+                            }
+                            _ => highest(sample, frame.ankle, settings),
+                        };
+                        high = high.min(top + slack);
                         low = low.max(lowest(sample, frame.ankle));
                     }
                 }
-                Wish {
-                    target: sum / weight,
-                    weight: if stands { 1.0 } else { FLIGHT },
-                    high: high as f64,
-                    low: low as f64,
-                }
+                let (target, weight) = (
+                    sum / weight,
+                    if stands {
+                        1.0
+                    } else if time < first || time > last {
+                        SWINGING
+                    } else {
+                        FLIGHT
+                    },
+                );
+                // A foot that stands low and one that is high: as high as the one reaches.
+                let (target, weight) = if low > high { (high as f64, TORN) } else { (target, weight) };
+                Wish { target, weight, high: high as f64, low: low as f64 }
             })
             .collect();
         // Half of a motion at `pelvis_rate` is let through: stiffness = 1 / w^4 for w radians a sample.
@@ -484,8 +563,13 @@ impl Planner<'_> {
 
 /// How far a leg reaches with the flexion that it must keep, in metres.
 pub(super) fn reach(clip: &FootSample, settings: &Settings) -> f32 {
+    reach_bent(clip, clip.flexion().min(settings.least_flexion))
+}
+
+/// How far it reaches with this flexion (radians), in metres.
+pub(super) fn reach_bent(clip: &FootSample, flexion: f32) -> f32 {
     let (a, b) = ((clip.knee - clip.hip).length(), (clip.ankle - clip.knee).length());
-    let flexion = clip.flexion().min(settings.least_flexion).max(super::apply::STRAIGHT);
+    let flexion = flexion.max(super::apply::STRAIGHT);
     math::sqrt(a * a + b * b + 2.0 * a * b * math::cos(flexion))
 }
 

@@ -120,10 +120,22 @@ impl Stance {
 
     /// The foot of the clip as it stands on `footing` at `time`, and how its toes lie.
     pub fn twist(&self, footing: &Footing, curve: &FootCurve, step: f32, time: f32) -> (Twist, Quat) {
+        self.twist_lifted(footing, curve, step, time, 0.0)
+    }
+
+    /// The same with the heel lifted by `extra` metres more than the clip has it.
+    pub fn twist_lifted(
+        &self,
+        footing: &Footing,
+        curve: &FootCurve,
+        step: f32,
+        time: f32,
+        extra: f32,
+    ) -> (Twist, Quat) {
         let sample = curve.at(time, step);
         let heel = height(Sampled { values: &curve.heel_heights, step }, &self.heel, time);
         let ball = height(Sampled { values: &curve.ball_heights, step }, &self.ball, time);
-        let twist = footing.stand(&sample, heel, ball);
+        let twist = footing.stand(&sample, heel + extra, ball);
         // Toes keep the clip's angle to the floor, tilted with the ground and turned with the foot.
         let (_, yaw) = math::swing_twist(twist.turn, Vec3::Y);
         let toes = math::mul(footing.toe_tilt(), yaw);

@@ -7,7 +7,7 @@ use glam::Vec3;
 use super::{
     FootFrame, FootSample, Interval, Planted, Search,
     beam::{Beam, Wish},
-    plan::{lowest, reach},
+    plan::{lowest, reach_bent},
     survey::FootCurve,
 };
 use crate::math;
@@ -21,6 +21,15 @@ const SPREAD: f32 = 0.1;
 const TOES_UP: f32 = 0.26;
 /// ... and no further than this from where the clip has it.
 const MOST_PITCH: f32 = 1.0;
+
+/// Bumps of less than three centimetres are lifted over by any foot.
+const LITTLE: f32 = 0.03;
+
+/// A leg in the air keeps this share of the bend that the clip has, and lifts its foot for it.
+const KEPT: f32 = 0.5;
+
+/// From this share of the way from ankle to ball on, seen from above, pitching the foot raises a point rather than the foot.
+const TOES_FROM: f32 = 0.6;
 
 /// How fast a foot is lifted at the most, in m/s^2 for a grown figure: twice what a brisk walk does.
 const LIFT: f32 = 40.0;
@@ -49,10 +58,11 @@ impl<'a> Swing<'a> {
         Self { search, curve, step, standing }
     }
 
-    /// Changes the frames of this foot. `base` is the height of the ground under the body at each sample.
-    pub(super) fn clear(&self, frames: &mut [FootFrame], base: &[f32]) {
+    /// Changes the frames of this foot. `base` is the height of the ground under the body at each sample, `pelvis` the raise of
+    /// the pelvis, where it is known.
+    pub(super) fn clear(&self, frames: &mut [FootFrame], base: &[f32], pelvis: Option<&[f32]>) {
         let mut beam = Beam::default();
-        self.hold_back(&mut beam, frames, base);
+        self.hold_back(&mut beam, frames, base, pelvis);
         let pitch: Vec<Wish> = self.wishes(frames, |i, frame| {
             let short = self.shortfall(i, frame, base[i]);
             let (_, forward) = sides(frame);
@@ -60,8 +70,9 @@ impl<'a> Swing<'a> {
             let sole = math::rotate(frame.turn, sample.ball - sample.heel);
             let now = math::atan2(sole.y, sole.dot(forward));
             let room = (TOES_UP + self.slope(frame, forward, base[i]) - now).clamp(0.0, MOST_PITCH);
-            // A point straight below the ankle is not raised by pitching.
-            if short.ahead <= 0.0 { 0.0 } else { (short.need / short.ahead).min(room) }
+            // A point nearly below the ankle is not raised by pitching; toes are.
+            let ball = math::rotate(frame.turn, sample.ball).dot(forward);
+            if short.ahead <= TOES_FROM * ball.max(0.0) { 0.0 } else { (short.need / short.ahead).min(room) }
         });
         self.settle(&mut beam, &pitch, |i, angle| {
             let (across, _) = sides(&frames[i]);
@@ -93,7 +104,11 @@ impl<'a> Swing<'a> {
     pub(super) fn pull_in(&self, frames: &mut [FootFrame], pelvis: &[f32]) {
         let hip = |i: usize| self.curve.samples[i].hip + Vec3::Y * pelvis[i];
         let wishes = self.wishes(frames, |i, frame| {
-            (frame.ankle - hip(i)).length() - reach(&self.curve.samples[i], self.search.settings)
+            let sample = &self.curve.samples[i];
+            let clip = sample.flexion();
+            // The longer it has been in the air, or will be, the more it keeps of the bend that the clip has.
+            let bend = clip.min(self.search.settings.least_flexion).max(KEPT * clip * self.ramp(i));
+            (frame.ankle - hip(i)).length() - reach_bent(sample, bend)
         });
         self.settle(&mut Beam::default(), &wishes, |i, by| {
             frames[i].ankle += (hip(i) - frames[i].ankle).normalize_or_zero() * by;
@@ -102,7 +117,7 @@ impl<'a> Swing<'a> {
 
     /// Where a foot would have to be lifted faster than a leg lifts, it is kept from what lies in its way instead: it goes
     /// forward later when it leaves the ground before a riser, and sooner when it comes down past an edge.
-    fn hold_back(&self, beam: &mut Beam, frames: &mut [FootFrame], base: &[f32]) {
+    fn hold_back(&self, beam: &mut Beam, frames: &mut [FootFrame], base: &[f32], pelvis: Option<&[f32]>) {
         let count = frames.len();
         let last = self.step * count.saturating_sub(1) as f32;
         // Every stretch in the air: before the first stance, between two, after the last.
@@ -120,8 +135,13 @@ impl<'a> Swing<'a> {
                         return 0.0;
                     }
                     let since = (if leaving { time - from } else { to - time } - self.step).max(0.0);
-                    // Bumps of less than three centimetres are lifted over.
-                    let room = (0.5 * LIFT * since * since + 0.03) * self.search.scale;
+                    let room =
+                        0.5 * LIFT * since * since * self.search.leg / 0.9 + LITTLE * self.search.scale;
+                    // Nor is it lifted further than the knee folds.
+                    let folds = |p: &[f32]| {
+                        (p[i] - lowest(&self.curve.samples[i], frame.ankle)).max(LITTLE * self.search.scale)
+                    };
+                    let room = pelvis.map_or(room, |p| room.min(folds(p)));
                     let aside = if leaving { -ahead } else { ahead };
                     self.step_aside(i, frame, base[i], aside, room)
                 });
@@ -168,6 +188,13 @@ impl<'a> Swing<'a> {
         self.near(time).any(|s| time >= s.from - self.step && time <= s.to + self.step)
     }
 
+    /// 0 at a stance, 1 from [`NEAR`] on to either side of it.
+    fn ramp(&self, i: usize) -> f32 {
+        let time = i as f32 * self.step;
+        let away = self.near(time).map(|s| (s.from - time).max(time - s.to)).fold(f32::INFINITY, f32::min);
+        (away / NEAR).clamp(0.0, 1.0)
+    }
+
     /// The stances before and after a time, or at it. (Stances are in order and apart.)
     fn near(&self, time: f32) -> impl Iterator<Item = &Interval> {
         let next = self.standing.partition_point(|s| s.to < time);
@@ -209,13 +236,11 @@ impl<'a> Swing<'a> {
     }
 
     fn worst(&self, i: usize, frame: &FootFrame, base: f32) -> Shortfall {
-        let time = i as f32 * self.step;
         let scale = self.search.scale;
         let clearance = self.search.settings.clearance * scale;
         // Next to a stance a shoe's sole gives way by this.
         let give = 0.004 * scale;
-        let away = self.near(time).map(|s| (s.from - time).max(time - s.to)).fold(f32::INFINITY, f32::min);
-        let ramp = (away / NEAR).min(1.0);
+        let ramp = self.ramp(i);
         let sample: &FootSample = &self.curve.samples[i];
         // A clip that drags its feet over the floor may go on doing so.
         let own = self.curve.heel_heights[i].min(self.curve.ball_heights[i]);

@@ -1,0 +1,194 @@
+//! How a standing foot spares the body a dip: its heel lifts further over the ball than the clip has it.
+
+use alloc::vec::Vec;
+
+use glam::Vec3;
+
+use super::{
+    Footing, Settings,
+    beam::{Beam, Wish},
+    plan::{highest, reach},
+    stance::Stance,
+    survey::FootCurve,
+};
+
+/// The sole stands no steeper than this on its ball, as a sine: sixty degrees, what toes bend to without effort.
+const STEEPEST: f32 = 0.87;
+/// How fast a heel is lifted at the most, in m/s^2 for a grown figure: half of what a leg lifts a foot with.
+const LIFT: f32 = 20.0;
+/// A lift dies away to either side within about this many seconds.
+const SPREAD: f32 = 0.08;
+
+/// One foot, whose heel may be lifted while its ball stands.
+pub(super) struct Tiptoe<'a> {
+    pub curve: &'a FootCurve,
+    /// Seconds between samples.
+    pub step: f32,
+    /// Height of the figure over 1.8 m.
+    pub scale: f32,
+    pub settings: &'a Settings,
+}
+
+impl Tiptoe<'_> {
+    /// How much further the heel may be lifted at a time of a stance, in metres: nothing while it is in contact, and no faster
+    /// from there than a leg lifts it.
+    fn most(&self, stance: &Stance, time: f32) -> f32 {
+        let on_heel = stance.heel.iter().any(|h| h.contains(time));
+        let on_ball = stance.ball.iter().any(|b| b.contains(time));
+        if !on_ball || on_heel {
+            return 0.0;
+        }
+        let left = stance.heel.iter().filter(|h| h.to < time).map(|h| h.to).fold(stance.time.from, f32::max);
+        let since = time - left;
+        let i = ((time / self.step) as usize).min(self.curve.samples.len() - 1);
+        let sample = &self.curve.samples[i];
+        let room = STEEPEST * (sample.ball - sample.heel).length() - self.curve.heel_heights[i];
+        // A heel that is yet to come down is held up only where it comes after the ball in the clip too.
+        let comes = stance.heel.iter().any(|h| h.from > time);
+        let room = if comes { room.min(2.0 * self.curve.heel_heights[i]) } else { room };
+        (0.5 * LIFT * self.scale * since * since).min(room.max(0.0))
+    }
+
+    /// The ankle with the heel lifted by `extra`.
+    fn ankle(&self, stance: &Stance, footing: &Footing, i: usize, extra: f32) -> Vec3 {
+        let time = i as f32 * self.step;
+        stance.twist_lifted(footing, self.curve, self.step, time, extra).0.ankle
+    }
+
+    /// The highest raise of the pelvis at which the leg reaches the foot, on tiptoe if need be; for a sample of a stance.
+    pub(super) fn highest(&self, stance: &Stance, footing: &Footing, i: usize) -> f32 {
+        let sample = &self.curve.samples[i];
+        let flat = highest(sample, self.ankle(stance, footing, i, 0.0), self.settings);
+        let most = self.most(stance, i as f32 * self.step);
+        if most <= 0.0 {
+            return flat;
+        }
+        flat.max(highest(sample, self.ankle(stance, footing, i, most), self.settings))
+    }
+
+    /// How far the heel is lifted at each sample for the leg to reach with the pelvis raised by `pelvis`. `standing` are the
+    /// stances that have a footing.
+    pub(super) fn lifts(&self, standing: &[(&Stance, &Footing)], pelvis: &[f32]) -> Vec<f32> {
+        let mut wishes = alloc::vec![Wish::fixed(0.0); self.curve.samples.len()];
+        let mut any = false;
+        for (stance, footing) in standing {
+            let from = (stance.time.from / self.step) as usize;
+            let to = (stance.time.to / self.step + 1.0) as usize;
+            for i in from..=to.min(wishes.len() - 1) {
+                let time = i as f32 * self.step;
+                if !stance.time.contains(time) {
+                    // Into the swing it goes on by itself.
+                    wishes[i] = Wish::FREE;
+                    continue;
+                }
+                let most = self.most(stance, time);
+                let low = self.needed(stance, footing, i, pelvis[i], most);
+                any |= low > 0.0;
+                wishes[i] = Wish { target: 0.0, weight: 1.0, low: low as f64, high: most as f64 };
+            }
+        }
+        if !any {
+            return alloc::vec![0.0; wishes.len()];
+        }
+        let spread = (SPREAD / self.step) as f64;
+        let mut beam = Beam::default();
+        beam.settle(&wishes, spread * spread * spread * spread).iter().map(|x| *x as f32).collect()
+    }
+
+    /// The least lift with which the leg reaches, halved until `f32` ends, as less would leap with the last bit; the most where none does.
+    fn needed(&self, stance: &Stance, footing: &Footing, i: usize, pelvis: f32, most: f32) -> f32 {
+        let sample = &self.curve.samples[i];
+        let hip = sample.hip + Vec3::Y * pelvis;
+        let reach = reach(sample, self.settings);
+        let reaches = |by: f32| (self.ankle(stance, footing, i, by) - hip).length() <= reach;
+        if most <= 0.0 || reaches(0.0) {
+            return 0.0;
+        }
+        let far = |by: f32| (self.ankle(stance, footing, i, by) - hip).length();
+        if far(most) >= far(0.0) {
+            return 0.0;
+        }
+        let (mut low, mut high) = (0.0, most);
+        for _ in 0..22 {
+            let middle = 0.5 * (low + high);
+            if reaches(middle) { high = middle } else { low = middle }
+        }
+        high
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec;
+
+    use super::*;
+    use crate::ground::plant::{FootSample, Interval};
+
+    /// A foot that stands for a second at the origin: the heel leaves the floor half-way, the ball at the end. The hip goes over
+    /// it from behind, a leg of one metre and one of knee and ankle halves.
+    fn curve(step: f32) -> FootCurve {
+        let count = 61;
+        let heights: Vec<f32> = (0..count).map(|i| (0.002 * (i as f32 - 30.0)).max(0.0)).collect();
+        let samples = heights
+            .iter()
+            .enumerate()
+            .map(|(i, _)| {
+                let along = 0.4 * (i as f32 * step - 0.5);
+                FootSample {
+                    hip: Vec3::new(0.0, 0.98, along),
+                    knee: Vec3::new(0.0, 0.55, along + 0.05),
+                    ankle: Vec3::new(0.0, 0.1, 0.0),
+                    heel: Vec3::new(0.0, -0.1, -0.05),
+                    ball: Vec3::new(0.0, -0.1, 0.15),
+                    tip: Vec3::new(0.0, -0.1, 0.22),
+                    ..FootSample::default()
+                }
+            })
+            .collect();
+        FootCurve {
+            samples,
+            heel_heights: heights,
+            ball_heights: vec![0.0; count],
+            heel_speeds: vec![0.0; count],
+            ball_speeds: vec![0.0; count],
+        }
+    }
+
+    #[test]
+    fn a_heel_lifts_for_a_body_that_is_too_high_and_never_while_it_bears() {
+        let step = 1.0 / 60.0;
+        let curve = curve(step);
+        let settings = Settings::default();
+        let tiptoe = Tiptoe { curve: &curve, step, scale: 1.0, settings: &settings };
+        let stance = Stance {
+            time: Interval { from: 0.0, to: 1.0 },
+            heel: vec![Interval { from: 0.0, to: 0.5 }],
+            ball: vec![Interval { from: 0.0, to: 1.0 }],
+        };
+        let footing = Footing {
+            heel: Vec3::new(0.0, 0.0, -0.05),
+            ball: Vec3::new(0.0, 0.0, 0.15),
+            roll: 0.0,
+            toes: 0.0,
+            shift: 0.0,
+            support: 1.0,
+            heel_supported: true,
+        };
+        let standing = [(&stance, &footing)];
+        assert!(tiptoe.lifts(&standing, &[-0.3; 61]).iter().all(|l| *l == 0.0), "low enough needs no lift");
+        let lifts = tiptoe.lifts(&standing, &[0.06; 61]);
+        assert!(lifts[..=30].iter().all(|l| *l == 0.0), "the heel bears");
+        assert!(lifts[50] > 0.01, "{lifts:?}");
+        for (i, lift) in lifts.iter().enumerate().take(60).skip(40) {
+            // What the higher body needs is within what tiptoe gives, and the leg then reaches.
+            let flat = highest(&curve.samples[i], tiptoe.ankle(&stance, &footing, i, 0.0), &settings);
+            let high = tiptoe.highest(&stance, &footing, i);
+            assert!(high >= flat);
+            if high >= 0.06 {
+                let hip = curve.samples[i].hip + Vec3::Y * 0.06;
+                let far = (tiptoe.ankle(&stance, &footing, i, *lift) - hip).length();
+                assert!(far <= reach(&curve.samples[i], &settings) + 1e-3, "{i}: {far}");
+            }
+        }
+    }
+}

@@ -6,7 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use glam::Vec3;
 use sinew_files::{ReadOptions, UpAxis};
 
-use crate::failure::Failure;
+use crate::{failure::Failure, plant::contacts::ContactSource};
 
 /// Inverse kinematics on files: plant a walk's feet on stairs, see what a character is made of, draw it.
 #[derive(Debug, Parser)]
@@ -229,6 +229,13 @@ pub struct PlantArgs {
           allow_negative_numbers = true, help_heading = "Figure")]
     pub yaw_right: f32,
 
+    /// When feet stand, instead of what is found in the clip: a .json file, or nodes whose animation says it
+    ///
+    /// The file holds {"left": {"heel": [[from, to], ...], "ball": [...]}, "right": {"curve": [[time, value], ...]}} in seconds of
+    /// the clip; a curve means contact of heel and ball above 1/2. A node's translation is such a curve: its y, or where that
+    /// is constant its x, else its z. A foot that is not named is found as ever.
+    #[arg(long, value_name = "FILE|left=NODE,right=NODE", value_parser = ContactSource::parse, help_heading = "Planting")]
+    pub contacts: Option<ContactSource>,
     /// Feet lie along slopes up to this, in degrees [default: 45]
     #[arg(long, value_name = "DEGREES", value_parser = slope, help_heading = "Planting")]
     pub max_slope: Option<f32>,
@@ -253,6 +260,8 @@ Examples:
       A CMU clip on a level of one's own, which lies 10 cm lower and 2 m ahead.
   sinew plant creature.glb --feet ankle_l,ankle_r --max-slope 30 --report report.json
       Feet by hand, and what was measured before and after as JSON.
+  sinew plant dance.glb --contacts left=contact_l,right=contact_r
+      Feet stand when two nodes of the clip are above 1/2: curves as animators key them.
 
 Joints are named by name, by path (hips/thigh.L) or by index (#12); see `sinew info MODEL`.";
 

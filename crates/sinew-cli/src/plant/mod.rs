@@ -1,5 +1,6 @@
 //! `sinew plant`: a clip's feet planted on a ground, from a file to a file.
 
+pub mod contacts;
 mod level;
 mod report;
 mod show;
@@ -28,7 +29,7 @@ use crate::{
 };
 
 use level::Level;
-use work::{Done, Task};
+use work::{Done, Task, WorkError};
 
 /// Runs the subcommand.
 pub fn run(args: &PlantArgs) -> Result<(), Failure> {
@@ -40,6 +41,7 @@ pub fn run(args: &PlantArgs) -> Result<(), Failure> {
     let level = Level::parse(&args.ground);
     check_outputs(args, &model, &level)?;
     let clip = choose_clip(&model, args.clip.as_deref())?;
+    let contacts = args.contacts.as_ref().map(|c| c.read(&model, clip)).transpose()?;
     let bind = model.bind_pose();
     let rest = Pose::rest(&model.skeleton);
     let body = body(&model, &bind, &args.body)?.map_err(Failure::work)?;
@@ -68,10 +70,15 @@ pub fn run(args: &PlantArgs) -> Result<(), Failure> {
         ground_up: if args.ground_up == Some(Up::Z) { UpAxis::Z } else { UpAxis::Y },
         settings,
         repeat: args.repeat,
+        contacts: contacts.unwrap_or_default(),
     };
     let name = planted_name(clip.name());
     let bar = Progress::new("planting", 1, args.quiet);
-    let done = work::plant(&task, &name, |at, of| bar.at(at as u64, of as u64)).map_err(Failure::work)?;
+    let done = work::plant(&task, &name, |at, of| bar.at(at as u64, of as u64));
+    let done = done.map_err(|error| match (&error, &args.contacts) {
+        (WorkError::Contacts(refused), Some(source)) => source.refused(refused),
+        _ => Failure::work(error),
+    })?;
     drop(bar);
 
     let hints = model::hints(&model, &bind, figure.height(), &body);
@@ -139,6 +146,7 @@ fn check_outputs(args: &PlantArgs, model: &Model, level: &Level) -> Result<(), F
     }
     let model_file = args.model.as_deref().map(real);
     let ground_file = ground.map(|path| real(path));
+    let contacts_file = args.contacts.as_ref().and_then(|c| c.file()).map(real);
     let outputs = [Some(out), args.picture(), args.report.clone()];
     let outputs: Vec<_> = outputs.into_iter().flatten().map(|path| (real(&path), path)).collect();
     for (i, (file, path)) in outputs.iter().enumerate() {
@@ -158,7 +166,8 @@ fn check_outputs(args: &PlantArgs, model: &Model, level: &Level) -> Result<(), F
         }
         // The model may take the place of the one that was read, as it holds all of it; nothing else may.
         let is_model = Some(file) == model_file.as_ref();
-        if (is_model && i > 0) || (!is_model && Some(file) == ground_file.as_ref()) {
+        let is_input = [&ground_file, &contacts_file].into_iter().flatten().any(|input| input == file);
+        if (is_model && i > 0) || (!is_model && is_input) {
             return Err(Failure::Usage(format!("{} is read from, and would be lost", path.display())));
         }
     }

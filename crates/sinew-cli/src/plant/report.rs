@@ -80,6 +80,8 @@ pub fn report(task: &Task<'_>, done: &Done, model: &Model, hints: &[String]) -> 
             })
         })
         .collect();
+    let contacts_given: Vec<_> =
+        (0..task.contacts.len()).filter(|&leg| task.contacts[leg].is_some()).map(side_name).collect();
     json!({
         "model": model.name,
         "clip": task.clip.name(),
@@ -91,6 +93,7 @@ pub fn report(task: &Task<'_>, done: &Done, model: &Model, hints: &[String]) -> 
         "figure_m": number(task.figure.height()),
         "before": measures(&done.before),
         "after": measures(&done.after),
+        "contacts_given": contacts_given,
         "contacts_planted": number(done.planted_share),
         "unplanted": unplanted,
         "farthest_out_of_reach_m": number(done.planted.out_of_reach),

@@ -17,7 +17,10 @@ use sinew::{
 
 use sinew_files::UpAxis;
 
-use super::level::{Level, LevelError, Walk};
+use super::{
+    contacts::Given,
+    level::{Level, LevelError, Walk},
+};
 
 /// What is asked for.
 pub struct Task<'a> {
@@ -39,6 +42,8 @@ pub struct Task<'a> {
     pub settings: Settings,
     /// Rounds of a clip that walks on the spot.
     pub repeat: Option<u32>,
+    /// Contacts that are not to be found, by leg.
+    pub contacts: Given,
 }
 
 /// What came of it.
@@ -90,6 +95,9 @@ pub enum WorkError {
     /// The ground's triangles are not valid.
     #[error("the ground: {0}")]
     Mesh(#[from] sinew::ground::MeshError),
+    /// Contacts that cannot be meant.
+    #[error(transparent)]
+    Contacts(#[from] sinew::ground::plant::ContactsError),
     /// Not planned.
     #[error(transparent)]
     Plan(#[from] sinew::ground::plant::PlanError),
@@ -129,7 +137,8 @@ pub fn plant(task: &Task<'_>, name: &str, each: impl Fn(usize, usize)) -> Result
         let began = Instant::now();
         let per_key = (60.0 / rate - 1e-3).ceil() as usize;
         let step = 1.0 / (rate * per_key as f32);
-        let survey = Survey::new(figure, clip, rest, step, per_key, task.repeat)?;
+        let mut survey = Survey::new(figure, clip, rest, step, per_key, task.repeat)?;
+        survey.set_contacts(&task.contacts)?;
         let mesh = match ground.take() {
             Some(ground) => ground,
             None => {

@@ -127,7 +127,7 @@ impl Plan {
         Self::from_survey(figure, survey, ground, settings)
     }
 
-    /// The same for a clip that was surveyed before.
+    /// The same for a clip that was surveyed before, and that may have been given its contacts ([`Survey::set_contacts`]).
     pub fn from_survey(
         figure: &Figure,
         survey: Survey,

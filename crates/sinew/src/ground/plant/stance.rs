@@ -31,10 +31,16 @@ pub struct Stance {
     pub ball: Vec<Interval>,
 }
 
-/// Finds the stances of a foot. `low` is the height under which a foot counts as low (m).
+/// Finds the stances of a foot, by contacts that were given or else by its height and speed. `low` is the height under which
+/// a foot counts as low (m).
 pub fn stances(curve: &FootCurve, step: f32, limits: &Limits, low: f32) -> Vec<Stance> {
-    let heel = intervals(&curve.heel_heights, &curve.heel_speeds, step, limits);
-    let ball = intervals(&curve.ball_heights, &curve.ball_speeds, step, limits);
+    let (heel, ball) = match &curve.given {
+        Some(given) => (given.heel.clone(), given.ball.clone()),
+        None => (
+            intervals(&curve.heel_heights, &curve.heel_speeds, step, limits),
+            intervals(&curve.ball_heights, &curve.ball_speeds, step, limits),
+        ),
+    };
     let mut all: Vec<(Interval, bool)> =
         heel.iter().map(|&i| (i, true)).chain(ball.iter().map(|&i| (i, false))).collect();
     all.sort_by(|a, b| a.0.from.total_cmp(&b.0.from));

@@ -4,7 +4,7 @@ use alloc::{string::String, vec::Vec};
 
 use glam::Vec3;
 
-use super::{Figure, FootSample, PlanError};
+use super::{Contacts, Figure, FootSample, Interval, PlanError};
 use crate::{Pose, math, motion::Clip};
 
 /// One foot through time.
@@ -20,6 +20,8 @@ pub struct FootCurve {
     pub heel_speeds: Vec<f32>,
     /// The same for the ball.
     pub ball_speeds: Vec<f32>,
+    /// Contacts that were given ([`Survey::set_contacts`]), in seconds from the first sample on; without them they are found.
+    pub given: Option<Contacts>,
 }
 
 /// A clip sampled at equal steps.
@@ -29,6 +31,8 @@ pub struct Survey {
     pub step: f32,
     /// Samples a key.
     pub per_key: usize,
+    /// The clip from its first key to its last.
+    pub clip: Interval,
     /// The clip's time of the first sample.
     pub start: f32,
     /// How long one round of the clip is, in seconds.
@@ -83,6 +87,7 @@ impl Survey {
         let mut survey = Self {
             step,
             per_key: per_key.max(1),
+            clip: Interval { from: clip.start(), to: clip.end() },
             start: clip.start(),
             cycle: clip.duration(),
             cycles: 1,

@@ -151,6 +151,7 @@ mod tests {
             ball_heights: vec![0.0; count],
             heel_speeds: vec![0.0; count],
             ball_speeds: vec![0.0; count],
+            given: None,
         }
     }
 

@@ -1,0 +1,354 @@
+//! `--contacts`: when feet stand, said by a file or by nodes that carry it as a curve.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use serde_json::{Map, Value};
+use sinew::{
+    ground::plant::{Contacts, ContactsError, CurveError, Interval, given::from_curve},
+    motion::{Clip, Interpolation, Track},
+    rig::Side,
+};
+use sinew_files::{Model, Source};
+
+use super::side_name;
+use crate::{failure::Failure, lookup};
+
+/// Where contacts come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ContactSource {
+    /// A JSON file.
+    File(PathBuf),
+    /// A node of the model for each foot, by leg.
+    Nodes([Option<String>; 2]),
+}
+
+/// The contacts of each leg; those of a leg without are found.
+pub type Given = [Option<Contacts>; 2];
+
+const FEET: [&str; 2] = ["left", "right"];
+
+/// Parts of a cubic segment that are taken as straight: a thirtieth of a second then bends by far less than a key does.
+const PARTS: usize = 16;
+
+impl ContactSource {
+    /// Reads the option: `FILE.json`, or `left=NODE,right=NODE` (or one of them).
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let side = |part: &str| Side::BOTH.into_iter().find(|s| part.starts_with(&format!("{}=", name(*s))));
+        let Some(first) = side(text) else {
+            let path = PathBuf::from(text);
+            return match path.extension() {
+                Some(e) if e.eq_ignore_ascii_case("json") => Ok(Self::File(path)),
+                _ => Err("it must be a .json file, or left=NODE,right=NODE".into()),
+            };
+        };
+        let mut nodes = [None, None];
+        let mut put = |side: Side, part: &str| {
+            let node = &part[name(side).len() + 1..];
+            if node.is_empty() {
+                return Err(format!("{}= wants the name of a node", name(side)));
+            }
+            nodes[side.index()] = Some(node.to_owned());
+            Ok(())
+        };
+        // A name may hold a comma: only one that the other foot follows parts the two.
+        let other = if first == Side::Left { Side::Right } else { Side::Left };
+        match text.find(&format!(",{}=", name(other))) {
+            Some(comma) => {
+                put(first, &text[..comma])?;
+                put(other, &text[comma + 1..])?;
+            }
+            None => put(first, text)?,
+        }
+        Ok(Self::Nodes(nodes))
+    }
+
+    /// The contacts for a clip of a model.
+    pub fn read(&self, model: &Model, clip: &Clip) -> Result<Given, Failure> {
+        match self {
+            Self::File(path) => {
+                let text = fs::read_to_string(path)
+                    .map_err(|e| Failure::Work(format!("{}: {e}", path.display())))?;
+                parse(&text, span(clip)).map_err(|e| Failure::Work(format!("{}: {e}", path.display())))
+            }
+            Self::Nodes(nodes) => {
+                let mut given = [None, None];
+                for (given, (leg, node)) in given.iter_mut().zip(nodes.iter().enumerate()) {
+                    if let Some(node) = node {
+                        *given =
+                            Some(of_node(model, clip, node).map_err(|e| {
+                                Failure::Work(format!("--contacts {}=: {e}", side_name(leg)))
+                            })?);
+                    }
+                }
+                Ok(given)
+            }
+        }
+    }
+
+    /// The words for contacts that the planter refuses.
+    pub fn refused(&self, error: &ContactsError) -> Failure {
+        let place = match self {
+            Self::File(path) => path.display().to_string(),
+            Self::Nodes(_) => "--contacts".into(),
+        };
+        Failure::Work(match error {
+            ContactsError::Interval { leg, point, index, fault } => {
+                format!("{place}: {}.{point}[{index}]: {fault}", side_name(*leg))
+            }
+            other => format!("{place}: {other}"),
+        })
+    }
+
+    /// The file, where there is one.
+    pub fn file(&self) -> Option<&Path> {
+        match self {
+            Self::File(path) => Some(path),
+            Self::Nodes(_) => None,
+        }
+    }
+}
+
+fn name(side: Side) -> &'static str {
+    FEET[side.index()]
+}
+
+fn span(clip: &Clip) -> Interval {
+    Interval { from: clip.start(), to: clip.end() }
+}
+
+/// Heel and ball stand together.
+fn whole_foot(list: Vec<Interval>) -> Contacts {
+    Contacts { heel: list.clone(), ball: list }
+}
+
+fn curve(keys: &[[f32; 2]], span: Interval, place: &str) -> Result<Contacts, String> {
+    let list = from_curve(keys, span).map_err(|e| match e {
+        CurveError::Unordered { key, time, before } => {
+            format!("{place}[{key}]: {time} s is before {before} s, the time of the key before it")
+        }
+        other => format!("{place}: {other}"),
+    })?;
+    Ok(whole_foot(list))
+}
+
+/// Reads `{"left": {"heel": [[from, to], ...], "ball": [...]}, "right": {"curve": [[time, value], ...]}}`.
+fn parse(text: &str, span: Interval) -> Result<Given, String> {
+    let value: Value = serde_json::from_str(text).map_err(|e| format!("not JSON: {e}"))?;
+    let map = object(&value, "the file", &FEET)?;
+    if map.is_empty() {
+        return Err("it gives no contacts; `left` or `right` is wanted".into());
+    }
+    let mut given = [None, None];
+    for (given, foot) in given.iter_mut().zip(FEET) {
+        if let Some(value) = map.get(foot) {
+            *given = Some(contacts(value, foot, span)?);
+        }
+    }
+    Ok(given)
+}
+
+fn contacts(value: &Value, foot: &str, span: Interval) -> Result<Contacts, String> {
+    let map = object(value, foot, &["heel", "ball", "curve"])?;
+    match (map.get("heel"), map.get("ball"), map.get("curve")) {
+        (None, None, Some(keys)) => {
+            let place = format!("{foot}.curve");
+            curve(&pairs(keys, &place, "[time, value]")?, span, &place)
+        }
+        (Some(heel), Some(ball), None) => {
+            let list = |value, point| -> Result<Vec<Interval>, String> {
+                let pairs = pairs(value, &format!("{foot}.{point}"), "[from, to]")?;
+                Ok(pairs.into_iter().map(|[from, to]| Interval { from, to }).collect())
+            };
+            Ok(Contacts { heel: list(heel, "heel")?, ball: list(ball, "ball")? })
+        }
+        (_, _, Some(_)) => Err(format!("{foot}: a `curve` is for the whole foot, without `heel` and `ball`")),
+        (None, None, None) => Err(format!("{foot}: `heel` and `ball`, or `curve`, are wanted")),
+        (heel, ..) => {
+            let missing = if heel.is_none() { "heel" } else { "ball" };
+            Err(format!("{foot}: `{missing}` is wanted too; [] if it never stands"))
+        }
+    }
+}
+
+/// An object with no other keys than these.
+fn object<'a>(value: &'a Value, place: &str, keys: &[&str]) -> Result<&'a Map<String, Value>, String> {
+    let Value::Object(map) = value else {
+        return Err(format!("{place} must be an object, not {}", short(value)));
+    };
+    if let Some(key) = map.keys().find(|key| !keys.contains(&key.as_str())) {
+        let near = lookup::suggestion(key, keys.iter().copied(), "key");
+        return Err(format!("{place} has no {}; {near}", lookup::quoted(key)));
+    }
+    Ok(map)
+}
+
+/// A list of pairs of numbers.
+fn pairs(value: &Value, place: &str, wanted: &str) -> Result<Vec<[f32; 2]>, String> {
+    let Value::Array(list) = value else {
+        return Err(format!("{place} must be a list of {wanted}, not {}", short(value)));
+    };
+    let pair = |(i, value): (usize, &Value)| {
+        let Some([a, b]) = value.as_array().map(Vec::as_slice) else {
+            return Err(format!("{place}[{i}] must be {wanted}, not {}", short(value)));
+        };
+        let number = |k: usize, v: &Value| {
+            let number = v.as_f64().map(|n| n as f32).filter(|n| n.is_finite());
+            number.ok_or_else(|| format!("{place}[{i}][{k}] must be a finite number, not {}", short(v)))
+        };
+        Ok([number(0, a)?, number(1, b)?])
+    };
+    list.iter().enumerate().map(pair).collect()
+}
+
+/// A value as it may be quoted in one line.
+fn short(value: &Value) -> String {
+    let text = value.to_string();
+    match text.char_indices().nth(40) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text,
+    }
+}
+
+/// Contacts by the curve that a node's translation carries: its y, or where that is constant its x, else its z.
+fn of_node(model: &Model, clip: &Clip, wanted: &str) -> Result<Contacts, String> {
+    if matches!(model.source, Source::Bvh(_)) {
+        return Err("names are for nodes of a glTF, GLB or VRM file; give a .json file for a BVH".into());
+    }
+    let joint = lookup::joint(&model.skeleton, wanted).map_err(|e| e.to_string())?;
+    let track = clip.tracks().iter().find(|t| t.joint == joint).and_then(|t| t.translation.as_ref());
+    let clip_name = lookup::quoted(clip.name());
+    let node = lookup::quoted(wanted);
+    let Some(track) = track else { return Err(format!("{clip_name} does not move {node}")) };
+    let keys = keys(track);
+    let changes = |axis: usize| keys.iter().any(|(_, v)| v[axis] != keys[0].1[axis]);
+    let Some(axis) = [1, 0, 2].into_iter().find(|&axis| changes(axis)) else {
+        return Err(format!("{clip_name} keeps {node} where it is: it carries no curve"));
+    };
+    let keys: Vec<[f32; 2]> = keys.iter().map(|(time, v)| [*time, v[axis]]).collect();
+    curve(&keys, span(clip), &node)
+}
+
+/// The track as keys with straight lines between them.
+fn keys(track: &Track<glam::Vec3>) -> Vec<(f32, [f32; 3])> {
+    let mut keys = Vec::new();
+    let times = track.times();
+    for (i, &time) in times.iter().enumerate() {
+        let at = |t: f32| (t, track.sample(t).to_array());
+        if let Some(&before) = i.checked_sub(1).and_then(|i| times.get(i)) {
+            match track.interpolation() {
+                // The value before is kept up to the jump.
+                Interpolation::Step => keys.push((time, track.sample(before).to_array())),
+                Interpolation::Linear => {}
+                Interpolation::Cubic => {
+                    let part = |k: usize| before + (time - before) * (k as f32 / PARTS as f32);
+                    keys.extend((1..PARTS).map(|k| at(part(k))));
+                }
+            }
+        }
+        keys.push(at(time));
+    }
+    keys
+}
+
+#[cfg(test)]
+mod tests {
+    use glam::Vec3;
+
+    use super::*;
+
+    const SPAN: Interval = Interval { from: 0.0, to: 2.0 };
+
+    /// Heel and ball as plain numbers.
+    type Plain = [Vec<[f32; 2]>; 2];
+
+    fn parsed(text: &str) -> Result<[Option<Plain>; 2], String> {
+        let plain = |list: Vec<Interval>| list.iter().map(|i| [i.from, i.to]).collect();
+        parse(text, SPAN).map(|feet| feet.map(|c| c.map(|c| [plain(c.heel), plain(c.ball)])))
+    }
+
+    #[test]
+    fn files_give_intervals_and_curves() {
+        let left = Some([vec![[0.0, 0.5], [1.0, 1.5]], vec![]]);
+        assert_eq!(
+            parsed(r#"{"left": {"heel": [[0, 0.5], [1, 1.5]], "ball": []}}"#),
+            Ok([left.clone(), None])
+        );
+        let curve = r#"{"right": {"curve": [[0, 0], [0.5, 1], [1, 1], [1.5, 0]]}}"#;
+        let list = vec![[0.25, 1.25]];
+        assert_eq!(parsed(curve), Ok([None, Some([list.clone(), list])]));
+    }
+
+    #[test]
+    fn bad_files_say_where_and_what() {
+        for (text, words) in [
+            ("", "not JSON: EOF"),
+            ("[]", "the file must be an object, not []"),
+            ("{}", "`left` or `right` is wanted"),
+            (r#"{"lfet": {}}"#, "the file has no `lfet`; did you mean `left`?"),
+            (r#"{"left": 3}"#, "left must be an object, not 3"),
+            (r#"{"left": {}}"#, "left: `heel` and `ball`, or `curve`, are wanted"),
+            (r#"{"left": {"heels": []}}"#, "left has no `heels`; did you mean `heel`?"),
+            (r#"{"left": {"heel": []}}"#, "left: `ball` is wanted too"),
+            (r#"{"left": {"ball": []}}"#, "left: `heel` is wanted too"),
+            (r#"{"left": {"heel": [], "curve": []}}"#, "left: a `curve` is for the whole foot"),
+            (r#"{"right": {"heel": [], "ball": {}}}"#, "right.ball must be a list of [from, to], not {}"),
+            (r#"{"right": {"heel": [[0, 1], 2], "ball": []}}"#, "right.heel[1] must be [from, to], not 2"),
+            (
+                r#"{"right": {"heel": [[0, 1, 2]], "ball": []}}"#,
+                "right.heel[0] must be [from, to], not [0,1,2]",
+            ),
+            (
+                r#"{"left": {"heel": [[0, "1"]], "ball": []}}"#,
+                "left.heel[0][1] must be a finite number, not \"1\"",
+            ),
+            (
+                r#"{"left": {"heel": [[1e39, 1]], "ball": []}}"#,
+                "left.heel[0][0] must be a finite number, not 1e+39",
+            ),
+            (r#"{"left": {"curve": []}}"#, "left.curve: the curve has no keys"),
+            (
+                r#"{"left": {"curve": [[0, 1], [1, null]]}}"#,
+                "left.curve[1][1] must be a finite number, not null",
+            ),
+            (r#"{"left": {"curve": [[0, 1], [1, 0], [0.5, 0]]}}"#, "left.curve[2]: 0.5 s is before 1 s"),
+        ] {
+            let error = parsed(text).unwrap_err();
+            assert!(error.contains(words), "{text}: {error}");
+        }
+        let long = format!(r#"{{"left": "{}"}}"#, "ä".repeat(1000));
+        assert!(parsed(&long).unwrap_err().len() < 150);
+    }
+
+    #[test]
+    fn the_option_is_a_file_or_nodes() {
+        let nodes =
+            |l: Option<&str>, r: Option<&str>| Ok(ContactSource::Nodes([l, r].map(|n| n.map(String::from))));
+        assert_eq!(ContactSource::parse("a/b.JSON"), Ok(ContactSource::File("a/b.JSON".into())));
+        assert_eq!(ContactSource::parse("left=a,right=b"), nodes(Some("a"), Some("b")));
+        assert_eq!(ContactSource::parse("right=b,c,left=a"), nodes(Some("a"), Some("b,c")));
+        assert_eq!(ContactSource::parse("right=x=1"), nodes(None, Some("x=1")));
+        for bad in ["", "walk.txt", "left=", "left=,right=b", "left=a,right=", "middle=a"] {
+            ContactSource::parse(bad).unwrap_err();
+        }
+    }
+
+    #[test]
+    fn tracks_become_straight_lines() {
+        let track =
+            |values: Vec<Vec3>, interpolation| Track::new(vec![0.0, 1.0], values, interpolation).unwrap();
+        let up = vec![Vec3::ZERO, Vec3::Y];
+        let times = |interpolation, values| -> Vec<f32> {
+            let keys: Vec<_> = keys(&track(values, interpolation)).iter().map(|(t, v)| [*t, v[1]]).collect();
+            from_curve(&keys, SPAN).unwrap().iter().map(|c| c.from).collect()
+        };
+        assert_eq!(times(Interpolation::Linear, up.clone()), [0.5]);
+        assert_eq!(times(Interpolation::Step, up), [1.0]);
+        // y = t^2, tangents 0 and 2: it passes 1/2 at the root of 1/2. A line over 1/16 is off by at most 1/4 of (1/16)^2.
+        let cubic = vec![Vec3::ZERO, Vec3::ZERO, Vec3::ZERO, 2.0 * Vec3::Y, Vec3::Y, Vec3::ZERO];
+        let [at] = times(Interpolation::Cubic, cubic)[..] else { panic!() };
+        assert!((at - 0.5f32.sqrt()).abs() < 1e-3, "{at}");
+    }
+}

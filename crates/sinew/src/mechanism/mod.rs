@@ -2,7 +2,8 @@
 //!
 //! - A [`Mechanism`] is a tree of links and joints; [`Mechanism::place`] is its forward kinematics,
 //!   [`Mechanism::jacobian`] the geometric Jacobian of any point of it.
-//! - A [`SkeletonMechanism`] is compiled from a skeleton's joints, and takes values from poses and gives them back.
+//! - A [`SkeletonMechanism`] is compiled from a skeleton's joints, and takes values from poses and gives them back. A
+//!   [`ChainSkeleton`] is the way back: a chain of a mechanism for the solvers of pose space.
 //! - A [`Goal`] says where a link should be: position, rotation, any of the six directions, looking at a point, relative to
 //!   any other link, with weights and a priority.
 //! - [`Solver`] finds values that reach goals, within limits, from any start; [`Solver::solve_all`] finds every
@@ -15,6 +16,7 @@
 
 mod all;
 mod builder;
+mod chain;
 mod compile;
 mod descent;
 mod follow;
@@ -28,6 +30,7 @@ mod secondary;
 mod seeds;
 mod solver;
 
+pub use chain::{ChainSkeleton, ChainSkeletonError};
 pub use compile::{CompileError, SkeletonMechanism};
 pub use follow::{FollowReport, Follower, Following};
 pub use goal::{Goal, GoalError, Target};

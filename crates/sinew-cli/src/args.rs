@@ -40,11 +40,13 @@ pub enum Command {
     Plant(Box<PlantArgs>),
     /// Draw a model in its rest pose, or in a clip at a time.
     Draw(DrawArgs),
-    /// Solve for the joints' values that bring an arm's tip to a goal, or to a file of goals.
+    /// Bring the tip of a figure's chain or of an arm to a goal, or to a file of goals.
     ///
-    /// MODEL is a .urdf; ROOT and TIP are links of it. Positions and rotations are those of TIP in ROOT's own space, in metres,
-    /// with the axes that the file has (z usually points up). Values are radians and metres, always within their limits. A
-    /// goal out of reach is an answer too: the nearest that was found, and by how much it misses.
+    /// On a .glb, .gltf, .vrm or .bvh, ROOT and TIP are joints, positions and rotations are in model space (metres, Y up), and
+    /// the answer is the joints' local rotations. On a .urdf, ROOT and TIP are links, positions and rotations are those of
+    /// TIP in ROOT's own space, with the axes that the file has (z usually points up), and the answer is the joints' values in radians and
+    /// metres, always within their limits. A goal out of reach is an answer too: the nearest that was found, and by how
+    /// much it misses.
     Solve(Box<SolveArgs>),
     /// Draw where an arm's tip can go, and how freely it can be moved there.
     Reach(Box<ReachArgs>),
@@ -281,10 +283,18 @@ impl PlantArgs {
 /// Which solver works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum SolverName {
-    /// The one that fits the model: `lm` for URDF
+    /// The one that serves best: `lm` for URDF, else by what the chain's joints may do
     Auto,
-    /// Levenberg-Marquardt in joint space, limits inside the step, restarts
+    /// Joint space: Levenberg-Marquardt, limits inside the step, restarts; for URDF
     Lm,
+    /// A limb of three joints, in closed form
+    TwoBone,
+    /// One pass: the tip goes to the place and pulls the chain along, root and all
+    Follow,
+    /// Cyclic coordinate descent, any joint
+    Ccd,
+    /// Forward and backward reaching, joints that turn
+    Fabrik,
 }
 
 /// `sinew solve`.
@@ -292,10 +302,14 @@ pub enum SolverName {
 #[command(after_help = SOLVE_EXAMPLES)]
 #[command(group = clap::ArgGroup::new("what").required(true).multiple(true).args(["to", "rotation", "goals"]))]
 pub struct SolveArgs {
-    /// A .urdf file
+    /// A .glb, .gltf, .vrm, .bvh or .urdf file
     #[arg(value_hint = ValueHint::FilePath)]
     pub model: PathBuf,
-    /// The links that the chain begins and ends with [default: the root link, and the only link that carries none]
+    /// The joints, for URDF links, that the chain begins and ends with [default: the tip's limb, for URDF the root link and
+    /// the only link that carries none]
+    ///
+    /// Without it, a goal that names its joint is for the chain that begins below the joint where the skeleton branches
+    /// (for two-bone, two joints above it).
     #[arg(long, value_name = "ROOT..TIP", value_parser = chain, allow_hyphen_values = true)]
     pub chain: Option<(String, String)>,
     /// Which solver works
@@ -310,7 +324,11 @@ pub struct SolveArgs {
     #[arg(long, value_name = "X,Y,Z,W", value_parser = quaternion, allow_hyphen_values = true,
           conflicts_with = "goals", help_heading = "Goal")]
     pub rotation: Option<[f64; 4]>,
-    /// Where the search begins; joints that are not named are at rest
+    /// A point that the middle of the chain turns towards; not for URDF's `lm` nor for `follow`
+    #[arg(long, value_name = "X,Y,Z", value_parser = vector64, allow_hyphen_values = true,
+          conflicts_with = "goals", help_heading = "Goal")]
+    pub pole: Option<[f64; 3]>,
+    /// Where the search begins, for URDF; joints that are not named are at rest
     #[arg(long, value_name = "JOINT=VALUE,...", value_parser = assignments, allow_hyphen_values = true,
           conflicts_with = "goals", help_heading = "Goal")]
     pub start: Option<Assignments>,
@@ -319,7 +337,8 @@ pub struct SolveArgs {
           help_heading = "Goal")]
     pub goals: Option<PathBuf>,
 
-    /// Where the answers go; `-` is standard output
+    /// Where the answers go; `-` is standard output. A .glb, .gltf or .vrm gets the model itself in its new pose (of a model
+    /// that is one, and for a single goal), and the answer goes to standard output
     #[arg(short, long, value_name = "FILE", default_value = "-", value_hint = ValueHint::FilePath,
           allow_hyphen_values = true, help_heading = "Output")]
     pub out: PathBuf,
@@ -330,24 +349,27 @@ pub struct SolveArgs {
     #[arg(long, help_heading = "Output")]
     pub timing: bool,
 
-    /// How near the position must be, in metres [default: 1e-6]
+    /// How near the position must be, in metres [default: 1e-6 with lm, else 1e-4 of the chain's length]
     #[arg(long, value_name = "METRES", value_parser = positive64, help_heading = "Solving")]
     pub position_tolerance: Option<f64>,
-    /// How near the rotation must be, in radians [default: 1e-6]
+    /// How near the rotation must be, in radians [default: 1e-6 with lm, else 1e-3]
     #[arg(long, value_name = "RADIANS", value_parser = positive64, help_heading = "Solving")]
     pub rotation_tolerance: Option<f64>,
-    /// Most steps of a solve [default: 10000]
+    /// Most steps of a solve [default: 10000 with lm, else 200]
     #[arg(long, value_name = "N", help_heading = "Solving")]
     pub max_iterations: Option<u32>,
-    /// Most starts besides the first; 0 stays on the branch that the start is on [default: 400]
+    /// Most starts besides the first; 0 stays on the branch that the start is on [default: 400 with lm, else 4]
     #[arg(long, value_name = "N", help_heading = "Solving")]
     pub max_restarts: Option<u32>,
-    /// Which sequence of points restarts begin at
-    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Solving")]
-    pub seed: u64,
+    /// Which sequence of points lm's restarts begin at [default: 0]
+    #[arg(long, value_name = "N", help_heading = "Solving")]
+    pub seed: Option<u64>,
     /// Threads for a file of goals; a solve has one [default: one a core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024), help_heading = "Solving")]
     pub threads: Option<u16>,
+    /// Units and axes.
+    #[command(flatten, next_help_heading = "Figure")]
+    pub units: UnitArgs,
 }
 
 const SOLVE_EXAMPLES: &str = "\
@@ -355,11 +377,16 @@ Examples:
   sinew solve panda.urdf --chain panda_link0..panda_hand --to 0.4,0.1,0.5 --rotation 1,0,0,0
   sinew solve arm.urdf --to 0.3,0,0.2 --start shoulder=0.5,elbow=-1 --json
   sinew solve arm.urdf --chain base..tool --goals goals.jsonl -o answers.jsonl
+  sinew solve arm.urdf --chain base..tool --solver ccd --to 0.3,0,0.2
+  sinew solve knight.glb --chain upperarm.l..hand.l --to 0.3,1.2,0.4 --solver two-bone -o pose.glb
+  sinew solve walk.bvh --scale 0.056444 --chain LeftUpLeg..LeftFoot --to 0.1,0.3,0.2 --pole 0.1,0.6,2
 
 A line of goals, and its answer:
   {\"id\": 7, \"start\": {\"shoulder\": 0.1}, \"position\": [0.4,0.1,0.5], \"rotation\": [1,0,0,0]}
   {\"id\": 7, \"status\": \"reached\", \"joints\": {\"shoulder\": 0.52}, \"position_error\": 3e-9, ...}
 or several links at once: {\"goals\": [{\"joint\": \"hand_l\", \"position\": [...], \"position_weight\": 0.5}, ...]}
+A figure's answer has \"rotations\": {\"hand\": [x,y,z,w], ...}, local, which \"start_rotations\" takes; what follow moved has
+\"translations\", which \"start_translations\" takes. Its goals name joints, each with a chain of its own.
 A line that cannot be worked with is answered by its error, the others are solved, and the exit code is 1.";
 
 /// `sinew reach`.
@@ -468,7 +495,7 @@ fn quaternion(text: &str) -> Result<[f64; 4], String> {
 fn chain(text: &str) -> Result<(String, String), String> {
     match text.split_once("..") {
         Some((root, tip)) if !root.is_empty() && !tip.is_empty() => Ok((root.into(), tip.into())),
-        _ => Err("it must be two links, ROOT..TIP".into()),
+        _ => Err("it must be two joints (for URDF, links), ROOT..TIP".into()),
     }
 }
 

@@ -221,7 +221,7 @@ fn what_cannot_be_meant_is_told() {
     failed(&solve(arm, &["--to", "0,nan,0"]), 2);
     failed(&solve(arm, &["--to", "0,0,0", "--rotation", "0,0,0,0"]), 2);
     failed(&solve(arm, &["--to", "0,0,0", "--goals", "-"]), 2);
-    assert!(failed(&["solve", "walk.bvh", "--to", "0,0,0"], 1).contains(".urdf"));
+    assert!(failed(&["solve", "arm.obj", "--to", "0,0,0"], 1).contains(".glb, .gltf, .vrm, .bvh or .urdf"));
     assert!(
         failed(&solve(arm, &["--chain", "base..hand", "--goals", "/nowhere/goals.jsonl"]), 1)
             .contains("/nowhere/goals.jsonl")

@@ -15,11 +15,14 @@ pub struct Answer {
     pub joints: Vec<JointAnswer>,
     /// Local rotations (x y z w) of other joints.
     pub rotations: Vec<(String, [f64; 4])>,
+    /// Local translations of joints that were moved from where they hang, other than by sliding.
+    pub translations: Vec<(String, [f64; 3])>,
     /// Metres and radians that the goals are missed by, the worst of them.
     pub position_error: f64,
     pub rotation_error: f64,
     pub iterations: u32,
-    pub restarts: u32,
+    /// Fresh starts, where the solver counts them.
+    pub restarts: Option<u32>,
     /// The solve alone.
     pub micros: f64,
 }
@@ -62,10 +65,16 @@ pub fn json(id: &Value, answer: &Answer, timing: bool) -> Value {
         let all = answer.rotations.iter().map(|(n, q)| (n.clone(), q.map(json_number).to_vec().into()));
         map.insert("rotations".into(), Value::Object(all.collect()));
     }
+    if !answer.translations.is_empty() {
+        let all = answer.translations.iter().map(|(n, t)| (n.clone(), t.map(json_number).to_vec().into()));
+        map.insert("translations".into(), Value::Object(all.collect()));
+    }
     map.insert("position_error".into(), json_number(answer.position_error));
     map.insert("rotation_error".into(), json_number(answer.rotation_error));
     map.insert("iterations".into(), answer.iterations.into());
-    map.insert("restarts".into(), answer.restarts.into());
+    if let Some(restarts) = answer.restarts {
+        map.insert("restarts".into(), restarts.into());
+    }
     if timing {
         map.insert("micros".into(), json_number((answer.micros * 10.0).round() / 10.0));
     }
@@ -96,14 +105,16 @@ pub fn text(heading: &str, answer: &Answer, timing: bool, out: &mut dyn Write) -
         answer.rotation_error,
         plural(answer.iterations, "step"),
     )?;
-    if answer.restarts > 0 {
-        write!(out, " and {}", plural(answer.restarts, "restart"))?;
+    if let Some(restarts) = answer.restarts.filter(|r| *r > 0) {
+        write!(out, " and {}", plural(restarts, "restart"))?;
     }
     if timing {
         write!(out, ", in {:.1} us", answer.micros)?;
     }
     writeln!(out)?;
-    let width = answer.joints.iter().map(|j| j.name.chars().count()).max().unwrap_or(0).min(40);
+    let names = answer.joints.iter().map(|j| &j.name).chain(answer.rotations.iter().map(|r| &r.0));
+    let names = names.chain(answer.translations.iter().map(|t| &t.0));
+    let width = names.map(|n| n.chars().count()).max().unwrap_or(0).min(40);
     for j in &answer.joints {
         let unit = if j.slides { "m  " } else { "rad" };
         let limits = match j.limits {
@@ -113,7 +124,10 @@ pub fn text(heading: &str, answer: &Answer, timing: bool, out: &mut dyn Write) -
         writeln!(out, "  {:<width$}  {:>12.6} {unit}  {limits}", shown(&j.name), j.value)?;
     }
     for (name, [x, y, z, w]) in &answer.rotations {
-        writeln!(out, "  {:<width$}  {x:.6} {y:.6} {z:.6} {w:.6}", shown(name))?;
+        writeln!(out, "  {:<width$}  {x:>9.6} {y:>9.6} {z:>9.6} {w:>9.6}", shown(name))?;
+    }
+    for (name, [x, y, z]) in &answer.translations {
+        writeln!(out, "  {:<width$}  {x:>9.6} {y:>9.6} {z:>9.6} m", shown(name))?;
     }
     Ok(())
 }

@@ -32,6 +32,19 @@ pub fn link(mechanism: &Mechanism, name: &str) -> Result<LinkId, String> {
     })
 }
 
+/// The values that named ones make with the others at rest.
+pub fn start(mechanism: &Mechanism, named: &[(String, f64)]) -> Result<Vec<f64>, String> {
+    let mut values = mechanism.rest();
+    for (name, value) in named {
+        let dof = mechanism.find_dof(name).ok_or_else(|| {
+            let names = mechanism.dofs().iter().map(|d| d.name.as_str());
+            format!("no joint {}; {}", quoted(name), suggestion(name, names, "joint"))
+        })?;
+        values[dof] = *value;
+    }
+    Ok(values)
+}
+
 /// The ends of a chain: as the user says, or the root and the only link that carries none.
 pub fn ends(
     mechanism: &Mechanism,
@@ -95,15 +108,10 @@ impl Arm {
         if let Some((name, _)) = request.start_rotations.first() {
             return Err(format!("start_rotations.{name}: an arm's joints have one value each: see start"));
         }
-        let mut values = self.mechanism.rest();
-        for (name, value) in &request.start {
-            let dof = self.mechanism.find_dof(name).ok_or_else(|| {
-                let names = self.mechanism.dofs().iter().map(|d| d.name.as_str());
-                format!("no joint {}; {}", quoted(name), suggestion(name, names, "joint"))
-            })?;
-            values[dof] = *value;
+        if let Some((name, _)) = request.start_translations.first() {
+            return Err(format!("start_translations.{name}: an arm's joints have one value each: see start"));
         }
-        Ok(values)
+        start(&self.mechanism, &request.start)
     }
 }
 
@@ -165,10 +173,11 @@ impl Worker for ArmWorker<'_> {
             status: report.status,
             joints: joints.collect(),
             rotations: Vec::new(),
+            translations: Vec::new(),
             position_error: report.position_residual,
             rotation_error: report.rotation_residual,
             iterations: report.iterations,
-            restarts: report.restarts,
+            restarts: Some(report.restarts),
             micros,
         })
     }

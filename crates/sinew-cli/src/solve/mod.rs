@@ -1,11 +1,13 @@
 //! `sinew solve`: goals in, joints out.
 //!
 //! What is asked (`request`), what is answered (`answer`) and how lines are spread over cores (`lines`) know nothing of
-//! solvers. A solver joins by implementing [`Backend`]; [`backend`] chooses by the model's kind and `--solver`.
+//! solvers. A solver joins by implementing [`Backend`]: `arm` is joint space, `pose` are the chain solvers of pose space.
+//! [`work`] chooses by the model's kind and `--solver`.
 
 mod answer;
 pub mod arm;
 mod lines;
+mod pose;
 mod request;
 
 use std::{
@@ -14,8 +16,8 @@ use std::{
     path::Path,
 };
 
-use sinew::mechanism::Settings;
-use sinew_files::{FileError, urdf, write_whole};
+use sinew::{Pose, mechanism::Settings};
+use sinew_files::{FileError, Model, Source, gltf::Document, urdf, write_whole};
 
 use crate::{
     args::{SolveArgs, SolverName},
@@ -37,6 +39,11 @@ pub trait Backend: Sync {
 pub trait Worker: Send {
     /// The answer, or in one line what is wrong with the request.
     fn solve(&mut self, request: &Request) -> Result<Answer, String>;
+
+    /// The pose that the last solve left, where there is one.
+    fn pose(&self) -> Option<&Pose> {
+        None
+    }
 }
 
 /// Whether a file is a URDF, by its ending.
@@ -44,29 +51,83 @@ pub fn is_urdf(path: &Path) -> bool {
     path.extension().is_some_and(|e| e.eq_ignore_ascii_case("urdf"))
 }
 
+/// What solves, and the document that a pose can be written back into.
+struct Work {
+    backend: Box<dyn Backend>,
+    source: Option<Document>,
+}
+
 /// The solver for a model.
-fn backend(args: &SolveArgs) -> Result<Box<dyn Backend>, Failure> {
-    if !is_urdf(&args.model) {
-        return Err(FileError::Ending { path: args.model.clone(), wanted: ".urdf" }.into());
+fn work(args: &SolveArgs) -> Result<Work, Failure> {
+    use SolverName::{Auto, Follow, Lm, TwoBone};
+    let urdf = is_urdf(&args.model);
+    let joint_space = urdf && matches!(args.solver, Auto | Lm);
+    if args.seed.is_some() && !joint_space {
+        return Err(Failure::Usage(
+            "--seed is for joint space (`--solver lm`): chains always start anew alike".into(),
+        ));
+    }
+    let sweeps = [
+        ("--max-iterations", args.max_iterations.is_some()),
+        ("--max-restarts", args.max_restarts.is_some()),
+        ("--position-tolerance", args.position_tolerance.is_some()),
+        ("--rotation-tolerance", args.rotation_tolerance.is_some()),
+    ];
+    if matches!(args.solver, TwoBone | Follow)
+        && let Some((option, _)) = sweeps.into_iter().find(|(_, given)| *given)
+    {
+        return Err(Failure::Usage(format!(
+            "{option} is for solvers that repeat; two-bone and follow work in one pass"
+        )));
+    }
+    let settings = pose::Settings {
+        solver: args.solver,
+        position_tolerance: args.position_tolerance,
+        rotation_tolerance: args.rotation_tolerance,
+        max_iterations: args.max_iterations,
+        max_restarts: args.max_restarts,
+    };
+    // Joints that do not exist are told with the file that they are not in.
+    let in_file = |e: Failure| match e {
+        Failure::Work(what) => Failure::Work(format!("{}: {what}", args.model.display())),
+        other => other,
+    };
+    let chain = args.chain.as_ref();
+    // It says, too, that URDF needs no units.
+    let options = args.units.options(&args.model)?;
+    if !urdf {
+        if args.solver == Lm {
+            return Err(Failure::Usage("--solver lm works in joint space, on a .urdf".into()));
+        }
+        let model = Model::read(&args.model, &options).map_err(|e| match e {
+            FileError::Ending { path, .. } => {
+                FileError::Ending { path, wanted: ".glb, .gltf, .vrm, .bvh or .urdf" }
+            }
+            other => other,
+        })?;
+        let figure = pose::Posed::figure(model.name, model.skeleton, chain, settings).map_err(in_file)?;
+        let source = match model.source {
+            Source::Gltf(document) => Some(document),
+            Source::Bvh(_) => None,
+        };
+        return Ok(Work { backend: Box::new(figure), source });
     }
     let mechanism = urdf::read(&args.model)?;
+    if !joint_space {
+        let arm = pose::Posed::arm(mechanism, chain, settings).map_err(in_file)?;
+        return Ok(Work { backend: Box::new(arm), source: None });
+    }
     let default = Settings::default();
     let settings = Settings {
         position_tolerance: args.position_tolerance.unwrap_or(default.position_tolerance),
         rotation_tolerance: args.rotation_tolerance.unwrap_or(default.rotation_tolerance),
         max_iterations: args.max_iterations.unwrap_or(default.max_iterations),
         max_restarts: args.max_restarts.unwrap_or(default.max_restarts),
-        seed: args.seed,
+        seed: args.seed.unwrap_or(default.seed),
         ..default
     };
-    match args.solver {
-        SolverName::Auto | SolverName::Lm => {
-            let arm = arm::Arm::new(mechanism, args.chain.as_ref(), settings);
-            // Links that do not exist are told with the file that they are not in.
-            let arm = arm.map_err(|e| Failure::Work(format!("{}: {e}", args.model.display())))?;
-            Ok(Box::new(arm))
-        }
-    }
+    let arm = arm::Arm::new(mechanism, chain, settings).map_err(in_file)?;
+    Ok(Work { backend: Box::new(arm), source: None })
 }
 
 /// Runs the subcommand.
@@ -74,10 +135,19 @@ pub fn run(args: &SolveArgs) -> Result<(), Failure> {
     if let Some(threads) = args.threads {
         threads_of(threads)?;
     }
-    let backend = backend(args)?;
+    let scene = is_scene(&args.out);
+    if scene && args.goals.is_some() {
+        let what = "goals line by line are answered in JSON, not in a scene";
+        return Err(Failure::Usage(format!("--out {}: {what}", args.out.display())));
+    }
+    let work = work(args)?;
+    if scene && work.source.is_none() {
+        let what = "only a model that is itself .glb, .gltf or .vrm can be written back in its pose";
+        return Err(Failure::Usage(format!("--out {}: {what}", args.out.display())));
+    }
     match &args.goals {
-        Some(goals) => many(args, &*backend, goals),
-        None => single(args, &*backend),
+        Some(goals) => many(args, &*work.backend, goals),
+        None => single(args, work),
     }
 }
 
@@ -90,19 +160,31 @@ fn is_dash(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-fn single(args: &SolveArgs, backend: &dyn Backend) -> Result<(), Failure> {
+/// Whether an output is a scene, by its ending.
+fn is_scene(path: &Path) -> bool {
+    ["glb", "gltf", "vrm"].iter().any(|e| path.extension().is_some_and(|own| own.eq_ignore_ascii_case(e)))
+}
+
+fn single(args: &SolveArgs, Work { backend, source }: Work) -> Result<(), Failure> {
     let request = Request {
         start: args.start.clone().unwrap_or_default(),
-        start_rotations: Vec::new(),
-        goals: vec![GoalRequest::tip(args.to, args.rotation)],
+        goals: vec![GoalRequest { pole: args.pole, ..GoalRequest::tip(args.to, args.rotation) }],
+        ..Request::default()
     };
-    let answer = backend.worker().solve(&request);
-    let answer = answer.map_err(|e| Failure::Work(format!("{}: {e}", args.model.display())))?;
+    let mut worker = backend.worker();
+    let answer =
+        worker.solve(&request).map_err(|e| Failure::Work(format!("{}: {e}", args.model.display())))?;
     let write = |out: &mut dyn Write| match args.json {
         true => writeln!(out, "{}", answer::json(&serde_json::Value::Null, &answer, args.timing)),
         false => answer::text(&backend.heading(), &answer, args.timing, out),
     };
-    match is_dash(&args.out) {
+    let scene = source.filter(|_| is_scene(&args.out));
+    let to_stdout = is_dash(&args.out) || scene.is_some();
+    if let (Some(mut document), Some(pose)) = (scene, worker.pose()) {
+        document.set_pose(pose)?;
+        document.write(&args.out)?;
+    }
+    match to_stdout {
         true => {
             let mut out = BufWriter::new(io::stdout().lock());
             write(&mut out)?;

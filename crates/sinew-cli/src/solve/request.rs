@@ -37,6 +37,8 @@ pub struct Request {
     pub start: Vec<(String, f64)>,
     /// Local rotations of other joints (unit quaternions).
     pub start_rotations: Vec<(String, [f64; 4])>,
+    /// Local translations of joints, for those that are not where they hang.
+    pub start_translations: Vec<(String, [f64; 3])>,
     pub goals: Vec<GoalRequest>,
 }
 
@@ -77,6 +79,12 @@ fn request(map: &mut Map<String, Value>) -> Result<Request, String> {
             request
                 .start_rotations
                 .push((name.clone(), rotation(value, &format!("start_rotations.{name}"))?));
+        }
+    }
+    if let Some(start) = map.shift_remove("start_translations") {
+        for (name, value) in object(&start, "start_translations")? {
+            let at = numbers(value, &format!("start_translations.{name}"))?;
+            request.start_translations.push((name.clone(), at));
         }
     }
     if let Some(goals) = map.shift_remove("goals") {

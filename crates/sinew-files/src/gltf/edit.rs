@@ -5,6 +5,7 @@ use std::{collections::HashMap, sync::Arc};
 use glam::{Quat, Vec3};
 use serde_json::{Map, Value, json};
 use sinew::{
+    Pose,
     ground::TriangleMesh,
     motion::{Clip, Interpolation, Track},
 };
@@ -144,6 +145,36 @@ impl Document {
             Some(nodes) => nodes.push(json!(node)),
             None => {
                 return Err(self.error(format!("scenes[{scene}]"), "a scene with a list of nodes is wanted"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts nodes where a pose of the skeleton has them that was read from this document. Nodes that stand as in the rest pose keep
+    /// their bytes.
+    pub fn set_pose(&mut self, pose: &Pose) -> Result<(), FileError> {
+        for joint in pose.skeleton().joints() {
+            let (local, rest) = (pose.local(joint), pose.skeleton().rest(joint));
+            if local == rest {
+                continue;
+            }
+            let Some(node) = self.node(joint) else {
+                let what =
+                    format!("the pose has joint {joint}, but the document has {}", self.tree.nodes.len());
+                return Err(self.error("nodes", what));
+            };
+            self.part_matrix(node)?;
+            let object =
+                self.json.get_mut("nodes").and_then(|n| n.get_mut(node)).and_then(Value::as_object_mut);
+            let Some(object) = object else { continue };
+            if local.translation != rest.translation {
+                object.insert("translation".into(), numbers(&local.translation.to_array()));
+            }
+            if local.rotation != rest.rotation {
+                object.insert("rotation".into(), numbers(&local.rotation.to_array()));
+            }
+            if local.scale != rest.scale {
+                object.insert("scale".into(), numbers(&local.scale.to_array()));
             }
         }
         Ok(())

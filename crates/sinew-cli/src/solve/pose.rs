@@ -1,0 +1,501 @@
+//! Solving in pose space: one chain a goal, on figures from glTF, VRM and BVH and on arms from URDF.
+
+use std::{sync::Arc, time::Instant};
+
+use glam::{DAffine3, DQuat, DVec3, Vec3};
+use sinew::{
+    Chain, Goal, JointId, Pole, Pose, Report, Skeleton, Status, math,
+    mechanism::{ChainSkeleton, Mechanism, Placement, to_pose},
+    solve::{Auto, Ccd, Fabrik, Follow, TwoBone},
+};
+
+use super::{
+    Backend, Worker,
+    answer::{Answer, JointAnswer},
+    arm,
+    request::{GoalRequest, Request},
+};
+use crate::{
+    args::SolverName,
+    failure::Failure,
+    lookup::{self, or_list, quoted, shown},
+};
+
+/// What is asked of all solves. None: as the solver has it.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    pub solver: SolverName,
+    /// Metres; else a part of the chain's length.
+    pub position_tolerance: Option<f64>,
+    /// Radians.
+    pub rotation_tolerance: Option<f64>,
+    pub max_iterations: Option<u32>,
+    pub max_restarts: Option<u32>,
+}
+
+/// The default tolerances: a part of the chain's length, and radians.
+const TOLERANCES: (f64, f64) = (1e-4, 1e-3);
+
+/// A model whose chains are solved by the solvers of pose space.
+pub struct Posed {
+    name: String,
+    skeleton: Arc<Skeleton>,
+    settings: Settings,
+    /// Where chains begin, if that is said.
+    root: Option<JointId>,
+    /// The tip of goals that name no joint, or why there is none.
+    tip: Result<JointId, String>,
+    /// The arm that the skeleton is a chain of.
+    arm: Option<ArmChain>,
+}
+
+struct ArmChain {
+    mechanism: Mechanism,
+    chain: ChainSkeleton,
+    root: sinew::mechanism::LinkId,
+    tip: sinew::mechanism::LinkId,
+}
+
+/// Its own name where no other joint has it, else `#index`: [`lookup::joint`] finds it by either.
+pub fn label(skeleton: &Skeleton, joint: JointId) -> String {
+    let name = skeleton.name(joint);
+    let same = skeleton.joints().filter(|&j| skeleton.name(j) == name).count();
+    if name.is_empty() || same > 1 { joint.to_string() } else { name.into() }
+}
+
+impl Posed {
+    /// For a figure.
+    pub fn figure(
+        name: String,
+        skeleton: Arc<Skeleton>,
+        chain: Option<&(String, String)>,
+        settings: Settings,
+    ) -> Result<Self, Failure> {
+        let (root, tip) = match chain {
+            Some((root, tip)) => {
+                let (root, tip) = (lookup::joint(&skeleton, root)?, lookup::joint(&skeleton, tip)?);
+                // Whatever no solve can mend is told before the first.
+                let chain = Chain::new(&skeleton, root, tip).map_err(Failure::work)?;
+                AnySolver::new(&skeleton, chain, settings.solver).map_err(Failure::Work)?;
+                (Some(root), Ok(tip))
+            }
+            None => (None, only_end(&skeleton)),
+        };
+        Ok(Self { name, skeleton, settings, root, tip, arm: None })
+    }
+
+    /// For a chain of an arm.
+    pub fn arm(
+        mechanism: Mechanism,
+        chain: Option<&(String, String)>,
+        settings: Settings,
+    ) -> Result<Self, Failure> {
+        let (root, tip) = arm::ends(&mechanism, chain)?;
+        let tip = tip.map_err(Failure::Work)?;
+        let chain = ChainSkeleton::new(&mechanism, root, tip).map_err(Failure::work)?;
+        AnySolver::new(chain.skeleton(), chain.chain().clone(), settings.solver).map_err(Failure::Work)?;
+        Ok(Self {
+            name: mechanism.name().into(),
+            skeleton: Arc::new(chain.skeleton().clone()),
+            settings,
+            root: Some(chain.chain().root()),
+            tip: Ok(chain.chain().tip()),
+            arm: Some(ArmChain { mechanism, chain, root, tip }),
+        })
+    }
+
+    /// The chain that a goal is for.
+    fn chain(&self, goal: &GoalRequest) -> Result<Chain, String> {
+        let tip = match (&goal.joint, &self.arm) {
+            (None, _) => self.tip.clone()?,
+            (Some(name), None) => lookup::joint(&self.skeleton, name).map_err(|e| e.to_string())?,
+            (Some(name), Some(arm)) => {
+                let link = arm::link(&arm.mechanism, name)?;
+                if link != arm.tip {
+                    let tip = quoted(arm.mechanism.link_name(arm.tip));
+                    return Err(format!("link {} is not the chain's tip {tip}", quoted(name)));
+                }
+                self.tip.clone()?
+            }
+        };
+        let root = self.root.unwrap_or_else(|| limb_root(&self.skeleton, tip, self.settings.solver));
+        Chain::new(&self.skeleton, root, tip).map_err(|e| e.to_string())
+    }
+
+    /// The pose that a request starts from, and the values of an arm.
+    fn start(&self, request: &Request, pose: &mut Pose) -> Result<Vec<f64>, String> {
+        pose.reset();
+        let mut values = Vec::new();
+        if let Some(arm) = &self.arm {
+            if let Some((name, _)) = request.start_rotations.first() {
+                return Err(format!(
+                    "start_rotations.{name}: an arm's joints have one value each: see start"
+                ));
+            }
+            values = arm::start(&arm.mechanism, &request.start)?;
+            arm.chain.write(&values, pose);
+        } else if let Some((name, _)) = request.start.first() {
+            let joint = lookup::joint(&self.skeleton, name).map_err(|e| e.to_string())?;
+            let name = quoted(self.skeleton.name(joint));
+            return Err(format!("joint {name} has no single value: see start_rotations"));
+        }
+        for (name, q) in &request.start_rotations {
+            let joint = lookup::joint(&self.skeleton, name).map_err(|e| e.to_string())?;
+            pose.set_rotation(joint, math::normalize(DQuat::from_array(*q).as_quat()));
+        }
+        for (name, at) in &request.start_translations {
+            let joint = lookup::joint(&self.skeleton, name).map_err(|e| e.to_string())?;
+            pose.set_translation(joint, narrow("start_translations", *at)?);
+        }
+        pose.update();
+        Ok(values)
+    }
+}
+
+/// A place in f32, in which pose space works.
+fn narrow(what: &str, at: [f64; 3]) -> Result<Vec3, String> {
+    let narrow = DVec3::from_array(at).as_vec3();
+    // Squares of places must be finite, too.
+    let largest = at.iter().fold(0.0f64, |m, c| m.max(c.abs()));
+    if largest < 1e18 { Ok(narrow) } else { Err(format!("{what} is out of range: {at:?}")) }
+}
+
+/// The only joint that carries none.
+fn only_end(skeleton: &Skeleton) -> Result<JointId, String> {
+    let last: Vec<JointId> = skeleton.joints().filter(|&j| skeleton.children(j).next().is_none()).collect();
+    match last.as_slice() {
+        &[tip] => Ok(tip),
+        many => {
+            let names: Vec<_> = many.iter().map(|&j| quoted(&label(skeleton, j))).collect();
+            Err(format!("the figure has several ends: --chain ROOT..TIP says which ({})", or_list(&names)))
+        }
+    }
+}
+
+/// Where the chain of a tip begins, if nobody says: two bones above it for the limb of two bones, else below the joint where the skeleton
+/// branches (so that chains of several goals share no joint), but one bone above it at the least.
+fn limb_root(skeleton: &Skeleton, tip: JointId, solver: SolverName) -> JointId {
+    let above = |n: usize| skeleton.ancestors(tip).take(n).last().unwrap_or(tip);
+    if solver == SolverName::TwoBone {
+        return above(2);
+    }
+    let branches = |j: JointId| skeleton.children(j).nth(1).is_some();
+    let own = skeleton.ancestors(tip).take_while(|&j| !branches(j)).count();
+    above(own.max(1))
+}
+
+/// A solver of pose space.
+enum AnySolver {
+    TwoBone(TwoBone),
+    Follow(Follow),
+    Ccd(Ccd),
+    Fabrik(Fabrik),
+    Auto(Auto),
+}
+
+impl AnySolver {
+    fn new(skeleton: &Skeleton, chain: Chain, name: SolverName) -> Result<Self, String> {
+        Ok(match name {
+            SolverName::TwoBone => {
+                let joints = chain.joints();
+                let &[_, middle, _] = joints else {
+                    let names: Vec<_> = joints.iter().map(|&j| shown(&label(skeleton, j))).collect();
+                    let all =
+                        if names.len() > 8 { String::new() } else { format!(" ({})", names.join(", ")) };
+                    return Err(format!(
+                        "two-bone needs a chain of 3 joints, root, middle and tip; {}..{} has {}{all}",
+                        shown(skeleton.name(chain.root())),
+                        shown(skeleton.name(chain.tip())),
+                        names.len()
+                    ));
+                };
+                Self::TwoBone(TwoBone::from_chain(skeleton, chain, middle).map_err(|e| e.to_string())?)
+            }
+            SolverName::Follow => {
+                Self::Follow(Follow::from_chain(skeleton, chain).map_err(|e| e.to_string())?)
+            }
+            SolverName::Ccd => Self::Ccd(Ccd::from_chain(skeleton, chain).map_err(|e| e.to_string())?),
+            SolverName::Fabrik => {
+                Self::Fabrik(Fabrik::from_chain(skeleton, chain).map_err(|e| e.to_string())?)
+            }
+            SolverName::Auto | SolverName::Lm => {
+                Self::Auto(Auto::from_chain(skeleton, chain).map_err(|e| e.to_string())?)
+            }
+        })
+    }
+
+    fn set(&mut self, settings: &Settings, length: f32) {
+        // A chain without length has its end where it is, whatever the tolerance.
+        let part = match settings.position_tolerance {
+            Some(metres) if length > 0.0 => metres / f64::from(length),
+            _ => TOLERANCES.0,
+        };
+        let near = (part as f32).max(f32::MIN_POSITIVE);
+        let turned = (settings.rotation_tolerance.unwrap_or(TOLERANCES.1) as f32).max(f32::MIN_POSITIVE);
+        macro_rules! set {
+            ($solver:expr) => {{
+                ($solver.tolerance, $solver.rotation_tolerance) = (near, turned);
+                $solver.max_iterations = settings.max_iterations.unwrap_or($solver.max_iterations);
+                $solver.max_restarts = settings.max_restarts.unwrap_or($solver.max_restarts);
+            }};
+        }
+        match self {
+            Self::TwoBone(_) | Self::Follow(_) => {}
+            Self::Ccd(s) => set!(s),
+            Self::Fabrik(s) => set!(s),
+            Self::Auto(s) => set!(s),
+        }
+    }
+
+    fn solve(&mut self, pose: &mut Pose, goal: &Goal) -> Result<Report, String> {
+        match self {
+            Self::TwoBone(s) => s.solve(pose, goal),
+            Self::Ccd(s) => s.solve(pose, goal),
+            Self::Fabrik(s) => s.solve(pose, goal),
+            Self::Auto(s) => s.solve(pose, goal),
+            Self::Follow(s) => {
+                s.weight = goal.position_weight;
+                let place = match (goal.position, goal.rotation, goal.pole) {
+                    (Some(place), None, Pole::Keep) => place,
+                    (_, Some(_), _) => return Err("follow takes positions, and no rotations".into()),
+                    (_, _, Pole::Point(_) | Pole::Direction(_)) => return Err("follow has no pole".into()),
+                    (None, ..) => return Err("there is no position".into()),
+                };
+                s.solve(pose, place)
+            }
+        }
+        .map_err(|e| e.to_string())
+    }
+}
+
+impl Backend for Posed {
+    fn worker(&self) -> Box<dyn Worker + '_> {
+        Box::new(PosedWorker { posed: self, pose: Pose::rest(&self.skeleton), solvers: Vec::new() })
+    }
+
+    fn heading(&self) -> String {
+        let solver = match self.settings.solver {
+            SolverName::TwoBone => "two-bone",
+            SolverName::Follow => "follow",
+            SolverName::Ccd => "ccd",
+            SolverName::Fabrik => "fabrik",
+            SolverName::Auto | SolverName::Lm => "auto",
+        };
+        let Ok(tip) = self.tip else { return format!("{}: {solver}", self.name) };
+        let root = self.root.unwrap_or_else(|| limb_root(&self.skeleton, tip, self.settings.solver));
+        let (ends, count) = match &self.arm {
+            Some(arm) => {
+                let name = |l| arm.mechanism.link_name(l);
+                (format!("{}..{}", name(arm.root), name(arm.tip)), arm.chain.dofs().len())
+            }
+            None => {
+                let name = |j| label(&self.skeleton, j);
+                let count = Chain::new(&self.skeleton, root, tip).map_or(0, |c| c.joints().len());
+                (format!("{}..{}", name(root), name(tip)), count)
+            }
+        };
+        format!("{}: {ends}, {count} joint{}, {solver}", self.name, if count == 1 { "" } else { "s" })
+    }
+}
+
+/// Solvers are made once for each chain. More chains than this in one file of goals are rare.
+const KEPT: usize = 16;
+
+/// One who solves, with a pose to work in.
+struct PosedWorker<'a> {
+    posed: &'a Posed,
+    pose: Pose,
+    solvers: Vec<(Chain, AnySolver)>,
+}
+
+impl PosedWorker<'_> {
+    /// The place in the list of the solver for a chain.
+    fn solver(&mut self, chain: &Chain) -> Result<usize, String> {
+        if let Some(at) = self.solvers.iter().position(|(c, _)| c == chain) {
+            return Ok(at);
+        }
+        let solver = AnySolver::new(&self.posed.skeleton, chain.clone(), self.posed.settings.solver)?;
+        self.solvers.truncate(KEPT - 1);
+        self.solvers.push((chain.clone(), solver));
+        Ok(self.solvers.len() - 1)
+    }
+}
+
+/// A goal with its chain.
+struct Asked<'a> {
+    request: &'a GoalRequest,
+    chain: Chain,
+    goal: Goal,
+}
+
+fn asked<'a>(posed: &Posed, request: &'a GoalRequest) -> Result<Asked<'a>, String> {
+    let chain = posed.chain(request)?;
+    let goal = Goal {
+        position: request.position.map(|p| narrow("position", p)).transpose()?,
+        rotation: request.rotation.map(|q| math::normalize(DQuat::from_array(q).as_quat())),
+        position_weight: request.position_weight as f32,
+        rotation_weight: request.rotation_weight as f32,
+        pole: match request.pole {
+            Some(p) => Pole::Point(narrow("pole", p)?),
+            None => Pole::Keep,
+        },
+    };
+    Ok(Asked { request, chain, goal })
+}
+
+/// An error where two goals would turn the same joint: each chain is solved by itself, and the second would spoil the first.
+fn apart(skeleton: &Skeleton, goals: &[Asked]) -> Result<(), String> {
+    let mut taken = vec![false; if goals.len() > 1 { skeleton.len() } else { 0 }];
+    if goals.len() > 1 {
+        for joint in goals.iter().flat_map(|g| g.chain.joints()) {
+            if std::mem::replace(&mut taken[joint.index()], true) {
+                let name = quoted(&label(skeleton, *joint));
+                return Err(format!(
+                    "two goals' chains share joint {name}: each goal needs a chain of its own"
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The worse of two.
+fn worse(a: Status, b: Status) -> Status {
+    let rank = |s: &Status| match s {
+        Status::Reached => 0,
+        Status::Stalled => 1,
+        Status::OutOfIterations => 2,
+        _ => 3,
+    };
+    match (a, b) {
+        (Status::Unreachable { by: x }, Status::Unreachable { by: y }) => {
+            Status::Unreachable { by: x.max(y) }
+        }
+        _ if rank(&b) > rank(&a) => b,
+        _ => a,
+    }
+}
+
+impl Worker for PosedWorker<'_> {
+    fn solve(&mut self, request: &Request) -> Result<Answer, String> {
+        let posed = self.posed;
+        let mut goals: Vec<Asked> =
+            request.goals.iter().map(|g| asked(posed, g)).collect::<Result<_, _>>()?;
+        apart(&posed.skeleton, &goals)?;
+        // What hangs on a chain is solved after it.
+        goals.sort_by_key(|g| g.chain.root().index());
+        let mut values = posed.start(request, &mut self.pose)?;
+        let mut answer = Answer {
+            status: Status::Reached,
+            joints: Vec::new(),
+            rotations: Vec::new(),
+            translations: Vec::new(),
+            position_error: 0.0,
+            rotation_error: 0.0,
+            iterations: 0,
+            restarts: None,
+            micros: 0.0,
+        };
+        for Asked { chain, goal, .. } in &goals {
+            let at = self.solver(chain)?;
+            let (pose, solver) = (&mut self.pose, &mut self.solvers[at].1);
+            solver.set(&posed.settings, chain.length(pose));
+            let begin = Instant::now();
+            let report = solver.solve(pose, goal)?;
+            answer.micros += begin.elapsed().as_secs_f64() * 1e6;
+            answer.status = worse(answer.status, report.status);
+            answer.iterations += report.iterations;
+        }
+        self.pose.update();
+        match &posed.arm {
+            Some(arm) => {
+                let base = arm.answer(&self.pose, &mut values, &mut answer)?;
+                for goal in &goals {
+                    arm.measure(&base, &values, goal.request, &mut answer)?;
+                }
+            }
+            None => self.rotations(&goals, &mut answer),
+        }
+        Ok(answer)
+    }
+
+    fn pose(&self) -> Option<&Pose> {
+        Some(&self.pose)
+    }
+}
+
+impl PosedWorker<'_> {
+    /// The joints of a figure's chains, and how far their ends are off.
+    fn rotations(&self, goals: &[Asked], answer: &mut Answer) {
+        let (skeleton, pose) = (&self.posed.skeleton, &self.pose);
+        for Asked { request, chain, goal } in goals {
+            for &joint in chain.joints() {
+                let local = pose.local(joint);
+                let wide = |x: f32| f64::from(x);
+                answer.rotations.push((label(skeleton, joint), local.rotation.to_array().map(wide)));
+                if local.translation != skeleton.rest(joint).translation {
+                    answer
+                        .translations
+                        .push((label(skeleton, joint), local.translation.to_array().map(wide)));
+                }
+            }
+            if let Some(p) = request.position {
+                let off = chain.end(pose).as_dvec3().distance(DVec3::from_array(p));
+                answer.position_error = answer.position_error.max(off);
+            }
+            if let Some(q) = goal.rotation {
+                let off = f64::from(math::angle_between(pose.model_rotation(chain.tip()), q));
+                answer.rotation_error = answer.rotation_error.max(off);
+            }
+        }
+    }
+}
+
+impl ArmChain {
+    /// The values of the chain's joints. Gives where the chain's base went, as following moves it: from its first joint's place to
+    /// where that is now.
+    fn answer(&self, pose: &Pose, values: &mut [f64], answer: &mut Answer) -> Result<DAffine3, String> {
+        let first = self.chain.chain().root();
+        let (was, now) = (self.chain.skeleton().rest(first), pose.local(first));
+        self.chain.read(pose, values);
+        for d in self.chain.dofs() {
+            let dof = &self.mechanism.dofs()[d];
+            answer.joints.push(JointAnswer {
+                name: dof.name.clone(),
+                value: values[d],
+                slides: dof.slides,
+                limits: (dof.lower, dof.upper),
+            });
+        }
+        let slides = self.chain.dofs().next().is_some_and(|d| self.mechanism.dofs()[d].slides);
+        if slides || was.translation == now.translation {
+            return Ok(DAffine3::IDENTITY);
+        }
+        let moved = (now.translation - was.translation).as_dvec3();
+        answer.translations.push((self.mechanism.link_name(self.root).into(), moved.to_array()));
+        Ok(DAffine3::from_translation(moved))
+    }
+
+    /// How far the tip is off, by the arm's own forward kinematics.
+    fn measure(
+        &self,
+        base: &DAffine3,
+        values: &[f64],
+        goal: &GoalRequest,
+        answer: &mut Answer,
+    ) -> Result<(), String> {
+        let mut placement = Placement::new(&self.mechanism);
+        self.mechanism.place(values, &mut placement).map_err(|e| e.to_string())?;
+        let frame = |link| self.mechanism.link_transform(&placement, link);
+        let (at, turned) = to_pose(&(*base * frame(self.root).inverse() * frame(self.tip)));
+        if let Some(p) = goal.position {
+            answer.position_error = answer.position_error.max(at.distance(DVec3::from_array(p)));
+        }
+        if let Some(q) = goal.rotation {
+            let off = turned.conjugate() * DQuat::from_array(q);
+            let sine = DVec3::new(off.x, off.y, off.z).length();
+            answer.rotation_error = answer.rotation_error.max(2.0 * sine.atan2(off.w.abs()));
+        }
+        Ok(())
+    }
+}

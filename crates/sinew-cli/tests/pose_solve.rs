@@ -1,0 +1,423 @@
+//! `sinew solve` in pose space, on figures and arms, as its user meets it. Answers are judged by forward kinematics written here.
+
+mod common;
+
+use std::{
+    fs,
+    io::Write,
+    path::PathBuf,
+    process::{Command, Output, Stdio},
+};
+
+use serde_json::{Value, json};
+
+/// Two legs on hips, with a toe each. Every joint's name and offset is in [`LEG`].
+const FIGURE: &str = "HIERARCHY
+ROOT hips
+{
+  OFFSET 0 1 0
+  CHANNELS 6 Xposition Yposition Zposition Zrotation Xrotation Yrotation
+  JOINT thigh_l
+  {
+    OFFSET 0.1 0 0
+    CHANNELS 3 Zrotation Xrotation Yrotation
+    JOINT shin_l
+    {
+      OFFSET 0 -0.45 0.03
+      CHANNELS 3 Zrotation Xrotation Yrotation
+      JOINT foot_l
+      {
+        OFFSET 0 -0.45 -0.03
+        CHANNELS 3 Zrotation Xrotation Yrotation
+        JOINT toe_l
+        {
+          OFFSET 0 -0.05 0.15
+          CHANNELS 3 Zrotation Xrotation Yrotation
+          End Site
+          {
+            OFFSET 0 0 0.05
+          }
+        }
+      }
+    }
+  }
+  JOINT thigh_r
+  {
+    OFFSET -0.1 0 0
+    CHANNELS 3 Zrotation Xrotation Yrotation
+    JOINT shin_r
+    {
+      OFFSET 0 -0.45 0.03
+      CHANNELS 3 Zrotation Xrotation Yrotation
+      JOINT foot_r
+      {
+        OFFSET 0 -0.45 -0.03
+        CHANNELS 3 Zrotation Xrotation Yrotation
+        End Site
+        {
+          OFFSET 0 -0.05 0.15
+        }
+      }
+    }
+  }
+}
+MOTION
+Frames: 1
+Frame Time: 0.0333333
+0 1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0
+";
+
+const LEG: [[f64; 3]; 3] = [[0.1, 1.0, 0.0], [0.0, -0.45, 0.03], [0.0, -0.45, -0.03]];
+
+fn write(test: &str, name: &str, text: &str) -> String {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("pose_solve").join(test);
+    fs::create_dir_all(&folder).unwrap();
+    let path = folder.join(name);
+    fs::write(&path, text).unwrap();
+    path.to_str().unwrap().to_string()
+}
+
+fn sinew(args: &[&str], input: &str) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_sinew"))
+        .args(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // One that needs no input may be gone already.
+    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+    child.wait_with_output().unwrap()
+}
+
+fn done(args: &[&str]) -> String {
+    let out = sinew(args, "");
+    assert!(out.status.success(), "{args:?}: {}", String::from_utf8_lossy(&out.stderr));
+    String::from_utf8(out.stdout).unwrap()
+}
+
+fn failed(args: &[&str], code: i32) -> String {
+    let out = sinew(args, "");
+    let stderr = String::from_utf8(out.stderr).unwrap();
+    assert_eq!(out.status.code(), Some(code), "{args:?}: {stderr}");
+    stderr
+}
+
+fn parse(text: &str) -> Value {
+    serde_json::from_str(text).unwrap()
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap()
+}
+
+fn list<const N: usize>(value: &Value) -> [f64; N] {
+    std::array::from_fn(|i| number(&value[i]))
+}
+
+type Q = [f64; 4];
+
+fn mul([ax, ay, az, aw]: Q, [bx, by, bz, bw]: Q) -> Q {
+    [
+        aw * bx + ax * bw + ay * bz - az * by,
+        aw * by - ax * bz + ay * bw + az * bx,
+        aw * bz + ax * by - ay * bx + az * bw,
+        aw * bw - ax * bx - ay * by - az * bz,
+    ]
+}
+
+fn rotate(q: Q, [x, y, z]: [f64; 3]) -> [f64; 3] {
+    let [x, y, z, _] = mul(mul(q, [x, y, z, 0.0]), [-q[0], -q[1], -q[2], q[3]]);
+    [x, y, z]
+}
+
+fn apart(a: [f64; 3], b: [f64; 3]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt()
+}
+
+/// The end of a chain with these offsets, whose joints (all but the last) have these local rotations.
+fn end(offsets: &[[f64; 3]], rotations: &[Q]) -> [f64; 3] {
+    let (mut at, mut turned) = (offsets[0], [0.0, 0.0, 0.0, 1.0]);
+    for (offset, q) in offsets[1..].iter().zip(rotations) {
+        turned = mul(turned, *q);
+        let step = rotate(turned, *offset);
+        at = std::array::from_fn(|i| at[i] + step[i]);
+    }
+    at
+}
+
+fn left_leg(answer: &Value) -> [f64; 3] {
+    end(&LEG, &["thigh_l", "shin_l"].map(|name| list(&answer["rotations"][name])))
+}
+
+#[test]
+fn every_solver_brings_a_foot_to_its_goal() {
+    let figure = write("single", "figure.bvh", FIGURE);
+    let goal = [0.2, 0.35, 0.25];
+    let to = "0.2,0.35,0.25";
+    for solver in ["two-bone", "ccd", "fabrik", "auto"] {
+        for chain in ["thigh_l..foot_l", "hips/thigh_l..#3"] {
+            let args =
+                ["solve", &figure, "--chain", chain, "--solver", solver, "--to", to, "--json", "--timing"];
+            let answer = parse(&done(&args));
+            assert_eq!(answer["status"], "reached", "{solver}: {answer}");
+            let off = apart(left_leg(&answer), goal);
+            // A ten-thousandth of the leg, and what is said is what is.
+            assert!(off <= 0.91e-4, "{solver}: {off}");
+            assert!((off - number(&answer["position_error"])).abs() < 1e-6, "{solver}: {answer}");
+            assert!(number(&answer["micros"]) > 0.0 && number(&answer["iterations"]) >= 1.0);
+            assert_eq!(answer["joints"], json!({}));
+        }
+    }
+    let text = done(&["solve", &figure, "--chain", "thigh_l..foot_l", "--to", to]);
+    assert!(text.starts_with("figure: thigh_l..foot_l, 3 joints, auto\nreached: "), "{text}");
+    // Out of reach is an answer: the leg is 0.902 long, the goal 2 below its hip.
+    let args = ["solve", &figure, "--chain", "thigh_l..foot_l", "--to", "0.1,-1,0", "--json"];
+    let answer = parse(&done(&args));
+    assert_eq!(answer["status"], "unreachable", "{answer}");
+    let missing = 2.0 - 2.0 * 0.45f64.hypot(0.03);
+    assert!((number(&answer["position_error"]) - missing).abs() < 1e-4, "{answer}");
+}
+
+#[test]
+fn rotations_and_poles_are_followed() {
+    let figure = write("rotation", "figure.bvh", FIGURE);
+    let turn: Q = [0.0, (0.4f64).sin(), 0.0, (0.4f64).cos()];
+    let rotation = turn.map(|c| c.to_string()).join(",");
+    for solver in ["two-bone", "ccd", "fabrik", "auto"] {
+        let args = ["solve", &figure, "--chain", "thigh_l..foot_l", "--solver", solver, "--json"];
+        let more = ["--to", "0.2,0.4,0.2", "--rotation", &rotation];
+        let answer = parse(&done(&[&args[..], &more].concat()));
+        let q = ["thigh_l", "shin_l", "foot_l"].map(|n| list::<4>(&answer["rotations"][n]));
+        let whole = mul(mul(q[0], q[1]), q[2]);
+        let cosine: f64 = whole.iter().zip(turn).map(|(a, b)| a * b).sum();
+        let angle = 2.0 * cosine.abs().min(1.0).acos();
+        assert!(angle < 2e-3, "{solver}: {angle}");
+        assert!(number(&answer["rotation_error"]) <= 1.1e-3, "{solver}: {answer}");
+        assert!(apart(left_leg(&answer), [0.2, 0.4, 0.2]) < 1e-3);
+        // The knee goes to the side that the pole is on.
+        let bent = |pole: &str| {
+            let more = ["--to", "0.1,0.4,0", "--pole", pole];
+            let answer = parse(&done(&[&args[..], &more].concat()));
+            end(&LEG[..2], &[list(&answer["rotations"]["thigh_l"])])
+        };
+        assert!(bent("3,0.7,0")[0] > 0.2 && bent("-3,0.7,0")[0] < 0.0, "{solver}");
+    }
+}
+
+#[test]
+fn follow_takes_the_root_along_and_says_so() {
+    let figure = write("follow", "figure.bvh", FIGURE);
+    let args = ["solve", &figure, "--chain", "thigh_l..foot_l", "--solver", "follow", "--to"];
+    let answer = parse(&done(&[&args[..], &["0.1,-1,0.5", "--json"]].concat()));
+    let hip: [f64; 3] = list(&answer["translations"]["thigh_l"]);
+    let offsets = [[hip[0], hip[1] + 1.0, hip[2]], LEG[1], LEG[2]];
+    let q = ["thigh_l", "shin_l"].map(|n| list::<4>(&answer["rotations"][n]));
+    assert!(apart(end(&offsets, &q), [0.1, -1.0, 0.5]) < 1e-5, "{answer}");
+    let line = failed(&[&args[..], &["0,0,0", "--rotation", "0,0,0,1"]].concat(), 1);
+    assert!(line.contains("follow takes positions, and no rotations"), "{line}");
+    // An answer is a start: there it stays.
+    let start = json!({"position": [0.1, -1.0, 0.5], "start_rotations": answer["rotations"],
+                       "start_translations": answer["translations"]});
+    let out = sinew(&[&args[..6], &["--goals", "-"]].concat(), &start.to_string());
+    let again = parse(std::str::from_utf8(&out.stdout).unwrap());
+    assert_eq!(again["iterations"], 0, "{again}");
+}
+
+#[test]
+fn lines_are_answered_in_order_and_a_bad_one_in_its_place() {
+    let figure = write("lines", "figure.bvh", FIGURE);
+    let mut lines: Vec<Value> = (0..200)
+        .map(|i| {
+            json!({"id": i, "goals": [
+                {"joint": "foot_l", "position": [0.1, 0.3 + 0.001 * f64::from(i), 0.1]},
+                {"joint": "foot_r", "position": [-0.15, 0.2, 0.002 * f64::from(i)]},
+            ]})
+        })
+        .collect();
+    lines[20] = json!({"id": 20, "goals": [{"joint": "foot_m", "position": [0, 0, 0]}]});
+    lines[30] = json!({"id": 30, "position": [0, 0, 0]});
+    lines[40] = json!({"id": 40, "goals": [{"joint": "foot_l", "position": [0, null, 0]}]});
+    lines[50] = json!({"id": 50, "goals": [{"joint": "foot_l", "position": [0, 0, 0]}, {"joint": "shin_l", "position": [0, 1, 0]}]});
+    lines[60] =
+        json!({"id": 60, "start": {"shin_l": 1}, "goals": [{"joint": "foot_l", "position": [0, 0, 0]}]});
+    lines[70] = json!({"id": 70, "goals": [{"joint": "foot_l", "position": [0, 1e300, 0]}]});
+    let text: String = lines.iter().map(|l| format!("{l}\n")).collect();
+    let run = |threads: &str, solver: &str| {
+        let out = sinew(&["solve", &figure, "--goals", "-", "--threads", threads, "--solver", solver], &text);
+        assert_eq!(out.status.code(), Some(1));
+        assert!(String::from_utf8_lossy(&out.stderr).contains("(6 of 200 goals could not be worked with)"));
+        String::from_utf8(out.stdout).unwrap()
+    };
+    for solver in ["two-bone", "ccd", "fabrik", "auto"] {
+        let one = run("1", solver);
+        assert_eq!(one, run("4", solver), "{solver}");
+        let answers: Vec<Value> = one.lines().map(parse).collect();
+        for (i, answer) in answers.iter().enumerate() {
+            assert_eq!(answer["id"], i);
+            if [20, 30, 40, 50, 60, 70].contains(&i) {
+                assert!(answer["error"].is_string(), "{answer}");
+                continue;
+            }
+            assert_eq!(answer["status"], "reached", "{solver}: {answer}");
+            assert!(apart(left_leg(answer), [0.1, 0.3 + 0.001 * i as f64, 0.1]) < 1e-4, "{answer}");
+            assert!(answer["rotations"]["thigh_r"].is_array());
+        }
+        let error = |i: usize| answers[i]["error"].as_str().unwrap();
+        assert!(error(20).starts_with("line 21: no joint `foot_m`; did you mean `foot_"), "{}", error(20));
+        assert!(error(30).contains("the figure has several ends: --chain ROOT..TIP says which"));
+        assert!(error(50).contains("share joint `thigh_l`") || solver == "two-bone", "{}", error(50));
+        assert_eq!(error(60), "line 61: joint `shin_l` has no single value: see start_rotations");
+        assert!(error(70).contains("position is out of range"), "{}", error(70));
+    }
+}
+
+#[test]
+fn an_arm_is_solved_within_its_limits_or_refused_by_its_joint() {
+    const HINGES: &str = r#"<robot name="desk">
+      <link name="base"/> <link name="a"/> <link name="b"/> <link name="c"/> <link name="tool"/>
+      <joint name="pan" type="continuous"><parent link="base"/><child link="a"/><origin xyz="0 0 0.2"/><axis xyz="0 0 1"/></joint>
+      <joint name="lift" type="revolute"><parent link="a"/><child link="b"/><origin xyz="0.05 0 0.1" rpy="0 0.3 0"/>
+        <axis xyz="0 1 0"/><limit lower="-0.2" upper="1.5" effort="1" velocity="1"/></joint>
+      <joint name="bend" type="revolute"><parent link="b"/><child link="c"/><origin xyz="0 0 0.4"/>
+        <axis xyz="0 1 0"/><limit lower="0.3" upper="2.5" effort="1" velocity="1"/></joint>
+      <joint name="end" type="fixed"><parent link="c"/><child link="tool"/><origin xyz="0 0 0.35"/></joint>
+    </robot>"#;
+    let arm = write("arm", "desk.urdf", HINGES);
+    // By hand: pan 2, lift 0.7, bend 1.1. Lift and bend turn about the same axis after 0.3 of the origin.
+    let (reach, up) =
+        (0.05 + 0.4 * 1.0f64.sin() + 0.35 * 2.1f64.sin(), 0.3 + 0.4 * 1.0f64.cos() + 0.35 * 2.1f64.cos());
+    let goal = [reach * 2.0f64.cos(), reach * 2.0f64.sin(), up];
+    let to = goal.map(|c| c.to_string()).join(",");
+    for solver in ["ccd", "fabrik"] {
+        let args = ["solve", &arm, "--solver", solver, "--to", &to, "--json"];
+        let answer = parse(&done(&args));
+        assert_eq!(answer["status"], "reached", "{solver}: {answer}");
+        let [pan, lift, bend] = ["pan", "lift", "bend"].map(|n| number(&answer["joints"][n]));
+        assert!((-0.2..=1.5).contains(&lift) && (0.3..=2.5).contains(&bend), "{answer}");
+        let (one, two) = (0.3 + lift, 0.3 + lift + bend);
+        let r = 0.05 + 0.4 * one.sin() + 0.35 * two.sin();
+        let at = [r * pan.cos(), r * pan.sin(), 0.3 + 0.4 * one.cos() + 0.35 * two.cos()];
+        let off = apart(at, goal);
+        assert!(off < 1.2e-4, "{solver}: {off} {answer}");
+        assert!((off - number(&answer["position_error"])).abs() < 1e-9, "{off} {answer}");
+        // A start two turns on is answered on its turn.
+        let answer = parse(&done(&[&args[..], &["--start", "pan=14.5"]].concat()));
+        let pan = number(&answer["joints"]["pan"]);
+        assert!((pan - 14.5).abs() <= std::f64::consts::PI + 1e-6, "{answer}");
+    }
+    let line = failed(&["solve", &arm, "--solver", "two-bone", "--to", &to], 1);
+    assert!(line.contains("desk.urdf: two-bone needs a chain of 3 joints"), "{line}");
+
+    let slider = HINGES.replace("name=\"lift\" type=\"revolute\"", "name=\"lift\" type=\"prismatic\"");
+    let arm = write("arm", "slider.urdf", &slider);
+    // By hand: pan 0.5, 0.4 along its y, bend 1.
+    let (x, y, z) = (
+        0.05 + 0.4 * 0.3f64.sin() + 0.35 * 1.3f64.sin(),
+        0.4,
+        0.3 + 0.4 * 0.3f64.cos() + 0.35 * 1.3f64.cos(),
+    );
+    let (sine, cosine) = 0.5f64.sin_cos();
+    let slid = format!("{},{},{z}", x * cosine - y * sine, x * sine + y * cosine);
+    let answer = parse(&done(&["solve", &arm, "--solver", "ccd", "--to", &slid, "--json"]));
+    assert_eq!(answer["status"], "reached", "{answer}");
+    assert!((-0.2..=1.5).contains(&number(&answer["joints"]["lift"])), "{answer}");
+    assert!(number(&answer["position_error"]) < 2e-4, "{answer}");
+    let line = failed(&["solve", &arm, "--solver", "fabrik", "--to", &to], 1);
+    assert!(line.contains("slider.urdf: joint `lift`") && line.contains("fabrik"), "{line}");
+    let mimic = HINGES.replace(
+        "velocity=\"1\"/></joint>\n      <joint name=\"end\"",
+        "velocity=\"1\"/><mimic joint=\"lift\"/></joint>\n      <joint name=\"end\"",
+    );
+    let arm = write("arm", "mimic.urdf", &mimic);
+    let line = failed(&["solve", &arm, "--solver", "ccd", "--to", &to], 1);
+    assert!(line.contains("the joint that carries link `c` mimics joint `lift`"), "{line}");
+}
+
+#[test]
+fn a_model_is_written_back_in_its_pose() {
+    let scene = json!({
+        "asset": {"version": "2.0"}, "scene": 0, "scenes": [{"nodes": [0]}],
+        "nodes": [
+            {"name": "upper", "children": [1, 3], "translation": [0, 1, 0], "extras": {"keep": "me"}},
+            {"name": "lower", "children": [2], "matrix": [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0.5, 0, 0.05, 1]},
+            {"name": "hand", "translation": [0.5, 0, -0.05]},
+            {"name": "lamp", "rotation": [0, 0, 0, 1]},
+        ],
+    });
+    let model = write("scene", "arm.gltf", &scene.to_string());
+    let out = PathBuf::from(&model).with_file_name("posed.gltf");
+    let out = out.to_str().unwrap();
+    let args = ["solve", &model, "--chain", "upper..hand", "--to", "0.4,1.3,0.5", "--json"];
+    let answer = parse(&done(&[&args[..], &["-o", out]].concat()));
+    let posed = parse(&fs::read_to_string(out).unwrap());
+    let q = [0, 1].map(|n| list::<4>(&posed["nodes"][n]["rotation"]));
+    assert_eq!(q, ["upper", "lower"].map(|n| list::<4>(&answer["rotations"][n])));
+    let at = end(&[[0.0, 1.0, 0.0], [0.5, 0.0, 0.05], [0.5, 0.0, -0.05]], &q);
+    assert!(apart(at, [0.4, 1.3, 0.5]) < 1.1e-4, "{posed}");
+    assert_eq!(
+        (&posed["nodes"][0]["extras"], &posed["nodes"][3]),
+        (&scene["nodes"][0]["extras"], &scene["nodes"][3])
+    );
+    // What is written back is where the next solve starts.
+    let answer = parse(&done(&["solve", out, "--chain", "upper..hand", "--to", "0.4,1.3,0.5", "--json"]));
+    assert_eq!(answer["iterations"], 0, "{answer}");
+    let figure = write("scene", "figure.bvh", FIGURE);
+    let line = failed(&["solve", &figure, "--chain", "hips..foot_l", "--to", "0,0,0", "-o", out], 2);
+    assert!(line.contains("only a model that is itself .glb, .gltf or .vrm"), "{line}");
+    let line = failed(&["solve", &model, "--goals", "-", "-o", out], 2);
+    assert!(line.contains("answered in JSON, not in a scene"), "{line}");
+}
+
+#[test]
+fn what_cannot_be_meant_is_told() {
+    let figure = write("wrong", "figure.bvh", FIGURE);
+    let solve = |chain: &str, more: &[&str], code| {
+        failed(&[&["solve", &figure, "--to", "0,0,0", "--chain", chain], more].concat(), code)
+    };
+    let line = solve("thihg_l..foot_l", &[], 1);
+    assert!(line.contains("figure.bvh: no joint `thihg_l`; did you mean `thigh_l`"), "{line}");
+    let line = solve("foot_l..thigh_l", &[], 1);
+    assert!(line.contains("joint `thigh_l` does not hang below joint `foot_l`"), "{line}");
+    let line = solve("thigh_r..foot_l", &[], 1);
+    assert!(line.contains("joint `foot_l` does not hang below joint `thigh_r`"), "{line}");
+    let line = solve("foot_l..foot_l", &[], 1);
+    assert!(line.contains("joint `foot_l` alone is no chain"), "{line}");
+    let line = solve("hips..foot_l", &["--solver", "two-bone"], 1);
+    let all = "two-bone needs a chain of 3 joints, root, middle and tip; hips..foot_l has 4 (hips, thigh_l, shin_l, foot_l)";
+    assert!(line.contains(all), "{line}");
+    assert!(solve("hips..foot_l", &["--solver", "lm"], 2).contains("--solver lm works in joint space"));
+    assert!(solve("hips..foot_l", &["--seed", "1"], 2).contains("--seed is for joint space"));
+    let line = solve("hips..foot_l", &["--solver", "follow", "--max-restarts", "2"], 2);
+    assert!(line.contains("--max-restarts is for solvers that repeat"), "{line}");
+    failed(&["solve", &figure, "--chain", "hips..foot_l", "--to", "0,NaN,0"], 2);
+    failed(&["solve", &figure, "--chain", "hips..foot_l", "--pole", "0,1,0"], 2);
+    let line = failed(&["solve", &figure, "--to", "0,0,0"], 1);
+    assert!(line.contains("the figure has several ends"), "{line}");
+}
+
+#[test]
+fn real_files_are_solved() {
+    for (file, scale, chain) in [
+        ("gltf/KayKit_Knight.glb", None, "upperarm.l..hand.l"),
+        ("gltf/CesiumMan.gltf", None, "#0..#6"),
+        ("bvh/cmu_12_01_walk.bvh", Some("0.056444"), "LeftUpLeg..LeftFoot"),
+    ] {
+        let Some(model) = common::data(file) else { continue };
+        let model = model.to_str().unwrap();
+        let scale: Vec<&str> = scale.into_iter().flat_map(|s| ["--scale", s]).collect();
+        // Where the tip is, is a goal that is met at once; a hand's breadth aside is one that any limb can go to.
+        let far = parse(&done(
+            &[&["solve", model, "--chain", chain, "--to", "0,50,0", "--json"], &scale[..]].concat(),
+        ));
+        assert_eq!(far["status"], "unreachable", "{file}: {far}");
+        for solver in ["ccd", "fabrik", "auto"] {
+            let args =
+                ["solve", model, "--chain", chain, "--solver", solver, "--to", "0.1,0.7,0.1", "--json"];
+            let answer = parse(&done(&[&args[..], &scale].concat()));
+            let status = answer["status"].as_str().unwrap();
+            assert!(["reached", "unreachable"].contains(&status), "{file} {solver}: {answer}");
+            assert!(number(&answer["position_error"]).is_finite());
+        }
+    }
+}

@@ -38,7 +38,7 @@ pub enum Command {
     /// With no MODEL, the built-in character walks up the built-in stairs, and planted.glb and planted.png are written.
     /// The output holds the whole input, the planted clip as `NAME (planted)`, and the ground as a mesh named `ground`.
     Plant(Box<PlantArgs>),
-    /// Draw a model in its rest pose, or in a clip at a time.
+    /// Draw a model in its rest pose, in a clip at a time, or before and after a chain reaches for a goal.
     Draw(DrawArgs),
     /// Bring the tip of a figure's chain or of an arm to a goal, or to a file of goals.
     ///
@@ -158,6 +158,21 @@ pub struct DrawArgs {
     /// Seconds into the clip; before its begin and after its end, the nearest key [default: 0]
     #[arg(long, value_name = "SECONDS", requires = "clip", value_parser = finite, allow_negative_numbers = true)]
     pub time: Option<f32>,
+    /// Bring a chain's tip here first, from the rest pose: that pose is drawn thin and grey, the goal as a crosshair
+    #[arg(long, value_name = "X,Y,Z", value_parser = vector64, allow_hyphen_values = true, conflicts_with = "clip",
+          help_heading = "Goal")]
+    pub to: Option<[f64; 3]>,
+    /// The joints that the chain begins and ends with
+    #[arg(long, value_name = "ROOT..TIP", value_parser = chain, allow_hyphen_values = true, requires = "to",
+          help_heading = "Goal")]
+    pub chain: Option<(String, String)>,
+    /// Which solver works
+    #[arg(long, value_enum, default_value = "auto", requires = "to", help_heading = "Goal")]
+    pub solver: SolverName,
+    /// A point that the middle of the chain turns towards
+    #[arg(long, value_name = "X,Y,Z", value_parser = vector64, allow_hyphen_values = true, requires = "to",
+          help_heading = "Goal")]
+    pub pole: Option<[f64; 3]>,
     /// Units and axes.
     #[command(flatten)]
     pub units: UnitArgs,
@@ -166,7 +181,8 @@ pub struct DrawArgs {
 const DRAW_EXAMPLES: &str = "\
 Examples:
   sinew draw knight.glb -o knight.png                               the rest pose, from the side and from the front
-  sinew draw knight.glb --clip Walking_A --time 0.4 -o stride.svg   0.4 seconds into a walk";
+  sinew draw knight.glb --clip Walking_A --time 0.4 -o stride.svg   0.4 seconds into a walk
+  sinew draw knight.glb --chain upperarm.l..wrist.l --to 0.4,0.9,0.3 -o reach.png   an arm before and after it reaches";
 
 /// `sinew plant`.
 #[derive(Clone, Debug, Args)]

@@ -1,5 +1,6 @@
 //! `sinew draw`: a picture of one pose of a model.
 
+use glam::DVec3;
 use sinew::{
     JointId, Pose,
     motion::Clip,
@@ -14,8 +15,9 @@ use crate::{
     picture::{
         canvas::Canvas,
         figure::{Figure, sides_by_name},
-        pose::PosePicture,
+        pose::{Asked, PosePicture},
     },
+    solve,
 };
 
 /// More names than this crowd a picture.
@@ -24,6 +26,14 @@ const MOST_NAMES: usize = 44;
 /// Runs the subcommand.
 pub fn run(args: &DrawArgs) -> Result<(), Failure> {
     let model = model::read(&args.model, &args.units)?;
+    if let Some(to) = args.to {
+        let asked = solve::One { chain: args.chain.as_ref(), solver: args.solver, to, pole: args.pole };
+        let (pose, summary) = solve::one(&model, &asked)?;
+        let place = |p: [f64; 3]| DVec3::from_array(p).as_vec3();
+        let before = Pose::rest(&model.skeleton);
+        let asked = Asked { before: &before, goal: place(to), pole: args.pole.map(place) };
+        return Ok(page(&model, summary, &pose, Some(asked)).write(&args.out)?);
+    }
     let clip = args.clip.as_deref().map(|name| lookup::clip(&model, name)).transpose()?;
     Ok(picture(&model, clip, args.time.unwrap_or(0.0)).write(&args.out)?)
 }
@@ -38,13 +48,21 @@ pub fn picture(model: &Model, clip: Option<&Clip>, time: f32) -> Canvas {
         let time = time.clamp(clip.start(), clip.end());
         subtitle = format!("{} at {time:.2} s of {:.2} s", clip.name(), clip.end());
     }
+    page(model, subtitle, &pose, None)
+}
+
+/// The picture of a pose.
+fn page(model: &Model, mut subtitle: String, pose: &Pose, asked: Option<Asked>) -> Canvas {
     let bind = model.bind_pose();
     let body = Body::find(&bind, &model.declared_roles).ok();
     let figure = figure(model, &bind, body.as_ref());
     let named = named(model, &figure, body.as_ref());
     let count = figure.joints().count();
-    subtitle.push_str(&format!(", {count} joint{}", if count == 1 { "" } else { "s" }));
-    PosePicture { title: model.name.clone(), subtitle, figure: &figure, pose: &pose, named }.draw()
+    // A solve says how many its chain has.
+    if asked.is_none() {
+        subtitle.push_str(&format!(", {count} joint{}", if count == 1 { "" } else { "s" }));
+    }
+    PosePicture { title: model.name.clone(), subtitle, figure: &figure, pose, named, asked }.draw()
 }
 
 /// The joints that make a model's figure, with left and right as its roles say, or where it has none, its names.

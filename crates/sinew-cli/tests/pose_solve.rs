@@ -397,6 +397,27 @@ fn what_cannot_be_meant_is_told() {
 }
 
 #[test]
+fn draw_shows_before_and_after() {
+    let figure = write("draw", "figure.bvh", FIGURE);
+    let out = |name: &str| PathBuf::from(&figure).with_file_name(name).to_str().unwrap().to_string();
+    let plain = out("rest.svg");
+    done(&["draw", &figure, "-o", &plain]);
+    let reach = out("reach.svg");
+    let args = ["draw", &figure, "--chain", "thigh_l..foot_l", "--to", "0.2,0.35,0.25", "-o", &reach];
+    done(&[&args[..], &["--solver", "two-bone", "--pole", "0.1,0.7,2"]].concat());
+    let [plain, reach] = [plain, reach].map(|path| fs::read_to_string(path).unwrap());
+    assert!(reach.contains("thigh_l..foot_l, 3 joints, two-bone: reached, ") && !plain.contains("reached"));
+    for word in ["before", "goal", "pole"].map(|word| format!("aria-label=\"{word}\"")) {
+        assert!(reach.contains(&word) && !plain.contains(&word), "{word}");
+    }
+    let line =
+        failed(&["draw", &figure, "--chain", "foot_l..thigh_l", "--to", "0,0,0", "-o", &out("none.png")], 1);
+    assert!(line.contains("joint `thigh_l` does not hang below joint `foot_l`"), "{line}");
+    failed(&["draw", &figure, "--chain", "thigh_l..foot_l", "-o", &out("none.png")], 2);
+    failed(&["draw", &figure, "--to", "0,inf,0", "-o", &out("none.png")], 2);
+}
+
+#[test]
 fn real_files_are_solved() {
     for (file, scale, chain) in [
         ("gltf/KayKit_Knight.glb", None, "upperarm.l..hand.l"),

@@ -1,7 +1,7 @@
 //! The picture of one pose: from the side and from the front, on the floor, with the names of the main joints.
 
 use glam::Vec3;
-use sinew::{JointId, Pose, rig::Side};
+use sinew::{JointId, Pose, draw::Role, rig::Side};
 
 use super::{
     axis::{self, Unit},
@@ -19,6 +19,8 @@ const TALLEST: f32 = 860.0;
 const RULER: f32 = 96.0;
 /// Room for names on each side of the front view.
 const NAMES: f32 = 190.0;
+/// Half the width of a goal's crosshair.
+const CROSS: f32 = 16.0;
 /// From one name to the next.
 const LINE: f32 = 27.0;
 
@@ -35,6 +37,19 @@ pub struct PosePicture<'a> {
     pub pose: &'a Pose,
     /// Joints whose names are written beside the front view.
     pub named: Vec<JointId>,
+    /// What a solve was asked for, and the pose before it.
+    pub asked: Option<Asked<'a>>,
+}
+
+/// A solve's beginning and its goal.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked<'a> {
+    /// The pose before the solve.
+    pub before: &'a Pose,
+    /// Where the chain's end is asked to be.
+    pub goal: Vec3,
+    /// Where the chain's middle turns towards.
+    pub pole: Option<Vec3>,
 }
 
 /// A name with the place that it points at.
@@ -52,6 +67,13 @@ impl PosePicture<'_> {
         let facing = self.figure.facing(self.pose).unwrap_or(Vec3::Z);
         let (mut side, mut front) = (View::side(facing), View::front(facing));
         let mut extents = [side, front].map(|v| self.figure.extent(self.pose, &v));
+        if let Some(asked) = &self.asked {
+            for (extent, view) in extents.iter_mut().zip([&side, &front]) {
+                extent.join(&self.figure.extent(asked.before, view));
+                extent.add(view.plane(asked.goal));
+                asked.pole.into_iter().for_each(|p| extent.add(view.plane(p)));
+            }
+        }
         if !extents.iter().all(Extent::is_some) {
             extents.iter_mut().for_each(|e| e.add([0.0; 2]));
         }
@@ -89,13 +111,30 @@ impl PosePicture<'_> {
             canvas.text([view.page[0], bottom + 34.0], Anchor::Middle, name, style::HEADING);
         }
         scale_bar(&mut canvas, scale, size, right, bottom + 64.0);
-        self.figure.draw(&mut canvas, self.pose, &side, Look::Full, size);
-        self.figure.dots(&mut canvas, self.pose, &side);
-        self.figure.draw(&mut canvas, self.pose, &front, Look::Full, size);
-        self.figure.dots(&mut canvas, self.pose, &front);
+        for view in [&side, &front] {
+            self.figure.draw(&mut canvas, self.pose, view, Look::Full, size);
+            self.figure.dots(&mut canvas, self.pose, view);
+            self.marks(&mut canvas, view);
+        }
         let half = widths[1] * scale / 2.0;
         self.names(&mut canvas, &front, half, names, (top - 10.0, bottom - 16.0));
         canvas
+    }
+
+    /// The pose before, over the one after so that no flesh hides it, and the goal as a crosshair, the pole as a ring.
+    fn marks(&self, canvas: &mut Canvas, view: &View) {
+        let Some(asked) = &self.asked else { return };
+        self.figure.draw(canvas, asked.before, view, Look::Faint, 0.0);
+        let [x, y] = view.project(asked.goal);
+        let color = style::role(Role::Goal);
+        for [dx, dy] in [[CROSS, 0.0], [0.0, CROSS]] {
+            canvas.line([x - dx, y - dy], [x + dx, y + dy], color, 2.6);
+        }
+        if let Some(pole) = asked.pole {
+            let at = view.project(pole);
+            canvas.circle(at, 8.0, style::role(Role::Pole));
+            canvas.circle(at, 5.0, style::PAPER);
+        }
     }
 
     fn head(&self, canvas: &mut Canvas, right: f32) {
@@ -108,6 +147,13 @@ impl PosePicture<'_> {
             entries.push((Swatch::Area(style::body(Some(Side::Left))), "left"));
             entries.push((Swatch::Area(style::body(Some(Side::Right))), "right"));
             entries.push((Swatch::Area(style::body(None)), "middle"));
+        }
+        if let Some(asked) = &self.asked {
+            entries.push((Swatch::Line(style::BEFORE, 1.8), "before"));
+            entries.push((Swatch::Line(style::role(Role::Goal), 2.6), "goal"));
+            if asked.pole.is_some() {
+                entries.push((Swatch::Cast(style::role(Role::Pole)), "pole"));
+            }
         }
         let subtitle = style::fit(canvas, &self.subtitle, style::BODY.size, width);
         canvas.text([style::MARGIN, 112.0], Anchor::Left, &subtitle, style::BODY);

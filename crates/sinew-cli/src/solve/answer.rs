@@ -37,7 +37,7 @@ pub struct JointAnswer {
 }
 
 /// The status as a word.
-fn word(status: Status) -> &'static str {
+pub fn word(status: Status) -> &'static str {
     match status {
         Status::Reached => "reached",
         Status::Unreachable { .. } => "unreachable",

@@ -160,6 +160,36 @@ fn is_dash(path: &Path) -> bool {
     path == Path::new("-")
 }
 
+/// One goal for a chain of a figure.
+pub struct One<'a> {
+    pub chain: Option<&'a (String, String)>,
+    pub solver: SolverName,
+    pub to: [f64; 3],
+    pub pole: Option<[f64; 3]>,
+}
+
+/// Solves one goal from the rest pose. Gives the pose, and in one line what was done.
+pub fn one(model: &Model, asked: &One) -> Result<(Pose, String), Failure> {
+    if asked.solver == SolverName::Lm {
+        return Err(Failure::Usage("--solver lm works in joint space, on a .urdf".into()));
+    }
+    let settings = pose::Settings {
+        solver: asked.solver,
+        position_tolerance: None,
+        rotation_tolerance: None,
+        max_iterations: None,
+        max_restarts: None,
+    };
+    let figure = pose::Posed::figure(model.name.clone(), model.skeleton.clone(), asked.chain, settings)?;
+    let goals = vec![GoalRequest { pole: asked.pole, ..GoalRequest::tip(Some(asked.to), None) }];
+    let mut worker = figure.worker();
+    let answer = worker.solve(&Request { goals, ..Request::default() }).map_err(Failure::Work)?;
+    let pose = worker.pose().cloned().unwrap_or_else(|| Pose::rest(&model.skeleton));
+    let chain = figure.heading();
+    let chain = chain.strip_prefix(&format!("{}: ", model.name)).unwrap_or(&chain);
+    Ok((pose, format!("{chain}: {}, {:.1e} m off", answer::word(answer.status), answer.position_error)))
+}
+
 /// Whether an output is a scene, by its ending.
 fn is_scene(path: &Path) -> bool {
     ["glb", "gltf", "vrm"].iter().any(|e| path.extension().is_some_and(|own| own.eq_ignore_ascii_case(e)))

@@ -3,7 +3,9 @@
 //! A step is built level by level (Baerlocher & Boulic 2004): each level's residual, less what the steps so far do to it,
 //! is solved for in the null space N of the levels above,
 //!
-//!     d += (J N)^T ((J N)(J N)^T + damping)^-1 (e - J d),      N -= (J N)^T ((J N)(J N)^T)^-1 (J N),
+//! ```text
+//! d += (J N)^T ((J N)(J N)^T + damping)^-1 (e - J d),      N -= (J N)^T ((J N)(J N)^T)^-1 (J N),
+//! ```
 //!
 //! and the wishes' descent goes into what is left of N last. Variables that would pass a limit are set on it and left out, as in
 //! `descent.rs`. Each step is followed by a few iterations of the first level alone, which takes back what the null

@@ -205,3 +205,13 @@ fn a_bone_beside_others_of_no_length_meets_goals_at_its_own_length() {
         assert!(report.position_residual < 1e-3, "{report:?}");
     }
 }
+
+#[test]
+fn a_goal_far_away_is_as_far_out_of_reach_as_it_is() {
+    for far in [1.5, 5.0, 1e3, 1e6, 1e9] {
+        let (mut pose, ids) = arc(0.1);
+        let report = solver(&pose, &ids).solve(&mut pose, &Goal::at(Vec3::new(0.6, 0.8, 0.0) * far)).unwrap();
+        let Status::Unreachable { by } = report.status else { panic!("{far}: {:?}", report.status) };
+        assert!((by - (far - 1.0)).abs() <= 1e-5 * far, "{far}: {by}");
+    }
+}

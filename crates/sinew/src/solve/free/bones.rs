@@ -176,7 +176,8 @@ impl Bones {
 
     /// Finds where the bones go.
     pub fn reach(&mut self, ask: &Ask) -> Found {
-        let (way, x, _) = near(ask.goal - ask.root, self.over, ask.goal, ask.root);
+        // The way may be shortened where the goal is far, and its length with it.
+        let (way, length, x) = near(ask.goal - ask.root, self.over, ask.goal, ask.root);
         let end = self.start.end;
         let s = end.length();
         // The nearest that the end can come to the root: the longest bone, and all others folded back along it.
@@ -186,10 +187,10 @@ impl Bones {
         let d = if 1.0 - d < 2e-7 { 1.0 } else { d };
         let stretch = if x > d && ask.stretch > 1.0 { (x / d).min(ask.stretch) } else { 1.0 };
         let by = (x - d * stretch).max(inner - x);
-        let by = if by > 1e-6 { by / self.over } else { 0.0 };
+        let by = if by > 1e-6 { (by / self.over).min(f32::MAX) } else { 0.0 };
         let floor = ask.tolerance.max(ROUNDING + ask.uncertain * self.over);
         let along = if s > 1e-6 { end / s } else { self.from.direction(0) };
-        let ahead = if x > 0.0 { way / x } else { along };
+        let ahead = if length > 0.0 { way / length } else { along };
         let none = Found {
             turn: Quat::IDENTITY,
             stretch,

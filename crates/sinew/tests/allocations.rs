@@ -103,10 +103,10 @@ fn sweeping_and_following_allocates_nothing() {
     let counted = allocation_counter::measure(|| {
         for i in 0..40 {
             let f = i as f32;
-            ccd.least_squares =
+            ccd.settings.least_squares =
                 [LeastSquares::Never, LeastSquares::WhenSlow, LeastSquares::First, LeastSquares::Alone]
                     [i % 4];
-            ccd.weight = if i % 3 == 0 { 0.5 } else { 1.0 };
+            ccd.settings.weight = if i % 3 == 0 { 0.5 } else { 1.0 };
             let at = Vec3::new(f.sin(), 0.5 + f.cos(), (0.7 * f).sin()) * 5.0;
             // Weights between 0 and 1 solve some times over, goals out of reach start anew.
             let goal = Goal { rotation_weight: 0.4, position_weight: 0.6, ..Goal::at(at) }

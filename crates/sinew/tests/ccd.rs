@@ -52,7 +52,7 @@ fn telescope(ease: f64, travel: f64) -> (Arc<Skeleton>, Vec<JointId>) {
 fn pushed(ease: f64, push: f32, steps: usize) -> [f32; 3] {
     let (skeleton, ids) = telescope(ease, 0.8);
     let mut solver = Ccd::new(&skeleton, ids[0], ids[3]).unwrap();
-    solver.tolerance = 1e-6;
+    solver.settings.tolerance = 1e-6;
     let mut pose = Pose::rest(&skeleton);
     for i in 1..=steps {
         let goal = Vec3::Y * (3.0 - push * i as f32 / steps as f32);
@@ -120,7 +120,7 @@ fn a_hinge_of_two_bones_meets_the_cosine_rule() {
         _ => Joint::hinge(Vec3::X, Dof::range(0.0, 2.6).with_preferred(0.5)),
     });
     let mut solver = Ccd::new(&skeleton, ids[0], ids[2]).unwrap();
-    solver.tolerance = 1e-6;
+    solver.settings.tolerance = 1e-6;
     for d in [0.6f32, 1.0, 1.5, 1.9] {
         let mut pose = Pose::rest(&skeleton);
         let report = solver.solve(&mut pose, &Goal::at(Vec3::new(0.0, 0.6, 0.8) * d)).unwrap();
@@ -212,8 +212,8 @@ fn a_mirrored_and_scaled_figure_takes_rotations_too() {
 fn the_root_goes_where_it_is_put_and_the_base_where_it_points() {
     let (skeleton, ids) = row(5, 0.3, |_| Joint::FREE);
     let mut solver = Ccd::new(&skeleton, ids[0], ids[5]).unwrap();
-    solver.root_position = Some(Vec3::new(0.2, 0.1, 0.0));
-    solver.base_direction = Some(Vec3::new(0.0, 3.0, 4.0));
+    solver.settings.root_position = Some(Vec3::new(0.2, 0.1, 0.0));
+    solver.settings.base_direction = Some(Vec3::new(0.0, 3.0, 4.0));
     let mut pose = Pose::rest(&skeleton);
     let report = solver.solve(&mut pose, &Goal::at(Vec3::new(0.9, 0.5, 0.3))).unwrap();
     assert_eq!(report.status, Status::Reached, "{report:?}");
@@ -241,7 +241,7 @@ fn the_middle_faces_the_pole_and_the_end_stays() {
 fn the_soft_zone_holds_back_and_stretch_makes_up() {
     let (skeleton, ids) = row(4, 0.25, |_| Joint::FREE);
     let mut solver = Ccd::new(&skeleton, ids[0], ids[4]).unwrap();
-    solver.soft = 0.1;
+    solver.settings.soft = 0.1;
     let mut pose = Pose::rest(&skeleton);
     pose.set_rotation(ids[1], math::axis_angle(Vec3::X, 0.4));
     pose.update();
@@ -249,7 +249,7 @@ fn the_soft_zone_holds_back_and_stretch_makes_up() {
     solver.solve(&mut pose, &Goal::at(Vec3::X)).unwrap();
     let reached = pose.position(ids[4]).length();
     assert!((reached - sinew::solve::soften(1.0, 1.0, 0.1)).abs() < 3e-4, "{reached}");
-    solver.stretch = 1.2;
+    solver.settings.stretch = 1.2;
     for (far, expected) in [(1.0, 1.0), (1.15, 1.15), (2.0, 1.2)] {
         pose.copy_from(&start);
         solver.solve(&mut pose, &Goal::at(Vec3::X * far)).unwrap();
@@ -263,7 +263,7 @@ fn a_small_largest_step_turns_no_joint_further_in_a_sweep() {
     let (skeleton, ids) = row(5, 0.2, |_| Joint::FREE);
     let mut solver = Ccd::new(&skeleton, ids[0], ids[5]).unwrap();
     solver.max_step = 0.05;
-    solver.max_iterations = 1;
+    solver.settings.max_iterations = 1;
     let mut pose = Pose::rest(&skeleton);
     let report = solver.solve(&mut pose, &Goal::at(Vec3::new(0.5, 0.2, 0.1))).unwrap();
     assert_eq!(report.status, Status::OutOfIterations);
@@ -300,12 +300,12 @@ fn settings_out_of_range_are_refused_and_nothing_moves() {
         assert!(matches!(error, SolveError::NotFinite { .. } | SolveError::OutOfRange { .. }), "{error}");
     };
     refuse(&|s| s.damping = 1.0);
-    refuse(&|s| s.tolerance = 0.0);
-    refuse(&|s| s.tolerance = f32::NAN);
+    refuse(&|s| s.settings.tolerance = 0.0);
+    refuse(&|s| s.settings.tolerance = f32::NAN);
     refuse(&|s| s.max_step = -1.0);
-    refuse(&|s| s.soft = 2.0);
-    refuse(&|s| s.stretch = 0.5);
-    refuse(&|s| s.weight = f32::NAN);
-    refuse(&|s| s.base_direction = Some(Vec3::ZERO));
-    refuse(&|s| s.root_position = Some(Vec3::NAN));
+    refuse(&|s| s.settings.soft = 2.0);
+    refuse(&|s| s.settings.stretch = 0.5);
+    refuse(&|s| s.settings.weight = f32::NAN);
+    refuse(&|s| s.settings.base_direction = Some(Vec3::ZERO));
+    refuse(&|s| s.settings.root_position = Some(Vec3::NAN));
 }

@@ -67,7 +67,7 @@ fn reference(p: &mut [DVec3], goal: DVec3) {
 fn a_sweep_is_the_one_that_is_taught() {
     let (skeleton, ids) = row(&[0.3, 0.2, 0.4, 0.25, 0.3], Vec3::ONE, |_| Joint::FREE);
     let mut solver = Fabrik::new(&skeleton, ids[0], ids[5]).unwrap();
-    (solver.least_squares, solver.max_iterations) = (LeastSquares::Never, 1);
+    (solver.settings.least_squares, solver.settings.max_iterations) = (LeastSquares::Never, 1);
     let mut pose = Pose::rest(&skeleton);
     for (i, &id) in ids.iter().enumerate() {
         pose.set_rotation(id, math::axis_angle(Vec3::new(0.6, 0.0, 0.8), 0.2 + 0.1 * i as f32));
@@ -92,7 +92,7 @@ fn a_sweep_is_the_one_that_is_taught() {
 fn near_full_stretch_it_ends_instead_of_creeping() {
     let (skeleton, ids) = row(&[0.1; 10], Vec3::ONE, |_| Joint::FREE);
     let mut solver = Fabrik::new(&skeleton, ids[0], ids[10]).unwrap();
-    solver.tolerance = 1e-5;
+    solver.settings.tolerance = 1e-5;
     let mut pose = Pose::rest(&skeleton);
     for i in 0..500 {
         let f = i as f32;
@@ -143,7 +143,7 @@ fn rotation_and_place_are_met_by_a_mirrored_and_scaled_arm() {
 fn the_root_may_be_given_a_new_place() {
     let (skeleton, ids) = row(&[0.2; 5], Vec3::ONE, |_| Joint::FREE);
     let mut solver = Fabrik::new(&skeleton, ids[0], ids[5]).unwrap();
-    solver.root_position = Some(Vec3::new(0.5, 0.1, 0.2));
+    solver.settings.root_position = Some(Vec3::new(0.5, 0.1, 0.2));
     let mut pose = Pose::rest(&skeleton);
     let report = solver.solve(&mut pose, &Goal::at(Vec3::new(1.0, 0.5, 0.0))).unwrap();
     assert!(report.position_residual < 1e-4);
@@ -193,8 +193,8 @@ proptest! {
         let lengths = vec![1.0 / joints.len() as f32; joints.len()];
         let (skeleton, ids) = row(&lengths, Vec3::ONE, |i| joints[i]);
         let mut solver = Fabrik::new(&skeleton, ids[0], ids[joints.len()]).unwrap();
-        solver.max_iterations = sweeps;
-        solver.least_squares = [LeastSquares::Never, LeastSquares::WhenSlow, LeastSquares::First][way];
+        solver.settings.max_iterations = sweeps;
+        solver.settings.least_squares = [LeastSquares::Never, LeastSquares::WhenSlow, LeastSquares::First][way];
         let mut pose = Pose::rest(&skeleton);
         for (&id, &(x, y, z, w)) in ids.iter().zip(&start) {
             let q = math::normalize(Quat::from_xyzw(x, y, z, w + 0.01));

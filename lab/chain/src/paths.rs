@@ -90,8 +90,8 @@ pub fn solvers(bones: usize) -> Vec<(&'static str, Solve)> {
     let mut ccd = Ccd::new(&skeleton, root, tip).expect("a row of joints is a chain");
     let mut fabrik = Fabrik::new(&skeleton, root, tip).expect("a row of joints is a chain");
     auto.pole_speed = 5.0;
-    (auto.soft, ccd.soft, fabrik.soft) = (0.05, 0.05, 0.05);
-    (auto.tolerance, ccd.tolerance, fabrik.tolerance) = (1e-5, 1e-5, 1e-5);
+    (auto.soft, ccd.settings.soft, fabrik.settings.soft) = (0.05, 0.05, 0.05);
+    (auto.tolerance, ccd.settings.tolerance, fabrik.settings.tolerance) = (1e-5, 1e-5, 1e-5);
     vec![
         (
             "sinew auto",

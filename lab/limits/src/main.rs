@@ -39,12 +39,14 @@ impl Solver {
         match self {
             Self::Ccd(way) => {
                 let mut solver = Ccd::new(skeleton, root, tip).expect("a row of joints is a chain");
-                (solver.tolerance, solver.max_iterations, solver.least_squares) = (tolerance, 1000, way);
+                (solver.settings.tolerance, solver.settings.max_iterations, solver.settings.least_squares) =
+                    (tolerance, 1000, way);
                 Box::new(move |pose, goal| solver.solve(pose, goal))
             }
             Self::Fabrik(way) => {
                 let mut solver = Fabrik::new(skeleton, root, tip).expect("a row of joints is a chain");
-                (solver.tolerance, solver.max_iterations, solver.least_squares) = (tolerance, 1000, way);
+                (solver.settings.tolerance, solver.settings.max_iterations, solver.settings.least_squares) =
+                    (tolerance, 1000, way);
                 Box::new(move |pose, goal| solver.solve(pose, goal))
             }
         }

@@ -63,19 +63,19 @@ fn solver(name: &str, pose: &Pose) -> Solve {
     match name {
         "ccd" => {
             let mut ccd = Ccd::new(s, root, tip).expect("a row of joints is a chain");
-            ccd.soft = 0.05;
+            ccd.settings.soft = 0.05;
             Box::new(move |p, g| ccd.solve(p, g).is_ok_and(|r| r.branch_changed))
         }
         "steps" => {
             let mut ccd = Ccd::new(s, root, tip).expect("a row of joints is a chain");
-            ccd.soft = 0.05;
-            ccd.least_squares = LeastSquares::Alone;
-            ccd.tolerance = 1e-5;
+            ccd.settings.soft = 0.05;
+            ccd.settings.least_squares = LeastSquares::Alone;
+            ccd.settings.tolerance = 1e-5;
             Box::new(move |p, g| ccd.solve(p, g).is_ok_and(|r| r.branch_changed))
         }
         "fabrik" => {
             let mut fabrik = Fabrik::new(s, root, tip).expect("a row of joints is a chain");
-            fabrik.soft = 0.05;
+            fabrik.settings.soft = 0.05;
             Box::new(move |p, g| fabrik.solve(p, g).is_ok_and(|r| r.branch_changed))
         }
         _ => {

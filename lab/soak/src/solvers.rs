@@ -56,16 +56,16 @@ impl Solver {
             }
             5..=7 => {
                 let mut ccd = Ccd::from_chain(skeleton, chain).ok()?;
-                ccd.least_squares = WAYS[which - 5];
-                ccd.max_iterations = 40;
-                ccd.max_restarts = 1;
+                ccd.settings.least_squares = WAYS[which - 5];
+                ccd.settings.max_iterations = 40;
+                ccd.settings.max_restarts = 1;
                 Self::Ccd(ccd)
             }
             _ => {
                 let mut fabrik = Fabrik::from_chain(skeleton, chain).ok()?;
-                fabrik.least_squares = WAYS[which - 8];
-                fabrik.max_iterations = 40;
-                fabrik.max_restarts = 1;
+                fabrik.settings.least_squares = WAYS[which - 8];
+                fabrik.settings.max_iterations = 40;
+                fabrik.settings.max_restarts = 1;
                 Self::Fabrik(fabrik)
             }
         })
@@ -104,11 +104,11 @@ impl Solver {
                 s.solve(pose, at)
             }
             Self::Ccd(s) => {
-                (s.weight, s.soft) = (weight, soft);
+                (s.settings.weight, s.settings.soft) = (weight, soft);
                 s.solve(pose, &goal)
             }
             Self::Fabrik(s) => {
-                (s.weight, s.soft) = (weight, soft);
+                (s.settings.weight, s.settings.soft) = (weight, soft);
                 s.solve(pose, &goal)
             }
         }

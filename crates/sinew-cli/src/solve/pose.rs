@@ -233,16 +233,16 @@ impl AnySolver {
         let near = (part as f32).max(f32::MIN_POSITIVE);
         let turned = (settings.rotation_tolerance.unwrap_or(TOLERANCES.1) as f32).max(f32::MIN_POSITIVE);
         macro_rules! set {
-            ($solver:expr) => {{
-                ($solver.tolerance, $solver.rotation_tolerance) = (near, turned);
-                $solver.max_iterations = settings.max_iterations.unwrap_or($solver.max_iterations);
-                $solver.max_restarts = settings.max_restarts.unwrap_or($solver.max_restarts);
+            ($place:expr) => {{
+                ($place.tolerance, $place.rotation_tolerance) = (near, turned);
+                $place.max_iterations = settings.max_iterations.unwrap_or($place.max_iterations);
+                $place.max_restarts = settings.max_restarts.unwrap_or($place.max_restarts);
             }};
         }
         match self {
             Self::TwoBone(_) | Self::Follow(_) => {}
-            Self::Ccd(s) => set!(s),
-            Self::Fabrik(s) => set!(s),
+            Self::Ccd(s) => set!(s.settings),
+            Self::Fabrik(s) => set!(s.settings),
             Self::Auto(s) => set!(s),
         }
     }

@@ -1,6 +1,6 @@
 //! The solver for a chain, chosen by what its joints may do.
 
-use super::{Ccd, ChainSolverError, FreeChain, LeastSquares};
+use super::{Ccd, ChainSettings, ChainSolverError, FreeChain, LeastSquares};
 use crate::{Chain, Goal, JointId, Pose, Report, Skeleton, SolveError, joint::Attributes};
 
 /// Which solver an [`Auto`] has chosen.
@@ -92,7 +92,7 @@ impl Auto {
             Solver::Free(FreeChain::from_chain(skeleton, chain)?)
         } else {
             let mut ccd = Ccd::from_chain(skeleton, chain)?;
-            ccd.least_squares = LeastSquares::First;
+            ccd.settings.least_squares = LeastSquares::First;
             Solver::Limited(ccd)
         };
         Ok(Self {
@@ -135,10 +135,16 @@ impl Auto {
                 solver.solve(pose, goal)
             }
             Solver::Limited(solver) => {
-                (solver.tolerance, solver.max_iterations) = (self.tolerance, self.max_iterations);
-                (solver.soft, solver.stretch, solver.weight) = (self.soft, self.stretch, self.weight);
-                (solver.rotation_tolerance, solver.max_restarts) =
-                    (self.rotation_tolerance, self.max_restarts);
+                solver.settings = ChainSettings {
+                    tolerance: self.tolerance,
+                    rotation_tolerance: self.rotation_tolerance,
+                    max_iterations: self.max_iterations,
+                    max_restarts: self.max_restarts,
+                    soft: self.soft,
+                    stretch: self.stretch,
+                    weight: self.weight,
+                    ..solver.settings
+                };
                 solver.solve(pose, goal)
             }
         }

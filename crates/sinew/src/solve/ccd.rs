@@ -1,18 +1,18 @@
 //! Cyclic coordinate descent: one joint after the other brings the chain's end nearest to the goal.
 
+mod brake;
 mod turn;
 
-use glam::Vec3;
-
 use super::{
-    ChainSolverError, LeastSquares,
-    iterate::{Iteration, Settings},
+    ChainSettings, ChainSolverError,
+    iterate::{Iteration, admit},
     linkage::parts,
 };
 use crate::{
     Chain, Goal, JointId, Pose, Report, Skeleton, SolveError,
-    joint::{Attribute, Attributes, check_honoured},
+    joint::{Attribute, Attributes},
 };
+use brake::Brake;
 use turn::Sweeps;
 
 /// Cyclic coordinate descent (Wang & Chen 1991), in 3D, on a chain of joints with any limits.
@@ -64,38 +64,19 @@ use turn::Sweeps;
 ///
 /// - On a straight chain with the goal on its line nothing turns. Joints with preferred values go there first; if none do, or
 ///   that does not help, the whole chain is bent a little, in a plane that is always the same for the same chain.
-/// - Where sweeps become slow, steps of damped least squares finish the work ([`least_squares`](Self::least_squares)).
-/// - In a knot of limits it starts anew, at most [`max_restarts`](Self::max_restarts) times, from poses within the limits
+/// - Where sweeps become slow, steps of damped least squares finish the work ([`LeastSquares`](super::LeastSquares)).
+/// - In a knot of limits it starts anew, at most [`max_restarts`](ChainSettings::max_restarts) times, from poses within the limits
 ///   that are always the same; the best is kept. The report then says that the branch changed.
 #[derive(Clone, Debug)]
 pub struct Ccd {
     iteration: Iteration,
     sweeps: Sweeps,
-    /// How near the end must come, as a part of the chain's length. A chain that is this near stays as it is.
-    pub tolerance: f32,
-    /// How near the tip's rotation must come, in radians.
-    pub rotation_tolerance: f32,
-    /// Sweeps after which it gives up, restarts included.
-    pub max_iterations: u32,
-    /// Fresh starts after it has stalled.
-    pub max_restarts: u32,
-    /// When steps of damped least squares are made beside sweeps.
-    pub least_squares: LeastSquares,
+    /// What it is told.
+    pub settings: ChainSettings,
     /// The share of each turn and each slide that is withheld, 0 (none) to below 1.
     pub damping: f32,
     /// The largest turn of a joint in a sweep, in radians; infinite for none.
     pub max_step: f32,
-    /// The direction in model space in which the first bone is put; the root then turns for nothing else.
-    pub base_direction: Option<Vec3>,
-    /// Where in model space the root is put; without it, it stays.
-    pub root_position: Option<Vec3>,
-    /// The soft zone at the end of the reach, as a part of the reach, 0 (none) to 1; see [`soften`](super::soften).
-    pub soft: f32,
-    /// By what factor bones (that do not slide) may become longer where the goal is too far or in the soft zone, 1 (none)
-    /// or more.
-    pub stretch: f32,
-    /// How much of the goal is carried out, 0 to 1; it multiplies the goal's own weights.
-    pub weight: f32,
 }
 
 /// What is kept of a joint: all but springs.
@@ -120,27 +101,15 @@ impl Ccd {
 
     /// The solver for a chain, which may have an offset at its tip (then the tip turns, too).
     pub fn from_chain(skeleton: &Skeleton, chain: Chain) -> Result<Self, ChainSolverError> {
-        if chain.joints().len() == 1 && chain.tip_offset() == Vec3::ZERO {
-            return Err(ChainSolverError::Single { joint: skeleton.name(chain.root()).into() });
-        }
-        check_honoured(skeleton, chain.joints().iter().copied(), "ccd", HONOURED)?;
+        admit(skeleton, &chain, "ccd", HONOURED)?;
         let parts = parts(skeleton, &chain);
         let inward = parts.windows(2).all(|w| w[0].link >= w[1].link);
         Ok(Self {
             iteration: Iteration::new(skeleton, chain, &parts),
-            sweeps: Sweeps { parts, inward },
-            tolerance: 1e-4,
-            rotation_tolerance: 1e-3,
-            max_iterations: 200,
-            max_restarts: 4,
-            least_squares: LeastSquares::WhenSlow,
+            sweeps: Sweeps { parts, inward, brake: Brake::NONE },
+            settings: ChainSettings::default(),
             damping: 0.0,
             max_step: f32::INFINITY,
-            base_direction: None,
-            root_position: None,
-            soft: 0.0,
-            stretch: 1.0,
-            weight: 1.0,
         })
     }
 
@@ -156,20 +125,8 @@ impl Ccd {
     /// With a pole, the whole chain turns about the axis from its root to its end, so that the mean of the joints between
     /// faces the pole, as far as the root's limits let it. Weights go straight in the joints' coordinates.
     pub fn solve(&mut self, pose: &mut Pose, goal: &Goal) -> Result<Report, SolveError> {
-        let settings = Settings {
-            tolerance: self.tolerance,
-            rotation_tolerance: self.rotation_tolerance,
-            max_iterations: self.max_iterations,
-            max_restarts: self.max_restarts,
-            least_squares: self.least_squares,
-            damping: self.damping,
-            max_step: self.max_step,
-            base_direction: self.base_direction,
-            root_position: self.root_position,
-            soft: self.soft,
-            stretch: self.stretch,
-            weight: self.weight,
-        };
-        self.iteration.solve(&mut self.sweeps, &settings, pose, goal)
+        self.sweeps.brake = Brake { damping: self.damping, max_step: self.max_step };
+        self.sweeps.brake.check()?;
+        self.iteration.solve(&mut self.sweeps, &self.settings, pose, goal)
     }
 }

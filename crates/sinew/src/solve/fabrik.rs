@@ -2,16 +2,14 @@
 
 mod sweep;
 
-use glam::Vec3;
-
 use super::{
-    ChainSolverError, LeastSquares,
-    iterate::{Iteration, Settings},
+    ChainSettings, ChainSolverError,
+    iterate::{Iteration, admit},
     linkage::parts,
 };
 use crate::{
     Chain, Goal, JointId, Pose, Report, Skeleton, SolveError,
-    joint::{Attribute, Attributes, check_honoured},
+    joint::{Attribute, Attributes},
 };
 use sweep::Reaching;
 
@@ -61,32 +59,14 @@ use sweep::Reaching;
 /// Reaching alone creeps near full stretch (hundreds of sweeps), does not leave a straight line, and comes to rest in knots of limits.
 /// So where a sweep leaves much of the way, the work is finished otherwise: on a chain of free joints by the maps of
 /// [`FreeChain`](super::FreeChain), exactly; on others by damped least squares within the limits
-/// ([`least_squares`](Self::least_squares)). Where that comes to rest as well, it starts anew, as [`Ccd`](super::Ccd) does: from the
+/// ([`LeastSquares`](super::LeastSquares)). Where that comes to rest as well, it starts anew, as [`Ccd`](super::Ccd) does: from the
 /// preferred values first.
 #[derive(Clone, Debug)]
 pub struct Fabrik {
     iteration: Iteration,
     reaching: Reaching,
-    /// How near the end must come, as a part of the chain's length. A chain that is this near stays as it is.
-    pub tolerance: f32,
-    /// How near the tip's rotation must come, in radians.
-    pub rotation_tolerance: f32,
-    /// Sweeps after which it gives up, restarts included.
-    pub max_iterations: u32,
-    /// Fresh starts after it has stalled.
-    pub max_restarts: u32,
-    /// When steps of damped least squares are made beside sweeps.
-    pub least_squares: LeastSquares,
-    /// The direction in model space in which the first bone is put; the root then turns for nothing else.
-    pub base_direction: Option<Vec3>,
-    /// Where in model space the root is put; without it, it stays.
-    pub root_position: Option<Vec3>,
-    /// The soft zone at the end of the reach, as a part of the reach, 0 (none) to 1; see [`soften`](super::soften).
-    pub soft: f32,
-    /// By what factor bones may become longer where the goal is too far or in the soft zone, 1 (none) or more.
-    pub stretch: f32,
-    /// How much of the goal is carried out, 0 to 1; it multiplies the goal's own weights.
-    pub weight: f32,
+    /// What it is told.
+    pub settings: ChainSettings,
 }
 
 /// What is kept of a joint.
@@ -106,24 +86,12 @@ impl Fabrik {
 
     /// The solver for a chain, which may have an offset at its tip (then the tip turns, too).
     pub fn from_chain(skeleton: &Skeleton, chain: Chain) -> Result<Self, ChainSolverError> {
-        if chain.joints().len() == 1 && chain.tip_offset() == Vec3::ZERO {
-            return Err(ChainSolverError::Single { joint: skeleton.name(chain.root()).into() });
-        }
-        check_honoured(skeleton, chain.joints().iter().copied(), "fabrik", HONOURED)?;
+        admit(skeleton, &chain, "fabrik", HONOURED)?;
         let parts = parts(skeleton, &chain);
         Ok(Self {
             reaching: Reaching::new(skeleton, &chain),
             iteration: Iteration::new(skeleton, chain, &parts),
-            tolerance: 1e-4,
-            rotation_tolerance: 1e-3,
-            max_iterations: 200,
-            max_restarts: 4,
-            least_squares: LeastSquares::WhenSlow,
-            base_direction: None,
-            root_position: None,
-            soft: 0.0,
-            stretch: 1.0,
-            weight: 1.0,
+            settings: ChainSettings::default(),
         })
     }
 
@@ -139,20 +107,6 @@ impl Fabrik {
     /// With a pole, the whole chain turns about the axis from its root to its end, so that the mean of the joints between
     /// faces the pole, as far as the root's limits let it. Weights go straight in the joints' coordinates.
     pub fn solve(&mut self, pose: &mut Pose, goal: &Goal) -> Result<Report, SolveError> {
-        let settings = Settings {
-            tolerance: self.tolerance,
-            rotation_tolerance: self.rotation_tolerance,
-            max_iterations: self.max_iterations,
-            max_restarts: self.max_restarts,
-            least_squares: self.least_squares,
-            damping: 0.0,
-            max_step: f32::INFINITY,
-            base_direction: self.base_direction,
-            root_position: self.root_position,
-            soft: self.soft,
-            stretch: self.stretch,
-            weight: self.weight,
-        };
-        self.iteration.solve(&mut self.reaching, &settings, pose, goal)
+        self.iteration.solve(&mut self.reaching, &self.settings, pose, goal)
     }
 }

@@ -6,11 +6,12 @@ use glam::{Quat, Vec3};
 
 use super::{
     ChainSolverError, check,
+    iterate::admit,
     linkage::{Linkage, signs},
 };
 use crate::{
     Chain, JointId, Pose, Report, Skeleton, SolveError,
-    joint::{Attribute, Attributes, check_honoured},
+    joint::{Attribute, Attributes},
     math,
 };
 
@@ -93,10 +94,7 @@ impl Follow {
 
     /// The same for a chain which may have an offset at its tip (then the tip turns, too).
     pub fn from_chain(skeleton: &Skeleton, chain: Chain) -> Result<Self, ChainSolverError> {
-        if chain.joints().len() == 1 && chain.tip_offset() == Vec3::ZERO {
-            return Err(ChainSolverError::Single { joint: skeleton.name(chain.root()).into() });
-        }
-        check_honoured(skeleton, chain.joints().iter().copied(), "follow", HONOURED)?;
+        admit(skeleton, &chain, "follow", HONOURED)?;
         let stops = Vec::with_capacity(chain.joints().len());
         Ok(Self { links: Linkage::new(skeleton, chain), stops, lead: Lead::Tip, weight: 1.0 })
     }

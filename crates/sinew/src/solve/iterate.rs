@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     Chain, ChainError, Goal, JointId, Pole, Pose, Report, Skeleton, SolveError, Status,
-    joint::{Attribute, Unsupported},
+    joint::{Attribute, Attributes, Unsupported, check_honoured},
     math,
 };
 
@@ -74,27 +74,72 @@ pub(crate) trait Sweep {
     /// Turns and slides the joints of the chain towards what is asked, within their limits.
     fn sweep(&mut self, links: &mut Linkage, ask: &Ask);
 
+    /// Whether it withholds something of each joint's motion. Steps of least squares know of none of that, and are not made.
+    fn brakes(&self) -> bool {
+        false
+    }
+
     /// Ends what sweeps have become slow at, where it knows how to. Whether it did anything.
     fn finish(&mut self, _links: &mut Linkage, _ask: &Ask) -> bool {
         false
     }
 }
 
-/// The public fields of a solver, as they are explained there.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Settings {
+/// What [`Ccd`](super::Ccd) and [`Fabrik`](super::Fabrik) are told alike.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ChainSettings {
+    /// How near the end must come, as a part of the chain's length. A chain that is this near stays as it is.
     pub tolerance: f32,
+    /// How near the tip's rotation must come, in radians.
     pub rotation_tolerance: f32,
+    /// Sweeps after which it gives up, restarts included.
     pub max_iterations: u32,
+    /// Fresh starts after it has stalled.
     pub max_restarts: u32,
+    /// When steps of damped least squares are made beside sweeps.
     pub least_squares: LeastSquares,
-    pub damping: f32,
-    pub max_step: f32,
+    /// The direction in model space in which the first bone is put; the root then turns for nothing else.
     pub base_direction: Option<Vec3>,
+    /// Where in model space the root is put; without it, it stays.
     pub root_position: Option<Vec3>,
+    /// The soft zone at the end of the reach, as a part of the reach, 0 (none) to 1; see [`soften`].
     pub soft: f32,
+    /// By what factor bones (that do not slide) may become longer where the goal is too far or in the soft zone, 1 (none)
+    /// or more.
     pub stretch: f32,
+    /// How much of the goal is carried out, 0 to 1; it multiplies the goal's own weights.
     pub weight: f32,
+}
+
+impl Default for ChainSettings {
+    /// A ten-thousandth of the length and a thousandth of a radian, in 200 sweeps and 4 fresh starts; nothing else is asked.
+    fn default() -> Self {
+        Self {
+            tolerance: 1e-4,
+            rotation_tolerance: 1e-3,
+            max_iterations: 200,
+            max_restarts: 4,
+            least_squares: LeastSquares::default(),
+            base_direction: None,
+            root_position: None,
+            soft: 0.0,
+            stretch: 1.0,
+            weight: 1.0,
+        }
+    }
+}
+
+/// Whether these joints are a chain, and one that a solver of this name can honour.
+pub(crate) fn admit(
+    skeleton: &Skeleton,
+    chain: &Chain,
+    name: &'static str,
+    honoured: Attributes,
+) -> Result<(), ChainSolverError> {
+    if chain.joints().len() == 1 && chain.tip_offset() == Vec3::ZERO {
+        return Err(ChainSolverError::Single { joint: skeleton.name(chain.root()).into() });
+    }
+    Ok(check_honoured(skeleton, chain.joints().iter().copied(), name, honoured)?)
 }
 
 /// A chain with room for all that is remembered while it is solved.
@@ -124,7 +169,7 @@ impl Iteration {
 /// One solve.
 pub(crate) struct Run<'a, S> {
     on: &'a mut Iteration,
-    settings: &'a Settings,
+    settings: &'a ChainSettings,
     sweep: &'a mut S,
 }
 
@@ -133,7 +178,7 @@ impl Iteration {
     pub fn solve<S: Sweep>(
         &mut self,
         sweep: &mut S,
-        settings: &Settings,
+        settings: &ChainSettings,
         pose: &mut Pose,
         goal: &Goal,
     ) -> Result<Report, SolveError> {
@@ -142,7 +187,7 @@ impl Iteration {
     }
 }
 
-impl Settings {
+impl ChainSettings {
     fn check(&self) -> Result<(), SolveError> {
         check::within("the tolerance", "above 0", self.tolerance, f32::MIN_POSITIVE, f32::MAX)?;
         check::within(
@@ -152,8 +197,6 @@ impl Settings {
             f32::MIN_POSITIVE,
             f32::MAX,
         )?;
-        check::within("the damping", "0 to below 1", self.damping, 0.0, 1.0 - f32::EPSILON)?;
-        check::within("the largest step", "above 0", self.max_step, f32::MIN_POSITIVE, f32::INFINITY)?;
         check::finite("the base's direction", self.base_direction.unwrap_or_default())?;
         if let Some(direction) = self.base_direction {
             let l = direction.length_squared();
@@ -251,8 +294,6 @@ impl<S: Sweep> Run<'_, S> {
             radian: 0.5 * length,
             near: (self.settings.tolerance * length).max(self.on.links.rounding),
             near_turn: self.settings.rotation_tolerance,
-            damping: self.settings.damping,
-            max_step: self.settings.max_step,
             first: usize::from(self.settings.base_direction.is_some()),
         };
         let (mut left, mut status) = (self.on.links.measure(&ask), Status::Reached);
@@ -303,10 +344,8 @@ impl<S: Sweep> Run<'_, S> {
         let mut best = ask.cost(left);
         self.on.links.keep(&mut self.on.best);
         let (mut restarts, mut changed, mut slow) = (0, false, 0);
-        let finish = self.settings.least_squares != LeastSquares::Never
-            && self.on.plain
-            && self.settings.damping <= 0.0
-            && self.settings.max_step == f32::INFINITY;
+        let finish =
+            self.settings.least_squares != LeastSquares::Never && self.on.plain && !self.sweep.brakes();
         let (mut next, mut pause) = (0, 2);
         // After a fresh start the steps go first, as they stay on the side that it was put to.
         let mut fresh = finish && self.settings.least_squares == LeastSquares::First;

@@ -30,6 +30,6 @@ pub use ccd::Ccd;
 pub use fabrik::Fabrik;
 pub use follow::{Follow, Lead};
 pub use free::{FreeChain, Strand};
-pub use iterate::{ChainSolverError, LeastSquares};
+pub use iterate::{ChainSettings, ChainSolverError, LeastSquares};
 pub use soft::soften;
 pub use two_bone::{BendSide, TwoBone, TwoBoneError};

@@ -270,24 +270,24 @@ pub struct Descent<const WAY: u8>(Ccd);
 impl<const WAY: u8> Solver for Descent<WAY> {
     fn new(rig: &Limited) -> Self {
         let mut ccd = Ccd::from_chain(rig.pose.skeleton(), rig.chain()).unwrap();
-        ccd.least_squares =
+        ccd.settings.least_squares =
             [LeastSquares::Never, LeastSquares::WhenSlow, LeastSquares::First, LeastSquares::Alone]
                 [WAY as usize];
-        ccd.max_iterations = 60;
+        ccd.settings.max_iterations = 60;
         Self(ccd)
     }
 
     fn solve(&mut self, pose: &mut Pose, goal: Vec3, weight: f32) -> Result<Report, SolveError> {
-        self.0.weight = weight;
+        self.0.settings.weight = weight;
         self.0.solve(pose, &Goal::at(goal))
     }
 
     fn tolerance(&self) -> f64 {
-        self.0.tolerance as f64
+        self.0.settings.tolerance as f64
     }
 
     fn hurry(&mut self, iterations: u32) {
-        self.0.max_iterations = iterations;
+        self.0.settings.max_iterations = iterations;
     }
 }
 
@@ -298,22 +298,22 @@ impl<const WAY: u8> Solver for Reaching<WAY> {
 
     fn new(rig: &Limited) -> Self {
         let mut fabrik = Fabrik::from_chain(rig.pose.skeleton(), rig.chain()).unwrap();
-        fabrik.least_squares = [LeastSquares::Never, LeastSquares::WhenSlow][WAY as usize];
-        fabrik.max_iterations = 60;
+        fabrik.settings.least_squares = [LeastSquares::Never, LeastSquares::WhenSlow][WAY as usize];
+        fabrik.settings.max_iterations = 60;
         Self(fabrik)
     }
 
     fn solve(&mut self, pose: &mut Pose, goal: Vec3, weight: f32) -> Result<Report, SolveError> {
-        self.0.weight = weight;
+        self.0.settings.weight = weight;
         self.0.solve(pose, &Goal::at(goal))
     }
 
     fn tolerance(&self) -> f64 {
-        self.0.tolerance as f64
+        self.0.settings.tolerance as f64
     }
 
     fn hurry(&mut self, iterations: u32) {
-        self.0.max_iterations = iterations;
+        self.0.settings.max_iterations = iterations;
     }
 }
 

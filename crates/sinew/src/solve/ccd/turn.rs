@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 
 use glam::{Quat, Vec3};
 
+use super::brake::Brake;
 use crate::{
     math,
     solve::{
@@ -19,9 +20,15 @@ pub(super) struct Sweeps {
     pub parts: Vec<Part>,
     /// Whether that is from the tip inward, without precedences.
     pub inward: bool,
+    /// What is withheld.
+    pub brake: Brake,
 }
 
 impl Sweep for Sweeps {
+    fn brakes(&self) -> bool {
+        self.brake != Brake::NONE
+    }
+
     fn sweep(&mut self, links: &mut Linkage, ask: &Ask) {
         let last = links.links.len() - 1;
         links.send_down(ask.place, ask.turn);
@@ -44,16 +51,16 @@ impl Sweep for Sweeps {
                 tip = links.tip_turn_of(part.link);
             }
             match part.kind {
-                Kind::Whole => turn(links, part.link, arm, tip, ask),
-                Kind::Angle(n) => turn_about(links, part.link, n, arm, tip, ask),
-                Kind::Slide(n) => slide(links, part.link, n, arm, ask),
+                Kind::Whole => turn(links, part.link, (arm, tip), ask, &self.brake),
+                Kind::Angle(n) => turn_about(links, part.link, n, (arm, tip), ask, &self.brake),
+                Kind::Slide(n) => slide(links, part.link, n, arm, &self.brake),
             }
         }
     }
 }
 
 /// Turns a ball or a free joint.
-fn turn(links: &mut Linkage, link: usize, arm: Vec3, tip: Quat, ask: &Ask) {
+fn turn(links: &mut Linkage, link: usize, (arm, tip): (Vec3, Quat), ask: &Ask, brake: &Brake) {
     let link = &mut links.links[link];
     let unit = link.unit;
     let mut cost = f32::INFINITY;
@@ -68,7 +75,7 @@ fn turn(links: &mut Linkage, link: usize, arm: Vec3, tip: Quat, ask: &Ask) {
             }
         };
         let Some(wish) = wish else { return };
-        let wanted = math::normalize(math::mul(ask.damped(wish), link.rotation));
+        let wanted = math::normalize(math::mul(brake.turn(wish), link.rotation));
         let next = link.limits.step(link.rotation, wanted);
         let left = |q: Quat| {
             let off = math::sqrt((math::rotate(q, arm) - link.goal).length_squared()) * unit;
@@ -98,7 +105,14 @@ fn turn(links: &mut Linkage, link: usize, arm: Vec3, tip: Quat, ask: &Ask) {
 }
 
 /// Turns one coordinate of a joint that turns about axes.
-fn turn_about(links: &mut Linkage, link: usize, n: usize, arm: Vec3, tip: Quat, ask: &Ask) {
+fn turn_about(
+    links: &mut Linkage,
+    link: usize,
+    n: usize,
+    (arm, tip): (Vec3, Quat),
+    ask: &Ask,
+    brake: &Brake,
+) {
     let link = &mut links.links[link];
     let at = link.limits.coordinates(link.rotation);
     let Some(axis) = link.limits.turn_axis(n, at) else { return };
@@ -124,7 +138,7 @@ fn turn_about(links: &mut Linkage, link: usize, n: usize, arm: Vec3, tip: Quat, 
         return;
     }
     let mut wanted = at;
-    wanted[n] += ask.limited(math::atan2(sine, cosine));
+    wanted[n] += brake.angle(math::atan2(sine, cosine));
     let next = link.limits.step_coordinates(at, wanted);
     // Below rounding it would only stir the bits.
     if (next[n] - at[n]).abs() > 1e-7 {
@@ -133,12 +147,12 @@ fn turn_about(links: &mut Linkage, link: usize, n: usize, arm: Vec3, tip: Quat, 
 }
 
 /// Slides along one axis.
-fn slide(links: &mut Linkage, link: usize, n: usize, arm: Vec3, ask: &Ask) {
+fn slide(links: &mut Linkage, link: usize, n: usize, arm: Vec3, brake: &Brake) {
     let link = &mut links.links[link];
     let Some(axis) = link.limits.slide_axis(n) else { return };
     let e = math::rotate(link.rotation, arm);
     let from = link.limits.slide_of(link.offset)[n];
-    let way = axis.dot(link.goal - e) * (1.0 - ask.damping);
+    let way = axis.dot(link.goal - e) * (1.0 - brake.damping);
     let to = link.limits.slide_step(n, from, from + way);
     let before = link.offset;
     link.slide_to(n, to);

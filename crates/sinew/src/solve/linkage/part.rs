@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use glam::{Quat, Vec3};
 
-use crate::{Chain, Skeleton, joint::Turning, math, solve::partial::partial};
+use crate::{Chain, Skeleton, joint::Turning, math};
 
 /// What a sweep works towards.
 #[derive(Clone, Copy, Debug)]
@@ -19,8 +19,6 @@ pub(crate) struct Ask {
     pub near: f32,
     /// Radians within which the rotation is met.
     pub near_turn: f32,
-    pub damping: f32,
-    pub max_step: f32,
     /// The first link that moves.
     pub first: usize,
 }
@@ -33,20 +31,6 @@ impl Ask {
     pub fn cost(&self, (off, turn): (f32, f32)) -> f32 {
         let turn = turn * self.radian;
         math::sqrt(off * off + turn * turn)
-    }
-
-    /// What is made of a wanted turn.
-    pub fn damped(&self, turn: Quat) -> Quat {
-        if self.damping <= 0.0 && self.max_step == f32::INFINITY {
-            return turn;
-        }
-        let angle = math::sqrt(math::rotation_vector(turn).length_squared());
-        let most = self.limited(angle);
-        if angle > 0.0 { partial(turn, most / angle) } else { turn }
-    }
-
-    pub fn limited(&self, angle: f32) -> f32 {
-        (angle * (1.0 - self.damping)).clamp(-self.max_step, self.max_step)
     }
 }
 

@@ -1,0 +1,41 @@
+//! What a sweep withholds of each joint's motion.
+
+use glam::Quat;
+
+use crate::{
+    SolveError, math,
+    solve::{check, partial::partial},
+};
+
+/// How much of what a joint would do is left out.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Brake {
+    /// The share that is withheld, 0 (none) to below 1.
+    pub damping: f32,
+    /// The largest turn in a sweep, in radians.
+    pub max_step: f32,
+}
+
+impl Brake {
+    pub const NONE: Self = Self { damping: 0.0, max_step: f32::INFINITY };
+
+    pub fn check(&self) -> Result<(), SolveError> {
+        check::within("the damping", "0 to below 1", self.damping, 0.0, 1.0 - f32::EPSILON)?;
+        check::within("the largest step", "above 0", self.max_step, f32::MIN_POSITIVE, f32::INFINITY)
+    }
+
+    /// What is made of a wanted turn.
+    pub fn turn(&self, turn: Quat) -> Quat {
+        if *self == Self::NONE {
+            return turn;
+        }
+        let angle = math::sqrt(math::rotation_vector(turn).length_squared());
+        let most = self.angle(angle);
+        if angle > 0.0 { partial(turn, most / angle) } else { turn }
+    }
+
+    /// The same for an angle in radians.
+    pub fn angle(&self, angle: f32) -> f32 {
+        (angle * (1.0 - self.damping)).clamp(-self.max_step, self.max_step)
+    }
+}

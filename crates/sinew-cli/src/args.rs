@@ -146,7 +146,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = DRAW_EXAMPLES)]
 pub struct DrawArgs {
-    /// A .glb, .gltf, .vrm or .bvh file
+    /// A .glb, .gltf, .vrm, .bvh or .urdf file; an arm is drawn with the limits of its joints
     #[arg(value_hint = ValueHint::FilePath)]
     pub model: PathBuf,
     /// The picture to write: .png or .svg
@@ -162,9 +162,8 @@ pub struct DrawArgs {
     #[arg(long, value_name = "X,Y,Z", value_parser = vector64, allow_hyphen_values = true, conflicts_with = "clip",
           help_heading = "Goal")]
     pub to: Option<[f64; 3]>,
-    /// The joints that the chain begins and ends with
-    #[arg(long, value_name = "ROOT..TIP", value_parser = chain, allow_hyphen_values = true, requires = "to",
-          help_heading = "Goal")]
+    /// The joints that the chain begins and ends with; for a .urdf, links
+    #[arg(long, value_name = "ROOT..TIP", value_parser = chain, allow_hyphen_values = true, help_heading = "Goal")]
     pub chain: Option<(String, String)>,
     /// Which solver works
     #[arg(long, value_enum, default_value = "auto", requires = "to", help_heading = "Goal")]
@@ -182,7 +181,8 @@ const DRAW_EXAMPLES: &str = "\
 Examples:
   sinew draw knight.glb -o knight.png                               the rest pose, from the side and from the front
   sinew draw knight.glb --clip Walking_A --time 0.4 -o stride.svg   0.4 seconds into a walk
-  sinew draw knight.glb --chain upperarm.l..wrist.l --to 0.4,0.9,0.3 -o reach.png   an arm before and after it reaches";
+  sinew draw knight.glb --chain upperarm.l..wrist.l --to 0.4,0.9,0.3 -o reach.png   an arm before and after it reaches
+  sinew draw panda.urdf --chain panda_link0..panda_hand --to 0.4,0.2,0.5 -o panda.png   a robot's arm, with its limits";
 
 /// `sinew plant`.
 #[derive(Clone, Debug, Args)]

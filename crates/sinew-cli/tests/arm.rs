@@ -6,10 +6,12 @@ use std::{
     fs,
     io::Write,
     path::PathBuf,
-    process::{Command, Output, Stdio},
+    process::{Command, Stdio},
 };
 
 use serde_json::Value;
+
+use common::{done, failed, number, parse, sinew, write};
 
 /// Three joints in the plane z = 0.2 that the second slides in, and a gripper with a mimic.
 const ARM: &str = r#"<robot name="little">
@@ -25,50 +27,6 @@ const ARM: &str = r#"<robot name="little">
     <limit lower="0" upper="0.04" effort="1" velocity="1"/><mimic joint="left"/></joint>
 </robot>"#;
 
-/// A file in a folder of its test's own.
-fn write(test: &str, name: &str, text: &str) -> String {
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("arm").join(test);
-    fs::create_dir_all(&folder).unwrap();
-    let path = folder.join(name);
-    fs::write(&path, text).unwrap();
-    path.to_str().unwrap().to_string()
-}
-
-fn sinew(args: &[&str], input: &str) -> Output {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_sinew"))
-        .args(args)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    // One that needs no input may be gone already.
-    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
-    child.wait_with_output().unwrap()
-}
-
-fn done(args: &[&str]) -> String {
-    let out = sinew(args, "");
-    assert!(out.status.success(), "{args:?}: {}", String::from_utf8_lossy(&out.stderr));
-    assert!(out.stderr.is_empty());
-    String::from_utf8(out.stdout).unwrap()
-}
-
-fn failed(args: &[&str], code: i32) -> String {
-    let out = sinew(args, "");
-    let stderr = String::from_utf8(out.stderr).unwrap();
-    assert_eq!(out.status.code(), Some(code), "{args:?}: {stderr}");
-    stderr
-}
-
-fn json(text: &str) -> Value {
-    serde_json::from_str(text).unwrap()
-}
-
-fn number(value: &Value) -> f64 {
-    value.as_f64().unwrap()
-}
-
 #[test]
 fn info_shows_joints_limits_and_links() {
     let arm = write("info", "little.urdf", ARM);
@@ -83,7 +41,7 @@ fn info_shows_joints_limits_and_links() {
     ] {
         assert!(squeezed.contains(line), "{line} is not in\n{text}");
     }
-    let all = json(&done(&["info", &arm, "--json"]));
+    let all = parse(&done(&["info", &arm, "--json"]));
     assert_eq!(
         (all["joints"][1]["name"].as_str(), all["links"][3]["parent"].as_u64()),
         (Some("boom"), Some(2))
@@ -98,7 +56,7 @@ fn a_single_goal_is_answered_as_text_and_as_json() {
     let args = ["solve", &arm, "--chain", "base..hand", "--to", "0.3,0.4,0.2"];
     let text = done(&args);
     assert!(text.starts_with("little: base..hand, 3 joints\nreached: "), "{text}");
-    let answer = json(&done(&[&args[..], &["--json"]].concat()));
+    let answer = parse(&done(&[&args[..], &["--json"]].concat()));
     assert_eq!(answer["status"], "reached");
     // tan(pan) = 4/3, and the boom reaches 0.5 with the hand's 0.1.
     assert!((number(&answer["joints"]["pan"]) - (4.0f64 / 3.0).atan()).abs() < 1e-5);
@@ -106,11 +64,11 @@ fn a_single_goal_is_answered_as_text_and_as_json() {
     assert!(number(&answer["position_error"]) <= 1e-6 && answer.get("micros").is_none());
     // A turn of the hand, and a start of one's own that is a turn away.
     let rolled = ["--rotation", "0.3826834,0,0,0.9238795", "--start", "roll=6.5", "--json", "--timing"];
-    let answer = json(&done(&[&args[..4], &["--to", "0.4,0,0.2"], &rolled].concat()));
+    let answer = parse(&done(&[&args[..4], &["--to", "0.4,0,0.2"], &rolled].concat()));
     assert!((number(&answer["joints"]["roll"]) - 7.068583).abs() < 1e-5, "{answer}");
     assert!(number(&answer["micros"]) > 0.0);
     // Out of reach is an answer.
-    let answer = json(&done(&[&args[..4], &["--to", "2,0,0.2", "--json"]].concat()));
+    let answer = parse(&done(&[&args[..4], &["--to", "2,0,0.2", "--json"]].concat()));
     assert_eq!(answer["status"], "unreachable");
     assert!(
         (number(&answer["position_error"]) - 1.3).abs() < 1e-6 && (number(&answer["by"]) - 1.3).abs() < 1e-6
@@ -151,7 +109,7 @@ fn lines_are_answered_in_order_the_same_on_any_number_of_threads() {
     let first =
         "goals.jsonl:21: position must be a list of 3 numbers (6 of 300 goals could not be worked with)";
     assert!(stderr.trim_end().ends_with(first), "{stderr}");
-    let answers: Vec<Value> = one.lines().map(json).collect();
+    let answers: Vec<Value> = one.lines().map(parse).collect();
     assert_eq!(answers.len(), 300);
     for (i, answer) in answers.iter().enumerate() {
         match i {
@@ -192,7 +150,7 @@ fn an_asker_may_wait_for_each_answer() {
         writeln!(ask, "{{\"id\": {i}, \"position\": [0.4, 0.0{i}, 0.2]}}").unwrap();
         let mut line = String::new();
         answers.read_line(&mut line).unwrap();
-        assert_eq!(json(&line)["id"], i);
+        assert_eq!(parse(&line)["id"], i);
     }
     drop(ask);
     assert!(child.wait().unwrap().success());
@@ -260,4 +218,55 @@ fn reach_draws_the_same_picture_on_any_number_of_threads() {
     assert_eq!(one, draw("three.png", "3"));
     let svg = String::from_utf8(draw("one.svg", "2")).unwrap();
     assert!(svg.starts_with("<svg") && svg.contains("little"));
+}
+
+/// The straight lines that a picture draws in a colour, from end to end.
+fn lines(svg: &str, color: &str) -> Vec<[[f64; 2]; 2]> {
+    let number = |word: &str| word.parse().unwrap();
+    let point = |text: &str| text.split_once(' ').map(|(x, y)| [number(x), number(y)]).unwrap();
+    svg.split("<path d=\"M")
+        .filter(|path| path.split('>').next().unwrap().contains(color))
+        .filter_map(|path| path.split('"').next().unwrap().split_once('L'))
+        .filter(|(_, rest)| !rest.contains('L'))
+        .map(|(from, to)| [point(from), point(to)])
+        .collect()
+}
+
+#[test]
+fn draw_shows_an_arm_with_its_limits_and_a_goal() {
+    let arm = write(
+        "draw",
+        "little.urdf",
+        &ARM.replace("name=\"left\" type", "name=\"grip\" type").replace("joint=\"left\"", "joint=\"grip\""),
+    );
+    let out = |name: &str| PathBuf::from(&arm).with_file_name(name).to_str().unwrap().to_string();
+    let (rest, reach) = (out("rest.svg"), out("reach.svg"));
+    done(&["draw", &arm, "--chain", "base..hand", "-o", &rest]);
+    done(&["draw", &arm, "--chain", "base..hand", "--to", "0.2,0.3,0.2", "--solver", "ccd", "-o", &reach]);
+    let [rest, reach] = [rest, reach].map(|path| fs::read_to_string(path).unwrap());
+    assert!(rest.contains("at rest, 4 joints") && reach.contains("base..hand, 3 joints, ccd: reached, "));
+    for word in ["limits", "measured from"].map(|word| format!("aria-label=\"{word}\"")) {
+        assert!(reach.contains(&word) && rest.contains(&word), "{word}");
+    }
+    assert!(reach.contains("aria-label=\"handle\"") && !rest.contains("aria-label=\"handle\""));
+    // Joints that are named: those of the chain, none of the gripper.
+    for (word, shown) in [("pan", true), ("roll", true), ("boom", true), ("grip", false)] {
+        assert_eq!(rest.contains(&format!("aria-label=\"{word}\"")), shown, "{word}");
+    }
+    // From the right, the boom's rail is half a metre long, and the longest line of all. From the front, the pan's bounds
+    // reach sin(2) of the arc's radius to both sides, which the base (0.2 m high) is 0.07 of the arm's 0.45 m.
+    let drawn = lines(&rest, "#56b4e9");
+    let length = |[a, b]: &[[f64; 2]; 2]| (a[0] - b[0]).hypot(a[1] - b[1]);
+    let metre = drawn.iter().map(length).fold(0.0, f64::max) / 0.5;
+    let bound = 0.07 * 0.45 * 2f64.sin() * metre;
+    let bounds = drawn.iter().filter(|l| (length(l) - bound).abs() < 0.01 * bound).count();
+    assert_eq!(bounds, 2, "{bound} {drawn:?}");
+    // All joints of a robot with several ends.
+    let all = out("all.svg");
+    done(&["draw", &arm, "-o", &all]);
+    assert!(fs::read_to_string(all).unwrap().contains("aria-label=\"grip\""));
+    let line = failed(&["draw", &arm, "--to", "0.2,0.3,0.2", "-o", &out("none.png")], 1);
+    assert!(line.contains("little.urdf: the arm has several ends"), "{line}");
+    failed(&["draw", &arm, "--clip", "walk", "-o", &out("none.png")], 2);
+    failed(&["draw", &arm, "--scale", "2", "-o", &out("none.png")], 2);
 }

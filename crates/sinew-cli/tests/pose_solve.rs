@@ -2,14 +2,11 @@
 
 mod common;
 
-use std::{
-    fs,
-    io::Write,
-    path::PathBuf,
-    process::{Command, Output, Stdio},
-};
+use std::{fs, path::PathBuf};
 
 use serde_json::{Value, json};
+
+use common::{done, failed, number, parse, sinew, write};
 
 /// Two legs on hips, with a toe each. Every joint's name and offset is in [`LEG`].
 const FIGURE: &str = "HIERARCHY
@@ -68,48 +65,6 @@ Frame Time: 0.0333333
 ";
 
 const LEG: [[f64; 3]; 3] = [[0.1, 1.0, 0.0], [0.0, -0.45, 0.03], [0.0, -0.45, -0.03]];
-
-fn write(test: &str, name: &str, text: &str) -> String {
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("pose_solve").join(test);
-    fs::create_dir_all(&folder).unwrap();
-    let path = folder.join(name);
-    fs::write(&path, text).unwrap();
-    path.to_str().unwrap().to_string()
-}
-
-fn sinew(args: &[&str], input: &str) -> Output {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_sinew"))
-        .args(args)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    // One that needs no input may be gone already.
-    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
-    child.wait_with_output().unwrap()
-}
-
-fn done(args: &[&str]) -> String {
-    let out = sinew(args, "");
-    assert!(out.status.success(), "{args:?}: {}", String::from_utf8_lossy(&out.stderr));
-    String::from_utf8(out.stdout).unwrap()
-}
-
-fn failed(args: &[&str], code: i32) -> String {
-    let out = sinew(args, "");
-    let stderr = String::from_utf8(out.stderr).unwrap();
-    assert_eq!(out.status.code(), Some(code), "{args:?}: {stderr}");
-    stderr
-}
-
-fn parse(text: &str) -> Value {
-    serde_json::from_str(text).unwrap()
-}
-
-fn number(value: &Value) -> f64 {
-    value.as_f64().unwrap()
-}
 
 fn list<const N: usize>(value: &Value) -> [f64; N] {
     std::array::from_fn(|i| number(&value[i]))

@@ -1,11 +1,15 @@
 //! The picture of one pose: from the side and from the front, on the floor, with the names of the main joints.
 
 use glam::Vec3;
-use sinew::{JointId, Pose, draw::Role, rig::Side};
+use sinew::{
+    JointId, Pose,
+    draw::{DrawList, Kind, Role},
+    rig::Side,
+};
 
 use super::{
     axis::{self, Unit},
-    canvas::{Anchor, Canvas, Point, Rect, TextStyle},
+    canvas::{Anchor, Canvas, Path, Point, Rect, TextStyle},
     figure::{Extent, Figure, Look},
     style::{self, Swatch},
     view::View,
@@ -37,6 +41,8 @@ pub struct PosePicture<'a> {
     pub pose: &'a Pose,
     /// Joints whose names are written beside the front view.
     pub named: Vec<JointId>,
+    /// Limits of joints, with the lines that they are measured from.
+    pub limits: DrawList,
     /// What a solve was asked for, and the pose before it.
     pub asked: Option<Asked<'a>>,
 }
@@ -46,6 +52,8 @@ pub struct PosePicture<'a> {
 pub struct Asked<'a> {
     /// The pose before the solve.
     pub before: &'a Pose,
+    /// Where the chain begins.
+    pub from: Vec3,
     /// Where the chain's end is asked to be.
     pub goal: Vec3,
     /// Where the chain's middle turns towards.
@@ -67,6 +75,10 @@ impl PosePicture<'_> {
         let facing = self.figure.facing(self.pose).unwrap_or(Vec3::Z);
         let (mut side, mut front) = (View::side(facing), View::front(facing));
         let mut extents = [side, front].map(|v| self.figure.extent(self.pose, &v));
+        for (extent, view) in extents.iter_mut().zip([&side, &front]) {
+            let shapes = self.limits.shapes().iter();
+            shapes.flat_map(|s| self.limits.points(s)).for_each(|&p| extent.add(view.plane(p)));
+        }
         if let Some(asked) = &self.asked {
             for (extent, view) in extents.iter_mut().zip([&side, &front]) {
                 extent.join(&self.figure.extent(asked.before, view));
@@ -114,11 +126,29 @@ impl PosePicture<'_> {
         for view in [&side, &front] {
             self.figure.draw(&mut canvas, self.pose, view, Look::Full, size);
             self.figure.dots(&mut canvas, self.pose, view);
+            self.arcs(&mut canvas, view);
             self.marks(&mut canvas, view);
         }
         let half = widths[1] * scale / 2.0;
         self.names(&mut canvas, &front, half, names, (top - 10.0, bottom - 16.0));
         canvas
+    }
+
+    /// Limits as arcs, cones and rails, and what each is measured from.
+    fn arcs(&self, canvas: &mut Canvas, view: &View) {
+        for shape in self.limits.shapes() {
+            let points: Vec<Point> = self.limits.points(shape).iter().map(|&p| view.project(p)).collect();
+            let mut line = |points: &[Point]| match shape.role {
+                Role::Limit => {
+                    canvas.stroke(Path::line(points.iter().copied()), style::role(Role::Limit), 2.4)
+                }
+                role => canvas.dashed(Path::line(points.iter().copied()), style::role(role), 1.8, Some(4.0)),
+            };
+            match shape.kind {
+                Kind::Segments => points.chunks_exact(2).for_each(line),
+                _ => line(&points),
+            }
+        }
     }
 
     /// The pose before, over the one after so that no flesh hides it, and the goal as a crosshair, the pole as a ring.
@@ -127,6 +157,8 @@ impl PosePicture<'_> {
         self.figure.draw(canvas, asked.before, view, Look::Faint, 0.0);
         let [x, y] = view.project(asked.goal);
         let color = style::role(Role::Goal);
+        // The handle: from where the chain begins to what it reaches for.
+        canvas.dashed(Path::line([view.project(asked.from), [x, y]]), color, 1.6, Some(7.0));
         for [dx, dy] in [[CROSS, 0.0], [0.0, CROSS]] {
             canvas.line([x - dx, y - dy], [x + dx, y + dy], color, 2.6);
         }
@@ -148,9 +180,14 @@ impl PosePicture<'_> {
             entries.push((Swatch::Area(style::body(Some(Side::Right))), "right"));
             entries.push((Swatch::Area(style::body(None)), "middle"));
         }
+        if self.limits.shapes().iter().any(|s| s.role == Role::Limit) {
+            entries.push((Swatch::Line(style::role(Role::Limit), 2.4), "limits"));
+            entries.push((Swatch::Dashes(style::role(Role::Reference), 1.8), "measured from"));
+        }
         if let Some(asked) = &self.asked {
             entries.push((Swatch::Line(style::BEFORE, 1.8), "before"));
             entries.push((Swatch::Line(style::role(Role::Goal), 2.6), "goal"));
+            entries.push((Swatch::Dashes(style::role(Role::Goal), 1.6), "handle"));
             if asked.pole.is_some() {
                 entries.push((Swatch::Cast(style::role(Role::Pole)), "pole"));
             }
@@ -191,7 +228,7 @@ impl PosePicture<'_> {
                 let color = style::body(label.side);
                 let knee = [x - sign * 14.0, y];
                 canvas.stroke(
-                    super::canvas::Path::line([label.joint, knee, [x - sign * 4.0, y]]),
+                    Path::line([label.joint, knee, [x - sign * 4.0, y]]),
                     style::MUTED.with_opacity(0.45),
                     1.0,
                 );

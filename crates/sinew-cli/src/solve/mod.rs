@@ -16,7 +16,10 @@ use std::{
     path::Path,
 };
 
-use sinew::{Pose, mechanism::Settings};
+use sinew::{
+    JointId, Pose,
+    mechanism::{Mechanism, Settings},
+};
 use sinew_files::{FileError, Model, Source, gltf::Document, urdf, write_whole};
 
 use crate::{
@@ -168,26 +171,62 @@ pub struct One<'a> {
     pub pole: Option<[f64; 3]>,
 }
 
-/// Solves one goal from the rest pose. Gives the pose, and in one line what was done.
-pub fn one(model: &Model, asked: &One) -> Result<(Pose, String), Failure> {
+impl One<'_> {
+    fn settings(&self) -> pose::Settings {
+        pose::Settings {
+            solver: self.solver,
+            position_tolerance: None,
+            rotation_tolerance: None,
+            max_iterations: None,
+            max_restarts: None,
+        }
+    }
+
+    fn request(&self) -> Request {
+        let goals = vec![GoalRequest { pole: self.pole, ..GoalRequest::tip(Some(self.to), None) }];
+        Request { goals, ..Request::default() }
+    }
+}
+
+/// In one line what was done.
+fn summary(backend: &dyn Backend, name: &str, answer: &Answer) -> String {
+    let chain = backend.heading();
+    let chain = chain.strip_prefix(&format!("{name}: ")).unwrap_or(&chain);
+    format!("{chain}: {}, {:.1e} m off", answer::word(answer.status), answer.position_error)
+}
+
+/// Solves one goal from the rest pose. Gives the pose, the chain's root, and in one line what was done.
+pub fn one(model: &Model, asked: &One) -> Result<(Pose, JointId, String), Failure> {
     if asked.solver == SolverName::Lm {
         return Err(Failure::Usage("--solver lm works in joint space, on a .urdf".into()));
     }
-    let settings = pose::Settings {
-        solver: asked.solver,
-        position_tolerance: None,
-        rotation_tolerance: None,
-        max_iterations: None,
-        max_restarts: None,
-    };
-    let figure = pose::Posed::figure(model.name.clone(), model.skeleton.clone(), asked.chain, settings)?;
-    let goals = vec![GoalRequest { pole: asked.pole, ..GoalRequest::tip(Some(asked.to), None) }];
+    let figure =
+        pose::Posed::figure(model.name.clone(), model.skeleton.clone(), asked.chain, asked.settings())?;
+    let request = asked.request();
     let mut worker = figure.worker();
-    let answer = worker.solve(&Request { goals, ..Request::default() }).map_err(Failure::Work)?;
+    let answer = worker.solve(&request).map_err(Failure::Work)?;
     let pose = worker.pose().cloned().unwrap_or_else(|| Pose::rest(&model.skeleton));
-    let chain = figure.heading();
-    let chain = chain.strip_prefix(&format!("{}: ", model.name)).unwrap_or(&chain);
-    Ok((pose, format!("{chain}: {}, {:.1e} m off", answer::word(answer.status), answer.position_error)))
+    let chain = figure.chain(&request.goals[0]).map_err(Failure::Work)?;
+    Ok((pose, chain.root(), summary(&figure, &model.name, &answer)))
+}
+
+/// Solves one goal for an arm at rest. Gives its values, and in one line what was done.
+pub fn one_arm(mechanism: Mechanism, asked: &One) -> Result<(Vec<f64>, String), Failure> {
+    let (mut values, name) = (mechanism.rest(), mechanism.name().to_string());
+    let names: Vec<_> = mechanism.dofs().iter().map(|d| d.name.clone()).collect();
+    let backend: Box<dyn Backend> = match asked.solver {
+        SolverName::Auto | SolverName::Lm => {
+            Box::new(arm::Arm::new(mechanism, asked.chain, Settings::default())?)
+        }
+        _ => Box::new(pose::Posed::arm(mechanism, asked.chain, asked.settings())?),
+    };
+    let answer = backend.worker().solve(&asked.request()).map_err(Failure::Work)?;
+    for joint in &answer.joints {
+        if let Some(at) = names.iter().position(|n| *n == joint.name) {
+            values[at] = joint.value;
+        }
+    }
+    Ok((values, summary(&*backend, &name, &answer)))
 }
 
 /// Whether an output is a scene, by its ending.

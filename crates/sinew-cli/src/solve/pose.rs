@@ -105,7 +105,7 @@ impl Posed {
     }
 
     /// The chain that a goal is for.
-    fn chain(&self, goal: &GoalRequest) -> Result<Chain, String> {
+    pub fn chain(&self, goal: &GoalRequest) -> Result<Chain, String> {
         let tip = match (&goal.joint, &self.arm) {
             (None, _) => self.tip.clone()?,
             (Some(name), None) => lookup::joint(&self.skeleton, name).map_err(|e| e.to_string())?,

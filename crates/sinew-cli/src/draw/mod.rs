@@ -1,8 +1,11 @@
 //! `sinew draw`: a picture of one pose of a model.
 
+mod arm;
+
 use glam::DVec3;
 use sinew::{
     JointId, Pose,
+    draw::DrawList,
     motion::Clip,
     rig::{Body, Role, Side},
 };
@@ -25,13 +28,22 @@ const MOST_NAMES: usize = 44;
 
 /// Runs the subcommand.
 pub fn run(args: &DrawArgs) -> Result<(), Failure> {
+    if solve::is_urdf(&args.model) {
+        return arm::run(args);
+    }
+    if args.to.is_none() && args.chain.is_some() {
+        return Err(Failure::Usage(
+            "--chain: only an arm has limits to show; for others, say --to as well".into(),
+        ));
+    }
     let model = model::read(&args.model, &args.units)?;
     if let Some(to) = args.to {
         let asked = solve::One { chain: args.chain.as_ref(), solver: args.solver, to, pole: args.pole };
-        let (pose, summary) = solve::one(&model, &asked)?;
+        let (pose, root, summary) = solve::one(&model, &asked)?;
         let place = |p: [f64; 3]| DVec3::from_array(p).as_vec3();
         let before = Pose::rest(&model.skeleton);
-        let asked = Asked { before: &before, goal: place(to), pole: args.pole.map(place) };
+        let from = pose.position(root);
+        let asked = Asked { before: &before, from, goal: place(to), pole: args.pole.map(place) };
         return Ok(page(&model, summary, &pose, Some(asked)).write(&args.out)?);
     }
     let clip = args.clip.as_deref().map(|name| lookup::clip(&model, name)).transpose()?;
@@ -62,7 +74,16 @@ fn page(model: &Model, mut subtitle: String, pose: &Pose, asked: Option<Asked>) 
     if asked.is_none() {
         subtitle.push_str(&format!(", {count} joint{}", if count == 1 { "" } else { "s" }));
     }
-    PosePicture { title: model.name.clone(), subtitle, figure: &figure, pose, named, asked }.draw()
+    PosePicture {
+        title: model.name.clone(),
+        subtitle,
+        figure: &figure,
+        pose,
+        named,
+        limits: DrawList::new(),
+        asked,
+    }
+    .draw()
 }
 
 /// The joints that make a model's figure, with left and right as its roles say, or where it has none, its names.

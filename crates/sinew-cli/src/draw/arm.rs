@@ -1,0 +1,267 @@
+//! The picture of an arm: its moving links as bones, the limits of its joints as arcs and rails.
+
+use std::sync::Arc;
+
+use glam::{DAffine3, DMat3, DQuat, DVec3, Vec3};
+use sinew::{
+    JointId, Pose, Skeleton, Transform,
+    draw::DrawList,
+    joint::{Dof, Joint},
+    mechanism::{LinkId, Mechanism, Placement},
+    rig::Side,
+};
+use sinew_files::urdf;
+
+use super::MOST_NAMES;
+use crate::{
+    args::DrawArgs,
+    failure::Failure,
+    picture::{
+        figure::Figure,
+        pose::{Asked, PosePicture},
+    },
+    solve::{self, arm::ends},
+};
+
+/// Arcs and rails are this long for an arm of a metre.
+const RADIUS: f32 = 0.07;
+
+/// Draws it at rest, or before and after it reaches for a goal.
+pub fn run(args: &DrawArgs) -> Result<(), Failure> {
+    if args.clip.is_some() {
+        return Err(Failure::Usage("--clip: a URDF holds no clips".into()));
+    }
+    args.units.options(&args.model)?;
+    let mechanism = urdf::read(&args.model)?;
+    let in_file = |e: Failure| match e {
+        Failure::Work(what) => Failure::Work(format!("{}: {what}", args.model.display())),
+        other => other,
+    };
+    let (root, tip) = ends(&mechanism, args.chain.as_ref()).map_err(in_file)?;
+    let rest = mechanism.rest();
+    // Of an arm with several ends all is shown, unless somebody says which chain.
+    let chain = tip.clone().ok().filter(|_| args.chain.is_some() || args.to.is_some());
+    let shown = Shown::new(&mechanism, root, chain)?;
+    let before = shown.pose(&mechanism, &rest)?;
+    let (mut pose, mut subtitle, mut asked) = (before.clone(), "at rest".to_string(), None);
+    if let Some(to) = args.to {
+        let one = solve::One { chain: args.chain.as_ref(), solver: args.solver, to, pole: args.pole };
+        let (values, summary) = solve::one_arm(mechanism.clone(), &one).map_err(in_file)?;
+        pose = shown.pose(&mechanism, &values)?;
+        subtitle = summary;
+        // A goal is given as the chain's root sees it.
+        let mut placement = Placement::new(&mechanism);
+        mechanism.place(&rest, &mut placement).map_err(Failure::work)?;
+        let base = mechanism.link_transform(&placement, root);
+        let place = |p: [f64; 3]| upright(base.transform_point3(DVec3::from_array(p))).as_vec3();
+        let from = shown.limited().next().map(|j| pose.position(j)).unwrap_or_default();
+        asked = Some(Asked { before: &before, from, goal: place(to), pole: args.pole.map(place) });
+    } else {
+        let n = mechanism.dofs().len();
+        subtitle.push_str(&format!(", {n} joint{}", if n == 1 { "" } else { "s" }));
+    }
+    let skeleton = &*shown.skeleton;
+    let sides = shown.sides(&mechanism);
+    let figure = Figure::new(&before, &[], &[], |j| sides.get(j.index()).copied().flatten());
+    let named: Vec<_> = shown.limited().collect();
+    let mut limits = DrawList::new();
+    let places = || skeleton.joints().map(|j| before.position(j));
+    let size =
+        places().reduce(Vec3::max).unwrap_or_default() - places().reduce(Vec3::min).unwrap_or_default();
+    limits.limits(&pose, shown.limited().map(|j| (j, None)), size.max_element() * RADIUS);
+    let picture = PosePicture {
+        title: mechanism.name().into(),
+        subtitle,
+        figure: &figure,
+        pose: &pose,
+        named: if named.len() <= MOST_NAMES { named } else { Vec::new() },
+        limits,
+        asked,
+    };
+    Ok(picture.draw().write(&args.out)?)
+}
+
+/// From URDF's axes (X forward, Z up) to those of pictures (Z forward, Y up).
+fn upright(p: DVec3) -> DVec3 {
+    DVec3::new(p.y, p.z, p.x)
+}
+
+/// A link that is shown.
+struct Part {
+    link: LinkId,
+    /// What turns the link's Z into its joint's axis.
+    align: DMat3,
+    /// The part that it hangs on.
+    above: Option<usize>,
+    name: String,
+    joint: Joint,
+    limited: bool,
+}
+
+impl Part {
+    fn fixed(link: LinkId, above: Option<usize>, name: String) -> Self {
+        Self { link, align: DMat3::IDENTITY, above, name, joint: Joint::FIXED, limited: false }
+    }
+}
+
+/// The part that carries a link: its own or that of the nearest link above.
+fn carrier(mechanism: &Mechanism, parts: &[Part], link: Option<LinkId>) -> Option<usize> {
+    let mut way = std::iter::successors(link, |&l| mechanism.link_parent(l));
+    way.find_map(|l| parts.iter().position(|part| part.link == l))
+}
+
+/// For each part that carries no other, the link that is fixed to it furthest out: a tool, the sole of a foot.
+fn tools(mechanism: &Mechanism, placement: &Placement, parts: &[Part]) -> Vec<Part> {
+    let at = |link| mechanism.link_transform(placement, link).translation;
+    let mut furthest: Vec<Option<(f64, LinkId)>> = vec![None; parts.len()];
+    for link in mechanism.links().filter(|&l| parts.iter().all(|part| part.link != l)) {
+        let Some(carrier) = carrier(mechanism, parts, Some(link)) else { continue };
+        let away = at(link).distance(at(parts[carrier].link));
+        if away > 0.0 && furthest[carrier].is_none_or(|(far, _)| away > far) {
+            furthest[carrier] = Some((away, link));
+        }
+    }
+    let last = |k: usize| parts.iter().all(|part| part.above != Some(k));
+    let found = furthest.into_iter().enumerate().filter(|&(k, _)| last(k));
+    found.filter_map(|(k, far)| Some(Part::fixed(far?.1, Some(k), String::new()))).collect()
+}
+
+/// The links of an arm that are shown, as joints of a skeleton.
+struct Shown {
+    parts: Vec<Part>,
+    /// For each part its joint.
+    ids: Vec<JointId>,
+    skeleton: Arc<Skeleton>,
+}
+
+impl Shown {
+    /// Takes the links that move against the one before, and the ends of the chain; cameras and other fixed parts are left
+    /// out. Limits are those of the joints from `root` to `tip`, or of all.
+    fn new(mechanism: &Mechanism, root: LinkId, tip: Option<LinkId>) -> Result<Self, Failure> {
+        let values = mechanism.rest();
+        let mut placement = Placement::new(mechanism);
+        mechanism.place(&values, &mut placement).map_err(Failure::work)?;
+        let (mut parts, mut taken): (Vec<Part>, Vec<usize>) = (Vec::new(), Vec::new());
+        for link in mechanism.links() {
+            let parent = mechanism.link_parent(link);
+            let moved = parent.and_then(|p| Some((p, *mechanism.dofs_between(p, link).first()?)));
+            let end = Some(link) == tip || link == root;
+            if parent.is_some() && moved.is_none() && !end {
+                continue;
+            }
+            let above = carrier(mechanism, &parts, parent);
+            let name = mechanism.link_name(link).to_string();
+            let mut part =
+                Part { link, align: DMat3::IDENTITY, above, name, joint: Joint::FIXED, limited: false };
+            if let Some((parent, d)) = moved {
+                let dof = &mechanism.dofs()[d];
+                let axis = axis(mechanism, &placement, parent, link, d);
+                part.align =
+                    DMat3::from_quat(DQuat::from_rotation_arc(DVec3::Z, axis.normalize_or(DVec3::Z)));
+                // A joint that mimics has no limits of its own, and moves by another measure.
+                let mimics = (axis.length() - 1.0).abs() > 1e-9 || taken.contains(&d);
+                taken.push(d);
+                let on_chain =
+                    tip.is_none_or(|t| mechanism.is_below(t, link)) && mechanism.is_below(link, root);
+                part.limited = !mimics && link != root && on_chain;
+                if part.limited {
+                    part.name.clone_from(&dof.name);
+                    part.joint = freedom(dof, values[d]);
+                }
+            }
+            parts.push(part);
+        }
+        let tools = tools(mechanism, &placement, &parts);
+        parts.extend(tools);
+        let mut builder = Skeleton::builder();
+        for (part, rest) in parts.iter().zip(locals(&parts, mechanism, &placement)) {
+            builder.add(part.name.clone(), part.above, rest);
+        }
+        let (mut skeleton, ids) = builder.build().map_err(Failure::work)?;
+        for (&id, part) in ids.iter().zip(&parts) {
+            skeleton.set_joint(id, part.joint).map_err(Failure::work)?;
+        }
+        Ok(Self { parts, ids, skeleton: Arc::new(skeleton) })
+    }
+
+    /// The joints whose limits are drawn.
+    fn limited(&self) -> impl Iterator<Item = JointId> {
+        self.ids.iter().zip(&self.parts).filter(|(_, part)| part.limited).map(|(&id, _)| id)
+    }
+
+    /// The half of the robot that each joint is of, as its link or one above is named, in the skeleton's order.
+    fn sides(&self, mechanism: &Mechanism) -> Vec<Option<Side>> {
+        let mut sides = vec![None; self.skeleton.len()];
+        for (part, id) in self.parts.iter().zip(&self.ids) {
+            let above = part.above.and_then(|a| sides[self.ids[a].index()]);
+            sides[id.index()] = above.or_else(|| side(mechanism.link_name(part.link)));
+        }
+        // One alone is a name's chance.
+        let both = Side::BOTH.iter().all(|side| sides.contains(&Some(*side)));
+        if both { sides } else { vec![None; sides.len()] }
+    }
+
+    fn pose(&self, mechanism: &Mechanism, values: &[f64]) -> Result<Pose, Failure> {
+        let mut placement = Placement::new(mechanism);
+        mechanism.place(values, &mut placement).map_err(Failure::work)?;
+        let mut pose = Pose::rest(&self.skeleton);
+        for (&joint, local) in self.ids.iter().zip(locals(&self.parts, mechanism, &placement)) {
+            pose.set_local(joint, local);
+        }
+        pose.update();
+        Ok(pose)
+    }
+}
+
+/// Each part's transform relative to the part that it hangs on.
+fn locals(parts: &[Part], mechanism: &Mechanism, placement: &Placement) -> Vec<Transform> {
+    let frame = |part: &Part| {
+        let link = mechanism.link_transform(placement, part.link) * DAffine3::from_mat3(part.align);
+        DAffine3::from_mat3(DMat3::from_cols(DVec3::Z, DVec3::X, DVec3::Y)) * link
+    };
+    let frames: Vec<DAffine3> = parts.iter().map(frame).collect();
+    let local = |(part, frame): (&Part, &DAffine3)| {
+        let local = part.above.map_or(*frame, |above| frames[above].inverse() * *frame);
+        let rotation = DQuat::from_mat3(&local.matrix3).normalize().as_quat();
+        Transform { translation: local.translation.as_vec3(), rotation, ..Transform::IDENTITY }
+    };
+    parts.iter().zip(&frames).map(local).collect()
+}
+
+/// The axis about or along which a link moves against its parent, in the link's own space, times what it moves for each unit of
+/// its degree of freedom.
+fn axis(mechanism: &Mechanism, placement: &Placement, parent: LinkId, link: LinkId, dof: usize) -> DVec3 {
+    let frame = mechanism.link_transform(placement, link);
+    let in_parent = mechanism.link_transform(placement, parent).inverse().transform_point3(frame.translation);
+    // What the link's column says beyond that of the same point of its parent is the joint's own part.
+    let column = |link, point| {
+        let mut columns = Vec::new();
+        mechanism.jacobian(placement, link, point, &mut columns);
+        let [x, y, z, rx, ry, rz] = columns[dof];
+        if mechanism.dofs()[dof].slides { DVec3::new(x, y, z) } else { DVec3::new(rx, ry, rz) }
+    };
+    frame.matrix3.transpose() * (column(link, DVec3::ZERO) - column(parent, in_parent))
+}
+
+/// What a joint that stands at `rest` may do about or along its Z.
+fn freedom(dof: &sinew::mechanism::Dof, rest: f64) -> Joint {
+    let bounded = dof.lower.is_finite() && dof.upper.is_finite();
+    let along = if bounded { Dof::range(dof.lower - rest, dof.upper - rest) } else { Dof::FREE };
+    if dof.slides {
+        Joint::FIXED.with_slide([None, None, Some(along)])
+    } else {
+        Joint::hinge(DVec3::Z, along)
+    }
+}
+
+/// Which half a link's name puts it in. Robots' names begin with the side (`r_elbow`, `LF_HIP`, `RARM_LINK3`); at the end of a name an
+/// R or L is as likely a roll.
+fn side(name: &str) -> Option<Side> {
+    let first =
+        name.split(|c: char| !c.is_ascii_alphanumeric()).find(|word| !word.is_empty())?.to_lowercase();
+    match first.as_str() {
+        "l" | "left" | "lf" | "lh" | "larm" | "lleg" => Some(Side::Left),
+        "r" | "right" | "rf" | "rh" | "rarm" | "rleg" => Some(Side::Right),
+        _ => None,
+    }
+}

@@ -119,3 +119,38 @@ fn sweeping_and_following_allocates_nothing() {
     });
     assert_eq!(counted.count_total, 0, "{counted:?}");
 }
+
+#[test]
+fn laying_a_chain_along_a_curve_that_moves_allocates_nothing() {
+    use sinew::solve::{
+        Spline,
+        spline::{Curve, CurveKind, CurveUp, Fit, Roll},
+    };
+    let mut b = Skeleton::builder();
+    let mut last = b.add("0", None, Transform::IDENTITY);
+    for i in 1..=20 {
+        last = b.add(format!("{i}"), Some(last), Transform::from_translation(Vec3::Z * 0.3));
+    }
+    let (skeleton, ids) = b.build().unwrap();
+    let skeleton = Arc::new(skeleton);
+    let mut points: Vec<Vec3> =
+        (0..9).map(|i| Vec3::new((0.7 * i as f32).sin(), 0.0, (0.7 * i as f32).cos())).collect();
+    let mut curves = [true, false]
+        .map(|closed| Curve::new(CurveKind::CatmullRom, &points, closed, CurveUp::Carried(Vec3::Y)).unwrap());
+    let mut spline = Spline::new(&skeleton, ids[0], ids[20]).unwrap();
+    let mut pose = Pose::rest(&skeleton);
+    let counted = allocation_counter::measure(|| {
+        for i in 0..60 {
+            spline.offset = 0.1 * i as f32;
+            spline.reversed = i % 3 == 0;
+            spline.weight = if i % 4 == 0 { 0.5 } else { 1.0 };
+            spline.roll = [Roll::Keep, Roll::Frames { axis: Vec3::Y, twist: [0.1, 1.0] }][i % 2];
+            spline.fit = [Fit::Whole, Fit::Stretched { shortest: 0.5, longest: 2.0 }][i / 2 % 2];
+            points[i % 9].y = 0.01 * i as f32;
+            let curve = &mut curves[i % 2];
+            curve.set_points(&points).unwrap();
+            spline.solve(&mut pose, curve).unwrap();
+        }
+    });
+    assert_eq!(counted.count_total, 0, "{counted:?}");
+}

@@ -15,10 +15,10 @@ pub(crate) use part::{Ask, Kind, Part, parts};
 
 use alloc::vec::Vec;
 
-use glam::{Affine3, Quat, Vec3};
+use glam::{Affine3, DMat3, DQuat, DVec3, Quat, Vec3};
 
 use super::check;
-use crate::{Chain, Pose, Skeleton, SolveError, joint::Limits, math};
+use crate::{Chain, Pose, Skeleton, SolveError, joint::Limits, math, math64};
 
 /// One joint of the chain.
 #[derive(Clone, Copy, Debug)]
@@ -158,17 +158,34 @@ impl Linkage {
         }
     }
 
-    /// Writes what has changed back and updates the pose.
-    pub fn store(&self, pose: &mut Pose) {
+    /// Orientation of the frame of the root's parent in model space, and its signed size.
+    pub fn top(&self) -> (DMat3, f64) {
+        let q = math::rotation_of(&self.above.matrix3);
+        let q = DQuat::from_xyzw(q.x.into(), q.y.into(), q.z.into(), q.w.into());
+        (math64::matrix(q.normalize()), self.unit().into())
+    }
+
+    /// Place of the root in model space.
+    pub fn root_place(&self) -> DVec3 {
+        let (turn, size) = self.top();
+        self.above.translation.as_dvec3() + turn * self.links[0].offset.as_dvec3() * size
+    }
+
+    /// Writes what has changed back and updates the pose. Whether anything had.
+    pub fn store(&self, pose: &mut Pose) -> bool {
+        let mut changed = false;
         for (link, &joint) in self.links.iter().zip(self.chain.joints()) {
             if link.rotation != link.came.0 {
                 pose.set_rotation(joint, link.rotation);
+                changed = true;
             }
             if link.offset != link.came.1 {
                 pose.set_translation(joint, link.offset);
+                changed = true;
             }
         }
         pose.update();
+        changed
     }
 
     /// Goes `weight` of the way from what came in to what is here, in joint coordinates.

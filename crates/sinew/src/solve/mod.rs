@@ -7,6 +7,7 @@
 //! - [`Follow`]: each segment pulled along by its neighbour, from the tip or from the root;
 //! - [`Ccd`]: cyclic coordinate descent on a chain of joints with limits;
 //! - [`Fabrik`]: forward and backward reaching, on the same;
+//! - [`Spline`]: a chain laid along a curve;
 //! - [`soften`]: the distance that a chain with a soft zone gives for the distance that its goal asks for.
 
 mod aim;
@@ -21,6 +22,7 @@ mod iterate;
 mod linkage;
 mod partial;
 mod soft;
+pub mod spline;
 pub mod two_bone;
 mod wahba;
 
@@ -32,4 +34,5 @@ pub use follow::{Follow, Lead};
 pub use free::{FreeChain, Strand};
 pub use iterate::{ChainSettings, ChainSolverError, LeastSquares};
 pub use soft::soften;
+pub use spline::Spline;
 pub use two_bone::{BendSide, TwoBone, TwoBoneError};

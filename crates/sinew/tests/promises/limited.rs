@@ -147,16 +147,16 @@ fn build(plan: &Plan, slides: bool) -> Limited {
 }
 
 impl Limited {
-    fn end(&self, pose: &Pose) -> judge::V {
+    pub fn end(&self, pose: &Pose) -> judge::V {
         judge::frame(pose, self.tip).point(judge::v(self.tip_offset))
     }
 
-    fn chain(&self) -> Chain {
+    pub fn chain(&self) -> Chain {
         let skeleton = self.pose.skeleton();
         Chain::new(skeleton, self.root, self.tip).unwrap().with_tip_offset(skeleton, self.tip_offset).unwrap()
     }
 
-    fn goal(&self, direction: Vec3, share: f32) -> Vec3 {
+    pub fn goal(&self, direction: Vec3, share: f32) -> Vec3 {
         self.pose.position(self.root) + direction.normalize() * (share * self.length as f32)
     }
 
@@ -170,7 +170,7 @@ impl Limited {
     }
 
     /// Promise 2: what was within is within, and what was not went no further out.
-    fn holds(&self, pose: &Pose) {
+    pub fn holds(&self, pose: &Pose) {
         for ((joint, before), (_, after)) in self.excess(&self.pose).iter().zip(&self.excess(pose)) {
             let axes = matches!(pose.skeleton().freedom(*joint).turning, Turning::Axes { .. });
             for (b, a) in before.iter().zip(after) {
@@ -200,7 +200,7 @@ impl Limited {
     }
 
     /// Promise 1: offsets and scales are as they came, but for slides along their axis.
-    fn keeps_offsets(&self, pose: &Pose, root_moves: bool) {
+    pub fn keeps_offsets(&self, pose: &Pose, root_moves: bool) {
         let s = pose.skeleton();
         let chain = self.chain();
         for j in s.joints() {
@@ -233,7 +233,7 @@ impl Limited {
     }
 
     /// The pose with the chain's joints put within their limits.
-    fn clamped(&self) -> Pose {
+    pub fn clamped(&self) -> Pose {
         let mut pose = self.pose.clone();
         for &j in self.chain().joints() {
             let limits = self.pose.skeleton().limits(j);

@@ -11,6 +11,7 @@ mod judge;
 mod limit_judge;
 mod limited;
 mod rig;
+mod spline;
 mod subject;
 
 use proptest::{prelude::*, test_runner::RngSeed};

@@ -1,0 +1,52 @@
+//! A snake that goes along a closed curve that moves, its back up.
+//!
+//! `cargo run -p sinew --example spline`
+
+use std::sync::Arc;
+
+use sinew::{
+    Pose, Skeleton, Transform,
+    glam::Vec3,
+    solve::{
+        Spline,
+        spline::{Curve, CurveKind, CurveUp, Roll},
+    },
+};
+
+/// The curve's points: a ring whose points go up and down.
+fn ring(time: f32) -> Vec<Vec3> {
+    (0..8)
+        .map(|i| i as f32 * std::f32::consts::FRAC_PI_4)
+        .map(|a| Vec3::new(a.cos(), 0.15 * (3.0 * a + time).sin(), a.sin()))
+        .collect()
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut builder = Skeleton::builder();
+    let mut joint = builder.add("head", None, Transform::IDENTITY);
+    for i in 1..=20 {
+        joint = builder.add(format!("tail {i}"), Some(joint), Transform::from_translation(-0.15 * Vec3::Z));
+    }
+    let (skeleton, ids) = builder.build()?;
+    let skeleton = Arc::new(skeleton);
+
+    let mut curve = Curve::new(CurveKind::CatmullRom, &ring(0.0), true, CurveUp::Carried(Vec3::Y))?;
+    let mut snake = Spline::new(&skeleton, ids[0], ids[20])?;
+    snake.reversed = true; // head first: the tail lies behind it
+    snake.roll = Roll::Frames { axis: Vec3::Y, twist: [0.0; 2] };
+    let mut pose = Pose::rest(&skeleton);
+    for second in 0..8 {
+        let time = second as f32;
+        curve.set_points(&ring(time))?;
+        snake.offset = 0.8 * time; // metres; a closed curve goes round and round
+        let report = snake.solve(&mut pose, &curve)?;
+        println!(
+            "{second} s: head at {:5.2}, tail at {:5.2}, back along {:5.2}, off the curve by {:.1e} m",
+            pose.position(ids[0]),
+            pose.position(ids[20]),
+            pose.model(ids[0]).matrix3.y_axis,
+            report.report.position_residual
+        );
+    }
+    Ok(())
+}

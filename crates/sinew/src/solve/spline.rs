@@ -1,0 +1,441 @@
+//! Spline: a chain laid along a curve.
+
+mod cubic;
+mod curve;
+mod frame;
+
+use alloc::{vec, vec::Vec};
+
+use glam::{DMat3, DQuat, DVec3, Quat, Vec3};
+
+pub use curve::{Curve, CurveError, CurveFrame, CurveKind, CurveUp};
+
+use super::{
+    ChainSolverError, check,
+    iterate::admit,
+    linkage::{Linkage, signs},
+};
+use crate::{
+    Chain, JointId, Pose, Report, Skeleton, SolveError, Status,
+    joint::{Attribute, Attributes},
+    math, math64,
+};
+use curve::Spot;
+use frame::{across, arc, carried, turned};
+
+/// How long the chain is on the curve.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub enum Fit {
+    /// As long as it is: each joint lies where the curve first leaves the sphere of its bone's length about the joint before.
+    #[default]
+    Whole,
+    /// Bones become longer or shorter, so that the last joint lies at the curve's end (of a closed curve: once around). The joints then
+    /// share the curve's length as the bones of the rest pose share the chain's, whatever comes in. An offset at the tip
+    /// keeps its length and goes on from there.
+    Stretched {
+        /// The chain, measured along the curve, becomes no shorter than this part of its length in the rest pose.
+        shortest: f32,
+        /// Nor longer than this.
+        longest: f32,
+    },
+}
+
+/// How the joints are turned about their bones.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub enum Roll {
+    /// As the incoming pose has it: each joint, after its parent has turned, turns its bone by the least turn.
+    #[default]
+    Keep,
+    /// As the curve's frames have it, whatever comes in: the chain's rest pose, bent from bone to bone by the least turns, is
+    /// laid along the curve's [frames](Curve).
+    Frames {
+        /// The direction in the root joint's local space (any length) that points along the curve's normal: the back of a snake.
+        axis: Vec3,
+        /// Turns in radians about the bones from the root towards the tip, of the first bone and of the last; the bones between
+        /// share them by length.
+        twist: [f32; 2],
+    },
+}
+
+/// How a chain lies on a curve, measured on the pose that was left.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct SplineReport {
+    /// Its `position_residual` is the largest distance in metres of a joint (and of the offset at the tip) from its place on the curve or on the
+    /// straight line beyond its end. It is [`Status::Reached`] where that is below the tolerance, else [`Status::Stalled`]: limits, a
+    /// root that stays, or a curve that is too small for a bone keep the chain off.
+    pub report: Report,
+    /// Metres by which the chain's end lies beyond an end of the curve; 0 where it does not.
+    pub beyond: f32,
+    /// Bones that found no crossing: the curve ahead lies wholly inside their sphere or wholly outside.
+    pub missed: u32,
+    /// The longest way along the curve between two neighbouring joints, over the bone's length: 1 on a straight line, above pi / 2 where a bone
+    /// cuts a hairpin off.
+    pub longest_way: f32,
+}
+
+/// Lays a chain along a [`Curve`]: every joint on the curve, at the true length of its bone from the joint before.
+///
+/// ```
+/// use std::sync::Arc;
+/// use sinew::{Pose, Skeleton, Transform, glam::Vec3, solve::{Spline, spline::{Curve, CurveKind, CurveUp}}};
+///
+/// let mut builder = Skeleton::builder();
+/// let mut joint = builder.add("head", None, Transform::IDENTITY);
+/// for i in 1..=12 {
+///     joint = builder.add(format!("tail {i}"), Some(joint), Transform::from_translation(-0.2 * Vec3::Z));
+/// }
+/// let (skeleton, ids) = builder.build()?;
+/// let skeleton = Arc::new(skeleton);
+///
+/// let points = [Vec3::ZERO, Vec3::new(1.0, 0.2, 1.0), Vec3::new(0.0, 0.1, 2.0), Vec3::new(-1.0, 0.0, 1.0)];
+/// let ring = Curve::new(CurveKind::CatmullRom, &points, true, CurveUp::Direction(Vec3::Y))?;
+/// let mut snake = Spline::new(&skeleton, ids[0], ids[12])?;
+/// snake.reversed = true; // the head goes first, along the curve; the tail lies behind it
+/// let mut pose = Pose::rest(&skeleton);
+/// for frame in 0..60 {
+///     snake.offset = 0.05 * frame as f32;
+///     let report = snake.solve(&mut pose, &ring)?;
+///     assert!(report.report.position_residual < 1e-5);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # What moves
+///
+/// Joints turn; the root is put on the curve at `offset` (its translation changes) unless `moves_root` is false. A root that stays
+/// may be anywhere: its bone goes to where the curve leaves the sphere of its length. Other translations change only where [`Fit::Stretched`]
+/// asks for it. The tip's rotation against its parent stays, unless it has an offset.
+///
+/// # The next crossing
+///
+/// With c the joint's place and l its bone's length, |p(t) - c|^2 = l^2 is a polynomial of degree 6 on each piece of the curve. Its first root
+/// after the last joint's is bracketed for certain (by the signs of its Bernstein coefficients) and then found by Newton's steps in the
+/// bracket. A curve that bends back within a bone's length has its crossing behind the bend: the bone cuts it off, and as such a
+/// chain travels, the crossing may leap from before a hairpin to behind it. No placement at true lengths can avoid that; curves whose radius
+/// is above half a bone have none of it, and `longest_way` tells. Where a closed curve has no crossing at all the bone points at the place
+/// that is furthest (nearest, where the curve is out of its reach), which is where the crossing was when there last was one.
+///
+/// # Limits
+///
+/// Joints that are fixed, hinges, balls and turns about single axes keep their limits: from the root outward, each joint is turned
+/// as it should be, put to the nearest place within its limits, and the next one goes on from where that leads. Nothing is weighed
+/// against anything: where limits forbid the curve, joints lie off it, and the report says how far. What else a joint may ask is
+/// refused at construction.
+#[derive(Clone, Debug)]
+pub struct Spline {
+    links: Linkage,
+    /// The rest pose of each joint in its bone's frame (z along the bone); none where there is no bone.
+    seats: Vec<Option<DMat3>>,
+    /// Lengths of the bones in the rest pose, in the units of the root's parent.
+    rest: Vec<f64>,
+    /// The root joint's axes in the frame of the first bone.
+    root: DMat3,
+    plan: Vec<Stop>,
+    /// Where along the curve the root is, in metres from its start. A closed curve is gone round and round, an open one goes straight
+    /// on beyond its ends.
+    pub offset: f32,
+    /// Whether the chain lies against the curve's direction, from its root on.
+    pub reversed: bool,
+    /// Whether the chain keeps its length.
+    pub fit: Fit,
+    /// How joints are turned about their bones.
+    pub roll: Roll,
+    /// Whether the root is put on the curve.
+    pub moves_root: bool,
+    /// How far off the curve a joint may be, as a part of the chain's length, and count as on it.
+    pub tolerance: f32,
+    /// How much of it is carried out, 0 to 1, straight in the joints' coordinates (the root goes straight).
+    pub weight: f32,
+}
+
+/// Where a joint should come to lie.
+#[derive(Clone, Copy, Debug)]
+struct Stop {
+    place: DVec3,
+    /// Metres to the next joint, as the chain came in.
+    length: f64,
+}
+
+const HONOURED: Attributes =
+    Attributes::of(&[Attribute::Fixed, Attribute::Hinge, Attribute::Ball, Attribute::Axes]);
+
+/// Radians of a turn that is nothing but f32's rounding of rotations.
+const STIRS: f32 = 3e-7;
+
+/// Part of a bone's length that is nothing but f32's rounding of its offset and of the places of its ends.
+const SAME: f64 = 5e-7;
+
+impl Spline {
+    /// The chain from `root` down to `tip`.
+    pub fn new(skeleton: &Skeleton, root: JointId, tip: JointId) -> Result<Self, ChainSolverError> {
+        Self::from_chain(skeleton, Chain::new(skeleton, root, tip)?)
+    }
+
+    /// The same for a chain which may have an offset at its tip (then the tip turns, too, and the offset's point lies on the curve).
+    pub fn from_chain(skeleton: &Skeleton, chain: Chain) -> Result<Self, ChainSolverError> {
+        admit(skeleton, &chain, "spline", HONOURED)?;
+        let count = chain.joints().len();
+        let Seats { seats, rest, root } = Seats::new(skeleton, &chain);
+        Ok(Self {
+            links: Linkage::new(skeleton, chain),
+            seats,
+            rest,
+            root,
+            plan: vec![Stop { place: DVec3::ZERO, length: 0.0 }; count + 1],
+            offset: 0.0,
+            reversed: false,
+            fit: Fit::Whole,
+            roll: Roll::Keep,
+            moves_root: true,
+            tolerance: 1e-5,
+            weight: 1.0,
+        })
+    }
+
+    /// Root to tip.
+    pub fn chain(&self) -> &Chain {
+        self.links.chain()
+    }
+
+    /// Lays the chain along the curve (in model space). The pose is left updated, with every joint within its limits or no further out than it
+    /// came in.
+    pub fn solve(&mut self, pose: &mut Pose, curve: &Curve) -> Result<SplineReport, SolveError> {
+        self.check()?;
+        pose.update();
+        self.links.load(pose)?;
+        let start = curve.spot(f64::from(self.offset));
+        if self.moves_root {
+            self.links.move_root(curve.place(&start).as_vec3());
+        }
+        let mut report = self.lay(curve, start)?;
+        if self.weight <= 0.0 {
+            self.links.reset();
+        } else if self.weight < 1.0 {
+            self.links.blend(self.weight);
+        }
+        report.report.iterations = u32::from(self.links.store(pose));
+        self.measure(pose, &mut report);
+        Ok(report)
+    }
+
+    fn check(&self) -> Result<(), SolveError> {
+        check::within("the offset along the curve", "finite", self.offset, f32::MIN, f32::MAX)?;
+        check::within("the tolerance", "0 to 1", self.tolerance, 0.0, 1.0)?;
+        check::within("the chain's weight", "0 to 1", self.weight, 0.0, 1.0)?;
+        if let Fit::Stretched { shortest, longest } = self.fit {
+            check::within(
+                "the shortest stretch",
+                "above 0, to the longest",
+                shortest,
+                f32::MIN_POSITIVE,
+                longest,
+            )?;
+            check::within("the longest stretch", "finite", longest, 0.0, f32::MAX)?;
+        }
+        if let Roll::Frames { axis, twist: [first, last] } = self.roll {
+            check::finite("the axis along the curve's normal", axis)?;
+            check::within("the first bone's twist", "finite", first, f32::MIN, f32::MAX)?;
+            check::within("the last bone's twist", "finite", last, f32::MIN, f32::MAX)?;
+        }
+        Ok(())
+    }
+
+    /// The turn about the first bone, in its frame, that takes the root's axis to the frame's normal.
+    fn own_roll(&self) -> Result<f64, SolveError> {
+        let Roll::Frames { axis, .. } = self.roll else { return Ok(0.0) };
+        let v = self.root * axis.as_dvec3();
+        let sine = math64::sqrt((v.x * v.x + v.y * v.y) / v.length_squared());
+        // A thousandth of a radian beside the bone an axis no longer says which way up.
+        if sine > 1e-3 {
+            return Ok(math64::atan2(v.x, v.y));
+        }
+        let value = if sine.is_finite() { sine as f32 } else { 0.0 };
+        let what = "the sine between the axis along the curve's normal and the first bone";
+        Err(SolveError::OutOfRange { what, range: "above 0.001", value })
+    }
+
+    /// Notes the bones' lengths.
+    fn lengths(&mut self) {
+        let mut unit = f64::from(self.links.unit()).abs();
+        for i in 0..self.links.links.len() {
+            unit *= f64::from(self.links.links[i].scale.x.abs());
+            self.plan[i].length = math64::sqrt(self.below(i).length_squared()) * unit;
+        }
+    }
+
+    /// How many metres along the curve a joint goes for each of the rest pose's, where the chain is stretched.
+    fn pace(&self, curve: &Curve, first: f64) -> Option<f64> {
+        let Fit::Stretched { shortest, longest } = self.fit else { return None };
+        let all: f64 = self.rest[..self.rest.len() - 1].iter().sum();
+        let whole = curve.full_length();
+        let room = match (curve.is_closed(), self.reversed) {
+            (true, _) => whole,
+            (false, false) => whole - first,
+            (false, true) => first,
+        };
+        let size = f64::from(self.links.unit()).abs();
+        (all > 0.0).then(|| (room / (all * size)).clamp(shortest.into(), longest.into()) * size)
+    }
+
+    /// The way to the next joint, in the joint's own frame before its scale.
+    fn below(&self, link: usize) -> DVec3 {
+        self.links.links.get(link + 1).map_or(self.links.chain().tip_offset(), |next| next.offset).as_dvec3()
+    }
+
+    /// Turns every joint. All places and orientations are in model space.
+    fn lay(&mut self, curve: &Curve, start: Spot) -> Result<SplineReport, SolveError> {
+        let roll = self.own_roll()?;
+        self.lengths();
+        let (count, back) = (self.links.links.len(), self.reversed);
+        let sign = if back { -1.0 } else { 1.0 };
+        let first = curve.distance(&start);
+        let pace = self.pace(curve, first);
+        // The twist's share of a bone goes by where the bone begins, so that the last has all of it.
+        let all: f64 = self.plan.iter().map(|s| s.length).sum();
+        let last = self.plan[..count].iter().rev().map(|s| s.length).find(|l| *l > 0.0).unwrap_or(0.0);
+
+        let mut report = SplineReport::default();
+        let (mut spot, mut gone, mut rested, mut off) = (start, 0.0, 0.0, 0.0f64);
+        let mut at = self.links.root_place();
+        let (mut seat, mut unit) = self.links.top();
+        let hand = if unit < 0.0 { -1.0 } else { 1.0 };
+        for i in 0..count {
+            let length = self.plan[i].length;
+            self.plan[i].place = curve.place(&spot);
+            if i > 0 || self.moves_root {
+                off = off.max(at.distance(self.plan[i].place));
+            }
+            let scale = self.links.links[i].scale;
+            unit *= f64::from(scale.x.abs()) * handedness(scale);
+            let own = matrix(signs(scale));
+            let mut now = seat * matrix(self.links.links[i].rotation);
+            if length > 0.0 {
+                rested += self.rest[i];
+                let (next, met) = match pace {
+                    Some(pace) if i + 1 < count => (curve.spot(first + sign * pace * rested), true),
+                    _ => curve.leave(&spot, at, length, back),
+                };
+                report.missed += u32::from(!met);
+                let from = curve.distance(&spot);
+                let mut way = (curve.distance(&next) - from) * sign;
+                if curve.is_closed() && way < 0.0 {
+                    way += curve.full_length();
+                }
+                report.longest_way = report.longest_way.max((way / length) as f32);
+                let chord = curve.place(&next) - at;
+                let reach = math64::sqrt(chord.length_squared());
+                if reach > 0.0 {
+                    let along = chord / reach;
+                    let mut wanted = now;
+                    if let (Roll::Frames { twist, .. }, Some(seat)) = (self.roll, self.seats[i]) {
+                        let (tangent, normal) = curve.frame(&curve.spot(from + sign * 0.5 * way));
+                        let normal = across(along, carried(tangent * sign, along, normal));
+                        let share = if all > last { gone / (all - last) } else { 0.0 };
+                        let [a, b] = twist.map(f64::from);
+                        let (y, z) = (turned(along, a + (b - a) * share, normal) * hand, along * hand);
+                        wanted =
+                            DMat3::from_cols(y.cross(z), y, z) * math64::axis_angle(DVec3::Z, roll) * seat;
+                    }
+                    now = self.turn(i, &seat, wanted, own * self.below(i) * unit, along);
+                    if pace.is_some() && i + 1 < count && (reach / length - 1.0).abs() > SAME {
+                        self.links.links[i + 1].offset *= (reach / length) as f32;
+                    }
+                }
+                spot = next;
+                gone += length;
+            }
+            at += now * (own * self.below(i) * unit);
+            seat = now * own;
+        }
+        self.plan[count].place = curve.place(&spot);
+        off = off.max(at.distance(self.plan[count].place));
+        let near = f64::from(self.tolerance) * all + 4.0 * f64::from(self.links.rounding);
+        report.report.status = if off <= near { Status::Reached } else { Status::Stalled };
+        report.beyond = spot.beyond.abs() as f32;
+        Ok(report)
+    }
+
+    /// Turns one joint from its seat to the orientation that is wanted, with its bone pointing along a unit vector, as far
+    /// as its limits allow. Gives the orientation that it has then.
+    fn turn(&mut self, link: usize, seat: &DMat3, wanted: DMat3, arm: DVec3, along: DVec3) -> DMat3 {
+        let arm = wanted * arm;
+        let wanted = arc(arm / math64::sqrt(arm.length_squared()), along) * wanted;
+        let link = &mut self.links.links[link];
+        let q = math64::quaternion(&(seat.transpose() * wanted));
+        let q = math::normalize(Quat::from_xyzw(q.x as f32, q.y as f32, q.z as f32, q.w as f32));
+        if math::angle_between(q, link.rotation) > STIRS {
+            let q = if math::dot(q, link.rotation) < 0.0 { -q } else { q };
+            link.rotation = link.limits.clamp(q);
+        }
+        *seat * matrix(link.rotation)
+    }
+
+    /// How far the joints of a pose are from their places.
+    fn measure(&self, pose: &Pose, report: &mut SplineReport) {
+        let chain = self.links.chain();
+        let ends = (chain.tip_offset() != Vec3::ZERO).then(|| chain.end(pose));
+        let places = chain.joints().iter().map(|&j| pose.position(j)).chain(ends);
+        let mut most = 0.0f64;
+        for (place, stop) in places.zip(&self.plan).skip(usize::from(!self.moves_root)) {
+            most = most.max(place.as_dvec3().distance(stop.place));
+        }
+        report.report.position_residual = (most as f32).min(f32::MAX);
+    }
+}
+
+/// What a chain's rest pose gives: see the fields of [`Spline`].
+struct Seats {
+    seats: Vec<Option<DMat3>>,
+    rest: Vec<f64>,
+    root: DMat3,
+}
+
+impl Seats {
+    /// Each joint's orientation in the rest pose seen from its bone's frame: z along the bone, y a normal that is carried from bone to
+    /// bone by the least turn; and the root's axes seen from the first bone's.
+    fn new(skeleton: &Skeleton, chain: &Chain) -> Self {
+        let joints = chain.joints();
+        let (mut seat, mut unit, mut bone) = (DMat3::IDENTITY, 1.0, None);
+        let (mut axes, mut root) = (DMat3::IDENTITY, None);
+        let mut seats = Vec::with_capacity(joints.len());
+        let mut lengths = Vec::with_capacity(joints.len());
+        for (i, &joint) in joints.iter().enumerate() {
+            let rest = skeleton.rest(joint);
+            let now = seat * matrix(rest.rotation);
+            let own = matrix(signs(rest.scale));
+            unit *= f64::from(rest.scale.x.abs()) * handedness(rest.scale);
+            if i == 0 {
+                axes = now * own * handedness(rest.scale);
+            }
+            let below = joints.get(i + 1).map_or(chain.tip_offset(), |&j| skeleton.rest(j).translation);
+            let arm = now * (own * below.as_dvec3()) * unit;
+            let length = math64::sqrt(arm.length_squared());
+            lengths.push(length);
+            seats.push((length > 0.0).then(|| {
+                let along = arm / length;
+                let normal = match bone {
+                    Some((last, normal)) => across(along, carried(last, along, normal)),
+                    None => across(along, DVec3::Y),
+                };
+                bone = Some((along, normal));
+                let frame = DMat3::from_cols(normal.cross(along), normal, along).transpose();
+                root.get_or_insert(frame * axes);
+                frame * now
+            }));
+            seat = now * own;
+        }
+        Self { seats, rest: lengths, root: root.unwrap_or(DMat3::IDENTITY) }
+    }
+}
+
+/// -1 where a scale mirrors, else 1.
+fn handedness(scale: Vec3) -> f64 {
+    if scale.x * scale.y * scale.z < 0.0 { -1.0 } else { 1.0 }
+}
+
+/// The rotation matrix of a rotation in f32.
+fn matrix(q: Quat) -> DMat3 {
+    let [x, y, z, w] = [q.x, q.y, q.z, q.w].map(f64::from);
+    let l = math64::sqrt(x * x + y * y + z * z + w * w);
+    math64::matrix(DQuat::from_xyzw(x / l, y / l, z / l, w / l))
+}

@@ -1,0 +1,255 @@
+//! One piece of a curve: a cubic, and where it leaves a sphere.
+
+use glam::DVec3;
+
+use crate::math64;
+
+/// The point `c[0] + c[1] t + c[2] t^2 + c[3] t^3`, for t from 0 to 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Cubic {
+    pub c: [DVec3; 4],
+}
+
+/// Nodes and weights of Gauss and Legendre's rule with three points on \[0, 1\]: exact for polynomials of degree 5.
+const GAUSS: [(f64, f64); 3] =
+    [(0.112_701_665_379_258_31, 5.0 / 18.0), (0.5, 8.0 / 18.0), (0.887_298_334_620_741_7, 5.0 / 18.0)];
+
+/// Bernstein coefficients of a polynomial of degree 6 on \[0, 1\].
+type Sextic = [f64; 7];
+
+impl Cubic {
+    /// From both ends and the velocities there.
+    pub fn hermite(from: DVec3, to: DVec3, start: DVec3, end: DVec3) -> Self {
+        let way = to - from;
+        Self { c: [from, start, 3.0 * way - 2.0 * start - end, start + end - 2.0 * way] }
+    }
+
+    /// From Bézier's four points.
+    pub fn bezier([a, b, c, d]: [DVec3; 4]) -> Self {
+        Self { c: [a, 3.0 * (b - a), 3.0 * (a - 2.0 * b + c), d - a + 3.0 * (b - c)] }
+    }
+
+    pub fn point(&self, t: f64) -> DVec3 {
+        let [a, b, c, d] = self.c;
+        a + (b + (c + d * t) * t) * t
+    }
+
+    fn velocity(&self, t: f64) -> DVec3 {
+        let [_, b, c, d] = self.c;
+        b + (2.0 * c + 3.0 * d * t) * t
+    }
+
+    fn speed(&self, t: f64) -> f64 {
+        math64::sqrt(self.velocity(t).length_squared())
+    }
+
+    /// Unit vector along the curve. Where the curve stands still (a handle without length), the limit from inside the piece.
+    pub fn tangent(&self, t: f64) -> DVec3 {
+        let [_, b, c, d] = self.c;
+        let size = b.length_squared().max(c.length_squared()).max(d.length_squared());
+        let v = self.velocity(t);
+        // Where the velocity is below 1e-9 of what it is elsewhere, a handful of its digits are left.
+        if v.length_squared() > 1e-18 * size {
+            return v / math64::sqrt(v.length_squared());
+        }
+        let bend = 2.0 * c + 6.0 * d * t;
+        let way = if bend.length_squared() > 1e-18 * size { if t < 0.5 { bend } else { -bend } } else { d };
+        way / math64::sqrt(way.length_squared())
+    }
+
+    /// (p(t + h) - p(t)) / h, without a difference of places that are nearly equal.
+    pub fn slope(&self, t: f64, h: f64) -> DVec3 {
+        let [_, _, c, d] = self.c;
+        self.velocity(t) + (c + 3.0 * d * t) * h + d * (h * h)
+    }
+
+    /// Length from `t` to `t + h`, by one application of the rule: for a small part of the piece.
+    pub fn length(&self, t: f64, h: f64) -> f64 {
+        GAUSS.iter().map(|(x, w)| w * self.speed(t + h * x)).sum::<f64>() * h
+    }
+
+    /// The parameter, `t` to `t + h`, at which `length` has been gone from `t`; `all` is the length of the part.
+    ///
+    /// Newton's steps, within a bracket that each of them narrows: what leaves it is halved instead.
+    pub fn after(&self, t: f64, h: f64, length: f64, all: f64) -> f64 {
+        if length <= 0.0 || all <= 0.0 {
+            return t;
+        }
+        if length >= all {
+            return t + h;
+        }
+        let (mut low, mut high) = (0.0, h);
+        let mut x = h * length / all;
+        for _ in 0..60 {
+            let off = self.length(t, x) - length;
+            if off.abs() <= 1e-14 * all {
+                break;
+            }
+            if off > 0.0 {
+                high = x;
+            } else {
+                low = x;
+            }
+            let next = x - off / self.speed(t + x);
+            x = if next > low && next < high { next } else { 0.5 * (low + high) };
+        }
+        t + x
+    }
+
+    /// The part from `t` to `t + h` (back, if h is below 0) as a piece of its own.
+    pub fn part(&self, t: f64, h: f64) -> Self {
+        let [_, _, c, d] = self.c;
+        let (h2, h3) = (h * h, h * h * h);
+        Self { c: [self.point(t), self.velocity(t) * h, (c + 3.0 * d * t) * h2, d * h3] }
+    }
+
+    /// The first place, 0 to 1, where the curve comes to be further than `radius` from `centre`, having been nearer; the
+    /// start counts as nearer, whatever rounding makes of it.
+    ///
+    /// The squared distance is a polynomial of degree 6. In Bernstein's form its coefficients change sign at least as often as it
+    /// has roots (Descartes' rule): none means no root, one means exactly one, and halves are looked at in turn where there are
+    /// more. So no crossing is passed over, and the one that is found is bracketed.
+    pub fn leaves(&self, centre: DVec3, radius: f64) -> Option<f64> {
+        let mut squares = self.squares(centre, radius * radius);
+        squares[0] = squares[0].min(0.0);
+        let (low, high) = first_rise(&squares, 0.0, 1.0, DEPTH)?;
+        Some(self.settle(centre, radius, 1.0, low, high))
+    }
+
+    /// The first place where it comes to be nearer than `radius`, having been further.
+    pub fn enters(&self, centre: DVec3, radius: f64) -> Option<f64> {
+        let mut squares = self.squares(centre, radius * radius).map(|c| -c);
+        squares[0] = squares[0].min(0.0);
+        let (low, high) = first_rise(&squares, 0.0, 1.0, DEPTH)?;
+        Some(self.settle(centre, radius, -1.0, low, high))
+    }
+
+    /// Bernstein coefficients of |p(t) - centre|^2 - square.
+    fn squares(&self, centre: DVec3, square: f64) -> Sextic {
+        let [a, b, c, d] = self.c;
+        let a = a - centre;
+        let p = [a, a + b / 3.0, a + (2.0 * b + c) / 3.0, a + b + c + d];
+        let dot = |i: usize, k: usize| p[i].dot(p[k]);
+        [
+            dot(0, 0) - square,
+            dot(0, 1) - square,
+            (2.0 * dot(0, 2) + 3.0 * dot(1, 1)) / 5.0 - square,
+            (dot(0, 3) + 9.0 * dot(1, 2)) / 10.0 - square,
+            (2.0 * dot(1, 3) + 3.0 * dot(2, 2)) / 5.0 - square,
+            dot(2, 3) - square,
+            dot(3, 3) - square,
+        ]
+    }
+
+    /// The root of sign * (|p - centre|^2 - radius^2), which rises from `low` to `high`: Newton's steps inside the bracket.
+    fn settle(&self, centre: DVec3, radius: f64, sign: f64, mut low: f64, mut high: f64) -> f64 {
+        let mut t = 0.5 * (low + high);
+        for _ in 0..80 {
+            let (off, v) = (self.point(t) - centre, self.velocity(t));
+            let f = sign * (off.length_squared() - radius * radius);
+            if f.abs() <= 1e-15 * radius * radius || high - low <= 1e-16 {
+                break;
+            }
+            if f > 0.0 {
+                high = t;
+            } else {
+                low = t;
+            }
+            let next = t - f / (2.0 * sign * off.dot(v));
+            t = if next > low && next < high { next } else { 0.5 * (low + high) };
+        }
+        t
+    }
+}
+
+/// Halvings until a part is below the rounding of the parameter.
+const DEPTH: u32 = 50;
+
+/// A bracket of the first place where a polynomial rises through 0, on the part `low` to `high` whose coefficients these are. Its
+/// start is at most 0.
+fn first_rise(c: &Sextic, low: f64, high: f64, depth: u32) -> Option<(f64, f64)> {
+    let mut changes = 0;
+    let mut above = false;
+    for &x in &c[1..] {
+        if (x > 0.0) != above && x != 0.0 {
+            above = !above;
+            changes += 1;
+        }
+    }
+    match changes {
+        0 => None,
+        1 => Some((low, high)),
+        _ if depth == 0 => above.then_some((low, high)),
+        _ => {
+            let (left, mut right) = halves(c);
+            let middle = 0.5 * (low + high);
+            let found = first_rise(&left, low, middle, depth - 1);
+            found.or_else(|| {
+                right[0] = right[0].min(0.0);
+                first_rise(&right, middle, high, depth - 1)
+            })
+        }
+    }
+}
+
+/// The coefficients on both halves (de Casteljau).
+fn halves(c: &Sextic) -> (Sextic, Sextic) {
+    let (mut left, mut right) = (*c, *c);
+    for (k, left) in left.iter_mut().enumerate().skip(1) {
+        for i in 0..7 - k {
+            right[i] = 0.5 * (right[i] + right[i + 1]);
+        }
+        *left = right[0];
+    }
+    (left, right)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Looks at many places, one after another.
+    fn by_steps(cubic: &Cubic, centre: DVec3, radius: f64) -> Option<f64> {
+        let off = |t: f64| cubic.point(t).distance(centre) - radius;
+        let mut last = off(0.0);
+        let mut inside = true;
+        for i in 1..=100_000 {
+            let t = i as f64 / 100_000.0;
+            let now = off(t);
+            if inside && last <= 0.0 && now > 0.0 {
+                return Some(t);
+            }
+            inside |= now <= 0.0;
+            last = now;
+        }
+        None
+    }
+
+    #[test]
+    fn the_first_crossing_is_found() {
+        let mut x = 0x2545_F491_4F6C_DD1Du64;
+        let mut r = move || {
+            x ^= x << 13;
+            x ^= x >> 7;
+            x ^= x << 17;
+            (x >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+        };
+        let mut met = 0;
+        for _ in 0..200 {
+            let cubic = Cubic::bezier([0; 4].map(|_| DVec3::new(r(), r(), 0.2 * r())));
+            let radius = 0.3 * (1.0 + r());
+            let centre = cubic.point(0.0) + DVec3::new(r(), r(), r()) * 0.5 * radius;
+            let (found, expected) = (cubic.leaves(centre, radius), by_steps(&cubic, centre, radius));
+            match (found, expected) {
+                (Some(a), Some(b)) => {
+                    assert!((a - b).abs() < 2e-5, "{a} {b}");
+                    assert!((cubic.point(a).distance(centre) - radius).abs() < 1e-12 * radius);
+                    met += 1;
+                }
+                (None, None) => {}
+                other => panic!("{other:?} of {cubic:?} from {centre} at {radius}"),
+            }
+        }
+        assert!(met > 100);
+    }
+}

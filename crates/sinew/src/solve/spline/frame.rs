@@ -1,0 +1,71 @@
+//! Frames that turn about the curve no more than they must.
+
+use glam::{DMat3, DVec3};
+
+use crate::math64;
+
+/// The turn that takes the unit vector `from` to the unit vector `to` the shortest way, applied to `v`. Opposite
+/// directions turn by half about `v`'s part across them (which stays).
+pub(super) fn carried(from: DVec3, to: DVec3, v: DVec3) -> DVec3 {
+    let w = 1.0 + from.dot(to);
+    let axis = from.cross(to);
+    // v + (axis x v) + axis x (axis x v) / w.
+    if w > 1e-12 { v + axis.cross(v) + axis.cross(axis.cross(v)) / w } else { v - 2.0 * from * from.dot(v) }
+}
+
+/// The same turn as a matrix; between opposite directions about any axis across them.
+pub(super) fn arc(from: DVec3, to: DVec3) -> DMat3 {
+    if from.dot(to) > -1.0 + 1e-12 {
+        return DMat3::from_cols(
+            carried(from, to, DVec3::X),
+            carried(from, to, DVec3::Y),
+            carried(from, to, DVec3::Z),
+        );
+    }
+    math64::axis_angle(across(from, DVec3::ZERO), core::f64::consts::PI)
+}
+
+/// The unit vector along the part of `v` across the unit vector `axis`; where there is none, any (always the same).
+pub(super) fn across(axis: DVec3, v: DVec3) -> DVec3 {
+    for v in [v, DVec3::Y, DVec3::X] {
+        let p = v - axis * v.dot(axis);
+        // A sine of 1e-6 leaves ten digits in f64.
+        if p.length_squared() > 1e-12 * v.length_squared() {
+            let p = p / math64::sqrt(p.length_squared());
+            let p = p - axis * p.dot(axis);
+            return p / math64::sqrt(p.length_squared());
+        }
+    }
+    axis
+}
+
+/// `v` turned about the unit vector `axis` by `angle` (right-handed).
+pub(super) fn turned(axis: DVec3, angle: f64, v: DVec3) -> DVec3 {
+    if angle == 0.0 {
+        return v;
+    }
+    let (s, c) = math64::sin_cos(angle);
+    v * c + axis.cross(v) * s + axis * (axis.dot(v) * (1.0 - c))
+}
+
+/// One step of the double reflection (Wang, Jüttler, Zheng and Liu 2008): the normal at the end of a step, from the
+/// normal and the tangents at both ends and the direction of the chord between (any length).
+///
+/// The first reflection, in the plane midway between both places, takes the start's frame to the end's place; the second, in the
+/// plane midway between the tangent that this gives and the true one, puts it right. What is left differs from the frame that does
+/// not turn about the curve at all by the fourth power of the step.
+pub(super) fn double_reflection(normal: DVec3, tangent: DVec3, chord: DVec3, end: DVec3) -> DVec3 {
+    let c1 = chord.length_squared();
+    if c1 == 0.0 {
+        return across(end, carried(tangent, end, normal));
+    }
+    let reflect = |v: DVec3| v - chord * (2.0 * chord.dot(v) / c1);
+    let (r, t) = (reflect(normal), reflect(tangent));
+    let second = end - t;
+    let c2 = second.length_squared();
+    // A chord across both tangents: the curve has turned back on the spot.
+    if c2 < 1e-24 {
+        return across(end, r);
+    }
+    across(end, r - second * (2.0 * second.dot(r) / c2))
+}

@@ -1,0 +1,52 @@
+//! A figure that watches a bird fly round it, behind its back too.
+//!
+//! `cargo run -p sinew --example look_at`
+
+use std::sync::Arc;
+
+use sinew::{
+    Pose, Skeleton, Transform,
+    glam::Vec3,
+    solve::{Eye, LookAt, LookJoint, LookState},
+};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut builder = Skeleton::builder();
+    let at = |x, y, z| Transform::from_translation(Vec3::new(x, y, z));
+    let hips = builder.add("hips", None, at(0.0, 1.0, 0.0));
+    let chest = builder.add("chest", Some(hips), at(0.0, 0.3, 0.0));
+    let neck = builder.add("neck", Some(chest), at(0.0, 0.25, 0.0));
+    let head = builder.add("head", Some(neck), at(0.0, 0.1, 0.02));
+    builder.add("eye.L", Some(head), at(0.032, 0.09, 0.08));
+    builder.add("eye.R", Some(head), at(-0.032, 0.09, 0.08));
+    let (skeleton, ids) = builder.build()?;
+    let skeleton = Arc::new(skeleton);
+    let id = |name: &str| skeleton.find(name).expect("it was built above");
+
+    // The chest takes a fifth of the turn, the neck a half of the rest, the head what is left; none beyond its cone.
+    let part = |name, share, cone| LookJoint { joint: id(name), share, cone };
+    let line = [part("chest", 0.2, 0.5), part("neck", 0.5, 0.6), part("head", 1.0, 0.7)];
+    let mut look = LookAt::new(&skeleton, &line, Vec3::Z)?;
+    look.offset = Vec3::new(0.0, 0.09, 0.08);
+    look.dead_zone = 0.2; // within it, the eyes move alone
+    look.set_eyes(&skeleton, &["eye.L", "eye.R"].map(|n| Eye { joint: id(n), axis: Vec3::Z, cone: 0.6 }))?;
+
+    let animation = Pose::rest(&skeleton); // a clip's pose, in a game
+    let mut pose = animation.clone();
+    let mut state = LookState::default(); // kept from frame to frame
+    for step in 0..=16 {
+        let angle = step as f32 * std::f32::consts::TAU / 16.0;
+        let bird = Vec3::new(2.0 * angle.sin(), 2.0, 2.0 * angle.cos());
+        pose.copy_from(&animation);
+        let report = look.solve(&mut pose, bird, &mut state)?;
+        println!(
+            "bird at {:4.0} degrees: face along {:5.2}, {:5.1} degrees off, eyes {:5.1} off ({:?})",
+            angle.to_degrees(),
+            pose.model(ids[3]).matrix3.z_axis,
+            report.report.rotation_residual.to_degrees(),
+            report.eyes.to_degrees(),
+            report.report.status
+        );
+    }
+    Ok(())
+}

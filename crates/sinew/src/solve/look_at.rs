@@ -1,0 +1,503 @@
+//! Look-at: spine, neck, head and eyes share the turn towards a target.
+
+use alloc::{string::String, vec::Vec};
+
+use glam::{Quat, Vec3};
+use thiserror::Error;
+
+use super::{
+    aim::{Ray, aim_ray},
+    check,
+    partial::partial,
+};
+use crate::{
+    JointId, Pose, Report, Skeleton, SolveError, Status,
+    joint::{Attribute, Attributes, Limits, Unsupported, check_honoured},
+    math,
+};
+
+/// One joint of the line from the spine to the head.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LookJoint {
+    /// The joint.
+    pub joint: JointId,
+    /// Which part it takes of what the joints before it have left, 0 to 1. The last joint takes what it can, whatever its share is.
+    pub share: f32,
+    /// How far it turns from the animation's pose at most, in radians, 0 to pi.
+    pub cone: f32,
+}
+
+/// An eye: it looks at the target itself.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Eye {
+    /// The joint, below the head.
+    pub joint: JointId,
+    /// The direction in the joint's local space in which it looks (any length but zero).
+    pub axis: Vec3,
+    /// How far it turns from the animation's pose at most, in radians, 0 to pi.
+    pub cone: f32,
+}
+
+/// Why joints cannot look at anything together.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
+pub enum LookAtError {
+    /// No joint was named.
+    #[error("a look-at needs a joint: the head")]
+    NoJoint,
+    /// The joints, and after them each eye, must hang one below another.
+    #[error("joint `{joint}` does not hang below joint `{above}`")]
+    NotBelow {
+        /// Name of the joint.
+        joint: String,
+        /// Name of the one that it should hang below.
+        above: String,
+    },
+    /// A share, a cone or an axis is not within its range.
+    #[error("{what} of joint `{joint}` must be {range}, not {value}")]
+    OutOfRange {
+        /// Name of the joint.
+        joint: String,
+        /// What it is.
+        what: &'static str,
+        /// What is allowed.
+        range: &'static str,
+        /// Its value.
+        value: f32,
+    },
+    /// A joint asks for what a look-at cannot honour.
+    #[error(transparent)]
+    Joint(#[from] Unsupported),
+}
+
+/// Where a figure looks: what the dead zone remembers from frame to frame. A fresh one, or one that was [`reset`](Self::reset), looks
+/// where the animation does.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct LookState {
+    /// Seen from the frame above the first joint, so that a body that turns takes it along.
+    towards: Option<Vec3>,
+}
+
+impl LookState {
+    /// Forgets: for a figure that was moved away, or another animation.
+    pub fn reset(&mut self) {
+        *self = Self::default();
+    }
+}
+
+/// How it went, measured on the pose that was left.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct LookReport {
+    /// [`Status::Reached`] where every eye (or, without eyes, the face) looks at the target to a thousandth of a radian, else
+    /// [`Status::Stalled`]. The residuals are those of the face: the target's distance from its ray in metres, and the angle at its start.
+    pub report: Report,
+    /// The largest angle in radians between an eye's direction and the way to the target; 0 without eyes.
+    pub eyes: f32,
+}
+
+/// Turns the joints from the spine to the head, and the eyes, so that they look at a target.
+///
+/// ```
+/// use std::sync::Arc;
+/// use sinew::{Pose, Skeleton, Transform, glam::Vec3, solve::{Eye, LookAt, LookJoint, LookState}};
+///
+/// let mut builder = Skeleton::builder();
+/// let at = |x, y, z| Transform::from_translation(Vec3::new(x, y, z));
+/// let chest = builder.add("chest", None, at(0.0, 1.3, 0.0));
+/// let neck = builder.add("neck", Some(chest), at(0.0, 0.2, 0.0));
+/// let head = builder.add("head", Some(neck), at(0.0, 0.1, 0.0));
+/// builder.add("eye.L", Some(head), at(0.03, 0.1, 0.08));
+/// builder.add("eye.R", Some(head), at(-0.03, 0.1, 0.08));
+/// let (skeleton, ids) = builder.build()?;
+/// let skeleton = Arc::new(skeleton);
+///
+/// let part = |i: usize, share, cone| LookJoint { joint: ids[i], share, cone };
+/// let line = [part(0, 0.2, 0.4), part(1, 0.4, 0.6), part(2, 1.0, 0.8)];
+/// let mut look = LookAt::new(&skeleton, &line, Vec3::Z)?;
+/// look.offset = Vec3::new(0.0, 0.1, 0.08); // between the eyes
+/// look.set_eyes(&skeleton, &[3, 4].map(|i| Eye { joint: ids[i], axis: Vec3::Z, cone: 0.5 }))?;
+///
+/// let mut pose = Pose::rest(&skeleton);
+/// let target = Vec3::new(1.0, 1.4, 0.3);
+/// let report = look.solve(&mut pose, target, &mut LookState::default())?;
+/// assert!(report.report.position_residual < 1e-5 && report.eyes < 1e-5);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # How the turn is shared
+///
+/// The joints are gone through from the first to the last. Each sees what is missing from the face's ray to the target, makes its share
+/// of the least turn from the face's direction to that of the target (so that the roll is kept), and is
+/// put back into its cone and its own limits. The last makes all that is left, and brings the face's ray through the target itself, whatever
+/// its offset. Where joints are held back, the round is made again, so
+/// that the others take over what they can. Eyes come last, each from its own place, so that they converge.
+///
+/// # Behind
+///
+/// A target that passes behind is on the other side from one frame to the next, and the least turn towards it leaps there. So
+/// the look fades: up to the angle `behind` from the animation's own front it is followed, beyond it less and less, and straight
+/// behind not at all. The head comes back to the front as the target goes round behind, and goes to the other side from there;
+/// the pose is a smooth function of the target. In the same way the look fades as the target comes near the eyes, where its direction means
+/// nothing. Of what is nearer than the first joint (or three times as far as the last joint) the face takes only the direction, seen from where
+/// it was; the eyes look at the thing itself.
+///
+/// # The dead zone
+///
+/// The line of joints follows only what is further than `dead_zone` from where it looks, by that angle behind; the eyes do the rest.
+/// Where it looks is kept in a [`LookState`]. With a fresh state each time the zone lies about the animation's own front.
+///
+/// # The pose that comes in
+///
+/// is the animation's, each frame: cones are measured from it. Solving again from what was solved widens them, unless the target has
+/// been reached.
+#[derive(Clone, Debug)]
+pub struct LookAt {
+    line: Vec<LookJoint>,
+    eyes: Vec<Eye>,
+    /// Local rotations that came in, of the line and the eyes, and their limits widened to hold them.
+    came: Vec<(Quat, Limits)>,
+    /// The direction in the last joint's local space in which the face looks (any length but zero).
+    pub axis: Vec3,
+    /// The point in the last joint's local space (its units) that it looks from: between the eyes.
+    pub offset: Vec3,
+    /// Radians about where it looks in which the target moves the eyes alone, 0 to pi / 2.
+    pub dead_zone: f32,
+    /// The angle in radians from the animation's front beyond which the look fades, 0 to 3.
+    pub behind: f32,
+    /// How near the target may come before the look fades, as a part of the distance from the first joint to the face (for each eye, from its
+    /// parent to it).
+    pub near: f32,
+    /// How much of it is done, 0 to 1, straight in the joints' coordinates.
+    pub weight: f32,
+}
+
+const HONOURED: Attributes =
+    Attributes::of(&[Attribute::Fixed, Attribute::Hinge, Attribute::Ball, Attribute::Axes]);
+
+/// Rounds in which joints take over what others were held back from. A usual line's shares leave four tenths of it each round, and so less
+/// than a millionth after these; where nothing is held back, the first round does all.
+const ROUNDS: u32 = 16;
+
+/// Half a turn's radians that are nothing but f32's rounding of rotations.
+const STIRS: f32 = 3e-7;
+
+/// What forward kinematics in f32 makes of a place, as a part of [`Pose::extent`]; see the limb's.
+const UNCERTAIN: f32 = 3e-7;
+
+impl LookAt {
+    /// A look-at of these joints, from the spine to the head, along an axis of the last of them.
+    pub fn new(skeleton: &Skeleton, line: &[LookJoint], axis: Vec3) -> Result<Self, LookAtError> {
+        let Some(last) = line.last() else { return Err(LookAtError::NoJoint) };
+        for w in line.windows(2) {
+            below(skeleton, w[1].joint, w[0].joint)?;
+        }
+        for part in line {
+            within(skeleton, part.joint, "the share", "0 to 1", part.share, 1.0)?;
+            within(skeleton, part.joint, "the cone", "0 to pi", part.cone, core::f32::consts::PI)?;
+        }
+        check_honoured(skeleton, line.iter().map(|p| p.joint), "look-at", HONOURED)?;
+        direction(skeleton, last.joint, axis)?;
+        Ok(Self {
+            line: line.into(),
+            eyes: Vec::new(),
+            came: line.iter().map(|_| (Quat::IDENTITY, Limits::FREE)).collect(),
+            axis,
+            offset: Vec3::ZERO,
+            dead_zone: 0.0,
+            behind: 2.1,
+            near: 0.5,
+            weight: 1.0,
+        })
+    }
+
+    /// Gives it eyes, or takes them away.
+    pub fn set_eyes(&mut self, skeleton: &Skeleton, eyes: &[Eye]) -> Result<(), LookAtError> {
+        let head = self.line[self.line.len() - 1].joint;
+        for eye in eyes {
+            below(skeleton, eye.joint, head)?;
+            within(skeleton, eye.joint, "the cone", "0 to pi", eye.cone, core::f32::consts::PI)?;
+            direction(skeleton, eye.joint, eye.axis)?;
+        }
+        check_honoured(skeleton, eyes.iter().map(|e| e.joint), "look-at", HONOURED)?;
+        self.eyes = eyes.into();
+        self.came = self.joints().map(|_| (Quat::IDENTITY, Limits::FREE)).collect();
+        Ok(())
+    }
+
+    /// Every joint that it may turn: the line, then the eyes.
+    pub fn joints(&self) -> impl Iterator<Item = JointId> + use<'_> {
+        self.line.iter().map(|p| p.joint).chain(self.eyes.iter().map(|e| e.joint))
+    }
+
+    /// Looks at a target in model space. The pose is left updated, every joint within its cone and its limits (or no further out than
+    /// it came in).
+    pub fn solve(
+        &mut self,
+        pose: &mut Pose,
+        target: Vec3,
+        state: &mut LookState,
+    ) -> Result<LookReport, SolveError> {
+        self.check(pose, target)?;
+        pose.update();
+        let skeleton = pose.skeleton().clone();
+        let joints = self.line.iter().map(|p| p.joint).chain(self.eyes.iter().map(|e| e.joint));
+        for (came, joint) in self.came.iter_mut().zip(joints) {
+            let local = pose.local(joint);
+            let limits = skeleton.limits(joint);
+            let inside = limits.excess(local.rotation) <= 1e-5;
+            *came = (local.rotation, if inside { *limits } else { limits.relaxed(local) });
+        }
+        let mut report = LookReport::default();
+        let (eye, front) = self.face(pose)?;
+        let way = target - eye;
+        check::finite("the way to the target", way)?;
+        if self.weight > 0.0 {
+            let to = self.followed(pose, eye, way, front, state);
+            report.report.iterations += self.turn_line(pose, eye + to);
+            report.report.iterations += self.turn_eyes(pose, target);
+            if self.weight < 1.0 {
+                self.blend(pose);
+            }
+        }
+        self.measure(pose, target, &mut report);
+        Ok(report)
+    }
+
+    fn check(&self, pose: &Pose, target: Vec3) -> Result<(), SolveError> {
+        check::finite("the target", target)?;
+        check::finite("the looking axis", self.axis)?;
+        check::finite("the looking offset", self.offset)?;
+        check::within("the dead zone", "0 to pi / 2", self.dead_zone, 0.0, core::f32::consts::FRAC_PI_2)?;
+        check::within("the angle behind", "0 to 3", self.behind, 0.0, 3.0)?;
+        check::within("the nearness at which the look fades", "0 or more", self.near, 0.0, f32::MAX)?;
+        check::within("the look's weight", "0 to 1", self.weight, 0.0, 1.0)?;
+        for joint in self.joints() {
+            check::finite_frame(pose, joint, "the joint's frame")?;
+            check::turnable(pose, joint)?;
+        }
+        Ok(())
+    }
+
+    /// Where the face looks from and in which direction, in model space.
+    fn face(&self, pose: &Pose) -> Result<(Vec3, Vec3), SolveError> {
+        let frame = pose.model(self.line[self.line.len() - 1].joint);
+        let front = unit(frame.matrix3 * unit(self.axis));
+        if front == Vec3::ZERO {
+            let value = self.axis.length();
+            return Err(SolveError::OutOfRange {
+                what: "the looking axis",
+                range: "longer than zero",
+                value,
+            });
+        }
+        let eye = frame.transform_point3(self.offset);
+        check::finite("the place between the eyes", eye)?;
+        Ok((eye, front))
+    }
+
+    /// The way from the eyes to what the line of joints is to look at: the target, as far as the dead zone and the fading leave it.
+    fn followed(&self, pose: &Pose, eye: Vec3, way: Vec3, front: Vec3, state: &mut LookState) -> Vec3 {
+        let distance = math::sqrt(way.length_squared());
+        // On the eyes themselves, or beyond what squares hold, the target has no direction.
+        if !(distance > 0.0 && distance.is_finite()) {
+            return front;
+        }
+        let above = pose.parent_model(self.line[0].joint).matrix3;
+        let above = math::rotation_of(&above);
+        let to = way / distance;
+        let last = state.towards.map_or(front, |d| math::rotate(above, d));
+        // Nearer than the dead zone it stays; else it is pulled along.
+        let (axis, off) = between(last, to);
+        let looks = match off <= self.dead_zone {
+            true => last,
+            false if self.dead_zone == 0.0 => to,
+            false => math::rotate(math::axis_angle(axis, off - self.dead_zone), last),
+        };
+        state.towards = Some(unit(math::rotate(math::conjugate(above), looks)));
+        let (axis, off) = between(front, looks);
+        let from = |joint: JointId| math::sqrt((eye - pose.position(joint)).length_squared());
+        let reach = from(self.line[0].joint);
+        // What is as near as the face itself moves when the line turns would be chased round; and nearer to the last joint than the
+        // face's ray passes it, nothing can be looked at. So the face looks past what is nearer, in its direction.
+        let clear = reach.max(3.0 * from(self.line[self.line.len() - 1].joint));
+        let part = self.part(off, distance, reach);
+        if part >= 1.0 && self.dead_zone == 0.0 && distance >= clear {
+            return way;
+        }
+        math::rotate(math::axis_angle(axis, part * off), front) * distance.max(clear)
+    }
+
+    /// How much of the look at something is done that is so far from the front (radians) and so far away (metres), for a line of
+    /// joints of some reach (metres).
+    fn part(&self, off: f32, distance: f32, reach: f32) -> f32 {
+        let near = self.near * reach;
+        let near = if distance < near { smooth(distance / near) } else { 1.0 };
+        let left = (core::f32::consts::PI - off) / (core::f32::consts::PI - self.behind);
+        near * if left < 1.0 { smooth(left.max(0.0)) } else { 1.0 }
+    }
+
+    fn turn_line(&self, pose: &mut Pose, target: Vec3) -> u32 {
+        let mut rounds = 0;
+        for _ in 0..ROUNDS {
+            let mut turned = false;
+            for (i, part) in self.line.iter().enumerate() {
+                let Ok((eye, front)) = self.face(pose) else { return rounds };
+                let way = target - eye;
+                let last = i + 1 == self.line.len();
+                let turn = if last {
+                    let at = pose.position(part.joint);
+                    aim_ray(&Ray { offset: eye - at, axis: front, up: None }, target - at).0
+                } else {
+                    math::shortest_arc(front, unit(way), Vec3::ZERO)
+                };
+                let share = if last { 1.0 } else { part.share };
+                let stirs = STIRS + UNCERTAIN * pose.extent(part.joint) / math::sqrt(way.length_squared());
+                turned |= self.turn(pose, i, part, turn, share, stirs);
+            }
+            rounds += u32::from(turned);
+            if !turned {
+                break;
+            }
+        }
+        rounds
+    }
+
+    fn turn_eyes(&self, pose: &mut Pose, target: Vec3) -> u32 {
+        let mut turned = false;
+        for (i, eye) in self.eyes.iter().enumerate() {
+            let frame = pose.model(eye.joint);
+            let front = unit(frame.matrix3 * unit(eye.axis));
+            let way = target - frame.translation;
+            let distance = math::sqrt(way.length_squared());
+            if front == Vec3::ZERO || !(distance > 0.0 && distance.is_finite()) {
+                continue;
+            }
+            let (axis, off) = between(front, way / distance);
+            let reach = frame.translation - pose.parent_model(eye.joint).translation;
+            let part = self.part(off, distance, math::sqrt(reach.length_squared()));
+            // The cone is kept here already, so that what fades does so from its edge.
+            let turn = math::axis_angle(axis, off.min(eye.cone) * part);
+            let stirs = STIRS + UNCERTAIN * pose.extent(eye.joint) / distance;
+            let as_one = LookJoint { joint: eye.joint, share: 1.0, cone: eye.cone };
+            turned |= self.turn(pose, self.line.len() + i, &as_one, turn, 1.0, stirs);
+        }
+        u32::from(turned)
+    }
+
+    /// Turns a joint by a share of a turn in model space, as far as its cone and its limits allow. Whether it turned.
+    fn turn(
+        &self,
+        pose: &mut Pose,
+        i: usize,
+        &LookJoint { joint, cone, .. }: &LookJoint,
+        turn: Quat,
+        share: f32,
+        stirs: f32,
+    ) -> bool {
+        let v = Vec3::new(turn.x, turn.y, turn.z);
+        if v.length_squared() <= stirs * stirs || share <= 0.0 {
+            return false;
+        }
+        let (came, limits) = &self.came[i];
+        let turn = if share < 1.0 { partial(turn, share) } else { turn };
+        let now = pose.local(joint).rotation;
+        let turn = math::into_frame(&pose.parent_model(joint).matrix3, turn);
+        let wanted = math::normalize(math::mul(turn, now));
+        // From the animation's pose, and back to the cone's edge.
+        let away = math::mul(wanted, math::conjugate(*came));
+        let angle = math::angle_between(wanted, *came);
+        let wanted = match angle > cone {
+            true => math::normalize(math::mul(partial(away, cone / angle), *came)),
+            false => wanted,
+        };
+        let wanted = limits.clamp(wanted);
+        if math::angle_between(wanted, now) <= STIRS {
+            return false;
+        }
+        pose.set_rotation(joint, wanted);
+        pose.update();
+        true
+    }
+
+    /// The part `weight` of the way from what came in.
+    fn blend(&self, pose: &mut Pose) {
+        for (joint, (came, limits)) in self.joints().zip(&self.came) {
+            let now = pose.local(joint).rotation;
+            if now != *came {
+                pose.set_rotation(joint, limits.blend(*came, now, self.weight));
+            }
+        }
+        pose.update();
+    }
+
+    fn measure(&self, pose: &Pose, target: Vec3, report: &mut LookReport) {
+        let Ok((eye, front)) = self.face(pose) else { return };
+        let way = target - eye;
+        let along = way.dot(front);
+        let across = (way - front * along).length();
+        report.report.position_residual = if along >= 0.0 { across } else { way.length() }.min(f32::MAX);
+        report.report.rotation_residual = math::atan2(across, along);
+        for eye in &self.eyes {
+            let frame = pose.model(eye.joint);
+            let front = unit(frame.matrix3 * unit(eye.axis));
+            let (_, off) = between(front, unit(target - frame.translation));
+            report.eyes = report.eyes.max(off);
+        }
+        let off = if self.eyes.is_empty() { report.report.rotation_residual } else { report.eyes };
+        report.report.status = if off <= 1e-3 { Status::Reached } else { Status::Stalled };
+    }
+}
+
+/// 0 at 0, 1 at 1, level at both.
+fn smooth(x: f32) -> f32 {
+    x * x * (3.0 - 2.0 * x)
+}
+
+fn unit(v: Vec3) -> Vec3 {
+    let l = v.length_squared();
+    if l > 1e-30 && l.is_finite() { v / math::sqrt(l) } else { v.normalize_or_zero() }
+}
+
+/// The axis (a unit vector) and the angle in radians of the least turn between two unit vectors.
+fn between(from: Vec3, to: Vec3) -> (Vec3, f32) {
+    let cross = from.cross(to);
+    let sine = math::sqrt(cross.length_squared());
+    let angle = math::atan2(sine, from.dot(to));
+    // Nearly the same, or nearly opposite: then any axis across them serves.
+    if sine > 1e-6 { (cross / sine, angle) } else { (math::perpendicular(from, cross), angle) }
+}
+
+fn below(skeleton: &Skeleton, joint: JointId, above: JointId) -> Result<(), LookAtError> {
+    if joint != above && skeleton.is_below(joint, above) {
+        return Ok(());
+    }
+    Err(LookAtError::NotBelow { joint: skeleton.name(joint).into(), above: skeleton.name(above).into() })
+}
+
+fn within(
+    skeleton: &Skeleton,
+    joint: JointId,
+    what: &'static str,
+    range: &'static str,
+    value: f32,
+    most: f32,
+) -> Result<(), LookAtError> {
+    if (0.0..=most).contains(&value) {
+        return Ok(());
+    }
+    Err(LookAtError::OutOfRange { joint: skeleton.name(joint).into(), what, range, value })
+}
+
+fn direction(skeleton: &Skeleton, joint: JointId, axis: Vec3) -> Result<(), LookAtError> {
+    if axis.is_finite() && axis != Vec3::ZERO {
+        return Ok(());
+    }
+    let what = "the length of the looking axis";
+    let value = axis.length();
+    Err(LookAtError::OutOfRange {
+        joint: skeleton.name(joint).into(),
+        what,
+        range: "finite and above 0",
+        value,
+    })
+}

@@ -1,0 +1,409 @@
+//! Spine, neck, head and eyes at a target, judged by forward kinematics in f64 that is written here.
+
+use std::{f32::consts::PI, sync::Arc};
+
+use sinew::{
+    JointId, Pose, Skeleton, SolveError, Status, Transform,
+    glam::{DQuat, DVec3, Quat, Vec3},
+    joint::{Attribute, Dof, Joint},
+    math,
+    solve::{Eye, LookAt, LookAtError, LookJoint, LookState},
+};
+
+/// Hips, three of the spine, neck, head, two eyes.
+struct Figure {
+    skeleton: Arc<Skeleton>,
+    ids: Vec<JointId>,
+}
+
+const EYES: [usize; 2] = [6, 7];
+
+fn figure(size: f32, joint: impl Fn(usize) -> Joint) -> Figure {
+    let mut b = Skeleton::builder();
+    let at = |x, y, z| Transform::from_translation(Vec3::new(x, y, z));
+    let hips = Transform { scale: Vec3::splat(size), ..at(0.3 * size, size, -0.2 * size) };
+    let mut last = b.add("hips", None, hips);
+    for (name, y, z) in [
+        ("spine", 0.12, 0.0),
+        ("chest", 0.15, -0.01),
+        ("upper chest", 0.15, 0.01),
+        ("neck", 0.15, 0.0),
+        ("head", 0.1, 0.02),
+    ] {
+        let rotation = Quat::from_rotation_x(0.1 * z * 100.0);
+        last = b.add(name, Some(last), Transform { rotation, ..at(0.0, y, z) });
+    }
+    b.add("eye.L", Some(last), at(0.032, 0.09, 0.08));
+    b.add("eye.R", Some(last), at(-0.032, 0.09, 0.08));
+    let (mut skeleton, ids) = b.build().unwrap();
+    for (i, &id) in ids.iter().enumerate() {
+        skeleton.set_joint(id, joint(i)).unwrap();
+    }
+    Figure { skeleton: Arc::new(skeleton), ids }
+}
+
+fn free(_: usize) -> Joint {
+    Joint::FREE
+}
+
+impl Figure {
+    fn look(&self, eyes: bool) -> LookAt {
+        let part = |i: usize, share, cone| LookJoint { joint: self.ids[i], share, cone };
+        let line =
+            [part(1, 0.1, 0.2), part(2, 0.1, 0.2), part(3, 0.15, 0.3), part(4, 0.4, 0.5), part(5, 1.0, 0.7)];
+        let mut look = LookAt::new(&self.skeleton, &line, Vec3::Z).unwrap();
+        look.offset = Vec3::new(0.0, 0.09, 0.08);
+        if eyes {
+            let eyes = EYES.map(|i| Eye { joint: self.ids[i], axis: Vec3::Z, cone: 0.6 });
+            look.set_eyes(&self.skeleton, &eyes).unwrap();
+        }
+        look
+    }
+
+    fn eye(&self, pose: &Pose) -> Vec3 {
+        pose.model(self.ids[5]).transform_point3(Vec3::new(0.0, 0.09, 0.08))
+    }
+
+    /// The angle between a joint's local Z (from a point of its) and the way to a target.
+    fn off(&self, pose: &Pose, joint: usize, offset: Vec3, target: Vec3) -> f64 {
+        let (p, q, s) = frame(pose, self.ids[joint]);
+        let from = p + q * (offset.as_dvec3() * s);
+        (target.as_dvec3() - from).angle_between(q * DVec3::Z)
+    }
+
+    fn face(&self, pose: &Pose, target: Vec3) -> f64 {
+        self.off(pose, 5, Vec3::new(0.0, 0.09, 0.08), target)
+    }
+}
+
+fn frame(pose: &Pose, joint: JointId) -> (DVec3, DQuat, f64) {
+    let t = pose.local(joint);
+    let above = pose.skeleton().parent(joint).map(|j| frame(pose, j));
+    let (p, q, s) = above.unwrap_or((DVec3::ZERO, DQuat::IDENTITY, 1.0));
+    let [x, y, z, w] = t.rotation.to_array().map(f64::from);
+    let own = DQuat::from_xyzw(x, y, z, w).normalize();
+    (p + q * (t.translation.as_dvec3() * s), q * own, s * f64::from(t.scale.x))
+}
+
+/// How far a joint is turned from where it came in.
+fn turned(before: &Pose, after: &Pose, joint: JointId) -> f32 {
+    math::angle_between(before.local(joint).rotation, after.local(joint).rotation)
+}
+
+fn fresh() -> LookState {
+    LookState::default()
+}
+
+fn directions() -> impl Iterator<Item = Vec3> {
+    (0..200).map(|i| {
+        let (y, a) = (1.0 - (i as f32 + 0.5) / 100.0, 2.399_963 * i as f32);
+        let r = (1.0 - y * y).sqrt();
+        Vec3::new(r * a.cos(), y, r * a.sin())
+    })
+}
+
+#[test]
+fn the_face_and_the_eyes_look_at_what_they_can() {
+    for size in [1.0, 0.01, 1000.0] {
+        let f = figure(size, free);
+        for eyes in [false, true] {
+            let mut look = f.look(eyes);
+            let rest = Pose::rest(&f.skeleton);
+            let mut reached = 0;
+            for d in directions() {
+                let mut pose = rest.clone();
+                let target = f.eye(&rest) + d * (2.0 * size);
+                let report = look.solve(&mut pose, target, &mut fresh()).unwrap();
+                let face = f.face(&pose, target);
+                assert!((face - f64::from(report.report.rotation_residual)).abs() < 2e-5);
+                // Joints turn no further than they may.
+                for (i, cone) in [(1, 0.2), (2, 0.2), (3, 0.3), (4, 0.5), (5, 0.7), (6, 0.6), (7, 0.6)] {
+                    assert!(turned(&rest, &pose, f.ids[i]) <= cone + 1e-5);
+                }
+                if (d.z) > 0.2 {
+                    assert_eq!(report.report.status, Status::Reached, "{d} {report:?}");
+                    assert!(face < 1e-5, "{d}: {face}");
+                    for i in EYES.into_iter().filter(|_| eyes) {
+                        assert!(f.off(&pose, i, Vec3::ZERO, target) < 1e-5);
+                    }
+                    reached += 1;
+                    // What looks there already stays as it is.
+                    let once = pose.clone();
+                    assert_eq!(look.solve(&mut pose, target, &mut fresh()).unwrap().report.iterations, 0);
+                    assert_eq!(pose.locals(), once.locals());
+                }
+                // Offsets and all others stay.
+                for j in f.skeleton.joints() {
+                    assert_eq!(pose.local(j).translation, rest.local(j).translation);
+                }
+                assert_eq!(pose.local(f.ids[0]), rest.local(f.ids[0]));
+            }
+            assert!(reached > 50);
+        }
+    }
+}
+
+#[test]
+fn shares_are_of_what_is_left() {
+    let f = figure(1.0, free);
+    let mut look = f.look(false);
+    let rest = Pose::rest(&f.skeleton);
+    let mut pose = rest.clone();
+    // Far away, so that places do not matter: 0.8 radians to the left.
+    let front = (f.eye(&rest), rest.model(f.ids[5]).transform_vector3(Vec3::Z));
+    let target = front.0 + Quat::from_rotation_y(0.8) * front.1 * 1e5;
+    look.solve(&mut pose, target, &mut fresh()).unwrap();
+    let mut left = front.1.angle_between(target - front.0);
+    for (i, share) in [(1, 0.1), (2, 0.1), (3, 0.15), (4, 0.4), (5, 1.0)] {
+        let by = turned(&rest, &pose, f.ids[i]);
+        assert!((by - share * left).abs() < 2e-3, "joint {i} turned by {by} of {left}");
+        left -= by;
+    }
+}
+
+#[test]
+fn eyes_converge_on_something_near() {
+    let f = figure(1.0, free);
+    let mut look = f.look(true);
+    let mut pose = Pose::rest(&f.skeleton);
+    let front = pose.model(f.ids[5]).transform_vector3(Vec3::Z);
+    let target = f.eye(&pose) + front * 0.15;
+    let report = look.solve(&mut pose, target, &mut fresh()).unwrap();
+    assert!(report.eyes < 1e-5, "{report:?}");
+    let [l, r] = EYES.map(|i| frame(&pose, f.ids[i]).1 * DVec3::Z);
+    assert!((l.angle_between(r) - 2.0 * (0.032f64 / 0.15).atan()).abs() < 1e-4);
+}
+
+#[test]
+fn in_the_dead_zone_only_the_eyes_move() {
+    let f = figure(1.0, free);
+    let mut look = f.look(true);
+    look.dead_zone = 0.3;
+    let rest = Pose::rest(&f.skeleton);
+    let front = rest.model(f.ids[5]).transform_vector3(Vec3::Z);
+    let at = |angle: f32| f.eye(&rest) + Quat::from_rotation_y(angle) * front * 3.0;
+    let mut state = fresh();
+    let mut pose = rest.clone();
+    let report = look.solve(&mut pose, at(0.25), &mut state).unwrap();
+    assert!((1..=5).all(|i| pose.local(f.ids[i]) == rest.local(f.ids[i])));
+    assert!(report.eyes < 1e-5 && report.report.status == Status::Reached);
+    // Out of it, the line follows by the zone behind, and stays there when the target comes back a little.
+    let shown = |angle: f32, look: &mut LookAt, state: &mut LookState| {
+        let mut pose = rest.clone();
+        let report = look.solve(&mut pose, at(angle), state).unwrap();
+        assert!(report.eyes < 1e-5);
+        report.report.rotation_residual
+    };
+    assert!((shown(0.8, &mut look, &mut state) - 0.3).abs() < 0.02);
+    assert!((shown(0.6, &mut look, &mut state) - 0.1).abs() < 0.02);
+    assert!((shown(0.3, &mut look, &mut state) - 0.2).abs() < 0.02);
+    assert!((shown(0.1, &mut look, &mut state) - 0.3).abs() < 0.02);
+    // Without memory it looks from the animation's front.
+    state.reset();
+    assert_eq!(state, fresh());
+    assert!((shown(0.4, &mut look, &mut state) - 0.3).abs() < 0.02);
+}
+
+/// Goes along a path of the target; the largest angle that a joint turns for an angle that the target goes (seen from the eyes).
+fn steepest(f: &Figure, look: &mut LookAt, state: &mut LookState, path: impl Fn(f32) -> Vec3) -> f32 {
+    let rest = Pose::rest(&f.skeleton);
+    let eye = f.eye(&rest);
+    const STEPS: usize = 4000;
+    let mut most = 0.0f32;
+    let mut last: Option<(Pose, Vec3)> = None;
+    for i in 0..=STEPS {
+        let way = path(i as f32 / STEPS as f32);
+        let mut pose = rest.clone();
+        look.solve(&mut pose, eye + way, state).unwrap();
+        if let Some((before, from)) = &last {
+            let step = f.ids.iter().map(|&j| turned(before, &pose, j)).fold(0.0, f32::max);
+            most = most.max(step / from.angle_between(way).max(1e-4));
+        }
+        last = Some((pose, way));
+    }
+    most
+}
+
+#[test]
+fn the_pose_goes_smoothly_round_whatever_the_target_does() {
+    let f = figure(1.0, free);
+    for dead_zone in [0.0, 0.2] {
+        for tilt in [0.0f32, 0.02, 0.3, 0.8, PI / 2.0] {
+            for eyes in [true, false] {
+                let mut look = f.look(eyes);
+                look.dead_zone = dead_zone;
+                let turn = Quat::from_rotation_x(tilt);
+                let ring = |x: f32| turn * Quat::from_rotation_y(x * 2.0 * PI) * Vec3::Z * 2.0;
+                let most = steepest(&f, &mut look, &mut fresh(), ring);
+                assert!(most < 5.0, "tilt {tilt}, dead zone {dead_zone}: {most}");
+                // Up and over, and down behind.
+                let over = |x: f32| turn * Quat::from_rotation_x(x * 2.0 * PI) * Vec3::Z * 2.0;
+                let most = steepest(&f, &mut look, &mut fresh(), over);
+                assert!(most < 5.0, "tilt {tilt}, dead zone {dead_zone}, over: {most}");
+            }
+        }
+    }
+}
+
+#[test]
+fn straight_behind_it_looks_where_the_animation_does() {
+    let f = figure(1.0, free);
+    let mut look = f.look(true);
+    let rest = Pose::rest(&f.skeleton);
+    let front = rest.model(f.ids[5]).transform_vector3(Vec3::Z);
+    let mut pose = rest.clone();
+    look.solve(&mut pose, f.eye(&rest) - front * 2.0, &mut fresh()).unwrap();
+    for &j in &f.ids {
+        assert!(turned(&rest, &pose, j) < 2e-3, "{}", turned(&rest, &pose, j));
+    }
+}
+
+#[test]
+fn a_target_that_passes_through_the_head_leads_to_no_leap() {
+    let f = figure(1.0, free);
+    let rest = Pose::rest(&f.skeleton);
+    let (eye, front) = (f.eye(&rest), rest.model(f.ids[5]).transform_vector3(Vec3::Z));
+    for side in [Vec3::X, Vec3::Y, front, Vec3::new(0.5, 0.1, 0.3)] {
+        let mut look = f.look(true);
+        let mut last = rest.clone();
+        for i in -4000..=4000 {
+            let target = eye + side * (i as f32 / 4000.0);
+            let mut pose = rest.clone();
+            look.solve(&mut pose, target, &mut fresh()).unwrap();
+            pose.check_finite().unwrap();
+            let step = f.ids.iter().map(|&j| turned(&last, &pose, j)).fold(0.0, f32::max);
+            // A quarter of a millimetre: a hundred radians a metre, as of an eye with a target 1 cm before it.
+            assert!(i == -4000 || step < 0.025, "{side} at {i}: {step}");
+            last = pose;
+        }
+    }
+}
+
+#[test]
+fn limits_hold_and_the_others_take_over() {
+    let neck = |i: usize| if i == 4 { Joint::hinge(Vec3::X, Dof::range(-0.2, 0.2)) } else { Joint::FREE };
+    let f = figure(1.0, neck);
+    let mut look = f.look(false);
+    let rest = Pose::rest(&f.skeleton);
+    for d in directions() {
+        let mut pose = rest.clone();
+        let target = f.eye(&rest) + d * 2.0;
+        let report = look.solve(&mut pose, target, &mut fresh()).unwrap();
+        assert!(f.skeleton.limits(f.ids[4]).excess(pose.local(f.ids[4]).rotation) < 1e-5);
+        if d.z > 0.6 {
+            assert_eq!(report.report.status, Status::Reached);
+        }
+    }
+}
+
+#[test]
+fn weights_blend_without_a_leap() {
+    let f = figure(1.0, free);
+    let mut look = f.look(true);
+    let rest = Pose::rest(&f.skeleton);
+    for d in directions().step_by(7) {
+        let mut last = rest.clone();
+        for i in 0..=20 {
+            look.weight = i as f32 / 20.0;
+            let mut pose = rest.clone();
+            look.solve(&mut pose, f.eye(&rest) + d, &mut fresh()).unwrap();
+            if i == 0 {
+                assert_eq!(pose.locals(), rest.locals());
+            }
+            for &j in &f.ids {
+                assert!(turned(&last, &pose, j) < 0.05);
+            }
+            last = pose;
+        }
+    }
+}
+
+#[test]
+fn one_joint_is_enough() {
+    let f = figure(1.0, free);
+    let line = [LookJoint { joint: f.ids[5], share: 0.0, cone: PI }];
+    let mut look = LookAt::new(&f.skeleton, &line, Vec3::Z).unwrap();
+    let mut pose = Pose::rest(&f.skeleton);
+    let report = look.solve(&mut pose, Vec3::new(2.0, 1.0, 1.0), &mut fresh()).unwrap();
+    assert_eq!(report.report.status, Status::Reached);
+    // On the joint itself: nothing.
+    let mut pose = Pose::rest(&f.skeleton);
+    let before = pose.clone();
+    let target = pose.position(f.ids[5]);
+    look.solve(&mut pose, target, &mut fresh()).unwrap();
+    assert_eq!(pose.locals(), before.locals());
+}
+
+#[test]
+fn what_cannot_be_is_named() {
+    let f = figure(1.0, free);
+    let part = |i: usize| LookJoint { joint: f.ids[i], share: 0.5, cone: 1.0 };
+    let new = |line: &[LookJoint]| LookAt::new(&f.skeleton, line, Vec3::Z).unwrap_err();
+    assert_eq!(new(&[]), LookAtError::NoJoint);
+    let not = |joint: &str, above: &str| LookAtError::NotBelow { joint: joint.into(), above: above.into() };
+    assert_eq!(new(&[part(5), part(4)]), not("neck", "head"));
+    assert_eq!(new(&[part(4), part(4)]), not("neck", "neck"));
+    let wide = LookJoint { share: 1.5, ..part(4) };
+    assert!(matches!(new(&[wide]), LookAtError::OutOfRange { value: 1.5, .. }));
+    let cone = LookJoint { cone: f32::NAN, ..part(4) };
+    assert!(matches!(new(&[cone]), LookAtError::OutOfRange { what: "the cone", .. }));
+    assert!(LookAt::new(&f.skeleton, &[part(4)], Vec3::ZERO).is_err());
+    let mut look = f.look(false);
+    let eye = Eye { joint: f.ids[3], axis: Vec3::Z, cone: 1.0 };
+    assert_eq!(look.set_eyes(&f.skeleton, &[eye]), Err(not("upper chest", "head")));
+    let sliding =
+        figure(
+            1.0,
+            |i| {
+                if i == 4 { Joint::FREE.with_slide([Some(Dof::FREE), None, None]) } else { Joint::FREE }
+            },
+        );
+    let line = [4, 5].map(|i| LookJoint { joint: sliding.ids[i], share: 0.5, cone: 1.0 });
+    match LookAt::new(&sliding.skeleton, &line, Vec3::Z) {
+        Err(LookAtError::Joint(e)) => {
+            assert_eq!((e.attribute, e.solver), (Attribute::Slider, "look-at"));
+        }
+        other => panic!("{other:?}"),
+    }
+    let refused = |change: fn(&mut LookAt), target: Vec3| {
+        let (mut look, mut pose) = (f.look(true), Pose::rest(&f.skeleton));
+        change(&mut look);
+        let before = pose.clone();
+        let error = look.solve(&mut pose, target, &mut fresh()).unwrap_err();
+        assert!(matches!(error, SolveError::NotFinite { .. } | SolveError::OutOfRange { .. }), "{error}");
+        assert_eq!(pose.locals(), before.locals());
+    };
+    refused(|_| (), Vec3::new(0.0, f32::NAN, 0.0));
+    refused(|l| l.weight = 2.0, Vec3::ZERO);
+    refused(|l| l.dead_zone = -0.1, Vec3::ZERO);
+    refused(|l| l.behind = 3.1, Vec3::ZERO);
+    refused(|l| l.near = f32::NAN, Vec3::ZERO);
+    refused(|l| l.axis = Vec3::ZERO, Vec3::ZERO);
+    refused(|l| l.offset = Vec3::INFINITY, Vec3::ZERO);
+    // A pose that is broken stays as it was, and far targets are nothing special.
+    let mut look = f.look(true);
+    let mut pose = Pose::rest(&f.skeleton);
+    for far in [1e18, 1e25, 3e38] {
+        if look.solve(&mut pose, Vec3::new(0.3, 0.4, 0.5) * far, &mut fresh()).is_ok() {
+            pose.check_finite().unwrap();
+        }
+    }
+    pose.set_rotation(f.ids[4], Quat::from_xyzw(f32::NAN, 0.0, 0.0, 1.0));
+    assert!(look.solve(&mut pose, Vec3::ONE, &mut fresh()).is_err());
+}
+
+#[test]
+fn looking_allocates_nothing() {
+    let f = figure(1.0, free);
+    let mut look = f.look(true);
+    look.dead_zone = 0.1;
+    let mut pose = Pose::rest(&f.skeleton);
+    let mut state = fresh();
+    let counted = allocation_counter::measure(|| {
+        for d in directions() {
+            look.weight = 0.5 + 0.5 * d.x.abs();
+            look.solve(&mut pose, d * 3.0, &mut state).unwrap();
+        }
+    });
+    assert_eq!(counted.count_total, 0, "{counted:?}");
+}

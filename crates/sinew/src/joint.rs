@@ -20,7 +20,7 @@
 //! | free | yes | yes | yes | yes | yes | yes | yes | yes | yes |
 //! | fixed | between the two that turn | no | no | yes | yes | yes | yes | yes | yes |
 //! | hinge, range | between | no | no | yes | yes | yes | yes | yes | yes |
-//! | ball, ellipse, twist | between | no | no | yes | yes | yes | yes | yes | no |
+//! | ball, ellipse, twist | between | no | no | yes | yes | yes | yes | yes | yes |
 //! | single axes | between | no | no | yes | yes | yes | yes | yes | yes |
 //! | slider | between | no | no | no | no | no | yes | no | yes |
 //! | ease | between | no | no | no | no | no | yes | no | no |
@@ -44,6 +44,7 @@ pub use attribute::{Attribute, Attributes, Unsupported, check_honoured};
 pub use dof::{Dof, Range, Spring, eased};
 pub use euler::Order;
 pub use limits::{Coordinates, Limits, TOLERANCE};
+pub(crate) use {ellipse::nearest_of_quarter, limits::WIDEST};
 
 use alloc::string::String;
 

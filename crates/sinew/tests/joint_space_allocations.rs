@@ -40,3 +40,44 @@ fn solves_allocate_nothing() {
         assert_eq!(info.count_total, 0);
     }
 }
+
+#[test]
+fn solves_of_balls_allocate_nothing() {
+    use sinew::{
+        glam::DVec3,
+        mechanism::{JointSpec, Mechanism, Motion},
+    };
+    let mut b = Mechanism::builder("balls");
+    b.link("l0");
+    for i in 0..4 {
+        b.link(format!("l{}", i + 1));
+        let motion = match i {
+            0 => Motion::Spherical,
+            _ => Motion::Ball {
+                twist_axis: DVec3::Z,
+                swing_axis: DVec3::X,
+                swing: [(-0.5, 0.8), (-0.6, 0.3)],
+                twist: (-0.5, 0.5),
+            },
+        };
+        let spec = JointSpec::new(format!("j{i}"), format!("l{i}"), format!("l{}", i + 1), motion);
+        b.joint(JointSpec { translation: DVec3::Z * 0.3, ..spec });
+    }
+    let m = b.build().unwrap();
+    let tip = m.find_link("l4").unwrap();
+    // Within reach, and out of it.
+    for z in [0.7, 3.0] {
+        let goal = Goal::new(&m, tip, Target::Position(DVec3::new(0.3, 0.2, z)));
+        let wishes = [Wish { what: Secondary::OffLimits, weight: 1.0 }];
+        let mut solver = Solver::with_wishes(&m, &[goal], Settings::default(), &wishes).unwrap();
+        let mut follower = Follower::new(&m, &[goal], Settings::default(), 1.0, &wishes).unwrap();
+        let mut values = m.rest();
+        values[4] = 2.0;
+        let info = allocation_counter::measure(|| {
+            follower.step(&[goal], &mut values, 0.01).unwrap();
+            solver.solve(&[goal], &mut values).unwrap();
+        });
+        assert_eq!(info.count_total, 0);
+        assert!(m.is_within(&values), "{values:?}");
+    }
+}

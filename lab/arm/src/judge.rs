@@ -26,7 +26,7 @@ fn turn(q: [f64; 4], v: [f64; 3]) -> [f64; 3] {
     [x, y, z]
 }
 
-fn about(axis: [f64; 3], angle: f64) -> [f64; 4] {
+pub fn about(axis: [f64; 3], angle: f64) -> [f64; 4] {
     let n = axis.iter().map(|c| c * c).sum::<f64>().sqrt();
     let (s, c) = (angle / 2.0).sin_cos();
     [axis[0] / n * s, axis[1] / n * s, axis[2] / n * s, c]

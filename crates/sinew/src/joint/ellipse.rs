@@ -23,17 +23,7 @@ impl Ellipse {
         x * x + y * y
     }
 
-    /// The nearest point inside or on the outline.
-    ///
-    /// For a point (x, y) outside, the nearest (u, v) has (x - u, y - v) along the outline's normal (u / a^2, v / b^2),
-    /// so u = x a^2 / (t + a^2) and v = y b^2 / (t + b^2) for the one t > 0 with
-    ///
-    /// ```text
-    /// F(t) = (a x / (t + a^2))^2 + (b y / (t + b^2))^2 - 1 = 0.
-    /// ```
-    ///
-    /// F falls and is convex, so Newton's steps from a t with F >= 0 only rise and never pass the root (Eberly, "Distance
-    /// from a Point to an Ellipse"). In f64, as a^2 of a narrow ellipse would vanish in f32.
+    /// The nearest point inside or on the outline: see [`nearest_of_quarter`].
     pub fn nearest(&self, p: [f32; 2]) -> [f32; 2] {
         let level = self.level(p);
         // Written so that NaN counts as inside: nothing that is not a number is made into one.
@@ -41,34 +31,48 @@ impl Ellipse {
             return p;
         }
         let [a, b] = self.quarter(p).map(f64::from);
-        let [x, y] = p.map(f64::from);
         if a == b {
             let k = 1.0 / crate::math::sqrt(level);
             return [p[0] * k, p[1] * k];
         }
-        let (aa, bb) = (a * a, b * b);
-        let (ax, by) = (a * x.abs(), b * y.abs());
-        // Each term alone is 1 at these.
-        let mut t = (ax - aa).max(by - bb).max(0.0);
-        // Convergence is quadratic once near, and every step at least halves the logarithm of F above that: extremes of
-        // f32 stay below fifty.
-        for _ in 0..64 {
-            let (u, v) = (ax / (t + aa), by / (t + bb));
-            let f = u * u + v * v - 1.0;
-            let slope = 2.0 * (u * u / (t + aa) + v * v / (t + bb));
-            let step = f / slope;
-            // Relative to what t is added to: below a thousandth of f32's rounding.
-            if step.is_nan() || step <= 1e-11 * (t + aa.min(bb)) {
-                break;
-            }
-            t += step;
-        }
-        let (u, v) = (x * (aa / (t + aa)), y * (bb / (t + bb)));
+        let [u, v] = nearest_of_quarter([a, b], p.map(f64::from));
         // What rounding or an early end leaves outside goes in along the ray from the middle.
         let level = (u / a) * (u / a) + (v / b) * (v / b);
         let k = if level > 1.0 { 1.0 - 0.5 * (level - 1.0).min(1.0) } else { 1.0 };
         [(u * k) as f32, (v * k) as f32]
     }
+}
+
+/// The point of an ellipse with half-axes `[a, b]` that is nearest to a point outside.
+///
+/// For a point (x, y) outside, the nearest (u, v) has (x - u, y - v) along the outline's normal (u / a^2, v / b^2),
+/// so u = x a^2 / (t + a^2) and v = y b^2 / (t + b^2) for the one t > 0 with
+///
+/// ```text
+/// F(t) = (a x / (t + a^2))^2 + (b y / (t + b^2))^2 - 1 = 0.
+/// ```
+///
+/// F falls and is convex, so Newton's steps from a t with F >= 0 only rise and never pass the root (Eberly, "Distance
+/// from a Point to an Ellipse"). In f64, as a^2 of a narrow ellipse would vanish in f32.
+pub(crate) fn nearest_of_quarter([a, b]: [f64; 2], [x, y]: [f64; 2]) -> [f64; 2] {
+    let (aa, bb) = (a * a, b * b);
+    let (ax, by) = (a * x.abs(), b * y.abs());
+    // Each term alone is 1 at these.
+    let mut t = (ax - aa).max(by - bb).max(0.0);
+    // Convergence is quadratic once near, and every step at least halves the logarithm of F above that: extremes of
+    // f32 stay below fifty.
+    for _ in 0..64 {
+        let (u, v) = (ax / (t + aa), by / (t + bb));
+        let f = u * u + v * v - 1.0;
+        let slope = 2.0 * (u * u / (t + aa) + v * v / (t + bb));
+        let step = f / slope;
+        // Relative to what t is added to: below a thousandth of f32's rounding.
+        if step.is_nan() || step <= 1e-11 * (t + aa.min(bb)) {
+            break;
+        }
+        t += step;
+    }
+    [x * (aa / (t + aa)), y * (bb / (t + bb))]
 }
 
 #[cfg(test)]

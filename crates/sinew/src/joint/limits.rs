@@ -645,5 +645,5 @@ fn ease_swing(e: &Ellipse, ease: f32, a: [f32; 2], b: [f32; 2]) -> [f32; 2] {
 }
 
 /// Half a turn less what keeps the twist's digits: see [`super::JointFault::TooWide`].
-pub(super) const WIDEST: f64 = 3.0;
+pub(crate) const WIDEST: f64 = 3.0;
 const _: () = assert!(WIDEST < PI as f64);

@@ -3,8 +3,9 @@
 use alloc::vec::Vec;
 
 use super::{
-    Goal, SolveError, Solver,
+    Goal, Part, SolveError, Solver, ball,
     descent::End,
+    plan::Var,
     solver::{LATER, nearest_turn},
 };
 
@@ -68,14 +69,26 @@ impl Solver {
                 false => *v,
             };
         }
+        for &at in &self.plan.vectors {
+            let dofs = [0, 1, 2].map(|k| self.plan.vars[at + k].dof);
+            let near = ball::nearest_vector(dofs.map(|d| values[d]), dofs.map(|d| start[d]));
+            (0..3).for_each(|k| values[dofs[k]] = near[k]);
+        }
         let same = |other: &Vec<f64>| {
-            self.plan.vars.iter().all(|var| {
-                let mut d = values[var.dof] - other[var.dof];
-                if var.periodic {
-                    d = nearest_turn(d, 0.0, f64::NEG_INFINITY, f64::INFINITY);
-                }
-                d.abs() < if var.slides { SAME * self.plan.length } else { SAME }
-            })
+            let vectors = self.plan.vectors.iter().all(|&at| {
+                let [a, b] = [&values, other].map(|v| [0, 1, 2].map(|k| v[self.plan.vars[at + k].dof]));
+                let near = ball::nearest_vector(a, b);
+                (0..3).all(|k| (near[k] - b[k]).abs() < SAME)
+            });
+            let alone = |var: &&Var| var.part != Part::Vector;
+            vectors
+                && self.plan.vars.iter().filter(alone).all(|var| {
+                    let mut d = values[var.dof] - other[var.dof];
+                    if var.periodic {
+                        d = nearest_turn(d, 0.0, f64::NEG_INFINITY, f64::INFINITY);
+                    }
+                    d.abs() < if var.slides { SAME * self.plan.length } else { SAME }
+                })
         };
         if !found.iter().any(same) {
             found.push(values);

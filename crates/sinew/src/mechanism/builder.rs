@@ -7,61 +7,15 @@ use alloc::{
     vec::Vec,
 };
 
-use glam::{DAffine3, DMat3, DQuat, DVec3};
+use glam::{DAffine3, DQuat, DVec3};
 use thiserror::Error;
 
-use super::model::{Dof, Link, LinkId, Mechanism, Moving};
-use crate::math64;
-
-/// How a joint moves. Axes are in the joint's own frame (after its translation and rotation) and of any length.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Motion {
-    /// Not at all.
-    Fixed,
-    /// It turns about an axis (right-handed), within limits in radians; infinite ones make it continuous.
-    Turn {
-        /// The axis.
-        axis: DVec3,
-        /// The least angle.
-        lower: f64,
-        /// The greatest.
-        upper: f64,
-    },
-    /// It slides along an axis, within limits in metres.
-    Slide {
-        /// The axis.
-        axis: DVec3,
-        /// The least way.
-        lower: f64,
-        /// The greatest.
-        upper: f64,
-    },
-    /// It slides and turns in a plane: two sliders `NAME.x` and `NAME.y` and a turn `NAME.turn`, all without limits.
-    Planar {
-        /// Stands on the plane.
-        normal: DVec3,
-    },
-    /// It is free: sliders `NAME.x`, `NAME.y`, `NAME.z`, then turns `NAME.yaw` (z), `NAME.pitch` (y), `NAME.roll` (x).
-    /// At a pitch of a quarter turn yaw and roll do the same.
-    Floating,
-}
-
-impl Motion {
-    /// A turn within limits.
-    pub const fn turn(axis: DVec3, lower: f64, upper: f64) -> Self {
-        Self::Turn { axis, lower, upper }
-    }
-
-    /// A turn without end.
-    pub const fn continuous(axis: DVec3) -> Self {
-        Self::Turn { axis, lower: f64::NEG_INFINITY, upper: f64::INFINITY }
-    }
-
-    /// A slider within limits.
-    pub const fn slide(axis: DVec3, lower: f64, upper: f64) -> Self {
-        Self::Slide { axis, lower, upper }
-    }
-}
+use super::{
+    model::{Dof, Kind, Link, LinkId, Mechanism, Moving},
+    motion::{Motion, direction, freedoms},
+    swing::Swing,
+};
+use crate::{joint::WIDEST, math64};
 
 /// A joint that follows another: its value is `multiplier * value of the other + offset`.
 #[derive(Clone, Debug, PartialEq)]
@@ -144,6 +98,28 @@ pub enum MechanismError {
         role: &'static str,
         /// The link asked for.
         link: String,
+    },
+    /// The axes of a ball joint's swing and twist are within a degree of one line.
+    #[error("joint `{joint}`: its swing axis {swing} is parallel to its twist axis {twist}")]
+    Parallel {
+        /// The joint.
+        joint: String,
+        /// The twist axis.
+        twist: DVec3,
+        /// The swing axis.
+        swing: DVec3,
+    },
+    /// A swing of a ball joint is without width to one side, or goes further than the twist is known.
+    #[error(
+        "joint `{joint}`: its swing goes from {lower} to {upper}, which must be below and above 0 and within 3 radians"
+    )]
+    Swing {
+        /// The joint.
+        joint: String,
+        /// Its least value.
+        lower: f64,
+        /// Its greatest.
+        upper: f64,
     },
     /// A number of a joint is NaN or infinite where it must not be.
     #[error("joint `{joint}`: {what} is not finite: {value}")]
@@ -241,60 +217,6 @@ pub struct MechanismBuilder {
     joints: Vec<JointSpec>,
 }
 
-/// One degree of freedom of a joint: planar and floating ones have several.
-struct Part {
-    suffix: &'static str,
-    slides: bool,
-    axis: DVec3,
-    lower: f64,
-    upper: f64,
-}
-
-fn parts(motion: Motion) -> Vec<Part> {
-    let free =
-        |suffix, slides, axis| Part { suffix, slides, axis, lower: f64::NEG_INFINITY, upper: f64::INFINITY };
-    match motion {
-        Motion::Fixed => Vec::new(),
-        Motion::Turn { axis, lower, upper } => {
-            [Part { suffix: "", slides: false, axis, lower, upper }].into()
-        }
-        Motion::Slide { axis, lower, upper } => {
-            [Part { suffix: "", slides: true, axis, lower, upper }].into()
-        }
-        Motion::Planar { normal } => {
-            let m = z_along(normal);
-            [free(".x", true, m.x_axis), free(".y", true, m.y_axis), free(".turn", false, m.z_axis)].into()
-        }
-        Motion::Floating => [
-            free(".x", true, DVec3::X),
-            free(".y", true, DVec3::Y),
-            free(".z", true, DVec3::Z),
-            free(".yaw", false, DVec3::Z),
-            free(".pitch", false, DVec3::Y),
-            free(".roll", false, DVec3::X),
-        ]
-        .into(),
-    }
-}
-
-/// A rotation whose z axis points along a direction. Along a coordinate axis it only exchanges coordinates, exactly.
-fn z_along(direction: DVec3) -> DMat3 {
-    // Scaled first, so that squares of very long or short axes stay in range.
-    let d = direction / direction.abs().max_element();
-    let z = d / math64::sqrt(d.length_squared());
-    let a = z.abs();
-    let e = if a.z >= a.x && a.z >= a.y {
-        DVec3::X
-    } else if a.x >= a.y {
-        DVec3::Y
-    } else {
-        DVec3::Z
-    };
-    let x = e - z * e.dot(z);
-    let x = x / math64::sqrt(x.length_squared());
-    DMat3::from_cols(x, z.cross(x), z)
-}
-
 impl MechanismBuilder {
     pub(super) fn new(name: String) -> Self {
         Self { name, links: Vec::new(), joints: Vec::new() }
@@ -389,6 +311,7 @@ impl MechanismBuilder {
             links: Vec::with_capacity(order.len()),
             joints: Vec::new(),
             dofs: Vec::new(),
+            swings: Vec::new(),
         };
         // Degrees of freedom first: a joint may mimic one that comes later.
         let mut dof_of: Vec<Option<u32>> = vec![None; self.joints.len()];
@@ -396,14 +319,18 @@ impl MechanismBuilder {
             let spec = &self.joints[joint];
             if spec.mimic.is_none() && spec.motion != Motion::Fixed {
                 dof_of[joint] = Some(made.dofs.len() as u32);
-                for part in parts(spec.motion) {
+                if let Motion::Ball { swing, .. } = spec.motion {
+                    made.swings.push((made.dofs.len(), Swing::new(swing)));
+                }
+                for freedom in freedoms(spec.motion) {
                     made.dofs.push(Dof {
-                        name: format!("{}{}", spec.name, part.suffix),
-                        slides: part.slides,
-                        lower: part.lower,
-                        upper: part.upper,
+                        name: format!("{}{}", spec.name, freedom.suffix),
+                        slides: freedom.kind == Kind::Slide,
+                        part: freedom.part,
+                        lower: freedom.lower,
+                        upper: freedom.upper,
                         velocity: spec.velocity,
-                        preferred: spec.preferred.filter(|_| part.suffix.is_empty()),
+                        preferred: spec.preferred.filter(|_| freedom.suffix.is_empty()),
                         contradicted_by: Vec::new(),
                     });
                 }
@@ -432,20 +359,19 @@ impl MechanismBuilder {
                     (Some(dof), mimic.multiplier, mimic.offset)
                 }
             };
-            for (k, part) in parts(spec.motion).into_iter().enumerate() {
-                let turned = DAffine3::from_mat3(z_along(part.axis));
+            for (k, freedom) in freedoms(spec.motion).into_iter().enumerate() {
                 let dof = first.unwrap_or_default() + k as u32;
-                let rest = offset * turned;
+                let rest = offset * DAffine3::from_mat3(freedom.frame);
                 made.joints.push(Moving {
                     parent: carrier,
                     rest,
-                    slides: part.slides,
+                    kind: freedom.kind,
                     dof,
                     multiplier,
                     offset: shift,
                 });
                 carrier = Some(made.joints.len() as u32 - 1);
-                offset = DAffine3::from_mat3(turned.matrix3.transpose());
+                offset = DAffine3::from_mat3(freedom.back);
             }
             made.links.push(Link {
                 name: self.links[link].clone(),
@@ -469,7 +395,8 @@ impl MechanismBuilder {
             mimicked: mimic.joint.clone(),
             problem,
         };
-        if matches!(joint.motion, Motion::Planar { .. } | Motion::Floating) {
+        let many = |m: &Motion| !matches!(m, Motion::Fixed | Motion::Turn { .. } | Motion::Slide { .. });
+        if many(&joint.motion) {
             return Err(MechanismError::MimicOfMany {
                 joint: joint.name.clone(),
                 mimicked: mimic.joint.clone(),
@@ -480,10 +407,10 @@ impl MechanismBuilder {
         }
         let other = self.joints.iter().position(|j| j.name == mimic.joint);
         let other = other.ok_or_else(|| wrong("does not exist"))?;
-        match self.joints[other].motion {
+        match &self.joints[other].motion {
             Motion::Fixed => return Err(wrong("does not move")),
-            Motion::Planar { .. } | Motion::Floating => return Err(wrong("has several degrees of freedom")),
-            Motion::Turn { .. } | Motion::Slide { .. } => {}
+            m if many(m) => return Err(wrong("has several degrees of freedom")),
+            _ => {}
         }
         dof_of[other].ok_or_else(|| wrong("itself mimics another"))
     }
@@ -536,26 +463,51 @@ fn check(joint: &JointSpec) -> Result<(), MechanismError> {
     if (length - 1.0).abs() > 1e-5 {
         return Err(MechanismError::NotUnit { joint: name(), rotation: q });
     }
-    let axis = match joint.motion {
-        Motion::Fixed | Motion::Floating => DVec3::Z,
-        Motion::Turn { axis, .. } | Motion::Slide { axis, .. } => axis,
-        Motion::Planar { normal } => normal,
+    let axes = match joint.motion {
+        Motion::Fixed | Motion::Floating | Motion::Spherical => [DVec3::Z; 2],
+        Motion::Turn { axis, .. } | Motion::Slide { axis, .. } => [axis; 2],
+        Motion::Planar { normal } => [normal; 2],
+        Motion::Ball { twist_axis, swing_axis, .. } => [twist_axis, swing_axis],
     };
-    if !axis.is_finite() {
-        return Err(not_finite("its axis", axis.to_string()));
+    for axis in axes {
+        if !axis.is_finite() {
+            return Err(not_finite("its axis", axis.to_string()));
+        }
+        if !axis.abs().max_element().is_normal() {
+            return Err(MechanismError::ZeroAxis { joint: name(), axis });
+        }
     }
-    if !axis.abs().max_element().is_normal() {
-        return Err(MechanismError::ZeroAxis { joint: name(), axis });
-    }
-    if let Motion::Turn { lower, upper, .. } | Motion::Slide { lower, upper, .. } = joint.motion {
+    let range = |(lower, upper): (f64, f64)| {
         for (what, limit) in [("its lower limit", lower), ("its upper limit", upper)] {
             if limit.is_nan() {
                 return Err(not_finite(what, limit.to_string()));
             }
         }
-        if lower > upper || lower == f64::INFINITY || upper == f64::NEG_INFINITY {
-            return Err(MechanismError::ReversedLimits { joint: name(), lower, upper });
+        match lower > upper || lower == f64::INFINITY || upper == f64::NEG_INFINITY {
+            true => Err(MechanismError::ReversedLimits { joint: name(), lower, upper }),
+            false => Ok(()),
         }
+    };
+    match joint.motion {
+        Motion::Turn { lower, upper, .. } | Motion::Slide { lower, upper, .. } => range((lower, upper))?,
+        Motion::Ball { twist_axis, swing_axis, swing, twist } => {
+            // Of a degree, so that a direction across is known: as in pose space.
+            let across = direction(twist_axis).cross(direction(swing_axis));
+            if across.length_squared() < 0.0175 * 0.0175 {
+                let (joint, twist, swing) = (name(), twist_axis, swing_axis);
+                return Err(MechanismError::Parallel { joint, twist, swing });
+            }
+            for (lower, upper) in swing {
+                range((lower, upper))?;
+                // Squares of half-axes stay normal numbers above this.
+                let wide = |half: f64| (1e-100..=WIDEST).contains(&half);
+                if !(wide(-lower) && wide(upper)) {
+                    return Err(MechanismError::Swing { joint: name(), lower, upper });
+                }
+            }
+            range(twist)?;
+        }
+        Motion::Fixed | Motion::Planar { .. } | Motion::Floating | Motion::Spherical => {}
     }
     if let Some(preferred) = joint.preferred.filter(|p| !p.is_finite()) {
         return Err(not_finite("its preferred value", preferred.to_string()));

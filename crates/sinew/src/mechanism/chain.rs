@@ -5,7 +5,11 @@ use alloc::{string::String, vec::Vec};
 use glam::{DAffine3, DMat3, DVec3, Quat};
 use thiserror::Error;
 
-use super::{LinkId, Mechanism, to_pose};
+use super::{
+    LinkId, Mechanism,
+    model::{Kind, motion},
+    to_pose,
+};
 use crate::{
     Chain, ChainError, JointId, Pose, Skeleton, SkeletonError, Transform,
     joint::{self, Joint, JointError},
@@ -39,6 +43,12 @@ pub enum ChainSkeletonError {
         link: String,
         /// Name of the joint that it mimics.
         mimicked: String,
+    },
+    /// A joint of the chain is a ball.
+    #[error("joint `{joint}` is a ball joint, which chains of a mechanism cannot take to pose space")]
+    Ball {
+        /// Name of the first of its degrees of freedom.
+        joint: String,
     },
     /// A joint's numbers are out of the range of pose space.
     #[error(transparent)]
@@ -140,11 +150,15 @@ impl ChainSkeleton {
                 return Err(ChainSkeletonError::Mimic { link, mimicked: mechanism.dofs[dof].name.clone() });
             }
             let of = &mechanism.dofs[dof];
+            if !matches!(joint.kind, Kind::Turn | Kind::Slide) {
+                return Err(ChainSkeletonError::Ball { joint: of.name.clone() });
+            }
+            let slides = joint.kind == Kind::Slide;
             let bounded = of.lower.is_finite() && of.upper.is_finite();
             let middle = if bounded { of.lower + 0.5 * (of.upper - of.lower) } else { of.rest() };
-            let rest = before * joint.rest * super::model::motion(joint.slides, middle);
+            let rest = before * joint.rest * motion(slides, middle);
             parent = Some(builder.add(of.name.clone(), parent, local(&rest)));
-            placed.push((dof, joint.slides, middle));
+            placed.push((dof, slides, middle));
             before = DAffine3::IDENTITY;
         }
         // Fixed parts between two moving joints are folded into the later one already.

@@ -2,13 +2,19 @@
 
 use alloc::{format, string::String, vec::Vec};
 
-use glam::{DMat3, DQuat, DVec3, Quat};
+use glam::{DMat3, DQuat, DVec3, Quat, Vec3};
 use thiserror::Error;
 
-use super::{JointSpec, LinkId, Mechanism, MechanismError, Motion};
+use super::{
+    JointSpec, LinkId, Mechanism, MechanismError, Motion,
+    angles::{about, angles_within, on_turn, twist},
+    ball::{coordinates, turned},
+    model::Kind,
+    motion::frame_of,
+};
 use crate::{
     JointId, Pose, PoseError,
-    joint::{Attribute, Attributes, Dof, Range, Turning, Unsupported, check_honoured},
+    joint::{Attribute, Attributes, Dof, Range, TOLERANCE, Turning, Unsupported, check_honoured},
     math64,
 };
 
@@ -16,15 +22,14 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum CompileError {
-    /// A joint asks for what joint space cannot honour: a ball joint's limits are an ellipse, and those of a mechanism one
-    /// range a degree of freedom; ease, stiffness, damping, springs and precedence are for pose space.
+    /// A joint asks for what joint space cannot honour: ease, stiffness, damping, springs and precedence are for pose space.
     #[error(transparent)]
     Unsupported(#[from] Unsupported),
     /// The pose holds NaN or an infinity.
     #[error(transparent)]
     Pose(#[from] PoseError),
-    /// A joint's scale is not uniform, or none.
-    #[error("joint `{joint}` is scaled by {scale}: joint space needs a uniform scale above 0")]
+    /// A joint's scale is not the same along all axes, or none. (It may mirror some.)
+    #[error("joint `{joint}` is scaled by {scale}: joint space needs one scale along all axes, and not 0")]
     Scale {
         /// Its name.
         joint: String,
@@ -40,6 +45,7 @@ pub enum CompileError {
 const HONOURED: Attributes = Attributes::of(&[
     Attribute::Fixed,
     Attribute::Hinge,
+    Attribute::Ball,
     Attribute::Axes,
     Attribute::Slider,
     Attribute::Preferred,
@@ -52,8 +58,24 @@ enum Turn {
     None,
     /// Own rotation = `held` * (turn about the axis).
     Hinge { axis: DVec3, held: DMat3 },
-    /// Own rotation = `held` * (turns about these axes in order). An angle without a degree of freedom is held.
-    Axes { axes: [usize; 3], angles: [Option<f64>; 3], held: DMat3 },
+    /// Own rotation = turns about these axes in order. An angle without a degree of freedom is held.
+    Axes { axes: [usize; 3], angles: [Option<f64>; 3] },
+    /// Own rotation = `frame` * (swing and twist) * `frame`^-1.
+    Ball { frame: DMat3 },
+    /// Own rotation = that of a rotation vector.
+    Vector,
+}
+
+impl Turn {
+    /// How many degrees of freedom it has.
+    fn count(&self) -> usize {
+        match self {
+            Self::None => 0,
+            Self::Hinge { .. } => 1,
+            Self::Axes { angles, .. } => angles.iter().filter(|a| a.is_none()).count(),
+            Self::Ball { .. } | Self::Vector => 3,
+        }
+    }
 }
 
 /// A joint that has degrees of freedom.
@@ -73,9 +95,12 @@ struct Compiled {
 ///
 /// Bones, scales and whatever does not move are as the pose has them that it was compiled from. The root link is model
 /// space; each joint is a link of its name (with its index behind it where a name is empty or taken). Degrees of freedom
-/// are the joints' own: a hinge's angle, up to three angles of a joint that turns about its axes, slides in metres, each
-/// 0 in the rest pose and within its limits. Joints that turn freely have three angles, about X, Y and Z in turn, measured
-/// from the pose that was compiled, so that their poles are a quarter turn away from it.
+/// are the joints' own [coordinates](crate::joint::Coordinates), each 0 in the rest pose and within the limits that pose space keeps too:
+/// a hinge's angle, up to three angles of a joint that turns about its axes, two swings and a twist of a ball joint, a rotation
+/// vector of a joint that turns freely (and of a ball without limits), slides in metres.
+///
+/// Scales may mirror. A link's frame is then that of [`Pose::model_rotation`], in which a mirrored frame counts as a negative
+/// uniform scale.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -86,7 +111,8 @@ struct Compiled {
 /// b.add("fore", Some(0), Transform::from_translation(Vec3::X * 0.3));
 /// b.add("hand", Some(1), Transform::from_translation(Vec3::X * 0.25));
 /// let (mut skeleton, ids) = b.build()?;
-/// skeleton.set_joint(ids[0], Joint::axes([None, Some(Dof::range(-1.5, 1.5)), Some(Dof::range(-1.0, 1.0))]))?;
+/// // Half-axes of a shoulder's swing about Y and Z, and its twist about the bone.
+/// skeleton.set_joint(ids[0], Joint::ball(Vec3::X, Vec3::Y, [(-1.5, 1.2), (-1.0, 0.8)], (-0.5, 0.5)))?;
 /// skeleton.set_joint(ids[1], Joint::hinge(Vec3::Y, Dof::range(0.0, 2.4)))?;
 /// skeleton.set_joint(ids[2], Joint::FIXED)?;
 ///
@@ -120,24 +146,10 @@ fn narrow(m: &DMat3) -> Quat {
     Quat::from_xyzw(q.x as f32, q.y as f32, q.z as f32, q.w as f32)
 }
 
-/// The angles of a rotation about three axes in turn, R = R_i(a) R_j(b) R_k(c). With e = 1 for cyclic axes and -1 for others
-/// R_ik = e sin b, R_jk = -e sin a cos b, R_kk = cos a cos b, R_ij = -e cos b sin c, R_ii = cos b cos c.
-fn angles([i, j, k]: [usize; 3], r: &DMat3) -> [f64; 3] {
-    let e = if (i + 1) % 3 == j { 1.0 } else { -1.0 };
-    let at = |row: usize, column: usize| r.col(column)[row];
-    let (x, y) = (at(i, i), at(i, j));
-    let b = math64::atan2(e * at(i, k), math64::sqrt(x * x + y * y));
-    [math64::atan2(-e * at(j, k), at(k, k)), b, math64::atan2(-e * y, x)]
-}
-
-fn about(axis: usize, angle: f64) -> DMat3 {
-    math64::axis_angle(DVec3::AXES[axis], angle)
-}
-
-/// The angle about a unit axis in a rotation = swing * (turn about the axis).
-fn twist(axis: DVec3, r: &DMat3) -> f64 {
-    let q = math64::quaternion(r);
-    2.0 * math64::atan2(q.x * axis.x + q.y * axis.y + q.z * axis.z, q.w)
+/// A value that is outside its range by no more than f32's rounding, at the end.
+fn settled(value: f64, lower: f64, upper: f64) -> f64 {
+    let inside = value.max(lower).min(upper);
+    if (value - inside).abs() <= f64::from(TOLERANCE) { inside } else { value }
 }
 
 /// A slide's range and preferred value in metres.
@@ -146,14 +158,68 @@ fn scaled(dof: &Dof, scale: f64) -> Dof {
     Dof { range, preferred: dof.preferred.map(|p| p * scale), ..*dof }
 }
 
-/// A degree of freedom on its way into the mechanism.
+/// A joint of one kind on its way into the mechanism.
 struct Step {
     /// The rotation between the one before and this one.
     before: DMat3,
-    axis: DVec3,
-    dof: Dof,
-    slide: bool,
+    motion: Motion,
+    /// For each degree of freedom.
+    preferred: [Option<f64>; 3],
     suffix: &'static str,
+}
+
+impl Step {
+    fn one(before: DMat3, axis: DVec3, dof: Dof, slide: bool, suffix: &'static str) -> Self {
+        let (lower, upper) = dof.range.map_or((f64::NEG_INFINITY, f64::INFINITY), |r| (r.from, r.to));
+        let motion = match slide {
+            true => Motion::Slide { axis, lower, upper },
+            false => Motion::Turn { axis, lower, upper },
+        };
+        Self { before, motion, preferred: [dof.preferred, None, None], suffix }
+    }
+
+    fn count(&self) -> usize {
+        if matches!(self.motion, Motion::Ball { .. } | Motion::Spherical) { 3 } else { 1 }
+    }
+}
+
+/// A scale as one signed number and what is left of it, a half turn where two axes are mirrored. None where it is uneven.
+fn parted(scale: Vec3) -> Option<(f64, DMat3)> {
+    let size = scale.abs();
+    let even = (size.x - size.y).abs().max((size.x - size.z).abs()) <= 1e-3 * size.x;
+    if !even || size.x <= 0.0 {
+        return None;
+    }
+    let sign = if scale.x * scale.y.signum() * scale.z.signum() < 0.0 { -1.0 } else { 1.0 };
+    let signs =
+        DVec3::new(f64::from(scale.x.signum()), f64::from(scale.y.signum()), f64::from(scale.z.signum()));
+    Some((sign * f64::from(size.x), DMat3::from_diagonal(signs * sign)))
+}
+
+/// A ball of a skeleton as a motion with preferred values, and how it is read.
+fn ball(
+    twist_axis: DVec3,
+    swing_axis: DVec3,
+    swing: [Dof; 2],
+    twist: Dof,
+) -> (Motion, [Option<f64>; 3], Turn) {
+    let frame = frame_of(twist_axis, swing_axis);
+    let preferred = [swing[0].preferred, swing[1].preferred, twist.preferred];
+    let (Some(first), Some(second)) = (swing[0].range, swing[1].range) else {
+        // Without limits it is a joint that turns freely, whose coordinates lose no direction anywhere.
+        let some = preferred.iter().any(Option::is_some).then(|| {
+            let (r, _) = turned(Kind::Ball, preferred.map(|p| p.unwrap_or(0.0)));
+            coordinates(Kind::Vector, &(frame * r * frame.transpose()))
+        });
+        return (Motion::Spherical, [0, 1, 2].map(|k| some.map(|p| p[k])), Turn::Vector);
+    };
+    let motion = Motion::Ball {
+        twist_axis,
+        swing_axis,
+        swing: [first, second].map(|r| (r.from, r.to)),
+        twist: twist.range.map_or((f64::NEG_INFINITY, f64::INFINITY), |r| (r.from, r.to)),
+    };
+    (motion, preferred, Turn::Ball { frame })
 }
 
 impl SkeletonMechanism {
@@ -168,17 +234,20 @@ impl SkeletonMechanism {
         let mut names: Vec<String> = Vec::with_capacity(skeleton.len());
         let mut scales: Vec<f64> = Vec::with_capacity(skeleton.len());
         let mut joints = Vec::new();
-        let mut first = 0;
+        // Of every degree of freedom so far: a mechanism's come in the order of its joints, and these in the skeleton's.
+        let mut preferred: Vec<Option<f64>> = Vec::new();
         let mut taken: Vec<&str> = skeleton.joints().map(|j| skeleton.name(j)).collect();
         taken.sort_unstable();
         for joint in skeleton.joints() {
             let local = pose.local(joint);
-            let s = local.scale;
-            let even = (s.x - s.y).abs().max((s.x - s.z).abs()) <= 1e-3 * s.x.abs();
             // Below a joint without joints its scale moves nothing.
-            if !(even && s.x > 0.0) && skeleton.children(joint).next().is_some() {
-                return Err(CompileError::Scale { joint: skeleton.name(joint).into(), scale: s });
-            }
+            let s = match parted(local.scale) {
+                None if skeleton.children(joint).next().is_some() => {
+                    let (joint, scale) = (skeleton.name(joint).into(), local.scale);
+                    return Err(CompileError::Scale { joint, scale });
+                }
+                s => s.unwrap_or((1.0, DMat3::IDENTITY)),
+            };
             let name = skeleton.name(joint);
             let at = taken.partition_point(|t| *t < name);
             let own_name = name.is_empty() || name == model || taken.get(at + 1) == Some(&name);
@@ -187,7 +256,7 @@ impl SkeletonMechanism {
                 Some(p) => (names[p.index()].clone(), scales[p.index()]),
                 None => (model.clone(), 1.0),
             };
-            scales.push(scale * f64::from(s.x));
+            scales.push(scale * s.0);
 
             let freedom = skeleton.freedom(joint);
             let rest = skeleton.rest(joint);
@@ -202,13 +271,9 @@ impl SkeletonMechanism {
             for k in (0..3).filter(|&k| slides[k]) {
                 if let Some(dof) = &freedom.slide[k] {
                     let suffix = [".slide x", ".slide y", ".slide z"][k];
-                    steps.push(Step {
-                        before: DMat3::IDENTITY,
-                        axis: DVec3::AXES[k],
-                        dof: scaled(dof, scale),
-                        slide: true,
-                        suffix,
-                    });
+                    // In a mirrored frame it slides the other way.
+                    let axis = DVec3::AXES[k] * if scale < 0.0 { -1.0 } else { 1.0 };
+                    steps.push(Step::one(DMat3::IDENTITY, axis, scaled(dof, scale.abs()), true, suffix));
                 }
             }
             let suffixes = [".x", ".y", ".z"];
@@ -218,62 +283,63 @@ impl SkeletonMechanism {
                 Turning::Hinge { axis, dof } => {
                     let axis = axis.normalize();
                     let held = own * math64::axis_angle(axis, twist(axis, &own)).transpose();
-                    steps.push(Step { before: held, axis, dof, slide: false, suffix: "" });
+                    steps.push(Step::one(held, axis, dof, false, ""));
                     Turn::Hinge { axis, held }
                 }
                 Turning::Axes { order, angles: dofs } => {
                     let axes = order.axes();
-                    let now = angles(axes, &own);
+                    // Those that do not turn are at 0, unless the pose has them elsewhere.
+                    let still = Range { from: 0.0, to: 0.0 };
+                    let ranges = axes.map(|n| dofs[n].map_or(Some(still), |d| d.range));
+                    let now = angles_within(axes, &own, [None; 3], ranges);
                     let mut kept = [None; 3];
                     for n in 0..3 {
                         match &dofs[axes[n]] {
                             Some(dof) => {
                                 let before = core::mem::replace(&mut last, DMat3::IDENTITY);
-                                let suffix = suffixes[axes[n]];
                                 let axis = DVec3::AXES[axes[n]];
-                                steps.push(Step { before, axis, dof: *dof, slide: false, suffix });
+                                steps.push(Step::one(before, axis, *dof, false, suffixes[axes[n]]));
                             }
                             None => {
-                                kept[n] = Some(now[n]);
-                                last *= about(axes[n], now[n]);
+                                let angle = settled(now[n], 0.0, 0.0);
+                                kept[n] = Some(angle);
+                                last *= about(axes[n], angle);
                             }
                         }
                     }
-                    Turn::Axes { axes, angles: kept, held: DMat3::IDENTITY }
+                    Turn::Axes { axes, angles: kept }
                 }
                 Turning::Free => {
-                    for (n, suffix) in suffixes.into_iter().enumerate() {
-                        let before = if n == 0 { own } else { DMat3::IDENTITY };
-                        let axis = DVec3::AXES[n];
-                        steps.push(Step { before, axis, dof: Dof::FREE, slide: false, suffix });
-                    }
-                    Turn::Axes { axes: [0, 1, 2], angles: [None; 3], held: own }
+                    let (motion, preferred) = (Motion::Spherical, [None; 3]);
+                    steps.push(Step { before: DMat3::IDENTITY, motion, preferred, suffix: "" });
+                    Turn::Vector
                 }
-                // A ball joint was refused above.
-                Turning::Fixed | Turning::Ball { .. } => {
+                Turning::Ball { twist_axis, swing_axis, swing, twist } => {
+                    let (motion, preferred, turn) = ball(twist_axis, swing_axis, swing, twist);
+                    steps.push(Step { before: DMat3::IDENTITY, motion, preferred, suffix: "" });
+                    turn
+                }
+                Turning::Fixed => {
                     last = own;
                     Turn::None
                 }
             };
-            if !steps.is_empty() {
-                joints.push(Compiled { joint, first, slides, scale, turn });
-                first += steps.len();
+            // A half turn by two mirrored axes.
+            last *= s.1;
+            let count = steps.iter().map(Step::count).sum::<usize>();
+            if count > 0 {
+                joints.push(Compiled { joint, first: preferred.len(), slides, scale: scale.abs(), turn });
             }
             let name = names[joint.index()].clone();
             let (mut carrier, mut placed) = (parent, (origin * scale, base));
-            for (n, Step { before, axis, dof, slide, suffix }) in steps.into_iter().enumerate() {
+            for (n, step) in steps.into_iter().enumerate() {
+                preferred.extend_from_slice(&step.preferred[..step.count()]);
                 let link = format!("{name}/{n}");
                 builder.link(link.clone());
-                let (lower, upper) = dof.range.map_or((f64::NEG_INFINITY, f64::INFINITY), |r| (r.from, r.to));
-                let motion = match slide {
-                    true => Motion::Slide { axis, lower, upper },
-                    false => Motion::Turn { axis, lower, upper },
-                };
                 builder.joint(JointSpec {
                     translation: placed.0,
-                    rotation: math64::quaternion(&(placed.1 * before)),
-                    preferred: dof.preferred,
-                    ..JointSpec::new(format!("{name}{suffix}"), carrier, link.clone(), motion)
+                    rotation: math64::quaternion(&(placed.1 * step.before)),
+                    ..JointSpec::new(format!("{name}{}", step.suffix), carrier, link.clone(), step.motion)
                 });
                 carrier = link;
                 placed = (DVec3::ZERO, DMat3::IDENTITY);
@@ -285,7 +351,10 @@ impl SkeletonMechanism {
                 ..JointSpec::new(format!("{name}/fixed"), carrier, name, Motion::Fixed)
             });
         }
-        let mechanism = builder.build()?;
+        let mut mechanism = builder.build()?;
+        for (dof, preferred) in mechanism.dofs.iter_mut().zip(preferred) {
+            dof.preferred = preferred;
+        }
         let link = |n: &String| mechanism.find_link(n).unwrap_or(mechanism.root());
         let links = names.iter().map(link).collect();
         Ok(Self { mechanism, links, joints })
@@ -310,7 +379,9 @@ impl SkeletonMechanism {
         self.joints[at].first..end
     }
 
-    /// Takes the values from a pose of the same skeleton. What the joints cannot do (a turn aside of a hinge) is left out.
+    /// Takes the values from a pose of the same skeleton. What the joints cannot do (a turn aside of a hinge) is left out. An
+    /// angle is given on the turn that the middle of its range is on, a rotation vector within half a turn; what is outside
+    /// its limits by no more than f32's rounding ([`TOLERANCE`]) is put on them.
     pub fn read(&self, pose: &Pose, values: &mut [f64]) {
         for c in &self.joints {
             self.read_joint(c, pose, &mut values[c.first..]);
@@ -321,22 +392,45 @@ impl SkeletonMechanism {
         let (local, rest) = (pose.local(c.joint), pose.skeleton().rest(c.joint));
         let base = wide(rest.rotation).transpose();
         let slid = base * (local.translation - rest.translation).as_dvec3();
-        let mut next = values.iter_mut();
+        let own = base * wide(local.rotation);
+        let dofs = &self.mechanism.dofs[c.first..];
+        let range = |k: usize| {
+            let (from, to) = (dofs[k].lower, dofs[k].upper);
+            (from.is_finite() && to.is_finite()).then_some(Range { from, to })
+        };
+        let mut count = 0;
         let mut put = |value: f64| {
-            if let Some(v) = next.next() {
-                *v = value;
-            }
+            values[count] = settled(value, dofs[count].lower, dofs[count].upper);
+            count += 1;
         };
         (0..3).filter(|&k| c.slides[k]).for_each(|k| put(slid[k] * c.scale));
-        let own = base * wide(local.rotation);
+        let first = c.slides.iter().filter(|s| **s).count();
         match &c.turn {
             Turn::None => {}
-            Turn::Hinge { axis, held } => put(twist(*axis, &(held.transpose() * own))),
-            Turn::Axes { axes, angles: kept, held } => {
-                let now = angles(*axes, &(held.transpose() * own));
-                (0..3).filter(|&n| kept[n].is_none()).for_each(|n| put(now[n]));
+            Turn::Hinge { axis, held } => put(on_turn(twist(*axis, &(held.transpose() * own)), range(first))),
+            Turn::Axes { axes, angles: kept } => {
+                let mut next = first..;
+                let ranges = kept.map(|k| if k.is_some() { None } else { next.next().and_then(range) });
+                let now = angles_within(*axes, &own, *kept, ranges);
+                (0..3).filter(|&n| kept[n].is_none()).for_each(|n| put(on_turn(now[n], ranges[n])));
+            }
+            Turn::Ball { frame } => {
+                let [x, y, t] = coordinates(Kind::Ball, &(frame.transpose() * own * *frame));
+                let [x, y] = self.settled_swing(c.first + first, [x, y]);
+                [x, y, on_turn(t, range(first + 2))].into_iter().for_each(put);
+            }
+            Turn::Vector => {
+                coordinates(Kind::Vector, &own).into_iter().for_each(put);
             }
         }
+    }
+
+    /// A swing that is outside its ellipse by no more than f32's rounding, on it.
+    fn settled_swing(&self, dof: usize, at: [f64; 2]) -> [f64; 2] {
+        let Some((_, swing)) = self.mechanism.swings.iter().find(|s| s.0 == dof) else { return at };
+        let on = swing.nearest(at);
+        let (x, y) = (on[0] - at[0], on[1] - at[1]);
+        if x * x + y * y <= f64::from(TOLERANCE * TOLERANCE) { on } else { at }
     }
 
     /// Puts values into a pose of the same skeleton. Joints whose values are those that the pose has keep their bits; call
@@ -347,35 +441,35 @@ impl SkeletonMechanism {
             let mut now = [0.0; 6];
             self.read_joint(c, pose, &mut now);
             let count = c.slides.iter().filter(|s| **s).count();
-            let turns = match &c.turn {
-                Turn::None => 0,
-                Turn::Hinge { .. } => 1,
-                Turn::Axes { angles, .. } => angles.iter().filter(|a| a.is_none()).count(),
-            };
-            let own = &values[c.first..][..count + turns];
-            if own == &now[..count + turns] {
+            let all = count + c.turn.count();
+            let own = &values[c.first..][..all];
+            if own == &now[..all] {
                 continue;
             }
             let rest = pose.skeleton().rest(c.joint);
             let (base, origin) = (wide(rest.rotation), rest.translation);
             let mut local = *pose.local(c.joint);
-            let mut next = own.iter();
             if count > 0 {
                 let mut slid = base.transpose() * (local.translation - origin).as_dvec3();
-                for k in (0..3).filter(|&k| c.slides[k]) {
-                    slid[k] = next.next().copied().unwrap_or(0.0) / c.scale;
-                }
+                let slides = (0..3).filter(|&k| c.slides[k]);
+                slides.zip(own).for_each(|(k, value)| slid[k] = value / c.scale);
                 local.translation = origin + (base * slid).as_vec3();
             }
-            let turned = match &c.turn {
-                Turn::None => None,
-                Turn::Hinge { axis, held } => {
-                    Some(*held * math64::axis_angle(*axis, next.next().copied().unwrap_or(0.0)))
-                }
-                Turn::Axes { axes, angles, held } => Some((0..3).fold(*held, |r, n| {
-                    r * about(axes[n], angles[n].unwrap_or_else(|| next.next().copied().unwrap_or(0.0)))
-                })),
-            };
+            let mut next = own[count..].iter().copied();
+            let mut next = || next.next().unwrap_or(0.0);
+            let turned =
+                match &c.turn {
+                    Turn::None => None,
+                    Turn::Hinge { axis, held } => Some(*held * math64::axis_angle(*axis, next())),
+                    Turn::Axes { axes, angles } => Some((0..3).fold(DMat3::IDENTITY, |r, n| {
+                        r * about(axes[n], angles[n].unwrap_or_else(&mut next))
+                    })),
+                    Turn::Ball { frame } => {
+                        let (r, _) = turned(Kind::Ball, [next(), next(), next()]);
+                        Some(*frame * r * frame.transpose())
+                    }
+                    Turn::Vector => Some(turned(Kind::Vector, [next(), next(), next()]).0),
+                };
             if let Some(own) = turned {
                 local.rotation = narrow(&(base * own));
             }

@@ -6,12 +6,19 @@
 //! would pass its limit is set on it, its column is taken out, what its step does is taken from the residual, and the rest
 //! is solved again: so the others take over its share, and the arm goes on along the boundary. Each step starts with every
 //! variable free. A step that makes the residual larger is not taken, and damped more.
+//!
+//! The two swings of a ball joint have one limit, an ellipse. Where their step would leave it, they are set on its nearest
+//! point, and what is held is their part along the ellipse's normal there: the part along its tangent stays free. The step
+//! that is then found ends on that tangent and is taken to the ellipse's nearest point again. So the swing goes on round its
+//! limit as other joints go on along theirs.
 
 use alloc::{vec, vec::Vec};
 
 use super::{
+    model::Part,
     normal::{Many, Normal, ROWS, Six, dot},
-    plan::{Aim, Frames, Miss, Plan, Sight},
+    plan::{Aim, Frames, Miss, Plan, Sight, Var},
+    swing::Swing,
 };
 
 /// Damping for a residual of one: of 0.01 to 3, about this much needs the fewest iterations on all nine arms of
@@ -26,6 +33,9 @@ const HARDER: f64 = 4.0;
 const HARDEST: f64 = 4096.0;
 /// A second and third variable may meet its limit once the first is held; later ones are clamped by the projection alone.
 const PASSES: u32 = 4;
+/// A swing whose step along a tangent ends further outside its ellipse than a tenth (this is the square) of the step is
+/// solved again with the tangent there.
+const ROUND: f64 = 0.01;
 /// Progress is looked at once in so many iterations.
 const WINDOW: u32 = 5;
 
@@ -62,7 +72,7 @@ enum Form {
 pub(super) struct Descent {
     /// Where the run is: the start before it, the best that it found after it.
     pub values: Vec<f64>,
-    /// Bounds of this run, within the limits.
+    /// Bounds of this run, within the limits. Those of swings come on top of their ellipses.
     pub lower: Vec<f64>,
     pub upper: Vec<f64>,
     /// The squared residual at `values`.
@@ -85,17 +95,50 @@ struct State {
     /// Metres or radians in a unit of each variable: a slider's unit is what a radian counts in metres.
     scale: Vec<f64>,
     trial: Vec<f64>,
-    held: Vec<bool>,
+    held: Vec<Held>,
+    /// What every step begins with.
+    free: Vec<Held>,
+    walls: Vec<Wall>,
+}
+
+/// Whether a variable is held in a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Held {
+    No,
+    AtBound,
+    /// That is for its swing's wall to say.
+    BySwing,
+}
+
+/// How a swing is held in a step.
+#[derive(Clone, Copy, Debug, Default)]
+enum Wall {
+    #[default]
+    No,
+    /// The part of its step along this unit normal of its ellipse is this long.
+    Along([f64; 2], f64),
+    /// Both of its variables have these steps: bounds narrower than its ellipse are in the way.
+    Whole([f64; 2]),
+}
+
+/// The limits of a variable by itself: swings have theirs together.
+pub(super) fn own_bounds(var: &Var) -> (f64, f64) {
+    match var.part {
+        Part::Swing => (f64::NEG_INFINITY, f64::INFINITY),
+        _ => (var.lower, var.upper),
+    }
 }
 
 impl Descent {
     pub fn new(plan: &Plan) -> Self {
         let (n, goals) = (plan.vars.len(), plan.goals());
+        let of = |v: &Var| if v.part == Part::Swing { Held::BySwing } else { Held::No };
+        let free: Vec<Held> = plan.vars.iter().map(of).collect();
         let form = if goals == 1 { Form::Six(Six::default()) } else { Form::Many(Many::new(goals, n)) };
         Self {
             values: vec![0.0; n],
-            lower: plan.vars.iter().map(|v| v.lower).collect(),
-            upper: plan.vars.iter().map(|v| v.upper).collect(),
+            lower: plan.vars.iter().map(|v| own_bounds(v).0).collect(),
+            upper: plan.vars.iter().map(|v| own_bounds(v).1).collect(),
             cost: f64::INFINITY,
             misses: vec![Miss::default(); goals],
             iterations: 0,
@@ -107,7 +150,9 @@ impl Descent {
                 residual: vec![[0.0; ROWS]; goals],
                 scale: plan.vars.iter().map(|v| if v.slides { plan.length } else { 1.0 }).collect(),
                 trial: vec![0.0; n],
-                held: vec![false; n],
+                held: free.clone(),
+                free,
+                walls: vec![Wall::No; plan.swings.len()],
             },
         }
     }
@@ -191,7 +236,8 @@ impl Run<'_> {
             loop {
                 done += 1;
                 *self.iterations += 1;
-                step(normal, self.values, self.bounds, self.state, DAMPING * *self.cost * harder + floor);
+                let damping = DAMPING * *self.cost * harder + floor;
+                step(normal, &plan.swings, self.values, self.bounds, self.state, damping);
                 let State { frames, sights, trial, .. } = &mut *self.state;
                 plan.place(trial, frames);
                 let cost = look(plan, aims, frames, sights);
@@ -199,6 +245,13 @@ impl Run<'_> {
                 if cost < *self.cost {
                     core::mem::swap(self.values, trial);
                     *self.cost = cost;
+                    // Where a run has bounds, values are not to leap by turns.
+                    if plan.vectors.first().is_some_and(|v| self.bounds.0[*v] == f64::NEG_INFINITY)
+                        && plan.shorten(self.values)
+                    {
+                        // The same place, but other axes.
+                        plan.place(self.values, frames);
+                    }
                     harder = (harder / HARDER).max(1.0);
                     break;
                 }
@@ -218,22 +271,24 @@ impl Run<'_> {
 #[inline(always)]
 fn step<N: Normal>(
     normal: &mut N,
+    swings: &[(usize, Swing)],
     values: &[f64],
     (lower, upper): (&[f64], &[f64]),
     state: &mut State,
     damping: f64,
 ) {
     let n = values.len();
-    let State { columns, scale, trial, held, .. } = state;
+    let State { columns, scale, trial, held, free, walls, .. } = state;
     let (lower, upper, scale) = (&lower[..n], &upper[..n], &scale[..n]);
     let (trial, held) = (&mut trial[..n], &mut held[..n]);
-    held.fill(false);
+    held.copy_from_slice(&free[..n]);
+    walls.fill(Wall::No);
     normal.release();
     for _ in 0..PASSES {
         normal.solve(damping);
         let mut met = false;
         for i in 0..n {
-            if held[i] {
+            if held[i] != Held::No {
                 continue;
             }
             let to = values[i] + normal.step(columns, i) * scale[i];
@@ -241,9 +296,13 @@ fn step<N: Normal>(
             trial[i] = inside;
             // Exactly on a limit counts as inside.
             if inside != to {
-                held[i] = true;
+                held[i] = Held::AtBound;
                 met = true;
             }
+        }
+        for (&(at, swing), wall) in swings.iter().zip(walls.iter_mut()) {
+            let wanted = [normal.step(columns, at), normal.step(columns, at + 1)];
+            met |= swung(&swing, at, wanted, values, (lower, upper), trial, wall);
         }
         if !met {
             break;
@@ -251,9 +310,68 @@ fn step<N: Normal>(
         // Those that were held before are held already.
         normal.release();
         for i in 0..n {
-            if held[i] {
+            if held[i] == Held::AtBound {
                 normal.hold(columns, i, (trial[i] - values[i]) / scale[i]);
             }
         }
+        for (&(at, _), wall) in swings.iter().zip(walls.iter()) {
+            match *wall {
+                Wall::No => {}
+                Wall::Along(direction, step) => normal.hold_along(columns, at, direction, step),
+                Wall::Whole([x, y]) => {
+                    normal.hold(columns, at, x);
+                    normal.hold(columns, at + 1, y);
+                }
+            }
+        }
     }
+}
+
+/// Sets a swing's trial, for the step that is wanted of its two variables. Whether its wall is another than before.
+fn swung(
+    swing: &Swing,
+    at: usize,
+    wanted: [f64; 2],
+    values: &[f64],
+    (lower, upper): (&[f64], &[f64]),
+    trial: &mut [f64],
+    wall: &mut Wall,
+) -> bool {
+    let from = [values[at], values[at + 1]];
+    let step = match *wall {
+        Wall::No => wanted,
+        Wall::Along([x, y], along) => {
+            let across = wanted[1] * x - wanted[0] * y;
+            [x * along - y * across, y * along + x * across]
+        }
+        Wall::Whole(_) => return false,
+    };
+    let to = [from[0] + step[0], from[1] + step[1]];
+    let put = |trial: &mut [f64], [x, y]: [f64; 2]| (trial[at], trial[at + 1]) = (x, y);
+    let boxed = [0, 1].map(|k| to[k].max(lower[at + k]).min(upper[at + k]));
+    if boxed != to {
+        // Narrow bounds may begin outside of the ellipse, where it is no limit; else both hold on the way.
+        let on = if swing.holds(from) { swing.on_the_way(from, boxed) } else { boxed };
+        put(trial, on);
+        *wall = Wall::Whole([on[0] - from[0], on[1] - from[1]]);
+        return true;
+    }
+    let mut on = swing.nearest(to);
+    if on == to {
+        put(trial, to);
+        return false;
+    }
+    if [0, 1].iter().any(|&k| on[k] < lower[at + k] || on[k] > upper[at + k]) {
+        on = swing.on_the_way(from, to);
+    }
+    put(trial, on);
+    let normal = swing.normal(on);
+    let along = normal[0] * (on[0] - from[0]) + normal[1] * (on[1] - from[1]);
+    let again = matches!(wall, Wall::Along(..));
+    *wall = Wall::Along(normal, along);
+    // The tangent that was held already leads outside again, by the square of the step: what is left of that is for the
+    // next step, unless it is much.
+    let off = [to[0] - on[0], to[1] - on[1]];
+    let much = off[0] * off[0] + off[1] * off[1] > ROUND * (step[0] * step[0] + step[1] * step[1]);
+    !again || much
 }

@@ -2,7 +2,8 @@
 
 use alloc::vec::Vec;
 
-use super::{Goal, History, Mechanism, Report, Settings, SolveError, Solver, Wish, descent::End};
+use super::{Goal, History, Mechanism, Part, Report, Settings, SolveError, Solver, Wish, ball, descent::End};
+
 /// Iterations of one step. A path is near, so that two or three are needed; where it is not, the next frame goes on.
 const ITERATIONS: u32 = 12;
 /// Steps for lower priorities and wishes: they go along from frame to frame.
@@ -10,6 +11,9 @@ const REFINE: u32 = 2;
 
 /// Five iterations that leave more than this share of the squared residual change nothing any more.
 const SETTLED: f64 = 1.0 - 1e-6;
+
+/// From this level on a swing is on its ellipse: what is taken there ends a hair inside.
+const ON_LIMIT: f64 = 1.0 - 1e-12;
 
 /// Whether the mechanism is where the path is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -31,7 +35,7 @@ pub struct FollowReport {
     pub following: Following,
     /// Degrees of freedom that moved as fast as they may.
     pub at_speed: usize,
-    /// Degrees of freedom that are at a limit.
+    /// Degrees of freedom that are at a limit; the two swings of a ball joint, which share theirs, count as one.
     pub at_limit: usize,
     /// Steps of the solver.
     pub iterations: u32,
@@ -120,18 +124,48 @@ impl Follower {
             descent.upper[i] = (at + way).min(var.upper).max(at - way);
             descent.values[i] = at.max(descent.lower[i]).min(descent.upper[i]);
         }
+        for &(at, swing) in &solver.plan.swings {
+            let start = [0, 1].map(|k| values[solver.plan.vars[at + k].dof]);
+            let way = [0, 1].map(|k| self.speeds[at + k] * seconds);
+            let to = swing.nearest(start);
+            // As far of the way back as the slower of the two lets it go.
+            let share = [0, 1].map(|k| {
+                let far = (to[k] - start[k]).abs();
+                if far > way[k] { way[k] / far } else { 1.0 }
+            });
+            let share = share[0].min(share[1]);
+            let there = if share < 1.0 { [0, 1].map(|k| start[k] + share * (to[k] - start[k])) } else { to };
+            for k in 0..2 {
+                let bounds = if share < 1.0 { [there[k]; 2] } else { [start[k] - way[k], start[k] + way[k]] };
+                [descent.lower[at + k], descent.upper[at + k]] = bounds;
+                descent.values[at + k] = there[k];
+            }
+        }
+        // Rotation vectors are bounded around the one within half a turn that they come in as.
+        for &at in &solver.plan.vectors {
+            let start = [0, 1, 2].map(|k| values[solver.plan.vars[at + k].dof]);
+            for (k, start) in (at..).zip(ball::within_half_turn(start)) {
+                let way = self.speeds[k] * seconds;
+                (descent.lower[k], descent.upper[k]) = (start - way, start + way);
+                descent.values[k] = start;
+            }
+        }
         let until = solver.until((ITERATIONS, SETTLED));
         let end = solver.descent.run(&solver.plan, &solver.aims, &until);
         solver.lower_levels(REFINE);
         let (mut at_speed, mut at_limit) = (0, 0);
         for (i, var) in solver.plan.vars.iter().enumerate() {
             let v = solver.descent.values[i];
-            if v <= var.lower || v >= var.upper {
+            if var.part != Part::Swing && (v <= var.lower || v >= var.upper) {
                 at_limit += 1;
             } else if v <= solver.descent.lower[i] || v >= solver.descent.upper[i] {
                 at_speed += 1;
             }
         }
+        // The two swings of a ball have one limit.
+        let now = &solver.descent.values;
+        at_limit +=
+            solver.plan.swings.iter().filter(|(at, s)| s.level([now[*at], now[at + 1]]) >= ON_LIMIT).count();
         let Report { iterations, position_residual, rotation_residual, .. } = solver.finish(end, 0, values);
         let following = match end {
             End::Reached => Following::OnPath,

@@ -2,7 +2,8 @@
 //!
 //! - A [`Mechanism`] is a tree of links and joints; [`Mechanism::place`] is its forward kinematics,
 //!   [`Mechanism::jacobian`] the geometric Jacobian of any point of it.
-//! - A [`SkeletonMechanism`] is compiled from a skeleton's joints, and takes values from poses and gives them back. A
+//! - A [`SkeletonMechanism`] is compiled from a skeleton's joints, of any kind, and takes values from poses and gives them
+//!   back; a ball joint is three degrees of freedom, of which two have an ellipse for a limit. A
 //!   [`ChainSkeleton`] is the way back: a chain of a mechanism for the solvers of pose space.
 //! - A [`Goal`] says where a link should be: position, rotation, any of the six directions, looking at a point, relative to
 //!   any other link, with weights and a priority.
@@ -15,6 +16,8 @@
 //! otherwise). A mechanism has its file's axes: most arms have z up.
 
 mod all;
+mod angles;
+mod ball;
 mod builder;
 mod chain;
 mod compile;
@@ -22,6 +25,7 @@ mod descent;
 mod follow;
 mod goal;
 mod model;
+mod motion;
 mod normal;
 mod plan;
 mod refine;
@@ -29,13 +33,14 @@ mod report;
 mod secondary;
 mod seeds;
 mod solver;
+mod swing;
 
 pub use chain::{ChainSkeleton, ChainSkeletonError};
 pub use compile::{CompileError, SkeletonMechanism};
 pub use follow::{FollowReport, Follower, Following};
 pub use goal::{Goal, GoalError, Target};
 pub use model::{
-    Dof, JointSpec, LinkId, Mechanism, MechanismBuilder, MechanismError, Mimic, Motion, Placement,
+    Dof, JointSpec, LinkId, Mechanism, MechanismBuilder, MechanismError, Mimic, Motion, Part, Placement,
     ValuesError, to_pose,
 };
 pub use report::{History, Report, Settings, SolveError};

@@ -6,7 +6,11 @@ use core::fmt;
 use glam::{DAffine3, DQuat, DVec3};
 use thiserror::Error;
 
-pub use super::builder::{JointSpec, MechanismBuilder, MechanismError, Mimic, Motion};
+use super::{ball, swing::Swing};
+pub use super::{
+    builder::{JointSpec, MechanismBuilder, MechanismError, Mimic},
+    motion::Motion,
+};
 use crate::math64;
 
 /// Names one link of one [`Mechanism`]: its place in the order of [`Mechanism::links`], parents before children.
@@ -27,6 +31,22 @@ impl fmt::Display for LinkId {
     }
 }
 
+/// What a degree of freedom is of its joint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Part {
+    /// A turn or a slide by itself.
+    #[default]
+    Alone,
+    /// One of a ball joint's two swings, which stand next to each other: together they are a rotation vector across the
+    /// axis of twist, and their four ends are the half-axes of an ellipse that both are within.
+    Swing,
+    /// A ball joint's twist.
+    Twist,
+    /// One of the three coordinates of a joint that turns freely, which stand next to each other: together they are a
+    /// rotation vector.
+    Vector,
+}
+
 /// One degree of freedom: the number that a joint, and those that mimic it, are placed by.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dof {
@@ -34,6 +54,8 @@ pub struct Dof {
     pub name: String,
     /// Whether it slides (metres) or turns (radians).
     pub slides: bool,
+    /// What it is of its joint.
+    pub part: Part,
     /// The least value; minus infinity where there is none.
     pub lower: f64,
     /// The greatest value; infinity where there is none.
@@ -49,7 +71,8 @@ pub struct Dof {
 impl Dof {
     /// Whether it turns without end, so that values a whole turn apart are the same place.
     pub fn is_continuous(&self) -> bool {
-        !self.slides && self.lower == f64::NEG_INFINITY && self.upper == f64::INFINITY
+        let by_itself = matches!(self.part, Part::Alone | Part::Twist);
+        by_itself && !self.slides && self.lower == f64::NEG_INFINITY && self.upper == f64::INFINITY
     }
 
     /// Its preferred value; else zero, or where the limits leave that out the middle between them (or the only limit that
@@ -67,14 +90,29 @@ impl Dof {
     }
 }
 
-/// A joint that moves, its fixed surroundings folded in. Its own z axis is the axis that it turns about or slides along.
+/// How a joint that moves does so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// About its own z axis.
+    Turn,
+    /// Along its own z axis.
+    Slide,
+    /// The first of a ball's three: see `ball.rs`.
+    Ball,
+    /// The first of the three of a joint that turns freely.
+    Vector,
+    /// The second or third of three. The first does the work for all; their places are the same.
+    Rest,
+}
+
+/// A joint that moves by one number, its fixed surroundings folded in.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Moving {
     /// The moving joint that carries this one; none for those on the base.
     pub parent: Option<u32>,
     /// From the parent's frame (after its motion; the root link's, where there is none) to this one at value 0.
     pub rest: DAffine3,
-    pub slides: bool,
+    pub kind: Kind,
     /// The degree of freedom that places it, at `multiplier * value + offset`.
     pub dof: u32,
     pub multiplier: f64,
@@ -91,7 +129,8 @@ pub(crate) struct Link {
     pub parent: Option<LinkId>,
 }
 
-/// A tree of links with joints of one degree of freedom between them: an arm, a hand, a machine.
+/// A tree of links with joints of one degree of freedom between them: an arm, a hand, a machine. A ball joint is three of
+/// them at one place.
 ///
 /// It is read from a URDF (`sinew_files::urdf`), compiled from a [`Skeleton`](crate::Skeleton) or built by hand. Where its
 /// degrees of freedom stand is a slice of numbers beside it, in the order of [`Mechanism::dofs`]: radians for those that
@@ -125,6 +164,8 @@ pub struct Mechanism {
     pub(super) links: Vec<Link>,
     pub(super) joints: Vec<Moving>,
     pub(super) dofs: Vec<Dof>,
+    /// The limits of swings, each with the first of its two degrees of freedom, in order.
+    pub(super) swings: Vec<(usize, Swing)>,
 }
 
 /// Why values were refused. Nothing was changed.
@@ -233,7 +274,27 @@ impl Mechanism {
 
     /// Where everything is at rest: see [`Dof::rest`].
     pub fn rest(&self) -> Vec<f64> {
-        self.dofs.iter().map(Dof::rest).collect()
+        let mut values: Vec<f64> = self.dofs.iter().map(Dof::rest).collect();
+        // Preferred swings may each be in range and together out of their ellipse.
+        self.clamp(&mut values);
+        values
+    }
+
+    /// Whether every value is within its limits, exactly: ranges, and for the swings of ball joints their ellipse.
+    pub fn is_within(&self, values: &[f64]) -> bool {
+        self.dofs.iter().zip(values).all(|(d, v)| (d.lower..=d.upper).contains(v))
+            && self.swings.iter().all(|(dof, s)| s.holds([values[*dof], values[dof + 1]]))
+    }
+
+    /// Takes every value that is outside its limits to the nearest within; a swing to the nearest point of its ellipse.
+    pub fn clamp(&self, values: &mut [f64]) {
+        for &(dof, swing) in &self.swings {
+            let [x, y] = swing.nearest([values[dof], values[dof + 1]]);
+            (values[dof], values[dof + 1]) = (x, y);
+        }
+        for (d, v) in self.dofs.iter().zip(values) {
+            *v = v.max(d.lower).min(d.upper);
+        }
     }
 
     /// An error where values do not fit the mechanism; values outside their limits do.
@@ -251,10 +312,26 @@ impl Mechanism {
     pub fn place(&self, values: &[f64], placement: &mut Placement) -> Result<(), ValuesError> {
         self.check(values)?;
         placement.frames.resize(self.joints.len(), DAffine3::IDENTITY);
+        placement.axes.resize(self.joints.len(), DVec3::Z);
         for (i, joint) in self.joints.iter().enumerate() {
+            if joint.kind == Kind::Rest {
+                continue;
+            }
             let carrier = joint.parent.map_or(DAffine3::IDENTITY, |p| placement.frames[p as usize]);
-            let value = joint.multiplier * values[joint.dof as usize] + joint.offset;
-            placement.frames[i] = carrier * joint.rest * motion(joint.slides, value);
+            let on = carrier * joint.rest;
+            let dof = joint.dof as usize;
+            if let Kind::Ball | Kind::Vector = joint.kind {
+                let (turned, axes) =
+                    ball::turned(joint.kind, [values[dof], values[dof + 1], values[dof + 2]]);
+                for (k, axis) in axes.into_iter().enumerate() {
+                    placement.frames[i + k] = on * DAffine3::from_mat3(turned);
+                    placement.axes[i + k] = on.matrix3 * axis;
+                }
+                continue;
+            }
+            let value = joint.multiplier * values[dof] + joint.offset;
+            placement.frames[i] = on * motion(joint.kind == Kind::Slide, value);
+            placement.axes[i] = on.matrix3.z_axis;
         }
         Ok(())
     }
@@ -273,7 +350,8 @@ impl Mechanism {
     /// grows by one a second. `columns` is given one column a degree of freedom.
     ///
     /// The column of a joint that turns about the unit vector z through p is (z x (point - p), z), that of a slider
-    /// (z, 0); joints that mimic others add theirs, times the multiplier, to that of the joint that they mimic.
+    /// (z, 0); joints that mimic others add theirs, times the multiplier, to that of the joint that they mimic. A ball's three
+    /// turn about axes that depend on where it stands, and that are not of unit length.
     pub fn jacobian(&self, placement: &Placement, link: LinkId, point: DVec3, columns: &mut Vec<[f64; 6]>) {
         columns.clear();
         columns.resize(self.dofs.len(), [0.0; 6]);
@@ -282,9 +360,12 @@ impl Mechanism {
         while let Some(j) = at {
             let joint = &self.joints[j as usize];
             let frame = &placement.frames[j as usize];
-            let z = frame.matrix3.z_axis;
-            let (linear, angular) =
-                if joint.slides { (z, DVec3::ZERO) } else { (z.cross(end - frame.translation), z) };
+            let z = placement.axes[j as usize];
+            let (linear, angular) = if joint.kind == Kind::Slide {
+                (z, DVec3::ZERO)
+            } else {
+                (z.cross(end - frame.translation), z)
+            };
             let column = &mut columns[joint.dof as usize];
             for k in 0..3 {
                 column[k] += joint.multiplier * linear[k];
@@ -349,6 +430,8 @@ pub(crate) fn motion(slides: bool, value: f64) -> DAffine3 {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Placement {
     pub(super) frames: Vec<DAffine3>,
+    /// What each turns about or slides along.
+    axes: Vec<DVec3>,
 }
 
 impl Placement {
@@ -356,7 +439,7 @@ impl Placement {
     pub fn new(mechanism: &Mechanism) -> Self {
         let mut frames = Vec::with_capacity(mechanism.joints.len());
         frames.resize(mechanism.joints.len(), DAffine3::IDENTITY);
-        Self { frames }
+        Self { frames, axes: alloc::vec![DVec3::Z; mechanism.joints.len()] }
     }
 }
 

@@ -17,6 +17,8 @@ pub(super) trait Normal {
     fn release(&mut self);
     /// Holds a variable at a step.
     fn hold(&mut self, columns: &[[f64; ROWS]], var: usize, step: f64);
+    /// Holds the part along a direction of two variables that stand next to each other at a step.
+    fn hold_along(&mut self, columns: &[[f64; ROWS]], first: usize, direction: [f64; 2], step: f64);
     /// Solves for y.
     fn solve(&mut self, damping: f64);
     /// The step of a variable that is not held.
@@ -62,13 +64,12 @@ impl Normal for Six {
 
     #[inline(always)]
     fn hold(&mut self, columns: &[[f64; ROWS]], var: usize, step: f64) {
-        let c = &columns[var];
-        for i in 0..ROWS {
-            self.left[i] -= c[i] * step;
-            for j in 0..=i {
-                self.free[i][j] -= c[i] * c[j];
-            }
-        }
+        self.take_out(&columns[var], step);
+    }
+
+    #[inline(always)]
+    fn hold_along(&mut self, columns: &[[f64; ROWS]], first: usize, direction: [f64; 2], step: f64) {
+        self.take_out(&along(&columns[first], &columns[first + 1], direction), step);
     }
 
     /// By G = L D L^T.
@@ -110,6 +111,24 @@ impl Normal for Six {
     }
 }
 
+impl Six {
+    #[inline(always)]
+    fn take_out(&mut self, c: &[f64; ROWS], step: f64) {
+        for i in 0..ROWS {
+            self.left[i] -= c[i] * step;
+            for j in 0..=i {
+                self.free[i][j] -= c[i] * c[j];
+            }
+        }
+    }
+}
+
+/// The column of a direction of two variables.
+#[inline(always)]
+fn along(a: &[f64; ROWS], b: &[f64; ROWS], [x, y]: [f64; 2]) -> [f64; ROWS] {
+    core::array::from_fn(|i| x * a[i] + y * b[i])
+}
+
 /// Several goals.
 #[derive(Clone, Debug)]
 pub(super) struct Many {
@@ -142,15 +161,20 @@ impl Many {
 
     /// Adds `by` times the outer product of a variable's columns to the lower triangle.
     fn add(goals: usize, vars: usize, sum: &mut [f64], columns: &[[f64; ROWS]], var: usize, by: f64) {
+        Self::add_outer(goals, sum, |goal| columns[goal * vars + var], by);
+    }
+
+    /// Adds `by` times the outer product of a column with itself, given goal by goal.
+    fn add_outer(goals: usize, sum: &mut [f64], column: impl Fn(usize) -> [f64; ROWS], by: f64) {
         let m = ROWS * goals;
         for a in 0..goals {
-            let ca = &columns[a * vars + var];
+            let ca = column(a);
             // Most joints move few of the goals.
-            if *ca == [0.0; ROWS] {
+            if ca == [0.0; ROWS] {
                 continue;
             }
             for b in 0..=a {
-                let cb = &columns[b * vars + var];
+                let cb = &column(b);
                 for i in 0..ROWS {
                     let row = &mut sum[(a * ROWS + i) * m + b * ROWS..][..ROWS];
                     for (cell, c) in row.iter_mut().zip(cb) {
@@ -180,6 +204,17 @@ impl Normal for Many {
         Self::add(self.goals, self.vars, &mut self.free, columns, var, -1.0);
         for a in 0..self.goals {
             for (l, c) in self.left[a * ROWS..].iter_mut().zip(&columns[a * self.vars + var]) {
+                *l -= c * step;
+            }
+        }
+    }
+
+    fn hold_along(&mut self, columns: &[[f64; ROWS]], first: usize, direction: [f64; 2], step: f64) {
+        let at = |a: usize| a * self.vars + first;
+        let column = |a: usize| along(&columns[at(a)], &columns[at(a) + 1], direction);
+        Self::add_outer(self.goals, &mut self.free, column, -1.0);
+        for a in 0..self.goals {
+            for (l, c) in self.left[a * ROWS..].iter_mut().zip(column(a)) {
                 *l -= c * step;
             }
         }

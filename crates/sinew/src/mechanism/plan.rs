@@ -4,7 +4,12 @@ use alloc::vec::Vec;
 
 use glam::{DAffine3, DMat3, DVec3};
 
-use super::{Goal, LinkId, Mechanism, Target, goal::transform};
+use super::{
+    Goal, LinkId, Mechanism, Target, ball,
+    goal::transform,
+    model::{Kind, Part},
+    swing::Swing,
+};
 use crate::math64;
 
 /// No joint: the base.
@@ -15,6 +20,7 @@ const BASE: u32 = u32::MAX;
 pub(super) struct PlanJoint {
     parent: u32,
     slides: bool,
+    kind: Kind,
     /// Which of the plan's variables places it.
     var: u32,
     multiplier: f64,
@@ -45,6 +51,7 @@ struct PlanGoal {
 pub(super) struct Var {
     pub dof: usize,
     pub slides: bool,
+    pub part: Part,
     pub lower: f64,
     pub upper: f64,
     pub velocity: f64,
@@ -58,8 +65,14 @@ pub(super) struct Plan {
     joints: Vec<PlanJoint>,
     goals: Vec<PlanGoal>,
     pub vars: Vec<Var>,
+    /// The limits of swings, each with the first of its two variables.
+    pub swings: Vec<(usize, Swing)>,
+    /// The first variables of rotation vectors.
+    pub vectors: Vec<usize>,
     /// Metres that a radian counts.
     pub length: f64,
+    /// See [`Plan::longest`].
+    reach: f64,
     /// Whether every joint stands on the one before and has its own variable, in order.
     serial: bool,
 }
@@ -68,6 +81,8 @@ pub(super) struct Plan {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Frames {
     joints: Vec<DAffine3>,
+    /// What each joint turns about or slides along, where that is not always its z axis; else empty.
+    axes: Vec<DVec3>,
 }
 
 /// A goal ready for one solve: its target in the plan's terms.
@@ -112,7 +127,8 @@ impl Plan {
             mechanism.path(goal.relative_to, goal.link).for_each(|j| used[j] = true);
         }
         let mut dof_var = alloc::vec![u32::MAX; mechanism.dofs.len()];
-        let mut vars = Vec::new();
+        let mut vars: Vec<Var> = Vec::new();
+        let (mut swings, mut vectors) = (Vec::new(), Vec::new());
         let mut joints: Vec<PlanJoint> = Vec::new();
         // Where each joint of the mechanism is, as carried by the plan's: those left out stand at their zero.
         let mut carried: Vec<Carried> = Vec::with_capacity(mechanism.joints.len());
@@ -128,19 +144,38 @@ impl Plan {
             if dof_var[dof] == u32::MAX {
                 dof_var[dof] = vars.len() as u32;
                 let d = &mechanism.dofs[dof];
+                // Those of one joint stand next to each other here too.
+                match joint.kind {
+                    Kind::Ball => {
+                        let own = mechanism.swings.iter().find(|s| s.0 == dof);
+                        swings.extend(own.map(|s| (vars.len(), s.1)));
+                    }
+                    Kind::Vector => vectors.push(vars.len()),
+                    Kind::Turn | Kind::Slide | Kind::Rest => {}
+                }
                 vars.push(Var {
                     dof,
                     slides: d.slides,
+                    part: d.part,
                     lower: d.lower,
                     upper: d.upper,
                     velocity: d.velocity,
-                    periodic: true,
+                    periodic: matches!(d.part, Part::Alone | Part::Twist),
                 });
             }
-            let (multiplier, offset, slides) = (joint.multiplier, joint.offset, joint.slides);
+            let (multiplier, offset, kind) = (joint.multiplier, joint.offset, joint.kind);
+            let slides = kind == Kind::Slide;
             vars[dof_var[dof] as usize].periodic &= !slides && math64::round(multiplier) == multiplier;
             carried.push(Carried { joint: joints.len() as u32, offset: DAffine3::IDENTITY });
-            joints.push(PlanJoint { parent: on.joint, slides, var: dof_var[dof], multiplier, offset, rest });
+            joints.push(PlanJoint {
+                parent: on.joint,
+                slides,
+                kind,
+                var: dof_var[dof],
+                multiplier,
+                offset,
+                rest,
+            });
         }
         let place = |link: LinkId| {
             let link = &mechanism.links[link.index()];
@@ -173,7 +208,8 @@ impl Plan {
             && goals[0].reference.joint == BASE
             && goals[0].tip.joint == (joints.len() as u32).wrapping_sub(1)
             && joints.iter().enumerate().all(on_last);
-        let mut plan = Self { joints, goals, vars, length: 1.0, serial };
+        let mut plan = Self { joints, goals, vars, swings, vectors, length: 1.0, reach: 0.0, serial };
+        plan.reach = plan.longest();
         plan.length = plan.radian();
         plan
     }
@@ -181,7 +217,7 @@ impl Plan {
     /// Metres that a radian counts, by the mechanism's size: see [`super::Settings::length`]. On the arms of `lab/arm`
     /// 0.15 to 0.4 of the length need the same iterations to a tenth.
     fn radian(&self) -> f64 {
-        let longest = self.longest();
+        let longest = self.reach;
         // A pure wrist has no length of its own, nor a gantry without ends.
         if longest > 0.0 && longest.is_finite() { 0.25 * longest } else { 1.0 }
     }
@@ -216,7 +252,27 @@ impl Plan {
     }
 
     pub fn frames(&self) -> Frames {
-        Frames { joints: alloc::vec![DAffine3::IDENTITY; self.joints.len()] }
+        let n = self.joints.len();
+        let axes = if self.has_balls() { alloc::vec![DVec3::Z; n] } else { Vec::new() };
+        Frames { joints: alloc::vec![DAffine3::IDENTITY; n], axes }
+    }
+
+    /// Whether any joints turn about axes that depend on where they stand.
+    #[inline(always)]
+    fn has_balls(&self) -> bool {
+        !(self.swings.is_empty() && self.vectors.is_empty())
+    }
+
+    /// Takes rotation vectors back to within half a turn; whether any was further.
+    pub fn shorten(&self, values: &mut [f64]) -> bool {
+        let mut any = false;
+        for &at in &self.vectors {
+            let long = [values[at], values[at + 1], values[at + 2]];
+            let short = ball::within_half_turn(long);
+            any |= short != long;
+            values[at..at + 3].copy_from_slice(&short);
+        }
+        any
     }
 
     /// Makes a goal ready.
@@ -251,6 +307,9 @@ impl Plan {
     /// Forward kinematics.
     #[inline]
     pub fn place(&self, values: &[f64], frames: &mut Frames) {
+        if self.has_balls() {
+            return self.place_with_balls(values, frames);
+        }
         let mut last = DAffine3::IDENTITY;
         let mut before = BASE;
         for (i, joint) in self.joints.iter().enumerate() {
@@ -264,6 +323,33 @@ impl Plan {
             last = moved(&on, joint.slides, joint.multiplier * values[joint.var as usize] + joint.offset);
             frames.joints[i] = last;
             before = i as u32;
+        }
+    }
+
+    /// [`Plan::place`] for joints of which some are balls.
+    #[inline(never)]
+    fn place_with_balls(&self, values: &[f64], frames: &mut Frames) {
+        for (i, joint) in self.joints.iter().enumerate() {
+            if joint.kind == Kind::Rest {
+                continue;
+            }
+            let on = match joint.parent {
+                BASE => joint.rest,
+                parent => frames.joints[parent as usize] * joint.rest,
+            };
+            let var = joint.var as usize;
+            if let Kind::Ball | Kind::Vector = joint.kind {
+                let (turned, axes) =
+                    ball::turned(joint.kind, [values[var], values[var + 1], values[var + 2]]);
+                let frame = DAffine3 { matrix3: on.matrix3 * turned, translation: on.translation };
+                for (k, axis) in axes.into_iter().enumerate() {
+                    frames.joints[i + k] = frame;
+                    frames.axes[i + k] = on.matrix3 * axis;
+                }
+                continue;
+            }
+            frames.joints[i] = moved(&on, joint.slides, joint.multiplier * values[var] + joint.offset);
+            frames.axes[i] = on.matrix3.z_axis;
         }
     }
 
@@ -324,7 +410,18 @@ impl Plan {
     ) {
         let end = sight.tip.translation;
         let w = &aim.weights;
-        if self.serial && aim.even && !matches!(aim.target, Target::LookAt(..)) {
+        let looks = matches!(aim.target, Target::LookAt(..));
+        if self.serial && aim.even && !looks && self.has_balls() {
+            let axes = frames.joints.iter().zip(&frames.axes);
+            for (((joint, (frame, z)), column), s) in self.joints.iter().zip(axes).zip(columns).zip(scale) {
+                *column = match joint.slides {
+                    true => six(*z * (w[0] * s), DVec3::ZERO),
+                    false => six(z.cross(end - frame.translation) * w[0], *z * w[3]),
+                };
+            }
+            return;
+        }
+        if self.serial && aim.even && !looks {
             for (((joint, frame), column), s) in
                 self.joints.iter().zip(&frames.joints).zip(columns).zip(scale)
             {
@@ -340,12 +437,13 @@ impl Plan {
         columns.fill([0.0; 6]);
         let back = sight.to.matrix3.transpose();
         let signs = &self.goals[goal].signs;
-        for ((joint, frame), sign) in self.joints.iter().zip(&frames.joints).zip(signs) {
+        for (i, ((joint, frame), sign)) in self.joints.iter().zip(&frames.joints).zip(signs).enumerate() {
             if *sign == 0.0 {
                 continue;
             }
             let var = joint.var as usize;
-            let z = frame.matrix3.z_axis * (sign * joint.multiplier * scale[var]);
+            let axis = frames.axes.get(i).unwrap_or(&frame.matrix3.z_axis);
+            let z = *axis * (sign * joint.multiplier * scale[var]);
             let (linear, angular) = match joint.slides {
                 true => (z, DVec3::ZERO),
                 false => (z.cross(end - frame.translation), z),
@@ -376,7 +474,7 @@ impl Plan {
             return 0.0;
         }
         let tip = aims[0].frame.translation;
-        let reach = self.longest() + tip.length();
+        let reach = self.reach + tip.length();
         let to = self.goals[0].reference.offset * aims[0].local;
         ((to.translation - self.joints[0].rest.translation).length() - reach).max(0.0)
     }

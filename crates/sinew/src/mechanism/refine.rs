@@ -18,6 +18,7 @@ use super::{
     normal::{ROWS, dot, ldl_solve},
     plan::{Aim, Frames, Plan, Sight},
     secondary::Objective,
+    swing::Swing,
 };
 
 /// A level counts as better or worse from this share of its squared residual on.
@@ -48,6 +49,8 @@ pub(super) struct Refine {
     slope: Vec<f64>,
     curve: Vec<f64>,
     held: Vec<bool>,
+    /// For each swing that is held on its ellipse: the normal there, and the step along it.
+    walls: Vec<Option<([f64; 2], f64)>>,
     kept: Vec<f64>,
     /// Squared residuals by level, then the wishes' number: of what is kept, and of a trial.
     best: Vec<f64>,
@@ -80,6 +83,7 @@ impl Refine {
             slope: vec![0.0; n],
             curve: vec![0.0; n],
             held: vec![false; n],
+            walls: vec![None; plan.swings.len()],
             kept: vec![0.0; n],
             best: vec![0.0; count + 1],
             trial: vec![0.0; count + 1],
@@ -188,9 +192,10 @@ impl Refine {
         }
         self.objective.descent(plan, aims, &self.scale, &self.kept, &mut self.slope, &mut self.curve);
         self.held.fill(false);
+        self.walls.fill(None);
         self.step.fill(0.0);
         for _ in 0..4 {
-            self.solve(share);
+            self.solve(&plan.swings, share);
             let mut met = false;
             for i in 0..n {
                 let to = self.kept[i] + self.step[i] * self.scale[i];
@@ -202,6 +207,23 @@ impl Refine {
                     met = true;
                 }
             }
+            for (&(at, swing), wall) in plan.swings.iter().zip(&mut self.walls) {
+                let to = [descent.values[at], descent.values[at + 1]];
+                let mut on = swing.nearest(to);
+                if on == to {
+                    continue;
+                }
+                let kept = [self.kept[at], self.kept[at + 1]];
+                if [0, 1].iter().any(|&k| on[k] < descent.lower[at + k] || on[k] > descent.upper[at + k]) {
+                    // Narrow bounds may lie outside of the ellipse, where it is no limit.
+                    on = if swing.holds(kept) { swing.on_the_way(kept, to) } else { to };
+                }
+                [descent.values[at], descent.values[at + 1]] = on;
+                met |= wall.is_none();
+                let normal = swing.normal(on);
+                let way = [on[0] - kept[0], on[1] - kept[1]];
+                *wall = Some((normal, normal[0] * way[0] + normal[1] * way[1]));
+            }
             if !met {
                 break;
             }
@@ -209,7 +231,7 @@ impl Refine {
     }
 
     /// One step through all levels, with what is held kept at its step.
-    fn solve(&mut self, share: f64) {
+    fn solve(&mut self, swings: &[(usize, Swing)], share: f64) {
         let n = self.step.len();
         self.null.fill(0.0);
         for i in 0..n {
@@ -217,6 +239,20 @@ impl Refine {
                 self.null[i * n + i] = 1.0;
                 self.step[i] = 0.0;
             }
+        }
+        // Of a swing on its ellipse the part along the tangent is free.
+        for (&(at, _), wall) in swings.iter().zip(&self.walls) {
+            let Some(([x, y], along)) = *wall else { continue };
+            if self.held[at] || self.held[at + 1] {
+                continue;
+            }
+            let tangent = [-y, x];
+            for i in 0..2 {
+                for j in 0..2 {
+                    self.null[(at + i) * n + at + j] = tangent[i] * tangent[j];
+                }
+            }
+            (self.step[at], self.step[at + 1]) = (x * along, y * along);
         }
         for level in 0..self.levels.len() {
             let m = self.levels[level].len() * ROWS;

@@ -5,8 +5,8 @@ use alloc::{vec, vec::Vec};
 use thiserror::Error;
 
 use super::{
-    Mechanism, ValuesError,
-    plan::{Aim, Frames, Plan},
+    Mechanism, Part, ValuesError, ball,
+    plan::{Aim, Frames, Plan, Var},
 };
 use crate::math64;
 
@@ -97,7 +97,7 @@ impl Objective {
             let part = match &self.wishes[k].what {
                 Secondary::Posture(wanted) => {
                     let square = |(i, v): (usize, &super::plan::Var)| {
-                        let d = (values[i] - wanted[v.dof]) / scale[i];
+                        let d = (values[i] - near(plan, wanted, values, i, v)) / scale[i];
                         0.5 * d * d
                     };
                     plan.vars.iter().enumerate().map(square).sum()
@@ -155,7 +155,7 @@ impl Objective {
             match &self.wishes[k].what {
                 Secondary::Posture(wanted) => {
                     for (i, v) in plan.vars.iter().enumerate() {
-                        slope[i] -= w * (values[i] - wanted[v.dof]) / scale[i];
+                        slope[i] -= w * (values[i] - near(plan, wanted, values, i, v)) / scale[i];
                         curve[i] += w;
                     }
                 }
@@ -186,6 +186,14 @@ impl Objective {
             }
         }
     }
+}
+
+/// What a posture wants of a variable: of a rotation vector's, at the turn that is nearest to where it is.
+fn near(plan: &Plan, wanted: &[f64], values: &[f64], i: usize, var: &Var) -> f64 {
+    let at = (var.part == Part::Vector).then(|| plan.vectors.iter().rev().find(|at| **at <= i)).flatten();
+    let Some(&at) = at else { return wanted[var.dof] };
+    let vector = [0, 1, 2].map(|k| wanted[plan.vars[at + k].dof]);
+    ball::nearest_vector(vector, [values[at], values[at + 1], values[at + 2]])[i - at]
 }
 
 /// Middle and half width of limits that there are.

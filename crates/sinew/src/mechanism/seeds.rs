@@ -14,6 +14,7 @@ use glam::DAffine3;
 use super::{
     Target,
     plan::{Aim, Frames, Plan, Var},
+    swing::Swing,
 };
 use crate::math64;
 
@@ -32,6 +33,9 @@ pub(super) struct Seeds {
     shift: Vec<f64>,
     /// The range of each variable that points are taken from.
     ranges: Vec<(f64, f64)>,
+    /// Those that are spread over an ellipse or over all rotations instead.
+    swings: Vec<(usize, Swing)>,
+    vectors: Vec<usize>,
     /// The known points, one after another, and the frames of the goals there.
     known: Vec<f64>,
     spots: Vec<Spot>,
@@ -69,6 +73,19 @@ fn range(var: &Var, length: f64) -> (f64, f64) {
     (low, low + widest)
 }
 
+/// The rotation vector for three numbers in \[0, 1): evenly spread ones come to be spread evenly over all rotations
+/// (Shoemake 1992).
+fn any_rotation([u, v, w]: [f64; 3]) -> [f64; 3] {
+    let ((sv, cv), (sw, cw)) = (math64::sin_cos(TAU * v), math64::sin_cos(TAU * w));
+    let (a, b) = (math64::sqrt(1.0 - u), math64::sqrt(u));
+    let q = [a * sv, a * cv, b * sw, b * cw];
+    let s = math64::sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2]);
+    // Of the two quaternions of a rotation the one that is within half a turn.
+    let sign = if q[3] < 0.0 { -1.0 } else { 1.0 };
+    let k = if s > 1e-12 { 2.0 * math64::atan2(s, q[3].abs()) / s } else { 2.0 };
+    [0, 1, 2].map(|i| sign * k * q[i])
+}
+
 impl Seeds {
     pub fn new(plan: &Plan, aims: &[Aim], frames: &mut Frames, seed: u64) -> Self {
         let n = plan.vars.len();
@@ -82,6 +99,8 @@ impl Seeds {
             rates: rates.collect(),
             shift: (0..n).map(|i| shift(seed, i)).collect(),
             ranges: plan.vars.iter().map(|v| range(v, plan.length)).collect(),
+            swings: plan.swings.clone(),
+            vectors: plan.vectors.clone(),
             known: Vec::with_capacity(KNOWN * n),
             spots: Vec::with_capacity(KNOWN * aims.len()),
             far: vec![0.0; KNOWN],
@@ -101,12 +120,21 @@ impl Seeds {
 
     /// A point of the sequence.
     fn point(&self, k: usize, values: &mut [f64]) {
-        for (i, v) in values.iter_mut().enumerate() {
+        let share = |i: usize| {
             let u = self.shift[i] + self.rates[i] * (k as f64 + 1.0);
-            let u = u - (u as u64) as f64;
+            u - (u as u64) as f64
+        };
+        for (i, v) in values.iter_mut().enumerate() {
             let (low, high) = self.ranges[i];
             // The product may round past the end.
-            *v = (low + (high - low) * u).min(high);
+            *v = (low + (high - low) * share(i)).min(high);
+        }
+        for &(at, swing) in &self.swings {
+            [values[at], values[at + 1]] = swing.at([share(at), share(at + 1)]);
+        }
+        for &at in &self.vectors {
+            let vector = any_rotation([0, 1, 2].map(|i| share(at + i)));
+            values[at..at + 3].copy_from_slice(&vector);
         }
     }
 
@@ -186,7 +214,15 @@ mod tests {
 
     #[test]
     fn ranges_are_within_limits_and_one_turn_wide() {
-        let var = |slides, lower, upper| Var { dof: 0, slides, lower, upper, velocity: 1.0, periodic: false };
+        let var = |slides, lower, upper| Var {
+            dof: 0,
+            slides,
+            part: crate::mechanism::Part::Alone,
+            lower,
+            upper,
+            velocity: 1.0,
+            periodic: false,
+        };
         let inf = f64::INFINITY;
         assert_eq!(range(&var(false, -3.9, 0.8), 1.0), (-3.9, 0.8));
         assert_eq!(range(&var(false, -inf, inf), 1.0), (-PI, PI));
@@ -195,5 +231,30 @@ mod tests {
         assert_eq!(range(&var(false, -inf, -4.0), 1.0), (-4.0 - TAU, -4.0));
         assert_eq!(range(&var(true, -inf, inf), 0.25), (-1.0, 1.0));
         assert_eq!(range(&var(true, 0.5, inf), 0.25), (0.5, 2.5));
+    }
+
+    #[test]
+    fn rotations_are_spread_evenly() {
+        // Of all rotations, those within an angle a are (a - sin a) / pi.
+        let n = 40;
+        let at = |k: usize| (k as f64 + 0.5) / n as f64;
+        let mut within = [0; 4];
+        let mut up = 0;
+        for i in 0..n * n * n {
+            let [x, y, z] = any_rotation([at(i % n), at(i / n % n), at(i / n / n)]);
+            let angle = math64::sqrt(x * x + y * y + z * z);
+            assert!(angle <= PI + 1e-12);
+            for (k, count) in within.iter_mut().enumerate() {
+                *count += usize::from(angle <= 0.25 * PI * (k + 1) as f64);
+            }
+            up += usize::from(z > 0.0);
+        }
+        let all = (n * n * n) as f64;
+        for (k, count) in within.into_iter().enumerate() {
+            let a = 0.25 * PI * (k + 1) as f64;
+            let share = (a - math64::sin_cos(a).0) / PI;
+            assert!((count as f64 / all - share).abs() < 0.01, "{k}: {} {share}", count as f64 / all);
+        }
+        assert!((up as f64 / all - 0.5).abs() < 0.01);
     }
 }

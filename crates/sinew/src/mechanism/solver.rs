@@ -4,8 +4,8 @@ use alloc::{borrow::ToOwned, vec::Vec};
 use core::f64::consts::TAU;
 
 use super::{
-    Goal, Mechanism, Wish,
-    descent::{Descent, End, Until},
+    Goal, Mechanism, Part, Wish, ball,
+    descent::{Descent, End, Until, own_bounds},
     goal,
     plan::{Aim, Plan},
     refine::Refine,
@@ -33,7 +33,8 @@ pub(super) const LATER: (u32, f64) = (25, 0.3);
 /// limits inside the step (see `descent.rs`), first from the values that it is given, so that the nearest answer wins, then,
 /// unless that is forbidden, from a fixed sequence of other points. Nothing is remembered between solves and nothing is
 /// allocated. Values that come in outside their limits are brought inside first; those that the goals do not depend on
-/// stay as they are. Angles come back at the turn that is nearest to the one that came in.
+/// stay as they are. Angles, and rotation vectors of joints that turn freely, come back at the turn that is nearest to the
+/// one that came in.
 ///
 /// ```
 /// use sinew::{Status, glam::{DQuat, DVec3}, mechanism::{Goal, JointSpec, Mechanism, Motion, Settings, Solver, Target}};
@@ -202,8 +203,14 @@ impl Solver {
                 History::Last => values[var.dof],
                 History::None => self.mechanism.dofs[var.dof].rest(),
             };
-            *v = start.max(var.lower).min(var.upper);
+            let (lower, upper) = own_bounds(var);
+            *v = start.max(lower).min(upper);
         }
+        let values = &mut self.descent.values;
+        for &(at, swing) in &self.plan.swings {
+            [values[at], values[at + 1]] = swing.nearest([values[at], values[at + 1]]);
+        }
+        self.plan.shorten(values);
     }
 
     pub(super) fn until(&self, (iterations, stall): (u32, f64)) -> Until {
@@ -229,7 +236,25 @@ impl Solver {
                 turned |= by != *v;
                 *v = by;
             }
-            values[var.dof] = *v;
+            if var.part != Part::Vector {
+                values[var.dof] = *v;
+            }
+        }
+        for &at in &self.plan.vectors {
+            let dofs = [0, 1, 2].map(|k| self.plan.vars[at + k].dof);
+            let found = [0, 1, 2].map(|k| self.descent.values[at + k]);
+            let wanted = dofs.map(|d| match self.settings.history {
+                History::Last => values[d],
+                History::None => self.mechanism.dofs[d].rest(),
+            });
+            // What was not moved keeps its bits, on whatever turn it came.
+            let moved = ball::within_half_turn(wanted) != found;
+            let near = if moved { ball::nearest_vector(found, wanted) } else { wanted };
+            turned |= near != found;
+            for k in 0..3 {
+                self.descent.values[at + k] = near[k];
+                values[dofs[k]] = near[k];
+            }
         }
         if turned || end != End::Reached {
             self.descent.measure(&self.plan, &self.aims);

@@ -1,0 +1,94 @@
+//! Rotations as turns about axes: one, or up to three in turn.
+
+use core::f64::consts::{PI, TAU};
+
+use glam::{DMat3, DVec3};
+
+use crate::{joint::Range, math64};
+
+/// The angles of a rotation about three axes in turn, R = R_i(a) R_j(b) R_k(c). With e = 1 for cyclic axes and -1 for others
+/// R_ik = e sin b, R_jk = -e sin a cos b, R_kk = cos a cos b, R_ij = -e cos b sin c, R_ii = cos b cos c.
+fn angles([i, j, k]: [usize; 3], r: &DMat3) -> [f64; 3] {
+    let e = sense([i, j, k]);
+    let at = |row: usize, column: usize| r.col(column)[row];
+    let (x, y) = (at(i, i), at(i, j));
+    let b = math64::atan2(e * at(i, k), math64::sqrt(x * x + y * y));
+    [math64::atan2(-e * at(j, k), at(k, k)), b, math64::atan2(-e * y, x)]
+}
+
+fn sense([i, j, _]: [usize; 3]) -> f64 {
+    if (i + 1) % 3 == j { 1.0 } else { -1.0 }
+}
+
+/// The same with some angles known. Two sets of angles make one rotation, (a, b, c) and (a + pi, pi - b, c + pi): the one is
+/// taken that is less outside of `ranges`. Known outer angles are taken away first, as the other two are then known where the
+/// middle one is a quarter turn.
+pub(super) fn angles_within(
+    axes: [usize; 3],
+    r: &DMat3,
+    known: [Option<f64>; 3],
+    ranges: [Option<Range>; 3],
+) -> [f64; 3] {
+    let [i, j, k] = axes;
+    let unit = DVec3::AXES;
+    let e = sense(axes);
+    match known {
+        [Some(a), Some(b), _] => {
+            let left = (about(i, a) * about(j, b)).transpose() * *r;
+            [a, b, known[2].unwrap_or_else(|| twist(unit[k], &left))]
+        }
+        [Some(a), None, Some(c)] => [a, twist(unit[j], &(about(i, -a) * *r * about(k, -c))), c],
+        [None, Some(b), Some(c)] => [twist(unit[i], &(*r * about(k, -c) * about(j, -b))), b, c],
+        // R_i(a) e_j = cos a e_j + e sin a e_k.
+        [None, None, Some(c)] => {
+            let left = *r * about(k, -c);
+            let a = math64::atan2(e * left.col(j)[k], left.col(j)[j]);
+            [a, twist(unit[j], &(about(i, -a) * left)), c]
+        }
+        // e_j R_k(c) = e sin c e_i + cos c e_j.
+        [Some(a), None, None] => {
+            let left = about(i, -a) * *r;
+            let c = math64::atan2(e * left.col(i)[j], left.col(j)[j]);
+            [a, twist(unit[j], &(left * about(k, -c))), c]
+        }
+        [None, _, None] => {
+            let first = angles(axes, r);
+            let second = [first[0] + PI, PI - first[1], first[2] + PI];
+            let both = [first, second].map(|all| {
+                let turned = [0, 1, 2].map(|n| match known[n] {
+                    Some(value) => value + near_zero(all[n] - value),
+                    None => on_turn(all[n], ranges[n]),
+                });
+                let out = |n: usize| match known[n] {
+                    Some(value) => (turned[n] - value).abs(),
+                    None => ranges[n].map_or(0.0, |r| (turned[n] - r.to).max(r.from - turned[n]).max(0.0)),
+                };
+                (turned, out(0).max(out(1)).max(out(2)))
+            });
+            let mut best = if both[1].1 < both[0].1 { both[1].0 } else { both[0].0 };
+            best[1] = known[1].unwrap_or(best[1]);
+            best
+        }
+    }
+}
+
+/// An angle taken by whole turns to within half a turn of 0.
+fn near_zero(angle: f64) -> f64 {
+    angle - math64::round(angle / TAU) * TAU
+}
+
+/// An angle on the turn that the middle of its range is on; without range, within half a turn of 0.
+pub(super) fn on_turn(angle: f64, range: Option<Range>) -> f64 {
+    let middle = range.map_or(0.0, |r| 0.5 * r.from + 0.5 * r.to);
+    middle + near_zero(angle - middle)
+}
+
+pub(super) fn about(axis: usize, angle: f64) -> DMat3 {
+    math64::axis_angle(DVec3::AXES[axis], angle)
+}
+
+/// The angle about a unit axis in a rotation = swing * (turn about the axis).
+pub(super) fn twist(axis: DVec3, r: &DMat3) -> f64 {
+    let q = math64::quaternion(r);
+    2.0 * math64::atan2(q.x * axis.x + q.y * axis.y + q.z * axis.z, q.w)
+}

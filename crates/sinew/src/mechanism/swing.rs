@@ -1,0 +1,202 @@
+//! The limit of a ball joint's swing in joint space: four quarters of ellipses, in f64.
+
+use core::f64::consts::FRAC_PI_2;
+
+use crate::{joint::nearest_of_quarter, math64};
+
+/// The level of points that are set on the limit: so far below 1 that any way of working it out says that they are within.
+const BOUND: f64 = 1.0 - 1e-14;
+/// What rounding may make of that.
+const ROUNDED: f64 = 1.0 - 5e-15;
+
+/// See [`Turning::Ball`](crate::joint::Turning::Ball). Coordinates are the two swings, in radians.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Swing {
+    /// Half-axes towards plus and minus, of the first coordinate and the second; all positive.
+    half: [[f64; 2]; 2],
+}
+
+impl Swing {
+    /// From the ends of both coordinates, each `(lower, upper)` with 0 between them.
+    pub fn new(ends: [(f64, f64); 2]) -> Self {
+        Self { half: ends.map(|(lower, upper)| [upper, -lower]) }
+    }
+
+    /// The half-axes of the quarter that a point lies in.
+    fn quarter(&self, [x, y]: [f64; 2]) -> [f64; 2] {
+        [self.half[0][usize::from(x < 0.0)], self.half[1][usize::from(y < 0.0)]]
+    }
+
+    /// `(x/a)^2 + (y/b)^2`: at most 1 within the limit.
+    pub fn level(&self, p: [f64; 2]) -> f64 {
+        let [a, b] = self.quarter(p);
+        let (x, y) = (p[0] / a, p[1] / b);
+        x * x + y * y
+    }
+
+    /// Whether a point is within the limit.
+    pub fn holds(&self, p: [f64; 2]) -> bool {
+        self.level(p) <= 1.0
+    }
+
+    /// The nearest point within the limit. Within it, the bits are kept.
+    pub fn nearest(&self, p: [f64; 2]) -> [f64; 2] {
+        if self.holds(p) {
+            return p;
+        }
+        let [u, v] = nearest_of_quarter(self.quarter(p), p);
+        self.inside([u, v])
+    }
+
+    /// A point of the outline, by rounding outside or not, taken in along the ray from the middle.
+    fn inside(&self, mut p: [f64; 2]) -> [f64; 2] {
+        // One round is enough but for rounding; the bound leaves room for that.
+        for _ in 0..4 {
+            let level = self.level(p);
+            // NaN goes out as it came: values are checked to be finite long before.
+            if level <= ROUNDED || level.is_nan() {
+                break;
+            }
+            let k = math64::sqrt(BOUND / level);
+            p = p.map(|c| c * k);
+        }
+        p
+    }
+
+    /// The unit normal of the outline at a point of it.
+    pub fn normal(&self, p: [f64; 2]) -> [f64; 2] {
+        let [a, b] = self.quarter(p);
+        let (x, y) = (p[0] / (a * a), p[1] / (b * b));
+        let l = math64::sqrt(x * x + y * y);
+        if l > 0.0 { [x / l, y / l] } else { [1.0, 0.0] }
+    }
+
+    /// The last point within the limit on the way from one that is to another.
+    pub fn on_the_way(&self, from: [f64; 2], to: [f64; 2]) -> [f64; 2] {
+        let at = |t: f64| [from[0] + t * (to[0] - from[0]), from[1] + t * (to[1] - from[1])];
+        if self.holds(to) {
+            return to;
+        }
+        let (mut within, mut beyond) = (0.0, 1.0);
+        // As many halvings as a double has digits.
+        for _ in 0..53 {
+            let mid = 0.5 * (within + beyond);
+            if self.holds(at(mid)) { within = mid } else { beyond = mid }
+        }
+        if within > 0.0 { at(within) } else { from }
+    }
+
+    /// The point for two numbers in \[0, 1): evenly spread ones come to be spread evenly over the area.
+    ///
+    /// The second number goes round: each quarter has a share of it as large as its area, which is that of its half-axes'
+    /// product. Within a quarter, a disc that is stretched stays evenly filled.
+    pub fn at(&self, [u, v]: [f64; 2]) -> [f64; 2] {
+        let [[right, left], [up, down]] = self.half;
+        // Counter-clockwise from the first axis.
+        let quarters = [(right, up), (left, up), (left, down), (right, down)];
+        let all: f64 = quarters.iter().map(|(a, b)| a * b).sum();
+        let mut rest = v * all;
+        let mut k = 0;
+        while k < 3 && rest >= quarters[k].0 * quarters[k].1 {
+            rest -= quarters[k].0 * quarters[k].1;
+            k += 1;
+        }
+        let (a, b) = quarters[k];
+        let angle = (k as f64 + (rest / (a * b)).clamp(0.0, 1.0)) * FRAC_PI_2;
+        let (s, c) = math64::sin_cos(angle);
+        let r = math64::sqrt(u);
+        self.inside([r * c * a, r * s * b])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn numbers() -> impl FnMut() -> f64 {
+        let mut k = 0.0;
+        move || {
+            k += 1.0;
+            let x: f64 = k * 0.754_877_666_246_692_8;
+            x - (x as u64) as f64
+        }
+    }
+
+    /// The nearest of points all over the limit, made finer around the best.
+    fn by_search(s: &Swing, p: [f64; 2]) -> f64 {
+        let far = |angle: f64| {
+            let (y, x) = math64::sin_cos(angle);
+            let [a, b] = s.quarter([x, y]);
+            let (x, y) = (a * x - p[0], b * y - p[1]);
+            math64::sqrt(x * x + y * y)
+        };
+        let (mut best, mut step) = (0.0, 0.01);
+        for k in 0..629 {
+            let angle = f64::from(k) * 0.01;
+            if far(angle) < far(best) {
+                best = angle;
+            }
+        }
+        while step > 1e-9 {
+            for by in [-step, step] {
+                if far(best + by) < far(best) {
+                    best += by;
+                }
+            }
+            step *= 0.7;
+        }
+        far(best)
+    }
+
+    #[test]
+    fn the_nearest_point_is_within_to_the_last_bit_and_nearest() {
+        let mut next = numbers();
+        for _ in 0..2000 {
+            let mut end = || 1e-3 + 2.9 * next();
+            let swing = Swing::new([(-end(), end()), (-end(), end())]);
+            let p = [8.0 * next() - 4.0, 8.0 * next() - 4.0];
+            let q = swing.nearest(p);
+            let [[a, b], [c, d]] = swing.half;
+            // Worked out in another way.
+            let (a, c) = (if q[0] < 0.0 { b } else { a }, if q[1] < 0.0 { d } else { c });
+            assert!(q[0] * q[0] / (a * a) + q[1] * q[1] / (c * c) <= 1.0);
+            if swing.holds(p) {
+                assert_eq!(p, q);
+                continue;
+            }
+            let way = [p[0] - q[0], p[1] - q[1]];
+            let far = math64::sqrt(way[0] * way[0] + way[1] * way[1]);
+            assert!((far - by_search(&swing, p)).abs() < 1e-8, "{swing:?} {p:?} {q:?}");
+            // The way out is along the normal.
+            let n = swing.normal(q);
+            if far > 1e-3 {
+                assert!((way[0] * n[1] - way[1] * n[0]).abs() < 1e-6 * far.max(1.0), "{swing:?} {p:?} {n:?}");
+                assert!(way[0] * n[0] + way[1] * n[1] > 0.0);
+            }
+            let half_way = swing.on_the_way([0.0, 0.0], p);
+            assert!(swing.holds(half_way) && swing.level(half_way) > 1.0 - 1e-12);
+        }
+    }
+
+    #[test]
+    fn even_numbers_fill_the_area_evenly() {
+        let swing = Swing::new([(-0.5, 1.5), (-0.2, 1.0)]);
+        let (mut quarters, mut inner) = ([0; 4], 0);
+        let n = 200;
+        for i in 0..n {
+            for j in 0..n {
+                let at = |k: usize| (k as f64 + 0.5) / n as f64;
+                let p = swing.at([at(i), at(j)]);
+                assert!(swing.holds(p));
+                quarters[usize::from(p[0] < 0.0) + 2 * usize::from(p[1] < 0.0)] += 1;
+                inner += usize::from(swing.level(p) < 0.25);
+            }
+        }
+        let share = |k: usize| f64::from(quarters[k]) / (n * n) as f64;
+        // Areas are as the products of half-axes: 1.5, 0.5, 0.3 and 0.1 of 2.4.
+        for (k, area) in [1.5, 0.5, 0.3, 0.1].into_iter().enumerate() {
+            assert!((share(k) - area / 2.4).abs() < 0.005, "{k}: {}", share(k));
+        }
+        assert!((inner as f64 / (n * n) as f64 - 0.25).abs() < 0.005);
+    }
+}

@@ -1,0 +1,602 @@
+//! Ball joints and free joints in joint space: compiled from skeletons with joints of every kind, solved within their
+//! limits, judged in f64 by code of its own.
+
+mod arms;
+mod limit_judge;
+
+use std::{f64::consts::PI, sync::Arc};
+
+use arms::Random;
+use proptest::prelude::*;
+use sinew::{
+    JointId, Pose, Skeleton, Status, Transform,
+    glam::{DQuat, DVec3, Quat, Vec3},
+    joint::{Dof, Joint, Order, Turning},
+    math,
+    mechanism::{
+        Follower, Following, Goal, JointSpec, Mechanism, MechanismError, Motion, Part, Placement, Secondary,
+        Settings, SkeletonMechanism, Solver, Target, Wish, to_pose,
+    },
+};
+
+/// The least and greatest value that a joint is drawn between.
+fn range(dof: &sinew::mechanism::Dof) -> (f64, f64) {
+    if dof.lower.is_finite() { (dof.lower, dof.upper) } else { (-1.7, 1.7) }
+}
+
+fn draw(m: &Mechanism, random: &mut Random) -> Vec<f64> {
+    loop {
+        let values: Vec<f64> = m
+            .dofs()
+            .iter()
+            .map(|d| {
+                let (lower, upper) = range(d);
+                lower + (upper - lower) * random.next()
+            })
+            .collect();
+        // Swings out of their ellipse are drawn again, all with them: few joints are balls.
+        if m.is_within(&values) {
+            return values;
+        }
+    }
+}
+
+fn direction(random: &mut Random) -> Vec3 {
+    loop {
+        let v = DVec3::from_array([0; 3].map(|_| 2.0 * random.next() - 1.0));
+        if v.length() > 0.1 && v.length() < 1.0 {
+            return v.normalize().as_vec3();
+        }
+    }
+}
+
+/// A joint of any kind that joint space honours.
+fn any_joint(random: &mut Random) -> Joint {
+    let (axis, other) = (direction(random), direction(random));
+    let mut range = |most: f64| {
+        let (a, b) = (most * random.next(), most * random.next());
+        // Somewhere about 0, or far from it.
+        let middle = if random.next() < 0.7 { 0.0 } else { 9.0 * random.next() - 4.5 };
+        Dof::range(middle - a, middle + b)
+    };
+    let (one, two, three) = (range(1.5), range(1.4), range(3.0));
+    let mut half = || 0.05 + 2.7 * random.next();
+    let ball = |swing, twist| {
+        Joint::from(Turning::Ball {
+            twist_axis: axis.as_dvec3(),
+            swing_axis: math::perpendicular(axis, other).as_dvec3() + axis.as_dvec3() * 0.3,
+            swing,
+            twist,
+        })
+    };
+    let swing = [Dof::range(-half(), half()), Dof::range(-half(), half())];
+    let order = [Order::Xyz, Order::Zyx, Order::Yzx, Order::Xzy][(random.next() * 4.0) as usize];
+    let axes = |angles| Joint::from(Turning::Axes { order, angles });
+    let joint = match (random.next() * 11.0) as u32 {
+        0 => Joint::FREE,
+        1 => Joint::FIXED,
+        2 => Joint::hinge(axis, one),
+        3 => Joint::hinge(axis, Dof::FREE),
+        4 | 5 => ball(swing, three),
+        6 => ball(swing, Dof::FREE),
+        7 => ball([Dof::FREE; 2], Dof::FREE),
+        8 => axes([Some(one), Some(Dof::range(-1.2, 1.3)), Some(three)]),
+        9 => axes([None, Some(Dof::range(1.0, 2.9)), Some(two)]),
+        _ => axes([Some(two), None, None]),
+    };
+    let slides = random.next() < 0.3;
+    joint.with_slide([slides.then_some(Dof::range(-0.1, 0.3)), None, slides.then_some(Dof::range(0.0, 0.2))])
+}
+
+/// A row of joints of all kinds in turned, scaled and mirrored frames.
+fn chain(random: &mut Random, joints: usize, mirrored: bool) -> (Arc<Skeleton>, Vec<JointId>) {
+    let mut b = Skeleton::builder();
+    let mut parent = None;
+    for i in 0..=joints {
+        let rotation = math::axis_angle(direction(random), 3.0 * random.next() as f32);
+        let mut scale = Vec3::splat(0.7 + 0.7 * random.next() as f32);
+        for k in 0..3 {
+            if mirrored && random.next() < 0.3 {
+                scale[k] = -scale[k];
+            }
+        }
+        let translation = direction(random) * (0.1 + 0.3 * random.next() as f32);
+        parent = Some(b.add(format!("j{i}"), parent, Transform { translation, rotation, scale }));
+    }
+    let (mut skeleton, ids) = b.build().unwrap();
+    for &id in &ids[..joints] {
+        skeleton.set_joint(id, any_joint(random)).unwrap();
+    }
+    (Arc::new(skeleton), ids)
+}
+
+/// The largest excess of any joint's rotation over its limits, in radians, by the judge.
+fn excess(pose: &Pose) -> f64 {
+    let s = pose.skeleton();
+    let of = |j| {
+        let lost = limit_judge::lost(s.freedom(j), s.rest(j), pose.local(j));
+        limit_judge::excess(s.freedom(j), s.rest(j), pose.local(j)).into_iter().map(move |e| e / lost)
+    };
+    s.joints().flat_map(of).fold(0.0, f64::max)
+}
+
+/// The largest excess of a slide, in the parent's units.
+fn slid(pose: &Pose) -> f64 {
+    let s = pose.skeleton();
+    let mut most = 0.0f64;
+    for j in s.joints() {
+        let rest = s.rest(j);
+        let q = rest.rotation.as_dquat().normalize();
+        let at = q.conjugate() * (pose.local(j).translation - rest.translation).as_dvec3();
+        for k in 0..3 {
+            let (from, to) =
+                s.freedom(j).slide[k].and_then(|d| d.range).map_or((0.0, 0.0), |r| (r.from, r.to));
+            most = most.max(at[k] - to).max(from - at[k]);
+        }
+    }
+    most
+}
+
+fn apart(a: Quat, b: DQuat) -> f64 {
+    let d = a.as_dquat().normalize().conjugate() * b;
+    2.0 * DVec3::new(d.x, d.y, d.z).length().atan2(d.w.abs())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_skeleton_compiles_to_the_same_places_and_limits(seed in any::<u64>(), joints in 1usize..12, mirrored: bool) {
+        let mut random = Random(seed);
+        let (skeleton, _) = chain(&mut random, joints, mirrored);
+        let mut pose = Pose::rest(&skeleton);
+        let compiled = SkeletonMechanism::compile(&pose).unwrap();
+        let m = compiled.mechanism();
+        let mut values = m.rest();
+        for round in 0..4 {
+            compiled.write(&values, &mut pose);
+            pose.update();
+            // Where joint space says that links are.
+            let mut placement = Placement::new(m);
+            m.place(&values, &mut placement).unwrap();
+            for joint in skeleton.joints() {
+                let (at, turned) = to_pose(&m.link_transform(&placement, compiled.link(joint)));
+                let off = at.distance(pose.position(joint).as_dvec3());
+                prop_assert!(off < 2e-6 * (1.0 + at.length()), "{round}: {off}");
+                let off = apart(pose.model_rotation(joint), turned);
+                prop_assert!(off < 1e-5, "{round} {}: {off}", skeleton.name(joint));
+            }
+            // What is within limits here is so there.
+            prop_assert!(m.is_within(&values));
+            prop_assert!(excess(&pose) < 1e-5, "{round}: {}", excess(&pose));
+            prop_assert!(slid(&pose) < 1e-6, "{}", slid(&pose));
+            // And back. A mechanism compiled from any pose reads the same.
+            let again = SkeletonMechanism::compile(&pose).unwrap();
+            prop_assert_eq!(again.mechanism().dofs(), m.dofs());
+            for c in [&compiled, &again] {
+                let mut back = m.rest();
+                c.read(&pose, &mut back);
+                prop_assert!(m.is_within(&back), "{round}: {values:?} {back:?}");
+                let mut same = pose.clone();
+                c.write(&back, &mut same);
+                prop_assert_eq!(same.locals(), pose.locals());
+                for (k, dof) in m.dofs().iter().enumerate() {
+                    // A ball's twist has fewer digits where it swings far; turns of what is free are not kept.
+                    let d = back[k] - values[k];
+                    let d = if dof.is_continuous() { d - (d / (2.0 * PI)).round() * 2.0 * PI } else { d };
+                    prop_assert!(d.abs() < 4e-5 || dof.part == Part::Alone && near_pole(m, &values), "{} {d}", dof.name);
+                }
+            }
+            values = draw(m, &mut random);
+        }
+    }
+
+    #[test]
+    fn solves_of_any_skeleton_end_within_limits_and_where_they_say(seed in any::<u64>(), joints in 2usize..10) {
+        let mut random = Random(seed);
+        let (skeleton, ids) = chain(&mut random, joints, seed.is_multiple_of(3));
+        let mut pose = Pose::rest(&skeleton);
+        let compiled = SkeletonMechanism::compile(&pose).unwrap();
+        let m = compiled.mechanism();
+        let tip = compiled.link(ids[joints]);
+        let at = |values: &[f64]| {
+            let mut placement = Placement::new(m);
+            m.place(values, &mut placement).unwrap();
+            to_pose(&m.link_transform(&placement, tip))
+        };
+        let known = draw(m, &mut random);
+        let wanted = at(&known);
+        // A start that may lie outside of any limit.
+        let mut values: Vec<f64> = draw(m, &mut random).iter().map(|v| v + 0.8 * (random.next() - 0.5)).collect();
+        let goal = Goal::new(m, tip, Target::Pose(wanted.0, wanted.1));
+        if let Ok(mut solver) = Solver::new(m, &[goal], Settings::default()) {
+            let moved: Vec<usize> = solver.dofs().collect();
+            let report = solver.solve(&[goal], &mut values).unwrap();
+            let mut clamped = values.clone();
+            m.clamp(&mut clamped);
+            prop_assert!(moved.iter().all(|&d| clamped[d].to_bits() == values[d].to_bits()), "{values:?}");
+            let got = at(&values);
+            prop_assert!((got.0.distance(wanted.0) - report.position_residual).abs() < 1e-9);
+            let fits = report.status == Status::Reached;
+            prop_assert!(!fits || (report.position_residual <= 1e-6 && report.rotation_residual <= 1e-6));
+            m.clamp(&mut values);
+            compiled.write(&values, &mut pose);
+            pose.update();
+            prop_assert!(excess(&pose) < 1e-5, "{}", excess(&pose));
+            prop_assert!(!fits || pose.position(ids[joints]).as_dvec3().distance(wanted.0) < 1e-5);
+        }
+    }
+}
+
+/// Whether any middle angle of three is near a quarter turn, where the outer two are not known each by itself.
+fn near_pole(m: &Mechanism, values: &[f64]) -> bool {
+    m.dofs().iter().zip(values).any(|(d, v)| d.part == Part::Alone && !d.slides && v.cos().abs() < 0.02)
+}
+
+/// One ball at the origin with a bone along z, and a fixed tip.
+fn socket(swing: [(f64, f64); 2], twist: (f64, f64)) -> Mechanism {
+    let mut b = Mechanism::builder("socket");
+    ["base", "bone", "tip"].into_iter().for_each(|l| b.link(l));
+    let motion = Motion::Ball { twist_axis: DVec3::Z, swing_axis: DVec3::X, swing, twist };
+    b.joint(JointSpec::new("ball", "base", "bone", motion));
+    b.joint(JointSpec { translation: DVec3::Z, ..JointSpec::new("end", "bone", "tip", Motion::Fixed) });
+    b.build().unwrap()
+}
+
+/// Where a swing takes the z axis, by trigonometry.
+fn swung(x: f64, y: f64) -> DVec3 {
+    let a = x.hypot(y);
+    let s = if a > 0.0 { a.sin() / a } else { 1.0 };
+    DVec3::new(y * s, -x * s, a.cos())
+}
+
+#[test]
+fn a_swing_goes_round_its_ellipse_to_the_best_point_of_it() {
+    let m = socket([(-0.4, 1.1), (-0.9, 0.3)], (-0.5, 0.5));
+    let tip = m.find_link("tip").unwrap();
+    let settings = Settings { max_restarts: 0, ..Settings::default() };
+    let mut random = Random(3);
+    for i in 0..200 {
+        // Directions all around that are out of the limits.
+        let (x, y) = (6.0 * random.next() - 3.0, 6.0 * random.next() - 3.0);
+        if x.hypot(y) < 1.5 || x.hypot(y) > 2.8 {
+            continue;
+        }
+        let wanted = swung(x, y);
+        let goal = Goal::new(&m, tip, Target::Position(wanted));
+        let mut solver = Solver::new(&m, &[goal], settings).unwrap();
+        let mut values = vec![0.05, 0.02, 0.1];
+        let report = solver.solve(&[goal], &mut values).unwrap();
+        assert!(m.is_within(&values) && report.status == Status::Stalled, "{report:?}");
+        // By search along the outline.
+        let best = (0..200_000)
+            .map(|k| {
+                let (s, c) = (f64::from(k) * 2.0 * PI / 200_000.0).sin_cos();
+                let at = swung(if c < 0.0 { 0.4 } else { 1.1 } * c, if s < 0.0 { 0.9 } else { 0.3 } * s);
+                at.distance(wanted)
+            })
+            .fold(f64::INFINITY, f64::min);
+        // The best of all, or from here a slope that leads nowhere better: never a point from which a step helps.
+        let here = report.position_residual;
+        assert!(here >= best - 1e-9);
+        if here > best + 1e-6 {
+            let (x, y) = (values[0], values[1]);
+            for k in 0..1000 {
+                let (s, c) = (f64::from(k) * 2.0 * PI / 1000.0).sin_cos();
+                let step = [x + 1e-3 * c, y + 1e-3 * s, values[2]];
+                let better = swung(step[0], step[1]).distance(wanted) < here - 1e-7;
+                assert!(!(m.is_within(&step) && better), "{i}: {values:?} {step:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_goal_on_the_ellipse_is_reached_along_it() {
+    // From one side of the ellipse to the other: the way goes round.
+    let m = socket([(-1.0, 1.0), (-0.5, 0.5)], (-0.4, 0.4));
+    let tip = m.find_link("tip").unwrap();
+    let settings = Settings { max_restarts: 0, ..Settings::default() };
+    for k in 0..64 {
+        let (s, c) = (f64::from(k) * PI / 32.0).sin_cos();
+        let wanted = [0.999_999 * c, 0.499_999_5 * s];
+        let rotation = {
+            let a = wanted[0].hypot(wanted[1]);
+            let (s, c) = (0.5 * a).sin_cos();
+            let swing = DQuat::from_xyzw(wanted[0] / a * s, wanted[1] / a * s, 0.0, c);
+            swing * DQuat::from_rotation_z(0.4)
+        };
+        let goal = Goal::new(&m, tip, Target::Rotation(rotation));
+        let mut solver = Solver::new(&m, &[goal], settings).unwrap();
+        let mut values = vec![-0.999 * c, -0.499 * s, -0.4];
+        let report = solver.solve(&[goal], &mut values).unwrap();
+        assert_eq!(report.status, Status::Reached, "{k}: {report:?}");
+        assert!(report.iterations < 30 && m.is_within(&values), "{k}: {report:?}");
+        assert!((values[0] - wanted[0]).hypot(values[1] - wanted[1]) < 2e-6, "{k}: {values:?}");
+    }
+}
+
+#[test]
+fn what_comes_in_outside_never_moves_further_out() {
+    let (skeleton, ids) = {
+        let mut b = Skeleton::builder();
+        b.add("a", None, Transform::IDENTITY);
+        b.add("b", Some(0), Transform::from_translation(Vec3::Y * 0.5));
+        b.add("c", Some(1), Transform::from_translation(Vec3::Y * 0.5));
+        let (mut s, ids) = b.build().unwrap();
+        let ball = Joint::ball(Vec3::Y, Vec3::X, [(-0.5, 0.8), (-0.3, 0.6)], (-0.4, 0.2));
+        s.set_joint(ids[0], ball).unwrap();
+        s.set_joint(ids[1], ball).unwrap();
+        (Arc::new(s), ids)
+    };
+    let mut random = Random(8);
+    for _ in 0..100 {
+        let mut pose = Pose::rest(&skeleton);
+        for &id in &ids[..2] {
+            pose.set_rotation(id, math::axis_angle(direction(&mut random), 2.0 * random.next() as f32));
+        }
+        pose.update();
+        let before = pose.clone();
+        let compiled = SkeletonMechanism::compile(&pose).unwrap();
+        let m = compiled.mechanism();
+        let goal = Goal::new(m, compiled.link(ids[2]), Target::Position(DVec3::new(0.4, 0.6, 0.1)));
+        let mut values = m.rest();
+        compiled.read(&pose, &mut values);
+        let mut solver = Solver::new(m, &[goal], Settings::default()).unwrap();
+        solver.solve(&[goal], &mut values).unwrap();
+        assert!(m.is_within(&values));
+        compiled.write(&values, &mut pose);
+        for &id in &ids[..2] {
+            let of = |p: &Pose| limit_judge::excess(skeleton.freedom(id), skeleton.rest(id), p.local(id));
+            for (now, was) in of(&pose).into_iter().zip(of(&before)) {
+                assert!(now <= was + 1e-6 && now < 1e-5, "{now} {was}");
+            }
+        }
+        // A joint that no goal moves keeps its bits, out of its limits or not.
+        let goal = Goal::new(m, compiled.link(ids[0]), Target::Rotation(DQuat::from_rotation_x(0.3)));
+        compiled.read(&before, &mut values);
+        let mut solver = Solver::new(m, &[goal], Settings::default()).unwrap();
+        solver.solve(&[goal], &mut values).unwrap();
+        let mut after = before.clone();
+        compiled.write(&values, &mut after);
+        assert_eq!(after.local(ids[1]), before.local(ids[1]));
+    }
+}
+
+/// A shoulder, an elbow, a wrist of two axes and a hand, hung from a slider.
+fn limb() -> (Arc<Skeleton>, Vec<JointId>) {
+    let mut b = Skeleton::builder();
+    let mut add = |name, parent, at: Vec3| b.add(name, parent, Transform::from_translation(at));
+    let lift = add("lift", None, Vec3::Y);
+    let shoulder = add("shoulder", Some(lift), Vec3::X * 0.2);
+    let elbow = add("elbow", Some(shoulder), Vec3::X * 0.3);
+    let wrist = add("wrist", Some(elbow), Vec3::X * 0.28);
+    add("hand", Some(wrist), Vec3::X * 0.1);
+    let (mut s, ids) = b.build().unwrap();
+    let set = |s: &mut Skeleton, k: usize, j: Joint| s.set_joint(ids[k], j).unwrap();
+    set(&mut s, 0, Joint::FIXED.with_slide([None, Some(Dof::range(-0.1, 0.2)), None]));
+    set(&mut s, 1, Joint::ball(Vec3::X, Vec3::Y, [(-1.2, 2.0), (-0.6, 1.4)], (-1.0, 1.0)));
+    set(&mut s, 2, Joint::hinge(Vec3::Y, Dof::range(-2.5, 0.0)));
+    set(&mut s, 3, Joint::ball(Vec3::X, Vec3::Z, [(-1.0, 1.0), (-0.4, 0.3)], (-1.4, 1.4)));
+    set(&mut s, 4, Joint::FIXED);
+    (Arc::new(s), ids)
+}
+
+#[test]
+fn a_limb_of_balls_reaches_every_pose_from_any_start() {
+    let (skeleton, ids) = limb();
+    let compiled = SkeletonMechanism::compile(&Pose::rest(&skeleton)).unwrap();
+    let m = compiled.mechanism();
+    let tip = compiled.link(ids[4]);
+    let mut placement = Placement::new(m);
+    let mut random = Random(12);
+    let goal = Goal::new(m, tip, Target::Pose(DVec3::ZERO, DQuat::IDENTITY));
+    let mut solver = Solver::new(m, &[goal], Settings::default()).unwrap();
+    for i in 0..300 {
+        m.place(&draw(m, &mut random), &mut placement).unwrap();
+        let (p, q) = to_pose(&m.link_transform(&placement, tip));
+        let goal = Goal { target: Target::Pose(p, q), ..goal };
+        let start = draw(m, &mut random);
+        let mut values = start.clone();
+        let report = solver.solve(&[goal], &mut values).unwrap();
+        assert_eq!(report.status, Status::Reached, "{i}");
+        assert!(m.is_within(&values));
+        // The same bits by a solver that has solved nothing else.
+        let mut other = Solver::new(m, &[goal], Settings::default()).unwrap();
+        let mut again = start;
+        other.solve(&[goal], &mut again).unwrap();
+        assert_eq!(again, values);
+    }
+}
+
+#[test]
+fn a_follower_of_balls_keeps_speeds_and_limits() {
+    let (skeleton, ids) = limb();
+    let compiled = SkeletonMechanism::compile(&Pose::rest(&skeleton)).unwrap();
+    let m = compiled.mechanism();
+    let tip = compiled.link(ids[4]);
+    let at = |values: &[f64]| {
+        let mut placement = Placement::new(m);
+        m.place(values, &mut placement).unwrap();
+        m.link_transform(&placement, tip).translation
+    };
+    let mut values = m.rest();
+    values[1] = 0.4;
+    values[4] = -1.2;
+    let start = at(&values);
+    let goal = |p| Goal::new(m, tip, Target::Position(p));
+    let wishes = [Wish { what: Secondary::OffLimits, weight: 0.1 }];
+    let mut follower = Follower::new(m, &[goal(start)], Settings::default(), 1.5, &wishes).unwrap();
+    let mut seen = [0; 3];
+    for i in 0..1500 {
+        // A circle that leads out of what the shoulder's ellipse allows, and back.
+        let a = f64::from(i) * 0.01;
+        let p = start + DVec3::new(0.0, 0.5 * a.sin(), 0.5 * (1.0 - a.cos()));
+        let before = values.clone();
+        let report = follower.step(&[goal(p)], &mut values, 0.01).unwrap();
+        seen[report.following as usize] += 1;
+        for (v, b) in values.iter().zip(&before) {
+            assert!((v - b).abs() <= 0.015 + 1e-12, "{i}");
+        }
+        assert!(m.is_within(&values), "{i}: {values:?}");
+        if report.following == Following::OnPath {
+            assert!(at(&values).distance(p) < 2e-6);
+        }
+    }
+    assert!(seen[0] > 300 && seen[2] > 100, "{seen:?}");
+    // A swing that comes in outside goes back straight, at its speed.
+    let mut values = m.rest();
+    (values[1], values[2]) = (1.5, 1.9);
+    let mut frames = 0;
+    while !m.is_within(&values) {
+        let before = values.clone();
+        follower.step(&[goal(start)], &mut values, 0.01).unwrap();
+        let way = [values[1] - before[1], values[2] - before[2]];
+        let fastest = way[0].abs().max(way[1].abs());
+        assert!(fastest <= 0.015 + 1e-12 && (m.is_within(&values) || fastest > 0.015 - 1e-12), "{way:?}");
+        frames += 1;
+        assert!(frames < 200);
+    }
+    assert!(frames > 10);
+}
+
+#[test]
+fn a_free_joint_turns_any_way_and_comes_back_at_the_nearest_turn() {
+    let mut b = Mechanism::builder("free");
+    ["base", "body"].into_iter().for_each(|l| b.link(l));
+    b.joint(JointSpec::new("root", "base", "body", Motion::Spherical));
+    let m = b.build().unwrap();
+    let names: Vec<_> = m.dofs().iter().map(|d| (d.name.as_str(), d.part, d.is_continuous())).collect();
+    let all = ["root.x", "root.y", "root.z"].map(|n| (n, Part::Vector, false));
+    assert_eq!(names, all);
+    let body = m.find_link("body").unwrap();
+    let goal = Goal::new(&m, body, Target::Rotation(DQuat::IDENTITY));
+    let mut solver = Solver::new(&m, &[goal], Settings { max_restarts: 0, ..Settings::default() }).unwrap();
+    let mut random = Random(5);
+    for i in 0..500 {
+        let axis = direction(&mut random).as_dvec3().normalize();
+        let angle = if i % 5 == 0 { PI - 1e-9 } else { PI * random.next() };
+        let wanted = DQuat::from_axis_angle(axis, angle);
+        let goal = Goal { target: Target::Rotation(wanted), ..goal };
+        let start = direction(&mut random).as_dvec3() * (if i % 3 == 0 { 20.0 } else { 3.0 } * random.next());
+        let mut values = start.to_array();
+        let report = solver.solve(&[goal], &mut values).unwrap();
+        assert_eq!(report.status, Status::Reached, "{i} {report:?}");
+        let v = DVec3::from_array(values);
+        let got = DQuat::from_scaled_axis(v);
+        assert!(2.0 * (got.conjugate() * wanted).xyz().length() < 1e-5, "{i}");
+        // No other turn about its axis is nearer.
+        for k in [-2.0, -1.0, 1.0, 2.0] {
+            let other = v + v.normalize() * (k * 2.0 * PI);
+            assert!(other.distance(start) >= v.distance(start) - 1e-6, "{i}: {v} {start}");
+        }
+        // What is there keeps its bits.
+        let mut same = values;
+        solver.solve(&[goal], &mut same).unwrap();
+        assert_eq!(same, values);
+    }
+}
+
+#[test]
+fn wishes_move_balls_within_their_limits() {
+    let (skeleton, ids) = limb();
+    let compiled = SkeletonMechanism::compile(&Pose::rest(&skeleton)).unwrap();
+    let m = compiled.mechanism();
+    let tip = compiled.link(ids[4]);
+    let mut placement = Placement::new(m);
+    let mut random = Random(15);
+    let (mut better, mut worst) = (0, 0.0f64);
+    for _ in 0..40 {
+        m.place(&draw(m, &mut random), &mut placement).unwrap();
+        let p = m.link_transform(&placement, tip).translation;
+        let goal = Goal::new(m, tip, Target::Position(p));
+        let wanted = draw(m, &mut random);
+        let far = |v: &[f64]| v.iter().zip(&wanted).map(|(a, b)| (a - b) * (a - b)).sum::<f64>();
+        let start = draw(m, &mut random);
+        let solve = |wishes: &[Wish]| {
+            let mut values = start.clone();
+            // A metre of the slider counts as much as a radian, as below.
+            let settings = Settings { length: Some(1.0), ..Settings::default() };
+            let mut solver = Solver::with_wishes(m, &[goal], settings, wishes).unwrap();
+            assert_eq!(solver.solve(&[goal], &mut values).unwrap().status, Status::Reached);
+            assert!(m.is_within(&values));
+            values
+        };
+        let plain = solve(&[]);
+        let near = solve(&[Wish { what: Secondary::Posture(wanted.clone()), weight: 1.0 }]);
+        assert!(far(&near) <= far(&plain) + 1e-9);
+        better += usize::from(far(&near) < 0.9 * far(&plain));
+        // It is at its best: from around it, the goal alone leads to nothing that is nearer to the posture.
+        let settings = Settings { max_restarts: 0, ..Settings::default() };
+        let mut solver = Solver::new(m, &[goal], settings).unwrap();
+        for _ in 0..20 {
+            let mut other: Vec<f64> = near.iter().map(|v| v + 0.02 * (random.next() - 0.5)).collect();
+            if solver.solve(&[goal], &mut other).unwrap().status == Status::Reached {
+                worst = worst.max(far(&near) - far(&other));
+            }
+        }
+    }
+    // The last of the way takes longest, and steps are counted: a hundredth of a squared radian may be left.
+    assert!(better >= 30 && worst < 1e-2, "{better} {worst}");
+}
+
+#[test]
+fn bad_balls_are_named() {
+    let make = |swing, twist, twist_axis, swing_axis| {
+        let mut b = Mechanism::builder("bad");
+        ["base", "bone"].into_iter().for_each(|l| b.link(l));
+        b.joint(JointSpec::new(
+            "ball",
+            "base",
+            "bone",
+            Motion::Ball { twist_axis, swing_axis, swing, twist },
+        ));
+        b.build().unwrap_err()
+    };
+    let (good, free) = ([(-1.0, 1.0); 2], (f64::NEG_INFINITY, f64::INFINITY));
+    let is = |e: MechanismError, text: &str| assert_eq!(e.to_string(), text);
+    is(
+        make([(-1.0, 1.0), (0.0, 1.0)], free, DVec3::Z, DVec3::X),
+        "joint `ball`: its swing goes from 0 to 1, which must be below and above 0 and within 3 radians",
+    );
+    assert!(matches!(
+        make([(-1.0, 3.1), (-1.0, 1.0)], free, DVec3::Z, DVec3::X),
+        MechanismError::Swing { upper: 3.1, .. }
+    ));
+    assert!(matches!(
+        make([(1.0, -1.0), (-1.0, 1.0)], free, DVec3::Z, DVec3::X),
+        MechanismError::ReversedLimits { lower: 1.0, .. }
+    ));
+    assert!(matches!(make(good, (1.0, f64::NAN), DVec3::Z, DVec3::X), MechanismError::NotFinite { .. }));
+    assert!(matches!(make(good, (1.0, -1.0), DVec3::Z, DVec3::X), MechanismError::ReversedLimits { .. }));
+    assert!(matches!(make(good, free, DVec3::ZERO, DVec3::X), MechanismError::ZeroAxis { .. }));
+    is(
+        make(good, free, DVec3::Z * 2.0, DVec3::new(0.0, 0.01, 1.0)),
+        "joint `ball`: its swing axis [0, 0.01, 1] is parallel to its twist axis [0, 0, 2]",
+    );
+    let mut b = Mechanism::builder("bad");
+    ["base", "bone", "other"].into_iter().for_each(|l| b.link(l));
+    let ball = Motion::Ball { twist_axis: DVec3::Z, swing_axis: DVec3::X, swing: good, twist: free };
+    b.joint(JointSpec::new("ball", "base", "bone", ball));
+    let mimic = sinew::mechanism::Mimic { joint: "ball".into(), multiplier: 1.0, offset: 0.0 };
+    let turn = JointSpec::new("turn", "bone", "other", Motion::continuous(DVec3::Z));
+    b.joint(JointSpec { mimic: Some(mimic), ..turn });
+    is(b.build().unwrap_err(), "joint `turn` mimics `ball`, which has several degrees of freedom");
+}
+
+#[test]
+fn a_balls_rest_is_within_its_ellipse() {
+    let mut b = Skeleton::builder();
+    b.add("ball", None, Transform::IDENTITY);
+    let (mut s, ids) = b.build().unwrap();
+    let prefer = |d: Dof, p| d.with_preferred(p);
+    let swing = [prefer(Dof::range(-1.0, 1.0), 0.9), prefer(Dof::range(-0.5, 0.5), -0.45)];
+    let twist = prefer(Dof::range(-1.0, 1.0), 0.3);
+    let ball = Turning::Ball { twist_axis: DVec3::Y, swing_axis: DVec3::X, swing, twist };
+    s.set_joint(ids[0], Joint::from(ball)).unwrap();
+    let compiled = SkeletonMechanism::compile(&Pose::rest(&Arc::new(s))).unwrap();
+    let m = compiled.mechanism();
+    let rest = m.rest();
+    assert!(m.is_within(&rest) && rest[0] > 0.5 && rest[1] < -0.2 && rest[2] == 0.3, "{rest:?}");
+    assert_eq!(m.dofs()[0].name, "ball.swing1");
+}

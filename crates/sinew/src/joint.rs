@@ -15,20 +15,20 @@
 //! A solver that is asked for what it cannot honour refuses at construction ([`Unsupported`] names joint, attribute and
 //! solver); nothing is passed over in silence.
 //!
-//! | | two-bone | aim | free chain | follow | look-at | spline | ccd | fabrik | joint space |
-//! |---|---|---|---|---|---|---|---|---|---|
-//! | free | yes | yes | yes | yes | yes | yes | yes | yes | yes |
-//! | fixed | between the two that turn | no | no | yes | yes | yes | yes | yes | yes |
-//! | hinge, range | between | no | no | yes | yes | yes | yes | yes | yes |
-//! | ball, ellipse, twist | between | no | no | yes | yes | yes | yes | yes | yes |
-//! | single axes | between | no | no | yes | yes | yes | yes | yes | yes |
-//! | slider | between | no | no | no | no | no | yes | no | yes |
-//! | ease | between | no | no | no | no | no | yes | no | no |
-//! | stiffness | between | no | no | no | no | no | yes | no | no |
-//! | damping | between | no | no | no | no | no | yes | no | no |
-//! | spring | between | no | no | no | no | no | no | no | no |
-//! | precedence | between | no | no | no | no | no | yes | no | no |
-//! | preferred value | between | no | no | no | no | no | yes | yes | at rest |
+//! | | two-bone | aim | free chain | follow | look-at | spline | ccd | fabrik | tree | joint space |
+//! |---|---|---|---|---|---|---|---|---|---|---|
+//! | free | yes | yes | yes | yes | yes | yes | yes | yes | yes | yes |
+//! | fixed | between the two that turn | no | no | yes | yes | yes | yes | yes | yes | yes |
+//! | hinge, range | between | no | no | yes | yes | yes | yes | yes | yes | yes |
+//! | ball, ellipse, twist | between | no | no | yes | yes | yes | yes | yes | yes | yes |
+//! | single axes | between | no | no | yes | yes | yes | yes | yes | yes | yes |
+//! | slider | between | no | no | no | no | no | yes | no | yes | yes |
+//! | ease | between | no | no | no | no | no | yes | no | no | no |
+//! | stiffness | between | no | no | no | no | no | yes | no | no | no |
+//! | damping | between | no | no | no | no | no | yes | no | no | no |
+//! | spring | between | no | no | no | no | no | no | no | no | no |
+//! | precedence | between | no | no | no | no | no | yes | no | no | no |
+//! | preferred value | between | no | no | no | no | no | yes | yes | yes | at rest |
 //!
 //! "Between": the limb holds the joints between its root, its middle and its tip as they come, so that nothing of them is
 //! asked. Its tip turns only where a goal names a rotation, and is then refused in the solve, as is what `Aim` cannot honour, which has no skeleton before.

@@ -58,6 +58,32 @@ pub enum SolveError {
         /// Its value.
         value: f32,
     },
+    /// There must be one goal for each tip.
+    #[error("{given} goals were given for {wanted} tips")]
+    GoalCount {
+        /// How many were given.
+        given: usize,
+        /// How many tips there are.
+        wanted: usize,
+    },
+    /// The solver has no middle joint that a pole could turn.
+    #[error("goal {goal} has a pole, which this solver does not honour")]
+    Pole {
+        /// Which goal, from 0.
+        goal: usize,
+    },
+    /// Two goals ask one joint for two rotations.
+    #[error(
+        "goals {first} and {second} contradict each other: each asks joint `{joint}` for another rotation"
+    )]
+    Contradiction {
+        /// Which goal, from 0.
+        first: usize,
+        /// Which other.
+        second: usize,
+        /// Name of the joint.
+        joint: alloc::string::String,
+    },
     /// The pose holds NaN or an infinity.
     #[error(transparent)]
     Pose(#[from] crate::PoseError),

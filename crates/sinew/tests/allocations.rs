@@ -5,7 +5,7 @@ use std::sync::Arc;
 use sinew::{
     Chain, Goal, Pole, Pose, Skeleton, Transform,
     glam::{Quat, Vec3},
-    solve::{Aim, Ccd, Fabrik, FreeChain, Strand, TwoBone, Up},
+    solve::{Aim, Ccd, Fabrik, FreeChain, Strand, Tip, Tree, TwoBone, Up},
 };
 
 #[test]
@@ -23,6 +23,8 @@ fn solving_allocates_nothing() {
     let mut free = FreeChain::from_chain(&skeleton, chain.clone()).unwrap();
     let mut ccd = Ccd::from_chain(&skeleton, chain.clone()).unwrap();
     let mut fabrik = Fabrik::from_chain(&skeleton, chain.clone()).unwrap();
+    let tips = [Tip::new(ids[3]), Tip::new(ids[2]).with_priority(1), Tip::new(ids[3]).relative_to(ids[1])];
+    let mut tree = Tree::new(&skeleton, ids[0], &tips).unwrap();
     let mut points: Vec<Vec3> = (0..12).map(|i| Vec3::Y * i as f32).collect();
     let mut strand = Strand::new(&points).unwrap();
     let mut limb = TwoBone::from_chain(&skeleton, chain, ids[2]).unwrap();
@@ -47,6 +49,8 @@ fn solving_allocates_nothing() {
             free.solve(&mut pose, &goal).unwrap();
             ccd.solve(&mut pose, &goal).unwrap();
             fabrik.solve(&mut pose, &goal).unwrap();
+            let plain = Goal { pole: Pole::Keep, ..goal };
+            tree.solve(&mut pose, &[plain, Goal::at(Vec3::Y * f), Goal::at(Vec3::X)]).unwrap();
             strand.solve(&mut points, goal.position.unwrap_or_default() * f).unwrap();
             aim.solve(&mut pose, Vec3::new(f.cos(), 1.0, 3.0 * f.sin())).unwrap();
         }

@@ -9,6 +9,7 @@
 //! - [`Ccd`]: cyclic coordinate descent on a chain of joints with limits;
 //! - [`Fabrik`]: forward and backward reaching, on the same;
 //! - [`Spline`]: a chain laid along a curve;
+//! - [`Tree`]: a whole skeleton with many goals;
 //! - [`soften`]: the distance that a chain with a soft zone gives for the distance that its goal asks for.
 
 mod aim;
@@ -25,6 +26,7 @@ mod look_at;
 mod partial;
 mod soft;
 pub mod spline;
+pub mod tree;
 pub mod two_bone;
 mod wahba;
 
@@ -38,4 +40,5 @@ pub use iterate::{ChainSettings, ChainSolverError, LeastSquares};
 pub use look_at::{Eye, LookAt, LookAtError, LookJoint, LookReport, LookState};
 pub use soft::soften;
 pub use spline::Spline;
+pub use tree::{Outcome, Root, Tip, Tree, TreeError};
 pub use two_bone::{BendSide, TwoBone, TwoBoneError};

@@ -1,0 +1,56 @@
+//! A whole figure with many goals: head and hands are led, the feet stay.
+//!
+//! `cargo run -p sinew --example tree`
+
+use std::sync::Arc;
+
+use sinew::{
+    Goal, Pose, Skeleton, Transform,
+    glam::Vec3,
+    solve::{Tip, Tree},
+};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut builder = Skeleton::builder();
+    let at = |x: f32, y: f32, z: f32| Transform::from_translation(Vec3::new(x, y, z));
+    let hips = builder.add("hips", None, at(0.0, 0.98, 0.0));
+    let spine = builder.add("spine", Some(hips), at(0.0, 0.15, 0.0));
+    let chest = builder.add("chest", Some(spine), at(0.0, 0.25, 0.0));
+    builder.add("head", Some(chest), at(0.0, 0.28, 0.0));
+    for (side, x) in [("l", 1.0), ("r", -1.0)] {
+        let upper = builder.add(format!("upper arm {side}"), Some(chest), at(0.2 * x, 0.1, 0.0));
+        let fore = builder.add(format!("forearm {side}"), Some(upper), at(0.05 * x, -0.32, 0.0));
+        builder.add(format!("hand {side}"), Some(fore), at(0.0, -0.26, 0.03));
+        let thigh = builder.add(format!("thigh {side}"), Some(hips), at(0.1 * x, -0.05, 0.0));
+        let shin = builder.add(format!("shin {side}"), Some(thigh), at(0.0, -0.42, 0.02));
+        builder.add(format!("foot {side}"), Some(shin), at(0.0, -0.43, -0.02));
+    }
+    let skeleton = Arc::new(builder.build()?.0);
+    let find = |name| skeleton.find(name).ok_or("a joint is missing");
+    let hips = find("hips")?;
+
+    // Feet go first, hands next, and the head looks to where it can be.
+    let tips = [
+        Tip::new(find("foot l")?),
+        Tip::new(find("foot r")?),
+        Tip::new(find("hand l")?).with_priority(1),
+        Tip::new(find("hand r")?).with_priority(1),
+        Tip::new(find("head")?).with_priority(2),
+    ];
+    let mut tree = Tree::new(&skeleton, hips, &tips)?;
+    tree.root = sinew::solve::Root::Spring(1.0);
+
+    let mut pose = Pose::rest(&skeleton);
+    let feet = [tips[0], tips[1]].map(|tip| Goal::at(pose.position(tip.joint)));
+    // Picking something up from a low table.
+    let hands = [Vec3::new(0.15, 0.5, 0.5), Vec3::new(-0.15, 0.5, 0.5)].map(Goal::at);
+    let head = Goal::at(Vec3::new(0.0, 1.2, 0.5));
+    let report = tree.solve(&mut pose, &[feet[0], feet[1], hands[0], hands[1], head])?;
+
+    println!("{:?} after {} steps", report.status, report.iterations);
+    for (tip, outcome) in tips.iter().zip(tree.outcomes()) {
+        println!("  {:<8} {:.2} mm off", skeleton.name(tip.joint), outcome.position_residual * 1e3);
+    }
+    println!("the hips are at {:.3}", pose.position(hips));
+    Ok(())
+}

@@ -1,0 +1,428 @@
+//! Whole skeletons with many goals, and what they have in common with one joint that hangs on another.
+
+mod asks;
+mod branches;
+mod form;
+mod goal;
+mod run;
+mod step;
+
+pub use goal::{Outcome, Root, Tip, TreeError};
+
+use alloc::vec::Vec;
+
+use glam::Vec3;
+
+use super::check;
+use crate::{
+    Goal, JointId, Pole, Pose, Report, Skeleton, SolveError, Status,
+    joint::{Attribute, Attributes, check_honoured},
+    math,
+};
+use asks::Ask;
+use branches::{Branches, NONE};
+use run::{Left, Patience, Run};
+use step::Pulls;
+
+/// A whole skeleton with any number of goals: on hands, feet and head, in the middle of limbs, on one joint as seen from another.
+///
+/// Joints keep their offsets and their limits. Goals that cannot all be met share the error by their weights (what a goal
+/// misses counts its weight times the square of the way, in parts of the figure's size, and a quarter of the square of the
+/// turn), and [`Tree::outcomes`] says which are missed by how much. A goal of weight 0 asks for nothing; to fade from the incoming
+/// pose to the answer, there is [`Tree::weight`]. Poles are not honoured, and are refused: the bend of limbs comes from the incoming
+/// pose, from preferred values and posture, or from a goal of low priority on the middle joint.
+///
+/// ```
+/// use std::sync::Arc;
+/// use sinew::{Goal, Pose, Skeleton, Transform, glam::Vec3, solve::{Tip, Tree}};
+///
+/// // A trunk on hips, with two arms that hang beside its top.
+/// let mut builder = Skeleton::builder();
+/// let at = |x: f32, y: f32| Transform::from_translation(Vec3::new(x, y, 0.0));
+/// let hips = builder.add("hips", None, at(0.0, 1.0));
+/// let chest = builder.add("chest", Some(hips), at(0.0, 0.4));
+/// for (name, side) in [("left", 1.0), ("right", -1.0)] {
+///     let upper = builder.add(name, Some(chest), at(0.2 * side, 0.1));
+///     let elbow = builder.add("elbow", Some(upper), at(0.3 * side, 0.0));
+///     builder.add(format!("{name} hand"), Some(elbow), at(0.28 * side, 0.0));
+/// }
+/// let (skeleton, _) = builder.build()?;
+/// let skeleton = Arc::new(skeleton);
+///
+/// let [hips, left, right] = ["hips", "left hand", "right hand"].map(|name| skeleton.find(name).unwrap());
+/// let mut tree = Tree::new(&skeleton, hips, &[Tip::new(left), Tip::new(right)])?;
+/// let mut pose = Pose::rest(&skeleton);
+/// // Out of reach of arms alone: the trunk turns to the left, and the right hand stays where it is asked to.
+/// let goals = [Vec3::new(0.8, 1.4, 0.3), Vec3::new(-0.2, 1.3, 0.5)];
+/// let report = tree.solve(&mut pose, &goals.map(Goal::at))?;
+/// assert!(report.position_residual < 2e-4);
+/// assert!(tree.outcomes().iter().all(|outcome| outcome.met));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # The mathematics
+///
+/// A step is one of damped least squares (Levenberg 1944; Wampler 1986): of all small motions q it makes the one for which
+///
+/// ```text
+/// sum of w |J q - e|^2 + damping |q|^2
+/// ```
+///
+/// is least, with e what a goal misses and J how its tip moves with the joints. The sum need not be written out as one large
+/// system. **Inward**, from the tips to the root, each joint adds up what is asked of it as a quadratic in the motion x of its body
+/// (a turn t and a way v of the joint's place): a place asked for at an arm a adds w |v + t x a - e|^2, a rotation w |t - e|^2, and a
+/// child's quadratic is that of the child's body, which moves as x says (the place at r from here by v + t x r). Then the joint's own
+/// freedoms are taken out, each doing its best whatever x is: with M the quadratic and s the freedom's motion, M s s'M / (s'M s +
+/// damping) goes off M. What is left is asked of the parent. At a joint where limbs meet (a sub-base) so the turn and the
+/// place are found that fit best all that the limbs ask, each as softly as its joints can make up for it: a weighted rigid
+/// alignment, in its linear form. **Outward**, from the root to the tips, each freedom then does its best for the motion that
+/// its body has got. This is exact, and takes some hundred multiplications a joint, however many goals there are: it is how
+/// rigid bodies are simulated (Featherstone, "The Calculation of Robot Dynamics Using Articulated-Body Inertias", 1983), with goals in the
+/// place of masses.
+///
+/// The damping is a part of what is missing (Sugihara 2011), so that steps are cautious far away and Newton's near by; a step
+/// that misses more than before is taken back and made again with more of it. Turns are made by Cayley's map, which
+/// takes no step further than a half turn.
+///
+/// **Limits** hold in every step: a joint is put to the nearest place within, and the direction in which it was put back is a wall.
+/// The next steps go along the walls, and a wall is let go as soon as the whole wants to leave it.
+///
+/// **Priorities** are weights far apart: what has priority n + 1 counts a hundredth of what has n, and last the higher ones
+/// are brought home by themselves. Posture and the root's spring are weights as well, a hundredth and then a ten-thousandth
+/// of a goal's, and last none.
+///
+/// **Loops** (goals that move with a joint of the tree) ask two bodies at once, and do not fit in one body's quadratic. They are
+/// taken in afterwards, by as many more passes as they have numbers (Woodbury).
+///
+/// # Where it would stop
+///
+/// It starts anew where no step leads nearer: from the rest pose, or the preferred values of joints that have some, and then from
+/// places around it, always the same. The best is kept, and the report says that the branch changed. Without
+/// [`max_restarts`](Self::max_restarts) it stays with the incoming pose's branch.
+#[derive(Clone, Debug)]
+pub struct Tree {
+    run: Run,
+    tips: Vec<Tip>,
+    outcomes: Vec<Outcome>,
+    /// Nodes whose frames must be free of shear.
+    inner: Vec<bool>,
+    /// How near each position goal must come, as a part of the figure's size: the longest way along the bones from the
+    /// root to a tip. A tree that is this near everywhere stays as it is.
+    pub tolerance: f32,
+    /// How near each rotation goal must come, in radians.
+    pub rotation_tolerance: f32,
+    /// Steps after which it gives up, fresh starts included.
+    pub max_iterations: u32,
+    /// Fresh starts after it has stalled.
+    pub max_restarts: u32,
+    /// What the root does.
+    pub root: Root,
+    /// How strongly joints are drawn to their preferred values, or where they have none to the rest pose, 0 (not at all) to
+    /// 1, where goals leave them free to go.
+    pub posture: f32,
+    /// How much of what was found is carried out, 0 to 1.
+    pub weight: f32,
+}
+
+/// What is kept of a joint.
+const HONOURED: Attributes = Attributes::of(&[
+    Attribute::Fixed,
+    Attribute::Hinge,
+    Attribute::Ball,
+    Attribute::Axes,
+    Attribute::Slider,
+    Attribute::Preferred,
+]);
+
+/// A figure of no size (one joint that only turns) counts in metres.
+fn sized(size: f32) -> f32 {
+    if size > 0.0 { size } else { 1.0 }
+}
+
+impl Tree {
+    /// The joints on the ways from `root` down to the tips.
+    pub fn new(skeleton: &Skeleton, root: JointId, tips: &[Tip]) -> Result<Self, TreeError> {
+        goal::check(skeleton, root, tips)?;
+        let named = |t: &Tip| [Some(t.joint), t.relative_to].into_iter().flatten();
+        let mut on = alloc::vec![false; skeleton.len()];
+        for joint in tips.iter().flat_map(named).filter(|&j| skeleton.is_below(j, root)) {
+            for j in core::iter::once(joint).chain(skeleton.ancestors(joint)) {
+                on[j.index()] = true;
+                if j == root {
+                    break;
+                }
+            }
+        }
+        let branches = Branches::new(skeleton, root, |j| on[j.index()]);
+        check_honoured(skeleton, branches.nodes.iter().map(|n| n.joint), "tree", HONOURED)?;
+        let mut inner = alloc::vec![false; branches.nodes.len()];
+        for node in &branches.nodes {
+            if node.parent != NONE {
+                inner[node.parent] = true;
+            }
+        }
+        let asks: Vec<Ask> = tips
+            .iter()
+            .map(|tip| {
+                let node = branches.find(tip.joint).unwrap_or(0);
+                inner[node] |= tip.offset != Vec3::ZERO;
+                let other = tip.relative_to.and_then(|j| branches.find(j)).unwrap_or(NONE);
+                if other != NONE {
+                    inner[other] = true;
+                }
+                Ask { node, other, ..Ask::NOTHING }
+            })
+            .collect();
+        Ok(Self {
+            run: Run::new(branches, asks),
+            tips: tips.to_vec(),
+            outcomes: alloc::vec![Outcome::default(); tips.len()],
+            inner,
+            tolerance: 1e-4,
+            rotation_tolerance: 1e-3,
+            max_iterations: 200,
+            max_restarts: 6,
+            root: Root::Pinned,
+            posture: 0.0,
+            weight: 1.0,
+        })
+    }
+
+    /// What it leads, in the order in which goals are given.
+    pub fn tips(&self) -> &[Tip] {
+        &self.tips
+    }
+
+    /// The joints that it may move, parents before children.
+    pub fn joints(&self) -> impl Iterator<Item = JointId> + '_ {
+        self.run.branches.nodes.iter().map(|n| n.joint)
+    }
+
+    /// How each goal came out in the last solve, in the order of the tips.
+    pub fn outcomes(&self) -> &[Outcome] {
+        &self.outcomes
+    }
+
+    /// Brings every tip to its goal: `goals` has one for each tip, in their order; [`Goal::NONE`] asks for nothing. The pose
+    /// is left updated.
+    pub fn solve(&mut self, pose: &mut Pose, goals: &[Goal]) -> Result<Report, SolveError> {
+        self.check(pose, goals)?;
+        pose.update();
+        self.run.branches.load(pose, &self.inner)?;
+        self.ask(pose, goals)?;
+        let mut report = Report::default();
+        if self.weight > 0.0 {
+            report = self.run();
+            if self.weight < 1.0 {
+                self.run.branches.blend(self.weight);
+            }
+            self.run.branches.store(pose);
+        }
+        self.measure(pose, goals, &mut report);
+        Ok(report)
+    }
+
+    fn check(&self, pose: &Pose, goals: &[Goal]) -> Result<(), SolveError> {
+        if goals.len() != self.tips.len() {
+            return Err(SolveError::GoalCount { given: goals.len(), wanted: self.tips.len() });
+        }
+        check::within("the tolerance", "above 0", self.tolerance, f32::MIN_POSITIVE, f32::MAX)?;
+        let turn = self.rotation_tolerance;
+        check::within("the rotation's tolerance", "above 0", turn, f32::MIN_POSITIVE, f32::MAX)?;
+        check::within("the posture's strength", "0 to 1", self.posture, 0.0, 1.0)?;
+        check::within("the tree's weight", "0 to 1", self.weight, 0.0, 1.0)?;
+        match self.root {
+            Root::Pinned | Root::Free => {}
+            Root::Spring(strength) => check::within("the root's spring", "0 or more", strength, 0.0, 1e6)?,
+            Root::At(place) => check::finite("the root's place", place)?,
+        }
+        for (i, goal) in goals.iter().enumerate() {
+            check::goal(goal)?;
+            if goal.pole != Pole::Keep {
+                return Err(SolveError::Pole { goal: i });
+            }
+            let tip = &self.tips[i];
+            let contradicts = |j: &usize| {
+                let (other, theirs) = (&self.tips[*j], &goals[*j]);
+                let turned = goal.rotation.zip(theirs.rotation);
+                other.joint == tip.joint
+                    && other.relative_to == tip.relative_to
+                    && turned.is_some_and(|(a, b)| math::angle_between(a, b) > 2.0 * self.rotation_tolerance)
+            };
+            if let Some(second) = (0..i).find(contradicts) {
+                let joint = pose.skeleton().name(tip.joint).into();
+                return Err(SolveError::Contradiction { first: second, second: i, joint });
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the goals in.
+    fn ask(&mut self, pose: &Pose, goals: &[Goal]) -> Result<(), SolveError> {
+        let branches = &mut self.run.branches;
+        let mut size = 0.0f32;
+        for (ask, tip) in self.run.asks.iter_mut().zip(&self.tips) {
+            ask.lever = tip.offset * branches.own_unit(ask.node, pose);
+            ask.reach = branches.way_to(ask.node) + math::sqrt(ask.lever.length_squared());
+            size = size.max(ask.reach);
+        }
+        let size = sized(size);
+        branches.count_in(size);
+        let near = (self.tolerance * size).max(branches.rounding) / size;
+        for ((ask, tip), goal) in self.run.asks.iter_mut().zip(&self.tips).zip(goals) {
+            let level = Ask::level(tip.priority);
+            ask.lever /= size;
+            ask.reach = if branches.slides_above(ask.node) { f32::INFINITY } else { ask.reach / size };
+            ask.priority = tip.priority;
+            (ask.near, ask.near_turn) = (near, self.rotation_tolerance);
+            ask.place_weight = level * f64::from(goal.position_weight);
+            ask.turn_weight = 0.25 * level * f64::from(goal.rotation_weight);
+            ask.place = goal.position.filter(|_| goal.position_weight > 0.0);
+            ask.turn = goal.rotation.filter(|_| goal.rotation_weight > 0.0).map(math::normalize);
+            match tip.relative_to {
+                None => ask.place = ask.place.map(|p| branches.inside(p)),
+                // It hangs elsewhere, and stays.
+                Some(other) if ask.other == NONE => {
+                    let frame = pose.model(other);
+                    check::finite_frame(pose, other, "a joint's frame")?;
+                    ask.place = ask.place.map(|p| branches.inside(frame.transform_point3(p)));
+                    ask.turn = ask.turn.map(|q| math::mul(pose.model_rotation(other), q));
+                }
+                Some(_) => {
+                    let unit = branches.own_unit(ask.other, pose);
+                    ask.place = ask.place.map(|p| p * unit);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Solves in full, from what is loaded.
+    fn run(&mut self) -> Report {
+        let run = &mut self.run;
+        let mut report = Report::default();
+        let posture = f64::from(self.posture);
+        let mut pulls = Pulls { posture: posture * posture, root: None };
+        match self.root {
+            Root::Pinned => {}
+            Root::Free => pulls.root = Some(0.0),
+            Root::Spring(s) => pulls.root = Some(f64::from(s)),
+            Root::At(place) => {
+                run.branches.forward();
+                let way = run.branches.inside(place) - run.branches.frames[0].at;
+                run.branches.move_root(way);
+            }
+        }
+        let start = run.measure(pulls.times(0.0));
+        let mut by = 0.0f32;
+        if pulls.root.is_none() {
+            let from = run.branches.frames[0].at;
+            for ask in run.asks.iter().filter(|a| a.other == NONE) {
+                let far = ask.place.map_or(0.0, |p| math::sqrt((p - from).length_squared()));
+                by = by.max(far - ask.reach);
+            }
+        }
+        let near = run.asks.first().map_or(0.0, |a| a.near);
+        let best = if start.met { start } else { self.seek(pulls, by > near, &mut report) };
+        let run = &mut self.run;
+        if run.branches.outside {
+            // No more is missing than there would be had it come in within its limits.
+            run.keep_best();
+            run.branches.put_within();
+            if run.measure(pulls.times(0.0)).cost >= best.cost {
+                run.put_best();
+            }
+        }
+        report.status = if best.met {
+            Status::Reached
+        } else if by > near {
+            Status::Unreachable { by: by * run.branches.size }
+        } else if report.iterations >= self.max_iterations {
+            Status::OutOfIterations
+        } else {
+            Status::Stalled
+        };
+        report
+    }
+
+    /// Steps and fresh starts from where the joints are.
+    fn seek(&mut self, pulls: Pulls, beyond: bool, report: &mut Report) -> Left {
+        let run = &mut self.run;
+        let free = pulls.times(0.0);
+        let last = run.asks.iter().map(|a| a.priority).max().unwrap_or(0);
+        let mut steps = Steps { left: self.max_iterations };
+        let mut best = steps.attempt(run, pulls);
+        let mut restarts = 0;
+        while !best.met && !beyond && restarts < self.max_restarts && steps.left > 0 {
+            run.keep_best();
+            run.restart(restarts);
+            let left = steps.attempt(run, pulls);
+            restarts += 1;
+            if left.met || left.cost < 0.99 * best.cost {
+                (best, report.branch_changed) = (left, true);
+            } else {
+                run.put_best();
+            }
+        }
+        if !best.met {
+            best = steps.descend(run, free, Patience::LONG);
+            // What lower priorities have drawn the higher ones away by is made good.
+            for priority in (0..last).rev() {
+                run.priority = priority;
+                steps.descend(run, free, Patience::SHORT);
+            }
+            run.priority = u8::MAX;
+            if last > 0 {
+                best = run.measure(free);
+            }
+        }
+        report.iterations = self.max_iterations - steps.left;
+        best
+    }
+
+    /// Measures what is left on the pose.
+    fn measure(&mut self, pose: &Pose, goals: &[Goal], report: &mut Report) {
+        let near = self.run.asks.first().map_or(0.0, |a| a.near) * self.run.branches.size;
+        for ((tip, goal), outcome) in self.tips.iter().zip(goals).zip(&mut self.outcomes) {
+            *outcome = Outcome { met: true, ..Outcome::default() };
+            let other = tip.relative_to.map(|j| pose.model(j));
+            if let Some(p) = goal.position {
+                let p = other.map_or(p, |frame| frame.transform_point3(p));
+                let off = pose.model(tip.joint).transform_point3(tip.offset) - p;
+                outcome.position_residual = math::sqrt(off.length_squared()).min(f32::MAX);
+            }
+            if let Some(q) = goal.rotation {
+                let q = math::normalize(q);
+                let q = tip.relative_to.map_or(q, |j| math::mul(pose.model_rotation(j), q));
+                outcome.rotation_residual = math::angle_between(pose.model_rotation(tip.joint), q);
+            }
+            outcome.met =
+                outcome.position_residual <= near && outcome.rotation_residual <= self.rotation_tolerance;
+            report.position_residual = report.position_residual.max(outcome.position_residual);
+            report.rotation_residual = report.rotation_residual.max(outcome.rotation_residual);
+        }
+    }
+}
+
+/// Steps that may still be made.
+struct Steps {
+    left: u32,
+}
+
+impl Steps {
+    fn descend(&mut self, run: &mut Run, pulls: Pulls, patience: Patience) -> Left {
+        let (steps, left) = run.descend(self.left, pulls, patience);
+        self.left -= steps;
+        left
+    }
+
+    /// From where the joints are to the goals: first as posture and spring draw, weaker and weaker, and then to the goals alone.
+    fn attempt(&mut self, run: &mut Run, pulls: Pulls) -> Left {
+        if pulls.draw() {
+            for weight in [1e-2, 1e-4] {
+                self.descend(run, pulls.times(weight), Patience::DRAWN);
+            }
+        }
+        self.descend(run, pulls.times(0.0), Patience::SHORT)
+    }
+}

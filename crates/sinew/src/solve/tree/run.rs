@@ -1,0 +1,177 @@
+//! Steps until goals are met, and fresh starts where they are not.
+
+use alloc::vec::Vec;
+
+use glam::{Quat, Vec3};
+
+use super::{
+    asks::{Ask, Row, missing},
+    branches::{Branches, NONE},
+    form::chord,
+    step::{Asked, Pulls, Stepper},
+};
+use crate::math;
+
+/// All that one solve works on.
+#[derive(Clone, Debug)]
+pub(super) struct Run {
+    pub branches: Branches,
+    pub asks: Vec<Ask>,
+    /// What comes after this priority is left out.
+    pub priority: u8,
+    stepper: Stepper,
+    missing: Vec<(Vec3, Vec3)>,
+    before: Vec<(Vec3, Vec3)>,
+    rows: Vec<Row>,
+    best: Vec<(Quat, Vec3)>,
+}
+
+/// When a run is given up: where so many steps in a row have each left more than a share of what was missing.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Patience {
+    pub share: f64,
+    pub steps: u32,
+}
+
+impl Patience {
+    /// There are other places to start from.
+    pub const SHORT: Self = Self { share: 0.8, steps: 3 };
+    /// Goals and what draws besides come to rest between them.
+    pub const DRAWN: Self = Self { share: 0.98, steps: 1 };
+    /// What is missing is all that will be: it is shared out well.
+    pub const LONG: Self = Self { share: 0.9999, steps: 6 };
+}
+
+/// How far a run came.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Left {
+    /// Weighted squares of what is missing, in figure sizes and half radians.
+    pub cost: f64,
+    pub met: bool,
+}
+
+impl Run {
+    pub fn new(branches: Branches, asks: Vec<Ask>) -> Self {
+        let loops = asks.iter().filter(|a| a.other != NONE).count();
+        let count = asks.len();
+        Self {
+            stepper: Stepper::new(&branches, 6 * loops),
+            missing: Vec::with_capacity(count),
+            before: Vec::with_capacity(count),
+            rows: Vec::with_capacity(6 * loops),
+            best: Vec::with_capacity(branches.nodes.len()),
+            branches,
+            asks,
+            priority: u8::MAX,
+        }
+    }
+
+    /// What is missing now.
+    pub fn measure(&mut self, pulls: Pulls) -> Left {
+        self.branches.forward();
+        let (cost, met) = missing(&self.asks, self.priority, &self.branches, &mut self.missing);
+        Left { cost: cost + self.pulled(pulls), met }
+    }
+
+    /// What posture and the root's spring count for.
+    fn pulled(&self, pulls: Pulls) -> f64 {
+        let mut sum = 0.0;
+        if pulls.posture > 0.0 {
+            for node in &self.branches.nodes {
+                let off = chord(math::mul(node.rest, math::conjugate(node.rotation)));
+                sum += pulls.posture * f64::from(off.length_squared());
+            }
+        }
+        if let Some(strength) = pulls.root.filter(|s| *s > 0.0) {
+            sum += strength * f64::from(self.branches.root_moved().length_squared());
+        }
+        sum
+    }
+
+    /// Goes on until everything is met, `most` steps are made or no step leads nearer. Never leaves more missing than it
+    /// found. Gives the number of steps and what is left.
+    pub fn descend(&mut self, most: u32, pulls: Pulls, patience: Patience) -> (u32, Left) {
+        let drawn = pulls.draw();
+        self.stepper.begin(&self.branches, &self.asks, self.priority, pulls.posture > 0.0);
+        let mut factor = FACTOR;
+        let mut left = self.measure(pulls);
+        let (mut steps, mut slow) = (0, 0);
+        while steps < most && (drawn || !left.met) {
+            self.branches.keep();
+            self.rows.clear();
+            for (ask, missing) in self.asks.iter().zip(&self.missing) {
+                if ask.other != NONE && ask.priority <= self.priority {
+                    ask.rows(&self.branches.frames, *missing, &mut self.rows);
+                }
+            }
+            let damping = factor * left.cost + FLOOR;
+            let on =
+                Asked { asks: &self.asks, priority: self.priority, missing: &self.missing, rows: &self.rows };
+            if !self.stepper.step(&mut self.branches, on, damping, pulls) {
+                self.branches.put_back();
+                break;
+            }
+            steps += 1;
+            core::mem::swap(&mut self.before, &mut self.missing);
+            let now = self.measure(pulls);
+            if now.cost < left.cost {
+                slow = if now.cost > patience.share * left.cost { slow + 1 } else { 0 };
+                left = now;
+                factor *= 0.25;
+            } else {
+                self.branches.put_back();
+                self.branches.forward();
+                core::mem::swap(&mut self.before, &mut self.missing);
+                factor = (factor * 8.0).max(1e-3);
+                slow += 1;
+            }
+            if slow > patience.steps {
+                break;
+            }
+        }
+        (steps, left)
+    }
+
+    pub fn keep_best(&mut self) {
+        self.branches.keep_in(&mut self.best);
+    }
+
+    pub fn put_best(&mut self) {
+        self.branches.put(&self.best);
+    }
+
+    /// The `n`-th fresh start: the rest (preferred values where joints have any), then places around it, further and
+    /// further away. Always the same for the same tree.
+    pub fn restart(&mut self, n: u32) {
+        let mut x = 0x9E37_79B9u32.wrapping_mul(n + 1);
+        let mut noise = || {
+            x ^= x << 13;
+            x ^= x >> 17;
+            x ^= x << 5;
+            (x >> 8) as f32 / (1u32 << 23) as f32 - 1.0
+        };
+        let spread = 0.3 + 0.2 * n.min(6) as f32;
+        for i in 0..self.branches.nodes.len() {
+            let node = &mut self.branches.nodes[i];
+            let away = Vec3::new(noise(), noise(), noise()) * spread;
+            let q = math::mul(node.rest, super::form::turn(away));
+            if node.limits.turns() {
+                node.rotation = node.limits.clamp(math::normalize(q));
+            }
+            for axis in 0..3 {
+                let Some((from, to)) = self.branches.nodes[i].limits.slide_range(axis) else { continue };
+                let preferred = self.branches.nodes[i].limits.slide_preferred(axis);
+                let wide = if (to - from).is_finite() { 0.5 * (to - from) } else { 0.0 };
+                let middle = if (to - from).is_finite() { 0.5 * (from + to) } else { 0.0 };
+                let at = preferred.unwrap_or(middle) + wide * noise() * (spread - 0.3);
+                self.branches.slide_to(i, axis, at.clamp(from, to));
+            }
+        }
+    }
+}
+
+/// The first damping, as a part of what is missing.
+const FACTOR: f64 = 0.1;
+
+/// A floor of the damping, that f64 needs where the tree cannot move in some direction at all.
+const FLOOR: f64 = 1e-9;

@@ -1,0 +1,291 @@
+//! Whole skeletons with many goals: closed forms, refusals, and what a tree does that a chain cannot.
+
+use std::sync::Arc;
+
+use sinew::{
+    Goal, JointId, Pole, Pose, Skeleton, SolveError, Status, Transform,
+    glam::{Quat, Vec3},
+    joint::{Attribute, Dof, Joint},
+    math,
+    solve::{Root, Tip, Tree, TreeError},
+};
+
+fn at(x: f32, y: f32, z: f32) -> Transform {
+    Transform::from_translation(Vec3::new(x, y, z))
+}
+
+/// Hips, two joints of spine, two arms of two bones at fixed offsets from the chest, and a head.
+fn figure() -> Arc<Skeleton> {
+    let mut b = Skeleton::builder();
+    let hips = b.add("hips", None, at(0.0, 1.0, 0.0));
+    let spine = b.add("spine", Some(hips), at(0.0, 0.2, 0.0));
+    let chest = b.add("chest", Some(spine), at(0.0, 0.2, 0.0));
+    b.add("head", Some(chest), at(0.0, 0.3, 0.0));
+    for (side, x) in [("l", 1.0), ("r", -1.0)] {
+        let upper = b.add(format!("upper.{side}"), Some(chest), at(0.2 * x, 0.15, 0.0));
+        let fore = b.add(format!("fore.{side}"), Some(upper), at(0.3 * x, 0.0, 0.01));
+        let hand = b.add(format!("hand.{side}"), Some(fore), at(0.28 * x, 0.0, 0.0));
+        b.add(format!("finger.{side}"), Some(hand), at(0.1 * x, 0.0, 0.0));
+    }
+    Arc::new(b.build().unwrap().0)
+}
+
+fn ids<const N: usize>(skeleton: &Skeleton, names: [&str; N]) -> [JointId; N] {
+    names.map(|n| skeleton.find(n).unwrap())
+}
+
+/// A block that slides along X.
+fn slider() -> (Arc<Skeleton>, JointId) {
+    let mut b = Skeleton::builder();
+    b.add("ground", None, Transform::IDENTITY);
+    b.add("block", Some(0), at(0.0, 1.0, 0.0));
+    let (mut skeleton, ids) = b.build().unwrap();
+    skeleton.set_joint(ids[0], Joint::FIXED).unwrap();
+    let slide = Some(Dof::range(-5.0, 5.0));
+    skeleton.set_joint(ids[1], Joint::FIXED.with_slide([slide, None, None])).unwrap();
+    (Arc::new(skeleton), ids[1])
+}
+
+#[test]
+fn what_cannot_be_met_is_shared_by_weight() {
+    // Of w (s - a)^2 + v (s - b)^2 the least is at (w a + v b) / (w + v).
+    let (skeleton, block) = slider();
+    let ends = [Tip::new(block), Tip::new(block).with_offset(Vec3::Z)];
+    let root = skeleton.joint(0).unwrap();
+    let mut tree = Tree::new(&skeleton, root, &ends).unwrap();
+    for (w, v) in [(1.0f32, 1.0f32), (1.0, 0.5), (0.2, 0.9)] {
+        let mut pose = Pose::rest(&skeleton);
+        let goal =
+            |x: f32, z: f32, weight| Goal { position_weight: weight, ..Goal::at(Vec3::new(x, 1.0, z)) };
+        let report = tree.solve(&mut pose, &[goal(1.0, 0.0, w), goal(-0.6, 1.0, v)]).unwrap();
+        let middle = (w - 0.6 * v) / (w + v);
+        assert!((pose.position(block).x - middle).abs() < 1e-4, "{} is not {middle}", pose.position(block).x);
+        assert_eq!(report.status, Status::Stalled);
+        let [first, second] = tree.outcomes() else { panic!("two goals have two outcomes") };
+        assert!(!first.met && !second.met);
+        assert!((first.position_residual - (1.0 - middle)).abs() < 1e-4);
+        assert!((second.position_residual - (middle + 0.6)).abs() < 1e-4);
+        assert_eq!(report.position_residual, first.position_residual.max(second.position_residual));
+    }
+}
+
+#[test]
+fn what_goes_first_is_met_and_the_rest_comes_near() {
+    let (skeleton, block) = slider();
+    let root = skeleton.joint(0).unwrap();
+    let ends = [Tip::new(block).with_priority(1), Tip::new(block).with_offset(Vec3::Z)];
+    let mut tree = Tree::new(&skeleton, root, &ends).unwrap();
+    let mut pose = Pose::rest(&skeleton);
+    tree.solve(&mut pose, &[Goal::at(Vec3::new(1.0, 1.0, 0.0)), Goal::at(Vec3::new(-0.6, 1.0, 1.0))])
+        .unwrap();
+    assert!((pose.position(block).x + 0.6).abs() < 2e-4, "{}", pose.position(block).x);
+    assert!(tree.outcomes()[1].met && !tree.outcomes()[0].met);
+
+    // Where there is room for both, both are met.
+    let skeleton = figure();
+    let [hips, head, hand] = ids(&skeleton, ["hips", "head", "hand.l"]);
+    let mut tree = Tree::new(&skeleton, hips, &[Tip::new(head), Tip::new(hand).with_priority(2)]).unwrap();
+    let mut pose = Pose::rest(&skeleton);
+    let goals = [Vec3::new(0.1, 1.6, 0.3), Vec3::new(0.4, 1.2, 0.4)].map(Goal::at);
+    let report = tree.solve(&mut pose, &goals).unwrap();
+    assert_eq!(report.status, Status::Reached, "{report:?}");
+}
+
+#[test]
+fn the_body_leans_for_hands_and_a_middle_joint_stays() {
+    let skeleton = figure();
+    let [hips, chest, left, right] = ids(&skeleton, ["hips", "chest", "hand.l", "hand.r"]);
+    let mut pose = Pose::rest(&skeleton);
+    // Beyond what the arms reach from an upright chest.
+    let goals = [Vec3::new(0.5, 1.2, 0.6), Vec3::new(-0.3, 1.3, 0.6)].map(Goal::at);
+    let mut tree = Tree::new(&skeleton, hips, &[Tip::new(left), Tip::new(right)]).unwrap();
+    assert_eq!(tree.solve(&mut pose, &goals).unwrap().status, Status::Reached);
+    assert!(pose.position(chest).z > 0.02);
+    assert_eq!(pose.position(hips), Vec3::Y);
+
+    // A goal in the middle of the spine, which hands do not move.
+    let middle = Vec3::new(0.05, 1.37, 0.1);
+    let goals = [goals[0], goals[1], Goal::at(middle)];
+    let mut tree = Tree::new(&skeleton, hips, &[Tip::new(left), Tip::new(right), Tip::new(chest)]).unwrap();
+    let report = tree.solve(&mut pose, &goals).unwrap();
+    assert!(pose.position(chest).distance(middle) < 2e-4, "{report:?}");
+}
+
+#[test]
+fn the_root_does_as_it_is_told() {
+    let skeleton = figure();
+    let [hips, hand] = ids(&skeleton, ["hips", "hand.l"]);
+    let mut tree = Tree::new(&skeleton, hips, &[Tip::new(hand)]).unwrap();
+    let far = Goal::at(Vec3::new(3.0, 1.0, 0.0));
+    let mut solve = |root, goal: Goal| {
+        let mut pose = Pose::rest(&skeleton);
+        tree.root = root;
+        let report = tree.solve(&mut pose, &[goal]).unwrap();
+        (report, pose.position(hips))
+    };
+    let (report, place) = solve(Root::Pinned, far);
+    let reach = 0.2 + 0.2 + (0.2f32 * 0.2 + 0.15 * 0.15).sqrt() + 0.3001666 + 0.28;
+    match report.status {
+        Status::Unreachable { by } => assert!((by - (3.0 - reach)).abs() < 0.01, "{by}"),
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(place, Vec3::Y);
+    let (report, place) = solve(Root::Free, far);
+    assert_eq!(report.status, Status::Reached, "{report:?}");
+    assert!(place.x > 1.5);
+    // Within reach the spring has the hips near to where they were, the free root has not.
+    let near = Goal::at(Vec3::new(0.9, 1.1, 0.3));
+    let (_, free) = solve(Root::Free, near);
+    let (report, held) = solve(Root::Spring(10.0), near);
+    assert_eq!(report.status, Status::Reached, "{report:?}");
+    assert!(held.distance(Vec3::Y) < 0.3 * free.distance(Vec3::Y), "{held} {free}");
+    let put = Vec3::new(0.1, 0.9, 0.2);
+    let (report, place) = solve(Root::At(put), near);
+    assert_eq!(report.status, Status::Reached, "{report:?}");
+    assert!(place.distance(put) < 1e-6);
+}
+
+#[test]
+fn hands_hold_on_to_each_other() {
+    let skeleton = figure();
+    let [hips, left, right, head] = ids(&skeleton, ["hips", "hand.l", "hand.r", "head"]);
+    // The right hand 0.2 m to the right of the left one, as the left hand sees it, and turned as it is.
+    let tips = [Tip::new(left), Tip::new(right).relative_to(left), Tip::new(head)];
+    let mut tree = Tree::new(&skeleton, hips, &tips).unwrap();
+    let mut pose = Pose::rest(&skeleton);
+    let bar = Goal::at(Vec3::new(-0.2, 0.0, 0.0)).with_rotation(Quat::from_rotation_y(0.4));
+    for i in 0..20 {
+        let f = i as f32 * 0.3;
+        let place = Vec3::new(0.1 + 0.1 * f.sin(), 1.3 + 0.1 * f.cos(), 0.3);
+        let goals = [Goal::at(place).with_rotation(Quat::from_rotation_z(0.3 * f.cos())), bar, Goal::NONE];
+        let report = tree.solve(&mut pose, &goals).unwrap();
+        assert_eq!(report.status, Status::Reached, "{i}: {report:?}");
+        let seen = pose.model(left).inverse().transform_point3(pose.position(right));
+        assert!(seen.distance(Vec3::new(-0.2, 0.0, 0.0)) < 2e-4, "{seen}");
+        let turned = math::mul(math::conjugate(pose.model_rotation(left)), pose.model_rotation(right));
+        assert!(math::angle_between(turned, Quat::from_rotation_y(0.4)) < 2e-3);
+    }
+    // From where it is met nothing moves.
+    let before = pose.clone();
+    let goals = [Goal::NONE, bar, Goal::NONE];
+    tree.solve(&mut pose, &goals).unwrap();
+    assert_eq!(before.locals(), pose.locals());
+}
+
+#[test]
+fn posture_draws_what_goals_leave_free() {
+    let skeleton = figure();
+    let [hips, head, hand, fore] = ids(&skeleton, ["hips", "head", "hand.l", "fore.l"]);
+    let goals = [Vec3::new(0.0, 1.68, 0.1), Vec3::new(0.5, 1.5, 0.3)].map(Goal::at);
+    let mut tree = Tree::new(&skeleton, hips, &[Tip::new(head), Tip::new(hand)]).unwrap();
+    tree.posture = 1.0;
+    // The same answer from whatever pose it starts.
+    let mut elbows = Vec::new();
+    for i in 0..4 {
+        let mut pose = Pose::rest(&skeleton);
+        for (k, j) in skeleton.joints().enumerate() {
+            let axis = Vec3::new(1.0, (k * i) as f32 % 3.0 - 1.0, 0.5).normalize();
+            pose.set_rotation(j, math::axis_angle(axis, 0.2 * i as f32));
+        }
+        let report = tree.solve(&mut pose, &goals).unwrap();
+        assert_eq!(report.status, Status::Reached, "{report:?}");
+        elbows.push(pose.position(fore));
+    }
+    for e in &elbows {
+        assert!(e.distance(elbows[0]) < 0.02, "{elbows:?}");
+    }
+}
+
+#[test]
+fn weights_go_from_the_incoming_pose_to_the_answer() {
+    let skeleton = figure();
+    let [hips, hand] = ids(&skeleton, ["hips", "hand.l"]);
+    let mut tree = Tree::new(&skeleton, hips, &[Tip::new(hand)]).unwrap();
+    let rest = Pose::rest(&skeleton);
+    let goal = [Goal::at(Vec3::new(0.4, 1.1, 0.5))];
+    let mut last = rest.clone();
+    for i in 0..=50 {
+        tree.weight = i as f32 / 50.0;
+        let mut pose = rest.clone();
+        tree.solve(&mut pose, &goal).unwrap();
+        if i == 0 {
+            assert_eq!(pose.locals(), rest.locals());
+        }
+        for j in skeleton.joints() {
+            let step = math::angle_between(last.local(j).rotation, pose.local(j).rotation);
+            assert!(step < 0.1, "joint {j} steps by {step}");
+        }
+        last = pose;
+    }
+    assert!(last.position(hand).distance(Vec3::new(0.4, 1.1, 0.5)) < 2e-4);
+}
+
+#[test]
+fn bad_tips_are_named() {
+    let skeleton = figure();
+    let [hips, chest, hand, head] = ids(&skeleton, ["hips", "chest", "hand.l", "head"]);
+    let new = |root, tips: &[Tip]| Tree::new(&skeleton, root, tips).unwrap_err();
+    assert_eq!(new(hips, &[]), TreeError::Empty);
+    assert_eq!(
+        new(hips, &[Tip::new(hand).relative_to(hand)]).to_string(),
+        "the goal of joint `hand.l` moves with that joint itself: a loop has two ends"
+    );
+    assert_eq!(new(head, &[Tip::new(hand)]).to_string(), "joint `hand.l` does not hang below joint `head`");
+    assert_eq!(
+        new(hips, &[Tip::new(head), Tip::new(hand), Tip::new(head)]).to_string(),
+        "tips 0 and 2 both lead the same point of joint `head`"
+    );
+    assert!(matches!(
+        new(hips, &[Tip::new(hand).with_offset(Vec3::NAN)]),
+        TreeError::Offset { joint, .. } if joint == "hand.l"
+    ));
+    assert!(matches!(new(hips, &[Tip::new(hand).with_priority(3)]), TreeError::Priority { priority: 3, .. }));
+    // An id of a larger skeleton.
+    let mut b = Skeleton::builder();
+    (0..40).for_each(|i| drop(b.add(format!("{i}"), None, Transform::IDENTITY)));
+    let stranger = b.build().unwrap().1[39];
+    assert_eq!(
+        new(hips, &[Tip::new(stranger)]).to_string(),
+        "tip 0 names joint #39, but the skeleton has 12 joints"
+    );
+    assert!(matches!(new(stranger, &[Tip::new(hand)]), TreeError::NoSuchRoot { .. }));
+    assert!(matches!(
+        new(hips, &[Tip::new(hand).relative_to(stranger)]),
+        TreeError::NoSuchJoint { tip: 0, .. }
+    ));
+
+    let mut eased = (*skeleton).clone();
+    eased.set_joint(chest, Joint::hinge(Vec3::X, Dof::range(-1.0, 1.0).with_ease(0.5))).unwrap();
+    match Tree::new(&eased, hips, &[Tip::new(hand)]).unwrap_err() {
+        TreeError::Joint(e) => assert_eq!((e.joint.as_str(), e.attribute), ("chest", Attribute::Ease)),
+        other => panic!("{other}"),
+    }
+}
+
+#[test]
+fn bad_goals_leave_the_pose() {
+    let skeleton = figure();
+    let [hips, hand] = ids(&skeleton, ["hips", "hand.l"]);
+    let tips = [Tip::new(hand), Tip::new(hand).with_offset(Vec3::X * 0.1)];
+    let mut tree = Tree::new(&skeleton, hips, &tips).unwrap();
+    let before = Pose::rest(&skeleton);
+    let mut refused = |goals: &[Goal]| {
+        let mut pose = before.clone();
+        let error = tree.solve(&mut pose, goals).unwrap_err();
+        assert_eq!(pose.locals(), before.locals());
+        error
+    };
+    assert_eq!(refused(&[Goal::NONE]), SolveError::GoalCount { given: 1, wanted: 2 });
+    assert!(matches!(refused(&[Goal::at(Vec3::NAN), Goal::NONE]), SolveError::NotFinite { .. }));
+    let turned = |angle| Goal::NONE.with_rotation(Quat::from_rotation_x(angle));
+    assert_eq!(
+        refused(&[turned(0.5), turned(-0.5)]).to_string(),
+        "goals 0 and 1 contradict each other: each asks joint `hand.l` for another rotation"
+    );
+    assert_eq!(
+        refused(&[Goal::NONE, Goal::at(Vec3::Y).with_pole(Pole::Point(Vec3::Z))]),
+        SolveError::Pole { goal: 1 }
+    );
+    let heavy = Goal { position_weight: 2.0, ..Goal::at(Vec3::Y) };
+    assert!(matches!(refused(&[heavy, Goal::NONE]), SolveError::OutOfRange { .. }));
+}

@@ -242,7 +242,9 @@ fn bad_tips_are_named() {
     assert!(matches!(new(hips, &[Tip::new(hand).with_priority(3)]), TreeError::Priority { priority: 3, .. }));
     // An id of a larger skeleton.
     let mut b = Skeleton::builder();
-    (0..40).for_each(|i| drop(b.add(format!("{i}"), None, Transform::IDENTITY)));
+    for i in 0..40 {
+        b.add(format!("{i}"), None, Transform::IDENTITY);
+    }
     let stranger = b.build().unwrap().1[39];
     assert_eq!(
         new(hips, &[Tip::new(stranger)]).to_string(),

@@ -6,7 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use glam::Vec3;
 use sinew_files::{ReadOptions, UpAxis};
 
-use crate::{failure::Failure, plant::contacts::ContactSource};
+use crate::{failure::Failure, plant::contacts::ContactSource, solve::CurveRequest};
 
 /// Inverse kinematics on files: plant a walk's feet on stairs, see what a character is made of, draw it.
 #[derive(Debug, Parser)]
@@ -145,6 +145,7 @@ Examples:
 /// `sinew draw`.
 #[derive(Debug, Args)]
 #[command(after_help = DRAW_EXAMPLES)]
+#[command(group = clap::ArgGroup::new("asks").multiple(true).args(["to", "curve"]))]
 pub struct DrawArgs {
     /// A .glb, .gltf, .vrm, .bvh or .urdf file; an arm is drawn with the limits of its joints
     #[arg(value_hint = ValueHint::FilePath)]
@@ -162,11 +163,14 @@ pub struct DrawArgs {
     #[arg(long, value_name = "X,Y,Z", value_parser = vector64, allow_hyphen_values = true, conflicts_with = "clip",
           help_heading = "Goal")]
     pub to: Option<[f64; 3]>,
+    /// A curve.
+    #[command(flatten, next_help_heading = "Curve")]
+    pub curve: CurveArgs,
     /// The joints that the chain begins and ends with; for a .urdf, links
     #[arg(long, value_name = "ROOT..TIP", value_parser = chain, allow_hyphen_values = true, help_heading = "Goal")]
     pub chain: Option<(String, String)>,
     /// Which solver works
-    #[arg(long, value_enum, default_value = "auto", requires = "to", help_heading = "Goal")]
+    #[arg(long, value_enum, default_value = "auto", requires = "asks", help_heading = "Goal")]
     pub solver: SolverName,
     /// A point that the middle of the chain turns towards
     #[arg(long, value_name = "X,Y,Z", value_parser = vector64, allow_hyphen_values = true, requires = "to",
@@ -182,6 +186,8 @@ Examples:
   sinew draw knight.glb -o knight.png                               the rest pose, from the side and from the front
   sinew draw knight.glb --clip Walking_A --time 0.4 -o stride.svg   0.4 seconds into a walk
   sinew draw knight.glb --chain upperarm.l..wrist.l --to 0.4,0.9,0.3 -o reach.png   an arm before and after it reaches
+  sinew draw knight.glb --chain spine..head --solver look-at --to 2,1.5,1 -o look.png   a look over the shoulder
+  sinew draw snake.glb --chain head..tail_tip --curve \"1,0,0 0,0.3,1 -1,0,0 0,0.3,-1\" --closed -o ring.png   a snake on a ring
   sinew draw panda.urdf --chain panda_link0..panda_hand --to 0.4,0.2,0.5 -o panda.png   a robot's arm, with its limits";
 
 /// `sinew plant`.
@@ -311,12 +317,63 @@ pub enum SolverName {
     Ccd,
     /// Forward and backward reaching, joints that turn
     Fabrik,
+    /// Lays the chain along a curve: see --curve; `auto` does so where a curve is given
+    Spline,
+    /// Turns the chain's joints, in equal shares and 60 degrees each at most, so that the tip's front (Z in the rest pose) looks at
+    /// a place; for figures
+    LookAt,
+}
+
+/// A curve to lay a chain along.
+#[derive(Clone, Debug, Default, Args)]
+pub struct CurveArgs {
+    /// Lay the chain along a curve: its control points, in metres, with spaces between
+    #[arg(long, value_name = "\"X,Y,Z X,Y,Z ...\"", value_parser = points, allow_hyphen_values = true)]
+    pub curve: Option<Points>,
+    /// The points are those of cubic Bézier pieces (point, handle, handle, point, ...) instead of points that the curve goes through
+    #[arg(long, requires = "curve")]
+    pub bezier: bool,
+    /// The curve comes back to its first point
+    #[arg(long, requires = "curve")]
+    pub closed: bool,
+    /// Where the chain's root is, in metres along the curve from its start [default: 0]
+    #[arg(long, value_name = "METRES", value_parser = finite64, allow_negative_numbers = true, requires = "curve")]
+    pub offset: Option<f64>,
+    /// The chain lies against the curve's direction: a head that goes first
+    #[arg(long, requires = "curve")]
+    pub reversed: bool,
+    /// Bones become longer or shorter so that the tip is at the curve's end
+    #[arg(long, requires = "curve")]
+    pub stretched: bool,
+    /// Turn joints about their bones as the curve goes: this direction of the root's own space shows upwards
+    ///
+    /// Without it, joints keep the roll that they have.
+    #[arg(long, value_name = "X,Y,Z", value_parser = vector64, allow_hyphen_values = true, requires = "curve")]
+    pub back: Option<[f64; 3]>,
+}
+
+/// Places in metres.
+pub type Points = Vec<[f64; 3]>;
+
+impl CurveArgs {
+    /// What is asked for, if a curve is.
+    pub fn request(&self) -> Option<CurveRequest> {
+        Some(CurveRequest {
+            points: self.curve.clone()?,
+            bezier: self.bezier,
+            closed: self.closed,
+            offset: self.offset.unwrap_or(0.0),
+            reversed: self.reversed,
+            stretched: self.stretched,
+            back: self.back,
+        })
+    }
 }
 
 /// `sinew solve`.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = SOLVE_EXAMPLES)]
-#[command(group = clap::ArgGroup::new("what").required(true).multiple(true).args(["to", "rotation", "goals"]))]
+#[command(group = clap::ArgGroup::new("what").required(true).multiple(true).args(["to", "rotation", "goals", "curve"]))]
 pub struct SolveArgs {
     /// A .glb, .gltf, .vrm, .bvh or .urdf file
     #[arg(value_hint = ValueHint::FilePath)]
@@ -348,9 +405,12 @@ pub struct SolveArgs {
     #[arg(long, value_name = "JOINT=VALUE,...", value_parser = assignments, allow_hyphen_values = true,
           conflicts_with = "goals", help_heading = "Goal")]
     pub start: Option<Assignments>,
+    /// A curve.
+    #[command(flatten, next_help_heading = "Curve")]
+    pub curve: CurveArgs,
     /// Goals as JSON, one a line; `-` is standard input. Each gets one line of JSON as its answer, in the same order
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, allow_hyphen_values = true,
-          help_heading = "Goal")]
+          conflicts_with = "curve", help_heading = "Goal")]
     pub goals: Option<PathBuf>,
 
     /// Where the answers go; `-` is standard output. A .glb, .gltf or .vrm gets the model itself in its new pose (of a model
@@ -396,6 +456,8 @@ Examples:
   sinew solve arm.urdf --chain base..tool --solver ccd --to 0.3,0,0.2
   sinew solve knight.glb --chain upperarm.l..hand.l --to 0.3,1.2,0.4 --solver two-bone -o pose.glb
   sinew solve walk.bvh --scale 0.056444 --chain LeftUpLeg..LeftFoot --to 0.1,0.3,0.2 --pole 0.1,0.6,2
+  sinew solve knight.glb --chain spine..head --solver look-at --to 2,1.5,1 -o look.glb
+  sinew solve snake.glb --chain head..tail_tip --curve \"1,0,0 0,0.3,1 -1,0,0 0,0.3,-1\" --closed --reversed -o ring.glb
 
 A line of goals, and its answer:
   {\"id\": 7, \"start\": {\"shoulder\": 0.1}, \"position\": [0.4,0.1,0.5], \"rotation\": [1,0,0,0]}
@@ -403,6 +465,8 @@ A line of goals, and its answer:
 or several links at once: {\"goals\": [{\"joint\": \"hand_l\", \"position\": [...], \"position_weight\": 0.5}, ...]}
 A figure's answer has \"rotations\": {\"hand\": [x,y,z,w], ...}, local, which \"start_rotations\" takes; what follow moved has
 \"translations\", which \"start_translations\" takes. Its goals name joints, each with a chain of its own.
+With --solver spline a goal has a curve: {\"curve\": [[1,0,0], [0,0.3,1], ...]}, or with all that the options say, {\"curve\": {\"points\": [...],
+\"bezier\": true, \"closed\": true, \"offset\": 0.3, \"reversed\": true, \"stretched\": true, \"back\": [0,1,0]}}.
 A line that cannot be worked with is answered by its error, the others are solved, and the exit code is 1.";
 
 /// `sinew reach`.
@@ -498,6 +562,14 @@ fn numbers<const N: usize>(text: &str, wanted: &str) -> Result<[f64; N], String>
 
 fn vector64(text: &str) -> Result<[f64; 3], String> {
     numbers(text, "three finite numbers X,Y,Z")
+}
+
+fn finite64(text: &str) -> Result<f64, String> {
+    number64(text, "finite", |_| true)
+}
+
+fn points(text: &str) -> Result<Points, String> {
+    text.split_whitespace().map(|p| vector64(p).map_err(|e| format!("{p}: {e}"))).collect()
 }
 
 fn quaternion(text: &str) -> Result<[f64; 4], String> {

@@ -31,6 +31,9 @@ pub fn run(args: &DrawArgs) -> Result<(), Failure> {
     if args.clip.is_some() {
         return Err(Failure::Usage("--clip: a URDF holds no clips".into()));
     }
+    if args.curve.curve.is_some() {
+        return Err(Failure::Usage("--curve: only figures are drawn along a curve".into()));
+    }
     args.units.options(&args.model)?;
     let mechanism = urdf::read(&args.model)?;
     let in_file = |e: Failure| match e {
@@ -45,7 +48,13 @@ pub fn run(args: &DrawArgs) -> Result<(), Failure> {
     let before = shown.pose(&mechanism, &rest)?;
     let (mut pose, mut subtitle, mut asked) = (before.clone(), "at rest".to_string(), None);
     if let Some(to) = args.to {
-        let one = solve::One { chain: args.chain.as_ref(), solver: args.solver, to, pole: args.pole };
+        let one = solve::One {
+            chain: args.chain.as_ref(),
+            solver: args.solver,
+            to: Some(to),
+            pole: args.pole,
+            curve: None,
+        };
         let (values, summary) = solve::one_arm(mechanism.clone(), &one).map_err(in_file)?;
         pose = shown.pose(&mechanism, &values)?;
         subtitle = summary;
@@ -55,7 +64,13 @@ pub fn run(args: &DrawArgs) -> Result<(), Failure> {
         let base = mechanism.link_transform(&placement, root);
         let place = |p: [f64; 3]| upright(base.transform_point3(DVec3::from_array(p))).as_vec3();
         let from = shown.limited().next().map(|j| pose.position(j)).unwrap_or_default();
-        asked = Some(Asked { before: &before, from, goal: place(to), pole: args.pole.map(place) });
+        asked = Some(Asked {
+            before: &before,
+            from,
+            goal: Some(place(to)),
+            pole: args.pole.map(place),
+            curve: &[],
+        });
     } else {
         let n = mechanism.dofs().len();
         subtitle.push_str(&format!(", {n} joint{}", if n == 1 { "" } else { "s" }));

@@ -2,12 +2,13 @@
 
 mod arm;
 
-use glam::DVec3;
+use glam::{DVec3, Vec3};
 use sinew::{
     JointId, Pose,
     draw::DrawList,
     motion::Clip,
     rig::{Body, Role, Side},
+    solve::spline::{Curve, CurveKind, CurveUp},
 };
 use sinew_files::Model;
 
@@ -20,7 +21,7 @@ use crate::{
         figure::{Figure, sides_by_name},
         pose::{Asked, PosePicture},
     },
-    solve,
+    solve::{self, CurveRequest},
 };
 
 /// More names than this crowd a picture.
@@ -31,23 +32,53 @@ pub fn run(args: &DrawArgs) -> Result<(), Failure> {
     if solve::is_urdf(&args.model) {
         return arm::run(args);
     }
-    if args.to.is_none() && args.chain.is_some() {
+    let curve = args.curve.request();
+    let asks = args.to.is_some() || curve.is_some();
+    if curve.is_some() && args.clip.is_some() {
         return Err(Failure::Usage(
-            "--chain: only an arm has limits to show; for others, say --to as well".into(),
+            "--curve: a chain is laid along it from the rest pose, without --clip".into(),
+        ));
+    }
+    if !asks && args.chain.is_some() {
+        return Err(Failure::Usage(
+            "--chain: only an arm has limits to show; for others, say --to or --curve as well".into(),
         ));
     }
     let model = model::read(&args.model, &args.units)?;
-    if let Some(to) = args.to {
-        let asked = solve::One { chain: args.chain.as_ref(), solver: args.solver, to, pole: args.pole };
-        let (pose, root, summary) = solve::one(&model, &asked)?;
+    if asks {
+        let asked = solve::One {
+            chain: args.chain.as_ref(),
+            solver: args.solver,
+            to: args.to,
+            pole: args.pole,
+            curve: curve.clone(),
+        };
+        let (pose, from, summary) = solve::one(&model, &asked)?;
         let place = |p: [f64; 3]| DVec3::from_array(p).as_vec3();
+        let line = curve.map_or(Vec::new(), |c| polyline(&c));
         let before = Pose::rest(&model.skeleton);
-        let from = pose.position(root);
-        let asked = Asked { before: &before, from, goal: place(to), pole: args.pole.map(place) };
+        let asked = Asked {
+            before: &before,
+            from: pose.position(from),
+            goal: args.to.map(place),
+            pole: args.pole.map(place),
+            curve: &line,
+        };
         return Ok(page(&model, summary, &pose, Some(asked)).write(&args.out)?);
     }
     let clip = args.clip.as_deref().map(|name| lookup::clip(&model, name)).transpose()?;
     Ok(picture(&model, clip, args.time.unwrap_or(0.0)).write(&args.out)?)
+}
+
+/// Places along a curve, near enough for a picture. None where it is no curve, which the solve has told already.
+fn polyline(asked: &CurveRequest) -> Vec<Vec3> {
+    let points: Vec<_> = asked.points.iter().map(|p| DVec3::from_array(*p).as_vec3()).collect();
+    let kind = if asked.bezier { CurveKind::Bezier } else { CurveKind::CatmullRom };
+    let Ok(curve) = Curve::new(kind, &points, asked.closed, CurveUp::Direction(Vec3::Y)) else {
+        return Vec::new();
+    };
+    const STEPS: usize = 400;
+    (0..=STEPS).map(|i| curve.at(curve.length() * i as f32 / STEPS as f32).position).collect()
 }
 
 /// The picture of the rest pose, or of a clip at a time in seconds.

@@ -1,4 +1,4 @@
-//! The picture of one pose: from the side and from the front, on the floor, with the names of the main joints.
+//! The picture of one pose: from the side and from the front (along a curve: from above), on the floor, with the names of the main joints.
 
 use glam::Vec3;
 use sinew::{
@@ -54,8 +54,10 @@ pub struct Asked<'a> {
     pub before: &'a Pose,
     /// Where the chain begins.
     pub from: Vec3,
-    /// Where the chain's end is asked to be.
-    pub goal: Vec3,
+    /// Where the chain's end is asked to be, or what it looks at.
+    pub goal: Option<Vec3>,
+    /// Places along what the chain is laid along.
+    pub curve: &'a [Vec3],
     /// Where the chain's middle turns towards.
     pub pole: Option<Vec3>,
 }
@@ -73,7 +75,10 @@ impl PosePicture<'_> {
     pub fn draw(&self) -> Canvas {
         let right = WIDTH as f32 - style::MARGIN;
         let facing = self.figure.facing(self.pose).unwrap_or(Vec3::Z);
-        let (mut side, mut front) = (View::side(facing), View::front(facing));
+        // What lies along a curve is mostly seen from above.
+        let above = self.asked.as_ref().is_some_and(|a| !a.curve.is_empty());
+        let (mut side, mut front) =
+            (View::side(facing), if above { View::above(facing) } else { View::front(facing) });
         let mut extents = [side, front].map(|v| self.figure.extent(self.pose, &v));
         for (extent, view) in extents.iter_mut().zip([&side, &front]) {
             let shapes = self.limits.shapes().iter();
@@ -81,9 +86,11 @@ impl PosePicture<'_> {
         }
         if let Some(asked) = &self.asked {
             for (extent, view) in extents.iter_mut().zip([&side, &front]) {
-                extent.join(&self.figure.extent(asked.before, view));
-                extent.add(view.plane(asked.goal));
-                asked.pole.into_iter().for_each(|p| extent.add(view.plane(p)));
+                if !above {
+                    extent.join(&self.figure.extent(asked.before, view));
+                }
+                let marks = asked.goal.iter().chain(&asked.pole).chain(asked.curve);
+                marks.for_each(|&p| extent.add(view.plane(p)));
             }
         }
         if !extents.iter().all(Extent::is_some) {
@@ -99,10 +106,11 @@ impl PosePicture<'_> {
         const BETWEEN: f32 = 90.0;
         let room = right - style::MARGIN - RULER - 2.0 * names - BETWEEN - 40.0;
         let across = (widths[0] + widths[1]).max(size * 0.2);
-        let scale = (TALLEST / (hi - floor).max(size * 0.1)).min(room / across);
+        let tall = (hi - floor).max(size * 0.1).max(if above { extents[1].size()[1] } else { 0.0 });
+        let scale = (TALLEST / tall).min(room / across);
 
         let top = 176.0;
-        let bottom = top + (hi - floor).max(size * 0.1) * scale + 24.0;
+        let bottom = top + tall * scale + 24.0;
         let height = bottom + 92.0;
         let mut canvas = Canvas::new(WIDTH, height.ceil() as u32, style::PAPER);
         self.head(&mut canvas, right);
@@ -118,8 +126,12 @@ impl PosePicture<'_> {
             view.origin = [(extent.lo[0] + extent.hi[0]) / 2.0, floor];
             view.page = [middle, bottom];
         }
-        ruler(&mut canvas, &side, floor, hi, [left, right]);
-        for (view, name) in [(&side, "from its right"), (&front, "from the front")] {
+        if above {
+            front.origin[1] = extents[1].lo[1];
+        }
+        ruler(&mut canvas, &side, floor, hi, [left, if above { left + side_room } else { right }]);
+        let second = if above { "from above" } else { "from the front" };
+        for (view, name) in [(&side, "from its right"), (&front, second)] {
             canvas.text([view.page[0], bottom + 34.0], Anchor::Middle, name, style::HEADING);
         }
         scale_bar(&mut canvas, scale, size, right, bottom + 64.0);
@@ -154,13 +166,19 @@ impl PosePicture<'_> {
     /// The pose before, over the one after so that no flesh hides it, and the goal as a crosshair, the pole as a ring.
     fn marks(&self, canvas: &mut Canvas, view: &View) {
         let Some(asked) = &self.asked else { return };
-        self.figure.draw(canvas, asked.before, view, Look::Faint, 0.0);
-        let [x, y] = view.project(asked.goal);
+        // A chain along a curve was somewhere else altogether.
+        if asked.curve.is_empty() {
+            self.figure.draw(canvas, asked.before, view, Look::Faint, 0.0);
+        }
         let color = style::role(Role::Goal);
-        // The handle: from where the chain begins to what it reaches for.
-        canvas.dashed(Path::line([view.project(asked.from), [x, y]]), color, 1.6, Some(7.0));
-        for [dx, dy] in [[CROSS, 0.0], [0.0, CROSS]] {
-            canvas.line([x - dx, y - dy], [x + dx, y + dy], color, 2.6);
+        canvas.stroke(Path::line(asked.curve.iter().map(|&p| view.project(p))), color, 2.0);
+        if let Some(goal) = asked.goal {
+            let [x, y] = view.project(goal);
+            // The handle: from where the chain begins to what it reaches for.
+            canvas.dashed(Path::line([view.project(asked.from), [x, y]]), color, 1.6, Some(7.0));
+            for [dx, dy] in [[CROSS, 0.0], [0.0, CROSS]] {
+                canvas.line([x - dx, y - dy], [x + dx, y + dy], color, 2.6);
+            }
         }
         if let Some(pole) = asked.pole {
             let at = view.project(pole);
@@ -185,9 +203,16 @@ impl PosePicture<'_> {
             entries.push((Swatch::Dashes(style::role(Role::Reference), 1.8), "measured from"));
         }
         if let Some(asked) = &self.asked {
-            entries.push((Swatch::Line(style::BEFORE, 1.8), "before"));
-            entries.push((Swatch::Line(style::role(Role::Goal), 2.6), "goal"));
-            entries.push((Swatch::Dashes(style::role(Role::Goal), 1.6), "handle"));
+            if asked.curve.is_empty() {
+                entries.push((Swatch::Line(style::BEFORE, 1.8), "before"));
+            }
+            if asked.goal.is_some() {
+                entries.push((Swatch::Line(style::role(Role::Goal), 2.6), "goal"));
+                entries.push((Swatch::Dashes(style::role(Role::Goal), 1.6), "handle"));
+            }
+            if !asked.curve.is_empty() {
+                entries.push((Swatch::Line(style::role(Role::Goal), 2.0), "curve"));
+            }
             if asked.pole.is_some() {
                 entries.push((Swatch::Cast(style::role(Role::Pole)), "pole"));
             }
@@ -200,6 +225,7 @@ impl PosePicture<'_> {
     /// Names stand in two columns beside the figure, each at the height of its joint or as near as the others let it.
     fn names(&self, canvas: &mut Canvas, view: &View, half: f32, room: f32, (top, bottom): (f32, f32)) {
         let skeleton = self.pose.skeleton();
+        let above = self.asked.as_ref().is_some_and(|a| !a.curve.is_empty());
         let mut columns: [Vec<Label>; 2] = [Vec::new(), Vec::new()];
         for &joint in &self.named {
             let at = view.project(self.pose.position(joint));
@@ -209,10 +235,11 @@ impl PosePicture<'_> {
             }
             let text = style::fit(canvas, name, style::TICK.size, room);
             let label = Label { text, joint: at, side: self.figure.side(joint), y: at[1].clamp(top, bottom) };
-            // The middle of the body goes where there is more room.
+            // The middle of the body goes where there is more room, seen from above to the side that it is on.
             let k = match label.side {
                 Some(Side::Right) => 0,
                 Some(Side::Left) => 1,
+                None if above => usize::from(at[0] > view.page[0]),
                 None => usize::from(columns[1].len() < columns[0].len()),
             };
             columns[k].push(label);
@@ -272,7 +299,9 @@ fn spread(labels: &mut [Label], top: f32, bottom: f32) {
 /// Heights over the floor as lines behind both views.
 fn ruler(canvas: &mut Canvas, view: &View, floor: f32, hi: f32, [left, right]: [f32; 2]) {
     let unit = Unit::of((hi - floor) * 1.3);
-    for (value, text) in axis::ticks(floor * unit.per_metre, hi * unit.per_metre, 9) {
+    // Numbers stand a line and a half apart at least.
+    let most = ((hi - floor) * view.scale / (1.5 * LINE)).clamp(1.0, 9.0) as usize;
+    for (value, text) in axis::ticks(floor * unit.per_metre, hi * unit.per_metre, most) {
         let y = view.on_page([0.0, value / unit.per_metre])[1];
         canvas.line([left, y], [right, y], style::GRID, 1.2);
         canvas.text([left - 14.0, y + 7.0], Anchor::Right, &format!("{text} {}", unit.name), style::TICK);

@@ -35,6 +35,13 @@ impl View {
         Self { right: Vec3::Y.cross(facing), up: Vec3::Y, origin: [0.0; 2], page: [0.0; 2], scale: 1.0 }
     }
 
+    /// Seen from above someone who looks along `facing`, which is up on the page.
+    pub fn above(facing: Vec3) -> Self {
+        let level = Vec3::new(facing.x, 0.0, facing.z);
+        let up = level.try_normalize().unwrap_or(Vec3::Z);
+        Self { right: up.cross(Vec3::Y), up, origin: [0.0; 2], page: [0.0; 2], scale: 1.0 }
+    }
+
     /// Unit vector towards the viewer.
     pub fn toward(&self) -> Vec3 {
         self.right.cross(self.up)

@@ -27,6 +27,7 @@ use crate::{
     failure::Failure,
 };
 use answer::Answer;
+pub use request::CurveRequest;
 use request::{GoalRequest, Request};
 
 /// A model with a solver for it: what all lines share.
@@ -62,9 +63,10 @@ struct Work {
 
 /// The solver for a model.
 fn work(args: &SolveArgs) -> Result<Work, Failure> {
-    use SolverName::{Auto, Follow, Lm, TwoBone};
+    use SolverName::{Auto, Follow, Lm, LookAt, Spline, TwoBone};
     let urdf = is_urdf(&args.model);
-    let joint_space = urdf && matches!(args.solver, Auto | Lm);
+    let solver = chosen(args.solver, args.curve.curve.is_some());
+    let joint_space = urdf && matches!(solver, Auto | Lm);
     if args.seed.is_some() && !joint_space {
         return Err(Failure::Usage(
             "--seed is for joint space (`--solver lm`): chains always start anew alike".into(),
@@ -76,15 +78,15 @@ fn work(args: &SolveArgs) -> Result<Work, Failure> {
         ("--position-tolerance", args.position_tolerance.is_some()),
         ("--rotation-tolerance", args.rotation_tolerance.is_some()),
     ];
-    if matches!(args.solver, TwoBone | Follow)
+    if matches!(solver, TwoBone | Follow | Spline | LookAt)
         && let Some((option, _)) = sweeps.into_iter().find(|(_, given)| *given)
     {
         return Err(Failure::Usage(format!(
-            "{option} is for solvers that repeat; two-bone and follow work in one pass"
+            "{option} is for solvers that repeat; two-bone, follow, spline and look-at do not"
         )));
     }
     let settings = pose::Settings {
-        solver: args.solver,
+        solver,
         position_tolerance: args.position_tolerance,
         rotation_tolerance: args.rotation_tolerance,
         max_iterations: args.max_iterations,
@@ -99,7 +101,7 @@ fn work(args: &SolveArgs) -> Result<Work, Failure> {
     // It says, too, that URDF needs no units.
     let options = args.units.options(&args.model)?;
     if !urdf {
-        if args.solver == Lm {
+        if solver == Lm {
             return Err(Failure::Usage("--solver lm works in joint space, on a .urdf".into()));
         }
         let model = Model::read(&args.model, &options).map_err(|e| match e {
@@ -131,6 +133,11 @@ fn work(args: &SolveArgs) -> Result<Work, Failure> {
     };
     let arm = arm::Arm::new(mechanism, chain, settings).map_err(in_file)?;
     Ok(Work { backend: Box::new(arm), source: None })
+}
+
+/// The solver that works: one for curves where there is one.
+fn chosen(solver: SolverName, curve: bool) -> SolverName {
+    if solver == SolverName::Auto && curve { SolverName::Spline } else { solver }
 }
 
 /// Runs the subcommand.
@@ -167,14 +174,15 @@ fn is_dash(path: &Path) -> bool {
 pub struct One<'a> {
     pub chain: Option<&'a (String, String)>,
     pub solver: SolverName,
-    pub to: [f64; 3],
+    pub to: Option<[f64; 3]>,
     pub pole: Option<[f64; 3]>,
+    pub curve: Option<CurveRequest>,
 }
 
 impl One<'_> {
     fn settings(&self) -> pose::Settings {
         pose::Settings {
-            solver: self.solver,
+            solver: chosen(self.solver, self.curve.is_some()),
             position_tolerance: None,
             rotation_tolerance: None,
             max_iterations: None,
@@ -183,7 +191,11 @@ impl One<'_> {
     }
 
     fn request(&self) -> Request {
-        let goals = vec![GoalRequest { pole: self.pole, ..GoalRequest::tip(Some(self.to), None) }];
+        let goals = vec![GoalRequest {
+            pole: self.pole,
+            curve: self.curve.clone(),
+            ..GoalRequest::tip(self.to, None)
+        }];
         Request { goals, ..Request::default() }
     }
 }
@@ -195,7 +207,8 @@ fn summary(backend: &dyn Backend, name: &str, answer: &Answer) -> String {
     format!("{chain}: {}, {:.1e} m off", answer::word(answer.status), answer.position_error)
 }
 
-/// Solves one goal from the rest pose. Gives the pose, the chain's root, and in one line what was done.
+/// Solves one goal from the rest pose. Gives the pose, the joint that reaches (the chain's root) or looks, and in one line
+/// what was done.
 pub fn one(model: &Model, asked: &One) -> Result<(Pose, JointId, String), Failure> {
     if asked.solver == SolverName::Lm {
         return Err(Failure::Usage("--solver lm works in joint space, on a .urdf".into()));
@@ -207,7 +220,8 @@ pub fn one(model: &Model, asked: &One) -> Result<(Pose, JointId, String), Failur
     let answer = worker.solve(&request).map_err(Failure::Work)?;
     let pose = worker.pose().cloned().unwrap_or_else(|| Pose::rest(&model.skeleton));
     let chain = figure.chain(&request.goals[0]).map_err(Failure::Work)?;
-    Ok((pose, chain.root(), summary(&figure, &model.name, &answer)))
+    let from = if asked.solver == SolverName::LookAt { chain.tip() } else { chain.root() };
+    Ok((pose, from, summary(&figure, &model.name, &answer)))
 }
 
 /// Solves one goal for an arm at rest. Gives its values, and in one line what was done.
@@ -237,7 +251,11 @@ fn is_scene(path: &Path) -> bool {
 fn single(args: &SolveArgs, Work { backend, source }: Work) -> Result<(), Failure> {
     let request = Request {
         start: args.start.clone().unwrap_or_default(),
-        goals: vec![GoalRequest { pole: args.pole, ..GoalRequest::tip(args.to, args.rotation) }],
+        goals: vec![GoalRequest {
+            pole: args.pole,
+            curve: args.curve.request(),
+            ..GoalRequest::tip(args.to, args.rotation)
+        }],
         ..Request::default()
     };
     let mut worker = backend.worker();

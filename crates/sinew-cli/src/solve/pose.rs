@@ -6,14 +6,17 @@ use glam::{DAffine3, DQuat, DVec3, Vec3};
 use sinew::{
     Chain, Goal, JointId, Pole, Pose, Report, Skeleton, Status, math,
     mechanism::{ChainSkeleton, Mechanism, Placement, to_pose},
-    solve::{Auto, Ccd, Fabrik, Follow, TwoBone},
+    solve::{
+        Auto, Ccd, Fabrik, Follow, LookAt, LookJoint, LookState, Spline, TwoBone,
+        spline::{Curve, CurveKind, CurveUp, Fit, Roll},
+    },
 };
 
 use super::{
     Backend, Worker,
     answer::{Answer, JointAnswer},
     arm,
-    request::{GoalRequest, Request},
+    request::{CurveRequest, GoalRequest, Request},
 };
 use crate::{
     args::SolverName,
@@ -90,6 +93,9 @@ impl Posed {
         chain: Option<&(String, String)>,
         settings: Settings,
     ) -> Result<Self, Failure> {
+        if settings.solver == SolverName::LookAt {
+            return Err(Failure::Usage("--solver look-at is for figures, which have a front".into()));
+        }
         let (root, tip) = arm::ends(&mechanism, chain)?;
         let tip = tip.map_err(Failure::Work)?;
         let chain = ChainSkeleton::new(&mechanism, root, tip).map_err(Failure::work)?;
@@ -191,6 +197,43 @@ enum AnySolver {
     Ccd(Ccd),
     Fabrik(Fabrik),
     Auto(Auto),
+    Spline(Spline),
+    LookAt(LookAt),
+}
+
+/// How far each joint of a look-at turns, in radians: that of a neck to one side.
+const LOOK: f32 = 60.0 * std::f32::consts::PI / 180.0;
+
+/// All joints of a chain, in equal shares, with the tip's front (Z in the rest pose) as its face.
+fn look_at(skeleton: &Skeleton, chain: &Chain) -> Result<LookAt, String> {
+    let joints = chain.joints();
+    let count = joints.len();
+    let line: Vec<_> = joints
+        .iter()
+        .enumerate()
+        .map(|(i, &joint)| LookJoint { joint, share: 1.0 / (count - i) as f32, cone: LOOK })
+        .collect();
+    let rest = Pose::rest(&Arc::new(skeleton.clone()));
+    let front = rest.model(chain.tip()).matrix3.inverse() * Vec3::Z;
+    LookAt::new(skeleton, &line, front).map_err(|e| e.to_string())
+}
+
+/// The curve that is asked for, and how the chain lies on it.
+fn along(spline: &mut Spline, asked: &CurveRequest) -> Result<Curve, String> {
+    let points: Vec<_> = asked.points.iter().map(|p| narrow("curve", *p)).collect::<Result<_, _>>()?;
+    let kind = if asked.bezier { CurveKind::Bezier } else { CurveKind::CatmullRom };
+    let curve =
+        Curve::new(kind, &points, asked.closed, CurveUp::Direction(Vec3::Y)).map_err(|e| e.to_string())?;
+    (spline.offset, spline.reversed) = (asked.offset as f32, asked.reversed);
+    spline.fit = match asked.stretched {
+        true => Fit::Stretched { shortest: f32::MIN_POSITIVE, longest: f32::MAX },
+        false => Fit::Whole,
+    };
+    spline.roll = match asked.back {
+        Some(axis) => Roll::Frames { axis: narrow("back", axis)?, twist: [0.0; 2] },
+        None => Roll::Keep,
+    };
+    Ok(curve)
 }
 
 impl AnySolver {
@@ -218,6 +261,10 @@ impl AnySolver {
             SolverName::Fabrik => {
                 Self::Fabrik(Fabrik::from_chain(skeleton, chain).map_err(|e| e.to_string())?)
             }
+            SolverName::Spline => {
+                Self::Spline(Spline::from_chain(skeleton, chain).map_err(|e| e.to_string())?)
+            }
+            SolverName::LookAt => Self::LookAt(look_at(skeleton, &chain)?),
             SolverName::Auto | SolverName::Lm => {
                 Self::Auto(Auto::from_chain(skeleton, chain).map_err(|e| e.to_string())?)
             }
@@ -240,15 +287,52 @@ impl AnySolver {
             }};
         }
         match self {
-            Self::TwoBone(_) | Self::Follow(_) => {}
+            Self::TwoBone(_) | Self::Follow(_) | Self::Spline(_) | Self::LookAt(_) => {}
             Self::Ccd(s) => set!(s.settings),
             Self::Fabrik(s) => set!(s.settings),
             Self::Auto(s) => set!(s),
         }
     }
 
-    fn solve(&mut self, pose: &mut Pose, goal: &Goal) -> Result<Report, String> {
+    /// Whether its own report says how far it is off, as the place of the chain's end does not.
+    fn knows_best(&self) -> bool {
+        matches!(self, Self::Spline(_) | Self::LookAt(_))
+    }
+
+    fn solve(
+        &mut self,
+        pose: &mut Pose,
+        goal: &Goal,
+        curve: Option<&CurveRequest>,
+    ) -> Result<Report, String> {
+        match (&self, curve) {
+            (Self::Spline(_), None) => return Err("there is no curve to lay the chain along".into()),
+            (Self::Spline(_), Some(_)) => {
+                if goal.position.is_some() || goal.rotation.is_some() || goal.pole != Pole::Keep {
+                    return Err("a chain along a curve has no position, rotation or pole".into());
+                }
+            }
+            (_, Some(_)) => return Err("only the solver spline lays a chain along a curve".into()),
+            (_, None) => {}
+        }
         match self {
+            Self::Spline(s) => {
+                let Some(asked) = curve else {
+                    return Err("there is no curve to lay the chain along".into());
+                };
+                let curve = along(s, asked)?;
+                s.weight = goal.position_weight;
+                s.solve(pose, &curve).map(|r| r.report)
+            }
+            Self::LookAt(s) => {
+                s.weight = goal.position_weight;
+                let place = match (goal.position, goal.rotation, goal.pole) {
+                    (Some(place), None, Pole::Keep) => place,
+                    (None, ..) => return Err("there is no position to look at".into()),
+                    _ => return Err("look-at takes positions, and no rotations or poles".into()),
+                };
+                s.solve(pose, place, &mut LookState::default()).map(|r| r.report)
+            }
             Self::TwoBone(s) => s.solve(pose, goal),
             Self::Ccd(s) => s.solve(pose, goal),
             Self::Fabrik(s) => s.solve(pose, goal),
@@ -279,6 +363,8 @@ impl Backend for Posed {
             SolverName::Follow => "follow",
             SolverName::Ccd => "ccd",
             SolverName::Fabrik => "fabrik",
+            SolverName::Spline => "spline",
+            SolverName::LookAt => "look-at",
             SolverName::Auto | SolverName::Lm => "auto",
         };
         let Ok(tip) = self.tip else { return format!("{}: {solver}", self.name) };
@@ -396,15 +482,19 @@ impl Worker for PosedWorker<'_> {
             restarts: None,
             micros: 0.0,
         };
-        for Asked { chain, goal, .. } in &goals {
+        for Asked { chain, goal, request } in &goals {
             let at = self.solver(chain)?;
             let (pose, solver) = (&mut self.pose, &mut self.solvers[at].1);
             solver.set(&posed.settings, chain.length(pose));
             let begin = Instant::now();
-            let report = solver.solve(pose, goal)?;
+            let report = solver.solve(pose, goal, request.curve.as_ref())?;
             answer.micros += begin.elapsed().as_secs_f64() * 1e6;
             answer.status = worse(answer.status, report.status);
             answer.iterations += report.iterations;
+            if solver.knows_best() {
+                answer.position_error = answer.position_error.max(report.position_residual.into());
+                answer.rotation_error = answer.rotation_error.max(report.rotation_residual.into());
+            }
         }
         self.pose.update();
         match &posed.arm {
@@ -439,7 +529,8 @@ impl PosedWorker<'_> {
                         .push((label(skeleton, joint), local.translation.to_array().map(wide)));
                 }
             }
-            if let Some(p) = request.position {
+            let looks = self.posed.settings.solver == SolverName::LookAt;
+            if let Some(p) = request.position.filter(|_| !looks) {
                 let off = chain.end(pose).as_dvec3().distance(DVec3::from_array(p));
                 answer.position_error = answer.position_error.max(off);
             }

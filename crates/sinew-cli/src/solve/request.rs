@@ -14,6 +14,22 @@ pub struct GoalRequest {
     pub rotation_weight: f64,
     /// A point that the middle joint turns towards.
     pub pole: Option<[f64; 3]>,
+    /// What the chain is laid along.
+    pub curve: Option<CurveRequest>,
+}
+
+/// A curve for a chain to lie along.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct CurveRequest {
+    pub points: Vec<[f64; 3]>,
+    pub bezier: bool,
+    pub closed: bool,
+    /// Metres along it.
+    pub offset: f64,
+    pub reversed: bool,
+    pub stretched: bool,
+    /// What of the root's own space shows upwards; none keeps the joints' roll.
+    pub back: Option<[f64; 3]>,
 }
 
 impl GoalRequest {
@@ -26,6 +42,7 @@ impl GoalRequest {
             position_weight: 1.0,
             rotation_weight: 1.0,
             pole: None,
+            curve: None,
         }
     }
 }
@@ -89,7 +106,9 @@ fn request(map: &mut Map<String, Value>) -> Result<Request, String> {
     }
     if let Some(goals) = map.shift_remove("goals") {
         let Value::Array(goals) = goals else { return Err("goals must be a list, [...]".into()) };
-        if let Some(key) = ["position", "rotation", "pole"].into_iter().find(|k| map.contains_key(*k)) {
+        if let Some(key) =
+            ["position", "rotation", "pole", "curve"].into_iter().find(|k| map.contains_key(*k))
+        {
             return Err(format!("{key} stands beside goals: it belongs in one of them"));
         }
         for (i, goal) in goals.into_iter().enumerate() {
@@ -121,6 +140,7 @@ fn one_goal(map: &mut Map<String, Value>, at: &str) -> Result<GoalRequest, Strin
     let position = take("position").map(|(p, v)| numbers(&v, &p)).transpose()?;
     let rotation = take("rotation").map(|(p, v)| rotation(&v, &p)).transpose()?;
     let pole = take("pole").map(|(p, v)| numbers(&v, &p)).transpose()?;
+    let curve = take("curve").map(|(p, v)| curve(v, &p)).transpose()?;
     let mut weight = |key: &str| match take(key) {
         None => Ok(1.0),
         Some((path, value)) => match number(&value, &path)? {
@@ -129,13 +149,43 @@ fn one_goal(map: &mut Map<String, Value>, at: &str) -> Result<GoalRequest, Strin
         },
     };
     let (position_weight, rotation_weight) = (weight("position_weight")?, weight("rotation_weight")?);
-    if position.is_none() && rotation.is_none() {
+    if position.is_none() && rotation.is_none() && curve.is_none() {
         return Err(match at {
             "" => "there is neither a position nor a rotation nor goals".into(),
             _ => format!("{}: there is neither a position nor a rotation", at.trim_end_matches('.')),
         });
     }
-    Ok(GoalRequest { joint, position, rotation, position_weight, rotation_weight, pole })
+    Ok(GoalRequest { joint, position, rotation, position_weight, rotation_weight, pole, curve })
+}
+
+/// A list of points, or an object with all that is said of the curve.
+fn curve(value: Value, at: &str) -> Result<CurveRequest, String> {
+    let points = |value: &Value, at: &str| -> Result<Vec<[f64; 3]>, String> {
+        let list = value.as_array().ok_or_else(|| format!("{at} must be a list of points, [[x,y,z],...]"))?;
+        list.iter().enumerate().map(|(i, p)| numbers(p, &format!("{at}[{i}]"))).collect()
+    };
+    let mut map = match value {
+        Value::Object(map) => map,
+        list => return Ok(CurveRequest { points: points(&list, at)?, ..CurveRequest::default() }),
+    };
+    let mut take = |key: &str| map.shift_remove(key).map(|value| (format!("{at}.{key}"), value));
+    let all = take("points").ok_or_else(|| format!("{at} has no points"))?;
+    let mut yes = |key: &str| match take(key) {
+        None => Ok(false),
+        Some((_, Value::Bool(yes))) => Ok(yes),
+        Some((path, _)) => Err(format!("{path} must be true or false")),
+    };
+    let curve = CurveRequest {
+        points: points(&all.1, &all.0)?,
+        bezier: yes("bezier")?,
+        closed: yes("closed")?,
+        reversed: yes("reversed")?,
+        stretched: yes("stretched")?,
+        offset: take("offset").map_or(Ok(0.0), |(p, v)| number(&v, &p))?,
+        back: take("back").map(|(p, v)| numbers(&v, &p)).transpose()?,
+    };
+    nothing_else(&map, &format!("{at}."))?;
+    Ok(curve)
 }
 
 /// A word that is not known is mostly one that was mistyped.
@@ -193,6 +243,14 @@ mod tests {
         let r = r.unwrap();
         assert_eq!((id, r.start), (Value::from("a"), vec![("j".into(), 0.5)]));
         assert_eq!(r.goals, [GoalRequest::tip(Some([1.0, 2.0, 3.0]), Some([0.0, 0.0, 0.0, 1.0]))]);
+        let (_, r) = parse(
+            r#"{"curve": {"points": [[0,0,0],[1,0,2]], "closed": true, "offset": -0.5, "back": [0,1,0]}}"#,
+        );
+        let curve = r.unwrap().goals[0].curve.clone().unwrap();
+        assert_eq!((curve.points.len(), curve.closed, curve.bezier), (2, true, false));
+        assert_eq!((curve.offset, curve.back), (-0.5, Some([0.0, 1.0, 0.0])));
+        let (_, r) = parse(r#"{"curve": [[0,0,0],[1,0,2]]}"#);
+        assert_eq!(r.unwrap().goals[0].curve.as_ref().unwrap().points[1], [1.0, 0.0, 2.0]);
         let (id, r) = parse(
             r#"{"goals": [{"joint": "hand", "position": [1,2,3], "position_weight": 0.5, "pole": [0,1,0]}]}"#,
         );

@@ -15,7 +15,7 @@ pub enum Status {
         /// How far out, in metres.
         by: f32,
     },
-    /// No step led nearer.
+    /// No step led nearer, or none that was allowed (limits; the largest turn in a solve).
     Stalled,
     /// The iterations were used up.
     OutOfIterations,
@@ -32,7 +32,8 @@ pub struct Report {
     pub position_residual: f32,
     /// Angle from the tip's rotation to the one asked for, in radians; 0 where none was.
     pub rotation_residual: f32,
-    /// Whether the answer lies on another branch than the incoming pose (the knee points the other way).
+    /// Whether the answer lies on another branch than the incoming pose (the knee points the other way), or a chain whose end was near
+    /// its goal had to turn some joint by more than eight radians for each length of it that the end had to go.
     pub branch_changed: bool,
 }
 

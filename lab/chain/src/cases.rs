@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use sinew::{JointId, Pose, Skeleton, Transform, glam::Vec3, math};
 
-use crate::noise::Noise;
+use common::Noise;
 
 /// A start and a goal, seen from the root of a chain whose length is 1.
 #[derive(Clone, Debug)]
@@ -40,7 +40,7 @@ pub fn skeleton(bones: usize) -> (Arc<Skeleton>, Vec<JointId>) {
 /// `count` chains of `bones` bones, each with a goal at a random distance between `near` and `far`, in any direction, or along
 /// the line of the chain.
 pub fn cases(count: usize, bones: usize, start: Start, near: f32, far: f32, on_line: bool) -> Vec<Case> {
-    let mut r = Noise(20);
+    let mut r = Noise::new(20);
     let (skeleton, ids) = skeleton(bones);
     let tip = ids[bones];
     (0..count)

@@ -4,9 +4,6 @@
 //! `soak [COUNT] [--seed N] [--threads N]`: COUNT solves in all (100,000 where it is left out). Exit code 1 where anything
 //! was found; the first of each kind is printed with the seed of its batch.
 
-#[path = "../../../crates/sinew/tests/limit_judge/mod.rs"]
-mod judge;
-mod noise;
 mod rig;
 mod solvers;
 
@@ -17,7 +14,7 @@ use std::{
     time::Instant,
 };
 
-use noise::Noise;
+use common::{Noise, judge};
 use rig::Rig;
 use sinew::{Pose, Transform, joint::Turning};
 use solvers::Solver;

@@ -9,7 +9,7 @@ use sinew::{
     joint::{Dof, Joint, Order, Turning},
 };
 
-use crate::noise::Noise;
+use common::Noise;
 
 /// What joints a skeleton gets.
 #[derive(Clone, Copy, Debug, PartialEq)]

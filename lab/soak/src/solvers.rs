@@ -6,10 +6,8 @@ use sinew::{
     solve::{Aim, Ccd, Fabrik, Follow, FreeChain, Lead, LeastSquares, TwoBone},
 };
 
-use crate::{
-    noise::Noise,
-    rig::{Freedom, Rig},
-};
+use crate::rig::{Freedom, Rig};
+use common::Noise;
 
 pub enum Solver {
     TwoBone(TwoBone),

@@ -64,8 +64,8 @@ pub struct Auto {
     pub soft: f32,
     /// By what factor bones may become longer where the goal is too far or in the soft zone, 1 (none) or more.
     pub stretch: f32,
-    /// How fast a free chain may turn towards a pole; see [`FreeChain::pole_speed`].
-    pub pole_speed: f32,
+    /// The furthest that a joint may turn in one solve; see [`ChainSettings::max_turn`].
+    pub max_turn: f32,
     /// How much of the goal is carried out, 0 to 1; it multiplies the goal's own weights.
     pub weight: f32,
 }
@@ -103,7 +103,7 @@ impl Auto {
             max_restarts: 4,
             soft: 0.0,
             stretch: 1.0,
-            pole_speed: f32::INFINITY,
+            max_turn: f32::INFINITY,
             weight: 1.0,
         })
     }
@@ -131,7 +131,7 @@ impl Auto {
             Solver::Free(solver) => {
                 (solver.tolerance, solver.max_iterations) = (self.tolerance, self.max_iterations);
                 (solver.soft, solver.stretch, solver.weight) = (self.soft, self.stretch, self.weight);
-                solver.pole_speed = self.pole_speed;
+                solver.max_turn = self.max_turn;
                 solver.solve(pose, goal)
             }
             Solver::Limited(solver) => {
@@ -142,6 +142,7 @@ impl Auto {
                     max_restarts: self.max_restarts,
                     soft: self.soft,
                     stretch: self.stretch,
+                    max_turn: self.max_turn,
                     weight: self.weight,
                     ..solver.settings
                 };

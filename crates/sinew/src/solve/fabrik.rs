@@ -89,7 +89,7 @@ impl Fabrik {
         admit(skeleton, &chain, "fabrik", HONOURED)?;
         let parts = parts(skeleton, &chain);
         Ok(Self {
-            reaching: Reaching::new(skeleton, &chain),
+            reaching: Reaching::new(&chain),
             iteration: Iteration::new(skeleton, chain, &parts),
             settings: ChainSettings::default(),
         })

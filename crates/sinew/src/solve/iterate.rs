@@ -9,7 +9,7 @@ use thiserror::Error;
 use super::{
     arc::twist_towards,
     check,
-    linkage::{Ask, Linkage, Newton, Part},
+    linkage::{Ask, Linkage, Maps, Newton, Part},
     soften,
 };
 use crate::{
@@ -62,6 +62,15 @@ const STALLED: f32 = 2e-4;
 /// A sweep that leaves more than this part of what is missing is slow.
 const SLOW: f32 = 0.3;
 
+/// A goal within this part of the chain's length is followed by steps alone where that leads to it: a sweep turns single joints
+/// far even for a short way (ccd's tip by ten times as much as the way is long, on a chain of ten bones). It is six times as
+/// far as a goal goes in a frame that crosses the chain's length in a second.
+const NEAR: f32 = 0.1;
+
+/// Radians that a joint may turn for each length of the chain that the end goes, in a pose that goes on from the last one. Two
+/// equal bones with a soft zone of 5 % need six, where the zone begins.
+const SMOOTH: f32 = 7.5;
+
 /// Whether no joint of the chain resists or goes before others.
 fn plain(skeleton: &Skeleton, chain: &Chain) -> bool {
     let resist = [Attribute::Ease, Attribute::Stiffness, Attribute::Damping, Attribute::Precedence];
@@ -79,8 +88,8 @@ pub(crate) trait Sweep {
         false
     }
 
-    /// Ends what sweeps have become slow at, where it knows how to. Whether it did anything.
-    fn finish(&mut self, _links: &mut Linkage, _ask: &Ask) -> bool {
+    /// Whether what is left after a sweep of free joints goes to the maps of a free chain.
+    fn maps(&self) -> bool {
         false
     }
 }
@@ -107,6 +116,12 @@ pub struct ChainSettings {
     /// By what factor bones (that do not slide) may become longer where the goal is too far or in the soft zone, 1 (none)
     /// or more.
     pub stretch: f32,
+    /// The furthest that a joint may turn in one solve from where it came in, in radians; infinite (the default) for no bound. In a
+    /// game, the speed of its joints times the time of a frame: with some eight radians a second a chain follows a goal that
+    /// crosses its length in a second, and where the goal passes its pole, the end of what its limits reach, or a fold, it
+    /// comes round in some frames instead of one. Steps then do what can be done within the bound, without fresh starts; the report says how
+    /// much is left.
+    pub max_turn: f32,
     /// How much of the goal is carried out, 0 to 1; it multiplies the goal's own weights.
     pub weight: f32,
 }
@@ -124,6 +139,7 @@ impl Default for ChainSettings {
             root_position: None,
             soft: 0.0,
             stretch: 1.0,
+            max_turn: f32::INFINITY,
             weight: 1.0,
         }
     }
@@ -149,6 +165,8 @@ pub(crate) struct Iteration {
     /// Whether no joint resists or goes before others.
     plain: bool,
     newton: Newton,
+    /// Where all joints are free.
+    maps: Option<Maps>,
     best: Vec<(Quat, Vec3)>,
     other: Vec<(Quat, Vec3)>,
 }
@@ -159,6 +177,7 @@ impl Iteration {
         Self {
             plain: plain(skeleton, &chain),
             newton: Newton::new(parts, count),
+            maps: Maps::new(skeleton, &chain),
             links: Linkage::new(skeleton, chain),
             best: Vec::with_capacity(count),
             other: Vec::with_capacity(count),
@@ -211,6 +230,7 @@ impl ChainSettings {
         check::finite("the root's position", self.root_position.unwrap_or_default())?;
         check::within("the soft zone", "0 to 1", self.soft, 0.0, 1.0)?;
         check::within("the stretch", "1 or more", self.stretch, 1.0, f32::MAX)?;
+        check::within("the largest turn", "above 0", self.max_turn, f32::MIN_POSITIVE, f32::INFINITY)?;
         check::within("the chain's weight", "0 to 1", self.weight, 0.0, 1.0)
     }
 }
@@ -297,10 +317,12 @@ impl<S: Sweep> Run<'_, S> {
             first: usize::from(self.settings.base_direction.is_some()),
         };
         let (mut left, mut status) = (self.on.links.measure(&ask), Status::Reached);
+        let came = left;
         // Where the goal is too far nothing is met, and a chain that is already straight shows by not moving.
         if !ask.met(left) {
             // (What a soft zone draws in is within reach, and pulling straight would leap there.)
-            if turn.is_none() && self.on.links.out_of_reach(ask.place) > 0.0 {
+            let held = self.settings.max_turn.is_finite();
+            if turn.is_none() && !held && self.on.links.out_of_reach(ask.place) > 0.0 {
                 self.on.links.pull_straight(&ask, left, &mut self.on.best);
             }
             left = self.on.links.measure(&ask);
@@ -309,7 +331,8 @@ impl<S: Sweep> Run<'_, S> {
         if pole != Pole::Keep && self.settings.base_direction.is_none() {
             // With a rotation asked for, the chain turned about its axis takes the tip along, which then goes back.
             for _ in 0..4 {
-                let angle = self.to_pole(pole);
+                let left = (self.settings.max_turn - self.on.links.turned()).max(0.0);
+                let angle = self.to_pole(pole).clamp(-left, left);
                 // A smaller one is rounding of the means.
                 if angle.abs() < 2e-5 || !self.on.links.swivel(angle) {
                     break;
@@ -334,6 +357,19 @@ impl<S: Sweep> Run<'_, S> {
                 links.put(&self.on.best);
             }
         }
+        if self.settings.max_turn.is_finite() {
+            // (What steps left is within it: sweeps, a base and a root that are put elsewhere may not be.)
+            let links = &mut self.on.links;
+            let left = links.measure(&ask);
+            links.turn_at_most(self.settings.max_turn);
+            let now = links.measure(&ask);
+            if ask.met(left) && !ask.met(now) {
+                status = Status::Stalled;
+            }
+        } else if pole == Pole::Keep && ask.cost(came) <= NEAR * length {
+            let smooth = (SMOOTH + 0.5) * ask.cost(came) / length + 1e-3;
+            report.branch_changed |= self.on.links.turned() > smooth;
+        }
         report.status = if by > ask.near { Status::Unreachable { by } } else { status };
         report
     }
@@ -343,22 +379,35 @@ impl<S: Sweep> Run<'_, S> {
         let mut left = start;
         let mut best = ask.cost(left);
         self.on.links.keep(&mut self.on.best);
+        let way = self.settings.least_squares;
+        let finish = way != LeastSquares::Never && self.on.plain && !self.sweep.brakes();
         let (mut restarts, mut changed, mut slow) = (0, false, 0);
-        let finish =
-            self.settings.least_squares != LeastSquares::Never && self.on.plain && !self.sweep.brakes();
         let (mut next, mut pause) = (0, 2);
         // After a fresh start the steps go first, as they stay on the side that it was put to.
-        let mut fresh = finish && self.settings.least_squares == LeastSquares::First;
-        if finish && self.settings.least_squares == LeastSquares::Alone && !ask.met(left) {
-            let most = self.settings.max_iterations.saturating_sub(report.iterations);
-            let steps = self.on.newton.run(&mut self.on.links, ask, most);
-            report.iterations += steps;
+        let mut fresh = finish && way == LeastSquares::First;
+        let mut rests = false;
+        if finish && !ask.met(left) {
+            let follows = self.follow(ask, left, report);
             left = self.on.links.measure(ask);
             if ask.met(left) {
                 return Status::Reached;
             }
-            if ask.cost(left) < best {
-                return if steps < most { Status::Stalled } else { Status::OutOfIterations };
+            let nearer = ask.cost(left) < best;
+            let held = self.settings.max_turn.is_finite();
+            if follows && (way == LeastSquares::Alone && nearer || held) {
+                if !nearer {
+                    self.on.links.put(&self.on.best);
+                }
+                let out = report.iterations >= self.settings.max_iterations;
+                return if out { Status::OutOfIterations } else { Status::Stalled };
+            }
+            if nearer {
+                best = ask.cost(left);
+                self.on.links.keep(&mut self.on.best);
+            }
+            if follows {
+                // Sweeps would only creep on from where steps have come to rest.
+                (rests, fresh, slow) = (true, true, 2);
             }
         }
         let status = loop {
@@ -368,6 +417,17 @@ impl<S: Sweep> Run<'_, S> {
             if report.iterations >= self.settings.max_iterations {
                 break Status::OutOfIterations;
             }
+            if slow >= 2 {
+                if restarts > self.settings.max_restarts
+                    || matches!(self.on.links.out_of_reach(ask.place), by if by > ask.near)
+                {
+                    break Status::Stalled;
+                }
+                self.on.links.restart(restarts, ask);
+                (restarts, changed, slow) = (restarts + 1, true, 0);
+                (fresh, pause) = (finish, 2);
+                left = self.on.links.measure(ask);
+            }
             let before = ask.cost(left);
             if !fresh {
                 self.sweep.sweep(&mut self.on.links, ask);
@@ -376,20 +436,13 @@ impl<S: Sweep> Run<'_, S> {
             }
             // After the first sweep already, always, where it can: what is done then does not hang on how much a sweep left,
             // and a goal that moves a little moves the pose a little.
-            if !ask.met(left)
-                && self.settings.least_squares != LeastSquares::Never
-                && self.sweep.finish(&mut self.on.links, ask)
-            {
+            if !ask.met(left) && way != LeastSquares::Never && self.sweep.maps() && self.map(ask, report) {
                 report.iterations += 1;
                 left = self.on.links.measure(ask);
             }
             let now = ask.cost(left);
             if finish && (fresh || !ask.met(left) && now > SLOW * before && report.iterations >= next) {
-                report.iterations += self.on.newton.run(
-                    &mut self.on.links,
-                    ask,
-                    self.settings.max_iterations.saturating_sub(report.iterations).min(20),
-                );
+                self.steps(ask, 20, f32::INFINITY, report);
                 left = self.on.links.measure(ask);
                 // If it did not help here, it is tried again when twice as many sweeps are made.
                 next = report.iterations + pause;
@@ -397,28 +450,105 @@ impl<S: Sweep> Run<'_, S> {
             }
             fresh = false;
             let now = ask.cost(left);
-            if now < best {
+            // A chain that came in at rest leaves its place for one where the goal is met, and for no other.
+            if now < best && (!(rests && changed) || ask.met(left)) {
                 best = now;
                 self.on.links.keep(&mut self.on.best);
                 report.branch_changed |= changed;
             }
             slow = if now > before * (1.0 - STALLED) { slow + 1 } else { 0 };
-            if slow >= 2 || (slow == 1 && now == before) {
-                if restarts > self.settings.max_restarts
-                    || matches!(self.on.links.out_of_reach(ask.place), by if by > ask.near)
-                {
-                    break Status::Stalled;
-                }
-                self.on.links.restart(restarts);
-                (restarts, changed, slow) = (restarts + 1, true, 0);
-                (fresh, pause) = (finish, 2);
-                left = self.on.links.measure(ask);
+            if slow == 1 && now == before {
+                slow = 2;
             }
         };
         if status != Status::Reached || ask.cost(left) > best {
             self.on.links.put(&self.on.best);
         }
         status
+    }
+
+    /// Follows a goal by steps, from where the chain came in: where the goal is near, and where the chain comes in at rest as near to
+    /// it as its limits let it. False where it is on a long way instead; the chain is then where it was.
+    fn follow(&mut self, ask: &Ask, left: (f32, f32), report: &mut Report) -> bool {
+        let cost = ask.cost(left);
+        let length = 2.0 * ask.radian;
+        let near = cost <= NEAR * length;
+        let most = self.settings.max_turn;
+        if most.is_finite() {
+            self.within(ask, most, report);
+            return true;
+        }
+        if near && self.map(ask, report) {
+            report.iterations += 1;
+            if ask.met(self.on.links.measure(ask)) {
+                return true;
+            }
+        }
+        if near || self.settings.least_squares == LeastSquares::Alone {
+            self.steps(ask, 20, SMOOTH * cost / length, report);
+            if !ask.met(self.on.links.measure(ask)) {
+                self.steps(ask, u32::MAX, f32::INFINITY, report);
+            }
+            return true;
+        }
+        if self.on.maps.is_some() {
+            return false;
+        }
+        self.steps(ask, 3, f32::INFINITY, report);
+        if cost - ask.cost(self.on.links.measure(ask)) > NEAR * length {
+            if self.settings.least_squares != LeastSquares::First {
+                self.on.links.put(&self.on.best);
+            }
+            return false;
+        }
+        self.steps(ask, 20, f32::INFINITY, report);
+        true
+    }
+
+    /// Comes as near as it can with no joint turned further than `most`: by the maps of a free chain, by steps, and by sweeps where
+    /// steps see no way (a straight chain whose goal comes in).
+    fn within(&mut self, ask: &Ask, most: f32, report: &mut Report) {
+        let mut best = ask.cost(self.on.links.measure(ask));
+        for round in 0..4 {
+            if round > 0 {
+                self.sweep.sweep(&mut self.on.links, ask);
+                report.iterations += 1;
+            } else if self.map(ask, report) {
+                report.iterations += 1;
+            }
+            self.on.links.turn_at_most(most);
+            let left = self.on.links.measure(ask);
+            if ask.cost(left) > best {
+                self.on.links.put(&self.on.best);
+            }
+            self.steps(ask, 20, most, report);
+            let left = self.on.links.measure(ask);
+            if ask.cost(left) >= best {
+                self.on.links.put(&self.on.best);
+                if round > 0 {
+                    break;
+                }
+            } else {
+                best = ask.cost(left);
+                self.on.links.keep(&mut self.on.best);
+            }
+            if ask.met(left) || report.iterations >= self.settings.max_iterations {
+                break;
+            }
+        }
+    }
+
+    /// Steps of least squares, at most this many.
+    fn steps(&mut self, ask: &Ask, most: u32, turn: f32, report: &mut Report) {
+        let most = self.settings.max_iterations.saturating_sub(report.iterations).min(most);
+        report.iterations += self.on.newton.run(&mut self.on.links, ask, most, turn);
+    }
+
+    /// The maps of a free chain, where it is one. Whether anything moved.
+    fn map(&mut self, ask: &Ask, report: &mut Report) -> bool {
+        let chosen = self.on.maps.as_mut().and_then(|maps| maps.finish(&mut self.on.links, ask));
+        report.branch_changed |= chosen == Some(true);
+        chosen.is_some()
     }
 
     /// The place to go to for a goal: drawn in by the soft zone, and the bones drawn out for it.

@@ -6,10 +6,12 @@
 //! from the tip inward needs one walk down for the goal (before the sweep, [`Linkage::send_down`]) and one step up a joint
 //! ([`Linkage::arm`]), and no frame in model space. Scales and mirrored frames are walked through as they are.
 
+mod maps;
 mod newton;
 mod part;
 mod restart;
 
+pub(crate) use maps::{Maps, Node, walk};
 pub(crate) use newton::Newton;
 pub(crate) use part::{Ask, Kind, Part, parts};
 
@@ -138,6 +140,25 @@ impl Linkage {
         let off = self.end() - ask.place;
         let turn = ask.turn.map_or(0.0, |turn| math::angle_between(self.tip_rotation(), turn));
         (math::sqrt(off.length_squared()), turn)
+    }
+
+    /// The furthest that any joint has turned from where it came in, in radians.
+    pub fn turned(&self) -> f32 {
+        self.links.iter().map(|l| math::angle_between(l.came.0, l.rotation)).fold(0.0, f32::max)
+    }
+
+    /// Takes back what any joint has turned beyond `most` radians from where it came in, in joint coordinates.
+    pub fn turn_at_most(&mut self, most: f32) {
+        for link in &mut self.links {
+            // The way is straight in coordinates, to which the angle is only nearly in proportion.
+            for _ in 0..8 {
+                let turned = math::angle_between(link.came.0, link.rotation);
+                if turned <= most {
+                    break;
+                }
+                link.rotation = link.limits.blend(link.came.0, link.rotation, 0.99 * most / turned);
+            }
+        }
     }
 
     /// A place and a rotation in model space, seen from the frame of the root's parent turned but not scaled: in metres.

@@ -114,6 +114,11 @@ impl Bones {
         self.total
     }
 
+    /// Whether what was taken in is one straight line, but for rounding.
+    pub fn is_line(&self) -> bool {
+        self.start.end.length() > 1.0 - 3.0 * ROUNDING
+    }
+
     /// Takes in a row of points. False where the chain has no length, or one that f32 cannot hold.
     #[inline(always)]
     pub fn load(&mut self, point: impl FnMut(usize) -> Vec3) -> bool {

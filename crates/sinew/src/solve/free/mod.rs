@@ -104,17 +104,20 @@ pub struct FreeChain {
     /// The axis, in the root's parent's space, about which a straight chain bends; the part across the chain counts. Without
     /// one, it is always the same for the same chain.
     pub bend: Option<Vec3>,
-    /// How fast the chain may turn towards a pole, in radians for each length of the chain that its end goes: infinite (the default)
-    /// for at once. A pole that the goal passes is on the other side from one frame to the next, and any rule that looks at one
-    /// pose alone must leap somewhere near it (turns about the way to the goal, once around the pole, are once around the
-    /// circle; no map of the disc inside makes them so without a leap). Where the last frame's pose comes in, a speed of
-    /// about 5 lets the chain come round behind the goal instead.
-    pub pole_speed: f32,
+    /// The furthest that a joint may turn in one solve from where it came in, in radians; infinite (the default) for no bound. In a
+    /// game, the speed of its joints times the time of a frame. A pole that the goal passes is on the other side from one frame
+    /// to the next, and any rule that looks at one pose alone must leap somewhere near it (once around the pole the chain turns
+    /// once about the way to the goal, and no map of the disc inside does that without a leap). Where the last frame's
+    /// pose comes in, a bound of some eight radians a second lets the chain come round behind the goal instead, which stays met.
+    pub max_turn: f32,
     /// How much of the goal is carried out, 0 to 1; it multiplies the goal's own weights.
     pub weight: f32,
     bones: Bones,
     kept: Vec<Transform>,
 }
+
+/// The part of [`FreeChain::max_turn`] that is for the turn towards a pole.
+const POLE: f32 = 0.6;
 
 /// What refusals call the solver.
 const NAME: &str = "a free chain";
@@ -143,7 +146,7 @@ impl FreeChain {
             soft: 0.0,
             stretch: 1.0,
             bend: None,
-            pole_speed: f32::INFINITY,
+            max_turn: f32::INFINITY,
             weight: 1.0,
             bones: Bones::new(count),
             kept: vec![Transform::IDENTITY; count],
@@ -173,7 +176,8 @@ impl FreeChain {
 
         if position_weight > 0.0 && (goal.position.is_some() || goal.pole != Pole::Keep) {
             let by_joint = rotation.is_some() && self.chain.tip_offset() != Vec3::ZERO;
-            if position_weight < 1.0 {
+            let held = self.max_turn.is_finite();
+            if position_weight < 1.0 || held {
                 self.keep(pose);
             }
             if let (Some(wanted), true) = (rotation, by_joint) {
@@ -186,6 +190,9 @@ impl FreeChain {
                 self.bring(pose, asked - arm, goal.pole, true, &mut report);
             } else {
                 self.bring(pose, asked, goal.pole, false, &mut report);
+            }
+            if held {
+                self.hold(pose, &mut report);
             }
             if position_weight < 1.0 {
                 self.blend(pose, position_weight);
@@ -217,7 +224,7 @@ impl FreeChain {
         check::within("the tolerance", "0 to 1", self.tolerance, 0.0, 1.0)?;
         check::within("the soft zone", "0 to 1", self.soft, 0.0, 1.0)?;
         check::within("the stretch", "1 or more", self.stretch, 1.0, f32::MAX)?;
-        check::within("the pole's speed", "0 or more", self.pole_speed, 0.0, f32::INFINITY)?;
+        check::within("the largest turn", "above 0", self.max_turn, f32::MIN_POSITIVE, f32::INFINITY)?;
         check::within("the chain's weight", "0 to 1", self.weight, 0.0, 1.0)?;
         check::finite_frame(pose, self.chain.tip(), "the tip's frame")?;
         check::turnable(pose, self.chain.root())?;
@@ -232,7 +239,7 @@ impl FreeChain {
 
     /// Brings the chain's end (`by_joint`: the tip joint) to a place.
     fn bring(&mut self, pose: &mut Pose, to: Vec3, pole: Pole, by_joint: bool, report: &mut Report) {
-        let Self { chain, bones, pole_speed, .. } = self;
+        let Self { chain, bones, max_turn, .. } = self;
         let (joints, offset, tip) = (chain.joints(), chain.tip_offset(), chain.tip());
         let bend = self.bend.map_or(Vec3::ZERO, |b| pose.parent_model(joints[0]).matrix3 * b);
         let mut ask = Ask {
@@ -260,8 +267,8 @@ impl FreeChain {
             }
             let mut found = bones.reach(&ask);
             if round == 0 && pole != Pole::Keep {
-                let way = math::sqrt((to - end).length_squared());
-                follow(bones, &mut found, &ask, pole, *pole_speed * way / bones.total());
+                // (What the way to the goal itself takes of a joint's turn is left to it.)
+                follow(bones, &mut found, &ask, pole, *max_turn * POLE);
             }
             let still = found.passes == 0 && found.stretch == 1.0;
             if round == 0 {
@@ -300,6 +307,25 @@ impl FreeChain {
     fn keep(&mut self, pose: &Pose) {
         for (kept, &joint) in self.kept.iter_mut().zip(self.chain.joints()) {
             *kept = *pose.local(joint);
+        }
+    }
+
+    /// Goes back so far that no joint has turned further than [`max_turn`](Self::max_turn), all joints by the same part.
+    #[cold]
+    fn hold(&mut self, pose: &mut Pose, report: &mut Report) {
+        // A joint's turn as swing and twist is nearly in proportion to its angle, and so a second round is the rule.
+        for _ in 0..8 {
+            let turned = |(kept, joint): (&Transform, &JointId)| {
+                math::angle_between(kept.rotation, pose.local(*joint).rotation)
+            };
+            let furthest = self.kept.iter().zip(self.chain.joints()).map(turned).fold(0.0, f32::max);
+            if furthest <= self.max_turn {
+                return;
+            }
+            self.blend(pose, 0.99 * self.max_turn / furthest);
+            if report.status == Status::Reached {
+                report.status = Status::Stalled;
+            }
         }
     }
 

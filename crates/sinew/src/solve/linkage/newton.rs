@@ -31,6 +31,8 @@ struct Column {
     /// Normals of the walls that it met, seen from the seat; for a single coordinate the first one's x is its sign.
     walls: [Vec3; 3],
     count: usize,
+    /// How much it takes part in a step.
+    weight: f32,
     /// The step.
     step: Vec3,
 }
@@ -40,6 +42,10 @@ struct Column {
 pub(crate) struct Newton {
     columns: Vec<Column>,
     kept: Vec<(Quat, Vec3)>,
+    /// How far, in radians, a joint may turn from where it came in.
+    most: f32,
+    /// Whether steps count with how a joint's circle curves away from the goal.
+    curved: bool,
 }
 
 /// No joint turns further than this in one step: beyond a radian the end's way is no line any more.
@@ -54,17 +60,20 @@ impl Newton {
             axis: Vec3::ZERO,
             walls: [Vec3::ZERO; 3],
             count: 0,
+            weight: 1.0,
             step: Vec3::ZERO,
         };
         let mut columns: Vec<_> = parts.iter().map(column).collect();
         // Whatever the order of a sweep is, steps go down the chain.
         columns.sort_by_key(|c| c.part.link);
-        Self { columns, kept: Vec::with_capacity(links) }
+        Self { columns, kept: Vec::with_capacity(links), most: f32::INFINITY, curved: false }
     }
 
     /// Goes on until the goal is met, `most` steps are made or no step leads nearer. Never leaves more missing than it
-    /// found. Gives the number of steps.
-    pub fn run(&mut self, links: &mut Linkage, ask: &Ask, most: u32) -> u32 {
+    /// found. No joint turns further than `turn` radians from where it came in (slides go as far as they like). Gives the number
+    /// of steps.
+    pub fn run(&mut self, links: &mut Linkage, ask: &Ask, most: u32, turn: f32) -> u32 {
+        (self.most, self.curved) = (turn, false);
         for c in &mut self.columns {
             c.count = 0;
         }
@@ -89,6 +98,7 @@ impl Newton {
                 factor = (factor * 8.0).max(1e-3);
                 failed += 1;
             }
+            self.curved |= is > 0.5 * was;
             if failed > 4 {
                 break;
             }
@@ -137,36 +147,40 @@ impl Newton {
         let missing = off.length_squared() + spin.map_or(0.0, |s| s.length_squared());
 
         let mut m = [[0.0f64; 6]; 6];
-        let mut add = |p: Vec3, r: Vec3| {
+        let mut add = |p: Vec3, r: Vec3, weight: f32| {
             let c = [p.x, p.y, p.z, r.x, r.y, r.z].map(f64::from);
             for (a, row) in m.iter_mut().enumerate().take(rows) {
+                let weighed = f64::from(weight) * c[a];
                 for (b, cell) in row.iter_mut().enumerate().take(a + 1) {
-                    *cell += c[a] * c[b];
+                    *cell += weighed * c[b];
                 }
             }
         };
+        // A floor that f32 needs where the chain cannot move in some direction at all.
+        let mu = factor * missing + 1e-9;
         for c in self.columns.iter_mut() {
+            c.weight = 1.0;
             if !matches!(c.part.kind, Kind::Slide(_)) {
                 c.arm = (end - c.arm) / size;
+                let bent = off.dot(c.arm) - off.dot(c.axis) * c.arm.dot(c.axis);
+                c.weight = if self.curved { mu / (mu + bent.max(0.0)) } else { 1.0 };
             }
             match c.part.kind {
                 _ if c.part.link < ask.first => {}
                 Kind::Whole => {
                     for axis in c.open() {
                         if axis != Vec3::ZERO {
-                            add(axis.cross(c.arm), axis * 0.5);
+                            add(axis.cross(c.arm), axis * 0.5, c.weight);
                         }
                     }
                 }
-                Kind::Angle(_) if c.count == 0 => add(c.axis.cross(c.arm), c.axis * 0.5),
-                Kind::Slide(_) if c.count == 0 => add(c.axis, Vec3::ZERO),
+                Kind::Angle(_) if c.count == 0 => add(c.axis.cross(c.arm), c.axis * 0.5, c.weight),
+                Kind::Slide(_) if c.count == 0 => add(c.axis, Vec3::ZERO, c.weight),
                 _ => {}
             }
         }
-        // A floor that f32 needs where the chain cannot move in some direction at all.
-        let mu = f64::from(factor * missing) + 1e-9;
         for (a, row) in m.iter_mut().enumerate() {
-            row[a] += mu;
+            row[a] += f64::from(mu);
         }
         let s = spin.unwrap_or(Vec3::ZERO);
         let Some(y) = solve(&mut m, [off.x, off.y, off.z, s.x, s.y, s.z].map(f64::from), rows) else {
@@ -183,7 +197,7 @@ impl Newton {
             }
             match c.part.kind {
                 Kind::Whole => {
-                    let whole = c.arm.cross(yp) + yr * 0.5;
+                    let whole = (c.arm.cross(yp) + yr * 0.5) * c.weight;
                     let open = c.open();
                     // A wall that the joint wants to leave is let go, from the next step on.
                     let mut n = 0;
@@ -202,7 +216,8 @@ impl Newton {
                 }
                 Kind::Angle(_) | Kind::Slide(_) => {
                     let slides = matches!(c.part.kind, Kind::Slide(_));
-                    let by = if slides { c.axis.dot(yp) } else { c.axis.dot(c.arm.cross(yp) + yr * 0.5) };
+                    let by = c.weight
+                        * if slides { c.axis.dot(yp) } else { c.axis.dot(c.arm.cross(yp) + yr * 0.5) };
                     if c.count > 0 {
                         if by * c.walls[0].x < 0.0 {
                             c.count = 0;
@@ -218,7 +233,7 @@ impl Newton {
         }
         let k = if furthest > FURTHEST { FURTHEST / furthest } else { 1.0 };
         for c in self.columns.iter_mut() {
-            c.make(links, k);
+            c.make(links, k, self.most);
         }
         true
     }
@@ -246,7 +261,7 @@ impl Column {
     }
 
     /// Turns or slides by `k` of the step, and notes a wall that was met.
-    fn make(&mut self, links: &mut Linkage, k: f32) {
+    fn make(&mut self, links: &mut Linkage, k: f32, most: f32) {
         let step = self.step * k;
         if step == Vec3::ZERO {
             return;
@@ -257,7 +272,13 @@ impl Column {
                 let angle = math::sqrt(step.length_squared());
                 let axis = math::rotate(math::conjugate(self.seat), step / angle);
                 let wanted = math::normalize(math::mul(math::axis_angle(axis, angle), link.rotation));
-                let next = link.limits.clamp(wanted);
+                let mut next = link.limits.clamp(wanted);
+                if most < FURTHEST {
+                    let turned = math::angle_between(link.came.0, next);
+                    if turned > most {
+                        next = link.limits.blend(link.came.0, next, 0.98 * most / turned);
+                    }
+                }
                 link.rotation = next;
                 if next == wanted {
                     return;
@@ -274,9 +295,13 @@ impl Column {
                 let at = link.limits.coordinates(link.rotation);
                 let mut wanted = at;
                 wanted[n] += step.x;
+                if most < FURTHEST {
+                    let came = link.limits.coordinates(link.came.0)[n];
+                    wanted[n] = wanted[n].clamp(came - most, came + most);
+                }
                 let next = link.limits.step_coordinates(at, wanted);
                 link.rotation = link.limits.rotation(next);
-                self.stop(step.x, next[n] - wanted[n]);
+                self.stop(step.x, next[n] - at[n] - step.x);
             }
             Kind::Slide(n) => {
                 let from = link.limits.slide_of(link.offset)[n];

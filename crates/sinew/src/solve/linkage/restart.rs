@@ -8,8 +8,10 @@ use super::{Ask, Linkage};
 use crate::math;
 
 impl Linkage {
-    /// The `n`-th way out.
-    pub(crate) fn restart(&mut self, n: u32) {
+    /// The `n`-th way out. A tip that nothing is asked of stays as it is.
+    pub(crate) fn restart(&mut self, n: u32, ask: &Ask) {
+        let tip = self.links.len() - 1;
+        let kept = (self.links[tip].rotation, self.links[tip].offset);
         match n {
             0 => {
                 if !self.prefer() {
@@ -18,6 +20,13 @@ impl Linkage {
             }
             1 => self.bend(),
             _ => self.scatter(n),
+        }
+        if ask.turn.is_none() && self.chain().tip_offset() == Vec3::ZERO {
+            let (rotation, offset) = kept;
+            self.links[tip].rotation = rotation;
+            if !self.links[tip].limits.slides() {
+                self.links[tip].offset = offset;
+            }
         }
     }
 

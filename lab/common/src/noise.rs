@@ -25,16 +25,40 @@ impl Noise {
         from + (to - from) * self.unit()
     }
 
+    /// 0 to `n - 1`.
     pub fn below(&mut self, n: usize) -> usize {
         ((self.unit() * n as f32) as usize).min(n - 1)
     }
 
+    /// Each component in [-1, 1).
     pub fn vector(&mut self) -> Vec3 {
         Vec3::new(self.between(-1.0, 1.0), self.between(-1.0, 1.0), self.between(-1.0, 1.0))
     }
 
+    /// Any direction, each as likely.
+    pub fn direction(&mut self) -> Vec3 {
+        loop {
+            let v = self.vector();
+            if v.length() > 0.05 && v.length() <= 1.0 {
+                return v.normalize();
+            }
+        }
+    }
+
+    /// Some rotation; those about the diagonals of the axes are likelier.
     pub fn rotation(&mut self) -> Quat {
         let (v, w) = (self.vector(), self.between(-1.0, 1.0));
         math::normalize(Quat::from_xyzw(v.x, v.y, v.z, w))
+    }
+
+    /// Any rotation, each as likely: four numbers in a ball, at unit length (Marsaglia).
+    pub fn any_rotation(&mut self) -> Quat {
+        loop {
+            let q = [0; 4].map(|_| self.between(-1.0, 1.0));
+            let l: f32 = q.iter().map(|x| x * x).sum();
+            if l > 0.01 && l <= 1.0 {
+                return math::normalize(Quat::from_xyzw(q[0], q[1], q[2], q[3]));
+            }
+        }
     }
 }

@@ -1,0 +1,114 @@
+//! The largest turn of a joint in a solve, and a tip of which nothing is asked.
+
+use std::sync::Arc;
+
+use sinew::{
+    Goal, JointId, Pole, Pose, Skeleton, Status, Transform,
+    glam::Vec3,
+    joint::{Dof, Joint},
+    math,
+    solve::{Auto, Ccd, Fabrik, LeastSquares},
+};
+
+fn row(bones: usize, joint: impl Fn(usize) -> Joint) -> (Arc<Skeleton>, Vec<JointId>) {
+    let mut b = Skeleton::builder();
+    let mut last = b.add("0", None, Transform::IDENTITY);
+    for i in 1..=bones {
+        last = b.add(format!("{i}"), Some(last), Transform::from_translation(Vec3::Y / bones as f32));
+    }
+    let (mut skeleton, ids) = b.build().unwrap();
+    for (i, &id) in ids[..bones].iter().enumerate() {
+        skeleton.set_joint(id, joint(i)).unwrap();
+    }
+    (Arc::new(skeleton), ids)
+}
+
+type Solve = Box<dyn FnMut(&mut Pose, &Goal) -> sinew::Report>;
+
+fn solvers(skeleton: &Skeleton, ids: &[JointId], max_turn: f32) -> Vec<Solve> {
+    let (root, tip) = (ids[0], ids[ids.len() - 1]);
+    let mut auto = Auto::new(skeleton, root, tip).unwrap();
+    auto.max_turn = max_turn;
+    let mut all: Vec<Solve> = vec![Box::new(move |p, g| auto.solve(p, g).unwrap())];
+    for way in [LeastSquares::Never, LeastSquares::WhenSlow, LeastSquares::First, LeastSquares::Alone] {
+        let mut ccd = Ccd::new(skeleton, root, tip).unwrap();
+        (ccd.settings.max_turn, ccd.settings.least_squares) = (max_turn, way);
+        all.push(Box::new(move |p, g| ccd.solve(p, g).unwrap()));
+        let mut fabrik = Fabrik::new(skeleton, root, tip).unwrap();
+        (fabrik.settings.max_turn, fabrik.settings.least_squares) = (max_turn, way);
+        all.push(Box::new(move |p, g| fabrik.solve(p, g).unwrap()));
+    }
+    all
+}
+
+/// Angle between rotations, by f64 and the sine.
+fn angle(a: sinew::glam::Quat, b: sinew::glam::Quat) -> f64 {
+    let d = a.as_dquat().inverse() * b.as_dquat();
+    2.0 * d.xyz().length().atan2(d.w.abs())
+}
+
+#[test]
+fn no_joint_turns_further_in_a_solve() {
+    let kinds: [fn(usize) -> Joint; 3] = [
+        |_| Joint::FREE,
+        |_| Joint::cone(Vec3::Y, 0.8, 0.5),
+        |i| Joint::hinge([Vec3::X, Vec3::Z][i % 2], Dof::range(-1.0, 1.0)),
+    ];
+    for joint in kinds {
+        let (skeleton, ids) = row(8, joint);
+        for mut solve in solvers(&skeleton, &ids, 0.05) {
+            let mut pose = Pose::rest(&skeleton);
+            for i in 0..200 {
+                // Leaps now and then, and small ways in between.
+                let f = (i / 20) as f32 + 0.01 * (i % 20) as f32;
+                let goal = Vec3::new((1.7 * f).sin(), (2.3 * f).cos(), (0.9 * f).sin()) * 0.7;
+                let mut goal = Goal::at(goal);
+                if i % 3 == 0 {
+                    goal = goal.with_pole(Pole::Direction(Vec3::new((0.7 * f).cos(), 0.2, (0.7 * f).sin())));
+                }
+                let last = pose.clone();
+                solve(&mut pose, &goal);
+                for &id in &ids {
+                    let turned = angle(last.local(id).rotation, pose.local(id).rotation);
+                    assert!(turned <= 0.05 + 1e-5, "{i}: joint {id} turned by {turned}");
+                    assert!(skeleton.limits(id).is_within(pose.local(id).rotation));
+                }
+            }
+        }
+    }
+}
+
+/// A goal that stays is met in the end, however small the turns are.
+#[test]
+fn small_turns_get_there() {
+    let (skeleton, ids) = row(8, |_| Joint::cone(Vec3::Y, 0.8, 0.5));
+    for mut solve in solvers(&skeleton, &ids, 0.02) {
+        let mut pose = Pose::rest(&skeleton);
+        pose.set_rotation(ids[3], math::axis_angle(Vec3::X, 0.2));
+        let goal = Vec3::new(0.4, 0.6, 0.2);
+        let mut met = false;
+        for _ in 0..200 {
+            let report = solve(&mut pose, &Goal::at(goal));
+            met |= report.status == Status::Reached && report.position_residual < 2e-4;
+        }
+        assert!(met && pose.position(ids[8]).distance(goal) < 2e-4);
+    }
+}
+
+#[test]
+fn a_tip_of_which_nothing_is_asked_keeps_its_rotation() {
+    for joint in [Joint::FREE, Joint::cone(Vec3::Y, 0.8, 0.5)] {
+        let (skeleton, ids) = row(6, |_| joint);
+        for mut solve in solvers(&skeleton, &ids, f32::INFINITY) {
+            let mut pose = Pose::rest(&skeleton);
+            let tip = math::axis_angle(Vec3::new(0.6, 0.0, 0.8), 0.7);
+            pose.set_rotation(ids[6], tip);
+            pose.set_rotation(ids[2], math::axis_angle(Vec3::X, 0.3));
+            // In reach, out of it, and where only fresh starts lead.
+            for goal in [Vec3::new(0.3, 0.5, 0.2), Vec3::Y * 3.0, Vec3::new(0.0, -0.9, 0.0), Vec3::Y * 0.1] {
+                solve(&mut pose, &Goal::at(goal));
+                assert_eq!(pose.local(ids[6]).rotation, tip);
+            }
+        }
+    }
+}

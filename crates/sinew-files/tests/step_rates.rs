@@ -25,23 +25,33 @@ fn figure(model: &Model, bind: &Pose) -> Figure {
     Figure::new(bind, body.hips, legs.collect(), 1.8).unwrap()
 }
 
+/// What the stepper is told.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Mode {
+    Frames,
+    Beats,
+    Foresight,
+}
+
 /// Each foot's ankle in the world at each frame.
-fn ankles(model: &Model, figure: &Figure, ground: &dyn Ground, rate: f32, foresight: f32) -> Vec<Vec<Vec3>> {
+fn ankles(model: &Model, figure: &Figure, ground: &dyn Ground, rate: f32, mode: Mode) -> Vec<Vec<Vec3>> {
     let clip = &model.clips[0];
     let rest = Pose::rest(&model.skeleton);
     let mut stepper = Stepper::new(figure, Settings::default()).unwrap();
     stepper.learn_floor(figure, clip, &rest).unwrap();
-    stepper.set_foresight(foresight).unwrap();
-    let (mut pose, mut ahead) = (rest.clone(), rest.clone());
+    stepper.set_foresight(if mode == Mode::Foresight { 0.3 } else { 0.0 }).unwrap();
+    let (mut pose, mut beat) = (rest.clone(), rest.clone());
     let mut all = vec![Vec::new(); figure.legs().len()];
     for frame in 0..=(clip.duration() * rate) as usize {
         clip.sample(clip.start() + frame as f32 / rate, &mut pose);
         pose.update();
         let world = Affine3::IDENTITY;
-        if foresight > 0.0 {
-            clip.sample(clip.start() + frame as f32 / rate + stepper.foresight(), &mut ahead);
-            ahead.update();
-            stepper.foresee(figure, &ahead, &world).unwrap();
+        if mode != Mode::Frames {
+            while let Some(later) = stepper.next_beat(1.0 / rate) {
+                clip.sample(clip.start() + frame as f32 / rate + later, &mut beat);
+                beat.update();
+                stepper.give_beat(figure, &beat, &world).unwrap();
+            }
         }
         stepper.sense(ground, figure, &pose, &world).unwrap();
         stepper.step(figure, &mut pose, &world, 1.0 / rate).unwrap();
@@ -94,14 +104,16 @@ fn slow_and_fast_games_agree() {
         ("rough", Rough::default().mesh()),
     ] {
         let ground = MeshGround::new(mesh.unwrap()).unwrap();
-        for foresight in [0.0, 0.3] {
-            let run = |rate: f32| ankles(&model, &figure, &ground, rate, foresight);
+        for mode in [Mode::Frames, Mode::Beats, Mode::Foresight] {
+            let run = |rate: f32| ankles(&model, &figure, &ground, rate, mode);
             let fast = run(144.0);
-            for rate in [30.0, 60.0] {
+            // With nothing but frames, rates that have none at the beats decide by what they make of those around.
+            let rates = if mode == Mode::Frames { &[30.0, 60.0][..] } else { &[30.0, 45.0, 50.0, 60.0] };
+            for &rate in rates {
                 let (rms, most) = apart(&run(rate), &fast, 144.0 / rate);
                 assert!(
                     rms <= 0.0025 && most <= 0.012,
-                    "{name}, {rate} Hz, {foresight} s ahead: {rms} m RMS, {most} m at most"
+                    "{name}, {rate} Hz, {mode:?}: {rms} m RMS, {most} m at most"
                 );
             }
         }

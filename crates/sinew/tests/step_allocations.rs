@@ -33,10 +33,11 @@ fn sensing_and_stepping_allocate_nothing() {
         for i in 0..180 {
             let at = |time: f32| Affine3::from_translation(Vec3::Z * figure::SPEED * time);
             let time = i as f32 / 60.0;
-            let later = time + stepper.foresight();
             figure::walk(&legs, &rest, time, &mut pose);
-            figure::walk(&legs, &rest, later, &mut ahead);
-            stepper.foresee(&legs, &ahead, &at(later)).unwrap();
+            while let Some(later) = stepper.next_beat(1.0 / 60.0) {
+                figure::walk(&legs, &rest, time + later, &mut ahead);
+                stepper.give_beat(&legs, &ahead, &at(time + later)).unwrap();
+            }
             stepper.sense(&ground, &legs, &pose, &at(time)).unwrap();
             stepper.step(&legs, &mut pose, &at(time), 1.0 / 60.0).unwrap();
         }

@@ -107,9 +107,10 @@ fn landings(foresight: f32) -> (f32, f32) {
         let at = |time: f32| Affine3::from_translation(Vec3::Z * figure::SPEED * time);
         figure::walk(&legs, &rest, time, &mut pose);
         if foresight > 0.0 {
-            let later = time + stepper.foresight();
-            figure::walk(&legs, &rest, later, &mut ahead);
-            stepper.foresee(&legs, &ahead, &at(later)).unwrap();
+            while let Some(later) = stepper.next_beat(1.0 / 120.0) {
+                figure::walk(&legs, &rest, time + later, &mut ahead);
+                stepper.give_beat(&legs, &ahead, &at(time + later)).unwrap();
+            }
         }
         stepper.sense(&ground, &legs, &pose, &at(time)).unwrap();
         stepper.step(&legs, &mut pose, &at(time), 1.0 / 120.0).unwrap();
@@ -171,14 +172,73 @@ fn what_comes_must_be_said_if_it_is_to_be_known() {
     assert!((stepper.foresight() - 0.3).abs() < 1e-6);
     let mut pose = rest.clone();
     let world = Affine3::IDENTITY;
-    assert!(matches!(stepper.step(&legs, &mut pose, &world, 0.01), Err(StepError::Unforeseen(_))));
+    assert!(matches!(stepper.step(&legs, &mut pose, &world, 0.01), Err(StepError::Unforeseen(0.0))));
     assert_eq!(pose.locals(), rest.locals());
-    stepper.foresee(&legs, &rest, &world).unwrap();
+    // From the first frame to 0.3 s after it, a thirtieth of a second apart.
+    for beat in 0..10 {
+        let later = stepper.next_beat(0.01).unwrap();
+        assert!((later - beat as f32 / 30.0).abs() < 1e-6, "{later}");
+        stepper.give_beat(&legs, &rest, &world).unwrap();
+    }
+    assert_eq!(stepper.next_beat(0.01), None);
     stepper.step(&legs, &mut pose, &world, 0.01).unwrap();
-    // Once for each step.
+    // The next one is a thirtieth of a second on: four steps of 10 ms pass it by 7 ms.
+    for _ in 0..3 {
+        assert_eq!(stepper.next_beat(0.01), None);
+        stepper.step(&legs, &mut pose, &world, 0.01).unwrap();
+    }
+    let later = stepper.next_beat(0.01).unwrap();
+    assert!((later - (0.3 + 1.0 / 30.0 - 0.04)).abs() < 1e-5, "{later}");
     assert!(matches!(stepper.step(&legs, &mut pose, &world, 0.01), Err(StepError::Unforeseen(_))));
     let bad = Affine3::from_translation(Vec3::NAN);
-    assert!(matches!(stepper.foresee(&legs, &rest, &bad), Err(StepError::Placement(_))));
+    assert!(matches!(stepper.give_beat(&legs, &rest, &bad), Err(StepError::Placement(_))));
+    stepper.give_beat(&legs, &rest, &world).unwrap();
+    stepper.step(&legs, &mut pose, &world, 0.01).unwrap();
+    // A long step needs its last quarter of a second.
+    let mut count = 0;
+    while let Some(later) = stepper.next_beat(2.0) {
+        assert!(later <= 0.3001 && later > -0.3, "{later}");
+        stepper.give_beat(&legs, &rest, &world).unwrap();
+        count += 1;
+    }
+    assert_eq!(count, 8);
+    stepper.step(&legs, &mut pose, &world, 2.0).unwrap();
+}
+
+#[test]
+fn beats_that_are_given_make_all_frame_rates_the_same() {
+    let (legs, rest) = figure::figure();
+    let at = |time: f32| Affine3::from_translation(Vec3::Z * figure::SPEED * time);
+    // Where the feet are at the frames that all rates have: sixteen a second.
+    let feet = |rate: usize| {
+        let mut stepper = stepper(&legs);
+        let (mut pose, mut beat) = (rest.clone(), rest.clone());
+        let dt = 1.0 / rate as f32;
+        let mut found = Vec::new();
+        for i in 0..=3 * rate {
+            let time = i as f32 / rate as f32;
+            figure::walk(&legs, &rest, time, &mut pose);
+            while let Some(later) = stepper.next_beat(dt) {
+                // Without foresight nothing is asked for that is yet to come.
+                assert!(later <= 1e-4 && later > -dt, "{later}");
+                figure::walk(&legs, &rest, time + later, &mut beat);
+                stepper.give_beat(&legs, &beat, &at(time + later)).unwrap();
+            }
+            stepper.sense(&Steps, &legs, &pose, &at(time)).unwrap();
+            stepper.step(&legs, &mut pose, &at(time), dt).unwrap();
+            if i % (rate / 16) == 0 {
+                found.extend(legs.legs().iter().map(|leg| (at(time) * pose.model(leg.foot)).translation));
+            }
+        }
+        found
+    };
+    let fast = feet(144);
+    for rate in [32, 48, 80] {
+        for (i, (a, b)) in fast.iter().zip(&feet(rate)).enumerate() {
+            let off = (*a - *b).length();
+            assert!(off < 1e-3, "{off} m at {} s, {rate} Hz", i as f32 / 32.0);
+        }
+    }
 }
 
 #[test]

@@ -1,25 +1,22 @@
-//! Planting step by step: whether 30 Hz agrees with 144 Hz, how well feet stand at 60 Hz, and what a frame costs at 144 Hz;
-//! without foresight, and (the last six columns) with the animation known 0.3 s ahead. Depths and gaps are 99th percentiles in
-//! mm; slide is the mean speed of the point in contact.
+//! Planting step by step: whether 30 Hz agrees with 144 Hz, how well feet stand at 60 Hz, and what a frame costs at 144 Hz.
+//! Three times: with nothing but the frames (the first nine columns), with the animation given at every beat of the stepper's
+//! clock (two), and so 0.3 s ahead (the last six). Depths and gaps are 99th percentiles in mm; slide is the mean speed of the
+//! point in contact. Below the table: other rates against 144 Hz.
 //!
-//!     cargo run --release -p step -- [WORD]...
+//!     cargo run --release -p step -- [--rates] [WORD]...
 //!
-//! Only rows whose "clip ground" holds every WORD. The exit code is 1 where a bound is missed.
+//! Only rows whose "clip ground" holds every WORD; with `--rates` each with all rates. The exit code is 1 where a bound is missed.
 
 mod level;
 mod quality;
+mod run;
 mod walker;
 
-use std::{path::Path, process::ExitCode, time::Instant};
+use std::{path::Path, process::ExitCode};
 
-use quality::{Points, Quality, quality};
-use sinew::{
-    glam::Vec3,
-    ground::{
-        MeshGround,
-        plant::{Settings, Stepper},
-    },
-};
+use quality::Quality;
+use run::{Apart, Mode, Run};
+use sinew::ground::MeshGround;
 use walker::{CASES, Walker};
 
 /// Bounds: metres of difference between the rates, root mean square and most; microseconds a frame.
@@ -28,122 +25,63 @@ const MOST: f64 = 0.020;
 const SOLVE: f64 = 10.0;
 const FRAME: f64 = 40.0;
 
-/// One run at one rate.
-struct Run {
-    /// Each foot's ankle in the world, by frame.
-    ankles: Vec<Vec<Vec3>>,
-    /// How well they stand.
+/// Frames a second that are compared with the fastest; the first is the one that the bounds are for.
+const RATES: [f64; 5] = [30.0, 45.0, 50.0, 60.0, 120.0];
+const FAST: f64 = 144.0;
+
+/// One row in one mode.
+struct Result3 {
+    /// At each of [`RATES`] against the fastest.
+    apart: [Apart; RATES.len()],
+    /// At 60 Hz.
     quality: Quality,
-    /// Median microseconds of a step, and mean ones of a frame with sampling and casts (which are made in some frames only).
+    /// Microseconds of a step and of a frame at the fastest.
     micros: [f64; 2],
-    /// Microseconds of each frame.
-    frames: Vec<f64>,
 }
 
-/// Seconds that the animation is known ahead in the second half of the table.
-const FORESIGHT: f32 = 0.3;
-
-fn run(walker: &Walker, ground: &MeshGround, rate: f64, foresight: f32) -> Result<Run, String> {
-    let figure = &walker.figure;
-    let mut stepper = Stepper::new(figure, Settings::default()).map_err(|e| e.to_string())?;
-    stepper.learn_floor(figure, &walker.clip, &walker.rest).map_err(|e| e.to_string())?;
-    stepper.set_foresight(foresight).map_err(|e| e.to_string())?;
-    let mut pose = walker.rest.clone();
-    let mut ahead = walker.rest.clone();
-    let legs = figure.legs();
-    let mut r = Run {
-        ankles: vec![Vec::new(); legs.len()],
+fn measure(walker: &Walker, ground: &MeshGround, mode: Mode) -> Result<Result3, String> {
+    let run = |rate| Run::new(walker, ground, rate, mode);
+    let mut fast = run(FAST)?;
+    for _ in 0..2 {
+        fast.least(&run(FAST)?);
+    }
+    let mut row = Result3 {
+        apart: [Apart::default(); RATES.len()],
         quality: Quality::default(),
-        micros: [0.0; 2],
-        frames: Vec::new(),
+        micros: [fast.step, fast.frame()],
     };
-    let mut points: Vec<Points> = legs.iter().map(|_| Points::default()).collect();
-    let frames = (walker.duration() * rate + 1e-6).floor() as usize + 1;
-    let (mut steps, mut whole) = (Vec::with_capacity(frames), Vec::with_capacity(frames));
-    for frame in 0..frames {
-        let time = frame as f64 / rate;
-        let began = Instant::now();
-        let world = walker.at(time, &mut pose);
-        if foresight > 0.0 {
-            let later = (time + f64::from(stepper.foresight())).min(walker.duration());
-            let there = walker.at(later, &mut ahead);
-            stepper.foresee(figure, &ahead, &there).map_err(|e| e.to_string())?;
-        }
-        // This is the lab's own work.
-        let pause = Instant::now();
-        for (points, leg) in points.iter_mut().zip(legs) {
-            let foot = pose.model(leg.foot);
-            for (list, p) in points.given.iter_mut().zip([leg.sole.heel, leg.sole.ball]) {
-                list.push(world.transform_point3(foot.transform_point3(p)));
-            }
-        }
-        let pause = pause.elapsed().as_secs_f64() * 1e6;
-        stepper.sense(ground, figure, &pose, &world).map_err(|e| e.to_string())?;
-        let solve = Instant::now();
-        let dt = (1.0 / rate) as f32;
-        stepper.step(figure, &mut pose, &world, dt).map_err(|e| e.to_string())?;
-        steps.push(solve.elapsed().as_secs_f64() * 1e6);
-        whole.push(began.elapsed().as_secs_f64() * 1e6 - pause);
-        for (i, leg) in legs.iter().enumerate() {
-            let foot = pose.model(leg.foot);
-            let at = |p: Vec3| world.transform_point3(p);
-            r.ankles[i].push(at(foot.translation));
-            for (list, p) in points[i].planted.iter_mut().zip([leg.sole.heel, leg.sole.ball]) {
-                list.push(at(foot.transform_point3(p)));
-            }
+    for (rate, apart) in RATES.iter().zip(&mut row.apart) {
+        let slow = run(*rate)?;
+        *apart = Apart::new(&slow, &fast);
+        if *rate == 60.0 {
+            row.quality = slow.quality;
         }
     }
-    r.quality = quality(&points, ground, rate as f32, figure.leg_length(), figure.height() / 1.8);
-    r.frames = whole;
-    steps.sort_by(f64::total_cmp);
-    r.micros[0] = steps[frames / 2];
-    Ok(r)
+    Ok(row)
 }
 
-/// The value at a time between frames, by the cubic through the four nearest.
-fn between(values: &[Vec3], at: f64) -> Option<Vec3> {
-    let i = at.floor() as usize;
-    let s = (at - i as f64) as f32;
-    if s < 1e-3 {
-        return values.get(i).copied();
-    }
-    if s > 0.999 {
-        return values.get(i + 1).copied();
-    }
-    let p = values.get(i.checked_sub(1)?..i + 3)?;
-    Some(
-        p[0] * (-s * (s - 1.0) * (s - 2.0) / 6.0)
-            + p[1] * ((s + 1.0) * (s - 1.0) * (s - 2.0) / 2.0)
-            + p[2] * (-(s + 1.0) * s * (s - 2.0) / 2.0)
-            + p[3] * ((s + 1.0) * s * (s - 1.0) / 6.0),
-    )
+fn agrees(apart: &Apart) -> bool {
+    apart.rms <= RMS && apart.most <= MOST
 }
 
-/// Root mean square and largest distance of the ankles, and when that was.
-fn compare(slow: &Run, fast: &Run) -> (f64, f64, f64) {
-    let (mut sum, mut count, mut most, mut when) = (0.0, 0usize, 0.0f64, 0.0);
-    for (a, b) in slow.ankles.iter().zip(&fast.ankles) {
-        for (i, at) in a.iter().enumerate() {
-            let Some(other) = between(b, i as f64 * 144.0 / 30.0) else { continue };
-            let d = f64::from((*at - other).length());
-            sum += d * d;
-            count += 1;
-            if d > most {
-                (most, when) = (d, i as f64 / 30.0);
-            }
-        }
-    }
-    ((sum / count.max(1) as f64).sqrt(), most, when)
+/// What is said of all rows about one rate in one mode.
+#[derive(Clone, Copy, Default)]
+struct Sum {
+    held: usize,
+    rms: f64,
+    most: f64,
 }
 
 fn main() -> ExitCode {
-    let words: Vec<String> = std::env::args().skip(1).collect();
+    let (options, words): (Vec<String>, Vec<String>) =
+        std::env::args().skip(1).partition(|word| word.starts_with("--"));
+    let each = options.iter().any(|o| o == "--rates");
     let data = std::env::var_os("SINEW_DATA").map_or_else(
         || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"),
         std::path::PathBuf::from,
     );
     println!(
-        "{:<15}{:<18}{:>8}{:>8}{:>8}|{:>7}{:>7}{:>8}{:>7} |{:>7}{:>7}|{:>7}{:>7}{:>7}{:>7}{:>8}{:>7}",
+        "{:<15}{:<18}{:>8}{:>8}{:>8}|{:>7}{:>7}{:>8}{:>7} |{:>7}{:>7}|{:>7}{:>7}|{:>7}{:>7}{:>7}{:>7}{:>8}{:>7}",
         "clip",
         "ground",
         "rms mm",
@@ -157,12 +95,15 @@ fn main() -> ExitCode {
         "frame",
         "rms",
         "max",
+        "rms",
+        "max",
         "deep",
         "gap",
         "mm/s",
         "swing",
     );
-    let (mut rows, mut held) = (0, 0);
+    let (mut rows, mut held, mut each_held) = (0, 0, [0; 3]);
+    let mut sums = [[Sum::default(); RATES.len()]; 3];
     for case in CASES {
         let walker = match Walker::read(case, &data) {
             Ok(Some(walker)) => walker,
@@ -183,23 +124,14 @@ fn main() -> ExitCode {
             }
             let row = level::ground(name, &walker, &data).and_then(|g| {
                 let Some(g) = g else { return Ok(None) };
-                let runs = |foresight| -> Result<[Run; 3], String> {
-                    let run = |rate| run(&walker, &g, rate, foresight);
-                    let mut fast = run(144.0)?;
-                    // The same work again: the least time of each frame is the one in which the machine did nothing else.
-                    for _ in 0..2 {
-                        let again = run(144.0)?;
-                        for (a, b) in fast.frames.iter_mut().zip(again.frames) {
-                            *a = a.min(b);
-                        }
-                    }
-                    fast.micros[1] = fast.frames.iter().sum::<f64>() / fast.frames.len() as f64;
-                    Ok([run(30.0)?, run(60.0)?, fast])
-                };
-                Ok(Some([runs(0.0)?, runs(FORESIGHT)?]))
+                Mode::ALL
+                    .iter()
+                    .map(|&mode| measure(&walker, &g, mode))
+                    .collect::<Result<Vec<_>, _>>()
+                    .map(Some)
             });
-            let [[slow, middle, fast], foreseen] = match row {
-                Ok(Some(runs)) => runs,
+            let row = match row {
+                Ok(Some(row)) => row,
                 Ok(None) => continue,
                 Err(e) => {
                     println!("{label}: {e}");
@@ -207,39 +139,72 @@ fn main() -> ExitCode {
                     continue;
                 }
             };
-            let (rms, most, when) = compare(&slow, &fast);
-            let good = rms <= RMS && most <= MOST && fast.micros[0] <= SOLVE && fast.micros[1] <= FRAME;
             rows += 1;
+            for (sums, mode) in sums.iter_mut().zip(&row) {
+                for (sum, apart) in sums.iter_mut().zip(&mode.apart) {
+                    sum.held += usize::from(agrees(apart));
+                    sum.rms = sum.rms.max(apart.rms);
+                    sum.most = sum.most.max(apart.most);
+                }
+            }
+            let [frames, beats, foresight] = &row[..] else { continue };
+            let mut good = true;
+            for (count, m) in each_held.iter_mut().zip(&row) {
+                let holds = agrees(&m.apart[0]) && m.micros[0] <= SOLVE && m.micros[1] <= FRAME;
+                *count += usize::from(holds);
+                good &= holds;
+            }
             held += usize::from(good);
-            let q = |q: &Quality| [q.deep, q.gap, q.slide, q.swing].map(|v| v * 1e3);
-            let [deep, gap, slide, swing] = q(&middle.quality);
-            let (rms_ahead, most_ahead, _) = compare(&foreseen[0], &foreseen[2]);
-            let [deep_ahead, gap_ahead, slide_ahead, swing_ahead] = q(&foreseen[1].quality);
+            let q = |q: &Quality| {
+                let [deep, gap, slide, swing] = [q.deep, q.gap, q.slide, q.swing].map(|v| v * 1e3);
+                format!("{deep:>7.1}{gap:>7.1}{slide:>8.1}{swing:>7.1}")
+            };
             println!(
-                "{:<15}{:<18}{:>8.2}{:>8.1}{:>8.3}|{:>7.1}{:>7.1}{:>8.1}{:>7.1} |{:>7.2}{:>7.2}|{:>7.2}{:>7.1}{:>7.1}{:>7.1}{:>8.1}{:>7.1}{}",
+                "{:<15}{:<18}{:>8.2}{:>8.1}{:>8.3}|{} |{:>7.2}{:>7.2}|{:>7.2}{:>7.1}|{:>7.2}{:>7.1}{}{}",
                 case.name,
                 name,
-                rms * 1e3,
-                most * 1e3,
-                when,
-                deep,
-                gap,
-                slide,
-                swing,
-                fast.micros[0],
-                fast.micros[1],
-                rms_ahead * 1e3,
-                most_ahead * 1e3,
-                deep_ahead,
-                gap_ahead,
-                slide_ahead,
-                swing_ahead,
+                frames.apart[0].rms * 1e3,
+                frames.apart[0].most * 1e3,
+                frames.apart[0].when,
+                q(&frames.quality),
+                frames.micros[0],
+                frames.micros[1],
+                beats.apart[0].rms * 1e3,
+                beats.apart[0].most * 1e3,
+                foresight.apart[0].rms * 1e3,
+                foresight.apart[0].most * 1e3,
+                q(&foresight.quality),
                 if good { "" } else { " !" }
             );
+            if each {
+                for (mode, of) in row.iter().zip(["frames alone", "beats given", "0.3 s ahead"]) {
+                    print!("{:>33}", of);
+                    for (rate, a) in RATES.iter().zip(&mode.apart) {
+                        print!(" | {rate:>3} Hz{:>6.2}{:>6.1} at {:>5.3}", a.rms * 1e3, a.most * 1e3, a.when);
+                    }
+                    println!();
+                }
+            }
         }
     }
     println!(
-        "\n{held} of {rows} rows hold every bound: {} mm, {} mm, {SOLVE} us, {FRAME} us",
+        "\nagainst {FAST} Hz: rows within {} and {} mm; the largest RMS and the most, in mm",
+        RMS * 1e3,
+        MOST * 1e3
+    );
+    println!("{:<22}{:>24}{:>24}{:>24}", "", "frames alone", "beats given", "0.3 s ahead");
+    for (k, rate) in RATES.iter().enumerate() {
+        print!("{:<22}", format!("{rate} Hz"));
+        for sums in &sums {
+            let Sum { held, rms, most } = sums[k];
+            print!("{:>24}", format!("{held} {:>7.2} {:>6.1}", rms * 1e3, most * 1e3));
+        }
+        println!();
+    }
+    let [frames, beats, ahead] = each_held;
+    println!(
+        "\nof {rows} rows hold every bound ({} mm, {} mm, {SOLVE} us, {FRAME} us): {frames} with frames alone, {beats} with beats \
+         given, {ahead} 0.3 s ahead, {held} in all three",
         RMS * 1e3,
         MOST * 1e3
     );

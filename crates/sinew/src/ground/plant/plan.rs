@@ -582,12 +582,17 @@ pub(super) fn highest(clip: &FootSample, ankle: Vec3, settings: &Settings) -> f3
     ankle.y + math::sqrt(down2) - clip.hip.y
 }
 
+/// How near the ankle comes to the hip with the knee folded as far as knees go (150 degrees), or as the clip folds it.
+pub(super) fn nearest(clip: &FootSample) -> f32 {
+    const FOLDED: f32 = 2.6;
+    let (a, b) = ((clip.knee - clip.hip).length(), (clip.ankle - clip.knee).length());
+    math::sqrt((a * a + b * b + 2.0 * a * b * math::cos(clip.flexion().max(FOLDED))).max(0.0))
+}
+
 /// The lowest raise of the pelvis at which the leg is not folded further than a knee goes (150 degrees), or than the clip
 /// folds it.
 pub(super) fn lowest(clip: &FootSample, ankle: Vec3) -> f32 {
-    const FOLDED: f32 = 2.6;
-    let (a, b) = ((clip.knee - clip.hip).length(), (clip.ankle - clip.knee).length());
-    let near2 = a * a + b * b + 2.0 * a * b * math::cos(clip.flexion().max(FOLDED));
+    let near2 = nearest(clip) * nearest(clip);
     let level2 = (ankle - clip.hip).with_y(0.0).length_squared();
     if level2 >= near2 {
         return f32::NEG_INFINITY;

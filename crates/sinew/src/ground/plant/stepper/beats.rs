@@ -1,5 +1,7 @@
 //! The clock of the contacts, and the animation's foot at each of its beats.
 
+use glam::Vec3;
+
 use super::{foot::Measures, track::Sole};
 
 /// Seconds between two beats. Whether a foot stands is decided on this clock and not at each frame, so that a fast game
@@ -24,6 +26,8 @@ const FIRM: f32 = 0.7;
 pub struct Beat {
     /// Where it is.
     pub sole: Sole,
+    /// Where the pelvis is.
+    pub body: Vec3,
     /// Mean metres a second since the beat before.
     pub rate: Sole,
     /// What of it stands.
@@ -74,11 +78,10 @@ pub struct Beats {
 
 impl Beats {
     /// Takes the foot at the next beat. `given` is how much contact the caller gives.
-    pub fn push(&mut self, sole: Sole, given: Option<f32>, m: &Measures) {
+    pub fn push(&mut self, sole: Sole, body: Vec3, given: Option<f32>, m: &Measures) {
         let rate = if self.any { sole.minus(&self.kept[0].sole).times(1.0 / BEAT) } else { Sole::default() };
-        let level = |height: f32, rate: glam::Vec3| {
-            (height.max(0.0) / m.limits.height).max(rate.length() / m.limits.speed)
-        };
+        let level =
+            |height: f32, rate: Vec3| (height.max(0.0) / m.limits.height).max(rate.length() / m.limits.speed);
         let (heel_height, ball_height) = m.heights(&sole);
         let heel = level(heel_height, rate.ankle + rate.heel);
         let ball = level(ball_height, rate.ankle + rate.ball);
@@ -105,7 +108,7 @@ impl Beats {
                 }
             }
         };
-        let beat = Beat { sole, rate, contact };
+        let beat = Beat { sole, body, rate, contact };
         if self.any {
             self.kept.copy_within(0..KEPT - 1, 1);
             self.kept[0] = beat;

@@ -1,14 +1,15 @@
 //! One foot through time: contact, lock, release, and its way through the air.
 
+mod air;
 mod sight;
 
 use glam::Vec3;
 
-use self::sight::{ASTRAY, place, sole_of};
+use self::sight::{place, sole_of};
 use super::{
     beats::{BEAT, Beat, Beats, Contact},
     course::Course,
-    offset::{Offset, Rest, rotation},
+    offset::{Offset, Rest},
     spring::Spring,
     track::{Sole, Track},
     under::Under,
@@ -57,6 +58,8 @@ pub struct Lock {
     settled: bool,
     /// How much of the animation's way since the last beat it goes along with: none while it stands firmly.
     slip: f32,
+    /// How much it counts, by the firmest contact so far: a foot that only brushes the floor goes on as in the air.
+    share: f32,
     /// Where the animation had the foot then.
     since: Sole,
     /// The animation's heading when it was locked.
@@ -73,8 +76,8 @@ pub enum Phase {
     Locked(Lock),
     /// The animation has it stand, but there is nothing to stand on.
     Refused(Unplanted),
-    /// The animation has it stand, but elsewhere: it goes there.
-    Behind,
+    /// The animation has it stand, but elsewhere: it goes there, in so many beats where it knows where to.
+    Behind(usize),
 }
 
 /// What a foot must know of its figure, in metres of the world.
@@ -114,15 +117,12 @@ impl Measures {
 const LEFT_BEHIND: f32 = 0.4;
 /// ... or has turned by more than 50 degrees since it landed.
 const TURNED: f32 = 0.87;
-/// It then lands again once it is within this share of the leg of the animation.
+/// Beats in which it goes to where it stands next, where it knows where: a quick step.
+const CATCHES_UP: usize = 6;
+/// Else it lands again once it is within this share of the leg of the animation.
 const CAUGHT_UP: f32 = 0.02;
 /// A foot comes near the ground within this many limits of contact: then its landing is looked for.
 const NEAR: f32 = 2.5;
-/// A foot lies along the ground from this height on downwards, as a share of the leg.
-const LIES: f32 = 0.12;
-/// A foot rises this many metres a metre before an edge that it comes to on a known way: it is looked at often enough to
-/// come to none unseen.
-const STEEP: f32 = 12.0;
 
 /// The state of one foot.
 #[derive(Clone, Copy, Debug, Default)]
@@ -141,8 +141,6 @@ pub struct Foot {
     choice: Option<Choice>,
     course: Option<Course>,
     rest: Rest,
-    /// How it was shown last.
-    shown: Offset,
     /// Height of the ground that the foot goes over in the air (y), and what it aims at; on a course, how far it is lifted
     /// above it.
     level: Spring,
@@ -153,6 +151,9 @@ pub struct Foot {
     /// Share of planting (x): goes to 0 where there is no ground.
     presence: Spring,
     presence_goal: Vec3,
+    /// How far the foot is above what it could come down to (x).
+    clear: Spring,
+    clear_goal: Vec3,
 }
 
 impl Foot {
@@ -176,6 +177,7 @@ impl Foot {
         self.level = Spring { value: self.level_goal, rate: Vec3::ZERO };
         self.tilt = Spring { value: self.tilt_goal, rate: Vec3::ZERO };
         self.presence = Spring { value: self.presence_goal, rate: Vec3::ZERO };
+        self.clear = Spring { value: self.clear_goal, rate: Vec3::ZERO };
     }
 
     /// Whether it stands.
@@ -184,7 +186,7 @@ impl Foot {
     }
 
     /// The animation's foot at the present beat.
-    fn now(&self, m: &Measures) -> &Beat {
+    pub fn now(&self, m: &Measures) -> &Beat {
         self.beats.ago(m.ahead)
     }
 
@@ -196,8 +198,8 @@ impl Foot {
 
     /// In how many beats the foot will land, where that is known.
     fn lands_in(&self, m: &Measures) -> Option<usize> {
-        let first = usize::from(!matches!(self.phase, Phase::Behind));
-        (first..m.ahead).find(|&later| self.contact(later, m).stands)
+        let first = if let Phase::Behind(beats) = self.phase { beats } else { 1 };
+        (first.max(1)..m.ahead).find(|&later| self.contact(later, m).stands)
     }
 
     /// Height over the ground of heel and ball while the foot stands, with the animation at `sole`, `time` after the state.
@@ -216,33 +218,25 @@ impl Foot {
             Phase::Locked(lock) => {
                 let (heel, ball) = self.heights(sole, time, m);
                 let offset = stand(&lock.footing, sole, heel, ball);
-                Offset { ankle: offset.ankle + lock.slipped(sole, m), ..offset }
-            }
-            _ => {
-                let towards = |s: &Spring, goal: Vec3| s.towards(goal, goal, m.omega, time).value;
-                let level = towards(&self.level, self.level_goal);
-                match &self.course {
-                    Some(course) => {
-                        let way = course.at(time);
-                        Offset { ankle: way.ankle + level, ..way }
-                    }
-                    None => {
-                        Offset { turn: towards(&self.tilt, self.tilt_goal), ankle: level, toes: Vec3::ZERO }
-                    }
+                let stands = Offset { ankle: offset.ankle + lock.slipped(sole, m), ..offset };
+                if lock.share >= 1.0 {
+                    return stands;
                 }
+                let air = self.in_the_air(time, m);
+                air.plus(stands.minus(air).times(lock.share))
             }
+            _ => self.in_the_air(time, m),
         }
+    }
+
+    /// How much it stands where it is locked.
+    pub fn share(&self) -> f32 {
+        if let Phase::Locked(lock) = &self.phase { lock.share } else { 0.0 }
     }
 
     /// The foot as it is shown with the animation at `sole`, `time` seconds after the state.
     pub fn offset(&self, sole: &Sole, time: f32, m: &Measures) -> Offset {
         self.wanted(sole, time, m).plus(self.rest.after(m.omega, time).value())
-    }
-
-    /// The same, which is remembered as what the next casts go by.
-    pub fn show(&mut self, sole: &Sole, time: f32, m: &Measures) -> Offset {
-        self.shown = self.offset(sole, time, m);
-        self.shown
     }
 
     /// The foot as it is shown at the present beat.
@@ -290,72 +284,11 @@ impl Foot {
         self.rest = rest;
     }
 
-    /// Height of the ground that the foot must go over, with its own displacement; none where there is no ground.
-    fn ground(&self, shown: Offset, m: &Measures) -> Option<f32> {
-        let Beat { sole: at, rate, .. } = self.now(m);
-        // The spring runs behind by this time, and by half a beat until it is asked again: it is given as much of a lead.
-        let lead = rate.ankle.with_y(0.0) * (2.0 / m.omega + 0.5 * BEAT);
-        let turn = rotation(shown.turn);
-        let moved = at.ankle + shown.ankle.with_y(0.0);
-        let floor = m.heel_floor.min(m.ball_floor);
-        let mut high: Option<f32> = None;
-        for point in [at.heel, at.ball, at.tip] {
-            let place = moved + math::rotate(turn, point);
-            // A point that the foot's turn has brought down must be kept up by as much, and one that it raised the less.
-            let down = (at.ankle + point).y.max(floor) - place.y.max(floor);
-            for p in [place, place + lead] {
-                if let Some(y) = self.under.height(p) {
-                    let y = y + m.sole_height + down - floor;
-                    high = Some(high.map_or(y, |h| h.max(y)));
-                }
-            }
-        }
-        high
-    }
-
-    /// How far a foot on a course must be lifted above it, to pass what it comes to within the time in which a foot is lifted.
-    fn lift(&self, course: &Course, m: &Measures) -> f32 {
-        // Twice a beat: a swinging foot goes by less than its own length.
-        const PARTS: usize = 2;
-        let soon = 2.0 / m.omega + 0.5 * BEAT;
-        let floor = m.heel_floor.min(m.ball_floor);
-        let mut lift = 0.0f32;
-        for i in 0..PARTS * m.ahead {
-            let time = i as f32 * (BEAT / PARTS as f32);
-            if time > soon.min(course.left()) {
-                break;
-            }
-            let (later, part) = (i / PARTS, (i % PARTS) as f32 / PARTS as f32);
-            let (a, b) = (&self.beats.ago(m.ahead - later).sole, &self.beats.ago(m.ahead - later - 1).sole);
-            let sole = a.after(&b.minus(a), part);
-            let way = course.at(time);
-            let turn = rotation(way.turn);
-            for point in [sole.heel, sole.ball, sole.tip] {
-                let place = sole.ankle + way.ankle + math::rotate(turn, point);
-                let Some(ground) = self.under.before(place, STEEP) else { continue };
-                // No higher over the ground than it is over the animation's floor.
-                let own = ((sole.ankle + point).y - floor).clamp(0.0, m.clearance);
-                lift = lift.max(ground + m.sole_height + own - place.y);
-            }
-        }
-        lift
-    }
-
-    /// The turn along the ground of a foot that comes near it.
-    fn lie(&self, m: &Measures) -> Vec3 {
-        let (heel, ball) = m.heights(&self.now(m).sole);
-        let s = (1.0 - heel.min(ball) / (LIES * m.leg)).clamp(0.0, 1.0);
-        let vector = math::rotation_vector(math::shortest_arc(Vec3::Y, self.under.normal, Vec3::X));
-        let angle = vector.length();
-        let held = if angle > m.slope { vector * (m.slope / angle) } else { vector };
-        held * (s * s * (3.0 - 2.0 * s))
-    }
-
-    /// Goes on by `h` seconds to the present beat, which must have been taken. `hip` is where the animation has the hip.
-    pub fn advance(&mut self, h: f32, settings: &Settings, m: &Measures, hip: Vec3) {
+    /// Goes on by `h` seconds to the present beat, which must have been taken.
+    pub fn advance(&mut self, h: f32, settings: &Settings, m: &Measures) {
         self.drift(h, m);
         self.take_casts(m);
-        self.follow(m, settings, hip);
+        self.follow(m, settings);
         let (stood, contact) = (self.stood, self.contact(0, m));
         self.stood = contact.stands;
         if contact.stands && !stood {
@@ -375,11 +308,13 @@ impl Foot {
         }
         if self.locked() {
             self.loosen(m);
-        } else {
+        }
+        if self.share() < 1.0 {
             self.steer(settings, m);
         }
         let ground = self.under.found() && !matches!(self.phase, Phase::Refused(Unplanted::NoGround));
         self.presence_goal = Vec3::X * f32::from(u8::from(ground || self.locked()));
+        self.clear_goal = Vec3::X * self.clears(m);
     }
 
     /// Lets the springs run for `time` seconds.
@@ -390,6 +325,7 @@ impl Foot {
         self.tilt = self.tilt.towards(self.tilt_goal, self.tilt_goal, m.omega, time);
         self.level = self.level.towards(self.level_goal, self.level_goal, m.omega, time);
         self.presence = self.presence.towards(self.presence_goal, self.presence_goal, m.omega, time);
+        self.clear = self.clear.towards(self.clear_goal, self.clear_goal, air::QUICK * m.omega, time);
         self.course = self.course.map(|c| c.after(time));
     }
 
@@ -413,63 +349,20 @@ impl Foot {
 
     /// A foot whose hold fades goes along with the animation, so that it makes no difference in which beat it lets go.
     fn loosen(&mut self, m: &Measures) {
-        let (now, slip) = (self.now(m).sole, 1.0 - self.hold(m));
+        let (now, hold) = (self.now(m).sole, self.hold(m));
+        let slip = 1.0 - hold;
+        if self.share() < hold {
+            self.switch(m, |f| {
+                if let Phase::Locked(lock) = &mut f.phase {
+                    lock.share = hold;
+                }
+            });
+        }
         if let Phase::Locked(lock) = &mut self.phase {
             let by = lock.slipped(&now, m);
             lock.footing.heel += by;
             lock.footing.ball += by;
             (lock.since, lock.slip) = (now, slip);
-        }
-    }
-
-    /// In the air: where it goes next.
-    fn steer(&mut self, settings: &Settings, m: &Measures) {
-        self.tilt_goal = self.lie(m);
-        let lands = self.lands_in(m).filter(|_| !matches!(self.phase, Phase::Refused(_)));
-        let mut goal = None;
-        if let Some(later) = lands {
-            let beat = *self.beats.ago(m.ahead - later);
-            let (heel, ball) = place(&beat.sole, Vec3::ZERO, m);
-            let along = (ball - heel).with_y(0.0).normalize_or(Vec3::Z);
-            let near = |c: &Choice| (c.heel - heel).with_y(0.0).length() <= ASTRAY * m.scale;
-            let serves = self.landing.as_ref().is_some_and(|l| l.serves(heel, along, ASTRAY * m.scale));
-            if !self.choice.as_ref().is_some_and(near) {
-                // It is looked for anew only where it is far from where it was thought to be.
-                self.choice = serves.then(|| self.choose(heel, ball, sole_of(&beat.sole, m), settings, m));
-            }
-            if let Some(Choice { found: Ok(footing), .. }) = self.choice {
-                let (h, b) = m.heights(&beat.sole);
-                let to = stand(&footing, &beat.sole, h.max(0.0), b.max(0.0));
-                // The point that comes down stays where it is, while the animation's goes on.
-                let next = self.beats.ago(m.ahead - later - 1);
-                let low = if h <= b { next.rate.heel } else { next.rate.ball };
-                // One that holds on loosely goes along with it.
-                let hold = self.contact(later, m).foot;
-                let ankle = (next.rate.ankle + low).with_y(0.0) * -hold;
-                let rate = Offset { ankle, ..Offset::default() };
-                goal = Some((to, rate, later as f32 * BEAT));
-            }
-        }
-        if let Some((to, rate, left)) = goal {
-            let (was, rate_was) = self.rated(m, |f, sole, t| f.offset(sole, t, m));
-            if self.course.is_none() {
-                (self.rest, self.level) = (Rest::default(), Spring::default());
-                self.course = Some(Course::new((was, rate_was), (to, rate), left));
-            } else {
-                // What lifts it above its course goes on.
-                let lift = self.level;
-                let less = |o: Offset, y: Vec3| Offset { ankle: o.ankle - y, ..o };
-                let from = (less(was, lift.value), less(rate_was, lift.rate));
-                self.course = Some(Course::new(from, (to, rate), left));
-            }
-            self.level_goal = self.course.map_or(Vec3::ZERO, |c| Vec3::Y * self.lift(&c, m));
-            return;
-        }
-        if self.course.is_some() {
-            self.switch(m, |_| {});
-        }
-        if let Some(level) = self.ground(self.present(m), m) {
-            self.level_goal = Vec3::Y * level;
         }
     }
 
@@ -498,6 +391,7 @@ impl Foot {
             footing,
             settled: choice.settled,
             slip: 1.0 - self.hold(m),
+            share: if m.ahead > 0 { 1.0 } else { self.hold(m) },
             since: now,
             yaw: math::atan2(d.x, d.z),
         };
@@ -516,13 +410,13 @@ impl Foot {
     }
 
     /// Whether a foot that stands is left behind, or one that was has caught up.
-    fn follow(&mut self, m: &Measures, settings: &Settings, hip: Vec3) {
+    fn follow(&mut self, m: &Measures, settings: &Settings) {
         let now = self.now(m).sole;
         match self.phase {
             Phase::Locked(lock) => {
                 let ankle = now.ankle + self.wanted(&now, 0.0, m).ankle;
                 let behind = (ankle - now.ankle).with_y(0.0).length();
-                let from_hip = (ankle - hip).with_y(0.0).length();
+                let from_hip = (ankle - now.hip).with_y(0.0).length();
                 let d = (now.ball - now.heel).with_y(0.0);
                 let turned = math::atan2(d.x, d.z) - lock.yaw;
                 let turned = math::atan2(math::sin(turned), math::cos(turned)).abs();
@@ -533,12 +427,17 @@ impl Foot {
                     || (level && turned > TURNED)
                 {
                     self.choice = None;
-                    self.switch(m, |f| f.phase = Phase::Behind);
+                    self.switch(m, |f| f.phase = Phase::Behind(CATCHES_UP));
                 }
             }
-            Phase::Behind => {
+            Phase::Behind(beats) => {
+                self.phase = Phase::Behind(beats.saturating_sub(1));
                 let rest = self.rest.ankle.value.length();
-                if rest < CAUGHT_UP * m.leg && self.rest.turn.value.length() < 0.1 {
+                let there = match self.course {
+                    Some(_) => beats <= 1,
+                    None => rest < CAUGHT_UP * m.leg && self.rest.turn.value.length() < 0.1,
+                };
+                if there {
                     self.land(settings, m);
                 }
             }

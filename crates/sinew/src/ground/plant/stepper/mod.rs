@@ -1,72 +1,32 @@
 //! Planting step by step, for games: no look-ahead, any time step.
 
 mod beats;
+mod casts;
+mod clock;
 mod course;
+mod error;
+mod floor;
 mod foot;
 mod offset;
+mod place;
+mod show;
 mod spring;
 mod track;
 mod under;
 
 use alloc::vec::Vec;
 
-use glam::{Affine3, Quat, Vec3};
-use thiserror::Error;
+use glam::{Affine3, Vec3};
 
-use super::{
-    Figure, FootFrame, Search, SettingError, Settings,
-    contact::Limits,
-    plan::{highest, lowest},
-};
-use crate::{JointId, Pose, PoseError, SolveError, Transform, ground::Ground, math, motion::Clip};
-use beats::{BEAT, MOST_AHEAD};
+use super::{Figure, FootFrame, SettingError, Settings, contact::Limits};
+use crate::{JointId, Pose, Transform};
+use clock::Known;
+pub use error::StepError;
+pub use floor::LegFloor;
 use foot::{Foot, Measures};
-use offset::rotation;
+use place::Place;
 use spring::Spring;
-use track::{Sole, Track};
-
-/// Why a step was not made. The pose is as it came.
-#[derive(Clone, Debug, PartialEq, Error)]
-#[non_exhaustive]
-pub enum StepError {
-    /// The time step is not a time.
-    #[error("a time step must be finite and not negative, not {0} s")]
-    Time(f32),
-    /// The figure's placement in the world is no similarity.
-    #[error("the placement in the world must turn, move and scale evenly, not {0:?}")]
-    Placement(Affine3),
-    /// The pose holds a number that is not finite.
-    #[error(transparent)]
-    Pose(#[from] PoseError),
-    /// The figure has joints that the pose has not, or not the legs that the stepper was made for.
-    #[error(
-        "the figure has {legs} legs and joints up to {joint}, but the stepper {expected} legs and the pose {joints} joints"
-    )]
-    Figure {
-        /// Legs of the figure.
-        legs: usize,
-        /// Its last joint.
-        joint: usize,
-        /// Legs that the stepper was made for.
-        expected: usize,
-        /// Joints of the pose.
-        joints: usize,
-    },
-    /// There is no such leg.
-    #[error("there is no leg {leg}: the figure has {count}")]
-    Leg {
-        /// The one asked for.
-        leg: usize,
-        /// How many there are.
-        count: usize,
-    },
-    /// A stepper with foresight was not told what comes.
-    #[error("`foresee` must be called before each step of a stepper with foresight ({0} s)")]
-    Unforeseen(f32),
-    /// A limb was not solved.
-    #[error(transparent)]
-    Solve(#[from] SolveError),
-}
+use track::Track;
 
 /// What a step did.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
@@ -79,20 +39,12 @@ pub struct StepReport {
     pub standing: usize,
 }
 
-/// Height of the floor that a leg's animation was made for, in model space: where its heel and its ball are when they
-/// stand.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct LegFloor {
-    /// For the heel.
-    pub heel: f32,
-    /// For the ball.
-    pub ball: f32,
-}
-
-/// Most beats in one step: beyond a quarter of a second there is nothing to follow.
-const MOST_BEATS: usize = 8;
 /// A beat that is this near, in seconds, is now: times are summed up in f32.
 const NOW: f32 = 1e-4;
+/// Differences over less than a tenth of a millisecond say nothing of speeds: so short a step is taken with the next.
+const LEAST: f32 = 1e-4;
+/// After a thousand seconds everything is at rest.
+const LONGEST: f32 = 1e3;
 
 /// Plants a figure's feet a frame at a time.
 ///
@@ -103,9 +55,11 @@ const NOW: f32 = 1e-4;
 /// [`Settings::pelvis_rate`] and stays where the legs reach. A foot without ground keeps its animation; a locked foot that is
 /// left behind lets go.
 ///
-/// Contacts are decided on a clock of thirty beats a second, by the animation between the frames around each beat: a game at
-/// 144 Hz decides at the same times by the same numbers as one at 30 Hz, and both see the same feet. Between beats feet move
-/// with the animation and their springs. The price is that a contact is known up to a thirtieth of a second late.
+/// Everything is decided on a clock of thirty beats a second, and between beats feet move with the animation and their springs:
+/// what a game shows does not depend on when its frames are. A game that gives the animation at each beat
+/// ([`Stepper::next_beat`]) has the same feet at any frame rate. One that does not has its frames taken for what is between
+/// them: then a foot that only just comes near enough to the floor, or a place that only just serves, may be taken at one
+/// frame rate and not at another. The price of the clock is that a contact is known up to a thirtieth of a second late.
 ///
 /// The state is explicit: the same calls give the same bits, and [`Stepper::reset`] forgets it. Everything is allocated in
 /// [`Stepper::new`].
@@ -181,8 +135,8 @@ pub struct Stepper {
     last: f32,
     /// Beats by which the animation is known ahead.
     ahead: usize,
-    /// Whether it is for the coming step.
-    foreseen: bool,
+    /// Beats that were given for the coming steps.
+    known: Known,
     started: bool,
 }
 
@@ -192,35 +146,11 @@ struct LegState {
     foot: Foot,
     floor: LegFloor,
     given: Option<[f32; 2]>,
-    /// The animation's foot as far ahead as it is known.
-    leading: Sole,
     /// Sum of the knee's bends, by time, in the thigh's frame.
     hinge: Vec3,
-}
-
-/// The figure where the world has it.
-struct Place {
-    world: Affine3,
-    scale: f32,
-    /// Height of the world under the animation's floor.
-    floor: f32,
-}
-
-impl Place {
-    fn new(world: &Affine3, floor: f32) -> Result<Self, StepError> {
-        let scale = math::uniform_scale(&world.matrix3).abs();
-        // A tenth of a percent is what several multiplied f32 matrices leave of a rotation.
-        let even = world.is_finite() && math::shear(&world.matrix3) < 1e-3 && scale.is_normal();
-        if !even {
-            return Err(StepError::Placement(*world));
-        }
-        Ok(Self { world: *world, scale, floor: world.transform_point3(Vec3::Y * floor).y })
-    }
-
-    /// A point of model space in the world, its height over the animation's floor.
-    fn over_floor(&self, point: Vec3) -> Vec3 {
-        self.world.transform_point3(point) - Vec3::Y * self.floor
-    }
+    /// As it was shown last: the lowest level of the body at which its knee is not folded too far, and how far the foot can
+    /// go down.
+    room: [f32; 2],
 }
 
 impl Stepper {
@@ -229,13 +159,7 @@ impl Stepper {
     pub fn new(figure: &Figure, settings: Settings) -> Result<Self, SettingError> {
         settings.check()?;
         let floor = LegFloor { heel: figure.floor, ball: figure.floor };
-        let leg = LegState {
-            foot: Foot::default(),
-            floor,
-            given: None,
-            leading: Sole::default(),
-            hinge: Vec3::ZERO,
-        };
+        let leg = LegState { foot: Foot::default(), floor, given: None, hinge: Vec3::ZERO, room: [0.0; 2] };
         let count = figure.legs.len();
         Ok(Self {
             settings,
@@ -252,7 +176,7 @@ impl Stepper {
             phase: 0.0,
             last: 0.0,
             ahead: 0,
-            foreseen: false,
+            known: Known::new(count),
             started: false,
         })
     }
@@ -261,35 +185,6 @@ impl Stepper {
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
-
-    /// Says where the floor of a leg's animation is.
-    pub fn set_floor(&mut self, leg: usize, floor: LegFloor) -> Result<(), StepError> {
-        let count = self.legs.len();
-        self.legs.get_mut(leg).ok_or(StepError::Leg { leg, count })?.floor = floor;
-        Ok(())
-    }
-
-    /// Finds the floor of each leg's animation: the lowest that its heel and its ball get in `clip`. Some clips float, and some
-    /// sink. `rest` is the rest pose. This is not for every frame.
-    pub fn learn_floor(&mut self, figure: &Figure, clip: &Clip, rest: &Pose) -> Result<(), StepError> {
-        self.fits(figure, rest)?;
-        let mut pose = rest.clone();
-        for state in &mut self.legs {
-            state.floor = LegFloor { heel: f32::INFINITY, ball: f32::INFINITY };
-        }
-        let count = math::ceil(clip.duration() * 60.0).clamp(1.0, 1e5) as usize;
-        for i in 0..=count {
-            clip.sample(clip.start() + clip.duration() * (i as f32 / count as f32), &mut pose);
-            pose.update();
-            for (state, leg) in self.legs.iter_mut().zip(&figure.legs) {
-                let s = leg.sample(&pose, Vec3::ZERO);
-                state.floor.heel = state.floor.heel.min(s.heel_at().y);
-                state.floor.ball = state.floor.ball.min(s.ball_at().y);
-            }
-        }
-        Ok(())
-    }
-
     /// Gives a foot's contact from outside, from now on: 1 while it should stand, 0 while it should not, and what is between
     /// along the way; half is where it lands and lifts. `None` lets it be found again.
     pub fn set_contact(&mut self, leg: usize, contact: Option<f32>) -> Result<(), StepError> {
@@ -314,7 +209,8 @@ impl Stepper {
         (self.level, self.level_goal) = (Spring::default(), Vec3::ZERO);
         (self.base, self.rise, self.body) = (None, 0.0, Track::default());
         (self.pending, self.since, self.phase, self.last) = (0.0, 0.0, 0.0, 0.0);
-        (self.foreseen, self.started) = (false, false);
+        self.known.clear();
+        self.started = false;
     }
 
     fn fits(&self, figure: &Figure, pose: &Pose) -> Result<(), StepError> {
@@ -362,98 +258,6 @@ impl Stepper {
         }
     }
 
-    /// Lets the stepper know the animation `seconds` ahead, from the next step on: up to half a second, in thirtieths. A foot
-    /// then knows where it will land while it is in the air, and goes there; without, it finds its place once it has landed,
-    /// and moves there. The time of half a step, 0.3 s, is enough. Before each step, [`Stepper::foresee`] must say what comes.
-    /// The state is forgotten, as by [`Stepper::reset`].
-    pub fn set_foresight(&mut self, seconds: f32) -> Result<(), StepError> {
-        if !(seconds >= 0.0 && seconds.is_finite()) {
-            return Err(StepError::Time(seconds));
-        }
-        self.reset();
-        self.ahead = math::floor(seconds / BEAT + 0.5).min(MOST_AHEAD as f32) as usize;
-        Ok(())
-    }
-
-    /// How far ahead the animation must be given to [`Stepper::foresee`], in seconds.
-    pub fn foresight(&self) -> f32 {
-        self.ahead as f32 * BEAT
-    }
-
-    /// Says what the animation will be [`Stepper::foresight`] seconds after the frame of the coming step, and where the figure
-    /// will be in the world: by its clip, its speed and its way. A game that cannot know passes the best that it can: a foot
-    /// that then lands elsewhere than was foreseen, as in a clip that was broken off, passes over to where it lands.
-    pub fn foresee(&mut self, figure: &Figure, pose: &Pose, world: &Affine3) -> Result<(), StepError> {
-        self.fits(figure, pose)?;
-        let place = self.place(world)?;
-        for (state, leg) in self.legs.iter_mut().zip(&figure.legs) {
-            state.leading = sole(&leg.sample(pose, Vec3::ZERO), &place);
-        }
-        self.foreseen = true;
-        Ok(())
-    }
-
-    /// Casts for the ground under the body and around the feet. `pose` holds the animation, not yet planted, and `world` is the
-    /// figure's placement (world from model space): those that the next [`Stepper::step`] is given, or the latest known. It may
-    /// be called as often as the physics runs; down to ten times a second, feet still see edges in time.
-    pub fn sense(
-        &mut self,
-        ground: &dyn Ground,
-        figure: &Figure,
-        pose: &Pose,
-        world: &Affine3,
-    ) -> Result<(), StepError> {
-        self.fits(figure, pose)?;
-        let place = self.place(world)?;
-        // What casts find is taken over at the next beat: before, there is no need to look again.
-        let due = self.phase + 1.2 * self.last >= BEAT - NOW || self.since >= BEAT - NOW;
-        if self.started && !due {
-            return Ok(());
-        }
-        let since = core::mem::take(&mut self.since);
-        let settings = self.settings;
-        let scale = place.scale * figure.height / 1.8;
-        let search = Search { ground, settings: &settings, leg: figure.leg_length * place.scale, scale };
-        // They are for that beat, and so for where things are then: between the last frame and this one.
-        let past = if self.started && self.last > 0.0 {
-            ((self.phase + self.last - BEAT) / self.last).clamp(0.0, 1.0)
-        } else {
-            0.0
-        };
-        let body = place.over_floor(pose.position(figure.pelvis));
-        let body = body + (self.body.at(0.0).ankle - body) * past;
-        let base = match self.base {
-            Some(base) => search.height(body, base).map_or(base, |(y, _)| y),
-            None => {
-                let near = search.height(body, place.floor).map(|(y, _)| y);
-                let Some(y) = near.or_else(|| search.anywhere(body, place.floor)) else { return Ok(()) };
-                y
-            }
-        };
-        self.base = Some(base);
-        // The spring of the pelvis runs behind a climb by 2 / omega seconds; so much is looked ahead, and back, as one step
-        // of a stair is no slope.
-        let ahead = self.body.mean_rate(0.0).ankle.with_y(0.0) * (2.0 / self.pelvis_omega());
-        let height = |at: Vec3| search.height(at, base).map_or(base, |(y, _)| y);
-        let most = LEAD * search.leg;
-        self.rise = (0.5 * (height(body + ahead) - height(body - ahead))).clamp(-most, most);
-        for i in 0..self.legs.len() {
-            let m = self.measures(figure, i, &place);
-            let now = sole(&figure.legs[i].sample(pose, Vec3::ZERO), &place);
-            let foot = &mut self.legs[i].foot;
-            if !self.started {
-                foot.start(base);
-            }
-            let now = match self.ahead {
-                _ if !self.started => now,
-                0 => now.after(&foot.track.at(0.0).minus(&now), past),
-                ahead => foot.beats.ago(ahead - 1).sole,
-            };
-            foot.sense(&search, &m, &now, base, since);
-        }
-        Ok(())
-    }
-
     /// Plants a frame. `pose` comes with the animation's frame and leaves with the feet planted; `world` is the figure's
     /// placement (world from model space: a rotation, a uniform scale, a translation, in metres); `dt` is the time
     /// since the last step, in seconds. With a `dt` of 0 the state stays as it is.
@@ -471,211 +275,15 @@ impl Stepper {
         }
         self.fits(figure, pose)?;
         let place = self.place(world)?;
-        if self.ahead > 0 && !self.foreseen {
-            return Err(StepError::Unforeseen(self.foresight()));
+        if let Some(time) = self.next_beat(dt).filter(|_| self.ahead > 0) {
+            return Err(StepError::Unforeseen(time));
         }
         pose.update();
         self.pending += dt;
-        // Differences over less than a tenth of a millisecond say nothing of speeds; it is taken with the next.
-        if !self.started || self.pending >= 1e-4 {
-            // After a thousand seconds everything is at rest.
-            let dt = core::mem::take(&mut self.pending).min(1e3);
+        if !self.started || self.pending >= LEAST {
+            let dt = core::mem::take(&mut self.pending).min(LONGEST);
             self.advance(figure, pose, &place, dt);
         }
         self.show(figure, pose, &place)
-    }
-
-    fn advance(&mut self, figure: &Figure, pose: &Pose, place: &Place, dt: f32) {
-        let first = !self.started;
-        let dt = if first { 0.0 } else { dt };
-        if first {
-            let base = self.base.unwrap_or(place.floor);
-            self.level = Spring { value: Vec3::Y * base, rate: Vec3::ZERO };
-            self.level_goal = self.level.value;
-        }
-        for (state, leg) in self.legs.iter_mut().zip(&figure.legs) {
-            let s = leg.sample(pose, Vec3::ZERO);
-            let leading = if self.ahead > 0 { state.leading } else { sole(&s, place) };
-            state.foot.track.push(leading, dt);
-            // The axis about which the knee bends, in the thigh's frame, as the last five seconds have it.
-            let bend = math::rotate(math::conjugate(s.thigh), s.bend());
-            state.hinge = state.hinge * math::exp(-dt / 5.0) + bend * if first { 1e-2 } else { dt };
-        }
-        (self.foreseen, self.last) = (false, dt);
-        self.since += dt;
-        let body = Sole { ankle: place.over_floor(pose.position(figure.pelvis)), ..Sole::default() };
-        self.body.push(body, dt);
-        if first {
-            self.begin(figure, pose, place);
-            return;
-        }
-        self.phase += dt;
-        let beats = math::floor((self.phase + NOW) / BEAT);
-        self.phase -= beats * BEAT;
-        let count = (beats as usize).min(MOST_BEATS);
-        for beat in 0..count {
-            // A long time ends with its last beats; the springs run through all of it.
-            let h = if beat == 0 { (beats - (count - 1) as f32) * BEAT } else { BEAT };
-            let age = (self.phase + (count - 1 - beat) as f32 * BEAT).clamp(0.0, dt);
-            self.beat(figure, pose, place, h, age / dt.max(f32::MIN_POSITIVE), age);
-        }
-        for state in &mut self.legs {
-            state.given = state.given.map(|[_, now]| [now, now]);
-        }
-    }
-
-    /// The first beat: everything is where it should be.
-    fn begin(&mut self, figure: &Figure, pose: &Pose, place: &Place) {
-        for (i, leg) in figure.legs.iter().enumerate() {
-            let m = self.measures(figure, i, place);
-            let now = sole(&leg.sample(pose, Vec3::ZERO), place);
-            let hip = place.over_floor(pose.position(leg.thigh));
-            let (state, settings) = (&mut self.legs[i], &self.settings);
-            let given = state.given.map(|[_, now]| now);
-            // What lies between now and what is foreseen is not known.
-            let way = state.foot.track.at(0.0).minus(&now);
-            for beat in 0..=self.ahead {
-                let part = beat as f32 / self.ahead.max(1) as f32;
-                state.foot.beats.push(now.after(&way, part), given, &m);
-            }
-            state.foot.advance(0.0, settings, &m, hip);
-            state.foot.settle();
-        }
-        self.follow_feet(figure, place, 0.0);
-        self.started = true;
-    }
-
-    /// Goes on by `h` seconds to a beat that is `age` seconds, and this share of the time step, before the present frame.
-    fn beat(&mut self, figure: &Figure, pose: &Pose, place: &Place, h: f32, share: f32, age: f32) {
-        for (i, leg) in figure.legs.iter().enumerate() {
-            let m = self.measures(figure, i, place);
-            let hip = place.over_floor(pose.position(leg.thigh));
-            let (state, settings) = (&mut self.legs[i], &self.settings);
-            let given = state.given.map(|[before, now]| now + (before - now) * share);
-            let leading = state.foot.track.at(age);
-            state.foot.beats.push(leading, given, &m);
-            state.foot.advance(h, settings, &m, hip);
-        }
-        self.follow_feet(figure, place, h);
-    }
-
-    /// The body's floor goes with the feet that stand.
-    fn follow_feet(&mut self, figure: &Figure, place: &Place, h: f32) {
-        // A foot in the air says a little about where the body should be; where none says anything, the ground does.
-        const SWINGING: f32 = 0.25;
-        const NOTHING: f32 = 1e-3;
-        let base = self.base.unwrap_or(place.floor);
-        let (mut sum, mut weight) = (NOTHING * base, NOTHING);
-        for (i, state) in self.legs.iter().enumerate() {
-            let m = self.measures(figure, i, place);
-            let w = state.foot.weight(0.0, &m) * if state.foot.locked() { 1.0 } else { SWINGING };
-            sum += w * state.foot.present(&m).ankle.y;
-            weight += w;
-        }
-        self.level = self.level.towards(self.level_goal, self.level_goal, self.pelvis_omega(), h);
-        self.level_goal = Vec3::Y * (sum / weight + self.rise);
-        if !self.started {
-            self.level = Spring { value: self.level_goal, rate: Vec3::ZERO };
-        }
-    }
-
-    /// Carries the state out on the pose.
-    fn show(&mut self, figure: &Figure, pose: &mut Pose, place: &Place) -> Result<StepReport, StepError> {
-        let scale = place.scale * figure.height / 1.8;
-        let (mut high, mut low) = (f32::INFINITY, f32::NEG_INFINITY);
-        let back = place.world.inverse();
-        let since = self.phase.max(0.0);
-        self.frames.clear();
-        let mut standing = 0;
-        for (i, leg) in figure.legs.iter().enumerate() {
-            let m = self.measures(figure, i, place);
-            let model = leg.sample(pose, Vec3::ZERO);
-            let now = sole(&model, place);
-            let state = &mut self.legs[i];
-            let offset = state.foot.show(&now, since, &m);
-            let weight = state.foot.weight(since, &m);
-            standing += usize::from(state.foot.locked());
-            let mut sample = model;
-            for p in [&mut sample.hip, &mut sample.knee, &mut sample.ankle] {
-                *p = place.over_floor(*p);
-            }
-            let ankle = now.ankle + offset.ankle;
-            if weight > 1e-3 {
-                // A foot that fades out holds the pelvis less and less.
-                let slack = 2.0 * m.leg * (1.0 - weight) / weight;
-                high = high.min(highest(&sample, ankle, &self.settings) + slack);
-                low = low.max(lowest(&sample, ankle) - slack);
-            }
-            let turn = |v: Vec3| {
-                let world = math::slerp(Quat::IDENTITY, rotation(v), weight);
-                math::into_frame(&place.world.matrix3, world)
-            };
-            let bend = model.bend() + math::rotate(model.thigh, state.hinge.normalize_or_zero());
-            self.frames.push(FootFrame {
-                turn: turn(offset.turn),
-                toes: turn(offset.toes),
-                ankle,
-                // A leg that never was bent does not say where its knee points.
-                knee_way: if bend.length() > 1e-3 {
-                    model.knee_way(state.hinge.normalize_or_zero())
-                } else {
-                    Vec3::ZERO
-                },
-                clip_line: model.ankle - model.hip,
-                weight,
-            });
-        }
-        let ease = EASE * scale;
-        let level = self.level.towards(self.level_goal, self.level_goal, self.pelvis_omega(), since);
-        let level = soft_least(level.value.y, high, ease);
-        // Where a leg would be folded too far and another too long, the long one decides.
-        let level = soft_least(-soft_least(-level, -low, ease), high, ease);
-        let raise = level - place.floor;
-        for (leg, frame) in figure.legs.iter().zip(&mut self.frames) {
-            let kept = place.over_floor(pose.position(leg.foot)) + Vec3::Y * level;
-            frame.ankle = back.transform_point3(kept + (frame.ankle - kept) * frame.weight);
-        }
-        self.backup.clear();
-        self.backup.push((figure.pelvis, *pose.local(figure.pelvis)));
-        for leg in &figure.legs {
-            let joints = [Some(leg.thigh), Some(leg.shin), Some(leg.foot), leg.toes];
-            self.backup.extend(joints.into_iter().flatten().map(|j| (j, *pose.local(j))));
-        }
-        let carry = back.transform_vector3(Vec3::Y * raise);
-        let mut missed = 0.0f32;
-        let applied = figure.apply(pose, carry, 0.0, &self.frames, |_, by| missed = missed.max(by));
-        if let Err(error) = applied {
-            for &(joint, local) in &self.backup {
-                pose.set_local(joint, local);
-            }
-            pose.update();
-            return Err(error.into());
-        }
-        Ok(StepReport { raise, out_of_reach: missed * place.scale, standing })
-    }
-}
-
-/// The pelvis comes to a limit along a curve that begins about this far from it, in metres for a figure of 1.8 m.
-const EASE: f32 = 0.01;
-
-/// The pelvis goes ahead of the feet by at most this share of the leg.
-const LEAD: f32 = 0.5;
-
-/// The lesser of two, never more, and smooth where they cross.
-fn soft_least(value: f32, limit: f32, ease: f32) -> f32 {
-    if !limit.is_finite() {
-        return value;
-    }
-    let room = limit - value;
-    limit - 0.5 * (room + math::sqrt(room * room + 4.0 * ease * ease))
-}
-
-fn sole(sample: &super::FootSample, place: &Place) -> Sole {
-    let way = |v: Vec3| place.world.transform_vector3(v);
-    Sole {
-        ankle: place.over_floor(sample.ankle),
-        heel: way(sample.heel),
-        ball: way(sample.ball),
-        tip: way(sample.tip),
     }
 }

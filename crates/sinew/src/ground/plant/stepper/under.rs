@@ -62,6 +62,11 @@ impl Under {
         self.line.cone(self.line.way(at), slope)
     }
 
+    /// Height of the ground at a place, as far as it is known.
+    pub fn at(&self, at: Vec3) -> Option<f32> {
+        self.line.height(self.line.way(at))
+    }
+
     /// How high the ground is for a point that comes to this place: the ground there, or what rises to an edge nearby.
     pub fn height(&self, at: Vec3) -> Option<f32> {
         let peaks = self.sole.iter().flatten().map(|p| p.y - APPROACH * (*p - at).with_y(0.0).length());

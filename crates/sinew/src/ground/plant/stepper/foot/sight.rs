@@ -20,14 +20,16 @@ const SIGHT: f32 = 0.1;
 pub(super) const ASTRAY: f32 = 0.03;
 
 impl Foot {
-    /// Casts: the ground under the foot where it was shown last, or will be, and where it lands. `sight` is the time since the
-    /// last casts.
+    /// Casts for the next beat, at which the animation has the foot at `now`: the ground under it, and where it lands. `sight`
+    /// is the time between casts.
     pub fn sense(&mut self, search: &Search<'_>, m: &Measures, now: &Sole, base: f32, sight: f32) {
         self.cast_choice(search, m, base);
-        if self.locked() {
+        if self.share() >= 1.0 {
             return;
         }
-        let at = now.ankle + self.shown.ankle.with_y(0.0);
+        // As it will be shown then.
+        let shown = self.offset(now, BEAT, m).ankle;
+        let at = now.ankle + shown.with_y(0.0);
         let points = [now.heel, now.ball, now.tip].map(|p| at + p);
         let sole = sole_of(now, m);
         // Casts are made before the beat that they are for: its rate is that since the beat before, as far as it is known.
@@ -48,7 +50,7 @@ impl Foot {
         let behind = back + 0.5 * rate.length() * BEAT;
         let ahead = front + 0.1 * m.leg + 1.3 * rate.length() * (sight.min(SIGHT) + BEAT + 2.0 / m.omega);
         self.under.sweep(search, (at + now.ball).with_y(0.0), along, [behind, ahead], base);
-        if matches!(self.phase, Phase::Refused(_)) {
+        if matches!(self.phase, Phase::Refused(_) | Phase::Locked(_)) {
             return;
         }
         let (sample, moved) = match self.lands_in(m) {
@@ -58,7 +60,7 @@ impl Foot {
                 if heel.min(ball) > NEAR * m.limits.height {
                     return;
                 }
-                (*now, self.shown.ankle)
+                (*now, shown)
             }
         };
         let (heel, ball) = place(&sample, moved, m);

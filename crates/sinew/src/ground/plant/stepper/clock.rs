@@ -1,0 +1,253 @@
+//! The clock of the decisions, and the animation at each of its beats.
+
+use alloc::vec::Vec;
+
+use glam::{Affine3, Vec3};
+
+use super::{
+    LEAST, LONGEST, NOW, StepError, Stepper,
+    beats::{BEAT, MOST_AHEAD},
+    place::Place,
+    spring::Spring,
+    track::Sole,
+};
+use crate::{Pose, ground::plant::Figure, math};
+
+/// Most beats in one step: beyond a quarter of a second there is nothing to follow.
+const MOST_BEATS: usize = 8;
+/// Most beats that are given before a step: all that are ahead of its first one, and that.
+const MOST_KNOWN: usize = MOST_AHEAD + 1;
+
+/// A foot at a beat, and the contact that the caller gives it.
+type Given = (Sole, Option<f32>);
+
+/// The animation at beats to come.
+#[derive(Clone, Debug)]
+pub struct Known {
+    /// Each leg's foot, by beat.
+    legs: Vec<[Given; MOST_KNOWN]>,
+    /// The pelvis.
+    bodies: [Vec3; MOST_KNOWN],
+    count: usize,
+}
+
+impl Known {
+    pub fn new(legs: usize) -> Self {
+        Self {
+            legs: alloc::vec![[Given::default(); MOST_KNOWN]; legs],
+            bodies: [Vec3::ZERO; MOST_KNOWN],
+            count: 0,
+        }
+    }
+
+    pub fn clear(&mut self) {
+        self.count = 0;
+    }
+
+    /// The next beat's foot of this leg, and the pelvis.
+    pub fn next(&self, leg: usize) -> Option<(Sole, Vec3)> {
+        (self.count > 0).then(|| (self.legs[leg][0].0, self.bodies[0]))
+    }
+
+    /// The first ones have been taken.
+    fn take(&mut self, beats: usize) {
+        let beats = beats.min(self.count);
+        for leg in &mut self.legs {
+            leg.copy_within(beats.., 0);
+        }
+        self.bodies.copy_within(beats.., 0);
+        self.count -= beats;
+    }
+}
+
+/// The beats of a step.
+struct Beats {
+    /// All of them.
+    all: f32,
+    /// Those that are looked at, the last ones.
+    count: usize,
+    /// Seconds from the last of them to the frame.
+    phase: f32,
+}
+
+impl Stepper {
+    /// Lets the stepper know the animation `seconds` ahead, from the next step on: up to half a second, in thirtieths. A foot
+    /// then knows where it will land while it is in the air, and goes there; without, it finds its place once it has landed,
+    /// and moves there. The time of half a step, 0.3 s, is enough. Every beat must then be given ([`Stepper::next_beat`]).
+    /// The state is forgotten, as by [`Stepper::reset`].
+    pub fn set_foresight(&mut self, seconds: f32) -> Result<(), StepError> {
+        if !(seconds >= 0.0 && seconds.is_finite()) {
+            return Err(StepError::Time(seconds));
+        }
+        self.reset();
+        self.ahead = math::floor(seconds / BEAT + 0.5).min(MOST_AHEAD as f32) as usize;
+        Ok(())
+    }
+
+    /// How far ahead the animation is known, in seconds.
+    pub fn foresight(&self) -> f32 {
+        self.ahead as f32 * BEAT
+    }
+
+    /// When the stepper wants to see the animation next, in seconds from the frame of the coming step (which is `dt` seconds after
+    /// the last one): negative before that frame, positive with foresight (beats within a tenth of a millisecond are now). None
+    /// once it has seen what the step needs. There are thirty such beats a second, whatever the frame rate.
+    ///
+    /// A game that can sample its animation at any time gives every beat: all frame rates then decide by the same
+    /// numbers, and so have their feet in the same places.
+    ///
+    /// ```
+    /// # use sinew::{Pose, glam::Affine3, ground::plant::{Figure, StepError, Stepper}};
+    /// # fn example(stepper: &mut Stepper, figure: &Figure, beat: &mut Pose, time: f32, dt: f32) -> Result<(), StepError> {
+    /// while let Some(later) = stepper.next_beat(dt) {
+    ///     let at = time + later;
+    ///     // Here the game samples its clip at that time, and moves its character to where it is then.
+    ///     let world = Affine3::IDENTITY;
+    ///     stepper.give_beat(figure, beat, &world)?;
+    /// }
+    /// // Then it casts, and steps.
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// Without foresight beats need not be given: the animation at a beat is then taken from the frames around it, which is
+    /// off by millimetres where the animation bends sharply between two frames, and may decide otherwise where millimetres decide.
+    pub fn next_beat(&self, dt: f32) -> Option<f32> {
+        let known = self.known.count;
+        if !self.started {
+            return (known <= self.ahead).then_some(known as f32 * BEAT);
+        }
+        let Beats { count, phase, .. } = self.beats_in(self.pending + dt);
+        (known < count).then(|| self.foresight() - phase - (count - 1 - known) as f32 * BEAT)
+    }
+
+    /// Gives the animation at the time that [`Stepper::next_beat`] has asked for, and where the figure is in the world then: by
+    /// its clip, its speed and its way. (The contact that was given last by [`Stepper::set_contact`] is of that time, too.) A
+    /// game that cannot know what comes gives the best that it can: a foot that then lands elsewhere, as in a clip that was
+    /// broken off, passes over to where it lands.
+    pub fn give_beat(&mut self, figure: &Figure, pose: &Pose, world: &Affine3) -> Result<(), StepError> {
+        self.fits(figure, pose)?;
+        let place = self.place(world)?;
+        let i = self.known.count;
+        if i >= MOST_KNOWN {
+            // Nobody asked for it.
+            return Ok(());
+        }
+        for ((known, state), leg) in self.known.legs.iter_mut().zip(&self.legs).zip(&figure.legs) {
+            let sole = place.sole(&leg.sample(pose, Vec3::ZERO));
+            known[i] = (sole, state.given.map(|[_, now]| now));
+        }
+        self.known.bodies[i] = place.over_floor(pose.position(figure.pelvis));
+        self.known.count += 1;
+        Ok(())
+    }
+
+    fn beats_in(&self, dt: f32) -> Beats {
+        let phase = self.phase + if dt >= LEAST { dt.min(LONGEST) } else { 0.0 };
+        let all = math::floor((phase + NOW) / BEAT);
+        Beats { all, count: (all as usize).min(MOST_BEATS), phase: phase - all * BEAT }
+    }
+
+    /// Goes on to the frame in `pose`, `dt` seconds after the last one.
+    pub(super) fn advance(&mut self, figure: &Figure, pose: &Pose, place: &Place, dt: f32) {
+        let first = !self.started;
+        let dt = if first { 0.0 } else { dt };
+        if first {
+            let base = self.base.unwrap_or(place.floor);
+            self.level = Spring { value: Vec3::Y * base, rate: Vec3::ZERO };
+            self.level_goal = self.level.value;
+        }
+        for (state, leg) in self.legs.iter_mut().zip(&figure.legs) {
+            let s = leg.sample(pose, Vec3::ZERO);
+            state.foot.track.push(place.sole(&s), dt);
+            // The axis about which the knee bends, in the thigh's frame, as the last five seconds have it.
+            let bend = math::rotate(math::conjugate(s.thigh), s.bend());
+            state.hinge = state.hinge * math::exp(-dt / 5.0) + bend * if first { 1e-2 } else { dt };
+        }
+        self.last = dt;
+        self.since += dt;
+        let body = Sole { ankle: place.over_floor(pose.position(figure.pelvis)), ..Sole::default() };
+        self.body.push(body, dt);
+        if first {
+            self.begin(figure, place);
+            return;
+        }
+        let Beats { all, count, phase } = self.beats_in(dt);
+        self.phase = phase;
+        let known = count > 0 && self.known.count >= count;
+        for beat in 0..count {
+            // A long time ends with its last beats; the springs run through all of it.
+            let h = if beat == 0 { (all - (count - 1) as f32) * BEAT } else { BEAT };
+            let age = (phase + (count - 1 - beat) as f32 * BEAT).clamp(0.0, dt);
+            let between = (age, age / dt.max(f32::MIN_POSITIVE));
+            self.beat(figure, place, h, if known { Ok(beat) } else { Err(between) });
+        }
+        // With a beat missing, those that were given are of no use.
+        self.known.take(if known { count } else { MOST_KNOWN });
+        for state in &mut self.legs {
+            state.given = state.given.map(|[_, now]| [now, now]);
+        }
+    }
+
+    /// The first beat: everything is where it should be.
+    fn begin(&mut self, figure: &Figure, place: &Place) {
+        let known = self.known.count > self.ahead;
+        for i in 0..self.legs.len() {
+            let m = self.measures(figure, i, place);
+            let (state, settings) = (&mut self.legs[i], &self.settings);
+            for beat in 0..=self.ahead {
+                let (sole, given) = if known {
+                    self.known.legs[i][beat]
+                } else {
+                    (state.foot.track.at(0.0), state.given.map(|[_, now]| now))
+                };
+                let body = if known { self.known.bodies[beat] } else { self.body.at(0.0).ankle };
+                state.foot.beats.push(sole, body, given, &m);
+            }
+            state.foot.advance(0.0, settings, &m);
+            state.foot.settle();
+        }
+        self.known.clear();
+        self.follow_feet(figure, place, 0.0);
+        self.started = true;
+    }
+
+    /// Goes on by `h` seconds to a beat: one that was given, or one that is so many seconds, and this share of the time step,
+    /// before the present frame.
+    fn beat(&mut self, figure: &Figure, place: &Place, h: f32, which: Result<usize, (f32, f32)>) {
+        for i in 0..self.legs.len() {
+            let m = self.measures(figure, i, place);
+            let (state, settings) = (&mut self.legs[i], &self.settings);
+            let ((sole, given), body) = match which {
+                Ok(known) => (self.known.legs[i][known], self.known.bodies[known]),
+                Err((age, share)) => {
+                    let given = state.given.map(|[before, now]| now + (before - now) * share);
+                    ((state.foot.track.at(age), given), self.body.at(age).ankle)
+                }
+            };
+            state.foot.beats.push(sole, body, given, &m);
+            state.foot.advance(h, settings, &m);
+        }
+        self.follow_feet(figure, place, h);
+    }
+
+    /// The body's floor goes with the feet that stand.
+    fn follow_feet(&mut self, figure: &Figure, place: &Place, h: f32) {
+        // A foot in the air says a little about where the body should be; where none says anything, the ground does.
+        const SWINGING: f32 = 0.25;
+        const NOTHING: f32 = 1e-3;
+        let base = self.base.unwrap_or(place.floor);
+        let (mut sum, mut weight) = (NOTHING * base, NOTHING);
+        for (i, state) in self.legs.iter().enumerate() {
+            let m = self.measures(figure, i, place);
+            let w = state.foot.weight(0.0, &m) * (SWINGING + (1.0 - SWINGING) * state.foot.share());
+            sum += w * state.foot.present(&m).ankle.y;
+            weight += w;
+        }
+        self.level = self.level.towards(self.level_goal, self.level_goal, self.pelvis_omega(), h);
+        self.level_goal = Vec3::Y * (sum / weight + self.rise);
+        if !self.started {
+            self.level = Spring { value: self.level_goal, rate: Vec3::ZERO };
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! A foot in the air: over what it goes, where it goes, and how far it can go down.
+
+use glam::Vec3;
+
+use super::{
+    Choice, Foot, Measures, Phase,
+    sight::{ASTRAY, place, sole_of},
+    stand,
+};
+use crate::{
+    ground::plant::{
+        Settings,
+        stepper::{
+            beats::{BEAT, Beat},
+            course::Course,
+            offset::{Offset, Rest, rotation},
+            spring::Spring,
+        },
+    },
+    math,
+};
+
+/// A foot lies along the ground from this height on downwards, as a share of the leg.
+const LIES: f32 = 0.12;
+/// A foot rises this many metres a metre before an edge that it comes to on a known way: it is looked at often enough to
+/// come to none unseen.
+const STEEP: f32 = 12.0;
+/// How far a foot can go down is followed this many times as fast as a foot settles.
+pub(super) const QUICK: f32 = 3.0;
+
+impl Foot {
+    /// Where it is shown in the air, `time` seconds after the state.
+    pub(super) fn in_the_air(&self, time: f32, m: &Measures) -> Offset {
+        let towards = |s: &Spring, goal: Vec3| s.towards(goal, goal, m.omega, time).value;
+        let level = towards(&self.level, self.level_goal);
+        match &self.course {
+            Some(course) => {
+                let way = course.at(time);
+                Offset { ankle: way.ankle + level, ..way }
+            }
+            None => Offset { turn: towards(&self.tilt, self.tilt_goal), ankle: level, toes: Vec3::ZERO },
+        }
+    }
+
+    /// Height of the ground that the foot must go over, with its own displacement; none where there is no ground.
+    pub(super) fn ground(&self, shown: Offset, m: &Measures) -> Option<f32> {
+        let Beat { sole: at, rate, .. } = self.now(m);
+        // The spring runs behind by this time, and by half a beat until it is asked again: it is given as much of a lead.
+        let lead = rate.ankle.with_y(0.0) * (2.0 / m.omega + 0.5 * BEAT);
+        let turn = rotation(shown.turn);
+        let moved = at.ankle + shown.ankle.with_y(0.0);
+        let floor = m.heel_floor.min(m.ball_floor);
+        let mut high: Option<f32> = None;
+        for point in [at.heel, at.ball, at.tip] {
+            let place = moved + math::rotate(turn, point);
+            // A point that the foot's turn has brought down must be kept up by as much, and one that it raised the less.
+            let down = (at.ankle + point).y.max(floor) - place.y.max(floor);
+            for p in [place, place + lead] {
+                if let Some(y) = self.under.height(p) {
+                    let y = y + m.sole_height + down - floor;
+                    high = Some(high.map_or(y, |h| h.max(y)));
+                }
+            }
+        }
+        high
+    }
+
+    /// How far the foot can go down where it does not stand, `time` seconds after the state.
+    pub fn clearance(&self, time: f32, m: &Measures) -> f32 {
+        let goal = self.clear_goal;
+        self.clear.towards(goal, goal, QUICK * m.omega, time).value.x.max(0.0)
+    }
+
+    /// The same at the present beat, by the ground here and where the foot will be at the next one.
+    pub(super) fn clears(&self, m: &Measures) -> f32 {
+        let (sole, shown) = (&self.now(m).sole, self.present(m));
+        let turn = rotation(shown.turn);
+        let (heel, ball) = m.heights(sole);
+        let mut clear = heel.min(ball);
+        let next = self.pace(m).ankle.with_y(0.0) * BEAT;
+        for point in [sole.heel, sole.ball, sole.tip] {
+            let place = sole.ankle + shown.ankle + math::rotate(turn, point);
+            for p in [place, place + next] {
+                if let Some(ground) = self.under.at(p) {
+                    clear = clear.min(p.y - ground - m.sole_height);
+                }
+            }
+        }
+        clear.max(0.0) * (1.0 - self.share())
+    }
+
+    /// How far a foot on a course must be lifted above it, to pass what it comes to within the time in which a foot is lifted.
+    fn lift(&self, course: &Course, m: &Measures) -> f32 {
+        // Twice a beat: a swinging foot goes by less than its own length.
+        const PARTS: usize = 2;
+        let soon = 2.0 / m.omega + 0.5 * BEAT;
+        let floor = m.heel_floor.min(m.ball_floor);
+        let mut lift = 0.0f32;
+        for i in 0..PARTS * m.ahead {
+            let time = i as f32 * (BEAT / PARTS as f32);
+            if time > soon.min(course.left()) {
+                break;
+            }
+            let (later, part) = (i / PARTS, (i % PARTS) as f32 / PARTS as f32);
+            let (a, b) = (&self.beats.ago(m.ahead - later).sole, &self.beats.ago(m.ahead - later - 1).sole);
+            let sole = a.after(&b.minus(a), part);
+            let way = course.at(time);
+            let turn = rotation(way.turn);
+            for point in [sole.heel, sole.ball, sole.tip] {
+                let place = sole.ankle + way.ankle + math::rotate(turn, point);
+                let Some(ground) = self.under.before(place, STEEP) else { continue };
+                // No higher over the ground than it is over the animation's floor.
+                let own = ((sole.ankle + point).y - floor).clamp(0.0, m.clearance);
+                lift = lift.max(ground + m.sole_height + own - place.y);
+            }
+        }
+        lift
+    }
+
+    /// The turn along the ground of a foot that comes near it.
+    fn lie(&self, m: &Measures) -> Vec3 {
+        let (heel, ball) = m.heights(&self.now(m).sole);
+        let s = (1.0 - heel.min(ball) / (LIES * m.leg)).clamp(0.0, 1.0);
+        let vector = math::rotation_vector(math::shortest_arc(Vec3::Y, self.under.normal, Vec3::X));
+        let angle = vector.length();
+        let held = if angle > m.slope { vector * (m.slope / angle) } else { vector };
+        held * (s * s * (3.0 - 2.0 * s))
+    }
+
+    /// In the air: where it goes next.
+    pub(super) fn steer(&mut self, settings: &Settings, m: &Measures) {
+        self.tilt_goal = self.lie(m);
+        let lands = self.lands_in(m).filter(|_| !matches!(self.phase, Phase::Refused(_) | Phase::Locked(_)));
+        let mut goal = None;
+        if let Some(later) = lands {
+            let beat = *self.beats.ago(m.ahead - later);
+            let (heel, ball) = place(&beat.sole, Vec3::ZERO, m);
+            let along = (ball - heel).with_y(0.0).normalize_or(Vec3::Z);
+            let near = |c: &Choice| (c.heel - heel).with_y(0.0).length() <= ASTRAY * m.scale;
+            let serves = self.landing.as_ref().is_some_and(|l| l.serves(heel, along, ASTRAY * m.scale));
+            if !self.choice.as_ref().is_some_and(near) {
+                // It is looked for anew only where it is far from where it was thought to be.
+                self.choice = serves.then(|| self.choose(heel, ball, sole_of(&beat.sole, m), settings, m));
+            }
+            if let Some(Choice { found: Ok(footing), .. }) = self.choice {
+                let (h, b) = m.heights(&beat.sole);
+                let to = stand(&footing, &beat.sole, h.max(0.0), b.max(0.0));
+                // The point that comes down stays where it is, while the animation's goes on.
+                let next = self.beats.ago(m.ahead - later - 1);
+                let low = if h <= b { next.rate.heel } else { next.rate.ball };
+                // One that holds on loosely goes along with it.
+                let hold = self.contact(later, m).foot;
+                let ankle = (next.rate.ankle + low).with_y(0.0) * -hold;
+                let rate = Offset { ankle, ..Offset::default() };
+                goal = Some((to, rate, later as f32 * BEAT));
+            }
+        }
+        if let Some((to, rate, left)) = goal {
+            let (was, rate_was) = self.rated(m, |f, sole, t| f.offset(sole, t, m));
+            if self.course.is_none() {
+                (self.rest, self.level) = (Rest::default(), Spring::default());
+                self.course = Some(Course::new((was, rate_was), (to, rate), left));
+            } else {
+                // What lifts it above its course goes on.
+                let lift = self.level;
+                let less = |o: Offset, y: Vec3| Offset { ankle: o.ankle - y, ..o };
+                let from = (less(was, lift.value), less(rate_was, lift.rate));
+                self.course = Some(Course::new(from, (to, rate), left));
+            }
+            self.level_goal = self.course.map_or(Vec3::ZERO, |c| Vec3::Y * self.lift(&c, m));
+            return;
+        }
+        if self.course.is_some() {
+            self.switch(m, |_| {});
+        }
+        let over = if self.locked() { self.in_the_air(0.0, m) } else { self.present(m) };
+        if let Some(level) = self.ground(over, m) {
+            self.level_goal = Vec3::Y * level;
+        }
+    }
+}

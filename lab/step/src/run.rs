@@ -1,0 +1,169 @@
+//! One walk over one ground at one frame rate.
+
+use std::time::Instant;
+
+use sinew::{
+    glam::Vec3,
+    ground::{
+        MeshGround,
+        plant::{Settings, Stepper},
+    },
+};
+
+use crate::{
+    quality::{Points, Quality, quality},
+    walker::Walker,
+};
+
+/// What the game tells the stepper.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Mode {
+    /// Its frames, and nothing else.
+    Frames,
+    /// The animation at every beat.
+    Beats,
+    /// The same, [`FORESIGHT`] ahead.
+    Foresight,
+}
+
+impl Mode {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Frames, Self::Beats, Self::Foresight];
+}
+
+/// Seconds that the animation is known ahead.
+const FORESIGHT: f32 = 0.3;
+
+/// One run at one rate.
+pub struct Run {
+    /// Frames a second.
+    pub rate: f64,
+    /// Each foot's ankle in the world, by frame.
+    pub ankles: Vec<Vec<Vec3>>,
+    /// How well they stand.
+    pub quality: Quality,
+    /// Median microseconds of a step.
+    pub step: f64,
+    /// Microseconds of each frame, with sampling and casts (which are made in some frames only).
+    pub frames: Vec<f64>,
+}
+
+impl Run {
+    /// Walks.
+    pub fn new(walker: &Walker, ground: &MeshGround, rate: f64, mode: Mode) -> Result<Self, String> {
+        let figure = &walker.figure;
+        let mut stepper = Stepper::new(figure, Settings::default()).map_err(|e| e.to_string())?;
+        stepper.learn_floor(figure, &walker.clip, &walker.rest).map_err(|e| e.to_string())?;
+        if mode == Mode::Foresight {
+            stepper.set_foresight(FORESIGHT).map_err(|e| e.to_string())?;
+        }
+        let mut pose = walker.rest.clone();
+        let mut beat = walker.rest.clone();
+        let legs = figure.legs();
+        let mut ankles = vec![Vec::new(); legs.len()];
+        let mut points: Vec<Points> = legs.iter().map(|_| Points::default()).collect();
+        let count = (walker.duration() * rate + 1e-6).floor() as usize + 1;
+        let (mut steps, mut frames) = (Vec::with_capacity(count), Vec::with_capacity(count));
+        let dt = (1.0 / rate) as f32;
+        for frame in 0..count {
+            let time = frame as f64 / rate;
+            let began = Instant::now();
+            let world = walker.at(time, &mut pose);
+            if mode != Mode::Frames {
+                while let Some(later) = stepper.next_beat(dt) {
+                    let there = walker.at((time + f64::from(later)).min(walker.duration()), &mut beat);
+                    stepper.give_beat(figure, &beat, &there).map_err(|e| e.to_string())?;
+                }
+            }
+            // This is the lab's own work.
+            let pause = Instant::now();
+            for (points, leg) in points.iter_mut().zip(legs) {
+                let foot = pose.model(leg.foot);
+                for (list, p) in points.given.iter_mut().zip([leg.sole.heel, leg.sole.ball]) {
+                    list.push(world.transform_point3(foot.transform_point3(p)));
+                }
+            }
+            let pause = pause.elapsed().as_secs_f64() * 1e6;
+            stepper.sense(ground, figure, &pose, &world).map_err(|e| e.to_string())?;
+            let solve = Instant::now();
+            stepper.step(figure, &mut pose, &world, dt).map_err(|e| e.to_string())?;
+            steps.push(solve.elapsed().as_secs_f64() * 1e6);
+            frames.push(began.elapsed().as_secs_f64() * 1e6 - pause);
+            for (i, leg) in legs.iter().enumerate() {
+                let foot = pose.model(leg.foot);
+                let at = |p: Vec3| world.transform_point3(p);
+                ankles[i].push(at(foot.translation));
+                for (list, p) in points[i].planted.iter_mut().zip([leg.sole.heel, leg.sole.ball]) {
+                    list.push(at(foot.transform_point3(p)));
+                }
+            }
+        }
+        let quality = quality(&points, ground, rate as f32, figure.leg_length(), figure.height() / 1.8);
+        steps.sort_by(f64::total_cmp);
+        Ok(Self { rate, ankles, quality, step: steps[count / 2], frames })
+    }
+
+    /// Mean microseconds of a frame.
+    pub fn frame(&self) -> f64 {
+        self.frames.iter().sum::<f64>() / self.frames.len() as f64
+    }
+
+    /// Takes the least time of each frame from the same work done again: that in which the machine did nothing else.
+    pub fn least(&mut self, again: &Self) {
+        for (a, b) in self.frames.iter_mut().zip(&again.frames) {
+            *a = a.min(*b);
+        }
+        self.step = self.step.min(again.step);
+    }
+}
+
+/// How far the ankles of two runs are apart, in metres.
+#[derive(Clone, Copy, Default)]
+pub struct Apart {
+    /// Root mean square.
+    pub rms: f64,
+    /// The most.
+    pub most: f64,
+    /// When that was, in seconds.
+    pub when: f64,
+}
+
+impl Apart {
+    /// At the frames of the slower one.
+    pub fn new(slow: &Run, fast: &Run) -> Self {
+        let (mut sum, mut count) = (0.0, 0usize);
+        let mut apart = Self::default();
+        for (a, b) in slow.ankles.iter().zip(&fast.ankles) {
+            for (i, at) in a.iter().enumerate() {
+                let Some(other) = between(b, i as f64 * fast.rate / slow.rate) else { continue };
+                let d = f64::from((*at - other).length());
+                sum += d * d;
+                count += 1;
+                if d > apart.most {
+                    (apart.most, apart.when) = (d, i as f64 / slow.rate);
+                }
+            }
+        }
+        apart.rms = (sum / count.max(1) as f64).sqrt();
+        apart
+    }
+}
+
+/// The value at a time between frames, by the cubic through the four nearest.
+fn between(values: &[Vec3], at: f64) -> Option<Vec3> {
+    let i = at.floor() as usize;
+    let s = (at - i as f64) as f32;
+    if s < 1e-3 {
+        return values.get(i).copied();
+    }
+    if s > 0.999 {
+        return values.get(i + 1).copied();
+    }
+    let p = values.get(i.checked_sub(1)?..i + 3)?;
+    Some(
+        p[0] * (-s * (s - 1.0) * (s - 2.0) / 6.0)
+            + p[1] * ((s + 1.0) * (s - 1.0) * (s - 2.0) / 2.0)
+            + p[2] * (-(s + 1.0) * s * (s - 2.0) / 2.0)
+            + p[3] * ((s + 1.0) * s * (s - 1.0) / 6.0),
+    )
+}

@@ -1,15 +1,18 @@
-//! The same bits on every build: what the closed forms give for ten thousand limbs, as one number.
+//! The same bits on every build: what the closed forms give for ten thousand limbs, and chains along a thousand curves, as one number each.
 //!
 //! The number was written down once. It holds for debug and release builds, with and without glam's `scalar-math`, for
 //! SSE2 and for plain code, as only IEEE sums, products, quotients and square roots are made, in one order. Where sines and
 //! exponentials come in, it holds with the feature `libm` on every platform; without it, the platform's own are used. A change
 //! of the formulas changes it, and is a change that users of recorded motions see: say so in the change log.
 
+use std::sync::Arc;
+
 use sinew::{
-    Pole,
+    Pole, Pose, Skeleton, Transform,
     glam::{Quat, Vec3},
     solve::{
-        Ray, aim_ray,
+        Ray, Spline, aim_ray,
+        spline::{Curve, CurveKind, CurveUp, Roll},
         two_bone::{Bend, BendSide, Points, solve_points},
     },
 };
@@ -85,6 +88,50 @@ fn limbs_and_aims_give_these_bits_on_every_build() {
         ..Bend::FREE
     });
     assert_eq!(found, 0xbf5b_05b6_757e_727c, "{found:#018x}");
+}
+
+/// Chains along curves of both kinds, open and closed: the bits of what a thousand solves leave.
+fn hash_of_splines(roll: Roll) -> u64 {
+    let mut r = noise();
+    let mut hash = Hash::new();
+    let mut builder = Skeleton::builder();
+    let mut last = builder.add("0", None, Transform::IDENTITY);
+    for i in 1..=9 {
+        let translation = Vec3::new(0.1 * r(), 0.1 * r(), 0.3);
+        last = builder.add(format!("{i}"), Some(last), Transform::from_translation(translation));
+    }
+    let (skeleton, ids) = builder.build().unwrap();
+    let skeleton = Arc::new(skeleton);
+    let mut spline = Spline::new(&skeleton, ids[0], ids[9]).unwrap();
+    spline.roll = roll;
+    let mut pose = Pose::rest(&skeleton);
+    for i in 0..1000 {
+        let closed = i % 2 == 0;
+        let count = if closed { 6 } else { 7 };
+        let points: Vec<Vec3> = (0..count).map(|_| Vec3::new(r(), r(), r())).collect();
+        let kind = if i % 3 == 0 { CurveKind::Bezier } else { CurveKind::CatmullRom };
+        let curve = Curve::new(kind, &points, closed, CurveUp::Direction(Vec3::Y)).unwrap();
+        (spline.offset, spline.reversed) = (3.0 * r(), i % 5 == 0);
+        let report = spline.solve(&mut pose, &curve).unwrap();
+        hash.add(report.longest_way);
+        for &id in &ids {
+            hash.rotation(pose.local(id).rotation);
+        }
+    }
+    hash.0
+}
+
+#[test]
+fn chains_along_curves_give_these_bits_on_every_build() {
+    let found = hash_of_splines(Roll::Keep);
+    assert_eq!(found, 0x795c_30d4_600d_21fb, "{found:#018x}");
+}
+
+#[test]
+#[cfg(feature = "libm")]
+fn with_libm_their_frames_do_too() {
+    let found = hash_of_splines(Roll::Frames { axis: Vec3::Y, twist: [0.3, -1.0] });
+    assert_eq!(found, 0xdfb7_b012_ad4d_3435, "{found:#018x}");
 }
 
 #[test]

@@ -637,3 +637,108 @@ fn a_thousand_joints_stay_on_the_curve() {
     assert_eq!(report.report.status, Status::Reached, "{report:?}");
     assert!(report.report.position_residual < 1e-4, "{report:?}");
 }
+
+#[test]
+fn odd_chains_and_roots_lead_to_no_nonsense() {
+    let points = random_points(6, 6);
+    let curve = Curve::new(CurveKind::CatmullRom, &points, true, UP).unwrap();
+    // One joint with an offset at its tip: root and end lie on the curve.
+    let (skeleton, ids) = straight(1, 0.3);
+    let chain = sinew::Chain::new(&skeleton, ids[0], ids[0]).unwrap();
+    let chain = chain.with_tip_offset(&skeleton, Vec3::new(0.1, 0.2, 0.4)).unwrap();
+    let mut one = Spline::from_chain(&skeleton, chain).unwrap();
+    one.roll = Roll::Frames { axis: Vec3::Y, twist: [0.4, 0.2] };
+    for fit in [Fit::Whole, Fit::Stretched { shortest: 0.1, longest: 10.0 }] {
+        one.fit = fit;
+        let mut pose = Pose::rest(&skeleton);
+        let report = one.solve(&mut pose, &curve).unwrap();
+        assert_eq!(report.report.status, Status::Reached, "{report:?}");
+        assert!((one.chain().end(&pose).distance(pose.position(ids[0])) - 0.21f32.sqrt()).abs() < 1e-6);
+    }
+    // No bone has a length: only the root moves.
+    let (skeleton, ids) = row(&[Vec3::ZERO; 4], Vec3::ONE, |_| Joint::default());
+    let mut none = Spline::new(&skeleton, ids[0], ids[3]).unwrap();
+    let mut pose = Pose::rest(&skeleton);
+    let report = none.solve(&mut pose, &curve).unwrap();
+    assert_eq!(report.report.status, Status::Reached, "{report:?}");
+    assert!(pose.position(ids[3]).distance(curve.at(0.0).position) < 1e-6);
+    // A root that stays and lies on the curve, at its start and elsewhere: all of the chain lies on it.
+    let (skeleton, ids) = straight(10, 0.2);
+    let mut spline = Spline::new(&skeleton, ids[0], ids[10]).unwrap();
+    spline.moves_root = false;
+    let root = Pose::rest(&skeleton).position(ids[0]);
+    for through in [0.0, 1.7] {
+        let by = root - curve.at(through).position;
+        let moved: Vec<_> = points.iter().map(|p| *p + by).collect();
+        let curve = Curve::new(CurveKind::CatmullRom, &moved, true, UP).unwrap();
+        for offset in [through, through - 0.1, through + 0.1] {
+            spline.offset = offset;
+            let mut pose = Pose::rest(&skeleton);
+            let report = spline.solve(&mut pose, &curve).unwrap();
+            assert_eq!((report.report.status, report.missed), (Status::Reached, 0), "{report:?}");
+        }
+    }
+}
+
+#[test]
+fn a_chain_that_travels_leaps_nowhere() {
+    // Bends are wider than a bone. Each step is a thousandth of a bone; joints turn in proportion.
+    let (skeleton, ids) = straight(12, 0.3);
+    let points = random_points(12, 7);
+    for (kind, closed, count) in [(CurveKind::CatmullRom, true, 7), (CurveKind::CatmullRom, false, 7)] {
+        let curve = Curve::new(kind, &points[..count], closed, UP).unwrap();
+        let mut spline = Spline::new(&skeleton, ids[0], ids[12]).unwrap();
+        spline.roll = Roll::Frames { axis: Vec3::Y, twist: [0.0; 2] };
+        let mut last: Option<Pose> = None;
+        // From before the start, past the end; round twice.
+        let from = -1.0;
+        for i in 0..40_000 {
+            spline.offset = from + 0.0003 * i as f32;
+            let mut pose = Pose::rest(&skeleton);
+            let report = spline.solve(&mut pose, &curve).unwrap();
+            assert_eq!(report.missed, 0);
+            if let Some(last) = &last {
+                for &j in &ids {
+                    let turn = math::angle_between(last.local(j).rotation, pose.local(j).rotation);
+                    assert!(turn < 0.02, "joint {j} at {}: {turn}", spline.offset);
+                    assert!(last.position(j).distance(pose.position(j)) < 0.002);
+                }
+            }
+            last = Some(pose);
+        }
+    }
+}
+
+#[test]
+fn tiny_and_huge_curves_are_curves() {
+    for size in [1e-30f32, 1e-10, 1e-3, 1e5, 1e15, 1e30] {
+        let points: Vec<_> = random_points(3, 6).into_iter().map(|p| p * size).collect();
+        let curve = Curve::new(CurveKind::CatmullRom, &points, true, UP).unwrap();
+        let unit = Curve::new(CurveKind::CatmullRom, &random_points(3, 6), true, UP).unwrap();
+        assert!((curve.length() / size - unit.length()).abs() < 1e-4);
+        for i in 0..20 {
+            let (a, b) = (curve.at(0.5 * size * i as f32), unit.at(0.5 * i as f32));
+            assert!((a.position / size).distance(b.position) < 1e-4, "{size}");
+            assert!(a.normal.distance(b.normal) < 1e-3 && a.tangent.distance(b.tangent) < 1e-3);
+        }
+    }
+}
+
+#[test]
+fn handles_may_lie_on_their_points() {
+    let [a, b] = [Vec3::new(1.0, 2.0, 3.0), Vec3::new(2.0, 2.5, 5.0)];
+    for points in [[a, a, b, b], [a, a, a, b], [a, b, b, b]] {
+        let curve = Curve::new(CurveKind::Bezier, &points, false, UP).unwrap();
+        assert!((curve.length() - a.distance(b)).abs() < 1e-4, "{}", curve.length());
+        for i in 0..=10 {
+            let at = curve.at(curve.length() * i as f32 / 10.0);
+            assert!(at.position.distance(a.lerp(b, i as f32 / 10.0)) < 1e-4);
+            assert!(at.tangent.distance((b - a).normalize()) < 1e-5, "{points:?} {i}: {}", at.tangent);
+        }
+        let (skeleton, ids) = straight(5, 0.7);
+        let mut spline = Spline::new(&skeleton, ids[0], ids[5]).unwrap();
+        let mut pose = Pose::rest(&skeleton);
+        assert_eq!(spline.solve(&mut pose, &curve).unwrap().report.status, Status::Reached);
+        assert!(pose.position(ids[5]).distance(a + (b - a).normalize() * 3.5) < 1e-4);
+    }
+}

@@ -410,13 +410,34 @@ impl LookAt {
             true => math::normalize(math::mul(partial(away, cone / angle), *came)),
             false => wanted,
         };
-        let wanted = limits.clamp(wanted);
+        let wanted = self.in_cone(i, cone, limits.clamp(wanted));
         if math::angle_between(wanted, now) <= STIRS {
             return false;
         }
         pose.set_rotation(joint, wanted);
         pose.update();
         true
+    }
+
+    /// Limits hold swing and twist by themselves, which may lead out of the cone again. The way back to what came in is within them all
+    /// along: so far back as the cone asks.
+    fn in_cone(&self, i: usize, cone: f32, wanted: Quat) -> Quat {
+        let (came, limits) = &self.came[i];
+        let fits = |q: Quat| math::angle_between(q, *came) <= cone + 1e-5;
+        if fits(wanted) {
+            return wanted;
+        }
+        let (mut low, mut high) = (0.0, 1.0);
+        // Half a turn in so many halves is f32's rounding of rotations.
+        for _ in 0..22 {
+            let middle = 0.5 * (low + high);
+            if fits(limits.blend(*came, wanted, middle)) {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        limits.blend(*came, wanted, low)
     }
 
     /// The part `weight` of the way from what came in.

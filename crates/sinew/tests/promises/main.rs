@@ -10,6 +10,7 @@ mod judge;
 #[path = "../limit_judge/mod.rs"]
 mod limit_judge;
 mod limited;
+mod look_at;
 mod rig;
 mod spline;
 mod subject;

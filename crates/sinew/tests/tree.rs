@@ -7,7 +7,7 @@ use sinew::{
     glam::{Quat, Vec3},
     joint::{Attribute, Dof, Joint},
     math,
-    solve::{Root, Tip, Tree, TreeError},
+    solve::{Balance, Drag, Pin, Root, Tip, Tree, TreeError},
 };
 
 fn at(x: f32, y: f32, z: f32) -> Transform {
@@ -290,4 +290,111 @@ fn bad_goals_leave_the_pose() {
     );
     let heavy = Goal { position_weight: 2.0, ..Goal::at(Vec3::Y) };
     assert!(matches!(refused(&[heavy, Goal::NONE]), SolveError::OutOfRange { .. }));
+}
+
+/// The centre of mass of bones that are as heavy as they are long, in f64.
+fn centre(pose: &Pose, root: JointId) -> [f64; 3] {
+    let s = pose.skeleton();
+    let (mut sum, mut whole) = ([0.0; 3], 0.0);
+    for j in s.below(root).filter(|&j| j != root) {
+        let (a, b) = (pose.position(s.parent(j).unwrap()).as_dvec3(), pose.position(j).as_dvec3());
+        let m = a.distance(b);
+        whole += m;
+        let c = (a + b) * 0.5 * m;
+        sum = [sum[0] + c.x, sum[1] + c.y, sum[2] + c.z];
+    }
+    sum.map(|c| c / whole)
+}
+
+#[test]
+fn the_centre_of_mass_stays_over_its_support() {
+    let skeleton = figure();
+    let [hips, left, right] = ids(&skeleton, ["hips", "hand.l", "hand.r"]);
+    let mut tree = Tree::new(&skeleton, hips, &[Tip::new(left)]).unwrap();
+    let goal = [Goal::at(Vec3::new(0.3, 1.3, 0.65))];
+    let mut leaning = Pose::rest(&skeleton);
+    assert_eq!(tree.solve(&mut leaning, &goal).unwrap().status, Status::Reached);
+    let corners = [(-0.1, -0.05), (0.1, -0.05), (0.1, 0.05), (-0.1, 0.05)];
+    let mut balance = Balance::over(corners.map(|(x, z)| Vec3::new(x, 0.0, z)));
+    balance.margin = 0.0;
+    assert!(centre(&leaning, hips)[2] > 0.1, "{:?}", centre(&leaning, hips));
+    tree.balance = Some(balance.clone());
+    let mut pose = Pose::rest(&skeleton);
+    let report = tree.solve(&mut pose, &goal).unwrap();
+    assert_eq!(report.status, Status::Reached, "{report:?}");
+    let [x, _, z] = centre(&pose, hips);
+    assert!(x.abs() < 0.1002 && z.abs() < 0.0502, "{x} {z}");
+    assert!(tree.out_of_balance() < 2e-4);
+    // The other arm went back for it.
+    assert!(pose.position(right).z < leaning.position(right).z);
+
+    // All the mass in the left hand's finger: where that is led to, nothing can be over the support.
+    let finger = skeleton.find("hand.l").unwrap();
+    balance.masses = skeleton.joints().map(|j| f32::from(u8::from(j == finger))).collect();
+    balance.priority = 1;
+    tree.balance = Some(balance.clone());
+    tree.solve(&mut pose, &goal).unwrap();
+    assert!(tree.outcomes()[0].met);
+    assert!(tree.out_of_balance() > 0.3);
+    balance.masses = vec![1.0; 3];
+    tree.balance = Some(balance);
+    assert!(matches!(tree.solve(&mut pose, &goal), Err(SolveError::OutOfRange { .. })));
+}
+
+#[test]
+fn a_drag_holds_its_pins_and_never_leaps() {
+    let skeleton = figure();
+    let [hips, left, right, finger] = ids(&skeleton, ["hips", "hand.l", "hand.r", "finger.l"]);
+    let mut pose = Pose::rest(&skeleton);
+    pose.set_rotation(skeleton.find("fore.l").unwrap(), Quat::from_rotation_y(-0.8));
+    pose.update();
+    let (stood, below) = (pose.model(right), *pose.local(finger));
+    let mut drag = Drag::new(&pose, hips, Tip::new(left), &[Pin::pose(right)]).unwrap();
+    drag.root(Root::Pinned);
+    let start = pose.position(left);
+    let mut last = start;
+    let mut met = 0;
+    for i in 1..200 {
+        // About the chest, then out of reach and back.
+        let f = i as f32 * 0.0314;
+        let at = start + Vec3::new(-0.3 * f.sin(), 0.1 * (2.0 * f).sin(), 0.2 * f.sin().max(0.0));
+        let before = pose.clone();
+        let report = drag.to(&mut pose, Goal::at(at)).unwrap();
+        met += u32::from(report.position_residual < 1e-3);
+        assert!((report.position_residual - pose.position(left).distance(at)).abs() < 1e-6);
+        let went = at.distance(last) / drag.tree().size();
+        last = at;
+        for j in skeleton.joints() {
+            let step = math::angle_between(before.local(j).rotation, pose.local(j).rotation);
+            assert!(step <= 8.0 * went, "joint {j} leaps by {step}, the goal went {went}");
+        }
+        assert!(pose.position(right).distance(stood.translation) < 1e-3);
+        assert_eq!(*pose.local(finger), below, "what hangs below goes along");
+    }
+    assert!(met > 80, "{met}");
+}
+
+#[test]
+fn turns_can_be_bounded() {
+    let skeleton = figure();
+    let [hips, hand] = ids(&skeleton, ["hips", "hand.l"]);
+    let mut tree = Tree::new(&skeleton, hips, &[Tip::new(hand)]).unwrap();
+    tree.max_turn = 0.05;
+    let mut pose = Pose::rest(&skeleton);
+    let goal = [Goal::at(Vec3::new(-0.2, 1.4, 0.5))];
+    let mut frames = 0;
+    loop {
+        let before = pose.clone();
+        let report = tree.solve(&mut pose, &goal).unwrap();
+        for j in skeleton.joints() {
+            let step = math::angle_between(before.local(j).rotation, pose.local(j).rotation);
+            assert!(step <= 0.0501, "{step}");
+        }
+        frames += 1;
+        if report.status == Status::Reached {
+            break;
+        }
+        assert!(frames < 100);
+    }
+    assert!(frames > 5);
 }

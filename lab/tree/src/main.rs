@@ -1,11 +1,14 @@
-//! Times and judges whole skeletons with many goals, in one run. A word narrows the rows down by their titles.
+//! Times and judges whole skeletons with many goals, in one run. A word narrows the rows down by their titles
+//! (`paths`: the smooth paths alone).
 
 mod cases;
 mod humanoid;
 mod judge;
 #[path = "../../../crates/sinew/tests/limit_judge/mod.rs"]
 mod limit_judge;
+mod loops;
 mod noise;
+mod paths;
 mod poses;
 
 use std::time::Instant;
@@ -101,7 +104,11 @@ fn main() -> std::process::ExitCode {
     );
     let only = std::env::args().nth(1).unwrap_or_default();
     let mut rows: Vec<Row> = cases::rows(COUNT).into_iter().filter(|r| r.title.contains(&only)).collect();
-    let met: Vec<bool> = rows.iter_mut().map(run).collect();
+    let mut met: Vec<bool> = rows.iter_mut().map(run).collect();
+    met.extend(loops::table(&only));
+    if "paths".contains(&only) {
+        met.extend(paths::table());
+    }
     let missed = met.iter().filter(|met| !**met).count();
     println!("\n{} rows, {missed} past a bound", met.len());
     std::process::ExitCode::from(u8::from(missed > 0))

@@ -9,7 +9,7 @@
 //! - [`Ccd`]: cyclic coordinate descent on a chain of joints with limits;
 //! - [`Fabrik`]: forward and backward reaching, on the same;
 //! - [`Spline`]: a chain laid along a curve;
-//! - [`Tree`]: a whole skeleton with many goals;
+//! - [`Tree`]: a whole skeleton with many goals; [`Drag`]: any joint of it dragged while others are pinned;
 //! - [`soften`]: the distance that a chain with a soft zone gives for the distance that its goal asks for.
 
 mod aim;
@@ -17,6 +17,7 @@ mod arc;
 mod auto;
 mod ccd;
 mod check;
+mod drag;
 mod fabrik;
 mod follow;
 mod free;
@@ -33,6 +34,7 @@ mod wahba;
 pub use aim::{Aim, Ray, Up, aim_ray};
 pub use auto::{Auto, Choice};
 pub use ccd::Ccd;
+pub use drag::{Drag, Pin};
 pub use fabrik::Fabrik;
 pub use follow::{Follow, Lead};
 pub use free::{FreeChain, Strand};
@@ -40,5 +42,5 @@ pub use iterate::{ChainSettings, ChainSolverError, LeastSquares};
 pub use look_at::{Eye, LookAt, LookAtError, LookJoint, LookReport, LookState};
 pub use soft::soften;
 pub use spline::Spline;
-pub use tree::{Outcome, Root, Tip, Tree, TreeError};
+pub use tree::{Balance, Outcome, Root, Tip, Tree, TreeError};
 pub use two_bone::{BendSide, TwoBone, TwoBoneError};

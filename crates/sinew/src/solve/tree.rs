@@ -1,12 +1,14 @@
 //! Whole skeletons with many goals, and what they have in common with one joint that hangs on another.
 
 mod asks;
+mod balance;
 mod branches;
 mod form;
 mod goal;
 mod run;
 mod step;
 
+pub use balance::Balance;
 pub use goal::{Outcome, Root, Tip, TreeError};
 
 use alloc::vec::Vec;
@@ -94,6 +96,9 @@ use step::Pulls;
 /// **Loops** (goals that move with a joint of the tree) ask two bodies at once, and do not fit in one body's quadratic. They are
 /// taken in afterwards, by as many more passes as they have numbers (Woodbury).
 ///
+/// **Balance** asks every body at once, for a share of the way as large as the body's share of the mass; its two numbers are
+/// taken in as those of loops are.
+///
 /// # Where it would stop
 ///
 /// It starts anew where no step leads nearer: from the rest pose, or the preferred values of joints that have some, and then from
@@ -120,8 +125,15 @@ pub struct Tree {
     /// How strongly joints are drawn to their preferred values, or where they have none to the rest pose, 0 (not at all) to
     /// 1, where goals leave them free to go.
     pub posture: f32,
+    /// The most that a joint turns in one solve, in radians; infinite for no bound. Where the answer is further, all joints go the
+    /// same share of the way to it, and goals are missed for now: a figure that is solved in each frame from the last frame's pose
+    /// then never leaps.
+    pub max_turn: f32,
+    /// The centre of mass held over a support; none: it is wherever it is.
+    pub balance: Option<Balance>,
     /// How much of what was found is carried out, 0 to 1.
     pub weight: f32,
+    out_of_balance: f32,
 }
 
 /// What is kept of a joint.
@@ -184,7 +196,10 @@ impl Tree {
             max_restarts: 6,
             root: Root::Pinned,
             posture: 0.0,
+            max_turn: f32::INFINITY,
+            balance: None,
             weight: 1.0,
+            out_of_balance: 0.0,
         })
     }
 
@@ -203,6 +218,16 @@ impl Tree {
         &self.outcomes
     }
 
+    /// The figure's size in metres, as of the last solve: the longest way along the bones from the root to a tip.
+    pub fn size(&self) -> f32 {
+        self.run.branches.size
+    }
+
+    /// How far, in metres, the centre of mass was from over its support after the last solve; 0 where it was over it, or need not be.
+    pub fn out_of_balance(&self) -> f32 {
+        self.out_of_balance
+    }
+
     /// Brings every tip to its goal: `goals` has one for each tip, in their order; [`Goal::NONE`] asks for nothing. The pose
     /// is left updated.
     pub fn solve(&mut self, pose: &mut Pose, goals: &[Goal]) -> Result<Report, SolveError> {
@@ -215,6 +240,17 @@ impl Tree {
             report = self.run();
             if self.weight < 1.0 {
                 self.run.branches.blend(self.weight);
+            }
+            // Swing and twist go straight, the angle of the whole turn nearly so: a second time where it is still above.
+            for _ in 0..4 {
+                let turned = if self.max_turn < f32::INFINITY { self.run.branches.turned() } else { 0.0 };
+                if turned <= self.max_turn {
+                    break;
+                }
+                self.run.branches.blend(0.99 * self.max_turn / turned);
+                if report.status == Status::Reached {
+                    report.status = Status::Stalled;
+                }
             }
             self.run.branches.store(pose);
         }
@@ -230,7 +266,11 @@ impl Tree {
         let turn = self.rotation_tolerance;
         check::within("the rotation's tolerance", "above 0", turn, f32::MIN_POSITIVE, f32::MAX)?;
         check::within("the posture's strength", "0 to 1", self.posture, 0.0, 1.0)?;
+        check::within("the largest turn", "above 0", self.max_turn, f32::MIN_POSITIVE, f32::INFINITY)?;
         check::within("the tree's weight", "0 to 1", self.weight, 0.0, 1.0)?;
+        if let Some(balance) = &self.balance {
+            balance.check(pose.skeleton().len())?;
+        }
         match self.root {
             Root::Pinned | Root::Free => {}
             Root::Spring(strength) => check::within("the root's spring", "0 or more", strength, 0.0, 1e6)?,
@@ -269,6 +309,9 @@ impl Tree {
         let size = sized(size);
         branches.count_in(size);
         let near = (self.tolerance * size).max(branches.rounding) / size;
+        branches.forward();
+        let level = Ask::level(self.balance.as_ref().map_or(0, |b| b.priority));
+        self.run.held.load(self.balance.as_ref(), branches, pose, near, level);
         for ((ask, tip), goal) in self.run.asks.iter_mut().zip(&self.tips).zip(goals) {
             let level = Ask::level(tip.priority);
             ask.lever /= size;
@@ -349,8 +392,11 @@ impl Tree {
     fn seek(&mut self, pulls: Pulls, beyond: bool, report: &mut Report) -> Left {
         let run = &mut self.run;
         let free = pulls.times(0.0);
-        let last = run.asks.iter().map(|a| a.priority).max().unwrap_or(0);
-        let mut steps = Steps { left: self.max_iterations };
+        let held = if run.held.asks(u8::MAX) { run.held.priority } else { 0 };
+        let last = run.asks.iter().map(|a| a.priority).max().unwrap_or(0).max(held);
+        // A quarter is spared for bringing the higher priorities home.
+        let spared = if last > 0 { self.max_iterations / 4 } else { 0 };
+        let mut steps = Steps { left: self.max_iterations - spared };
         let mut best = steps.attempt(run, pulls);
         let mut restarts = 0;
         while !best.met && !beyond && restarts < self.max_restarts && steps.left > 0 {
@@ -367,6 +413,7 @@ impl Tree {
         if !best.met {
             best = steps.descend(run, free, Patience::LONG);
             // What lower priorities have drawn the higher ones away by is made good.
+            steps.left += spared;
             for priority in (0..last).rev() {
                 run.priority = priority;
                 steps.descend(run, free, Patience::SHORT);
@@ -376,13 +423,22 @@ impl Tree {
                 best = run.measure(free);
             }
         }
-        report.iterations = self.max_iterations - steps.left;
+        let spared = if best.met { spared } else { 0 };
+        report.iterations = self.max_iterations - spared - steps.left;
         best
     }
 
     /// Measures what is left on the pose.
     fn measure(&mut self, pose: &Pose, goals: &[Goal], report: &mut Report) {
-        let near = self.run.asks.first().map_or(0.0, |a| a.near) * self.run.branches.size;
+        let size = self.run.branches.size;
+        let near = self.run.asks.first().map_or(0.0, |a| a.near) * size;
+        self.out_of_balance = if self.run.held.asks(u8::MAX) {
+            self.run.branches.forward();
+            let off = self.run.held.missing(&self.run.branches);
+            math::sqrt(off.length_squared()) * size
+        } else {
+            0.0
+        };
         for ((tip, goal), outcome) in self.tips.iter().zip(goals).zip(&mut self.outcomes) {
             *outcome = Outcome { met: true, ..Outcome::default() };
             let other = tip.relative_to.map(|j| pose.model(j));

@@ -116,24 +116,35 @@ impl Ask {
                 push.v[k] = w;
                 let on = push.acts_at(arm);
                 let back = push.times(-1.0).acts_at(other_arm);
-                rows.push(Row { on: (self.node, on), other: (self.other, back), missing: w * way[k] });
+                let other = Some((self.other, back));
+                rows.push(Row { on: Pushed::One(self.node, on), other, missing: w * way[k] });
             }
             if self.turn.is_some() {
                 let w = root(self.turn_weight);
                 let mut push = Twist::ZERO;
                 push.t[k] = w;
                 let back = push.times(-1.0);
-                rows.push(Row { on: (self.node, push), other: (self.other, back), missing: w * turn[k] });
+                let other = Some((self.other, back));
+                rows.push(Row { on: Pushed::One(self.node, push), other, missing: w * turn[k] });
             }
         }
     }
 }
 
+/// What a number asks of.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Pushed {
+    /// A joint, with the push on it at its place.
+    One(usize, Twist),
+    /// Every joint, by its mass: a force on the centre of mass.
+    All([f64; 3]),
+}
+
 /// One number that is asked of several joints at once.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row {
-    pub on: (usize, Twist),
-    pub other: (usize, Twist),
+    pub on: Pushed,
+    pub other: Option<(usize, Twist)>,
     pub missing: f64,
 }
 

@@ -306,6 +306,11 @@ impl Branches {
         }
     }
 
+    /// The largest turn of a joint from where it came in, in radians.
+    pub fn turned(&self) -> f32 {
+        self.nodes.iter().map(|n| math::angle_between(n.came.0, n.rotation)).fold(0.0, f32::max)
+    }
+
     /// Writes down where every joint is.
     pub fn keep(&mut self) {
         self.kept.clear();

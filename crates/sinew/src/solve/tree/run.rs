@@ -2,12 +2,13 @@
 
 use alloc::vec::Vec;
 
-use glam::{Quat, Vec3};
+use glam::{Quat, Vec2, Vec3};
 
 use super::{
-    asks::{Ask, Row, missing},
+    asks::{Ask, Pushed, Row, missing},
+    balance::Held,
     branches::{Branches, NONE},
-    form::chord,
+    form::{chord, wide},
     step::{Asked, Pulls, Stepper},
 };
 use crate::math;
@@ -19,6 +20,9 @@ pub(super) struct Run {
     pub asks: Vec<Ask>,
     /// What comes after this priority is left out.
     pub priority: u8,
+    pub held: Held,
+    /// How far the centre of mass is from over its support.
+    off: Vec2,
     stepper: Stepper,
     missing: Vec<(Vec3, Vec3)>,
     before: Vec<(Vec3, Vec3)>,
@@ -55,10 +59,13 @@ impl Run {
         let loops = asks.iter().filter(|a| a.other != NONE).count();
         let count = asks.len();
         Self {
-            stepper: Stepper::new(&branches, 6 * loops),
+            // Two rows more for balance.
+            stepper: Stepper::new(&branches, 6 * loops + 2),
+            held: Held::new(branches.nodes.len()),
+            off: Vec2::ZERO,
             missing: Vec::with_capacity(count),
             before: Vec::with_capacity(count),
-            rows: Vec::with_capacity(6 * loops),
+            rows: Vec::with_capacity(6 * loops + 2),
             best: Vec::with_capacity(branches.nodes.len()),
             branches,
             asks,
@@ -69,7 +76,13 @@ impl Run {
     /// What is missing now.
     pub fn measure(&mut self, pulls: Pulls) -> Left {
         self.branches.forward();
-        let (cost, met) = missing(&self.asks, self.priority, &self.branches, &mut self.missing);
+        let (mut cost, mut met) = missing(&self.asks, self.priority, &self.branches, &mut self.missing);
+        self.off = Vec2::ZERO;
+        if self.held.asks(self.priority) {
+            self.off = self.held.missing(&self.branches);
+            cost += self.held.cost(self.off);
+            met &= self.held.met(self.off);
+        }
         Left { cost: cost + self.pulled(pulls), met }
     }
 
@@ -92,7 +105,9 @@ impl Run {
     /// found. Gives the number of steps and what is left.
     pub fn descend(&mut self, most: u32, pulls: Pulls, patience: Patience) -> (u32, Left) {
         let drawn = pulls.draw();
-        self.stepper.begin(&self.branches, &self.asks, self.priority, pulls.posture > 0.0);
+        let all = pulls.posture > 0.0 || self.held.asks(self.priority);
+        self.stepper.begin(&self.branches, &self.asks, self.priority, all);
+        self.held.stopped = false;
         let mut factor = FACTOR;
         let mut left = self.measure(pulls);
         let (mut steps, mut slow) = (0, 0);
@@ -104,15 +119,30 @@ impl Run {
                     ask.rows(&self.branches.frames, *missing, &mut self.rows);
                 }
             }
+            // A centre of mass that has come in is held there, so that it does not go out again in the next step.
+            self.held.stopped |= self.off != Vec2::ZERO;
+            if self.held.asks(self.priority) && self.held.stopped {
+                let w = crate::math64::sqrt(self.held.weight);
+                for (axis, off) in self.held.across.into_iter().zip(self.off.to_array()) {
+                    let force = wide(axis).map(|c| w * c);
+                    self.rows.push(Row { on: Pushed::All(force), other: None, missing: w * f64::from(off) });
+                }
+            }
             let damping = factor * left.cost + FLOOR;
-            let on =
-                Asked { asks: &self.asks, priority: self.priority, missing: &self.missing, rows: &self.rows };
+            let on = Asked {
+                asks: &self.asks,
+                priority: self.priority,
+                missing: &self.missing,
+                rows: &self.rows,
+                masses: &self.held.masses,
+            };
             if !self.stepper.step(&mut self.branches, on, damping, pulls) {
                 self.branches.put_back();
                 break;
             }
             steps += 1;
             core::mem::swap(&mut self.before, &mut self.missing);
+            let before_off = self.off;
             let now = self.measure(pulls);
             if now.cost < left.cost {
                 slow = if now.cost > patience.share * left.cost { slow + 1 } else { 0 };
@@ -122,6 +152,7 @@ impl Run {
                 self.branches.put_back();
                 self.branches.forward();
                 core::mem::swap(&mut self.before, &mut self.missing);
+                self.off = before_off;
                 factor = (factor * 8.0).max(1e-3);
                 slow += 1;
             }

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use glam::Vec3;
 
 use super::{
-    asks::{Ask, Row},
+    asks::{Ask, Pushed, Row},
     branches::{Branches, NONE, Turns},
     form::{Form, Twist, Whole, add, chord, dot, scale, turn, wide},
 };
@@ -70,6 +70,8 @@ struct Walls {
     /// Whether a turn, or a slide, of the joint moves anything that is asked for something.
     turns: bool,
     slides: bool,
+    /// Coordinates of a joint that turns about axes, at the step's beginning.
+    here: [f32; 3],
     /// Whether it turns as a whole and no wall stops it.
     whole: bool,
 }
@@ -104,6 +106,8 @@ pub(super) struct Asked<'a> {
     /// Of each ask, a way and a turn.
     pub missing: &'a [(Vec3, Vec3)],
     pub rows: &'a [Row],
+    /// What moves with each joint: its share of the whole mass, and its centre in the joint's orientation.
+    pub masses: &'a [(f64, Vec3)],
 }
 
 /// No joint turns further than this in one step, as twice the tangent of half the angle: beyond a radian a point's way is
@@ -171,6 +175,7 @@ impl Stepper {
             turns: false,
             slides: false,
             whole: false,
+            here: [0.0; 3],
         };
         Self {
             shares: alloc::vec![0.0; rows * columns.len()],
@@ -214,7 +219,7 @@ impl Stepper {
 
     /// One step with a damping. Leaves `branches` where it leads; false where there is none to make.
     pub fn step(&mut self, branches: &mut Branches, asked: Asked, damping: f64, pulls: Pulls) -> bool {
-        let Asked { asks, priority, missing, rows } = asked;
+        let Asked { asks, priority, missing, rows, masses } = asked;
         for form in &mut self.forms {
             *form = Form::ZERO;
         }
@@ -225,7 +230,7 @@ impl Stepper {
         }
         self.inward(branches, damping, pulls);
         if !rows.is_empty() {
-            self.couple(branches, rows);
+            self.couple(branches, rows, masses);
         }
         let furthest = self.outward(branches);
         if !furthest.is_finite() {
@@ -273,19 +278,26 @@ impl Stepper {
             } else {
                 [0.0; 3]
             };
+            walls.here = here;
             // Those that rest at walls first, as they feel all that is asked of the body.
             for stopped in [true, false] {
                 for c in columns.iter_mut() {
-                    let (on, side, axis) = match c.kind {
-                        Kind::Angle(k) => (walls.turns, walls.sides[k], node.limits.turn_axis(k, here)),
-                        Kind::Slide(k) => (walls.slides, walls.sides[3 + k], node.limits.slide_axis(k)),
-                        Kind::Place(k) => (pulls.root.is_some(), 0.0, Some(Vec3::AXES[k])),
-                        Kind::Free | Kind::Into(_) => (false, 0.0, None),
+                    let (on, side) = match c.kind {
+                        Kind::Angle(k) => (walls.turns, walls.sides[k]),
+                        Kind::Slide(k) => (walls.slides, walls.sides[3 + k]),
+                        Kind::Place(_) => (pulls.root.is_some(), 0.0),
+                        Kind::Free | Kind::Into(_) => (false, 0.0),
                     };
                     if (side != 0.0) != stopped {
                         continue;
                     }
-                    let (true, Some(axis)) = (on, axis) else {
+                    let axis = match c.kind {
+                        Kind::Angle(k) if on => node.limits.turn_axis(k, here),
+                        Kind::Slide(k) if on => node.limits.slide_axis(k),
+                        Kind::Place(k) if on => Some(Vec3::AXES[k]),
+                        _ => None,
+                    };
+                    let Some(axis) = axis else {
                         c.state = State::Idle;
                         continue;
                     };
@@ -322,14 +334,25 @@ impl Stepper {
     /// With H what single joints ask and C the rows, (H + C'C) x = g + C'e is x = H^-1 (g + C'l) with (1 + S) l = e - C H^-1 g
     /// and S = C H^-1 C' (Woodbury). The pass inward has H in factors, H = L D L': with the pushes of a row taken
     /// inward as g was, S and C H^-1 g are sums over the freedoms of products of their shares.
-    fn couple(&mut self, branches: &Branches, rows: &[Row]) {
+    fn couple(&mut self, branches: &Branches, rows: &[Row], masses: &[(f64, Vec3)]) {
         let (n, count) = (rows.len(), self.columns.len());
         let nodes = branches.nodes.len();
         for (r, row) in rows.iter().enumerate() {
             for p in &mut self.pushes {
                 *p = Twist::ZERO;
             }
-            for (node, push) in [row.on, row.other] {
+            match row.on {
+                Pushed::One(node, push) => self.pushes[node] = push,
+                Pushed::All(force) => {
+                    for ((push, (mass, centre)), frame) in
+                        self.pushes.iter_mut().zip(masses).zip(&branches.frames)
+                    {
+                        let push_at = Twist { t: [0.0; 3], v: scale(force, *mass) };
+                        *push = push_at.acts_at(wide(math::rotate(frame.turn, *centre)));
+                    }
+                }
+            }
+            if let Some((node, push)) = row.other {
                 self.pushes[node] = self.pushes[node].plus(&push);
             }
             let shares = &mut self.shares[r * count..(r + 1) * count];
@@ -494,10 +517,7 @@ impl Stepper {
         let mut angles = None;
         for c in self.columns[first..end].iter().filter(|c| c.state == State::Open) {
             if let Kind::Angle(n) = c.kind {
-                let (from, to) = angles.get_or_insert_with(|| {
-                    let here = node.limits.coordinates(node.rotation);
-                    (here, here)
-                });
+                let (from, to) = angles.get_or_insert((walls.here, walls.here));
                 to[n] = from[n] + (k * c.step) as f32;
             }
         }

@@ -319,8 +319,8 @@ pub enum SolverName {
     Fabrik,
     /// Lays the chain along a curve: see --curve; `auto` does so where a curve is given
     Spline,
-    /// Turns the chain's joints, in equal shares and 60 degrees each at most, so that the tip's front (Z in the rest pose) looks at
-    /// a place; for figures
+    /// Turns the chain's joints, each twice as far as the one before it and by 60 degrees at most, so that the tip's front (Z in the
+    /// rest pose) looks at a place; for figures
     LookAt,
 }
 

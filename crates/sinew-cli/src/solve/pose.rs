@@ -204,14 +204,14 @@ enum AnySolver {
 /// How far each joint of a look-at turns, in radians: that of a neck to one side.
 const LOOK: f32 = 60.0 * std::f32::consts::PI / 180.0;
 
-/// All joints of a chain, in equal shares, with the tip's front (Z in the rest pose) as its face.
+/// All joints of a chain, each turning twice as far as the one before it (a spine bends little, a head turns most), with the tip's front (Z in the rest pose) as its face.
 fn look_at(skeleton: &Skeleton, chain: &Chain) -> Result<LookAt, String> {
     let joints = chain.joints();
     let count = joints.len();
     let line: Vec<_> = joints
         .iter()
         .enumerate()
-        .map(|(i, &joint)| LookJoint { joint, share: 1.0 / (count - i) as f32, cone: LOOK })
+        .map(|(i, &joint)| LookJoint { joint, share: 1.0 / (((count - i) as f32).exp2() - 1.0), cone: LOOK })
         .collect();
     let rest = Pose::rest(&Arc::new(skeleton.clone()));
     let front = rest.model(chain.tip()).matrix3.inverse() * Vec3::Z;

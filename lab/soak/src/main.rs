@@ -116,7 +116,7 @@ fn batch(seed: u64, which: usize, tally: &mut Tally) {
                 if further > PROMISE {
                     tally.broken += 1;
                     tally.found(tag(&format!(
-                        "joint {i} went from {b:e} to {a:e} rad out of its limits (lost {lost:.1}): {joint:?}"
+                        "joint {i} went from {b:e} to {a:e} rad out of its limits (lost {lost:.1}): from {:?} to {:?} at rest {:?}: {joint:?}", start.local(id).rotation.to_array(), pose.local(id).rotation.to_array(), rest.rotation.to_array()
                     )));
                 }
             }

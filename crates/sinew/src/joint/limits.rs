@@ -1,5 +1,7 @@
 //! A joint made ready for pose space.
 
+mod blend;
+mod parts;
 mod slide;
 
 use core::f32::consts::{PI, TAU};
@@ -14,6 +16,7 @@ use super::{
     span::{Span, wrap},
 };
 use crate::{Transform, math};
+use parts::{Split, all_angles, angles, ball_excess, clamp_angles, hinge_angle, join, split, within};
 
 /// Excess in radians (metres for a slide of a metre) up to which a rotation counts as within its limits, so that a
 /// rotation that was just clamped is not clamped again. f32 rotations are good to 3e-7 after the handful of products
@@ -398,52 +401,6 @@ impl Limits {
         wide
     }
 
-    /// The rotation at `weight` (0 to 1) of the way from one local rotation to another, straight in the joint's
-    /// coordinates. Where both ends are within the limits, all of the way is. Weights 0 and 1 give the ends bit by bit.
-    pub fn blend(&self, from: Quat, to: Quat, weight: f32) -> Quat {
-        if weight <= 0.0 {
-            return from;
-        }
-        if weight >= 1.0 {
-            return to;
-        }
-        let between = |a: f32, b: f32, round: bool| a + weight * if round { wrap(b - a) } else { b - a };
-        let (a, b) = (self.own(from), self.own(to));
-        let own = match &self.turn {
-            Turn::Free | Turn::Fixed(_) => return math::slerp(from, to, weight),
-            // The tilt that came in, or is left, goes straight as a swing does.
-            Turn::Hinge { axis, span, .. } => {
-                let x = math::perpendicular(*axis, Vec3::ZERO);
-                let frame = Mat3::from_cols(x, axis.cross(x), *axis);
-                let (a, b) = (split(a, &frame), split(b, &frame));
-                let d = between(wrap(a.twist - span.centre), wrap(b.twist - span.centre), span.is_free());
-                let s = [0, 1].map(|n| between(a.swing[n], b.swing[n], false));
-                join(s, span.centre + d, &frame)
-            }
-            Turn::Ball { frame, twist, .. } => {
-                let (a, b) = (split(a, frame), split(b, frame));
-                let d = between(wrap(a.twist - twist.centre), wrap(b.twist - twist.centre), twist.is_free());
-                let s = [0, 1].map(|n| between(a.swing[n], b.swing[n], false));
-                join(s, twist.centre + d, frame)
-            }
-            Turn::Axes { axes, spans } => {
-                // Angles within the limits where the rotation is; else those of all three axes, so that one that should not
-                // turn and did goes straight back.
-                let of = |local: Quat, own: Quat| {
-                    if self.is_within(local) {
-                        clamp_angles(own, *axes, spans)
-                    } else {
-                        all_angles(own, *axes, spans)
-                    }
-                };
-                let (a, b) = (of(from, a), of(to, b));
-                let c = [0, 1, 2].map(|n| spans[n].centre + between(a[n], b[n], spans[n].is_free()));
-                euler::rotation(*axes, c)
-            }
-        };
-        self.local(own)
-    }
-
     /// Where the joint gets from one local rotation (within the limits) when a step to another is wanted (anywhere): each
     /// coordinate by itself withholds what stiffness and damping withhold, eases near its end, and stays within.
     pub fn step(&self, from: Quat, wanted: Quat) -> Quat {
@@ -545,113 +502,6 @@ fn length3(q: Quat) -> f32 {
 fn of_vector(v: Vec3) -> Quat {
     let angle = math::sqrt(v.length_squared());
     if angle > 0.0 { math::axis_angle(v / angle, angle) } else { Quat::IDENTITY }
-}
-
-/// The difference from the range's middle of the angle about the axis at which `off * turn` is nearest to `own`.
-fn hinge_angle(own: Quat, axis: Vec3, off: Quat, span: &Span) -> f32 {
-    let q = math::mul(math::conjugate(off), own);
-    let p = q.x * axis.x + q.y * axis.y + q.z * axis.z;
-    wrap(2.0 * math::atan2(p, q.w) - span.centre)
-}
-
-/// A ball's rotation in parts.
-struct Split {
-    /// Rotation vector across the twist axis.
-    swing: [f32; 2],
-    /// Angle about the twist axis, within two turns.
-    twist: f32,
-    /// Cosine of half the swing's angle.
-    cos_half: f32,
-}
-
-/// Swing and twist: see [`math::swing_twist`].
-fn split(own: Quat, frame: &Mat3) -> Split {
-    let v = Vec3::new(own.x, own.y, own.z);
-    let (x, y, z, w) = (v.dot(frame.x_axis), v.dot(frame.y_axis), v.dot(frame.z_axis), own.w);
-    let n = math::sqrt(z * z + w * w);
-    // At a half turn of swing no twist is there.
-    let (tz, tw) = if n > 0.0 { (z / n, w / n) } else { (0.0, 1.0) };
-    // The swing's vector part: own * conjugate(twist).
-    let (sx, sy) = (x * tw - y * tz, y * tw + x * tz);
-    let m = math::sqrt(sx * sx + sy * sy);
-    // For small angles 2 asin(m) / m tends to 2.
-    let k = if m < 1e-6 { 2.0 } else { 2.0 * math::atan2(m, n) / m };
-    Split { swing: [sx * k, sy * k], twist: 2.0 * math::atan2(tz, tw), cos_half: n }
-}
-
-/// See [`Limits::excess`].
-fn ball_excess(parts: &Split, swing: &Option<Ellipse>, slack: f32, twist: &Span) -> f32 {
-    let s = parts.swing;
-    let out = swing.map_or(0.0, |e| {
-        let n = e.nearest(s);
-        (length([s[0] - n[0], s[1] - n[1]]) - slack).max(0.0)
-    });
-    out.max(twist.excess(wrap(parts.twist - twist.centre)))
-}
-
-/// The rotation of a swing and a twist.
-fn join([x, y]: [f32; 2], twist: f32, frame: &Mat3) -> Quat {
-    let swing = of_vector(frame.x_axis * x + frame.y_axis * y);
-    math::mul(swing, math::axis_angle(frame.z_axis, twist))
-}
-
-/// The nearest point within `slack` of the ellipse.
-fn within(e: &Ellipse, slack: f32, s: [f32; 2]) -> [f32; 2] {
-    let n = e.nearest(s);
-    let way = [s[0] - n[0], s[1] - n[1]];
-    let d = length(way);
-    if d <= slack {
-        return s;
-    }
-    let k = slack / d;
-    [n[0] + k * way[0], n[1] + k * way[1]]
-}
-
-/// Differences from the ranges' middles of the angles about three axes, whether they turn or not: of the two sets that give
-/// the rotation the one that is less outside.
-fn all_angles(own: Quat, axes: [usize; 3], spans: &[Span; 3]) -> [f32; 3] {
-    let differences = |c: [f32; 3]| [0, 1, 2].map(|n| wrap(c[n] - spans[n].centre));
-    let out = |d: [f32; 3]| (0..3).map(|n| spans[n].excess(d[n])).fold(0.0, f32::max);
-    let all = euler::angles(axes, own);
-    let (d, other) = (differences(all), differences(euler::other(all)));
-    if out(other) < out(d) { other } else { d }
-}
-
-/// The same with axes that do not turn at their value.
-fn angles(own: Quat, axes: [usize; 3], spans: &[Span; 3]) -> [f32; 3] {
-    let held = spans.map(|s| (s.low >= s.high).then_some(s.centre + s.low));
-    if held == [None; 3] {
-        return all_angles(own, axes, spans);
-    }
-    let all = euler::nearest(axes, own, held);
-    [0, 1, 2].map(|n| wrap(all[n] - spans[n].centre))
-}
-
-/// The same clamped: the angle that is furthest outside is put at its end, the nearest others are found anew, and so on,
-/// at most three times.
-fn clamp_angles(own: Quat, axes: [usize; 3], spans: &[Span; 3]) -> [f32; 3] {
-    let mut held = spans.map(|s| (s.low >= s.high).then_some(s.centre + s.low));
-    let mut d = angles(own, axes, spans);
-    for _ in 0..3 {
-        let mut worst = (0.0, 0);
-        for n in 0..3 {
-            let excess = if held[n].is_none() { spans[n].excess(d[n]) } else { 0.0 };
-            if excess > worst.0 {
-                worst = (excess, n);
-            }
-        }
-        let (excess, n) = worst;
-        if excess <= 0.0 {
-            break;
-        }
-        held[n] = Some(spans[n].centre + spans[n].clamp_angle(d[n]));
-        let all = euler::nearest(axes, own, held);
-        d = [0, 1, 2].map(|n| match held[n] {
-            Some(value) => value - spans[n].centre,
-            None => wrap(all[n] - spans[n].centre),
-        });
-    }
-    [0, 1, 2].map(|n| spans[n].clamp(d[n]))
 }
 
 /// Eases a coordinate that goes from `a` to `b`, and keeps it in its range.

@@ -114,10 +114,15 @@ pub fn excess(joint: &Joint, rest: &Transform, local: &Transform) -> Vec<f64> {
             let a = (-sign * own[j][k]).atan2(own[k][k]);
             let c = (-sign * own[i][j]).atan2(own[i][i]);
             use std::f64::consts::PI;
-            let near = [[a, b, c], [a + PI, PI - b, c + PI]].map(|all| {
-                refined(&own, [0, 1, 2].map(|n| into(all[n], angles[order[n]])), &build, &order, angles)
+            // Next to a pole of the middle axis what a limit takes from the outer angle the inner one makes up for.
+            let near = [[a, b, c], [a + PI, PI - b, c + PI]].into_iter().flat_map(|all| {
+                let taken = all[0] - into(all[0], angles[order[0]]);
+                [0.0, taken, -taken].map(|t| {
+                    let all = [all[0], all[1], all[2] + t];
+                    refined(&own, [0, 1, 2].map(|n| into(all[n], angles[order[n]])), &build, &order, angles)
+                })
             });
-            vec![near[0].min(near[1])]
+            vec![near.fold(f64::INFINITY, f64::min)]
         }
     }
 }
@@ -152,10 +157,10 @@ fn refined(own: &M, mut c: V, build: &dyn Fn(V) -> M, order: &[usize; 3], angles
             break;
         }
         let mut better = false;
-        for n in 0..3 {
+        // Next to a pole of the middle axis only the outer two together lead on.
+        for way in [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 1.0], [1.0, 0.0, -1.0]] {
             for s in [step, -step] {
-                let mut t = c;
-                t[n] = into(c[n] + s, angles[order[n]]);
+                let t = [0, 1, 2].map(|n| into(c[n] + s * way[n], angles[order[n]]));
                 let d = angle(own, &build(t));
                 if d < best {
                     (best, c, better) = (d, t, true);

@@ -1,0 +1,85 @@
+//! The way from one rotation of a joint to another.
+
+use core::f32::consts::PI;
+
+use glam::{Mat3, Quat, Vec3};
+
+use super::{
+    Coordinates, Limits, Span, TOLERANCE, Turn, length,
+    parts::{Split, clamp_angles, join, split, within},
+};
+use crate::{
+    joint::{euler, span::wrap},
+    math,
+};
+
+impl Limits {
+    /// The rotation at `weight` (0 to 1) of the way from one local rotation to another, straight in the joint's
+    /// coordinates. Where both ends are within the limits, all of the way is. Weights 0 and 1 give the ends bit by bit.
+    pub fn blend(&self, from: Quat, to: Quat, weight: f32) -> Quat {
+        if weight <= 0.0 {
+            return from;
+        }
+        if weight >= 1.0 {
+            return to;
+        }
+        let between = |a: f32, b: f32, round: bool| a + weight * if round { wrap(b - a) } else { b - a };
+        let (a, b) = (self.own(from), self.own(to));
+        let own = match &self.turn {
+            Turn::Free | Turn::Fixed(_) => return math::slerp(from, to, weight),
+            // The tilt that came in, or is left, goes straight as a swing does.
+            Turn::Hinge { axis, span, .. } => {
+                let x = math::perpendicular(*axis, Vec3::ZERO);
+                let frame = Mat3::from_cols(x, axis.cross(x), *axis);
+                let (a, b) = (split(a, &frame), split(b, &frame));
+                let d = between(wrap(a.twist - span.centre), wrap(b.twist - span.centre), span.is_free());
+                let s = [0, 1].map(|n| between(a.swing[n], b.swing[n], false));
+                join(s, span.centre + d, &frame)
+            }
+            Turn::Ball { frame, swing, slack, twist } => {
+                // Next to a half turn of swing the twist has few digits, and a swing's direction with it. What they leave outside
+                // must not come along to where they are known.
+                let known = |own: Quat| {
+                    let Split { swing: s, twist: angle, cos_half } = split(own, frame);
+                    let lost = TOLERANCE + 4e-7 / cos_half.max(1e-6);
+                    let d = wrap(angle - twist.centre);
+                    let d = if twist.excess(d) <= lost { twist.clamp_angle(d) } else { d };
+                    let n = swing.map_or(s, |e| within(&e, *slack, s));
+                    (if length([n[0] - s[0], n[1] - s[1]]) <= PI * lost { n } else { s }, d)
+                };
+                let ((s, a), (t, b)) = (known(a), known(b));
+                let d = between(a, b, twist.is_free());
+                let s = [0, 1].map(|n| between(s[n], t[n], false));
+                join(s, twist.centre + d, frame)
+            }
+            Turn::Axes { axes, spans } => {
+                // An axis that should not turn and did, or a tilt beyond a range, is no matter of the angles: next to the poles of the middle
+                // axis a hair of it is a large angle, which would become a large turn as the joint leaves them. So it fades by
+                // itself, as the turn that is missing.
+                let (c, off) = self.blended_angles((a, b), *axes, spans, weight);
+                math::mul(euler::rotation(*axes, c), off)
+            }
+        };
+        self.local(own)
+    }
+
+    /// The angles at `weight` of the way between two rotations of the joint's own, each put within the limits, and what is left of the
+    /// turns by which they were outside.
+    fn blended_angles(
+        &self,
+        (a, b): (Quat, Quat),
+        axes: [usize; 3],
+        spans: &[Span; 3],
+        weight: f32,
+    ) -> (Coordinates, Quat) {
+        let inside = |own: Quat| {
+            let d = clamp_angles(own, axes, spans);
+            let nearest = euler::rotation(axes, [0, 1, 2].map(|n| spans[n].centre + d[n]));
+            (d, math::normalize(math::mul(math::conjugate(nearest), own)))
+        };
+        let ((a, out), (b, other)) = (inside(a), inside(b));
+        let between = |n: usize| if spans[n].is_free() { wrap(b[n] - a[n]) } else { b[n] - a[n] };
+        let c = [0, 1, 2].map(|n| spans[n].centre + a[n] + weight * between(n));
+        (c, math::slerp(out, other, weight))
+    }
+}

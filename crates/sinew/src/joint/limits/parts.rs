@@ -1,0 +1,120 @@
+//! The parts of a rotation: angles about axes, swing and twist.
+
+use glam::{Mat3, Quat, Vec3};
+
+use super::{length, of_vector};
+use crate::{
+    joint::{
+        ellipse::Ellipse,
+        euler,
+        span::{Span, wrap},
+    },
+    math,
+};
+
+/// The difference from the range's middle of the angle about the axis at which `off * turn` is nearest to `own`.
+pub(super) fn hinge_angle(own: Quat, axis: Vec3, off: Quat, span: &Span) -> f32 {
+    let q = math::mul(math::conjugate(off), own);
+    let p = q.x * axis.x + q.y * axis.y + q.z * axis.z;
+    wrap(2.0 * math::atan2(p, q.w) - span.centre)
+}
+
+/// A ball's rotation in parts.
+pub(super) struct Split {
+    /// Rotation vector across the twist axis.
+    pub swing: [f32; 2],
+    /// Angle about the twist axis, within two turns.
+    pub twist: f32,
+    /// Cosine of half the swing's angle.
+    pub cos_half: f32,
+}
+
+/// Swing and twist: see [`math::swing_twist`].
+pub(super) fn split(own: Quat, frame: &Mat3) -> Split {
+    let v = Vec3::new(own.x, own.y, own.z);
+    let (x, y, z, w) = (v.dot(frame.x_axis), v.dot(frame.y_axis), v.dot(frame.z_axis), own.w);
+    let n = math::sqrt(z * z + w * w);
+    // At a half turn of swing no twist is there.
+    let (tz, tw) = if n > 0.0 { (z / n, w / n) } else { (0.0, 1.0) };
+    // The swing's vector part: own * conjugate(twist).
+    let (sx, sy) = (x * tw - y * tz, y * tw + x * tz);
+    let m = math::sqrt(sx * sx + sy * sy);
+    // For small angles 2 asin(m) / m tends to 2.
+    let k = if m < 1e-6 { 2.0 } else { 2.0 * math::atan2(m, n) / m };
+    Split { swing: [sx * k, sy * k], twist: 2.0 * math::atan2(tz, tw), cos_half: n }
+}
+
+/// See [`Limits::excess`].
+pub(super) fn ball_excess(parts: &Split, swing: &Option<Ellipse>, slack: f32, twist: &Span) -> f32 {
+    let s = parts.swing;
+    let out = swing.map_or(0.0, |e| {
+        let n = e.nearest(s);
+        (length([s[0] - n[0], s[1] - n[1]]) - slack).max(0.0)
+    });
+    out.max(twist.excess(wrap(parts.twist - twist.centre)))
+}
+
+/// The rotation of a swing and a twist.
+pub(super) fn join([x, y]: [f32; 2], twist: f32, frame: &Mat3) -> Quat {
+    let swing = of_vector(frame.x_axis * x + frame.y_axis * y);
+    math::mul(swing, math::axis_angle(frame.z_axis, twist))
+}
+
+/// The nearest point within `slack` of the ellipse.
+pub(super) fn within(e: &Ellipse, slack: f32, s: [f32; 2]) -> [f32; 2] {
+    let n = e.nearest(s);
+    let way = [s[0] - n[0], s[1] - n[1]];
+    let d = length(way);
+    if d <= slack {
+        return s;
+    }
+    let k = slack / d;
+    [n[0] + k * way[0], n[1] + k * way[1]]
+}
+
+/// Differences from the ranges' middles of the angles about three axes, whether they turn or not: of the two sets that give
+/// the rotation the one that is less outside.
+pub(super) fn all_angles(own: Quat, axes: [usize; 3], spans: &[Span; 3]) -> [f32; 3] {
+    let differences = |c: [f32; 3]| [0, 1, 2].map(|n| wrap(c[n] - spans[n].centre));
+    let out = |d: [f32; 3]| (0..3).map(|n| spans[n].excess(d[n])).fold(0.0, f32::max);
+    let all = euler::angles(axes, own);
+    let (d, other) = (differences(all), differences(euler::other(all)));
+    if out(other) < out(d) { other } else { d }
+}
+
+/// The same with axes that do not turn at their value.
+pub(super) fn angles(own: Quat, axes: [usize; 3], spans: &[Span; 3]) -> [f32; 3] {
+    let held = spans.map(|s| (s.low >= s.high).then_some(s.centre + s.low));
+    if held == [None; 3] {
+        return all_angles(own, axes, spans);
+    }
+    let all = euler::nearest(axes, own, held);
+    [0, 1, 2].map(|n| wrap(all[n] - spans[n].centre))
+}
+
+/// The same clamped: the angle that is furthest outside is put at its end, the nearest others are found anew, and so on,
+/// at most three times.
+pub(super) fn clamp_angles(own: Quat, axes: [usize; 3], spans: &[Span; 3]) -> [f32; 3] {
+    let mut held = spans.map(|s| (s.low >= s.high).then_some(s.centre + s.low));
+    let mut d = angles(own, axes, spans);
+    for _ in 0..3 {
+        let mut worst = (0.0, 0);
+        for n in 0..3 {
+            let excess = if held[n].is_none() { spans[n].excess(d[n]) } else { 0.0 };
+            if excess > worst.0 {
+                worst = (excess, n);
+            }
+        }
+        let (excess, n) = worst;
+        if excess <= 0.0 {
+            break;
+        }
+        held[n] = Some(spans[n].centre + spans[n].clamp_angle(d[n]));
+        let all = euler::nearest(axes, own, held);
+        d = [0, 1, 2].map(|n| match held[n] {
+            Some(value) => value - spans[n].centre,
+            None => wrap(all[n] - spans[n].centre),
+        });
+    }
+    [0, 1, 2].map(|n| spans[n].clamp(d[n]))
+}

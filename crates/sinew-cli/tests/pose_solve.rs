@@ -397,3 +397,33 @@ fn real_files_are_solved() {
         }
     }
 }
+
+#[test]
+fn every_solver_says_how_often_it_started_anew() {
+    // Two hinges that bend to one side only: what is on the other stalls them.
+    let link = |n: &str| format!("<link name=\"{n}\"/>");
+    let joint = |n: &str, a: &str, b: &str, x: f64| {
+        format!(
+            "<joint name=\"{n}\" type=\"revolute\"><parent link=\"{a}\"/><child link=\"{b}\"/><origin xyz=\"{x} 0 0\"/>\
+             <axis xyz=\"0 0 1\"/><limit lower=\"0\" upper=\"1\" effort=\"1\" velocity=\"1\"/></joint>"
+        )
+    };
+    let fixed = "<joint name=\"end\" type=\"fixed\"><parent link=\"c\"/><child link=\"tip\"/><origin xyz=\"0.5 0 0\"/></joint>";
+    let text = ["a", "b", "c", "tip"].map(link).concat()
+        + &joint("j", "a", "b", 0.0)
+        + &joint("k", "b", "c", 0.5)
+        + fixed;
+    let arm = write("anew", "arm.urdf", &format!("<robot name=\"r\">{text}</robot>"));
+    let arm = arm.as_str();
+    for solver in ["lm", "ccd", "fabrik", "follow", "auto"] {
+        let near = ["solve", arm, "--chain", "a..tip", "--solver", solver, "--to", "0.6,0.6,0", "--json"];
+        let answer = parse(&done(&near));
+        let once = answer["restarts"].as_u64().unwrap_or_else(|| panic!("{answer}"));
+        assert!(solver != "follow" || once == 0, "{answer}");
+        let over = ["solve", arm, "--chain", "a..tip", "--solver", solver, "--to", "0.4,-0.4,0", "--json"];
+        let answer = parse(&done(&over));
+        let often = answer["restarts"].as_u64().unwrap_or_else(|| panic!("{answer}"));
+        // Following takes its root along: every place is reached.
+        assert!(solver == "follow" || often > 0 && answer["status"] != "reached", "{solver}: {answer}");
+    }
+}

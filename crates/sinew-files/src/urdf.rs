@@ -5,6 +5,8 @@
 //! usually points up), as those who give poses to an arm mean them so. Distances are metres and angles radians, as the
 //! format says.
 
+mod check;
+
 use std::{fs, io, path::Path};
 
 use glam::{DQuat, DVec3};
@@ -45,6 +47,7 @@ pub fn parse(text: &str, path: &Path) -> Result<Mechanism, FileError> {
         let what = format!("elements are nested more than {DEEPEST} deep");
         return Err(FileError::Line { path: path.into(), line, what });
     }
+    check::check(text).map_err(|wrong| at(wrong.at, wrong.what))?;
     let robot = urdf_rs::read_from_string(text).map_err(|e| at("robot".into(), one_line(&e.to_string())))?;
     let stem = || path.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
     let name = if robot.name.is_empty() { stem() } else { robot.name.clone() };

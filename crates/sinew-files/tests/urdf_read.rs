@@ -213,8 +213,45 @@ fn broken_files_are_told_by_element_and_value() {
             "arm.urdf: robot: joint `l` mimics `k`, which itself mimics another",
         ),
         (links(&["a", "a"]), "arm.urdf: robot: two links are called `a`"),
+        (
+            // The parser would take the three numbers that are left.
+            turn("<origin xyz=\"0 x 0 1\"/>"),
+            "arm.urdf: joint `j`: its origin's xyz must be three numbers, not `0 x 0 1`",
+        ),
+        (
+            turn("<!-- <origin xyz=\"x\"/> --><origin\n rpy = '0 1,5 0'></origin>"),
+            "arm.urdf: joint `j`: its origin's rpy must be three numbers, not `0 1,5 0`",
+        ),
+        (
+            turn("").replace("upper=\"2\"", "upper=\"two\""),
+            "arm.urdf: joint `j`: its limit's upper is no number: `two`",
+        ),
+        (
+            turn("<mimic joint=\"k\" offset=\"\"/>"),
+            "arm.urdf: joint `j`: its mimic's offset is no number: ``",
+        ),
+        (turn("<mimic/>"), "arm.urdf: joint `j`: its mimic names no joint"),
+        (turn("").replace("<child link=\"b\"/>", ""), "arm.urdf: joint `j`: it has no child link"),
+        (
+            turn("").replace("<parent link=\"a\"/>", "<parent/>"),
+            "arm.urdf: joint `j`: its parent names no link",
+        ),
+        (ab.clone() + "<joint name=\"j\" type=\"fixed\"/>", "arm.urdf: joint `j`: it has no parent link"),
+        (
+            turn("").replace("revolute", "hinge"),
+            "arm.urdf: joint `j`: its type `hinge` is none of revolute, continuous, prismatic, fixed, floating, planar, spherical",
+        ),
+        (turn("").replace(" type=\"revolute\"", ""), "arm.urdf: joint `j`: it has no type"),
+        (format!("\n\n<link/>{ab}"), "arm.urdf: line 3: a link has no name"),
+        (
+            turn("<origin xyz=\"0 0 1e60\"/>"),
+            "arm.urdf: robot: joint `j`: its origin is too large: [0, 0, 10000",
+        ),
         (String::new(), "arm.urdf: robot: there is no link"),
-        (turn("<origin rpy=\"0 0 0\" xyz=\"1 2\"/>"), "arm.urdf: robot: "),
+        (
+            turn("<origin rpy=\"0 0 0\" xyz=\"1 2\"/>"),
+            "arm.urdf: joint `j`: its origin's xyz must be three numbers, not `1 2`",
+        ),
         (
             ab.clone() + &joint("j", "spherical", "a", "b", ""),
             "arm.urdf: joint `j`: spherical joints are not supported",

@@ -28,6 +28,8 @@ pub struct Report {
     pub status: Status,
     /// Updates of the whole chain; 0 where nothing had to move, 1 for a closed form.
     pub iterations: u32,
+    /// Ways out of a standstill that were tried: preferred values or a bend first, then fresh starts. 0 for solvers that have none.
+    pub restarts: u32,
     /// Distance from the chain's end to the position asked for, in metres; 0 where none was.
     pub position_residual: f32,
     /// Angle from the tip's rotation to the one asked for, in radians; 0 where none was.

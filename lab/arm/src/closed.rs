@@ -10,7 +10,13 @@ use rs_opw_kinematics::{
 };
 use sinew::mechanism::{Goal, JointSpec, Mechanism, Motion, Settings, Solver, Target};
 
-use crate::random::Random;
+use crate::{
+    EXACT,
+    chains::Chain,
+    judge::Judge,
+    random::Random,
+    task::{Start, named, tasks},
+};
 
 /// The arm of the peer's parameters: base to shoulder, two links, a spherical wrist.
 fn arm(p: &Parameters) -> Result<Mechanism, sinew::mechanism::MechanismError> {
@@ -100,5 +106,57 @@ pub fn compare(count: usize, seed: u64) -> Result<bool, String> {
         our_time / n,
         one_time / n
     );
+    Ok(wrong == 0)
+}
+
+/// How many points the reference searches from: a hundred and more a configuration.
+const REFERENCE: u32 = 6000;
+
+/// Configurations of real arms with six joints, beside what a search from many more points finds. False where an answer
+/// does not reach its pose by the judge's kinematics, or is outside its limits.
+pub fn count_configurations(chains: &[Chain], count: usize, seed: u64) -> Result<bool, String> {
+    let count = count.min(50);
+    println!(
+        "\nall configurations of real arms by sampling from 400 points, beside {REFERENCE}; {count} poses"
+    );
+    let mut wrong = 0;
+    for chain in chains.iter().filter(|c| ["ur5", "stanford6"].contains(&c.name)) {
+        let robot = urdf_rs::read_file(&chain.file).map_err(|e| e.to_string())?;
+        let name = |l| chain.mechanism.link_name(l);
+        let judge = Judge::new(&robot, name(chain.root), name(chain.tip));
+        let target = Target::Pose(DVec3::ZERO, DQuat::IDENTITY);
+        let goal = Goal::new(&chain.mechanism, chain.tip, target).relative_to(chain.root);
+        let solver = |settings| Solver::new(&chain.mechanism, &[goal], settings).map_err(|e| e.to_string());
+        let mut usual = solver(Settings::default())?;
+        let many = Settings { max_restarts: REFERENCE, max_iterations: u32::MAX, ..Settings::default() };
+        let mut reference = solver(many)?;
+        let (mut found, mut all) = (Vec::new(), Vec::new());
+        let (mut ours, mut theirs, mut most, mut whole, mut micros) = (0, 0, 0, 0, 0.0);
+        for task in tasks(chain, &judge, Start::Any, count, seed) {
+            let target = Target::Pose(DVec3::from_array(task.goal.p), DQuat::from_array(task.goal.q));
+            let goal = Goal { target, ..goal };
+            let begin = Instant::now();
+            usual.solve_all(&[goal], &task.start, &mut found).map_err(|e| e.to_string())?;
+            micros += begin.elapsed().as_secs_f64() * 1e6;
+            reference.solve_all(&[goal], &task.start, &mut all).map_err(|e| e.to_string())?;
+            for values in found.iter().chain(&all) {
+                let (metres, radians) = judge.tip(&named(chain, values)).from(&task.goal);
+                let fine = metres < EXACT && radians < EXACT && chain.mechanism.is_within(values);
+                wrong += usize::from(!fine);
+            }
+            ours += found.len();
+            theirs += all.len();
+            most = most.max(all.len());
+            whole += usize::from(found.len() == all.len());
+        }
+        let n = count as f64;
+        println!(
+            "  {}: {:.2} a pose in {:.0} us; the reference {:.2}, {most} at most; all of them on {whole} of {count}",
+            chain.name,
+            ours as f64 / n,
+            micros / n,
+            theirs as f64 / n,
+        );
+    }
     Ok(wrong == 0)
 }

@@ -207,7 +207,8 @@ fn run() -> Result<bool, String> {
         "p99",
         "k/sinew"
     );
-    for chain in chains::chains().map_err(|e| e.to_string())? {
+    let chains = chains::chains().map_err(|e| e.to_string())?;
+    for chain in &chains {
         if o.only.as_ref().is_some_and(|w| !chain.name.contains(w.as_str())) {
             continue;
         }
@@ -215,15 +216,15 @@ fn run() -> Result<bool, String> {
         let name = |l| chain.mechanism.link_name(l);
         let judge = Judge::new(&robot, name(chain.root), name(chain.tip));
         for start in [Start::Any, Start::Near] {
-            let tasks = tasks(&chain, &judge, start, o.count, o.seed);
-            let mut ours = Ours::new(&chain).map_err(|e| e.to_string())?;
+            let tasks = tasks(chain, &judge, start, o.count, o.seed);
+            let mut ours = Ours::new(chain).map_err(|e| e.to_string())?;
             let solve = |_: usize, task: &Task| {
                 let begin = Instant::now();
                 let answer = ours.solve(task);
                 (answer, begin.elapsed().as_secs_f64() * 1e6)
             };
-            let run = measure(&chain, &judge, &tasks, solve, ROUNDS);
-            let peer = o.peer.then(|| Peer::new(&chain)).flatten();
+            let run = measure(chain, &judge, &tasks, solve, ROUNDS);
+            let peer = o.peer.then(|| Peer::new(chain)).flatten();
             let peer = peer.map(|mut peer| {
                 let goals: Vec<_> = tasks.iter().map(|t| peer.goal(t)).collect();
                 let solve = |i: usize, task: &Task| {
@@ -232,9 +233,9 @@ fn run() -> Result<bool, String> {
                     (answer, begin.elapsed().as_secs_f64() * 1e6)
                 };
                 // Its restarts are random and not the same twice.
-                measure(&chain, &judge, &tasks, solve, 1)
+                measure(chain, &judge, &tasks, solve, 1)
             });
-            fine &= row(&chain, start, &run, o.count, peer.as_ref());
+            fine &= row(chain, start, &run, o.count, peer.as_ref());
             if start == Start::Any {
                 curves.push(plot::Curves {
                     name: chain.name,
@@ -244,8 +245,13 @@ fn run() -> Result<bool, String> {
             }
         }
     }
-    plot::draw(&curves, o.count).write(&o.plot).map_err(|e| e.to_string())?;
-    println!("success against time: {}", o.plot.display());
+    if !curves.is_empty() {
+        plot::draw(&curves, o.count).write(&o.plot).map_err(|e| e.to_string())?;
+        println!("success against time: {}", o.plot.display());
+    }
+    if o.only.is_none() {
+        fine &= closed::count_configurations(&chains, o.count, o.seed)?;
+    }
     Ok(others(&o)? && fine)
 }
 

@@ -21,8 +21,8 @@ pub struct Answer {
     pub position_error: f64,
     pub rotation_error: f64,
     pub iterations: u32,
-    /// Fresh starts, where the solver counts them.
-    pub restarts: Option<u32>,
+    /// Starts besides the first.
+    pub restarts: u32,
     /// The solve alone.
     pub micros: f64,
 }
@@ -72,9 +72,7 @@ pub fn json(id: &Value, answer: &Answer, timing: bool) -> Value {
     map.insert("position_error".into(), json_number(answer.position_error));
     map.insert("rotation_error".into(), json_number(answer.rotation_error));
     map.insert("iterations".into(), answer.iterations.into());
-    if let Some(restarts) = answer.restarts {
-        map.insert("restarts".into(), restarts.into());
-    }
+    map.insert("restarts".into(), answer.restarts.into());
     if timing {
         map.insert("micros".into(), json_number((answer.micros * 10.0).round() / 10.0));
     }
@@ -105,8 +103,8 @@ pub fn text(heading: &str, answer: &Answer, timing: bool, out: &mut dyn Write) -
         answer.rotation_error,
         plural(answer.iterations, "step"),
     )?;
-    if let Some(restarts) = answer.restarts.filter(|r| *r > 0) {
-        write!(out, " and {}", plural(restarts, "restart"))?;
+    if answer.restarts > 0 {
+        write!(out, " and {}", plural(answer.restarts, "restart"))?;
     }
     if timing {
         write!(out, ", in {:.1} us", answer.micros)?;

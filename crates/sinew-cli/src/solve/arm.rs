@@ -177,7 +177,7 @@ impl Worker for ArmWorker<'_> {
             position_error: report.position_residual,
             rotation_error: report.rotation_residual,
             iterations: report.iterations,
-            restarts: Some(report.restarts),
+            restarts: report.restarts,
             micros,
         })
     }

@@ -479,7 +479,7 @@ impl Worker for PosedWorker<'_> {
             position_error: 0.0,
             rotation_error: 0.0,
             iterations: 0,
-            restarts: None,
+            restarts: 0,
             micros: 0.0,
         };
         for Asked { chain, goal, request } in &goals {
@@ -495,6 +495,7 @@ impl Worker for PosedWorker<'_> {
                 answer.position_error = answer.position_error.max(report.position_residual.into());
                 answer.rotation_error = answer.rotation_error.max(report.rotation_residual.into());
             }
+            answer.restarts += report.restarts;
         }
         self.pose.update();
         match &posed.arm {

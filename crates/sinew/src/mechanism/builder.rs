@@ -11,6 +11,7 @@ use glam::{DAffine3, DQuat, DVec3};
 use thiserror::Error;
 
 use super::{
+    goal::FARTHEST,
     model::{Dof, Kind, Link, LinkId, Mechanism, Moving},
     motion::{Motion, direction, freedoms},
     swing::Swing,
@@ -124,6 +125,16 @@ pub enum MechanismError {
     /// A number of a joint is NaN or infinite where it must not be.
     #[error("joint `{joint}`: {what} is not finite: {value}")]
     NotFinite {
+        /// The joint.
+        joint: String,
+        /// What it is.
+        what: &'static str,
+        /// Its value.
+        value: String,
+    },
+    /// A number of a joint is so large that squares of it are no numbers any more.
+    #[error("joint `{joint}`: {what} is too large: {value}")]
+    TooLarge {
         /// The joint.
         joint: String,
         /// What it is.
@@ -454,6 +465,10 @@ fn check(joint: &JointSpec) -> Result<(), MechanismError> {
     if !joint.translation.is_finite() {
         return Err(not_finite("its origin", joint.translation.to_string()));
     }
+    let too_large = |what, value: String| MechanismError::TooLarge { joint: name(), what, value };
+    if joint.translation.abs().max_element() > FARTHEST {
+        return Err(too_large("its origin", joint.translation.to_string()));
+    }
     let q = joint.rotation;
     if !q.is_finite() {
         return Err(not_finite("its rotation", q.to_string()));
@@ -524,6 +539,9 @@ fn check(joint: &JointSpec) -> Result<(), MechanismError> {
         {
             if !value.is_finite() {
                 return Err(not_finite(what, value.to_string()));
+            }
+            if value.abs() > FARTHEST {
+                return Err(too_large(what, value.to_string()));
             }
         }
     }

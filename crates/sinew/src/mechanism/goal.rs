@@ -90,6 +90,16 @@ pub enum GoalError {
         /// Its value.
         value: DVec3,
     },
+    /// A place is so far away that its distance is no number any more.
+    #[error("the {what} of the goal for link `{link}` is too far away: {value}")]
+    TooFar {
+        /// The link.
+        link: String,
+        /// What it is.
+        what: &'static str,
+        /// Its value.
+        value: DVec3,
+    },
     /// A rotation is not a unit quaternion.
     #[error("the rotation of the goal for link `{link}` is not a unit quaternion: {rotation}")]
     NotUnit {
@@ -126,6 +136,8 @@ pub enum GoalError {
     },
 }
 
+/// Metres: the square of a square is still a number.
+pub(super) const FARTHEST: f64 = 1e50;
 /// How far from unit length a quaternion may be that is taken as one: what six digits leave.
 const UNIT: f64 = 1e-5;
 
@@ -149,7 +161,8 @@ fn matrix(q: DQuat) -> glam::DMat3 {
 pub(super) fn check(mechanism: &Mechanism, goal: &Goal) -> Result<(), GoalError> {
     let link = || String::from(mechanism.link_name(goal.link));
     let finite = |what, value: DVec3| match value.is_finite() {
-        true => Ok(()),
+        true if value.abs().max_element() <= FARTHEST => Ok(()),
+        true => Err(GoalError::TooFar { link: link(), what, value }),
         false => Err(GoalError::NotFinite { link: link(), what, value }),
     };
     let unit = |q: DQuat| {

@@ -1,12 +1,12 @@
 //! A mechanism: links, and the joints between them, one number a degree of freedom.
 
 use alloc::{string::String, vec::Vec};
-use core::fmt;
+use core::{cmp::Ordering, fmt};
 
 use glam::{DAffine3, DQuat, DVec3};
 use thiserror::Error;
 
-use super::{ball, swing::Swing};
+use super::{ball, goal::FARTHEST, swing::Swing};
 pub use super::{
     builder::{JointSpec, MechanismBuilder, MechanismError, Mimic},
     motion::Motion,
@@ -180,6 +180,14 @@ pub enum ValuesError {
         /// How many there are.
         wanted: usize,
     },
+    /// A value is so large that squares of it are no numbers any more.
+    #[error("the value of joint `{joint}` is too large: {value}")]
+    TooLarge {
+        /// Name of the degree of freedom.
+        joint: String,
+        /// Its value.
+        value: f64,
+    },
     /// A value is NaN or infinite.
     #[error("the value of joint `{joint}` is not finite: {value}")]
     NotFinite {
@@ -302,7 +310,16 @@ impl Mechanism {
         if values.len() != self.dofs.len() {
             return Err(ValuesError::Count { given: values.len(), wanted: self.dofs.len() });
         }
-        match self.dofs.iter().zip(values).find(|(_, v)| !v.is_finite()) {
+        // NaN is not at most anything.
+        match self
+            .dofs
+            .iter()
+            .zip(values)
+            .find(|(_, v)| v.abs().partial_cmp(&FARTHEST) != Some(Ordering::Less))
+        {
+            Some((dof, &value)) if value.is_finite() => {
+                Err(ValuesError::TooLarge { joint: dof.name.clone(), value })
+            }
             Some((dof, &value)) => Err(ValuesError::NotFinite { joint: dof.name.clone(), value }),
             None => Ok(()),
         }

@@ -12,6 +12,9 @@ use super::{
 };
 use crate::math64;
 
+/// A slider that goes further than this many times the length of the bones (in metres where there are none) is taken to have no
+/// end: a gantry goes some ten times as far as its arm.
+const ENDLESS: f64 = 100.0;
 /// No joint: the base.
 const BASE: u32 = u32::MAX;
 
@@ -209,7 +212,7 @@ impl Plan {
             && goals[0].tip.joint == (joints.len() as u32).wrapping_sub(1)
             && joints.iter().enumerate().all(on_last);
         let mut plan = Self { joints, goals, vars, swings, vectors, length: 1.0, reach: 0.0, serial };
-        plan.reach = plan.longest();
+        plan.reach = plan.longest(f64::INFINITY);
         plan.length = plan.radian();
         plan
     }
@@ -217,13 +220,16 @@ impl Plan {
     /// Metres that a radian counts, by the mechanism's size: see [`super::Settings::length`]. On the arms of `lab/arm`
     /// 0.15 to 0.4 of the length need the same iterations to a tenth.
     fn radian(&self) -> f64 {
-        let longest = self.reach;
+        // Sliders without an end have limits of any size in real files; how large the machine is, its bones tell.
+        let bones = self.longest(0.0);
+        let longest = if bones > 0.0 { self.longest(ENDLESS * bones) } else { self.longest(ENDLESS) };
         // A pure wrist has no length of its own, nor a gantry without ends.
         if longest > 0.0 && longest.is_finite() { 0.25 * longest } else { 1.0 }
     }
 
-    /// The longest way from the first joints to a goal's link, all bones in a line and sliders drawn out.
-    fn longest(&self) -> f64 {
+    /// The longest way from the first joints to a goal's link, all bones in a line and sliders drawn out, but for those that go
+    /// further than `most`.
+    fn longest(&self, most: f64) -> f64 {
         let mut longest = 0.0f64;
         let mut reach: Vec<f64> = Vec::with_capacity(self.joints.len());
         for j in &self.joints {
@@ -235,7 +241,7 @@ impl Plan {
             let var = &self.vars[j.var as usize];
             let way = |v: f64| (j.multiplier * v + j.offset).abs();
             let slide = if j.slides { way(var.lower).max(way(var.upper)) } else { 0.0 };
-            reach.push(before + slide);
+            reach.push(before + if slide <= most { slide } else { 0.0 });
         }
         for c in self.goals.iter().flat_map(|g| [g.tip, g.reference]).filter(|c| c.joint != BASE) {
             longest = longest.max(reach[c.joint as usize] + c.offset.translation.length());

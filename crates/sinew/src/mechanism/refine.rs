@@ -65,7 +65,9 @@ impl Refine {
         all.dedup();
         let of = |p: u8| (0..priorities.len()).filter(|&g| priorities[g] == p).collect();
         let levels: Vec<Vec<usize>> = all.into_iter().map(of).collect();
-        let n = plan.vars.len();
+        // Where there is nothing below the first level none of this is used, and a square of a long chain's variables is much.
+        let idle = levels.len() == 1 && objective.is_empty();
+        let n = if idle { 0 } else { plan.vars.len() };
         let most = levels.iter().map(Vec::len).max().unwrap_or(0) * ROWS;
         let count = levels.len();
         Self {

@@ -264,7 +264,9 @@ impl Solver {
         let status = match end {
             End::Reached => Status::Reached,
             _ => match self.plan.out_of_reach(&self.aims) {
-                by if by > self.settings.position_tolerance => Status::Unreachable { by: by as f32 },
+                by if by > self.settings.position_tolerance => {
+                    Status::Unreachable { by: (by as f32).min(f32::MAX) }
+                }
                 _ if end == End::Stalled => Status::Stalled,
                 _ => Status::OutOfIterations,
             },

@@ -103,7 +103,7 @@ pub struct ChainSettings {
     pub rotation_tolerance: f32,
     /// Sweeps after which it gives up, restarts included.
     pub max_iterations: u32,
-    /// Fresh starts after it has stalled.
+    /// Fresh starts after it has stalled, besides the first way out: preferred values, or a bend.
     pub max_restarts: u32,
     /// When steps of damped least squares are made beside sweeps.
     pub least_squares: LeastSquares,
@@ -425,6 +425,7 @@ impl<S: Sweep> Run<'_, S> {
                 }
                 self.on.links.restart(restarts, ask);
                 (restarts, changed, slow) = (restarts + 1, true, 0);
+                report.restarts = restarts;
                 (fresh, pause) = (finish, 2);
                 left = self.on.links.measure(ask);
             }

@@ -1,0 +1,181 @@
+//! Joint space at its edges: arms of any size, bones without length, very long chains, limits that mean none, numbers
+//! that are hardly any.
+
+mod arms;
+
+use arms::{Arm, Random, Step, apart};
+use sinew::{
+    Status,
+    glam::{DQuat, DVec3},
+    mechanism::{
+        Follower, Goal, GoalError, JointSpec, Mechanism, Mimic, Motion, Settings, Solver, Target, ValuesError,
+    },
+};
+
+/// An arm of seven turning joints and one that slides, `s` times as large as a real one.
+fn arm(s: f64) -> Arm {
+    let (x, y, z) = ([1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]);
+    Arm::new(
+        vec![
+            Step([0.0, 0.0, 0.2 * s], z, true, 0.0, 0.3 * s),
+            Step([0.0, 0.0, 0.1 * s], z, false, -2.8, 2.8),
+            Step([0.0; 3], y, false, -1.7, 1.7),
+            Step([0.0, 0.0, 0.32 * s], z, false, -2.8, 2.8),
+            Step([0.08 * s, 0.0, 0.0], y, false, 0.1, 3.0),
+            Step([-0.08 * s, 0.0, 0.38 * s], z, false, -2.8, 2.8),
+            Step([0.0; 3], y, false, -0.1, 3.7),
+            Step([0.09 * s, 0.0, 0.0], x, false, -2.8, 2.8),
+        ],
+        [0.0, 0.0, -0.1 * s],
+    )
+}
+
+#[test]
+fn arms_of_any_size_are_solved_alike() {
+    let mut counts = Vec::new();
+    for s in [1e-4, 1e-2, 1.0, 1e2, 1e4] {
+        let arm = arm(s);
+        let tolerance = 1e-6 * s;
+        let settings = Settings { position_tolerance: tolerance, ..Settings::default() };
+        let goal = Goal::new(&arm.mechanism, arm.tip, Target::Pose(DVec3::ZERO, DQuat::IDENTITY));
+        let mut solver = Solver::new(&arm.mechanism, &[goal], settings).unwrap();
+        let mut random = Random(31);
+        let mut steps = 0;
+        for i in 0..100 {
+            let pose = arm.tip(&arm.draw(&mut random));
+            let mut values = arm.draw(&mut random);
+            let goal = Goal { target: Target::Pose(pose.0, pose.1), ..goal };
+            let report = solver.solve(&[goal], &mut values).unwrap();
+            assert_eq!(report.status, Status::Reached, "{s} {i}");
+            let (metres, radians) = apart(arm.tip(&values), pose);
+            assert!(metres <= 1.001 * tolerance && radians <= 1.001e-6 && arm.within(&values), "{s} {i}");
+            steps += report.iterations;
+        }
+        counts.push(steps);
+    }
+    // Size is no part of the work, but where rounding tells two starting points apart.
+    let (least, most) = (counts.iter().min().unwrap(), counts.iter().max().unwrap());
+    assert!(f64::from(*most) < 1.3 * f64::from(*least), "{counts:?}");
+}
+
+#[test]
+fn bones_without_length_are_a_wrist() {
+    let (x, z) = ([1.0, 0.0, 0.0], [0.0, 0.0, 1.0]);
+    let arm = Arm::new(
+        vec![
+            Step([0.0; 3], z, false, -3.0, 3.0),
+            Step([0.0; 3], x, false, -2.0, 2.0),
+            Step([0.0; 3], z, false, -3.0, 3.0),
+        ],
+        [0.0; 3],
+    );
+    let goal = Goal::new(&arm.mechanism, arm.tip, Target::Pose(DVec3::ZERO, DQuat::IDENTITY));
+    let mut solver = Solver::new(&arm.mechanism, &[goal], Settings::default()).unwrap();
+    let mut random = Random(2);
+    for _ in 0..100 {
+        let pose = arm.tip(&arm.draw(&mut random));
+        let mut values = arm.draw(&mut random);
+        let goal = Goal { target: Target::Pose(DVec3::ZERO, pose.1), ..goal };
+        assert_eq!(solver.solve(&[goal], &mut values).unwrap().status, Status::Reached);
+        assert!(apart(arm.tip(&values), pose).1 < 2e-6 && arm.within(&values));
+    }
+    // A place away from it is out of reach, by just that.
+    let away = Goal { target: Target::Position(DVec3::X * 0.2), ..goal };
+    let report = solver.solve(&[away], &mut [0.1, 0.2, 0.3]).unwrap();
+    assert!(matches!(report.status, Status::Unreachable { by } if (by - 0.2).abs() < 1e-6), "{report:?}");
+}
+
+#[test]
+fn a_thousand_joints_are_solved() {
+    let axis = |i: usize| if i.is_multiple_of(2) { [1.0, 0.0, 0.0] } else { [0.0, 1.0, 0.0] };
+    let step = |i: usize| Step([0.0, 0.0, 1e-3], axis(i), false, -0.05, 0.05);
+    let arm = Arm::new((0..1000).map(step).collect(), [0.0, 0.0, 1e-3]);
+    let goal = Goal::new(&arm.mechanism, arm.tip, Target::Pose(DVec3::ZERO, DQuat::IDENTITY));
+    let mut solver = Solver::new(&arm.mechanism, &[goal], Settings::default()).unwrap();
+    let mut random = Random(9);
+    for _ in 0..5 {
+        let pose = arm.tip(&arm.draw(&mut random));
+        let mut values = arm.draw(&mut random);
+        let goal = Goal { target: Target::Pose(pose.0, pose.1), ..goal };
+        assert_eq!(solver.solve(&[goal], &mut values).unwrap().status, Status::Reached);
+        let (metres, radians) = apart(arm.tip(&values), pose);
+        assert!(metres < 1.1e-6 && radians < 1.1e-6 && arm.within(&values), "{metres} {radians}");
+    }
+}
+
+#[test]
+fn sliders_whose_limits_mean_none_do_not_outweigh_the_arm() {
+    // As real files have them: the limits of a rail that goes on are some large number, or none.
+    for end in [3.0, 1e4, 1e30, f64::INFINITY] {
+        let (y, z) = ([0.0, 1.0, 0.0], [0.0, 0.0, 1.0]);
+        let arm = Arm::new(
+            vec![
+                Step([0.0; 3], [1.0, 0.0, 0.0], true, -end, end),
+                Step([0.0, 0.0, 0.3], z, false, -2.8, 2.8),
+                Step([0.0; 3], y, false, -1.7, 1.7),
+                Step([0.0, 0.0, 0.4], y, false, -2.5, 2.5),
+                Step([0.0, 0.0, 0.4], z, false, -2.8, 2.8),
+                Step([0.0; 3], y, false, -1.7, 1.7),
+                Step([0.0; 3], z, false, -2.8, 2.8),
+            ],
+            [0.0, 0.0, 0.1],
+        );
+        let goal = Goal::new(&arm.mechanism, arm.tip, Target::Pose(DVec3::ZERO, DQuat::IDENTITY));
+        let mut solver = Solver::new(&arm.mechanism, &[goal], Settings::default()).unwrap();
+        let mut random = Random(5);
+        for i in 0..100 {
+            let mut draw = || {
+                let mut values = arm.draw(&mut random);
+                values[0] = 4.0 * random.next() - 2.0;
+                values
+            };
+            let pose = arm.tip(&draw());
+            let mut values = draw();
+            let goal = Goal { target: Target::Pose(pose.0, pose.1), ..goal };
+            let report = solver.solve(&[goal], &mut values).unwrap();
+            assert_eq!(report.status, Status::Reached, "{end} {i} {report:?}");
+            let (metres, radians) = apart(arm.tip(&values), pose);
+            assert!(metres < 1.1e-6 && radians < 1.1e-6, "{end} {i}");
+        }
+    }
+}
+
+#[test]
+fn numbers_that_have_no_squares_are_refused() {
+    let arm = arm(1.0);
+    let goal = |p| Goal::new(&arm.mechanism, arm.tip, Target::Position(p));
+    let mut solver = Solver::new(&arm.mechanism, &[goal(DVec3::ZERO)], Settings::default()).unwrap();
+    let mut values = arm.mechanism.rest();
+    for far in [1e60, 1e160, 1e308] {
+        let error = solver.solve(&[goal(DVec3::new(0.0, -far, 0.0))], &mut values).unwrap_err();
+        assert!(matches!(error, sinew::mechanism::SolveError::Goal(GoalError::TooFar { .. })), "{error}");
+    }
+    // What is far but has squares is out of reach, and every number is one.
+    for far in [1e3, 1e20, 1e45] {
+        let report = solver.solve(&[goal(DVec3::new(0.0, -far, 0.0))], &mut values).unwrap();
+        assert!(matches!(report.status, Status::Unreachable { by } if by.is_finite()), "{far} {report:?}");
+        assert!(report.position_residual.is_finite() && arm.within(&values));
+        assert!((report.position_residual / far - 1.0).abs() < 1e-2);
+    }
+    values[1] = 1e200;
+    let error = solver.solve(&[goal(DVec3::ONE)], &mut values).unwrap_err();
+    assert!(error.to_string() == "the value of joint `j1` is too large: 1".to_string() + &"0".repeat(200));
+    assert!(matches!(arm.mechanism.check(&[f64::NAN; 8]), Err(ValuesError::NotFinite { .. })));
+    let mut follower =
+        Follower::new(&arm.mechanism, &[goal(DVec3::ZERO)], Settings::default(), 1.0, &[]).unwrap();
+    assert!(follower.step(&[goal(DVec3::ONE)], &mut values, 0.01).is_err());
+    // In the mechanism itself.
+    let make = |joint: JointSpec| {
+        let mut b = Mechanism::builder("far");
+        ["a", "b", "c"].into_iter().for_each(|l| b.link(l));
+        b.joint(JointSpec::new("first", "a", "b", Motion::slide(DVec3::X, -1.0, 1.0)));
+        b.joint(joint);
+        b.build().unwrap_err().to_string()
+    };
+    let second = || JointSpec::new("second", "b", "c", Motion::slide(DVec3::X, -1.0, 1.0));
+    let far = make(JointSpec { translation: DVec3::new(0.0, 1e60, 0.0), ..second() });
+    assert!(far.starts_with("joint `second`: its origin is too large: [0, 1000000"), "{far}");
+    let mimic = Some(Mimic { joint: "first".into(), multiplier: -1e70, offset: 0.0 });
+    let far = make(JointSpec { mimic, ..second() });
+    assert!(far.starts_with("joint `second`: its mimic's multiplier is too large: -1000000"), "{far}");
+}

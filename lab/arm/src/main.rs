@@ -232,8 +232,7 @@ fn run() -> Result<bool, String> {
                     let answer = peer.solve(task, &goals[i]);
                     (answer, begin.elapsed().as_secs_f64() * 1e6)
                 };
-                // Its restarts are random and not the same twice.
-                measure(chain, &judge, &tasks, solve, 1)
+                measure(chain, &judge, &tasks, solve, ROUNDS)
             });
             fine &= row(chain, start, &run, o.count, peer.as_ref());
             if start == Start::Any {

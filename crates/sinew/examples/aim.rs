@@ -1,9 +1,12 @@
 //! A lamp that points at a moth, its top up.
 //!
-//! `cargo run -p sinew --example aim`
+//! `cargo run -p sinew --example aim`; with `-- aim.svg` it draws the picture beside it in the docs.
+
+mod picture;
 
 use std::sync::Arc;
 
+use picture::Picture;
 use sinew::{
     Pose, Skeleton, Transform,
     glam::Vec3,
@@ -24,16 +27,25 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         ..Aim::new(ids[1], Vec3::Z)
     };
     let mut pose = Pose::rest(&skeleton);
+    let mut picture = Picture::seen_from(Vec3::new(1.0, 0.4, 0.5));
     for i in 0..8 {
         let t = i as f32 * 0.8;
         let moth = Vec3::new(t.sin(), 1.4 + 0.3 * (2.0 * t).sin(), 1.0 + t.cos());
         let report = aim.solve(&mut pose, moth)?;
         let frame = pose.model(ids[1]).matrix3;
+        if i == 1 {
+            picture.layer(1.0).bone(Vec3::ZERO, pose.position(ids[0]), 0.05, None, None);
+            picture.pose(&pose, Some(sinew::rig::Side::Left), 1.0);
+            let lens = pose.model(ids[1]).transform_point3(aim.offset);
+            picture.layer(1.0).ray(lens, moth, true, 0.02);
+            picture.goal(moth, 0.1);
+        }
         println!(
             "moth at {moth:6.2}: beam along {:6.2}, passes it by {:.4} mm",
             frame.z_axis,
             1e3 * report.position_residual
         );
     }
+    picture.save()?;
     Ok(())
 }

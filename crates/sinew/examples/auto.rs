@@ -1,9 +1,12 @@
 //! One call for any chain: the solver is chosen by what the joints may do.
 //!
-//! `cargo run -p sinew --example auto`
+//! `cargo run -p sinew --example auto`; with `-- auto.svg` it draws the picture beside it in the docs.
+
+mod picture;
 
 use std::sync::Arc;
 
+use picture::Picture;
 use sinew::{
     Goal, Pose, Skeleton, Transform,
     glam::Vec3,
@@ -12,6 +15,7 @@ use sinew::{
 };
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut picture = Picture::seen_from(Vec3::new(0.6, 0.3, 1.0));
     for stiff in [false, true] {
         let mut builder = Skeleton::builder();
         let mut joint = builder.add("0", None, Transform::IDENTITY);
@@ -28,7 +32,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let skeleton = Arc::new(skeleton);
         let mut solver = Auto::new(&skeleton, ids[0], ids[8])?;
         let mut pose = Pose::rest(&skeleton);
+        picture.pose(&pose, None, 0.25);
         let report = solver.solve(&mut pose, &Goal::at(Vec3::new(0.3, 0.4, -0.2)))?;
+        let side = if stiff { sinew::rig::Side::Right } else { sinew::rig::Side::Left };
+        picture.pose(&pose, Some(side), 1.0);
+        picture.goal(Vec3::new(0.3, 0.4, -0.2), 0.08);
         println!(
             "{:?}: {:?} after {} passes, {:.3} mm off",
             solver.choice(),
@@ -37,5 +45,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             1e3 * report.position_residual
         );
     }
+    picture.save()?;
     Ok(())
 }

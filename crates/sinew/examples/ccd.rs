@@ -1,9 +1,12 @@
 //! An excavator's arm: hinges with ranges, and a telescopic stick.
 //!
-//! `cargo run -p sinew --example ccd`
+//! `cargo run -p sinew --example ccd`; with `-- ccd.svg` it draws the picture beside it in the docs.
+
+mod picture;
 
 use std::sync::Arc;
 
+use picture::Picture;
 use sinew::{
     Goal, Pose, Skeleton, Transform,
     glam::Vec3,
@@ -31,8 +34,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let mut arm = Ccd::new(&skeleton, ids[0], ids[4])?;
     let mut pose = Pose::rest(&skeleton);
+    let mut picture = Picture::seen_from(Vec3::new(1.0, 0.35, 0.2));
+    picture.pose(&pose, None, 0.35);
     for place in [Vec3::new(2.0, 0.0, 5.0), Vec3::new(-4.0, 2.0, 3.0), Vec3::new(0.0, 0.5, 8.0)] {
         let report = arm.solve(&mut pose, &Goal::at(place))?;
+        if place.x == 2.0 {
+            picture.limits(&pose, 0.9);
+            picture.pose(&pose, Some(sinew::rig::Side::Left), 1.0);
+            picture.goal(place, 0.5);
+        }
         let out = pose.local(ids[3]).translation.z - skeleton.rest(ids[3]).translation.z;
         println!(
             "{place}: {:?} after {} sweeps, {:.1} mm off; the sleeve is {:.0} mm out",
@@ -42,5 +52,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             1e3 * out
         );
     }
+    picture.save()?;
     Ok(())
 }

@@ -1,9 +1,12 @@
 //! A crane's neck, whose vertebrae swing 35 degrees and twist 10, picks from the grass and looks up again.
 //!
-//! `cargo run -p sinew --example fabrik`
+//! `cargo run -p sinew --example fabrik`; with `-- fabrik.svg` it draws the picture beside it in the docs.
+
+mod picture;
 
 use std::sync::Arc;
 
+use picture::Picture;
 use sinew::{Goal, Pose, Skeleton, Transform, glam::Vec3, joint::Joint, solve::Fabrik};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -20,6 +23,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let mut neck = Fabrik::new(&skeleton, ids[0], ids[9])?;
     let mut pose = Pose::rest(&skeleton);
+    let mut picture = Picture::seen_from(Vec3::new(1.0, 0.25, 0.35));
+    picture.pose(&pose, None, 0.35);
     for (what, beak) in [
         ("the grass", Vec3::new(0.1, 0.55, 0.45)),
         ("a wing", Vec3::new(0.4, 1.2, -0.1)),
@@ -27,6 +32,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         ("its own foot", Vec3::new(0.0, 0.0, 0.0)),
     ] {
         let report = neck.solve(&mut pose, &Goal::at(beak))?;
+        if what == "the grass" {
+            picture.limits(&pose, 0.1);
+            picture.pose(&pose, Some(sinew::rig::Side::Left), 1.0);
+            picture.goal(beak, 0.06);
+        }
         let within = ids.iter().all(|&j| skeleton.limits(j).is_within(pose.local(j).rotation));
         println!(
             "{what}: {:?} after {} sweeps, {:.1} mm off; all vertebrae within their limits: {within}",
@@ -35,5 +45,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             1e3 * report.position_residual
         );
     }
+    picture.save()?;
     Ok(())
 }

@@ -1,9 +1,12 @@
 //! A train of wagons behind its engine, then dragged back by the last wagon.
 //!
-//! `cargo run -p sinew --example follow`
+//! `cargo run -p sinew --example follow`; with `-- follow.svg` it draws the picture beside it in the docs.
+
+mod picture;
 
 use std::sync::Arc;
 
+use picture::Picture;
 use sinew::{
     Pose, Skeleton, Transform,
     glam::Vec3,
@@ -25,6 +28,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let skeleton = Arc::new(skeleton);
     let mut train = Follow::new(&skeleton, ids[0], ids[5])?;
     let mut pose = Pose::rest(&skeleton);
+    let mut picture = Picture::seen_from(Vec3::new(0.15, 1.0, 0.25));
+    picture.pose(&pose, None, 0.35);
     for (lead, leading) in [(Lead::Root, ids[0]), (Lead::Tip, ids[5])] {
         train.lead = lead;
         let start = pose.position(leading);
@@ -35,10 +40,16 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let way = Vec3::new(angle.sin(), 0.0, 1.0 - angle.cos()) * (30.0 * sign);
             train.solve(&mut pose, start + way)?;
         }
+        if lead == Lead::Root {
+            picture.limits(&pose, 5.0);
+            picture.pose(&pose, Some(sinew::rig::Side::Left), 1.0);
+            picture.goal(pose.position(leading), 4.0);
+        }
         println!("led by {lead:?}:");
         for &id in &ids {
             println!("  {:8} at {:7.2}", skeleton.name(id), pose.position(id));
         }
     }
+    picture.save()?;
     Ok(())
 }

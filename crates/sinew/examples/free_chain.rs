@@ -1,9 +1,12 @@
 //! A cat's tail goes after a fly: a chain of free joints, solved again in each frame from the last one's pose.
 //!
-//! `cargo run -p sinew --example free_chain`
+//! `cargo run -p sinew --example free_chain`; with `-- free_chain.svg` it draws the picture beside it in the docs.
+
+mod picture;
 
 use std::sync::Arc;
 
+use picture::Picture;
 use sinew::{Goal, Pose, Skeleton, Transform, glam::Vec3, solve::FreeChain};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -21,12 +24,18 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     // It slows down over the last twentieth of its reach, so that it does not snap straight.
     tail.soft = 0.05;
     let mut pose = Pose::rest(&skeleton);
+    let mut picture = Picture::seen_from(Vec3::new(1.0, 0.3, -0.2));
+    picture.pose(&pose, None, 0.35);
     println!("frame  passes  from the fly  tip of the tail");
     for frame in 0..=120 {
         let t = frame as f32 / 20.0;
         let fly = Vec3::new(0.3 * t.sin(), 0.45 + 0.15 * (1.7 * t).cos(), -0.25 + 0.1 * t.cos());
         let report = tail.solve(&mut pose, &Goal::at(fly))?;
         if frame % 10 == 0 {
+            if frame % 40 == 0 {
+                picture.pose(&pose, Some(sinew::rig::Side::Left), 0.4 + 0.005 * frame as f32);
+                picture.goal(fly, 0.03);
+            }
             let tip = pose.position(ids[12]);
             println!(
                 "{frame:5} {:7} {:10.1} mm  {tip:6.3}",
@@ -35,5 +44,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             );
         }
     }
+    picture.save()?;
     Ok(())
 }

@@ -1,9 +1,12 @@
 //! A figure that watches a bird fly round it, behind its back too.
 //!
-//! `cargo run -p sinew --example look_at`
+//! `cargo run -p sinew --example look_at`; with `-- look_at.svg` it draws the picture beside it in the docs.
+
+mod picture;
 
 use std::sync::Arc;
 
+use picture::Picture;
 use sinew::{
     Pose, Skeleton, Transform,
     glam::Vec3,
@@ -31,6 +34,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     look.dead_zone = 0.2; // within it, the eyes move alone
     look.set_eyes(&skeleton, &["eye.L", "eye.R"].map(|n| Eye { joint: id(n), axis: Vec3::Z, cone: 0.6 }))?;
 
+    let mut picture = Picture::seen_from(Vec3::new(0.5, 0.35, 1.0));
     let animation = Pose::rest(&skeleton); // a clip's pose, in a game
     let mut pose = animation.clone();
     let mut state = LookState::default(); // kept from frame to frame
@@ -39,6 +43,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let bird = Vec3::new(2.0 * angle.sin(), 2.0, 2.0 * angle.cos());
         pose.copy_from(&animation);
         let report = look.solve(&mut pose, bird, &mut state)?;
+        if step == 2 {
+            picture.pose(&animation, None, 0.35);
+            picture.pose(&pose, Some(sinew::rig::Side::Left), 1.0);
+            let head = pose.model(ids[3]);
+            let eyes = head.transform_point3(look.offset);
+            picture.layer(1.0).ray(eyes, eyes + head.matrix3.z_axis * 0.6, true, 0.02);
+            let near = eyes + (bird - eyes).normalize() * 0.8;
+            picture.goal(near, 0.06);
+        }
         println!(
             "bird at {:4.0} degrees: face along {:5.2}, {:5.1} degrees off, eyes {:5.1} off ({:?})",
             angle.to_degrees(),
@@ -48,5 +61,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             report.report.status
         );
     }
+    picture.save()?;
     Ok(())
 }

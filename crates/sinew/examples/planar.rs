@@ -1,14 +1,20 @@
 //! Learning: what does descent do where reaching does that? One chain in the plane, sweep by sweep.
 //!
-//! `cargo run -p sinew --example planar`
+//! `cargo run -p sinew --example planar`; with `-- planar.svg` it draws the picture beside it in the docs.
 
+mod picture;
+
+use picture::Picture;
 use sinew::{
-    glam::Vec2,
+    glam::{Vec2, Vec3},
     planar::{Bone, Chain, Convention, Method, Settings, Side, two_bone},
+    rig,
 };
 
-fn main() -> Result<(), sinew::planar::PlanarError> {
+fn main() -> Result<(), Box<dyn std::error::Error>> {
     let goal = Vec2::new(0.8, 1.1);
+    let mut picture = Picture::seen_from(Vec3::Z);
+    picture.goal(goal.extend(0.0), 0.1);
     for method in [Method::Ccd, Method::Fabrik] {
         println!("{method:?}: angles in degrees, and how far the end is off");
         let mut chain = Chain::new(Vec2::ZERO, &[Bone::new(0.5).within(-2.0, 2.0); 4])?;
@@ -16,6 +22,13 @@ fn main() -> Result<(), sinew::planar::PlanarError> {
             let degrees: Vec<i32> =
                 chain.bones().iter().map(|b| b.angle.to_degrees().round() as i32).collect();
             println!("  {sweep}: {degrees:?}, {:.4}", chain.end().distance(goal));
+            let side = if method == Method::Ccd { rig::Side::Left } else { rig::Side::Right };
+            let layer = picture.layer(0.25 + 0.15 * sweep as f32);
+            let mut from = Vec2::ZERO;
+            for to in chain.places().skip(1) {
+                layer.bone(from.extend(0.0), to.extend(0.0), 0.1, Some(side), None);
+                from = to;
+            }
             // As it is taught: sweeps alone, one at a time.
             let once = Settings { method, max_iterations: 1, finish: false, ..Settings::default() };
             chain.solve(goal, &once)?;
@@ -30,5 +43,6 @@ fn main() -> Result<(), sinew::planar::PlanarError> {
             Convention::Folded.write(arm.lower).to_degrees()
         );
     }
+    picture.save()?;
     Ok(())
 }

@@ -1,9 +1,12 @@
 //! A snake that goes along a closed curve that moves, its back up.
 //!
-//! `cargo run -p sinew --example spline`
+//! `cargo run -p sinew --example spline`; with `-- spline.svg` it draws the picture beside it in the docs.
+
+mod picture;
 
 use std::sync::Arc;
 
+use picture::Picture;
 use sinew::{
     Pose, Skeleton, Transform,
     glam::Vec3,
@@ -35,11 +38,19 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     snake.reversed = true; // head first: the tail lies behind it
     snake.roll = Roll::Frames { axis: Vec3::Y, twist: [0.0; 2] };
     let mut pose = Pose::rest(&skeleton);
+    let mut picture = Picture::seen_from(Vec3::new(0.4, 1.0, 0.6));
     for second in 0..8 {
         let time = second as f32;
         curve.set_points(&ring(time))?;
         snake.offset = 0.8 * time; // metres; a closed curve goes round and round
         let report = snake.solve(&mut pose, &curve)?;
+        if second == 1 {
+            picture.pose(&pose, Some(sinew::rig::Side::Left), 1.0);
+            let ring: Vec<Vec3> = ring(time);
+            for at in ring {
+                picture.goal(at, 0.08);
+            }
+        }
         println!(
             "{second} s: head at {:5.2}, tail at {:5.2}, back along {:5.2}, off the curve by {:.1e} m",
             pose.position(ids[0]),
@@ -48,5 +59,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             report.report.position_residual
         );
     }
+    picture.save()?;
     Ok(())
 }

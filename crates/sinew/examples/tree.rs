@@ -1,9 +1,12 @@
 //! A whole figure with many goals: head and hands are led, the feet stay.
 //!
-//! `cargo run -p sinew --example tree`
+//! `cargo run -p sinew --example tree`; with `-- tree.svg` it draws the picture beside it in the docs.
+
+mod picture;
 
 use std::sync::Arc;
 
+use picture::Picture;
 use sinew::{
     Goal, Pose, Skeleton, Transform,
     glam::Vec3,
@@ -41,12 +44,19 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     tree.root = sinew::solve::Root::Spring(1.0);
 
     let mut pose = Pose::rest(&skeleton);
+    let mut picture = Picture::seen_from(Vec3::new(0.9, 0.25, 0.6));
+    picture.pose(&pose, None, 0.3);
     let feet = [tips[0], tips[1]].map(|tip| Goal::at(pose.position(tip.joint)));
     // Picking something up from a low table.
     let hands = [Vec3::new(0.15, 0.5, 0.5), Vec3::new(-0.15, 0.5, 0.5)].map(Goal::at);
     let head = Goal::at(Vec3::new(0.0, 1.2, 0.5));
     let report = tree.solve(&mut pose, &[feet[0], feet[1], hands[0], hands[1], head])?;
 
+    picture.pose(&pose, Some(sinew::rig::Side::Left), 1.0);
+    for goal in [feet[0], feet[1], hands[0], hands[1], head] {
+        picture.goal(goal.position.unwrap_or_default(), 0.06);
+    }
+    picture.save()?;
     println!("{:?} after {} steps", report.status, report.iterations);
     for (tip, outcome) in tips.iter().zip(tree.outcomes()) {
         println!("  {:<8} {:.2} mm off", skeleton.name(tip.joint), outcome.position_residual * 1e3);

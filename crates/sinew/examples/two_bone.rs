@@ -1,9 +1,12 @@
 //! A foot on stairs: a leg of two bones in closed form, the knee forward.
 //!
-//! `cargo run -p sinew --example two_bone`
+//! `cargo run -p sinew --example two_bone`; with `-- two_bone.svg` it draws the picture beside it in the docs.
+
+mod picture;
 
 use std::sync::Arc;
 
+use picture::Picture;
 use sinew::{Goal, Pole, Pose, Skeleton, Transform, glam::Vec3, solve::TwoBone};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -17,6 +20,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut leg = TwoBone::new(&skeleton, ids[0], ids[1], ids[2])?;
     leg.soft = 0.03;
     let mut pose = Pose::rest(&skeleton);
+    let mut picture = Picture::seen_from(Vec3::new(1.0, 0.2, 0.3));
+    picture.pose(&pose, None, 0.35);
     for tread in 0..=5 {
         let place = Vec3::new(0.1, 0.08 + 0.15 * tread as f32, 0.1 + 0.05 * tread as f32);
         let report = leg.solve(&mut pose, &Goal::at(place).with_pole(Pole::Direction(Vec3::Z)))?;
@@ -26,7 +31,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             1e3 * report.position_residual,
             report.status
         );
+        if tread == 3 {
+            picture.pose(&pose, Some(sinew::rig::Side::Left), 1.0);
+            picture.goal(place, 0.08);
+            picture.layer(1.0).pole(pose.position(ids[1]), pose.position(ids[1]) + Vec3::Z * 0.2, 0.06, None);
+        }
         pose.reset();
     }
+    picture.save()?;
     Ok(())
 }

@@ -62,6 +62,10 @@ pub struct Up {
 /// A target nearer to the joint than r is out of reach of the line, and one that would have to lie behind the ray's start
 /// (s < 0) out of reach of the ray. Then the point of the ray that is nearest to the joint faces the target, which leaves
 /// the least distance; the report tells it. A target on the joint turns nothing. A target exactly behind is turned to about the up axis, if there is one.
+///
+/// Drawn by the example `aim`:
+///
+#[doc = include_str!("../../pictures/aim.svg")]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Aim {
     /// The joint that turns.

@@ -49,6 +49,10 @@ pub enum Choice {
 /// | 10 free bones, goals at 95-99.99 % of the reach, to 1e-5 | 0.7 | 21 (99.9 %) | 11 (99.9 %) | 9 | 381 (87 %) |
 /// | 10 cones of 45 degrees, twist of 30 | | 21 | 18 | 20 | 37 |
 /// | 10 hinges of 60 degrees | | 14 (99.95 %) | 14 (99.95 %) | 21 | 1056 (96.3 %) |
+///
+/// Drawn by the example `auto`:
+///
+#[doc = include_str!("../../pictures/auto.svg")]
 #[derive(Clone, Debug)]
 pub struct Auto {
     solver: Solver,

@@ -67,6 +67,10 @@ use turn::Sweeps;
 /// - Where sweeps become slow, steps of damped least squares finish the work ([`LeastSquares`](super::LeastSquares)).
 /// - In a knot of limits it starts anew, at most [`max_restarts`](ChainSettings::max_restarts) times, from poses within the limits
 ///   that are always the same; the best is kept. The report then says that the branch changed.
+///
+/// Drawn by the example `ccd`:
+///
+#[doc = include_str!("../../pictures/ccd.svg")]
 #[derive(Clone, Debug)]
 pub struct Ccd {
     iteration: Iteration,

@@ -61,6 +61,10 @@ use sweep::Reaching;
 /// [`FreeChain`](super::FreeChain), exactly; on others by damped least squares within the limits
 /// ([`LeastSquares`](super::LeastSquares)). Where that comes to rest as well, it starts anew, as [`Ccd`](super::Ccd) does: from the
 /// preferred values first.
+///
+/// Drawn by the example `fabrik`:
+///
+#[doc = include_str!("../../pictures/fabrik.svg")]
 #[derive(Clone, Debug)]
 pub struct Fabrik {
     iteration: Iteration,

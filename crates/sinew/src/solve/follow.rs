@@ -62,6 +62,10 @@ pub enum Lead {
 /// From the tip, the bone's end is where its neighbour left it, and its start is pulled: then the joint at its end bends,
 /// and the limits of that joint turn the bone back (and with it all that hangs above). A root that is limited against its own parent
 /// comes last: it turns the whole chain back about the tip.
+///
+/// Drawn by the example `follow`:
+///
+#[doc = include_str!("../../pictures/follow.svg")]
 #[derive(Clone, Debug)]
 pub struct Follow {
     links: Linkage,

@@ -150,6 +150,10 @@ pub struct LookReport {
 ///
 /// is the animation's, each frame: cones are measured from it. Solving again from what was solved widens them, unless the target has
 /// been reached.
+///
+/// Drawn by the example `look_at`:
+///
+#[doc = include_str!("../../pictures/look_at.svg")]
 #[derive(Clone, Debug)]
 pub struct LookAt {
     line: Vec<LookJoint>,

@@ -121,6 +121,10 @@ pub struct SplineReport {
 /// as it should be, put to the nearest place within its limits, and the next one goes on from where that leads. Nothing is weighed
 /// against anything: where limits forbid the curve, joints lie off it, and the report says how far. What else a joint may ask is
 /// refused at construction.
+///
+/// Drawn by the example `spline`:
+///
+#[doc = include_str!("../../pictures/spline.svg")]
 #[derive(Clone, Debug)]
 pub struct Spline {
     links: Linkage,

@@ -104,6 +104,10 @@ use step::Pulls;
 /// It starts anew where no step leads nearer: from the rest pose, or the preferred values of joints that have some, and then from
 /// places around it, always the same. The best is kept, and the report says that the branch changed. Without
 /// [`max_restarts`](Self::max_restarts) it stays with the incoming pose's branch.
+///
+/// Drawn by the example `tree`:
+///
+#[doc = include_str!("../../pictures/tree.svg")]
 #[derive(Clone, Debug)]
 pub struct Tree {
     run: Run,

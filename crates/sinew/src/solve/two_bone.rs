@@ -115,6 +115,10 @@ const NAME: &str = "two-bone";
 /// - A goal opposite to the limb's direction leaves the way round open; the limb goes by way of its own bend plane. Next
 ///   to there the roll changes fast, as for every rule that looks at one pose alone.
 /// - A pole in line with root and goal says nothing. It fades out over the last ten degrees, towards the kept plane.
+///
+/// Drawn by the example `two_bone`:
+///
+#[doc = include_str!("../../pictures/two_bone.svg")]
 #[derive(Clone, Debug, PartialEq)]
 pub struct TwoBone {
     chain: Chain,

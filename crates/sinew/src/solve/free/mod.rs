@@ -89,6 +89,10 @@ use fours::{Arcs, transposed};
 ///   bend the chain has. Chains whose bones are parallel without being neighbours get more of it once that proves needed; the
 ///   report then says that the branch changed.
 /// - A goal opposite to the end, seen from the root, leaves the way round open; the chain turns in its own bend plane.
+///
+/// Drawn by the example `free_chain`:
+///
+#[doc = include_str!("../../../pictures/free_chain.svg")]
 #[derive(Clone, Debug)]
 pub struct FreeChain {
     chain: Chain,

@@ -20,6 +20,10 @@ use crate::{Report, SolveError, Status, math, solve::check};
 /// assert!((points[7].distance(points[8]) - 0.1).abs() < 1e-6);
 /// # Ok::<(), sinew::SolveError>(())
 /// ```
+///
+/// Drawn by the example `strand`:
+///
+#[doc = include_str!("../../../pictures/strand.svg")]
 #[derive(Clone, Debug)]
 pub struct Strand {
     /// How near the last point must come to its goal, as a part of the length. A strand that is this near stays as it is.

@@ -1,0 +1,141 @@
+//! Draws an example's shapes as an SVG page: `cargo run -p sinew --example fabrik -- picture.svg`.
+
+use std::fmt::Write;
+
+use sinew::{
+    Pose,
+    draw::{self, DrawList, Kind, Role},
+    glam::{Vec2, Vec3},
+    rig::Side,
+};
+
+/// Layers of shapes, faint ones first.
+#[derive(Default)]
+pub struct Picture {
+    layers: Vec<(DrawList, f32)>,
+    /// Where the viewer stands, seen from the scene.
+    from: Vec3,
+}
+
+/// Size of the page in pixels, and the room left at its edges.
+const PAGE: Vec2 = Vec2::new(560.0, 400.0);
+const EDGE: f32 = 26.0;
+
+#[allow(dead_code)] // Each example uses a part.
+impl Picture {
+    /// Seen from this direction, with Y up.
+    pub fn seen_from(from: Vec3) -> Self {
+        Self { layers: Vec::new(), from: from.normalize() }
+    }
+
+    /// A layer of one's own, 0 (nothing) to 1.
+    pub fn layer(&mut self, opacity: f32) -> &mut DrawList {
+        self.layers.push((DrawList::new(), opacity));
+        &mut self.layers.last_mut().expect("it was just pushed").0
+    }
+
+    /// Every bone of a pose.
+    pub fn pose(&mut self, pose: &Pose, side: Option<Side>, opacity: f32) {
+        self.layer(opacity).bones(pose, pose.skeleton().joints().map(|j| (j, side)), 0.16);
+    }
+
+    /// What limits every joint of a pose.
+    pub fn limits(&mut self, pose: &Pose, radius: f32) {
+        self.layer(0.7).limits(pose, pose.skeleton().joints().map(|j| (j, None)), radius);
+    }
+
+    /// A goal's crosshair, of this size in metres.
+    pub fn goal(&mut self, at: Vec3, size: f32) {
+        self.layer(1.0).goal(at, size, None);
+    }
+
+    /// Writes the page to the file that the example's user named, if one was named.
+    pub fn save(&self) -> std::io::Result<()> {
+        let Some(path) = std::env::args_os().nth(1) else { return Ok(()) };
+        std::fs::write(path, self.svg())
+    }
+
+    fn svg(&self) -> String {
+        let right = Vec3::Y.cross(self.from).normalize_or(Vec3::X);
+        let up = self.from.cross(right);
+        let flat = |p: &Vec3| Vec2::new(p.dot(right), -p.dot(up));
+        let (mut low, mut high) = (Vec2::INFINITY, Vec2::NEG_INFINITY);
+        for (list, _) in &self.layers {
+            for p in list.shapes().iter().flat_map(|s| list.points(s)) {
+                (low, high) = (low.min(flat(p)), high.max(flat(p)));
+            }
+        }
+        let room = PAGE - 2.0 * EDGE;
+        let scale = (room / (high - low).max(Vec2::splat(1e-6))).min_element();
+        let page = |p: &Vec3| (flat(p) - 0.5 * (low + high)) * scale + 0.5 * PAGE;
+        let mut out = format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" stroke-linejoin=\"round\" stroke-linecap=\"round\">\n<path d=\"M0 0H{0}V{1}H0Z\" fill=\"#fff\"/>\n",
+            PAGE.x, PAGE.y
+        );
+        for (list, opacity) in &self.layers {
+            let _ = writeln!(out, "<g opacity=\"{opacity}\">");
+            // Far triangles first; those that face away are behind others of the same bone.
+            let mut fills = Vec::new();
+            for shape in list.shapes() {
+                let [r, g, b] = draw::color(shape.role, shape.side);
+                let ink = format!("#{r:02x}{g:02x}{b:02x}");
+                let points = list.points(shape);
+                let line = |points: &[Vec3]| {
+                    let mut d = String::new();
+                    for (i, p) in points.iter().map(&page).enumerate() {
+                        let _ = write!(d, "{}{:.1} {:.1}", if i == 0 { 'M' } else { 'L' }, p.x, p.y);
+                    }
+                    d
+                };
+                let width = match shape.role {
+                    Role::Goal | Role::Pole => 2.5,
+                    Role::Bone => 3.0,
+                    _ => 1.2,
+                };
+                let mut stroke = |points: &[Vec3]| {
+                    let _ = writeln!(
+                        out,
+                        "<path d=\"{}\" stroke=\"{ink}\" stroke-width=\"{width}\" fill=\"none\"/>",
+                        line(points)
+                    );
+                };
+                match shape.kind {
+                    Kind::Segments => points.chunks_exact(2).for_each(&mut stroke),
+                    Kind::Polyline => stroke(points),
+                    Kind::Triangles => {
+                        for t in points.chunks_exact(3) {
+                            let normal = (t[1] - t[0]).cross(t[2] - t[0]).normalize_or_zero();
+                            let light = 0.55 + 0.45 * normal.dot(self.from).max(0.0);
+                            let shade = [r, g, b].map(|c| (255.0 - (255.0 - f32::from(c)) * light) as u8);
+                            let depth = (t[0] + t[1] + t[2]).dot(self.from);
+                            if normal.dot(self.from) > 0.0 {
+                                fills.push((depth, line(t), shade));
+                            }
+                        }
+                    }
+                    Kind::Discs { radius } => {
+                        for p in points {
+                            let at = page(p);
+                            let r = (radius * scale).clamp(1.5, 7.0);
+                            let _ = writeln!(
+                                out,
+                                "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"{r:.1}\" fill=\"{ink}\"/>",
+                                at.x, at.y
+                            );
+                        }
+                    }
+                    _ => {}
+                }
+            }
+            fills.sort_by(|a, b| a.0.total_cmp(&b.0));
+            for (_, d, [r, g, b]) in fills {
+                let ink = format!("#{r:02x}{g:02x}{b:02x}");
+                let _ =
+                    writeln!(out, "<path d=\"{d}Z\" fill=\"{ink}\" stroke=\"{ink}\" stroke-width=\"0.6\"/>");
+            }
+            out.push_str("</g>\n");
+        }
+        out.push_str("</svg>\n");
+        out
+    }
+}

@@ -410,6 +410,44 @@ fn a_limb_of_balls_reaches_every_pose_from_any_start() {
 }
 
 #[test]
+fn jacobians_of_balls_are_what_differences_give() {
+    let mut random = Random(21);
+    for round in 0..30 {
+        let (skeleton, ids) = chain(&mut random, 5, round % 2 == 0);
+        let compiled = SkeletonMechanism::compile(&Pose::rest(&skeleton)).unwrap();
+        let m = compiled.mechanism();
+        let (tip, point) = (compiled.link(ids[5]), DVec3::new(0.1, -0.2, 0.3));
+        let values = draw(m, &mut random);
+        let at = |values: &[f64]| {
+            let mut placement = Placement::new(m);
+            m.place(values, &mut placement).unwrap();
+            m.link_transform(&placement, tip)
+        };
+        let mut placement = Placement::new(m);
+        m.place(&values, &mut placement).unwrap();
+        let mut columns = Vec::new();
+        m.jacobian(&placement, tip, point, &mut columns);
+        let here = at(&values);
+        for (k, column) in columns.iter().enumerate() {
+            let h = 1e-5;
+            let moved = |by: f64| {
+                let mut v = values.clone();
+                v[k] += by;
+                at(&v)
+            };
+            let (a, b) = (moved(h), moved(-h));
+            let linear = (a.transform_point3(point) - b.transform_point3(point)) / (2.0 * h);
+            // dR R^T is the cross product with the angular velocity.
+            let w = (a.matrix3 - b.matrix3) * (0.5 / h) * here.matrix3.transpose();
+            let angular = DVec3::new(w.y_axis.z, w.z_axis.x, w.x_axis.y);
+            let [x, y, z, p, q, r] = *column;
+            assert!((linear - DVec3::new(x, y, z)).length() < 1e-8, "{round} {k}");
+            assert!((angular - DVec3::new(p, q, r)).length() < 1e-8, "{round} {k}");
+        }
+    }
+}
+
+#[test]
 fn a_follower_of_balls_keeps_speeds_and_limits() {
     let (skeleton, ids) = limb();
     let compiled = SkeletonMechanism::compile(&Pose::rest(&skeleton)).unwrap();

@@ -288,7 +288,7 @@ impl Spline {
 
     /// Turns every joint. All places and orientations are in model space.
     fn lay(&mut self, curve: &Curve, start: Spot) -> Result<SplineReport, SolveError> {
-        let roll = self.own_roll()?;
+        let roll = math64::axis_angle(DVec3::Z, self.own_roll()?);
         self.lengths();
         let (count, back) = (self.links.links.len(), self.reversed);
         let sign = if back { -1.0 } else { 1.0 };
@@ -337,8 +337,7 @@ impl Spline {
                         let share = if all > last { gone / (all - last) } else { 0.0 };
                         let [a, b] = twist.map(f64::from);
                         let (y, z) = (turned(along, a + (b - a) * share, normal) * hand, along * hand);
-                        wanted =
-                            DMat3::from_cols(y.cross(z), y, z) * math64::axis_angle(DVec3::Z, roll) * seat;
+                        wanted = DMat3::from_cols(y.cross(z), y, z) * roll * seat;
                     }
                     now = self.turn(i, &seat, wanted, own * self.below(i) * unit, along);
                     if pace.is_some() && i + 1 < count && (reach / length - 1.0).abs() > SAME {

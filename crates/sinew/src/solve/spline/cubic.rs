@@ -143,7 +143,10 @@ impl Cubic {
 
     /// The root of sign * (|p - centre|^2 - radius^2), which rises from `low` to `high`: Newton's steps inside the bracket.
     fn settle(&self, centre: DVec3, radius: f64, sign: f64, mut low: f64, mut high: f64) -> f64 {
-        let mut t = 0.5 * (low + high);
+        // A first guess from how fast the curve goes where the bracket begins: next to the root for bones shorter than its bends.
+        let left = radius - math64::sqrt((self.point(low) - centre).length_squared());
+        let guess = low + sign * left / self.speed(low);
+        let mut t = if guess > low && guess < high { guess } else { 0.5 * (low + high) };
         for _ in 0..80 {
             let (off, v) = (self.point(t) - centre, self.velocity(t));
             let f = sign * (off.length_squared() - radius * radius);

@@ -323,3 +323,106 @@ proptest! {
         prop_assert!(solved.bones().iter().all(|b| b.angle.is_finite()) && report.position_residual.is_finite());
     }
 }
+
+/// Numbers in [-1, 1) by a fixed rule.
+fn noise() -> impl FnMut() -> f32 {
+    let mut x = 11u32;
+    move || {
+        x = x.wrapping_mul(1664525).wrapping_add(1013904223);
+        (x >> 8) as f32 / (1 << 23) as f32 - 1.0
+    }
+}
+
+/// End and direction of a chain, in f64.
+fn kinematics(chain: &Chain) -> ([f64; 2], f64) {
+    let mut way = f64::from(chain.base);
+    let mut at = [f64::from(chain.root.x), f64::from(chain.root.y)];
+    for b in chain.bones() {
+        way += f64::from(b.angle);
+        at = [at[0] + f64::from(b.length) * way.cos(), at[1] + f64::from(b.length) * way.sin()];
+    }
+    (at, way)
+}
+
+#[test]
+fn a_direction_is_met_with_the_place() {
+    let mut r = noise();
+    for limited in [false, true] {
+        let mut met = 0;
+        for case in 0..500 {
+            let count = 3 + case % 8;
+            let bone = |r: &mut dyn FnMut() -> f32| {
+                let bone = Bone::new(0.4 + 0.3 * r());
+                if limited { bone.within(-1.2, 1.2).at(1.2 * r()) } else { bone.at(3.0 * r()) }
+            };
+            let bones: Vec<_> = (0..count).map(|_| bone(&mut r)).collect();
+            let mut chain = Chain::new(Vec2::new(r(), r()), &bones).unwrap();
+            chain.base = 3.0 * r();
+            // A goal that another pose within the limits is at.
+            let mut other = chain.clone();
+            for i in 0..count {
+                let angle = if limited { 1.2 * r() } else { 3.0 * r() };
+                other.set_bone(i, other.bones()[i].at(angle)).unwrap();
+            }
+            let (goal, way) = kinematics(&other);
+            let goal = Vec2::new(goal[0] as f32, goal[1] as f32);
+            let way = way as f32;
+            let before = chain.clone();
+            let none = Settings { weight: 0.0, ..Settings::default() };
+            chain.solve_directed(goal, way, &none).unwrap();
+            assert_eq!(chain, before);
+            let report = chain.solve_directed(goal, way, &Settings::default()).unwrap();
+            let (end, now) = kinematics(&chain);
+            let off = (end[0] - f64::from(goal.x)).hypot(end[1] - f64::from(goal.y));
+            let turn = (now - f64::from(way)).sin().atan2((now - f64::from(way)).cos()).abs();
+            let size = f64::from(chain.length());
+            assert!((off - f64::from(report.position_residual)).abs() < 1e-5 * size);
+            assert!((turn - f64::from(report.rotation_residual)).abs() < 1e-5);
+            met += usize::from(off < 2e-4 * size && turn < 2e-3);
+            for b in chain.bones() {
+                assert!(b.limits.is_none_or(|(from, to)| (from..=to).contains(&b.angle)));
+            }
+        }
+        assert!(met >= if limited { 490 } else { 500 }, "limited {limited}: {met} of 500");
+    }
+}
+
+#[test]
+fn a_chain_bends_to_the_side_that_is_asked_for() {
+    let mut r = noise();
+    for _ in 0..300 {
+        let bones: Vec<_> = (0..6).map(|_| Bone::new(0.5 + 0.3 * r()).at(0.8 * r())).collect();
+        for side in [Side::Left, Side::Right] {
+            let mut chain = Chain::new(Vec2::new(r(), r()), &bones).unwrap();
+            let goal = chain.root + Vec2::new(r(), r()) * 2.0;
+            let settings = Settings { side: Some(side), ..Settings::default() };
+            let report = chain.solve(goal, &settings).unwrap();
+            let (end, _) = kinematics(&chain);
+            let off = (end[0] - f64::from(goal.x)).hypot(end[1] - f64::from(goal.y));
+            assert!((off - f64::from(report.position_residual)).abs() < 1e-5);
+            let way = chain.end() - chain.root;
+            let middle: Vec2 = chain.places().take(6).map(|p| p - chain.root).sum();
+            let left = way.perp_dot(middle);
+            assert!(if side == Side::Left { left > -1e-4 } else { left < 1e-4 }, "{side:?} {left}");
+        }
+    }
+}
+
+#[test]
+fn bones_stretch_as_far_as_they_may_and_no_further() {
+    let bones = [Bone::new(1.0), Bone::new(0.5).at(0.4), Bone::new(0.5)];
+    let stretched = Settings { stretch: 1.2, ..Settings::default() };
+    let mut chain = Chain::new(Vec2::ZERO, &bones).unwrap();
+    let report = chain.solve(Vec2::new(0.0, 2.2), &stretched).unwrap();
+    assert!(report.position_residual < 1e-3 && (chain.length() - 2.2).abs() < 1e-5, "{report:?}");
+    let mut chain = Chain::new(Vec2::ZERO, &bones).unwrap();
+    let report = chain.solve(Vec2::new(0.0, 3.0), &stretched).unwrap();
+    assert!((chain.length() - 2.4).abs() < 1e-5 && (report.position_residual - 0.6).abs() < 1e-3);
+    // In reach nothing stretches.
+    let mut chain = Chain::new(Vec2::ZERO, &bones).unwrap();
+    chain.solve(Vec2::new(0.5, 1.2), &stretched).unwrap();
+    assert_eq!(chain.length(), 2.0);
+    let refused = Settings { stretch: 0.5, ..Settings::default() };
+    assert!(matches!(chain.solve(Vec2::ONE, &refused), Err(PlanarError::OutOfRange { .. })));
+    assert!(chain.solve_directed(Vec2::ONE, f32::NAN, &Settings::default()).is_err());
+}

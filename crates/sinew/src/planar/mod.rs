@@ -18,6 +18,7 @@
 
 mod ccd;
 mod chain;
+mod directed;
 mod fabrik;
 mod follow;
 mod least_squares;

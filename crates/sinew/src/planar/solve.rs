@@ -3,9 +3,9 @@
 use glam::Vec2;
 
 use super::{
-    Chain, PlanarError,
+    Bone, Chain, PlanarError, Side, angle,
     chain::{self, finite, within},
-    length, wrap,
+    length, unit, wrap,
 };
 use crate::{Report, Status, solve::soften};
 
@@ -40,6 +40,11 @@ pub struct Settings {
     pub max_step: f32,
     /// The soft zone at the end of the reach, as a part of the reach, 0 (none) to 1; see [`soften`].
     pub soft: f32,
+    /// By what factor bones may become longer where the goal is too far or in the soft zone, 1 (none) or more.
+    pub stretch: f32,
+    /// The side of the line from root to end on which the middle of the chain shall be, seen along that line, whatever side it
+    /// came in on: the pole of a chain in the plane. Where limits do not allow the chain to be mirrored, it stays.
+    pub side: Option<Side>,
     /// How much of the way is made, 0 to 1, straight in the joints' angles.
     pub weight: f32,
 }
@@ -55,6 +60,8 @@ impl Default for Settings {
             damping: 0.0,
             max_step: f32::INFINITY,
             soft: 0.0,
+            stretch: 1.0,
+            side: None,
             weight: 1.0,
         }
     }
@@ -66,11 +73,12 @@ const SLOW: f32 = 0.3;
 const STALLED: f32 = 2e-4;
 
 impl Settings {
-    fn check(&self) -> Result<(), PlanarError> {
+    pub(super) fn check(&self) -> Result<(), PlanarError> {
         within("the tolerance", "above 0", self.tolerance, f32::MIN_POSITIVE, f32::MAX)?;
         within("the damping", "0 to below 1", self.damping, 0.0, 1.0 - f32::EPSILON)?;
         within("the largest step", "above 0", self.max_step, f32::MIN_POSITIVE, f32::INFINITY)?;
         within("the soft zone", "0 to 1", self.soft, 0.0, 1.0)?;
+        within("the stretch", "1 or more", self.stretch, 1.0, f32::MAX)?;
         within("the weight", "0 to 1", self.weight, 0.0, 1.0)
     }
 }
@@ -83,24 +91,87 @@ impl Chain {
         finite("the goal", goal)?;
         self.begin()?;
         let mut report = Report::default();
+        self.grow(goal, settings);
         let by = self.out_of_reach(goal);
         let near = (settings.tolerance * self.length()).max(chain::rounding(self));
         let target = self.drawn(goal, settings.soft);
         let status = self.descend(target, near, by <= near, settings, &mut report);
         report.status = if by > near { Status::Unreachable { by } } else { status };
-        if settings.weight < 1.0 {
-            for (bone, &came) in self.bones.iter_mut().zip(&self.work.came) {
-                // Joints with limits go along their range, others the shorter way round.
-                let way =
-                    if bone.limits.is_some() { bone.angle - wrap(came) } else { wrap(bone.angle - came) };
-                bone.angle = came + way * settings.weight;
-            }
+        if let Some(side) = settings.side {
+            self.mirror(side, &mut report);
         }
+        self.blend(settings.weight);
         report.position_residual = self.missed(goal);
         Ok(report)
     }
 
-    fn missed(&self, goal: Vec2) -> f32 {
+    /// Goes this part of the way from the angles that came in.
+    pub(super) fn blend(&mut self, weight: f32) {
+        if weight >= 1.0 {
+            return;
+        }
+        for (bone, &came) in self.bones.iter_mut().zip(&self.work.came) {
+            // Joints with limits go along their range, others the shorter way round.
+            let way = if bone.limits.is_some() { bone.angle - wrap(came) } else { wrap(bone.angle - came) };
+            bone.angle = came + way * weight;
+        }
+    }
+
+    /// Makes bones longer where the goal is further than the soft zone lets the chain go.
+    pub(super) fn grow(&mut self, goal: Vec2, settings: &Settings) {
+        if settings.stretch <= 1.0 || settings.weight <= 0.0 {
+            return;
+        }
+        let half = goal * 0.5 - self.root * 0.5;
+        let size = half.abs().max_element();
+        let reach = self.length();
+        if size <= 0.0 || reach <= 0.0 {
+            return;
+        }
+        let distance = (2.0 * (size * length(half / size))).min(f32::MAX);
+        let drawn = soften(distance, reach, settings.soft);
+        let factor = 1.0 + ((distance / drawn).clamp(1.0, settings.stretch) - 1.0) * settings.weight;
+        // (What would be longer than a bone may be stays as it is.)
+        if factor > 1.0 && self.bones.iter().all(|b| b.length * factor <= 1e18) {
+            for bone in &mut self.bones {
+                bone.length *= factor;
+            }
+        }
+    }
+
+    /// Puts the chain on the other side of the line from its root to its end, if it is not on the one that is wanted.
+    ///
+    /// Mirrored about that line, every angle changes its sign, and the first one goes so far round that the end is where it
+    /// was; so nothing has to be solved again.
+    fn mirror(&mut self, side: Side, report: &mut Report) {
+        self.walk();
+        let n = self.bones.len();
+        let end = self.work.places[n] - self.root;
+        let middle: Vec2 = self.work.places[..n].iter().map(|p| *p - self.root).sum();
+        // Positive where the middle is to the left of the line.
+        let left = end.perp_dot(middle);
+        let wanted = if side == Side::Left { 1.0 } else { -1.0 };
+        // A straight chain is on no side.
+        let size = self.length();
+        if left * wanted >= 0.0 || left.abs() <= 1e-6 * size * size || end == Vec2::ZERO {
+            return;
+        }
+        Self::keep(&self.bones, &mut self.work.kept);
+        let along = angle(unit(self.base), end);
+        for (i, bone) in self.bones.iter_mut().enumerate() {
+            let turned = if i == 0 { 2.0 * along - bone.angle } else { -bone.angle };
+            bone.angle = wrap(turned);
+        }
+        let within = |(bone, (from, to)): (&Bone, &(f32, f32))| (*from..=*to).contains(&wrap(bone.angle));
+        if self.bones.iter().zip(&self.work.spans).all(within) {
+            report.branch_changed = true;
+            report.iterations += 1;
+        } else {
+            Self::restore(&mut self.bones, &self.work.kept);
+        }
+    }
+
+    pub(super) fn missed(&self, goal: Vec2) -> f32 {
         // Halves, since the difference of two large places may overflow.
         let half = goal * 0.5 - self.end() * 0.5;
         let size = half.abs().max_element();
@@ -109,7 +180,7 @@ impl Chain {
 
     /// The place to go to: where the goal is far off, one in the same direction that is little out of reach (so that nothing
     /// overflows), or as the soft zone has it.
-    fn drawn(&self, goal: Vec2, soft: f32) -> Vec2 {
+    pub(super) fn drawn(&self, goal: Vec2, soft: f32) -> Vec2 {
         let half = goal * 0.5 - self.root * 0.5;
         let size = half.abs().max_element();
         let reach = self.length();

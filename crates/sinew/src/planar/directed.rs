@@ -1,0 +1,174 @@
+//! The end to a goal with the last bone along a direction.
+
+use glam::{DMat3, DVec3, Vec2};
+
+use super::{
+    Chain, PlanarError, Settings,
+    chain::{self, finite, within},
+    length, unit, wrap,
+};
+use crate::{Report, Status};
+
+/// No joint turns further than this in one step: beyond, the end's way is no line any more.
+const FURTHEST: f32 = 0.8;
+
+/// How near the direction must come, in radians.
+const NEAR: f32 = 1e-3;
+
+/// What is missing: the way to the goal, in lengths of the chain, and half the angle to the direction, so that a radian
+/// counts as half a length.
+#[derive(Clone, Copy)]
+struct Missing(Vec2, f32);
+
+impl Missing {
+    fn cost(self) -> f32 {
+        self.0.length_squared() + self.1 * self.1
+    }
+}
+
+impl Chain {
+    /// Brings the chain's end to the goal with its last bone along a direction (radians, counter-clockwise from X), within the
+    /// limits: the goal of place and rotation, in the plane. The best that was found is left, and nothing that is worse than what
+    /// came in.
+    ///
+    /// Steps of damped least squares, as [`Chain::solve`] ends with, with a third row for the direction, to which every joint
+    /// adds its turn; where they come to rest, fresh starts. Of the settings, the method, what holds sweeps
+    /// back and the side say nothing here.
+    ///
+    /// ```
+    /// use sinew::planar::{Bone, Chain, Settings};
+    /// use sinew::glam::Vec2;
+    /// let mut arm = Chain::new(Vec2::ZERO, &[Bone::new(1.0), Bone::new(0.8), Bone::new(0.2)])?;
+    /// let report = arm.solve_directed(Vec2::new(0.9, 0.8), 1.5, &Settings::default())?;
+    /// assert!(report.position_residual < 1e-3 && report.rotation_residual < 1e-2);
+    /// # Ok::<(), sinew::planar::PlanarError>(())
+    /// ```
+    pub fn solve_directed(
+        &mut self,
+        goal: Vec2,
+        direction: f32,
+        settings: &Settings,
+    ) -> Result<Report, PlanarError> {
+        settings.check()?;
+        finite("the goal", goal)?;
+        within("the direction", "finite (within 1e4)", direction, -1e4, 1e4)?;
+        self.begin()?;
+        let mut report = Report::default();
+        self.grow(goal, settings);
+        let last = self.bones.last().map_or(0.0, |b| b.length);
+        let near = (settings.tolerance * self.length()).max(chain::rounding(self));
+        // The joint before the last bone must reach the place from where the bone ends at the goal.
+        let before = length(goal - unit(direction) * last - self.root) - (self.length() - last);
+        let by = self.out_of_reach(goal).max(before);
+        let target = self.drawn(goal, settings.soft);
+        let mut best = self.missing(target, direction).cost();
+        Self::keep(&self.bones, &mut self.work.best);
+        let mut restarts = 0;
+        let status = loop {
+            if self.met(target, direction, near) {
+                break Status::Reached;
+            }
+            let most = settings.max_iterations.saturating_sub(report.iterations).min(60);
+            if most == 0 {
+                break Status::OutOfIterations;
+            }
+            report.iterations += self.steps(target, direction, near, most);
+            let now = self.missing(target, direction).cost();
+            if now < best {
+                best = now;
+                Self::keep(&self.bones, &mut self.work.best);
+                report.branch_changed |= restarts > 0;
+            }
+            if self.met(target, direction, near) {
+                break Status::Reached;
+            }
+            if restarts > settings.max_restarts || by > near {
+                break Status::Stalled;
+            }
+            self.restart(restarts);
+            restarts += 1;
+        };
+        Self::restore(&mut self.bones, &self.work.best);
+        report.status = if by > near { Status::Unreachable { by } } else { status };
+        self.blend(settings.weight);
+        report.position_residual = self.missed(goal);
+        report.rotation_residual = wrap(direction - self.heading()).abs();
+        Ok(report)
+    }
+
+    /// The last bone's direction.
+    fn heading(&self) -> f32 {
+        // Each angle wrapped, so that a long chain's sum keeps its digits.
+        self.bones.iter().fold(wrap(self.base), |sum, b| wrap(sum + wrap(b.angle)))
+    }
+
+    fn missing(&self, goal: Vec2, direction: f32) -> Missing {
+        Missing((goal - self.end()) / self.length(), 0.5 * wrap(direction - self.heading()))
+    }
+
+    fn met(&self, goal: Vec2, direction: f32, near: f32) -> bool {
+        let Missing(off, turn) = self.missing(goal, direction);
+        length(off) * self.length() <= near && 2.0 * turn.abs() <= NEAR
+    }
+
+    /// Steps until both are met, `most` are made or none leads nearer; gives their number. See `least_squares`.
+    fn steps(&mut self, goal: Vec2, direction: f32, near: f32, most: u32) -> u32 {
+        let (n, size) = (self.bones.len(), self.length());
+        self.work.held.fill(false);
+        let (mut left, mut factor) = (self.missing(goal, direction), 0.1f64);
+        let (mut steps, mut failed) = (0, 0);
+        while steps < most && failed < 5 && !self.met(goal, direction, near) {
+            steps += 1;
+            self.walk();
+            let end = self.work.places[n];
+            let column = |at: Vec2| {
+                let c = (end - at).perp() / size;
+                DVec3::new(f64::from(c.x), f64::from(c.y), 0.5)
+            };
+            let missing = DVec3::new(f64::from(left.0.x), f64::from(left.0.y), f64::from(left.1));
+            let mut m = DMat3::from_diagonal(DVec3::splat(factor * missing.length_squared() + 1e-9));
+            for i in (0..n).filter(|&i| !self.work.held[i]) {
+                let c = column(self.work.places[i]);
+                m += DMat3::from_cols(c * c.x, c * c.y, c * c.z);
+            }
+            let y = m.inverse() * missing;
+            if !y.is_finite() {
+                break;
+            }
+            Self::keep(&self.bones, &mut self.work.kept);
+            let mut furthest = 0.0f32;
+            for i in 0..n {
+                let step = column(self.work.places[i]).dot(y) as f32;
+                let (from, to) = self.work.spans[i];
+                let at = wrap(self.bones[i].angle);
+                if self.work.held[i] && ((at <= from && step > 0.0) || (at >= to && step < 0.0)) {
+                    // It wants to leave; from the next step on it may.
+                    self.work.held[i] = false;
+                } else if !self.work.held[i] {
+                    furthest = furthest.max(step.abs());
+                }
+            }
+            let scale = if furthest > FURTHEST { FURTHEST / furthest } else { 1.0 };
+            for i in 0..n {
+                if self.work.held[i] {
+                    continue;
+                }
+                let step = column(self.work.places[i]).dot(y) as f32 * scale;
+                let (from, to) = self.work.spans[i];
+                let wanted = wrap(self.bones[i].angle) + step;
+                let put = wanted.clamp(from, to);
+                self.work.held[i] = put != wanted;
+                self.bones[i].angle = wrap(put);
+            }
+            let now = self.missing(goal, direction);
+            if now.cost() < left.cost() {
+                failed = if now.cost() > 0.99 * left.cost() { failed + 1 } else { 0 };
+                (left, factor) = (now, factor * 0.25);
+            } else {
+                Self::restore(&mut self.bones, &self.work.kept);
+                (factor, failed) = ((factor * 8.0).max(1e-3), failed + 1);
+            }
+        }
+        steps
+    }
+}

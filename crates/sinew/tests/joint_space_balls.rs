@@ -143,7 +143,7 @@ fn apart(a: Quat, b: DQuat) -> f64 {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 1000, ..ProptestConfig::default() })]
 
     #[test]
     fn any_skeleton_compiles_to_the_same_places_and_limits(seed in any::<u64>(), joints in 1usize..12, mirrored: bool) {

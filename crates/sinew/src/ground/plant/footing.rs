@@ -139,19 +139,21 @@ impl core::fmt::Display for Unplanted {
     }
 }
 
+/// A foot that lies level, for tests.
+#[cfg(test)]
+pub fn foot() -> FootSample {
+    FootSample {
+        ankle: Vec3::new(0.0, 0.1, 0.0),
+        heel: Vec3::new(0.0, -0.1, -0.05),
+        ball: Vec3::new(0.0, -0.1, 0.13),
+        tip: Vec3::new(0.0, -0.1, 0.2),
+        ..FootSample::default()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn foot() -> FootSample {
-        FootSample {
-            ankle: Vec3::new(0.0, 0.1, 0.0),
-            heel: Vec3::new(0.0, -0.1, -0.05),
-            ball: Vec3::new(0.0, -0.1, 0.13),
-            tip: Vec3::new(0.0, -0.1, 0.2),
-            ..FootSample::default()
-        }
-    }
 
     #[test]
     fn a_level_foot_on_a_level_floor_only_moves() {

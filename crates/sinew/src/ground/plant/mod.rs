@@ -15,6 +15,7 @@ pub mod given;
 mod hermite;
 mod measure;
 mod of_body;
+mod pelvis;
 mod plan;
 mod profile;
 mod rig;

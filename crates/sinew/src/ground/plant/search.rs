@@ -240,25 +240,12 @@ fn roll(right: f32, up: f32, settings: &Settings) -> f32 {
 // On triangle meshes, which take parry.
 #[cfg(all(test, feature = "parry"))]
 mod tests {
-    use glam::Quat;
-
     use super::*;
     use crate::ground::{
         MeshGround, Plane,
-        plant::FootSample,
+        plant::footing::foot,
         terrain::{Flight, Stairs},
     };
-
-    fn foot() -> FootSample {
-        FootSample {
-            ankle: Vec3::new(0.0, 0.1, 0.0),
-            heel: Vec3::new(0.0, -0.1, -0.05),
-            ball: Vec3::new(0.0, -0.1, 0.13),
-            tip: Vec3::new(0.0, -0.1, 0.2),
-            thigh: Quat::IDENTITY,
-            ..FootSample::default()
-        }
-    }
 
     #[test]
     fn a_foothold_moves_no_faster_than_the_foot_but_where_it_changes_sides() {

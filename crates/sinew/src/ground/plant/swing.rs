@@ -7,15 +7,16 @@ use glam::Vec3;
 use super::{
     FootFrame, FootSample, Interval, Planted, Search,
     beam::{Beam, Wish},
-    plan::{lowest, reach_bent},
+    pelvis::{lowest, reach_bent},
     survey::FootCurve,
 };
 use crate::math;
 
 /// Within this many seconds of a stance the foot comes as close to the ground as the stance itself has it.
 const NEAR: f32 = 0.12;
-/// A lift dies away to either side within about this many seconds: the beam's own length, (stiffness / weight)^1/4.
-const SPREAD: f32 = 0.1;
+/// A lift dies away to either side within about this many seconds: the beam's own length, (stiffness / weight)^1/4. A third of
+/// a walk's swing: more takes the foot too far from its way, less jerks the knee.
+const SPREAD: f32 = 0.14;
 /// The sole is pitched up no further than this from the ground's own pitch, in radians (15 degrees: what an ankle does
 /// without effort) ...
 const TOES_UP: f32 = 0.26;

@@ -7,15 +7,15 @@ use glam::Vec3;
 use super::{
     Footing, Settings,
     beam::{Beam, Wish},
-    plan::{highest, reach},
+    pelvis::{highest, reach},
     stance::Stance,
     survey::FootCurve,
 };
 
 /// The sole stands no steeper than this on its ball, as a sine: sixty degrees, what toes bend to without effort.
 const STEEPEST: f32 = 0.87;
-/// How fast a heel is lifted at the most, in m/s^2 for a grown figure: half of what a leg lifts a foot with.
-const LIFT: f32 = 20.0;
+/// How fast a heel is lifted at the most, in m/s^2 for a grown figure: a quarter of what a leg lifts a foot with.
+const LIFT: f32 = 10.0;
 /// A lift dies away to either side within about this many seconds.
 const SPREAD: f32 = 0.08;
 

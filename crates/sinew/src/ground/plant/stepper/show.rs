@@ -7,7 +7,7 @@ use crate::{
     Pose,
     ground::plant::{
         Figure, FootFrame, FootSample,
-        plan::{highest, nearest},
+        pelvis::{highest, nearest},
     },
     math,
 };

@@ -1,0 +1,147 @@
+//! How the pelvis goes: with the feet that stand, and where all of them are in reach.
+
+use alloc::vec::Vec;
+
+use glam::Vec3;
+
+use super::{
+    FootFrame, FootSample, Planted, Settings,
+    beam::{Beam, Wish},
+    plan::Planner,
+};
+use crate::math;
+
+/// How far the pelvis must be in reach of the feet.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Reach {
+    /// Not at all.
+    Anywhere,
+    /// With heels lifted as far as they may be.
+    OnTiptoe,
+    /// With the feet as they are.
+    AsPlanned,
+}
+
+impl Planner<'_> {
+    /// How free a foot is in the air, by what it does in the clip: 0 where it drags over the floor nearly as slowly as it would
+    /// stand, which still bears the body; 1 where it is five times as fast, or three times as high, as a contact may be.
+    fn freedom(&self, foot: usize, i: usize) -> f32 {
+        let settings = self.search.settings;
+        let curve = &self.survey.feet[foot];
+        let height =
+            curve.heel_heights[i].min(curve.ball_heights[i]) / (settings.contact_height * self.search.leg);
+        let speed =
+            curve.heel_speeds[i].min(curve.ball_speeds[i]) / (settings.contact_speed * self.search.scale);
+        (0.5 * (height - 1.0)).max(0.25 * (speed - 1.0)).clamp(0.0, 1.0)
+    }
+
+    /// How far the pelvis is raised: with the standing feet, without lag, and never so high that a foot is out of `reach`.
+    pub(super) fn pelvis(&self, feet: &[Vec<FootFrame>], planted: &[Vec<Planted>], reach: Reach) -> Vec<f32> {
+        // A foot in the air says a little about where the body should be, so that it rises through a step and not after it;
+        // and while no foot stands, next to nothing, so that a flight goes from push-off to landing in one bow.
+        const SWINGING: f64 = 0.25;
+        const FLIGHT: f64 = 0.05;
+        // Where one foot stands so low and the other is so high that the body can serve but one, it is held as near to both as
+        // the low one allows: firmly, but not so that it would jump where such a stretch begins or ends (2.9 samples).
+        const TORN: f64 = 25.0;
+        // Share of the leg, a second in the air, by which the body need not come down to a foot in the air.
+        const SLACK: f32 = 2.0;
+        let settings = self.search.settings;
+        // From the first landing to the last push-off.
+        let known = planted.iter().flatten().filter(|p| p.footing.is_ok()).map(|p| p.stance.time);
+        let (first, last) =
+            known.fold((f32::INFINITY, 0.0f32), |(a, b), time| (a.min(time.from), b.max(time.to)));
+        let wishes: Vec<Wish> = (0..self.survey.len())
+            .map(|i| {
+                let time = i as f32 * self.survey.step;
+                let (mut sum, mut weight, mut stands) = (0.0, 1e-6, false);
+                let (mut high, mut low) = (f32::INFINITY, f32::NEG_INFINITY);
+                for (foot, planted) in planted.iter().enumerate() {
+                    let (frame, sample) = (&feet[foot][i], &self.survey.feet[foot].samples[i]);
+                    let at = planted.iter().filter(|p| p.stance.time.contains(time));
+                    let at = at.filter_map(|p| Some((&p.stance, p.footing.as_ref().ok()?))).next();
+                    let standing = at.is_some();
+                    stands |= standing;
+                    let w = frame.weight as f64 * if standing { 1.0 } else { SWINGING };
+                    sum += w * (frame.ankle.y - sample.ankle.y) as f64;
+                    weight += w;
+                    if reach != Reach::Anywhere && frame.weight > 0.5 {
+                        // A foot in the air comes to the body rather than the body to it, the more so the longer it has
+                        // been, or will be, in the air.
+                        let away = planted
+                            .iter()
+                            .filter(|p| p.footing.is_ok())
+                            .map(|p| (p.stance.time.from - time).max(time - p.stance.time.to))
+                            .fold(f32::INFINITY, f32::min);
+                        let slack = (SLACK * (away - 0.05)).clamp(0.0, 1.0) * self.search.leg;
+                        let slack = slack * self.freedom(foot, i);
+                        let top = match at {
+                            Some((stance, footing)) if reach == Reach::OnTiptoe => {
+                                self.tiptoe(foot).highest(stance, footing, i)
+                            }
+                            _ => highest(sample, frame.ankle, settings),
+                        };
+                        high = high.min(top + slack);
+                        low = low.max(lowest(sample, frame.ankle));
+                    }
+                }
+                let (target, weight) = (
+                    sum / weight,
+                    if stands {
+                        1.0
+                    } else if time < first || time > last {
+                        SWINGING
+                    } else {
+                        FLIGHT
+                    },
+                );
+                // A foot that stands low and one that is high: as high as the one reaches.
+                let (target, weight) = if low > high { (high as f64, TORN) } else { (target, weight) };
+                Wish { target, weight, high: high as f64, low: low as f64 }
+            })
+            .collect();
+        // Half of a motion at `pelvis_rate` is let through: stiffness = 1 / w^4 for w radians a sample.
+        let w = core::f64::consts::TAU * settings.pelvis_rate as f64 * self.survey.step as f64;
+        let mut beam = Beam::default();
+        beam.settle(&wishes, 1.0 / (w * w * w * w)).iter().map(|&x| x as f32).collect()
+    }
+}
+
+/// How far a leg reaches with the flexion that it must keep, in metres.
+pub(super) fn reach(clip: &FootSample, settings: &Settings) -> f32 {
+    reach_bent(clip, clip.flexion().min(settings.least_flexion))
+}
+
+/// How far it reaches with this flexion (radians), in metres.
+pub(super) fn reach_bent(clip: &FootSample, flexion: f32) -> f32 {
+    let (a, b) = ((clip.knee - clip.hip).length(), (clip.ankle - clip.knee).length());
+    let flexion = flexion.max(super::apply::STRAIGHT);
+    math::sqrt(a * a + b * b + 2.0 * a * b * math::cos(flexion))
+}
+
+/// The highest raise of the pelvis at which the leg still reaches `ankle` with the flexion it must keep.
+pub(super) fn highest(clip: &FootSample, ankle: Vec3, settings: &Settings) -> f32 {
+    let reach2 = reach(clip, settings) * reach(clip, settings);
+    let level2 = (ankle - clip.hip).with_y(0.0).length_squared();
+    // A foot that is too far out to the side is not reached by going down further than this.
+    let down2 = (reach2 - level2).max(0.09 * reach2);
+    ankle.y + math::sqrt(down2) - clip.hip.y
+}
+
+/// How near the ankle comes to the hip with the knee folded as far as knees go (150 degrees), or as the clip folds it.
+pub(super) fn nearest(clip: &FootSample) -> f32 {
+    const FOLDED: f32 = 2.6;
+    let (a, b) = ((clip.knee - clip.hip).length(), (clip.ankle - clip.knee).length());
+    math::sqrt((a * a + b * b + 2.0 * a * b * math::cos(clip.flexion().max(FOLDED))).max(0.0))
+}
+
+/// The lowest raise of the pelvis at which the leg is not folded further than a knee goes (150 degrees), or than the clip
+/// folds it.
+pub(super) fn lowest(clip: &FootSample, ankle: Vec3) -> f32 {
+    let near2 = nearest(clip) * nearest(clip);
+    let level2 = (ankle - clip.hip).with_y(0.0).length_squared();
+    if level2 >= near2 {
+        return f32::NEG_INFINITY;
+    }
+    ankle.y + math::sqrt(near2 - level2) - clip.hip.y
+}

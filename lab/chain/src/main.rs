@@ -1,9 +1,10 @@
 //! Times and judges the solvers of chains beside rebirth-ik and skelly, in one run. A word narrows the rows down by their titles
-//! (`paths`: the smooth paths alone).
+//! (`limited`: chains with limits alone, beside k; `paths`: the smooth paths alone).
 
 mod cases;
 mod contender;
 mod judge;
+mod limited;
 mod paths;
 mod race;
 
@@ -118,6 +119,9 @@ fn main() -> std::process::ExitCode {
     println!("{COUNT} goals a row, fixed seeds, one solve at a time, one thread; solved is judged in f64");
     let only = std::env::args().nth(1).unwrap_or_default();
     let mut met: Vec<bool> = rows().iter().filter(|r| r.title.contains(&only)).map(run).collect();
+    if "limited".contains(&only) {
+        met.push(limited::table(COUNT));
+    }
     if "paths".contains(&only) {
         met.push(paths::table(if only == "paths" { 300 } else { 100 }));
     }

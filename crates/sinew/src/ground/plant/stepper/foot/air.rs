@@ -25,6 +25,8 @@ const LIES: f32 = 0.12;
 /// A foot rises this many metres a metre before an edge that it comes to on a known way: it is looked at often enough to
 /// come to none unseen.
 const STEEP: f32 = 12.0;
+/// A course is lifted by no more than this share of the leg: a high step of a stair.
+const MOST_LIFT: f32 = 0.2;
 /// How far a foot can go down is followed this many times as fast as a foot settles.
 pub(super) const QUICK: f32 = 3.0;
 
@@ -89,32 +91,30 @@ impl Foot {
         clear.max(0.0) * (1.0 - self.share())
     }
 
-    /// How far a foot on a course must be lifted above it, to pass what it comes to within the time in which a foot is lifted.
-    fn lift(&self, course: &Course, m: &Measures) -> f32 {
+    /// Lifts a course over what lies in its way.
+    fn clear_the_way(&self, course: &mut Course, m: &Measures) {
         // Twice a beat: a swinging foot goes by less than its own length.
         const PARTS: usize = 2;
-        let soon = 2.0 / m.omega + 0.5 * BEAT;
+        let plain = *course;
         let floor = m.heel_floor.min(m.ball_floor);
-        let mut lift = 0.0f32;
-        for i in 0..PARTS * m.ahead {
+        for i in 1..PARTS * m.ahead {
             let time = i as f32 * (BEAT / PARTS as f32);
-            if time > soon.min(course.left()) {
+            if time >= plain.left() {
                 break;
             }
             let (later, part) = (i / PARTS, (i % PARTS) as f32 / PARTS as f32);
             let (a, b) = (&self.beats.ago(m.ahead - later).sole, &self.beats.ago(m.ahead - later - 1).sole);
             let sole = a.after(&b.minus(a), part);
-            let way = course.at(time);
+            let way = plain.at(time);
             let turn = rotation(way.turn);
             for point in [sole.heel, sole.ball, sole.tip] {
                 let place = sole.ankle + way.ankle + math::rotate(turn, point);
                 let Some(ground) = self.under.before(place, STEEP) else { continue };
                 // No higher over the ground than it is over the animation's floor.
                 let own = ((sole.ankle + point).y - floor).clamp(0.0, m.clearance);
-                lift = lift.max(ground + m.sole_height + own - place.y);
+                course.pass(ground + m.sole_height + own - place.y, time, MOST_LIFT * m.leg);
             }
         }
-        lift
     }
 
     /// The turn along the ground of a foot that comes near it.
@@ -157,17 +157,10 @@ impl Foot {
         }
         if let Some((to, rate, left)) = goal {
             let (was, rate_was) = self.rated(m, |f, sole, t| f.offset(sole, t, m));
-            if self.course.is_none() {
-                (self.rest, self.level) = (Rest::default(), Spring::default());
-                self.course = Some(Course::new((was, rate_was), (to, rate), left));
-            } else {
-                // What lifts it above its course goes on.
-                let lift = self.level;
-                let less = |o: Offset, y: Vec3| Offset { ankle: o.ankle - y, ..o };
-                let from = (less(was, lift.value), less(rate_was, lift.rate));
-                self.course = Some(Course::new(from, (to, rate), left));
-            }
-            self.level_goal = self.course.map_or(Vec3::ZERO, |c| Vec3::Y * self.lift(&c, m));
+            (self.rest, self.level, self.level_goal) = (Rest::default(), Spring::default(), Vec3::ZERO);
+            let mut course = Course::new((was, rate_was), (to, rate), left);
+            self.clear_the_way(&mut course, m);
+            self.course = Some(course);
             return;
         }
         if self.course.is_some() {

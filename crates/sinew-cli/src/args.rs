@@ -1,5 +1,7 @@
 //! The command line.
 
+mod values;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
@@ -7,6 +9,10 @@ use glam::Vec3;
 use sinew_files::{ReadOptions, UpAxis};
 
 use crate::{failure::Failure, plant::contacts::ContactSource, solve::CurveRequest};
+use values::{
+    assignments, at_least_zero, chain, finite, finite64, half_turn, model_out, pair, picture, points,
+    positive, positive64, quaternion, share, slope, vector, vector64,
+};
 
 /// Inverse kinematics on files: plant a walk's feet on stairs, see what a character is made of, draw it.
 #[derive(Debug, Parser)]
@@ -177,7 +183,7 @@ pub struct DrawArgs {
           help_heading = "Goal")]
     pub pole: Option<[f64; 3]>,
     /// Units and axes.
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = "Figure")]
     pub units: UnitArgs,
 }
 
@@ -500,126 +506,6 @@ Examples:
 
 /// Names with values.
 pub type Assignments = Vec<(String, f64)>;
-
-/// A number within a range; words for the range are part of the error.
-fn number(text: &str, wanted: &str, fits: impl Fn(f32) -> bool) -> Result<f32, String> {
-    let value: f32 = text.trim().parse().map_err(|_| format!("not a number; it must be {wanted}"))?;
-    if value.is_finite() && fits(value) { Ok(value) } else { Err(format!("it must be {wanted}")) }
-}
-
-fn finite(text: &str) -> Result<f32, String> {
-    number(text, "finite", |_| true)
-}
-
-fn positive(text: &str) -> Result<f32, String> {
-    number(text, "finite and greater than 0", |v| v > 0.0)
-}
-
-fn at_least_zero(text: &str) -> Result<f32, String> {
-    number(text, "finite and at least 0", |v| v >= 0.0)
-}
-
-fn share(text: &str) -> Result<f32, String> {
-    number(text, "from 0 to 1", |v| (0.0..=1.0).contains(&v))
-}
-
-fn half_turn(text: &str) -> Result<f32, String> {
-    number(text, "from -180 to 180 degrees", |v| v.abs() <= 180.0)
-}
-
-fn slope(text: &str) -> Result<f32, String> {
-    number(text, "from 0 to 90 degrees", |v| (0.0..=90.0).contains(&v))
-}
-
-fn vector(text: &str) -> Result<Vec3, String> {
-    let wanted = "three finite numbers X,Y,Z";
-    let numbers: Vec<f32> = text
-        .split(',')
-        .map(|t| number(t, wanted, |_| true))
-        .collect::<Result<_, _>>()
-        .map_err(|_| format!("it must be {wanted}"))?;
-    match numbers.as_slice() {
-        &[x, y, z] => Ok(Vec3::new(x, y, z)),
-        other => Err(format!("it must be {wanted}, not {}", other.len())),
-    }
-}
-
-fn number64(text: &str, wanted: &str, fits: impl Fn(f64) -> bool) -> Result<f64, String> {
-    let value: f64 = text.trim().parse().map_err(|_| format!("not a number; it must be {wanted}"))?;
-    if value.is_finite() && fits(value) { Ok(value) } else { Err(format!("it must be {wanted}")) }
-}
-
-fn positive64(text: &str) -> Result<f64, String> {
-    number64(text, "finite and greater than 0", |v| v > 0.0)
-}
-
-fn numbers<const N: usize>(text: &str, wanted: &str) -> Result<[f64; N], String> {
-    let all: Result<Vec<f64>, String> = text.split(',').map(|t| number64(t, wanted, |_| true)).collect();
-    let all = all.map_err(|_| format!("it must be {wanted}"))?;
-    let count = all.len();
-    all.try_into().map_err(|_| format!("it must be {wanted}, not {count}"))
-}
-
-fn vector64(text: &str) -> Result<[f64; 3], String> {
-    numbers(text, "three finite numbers X,Y,Z")
-}
-
-fn finite64(text: &str) -> Result<f64, String> {
-    number64(text, "finite", |_| true)
-}
-
-fn points(text: &str) -> Result<Points, String> {
-    text.split_whitespace().map(|p| vector64(p).map_err(|e| format!("{p}: {e}"))).collect()
-}
-
-fn quaternion(text: &str) -> Result<[f64; 4], String> {
-    let q: [f64; 4] = numbers(text, "four finite numbers X,Y,Z,W")?;
-    if q.iter().all(|c| *c == 0.0) {
-        return Err("a quaternion of zeros is no rotation".into());
-    }
-    Ok(q)
-}
-
-fn chain(text: &str) -> Result<(String, String), String> {
-    match text.split_once("..") {
-        Some((root, tip)) if !root.is_empty() && !tip.is_empty() => Ok((root.into(), tip.into())),
-        _ => Err("it must be two joints (for URDF, links), ROOT..TIP".into()),
-    }
-}
-
-fn assignments(text: &str) -> Result<Assignments, String> {
-    let one = |part: &str| {
-        let (name, value) = part.split_once('=').ok_or("it must be JOINT=VALUE,...")?;
-        let value = number64(value, "finite", |_| true).map_err(|e| format!("{name}: {e}"))?;
-        Ok((name.trim().to_string(), value))
-    };
-    text.split(',').map(one).collect()
-}
-
-fn pair(text: &str) -> Result<(String, String), String> {
-    match text.split(',').map(str::trim).collect::<Vec<_>>().as_slice() {
-        [left, right] if !left.is_empty() && !right.is_empty() => Ok((left.to_string(), right.to_string())),
-        _ => Err("it must be two joints, LEFT,RIGHT".into()),
-    }
-}
-
-fn with_ending(text: &str, endings: &[&str]) -> Result<PathBuf, String> {
-    let path = PathBuf::from(text);
-    let ending = path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
-    if endings.contains(&ending.as_str()) {
-        return Ok(path);
-    }
-    let dotted: Vec<_> = endings.iter().map(|e| format!(".{e}")).collect();
-    Err(format!("the ending must be {}", crate::lookup::or_list(&dotted)))
-}
-
-fn picture(text: &str) -> Result<PathBuf, String> {
-    with_ending(text, &["png", "svg"])
-}
-
-fn model_out(text: &str) -> Result<PathBuf, String> {
-    with_ending(text, &["glb", "gltf", "vrm", "bvh"])
-}
 
 #[cfg(test)]
 mod tests {

@@ -254,7 +254,7 @@ impl Spline {
             return Ok(math64::atan2(v.x, v.y));
         }
         let value = if sine.is_finite() { sine as f32 } else { 0.0 };
-        let what = "the sine between the axis along the curve's normal and the first bone";
+        let what = "the sine of the angle from the first bone to the axis that follows the curve's normal";
         Err(SolveError::OutOfRange { what, range: "above 0.001", value })
     }
 

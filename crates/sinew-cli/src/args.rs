@@ -151,7 +151,7 @@ Examples:
 /// `sinew draw`.
 #[derive(Debug, Args)]
 #[command(after_help = DRAW_EXAMPLES)]
-#[command(group = clap::ArgGroup::new("asks").multiple(true).args(["to", "curve"]))]
+#[command(group = clap::ArgGroup::new("asks").multiple(true).args(["to", "curve", "goals"]))]
 pub struct DrawArgs {
     /// A .glb, .gltf, .vrm, .bvh or .urdf file; an arm is drawn with the limits of its joints
     #[arg(value_hint = ValueHint::FilePath)]
@@ -169,6 +169,10 @@ pub struct DrawArgs {
     #[arg(long, value_name = "X,Y,Z", value_parser = vector64, allow_hyphen_values = true, conflicts_with = "clip",
           help_heading = "Goal")]
     pub to: Option<[f64; 3]>,
+    /// Bring a figure's joints to the goals of the first line of a file, as `sinew solve --goals` takes it
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["clip", "to", "curve"],
+          help_heading = "Goal")]
+    pub goals: Option<PathBuf>,
     /// A curve.
     #[command(flatten, next_help_heading = "Curve")]
     pub curve: CurveArgs,
@@ -193,6 +197,7 @@ Examples:
   sinew draw knight.glb --clip Walking_A --time 0.4 -o stride.svg   0.4 seconds into a walk
   sinew draw knight.glb --chain upperarm.l..wrist.l --to 0.4,0.9,0.3 -o reach.png   an arm before and after it reaches
   sinew draw knight.glb --chain spine..head --solver look-at --to 2,1.5,1 -o look.png   a look over the shoulder
+  sinew draw knight.glb --goals body.jsonl -o body.png   a whole figure before and after it reaches for all goals of a line
   sinew draw snake.glb --chain head..tail_tip --curve \"1,0,0 0,0.3,1 -1,0,0 0,0.3,-1\" --closed -o ring.png   a snake on a ring
   sinew draw panda.urdf --chain panda_link0..panda_hand --to 0.4,0.2,0.5 -o panda.png   a robot's arm, with its limits";
 
@@ -328,6 +333,8 @@ pub enum SolverName {
     /// Turns the chain's joints, each twice as far as the one before it and by 60 degrees at most, so that the tip's front (Z in the
     /// rest pose) looks at a place; for figures
     LookAt,
+    /// A whole figure with goals on any of its joints, all at once; `auto` does so where chains of several goals would meet
+    Tree,
 }
 
 /// A curve to lay a chain along.
@@ -463,6 +470,7 @@ Examples:
   sinew solve knight.glb --chain upperarm.l..hand.l --to 0.3,1.2,0.4 --solver two-bone -o pose.glb
   sinew solve walk.bvh --scale 0.056444 --chain LeftUpLeg..LeftFoot --to 0.1,0.3,0.2 --pole 0.1,0.6,2
   sinew solve knight.glb --chain spine..head --solver look-at --to 2,1.5,1 -o look.glb
+  sinew solve knight.glb --goals body.jsonl -o poses.jsonl
   sinew solve snake.glb --chain head..tail_tip --curve \"1,0,0 0,0.3,1 -1,0,0 0,0.3,-1\" --closed --reversed -o ring.glb
 
 A line of goals, and its answer:
@@ -473,6 +481,10 @@ A figure's answer has \"rotations\": {\"hand\": [x,y,z,w], ...}, local, which \"
 \"translations\", which \"start_translations\" takes. Its goals name joints, each with a chain of its own.
 With --solver spline a goal has a curve: {\"curve\": [[1,0,0], [0,0.3,1], ...]}, or with all that the options say, {\"curve\": {\"points\": [...],
 \"bezier\": true, \"closed\": true, \"offset\": 0.3, \"reversed\": true, \"stretched\": true, \"back\": [0,1,0]}}.
+Goals on one figure that share joints are solved together (--solver tree): {\"goals\": [{\"joint\": \"head\", \"position\": [...]}, {\"joint\":
+\"hand.l\", \"position\": [...], \"priority\": 1}, {\"joint\": \"hand.r\", \"position\": [...], \"relative_to\": \"hand.l\"}], \"root\": \"spring\"}.
+Priority 0 goes first, to 2; a goal relative to a joint moves with it; the root (that of --chain, or the joint that all goals hang on)
+is pinned, free or on a spring.
 A line that cannot be worked with is answered by its error, the others are solved, and the exit code is 1.";
 
 /// `sinew reach`.

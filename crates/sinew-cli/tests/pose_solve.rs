@@ -201,7 +201,10 @@ fn lines_are_answered_in_order_and_a_bad_one_in_its_place() {
     let run = |threads: &str, solver: &str| {
         let out = sinew(&["solve", &figure, "--goals", "-", "--threads", threads, "--solver", solver], &text);
         assert_eq!(out.status.code(), Some(1));
-        assert!(String::from_utf8_lossy(&out.stderr).contains("(6 of 200 goals could not be worked with)"));
+        // Goals whose chains meet are solved together, where no other solver is named.
+        let bad = if solver == "auto" { 5 } else { 6 };
+        let told = format!("({bad} of 200 goals could not be worked with)");
+        assert!(String::from_utf8_lossy(&out.stderr).contains(&told));
         String::from_utf8(out.stdout).unwrap()
     };
     for solver in ["two-bone", "ccd", "fabrik", "auto"] {
@@ -210,6 +213,10 @@ fn lines_are_answered_in_order_and_a_bad_one_in_its_place() {
         let answers: Vec<Value> = one.lines().map(parse).collect();
         for (i, answer) in answers.iter().enumerate() {
             assert_eq!(answer["id"], i);
+            if i == 50 && solver == "auto" {
+                assert_eq!(answer["status"], "unreachable", "{answer}");
+                continue;
+            }
             if [20, 30, 40, 50, 60, 70].contains(&i) {
                 assert!(answer["error"].is_string(), "{answer}");
                 continue;
@@ -221,7 +228,9 @@ fn lines_are_answered_in_order_and_a_bad_one_in_its_place() {
         let error = |i: usize| answers[i]["error"].as_str().unwrap();
         assert!(error(20).starts_with("line 21: no joint `foot_m`; did you mean `foot_"), "{}", error(20));
         assert!(error(30).contains("the figure has several ends: --chain ROOT..TIP says which"));
-        assert!(error(50).contains("share joint `thigh_l`") || solver == "two-bone", "{}", error(50));
+        if solver == "ccd" || solver == "fabrik" {
+            assert!(error(50).contains("share joint `thigh_l`"), "{}", error(50));
+        }
         assert_eq!(error(60), "line 61: joint `shin_l` has no single value: see start_rotations");
         assert!(error(70).contains("position is out of range"), "{}", error(70));
     }
@@ -426,4 +435,64 @@ fn every_solver_says_how_often_it_started_anew() {
         // Following takes its root along: every place is reached.
         assert!(solver == "follow" || often > 0 && answer["status"] != "reached", "{solver}: {answer}");
     }
+}
+
+#[test]
+fn a_whole_figure_meets_all_goals_of_a_line() {
+    let figure = write("whole", "figure.bvh", FIGURE);
+    let (left, knee) = ([0.15, 0.2, 0.3], [0.1, 0.6, 0.25]);
+    let lines = [
+        // Both feet: the hips carry both, and turn.
+        json!({"id": 1, "goals": [{"joint": "foot_l", "position": left}, {"joint": "foot_r", "position": [-0.2, 0.15, -0.1]}], "root": "free"}),
+        // The knee goes first, the foot comes as near as it can.
+        json!({"id": 2, "goals": [{"joint": "shin_l", "position": knee, "priority": 1}, {"joint": "foot_l", "position": left}]}),
+        // The right foot beside the left one, as the left one sees it.
+        json!({"id": 3, "goals": [{"joint": "foot_l", "position": left}, {"joint": "foot_r", "position": [-0.2, 0, 0], "relative_to": "foot_l"}]}),
+        json!({"id": 4, "goals": [{"joint": "foot_l", "position": left}, {"joint": "foot_r", "position": left, "relative_to": "foot_r"}]}),
+        json!({"id": 5, "goals": [{"joint": "foot_l", "position": left, "priority": 3}]}),
+        json!({"id": 6, "goals": [{"joint": "foot_l", "position": left, "pole": [0, 0, 1]}, {"joint": "shin_l", "position": knee}]}),
+    ];
+    let text: String = lines.iter().map(|l| format!("{l}\n")).collect();
+    let run = |threads: &str| {
+        let out = sinew(&["solve", &figure, "--goals", "-", "--threads", threads], &text);
+        assert_eq!(out.status.code(), Some(1));
+        String::from_utf8(out.stdout).unwrap()
+    };
+    let one = run("1");
+    assert_eq!(one, run("3"));
+    let answers: Vec<Value> = one.lines().map(parse).collect();
+    let place = |answer: &Value, names: [&str; 3], offsets: [[f64; 3]; 4]| {
+        let hips = answer["translations"].get("hips").map_or([0.0, 1.0, 0.0], list);
+        let turns = names.map(|n| list(answer["rotations"].get(n).unwrap_or(&json!([0, 0, 0, 1]))));
+        end(&[hips, offsets[1], offsets[2], offsets[3]], &turns)
+    };
+    let leg = |side: f64| [[0.0; 3], [side, 0.0, 0.0], LEG[1], LEG[2]];
+    let feet = |answer: &Value| {
+        [
+            place(answer, ["hips", "thigh_l", "shin_l"], leg(0.1)),
+            place(answer, ["hips", "thigh_r", "shin_r"], leg(-0.1)),
+        ]
+    };
+    let [l, r] = feet(&answers[0]);
+    assert_eq!(answers[0]["status"], "reached", "{}", answers[0]);
+    assert!(apart(l, left) < 2e-4 && apart(r, [-0.2, 0.15, -0.1]) < 2e-4, "{l:?} {r:?}");
+    assert_eq!(answers[1]["id"], 2);
+    let [l, _] = feet(&answers[1]);
+    assert!(apart(l, left) < 2e-4, "{l:?}");
+    assert_eq!(answers[2]["status"], "reached", "{}", answers[2]);
+    let [l, r] = feet(&answers[2]);
+    assert!(apart(l, left) < 2e-4 && (apart(l, r) - 0.2).abs() < 2e-4, "{l:?} {r:?}");
+    let error = |i: usize| answers[i]["error"].as_str().unwrap_or_default();
+    assert!(error(3).contains("moves with that joint itself"), "{}", error(3));
+    assert!(error(4).contains("priority must be 0, 1 or 2, not 3"), "{}", error(4));
+    assert!(error(5).contains("no pole"), "{}", error(5));
+
+    let goals = write("whole", "goals.jsonl", &format!("{}\n", lines[0]));
+    let picture = write("whole", "figure.svg", "");
+    done(&["draw", &figure, "--goals", &goals, "-o", &picture]);
+    let svg = fs::read_to_string(&picture).unwrap();
+    assert!(svg.contains("goals") && svg.contains("2 goals, tree: reached"));
+    assert!(
+        failed(&["draw", &figure, "--goals", "nowhere.jsonl", "-o", &picture], 1).contains("nowhere.jsonl")
+    );
 }

@@ -34,6 +34,9 @@ pub fn run(args: &DrawArgs) -> Result<(), Failure> {
     if args.curve.curve.is_some() {
         return Err(Failure::Usage("--curve: only figures are drawn along a curve".into()));
     }
+    if args.goals.is_some() {
+        return Err(Failure::Usage("--goals: only figures are drawn with the goals of a file".into()));
+    }
     args.units.options(&args.model)?;
     let mechanism = urdf::read(&args.model)?;
     let in_file = |e: Failure| match e {
@@ -46,6 +49,7 @@ pub fn run(args: &DrawArgs) -> Result<(), Failure> {
     let chain = tip.clone().ok().filter(|_| args.chain.is_some() || args.to.is_some());
     let shown = Shown::new(&mechanism, root, chain)?;
     let before = shown.pose(&mechanism, &rest)?;
+    let handles;
     let (mut pose, mut subtitle, mut asked) = (before.clone(), "at rest".to_string(), None);
     if let Some(to) = args.to {
         let one = solve::One {
@@ -64,13 +68,8 @@ pub fn run(args: &DrawArgs) -> Result<(), Failure> {
         let base = mechanism.link_transform(&placement, root);
         let place = |p: [f64; 3]| upright(base.transform_point3(DVec3::from_array(p))).as_vec3();
         let from = shown.limited().next().map(|j| pose.position(j)).unwrap_or_default();
-        asked = Some(Asked {
-            before: &before,
-            from,
-            goal: Some(place(to)),
-            pole: args.pole.map(place),
-            curve: &[],
-        });
+        handles = [(from, place(to))];
+        asked = Some(Asked { before: &before, goals: &handles, pole: args.pole.map(place), curve: &[] });
     } else {
         let n = mechanism.dofs().len();
         subtitle.push_str(&format!(", {n} joint{}", if n == 1 { "" } else { "s" }));

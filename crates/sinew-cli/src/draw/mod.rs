@@ -39,9 +39,10 @@ pub fn run(args: &DrawArgs) -> Result<(), Failure> {
             "--curve: a chain is laid along it from the rest pose, without --clip".into(),
         ));
     }
-    if !asks && args.chain.is_some() {
+    if !asks && args.goals.is_none() && args.chain.is_some() {
         return Err(Failure::Usage(
-            "--chain: only an arm has limits to show; for others, say --to or --curve as well".into(),
+            "--chain: only an arm has limits to show; for others, say --to, --goals or --curve as well"
+                .into(),
         ));
     }
     let model = model::read(&args.model, &args.units)?;
@@ -57,14 +58,14 @@ pub fn run(args: &DrawArgs) -> Result<(), Failure> {
         let place = |p: [f64; 3]| DVec3::from_array(p).as_vec3();
         let line = curve.map_or(Vec::new(), |c| polyline(&c));
         let before = Pose::rest(&model.skeleton);
-        let asked = Asked {
-            before: &before,
-            from: pose.position(from),
-            goal: args.to.map(place),
-            pole: args.pole.map(place),
-            curve: &line,
-        };
+        let goals: Vec<_> = args.to.iter().map(|&to| (pose.position(from), place(to))).collect();
+        let asked = Asked { before: &before, goals: &goals, pole: args.pole.map(place), curve: &line };
         return Ok(page(&model, summary, &pose, Some(asked)).write(&args.out)?);
+    }
+    if let Some(goals) = &args.goals {
+        let solved = solve::first(&model, args.chain.as_ref(), args.solver, goals)?;
+        let asked = Asked { before: &solved.before, goals: &solved.goals, pole: None, curve: &[] };
+        return Ok(page(&model, solved.summary, &solved.pose, Some(asked)).write(&args.out)?);
     }
     let clip = args.clip.as_deref().map(|name| lookup::clip(&model, name)).transpose()?;
     Ok(picture(&model, clip, args.time.unwrap_or(0.0)).write(&args.out)?)

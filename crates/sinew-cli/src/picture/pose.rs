@@ -52,10 +52,8 @@ pub struct PosePicture<'a> {
 pub struct Asked<'a> {
     /// The pose before the solve.
     pub before: &'a Pose,
-    /// Where the chain begins.
-    pub from: Vec3,
-    /// Where the chain's end is asked to be, or what it looks at.
-    pub goal: Option<Vec3>,
+    /// Where ends are asked to be, or what they look at, each with where its handle begins.
+    pub goals: &'a [(Vec3, Vec3)],
     /// Places along what the chain is laid along.
     pub curve: &'a [Vec3],
     /// Where the chain's middle turns towards.
@@ -89,7 +87,7 @@ impl PosePicture<'_> {
                 if !above {
                     extent.join(&self.figure.extent(asked.before, view));
                 }
-                let marks = asked.goal.iter().chain(&asked.pole).chain(asked.curve);
+                let marks = asked.goals.iter().map(|g| &g.1).chain(&asked.pole).chain(asked.curve);
                 marks.for_each(|&p| extent.add(view.plane(p)));
             }
         }
@@ -172,10 +170,10 @@ impl PosePicture<'_> {
         }
         let color = style::role(Role::Goal);
         canvas.stroke(Path::line(asked.curve.iter().map(|&p| view.project(p))), color, 2.0);
-        if let Some(goal) = asked.goal {
+        for &(from, goal) in asked.goals {
             let [x, y] = view.project(goal);
-            // The handle: from where the chain begins to what it reaches for.
-            canvas.dashed(Path::line([view.project(asked.from), [x, y]]), color, 1.6, Some(7.0));
+            // The handle: from where the chain begins, or its end was, to what it reaches for.
+            canvas.dashed(Path::line([view.project(from), [x, y]]), color, 1.6, Some(7.0));
             for [dx, dy] in [[CROSS, 0.0], [0.0, CROSS]] {
                 canvas.line([x - dx, y - dy], [x + dx, y + dy], color, 2.6);
             }
@@ -206,8 +204,9 @@ impl PosePicture<'_> {
             if asked.curve.is_empty() {
                 entries.push((Swatch::Line(style::BEFORE, 1.8), "before"));
             }
-            if asked.goal.is_some() {
-                entries.push((Swatch::Line(style::role(Role::Goal), 2.6), "goal"));
+            if !asked.goals.is_empty() {
+                let name = if asked.goals.len() > 1 { "goals" } else { "goal" };
+                entries.push((Swatch::Line(style::role(Role::Goal), 2.6), name));
                 entries.push((Swatch::Dashes(style::role(Role::Goal), 1.6), "handle"));
             }
             if !asked.curve.is_empty() {

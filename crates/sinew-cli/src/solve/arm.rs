@@ -144,6 +144,9 @@ struct ArmWorker<'a> {
 impl Worker for ArmWorker<'_> {
     fn solve(&mut self, request: &Request) -> Result<Answer, String> {
         let arm = self.arm;
+        if request.of_whole() {
+            return Err("priority, relative_to and root are for whole figures in pose space".into());
+        }
         let goals: Vec<Goal> = request.goals.iter().map(|g| arm.goal(g)).collect::<Result<_, _>>()?;
         let mut values = arm.start(request)?;
         let links: Vec<LinkId> = goals.iter().map(|g| g.link).collect();

@@ -9,6 +9,7 @@ pub mod arm;
 mod lines;
 mod pose;
 mod request;
+mod whole;
 
 use std::{
     fs,
@@ -222,6 +223,51 @@ pub fn one(model: &Model, asked: &One) -> Result<(Pose, JointId, String), Failur
     let chain = figure.chain(&request.goals[0]).map_err(Failure::Work)?;
     let from = if asked.solver == SolverName::LookAt { chain.tip() } else { chain.root() };
     Ok((pose, from, summary(&figure, &model.name, &answer)))
+}
+
+/// What the goals of a line have made of a figure.
+pub struct First {
+    pub before: Pose,
+    pub pose: Pose,
+    /// Each goal's place, with where its joint was before.
+    pub goals: Vec<(glam::Vec3, glam::Vec3)>,
+    /// In one line what was done.
+    pub summary: String,
+}
+
+/// Solves the first line of a file of goals.
+pub fn first(
+    model: &Model,
+    chain: Option<&(String, String)>,
+    solver: SolverName,
+    goals: &Path,
+) -> Result<First, Failure> {
+    if solver == SolverName::Lm {
+        return Err(Failure::Usage("--solver lm works in joint space, on a .urdf".into()));
+    }
+    let text = fs::read_to_string(goals).map_err(|e| Failure::Work(format!("{}: {e}", goals.display())))?;
+    let mut lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    let Some((number, line)) = lines.next() else {
+        return Err(Failure::Work(format!("{}: no goals", goals.display())));
+    };
+    let in_line = |e: String| Failure::Work(format!("{}:{}: {e}", goals.display(), number + 1));
+    let request = request::parse(line).1.map_err(in_line)?;
+    let settings = One { chain, solver, to: None, pole: None, curve: None }.settings();
+    let figure = pose::Posed::figure(model.name.clone(), model.skeleton.clone(), chain, settings)?;
+    let before = figure.begin(&request).map_err(in_line)?;
+    let mut worker = figure.worker();
+    let answer = worker.solve(&request).map_err(in_line)?;
+    let pose = worker.pose().cloned().unwrap_or_else(|| before.clone());
+    let goals = figure.places(&request, &before, &pose).map_err(in_line)?;
+    let count = goals.len();
+    let how = if figure.as_whole(&request) { "tree" } else { "chains" };
+    let summary = format!(
+        "{count} goal{}, {how}: {}, {:.1e} m off",
+        if count == 1 { "" } else { "s" },
+        answer::word(answer.status),
+        answer.position_error
+    );
+    Ok(First { before, pose, goals, summary })
 }
 
 /// Solves one goal for an arm at rest. Gives its values, and in one line what was done.

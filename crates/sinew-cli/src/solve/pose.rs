@@ -17,6 +17,7 @@ use super::{
     answer::{Answer, JointAnswer},
     arm,
     request::{CurveRequest, GoalRequest, Request},
+    whole::{self, Whole},
 };
 use crate::{
     args::SolverName,
@@ -37,7 +38,7 @@ pub struct Settings {
 }
 
 /// The default tolerances: a part of the chain's length, and radians.
-const TOLERANCES: (f64, f64) = (1e-4, 1e-3);
+pub const TOLERANCES: (f64, f64) = (1e-4, 1e-3);
 
 /// A model whose chains are solved by the solvers of pose space.
 pub struct Posed {
@@ -79,7 +80,9 @@ impl Posed {
                 let (root, tip) = (lookup::joint(&skeleton, root)?, lookup::joint(&skeleton, tip)?);
                 // Whatever no solve can mend is told before the first.
                 let chain = Chain::new(&skeleton, root, tip).map_err(Failure::work)?;
-                AnySolver::new(&skeleton, chain, settings.solver).map_err(Failure::Work)?;
+                if settings.solver != SolverName::Tree {
+                    AnySolver::new(&skeleton, chain, settings.solver).map_err(Failure::Work)?;
+                }
                 (Some(root), Ok(tip))
             }
             None => (None, only_end(&skeleton)),
@@ -95,6 +98,11 @@ impl Posed {
     ) -> Result<Self, Failure> {
         if settings.solver == SolverName::LookAt {
             return Err(Failure::Usage("--solver look-at is for figures, which have a front".into()));
+        }
+        if settings.solver == SolverName::Tree {
+            return Err(Failure::Usage(
+                "--solver tree is for figures; an arm's goals go together in joint space".into(),
+            ));
         }
         let (root, tip) = arm::ends(&mechanism, chain)?;
         let tip = tip.map_err(Failure::Work)?;
@@ -159,7 +167,7 @@ impl Posed {
 }
 
 /// A place in f32, in which pose space works.
-fn narrow(what: &str, at: [f64; 3]) -> Result<Vec3, String> {
+pub fn narrow(what: &str, at: [f64; 3]) -> Result<Vec3, String> {
     let narrow = DVec3::from_array(at).as_vec3();
     // Squares of places must be finite, too.
     let largest = at.iter().fold(0.0f64, |m, c| m.max(c.abs()));
@@ -265,6 +273,8 @@ impl AnySolver {
                 Self::Spline(Spline::from_chain(skeleton, chain).map_err(|e| e.to_string())?)
             }
             SolverName::LookAt => Self::LookAt(look_at(skeleton, &chain)?),
+            // Goals bring their own joints.
+            SolverName::Tree => return Err("tree works on goals that name their joints".into()),
             SolverName::Auto | SolverName::Lm => {
                 Self::Auto(Auto::from_chain(skeleton, chain).map_err(|e| e.to_string())?)
             }
@@ -354,7 +364,12 @@ impl AnySolver {
 
 impl Backend for Posed {
     fn worker(&self) -> Box<dyn Worker + '_> {
-        Box::new(PosedWorker { posed: self, pose: Pose::rest(&self.skeleton), solvers: Vec::new() })
+        Box::new(PosedWorker {
+            posed: self,
+            pose: Pose::rest(&self.skeleton),
+            solvers: Vec::new(),
+            wholes: Vec::new(),
+        })
     }
 
     fn heading(&self) -> String {
@@ -365,6 +380,7 @@ impl Backend for Posed {
             SolverName::Fabrik => "fabrik",
             SolverName::Spline => "spline",
             SolverName::LookAt => "look-at",
+            SolverName::Tree => return format!("{}: tree", self.name),
             SolverName::Auto | SolverName::Lm => "auto",
         };
         let Ok(tip) = self.tip else { return format!("{}: {solver}", self.name) };
@@ -392,6 +408,7 @@ struct PosedWorker<'a> {
     posed: &'a Posed,
     pose: Pose,
     solvers: Vec<(Chain, AnySolver)>,
+    wholes: Vec<Whole>,
 }
 
 impl PosedWorker<'_> {
@@ -462,9 +479,86 @@ fn worse(a: Status, b: Status) -> Status {
     }
 }
 
+impl Posed {
+    /// The pose that a request starts from.
+    pub fn begin(&self, request: &Request) -> Result<Pose, String> {
+        let mut pose = Pose::rest(&self.skeleton);
+        self.start(request, &mut pose)?;
+        Ok(pose)
+    }
+
+    /// Each goal's place in model space, those that move with joints as these are after the solve, with where the joint was before.
+    pub fn places(
+        &self,
+        request: &Request,
+        before: &Pose,
+        after: &Pose,
+    ) -> Result<Vec<(Vec3, Vec3)>, String> {
+        let mut places = Vec::new();
+        for goal in &request.goals {
+            let Some(at) = goal.position else { continue };
+            let mut at = narrow("position", at)?;
+            if let Some(name) = &goal.relative_to {
+                let joint = lookup::joint(&self.skeleton, name).map_err(|e| e.to_string())?;
+                at = after.model(joint).transform_point3(at);
+            }
+            let tip = match &goal.joint {
+                Some(name) => lookup::joint(&self.skeleton, name).map_err(|e| e.to_string())?,
+                None => self.tip.clone()?,
+            };
+            places.push((before.position(tip), at));
+        }
+        Ok(places)
+    }
+
+    /// Whether a request is for the figure as a whole: by `--solver tree`, or where nothing else is said and its goals' chains would
+    /// meet, or ask for what only whole figures have.
+    pub fn as_whole(&self, request: &Request) -> bool {
+        if self.arm.is_some() || request.goals.iter().any(|g| g.joint.is_none()) {
+            return false;
+        }
+        match self.settings.solver {
+            SolverName::Tree => true,
+            SolverName::Auto => {
+                let goals: Result<Vec<Asked>, String> =
+                    request.goals.iter().map(|g| asked(self, g)).collect();
+                request.of_whole() || goals.is_ok_and(|g| apart(&self.skeleton, &g).is_err())
+            }
+            _ => false,
+        }
+    }
+}
+
+impl PosedWorker<'_> {
+    fn solve_whole(&mut self, request: &Request) -> Result<Answer, String> {
+        let posed = self.posed;
+        let goals = whole::goals(request)?;
+        posed.start(request, &mut self.pose)?;
+        let one = Whole::new(&posed.skeleton, posed.root, request)?;
+        let at = match self.wholes.iter().position(|w| w.serves(&one)) {
+            Some(at) => at,
+            None => {
+                self.wholes.truncate(KEPT - 1);
+                self.wholes.push(one);
+                self.wholes.len() - 1
+            }
+        };
+        self.wholes[at].solve(&posed.settings, &goals, request, &mut self.pose)
+    }
+}
+
 impl Worker for PosedWorker<'_> {
     fn solve(&mut self, request: &Request) -> Result<Answer, String> {
         let posed = self.posed;
+        if posed.as_whole(request) {
+            return self.solve_whole(request);
+        }
+        if request.of_whole() {
+            return Err("priority, relative_to and root are for whole figures: --solver tree, on goals that name joints".into());
+        }
+        if posed.settings.solver == SolverName::Tree {
+            return Err("tree works on goals that name their joints".into());
+        }
         let mut goals: Vec<Asked> =
             request.goals.iter().map(|g| asked(posed, g)).collect::<Result<_, _>>()?;
         apart(&posed.skeleton, &goals)?;

@@ -16,6 +16,19 @@ pub struct GoalRequest {
     pub pole: Option<[f64; 3]>,
     /// What the chain is laid along.
     pub curve: Option<CurveRequest>,
+    /// On a whole figure: 0 goes first, to 2.
+    pub priority: u8,
+    /// On a whole figure: the joint that the goal moves with.
+    pub relative_to: Option<String>,
+}
+
+/// What the root of a whole figure does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum RootRequest {
+    #[default]
+    Pinned,
+    Free,
+    Spring,
 }
 
 /// A curve for a chain to lie along.
@@ -43,6 +56,8 @@ impl GoalRequest {
             rotation_weight: 1.0,
             pole: None,
             curve: None,
+            priority: 0,
+            relative_to: None,
         }
     }
 }
@@ -57,6 +72,16 @@ pub struct Request {
     /// Local translations of joints, for those that are not where they hang.
     pub start_translations: Vec<(String, [f64; 3])>,
     pub goals: Vec<GoalRequest>,
+    /// What the root of a whole figure does.
+    pub root: RootRequest,
+}
+
+impl Request {
+    /// Whether a goal says what only whole figures have.
+    pub fn of_whole(&self) -> bool {
+        let whole = |g: &GoalRequest| g.priority > 0 || g.relative_to.is_some();
+        self.root != RootRequest::Pinned || self.goals.iter().any(whole)
+    }
 }
 
 /// A quaternion scaled to unit length; zeros stay zeros.
@@ -104,6 +129,14 @@ fn request(map: &mut Map<String, Value>) -> Result<Request, String> {
             request.start_translations.push((name.clone(), at));
         }
     }
+    if let Some(root) = map.shift_remove("root") {
+        request.root = match root.as_str() {
+            Some("pinned") => RootRequest::Pinned,
+            Some("free") => RootRequest::Free,
+            Some("spring") => RootRequest::Spring,
+            _ => return Err(format!("root must be \"pinned\", \"free\" or \"spring\", not {root}")),
+        };
+    }
     if let Some(goals) = map.shift_remove("goals") {
         let Value::Array(goals) = goals else { return Err("goals must be a list, [...]".into()) };
         if let Some(key) =
@@ -132,10 +165,18 @@ fn request(map: &mut Map<String, Value>) -> Result<Request, String> {
 /// Takes a goal out of an object.
 fn one_goal(map: &mut Map<String, Value>, at: &str) -> Result<GoalRequest, String> {
     let mut take = |key: &str| map.shift_remove(key).map(|value| (format!("{at}{key}"), value));
-    let joint = match take("joint") {
-        Some((_, Value::String(name))) => Some(name),
-        Some((path, _)) => return Err(format!("{path} must be a text")),
-        None => None,
+    let mut text = |key: &str| match take(key) {
+        Some((_, Value::String(name))) => Ok(Some(name)),
+        Some((path, _)) => Err(format!("{path} must be a text")),
+        None => Ok(None),
+    };
+    let (joint, relative_to) = (text("joint")?, text("relative_to")?);
+    let priority = match take("priority") {
+        None => 0,
+        Some((path, value)) => match value.as_u64() {
+            Some(n @ 0..=2) => n as u8,
+            _ => return Err(format!("{path} must be 0, 1 or 2, not {value}")),
+        },
     };
     let position = take("position").map(|(p, v)| numbers(&v, &p)).transpose()?;
     let rotation = take("rotation").map(|(p, v)| rotation(&v, &p)).transpose()?;
@@ -155,7 +196,17 @@ fn one_goal(map: &mut Map<String, Value>, at: &str) -> Result<GoalRequest, Strin
             _ => format!("{}: there is neither a position nor a rotation", at.trim_end_matches('.')),
         });
     }
-    Ok(GoalRequest { joint, position, rotation, position_weight, rotation_weight, pole, curve })
+    Ok(GoalRequest {
+        joint,
+        position,
+        rotation,
+        position_weight,
+        rotation_weight,
+        pole,
+        curve,
+        priority,
+        relative_to,
+    })
 }
 
 /// A list of points, or an object with all that is said of the curve.
@@ -285,6 +336,14 @@ mod tests {
         assert_eq!(
             error(r#"{"start": {"j": true}, "position": [1,2,3]}"#),
             "start.j must be a number, not true"
+        );
+        assert_eq!(
+            error(r#"{"root": 1, "position": [1,2,3]}"#),
+            "root must be \"pinned\", \"free\" or \"spring\", not 1"
+        );
+        assert_eq!(
+            error(r#"{"goals": [{"position": [1,2,3], "priority": 3}]}"#),
+            "goals[0].priority must be 0, 1 or 2, not 3"
         );
         // The id comes back all the same.
         assert_eq!(parse(r#"{"id": 9, "goals": 1}"#).0, Value::from(9));

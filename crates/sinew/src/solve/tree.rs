@@ -429,6 +429,7 @@ impl Tree {
         }
         let spared = if best.met { spared } else { 0 };
         report.iterations = self.max_iterations - spared - steps.left;
+        report.restarts = restarts;
         best
     }
 

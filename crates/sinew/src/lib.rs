@@ -9,6 +9,7 @@
 //! - [`motion`] holds tracks and clips, samples them into poses and bakes poses back into keys;
 //! - [`solve`] holds the solvers, one file each; they know nothing of clips, files or drawing;
 //! - [`planar`] holds the same for chains in the plane;
+//! - [`mechanism`] is joint space: arms and all else where each degree of freedom is a number within hard limits;
 //! - [`ground`] finds what feet stand on, by rays and spheres, and plants feet on it;
 //! - [`draw`] lists what there is to see, as plain shapes that every front end draws;
 //! - [`rig`] says which joint plays which role in a body.

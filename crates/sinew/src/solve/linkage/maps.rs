@@ -11,6 +11,10 @@ use crate::{
     solve::free::bones::{self, Bones},
 };
 
+/// A straight chain that comes in by no more than this part of its length bends by a degree or two (two equal bones by
+/// sqrt(8 UNSEEN) = 0.03 radians): whatever side that is to, nobody sees it choose.
+const UNSEEN: f32 = 1e-4;
+
 /// A joint on its way, seen from the frame of the root's parent, turned but not scaled, in metres.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Node {
@@ -90,7 +94,8 @@ impl Maps {
         if found.passes == 0 {
             return None;
         }
-        let chosen = found.changed || bones.is_line() && found.by <= 0.0;
+        let bends = found.by <= 0.0 && found.distance < (1.0 - UNSEEN) * bones.total();
+        let chosen = found.changed || bones.is_line() && bends;
         bones.arcs(found.normal);
         let mut seat = Quat::IDENTITY;
         for (i, (link, node)) in links.links.iter_mut().zip(nodes.iter()).enumerate() {

@@ -5,6 +5,7 @@
 //! [`work`] chooses by the model's kind and `--solver`.
 
 mod answer;
+mod any;
 pub mod arm;
 mod lines;
 mod pose;

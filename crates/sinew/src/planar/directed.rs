@@ -9,9 +9,6 @@ use super::{
 };
 use crate::{Report, Status};
 
-/// No joint turns further than this in one step: beyond, the end's way is no line any more.
-const FURTHEST: f32 = 0.8;
-
 /// How near the direction must come, in radians.
 const NEAR: f32 = 1e-3;
 
@@ -135,31 +132,7 @@ impl Chain {
             if !y.is_finite() {
                 break;
             }
-            Self::keep(&self.bones, &mut self.work.kept);
-            let mut furthest = 0.0f32;
-            for i in 0..n {
-                let step = column(self.work.places[i]).dot(y) as f32;
-                let (from, to) = self.work.spans[i];
-                let at = wrap(self.bones[i].angle);
-                if self.work.held[i] && ((at <= from && step > 0.0) || (at >= to && step < 0.0)) {
-                    // It wants to leave; from the next step on it may.
-                    self.work.held[i] = false;
-                } else if !self.work.held[i] {
-                    furthest = furthest.max(step.abs());
-                }
-            }
-            let scale = if furthest > FURTHEST { FURTHEST / furthest } else { 1.0 };
-            for i in 0..n {
-                if self.work.held[i] {
-                    continue;
-                }
-                let step = column(self.work.places[i]).dot(y) as f32 * scale;
-                let (from, to) = self.work.spans[i];
-                let wanted = wrap(self.bones[i].angle) + step;
-                let put = wanted.clamp(from, to);
-                self.work.held[i] = put != wanted;
-                self.bones[i].angle = wrap(put);
-            }
+            self.step_within(|at| column(at).dot(y) as f32);
             let now = self.missing(goal, direction);
             if now.cost() < left.cost() {
                 failed = if now.cost() > 0.99 * left.cost() { failed + 1 } else { 0 };

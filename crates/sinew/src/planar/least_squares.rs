@@ -38,31 +38,7 @@ impl Chain {
             (xx, yy) = (xx + mu, yy + mu);
             let determinant = (xx * yy - xy * xy).max(1e-18);
             let y = Vec2::new(yy * off.x - xy * off.y, xx * off.y - xy * off.x) / determinant;
-            let mut furthest = 0.0f32;
-            Self::keep(&self.bones, &mut self.work.kept);
-            for i in 0..n {
-                let step = (end - self.work.places[i]).perp().dot(y) / size;
-                let (from, to) = self.work.spans[i];
-                let at = wrap(self.bones[i].angle);
-                if self.work.held[i] && ((at <= from && step > 0.0) || (at >= to && step < 0.0)) {
-                    // It wants to leave; from the next step on it may.
-                    self.work.held[i] = false;
-                } else if !self.work.held[i] {
-                    furthest = furthest.max(step.abs());
-                }
-            }
-            let scale = if furthest > FURTHEST { FURTHEST / furthest } else { 1.0 };
-            for i in 0..n {
-                if self.work.held[i] {
-                    continue;
-                }
-                let step = (end - self.work.places[i]).perp().dot(y) / size * scale;
-                let (from, to) = self.work.spans[i];
-                let wanted = wrap(self.bones[i].angle) + step;
-                let put = wanted.clamp(from, to);
-                self.work.held[i] = put != wanted;
-                self.bones[i].angle = wrap(put);
-            }
+            self.step_within(|at| (end - at).perp().dot(y) / size);
             self.walk();
             let now = length(goal - self.work.places[n]);
             if now < left {
@@ -75,5 +51,34 @@ impl Chain {
             }
         }
         steps
+    }
+
+    /// Turns each joint by what `step` says for its place, all by the same share where one would go further than [`FURTHEST`]. One that
+    /// meets its limit stops there and is held; one that is held and wants to turn back moves from the next step on. The
+    /// joints as they were are kept.
+    pub(super) fn step_within(&mut self, step: impl Fn(Vec2) -> f32) {
+        Self::keep(&self.bones, &mut self.work.kept);
+        let mut furthest = 0.0f32;
+        for (i, bone) in self.bones.iter().enumerate() {
+            let step = step(self.work.places[i]);
+            let (from, to) = self.work.spans[i];
+            let at = wrap(bone.angle);
+            if self.work.held[i] && ((at <= from && step > 0.0) || (at >= to && step < 0.0)) {
+                self.work.held[i] = false;
+            } else if !self.work.held[i] {
+                furthest = furthest.max(step.abs());
+            }
+        }
+        let scale = if furthest > FURTHEST { FURTHEST / furthest } else { 1.0 };
+        for (i, bone) in self.bones.iter_mut().enumerate() {
+            if self.work.held[i] {
+                continue;
+            }
+            let (from, to) = self.work.spans[i];
+            let wanted = wrap(bone.angle) + step(self.work.places[i]) * scale;
+            let put = wanted.clamp(from, to);
+            self.work.held[i] = put != wanted;
+            bone.angle = wrap(put);
+        }
     }
 }

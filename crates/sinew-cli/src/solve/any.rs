@@ -1,0 +1,179 @@
+//! The chain solvers of pose space under one roof, as `--solver` names them.
+
+use std::sync::Arc;
+
+use glam::Vec3;
+use sinew::{
+    Chain, Goal, Pole, Pose, Report, Skeleton,
+    solve::{
+        Auto, Ccd, Fabrik, Follow, LookAt, LookJoint, LookState, Spline, TwoBone,
+        spline::{Curve, CurveKind, CurveUp, Fit, Roll},
+    },
+};
+
+use super::{
+    pose::{Settings, TOLERANCES, label, narrow},
+    request::CurveRequest,
+};
+use crate::{args::SolverName, lookup::shown};
+
+/// A solver of pose space.
+pub enum AnySolver {
+    TwoBone(TwoBone),
+    Follow(Follow),
+    Ccd(Ccd),
+    Fabrik(Fabrik),
+    Auto(Auto),
+    Spline(Spline),
+    LookAt(LookAt),
+}
+
+/// How far each joint of a look-at turns, in radians: that of a neck to one side.
+const LOOK: f32 = 60.0 * std::f32::consts::PI / 180.0;
+
+/// All joints of a chain, each turning twice as far as the one before it (a spine bends little, a head turns most), with the tip's
+/// front (Z in the rest pose) as its face.
+fn look_at(skeleton: &Skeleton, chain: &Chain) -> Result<LookAt, String> {
+    let joints = chain.joints();
+    let count = joints.len();
+    let line: Vec<_> = joints
+        .iter()
+        .enumerate()
+        .map(|(i, &joint)| LookJoint { joint, share: 1.0 / (((count - i) as f32).exp2() - 1.0), cone: LOOK })
+        .collect();
+    let rest = Pose::rest(&Arc::new(skeleton.clone()));
+    let front = rest.model(chain.tip()).matrix3.inverse() * Vec3::Z;
+    LookAt::new(skeleton, &line, front).map_err(|e| e.to_string())
+}
+
+/// The curve that is asked for, and how the chain lies on it.
+fn along(spline: &mut Spline, asked: &CurveRequest) -> Result<Curve, String> {
+    let points: Vec<_> = asked.points.iter().map(|p| narrow("curve", *p)).collect::<Result<_, _>>()?;
+    let kind = if asked.bezier { CurveKind::Bezier } else { CurveKind::CatmullRom };
+    let curve =
+        Curve::new(kind, &points, asked.closed, CurveUp::Direction(Vec3::Y)).map_err(|e| e.to_string())?;
+    (spline.offset, spline.reversed) = (asked.offset as f32, asked.reversed);
+    spline.fit = match asked.stretched {
+        true => Fit::Stretched { shortest: f32::MIN_POSITIVE, longest: f32::MAX },
+        false => Fit::Whole,
+    };
+    spline.roll = match asked.back {
+        Some(axis) => Roll::Frames { axis: narrow("back", axis)?, twist: [0.0; 2] },
+        None => Roll::Keep,
+    };
+    Ok(curve)
+}
+
+impl AnySolver {
+    pub fn new(skeleton: &Skeleton, chain: Chain, name: SolverName) -> Result<Self, String> {
+        Ok(match name {
+            SolverName::TwoBone => {
+                let joints = chain.joints();
+                let &[_, middle, _] = joints else {
+                    let names: Vec<_> = joints.iter().map(|&j| shown(&label(skeleton, j))).collect();
+                    let all =
+                        if names.len() > 8 { String::new() } else { format!(" ({})", names.join(", ")) };
+                    return Err(format!(
+                        "two-bone needs a chain of 3 joints, root, middle and tip; {}..{} has {}{all}",
+                        shown(skeleton.name(chain.root())),
+                        shown(skeleton.name(chain.tip())),
+                        names.len()
+                    ));
+                };
+                Self::TwoBone(TwoBone::from_chain(skeleton, chain, middle).map_err(|e| e.to_string())?)
+            }
+            SolverName::Follow => {
+                Self::Follow(Follow::from_chain(skeleton, chain).map_err(|e| e.to_string())?)
+            }
+            SolverName::Ccd => Self::Ccd(Ccd::from_chain(skeleton, chain).map_err(|e| e.to_string())?),
+            SolverName::Fabrik => {
+                Self::Fabrik(Fabrik::from_chain(skeleton, chain).map_err(|e| e.to_string())?)
+            }
+            SolverName::Spline => {
+                Self::Spline(Spline::from_chain(skeleton, chain).map_err(|e| e.to_string())?)
+            }
+            SolverName::LookAt => Self::LookAt(look_at(skeleton, &chain)?),
+            // Goals bring their own joints.
+            SolverName::Tree => return Err("tree works on goals that name their joints".into()),
+            SolverName::Auto | SolverName::Lm => {
+                Self::Auto(Auto::from_chain(skeleton, chain).map_err(|e| e.to_string())?)
+            }
+        })
+    }
+
+    pub fn set(&mut self, settings: &Settings, length: f32) {
+        // A chain without length has its end where it is, whatever the tolerance.
+        let part = match settings.position_tolerance {
+            Some(metres) if length > 0.0 => metres / f64::from(length),
+            _ => TOLERANCES.0,
+        };
+        let near = (part as f32).max(f32::MIN_POSITIVE);
+        let turned = (settings.rotation_tolerance.unwrap_or(TOLERANCES.1) as f32).max(f32::MIN_POSITIVE);
+        macro_rules! set {
+            ($place:expr) => {{
+                ($place.tolerance, $place.rotation_tolerance) = (near, turned);
+                $place.max_iterations = settings.max_iterations.unwrap_or($place.max_iterations);
+                $place.max_restarts = settings.max_restarts.unwrap_or($place.max_restarts);
+            }};
+        }
+        match self {
+            Self::TwoBone(_) | Self::Follow(_) | Self::Spline(_) | Self::LookAt(_) => {}
+            Self::Ccd(s) => set!(s.settings),
+            Self::Fabrik(s) => set!(s.settings),
+            Self::Auto(s) => set!(s),
+        }
+    }
+
+    /// Whether its own report says how far it is off, as the place of the chain's end does not.
+    pub fn knows_best(&self) -> bool {
+        matches!(self, Self::Spline(_) | Self::LookAt(_))
+    }
+
+    pub fn solve(
+        &mut self,
+        pose: &mut Pose,
+        goal: &Goal,
+        curve: Option<&CurveRequest>,
+    ) -> Result<Report, String> {
+        if curve.is_some() && !matches!(self, Self::Spline(_)) {
+            return Err("only the solver spline lays a chain along a curve".into());
+        }
+        match self {
+            Self::Spline(s) => {
+                let Some(asked) = curve else {
+                    return Err("there is no curve to lay the chain along".into());
+                };
+                if goal.position.is_some() || goal.rotation.is_some() || goal.pole != Pole::Keep {
+                    return Err("a chain along a curve has no position, rotation or pole".into());
+                }
+                let curve = along(s, asked)?;
+                s.weight = goal.position_weight;
+                s.solve(pose, &curve).map(|r| r.report)
+            }
+            Self::LookAt(s) => {
+                s.weight = goal.position_weight;
+                let place = match (goal.position, goal.rotation, goal.pole) {
+                    (Some(place), None, Pole::Keep) => place,
+                    (None, ..) => return Err("there is no position to look at".into()),
+                    _ => return Err("look-at takes positions, and no rotations or poles".into()),
+                };
+                s.solve(pose, place, &mut LookState::default()).map(|r| r.report)
+            }
+            Self::TwoBone(s) => s.solve(pose, goal),
+            Self::Ccd(s) => s.solve(pose, goal),
+            Self::Fabrik(s) => s.solve(pose, goal),
+            Self::Auto(s) => s.solve(pose, goal),
+            Self::Follow(s) => {
+                s.weight = goal.position_weight;
+                let place = match (goal.position, goal.rotation, goal.pole) {
+                    (Some(place), None, Pole::Keep) => place,
+                    (_, Some(_), _) => return Err("follow takes positions, and no rotations".into()),
+                    (_, _, Pole::Point(_) | Pole::Direction(_)) => return Err("follow has no pole".into()),
+                    (None, ..) => return Err("there is no position".into()),
+                };
+                s.solve(pose, place)
+            }
+        }
+        .map_err(|e| e.to_string())
+    }
+}

@@ -15,17 +15,21 @@ use sinew::{
     solve::{Auto, Ccd},
 };
 
-const BONES: usize = 10;
-const TOLERANCE: f32 = 1e-3;
+/// Bones of each chain.
+pub const BONES: usize = 10;
+/// How near a goal must be met, in lengths of the chain.
+pub const TOLERANCE: f32 = 1e-3;
 /// What limits are promised to be kept to, in radians.
 const KEPT: f64 = 1e-5;
 
-struct Case {
-    start: Pose,
-    goal: Vec3,
+/// A start and a goal that some pose within the limits is at.
+pub struct Case {
+    pub start: Pose,
+    pub goal: Vec3,
 }
 
-fn cases(kind: Kind, count: usize) -> Vec<Case> {
+/// Random starts and goals, the same at each call.
+pub fn cases(kind: Kind, count: usize) -> Vec<Case> {
     let mut r = Noise::new(20);
     let (skeleton, ids) = chains::skeleton(kind, BONES);
     let one = |r: &mut Noise| {
@@ -112,13 +116,13 @@ fn time(rounds: usize, start: &Pose, mut solve: impl FnMut(&mut Pose)) -> (Pose,
 }
 
 /// `k` on the hinges: its Jacobian solver on the place alone, started again at random places within limits.
-struct Peer {
+pub struct Peer {
     chain: k::SerialChain<f64>,
     solver: k::JacobianIkSolver<f64>,
 }
 
-impl Peer {
-    fn new() -> Self {
+impl Default for Peer {
+    fn default() -> Self {
         let bone = na::Translation3::new(0.0, 0.0, 1.0 / BONES as f64);
         let range = k::joint::Range::new(-60f64.to_radians(), 60f64.to_radians());
         let mut nodes: Vec<k::Node<f64>> = Vec::new();
@@ -141,8 +145,10 @@ impl Peer {
         let tolerance = f64::from(TOLERANCE);
         Self { chain, solver: k::JacobianIkSolver::new(tolerance, 1.0, 1.0, 20) }
     }
+}
 
-    fn solve(&self, start: &[f64], goal: Vec3) {
+impl Peer {
+    pub fn solve(&self, start: &[f64], goal: Vec3) {
         self.chain.set_joint_positions_clamped(start);
         let only =
             k::Constraints { rotation_x: false, rotation_y: false, rotation_z: false, ..Default::default() };
@@ -158,6 +164,15 @@ impl Peer {
             self.chain.set_joint_positions_clamped(&own);
         }
     }
+}
+
+/// The angles of a chain of hinges, as `k` takes them.
+pub fn angles(pose: &Pose) -> Vec<f64> {
+    let angle = |id| {
+        let q = pose.local(id).rotation;
+        2.0 * f64::from(q.x + q.y).atan2(f64::from(q.w))
+    };
+    pose.skeleton().joints().take(BONES).map(angle).collect()
 }
 
 /// Prints the rows; whether all are within their bounds.
@@ -183,15 +198,9 @@ pub fn table(count: usize) -> bool {
         }
         met &= tally.print(name, 0.999, Some(most));
         if kind == Kind::Hinges {
-            let (peer, mut tally) = (Peer::new(), Tally::default());
+            let (peer, mut tally) = (Peer::default(), Tally::default());
             for case in &cases {
-                let angles: Vec<f64> = ids[..BONES]
-                    .iter()
-                    .map(|&id| {
-                        let q = case.start.local(id).rotation;
-                        2.0 * f64::from(q.x + q.y).atan2(f64::from(q.w))
-                    })
-                    .collect();
+                let angles = angles(&case.start);
                 let now = Instant::now();
                 peer.solve(&angles, case.goal);
                 let micros = now.elapsed().as_secs_f64() * 1e6;

@@ -1,15 +1,11 @@
 //! Times and judges the solvers of chains beside rebirth-ik and skelly, in one run. A word narrows the rows down by their titles
 //! (`limited`: chains with limits alone, beside k; `paths`: the smooth paths alone).
 
-mod cases;
-mod contender;
-mod judge;
-mod limited;
-mod paths;
-mod race;
-
-use cases::{Start, cases};
-use contender::{Contender, Free, Rebirth, Skelly};
+use chain::{
+    cases::{Start, cases},
+    contender::{Contender, Free, Rebirth, Skelly},
+    limited, paths, race,
+};
 
 /// Chains with goals, and what is to be reached on them.
 struct Row {

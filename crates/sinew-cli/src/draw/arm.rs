@@ -19,6 +19,7 @@ use crate::{
     picture::{
         figure::Figure,
         pose::{Asked, PosePicture},
+        save::save,
     },
     solve::{self, arm::ends},
 };
@@ -92,7 +93,7 @@ pub fn run(args: &DrawArgs) -> Result<(), Failure> {
         limits,
         asked,
     };
-    Ok(picture.draw().write(&args.out)?)
+    Ok(save(&picture.draw(), &args.out)?)
 }
 
 /// From URDF's axes (X forward, Z up) to those of pictures (Z forward, Y up).

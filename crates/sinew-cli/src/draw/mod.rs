@@ -20,6 +20,7 @@ use crate::{
         canvas::Canvas,
         figure::{Figure, sides_by_name},
         pose::{Asked, PosePicture},
+        save::save,
     },
     solve::{self, CurveRequest},
 };
@@ -60,15 +61,15 @@ pub fn run(args: &DrawArgs) -> Result<(), Failure> {
         let before = Pose::rest(&model.skeleton);
         let goals: Vec<_> = args.to.iter().map(|&to| (pose.position(from), place(to))).collect();
         let asked = Asked { before: &before, goals: &goals, pole: args.pole.map(place), curve: &line };
-        return Ok(page(&model, summary, &pose, Some(asked)).write(&args.out)?);
+        return Ok(save(&page(&model, summary, &pose, Some(asked)), &args.out)?);
     }
     if let Some(goals) = &args.goals {
         let solved = solve::first(&model, args.chain.as_ref(), args.solver, goals)?;
         let asked = Asked { before: &solved.before, goals: &solved.goals, pole: None, curve: &[] };
-        return Ok(page(&model, solved.summary, &solved.pose, Some(asked)).write(&args.out)?);
+        return Ok(save(&page(&model, solved.summary, &solved.pose, Some(asked)), &args.out)?);
     }
     let clip = args.clip.as_deref().map(|name| lookup::clip(&model, name)).transpose()?;
-    Ok(picture(&model, clip, args.time.unwrap_or(0.0)).write(&args.out)?)
+    Ok(save(&picture(&model, clip, args.time.unwrap_or(0.0)), &args.out)?)
 }
 
 /// Places along a curve, near enough for a picture. None where it is no curve, which the solve has told already.

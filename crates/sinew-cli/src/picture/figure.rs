@@ -9,7 +9,8 @@ use sinew::{
 use sinew_files::SkinVertex;
 
 use super::{
-    canvas::{Canvas, Path, Point},
+    canvas::Canvas,
+    path::{Path, Point},
     style,
     view::View,
 };

@@ -6,7 +6,7 @@ use skrifa::{
     outline::{DrawSettings, OutlinePen},
 };
 
-use super::canvas::{Path, Point, Segment};
+use super::path::{Path, Point, Segment};
 
 /// The face in which pictures are labelled: Ubuntu Light (Ubuntu Font Licence 1.0), as the crate `epaint_default_fonts`
 /// ships it. Text that cannot be drawn (the face could not be read, or has no such letter) takes no room.

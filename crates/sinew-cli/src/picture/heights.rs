@@ -2,10 +2,11 @@
 
 use super::{
     axis::{self, Unit},
-    canvas::{Anchor, Canvas, Path, Point, Rect, TextStyle},
-    plant::{FootSeries, Picture, WIDTH},
+    canvas::{Anchor, Canvas, TextStyle},
+    path::{Path, Point, Rect},
     scene::Scene,
     style,
+    walk::{FootSeries, Picture},
 };
 
 /// More feet than this have no room on a page.
@@ -58,14 +59,14 @@ pub fn draw(picture: &Picture<'_>, scene: &Scene, canvas: &mut Canvas, top: f32)
     canvas.text([style::MARGIN, top + 22.0], Anchor::Left, &heading, style::HEADING);
     if scene.frames().nth(1).is_some() {
         let text = "dashed: the moments shown above";
-        let right = WIDTH as f32 - style::MARGIN;
+        let right = style::WIDTH as f32 - style::MARGIN;
         canvas.text([right, top + 22.0], Anchor::Right, text, style::TICK);
     }
     let h = plot_height(feet.len());
     let x = style::MARGIN + NUMBERS;
     for (k, foot) in feet.iter().enumerate() {
         let y = top + HEAD + NAME + k as f32 * (h + NAME);
-        let room = Rect { x, y, w: WIDTH as f32 - style::MARGIN - x, h };
+        let room = Rect { x, y, w: style::WIDTH as f32 - style::MARGIN - x, h };
         plot(picture, scene, canvas, &axes, foot, &room);
         if k + 1 == feet.len() {
             time_axis(canvas, &axes, &room);

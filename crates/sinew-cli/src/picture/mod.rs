@@ -5,10 +5,13 @@
 pub mod axis;
 pub mod canvas;
 pub mod figure;
+pub mod path;
 pub mod plant;
 pub mod pose;
+pub mod save;
 pub mod style;
 pub mod view;
+pub mod walk;
 
 mod font;
 mod heights;

@@ -1,85 +1,21 @@
 //! The picture of a walk on the ground, before and after its feet were planted.
 
-use glam::Vec3;
-use sinew::{JointId, Pose, draw::Role, ground::TriangleMesh, rig::Side};
+use sinew::{draw::Role, rig::Side};
 
 use super::{
     canvas::{Anchor, Canvas},
-    figure::Figure,
     heights,
     scene::Scene,
     style::{self, Swatch},
+    walk::Picture,
 };
 
-/// Width of the picture in pixels.
-pub const WIDTH: u32 = 1600;
-
-/// One foot through time.
-#[derive(Clone, Debug, Default)]
-pub struct FootSeries {
-    /// What it is called, such as `left foot`.
-    pub name: String,
-    /// Which half of the body it is of.
-    pub side: Option<Side>,
-    /// The ankle, whose path is drawn.
-    pub ankle: Option<JointId>,
-    /// Height of the lower of heel and ball over the ground, in metres, for each time; NaN where there is no ground.
-    pub height_before: Vec<f32>,
-    /// The same after planting.
-    pub height_after: Vec<f32>,
-    /// From when to when the foot is in contact, in seconds.
-    pub contacts: Vec<(f32, f32)>,
-}
-
-/// A cast that found the ground, or did not.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Cast {
-    /// Where it began, in world space.
-    pub from: Vec3,
-    /// Where it met the ground, or ended.
-    pub to: Vec3,
-    /// Whether it met the ground.
-    pub hit: bool,
-}
-
-/// All that the picture shows. Poses' model space is world space here: travel is in the poses.
-#[derive(Clone, Debug)]
-pub struct Picture<'a> {
-    /// The large line at the top.
-    pub title: String,
-    /// The line below it.
-    pub subtitle: String,
-    /// Sentences at the bottom.
-    pub notes: Vec<String>,
-    /// Which joints make the figure.
-    pub figure: &'a Figure,
-    /// The clip with its travel, as made for a flat floor, a pose for each time.
-    pub before: &'a [Pose],
-    /// The same with planted feet.
-    pub after: &'a [Pose],
-    /// In seconds, rising.
-    pub times: &'a [f32],
-    /// What the feet stand on.
-    pub ground: &'a TriangleMesh,
-    /// Where the walk goes. Zero (or straight up) where it stays: the figure is then seen from its right-hand side.
-    pub travel: Vec3,
-    /// The feet, in the order in which they are shown.
-    pub feet: &'a [FootSeries],
-    /// Casts; where there are many, some are shown.
-    pub casts: &'a [Cast],
-}
-
 impl Picture<'_> {
-    /// How many frames there are in all of the series.
-    pub(super) fn frames(&self) -> usize {
-        self.before.len().min(self.after.len()).min(self.times.len())
-    }
-
     /// Draws the picture. Where there is no frame, it says so.
     pub fn draw(&self) -> Canvas {
-        let right = WIDTH as f32 - style::MARGIN;
+        let right = style::WIDTH as f32 - style::MARGIN;
         // Text is measured before the page's height is known.
-        let mut measure = Canvas::new(WIDTH, 1, style::PAPER);
+        let mut measure = Canvas::new(style::WIDTH, 1, style::PAPER);
         let scene = Scene::plan(self, right - style::MARGIN);
         let entries = self.legend();
         let legend_top = if self.subtitle.is_empty() { 104.0 } else { 140.0 };
@@ -96,7 +32,7 @@ impl Picture<'_> {
         const LINE: f32 = 31.0;
         let height = notes_top + notes.len() as f32 * LINE + 36.0;
 
-        let mut canvas = Canvas::new(WIDTH, height.ceil() as u32, style::PAPER);
+        let mut canvas = Canvas::new(style::WIDTH, height.ceil() as u32, style::PAPER);
         let title = style::fit(&canvas, &self.title, style::TITLE.size, right - style::MARGIN);
         canvas.text([style::MARGIN, 76.0], Anchor::Left, &title, style::TITLE);
         let subtitle = style::fit(&canvas, &self.subtitle, style::BODY.size, right - style::MARGIN);

@@ -6,7 +6,10 @@ use tiny_skia::{
     StrokeDash, Transform,
 };
 
-use super::canvas::{Canvas, Color, Mark, Path, Rect, Segment};
+use super::{
+    canvas::{Canvas, Color, Mark},
+    path::{Path, Rect, Segment},
+};
 
 /// Why a page did not become a PNG.
 #[derive(Debug, Error)]

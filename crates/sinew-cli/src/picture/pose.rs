@@ -9,8 +9,9 @@ use sinew::{
 
 use super::{
     axis::{self, Unit},
-    canvas::{Anchor, Canvas, Path, Point, Rect, TextStyle},
+    canvas::{Anchor, Canvas, TextStyle},
     figure::{Extent, Figure, Look},
+    path::{Path, Point, Rect},
     style::{self, Swatch},
     view::View,
 };

@@ -3,7 +3,7 @@
 use glam::Vec3;
 use sinew::ground::TriangleMesh;
 
-use super::{canvas::Point, view::View};
+use super::{path::Point, view::View};
 
 /// Where a mesh meets the plane of a view through `through`: lines in metres along the view's axes. Undersides are left
 /// out, unless there is nothing else (a mesh that is wound the other way round).

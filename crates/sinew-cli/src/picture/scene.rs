@@ -7,11 +7,12 @@ use sinew::draw::{DrawList, Kind, Role};
 
 use super::{
     axis,
-    canvas::{Anchor, Canvas, Path, Point, Rect},
+    canvas::{Anchor, Canvas},
     figure::{Extent, Look},
-    plant::Picture,
+    path::{Path, Point, Rect},
     pose, profile, style,
     view::View,
+    walk::Picture,
 };
 
 /// A figure is no taller than this, in pixels,

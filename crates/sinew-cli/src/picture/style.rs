@@ -22,6 +22,8 @@ pub const BEFORE: Color = Color::rgb([0x8a, 0x92, 0x9b]);
 /// The inside of the ground.
 pub const EARTH: Color = Color::rgb([0xf0, 0xeb, 0xe2]);
 
+/// Width of a walk's picture, in pixels.
+pub const WIDTH: u32 = 1600;
 /// Left and right edge of the page, in pixels.
 pub const MARGIN: f32 = 64.0;
 /// Width of axes and frames.
@@ -117,10 +119,10 @@ pub fn legend(canvas: &mut Canvas, top: f32, right: f32, entries: &[(Swatch, &st
             match *swatch {
                 Swatch::Line(color, w) => canvas.line(a, b, color, w),
                 Swatch::Dashes(color, w) => {
-                    canvas.dashed(super::canvas::Path::line([a, b]), color, w, Some(6.0));
+                    canvas.dashed(super::path::Path::line([a, b]), color, w, Some(6.0));
                 }
                 Swatch::Area(color) => {
-                    let area = super::canvas::Rect { x, y: middle - 10.0, w: SWATCH, h: 20.0 };
+                    let area = super::path::Rect { x, y: middle - 10.0, w: SWATCH, h: 20.0 };
                     canvas.fill(area.path(), color);
                 }
                 Swatch::Cast(color) => {

@@ -5,7 +5,10 @@ use std::{
     io::{self, Write},
 };
 
-use super::canvas::{Canvas, Color, Mark, Path, Rect, Segment};
+use super::{
+    canvas::{Canvas, Color, Mark},
+    path::{Path, Rect, Segment},
+};
 
 /// Writes an SVG document. Letters are written as outlines, so that the page looks the same whatever fonts a viewer has;
 /// what they say stands beside them for those who listen.

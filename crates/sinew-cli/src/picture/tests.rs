@@ -6,10 +6,13 @@ use glam::Vec3;
 use sinew::{JointId, Pose, Skeleton, Transform, ground::TriangleMesh, rig::Side};
 
 use super::{
-    canvas::{Canvas, Mark, Rect},
+    canvas::{Canvas, Mark},
     figure::{Figure, sides_by_name},
-    plant::{Cast, FootSeries, Picture},
-    style,
+    path::Rect,
+    png,
+    save::save,
+    style, svg,
+    walk::{Cast, FootSeries, Picture},
 };
 
 /// Joints with the places of a standing figure of 1.8 m that faces +Z.
@@ -219,8 +222,8 @@ impl Walk {
 fn keep(canvas: &Canvas, title: &str) {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../target/pictures");
     fs::create_dir_all(&folder).unwrap();
-    canvas.write(&folder.join(format!("{title}.png"))).unwrap();
-    canvas.write(&folder.join(format!("{title}.svg"))).unwrap();
+    save(canvas, &folder.join(format!("{title}.png"))).unwrap();
+    save(canvas, &folder.join(format!("{title}.svg"))).unwrap();
 }
 
 /// Whether two rooms share more than an edge.
@@ -246,9 +249,15 @@ fn check(canvas: &Canvas) {
     }
 }
 
+fn svg_of(canvas: &Canvas) -> String {
+    let mut bytes = Vec::new();
+    svg::write(canvas, &mut bytes).unwrap();
+    String::from_utf8(bytes).unwrap()
+}
+
 /// How many pixels have this colour.
 fn count(canvas: &Canvas, color: [u8; 3]) -> usize {
-    let pixels = tiny_skia::Pixmap::decode_png(&canvas.to_png()).unwrap();
+    let pixels = tiny_skia::Pixmap::decode_png(&png::encode(canvas).unwrap()).unwrap();
     pixels.pixels().iter().filter(|p| [p.red(), p.green(), p.blue()] == color).count()
 }
 
@@ -269,15 +278,15 @@ fn a_walk_shows_both_sides_the_ground_and_what_was_before() {
 fn the_same_picture_gives_the_same_bytes() {
     let walk = walk(1.0, 1.3, 1.0);
     let (a, b) = (walk.draw("twice"), walk.draw("twice"));
-    assert_eq!(a.to_png(), b.to_png());
-    assert_eq!(a.to_svg(), b.to_svg());
+    assert_eq!(png::encode(&a).unwrap(), png::encode(&b).unwrap());
+    assert_eq!(svg_of(&a), svg_of(&b));
 }
 
 #[test]
 fn svg_is_well_formed_and_says_what_its_letters_say() {
     let mut walk = walk(1.0, 1.3, 1.0);
     walk.feet[0].name = "left <foot> & \"toe\"".into();
-    let svg = walk.draw("svg").to_svg();
+    let svg = svg_of(&walk.draw("svg"));
     assert!(svg.contains("aria-label=\"left &lt;foot&gt; &amp; &quot;toe&quot;\""));
     assert!(!svg.contains("NaN") && !svg.contains("inf"));
     // Every tag that is opened is closed.

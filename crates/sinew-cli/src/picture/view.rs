@@ -2,7 +2,7 @@
 
 use glam::Vec3;
 
-use super::canvas::Point;
+use super::path::Point;
 
 /// An orthographic view: a plane in the world, and where it lies on the page.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -25,6 +25,7 @@ use crate::{
     failure::Failure,
     lookup,
     model::{self, body},
+    picture::save::save,
     progress::Progress,
 };
 
@@ -84,7 +85,7 @@ pub fn run(args: &PlantArgs) -> Result<(), Failure> {
     let hints = model::hints(&model, &bind, figure.height(), &body);
     write_model(&model, clip, &done, &out)?;
     if let Some(path) = args.picture() {
-        show::picture(&task, &done, &model, &body, &bind).write(&path)?;
+        save(&show::picture(&task, &done, &model, &body, &bind), &path)?;
     }
     if let Some(path) = &args.report {
         let json = report::report(&task, &done, &model, &hints);

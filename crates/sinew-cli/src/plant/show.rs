@@ -16,7 +16,7 @@ use crate::{
     draw,
     picture::{
         canvas::Canvas,
-        plant::{Cast, FootSeries, Picture},
+        walk::{Cast, FootSeries, Picture},
     },
 };
 

@@ -8,6 +8,7 @@ use sinew_files::urdf;
 use crate::{
     args::ReachArgs,
     failure::Failure,
+    picture::save::save,
     progress::Progress,
     solve::{arm::ends, is_urdf, threads_of},
 };
@@ -32,5 +33,5 @@ pub fn run(args: &ReachArgs) -> Result<(), Failure> {
     let map = map::sample(&mechanism, root, tip, args.samples, PIECES, |piece| progress.at(piece, PIECES));
     drop(progress);
     let map = map.map_err(|e| in_file(e.to_string()))?;
-    Ok(page::draw(&mechanism, root, tip, &map).write(&args.out)?)
+    Ok(save(&page::draw(&mechanism, root, tip, &map), &args.out)?)
 }

@@ -8,7 +8,8 @@ use crate::{
     lookup::shown,
     picture::{
         axis::ticks,
-        canvas::{Anchor, Canvas, Color, Path, Point, Rect},
+        canvas::{Anchor, Canvas, Color},
+        path::{Path, Point, Rect},
         style,
     },
 };

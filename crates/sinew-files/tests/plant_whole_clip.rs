@@ -113,6 +113,32 @@ fn what_stands_is_on_the_ground_and_stays() {
 }
 
 #[test]
+fn a_foot_goes_up_stairs_without_being_thrown_up() {
+    let walk = walk();
+    for (rise, going) in [(0.12, 0.40), (0.17, 0.29)] {
+        let stairs = Stairs { rise, going, lead: 0.7, ..Stairs::default() };
+        let (plan, planted) = plant(&walk, stairs.mesh().unwrap());
+        let mut pose = walk.rest.clone();
+        for (joints, curve) in walk.figure.legs().iter().zip(&plan.survey.feet) {
+            let own = curve.heel_heights.iter().zip(&curve.ball_heights).map(|(h, b)| h.min(*b));
+            let own = own.fold(0.0, f32::max);
+            let mut most = 0.0f32;
+            for &time in &planted.times {
+                planted.clip.sample(time, &mut pose);
+                pose.update();
+                let over = [joints.sole.heel, joints.sole.ball].map(|p| {
+                    let at = pose.model(joints.foot).transform_point3(p);
+                    at.y - stairs.height(at.x, at.z).unwrap()
+                });
+                most = most.max(over[0].min(over[1]));
+            }
+            // What the clip lifts, the riser that comes next, and no more than once again. It was four risers and a half.
+            assert!((rise..2.0 * rise + own).contains(&most), "{rise} m: {most}, in the clip {own}");
+        }
+    }
+}
+
+#[test]
 fn offsets_stay_and_only_the_legs_and_the_hips_move() {
     let walk = walk();
     let (_, mesh, _) = grounds().swap_remove(0);

@@ -32,7 +32,7 @@ const KEPT: f32 = 0.5;
 /// From this share of the way from ankle to ball on, seen from above, pitching the foot raises a point rather than the foot.
 const TOES_FROM: f32 = 0.6;
 
-/// How fast a foot is lifted at the most, in m/s^2 for a grown figure: twice what a brisk walk does.
+/// How fast a foot is lifted at the most, in m/s^2 for a grown figure: twice what a brisk walk does. (See [`Swing::rise`].)
 const LIFT: f32 = 40.0;
 
 /// Clears one foot's swings: toes that would catch are pulled up first, as people do; what that leaves is lifted.
@@ -79,7 +79,7 @@ impl<'a> Swing<'a> {
             let (across, _) = sides(&frames[i]);
             frames[i].turn = math::mul(math::axis_angle(across, -angle), frames[i].turn);
         });
-        let lift = self.wishes(frames, |i, frame| self.shortfall(i, frame, base[i]).need);
+        let lift = self.wishes(frames, |i, frame| self.shortfall(i, frame, base[i]).need.min(self.rise(i)));
         self.settle(&mut beam, &lift, |i, lift| frames[i].ankle.y += lift);
     }
 
@@ -135,9 +135,7 @@ impl<'a> Swing<'a> {
                     if time <= from || time >= to || (time - from < to - time) != leaving {
                         return 0.0;
                     }
-                    let since = (if leaving { time - from } else { to - time } - self.step).max(0.0);
-                    let room =
-                        0.5 * LIFT * since * since * self.search.leg / 0.9 + LITTLE * self.search.scale;
+                    let room = self.rise(i);
                     // Nor is it lifted further than the knee folds.
                     let folds = |p: &[f32]| {
                         (p[i] - lowest(&self.curve.samples[i], frame.ankle)).max(LITTLE * self.search.scale)
@@ -183,6 +181,25 @@ impl<'a> Swing<'a> {
             .collect()
     }
 
+    /// How far a foot has been lifted since it stood, or is yet to come down until it stands, at the most:
+    ///
+    /// ```text
+    /// rise(t) = LITTLE + LIFT t^2 / 2,        t seconds from the sample next to the stance
+    /// ```
+    ///
+    /// What is to be lifted is cut to this. A foot that stands with its toes under the next tread, or pitches them into the riser
+    /// as its heel leaves, lacks the riser's whole height h in the first sample after the stance. A beam that is held at 0 in one
+    /// sample and at h in the next leaves the stop with the slope v = h / step. Beyond it, with weight and stiffness alone, it
+    /// goes as v L sqrt(2) exp(-t / (L sqrt 2)) sin(t / (L sqrt 2)), L = [`SPREAD`], up to v L exp(-pi / 4) = 0.46 v L: to four
+    /// times the riser, straight up. With the cut the foot may be at h no sooner than after t with h = LIFT t^2 / 2, at the slope
+    /// 2 h / t: a riser of 12 cm, crossed after 80 ms, throws it by as much again and not by four times that. The way ahead
+    /// waits for it behind the edge ([`Swing::hold_back`] asks for the same height), so that the foot goes up and ahead in one
+    /// bow, over one edge after the other.
+    fn rise(&self, i: usize) -> f32 {
+        let since = (self.away(i) - self.step).max(0.0);
+        0.5 * LIFT * since * since * self.search.leg / 0.9 + LITTLE * self.search.scale
+    }
+
     /// Whether the foot stands at a sample, or next to it.
     fn is_pinned(&self, i: usize) -> bool {
         let time = i as f32 * self.step;
@@ -191,9 +208,13 @@ impl<'a> Swing<'a> {
 
     /// 0 at a stance, 1 from [`NEAR`] on to either side of it.
     fn ramp(&self, i: usize) -> f32 {
+        (self.away(i) / NEAR).clamp(0.0, 1.0)
+    }
+
+    /// Seconds to the nearest stance; nothing at one.
+    fn away(&self, i: usize) -> f32 {
         let time = i as f32 * self.step;
-        let away = self.near(time).map(|s| (s.from - time).max(time - s.to)).fold(f32::INFINITY, f32::min);
-        (away / NEAR).clamp(0.0, 1.0)
+        self.near(time).map(|s| (s.from - time).max(time - s.to)).fold(f32::INFINITY, f32::min)
     }
 
     /// The stances before and after a time, or at it. (Stances are in order and apart.)

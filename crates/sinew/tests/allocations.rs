@@ -5,7 +5,9 @@ use std::sync::Arc;
 use sinew::{
     Chain, Goal, Pole, Pose, Skeleton, Transform,
     glam::{Quat, Vec3},
-    solve::{Aim, Ccd, Fabrik, FreeChain, Strand, Tip, Tree, TwoBone, Up},
+    solve::{
+        Aim, Ccd, Drag, Fabrik, FreeChain, LookAt, LookJoint, LookState, Pin, Strand, Tip, Tree, TwoBone, Up,
+    },
 };
 
 #[test]
@@ -25,6 +27,9 @@ fn solving_allocates_nothing() {
     let mut fabrik = Fabrik::from_chain(&skeleton, chain.clone()).unwrap();
     let tips = [Tip::new(ids[3]), Tip::new(ids[2]).with_priority(1), Tip::new(ids[3]).relative_to(ids[1])];
     let mut tree = Tree::new(&skeleton, ids[0], &tips).unwrap();
+    let mut drag = Drag::new(&Pose::rest(&skeleton), ids[0], tips[0], &[Pin::place(ids[2])]).unwrap();
+    let line = [ids[0], ids[1]].map(|joint| LookJoint { joint, share: 0.5, cone: 1.0 });
+    let (mut look, mut state) = (LookAt::new(&skeleton, &line, Vec3::Z).unwrap(), LookState::default());
     let mut points: Vec<Vec3> = (0..12).map(|i| Vec3::Y * i as f32).collect();
     let mut strand = Strand::new(&points).unwrap();
     let mut limb = TwoBone::from_chain(&skeleton, chain, ids[2]).unwrap();
@@ -51,6 +56,8 @@ fn solving_allocates_nothing() {
             fabrik.solve(&mut pose, &goal).unwrap();
             let plain = Goal { pole: Pole::Keep, ..goal };
             tree.solve(&mut pose, &[plain, Goal::at(Vec3::Y * f), Goal::at(Vec3::X)]).unwrap();
+            drag.to(&mut pose, Goal::at(Vec3::new(0.2, 0.1, 0.01 * f))).unwrap();
+            look.solve(&mut pose, Vec3::new(f.cos(), 1.0, 3.0), &mut state).unwrap();
             strand.solve(&mut points, goal.position.unwrap_or_default() * f).unwrap();
             aim.solve(&mut pose, Vec3::new(f.cos(), 1.0, 3.0 * f.sin())).unwrap();
         }

@@ -398,3 +398,83 @@ fn turns_can_be_bounded() {
     }
     assert!(frames > 5);
 }
+
+#[test]
+fn what_lower_priorities_leave_unmet_is_counted_once() {
+    // The last goal is met only once the first has been brought home: its steps are counted, and no more than there are.
+    let skeleton = figure();
+    let [hips, hand, head] = ids(&skeleton, ["hips", "hand.l", "head"]);
+    let tips = [Tip::new(hand), Tip::new(head).with_priority(1)];
+    let mut tree = Tree::new(&skeleton, hips, &tips).unwrap();
+    for iterations in 1..60 {
+        tree.max_iterations = iterations;
+        for size in [1.0, 1e4, 1e10, 1e18] {
+            let mut pose = Pose::rest(&skeleton);
+            let goals = [Vec3::new(0.3, 1.5, 0.4), Vec3::new(0.0, 1.2, 0.3) * size].map(Goal::at);
+            let report = tree.solve(&mut pose, &goals).unwrap();
+            assert!(report.iterations <= iterations, "{report:?}");
+        }
+    }
+}
+
+#[test]
+fn a_goal_of_no_weight_is_no_residual() {
+    let skeleton = figure();
+    let [hips, hand, head] = ids(&skeleton, ["hips", "hand.l", "head"]);
+    let mut tree = Tree::new(&skeleton, hips, &[Tip::new(hand), Tip::new(head)]).unwrap();
+    let mut pose = Pose::rest(&skeleton);
+    let asks_nothing = Goal { position_weight: 0.0, ..Goal::at(Vec3::splat(100.0)) };
+    let report = tree.solve(&mut pose, &[Goal::at(Vec3::new(0.4, 1.4, 0.4)), asks_nothing]).unwrap();
+    assert_eq!(report.status, Status::Reached);
+    assert!(report.position_residual < 1e-3 && tree.outcomes()[1].met);
+    assert_eq!(tree.outcomes()[1].position_residual, 0.0);
+}
+
+#[test]
+fn a_root_that_is_put_somewhere_stays_there() {
+    // Neither its own slide nor joints that came in outside their limits take it away again.
+    let mut skeleton = (*figure()).clone();
+    let [hips, fore, hand] = ids(&skeleton, ["hips", "fore.l", "hand.l"]);
+    skeleton.set_joint(hips, Joint::FREE.with_slide([Some(Dof::range(-0.5, 0.5)), None, None])).unwrap();
+    skeleton.set_joint(fore, Joint::hinge(Vec3::Y, Dof::range(-2.0, 0.0))).unwrap();
+    let skeleton = Arc::new(skeleton);
+    let mut tree = Tree::new(&skeleton, hips, &[Tip::new(hand)]).unwrap();
+    let put = Vec3::new(0.1, 0.8, -0.1);
+    tree.root = Root::At(put);
+    let mut pose = Pose::rest(&skeleton);
+    pose.set_rotation(fore, Quat::from_rotation_y(0.7));
+    pose.update();
+    for goal in [Vec3::new(0.9, 1.0, 0.3), Vec3::new(0.2, 1.2, 0.4), Vec3::new(5.0, 0.0, 0.0)] {
+        tree.solve(&mut pose, &[Goal::at(goal)]).unwrap();
+        assert!(pose.position(hips).distance(put) < 1e-6, "{}", pose.position(hips));
+        // And again the same bits.
+        let before = pose.clone();
+        let report = tree.solve(&mut pose, &[Goal::at(goal)]).unwrap();
+        if report.iterations == 0 {
+            assert_eq!(before.locals(), pose.locals());
+        }
+    }
+}
+
+#[test]
+fn a_solve_that_is_cut_short_leaves_no_more_missing() {
+    // Posture draws first, which leads away from the goals.
+    let skeleton = figure();
+    let [hips, hand, head] = ids(&skeleton, ["hips", "hand.l", "head"]);
+    let mut tree = Tree::new(&skeleton, hips, &[Tip::new(hand), Tip::new(head)]).unwrap();
+    let mut start = Pose::rest(&skeleton);
+    let goals = [Vec3::new(-0.1, 1.3, 0.5), Vec3::new(0.1, 1.6, 0.3)].map(Goal::at);
+    tree.solve(&mut start, &goals).unwrap();
+    let missed = |pose: &Pose, goals: &[Goal; 2]| {
+        let off = |j, goal: &Goal| pose.position(j).distance_squared(goal.position.unwrap());
+        off(hand, &goals[0]) + off(head, &goals[1])
+    };
+    tree.posture = 1.0;
+    for iterations in 1..8 {
+        tree.max_iterations = iterations;
+        let goals = goals.map(|g| Goal::at(g.position.unwrap() + Vec3::new(0.0, 0.002, 0.0)));
+        let mut pose = start.clone();
+        tree.solve(&mut pose, &goals).unwrap();
+        assert!(missed(&pose, &goals) <= missed(&start, &goals) + 1e-9, "{iterations}");
+    }
+}

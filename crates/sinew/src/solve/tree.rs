@@ -350,6 +350,7 @@ impl Tree {
         let mut report = Report::default();
         let posture = f64::from(self.posture);
         let mut pulls = Pulls { posture: posture * posture, root: None };
+        run.placed = matches!(self.root, Root::At(_));
         match self.root {
             Root::Pinned => {}
             Root::Free => pulls.root = Some(0.0),
@@ -357,7 +358,10 @@ impl Tree {
             Root::At(place) => {
                 run.branches.forward();
                 let way = run.branches.inside(place) - run.branches.frames[0].at;
-                run.branches.move_root(way);
+                // A root that is there, but for rounding, keeps its bits.
+                if way.length() * run.branches.size > run.branches.rounding {
+                    run.branches.move_root(way);
+                }
             }
         }
         let start = run.measure(pulls.times(0.0));
@@ -370,12 +374,32 @@ impl Tree {
             }
         }
         let near = run.asks.first().map_or(0.0, |a| a.near);
-        let best = if start.met { start } else { self.seek(pulls, by > near, &mut report) };
+        run.keep_first();
+        let mut best = if start.met { start } else { self.seek(pulls, by > near, &mut report) };
         let run = &mut self.run;
-        if run.branches.outside {
+        if !best.met && run.put_first_if_worse() {
+            // Drawn elsewhere and cut short, or led away by what goes last: steps from the start alone, which never miss more.
+            let mut steps = Steps { left: self.max_iterations - report.iterations };
+            for priority in 0..=2 {
+                run.priority = priority;
+                if run.measure(pulls.times(0.0)).cost > 0.0 {
+                    steps.descend(run, pulls.times(0.0), Patience::SHORT);
+                    break;
+                }
+            }
+            run.priority = u8::MAX;
+            best = run.measure(pulls.times(0.0));
+            report.iterations = self.max_iterations - steps.left;
+            report.branch_changed = false;
+        }
+        if run.branches.outside && !start.met {
             // No more is missing than there would be had it come in within its limits.
             run.keep_best();
+            let placed = run.branches.nodes[0].offset;
             run.branches.put_within();
+            if run.placed {
+                run.branches.nodes[0].offset = placed;
+            }
             if run.measure(pulls.times(0.0)).cost >= best.cost {
                 run.put_best();
             }
@@ -399,7 +423,7 @@ impl Tree {
         let held = if run.held.asks(u8::MAX) { run.held.priority } else { 0 };
         let last = run.asks.iter().map(|a| a.priority).max().unwrap_or(0).max(held);
         // A quarter is spared for bringing the higher priorities home.
-        let spared = if last > 0 { self.max_iterations / 4 } else { 0 };
+        let mut spared = if last > 0 { self.max_iterations / 4 } else { 0 };
         let mut steps = Steps { left: self.max_iterations - spared };
         let mut best = steps.attempt(run, pulls);
         let mut restarts = 0;
@@ -417,7 +441,7 @@ impl Tree {
         if !best.met {
             best = steps.descend(run, free, Patience::LONG);
             // What lower priorities have drawn the higher ones away by is made good.
-            steps.left += spared;
+            steps.left += core::mem::take(&mut spared);
             for priority in (0..last).rev() {
                 run.priority = priority;
                 steps.descend(run, free, Patience::SHORT);
@@ -427,7 +451,6 @@ impl Tree {
                 best = run.measure(free);
             }
         }
-        let spared = if best.met { spared } else { 0 };
         report.iterations = self.max_iterations - spared - steps.left;
         report.restarts = restarts;
         best
@@ -447,12 +470,12 @@ impl Tree {
         for ((tip, goal), outcome) in self.tips.iter().zip(goals).zip(&mut self.outcomes) {
             *outcome = Outcome { met: true, ..Outcome::default() };
             let other = tip.relative_to.map(|j| pose.model(j));
-            if let Some(p) = goal.position {
+            if let Some(p) = goal.position.filter(|_| goal.position_weight > 0.0) {
                 let p = other.map_or(p, |frame| frame.transform_point3(p));
                 let off = pose.model(tip.joint).transform_point3(tip.offset) - p;
                 outcome.position_residual = math::sqrt(off.length_squared()).min(f32::MAX);
             }
-            if let Some(q) = goal.rotation {
+            if let Some(q) = goal.rotation.filter(|_| goal.rotation_weight > 0.0) {
                 let q = math::normalize(q);
                 let q = tip.relative_to.map_or(q, |j| math::mul(pose.model_rotation(j), q));
                 outcome.rotation_residual = math::angle_between(pose.model_rotation(tip.joint), q);

@@ -36,7 +36,8 @@ fn range() -> impl Strategy<Value = Dof> {
     ]
 }
 
-fn joint() -> impl Strategy<Value = Joint> {
+/// What a joint may do: anything that there is.
+pub fn joint() -> impl Strategy<Value = Joint> {
     let axis = || rig::vector().prop_map(|v| v.as_dvec3());
     let order = prop::sample::select(vec![Order::Xyz, Order::Zxy, Order::Yzx, Order::Zyx]);
     let half = || prop_oneof![5 => 0.1f64..3.0, 1 => 1e-3f64..0.1];
@@ -58,7 +59,7 @@ fn joint() -> impl Strategy<Value = Joint> {
 }
 
 /// A slider of a joint, as shares of the skeleton's size.
-fn slide() -> impl Strategy<Value = Option<(f64, f64)>> {
+pub fn slide() -> impl Strategy<Value = Option<(f64, f64)>> {
     prop::option::weighted(0.1, (-0.5f64..0.0, 0f64..0.5))
 }
 
@@ -160,43 +161,9 @@ impl Limited {
         self.pose.position(self.root) + direction.normalize() * (share * self.length as f32)
     }
 
-    fn excess(&self, pose: &Pose) -> Vec<(JointId, Vec<f64>)> {
-        let s = pose.skeleton();
-        self.chain()
-            .joints()
-            .iter()
-            .map(|&j| (j, limit_judge::excess(s.freedom(j), s.rest(j), pose.local(j))))
-            .collect()
-    }
-
     /// Promise 2: what was within is within, and what was not went no further out.
     pub fn holds(&self, pose: &Pose) {
-        for ((joint, before), (_, after)) in self.excess(&self.pose).iter().zip(&self.excess(pose)) {
-            let axes = matches!(pose.skeleton().freedom(*joint).turning, Turning::Axes { .. });
-            for (b, a) in before.iter().zip(after) {
-                // Turns about single axes are judged as one angle, which changes with the ones that are within.
-                if axes && *b > 1e-5 {
-                    continue;
-                }
-                assert!(
-                    *a <= b + 1e-5,
-                    "joint {joint} went from {b:e} to {a:e} out of {:?}",
-                    pose.skeleton().freedom(*joint)
-                );
-            }
-            let s = pose.skeleton();
-            let (rest, now) = (s.rest(*joint), pose.local(*joint));
-            if let Some(range) = s.freedom(*joint).slide[1].and_then(|d| d.range) {
-                let m = limit_judge::matrix(rest.rotation);
-                let moved = now.translation.as_dvec3() - rest.translation.as_dvec3();
-                let along = moved.x * m[0][1] + moved.y * m[1][1] + moved.z * m[2][1];
-                let near = 1e-5 * self.length.max(moved.length());
-                assert!(
-                    along >= range.from - near && along <= range.to + near,
-                    "{along} is not in {range:?}"
-                );
-            }
-        }
+        hold(&self.pose, pose, self.chain().joints(), self.length);
     }
 
     /// Promise 1: offsets and scales are as they came, but for slides along their axis.
@@ -243,6 +210,34 @@ impl Limited {
         }
         pose.update();
         pose
+    }
+}
+
+/// Promise 2 of these joints: what was within its limits is within, and what was not went no further out. Slides are judged
+/// against a length of the figure.
+pub fn hold(before: &Pose, after: &Pose, joints: &[JointId], length: f64) {
+    let s = before.skeleton();
+    for &joint in joints {
+        let axes = matches!(s.freedom(joint).turning, Turning::Axes { .. });
+        let excess = |pose: &Pose| limit_judge::excess(s.freedom(joint), s.rest(joint), pose.local(joint));
+        for (b, a) in excess(before).iter().zip(&excess(after)) {
+            // Turns about single axes are judged as one angle, which changes with the ones that are within.
+            if axes && *b > 1e-5 {
+                continue;
+            }
+            assert!(*a <= b + 1e-5, "joint {joint} went from {b:e} to {a:e} out of {:?}", s.freedom(joint));
+        }
+        let (rest, now) = (s.rest(joint), after.local(joint));
+        if let Some(range) = s.freedom(joint).slide[1].and_then(|d| d.range) {
+            let m = limit_judge::matrix(rest.rotation);
+            let moved = now.translation.as_dvec3() - rest.translation.as_dvec3();
+            let along = moved.x * m[0][1] + moved.y * m[1][1] + moved.z * m[2][1];
+            let near = 1e-5 * length.max(moved.length());
+            assert!(
+                along >= range.from - near && along <= range.to + near,
+                "joint {joint}: {along} is not in {range:?}"
+            );
+        }
     }
 }
 

@@ -4,6 +4,7 @@
 //! list at the end.
 
 mod checks;
+mod drag;
 mod free_chain;
 #[allow(dead_code)]
 mod judge;
@@ -14,6 +15,7 @@ mod look_at;
 mod rig;
 mod spline;
 mod subject;
+mod tree;
 
 use proptest::{prelude::*, test_runner::RngSeed};
 use sinew::{

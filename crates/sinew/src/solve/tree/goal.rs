@@ -73,7 +73,7 @@ pub enum Root {
 pub struct Outcome {
     /// Whether position and rotation are met within the tolerances.
     pub met: bool,
-    /// Metres that are missing; 0 where no position was asked for.
+    /// Metres that are missing; 0 where no position was asked for (a weight of 0 asks for none).
     pub position_residual: f32,
     /// Radians that are missing; 0 where no rotation was asked for.
     pub rotation_residual: f32,

@@ -21,6 +21,8 @@ pub(super) struct Run {
     /// What comes after this priority is left out.
     pub priority: u8,
     pub held: Held,
+    /// Whether the root was put where it is, so that its own slides stay.
+    pub placed: bool,
     /// How far the centre of mass is from over its support.
     off: Vec2,
     stepper: Stepper,
@@ -28,6 +30,8 @@ pub(super) struct Run {
     before: Vec<(Vec3, Vec3)>,
     rows: Vec<Row>,
     best: Vec<(Quat, Vec3)>,
+    /// Where the solve began.
+    first: Vec<(Quat, Vec3)>,
 }
 
 /// When a run is given up: where so many steps in a row have each left more than a share of what was missing.
@@ -63,10 +67,12 @@ impl Run {
             stepper: Stepper::new(&branches, 6 * loops + 2),
             held: Held::new(branches.nodes.len()),
             off: Vec2::ZERO,
+            placed: false,
             missing: Vec::with_capacity(count),
             before: Vec::with_capacity(count),
             rows: Vec::with_capacity(6 * loops + 2),
             best: Vec::with_capacity(branches.nodes.len()),
+            first: Vec::with_capacity(branches.nodes.len()),
             branches,
             asks,
             priority: u8::MAX,
@@ -107,6 +113,9 @@ impl Run {
         let drawn = pulls.draw();
         let all = pulls.posture > 0.0 || self.held.asks(self.priority);
         self.stepper.begin(&self.branches, &self.asks, self.priority, all);
+        if self.placed {
+            self.stepper.hold_root();
+        }
         self.held.stopped = false;
         let mut factor = FACTOR;
         let mut left = self.measure(pulls);
@@ -171,6 +180,41 @@ impl Run {
         self.branches.put(&self.best);
     }
 
+    /// What each priority misses, with those before it.
+    fn missed(&mut self) -> [(f64, bool); 3] {
+        let missed = [0, 1, 2].map(|priority| {
+            self.priority = priority;
+            let left = self.measure(Pulls::default());
+            (left.cost, left.met)
+        });
+        self.priority = u8::MAX;
+        missed
+    }
+
+    /// Writes down where the solve begins.
+    pub fn keep_first(&mut self) {
+        self.branches.keep_in(&mut self.first);
+    }
+
+    /// Goes back to where the solve began if more is missing here: of the first priority that misses more or less.
+    pub fn put_first_if_worse(&mut self) -> bool {
+        let now = self.missed();
+        self.keep_best();
+        self.branches.put(&self.first);
+        for (now, was) in now.into_iter().zip(self.missed()) {
+            // A millionth of the figure's size is what f32 makes of places.
+            let more = crate::math64::sqrt(now.0) - crate::math64::sqrt(was.0);
+            if more.abs() > 1e-6 && !(now.1 && was.1) {
+                if more > 0.0 {
+                    return true;
+                }
+                break;
+            }
+        }
+        self.put_best();
+        false
+    }
+
     /// The `n`-th fresh start: the rest (preferred values where joints have any), then places around it, further and
     /// further away. Always the same for the same tree.
     pub fn restart(&mut self, n: u32) {
@@ -189,7 +233,8 @@ impl Run {
             if node.limits.turns() {
                 node.rotation = node.limits.clamp(math::normalize(q));
             }
-            for axis in 0..3 {
+            let slides = if self.placed && i == 0 { 0..0 } else { 0..3 };
+            for axis in slides {
                 let Some((from, to)) = self.branches.nodes[i].limits.slide_range(axis) else { continue };
                 let preferred = self.branches.nodes[i].limits.slide_preferred(axis);
                 let wide = if (to - from).is_finite() { 0.5 * (to - from) } else { 0.0 };

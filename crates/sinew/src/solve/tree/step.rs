@@ -217,6 +217,11 @@ impl Stepper {
         }
     }
 
+    /// Holds the root's own slides until the next beginning.
+    pub fn hold_root(&mut self) {
+        self.walls[0].slides = false;
+    }
+
     /// One step with a damping. Leaves `branches` where it leads; false where there is none to make.
     pub fn step(&mut self, branches: &mut Branches, asked: Asked, damping: f64, pulls: Pulls) -> bool {
         let Asked { asks, priority, missing, rows, masses } = asked;

@@ -25,7 +25,7 @@ fn drag(bush: &Bush) -> Drag {
         .map(|(tip, goal)| Pin { tip: *tip, turned: goal.rotation.is_some() })
         .collect();
     let mut drag = Drag::new(&bush.pose, bush.root, bush.tips[0], &pins).unwrap();
-    if bush.tips.len() % 2 == 0 {
+    if bush.tips.len().is_multiple_of(2) {
         drag.root(Root::Pinned);
     }
     drag

@@ -16,7 +16,7 @@ use super::{
     span::{Span, wrap},
 };
 use crate::{Transform, math};
-use parts::{Split, all_angles, angles, ball_excess, clamp_angles, hinge_angle, join, split, within};
+use parts::{Split, all_angles, angles, clamp_angles, clamp_ball, hinge_angle, join, split, within};
 
 /// Excess in radians (metres for a slide of a metre) up to which a rotation counts as within its limits, so that a
 /// rotation that was just clamped is not clamped again. f32 rotations are good to 3e-7 after the handful of products
@@ -268,7 +268,7 @@ impl Limits {
                 math::angle_between(nearest, own).max(span.excess(d))
             }
             Turn::Ball { frame, swing, slack, twist } => {
-                ball_excess(&split(own, frame), swing, *slack, twist)
+                clamp_ball(&split(own, frame), swing, *slack, twist).1
             }
             // Near the poles of the middle axis the outer two angles grow without bound from rounding; the turn that is
             // missing does not.
@@ -286,18 +286,24 @@ impl Limits {
             return self.excess(local) <= TOLERANCE;
         };
         let parts = split(self.own(local), frame);
-        // Next to a half turn of swing the twist has fewer digits.
-        let lost = 1.0 / parts.cos_half.max(0.05);
-        ball_excess(&parts, swing, *slack, twist) <= TOLERANCE + 2e-7 * (lost - 1.0)
+        clamp_ball(&parts, swing, *slack, twist).1 <= parts.tolerance()
     }
 
     /// The rotation within the limits that is nearest in the joint's coordinates: an angle at the end of its range, a
     /// swing at the nearest point of its ellipse, the twist by itself. Within the limits, the bits are kept.
     pub fn clamp(&self, local: Quat) -> Quat {
-        if matches!(self.turn, Turn::Free) || self.is_well_within(local) || self.is_within(local) {
+        if matches!(self.turn, Turn::Free) || self.is_well_within(local) {
             return local;
         }
-        self.clamp_anyway(local)
+        if let Turn::Ball { frame, swing, slack, twist } = &self.turn {
+            let parts = split(self.own(local), frame);
+            let ([x, y, angle], excess) = clamp_ball(&parts, swing, *slack, twist);
+            if excess <= parts.tolerance() {
+                return local;
+            }
+            return self.local(join([x, y], angle, frame));
+        }
+        if self.is_within(local) { local } else { self.clamp_anyway(local) }
     }
 
     /// Whether a ball's rotation is within its limits by a margin: true is sure, and takes no trigonometry.
@@ -332,20 +338,15 @@ impl Limits {
         near.min(far) >= twist.centre + twist.low && near.max(far) <= twist.centre + twist.high
     }
 
+    /// The same of a rotation that is no ball's and is outside.
     fn clamp_anyway(&self, local: Quat) -> Quat {
         let own = self.own(local);
         let clamped = match &self.turn {
-            Turn::Free => return local,
+            Turn::Free | Turn::Ball { .. } => return local,
             Turn::Fixed(held) => return *held,
             Turn::Hinge { axis, span, off } => {
                 let d = span.clamp_angle(hinge_angle(own, *axis, *off, span));
                 math::mul(*off, math::axis_angle(*axis, span.centre + d))
-            }
-            Turn::Ball { frame, swing, slack, twist } => {
-                let Split { swing: s, twist: angle, .. } = split(own, frame);
-                let s = swing.map_or(s, |e| within(&e, *slack, s));
-                let d = twist.clamp_angle(wrap(angle - twist.centre));
-                join(s, twist.centre + d, frame)
             }
             Turn::Axes { axes, spans } => {
                 let d = clamp_angles(own, *axes, spans);
@@ -452,6 +453,27 @@ impl Limits {
             _ => return None,
         };
         Some(math::rotate(self.rest, own))
+    }
+
+    /// The local rotation with these coordinates ([`Limits::rotation`]) and the axis of each ([`Limits::turn_axis`]; zero
+    /// where there is none).
+    pub(crate) fn about_axes(&self, c: Coordinates) -> (Quat, [Vec3; 3]) {
+        let Turn::Axes { axes, spans } = &self.turn else {
+            let axis = self.turn_axis(0, c).unwrap_or(Vec3::ZERO);
+            return (self.rotation(c), [axis, Vec3::ZERO, Vec3::ZERO]);
+        };
+        let mut own = Quat::IDENTITY;
+        let mut about = [Vec3::ZERO; 3];
+        for n in 0..3 {
+            let axis = euler::unit(axes[n]);
+            if spans[n].low < spans[n].high {
+                about[n] = math::rotate(self.rest, math::rotate(own, axis));
+            }
+            if c[n] != 0.0 {
+                own = math::mul(own, math::axis_angle(axis, c[n]));
+            }
+        }
+        (self.local(own), about)
     }
 
     /// Whether each of its coordinates is a turn about one axis: a hinge, or turns about single axes.

@@ -3,10 +3,15 @@
 mod asks;
 mod balance;
 mod branches;
+mod column;
+mod couple;
 mod form;
 mod goal;
+mod limb;
+mod pulls;
 mod run;
 mod step;
+mod walls;
 
 pub use balance::Balance;
 pub use goal::{Outcome, Root, Tip, TreeError};
@@ -23,8 +28,8 @@ use crate::{
 };
 use asks::Ask;
 use branches::{Branches, NONE};
+use pulls::Pulls;
 use run::{Left, Patience, Run};
-use step::Pulls;
 
 /// A whole skeleton with any number of goals: on hands, feet and head, in the middle of limbs, on one joint as seen from another.
 ///
@@ -80,7 +85,8 @@ use step::Pulls;
 /// alignment, in its linear form. **Outward**, from the root to the tips, each freedom then does its best for the motion that
 /// its body has got. This is exact, and takes some hundred multiplications a joint, however many goals there are: it is how
 /// rigid bodies are simulated (Featherstone, "The Calculation of Robot Dynamics Using Articulated-Body Inertias", 1983), with goals in the
-/// place of masses.
+/// place of masses. A limb whose one goal is at its end needs less: how softly its goal gives way is a sum over its
+/// joints, with one small inverse where the limb begins.
 ///
 /// The damping is a part of what is missing (Sugihara 2011), so that steps are cautious far away and Newton's near by; a step
 /// that misses more than before is taken back and made again with more of it. Turns are made by Cayley's map, which

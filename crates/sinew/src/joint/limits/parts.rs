@@ -2,7 +2,7 @@
 
 use glam::{Mat3, Quat, Vec3};
 
-use super::{length, of_vector};
+use super::{Coordinates, TOLERANCE, length, of_vector};
 use crate::{
     joint::{
         ellipse::Ellipse,
@@ -29,6 +29,13 @@ pub(super) struct Split {
     pub cos_half: f32,
 }
 
+impl Split {
+    /// The excess up to which it counts as within: next to a half turn of swing the twist has fewer digits.
+    pub fn tolerance(&self) -> f32 {
+        TOLERANCE + 2e-7 * (1.0 / self.cos_half.max(0.05) - 1.0)
+    }
+}
+
 /// Swing and twist: see [`math::swing_twist`].
 pub(super) fn split(own: Quat, frame: &Mat3) -> Split {
     let v = Vec3::new(own.x, own.y, own.z);
@@ -44,14 +51,21 @@ pub(super) fn split(own: Quat, frame: &Mat3) -> Split {
     Split { swing: [sx * k, sy * k], twist: 2.0 * math::atan2(tz, tw), cos_half: n }
 }
 
-/// See [`Limits::excess`].
-pub(super) fn ball_excess(parts: &Split, swing: &Option<Ellipse>, slack: f32, twist: &Span) -> f32 {
-    let s = parts.swing;
-    let out = swing.map_or(0.0, |e| {
-        let n = e.nearest(s);
-        (length([s[0] - n[0], s[1] - n[1]]) - slack).max(0.0)
-    });
-    out.max(twist.excess(wrap(parts.twist - twist.centre)))
+/// The nearest swing and twist within the limits, and how far outside the ball is; see [`Limits::excess`](super::Limits::excess).
+pub(super) fn clamp_ball(
+    parts: &Split,
+    swing: &Option<Ellipse>,
+    slack: f32,
+    twist: &Span,
+) -> (Coordinates, f32) {
+    let mut s = parts.swing;
+    let mut excess = 0.0f32;
+    if let Some(e) = swing {
+        let (nearest, way) = inside(e, slack, s);
+        (s, excess) = (nearest, (way - slack).max(0.0));
+    }
+    let d = wrap(parts.twist - twist.centre);
+    ([s[0], s[1], twist.centre + twist.clamp_angle(d)], excess.max(twist.excess(d)))
 }
 
 /// The rotation of a swing and a twist.
@@ -62,14 +76,19 @@ pub(super) fn join([x, y]: [f32; 2], twist: f32, frame: &Mat3) -> Quat {
 
 /// The nearest point within `slack` of the ellipse.
 pub(super) fn within(e: &Ellipse, slack: f32, s: [f32; 2]) -> [f32; 2] {
+    inside(e, slack, s).0
+}
+
+/// The same, and how far the point is from the ellipse.
+fn inside(e: &Ellipse, slack: f32, s: [f32; 2]) -> ([f32; 2], f32) {
     let n = e.nearest(s);
     let way = [s[0] - n[0], s[1] - n[1]];
     let d = length(way);
     if d <= slack {
-        return s;
+        return (s, d);
     }
     let k = slack / d;
-    [n[0] + k * way[0], n[1] + k * way[1]]
+    ([n[0] + k * way[0], n[1] + k * way[1]], d)
 }
 
 /// Differences from the ranges' middles of the angles about three axes, whether they turn or not: of the two sets that give

@@ -57,7 +57,8 @@ impl Ask {
         (0..priority).fold(1.0, |w, _| w * LOWER)
     }
 
-    fn arm(&self, frames: &[Frame]) -> Vec3 {
+    /// From the joint to the point that is led.
+    pub fn arm(&self, frames: &[Frame]) -> Vec3 {
         if self.lever == Vec3::ZERO { Vec3::ZERO } else { math::rotate(frames[self.node].turn, self.lever) }
     }
 

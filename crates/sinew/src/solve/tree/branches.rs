@@ -56,6 +56,13 @@ pub(super) struct Node {
     pub rest: Quat,
 }
 
+impl Node {
+    /// Slides it along an axis of its rest frame to a value.
+    pub fn slide_to(&mut self, axis: usize, value: f32) {
+        self.offset = self.limits.slide_to(self.came.1, self.offset, axis, value);
+    }
+}
+
 /// Where a joint is, in figure sizes from the origin of the tree, axes as in model space.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Frame {
@@ -260,8 +267,7 @@ impl Branches {
 
     /// Slides a node along an axis of its rest frame to a value.
     pub fn slide_to(&mut self, node: usize, axis: usize, value: f32) {
-        let n = &mut self.nodes[node];
-        n.offset = n.limits.slide_to(n.came.1, n.offset, axis, value);
+        self.nodes[node].slide_to(axis, value);
     }
 
     /// How far the root has been moved, in figure sizes, and along which axes of model space.

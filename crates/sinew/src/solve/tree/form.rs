@@ -145,10 +145,13 @@ pub(super) struct Whole {
     pub damping: f64,
     /// Its turn while the body stands.
     pub c: [f64; 3],
+    /// In a limb, what it turns by for a push.
+    pub share: f64,
 }
 
 impl Whole {
-    pub const NONE: Self = Self { inverse: Sym::ZERO, by_way: [[0.0; 3]; 3], damping: 0.0, c: [0.0; 3] };
+    pub const NONE: Self =
+        Self { inverse: Sym::ZERO, by_way: [[0.0; 3]; 3], damping: 0.0, c: [0.0; 3], share: 0.0 };
 
     /// Its turn where the body moves by x: A^-1 (g_t - M_tt t - M_tv v), with A^-1 M_tt = 1 - damping A^-1.
     #[inline(always)]
@@ -253,6 +256,70 @@ impl Form {
         self.g = self.g.plus(&h.times(-c));
     }
 
+    /// Adds k h h', to M_vv alone where nothing is asked of turns.
+    #[inline(always)]
+    pub fn put_in(&mut self, h: &Twist, k: f64, turned: bool) {
+        let (t, v) = (h.t, h.v);
+        let f = h.times(k);
+        for (n, (i, j)) in [(0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)].into_iter().enumerate() {
+            self.vv.0[n] += f.v[i] * v[j];
+            if turned {
+                self.tt.0[n] += f.t[i] * t[j];
+            }
+        }
+        if turned {
+            for i in 0..3 {
+                self.tv[i] = add(self.tv[i], scale(v, f.t[i]));
+            }
+        }
+    }
+
+    /// Puts the inverse of M, which must be positive definite, in its place.
+    ///
+    /// By the factors of M = L D L' (which keep their digits whatever M's condition is): with N = L^-1, M^-1 = N' D^-1 N.
+    pub fn invert(&mut self) {
+        let [a, b, c, d, e, f] = self.tt.0;
+        let [p, q, r, s, t, u] = self.vv.0;
+        let x = &self.tv;
+        let mut m = [
+            [a, 0.0, 0.0, 0.0, 0.0, 0.0],
+            [d, b, 0.0, 0.0, 0.0, 0.0],
+            [e, f, c, 0.0, 0.0, 0.0],
+            [x[0][0], x[1][0], x[2][0], p, 0.0, 0.0],
+            [x[0][1], x[1][1], x[2][1], s, q, 0.0],
+            [x[0][2], x[1][2], x[2][2], t, u, r],
+        ];
+        let mut inverse = [0.0; 6];
+        for j in 0..6 {
+            // Row j of L times the pivots.
+            let row = m[j];
+            let mut scaled = [0.0; 6];
+            for k in 0..j {
+                scaled[k] = row[k] * m[k][k];
+            }
+            let less = |row: &[f64; 6]| (0..j).fold(row[j], |sum, k| sum - row[k] * scaled[k]);
+            m[j][j] = less(&row);
+            inverse[j] = 1.0 / m[j][j];
+            for row in &mut m[j + 1..] {
+                row[j] = less(row) * inverse[j];
+            }
+        }
+        // N below its diagonal, in place of L.
+        for i in 0..6 {
+            for j in 0..i {
+                let row = &m[i];
+                m[i][j] = -(j + 1..i).fold(row[j], |sum, k| sum + row[k] * m[k][j]);
+            }
+        }
+        let at = |i: usize, j: usize| {
+            let first = if i == j { inverse[i] } else { inverse[j] * m[j][i] };
+            (j + 1..6).fold(first, |sum, k| sum + inverse[k] * m[k][i] * m[k][j])
+        };
+        self.tt = Sym([at(0, 0), at(1, 1), at(2, 2), at(0, 1), at(0, 2), at(1, 2)]);
+        self.vv = Sym([at(3, 3), at(4, 4), at(5, 5), at(3, 4), at(3, 5), at(4, 5)]);
+        self.tv = [0, 1, 2].map(|i| [at(i, 3), at(i, 4), at(i, 5)]);
+    }
+
     /// Takes all three turns out at once. `pull` is what draws them besides.
     ///
     /// With A = M_tt + damping, the blocks become damping (1 - damping A^-1), damping A^-1 M_tv and M_vv - M_vt A^-1 M_tv.
@@ -280,7 +347,7 @@ impl Form {
             *t = if n < 3 { damping } else { 0.0 } - k * inverse.0[n];
         }
         self.tv = y.map(|row| scale(row, damping));
-        Whole { inverse, by_way: y, damping, c }
+        Whole { inverse, by_way: y, damping, c, share: 0.0 }
     }
 }
 

@@ -9,7 +9,8 @@ use super::{
     balance::Held,
     branches::{Branches, NONE},
     form::{chord, wide},
-    step::{Asked, Pulls, Stepper},
+    pulls::Pulls,
+    step::{Asked, Stepper},
 };
 use crate::math;
 
@@ -64,7 +65,7 @@ impl Run {
         let count = asks.len();
         Self {
             // Two rows more for balance.
-            stepper: Stepper::new(&branches, 6 * loops + 2),
+            stepper: Stepper::new(&branches, count, 6 * loops + 2),
             held: Held::new(branches.nodes.len()),
             off: Vec2::ZERO,
             placed: false,
@@ -112,7 +113,8 @@ impl Run {
     pub fn descend(&mut self, most: u32, pulls: Pulls, patience: Patience) -> (u32, Left) {
         let drawn = pulls.draw();
         let all = pulls.posture > 0.0 || self.held.asks(self.priority);
-        self.stepper.begin(&self.branches, &self.asks, self.priority, all);
+        let coupled = self.held.asks(self.priority) || self.asks.iter().any(|a| a.other != NONE);
+        self.stepper.begin(&self.branches, &self.asks, self.priority, all, coupled);
         if self.placed {
             self.stepper.hold_root();
         }

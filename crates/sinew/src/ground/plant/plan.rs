@@ -196,7 +196,7 @@ impl Plan {
 }
 
 /// The stances that have a footing.
-fn standing(planted: &[Planted]) -> Vec<(&Stance, &Footing)> {
+pub(super) fn standing(planted: &[Planted]) -> Vec<(&Stance, &Footing)> {
     planted.iter().filter_map(|p| Some((&p.stance, p.footing.as_ref().ok()?))).collect()
 }
 

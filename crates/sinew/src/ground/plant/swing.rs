@@ -33,7 +33,7 @@ const KEPT: f32 = 0.5;
 const TOES_FROM: f32 = 0.6;
 
 /// How fast a foot is lifted at the most, in m/s^2 for a grown figure: twice what a brisk walk does. (See [`Swing::rise`].)
-const LIFT: f32 = 40.0;
+pub(super) const LIFT: f32 = 40.0;
 
 /// Clears one foot's swings: toes that would catch are pulled up first, as people do; what that leaves is lifted.
 pub(super) struct Swing<'a> {

@@ -13,6 +13,9 @@ const HALVINGS: usize = 7;
 /// than feet stand on.
 const EDGE: f32 = 1.2;
 
+/// How much what lies beyond a stretch is lowered, metres a metre: over a tenth of a leg by half a leg, more than feet step up.
+const FADES: f32 = 5.0;
+
 /// A place of the line.
 #[derive(Clone, Copy, Debug, Default)]
 struct Point {
@@ -207,9 +210,19 @@ impl Profile {
         Some(((b.y - a.y) / run, a.lean + (b.lean - a.lean) * share))
     }
 
-    /// The most that `points` of the ground, each lowered by `drop` metres a metre of its distance, rise to at `s`.
-    pub fn cone(&self, s: f32, drop: f32) -> Option<f32> {
-        let peaks = self.points().iter().map(|p| p.y - drop * (p.s - s).abs());
+    /// Whether there is any ground between two places.
+    pub fn found_within(&self, [from, to]: [f32; 2]) -> bool {
+        self.points().iter().any(|p| p.s >= from && p.s <= to)
+    }
+
+    /// The most that points of the ground, each lowered by `drop` metres a metre of its distance, rise to at `s`. Those
+    /// beyond `from` and `to` count the less the further out they are: so what is found changes little where the line is
+    /// moved a little, and an edge comes into it or leaves it.
+    pub fn cone(&self, s: f32, drop: f32, [from, to]: [f32; 2]) -> Option<f32> {
+        let peaks = self.points().iter().map(|p| {
+            let out = (from - p.s).max(p.s - to).max(0.0);
+            p.y - drop * (p.s - s).abs() - FADES * out
+        });
         peaks.chain(self.height(s)).reduce(f32::max)
     }
 
@@ -315,7 +328,10 @@ mod tests {
         let search = Search { ground: &ground, settings: &settings, leg: 0.9, scale: 1.0 };
         let p = Profile::cast(&search, Vec3::ZERO, Vec3::Z, [-0.3, 0.7], (0.02, 40.0), 0.0);
         assert!(
-            !p.found() && p.height(0.0).is_none() && p.slope(0.0).is_none() && p.cone(0.0, 1.0).is_none()
+            !p.found()
+                && p.height(0.0).is_none()
+                && p.slope(0.0).is_none()
+                && p.cone(0.0, 1.0, [-1.0, 1.0]).is_none()
         );
     }
 }

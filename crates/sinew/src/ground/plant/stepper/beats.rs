@@ -65,6 +65,11 @@ impl Hold {
     }
 }
 
+/// The level at which a contact ends: until 1 it is firm.
+fn ends(m: &Measures) -> f32 {
+    m.limits.release.max(1.0 + 1e-3)
+}
+
 /// The last beats of a foot.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Beats {
@@ -79,14 +84,9 @@ pub struct Beats {
 impl Beats {
     /// Takes the foot at the next beat. `given` is how much contact the caller gives.
     pub fn push(&mut self, sole: Sole, body: Vec3, given: Option<f32>, m: &Measures) {
-        let rate = if self.any { sole.minus(&self.kept[0].sole).times(1.0 / BEAT) } else { Sole::default() };
-        let level =
-            |height: f32, rate: Vec3| (height.max(0.0) / m.limits.height).max(rate.length() / m.limits.speed);
+        let (rate, [heel, ball]) = self.levels(&sole, m);
         let (heel_height, ball_height) = m.heights(&sole);
-        let heel = level(heel_height, rate.ankle + rate.heel);
-        let ball = level(ball_height, rate.ankle + rate.ball);
-        // A contact is firm until this level, and ends above it.
-        let (fades, ends) = (1.0, m.limits.release.max(1.0 + 1e-3));
+        let (fades, ends) = (1.0, ends(m));
         let contact = match given {
             // At a half and above the foot stands; which of its points do, height says.
             Some(given) => {
@@ -116,6 +116,22 @@ impl Beats {
             self.kept = [beat; KEPT];
         }
         self.any = true;
+    }
+
+    /// With the foot at the next beat: its speeds, and how far heel and ball are outside of their limits.
+    fn levels(&self, sole: &Sole, m: &Measures) -> (Sole, [f32; 2]) {
+        let rate = if self.any { sole.minus(&self.kept[0].sole).times(1.0 / BEAT) } else { Sole::default() };
+        let level =
+            |height: f32, rate: Vec3| (height.max(0.0) / m.limits.height).max(rate.length() / m.limits.speed);
+        let (heel, ball) = m.heights(sole);
+        (rate, [level(heel, rate.ankle + rate.heel), level(ball, rate.ankle + rate.ball)])
+    }
+
+    /// How firmly a foot that is at `sole` at the next beat will stand.
+    pub fn will_hold(&self, sole: &Sole, m: &Measures) -> f32 {
+        let (_, [heel, ball]) = self.levels(sole, m);
+        let mut foot = self.foot;
+        foot.push(heel.min(ball), ends(m), HOLD * ends(m))
     }
 
     /// The beat that is this many beats before the latest.

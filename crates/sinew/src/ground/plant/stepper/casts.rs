@@ -33,7 +33,11 @@ impl Stepper {
         let due = match (self.known.next(0), self.ahead) {
             (Some(_), _) => true,
             // After the first frame nothing is known of the second.
-            (None, 0) => self.last <= 0.0 || self.phase + 1.2 * self.last >= BEAT - NOW,
+            (None, 0) => {
+                self.last <= 0.0
+                    || self.beats_told(self.last).all > 0.0
+                    || self.beats_told(1.2 * self.last).all > 0.0
+            }
             _ => false,
         };
         if self.started && !due && self.since < BEAT - NOW {
@@ -96,8 +100,10 @@ impl Stepper {
         if !self.started || self.last <= 0.0 {
             return (now, body);
         }
-        let past = ((self.phase + self.last - BEAT) / self.last).clamp(0.0, 1.0);
-        let (last, last_body) = (self.legs[leg].foot.track.at(0.0), self.body.at(0.0).ankle);
-        (now.after(&last.minus(&now), past), body + (last_body - body) * past)
+        let age = (self.phase + self.last - BEAT).max(0.0);
+        let (mut foot, mut track) = (self.legs[leg].foot.track, self.body);
+        foot.push(now, self.last);
+        track.push(Sole { ankle: body, ..Sole::default() }, self.last);
+        (foot.at(age), track.at(age).ankle)
     }
 }

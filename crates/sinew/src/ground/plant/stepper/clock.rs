@@ -18,6 +18,10 @@ const MOST_BEATS: usize = 8;
 /// Most beats that are given before a step: all that are ahead of its first one, and that.
 const MOST_KNOWN: usize = MOST_AHEAD + 1;
 
+/// Frames that are at most half a beat apart are enough to see where between them a clip bends that is keyed as often as
+/// there are beats: a beat between two of them then waits for the frame after both (see [`Track`](super::track::Track)).
+const WAITS: f32 = 0.5 * BEAT + NOW;
+
 /// A foot at a beat, and the contact that the caller gives it.
 type Given = (Sole, Option<f32>);
 
@@ -61,13 +65,13 @@ impl Known {
 }
 
 /// The beats of a step.
-struct Beats {
+pub(super) struct Beats {
     /// All of them.
-    all: f32,
+    pub all: f32,
     /// Those that are looked at, the last ones.
     count: usize,
     /// Seconds from the last of them to the frame.
-    phase: f32,
+    pub phase: f32,
 }
 
 impl Stepper {
@@ -110,8 +114,11 @@ impl Stepper {
     /// # }
     /// ```
     ///
-    /// Without foresight beats need not be given: the animation at a beat is then taken from the frames around it, which is
-    /// off by millimetres where the animation bends sharply between two frames, and may decide otherwise where millimetres decide.
+    /// [`Stepper::step_with`] does this and what follows in one call.
+    ///
+    /// Without foresight beats need not be given: the animation at a beat is then taken from the frames around it. Frames at 60
+    /// Hz or more tell it to a millimetre, a frame later where the beat is on none of them. Slower ones that are not on beats are
+    /// off by up to a centimetre and more where the animation bends sharply, and a foot may do otherwise where that decides.
     pub fn next_beat(&self, dt: f32) -> Option<f32> {
         let known = self.known.count;
         if !self.started {
@@ -142,10 +149,21 @@ impl Stepper {
         Ok(())
     }
 
+    /// The beats up to the frame that is `dt` seconds after the last one.
     fn beats_in(&self, dt: f32) -> Beats {
         let phase = self.phase + if dt >= LEAST { dt.min(LONGEST) } else { 0.0 };
         let all = math::floor((phase + NOW) / BEAT);
         Beats { all, count: (all as usize).min(MOST_BEATS), phase: phase - all * BEAT }
+    }
+
+    /// Those of them that frames tell. In a fast game, a beat that is on no frame waits for the frame after the next one.
+    pub(super) fn beats_told(&self, dt: f32) -> Beats {
+        let beats = self.beats_in(dt);
+        if dt > WAITS || beats.phase <= NOW || beats.phase >= dt - NOW || beats.all < 1.0 {
+            return beats;
+        }
+        let all = beats.all - 1.0;
+        Beats { all, count: (all as usize).min(MOST_BEATS), phase: beats.phase + BEAT }
     }
 
     /// Goes on to the frame in `pose`, `dt` seconds after the last one.
@@ -172,14 +190,18 @@ impl Stepper {
             self.begin(figure, place);
             return;
         }
-        let Beats { all, count, phase } = self.beats_in(dt);
+        let mut beats = self.beats_in(dt);
+        let known = beats.count > 0 && self.known.count >= beats.count;
+        if !known {
+            beats = self.beats_told(dt);
+        }
+        let Beats { all, count, phase } = beats;
         self.phase = phase;
-        let known = count > 0 && self.known.count >= count;
         for beat in 0..count {
             // A long time ends with its last beats; the springs run through all of it.
             let h = if beat == 0 { (all - (count - 1) as f32) * BEAT } else { BEAT };
-            let age = (phase + (count - 1 - beat) as f32 * BEAT).clamp(0.0, dt);
-            let between = (age, age / dt.max(f32::MIN_POSITIVE));
+            let age = (phase + (count - 1 - beat) as f32 * BEAT).max(0.0);
+            let between = (age, (age / dt.max(f32::MIN_POSITIVE)).min(1.0));
             self.beat(figure, place, h, if known { Ok(beat) } else { Err(between) });
         }
         // With a beat missing, those that were given are of no use.

@@ -58,7 +58,9 @@ pub struct Lock {
     settled: bool,
     /// How much of the animation's way since the last beat it goes along with: none while it stands firmly.
     slip: f32,
-    /// How much it counts, by the firmest contact so far: a foot that only brushes the floor goes on as in the air.
+    /// How far it is dragged behind the animation at most, seen from above.
+    leash: f32,
+    /// How much it counts: a foot that only brushes the floor goes on as in the air.
     share: f32,
     /// Where the animation had the foot then.
     since: Sole,
@@ -216,9 +218,7 @@ impl Foot {
     fn wanted(&self, sole: &Sole, time: f32, m: &Measures) -> Offset {
         match &self.phase {
             Phase::Locked(lock) => {
-                let (heel, ball) = self.heights(sole, time, m);
-                let offset = stand(&lock.footing, sole, heel, ball);
-                let stands = Offset { ankle: offset.ankle + lock.slipped(sole, m), ..offset };
+                let stands = self.stands(lock, sole, time, m);
                 if lock.share >= 1.0 {
                     return stands;
                 }
@@ -227,6 +227,18 @@ impl Foot {
             }
             _ => self.in_the_air(time, m),
         }
+    }
+
+    /// Where it is locked.
+    fn stands(&self, lock: &Lock, sole: &Sole, time: f32, m: &Measures) -> Offset {
+        let (heel, ball) = self.heights(sole, time, m);
+        let offset = stand(&lock.footing, sole, heel, ball);
+        let mut ankle = offset.ankle + lock.slipped(sole, m);
+        let behind = ankle.with_y(0.0);
+        if behind.length() > lock.leash {
+            ankle -= behind * (1.0 - lock.leash / behind.length());
+        }
+        Offset { ankle, ..offset }
     }
 
     /// How much it stands where it is locked.
@@ -347,22 +359,38 @@ impl Foot {
         self.contact(0, m).foot
     }
 
-    /// A foot whose hold fades goes along with the animation, so that it makes no difference in which beat it lets go.
+    /// A foot whose hold fades goes along with the animation, and the more over to its way in the air, so that it makes no
+    /// difference in which beat it lets go.
     fn loosen(&mut self, m: &Measures) {
         let (now, hold) = (self.now(m).sole, self.hold(m));
         let slip = 1.0 - hold;
-        if self.share() < hold {
+        let share = if m.ahead > 0 { self.share().max(hold) } else { hold };
+        if self.share() != share {
+            if self.share() >= 1.0 {
+                // In the air it begins at the height at which it stands.
+                let (stands, rate) = self.rated(m, |f, sole, t| f.wanted(sole, t, m));
+                self.level = Spring { value: Vec3::Y * stands.ankle.y, rate: Vec3::Y * rate.ankle.y };
+                self.level_goal = self.level.value;
+            }
             self.switch(m, |f| {
                 if let Phase::Locked(lock) = &mut f.phase {
-                    lock.share = hold;
+                    lock.share = share;
                 }
             });
         }
+        let Phase::Locked(lock) = &self.phase else { return };
+        // Where it was dragged to it stays.
+        let (heel, ball) = self.heights(&now, 0.0, m);
+        let stays = stand(&lock.footing, &now, heel, ball).ankle;
+        let behind = self.stands(lock, &now, 0.0, m).ankle;
+        let by = (behind - stays).with_y(0.0);
+        // One that stands loosely is dragged along where one that stands firmly, or knows where to go, lets go.
+        let most = behind.with_y(0.0).length().max(LEFT_BEHIND * m.leg);
+        let leash = if m.ahead > 0 || hold >= 1.0 { f32::INFINITY } else { lock.leash.min(most) };
         if let Phase::Locked(lock) = &mut self.phase {
-            let by = lock.slipped(&now, m);
             lock.footing.heel += by;
             lock.footing.ball += by;
-            (lock.since, lock.slip) = (now, slip);
+            (lock.since, lock.slip, lock.leash) = (now, slip, leash);
         }
     }
 
@@ -392,6 +420,7 @@ impl Foot {
             settled: choice.settled,
             slip: 1.0 - self.hold(m),
             share: if m.ahead > 0 { 1.0 } else { self.hold(m) },
+            leash: f32::INFINITY,
             since: now,
             yaw: math::atan2(d.x, d.z),
         };
@@ -409,26 +438,41 @@ impl Foot {
         self.switch(m, |f| f.phase = Phase::Locked(lock));
     }
 
+    /// Whether a foot that stands is too far from where the animation has it, at `now`.
+    fn left_behind(&self, lock: &Lock, now: &Sole, m: &Measures) -> bool {
+        let ankle = now.ankle + self.wanted(now, 0.0, m).ankle;
+        let behind = (ankle - now.ankle).with_y(0.0).length();
+        let from_hip = (ankle - now.hip).with_y(0.0).length();
+        let d = (now.ball - now.heel).with_y(0.0);
+        let turned = math::atan2(d.x, d.z) - lock.yaw;
+        let turned = math::atan2(math::sin(turned), math::cos(turned)).abs();
+        // A foot on its toes has no heading to speak of.
+        let level = d.length() > 0.7 * (now.ball - now.heel).length();
+        behind > LEFT_BEHIND * m.leg
+            || (from_hip > m.leg && behind > 0.1 * m.leg)
+            || (level && turned > TURNED)
+    }
+
+    /// Whether a foot that stands may no longer do so at the next beat, at which the animation has it at `next`: then it must
+    /// see where it goes.
+    fn lets_go(&self, next: &Sole, m: &Measures) -> bool {
+        let Phase::Locked(lock) = &self.phase else { return false };
+        let hold = match m.ahead {
+            0 => self.beats.will_hold(next, m),
+            _ => self.contact(1, m).foot,
+        };
+        hold < 1.0 || self.left_behind(lock, next, m)
+    }
+
     /// Whether a foot that stands is left behind, or one that was has caught up.
     fn follow(&mut self, m: &Measures, settings: &Settings) {
         let now = self.now(m).sole;
         match self.phase {
-            Phase::Locked(lock) => {
-                let ankle = now.ankle + self.wanted(&now, 0.0, m).ankle;
-                let behind = (ankle - now.ankle).with_y(0.0).length();
-                let from_hip = (ankle - now.hip).with_y(0.0).length();
-                let d = (now.ball - now.heel).with_y(0.0);
-                let turned = math::atan2(d.x, d.z) - lock.yaw;
-                let turned = math::atan2(math::sin(turned), math::cos(turned)).abs();
-                // A foot on its toes has no heading to speak of.
-                let level = d.length() > 0.7 * (now.ball - now.heel).length();
-                if behind > LEFT_BEHIND * m.leg
-                    || (from_hip > m.leg && behind > 0.1 * m.leg)
-                    || (level && turned > TURNED)
-                {
-                    self.choice = None;
-                    self.switch(m, |f| f.phase = Phase::Behind(CATCHES_UP));
-                }
+            Phase::Locked(lock)
+                if (m.ahead > 0 || self.hold(m) >= 1.0) && self.left_behind(&lock, &now, m) =>
+            {
+                self.choice = None;
+                self.switch(m, |f| f.phase = Phase::Behind(CATCHES_UP));
             }
             Phase::Behind(beats) => {
                 self.phase = Phase::Behind(beats.saturating_sub(1));

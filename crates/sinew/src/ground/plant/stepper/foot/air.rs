@@ -25,6 +25,8 @@ const LIES: f32 = 0.12;
 /// A foot rises this many metres a metre before an edge that it comes to on a known way: it is looked at often enough to
 /// come to none unseen.
 const STEEP: f32 = 12.0;
+/// A foot can go down the less the nearer it is to an edge, which it feels where it is a third of its height away: so that it makes no leap there.
+const NEARS: f32 = 3.0;
 /// A course is lifted by no more than this share of the leg: a high step of a stair.
 const MOST_LIFT: f32 = 0.2;
 /// How far a foot can go down is followed this many times as fast as a foot settles.
@@ -83,7 +85,7 @@ impl Foot {
         for point in [sole.heel, sole.ball, sole.tip] {
             let place = sole.ankle + shown.ankle + math::rotate(turn, point);
             for p in [place, place + next] {
-                if let Some(ground) = self.under.at(p) {
+                if let Some(ground) = self.under.before(p, NEARS) {
                     clear = clear.min(p.y - ground - m.sole_height);
                 }
             }
@@ -166,9 +168,12 @@ impl Foot {
         if self.course.is_some() {
             self.switch(m, |_| {});
         }
-        let over = if self.locked() { self.in_the_air(0.0, m) } else { self.present(m) };
-        if let Some(level) = self.ground(over, m) {
+        if let Some(level) = self.ground(self.present(m), m) {
             self.level_goal = Vec3::Y * level;
+            if let Phase::Locked(lock) = &self.phase {
+                let stands = self.stands(lock, &self.now(m).sole, 0.0, m).ankle.y;
+                self.level_goal.y += lock.share * (stands - level);
+            }
         }
     }
 }

@@ -24,14 +24,13 @@ impl Foot {
     /// is the time between casts.
     pub fn sense(&mut self, search: &Search<'_>, m: &Measures, now: &Sole, base: f32, sight: f32) {
         self.cast_choice(search, m, base);
-        if self.share() >= 1.0 {
+        if self.share() >= 1.0 && !self.lets_go(now, m) {
             return;
         }
         // As it will be shown then.
         let shown = self.offset(now, BEAT, m).ankle;
         let at = now.ankle + shown.with_y(0.0);
         let points = [now.heel, now.ball, now.tip].map(|p| at + p);
-        let sole = sole_of(now, m);
         // Casts are made before the beat that they are for: its rate is that since the beat before, as far as it is known.
         let last = self.now(m);
         let rate = (now.ankle - last.sole.ankle).with_y(0.0) / BEAT;
@@ -44,11 +43,11 @@ impl Foot {
         let level = (now.ball - now.heel).with_y(0.0).normalize_or(Vec3::Z);
         // Along its way where it has one, else along the sole; a swing is ten times as fast.
         let along = (rate + level * (0.3 * m.scale)).normalize_or(level);
-        // From ball to heel, and somewhat further; forwards to the tip of the toes.
-        let (back, front) = (1.2 * sole.length, 1.2 * sole.tip);
+        // From heel to the tip of the toes, and somewhat further, whichever of them goes ahead.
+        let ends = [now.heel - now.ball, now.tip - now.ball].map(|p| 1.2 * p.dot(along));
         // With a margin for a foot that gathers speed.
-        let behind = back + 0.5 * rate.length() * BEAT;
-        let ahead = front + 0.1 * m.leg + 1.3 * rate.length() * (sight.min(SIGHT) + BEAT + 2.0 / m.omega);
+        let behind = 0.5 * rate.length() * BEAT - ends[0].min(ends[1]);
+        let ahead = ends[0].max(ends[1]) + 1.3 * rate.length() * (sight.min(SIGHT) + BEAT + 2.0 / m.omega);
         self.under.sweep(search, (at + now.ball).with_y(0.0), along, [behind, ahead], base);
         if matches!(self.phase, Phase::Refused(_) | Phase::Locked(_)) {
             return;

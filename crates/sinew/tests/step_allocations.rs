@@ -3,6 +3,7 @@
 mod figure;
 
 use sinew::{
+    Pose,
     glam::{Affine3, Vec3},
     ground::{
         Plane,
@@ -42,6 +43,14 @@ fn sensing_and_stepping_allocate_nothing() {
             stepper.step(&legs, &mut pose, &at(time), 1.0 / 60.0).unwrap();
         }
         stepper.reset();
+        for i in 0..60 {
+            let time = i as f32 / 60.0;
+            let sample = |later, pose: &mut Pose| {
+                figure::walk(&legs, &rest, time + later, pose);
+                Affine3::from_translation(Vec3::Z * figure::SPEED * (time + later))
+            };
+            stepper.step_with(&ground, &legs, &mut pose, 1.0 / 60.0, sample).unwrap();
+        }
     });
     assert_eq!(counted.count_total, 0, "{counted:?}");
     // It walked: each foot stood and swung.

@@ -3,7 +3,7 @@
 mod figure;
 
 use sinew::{
-    Pose,
+    Pose, Transform,
     glam::{Affine3, Quat, Vec3},
     ground::{
         Filter, Ground, Hit, Plane,
@@ -237,6 +237,102 @@ fn beats_that_are_given_make_all_frame_rates_the_same() {
         for (i, (a, b)) in fast.iter().zip(&feet(rate)).enumerate() {
             let off = (*a - *b).length();
             assert!(off < 1e-3, "{off} m at {} s, {rate} Hz", i as f32 / 32.0);
+        }
+    }
+}
+
+#[test]
+fn a_sampler_is_asked_for_what_is_due_and_the_frame_last() {
+    let (legs, rest) = figure::figure();
+    let at = |time: f32| Affine3::from_translation(Vec3::Z * figure::SPEED * time);
+    for foresight in [0.0, 0.3] {
+        let (mut by_hand, mut with) = (stepper(&legs), stepper(&legs));
+        by_hand.set_foresight(foresight).unwrap();
+        with.set_foresight(foresight).unwrap();
+        let (mut pose, mut beat, mut sampled) = (rest.clone(), rest.clone(), rest.clone());
+        for i in 0..200 {
+            let (time, dt) = (i as f32 / 75.0, 1.0 / 75.0);
+            let mut times = Vec::new();
+            while let Some(later) = by_hand.next_beat(dt) {
+                figure::walk(&legs, &rest, time + later, &mut beat);
+                by_hand.give_beat(&legs, &beat, &at(time + later)).unwrap();
+                times.push(later);
+            }
+            times.push(0.0);
+            figure::walk(&legs, &rest, time, &mut pose);
+            by_hand.sense(&Steps, &legs, &pose, &at(time)).unwrap();
+            let report = by_hand.step(&legs, &mut pose, &at(time), dt).unwrap();
+            let mut asked = Vec::new();
+            let same = with
+                .step_with(&Steps, &legs, &mut sampled, dt, |later, pose| {
+                    asked.push(later);
+                    figure::walk(&legs, &rest, time + later, pose);
+                    at(time + later)
+                })
+                .unwrap();
+            assert_eq!((report, &times, pose.locals()), (same, &asked, sampled.locals()), "frame {i}");
+        }
+        for bad in [f32::NAN, f32::INFINITY, -0.1] {
+            let error = with.step_with(&Steps, &legs, &mut sampled, bad, |_, _| panic!("nothing is due"));
+            assert!(matches!(error, Err(StepError::Time(_))), "{error:?}");
+        }
+        let nowhere = Affine3::from_translation(Vec3::NAN);
+        let error = with.step_with(&Steps, &legs, &mut sampled, 0.1, |_, _| nowhere);
+        assert!(matches!(error, Err(StepError::Placement(_))), "{error:?}");
+    }
+}
+
+/// Legs that go in straight lines between keys thirty times a second, as clips do, and not in step with the beats.
+fn keyed(legs: &Figure, rest: &Pose, time: f32, pose: &mut Pose) {
+    let key = (30.0 * time + 0.37).floor();
+    let s = 30.0 * time + 0.37 - key;
+    let [mut a, mut b] = [rest.clone(), rest.clone()];
+    figure::walk(legs, rest, (key - 0.37) / 30.0, &mut a);
+    figure::walk(legs, rest, (key + 0.63) / 30.0, &mut b);
+    pose.copy_from(&a);
+    for joint in rest.skeleton().below(rest.skeleton().find("hips").unwrap()) {
+        let (from, to) = (a.local(joint), b.local(joint));
+        let rotation = from.rotation.slerp(to.rotation, s);
+        let translation = from.translation.lerp(to.translation, s);
+        pose.set_local(joint, Transform { rotation, translation, ..*from });
+    }
+    pose.update();
+}
+
+#[test]
+fn fast_frames_tell_what_stands_as_beats_do() {
+    let (legs, rest) = figure::figure();
+    let at = |time: f32| Affine3::from_translation(Vec3::Z * figure::SPEED * time);
+    // Where the feet are at the frames that all rates have: six a second.
+    let feet = |rate: usize, beats: bool| {
+        let mut stepper = stepper(&legs);
+        let mut pose = rest.clone();
+        let dt = 1.0 / rate as f32;
+        let mut found = Vec::new();
+        for i in 0..=4 * rate {
+            let time = i as f32 / rate as f32;
+            if beats {
+                let sample = |later, pose: &mut Pose| {
+                    keyed(&legs, &rest, time + later, pose);
+                    at(time + later)
+                };
+                stepper.step_with(&Steps, &legs, &mut pose, dt, sample).unwrap();
+            } else {
+                keyed(&legs, &rest, time, &mut pose);
+                stepper.sense(&Steps, &legs, &pose, &at(time)).unwrap();
+                stepper.step(&legs, &mut pose, &at(time), dt).unwrap();
+            }
+            if i % (rate / 6) == 0 {
+                found.extend(legs.legs().iter().map(|leg| (at(time) * pose.model(leg.foot)).translation));
+            }
+        }
+        found
+    };
+    let given = feet(144, true);
+    for rate in [30, 60, 72, 90, 144, 240] {
+        for (i, (a, b)) in given.iter().zip(&feet(rate, false)).enumerate() {
+            let off = (*a - *b).length();
+            assert!(off < 4e-3, "{off} m at {} s, {rate} Hz", i as f32 / 12.0);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Planting step by step: whether 30 Hz agrees with 144 Hz, how well feet stand at 60 Hz, and what a frame costs at 144 Hz.
-//! Three times: with nothing but the frames (the first nine columns), with the animation given at every beat of the stepper's
-//! clock (two), and so 0.3 s ahead (the last six). Depths and gaps are 99th percentiles in mm; slide is the mean speed of the
+//! Three times: with the animation given at every beat of the stepper's clock, as `Stepper::step_with` does (the first nine
+//! columns), with nothing but the frames (two), and with beats 0.3 s ahead (the last six). Depths and gaps are 99th percentiles in mm; slide is the mean speed of the
 //! point in contact. Below the table: other rates against 144 Hz.
 //!
 //!     cargo run --release -p step -- [--rates] [WORD]...
@@ -147,7 +147,7 @@ fn main() -> ExitCode {
                     sum.most = sum.most.max(apart.most);
                 }
             }
-            let [frames, beats, foresight] = &row[..] else { continue };
+            let [beats, frames, foresight] = &row[..] else { continue };
             let mut good = true;
             for (count, m) in each_held.iter_mut().zip(&row) {
                 let holds = agrees(&m.apart[0]) && m.micros[0] <= SOLVE && m.micros[1] <= FRAME;
@@ -163,21 +163,21 @@ fn main() -> ExitCode {
                 "{:<15}{:<18}{:>8.2}{:>8.1}{:>8.3}|{} |{:>7.2}{:>7.2}|{:>7.2}{:>7.1}|{:>7.2}{:>7.1}{}{}",
                 case.name,
                 name,
-                frames.apart[0].rms * 1e3,
-                frames.apart[0].most * 1e3,
-                frames.apart[0].when,
-                q(&frames.quality),
-                frames.micros[0],
-                frames.micros[1],
                 beats.apart[0].rms * 1e3,
                 beats.apart[0].most * 1e3,
+                beats.apart[0].when,
+                q(&beats.quality),
+                beats.micros[0],
+                beats.micros[1],
+                frames.apart[0].rms * 1e3,
+                frames.apart[0].most * 1e3,
                 foresight.apart[0].rms * 1e3,
                 foresight.apart[0].most * 1e3,
                 q(&foresight.quality),
                 if good { "" } else { " !" }
             );
             if each {
-                for (mode, of) in row.iter().zip(["frames alone", "beats given", "0.3 s ahead"]) {
+                for (mode, of) in row.iter().zip(["beats given", "frames alone", "0.3 s ahead"]) {
                     print!("{:>33}", of);
                     for (rate, a) in RATES.iter().zip(&mode.apart) {
                         print!(" | {rate:>3} Hz{:>6.2}{:>6.1} at {:>5.3}", a.rms * 1e3, a.most * 1e3, a.when);
@@ -192,7 +192,7 @@ fn main() -> ExitCode {
         RMS * 1e3,
         MOST * 1e3
     );
-    println!("{:<22}{:>24}{:>24}{:>24}", "", "frames alone", "beats given", "0.3 s ahead");
+    println!("{:<22}{:>24}{:>24}{:>24}", "", "beats given", "frames alone", "0.3 s ahead");
     for (k, rate) in RATES.iter().enumerate() {
         print!("{:<22}", format!("{rate} Hz"));
         for sums in &sums {
@@ -201,10 +201,10 @@ fn main() -> ExitCode {
         }
         println!();
     }
-    let [frames, beats, ahead] = each_held;
+    let [beats, frames, ahead] = each_held;
     println!(
-        "\nof {rows} rows hold every bound ({} mm, {} mm, {SOLVE} us, {FRAME} us): {frames} with frames alone, {beats} with beats \
-         given, {ahead} 0.3 s ahead, {held} in all three",
+        "\nof {rows} rows hold every bound ({} mm, {} mm, {SOLVE} us, {FRAME} us): {beats} with beats given, {frames} with \
+         frames alone, {ahead} 0.3 s ahead, {held} in all three",
         RMS * 1e3,
         MOST * 1e3
     );

@@ -18,17 +18,17 @@ use crate::{
 /// What the game tells the stepper.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Mode {
+    /// The animation at every beat, as `Stepper::step_with` does.
+    Beats,
     /// Its frames, and nothing else.
     Frames,
-    /// The animation at every beat.
-    Beats,
     /// The same, [`FORESIGHT`] ahead.
     Foresight,
 }
 
 impl Mode {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Frames, Self::Beats, Self::Foresight];
+    pub const ALL: [Self; 3] = [Self::Beats, Self::Frames, Self::Foresight];
 }
 
 /// Seconds that the animation is known ahead.

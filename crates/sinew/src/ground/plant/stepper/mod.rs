@@ -9,6 +9,7 @@ mod floor;
 mod foot;
 mod offset;
 mod place;
+mod sampled;
 mod show;
 mod spring;
 mod track;
@@ -56,10 +57,13 @@ const LONGEST: f32 = 1e3;
 /// left behind lets go.
 ///
 /// Everything is decided on a clock of thirty beats a second, and between beats feet move with the animation and their springs:
-/// what a game shows does not depend on when its frames are. A game that gives the animation at each beat
-/// ([`Stepper::next_beat`]) has the same feet at any frame rate. One that does not has its frames taken for what is between
-/// them: then a foot that only just comes near enough to the floor, or a place that only just serves, may be taken at one
-/// frame rate and not at another. The price of the clock is that a contact is known up to a thirtieth of a second late.
+/// what a game shows does not depend on when its frames are. A game that can sample its animation at any time calls
+/// [`Stepper::step_with`], which asks for it at the beats: then the same numbers decide at every frame rate. One that calls
+/// [`Stepper::sense`] and [`Stepper::step`] alone, as below, has its frames taken for what is between them: then a foot that only
+/// just comes near enough to the floor, or a place that only just serves, may be taken at one frame rate and not at another;
+/// what can be decided gradually is (a foot lets go by degrees as its contact fades, and an edge counts by degrees as it comes in
+/// sight). The price of the clock is that a contact is known up to a thirtieth of a second late, and a frame more where the
+/// animation at a beat must be told from frames.
 ///
 /// The state is explicit: the same calls give the same bits, and [`Stepper::reset`] forgets it. Everything is allocated in
 /// [`Stepper::new`].

@@ -85,6 +85,8 @@ pub struct Found {
     pub longer: f64,
     /// Turns of bones about themselves from one frame to the next, in degrees (a frame is a hundredth of the curve).
     pub roll: f64,
+    /// The least that any snake could do whose bones lie there and bend against each other without twist, in degrees.
+    pub least: f64,
     /// The same between neighbouring bones in one frame, beyond what the rest pose has.
     pub twist: f64,
     /// Frames in which a bone found no crossing.
@@ -102,6 +104,29 @@ fn roll(from: (V, judge::Q), to: (V, judge::Q)) -> f64 {
     let half = judge::dot([d[0], d[1], d[2]], to.0).atan2(d[3]);
     let whole = (2.0 * half).to_degrees();
     (whole + 180.0).rem_euclid(360.0) - 180.0
+}
+
+/// The least of the largest roll from some bones' directions to others', if bones bend without twist: in degrees.
+///
+/// Bones that are carried from the first one to each other by the least turns have rolls that differ, from one frame to the next, by
+/// the area that their directions have swept over on the sphere: that is the curve's, whoever lays the chain along it. Only
+/// one angle is free, by which the whole chain may be turned about itself, and the best that it can do is to put the rolls' range
+/// about zero.
+fn least(from: &[(V, judge::Q)], to: &[(V, judge::Q)]) -> f64 {
+    let carried = |bones: &[(V, judge::Q)]| -> Vec<(V, judge::Q)> {
+        let mut all = vec![(bones[0].0, [0.0, 0.0, 0.0, 1.0])];
+        for w in bones.windows(2) {
+            all.push((w[1].0, judge::mul(judge::arc(w[0].0, w[1].0), all[all.len() - 1].1)));
+        }
+        all
+    };
+    let (a, mut b) = (carried(from), carried(to));
+    // The first bone goes by the least turn.
+    let first = judge::arc(a[0].0, b[0].0);
+    b.iter_mut().for_each(|(_, q)| *q = judge::mul(*q, first));
+    let rolls: Vec<f64> = a.iter().zip(&b).map(|(a, b)| roll(*a, *b)).collect();
+    let (low, high) = rolls.iter().fold((0.0f64, 0.0f64), |(l, h), r| (l.min(*r), h.max(*r)));
+    0.5 * (high - low)
 }
 
 /// The snake goes round and round, a hundredth of the curve each frame.
@@ -150,6 +175,7 @@ pub fn run(snake: &Snake, ring: &Ring, laps: usize, up: CurveUp) -> Found {
         }
         let now = bones(&at);
         if let Some(last) = &last {
+            found.least = found.least.max(least(last, &now));
             for (a, b) in last.iter().zip(&now) {
                 found.roll = found.roll.max(roll(*a, *b).abs());
             }
@@ -186,8 +212,18 @@ pub fn table(laps: usize) -> bool {
          bounds: off the curve 1e-4 of the chain, bones longer by 1e-5, roll 2 degrees a frame"
     );
     println!(
-        "{:<17}{:<22}{:>8}{:>9}{:>10}{:>12}{:>8}{:>12}{:>8}{:>11}",
-        "snake", "curve", "off", "longer", "roll deg", "neighbours", "missed", "frame us", "p99", "solve us"
+        "{:<17}{:<22}{:>8}{:>9}{:>10}{:>10}{:>12}{:>8}{:>12}{:>8}{:>11}",
+        "snake",
+        "curve",
+        "off",
+        "longer",
+        "roll deg",
+        "least",
+        "neighbours",
+        "missed",
+        "frame us",
+        "p99",
+        "solve us"
     );
     let mut met = true;
     for snake in &snakes {
@@ -196,12 +232,13 @@ pub fn table(laps: usize) -> bool {
                 let f = run(snake, ring, laps, up);
                 let fits = f.off <= 1e-4 && f.longer <= 1e-5 && f.roll <= 2.0 && f.missed == 0;
                 println!(
-                    "{:<17}{:<22}{:>8.1e}{:>9.1e}{:>10.2}{:>12.2}{:>8}{:>12.1}{:>8.1}{:>11.1}{}",
+                    "{:<17}{:<22}{:>8.1e}{:>9.1e}{:>10.2}{:>10.2}{:>12.2}{:>8}{:>12.1}{:>8.1}{:>11.1}{}",
                     snake.name,
                     format!("{}{name}", ring.name),
                     f.off,
                     f.longer,
                     f.roll,
+                    f.least,
                     f.twist,
                     f.missed,
                     f.micros[0],

@@ -24,7 +24,7 @@
 //! | single axes | between | no | no | yes | yes | yes | yes | yes | yes | yes |
 //! | slider | between | no | no | no | no | no | yes | no | yes | yes |
 //! | ease | between | no | no | no | no | no | yes | no | no | no |
-//! | stiffness | between | no | no | no | no | no | yes | no | no | no |
+//! | stiffness | between | no | no | no | no | no | yes | no | yes | no |
 //! | damping | between | no | no | no | no | no | yes | no | no | no |
 //! | spring | between | no | no | no | no | no | no | no | no | no |
 //! | precedence | between | no | no | no | no | no | yes | no | no | no |

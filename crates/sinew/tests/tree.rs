@@ -478,3 +478,31 @@ fn a_solve_that_is_cut_short_leaves_no_more_missing() {
         assert!(missed(&pose, &goals) <= missed(&start, &goals) + 1e-9, "{iterations}");
     }
 }
+
+#[test]
+fn stiff_joints_leave_the_motion_to_others() {
+    let hinge = |stiffness: f64| Joint::hinge(Vec3::Z, Dof::range(-2.0, 2.0).with_stiffness(stiffness));
+    let turned = |stiffness: f64| {
+        let mut b = Skeleton::builder();
+        b.add("a", None, Transform::IDENTITY);
+        b.add("b", Some(0), at(1.0, 0.0, 0.0));
+        b.add("c", Some(1), at(1.0, 0.0, 0.0));
+        let (mut skeleton, ids) = b.build().unwrap();
+        skeleton.set_joint(ids[0], hinge(stiffness)).unwrap();
+        skeleton.set_joint(ids[1], hinge(0.0)).unwrap();
+        let skeleton = Arc::new(skeleton);
+        // A turn of the last bone alone: either hinge can make it.
+        let mut tree = Tree::new(&skeleton, ids[0], &[Tip::new(ids[1])]).unwrap();
+        let mut pose = Pose::rest(&skeleton);
+        let goal = Goal::NONE.with_rotation(Quat::from_rotation_z(0.6));
+        assert_eq!(tree.solve(&mut pose, &[goal]).unwrap().status, Status::Reached);
+        math::angle_between(pose.local(ids[0]).rotation, Quat::IDENTITY)
+    };
+    // The least sum of squares with turns of the stiff one counted 1 / (1 - s) times as far: (1 - s)^2 goes to it of 1 + (1 - s)^2.
+    for s in [0.0, 0.5, 0.8] {
+        let share = (1.0 - s) * (1.0 - s);
+        let expected = 0.6 * share / (1.0 + share);
+        assert!((f64::from(turned(s)) - expected).abs() < 0.01, "{} is not {expected}", turned(s));
+    }
+    assert_eq!(turned(1.0), 0.0);
+}

@@ -10,6 +10,7 @@ mod loops;
 mod noise;
 mod paths;
 mod poses;
+mod trackers;
 
 use std::time::Instant;
 
@@ -108,6 +109,9 @@ fn main() -> std::process::ExitCode {
     met.extend(loops::table(&only));
     if "paths".contains(&only) {
         met.extend(paths::table());
+    }
+    if "trackers".contains(&only) {
+        met.extend(trackers::table());
     }
     let missed = met.iter().filter(|met| !**met).count();
     println!("\n{} rows, {missed} past a bound", met.len());

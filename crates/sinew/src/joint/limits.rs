@@ -161,6 +161,15 @@ impl Limits {
         }
     }
 
+    /// The same ranges, for a solver that weighs what joints resist by itself.
+    pub(crate) fn without_resistance(mut self) -> Self {
+        (self.resist, self.resists) = ([Resistance::NONE; 3], false);
+        for slide in &mut self.slide {
+            slide.resist = Resistance::NONE;
+        }
+        self
+    }
+
     /// Whether every rotation is allowed.
     #[inline]
     pub fn turns_freely(&self) -> bool {

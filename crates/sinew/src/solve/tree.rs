@@ -111,6 +111,16 @@ use run::{Left, Patience, Run};
 /// places around it, always the same. The best is kept, and the report says that the branch changed. Without
 /// [`max_restarts`](Self::max_restarts) it stays with the incoming pose's branch.
 ///
+/// # Few trackers
+///
+/// Head and hands alone (a headset and two controllers) leave most of a figure open. What makes it believable is what is said of
+/// the joints: limits, so that knees and elbows bend one way; preferred values, knees and elbows bent a little, with
+/// [`posture`](Self::posture) about a half; stiffness for what should stay out of it while others can do the work, collar bones and
+/// wrists (a turn of a joint of stiffness s counts as much as one 1 / (1 - s) times as far). The trackers go first, feet are asked to stay
+/// by goals of priority 1, [`Balance`] over the feet goes last, and the root is on a spring. The example `trackers` does it:
+///
+#[doc = include_str!("../../pictures/trackers.svg")]
+///
 /// Drawn by the example `tree`:
 ///
 #[doc = include_str!("../../pictures/tree.svg")]
@@ -153,6 +163,7 @@ const HONOURED: Attributes = Attributes::of(&[
     Attribute::Ball,
     Attribute::Axes,
     Attribute::Slider,
+    Attribute::Stiffness,
     Attribute::Preferred,
 ]);
 

@@ -6,7 +6,7 @@ use glam::{Quat, Vec3};
 
 use crate::{
     JointId, Pose, Skeleton, SolveError,
-    joint::{Limits, Turning},
+    joint::{Joint, Limits, Turning},
     math,
     solve::{check, linkage::signs},
 };
@@ -54,6 +54,8 @@ pub(super) struct Node {
     within: (Quat, Vec3),
     /// Where posture draws it to.
     pub rest: Quat,
+    /// What its motion counts for beside that of joints without stiffness, in damping and posture.
+    pub reluctance: f64,
 }
 
 impl Node {
@@ -71,6 +73,15 @@ pub(super) struct Frame {
     pub seat: Quat,
     /// The joint's own.
     pub turn: Quat,
+}
+
+/// Beyond this stiffness a joint moves hardly less; at 1 it does not move at all.
+const STIFFEST: f64 = 0.999;
+
+/// The stiffness of a joint: that of its stiffest degree of freedom.
+fn stiffness(joint: &Joint) -> f64 {
+    let own = joint.turning.coordinates().into_iter().chain(joint.slide).flatten();
+    own.map(|d| d.stiffness).fold(0.0, f64::max)
 }
 
 /// The joints, parents before children.
@@ -106,11 +117,14 @@ impl Branches {
                     Turns::Axes(freedom.turning.coordinates().map(|d| d.is_some()))
                 }
             };
+            let stiffness = stiffness(freedom);
+            let turns = if stiffness < 1.0 { turns } else { Turns::Not };
             nodes.push(Node {
                 joint,
+                reluctance: 1.0 / (1.0 - stiffness.min(STIFFEST)).powi(2),
                 parent,
                 turns,
-                slides: freedom.slide.map(|d| d.is_some()),
+                slides: freedom.slide.map(|d| d.is_some() && stiffness < 1.0),
                 rotation: Quat::IDENTITY,
                 offset: Vec3::ZERO,
                 signs: Quat::IDENTITY,
@@ -187,6 +201,9 @@ impl Branches {
                 self.outside = true;
                 let slid = limits.clamp_slide(local.translation, local.translation);
                 (node.limits, node.within) = (limits.relaxed(&local), (limits.clamp(local.rotation), slid));
+            }
+            if node.reluctance > 1.0 {
+                node.limits = node.limits.without_resistance();
             }
             self.rounding = self.rounding.max(UNCERTAIN * pose.extent(node.joint));
             let parent = node.parent;

@@ -125,10 +125,13 @@ impl Joint<'_> {
     pub fn give(self, asked: &mut impl Taken, damping: f64, pulls: Pulls) {
         let Joint { node, seat, columns, whole, walls, axes, moved } = self;
         let (turns, columns) = columns.split_at_mut(if node.turns == Turns::Whole { 6 } else { 0 });
+        // Stiffness s makes a joint's turn 1 - s of what it would be: what is counted is the turn over that.
+        let posture = pulls.posture * node.reluctance;
+        let drag = damping * node.reluctance;
         // The way in which posture draws it.
         let off = if pulls.posture > 0.0 && walls.turns {
             let off = chord(math::mul(node.rest, math::conjugate(node.rotation)));
-            scale(wide(math::rotate(seat, off)), pulls.posture)
+            scale(wide(math::rotate(seat, off)), posture)
         } else {
             [0.0; 3]
         };
@@ -140,18 +143,18 @@ impl Joint<'_> {
                 }
             }
             if walls.whole {
-                asked.take_whole(whole, damping + pulls.posture, off);
+                asked.take_whole(whole, drag + posture, off);
             } else {
                 let (open, stopped) = turns.split_at_mut(3);
                 // Those that rest at walls first, as they feel all that is asked of the body.
                 for (c, normal) in stopped.iter_mut().zip(&walls.normals[..walls.count]) {
                     (c.state, c.axis) = (State::Wall, wide(math::rotate(seat, *normal)));
-                    asked.take(c, damping + pulls.posture, dot(c.axis, off));
+                    asked.take(c, drag + posture, dot(c.axis, off));
                 }
                 for (c, axis) in open.iter_mut().zip(walls.open(seat)) {
                     if axis != Vec3::ZERO {
                         (c.state, c.axis) = (State::Open, wide(axis));
-                        asked.take(c, damping + pulls.posture, dot(c.axis, off));
+                        asked.take(c, drag + posture, dot(c.axis, off));
                     }
                 }
             }
@@ -190,8 +193,8 @@ impl Joint<'_> {
                         let strength = pulls.root.unwrap_or(0.0);
                         (-strength * dot(wide(moved), c.axis), strength)
                     }
-                    Kind::Angle(_) => (dot(off, c.axis), pulls.posture),
-                    _ => (0.0, 0.0),
+                    Kind::Angle(_) => (dot(off, c.axis), posture + drag - damping),
+                    _ => (0.0, drag - damping),
                 };
                 c.state = if stopped { State::Wall } else { State::Open };
                 asked.take(c, damping + strength, pull);

@@ -99,7 +99,7 @@ impl Run {
         if pulls.posture > 0.0 {
             for node in &self.branches.nodes {
                 let off = chord(math::mul(node.rest, math::conjugate(node.rotation)));
-                sum += pulls.posture * f64::from(off.length_squared());
+                sum += pulls.posture * node.reluctance * f64::from(off.length_squared());
             }
         }
         if let Some(strength) = pulls.root.filter(|s| *s > 0.0) {

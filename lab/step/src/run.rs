@@ -149,6 +149,32 @@ impl Apart {
     }
 }
 
+/// How far the animation's ankles at thirty beats a second are from what frames at a rate tell of them, at most, in metres: by
+/// the straight line between two frames or the cubic through four, whichever is nearer each time. No rule that knows the frames
+/// alone can choose better between the two.
+pub fn untold(walker: &Walker, rate: f64) -> f64 {
+    const BEATS: f64 = 30.0;
+    let mut pose = walker.rest.clone();
+    let mut most = 0.0f64;
+    for leg in walker.figure.legs() {
+        let mut ankle = |time: f64| {
+            let world = walker.at(time, &mut pose);
+            world.transform_point3(pose.position(leg.foot))
+        };
+        let frames = (walker.duration() * rate) as usize;
+        let told: Vec<Vec3> = (0..=frames).map(|i| ankle(i as f64 / rate)).collect();
+        for beat in 0..=(walker.duration() * BEATS) as usize {
+            let time = beat as f64 / BEATS;
+            let (at, truth) = (time * rate, ankle(time));
+            let Some(cubic) = between(&told, at) else { continue };
+            let (i, s) = (at as usize, at.fract() as f32);
+            let line = told[i].lerp(told[(i + 1).min(frames)], s);
+            most = most.max(f64::from((cubic - truth).length().min((line - truth).length())));
+        }
+    }
+    most
+}
+
 /// The value at a time between frames, by the cubic through the four nearest.
 fn between(values: &[Vec3], at: f64) -> Option<Vec3> {
     let i = at.floor() as usize;

@@ -450,7 +450,10 @@ fn a_whole_figure_meets_all_goals_of_a_line() {
         json!({"id": 3, "goals": [{"joint": "foot_l", "position": left}, {"joint": "foot_r", "position": [-0.2, 0, 0], "relative_to": "foot_l"}]}),
         json!({"id": 4, "goals": [{"joint": "foot_l", "position": left}, {"joint": "foot_r", "position": left, "relative_to": "foot_r"}]}),
         json!({"id": 5, "goals": [{"joint": "foot_l", "position": left, "priority": 3}]}),
-        json!({"id": 6, "goals": [{"joint": "foot_l", "position": left, "pole": [0, 0, 1]}, {"joint": "shin_l", "position": knee}]}),
+        json!({"id": 6, "goals": [{"joint": "foot_l", "position": left}, {"joint": "shin_l", "position": knee, "pole": [0, 0, 1]}]}),
+        // The knee to either side of the leg.
+        json!({"id": 7, "goals": [{"joint": "foot_l", "position": left, "pole": [2, 0.5, 0]}, {"joint": "foot_r", "position": [-0.2, 0.15, -0.1]}], "root": "pinned"}),
+        json!({"id": 8, "goals": [{"joint": "foot_l", "position": left, "pole": [-2, 0.5, 0]}, {"joint": "foot_r", "position": [-0.2, 0.15, -0.1]}], "root": "pinned"}),
     ];
     let text: String = lines.iter().map(|l| format!("{l}\n")).collect();
     let run = |threads: &str| {
@@ -485,7 +488,16 @@ fn a_whole_figure_meets_all_goals_of_a_line() {
     let error = |i: usize| answers[i]["error"].as_str().unwrap_or_default();
     assert!(error(3).contains("moves with that joint itself"), "{}", error(3));
     assert!(error(4).contains("priority must be 0, 1 or 2, not 3"), "{}", error(4));
-    assert!(error(5).contains("no pole"), "{}", error(5));
+    assert!(error(5).contains("no middle joint"), "{}", error(5));
+    let sides = [6, 7].map(|i| {
+        let [l, r] = feet(&answers[i]);
+        assert!(apart(l, left) < 2e-4 && apart(r, [-0.2, 0.15, -0.1]) < 2e-4, "{}", answers[i]);
+        let turns =
+            ["hips", "thigh_l"].map(|n| list(answers[i]["rotations"].get(n).unwrap_or(&json!([0, 0, 0, 1]))));
+        let knee = end(&[[0.0, 1.0, 0.0], [0.1, 0.0, 0.0], LEG[1]], &turns);
+        knee[0] - l[0]
+    });
+    assert!(sides[0] - sides[1] > 0.15, "{sides:?}");
 
     let goals = write("whole", "goals.jsonl", &format!("{}\n", lines[0]));
     let picture = write("whole", "figure.svg", "");

@@ -70,7 +70,7 @@ pub enum SolveError {
         wanted: usize,
     },
     /// The solver has no middle joint that a pole could turn.
-    #[error("goal {goal} has a pole, which this solver does not honour")]
+    #[error("goal {goal} has a pole, but its limb has no middle joint that could turn towards it")]
     Pole {
         /// Which goal, from 0.
         goal: usize,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use sinew::{
     Goal, JointId, Pole, Pose, Skeleton, SolveError, Status, Transform,
-    glam::{Quat, Vec3},
+    glam::{DVec3, Quat, Vec3},
     joint::{Attribute, Dof, Joint},
     math,
     solve::{Balance, Drag, Pin, Root, Tip, Tree, TreeError},
@@ -284,12 +284,83 @@ fn bad_goals_leave_the_pose() {
         refused(&[turned(0.5), turned(-0.5)]).to_string(),
         "goals 0 and 1 contradict each other: each asks joint `hand.l` for another rotation"
     );
-    assert_eq!(
-        refused(&[Goal::NONE, Goal::at(Vec3::Y).with_pole(Pole::Point(Vec3::Z))]),
-        SolveError::Pole { goal: 1 }
-    );
+    let poled = |pole| Goal::at(Vec3::Y).with_pole(pole);
+    assert!(matches!(refused(&[Goal::NONE, poled(Pole::Point(Vec3::NAN))]), SolveError::NotFinite { .. }));
     let heavy = Goal { position_weight: 2.0, ..Goal::at(Vec3::Y) };
     assert!(matches!(refused(&[heavy, Goal::NONE]), SolveError::OutOfRange { .. }));
+}
+
+/// How far a limb's middle is turned about its axis from the half plane in which the pole lies, in f64.
+fn off_pole(pose: &Pose, limb: [JointId; 3], pole: DVec3) -> f64 {
+    let [from, middle, to] = limb.map(|j| pose.position(j).as_dvec3());
+    let axis = (to - from).normalize();
+    let across = |v: DVec3| (v - axis * v.dot(axis)).normalize();
+    across(middle - from).dot(across(pole - from)).clamp(-1.0, 1.0).acos()
+}
+
+#[test]
+fn elbows_turn_to_their_poles() {
+    let skeleton = figure();
+    let [hips, left, right, head] = ids(&skeleton, ["hips", "hand.l", "hand.r", "head"]);
+    let limbs = [["upper.l", "fore.l", "hand.l"], ["upper.r", "fore.r", "hand.r"]].map(|l| ids(&skeleton, l));
+    let mut tree = Tree::new(&skeleton, hips, &[Tip::new(left), Tip::new(right), Tip::new(head)]).unwrap();
+    let mut pose = Pose::rest(&skeleton);
+    for n in 0..24 {
+        let turn = Quat::from_rotation_x(n as f32 * 0.9);
+        // One pole goes all the way round the arm, past where the elbow is; the other is a direction, well off the arm's.
+        let round = Quat::from_rotation_x(n as f32 * core::f32::consts::TAU / 12.0);
+        let places = [Vec3::new(0.5, 1.5, 0.1), Vec3::new(-0.4, 1.6, 0.15)];
+        let poles = [places[0] + round * Vec3::Y, turn * Vec3::new(0.2, 1.0, 0.3)];
+        let goals = [
+            Goal::at(places[0]).with_pole(Pole::Point(poles[0])),
+            Goal::at(places[1]).with_pole(Pole::Direction(poles[1])),
+            Goal::at(Vec3::new(0.05, 1.68, 0.05)),
+        ];
+        let report = tree.solve(&mut pose, &goals).unwrap();
+        assert_eq!(report.status, Status::Reached, "{n}: {report:?}");
+        let from = pose.position(limbs[1][0]);
+        let off = [
+            off_pole(&pose, limbs[0], poles[0].as_dvec3()),
+            off_pole(&pose, limbs[1], (from + poles[1]).as_dvec3()),
+        ];
+        // What draws the elbow ends at a ten-thousandth of what draws the hand.
+        assert!(off.iter().all(|o| *o < 0.05), "{n}: {off:?}");
+        // There it stays.
+        let before = pose.clone();
+        if off.iter().all(|o| *o < 0.019) {
+            tree.solve(&mut pose, &goals).unwrap();
+            assert_eq!(pose.locals(), before.locals());
+        }
+    }
+    // A head that hangs on the chest has nothing between.
+    let nod = Goal::at(Vec3::Y).with_pole(Pole::Point(Vec3::Z));
+    let refused = tree.solve(&mut pose, &[Goal::NONE, Goal::NONE, nod]).unwrap_err();
+    assert_eq!(refused, SolveError::Pole { goal: 2 });
+}
+
+#[test]
+fn a_pole_never_costs_a_goal() {
+    // Elbows that bend one way and shoulders of a narrow twist stop well before most of the poles.
+    let skeleton = figure();
+    let [hips, hand, upper, fore] = ids(&skeleton, ["hips", "hand.l", "upper.l", "fore.l"]);
+    let mut skeleton = Arc::unwrap_or_clone(skeleton);
+    skeleton.set_joint(fore, Joint::hinge(Vec3::Y, Dof::range(-2.5, 0.0))).unwrap();
+    skeleton
+        .set_joint(upper, Joint::ball(Vec3::X, Vec3::Y, [(-1.5, 1.0), (-1.5, 1.0)], (-0.5, 0.5)))
+        .unwrap();
+    let skeleton = Arc::new(skeleton);
+    let mut tree = Tree::new(&skeleton, hips, &[Tip::new(hand)]).unwrap();
+    for n in 0..12 {
+        let round = Quat::from_rotation_x(n as f32 * core::f32::consts::TAU / 12.0);
+        let mut goal = Goal::at(Vec3::new(0.45, 1.6, 0.2));
+        let mut pose = Pose::rest(&skeleton);
+        assert_eq!(tree.solve(&mut pose, &[goal]).unwrap().status, Status::Reached);
+        goal.pole = Pole::Point(Vec3::new(0.3, 1.5, 0.0) + round * Vec3::Z);
+        let report = tree.solve(&mut pose, &[goal]).unwrap();
+        assert_eq!(report.status, Status::Reached, "{n}: {report:?}");
+        assert!(skeleton.limits(upper).excess(pose.local(upper).rotation) < 1e-5);
+        assert!(skeleton.limits(fore).excess(pose.local(fore).rotation) < 1e-5);
+    }
 }
 
 /// The centre of mass of bones that are as heavy as they are long, in f64.

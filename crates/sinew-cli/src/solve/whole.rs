@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use sinew::{
-    Goal, JointId, Pose, Skeleton,
+    Goal, JointId, Pole, Pose, Skeleton,
     solve::{Root, Tip, Tree},
 };
 
@@ -123,15 +123,12 @@ impl Whole {
 /// A request's goals in the numbers of pose space.
 pub fn goals(request: &Request) -> Result<Vec<Goal>, String> {
     let goal = |g: &super::request::GoalRequest| {
-        if g.pole.is_some() {
-            return Err("a whole figure has no pole: say it of a chain's goal alone".to_string());
-        }
         Ok(Goal {
             position: g.position.map(|p| narrow("position", p)).transpose()?,
             rotation: g.rotation.map(|q| glam::DQuat::from_array(q).as_quat()),
             position_weight: g.position_weight as f32,
             rotation_weight: g.rotation_weight as f32,
-            ..Goal::NONE
+            pole: g.pole.map(|p| narrow("pole", p)).transpose()?.map_or(Pole::Keep, Pole::Point),
         })
     };
     request.goals.iter().map(goal).collect()

@@ -2,6 +2,7 @@
 
 mod asks;
 mod balance;
+mod bend;
 mod branches;
 mod column;
 mod couple;
@@ -27,6 +28,7 @@ use crate::{
     math,
 };
 use asks::Ask;
+use bend::Bend;
 use branches::{Branches, NONE};
 use pulls::Pulls;
 use run::{Left, Patience, Run};
@@ -36,8 +38,13 @@ use run::{Left, Patience, Run};
 /// Joints keep their offsets and their limits. Goals that cannot all be met share the error by their weights (what a goal
 /// misses counts its weight times the square of the way, in parts of the figure's size, and a quarter of the square of the
 /// turn), and [`Tree::outcomes`] says which are missed by how much. A goal of weight 0 asks for nothing; to fade from the incoming
-/// pose to the answer, there is [`Tree::weight`]. Poles are not honoured, and are refused: the bend of limbs comes from the incoming
-/// pose, from preferred values and posture, or from a goal of low priority on the middle joint.
+/// pose to the answer, there is [`Tree::weight`]. The bend of limbs comes from the incoming pose, from preferred values and posture, or from
+/// a goal's pole.
+///
+/// A goal's **pole** turns the middle joint of its limb (from the last joint at which limbs meet to the goal's; the joint nearest to
+/// half its length) about the line from its beginning to its end, as far as goals and limits leave it free: within a degree or two
+/// where they do. It counts as posture does, less than any goal, and costs what posture costs, two more runs of steps: two to three times the time. A
+/// limb without a joint between its ends refuses a pole.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -206,8 +213,9 @@ impl Tree {
                 Ask { node, other, ..Ask::NOTHING }
             })
             .collect();
+        let bends = asks.iter().map(|a| Bend::of(&branches, skeleton, a.node)).collect();
         Ok(Self {
-            run: Run::new(branches, asks),
+            run: Run::new(branches, asks, bends),
             tips: tips.to_vec(),
             outcomes: alloc::vec![Outcome::default(); tips.len()],
             inner,
@@ -299,7 +307,7 @@ impl Tree {
         }
         for (i, goal) in goals.iter().enumerate() {
             check::goal(goal)?;
-            if goal.pole != Pole::Keep {
+            if goal.pole != Pole::Keep && self.run.bends[i].is_none() {
                 return Err(SolveError::Pole { goal: i });
             }
             let tip = &self.tips[i];
@@ -329,6 +337,11 @@ impl Tree {
         }
         let size = sized(size);
         branches.count_in(size);
+        for (bend, goal) in self.run.bends.iter_mut().zip(goals) {
+            if let Some(bend) = bend {
+                bend.load(goal.pole, branches);
+            }
+        }
         let near = (self.tolerance * size).max(branches.rounding) / size;
         branches.forward();
         let level = Ask::level(self.balance.as_ref().map_or(0, |b| b.priority));
@@ -366,7 +379,11 @@ impl Tree {
         let run = &mut self.run;
         let mut report = Report::default();
         let posture = f64::from(self.posture);
-        let mut pulls = Pulls { posture: posture * posture, root: None };
+        let mut pulls = Pulls { posture: posture * posture, pole: 0.0, root: None };
+        let poled = |b: &Bend| b.pole != Pole::Keep;
+        if run.bends.iter().flatten().any(poled) {
+            pulls.pole = 1.0;
+        }
         run.placed = matches!(self.root, Root::At(_));
         match self.root {
             Root::Pinned => {}
@@ -381,7 +398,8 @@ impl Tree {
                 }
             }
         }
-        let start = run.measure(pulls.times(0.0));
+        let mut start = run.measure(pulls.times(0.0));
+        start.met &= !run.bends.iter().flatten().any(|b| b.is_off(&run.branches.frames));
         let mut by = 0.0f32;
         if pulls.root.is_none() {
             let from = run.branches.frames[0].at;

@@ -187,6 +187,12 @@ impl Form {
         self.g = self.g.plus(&Twist { t: cross(a, e), v: e }.times(w));
     }
 
+    /// Asks the reference point to go by `e` along a unit vector, however far across.
+    pub fn ask_along(&mut self, n: [f64; 3], e: f64, w: f64) {
+        self.put_in(&Twist { t: [0.0; 3], v: n }, w, false);
+        self.g.v = add(self.g.v, scale(n, w * e));
+    }
+
     /// Asks the body to turn by the rotation vector `e`.
     pub fn ask_turn(&mut self, e: Vec3, w: f64) {
         for k in 0..3 {

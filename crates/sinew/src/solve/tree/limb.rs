@@ -213,9 +213,9 @@ mod tests {
             (11, Some(Vec3::new(0.3, -0.2, 0.5)), None, Vec3::new(0.1, 0.0, 0.0)),
         ];
         let pulls = [
-            Pulls { posture: 0.0, root: None },
-            Pulls { posture: 0.3, root: Some(0.2) },
-            Pulls { posture: 0.0, root: Some(0.0) },
+            Pulls { posture: 0.0, pole: 0.0, root: None },
+            Pulls { posture: 0.3, pole: 0.0, root: Some(0.2) },
+            Pulls { posture: 0.0, pole: 0.0, root: Some(0.0) },
         ];
         for pulls in pulls {
             let run = |coupled: bool| {
@@ -245,7 +245,14 @@ mod tests {
                 for _ in 0..6 {
                     branches.forward();
                     costs.push(missing(&asks, 0, &branches, &mut list).0);
-                    let asked = Asked { asks: &asks, priority: 0, missing: &list, rows: &[], masses: &[] };
+                    let asked = Asked {
+                        asks: &asks,
+                        priority: 0,
+                        missing: &list,
+                        bends: &[],
+                        rows: &[],
+                        masses: &[],
+                    };
                     assert!(stepper.step(&mut branches, asked, 0.05, pulls));
                 }
                 let joints: Vec<(Quat, Vec3)> =

@@ -5,6 +5,8 @@
 pub(super) struct Pulls {
     /// How strongly joints are drawn to their rest.
     pub posture: f64,
+    /// How strongly limbs are drawn to their poles.
+    pub pole: f64,
     /// How strongly the root is drawn to where it came in; none: it stays there.
     pub root: Option<f64>,
 }
@@ -12,11 +14,11 @@ pub(super) struct Pulls {
 impl Pulls {
     /// The same so much as strong.
     pub fn times(self, k: f64) -> Self {
-        Self { posture: k * self.posture, root: self.root.map(|s| k * s) }
+        Self { posture: k * self.posture, pole: k * self.pole, root: self.root.map(|s| k * s) }
     }
 
     /// Whether anything is drawn at all.
     pub fn draw(self) -> bool {
-        self.posture > 0.0 || self.root.is_some_and(|s| s > 0.0)
+        self.posture > 0.0 || self.pole > 0.0 || self.root.is_some_and(|s| s > 0.0)
     }
 }

@@ -7,6 +7,7 @@ use glam::{Quat, Vec2, Vec3};
 use super::{
     asks::{Ask, Pushed, Row, missing},
     balance::Held,
+    bend::Bend,
     branches::{Branches, NONE},
     form::{chord, wide},
     pulls::Pulls,
@@ -19,6 +20,8 @@ use crate::math;
 pub(super) struct Run {
     pub branches: Branches,
     pub asks: Vec<Ask>,
+    /// Of each ask, its limb, where it has a middle.
+    pub bends: Vec<Option<Bend>>,
     /// What comes after this priority is left out.
     pub priority: u8,
     pub held: Held,
@@ -60,7 +63,7 @@ pub(super) struct Left {
 }
 
 impl Run {
-    pub fn new(branches: Branches, asks: Vec<Ask>) -> Self {
+    pub fn new(branches: Branches, asks: Vec<Ask>, bends: Vec<Option<Bend>>) -> Self {
         let loops = asks.iter().filter(|a| a.other != NONE).count();
         let count = asks.len();
         Self {
@@ -76,6 +79,7 @@ impl Run {
             first: Vec::with_capacity(branches.nodes.len()),
             branches,
             asks,
+            bends,
             priority: u8::MAX,
         }
     }
@@ -102,6 +106,11 @@ impl Run {
                 sum += pulls.posture * node.reluctance * f64::from(off.length_squared());
             }
         }
+        if pulls.pole > 0.0 {
+            for bend in self.bends.iter().flatten() {
+                sum += pulls.pole * bend.cost(&self.branches.frames);
+            }
+        }
         if let Some(strength) = pulls.root.filter(|s| *s > 0.0) {
             sum += strength * f64::from(self.branches.root_moved().length_squared());
         }
@@ -115,6 +124,9 @@ impl Run {
         let all = pulls.posture > 0.0 || self.held.asks(self.priority);
         let coupled = self.held.asks(self.priority) || self.asks.iter().any(|a| a.other != NONE);
         self.stepper.begin(&self.branches, &self.asks, self.priority, all, coupled);
+        if pulls.pole > 0.0 {
+            self.stepper.bend(&self.branches, &self.bends);
+        }
         if self.placed {
             self.stepper.hold_root();
         }
@@ -144,6 +156,7 @@ impl Run {
                 asks: &self.asks,
                 priority: self.priority,
                 missing: &self.missing,
+                bends: &self.bends,
                 rows: &self.rows,
                 masses: &self.held.masses,
             };

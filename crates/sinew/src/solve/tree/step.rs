@@ -8,6 +8,7 @@ use glam::{Quat, Vec3};
 
 use super::{
     asks::{Ask, Row},
+    bend::Bend,
     branches::{Branches, NONE, Node, Turns},
     column::{self, Column, Joint, Kind, State},
     couple::Coupling,
@@ -16,7 +17,7 @@ use super::{
     pulls::Pulls,
     walls::Walls,
 };
-use crate::math;
+use crate::{Pole, math};
 
 /// What is asked in one step.
 #[derive(Clone, Copy, Debug)]
@@ -26,6 +27,8 @@ pub(super) struct Asked<'a> {
     pub priority: u8,
     /// Of each ask, a way and a turn.
     pub missing: &'a [(Vec3, Vec3)],
+    /// Limbs, of which those with a pole are drawn to it.
+    pub bends: &'a [Option<Bend>],
     pub rows: &'a [Row],
     /// What moves with each joint: its share of the whole mass, and its centre in the joint's orientation.
     pub masses: &'a [(f64, Vec3)],
@@ -180,6 +183,31 @@ impl Stepper {
         }
     }
 
+    /// Lets limbs be drawn to their poles until the next beginning: their middle joints bear something as well.
+    pub fn bend(&mut self, branches: &Branches, bends: &[Option<Bend>]) {
+        for bend in bends.iter().flatten().filter(|b| b.pole != Pole::Keep) {
+            let mut at = bend.middle;
+            self.bodies[at].walls.slides = true;
+            while at != NONE {
+                let body = &mut self.bodies[at];
+                if at != bend.middle {
+                    (body.walls.turns, body.walls.slides) = (true, true);
+                }
+                body.place = Place::Trunk;
+                body.moves = true;
+                at = branches.nodes[at].parent;
+            }
+        }
+        // What is left of limbs below begins anew.
+        for (l, limb) in self.limbs.iter_mut().enumerate() {
+            let mut at = limb.end;
+            while at != NONE && self.bodies[at].place == Place::Limb(l) {
+                limb.top = at;
+                at = branches.nodes[at].parent;
+            }
+        }
+    }
+
     /// Holds the root's own slides until the next beginning.
     pub fn hold_root(&mut self) {
         self.bodies[0].walls.slides = false;
@@ -196,6 +224,11 @@ impl Stepper {
             let trunk = !matches!(self.bodies[ask.node].place, Place::Limb(_));
             if trunk && ask.other == NONE && ask.priority <= asked.priority {
                 ask.add_to(&mut self.forms[ask.node], &branches.frames, *missing);
+            }
+        }
+        if pulls.pole > 0.0 {
+            for bend in asked.bends.iter().flatten() {
+                bend.add_to(&mut self.forms[bend.middle], &branches.frames, pulls.pole);
             }
         }
         self.inward(branches, asked, damping, pulls);

@@ -1,0 +1,166 @@
+//! Where a curve leaves a sphere.
+
+use glam::DVec3;
+
+use super::{Curve, STEPS, Spot};
+use crate::math64;
+
+impl Curve {
+    /// The next place along the curve (back, if `back`), from `from` on, where it leaves the sphere about `centre`; and whether there is
+    /// one.
+    ///
+    /// Where `from` is outside the sphere, the curve must come into it first: then the place where it leaves it again is given. So the
+    /// place moves on smoothly when `from` passes out of the sphere. A sphere that the rest of the curve does not meet has
+    /// none: then it is the nearest place, and for a closed curve that lies inside (once around is looked at) the furthest, which are where
+    /// the crossing was when there last was one.
+    pub(in crate::solve::spline) fn leave(
+        &self,
+        from: &Spot,
+        centre: DVec3,
+        radius: f64,
+        back: bool,
+    ) -> (Spot, bool) {
+        let mut inside = self.place(from).distance_squared(centre) <= radius * radius;
+        for mut part in self.parts(from, back) {
+            if !inside {
+                let Some(x) = part.enters(self, centre, radius) else { continue };
+                (part, inside) = (part.rest(x), true);
+            }
+            if let Some(x) = part.leaves(self, centre, radius) {
+                return (part.spot(x), true);
+            }
+        }
+        (self.extreme(from, centre, back, inside), false)
+    }
+
+    /// What lies ahead of a place, in order: for a closed curve once around.
+    fn parts(&self, from: &Spot, back: bool) -> impl Iterator<Item = Part> + use<> {
+        let (from, count) = (*from, self.pieces.len());
+        let whole = move |piece: usize| match back {
+            true => Part::Piece { piece, t: 1.0, h: -1.0 },
+            false => Part::Piece { piece, t: 0.0, h: 1.0 },
+        };
+        let own = Part::Piece { piece: from.piece, t: from.t, h: if back { -from.t } else { 1.0 - from.t } };
+        let ahead = move |k: usize| (if back { from.piece + count - k } else { from.piece + k }) % count;
+        let closed = self.closed;
+        // The straight line that it stands on, if it is beyond an end: up to the end, or on without one.
+        let sign = if back { -1.0 } else { 1.0 };
+        let outwards = from.beyond * sign > 0.0;
+        let room = if outwards { f64::INFINITY } else { from.beyond.abs() };
+        let line = (from.beyond != 0.0).then_some(Part::Line { from, sign, room });
+        let pieces = match (closed, outwards) {
+            (true, _) => count + 1,
+            (false, true) => 0,
+            (false, false) => {
+                if back {
+                    from.piece + 1
+                } else {
+                    count - from.piece
+                }
+            }
+        };
+        let (piece, t) = if back { (0, 0.0) } else { (count - 1, 1.0) };
+        let last = Part::Line { from: Spot { piece, t, beyond: 0.0 }, sign, room: f64::INFINITY };
+        let end = (!closed && !outwards).then_some(last);
+        let pieces = (0..pieces).map(move |k| match k {
+            0 => own,
+            // The rest of the piece that it began in.
+            _ if k == count => match back {
+                true => Part::Piece { piece: from.piece, t: 1.0, h: from.t - 1.0 },
+                false => Part::Piece { piece: from.piece, t: 0.0, h: from.t },
+            },
+            _ => whole(ahead(k)),
+        });
+        line.into_iter().chain(pieces).chain(end)
+    }
+
+    /// The place ahead that is nearest to a centre, or the furthest from it.
+    #[cold]
+    fn extreme(&self, from: &Spot, centre: DVec3, back: bool, furthest: bool) -> Spot {
+        let sign = if furthest { -1.0 } else { 1.0 };
+        let (mut best, mut least) = (*from, f64::INFINITY);
+        for part in self.parts(from, back) {
+            let score = |x: f64| sign * self.place(&part.spot(x)).distance_squared(centre);
+            let x = match part {
+                Part::Line { from, sign, room } => self.along(&from, sign, centre).0.clamp(0.0, room),
+                Part::Piece { .. } => {
+                    let step = 1.0 / STEPS as f64;
+                    let at = |k: usize| score(k as f64 * step);
+                    let k = (0..=STEPS).min_by(|&a, &b| at(a).total_cmp(&at(b))).unwrap_or(0);
+                    let middle = k as f64 * step;
+                    narrowed(score, (middle - step).max(0.0), (middle + step).min(1.0))
+                }
+            };
+            let found = score(x);
+            if found < least {
+                (best, least) = (part.spot(x), found);
+            }
+        }
+        best
+    }
+}
+
+/// The place of the least value of a function that has one low point between two places.
+fn narrowed(f: impl Fn(f64) -> f64, mut low: f64, mut high: f64) -> f64 {
+    // (2/3)^64 of a step is beyond what squares of distances tell apart.
+    for _ in 0..64 {
+        let third = (high - low) / 3.0;
+        if f(low + third) <= f(high - third) {
+            high -= third;
+        } else {
+            low += third;
+        }
+    }
+    0.5 * (low + high)
+}
+
+/// A part of the way along a curve; places on it are counted from 0.
+#[derive(Clone, Copy, Debug)]
+enum Part {
+    /// Of a piece, from `t` to `t + h`; its end is at 1.
+    Piece { piece: usize, t: f64, h: f64 },
+    /// Of the straight line beyond an end, outwards for the sign that the end has; its end is at `room` metres.
+    Line { from: Spot, sign: f64, room: f64 },
+}
+
+impl Part {
+    fn spot(&self, x: f64) -> Spot {
+        match *self {
+            Self::Piece { piece, t, h } => Spot { piece, t: (t + h * x).clamp(0.0, 1.0), beyond: 0.0 },
+            Self::Line { from, sign, .. } => Spot { beyond: from.beyond + sign * x, ..from },
+        }
+    }
+
+    /// What is left after a place on it.
+    fn rest(self, x: f64) -> Self {
+        match self {
+            Self::Piece { piece, t, h } => Self::Piece { piece, t: t + h * x, h: h * (1.0 - x) },
+            Self::Line { sign, room, .. } => Self::Line { from: self.spot(x), sign, room: room - x },
+        }
+    }
+
+    /// The first place from which on it is inside the sphere.
+    fn enters(&self, curve: &Curve, centre: DVec3, radius: f64) -> Option<f64> {
+        match *self {
+            Self::Piece { piece, t, h } => curve.pieces[piece].part(t, h).enters(centre, radius),
+            Self::Line { from, sign, room } => {
+                let (middle, half) = curve.along(&from, sign, centre);
+                let half = radius * radius - half;
+                let x = middle - math64::sqrt(half.max(0.0));
+                (half >= 0.0 && x >= 0.0 && x <= room).then_some(x)
+            }
+        }
+    }
+
+    /// The first place, from its start inside the sphere on, where it goes out.
+    fn leaves(&self, curve: &Curve, centre: DVec3, radius: f64) -> Option<f64> {
+        match *self {
+            Self::Piece { piece, t, h } => curve.pieces[piece].part(t, h).leaves(centre, radius),
+            Self::Line { from, sign, room } => {
+                let (middle, off) = curve.along(&from, sign, centre);
+                let x = (middle + math64::sqrt((radius * radius - off).max(0.0))).max(0.0);
+                (x <= room).then_some(x)
+            }
+        }
+    }
+}

@@ -20,6 +20,8 @@ const SPREAD: f32 = 0.14;
 /// The sole is pitched up no further than this from the ground's own pitch, in radians (15 degrees: what an ankle does
 /// without effort) ...
 const TOES_UP: f32 = 0.26;
+/// ... but where it swings on, by this much more (23 degrees: 38 in all, what an ankle does at the most) ...
+const SWING_ON: f32 = 0.4;
 /// ... and no further than this from where the clip has it.
 const MOST_PITCH: f32 = 1.0;
 
@@ -64,17 +66,33 @@ impl<'a> Swing<'a> {
     pub(super) fn clear(&self, frames: &mut [FootFrame], base: &[f32], pelvis: Option<&[f32]>) {
         let mut beam = Beam::default();
         self.hold_back(&mut beam, frames, base, pelvis);
-        let pitch: Vec<Wish> = self.wishes(frames, |i, frame| {
+        // How much further each sole may be pitched up.
+        let room: Vec<f32> = frames
+            .iter()
+            .enumerate()
+            .map(|(i, frame)| {
+                let (_, forward) = sides(frame);
+                let sample = &self.curve.samples[i];
+                let sole = math::rotate(frame.turn, sample.ball - sample.heel);
+                let now = math::atan2(sole.y, sole.dot(forward));
+                (TOES_UP + self.slope(frame, forward, base[i]) - now).max(0.0)
+            })
+            .collect();
+        let mut pitch: Vec<Wish> = self.wishes(frames, |i, frame| {
             let short = self.shortfall(i, frame, base[i]);
             let (_, forward) = sides(frame);
-            let sample = &self.curve.samples[i];
-            let sole = math::rotate(frame.turn, sample.ball - sample.heel);
-            let now = math::atan2(sole.y, sole.dot(forward));
-            let room = (TOES_UP + self.slope(frame, forward, base[i]) - now).clamp(0.0, MOST_PITCH);
             // A point nearly below the ankle is not raised by pitching; toes are.
-            let ball = math::rotate(frame.turn, sample.ball).dot(forward);
-            if short.ahead <= TOES_FROM * ball.max(0.0) { 0.0 } else { (short.need / short.ahead).min(room) }
+            let ball = math::rotate(frame.turn, self.curve.samples[i].ball).dot(forward);
+            if short.ahead <= TOES_FROM * ball.max(0.0) {
+                0.0
+            } else {
+                (short.need / short.ahead).min(room[i]).min(MOST_PITCH)
+            }
         });
+        // Toes that are to be up at once swing on; no further than an ankle goes.
+        for (wish, room) in pitch.iter_mut().zip(&room) {
+            wish.high = wish.high.min((*room + SWING_ON) as f64);
+        }
         self.settle(&mut beam, &pitch, |i, angle| {
             let (across, _) = sides(&frames[i]);
             frames[i].turn = math::mul(math::axis_angle(across, -angle), frames[i].turn);

@@ -31,6 +31,9 @@ pub struct GroundCase {
     pub arguments: &'static [&'static str],
     /// Largest allowed ratio of the knees' accelerations, planted to given; none where it is only reported.
     pub knee: Option<f64>,
+    /// The least that hips may be over the ground, as a share of their height in the clip; none where it is only reported: on stairs
+    /// figures with short legs crouch.
+    pub hips: Option<f64>,
 }
 
 /// Metres a unit in the CMU clips.
@@ -129,19 +132,21 @@ pub const CASES: &[Case] = &[
 
 /// Every ground of the list. The terrain's name stands for its file.
 pub const GROUNDS: &[GroundCase] = &[
-    GroundCase { name: "stairs", arguments: &["stairs"], knee: Some(4.0) },
-    GroundCase { name: "stairs-down", arguments: &["stairs-down"], knee: Some(4.0) },
-    GroundCase { name: "steep-stairs", arguments: &["steep-stairs"], knee: None },
-    GroundCase { name: "steep-stairs-down", arguments: &["steep-stairs-down"], knee: None },
-    GroundCase { name: "slope", arguments: &["slope"], knee: Some(2.0) },
-    GroundCase { name: "slope-down", arguments: &["slope-down"], knee: Some(2.0) },
-    GroundCase { name: "rough", arguments: &["rough"], knee: Some(2.0) },
+    GroundCase { name: "stairs", arguments: &["stairs"], knee: Some(4.0), hips: None },
+    GroundCase { name: "stairs-down", arguments: &["stairs-down"], knee: Some(4.0), hips: None },
+    GroundCase { name: "steep-stairs", arguments: &["steep-stairs"], knee: None, hips: None },
+    GroundCase { name: "steep-stairs-down", arguments: &["steep-stairs-down"], knee: None, hips: None },
+    GroundCase { name: "slope", arguments: &["slope"], knee: Some(2.0), hips: Some(0.65) },
+    GroundCase { name: "slope-down", arguments: &["slope-down"], knee: Some(2.0), hips: Some(0.65) },
+    GroundCase { name: "rough", arguments: &["rough"], knee: Some(2.0), hips: Some(0.8) },
     // Ten metres square as it is, with hills of up to a metre, but a corner of it is not there: three times that, and moved,
     // so that every walk of the list is on its hills from end to end.
     GroundCase {
         name: "terrain",
         arguments: &[TERRAIN, "--ground-scale", "3", "--ground-at=7.5,0,-6"],
         knee: Some(2.0),
+        // Its hills have dips and ridges within a stride.
+        hips: Some(0.55),
     },
 ];
 

@@ -9,6 +9,7 @@ mod bvh;
 mod cases;
 mod contact;
 mod figure;
+mod gait;
 mod ground;
 mod lowpass;
 mod maths;

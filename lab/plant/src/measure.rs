@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::{
     contact::contacts,
     figure::{Figure, Leg},
+    gait,
     ground::Ground,
     lowpass::{low_pass, second_differences},
     maths::{V3, angle},
@@ -47,6 +48,10 @@ pub struct Measures {
     pub bend: f64,
     /// Times at which a leg is straight that the clip has bent.
     pub straight: Vec<f64>,
+    /// How much further than in the clip a foot is lifted in its steps over the taut string, at the most, for a figure of 1.8 m.
+    pub lift: f64,
+    /// The lowest that the hips are over the ground under the body, over their height in the clip at the same time.
+    pub hips: f64,
     /// Largest difference of a leg joint's offset or scale from the clip's.
     pub offsets: f64,
     /// How often a planted point had no ground under it.
@@ -107,6 +112,10 @@ impl Stance {
 }
 
 impl Stance {
+    fn sole(&self) -> gait::Sole {
+        gait::Sole { heel: self.heel, ball: self.ball, tip: self.tip }
+    }
+
     /// Whether the foot stands on its ball with its heel over an edge, as a foothold may: the ball on the ground, the heel not in
     /// it, and sixty hundredths of the sole from heel to tip supported.
     fn is_on_ball(&self, ground: &Ground, leg: &Leg, height: f64) -> bool {
@@ -138,6 +147,8 @@ pub fn measure(scene: &Scene, figure: &Figure, ground: &Ground, motion: f64) -> 
     let times = key_times(&planted, figure)?;
     let mut m = Measures { keys: times.len(), ..Measures::default() };
     let mut tally = Tally::default();
+    let mut hips = Vec::new();
+    let mut floor = f64::MAX;
     for leg in &figure.legs {
         let after: Vec<Stance> = times.iter().map(|t| stance(scene, &planted, *t, V3::ZERO, leg)).collect();
         let before: Vec<Stance> = times
@@ -178,6 +189,22 @@ pub fn measure(scene: &Scene, figure: &Figure, ground: &Ground, motion: f64) -> 
             tally.supports(&mut m.places, &times, &point, &stand);
             stands.push(stand);
         }
+        let own = before.iter().map(|s| s.heel.y.min(s.ball.y)).fold(f64::MAX, f64::min);
+        floor = floor.min(own);
+        let soles = |all: &[Stance]| all.iter().map(Stance::sole).collect::<Vec<_>>();
+        let claimed = note.plants.iter().filter(|s| s.is_of(leg.side, "heel") || s.is_of(leg.side, "ball"));
+        let claimed: Vec<_> = claimed.collect();
+        let stood: Vec<bool> = times.iter().map(|t| claimed.iter().any(|s| s.holds(*t))).collect();
+        let reach = REACH * leg.length;
+        for (i, lift) in gait::lifts(&soles(&after), &soles(&before), &stood, ground, own, reach) {
+            let lift = lift * 1.8 / figure.height;
+            m.lift = m.lift.max(lift);
+            note_largest(&mut m.places, "lift mm", lift, times[i], || format!("{} foot", leg.side));
+        }
+        hips.push((
+            after.iter().map(|s| s.hip).collect::<Vec<_>>(),
+            before.iter().map(|s| s.hip).collect::<Vec<_>>(),
+        ));
         for (i, s) in after.iter().enumerate() {
             m.swings(times[i], s, [stands[0][i], stands[1][i]], ground, leg);
             let clips =
@@ -206,6 +233,7 @@ pub fn measure(scene: &Scene, figure: &Figure, ground: &Ground, motion: f64) -> 
             m.swings(middles[i], s, [both(0), both(1)], ground, leg);
         }
     }
+    m.body(&times, &hips, floor, ground, figure.legs[0].length);
     let moving = times.partition_point(|t| *t < motion).min(times.len() - 3);
     m.knees(scene, figure, &planted, &source, &note, &times[moving..]);
     tally.into(&mut m);
@@ -279,6 +307,25 @@ fn stance(scene: &Scene, clip: &Clip, t: f64, moved: V3, leg: &Leg) -> Stance {
 const REACH: f64 = 0.5;
 
 impl Measures {
+    /// How low the hips come. `hips` are those of each leg, planted and given, at each key; `floor` is the clip's.
+    fn body(&mut self, times: &[f64], hips: &[(Vec<V3>, Vec<V3>)], floor: f64, ground: &Ground, leg: f64) {
+        self.hips = f64::INFINITY;
+        let middle = |all: [V3; 2]| all[0].lerp(all[1], 0.5);
+        let [Some(first), Some(last)] = [hips[0].0.first(), hips[0].0.last()] else { return };
+        let along = (*last - *first).flat().unit().unwrap_or_default();
+        for (i, time) in times.iter().enumerate() {
+            let (after, before) =
+                (middle([hips[0].0[i], hips[1].0[i]]), middle([hips[0].1[i], hips[1].1[i]]));
+            let Some(under) = gait::under(ground, after, along, 0.5 * leg) else { continue };
+            let share = (after.y - under) / (before.y - floor);
+            if share < self.hips {
+                self.hips = share;
+                let place = Largest { value: share, time: *time, what: "least".into() };
+                self.places.insert("hips", place);
+            }
+        }
+    }
+
     /// Depths of one foot at a time; `planted` says whether heel and ball stand.
     fn swings(&mut self, time: f64, s: &Stance, planted: [bool; 2], ground: &Ground, leg: &Leg) {
         let reach = REACH * leg.length;

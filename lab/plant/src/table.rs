@@ -50,6 +50,13 @@ const COLUMNS: &[Column] = &[
         bound: "0",
         cell: |m, _| (m.straight.len().to_string(), !m.straight.is_empty()),
     },
+    // Five to ten centimetres are what a person keeps over what is passed; at thirty a foot looks thrown up.
+    Column { head: "lift mm", bound: "<=300", cell: |m, _| mm(m.lift, 0.3) },
+    Column {
+        head: "hips",
+        bound: ">=by land",
+        cell: |m, g| (format!("{:.2}", m.hips), g.hips.is_some_and(|least| beyond(-m.hips, -least))),
+    },
     Column {
         head: "offsets",
         bound: "<=1e-5",
@@ -115,7 +122,15 @@ mod tests {
 
     #[test]
     fn bounds_are_held_at_their_edge_and_missed_beyond_it_and_by_what_is_no_number() {
-        let good = Measures { deepest: 0.005, share: 0.9, knee: 2.0, bend: 2.0, ..Measures::default() };
+        let good = Measures {
+            deepest: 0.005,
+            share: 0.9,
+            knee: 2.0,
+            bend: 2.0,
+            lift: 0.3,
+            hips: 0.65,
+            ..Measures::default()
+        };
         let slope = GROUNDS.iter().find(|g| g.name == "slope").unwrap();
         let steep = GROUNDS.iter().find(|g| g.name == "steep-stairs").unwrap();
         assert!(row(false, "a", slope, &good, Some(0)).1.is_empty());
@@ -125,6 +140,9 @@ mod tests {
             (Measures { share: 0.899, ..good.clone() }, slope),
             (Measures { knee: 2.01, ..good.clone() }, slope),
             (Measures { straight: vec![1.0], ..good.clone() }, steep),
+            (Measures { lift: 0.301, ..good.clone() }, steep),
+            (Measures { hips: 0.64, ..good.clone() }, slope),
+            (Measures { hips: f64::NAN, ..good.clone() }, slope),
         ] {
             let (text, missed) = row(false, "a", on, &bad, Some(0));
             assert!(!missed.is_empty() && text.contains('!'), "{text}");

@@ -91,7 +91,15 @@ impl Chain {
     }
 
     /// Where the chain ends, in model space.
+    #[inline(always)]
     pub fn end(&self, pose: &Pose) -> Vec3 {
+        if self.tip_offset == Vec3::ZERO {
+            return pose.position(self.tip());
+        }
+        self.end_of_offset(pose)
+    }
+
+    fn end_of_offset(&self, pose: &Pose) -> Vec3 {
         pose.model(self.tip()).transform_point3(self.tip_offset)
     }
 

@@ -2,10 +2,10 @@
 
 use alloc::{string::String, sync::Arc, vec::Vec};
 
-use glam::{Affine3, Quat, Vec3, Vec4, Vec4Swizzles};
+use glam::{Affine3, Mat3, Quat, Vec3, Vec4, Vec4Swizzles};
 use thiserror::Error;
 
-use crate::{JointId, Skeleton, Transform, math};
+use crate::{JointId, Skeleton, Transform, math, skeleton::ROOT};
 
 /// What is wrong with a pose.
 #[derive(Clone, Debug, PartialEq, Error)]
@@ -32,9 +32,9 @@ pub enum PoseError {
 pub struct Pose {
     skeleton: Arc<Skeleton>,
     local: Vec<Transform>,
-    model: Vec<Affine3>,
-    /// See [`Pose::extent`].
-    extent: Vec<f32>,
+    model: Vec<Frame>,
+    /// The largest coordinates, without their signs, of the places of each joint and all above it; see [`Pose::extent`].
+    extent: Vec<Vec4>,
     /// Joints whose local transform changed after `model` was computed.
     marked: Vec<bool>,
     /// Place of the first marked joint; the joint count where none is.
@@ -49,8 +49,8 @@ impl Pose {
         let mut pose = Self {
             skeleton: skeleton.clone(),
             local,
-            model: alloc::vec![Affine3::IDENTITY; count],
-            extent: alloc::vec![0.0; count],
+            model: alloc::vec![Frame::IDENTITY; count],
+            extent: alloc::vec![Vec4::ZERO; count],
             marked: alloc::vec![true; count],
             first: 0,
         };
@@ -123,7 +123,7 @@ impl Pose {
     /// Every frame in model space as of the last [`Pose::update`], and every local transform to write to. Joints that are written
     /// to must be marked by [`Pose::changed_below`].
     #[inline]
-    pub(crate) fn parts(&mut self) -> (&[Affine3], &mut [Transform]) {
+    pub(crate) fn parts(&mut self) -> (&[Frame], &mut [Transform]) {
         (&self.model, &mut self.local)
     }
 
@@ -146,26 +146,23 @@ impl Pose {
             let Some(joint) = self.skeleton.joint(i) else { break };
             let end = self.skeleton.subtree(joint).end;
             // Down a chain, each joint's parent is the joint before it, whose frame is still at hand.
-            let (mut at, mut last, mut above) = (usize::MAX, Frame::IDENTITY, 0.0);
-            for k in i..end {
-                let parent = self.skeleton.joint(k).and_then(|j| self.skeleton.parent(j));
-                let parent = parent.map_or(usize::MAX, JointId::index);
+            let (mut at, mut last, mut above) = (ROOT, Frame::IDENTITY, Vec4::ZERO);
+            let parents = &self.skeleton.parents()[i..end];
+            for (k, (local, &parent)) in (i as u32..).zip(self.local[i..end].iter().zip(parents)) {
                 if parent != at {
-                    match self.model.get(parent) {
-                        Some(frame) => (last, above) = (Frame::new(frame), self.extent[parent]),
-                        None => (last, above) = (Frame::IDENTITY, 0.0),
-                    }
+                    let parent = parent as usize;
+                    (last, above) = match (self.model.get(parent), self.extent.get(parent)) {
+                        (Some(frame), Some(extent)) => (*frame, *extent),
+                        _ => (Frame::IDENTITY, Vec4::ZERO),
+                    };
                 }
-                last = match parent {
-                    usize::MAX => Frame::new(&self.local[k].to_affine()),
-                    _ => last.below(&self.local[k]),
-                };
-                above = farthest(above, last.0[3]);
-                self.model[k] = last.to_affine();
-                self.extent[k] = above;
-                self.marked[k] = false;
+                last = last.below(local);
+                above = above.max(last.at.abs());
+                self.model[k as usize] = last;
+                self.extent[k as usize] = above;
                 at = k;
             }
+            self.marked[i..end].fill(false);
             i = end;
         }
         self.first = count;
@@ -175,7 +172,7 @@ impl Pose {
     #[inline]
     pub fn model(&self, joint: JointId) -> Affine3 {
         if self.first > joint.index() {
-            return self.model[joint.index()];
+            return self.model[joint.index()].to_affine();
         }
         self.model_now(joint)
     }
@@ -186,7 +183,7 @@ impl Pose {
         let highest = core::iter::successors(Some(joint), |&j| self.skeleton.parent(j))
             .filter(|j| self.marked[j.index()])
             .last();
-        let Some(highest) = highest else { return self.model[joint.index()] };
+        let Some(highest) = highest else { return self.model[joint.index()].to_affine() };
         let mut frame = Affine3::IDENTITY;
         for j in core::iter::successors(Some(joint), |&j| self.skeleton.parent(j)) {
             frame = compose(&self.local[j.index()].to_affine(), &frame);
@@ -195,7 +192,7 @@ impl Pose {
             }
         }
         match self.skeleton.parent(highest) {
-            Some(p) => compose(&self.model[p.index()], &frame),
+            Some(p) => compose(&self.model[p.index()].to_affine(), &frame),
             None => frame,
         }
     }
@@ -206,10 +203,35 @@ impl Pose {
         self.skeleton.parent(joint).map_or(Affine3::IDENTITY, |p| self.model(p))
     }
 
+    /// The frame of the joint's parent, or the identity, as of the last [`Pose::update`].
+    #[inline]
+    pub(crate) fn parent_frame(&self, joint: JointId) -> Frame {
+        self.skeleton.parent(joint).map_or(Frame::IDENTITY, |p| self.model[p.index()])
+    }
+
     /// The joint's place in model space.
     #[inline]
     pub fn position(&self, joint: JointId) -> Vec3 {
-        self.model(joint).translation
+        if self.first > joint.index() {
+            return self.model[joint.index()].at.truncate();
+        }
+        self.model_now(joint).translation
+    }
+
+    /// Whether the joint's frame is finite: true only where that is known from the last [`Pose::update`], and no number is near to
+    /// overflow.
+    #[inline]
+    pub(crate) fn surely_finite(&self, joint: JointId) -> bool {
+        let frame = &self.model[joint.index()];
+        let sum = frame.x.abs() + frame.y.abs() + frame.z.abs() + frame.at.abs();
+        self.first > joint.index() && sum.cmplt(Vec4::INFINITY).all()
+    }
+
+    /// Whether no joint on the way from the skeleton's root to this one has a scale: true only where that is known from the last
+    /// [`Pose::update`].
+    #[inline]
+    pub(crate) fn unscaled(&self, joint: JointId) -> bool {
+        self.first > joint.index() && self.model[joint.index()].at.w == 0.0
     }
 
     /// The largest coordinate, without its sign, of the places in model space of the joint and of all above it, as of the last
@@ -217,7 +239,10 @@ impl Pose {
     /// joint itself is.
     #[inline]
     pub fn extent(&self, joint: JointId) -> f32 {
-        self.extent[joint.index()]
+        let v = self.extent[joint.index()];
+        // (`f32::max` spends six instructions on NaN.)
+        let max = |a: f32, b: f32| if a > b { a } else { b };
+        max(max(v.x, v.y), v.z)
     }
 
     /// The joint's rotation in model space, free of scale (a mirrored frame counts as a negative uniform scale).
@@ -264,60 +289,66 @@ impl Pose {
     }
 }
 
-/// The largest of `most` and the components of a place without their signs. (`f32::max` spends six instructions on NaN.)
-#[inline(always)]
-fn farthest(most: f32, place: Vec4) -> f32 {
-    let v = place.abs();
-    let max = |a: f32, b: f32| if a > b { a } else { b };
-    max(max(most, v.x), max(v.y, v.z))
+/// A frame in model space with its columns in lanes of four, so that a column takes one instruction. Lanes never mix: the bits
+/// are those of [`compose`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Frame {
+    /// Columns of the linear part; the last lane is 0.
+    pub x: Vec4,
+    pub y: Vec4,
+    pub z: Vec4,
+    /// The joint's place. The last lane counts the joints with a scale, from the skeleton's root down to this one. (What is added
+    /// to it in [`Frame::below`] is 0, as the last lanes of the columns are.)
+    pub at: Vec4,
 }
 
-/// A frame with its columns in lanes of four, so that a column takes one instruction. Lanes never mix: the bits are those of
-/// [`compose`].
-#[derive(Clone, Copy)]
-struct Frame([Vec4; 4]);
-
 impl Frame {
-    const IDENTITY: Self = Self([Vec4::X, Vec4::Y, Vec4::Z, Vec4::ZERO]);
-
-    #[inline(always)]
-    fn new(frame: &Affine3) -> Self {
-        let m = &frame.matrix3;
-        Self([m.x_axis, m.y_axis, m.z_axis, frame.translation].map(|v| v.extend(0.0)))
-    }
+    const IDENTITY: Self = Self { x: Vec4::X, y: Vec4::Y, z: Vec4::Z, at: Vec4::ZERO };
 
     /// The frame of a joint whose parent's this is.
+    ///
+    /// The columns of [`math::to_matrix`] are made of the lanes of three vectors: d its diagonal, p = (yz + wx, xz + wy, xy + wz)
+    /// and m the same with differences.
     #[inline(always)]
     fn below(&self, local: &Transform) -> Self {
-        let [a, b, c, at] = self.0;
-        let apply = |v: Vec3| a * v.x + b * v.y + c * v.z;
-        let [mut x, mut y, mut z] = columns(local.rotation);
+        let q = local.rotation;
+        let q = Vec4::new(q.x, q.y, q.z, q.w);
+        let q2 = q + q;
+        let squares = q * q2;
+        let products = q.yxxw() * q2.zzyw();
+        let turns = q.wwww() * q2;
+        let mut d = Vec4::ONE - (squares.yxxw() + squares.zzyw());
+        let (mut p, mut m) = (products + turns, products - turns);
+        let mut above = self.at;
+        // Most joints have no scale, and a factor of 1 changes no bit.
         let s = local.scale;
-        // Most joints have none, and a factor of 1 changes no bit.
-        if s != Vec3::ONE {
-            (x, y, z) = (x * s.x, y * s.y, z * s.z);
+        let one = 1.0f32.to_bits();
+        if s.x.to_bits() != one || s.y.to_bits() != one || s.z.to_bits() != one {
+            d *= Vec4::new(s.x, s.y, s.z, 1.0);
+            p *= Vec4::new(s.y, s.z, s.x, 1.0);
+            m *= Vec4::new(s.z, s.x, s.y, 1.0);
+            above += Vec4::W;
         }
-        let apply4 = |v: Vec4| a * v.xxxx() + b * v.yyyy() + c * v.zzzz();
-        Self([apply4(x), apply4(y), apply4(z), apply(local.translation) + at])
+        let apply = |x: Vec4, y: Vec4, z: Vec4| self.x * x + self.y * y + self.z * z;
+        let at = local.translation;
+        Self {
+            x: apply(d.xxxx(), p.zzzz(), m.yyyy()),
+            y: apply(m.zzzz(), d.yyyy(), p.xxxx()),
+            z: apply(p.yyyy(), m.xxxx(), d.zzzz()),
+            at: apply(Vec4::splat(at.x), Vec4::splat(at.y), Vec4::splat(at.z)) + above,
+        }
+    }
+
+    /// The linear part.
+    #[inline(always)]
+    pub fn linear(&self) -> Mat3 {
+        Mat3::from_cols(self.x.truncate(), self.y.truncate(), self.z.truncate())
     }
 
     #[inline(always)]
     fn to_affine(self) -> Affine3 {
-        let [x, y, z, at] = self.0.map(Vec4::truncate);
-        Affine3 { matrix3: glam::Mat3::from_cols(x, y, z), translation: at }
+        Affine3 { matrix3: self.linear(), translation: self.at.truncate() }
     }
-}
-
-/// The columns of [`math::to_matrix`], each sum in its lane. (What is in the last lanes is not used.)
-#[inline(always)]
-fn columns(q: Quat) -> [Vec4; 3] {
-    let q = Vec4::new(q.x, q.y, q.z, q.w);
-    let q2 = q + q;
-    // xy + wz and the like: a sum or a difference of two products. On the diagonal, 1 less the sum of two squares.
-    let x = q.yxxx() * q2.yyzw() + q.zwww() * q2.zzyw() * Vec4::new(1.0, 1.0, -1.0, 1.0);
-    let y = q.xxyx() * q2.yxzw() + q.wzww() * q2.zzxw() * Vec4::new(-1.0, 1.0, 1.0, 1.0);
-    let z = q.xyxx() * q2.zzxw() + q.wwyw() * q2.yxyw() * Vec4::new(1.0, -1.0, 1.0, 1.0);
-    [x.with_x(1.0 - x.x), y.with_y(1.0 - y.y), z.with_z(1.0 - z.z)]
 }
 
 /// `a * b` in one order of operations on every build.
@@ -326,11 +357,7 @@ fn compose(a: &Affine3, b: &Affine3) -> Affine3 {
     let m = &a.matrix3;
     let apply = |v: Vec3| m.x_axis * v.x + m.y_axis * v.y + m.z_axis * v.z;
     Affine3 {
-        matrix3: glam::Mat3::from_cols(
-            apply(b.matrix3.x_axis),
-            apply(b.matrix3.y_axis),
-            apply(b.matrix3.z_axis),
-        ),
+        matrix3: Mat3::from_cols(apply(b.matrix3.x_axis), apply(b.matrix3.y_axis), apply(b.matrix3.z_axis)),
         translation: apply(b.translation) + a.translation,
     }
 }

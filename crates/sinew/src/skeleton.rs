@@ -76,10 +76,12 @@ pub enum SkeletonError {
     },
 }
 
+/// In place of a parent, where there is none. (No skeleton has so many joints.)
+pub(crate) const ROOT: u32 = u32::MAX;
+
 #[derive(Clone, Debug, PartialEq)]
 struct Node {
     name: String,
-    parent: Option<JointId>,
     rest: Transform,
     /// One past the last joint of the subtree that starts here.
     end: u32,
@@ -104,6 +106,9 @@ struct Node {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Skeleton {
     joints: Vec<Node>,
+    /// Place of each joint's parent, [`ROOT`] where it has none: by themselves, as what walks the tree in every frame reads
+    /// nothing else.
+    parents: Vec<u32>,
     /// What each joint may do; empty where every joint turns freely.
     freedoms: Vec<(joint::Joint, Limits)>,
 }
@@ -128,7 +133,7 @@ impl SkeletonBuilder {
         if count == 0 {
             return Err(SkeletonError::Empty);
         }
-        if u32::try_from(count).is_err() {
+        if !u32::try_from(count).is_ok_and(|count| count < ROOT) {
             return Err(SkeletonError::TooMany { count });
         }
         // Children as linked lists (first child, next sibling), so that no recursion is needed at any depth.
@@ -153,12 +158,14 @@ impl SkeletonBuilder {
         }
         let mut ids = alloc::vec![JointId(u32::MAX); count];
         let mut joints: Vec<Node> = Vec::with_capacity(count);
+        let mut parents = Vec::with_capacity(count);
         // `roots` is in reverse order, as a stack wants it.
         let mut stack = roots;
         while let Some(i) = stack.pop() {
             ids[i] = JointId(joints.len() as u32);
             let (name, parent, rest) = &self.joints[i];
-            joints.push(Node { name: name.clone(), parent: parent.map(|p| ids[p]), rest: *rest, end: 0 });
+            joints.push(Node { name: name.clone(), rest: *rest, end: 0 });
+            parents.push(parent.map_or(ROOT, |p| ids[p].0));
             let at = stack.len();
             let mut child = first[i];
             while child != NONE {
@@ -174,11 +181,11 @@ impl SkeletonBuilder {
         for i in (0..count).rev() {
             let end = joints[i].end.max(i as u32 + 1);
             joints[i].end = end;
-            if let Some(p) = joints[i].parent {
-                joints[p.index()].end = joints[p.index()].end.max(end);
+            if let Some(parent) = joints.get_mut(parents[i] as usize) {
+                parent.end = parent.end.max(end);
             }
         }
-        Ok((Skeleton { joints, freedoms: Vec::new() }, ids))
+        Ok((Skeleton { joints, parents, freedoms: Vec::new() }, ids))
     }
 }
 
@@ -217,7 +224,14 @@ impl Skeleton {
     /// The joint that this one hangs on; none for a root.
     #[inline]
     pub fn parent(&self, joint: JointId) -> Option<JointId> {
-        self.joints[joint.index()].parent
+        let parent = self.parents[joint.index()];
+        (parent != ROOT).then_some(JointId(parent))
+    }
+
+    /// Place of each joint's parent, in the skeleton's order; [`ROOT`] where it has none.
+    #[inline]
+    pub(crate) fn parents(&self) -> &[u32] {
+        &self.parents
     }
 
     /// Local transform in the rest pose.

@@ -15,12 +15,6 @@ pub(crate) fn max(a: f32, b: f32) -> f32 {
     if a > b { a } else { b }
 }
 
-/// The smaller of two numbers, likewise.
-#[inline(always)]
-pub(crate) fn min(a: f32, b: f32) -> f32 {
-    if a < b { a } else { b }
-}
-
 /// The largest absolute component.
 #[inline(always)]
 pub(crate) fn largest(v: Vec3) -> f32 {

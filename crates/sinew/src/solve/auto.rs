@@ -44,9 +44,9 @@ pub enum Choice {
 ///
 /// | chain | free | ccd | ccd, steps first | fabrik | fabrik alone |
 /// |---|---|---|---|---|---|
-/// | 10 free bones | 0.7 | 8 | 8 | 7 | 7 |
-/// | 100 free bones | 3.2 | 337 (96.9 %) | 80 | 77 | 202 |
-/// | 10 free bones, goals at 95-99.99 % of the reach, to 1e-5 | 0.7 | 21 (99.9 %) | 11 (99.9 %) | 9 | 381 (87 %) |
+/// | 10 free bones | 0.5 | 8 | 8 | 7 | 7 |
+/// | 100 free bones | 2.0 | 337 (96.9 %) | 80 | 77 | 202 |
+/// | 10 free bones, goals at 95-99.99 % of the reach, to 1e-5 | 0.5 | 21 (99.9 %) | 11 (99.9 %) | 9 | 381 (87 %) |
 /// | 10 cones of 45 degrees, twist of 30 | | 21 | 18 | 20 | 37 |
 /// | 10 hinges of 60 degrees | | 14 (99.95 %) | 14 (99.95 %) | 21 | 1056 (96.3 %) |
 ///

@@ -52,9 +52,14 @@ const STRETCHED: f32 = 0.25;
 
 /// How far the frame in which a joint turns is from a rotation with a uniform scale (mirrored or not): see
 /// [`math::shear`]. Turning inside a frame that is not one changes lengths; past [`STRETCHED`] that is an error.
+#[inline]
 pub(crate) fn turnable(pose: &Pose, joint: JointId) -> Result<f32, SolveError> {
+    pose.skeleton().parent(joint).map_or(Ok(0.0), |parent| similar(pose, parent))
+}
+
+/// How far a joint's own frame is from that.
+fn similar(pose: &Pose, parent: JointId) -> Result<f32, SolveError> {
     let skeleton = pose.skeleton();
-    let Some(parent) = skeleton.parent(joint) else { return Ok(0.0) };
     let shear = math::shear(&pose.model(parent).matrix3);
     if shear <= STRETCHED {
         return Ok(shear);
@@ -64,7 +69,13 @@ pub(crate) fn turnable(pose: &Pose, joint: JointId) -> Result<f32, SolveError> {
 }
 
 /// An error unless the joint's frame in model space is finite.
+#[inline]
 pub(crate) fn finite_frame(pose: &Pose, joint: JointId, what: &'static str) -> Result<(), SolveError> {
+    if pose.surely_finite(joint) { Ok(()) } else { not_finite(pose, joint, what) }
+}
+
+#[cold]
+fn not_finite(pose: &Pose, joint: JointId, what: &'static str) -> Result<(), SolveError> {
     let frame = pose.model(joint);
     if frame.is_finite() {
         return Ok(());

@@ -4,11 +4,11 @@ use alloc::vec::Vec;
 
 use glam::{Quat, Vec3, Vec4};
 
-use super::fours::{Arcs, Fours, Moments};
+use super::fours::{Arcs, Fours, Loaded, Moments};
 use crate::{
     math,
     solve::{
-        arc::{max, min, to_unit},
+        arc::{max, to_unit},
         soften,
         two_bone::near,
     },
@@ -34,6 +34,7 @@ pub(crate) struct Ask {
 /// What [`Bones::reach`] found. Bones turn by the arcs from `from` to `to` first, then by `turn`, all of them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Found {
+    /// Of no particular length.
     pub turn: Quat,
     /// By how much each bone becomes longer.
     pub stretch: f32,
@@ -60,16 +61,18 @@ pub(crate) struct Bones {
     over: f32,
     total: f32,
     longest: f32,
+    /// Whether some joint is straight, or folded.
+    straight: bool,
     arcs: Vec<Arcs>,
 }
 
-/// Bones whose largest component (in metres) is between these are of ordinary size: the squares of bones a million times
-/// shorter are still normal numbers, and the squares of longer ones do not overflow.
-const SMALL: f32 = 1e-9;
+/// Chains whose length (in metres) is between these are of ordinary size: the squares of bones that are a million times shorter
+/// are still normal numbers, and the squares of none overflow.
+const SMALL: f32 = 1e-6;
 const LARGE: f32 = 1e15;
 
 /// What f32 leaves uncertain of where a chain of length 1 ends.
-const ROUNDING: f32 = 7e-7;
+pub(super) const ROUNDING: f32 = 7e-7;
 
 /// A chain whose end, or whose goal, is nearer to its root than this part of its length does not turn as a whole towards
 /// the goal, as the direction from the root then says little. In between it turns in part.
@@ -87,6 +90,9 @@ const PATIENCE: u32 = 24;
 /// has three digits of what is left.)
 const CLOSE: f32 = 1e-4;
 
+/// Arcs beyond 150 degrees (1 + cos) are made in two: their rounding is magnified, and at 180 degrees there is none.
+pub(super) const WEAK: f32 = 0.13;
+
 /// Joints straighter (or more folded) than half a degree have no bend of their own: 1 - cos.
 const STRAIGHT: f32 = 3.8e-5;
 /// Such a chain gets half a degree of bend in all before it is bent further.
@@ -101,7 +107,7 @@ impl Bones {
         let arcs = alloc::vec![[Vec4::ZERO; 4]; count.div_ceil(4)];
         let start = Moments::default();
         let from = Fours::new(count);
-        Self { to: from.clone(), from, start, over: 0.0, total: 0.0, longest: 0.0, arcs }
+        Self { to: from.clone(), from, start, over: 0.0, total: 0.0, longest: 0.0, straight: false, arcs }
     }
 
     /// Number of bones.
@@ -116,33 +122,47 @@ impl Bones {
 
     /// Whether what was taken in is one straight line, but for rounding.
     pub fn is_line(&self) -> bool {
-        self.start.end.length() > 1.0 - 3.0 * ROUNDING
+        self.start.end().length() > 1.0 - 3.0 * ROUNDING
     }
 
-    /// Takes in a row of points. False where the chain has no length, or one that f32 cannot hold.
+    /// Takes in a row of points (in the first three lanes). False where the chain has no length, or one that f32 cannot hold.
     #[inline(always)]
-    pub fn load(&mut self, point: impl FnMut(usize) -> Vec3) -> bool {
-        let most = self.from.load(point);
-        let mut scale = 1.0;
-        if !(most > SMALL && most < LARGE) {
-            if !(most > 0.0 && most.is_finite()) {
-                return false;
-            }
-            scale = to_unit(most);
-            self.from.scale(scale);
+    pub fn load(&mut self, point: impl Fn(usize) -> Vec4) -> bool {
+        let loaded = self.from.load(&point, |way| way);
+        if loaded.total > SMALL && loaded.total < LARGE {
+            self.take(&loaded, 1.0);
+            return true;
         }
-        let lengths = self.from.measure();
-        if lengths.gap {
-            self.fill_gaps();
+        self.load_scaled(point)
+    }
+
+    /// The same with the bones brought to ordinary lengths first.
+    #[cold]
+    fn load_scaled(&mut self, point: impl Fn(usize) -> Vec4) -> bool {
+        let most = self.from.largest(&point);
+        if !(most > 0.0 && most.is_finite()) {
+            return false;
         }
-        let over = 1.0 / lengths.total;
-        self.start = self.from.make_parts(over);
-        (self.over, self.total, self.longest) = (over * scale, lengths.total / scale, lengths.longest * over);
+        let scale = to_unit(most);
+        let loaded = self.from.load(point, |way| way * scale);
+        self.take(&loaded, scale);
         true
     }
 
+    #[inline(always)]
+    fn take(&mut self, loaded: &Loaded, scale: f32) {
+        let over = 1.0 / loaded.total;
+        self.from.scale_lengths(over);
+        self.start = loaded.moments.scaled(over);
+        (self.over, self.total, self.longest) = (over * scale, loaded.total / scale, loaded.longest * over);
+        self.straight = loaded.straightest > 1.0 - STRAIGHT;
+        if loaded.gap {
+            self.fill_gaps();
+        }
+    }
+
     /// The same with lengths of one's own: the points give directions alone.
-    pub fn load_lengths(&mut self, point: impl FnMut(usize) -> Vec3, lengths: &[f32]) -> bool {
+    pub fn load_lengths(&mut self, point: impl Fn(usize) -> Vec4, lengths: &[f32]) -> bool {
         if !self.load(point) {
             return false;
         }
@@ -169,6 +189,7 @@ impl Bones {
     /// A bone without length goes along with the one before it.
     #[cold]
     fn fill_gaps(&mut self) {
+        self.straight = true;
         let mut last = (0..self.count()).find(|&i| self.from.length(i) > 0.0).map(|i| self.from.direction(i));
         for bone in 0..self.count() {
             if self.from.length(bone) > 0.0 {
@@ -180,20 +201,21 @@ impl Bones {
     }
 
     /// Finds where the bones go.
+    #[inline(always)]
     pub fn reach(&mut self, ask: &Ask) -> Found {
         // The way may be shortened where the goal is far, and its length with it.
         let (way, length, x) = near(ask.goal - ask.root, self.over, ask.goal, ask.root);
-        let end = self.start.end;
+        let end = self.start.end();
         let s = end.length();
         // The nearest that the end can come to the root: the longest bone, and all others folded back along it.
-        let inner = (2.0 * self.longest - 1.0).max(0.0);
-        let d = soften(x, 1.0, ask.soft).max(inner);
+        let inner = max(2.0 * self.longest - 1.0, 0.0);
+        let d = max(soften(x, 1.0, ask.soft), inner);
         // Nearer to full stretch than this, f32 knows no bend: half a milliradian.
         let d = if 1.0 - d < 2e-7 { 1.0 } else { d };
         let stretch = if x > d && ask.stretch > 1.0 { (x / d).min(ask.stretch) } else { 1.0 };
-        let by = (x - d * stretch).max(inner - x);
+        let by = max(x - d * stretch, inner - x);
         let by = if by > 1e-6 { (by / self.over).min(f32::MAX) } else { 0.0 };
-        let floor = ask.tolerance.max(ROUNDING + ask.uncertain * self.over);
+        let floor = max(ask.tolerance, ROUNDING + ask.uncertain * self.over);
         let along = if s > 1e-6 { end / s } else { self.from.direction(0) };
         let ahead = if length > 0.0 { way / length } else { along };
         let none = Found {
@@ -204,17 +226,18 @@ impl Bones {
             changed: false,
             normal: Vec3::ZERO,
             ahead,
-            distance: d * stretch / self.over,
+            distance: d * stretch * self.total,
         };
         if (ahead * d - end).length_squared() <= floor * floor && stretch == 1.0 {
             return none;
         }
-        self.to.copy_from(&self.from);
         if self.longest > HEAVY && d < 1.0 && self.count() > 1 {
+            self.to.copy_from(&self.from);
             return self.hinge(&none, along, d, floor, ask);
         }
-        let (aim, whole) = aim(along, ahead, s.min(d));
+        let (aim, whole) = aim(along, ahead, if s < d { s } else { d });
         if d >= 1.0 || self.count() == 1 {
+            self.to.copy_from(&self.from);
             let normal = self.normal(ask.bend, along);
             for bone in 0..self.count() {
                 self.to.set_direction(bone, aim);
@@ -224,9 +247,10 @@ impl Bones {
         let target = aim * d;
         let to = To { aim, d, floor };
         let mut found = none;
-        let straight = self.from.straightest() > 1.0 - STRAIGHT;
         let mut moments = self.start;
-        if straight {
+        // (Else the first pass takes the bones from where they are.)
+        if self.straight {
+            self.to.copy_from(&self.from);
             found.normal = self.normal(ask.bend, along);
             let most = NUDGE * (1.0f32).min(math::sqrt((target - end).length() / NUDGED));
             moments = self.nudge(most, found.normal, true);
@@ -234,35 +258,48 @@ impl Bones {
         if 1.0 - d < CLOSE {
             moments = self.nearly_straight(moments, &to, &mut found, along, ask);
         } else {
-            self.find(&mut moments, &to, &mut found, along, ask);
+            self.find(&mut moments, &to, !self.straight, &mut found, along, ask);
         }
         // A chain that spans as much as it must still turns.
         found.passes = found.passes.max(1);
-        let from = if whole { moments.end } else { aim };
-        let from = if whole { from / from.length().max(f32::MIN_POSITIVE) } else { from };
-        found.turn = match arc(from, ahead) {
-            Some(turn) => turn,
-            None => {
-                found.normal = self.normal(ask.bend, along);
-                turn(from, ahead, found.normal)
-            }
-        };
+        let from = if whole { moments.end() } else { aim };
+        let length = if whole { max(from.length(), f32::MIN_POSITIVE) } else { 1.0 };
+        let (c, w) = (from.cross(ahead), length + from.dot(ahead));
+        found.turn = Quat::from_xyzw(c.x, c.y, c.z, w);
+        if w < WEAK * length {
+            found.normal = self.normal(ask.bend, along);
+            found.turn = turn(from / length, ahead, found.normal);
+        }
         found
     }
 
-    /// Newton's method. Where directions coincide that must part (a staircase of parallel bones), nudges part them.
-    fn find(&mut self, at: &mut Moments, to: &To, found: &mut Found, along: Vec3, ask: &Ask) {
+    /// Newton's method, from `from` (`fresh`) or from `to`. Where directions coincide that must part (a staircase of parallel
+    /// bones), nudges part them.
+    #[inline(always)]
+    fn find(&mut self, at: &mut Moments, to: &To, fresh: bool, found: &mut Found, along: Vec3, ask: &Ask) {
         let most = ask.passes.max(1);
-        found.passes = newton(&mut self.to, at, to, most.min(PATIENCE));
-        let missed = |at: &Moments| (to.aim * to.d - at.end).length_squared() > to.floor * to.floor;
+        found.passes = newton(fresh.then_some(&self.from), &mut self.to, at, to, most.min(PATIENCE));
+        if !to.met(at) {
+            self.part(at, to, found, along, ask);
+        }
+    }
+
+    #[cold]
+    fn find_on(&mut self, at: &mut Moments, to: &To, found: &mut Found, along: Vec3, ask: &Ask) {
+        self.find(at, to, false, found, along, ask);
+    }
+
+    #[cold]
+    fn part(&mut self, at: &mut Moments, to: &To, found: &mut Found, along: Vec3, ask: &Ask) {
+        let most = ask.passes.max(1);
         for nudge in [0.01, 0.1, 1.0] {
-            if found.passes >= most || !missed(at) {
+            if found.passes >= most || to.met(at) {
                 break;
             }
             found.normal = self.normal(ask.bend, along);
             *at = self.nudge(nudge, found.normal, false);
             found.changed = true;
-            found.passes += newton(&mut self.to, at, to, (most - found.passes).min(PATIENCE));
+            found.passes += newton_on(&mut self.to, at, to, (most - found.passes).min(PATIENCE));
         }
     }
 
@@ -278,14 +315,18 @@ impl Bones {
         along: Vec3,
         ask: &Ask,
     ) -> Moments {
-        if 1.0 - at.end.length() > CLOSE {
-            let near = To { d: 1.0 - CLOSE, floor: to.floor.min(0.1 * CLOSE), ..*to };
-            self.find(&mut at, &near, found, along, ask);
+        if !self.straight {
+            self.to.copy_from(&self.from);
         }
-        let ahead = at.end.normalize_or(to.aim);
+        if 1.0 - at.end().length() > CLOSE {
+            let near = To { d: 1.0 - CLOSE, floor: to.floor.min(0.1 * CLOSE), ..*to };
+            self.find_on(&mut at, &near, found, along, ask);
+        }
+        let ahead = at.end().normalize_or(to.aim);
         let k = math::sqrt((1.0 - to.d) / self.to.bend(ahead).max(1e-12));
         found.passes += 1;
-        self.to.boost(ahead * ((1.0 - k) / (1.0 + k)))
+        let x = ahead * ((1.0 - k) / (1.0 + k));
+        self.to.boost(x, 1.0 - x.length_squared())
     }
 
     /// A chain with one bone about as long as all others together, or longer: it and what the others sum up to are the two
@@ -296,7 +337,7 @@ impl Bones {
         let heavy = (0..count).find(|&b| self.from.length(b) >= self.longest).unwrap_or(0);
         let (l, v) = (self.from.length(heavy), self.from.direction(heavy));
         let rest: f32 = 1.0 - l;
-        let others = self.start.end - v * l;
+        let others = self.start.end() - v * l;
         let w = others.length();
         let side = if w > 1e-6 {
             others / w
@@ -319,7 +360,7 @@ impl Bones {
                 }
                 let mut at = self.to.moments();
                 let to = To { aim: side, d: wanted * over, floor };
-                self.find(&mut at, &to, &mut found, along, ask);
+                self.find_on(&mut at, &to, &mut found, along, ask);
                 (0..count).for_each(|b| self.to.set_length(b, self.from.length(b)));
             }
             self.to.set_direction(heavy, v);
@@ -343,7 +384,7 @@ impl Bones {
         let to = (side * cos + math::perpendicular(side, own) * sin).normalize();
         self.to.set_direction(heavy, to);
         // Back onto the old direction in the plane of the triangle, then the shortest way.
-        let end = self.to.moments().end;
+        let end = self.to.moments().end();
         let length = end.length();
         if length > 1e-6 {
             let back = turn(end / length, along, normal);
@@ -433,7 +474,7 @@ impl Bones {
 
 /// The direction in which the end shall lie before the whole chain turns from there to `ahead`, and whether that is the
 /// direction `along` in which it lies now.
-#[inline]
+#[inline(always)]
 fn aim(along: Vec3, ahead: Vec3, nearest: f32) -> (Vec3, bool) {
     if nearest >= NEAR {
         return (along, true);
@@ -443,17 +484,6 @@ fn aim(along: Vec3, ahead: Vec3, nearest: f32) -> (Vec3, bool) {
     let mixed = ahead * (1.0 - weight) + along * weight;
     let l = mixed.length();
     (if l > 1e-3 { mixed / l } else { along }, false)
-}
-
-/// Shortest arc between unit vectors, none where they are nearly opposite.
-#[inline]
-fn arc(from: Vec3, to: Vec3) -> Option<Quat> {
-    let w = 1.0 + from.dot(to);
-    if w < 0.13 {
-        return None;
-    }
-    let c = from.cross(to);
-    Some(math::normalize(Quat::from_xyzw(c.x, c.y, c.z, w)))
 }
 
 #[cold]
@@ -469,31 +499,41 @@ struct To {
     floor: f32,
 }
 
-/// Newton's method (see [`super`]). Gives the number of passes.
-#[inline]
-fn newton(bones: &mut Fours, at: &mut Moments, to: &To, most: u32) -> u32 {
-    let To { aim, d, floor } = *to;
+impl To {
+    #[inline(always)]
+    fn met(&self, at: &Moments) -> bool {
+        (self.aim * self.d - at.end()).length_squared() <= self.floor * self.floor
+    }
+}
+
+/// Newton's method (see [`super`]), from where the bones `first` are, else from where they are. Gives the number of passes.
+#[inline(always)]
+fn newton(mut first: Option<&Fours>, bones: &mut Fours, at: &mut Moments, to: &To, most: u32) -> u32 {
+    let To { aim, d, .. } = *to;
     let target = aim * d;
     let (mut passes, mut slow) = (0, 0);
-    let mut left = target - at.end;
-    while left.length_squared() > floor * floor && passes < most {
-        let mut x = step(at, left, aim, d);
-        let mut next = bones.boost(x);
+    let mut left = target - at.end();
+    while !to.met(at) && passes < most {
+        let (mut x, rest) = step(at, left, aim, d);
+        let mut next = match first.take() {
+            Some(first) => bones.boost_from(first, x, rest),
+            None => bones.boost(x, rest),
+        };
         passes += 1;
         // Half of the step back, as long as it led away. (Rapidities along one line add: the half of x is what, added to
         // itself, gives x.)
-        while (target - next.end).length_squared() > left.length_squared() {
+        while (target - next.end()).length_squared() > left.length_squared() {
             if passes >= most || x.length_squared() < 1e-12 {
                 *at = next;
                 return passes;
             }
             x /= 1.0 + math::sqrt(1.0 - x.length_squared());
-            next = bones.boost(-x);
+            next = bones.boost(-x, 1.0 - x.length_squared());
             passes += 1;
         }
         let before = left.length_squared();
         *at = next;
-        left = target - at.end;
+        left = target - at.end();
         // Only bones that are parallel, which no map parts, keep it from leading anywhere. (Far out, bones that point back
         // take their time to turn.)
         slow += u32::from(d < 0.9 && left.length_squared() > 0.9 * before);
@@ -501,16 +541,24 @@ fn newton(bones: &mut Fours, at: &mut Moments, to: &To, most: u32) -> u32 {
             break;
         }
     }
+    if let Some(first) = first {
+        bones.copy_from(first);
+    }
     passes
 }
 
+#[cold]
+fn newton_on(bones: &mut Fours, at: &mut Moments, to: &To, most: u32) -> u32 {
+    newton(None, bones, at, to, most)
+}
+
 /// The vector of the Moebius map for a step of Newton's method from `at`, with `left` still to go, to an end that lies at the
-/// distance `d`.
-#[inline]
-fn step(at: &Moments, left: Vec3, aim: Vec3, d: f32) -> Vec3 {
+/// distance `d`; and what its square leaves of 1.
+#[inline(always)]
+fn step(at: &Moments, left: Vec3, aim: Vec3, d: f32) -> (Vec3, f32) {
     // (1 - M)^-1 left = y / determinant, by the adjugate.
-    let (a, b, c) = (1.0 - at.xx, 1.0 - at.yy, at.xx + at.yy);
-    let (yz, zx, xy) = (at.yz, at.zx, at.xy);
+    let [xx, yy, yz, zx, xy] = at.second();
+    let (a, b, c) = (1.0 - xx, 1.0 - yy, xx + yy);
     let (aa, bb, cc) = (b * c - yz * yz, c * a - zx * zx, a * b - xy * xy);
     let (dd, ee, ff) = (zx * xy + a * yz, xy * yz + b * zx, yz * zx + c * xy);
     // Below 1e-9 all bones are parallel but for rounding, and nothing that is finite serves.
@@ -518,28 +566,35 @@ fn step(at: &Moments, left: Vec3, aim: Vec3, d: f32) -> Vec3 {
     let row = |x: f32, y: f32, z: f32| x * left.x + y * left.y + z * left.z;
     let y = Vec3::new(row(aa, ff, ee), row(ff, bb, dd), row(ee, dd, cc));
 
+    // With S = |end|, and the step measured as the logarithm has it, the length of the map's vector x along y is that of
+    //   y tau / 2 / (|y tau / 2|^2 + determinant^2 (1 - t^2))^(1/2),
+    //   t = (k - 1) / (k + 1),  tau = 4 (1 - S) / ((1 - d) (k + 1)^2),  k^2 = (1 + d) (1 - S) / ((1 - d) (1 + S)) = a / b.
+    // Over a common denominator that has one root inside and one outside, and a single quotient:
+    //   y (1 - S) (1 + S) / (|y|^2 (1 - S)^2 (1 + S)^2 + determinant^2 ((a + b) (a b)^(1/2) + 2 a b))^(1/2).
     // The end lies along the goal's direction but for what is still wrong, so this is its distance; and it needs no root.
-    let s = at.end.dot(aim);
-    let (out, want) = (max(1.0 - s, 1e-7), max(1.0 - d, 1e-7));
-    let over = 1.0 / (want * (1.0 + s));
-    let k = math::sqrt((1.0 + d) * out * over);
-    let r = 1.0 / (1.0 + k);
-    let (t, tau) = ((k - 1.0) * r, 4.0 * (1.0 + s) * out * over * (r * r));
-    let mut y = y * (0.5 * tau);
+    let s = at.end().dot(aim);
+    let (out, want, sum) = (max(1.0 - s, 1e-7), max(1.0 - d, 1e-7), 1.0 + s);
+    let (a, b) = ((1.0 + d) * out, want * sum);
+    let root = math::sqrt(a * b);
+    let mut scale = out * sum;
+    let mut along = y.length_squared() * (scale * scale);
+    let mut rest = (determinant * determinant) * ((a + b) * root + 2.0 * (a * b));
     // A chain that is to become much straighter bends ever more as the logarithm has it: what its slope is now would lead
     // beyond, to where nothing is left to bend.
     if want < 0.2 * out {
-        let length = y.length();
-        let most = t.abs() * determinant;
-        if length > most {
-            y *= most / length;
+        let t = (root - b) / (root + b);
+        if along * (1.0 - t * t) > rest * (t * t) {
+            (scale, along, rest) = (t / y.length(), t * t, 1.0 - t * t);
         }
     }
-    // Next to 1 the map is no longer one in f32.
-    y * min(
-        1.0 / math::sqrt(y.length_squared() + determinant * determinant * (1.0 - t * t)),
-        0.9999 / y.length(),
-    )
+    // Next to 1 the map is no longer one in f32: 0.9999.
+    rest = max(rest, 2e-4 * along);
+    let over = 1.0 / math::sqrt(along + rest);
+    let x = y * (scale * over);
+    // Near 1 the difference has few digits left, and lengths are set anew there. Elsewhere what is rounded otherwise than x is
+    // would make directions longer or shorter.
+    let rest = rest * (over * over);
+    (x, if rest <= 0.5 { rest } else { 1.0 - x.length_squared() })
 }
 
 #[cfg(test)]
@@ -571,8 +626,8 @@ mod tests {
 
     /// How far the end is from the goal, as a part of the length.
     fn missed(bones: &Bones, found: &Found, goal: Vec3) -> f32 {
-        let end = if found.passes > 0 { bones.to.moments().end } else { bones.start.end };
-        (math::rotate(found.turn, end) - goal / bones.total).length()
+        let end = if found.passes > 0 { bones.to.moments().end() } else { bones.start.end() };
+        (math::rotate(math::normalize(found.turn), end) - goal / bones.total).length()
     }
 
     #[test]
@@ -588,7 +643,7 @@ mod tests {
                         let bone = vector(&mut seed) * crate::math::exp(noise(&mut seed) * spread);
                         points.push(points[i] + bone);
                     }
-                    assert!(bones.load(|i| points[i]));
+                    assert!(bones.load(|i| points[i].extend(0.0)));
                     let inner = (2.0 * bones.longest - 1.0).max(0.0);
                     let d = inner + (1.0 - inner) * (0.5 + 0.5 * noise(&mut seed));
                     let goal = vector(&mut seed) * (d * bones.total);
@@ -617,11 +672,7 @@ mod tests {
         for (row, ways) in rows.iter().enumerate() {
             let mut bones = Bones::new(ways.len());
             for step in 0..=200 {
-                let mut at = Vec3::ZERO;
-                assert!(bones.load(|i| {
-                    at += if i > 0 { ways[i - 1] } else { Vec3::ZERO };
-                    at
-                }));
+                assert!(bones.load(|i| ways[..i].iter().sum::<Vec3>().extend(0.0)));
                 let d = step as f32 / 200.0 * bones.total;
                 for goal in [Vec3::X * d, Vec3::NEG_X * d, Vec3::Z * d, Vec3::new(0.6, 0.0, 0.8) * d] {
                     let found = bones.reach(&ask(goal));

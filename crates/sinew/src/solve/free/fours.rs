@@ -4,8 +4,9 @@
 
 use alloc::vec::Vec;
 
-use glam::{Mat4, Vec3, Vec4, Vec4Swizzles};
+use glam::{Mat4, Vec3, Vec4};
 
+use super::bones::WEAK;
 use crate::math;
 
 /// Four bones: their directions, and their lengths.
@@ -23,26 +24,47 @@ const NOTHING: Four = Four { x: Vec4::ONE, y: Vec4::ZERO, z: Vec4::ZERO, length:
 const THERE: [Vec4; 4] =
     [Vec4::ONE, Vec4::new(1.0, 0.0, 0.0, 0.0), Vec4::new(1.0, 1.0, 0.0, 0.0), Vec4::new(1.0, 1.0, 1.0, 0.0)];
 
-/// Where a chain of unit length ends, and how its bones are spread.
+/// Where a chain of unit length ends, and how its bones are spread. (Of any length, all numbers are times that.)
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Moments {
-    /// Sum of the bones: from the root to the end.
-    pub end: Vec3,
-    /// Second moments of the directions, weighted by length. (zz is what xx and yy leave of 1.)
-    pub xx: f32,
-    pub yy: f32,
-    pub yz: f32,
-    pub zx: f32,
-    pub xy: f32,
+    /// Sum of the bones, from the root to the end; then xx of the second moments.
+    one: Vec4,
+    /// Second moments yy, yz, zx, xy of the directions, weighted by length. (zz is what xx and yy leave of 1.)
+    two: Vec4,
 }
 
-/// What [`Fours::measure`] found.
+impl Moments {
+    /// From the root to the end.
+    #[inline(always)]
+    pub fn end(&self) -> Vec3 {
+        self.one.truncate()
+    }
+
+    /// Second moments xx, yy, yz, zx, xy of the directions, weighted by length. (zz is what xx and yy leave of 1.)
+    #[inline(always)]
+    pub fn second(&self) -> [f32; 5] {
+        let Self { one, two } = self;
+        [one.w, two.x, two.y, two.z, two.w]
+    }
+
+    /// Of a chain so much longer.
+    #[inline(always)]
+    pub fn scaled(&self, by: f32) -> Self {
+        Self { one: self.one * by, two: self.two * by }
+    }
+}
+
+/// What [`Fours::load`] found.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Lengths {
+pub(super) struct Loaded {
     pub total: f32,
     pub longest: f32,
     /// Some bone has no length, and so no direction yet.
     pub gap: bool,
+    /// The largest absolute cosine between neighbouring bones.
+    pub straightest: f32,
+    /// Of the bones as long as they are.
+    pub moments: Moments,
 }
 
 /// The bones of a chain.
@@ -63,72 +85,68 @@ impl Fours {
         self.count
     }
 
-    /// Takes in the bones along a row of points, one more than there are bones: `point(i)` is the i-th. Gives the largest
-    /// component of any bone, without its sign.
+    /// Takes in the bones along a row of points, one more than there are bones, as directions and lengths: `point(i)` is the
+    /// i-th, whatever its last lane. `scaled` may multiply a bone. One without length gets no direction worth the name.
     #[inline(always)]
-    pub fn load(&mut self, mut point: impl FnMut(usize) -> Vec3) -> f32 {
+    pub fn load(&mut self, mut point: impl FnMut(usize) -> Vec4, scaled: impl Fn(Vec4) -> Vec4) -> Loaded {
         let mut last = point(0);
-        let mut bone = 0;
-        let mut most = Vec4::ZERO;
-        for four in &mut self.fours {
-            let mut ways = [Vec4::X; 4];
-            for way in &mut ways {
-                if bone < self.count {
-                    bone += 1;
-                    let next = point(bone);
-                    *way = (next - last).extend(0.0);
-                    most = most.max(way.abs());
-                    last = next;
-                }
-            }
-            [four.x, four.y, four.z, _] = transposed(ways);
-        }
-        most.max_element()
-    }
-
-    /// Multiplies bones that were loaded.
-    #[cold]
-    pub fn scale(&mut self, by: f32) {
-        for four in &mut self.fours {
-            (four.x, four.y, four.z) = (four.x * by, four.y * by, four.z * by);
-        }
-    }
-
-    /// Splits bones that were loaded into directions and lengths. One without length gets no direction (zeros).
-    #[inline]
-    pub fn measure(&mut self) -> Lengths {
+        let mut way = |bone: usize| {
+            let next = point(bone + 1);
+            let way = scaled(next - last);
+            last = next;
+            way
+        };
         let (mut total, mut longest, mut shortest) = (Vec4::ZERO, Vec4::ZERO, Vec4::MAX);
-        let mut measure = |four: &mut Four, there: Vec4| {
-            let length = (four.x * four.x + four.y * four.y + four.z * four.z).sqrt();
+        let (mut sums, mut straightest) = (Sums::default(), Vec4::ZERO);
+        let mut before = [Vec4::ZERO; 3];
+        let mut measure = |four: &mut Four, ways: [Vec4; 4], there: Vec4| {
+            let [x, y, z, _] = transposed(ways);
+            let length = (x * x + y * y + z * z).sqrt();
             shortest = shortest.min(length);
             let over = Vec4::ONE / length.max(Vec4::splat(f32::MIN_POSITIVE));
-            (four.x, four.y, four.z) = (four.x * over, four.y * over, four.z * over);
-            four.length = length * there;
+            let (x, y, z) = (x * over, y * over, z * over);
+            let dot = x * shifted(before[0], x) + y * shifted(before[1], y) + z * shifted(before[2], z);
+            straightest = straightest.max((dot * there).abs());
+            before = [x, y, z];
+            *four = Four { x, y, z, length: length * there };
             total += four.length;
             longest = longest.max(four.length);
+            sums.add(four);
         };
-        // Lanes past the last bone have a direction like any other, and no length.
-        let there = THERE[self.count % 4];
-        if let Some((last, others)) = self.fours.split_last_mut() {
-            others.iter_mut().for_each(|four| measure(four, Vec4::ONE));
-            measure(last, there);
+        let whole = (self.count / 4).min(self.fours.len());
+        let (fours, rest) = self.fours.split_at_mut(whole);
+        for (i, four) in fours.iter_mut().enumerate() {
+            let ways = [way(4 * i), way(4 * i + 1), way(4 * i + 2), way(4 * i + 3)];
+            measure(four, ways, Vec4::ONE);
         }
-        Lengths {
+        // Lanes past the last bone have a direction like any other, and no length.
+        if let [four] = rest {
+            let left = self.count % 4;
+            let first = way(4 * whole);
+            let second = if left > 1 { way(4 * whole + 1) } else { Vec4::X };
+            let third = if left > 2 { way(4 * whole + 2) } else { Vec4::X };
+            measure(four, [first, second, third, Vec4::X], THERE[left]);
+        }
+        Loaded {
             total: (total.x + total.y) + (total.z + total.w),
             longest: longest.max_element(),
             gap: shortest.min_element() <= 0.0,
+            straightest: straightest.max_element(),
+            moments: sums.total(),
         }
     }
 
-    /// Makes the chain's length 1, given its inverse.
+    /// The largest component of any bone along a row of points, without its sign.
+    #[cold]
+    pub fn largest(&self, mut point: impl FnMut(usize) -> Vec4) -> f32 {
+        let way = |bone: usize| (point(bone + 1) - point(bone)).truncate().abs().max_element();
+        (0..self.count).map(way).fold(0.0, f32::max)
+    }
+
+    /// Multiplies the lengths.
     #[inline]
-    pub fn make_parts(&mut self, over: f32) -> Moments {
-        let mut sums = Sums::default();
-        for four in &mut self.fours {
-            four.length *= over;
-            sums.add(four);
-        }
-        sums.total()
+    pub fn scale_lengths(&mut self, by: f32) {
+        self.fours.iter_mut().for_each(|four| four.length *= by);
     }
 
     /// Length of a bone.
@@ -171,33 +189,6 @@ impl Fours {
         sums.total()
     }
 
-    /// The largest absolute cosine between neighbouring bones.
-    #[inline]
-    pub fn straightest(&self) -> f32 {
-        let mut most = Vec4::ZERO;
-        let shifted = |v: Vec4, next: Vec4| Vec4::new(v.y, v.z, v.w, next.x);
-        let mut next: Option<&Four> = None;
-        for four in self.fours.iter().rev() {
-            // The last bone is its own neighbour's neighbour: no new pair.
-            let after = next.map_or((four.x.wwww(), four.y.wwww(), four.z.wwww()), |n| (n.x, n.y, n.z));
-            let dot = four.x * shifted(four.x, after.0)
-                + four.y * shifted(four.y, after.1)
-                + four.z * shifted(four.z, after.2);
-            let dot = if next.is_none() { self.within(dot) } else { dot };
-            most = most.max(dot.abs());
-            next = Some(four);
-        }
-        most.max_element()
-    }
-
-    /// The pairs of the last four bones that are pairs.
-    #[inline]
-    fn within(&self, dot: Vec4) -> Vec4 {
-        let mut lanes = dot.to_array();
-        lanes[(self.count + 3) % 4..].fill(0.0);
-        Vec4::from_array(lanes)
-    }
-
     /// The sum of l |v - a|^2 / 2 over the bones.
     pub fn bend(&self, a: Vec3) -> f32 {
         let mut sum = Vec4::ZERO;
@@ -214,32 +205,28 @@ impl Fours {
     /// v -> x + (1 - |x|^2) (v + x) / |v + x|^2
     /// ```
     ///
-    /// which draws all directions towards x and away from -x; the map by -x undoes it. (Seen otherwise: the aberration of
+    /// which draws all directions towards x and away from -x; the map by -x undoes it. `rest` is 1 - |x|^2. (Seen otherwise: the aberration of
     /// starlight, with x the half velocity.) It keeps |v| = 1 only (1 + |x|) / (1 - |x|) times as well as it was kept before,
     /// so after large ones the lengths are set anew.
-    #[inline]
-    pub fn boost(&mut self, x: Vec3) -> Moments {
-        let size = x.length_squared();
-        // At most six times, then.
-        if size < 0.5 { self.map::<false>(x, 1.0 - size) } else { self.map::<true>(x, 1.0 - size) }
-    }
-
     #[inline(always)]
-    fn map<const ANEW: bool>(&mut self, x: Vec3, rest: f32) -> Moments {
-        let (rest, x, y, z) = (Vec4::splat(rest), Vec4::splat(x.x), Vec4::splat(x.y), Vec4::splat(x.z));
+    pub fn boost(&mut self, x: Vec3, rest: f32) -> Moments {
+        let boost = Boost::new(x, rest);
         let mut sums = Sums::default();
         for four in &mut self.fours {
-            let (wx, wy, wz) = (four.x + x, four.y + y, four.z + z);
-            let ww = wx * wx + wy * wy + wz * wz;
-            if ANEW {
-                let (nx, ny, nz) = (x * ww + rest * wx, y * ww + rest * wy, z * ww + rest * wz);
-                let over = Vec4::ONE / (nx * nx + ny * ny + nz * nz).sqrt();
-                (four.x, four.y, four.z) = (nx * over, ny * over, nz * over);
-            } else {
-                let part = rest / ww;
-                (four.x, four.y, four.z) = (x + wx * part, y + wy * part, z + wz * part);
-            }
+            *four = boost.apply(four);
             sums.add(four);
+        }
+        sums.total()
+    }
+
+    /// The same, from the directions of another chain of as many bones.
+    #[inline(always)]
+    pub fn boost_from(&mut self, other: &Self, x: Vec3, rest: f32) -> Moments {
+        let boost = Boost::new(x, rest);
+        let mut sums = Sums::default();
+        for (to, from) in self.fours.iter_mut().zip(&other.fours) {
+            *to = boost.apply(from);
+            sums.add(to);
         }
         sums.total()
     }
@@ -254,7 +241,7 @@ impl Fours {
             least = least.min(w);
             *out = [a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x, w];
         }
-        least.min_element() < 0.13
+        least.min_element() < WEAK
     }
 
     /// The arcs, where [`Fours::arcs`] warns: once more from where they lead, or half turns about `fallback`.
@@ -270,6 +257,47 @@ impl Fours {
             }
         }
     }
+}
+
+/// See [`Fours::boost`].
+struct Boost {
+    x: Vec4,
+    y: Vec4,
+    z: Vec4,
+    /// 1 - |x|^2.
+    rest: Vec4,
+    /// Whether lengths are set anew: where |x|^2 is above a half, and so what is wrong with them would grow six times.
+    anew: bool,
+}
+
+impl Boost {
+    #[inline(always)]
+    fn new(x: Vec3, rest: f32) -> Self {
+        let [x, y, z] = x.to_array().map(Vec4::splat);
+        Self { x, y, z, rest: Vec4::splat(rest), anew: rest <= 0.5 }
+    }
+
+    #[inline(always)]
+    fn apply(&self, four: &Four) -> Four {
+        let Self { x, y, z, rest, anew } = *self;
+        let (wx, wy, wz) = (four.x + x, four.y + y, four.z + z);
+        let ww = wx * wx + wy * wy + wz * wz;
+        let (x, y, z) = if anew {
+            let (nx, ny, nz) = (x * ww + rest * wx, y * ww + rest * wy, z * ww + rest * wz);
+            let over = Vec4::ONE / (nx * nx + ny * ny + nz * nz).sqrt();
+            (nx * over, ny * over, nz * over)
+        } else {
+            let part = rest / ww;
+            (x + wx * part, y + wy * part, z + wz * part)
+        };
+        Four { x, y, z, length: four.length }
+    }
+}
+
+/// One lane on: the last of `before`, then the first three of `v`.
+#[inline(always)]
+pub(super) fn shifted(before: Vec4, v: Vec4) -> Vec4 {
+    Vec4::new(before.w, v.x, v.y, v.z)
 }
 
 /// Rotations of four bones: their x, y, z and w.
@@ -304,6 +332,6 @@ impl Sums {
         };
         let [x, y, z, xx, yy, yz, zx, xy] = self.0;
         let (one, two) = (sum(x, y, z, xx), sum(yy, yz, zx, xy));
-        Moments { end: one.truncate(), xx: one.w, yy: two.x, yz: two.y, zx: two.z, xy: two.w }
+        Moments { one, two }
     }
 }

@@ -7,6 +7,7 @@ mod strand;
 pub use strand::Strand;
 
 use alloc::{vec, vec::Vec};
+use core::cmp::min;
 
 use glam::{Quat, Vec3, Vec4};
 
@@ -16,8 +17,8 @@ use crate::{
     joint::{Attributes, check_honoured},
     math,
 };
-use bones::{Ask, Bones, Found};
-use fours::{Arcs, transposed};
+use bones::{Ask, Bones, Found, ROUNDING};
+use fours::{Arcs, shifted, transposed};
 
 /// A chain of free joints: tail, tentacle, spine, rope, arm without limits. `auto` chooses it for every chain of three
 /// bones or more.
@@ -169,14 +170,14 @@ impl FreeChain {
     /// twist about its bone. The pole is what
     /// the mean of the joints between root and end turns towards.
     pub fn solve(&mut self, pose: &mut Pose, goal: &Goal) -> Result<Report, SolveError> {
-        let rotation = self.check(pose, goal)?;
+        self.check(pose, goal)?;
         pose.update();
         let position_weight = goal.position_weight * self.weight;
         let rotation_weight = goal.rotation_weight * self.weight;
         let tip = self.chain.tip();
         let asked = goal.position.unwrap_or_else(|| self.chain.end(pose));
         let mut report = Report::default();
-        let rotation = rotation.filter(|_| rotation_weight > 0.0);
+        let rotation = goal.rotation.filter(|_| rotation_weight > 0.0).map(math::normalize);
 
         if position_weight > 0.0 && (goal.position.is_some() || goal.pole != Pole::Keep) {
             let by_joint = rotation.is_some() && self.chain.tip_offset() != Vec3::ZERO;
@@ -215,16 +216,18 @@ impl FreeChain {
         if let Some(wanted) = goal.rotation {
             report.rotation_residual = math::angle_between(pose.model_rotation(tip), math::normalize(wanted));
         }
-        report.position_residual = (self.chain.end(pose) - asked).length().min(f32::MAX);
-        Ok(report)
+        let position_residual = (self.chain.end(pose) - asked).length().min(f32::MAX);
+        Ok(Report { position_residual, ..report })
     }
 
-    fn check(&self, pose: &Pose, goal: &Goal) -> Result<Option<Quat>, SolveError> {
-        let rotation = check::goal(goal)?;
-        if rotation.is_some() {
+    fn check(&self, pose: &Pose, goal: &Goal) -> Result<(), SolveError> {
+        check::goal(goal)?;
+        if goal.rotation.is_some() {
             check_honoured(pose.skeleton(), [self.chain.tip()], NAME, Attributes::NONE)?;
         }
-        check::finite("the bend axis", self.bend.unwrap_or_default())?;
+        if let Some(bend) = self.bend {
+            check::finite("the bend axis", bend)?;
+        }
         check::within("the tolerance", "0 to 1", self.tolerance, 0.0, 1.0)?;
         check::within("the soft zone", "0 to 1", self.soft, 0.0, 1.0)?;
         check::within("the stretch", "1 or more", self.stretch, 1.0, f32::MAX)?;
@@ -232,20 +235,22 @@ impl FreeChain {
         check::within("the chain's weight", "0 to 1", self.weight, 0.0, 1.0)?;
         check::finite_frame(pose, self.chain.tip(), "the tip's frame")?;
         check::turnable(pose, self.chain.root())?;
+        if pose.unscaled(self.chain.tip()) {
+            return Ok(());
+        }
         for joints in self.chain.joints().windows(2) {
             let scale = pose.local(joints[0]).scale.abs();
             if scale.x != scale.y || scale.y != scale.z {
                 check::turnable(pose, joints[1])?;
             }
         }
-        Ok(rotation)
+        Ok(())
     }
 
     /// Brings the chain's end (`by_joint`: the tip joint) to a place.
     fn bring(&mut self, pose: &mut Pose, to: Vec3, pole: Pole, by_joint: bool, report: &mut Report) {
         let Self { chain, bones, max_turn, .. } = self;
-        let (joints, offset, tip) = (chain.joints(), chain.tip_offset(), chain.tip());
-        let bend = self.bend.map_or(Vec3::ZERO, |b| pose.parent_model(joints[0]).matrix3 * b);
+        let (joints, tip) = (chain.joints(), chain.tip());
         let mut ask = Ask {
             root: pose.position(joints[0]),
             goal: to,
@@ -254,15 +259,20 @@ impl FreeChain {
             soft: self.soft,
             stretch: self.stretch,
             passes: self.max_iterations,
-            bend: bend.normalize_or_zero(),
+            bend: self.bend.map_or(Vec3::ZERO, |bend| axis(pose, joints[0], bend)),
         };
         // What rotations in f32 leave of a long chain's way, a second round finds; a chain that the pose stretches along one
         // axis is sheared as it bends, and takes more.
+        let (given, mut met) = (ask.uncertain, false);
         for round in 0..8 {
-            let end = if by_joint { pose.position(tip) } else { chain.end(pose) };
+            // (A chain without an offset at its tip has as many points as joints.)
+            let end = match (chain.tip_offset() == Vec3::ZERO, by_joint) {
+                (true, _) => Vec4::ZERO,
+                (_, true) => pose.position(tip).extend(0.0),
+                _ => chain.end(pose).extend(0.0),
+            };
             let (frames, _) = pose.parts();
-            let place = |i: usize| joints.get(i).map_or(end, |&j| frames[j.index()].translation);
-            if !bones.load(place) {
+            if !bones.load(|i| joints.get(i).map_or(end, |&j| frames[j.index()].at)) {
                 let by = (to - ask.root).length().min(f32::MAX);
                 if by > ask.uncertain {
                     report.status = Status::Unreachable { by };
@@ -292,16 +302,26 @@ impl FreeChain {
                 }
             }
             pose.update();
-            let end = if by_joint { pose.position(tip) } else { pose.model(tip).transform_point3(offset) };
+            let end = if by_joint { pose.position(tip) } else { chain.end(pose) };
             let missed = (end - ask.root - found.ahead * found.distance).length();
-            let most = bones.total() * self.tolerance.max(7e-7) + ask.uncertain;
-            if missed <= most {
+            // The next solve reads what places are uncertain by from the pose that is left, and must find it met: what is near the
+            // bound for f32 goes round once more, by that measure.
+            ask.uncertain = UNCERTAIN * pose.extent(tip);
+            let unsure = bones.total() * ROUNDING + ask.uncertain;
+            let near = bones.total() * self.tolerance;
+            met = missed <= (near + given).max(bones.total() * ROUNDING + given).max(unsure);
+            if missed <= near.max(unsure) - 0.5 * unsure {
                 return;
             }
             if report.iterations >= self.max_iterations {
-                report.status = Status::OutOfIterations;
+                if !met {
+                    report.status = Status::OutOfIterations;
+                }
                 return;
             }
+        }
+        if met {
+            return;
         }
         report.status = Status::Stalled;
     }
@@ -354,6 +374,12 @@ impl FreeChain {
     }
 }
 
+/// A direction in the root's parent's space, as a unit vector in model space.
+#[cold]
+fn axis(pose: &Pose, root: JointId, bend: Vec3) -> Vec3 {
+    (pose.parent_model(root).matrix3 * bend).normalize_or_zero()
+}
+
 /// Turns the chain about the way to the goal so that its middle lies towards the pole.
 #[cold]
 fn follow(bones: &mut Bones, found: &mut Found, ask: &Ask, pole: Pole, most: f32) {
@@ -366,6 +392,7 @@ fn follow(bones: &mut Bones, found: &mut Found, ask: &Ask, pole: Pole, most: f32
     if found.passes == 0 {
         bones.stay();
     }
+    found.turn = math::normalize(found.turn);
     let own = math::rotate(found.turn, bones.middle());
     let (twist, mut changed) = twist_towards(found.ahead, own, wanted);
     let mut twist = math::normalize(twist);
@@ -394,44 +421,47 @@ fn follow(bones: &mut Bones, found: &mut Found, ask: &Ask, pole: Pole, most: f32
 fn write(joints: &[JointId], bones: &mut Bones, pose: &mut Pose, found: &Found) {
     let count = bones.count();
     let arcs = bones.arcs(found.normal);
-    let top = pose.parent_model(joints[0]).matrix3;
-    let (mut frame, mut scale) = (top, math::uniform_scale(&top));
+    let mut parent = pose.parent_frame(joints[0]);
+    let mut scale = math::uniform_scale(&parent.linear());
+    let plain = pose.unscaled(joints[count - 1]);
     let (frames, locals) = pose.parts();
+    let mut scales = Vec4::splat(scale);
     let turn = found.turn;
-    let mut last = [-turn.x, -turn.y, -turn.z, turn.w];
+    let mut last = [-turn.x, -turn.y, -turn.z, turn.w].map(Vec4::splat);
     for (arcs, joints) in arcs.iter().zip(joints[..count].chunks(4)) {
+        // What is past the last joint repeats it, and is written before it.
+        let of = [0, 1, 2, 3].map(|i| joints[min(i, joints.len() - 1)].index());
         // The parents' frames, in which the turns are seen: see math::into_frame.
-        let mut columns = [[Vec4::ZERO; 4]; 3];
-        let mut old = [Vec4::W; 4];
-        let mut scales = [scale; 4];
-        for (i, joint) in joints.iter().enumerate() {
-            let at = joint.index();
-            columns[0][i] = frame.x_axis.extend(0.0);
-            columns[1][i] = frame.y_axis.extend(0.0);
-            columns[2][i] = frame.z_axis.extend(0.0);
-            scales[i] = scale;
-            let local = &locals[at];
-            old[i] = Vec4::new(local.rotation.x, local.rotation.y, local.rotation.z, local.rotation.w);
-            frame = frames[at].matrix3;
-            if local.scale != Vec3::ONE {
-                scale = math::uniform_scale(&frame);
-            }
+        let parents = [parent, frames[of[0]], frames[of[1]], frames[of[2]]];
+        parent = frames[of[3]];
+        if !plain {
+            scales = Vec4::from_array(of.map(|at| {
+                let above = scale;
+                if locals[at].scale != Vec3::ONE {
+                    scale = math::uniform_scale(&frames[at].linear());
+                }
+                above
+            }));
         }
-        let before = [0, 1, 2, 3].map(|k| Vec4::new(last[k], arcs[k].x, arcs[k].y, arcs[k].z));
-        last = arcs.map(|lane| lane.w);
+        let before = [0, 1, 2, 3].map(|k| shifted(last[k], arcs[k]));
+        last = *arcs;
         let [x, y, z, w] = mul4([-before[0], -before[1], -before[2], before[3]], *arcs);
-        let seen = |columns| {
+        let seen = |columns: [Vec4; 4]| {
             let [a, b, c, _] = transposed(columns);
             a * x + b * y + c * z
         };
-        let [a, b, c] = columns;
-        let turn = [seen(a), seen(b), seen(c), w * Vec4::from_array(scales)];
-        let new = mul4(turn, transposed(old));
-        let [x, y, z, w] = new;
+        let turn =
+            [seen(parents.map(|p| p.x)), seen(parents.map(|p| p.y)), seen(parents.map(|p| p.z)), w * scales];
+        let old = of.map(|at| {
+            let q = locals[at].rotation;
+            Vec4::new(q.x, q.y, q.z, q.w)
+        });
+        let [x, y, z, w] = mul4(turn, transposed(old));
         let over = Vec4::ONE / (x * x + y * y + z * z + w * w).sqrt();
         let new = transposed([x * over, y * over, z * over, w * over]);
-        for (joint, q) in joints.iter().zip(new) {
-            locals[joint.index()].rotation = Quat::from_xyzw(q.x, q.y, q.z, q.w);
+        for i in (0..4).rev() {
+            let q = new[i];
+            locals[of[i]].rotation = Quat::from_xyzw(q.x, q.y, q.z, q.w);
         }
     }
     pose.changed_below(joints[0]);

@@ -70,7 +70,7 @@ impl Strand {
         let end = points[self.lengths.len()];
         let mut report =
             Report { position_residual: (end - goal).length().min(f32::MAX), ..Report::default() };
-        if !self.bones.load_lengths(|i| points[i], &self.lengths) {
+        if !self.bones.load_lengths(|i| points[i].extend(0.0), &self.lengths) {
             if report.position_residual > 0.0 {
                 report.status = Status::Unreachable { by: report.position_residual };
             }
@@ -90,9 +90,9 @@ impl Strand {
         report.iterations = found.passes;
         report.branch_changed = found.changed;
         if found.passes > 0 {
-            let mut at = root;
+            let (mut at, turn) = (root, math::normalize(found.turn));
             for (i, &length) in self.lengths.iter().enumerate() {
-                at += math::rotate(found.turn, self.bones.direction(i)) * length;
+                at += math::rotate(turn, self.bones.direction(i)) * length;
                 points[i + 1] = at;
             }
             report.position_residual = (at - goal).length().min(f32::MAX);

@@ -78,7 +78,7 @@ impl Maps {
         let end = walk(links, &mut self.nodes);
         let (goal, _) = links.inside(ask.place, None);
         let Self { nodes, bones } = self;
-        if !bones.load(|i| nodes.get(i).map_or(end, |n| n.place)) {
+        if !bones.load(|i| nodes.get(i).map_or(end, |n| n.place).extend(0.0)) {
             return None;
         }
         let found = bones.reach(&bones::Ask {

@@ -383,6 +383,41 @@ impl CurveArgs {
     }
 }
 
+/// How a look-at is shared.
+#[derive(Clone, Debug, Default, Args)]
+pub struct LookArgs {
+    /// The part that each joint of the chain takes of what those before it have left, 0 to 1 [default: each twice the one
+    /// before; the last takes all that is left]
+    #[arg(long, value_name = "SHARE,...", value_delimiter = ',', value_parser = share)]
+    pub shares: Vec<f32>,
+    /// How far each turns at most, in degrees; one for all, or one a joint [default: 60]
+    #[arg(long, value_name = "DEGREES,...", value_delimiter = ',', value_parser = at_least_zero)]
+    pub cones: Vec<f32>,
+    /// Degrees about the front in which the target moves the eyes alone [default: 0]
+    #[arg(long, value_name = "DEGREES", value_parser = at_least_zero)]
+    pub dead_zone: Option<f32>,
+    /// The eyes' joints, or `none` [default: those below the tip that are called eyes]
+    #[arg(long, value_name = "JOINT,...", value_delimiter = ',')]
+    pub eyes: Vec<String>,
+}
+
+impl LookArgs {
+    /// Whether anything is said.
+    pub fn is_given(&self) -> bool {
+        !self.shares.is_empty() || !self.cones.is_empty() || self.dead_zone.is_some() || !self.eyes.is_empty()
+    }
+
+    /// What is said.
+    pub fn settings(&self) -> crate::solve::LookSettings {
+        crate::solve::LookSettings {
+            shares: self.shares.clone(),
+            cones: self.cones.clone(),
+            dead_zone: self.dead_zone.unwrap_or(0.0),
+            eyes: self.eyes.clone(),
+        }
+    }
+}
+
 /// `sinew solve`.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = SOLVE_EXAMPLES)]
@@ -421,6 +456,9 @@ pub struct SolveArgs {
     /// A curve.
     #[command(flatten, next_help_heading = "Curve")]
     pub curve: CurveArgs,
+    /// A look.
+    #[command(flatten, next_help_heading = "Look-at")]
+    pub look: LookArgs,
     /// Goals as JSON, one a line; `-` is standard input. Each gets one line of JSON as its answer, in the same order
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, allow_hyphen_values = true,
           conflicts_with = "curve", help_heading = "Goal")]
@@ -470,6 +508,7 @@ Examples:
   sinew solve knight.glb --chain upperarm.l..hand.l --to 0.3,1.2,0.4 --solver two-bone -o pose.glb
   sinew solve walk.bvh --scale 0.056444 --chain LeftUpLeg..LeftFoot --to 0.1,0.3,0.2 --pole 0.1,0.6,2
   sinew solve knight.glb --chain spine..head --solver look-at --to 2,1.5,1 -o look.glb
+  sinew solve miku.vrm --chain chest..head --solver look-at --to 1,1.5,1 --shares 0.2,0.4,1 --cones 20,40,60
   sinew solve knight.glb --goals body.jsonl -o poses.jsonl
   sinew solve snake.glb --chain head..tail_tip --curve \"1,0,0 0,0.3,1 -1,0,0 0,0.3,-1\" --closed --reversed -o ring.glb
 

@@ -138,6 +138,42 @@ fn a_tip_looks_at_a_place() {
 }
 
 #[test]
+fn a_look_is_shared_as_asked() {
+    let model = snake("shared");
+    let look = |more: &[&str]| {
+        let start =
+            ["solve", &model, "--chain", "j4..j6", "--solver", "look-at", "--to", "1,1.8,2", "--json"];
+        parse(&done(&[&start, more].concat()))
+    };
+    // Turns from rest, in degrees, of a joint; those of rest are no turns in this snake.
+    let turned = |answer: &serde_json::Value, joint: &str| {
+        let q: Vec<f64> = answer["rotations"][joint].as_array().unwrap().iter().map(number).collect();
+        2.0 * q[..3].iter().map(|c| c * c).sum::<f64>().sqrt().min(1.0).asin().to_degrees()
+    };
+    // The first takes nothing, the last no more than its cone.
+    let answer = look(&["--shares", "0,0.5,1", "--cones", "90,90,5"]);
+    assert!(turned(&answer, "j4") < 1e-3, "{answer}");
+    assert!(turned(&answer, "j6") < 5.01, "{answer}");
+    // Another joint that hangs below the tip is its eye, and looks at the place itself.
+    let answer = look(&["--eyes", "j7"]);
+    assert!(answer["rotations"]["j7"].is_array(), "{answer}");
+    assert_eq!(answer["status"], "reached");
+    // Within the dead zone nothing turns but eyes.
+    let answer = look(&["--dead-zone", "90"]);
+    assert!(turned(&answer, "j4") + turned(&answer, "j5") + turned(&answer, "j6") < 1e-3, "{answer}");
+
+    let start = ["solve", &model, "--chain", "j4..j6", "--to", "1,1.8,2"];
+    let bad = |more: &[&str], code| failed(&[&start, more].concat(), code);
+    let on = |more: &[&'static str]| [&["--solver", "look-at"], more].concat();
+    assert!(bad(&on(&["--shares", "0.5"]), 1).contains("--shares has 1 numbers for 3 joints (j4, j5, j6)"));
+    assert!(bad(&on(&["--shares", "0.5,2,1"]), 2).contains("--shares"));
+    assert!(bad(&on(&["--cones", "10,20"]), 1).contains("--cones has 2 numbers for 3 joints"));
+    assert!(bad(&on(&["--eyes", "nobody"]), 1).contains("nobody"));
+    assert!(bad(&on(&["--eyes", "j1"]), 1).contains("`j1` does not hang below joint `j6`"));
+    assert!(bad(&["--dead-zone", "3"], 2).contains("are for --solver look-at"));
+}
+
+#[test]
 fn what_does_not_fit_is_said() {
     let model = snake("bad");
     let solve = |more: &[&str], code| failed(&[&["solve", &model, "--chain", "j0..j7"], more].concat(), code);

@@ -1,17 +1,16 @@
 //! The chain solvers of pose space under one roof, as `--solver` names them.
 
-use std::sync::Arc;
-
 use glam::Vec3;
 use sinew::{
-    Chain, Goal, Pole, Pose, Report, Skeleton,
+    Chain, Goal, JointId, Pole, Pose, Report, Skeleton,
     solve::{
-        Auto, Ccd, Fabrik, Follow, LookAt, LookJoint, LookState, Spline, TwoBone,
+        Auto, Ccd, Fabrik, Follow, LookAt, LookState, Spline, TwoBone,
         spline::{Curve, CurveKind, CurveUp, Fit, Roll},
     },
 };
 
 use super::{
+    look::look_at,
     pose::{Settings, TOLERANCES, label, narrow},
     request::CurveRequest,
 };
@@ -26,24 +25,6 @@ pub enum AnySolver {
     Auto(Auto),
     Spline(Spline),
     LookAt(LookAt),
-}
-
-/// How far each joint of a look-at turns, in radians: that of a neck to one side.
-const LOOK: f32 = 60.0 * std::f32::consts::PI / 180.0;
-
-/// All joints of a chain, each turning twice as far as the one before it (a spine bends little, a head turns most), with the tip's
-/// front (Z in the rest pose) as its face.
-fn look_at(skeleton: &Skeleton, chain: &Chain) -> Result<LookAt, String> {
-    let joints = chain.joints();
-    let count = joints.len();
-    let line: Vec<_> = joints
-        .iter()
-        .enumerate()
-        .map(|(i, &joint)| LookJoint { joint, share: 1.0 / (((count - i) as f32).exp2() - 1.0), cone: LOOK })
-        .collect();
-    let rest = Pose::rest(&Arc::new(skeleton.clone()));
-    let front = rest.model(chain.tip()).matrix3.inverse() * Vec3::Z;
-    LookAt::new(skeleton, &line, front).map_err(|e| e.to_string())
 }
 
 /// The curve that is asked for, and how the chain lies on it.
@@ -65,8 +46,8 @@ fn along(spline: &mut Spline, asked: &CurveRequest) -> Result<Curve, String> {
 }
 
 impl AnySolver {
-    pub fn new(skeleton: &Skeleton, chain: Chain, name: SolverName) -> Result<Self, String> {
-        Ok(match name {
+    pub fn new(skeleton: &Skeleton, chain: Chain, settings: &Settings) -> Result<Self, String> {
+        Ok(match settings.solver {
             SolverName::TwoBone => {
                 let joints = chain.joints();
                 let &[_, middle, _] = joints else {
@@ -92,7 +73,7 @@ impl AnySolver {
             SolverName::Spline => {
                 Self::Spline(Spline::from_chain(skeleton, chain).map_err(|e| e.to_string())?)
             }
-            SolverName::LookAt => Self::LookAt(look_at(skeleton, &chain)?),
+            SolverName::LookAt => Self::LookAt(look_at(skeleton, &chain, &settings.look)?),
             // Goals bring their own joints.
             SolverName::Tree => return Err("tree works on goals that name their joints".into()),
             SolverName::Auto | SolverName::Lm => {
@@ -122,6 +103,12 @@ impl AnySolver {
             Self::Fabrik(s) => set!(s.settings),
             Self::Auto(s) => set!(s),
         }
+    }
+
+    /// Joints beside the chain's that it turns.
+    pub fn others(&self, chain: &Chain) -> Vec<JointId> {
+        let Self::LookAt(look) = self else { return Vec::new() };
+        look.joints().filter(|j| !chain.joints().contains(j)).collect()
     }
 
     /// Whether its own report says how far it is off, as the place of the chain's end does not.

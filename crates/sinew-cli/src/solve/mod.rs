@@ -8,6 +8,7 @@ mod answer;
 mod any;
 pub mod arm;
 mod lines;
+mod look;
 mod pose;
 mod request;
 mod whole;
@@ -29,6 +30,7 @@ use crate::{
     failure::Failure,
 };
 use answer::Answer;
+pub use look::LookSettings;
 pub use request::CurveRequest;
 use request::{GoalRequest, Request};
 
@@ -93,7 +95,13 @@ fn work(args: &SolveArgs) -> Result<Work, Failure> {
         rotation_tolerance: args.rotation_tolerance,
         max_iterations: args.max_iterations,
         max_restarts: args.max_restarts,
+        look: args.look.settings(),
     };
+    if solver != LookAt && args.look.is_given() {
+        return Err(Failure::Usage(
+            "--shares, --cones, --dead-zone and --eyes are for --solver look-at".into(),
+        ));
+    }
     // Joints that do not exist are told with the file that they are not in.
     let in_file = |e: Failure| match e {
         Failure::Work(what) => Failure::Work(format!("{}: {what}", args.model.display())),
@@ -189,6 +197,7 @@ impl One<'_> {
             rotation_tolerance: None,
             max_iterations: None,
             max_restarts: None,
+            look: look::LookSettings::default(),
         }
     }
 

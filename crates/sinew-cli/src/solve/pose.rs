@@ -13,6 +13,7 @@ use super::{
     answer::{Answer, JointAnswer},
     any::AnySolver,
     arm,
+    look::LookSettings,
     request::{GoalRequest, Request},
     whole::{self, Whole},
 };
@@ -23,7 +24,7 @@ use crate::{
 };
 
 /// What is asked of all solves. None: as the solver has it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Settings {
     pub solver: SolverName,
     /// Metres; else a part of the chain's length.
@@ -32,6 +33,8 @@ pub struct Settings {
     pub rotation_tolerance: Option<f64>,
     pub max_iterations: Option<u32>,
     pub max_restarts: Option<u32>,
+    /// Of a look-at.
+    pub look: LookSettings,
 }
 
 /// The default tolerances: a part of the chain's length, and radians.
@@ -78,7 +81,7 @@ impl Posed {
                 // Whatever no solve can mend is told before the first.
                 let chain = Chain::new(&skeleton, root, tip).map_err(Failure::work)?;
                 if settings.solver != SolverName::Tree {
-                    AnySolver::new(&skeleton, chain, settings.solver).map_err(Failure::Work)?;
+                    AnySolver::new(&skeleton, chain, &settings).map_err(Failure::Work)?;
                 }
                 (Some(root), Ok(tip))
             }
@@ -104,7 +107,7 @@ impl Posed {
         let (root, tip) = arm::ends(&mechanism, chain)?;
         let tip = tip.map_err(Failure::Work)?;
         let chain = ChainSkeleton::new(&mechanism, root, tip).map_err(Failure::work)?;
-        AnySolver::new(chain.skeleton(), chain.chain().clone(), settings.solver).map_err(Failure::Work)?;
+        AnySolver::new(chain.skeleton(), chain.chain().clone(), &settings).map_err(Failure::Work)?;
         Ok(Self {
             name: mechanism.name().into(),
             skeleton: Arc::new(chain.skeleton().clone()),
@@ -250,7 +253,7 @@ impl PosedWorker<'_> {
         if let Some(at) = self.solvers.iter().position(|(c, _)| c == chain) {
             return Ok(at);
         }
-        let solver = AnySolver::new(&self.posed.skeleton, chain.clone(), self.posed.settings.solver)?;
+        let solver = AnySolver::new(&self.posed.skeleton, chain.clone(), &self.posed.settings)?;
         self.solvers.truncate(KEPT - 1);
         self.solvers.push((chain.clone(), solver));
         Ok(self.solvers.len() - 1)
@@ -447,7 +450,9 @@ impl PosedWorker<'_> {
     fn rotations(&self, goals: &[Asked], answer: &mut Answer) {
         let (skeleton, pose) = (&self.posed.skeleton, &self.pose);
         for Asked { request, chain, goal } in goals {
-            for &joint in chain.joints() {
+            let solver = self.solvers.iter().find(|(c, _)| c == chain);
+            let others = solver.map_or(Vec::new(), |(c, s)| s.others(c));
+            for &joint in chain.joints().iter().chain(&others) {
                 let local = pose.local(joint);
                 let wide = |x: f32| f64::from(x);
                 answer.rotations.push((label(skeleton, joint), local.rotation.to_array().map(wide)));

@@ -1,0 +1,91 @@
+//! A look-at for a chain of a figure and its eyes, as options describe it.
+
+use std::sync::Arc;
+
+use glam::Vec3;
+use sinew::{
+    Chain, JointId, Pose, Skeleton,
+    solve::{Eye, LookAt, LookJoint},
+};
+
+use super::pose::label;
+use crate::lookup;
+
+/// How a look is shared; what is not said is as [`look_at`] has it.
+#[derive(Clone, Debug, Default)]
+pub struct LookSettings {
+    /// Of each joint of the chain, the part that it takes of what those before it have left.
+    pub shares: Vec<f32>,
+    /// How far each turns at most, in degrees; one for all, or one a joint.
+    pub cones: Vec<f32>,
+    /// Degrees in which the target moves the eyes alone.
+    pub dead_zone: f32,
+    /// The eyes' joints; `none` for none. Empty: those below the chain's tip whose names say so.
+    pub eyes: Vec<String>,
+}
+
+/// How far a joint of a look-at turns, in degrees: that of a neck to one side.
+const LOOK: f32 = 60.0;
+
+/// How far an eye turns, in degrees: people's eyes go about so far without strain.
+const EYE: f32 = 35.0;
+
+/// Whether a joint is an eye by its name: `eye.L`, `LeftEye`, `J_Adj_L_FaceEye`; no lid, no brow, no end of one.
+fn is_eye(name: &str) -> bool {
+    let name = name.to_lowercase();
+    name.contains("eye") && !["lid", "brow", "lash", "end", "target"].iter().any(|other| name.contains(other))
+}
+
+fn eyes(skeleton: &Skeleton, head: JointId, settings: &LookSettings) -> Result<Vec<JointId>, String> {
+    if settings.eyes == ["none"] {
+        return Ok(Vec::new());
+    }
+    if settings.eyes.is_empty() {
+        let named = |&j: &JointId| j != head && is_eye(skeleton.name(j));
+        return Ok(skeleton.below(head).filter(named).collect());
+    }
+    settings.eyes.iter().map(|name| lookup::joint(skeleton, name).map_err(|e| e.to_string())).collect()
+}
+
+/// All joints of a chain, each turning twice as far as the one before it (a spine bends little, a head turns most) unless shares are
+/// given, with the tip's front (Z in the rest pose) as its face, and its eyes.
+pub fn look_at(skeleton: &Skeleton, chain: &Chain, settings: &LookSettings) -> Result<LookAt, String> {
+    let joints = chain.joints();
+    let count = joints.len();
+    let fits = |option: &str, given: usize, one: bool| {
+        if given == 0 || given == count || (one && given == 1) {
+            return Ok(());
+        }
+        let names: Vec<String> = joints.iter().map(|&j| label(skeleton, j)).collect();
+        Err(format!("--{option} has {given} numbers for {count} joints ({})", names.join(", ")))
+    };
+    fits("shares", settings.shares.len(), false)?;
+    fits("cones", settings.cones.len(), true)?;
+    let line: Vec<_> = joints
+        .iter()
+        .enumerate()
+        .map(|(i, &joint)| {
+            let share = 1.0 / (((count - i) as f32).exp2() - 1.0);
+            let cone = settings.cones.get(i).or(settings.cones.first()).copied().unwrap_or(LOOK);
+            LookJoint {
+                joint,
+                share: settings.shares.get(i).copied().unwrap_or(share),
+                cone: cone.to_radians(),
+            }
+        })
+        .collect();
+    let rest = Pose::rest(&Arc::new(skeleton.clone()));
+    let front = |joint| rest.model(joint).matrix3.inverse() * Vec3::Z;
+    let head = chain.tip();
+    let mut look = LookAt::new(skeleton, &line, front(head)).map_err(|e| e.to_string())?;
+    look.dead_zone = settings.dead_zone.to_radians();
+    let eyes = eyes(skeleton, head, settings)?;
+    if !eyes.is_empty() {
+        let middle = eyes.iter().map(|&j| rest.position(j)).sum::<Vec3>() / eyes.len() as f32;
+        look.offset = rest.model(head).inverse().transform_point3(middle);
+        let eyes: Vec<Eye> =
+            eyes.iter().map(|&joint| Eye { joint, axis: front(joint), cone: EYE.to_radians() }).collect();
+        look.set_eyes(skeleton, &eyes).map_err(|e| e.to_string())?;
+    }
+    Ok(look)
+}

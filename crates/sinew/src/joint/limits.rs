@@ -1,7 +1,9 @@
 //! A joint made ready for pose space.
 
+mod axes;
 mod blend;
 mod parts;
+mod relax;
 mod slide;
 
 use core::f32::consts::{PI, TAU};
@@ -16,7 +18,7 @@ use super::{
     span::{Span, wrap},
 };
 use crate::{Transform, math};
-use parts::{Split, all_angles, angles, clamp_angles, clamp_ball, hinge_angle, join, split, within};
+use parts::{Split, angles, clamp_angles, clamp_ball, hinge_angle, join, split, within};
 
 /// Excess in radians (metres for a slide of a metre) up to which a rotation counts as within its limits, so that a
 /// rotation that was just clamped is not clamped again. f32 rotations are good to 3e-7 after the handful of products
@@ -33,8 +35,9 @@ pub const TOLERANCE: f32 = 2e-6;
 /// # A start that is outside
 ///
 /// A clip may bring a joint in outside its limits. [`Limits::relaxed`] widens limits just so far that they hold what came
-/// in: a range to one side, an ellipse by the distance that the swing is from it, and an axis that should not turn is
-/// held as it came. All functions of the relaxed limits then keep the promise that nothing moves further out. A joint
+/// in: a range to one side, an ellipse by the distance that the swing is from it, and a hinge that is tilted keeps its tilt. Of turns
+/// about single axes the least turn by which they were outside is kept, after the three: wherever they go with it, they are no
+/// further from their limits than it is long. All functions of the relaxed limits then keep the promise that nothing moves further out. A joint
 /// that comes in inside gets the same limits back.
 ///
 /// ```
@@ -89,9 +92,11 @@ enum Turn {
         slack: f32,
         twist: Span,
     },
+    /// Own rotation = turn * turn * turn * off.
     Axes {
         axes: [usize; 3],
         spans: [Span; 3],
+        off: Quat,
     },
 }
 
@@ -140,7 +145,7 @@ impl Limits {
             Turning::Axes { order, angles } => {
                 let axes = order.axes();
                 let spans = axes.map(|i| angles[i].map_or(Span::ZERO, |d| Span::of_angle(d.range)));
-                Turn::Axes { axes, spans }
+                Turn::Axes { axes, spans, off: Quat::IDENTITY }
             }
         };
         let resist = joint.turning.coordinates().map(|d| d.map_or(Resistance::NONE, Resistance::of));
@@ -201,7 +206,7 @@ impl Limits {
     pub fn hinge_axis(&self) -> Option<Vec3> {
         match &self.turn {
             Turn::Hinge { axis, .. } => Some(*axis),
-            Turn::Axes { spans, axes } => {
+            Turn::Axes { spans, axes, .. } => {
                 let mut moving = (0..3).filter(|&n| spans[n].low < spans[n].high);
                 let only = moving.next()?;
                 let still = |n: usize| n == only || (spans[n].low == 0.0 && spans[n].centre == 0.0);
@@ -244,9 +249,17 @@ impl Limits {
                 let Split { swing, twist: angle, .. } = split(own, frame);
                 [swing[0], swing[1], twist.centre + wrap(angle - twist.centre)]
             }
-            Turn::Axes { axes, spans } => {
+            Turn::Axes { axes, spans, off } => {
+                let own = undo(own, *off);
                 let d = angles(own, *axes, spans);
-                [0, 1, 2].map(|n| spans[n].centre + d[n])
+                if (0..3).all(|n| spans[n].excess(d[n]) <= 0.0) {
+                    return [0, 1, 2].map(|n| spans[n].centre + d[n]);
+                }
+                // Next to a pole of the middle axis it may be within its limits, though these angles are not.
+                let near = clamp_angles(own, *axes, spans);
+                let [near, far] = [near, d].map(|d| [0, 1, 2].map(|n| spans[n].centre + d[n]));
+                let within = math::angle_between(euler::rotation(*axes, near), own) <= TOLERANCE;
+                if within { near } else { far }
             }
         }
     }
@@ -258,14 +271,14 @@ impl Limits {
             Turn::Fixed(local) => return *local,
             Turn::Hinge { axis, off, .. } => math::mul(*off, math::axis_angle(*axis, c[0])),
             Turn::Ball { frame, .. } => join([c[0], c[1]], c[2], frame),
-            Turn::Axes { axes, .. } => euler::rotation(*axes, c),
+            Turn::Axes { axes, off, .. } => redo(euler::rotation(*axes, c), *off),
         };
         self.local(own)
     }
 
     /// How far a local rotation is outside, in radians, 0 within: the largest excess of its coordinates (of a swing, its
-    /// distance from the ellipse), or the turn about an axis that should not turn; for turns about single axes, the angle
-    /// to what [`Limits::clamp`] gives.
+    /// distance from the ellipse), or the turn about an axis that should not turn; for turns about single axes, the least turn that
+    /// brings it within, which is well known where the angles are not (next to a pole of the middle axis).
     pub fn excess(&self, local: Quat) -> f32 {
         let own = self.own(local);
         match &self.turn {
@@ -281,7 +294,8 @@ impl Limits {
             }
             // Near the poles of the middle axis the outer two angles grow without bound from rounding; the turn that is
             // missing does not.
-            Turn::Axes { axes, spans } => {
+            Turn::Axes { axes, spans, off } => {
+                let own = undo(own, *off);
                 let d = clamp_angles(own, *axes, spans);
                 let all = [0, 1, 2].map(|n| spans[n].centre + d[n]);
                 math::angle_between(euler::rotation(*axes, all), own)
@@ -299,7 +313,8 @@ impl Limits {
     }
 
     /// The rotation within the limits that is nearest in the joint's coordinates: an angle at the end of its range, a
-    /// swing at the nearest point of its ellipse, the twist by itself. Within the limits, the bits are kept.
+    /// swing at the nearest point of its ellipse, the twist by itself; for turns about single axes the nearest rotation of all that
+    /// they make. Within the limits, the bits are kept.
     pub fn clamp(&self, local: Quat) -> Quat {
         if matches!(self.turn, Turn::Free) || self.is_well_within(local) {
             return local;
@@ -357,58 +372,12 @@ impl Limits {
                 let d = span.clamp_angle(hinge_angle(own, *axis, *off, span));
                 math::mul(*off, math::axis_angle(*axis, span.centre + d))
             }
-            Turn::Axes { axes, spans } => {
-                let d = clamp_angles(own, *axes, spans);
-                euler::rotation(*axes, [0, 1, 2].map(|n| spans[n].centre + d[n]))
+            Turn::Axes { axes, spans, off } => {
+                let d = clamp_angles(undo(own, *off), *axes, spans);
+                redo(euler::rotation(*axes, [0, 1, 2].map(|n| spans[n].centre + d[n])), *off)
             }
         };
         self.local(clamped)
-    }
-
-    /// The limits widened just so far that they hold what came in; see the type's own page.
-    pub fn relaxed(&self, local: &Transform) -> Self {
-        let own = self.own(local.rotation);
-        let mut wide = *self;
-        match &mut wide.turn {
-            Turn::Free => {}
-            Turn::Fixed(held) => *held = local.rotation,
-            Turn::Hinge { axis, span, off } => {
-                let d = hinge_angle(own, *axis, *off, span);
-                let turn = math::axis_angle(*axis, -(span.centre + d));
-                let rest = math::normalize(math::mul(own, turn));
-                // Rounding is no reason to leave the plane.
-                if 2.0 * length3(rest) > TOLERANCE {
-                    *off = rest;
-                }
-                *span = span.widened(d);
-            }
-            Turn::Ball { frame, swing, slack, twist } => {
-                let Split { swing: s, twist: angle, .. } = split(own, frame);
-                if let Some(e) = swing {
-                    let n = e.nearest(s);
-                    *slack = slack.max(length([s[0] - n[0], s[1] - n[1]]));
-                }
-                *twist = twist.widened(wrap(angle - twist.centre));
-            }
-            Turn::Axes { axes, spans } => {
-                // All three angles, those of axes that do not turn too: these are held where they came in.
-                let d = all_angles(own, *axes, spans);
-                for n in 0..3 {
-                    if spans[n].low < spans[n].high {
-                        spans[n] = spans[n].widened(d[n]);
-                    } else if spans[n].excess(d[n]) > TOLERANCE {
-                        spans[n].centre += d[n];
-                    }
-                }
-            }
-        }
-        let at = self.slide_of(local.translation).to_array();
-        for (slide, at) in wide.slide.iter_mut().zip(at) {
-            if let Some(span) = &mut slide.span {
-                *span = span.widened(at - span.centre);
-            }
-        }
-        wide
     }
 
     /// Where the joint gets from one local rotation (within the limits) when a step to another is wanted (anywhere): each
@@ -454,7 +423,7 @@ impl Limits {
     pub fn turn_axis(&self, n: usize, at: Coordinates) -> Option<Vec3> {
         let own = match &self.turn {
             Turn::Hinge { axis, off, .. } if n == 0 => math::rotate(*off, *axis),
-            Turn::Axes { axes, spans } if n < 3 && spans[n].low < spans[n].high => {
+            Turn::Axes { axes, spans, .. } if n < 3 && spans[n].low < spans[n].high => {
                 let mut before = at;
                 before[n..].fill(0.0);
                 math::rotate(euler::rotation(*axes, before), euler::unit(axes[n]))
@@ -467,7 +436,7 @@ impl Limits {
     /// The local rotation with these coordinates ([`Limits::rotation`]) and the axis of each ([`Limits::turn_axis`]; zero
     /// where there is none).
     pub(crate) fn about_axes(&self, c: Coordinates) -> (Quat, [Vec3; 3]) {
-        let Turn::Axes { axes, spans } = &self.turn else {
+        let Turn::Axes { axes, spans, off } = &self.turn else {
             let axis = self.turn_axis(0, c).unwrap_or(Vec3::ZERO);
             return (self.rotation(c), [axis, Vec3::ZERO, Vec3::ZERO]);
         };
@@ -482,7 +451,7 @@ impl Limits {
                 own = math::mul(own, math::axis_angle(axis, c[n]));
             }
         }
-        (self.local(own), about)
+        (self.local(redo(own, *off)), about)
     }
 
     /// Whether each of its coordinates is a turn about one axis: a hinge, or turns about single axes.
@@ -507,8 +476,8 @@ impl Limits {
     /// The coordinates of a rotation that is within the limits, but for rounding.
     fn inside(&self, local: Quat) -> Coordinates {
         match &self.turn {
-            Turn::Axes { axes, spans } => {
-                let d = clamp_angles(self.own(local), *axes, spans);
+            Turn::Axes { axes, spans, off } => {
+                let d = clamp_angles(undo(self.own(local), *off), *axes, spans);
                 [0, 1, 2].map(|n| spans[n].centre + d[n])
             }
             _ => self.coordinates(local),
@@ -525,8 +494,14 @@ fn length([x, y]: [f32; 2]) -> f32 {
     math::sqrt(x * x + y * y)
 }
 
-fn length3(q: Quat) -> f32 {
-    math::sqrt(q.x * q.x + q.y * q.y + q.z * q.z)
+/// A rotation without what came in outside: the other way of [`redo`].
+fn undo(own: Quat, off: Quat) -> Quat {
+    if off == Quat::IDENTITY { own } else { math::mul(own, math::conjugate(off)) }
+}
+
+/// A rotation with what came in outside.
+fn redo(own: Quat, off: Quat) -> Quat {
+    if off == Quat::IDENTITY { own } else { math::mul(own, off) }
 }
 
 /// The rotation about `v` by its length.

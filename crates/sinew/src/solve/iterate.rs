@@ -264,6 +264,8 @@ impl<S: Sweep> Run<'_, S> {
             if weight < 1.0 {
                 self.on.links.blend(weight);
             }
+            // Between two answers, each within the bound, a joint may be past it.
+            self.on.links.turn_at_most(self.settings.max_turn);
             self.on.links.store(pose);
         }
         let end = self.on.links.chain().end(pose);

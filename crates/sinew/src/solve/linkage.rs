@@ -118,7 +118,8 @@ impl Linkage {
             } else {
                 self.outside = true;
                 let slid = limits.clamp_slide(local.translation, local.translation);
-                (link.limits, link.within) = (limits.relaxed(local), (limits.clamp(local.rotation), slid));
+                (link.limits, link.within) =
+                    (limits.relaxed_beyond(local, KEPT), (limits.clamp(local.rotation), slid));
             }
             link.unit = unit;
             unit *= local.scale.x.abs();
@@ -149,14 +150,23 @@ impl Linkage {
 
     /// Takes back what any joint has turned beyond `most` radians from where it came in, in joint coordinates.
     pub fn turn_at_most(&mut self, most: f32) {
+        if most == f32::INFINITY {
+            return;
+        }
         for link in &mut self.links {
-            // The way is straight in coordinates, to which the angle is only nearly in proportion.
-            for _ in 0..8 {
+            // The way is straight in coordinates, to which the angle is only nearly in proportion; next to a half turn of swing it may
+            // even go further on its way than at its end.
+            for round in 0.. {
                 let turned = math::angle_between(link.came.0, link.rotation);
                 if turned <= most {
                     break;
                 }
-                link.rotation = link.limits.blend(link.came.0, link.rotation, 0.99 * most / turned);
+                let share = if round < 8 { 0.99 * most / turned } else { 0.5 };
+                if round == 40 {
+                    link.rotation = link.came.0;
+                    break;
+                }
+                link.rotation = link.limits.blend(link.came.0, link.rotation, share);
             }
         }
     }

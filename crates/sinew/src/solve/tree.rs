@@ -270,13 +270,19 @@ impl Tree {
             if self.weight < 1.0 {
                 self.run.branches.blend(self.weight);
             }
-            // Swing and twist go straight, the angle of the whole turn nearly so: a second time where it is still above.
-            for _ in 0..4 {
+            // Swing and twist go straight, the angle of the whole turn nearly so: a second time where it is still above. (Next to a half
+            // turn of swing a joint may go further on its way than at its end.)
+            for round in 0..=40 {
                 let turned = if self.max_turn < f32::INFINITY { self.run.branches.turned() } else { 0.0 };
                 if turned <= self.max_turn {
                     break;
                 }
-                self.run.branches.blend(0.99 * self.max_turn / turned);
+                let share = match round {
+                    0..8 => 0.99 * self.max_turn / turned,
+                    8..40 => 0.5,
+                    _ => 0.0,
+                };
+                self.run.branches.blend(share);
                 if report.status == Status::Reached {
                     report.status = Status::Stalled;
                 }

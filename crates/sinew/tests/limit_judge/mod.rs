@@ -4,6 +4,9 @@
 // Every test file that uses it uses a part.
 #![allow(dead_code)]
 
+mod axes;
+
+use axes::Arc;
 use sinew::{
     Transform,
     glam::Quat,
@@ -102,92 +105,86 @@ pub fn excess(joint: &Joint, rest: &Transform, local: &Transform) -> Vec<f64> {
             vec![out, on_circle(angle_about(&back, z), Some(*twist))]
         }
         Turning::Axes { order, angles } => {
-            let order = order.axes();
-            let e = |i: usize| [0, 1, 2].map(|k| if k == i { 1.0 } else { 0.0 });
-            let build = |c: V| {
-                let [a, b, c] = [0, 1, 2].map(|n| about(e(order[n]), c[n]));
-                product(&product(&a, &b), &c)
-            };
-            let [i, j, k] = order;
-            let sign = if (i + 1) % 3 == j { 1.0 } else { -1.0 };
-            let b = (sign * own[i][k]).clamp(-1.0, 1.0).asin();
-            let a = (-sign * own[j][k]).atan2(own[k][k]);
-            let c = (-sign * own[i][j]).atan2(own[i][i]);
-            use std::f64::consts::PI;
-            // Next to a pole of the middle axis what a limit takes from the outer angle the inner one makes up for.
-            let near = [[a, b, c], [a + PI, PI - b, c + PI]].into_iter().flat_map(|all| {
-                let taken = all[0] - into(all[0], angles[order[0]]);
-                [0.0, taken, -taken].map(|t| {
-                    let all = [all[0], all[1], all[2] + t];
-                    refined(&own, [0, 1, 2].map(|n| into(all[n], angles[order[n]])), &build, &order, angles)
-                })
-            });
-            vec![near.fold(f64::INFINITY, f64::min)]
+            let own = own_rotation(rest, local);
+            vec![axes::outside(own, order.axes(), order.axes().map(|n| Arc::of(angles[n])))]
         }
     }
 }
 
-/// By how much f32's rounding of a rotation grows in a joint's coordinates: next to a half turn of swing (of a hinge, of a
-/// tilt that came in) the twist is hardly there. The limits of a ball end at 3 radians of swing, where this is 1; only what
-/// comes in beyond is further.
+/// The joint's own rotation, seen from the rest pose.
+fn own_rotation(rest: &Transform, local: &Transform) -> axes::Q {
+    let of = |q: Quat| {
+        let q = q.to_array().map(f64::from);
+        let l = q.iter().map(|x| x * x).sum::<f64>().sqrt();
+        q.map(|x| x / l)
+    };
+    axes::times(axes::back(of(rest.rotation)), of(local.rotation))
+}
+
+/// By how much a rotation breaks the promise for what came in: within the limits where that was, and no further out where it was
+/// not. Radians of turn; 0 or less where it is kept.
+///
+/// A turn is what is measured wherever an angle is hardly there. With t the angle of a swing, u its direction and v the twist, the
+/// square of a small turn is dt^2 + cos^2(t/2) dv^2 + sin^2(t/2) (2 du - dv)^2: a rotation that is rounded by r, as f32 stores it, has
+/// a twist that is off by r / cos(t/2), and one in which a twist is off by d can be had by a turn of d cos(t/2).
+pub fn further(joint: &Joint, rest: &Transform, came: &Transform, local: &Transform) -> f64 {
+    let after = excess(joint, rest, local);
+    if after.iter().all(|out| *out <= 0.0) {
+        return 0.0;
+    }
+    let before = excess(joint, rest, came);
+    let more = |n: usize| after[n] - before[n];
+    let (was, is) = (own_rotation(rest, came), own_rotation(rest, local));
+    match &joint.turning {
+        Turning::Free => 0.0,
+        Turning::Fixed => more(0),
+        Turning::Hinge { axis, dof } => {
+            // What was tilted keeps its tilt and turns about the axis within the range, widened to hold the angle that came in: no
+            // further from that in a straight way than the rotation `came^-1 local` is from turns about the axis by as much.
+            let axis = unit(axis.to_array());
+            let along = |q: axes::Q| 2.0 * dot([q[0], q[1], q[2]], axis).atan2(q[3]);
+            let arc = Arc::of(Some(*dof)).widened(along(was));
+            let between = axes::times(axes::back(was), is);
+            let d = axes::on_turn(along(was) + along(between) - arc.middle);
+            let turn = arc.middle + d.clamp(-arc.half, arc.half) - along(was);
+            let (s, c) = (0.5 * turn).sin_cos();
+            let nearest = [axis[0] * s, axis[1] * s, axis[2] * s, c];
+            more(0).max(more(1).min(axes::apart(nearest, between)))
+        }
+        Turning::Ball { twist_axis, .. } => {
+            // cos(t/2) of the wider swing, beside that of the widest that limits allow.
+            let z = unit(twist_axis.to_array());
+            let half = |q: axes::Q| dot([q[0], q[1], q[2]], z).hypot(q[3]);
+            let known = (half(was).min(half(is)) / 1.5f64.cos()).clamp(1e-6, 1.0);
+            more(0).max(more(1)) * known
+        }
+        Turning::Axes { .. } => more(0),
+    }
+}
+
+/// By how much f32's rounding of a rotation grows in a joint's coordinates: 1 / cos(t/2) for the twist at a swing (or a tilt) by t, as
+/// [`further`] derives it. The limits of a ball end at 3 radians of swing, where this is put to 1; only what comes in beyond is
+/// further.
 pub fn lost(joint: &Joint, rest: &Transform, local: &Transform) -> f64 {
     let (axis, known) = match joint.turning {
         Turning::Ball { twist_axis, .. } => (unit(twist_axis.to_array()), 1.5f64.cos()),
         Turning::Hinge { axis, .. } => (unit(axis.to_array()), 1.0),
         _ => return 1.0,
     };
-    let own = product(&transposed(&matrix(rest.rotation)), &matrix(local.rotation));
-    let to = apply(&own, axis);
-    // cos(half the tilt), from the cosine of the tilt.
-    let half = (0.5 * (1.0 + dot(axis, to))).max(1e-12).sqrt();
-    (known / half).max(1.0)
-}
-
-/// The least angle to a rotation within limits that coordinates can be walked to.
-fn refined(own: &M, mut c: V, build: &dyn Fn(V) -> M, order: &[usize; 3], angles: &[Option<Dof>; 3]) -> f64 {
-    let mut best = angle(own, &build(c));
-    let mut step = 0.3f64;
-    // Only what is near the limits has to be told from what is within them.
-    if best > 1e-2 {
-        return best;
-    }
-    step = step.min(best);
-    for _ in 0..400 {
-        if best < 2e-6 || step < 1e-8 {
-            break;
-        }
-        let mut better = false;
-        // Next to a pole of the middle axis only the outer two together lead on.
-        for way in [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 1.0], [1.0, 0.0, -1.0]] {
-            for s in [step, -step] {
-                let t = [0, 1, 2].map(|n| into(c[n] + s * way[n], angles[order[n]]));
-                let d = angle(own, &build(t));
-                if d < best {
-                    (best, c, better) = (d, t, true);
-                }
-            }
-        }
-        if !better {
-            step *= 0.5;
-        }
-    }
-    best
+    let q = own_rotation(rest, local);
+    (known / dot([q[0], q[1], q[2]], axis).hypot(q[3]).max(1e-6)).max(1.0)
 }
 
 /// The nearest angle in a range, on the circle; an axis that does not turn is at 0.
 fn into(x: f64, dof: Option<Dof>) -> f64 {
     let Some(dof) = dof else { return 0.0 };
     let Some(r) = dof.range else { return x };
-    let d = on_turn(x - 0.5 * (r.from + r.to));
+    let d = axes::on_turn(x - 0.5 * (r.from + r.to));
     0.5 * (r.from + r.to) + d.clamp(-0.5 * (r.to - r.from), 0.5 * (r.to - r.from))
 }
 
-fn on_turn(x: f64) -> f64 {
-    x - std::f64::consts::TAU * (x / std::f64::consts::TAU).round()
-}
-
 fn on_circle(x: f64, dof: Option<Dof>) -> f64 {
-    on_turn(x - into(x, dof)).abs()
+    axes::on_turn(x - into(x, dof)).abs()
 }
 
 /// The angle of a rotation that leaves `axis` where it is.
@@ -213,11 +210,21 @@ pub fn from_ellipse(p: [f64; 2], a: f64, b: f64) -> f64 {
         return 0.0;
     }
     let at = |t: f64| (x - a * t.cos()).hypot(y - b * t.sin());
-    // The distance along the quarter of an outside point has one minimum.
+    // The distance along the quarter of an outside point has one minimum. A round keeps 0.618 of the way; 2 in 10^16 of it is left.
+    const SECTION: f64 = 0.618_033_988_749_894_9;
     let (mut lo, mut hi) = (0.0, std::f64::consts::FRAC_PI_2);
-    for _ in 0..200 {
-        let (m, n) = (lo + 0.381966 * (hi - lo), hi - 0.381966 * (hi - lo));
-        if at(m) < at(n) { hi = n } else { lo = m }
+    let (mut m, mut n) = (hi - SECTION * (hi - lo), lo + SECTION * (hi - lo));
+    let (mut near, mut far) = (at(m), at(n));
+    for _ in 0..75 {
+        if near < far {
+            (hi, n, far) = (n, m, near);
+            m = hi - SECTION * (hi - lo);
+            near = at(m);
+        } else {
+            (lo, m, near) = (m, n, far);
+            n = lo + SECTION * (hi - lo);
+            far = at(n);
+        }
     }
-    at(0.5 * (lo + hi))
+    at(0.5 * (lo + hi)).min(near).min(far)
 }

@@ -218,15 +218,9 @@ impl Limited {
 pub fn hold(before: &Pose, after: &Pose, joints: &[JointId], length: f64) {
     let s = before.skeleton();
     for &joint in joints {
-        let axes = matches!(s.freedom(joint).turning, Turning::Axes { .. });
-        let excess = |pose: &Pose| limit_judge::excess(s.freedom(joint), s.rest(joint), pose.local(joint));
-        for (b, a) in excess(before).iter().zip(&excess(after)) {
-            // Turns about single axes are judged as one angle, which changes with the ones that are within.
-            if axes && *b > 1e-5 {
-                continue;
-            }
-            assert!(*a <= b + 1e-5, "joint {joint} went from {b:e} to {a:e} out of {:?}", s.freedom(joint));
-        }
+        let (freedom, came) = (s.freedom(joint), before.local(joint));
+        let further = limit_judge::further(freedom, s.rest(joint), came, after.local(joint));
+        assert!(further <= 1e-5, "joint {joint} went {further:e} further out of {freedom:?}");
         let (rest, now) = (s.rest(joint), after.local(joint));
         if let Some(range) = s.freedom(joint).slide[1].and_then(|d| d.range) {
             let m = limit_judge::matrix(rest.rotation);

@@ -5,7 +5,7 @@ use core::f32::consts::PI;
 use glam::{Mat3, Quat, Vec3};
 
 use super::{
-    Coordinates, Limits, Span, TOLERANCE, Turn, length,
+    Limits, Span, TOLERANCE, Turn, length, of_vector,
     parts::{Split, clamp_angles, join, split, within},
 };
 use crate::{
@@ -52,34 +52,40 @@ impl Limits {
                 let s = [0, 1].map(|n| between(s[n], t[n], false));
                 join(s, twist.centre + d, frame)
             }
-            Turn::Axes { axes, spans } => {
-                // An axis that should not turn and did, or a tilt beyond a range, is no matter of the angles: next to the poles of the middle
-                // axis a hair of it is a large angle, which would become a large turn as the joint leaves them. So it fades by
-                // itself, as the turn that is missing.
-                let (c, off) = self.blended_angles((a, b), *axes, spans, weight);
-                math::mul(euler::rotation(*axes, c), off)
+            // An axis that should not turn and did, or a tilt beyond a range, is no matter of the angles: next to the poles of the middle
+            // axis a hair of it is a large angle, which would become a large turn as the joint leaves them. So it fades by
+            // itself, as the turn that is missing.
+            Turn::Axes { axes, spans, .. } => {
+                parted(a, *axes, spans).to(&parted(b, *axes, spans), *axes, spans, weight)
             }
         };
         self.local(own)
     }
+}
 
-    /// The angles at `weight` of the way between two rotations of the joint's own, each put within the limits, and what is left of the
-    /// turns by which they were outside.
-    fn blended_angles(
-        &self,
-        (a, b): (Quat, Quat),
-        axes: [usize; 3],
-        spans: &[Span; 3],
-        weight: f32,
-    ) -> (Coordinates, Quat) {
-        let inside = |own: Quat| {
-            let d = clamp_angles(own, axes, spans);
-            let nearest = euler::rotation(axes, [0, 1, 2].map(|n| spans[n].centre + d[n]));
-            (d, math::normalize(math::mul(math::conjugate(nearest), own)))
+/// A rotation about three axes: the nearest place within ranges, by differences from their middles, and from there the turn to it.
+struct Parted {
+    at: [f32; 3],
+    /// As a rotation vector.
+    out: Vec3,
+}
+
+fn parted(own: Quat, axes: [usize; 3], spans: &[Span; 3]) -> Parted {
+    let at = clamp_angles(own, axes, spans);
+    let nearest = euler::rotation(axes, [0, 1, 2].map(|n| spans[n].centre + at[n]));
+    Parted { at, out: math::rotation_vector(math::normalize(math::mul(math::conjugate(nearest), own))) }
+}
+
+impl Parted {
+    /// The rotation at `weight` of the way: a place within the ranges, and from there a turn that is no longer than the longer
+    /// of the two.
+    fn to(&self, other: &Self, axes: [usize; 3], spans: &[Span; 3], weight: f32) -> Quat {
+        let way = |n: usize| {
+            let way = other.at[n] - self.at[n];
+            if spans[n].is_free() { wrap(way) } else { way }
         };
-        let ((a, out), (b, other)) = (inside(a), inside(b));
-        let between = |n: usize| if spans[n].is_free() { wrap(b[n] - a[n]) } else { b[n] - a[n] };
-        let c = [0, 1, 2].map(|n| spans[n].centre + a[n] + weight * between(n));
-        (c, math::slerp(out, other, weight))
+        let angles = [0, 1, 2].map(|n| spans[n].centre + self.at[n] + weight * way(n));
+        let out = of_vector(self.out + (other.out - self.out) * weight);
+        math::mul(euler::rotation(axes, angles), out)
     }
 }

@@ -2,7 +2,7 @@
 
 use glam::{Mat3, Quat, Vec3};
 
-use super::{Coordinates, TOLERANCE, length, of_vector};
+use super::{Coordinates, TOLERANCE, axes, length, of_vector};
 use crate::{
     joint::{
         ellipse::Ellipse,
@@ -93,7 +93,7 @@ fn inside(e: &Ellipse, slack: f32, s: [f32; 2]) -> ([f32; 2], f32) {
 
 /// Differences from the ranges' middles of the angles about three axes, whether they turn or not: of the two sets that give
 /// the rotation the one that is less outside.
-pub(super) fn all_angles(own: Quat, axes: [usize; 3], spans: &[Span; 3]) -> [f32; 3] {
+fn all_angles(own: Quat, axes: [usize; 3], spans: &[Span; 3]) -> [f32; 3] {
     let differences = |c: [f32; 3]| [0, 1, 2].map(|n| wrap(c[n] - spans[n].centre));
     let out = |d: [f32; 3]| (0..3).map(|n| spans[n].excess(d[n])).fold(0.0, f32::max);
     let all = euler::angles(axes, own);
@@ -111,29 +111,8 @@ pub(super) fn angles(own: Quat, axes: [usize; 3], spans: &[Span; 3]) -> [f32; 3]
     [0, 1, 2].map(|n| wrap(all[n] - spans[n].centre))
 }
 
-/// The same clamped: the angle that is furthest outside is put at its end, the nearest others are found anew, and so on,
-/// at most three times.
+/// The angles within their ranges at which the rotation is nearest: those that it has, or one of [`axes::nearest`].
 pub(super) fn clamp_angles(own: Quat, axes: [usize; 3], spans: &[Span; 3]) -> [f32; 3] {
-    let mut held = spans.map(|s| (s.low >= s.high).then_some(s.centre + s.low));
-    let mut d = angles(own, axes, spans);
-    for _ in 0..3 {
-        let mut worst = (0.0, 0);
-        for n in 0..3 {
-            let excess = if held[n].is_none() { spans[n].excess(d[n]) } else { 0.0 };
-            if excess > worst.0 {
-                worst = (excess, n);
-            }
-        }
-        let (excess, n) = worst;
-        if excess <= 0.0 {
-            break;
-        }
-        held[n] = Some(spans[n].centre + spans[n].clamp_angle(d[n]));
-        let all = euler::nearest(axes, own, held);
-        d = [0, 1, 2].map(|n| match held[n] {
-            Some(value) => value - spans[n].centre,
-            None => wrap(all[n] - spans[n].centre),
-        });
-    }
-    [0, 1, 2].map(|n| spans[n].clamp(d[n]))
+    let d = angles(own, axes, spans);
+    if (0..3).all(|n| spans[n].excess(d[n]) <= 0.0) { d } else { axes::nearest(own, axes, spans) }
 }

@@ -200,7 +200,8 @@ impl Branches {
             } else {
                 self.outside = true;
                 let slid = limits.clamp_slide(local.translation, local.translation);
-                (node.limits, node.within) = (limits.relaxed(&local), (limits.clamp(local.rotation), slid));
+                (node.limits, node.within) =
+                    (limits.relaxed_beyond(&local, KEPT), (limits.clamp(local.rotation), slid));
             }
             if node.reluctance > 1.0 {
                 node.limits = node.limits.without_resistance();

@@ -1,0 +1,95 @@
+//! Limits made as wide as they must be for what came in.
+//!
+//! The parts of a rotation are worked out in f64 here. What is widened is an angle, and a rotation that is off by r has angles that
+//! are off by more where they are hardly there. With t the angle of a swing (or of a hinge's tilt), u its direction and v the
+//! twist, the square of a small turn is
+//!
+//! ```text
+//! dt^2 + cos^2(t/2) dv^2 + sin^2(t/2) (2 du - dv)^2
+//! ```
+//!
+//! (twice the distance of quaternions, in Hopf's coordinates), so that r is a twist of r / cos(t/2): sixteen times r at a tilt of
+//! 173 degrees. In f32 a product of rotations is off by some 4e-7, and so a hinge's range would have come out 7e-6 wide of what came in;
+//! in f64 what is left is the rounding of the rest rotation, 6e-8.
+
+use glam::{DQuat, Quat};
+
+use super::{Limits, TOLERANCE, Turn, axes, length};
+use crate::{
+    Transform,
+    joint::{euler, span::wrap},
+    math,
+    math64::{atan2, sin_cos, sqrt},
+};
+
+impl Limits {
+    /// The limits widened just so far that they hold what came in; see the type's own page.
+    pub fn relaxed(&self, local: &Transform) -> Self {
+        self.relaxed_beyond(local, TOLERANCE)
+    }
+
+    /// The same, with turns that are outside by no more than `kept` radians left as they are. Turning and sliding are each by
+    /// themselves: a slide that came in out of its range is no reason to turn further.
+    pub(crate) fn relaxed_beyond(&self, local: &Transform, kept: f32) -> Self {
+        let mut wide = *self;
+        if self.excess(local.rotation) > kept {
+            wide.relax_turn(local.rotation);
+        }
+        let at = self.slide_of(local.translation).to_array();
+        for (slide, at) in wide.slide.iter_mut().zip(at) {
+            if let Some(span) = &mut slide.span {
+                *span = span.widened(at - span.centre);
+            }
+        }
+        wide
+    }
+
+    fn relax_turn(&mut self, local: Quat) {
+        let own = in_f64(self.rest).conjugate() * in_f64(local);
+        match &mut self.turn {
+            Turn::Free => {}
+            Turn::Fixed(held) => *held = local,
+            Turn::Hinge { axis, span, off } => {
+                let axis = axis.as_dvec3().normalize();
+                let q = in_f64(*off).conjugate() * own;
+                let centre = f64::from(span.centre);
+                let d = axes::around(2.0 * atan2(q.xyz().dot(axis), q.w) - centre);
+                let (s, c) = sin_cos(-0.5 * (centre + d));
+                let v = axis * s;
+                let left = (own * DQuat::from_xyzw(v.x, v.y, v.z, c)).normalize();
+                // Rounding is no reason to leave the plane.
+                if 2.0 * left.xyz().length() > f64::from(TOLERANCE) {
+                    *off = left.as_quat();
+                }
+                *span = span.widened(d as f32);
+            }
+            Turn::Ball { frame, swing, slack, twist } => {
+                let v = own.xyz();
+                let [x, y, z] = [frame.x_axis, frame.y_axis, frame.z_axis].map(|a| v.dot(a.as_dvec3()));
+                let n = sqrt(z * z + own.w * own.w);
+                let (tz, tw) = if n > 0.0 { (z / n, own.w / n) } else { (0.0, 1.0) };
+                let (sx, sy) = (x * tw - y * tz, y * tw + x * tz);
+                let m = sqrt(sx * sx + sy * sy);
+                let k = if m < 1e-6 { 2.0 } else { 2.0 * atan2(m, n) / m };
+                let s = [(sx * k) as f32, (sy * k) as f32];
+                if let Some(e) = swing {
+                    let n = e.nearest(s);
+                    *slack = slack.max(length([s[0] - n[0], s[1] - n[1]]));
+                }
+                let d = axes::around(2.0 * atan2(tz, tw) - f64::from(twist.centre));
+                *twist = twist.widened(wrap(d as f32));
+            }
+            // (The nearest place is as well known as the rotation, where the angles are not.)
+            Turn::Axes { axes, spans, off } => {
+                let seen = (own * in_f64(*off).conjugate()).normalize().as_quat();
+                let at = axes::nearest(seen, *axes, spans);
+                let nearest = euler::rotation(*axes, [0, 1, 2].map(|n| spans[n].centre + at[n]));
+                *off = math::normalize(math::mul(math::mul(math::conjugate(nearest), seen), *off));
+            }
+        }
+    }
+}
+
+fn in_f64(q: Quat) -> DQuat {
+    q.as_dquat().normalize()
+}

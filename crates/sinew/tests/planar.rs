@@ -426,3 +426,46 @@ fn bones_stretch_as_far_as_they_may_and_no_further() {
     assert!(matches!(chain.solve(Vec2::ONE, &refused), Err(PlanarError::OutOfRange { .. })));
     assert!(chain.solve_directed(Vec2::ONE, f32::NAN, &Settings::default()).is_err());
 }
+
+/// An angle within its limits that is written a turn further, as a clip may: a part of the way starts from where it is.
+#[test]
+fn a_part_of_the_way_starts_from_the_turn_that_the_range_is_on() {
+    let bones = [Bone::new(3.6).at(3.155786).within(-3.1309502, -2.1453593), Bone::new(2.0).at(1.0)];
+    for method in [Method::Ccd, Method::Fabrik] {
+        for i in 0..100 {
+            let mut chain = Chain::new(Vec2::ZERO, &bones).unwrap();
+            let goal = Vec2::new((0.3 * i as f32).cos(), (0.3 * i as f32).sin()) * 4.0;
+            let settings = Settings { method, weight: 0.01 * i as f32, ..Settings::default() };
+            chain.solve(goal, &settings).unwrap();
+            assert!(excess(&chain.bones()[0]) < 1e-6, "{method:?} {i}: {:?}", chain.bones()[0]);
+            if i == 0 {
+                assert_eq!(chain.bones(), bones);
+            }
+        }
+    }
+}
+
+/// Two bones of very different lengths: a soak found their angles to lead elsewhere than their places.
+#[test]
+fn angles_and_places_of_two_bones_agree_however_long_they_are() {
+    let mut x = 3u32;
+    let mut r = || {
+        x = x.wrapping_mul(1664525).wrapping_add(1013904223);
+        (x >> 8) as f32 / (1 << 24) as f32
+    };
+    for n in 0..200_000 {
+        let (a, b) = (10f32.powf(-6.0 * r()), 10f32.powf(-6.0 * r()));
+        let (most, least) = (a + b, (a - b).abs());
+        let (distance, way) = (least + (most - least) * r(), 6.3 * r());
+        let goal = Vec2::new(way.cos(), way.sin()) * distance;
+        let side = [Side::Left, Side::Right][n % 2];
+        let limb = two_bone(Vec2::ZERO, a, b, goal, side).unwrap();
+        let (u, l) = (f64::from(limb.upper), f64::from(limb.upper) + f64::from(limb.lower));
+        let middle = DVec2::new(u.cos(), u.sin()) * f64::from(a);
+        let end = middle + DVec2::new(l.cos(), l.sin()) * f64::from(b);
+        // Angles of up to a turn are f32: 2.4e-7 each.
+        assert!(end.distance(limb.end.as_dvec2()) < 6e-7 * f64::from(most), "{a} {b} {goal} {limb:?}");
+        assert!(middle.distance(limb.middle.as_dvec2()) < 6e-7 * f64::from(a), "{a} {b} {goal} {limb:?}");
+        assert!(limb.end.distance(goal) < 3e-7 * most);
+    }
+}

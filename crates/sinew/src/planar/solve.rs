@@ -111,9 +111,15 @@ impl Chain {
             return;
         }
         for (bone, &came) in self.bones.iter_mut().zip(&self.work.came) {
-            // Joints with limits go along their range, others the shorter way round.
-            let way = if bone.limits.is_some() { bone.angle - wrap(came) } else { wrap(bone.angle - came) };
-            bone.angle = came + way * weight;
+            if weight <= 0.0 || bone.angle == came {
+                bone.angle = came;
+            } else if bone.limits.is_some() {
+                // Joints with limits go along their range (from the turn that it is on), others the shorter way round.
+                let from = wrap(came);
+                bone.angle = from + (wrap(bone.angle) - from) * weight;
+            } else {
+                bone.angle = came + wrap(bone.angle - came) * weight;
+            }
         }
     }
 

@@ -31,14 +31,15 @@ pub struct TwoBone {
     pub by: f32,
 }
 
-/// Two bones of the lengths `a` and `b` that reach from `root` to `goal`. With d the distance, kept in |a - b| to a + b, the middle
-/// joint lies on the way at x and beside it at h,
+/// Two bones of the lengths `a` and `b` that reach from `root` to `goal`. With d the distance, kept in |a - b| to a + b, half the
+/// angle phi between the upper bone and the way, and half the flexion psi, have the tangents
 ///
 /// ```text
-/// x = (d^2 + a^2 - b^2) / 2d      h = sqrt((a + b - d) (a + b + d) (d - a + b) (d + a - b)) / 2d
+/// tan^2(phi / 2) = (a + b - d) (d - a + b) / ((d + a - b) (a + b + d))
+/// tan^2(psi / 2) = (a + b - d) (a + b + d) / ((d - a + b) (d + a - b))
 /// ```
 ///
-/// with the root in factors (Heron's formula), which loses no digits near straight and folded. Where the goal is at the root,
+/// in Heron's factors, which lose no digits near straight and folded. Where the goal is at the root,
 /// any direction serves; it is that of X.
 ///
 /// ```
@@ -59,16 +60,21 @@ pub fn two_bone(root: Vec2, a: f32, b: f32, goal: Vec2, side: Side) -> Result<Tw
     let distance = if size > 0.0 { size * length(way / size) } else { 0.0 };
     let ahead = if distance > 0.0 && distance.is_finite() { way / distance } else { Vec2::X };
     let d = distance.clamp((a - b).abs(), a + b);
-    let (c, s) = ((d - (a - b)) * (d + (a - b)), ((a + b) - d) * ((a + b) + d));
-    let (c, s) = (math::sqrt(c.max(0.0)), math::sqrt(s.max(0.0)));
-    // Of equal bones that are folded, one lies across the way and the other comes back along it.
-    let (x, h) =
-        if d > 1e-9 * (a + b) { (0.5 * (d + (a - b) * ((a + b) / d)), 0.5 * c * s / d) } else { (0.0, a) };
+    // Each of Heron's factors once: with their rounding they are those of a triangle whose sides are off by as little, and all that is
+    // made of them fits together, however much shorter one bone is than the other.
+    let [over, behind, before, all] = [(a + b) - d, d - (a - b), d + (a - b), (a + b) + d];
+    let root_of = |x: f32, y: f32| math::sqrt(x.max(0.0) * y.max(0.0));
     let sign = if side == Side::Left { 1.0 } else { -1.0 };
+    // Sine and cosine of half an angle, times one length: of the flexion, and of the angle at the root.
+    let lower = -sign * 2.0 * math::atan2(root_of(over, all), root_of(behind, before));
+    let (s, c) = (root_of(over, behind), root_of(before, all));
+    let size = s * s + c * c;
+    // Of equal bones that are folded, one lies across the way and the other comes back along it.
+    let folded = d <= 1e-9 * (a + b) || size <= 0.0;
+    let (s, c, size) = if folded { (1.0, 1.0, 2.0) } else { (s, c, size) };
+    let (x, h) = (a * ((c - s) * (c + s) / size), a * (2.0 * s * c / size));
     let middle = root + turned(ahead, Vec2::new(x, sign * h));
-    // The flexion: c and s are the cosine and the sine of its half.
-    let lower = -sign * 2.0 * math::atan2(s, c);
-    let upper = math::atan2(ahead.y, ahead.x) + sign * math::atan2(h, x);
+    let upper = math::atan2(ahead.y, ahead.x) + sign * 2.0 * math::atan2(s, c);
     let end = root + ahead * d;
     Ok(TwoBone { upper: wrap(upper), lower, middle, end, by: (distance - d).abs().min(f32::MAX) })
 }

@@ -215,3 +215,51 @@ fn a_goal_far_away_is_as_far_out_of_reach_as_it_is() {
         assert!((by - (far - 1.0)).abs() <= 1e-5 * far, "{far}: {by}");
     }
 }
+
+/// Bones of all lengths, folded tight: the maps of many passes leave a strand's bones as long as they were, to what f32 holds of places.
+#[test]
+fn strands_folded_tight_keep_their_lengths() {
+    let mut x = 3u32;
+    let mut r = || {
+        x = x.wrapping_mul(1664525).wrapping_add(1013904223);
+        (x >> 8) as f32 / (1 << 23) as f32 - 1.0
+    };
+    for _ in 0..20_000 {
+        let mut points = vec![Vec3::ZERO];
+        for i in 0..9 {
+            let bone = Vec3::new(r(), r(), r()) * 10f32.powf(1.5 * r());
+            points.push(points[i] + bone);
+        }
+        let mut strand = Strand::new(&points).unwrap();
+        let goal = Vec3::new(r(), r(), r()) * strand.lengths().iter().sum::<f32>() * r().abs();
+        strand.solve(&mut points, goal).unwrap();
+        for (w, &length) in points.windows(2).zip(strand.lengths()) {
+            let is = (w[1].as_dvec3() - w[0].as_dvec3()).length();
+            let rounding = 2e-7 * (w[0].length() + w[1].length() + length);
+            assert!((is - f64::from(length)).abs() < f64::from(rounding), "{length} became {is}");
+        }
+    }
+}
+
+/// The bound of what a joint turns holds for the tip too, of which a rotation is asked.
+#[test]
+fn a_tip_turns_no_further_than_a_joint_may() {
+    let (pose, ids) = arc(0.3);
+    for offset in [Vec3::ZERO, Vec3::Y * 0.1] {
+        let chain = Chain::new(pose.skeleton(), ids[0], ids[ids.len() - 1]).unwrap();
+        let chain = chain.with_tip_offset(pose.skeleton(), offset).unwrap();
+        let mut free = FreeChain::from_chain(pose.skeleton(), chain).unwrap();
+        for bound in [0.001, 0.1, 1.0] {
+            free.max_turn = bound;
+            let mut now = pose.clone();
+            let wanted = math::mul(Quat::from_rotation_x(2.0), pose.model_rotation(ids[ids.len() - 1]));
+            let goal = Goal::at(Vec3::new(0.4, 0.5, 0.2)).with_rotation(wanted);
+            let report = free.solve(&mut now, &goal).unwrap();
+            assert!(report.status != Status::Reached && report.rotation_residual > 0.5);
+            for &joint in &ids {
+                let turned = math::angle_between(pose.local(joint).rotation, now.local(joint).rotation);
+                assert!(turned <= bound + 1e-6, "{joint} turned {turned} of {bound}");
+            }
+        }
+    }
+}

@@ -179,9 +179,10 @@ impl FreeChain {
         let mut report = Report::default();
         let rotation = goal.rotation.filter(|_| rotation_weight > 0.0).map(math::normalize);
 
+        let held = self.max_turn.is_finite();
+        let came = pose.local(tip).rotation;
         if position_weight > 0.0 && (goal.position.is_some() || goal.pole != Pole::Keep) {
             let by_joint = rotation.is_some() && self.chain.tip_offset() != Vec3::ZERO;
-            let held = self.max_turn.is_finite();
             if position_weight < 1.0 || held {
                 self.keep(pose);
             }
@@ -211,6 +212,9 @@ impl FreeChain {
                 pose.turn(tip, delta);
                 pose.update();
                 report.iterations = report.iterations.max(1);
+            }
+            if held {
+                self.hold_tip(pose, came, &mut report);
             }
         }
         if let Some(wanted) = goal.rotation {
@@ -347,6 +351,20 @@ impl FreeChain {
                 return;
             }
             self.blend(pose, 0.99 * self.max_turn / furthest);
+            if report.status == Status::Reached {
+                report.status = Status::Stalled;
+            }
+        }
+    }
+
+    /// Goes back so far that the tip has not turned further than [`max_turn`](Self::max_turn), whatever rotation is asked of it.
+    #[cold]
+    fn hold_tip(&self, pose: &mut Pose, came: Quat, report: &mut Report) {
+        let tip = self.chain.tip();
+        let turned = math::angle_between(came, pose.local(tip).rotation);
+        if turned > self.max_turn {
+            pose.set_rotation(tip, math::slerp(came, pose.local(tip).rotation, self.max_turn / turned));
+            pose.update();
             if report.status == Status::Reached {
                 report.status = Status::Stalled;
             }

@@ -92,7 +92,9 @@ impl Strand {
         if found.passes > 0 {
             let (mut at, turn) = (root, math::normalize(found.turn));
             for (i, &length) in self.lengths.iter().enumerate() {
-                at += math::rotate(turn, self.bones.direction(i)) * length;
+                // Maps in f32 leave directions unit vectors to some 2e-6.
+                let way = math::rotate(turn, self.bones.direction(i));
+                at += way * (length / math::sqrt(way.length_squared()));
                 points[i + 1] = at;
             }
             report.position_residual = (at - goal).length().min(f32::MAX);

@@ -6,6 +6,7 @@ use sinew::{
 };
 
 /// A sequence that its seed determines.
+#[derive(Clone)]
 pub struct Noise(u64);
 
 impl Noise {

@@ -1,23 +1,29 @@
 //! Random solves by every solver, on random skeletons with random limits: counts what is not finite, panics, limits that
-//! are broken and lengths that have changed. Limits and lengths are judged in f64 by code that the engine does not share.
+//! are broken, lengths that have changed, and bits that differ when a solve is made again. Limits and lengths are judged in f64 by code that
+//! the engine does not share.
 //!
-//! `soak [COUNT] [--seed N] [--threads N]`: COUNT solves in all (100,000 where it is left out). Exit code 1 where anything
-//! was found; the first of each kind is printed with the seed of its batch.
+//! `soak [COUNT] [--seed N] [--threads N] [--only ROW] [--list]`: COUNT solves in all (100,000 where it is left out), as many of each row.
+//! Exit code 1 where anything was found; the first of each kind is printed with the seed of its batch, which `--only ROW --seed N 64`
+//! makes again.
 
+mod joint_space;
+mod planar;
+mod pose;
 mod rig;
 mod solvers;
+mod strand;
+mod tally;
 
 use std::{
-    panic::{AssertUnwindSafe, catch_unwind},
     process::ExitCode,
-    sync::atomic::{AtomicU64, Ordering},
-    time::Instant,
+    sync::{
+        Mutex,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::{Duration, Instant},
 };
 
-use common::{Noise, judge};
-use rig::Rig;
-use sinew::{Pose, Transform, joint::Turning};
-use solvers::Solver;
+use tally::{FAULTS, Tally};
 
 /// Solves on one skeleton: enough that building it costs little.
 const BATCH: u64 = 64;
@@ -25,217 +31,123 @@ const BATCH: u64 = 64;
 /// What limits are kept to, in radians.
 const PROMISE: f64 = 1e-5;
 
-#[derive(Clone, Default)]
-struct Tally {
-    solves: u64,
-    refused: u64,
-    not_finite: u64,
-    panics: u64,
-    broken: u64,
-    lengths: u64,
-    worst: f64,
-    first: Option<String>,
+/// Makes a batch of solves from a seed.
+type Batch = Box<dyn Fn(u64, &mut Tally) + Sync>;
+
+struct Row {
+    name: String,
+    batch: Batch,
 }
 
-impl Tally {
-    fn found(&mut self, what: String) {
-        self.first.get_or_insert(what);
+fn rows() -> Vec<Row> {
+    let row = |name: &str, batch: Batch| Row { name: name.into(), batch };
+    let mut rows = Vec::new();
+    for (which, (name, ..)) in solvers::ALL.iter().enumerate() {
+        rows.push(row(name, Box::new(move |seed, tally| pose::batch(seed, which, tally))));
     }
-
-    fn bad(&self) -> u64 {
-        self.not_finite + self.panics + self.broken + self.lengths
+    rows.push(row("strand", Box::new(strand::batch)));
+    for (which, name) in joint_space::ALL.iter().enumerate() {
+        rows.push(row(name, Box::new(move |seed, tally| joint_space::batch(seed, which, tally))));
     }
+    for (which, name) in planar::ALL.iter().enumerate() {
+        rows.push(row(name, Box::new(move |seed, tally| planar::batch(seed, which, tally))));
+    }
+    rows
 }
 
-/// Excess of every joint of the chain.
-fn excess(pose: &Pose, rig: &Rig) -> Vec<Vec<f64>> {
-    let s = &rig.skeleton;
-    rig.chain.iter().map(|&j| judge::excess(s.freedom(j), s.rest(j), pose.local(j))).collect()
+struct Asked {
+    count: u64,
+    seed: u64,
+    threads: usize,
+    only: Option<String>,
 }
 
-/// One skeleton, one solver, [`BATCH`] solves.
-fn batch(seed: u64, which: usize, tally: &mut Tally) {
-    let mut r = Noise::new(seed);
-    let rig = Rig::random(&mut r, solvers::ALL[which].1);
-    let Some(mut solver) = Solver::new(which, &rig, &mut r) else { return };
-    let mut pose = Pose::rest(&rig.skeleton);
-    let mut start = pose.clone();
-    for n in 0..BATCH {
-        let inside = n % 2 == 0;
-        // Every other solve goes on from the last one, as a game's frames do.
-        if n % 4 < 2 {
-            rig.pose(&mut pose, inside, &mut r);
-        }
-        start.copy_from(&pose);
-        let root = pose.position(rig.chain[0]);
-        let end = pose.model(rig.chain[rig.chain.len() - 1]).transform_point3(rig.tip_offset);
-        let goal = match r.below(10) {
-            0 => root,
-            1 => end,
-            2 => root + (end - root) * r.unit(),
-            3 => root + r.vector() * rig.size * 1e4,
-            _ => root + r.vector() * rig.size * rig.chain.len() as f32 * r.unit(),
-        };
-        tally.solves += 1;
-        let tag =
-            |what: &str| format!("{what}: batch {seed}, solve {n}, {} joints, goal {goal}", rig.chain.len());
-        let result = catch_unwind(AssertUnwindSafe(|| solver.solve(&mut pose, goal, &mut r)));
-        let report = match result {
-            Err(_) => {
-                tally.panics += 1;
-                tally.found(tag("panic"));
-                return;
-            }
-            Ok(Err(_)) => {
-                tally.refused += 1;
-                rig.pose(&mut pose, true, &mut r);
-                continue;
-            }
-            Ok(Ok(report)) => report,
-        };
-        if pose.check_finite().is_err() || !report.position_residual.is_finite() {
-            tally.not_finite += 1;
-            tally.found(tag("not finite"));
-            return;
-        }
-        lengths(&start, &pose, &rig, &solver, tally, &tag);
-        let (before, after) = (excess(&start, &rig), excess(&pose, &rig));
-        for (i, &id) in rig.chain.iter().enumerate() {
-            let axes = matches!(rig.skeleton.freedom(id).turning, Turning::Axes { .. });
-            for (b, a) in before[i].iter().zip(&after[i]) {
-                // Turns about single axes are judged as one angle, which changes with those that are within.
-                if axes && *b > PROMISE {
-                    continue;
-                }
-                let joint = rig.skeleton.freedom(id);
-                let rest = rig.skeleton.rest(id);
-                let lost =
-                    judge::lost(joint, rest, start.local(id)).max(judge::lost(joint, rest, pose.local(id)));
-                let further = (a - b) / lost;
-                tally.worst = tally.worst.max(further);
-                if further > PROMISE {
-                    tally.broken += 1;
-                    tally.found(tag(&format!(
-                        "joint {i} went from {b:e} to {a:e} rad out of its limits (lost {lost:.1}): from {:?} to {:?} at rest {:?}: {joint:?}", start.local(id).rotation.to_array(), pose.local(id).rotation.to_array(), rest.rotation.to_array()
-                    )));
-                }
-            }
+fn arguments() -> Option<Asked> {
+    let mut asked = Asked { count: 100_000, seed: 1, threads: 2, only: None };
+    let mut args = std::env::args().skip(1);
+    while let Some(arg) = args.next() {
+        let number = |s: Option<String>| s.and_then(|n| n.replace(['_', ','], "").parse::<u64>().ok());
+        match arg.as_str() {
+            "--seed" => asked.seed = number(args.next())?,
+            "--threads" => asked.threads = number(args.next())?.clamp(1, 64) as usize,
+            "--only" => asked.only = Some(args.next()?),
+            _ => asked.count = number(Some(arg))?,
         }
     }
-}
-
-/// Offsets keep their bits, but the root's where the solver leads it, and those of sliders, which stay in their ranges.
-fn lengths(
-    start: &Pose,
-    pose: &Pose,
-    rig: &Rig,
-    solver: &Solver,
-    tally: &mut Tally,
-    tag: &dyn Fn(&str) -> String,
-) {
-    for id in rig.skeleton.joints() {
-        let (was, is) = (start.local(id), pose.local(id));
-        let freedom = rig.skeleton.freedom(id);
-        let root = solver.moves_root() && id == rig.chain[0];
-        let mut bad = was.scale != is.scale;
-        if freedom.slide.iter().all(Option::is_none) {
-            bad |= was.translation != is.translation && !root;
-        } else {
-            let rest = rig.skeleton.rest(id);
-            let m = judge::matrix(rest.rotation);
-            let way = |t: &Transform| (t.translation.as_dvec3() - rest.translation.as_dvec3()).to_array();
-            // What came in far out rounds as far out, wherever it slides.
-            let length = |t: &Transform| f64::from(t.translation.length());
-            let size = length(was) + length(is) + 2.0 * length(rest);
-            for (n, slide) in freedom.slide.iter().enumerate() {
-                let along = |t: &Transform| {
-                    let way = way(t);
-                    way[0] * m[0][n] + way[1] * m[1][n] + way[2] * m[2][n]
-                };
-                let (before, after) = (along(was), along(is));
-                let changed = match slide {
-                    None => (after - before).abs(),
-                    Some(dof) => dof.range.map_or(0.0, |r| {
-                        let out = |x: f64| (r.from - x).max(x - r.to).max(0.0);
-                        out(after) - out(before)
-                    }),
-                };
-                bad |= changed > 1e-5 * size;
-            }
-        }
-        if bad {
-            tally.lengths += 1;
-            tally.found(tag(&format!("joint {id} went from {} to {}", was.translation, is.translation)));
-        }
-    }
+    Some(asked)
 }
 
 fn main() -> ExitCode {
-    let (mut count, mut seed, mut threads) = (100_000u64, 1u64, 2usize);
-    let mut args = std::env::args().skip(1);
-    while let Some(arg) = args.next() {
-        let mut number = || args.next().and_then(|n| n.parse::<u64>().ok());
-        let done = match arg.as_str() {
-            "--seed" => number().map(|n| seed = n),
-            "--threads" => number().map(|n| threads = (n as usize).clamp(1, 64)),
-            other => other.replace(['_', ','], "").parse().ok().map(|n| count = n),
-        };
-        if done.is_none() {
-            eprintln!("usage: soak [COUNT] [--seed N] [--threads N]");
+    let mut rows = rows();
+    if std::env::args().any(|a| a == "--list") {
+        rows.iter().for_each(|row| println!("{}", row.name));
+        return ExitCode::SUCCESS;
+    }
+    let Some(asked) = arguments() else {
+        eprintln!("usage: soak [COUNT] [--seed N] [--threads N] [--only ROW] [--list]");
+        return ExitCode::from(2);
+    };
+    if let Some(only) = &asked.only {
+        rows.retain(|row| row.name == *only);
+        if rows.is_empty() {
+            eprintln!("soak: there is no row `{only}`; --list shows all");
             return ExitCode::from(2);
         }
     }
     // A panic is counted and told once, not printed by each.
     std::panic::set_hook(Box::new(|_| {}));
-    let batches = count.div_ceil(BATCH).div_ceil(solvers::ALL.len() as u64);
+    let width = rows.len() as u64;
+    let batches = asked.count.div_ceil(BATCH).div_ceil(width) * width;
     let start = Instant::now();
-    let mut total = Tally::default();
-    println!(
-        "{:<22} {:>10} {:>8} {:>8} {:>8} {:>8} {:>8} {:>10}",
-        "solver", "solves", "refused", "NaN", "panics", "limits", "lengths", "worst, rad"
-    );
-    for (which, (name, _)) in solvers::ALL.iter().enumerate() {
-        let next = AtomicU64::new(0);
-        let work = || {
-            let mut tally = Tally::default();
-            loop {
-                let n = next.fetch_add(1, Ordering::Relaxed);
-                if n >= batches {
-                    return tally;
+    let (next, solves) = (AtomicU64::new(0), AtomicU64::new(0));
+    let told = Mutex::new((start, vec![[false; FAULTS.len()]; rows.len()], vec![Duration::ZERO; rows.len()]));
+    let work = || {
+        let mut tallies = vec![Tally::default(); rows.len()];
+        loop {
+            // Row by row, so that all have as many wherever it is broken off.
+            let n = next.fetch_add(1, Ordering::Relaxed);
+            if n >= batches {
+                return tallies;
+            }
+            let (which, round) = ((n % width) as usize, n / width);
+            let (row, mut tally) = (&rows[which], Tally::default());
+            let begun = Instant::now();
+            (row.batch)(asked.seed.wrapping_add(round), &mut tally);
+            let done = solves.fetch_add(tally.solves, Ordering::Relaxed) + tally.solves;
+            tallies[which].add(&tally);
+            let mut told = told.lock().unwrap_or_else(|e| e.into_inner());
+            told.2[which] += begun.elapsed();
+            for (k, first) in tally.first.iter().enumerate() {
+                if let Some(first) = first.as_ref().filter(|_| !told.1[which][k]) {
+                    told.1[which][k] = true;
+                    println!("{}, {}: {first}", row.name, FAULTS[k].1);
                 }
-                batch(seed.wrapping_add(n), which, &mut tally);
             }
-        };
-        let tallies: Vec<Tally> = std::thread::scope(|s| {
-            let handles: Vec<_> = (0..threads).map(|_| s.spawn(work)).collect();
-            handles.into_iter().filter_map(|h| h.join().ok()).collect()
-        });
+            if told.0.elapsed() > Duration::from_secs(30) {
+                told.0 = Instant::now();
+                let seconds = start.elapsed().as_secs_f64();
+                println!("{done} solves in {seconds:.0} s, {:.0} a second", done as f64 / seconds);
+            }
+        }
+    };
+    let all: Vec<Vec<Tally>> = std::thread::scope(|s| {
+        let handles: Vec<_> = (0..asked.threads).map(|_| s.spawn(work)).collect();
+        handles.into_iter().filter_map(|h| h.join().ok()).collect()
+    });
+    print!("{:<28} {:>10} {:>8}", "row", "solves", "refused");
+    FAULTS.iter().for_each(|(_, name)| print!(" {name:>8}"));
+    println!(" {:>10} {:>8}", "worst, rad", "us");
+    let mut total = Tally::default();
+    let times = told.into_inner().unwrap_or_else(|e| e.into_inner()).2;
+    for (which, row) in rows.iter().enumerate() {
         let mut sum = Tally::default();
-        for t in tallies {
-            sum.solves += t.solves;
-            sum.refused += t.refused;
-            sum.not_finite += t.not_finite;
-            sum.panics += t.panics;
-            sum.broken += t.broken;
-            sum.lengths += t.lengths;
-            sum.worst = sum.worst.max(t.worst);
-            if let Some(first) = t.first {
-                sum.found(first);
-            }
-        }
-        println!(
-            "{:<22} {:>10} {:>8} {:>8} {:>8} {:>8} {:>8} {:>10.1e}",
-            name, sum.solves, sum.refused, sum.not_finite, sum.panics, sum.broken, sum.lengths, sum.worst
-        );
-        if let Some(first) = &sum.first {
-            println!("    {first}");
-        }
-        total.solves += sum.solves;
-        total.not_finite += sum.not_finite;
-        total.panics += sum.panics;
-        total.broken += sum.broken;
-        total.lengths += sum.lengths;
+        all.iter().for_each(|tallies| sum.add(&tallies[which]));
+        print!("{:<28} {:>10} {:>8}", row.name, sum.solves, sum.refused);
+        sum.found.iter().for_each(|n| print!(" {n:>8}"));
+        let each = 1e6 * times[which].as_secs_f64() / sum.solves.max(1) as f64;
+        println!(" {:>10.1e} {each:>8.0}", sum.worst);
+        total.add(&sum);
     }
     println!("{} solves in {:.0} s, {} bad", total.solves, start.elapsed().as_secs_f64(), total.bad());
-    ExitCode::from(u8::from(total.bad() > 0))
+    ExitCode::from(u8::from(total.bad() > 0 || all.len() < asked.threads))
 }

@@ -7,6 +7,7 @@ use sinew::{
     Chain, JointId, Pose, Skeleton, Transform,
     glam::{Quat, Vec3},
     joint::{Dof, Joint, Order, Turning},
+    math,
 };
 
 use common::Noise;
@@ -19,19 +20,21 @@ pub enum Freedom {
     Sliding,
 }
 
-/// A skeleton with a chain in it.
+/// A skeleton with a chain in it, or with limbs that branch.
 pub struct Rig {
     pub skeleton: Arc<Skeleton>,
-    pub chain: Vec<JointId>,
+    /// The joints with their limits: the chain from root to tip, or the limbs, parents before children.
+    pub joints: Vec<JointId>,
     pub tip_offset: Vec3,
     pub size: f32,
 }
 
 impl Rig {
-    pub fn random(r: &mut Noise, freedom: Freedom) -> Self {
-        let count = match r.below(8) {
-            0 => 1 + r.below(2),
-            1 => 12 + r.below(89),
+    pub fn random(r: &mut Noise, freedom: Freedom, branching: bool) -> Self {
+        let count = match r.below(24) {
+            0..2 if !branching => 1 + r.below(2),
+            // Half of them short of 40, and few at the end. (They take most of the time as it is.)
+            2 => 12 + (r.unit() * r.unit() * 89.0) as usize,
             _ => 3 + r.below(10),
         };
         let size = 10f32.powf(r.between(-3.0, 3.0));
@@ -39,24 +42,28 @@ impl Rig {
             [Vec3::ONE, Vec3::ONE, Vec3::splat(0.01), Vec3::splat(-100.0), Vec3::new(1.0, -1.0, 1.0)];
         let mut b = Skeleton::builder();
         let at = |translation, rotation, scale| Transform { translation, rotation, scale };
-        let mut last = b.add("above", None, at(Vec3::splat(0.3 * size), r.rotation(), scales[r.below(5)]));
-        let places: Vec<_> = (0..count)
-            .map(|i| {
-                let shorter = match r.below(10) {
-                    0 => r.between(0.0, 6.0),
-                    1 => f32::INFINITY,
-                    _ => r.between(0.0, 1.0),
-                };
-                let offset = r.vector() * size * 10f32.powf(-shorter);
-                last = b.add(format!("{i}"), Some(last), at(offset, r.rotation(), Vec3::ONE));
-                last
-            })
-            .collect();
+        let above = b.add("above", None, at(Vec3::splat(0.3 * size), r.rotation(), scales[r.below(5)]));
+        let mut places: Vec<usize> = Vec::new();
+        for i in 0..count {
+            let shorter = match r.below(10) {
+                0 => r.between(0.0, 6.0),
+                1 => f32::INFINITY,
+                _ => r.between(0.0, 1.0),
+            };
+            let parent = match places.last() {
+                None => above,
+                // Limbs of some length, not one bush.
+                Some(_) if branching && r.below(4) == 0 => places[r.below(places.len())],
+                Some(last) => *last,
+            };
+            let offset = r.vector() * size * 10f32.powf(-shorter);
+            places.push(b.add(format!("{i}"), Some(parent), at(offset, r.rotation(), Vec3::ONE)));
+        }
         b.add("beside", Some(places[0]), at(Vec3::X * size, Quat::IDENTITY, Vec3::splat(1.5)));
         let (mut skeleton, ids) = b.build().expect("the joints are a tree");
-        let chain: Vec<_> = places.iter().map(|&i| ids[i]).collect();
+        let joints: Vec<_> = places.iter().map(|&i| ids[i]).collect();
         if freedom != Freedom::Free {
-            for &id in &chain {
+            for &id in &joints {
                 let mut one = joint(r);
                 if freedom == Freedom::Sliding && r.below(8) == 0 {
                     let far = f64::from(r.unit() * 0.5 * size);
@@ -67,19 +74,31 @@ impl Rig {
             }
         }
         let tip_offset = if count == 1 || r.below(2) == 0 { r.vector() * size } else { Vec3::ZERO };
-        Self { skeleton: Arc::new(skeleton), chain, tip_offset, size }
+        Self { skeleton: Arc::new(skeleton), joints, tip_offset, size }
     }
 
     pub fn chain(&self) -> Option<Chain> {
-        let chain = Chain::new(&self.skeleton, self.chain[0], self.chain[self.chain.len() - 1]).ok()?;
+        let chain = Chain::new(&self.skeleton, self.joints[0], self.joints[self.joints.len() - 1]).ok()?;
         chain.with_tip_offset(&self.skeleton, self.tip_offset).ok()
     }
 
-    /// Puts every joint anywhere, or anywhere within its limits.
+    /// Puts every joint anywhere, or anywhere within its limits; one in eight of those that turn about axes, next to a pole of its middle
+    /// one.
     pub fn pose(&self, pose: &mut Pose, inside: bool, r: &mut Noise) {
         pose.reset();
-        for &id in &self.chain {
-            let q = r.rotation();
+        for &id in &self.joints {
+            let mut q = r.rotation();
+            if let Turning::Axes { order, .. } = self.skeleton.freedom(id).turning
+                && r.below(8) == 0
+            {
+                let axes = order.axes();
+                let turn = |n: usize, angle: f32| math::axis_angle(Vec3::AXES[axes[n]], angle);
+                let off = 10f32.powf(r.between(-5.0, -1.0));
+                let pole = (std::f32::consts::FRAC_PI_2 - off) * if r.below(2) == 0 { 1.0 } else { -1.0 };
+                let (first, last) = (r.between(-3.1, 3.1), r.between(-3.1, 3.1));
+                let own = math::mul(math::mul(turn(0, first), turn(1, pole)), turn(2, last));
+                q = math::normalize(math::mul(self.skeleton.rest(id).rotation, own));
+            }
             pose.set_rotation(id, if inside { self.skeleton.limits(id).clamp(q) } else { q });
         }
         pose.update();

@@ -1,0 +1,56 @@
+//! What was found.
+
+/// What a solve may break.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Fault {
+    NotFinite,
+    Panic,
+    Limit,
+    Length,
+    /// Other bits the second time, or bits changed by a solve that was refused.
+    Bits,
+}
+
+pub const FAULTS: [(Fault, &str); 5] = [
+    (Fault::NotFinite, "NaN"),
+    (Fault::Panic, "panics"),
+    (Fault::Limit, "limits"),
+    (Fault::Length, "lengths"),
+    (Fault::Bits, "bits"),
+];
+
+/// Counts of one row.
+#[derive(Clone, Default)]
+pub struct Tally {
+    pub solves: u64,
+    pub refused: u64,
+    pub found: [u64; FAULTS.len()],
+    /// The furthest out of any limit, in radians.
+    pub worst: f64,
+    /// The first of each kind.
+    pub first: [Option<String>; FAULTS.len()],
+}
+
+impl Tally {
+    pub fn find(&mut self, fault: Fault, what: impl FnOnce() -> String) {
+        let n = fault as usize;
+        self.found[n] += 1;
+        self.first[n].get_or_insert_with(what);
+    }
+
+    pub fn bad(&self) -> u64 {
+        self.found.iter().sum()
+    }
+
+    pub fn add(&mut self, other: &Self) {
+        self.solves += other.solves;
+        self.refused += other.refused;
+        self.worst = self.worst.max(other.worst);
+        for n in 0..FAULTS.len() {
+            self.found[n] += other.found[n];
+            if self.first[n].is_none() {
+                self.first[n].clone_from(&other.first[n]);
+            }
+        }
+    }
+}

@@ -516,8 +516,8 @@ A line of goals, and its answer:
   {\"id\": 7, \"start\": {\"shoulder\": 0.1}, \"position\": [0.4,0.1,0.5], \"rotation\": [1,0,0,0]}
   {\"id\": 7, \"status\": \"reached\", \"joints\": {\"shoulder\": 0.52}, \"position_error\": 3e-9, ...}
 or several links at once: {\"goals\": [{\"joint\": \"hand_l\", \"position\": [...], \"position_weight\": 0.5}, ...]}
-A figure's answer has \"rotations\": {\"hand\": [x,y,z,w], ...}, local, which \"start_rotations\" takes; what follow moved has
-\"translations\", which \"start_translations\" takes. Its goals name joints, each with a chain of its own.
+A figure's answer has \"rotations\": {\"hand\": [x,y,z,w], ...}, local, which \"start_rotations\" takes; what follow moved (of an
+arm, its base, by so much) has \"translations\", which \"start_translations\" takes. Its goals name joints, each with a chain of its own.
 With --solver spline a goal has a curve: {\"curve\": [[1,0,0], [0,0.3,1], ...]}, or with all that the options say, {\"curve\": {\"points\": [...],
 \"bezier\": true, \"closed\": true, \"offset\": 0.3, \"reversed\": true, \"stretched\": true, \"back\": [0,1,0]}}.
 Goals on one figure that share joints are solved together (--solver tree): {\"goals\": [{\"joint\": \"head\", \"position\": [...]}, {\"joint\":

@@ -407,9 +407,8 @@ fn real_files_are_solved() {
     }
 }
 
-#[test]
-fn every_solver_says_how_often_it_started_anew() {
-    // Two hinges that bend to one side only: what is on the other stalls them.
+/// Two hinges that bend to one side only, half a metre apart.
+fn two_hinges(folder: &str) -> String {
     let link = |n: &str| format!("<link name=\"{n}\"/>");
     let joint = |n: &str, a: &str, b: &str, x: f64| {
         format!(
@@ -422,7 +421,43 @@ fn every_solver_says_how_often_it_started_anew() {
         + &joint("j", "a", "b", 0.0)
         + &joint("k", "b", "c", 0.5)
         + fixed;
-    let arm = write("anew", "arm.urdf", &format!("<robot name=\"r\">{text}</robot>"));
+    write(folder, "arm.urdf", &format!("<robot name=\"r\">{text}</robot>"))
+}
+
+#[test]
+fn an_arm_that_follows_goes_on_from_its_answer() {
+    let arm = two_hinges("follow-on");
+    let args = ["solve", &arm, "--chain", "a..tip", "--solver", "follow", "--goals", "-"];
+    let solve = |line: &Value| {
+        let out = sinew(&args, &line.to_string());
+        parse(std::str::from_utf8(&out.stdout).unwrap())
+    };
+    let first = solve(&json!({"position": [0.9, -0.7, 0.1]}));
+    let base: [f64; 3] = list(&first["translations"]["a"]);
+    // Half a metre each, both turning about z, from where the base was led.
+    let (j, k) = (number(&first["joints"]["j"]), number(&first["joints"]["k"]));
+    let end = |base: [f64; 3], j: f64, k: f64| {
+        let (u, v) = (j, j + k);
+        [base[0] + 0.5 * (u.cos() + v.cos()), base[1] + 0.5 * (u.sin() + v.sin()), base[2]]
+    };
+    assert!(apart(base, [0.0; 3]) > 0.1 && apart(end(base, j, k), [0.9, -0.7, 0.1]) < 1e-6, "{first}");
+    let start = |at: [f64; 3]| json!({"position": at, "start": first["joints"], "start_translations": first["translations"]});
+    // There it stays, and from there it goes on.
+    let again = solve(&start([0.9, -0.7, 0.1]));
+    assert_eq!(again["iterations"], 0, "{again}");
+    assert_eq!((&again["joints"], &again["translations"]), (&first["joints"], &first["translations"]));
+    let on = solve(&start([0.91, -0.7, 0.1]));
+    let base_on: [f64; 3] = list(&on["translations"]["a"]);
+    assert!(apart(base, base_on) < 0.02, "{on}");
+    // What is not its base is refused by name.
+    let bad = solve(&json!({"position": [0.9, 0.0, 0.0], "start_translations": {"b": [0.1, 0.0, 0.0]}}));
+    assert_eq!(bad["error"], "start_translations.b: of an arm only its base `a` is led elsewhere");
+}
+
+#[test]
+fn every_solver_says_how_often_it_started_anew() {
+    // What is on the other side stalls them.
+    let arm = two_hinges("anew");
     let arm = arm.as_str();
     for solver in ["lm", "ccd", "fabrik", "follow", "auto"] {
         let near = ["solve", arm, "--chain", "a..tip", "--solver", solver, "--to", "0.6,0.6,0", "--json"];

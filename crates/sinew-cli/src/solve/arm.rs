@@ -109,7 +109,7 @@ impl Arm {
             return Err(format!("start_rotations.{name}: an arm's joints have one value each: see start"));
         }
         if let Some((name, _)) = request.start_translations.first() {
-            return Err(format!("start_translations.{name}: an arm's joints have one value each: see start"));
+            return Err(format!("start_translations.{name}: in joint space an arm's base stays; see start"));
         }
         start(&self.mechanism, &request.start)
     }

@@ -148,6 +148,11 @@ impl Posed {
             }
             values = arm::start(&arm.mechanism, &request.start)?;
             arm.chain.write(&values, pose);
+            for (name, moved) in &request.start_translations {
+                arm.move_base(name, narrow("start_translations", *moved)?, pose)?;
+            }
+            pose.update();
+            return Ok(values);
         } else if let Some((name, _)) = request.start.first() {
             let joint = lookup::joint(&self.skeleton, name).map_err(|e| e.to_string())?;
             let name = quoted(self.skeleton.name(joint));
@@ -476,6 +481,31 @@ impl PosedWorker<'_> {
 }
 
 impl ArmChain {
+    /// Puts the chain's base, with all that hangs on it, where following has led it before: this far from where it is in the file.
+    fn move_base(&self, name: &str, moved: Vec3, pose: &mut Pose) -> Result<(), String> {
+        let base = self.mechanism.link_name(self.root);
+        if name != base {
+            let base = quoted(base);
+            return Err(format!(
+                "start_translations.{name}: of an arm only its base {base} is led elsewhere"
+            ));
+        }
+        let first = self.chain.chain().root();
+        if self.slides() {
+            let joint = quoted(self.chain.skeleton().name(first));
+            return Err(format!(
+                "start_translations.{name}: the base does not move, as {joint} slides: see start"
+            ));
+        }
+        pose.set_translation(first, self.chain.skeleton().rest(first).translation + moved);
+        Ok(())
+    }
+
+    /// Whether the chain's first joint slides: its place is then its value.
+    fn slides(&self) -> bool {
+        self.chain.dofs().next().is_some_and(|d| self.mechanism.dofs()[d].slides)
+    }
+
     /// The values of the chain's joints. Gives where the chain's base went, as following moves it: from its first joint's place to
     /// where that is now.
     fn answer(&self, pose: &Pose, values: &mut [f64], answer: &mut Answer) -> Result<DAffine3, String> {
@@ -491,8 +521,7 @@ impl ArmChain {
                 limits: (dof.lower, dof.upper),
             });
         }
-        let slides = self.chain.dofs().next().is_some_and(|d| self.mechanism.dofs()[d].slides);
-        if slides || was.translation == now.translation {
+        if self.slides() || was.translation == now.translation {
             return Ok(DAffine3::IDENTITY);
         }
         let moved = (now.translation - was.translation).as_dvec3();

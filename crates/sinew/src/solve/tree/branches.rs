@@ -119,9 +119,10 @@ impl Branches {
             };
             let stiffness = stiffness(freedom);
             let turns = if stiffness < 1.0 { turns } else { Turns::Not };
+            let willing = 1.0 - stiffness.min(STIFFEST);
             nodes.push(Node {
                 joint,
-                reluctance: 1.0 / (1.0 - stiffness.min(STIFFEST)).powi(2),
+                reluctance: 1.0 / (willing * willing),
                 parent,
                 turns,
                 slides: freedom.slide.map(|d| d.is_some() && stiffness < 1.0),

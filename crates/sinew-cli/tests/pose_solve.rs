@@ -451,7 +451,7 @@ fn an_arm_that_follows_goes_on_from_its_answer() {
     assert!(apart(base, base_on) < 0.02, "{on}");
     // What is not its base is refused by name.
     let bad = solve(&json!({"position": [0.9, 0.0, 0.0], "start_translations": {"b": [0.1, 0.0, 0.0]}}));
-    assert_eq!(bad["error"], "start_translations.b: of an arm only its base `a` is led elsewhere");
+    assert_eq!(bad["error"], "line 1: start_translations.b: of an arm only its base `a` is led elsewhere");
 }
 
 #[test]

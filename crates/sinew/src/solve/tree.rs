@@ -38,13 +38,13 @@ use run::{Left, Patience, Run};
 /// Joints keep their offsets and their limits. Goals that cannot all be met share the error by their weights (what a goal
 /// misses counts its weight times the square of the way, in parts of the figure's size, and a quarter of the square of the
 /// turn), and [`Tree::outcomes`] says which are missed by how much. A goal of weight 0 asks for nothing; to fade from the incoming
-/// pose to the answer, there is [`Tree::weight`]. The bend of limbs comes from the incoming pose, from preferred values and posture, or from
-/// a goal's pole.
+/// pose to the answer, there is [`Tree::weight`]. The bend of limbs comes from the incoming pose, from preferred values and
+/// posture, or from a goal's pole.
 ///
-/// A goal's **pole** turns the middle joint of its limb (from the last joint at which limbs meet to the goal's; the joint nearest to
-/// half its length) about the line from its beginning to its end, as far as goals and limits leave it free: within a degree or two
-/// where they do. It counts as posture does, less than any goal, and costs what posture costs, two more runs of steps: two to three times the time. A
-/// limb without a joint between its ends refuses a pole.
+/// A goal's **pole** turns the middle joint of its limb (from the last joint at which limbs meet to the goal's; the joint
+/// nearest to half its length) about the line from its beginning to its end, as far as goals and limits leave it free: within
+/// three degrees where they do. It counts as posture does, less than any goal, and costs what posture costs, two more runs of
+/// steps. A limb without a joint between its ends refuses a pole.
 ///
 /// ```
 /// use std::sync::Arc;

@@ -245,7 +245,7 @@ fn run() -> Result<bool, String> {
         }
     }
     if !curves.is_empty() {
-        plot::draw(&curves, o.count).write(&o.plot).map_err(|e| e.to_string())?;
+        picture::save::save(&plot::draw(&curves, o.count), &o.plot).map_err(|e| e.to_string())?;
         println!("success against time: {}", o.plot.display());
     }
     if o.only.is_none() {

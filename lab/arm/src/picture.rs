@@ -5,7 +5,11 @@
 pub mod canvas;
 #[path = "../../../crates/sinew-cli/src/picture/font.rs"]
 mod font;
+#[path = "../../../crates/sinew-cli/src/picture/path.rs"]
+pub mod path;
 #[path = "../../../crates/sinew-cli/src/picture/png.rs"]
 mod png;
+#[path = "../../../crates/sinew-cli/src/picture/save.rs"]
+pub mod save;
 #[path = "../../../crates/sinew-cli/src/picture/svg.rs"]
 mod svg;

@@ -1,6 +1,9 @@
 //! Success against time, a panel a chain.
 
-use crate::picture::canvas::{Anchor, Canvas, Color, Path, Rect, TextStyle};
+use crate::picture::{
+    canvas::{Anchor, Canvas, Color, TextStyle},
+    path::{Path, Rect},
+};
 
 /// Sorted microseconds of solved tasks; infinite ones at the end were not solved.
 pub struct Curves {

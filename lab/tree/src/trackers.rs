@@ -159,7 +159,7 @@ fn bend(pose: &Pose, limb: [JointId; 3]) -> (judge::V, f64) {
     (unit(across), judge::dot(unit(upper), unit(lower)).clamp(-1.0, 1.0).acos())
 }
 
-/// What is to be reached: the share of trackers that are met, degrees of the elbows' directions in the mean and at the 95th
+/// What is to be reached (no published bounds were at hand; feet: within half a foot's width of where they stood): the share of trackers that are met, degrees of the elbows' directions in the mean and at the 95th
 /// percentile, the same of knees, metres that a foot goes at the 95th percentile.
 struct Bounds {
     met: f64,
@@ -299,7 +299,7 @@ fn row(six: bool, bounds: &Bounds) -> bool {
 
 /// Whether each is within its bounds.
 pub fn table() -> Vec<bool> {
-    let three = Bounds { met: 0.99, elbow: [20.0, 45.0], knee: [15.0, 30.0], slide: 0.02 };
+    let three = Bounds { met: 0.99, elbow: [20.0, 45.0], knee: [15.0, 30.0], slide: 0.05 };
     let six = Bounds { met: 0.99, elbow: [20.0, 45.0], knee: [5.0, 12.0], slide: 0.001 };
     vec![row(false, &three), row(true, &six)]
 }

@@ -5,6 +5,7 @@ use std::{path::PathBuf, sync::Arc};
 use sinew::{
     Goal, JointId, Pose, Skeleton,
     glam::Vec3,
+    joint::Joint,
     solve::{Root, Tip, Tree},
 };
 use sinew_files::{Model, ReadOptions};
@@ -28,6 +29,8 @@ pub struct Row {
     pub solved: f64,
     pub median: f64,
     pub p99: f64,
+    /// Whether peers can do the same work: a pinned root, places alone, no limits.
+    pub peers: bool,
 }
 
 /// What a figure is asked for.
@@ -109,7 +112,9 @@ fn row(
     let (mut tree, cases) = cases(figure, count);
     tree.tolerance = (0.95 * near.0 / size(figure)) as f32;
     tree.rotation_tolerance = (0.95 * near.1) as f32;
-    Row { title, tree, cases, near, solved, median, p99 }
+    let free = figure.skeleton.joints().all(|j| *figure.skeleton.freedom(j) == Joint::FREE);
+    let peers = free && !figure.free && figure.ends.iter().all(|end| !end.1);
+    Row { title, tree, cases, near, solved, median, p99, peers }
 }
 
 /// The longest way along the bones from the root to an end: what a tree's tolerance is a part of.

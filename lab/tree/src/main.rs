@@ -9,6 +9,7 @@ mod limit_judge;
 mod loops;
 mod noise;
 mod paths;
+mod peers;
 mod poses;
 mod trackers;
 
@@ -84,6 +85,9 @@ fn run(row: &mut Row) -> bool {
         steps[count / 2],
         steps[count * 99 / 100],
     );
+    if row.peers {
+        peers::print(row, median);
+    }
     let mut bounds = vec![
         (format!("solved {:.1} %", 100.0 * row.solved), solved >= row.solved),
         (format!("median {} us", row.median), median <= row.median),

@@ -8,7 +8,7 @@ mod slide;
 
 use core::f32::consts::{PI, TAU};
 
-use glam::{Mat3, Quat, Vec3};
+use glam::{DVec3, Mat3, Quat, Vec3};
 
 use super::{
     Dof, Joint, Turning,
@@ -79,9 +79,10 @@ enum Turn {
     Free,
     /// Held at this local rotation.
     Fixed(Quat),
-    /// Own rotation = off * (turn about axis).
+    /// Own rotation = off * (turn about axis). `exact` is the axis in f64: the tilt of what comes in is seen from it (see `relax`).
     Hinge {
         axis: Vec3,
+        exact: DVec3,
         span: Span,
         off: Quat,
     },
@@ -132,7 +133,8 @@ impl Limits {
             Turning::Free => Turn::Free,
             Turning::Fixed => Turn::Fixed(rest.rotation),
             Turning::Hinge { axis, dof } => {
-                Turn::Hinge { axis: unit(*axis), span: Span::of_angle(dof.range), off: Quat::IDENTITY }
+                let span = Span::of_angle(dof.range);
+                Turn::Hinge { axis: unit(*axis), exact: axis.normalize(), span, off: Quat::IDENTITY }
             }
             Turning::Ball { twist_axis, swing_axis, swing, twist } => {
                 let z = unit(*twist_axis);
@@ -155,7 +157,7 @@ impl Limits {
             preferred: d.and_then(|d| d.preferred).map(|p| p as f32),
         });
         Self {
-            rest: math::normalize(rest.rotation),
+            rest: unit_rotation(rest.rotation),
             origin: rest.translation,
             turn,
             resist,
@@ -244,7 +246,9 @@ impl Limits {
         match &self.turn {
             Turn::Free => math::rotation_vector(own).to_array(),
             Turn::Fixed(_) => [0.0; 3],
-            Turn::Hinge { axis, span, off } => [span.centre + hinge_angle(own, *axis, *off, span), 0.0, 0.0],
+            Turn::Hinge { axis, span, off, .. } => {
+                [span.centre + hinge_angle(own, *axis, *off, span), 0.0, 0.0]
+            }
             Turn::Ball { frame, twist, .. } => {
                 let Split { swing, twist: angle, .. } = split(own, frame);
                 [swing[0], swing[1], twist.centre + wrap(angle - twist.centre)]
@@ -284,7 +288,7 @@ impl Limits {
         match &self.turn {
             Turn::Free => 0.0,
             Turn::Fixed(held) => math::angle_between(*held, local),
-            Turn::Hinge { axis, span, off } => {
+            Turn::Hinge { axis, span, off, .. } => {
                 let d = hinge_angle(own, *axis, *off, span);
                 let nearest = math::mul(*off, math::axis_angle(*axis, span.centre + d));
                 math::angle_between(nearest, own).max(span.excess(d))
@@ -368,7 +372,7 @@ impl Limits {
         let clamped = match &self.turn {
             Turn::Free | Turn::Ball { .. } => return local,
             Turn::Fixed(held) => return *held,
-            Turn::Hinge { axis, span, off } => {
+            Turn::Hinge { axis, span, off, .. } => {
                 let d = span.clamp_angle(hinge_angle(own, *axis, *off, span));
                 math::mul(*off, math::axis_angle(*axis, span.centre + d))
             }
@@ -485,9 +489,15 @@ impl Limits {
     }
 }
 
-fn unit(v: glam::DVec3) -> Vec3 {
+fn unit(v: DVec3) -> Vec3 {
     // Checked to be finite and of some length; a power of two keeps tiny and huge ones from vanishing in the squares.
     v.normalize().as_vec3()
+}
+
+/// The same bits where it is a unit quaternion but for rounding: another rounding would be seen where what comes in is tilted by nearly
+/// half a turn (see `relax`).
+fn unit_rotation(q: Quat) -> Quat {
+    if (math::dot(q, q) - 1.0).abs() <= 4.0 * f32::EPSILON { q } else { math::normalize(q) }
 }
 
 fn length([x, y]: [f32; 2]) -> f32 {

@@ -10,7 +10,7 @@
 //!
 //! (twice the distance of quaternions, in Hopf's coordinates), so that r is a twist of r / cos(t/2): sixteen times r at a tilt of
 //! 173 degrees. In f32 a product of rotations is off by some 4e-7, and so a hinge's range would have come out 7e-6 wide of what came in;
-//! in f64 what is left is the rounding of the rest rotation, 6e-8.
+//! in f64, from the axis and the rest rotation as they were given, nothing of that is left.
 
 use glam::{DQuat, Quat};
 
@@ -49,8 +49,8 @@ impl Limits {
         match &mut self.turn {
             Turn::Free => {}
             Turn::Fixed(held) => *held = local,
-            Turn::Hinge { axis, span, off } => {
-                let axis = axis.as_dvec3().normalize();
+            Turn::Hinge { exact, span, off, .. } => {
+                let axis = *exact;
                 let q = in_f64(*off).conjugate() * own;
                 let centre = f64::from(span.centre);
                 let d = axes::around(2.0 * atan2(q.xyz().dot(axis), q.w) - centre);

@@ -1,6 +1,10 @@
-//! Clips and joints by what the user typed, with near matches for what does not exist.
+//! Clips, joints and links by what the user typed, with near matches for what does not exist.
 
-use sinew::{JointId, Skeleton, motion::Clip};
+use sinew::{
+    JointId, Skeleton,
+    mechanism::{LinkId, Mechanism},
+    motion::Clip,
+};
 use sinew_files::Model;
 
 use crate::failure::Failure;
@@ -147,6 +151,51 @@ fn place(skeleton: &Skeleton, joint: JointId) -> String {
     }
     names.reverse();
     format!("{joint} ({})", names.join("/"))
+}
+
+/// Its own name where no other joint has it, else `#index`: [`joint`] finds it by either.
+pub fn label(skeleton: &Skeleton, joint: JointId) -> String {
+    let name = skeleton.name(joint);
+    let same = skeleton.joints().filter(|&j| skeleton.name(j) == name).count();
+    if name.is_empty() || same > 1 { joint.to_string() } else { name.into() }
+}
+
+/// The link of a name.
+pub fn link(mechanism: &Mechanism, name: &str) -> Result<LinkId, String> {
+    mechanism.find_link(name).ok_or_else(|| {
+        let names = mechanism.links().map(|l| mechanism.link_name(l));
+        format!("no link {}; {}", quoted(name), suggestion(name, names, "link"))
+    })
+}
+
+/// The ends of a chain: as the user says, or the root and the only link that carries none.
+pub fn ends(
+    mechanism: &Mechanism,
+    chain: Option<&(String, String)>,
+) -> Result<(LinkId, Result<LinkId, String>), Failure> {
+    if let Some((root, tip)) = chain {
+        let root = link(mechanism, root).map_err(Failure::Work)?;
+        let tip = link(mechanism, tip).map_err(Failure::Work)?;
+        if mechanism.dofs_between(root, tip).is_empty() {
+            let name = |l| quoted(mechanism.link_name(l));
+            let what = format!("no joint that moves lies between {} and {}", name(root), name(tip));
+            return Err(Failure::Work(what));
+        }
+        return Ok((root, Ok(tip)));
+    }
+    let carries = |l: &LinkId| mechanism.links().any(|c| mechanism.link_parent(c) == Some(*l));
+    let last: Vec<LinkId> = mechanism.links().filter(|l| !carries(l)).collect();
+    let moved: Vec<LinkId> =
+        last.into_iter().filter(|&l| !mechanism.dofs_between(mechanism.root(), l).is_empty()).collect();
+    let tip = match moved.as_slice() {
+        [] => Err("no joint moves any link".into()),
+        &[tip] => Ok(tip),
+        many => {
+            let names: Vec<_> = many.iter().map(|&l| quoted(mechanism.link_name(l))).collect();
+            Err(format!("the arm has several ends: --chain ROOT..TIP says which ({})", or_list(&names)))
+        }
+    };
+    Ok((mechanism.root(), tip))
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ mod plant;
 mod progress;
 mod reach;
 mod solve;
+mod threads;
 
 use std::{
     io::{self, Write},

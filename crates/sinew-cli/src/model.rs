@@ -14,6 +14,11 @@ use crate::{
     lookup,
 };
 
+/// Whether a file is a URDF, by its ending.
+pub fn is_urdf(path: &Path) -> bool {
+    path.extension().is_some_and(|e| e.eq_ignore_ascii_case("urdf"))
+}
+
 /// Reads a model in the units that the command line gives.
 pub fn read(path: &Path, units: &UnitArgs) -> Result<Model, Failure> {
     Ok(Model::read(path, &units.options(path)?)?)

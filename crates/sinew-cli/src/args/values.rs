@@ -4,7 +4,11 @@ use std::path::PathBuf;
 
 use glam::Vec3;
 
-use super::{Assignments, Points};
+/// Names with values.
+pub type Assignments = Vec<(String, f64)>;
+
+/// Places in metres.
+pub type Points = Vec<[f64; 3]>;
 
 /// A number within a range; words for the range are part of the error.
 pub(super) fn number(text: &str, wanted: &str, fits: impl Fn(f32) -> bool) -> Result<f32, String> {

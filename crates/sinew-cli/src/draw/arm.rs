@@ -16,12 +16,13 @@ use super::MOST_NAMES;
 use crate::{
     args::DrawArgs,
     failure::Failure,
+    lookup::ends,
     picture::{
         figure::Figure,
         pose::{Asked, PosePicture},
         save::save,
     },
-    solve::{self, arm::ends},
+    solve,
 };
 
 /// Arcs and rails are this long for an arm of a metre.

@@ -30,10 +30,10 @@ const MOST_NAMES: usize = 44;
 
 /// Runs the subcommand.
 pub fn run(args: &DrawArgs) -> Result<(), Failure> {
-    if solve::is_urdf(&args.model) {
+    if model::is_urdf(&args.model) {
         return arm::run(args);
     }
-    let curve = args.curve.request();
+    let curve = CurveRequest::of(&args.curve);
     let asks = args.to.is_some() || curve.is_some();
     if curve.is_some() && args.clip.is_some() {
         return Err(Failure::Usage(

@@ -13,7 +13,7 @@ use sinew::{
 };
 use sinew_files::Model;
 
-use crate::{args::InfoArgs, failure::Failure, model, solve};
+use crate::{args::InfoArgs, failure::Failure, model};
 
 /// All that is told of a model.
 struct Facts {
@@ -29,7 +29,7 @@ struct Facts {
 
 /// Runs the subcommand.
 pub fn run(args: &InfoArgs) -> Result<(), Failure> {
-    if solve::is_urdf(&args.model) {
+    if model::is_urdf(&args.model) {
         return arm::run(args);
     }
     let model = model::read(&args.model, &args.units)?;

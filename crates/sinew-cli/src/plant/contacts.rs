@@ -1,9 +1,6 @@
-//! `--contacts`: when feet stand, said by a file or by nodes that carry it as a curve.
+//! When feet stand, as `--contacts` says it: by a file, or by nodes that carry it as a curve.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::fs;
 
 use serde_json::{Map, Value};
 use sinew::{
@@ -13,17 +10,7 @@ use sinew::{
 };
 use sinew_files::{Model, Source};
 
-use super::side_name;
-use crate::{failure::Failure, lookup};
-
-/// Where contacts come from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ContactSource {
-    /// A JSON file.
-    File(PathBuf),
-    /// A node of the model for each foot, by leg.
-    Nodes([Option<String>; 2]),
-}
+use crate::{args::ContactSource, failure::Failure, lookup};
 
 /// The contacts of each leg; those of a leg without are found.
 pub type Given = [Option<Contacts>; 2];
@@ -33,86 +20,41 @@ const FEET: [&str; 2] = ["left", "right"];
 /// Parts of a cubic segment that are taken as straight: a thirtieth of a second then bends by far less than a key does.
 const PARTS: usize = 16;
 
-impl ContactSource {
-    /// Reads the option: `FILE.json`, or `left=NODE,right=NODE` (or one of them).
-    pub fn parse(text: &str) -> Result<Self, String> {
-        let side = |part: &str| Side::BOTH.into_iter().find(|s| part.starts_with(&format!("{}=", name(*s))));
-        let Some(first) = side(text) else {
-            let path = PathBuf::from(text);
-            return match path.extension() {
-                Some(e) if e.eq_ignore_ascii_case("json") => Ok(Self::File(path)),
-                _ => Err("it must be a .json file, or left=NODE,right=NODE".into()),
-            };
-        };
-        let mut nodes = [None, None];
-        let mut put = |side: Side, part: &str| {
-            let node = &part[name(side).len() + 1..];
-            if node.is_empty() {
-                return Err(format!("{}= wants the name of a node", name(side)));
-            }
-            nodes[side.index()] = Some(node.to_owned());
-            Ok(())
-        };
-        // A name may hold a comma: only one that the other foot follows parts the two.
-        let other = if first == Side::Left { Side::Right } else { Side::Left };
-        match text.find(&format!(",{}=", name(other))) {
-            Some(comma) => {
-                put(first, &text[..comma])?;
-                put(other, &text[comma + 1..])?;
-            }
-            None => put(first, text)?,
+/// The contacts for a clip of a model.
+pub fn read(source: &ContactSource, model: &Model, clip: &Clip) -> Result<Given, Failure> {
+    match source {
+        ContactSource::File(path) => {
+            let text =
+                fs::read_to_string(path).map_err(|e| Failure::Work(format!("{}: {e}", path.display())))?;
+            parse(&text, span(clip)).map_err(|e| Failure::Work(format!("{}: {e}", path.display())))
         }
-        Ok(Self::Nodes(nodes))
-    }
-
-    /// The contacts for a clip of a model.
-    pub fn read(&self, model: &Model, clip: &Clip) -> Result<Given, Failure> {
-        match self {
-            Self::File(path) => {
-                let text = fs::read_to_string(path)
-                    .map_err(|e| Failure::Work(format!("{}: {e}", path.display())))?;
-                parse(&text, span(clip)).map_err(|e| Failure::Work(format!("{}: {e}", path.display())))
-            }
-            Self::Nodes(nodes) => {
-                let mut given = [None, None];
-                for (given, (leg, node)) in given.iter_mut().zip(nodes.iter().enumerate()) {
-                    if let Some(node) = node {
-                        *given =
-                            Some(of_node(model, clip, node).map_err(|e| {
-                                Failure::Work(format!("--contacts {}=: {e}", side_name(leg)))
-                            })?);
-                    }
+        ContactSource::Nodes(nodes) => {
+            let mut given = [None, None];
+            for (given, (leg, node)) in given.iter_mut().zip(nodes.iter().enumerate()) {
+                if let Some(node) = node {
+                    *given = Some(
+                        of_node(model, clip, node)
+                            .map_err(|e| Failure::Work(format!("--contacts {}=: {e}", Side::BOTH[leg])))?,
+                    );
                 }
-                Ok(given)
             }
-        }
-    }
-
-    /// The words for contacts that the planter refuses.
-    pub fn refused(&self, error: &ContactsError) -> Failure {
-        let place = match self {
-            Self::File(path) => path.display().to_string(),
-            Self::Nodes(_) => "--contacts".into(),
-        };
-        Failure::Work(match error {
-            ContactsError::Interval { leg, point, index, fault } => {
-                format!("{place}: {}.{point}[{index}]: {fault}", side_name(*leg))
-            }
-            other => format!("{place}: {other}"),
-        })
-    }
-
-    /// The file, where there is one.
-    pub fn file(&self) -> Option<&Path> {
-        match self {
-            Self::File(path) => Some(path),
-            Self::Nodes(_) => None,
+            Ok(given)
         }
     }
 }
 
-fn name(side: Side) -> &'static str {
-    FEET[side.index()]
+/// The words for contacts that the planter refuses.
+pub fn refused(source: &ContactSource, error: &ContactsError) -> Failure {
+    let place = match source {
+        ContactSource::File(path) => path.display().to_string(),
+        ContactSource::Nodes(_) => "--contacts".into(),
+    };
+    Failure::Work(match error {
+        ContactsError::Interval { leg, point, index, fault } => {
+            format!("{place}: {}.{point}[{index}]: {fault}", Side::BOTH[*leg])
+        }
+        other => format!("{place}: {other}"),
+    })
 }
 
 fn span(clip: &Clip) -> Interval {
@@ -320,19 +262,6 @@ mod tests {
         }
         let long = format!(r#"{{"left": "{}"}}"#, "ä".repeat(1000));
         assert!(parsed(&long).unwrap_err().len() < 150);
-    }
-
-    #[test]
-    fn the_option_is_a_file_or_nodes() {
-        let nodes =
-            |l: Option<&str>, r: Option<&str>| Ok(ContactSource::Nodes([l, r].map(|n| n.map(String::from))));
-        assert_eq!(ContactSource::parse("a/b.JSON"), Ok(ContactSource::File("a/b.JSON".into())));
-        assert_eq!(ContactSource::parse("left=a,right=b"), nodes(Some("a"), Some("b")));
-        assert_eq!(ContactSource::parse("right=b,c,left=a"), nodes(Some("a"), Some("b,c")));
-        assert_eq!(ContactSource::parse("right=x=1"), nodes(None, Some("x=1")));
-        for bad in ["", "walk.txt", "left=", "left=,right=b", "left=a,right=", "middle=a"] {
-            ContactSource::parse(bad).unwrap_err();
-        }
     }
 
     #[test]

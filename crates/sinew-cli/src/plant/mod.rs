@@ -1,6 +1,6 @@
 //! `sinew plant`: a clip's feet planted on a ground, from a file to a file.
 
-pub mod contacts;
+mod contacts;
 mod level;
 mod report;
 mod show;
@@ -42,7 +42,7 @@ pub fn run(args: &PlantArgs) -> Result<(), Failure> {
     let level = Level::parse(&args.ground);
     check_outputs(args, &model, &level)?;
     let clip = choose_clip(&model, args.clip.as_deref())?;
-    let contacts = args.contacts.as_ref().map(|c| c.read(&model, clip)).transpose()?;
+    let contacts = args.contacts.as_ref().map(|c| contacts::read(c, &model, clip)).transpose()?;
     let bind = model.bind_pose();
     let rest = Pose::rest(&model.skeleton);
     let body = body(&model, &bind, &args.body)?.map_err(Failure::work)?;
@@ -77,7 +77,7 @@ pub fn run(args: &PlantArgs) -> Result<(), Failure> {
     let bar = Progress::new("planting", 1, args.quiet);
     let done = work::plant(&task, &name, |at, of| bar.at(at as u64, of as u64));
     let done = done.map_err(|error| match (&error, &args.contacts) {
-        (WorkError::Contacts(refused), Some(source)) => source.refused(refused),
+        (WorkError::Contacts(refused), Some(source)) => contacts::refused(source, refused),
         _ => Failure::work(error),
     })?;
     drop(bar);
@@ -232,9 +232,4 @@ fn write_model(model: &Model, clip: &Clip, done: &Done, out: &Path) -> Result<()
 fn figure_document(model: &Model) -> Result<Document, Failure> {
     let mesh = build::figure(&model.skeleton);
     build::document(&model.name, &model.skeleton, &mesh, &model.clips).map_err(Failure::work)
-}
-
-/// What a leg is called.
-fn side_name(leg: usize) -> &'static str {
-    if leg == Side::Left.index() { "left" } else { "right" }
 }

@@ -7,13 +7,11 @@ use serde_json::{Value, json};
 use sinew::{
     ground::plant::{Interval, Measures},
     motion::Clip,
+    rig::Side,
 };
 use sinew_files::Model;
 
-use super::{
-    side_name,
-    work::{Done, Task},
-};
+use super::work::{Done, Task};
 use crate::{args::PlantArgs, failure::Failure};
 
 fn vector(v: Vec3) -> Value {
@@ -29,7 +27,7 @@ fn number(x: f32) -> Value {
 /// The note beside the planted animation: how it was made from the clip, and when which point of which foot stands.
 pub fn note(done: &Done, clip: &Clip) -> Value {
     let survey = &done.plan.survey;
-    let span = |leg: usize, point: &str, i: &Interval| json!({ "foot": side_name(leg), "point": point, "from": i.from, "to": i.to });
+    let span = |leg: usize, point: &str, i: &Interval| json!({ "foot": Side::BOTH[leg].to_string(), "point": point, "from": i.from, "to": i.to });
     let mut plants = Vec::new();
     for (leg, contacts) in done.claims.iter().enumerate() {
         plants.extend(contacts.heel.iter().map(|i| span(leg, "heel", i)));
@@ -75,13 +73,15 @@ pub fn report(task: &Task<'_>, done: &Done, model: &Model, hints: &[String]) -> 
         .iter()
         .map(|u| {
             json!({
-                "foot": side_name(u.leg), "point": u.point,
+                "foot": Side::BOTH[u.leg].to_string(), "point": u.point,
                 "from_s": number(u.time.from), "to_s": number(u.time.to), "reason": u.why,
             })
         })
         .collect();
-    let contacts_given: Vec<_> =
-        (0..task.contacts.len()).filter(|&leg| task.contacts[leg].is_some()).map(side_name).collect();
+    let contacts_given: Vec<_> = (0..task.contacts.len())
+        .filter(|&leg| task.contacts[leg].is_some())
+        .map(|leg| Side::BOTH[leg].to_string())
+        .collect();
     json!({
         "model": model.name,
         "clip": task.clip.name(),
@@ -150,7 +150,7 @@ pub fn print(
         writeln!(
             w,
             "  not planted: {} {} from {from:.2} to {to:.2} s, {}",
-            side_name(u.leg),
+            Side::BOTH[u.leg],
             u.point,
             u.why
         )?;

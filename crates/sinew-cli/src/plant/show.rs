@@ -8,10 +8,7 @@ use sinew::{
 };
 use sinew_files::Model;
 
-use super::{
-    side_name,
-    work::{Done, Task, search},
-};
+use super::work::{Done, Task, search};
 use crate::{
     draw,
     picture::{
@@ -53,7 +50,7 @@ pub fn picture(task: &Task<'_>, done: &Done, model: &Model, body: &Body, bind: &
             |samples: &[FootSample]| samples.iter().enumerate().map(|(k, s)| height(s, k)).collect();
         let contacts = &done.claims[i];
         feet.push(FootSeries {
-            name: format!("{} foot", side_name(i)),
+            name: format!("{} foot", Side::BOTH[i]),
             side: Some(if i == Side::Left.index() { Side::Left } else { Side::Right }),
             ankle: Some(leg.foot),
             height_before: heights(&done.flat[i]),

@@ -6,11 +6,8 @@ mod page;
 use sinew_files::urdf;
 
 use crate::{
-    args::ReachArgs,
-    failure::Failure,
-    picture::save::save,
-    progress::Progress,
-    solve::{arm::ends, is_urdf, threads_of},
+    args::ReachArgs, failure::Failure, lookup::ends, model::is_urdf, picture::save::save, progress::Progress,
+    threads,
 };
 
 /// The work is cut into so many pieces, whatever the number of threads, for the progress bar.
@@ -19,7 +16,7 @@ const PIECES: u64 = 64;
 /// Runs the subcommand.
 pub fn run(args: &ReachArgs) -> Result<(), Failure> {
     if let Some(threads) = args.threads {
-        threads_of(threads)?;
+        threads::set(threads)?;
     }
     if !is_urdf(&args.model) {
         let error = sinew_files::FileError::Ending { path: args.model.clone(), wanted: ".urdf" };

@@ -10,11 +10,15 @@ use sinew::{
 };
 
 use super::{
+    goal::narrow,
     look::look_at,
-    pose::{Settings, TOLERANCES, label, narrow},
     request::CurveRequest,
+    settings::{Settings, TOLERANCES},
 };
-use crate::{args::SolverName, lookup::shown};
+use crate::{
+    args::SolverName,
+    lookup::{label, shown},
+};
 
 /// A solver of pose space.
 pub enum AnySolver {

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     failure::Failure,
-    lookup::{or_list, quoted, suggestion},
+    lookup::{ends, link, quoted, suggestion},
 };
 
 /// An arm, and what is asked of all its lines.
@@ -22,14 +22,6 @@ pub struct Arm {
     /// The tip, or why there is none to take.
     tip: Result<LinkId, String>,
     settings: Settings,
-}
-
-/// The link of a name.
-pub fn link(mechanism: &Mechanism, name: &str) -> Result<LinkId, String> {
-    mechanism.find_link(name).ok_or_else(|| {
-        let names = mechanism.links().map(|l| mechanism.link_name(l));
-        format!("no link {}; {}", quoted(name), suggestion(name, names, "link"))
-    })
 }
 
 /// The values that named ones make with the others at rest.
@@ -43,36 +35,6 @@ pub fn start(mechanism: &Mechanism, named: &[(String, f64)]) -> Result<Vec<f64>,
         values[dof] = *value;
     }
     Ok(values)
-}
-
-/// The ends of a chain: as the user says, or the root and the only link that carries none.
-pub fn ends(
-    mechanism: &Mechanism,
-    chain: Option<&(String, String)>,
-) -> Result<(LinkId, Result<LinkId, String>), Failure> {
-    if let Some((root, tip)) = chain {
-        let root = link(mechanism, root).map_err(Failure::Work)?;
-        let tip = link(mechanism, tip).map_err(Failure::Work)?;
-        if mechanism.dofs_between(root, tip).is_empty() {
-            let name = |l| quoted(mechanism.link_name(l));
-            let what = format!("no joint that moves lies between {} and {}", name(root), name(tip));
-            return Err(Failure::Work(what));
-        }
-        return Ok((root, Ok(tip)));
-    }
-    let carries = |l: &LinkId| mechanism.links().any(|c| mechanism.link_parent(c) == Some(*l));
-    let last: Vec<LinkId> = mechanism.links().filter(|l| !carries(l)).collect();
-    let moved: Vec<LinkId> =
-        last.into_iter().filter(|&l| !mechanism.dofs_between(mechanism.root(), l).is_empty()).collect();
-    let tip = match moved.as_slice() {
-        [] => Err("no joint moves any link".into()),
-        &[tip] => Ok(tip),
-        many => {
-            let names: Vec<_> = many.iter().map(|&l| quoted(mechanism.link_name(l))).collect();
-            Err(format!("the arm has several ends: --chain ROOT..TIP says which ({})", or_list(&names)))
-        }
-    };
-    Ok((mechanism.root(), tip))
 }
 
 impl Arm {

@@ -8,8 +8,10 @@ use sinew::{
     solve::{Eye, LookAt, LookJoint},
 };
 
-use super::pose::label;
-use crate::lookup;
+use crate::{
+    args::LookArgs,
+    lookup::{self, label},
+};
 
 /// How a look is shared; what is not said is as [`look_at`] has it.
 #[derive(Clone, Debug, Default)]
@@ -22,6 +24,17 @@ pub struct LookSettings {
     pub dead_zone: f32,
     /// The eyes' joints; `none` for none. Empty: those below the chain's tip whose names say so.
     pub eyes: Vec<String>,
+}
+
+impl From<&LookArgs> for LookSettings {
+    fn from(args: &LookArgs) -> Self {
+        Self {
+            shares: args.shares.clone(),
+            cones: args.cones.clone(),
+            dead_zone: args.dead_zone.unwrap_or(0.0),
+            eyes: args.eyes.clone(),
+        }
+    }
 }
 
 /// How far a joint of a look-at turns, in degrees: that of a neck to one side.

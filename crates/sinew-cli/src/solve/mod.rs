@@ -6,11 +6,13 @@
 
 mod answer;
 mod any;
-pub mod arm;
+mod arm;
+mod goal;
 mod lines;
 mod look;
 mod pose;
 mod request;
+mod settings;
 mod whole;
 
 use std::{
@@ -28,9 +30,11 @@ use sinew_files::{FileError, Model, Source, gltf::Document, urdf, write_whole};
 use crate::{
     args::{SolveArgs, SolverName},
     failure::Failure,
+    model::is_urdf,
+    threads,
 };
 use answer::Answer;
-pub use look::LookSettings;
+use look::LookSettings;
 pub use request::CurveRequest;
 use request::{GoalRequest, Request};
 
@@ -52,11 +56,6 @@ pub trait Worker: Send {
     fn pose(&self) -> Option<&Pose> {
         None
     }
-}
-
-/// Whether a file is a URDF, by its ending.
-pub fn is_urdf(path: &Path) -> bool {
-    path.extension().is_some_and(|e| e.eq_ignore_ascii_case("urdf"))
 }
 
 /// What solves, and the document that a pose can be written back into.
@@ -89,13 +88,13 @@ fn work(args: &SolveArgs) -> Result<Work, Failure> {
             "{option} is for solvers that repeat; two-bone, follow, spline and look-at do not"
         )));
     }
-    let settings = pose::Settings {
+    let settings = settings::Settings {
         solver,
         position_tolerance: args.position_tolerance,
         rotation_tolerance: args.rotation_tolerance,
         max_iterations: args.max_iterations,
         max_restarts: args.max_restarts,
-        look: args.look.settings(),
+        look: (&args.look).into(),
     };
     if solver != LookAt && args.look.is_given() {
         return Err(Failure::Usage(
@@ -111,9 +110,7 @@ fn work(args: &SolveArgs) -> Result<Work, Failure> {
     // It says, too, that URDF needs no units.
     let options = args.units.options(&args.model)?;
     if !urdf {
-        if solver == Lm {
-            return Err(Failure::Usage("--solver lm works in joint space, on a .urdf".into()));
-        }
+        on_figure(solver)?;
         let model = Model::read(&args.model, &options).map_err(|e| match e {
             FileError::Ending { path, .. } => {
                 FileError::Ending { path, wanted: ".glb, .gltf, .vrm, .bvh or .urdf" }
@@ -145,6 +142,14 @@ fn work(args: &SolveArgs) -> Result<Work, Failure> {
     Ok(Work { backend: Box::new(arm), source: None })
 }
 
+/// An error for a solver that figures have not.
+fn on_figure(solver: SolverName) -> Result<(), Failure> {
+    match solver {
+        SolverName::Lm => Err(Failure::Usage("--solver lm works in joint space, on a .urdf".into())),
+        _ => Ok(()),
+    }
+}
+
 /// The solver that works: one for curves where there is one.
 fn chosen(solver: SolverName, curve: bool) -> SolverName {
     if solver == SolverName::Auto && curve { SolverName::Spline } else { solver }
@@ -153,7 +158,7 @@ fn chosen(solver: SolverName, curve: bool) -> SolverName {
 /// Runs the subcommand.
 pub fn run(args: &SolveArgs) -> Result<(), Failure> {
     if let Some(threads) = args.threads {
-        threads_of(threads)?;
+        threads::set(threads)?;
     }
     let scene = is_scene(&args.out);
     if scene && args.goals.is_some() {
@@ -171,11 +176,6 @@ pub fn run(args: &SolveArgs) -> Result<(), Failure> {
     }
 }
 
-/// Sets how many threads rayon works with.
-pub fn threads_of(threads: u16) -> Result<(), Failure> {
-    rayon::ThreadPoolBuilder::new().num_threads(usize::from(threads)).build_global().map_err(Failure::work)
-}
-
 fn is_dash(path: &Path) -> bool {
     path == Path::new("-")
 }
@@ -190,14 +190,14 @@ pub struct One<'a> {
 }
 
 impl One<'_> {
-    fn settings(&self) -> pose::Settings {
-        pose::Settings {
+    fn settings(&self) -> settings::Settings {
+        settings::Settings {
             solver: chosen(self.solver, self.curve.is_some()),
             position_tolerance: None,
             rotation_tolerance: None,
             max_iterations: None,
             max_restarts: None,
-            look: look::LookSettings::default(),
+            look: LookSettings::default(),
         }
     }
 
@@ -221,9 +221,7 @@ fn summary(backend: &dyn Backend, name: &str, answer: &Answer) -> String {
 /// Solves one goal from the rest pose. Gives the pose, the joint that reaches (the chain's root) or looks, and in one line
 /// what was done.
 pub fn one(model: &Model, asked: &One) -> Result<(Pose, JointId, String), Failure> {
-    if asked.solver == SolverName::Lm {
-        return Err(Failure::Usage("--solver lm works in joint space, on a .urdf".into()));
-    }
+    on_figure(asked.solver)?;
     let figure =
         pose::Posed::figure(model.name.clone(), model.skeleton.clone(), asked.chain, asked.settings())?;
     let request = asked.request();
@@ -252,9 +250,7 @@ pub fn first(
     solver: SolverName,
     goals: &Path,
 ) -> Result<First, Failure> {
-    if solver == SolverName::Lm {
-        return Err(Failure::Usage("--solver lm works in joint space, on a .urdf".into()));
-    }
+    on_figure(solver)?;
     let text = fs::read_to_string(goals).map_err(|e| Failure::Work(format!("{}: {e}", goals.display())))?;
     let mut lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     let Some((number, line)) = lines.next() else {
@@ -309,7 +305,7 @@ fn single(args: &SolveArgs, Work { backend, source }: Work) -> Result<(), Failur
         start: args.start.clone().unwrap_or_default(),
         goals: vec![GoalRequest {
             pole: args.pole,
-            curve: args.curve.request(),
+            curve: CurveRequest::of(&args.curve),
             ..GoalRequest::tip(args.to, args.rotation)
         }],
         ..Request::default()

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Instant};
 
 use glam::{DAffine3, DQuat, DVec3, Vec3};
 use sinew::{
-    Chain, Goal, JointId, Pole, Pose, Skeleton, Status, math,
+    Chain, Goal, JointId, Pose, Skeleton, Status, math,
     mechanism::{ChainSkeleton, Mechanism, Placement, to_pose},
 };
 
@@ -13,32 +13,16 @@ use super::{
     answer::{Answer, JointAnswer},
     any::AnySolver,
     arm,
-    look::LookSettings,
+    goal::{goal, narrow},
     request::{GoalRequest, Request},
-    whole::{self, Whole},
+    settings::Settings,
+    whole::Whole,
 };
 use crate::{
     args::SolverName,
     failure::Failure,
-    lookup::{self, or_list, quoted},
+    lookup::{self, ends, label, or_list, quoted},
 };
-
-/// What is asked of all solves. None: as the solver has it.
-#[derive(Clone, Debug)]
-pub struct Settings {
-    pub solver: SolverName,
-    /// Metres; else a part of the chain's length.
-    pub position_tolerance: Option<f64>,
-    /// Radians.
-    pub rotation_tolerance: Option<f64>,
-    pub max_iterations: Option<u32>,
-    pub max_restarts: Option<u32>,
-    /// Of a look-at.
-    pub look: LookSettings,
-}
-
-/// The default tolerances: a part of the chain's length, and radians.
-pub const TOLERANCES: (f64, f64) = (1e-4, 1e-3);
 
 /// A model whose chains are solved by the solvers of pose space.
 pub struct Posed {
@@ -58,13 +42,6 @@ struct ArmChain {
     chain: ChainSkeleton,
     root: sinew::mechanism::LinkId,
     tip: sinew::mechanism::LinkId,
-}
-
-/// Its own name where no other joint has it, else `#index`: [`lookup::joint`] finds it by either.
-pub fn label(skeleton: &Skeleton, joint: JointId) -> String {
-    let name = skeleton.name(joint);
-    let same = skeleton.joints().filter(|&j| skeleton.name(j) == name).count();
-    if name.is_empty() || same > 1 { joint.to_string() } else { name.into() }
 }
 
 impl Posed {
@@ -104,7 +81,7 @@ impl Posed {
                 "--solver tree is for figures; an arm's goals go together in joint space".into(),
             ));
         }
-        let (root, tip) = arm::ends(&mechanism, chain)?;
+        let (root, tip) = ends(&mechanism, chain)?;
         let tip = tip.map_err(Failure::Work)?;
         let chain = ChainSkeleton::new(&mechanism, root, tip).map_err(Failure::work)?;
         AnySolver::new(chain.skeleton(), chain.chain().clone(), &settings).map_err(Failure::Work)?;
@@ -124,7 +101,7 @@ impl Posed {
             (None, _) => self.tip.clone()?,
             (Some(name), None) => lookup::joint(&self.skeleton, name).map_err(|e| e.to_string())?,
             (Some(name), Some(arm)) => {
-                let link = arm::link(&arm.mechanism, name)?;
+                let link = lookup::link(&arm.mechanism, name)?;
                 if link != arm.tip {
                     let tip = quoted(arm.mechanism.link_name(arm.tip));
                     return Err(format!("link {} is not the chain's tip {tip}", quoted(name)));
@@ -169,14 +146,6 @@ impl Posed {
         pose.update();
         Ok(values)
     }
-}
-
-/// A place in f32, in which pose space works.
-pub fn narrow(what: &str, at: [f64; 3]) -> Result<Vec3, String> {
-    let narrow = DVec3::from_array(at).as_vec3();
-    // Squares of places must be finite, too.
-    let largest = at.iter().fold(0.0f64, |m, c| m.max(c.abs()));
-    if largest < 1e18 { Ok(narrow) } else { Err(format!("{what} is out of range: {at:?}")) }
 }
 
 /// The only joint that carries none.
@@ -274,16 +243,9 @@ struct Asked<'a> {
 
 fn asked<'a>(posed: &Posed, request: &'a GoalRequest) -> Result<Asked<'a>, String> {
     let chain = posed.chain(request)?;
-    let goal = Goal {
-        position: request.position.map(|p| narrow("position", p)).transpose()?,
-        rotation: request.rotation.map(|q| math::normalize(DQuat::from_array(q).as_quat())),
-        position_weight: request.position_weight as f32,
-        rotation_weight: request.rotation_weight as f32,
-        pole: match request.pole {
-            Some(p) => Pole::Point(narrow("pole", p)?),
-            None => Pole::Keep,
-        },
-    };
+    // Of unit length, as the tip's angle to it is measured.
+    let goal = goal(request)?;
+    let goal = Goal { rotation: goal.rotation.map(math::normalize), ..goal };
     Ok(Asked { request, chain, goal })
 }
 
@@ -373,7 +335,7 @@ impl Posed {
 impl PosedWorker<'_> {
     fn solve_whole(&mut self, request: &Request) -> Result<Answer, String> {
         let posed = self.posed;
-        let goals = whole::goals(request)?;
+        let goals = request.goals.iter().map(goal).collect::<Result<Vec<Goal>, _>>()?;
         posed.start(request, &mut self.pose)?;
         let one = Whole::new(&posed.skeleton, posed.root, request)?;
         let at = match self.wholes.iter().position(|w| w.serves(&one)) {

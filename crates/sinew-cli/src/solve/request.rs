@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value};
 
+use crate::args::CurveArgs;
+
 /// One thing that a joint or link is asked to do.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GoalRequest {
@@ -43,6 +45,21 @@ pub struct CurveRequest {
     pub stretched: bool,
     /// What of the root's own space shows upwards; none keeps the joints' roll.
     pub back: Option<[f64; 3]>,
+}
+
+impl CurveRequest {
+    /// What the options ask for, if they give a curve.
+    pub fn of(args: &CurveArgs) -> Option<Self> {
+        Some(Self {
+            points: args.curve.clone()?,
+            bezier: args.bezier,
+            closed: args.closed,
+            offset: args.offset.unwrap_or(0.0),
+            reversed: args.reversed,
+            stretched: args.stretched,
+            back: args.back,
+        })
+    }
 }
 
 impl GoalRequest {

@@ -3,16 +3,16 @@
 use std::time::Instant;
 
 use sinew::{
-    Goal, JointId, Pole, Pose, Skeleton,
+    Goal, JointId, Pose, Skeleton,
     solve::{Root, Tip, Tree},
 };
 
 use super::{
     answer::Answer,
-    pose::{Settings, TOLERANCES, label, narrow},
     request::{Request, RootRequest},
+    settings::{Settings, TOLERANCES},
 };
-use crate::lookup::{self, quoted};
+use crate::lookup::{self, label, quoted};
 
 /// A tree for the joints that goals name.
 pub struct Whole {
@@ -118,18 +118,4 @@ impl Whole {
         }
         Ok(answer)
     }
-}
-
-/// A request's goals in the numbers of pose space.
-pub fn goals(request: &Request) -> Result<Vec<Goal>, String> {
-    let goal = |g: &super::request::GoalRequest| {
-        Ok(Goal {
-            position: g.position.map(|p| narrow("position", p)).transpose()?,
-            rotation: g.rotation.map(|q| glam::DQuat::from_array(q).as_quat()),
-            position_weight: g.position_weight as f32,
-            rotation_weight: g.rotation_weight as f32,
-            pole: g.pole.map(|p| narrow("pole", p)).transpose()?.map_or(Pole::Keep, Pole::Point),
-        })
-    };
-    request.goals.iter().map(goal).collect()
 }

@@ -1,0 +1,61 @@
+//! How a figure is read: what its file does not say of itself.
+
+use std::path::Path;
+
+use clap::{Args, ValueEnum};
+use sinew_files::{ReadOptions, UpAxis};
+
+use super::values::{pair, positive};
+use crate::failure::Failure;
+
+/// Which axis of a file points up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Up {
+    /// Y, as in most BVH files.
+    Y,
+    /// Z, as modelling programs have it.
+    Z,
+}
+
+/// What a file does not say of itself.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub struct UnitArgs {
+    /// Metres a unit of a BVH file (CMU's: 0.056444, centimetres: 0.01, inches: 0.0254) [default: 1]
+    #[arg(long, value_name = "METRES", value_parser = positive)]
+    pub scale: Option<f32>,
+    /// The axis of a BVH file that points up [default: y]
+    #[arg(long, value_enum)]
+    pub up: Option<Up>,
+}
+
+impl UnitArgs {
+    /// The options for reading a model. glTF and VRM say their units themselves, so that asking for others is a mistake.
+    pub fn options(&self, model: &Path) -> Result<ReadOptions, Failure> {
+        let ending = model.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
+        let given = [("--scale", self.scale.is_some()), ("--up", self.up.is_some())];
+        if matches!(ending.as_str(), "glb" | "gltf" | "vrm" | "urdf")
+            && let Some((option, _)) = given.into_iter().find(|(_, given)| *given)
+        {
+            return Err(Failure::Usage(format!(
+                "{option} is for formats that do not say their units; {} ({})",
+                if ending == "urdf" { "URDF is in metres" } else { "glTF is in metres with Y up" },
+                model.display()
+            )));
+        }
+        Ok(ReadOptions {
+            scale: self.scale.unwrap_or(1.0),
+            up: if self.up == Some(Up::Z) { UpAxis::Z } else { UpAxis::Y },
+        })
+    }
+}
+
+/// By hand, where the search for parts of the body is unsure.
+#[derive(Clone, Debug, Default, Args)]
+pub struct BodyArgs {
+    /// The ankles, by name, path (hips/thigh.L) or #index, where they are not found by themselves
+    #[arg(long, value_name = "LEFT,RIGHT", value_parser = pair, allow_hyphen_values = true)]
+    pub feet: Option<(String, String)>,
+    /// The joint that legs and spine hang on; of several figures in a file, the one that it belongs to is taken
+    #[arg(long, value_name = "JOINT", allow_hyphen_values = true)]
+    pub hips: Option<String>,
+}

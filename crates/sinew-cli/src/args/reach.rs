@@ -1,0 +1,36 @@
+//! `sinew reach`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueHint};
+
+use super::values::{chain, picture};
+
+/// `sinew reach`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = REACH_EXAMPLES)]
+pub struct ReachArgs {
+    /// A .urdf file
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub model: PathBuf,
+    /// The links that the chain begins and ends with [default: the root link, and the only link that carries none]
+    #[arg(long, value_name = "ROOT..TIP", value_parser = chain, allow_hyphen_values = true)]
+    pub chain: Option<(String, String)>,
+    /// The picture to write: .png or .svg
+    #[arg(short, long, value_name = "FILE", value_parser = picture, value_hint = ValueHint::FilePath)]
+    pub out: PathBuf,
+    /// How many poses are looked at
+    #[arg(long, value_name = "N", default_value_t = 4_000_000, value_parser = clap::value_parser!(u64).range(1000..=1_000_000_000))]
+    pub samples: u64,
+    /// Threads [default: one a core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+    /// Show no progress
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+const REACH_EXAMPLES: &str = "\
+Examples:
+  sinew reach panda.urdf --chain panda_link0..panda_hand -o reach.png
+  sinew reach arm.urdf -o reach.svg --samples 200000";

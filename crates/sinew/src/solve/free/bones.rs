@@ -4,7 +4,10 @@ use alloc::vec::Vec;
 
 use glam::{Quat, Vec3, Vec4};
 
-use super::fours::{Arcs, Fours, Loaded, Moments};
+use super::{
+    fours::{Arcs, Fours, Loaded, Moments, WEAK},
+    newton::{To, newton, newton_on},
+};
 use crate::{
     math,
     solve::{
@@ -89,9 +92,6 @@ const PATIENCE: u32 = 24;
 /// Nearer to full stretch than this, as a part of the length, angles are scaled once and for all. (At ten times as much, f32 still
 /// has three digits of what is left.)
 const CLOSE: f32 = 1e-4;
-
-/// Arcs beyond 150 degrees (1 + cos) are made in two: their rounding is magnified, and at 180 degrees there is none.
-pub(super) const WEAK: f32 = 0.13;
 
 /// Joints straighter (or more folded) than half a degree have no bend of their own: 1 - cos.
 const STRAIGHT: f32 = 3.8e-5;
@@ -490,111 +490,6 @@ fn aim(along: Vec3, ahead: Vec3, nearest: f32) -> (Vec3, bool) {
 fn turn(from: Vec3, to: Vec3, normal: Vec3) -> Quat {
     let first = math::shortest_arc(from, to, normal);
     math::normalize(math::mul(math::shortest_arc(math::rotate(first, from), to, normal), first))
-}
-
-/// Where Newton's method is to lead.
-struct To {
-    aim: Vec3,
-    d: f32,
-    floor: f32,
-}
-
-impl To {
-    #[inline(always)]
-    fn met(&self, at: &Moments) -> bool {
-        (self.aim * self.d - at.end()).length_squared() <= self.floor * self.floor
-    }
-}
-
-/// Newton's method (see [`super`]), from where the bones `first` are, else from where they are. Gives the number of passes.
-#[inline(always)]
-fn newton(mut first: Option<&Fours>, bones: &mut Fours, at: &mut Moments, to: &To, most: u32) -> u32 {
-    let To { aim, d, .. } = *to;
-    let target = aim * d;
-    let (mut passes, mut slow) = (0, 0);
-    let mut left = target - at.end();
-    while !to.met(at) && passes < most {
-        let (mut x, rest) = step(at, left, aim, d);
-        let mut next = match first.take() {
-            Some(first) => bones.boost_from(first, x, rest),
-            None => bones.boost(x, rest),
-        };
-        passes += 1;
-        // Half of the step back, as long as it led away. (Rapidities along one line add: the half of x is what, added to
-        // itself, gives x.)
-        while (target - next.end()).length_squared() > left.length_squared() {
-            if passes >= most || x.length_squared() < 1e-12 {
-                *at = next;
-                return passes;
-            }
-            x /= 1.0 + math::sqrt(1.0 - x.length_squared());
-            next = bones.boost(-x, 1.0 - x.length_squared());
-            passes += 1;
-        }
-        let before = left.length_squared();
-        *at = next;
-        left = target - at.end();
-        // Only bones that are parallel, which no map parts, keep it from leading anywhere. (Far out, bones that point back
-        // take their time to turn.)
-        slow += u32::from(d < 0.9 && left.length_squared() > 0.9 * before);
-        if slow > 1 {
-            break;
-        }
-    }
-    if let Some(first) = first {
-        bones.copy_from(first);
-    }
-    passes
-}
-
-#[cold]
-fn newton_on(bones: &mut Fours, at: &mut Moments, to: &To, most: u32) -> u32 {
-    newton(None, bones, at, to, most)
-}
-
-/// The vector of the Moebius map for a step of Newton's method from `at`, with `left` still to go, to an end that lies at the
-/// distance `d`; and what its square leaves of 1.
-#[inline(always)]
-fn step(at: &Moments, left: Vec3, aim: Vec3, d: f32) -> (Vec3, f32) {
-    // (1 - M)^-1 left = y / determinant, by the adjugate.
-    let [xx, yy, yz, zx, xy] = at.second();
-    let (a, b, c) = (1.0 - xx, 1.0 - yy, xx + yy);
-    let (aa, bb, cc) = (b * c - yz * yz, c * a - zx * zx, a * b - xy * xy);
-    let (dd, ee, ff) = (zx * xy + a * yz, xy * yz + b * zx, yz * zx + c * xy);
-    // Below 1e-9 all bones are parallel but for rounding, and nothing that is finite serves.
-    let determinant = max(a * aa - (xy * ff + zx * ee), 1e-9);
-    let row = |x: f32, y: f32, z: f32| x * left.x + y * left.y + z * left.z;
-    let y = Vec3::new(row(aa, ff, ee), row(ff, bb, dd), row(ee, dd, cc));
-
-    // With S = |end|, and the step measured as the logarithm has it, the length of the map's vector x along y is that of
-    //   y tau / 2 / (|y tau / 2|^2 + determinant^2 (1 - t^2))^(1/2),
-    //   t = (k - 1) / (k + 1),  tau = 4 (1 - S) / ((1 - d) (k + 1)^2),  k^2 = (1 + d) (1 - S) / ((1 - d) (1 + S)) = a / b.
-    // Over a common denominator that has one root inside and one outside, and a single quotient:
-    //   y (1 - S) (1 + S) / (|y|^2 (1 - S)^2 (1 + S)^2 + determinant^2 ((a + b) (a b)^(1/2) + 2 a b))^(1/2).
-    // The end lies along the goal's direction but for what is still wrong, so this is its distance; and it needs no root.
-    let s = at.end().dot(aim);
-    let (out, want, sum) = (max(1.0 - s, 1e-7), max(1.0 - d, 1e-7), 1.0 + s);
-    let (a, b) = ((1.0 + d) * out, want * sum);
-    let root = math::sqrt(a * b);
-    let mut scale = out * sum;
-    let mut along = y.length_squared() * (scale * scale);
-    let mut rest = (determinant * determinant) * ((a + b) * root + 2.0 * (a * b));
-    // A chain that is to become much straighter bends ever more as the logarithm has it: what its slope is now would lead
-    // beyond, to where nothing is left to bend.
-    if want < 0.2 * out {
-        let t = (root - b) / (root + b);
-        if along * (1.0 - t * t) > rest * (t * t) {
-            (scale, along, rest) = (t / y.length(), t * t, 1.0 - t * t);
-        }
-    }
-    // Next to 1 the map is no longer one in f32: 0.9999.
-    rest = max(rest, 2e-4 * along);
-    let over = 1.0 / math::sqrt(along + rest);
-    let x = y * (scale * over);
-    // Near 1 the difference has few digits left, and lengths are set anew there. Elsewhere what is rounded otherwise than x is
-    // would make directions longer or shorter.
-    let rest = rest * (over * over);
-    (x, if rest <= 0.5 { rest } else { 1.0 - x.length_squared() })
 }
 
 #[cfg(test)]

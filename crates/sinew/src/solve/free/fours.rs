@@ -6,7 +6,6 @@ use alloc::vec::Vec;
 
 use glam::{Mat4, Vec3, Vec4};
 
-use super::bones::WEAK;
 use crate::math;
 
 /// Four bones: their directions, and their lengths.
@@ -19,6 +18,9 @@ struct Four {
 }
 
 const NOTHING: Four = Four { x: Vec4::ONE, y: Vec4::ZERO, z: Vec4::ZERO, length: Vec4::ZERO };
+
+/// Arcs beyond 150 degrees (1 + cos) are made in two: their rounding is magnified, and at 180 degrees there is none.
+pub(super) const WEAK: f32 = 0.13;
 
 /// Which lanes of the last four are bones, by the remainder of their number.
 const THERE: [Vec4; 4] =

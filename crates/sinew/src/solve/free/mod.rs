@@ -2,6 +2,7 @@
 
 pub(crate) mod bones;
 mod fours;
+mod newton;
 mod strand;
 
 pub use strand::Strand;

@@ -25,7 +25,7 @@ use core::f64::consts::{PI, TAU};
 
 use glam::{DMat3, DVec3};
 
-use super::model::Kind;
+use super::dof::Kind;
 use crate::math64;
 
 /// The rotation of three coordinates, and the axes (not of unit length) about which each turns, in the frame before it.

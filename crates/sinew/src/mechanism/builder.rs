@@ -11,8 +11,9 @@ use glam::{DAffine3, DQuat, DVec3};
 use thiserror::Error;
 
 use super::{
+    dof::{Dof, Kind},
     goal::FARTHEST,
-    model::{Dof, Kind, Link, LinkId, Mechanism, Moving},
+    model::{Link, LinkId, Mechanism, Moving},
     motion::{Motion, direction, freedoms},
     swing::Swing,
 };
@@ -228,11 +229,14 @@ pub struct MechanismBuilder {
     joints: Vec<JointSpec>,
 }
 
-impl MechanismBuilder {
-    pub(super) fn new(name: String) -> Self {
-        Self { name, links: Vec::new(), joints: Vec::new() }
+impl Mechanism {
+    /// Starts a mechanism without links.
+    pub fn builder(name: impl Into<String>) -> MechanismBuilder {
+        MechanismBuilder { name: name.into(), links: Vec::new(), joints: Vec::new() }
     }
+}
 
+impl MechanismBuilder {
     /// Adds a link.
     pub fn link(&mut self, name: impl Into<String>) {
         self.links.push(name.into());

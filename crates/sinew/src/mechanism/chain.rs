@@ -5,11 +5,7 @@ use alloc::{string::String, vec::Vec};
 use glam::{DAffine3, DMat3, DVec3, Quat};
 use thiserror::Error;
 
-use super::{
-    LinkId, Mechanism,
-    model::{Kind, motion},
-    to_pose,
-};
+use super::{LinkId, Mechanism, dof::Kind, model::motion, to_pose};
 use crate::{
     Chain, ChainError, JointId, Pose, Skeleton, SkeletonError, Transform,
     joint::{self, Joint, JointError},

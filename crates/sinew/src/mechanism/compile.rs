@@ -9,7 +9,7 @@ use super::{
     JointSpec, LinkId, Mechanism, MechanismError, Motion,
     angles::{about, angles_within, on_turn, twist},
     ball::{coordinates, turned},
-    model::Kind,
+    dof::Kind,
     motion::frame_of,
 };
 use crate::{

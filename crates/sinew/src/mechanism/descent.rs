@@ -15,7 +15,7 @@
 use alloc::{vec, vec::Vec};
 
 use super::{
-    model::Part,
+    dof::Part,
     normal::{Many, Normal, ROWS, Six, dot},
     plan::{Aim, Frames, Miss, Plan, Sight, Var},
     swing::Swing,

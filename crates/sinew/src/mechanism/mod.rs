@@ -22,6 +22,7 @@ mod builder;
 mod chain;
 mod compile;
 mod descent;
+mod dof;
 mod follow;
 mod goal;
 mod model;
@@ -35,14 +36,14 @@ mod seeds;
 mod solver;
 mod swing;
 
+pub use builder::{JointSpec, MechanismBuilder, MechanismError, Mimic};
 pub use chain::{ChainSkeleton, ChainSkeletonError};
 pub use compile::{CompileError, SkeletonMechanism};
+pub use dof::{Dof, Part};
 pub use follow::{FollowReport, Follower, Following};
 pub use goal::{Goal, GoalError, Target};
-pub use model::{
-    Dof, JointSpec, LinkId, Mechanism, MechanismBuilder, MechanismError, Mimic, Motion, Part, Placement,
-    ValuesError, to_pose,
-};
+pub use model::{LinkId, Mechanism, Placement, ValuesError, to_pose};
+pub use motion::Motion;
 pub use report::{History, Report, Settings, SolveError};
 pub use secondary::{Secondary, Wish, WishError};
 pub use solver::Solver;

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use glam::{DMat3, DVec3};
 
-use super::model::{Kind, Part};
+use super::dof::{Kind, Part};
 use crate::math64;
 
 /// How a joint moves. Axes are in the joint's own frame (after its translation and rotation) and of any length.

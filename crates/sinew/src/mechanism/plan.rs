@@ -6,8 +6,8 @@ use glam::{DAffine3, DMat3, DVec3};
 
 use super::{
     Goal, LinkId, Mechanism, Target, ball,
+    dof::{Kind, Part},
     goal::transform,
-    model::{Kind, Part},
     swing::Swing,
 };
 use crate::math64;

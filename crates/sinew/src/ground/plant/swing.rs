@@ -7,7 +7,7 @@ use glam::Vec3;
 use super::{
     FootFrame, FootSample, Interval, Planted, Search,
     beam::{Beam, Wish},
-    pelvis::{lowest, reach_bent},
+    reach::{lowest, reach_bent},
     survey::FootCurve,
 };
 use crate::math;

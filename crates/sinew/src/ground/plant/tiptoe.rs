@@ -7,7 +7,7 @@ use glam::Vec3;
 use super::{
     Footing, Settings,
     beam::{Beam, Wish},
-    pelvis::{highest, reach},
+    reach::{highest, reach},
     stance::Stance,
     survey::FootCurve,
 };

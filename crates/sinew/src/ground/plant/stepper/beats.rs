@@ -2,7 +2,7 @@
 
 use glam::Vec3;
 
-use super::{foot::Measures, track::Sole};
+use super::{measures::Measures, track::Sole};
 
 /// Seconds between two beats. Whether a foot stands is decided on this clock and not at each frame, so that a fast game
 /// decides by the same samples as a slow one, at the same times. A thirtieth of a second is as often as a slow game knows

@@ -9,13 +9,14 @@ use self::sight::{place, sole_of};
 use super::{
     beats::{BEAT, Beat, Beats, Contact},
     course::Course,
+    measures::Measures,
     offset::{Offset, Rest},
     spring::Spring,
     track::{Sole, Track},
     under::Under,
 };
 use crate::{
-    ground::plant::{FootSample, Footing, Settings, Unplanted, contact::Limits, search::Landing},
+    ground::plant::{FootSample, Footing, Settings, Unplanted, search::Landing},
     math,
 };
 
@@ -80,39 +81,6 @@ pub enum Phase {
     Refused(Unplanted),
     /// The animation has it stand, but elsewhere: it goes there, in so many beats where it knows where to.
     Behind(usize),
-}
-
-/// What a foot must know of its figure, in metres of the world.
-#[derive(Clone, Copy, Debug)]
-pub struct Measures {
-    pub limits: Limits,
-    /// Frequency in rad/s.
-    pub omega: f32,
-    /// Length of the leg.
-    pub leg: f32,
-    /// The figure's height over 1.8.
-    pub scale: f32,
-    /// Turn of a planted foot about the vertical.
-    pub yaw: f32,
-    /// How far the sole stays above the ground.
-    pub sole_height: f32,
-    /// Height of the heel's lowest in the animation over its floor.
-    pub heel_floor: f32,
-    /// The same for the ball.
-    pub ball_floor: f32,
-    /// Steepest ground that the foot lies along, in radians.
-    pub slope: f32,
-    /// How far a foot stays clear of what it passes.
-    pub clearance: f32,
-    /// Beats that the animation is known ahead.
-    pub ahead: usize,
-}
-
-impl Measures {
-    /// Heights of heel and ball over their floors in the animation.
-    pub fn heights(&self, sole: &Sole) -> (f32, f32) {
-        ((sole.ankle + sole.heel).y - self.heel_floor, (sole.ankle + sole.ball).y - self.ball_floor)
-    }
 }
 
 /// A foot lets go of its place where the animation is further from it than this share of the leg...

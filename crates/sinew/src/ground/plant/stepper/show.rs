@@ -7,7 +7,7 @@ use crate::{
     Pose,
     ground::plant::{
         Figure, FootFrame, FootSample,
-        pelvis::{highest, nearest},
+        reach::{highest, nearest},
     },
     math,
 };

@@ -3,7 +3,7 @@
 use glam::Vec3;
 
 use super::{
-    Choice, Foot, Measures, Phase,
+    Choice, Foot, Phase,
     sight::{ASTRAY, place, sole_of},
     stand,
 };
@@ -13,6 +13,7 @@ use crate::{
         stepper::{
             beats::{BEAT, Beat},
             course::Course,
+            measures::Measures,
             offset::{Offset, Rest, rotation},
             spring::Spring,
         },

@@ -2,13 +2,13 @@
 
 use glam::Vec3;
 
-use super::{Choice, Foot, Measures, NEAR, Phase};
+use super::{Choice, Foot, NEAR, Phase};
 use crate::{
     ground::plant::{
         Footing, Search, Settings, Unplanted,
         foothold::Stance,
         footing::heading,
-        stepper::{beats::BEAT, track::Sole, under::Under},
+        stepper::{beats::BEAT, measures::Measures, track::Sole, under::Under},
     },
     math,
 };

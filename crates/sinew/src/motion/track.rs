@@ -66,35 +66,27 @@ pub trait TrackValue: Copy {
     fn weighted(values: [Self; 4], weights: [f32; 4]) -> Self;
 }
 
-impl TrackValue for Vec3 {
-    fn is_key(&self) -> bool {
-        self.is_finite()
-    }
-    fn is_finite_value(&self) -> bool {
-        self.is_finite()
-    }
-    fn linear(a: Self, b: Self, t: f32) -> Self {
-        a * (1.0 - t) + b * t
-    }
-    fn weighted(v: [Self; 4], w: [f32; 4]) -> Self {
-        v[0] * w[0] + v[1] * w[1] + v[2] * w[2] + v[3] * w[3]
-    }
+/// What adds and is scaled as numbers are.
+macro_rules! linear {
+    ($($kind:ty),*) => {$(
+        impl TrackValue for $kind {
+            fn is_key(&self) -> bool {
+                self.is_finite()
+            }
+            fn is_finite_value(&self) -> bool {
+                self.is_finite()
+            }
+            fn linear(a: Self, b: Self, t: f32) -> Self {
+                a * (1.0 - t) + b * t
+            }
+            fn weighted(v: [Self; 4], w: [f32; 4]) -> Self {
+                v[0] * w[0] + v[1] * w[1] + v[2] * w[2] + v[3] * w[3]
+            }
+        }
+    )*};
 }
 
-impl TrackValue for f32 {
-    fn is_key(&self) -> bool {
-        self.is_finite()
-    }
-    fn is_finite_value(&self) -> bool {
-        self.is_finite()
-    }
-    fn linear(a: Self, b: Self, t: f32) -> Self {
-        a * (1.0 - t) + b * t
-    }
-    fn weighted(v: [Self; 4], w: [f32; 4]) -> Self {
-        v[0] * w[0] + v[1] * w[1] + v[2] * w[2] + v[3] * w[3]
-    }
-}
+linear!(f32, Vec3);
 
 impl TrackValue for Quat {
     fn is_key(&self) -> bool {

@@ -7,7 +7,7 @@ use sinew::{
     JointId, Pose,
     draw::DrawList,
     motion::Clip,
-    rig::{Body, Role, Side},
+    rig::{Body, Role},
     solve::spline::{Curve, CurveKind, CurveUp},
 };
 use sinew_files::Model;
@@ -18,7 +18,7 @@ use crate::{
     lookup, model,
     picture::{
         canvas::Canvas,
-        figure::{Figure, sides_by_name},
+        figure::Figure,
         pose::{Asked, PosePicture},
         save::save,
     },
@@ -100,7 +100,7 @@ pub fn picture(model: &Model, clip: Option<&Clip>, time: f32) -> Canvas {
 fn page(model: &Model, mut subtitle: String, pose: &Pose, asked: Option<Asked>) -> Canvas {
     let bind = model.bind_pose();
     let body = Body::find(&bind, &model.declared_roles).ok();
-    let figure = figure(model, &bind, body.as_ref());
+    let figure = Figure::of_model(model, &bind, body.as_ref());
     let named = named(model, &figure, body.as_ref());
     let count = figure.joints().count();
     // A solve says how many its chain has.
@@ -117,27 +117,6 @@ fn page(model: &Model, mut subtitle: String, pose: &Pose, asked: Option<Asked>) 
         asked,
     }
     .draw()
-}
-
-/// The joints that make a model's figure, with left and right as its roles say, or where it has none, its names.
-pub fn figure(model: &Model, bind: &Pose, body: Option<&Body>) -> Figure {
-    let skeleton = &*model.skeleton;
-    let mut sides = sides_by_name(skeleton);
-    if let Some(body) = body {
-        for side in Side::BOTH {
-            let arm = body.arm(side).map(|arm| arm.clavicle.unwrap_or(arm.upper_arm));
-            for root in [Some(body.leg(side).thigh), arm].into_iter().flatten() {
-                for joint in skeleton.below(root) {
-                    if let Some(s) = sides.get_mut(joint.index()) {
-                        *s = Some(side);
-                    }
-                }
-            }
-        }
-    }
-    let also: Vec<_> = body.iter().flat_map(|b| b.assigned.iter().map(|a| a.joint)).collect();
-    let skin: Vec<_> = model::skin(model, body).copied().collect();
-    Figure::new(bind, &skin, &also, |joint| sides.get(joint.index()).copied().flatten())
 }
 
 /// The joints with a role, or where no role is known all of them, if they are few.

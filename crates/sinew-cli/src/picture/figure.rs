@@ -4,9 +4,9 @@ use glam::Vec3;
 use sinew::{
     JointId, Pose, Skeleton,
     draw::{DrawList, Kind},
-    rig::Side,
+    rig::{Body, Side},
 };
-use sinew_files::SkinVertex;
+use sinew_files::{Model, SkinVertex};
 
 use super::{
     canvas::Canvas,
@@ -14,6 +14,7 @@ use super::{
     style,
     view::View,
 };
+use crate::model;
 
 /// Which joints of a skeleton make the figure, and what its skin looks like from afar.
 #[derive(Clone, Debug)]
@@ -94,6 +95,27 @@ impl Extent {
 const DIRECTIONS: usize = 60;
 
 impl Figure {
+    /// The joints that make a model's figure, with left and right as its roles say, or where it has none, its names.
+    pub fn of_model(model: &Model, bind: &Pose, body: Option<&Body>) -> Self {
+        let skeleton = &*model.skeleton;
+        let mut sides = sides_by_name(skeleton);
+        if let Some(body) = body {
+            for side in Side::BOTH {
+                let arm = body.arm(side).map(|arm| arm.clavicle.unwrap_or(arm.upper_arm));
+                for root in [Some(body.leg(side).thigh), arm].into_iter().flatten() {
+                    for joint in skeleton.below(root) {
+                        if let Some(s) = sides.get_mut(joint.index()) {
+                            *s = Some(side);
+                        }
+                    }
+                }
+            }
+        }
+        let also: Vec<_> = body.iter().flat_map(|b| b.assigned.iter().map(|a| a.joint)).collect();
+        let skin: Vec<_> = model::skin(model, body).copied().collect();
+        Self::new(bind, &skin, &also, |joint| sides.get(joint.index()).copied().flatten())
+    }
+
     /// Takes the joints that move a skin and those between them: a file's control bones, cameras and meshes are no part of
     /// the figure. A model without a skin is taken whole. `rest` is the figure standing (its bind pose), `also` names joints
     /// that belong to the figure in any case, `side` tells the half of the body that a joint is of.
@@ -377,7 +399,7 @@ fn apart(a: &[Point], b: &[Point]) -> bool {
 
 /// The half of the body that each joint is of, from its name or that of the nearest joint above that has a side, in the
 /// skeleton's order.
-pub fn sides_by_name(skeleton: &Skeleton) -> Vec<Option<Side>> {
+pub(super) fn sides_by_name(skeleton: &Skeleton) -> Vec<Option<Side>> {
     let mut sides: Vec<Option<Side>> = Vec::with_capacity(skeleton.len());
     for joint in skeleton.joints() {
         let above = skeleton.parent(joint).and_then(|p| sides.get(p.index()).copied().flatten());

@@ -332,7 +332,7 @@ fn the_sample_is_drawn_with_its_skin() {
     let clip = &model.clips[0];
     let rest = Pose::rest(&model.skeleton);
     let body = sinew::rig::Body::find(&rest, &model.declared_roles).unwrap();
-    let figure = crate::draw::figure(&model, &rest, Some(&body));
+    let figure = Figure::of_model(&model, &rest, Some(&body));
     let mut walk = walk(clip.duration(), 1.2, 1.0);
     walk.before.clear();
     walk.after.clear();

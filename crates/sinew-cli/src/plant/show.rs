@@ -9,12 +9,10 @@ use sinew::{
 use sinew_files::Model;
 
 use super::work::{Done, Task, search};
-use crate::{
-    draw,
-    picture::{
-        canvas::Canvas,
-        walk::{Cast, FootSeries, Picture},
-    },
+use crate::picture::{
+    canvas::Canvas,
+    figure::Figure,
+    walk::{Cast, FootSeries, Picture},
 };
 
 /// Draws it.
@@ -93,7 +91,7 @@ pub fn picture(task: &Task<'_>, done: &Done, model: &Model, body: &Body, bind: &
         done.planted_share * 100.0
     )];
     notes.extend(survey.notes.iter().cloned());
-    let figure = draw::figure(model, bind, Some(body));
+    let figure = Figure::of_model(model, bind, Some(body));
     Picture {
         title: if task.clip.name().is_empty() {
             model.name.clone()

@@ -6,17 +6,11 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use plant_support::{Glb, Place, all_finite, stairs};
-
-#[track_caller]
-fn says(text: &str, words: &[&str]) {
-    assert!(words.iter().all(|w| text.contains(w)), "{text:?} does not say {words:?}");
-}
+use plant_support::{Glb, Place, all_finite, says, stairs};
 
 /// A folder with the sample and a level floor.
 fn place(name: &str) -> Place {
-    let place = Place::new(name);
-    place.write("walk.glb", Glb::sample().bytes());
+    let place = Place::with_walk(name);
     place.write("floor.obj", "v -9 0 -9\nv -9 0 9\nv 9 0 9\nv 9 0 -9\nf 1 2 3 4\n");
     place
 }

@@ -4,18 +4,7 @@ mod plant_support;
 
 use serde_json::{Value, json};
 
-use plant_support::{Glb, Place, all_finite};
-
-#[track_caller]
-fn says(text: &str, words: &[&str]) {
-    assert!(words.iter().all(|w| text.contains(w)), "{text:?} does not say {words:?}");
-}
-
-fn place(name: &str) -> Place {
-    let place = Place::new(name);
-    place.write("walk.glb", Glb::sample().bytes());
-    place
-}
+use plant_support::{Glb, Place, all_finite, says};
 
 /// When a point of a foot stands, as the planted file's note has it; also what found no ground.
 fn stands(glb: &Glb, foot: &str, point: &str) -> Vec<[f64; 2]> {
@@ -71,7 +60,7 @@ fn add_curve(glb: &mut Glb, name: &str, interpolation: &str, keys: &[(f32, [f32;
 
 #[test]
 fn contacts_that_would_be_found_give_the_same_file() {
-    let place = place("contacts_same");
+    let place = Place::with_walk("contacts_same");
     place.done("plant walk.glb --ground slope -o found.glb");
     let found = place.glb("found.glb");
     let foot =
@@ -86,7 +75,7 @@ fn contacts_that_would_be_found_give_the_same_file() {
 
 #[test]
 fn other_contacts_are_obeyed() {
-    let place = place("contacts_obeyed");
+    let place = Place::with_walk("contacts_obeyed");
     place.done("plant walk.glb -o found.glb");
     let found = place.glb("found.glb");
     place
@@ -150,7 +139,7 @@ fn nodes_carry_curves() {
 
 #[test]
 fn files_that_cannot_be_meant() {
-    let place = place("contacts_bad");
+    let place = Place::with_walk("contacts_bad");
     let line = "plant walk.glb --contacts bad.json -o out.glb";
     says(&place.failed(line), &["bad.json"]);
     for (text, words) in [

@@ -1,7 +1,9 @@
 //! Damaged and lying files: one clear error each, and never a panic.
 
+mod dice;
 mod gltf_hand;
 
+use dice::Dice;
 use gltf_hand::{Hand, glb, small};
 use serde_json::{Value, json};
 use sinew_files::gltf::Document;
@@ -163,18 +165,6 @@ fn a_missing_file_is_named() {
     let path = std::path::Path::new("no/such/model.glb");
     let text = Document::read(path).unwrap_err().to_string();
     assert!(text.contains("model.glb"), "{text}");
-}
-
-/// Numbers that repeat from run to run (Marsaglia's xorshift).
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % n as u64) as usize
-    }
 }
 
 #[test]

@@ -1,21 +1,12 @@
 //! Damaged BVH and OBJ files: one clear line each, never a panic. The longer run, which plants what is left, is
 //! `lab/damage`.
 
+mod dice;
+
 use std::path::Path;
 
+use dice::Dice;
 use sinew_files::{Model, ReadOptions, Source, bvh, ground::obj};
-
-/// Numbers that repeat from run to run (Marsaglia's xorshift).
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % n as u64) as usize
-    }
-}
 
 const WORDS: [&str; 24] = [
     "0",

@@ -5,8 +5,11 @@
 //! exponentials come in, it holds with the feature `libm` on every platform; without it, the platform's own are used. A change
 //! of the formulas changes it, and is a change that users of recorded motions see: say so in the change log.
 
+mod common;
+
 use std::sync::Arc;
 
+use common::noise;
 use sinew::{
     Pole, Pose, Skeleton, Transform,
     glam::{Quat, Vec3},
@@ -38,20 +41,9 @@ impl Hash {
     }
 }
 
-/// In [-1, 1), without a call to any mathematics.
-fn noise() -> impl FnMut() -> f32 {
-    let mut x = 0x9E37_79B9_7F4A_7C15u64;
-    move || {
-        x ^= x << 13;
-        x ^= x >> 7;
-        x ^= x << 17;
-        (x >> 40) as f32 / (1u32 << 23) as f32 - 1.0
-    }
-}
-
 /// Solves ten thousand limbs and aims; `ask` makes what is asked of the bend from three random numbers.
 fn hash(ask: impl Fn([f32; 3]) -> Bend) -> u64 {
-    let mut r = noise();
+    let mut r = noise(1);
     let mut hash = Hash::new();
     for i in 0..10_000 {
         let mut v = || Vec3::new(r(), r(), r());
@@ -92,7 +84,7 @@ fn limbs_and_aims_give_these_bits_on_every_build() {
 
 /// Chains along curves of both kinds, open and closed: the bits of what a thousand solves leave.
 fn hash_of_splines(roll: Roll) -> u64 {
-    let mut r = noise();
+    let mut r = noise(1);
     let mut hash = Hash::new();
     let mut builder = Skeleton::builder();
     let mut last = builder.add("0", None, Transform::IDENTITY);

@@ -1,10 +1,12 @@
 //! Cyclic coordinate descent: what its joints do, by closed forms and by a judge of its own.
 
+mod common;
 #[path = "limit_judge/mod.rs"]
 mod judge;
 
 use std::sync::Arc;
 
+use common::column;
 use sinew::{
     Goal, JointId, Pole, Pose, Skeleton, SolveError, Status, Transform,
     glam::{Quat, Vec3},
@@ -12,20 +14,6 @@ use sinew::{
     math,
     solve::{Ccd, ChainSolverError},
 };
-
-/// A row of bones along Y, each of the given length.
-fn row(bones: usize, length: f32, joint: impl Fn(usize) -> Joint) -> (Arc<Skeleton>, Vec<JointId>) {
-    let mut b = Skeleton::builder();
-    let mut last = b.add("0", None, Transform::IDENTITY);
-    for i in 1..=bones {
-        last = b.add(format!("{i}"), Some(last), Transform::from_translation(Vec3::Y * length));
-    }
-    let (mut skeleton, ids) = b.build().unwrap();
-    for (i, &id) in ids[..bones].iter().enumerate() {
-        skeleton.set_joint(id, joint(i)).unwrap();
-    }
-    (Arc::new(skeleton), ids)
-}
 
 fn broken(pose: &Pose) -> f64 {
     let s = pose.skeleton();
@@ -115,7 +103,7 @@ fn a_telescope_comes_out_again() {
 
 #[test]
 fn a_hinge_of_two_bones_meets_the_cosine_rule() {
-    let (skeleton, ids) = row(2, 1.0, |i| match i {
+    let (skeleton, ids) = column(2, 1.0, |i| match i {
         0 => Joint::FREE,
         _ => Joint::hinge(Vec3::X, Dof::range(0.0, 2.6).with_preferred(0.5)),
     });
@@ -135,7 +123,7 @@ fn a_hinge_of_two_bones_meets_the_cosine_rule() {
 fn a_straight_chain_leaves_its_line() {
     for bones in [2, 3, 10, 40] {
         for d in [0.05f32, 0.3, 0.7, 0.95] {
-            let (skeleton, ids) = row(bones, 1.0 / bones as f32, |_| Joint::FREE);
+            let (skeleton, ids) = column(bones, 1.0 / bones as f32, |_| Joint::FREE);
             let mut solver = Ccd::new(&skeleton, ids[0], ids[bones]).unwrap();
             let mut pose = Pose::rest(&skeleton);
             let report = solver.solve(&mut pose, &Goal::at(Vec3::Y * d)).unwrap();
@@ -149,7 +137,7 @@ fn a_straight_chain_leaves_its_line() {
 fn preferred_values_tell_where_a_straight_chain_goes() {
     for side in [1.0, -1.0] {
         let (skeleton, ids) =
-            row(3, 1.0, |_| Joint::hinge(Vec3::X, Dof::range(-1.5, 1.5).with_preferred(0.2 * side)));
+            column(3, 1.0, |_| Joint::hinge(Vec3::X, Dof::range(-1.5, 1.5).with_preferred(0.2 * side)));
         let mut solver = Ccd::new(&skeleton, ids[0], ids[3]).unwrap();
         let mut pose = Pose::rest(&skeleton);
         let report = solver.solve(&mut pose, &Goal::at(Vec3::Y * 2.0)).unwrap();
@@ -161,7 +149,7 @@ fn preferred_values_tell_where_a_straight_chain_goes() {
 
 #[test]
 fn a_rotation_asked_for_is_met_with_the_place() {
-    let (skeleton, ids) = row(6, 0.2, |_| Joint::cone(Vec3::Y, 1.2, 0.8));
+    let (skeleton, ids) = column(6, 0.2, |_| Joint::cone(Vec3::Y, 1.2, 0.8));
     let chain = sinew::Chain::new(&skeleton, ids[0], ids[5]).unwrap();
     let chain = chain.with_tip_offset(&skeleton, Vec3::Y * 0.2).unwrap();
     let mut solver = Ccd::from_chain(&skeleton, chain).unwrap();
@@ -210,7 +198,7 @@ fn a_mirrored_and_scaled_figure_takes_rotations_too() {
 
 #[test]
 fn the_root_goes_where_it_is_put_and_the_base_where_it_points() {
-    let (skeleton, ids) = row(5, 0.3, |_| Joint::FREE);
+    let (skeleton, ids) = column(5, 0.3, |_| Joint::FREE);
     let mut solver = Ccd::new(&skeleton, ids[0], ids[5]).unwrap();
     solver.settings.root_position = Some(Vec3::new(0.2, 0.1, 0.0));
     solver.settings.base_direction = Some(Vec3::new(0.0, 3.0, 4.0));
@@ -224,7 +212,7 @@ fn the_root_goes_where_it_is_put_and_the_base_where_it_points() {
 
 #[test]
 fn the_middle_faces_the_pole_and_the_end_stays() {
-    let (skeleton, ids) = row(6, 0.25, |_| Joint::FREE);
+    let (skeleton, ids) = column(6, 0.25, |_| Joint::FREE);
     let mut solver = Ccd::new(&skeleton, ids[0], ids[6]).unwrap();
     for pole in [Vec3::X, Vec3::NEG_Z, Vec3::new(-0.5, 0.1, 0.8)] {
         let mut pose = Pose::rest(&skeleton);
@@ -239,7 +227,7 @@ fn the_middle_faces_the_pole_and_the_end_stays() {
 
 #[test]
 fn the_soft_zone_holds_back_and_stretch_makes_up() {
-    let (skeleton, ids) = row(4, 0.25, |_| Joint::FREE);
+    let (skeleton, ids) = column(4, 0.25, |_| Joint::FREE);
     let mut solver = Ccd::new(&skeleton, ids[0], ids[4]).unwrap();
     solver.settings.soft = 0.1;
     let mut pose = Pose::rest(&skeleton);
@@ -260,7 +248,7 @@ fn the_soft_zone_holds_back_and_stretch_makes_up() {
 
 #[test]
 fn a_small_largest_step_turns_no_joint_further_in_a_sweep() {
-    let (skeleton, ids) = row(5, 0.2, |_| Joint::FREE);
+    let (skeleton, ids) = column(5, 0.2, |_| Joint::FREE);
     let mut solver = Ccd::new(&skeleton, ids[0], ids[5]).unwrap();
     solver.max_step = 0.05;
     solver.settings.max_iterations = 1;
@@ -275,7 +263,7 @@ fn a_small_largest_step_turns_no_joint_further_in_a_sweep() {
 
 #[test]
 fn what_it_cannot_honour_is_refused_by_name() {
-    let (skeleton, ids) = row(3, 1.0, |_| Joint::hinge(Vec3::X, Dof::FREE.with_spring(0.0, 1.0)));
+    let (skeleton, ids) = column(3, 1.0, |_| Joint::hinge(Vec3::X, Dof::FREE.with_spring(0.0, 1.0)));
     match Ccd::new(&skeleton, ids[0], ids[3]) {
         Err(ChainSolverError::Joint(u)) => {
             assert_eq!((u.joint.as_str(), u.attribute, u.solver), ("0", Attribute::Spring, "ccd"));
@@ -288,7 +276,7 @@ fn what_it_cannot_honour_is_refused_by_name() {
 
 #[test]
 fn settings_out_of_range_are_refused_and_nothing_moves() {
-    let (skeleton, ids) = row(3, 1.0, |_| Joint::FREE);
+    let (skeleton, ids) = column(3, 1.0, |_| Joint::FREE);
     let pose = Pose::rest(&skeleton);
     let goal = Goal::at(Vec3::X);
     let refuse = |set: &dyn Fn(&mut Ccd)| {

@@ -1,10 +1,12 @@
 //! Forward and backward reaching: against a reference in f64 that is written here, and its limits against a judge.
 
+mod common;
 #[path = "limit_judge/mod.rs"]
 mod judge;
 
 use std::sync::Arc;
 
+use common::row;
 use proptest::{prelude::*, test_runner::RngSeed};
 use sinew::{
     Chain, Goal, JointId, Pose, Skeleton, Status, Transform,
@@ -14,18 +16,11 @@ use sinew::{
     solve::{ChainSolverError, Fabrik, LeastSquares},
 };
 
-fn row(lengths: &[f32], scale: Vec3, joint: impl Fn(usize) -> Joint) -> (Arc<Skeleton>, Vec<JointId>) {
-    let mut b = Skeleton::builder();
-    let body = b.add("body", None, Transform { scale, ..Transform::IDENTITY });
-    let mut last = b.add("0", Some(body), Transform::IDENTITY);
-    for (i, &length) in lengths.iter().enumerate() {
-        last = b.add(format!("{}", i + 1), Some(last), Transform::from_translation(Vec3::Y * length));
-    }
-    let (mut skeleton, ids) = b.build().unwrap();
-    for (i, &id) in ids[1..ids.len() - 1].iter().enumerate() {
-        skeleton.set_joint(id, joint(i)).unwrap();
-    }
-    (Arc::new(skeleton), ids[1..].to_vec())
+/// Bones along Y below a scaled parent; the tip may do anything.
+fn bones(lengths: &[f32], scale: Vec3, joint: impl Fn(usize) -> Joint) -> (Arc<Skeleton>, Vec<JointId>) {
+    let offsets: Vec<Vec3> = [0.0].iter().chain(lengths).map(|&length| Vec3::Y * length).collect();
+    let above = Transform { scale, ..Transform::IDENTITY };
+    row(above, &offsets, |i| if i < lengths.len() { joint(i) } else { Joint::FREE })
 }
 
 fn broken(pose: &Pose) -> f64 {
@@ -65,7 +60,7 @@ fn reference(p: &mut [DVec3], goal: DVec3) {
 
 #[test]
 fn a_sweep_is_the_one_that_is_taught() {
-    let (skeleton, ids) = row(&[0.3, 0.2, 0.4, 0.25, 0.3], Vec3::ONE, |_| Joint::FREE);
+    let (skeleton, ids) = bones(&[0.3, 0.2, 0.4, 0.25, 0.3], Vec3::ONE, |_| Joint::FREE);
     let mut solver = Fabrik::new(&skeleton, ids[0], ids[5]).unwrap();
     (solver.settings.least_squares, solver.settings.max_iterations) = (LeastSquares::Never, 1);
     let mut pose = Pose::rest(&skeleton);
@@ -90,7 +85,7 @@ fn a_sweep_is_the_one_that_is_taught() {
 
 #[test]
 fn near_full_stretch_it_ends_instead_of_creeping() {
-    let (skeleton, ids) = row(&[0.1; 10], Vec3::ONE, |_| Joint::FREE);
+    let (skeleton, ids) = bones(&[0.1; 10], Vec3::ONE, |_| Joint::FREE);
     let mut solver = Fabrik::new(&skeleton, ids[0], ids[10]).unwrap();
     solver.settings.tolerance = 1e-5;
     let mut pose = Pose::rest(&skeleton);
@@ -106,7 +101,7 @@ fn near_full_stretch_it_ends_instead_of_creeping() {
 #[test]
 fn straight_chains_leave_their_line() {
     for joint in [Joint::FREE, Joint::cone(Vec3::Y, 1.2, 0.5), Joint::hinge(Vec3::Z, Dof::range(-1.5, 1.5))] {
-        let (skeleton, ids) = row(&[0.1; 10], Vec3::ONE, |_| joint);
+        let (skeleton, ids) = bones(&[0.1; 10], Vec3::ONE, |_| joint);
         let mut solver = Fabrik::new(&skeleton, ids[0], ids[10]).unwrap();
         for i in 1..19 {
             let mut pose = Pose::rest(&skeleton);
@@ -120,7 +115,7 @@ fn straight_chains_leave_their_line() {
 #[test]
 fn rotation_and_place_are_met_by_a_mirrored_and_scaled_arm() {
     for scale in [Vec3::ONE, Vec3::splat(0.01), Vec3::new(-2.0, 2.0, 2.0)] {
-        let (skeleton, ids) = row(&[0.3; 5], scale, |_| Joint::cone(Vec3::Y, 1.2, 1.0));
+        let (skeleton, ids) = bones(&[0.3; 5], scale, |_| Joint::cone(Vec3::Y, 1.2, 1.0));
         let chain = Chain::new(&skeleton, ids[0], ids[5]).unwrap();
         let chain = chain.with_tip_offset(&skeleton, Vec3::new(0.05, 0.1, 0.0)).unwrap();
         let mut solver = Fabrik::from_chain(&skeleton, chain.clone()).unwrap();
@@ -141,7 +136,7 @@ fn rotation_and_place_are_met_by_a_mirrored_and_scaled_arm() {
 
 #[test]
 fn the_root_may_be_given_a_new_place() {
-    let (skeleton, ids) = row(&[0.2; 5], Vec3::ONE, |_| Joint::FREE);
+    let (skeleton, ids) = bones(&[0.2; 5], Vec3::ONE, |_| Joint::FREE);
     let mut solver = Fabrik::new(&skeleton, ids[0], ids[5]).unwrap();
     solver.settings.root_position = Some(Vec3::new(0.5, 0.1, 0.2));
     let mut pose = Pose::rest(&skeleton);
@@ -155,7 +150,7 @@ fn what_it_cannot_honour_is_refused_by_name() {
     let slider = Joint::FREE.with_slide([Some(Dof::range(0.0, 1.0)), None, None]);
     let eased = Joint::hinge(Vec3::X, Dof::range(-1.0, 1.0).with_ease(0.3));
     for joint in [slider, eased] {
-        let (skeleton, ids) = row(&[0.2; 3], Vec3::ONE, |i| if i == 1 { joint } else { Joint::FREE });
+        let (skeleton, ids) = bones(&[0.2; 3], Vec3::ONE, |i| if i == 1 { joint } else { Joint::FREE });
         let error = Fabrik::new(&skeleton, ids[0], ids[3]).unwrap_err();
         assert!(matches!(&error, ChainSolverError::Joint(u) if u.joint == "1"), "{error}");
     }
@@ -191,7 +186,7 @@ proptest! {
         turn in any::<bool>(),
     ) {
         let lengths = vec![1.0 / joints.len() as f32; joints.len()];
-        let (skeleton, ids) = row(&lengths, Vec3::ONE, |i| joints[i]);
+        let (skeleton, ids) = bones(&lengths, Vec3::ONE, |i| joints[i]);
         let mut solver = Fabrik::new(&skeleton, ids[0], ids[joints.len()]).unwrap();
         solver.settings.max_iterations = sweeps;
         solver.settings.least_squares = [LeastSquares::Never, LeastSquares::WhenSlow, LeastSquares::First][way];

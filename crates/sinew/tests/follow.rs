@@ -1,40 +1,17 @@
 //! Follow, from both ends, against a reference on points in f64.
 
+mod common;
 #[path = "limit_judge/mod.rs"]
 mod judge;
 
-use std::sync::Arc;
-
+use common::{noise, row};
 use sinew::{
-    JointId, Pose, Skeleton, SolveError, Transform,
+    Pose, SolveError, Transform,
     glam::{DVec3, Vec3},
     joint::{Dof, Joint},
     math,
     solve::{ChainSolverError, Follow, Lead},
 };
-
-fn row(offsets: &[Vec3], scale: Vec3, joint: impl Fn(usize) -> Joint) -> (Arc<Skeleton>, Vec<JointId>) {
-    let mut b = Skeleton::builder();
-    let mut last = b.add("world", None, Transform { scale, ..Transform::IDENTITY });
-    for (i, &o) in offsets.iter().enumerate() {
-        last = b.add(format!("{i}"), Some(last), Transform::from_translation(o));
-    }
-    let (mut skeleton, ids) = b.build().unwrap();
-    for (i, &id) in ids[1..].iter().enumerate() {
-        skeleton.set_joint(id, joint(i)).unwrap();
-    }
-    (Arc::new(skeleton), ids[1..].to_vec())
-}
-
-fn noise(seed: u64) -> impl FnMut() -> f32 {
-    let mut x = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
-    move || {
-        x ^= x << 13;
-        x ^= x >> 7;
-        x ^= x << 17;
-        (x >> 40) as f32 / (1u32 << 23) as f32 - 1.0
-    }
-}
 
 /// The trick on bare points.
 fn pulled(points: &mut [DVec3], lead: Lead, to: DVec3) {
@@ -63,7 +40,7 @@ fn free_chains_move_as_bare_points_do() {
         for lead in [Lead::Tip, Lead::Root] {
             let mut v = || Vec3::new(r(), r(), r());
             let offsets: Vec<Vec3> = (0..8).map(|_| v()).collect();
-            let (skeleton, ids) = row(&offsets, scale, |_| Joint::FREE);
+            let (skeleton, ids) = row(Transform { scale, ..Transform::IDENTITY }, &offsets, |_| Joint::FREE);
             let mut solver = Follow::new(&skeleton, ids[0], ids[7]).unwrap();
             solver.lead = lead;
             let mut pose = Pose::rest(&skeleton);
@@ -96,7 +73,7 @@ fn the_same_limits_hold_whichever_end_leads() {
             };
             // The root goes and turns where it is led.
             let (skeleton, ids) =
-                row(&[Vec3::X; 9], Vec3::ONE, |i| if i == 0 { Joint::FREE } else { joint(i) });
+                row(Transform::IDENTITY, &[Vec3::X; 9], |i| if i == 0 { Joint::FREE } else { joint(i) });
             let mut solver = Follow::new(&skeleton, ids[0], ids[8]).unwrap();
             solver.lead = lead;
             let mut pose = Pose::rest(&skeleton);
@@ -122,7 +99,7 @@ fn the_same_limits_hold_whichever_end_leads() {
 fn a_signed_angle_is_counted_from_the_parent_to_the_joint() {
     // A chain along X in the plane whose normal is Z. To the left (counter-clockwise) it bends, to the right it does not.
     for lead in [Lead::Tip, Lead::Root] {
-        let (skeleton, ids) = row(&[Vec3::X; 3], Vec3::ONE, |i| match i {
+        let (skeleton, ids) = row(Transform::IDENTITY, &[Vec3::X; 3], |i| match i {
             0 => Joint::FREE,
             _ => Joint::hinge(Vec3::Z, Dof::range(0.0, 0.5)),
         });
@@ -146,7 +123,7 @@ fn a_signed_angle_is_counted_from_the_parent_to_the_joint() {
 
 #[test]
 fn what_leads_already_there_moves_nothing() {
-    let (skeleton, ids) = row(&[Vec3::X, Vec3::Y, Vec3::Z], Vec3::ONE, |_| Joint::FREE);
+    let (skeleton, ids) = row(Transform::IDENTITY, &[Vec3::X, Vec3::Y, Vec3::Z], |_| Joint::FREE);
     for lead in [Lead::Tip, Lead::Root] {
         let mut solver = Follow::new(&skeleton, ids[0], ids[2]).unwrap();
         solver.lead = lead;
@@ -165,7 +142,7 @@ fn what_leads_already_there_moves_nothing() {
 #[test]
 fn sliders_and_ease_are_refused_by_name() {
     let slide = Joint::FREE.with_slide([Some(Dof::FREE), None, None]);
-    let (skeleton, ids) = row(&[Vec3::X; 3], Vec3::ONE, |_| slide);
+    let (skeleton, ids) = row(Transform::IDENTITY, &[Vec3::X; 3], |_| slide);
     let Err(ChainSolverError::Joint(error)) = Follow::new(&skeleton, ids[0], ids[2]) else { panic!() };
     assert_eq!(error.to_string(), "joint `0` has a slider, which follow cannot honour");
 }

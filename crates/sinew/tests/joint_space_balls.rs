@@ -14,8 +14,8 @@ use sinew::{
     joint::{Dof, Joint, Order, Turning},
     math,
     mechanism::{
-        Follower, Following, Goal, JointSpec, Mechanism, MechanismError, Motion, Part, Placement, Secondary,
-        Settings, SkeletonMechanism, Solver, Target, Wish, to_pose,
+        Follower, Following, Goal, Mechanism, Part, Placement, Secondary, Settings, SkeletonMechanism,
+        Solver, Target, Wish, to_pose,
     },
 };
 
@@ -41,18 +41,9 @@ fn draw(m: &Mechanism, random: &mut Random) -> Vec<f64> {
     }
 }
 
-fn direction(random: &mut Random) -> Vec3 {
-    loop {
-        let v = DVec3::from_array([0; 3].map(|_| 2.0 * random.next() - 1.0));
-        if v.length() > 0.1 && v.length() < 1.0 {
-            return v.normalize().as_vec3();
-        }
-    }
-}
-
 /// A joint of any kind that joint space honours.
 fn any_joint(random: &mut Random) -> Joint {
-    let (axis, other) = (direction(random), direction(random));
+    let (axis, other) = (random.direction(), random.direction());
     let mut range = |most: f64| {
         let (a, b) = (most * random.next(), most * random.next());
         // Somewhere about 0, or far from it.
@@ -93,14 +84,14 @@ fn chain(random: &mut Random, joints: usize, mirrored: bool) -> (Arc<Skeleton>, 
     let mut b = Skeleton::builder();
     let mut parent = None;
     for i in 0..=joints {
-        let rotation = math::axis_angle(direction(random), 3.0 * random.next() as f32);
+        let rotation = math::axis_angle(random.direction(), 3.0 * random.next() as f32);
         let mut scale = Vec3::splat(0.7 + 0.7 * random.next() as f32);
         for k in 0..3 {
             if mirrored && random.next() < 0.3 {
                 scale[k] = -scale[k];
             }
         }
-        let translation = direction(random) * (0.1 + 0.3 * random.next() as f32);
+        let translation = random.direction() * (0.1 + 0.3 * random.next() as f32);
         parent = Some(b.add(format!("j{i}"), parent, Transform { translation, rotation, scale }));
     }
     let (mut skeleton, ids) = b.build().unwrap();
@@ -233,89 +224,6 @@ fn near_pole(m: &Mechanism, values: &[f64]) -> bool {
     m.dofs().iter().zip(values).any(|(d, v)| d.part == Part::Alone && !d.slides && v.cos().abs() < 0.02)
 }
 
-/// One ball at the origin with a bone along z, and a fixed tip.
-fn socket(swing: [(f64, f64); 2], twist: (f64, f64)) -> Mechanism {
-    let mut b = Mechanism::builder("socket");
-    ["base", "bone", "tip"].into_iter().for_each(|l| b.link(l));
-    let motion = Motion::Ball { twist_axis: DVec3::Z, swing_axis: DVec3::X, swing, twist };
-    b.joint(JointSpec::new("ball", "base", "bone", motion));
-    b.joint(JointSpec { translation: DVec3::Z, ..JointSpec::new("end", "bone", "tip", Motion::Fixed) });
-    b.build().unwrap()
-}
-
-/// Where a swing takes the z axis, by trigonometry.
-fn swung(x: f64, y: f64) -> DVec3 {
-    let a = x.hypot(y);
-    let s = if a > 0.0 { a.sin() / a } else { 1.0 };
-    DVec3::new(y * s, -x * s, a.cos())
-}
-
-#[test]
-fn a_swing_goes_round_its_ellipse_to_the_best_point_of_it() {
-    let m = socket([(-0.4, 1.1), (-0.9, 0.3)], (-0.5, 0.5));
-    let tip = m.find_link("tip").unwrap();
-    let settings = Settings { max_restarts: 0, ..Settings::default() };
-    let mut random = Random(3);
-    for i in 0..200 {
-        // Directions all around that are out of the limits.
-        let (x, y) = (6.0 * random.next() - 3.0, 6.0 * random.next() - 3.0);
-        if x.hypot(y) < 1.5 || x.hypot(y) > 2.8 {
-            continue;
-        }
-        let wanted = swung(x, y);
-        let goal = Goal::new(&m, tip, Target::Position(wanted));
-        let mut solver = Solver::new(&m, &[goal], settings).unwrap();
-        let mut values = vec![0.05, 0.02, 0.1];
-        let report = solver.solve(&[goal], &mut values).unwrap();
-        assert!(m.is_within(&values) && report.status == Status::Stalled, "{report:?}");
-        // By search along the outline.
-        let best = (0..200_000)
-            .map(|k| {
-                let (s, c) = (f64::from(k) * 2.0 * PI / 200_000.0).sin_cos();
-                let at = swung(if c < 0.0 { 0.4 } else { 1.1 } * c, if s < 0.0 { 0.9 } else { 0.3 } * s);
-                at.distance(wanted)
-            })
-            .fold(f64::INFINITY, f64::min);
-        // The best of all, or from here a slope that leads nowhere better: never a point from which a step helps.
-        let here = report.position_residual;
-        assert!(here >= best - 1e-9);
-        if here > best + 1e-6 {
-            let (x, y) = (values[0], values[1]);
-            for k in 0..1000 {
-                let (s, c) = (f64::from(k) * 2.0 * PI / 1000.0).sin_cos();
-                let step = [x + 1e-3 * c, y + 1e-3 * s, values[2]];
-                let better = swung(step[0], step[1]).distance(wanted) < here - 1e-7;
-                assert!(!(m.is_within(&step) && better), "{i}: {values:?} {step:?}");
-            }
-        }
-    }
-}
-
-#[test]
-fn a_goal_on_the_ellipse_is_reached_along_it() {
-    // From one side of the ellipse to the other: the way goes round.
-    let m = socket([(-1.0, 1.0), (-0.5, 0.5)], (-0.4, 0.4));
-    let tip = m.find_link("tip").unwrap();
-    let settings = Settings { max_restarts: 0, ..Settings::default() };
-    for k in 0..64 {
-        let (s, c) = (f64::from(k) * PI / 32.0).sin_cos();
-        let wanted = [0.999_999 * c, 0.499_999_5 * s];
-        let rotation = {
-            let a = wanted[0].hypot(wanted[1]);
-            let (s, c) = (0.5 * a).sin_cos();
-            let swing = DQuat::from_xyzw(wanted[0] / a * s, wanted[1] / a * s, 0.0, c);
-            swing * DQuat::from_rotation_z(0.4)
-        };
-        let goal = Goal::new(&m, tip, Target::Rotation(rotation));
-        let mut solver = Solver::new(&m, &[goal], settings).unwrap();
-        let mut values = vec![-0.999 * c, -0.499 * s, -0.4];
-        let report = solver.solve(&[goal], &mut values).unwrap();
-        assert_eq!(report.status, Status::Reached, "{k}: {report:?}");
-        assert!(report.iterations < 30 && m.is_within(&values), "{k}: {report:?}");
-        assert!((values[0] - wanted[0]).hypot(values[1] - wanted[1]) < 2e-6, "{k}: {values:?}");
-    }
-}
-
 #[test]
 fn what_comes_in_outside_never_moves_further_out() {
     let (skeleton, ids) = {
@@ -333,7 +241,7 @@ fn what_comes_in_outside_never_moves_further_out() {
     for _ in 0..100 {
         let mut pose = Pose::rest(&skeleton);
         for &id in &ids[..2] {
-            pose.set_rotation(id, math::axis_angle(direction(&mut random), 2.0 * random.next() as f32));
+            pose.set_rotation(id, math::axis_angle(random.direction(), 2.0 * random.next() as f32));
         }
         pose.update();
         let before = pose.clone();
@@ -499,43 +407,6 @@ fn a_follower_of_balls_keeps_speeds_and_limits() {
 }
 
 #[test]
-fn a_free_joint_turns_any_way_and_comes_back_at_the_nearest_turn() {
-    let mut b = Mechanism::builder("free");
-    ["base", "body"].into_iter().for_each(|l| b.link(l));
-    b.joint(JointSpec::new("root", "base", "body", Motion::Spherical));
-    let m = b.build().unwrap();
-    let names: Vec<_> = m.dofs().iter().map(|d| (d.name.as_str(), d.part, d.is_continuous())).collect();
-    let all = ["root.x", "root.y", "root.z"].map(|n| (n, Part::Vector, false));
-    assert_eq!(names, all);
-    let body = m.find_link("body").unwrap();
-    let goal = Goal::new(&m, body, Target::Rotation(DQuat::IDENTITY));
-    let mut solver = Solver::new(&m, &[goal], Settings { max_restarts: 0, ..Settings::default() }).unwrap();
-    let mut random = Random(5);
-    for i in 0..500 {
-        let axis = direction(&mut random).as_dvec3().normalize();
-        let angle = if i % 5 == 0 { PI - 1e-9 } else { PI * random.next() };
-        let wanted = DQuat::from_axis_angle(axis, angle);
-        let goal = Goal { target: Target::Rotation(wanted), ..goal };
-        let start = direction(&mut random).as_dvec3() * (if i % 3 == 0 { 20.0 } else { 3.0 } * random.next());
-        let mut values = start.to_array();
-        let report = solver.solve(&[goal], &mut values).unwrap();
-        assert_eq!(report.status, Status::Reached, "{i} {report:?}");
-        let v = DVec3::from_array(values);
-        let got = DQuat::from_scaled_axis(v);
-        assert!(2.0 * (got.conjugate() * wanted).xyz().length() < 1e-5, "{i}");
-        // No other turn about its axis is nearer.
-        for k in [-2.0, -1.0, 1.0, 2.0] {
-            let other = v + v.normalize() * (k * 2.0 * PI);
-            assert!(other.distance(start) >= v.distance(start) - 1e-6, "{i}: {v} {start}");
-        }
-        // What is there keeps its bits.
-        let mut same = values;
-        solver.solve(&[goal], &mut same).unwrap();
-        assert_eq!(same, values);
-    }
-}
-
-#[test]
 fn wishes_move_balls_within_their_limits() {
     let (skeleton, ids) = limb();
     let compiled = SkeletonMechanism::compile(&Pose::rest(&skeleton)).unwrap();
@@ -576,65 +447,4 @@ fn wishes_move_balls_within_their_limits() {
     }
     // The last of the way takes longest, and steps are counted: a hundredth of a squared radian may be left.
     assert!(better >= 30 && worst < 1e-2, "{better} {worst}");
-}
-
-#[test]
-fn bad_balls_are_named() {
-    let make = |swing, twist, twist_axis, swing_axis| {
-        let mut b = Mechanism::builder("bad");
-        ["base", "bone"].into_iter().for_each(|l| b.link(l));
-        b.joint(JointSpec::new(
-            "ball",
-            "base",
-            "bone",
-            Motion::Ball { twist_axis, swing_axis, swing, twist },
-        ));
-        b.build().unwrap_err()
-    };
-    let (good, free) = ([(-1.0, 1.0); 2], (f64::NEG_INFINITY, f64::INFINITY));
-    let is = |e: MechanismError, text: &str| assert_eq!(e.to_string(), text);
-    is(
-        make([(-1.0, 1.0), (0.0, 1.0)], free, DVec3::Z, DVec3::X),
-        "joint `ball`: its swing goes from 0 to 1, which must be below and above 0 and within 3 radians",
-    );
-    assert!(matches!(
-        make([(-1.0, 3.1), (-1.0, 1.0)], free, DVec3::Z, DVec3::X),
-        MechanismError::Swing { upper: 3.1, .. }
-    ));
-    assert!(matches!(
-        make([(1.0, -1.0), (-1.0, 1.0)], free, DVec3::Z, DVec3::X),
-        MechanismError::ReversedLimits { lower: 1.0, .. }
-    ));
-    assert!(matches!(make(good, (1.0, f64::NAN), DVec3::Z, DVec3::X), MechanismError::NotFinite { .. }));
-    assert!(matches!(make(good, (1.0, -1.0), DVec3::Z, DVec3::X), MechanismError::ReversedLimits { .. }));
-    assert!(matches!(make(good, free, DVec3::ZERO, DVec3::X), MechanismError::ZeroAxis { .. }));
-    is(
-        make(good, free, DVec3::Z * 2.0, DVec3::new(0.0, 0.01, 1.0)),
-        "joint `ball`: its swing axis [0, 0.01, 1] is parallel to its twist axis [0, 0, 2]",
-    );
-    let mut b = Mechanism::builder("bad");
-    ["base", "bone", "other"].into_iter().for_each(|l| b.link(l));
-    let ball = Motion::Ball { twist_axis: DVec3::Z, swing_axis: DVec3::X, swing: good, twist: free };
-    b.joint(JointSpec::new("ball", "base", "bone", ball));
-    let mimic = sinew::mechanism::Mimic { joint: "ball".into(), multiplier: 1.0, offset: 0.0 };
-    let turn = JointSpec::new("turn", "bone", "other", Motion::continuous(DVec3::Z));
-    b.joint(JointSpec { mimic: Some(mimic), ..turn });
-    is(b.build().unwrap_err(), "joint `turn` mimics `ball`, which has several degrees of freedom");
-}
-
-#[test]
-fn a_balls_rest_is_within_its_ellipse() {
-    let mut b = Skeleton::builder();
-    b.add("ball", None, Transform::IDENTITY);
-    let (mut s, ids) = b.build().unwrap();
-    let prefer = |d: Dof, p| d.with_preferred(p);
-    let swing = [prefer(Dof::range(-1.0, 1.0), 0.9), prefer(Dof::range(-0.5, 0.5), -0.45)];
-    let twist = prefer(Dof::range(-1.0, 1.0), 0.3);
-    let ball = Turning::Ball { twist_axis: DVec3::Y, swing_axis: DVec3::X, swing, twist };
-    s.set_joint(ids[0], Joint::from(ball)).unwrap();
-    let compiled = SkeletonMechanism::compile(&Pose::rest(&Arc::new(s))).unwrap();
-    let m = compiled.mechanism();
-    let rest = m.rest();
-    assert!(m.is_within(&rest) && rest[0] > 0.5 && rest[1] < -0.2 && rest[2] == 0.3, "{rest:?}");
-    assert_eq!(m.dofs()[0].name, "ball.swing1");
 }

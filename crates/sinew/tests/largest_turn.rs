@@ -1,27 +1,15 @@
 //! The largest turn of a joint in a solve, and a tip of which nothing is asked.
 
-use std::sync::Arc;
+mod common;
 
+use common::column;
 use sinew::{
-    Goal, JointId, Pole, Pose, Skeleton, Status, Transform,
+    Goal, JointId, Pole, Pose, Skeleton, Status,
     glam::Vec3,
     joint::{Dof, Joint},
     math,
     solve::{Auto, Ccd, Fabrik, LeastSquares},
 };
-
-fn row(bones: usize, joint: impl Fn(usize) -> Joint) -> (Arc<Skeleton>, Vec<JointId>) {
-    let mut b = Skeleton::builder();
-    let mut last = b.add("0", None, Transform::IDENTITY);
-    for i in 1..=bones {
-        last = b.add(format!("{i}"), Some(last), Transform::from_translation(Vec3::Y / bones as f32));
-    }
-    let (mut skeleton, ids) = b.build().unwrap();
-    for (i, &id) in ids[..bones].iter().enumerate() {
-        skeleton.set_joint(id, joint(i)).unwrap();
-    }
-    (Arc::new(skeleton), ids)
-}
 
 type Solve = Box<dyn FnMut(&mut Pose, &Goal) -> sinew::Report>;
 
@@ -55,7 +43,7 @@ fn no_joint_turns_further_in_a_solve() {
         |i| Joint::hinge([Vec3::X, Vec3::Z][i % 2], Dof::range(-1.0, 1.0)),
     ];
     for joint in kinds {
-        let (skeleton, ids) = row(8, joint);
+        let (skeleton, ids) = column(8, 1.0 / 8.0, joint);
         for mut solve in solvers(&skeleton, &ids, 0.05) {
             let mut pose = Pose::rest(&skeleton);
             for i in 0..200 {
@@ -81,7 +69,7 @@ fn no_joint_turns_further_in_a_solve() {
 /// A goal that stays is met in the end, however small the turns are.
 #[test]
 fn small_turns_get_there() {
-    let (skeleton, ids) = row(8, |_| Joint::cone(Vec3::Y, 0.8, 0.5));
+    let (skeleton, ids) = column(8, 1.0 / 8.0, |_| Joint::cone(Vec3::Y, 0.8, 0.5));
     for mut solve in solvers(&skeleton, &ids, 0.02) {
         let mut pose = Pose::rest(&skeleton);
         pose.set_rotation(ids[3], math::axis_angle(Vec3::X, 0.2));
@@ -98,7 +86,7 @@ fn small_turns_get_there() {
 #[test]
 fn a_tip_of_which_nothing_is_asked_keeps_its_rotation() {
     for joint in [Joint::FREE, Joint::cone(Vec3::Y, 0.8, 0.5)] {
-        let (skeleton, ids) = row(6, |_| joint);
+        let (skeleton, ids) = column(6, 1.0 / 6.0, |_| joint);
         for mut solve in solvers(&skeleton, &ids, f32::INFINITY) {
             let mut pose = Pose::rest(&skeleton);
             let tip = math::axis_angle(Vec3::new(0.6, 0.0, 0.8), 0.7);

@@ -1,11 +1,13 @@
 //! The limb: known answers, edges, and the accuracy, judged in f64.
 
+mod common;
 #[path = "promises/judge.rs"]
 #[allow(dead_code)]
 mod judge;
 
 use std::sync::Arc;
 
+use common::noise;
 use sinew::{
     Chain, Goal, JointId, Pole, Pose, Skeleton, Status, Transform,
     glam::{Quat, Vec3},
@@ -30,17 +32,6 @@ fn standing() -> (TwoBone, Pose, [JointId; 3]) {
 
 fn miss(pose: &Pose, tip: JointId, goal: Vec3) -> f64 {
     judge::length(judge::sub(judge::position(pose, tip), judge::v(goal)))
-}
-
-/// A fixed pseudo-random sequence in [-1, 1].
-fn noise(seed: u64) -> impl FnMut() -> f32 {
-    let mut x = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
-    move || {
-        x ^= x << 13;
-        x ^= x >> 7;
-        x ^= x << 17;
-        (x >> 40) as f32 / (1u32 << 23) as f32 - 1.0
-    }
 }
 
 #[test]

@@ -10,6 +10,11 @@ use std::{
 
 use serde_json::{Value, json};
 
+#[track_caller]
+pub fn says(text: &str, words: &[&str]) {
+    assert!(words.iter().all(|w| text.contains(w)), "{text:?} does not say {words:?}");
+}
+
 /// An empty folder in which a test runs the command.
 pub struct Place(pub PathBuf);
 
@@ -20,6 +25,13 @@ impl Place {
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir_all(&folder).unwrap();
         Self(folder)
+    }
+
+    /// The same with the sample as `walk.glb`.
+    pub fn with_walk(name: &str) -> Self {
+        let place = Self::new(name);
+        place.write("walk.glb", Glb::sample().bytes());
+        place
     }
 
     pub fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {

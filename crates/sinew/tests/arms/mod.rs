@@ -2,7 +2,7 @@
 #![allow(dead_code)]
 
 use sinew::{
-    glam::{DQuat, DVec3},
+    glam::{DQuat, DVec3, Vec3},
     mechanism::{JointSpec, LinkId, Mechanism, Motion, Placement, to_pose},
 };
 
@@ -151,6 +151,16 @@ impl Random {
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// A unit vector.
+    pub fn direction(&mut self) -> Vec3 {
+        loop {
+            let v = DVec3::from_array([0; 3].map(|_| 2.0 * self.next() - 1.0));
+            if v.length() > 0.1 && v.length() < 1.0 {
+                return v.normalize().as_vec3();
+            }
+        }
     }
 }
 

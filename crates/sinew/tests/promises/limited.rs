@@ -80,16 +80,10 @@ fn plan() -> impl Strategy<Value = Plan> {
     let shorter = prop_oneof![6 => 0f32..1.0, 1 => 0f32..6.0, 1 => Just(f32::INFINITY)];
     let one = (rig::vector(), shorter, rig::rotation(), rig::rotation(), joint(), slide()).boxed();
     let count = prop_oneof![1 => 1usize..3, 6 => 2usize..12, 1 => 12usize..100];
-    let scale = prop_oneof![
-        3 => Just(Vec3::ONE),
-        1 => Just(Vec3::splat(0.01)),
-        1 => Just(Vec3::splat(-100.0)),
-        1 => Just(Vec3::new(1.0, -1.0, 1.0)),
-    ];
     (
         count.prop_flat_map(move |n| prop::collection::vec(one.clone(), n)),
         -3f32..3.0,
-        scale,
+        rig::world_scale(),
         any::<bool>(),
         any::<bool>(),
     )
@@ -164,6 +158,23 @@ impl Limited {
     /// Promise 2: what was within is within, and what was not went no further out.
     pub fn holds(&self, pose: &Pose) {
         hold(&self.pose, pose, self.chain().joints(), self.length);
+    }
+
+    /// Promise 9, of what each weight leaves.
+    pub fn blends(&self, mut solved: impl FnMut(f32) -> Pose) {
+        let mut last = solved(0.0);
+        assert!(checks::same_bits(&last, &self.pose), "weight 0 moved the pose");
+        const STEPS: usize = 40;
+        for i in 1..=STEPS {
+            let pose = solved(i as f32 / STEPS as f32);
+            self.holds(&pose);
+            for &j in self.chain().joints() {
+                // Swing, twist or angles of one joint: each by no more than a whole turn in all.
+                let step = math::angle_between(last.local(j).rotation, pose.local(j).rotation);
+                assert!(step < 3.0 * core::f32::consts::TAU / STEPS as f32, "{step} at weight {i}/{STEPS}");
+            }
+            last = pose;
+        }
     }
 
     /// Promise 1: offsets and scales are as they came, but for slides along their axis.
@@ -390,21 +401,11 @@ pub fn one_solve<S: Solver>(rig: &Limited, goal: Vec3, hurry: u32) {
 /// 9: weights 0 and 1 are the ends, and all between is within limits and near its neighbours.
 pub fn blends<S: Solver>(rig: &Limited, goal: Vec3) {
     let mut solver = S::new(rig);
-    let mut last = rig.pose.clone();
-    solver.solve(&mut last, goal, 0.0).unwrap();
-    assert!(checks::same_bits(&last, &rig.pose), "weight 0 moved the pose");
-    const STEPS: usize = 40;
-    for i in 1..=STEPS {
+    rig.blends(|weight| {
         let mut pose = rig.pose.clone();
-        solver.solve(&mut pose, goal, i as f32 / STEPS as f32).unwrap();
-        rig.holds(&pose);
-        for &j in rig.chain().joints() {
-            // Swing, twist or angles of one joint: each by no more than a whole turn in all.
-            let step = math::angle_between(last.local(j).rotation, pose.local(j).rotation);
-            assert!(step < 3.0 * core::f32::consts::TAU / STEPS as f32, "{step} at weight {i}/{STEPS}");
-        }
-        last = pose;
-    }
+        solver.solve(&mut pose, goal, weight).unwrap();
+        pose
+    });
 }
 
 /// 3: what is not finite is refused and nothing is touched; finite goals of any size leave finite poses.

@@ -45,6 +45,16 @@ fn parent_scale() -> impl Strategy<Value = Vec3> {
     ]
 }
 
+/// Scales of a whole figure's world.
+pub fn world_scale() -> impl Strategy<Value = Vec3> {
+    prop_oneof![
+        3 => Just(Vec3::ONE),
+        1 => Just(Vec3::splat(0.01)),
+        1 => Just(Vec3::splat(-100.0)),
+        1 => Just(Vec3::new(1.0, -1.0, 1.0)),
+    ]
+}
+
 pub fn rig() -> impl Strategy<Value = Rig> {
     let bones = prop::collection::vec(vector(), 6);
     let rotations = prop::collection::vec(rotation(), 7);

@@ -73,17 +73,11 @@ fn plan() -> impl Strategy<Value = Plan> {
     )
         .boxed();
     let count = prop_oneof![1 => 2usize..4, 6 => 4usize..20, 1 => 20usize..60];
-    let scale = prop_oneof![
-        3 => Just(Vec3::ONE),
-        1 => Just(Vec3::splat(0.01)),
-        1 => Just(Vec3::splat(-100.0)),
-        1 => Just(Vec3::new(1.0, -1.0, 1.0)),
-    ];
     (
         count.prop_flat_map(move |n| prop::collection::vec(one.clone(), n)),
         prop::collection::vec(led, 1..6),
         -3f32..3.0,
-        scale,
+        rig::world_scale(),
         any::<bool>(),
         0u8..5,
         prop_oneof![3 => Just(0f32), 1 => 0f32..1.0],

@@ -1,0 +1,60 @@
+//! What several tests are made of. What judges is not here: each judge stands by itself.
+#![allow(dead_code)]
+
+use std::sync::Arc;
+
+use sinew::{JointId, Skeleton, Transform, glam::Vec3, joint::Joint};
+
+/// A fixed pseudo-random sequence in [-1, 1), without a call to any mathematics.
+pub fn noise(seed: u64) -> impl FnMut() -> f32 {
+    let mut x = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    move || {
+        x ^= x << 13;
+        x ^= x >> 7;
+        x ^= x << 17;
+        (x >> 40) as f32 / (1u32 << 23) as f32 - 1.0
+    }
+}
+
+/// Joints one below another, the first below a parent at `above`. Gives the joints without that parent.
+pub fn row(
+    above: Transform,
+    offsets: &[Vec3],
+    joint: impl Fn(usize) -> Joint,
+) -> (Arc<Skeleton>, Vec<JointId>) {
+    let mut b = Skeleton::builder();
+    let mut last = b.add("world", None, above);
+    for (i, &o) in offsets.iter().enumerate() {
+        last = b.add(format!("{i}"), Some(last), Transform::from_translation(o));
+    }
+    let (mut skeleton, ids) = b.build().unwrap();
+    for (i, &id) in ids[1..].iter().enumerate() {
+        skeleton.set_joint(id, joint(i)).unwrap();
+    }
+    (Arc::new(skeleton), ids[1..].to_vec())
+}
+
+/// A row of bones of one length along Y, whose tip may do anything.
+pub fn column(bones: usize, length: f32, joint: impl Fn(usize) -> Joint) -> (Arc<Skeleton>, Vec<JointId>) {
+    let mut b = Skeleton::builder();
+    let mut last = b.add("0", None, Transform::IDENTITY);
+    for i in 1..=bones {
+        last = b.add(format!("{i}"), Some(last), Transform::from_translation(Vec3::Y * length));
+    }
+    let (mut skeleton, ids) = b.build().unwrap();
+    for (i, &id) in ids[..bones].iter().enumerate() {
+        skeleton.set_joint(id, joint(i)).unwrap();
+    }
+    (Arc::new(skeleton), ids)
+}
+
+/// Points at random about a ring, for a curve through them.
+pub fn ring(seed: u64, count: usize) -> Vec<Vec3> {
+    let mut r = noise(seed);
+    (0..count)
+        .map(|i| {
+            let a = i as f32 / count as f32 * core::f32::consts::TAU;
+            Vec3::new(a.cos(), 0.0, a.sin()) * (1.5 + 0.5 * r()) + Vec3::new(0.3 * r(), 0.6 * r(), 0.3 * r())
+        })
+        .collect()
+}

@@ -29,6 +29,30 @@ pub(crate) fn to_unit(m: f32) -> f32 {
     f32::from_bits((254 - exponent) << 23)
 }
 
+/// The way to the goal scaled by `k`, its length, and the goal's distance, all safe from overflow. The way to a goal a
+/// million limbs off is shortened; it is out of reach in either place.
+#[inline(always)]
+pub(crate) fn near(g: Vec3, k: f32, goal: Vec3, root: Vec3) -> (Vec3, f32, f32) {
+    let scaled = g * k;
+    let x2 = scaled.length_squared();
+    // Not so for an overflow either.
+    if x2 < 1e12 {
+        let x = math::sqrt(x2);
+        return (scaled, x, x);
+    }
+    far(k, goal, root)
+}
+
+#[cold]
+fn far(k: f32, goal: Vec3, root: Vec3) -> (Vec3, f32, f32) {
+    // Halves, since the difference of two large places may overflow.
+    let half = goal * 0.5 - root * 0.5;
+    let unit = to_unit(largest(half));
+    let way = half * unit;
+    let length = math::sqrt(way.length_squared());
+    (way, length, (length / unit * k * 2.0).min(f32::MAX))
+}
+
 /// Rotation, of no particular length, that takes `from` to `to` (`product` is the product of their lengths) the shortest
 /// way; a half turn about `fallback` where they are opposite. The flag says that rounding is magnified, so that the
 /// result wants a second arc from where it really leads.

@@ -1,10 +1,11 @@
 //! The closed-form limb: two bones, in 3D.
 
 mod general;
+mod plain;
 mod points;
 
-pub(crate) use points::near;
-pub use points::{Bend, Points, Turns, solve_points};
+pub use plain::solve_points;
+pub use points::{Bend, Points, Turns};
 
 use alloc::string::String;
 

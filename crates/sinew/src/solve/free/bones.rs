@@ -1,4 +1,4 @@
-//! A free chain as directions and lengths, and the iteration that brings its end to a place.
+//! A free chain as directions and lengths, and what brings its end to a place.
 
 use alloc::vec::Vec;
 
@@ -11,9 +11,8 @@ use super::{
 use crate::{
     math,
     solve::{
-        arc::{max, to_unit},
+        arc::{max, near, to_unit},
         soften,
-        two_bone::near,
     },
 };
 
@@ -69,8 +68,8 @@ pub(crate) struct Bones {
     arcs: Vec<Arcs>,
 }
 
-/// Chains whose length (in metres) is between these are of ordinary size: the squares of bones that are a million times shorter
-/// are still normal numbers, and the squares of none overflow.
+/// Chains whose length (in metres) is between these are of ordinary size: the squares of bones that are a million times
+/// shorter are still normal numbers, and the squares of none overflow.
 const SMALL: f32 = 1e-6;
 const LARGE: f32 = 1e15;
 
@@ -81,24 +80,24 @@ pub(super) const ROUNDING: f32 = 7e-7;
 /// the goal, as the direction from the root then says little. In between it turns in part.
 const NEAR: f32 = 0.25;
 
-/// A bone longer than this part of the chain makes a triangle with what the others sum up to. (Beyond a half, directions that
-/// are drawn about on the sphere no longer lead near to the root.)
+/// A bone longer than this part of the chain makes a triangle with what the others sum up to. (Beyond a half, directions
+/// that are drawn about on the sphere no longer lead near to the root.)
 const HEAVY: f32 = 0.4;
 
 /// Passes after which what has not been found is looked for from elsewhere: a few more than the most that were ever of use,
 /// which chains of very unequal bones next to their smallest reach need.
 const PATIENCE: u32 = 24;
 
-/// Nearer to full stretch than this, as a part of the length, angles are scaled once and for all. (At ten times as much, f32 still
-/// has three digits of what is left.)
+/// Nearer to full stretch than this, as a part of the length, angles are scaled once and for all. (At ten times as much,
+/// f32 still has three digits of what is left.)
 const CLOSE: f32 = 1e-4;
 
 /// Joints straighter (or more folded) than half a degree have no bend of their own: 1 - cos.
 const STRAIGHT: f32 = 3.8e-5;
 /// Such a chain gets half a degree of bend in all before it is bent further.
 const NUDGE: f32 = 0.0087;
-/// Where the goal is nearer to the end than this, less of it: where nothing has to move, nothing is nudged. (Less as the root of
-/// the way, as the bend that a straight chain comes to have is: so it stays above the rounding.)
+/// Where the goal is nearer to the end than this, less of it: where nothing has to move, nothing is nudged. (Less as the
+/// root of the way, as the bend that a straight chain comes to have is: so it stays above the rounding.)
 const NUDGED: f32 = 0.01;
 
 impl Bones {
@@ -125,7 +124,8 @@ impl Bones {
         self.start.end().length() > 1.0 - 3.0 * ROUNDING
     }
 
-    /// Takes in a row of points (in the first three lanes). False where the chain has no length, or one that f32 cannot hold.
+    /// Takes in a row of points (in the first three lanes). False where the chain has no
+    /// length, or one that f32 cannot hold.
     #[inline(always)]
     pub fn load(&mut self, point: impl Fn(usize) -> Vec4) -> bool {
         let loaded = self.from.load(&point, |way| way);
@@ -273,8 +273,8 @@ impl Bones {
         found
     }
 
-    /// Newton's method, from `from` (`fresh`) or from `to`. Where directions coincide that must part (a staircase of parallel
-    /// bones), nudges part them.
+    /// Newton's method, from `from` (`fresh`) or from `to`. Where directions coincide that must part (a staircase of
+    /// parallel bones), nudges part them.
     #[inline(always)]
     fn find(&mut self, at: &mut Moments, to: &To, fresh: bool, found: &mut Found, along: Vec3, ask: &Ask) {
         let most = ask.passes.max(1);
@@ -303,9 +303,9 @@ impl Bones {
         }
     }
 
-    /// The last of the way to full stretch, where what is left is small beside the rounding of sums. All angles are small there, and
-    /// so one map that scales their halves' tangents by k scales 1 - d by k^2, to a ten-thousandth. The sum of l |v - a|^2 / 2,
-    /// which is 1 - d but has no 1 in it, tells k.
+    /// The last of the way to full stretch, where what is left is small beside the rounding of sums. All angles are small
+    /// there, and so one map that scales their halves' tangents by k scales 1 - d by k^2, to a ten-thousandth. The sum of
+    /// l |v - a|^2 / 2, which is 1 - d but has no 1 in it, tells k.
     #[cold]
     fn nearly_straight(
         &mut self,
@@ -330,7 +330,8 @@ impl Bones {
     }
 
     /// A chain with one bone about as long as all others together, or longer: it and what the others sum up to are the two
-    /// sides of a triangle whose third is the way to the goal. The others only stretch or fold as far as the triangle needs it.
+    /// sides of a triangle whose third is the way to the goal. The others only stretch or fold
+    /// as far as the triangle needs it.
     #[cold]
     fn hinge(&mut self, none: &Found, along: Vec3, d: f32, floor: f32, ask: &Ask) -> Found {
         let count = self.count();

@@ -5,11 +5,11 @@ use glam::{Quat, Vec3};
 
 use super::{
     BendSide,
-    points::{Bend, Points, Turns, about_goal, distance, near, rounding},
+    points::{Bend, Points, Turns, distance, rounding},
 };
 use crate::{
     Pole, math,
-    solve::arc::{arc, largest, to_unit},
+    solve::arc::{arc, largest, near, to_unit, twist_towards},
 };
 
 /// Below this sine of the flexion the bend plane is partly, and at 0 wholly, the hinge's, where one is given: about half
@@ -169,4 +169,22 @@ fn folded_direction(u: Vec3, n: Vec3, a: f32, b: f32, d: f32) -> Vec3 {
     let cos = if d > 0.0 { ((a - b) * (a + b) + d * d) / (2.0 * a * d) } else { 0.0 };
     let cos = cos.clamp(-1.0, 1.0);
     u * cos + n.cross(u) * math::sqrt(1.0 - cos * cos)
+}
+
+/// Turn, of no particular length, about the unit vector `axis` (root to goal) that brings the bend plane with the normal
+/// `n` to the pole, and then by `swivel` on; and whether the middle joint so comes to point the other way.
+fn about_goal(axis: Vec3, n: Vec3, pole: Pole, root: Vec3, swivel: f32) -> (Quat, bool) {
+    // The way that the middle joint points, across the limb.
+    let own = axis.cross(n);
+    let wanted = match pole {
+        Pole::Keep => Vec3::ZERO,
+        // Halves, since the difference of two large places may overflow.
+        Pole::Point(p) => p * 0.5 - root * 0.5,
+        Pole::Direction(p) => p,
+    };
+    let (twist, changed) = twist_towards(axis, own, wanted);
+    if swivel == 0.0 {
+        return (twist, changed);
+    }
+    (math::mul(math::axis_angle(axis, swivel), twist), changed)
 }

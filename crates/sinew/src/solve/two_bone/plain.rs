@@ -1,0 +1,231 @@
+//! The limb in the plain case, by the shortest way: three places in, two rotations out.
+
+use glam::{Quat, Vec3, Vec4, Vec4Swizzles};
+
+use super::{
+    BendSide, general,
+    points::{Bend, Points, Turns, distance},
+};
+use crate::{
+    Pole, math,
+    solve::arc::{FADE, max},
+};
+
+/// Bones between these lengths (in metres) are of ordinary size: no product that the common case makes of them
+/// overflows or vanishes in f32, where the longest are of eight lengths and are squared.
+const SMALL: f32 = 0.03;
+const LARGE: f32 = 100.0;
+/// Distances whose squares are below this part of the straight limb's (a tenth of its length) are left to the general
+/// case, where rounding is held down further: the cosine rule's grows as the length over the distance.
+const NEAR: f32 = 1e-2;
+/// And those beyond ten lengths, whose squares no longer tell what is in reach.
+const FAR: f32 = 100.0;
+/// And bones whose lengths differ more than a thousandfold.
+const UNEQUAL: f32 = 1e-3;
+/// Below this sine of the flexion (two degrees) the bend axis is uncertain in its last digits.
+const BENT: f32 = 0.03;
+/// A turn with 1 + cos below this (135 degrees) magnifies that.
+const TURNED: f32 = 0.3;
+/// The same for the turns at the root (155 degrees), whose axes are as good as their vectors.
+const CARRIED: f32 = 0.1;
+/// The square of what is near, as a part of the straight limb's: three thousandths of the limb.
+const CLOSE: f32 = 1e-5;
+
+/// Turns that bring the end of the limb `at` to `goal`, in model space; see [`TwoBone`](super::TwoBone) for the
+/// mathematics. Every number given must be finite; then every number that comes back is.
+#[inline]
+pub fn solve_points(at: &Points, goal: Vec3, pole: Pole, bend: &Bend) -> Turns {
+    if bend.swivel != 0.0 {
+        return general::solve(at, goal, pole, bend);
+    }
+    match pole {
+        Pole::Keep => solve_kept(at, goal, bend),
+        Pole::Point(p) => solve_poled(at, goal, p - at.root, pole, bend),
+        Pole::Direction(d) => solve_poled(at, goal, d, pole, bend),
+    }
+}
+
+/// The bend plane of the pose is kept.
+#[inline]
+fn solve_kept(at: &Points, goal: Vec3, bend: &Bend) -> Turns {
+    let Some(plain) = plain(at, goal, bend) else { return general::solve(at, goal, Pole::Keep, bend) };
+    let [x, y, z, w] = plain.root;
+    let l = 1.0 / math::sqrt(x * x + y * y + z * z + w * w);
+    let root = Quat::from_xyzw(x * l, y * l, z * l, w * l);
+    Turns { middle: plain.middle, root, by: plain.by, branch_changed: false }
+}
+
+/// The middle joint turns towards `p`, seen from the root.
+fn solve_poled(at: &Points, goal: Vec3, p: Vec3, pole: Pole, bend: &Bend) -> Turns {
+    let Some(plain) = plain(at, goal, bend) else { return general::solve(at, goal, pole, bend) };
+    let Plain { c, e, g, carry, .. } = plain;
+    // The pole turns the bend plane about the way to the goal, g. With n, the unit vector along c, carried along to n',
+    // the middle joint points to g x n', and the sine and cosine of the angle from there to p are -p . n' and
+    // p . (g x n') / |g|, times one length. As n lies across e, n' = n - (n . g) (e + g |e| / |g|) / cw.
+    let (pp, gp) = (p.length_squared(), p.dot(g));
+    // In line with the goal a pole says nothing; near to that the general case fades it out.
+    if !(pp > SMALL * SMALL * 1e-6
+        && pp < LARGE * LARGE * 1e6
+        && plain.x2 * pp * (1.0 - FADE * FADE) > gp * gp)
+    {
+        return general::solve(at, goal, pole, bend);
+    }
+    let ix = 1.0 / math::sqrt(plain.x2);
+    let q = c.dot(g) / plain.cw;
+    let sin = q * (e.dot(p) + gp * (plain.product * (ix * ix))) - c.dot(p);
+    let cos = (q * carry.dot(p) - g.cross(p).dot(c)) * ix;
+    let length = math::sqrt(sin * sin + cos * cos);
+    // Half the angle, in the form that cancels nothing.
+    let (s, w) = if cos >= 0.0 { (sin, length + cos) } else { (length - cos, sin) };
+    let t = g * (s * ix);
+    let [x, y, z, rw] = plain.root;
+    let v = Vec3::new(x, y, z);
+    let (v, w) = (v * w + t * rw + t.cross(v), w * rw - t.dot(v));
+    let l = 1.0 / math::sqrt(v.length_squared() + w * w);
+    let root = Quat::from_xyzw(v.x * l, v.y * l, v.z * l, w * l);
+    Turns { middle: plain.middle, root, by: plain.by, branch_changed: cos < 0.0 }
+}
+
+/// The common case, before a pole is followed.
+struct Plain {
+    /// The middle joint's turn.
+    middle: Quat,
+    /// The root's turn as x, y, z, w, of no particular length.
+    root: [f32; 4],
+    /// See [`Turns::by`].
+    by: f32,
+    /// u x e, the bend axis.
+    c: Vec3,
+    /// From the root to the end.
+    e: Vec3,
+    /// From the root to the goal.
+    g: Vec3,
+    /// e x g.
+    carry: Vec3,
+    /// |e| |g| + e . g.
+    cw: f32,
+    /// |e| |g|.
+    product: f32,
+    /// |g|^2.
+    x2: f32,
+}
+
+/// The common case: bones of ordinary size, bent, with a goal within a few lengths that is not opposite. None where
+/// anything is not so; every test stands where its numbers become known.
+///
+/// Four vectors lie side by side in the lanes of x, y and z: the bones u and v, the way g to the goal and the way e to the
+/// end. So one row of products makes four dot or cross products. (Left to itself, LLVM packs the components of single
+/// products, and shuffles more than it saves.) Lanes never mix in a sum: the bits are those of scalar code.
+#[inline(always)]
+fn plain(at: &Points, goal: Vec3, bend: &Bend) -> Option<Plain> {
+    let (r, m, t) = (at.root, at.middle, at.tip);
+    let x = Vec4::new(m.x, t.x, goal.x, t.x) - Vec4::new(r.x, m.x, r.x, r.x);
+    let y = Vec4::new(m.y, t.y, goal.y, t.y) - Vec4::new(r.y, m.y, r.y, r.y);
+    let z = Vec4::new(m.z, t.z, goal.z, t.z) - Vec4::new(r.z, m.z, r.z, r.z);
+    let [aa, bb, x2, ee] = (x * x + y * y + z * z).to_array();
+    // Written so that NaN, which overflows give, fails.
+    let (small, large) = (SMALL * SMALL, LARGE * LARGE);
+    if !(aa > small && aa < large && bb > small && bb < large) {
+        return None;
+    }
+    let ab = math::sqrt(aa * bb);
+    let sum = aa + bb;
+    // The square of the straight limb's length. The folded one's is sum - 2 ab.
+    let straight2 = sum + 2.0 * ab;
+    let (near, far) = (NEAR * straight2, FAR * straight2);
+    if !(x2 > near && x2 < far && x2 > sum - (2.0 - NEAR) * ab && ab > UNEQUAL * sum && ee > near) {
+        return None;
+    }
+    // Cosine of the flexion there shall be, times ab (the cosine rule), and the part of the way that is in reach.
+    let (mut c1, mut part) = (0.5 * (x2 - sum), 1.0);
+    // cos m >= 1 - m^2 / 2 spares the cosine of the flexion that remains where that does not matter.
+    let (least, onset) = (bend.min_flexion, 1.0 - bend.soft);
+    if x2 > (straight2 - ab * (least * least)) * (onset * onset) {
+        (c1, part) = at_the_end(aa, bb, x2, bend);
+    }
+    let s1 = math::sqrt(max((ab - c1) * (ab + c1), 0.0));
+
+    // Along and across e. u x e is u x v, but rounds with the end's distance and not with the bones' lengths.
+    let (ex, ey, ez) = (x.wwww(), y.wwww(), z.wwww());
+    let along = x * ex + y * ey + z * ez;
+    let (cx, cy, cz) = (y * ez - z * ey, z * ex - x * ez, x * ey - y * ex);
+    let cc = (cx * cx + cy * cy + cz * cz).x;
+    if cc <= (BENT * BENT) * (aa * bb) {
+        return None;
+    }
+    let c = Vec3::new(cx.x, cy.x, cz.x);
+    if bend.side != BendSide::Keep && flips(c, bend) {
+        return None;
+    }
+    let s0 = math::sqrt(cc);
+    let ue = along.x;
+    let uv = ue - aa;
+    // The middle joint's turn: 1 + cos and sin of the difference of the two flexions, times (ab)^2.
+    let mw = aa * bb + (c1 * uv + s1 * s0);
+    let ms = s1 * uv - c1 * s0;
+    // The turn in the bend plane that brings the end back onto its direction: 1 + cos and sin of the difference of the
+    // angles at the root, times a^2 |e| d.
+    let product = math::sqrt(ee * x2);
+    let ue1 = aa + c1;
+    let all = aa * (product * part);
+    let lw = all + (ue * ue1 + s0 * s1);
+    // And the shortest arc to the goal, times |e| |g|.
+    let cw = product + along.z;
+    if !(mw > TURNED * (aa * bb) && lw > CARRIED * all && cw > CARRIED * product) {
+        return None;
+    }
+    // A limb this near to its goal may be there already. (The sum cancels, and is good to a thousandth of the limb.)
+    if ee + part * (part * x2 - 2.0 * along.z) < CLOSE * straight2 {
+        return None;
+    }
+    let by = if part < 1.0 { out_by(part, x2, straight2) } else { 0.0 };
+
+    // The root's turn, carry * lift, with their lengths still on them: carry = (w, cw) with w = e x g, lift = (c k, lw).
+    let inverse = 1.0 / s0;
+    let k = (s0 * ue1 - ue * s1) * inverse;
+    let (wx, wy, wz) = (-cx.zzzz(), -cy.zzzz(), -cz.zzzz());
+    let wc = (wx * cx + wy * cy + wz * cz).x;
+    let (l, f, h) = (Vec4::splat(lw), Vec4::splat(k * cw), Vec4::splat(k));
+    let root = [
+        (wx * l + cx * f + (wy * cz - wz * cy) * h).x,
+        (wy * l + cy * f + (wz * cx - wx * cz) * h).x,
+        (wz * l + cz * f + (wx * cy - wy * cx) * h).x,
+        cw * lw - wc * k,
+    ];
+    let ml = 1.0 / math::sqrt(ms * ms + mw * mw);
+    let (mv, mw) = (ms * (ml * inverse), mw * ml);
+    let middle = Quat::from_xyzw(c.x * mv, c.y * mv, c.z * mv, mw);
+    let (e, g) = (Vec3::new(ex.x, ey.x, ez.x), Vec3::new(x.z, y.z, z.z));
+    let (carry, c) = (Vec3::new(wx.x, wy.x, wz.x), c * inverse);
+    Some(Plain { middle, root, by, c, e, g, carry, cw, product, x2 })
+}
+
+/// Cosine of the flexion (times ab) and the part of the way for a goal at the end of the reach or past it, `x2` being the
+/// square of its distance.
+#[inline(never)]
+fn at_the_end(aa: f32, bb: f32, x2: f32, bend: &Bend) -> (f32, f32) {
+    let (a, b, x) = (math::sqrt(aa), math::sqrt(bb), math::sqrt(x2));
+    let straight = a + b;
+    if bend.min_flexion > 0.0 || bend.soft > 0.0 {
+        let d = distance(a, b, x, bend);
+        return (0.5 * (d * d - (aa + bb)), d / x);
+    }
+    // Straight exactly, which the cosine rule would miss by the root of its rounding.
+    if x > straight { (a * b, straight / x) } else { (0.5 * (x2 - (aa + bb)), 1.0) }
+}
+
+/// How far the goal is out of reach, where `part` of the way to it is in reach.
+#[inline]
+fn out_by(part: f32, x2: f32, straight2: f32) -> f32 {
+    let by = math::sqrt(x2) * (1.0 - part);
+    if by * by > 1e-12 * straight2 { by } else { 0.0 }
+}
+
+/// Whether a limb with the bend axis `c` bends to the wrong side.
+fn flips(c: Vec3, bend: &Bend) -> bool {
+    match (bend.side, bend.hinge) {
+        (BendSide::Keep, _) | (_, None) => false,
+        (BendSide::Positive, Some(h)) => c.dot(h) < 0.0,
+        (BendSide::Negative, Some(h)) => c.dot(h) > 0.0,
+    }
+}

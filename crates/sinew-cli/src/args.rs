@@ -53,11 +53,11 @@ pub enum Command {
     Draw(DrawArgs),
     /// Bring the tip of a figure's chain or of an arm to a goal, or to a file of goals.
     ///
-    /// On a .glb, .gltf, .vrm or .bvh, ROOT and TIP are joints, positions and rotations are in model space (metres, Y up), and
-    /// the answer is the joints' local rotations. On a .urdf, ROOT and TIP are links, positions and rotations are those of
-    /// TIP in ROOT's own space, with the axes that the file has (z usually points up), and the answer is the joints' values in radians and
-    /// metres, always within their limits. A goal out of reach is an answer too: the nearest that was found, and by how
-    /// much it misses.
+    /// On a .glb, .gltf, .vrm or .bvh, ROOT and TIP are joints, positions and rotations are in model space (metres, Y
+    /// up), and the answer is the joints' local rotations. On a .urdf, ROOT and TIP are links, positions and rotations
+    /// are those of TIP in ROOT's own space, with the axes that the file has (z usually points up), and the answer is the
+    /// joints' values in radians and metres, always within their limits. A goal out of reach is an answer too: the
+    /// nearest that was found, and by how much it misses.
     Solve(Box<SolveArgs>),
     /// Draw where an arm's tip can go, and how freely it can be moved there.
     Reach(Box<ReachArgs>),

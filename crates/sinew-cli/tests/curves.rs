@@ -1,5 +1,5 @@
-//! `sinew solve` and `sinew draw` with a chain along a curve, and with a look-at, as their user meets them. Answers are judged by
-//! forward kinematics written here.
+//! `sinew solve` and `sinew draw` with a chain along a curve, and with a look-at, as their user meets them. Answers are
+//! judged by forward kinematics written here.
 
 mod common;
 

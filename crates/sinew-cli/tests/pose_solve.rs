@@ -1,4 +1,5 @@
-//! `sinew solve` in pose space, on figures and arms, as its user meets it. Answers are judged by forward kinematics written here.
+//! `sinew solve` in pose space, on figures and arms, as its user meets it. Answers are judged
+//! by forward kinematics written here.
 
 mod common;
 

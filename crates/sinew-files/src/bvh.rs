@@ -153,7 +153,8 @@ fn clip(
     Clip::new(name, skeleton, tracks).map(Some).map_err(|e| (motion.frame_time_line, e.to_string()))
 }
 
-/// A track through every frame. Values were checked; what can be wrong is a frame time too short for `f32` to tell frames apart.
+/// A track through every frame. Values were checked; what can be wrong is a frame time too
+/// short for `f32` to tell frames apart.
 fn linear<T: sinew::motion::TrackValue>(
     times: &[f32],
     values: Vec<T>,

@@ -136,7 +136,8 @@ fn normalised_strided_and_sparse_accessors_decode() {
 
 #[test]
 fn matrices_mirrors_and_scales_place_their_children() {
-    // A quarter turn about z, twice as large, mirrored along its own x; then a 0.01 root as exporters of centimetres make it.
+    // A quarter turn about z, twice as large, mirrored along its own x; then a 0.01 root as
+    // exporters of centimetres make it.
     let matrix = [0, -2, 0, 0, -2, 0, 0, 0, 0, 0, 2, 0, 5, 6, 7, 1];
     let hand = Hand::new(json!([
         {"matrix": matrix, "children": [1]},

@@ -1,5 +1,5 @@
-//! The sample's walk planted with the whole clip in sight: what stands is on the ground and stays, by the grounds' own height
-//! functions and by the places of the feet in the planted clip; and a frame of it allocates nothing.
+//! The sample's walk planted with the whole clip in sight: what stands is on the ground and stays, by the grounds' own
+//! height functions and by the places of the feet in the planted clip; and a frame of it allocates nothing.
 
 use std::sync::Arc;
 

@@ -60,7 +60,8 @@ fn at(model: &Model, time: f32) -> Vec<DMat4> {
     frames
 }
 
-/// The sole's heel and ball, in the space of the joint that carries them: from the mesh, not from what the walk was made with.
+/// The sole's heel and ball, in the space of the joint that carries them: from the mesh, not
+/// from what the walk was made with.
 fn sole(frames: &Frames, side: &str) -> [(usize, DVec3); 2] {
     let skeleton = &frames.model.skeleton;
     let rest: Vec<DMat4> = {

@@ -1,5 +1,5 @@
-//! A headset and two controllers move a whole figure: head and hands are given, elbows, back, hips and knees follow, and the feet stay
-//! as long as they can.
+//! A headset and two controllers move a whole figure: head and hands are given, elbows, back, hips and knees follow, and
+//! the feet stay as long as they can.
 //!
 //! `cargo run -p sinew --example trackers`; with `-- trackers.svg` it draws the picture beside it in the docs.
 
@@ -42,8 +42,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         builder.add(format!("foot {side}"), Some(shin), at(0.0, -0.43, 0.0));
     }
     let (mut skeleton, joints) = builder.build()?;
-    // Knees bend back and elbows forward, and both prefer to be bent a little: so neither ever folds the wrong way. What should stay out
-    // of it as long as others can do the work is stiff: the collar bone, the wrist.
+    // Knees bend back and elbows forward, and both prefer to be bent a little: so neither ever folds the wrong way. What
+    // should stay out of it as long as others can do the work is stiff: the collar bone, the wrist.
     let (up, down) = (Vec3::Y, Vec3::NEG_Y);
     for joint in joints {
         let name = skeleton.name(joint);
@@ -84,7 +84,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (head, feet) = (find("head")?, [find("foot l")?, find("foot r")?]);
     let hands = [find("hand l")?, find("hand r")?];
 
-    // The trackers come first. Feet stay where they stood as far as trackers let them, and the body over the feet as far as both do.
+    // The trackers come first. Feet stay where they stood as far as trackers let them, and the
+    // body over the feet as far as both do.
     let tips = [
         Tip::new(head),
         Tip::new(hands[0]),

@@ -31,7 +31,8 @@
 //! | preferred value | between | no | no | no | no | no | yes | yes | yes | at rest |
 //!
 //! "Between": the limb holds the joints between its root, its middle and its tip as they come, so that nothing of them is
-//! asked. Its tip turns only where a goal names a rotation, and is then refused in the solve, as is what `Aim` cannot honour, which has no skeleton before.
+//! asked. Its tip turns only where a goal names a rotation, and is then refused in the solve, as is what `Aim` cannot
+//! honour, which has no skeleton before.
 
 mod attribute;
 mod dof;
@@ -78,8 +79,8 @@ pub enum Turning {
         twist_axis: DVec3,
         /// The axis of the first swing; its part across the twist axis counts.
         swing_axis: DVec3,
-        /// The two coordinates of swing: both limited (`from < 0 < to`, no further than 3 radians either way) or neither. Ease is one
-        /// for both.
+        /// The two coordinates of swing: both limited (`from < 0 < to`, no further than 3 radians
+        /// either way) or neither. Ease is one for both.
         swing: [Dof; 2],
         /// The angle of twist.
         twist: Dof,

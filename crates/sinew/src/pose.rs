@@ -120,8 +120,8 @@ impl Pose {
         self.first = self.first.min(joint.index());
     }
 
-    /// Every frame in model space as of the last [`Pose::update`], and every local transform to write to. Joints that are written
-    /// to must be marked by [`Pose::changed_below`].
+    /// Every frame in model space as of the last [`Pose::update`], and every local transform to write to. Joints that are
+    /// written to must be marked by [`Pose::changed_below`].
     #[inline]
     pub(crate) fn parts(&mut self) -> (&[Frame], &mut [Transform]) {
         (&self.model, &mut self.local)
@@ -218,8 +218,8 @@ impl Pose {
         self.model_now(joint).translation
     }
 
-    /// Whether the joint's frame is finite: true only where that is known from the last [`Pose::update`], and no number is near to
-    /// overflow.
+    /// Whether the joint's frame is finite: true only where that is known from the last
+    /// [`Pose::update`], and no number is near to overflow.
     #[inline]
     pub(crate) fn surely_finite(&self, joint: JointId) -> bool {
         let frame = &self.model[joint.index()];
@@ -227,16 +227,16 @@ impl Pose {
         self.first > joint.index() && sum.cmplt(Vec4::INFINITY).all()
     }
 
-    /// Whether no joint on the way from the skeleton's root to this one has a scale: true only where that is known from the last
-    /// [`Pose::update`].
+    /// Whether no joint on the way from the skeleton's root to this one has a scale: true only where that
+    /// is known from the last [`Pose::update`].
     #[inline]
     pub(crate) fn unscaled(&self, joint: JointId) -> bool {
         self.first > joint.index() && self.model[joint.index()].at.w == 0.0
     }
 
-    /// The largest coordinate, without its sign, of the places in model space of the joint and of all above it, as of the last
-    /// [`Pose::update`]. What f32 makes of a joint's place is uncertain by some 1e-7 of this, however near to the origin the
-    /// joint itself is.
+    /// The largest coordinate, without its sign, of the places in model space of the joint and of all above it,
+    /// as of the last [`Pose::update`]. What f32 makes of a joint's place is uncertain by some 1e-7 of this,
+    /// however near to the origin the joint itself is.
     #[inline]
     pub fn extent(&self, joint: JointId) -> f32 {
         let v = self.extent[joint.index()];
@@ -289,16 +289,16 @@ impl Pose {
     }
 }
 
-/// A frame in model space with its columns in lanes of four, so that a column takes one instruction. Lanes never mix: the bits
-/// are those of [`compose`].
+/// A frame in model space with its columns in lanes of four, so that a column takes one instruction. Lanes never mix: the
+/// bits are those of [`compose`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Frame {
     /// Columns of the linear part; the last lane is 0.
     pub x: Vec4,
     pub y: Vec4,
     pub z: Vec4,
-    /// The joint's place. The last lane counts the joints with a scale, from the skeleton's root down to this one. (What is added
-    /// to it in [`Frame::below`] is 0, as the last lanes of the columns are.)
+    /// The joint's place. The last lane counts the joints with a scale, from the skeleton's root down to this one. (What
+    /// is added to it in [`Frame::below`] is 0, as the last lanes of the columns are.)
     pub at: Vec4,
 }
 
@@ -307,8 +307,8 @@ impl Frame {
 
     /// The frame of a joint whose parent's this is.
     ///
-    /// The columns of [`math::to_matrix`] are made of the lanes of three vectors: d its diagonal, p = (yz + wx, xz + wy, xy + wz)
-    /// and m the same with differences.
+    /// The columns of [`math::to_matrix`] are made of the lanes of three vectors: d its diagonal, p = (yz + wx, xz + wy,
+    /// xy + wz) and m the same with differences.
     #[inline(always)]
     fn below(&self, local: &Transform) -> Self {
         let q = local.rotation;

@@ -28,14 +28,16 @@ pub struct Report {
     pub status: Status,
     /// Updates of the whole chain; 0 where nothing had to move, 1 for a closed form.
     pub iterations: u32,
-    /// Ways out of a standstill that were tried: preferred values or a bend first, then fresh starts. 0 for solvers that have none.
+    /// Ways out of a standstill that were tried: preferred values or a bend first, then fresh
+    /// starts. 0 for solvers that have none.
     pub restarts: u32,
     /// Distance from the chain's end to the position asked for, in metres; 0 where none was.
     pub position_residual: f32,
     /// Angle from the tip's rotation to the one asked for, in radians; 0 where none was.
     pub rotation_residual: f32,
-    /// Whether the answer lies on another branch than the incoming pose (the knee points the other way), or a chain whose end was near
-    /// its goal had to turn some joint by more than eight radians for each length of it that the end had to go.
+    /// Whether the answer lies on another branch than the incoming pose (the knee points the other
+    /// way), or a chain whose end was near its goal had to turn some joint by more than eight radians
+    /// for each length of it that the end had to go.
     pub branch_changed: bool,
 }
 

@@ -1,9 +1,10 @@
-//! The same bits on every build: what the closed forms give for ten thousand limbs, and chains along a thousand curves, as one number each.
+//! The same bits on every build: what the closed forms give for ten thousand limbs, and chains
+//! along a thousand curves, as one number each.
 //!
 //! The number was written down once. It holds for debug and release builds, with and without glam's `scalar-math`, for
 //! SSE2 and for plain code, as only IEEE sums, products, quotients and square roots are made, in one order. Where sines and
-//! exponentials come in, it holds with the feature `libm` on every platform; without it, the platform's own are used. A change
-//! of the formulas changes it, and is a change that users of recorded motions see: say so in the change log.
+//! exponentials come in, it holds with the feature `libm` on every platform; without it, the platform's own are used. A
+//! change of the formulas changes it, and is a change that users of recorded motions see: say so in the change log.
 
 mod common;
 

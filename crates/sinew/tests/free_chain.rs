@@ -216,7 +216,8 @@ fn a_goal_far_away_is_as_far_out_of_reach_as_it_is() {
     }
 }
 
-/// Bones of all lengths, folded tight: the maps of many passes leave a strand's bones as long as they were, to what f32 holds of places.
+/// Bones of all lengths, folded tight: the maps of many passes leave a strand's bones as long
+/// as they were, to what f32 holds of places.
 #[test]
 fn strands_folded_tight_keep_their_lengths() {
     let mut x = 3u32;

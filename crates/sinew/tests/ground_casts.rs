@@ -140,7 +140,8 @@ fn spheres_agree_with_marching() {
             match (hit, t) {
                 (Some(hit), Some(t)) => {
                     hits += 1;
-                    // Where a sphere passes an edge by less than the march's tolerance, the march stops early; none does here.
+                    // Where a sphere passes an edge by less than the march's tolerance, the
+                    // march stops early; none does here.
                     assert!((f64::from(hit.distance) - t).abs() < 2e-3, "{o} {r} {d}: {hit:?}, but {t}");
                     let centre = o + d * hit.distance;
                     if hit.distance > 0.0 {

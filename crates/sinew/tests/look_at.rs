@@ -204,7 +204,8 @@ fn in_the_dead_zone_only_the_eyes_move() {
     assert!((shown(0.4, &mut look, &mut state) - 0.3).abs() < 0.02);
 }
 
-/// Goes along a path of the target; the largest angle that a joint turns for an angle that the target goes (seen from the eyes).
+/// Goes along a path of the target; the largest angle that a joint turns for an angle that the
+/// target goes (seen from the eyes).
 fn steepest(f: &Figure, look: &mut LookAt, state: &mut LookState, path: impl Fn(f32) -> Vec3) -> f32 {
     let rest = Pose::rest(&f.skeleton);
     let eye = f.eye(&rest);

@@ -31,8 +31,8 @@ pub struct GroundCase {
     pub arguments: &'static [&'static str],
     /// Largest allowed ratio of the knees' accelerations, planted to given; none where it is only reported.
     pub knee: Option<f64>,
-    /// The least that hips may be over the ground, as a share of their height in the clip; none where it is only reported: on stairs
-    /// figures with short legs crouch.
+    /// The least that hips may be over the ground, as a share of their height in the clip; none where it is only
+    /// reported: on stairs figures with short legs crouch.
     pub hips: Option<f64>,
 }
 

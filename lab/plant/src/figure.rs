@@ -125,9 +125,9 @@ impl Figure {
 
 /// Heel, ball and tip from the vertices of a foot, in the space of the rest pose's world.
 ///
-/// The sole is what lies within 2 % of the leg's length above the lowest vertex. A toe joint tells forward, and where the ball is, if it is at
-/// least a fifth of the sole's length before the ankle (CesiumMan's toe joints are all but below its ankles); else the
-/// middle of the sole and 70 % of its length do.
+/// The sole is what lies within 2 % of the leg's length above the lowest vertex. A toe joint tells forward, and where the
+/// ball is, if it is at least a fifth of the sole's length before the ankle (CesiumMan's toe joints are all but below its
+/// ankles); else the middle of the sole and 70 % of its length do.
 fn mesh_sole(vertices: &[V3], ankle: V3, toe: Option<V3>, leg: f64) -> Result<[V3; 3], String> {
     let floor = vertices.iter().map(|v| v.y).fold(f64::MAX, f64::min);
     let sole: Vec<V3> = vertices.iter().copied().filter(|v| v.y <= floor + 0.02 * leg).collect();

@@ -25,8 +25,8 @@ impl Sole {
     }
 }
 
-/// The string that is pulled taut over the ground from where a foot leaves it to where it comes down: the least upper concave
-/// line over its heights along the way.
+/// The string that is pulled taut over the ground from where a foot leaves it to where it comes down: the least upper
+/// concave line over its heights along the way.
 #[derive(Debug)]
 struct String {
     corners: Vec<(f64, f64)>,
@@ -60,8 +60,9 @@ impl String {
     }
 }
 
-/// How much further than in the clip a foot is lifted over the taut string, at the most, in each of its steps: the key where it
-/// is lifted the furthest, and by how much more (metres). `stands` says at which keys heel or ball stand; `floor` is the clip's.
+/// How much further than in the clip a foot is lifted over the taut string, at the most, in each of its
+/// steps: the key where it is lifted the furthest, and by how much more (metres). `stands` says at which keys
+/// heel or ball stand; `floor` is the clip's.
 pub fn lifts(
     planted: &[Sole],
     clip: &[Sole],

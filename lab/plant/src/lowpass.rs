@@ -7,7 +7,8 @@ pub fn low_pass(samples: &[f64], rate: f64, cutoff: f64) -> Vec<f64> {
     if samples.len() < 4 || cutoff >= 0.45 * rate {
         return samples.to_vec();
     }
-    // The ends are continued by the turned-over signal for three periods of the cut-off, so that the filter has settled where it counts.
+    // The ends are continued by the turned-over signal for three periods of the cut-off, so
+    // that the filter has settled where it counts.
     let pad = ((3.0 * rate / cutoff).ceil() as usize).min(samples.len() - 1);
     let (first, last) = (samples[0], samples[samples.len() - 1]);
     let mut x: Vec<f64> = (1..=pad).rev().map(|i| 2.0 * first - samples[i]).collect();

@@ -1,4 +1,5 @@
-//! The judge: plants every clip of the list on every ground with the command `sinew`, then measures the written files with code of its own.
+//! The judge: plants every clip of the list on every ground with the command `sinew`, then
+//! measures the written files with code of its own.
 //!
 //!     cargo run --release -p plant -- [--only WORD]... [--csv] [--details]
 //!

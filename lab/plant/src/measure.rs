@@ -48,7 +48,8 @@ pub struct Measures {
     pub bend: f64,
     /// Times at which a leg is straight that the clip has bent.
     pub straight: Vec<f64>,
-    /// How much further than in the clip a foot is lifted in its steps over the taut string, at the most, for a figure of 1.8 m.
+    /// How much further than in the clip a foot is lifted in its steps over the taut string, at
+    /// the most, for a figure of 1.8 m.
     pub lift: f64,
     /// The lowest that the hips are over the ground under the body, over their height in the clip at the same time.
     pub hips: f64,
@@ -116,8 +117,8 @@ impl Stance {
         gait::Sole { heel: self.heel, ball: self.ball, tip: self.tip }
     }
 
-    /// Whether the foot stands on its ball with its heel over an edge, as a foothold may: the ball on the ground, the heel not in
-    /// it, and sixty hundredths of the sole from heel to tip supported.
+    /// Whether the foot stands on its ball with its heel over an edge, as a foothold may: the ball on the ground, the
+    /// heel not in it, and sixty hundredths of the sole from heel to tip supported.
     fn is_on_ball(&self, ground: &Ground, leg: &Leg, height: f64) -> bool {
         // Height over the ground; the last tread may lie deep below a heel that hangs.
         let over = |p: V3| ground.height(p, REACH * leg.length).map_or(f64::MAX, |h| p.y - h);
@@ -240,7 +241,8 @@ pub fn measure(scene: &Scene, figure: &Figure, ground: &Ground, motion: f64) -> 
     Ok(m)
 }
 
-/// The feet at the keys between two times, a line each: places along and up in metres, heights over the ground and depths inside it in millimetres.
+/// The feet at the keys between two times, a line each: places along and up in metres, heights over the
+/// ground and depths inside it in millimetres.
 pub fn trace(
     scene: &Scene,
     figure: &Figure,

@@ -88,7 +88,8 @@ pub fn head(csv: bool) -> String {
     format!("{heads}\n{bounds}\n{}", "-".repeat(heads.len()))
 }
 
-/// A row, and the columns whose bounds are missed. `differences` counts what of the given file did not come back; none where no file was given.
+/// A row, and the columns whose bounds are missed. `differences` counts what of the given file did not
+/// come back; none where no file was given.
 pub fn row(
     csv: bool,
     clip: &str,

@@ -74,8 +74,8 @@ pub fn frame(pose: &Pose, joint: JointId) -> (V, Q, f64) {
     (add(p, turn(q, scale(offset, s))), mul(q, r.map(|c| c / n)), s * f64::from(t.scale.x))
 }
 
-/// Catmull and Rom's closed curve through points, by Barry and Goldman's pyramid with the square roots of distances as knots:
-/// the piece from one point to the next.
+/// Catmull and Rom's closed curve through points, by Barry and Goldman's pyramid with the square roots of distances as
+/// knots: the piece from one point to the next.
 pub fn point(points: &[V], piece: usize, t: f64) -> V {
     let n = points.len();
     let p = [n - 1, 0, 1, 2].map(|k| points[(piece + k) % n]);

@@ -38,14 +38,15 @@ fn figure() -> (Arc<Skeleton>, Vec<JointId>, LookAt) {
 pub struct Found {
     /// Largest angle that a joint turns, over the angle that the target goes (seen from the eyes' first place).
     pub steepest: f64,
-    /// Largest angle in radians between an eye and the target, of frames in which the target is at most a right angle from the front.
+    /// Largest angle in radians between an eye and the target, of frames in which the target is
+    /// at most a right angle from the front.
     pub eyes: f64,
     /// Median microseconds of a solve.
     pub micros: f64,
 }
 
-/// The target goes round on a circle about the eyes, `tilt` radians off level (about the side to side axis), or upright through the front, the top and
-/// the back.
+/// The target goes round on a circle about the eyes, `tilt` radians off level (about the side to side axis), or upright
+/// through the front, the top and the back.
 pub fn run(tilt: f64, upright: bool, dead_zone: f32, steps: usize) -> Found {
     let (skeleton, ids, mut look) = figure();
     look.dead_zone = dead_zone;

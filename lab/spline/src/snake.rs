@@ -108,10 +108,10 @@ fn roll(from: (V, judge::Q), to: (V, judge::Q)) -> f64 {
 
 /// The least of the largest roll from some bones' directions to others', if bones bend without twist: in degrees.
 ///
-/// Bones that are carried from the first one to each other by the least turns have rolls that differ, from one frame to the next, by
-/// the area that their directions have swept over on the sphere: that is the curve's, whoever lays the chain along it. Only
-/// one angle is free, by which the whole chain may be turned about itself, and the best that it can do is to put the rolls' range
-/// about zero.
+/// Bones that are carried from the first one to each other by the least turns have rolls that differ, from one frame to
+/// the next, by the area that their directions have swept over on the sphere: that is the curve's, whoever lays the chain
+/// along it. Only one angle is free, by which the whole chain may be turned about itself, and the best that it can do is
+/// to put the rolls' range about zero.
 fn least(from: &[(V, judge::Q)], to: &[(V, judge::Q)]) -> f64 {
     let carried = |bones: &[(V, judge::Q)]| -> Vec<(V, judge::Q)> {
         let mut all = vec![(bones[0].0, [0.0, 0.0, 0.0, 1.0])];

@@ -1,11 +1,12 @@
 //! Planting step by step: whether 30 Hz agrees with 144 Hz, how well feet stand at 60 Hz, and what a frame costs at 144 Hz.
 //! Three times: with the animation given at every beat of the stepper's clock, as `Stepper::step_with` does (the first nine
-//! columns), with nothing but the frames (two), and with beats 0.3 s ahead (the last six). Depths and gaps are 99th percentiles in mm; slide is the mean speed of the
-//! point in contact. Below the table: other rates against 144 Hz.
+//! columns), with nothing but the frames (two), and with beats 0.3 s ahead (the last six). Depths and gaps are 99th
+//! percentiles in mm; slide is the mean speed of the point in contact. Below the table: other rates against 144 Hz.
 //!
 //!     cargo run --release -p step -- [--rates] [WORD]...
 //!
-//! Only rows whose "clip ground" holds every WORD; with `--rates` each with all rates. The exit code is 1 where a bound is missed.
+//! Only rows whose "clip ground" holds every WORD; with `--rates` each with all rates. The exit
+//! code is 1 where a bound is missed.
 
 mod level;
 mod quality;

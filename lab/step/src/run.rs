@@ -149,9 +149,9 @@ impl Apart {
     }
 }
 
-/// How far the animation's ankles at thirty beats a second are from what frames at a rate tell of them, at most, in metres: by
-/// the straight line between two frames or the cubic through four, whichever is nearer each time. No rule that knows the frames
-/// alone can choose better between the two.
+/// How far the animation's ankles at thirty beats a second are from what frames at a rate tell of them, at most, in
+/// metres: by the straight line between two frames or the cubic through four, whichever is nearer each time. No rule that
+/// knows the frames alone can choose better between the two.
 pub fn untold(walker: &Walker, rate: f64) -> f64 {
     const BEATS: f64 = 30.0;
     let mut pose = walker.rest.clone();

@@ -75,9 +75,9 @@ pub struct PlantArgs {
 
     /// When feet stand, instead of what is found in the clip: a .json file, or nodes whose animation says it
     ///
-    /// The file holds {"left": {"heel": [[from, to], ...], "ball": [...]}, "right": {"curve": [[time, value], ...]}} in seconds of
-    /// the clip; a curve means contact of heel and ball above 1/2. A node's translation is such a curve: its y, or where that
-    /// is constant its x, else its z. A foot that is not named is found as ever.
+    /// The file holds {"left": {"heel": [[from, to], ...], "ball": [...]}, "right": {"curve": [[time, value], ...]}} in
+    /// seconds of the clip; a curve means contact of heel and ball above 1/2. A node's translation is such a curve: its
+    /// y, or where that is constant its x, else its z. A foot that is not named is found as ever.
     #[arg(long, value_name = "FILE|left=NODE,right=NODE", value_parser = ContactSource::parse, help_heading = "Planting")]
     pub contacts: Option<ContactSource>,
     /// Feet lie along slopes up to this, in degrees [default: 45]

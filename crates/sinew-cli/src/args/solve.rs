@@ -29,8 +29,8 @@ pub enum SolverName {
     Fabrik,
     /// Lays the chain along a curve: see --curve; `auto` does so where a curve is given
     Spline,
-    /// Turns the chain's joints, each twice as far as the one before it and by 60 degrees at most, so that the tip's front (Z in the
-    /// rest pose) looks at a place; for figures
+    /// Turns the chain's joints, each twice as far as the one before it and by 60 degrees at most, so that the tip's
+    /// front (Z in the rest pose) looks at a place; for figures
     LookAt,
     /// A whole figure with goals on any of its joints, all at once; `auto` does so where chains of several goals would meet
     Tree,
@@ -42,7 +42,8 @@ pub struct CurveArgs {
     /// Lay the chain along a curve: its control points, in metres, with spaces between
     #[arg(long, value_name = "\"X,Y,Z X,Y,Z ...\"", value_parser = points, allow_hyphen_values = true)]
     pub curve: Option<Points>,
-    /// The points are those of cubic Bézier pieces (point, handle, handle, point, ...) instead of points that the curve goes through
+    /// The points are those of cubic Bézier pieces (point, handle, handle, point, ...) instead
+    /// of points that the curve goes through
     #[arg(long, requires = "curve")]
     pub bezier: bool,
     /// The curve comes back to its first point

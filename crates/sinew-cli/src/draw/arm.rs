@@ -244,8 +244,8 @@ fn locals(parts: &[Part], mechanism: &Mechanism, placement: &Placement) -> Vec<T
     parts.iter().zip(&frames).map(local).collect()
 }
 
-/// The axis about or along which a link moves against its parent, in the link's own space, times what it moves for each unit of
-/// its degree of freedom.
+/// The axis about or along which a link moves against its parent, in the link's own space, times what it moves for each
+/// unit of its degree of freedom.
 fn axis(mechanism: &Mechanism, placement: &Placement, parent: LinkId, link: LinkId, dof: usize) -> DVec3 {
     let frame = mechanism.link_transform(placement, link);
     let in_parent = mechanism.link_transform(placement, parent).inverse().transform_point3(frame.translation);
@@ -270,8 +270,8 @@ fn freedom(dof: &sinew::mechanism::Dof, rest: f64) -> Joint {
     }
 }
 
-/// Which half a link's name puts it in. Robots' names begin with the side (`r_elbow`, `LF_HIP`, `RARM_LINK3`); at the end of a name an
-/// R or L is as likely a roll.
+/// Which half a link's name puts it in. Robots' names begin with the side (`r_elbow`, `LF_HIP`, `RARM_LINK3`); at the end
+/// of a name an R or L is as likely a roll.
 fn side(name: &str) -> Option<Side> {
     let first =
         name.split(|c: char| !c.is_ascii_alphanumeric()).find(|word| !word.is_empty())?.to_lowercase();

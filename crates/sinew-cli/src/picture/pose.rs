@@ -1,4 +1,5 @@
-//! The picture of one pose: from the side and from the front (along a curve: from above), on the floor, with the names of the main joints.
+//! The picture of one pose: from the side and from the front (along a curve: from above), on the
+//! floor, with the names of the main joints.
 
 use glam::Vec3;
 use sinew::{

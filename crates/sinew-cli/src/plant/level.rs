@@ -99,8 +99,8 @@ pub struct Walk {
 }
 
 impl Level {
-    /// The triangles, in world space. Built-in grounds lie so that the walk starts on the level and then meets them; one that
-    /// stays where it is stands in their midst. `scale`, `at` and `up` are for files.
+    /// The triangles, in world space. Built-in grounds lie so that the walk starts on the level and then meets them; one
+    /// that stays where it is stands in their midst. `scale`, `at` and `up` are for files.
     pub fn mesh(&self, walk: &Walk, scale: f32, at: Vec3, up: UpAxis) -> Result<TriangleMesh, LevelError> {
         let heading = walk.heading.x.atan2(walk.heading.z);
         let stands = walk.length < walk.leg;

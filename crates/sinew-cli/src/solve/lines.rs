@@ -36,7 +36,8 @@ impl Tally {
     }
 }
 
-/// Answers every line of `input`. Lines are taken as they come, so that a program may wait for an answer before it asks again.
+/// Answers every line of `input`. Lines are taken as they come, so that a program may wait for
+/// an answer before it asks again.
 pub fn run(
     backend: &dyn Backend,
     input: Box<dyn BufRead + Send>,

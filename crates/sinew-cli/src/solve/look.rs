@@ -60,8 +60,8 @@ fn eyes(skeleton: &Skeleton, head: JointId, settings: &LookSettings) -> Result<V
     settings.eyes.iter().map(|name| lookup::joint(skeleton, name).map_err(|e| e.to_string())).collect()
 }
 
-/// All joints of a chain, each turning twice as far as the one before it (a spine bends little, a head turns most) unless shares are
-/// given, with the tip's front (Z in the rest pose) as its face, and its eyes.
+/// All joints of a chain, each turning twice as far as the one before it (a spine bends little, a head turns most) unless
+/// shares are given, with the tip's front (Z in the rest pose) as its face, and its eyes.
 pub fn look_at(skeleton: &Skeleton, chain: &Chain, settings: &LookSettings) -> Result<LookAt, String> {
     let joints = chain.joints();
     let count = joints.len();

@@ -160,8 +160,8 @@ fn only_end(skeleton: &Skeleton) -> Result<JointId, String> {
     }
 }
 
-/// Where the chain of a tip begins, if nobody says: two bones above it for the limb of two bones, else below the joint where the skeleton
-/// branches (so that chains of several goals share no joint), but one bone above it at the least.
+/// Where the chain of a tip begins, if nobody says: two bones above it for the limb of two bones, else below the joint
+/// where the skeleton branches (so that chains of several goals share no joint), but one bone above it at the least.
 fn limb_root(skeleton: &Skeleton, tip: JointId, solver: SolverName) -> JointId {
     let above = |n: usize| skeleton.ancestors(tip).take(n).last().unwrap_or(tip);
     if solver == SolverName::TwoBone {
@@ -290,7 +290,8 @@ impl Posed {
         Ok(pose)
     }
 
-    /// Each goal's place in model space, those that move with joints as these are after the solve, with where the joint was before.
+    /// Each goal's place in model space, those that move with joints as these are after the
+    /// solve, with where the joint was before.
     pub fn places(
         &self,
         request: &Request,
@@ -314,8 +315,8 @@ impl Posed {
         Ok(places)
     }
 
-    /// Whether a request is for the figure as a whole: by `--solver tree`, or where nothing else is said and its goals' chains would
-    /// meet, or ask for what only whole figures have.
+    /// Whether a request is for the figure as a whole: by `--solver tree`, or where nothing else is said and its goals'
+    /// chains would meet, or ask for what only whole figures have.
     pub fn as_whole(&self, request: &Request) -> bool {
         if self.arm.is_some() || request.goals.iter().any(|g| g.joint.is_none()) {
             return false;
@@ -443,7 +444,8 @@ impl PosedWorker<'_> {
 }
 
 impl ArmChain {
-    /// Puts the chain's base, with all that hangs on it, where following has led it before: this far from where it is in the file.
+    /// Puts the chain's base, with all that hangs on it, where following has led it before:
+    /// this far from where it is in the file.
     fn move_base(&self, name: &str, moved: Vec3, pose: &mut Pose) -> Result<(), String> {
         let base = self.mechanism.link_name(self.root);
         if name != base {
@@ -468,8 +470,8 @@ impl ArmChain {
         self.chain.dofs().next().is_some_and(|d| self.mechanism.dofs()[d].slides)
     }
 
-    /// The values of the chain's joints. Gives where the chain's base went, as following moves it: from its first joint's place to
-    /// where that is now.
+    /// The values of the chain's joints. Gives where the chain's base went, as following moves it: from its
+    /// first joint's place to where that is now.
     fn answer(&self, pose: &Pose, values: &mut [f64], answer: &mut Answer) -> Result<DAffine3, String> {
         let first = self.chain.chain().root();
         let (was, now) = (self.chain.skeleton().rest(first), pose.local(first));

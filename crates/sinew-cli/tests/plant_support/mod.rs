@@ -1,5 +1,5 @@
-//! What the tests of `sinew plant` share: the command, a folder of a test's own, and GLB files taken apart by code that shares
-//! nothing with the project's.
+//! What the tests of `sinew plant` share: the command, a folder of a test's own, and GLB files taken apart by code that
+//! shares nothing with the project's.
 #![allow(dead_code)] // Each test file uses a part.
 
 use std::{

@@ -184,7 +184,8 @@ pub fn document(
     Ok(document)
 }
 
-/// The clip for the skeleton that a reader finds in the document: where a root was put above several, joints moved up by one.
+/// The clip for the skeleton that a reader finds in the document: where a root was put above
+/// several, joints moved up by one.
 fn clip_of_nodes(document: &Document, skeleton: &Skeleton, clip: &Clip) -> Result<Clip, BuildError> {
     let same = |joint: JointId| document.joint_of_node(joint.index()) == Some(joint.index());
     if skeleton.joints().all(same) {

@@ -140,8 +140,8 @@ fn read_track<T: Sampled>(
     })
 }
 
-/// Some exporters write a jump as two keys at one time, which glTF forbids but every viewer plays. The later of them moves to
-/// the next number that an `f32` can hold, which keeps both values and their order.
+/// Some exporters write a jump as two keys at one time, which glTF forbids but every viewer plays. The later of them
+/// moves to the next number that an `f32` can hold, which keeps both values and their order.
 fn part_equal_times(times: &mut [f32]) {
     let mut read = f32::NEG_INFINITY;
     let mut set = f32::NEG_INFINITY;

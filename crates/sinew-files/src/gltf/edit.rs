@@ -21,8 +21,8 @@ use super::{
 const FLOAT: u32 = 5126;
 
 impl Document {
-    /// Adds a clip as one more animation at the end, and gives its index. The clip is one for the skeleton that was read from
-    /// this document. `extras` is kept with the animation for programs that know it.
+    /// Adds a clip as one more animation at the end, and gives its index. The clip is one for the skeleton that was read
+    /// from this document. `extras` is kept with the animation for programs that know it.
     ///
     /// A node that the clip moves and that has a `matrix` gets the same transform in parts, as glTF wants it for nodes that
     /// are animated.
@@ -150,8 +150,8 @@ impl Document {
         Ok(())
     }
 
-    /// Puts nodes where a pose of the skeleton has them that was read from this document. Nodes that stand as in the rest pose keep
-    /// their bytes.
+    /// Puts nodes where a pose of the skeleton has them that was read from this document. Nodes that
+    /// stand as in the rest pose keep their bytes.
     pub fn set_pose(&mut self, pose: &Pose) -> Result<(), FileError> {
         for joint in pose.skeleton().joints() {
             let (local, rest) = (pose.local(joint), pose.skeleton().rest(joint));

@@ -8,8 +8,8 @@ use crate::FileError;
 use super::{Document, json::Place, placement, skin};
 
 impl Document {
-    /// Every triangle of the default scene's rigid meshes under its node's transform, in metres, Y up. Skinned meshes are left
-    /// out: their place is a pose's matter. Triangles of mirrored nodes keep their faces outside.
+    /// Every triangle of the default scene's rigid meshes under its node's transform, in metres, Y up. Skinned meshes are
+    /// left out: their place is a pose's matter. Triangles of mirrored nodes keep their faces outside.
     pub fn triangles(&self) -> Result<TriangleMesh, FileError> {
         let root = self.root();
         let nodes = self.tree_nodes();

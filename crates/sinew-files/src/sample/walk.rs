@@ -1,4 +1,5 @@
-//! The clip: the keys are asked a frame at a time, the legs follow their goals by inverse kinematics, and each frame is baked.
+//! The clip: the keys are asked a frame at a time, the legs follow their goals by inverse
+//! kinematics, and each frame is baked.
 
 use glam::Vec3;
 use sinew::{

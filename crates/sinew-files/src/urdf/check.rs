@@ -175,7 +175,8 @@ fn part(tag: &Tag, links: &mut [bool; 2]) -> Result<(), String> {
     }
 }
 
-/// Whether the parser reads it as a number (NaN and infinities are for others to judge). What holds an entity is not looked at.
+/// Whether the parser reads it as a number (NaN and infinities are for others to judge). What
+/// holds an entity is not looked at.
 fn is_number(text: &str) -> bool {
     text.contains('&') || text.trim().parse::<f64>().is_ok()
 }

@@ -62,8 +62,9 @@ impl DrawList {
     /// - Turns about single axes are an arc each, where the turns before it have brought its axis.
     /// - A slider is a rail with a bar at each end (of a slide without limit, one of `radius` to each side without bars).
     ///
-    /// Beside each, as [`Role::Reference`], is the line that it is measured from: where the bone (or the twist axis) points when the joint
-    /// is as in the rest pose, carried by the parent as it stands. Free and fixed joints have nothing to show.
+    /// Beside each, as [`Role::Reference`], is the line that it is measured from: where the bone (or the
+    /// twist axis) points when the joint is as in the rest pose, carried by the parent as it stands.
+    /// Free and fixed joints have nothing to show.
     ///
     /// ```
     /// use std::sync::Arc;

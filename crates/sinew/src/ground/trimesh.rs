@@ -19,12 +19,12 @@ use crate::math;
 /// Triangles that rays and spheres are cast on.
 ///
 /// Both sides of a triangle are met; a hit's normal is that of the triangle, on the side that the cast came from, and it is
-/// this normal that [`Filter::largest_slope`] judges. Triangles without area are passed by. A ray through an edge or a corner
-/// that triangles share meets one of them: there are no cracks. Where several are met at the same distance, the one that
-/// faces the cast most is given, so that the result does not depend on the tree.
+/// this normal that [`Filter::largest_slope`] judges. Triangles without area are passed by. A ray through an edge or a
+/// corner that triangles share meets one of them: there are no cracks. Where several are met at the same distance, the
+/// one that faces the cast most is given, so that the result does not depend on the tree.
 ///
-/// A cast allocates nothing, unless the tree is more than 32 levels deep: that takes triangles whose sizes span more than ten
-/// orders of magnitude.
+/// A cast allocates nothing, unless the tree is more than 32 levels deep: that takes triangles whose
+/// sizes span more than ten orders of magnitude.
 ///
 /// ```
 /// use sinew::{glam::Vec3, ground::{Filter, Ground, MeshGround, terrain::Stairs}};
@@ -45,8 +45,8 @@ pub struct MeshGround {
     margin: f64,
 }
 
-/// The tree tests boxes by sums that round; a box widened by this much of the largest coordinate can lose no triangle to that.
-/// One `f32` step of a coordinate is 6e-8 of it; sixteen of them are still no work for the closed forms.
+/// The tree tests boxes by sums that round; a box widened by this much of the largest coordinate can lose no triangle to
+/// that. One `f32` step of a coordinate is 6e-8 of it; sixteen of them are still no work for the closed forms.
 const MARGIN: f64 = 1e-6;
 
 impl MeshGround {

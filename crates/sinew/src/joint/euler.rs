@@ -11,8 +11,8 @@
 //! so that every angle is an `atan2` of sums, exact near the poles too. The same sums show more: the dot product of q with
 //! any quaternion Q, the cosine of half the angle between them, is half of
 //! (cos beta + sin beta) |X| cos(alpha + e gamma - x) + (cos beta - sin beta) |Y| cos(alpha - e gamma - y), with x and y the
-//! angles that the left sides of Q give. So for a beta that is held at any value in \[-pi/2, pi/2\], the nearest alpha and gamma
-//! are those that Q has without it.
+//! angles that the left sides of Q give. So for a beta that is held at any value in \[-pi/2, pi/2\], the nearest alpha
+//! and gamma are those that Q has without it.
 
 use core::f32::consts::PI;
 

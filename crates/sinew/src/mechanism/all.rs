@@ -15,9 +15,9 @@ const SAME: f64 = 0.01;
 
 impl Solver {
     /// Finds the distinct values that reach the goals, nearest to `start` first, by runs from `start` and from
-    /// [`Settings::max_restarts`](super::Settings::max_restarts) other points; gives how many points that were. Of values whole
-    /// turns apart the one nearest to `start` is listed. An arm of six turning joints has up to sixteen; as the search is
-    /// by sampling, a rarely met one may be missed (the lab counts how many).
+    /// [`Settings::max_restarts`](super::Settings::max_restarts) other points; gives how many points that were. Of values
+    /// whole turns apart the one nearest to `start` is listed. An arm of six turning joints has up to sixteen; as the
+    /// search is by sampling, a rarely met one may be missed (the lab counts how many).
     ///
     /// An arm with joints to spare has endless many, which is an error. Only goals of the first priority count.
     pub fn solve_all(

@@ -21,8 +21,8 @@ fn sense([i, j, _]: [usize; 3]) -> f64 {
 }
 
 /// The same with some angles known. Two sets of angles make one rotation, (a, b, c) and (a + pi, pi - b, c + pi): the one is
-/// taken that is less outside of `ranges`. Known outer angles are taken away first, as the other two are then known where the
-/// middle one is a quarter turn.
+/// taken that is less outside of `ranges`. Known outer angles are taken away first, as the other two are then known where
+/// the middle one is a quarter turn.
 pub(super) fn angles_within(
     axes: [usize; 3],
     r: &DMat3,

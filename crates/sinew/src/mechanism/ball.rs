@@ -2,15 +2,15 @@
 //!
 //! A mechanism is a tree of joints of one degree of freedom, and so these are three of them at one place. They cannot be
 //! turns about three fixed axes one after the other: in the angles of such turns a cone is no convex set, and a quarter turn
-//! away they lose a direction. They are the coordinates that pose space has too ([`Coordinates`](crate::joint::Coordinates)), so that
-//! "within the limits" means the same in both layers:
+//! away they lose a direction. They are the coordinates that pose space has too
+//! ([`Coordinates`](crate::joint::Coordinates)), so that "within the limits" means the same in both layers:
 //!
 //! - a ball's `own = exp(x, y, 0) * (turn about z by t)`: a swing, a rotation vector across the twist axis z, after a twist.
 //!   Its limits are an ellipse of (x, y) and a range of t: convex (Baerlocher & Boulic 2001);
 //! - a free joint's `own = exp(x, y, z)`: a rotation vector.
 //!
-//! The axes that the coordinates turn about depend on where they stand. With w = (angular velocity) for the rotation `exp(v)`,
-//! `w = J(v) dv/dt` with the left Jacobian of the exponential map, for an angle `a = |v|`:
+//! The axes that the coordinates turn about depend on where they stand. With w = (angular velocity) for the rotation
+//! `exp(v)`, `w = J(v) dv/dt` with the left Jacobian of the exponential map, for an angle `a = |v|`:
 //!
 //! ```text
 //! exp(v) = cos a  1 + (sin a / a) [v] + ((1 - cos a) / a^2) v v^T

@@ -69,12 +69,13 @@ struct Placed {
     upper: f64,
 }
 
-/// The joints between two links of a [`Mechanism`] as a [`Skeleton`], which takes values into poses and gives them back. So the
-/// solvers of pose space (`Ccd`, `Fabrik`, `Follow`) work on arms, where they honour the kinds of joint that the arm has.
+/// The joints between two links of a [`Mechanism`] as a [`Skeleton`], which takes values into poses and
+/// gives them back. So the solvers of pose space (`Ccd`, `Fabrik`, `Follow`) work on arms, where they
+/// honour the kinds of joint that the arm has.
 ///
-/// Model space is the root link's own space. Each degree of freedom between the links is a joint of its name, a hinge or a slider
-/// along its own z with the same limits; the last joint is the tip link, which is fixed. In the rest pose every joint
-/// stands in the middle of its limits (at 0 where it has none).
+/// Model space is the root link's own space. Each degree of freedom between the links is a joint of its name, a hinge or
+/// a slider along its own z with the same limits; the last joint is the tip link, which is fixed. In the rest pose every
+/// joint stands in the middle of its limits (at 0 where it has none).
 ///
 /// ```
 /// use std::sync::Arc;
@@ -223,8 +224,9 @@ impl ChainSkeleton {
         wide(self.skeleton.rest(p.joint).rotation)
     }
 
-    /// Takes the values of the chain's joints from a pose. They are within their limits to the last bit. A joint whose place is that of
-    /// the value that it has in `values` keeps it, and one that turns is taken to the turn that is nearest to that value.
+    /// Takes the values of the chain's joints from a pose. They are within their limits to the last bit. A
+    /// joint whose place is that of the value that it has in `values` keeps it, and one that turns is taken
+    /// to the turn that is nearest to that value.
     pub fn read(&self, pose: &Pose, values: &mut [f64]) {
         for p in &self.joints {
             let now = pose.local(p.joint);
@@ -251,8 +253,8 @@ fn nearest_turn(p: &Placed, value: f64, start: f64) -> f64 {
     const TURN: f64 = core::f64::consts::TAU;
     let near = value + TURN * math64::round((start - value) / TURN);
     let outside = |v: f64| (p.lower - v).max(v - p.upper).max(0.0);
-    // The limits of a joint with less than a turn lie half a turn from its middle at most: there it is `value` itself. Others
-    // have a turn inside next to the limit.
+    // The limits of a joint with less than a turn lie half a turn from its middle at most: there it is `value` itself.
+    // Others have a turn inside next to the limit.
     [near, near - TURN, near + TURN, value].into_iter().fold(near, |best, v| {
         let better = outside(v) < outside(best);
         if better { v } else { best }

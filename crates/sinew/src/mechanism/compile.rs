@@ -95,12 +95,12 @@ struct Compiled {
 ///
 /// Bones, scales and whatever does not move are as the pose has them that it was compiled from. The root link is model
 /// space; each joint is a link of its name (with its index behind it where a name is empty or taken). Degrees of freedom
-/// are the joints' own [coordinates](crate::joint::Coordinates), each 0 in the rest pose and within the limits that pose space keeps too:
-/// a hinge's angle, up to three angles of a joint that turns about its axes, two swings and a twist of a ball joint, a rotation
-/// vector of a joint that turns freely (and of a ball without limits), slides in metres.
+/// are the joints' own [coordinates](crate::joint::Coordinates), each 0 in the rest pose and within the limits that pose
+/// space keeps too: a hinge's angle, up to three angles of a joint that turns about its axes, two swings and a twist of a
+/// ball joint, a rotation vector of a joint that turns freely (and of a ball without limits), slides in metres.
 ///
-/// Scales may mirror. A link's frame is then that of [`Pose::model_rotation`], in which a mirrored frame counts as a negative
-/// uniform scale.
+/// Scales may mirror. A link's frame is then that of [`Pose::model_rotation`], in which a mirrored
+/// frame counts as a negative uniform scale.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -370,8 +370,8 @@ impl SkeletonMechanism {
         self.links[joint.index()]
     }
 
-    /// The degrees of freedom of a joint of the skeleton, slides first, each in the order of X, Y and Z or of the joint's own
-    /// axes.
+    /// The degrees of freedom of a joint of the skeleton, slides first, each in the order of X,
+    /// Y and Z or of the joint's own axes.
     pub fn dofs(&self, joint: JointId) -> core::ops::Range<usize> {
         let at = self.joints.iter().position(|c| c.joint == joint);
         let Some(at) = at else { return 0..0 };
@@ -379,9 +379,9 @@ impl SkeletonMechanism {
         self.joints[at].first..end
     }
 
-    /// Takes the values from a pose of the same skeleton. What the joints cannot do (a turn aside of a hinge) is left out. An
-    /// angle is given on the turn that the middle of its range is on, a rotation vector within half a turn; what is outside
-    /// its limits by no more than f32's rounding ([`TOLERANCE`]) is put on them.
+    /// Takes the values from a pose of the same skeleton. What the joints cannot do (a turn aside of a hinge) is left
+    /// out. An angle is given on the turn that the middle of its range is on, a rotation vector within half a turn; what
+    /// is outside its limits by no more than f32's rounding ([`TOLERANCE`]) is put on them.
     pub fn read(&self, pose: &Pose, values: &mut [f64]) {
         for c in &self.joints {
             self.read_joint(c, pose, &mut values[c.first..]);

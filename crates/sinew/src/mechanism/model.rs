@@ -289,8 +289,8 @@ impl Mechanism {
     /// grows by one a second. `columns` is given one column a degree of freedom.
     ///
     /// The column of a joint that turns about the unit vector z through p is (z x (point - p), z), that of a slider
-    /// (z, 0); joints that mimic others add theirs, times the multiplier, to that of the joint that they mimic. A ball's three
-    /// turn about axes that depend on where it stands, and that are not of unit length.
+    /// (z, 0); joints that mimic others add theirs, times the multiplier, to that of the joint that they mimic. A ball's
+    /// three turn about axes that depend on where it stands, and that are not of unit length.
     pub fn jacobian(&self, placement: &Placement, link: LinkId, point: DVec3, columns: &mut Vec<[f64; 6]>) {
         columns.clear();
         columns.resize(self.dofs.len(), [0.0; 6]);

@@ -39,9 +39,9 @@ pub enum Motion {
     /// At a pitch of a quarter turn yaw and roll do the same.
     Floating,
     /// A ball in its socket: it swings within an ellipse and twists within a range, `own = swing * twist`. Three degrees of
-    /// freedom: the swings `NAME.swing1` and `NAME.swing2`, a rotation vector across the twist axis with its coordinates along
-    /// the swing axis and along `twist_axis x swing_axis`, and `NAME.twist`. The ends of the swings are the half-axes of
-    /// four quarters of ellipses. See [`Turning::Ball`](crate::joint::Turning::Ball).
+    /// freedom: the swings `NAME.swing1` and `NAME.swing2`, a rotation vector across the twist axis with its coordinates
+    /// along the swing axis and along `twist_axis x swing_axis`, and `NAME.twist`. The ends of the swings are the
+    /// half-axes of four quarters of ellipses. See [`Turning::Ball`](crate::joint::Turning::Ball).
     Ball {
         /// What it twists about: along the bone, for most.
         twist_axis: DVec3,

@@ -12,8 +12,8 @@ use super::{
 };
 use crate::math64;
 
-/// A slider that goes further than this many times the length of the bones (in metres where there are none) is taken to have no
-/// end: a gantry goes some ten times as far as its arm.
+/// A slider that goes further than this many times the length of the bones (in metres where there are none) is taken to
+/// have no end: a gantry goes some ten times as far as its arm.
 const ENDLESS: f64 = 100.0;
 /// No joint: the base.
 const BASE: u32 = u32::MAX;
@@ -227,8 +227,8 @@ impl Plan {
         if longest > 0.0 && longest.is_finite() { 0.25 * longest } else { 1.0 }
     }
 
-    /// The longest way from the first joints to a goal's link, all bones in a line and sliders drawn out, but for those that go
-    /// further than `most`.
+    /// The longest way from the first joints to a goal's link, all bones in a line and sliders drawn out,
+    /// but for those that go further than `most`.
     fn longest(&self, most: f64) -> f64 {
         let mut longest = 0.0f64;
         let mut reach: Vec<f64> = Vec::with_capacity(self.joints.len());

@@ -7,9 +7,9 @@
 //! d += (J N)^T ((J N)(J N)^T + damping)^-1 (e - J d),      N -= (J N)^T ((J N)(J N)^T)^-1 (J N),
 //! ```
 //!
-//! and the wishes' descent goes into what is left of N last. Variables that would pass a limit are set on it and left out, as in
-//! `descent.rs`. Each step is followed by a few iterations of the first level alone, which takes back what the null
-//! space's straight line did to it, and is kept only if no level got worse that stands above one that got better.
+//! and the wishes' descent goes into what is left of N last. Variables that would pass a limit are set on it and left
+//! out, as in `descent.rs`. Each step is followed by a few iterations of the first level alone, which takes back what the
+//! null space's straight line did to it, and is kept only if no level got worse that stands above one that got better.
 
 use alloc::{vec, vec::Vec};
 
@@ -65,7 +65,8 @@ impl Refine {
         all.dedup();
         let of = |p: u8| (0..priorities.len()).filter(|&g| priorities[g] == p).collect();
         let levels: Vec<Vec<usize>> = all.into_iter().map(of).collect();
-        // Where there is nothing below the first level none of this is used, and a square of a long chain's variables is much.
+        // Where there is nothing below the first level none of this is used, and a square of a
+        // long chain's variables is much.
         let idle = levels.len() == 1 && objective.is_empty();
         let n = if idle { 0 } else { plan.vars.len() };
         let most = levels.iter().map(Vec::len).max().unwrap_or(0) * ROWS;

@@ -1,10 +1,10 @@
 //! Where to start again: a fixed sequence of points that fills the limits evenly, nearest to the goal first.
 //!
 //! The points are a Kronecker sequence, `frac(shift + k a)`, with `a = (1/g, 1/g^2, ...)` for the root g of
-//! `g^(n + 1) = g + 1`, the golden ratio's counterpart in n dimensions (Roberts 2018). It has no period, every beginning of it
-//! is spread evenly, and it needs no table. Where the goals' frames are at the first points is worked out once, so that a
-//! solve can begin its restarts where the arm is already near: an arm of six or seven joints then needs one restart where
-//! points in the sequence's own order need three to five.
+//! `g^(n + 1) = g + 1`, the golden ratio's counterpart in n dimensions (Roberts 2018). It has no period, every beginning
+//! of it is spread evenly, and it needs no table. Where the goals' frames are at the first points is worked out once, so
+//! that a solve can begin its restarts where the arm is already near: an arm of six or seven joints then needs one
+//! restart where points in the sequence's own order need three to five.
 
 use alloc::{vec, vec::Vec};
 use core::f64::consts::TAU;

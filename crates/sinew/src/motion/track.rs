@@ -122,8 +122,8 @@ pub struct Track<T> {
 }
 
 impl<T: TrackValue> Track<T> {
-    /// Checks and takes keys. `times` in seconds, strictly rising; one value a key, or three (in-tangent, value, out-tangent)
-    /// for [`Interpolation::Cubic`].
+    /// Checks and takes keys. `times` in seconds, strictly rising; one value a key, or three (in-tangent, value,
+    /// out-tangent) for [`Interpolation::Cubic`].
     pub fn new(times: Vec<f32>, values: Vec<T>, interpolation: Interpolation) -> Result<Self, TrackError> {
         if times.is_empty() {
             return Err(TrackError::NoKeys);

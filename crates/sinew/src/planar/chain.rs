@@ -15,8 +15,8 @@ pub enum Convention {
     /// 0 where the joint is straight: the angle from the parent's direction to the joint's own. What everything here takes.
     #[default]
     Straight,
-    /// 0 where the joint is folded: the angle from the way back to the parent to the joint's own direction, as of the inner angle
-    /// of a triangle.
+    /// 0 where the joint is folded: the angle from the way back to the parent to the joint's own
+    /// direction, as of the inner angle of a triangle.
     Folded,
 }
 
@@ -270,8 +270,8 @@ impl Chain {
         self.bones.iter().map(|b| b.length).sum()
     }
 
-    /// How far a place lies outside of what the bones' lengths allow (too far or too near), whatever the limits are; 0 where they
-    /// allow it.
+    /// How far a place lies outside of what the bones' lengths allow (too far or too near),
+    /// whatever the limits are; 0 where they allow it.
     pub fn out_of_reach(&self, place: Vec2) -> f32 {
         let (most, longest) = (self.length(), self.bones.iter().map(|b| b.length).fold(0.0, f32::max));
         // Halves, since the difference of two large places may overflow.

@@ -24,13 +24,13 @@ impl Missing {
 }
 
 impl Chain {
-    /// Brings the chain's end to the goal with its last bone along a direction (radians, counter-clockwise from X), within the
-    /// limits: the goal of place and rotation, in the plane. The best that was found is left, and nothing that is worse than what
-    /// came in.
+    /// Brings the chain's end to the goal with its last bone along a direction (radians, counter-clockwise from X),
+    /// within the limits: the goal of place and rotation, in the plane. The best that was found is left, and
+    /// nothing that is worse than what came in.
     ///
-    /// Steps of damped least squares, as [`Chain::solve`] ends with, with a third row for the direction, to which every joint
-    /// adds its turn; where they come to rest, fresh starts. Of the settings, the method, what holds sweeps
-    /// back and the side say nothing here.
+    /// Steps of damped least squares, as [`Chain::solve`] ends with, with a third row for the direction, to which every
+    /// joint adds its turn; where they come to rest, fresh starts. Of the settings, the method, what holds sweeps back
+    /// and the side say nothing here.
     ///
     /// ```
     /// use sinew::planar::{Bone, Chain, Settings};

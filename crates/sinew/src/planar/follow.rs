@@ -7,10 +7,10 @@ use super::{Chain, Lead, PlanarError, angle, chain, length, turned, unit};
 impl Chain {
     /// Puts one end to a place and pulls the rest along, in one pass. Both ends move: nothing is out of reach.
     ///
-    /// Led by the tip, a bone's end is where its neighbour left it and its start comes after; the joint at its end bends, and
-    /// that joint's limits turn the bone back. Led by the root, each bone points to where its end was, as far as the limits of the
-    /// joint at its start let it. A first bone that is limited comes last: it turns the whole chain about the tip. Either way a
-    /// limit is the same signed angle, from the parent's direction to the joint's own.
+    /// Led by the tip, a bone's end is where its neighbour left it and its start comes after; the joint at its end bends,
+    /// and that joint's limits turn the bone back. Led by the root, each bone points to where its end was, as far as the
+    /// limits of the joint at its start let it. A first bone that is limited comes last: it turns the whole chain about
+    /// the tip. Either way a limit is the same signed angle, from the parent's direction to the joint's own.
     ///
     /// ```
     /// use sinew::{glam::Vec2, planar::{Bone, Chain, Lead}};

@@ -8,13 +8,13 @@ use super::{Chain, length, wrap};
 const FURTHEST: f32 = 0.8;
 
 impl Chain {
-    /// Steps until the end is within `near` of the goal, `most` are made, or none leads nearer. Never leaves the end further off.
-    /// Gives the number of steps.
+    /// Steps until the end is within `near` of the goal, `most` are made, or none leads nearer. Never leaves the end
+    /// further off. Gives the number of steps.
     ///
-    /// A joint that turns moves the end across its line to it: the columns of J are the ways from the joints to the end, turned by a
-    /// right angle. The step J^T y with (J J^T + mu) y = what is missing is the least that takes most of that away (Wampler
-    /// 1986); the damping mu falls with the square of what is missing (Sugihara 2011). A joint that met its limit is left out of the
-    /// next steps until the whole wants to turn it back.
+    /// A joint that turns moves the end across its line to it: the columns of J are the ways from the joints to the end,
+    /// turned by a right angle. The step J^T y with (J J^T + mu) y = what is missing is the least that takes most of that
+    /// away (Wampler 1986); the damping mu falls with the square of what is missing (Sugihara 2011). A joint that met its
+    /// limit is left out of the next steps until the whole wants to turn it back.
     pub(super) fn least_squares(&mut self, goal: Vec2, near: f32, most: u32) -> u32 {
         let n = self.bones.len();
         let size = self.length();
@@ -53,9 +53,9 @@ impl Chain {
         steps
     }
 
-    /// Turns each joint by what `step` says for its place, all by the same share where one would go further than [`FURTHEST`]. One that
-    /// meets its limit stops there and is held; one that is held and wants to turn back moves from the next step on. The
-    /// joints as they were are kept.
+    /// Turns each joint by what `step` says for its place, all by the same share where one would go further than
+    /// [`FURTHEST`]. One that meets its limit stops there and is held; one that is held and wants to turn back moves from
+    /// the next step on. The joints as they were are kept.
     pub(super) fn step_within(&mut self, step: impl Fn(Vec2) -> f32) {
         Self::keep(&self.bones, &mut self.work.kept);
         let mut furthest = 0.0f32;

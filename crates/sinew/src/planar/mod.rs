@@ -1,16 +1,16 @@
 //! Chains in the plane, for 2D games and for learning.
 //!
-//! The same methods as in [`solve`](crate::solve), in their simplest form: bones are lengths, joints are signed angles, places
-//! are glam's `Vec2`. X points right and Y up, so that positive angles turn counter-clockwise; where Y points down, as on
-//! screens, they turn clockwise and nothing else changes.
+//! The same methods as in [`solve`](crate::solve), in their simplest form: bones are lengths, joints are signed angles,
+//! places are glam's `Vec2`. X points right and Y up, so that positive angles turn counter-clockwise; where Y points
+//! down, as on screens, they turn clockwise and nothing else changes.
 //!
 //! - [`two_bone`]: the cosine rule, bending left or right;
 //! - [`Chain::follow`]: each bone pulled along by its neighbour, from the tip or from the root;
 //! - [`Chain::solve`] with [`Method::Ccd`] or [`Method::Fabrik`]: the end to a goal, within limits.
 //!
 //! A joint's angle is that from its parent's direction to its own, in (-pi, pi]; limits are a range within (-pi, pi). They
-//! are kept on the joint and mean the same to every method, whichever end leads. [`Convention`] reads an angle the other way that
-//! books have it: 0 where the joint is folded.
+//! are kept on the joint and mean the same to every method, whichever end leads. [`Convention`] reads an angle the other
+//! way that books have it: 0 where the joint is folded.
 //!
 //! Drawn by the example `planar`, sweep by sweep: descent in blue, reaching in vermilion.
 //!

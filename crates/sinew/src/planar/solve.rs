@@ -12,8 +12,8 @@ use crate::{Report, Status, solve::soften};
 /// How a sweep goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Method {
-    /// Cyclic coordinate descent (Wang & Chen 1991): from the tip inward, each joint turns its line to the end onto its line to the
-    /// goal. The outer joints bend most.
+    /// Cyclic coordinate descent (Wang & Chen 1991): from the tip inward, each joint turns its line to the end onto its
+    /// line to the goal. The outer joints bend most.
     Ccd,
     /// Forward and backward reaching (Aristidou & Lasenby 2011): the chain is drawn to the goal by its end, then back to
     /// its root. All joints bend alike.
@@ -32,7 +32,8 @@ pub struct Settings {
     pub max_iterations: u32,
     /// Fresh starts after it has stalled.
     pub max_restarts: u32,
-    /// Whether steps of damped least squares finish the work where sweeps become slow; without, the method is as it is taught.
+    /// Whether steps of damped least squares finish the work where sweeps become slow; without,
+    /// the method is as it is taught.
     pub finish: bool,
     /// Share of each turn that is withheld, 0 (none) to below 1. For descent only.
     pub damping: f32,
@@ -42,8 +43,9 @@ pub struct Settings {
     pub soft: f32,
     /// By what factor bones may become longer where the goal is too far or in the soft zone, 1 (none) or more.
     pub stretch: f32,
-    /// The side of the line from root to end on which the middle of the chain shall be, seen along that line, whatever side it
-    /// came in on: the pole of a chain in the plane. Where limits do not allow the chain to be mirrored, it stays.
+    /// The side of the line from root to end on which the middle of the chain shall be, seen along
+    /// that line, whatever side it came in on: the pole of a chain in the plane. Where limits do not
+    /// allow the chain to be mirrored, it stays.
     pub side: Option<Side>,
     /// How much of the way is made, 0 to 1, straight in the joints' angles.
     pub weight: f32,
@@ -67,8 +69,8 @@ impl Default for Settings {
     }
 }
 
-/// A sweep that leaves more than this part of what is missing is slow; one that takes less than a few parts in ten thousand off
-/// has stalled (near full stretch, reaching still gains some parts in a thousand).
+/// A sweep that leaves more than this part of what is missing is slow; one that takes less than a few parts in ten
+/// thousand off has stalled (near full stretch, reaching still gains some parts in a thousand).
 const SLOW: f32 = 0.3;
 const STALLED: f32 = 2e-4;
 
@@ -84,8 +86,8 @@ impl Settings {
 }
 
 impl Chain {
-    /// Brings the chain's end to the goal, within the limits. An angle that came in outside of its limits is no further outside
-    /// afterwards. The best that was found is left, and nothing that is worse than what came in.
+    /// Brings the chain's end to the goal, within the limits. An angle that came in outside of its limits is no further
+    /// outside afterwards. The best that was found is left, and nothing that is worse than what came in.
     pub fn solve(&mut self, goal: Vec2, settings: &Settings) -> Result<Report, PlanarError> {
         settings.check()?;
         finite("the goal", goal)?;

@@ -20,8 +20,8 @@ pub enum Side {
 pub struct TwoBone {
     /// Direction of the upper bone in radians, counter-clockwise from X, in (-pi, pi].
     pub upper: f32,
-    /// Angle from the upper bone's direction to the lower one's, counter-clockwise positive: 0 to -pi where the limb bends left, 0
-    /// to pi where it bends right.
+    /// Angle from the upper bone's direction to the lower one's, counter-clockwise positive: 0 to -pi where the limb
+    /// bends left, 0 to pi where it bends right.
     pub lower: f32,
     /// Where the middle joint is.
     pub middle: Vec2,
@@ -31,8 +31,8 @@ pub struct TwoBone {
     pub by: f32,
 }
 
-/// Two bones of the lengths `a` and `b` that reach from `root` to `goal`. With d the distance, kept in |a - b| to a + b, half the
-/// angle phi between the upper bone and the way, and half the flexion psi, have the tangents
+/// Two bones of the lengths `a` and `b` that reach from `root` to `goal`. With d the distance, kept in |a - b| to a + b,
+/// half the angle phi between the upper bone and the way, and half the flexion psi, have the tangents
 ///
 /// ```text
 /// tan^2(phi / 2) = (a + b - d) (d - a + b) / ((d + a - b) (a + b + d))
@@ -60,8 +60,8 @@ pub fn two_bone(root: Vec2, a: f32, b: f32, goal: Vec2, side: Side) -> Result<Tw
     let distance = if size > 0.0 { size * length(way / size) } else { 0.0 };
     let ahead = if distance > 0.0 && distance.is_finite() { way / distance } else { Vec2::X };
     let d = distance.clamp((a - b).abs(), a + b);
-    // Each of Heron's factors once: with their rounding they are those of a triangle whose sides are off by as little, and all that is
-    // made of them fits together, however much shorter one bone is than the other.
+    // Each of Heron's factors once: with their rounding they are those of a triangle whose sides are off by as little,
+    // and all that is made of them fits together, however much shorter one bone is than the other.
     let [over, behind, before, all] = [(a + b) - d, d - (a - b), d + (a - b), (a + b) + d];
     let root_of = |x: f32, y: f32| math::sqrt(x.max(0.0) * y.max(0.0));
     let sign = if side == Side::Left { 1.0 } else { -1.0 };

@@ -138,9 +138,9 @@ impl Body {
     pub fn why(&self, role: Role) -> Option<&Why> {
         self.assigned.iter().find(|a| a.role == role).map(|a| &a.why)
     }
-    /// Height in metres: of the vertices of `skin` that hang on the body, or where there are none, of its joints. Each vertex
-    /// comes with the joint that moves it most and its place in model space as `bind` has it. (A file may hold a level
-    /// beside its figure.)
+    /// Height in metres: of the vertices of `skin` that hang on the body, or where there are none, of its
+    /// joints. Each vertex comes with the joint that moves it most and its place in model space as `bind` has
+    /// it. (A file may hold a level beside its figure.)
     pub fn height(&self, bind: &Pose, skin: &[(JointId, Vec3)]) -> f32 {
         let skeleton = bind.skeleton();
         let span = |(low, high): (f32, f32), y: f32| (low.min(y), high.max(y));

@@ -61,7 +61,8 @@ pub struct Up {
 ///
 /// A target nearer to the joint than r is out of reach of the line, and one that would have to lie behind the ray's start
 /// (s < 0) out of reach of the ray. Then the point of the ray that is nearest to the joint faces the target, which leaves
-/// the least distance; the report tells it. A target on the joint turns nothing. A target exactly behind is turned to about the up axis, if there is one.
+/// the least distance; the report tells it. A target on the joint turns nothing. A target exactly behind is turned to
+/// about the up axis, if there is one.
 ///
 /// Drawn by the example `aim`:
 ///
@@ -296,8 +297,8 @@ impl Aim {
     /// Whether a turn is more than rounding: a smaller one would only stir the bits.
     ///
     /// Half the angle that rounding amounts to is that of rotations, and that of places (as uncertain as the furthest of
-    /// them) over the way. A ray that starts beside the joint meets the target's distance x where s = -o.m + sqrt(x^2 - r^2):
-    /// o and s are longer than their sum, and the root's rounding grows as r over it.
+    /// them) over the way. A ray that starts beside the joint meets the target's distance x where s = -o.m + sqrt(x^2 -
+    /// r^2): o and s are longer than their sum, and the root's rounding grows as r over it.
     fn moves(&self, pose: &Pose, target: Vec3, ray: &Ray, way: Vec3, turn: Quat) -> bool {
         let v = Vec3::new(turn.x, turn.y, turn.z);
         let roll = v.dot(direction(way));

@@ -13,7 +13,8 @@ pub enum Choice {
     Limited,
 }
 
-/// The solver that serves a chain best: [`FreeChain`] where all its joints are free, else [`Ccd`] with damped least squares first.
+/// The solver that serves a chain best: [`FreeChain`] where all its joints are free, else
+/// [`Ccd`] with damped least squares first.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -128,8 +129,8 @@ impl Auto {
         }
     }
 
-    /// Brings the chain's end to the goal, and the tip's rotation to that of the goal if it names one. The pose is left updated. See
-    /// [`FreeChain::solve`] and [`Ccd::solve`].
+    /// Brings the chain's end to the goal, and the tip's rotation to that of the goal if it names one. The pose is left
+    /// updated. See [`FreeChain::solve`] and [`Ccd::solve`].
     pub fn solve(&mut self, pose: &mut Pose, goal: &Goal) -> Result<Report, SolveError> {
         match &mut self.solver {
             Solver::Free(solver) => {

@@ -62,11 +62,11 @@ use turn::Sweeps;
 ///
 /// # Where it would stop
 ///
-/// - On a straight chain with the goal on its line nothing turns. Joints with preferred values go there first; if none do, or
-///   that does not help, the whole chain is bent a little, in a plane that is always the same for the same chain.
+/// - On a straight chain with the goal on its line nothing turns. Joints with preferred values go there first; if none
+///   do, or that does not help, the whole chain is bent a little, in a plane that is always the same for the same chain.
 /// - Where sweeps become slow, steps of damped least squares finish the work ([`LeastSquares`](super::LeastSquares)).
-/// - In a knot of limits it starts anew, at most [`max_restarts`](ChainSettings::max_restarts) times, from poses within the limits
-///   that are always the same; the best is kept. The report then says that the branch changed.
+/// - In a knot of limits it starts anew, at most [`max_restarts`](ChainSettings::max_restarts) times, from poses within
+///   the limits that are always the same; the best is kept. The report then says that the branch changed.
 ///
 /// Drawn by the example `ccd`:
 ///

@@ -30,11 +30,11 @@ impl Pin {
 
 /// One drag, from the moment that a joint is grabbed until it is let go.
 ///
-/// Joints above the grabbed one follow by inverse kinematics, joints below go with it by forward kinematics, and what is pinned
-/// goes first: it stays within the tolerance as long as it can be held, however far the drag goes. The pose that comes in
-/// is that of the last frame; the drag never starts anew elsewhere, and never turns a joint by more than
-/// [`rate`](Self::rate) times what the goal has gone since the last frame, in sizes of the figure. Where a limb would have to
-/// snap straight or over, the grabbed joint lags behind instead, and the report says by how much.
+/// Joints above the grabbed one follow by inverse kinematics, joints below go with it by forward kinematics, and what is
+/// pinned goes first: it stays within the tolerance as long as it can be held, however far the drag goes. The pose that
+/// comes in is that of the last frame; the drag never starts anew elsewhere, and never turns a joint by more than
+/// [`rate`](Self::rate) times what the goal has gone since the last frame, in sizes of the figure. Where a limb would
+/// have to snap straight or over, the grabbed joint lags behind instead, and the report says by how much.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -70,18 +70,18 @@ pub struct Drag {
     /// The pose of the last frame.
     before: Pose,
     last: Goal,
-    /// The most that a joint turns in a frame, in radians, for each size of the figure that the goal has gone since the last frame (and
-    /// for each radian that it has turned); infinite for no bound.
+    /// The most that a joint turns in a frame, in radians, for each size of the figure that the goal has gone since the
+    /// last frame (and for each radian that it has turned); infinite for no bound.
     pub rate: f32,
 }
 
-/// A frame that turns joints too far, or lets a pin go, is tried again with these shares of what joints may turn; then it goes
-/// nowhere.
+/// A frame that turns joints too far, or lets a pin go, is tried again with these shares of
+/// what joints may turn; then it goes nowhere.
 const HALF: [f32; 4] = [1.0, 0.5, 0.25, 0.125];
 
 impl Drag {
-    /// Grabs a tip below `root`. Pins stay where they are in this pose, which must be up to date. The root follows freely; see
-    /// [`Drag::root`].
+    /// Grabs a tip below `root`. Pins stay where they are in this pose, which must be up to date. The
+    /// root follows freely; see [`Drag::root`].
     pub fn new(pose: &Pose, root: JointId, grabbed: Tip, pins: &[Pin]) -> Result<Self, TreeError> {
         let mut tips = alloc::vec![Tip { priority: 1, ..grabbed }];
         tips.extend(pins.iter().map(|p| Tip { priority: 0, ..p.tip }));
@@ -117,8 +117,8 @@ impl Drag {
         self
     }
 
-    /// How the grabbed tip and then each pin came out in the last frame. (Where the grabbed one lags behind, its own is that of the
-    /// last try: the report has how far it is off.)
+    /// How the grabbed tip and then each pin came out in the last frame. (Where the grabbed one lags behind, its own is
+    /// that of the last try: the report has how far it is off.)
     pub fn outcomes(&self) -> &[Outcome] {
         self.tree.outcomes()
     }

@@ -16,8 +16,8 @@ use sweep::Reaching;
 /// Forward and backward reaching (FABRIK; Aristidou & Lasenby 2011), on a chain of joints with limits of turning.
 ///
 /// A sweep has two passes. From the tip to the root, the end is put on the goal and each joint is drawn along behind its
-/// bone; from the root to the tip, the root is put back where it belongs and each bone is pointed to where the first pass left its
-/// end. It moves all joints evenly, and its poses look relaxed.
+/// bone; from the root to the tip, the root is put back where it belongs and each bone is pointed to where the first pass
+/// left its end. It moves all joints evenly, and its poses look relaxed.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -45,22 +45,24 @@ use sweep::Reaching;
 ///
 /// # Limits
 ///
-/// Both passes carry each joint's orientation along, not its place alone (Aristidou, Chrysanthou & Lasenby 2016). A bone turns by the
-/// shortest arc to where it should point, so that the roll which the animation gave is kept. Going outward, the joint's local
-/// rotation is then put to the nearest that its limits allow: its swing onto the ellipse, its twist into its range, a hinge onto its
-/// axis. Going inward it is the same limit seen from the other side: the orientation of the joint below stands, and the parent's is moved
-/// until the joint between them is within. As the outward pass is the last, every sweep leaves a pose within the limits.
+/// Both passes carry each joint's orientation along, not its place alone (Aristidou, Chrysanthou & Lasenby 2016). A bone
+/// turns by the shortest arc to where it should point, so that the roll which the animation gave is kept. Going outward,
+/// the joint's local rotation is then put to the nearest that its limits allow: its swing onto the ellipse, its twist
+/// into its range, a hinge onto its axis. Going inward it is the same limit seen from the other side: the orientation of
+/// the joint below stands, and the parent's is moved until the joint between them is within. As the outward pass is the
+/// last, every sweep leaves a pose within the limits.
 ///
-/// The second joint lies between two neighbours whose places are known in the inward pass, the root and the third joint. It is
-/// put onto the circle in which the spheres of its two bones meet, where it is nearest to its old place, so that the chain closes.
+/// The second joint lies between two neighbours whose places are known in the inward pass, the root and the
+/// third joint. It is put onto the circle in which the spheres of its two bones meet, where it is nearest to
+/// its old place, so that the chain closes.
 ///
 /// # Where it would stop
 ///
-/// Reaching alone creeps near full stretch (hundreds of sweeps), does not leave a straight line, and comes to rest in knots of limits.
-/// So where a sweep leaves much of the way, the work is finished otherwise: on a chain of free joints by the maps of
-/// [`FreeChain`](super::FreeChain), exactly; on others by damped least squares within the limits
-/// ([`LeastSquares`](super::LeastSquares)). Where that comes to rest as well, it starts anew, as [`Ccd`](super::Ccd) does: from the
-/// preferred values first.
+/// Reaching alone creeps near full stretch (hundreds of sweeps), does not leave a straight line, and comes to rest in
+/// knots of limits. So where a sweep leaves much of the way, the work is finished otherwise: on a chain of free joints by
+/// the maps of [`FreeChain`](super::FreeChain), exactly; on others by damped least squares within the limits
+/// ([`LeastSquares`](super::LeastSquares)). Where that comes to rest as well, it starts anew, as [`Ccd`](super::Ccd)
+/// does: from the preferred values first.
 ///
 /// Drawn by the example `fabrik`:
 ///

@@ -53,15 +53,16 @@ pub enum Lead {
 ///
 /// # Limits
 ///
-/// Every joint's own limits hold, whichever end leads: they are kept on the joint, as the joint's rotation from the rest pose,
-/// and not on the end that happens to pull. For a chain that moves in a plane, hinges about the plane's normal n say it as
-/// a signed angle: with straight bones in the rest pose, a hinge's angle is that from the parent bone's direction to the joint's
-/// own, counter-clockwise positive seen against n. Where the rest pose is bent, its bend is added.
+/// Every joint's own limits hold, whichever end leads: they are kept on the joint, as the joint's rotation
+/// from the rest pose, and not on the end that happens to pull. For a chain that moves in a plane, hinges
+/// about the plane's normal n say it as a signed angle: with straight bones in the rest pose, a hinge's angle
+/// is that from the parent bone's direction to the joint's own, counter-clockwise positive seen against n.
+/// Where the rest pose is bent, its bend is added.
 ///
 /// From the root, a joint turns its bone to where the bone's end was, and is put to the nearest place within its limits.
 /// From the tip, the bone's end is where its neighbour left it, and its start is pulled: then the joint at its end bends,
-/// and the limits of that joint turn the bone back (and with it all that hangs above). A root that is limited against its own parent
-/// comes last: it turns the whole chain back about the tip.
+/// and the limits of that joint turn the bone back (and with it all that hangs above). A root that is limited against its
+/// own parent comes last: it turns the whole chain back about the tip.
 ///
 /// Drawn by the example `follow`:
 ///

@@ -21,7 +21,8 @@ use crate::{
 pub struct LookJoint {
     /// The joint.
     pub joint: JointId,
-    /// Which part it takes of what the joints before it have left, 0 to 1. The last joint takes what it can, whatever its share is.
+    /// Which part it takes of what the joints before it have left, 0 to 1. The last joint takes
+    /// what it can, whatever its share is.
     pub share: f32,
     /// How far it turns from the animation's pose at most, in radians, 0 to pi.
     pub cone: f32,
@@ -70,8 +71,8 @@ pub enum LookAtError {
     Joint(#[from] Unsupported),
 }
 
-/// Where a figure looks: what the dead zone remembers from frame to frame. A fresh one, or one that was [`reset`](Self::reset), looks
-/// where the animation does.
+/// Where a figure looks: what the dead zone remembers from frame to frame. A fresh one, or one that was
+/// [`reset`](Self::reset), looks where the animation does.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct LookState {
     /// Seen from the frame above the first joint, so that a body that turns takes it along.
@@ -88,8 +89,9 @@ impl LookState {
 /// How it went, measured on the pose that was left.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct LookReport {
-    /// [`Status::Reached`] where every eye (or, without eyes, the face) looks at the target to a thousandth of a radian, else
-    /// [`Status::Stalled`]. The residuals are those of the face: the target's distance from its ray in metres, and the angle at its start.
+    /// [`Status::Reached`] where every eye (or, without eyes, the face) looks at the target to a thousandth of
+    /// a radian, else [`Status::Stalled`]. The residuals are those of the face: the target's distance from its
+    /// ray in metres, and the angle at its start.
     pub report: Report,
     /// The largest angle in radians between an eye's direction and the way to the target; 0 without eyes.
     pub eyes: f32,
@@ -126,30 +128,31 @@ pub struct LookReport {
 ///
 /// # How the turn is shared
 ///
-/// The joints are gone through from the first to the last. Each sees what is missing from the face's ray to the target, makes its share
-/// of the least turn from the face's direction to that of the target (so that the roll is kept), and is
-/// put back into its cone and its own limits. The last makes all that is left, and brings the face's ray through the target itself, whatever
-/// its offset. Where joints are held back, the round is made again, so
-/// that the others take over what they can. Eyes come last, each from its own place, so that they converge.
+/// The joints are gone through from the first to the last. Each sees what is missing from the face's ray to the target,
+/// makes its share of the least turn from the face's direction to that of the target (so that the roll is kept), and is
+/// put back into its cone and its own limits. The last makes all that is left, and brings the face's ray through the
+/// target itself, whatever its offset. Where joints are held back, the round is made again, so that the others take over
+/// what they can. Eyes come last, each from its own place, so that they converge.
 ///
 /// # Behind
 ///
-/// A target that passes behind is on the other side from one frame to the next, and the least turn towards it leaps there. So
-/// the look fades: up to the angle `behind` from the animation's own front it is followed, beyond it less and less, and straight
-/// behind not at all. The head comes back to the front as the target goes round behind, and goes to the other side from there;
-/// the pose is a smooth function of the target. In the same way the look fades as the target comes near the eyes, where its direction means
-/// nothing. Of what is nearer than the first joint (or three times as far as the last joint) the face takes only the direction, seen from where
-/// it was; the eyes look at the thing itself.
+/// A target that passes behind is on the other side from one frame to the next, and the least turn towards it leaps
+/// there. So the look fades: up to the angle `behind` from the animation's own front it is followed, beyond it less and
+/// less, and straight behind not at all. The head comes back to the front as the target goes round behind, and goes to
+/// the other side from there; the pose is a smooth function of the target. In the same way the look fades as the target
+/// comes near the eyes, where its direction means nothing. Of what is nearer than the first joint (or three times as far
+/// as the last joint) the face takes only the direction, seen from where it was; the eyes look at the thing itself.
 ///
 /// # The dead zone
 ///
-/// The line of joints follows only what is further than `dead_zone` from where it looks, by that angle behind; the eyes do the rest.
-/// Where it looks is kept in a [`LookState`]. With a fresh state each time the zone lies about the animation's own front.
+/// The line of joints follows only what is further than `dead_zone` from where it looks, by that angle
+/// behind; the eyes do the rest. Where it looks is kept in a [`LookState`]. With a fresh state each time the
+/// zone lies about the animation's own front.
 ///
 /// # The pose that comes in
 ///
-/// is the animation's, each frame: cones are measured from it. Solving again from what was solved widens them, unless the target has
-/// been reached.
+/// is the animation's, each frame: cones are measured from it. Solving again from what was solved widens
+/// them, unless the target has been reached.
 ///
 /// Drawn by the example `look_at`:
 ///
@@ -168,8 +171,8 @@ pub struct LookAt {
     pub dead_zone: f32,
     /// The angle in radians from the animation's front beyond which the look fades, 0 to 3.
     pub behind: f32,
-    /// How near the target may come before the look fades, as a part of the distance from the first joint to the face (for each eye, from its
-    /// parent to it).
+    /// How near the target may come before the look fades, as a part of the distance from the first joint to the face
+    /// (for each eye, from its parent to it).
     pub near: f32,
     /// How much of it is done, 0 to 1, straight in the joints' coordinates.
     pub weight: f32,
@@ -178,8 +181,8 @@ pub struct LookAt {
 const HONOURED: Attributes =
     Attributes::of(&[Attribute::Fixed, Attribute::Hinge, Attribute::Ball, Attribute::Axes]);
 
-/// Rounds in which joints take over what others were held back from. A usual line's shares leave four tenths of it each round, and so less
-/// than a millionth after these; where nothing is held back, the first round does all.
+/// Rounds in which joints take over what others were held back from. A usual line's shares leave four tenths of it each
+/// round, and so less than a millionth after these; where nothing is held back, the first round does all.
 const ROUNDS: u32 = 16;
 
 /// Half a turn's radians that are nothing but f32's rounding of rotations.
@@ -233,8 +236,8 @@ impl LookAt {
         self.line.iter().map(|p| p.joint).chain(self.eyes.iter().map(|e| e.joint))
     }
 
-    /// Looks at a target in model space. The pose is left updated, every joint within its cone and its limits (or no further out than
-    /// it came in).
+    /// Looks at a target in model space. The pose is left updated, every joint within its cone and its
+    /// limits (or no further out than it came in).
     pub fn solve(
         &mut self,
         pose: &mut Pose,
@@ -299,7 +302,8 @@ impl LookAt {
         Ok((eye, front))
     }
 
-    /// The way from the eyes to what the line of joints is to look at: the target, as far as the dead zone and the fading leave it.
+    /// The way from the eyes to what the line of joints is to look at: the target, as far as
+    /// the dead zone and the fading leave it.
     fn followed(&self, pose: &Pose, eye: Vec3, way: Vec3, front: Vec3, state: &mut LookState) -> Vec3 {
         let distance = math::sqrt(way.length_squared());
         // On the eyes themselves, or beyond what squares hold, the target has no direction.
@@ -321,8 +325,9 @@ impl LookAt {
         let (axis, off) = between(front, looks);
         let from = |joint: JointId| math::sqrt((eye - pose.position(joint)).length_squared());
         let reach = from(self.line[0].joint);
-        // What is as near as the face itself moves when the line turns would be chased round; and nearer to the last joint than the
-        // face's ray passes it, nothing can be looked at. So the face looks past what is nearer, in its direction.
+        // What is as near as the face itself moves when the line turns would be chased round; and
+        // nearer to the last joint than the face's ray passes it, nothing can be looked at. So the face
+        // looks past what is nearer, in its direction.
         let clear = reach.max(3.0 * from(self.line[self.line.len() - 1].joint));
         let part = self.part(off, distance, reach);
         if part >= 1.0 && self.dead_zone == 0.0 && distance >= clear {
@@ -331,8 +336,8 @@ impl LookAt {
         math::rotate(math::axis_angle(axis, part * off), front) * distance.max(clear)
     }
 
-    /// How much of the look at something is done that is so far from the front (radians) and so far away (metres), for a line of
-    /// joints of some reach (metres).
+    /// How much of the look at something is done that is so far from the front (radians) and so far away (metres), for a
+    /// line of joints of some reach (metres).
     fn part(&self, off: f32, distance: f32, reach: f32) -> f32 {
         let near = self.near * reach;
         let near = if distance < near { smooth(distance / near) } else { 1.0 };
@@ -423,8 +428,8 @@ impl LookAt {
         true
     }
 
-    /// Limits hold swing and twist by themselves, which may lead out of the cone again. The way back to what came in is within them all
-    /// along: so far back as the cone asks.
+    /// Limits hold swing and twist by themselves, which may lead out of the cone again. The way back to what came in is
+    /// within them all along: so far back as the cone asks.
     fn in_cone(&self, i: usize, cone: f32, wanted: Quat) -> Quat {
         let (came, limits) = &self.came[i];
         let fits = |q: Quat| math::angle_between(q, *came) <= cone + 1e-5;

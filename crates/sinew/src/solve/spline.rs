@@ -26,12 +26,13 @@ use frame::{across, arc, carried, turned};
 /// How long the chain is on the curve.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub enum Fit {
-    /// As long as it is: each joint lies where the curve first leaves the sphere of its bone's length about the joint before.
+    /// As long as it is: each joint lies where the curve first leaves the sphere of its bone's
+    /// length about the joint before.
     #[default]
     Whole,
-    /// Bones become longer or shorter, so that the last joint lies at the curve's end (of a closed curve: once around). The joints then
-    /// share the curve's length as the bones of the rest pose share the chain's, whatever comes in. An offset at the tip
-    /// keeps its length and goes on from there.
+    /// Bones become longer or shorter, so that the last joint lies at the curve's end (of a closed curve: once around).
+    /// The joints then share the curve's length as the bones of the rest pose share the chain's, whatever comes in. An
+    /// offset at the tip keeps its length and goes on from there.
     Stretched {
         /// The chain, measured along the curve, becomes no shorter than this part of its length in the rest pose.
         shortest: f32,
@@ -46,13 +47,14 @@ pub enum Roll {
     /// As the incoming pose has it: each joint, after its parent has turned, turns its bone by the least turn.
     #[default]
     Keep,
-    /// As the curve's frames have it, whatever comes in: the chain's rest pose, bent from bone to bone by the least turns, is
-    /// laid along the curve's [frames](Curve).
+    /// As the curve's frames have it, whatever comes in: the chain's rest pose, bent from bone to bone by the least
+    /// turns, is laid along the curve's [frames](Curve).
     Frames {
-        /// The direction in the root joint's local space (any length) that points along the curve's normal: the back of a snake.
+        /// The direction in the root joint's local space (any length) that points along the
+        /// curve's normal: the back of a snake.
         axis: Vec3,
-        /// Turns in radians about the bones from the root towards the tip, of the first bone and of the last; the bones between
-        /// share them by length.
+        /// Turns in radians about the bones from the root towards the tip, of the first bone and of the
+        /// last; the bones between share them by length.
         twist: [f32; 2],
     },
 }
@@ -60,16 +62,16 @@ pub enum Roll {
 /// How a chain lies on a curve, measured on the pose that was left.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct SplineReport {
-    /// Its `position_residual` is the largest distance in metres of a joint (and of the offset at the tip) from its place on the curve or on the
-    /// straight line beyond its end. It is [`Status::Reached`] where that is below the tolerance, else [`Status::Stalled`]: limits, a
-    /// root that stays, or a curve that is too small for a bone keep the chain off.
+    /// Its `position_residual` is the largest distance in metres of a joint (and of the offset at the tip) from its place
+    /// on the curve or on the straight line beyond its end. It is [`Status::Reached`] where that is below the tolerance,
+    /// else [`Status::Stalled`]: limits, a root that stays, or a curve that is too small for a bone keep the chain off.
     pub report: Report,
     /// Metres by which the chain's end lies beyond an end of the curve; 0 where it does not.
     pub beyond: f32,
     /// Bones that found no crossing: the curve ahead lies wholly inside their sphere or wholly outside.
     pub missed: u32,
-    /// The longest way along the curve between two neighbouring joints, over the bone's length: 1 on a straight line, above pi / 2 where a bone
-    /// cuts a hairpin off.
+    /// The longest way along the curve between two neighbouring joints, over the bone's length: 1 on a straight line,
+    /// above pi / 2 where a bone cuts a hairpin off.
     pub longest_way: f32,
 }
 
@@ -102,25 +104,27 @@ pub struct SplineReport {
 ///
 /// # What moves
 ///
-/// Joints turn; the root is put on the curve at `offset` (its translation changes) unless `moves_root` is false. A root that stays
-/// may be anywhere: its bone goes to where the curve leaves the sphere of its length. Other translations change only where [`Fit::Stretched`]
-/// asks for it. The tip's rotation against its parent stays, unless it has an offset.
+/// Joints turn; the root is put on the curve at `offset` (its translation changes) unless `moves_root` is
+/// false. A root that stays may be anywhere: its bone goes to where the curve leaves the sphere of its
+/// length. Other translations change only where [`Fit::Stretched`] asks for it. The tip's rotation against
+/// its parent stays, unless it has an offset.
 ///
 /// # The next crossing
 ///
-/// With c the joint's place and l its bone's length, |p(t) - c|^2 = l^2 is a polynomial of degree 6 on each piece of the curve. Its first root
-/// after the last joint's is bracketed for certain (by the signs of its Bernstein coefficients) and then found by Newton's steps in the
-/// bracket. A curve that bends back within a bone's length has its crossing behind the bend: the bone cuts it off, and as such a
-/// chain travels, the crossing may leap from before a hairpin to behind it. No placement at true lengths can avoid that; curves whose radius
-/// is above half a bone have none of it, and `longest_way` tells. Where a closed curve has no crossing at all the bone points at the place
-/// that is furthest (nearest, where the curve is out of its reach), which is where the crossing was when there last was one.
+/// With c the joint's place and l its bone's length, |p(t) - c|^2 = l^2 is a polynomial of degree 6 on each piece of the
+/// curve. Its first root after the last joint's is bracketed for certain (by the signs of its Bernstein coefficients) and
+/// then found by Newton's steps in the bracket. A curve that bends back within a bone's length has its crossing behind
+/// the bend: the bone cuts it off, and as such a chain travels, the crossing may leap from before a hairpin to behind it.
+/// No placement at true lengths can avoid that; curves whose radius is above half a bone have none of it, and
+/// `longest_way` tells. Where a closed curve has no crossing at all the bone points at the place that is furthest
+/// (nearest, where the curve is out of its reach), which is where the crossing was when there last was one.
 ///
 /// # Limits
 ///
-/// Joints that are fixed, hinges, balls and turns about single axes keep their limits: from the root outward, each joint is turned
-/// as it should be, put to the nearest place within its limits, and the next one goes on from where that leads. Nothing is weighed
-/// against anything: where limits forbid the curve, joints lie off it, and the report says how far. What else a joint may ask is
-/// refused at construction.
+/// Joints that are fixed, hinges, balls and turns about single axes keep their limits: from the root outward, each joint
+/// is turned as it should be, put to the nearest place within its limits, and the next one goes on from where that leads.
+/// Nothing is weighed against anything: where limits forbid the curve, joints lie off it, and the report says how far.
+/// What else a joint may ask is refused at construction.
 ///
 /// Drawn by the example `spline`:
 ///
@@ -135,8 +139,8 @@ pub struct Spline {
     /// The root joint's axes in the frame of the first bone.
     root: DMat3,
     plan: Vec<Stop>,
-    /// Where along the curve the root is, in metres from its start. A closed curve is gone round and round, an open one goes straight
-    /// on beyond its ends.
+    /// Where along the curve the root is, in metres from its start. A closed curve is gone round and round, an open one
+    /// goes straight on beyond its ends.
     pub offset: f32,
     /// Whether the chain lies against the curve's direction, from its root on.
     pub reversed: bool,
@@ -175,7 +179,8 @@ impl Spline {
         Self::from_chain(skeleton, Chain::new(skeleton, root, tip)?)
     }
 
-    /// The same for a chain which may have an offset at its tip (then the tip turns, too, and the offset's point lies on the curve).
+    /// The same for a chain which may have an offset at its tip (then the tip turns, too, and
+    /// the offset's point lies on the curve).
     pub fn from_chain(skeleton: &Skeleton, chain: Chain) -> Result<Self, ChainSolverError> {
         admit(skeleton, &chain, "spline", HONOURED)?;
         let count = chain.joints().len();
@@ -201,8 +206,8 @@ impl Spline {
         self.links.chain()
     }
 
-    /// Lays the chain along the curve (in model space). The pose is left updated, with every joint within its limits or no further out than it
-    /// came in.
+    /// Lays the chain along the curve (in model space). The pose is left updated, with every joint within its limits or
+    /// no further out than it came in.
     pub fn solve(&mut self, pose: &mut Pose, curve: &Curve) -> Result<SplineReport, SolveError> {
         self.check()?;
         pose.update();
@@ -394,8 +399,8 @@ struct Seats {
 }
 
 impl Seats {
-    /// Each joint's orientation in the rest pose seen from its bone's frame: z along the bone, y a normal that is carried from bone to
-    /// bone by the least turn; and the root's axes seen from the first bone's.
+    /// Each joint's orientation in the rest pose seen from its bone's frame: z along the bone, y a normal that is carried
+    /// from bone to bone by the least turn; and the root's axes seen from the first bone's.
     fn new(skeleton: &Skeleton, chain: &Chain) -> Self {
         let joints = chain.joints();
         let (mut seat, mut unit, mut bone) = (DMat3::IDENTITY, 1.0, None);

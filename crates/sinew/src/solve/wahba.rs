@@ -5,10 +5,10 @@ use glam::{DMat3, DVec3, Quat};
 /// The rotation q for which the trace of R(q)^T `b` is largest, as x y z w; `b` is the sum of w g e^T over vectors e that
 /// are to come to lie on vectors g, with weights w. `bound` is no less than that trace: the sum of w |g| |e|.
 ///
-/// The trace is q^T K q with Davenport's symmetric matrix K, so q is the eigenvector of K's largest eigenvalue. That value is
-/// the largest root of K's characteristic polynomial; Newton's method from above finds it without passing it (QCP, Theobald
-/// 2005), and the eigenvector is a column of the adjugate of K - lambda. Where the two largest eigenvalues meet, every
-/// rotation between two is best, and none is given.
+/// The trace is q^T K q with Davenport's symmetric matrix K, so q is the eigenvector of K's largest eigenvalue. That
+/// value is the largest root of K's characteristic polynomial; Newton's method from above finds it without passing it
+/// (QCP, Theobald 2005), and the eigenvector is a column of the adjugate of K - lambda. Where the two largest eigenvalues
+/// meet, every rotation between two is best, and none is given.
 pub(crate) fn best_rotation(b: &DMat3, bound: f64) -> Option<Quat> {
     let (x, y, z) = (b.x_axis, b.y_axis, b.z_axis);
     // b is column-major: element (row r, column c) is b.col(c)[r].

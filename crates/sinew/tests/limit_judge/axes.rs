@@ -98,10 +98,10 @@ fn angles(order: [usize; 3], q: Q) -> [V; 2] {
 
 /// The least rotation that takes `q` into the set of `turn(a) turn(b) turn(c)` with every angle in its range.
 ///
-/// The nearest place has some angles inside their ranges and the others at an end. With those at their ends, `q . Q` (the cosine
-/// of half the angle to Q) is for one angle A cos(t/2) + B sin(t/2), and for two a form p(s)^T N p(t) with p(t) = (cos t/2, sin
-/// t/2): each has one largest value on the circle or the torus, whose other stationary points are no maxima. So the nearest place
-/// of the set is among 1 + 6 + 12 + 8: the interior, the faces, the edges and the corners.
+/// The nearest place has some angles inside their ranges and the others at an end. With those at their ends, `q . Q` (the
+/// cosine of half the angle to Q) is for one angle A cos(t/2) + B sin(t/2), and for two a form p(s)^T N p(t) with p(t) =
+/// (cos t/2, sin t/2): each has one largest value on the circle or the torus, whose other stationary points are no
+/// maxima. So the nearest place of the set is among 1 + 6 + 12 + 8: the interior, the faces, the edges and the corners.
 pub fn outside(q: Q, order: [usize; 3], ranges: [Arc; 3]) -> f64 {
     if angles(order, q).iter().any(|c| (0..3).all(|n| ranges[n].holds(c[n]))) {
         return 0.0;

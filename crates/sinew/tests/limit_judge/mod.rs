@@ -121,12 +121,13 @@ fn own_rotation(rest: &Transform, local: &Transform) -> axes::Q {
     axes::times(axes::back(of(rest.rotation)), of(local.rotation))
 }
 
-/// By how much a rotation breaks the promise for what came in: within the limits where that was, and no further out where it was
-/// not. Radians of turn; 0 or less where it is kept.
+/// By how much a rotation breaks the promise for what came in: within the limits where that was, and no further out where
+/// it was not. Radians of turn; 0 or less where it is kept.
 ///
-/// A turn is what is measured wherever an angle is hardly there. With t the angle of a swing, u its direction and v the twist, the
-/// square of a small turn is dt^2 + cos^2(t/2) dv^2 + sin^2(t/2) (2 du - dv)^2: a rotation that is rounded by r, as f32 stores it, has
-/// a twist that is off by r / cos(t/2), and one in which a twist is off by d can be had by a turn of d cos(t/2).
+/// A turn is what is measured wherever an angle is hardly there. With t the angle of a swing, u its direction
+/// and v the twist, the square of a small turn is dt^2 + cos^2(t/2) dv^2 + sin^2(t/2) (2 du - dv)^2: a rotation
+/// that is rounded by r, as f32 stores it, has a twist that is off by r / cos(t/2), and one in which a twist is
+/// off by d can be had by a turn of d cos(t/2).
 pub fn further(joint: &Joint, rest: &Transform, came: &Transform, local: &Transform) -> f64 {
     let after = excess(joint, rest, local);
     if after.iter().all(|out| *out <= 0.0) {
@@ -139,8 +140,9 @@ pub fn further(joint: &Joint, rest: &Transform, came: &Transform, local: &Transf
         Turning::Free => 0.0,
         Turning::Fixed => more(0),
         Turning::Hinge { axis, dof } => {
-            // What was tilted keeps its tilt and turns about the axis within the range, widened to hold the angle that came in: no
-            // further from that in a straight way than the rotation `came^-1 local` is from turns about the axis by as much.
+            // What was tilted keeps its tilt and turns about the axis within the range, widened to hold the
+            // angle that came in: no further from that in a straight way than the rotation `came^-1 local`
+            // is from turns about the axis by as much.
             let axis = unit(axis.to_array());
             let along = |q: axes::Q| 2.0 * dot([q[0], q[1], q[2]], axis).atan2(q[3]);
             let arc = Arc::of(Some(*dof)).widened(along(was));
@@ -162,9 +164,9 @@ pub fn further(joint: &Joint, rest: &Transform, came: &Transform, local: &Transf
     }
 }
 
-/// By how much f32's rounding of a rotation grows in a joint's coordinates: 1 / cos(t/2) for the twist at a swing (or a tilt) by t, as
-/// [`further`] derives it. The limits of a ball end at 3 radians of swing, where this is put to 1; only what comes in beyond is
-/// further.
+/// By how much f32's rounding of a rotation grows in a joint's coordinates: 1 / cos(t/2) for the twist at a swing (or a
+/// tilt) by t, as [`further`] derives it. The limits of a ball end at 3 radians of swing, where this is put to 1; only
+/// what comes in beyond is further.
 pub fn lost(joint: &Joint, rest: &Transform, local: &Transform) -> f64 {
     let (axis, known) = match joint.turning {
         Turning::Ball { twist_axis, .. } => (unit(twist_axis.to_array()), 1.5f64.cos()),
@@ -210,7 +212,8 @@ pub fn from_ellipse(p: [f64; 2], a: f64, b: f64) -> f64 {
         return 0.0;
     }
     let at = |t: f64| (x - a * t.cos()).hypot(y - b * t.sin());
-    // The distance along the quarter of an outside point has one minimum. A round keeps 0.618 of the way; 2 in 10^16 of it is left.
+    // The distance along the quarter of an outside point has one minimum. A round keeps 0.618
+    // of the way; 2 in 10^16 of it is left.
     const SECTION: f64 = 0.618_033_988_749_894_9;
     let (mut lo, mut hi) = (0.0, std::f64::consts::FRAC_PI_2);
     let (mut m, mut n) = (hi - SECTION * (hi - lo), lo + SECTION * (hi - lo));

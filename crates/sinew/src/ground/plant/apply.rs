@@ -11,8 +11,8 @@ pub const STRAIGHT: f32 = 0.05;
 
 impl Figure {
     /// Applies what a plan says for one frame to a pose that holds the clip's frame. `carry` moves the whole figure
-    /// (travel), `raise` the pelvis; both in model space. Gives for each leg how far its ankle stays from where it should be, through
-    /// `missed`.
+    /// (travel), `raise` the pelvis; both in model space. Gives for each leg how far its ankle stays
+    /// from where it should be, through `missed`.
     pub fn apply(
         &self,
         pose: &mut Pose,

@@ -120,8 +120,8 @@ impl Plan {
         Ok(PlantedClip { clip: baker.finish(name, &skeleton)?, times, feet, out_of_reach })
     }
 
-    /// What a player of linear keys makes of the clip half-way between its keys. `depth` (metres) is how deep in the ground a
-    /// swinging foot counts as inside it.
+    /// What a player of linear keys makes of the clip half-way between its keys. `depth` (metres) is how deep in the
+    /// ground a swinging foot counts as inside it.
     pub fn halfway(
         &self,
         figure: &Figure,

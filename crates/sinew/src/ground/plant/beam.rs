@@ -95,8 +95,9 @@ impl Beam {
         self.x.clear();
         self.diagonals.clear();
         for (i, w) in wishes.iter().enumerate() {
-            // A stop that is held does not end the pull towards the target: what the two leave together is the force by which
-            // it pushes. (Without that pull, stops that the target presses against would be let go and passed in turn.)
+            // A stop that is held does not end the pull towards the target: what the two leave together
+            // is the force by which it pushes. (Without that pull, stops that the target presses
+            // against would be let go and passed in turn.)
             let stop = match self.active[i] {
                 1 => hard * w.high,
                 -1 => hard * w.low,

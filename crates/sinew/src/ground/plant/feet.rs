@@ -91,8 +91,8 @@ impl Planner<'_> {
                         let span = a.0.time.from - b.0.time.to;
                         between((bo, br), (ao, ar), span, time - b.0.time.to)
                     }
-                    // Before the first footing and after the last one the foot goes with the body, where it is seen from above
-                    // as it is at the footing.
+                    // Before the first footing and after the last one the foot goes with the body, where it is seen from
+                    // above as it is at the footing.
                     (None, Some(&b), None) => {
                         let (o, r) = leave(b);
                         between((o, r), (o.in_the_air(), Offset::default()), ALONE, time - b.0.time.to)
@@ -132,8 +132,8 @@ impl Planner<'_> {
         frames
     }
 
-    /// Lets a foot rise and fall from one footing to the next as it gets on, and not as time passes: a foot hardly gets on at
-    /// first, and would be thrown up on the spot.
+    /// Lets a foot rise and fall from one footing to the next as it gets on, and not as time passes: a foot hardly gets
+    /// on at first, and would be thrown up on the spot.
     fn rise_on_the_way(
         &self,
         frames: &mut [FootFrame],
@@ -153,8 +153,8 @@ impl Planner<'_> {
         let curve = &self.survey.feet[foot];
         let (first, last) = (first - curve.at(from, step).ankle.y, last - curve.at(to, step).ankle.y);
         let (low, high) = (first + raised.value(from), last + raised.value(to));
-        // A walker's foot gets on by less than three legs from one footing to its next; from four on it is a run, which flies:
-        // there the foot goes with the body.
+        // A walker's foot gets on by less than three legs from one footing to its next; from four on it is a run, which
+        // flies: there the foot goes with the body.
         let share = (4.0 - way.length() / self.search.leg).clamp(0.0, 1.0);
         // Only what lies between: there may be thousands of steps.
         let (begin, until) = ((from / step) as usize, (to / step) as usize + 2);

@@ -13,8 +13,8 @@ const TOES_BEND_TAN: f32 = 0.7;
 /// A foothold is moved without effort by this share of the leg.
 const EASY_SHIFT: f32 = 0.25;
 
-/// What a heel in the air costs: more than any other fault of a place that is allowed, and than the largest shift of a figure
-/// whose legs are no longer than its arms reach (2 m high, legs of half a metre: 4).
+/// What a heel in the air costs: more than any other fault of a place that is allowed, and than the largest shift of a
+/// figure whose legs are no longer than its arms reach (2 m high, legs of half a metre: 4).
 const HEEL_IN_AIR: f32 = 6.0;
 
 /// Places that are looked at to either side, before the best are closed in on: 7 mm for a grown figure and half a stair's
@@ -225,7 +225,8 @@ impl Judge<'_> {
         let along = |ends| self.profile.along_stick(stick, ends, give, s + run, TOES_BEND_TAN);
         let (support, _) = along([s, s + reach]);
         let (_, pierced) = along([s - margin, s + reach + margin]);
-        // What rises into the sole between its ends: a shoe and the arch of a foot take eleven millimetres of a grown figure.
+        // What rises into the sole between its ends: a shoe and the arch of a foot take eleven
+        // millimetres of a grown figure.
         let most_pierced = 0.06 * length;
         let toe_reach = (reach - run).max(f32::MIN_POSITIVE);
         let toes = over(reach).map_or(0.0, |o| math::atan2(o, toe_reach));

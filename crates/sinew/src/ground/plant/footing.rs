@@ -90,9 +90,9 @@ impl Footing {
 
     /// The foot with its heel and ball at these heights over the ground (metres, 0 or more) on this footing.
     ///
-    /// The sole is a stick of fixed length. On a level floor the heights of its ends give its pitch; the ground's own pitch is
-    /// added to it, as the whole scene were tilted. The end that is on the ground stays where it is: with both up, the pivot
-    /// lies between them, nearer to the lower one.
+    /// The sole is a stick of fixed length. On a level floor the heights of its ends give its pitch; the ground's own
+    /// pitch is added to it, as the whole scene were tilted. The end that is on the ground stays where it is: with both
+    /// up, the pivot lies between them, nearer to the lower one.
     pub fn stand(&self, foot: &FootSample, heel_height: f32, ball_height: f32) -> Twist {
         let stick = foot.ball - foot.heel;
         let length = stick.length();

@@ -167,8 +167,8 @@ pub fn from_curve(keys: &[[f32; 2]], span: Interval) -> Result<Vec<Interval>, Cu
 impl Survey {
     /// Gives the contacts of each foot, in the order of the figure's legs and in the clip's own time (seconds); feet with
     /// `None` keep those that are found. Times count as in the clip's keys: a clip that begins at 5 s has no contact at 1 s.
-    /// What reaches beyond the clip is cut off; a clip that is played in rounds has its contacts in each, and one that lasts to
-    /// the end of a round goes on where the next begins with it.
+    /// What reaches beyond the clip is cut off; a clip that is played in rounds has its contacts in each, and one that
+    /// lasts to the end of a round goes on where the next begins with it.
     ///
     /// Lists are ordered, and contacts of one point do not overlap (they may meet). On an error nothing is changed.
     pub fn set_contacts(&mut self, contacts: &[Option<Contacts>]) -> Result<(), ContactsError> {

@@ -17,8 +17,8 @@ pub const SETTLE: f32 = 0.25;
 
 /// Leaves `from` and arrives at `to` after `duration` seconds, without acceleration at either end; at `time` seconds from
 /// the begin. The way between the values is the polynomial of fifth degree, which is the one of least jerk (Flash & Hogan
-/// 1985); to it come, at either end, the polynomials that have that end's rate and nothing else, no longer than a quarter of a
-/// second.
+/// 1985); to it come, at either end, the polynomials that have that end's rate and nothing
+/// else, no longer than a quarter of a second.
 pub fn quintic(from: State, to: State, duration: f32, time: f32) -> Vec3 {
     let s = (time / duration).clamp(0.0, 1.0);
     let ease = s * s * s * (10.0 + s * (6.0 * s - 15.0));

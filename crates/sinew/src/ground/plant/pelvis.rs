@@ -22,8 +22,9 @@ pub(super) enum Reach {
 }
 
 impl Planner<'_> {
-    /// How free a foot is in the air, by what it does in the clip: 0 where it drags over the floor nearly as slowly as it would
-    /// stand, which still bears the body; 1 where it is five times as fast, or three times as high, as a contact may be.
+    /// How free a foot is in the air, by what it does in the clip: 0 where it drags over the floor nearly
+    /// as slowly as it would stand, which still bears the body; 1 where it is five times as fast, or
+    /// three times as high, as a contact may be.
     fn freedom(&self, foot: usize, i: usize) -> f32 {
         let settings = self.search.settings;
         let curve = &self.survey.feet[foot];
@@ -34,11 +35,11 @@ impl Planner<'_> {
         (0.5 * (height - 1.0)).max(0.25 * (speed - 1.0)).clamp(0.0, 1.0)
     }
 
-    /// How fast a foot in the air is drawn after the body at the most, in m/s^2: as fast as it is lifted, or half as fast again as
-    /// the clip throws it ahead. Over a way w in a time T, from rest to rest, no way of least jerk does with less than
-    /// 10 / sqrt(3) w / T^2: 40 m/s^2 where a walker's foot gets on by 1.3 m in 0.43 s, and twice that where a runner's foot goes
-    /// 3.7 m in 0.54 s. A runner up a slope of 20 degrees is 10 cm higher 40 ms after his foot has left the ground behind him; a
-    /// foot that may lag no more than a walker's would hold his hips down to it.
+    /// How fast a foot in the air is drawn after the body at the most, in m/s^2: as fast as it is lifted, or half as fast
+    /// again as the clip throws it ahead. Over a way w in a time T, from rest to rest, no way of least jerk does with
+    /// less than 10 / sqrt(3) w / T^2: 40 m/s^2 where a walker's foot gets on by 1.3 m in 0.43 s, and twice that where a
+    /// runner's foot goes 3.7 m in 0.54 s. A runner up a slope of 20 degrees is 10 cm higher 40 ms after his foot has
+    /// left the ground behind him; a foot that may lag no more than a walker's would hold his hips down to it.
     fn pull(&self, foot: usize, planted: &[Planted]) -> f32 {
         const LEAST_JERK: f32 = 5.7735;
         const AGAIN: f32 = 1.5;
@@ -59,8 +60,9 @@ impl Planner<'_> {
         // and while no foot stands, next to nothing, so that a flight goes from push-off to landing in one bow.
         const SWINGING: f64 = 0.25;
         const FLIGHT: f64 = 0.1;
-        // Where one foot stands so low and the other is so high that the body can serve but one, it is held as near to both as
-        // the low one allows: firmly, but not so that it would jump where such a stretch begins or ends (2.9 samples).
+        // Where one foot stands so low and the other is so high that the body can serve but one, it
+        // is held as near to both as the low one allows: firmly, but not so that it would jump where
+        // such a stretch begins or ends (2.9 samples).
         const TORN: f64 = 25.0;
         let settings = self.search.settings;
         // From the first landing to the last push-off.

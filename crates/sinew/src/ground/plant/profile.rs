@@ -6,14 +6,15 @@ use super::Search;
 
 /// Most points: both ends of each of forty stretches, and two more in each where it has an edge.
 const POINTS: usize = 128;
-/// How often the stretch in which an edge lies is halved: 2.5 cm to a fifth of a millimetre, so that a foothold at an edge is
-/// the same one wherever the casts lie.
+/// How often the stretch in which an edge lies is halved: 2.5 cm to a fifth of a millimetre, so that a foothold at an
+/// edge is the same one wherever the casts lie.
 const HALVINGS: usize = 7;
 /// A difference of height between neighbouring casts of this share of their distance is an edge: 50 degrees, steeper
 /// than feet stand on.
 const EDGE: f32 = 1.2;
 
-/// How much what lies beyond a stretch is lowered, metres a metre: over a tenth of a leg by half a leg, more than feet step up.
+/// How much what lies beyond a stretch is lowered, metres a metre: over a tenth of a leg by
+/// half a leg, more than feet step up.
 const FADES: f32 = 5.0;
 
 /// A place of the line.

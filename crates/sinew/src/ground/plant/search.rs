@@ -60,8 +60,8 @@ impl Search<'_> {
         Some((from.y - hit.distance, hit.normal))
     }
 
-    /// The height to cast around for a foot whose ankle is at `ankle`: it may be steps above the body or below it, and a cast
-    /// begins at the higher of the two.
+    /// The height to cast around for a foot whose ankle is at `ankle`: it may be steps above the body or below it, and a
+    /// cast begins at the higher of the two.
     pub(super) fn base_near(&self, base: f32, ankle: f32) -> f32 {
         base.max(ankle - self.settings.cast_above * self.leg)
     }

@@ -20,7 +20,8 @@ pub struct FootCurve {
     pub heel_speeds: Vec<f32>,
     /// The same for the ball.
     pub ball_speeds: Vec<f32>,
-    /// Contacts that were given ([`Survey::set_contacts`]), in seconds from the first sample on; without them they are found.
+    /// Contacts that were given ([`Survey::set_contacts`]), in seconds from the first sample
+    /// on; without them they are found.
     pub given: Option<Contacts>,
 }
 
@@ -73,8 +74,8 @@ impl Survey {
         self.start + (t - round * self.cycle).max(0.0)
     }
 
-    /// Samples `clip` every `step` seconds, `per_key` times a key of what is to be made of it; speeds are measured over a key
-    /// to either side. `repeat` asks for that many rounds of a clip that walks on the spot.
+    /// Samples `clip` every `step` seconds, `per_key` times a key of what is to be made of it; speeds are measured over a
+    /// key to either side. `repeat` asks for that many rounds of a clip that walks on the spot.
     pub fn new(
         figure: &Figure,
         clip: &Clip,

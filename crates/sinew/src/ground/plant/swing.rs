@@ -14,8 +14,8 @@ use crate::math;
 
 /// Within this many seconds of a stance the foot comes as close to the ground as the stance itself has it.
 const NEAR: f32 = 0.12;
-/// A lift dies away to either side within about this many seconds: the beam's own length, (stiffness / weight)^1/4. A third of
-/// a walk's swing: more takes the foot too far from its way, less jerks the knee.
+/// A lift dies away to either side within about this many seconds: the beam's own length, (stiffness / weight)^1/4. A
+/// third of a walk's swing: more takes the foot too far from its way, less jerks the knee.
 const SPREAD: f32 = 0.14;
 /// The sole is pitched up no further than this from the ground's own pitch, in radians (15 degrees: what an ankle does
 /// without effort) ...
@@ -61,8 +61,8 @@ impl<'a> Swing<'a> {
         Self { search, curve, step, standing }
     }
 
-    /// Changes the frames of this foot. `base` is the height of the ground under the body at each sample, `pelvis` the raise of
-    /// the pelvis, where it is known.
+    /// Changes the frames of this foot. `base` is the height of the ground under the body at each sample, `pelvis` the
+    /// raise of the pelvis, where it is known.
     pub(super) fn clear(&self, frames: &mut [FootFrame], base: &[f32], pelvis: Option<&[f32]>) {
         let mut beam = Beam::default();
         self.hold_back(&mut beam, frames, base, pelvis);
@@ -168,7 +168,8 @@ impl<'a> Swing<'a> {
         }
     }
 
-    /// How far a foot must go aside for what remains to be lifted to be no more than `room`; nothing where that does not help.
+    /// How far a foot must go aside for what remains to be lifted to be no more than `room`;
+    /// nothing where that does not help.
     fn step_aside(&self, i: usize, frame: &FootFrame, base: f32, aside: Vec3, room: f32) -> f32 {
         if self.shortfall(i, frame, base).need <= room {
             return 0.0;
@@ -205,14 +206,14 @@ impl<'a> Swing<'a> {
     /// rise(t) = LITTLE + LIFT t^2 / 2,        t seconds from the sample next to the stance
     /// ```
     ///
-    /// What is to be lifted is cut to this. A foot that stands with its toes under the next tread, or pitches them into the riser
-    /// as its heel leaves, lacks the riser's whole height h in the first sample after the stance. A beam that is held at 0 in one
-    /// sample and at h in the next leaves the stop with the slope v = h / step. Beyond it, with weight and stiffness alone, it
-    /// goes as v L sqrt(2) exp(-t / (L sqrt 2)) sin(t / (L sqrt 2)), L = [`SPREAD`], up to v L exp(-pi / 4) = 0.46 v L: to four
-    /// times the riser, straight up. With the cut the foot may be at h no sooner than after t with h = LIFT t^2 / 2, at the slope
-    /// 2 h / t: a riser of 12 cm, crossed after 80 ms, throws it by as much again and not by four times that. The way ahead
-    /// waits for it behind the edge ([`Swing::hold_back`] asks for the same height), so that the foot goes up and ahead in one
-    /// bow, over one edge after the other.
+    /// What is to be lifted is cut to this. A foot that stands with its toes under the next tread, or pitches them into
+    /// the riser as its heel leaves, lacks the riser's whole height h in the first sample after the stance. A beam that
+    /// is held at 0 in one sample and at h in the next leaves the stop with the slope v = h / step. Beyond it, with
+    /// weight and stiffness alone, it goes as v L sqrt(2) exp(-t / (L sqrt 2)) sin(t / (L sqrt 2)), L = [`SPREAD`], up to
+    /// v L exp(-pi / 4) = 0.46 v L: to four times the riser, straight up. With the cut the foot may be at h no sooner
+    /// than after t with h = LIFT t^2 / 2, at the slope 2 h / t: a riser of 12 cm, crossed after 80 ms, throws it by as
+    /// much again and not by four times that. The way ahead waits for it behind the edge ([`Swing::hold_back`] asks for
+    /// the same height), so that the foot goes up and ahead in one bow, over one edge after the other.
     fn rise(&self, i: usize) -> f32 {
         let since = (self.away(i) - self.step).max(0.0);
         0.5 * LIFT * since * since * self.search.leg / 0.9 + LITTLE * self.search.scale

@@ -30,8 +30,8 @@ pub(super) struct Tiptoe<'a> {
 }
 
 impl Tiptoe<'_> {
-    /// How much further the heel may be lifted at a time of a stance, in metres: nothing while it is in contact, and no faster
-    /// from there than a leg lifts it.
+    /// How much further the heel may be lifted at a time of a stance, in metres: nothing while it is in contact, and no
+    /// faster from there than a leg lifts it.
     fn most(&self, stance: &Stance, time: f32) -> f32 {
         let on_heel = stance.heel.iter().any(|h| h.contains(time));
         let on_ball = stance.ball.iter().any(|b| b.contains(time));
@@ -95,7 +95,8 @@ impl Tiptoe<'_> {
         beam.settle(&wishes, spread * spread * spread * spread).iter().map(|x| *x as f32).collect()
     }
 
-    /// The least lift with which the leg reaches, halved until `f32` ends, as less would leap with the last bit; the most where none does.
+    /// The least lift with which the leg reaches, halved until `f32` ends, as less would leap
+    /// with the last bit; the most where none does.
     fn needed(&self, stance: &Stance, footing: &Footing, i: usize, pelvis: f32, most: f32) -> f32 {
         let sample = &self.curve.samples[i];
         let hip = sample.hip + Vec3::Y * pelvis;
@@ -124,8 +125,8 @@ mod tests {
     use super::*;
     use crate::ground::plant::{FootSample, Interval};
 
-    /// A foot that stands for a second at the origin: the heel leaves the floor half-way, the ball at the end. The hip goes over
-    /// it from behind, a leg of one metre and one of knee and ankle halves.
+    /// A foot that stands for a second at the origin: the heel leaves the floor half-way, the ball at the end. The hip
+    /// goes over it from behind, a leg of one metre and one of knee and ankle halves.
     fn curve(step: f32) -> FootCurve {
         let count = 61;
         let heights: Vec<f32> = (0..count).map(|i| (0.002 * (i as f32 - 30.0)).max(0.0)).collect();

@@ -85,7 +85,8 @@ impl Rough {
         Ok(mesh)
     }
 
-    /// Height of the ground at a place seen from above, in world space. The mesh meets it at its vertices and is flat between them.
+    /// Height of the ground at a place seen from above, in world space. The mesh meets it at
+    /// its vertices and is flat between them.
     pub fn height(&self, x: f32, z: f32) -> f32 {
         let (x, z) = (x - self.origin.x, z - self.origin.z);
         // Lattice values rise and fall over two lattice steps: a wavelength.

@@ -207,9 +207,9 @@ impl Fours {
     /// v -> x + (1 - |x|^2) (v + x) / |v + x|^2
     /// ```
     ///
-    /// which draws all directions towards x and away from -x; the map by -x undoes it. `rest` is 1 - |x|^2. (Seen otherwise: the aberration of
-    /// starlight, with x the half velocity.) It keeps |v| = 1 only (1 + |x|) / (1 - |x|) times as well as it was kept before,
-    /// so after large ones the lengths are set anew.
+    /// which draws all directions towards x and away from -x; the map by -x undoes it. `rest` is 1 - |x|^2. (Seen
+    /// otherwise: the aberration of starlight, with x the half velocity.) It keeps |v| = 1 only (1 + |x|) / (1 - |x|)
+    /// times as well as it was kept before, so after large ones the lengths are set anew.
     #[inline(always)]
     pub fn boost(&mut self, x: Vec3, rest: f32) -> Moments {
         let boost = Boost::new(x, rest);

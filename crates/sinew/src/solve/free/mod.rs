@@ -64,10 +64,10 @@ use fours::{Arcs, shifted, transposed};
 /// ```
 ///
 /// This h turns the bones least, as a whole, of all that move the end so (weighted by length). S is the gradient of a
-/// function of the map that is convex in hyperbolic space, with the Hessian H. So Newton's method, h = H^-1 (goal - S), finds
-/// the one map that leads to the goal; nothing like a pose on the way that it cannot leave exists. Where S is
-/// to become 0 the map found is the one whose centre is the conformal barycentre (Douady & Earle 1986; used to close polygons
-/// by Millson & Zombro 1996 and Cantarella & Schumacher 2022).
+/// function of the map that is convex in hyperbolic space, with the Hessian H. So Newton's method, h = H^-1 (goal - S),
+/// finds the one map that leads to the goal; nothing like a pose on the way that it cannot leave exists. Where S is to
+/// become 0 the map found is the one whose centre is the conformal barycentre (Douady & Earle 1986; used to close
+/// polygons by Millson & Zombro 1996 and Cantarella & Schumacher 2022).
 ///
 /// Near full stretch a step of Newton's method only halves what is left. But were all v_i at one angle to S, then
 ///
@@ -88,8 +88,8 @@ use fours::{Arcs, shifted, transposed};
 ///
 /// - Bones that are exactly parallel stay so under any map. Joints that are straight (or folded) within half a degree
 ///   are bent a little first, half a degree over the whole chain, about [`bend`](Self::bend), else about the normal of what
-///   bend the chain has. Chains whose bones are parallel without being neighbours get more of it once that proves needed; the
-///   report then says that the branch changed.
+///   bend the chain has. Chains whose bones are parallel without being neighbours get more of it once that proves needed;
+///   the report then says that the branch changed.
 /// - A goal opposite to the end, seen from the root, leaves the way round open; the chain turns in its own bend plane.
 ///
 /// Drawn by the example `free_chain`:
@@ -110,11 +110,12 @@ pub struct FreeChain {
     /// The axis, in the root's parent's space, about which a straight chain bends; the part across the chain counts. Without
     /// one, it is always the same for the same chain.
     pub bend: Option<Vec3>,
-    /// The furthest that a joint may turn in one solve from where it came in, in radians; infinite (the default) for no bound. In a
-    /// game, the speed of its joints times the time of a frame. A pole that the goal passes is on the other side from one frame
-    /// to the next, and any rule that looks at one pose alone must leap somewhere near it (once around the pole the chain turns
-    /// once about the way to the goal, and no map of the disc inside does that without a leap). Where the last frame's
-    /// pose comes in, a bound of some eight radians a second lets the chain come round behind the goal instead, which stays met.
+    /// The furthest that a joint may turn in one solve from where it came in, in radians; infinite (the default) for no
+    /// bound. In a game, the speed of its joints times the time of a frame. A pole that the goal passes is on the other
+    /// side from one frame to the next, and any rule that looks at one pose alone must leap somewhere near it (once
+    /// around the pole the chain turns once about the way to the goal, and no map of the disc inside does that without a
+    /// leap). Where the last frame's pose comes in, a bound of some eight radians a second lets the chain come round
+    /// behind the goal instead, which stays met.
     pub max_turn: f32,
     /// How much of the goal is carried out, 0 to 1; it multiplies the goal's own weights.
     pub weight: f32,
@@ -167,9 +168,8 @@ impl FreeChain {
     /// Brings the chain's end to the goal, and turns the tip where the goal names a rotation. The pose is left updated.
     ///
     /// With an offset at the tip and a rotation asked for, it is the offset's point that meets the position, with the tip
-    /// turned as asked; a tip that is not free is refused then. Weights between 0 and 1 scale each joint's turn, as swing and
-    /// twist about its bone. The pole is what
-    /// the mean of the joints between root and end turns towards.
+    /// turned as asked; a tip that is not free is refused then. Weights between 0 and 1 scale each joint's turn, as swing
+    /// and twist about its bone. The pole is what the mean of the joints between root and end turns towards.
     pub fn solve(&mut self, pose: &mut Pose, goal: &Goal) -> Result<Report, SolveError> {
         self.check(pose, goal)?;
         pose.update();
@@ -309,8 +309,8 @@ impl FreeChain {
             pose.update();
             let end = if by_joint { pose.position(tip) } else { chain.end(pose) };
             let missed = (end - ask.root - found.ahead * found.distance).length();
-            // The next solve reads what places are uncertain by from the pose that is left, and must find it met: what is near the
-            // bound for f32 goes round once more, by that measure.
+            // The next solve reads what places are uncertain by from the pose that is left, and must find it met: what is
+            // near the bound for f32 goes round once more, by that measure.
             ask.uncertain = UNCERTAIN * pose.extent(tip);
             let unsure = bones.total() * ROUNDING + ask.uncertain;
             let near = bones.total() * self.tolerance;
@@ -358,7 +358,8 @@ impl FreeChain {
         }
     }
 
-    /// Goes back so far that the tip has not turned further than [`max_turn`](Self::max_turn), whatever rotation is asked of it.
+    /// Goes back so far that the tip has not turned further than [`max_turn`](Self::max_turn),
+    /// whatever rotation is asked of it.
     #[cold]
     fn hold_tip(&self, pose: &mut Pose, came: Quat, report: &mut Report) {
         let tip = self.chain.tip();
@@ -372,8 +373,8 @@ impl FreeChain {
         }
     }
 
-    /// The part `weight` of the way from what was kept to the pose: turns as swing and twist about each bone, so that what is
-    /// between is within the limits wherever both ends are.
+    /// The part `weight` of the way from what was kept to the pose: turns as swing and twist about each bone, so that
+    /// what is between is within the limits wherever both ends are.
     #[cold]
     fn blend(&mut self, pose: &mut Pose, weight: f32) {
         let joints = self.chain.joints();
@@ -435,7 +436,8 @@ fn follow(bones: &mut Bones, found: &mut Found, ask: &Ask, pole: Pole, most: f32
 /// With the arcs A_i of the bones, each in model space, joint i turns against its parent by A_(i-1)^-1 A_i, seen in the
 /// parent's old frame: what the joints above it turn, it does not see.
 ///
-/// Four joints at a time. The rotations' lengths are left on the numbers until the last, which makes unit quaternions of them.
+/// Four joints at a time. The rotations' lengths are left on the numbers until the last, which
+/// makes unit quaternions of them.
 #[inline]
 fn write(joints: &[JointId], bones: &mut Bones, pose: &mut Pose, found: &Found) {
     let count = bones.count();

@@ -75,8 +75,8 @@ pub(super) fn newton_on(bones: &mut Fours, at: &mut Moments, to: &To, most: u32)
     newton(None, bones, at, to, most)
 }
 
-/// The vector of the Moebius map for a step of Newton's method from `at`, with `left` still to go, to an end that lies at the
-/// distance `d`; and what its square leaves of 1.
+/// The vector of the Moebius map for a step of Newton's method from `at`, with `left` still to go, to an end that lies at
+/// the distance `d`; and what its square leaves of 1.
 #[inline(always)]
 fn step(at: &Moments, left: Vec3, aim: Vec3, d: f32) -> (Vec3, f32) {
     // (1 - M)^-1 left = y / determinant, by the adjugate.
@@ -114,8 +114,8 @@ fn step(at: &Moments, left: Vec3, aim: Vec3, d: f32) -> (Vec3, f32) {
     rest = max(rest, 2e-4 * along);
     let over = 1.0 / math::sqrt(along + rest);
     let x = y * (scale * over);
-    // Near 1 the difference has few digits left, and lengths are set anew there. Elsewhere what is rounded otherwise than x is
-    // would make directions longer or shorter.
+    // Near 1 the difference has few digits left, and lengths are set anew there. Elsewhere what is rounded otherwise than
+    // x is would make directions longer or shorter.
     let rest = rest * (over * over);
     (x, if rest <= 0.5 { rest } else { 1.0 - x.length_squared() })
 }

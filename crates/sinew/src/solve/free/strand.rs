@@ -7,8 +7,8 @@ use glam::Vec3;
 use super::bones::{Ask, Bones};
 use crate::{Report, SolveError, Status, math, solve::check};
 
-/// A free chain of bare points: a rope, a tentacle, a cable. Nothing turns here, points move. Bones keep the lengths that they
-/// had when the strand was made, so that rounding does not add up over the frames.
+/// A free chain of bare points: a rope, a tentacle, a cable. Nothing turns here, points move. Bones keep the lengths that
+/// they had when the strand was made, so that rounding does not add up over the frames.
 ///
 /// ```
 /// use sinew::{glam::Vec3, solve::Strand};

@@ -106,9 +106,9 @@ impl Cubic {
     /// The first place, 0 to 1, where the curve comes to be further than `radius` from `centre`, having been nearer; the
     /// start counts as nearer, whatever rounding makes of it.
     ///
-    /// The squared distance is a polynomial of degree 6. In Bernstein's form its coefficients change sign at least as often as it
-    /// has roots (Descartes' rule): none means no root, one means exactly one, and halves are looked at in turn where there are
-    /// more. So no crossing is passed over, and the one that is found is bracketed.
+    /// The squared distance is a polynomial of degree 6. In Bernstein's form its coefficients change sign at least as
+    /// often as it has roots (Descartes' rule): none means no root, one means exactly one, and halves are looked at in
+    /// turn where there are more. So no crossing is passed over, and the one that is found is bracketed.
     pub fn leaves(&self, centre: DVec3, radius: f64) -> Option<f64> {
         let mut squares = self.squares(centre, radius * radius);
         squares[0] = squares[0].min(0.0);
@@ -143,7 +143,8 @@ impl Cubic {
 
     /// The root of sign * (|p - centre|^2 - radius^2), which rises from `low` to `high`: Newton's steps inside the bracket.
     fn settle(&self, centre: DVec3, radius: f64, sign: f64, mut low: f64, mut high: f64) -> f64 {
-        // A first guess from how fast the curve goes where the bracket begins: next to the root for bones shorter than its bends.
+        // A first guess from how fast the curve goes where the bracket begins: next to the root
+        // for bones shorter than its bends.
         let left = radius - math64::sqrt((self.point(low) - centre).length_squared());
         let guess = low + sign * left / self.speed(low);
         let mut t = if guess > low && guess < high { guess } else { 0.5 * (low + high) };
@@ -168,8 +169,8 @@ impl Cubic {
 /// Halvings until a part is below the rounding of the parameter.
 const DEPTH: u32 = 50;
 
-/// A bracket of the first place where a polynomial rises through 0, on the part `low` to `high` whose coefficients these are. Its
-/// start is at most 0.
+/// A bracket of the first place where a polynomial rises through 0, on the part `low` to `high` whose
+/// coefficients these are. Its start is at most 0.
 fn first_rise(c: &Sextic, low: f64, high: f64, depth: u32) -> Option<(f64, f64)> {
     let mut changes = 0;
     let mut above = false;

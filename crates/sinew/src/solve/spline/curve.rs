@@ -19,25 +19,25 @@ pub enum CurveKind {
     /// Catmull and Rom's, through every point, with the centripetal parameter (the square root of the distance).
     ///
     /// It is the only parameter of its family that makes no cusp and no loop between two points, however unevenly they lie
-    /// (Yuksel, Schaefer and Keyser 2011). The uniform one, which is more usual, makes loops next to short spans, and a bone would
-    /// cut across them.
+    /// (Yuksel, Schaefer and Keyser 2011). The uniform one, which is more usual, makes loops next to short
+    /// spans, and a bone would cut across them.
     #[default]
     CatmullRom,
-    /// Cubic Bézier pieces one after another: point, handle, handle, point, ... 3 n + 1 points are n open pieces, 3 n points n
-    /// closed ones (the last comes back to the first point). Handles may lie on their points.
+    /// Cubic Bézier pieces one after another: point, handle, handle, point, ... 3 n + 1 points are n open pieces, 3 n
+    /// points n closed ones (the last comes back to the first point). Handles may lie on their points.
     Bezier,
 }
 
-/// What the curve's frames begin with: the normal at the curve's start is the part of this direction (in model space, any length)
-/// across the curve.
+/// What the curve's frames begin with: the normal at the curve's start is the part of this direction (in
+/// model space, any length) across the curve.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum CurveUp {
     /// At every change of the points anew. The frames are a function of the points alone; near a start along the direction
     /// they turn fast, and where it is exactly along it any normal is taken.
     Direction(Vec3),
-    /// The first time, and after [`Curve::reset`]. From then on the start's normal goes along with the start's tangent by the least
-    /// turn, and a closed curve's residual turn goes on from where it was: nothing leaps while the points move. The curve is
-    /// then a state that remembers.
+    /// The first time, and after [`Curve::reset`]. From then on the start's normal goes along with the start's tangent by
+    /// the least turn, and a closed curve's residual turn goes on from where it was: nothing leaps while the points move.
+    /// The curve is then a state that remembers.
     Carried(Vec3),
 }
 
@@ -125,8 +125,8 @@ struct Station {
 
 /// A piecewise cubic curve in model space, with its length and rotation-minimising frames along it.
 ///
-/// Memory is taken at construction; [`Curve::set_points`] moves the points every frame without more. Everything is computed in f64, so
-/// that no curve is too far off or too small.
+/// Memory is taken at construction; [`Curve::set_points`] moves the points every frame without more. Everything is
+/// computed in f64, so that no curve is too far off or too small.
 ///
 /// ```
 /// use sinew::{glam::Vec3, solve::spline::{Curve, CurveKind, CurveUp}};
@@ -145,11 +145,11 @@ struct Station {
 ///
 /// # Frames
 ///
-/// A normal is carried along the curve by double reflection (Wang, Jüttler, Zheng and Liu 2008), so that it does not turn about
-/// the curve. Sixteen steps a piece leave less than a thousandth of a radian on a loop; between the steps' ends one more step goes on from
-/// the last, so that the normal is continuous. Where a Bézier curve has a corner, the normal goes round it by the least turn. Once around
-/// a closed curve the normal comes back turned by an angle that depends on the curve's shape; it is spread along in proportion to the length, so
-/// that frames meet.
+/// A normal is carried along the curve by double reflection (Wang, Jüttler, Zheng and Liu 2008), so that it does not turn
+/// about the curve. Sixteen steps a piece leave less than a thousandth of a radian on a loop; between the steps' ends one
+/// more step goes on from the last, so that the normal is continuous. Where a Bézier curve has a corner, the normal goes
+/// round it by the least turn. Once around a closed curve the normal comes back turned by an angle that depends on the
+/// curve's shape; it is spread along in proportion to the length, so that frames meet.
 ///
 /// For a closed curve that angle is taken between -pi and pi. Where it passes pi as the points move, the frames turn once
 /// over along the curve: [`CurveUp::Carried`] does not.
@@ -326,13 +326,14 @@ impl Curve {
         self.closed
     }
 
-    /// The angle in radians by which the frames of a closed curve would come back turned; it is spread along. 0 for an open one.
+    /// The angle in radians by which the frames of a closed curve would come back turned; it is
+    /// spread along. 0 for an open one.
     pub fn residual_turn(&self) -> f32 {
         self.closure as f32
     }
 
-    /// The place at a distance in metres along the curve from its start. A closed curve goes round and round, an open one straight on
-    /// beyond its ends.
+    /// The place at a distance in metres along the curve from its start. A closed curve goes round and round,
+    /// an open one straight on beyond its ends.
     pub fn at(&self, distance: f32) -> CurveFrame {
         let spot = self.spot(f64::from(distance));
         let (tangent, normal) = self.frame(&spot);
@@ -387,8 +388,8 @@ impl Curve {
         if spot.beyond == 0.0 { place } else { place + self.end_tangent(spot.beyond) * spot.beyond }
     }
 
-    /// Where on the straight line from a place beyond an end (in the direction of the sign) a point lies nearest, in metres, and its
-    /// squared distance from the line.
+    /// Where on the straight line from a place beyond an end (in the direction of the sign) a point lies nearest, in
+    /// metres, and its squared distance from the line.
     fn along(&self, from: &Spot, sign: f64, point: DVec3) -> (f64, f64) {
         let way = self.end_tangent(if from.beyond == 0.0 { sign } else { from.beyond }) * sign;
         let to = point - self.place(from);
@@ -430,8 +431,9 @@ fn unit_or_zero(v: DVec3) -> DVec3 {
     if l > 0.0 { v / math64::sqrt(l) } else { v }
 }
 
-/// One piece of Catmull and Rom's curve with the centripetal parameter: through all points, with the tangents of the parabolas
-/// through each three of them (Barry and Goldman 1988). At an open end the parabola through the last three gives the tangent.
+/// One piece of Catmull and Rom's curve with the centripetal parameter: through all points, with the
+/// tangents of the parabolas through each three of them (Barry and Goldman 1988). At an open end the
+/// parabola through the last three gives the tangent.
 fn catmull_rom(points: &[Vec3], i: usize, closed: bool) -> Cubic {
     let count = points.len();
     let point = |k: usize| wide(points[k % count]);

@@ -51,9 +51,9 @@ pub(super) fn turned(axis: DVec3, angle: f64, v: DVec3) -> DVec3 {
 /// One step of the double reflection (Wang, Jüttler, Zheng and Liu 2008): the normal at the end of a step, from the
 /// normal and the tangents at both ends and the direction of the chord between (any length).
 ///
-/// The first reflection, in the plane midway between both places, takes the start's frame to the end's place; the second, in the
-/// plane midway between the tangent that this gives and the true one, puts it right. What is left differs from the frame that does
-/// not turn about the curve at all by the fourth power of the step.
+/// The first reflection, in the plane midway between both places, takes the start's frame to the end's place; the second,
+/// in the plane midway between the tangent that this gives and the true one, puts it right. What is left differs from the
+/// frame that does not turn about the curve at all by the fourth power of the step.
 pub(super) fn double_reflection(normal: DVec3, tangent: DVec3, chord: DVec3, end: DVec3) -> DVec3 {
     let c1 = chord.length_squared();
     if c1 == 0.0 {

@@ -17,8 +17,8 @@ const KEPT: usize = MOST_AHEAD + 3;
 /// heel and ball contact a foot may for a moment be in neither. Its hold on the ground fades until then.
 const HOLD: f32 = 2.0;
 
-/// A foot stands firmly once it has come this far inside of its limits. One that only brushes them holds on to the ground the
-/// less the nearer to them it stays, so that it makes little difference whether it just passes them or just does not.
+/// A foot stands firmly once it has come this far inside of its limits. One that only brushes them holds on to the ground
+/// the less the nearer to them it stays, so that it makes little difference whether it just passes them or just does not.
 const FIRM: f32 = 0.7;
 
 /// The animation's foot at one beat.
@@ -55,8 +55,8 @@ struct Hold {
 }
 
 impl Hold {
-    /// Takes the next level: how far it is outside of its limits, 1 being on them. A contact that was firm fades from the level
-    /// `fades` on and ends at `ends`. (Limits in which it begins are at most those.)
+    /// Takes the next level: how far it is outside of its limits, 1 being on them. A contact that was firm fades from the
+    /// level `fades` on and ends at `ends`. (Limits in which it begins are at most those.)
     fn push(&mut self, level: f32, fades: f32, ends: f32) -> f32 {
         self.touches = level <= if self.touches { ends } else { 1.0 };
         self.firm = self.touches && (self.firm || level <= FIRM);

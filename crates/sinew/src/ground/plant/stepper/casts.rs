@@ -16,9 +16,9 @@ use crate::{
 const LEAD: f32 = 0.5;
 
 impl Stepper {
-    /// Casts for the ground under the body and around the feet. `pose` holds the animation, not yet planted, and `world` is the
-    /// figure's placement (world from model space): those that the next [`Stepper::step`] is given, or the latest known. It may
-    /// be called as often as the physics runs; down to ten times a second, feet still see edges in time.
+    /// Casts for the ground under the body and around the feet. `pose` holds the animation, not yet planted, and `world`
+    /// is the figure's placement (world from model space): those that the next [`Stepper::step`] is given, or the latest
+    /// known. It may be called as often as the physics runs; down to ten times a second, feet still see edges in time.
     pub fn sense(
         &mut self,
         ground: &dyn Ground,
@@ -28,8 +28,8 @@ impl Stepper {
     ) -> Result<(), StepError> {
         self.fits(figure, pose)?;
         let place = self.place(world)?;
-        // What casts find is taken over at the next beat: before, there is no need to look again. Whether the coming step has
-        // one is known where beats are given, and else judged by the last step.
+        // What casts find is taken over at the next beat: before, there is no need to look again. Whether the coming step
+        // has one is known where beats are given, and else judged by the last step.
         let due = match (self.known.next(0), self.ahead) {
             (Some(_), _) => true,
             // After the first frame nothing is known of the second.

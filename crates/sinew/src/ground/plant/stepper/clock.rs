@@ -75,10 +75,10 @@ pub(super) struct Beats {
 }
 
 impl Stepper {
-    /// Lets the stepper know the animation `seconds` ahead, from the next step on: up to half a second, in thirtieths. A foot
-    /// then knows where it will land while it is in the air, and goes there; without, it finds its place once it has landed,
-    /// and moves there. The time of half a step, 0.3 s, is enough. Every beat must then be given ([`Stepper::next_beat`]).
-    /// The state is forgotten, as by [`Stepper::reset`].
+    /// Lets the stepper know the animation `seconds` ahead, from the next step on: up to half a second, in thirtieths. A
+    /// foot then knows where it will land while it is in the air, and goes there; without, it finds its place once it has
+    /// landed, and moves there. The time of half a step, 0.3 s, is enough. Every beat must then be given
+    /// ([`Stepper::next_beat`]). The state is forgotten, as by [`Stepper::reset`].
     pub fn set_foresight(&mut self, seconds: f32) -> Result<(), StepError> {
         if !(seconds >= 0.0 && seconds.is_finite()) {
             return Err(StepError::Time(seconds));
@@ -93,9 +93,10 @@ impl Stepper {
         self.ahead as f32 * BEAT
     }
 
-    /// When the stepper wants to see the animation next, in seconds from the frame of the coming step (which is `dt` seconds after
-    /// the last one): negative before that frame, positive with foresight (beats within a tenth of a millisecond are now). None
-    /// once it has seen what the step needs. There are thirty such beats a second, whatever the frame rate.
+    /// When the stepper wants to see the animation next, in seconds from the frame of the coming step (which
+    /// is `dt` seconds after the last one): negative before that frame, positive with foresight (beats within
+    /// a tenth of a millisecond are now). None once it has seen what the step needs. There are thirty such
+    /// beats a second, whatever the frame rate.
     ///
     /// A game that can sample its animation at any time gives every beat: all frame rates then decide by the same
     /// numbers, and so have their feet in the same places.
@@ -116,9 +117,10 @@ impl Stepper {
     ///
     /// [`Stepper::step_with`] does this and what follows in one call.
     ///
-    /// Without foresight beats need not be given: the animation at a beat is then taken from the frames around it. Frames at 60
-    /// Hz or more tell it to a millimetre, a frame later where the beat is on none of them. Slower ones that are not on beats are
-    /// off by up to a centimetre and more where the animation bends sharply, and a foot may do otherwise where that decides.
+    /// Without foresight beats need not be given: the animation at a beat is then taken from the frames around it.
+    /// Frames at 60 Hz or more tell it to a millimetre, a frame later where the beat is on none of them. Slower
+    /// ones that are not on beats are off by up to a centimetre and more where the animation bends sharply, and a
+    /// foot may do otherwise where that decides.
     pub fn next_beat(&self, dt: f32) -> Option<f32> {
         let known = self.known.count;
         if !self.started {
@@ -128,10 +130,10 @@ impl Stepper {
         (known < count).then(|| self.foresight() - phase - (count - 1 - known) as f32 * BEAT)
     }
 
-    /// Gives the animation at the time that [`Stepper::next_beat`] has asked for, and where the figure is in the world then: by
-    /// its clip, its speed and its way. (The contact that was given last by [`Stepper::set_contact`] is of that time, too.) A
-    /// game that cannot know what comes gives the best that it can: a foot that then lands elsewhere, as in a clip that was
-    /// broken off, passes over to where it lands.
+    /// Gives the animation at the time that [`Stepper::next_beat`] has asked for, and where the figure is in the world
+    /// then: by its clip, its speed and its way. (The contact that was given last by [`Stepper::set_contact`] is of that
+    /// time, too.) A game that cannot know what comes gives the best that it can: a foot that then lands elsewhere, as in
+    /// a clip that was broken off, passes over to where it lands.
     pub fn give_beat(&mut self, figure: &Figure, pose: &Pose, world: &Affine3) -> Result<(), StepError> {
         self.fits(figure, pose)?;
         let place = self.place(world)?;
@@ -234,8 +236,8 @@ impl Stepper {
         self.started = true;
     }
 
-    /// Goes on by `h` seconds to a beat: one that was given, or one that is so many seconds, and this share of the time step,
-    /// before the present frame.
+    /// Goes on by `h` seconds to a beat: one that was given, or one that is so many seconds, and this share of the time
+    /// step, before the present frame.
     fn beat(&mut self, figure: &Figure, place: &Place, h: f32, which: Result<usize, (f32, f32)>) {
         for i in 0..self.legs.len() {
             let m = self.measures(figure, i, place);

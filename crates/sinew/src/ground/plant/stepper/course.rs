@@ -18,8 +18,8 @@ pub struct Course {
     lift: f32,
 }
 
-/// Where a lifted passage is lower than this share of its height it is not made to pass anything: next to its ends all the rest
-/// would be thrown up.
+/// Where a lifted passage is lower than this share of its height it is not made to pass anything: next to
+/// its ends all the rest would be thrown up.
 const LOW: f32 = 0.3;
 
 /// A bow that begins and ends level and is 1 half-way: 16 s^2 (1 - s)^2.

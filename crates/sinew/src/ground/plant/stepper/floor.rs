@@ -23,8 +23,8 @@ impl Stepper {
         Ok(())
     }
 
-    /// Finds the floor of each leg's animation: the lowest that its heel and its ball get in `clip`. Some clips float, and some
-    /// sink. `rest` is the rest pose. This is not for every frame.
+    /// Finds the floor of each leg's animation: the lowest that its heel and its ball get in `clip`. Some clips float,
+    /// and some sink. `rest` is the rest pose. This is not for every frame.
     pub fn learn_floor(&mut self, figure: &Figure, clip: &Clip, rest: &Pose) -> Result<(), StepError> {
         self.fits(figure, rest)?;
         let mut pose = rest.clone();

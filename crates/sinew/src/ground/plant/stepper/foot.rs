@@ -160,8 +160,8 @@ impl Foot {
         self.beats.ago(m.ahead)
     }
 
-    /// What stands at a beat, `later` beats from the present one. The speed of a beat is the mean since the beat before; where
-    /// the next one is known, the contact is that of the time after the beat.
+    /// What stands at a beat, `later` beats from the present one. The speed of a beat is the mean since the beat before;
+    /// where the next one is known, the contact is that of the time after the beat.
     fn contact(&self, later: usize, m: &Measures) -> Contact {
         self.beats.ago(m.ahead.saturating_sub(later + 1)).contact
     }
@@ -421,8 +421,8 @@ impl Foot {
             || (level && turned > TURNED)
     }
 
-    /// Whether a foot that stands may no longer do so at the next beat, at which the animation has it at `next`: then it must
-    /// see where it goes.
+    /// Whether a foot that stands may no longer do so at the next beat, at which the animation has it
+    /// at `next`: then it must see where it goes.
     fn lets_go(&self, next: &Sole, m: &Measures) -> bool {
         let Phase::Locked(lock) = &self.phase else { return false };
         let hold = match m.ahead {
@@ -471,7 +471,8 @@ impl Lock {
 }
 
 impl Point {
-    /// Comes down or lifts with the height over the ground that it has, and the speed; `height` and `rate` are the animation's.
+    /// Comes down or lifts with the height over the ground that it has, and the speed; `height`
+    /// and `rate` are the animation's.
     fn take(&mut self, hold: f32, height: f32, rate: f32) {
         let more = hold - self.hold;
         self.rest.value.x += more * height.max(0.0);

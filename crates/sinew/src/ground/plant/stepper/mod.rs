@@ -51,21 +51,21 @@ const LONGEST: f32 = 1e3;
 
 /// Plants a figure's feet a frame at a time.
 ///
-/// A heel or ball that comes down (low and slow, as [`Settings`] say, or as [`Stepper::set_contact`] gives it) locks its foot
-/// where it is, on the ground that [`Stepper::sense`] found there; one that lifts lets it go. Whatever a foot was moved by
-/// then dies away on a critically damped spring of [`Settings::foot_rate`], which is integrated exactly. In the air a foot
-/// goes over the ground as the animation goes over its floor, and rises before an edge. The pelvis follows on a spring of
-/// [`Settings::pelvis_rate`] and stays where the legs reach. A foot without ground keeps its animation; a locked foot that is
-/// left behind lets go.
+/// A heel or ball that comes down (low and slow, as [`Settings`] say, or as [`Stepper::set_contact`] gives it) locks its
+/// foot where it is, on the ground that [`Stepper::sense`] found there; one that lifts lets it go. Whatever a foot was
+/// moved by then dies away on a critically damped spring of [`Settings::foot_rate`], which is integrated exactly. In the
+/// air a foot goes over the ground as the animation goes over its floor, and rises before an edge. The pelvis follows on
+/// a spring of [`Settings::pelvis_rate`] and stays where the legs reach. A foot without ground keeps its animation; a
+/// locked foot that is left behind lets go.
 ///
-/// Everything is decided on a clock of thirty beats a second, and between beats feet move with the animation and their springs:
-/// what a game shows does not depend on when its frames are. A game that can sample its animation at any time calls
-/// [`Stepper::step_with`], which asks for it at the beats: then the same numbers decide at every frame rate. One that calls
-/// [`Stepper::sense`] and [`Stepper::step`] alone, as below, has its frames taken for what is between them: then a foot that only
-/// just comes near enough to the floor, or a place that only just serves, may be taken at one frame rate and not at another;
-/// what can be decided gradually is (a foot lets go by degrees as its contact fades, and an edge counts by degrees as it comes in
-/// sight). The price of the clock is that a contact is known up to a thirtieth of a second late, and a frame more where the
-/// animation at a beat must be told from frames.
+/// Everything is decided on a clock of thirty beats a second, and between beats feet move with the animation and their
+/// springs: what a game shows does not depend on when its frames are. A game that can sample its animation at any time
+/// calls [`Stepper::step_with`], which asks for it at the beats: then the same numbers decide at every frame rate. One
+/// that calls [`Stepper::sense`] and [`Stepper::step`] alone, as below, has its frames taken for what is between them:
+/// then a foot that only just comes near enough to the floor, or a place that only just serves, may be taken at one frame
+/// rate and not at another; what can be decided gradually is (a foot lets go by degrees as its contact fades, and an edge
+/// counts by degrees as it comes in sight). The price of the clock is that a contact is known up to a thirtieth of a
+/// second late, and a frame more where the animation at a beat must be told from frames.
 ///
 /// The state is explicit: the same calls give the same bits, and [`Stepper::reset`] forgets it. Everything is allocated in
 /// [`Stepper::new`].

@@ -10,24 +10,27 @@ use crate::{
 
 impl Stepper {
     /// Does all that a frame needs: asks for the animation at each beat that is due and at the frame, casts, and plants the
-    /// frame in `pose`, which is `dt` seconds after the last one. This is the way for a game that can sample its animation at any
-    /// time, and the one on which feet do not depend on the frame rate.
+    /// frame in `pose`, which is `dt` seconds after the last one. This is the way for a game that can sample its
+    /// animation at any time, and the one on which feet do not depend on the frame rate.
     ///
-    /// `sample` is given a time in seconds from the frame (0 at the frame, negative before it, positive with foresight), and writes
-    /// the animation at that time into the pose (its matrices need not be updated). It returns the figure's placement in the
-    /// world at that time, as [`Stepper::step`] takes it. It is called once for the frame and once for each beat: in the mean thirty
-    /// more times a second, at most eight more times in a frame that took long, and in the first frame with foresight up to
-    /// fifteen more. The frame comes last, so that what a sampler remembers is of the frame.
+    /// `sample` is given a time in seconds from the frame (0 at the frame, negative before it, positive with
+    /// foresight), and writes the animation at that time into the pose (its matrices need not be updated). It
+    /// returns the figure's placement in the world at that time, as [`Stepper::step`] takes it. It is called once
+    /// for the frame and once for each beat: in the mean thirty more times a second, at most eight more times in a
+    /// frame that took long, and in the first frame with foresight up to fifteen more. The frame comes last, so that
+    /// what a sampler remembers is of the frame.
     ///
-    /// Everything is decided by the animation at the beats, and beats are a thirtieth of a second apart, counted from the first
-    /// frame. Two games that show the same animation at different frame rates give the same numbers, but for rounding of times,
-    /// and so lock the same feet in the same places at the same times. What may differ is how far between two beats a foot has
-    /// come when a frame shows it. Without a sampler, by [`Stepper::sense`] and [`Stepper::step`] alone, the animation at a beat is
-    /// taken from the frames around it: to a millimetre or so at 60 Hz and above, and at slower rates whose frames are not on
-    /// beats (as 30 Hz has them) but for up to a centimetre and more where a clip bends sharply.
+    /// Everything is decided by the animation at the beats, and beats are a thirtieth of a second apart, counted from the
+    /// first frame. Two games that show the same animation at different frame rates give the same numbers, but for
+    /// rounding of times, and so lock the same feet in the same places at the same times. What may differ is how far
+    /// between two beats a foot has come when a frame shows it. Without a sampler, by [`Stepper::sense`] and
+    /// [`Stepper::step`] alone, the animation at a beat is taken from the frames around it: to a millimetre or so at 60
+    /// Hz and above, and at slower rates whose frames are not on beats (as 30 Hz has them) but for up to a centimetre and
+    /// more where a clip bends sharply.
     ///
-    /// A game whose contacts are given ([`Stepper::set_contact`]), or that casts at the physics' rate, calls [`Stepper::next_beat`],
-    /// [`Stepper::give_beat`], [`Stepper::sense`] and [`Stepper::step`] itself, in this order: this does nothing else.
+    /// A game whose contacts are given ([`Stepper::set_contact`]), or that casts at the physics' rate,
+    /// calls [`Stepper::next_beat`], [`Stepper::give_beat`], [`Stepper::sense`] and [`Stepper::step`]
+    /// itself, in this order: this does nothing else.
     ///
     /// On an error the pose holds what was sampled last.
     ///

@@ -80,7 +80,8 @@ impl Stepper {
         let level = soft_least(-soft_least(-level, -low, ease), high, ease);
         let raise = level - place.floor;
         for ((leg, frame), state) in figure.legs.iter().zip(&mut self.frames).zip(&self.legs) {
-            // A foot in the air that the body has sunk onto goes down with it, rather than fold its knee further than knees do.
+            // A foot in the air that the body has sunk onto goes down with it, rather than fold
+            // its knee further than knees do.
             let [folds, clear] = state.room;
             if clear > 0.0 {
                 let by = -soft_least(level - folds, 0.0, ease);
@@ -109,8 +110,9 @@ impl Stepper {
     }
 }
 
-/// The lowest level of the body at which a knee is not folded further than knees go. Unlike the plan's, it has no leap where a
-/// foot passes the hip: what is further out, and higher than the hip, raises the body (or comes down) the less the further out.
+/// The lowest level of the body at which a knee is not folded further than knees go. Unlike the plan's, it
+/// has no leap where a foot passes the hip: what is further out, and higher than the hip, raises the body
+/// (or comes down) the less the further out.
 fn folds(clip: &FootSample, ankle: Vec3) -> f32 {
     // Metres a metre: a foot twice as high above the hip as it is out of the way of the knee is left alone.
     const OUT: f32 = 2.0;

@@ -65,13 +65,14 @@ impl Sole {
 
 /// The last frames of a foot, over about a tenth of a second, and where it was between them.
 ///
-/// Clips are smooth between their keys and bend at them. So between two frames a foot is taken to curve evenly, but for one bend:
-/// what came before, continued, and what comes after, continued backwards, then meet at the bend, and each holds on its
-/// own side of it. With the frames a, b, c, d, the foot at a share s of the way from b to c, and seen as differences from the
-/// straight line b c, the continued line a b is off by (v_bc - v_ab) s h and the line c d by (v_cd - v_bc) (1 - s) h, in the same
-/// direction, and the one that is off by less is the one that holds: before the bend it is the first, and after it the second,
-/// whatever the bend and wherever. (This is subcell resolution: Harten 1989, J. Comput. Phys. 83.) An even curvature, the least of
-/// the second differences around, is taken out of both first, so that parabolas are followed as exactly as bends.
+/// Clips are smooth between their keys and bend at them. So between two frames a foot is taken to curve evenly, but for
+/// one bend: what came before, continued, and what comes after, continued backwards, then meet at the bend, and each
+/// holds on its own side of it. With the frames a, b, c, d, the foot at a share s of the way from b to c, and seen as
+/// differences from the straight line b c, the continued line a b is off by (v_bc - v_ab) s h and the line c d by (v_cd -
+/// v_bc) (1 - s) h, in the same direction, and the one that is off by less is the one that holds: before the bend it is
+/// the first, and after it the second, whatever the bend and wherever. (This is subcell resolution: Harten 1989, J.
+/// Comput. Phys. 83.) An even curvature, the least of the second differences around, is taken out of both first, so that
+/// parabolas are followed as exactly as bends.
 ///
 /// A path that bends no more than once in four frames is so found to rounding, from frames at any times. Where the last
 /// frame is not yet known, the foot goes evenly to the one before it.

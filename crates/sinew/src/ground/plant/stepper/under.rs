@@ -6,11 +6,11 @@ use crate::ground::plant::{Search, profile::Profile};
 
 /// Most casts of a line before edges are looked for: a leg's length at [`SPACING`].
 const MOST_CASTS: f32 = 24.0;
-/// Distance of the casts, as a share of the leg: 3.5 cm for a grown figure, a third of a foot's width. Edges between casts are
-/// looked for, so that they do not depend on it.
+/// Distance of the casts, as a share of the leg: 3.5 cm for a grown figure, a third of a foot's width. Edges between
+/// casts are looked for, so that they do not depend on it.
 const SPACING: f32 = 0.04;
-/// A line is cast this much further at either end, as a share of the leg. What is found there counts the less the nearer it is
-/// to the end.
+/// A line is cast this much further at either end, as a share of the leg. What is found there
+/// counts the less the nearer it is to the end.
 const MARGIN: f32 = 0.1;
 /// How much higher than an edge's height divided by its distance a foot need not be: a foot rises before an edge along
 /// a line of this slope.
@@ -48,8 +48,8 @@ impl Under {
         Self { sole: found.map(|f| f.map(|(p, _)| p)), normal, ..Self::default() }
     }
 
-    /// Casts along a line through `middle` as well, from `back` metres behind to `ahead` metres before it along the level unit
-    /// vector `along`, and somewhat further.
+    /// Casts along a line through `middle` as well, from `back` metres behind to `ahead` metres before it along the level
+    /// unit vector `along`, and somewhat further.
     pub fn sweep(
         &mut self,
         search: &Search<'_>,
@@ -65,7 +65,8 @@ impl Under {
         self.line = Profile::cast(search, middle, along, ends, spacing, base);
     }
 
-    /// How high the ground is for a point that passes this place on a known way, and rises `slope` metres a metre before edges.
+    /// How high the ground is for a point that passes this place on a known way, and rises
+    /// `slope` metres a metre before edges.
     pub fn before(&self, at: Vec3, slope: f32) -> Option<f32> {
         self.line.cone(self.line.way(at), slope, self.ends)
     }

@@ -6,13 +6,13 @@ use super::{Curve, STEPS, Spot};
 use crate::math64;
 
 impl Curve {
-    /// The next place along the curve (back, if `back`), from `from` on, where it leaves the sphere about `centre`; and whether there is
-    /// one.
+    /// The next place along the curve (back, if `back`), from `from` on, where it leaves the sphere
+    /// about `centre`; and whether there is one.
     ///
-    /// Where `from` is outside the sphere, the curve must come into it first: then the place where it leaves it again is given. So the
-    /// place moves on smoothly when `from` passes out of the sphere. A sphere that the rest of the curve does not meet has
-    /// none: then it is the nearest place, and for a closed curve that lies inside (once around is looked at) the furthest, which are where
-    /// the crossing was when there last was one.
+    /// Where `from` is outside the sphere, the curve must come into it first: then the place where it leaves it again is
+    /// given. So the place moves on smoothly when `from` passes out of the sphere. A sphere that the rest of the curve
+    /// does not meet has none: then it is the nearest place, and for a closed curve that lies inside (once around is
+    /// looked at) the furthest, which are where the crossing was when there last was one.
     pub(in crate::solve::spline) fn leave(
         &self,
         from: &Spot,

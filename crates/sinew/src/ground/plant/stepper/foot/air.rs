@@ -26,7 +26,8 @@ const LIES: f32 = 0.12;
 /// A foot rises this many metres a metre before an edge that it comes to on a known way: it is looked at often enough to
 /// come to none unseen.
 const STEEP: f32 = 12.0;
-/// A foot can go down the less the nearer it is to an edge, which it feels where it is a third of its height away: so that it makes no leap there.
+/// A foot can go down the less the nearer it is to an edge, which it feels where it is a third of its
+/// height away: so that it makes no leap there.
 const NEARS: f32 = 3.0;
 /// A course is lifted by no more than this share of the leg: a high step of a stair.
 const MOST_LIFT: f32 = 0.2;

@@ -20,8 +20,8 @@ const SIGHT: f32 = 0.1;
 pub(super) const ASTRAY: f32 = 0.03;
 
 impl Foot {
-    /// Casts for the next beat, at which the animation has the foot at `now`: the ground under it, and where it lands. `sight`
-    /// is the time between casts.
+    /// Casts for the next beat, at which the animation has the foot at `now`: the ground under it, and where it lands.
+    /// `sight` is the time between casts.
     pub fn sense(&mut self, search: &Search<'_>, m: &Measures, now: &Sole, base: f32, sight: f32) {
         self.cast_choice(search, m, base);
         if self.share() >= 1.0 && !self.lets_go(now, m) {

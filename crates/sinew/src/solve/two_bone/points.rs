@@ -47,7 +47,7 @@ impl Bend {
         Self { hinge: None, side: BendSide::Keep, swivel: 0.0, soft: 0.0, min_flexion: 0.0, uncertain: 0.0 };
 }
 
-/// What [`solve_points`] found.
+/// What [`solve_points`](super::solve_points) found.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Turns {
     /// Turn of the middle joint about its own place, in model space, made first.

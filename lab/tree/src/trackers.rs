@@ -1,35 +1,22 @@
-//! Few trackers: head and hands alone, as a headset and two controllers give them, or with hips and feet. Is what comes out a
-//! whole figure that could be the one that wears them?
+//! Few trackers: head and hands alone, as a headset and two controllers give them, or with hips and feet. Is what comes
+//! out a whole figure that could be the one that wears them?
 //!
-//! The truth is a believable pose: both feet flat on the floor, knees over them, a back that bends and turns a little, arms in front of
-//! the body or hanging. The solver gets places and turns of the trackers alone, and starts from a figure that stands at ease.
+//! The figure is `sinew::rig::Human`'s, the solver `sinew::rig::Trackers`. The truth is a believable pose: both feet
+//! flat on the floor, knees over them, a back that bends and turns a little, arms in front of the body or hanging. The
+//! solver gets places and turns of the trackers alone, and starts from a figure that stands at ease.
 
 use std::{f32::consts::PI, sync::Arc, time::Instant};
 
 use sinew::{
     Goal, JointId, Pose, Skeleton,
     glam::{Quat, Vec3},
-    joint::{Dof, Joint, Turning},
-    solve::{Balance, Root, Tip, Tree},
+    rig::{Body, Human, Trackers},
+    solve::Tip,
 };
 
 use crate::{broken, humanoid, judge, noise::Noise};
 
 const COUNT: usize = 1000;
-
-/// Coordinates of joints at ease, in degrees, in the order of a joint's own coordinates; those of the left, the right is its
-/// mirror image.
-const AT_EASE: [(&str, [f32; 3]); 5] = [
-    // Arms hang, a hand's breadth from the body.
-    ("upper_arm", [-10.0, -75.0, 0.0]),
-    ("forearm", [0.0, -25.0, 0.0]),
-    ("thigh", [-10.0, 2.0, 0.0]),
-    ("shin", [20.0, 0.0, 0.0]),
-    ("foot", [-10.0, 0.0, 0.0]),
-];
-
-/// How little some joints move of themselves.
-const STIFFNESS: [(&str, f64); 3] = [("clavicle", 0.8), ("hand", 0.8), ("foot", 0.5)];
 
 /// The coordinates of the right side from those of the left.
 fn mirrored(name: &str, [a, b, c]: [f32; 3]) -> [f32; 3] {
@@ -50,57 +37,6 @@ fn put(pose: &mut Pose, name: &str, left: [f32; 3]) {
     let c = if name.ends_with(".r") { mirrored(part, left) } else { left };
     let limits = skeleton.limits(joint);
     pose.set_rotation(joint, limits.clamp(limits.rotation(c.map(|d| d * PI / 180.0))));
-}
-
-/// The humanoid within human limits, whose joints prefer to be at ease.
-fn figure() -> Arc<Skeleton> {
-    let mut skeleton = (*humanoid::skeleton(true)).clone();
-    for (part, left) in AT_EASE {
-        for side in ["l", "r"] {
-            let Some(id) = skeleton.find(&format!("{part}.{side}")) else { continue };
-            let c = if side == "r" { mirrored(part, left) } else { left };
-            let c = c.map(|d| f64::from(d).to_radians());
-            let to = |dof: Dof, n: usize| dof.with_preferred(c[n]);
-            let joint: Joint = *skeleton.freedom(id);
-            let turning = match joint.turning {
-                Turning::Ball { twist_axis, swing_axis, swing: [a, b], twist } => {
-                    let (swing, twist) = ([to(a, 0), to(b, 1)], to(twist, 2));
-                    Turning::Ball { twist_axis, swing_axis, swing, twist }
-                }
-                Turning::Hinge { axis, dof } => Turning::Hinge { axis, dof: to(dof, 0) },
-                Turning::Axes { order, angles } => {
-                    let mut angles = angles;
-                    for (n, axis) in order.axes().into_iter().enumerate() {
-                        angles[axis] = angles[axis].map(|d| to(d, n));
-                    }
-                    Turning::Axes { order, angles }
-                }
-                other => other,
-            };
-            skeleton.set_joint(id, Joint { turning, ..joint }).expect("what is preferred is within limits");
-        }
-    }
-    for (name, stiffness) in STIFFNESS {
-        for id in [name.to_string(), format!("{name}.l"), format!("{name}.r")]
-            .iter()
-            .filter_map(|n| skeleton.find(n))
-            .collect::<Vec<_>>()
-        {
-            let stiff = |dof: Dof| dof.with_stiffness(stiffness);
-            let joint: Joint = *skeleton.freedom(id);
-            let turning = match joint.turning {
-                Turning::Ball { twist_axis, swing_axis, swing, twist } => {
-                    Turning::Ball { twist_axis, swing_axis, swing: swing.map(stiff), twist: stiff(twist) }
-                }
-                Turning::Axes { order, angles } => {
-                    Turning::Axes { order, angles: angles.map(|d| d.map(stiff)) }
-                }
-                other => other,
-            };
-            skeleton.set_joint(id, Joint { turning, ..joint }).expect("a stiffness is from 0 to 1");
-        }
-    }
-    Arc::new(skeleton)
 }
 
 /// The feet on the floor, their middle where the figure stands.
@@ -145,8 +81,8 @@ fn believable(skeleton: &Arc<Skeleton>, stood: [Vec3; 2], r: &mut Noise) -> Pose
     pose
 }
 
-/// Across the line from a limb's root to its tip, the direction in which its middle joint lies, and how far it is bent (0 where
-/// it is straight), in radians.
+/// Across the line from a limb's root to its tip, the direction in which its middle joint lies, and how far it is bent
+/// (0 where it is straight), in radians.
 fn bend(pose: &Pose, limb: [JointId; 3]) -> (judge::V, f64) {
     let [a, b, c] = limb.map(|j| judge::place(pose, j));
     let unit = |v: judge::V| {
@@ -159,8 +95,9 @@ fn bend(pose: &Pose, limb: [JointId; 3]) -> (judge::V, f64) {
     (unit(across), judge::dot(unit(upper), unit(lower)).clamp(-1.0, 1.0).acos())
 }
 
-/// What is to be reached (no published bounds were at hand; feet: within half a foot's width of where they stood): the share of trackers that are met, degrees of the elbows' directions in the mean and at the 95th
-/// percentile, the same of knees, metres that a foot goes at the 95th percentile.
+/// What is to be reached (no published bounds were at hand; feet: within half a foot's width of where they stood): the
+/// share of trackers that are met, degrees of the elbows' directions in the mean and at the 95th percentile, the same
+/// of knees, metres that a foot goes at the 95th percentile.
 struct Bounds {
     met: f64,
     elbow: [f64; 2],
@@ -169,57 +106,43 @@ struct Bounds {
 }
 
 fn row(six: bool, bounds: &Bounds) -> bool {
-    let skeleton = figure();
+    // The truth is made within the lab's own limits; the solver has those that the library gives to bodies.
+    let truths = humanoid::skeleton(true);
+    let mut skeleton = (*humanoid::skeleton(false)).clone();
+    let bind = Pose::rest(&Arc::new(skeleton.clone()));
+    let body = Body::find(&bind, &[]).expect("a body");
+    let human = Human::of(&bind, &body);
+    human.apply(&mut skeleton).expect("sound joints");
+    let skeleton = Arc::new(skeleton);
     let find = |n: &str| skeleton.find(n).expect("the figure has it");
     let mut ease = Pose::rest(&skeleton);
-    for (part, left) in AT_EASE {
-        for side in [".l", ".r"] {
-            put(&mut ease, &format!("{part}{side}"), left);
-        }
-    }
+    human.stand_at_ease(&bind, &body, &mut ease);
     let feet = [find("foot.l"), find("foot.r")];
-    let stood = {
-        let rest = Pose::rest(&skeleton);
-        feet.map(|j| rest.position(j))
-    };
-    ground(&mut ease, stood);
+    let stood = feet.map(|j| bind.position(j));
     let mut names = vec!["head", "hand.l", "hand.r"];
     if six {
         names.extend(["hips", "foot.l", "foot.r"]);
     }
     let worn: Vec<JointId> = names.iter().map(|n| find(n)).collect();
-    let mut tips: Vec<Tip> = worn.iter().map(|&j| Tip::new(j)).collect();
-    if !six {
-        // Nobody says where the feet are: they stay, as far as the trackers let them.
-        tips.extend(feet.map(|j| Tip::new(j).with_priority(1)));
-    }
-    let mut tree = Tree::new(&skeleton, find("hips"), &tips).expect("a tree");
-    tree.root = if six { Root::Free } else { Root::Spring(1.0) };
-    tree.posture = 0.5;
-    tree.rotation_tolerance = 5e-3;
-    if !six {
-        let corners = stood.iter().flat_map(|p| [-0.1f32, 0.15].map(|z| *p + Vec3::Z * z));
-        tree.balance = Some(Balance { priority: 2, ..Balance::over(corners.collect::<Vec<_>>()) });
-    }
+    let tips: Vec<Tip> = worn.iter().map(|&j| Tip::new(j)).collect();
+    let mut trackers = Trackers::new(&body, &tips, &ease).expect("a tree");
+    trackers.rotation_tolerance = 5e-3;
     let limbs = |upper: &str, middle: &str, tip: &str| {
         ["l", "r"].map(|s| [upper, middle, tip].map(|n| find(&format!("{n}.{s}"))))
     };
     let (arms, legs) = (limbs("upper_arm", "forearm", "hand"), limbs("thigh", "shin", "foot"));
-    // Not the poses (23) on which the settings above were chosen.
-    let mut r = Noise(71);
+    // Not the poses (23, 71) on which what joints prefer, how stiff they are and how far elbows give sideways was chosen.
+    let mut r = Noise(97);
     let (mut times, mut met, mut excess) = (Vec::new(), 0, 0.0f64);
     let (mut elbows, mut knees, mut slides, mut hips, mut over) =
         (Vec::new(), Vec::new(), Vec::new(), Vec::new(), 0);
     for _ in 0..COUNT {
-        let truth = believable(&skeleton, stood, &mut r);
+        let truth = believable(&truths, stood, &mut r);
         let of = |j: JointId, pose: &Pose| Goal::at(pose.position(j)).with_rotation(pose.model_rotation(j));
-        let mut goals: Vec<Goal> = worn.iter().map(|&j| of(j, &truth)).collect();
-        if !six {
-            goals.extend(feet.map(|j| of(j, &ease)));
-        }
+        let goals: Vec<Goal> = worn.iter().map(|&j| of(j, &truth)).collect();
         let mut pose = ease.clone();
         let begin = Instant::now();
-        tree.solve(&mut pose, &goals).expect("goals are finite");
+        trackers.solve(&mut pose, &goals).expect("goals are finite");
         times.push(begin.elapsed().as_secs_f64() * 1e6);
         let near = |(&j, goal): (&JointId, &Goal)| {
             let at = goal.position.map_or([0.0; 3], judge::v);
@@ -242,7 +165,7 @@ fn row(six: bool, bounds: &Bounds) -> bool {
         let from = if six { &truth } else { &ease };
         slides.extend(feet.map(|j| apart(j, &pose, from)));
         hips.push(apart(find("hips"), &pose, &truth));
-        over += usize::from(tree.out_of_balance() <= 1e-2);
+        over += usize::from(trackers.out_of_balance() <= 1e-2);
     }
     for all in [&mut elbows, &mut knees, &mut slides, &mut hips, &mut times] {
         all.sort_by(f64::total_cmp);

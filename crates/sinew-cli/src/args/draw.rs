@@ -34,6 +34,9 @@ pub struct DrawArgs {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["clip", "to", "curve"],
           help_heading = "Goal")]
     pub goals: Option<PathBuf>,
+    /// Let the figure's joints move as people's do, as `sinew solve --human` does
+    #[arg(long, requires = "goals", help_heading = "Goal")]
+    pub human: bool,
     /// A curve.
     #[command(flatten, next_help_heading = "Curve")]
     pub curve: CurveArgs,

@@ -3,12 +3,13 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum, ValueHint};
+use glam::Vec3;
 
 use super::{
     UnitArgs,
     values::{
         Assignments, Points, assignments, at_least_zero, chain, finite64, points, positive64, quaternion,
-        share, vector64,
+        share, vector, vector64,
     },
 };
 
@@ -30,7 +31,7 @@ pub enum SolverName {
     /// Lays the chain along a curve: see --curve; `auto` does so where a curve is given
     Spline,
     /// Turns the chain's joints, each twice as far as the one before it and by 60 degrees at most, so that the tip's
-    /// front (Z in the rest pose) looks at a place; for figures
+    /// front looks at a place; for figures, whose chain is else that of spine, neck and head
     LookAt,
     /// A whole figure with goals on any of its joints, all at once; `auto` does so where chains of several goals would meet
     Tree,
@@ -78,15 +79,23 @@ pub struct LookArgs {
     /// Degrees about the front in which the target moves the eyes alone [default: 0]
     #[arg(long, value_name = "DEGREES", value_parser = at_least_zero)]
     pub dead_zone: Option<f32>,
-    /// The eyes' joints, or `none` [default: those below the tip that are called eyes]
+    /// The eyes' joints, or `none` [default: those that the file declares, or those below the tip that are called eyes]
     #[arg(long, value_name = "JOINT,...", value_delimiter = ',')]
     pub eyes: Vec<String>,
+    /// The direction that the model faces as it was modelled [default: the one that has its left leg on the left, or
+    /// where no legs are found +Z]
+    #[arg(long, value_name = "X,Y,Z", value_parser = vector, allow_hyphen_values = true)]
+    pub front: Option<Vec3>,
 }
 
 impl LookArgs {
     /// Whether anything is said.
     pub fn is_given(&self) -> bool {
-        !self.shares.is_empty() || !self.cones.is_empty() || self.dead_zone.is_some() || !self.eyes.is_empty()
+        !self.shares.is_empty()
+            || !self.cones.is_empty()
+            || self.dead_zone.is_some()
+            || !self.eyes.is_empty()
+            || self.front.is_some()
     }
 }
 
@@ -135,6 +144,13 @@ pub struct SolveArgs {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, allow_hyphen_values = true,
           conflicts_with = "curve", help_heading = "Goal")]
     pub goals: Option<PathBuf>,
+    /// Let a two-legged figure's joints move as people's do: head and hands alone then lead all of it
+    ///
+    /// Its parts are found as `sinew info` shows them. Knees, elbows, shoulders and spine keep within the ranges of
+    /// people's joints. The figure stands at ease to begin with; feet that have no goal stay where they stand as far as
+    /// goals let them, with its weight over them, and follow where it cannot be.
+    #[arg(long, requires = "goals", help_heading = "Goal")]
+    pub human: bool,
 
     /// Where the answers go; `-` is standard output. A .glb, .gltf or .vrm gets the model itself in its new pose (of a model
     /// that is one, and for a single goal), and the answer goes to standard output
@@ -180,8 +196,10 @@ Examples:
   sinew solve knight.glb --chain upperarm.l..hand.l --to 0.3,1.2,0.4 --solver two-bone -o pose.glb
   sinew solve walk.bvh --scale 0.056444 --chain LeftUpLeg..LeftFoot --to 0.1,0.3,0.2 --pole 0.1,0.6,2
   sinew solve knight.glb --chain spine..head --solver look-at --to 2,1.5,1 -o look.glb
+  sinew solve miku.vrm --solver look-at --to 1,1.5,1 -o look.vrm     spine, neck, head and eyes by the roles that the file declares
   sinew solve miku.vrm --chain chest..head --solver look-at --to 1,1.5,1 --shares 0.2,0.4,1 --cones 20,40,60
   sinew solve knight.glb --goals body.jsonl -o poses.jsonl
+  sinew solve knight.glb --goals head-and-hands.jsonl --human -o poses.jsonl
   sinew solve snake.glb --chain head..tail_tip --curve \"1,0,0 0,0.3,1 -1,0,0 0,0.3,-1\" --closed --reversed -o ring.glb
 
 A line of goals, and its answer:
@@ -196,4 +214,6 @@ Goals on one figure that share joints are solved together (--solver tree): {\"go
 \"hand.l\", \"position\": [...], \"priority\": 1}, {\"joint\": \"hand.r\", \"position\": [...], \"relative_to\": \"hand.l\"}], \"root\": \"spring\"}.
 Priority 0 goes first, to 2; a goal relative to a joint moves with it; the root (that of --chain, or the joint that all goals hang on)
 is pinned, free or on a spring.
-A line that cannot be worked with is answered by its error, the others are solved, and the exit code is 1.";
+With --human, goals for head and hands make a whole pose: {\"goals\": [{\"joint\": \"head\", \"position\": [...], \"rotation\": [...]}, {\"joint\":
+\"hand.l\", ...}, {\"joint\": \"hand.r\", ...}]}; hips, feet or any other joint may have goals as well.
+Empty lines are passed over. A line that cannot be worked with is answered by its error, the others are solved, and the exit code is 1.";

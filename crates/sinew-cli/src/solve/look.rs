@@ -5,6 +5,7 @@ use std::sync::Arc;
 use glam::Vec3;
 use sinew::{
     Chain, JointId, Pose, Skeleton,
+    rig::Body,
     solve::{Eye, LookAt, LookJoint},
 };
 
@@ -22,8 +23,32 @@ pub struct LookSettings {
     pub cones: Vec<f32>,
     /// Degrees in which the target moves the eyes alone.
     pub dead_zone: f32,
-    /// The eyes' joints; `none` for none. Empty: those below the chain's tip whose names say so.
+    /// The eyes' joints; `none` for none. Empty: those that the file declares, or those below the chain's tip whose
+    /// names say so.
     pub eyes: Vec<String>,
+    /// Where the model faces, in model space; else as its legs say.
+    pub front: Option<Vec3>,
+    /// What is known of the figure.
+    pub seen: Option<Seen>,
+}
+
+/// What a look takes from a figure.
+#[derive(Clone, Debug)]
+pub struct Seen {
+    /// As it was modelled.
+    bind: Pose,
+    /// Where it faces then.
+    front: Vec3,
+    /// The eyes that the file declares.
+    eyes: Vec<JointId>,
+}
+
+impl Seen {
+    /// Of a figure with or without a body: without one, what glTF says of models, +Z, is its front.
+    pub fn new(bind: Pose, body: Option<&Body>) -> Self {
+        let front = body.map_or(Vec3::Z, |b| b.front(&bind));
+        Self { front, eyes: body.map_or(Vec::new(), |b| b.eyes.into_iter().flatten().collect()), bind }
+    }
 }
 
 impl From<&LookArgs> for LookSettings {
@@ -33,6 +58,8 @@ impl From<&LookArgs> for LookSettings {
             cones: args.cones.clone(),
             dead_zone: args.dead_zone.unwrap_or(0.0),
             eyes: args.eyes.clone(),
+            front: args.front,
+            seen: None,
         }
     }
 }
@@ -54,14 +81,20 @@ fn eyes(skeleton: &Skeleton, head: JointId, settings: &LookSettings) -> Result<V
         return Ok(Vec::new());
     }
     if settings.eyes.is_empty() {
+        let declared = settings.seen.as_ref().map_or(&[][..], |s| &s.eyes);
+        let own: Vec<JointId> =
+            declared.iter().copied().filter(|&j| j != head && skeleton.is_below(j, head)).collect();
+        if !own.is_empty() {
+            return Ok(own);
+        }
         let named = |&j: &JointId| j != head && is_eye(skeleton.name(j));
         return Ok(skeleton.below(head).filter(named).collect());
     }
     settings.eyes.iter().map(|name| lookup::joint(skeleton, name).map_err(|e| e.to_string())).collect()
 }
 
-/// All joints of a chain, each turning twice as far as the one before it (a spine bends little, a head turns most) unless
-/// shares are given, with the tip's front (Z in the rest pose) as its face, and its eyes.
+/// All joints of a chain, each turning twice as far as the one before it (a spine bends little, a head turns most)
+/// unless shares are given, with the tip's front as its face, and its eyes.
 pub fn look_at(skeleton: &Skeleton, chain: &Chain, settings: &LookSettings) -> Result<LookAt, String> {
     let joints = chain.joints();
     let count = joints.len();
@@ -87,15 +120,18 @@ pub fn look_at(skeleton: &Skeleton, chain: &Chain, settings: &LookSettings) -> R
             }
         })
         .collect();
-    let rest = Pose::rest(&Arc::new(skeleton.clone()));
-    let front = |joint| rest.model(joint).matrix3.inverse() * Vec3::Z;
+    let (bind, ahead) = match &settings.seen {
+        Some(seen) => (seen.bind.clone(), settings.front.unwrap_or(seen.front)),
+        None => (Pose::rest(&Arc::new(skeleton.clone())), settings.front.unwrap_or(Vec3::Z)),
+    };
+    let front = |joint| bind.model(joint).matrix3.inverse() * ahead;
     let head = chain.tip();
     let mut look = LookAt::new(skeleton, &line, front(head)).map_err(|e| e.to_string())?;
     look.dead_zone = settings.dead_zone.to_radians();
     let eyes = eyes(skeleton, head, settings)?;
     if !eyes.is_empty() {
-        let middle = eyes.iter().map(|&j| rest.position(j)).sum::<Vec3>() / eyes.len() as f32;
-        look.offset = rest.model(head).inverse().transform_point3(middle);
+        let middle = eyes.iter().map(|&j| bind.position(j)).sum::<Vec3>() / eyes.len() as f32;
+        look.offset = bind.model(head).inverse().transform_point3(middle);
         let eyes: Vec<Eye> =
             eyes.iter().map(|&joint| Eye { joint, axis: front(joint), cone: EYE.to_radians() }).collect();
         look.set_eyes(skeleton, &eyes).map_err(|e| e.to_string())?;

@@ -8,6 +8,7 @@ mod answer;
 mod any;
 mod arm;
 mod goal;
+mod human;
 mod lines;
 mod look;
 mod pose;
@@ -95,10 +96,14 @@ fn work(args: &SolveArgs) -> Result<Work, Failure> {
         max_iterations: args.max_iterations,
         max_restarts: args.max_restarts,
         look: (&args.look).into(),
+        human: args.human,
     };
+    if args.human && (urdf || !matches!(solver, Auto | SolverName::Tree)) {
+        return Err(Failure::Usage("--human is for whole figures, by --solver tree".into()));
+    }
     if solver != LookAt && args.look.is_given() {
         return Err(Failure::Usage(
-            "--shares, --cones, --dead-zone and --eyes are for --solver look-at".into(),
+            "--shares, --cones, --dead-zone, --eyes and --front are for --solver look-at".into(),
         ));
     }
     // Joints that do not exist are told with the file that they are not in.
@@ -117,7 +122,7 @@ fn work(args: &SolveArgs) -> Result<Work, Failure> {
             }
             other => other,
         })?;
-        let figure = pose::Posed::figure(model.name, model.skeleton, chain, settings).map_err(in_file)?;
+        let figure = pose::Posed::figure(&model, chain, settings).map_err(in_file)?;
         let source = match model.source {
             Source::Gltf(document) => Some(document),
             Source::Bvh(_) => None,
@@ -198,6 +203,7 @@ impl One<'_> {
             max_iterations: None,
             max_restarts: None,
             look: LookSettings::default(),
+            human: false,
         }
     }
 
@@ -222,8 +228,7 @@ fn summary(backend: &dyn Backend, name: &str, answer: &Answer) -> String {
 /// what was done.
 pub fn one(model: &Model, asked: &One) -> Result<(Pose, JointId, String), Failure> {
     on_figure(asked.solver)?;
-    let figure =
-        pose::Posed::figure(model.name.clone(), model.skeleton.clone(), asked.chain, asked.settings())?;
+    let figure = pose::Posed::figure(model, asked.chain, asked.settings())?;
     let request = asked.request();
     let mut worker = figure.worker();
     let answer = worker.solve(&request).map_err(Failure::Work)?;
@@ -248,6 +253,7 @@ pub fn first(
     model: &Model,
     chain: Option<&(String, String)>,
     solver: SolverName,
+    human: bool,
     goals: &Path,
 ) -> Result<First, Failure> {
     on_figure(solver)?;
@@ -258,8 +264,11 @@ pub fn first(
     };
     let in_line = |e: String| Failure::Work(format!("{}:{}: {e}", goals.display(), number + 1));
     let request = request::parse(line).1.map_err(in_line)?;
+    if human && !matches!(solver, SolverName::Auto | SolverName::Tree) {
+        return Err(Failure::Usage("--human is for whole figures, by --solver tree".into()));
+    }
     let settings = One { chain, solver, to: None, pole: None, curve: None }.settings();
-    let figure = pose::Posed::figure(model.name.clone(), model.skeleton.clone(), chain, settings)?;
+    let figure = pose::Posed::figure(model, chain, settings::Settings { human, ..settings })?;
     let before = figure.begin(&request).map_err(in_line)?;
     let mut worker = figure.worker();
     let answer = worker.solve(&request).map_err(in_line)?;

@@ -6,7 +6,9 @@ use glam::{DAffine3, DQuat, DVec3, Vec3};
 use sinew::{
     Chain, Goal, JointId, Pose, Skeleton, Status, math,
     mechanism::{ChainSkeleton, Mechanism, Placement, to_pose},
+    rig::Body,
 };
+use sinew_files::Model;
 
 use super::{
     Backend, Worker,
@@ -14,6 +16,8 @@ use super::{
     any::AnySolver,
     arm,
     goal::{goal, narrow},
+    human::HumanFigure,
+    look::Seen,
     request::{GoalRequest, Request},
     settings::Settings,
     whole::Whole,
@@ -35,6 +39,8 @@ pub struct Posed {
     tip: Result<JointId, String>,
     /// The arm that the skeleton is a chain of.
     arm: Option<ArmChain>,
+    /// What makes it human, where it is to be.
+    human: Option<HumanFigure>,
 }
 
 struct ArmChain {
@@ -47,13 +53,23 @@ struct ArmChain {
 impl Posed {
     /// For a figure.
     pub fn figure(
-        name: String,
-        skeleton: Arc<Skeleton>,
+        model: &Model,
         chain: Option<&(String, String)>,
-        settings: Settings,
+        mut settings: Settings,
     ) -> Result<Self, Failure> {
-        let (root, tip) = match chain {
-            Some((root, tip)) => {
+        let mut skeleton = model.skeleton.clone();
+        let mut by_role = None;
+        if settings.solver == SolverName::LookAt {
+            let body = Body::find(&model.bind_pose(), &model.declared_roles).ok();
+            by_role = body.as_ref().and_then(|b| Some((*b.spine.first().or(b.neck.as_ref())?, b.head?)));
+            settings.look.seen = Some(Seen::new(model.bind_pose(), body.as_ref()));
+        }
+        let human = match settings.human {
+            true => Some(HumanFigure::new(model, &mut skeleton)?),
+            false => None,
+        };
+        let (root, tip) = match (chain, by_role) {
+            (Some((root, tip)), _) => {
                 let (root, tip) = (lookup::joint(&skeleton, root)?, lookup::joint(&skeleton, tip)?);
                 // Whatever no solve can mend is told before the first.
                 let chain = Chain::new(&skeleton, root, tip).map_err(Failure::work)?;
@@ -62,9 +78,10 @@ impl Posed {
                 }
                 (Some(root), Ok(tip))
             }
-            None => (None, only_end(&skeleton)),
+            (None, Some((root, head))) => (Some(root), Ok(head)),
+            (None, None) => (None, only_end(&skeleton)),
         };
-        Ok(Self { name, skeleton, settings, root, tip, arm: None })
+        Ok(Self { name: model.name.clone(), skeleton, settings, root, tip, arm: None, human })
     }
 
     /// For a chain of an arm.
@@ -92,6 +109,7 @@ impl Posed {
             root: Some(chain.chain().root()),
             tip: Ok(chain.chain().tip()),
             arm: Some(ArmChain { mechanism, chain, root, tip }),
+            human: None,
         })
     }
 
@@ -134,6 +152,9 @@ impl Posed {
             let joint = lookup::joint(&self.skeleton, name).map_err(|e| e.to_string())?;
             let name = quoted(self.skeleton.name(joint));
             return Err(format!("joint {name} has no single value: see start_rotations"));
+        }
+        if let Some(human) = &self.human {
+            pose.copy_from(&human.stands);
         }
         for (name, q) in &request.start_rotations {
             let joint = lookup::joint(&self.skeleton, name).map_err(|e| e.to_string())?;
@@ -323,6 +344,7 @@ impl Posed {
         }
         match self.settings.solver {
             SolverName::Tree => true,
+            SolverName::Auto if self.human.is_some() => true,
             SolverName::Auto => {
                 let goals: Result<Vec<Asked>, String> =
                     request.goals.iter().map(|g| asked(self, g)).collect();
@@ -338,7 +360,7 @@ impl PosedWorker<'_> {
         let posed = self.posed;
         let goals = request.goals.iter().map(goal).collect::<Result<Vec<Goal>, _>>()?;
         posed.start(request, &mut self.pose)?;
-        let one = Whole::new(&posed.skeleton, posed.root, request)?;
+        let one = Whole::new(&posed.skeleton, posed.root, posed.human.as_ref(), request)?;
         let at = match self.wholes.iter().position(|w| w.serves(&one)) {
             Some(at) => at,
             None => {
@@ -360,7 +382,7 @@ impl Worker for PosedWorker<'_> {
         if request.of_whole() {
             return Err("priority, relative_to and root are for whole figures: --solver tree, on goals that name joints".into());
         }
-        if posed.settings.solver == SolverName::Tree {
+        if posed.settings.solver == SolverName::Tree || posed.human.is_some() {
             return Err("tree works on goals that name their joints".into());
         }
         let mut goals: Vec<Asked> =
@@ -431,11 +453,12 @@ impl PosedWorker<'_> {
                 }
             }
             let looks = self.posed.settings.solver == SolverName::LookAt;
-            if let Some(p) = request.position.filter(|_| !looks) {
+            // What has no weight is not asked for, and so is not missed.
+            if let Some(p) = request.position.filter(|_| !looks && goal.position_weight > 0.0) {
                 let off = chain.end(pose).as_dvec3().distance(DVec3::from_array(p));
                 answer.position_error = answer.position_error.max(off);
             }
-            if let Some(q) = goal.rotation {
+            if let Some(q) = goal.rotation.filter(|_| goal.rotation_weight > 0.0) {
                 let off = f64::from(math::angle_between(pose.model_rotation(chain.tip()), q));
                 answer.rotation_error = answer.rotation_error.max(off);
             }
@@ -505,10 +528,10 @@ impl ArmChain {
         self.mechanism.place(values, &mut placement).map_err(|e| e.to_string())?;
         let frame = |link| self.mechanism.link_transform(&placement, link);
         let (at, turned) = to_pose(&(*base * frame(self.root).inverse() * frame(self.tip)));
-        if let Some(p) = goal.position {
+        if let Some(p) = goal.position.filter(|_| goal.position_weight as f32 > 0.0) {
             answer.position_error = answer.position_error.max(at.distance(DVec3::from_array(p)));
         }
-        if let Some(q) = goal.rotation {
+        if let Some(q) = goal.rotation.filter(|_| goal.rotation_weight as f32 > 0.0) {
             let off = turned.conjugate() * DQuat::from_array(q);
             let sine = DVec3::new(off.x, off.y, off.z).length();
             answer.rotation_error = answer.rotation_error.max(2.0 * sine.atan2(off.w.abs()));

@@ -25,9 +25,8 @@ pub struct GoalRequest {
 }
 
 /// What the root of a whole figure does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RootRequest {
-    #[default]
     Pinned,
     Free,
     Spring,
@@ -89,15 +88,15 @@ pub struct Request {
     /// Local translations of joints, for those that are not where they hang.
     pub start_translations: Vec<(String, [f64; 3])>,
     pub goals: Vec<GoalRequest>,
-    /// What the root of a whole figure does.
-    pub root: RootRequest,
+    /// What the root of a whole figure does, if that is said.
+    pub root: Option<RootRequest>,
 }
 
 impl Request {
     /// Whether a goal says what only whole figures have.
     pub fn of_whole(&self) -> bool {
         let whole = |g: &GoalRequest| g.priority > 0 || g.relative_to.is_some();
-        self.root != RootRequest::Pinned || self.goals.iter().any(whole)
+        self.root.is_some_and(|r| r != RootRequest::Pinned) || self.goals.iter().any(whole)
     }
 }
 
@@ -147,12 +146,12 @@ fn request(map: &mut Map<String, Value>) -> Result<Request, String> {
         }
     }
     if let Some(root) = map.shift_remove("root") {
-        request.root = match root.as_str() {
+        request.root = Some(match root.as_str() {
             Some("pinned") => RootRequest::Pinned,
             Some("free") => RootRequest::Free,
             Some("spring") => RootRequest::Spring,
             _ => return Err(format!("root must be \"pinned\", \"free\" or \"spring\", not {root}")),
-        };
+        });
     }
     if let Some(goals) = map.shift_remove("goals") {
         let Value::Array(goals) = goals else { return Err("goals must be a list, [...]".into()) };

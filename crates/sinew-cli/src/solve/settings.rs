@@ -15,6 +15,8 @@ pub struct Settings {
     pub max_restarts: Option<u32>,
     /// Of a look-at.
     pub look: LookSettings,
+    /// Whether a figure's joints move as people's do.
+    pub human: bool,
 }
 
 /// The default tolerances: a part of the chain's length, and radians.

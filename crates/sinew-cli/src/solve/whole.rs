@@ -4,19 +4,37 @@ use std::time::Instant;
 
 use sinew::{
     Goal, JointId, Pose, Skeleton,
+    rig::Trackers,
     solve::{Root, Tip, Tree},
 };
 
 use super::{
     answer::Answer,
+    human::HumanFigure,
     request::{Request, RootRequest},
     settings::{Settings, TOLERANCES},
 };
 use crate::lookup::{self, label, quoted};
 
-/// A tree for the joints that goals name.
+/// A tree for the joints that goals name, with the feet of a human figure if it is to be one.
 pub struct Whole {
-    tree: Tree,
+    solver: Solver,
+}
+
+#[allow(clippy::large_enum_variant)] // A handful of them.
+enum Solver {
+    Tree(Tree),
+    Human(Trackers),
+}
+
+/// The same for either: settings and questions have the same names.
+macro_rules! either {
+    ($solver:expr, $it:ident => $what:expr) => {
+        match $solver {
+            Solver::Tree($it) => $what,
+            Solver::Human($it) => $what,
+        }
+    };
 }
 
 /// The lowest joint that all of these hang below, each by a bone at the least.
@@ -28,7 +46,12 @@ fn above(skeleton: &Skeleton, joints: &[JointId]) -> Option<JointId> {
 
 impl Whole {
     /// The tree of a request, whose root is that of `--chain` or the lowest joint that all goals hang on.
-    pub fn new(skeleton: &Skeleton, root: Option<JointId>, request: &Request) -> Result<Self, String> {
+    pub fn new(
+        skeleton: &Skeleton,
+        root: Option<JointId>,
+        human: Option<&HumanFigure>,
+        request: &Request,
+    ) -> Result<Self, String> {
         let find = |name: &str| lookup::joint(skeleton, name).map_err(|e| e.to_string());
         let mut tips = Vec::new();
         for (i, goal) in request.goals.iter().enumerate() {
@@ -41,6 +64,10 @@ impl Whole {
             let relative_to = goal.relative_to.as_deref().map(find).transpose()?;
             tips.push(Tip { priority: goal.priority, relative_to, ..Tip::new(find(name)?) });
         }
+        if let Some(human) = human {
+            let trackers = Trackers::new(&human.body, &tips, &human.stands).map_err(|e| e.to_string())?;
+            return Ok(Self { solver: Solver::Human(trackers) });
+        }
         let joints: Vec<JointId> =
             tips.iter().flat_map(|t| [Some(t.joint), t.relative_to]).flatten().collect();
         let root = root.or_else(|| above(skeleton, &joints)).ok_or_else(|| {
@@ -48,17 +75,21 @@ impl Whole {
             format!("no joint carries {}: --chain ROOT..TIP says where the tree begins", names.join(", "))
         })?;
         let tree = Tree::new(skeleton, root, &tips).map_err(|e| e.to_string())?;
-        Ok(Self { tree })
+        Ok(Self { solver: Solver::Tree(tree) })
     }
 
     /// Whether it is for the same joints.
     pub fn serves(&self, other: &Self) -> bool {
-        self.tree.tips() == other.tree.tips() && self.root() == other.root()
+        self.tips() == other.tips() && self.root() == other.root()
     }
 
     /// The joint that it begins with.
     pub fn root(&self) -> Option<JointId> {
-        self.tree.joints().next()
+        either!(&self.solver, s => s.joints().next())
+    }
+
+    fn tips(&self) -> &[Tip] {
+        either!(&self.solver, s => s.tips())
     }
 
     /// Solves from a pose, which is left solved.
@@ -77,25 +108,31 @@ impl Whole {
             let bones = up.take_while(|&j| Some(j) != root).filter_map(|j| Some((j, skeleton.parent(j)?)));
             bones.map(|(j, above)| pose.position(j).distance(pose.position(above))).sum::<f32>()
         };
-        let size = self.tree.tips().iter().map(way).fold(0.0, f32::max);
+        let size = self.tips().iter().map(way).fold(0.0, f32::max);
         let part = match settings.position_tolerance {
             Some(metres) if size > 0.0 => metres / f64::from(size),
             _ => TOLERANCES.0,
         };
-        let tree = &mut self.tree;
-        tree.tolerance = (part as f32).max(f32::MIN_POSITIVE);
         let turned = settings.rotation_tolerance.unwrap_or(TOLERANCES.1) as f32;
-        tree.rotation_tolerance = turned.max(f32::MIN_POSITIVE);
-        tree.max_iterations = settings.max_iterations.unwrap_or(tree.max_iterations);
-        tree.max_restarts = settings.max_restarts.unwrap_or(tree.max_restarts);
-        tree.root = match request.root {
+        let root = request.root.map(|root| match root {
             RootRequest::Pinned => Root::Pinned,
             RootRequest::Free => Root::Free,
             RootRequest::Spring => Root::Spring(1.0),
-        };
-        let begin = Instant::now();
-        let report = tree.solve(pose, goals).map_err(|e| e.to_string())?;
-        let micros = begin.elapsed().as_secs_f64() * 1e6;
+        });
+        let (report, micros) = either!(&mut self.solver, s => {
+            s.tolerance = (part as f32).max(f32::MIN_POSITIVE);
+            s.rotation_tolerance = turned.max(f32::MIN_POSITIVE);
+            s.max_iterations = settings.max_iterations.unwrap_or(s.max_iterations);
+            s.max_restarts = settings.max_restarts.unwrap_or(s.max_restarts);
+            // As it has it by itself, if nothing is said.
+            let by_itself = s.root;
+            s.root = root.unwrap_or(by_itself);
+            let begin = Instant::now();
+            let report = s.solve(pose, goals);
+            let micros = begin.elapsed().as_secs_f64() * 1e6;
+            s.root = by_itself;
+            (report.map_err(|e| e.to_string())?, micros)
+        });
         let mut answer = Answer {
             status: report.status,
             joints: Vec::new(),
@@ -107,7 +144,7 @@ impl Whole {
             restarts: report.restarts,
             micros,
         };
-        for joint in tree.joints() {
+        for joint in either!(&self.solver, s => s.joints().collect::<Vec<_>>()) {
             let local = pose.local(joint);
             answer.rotations.push((label(&skeleton, joint), local.rotation.to_array().map(f64::from)));
             if local.translation != skeleton.rest(joint).translation {

@@ -88,6 +88,8 @@ pub struct Body {
     pub neck: Option<JointId>,
     /// The head.
     pub head: Option<JointId>,
+    /// The left and the right eye, where the file declares them.
+    pub eyes: [Option<JointId>; 2],
     /// The left and the right leg.
     pub legs: [Leg; 2],
     /// The left and the right arm.
@@ -138,6 +140,20 @@ impl Body {
     pub fn why(&self, role: Role) -> Option<&Why> {
         self.assigned.iter().find(|a| a.role == role).map(|a| &a.why)
     }
+
+    /// The direction in which it faces, level and of unit length: with its left leg on the left of it, however the file
+    /// has turned it (glTF and VRM 1 face +Z, VRM 0 faces -Z, motion capture any way).
+    pub fn front(&self, bind: &Pose) -> Vec3 {
+        let aside = |[l, r]: [JointId; 2]| {
+            let way = bind.position(l) - bind.position(r);
+            Vec3::new(way.x, 0.0, way.z).normalize_or_zero()
+        };
+        let thighs = aside([self.legs[0].thigh, self.legs[1].thigh]);
+        // Some rigs hang both legs on one place.
+        let left = if thighs == Vec3::ZERO { aside([self.legs[0].foot, self.legs[1].foot]) } else { thighs };
+        if left == Vec3::ZERO { Vec3::Z } else { left.cross(Vec3::Y) }
+    }
+
     /// Height in metres: of the vertices of `skin` that hang on the body, or where there are none, of its
     /// joints. Each vertex comes with the joint that moves it most and its place in model space as `bind` has
     /// it. (A file may hold a level beside its figure.)

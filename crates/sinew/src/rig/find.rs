@@ -66,6 +66,7 @@ fn declared_role(bone: &str) -> Role {
         "UpperArm" => Role::UpperArm(side),
         "LowerArm" => Role::Forearm(side),
         "Hand" => Role::Hand(side),
+        "Eye" => Role::Eye(side),
         "neck" => Role::Neck,
         "head" => Role::Head,
         _ => Role::Hips,
@@ -88,9 +89,10 @@ impl Finder<'_> {
             self.refuse_four_feet(&legs, &named)?;
         }
         let (spine, neck, head, arms) = self.upper_body(hips, &legs, named);
+        let eyes = Side::BOTH.map(|side| self.eye(head, side));
         let (mut assigned, doubts) = (core::mem::take(&mut self.assigned), core::mem::take(&mut self.doubts));
         assigned.sort_by_key(|a| a.role);
-        Ok(Body { hips, spine, neck, head, legs, arms, assigned, doubts })
+        Ok(Body { hips, spine, neck, head, eyes, legs, arms, assigned, doubts })
     }
 
     fn assign(&mut self, role: Role, joint: JointId, why: Why) {
@@ -435,6 +437,15 @@ impl Finder<'_> {
                 self.assign(role, joint, why(joint, bone));
             }
         }
+    }
+
+    /// An eye that the file declares, on the head.
+    fn eye(&mut self, head: Option<JointId>, side: Side) -> Option<JointId> {
+        let bone = alloc::format!("{side}Eye");
+        let eye =
+            self.declared(&bone).filter(|&e| head.is_some_and(|h| h != e && self.skeleton.is_below(e, h)))?;
+        self.assign(Role::Eye(side), eye, Why::Declared(bone));
+        Some(eye)
     }
 
     fn head(&mut self, hips: JointId, limbs: &[JointId]) -> Option<(JointId, Why)> {

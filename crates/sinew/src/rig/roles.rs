@@ -55,6 +55,8 @@ pub enum Role {
     Neck,
     /// The head.
     Head,
+    /// The eye.
+    Eye(Side),
     /// The collar bone.
     Clavicle(Side),
     /// The upper arm: the shoulder joint.
@@ -80,6 +82,7 @@ impl fmt::Display for Role {
             Self::Spine(i) => return write!(f, "spine {}", i + 1),
             Self::Neck => return f.write_str("neck"),
             Self::Head => return f.write_str("head"),
+            Self::Eye(s) => (s, "eye"),
             Self::Clavicle(s) => (s, "clavicle"),
             Self::UpperArm(s) => (s, "upper arm"),
             Self::Forearm(s) => (s, "forearm"),

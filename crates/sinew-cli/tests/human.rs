@@ -1,0 +1,294 @@
+//! `--human`: head and hands lead whole figures, the built-in one and real ones. What comes out is judged by places of
+//! joints, and by limits that the library says are people's.
+
+mod common;
+
+use std::{path::PathBuf, sync::Arc};
+
+use common::{data, done, failed, parse, sinew, write};
+use serde_json::{Value, json};
+use sinew::{
+    JointId, Pose,
+    glam::{Quat, Vec3},
+    rig::{Arm, Body, Human, Side},
+};
+use sinew_files::{Model, ReadOptions, sample};
+
+struct Case {
+    path: PathBuf,
+    options: Vec<&'static str>,
+    model: Model,
+    bind: Pose,
+    body: Body,
+}
+
+impl Case {
+    fn of(path: PathBuf, options: &[&'static str]) -> Self {
+        let scale = if options.is_empty() { 1.0 } else { 0.056444 };
+        let model = Model::read(&path, &ReadOptions { scale, ..ReadOptions::default() }).unwrap();
+        let bind = model.bind_pose();
+        let body = Body::find(&bind, &model.declared_roles).unwrap();
+        Self { path, options: options.to_vec(), model, bind, body }
+    }
+
+    fn at(&self, joint: JointId) -> Vec3 {
+        self.bind.position(joint)
+    }
+
+    fn arm(&self, side: Side) -> Arm {
+        *self.body.arm(side).unwrap()
+    }
+
+    /// The body's own directions: its left, up, its front.
+    fn axes(&self) -> [Vec3; 3] {
+        let left = self.at(self.body.legs[0].thigh) - self.at(self.body.legs[1].thigh);
+        let left = Vec3::new(left.x, 0.0, left.z).normalize();
+        [left, Vec3::Y, left.cross(Vec3::Y)]
+    }
+
+    /// Lengths of an arm and a leg.
+    fn lengths(&self) -> (f32, f32) {
+        let (arm, leg) = (self.arm(Side::Left), self.body.legs[0]);
+        let way =
+            |j: [JointId; 3]| self.at(j[0]).distance(self.at(j[1])) + self.at(j[1]).distance(self.at(j[2]));
+        (way([arm.upper_arm, arm.forearm, arm.hand]), way([leg.thigh, leg.shin, leg.foot]))
+    }
+
+    /// A line of goals: the head by so many legs' lengths lower and forward, and each hand in arms' lengths out, up and
+    /// forward of where its shoulder is (that went with the head).
+    fn line(&self, head: [f32; 2], hands: [[f32; 3]; 2]) -> Value {
+        let ([left, up, front], (arm, leg)) = (self.axes(), self.lengths());
+        let shift = front * head[1] * leg - up * head[0] * leg;
+        let head = self.body.head.unwrap();
+        let name = |j: JointId| self.model.skeleton.name(j).to_string();
+        let mut goals = vec![json!({
+            "joint": name(head),
+            "position": (self.at(head) + shift).to_array(),
+            "rotation": self.bind.model_rotation(head).to_array(),
+        })];
+        for (side, [out, high, ahead]) in Side::BOTH.into_iter().zip(hands) {
+            let sign = if side == Side::Left { 1.0 } else { -1.0 };
+            let to = self.at(self.arm(side).upper_arm) + shift;
+            let to = to + (left * sign * out + up * high + front * ahead) * arm;
+            goals.push(json!({"joint": name(self.arm(side).hand), "position": to.to_array()}));
+        }
+        json!({"goals": goals})
+    }
+
+    fn solve(&self, lines: &[Value], more: &[&str]) -> Vec<Value> {
+        let text: String = lines.iter().map(|l| format!("{l}\n")).collect();
+        let mut args = vec!["solve", self.path.to_str().unwrap(), "--goals", "-"];
+        args.extend(&self.options);
+        args.extend(more);
+        let out = sinew(&args, &text);
+        assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+        String::from_utf8(out.stdout).unwrap().lines().map(parse).collect()
+    }
+
+    /// The pose of an answer: what it does not name is as the file has it.
+    fn pose(&self, answer: &Value) -> Pose {
+        let mut pose = Pose::rest(&self.model.skeleton);
+        let each = |key: &str, put: &mut dyn FnMut(JointId, Vec<f32>)| {
+            for (name, values) in answer[key].as_object().into_iter().flatten() {
+                let joint = self.model.skeleton.find(name).unwrap();
+                put(joint, values.as_array().unwrap().iter().map(|v| v.as_f64().unwrap() as f32).collect());
+            }
+        };
+        each("rotations", &mut |j, q| pose.set_rotation(j, Quat::from_xyzw(q[0], q[1], q[2], q[3])));
+        each("translations", &mut |j, t| pose.set_translation(j, Vec3::new(t[0], t[1], t[2])));
+        pose.update();
+        pose
+    }
+}
+
+/// The built-in figure, and real ones where they are: VRM 1 and 0 (which face to opposite sides), characters, motion
+/// capture.
+fn cases(test: &str) -> Vec<Case> {
+    let path = PathBuf::from(write(test, "mannequin.glb", ""));
+    sample::document().unwrap().write(&path).unwrap();
+    let real = [
+        ("gltf/vrm1_mtoon_test.vrm", &[][..]),
+        ("gltf/vrm0_cryptovoxels.vrm", &[]),
+        ("gltf/KayKit_Knight.glb", &[]),
+        ("gltf/mannequiny.glb", &[]),
+        ("bvh/cmu_12_01_walk.bvh", &["--scale", "0.056444"]),
+    ];
+    let found = real.into_iter().filter_map(|(file, options)| Some(Case::of(data(file)?, options)));
+    std::iter::once(Case::of(path, &[])).chain(found).collect()
+}
+
+/// A name, how far the head comes down and forward, and where hands are.
+type Does = (&'static str, [f32; 2], [[f32; 3]; 2]);
+
+/// What hands do in arms' lengths from their shoulders: left, right. With them how far the head comes down and forward.
+const DOES: [Does; 9] = [
+    ("hang", [0.02, 0.0], [[0.2, -0.9, 0.1]; 2]),
+    ("forward", [0.02, 0.0], [[-0.1, -0.1, 0.85]; 2]),
+    ("up", [0.0, 0.0], [[0.2, 0.85, 0.15]; 2]),
+    ("one up, one hangs", [0.02, 0.0], [[0.15, 0.85, 0.2], [0.2, -0.9, 0.1]]),
+    ("aside", [0.02, 0.0], [[0.85, 0.0, 0.2], [0.2, -0.9, 0.1]]),
+    ("before the chest", [0.02, 0.0], [[-0.1, -0.4, 0.45]; 2]),
+    ("at the hips", [0.02, 0.0], [[0.15, -0.75, 0.05]; 2]),
+    ("half a squat, forward", [0.3, 0.12], [[0.0, -0.3, 0.75]; 2]),
+    ("a deep squat, down", [0.55, 0.2], [[0.1, -0.75, 0.45]; 2]),
+];
+
+#[test]
+fn head_and_hands_lead_a_figure_within_peoples_limits() {
+    for case in cases("limits") {
+        let file = case.path.file_name().unwrap().to_string_lossy().into_owned();
+        let lines: Vec<_> = DOES.iter().map(|(_, head, hands)| case.line(*head, *hands)).collect();
+        let answers = case.solve(&lines, &["--human"]);
+        let mut skeleton = (*case.model.skeleton).clone();
+        let human = Human::of(&case.bind, &case.body);
+        human.apply(&mut skeleton).unwrap();
+        let skeleton = Arc::new(skeleton);
+        let mut ease = Pose::rest(&skeleton);
+        human.stand_at_ease(&case.bind, &case.body, &mut ease);
+        let (_, leg) = case.lengths();
+        for (((what, ..), line), answer) in DOES.iter().zip(&lines).zip(&answers) {
+            let what = format!("{file}, {what}: {answer}");
+            assert_eq!(answer["status"], "reached", "{what}");
+            let pose = case.pose(answer);
+            for goal in line["goals"].as_array().unwrap() {
+                let joint = skeleton.find(goal["joint"].as_str().unwrap()).unwrap();
+                let to: Vec<f32> =
+                    goal["position"].as_array().unwrap().iter().map(|v| v.as_f64().unwrap() as f32).collect();
+                let off = pose.position(joint).distance(Vec3::from_slice(&to));
+                assert!(off < 1e-3 * leg, "{off} m off: {what}");
+            }
+            for (joint, _) in human.joints() {
+                let excess = skeleton.limits(*joint).excess(pose.local(*joint).rotation);
+                assert!(excess <= 1e-5, "{} is {excess} outside: {what}", skeleton.name(*joint));
+            }
+            // Where the pelvis faces: knees are in front of the line from hip to ankle, and feet are on the ground
+            // where the figure stood.
+            let turn =
+                pose.model_rotation(case.body.hips) * case.bind.model_rotation(case.body.hips).conjugate();
+            let [_, _, front] = case.axes().map(|a| turn * a);
+            for side in Side::BOTH {
+                let leg_joints = case.body.leg(side);
+                let [hip, knee, ankle] =
+                    [leg_joints.thigh, leg_joints.shin, leg_joints.foot].map(|j| pose.position(j));
+                let ahead = (knee - 0.5 * (hip + ankle)).dot(front);
+                assert!(ahead > -0.01 * leg, "the {side} knee is {ahead} behind: {what}");
+                let gone = ankle.distance(ease.position(leg_joints.foot));
+                assert!(gone < 0.05 * leg, "the {side} foot went by {gone}: {what}");
+            }
+        }
+    }
+}
+
+#[test]
+fn elbows_hang_or_point_out_and_never_through_the_body() {
+    for case in cases("elbows") {
+        let file = case.path.file_name().unwrap().to_string_lossy().into_owned();
+        let lines: Vec<_> = DOES.iter().map(|(_, head, hands)| case.line(*head, *hands)).collect();
+        for ((what, ..), answer) in DOES.iter().zip(case.solve(&lines, &["--human"])) {
+            let pose = case.pose(&answer);
+            // As the chest has them: shoulders' line, and across it.
+            let shoulders = Side::BOTH.map(|s| pose.position(case.arm(s).upper_arm));
+            let chest = case.body.spine.last().copied().unwrap();
+            let turn = pose.model_rotation(chest) * case.bind.model_rotation(chest).conjugate();
+            let [_, up, front] = case.axes().map(|a| turn * a);
+            let (arm, _) = case.lengths();
+            for side in Side::BOTH {
+                let joints = case.arm(side);
+                let [shoulder, elbow, hand] =
+                    [joints.upper_arm, joints.forearm, joints.hand].map(|j| pose.position(j));
+                let out = (shoulders[side.index()] - shoulders[side.other().index()]).normalize();
+                let line = (hand - shoulder).normalize();
+                let bend = elbow - shoulder - line * line.dot(elbow - shoulder);
+                // Down, back or out of the straight line; never up, forward and inwards at once.
+                let best = [-up, -front, out].map(|d| bend.dot(d)).into_iter().fold(f32::MIN, f32::max);
+                assert!(best > -0.02 * arm, "{file}, {what}: the {side} elbow bends by {bend}");
+                // Not through the trunk: an elbow stays outside of the inner half of the shoulders' width.
+                let middle = 0.5 * (shoulders[0] + shoulders[1]);
+                let half = 0.5 * shoulders[0].distance(shoulders[1]);
+                let in_front = (elbow - middle).dot(front) > 0.25 * arm;
+                let aside = (elbow - middle).dot(out);
+                assert!(
+                    in_front || aside > 0.5 * half,
+                    "{file}, {what}: the {side} elbow is {aside} m aside of the trunk's middle"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn an_answer_is_a_start_and_poses_do_not_hang_on_what_was_before() {
+    let case = cases("starts").remove(0);
+    let line = case.line([0.3, 0.1], [[0.0, -0.3, 0.7]; 2]);
+    let mut lines: Vec<Value> = DOES.iter().map(|(_, head, hands)| case.line(*head, *hands)).collect();
+    lines.push(line.clone());
+    let answers = case.solve(&lines, &["--human", "--threads", "1"]);
+    assert_eq!(answers.last(), case.solve(std::slice::from_ref(&line), &["--human"]).first());
+    // From its own answer it has nothing to do.
+    let first = &answers[answers.len() - 1];
+    let mut again = line;
+    again["start_rotations"] = first["rotations"].clone();
+    again["start_translations"] = first["translations"].clone();
+    let second = &case.solve(&[again], &["--human"])[0];
+    assert_eq!(second["status"], "reached");
+    let (a, b) = (case.pose(first), case.pose(second));
+    for joint in case.model.skeleton.joints() {
+        assert!(a.position(joint).distance(b.position(joint)) < 5e-3, "{joint}");
+    }
+}
+
+#[test]
+fn who_walks_away_does_not_fall() {
+    for case in cases("away").into_iter().take(3) {
+        let (_, leg) = case.lengths();
+        let [_, _, front] = case.axes();
+        let answer = &case.solve(&[case.line([0.02, 1.0], [[0.2, -0.85, 0.1]; 2])], &["--human"])[0];
+        let pose = case.pose(answer);
+        let feet = 0.5 * (pose.position(case.body.legs[0].foot) + pose.position(case.body.legs[1].foot));
+        let lean = (pose.position(case.body.head.unwrap()) - feet).dot(front);
+        assert_eq!(answer["status"], "reached");
+        assert!(lean < 0.45 * leg, "the head is {lean} m ahead of the feet: {answer}");
+    }
+}
+
+#[test]
+fn trackers_on_hips_and_feet_are_met_too() {
+    for case in cases("six").into_iter().take(3) {
+        let ([_, _, front], (_, leg)) = (case.axes(), case.lengths());
+        let mut line = case.line([0.24, 0.05], [[0.0, -0.3, 0.7]; 2]);
+        let name = |j: JointId| case.model.skeleton.name(j).to_string();
+        let goals = line["goals"].as_array_mut().unwrap();
+        let hips = case.at(case.body.hips) - Vec3::Y * 0.2 * leg;
+        goals.push(json!({"joint": name(case.body.hips), "position": hips.to_array()}));
+        // A step.
+        for (side, ahead) in Side::BOTH.into_iter().zip([0.25, -0.15]) {
+            let foot = case.body.leg(side).foot;
+            let at = case.at(foot) + front * ahead * leg;
+            goals.push(json!({"joint": name(foot), "position": at.to_array()}));
+        }
+        let answer = &case.solve(&[line], &["--human"])[0];
+        assert_eq!(answer["status"], "reached", "{answer}");
+        let pose = case.pose(answer);
+        assert!(pose.position(case.body.hips).distance(hips) < 1e-3 * leg);
+    }
+}
+
+#[test]
+fn draw_shows_it_and_what_has_no_legs_is_told() {
+    let case = cases("draws").remove(0);
+    let line = case.line([0.3, 0.1], [[0.0, -0.3, 0.7]; 2]);
+    let goals = write("draws", "goals.jsonl", &format!("{line}\n"));
+    let (model, picture) = (case.path.to_str().unwrap(), write("draws", "human.svg", ""));
+    done(&["draw", model, "--goals", &goals, "--human", "-o", &picture]);
+    assert!(std::fs::read_to_string(&picture).unwrap().contains("3 goals, tree: reached"));
+    assert!(
+        failed(&["solve", model, "--goals", &goals, "--human", "--solver", "ccd"], 2).contains("--human")
+    );
+    let strand = "HIERARCHY\nROOT a\n{\nOFFSET 0 0 0\nCHANNELS 3 Zrotation Xrotation Yrotation\nJOINT b\n{\nOFFSET 0 1 0\nCHANNELS 3 \
+                  Zrotation Xrotation Yrotation\nEnd Site\n{\nOFFSET 0 1 0\n}\n}\n}\nMOTION\nFrames: 1\nFrame Time: 1\n0 0 0 0 0 0\n";
+    let strand = write("draws", "strand.bvh", strand);
+    let error = failed(&["solve", &strand, "--goals", &goals, "--human"], 1);
+    assert!(error.contains("--human needs a two-legged figure"), "{error}");
+    // The limits that it has are the library's: nothing that was not asked for is limited.
+    assert!(!Arc::new((*case.model.skeleton).clone()).has_limits());
+}

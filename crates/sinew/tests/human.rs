@@ -1,0 +1,297 @@
+//! People's joints on figures of all kinds: whatever frames their files give the joints, whichever way they face,
+//! whether their arms are aside or hang, and in whatever pose they rest. What a joint may do is told by turns in model
+//! space.
+
+use std::sync::Arc;
+
+use sinew::{
+    JointId, Pose, Skeleton, Transform,
+    glam::{Quat, Vec3},
+    rig::{Body, Human, Side},
+};
+
+/// Places in model space of a figure that faces +Z, its left side alone where there are two. An arm's are seen from its
+/// shoulder.
+const MIDDLE: [(&str, &str, [f32; 3]); 6] = [
+    ("Hips", "", [0.0, 0.95, 0.0]),
+    ("Spine", "Hips", [0.0, 1.1, 0.0]),
+    ("Spine1", "Spine", [0.0, 1.25, 0.0]),
+    ("Neck", "Spine1", [0.0, 1.48, 0.0]),
+    ("Head", "Neck", [0.0, 1.58, 0.0]),
+    ("Crown", "Head", [0.0, 1.75, 0.0]),
+];
+const LEFT: [(&str, &str, [f32; 3]); 9] = [
+    ("UpLeg", "Hips", [0.1, 0.9, 0.0]),
+    ("Leg", "UpLeg", [0.1, 0.5, 0.0]),
+    ("Foot", "Leg", [0.1, 0.1, 0.0]),
+    ("ToeBase", "Foot", [0.1, 0.02, 0.13]),
+    ("Shoulder", "Spine1", [0.03, 1.42, 0.0]),
+    ("Arm", "Shoulder", [0.18, 1.43, 0.0]),
+    ("ForeArm", "Arm", [0.46, 1.43, 0.0]),
+    ("Hand", "ForeArm", [0.71, 1.43, 0.0]),
+    ("Fingers", "Hand", [0.8, 1.43, 0.0]),
+];
+
+/// How a file has the figure.
+#[derive(Clone, Copy)]
+struct File {
+    /// Every joint's frame is turned some way of its own.
+    turned_frames: bool,
+    /// Which way it faces, about Y.
+    facing: f32,
+    /// How far its arms hang below the level.
+    below: f32,
+    /// How far elbows and knees are bent in its rest pose; the bind pose has them straight.
+    rests_bent: f32,
+}
+
+const PLAIN: File = File { turned_frames: false, facing: 0.0, below: 0.0, rests_bent: 0.0 };
+
+struct Figure {
+    skeleton: Arc<Skeleton>,
+    bind: Pose,
+    body: Body,
+    facing: Quat,
+}
+
+impl Figure {
+    fn new(file: File) -> Self {
+        let facing = Quat::from_rotation_y(file.facing);
+        let mut all: Vec<(String, String, Vec3)> =
+            MIDDLE.iter().map(|(n, p, at)| (n.to_string(), p.to_string(), Vec3::from_array(*at))).collect();
+        for (side, sign) in [("Left", 1.0), ("Right", -1.0)] {
+            let shoulder = Vec3::from_array(LEFT[5].2);
+            for (i, (name, parent, at)) in LEFT.iter().enumerate() {
+                let mut at = Vec3::from_array(*at);
+                if i > 5 {
+                    at = shoulder + Quat::from_rotation_z(-file.below) * (at - shoulder);
+                }
+                let parent = match MIDDLE.iter().any(|m| m.0 == *parent) {
+                    true => parent.to_string(),
+                    false => format!("{side}{parent}"),
+                };
+                all.push((format!("{side}{name}"), parent, Vec3::new(sign * at.x, at.y, at.z)));
+            }
+        }
+        let mut seed = 7u32;
+        let mut next = || {
+            seed = seed.wrapping_mul(747_796_405).wrapping_add(2_891_336_453);
+            (seed >> 8) as f32 / (1 << 23) as f32 - 1.0
+        };
+        let frames: Vec<Quat> = all
+            .iter()
+            .map(|_| match file.turned_frames {
+                true => Quat::from_xyzw(next(), next(), next(), next()).normalize(),
+                false => Quat::IDENTITY,
+            })
+            .collect();
+        let mut builder = Skeleton::builder();
+        let mut locals = Vec::new();
+        for (i, (name, parent, at)) in all.iter().enumerate() {
+            let above = all.iter().position(|j| j.0 == *parent);
+            let (frame, from) =
+                above.map_or((Quat::IDENTITY, Vec3::ZERO), |p| (facing * frames[p], facing * all[p].2));
+            let local = Transform {
+                translation: frame.inverse() * (facing * *at - from),
+                rotation: (frame.inverse() * facing * frames[i]).normalize(),
+                scale: Vec3::ONE,
+            };
+            let mut rest = local;
+            // Knees bend about the figure's left, elbows towards its front.
+            let bent = if name.ends_with("ForeArm") {
+                let sign = if name.starts_with("Left") { 1.0 } else { -1.0 };
+                let bone = Quat::from_rotation_z(-sign * file.below) * (Vec3::X * sign);
+                Quat::from_axis_angle(bone.cross(Vec3::Z).normalize(), file.rests_bent)
+            } else if name.ends_with("Leg") && !name.ends_with("UpLeg") {
+                Quat::from_rotation_x(file.rests_bent)
+            } else {
+                Quat::IDENTITY
+            };
+            let turn = facing * bent * facing.inverse();
+            rest.rotation = (frame.inverse() * turn * facing * frames[i]).normalize();
+            builder.add(name.clone(), above, rest);
+            locals.push(local);
+        }
+        let mut skeleton = builder.build().unwrap().0;
+        let mut bind = Pose::rest(&Arc::new(skeleton.clone()));
+        for (name, local) in all.iter().map(|j| &j.0).zip(locals) {
+            bind.set_local(skeleton.find(name).unwrap(), local);
+        }
+        bind.update();
+        let body = Body::find(&bind, &[]).unwrap();
+        Human::of(&bind, &body).apply(&mut skeleton).unwrap();
+        Self { skeleton: Arc::new(skeleton), bind, body, facing }
+    }
+
+    fn joint(&self, name: &str) -> JointId {
+        self.skeleton.find(name).unwrap()
+    }
+
+    /// What is left of a turn from the bind pose, in the axes of a figure that faces +Z, once limits hold.
+    fn allowed(&self, name: &str, turn: Quat) -> Quat {
+        let joint = self.joint(name);
+        let above = self.skeleton.parent(joint).map_or(Quat::IDENTITY, |p| self.bind.model_rotation(p));
+        let was = self.bind.model_rotation(joint);
+        let local = (above.inverse() * self.facing * turn * self.facing.inverse() * was).normalize();
+        let kept = self.skeleton.limits(joint).clamp(local);
+        (self.facing.inverse() * above * kept * was.inverse() * self.facing).normalize()
+    }
+
+    /// Degrees that are left of a turn about an axis; it keeps to the axis.
+    #[track_caller]
+    fn degrees(&self, name: &str, axis: Vec3, degrees: f32) -> f32 {
+        let kept = self.allowed(name, Quat::from_axis_angle(axis, degrees.to_radians()));
+        let kept = if kept.w < 0.0 { -kept } else { kept };
+        let along = Vec3::new(kept.x, kept.y, kept.z).dot(axis);
+        2.0 * along.atan2(kept.w).to_degrees()
+    }
+}
+
+#[track_caller]
+fn near(a: f32, b: f32) {
+    assert!((a - b).abs() < 0.2, "{a} for {b}");
+}
+
+fn apart(a: Quat, b: Quat) -> f32 {
+    2.0 * (a.inverse() * b).normalize().w.abs().min(1.0).acos()
+}
+
+#[test]
+fn joints_bend_as_peoples_do() {
+    let f = Figure::new(PLAIN);
+    let (x, y, z) = (Vec3::X, Vec3::Y, Vec3::Z);
+    // Elbows to the front, knees to the back, and no other way.
+    near(f.degrees("LeftForeArm", -y, 140.0), 140.0);
+    near(f.degrees("RightForeArm", y, 140.0), 140.0);
+    assert!(f.degrees("LeftForeArm", -y, -30.0) > -1.0);
+    near(f.degrees("LeftLeg", x, 140.0), 140.0);
+    near(f.degrees("RightLeg", x, -30.0), 0.0);
+    near(f.degrees("RightLeg", z, 30.0), 0.0);
+    // Palms down and up.
+    near(f.degrees("LeftForeArm", x, 100.0), 80.0);
+    // Arms down to the body, over the head by a third of the way (collar bones do the rest), to the front, and little
+    // to the back.
+    near(f.degrees("LeftArm", -z, 85.0), 85.0);
+    near(f.degrees("LeftArm", z, 90.0), 50.0);
+    near(f.degrees("RightArm", y, 130.0), 130.0);
+    near(f.degrees("RightArm", y, -90.0), -45.0);
+    near(f.degrees("LeftShoulder", z, 60.0), 40.0);
+    near(f.degrees("RightShoulder", -z, 60.0), 40.0);
+    near(f.degrees("RightShoulder", -z, -60.0), -10.0);
+    // Thighs forward, backward, outward, inward; feet up and down; hands towards their palms.
+    near(f.degrees("LeftUpLeg", -x, 110.0), 110.0);
+    near(f.degrees("LeftUpLeg", x, 60.0), 30.0);
+    near(f.degrees("LeftUpLeg", z, 60.0), 45.0);
+    near(f.degrees("RightUpLeg", z, 60.0), 30.0);
+    near(f.degrees("RightFoot", -x, 60.0), 35.0);
+    near(f.degrees("RightFoot", x, 60.0), 50.0);
+    near(f.degrees("LeftHand", -z, 90.0), 80.0);
+    near(f.degrees("LeftHand", -y, 90.0), 20.0);
+    near(f.degrees("LeftToeBase", -x, 90.0), 60.0);
+    // The back of two joints, and neck and head of two: half of the whole each.
+    near(f.degrees("Spine", x, 60.0), 40.0);
+    near(f.degrees("Head", y, -60.0), -37.5);
+}
+
+#[test]
+fn frames_facing_and_rest_pose_make_no_difference() {
+    let names: Vec<String> = {
+        let plain = Figure::new(PLAIN);
+        plain.skeleton.joints().map(|j| plain.skeleton.name(j).to_string()).collect()
+    };
+    let others = [
+        File { turned_frames: true, ..PLAIN },
+        File { facing: core::f32::consts::PI, ..PLAIN },
+        File { facing: 1.1, turned_frames: true, ..PLAIN },
+    ];
+    let bent = File { rests_bent: 0.7, turned_frames: true, ..PLAIN };
+    for below in [0.0, 0.8, 1.5] {
+        let plain = Figure::new(File { below, ..PLAIN });
+        for file in others.into_iter().chain([bent]) {
+            let other = Figure::new(File { below, ..file });
+            for (i, name) in names.iter().enumerate() {
+                // From a bent rest pose, an elbow's nearest bend to a turn that no elbow makes is another one.
+                if file.rests_bent > 0.0 && name.ends_with("ForeArm") {
+                    let (bone, sign) =
+                        if name.starts_with("Left") { (Vec3::X, 1.0) } else { (-Vec3::X, -1.0) };
+                    let bone = Quat::from_rotation_z(-sign * below) * bone;
+                    let axis = bone.cross(Vec3::Z).normalize();
+                    near(other.degrees(name, axis, 100.0), 100.0);
+                    near(other.degrees(name, axis, 160.0), 150.0);
+                    assert!(other.degrees(name, axis, -40.0) > -1.0);
+                    near(other.degrees(name, bone, 60.0), 60.0);
+                    continue;
+                }
+                for k in 0..12 {
+                    let t = (i * 12 + k) as f32;
+                    let axis = Vec3::new((t * 1.7).sin(), (t * 2.3).cos(), (t * 0.9).sin()).normalize();
+                    let turn = Quat::from_axis_angle(axis, 0.2 + 0.1 * k as f32);
+                    let (a, b) = (plain.allowed(name, turn), other.allowed(name, turn));
+                    assert!(apart(a, b) < 2e-3, "{name}, {k}: {a} and {b}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn left_and_right_are_mirror_images() {
+    for below in [0.0, 0.7, 1.4] {
+        let f = Figure::new(File { below, turned_frames: true, ..PLAIN });
+        for (name, ..) in LEFT {
+            for k in 0..40 {
+                let t = k as f32;
+                let axis = Vec3::new((t * 1.3).sin(), (t * 0.7).cos(), (t * 2.9).sin()).normalize();
+                let turn = Quat::from_axis_angle(axis, 0.3 + 0.04 * t);
+                let left = f.allowed(&format!("Left{name}"), turn);
+                let mirrored = |q: Quat| Quat::from_xyzw(q.x, -q.y, -q.z, q.w);
+                let right = f.allowed(&format!("Right{name}"), mirrored(turn));
+                assert!(apart(mirrored(left), right) < 2e-3, "{name}, {k}: {left} and {right}");
+            }
+        }
+    }
+}
+
+#[test]
+fn hanging_arms_rise_as_far_as_those_that_are_made_aside() {
+    let f = Figure::new(File { below: core::f32::consts::FRAC_PI_2, ..PLAIN });
+    let (x, z) = (Vec3::X, Vec3::Z);
+    near(f.degrees("LeftArm", -x, 150.0), 150.0);
+    near(f.degrees("RightArm", x, 90.0), 55.0);
+    near(f.degrees("LeftArm", z, 130.0), 130.0);
+    near(f.degrees("LeftForeArm", -x, 120.0), 120.0);
+    assert!(f.degrees("RightForeArm", x, 40.0) < 1.0);
+}
+
+#[test]
+fn at_ease_it_stands_where_it_stood_with_hanging_arms() {
+    let files = [
+        PLAIN,
+        File { below: 0.8, turned_frames: true, ..PLAIN },
+        File { below: 1.5, facing: 2.0, rests_bent: 0.5, ..PLAIN },
+    ];
+    for file in files {
+        let f = Figure::new(file);
+        let mut pose = Pose::rest(&f.skeleton);
+        let human = Human::of(&f.bind, &f.body);
+        human.stand_at_ease(&f.bind, &f.body, &mut pose);
+        let middle = |p: &Pose| p.position(f.body.legs[0].foot) + p.position(f.body.legs[1].foot);
+        assert!(middle(&pose).distance(middle(&f.bind)) < 1e-3);
+        for side in Side::BOTH {
+            let (leg, arm) = (f.body.leg(side), f.body.arm(side).unwrap());
+            // Apart as feet are that hang below their hips.
+            assert!(pose.position(leg.foot).distance(f.bind.position(leg.foot)) < 0.04);
+            // Feet stay flat.
+            let turned = apart(pose.model_rotation(leg.foot), f.bind.model_rotation(leg.foot));
+            assert!(turned < 0.06, "{side} foot is turned by {turned}");
+            let [shoulder, elbow, hand] = [arm.upper_arm, arm.forearm, arm.hand].map(|j| pose.position(j));
+            assert!((shoulder - hand).normalize().y > 0.87, "{side} hand at {hand}");
+            // Bent a little, with the elbow behind.
+            let front = f.facing * Vec3::Z;
+            assert!((elbow - 0.5 * (shoulder + hand)).dot(front) < -0.01);
+        }
+        for (joint, _) in human.joints() {
+            assert!(f.skeleton.limits(*joint).excess(pose.local(*joint).rotation) <= 1e-5);
+        }
+    }
+}

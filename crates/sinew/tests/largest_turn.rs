@@ -5,7 +5,7 @@ mod common;
 use common::column;
 use sinew::{
     Goal, JointId, Pole, Pose, Skeleton, Status,
-    glam::Vec3,
+    glam::{DQuat, DVec3, Vec3},
     joint::{Dof, Joint},
     math,
     solve::{Auto, Ccd, Fabrik, LeastSquares},
@@ -63,6 +63,80 @@ fn no_joint_turns_further_in_a_solve() {
                 }
             }
         }
+    }
+}
+
+/// Where a row of ten hinges about X and Z in turn ends, in f64, and how each angle moves it.
+fn hinges(angles: &[f64; 10]) -> (DVec3, [DVec3; 10]) {
+    let axis = |i: usize| [DVec3::X, DVec3::Z][i % 2];
+    let (mut at, mut seat) = (DVec3::ZERO, DQuat::IDENTITY);
+    let turns: [(DVec3, DVec3); 10] = std::array::from_fn(|i| {
+        let turn = (at, seat * axis(i));
+        seat *= DQuat::from_axis_angle(axis(i), angles[i]);
+        at += seat * DVec3::Y * 0.1;
+        turn
+    });
+    (at, turns.map(|(from, axis)| axis.cross(at - from)))
+}
+
+/// Goes downhill from angles, each between two values; how far from the goal it ends.
+fn downhill(mut angles: [f64; 10], room: &[[f64; 2]; 10], goal: DVec3) -> f64 {
+    let (mut end, mut moves) = hinges(&angles);
+    let mut step = 1.0;
+    for _ in 0..300 {
+        let next = std::array::from_fn(|i| {
+            (angles[i] + step * moves[i].dot(goal - end)).clamp(room[i][0], room[i][1])
+        });
+        let (to, there) = hinges(&next);
+        if to.distance(goal) < end.distance(goal) {
+            (angles, end, moves) = (next, to, there);
+            step *= 1.5;
+        } else {
+            step *= 0.4;
+        }
+    }
+    end.distance(goal)
+}
+
+/// Each frame comes as near as its turns and limits let it: downhill from there, within both, little is to be gained.
+#[test]
+fn what_a_joint_may_not_turn_the_others_do() {
+    let most = 0.13;
+    let (skeleton, ids) = column(10, 0.1, |i| Joint::hinge([Vec3::X, Vec3::Z][i % 2], Dof::range(-1.0, 1.0)));
+    let angles = |pose: &Pose| -> [f64; 10] {
+        std::array::from_fn(|i| {
+            let q = pose.local(ids[i]).rotation.as_dquat();
+            2.0 * [q.x, q.z][i % 2].atan2(q.w)
+        })
+    };
+    for (which, mut solve) in solvers(&skeleton, &ids, most as f32).into_iter().enumerate() {
+        // Those without steps creep.
+        if which == 1 || which == 2 {
+            continue;
+        }
+        let (mut worst, mut sum, mut count) = (0.0f64, 0.0, 0);
+        for path in 0..3 {
+            let mut pose = Pose::rest(&skeleton);
+            for (i, &id) in ids[..10].iter().enumerate() {
+                let axis = [Vec3::X, Vec3::Z][i % 2];
+                pose.set_rotation(id, math::axis_angle(axis, 0.3 + 0.1 * ((3 * i + path) % 5) as f32));
+            }
+            pose.update();
+            // Out of reach and in again, past the chain's root.
+            let away = Vec3::new((path as f32).sin(), 0.0, (path as f32).cos()) * 0.35;
+            for frame in 0..160 {
+                let along = 0.3 + 1.3 * (1.0 - (frame as f32 / 80.0 - 1.0).abs());
+                let goal = away + Vec3::Y * along;
+                let came = angles(&pose);
+                solve(&mut pose, &Goal::at(goal));
+                let room = came.map(|a| [(a - most).max(-1.0), (a + most).min(1.0)]);
+                let left = pose.position(ids[10]).as_dvec3().distance(goal.as_dvec3());
+                let gain = left - downhill(angles(&pose), &room, goal.as_dvec3());
+                (worst, sum, count) = (worst.max(gain), sum + gain, count + 1);
+            }
+        }
+        let mean = sum / f64::from(count);
+        assert!(worst < 5e-3 && mean < 2e-4, "solver {which}: {worst} at worst, {mean} in the mean");
     }
 }
 

@@ -1,6 +1,6 @@
 //! Goals that go along smooth paths at 60 Hz and a metre a second, for a chain of a metre: how far do joints turn a frame?
 
-use std::f32::consts::TAU;
+use std::{f32::consts::TAU, time::Instant};
 
 use common::{
     Noise,
@@ -148,6 +148,8 @@ struct Smooth {
     /// The furthest that an end lags along a path, in metres: how much more is missing than at the same goal without a bound on
     /// turns. Of the middle path, the ninth in ten and the worst.
     lag: [f64; 3],
+    /// Microseconds a frame: of the middle one, and the longest of a hundred but for one.
+    micros: [f64; 2],
 }
 
 /// Runs `count` paths. `carried`: each frame starts from the last one's pose; else all start from the same.
@@ -162,7 +164,7 @@ fn run(
 ) -> Smooth {
     let mut r = Noise::new(20);
     let mut speeds = Vec::new();
-    let (mut leaps, mut changed, mut lags) = (0, 0, Vec::new());
+    let (mut leaps, mut changed, mut lags, mut micros) = (0, 0, Vec::new(), Vec::new());
     for _ in 0..count {
         let mut pose = bent(kind, bones, &mut r);
         let (goals, pole) = goals(path, kind, &mut r);
@@ -179,7 +181,9 @@ fn run(
             if !carried {
                 pose.copy_from(&start);
             }
+            let now = Instant::now();
             let report = held(&mut pose, &goal(at)).expect("goals are finite");
+            micros.push(now.elapsed().as_secs_f64() * 1e6);
             if report.branch_changed {
                 said = true;
             } else {
@@ -197,6 +201,7 @@ fn run(
     }
     speeds.sort_by(f64::total_cmp);
     lags.sort_by(f64::total_cmp);
+    micros.sort_by(f64::total_cmp);
     let share = |n: usize| n as f64 / count as f64;
     Smooth {
         fastest: speeds[count - 1],
@@ -204,6 +209,7 @@ fn run(
         leaps: share(leaps),
         changed: share(changed),
         lag: [count / 2, count * 9 / 10, count - 1].map(|n| lags[n]),
+        micros: [50, 99].map(|n| micros[(micros.len() - 1) * n / 100]),
     }
 }
 
@@ -256,6 +262,7 @@ pub fn table(count: usize) -> bool {
                     if max_turn.is_finite() {
                         let [half, most, worst] = s.lag.map(|x| 1e3 * x);
                         print!("  lag {half:.1}, {most:.1}, {worst:.1} mm");
+                        print!("  {:.1}, {:.0} us", s.micros[0], s.micros[1]);
                     }
                     if max_turn.is_finite() || carried && which == 0 && path != Path::Pole {
                         let ok = s.fastest <= BOUND && s.changed < 0.01;

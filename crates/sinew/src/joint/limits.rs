@@ -421,6 +421,19 @@ impl Limits {
         c
     }
 
+    /// How far coordinate `n` of a joint that turns about single axes may go down and up from a place within its range, if
+    /// it may not go further than `most` from where it came in.
+    pub(crate) fn angle_room(&self, n: usize, at: f32, came: f32, most: f32) -> [f32; 2] {
+        let span = match &self.turn {
+            Turn::Hinge { span, .. } => span,
+            Turn::Axes { spans, .. } => &spans[n],
+            _ => return [0.0; 2],
+        };
+        let [down, up] = span.room(at - span.centre);
+        let back = wrap(came - at);
+        [down.max(back - most).min(0.0), up.min(back + most).max(0.0)]
+    }
+
     /// The axis in the parent's frame, a unit vector, about which the joint turns when coordinate `n` alone grows, from
     /// the place with these coordinates; none where that coordinate is no single turn (swing and twist of a ball, a free
     /// joint) or does not move.

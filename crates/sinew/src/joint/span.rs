@@ -68,6 +68,11 @@ impl Span {
         (d - self.high).max(self.low - d).max(0.0)
     }
 
+    /// How far a difference from the centre may go down and up.
+    pub fn room(&self, d: f32) -> [f32; 2] {
+        [(self.low - d).min(0.0), (self.high - d).max(0.0)]
+    }
+
     /// The nearest difference from the centre that is inside.
     pub fn clamp(&self, d: f32) -> f32 {
         d.clamp(self.low, self.high)

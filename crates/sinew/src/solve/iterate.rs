@@ -1,6 +1,10 @@
 //! What iterative solvers of chains share: weights, the soft zone, stretching, a moved root, poles, fresh starts, the finish by
 //! least squares, and reports. A solver gives its [`Sweep`].
 
+mod settings;
+
+pub use settings::{ChainSettings, LeastSquares};
+
 use alloc::vec::Vec;
 
 use glam::{Quat, Vec3};
@@ -36,25 +40,6 @@ pub enum ChainSolverError {
     Joint(#[from] Unsupported),
 }
 
-/// When a solver that sweeps makes steps of damped least squares (Wampler 1986) on the whole chain, within its limits, beside sweeps.
-///
-/// Sweeps alone come near in every pose and then creep, next to full stretch above all; steps are Newton's where they are near. Chains
-/// whose joints have ease, stiffness, damping or precedence, and solves with damping or a largest step, get sweeps alone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum LeastSquares {
-    /// Sweeps alone: the method as it is taught.
-    Never,
-    /// Steps where a sweep leaves more than a third.
-    #[default]
-    WhenSlow,
-    /// Steps from the start, and sweeps where they stall. The chain moves as a whole, each joint as little as can be, and not
-    /// the outer joints most; it is the fastest way for chains with limits.
-    First,
-    /// Steps alone, from where the chain is, and neither sweeps nor fresh starts unless no step moves it at all. It stays with
-    /// the nearest answer, or in the nearest place where limits let it come no nearer: for goals that move on smoothly.
-    Alone,
-}
-
 /// A sweep that takes off less than this part of what is missing has stalled. Next to full stretch a chain still gains some
 /// parts in a thousand.
 const STALLED: f32 = 2e-4;
@@ -66,6 +51,9 @@ const SLOW: f32 = 0.3;
 /// far even for a short way (ccd's tip by ten times as much as the way is long, on a chain of ten bones). It is six times as
 /// far as a goal goes in a frame that crosses the chain's length in a second.
 const NEAR: f32 = 0.1;
+
+/// Sweeps and the steps after each of them that bring a chain with a largest turn nearer by a hundredth at least.
+const ROUNDS: u32 = 16;
 
 /// Radians that a joint may turn for each length of the chain that the end goes, in a pose that goes on from the last one. Two
 /// equal bones with a soft zone of 5 % need six, where the zone begins.
@@ -91,57 +79,6 @@ pub(crate) trait Sweep {
     /// Whether what is left after a sweep of free joints goes to the maps of a free chain.
     fn maps(&self) -> bool {
         false
-    }
-}
-
-/// What [`Ccd`](super::Ccd) and [`Fabrik`](super::Fabrik) are told alike.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ChainSettings {
-    /// How near the end must come, as a part of the chain's length. A chain that is this near stays as it is.
-    pub tolerance: f32,
-    /// How near the tip's rotation must come, in radians.
-    pub rotation_tolerance: f32,
-    /// Sweeps after which it gives up, restarts included.
-    pub max_iterations: u32,
-    /// Fresh starts after it has stalled, besides the first way out: preferred values, or a bend.
-    pub max_restarts: u32,
-    /// When steps of damped least squares are made beside sweeps.
-    pub least_squares: LeastSquares,
-    /// The direction in model space in which the first bone is put; the root then turns for nothing else.
-    pub base_direction: Option<Vec3>,
-    /// Where in model space the root is put; without it, it stays.
-    pub root_position: Option<Vec3>,
-    /// The soft zone at the end of the reach, as a part of the reach, 0 (none) to 1; see [`soften`].
-    pub soft: f32,
-    /// By what factor bones (that do not slide) may become longer where the goal is too far or in the soft zone, 1 (none)
-    /// or more.
-    pub stretch: f32,
-    /// The furthest that a joint may turn in one solve from where it came in, in radians; infinite (the default) for no bound. In a
-    /// game, the speed of its joints times the time of a frame: with some eight radians a second a chain follows a goal that
-    /// crosses its length in a second, and where the goal passes its pole, the end of what its limits reach, or a fold, it
-    /// comes round in some frames instead of one. Steps then do what can be done within the bound, without fresh starts; the report says how
-    /// much is left.
-    pub max_turn: f32,
-    /// How much of the goal is carried out, 0 to 1; it multiplies the goal's own weights.
-    pub weight: f32,
-}
-
-impl Default for ChainSettings {
-    /// A ten-thousandth of the length and a thousandth of a radian, in 200 sweeps and 4 fresh starts; nothing else is asked.
-    fn default() -> Self {
-        Self {
-            tolerance: 1e-4,
-            rotation_tolerance: 1e-3,
-            max_iterations: 200,
-            max_restarts: 4,
-            least_squares: LeastSquares::default(),
-            base_direction: None,
-            root_position: None,
-            soft: 0.0,
-            stretch: 1.0,
-            max_turn: f32::INFINITY,
-            weight: 1.0,
-        }
     }
 }
 
@@ -206,40 +143,12 @@ impl Iteration {
     }
 }
 
-impl ChainSettings {
-    fn check(&self) -> Result<(), SolveError> {
-        check::within("the tolerance", "above 0", self.tolerance, f32::MIN_POSITIVE, f32::MAX)?;
-        check::within(
-            "the rotation's tolerance",
-            "above 0",
-            self.rotation_tolerance,
-            f32::MIN_POSITIVE,
-            f32::MAX,
-        )?;
-        check::finite("the base's direction", self.base_direction.unwrap_or_default())?;
-        if let Some(direction) = self.base_direction {
-            let l = direction.length_squared();
-            check::within(
-                "the square of the base direction's length",
-                "above 0",
-                l,
-                f32::MIN_POSITIVE,
-                f32::MAX,
-            )?;
-        }
-        check::finite("the root's position", self.root_position.unwrap_or_default())?;
-        check::within("the soft zone", "0 to 1", self.soft, 0.0, 1.0)?;
-        check::within("the stretch", "1 or more", self.stretch, 1.0, f32::MAX)?;
-        check::within("the largest turn", "above 0", self.max_turn, f32::MIN_POSITIVE, f32::INFINITY)?;
-        check::within("the chain's weight", "0 to 1", self.weight, 0.0, 1.0)
-    }
-}
-
 impl<S: Sweep> Run<'_, S> {
     fn solve(&mut self, pose: &mut Pose, goal: &Goal) -> Result<Report, SolveError> {
         let rotation = check::goal(goal)?;
         pose.update();
         self.on.links.load(pose)?;
+        self.on.links.turn_at_most(self.settings.max_turn);
         let chain = self.on.links.chain();
         let asked = goal.position.unwrap_or_else(|| chain.end(pose));
         let weight = self.settings.weight;
@@ -265,7 +174,7 @@ impl<S: Sweep> Run<'_, S> {
                 self.on.links.blend(weight);
             }
             // Between two answers, each within the bound, a joint may be past it.
-            self.on.links.turn_at_most(self.settings.max_turn);
+            self.on.links.turn_back();
             self.on.links.store(pose);
         }
         let end = self.on.links.chain().end(pose);
@@ -363,7 +272,7 @@ impl<S: Sweep> Run<'_, S> {
             // (What steps left is within it: sweeps, a base and a root that are put elsewhere may not be.)
             let links = &mut self.on.links;
             let left = links.measure(&ask);
-            links.turn_at_most(self.settings.max_turn);
+            links.turn_back();
             let now = links.measure(&ask);
             if ask.met(left) && !ask.met(now) {
                 status = Status::Stalled;
@@ -476,9 +385,8 @@ impl<S: Sweep> Run<'_, S> {
         let cost = ask.cost(left);
         let length = 2.0 * ask.radian;
         let near = cost <= NEAR * length;
-        let most = self.settings.max_turn;
-        if most.is_finite() {
-            self.within(ask, most, report);
+        if self.settings.max_turn.is_finite() {
+            self.within(ask, report);
             return true;
         }
         if near && self.map(ask, report) {
@@ -508,43 +416,44 @@ impl<S: Sweep> Run<'_, S> {
         true
     }
 
-    /// Comes as near as it can with no joint turned further than `most`: by the maps of a free chain, by steps, and by sweeps where
-    /// steps see no way (a straight chain whose goal comes in).
-    fn within(&mut self, ask: &Ask, most: f32, report: &mut Report) {
+    /// Comes as near as it can with no joint turned further than it may: by the maps of a free chain, by steps, and by
+    /// sweeps where steps see no way (a straight chain whose goal comes in, a kink).
+    fn within(&mut self, ask: &Ask, report: &mut Report) {
         let mut best = ask.cost(self.on.links.measure(ask));
-        for round in 0..4 {
+        for round in 0..ROUNDS {
             if round > 0 {
                 self.sweep.sweep(&mut self.on.links, ask);
                 report.iterations += 1;
             } else if self.map(ask, report) {
                 report.iterations += 1;
+                self.on.links.turn_back();
             }
-            self.on.links.turn_at_most(most);
             let left = self.on.links.measure(ask);
             if ask.cost(left) > best {
                 self.on.links.put(&self.on.best);
             }
-            self.steps(ask, 20, most, report);
+            self.steps(ask, 20, f32::INFINITY, report);
             let left = self.on.links.measure(ask);
-            if ask.cost(left) >= best {
-                self.on.links.put(&self.on.best);
-                if round > 0 {
-                    break;
-                }
-            } else {
-                best = ask.cost(left);
+            let (was, now) = (best, ask.cost(left));
+            if now < best {
+                best = now;
                 self.on.links.keep(&mut self.on.best);
+            } else {
+                self.on.links.put(&self.on.best);
             }
-            if ask.met(left) || report.iterations >= self.settings.max_iterations {
+            let out = report.iterations >= self.settings.max_iterations;
+            if ask.met(left) || out || round > 0 && now > 0.99 * was {
                 break;
             }
         }
     }
 
-    /// Steps of least squares, at most this many.
+    /// Steps of least squares, at most this many, with no joint turned further than `turn` radians from where it came in.
     fn steps(&mut self, ask: &Ask, most: u32, turn: f32, report: &mut Report) {
         let most = self.settings.max_iterations.saturating_sub(report.iterations).min(most);
-        report.iterations += self.on.newton.run(&mut self.on.links, ask, most, turn);
+        self.on.links.turn_at_most(turn.min(self.settings.max_turn));
+        report.iterations += self.on.newton.run(&mut self.on.links, ask, most);
+        self.on.links.turn_at_most(self.settings.max_turn);
     }
 
     /// The maps of a free chain, where it is one. Whether anything moved.

@@ -39,6 +39,8 @@ pub(crate) struct Link {
     pub turn: Quat,
     /// Size of the seat's units in metres.
     pub unit: f32,
+    /// How far it may turn from where it came in, in radians.
+    pub most: f32,
     came: (Quat, Vec3),
     /// The translation that slides count from: what came in, or where the root was put.
     base: Vec3,
@@ -62,6 +64,9 @@ pub(crate) struct Linkage {
 /// What forward kinematics in f32 makes of a place, as a part of [`Pose::extent`]; see the limb's.
 const UNCERTAIN: f32 = 3e-7;
 
+/// How much of what a joint may turn it turns where it wants to go further: at first, and where that was more.
+const SHORT: [f32; 2] = [0.9999, 0.99];
+
 /// What limits are promised to be kept to, in radians.
 const KEPT: f32 = 1e-5;
 
@@ -69,6 +74,24 @@ impl Link {
     /// Slides to a value along an axis; see [`Limits::slide_to`].
     pub fn slide_to(&mut self, axis: usize, value: f32) {
         self.offset = self.limits.slide_to(self.base, self.offset, axis, value);
+    }
+
+    /// A rotation, or what is as far on the way to it from where the joint came in, in joint coordinates, as the joint may turn.
+    pub fn no_further(&self, mut rotation: Quat) -> Quat {
+        if self.most == f32::INFINITY {
+            return rotation;
+        }
+        // The way is straight in coordinates, to which the angle is only nearly in proportion; next to a half turn of swing it may
+        // even go further on its way than at its end.
+        for round in 0..40 {
+            let turned = math::angle_between(self.came.0, rotation);
+            if turned <= self.most {
+                return rotation;
+            }
+            let share = if round < 8 { SHORT[round.min(1)] * self.most / turned } else { 0.5 };
+            rotation = self.limits.blend(self.came.0, rotation, share);
+        }
+        self.came.0
     }
 }
 
@@ -82,6 +105,7 @@ impl Linkage {
             goal: Vec3::ZERO,
             turn: Quat::IDENTITY,
             unit: 1.0,
+            most: f32::INFINITY,
             came: (Quat::IDENTITY, Vec3::ZERO),
             base: Vec3::ZERO,
             within: (Quat::IDENTITY, Vec3::ZERO),
@@ -148,26 +172,17 @@ impl Linkage {
         self.links.iter().map(|l| math::angle_between(l.came.0, l.rotation)).fold(0.0, f32::max)
     }
 
-    /// Takes back what any joint has turned beyond `most` radians from where it came in, in joint coordinates.
+    /// Lets no joint turn further than `most` radians from where it came in, in steps and sweeps from now on.
     pub fn turn_at_most(&mut self, most: f32) {
-        if most == f32::INFINITY {
-            return;
-        }
         for link in &mut self.links {
-            // The way is straight in coordinates, to which the angle is only nearly in proportion; next to a half turn of swing it may
-            // even go further on its way than at its end.
-            for round in 0.. {
-                let turned = math::angle_between(link.came.0, link.rotation);
-                if turned <= most {
-                    break;
-                }
-                let share = if round < 8 { 0.99 * most / turned } else { 0.5 };
-                if round == 40 {
-                    link.rotation = link.came.0;
-                    break;
-                }
-                link.rotation = link.limits.blend(link.came.0, link.rotation, share);
-            }
+            link.most = most;
+        }
+    }
+
+    /// Takes back what any joint has turned further than it may.
+    pub fn turn_back(&mut self) {
+        for link in &mut self.links {
+            link.rotation = link.no_further(link.rotation);
         }
     }
 

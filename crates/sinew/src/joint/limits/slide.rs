@@ -22,6 +22,11 @@ impl Limits {
         self.slide.get(axis)?.span.map(|s| (s.centre + s.low, s.centre + s.high))
     }
 
+    /// How far a slide may go down and up from a place within its range.
+    pub(crate) fn slide_room(&self, axis: usize, at: f32) -> [f32; 2] {
+        self.slide[axis].span.map_or([0.0; 2], |span| span.room(at - span.centre))
+    }
+
     /// Where a joint should slide to that has no other way to tell.
     pub fn slide_preferred(&self, axis: usize) -> Option<f32> {
         self.slide.get(axis)?.preferred

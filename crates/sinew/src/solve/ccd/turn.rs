@@ -76,7 +76,7 @@ fn turn(links: &mut Linkage, link: usize, (arm, tip): (Vec3, Quat), ask: &Ask, b
         };
         let Some(wish) = wish else { return };
         let wanted = math::normalize(math::mul(brake.turn(wish), link.rotation));
-        let next = link.limits.step(link.rotation, wanted);
+        let next = link.no_further(link.limits.step(link.rotation, wanted));
         let left = |q: Quat| {
             let off = math::sqrt((math::rotate(q, arm) - link.goal).length_squared()) * unit;
             let turn = ask.turn.map_or(0.0, |_| math::angle_between(math::mul(q, tip), link.turn));
@@ -142,7 +142,7 @@ fn turn_about(
     let next = link.limits.step_coordinates(at, wanted);
     // Below rounding it would only stir the bits.
     if (next[n] - at[n]).abs() > 1e-7 {
-        link.rotation = link.limits.rotation(next);
+        link.rotation = link.no_further(link.limits.rotation(next));
     }
 }
 

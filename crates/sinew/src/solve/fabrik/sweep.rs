@@ -97,7 +97,7 @@ impl Reaching {
                     pointed(node.turned, node.bone, node.place + math::rotate(node.turned, node.bone) - at)
                 };
                 let local = math::normalize(math::mul(math::conjugate(seat), wanted));
-                link.rotation = link.limits.clamp(local);
+                link.rotation = link.no_further(link.limits.clamp(local));
             }
             seat = math::mul(math::mul(seat, link.rotation), node.sign);
         }

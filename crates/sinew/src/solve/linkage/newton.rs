@@ -6,10 +6,13 @@
 //! about any three axes, as no angle is ever named. The damping mu is the square of what is missing (Sugihara 2011), so that steps
 //! are cautious far away and Newton's near by, times a factor that a step which fails raises.
 //!
-//! Limits hold in every step, as each joint is put to the nearest place within. A joint that was put back has met a wall; the
-//! direction in which it was put back is the wall's normal, seen from the joint's seat. The next step is sought without motion
-//! along the normals, and one is let go as soon as the whole wants to leave its wall. So the chain finds out in a few
-//! steps which joints rest at their limits, and converges fast with the others.
+//! Limits hold in every step, and so does the largest turn of a joint, a range about where it came in. A single coordinate
+//! knows how far it may go: if the step would take it further it goes that far, and the others' part is sought anew for what
+//! is then missing, until none goes too far. It is held there as long as the whole wants it to go on (the sign of its own
+//! part in y is that of the constraint's multiplier). A joint that turns every way is put to the nearest place within. If it
+//! was put back it has met a wall; the direction in which it was put back is the wall's normal, seen from the joint's seat.
+//! The next step is sought without motion along the normals, and one is let go as soon as the whole wants to leave its wall.
+//! So the chain finds out in a few steps which joints rest at their limits, and converges fast with the others.
 
 use alloc::vec::Vec;
 
@@ -28,9 +31,15 @@ struct Column {
     arm: Vec3,
     /// Axis of a single turn, or direction of a slide.
     axis: Vec3,
-    /// Normals of the walls that it met, seen from the seat; for a single coordinate the first one's x is its sign.
+    /// Of a joint that turns every way: normals of the walls that it met, seen from the seat.
     walls: [Vec3; 3],
     count: usize,
+    /// Of a single coordinate: how far a step may take it down and up, by its range and the largest turn.
+    room: [f32; 2],
+    /// At which end of its room it is held.
+    held: Option<usize>,
+    /// Of a single angle: where it came in.
+    came: f32,
     /// How much it takes part in a step.
     weight: f32,
     /// The step.
@@ -42,14 +51,16 @@ struct Column {
 pub(crate) struct Newton {
     columns: Vec<Column>,
     kept: Vec<(Quat, Vec3)>,
-    /// How far, in radians, a joint may turn from where it came in.
-    most: f32,
     /// Whether steps count with how a joint's circle curves away from the goal.
     curved: bool,
 }
 
 /// No joint turns further than this in one step: beyond a radian the end's way is no line any more.
 const FURTHEST: f32 = 0.8;
+
+/// How often a step is sought at most, each time without what has met an end of its room. What meets one in the last of them
+/// stops there, and the next step goes on from it; one pass is a small part of the work of a step.
+const PASSES: u32 = 6;
 
 impl Newton {
     pub fn new(parts: &[Part], links: usize) -> Self {
@@ -60,22 +71,28 @@ impl Newton {
             axis: Vec3::ZERO,
             walls: [Vec3::ZERO; 3],
             count: 0,
+            room: [0.0; 2],
+            held: None,
+            came: 0.0,
             weight: 1.0,
             step: Vec3::ZERO,
         };
         let mut columns: Vec<_> = parts.iter().map(column).collect();
         // Whatever the order of a sweep is, steps go down the chain.
         columns.sort_by_key(|c| c.part.link);
-        Self { columns, kept: Vec::with_capacity(links), most: f32::INFINITY, curved: false }
+        Self { columns, kept: Vec::with_capacity(links), curved: false }
     }
 
     /// Goes on until the goal is met, `most` steps are made or no step leads nearer. Never leaves more missing than it
-    /// found. No joint turns further than `turn` radians from where it came in (slides go as far as they like). Gives the number
-    /// of steps.
-    pub fn run(&mut self, links: &mut Linkage, ask: &Ask, most: u32, turn: f32) -> u32 {
-        (self.most, self.curved) = (turn, false);
+    /// found. Gives the number of steps.
+    pub fn run(&mut self, links: &mut Linkage, ask: &Ask, most: u32) -> u32 {
+        self.curved = false;
         for c in &mut self.columns {
-            c.count = 0;
+            (c.count, c.held, c.came) = (0, None, 0.0);
+            let link = &links.links[c.part.link];
+            if let (Kind::Angle(n), true) = (c.part.kind, link.most.is_finite()) {
+                c.came = link.limits.coordinates(link.came.0)[n];
+            }
         }
         let mut factor = 0.1;
         let mut left = links.measure(ask);
@@ -126,12 +143,15 @@ impl Newton {
                         if let Some(axis) = link.limits.turn_axis(k, here) {
                             c.axis = math::rotate(orientation, axis);
                         }
+                        c.room = link.limits.angle_room(k, here[k], c.came, link.most);
                     }
                     Kind::Slide(k) => {
                         if let Some(axis) = link.limits.slide_axis(k) {
                             // In chain lengths, so that a slide counts as an angle does.
                             c.axis = math::rotate(orientation, axis) * unit.signum();
                             c.arm.x = size / unit.abs();
+                            let at = link.limits.slide_of(link.offset)[k];
+                            c.room = link.limits.slide_room(k, at).map(|way| way / c.arm.x);
                         }
                     }
                 }
@@ -143,19 +163,8 @@ impl Newton {
         let end = at + math::rotate(orientation, links.chain().tip_offset()) * unit;
         let off = (place - end) / size;
         let spin = turn.map(|t| math::rotation_vector(math::mul(t, math::conjugate(orientation))) * 0.5);
-        let rows = if spin.is_some() { 6 } else { 3 };
         let missing = off.length_squared() + spin.map_or(0.0, |s| s.length_squared());
 
-        let mut m = [[0.0f64; 6]; 6];
-        let mut add = |p: Vec3, r: Vec3, weight: f32| {
-            let c = [p.x, p.y, p.z, r.x, r.y, r.z].map(f64::from);
-            for (a, row) in m.iter_mut().enumerate().take(rows) {
-                let weighed = f64::from(weight) * c[a];
-                for (b, cell) in row.iter_mut().enumerate().take(a + 1) {
-                    *cell += weighed * c[b];
-                }
-            }
-        };
         // A floor that f32 needs where the chain cannot move in some direction at all.
         let mu = factor * missing + 1e-9;
         for c in self.columns.iter_mut() {
@@ -165,31 +174,68 @@ impl Newton {
                 let bent = off.dot(c.arm) - off.dot(c.axis) * c.arm.dot(c.axis);
                 c.weight = if self.curved { mu / (mu + bent.max(0.0)) } else { 1.0 };
             }
-            match c.part.kind {
-                _ if c.part.link < ask.first => {}
-                Kind::Whole => {
+            // What was held and is still there stays so, until it wants to leave.
+            c.held = c.held.filter(|&side| c.room[side].abs() < 1e-6);
+        }
+        let mut furthest = 0.0;
+        for pass in 0..PASSES {
+            let Some(y) = self.least(ask, off, spin, mu) else { return false };
+            let again;
+            (again, furthest) = self.share(ask, y, pass);
+            if !again {
+                break;
+            }
+        }
+        let k = if furthest > FURTHEST { FURTHEST / furthest } else { 1.0 };
+        for c in self.columns.iter_mut() {
+            c.make(links, k);
+        }
+        true
+    }
+
+    /// What the columns that are not held multiply to take most of what is missing away.
+    fn least(&self, ask: &Ask, off: Vec3, spin: Option<Vec3>, mu: f32) -> Option<(Vec3, Vec3)> {
+        let rows = if spin.is_some() { 6 } else { 3 };
+        let mut m = [[0.0f64; 6]; 6];
+        let mut rest = (off, spin.unwrap_or(Vec3::ZERO));
+        let mut add = |(p, r): (Vec3, Vec3), weight: f32| {
+            let c = [p.x, p.y, p.z, r.x, r.y, r.z].map(f64::from);
+            for (a, row) in m.iter_mut().enumerate().take(rows) {
+                let weighed = f64::from(weight) * c[a];
+                for (b, cell) in row.iter_mut().enumerate().take(a + 1) {
+                    *cell += weighed * c[b];
+                }
+            }
+        };
+        for c in self.columns.iter().filter(|c| c.part.link >= ask.first) {
+            match (c.part.kind, c.held) {
+                (Kind::Whole, _) => {
                     for axis in c.open() {
                         if axis != Vec3::ZERO {
-                            add(axis.cross(c.arm), axis * 0.5, c.weight);
+                            add((axis.cross(c.arm), axis * 0.5), c.weight);
                         }
                     }
                 }
-                Kind::Angle(_) if c.count == 0 => add(c.axis.cross(c.arm), c.axis * 0.5, c.weight),
-                Kind::Slide(_) if c.count == 0 => add(c.axis, Vec3::ZERO, c.weight),
-                _ => {}
+                (_, None) => add(c.motion(), c.weight),
+                (_, Some(side)) => {
+                    let (p, r) = c.motion();
+                    rest = (rest.0 - p * c.room[side], rest.1 - r * c.room[side]);
+                }
             }
         }
         for (a, row) in m.iter_mut().enumerate() {
             row[a] += f64::from(mu);
         }
-        let s = spin.unwrap_or(Vec3::ZERO);
-        let Some(y) = solve(&mut m, [off.x, off.y, off.z, s.x, s.y, s.z].map(f64::from), rows) else {
-            return false;
-        };
+        let (p, r) = rest;
+        let y = solve(&mut m, [p.x, p.y, p.z, r.x, r.y, r.z].map(f64::from), rows)?;
         let [a, b, c, d, e, f] = y.map(|x| x as f32);
-        let (yp, yr) = (Vec3::new(a, b, c), Vec3::new(d, e, f));
+        Some((Vec3::new(a, b, c), Vec3::new(d, e, f)))
+    }
 
-        let mut furthest = 0.0f32;
+    /// Gives each column its step. Whether any came to be held by it, or free, so that the others' are to be found anew; and
+    /// how far the furthest turns.
+    fn share(&mut self, ask: &Ask, (yp, yr): (Vec3, Vec3), pass: u32) -> (bool, f32) {
+        let (mut again, mut furthest) = (false, 0.0f32);
         for c in self.columns.iter_mut() {
             c.step = Vec3::ZERO;
             if c.part.link < ask.first {
@@ -215,31 +261,38 @@ impl Newton {
                     furthest = furthest.max(math::sqrt(c.step.length_squared()));
                 }
                 Kind::Angle(_) | Kind::Slide(_) => {
-                    let slides = matches!(c.part.kind, Kind::Slide(_));
-                    let by = c.weight
-                        * if slides { c.axis.dot(yp) } else { c.axis.dot(c.arm.cross(yp) + yr * 0.5) };
-                    if c.count > 0 {
-                        if by * c.walls[0].x < 0.0 {
-                            c.count = 0;
+                    let (p, r) = c.motion();
+                    let by = c.weight * (p.dot(yp) + r.dot(yr));
+                    let [low, high] = c.room;
+                    match c.held {
+                        // Let go once a step, lest it go to and fro.
+                        Some(side) if pass == 0 && if side == 0 { by > low } else { by < high } => {
+                            (c.held, again) = (None, true);
                         }
-                    } else {
-                        c.step.x = by;
-                        if !slides {
-                            furthest = furthest.max(by.abs());
-                        }
+                        None if by < low => (c.held, again) = (Some(0), true),
+                        None if by > high => (c.held, again) = (Some(1), true),
+                        _ => {}
+                    }
+                    c.step.x = c.held.map_or(by.clamp(low, high), |side| c.room[side]);
+                    if !matches!(c.part.kind, Kind::Slide(_)) {
+                        furthest = furthest.max(c.step.x.abs());
                     }
                 }
             }
         }
-        let k = if furthest > FURTHEST { FURTHEST / furthest } else { 1.0 };
-        for c in self.columns.iter_mut() {
-            c.make(links, k, self.most);
-        }
-        true
+        (again, furthest)
     }
 }
 
 impl Column {
+    /// How what is missing changes with a single coordinate: the place, and beside it the turn.
+    fn motion(&self) -> (Vec3, Vec3) {
+        match self.part.kind {
+            Kind::Slide(_) => (self.axis, Vec3::ZERO),
+            _ => (self.axis.cross(self.arm), self.axis * 0.5),
+        }
+    }
+
     /// Unit vectors that span the turns which no wall stops (zero vectors fill the rest).
     fn open(&self) -> [Vec3; 3] {
         if self.count == 0 {
@@ -261,7 +314,7 @@ impl Column {
     }
 
     /// Turns or slides by `k` of the step, and notes a wall that was met.
-    fn make(&mut self, links: &mut Linkage, k: f32, most: f32) {
+    fn make(&mut self, links: &mut Linkage, k: f32) {
         let step = self.step * k;
         if step == Vec3::ZERO {
             return;
@@ -272,13 +325,7 @@ impl Column {
                 let angle = math::sqrt(step.length_squared());
                 let axis = math::rotate(math::conjugate(self.seat), step / angle);
                 let wanted = math::normalize(math::mul(math::axis_angle(axis, angle), link.rotation));
-                let mut next = link.limits.clamp(wanted);
-                if most < FURTHEST {
-                    let turned = math::angle_between(link.came.0, next);
-                    if turned > most {
-                        next = link.limits.blend(link.came.0, next, 0.98 * most / turned);
-                    }
-                }
+                let next = link.no_further(link.limits.clamp(wanted));
                 link.rotation = next;
                 if next == wanted {
                     return;
@@ -295,20 +342,13 @@ impl Column {
                 let at = link.limits.coordinates(link.rotation);
                 let mut wanted = at;
                 wanted[n] += step.x;
-                if most < FURTHEST {
-                    let came = link.limits.coordinates(link.came.0)[n];
-                    wanted[n] = wanted[n].clamp(came - most, came + most);
-                }
-                let next = link.limits.step_coordinates(at, wanted);
-                link.rotation = link.limits.rotation(next);
-                self.stop(step.x, next[n] - at[n] - step.x);
+                link.rotation = link.limits.rotation(link.limits.step_coordinates(at, wanted));
             }
             Kind::Slide(n) => {
                 let from = link.limits.slide_of(link.offset)[n];
                 let way = step.x * self.arm.x;
                 let to = link.limits.slide_step(n, from, from + way);
                 link.slide_to(n, to);
-                self.stop(step.x, (to - from - way) / self.arm.x);
             }
         }
     }
@@ -320,13 +360,6 @@ impl Column {
         } else if self.count < 3 {
             self.walls[self.count] = normal;
             self.count += 1;
-        }
-    }
-
-    fn stop(&mut self, wanted: f32, short: f32) {
-        if short.abs() > 1e-6 {
-            self.walls[0] = Vec3::X * wanted.signum();
-            self.count = 1;
         }
     }
 }

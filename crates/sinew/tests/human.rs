@@ -5,9 +5,10 @@
 use std::sync::Arc;
 
 use sinew::{
-    JointId, Pose, Skeleton, Transform,
+    Goal, JointId, Pose, Skeleton, Transform,
     glam::{Quat, Vec3},
-    rig::{Body, Human, Side},
+    rig::{Body, Human, Side, Trackers},
+    solve::Tip,
 };
 
 /// Places in model space of a figure that faces +Z, its left side alone where there are two. An arm's are seen from its
@@ -293,5 +294,44 @@ fn at_ease_it_stands_where_it_stood_with_hanging_arms() {
         for (joint, _) in human.joints() {
             assert!(f.skeleton.limits(*joint).excess(pose.local(*joint).rotation) <= 1e-5);
         }
+    }
+}
+
+#[test]
+fn trackers_refuse_what_is_no_number_and_repeat_their_bits() {
+    let f = Figure::new(File { below: 0.5, turned_frames: true, facing: 0.7, ..PLAIN });
+    let mut ease = Pose::rest(&f.skeleton);
+    Human::of(&f.bind, &f.body).stand_at_ease(&f.bind, &f.body, &mut ease);
+    let head = f.body.head.unwrap();
+    let joints = [head, f.body.arms[0].unwrap().hand, f.body.arms[1].unwrap().hand];
+    let mut trackers = Trackers::new(&f.body, &joints.map(Tip::new), &ease).unwrap();
+    let down = joints.map(|j| Goal::at(ease.position(j) - Vec3::Y * 0.3));
+    let bits = |pose: &Pose| -> Vec<[u32; 7]> {
+        let all = pose.locals().iter();
+        all.map(|l| {
+            let (q, t) = (l.rotation.to_array(), l.translation.to_array());
+            [q[0], q[1], q[2], q[3], t[0], t[1], t[2]].map(f32::to_bits)
+        })
+        .collect()
+    };
+    let mut pose = ease.clone();
+    let wrong = [down[0], Goal::at(Vec3::new(f32::NAN, 0.0, 0.0)), down[2]];
+    assert!(trackers.solve(&mut pose, &wrong).is_err());
+    assert!(trackers.solve(&mut pose, &down[..2]).is_err());
+    assert!(bits(&pose) == bits(&ease), "a refused solve moved something");
+    let report = trackers.solve(&mut pose, &down).unwrap();
+    assert!(report.position_residual < 1e-3, "{report:?}");
+    let mut other = ease.clone();
+    let again = trackers.clone().solve(&mut other, &down).unwrap();
+    assert!(bits(&pose) == bits(&other) && again == report);
+    // One that has solved something else before gives the same: nothing is remembered but where feet stand.
+    let up = joints.map(|j| Goal::at(ease.position(j) + Vec3::new(0.1, -0.1, 0.8)));
+    trackers.solve(&mut ease.clone(), &up).unwrap();
+    let mut third = ease.clone();
+    trackers.solve(&mut third, &down).unwrap();
+    assert!(bits(&pose) == bits(&third));
+    // Knees did it: the feet are where they were.
+    for leg in f.body.legs {
+        assert!(pose.position(leg.foot).distance(ease.position(leg.foot)) < 1e-3);
     }
 }

@@ -55,6 +55,7 @@ fn solving_allocates_nothing() {
             ccd.solve(&mut pose, &goal).unwrap();
             fabrik.solve(&mut pose, &goal).unwrap();
             let plain = Goal { pole: Pole::Keep, ..goal };
+            tree.soft = 0.1 * (i % 2) as f32;
             tree.solve(&mut pose, &[plain, Goal::at(Vec3::Y * f), Goal::at(Vec3::X)]).unwrap();
             drag.to(&mut pose, Goal::at(Vec3::new(0.2, 0.1, 0.01 * f))).unwrap();
             look.solve(&mut pose, Vec3::new(f.cos(), 1.0, 3.0), &mut state).unwrap();

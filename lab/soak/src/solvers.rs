@@ -124,6 +124,7 @@ fn tree(which: usize, rig: &Rig, r: &mut Noise) -> Option<Tree> {
         _ => Root::Pinned,
     };
     tree.posture = if r.below(4) == 0 { r.unit() } else { 0.0 };
+    tree.soft = if r.below(3) == 0 { r.unit() } else { 0.0 };
     if which == 1 {
         tree.max_turn = bound(r);
     }

@@ -10,6 +10,7 @@ mod form;
 mod goal;
 mod limb;
 mod pulls;
+mod reach;
 mod run;
 mod step;
 mod walls;
@@ -118,6 +119,13 @@ use run::{Left, Patience, Run};
 /// places around it, always the same. The best is kept, and the report says that the branch changed. Without
 /// [`max_restarts`](Self::max_restarts) it stays with the incoming pose's branch.
 ///
+/// # Frame by frame
+///
+/// A figure that follows goals from the last frame's pose has three means against leaps. [`soft`](Self::soft) keeps knees and elbows
+/// from snapping where limbs go straight. [`max_turn`](Self::max_turn) bounds every joint: in a game the largest speed that looks
+/// right, some eight radians a second, times the time of a frame. Where neither is set, or a trunk goes over from one way of being
+/// bent to another, the report's [`branch_changed`](crate::Report::branch_changed) says so.
+///
 /// # Few trackers
 ///
 /// Head and hands alone (a headset and two controllers) leave most of a figure open. What makes it believable is what is said of
@@ -156,6 +164,11 @@ pub struct Tree {
     /// same share of the way to it, and goals are missed for now: a figure that is solved in each frame from the last frame's pose
     /// then never leaps.
     pub max_turn: f32,
+    /// The soft zone of limbs at the end of their reach, as a part of the way that their ends can go, 0 (none, the default) to 1: elbows
+    /// and knees slow down as limbs go straight instead of snapping (see [`soften`](super::soften)). A limb is what one goal for a place
+    /// alone moves. What its goal misses for the zone's sake draws the trunk, which comes after until the limb is out of its zone, if
+    /// it can; a trunk that goes straight itself has no zone.
+    pub soft: f32,
     /// The centre of mass held over a support; none: it is wherever it is.
     pub balance: Option<Balance>,
     /// How much of what was found is carried out, 0 to 1.
@@ -173,6 +186,10 @@ const HONOURED: Attributes = Attributes::of(&[
     Attribute::Stiffness,
     Attribute::Preferred,
 ]);
+
+/// Radians that a joint may turn for each size of the figure that the tips go (and for each half radian that they turn) before the
+/// report says that the branch changed: promise 10's bound.
+const SMOOTH: f32 = 7.8;
 
 /// A figure of no size (one joint that only turns) counts in metres.
 fn sized(size: f32) -> f32 {
@@ -226,6 +243,7 @@ impl Tree {
             root: Root::Pinned,
             posture: 0.0,
             max_turn: f32::INFINITY,
+            soft: 0.0,
             balance: None,
             weight: 1.0,
             out_of_balance: 0.0,
@@ -266,6 +284,7 @@ impl Tree {
         self.ask(pose, goals)?;
         let mut report = Report::default();
         if self.weight > 0.0 {
+            self.run.note_tips();
             report = self.run();
             if self.weight < 1.0 {
                 self.run.branches.blend(self.weight);
@@ -288,6 +307,10 @@ impl Tree {
                 }
             }
             self.run.branches.store(pose);
+            if self.max_turn == f32::INFINITY {
+                let smooth = SMOOTH * self.run.tips_went() + 1e-4;
+                report.branch_changed |= self.run.branches.turned() > smooth;
+            }
         }
         self.measure(pose, goals, &mut report);
         Ok(report)
@@ -301,6 +324,7 @@ impl Tree {
         let turn = self.rotation_tolerance;
         check::within("the rotation's tolerance", "above 0", turn, f32::MIN_POSITIVE, f32::MAX)?;
         check::within("the posture's strength", "0 to 1", self.posture, 0.0, 1.0)?;
+        check::within("the soft zone", "0 to 1", self.soft, 0.0, 1.0)?;
         check::within("the largest turn", "above 0", self.max_turn, f32::MIN_POSITIVE, f32::INFINITY)?;
         check::within("the tree's weight", "0 to 1", self.weight, 0.0, 1.0)?;
         if let Some(balance) = &self.balance {
@@ -404,6 +428,8 @@ impl Tree {
                 }
             }
         }
+        run.branches.forward();
+        run.reach.load(&run.branches, &run.asks, self.soft);
         let mut start = run.measure(pulls.times(0.0));
         start.met &= !run.bends.iter().flatten().any(|b| b.is_off(&run.branches.frames));
         let mut by = 0.0f32;
@@ -469,6 +495,10 @@ impl Tree {
         let mut best = steps.attempt(run, pulls);
         let mut restarts = 0;
         while !best.met && !beyond && restarts < self.max_restarts && steps.left > 0 {
+            // What a soft zone keeps away is missed from anywhere.
+            if run.softened() {
+                break;
+            }
             run.keep_best();
             run.restart(restarts);
             let left = steps.attempt(run, pulls);

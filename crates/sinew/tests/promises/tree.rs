@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use sinew::{
     Goal, JointId, Pose, Report, Skeleton, SolveError, Status, Transform,
     glam::{Quat, Vec3},
-    joint::Joint,
+    joint::{Joint, Turning},
     math,
     solve::{Balance, Root, Tip, Tree},
 };
@@ -32,6 +32,7 @@ struct Plan {
     inside: bool,
     root: u8,
     posture: f32,
+    soft: f32,
     balance: bool,
 }
 
@@ -44,6 +45,7 @@ pub struct Bush {
     pub root: JointId,
     root_mode: Root,
     posture: f32,
+    soft: f32,
     balance: Option<Balance>,
     /// The longest way along the bones from the root to a tip, in metres.
     pub size: f64,
@@ -81,9 +83,10 @@ fn plan() -> impl Strategy<Value = Plan> {
         any::<bool>(),
         0u8..5,
         prop_oneof![3 => Just(0f32), 1 => 0f32..1.0],
+        prop_oneof![2 => Just(0f32), 1 => 0f32..1.0],
         prop::bool::weighted(0.15),
     )
-        .prop_map(|(joints, led, decade, scale, inside, root, posture, balance)| Plan {
+        .prop_map(|(joints, led, decade, scale, inside, root, posture, soft, balance)| Plan {
             joints,
             led,
             size: 10f32.powf(decade),
@@ -91,6 +94,7 @@ fn plan() -> impl Strategy<Value = Plan> {
             inside,
             root,
             posture,
+            soft,
             balance,
         })
 }
@@ -165,6 +169,7 @@ fn build(plan: &Plan) -> Bush {
             _ => Root::At(pose.position(root) + Vec3::splat(0.2 * unit)),
         },
         posture: plan.posture,
+        soft: plan.soft,
         balance: plan.balance.then(|| Balance::over([pose.position(root)])),
         size: 0.0,
         rounding: 0.0,
@@ -197,7 +202,7 @@ impl Bush {
     pub fn tree(&self) -> Tree {
         let mut tree = Tree::new(self.pose.skeleton(), self.root, &self.tips).unwrap();
         tree.root = self.root_mode;
-        tree.posture = self.posture;
+        (tree.posture, tree.soft) = (self.posture, self.soft);
         tree.balance = self.balance.clone();
         tree
     }
@@ -268,7 +273,56 @@ impl Bush {
                 f64::from(goal.position_weight) * (place / self.size).powi(2)
                     + 0.25 * f64::from(goal.rotation_weight) * chord * chord
             })
-            .sum()
+            .sum::<f64>()
+            + self.softened(pose, priority)
+    }
+
+    /// What limbs in their soft zones count besides, so that a limb of its own stands where [`soften`] puts a chain: the sum, over the
+    /// way into the zone, of twice what its goal would be missed by there.
+    fn softened(&self, pose: &Pose, priority: u8) -> f64 {
+        let s = pose.skeleton();
+        let place = |j| judge::position(pose, j);
+        let asks = |goal: &Goal| {
+            (goal.position.is_some() && goal.position_weight > 0.0)
+                || (goal.rotation.is_some() && goal.rotation_weight > 0.0)
+        };
+        let all: Vec<(&Tip, &Goal)> = self.tips.iter().zip(&self.goals).filter(|(_, g)| asks(g)).collect();
+        let on = |j: JointId, end: JointId| s.is_below(end, j);
+        let ends = || all.iter().flat_map(|(t, _)| [Some(t.joint), t.relative_to]).flatten();
+        let alone = |j: JointId| ends().filter(|&end| on(j, end)).count() == 1;
+        let limb = |(tip, goal): &(&Tip, &Goal)| {
+            if goal.position.is_none() || goal.position_weight <= 0.0 || tip.relative_to.is_some() {
+                return 0.0;
+            }
+            let up = core::iter::once(tip.joint).chain(s.ancestors(tip.joint));
+            let row: Vec<JointId> =
+                up.take_while(|&j| alone(j) && (j == self.root || s.is_below(j, self.root))).collect();
+            let Some(&top) = row.last() else { return 0.0 };
+            if row.iter().any(|&j| j != top && s.freedom(j).slide[1].is_some()) {
+                return 0.0;
+            }
+            let end = judge::frame(pose, tip.joint).point(judge::v(tip.offset));
+            let mut last = end;
+            let (mut length, mut longest, mut bones) = (0.0f64, 0.0f64, 0);
+            for &j in row.iter().filter(|&&j| j == top || s.freedom(j).turning != Turning::Fixed) {
+                let bone = judge::length(judge::sub(last, place(j)));
+                if bone > 1e-4 * length {
+                    (length, longest, bones) = (length + bone, longest.max(bone), bones + 1);
+                }
+                last = place(j);
+            }
+            let zone = f64::from(self.soft) * (length - (2.0 * longest - length).max(0.0));
+            let far = judge::length(judge::sub(end, place(top)));
+            let depth = ((far - (length - zone)) / zone).clamp(0.0, 1.0 - 1e-4);
+            if bones < 2 || zone <= 1e-4 * length || depth <= 0.0 {
+                return 0.0;
+            }
+            // By the midpoints of a thousand pieces: the goal whose softened distance is t into the zone is -ln(1 - t) into it.
+            let missed = |t: f64| -(1.0 - t).ln() - t;
+            let sum: f64 = (0..1000).map(|i| missed(depth * (f64::from(i) + 0.5) / 1000.0)).sum();
+            2.0 * f64::from(goal.position_weight) * (zone / self.size).powi(2) * sum * depth / 1000.0
+        };
+        all.iter().filter(|(tip, _)| tip.priority == priority).map(limb).sum()
     }
 
     /// The pose with the tree's joints put within their limits.
@@ -329,6 +383,8 @@ fn one_solve(bush: &Bush, hurry: u32) {
             // Where several priorities share joints, what goes first is met to its tolerance.
             let slack = if all { 1e-6 } else { f64::from(tree.tolerance) };
             let more = (slack + rounding / bush.size) * (left.sqrt() + before.sqrt() + slack) * 2.0;
+            // At its end a zone's slope is as steep as eight goals that are missed by it.
+            let more = more + f64::from(bush.soft) * (1e-6 + 16.0 * rounding / bush.size);
             assert!(left <= before + more, "grew from {before:e} to {left:e}, {report:?}");
         }
     }
@@ -350,7 +406,8 @@ fn one_solve(bush: &Bush, hurry: u32) {
 /// 6: goals at which the pose is already move nothing.
 fn stays(bush: &Bush) {
     let mut bush = bush.clone();
-    bush.balance = None;
+    // (What is in a soft zone is drawn out of it.)
+    (bush.balance, bush.soft) = (None, 0.0);
     if matches!(bush.root_mode, Root::At(_)) || bush.rounding > 1e-5 * bush.size {
         return;
     }

@@ -62,6 +62,11 @@ impl Ask {
         if self.lever == Vec3::ZERO { Vec3::ZERO } else { math::rotate(frames[self.node].turn, self.lever) }
     }
 
+    /// The point that is led, and how its joint is turned.
+    pub fn tip(&self, frames: &[Frame]) -> (Vec3, Quat) {
+        (frames[self.node].at + self.arm(frames), frames[self.node].turn)
+    }
+
     /// From the other joint to where the point should be.
     fn other_arm(&self, frames: &[Frame]) -> Vec3 {
         let place = self.place.unwrap_or(Vec3::ZERO);

@@ -333,7 +333,17 @@ impl Branches {
 
     /// The largest turn of a joint from where it came in, in radians.
     pub fn turned(&self) -> f32 {
-        self.nodes.iter().map(|n| math::angle_between(n.came.0, n.rotation)).fold(0.0, f32::max)
+        // The nearer their product is to one or minus one, the less two rotations differ; rounding leaves out small turns.
+        let apart =
+            |n: &Node| (n.came.0 - n.rotation).length_squared().min((n.came.0 + n.rotation).length_squared());
+        let mut furthest: Option<(f32, &Node)> = None;
+        for node in &self.nodes {
+            let far = apart(node);
+            if furthest.is_none_or(|(most, _)| far > most) {
+                furthest = Some((far, node));
+            }
+        }
+        furthest.map_or(0.0, |(_, n)| math::angle_between(n.came.0, n.rotation))
     }
 
     /// Writes down where every joint is.

@@ -39,6 +39,13 @@ impl Sym {
         }
     }
 
+    /// Adds k v v'.
+    #[inline(always)]
+    pub fn add_outer(&mut self, v: [f64; 3], k: f64) {
+        let [x, y, z] = v;
+        self.add(&Self([x * x, y * y, z * z, x * y, x * z, y * z].map(|c| k * c)));
+    }
+
     /// The inverse with `damping` on the diagonal first, by cofactors.
     #[inline(always)]
     pub fn inverse(&self, damping: f64) -> Self {

@@ -4,9 +4,10 @@ use glam::Vec3;
 
 use super::{
     asks::Ask,
-    branches::Frame,
+    branches::{Frame, NONE},
     column::{Column, State, Taken},
-    form::{Form, Sym, Twist, Whole, add, cross, scale, sub, times, times_back, wide},
+    form::{Form, Sym, Twist, Whole, add, cross, dot, scale, sub, times, times_back, wide},
+    reach::Press,
 };
 
 /// A row of joints at the end of the tree of which one alone bears a goal, for a place or for a place and a rotation.
@@ -36,8 +37,25 @@ pub(super) struct Limb {
     soft: Form,
     /// Arm of the joint that is being gathered.
     arm: [f64; 3],
-    /// The push on all of it.
+    /// The push on all of it; from where a soft zone resists outward, what that leaves of it.
     pub push: Twist,
+    /// The joint from which on outward it resists, in its soft zone; [`NONE`] where it does not.
+    from: usize,
+    resisting: Resisting,
+}
+
+/// How it resists.
+#[derive(Clone, Copy, Debug)]
+struct Resisting {
+    along: [f64; 3],
+    force: f64,
+    stiffness: f64,
+    /// C and e before any joint gave way.
+    first: Sym,
+    asked: [f64; 3],
+    /// Its motion along while nothing pushes it, and what a push makes of it.
+    own: f64,
+    by_push: Twist,
 }
 
 impl Limb {
@@ -51,11 +69,21 @@ impl Limb {
             soft: Form::ZERO,
             arm: [0.0; 3],
             push: Twist::ZERO,
+            from: NONE,
+            resisting: Resisting {
+                along: [0.0; 3],
+                force: 0.0,
+                stiffness: 0.0,
+                first: Sym::ZERO,
+                asked: [0.0; 3],
+                own: 0.0,
+                by_push: Twist::ZERO,
+            },
         }
     }
 
     /// Nothing gives way yet.
-    pub fn begin(&mut self, ask: &Ask, frames: &[Frame], (way, turn): (Vec3, Vec3)) {
+    pub fn begin(&mut self, ask: &Ask, frames: &[Frame], (way, turn): (Vec3, Vec3), presses: &[Press]) {
         self.turned = ask.turn.is_some();
         self.point = frames[ask.node].at + ask.arm(frames);
         let k = 1.0 / ask.place_weight;
@@ -66,6 +94,54 @@ impl Limb {
             self.soft.tt = Sym([k, k, k, 0.0, 0.0, 0.0]);
             self.soft.tv = [[0.0; 3]; 3];
             self.soft.g.t = wide(turn);
+        }
+        self.from = NONE;
+        if let Some(press) = presses.iter().find(|p| p.limb.ask == self.ask) {
+            let Press { along, force, stiffness, .. } = *press;
+            let (first, asked) = (self.soft.vv, self.soft.g.v);
+            self.from = press.limb.from;
+            self.resisting = Resisting { along, force, stiffness, first, asked, ..self.resisting };
+        }
+    }
+
+    /// All joints up to the `i`-th are gathered: where a soft zone is from there on, it resists.
+    #[inline(always)]
+    pub fn gathered(&mut self, i: usize) {
+        if self.from == i {
+            self.resist();
+        }
+    }
+
+    #[inline(never)]
+    fn resist(&mut self) {
+        let Resisting { along: u, force, stiffness, first, asked, .. } = self.resisting;
+        let s = &mut self.soft;
+        let given = sub(s.vv.times(u), first.times(u));
+        let turned = if self.turned { times(&s.tv, u) } else { [0.0; 3] };
+        let own = dot(u, sub(asked, s.g.v));
+        let along = dot(u, given);
+        let k = 1.0 / (1.0 + stiffness * along);
+        let back = k * (stiffness * own + force);
+        s.g.v = add(s.g.v, scale(given, back));
+        s.vv.add_outer(given, -k * stiffness);
+        if self.turned {
+            s.g.t = add(s.g.t, scale(turned, back));
+            s.tt.add_outer(turned, -k * stiffness);
+            for (row, t) in s.tv.iter_mut().zip(turned) {
+                *row = sub(*row, scale(given, k * stiffness * t));
+            }
+        }
+        self.resisting.own = k * (own - along * force);
+        self.resisting.by_push = Twist { t: scale(turned, k), v: scale(given, k) };
+    }
+
+    /// Makes the push that on the `i`-th joint and all further out.
+    #[inline(always)]
+    pub fn push_on(&mut self, i: usize) {
+        if self.from == i {
+            let Resisting { along, force, stiffness, own, by_push, .. } = self.resisting;
+            let way = own + by_push.dot(&self.push);
+            self.push.v = sub(self.push.v, scale(along, force + stiffness * way));
         }
     }
 
@@ -169,6 +245,7 @@ mod tests {
             asks::{Ask, missing},
             branches::{Branches, NONE},
             pulls::Pulls,
+            reach::{Press, Reach},
             step::{Asked, Stepper},
         },
     };
@@ -200,7 +277,7 @@ mod tests {
         Arc::new(skeleton)
     }
 
-    /// Steps with limbs gathered as such lead where they lead joint by joint, walls and pulls included.
+    /// Steps with limbs gathered as such lead where they lead joint by joint, walls, pulls and soft zones included.
     #[test]
     fn limbs_step_as_the_trunk_would() {
         let skeleton = figure();
@@ -217,7 +294,9 @@ mod tests {
             Pulls { posture: 0.3, pole: 0.0, root: Some(0.2) },
             Pulls { posture: 0.0, pole: 0.0, root: Some(0.0) },
         ];
-        for pulls in pulls {
+        for (pulls, soft) in
+            pulls.into_iter().zip([0.0, 0.0, 0.0]).chain(pulls.into_iter().zip([0.5, 0.9, 0.2]))
+        {
             let run = |coupled: bool| {
                 let mut branches = Branches::new(&skeleton, root, |_| true);
                 let pose = Pose::rest(&skeleton);
@@ -237,24 +316,36 @@ mod tests {
                         ..Ask::NOTHING
                     })
                     .collect();
-                let mut stepper = Stepper::new(&branches, asks.len(), 0);
+                let mut stepper = Stepper::new(&branches, asks.len(), asks.len());
+                let mut reach = Reach::new(count, asks.len());
+                branches.forward();
+                reach.load(&branches, &asks, soft);
+                // The piston's limb slides, and has no zone.
+                assert_eq!(reach.limbs().len(), if soft > 0.0 { 2 } else { 0 });
+                let mut pressed = 0;
                 stepper.begin(&branches, &asks, 0, pulls.posture > 0.0, coupled);
                 assert_eq!(stepper.limbs(), if coupled { 0 } else { wanted.len() });
                 let mut list = Vec::new();
                 let mut costs = Vec::new();
                 for _ in 0..6 {
                     branches.forward();
-                    costs.push(missing(&asks, 0, &branches, &mut list).0);
+                    let cost = missing(&asks, 0, &branches, &mut list).0;
+                    costs.push(cost + reach.cost(&asks, &branches.frames, 0));
+                    reach.press(&asks, &branches.frames, 0);
+                    pressed += reach.presses.len();
+                    let rows: Vec<_> = reach.presses.iter().filter(|_| coupled).map(Press::row).collect();
                     let asked = Asked {
                         asks: &asks,
                         priority: 0,
                         missing: &list,
                         bends: &[],
-                        rows: &[],
+                        presses: &reach.presses,
+                        rows: &rows,
                         masses: &[],
                     };
                     assert!(stepper.step(&mut branches, asked, 0.05, pulls));
                 }
+                assert!(soft == 0.0 || pressed > 6, "{pressed}");
                 let joints: Vec<(Quat, Vec3)> =
                     branches.nodes.iter().map(|n| (n.rotation, n.offset)).collect();
                 (joints, costs)

@@ -11,6 +11,7 @@ use super::{
     branches::{Branches, NONE},
     form::{chord, wide},
     pulls::Pulls,
+    reach::{Press, Reach},
     step::{Asked, Stepper},
 };
 use crate::math;
@@ -25,6 +26,7 @@ pub(super) struct Run {
     /// What comes after this priority is left out.
     pub priority: u8,
     pub held: Held,
+    pub reach: Reach,
     /// Whether the root was put where it is, so that its own slides stay.
     pub placed: bool,
     /// How far the centre of mass is from over its support.
@@ -36,6 +38,8 @@ pub(super) struct Run {
     best: Vec<(Quat, Vec3)>,
     /// Where the solve began.
     first: Vec<(Quat, Vec3)>,
+    /// Where tips were then, and how they were turned.
+    tips: Vec<(Vec3, Quat)>,
 }
 
 /// When a run is given up: where so many steps in a row have each left more than a share of what was missing.
@@ -66,17 +70,20 @@ impl Run {
     pub fn new(branches: Branches, asks: Vec<Ask>, bends: Vec<Option<Bend>>) -> Self {
         let loops = asks.iter().filter(|a| a.other != NONE).count();
         let count = asks.len();
+        // Two rows for balance, and one a limb in its soft zone.
+        let most = 6 * loops + 2 + count;
         Self {
-            // Two rows more for balance.
-            stepper: Stepper::new(&branches, count, 6 * loops + 2),
+            stepper: Stepper::new(&branches, count, most),
+            reach: Reach::new(branches.nodes.len(), count),
             held: Held::new(branches.nodes.len()),
             off: Vec2::ZERO,
             placed: false,
             missing: Vec::with_capacity(count),
             before: Vec::with_capacity(count),
-            rows: Vec::with_capacity(6 * loops + 2),
+            rows: Vec::with_capacity(most),
             best: Vec::with_capacity(branches.nodes.len()),
             first: Vec::with_capacity(branches.nodes.len()),
+            tips: Vec::with_capacity(count),
             branches,
             asks,
             bends,
@@ -94,7 +101,16 @@ impl Run {
             cost += self.held.cost(self.off);
             met &= self.held.met(self.off);
         }
+        if !self.reach.limbs().is_empty() {
+            cost += self.reach.cost(&self.asks, &self.branches.frames, self.priority);
+            met &= !self.reach.presses(&self.asks, &self.branches.frames);
+        }
         Left { cost: cost + self.pulled(pulls), met }
+    }
+
+    /// Whether a limb is in its soft zone, where the joints are.
+    pub fn softened(&self) -> bool {
+        self.reach.presses(&self.asks, &self.branches.frames)
     }
 
     /// What posture and the root's spring count for.
@@ -122,7 +138,10 @@ impl Run {
     pub fn descend(&mut self, most: u32, pulls: Pulls, patience: Patience) -> (u32, Left) {
         let drawn = pulls.draw();
         let all = pulls.posture > 0.0 || self.held.asks(self.priority);
-        let coupled = self.held.asks(self.priority) || self.asks.iter().any(|a| a.other != NONE);
+        // A limb that is drawn to its pole is gathered joint by joint, and so must be all of its soft zone.
+        let coupled = self.held.asks(self.priority)
+            || self.asks.iter().any(|a| a.other != NONE)
+            || (pulls.pole > 0.0 && !self.reach.limbs().is_empty());
         self.stepper.begin(&self.branches, &self.asks, self.priority, all, coupled);
         if pulls.pole > 0.0 {
             self.stepper.bend(&self.branches, &self.bends);
@@ -151,12 +170,16 @@ impl Run {
                     self.rows.push(Row { on: Pushed::All(force), other: None, missing: w * f64::from(off) });
                 }
             }
+            self.reach.press(&self.asks, &self.branches.frames, self.priority);
+            let apart = |p: &&Press| !self.stepper.in_limb(p.limb.to);
+            self.rows.extend(self.reach.presses.iter().filter(apart).map(Press::row));
             let damping = factor * left.cost + FLOOR;
             let on = Asked {
                 asks: &self.asks,
                 priority: self.priority,
                 missing: &self.missing,
                 bends: &self.bends,
+                presses: &self.reach.presses,
                 rows: &self.rows,
                 masses: &self.held.masses,
             };
@@ -209,6 +232,26 @@ impl Run {
     /// Writes down where the solve begins.
     pub fn keep_first(&mut self) {
         self.branches.keep_in(&mut self.first);
+    }
+
+    /// Writes down where the tips are, for frames that are up to date.
+    pub fn note_tips(&mut self) {
+        let Self { tips, asks, branches, .. } = self;
+        tips.clear();
+        tips.extend(asks.iter().map(|a| a.tip(&branches.frames)));
+    }
+
+    /// How far the tip that went furthest has gone since, in figure sizes or half radians, whichever is more.
+    pub fn tips_went(&mut self) -> f32 {
+        self.branches.forward();
+        let frames = &self.branches.frames;
+        let went = |(ask, was): (&Ask, &(Vec3, Quat))| {
+            let (at, turn) = ask.tip(frames);
+            let way = math::sqrt((at - was.0).length_squared());
+            // (Where no rotation is asked for, the tip's is as free as any joint's.)
+            if ask.turn.is_some() { way.max(0.5 * math::angle_between(was.1, turn)) } else { way }
+        };
+        self.asks.iter().zip(&self.tips).map(went).fold(0.0, f32::max)
     }
 
     /// Goes back to where the solve began if more is missing here: of the first priority that misses more or less.

@@ -15,6 +15,7 @@ use super::{
     form::{Form, Twist, Whole, add, chord, dot, scale, wide},
     limb::Limb,
     pulls::Pulls,
+    reach::Press,
     walls::Walls,
 };
 use crate::{Pole, math};
@@ -29,6 +30,8 @@ pub(super) struct Asked<'a> {
     pub missing: &'a [(Vec3, Vec3)],
     /// Limbs, of which those with a pole are drawn to it.
     pub bends: &'a [Option<Bend>],
+    /// Limbs in their soft zones.
+    pub presses: &'a [Press],
     pub rows: &'a [Row],
     /// What moves with each joint: its share of the whole mass, and its centre in the joint's orientation.
     pub masses: &'a [(f64, Vec3)],
@@ -157,6 +160,11 @@ impl Stepper {
         }
     }
 
+    /// Whether what a joint is asked is gathered by a limb.
+    pub fn in_limb(&self, node: usize) -> bool {
+        matches!(self.bodies[node].place, Place::Limb(_))
+    }
+
     /// How many limbs there are.
     #[cfg(test)]
     pub fn limbs(&self) -> usize {
@@ -272,12 +280,14 @@ impl Stepper {
                 Place::Limb(l) => {
                     let limb = &mut limbs[l];
                     if limb.end == i {
-                        limb.begin(&asked.asks[limb.ask], &branches.frames, asked.missing[limb.ask]);
+                        let missing = asked.missing[limb.ask];
+                        limb.begin(&asked.asks[limb.ask], &branches.frames, missing, asked.presses);
                     }
                     if moves {
                         limb.reach(frame.at);
                         joint.give(limb, damping, pulls);
                     }
+                    limb.gathered(i);
                     if limb.top == i {
                         let point = limb.point;
                         let form = limb.asks();
@@ -319,11 +329,12 @@ impl Stepper {
                     if limb.top == i && !limb.carry(&carried(limb.point)) {
                         return f64::NAN;
                     }
+                    limb.push_on(i);
                     if !body.moves {
                         continue;
                     }
                     let mut turned = [0.0; 3];
-                    // The push is the same on all of a limb's freedoms, whatever the others do.
+                    // The push is the same on all of a limb's freedoms (but for a soft zone), whatever the others do.
                     let columns = body.columns(columns);
                     for c in columns.iter_mut().filter(|c| c.state == State::Open) {
                         c.step = c.c + c.inverse * c.h.dot(&limb.push);

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use sinew::{
     JointId, Pose, Skeleton, Transform,
-    glam::Vec3,
-    joint::{Dof, Joint},
+    glam::{Quat, Vec3},
+    joint::{Dof, Joint, Order, Turning},
     math,
 };
 
@@ -19,6 +19,8 @@ pub enum Kind {
     Cones,
     /// Hinges about X and Y in turn (the bones lie along Z), 60 degrees to either side.
     Hinges,
+    /// Turns about X, Y and Z within 30 degrees to either side of each.
+    Axes,
 }
 
 /// A row of bones of equal length along Z, a metre in all.
@@ -33,6 +35,10 @@ pub fn skeleton(kind: Kind, bones: usize) -> (Arc<Skeleton>, Vec<JointId>) {
     for (i, &id) in ids[..bones].iter().enumerate() {
         let joint = match kind {
             Kind::Free => Joint::FREE,
+            Kind::Axes => {
+                let angle = Some(Dof::range(degrees(-30.0), degrees(30.0)));
+                Joint { turning: Turning::Axes { order: Order::Xyz, angles: [angle; 3] }, ..Joint::FREE }
+            }
             Kind::Cones => Joint::cone(Vec3::Z, degrees(45.0), degrees(30.0)),
             Kind::Hinges => {
                 let axis = if i % 2 == 0 { Vec3::X } else { Vec3::Y };
@@ -57,6 +63,9 @@ pub fn anywhere(pose: &mut Pose, kind: Kind, ids: &[JointId], r: &mut Noise) {
                 let twist = math::axis_angle(Vec3::Z, r.between(-1.0, 1.0) * 30f32.to_radians());
                 math::normalize(math::mul(math::axis_angle(axis, swing), twist))
             }
+            Kind::Axes => Vec3::AXES.iter().fold(Quat::IDENTITY, |q, &axis| {
+                math::mul(q, math::axis_angle(axis, r.between(-1.0, 1.0) * 30f32.to_radians()))
+            }),
             Kind::Hinges => {
                 let axis = if i % 2 == 0 { Vec3::X } else { Vec3::Y };
                 math::axis_angle(axis, r.between(-1.0, 1.0) * 60f32.to_radians())

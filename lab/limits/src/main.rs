@@ -63,6 +63,7 @@ fn main() {
         row("free, 10 bones, 0.95-0.9999", Kind::Free, 10, Goals::Shell(0.95, 0.9999), 1e-5),
         row("straight, goal on its line", Kind::Free, 10, Goals::Line(0.05, 0.95), 1e-3),
         row("10 cones of 45, twist 30", Kind::Cones, 10, Goals::Reached, 1e-3),
+        row("10 turns about X, Y, Z of 30", Kind::Axes, 10, Goals::Reached, 1e-3),
         row("10 hinges of 60, X and Y", Kind::Hinges, 10, Goals::Reached, 1e-3),
     ];
     let ways = [

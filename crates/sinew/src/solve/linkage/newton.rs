@@ -132,6 +132,8 @@ impl Newton {
         let mut columns = self.columns.iter_mut().peekable();
         for (n, link) in links.links.iter().enumerate() {
             at += math::rotate(orientation, link.offset) * unit;
+            // Turns about single axes have up to three columns a joint.
+            let mut here = None;
             while let Some(c) = columns.next_if(|c| c.part.link == n) {
                 c.seat = orientation;
                 c.arm = at;
@@ -139,7 +141,7 @@ impl Newton {
                 match c.part.kind {
                     Kind::Whole => {}
                     Kind::Angle(k) => {
-                        let here = link.limits.coordinates(link.rotation);
+                        let here = *here.get_or_insert_with(|| link.limits.coordinates(link.rotation));
                         if let Some(axis) = link.limits.turn_axis(k, here) {
                             c.axis = math::rotate(orientation, axis);
                         }

@@ -335,3 +335,38 @@ fn trackers_refuse_what_is_no_number_and_repeat_their_bits() {
         assert!(pose.position(leg.foot).distance(ease.position(leg.foot)) < 1e-3);
     }
 }
+
+/// Frame by frame no joint turns further than it may, limits hold on the way, and what is asked for is there after some frames.
+#[test]
+fn trackers_come_in_frames_where_turns_are_bounded() {
+    let f = Figure::new(File { below: 0.5, turned_frames: true, facing: 0.7, ..PLAIN });
+    let mut pose = Pose::rest(&f.skeleton);
+    Human::of(&f.bind, &f.body).stand_at_ease(&f.bind, &f.body, &mut pose);
+    let joints = [f.body.head.unwrap(), f.body.arms[0].unwrap().hand, f.body.arms[1].unwrap().hand];
+    let mut trackers = Trackers::new(&f.body, &joints.map(Tip::new), &pose).unwrap();
+    trackers.max_turn = 0.1;
+    let goals = joints.map(|j| Goal::at(pose.position(j) - Vec3::Y * 0.3));
+    let mut frames = 0;
+    loop {
+        let before = pose.clone();
+        let report = trackers.solve(&mut pose, &goals).unwrap();
+        for joint in trackers.joints() {
+            let turn = apart(before.local(joint).rotation, pose.local(joint).rotation);
+            assert!(turn <= 0.1 + 1e-5, "{joint} turned by {turn}");
+            assert!(f.skeleton.limits(joint).excess(pose.local(joint).rotation) <= 1e-5);
+        }
+        for ((joint, goal), outcome) in joints.iter().zip(&goals).zip(trackers.outcomes()) {
+            let off = pose.position(*joint).distance(goal.position.unwrap());
+            assert!((outcome.position_residual - off).abs() < 1e-5, "{off} {outcome:?}");
+        }
+        if report.status == sinew::Status::Reached {
+            break;
+        }
+        frames += 1;
+        assert!(frames < 60, "{report:?}");
+    }
+    // Knees bend by a radian or so.
+    assert!(frames > 4);
+    trackers.max_turn = f32::NAN;
+    assert!(trackers.solve(&mut pose, &goals).is_err());
+}

@@ -6,8 +6,8 @@ use glam::Vec3;
 
 use super::{Body, Side};
 use crate::{
-    Goal, JointId, Pose, Report, Skeleton, SolveError, Status,
-    solve::{Balance, Outcome, Root, Tip, Tree, TreeError},
+    Goal, JointId, Pose, Report, Skeleton, SolveError, Status, math,
+    solve::{Balance, Outcome, Root, Tip, Tree, TreeError, check},
 };
 
 /// How far soles reach behind and before the ankle, as parts of the leg's length: a foot of 26 cm on a leg of 90.
@@ -133,6 +133,10 @@ pub struct Trackers {
     pub root: Root,
     /// How strongly joints are drawn to their preferred values, 0 to 1.
     pub posture: f32,
+    /// The most that a joint turns in one solve, in radians; infinite for no bound. See [`Tree::max_turn`].
+    pub max_turn: f32,
+    /// The pose that came in.
+    came: Pose,
     count: usize,
     hips: JointId,
     body: [Foot; 2],
@@ -187,6 +191,8 @@ impl Trackers {
             max_restarts: after.max_restarts,
             root: if hips_led { Root::Free } else { Root::Spring(1.0) },
             posture: 0.5,
+            max_turn: f32::INFINITY,
+            came: stands.clone(),
             alike,
             after,
             count,
@@ -235,7 +241,12 @@ impl Trackers {
         if goals.len() != self.count {
             return Err(SolveError::GoalCount { given: goals.len(), wanted: self.count });
         }
+        check::within("the largest turn", "above 0", self.max_turn, f32::MIN_POSITIVE, f32::INFINITY)?;
         self.goals[..self.count].copy_from_slice(goals);
+        let bounded = self.max_turn < f32::INFINITY;
+        if bounded {
+            self.came.copy_from(pose);
+        }
         for tree in [&mut self.alike, &mut self.after] {
             (tree.tolerance, tree.rotation_tolerance) = (self.tolerance, self.rotation_tolerance);
             (tree.max_iterations, tree.max_restarts) = (self.max_iterations, self.max_restarts);
@@ -263,6 +274,13 @@ impl Trackers {
             }
             report = both(report, again?);
         }
+        if bounded && self.hold(pose) {
+            // (A weight of 0 measures alone.)
+            self.after.weight = 0.0;
+            let measured = self.after.solve(pose, &self.goals);
+            self.after.weight = 1.0;
+            report = Report { status: Status::Stalled, branch_changed: false, ..both(report, measured?) };
+        }
         let outcomes = self.outcomes();
         let worst = |f: fn(&Outcome) -> f32| outcomes.iter().map(f).fold(0.0, f32::max);
         report.position_residual = worst(|o| o.position_residual);
@@ -278,6 +296,28 @@ impl Trackers {
         let first = self.alike.solve(pose, &self.goals)?;
         // Where all is met there is nothing left to do, and the second only measures.
         Ok(both(first, self.after.solve(pose, &self.goals)?))
+    }
+
+    /// Goes back so far that no joint has turned further than it may, all by the same share; whether that was needed.
+    fn hold(&mut self, pose: &mut Pose) -> bool {
+        let Self { after, came, max_turn, .. } = self;
+        let turned = |pose: &Pose, j| math::angle_between(came.local(j).rotation, pose.local(j).rotation);
+        // Swing and twist go straight, the angle of the whole turn nearly so: again where it is still above.
+        for round in 0..=8 {
+            let furthest = after.joints().map(|j| turned(pose, j)).fold(0.0, f32::max);
+            if furthest <= *max_turn {
+                return round > 0;
+            }
+            let share = if round < 8 { 0.99 * *max_turn / furthest } else { 0.0 };
+            for joint in after.joints() {
+                let (from, to) = (*came.local(joint), *pose.local(joint));
+                let limits = pose.skeleton().limits(joint).relaxed(&from);
+                pose.set_rotation(joint, limits.blend(from.rotation, to.rotation, share));
+                pose.set_translation(joint, from.translation + (to.translation - from.translation) * share);
+            }
+        }
+        pose.update();
+        true
     }
 
     /// Puts the support under the feet.

@@ -16,7 +16,7 @@ mod aim;
 mod arc;
 mod auto;
 mod ccd;
-mod check;
+pub(crate) mod check;
 mod drag;
 mod fabrik;
 mod follow;

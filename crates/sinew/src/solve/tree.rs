@@ -131,8 +131,9 @@ use run::{Left, Patience, Run};
 /// Head and hands alone (a headset and two controllers) leave most of a figure open. What makes it believable is what is said of
 /// the joints: limits, so that knees and elbows bend one way; preferred values, knees and elbows bent a little, with
 /// [`posture`](Self::posture) about a half; stiffness for what should stay out of it while others can do the work, collar bones and
-/// wrists (a turn of a joint of stiffness s counts as much as one 1 / (1 - s) times as far). The trackers go first, feet are asked to stay
-/// by goals of priority 1, [`Balance`] over the feet goes last, and the root is on a spring. The example `trackers` does it:
+/// wrists (a turn of a joint of stiffness s counts as much as one 1 / (1 - s) times as far). [`Human`](crate::rig::Human) gives a body's
+/// joints all of that, and [`Trackers`](crate::rig::Trackers) leads it: trackers first, then feet that stay where they stand, then
+/// [`Balance`] over them, and the root on a spring. The example `trackers` does it:
 ///
 #[doc = include_str!("../../pictures/trackers.svg")]
 ///

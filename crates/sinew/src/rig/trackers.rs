@@ -311,9 +311,16 @@ impl Trackers {
             let share = if round < 8 { 0.99 * *max_turn / furthest } else { 0.0 };
             for joint in after.joints() {
                 let (from, to) = (*came.local(joint), *pose.local(joint));
-                let limits = pose.skeleton().limits(joint).relaxed(&from);
-                pose.set_rotation(joint, limits.blend(from.rotation, to.rotation, share));
-                pose.set_translation(joint, from.translation + (to.translation - from.translation) * share);
+                if from.rotation != to.rotation {
+                    let limits = pose.skeleton().limits(joint).relaxed(&from);
+                    pose.set_rotation(joint, limits.blend(from.rotation, to.rotation, share));
+                }
+                if from.translation != to.translation {
+                    pose.set_translation(
+                        joint,
+                        from.translation + (to.translation - from.translation) * share,
+                    );
+                }
             }
         }
         pose.update();

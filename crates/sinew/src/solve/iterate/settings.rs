@@ -23,7 +23,7 @@ pub enum LeastSquares {
     Alone,
 }
 
-/// What [`Ccd`](super::Ccd) and [`Fabrik`](super::Fabrik) are told alike.
+/// What [`Ccd`](crate::solve::Ccd) and [`Fabrik`](crate::solve::Fabrik) are told alike.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ChainSettings {
     /// How near the end must come, as a part of the chain's length. A chain that is this near stays as it is.
@@ -40,7 +40,7 @@ pub struct ChainSettings {
     pub base_direction: Option<Vec3>,
     /// Where in model space the root is put; without it, it stays.
     pub root_position: Option<Vec3>,
-    /// The soft zone at the end of the reach, as a part of the reach, 0 (none) to 1; see [`soften`].
+    /// The soft zone at the end of the reach, as a part of the reach, 0 (none) to 1; see [`soften`](crate::solve::soften).
     pub soft: f32,
     /// By what factor bones (that do not slide) may become longer where the goal is too far or in the soft zone, 1 (none)
     /// or more.

@@ -35,10 +35,10 @@ pub struct Report {
     pub position_residual: f32,
     /// Angle from the tip's rotation to the one asked for, in radians; 0 where none was.
     pub rotation_residual: f32,
-    /// Whether the answer lies on another branch than the incoming pose (the knee points the other way), or a chain whose end was
-    /// near its goal had to turn some joint by more than eight radians for each length of it that the end had to go, or a joint of
-    /// a tree without a bound on turns turned by more than that for each size of the figure that the tip went which went furthest.
-    /// (Tips whose goals are out of reach go less than their goals, and it may be said without need.)
+    /// Whether the answer lies on another branch than the incoming pose (the knee points the other way), or a chain whose
+    /// end was near its goal had to turn some joint by more than eight radians for each length of it that the end had to go,
+    /// or a joint of a tree without a bound on turns turned by more than that for each size of the figure that the tip went
+    /// which went furthest. (Tips whose goals are out of reach go less than their goals, and it may be said without need.)
     pub branch_changed: bool,
 }
 

@@ -336,7 +336,8 @@ fn trackers_refuse_what_is_no_number_and_repeat_their_bits() {
     }
 }
 
-/// Frame by frame no joint turns further than it may, limits hold on the way, and what is asked for is there after some frames.
+/// Frame by frame no joint turns further than it may, limits hold on the way, and what is asked for is there after some
+/// frames.
 #[test]
 fn trackers_come_in_frames_where_turns_are_bounded() {
     let f = Figure::new(File { below: 0.5, turned_frames: true, facing: 0.7, ..PLAIN });

@@ -403,7 +403,8 @@ fn what_comes_in_outside_next_to_a_pole_or_a_half_turn_goes_no_further_out() {
     }
 }
 
-/// Turns about axes whose middle one comes next to a quarter turn: what is within is kept so, and the nearest place is given.
+/// Turns about axes whose middle one comes next to a quarter turn: what is within is kept so, and the nearest place is
+/// given.
 #[test]
 fn turns_about_axes_are_put_at_the_nearest_place_next_to_a_pole_too() {
     let orders = [Order::Xyz, Order::Xzy, Order::Yxz, Order::Yzx, Order::Zxy, Order::Zyx];
@@ -451,8 +452,8 @@ fn turns_about_axes_are_put_at_the_nearest_place_next_to_a_pole_too() {
     }
 }
 
-/// A soak's finding: a slide out of its range by rounding, on a joint next to a pole of its middle axis. Its angles were widened by what
-/// rounding makes of them there, and it was turned out of its limits by 1.8e-5.
+/// A soak's finding: a slide out of its range by rounding, on a joint next to a pole of its middle axis. Its angles were
+/// widened by what rounding makes of them there, and it was turned out of its limits by 1.8e-5.
 #[test]
 fn a_slide_that_came_in_outside_is_no_reason_to_turn_further() {
     let joint: Joint = Turning::Axes {
@@ -478,8 +479,8 @@ fn a_slide_that_came_in_outside_is_no_reason_to_turn_further() {
     assert!(judged(&joint, &rest, put)[0] < 3e-6);
 }
 
-/// A hinge that came in tilted by 173 degrees, where f32 knows the angle about its axis to 4e-6 at best: turning on, it keeps its tilt
-/// and ends where its range does.
+/// A hinge that came in tilted by 173 degrees, where f32 knows the angle about its axis to 4e-6 at best: turning on, it
+/// keeps its tilt and ends where its range does.
 #[test]
 fn a_hinge_that_came_in_nearly_upside_down_ends_where_its_range_does() {
     let mut x = 9u32;
@@ -503,8 +504,8 @@ fn a_hinge_that_came_in_nearly_upside_down_ends_where_its_range_does() {
     }
 }
 
-/// A soak's finding: a hinge that came in tilted by 179.9 degrees was turned 3.5e-5 too far. Its axis as rounded to f32 is off by 6e-8,
-/// and the angle about it, at that tilt, by a thousand times as much.
+/// A soak's finding: a hinge that came in tilted by 179.9 degrees was turned 3.5e-5 too far. Its axis as rounded to f32 is
+/// off by 6e-8, and the angle about it, at that tilt, by a thousand times as much.
 #[test]
 fn a_hinge_that_came_in_upside_down_ends_where_its_range_does() {
     let axis = DVec3::new(0.2989894151687622, -0.7577254772186279, -0.17846107482910156);

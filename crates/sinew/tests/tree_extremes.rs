@@ -1,4 +1,5 @@
-//! Trees at their edges: frames of all scales, mirrors, bones without length, limits that nothing comes in within, goals near and far.
+//! Trees at their edges: frames of all scales, mirrors, bones without length, limits that nothing comes in within, goals
+//! near and far.
 
 mod limit_judge;
 

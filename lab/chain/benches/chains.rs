@@ -1,6 +1,6 @@
-//! `cargo bench -p chain`: the times of `cargo run -p chain` taken by criterion, which keeps them and says what a change made of
-//! them. Solvers and peers get the same starts and goals in the same order; only solves are timed. What is solved, and the
-//! bounds, are the program's.
+//! `cargo bench -p chain`: the times of `cargo run -p chain` taken by criterion, which keeps them and says what a change
+//! made of them. Solvers and peers get the same starts and goals in the same order; only solves are timed. What is solved,
+//! and the bounds, are the program's.
 
 use std::{
     hint::black_box,

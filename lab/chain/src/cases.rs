@@ -37,8 +37,8 @@ pub fn skeleton(bones: usize) -> (Arc<Skeleton>, Vec<JointId>) {
     (Arc::new(skeleton), ids)
 }
 
-/// `count` chains of `bones` bones, each with a goal at a random distance between `near` and `far`, in any direction, or along
-/// the line of the chain.
+/// `count` chains of `bones` bones, each with a goal at a random distance between `near` and `far`, in any direction, or
+/// along the line of the chain.
 pub fn cases(count: usize, bones: usize, start: Start, near: f32, far: f32, on_line: bool) -> Vec<Case> {
     let mut r = Noise::new(20);
     let (skeleton, ids) = skeleton(bones);

@@ -1,4 +1,5 @@
-//! Solvers of chains beside their peers: the cases, the contenders and the judge, which the program `chain` and the benches share.
+//! Solvers of chains beside their peers: the cases, the contenders and the judge, which the program `chain` and the benches
+//! share.
 
 pub mod cases;
 pub mod contender;

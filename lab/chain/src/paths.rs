@@ -30,8 +30,8 @@ enum Path {
     Pole,
 }
 
-/// The direction in which the path lies: any for a free chain. Chains with limits are straight within 40 degrees of where their
-/// roots' limits lie.
+/// The direction in which the path lies: any for a free chain. Chains with limits are straight within 40 degrees of where
+/// their roots' limits lie.
 fn outward(kind: Kind, r: &mut Noise) -> Vec3 {
     loop {
         let out = r.direction();
@@ -87,7 +87,8 @@ fn turned(a: &Pose, b: &Pose) -> f64 {
             let (x, y) = (q(a, i), q(b, i));
             let (p, m) =
                 (0..4).fold((0.0, 0.0), |(p, m), k| (p + (x[k] + y[k]).powi(2), m + (x[k] - y[k]).powi(2)));
-            // The chord between unit quaternions, of the nearer of the two signs, is twice the sine of a quarter of the angle.
+            // The chord between unit quaternions, of the nearer of the two signs, is twice the sine of a quarter of the
+            // angle.
             4.0 * (0.5 * f64::min(p, m).sqrt()).min(1.0).asin()
         })
         .fold(0.0, f64::max)
@@ -136,8 +137,8 @@ fn bent(kind: Kind, bones: usize, r: &mut Noise) -> Pose {
 /// What came of many paths.
 #[derive(Debug, Default)]
 struct Smooth {
-    /// Largest step of a joint in radians, over the goal's step over the length: where the report did not say that the branch
-    /// changed.
+    /// Largest step of a joint in radians, over the goal's step over the length: where the report did not say that the
+    /// branch changed.
     fastest: f64,
     /// The same, of the path in a hundred that is the fastest but for one.
     p99: f64,
@@ -145,8 +146,8 @@ struct Smooth {
     leaps: f64,
     /// Share of the paths on which it says that the branch changed.
     changed: f64,
-    /// The furthest that an end lags along a path, in metres: how much more is missing than at the same goal without a bound on
-    /// turns. Of the middle path, the ninth in ten and the worst.
+    /// The furthest that an end lags along a path, in metres: how much more is missing than at the same goal without a bound
+    /// on turns. Of the middle path, the ninth in ten and the worst.
     lag: [f64; 3],
     /// Microseconds a frame: of the middle one, and the longest of a hundred but for one.
     micros: [f64; 2],
@@ -221,8 +222,8 @@ const CHAINS: [(Kind, usize, &str); 4] = [
     (Kind::Hinges, 10, "10 hinges"),
 ];
 
-/// Prints what joints do along each kind of path; whether every solver keeps within the bound with the largest turn of a joint
-/// in a frame set to it, and `auto` on free chains without.
+/// Prints what joints do along each kind of path; whether every solver keeps within the bound with the largest turn of a
+/// joint in a frame set to it, and `auto` on free chains without.
 pub fn table(count: usize) -> bool {
     println!(
         "\nsmooth paths, 60 Hz, 1 m/s, chains of a metre, soft zone 5 %, {count} paths each; largest step of a joint over the"

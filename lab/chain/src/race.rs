@@ -15,8 +15,8 @@ pub struct Result {
     pub sweeps_median: u32,
 }
 
-/// Rounds, interleaved; each case counts by the middle one of its times, so that what disturbs the machine now and then is not
-/// taken for a hard case.
+/// Rounds, interleaved; each case counts by the middle one of its times, so that what disturbs the machine now and then is
+/// not taken for a hard case.
 const ROUNDS: usize = 7;
 
 pub fn race(cases: &[Case], tolerance: f32, contenders: &mut [Box<dyn Contender>]) -> Vec<Result> {

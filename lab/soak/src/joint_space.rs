@@ -1,4 +1,5 @@
-//! Batches of solves in joint space, of mechanisms compiled from skeletons with all kinds of joint: least squares within limits.
+//! Batches of solves in joint space, of mechanisms compiled from skeletons with all kinds of joint: least squares within
+//! limits.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

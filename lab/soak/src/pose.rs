@@ -131,8 +131,8 @@ fn limits(
     }
 }
 
-/// Offsets keep their bits, but the root's where the solver leads it, those of sliders, which stay in their ranges, and those of bones
-/// that may become longer, which keep their directions.
+/// Offsets keep their bits, but the root's where the solver leads it, those of sliders, which stay in their ranges, and
+/// those of bones that may become longer, which keep their directions.
 fn lengths(
     start: &Pose,
     pose: &Pose,

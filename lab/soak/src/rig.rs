@@ -82,8 +82,8 @@ impl Rig {
         chain.with_tip_offset(&self.skeleton, self.tip_offset).ok()
     }
 
-    /// Puts every joint anywhere, or anywhere within its limits; one in eight of those that turn about axes, next to a pole of its middle
-    /// one.
+    /// Puts every joint anywhere, or anywhere within its limits; one in eight of those that turn about axes, next to a pole
+    /// of its middle one.
     pub fn pose(&self, pose: &mut Pose, inside: bool, r: &mut Noise) {
         pose.reset();
         for &id in &self.joints {

@@ -300,8 +300,8 @@ impl Solver {
         }
     }
 
-    /// Solves for one goal at `at` (and others nearby, where there are several), turned and weighed at random. What is missing: metres,
-    /// radians.
+    /// Solves for one goal at `at` (and others nearby, where there are several), turned and weighed at random. What is
+    /// missing: metres, radians.
     pub fn solve(
         &mut self,
         pose: &mut Pose,

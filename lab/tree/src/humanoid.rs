@@ -6,13 +6,14 @@
 //! at 0.870.
 //!
 //! Ranges are those of the American Academy of Orthopaedic Surgeons ("Joint Motion: Method of Measuring and Recording",
-//! 1965), in degrees: hip flexion 120, extension 30, abduction 45, adduction 30, rotation 45 either way; knee 135; ankle 20 up, 50
-//! down, inversion 35, eversion 15; back flexion 80, extension 25, to the side 35, rotation 45; neck 45 every way,
-//! rotation 60; elbow 150; forearm 80 either way; wrist flexion 80, extension 70, to the thumb 20, away 30; shoulder across the
-//! chest 135, back 45, rotation in 70, out 90. The back's are shared by three joints, the neck's by two. Of the 180 degrees
-//! by which an arm is raised the shoulder itself makes 120 and its girdle 60 (Inman, Saunders & Abbott, "Observations on the
-//! Function of the Shoulder Joint", 1944), of which the collar bone makes 40, beside 10 down, 20 forward, 25 back and 40 of
-//! backward roll. The figure stands with its arms out to its sides, palms down: an arm that hangs is 90 degrees below.
+//! 1965), in degrees: hip flexion 120, extension 30, abduction 45, adduction 30, rotation 45 either way; knee 135; ankle 20
+//! up, 50 down, inversion 35, eversion 15; back flexion 80, extension 25, to the side 35, rotation 45; neck 45 every way,
+//! rotation 60; elbow 150; forearm 80 either way; wrist flexion 80, extension 70, to the thumb 20, away 30; shoulder across
+//! the chest 135, back 45, rotation in 70, out 90. The back's are shared by three joints, the neck's by two. Of the 180
+//! degrees by which an arm is raised the shoulder itself makes 120 and its girdle 60 (Inman, Saunders & Abbott,
+//! "Observations on the Function of the Shoulder Joint", 1944), of which the collar bone makes 40, beside 10 down, 20
+//! forward, 25 back and 40 of backward roll. The figure stands with its arms out to its sides, palms down: an arm that hangs
+//! is 90 degrees below.
 
 use std::sync::Arc;
 

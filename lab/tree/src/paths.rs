@@ -12,7 +12,8 @@ use crate::{broken, humanoid, judge, noise::Noise};
 /// Of a joint's step in radians over the largest step of a goal in figure sizes.
 const BOUND: f32 = 8.0;
 
-/// The soft zone: a limb of two equal bones that is as long as seven tenths of the figure turns by some 6 of the 8 where it begins.
+/// The soft zone: a limb of two equal bones that is as long as seven tenths of the figure turns by some 6 of the 8 where it
+/// begins.
 const SOFT: f32 = 0.1;
 
 const PATHS: usize = 100;
@@ -39,7 +40,8 @@ fn leap(before: &[Quat], pose: &Pose) -> f32 {
 /// What came of many paths.
 #[derive(Default)]
 struct Smooth {
-    /// Of each path, the largest step of a joint over the largest step of a goal, where the report did not say that the branch changed.
+    /// Of each path, the largest step of a joint over the largest step of a goal, where the report did not say that the
+    /// branch changed.
     most: Vec<f32>,
     /// The same of knees and elbows alone, whatever the report said.
     bends: Vec<f32>,

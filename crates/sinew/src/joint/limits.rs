@@ -35,10 +35,10 @@ pub const TOLERANCE: f32 = 2e-6;
 /// # A start that is outside
 ///
 /// A clip may bring a joint in outside its limits. [`Limits::relaxed`] widens limits just so far that they hold what came
-/// in: a range to one side, an ellipse by the distance that the swing is from it, and a hinge that is tilted keeps its tilt. Of turns
-/// about single axes the least turn by which they were outside is kept, after the three: wherever they go with it, they are no
-/// further from their limits than it is long. All functions of the relaxed limits then keep the promise that nothing moves further out. A joint
-/// that comes in inside gets the same limits back.
+/// in: a range to one side, an ellipse by the distance that the swing is from it, and a hinge that is tilted keeps its tilt.
+/// Of turns about single axes the least turn by which they were outside is kept, after the three: wherever they go with it,
+/// they are no further from their limits than it is long. All functions of the relaxed limits then keep the promise that
+/// nothing moves further out. A joint that comes in inside gets the same limits back.
 ///
 /// ```
 /// use sinew::{Skeleton, Transform, glam::{Quat, Vec3}, joint::{Dof, Joint}, math};
@@ -79,7 +79,8 @@ enum Turn {
     Free,
     /// Held at this local rotation.
     Fixed(Quat),
-    /// Own rotation = off * (turn about axis). `exact` is the axis in f64: the tilt of what comes in is seen from it (see `relax`).
+    /// Own rotation = off * (turn about axis). `exact` is the axis in f64: the tilt of what comes in is seen from it (see
+    /// `relax`).
     Hinge {
         axis: Vec3,
         exact: DVec3,
@@ -281,8 +282,8 @@ impl Limits {
     }
 
     /// How far a local rotation is outside, in radians, 0 within: the largest excess of its coordinates (of a swing, its
-    /// distance from the ellipse), or the turn about an axis that should not turn; for turns about single axes, the least turn that
-    /// brings it within, which is well known where the angles are not (next to a pole of the middle axis).
+    /// distance from the ellipse), or the turn about an axis that should not turn; for turns about single axes, the least
+    /// turn that brings it within, which is well known where the angles are not (next to a pole of the middle axis).
     pub fn excess(&self, local: Quat) -> f32 {
         let own = self.own(local);
         match &self.turn {
@@ -316,9 +317,9 @@ impl Limits {
         clamp_ball(&parts, swing, *slack, twist).1 <= parts.tolerance()
     }
 
-    /// The rotation within the limits that is nearest in the joint's coordinates: an angle at the end of its range, a
-    /// swing at the nearest point of its ellipse, the twist by itself; for turns about single axes the nearest rotation of all that
-    /// they make. Within the limits, the bits are kept.
+    /// The rotation within the limits that is nearest in the joint's coordinates: an angle at the end of its range, a swing
+    /// at the nearest point of its ellipse, the twist by itself; for turns about single axes the nearest rotation of all
+    /// that they make. Within the limits, the bits are kept.
     pub fn clamp(&self, local: Quat) -> Quat {
         if matches!(self.turn, Turn::Free) || self.is_well_within(local) {
             return local;
@@ -336,8 +337,8 @@ impl Limits {
 
     /// Whether a ball's rotation is within its limits by a margin: true is sure, and takes no trigonometry.
     ///
-    /// With x and y the sine and cosine of half an angle, 2 pi x / (2 + y) is no less than the angle and 6 x / (2 + y) no more
-    /// (Shafer), and the two are five parts in a hundred apart.
+    /// With x and y the sine and cosine of half an angle, 2 pi x / (2 + y) is no less than the angle and 6 x / (2 + y) no
+    /// more (Shafer), and the two are five parts in a hundred apart.
     #[inline]
     fn is_well_within(&self, local: Quat) -> bool {
         let Turn::Ball { frame, swing, twist, .. } = &self.turn else { return false };
@@ -507,8 +508,8 @@ fn unit(v: DVec3) -> Vec3 {
     v.normalize().as_vec3()
 }
 
-/// The same bits where it is a unit quaternion but for rounding: another rounding would be seen where what comes in is tilted by nearly
-/// half a turn (see `relax`).
+/// The same bits where it is a unit quaternion but for rounding: another rounding would be seen where what comes in is
+/// tilted by nearly half a turn (see `relax`).
 fn unit_rotation(q: Quat) -> Quat {
     if (math::dot(q, q) - 1.0).abs() <= 4.0 * f32::EPSILON { q } else { math::normalize(q) }
 }

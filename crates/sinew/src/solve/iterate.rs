@@ -1,5 +1,5 @@
-//! What iterative solvers of chains share: weights, the soft zone, stretching, a moved root, poles, fresh starts, the finish by
-//! least squares, and reports. A solver gives its [`Sweep`].
+//! What iterative solvers of chains share: weights, the soft zone, stretching, a moved root, poles, fresh starts, the finish
+//! by least squares, and reports. A solver gives its [`Sweep`].
 
 mod settings;
 
@@ -47,16 +47,16 @@ const STALLED: f32 = 2e-4;
 /// A sweep that leaves more than this part of what is missing is slow.
 const SLOW: f32 = 0.3;
 
-/// A goal within this part of the chain's length is followed by steps alone where that leads to it: a sweep turns single joints
-/// far even for a short way (ccd's tip by ten times as much as the way is long, on a chain of ten bones). It is six times as
-/// far as a goal goes in a frame that crosses the chain's length in a second.
+/// A goal within this part of the chain's length is followed by steps alone where that leads to it: a sweep turns single
+/// joints far even for a short way (ccd's tip by ten times as much as the way is long, on a chain of ten bones). It is six
+/// times as far as a goal goes in a frame that crosses the chain's length in a second.
 const NEAR: f32 = 0.1;
 
 /// Sweeps and the steps after each of them that bring a chain with a largest turn nearer by a hundredth at least.
 const ROUNDS: u32 = 16;
 
-/// Radians that a joint may turn for each length of the chain that the end goes, in a pose that goes on from the last one. Two
-/// equal bones with a soft zone of 5 % need six, where the zone begins.
+/// Radians that a joint may turn for each length of the chain that the end goes, in a pose that goes on from the last one.
+/// Two equal bones with a soft zone of 5 % need six, where the zone begins.
 const SMOOTH: f32 = 7.5;
 
 /// Whether no joint of the chain resists or goes before others.
@@ -379,8 +379,8 @@ impl<S: Sweep> Run<'_, S> {
         status
     }
 
-    /// Follows a goal by steps, from where the chain came in: where the goal is near, and where the chain comes in at rest as near to
-    /// it as its limits let it. False where it is on a long way instead; the chain is then where it was.
+    /// Follows a goal by steps, from where the chain came in: where the goal is near, and where the chain comes in at rest
+    /// as near to it as its limits let it. False where it is on a long way instead; the chain is then where it was.
     fn follow(&mut self, ask: &Ask, left: (f32, f32), report: &mut Report) -> bool {
         let cost = ask.cost(left);
         let length = 2.0 * ask.radian;

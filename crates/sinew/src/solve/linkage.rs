@@ -76,13 +76,14 @@ impl Link {
         self.offset = self.limits.slide_to(self.base, self.offset, axis, value);
     }
 
-    /// A rotation, or what is as far on the way to it from where the joint came in, in joint coordinates, as the joint may turn.
+    /// A rotation, or what is as far on the way to it from where the joint came in, in joint coordinates, as the joint may
+    /// turn.
     pub fn no_further(&self, mut rotation: Quat) -> Quat {
         if self.most == f32::INFINITY {
             return rotation;
         }
-        // The way is straight in coordinates, to which the angle is only nearly in proportion; next to a half turn of swing it may
-        // even go further on its way than at its end.
+        // The way is straight in coordinates, to which the angle is only nearly in proportion; next to a half turn of swing
+        // it may even go further on its way than at its end.
         for round in 0..40 {
             let turned = math::angle_between(self.came.0, rotation);
             if turned <= self.most {

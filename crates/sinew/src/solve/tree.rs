@@ -34,18 +34,19 @@ use branches::{Branches, NONE};
 use pulls::Pulls;
 use run::{Left, Patience, Run};
 
-/// A whole skeleton with any number of goals: on hands, feet and head, in the middle of limbs, on one joint as seen from another.
+/// A whole skeleton with any number of goals: on hands, feet and head, in the middle of limbs, on one joint as seen from
+/// another.
 ///
 /// Joints keep their offsets and their limits. Goals that cannot all be met share the error by their weights (what a goal
 /// misses counts its weight times the square of the way, in parts of the figure's size, and a quarter of the square of the
-/// turn), and [`Tree::outcomes`] says which are missed by how much. A goal of weight 0 asks for nothing; to fade from the incoming
-/// pose to the answer, there is [`Tree::weight`]. The bend of limbs comes from the incoming pose, from preferred values and
-/// posture, or from a goal's pole.
+/// turn), and [`Tree::outcomes`] says which are missed by how much. A goal of weight 0 asks for nothing; to fade from the
+/// incoming pose to the answer, there is [`Tree::weight`]. The bend of limbs comes from the incoming pose, from preferred
+/// values and posture, or from a goal's pole.
 ///
 /// A goal's **pole** turns the middle joint of its limb (from the last joint at which limbs meet to the goal's; the joint
-/// nearest to half its length) about the line from its beginning to its end, as far as goals and limits leave it free: within
-/// three degrees where they do. It counts as posture does, less than any goal, and costs what posture costs, two more runs of
-/// steps. A limb without a joint between its ends refuses a pole.
+/// nearest to half its length) about the line from its beginning to its end, as far as goals and limits leave it free:
+/// within three degrees where they do. It counts as posture does, less than any goal, and costs what posture costs, two more
+/// runs of steps. A limb without a joint between its ends refuses a pole.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -84,56 +85,57 @@ use run::{Left, Patience, Run};
 /// ```
 ///
 /// is least, with e what a goal misses and J how its tip moves with the joints. The sum need not be written out as one large
-/// system. **Inward**, from the tips to the root, each joint adds up what is asked of it as a quadratic in the motion x of its body
-/// (a turn t and a way v of the joint's place): a place asked for at an arm a adds w |v + t x a - e|^2, a rotation w |t - e|^2, and a
-/// child's quadratic is that of the child's body, which moves as x says (the place at r from here by v + t x r). Then the joint's own
-/// freedoms are taken out, each doing its best whatever x is: with M the quadratic and s the freedom's motion, M s s'M / (s'M s +
-/// damping) goes off M. What is left is asked of the parent. At a joint where limbs meet (a sub-base) so the turn and the
-/// place are found that fit best all that the limbs ask, each as softly as its joints can make up for it: a weighted rigid
-/// alignment, in its linear form. **Outward**, from the root to the tips, each freedom then does its best for the motion that
-/// its body has got. This is exact, and takes some hundred multiplications a joint, however many goals there are: it is how
-/// rigid bodies are simulated (Featherstone, "The Calculation of Robot Dynamics Using Articulated-Body Inertias", 1983), with goals in the
-/// place of masses. A limb whose one goal is at its end needs less: how softly its goal gives way is a sum over its
-/// joints, with one small inverse where the limb begins.
+/// system. **Inward**, from the tips to the root, each joint adds up what is asked of it as a quadratic in the motion x of
+/// its body (a turn t and a way v of the joint's place): a place asked for at an arm a adds w |v + t x a - e|^2, a rotation
+/// w |t - e|^2, and a child's quadratic is that of the child's body, which moves as x says (the place at r from here by v +
+/// t x r). Then the joint's own freedoms are taken out, each doing its best whatever x is: with M the quadratic and s the
+/// freedom's motion, M s s'M / (s'M s + damping) goes off M. What is left is asked of the parent. At a joint where limbs
+/// meet (a sub-base) so the turn and the place are found that fit best all that the limbs ask, each as softly as its joints
+/// can make up for it: a weighted rigid alignment, in its linear form. **Outward**, from the root to the tips, each freedom
+/// then does its best for the motion that its body has got. This is exact, and takes some hundred multiplications a joint,
+/// however many goals there are: it is how rigid bodies are simulated (Featherstone, "The Calculation of Robot Dynamics
+/// Using Articulated-Body Inertias", 1983), with goals in the place of masses. A limb whose one goal is at its end needs
+/// less: how softly its goal gives way is a sum over its joints, with one small inverse where the limb begins.
 ///
-/// The damping is a part of what is missing (Sugihara 2011), so that steps are cautious far away and Newton's near by; a step
-/// that misses more than before is taken back and made again with more of it. Turns are made by Cayley's map, which
+/// The damping is a part of what is missing (Sugihara 2011), so that steps are cautious far away and Newton's near by; a
+/// step that misses more than before is taken back and made again with more of it. Turns are made by Cayley's map, which
 /// takes no step further than a half turn.
 ///
-/// **Limits** hold in every step: a joint is put to the nearest place within, and the direction in which it was put back is a wall.
-/// The next steps go along the walls, and a wall is let go as soon as the whole wants to leave it.
+/// **Limits** hold in every step: a joint is put to the nearest place within, and the direction in which it was put back is
+/// a wall. The next steps go along the walls, and a wall is let go as soon as the whole wants to leave it.
 ///
 /// **Priorities** are weights far apart: what has priority n + 1 counts a hundredth of what has n, and last the higher ones
 /// are brought home by themselves. Posture and the root's spring are weights as well, a hundredth and then a ten-thousandth
 /// of a goal's, and last none.
 ///
-/// **Loops** (goals that move with a joint of the tree) ask two bodies at once, and do not fit in one body's quadratic. They are
-/// taken in afterwards, by as many more passes as they have numbers (Woodbury).
+/// **Loops** (goals that move with a joint of the tree) ask two bodies at once, and do not fit in one body's quadratic. They
+/// are taken in afterwards, by as many more passes as they have numbers (Woodbury).
 ///
 /// **Balance** asks every body at once, for a share of the way as large as the body's share of the mass; its two numbers are
 /// taken in as those of loops are.
 ///
 /// # Where it would stop
 ///
-/// It starts anew where no step leads nearer: from the rest pose, or the preferred values of joints that have some, and then from
-/// places around it, always the same. The best is kept, and the report says that the branch changed. Without
+/// It starts anew where no step leads nearer: from the rest pose, or the preferred values of joints that have some, and then
+/// from places around it, always the same. The best is kept, and the report says that the branch changed. Without
 /// [`max_restarts`](Self::max_restarts) it stays with the incoming pose's branch.
 ///
 /// # Frame by frame
 ///
-/// A figure that follows goals from the last frame's pose has three means against leaps. [`soft`](Self::soft) keeps knees and elbows
-/// from snapping where limbs go straight. [`max_turn`](Self::max_turn) bounds every joint: in a game the largest speed that looks
-/// right, some eight radians a second, times the time of a frame. Where neither is set, or a trunk goes over from one way of being
-/// bent to another, the report's [`branch_changed`](crate::Report::branch_changed) says so.
+/// A figure that follows goals from the last frame's pose has three means against leaps. [`soft`](Self::soft) keeps knees
+/// and elbows from snapping where limbs go straight. [`max_turn`](Self::max_turn) bounds every joint: in a game the largest
+/// speed that looks right, some eight radians a second, times the time of a frame. Where neither is set, or a trunk goes
+/// over from one way of being bent to another, the report's [`branch_changed`](crate::Report::branch_changed) says so.
 ///
 /// # Few trackers
 ///
-/// Head and hands alone (a headset and two controllers) leave most of a figure open. What makes it believable is what is said of
-/// the joints: limits, so that knees and elbows bend one way; preferred values, knees and elbows bent a little, with
-/// [`posture`](Self::posture) about a half; stiffness for what should stay out of it while others can do the work, collar bones and
-/// wrists (a turn of a joint of stiffness s counts as much as one 1 / (1 - s) times as far). [`Human`](crate::rig::Human) gives a body's
-/// joints all of that, and [`Trackers`](crate::rig::Trackers) leads it: trackers first, then feet that stay where they stand, then
-/// [`Balance`] over them, and the root on a spring. The example `trackers` does it:
+/// Head and hands alone (a headset and two controllers) leave most of a figure open. What makes it believable is what is
+/// said of the joints: limits, so that knees and elbows bend one way; preferred values, knees and elbows bent a little, with
+/// [`posture`](Self::posture) about a half; stiffness for what should stay out of it while others can do the work, collar
+/// bones and wrists (a turn of a joint of stiffness s counts as much as one 1 / (1 - s) times as far).
+/// [`Human`](crate::rig::Human) gives a body's joints all of that, and [`Trackers`](crate::rig::Trackers) leads it: trackers
+/// first, then feet that stay where they stand, then [`Balance`] over them, and the root on a spring. The example `trackers`
+/// does it:
 ///
 #[doc = include_str!("../../pictures/trackers.svg")]
 ///
@@ -161,14 +163,14 @@ pub struct Tree {
     /// How strongly joints are drawn to their preferred values, or where they have none to the rest pose, 0 (not at all) to
     /// 1, where goals leave them free to go.
     pub posture: f32,
-    /// The most that a joint turns in one solve, in radians; infinite for no bound. Where the answer is further, all joints go the
-    /// same share of the way to it, and goals are missed for now: a figure that is solved in each frame from the last frame's pose
-    /// then never leaps.
+    /// The most that a joint turns in one solve, in radians; infinite for no bound. Where the answer is further, all joints
+    /// go the same share of the way to it, and goals are missed for now: a figure that is solved in each frame from the last
+    /// frame's pose then never leaps.
     pub max_turn: f32,
-    /// The soft zone of limbs at the end of their reach, as a part of the way that their ends can go, 0 (none, the default) to 1: elbows
-    /// and knees slow down as limbs go straight instead of snapping (see [`soften`](super::soften)). A limb is what one goal for a place
-    /// alone moves. What its goal misses for the zone's sake draws the trunk, which comes after until the limb is out of its zone, if
-    /// it can; a trunk that goes straight itself has no zone.
+    /// The soft zone of limbs at the end of their reach, as a part of the way that their ends can go, 0 (none, the default)
+    /// to 1: elbows and knees slow down as limbs go straight instead of snapping (see [`soften`](super::soften)). A limb is
+    /// what one goal for a place alone moves. What its goal misses for the zone's sake draws the trunk, which comes after
+    /// until the limb is out of its zone, if it can; a trunk that goes straight itself has no zone.
     pub soft: f32,
     /// The centre of mass held over a support; none: it is wherever it is.
     pub balance: Option<Balance>,
@@ -188,8 +190,8 @@ const HONOURED: Attributes = Attributes::of(&[
     Attribute::Preferred,
 ]);
 
-/// Radians that a joint may turn for each size of the figure that the tips go (and for each half radian that they turn) before the
-/// report says that the branch changed: promise 10's bound.
+/// Radians that a joint may turn for each size of the figure that the tips go (and for each half radian that they turn)
+/// before the report says that the branch changed: promise 10's bound.
 const SMOOTH: f32 = 7.8;
 
 /// A figure of no size (one joint that only turns) counts in metres.
@@ -271,7 +273,8 @@ impl Tree {
         self.run.branches.size
     }
 
-    /// How far, in metres, the centre of mass was from over its support after the last solve; 0 where it was over it, or need not be.
+    /// How far, in metres, the centre of mass was from over its support after the last solve; 0 where it was over it, or
+    /// need not be.
     pub fn out_of_balance(&self) -> f32 {
         self.out_of_balance
     }
@@ -290,8 +293,8 @@ impl Tree {
             if self.weight < 1.0 {
                 self.run.branches.blend(self.weight);
             }
-            // Swing and twist go straight, the angle of the whole turn nearly so: a second time where it is still above. (Next to a half
-            // turn of swing a joint may go further on its way than at its end.)
+            // Swing and twist go straight, the angle of the whole turn nearly so: a second time where it is still above.
+            // (Next to a half turn of swing a joint may go further on its way than at its end.)
             for round in 0..=40 {
                 let turned = if self.max_turn < f32::INFINITY { self.run.branches.turned() } else { 0.0 };
                 if turned <= self.max_turn {
@@ -446,7 +449,8 @@ impl Tree {
         let mut best = if start.met { start } else { self.seek(pulls, by > near, &mut report) };
         let run = &mut self.run;
         if !best.met && run.put_first_if_worse() {
-            // Drawn elsewhere and cut short, or led away by what goes last: steps from the start alone, which never miss more.
+            // Drawn elsewhere and cut short, or led away by what goes last: steps from the start alone, which never miss
+            // more.
             let mut steps = Steps { left: self.max_iterations - report.iterations };
             for priority in 0..=2 {
                 run.priority = priority;
@@ -572,7 +576,8 @@ impl Steps {
         left
     }
 
-    /// From where the joints are to the goals: first as posture and spring draw, weaker and weaker, and then to the goals alone.
+    /// From where the joints are to the goals: first as posture and spring draw, weaker and weaker, and then to the goals
+    /// alone.
     fn attempt(&mut self, run: &mut Run, pulls: Pulls) -> Left {
         if pulls.draw() {
             for weight in [1e-2, 1e-4] {

@@ -277,8 +277,8 @@ impl Bush {
             + self.softened(pose, priority)
     }
 
-    /// What limbs in their soft zones count besides, so that a limb of its own stands where [`soften`] puts a chain: the sum, over the
-    /// way into the zone, of twice what its goal would be missed by there.
+    /// What limbs in their soft zones count besides, so that a limb of its own stands where [`soften`] puts a chain: the
+    /// sum, over the way into the zone, of twice what its goal would be missed by there.
     fn softened(&self, pose: &Pose, priority: u8) -> f64 {
         let s = pose.skeleton();
         let place = |j| judge::position(pose, j);
@@ -317,7 +317,8 @@ impl Bush {
             if bones < 2 || zone <= 1e-4 * length || depth <= 0.0 {
                 return 0.0;
             }
-            // By the midpoints of a thousand pieces: the goal whose softened distance is t into the zone is -ln(1 - t) into it.
+            // By the midpoints of a thousand pieces: the goal whose softened distance is t into the zone is -ln(1 - t) into
+            // it.
             let missed = |t: f64| -(1.0 - t).ln() - t;
             let sum: f64 = (0..1000).map(|i| missed(depth * (f64::from(i) + 0.5) / 1000.0)).sum();
             2.0 * f64::from(goal.position_weight) * (zone / self.size).powi(2) * sum * depth / 1000.0

@@ -1,23 +1,25 @@
 //! Turns about three axes, each within its range: the nearest place of that set.
 //!
-//! The set of limits of such a joint is that of the rotations `turn(a) turn(b) turn(c)` with every angle in its range, and how
-//! far a rotation is outside is the least turn that brings it there. Angles do not say that: with the middle one b near a quarter turn
-//! only the sum or the difference of the outer two is there, and the rounding of a rotation by 1e-7 moves them by 1e-7 / cos b.
+//! The set of limits of such a joint is that of the rotations `turn(a) turn(b) turn(c)` with every angle in its range, and
+//! how far a rotation is outside is the least turn that brings it there. Angles do not say that: with the middle one b near
+//! a quarter turn only the sum or the difference of the outer two is there, and the rounding of a rotation by 1e-7 moves
+//! them by 1e-7 / cos b.
 //!
 //! # The nearest place
 //!
-//! With half angles (alpha, beta, gamma) and X, Y as the module `euler` has them, the cosine of half the angle between q and the
-//! rotation with these angles is
+//! With half angles (alpha, beta, gamma) and X, Y as the module `euler` has them, the cosine of half the angle between q and
+//! the rotation with these angles is
 //!
 //! ```text
 //! F = ((cos beta + sin beta) X . p(alpha + e gamma) + (cos beta - sin beta) Y . p(alpha - e gamma)) / 2,   p(t) = (cos t, sin t).
 //! ```
 //!
-//! The nearest place has some angles inside their ranges and the others at an end. One end held, F is a form p(s)^T N p(t) of the
-//! two others; its stationary points are those where (s - t) and (s + t) each are at an extreme, and of these only the one with
-//! both at their largest is a maximum (and its like a whole turn on, which is the same rotation with F < 0). Two ends held, F is A
-//! cos t + B sin t, with one maximum. So the nearest place of the whole set is among one interior, 6 faces, 12 edges and 8 corners,
-//! each a closed form: where the best of a face lies in its ranges, it is the best of the face's edges too.
+//! The nearest place has some angles inside their ranges and the others at an end. One end held, F is a form p(s)^T N p(t)
+//! of the two others; its stationary points are those where (s - t) and (s + t) each are at an extreme, and of these only
+//! the one with both at their largest is a maximum (and its like a whole turn on, which is the same rotation with F < 0).
+//! Two ends held, F is A cos t + B sin t, with one maximum. So the nearest place of the whole set is among one interior, 6
+//! faces, 12 edges and 8 corners, each a closed form: where the best of a face lies in its ranges, it is the best of the
+//! face's edges too.
 //!
 //! In f64: next to 1 a cosine in f32 tells no angles below 7e-4 apart, in f64 none below 3e-8.
 
@@ -150,8 +152,8 @@ pub(super) fn nearest(own: Quat, axes: [usize; 3], spans: &[Span; 3]) -> [f32; 3
     clamped(best.at, spans)
 }
 
-/// The best of p(s)^T N p(t), with 2 s the angle of `rows` and 2 t that of `columns` times their sign: of the whole face, else of its
-/// edges and (where asked for) corners.
+/// The best of p(s)^T N p(t), with 2 s the angle of `rows` and 2 t that of `columns` times their sign: of the whole face,
+/// else of its edges and (where asked for) corners.
 fn face(
     n: [Pair; 2],
     (rows, columns, sign): (&Arc, &Arc, f64),

@@ -37,8 +37,8 @@ impl Limits {
                 join(s, span.centre + d, &frame)
             }
             Turn::Ball { frame, swing, slack, twist } => {
-                // Next to a half turn of swing the twist has few digits, and a swing's direction with it. What they leave outside
-                // must not come along to where they are known.
+                // Next to a half turn of swing the twist has few digits, and a swing's direction with it. What they leave
+                // outside must not come along to where they are known.
                 let known = |own: Quat| {
                     let Split { swing: s, twist: angle, cos_half } = split(own, frame);
                     let lost = TOLERANCE + 4e-7 / cos_half.max(1e-6);
@@ -52,9 +52,9 @@ impl Limits {
                 let s = [0, 1].map(|n| between(s[n], t[n], false));
                 join(s, twist.centre + d, frame)
             }
-            // An axis that should not turn and did, or a tilt beyond a range, is no matter of the angles: next to the poles of the middle
-            // axis a hair of it is a large angle, which would become a large turn as the joint leaves them. So it fades by
-            // itself, as the turn that is missing.
+            // An axis that should not turn and did, or a tilt beyond a range, is no matter of the angles: next to the poles
+            // of the middle axis a hair of it is a large angle, which would become a large turn as the joint leaves them. So
+            // it fades by itself, as the turn that is missing.
             Turn::Axes { axes, spans, .. } => {
                 parted(a, *axes, spans).to(&parted(b, *axes, spans), *axes, spans, weight)
             }
@@ -63,7 +63,8 @@ impl Limits {
     }
 }
 
-/// A rotation about three axes: the nearest place within ranges, by differences from their middles, and from there the turn to it.
+/// A rotation about three axes: the nearest place within ranges, by differences from their middles, and from there the turn
+/// to it.
 struct Parted {
     at: [f32; 3],
     /// As a rotation vector.
@@ -77,8 +78,8 @@ fn parted(own: Quat, axes: [usize; 3], spans: &[Span; 3]) -> Parted {
 }
 
 impl Parted {
-    /// The rotation at `weight` of the way: a place within the ranges, and from there a turn that is no longer than the longer
-    /// of the two.
+    /// The rotation at `weight` of the way: a place within the ranges, and from there a turn that is no longer than the
+    /// longer of the two.
     fn to(&self, other: &Self, axes: [usize; 3], spans: &[Span; 3], weight: f32) -> Quat {
         let way = |n: usize| {
             let way = other.at[n] - self.at[n];

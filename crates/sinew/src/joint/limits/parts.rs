@@ -51,7 +51,8 @@ pub(super) fn split(own: Quat, frame: &Mat3) -> Split {
     Split { swing: [sx * k, sy * k], twist: 2.0 * math::atan2(tz, tw), cos_half: n }
 }
 
-/// The nearest swing and twist within the limits, and how far outside the ball is; see [`Limits::excess`](super::Limits::excess).
+/// The nearest swing and twist within the limits, and how far outside the ball is; see
+/// [`Limits::excess`](super::Limits::excess).
 pub(super) fn clamp_ball(
     parts: &Split,
     swing: &Option<Ellipse>,

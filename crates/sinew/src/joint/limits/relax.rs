@@ -1,16 +1,16 @@
 //! Limits made as wide as they must be for what came in.
 //!
-//! The parts of a rotation are worked out in f64 here. What is widened is an angle, and a rotation that is off by r has angles that
-//! are off by more where they are hardly there. With t the angle of a swing (or of a hinge's tilt), u its direction and v the
-//! twist, the square of a small turn is
+//! The parts of a rotation are worked out in f64 here. What is widened is an angle, and a rotation that is off by r has
+//! angles that are off by more where they are hardly there. With t the angle of a swing (or of a hinge's tilt), u its
+//! direction and v the twist, the square of a small turn is
 //!
 //! ```text
 //! dt^2 + cos^2(t/2) dv^2 + sin^2(t/2) (2 du - dv)^2
 //! ```
 //!
-//! (twice the distance of quaternions, in Hopf's coordinates), so that r is a twist of r / cos(t/2): sixteen times r at a tilt of
-//! 173 degrees. In f32 a product of rotations is off by some 4e-7, and so a hinge's range would have come out 7e-6 wide of what came in;
-//! in f64, from the axis and the rest rotation as they were given, nothing of that is left.
+//! (twice the distance of quaternions, in Hopf's coordinates), so that r is a twist of r / cos(t/2): sixteen times r at a
+//! tilt of 173 degrees. In f32 a product of rotations is off by some 4e-7, and so a hinge's range would have come out 7e-6
+//! wide of what came in; in f64, from the axis and the rest rotation as they were given, nothing of that is left.
 
 use glam::{DQuat, Quat};
 
@@ -28,8 +28,8 @@ impl Limits {
         self.relaxed_beyond(local, TOLERANCE)
     }
 
-    /// The same, with turns that are outside by no more than `kept` radians left as they are. Turning and sliding are each by
-    /// themselves: a slide that came in out of its range is no reason to turn further.
+    /// The same, with turns that are outside by no more than `kept` radians left as they are. Turning and sliding are each
+    /// by themselves: a slide that came in out of its range is no reason to turn further.
     pub(crate) fn relaxed_beyond(&self, local: &Transform, kept: f32) -> Self {
         let mut wide = *self;
         if self.excess(local.rotation) > kept {

@@ -4,10 +4,12 @@ use glam::Vec3;
 
 use crate::{SolveError, solve::check};
 
-/// When a solver that sweeps makes steps of damped least squares (Wampler 1986) on the whole chain, within its limits, beside sweeps.
+/// When a solver that sweeps makes steps of damped least squares (Wampler 1986) on the whole chain, within its limits,
+/// beside sweeps.
 ///
-/// Sweeps alone come near in every pose and then creep, next to full stretch above all; steps are Newton's where they are near. Chains
-/// whose joints have ease, stiffness, damping or precedence, and solves with damping or a largest step, get sweeps alone.
+/// Sweeps alone come near in every pose and then creep, next to full stretch above all; steps are Newton's where they are
+/// near. Chains whose joints have ease, stiffness, damping or precedence, and solves with damping or a largest step, get
+/// sweeps alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum LeastSquares {
     /// Sweeps alone: the method as it is taught.
@@ -15,11 +17,11 @@ pub enum LeastSquares {
     /// Steps where a sweep leaves more than a third.
     #[default]
     WhenSlow,
-    /// Steps from the start, and sweeps where they stall. The chain moves as a whole, each joint as little as can be, and not
-    /// the outer joints most; it is the fastest way for chains with limits.
+    /// Steps from the start, and sweeps where they stall. The chain moves as a whole, each joint as little as can be, and
+    /// not the outer joints most; it is the fastest way for chains with limits.
     First,
-    /// Steps alone, from where the chain is, and neither sweeps nor fresh starts unless no step moves it at all. It stays with
-    /// the nearest answer, or in the nearest place where limits let it come no nearer: for goals that move on smoothly.
+    /// Steps alone, from where the chain is, and neither sweeps nor fresh starts unless no step moves it at all. It stays
+    /// with the nearest answer, or in the nearest place where limits let it come no nearer: for goals that move on smoothly.
     Alone,
 }
 
@@ -45,11 +47,11 @@ pub struct ChainSettings {
     /// By what factor bones (that do not slide) may become longer where the goal is too far or in the soft zone, 1 (none)
     /// or more.
     pub stretch: f32,
-    /// The furthest that a joint may turn in one solve from where it came in, in radians; infinite (the default) for no bound. In a
-    /// game, the speed of its joints times the time of a frame: with some eight radians a second a chain follows a goal that
-    /// crosses its length in a second, and where the goal passes its pole, the end of what its limits reach, or a fold, it
-    /// comes round in some frames instead of one. Steps then do what can be done within the bound, without fresh starts; the report says how
-    /// much is left.
+    /// The furthest that a joint may turn in one solve from where it came in, in radians; infinite (the default) for no
+    /// bound. In a game, the speed of its joints times the time of a frame: with some eight radians a second a chain follows
+    /// a goal that crosses its length in a second, and where the goal passes its pole, the end of what its limits reach, or
+    /// a fold, it comes round in some frames instead of one. Steps then do what can be done within the bound, without fresh
+    /// starts; the report says how much is left.
     pub max_turn: f32,
     /// How much of the goal is carried out, 0 to 1; it multiplies the goal's own weights.
     pub weight: f32,

@@ -1,5 +1,5 @@
-//! The finish of a chain whose joints are all free, by the maps of [`FreeChain`](crate::solve::FreeChain), and its joints as a walk
-//! from the root sees them.
+//! The finish of a chain whose joints are all free, by the maps of [`FreeChain`](crate::solve::FreeChain), and its joints as
+//! a walk from the root sees them.
 
 use alloc::vec::Vec;
 

@@ -3,8 +3,8 @@
 //! With r what is missing (the way to the goal, and beside it the turn to the goal's rotation) and J how it changes with the
 //! joints, the step J^T y with (J J^T + mu) y = r is the least of all steps that take most of r away (Wampler 1986). The
 //! matrix has three rows, six with a rotation, however long the chain; a free joint or a ball adds to it with three columns
-//! about any three axes, as no angle is ever named. The damping mu is the square of what is missing (Sugihara 2011), so that steps
-//! are cautious far away and Newton's near by, times a factor that a step which fails raises.
+//! about any three axes, as no angle is ever named. The damping mu is the square of what is missing (Sugihara 2011), so that
+//! steps are cautious far away and Newton's near by, times a factor that a step which fails raises.
 //!
 //! Limits hold in every step, and so does the largest turn of a joint, a range about where it came in. A single coordinate
 //! knows how far it may go: if the step would take it further it goes that far, and the others' part is sought anew for what

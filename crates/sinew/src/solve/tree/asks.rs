@@ -10,9 +10,9 @@ use super::{
 };
 use crate::math;
 
-/// What a lower priority weighs beside the next higher one. Far less, and steps along the curved set of poses in which the higher
-/// one is met become too short; what it then gives way by, a hundredth of what the lower one draws, is made good
-/// when the higher one is brought home by itself.
+/// What a lower priority weighs beside the next higher one. Far less, and steps along the curved set of poses in which the
+/// higher one is met become too short; what it then gives way by, a hundredth of what the lower one draws, is made good when
+/// the higher one is brought home by itself.
 const LOWER: f64 = 1e-2;
 
 /// What a tip is asked for in one solve.

@@ -10,7 +10,8 @@ use crate::{JointId, Pose, SolveError, math, solve::check};
 /// The centre of mass is held over a support, as one more goal.
 ///
 /// It asks for nothing while the centre of mass, seen along `up`, lies over the hull of the support's points; else for the
-/// way to the nearest point of the hull. How far it is off after a solve is [`Tree::out_of_balance`](super::Tree::out_of_balance).
+/// way to the nearest point of the hull. How far it is off after a solve is
+/// [`Tree::out_of_balance`](super::Tree::out_of_balance).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Balance {
     /// Points that the figure stands on, in model space, in any order; 1 to 16 of them. They may be set anew in each frame.
@@ -70,7 +71,8 @@ const MOST: usize = 16;
 /// Balance, made ready for a solve.
 #[derive(Clone, Debug)]
 pub(super) struct Held {
-    /// Of each node, the share of the whole mass that moves with it, and its centre in the node's orientation, in figure sizes.
+    /// Of each node, the share of the whole mass that moves with it, and its centre in the node's orientation, in figure
+    /// sizes.
     pub masses: Vec<(f64, Vec3)>,
     on: bool,
     pub weight: f64,
@@ -173,7 +175,8 @@ impl Held {
         }
     }
 
-    /// From the nearest point over the support to where the centre of mass is, along the two axes, backwards: what is missing.
+    /// From the nearest point over the support to where the centre of mass is, along the two axes, backwards: what is
+    /// missing.
     pub fn missing(&self, branches: &Branches) -> Vec2 {
         let mut at = Vec3::ZERO;
         for ((mass, centre), frame) in self.masses.iter().zip(&branches.frames) {

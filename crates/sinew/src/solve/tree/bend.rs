@@ -10,9 +10,10 @@ use crate::{Pole, Skeleton, math};
 
 /// The limb that a tip ends, and the way in which its middle joint is drawn.
 ///
-/// With the axis from where the limb begins to its tip, the middle joint stands off by r at a swivel angle phi from the pole. What
-/// draws it is the square of the chord of phi, times that of the limb's length L; in a step, that the joint go by r phi along
-/// its circle. A limb that is nearly straight has hardly a bend to turn: below L / 10 what draws it fades with r.
+/// With the axis from where the limb begins to its tip, the middle joint stands off by r at a swivel angle phi from the
+/// pole. What draws it is the square of the chord of phi, times that of the limb's length L; in a step, that the joint go by
+/// r phi along its circle. A limb that is nearly straight has hardly a bend to turn: below L / 10 what draws it fades with
+/// r.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bend {
     top: usize,

@@ -41,9 +41,9 @@ impl Coupling {
 
     /// Adds what rows ask that concern several joints at once.
     ///
-    /// With H what single joints ask and C the rows, (H + C'C) x = g + C'e is x = H^-1 (g + C'l) with (1 + S) l = e - C H^-1 g
-    /// and S = C H^-1 C' (Woodbury). The pass inward has H in factors, H = L D L': with the pushes of a row taken
-    /// inward as g was, S and C H^-1 g are sums over the freedoms of products of their shares.
+    /// With H what single joints ask and C the rows, (H + C'C) x = g + C'e is x = H^-1 (g + C'l) with (1 + S) l = e - C H^-1
+    /// g and S = C H^-1 C' (Woodbury). The pass inward has H in factors, H = L D L': with the pushes of a row taken inward
+    /// as g was, S and C H^-1 g are sums over the freedoms of products of their shares.
     pub fn add(
         &mut self,
         columns: &mut [Column],

@@ -19,9 +19,9 @@ use super::{
 /// (x - e)' C^-1 (x - e)    with    C = 1/w + sum of J J'/d,
 /// ```
 ///
-/// reached by s = J'f/d with the one push f = C^-1 (e - x) on all. C is how softly the goal's point gives way; each joint only adds
-/// to it, a ball |a|^2 - a a' over the damping with a its arm. What else pulls a freedom by p adds p/d to its motion and so takes J p/d
-/// off e.
+/// reached by s = J'f/d with the one push f = C^-1 (e - x) on all. C is how softly the goal's point gives way; each joint
+/// only adds to it, a ball |a|^2 - a a' over the damping with a its arm. What else pulls a freedom by p adds p/d to its
+/// motion and so takes J p/d off e.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limb {
     /// Which goal it bears.

@@ -11,21 +11,21 @@ use super::{
 };
 use crate::{math, math64};
 
-/// A limb that bends, and whose end is to come no nearer to full stretch than a soft zone lets it: joints in a row that one goal for a
-/// place alone moves.
+/// A limb that bends, and whose end is to come no nearer to full stretch than a soft zone lets it: joints in a row that one
+/// goal for a place alone moves.
 ///
-/// For a goal at the distance d the end of a chain with a soft zone stands at r = soften(d) (see [`soften`](crate::solve::soften)). Here
-/// the same comes out of a potential, so that it can be weighed against all else: with da the zone's beginning, s its width and
-/// u = (length - r) / s what is left of it,
+/// For a goal at the distance d the end of a chain with a soft zone stands at r = soften(d) (see
+/// [`soften`](crate::solve::soften)). Here the same comes out of a potential, so that it can be weighed against all else:
+/// with da the zone's beginning, s its width and u = (length - r) / s what is left of it,
 ///
 /// ```text
 /// b(r) = w s^2 (1 - u^2 + 2 u ln u)    from da on, 0 before
 /// ```
 ///
-/// has the slope 2 w (d - r) where r = soften(d): it balances a goal of weight w exactly there. A row that bears one goal so ends where
-/// a chain would, as long as nothing else gives way; what a goal misses then draws the trunk, which comes after until the row is
-/// out of its zone. Where joints go straight the slope of r by their angles is nil and that of the balance is not, and so the
-/// second derivatives of r cancel in the sum: steps that leave them out are Newton's.
+/// has the slope 2 w (d - r) where r = soften(d): it balances a goal of weight w exactly there. A row that bears one goal so
+/// ends where a chain would, as long as nothing else gives way; what a goal misses then draws the trunk, which comes after
+/// until the row is out of its zone. Where joints go straight the slope of r by their angles is nil and that of the balance
+/// is not, and so the second derivatives of r cancel in the sum: steps that leave them out are Newton's.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stretch {
     /// The joint at whose place it begins, and that at which it ends.
@@ -143,8 +143,8 @@ impl Reach {
         &self.limbs
     }
 
-    /// Finds the limbs for what is asked, for joints whose frames are up to date. `soft`: the zone as a part of the way that a
-    /// limb's end can go.
+    /// Finds the limbs for what is asked, for joints whose frames are up to date. `soft`: the zone as a part of the way that
+    /// a limb's end can go.
     pub fn load(&mut self, branches: &Branches, asks: &[Ask], soft: f32) {
         self.limbs.clear();
         self.presses.clear();
@@ -197,8 +197,8 @@ mod tests {
         solve::{Tip, Tree, soften},
     };
 
-    /// A limb of its own stands where a chain with a soft zone does, whatever else is asked of the tree, and the potential's slope is
-    /// what balances it there.
+    /// A limb of its own stands where a chain with a soft zone does, whatever else is asked of the tree, and the potential's
+    /// slope is what balances it there.
     #[test]
     fn a_limb_stands_where_a_chain_would() {
         let mut b = Skeleton::builder();

@@ -116,8 +116,8 @@ impl Stepper {
         }
     }
 
-    /// Forgets the walls, and notes which joints move what is asked. `all`: every joint is to be moved, `coupled`: rows may ask
-    /// several joints at once.
+    /// Forgets the walls, and notes which joints move what is asked. `all`: every joint is to be moved, `coupled`: rows may
+    /// ask several joints at once.
     pub fn begin(&mut self, branches: &Branches, asks: &[Ask], priority: u8, all: bool, coupled: bool) {
         for body in &mut self.bodies {
             body.walls = Walls { turns: all, slides: all, ..Walls::NONE };

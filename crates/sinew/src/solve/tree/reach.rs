@@ -180,6 +180,14 @@ impl Reach {
         presses.extend(limbs.iter().filter(asked).filter_map(|l| l.press(asks, frames)));
     }
 
+    /// Whether any limb in its zone keeps its end short of its goal. (A straight one whose goal is nearer is just stuck.)
+    pub fn keeps_short(&self, asks: &[Ask], frames: &[Frame]) -> bool {
+        self.limbs.iter().any(|l| {
+            let (way, _) = asks[l.ask].missing(frames);
+            l.left(asks, frames).is_some_and(|(_, along, _)| dot(along, wide(way)) > 0.0)
+        })
+    }
+
     /// Whether any limb is in its zone.
     pub fn presses(&self, asks: &[Ask], frames: &[Frame]) -> bool {
         self.limbs.iter().any(|l| l.left(asks, frames).is_some())
@@ -196,6 +204,31 @@ mod tests {
         Goal, Pose, Skeleton, Transform, math,
         solve::{Tip, Tree, soften},
     };
+
+    /// A limb that comes in exactly straight rests there for a step, with its goal on its line: it starts anew, soft zone or none.
+    #[test]
+    fn a_straight_limb_comes_back() {
+        let mut b = Skeleton::builder();
+        let mut last = None;
+        for x in [0.0, 0.1, 0.5, 0.5] {
+            last = Some(b.add("joint", last, Transform::from_translation(Vec3::X * x)));
+        }
+        let (skeleton, ids) = b.build().unwrap();
+        let skeleton = Arc::new(skeleton);
+        for (soft, from) in [(0.0, 0), (0.1, 0), (0.1, 1), (1.0, 1)] {
+            let tips = [Tip::new(ids[3])];
+            let root = ids[from];
+            let mut tree = Tree::new(&skeleton, root, &tips).unwrap();
+            tree.soft = soft;
+            let mut pose = Pose::rest(&skeleton);
+            let goal = pose.position(root) + Vec3::X * 0.4;
+            tree.solve(&mut pose, &[Goal::at(goal)]).unwrap();
+            let way = pose.position(tips[0].joint) - pose.position(root);
+            let length = if from == 0 { 1.1 } else { 1.0 };
+            let off = (way.length() - soften(0.4, length, soft)).abs();
+            assert!(off < if soft < 1.0 { 2e-4 } else { 2e-2 }, "{soft} {from}: {off}");
+        }
+    }
 
     /// A limb of its own stands where a chain with a soft zone does, whatever else is asked of the tree, and the potential's
     /// slope is what balances it there.

@@ -108,9 +108,9 @@ impl Run {
         Left { cost: cost + self.pulled(pulls), met }
     }
 
-    /// Whether a limb is in its soft zone, where the joints are.
+    /// Whether a limb's soft zone keeps it from its goal, where the joints are.
     pub fn softened(&self) -> bool {
-        self.reach.presses(&self.asks, &self.branches.frames)
+        self.reach.keeps_short(&self.asks, &self.branches.frames)
     }
 
     /// What posture and the root's spring count for.

@@ -1,6 +1,6 @@
 //! Roles found in real files, against roles that were read off by eye.
 //!
-//! The files are not part of the project; see `data`.
+//! The files are not part of the project; see `common::data`.
 
 mod common;
 
@@ -15,8 +15,8 @@ struct Found {
     body: Result<Body, RoleError>,
 }
 
-fn find(file: &str) -> Option<Found> {
-    let path = common::data(file)?;
+fn find(file: &str) -> Found {
+    let path = common::data(file);
     let model = Model::read(&path, &ReadOptions::default()).unwrap_or_else(|e| panic!("{e}"));
     let mut bind = Pose::rest(&model.skeleton);
     for (joint, local) in model.skeleton.joints().zip(&model.bind) {
@@ -24,7 +24,7 @@ fn find(file: &str) -> Option<Found> {
     }
     bind.update();
     let body = Body::find(&bind, &model.declared_roles);
-    Some(Found { model, body })
+    Found { model, body }
 }
 
 /// Names in the order thigh, shin, foot, toes (`-` for none).
@@ -171,9 +171,10 @@ const EXPECTED: &[Expected] = &[
 ];
 
 #[test]
+#[ignore = "needs SINEW_DATA"]
 fn people_are_found_as_one_reads_them() {
     for e in EXPECTED {
-        let Some(Found { model, body }) = find(e.file) else { continue };
+        let Found { model, body } = find(e.file);
         let body = body.unwrap_or_else(|error| panic!("{}: {error}", e.file));
         let name = |j: JointId| model.skeleton.name(j);
         let maybe = |j: Option<JointId>| j.map_or("-", name);
@@ -191,9 +192,10 @@ fn people_are_found_as_one_reads_them() {
 }
 
 #[test]
+#[ignore = "needs SINEW_DATA"]
 fn what_vrm_declares_is_believed() {
     for (file, foot) in [("gltf/vrm0_cryptovoxels.vrm", "Left ankle"), ("gltf/vrm1_mtoon_test.vrm", "")] {
-        let Some(Found { model, body }) = find(file) else { continue };
+        let Found { model, body } = find(file);
         let body = body.unwrap_or_else(|e| panic!("{file}: {e}"));
         assert_eq!(body.why(Role::Foot(Side::Left)), Some(&Why::Declared("leftFoot".into())), "{file}");
         assert_eq!(body.why(Role::Hips), Some(&Why::Declared("hips".into())), "{file}");
@@ -203,8 +205,9 @@ fn what_vrm_declares_is_believed() {
 }
 
 #[test]
+#[ignore = "needs SINEW_DATA"]
 fn cesium_man_is_found_by_shape_alone() {
-    let Some(Found { model, body }) = find("gltf/CesiumMan.gltf") else { return };
+    let Found { model, body } = find("gltf/CesiumMan.gltf");
     let body = body.unwrap_or_else(|e| panic!("{e}"));
     let bind = {
         let mut bind = Pose::rest(&model.skeleton);
@@ -238,9 +241,10 @@ fn cesium_man_is_found_by_shape_alone() {
 }
 
 #[test]
+#[ignore = "needs SINEW_DATA"]
 fn beasts_are_no_people() {
     for file in ["gltf/Fox.glb", "gltf/m2m_horse-animations.glb", "gltf/m2m_spider-animations.glb"] {
-        let Some(Found { body, .. }) = find(file) else { continue };
+        let Found { body, .. } = find(file);
         match body {
             Err(RoleError::Ambiguous { role: Role::Foot(_), candidates }) => {
                 assert!(candidates.len() >= 2, "{file}: {candidates:?}");
@@ -257,7 +261,13 @@ fn beasts_are_no_people() {
         "bvh/pybvh_full_precision_frame_time.bvh",
         "bvh/pybvh_rotation_first_root.bvh",
     ] {
-        let Some(Found { body, .. }) = find(file) else { continue };
+        let Found { body, .. } = find(file);
         assert!(matches!(body, Err(RoleError::Missing { .. })), "{file}: {body:?}");
     }
+}
+
+#[test]
+#[should_panic(expected = "no real file")]
+fn a_file_that_is_absent_fails_its_test() {
+    find("gltf/none of this name.glb");
 }

@@ -1,13 +1,15 @@
 //! Grounds in, from OBJ and glTF, sound and damaged.
 
 mod bvh_support;
+mod real;
 
 use std::{
     fs,
     path::{Path, PathBuf},
 };
 
-use bvh_support::{folder, real};
+use bvh_support::folder;
+use real::data;
 use sinew::{
     glam::{Affine3, DVec3, Vec3},
     ground::{Filter, Ground, MeshGround, TriangleMesh},
@@ -195,8 +197,9 @@ fn height_at([a, b, c]: [DVec3; 3], p: DVec3) -> Option<f64> {
 }
 
 #[test]
+#[ignore = "needs SINEW_DATA"]
 fn a_real_terrain_carries_rays() {
-    let Some(path) = real("gltf/terrain_bevy.glb") else { return };
+    let path = data("gltf/terrain_bevy.glb");
     let mesh = ground::read(&path, &ReadOptions::default()).unwrap();
     let count = mesh.triangles.len();
     assert!((30_000..33_000).contains(&count), "{count} triangles");

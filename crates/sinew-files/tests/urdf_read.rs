@@ -1,8 +1,11 @@
 //! URDF files: what they mean, and what is told of broken ones.
 
-use std::path::{Path, PathBuf};
+mod real;
+
+use std::path::Path;
 
 use glam::DVec3;
+use real::data;
 use sinew::mechanism::{Mechanism, Placement};
 use sinew_files::urdf;
 
@@ -22,18 +25,6 @@ fn joint(name: &str, kind: &str, parent: &str, child: &str, more: &str) -> Strin
 }
 
 const LIMIT: &str = "<limit lower=\"-2\" upper=\"2\" effort=\"1\" velocity=\"3\"/>";
-
-/// The data of real files, if it is here.
-fn data() -> Option<PathBuf> {
-    let folder = std::env::var_os("SINEW_DATA")
-        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"), PathBuf::from);
-    let folder = folder.join("urdf");
-    if folder.is_dir() {
-        return Some(folder);
-    }
-    eprintln!("left out: no real files at {} (SINEW_DATA names another folder)", folder.display());
-    None
-}
 
 fn close(a: DVec3, b: DVec3) -> bool {
     (a - b).length() < 1e-12
@@ -286,8 +277,8 @@ fn damaged_text_never_panics() {
 }
 
 #[test]
+#[ignore = "needs SINEW_DATA"]
 fn real_arms_are_read() {
-    let Some(folder) = data() else { return };
     for (file, root, tip, dofs) in [
         ("panda", "panda_link0", "panda_hand", 7),
         ("ur5", "base_link", "tool0", 6),
@@ -299,16 +290,16 @@ fn real_arms_are_read() {
         ("telescope8", "base", "tip", 8),
         ("snake24", "base", "tip", 24),
     ] {
-        let m = urdf::read(&folder.join(format!("{file}.urdf"))).unwrap();
+        let m = urdf::read(&data(&format!("urdf/{file}.urdf"))).unwrap();
         let (root, tip) = (m.find_link(root).unwrap(), m.find_link(tip).unwrap());
         assert_eq!(m.dofs_between(root, tip).len(), dofs, "{file}");
     }
     for file in ["anymal_c", "simple_humanoid"] {
-        let m = urdf::read(&folder.join(format!("{file}.urdf"))).unwrap();
+        let m = urdf::read(&data(&format!("urdf/{file}.urdf"))).unwrap();
         assert!(m.dofs().len() >= 12, "{file}");
     }
     // UR5 at zero stretches along x: published D-H lengths (0.425 + 0.39225, 0.10915 + 0.0823 aside, 0.09465 down).
-    let ur5 = urdf::read(&folder.join("ur5.urdf")).unwrap();
+    let ur5 = urdf::read(&data("urdf/ur5.urdf")).unwrap();
     let mut placement = Placement::new(&ur5);
     ur5.place(&[0.0; 6], &mut placement).unwrap();
     let tool = ur5.link_transform(&placement, ur5.find_link("tool0").unwrap()).translation;

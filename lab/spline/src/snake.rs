@@ -22,14 +22,18 @@ pub struct Snake {
 }
 
 impl Snake {
-    /// The one of the data folder, where that is.
+    /// The one of the data folder; none where it is absent.
     pub fn read() -> Option<Self> {
         let data = std::env::var("SINEW_DATA")
             .unwrap_or_else(|_| concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data").into());
         let path = Path::new(&data).join("gltf/m2m_snake-animations.glb");
-        let model = Model::read(&path, &ReadOptions::default()).ok()?;
-        let (head, tail) = (model.skeleton.find("head")?, model.skeleton.find("tail_tip")?);
-        let chain = sinew::Chain::new(&model.skeleton, head, tail).ok()?;
+        if !path.is_file() {
+            return None;
+        }
+        let model = Model::read(&path, &ReadOptions::default()).expect("the file can be read");
+        let find = |name: &str| model.skeleton.find(name).unwrap_or_else(|| panic!("no joint {name}"));
+        let chain =
+            sinew::Chain::new(&model.skeleton, find("head"), find("tail_tip")).expect("they are a chain");
         let joints = chain.joints().to_vec();
         Some(Self { name: "m2m_snake", skeleton: model.skeleton.clone(), joints })
     }

@@ -1,6 +1,9 @@
 //! Figures with goals that the judge knows can be met.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use sinew::{
     Goal, JointId, Pose, Skeleton,
@@ -89,7 +92,8 @@ fn humanoid(limits: bool) -> Figure {
 
 /// A figure from a file with its ends by name; none where the file is not there.
 fn file(name: &str, root: &str, ends: &[(&str, bool)], free: bool) -> Option<Figure> {
-    let folder = std::env::var_os("SINEW_DATA").map_or(PathBuf::from("../../shared/data"), PathBuf::from);
+    let folder = std::env::var_os("SINEW_DATA")
+        .map_or(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"), PathBuf::from);
     let path = folder.join("gltf").join(name);
     if !path.is_file() {
         println!("\n{name} is not at {}: its row is left out", path.display());

@@ -358,17 +358,12 @@ fn the_sample_is_drawn_with_its_skin() {
     keep(&crate::draw::picture(&model, Some(clip), 0.4), "sample pose");
 }
 
-/// Real files, where there are any: `SINEW_DATA` names their folder.
+#[path = "../../tests/common/real.rs"]
+mod real;
+
 #[test]
+#[ignore = "needs SINEW_DATA"]
 fn poses_of_real_files_are_drawn() {
-    let data = std::env::var_os("SINEW_DATA").map_or_else(
-        || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"),
-        PathBuf::from,
-    );
-    if !data.is_dir() {
-        eprintln!("SINEW_DATA: no folder at {}; nothing is tested", data.display());
-        return;
-    }
     for (file, clip) in [
         ("gltf/KayKit_Knight.glb", "Walking_A"),
         ("gltf/CesiumMan.gltf", ""),
@@ -380,7 +375,7 @@ fn poses_of_real_files_are_drawn() {
         ("bvh/cmu_12_01_walk.bvh", "cmu_12_01_walk"),
         ("bvh/pymo_AV_8Walk_Meredith.bvh", "pymo_AV_8Walk_Meredith"),
     ] {
-        let path = data.join(file);
+        let path = real::data(file);
         let mut options = sinew_files::ReadOptions::default();
         if file.ends_with("bvh") {
             options.scale = 0.056444;

@@ -1,13 +1,16 @@
 //! What several tests of the command share.
-#![allow(dead_code)] // Each test file compiles this module for itself, and uses a part.
+#![allow(dead_code, unused_imports)] // Each test file compiles this module for itself, and uses a part.
+
+mod real;
 
 use std::{
     fs,
     io::Write,
-    path::{Path, PathBuf},
+    path::PathBuf,
     process::{Command, Output, Stdio},
 };
 
+pub use real::data;
 use serde_json::Value;
 
 /// A file in a folder of its test's own.
@@ -63,17 +66,4 @@ pub fn parse(text: &str) -> Value {
 #[track_caller]
 pub fn number(value: &Value) -> f64 {
     value.as_f64().unwrap()
-}
-
-/// A real file to test with. These are no part of the project: they are looked for in the folder that the variable
-/// `SINEW_DATA` names, or else beside the workspace. A test that misses one says so and passes.
-pub fn data(file: &str) -> Option<PathBuf> {
-    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data");
-    let folder = std::env::var_os("SINEW_DATA").map_or_else(|| PathBuf::from(beside), PathBuf::from);
-    let path = Path::new(&folder).join(file);
-    if path.exists() {
-        return Some(path);
-    }
-    eprintln!("skipped: {} is absent (set SINEW_DATA to the folder with the test files)", path.display());
-    None
 }

@@ -1,7 +1,7 @@
 //! A second reader of BVH, for tests: forward kinematics by Euler matrices in f64, sharing nothing with the first.
 #![allow(dead_code)] // Each test file uses its own part.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 pub const FILES: [&str; 8] = [
     "amc_02_03_run",
@@ -13,18 +13,6 @@ pub const FILES: [&str; 8] = [
     "pymo_AV_8Walk_Meredith",
     "test_mocapbank",
 ];
-
-/// A real file, or none with a word on stderr.
-pub fn real(name: &str) -> Option<PathBuf> {
-    let folder = std::env::var("SINEW_DATA")
-        .unwrap_or_else(|_| concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data").into());
-    let path = Path::new(&folder).join(name);
-    if !path.exists() {
-        eprintln!("{} is absent: not tested (set SINEW_DATA)", path.display());
-        return None;
-    }
-    Some(path)
-}
 
 /// A folder for one test's files, emptied.
 pub fn folder(name: &str) -> PathBuf {

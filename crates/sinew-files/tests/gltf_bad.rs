@@ -243,3 +243,59 @@ fn every_json_value_may_be_anything() {
         }
     }
 }
+
+#[test]
+fn rotations_that_are_none_are_named_and_others_brought_to_unit_length() {
+    for bad in [json!([0, 0, 0, 0]), json!([0, 0, 0, 0.4]), json!([0, 0, 2, 2]), json!([1e30, 0, 0, 0])] {
+        says(
+            &changed(|j| j["nodes"][1]["rotation"] = bad),
+            &["nodes[1].rotation", "squared length", "0.25 to 4"],
+        );
+    }
+    let with_keys = |way: &str, keys: &[f32]| {
+        let mut hand = small();
+        let times = hand.floats("SCALAR", &[0.0, 1.0]);
+        let values = hand.floats("VEC4", keys);
+        hand.animate("odd", 1, "rotation", way, times, values);
+        Document::from_bytes(&hand.glb(), "odd.glb", None).unwrap()
+    };
+    // (A cubic track's tangents may have any length.)
+    let cubic = |key: [f32; 4]| {
+        let t = [0.0, 0.0, 0.0, 7.0];
+        [t, [0.0, 0.0, 0.0, 1.0], t, t, key, t].as_flattened().to_vec()
+    };
+    let linear = |key: [f32; 4]| [[0.0, 0.0, 0.0, 1.0], key].as_flattened().to_vec();
+    for bad in [[0.0; 4], [0.0, 0.3, 0.0, 0.3], [0.0, 0.0, 0.0, 2.1], [f32::NAN, 0.0, 0.0, 1.0]] {
+        for (way, keys) in [("STEP", linear(bad)), ("LINEAR", linear(bad)), ("CUBICSPLINE", cubic(bad))] {
+            let model = with_keys(way, &keys).into_model().unwrap();
+            let text = model.problems[0].to_string();
+            says(&text, &["`odd`", "animations[3].channels[0]", "rotation of `tip`", "key 1"]);
+            assert!(!text.contains('\n'), "{text}");
+        }
+    }
+    for l in [0.9f32, 1.0 + 1e-5, 1.3] {
+        let long = [0.0, 0.6 * l, 0.0, 0.8 * l];
+        for (way, keys) in [("STEP", linear(long)), ("LINEAR", linear(long)), ("CUBICSPLINE", cubic(long))] {
+            let document = with_keys(way, &keys);
+            let mut written = Vec::new();
+            document.to_glb(&mut written).unwrap();
+            let bytes: Vec<u8> = keys.iter().flat_map(|k| k.to_le_bytes()).collect();
+            assert!(
+                written.windows(bytes.len()).any(|w| w == bytes),
+                "the document is written as it was read"
+            );
+            let model = document.into_model().unwrap();
+            let clip = model.clips.iter().find(|c| c.name() == "odd").unwrap();
+            let track = clip.tracks()[0].rotation.as_ref().unwrap();
+            let q = track.sample(1.0);
+            assert!((q.length_squared() - 1.0).abs() < 1e-6 && (q.y - 0.6).abs() < 1e-6, "{way} {l}: {q}");
+            let key = *track.values().iter().rev().nth(usize::from(way == "CUBICSPLINE")).unwrap();
+            assert!((key.length_squared() - 1.0).abs() < 1e-6, "{way} {l}: {key}");
+        }
+        let mut hand = small();
+        hand.json["nodes"][1]["rotation"] = json!(long);
+        let model = Document::from_bytes(&hand.glb(), "odd.glb", None).unwrap().into_model().unwrap();
+        let q = model.skeleton.rest(model.skeleton.find("tip").unwrap()).rotation;
+        assert!((q.length_squared() - 1.0).abs() < 1e-6 && (q.y - 0.6).abs() < 1e-6, "{l}: {q}");
+    }
+}

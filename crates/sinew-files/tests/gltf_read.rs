@@ -144,7 +144,7 @@ fn matrices_mirrors_and_scales_place_their_children() {
         {"translation": [1, 10, 100], "children": [3]},
         {"name": "loose", "scale": [0.01, 0.01, 0.01], "children": [4]},
         {"translation": [0, 0, 1]},
-        {"name": "cm", "translation": [100, 50, 0], "rotation": [0, 0, 2, 2]},
+        {"name": "cm", "translation": [100, 50, 0], "rotation": [0, 0, 1.25, 1.25]},
     ]));
     let model = read(&hand);
     let names: Vec<_> = model.skeleton.joints().map(|j| model.skeleton.name(j)).collect();

@@ -104,6 +104,25 @@ pub fn normalize(q: Quat) -> Quat {
     }
 }
 
+/// Squared lengths that count as those of a rotation. Far from 1, four numbers are no quaternion that rounding or
+/// compression left off its length.
+const ROTATION: core::ops::RangeInclusive<f32> = 0.25..=4.0;
+
+/// What the squared length of a unit quaternion may be off by: that of four rounded components is off by a few times
+/// 6e-8, and products of a few of them by no more than this.
+pub(crate) const UNIT: f32 = 1e-6;
+
+/// A rotation as a unit quaternion: `q` itself where its squared length is within 1e-6 of 1, else `q` scaled to unit
+/// length. None where the squared length is outside 0.25 to 4, or not a number.
+#[inline]
+pub fn unit(q: Quat) -> Option<Quat> {
+    let l = dot(q, q);
+    if (l - 1.0).abs() <= UNIT {
+        return Some(q);
+    }
+    ROTATION.contains(&l).then(|| normalize(q))
+}
+
 /// The rotation by `angle` radians about the unit vector `axis` (right-handed).
 #[inline]
 pub fn axis_angle(axis: Vec3, angle: f32) -> Quat {

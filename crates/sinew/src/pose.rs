@@ -1,6 +1,7 @@
 //! One placement of a skeleton, in local and in model space.
 
 use alloc::{string::String, sync::Arc, vec::Vec};
+use core::ops::Range;
 
 use glam::{Affine3, Mat3, Quat, Vec3, Vec4, Vec4Swizzles};
 use thiserror::Error;
@@ -20,6 +21,33 @@ pub enum PoseError {
         name: String,
         /// The transform.
         local: Transform,
+    },
+    /// A local rotation is no quaternion: its squared length is outside 0.25 to 4.
+    #[error(
+        "joint {joint} `{name}` has the local rotation {rotation} with the squared length {squared}; \
+         0.25 to 4 is allowed, and is brought to 1"
+    )]
+    Rotation {
+        /// The joint.
+        joint: JointId,
+        /// Its name.
+        name: String,
+        /// The rotation: x, y, z, w.
+        rotation: Quat,
+        /// Its squared length.
+        squared: f32,
+    },
+    /// A local scale is zero along an axis, so that nothing can be aimed at or reached below it.
+    #[error(
+        "joint {joint} `{name}` has the local scale {scale}; no axis of it may be zero above what a solver moves"
+    )]
+    ZeroScale {
+        /// The joint.
+        joint: JointId,
+        /// Its name.
+        name: String,
+        /// The scale.
+        scale: Vec3,
     },
 }
 
@@ -81,7 +109,7 @@ impl Pose {
         self.mark(joint);
     }
 
-    /// Sets the local rotation (a unit quaternion) alone.
+    /// Sets the local rotation (a unit quaternion; [`Pose::update`] brings others to unit length) alone.
     #[inline]
     pub fn set_rotation(&mut self, joint: JointId, rotation: Quat) {
         self.local[joint.index()].rotation = rotation;
@@ -134,6 +162,8 @@ impl Pose {
     }
 
     /// Recomputes model space below the joints that were set since the last call.
+    ///
+    /// Rotations whose squared length is off 1 by more than 1e-6 are brought to unit length, where it is within 0.25 to 4.
     pub fn update(&mut self) {
         let count = self.local.len();
         let mut i = self.first;
@@ -145,27 +175,60 @@ impl Pose {
             // The whole subtree moves with its marked root; depth-first order makes it one run.
             let Some(joint) = self.skeleton.joint(i) else { break };
             let end = self.skeleton.subtree(joint).end;
-            // Down a chain, each joint's parent is the joint before it, whose frame is still at hand.
-            let (mut at, mut last, mut above) = (ROOT, Frame::IDENTITY, Vec4::ZERO);
-            let parents = &self.skeleton.parents()[i..end];
-            for (k, (local, &parent)) in (i as u32..).zip(self.local[i..end].iter().zip(parents)) {
-                if parent != at {
-                    let parent = parent as usize;
-                    (last, above) = match (self.model.get(parent), self.extent.get(parent)) {
-                        (Some(frame), Some(extent)) => (*frame, *extent),
-                        _ => (Frame::IDENTITY, Vec4::ZERO),
-                    };
-                }
-                last = last.below(local);
-                above = above.max(last.at.abs());
-                self.model[k as usize] = last;
-                self.extent[k as usize] = above;
-                at = k;
+            let off = self.place(i..end, |above, local| above.below(local));
+            // (What is not finite shows in the frames.)
+            if off > 2.0 * math::UNIT {
+                self.mend(i..end);
             }
             self.marked[i..end].fill(false);
             i = end;
         }
         self.first = count;
+    }
+
+    /// Places a subtree, each joint by `below` from its parent's frame. Gives the largest of the numbers that come with the
+    /// frames.
+    #[inline(always)]
+    fn place(&mut self, subtree: Range<usize>, below: impl Fn(&Frame, &Transform) -> (Frame, Vec4)) -> f32 {
+        // (Slices of one length, so that each place is known to be in all of them.)
+        let end = subtree.end;
+        let (local, model) = (&self.local[..end], &mut self.model[..end]);
+        let (extent, parents) = (&mut self.extent[..end], &self.skeleton.parents()[..end]);
+        // Down a chain, each joint's parent is the joint before it, whose frame is still at hand.
+        let (mut at, mut last, mut above) = (ROOT, Frame::IDENTITY, Vec4::ZERO);
+        let mut most = Vec4::ZERO;
+        for k in subtree {
+            let parent = parents[k];
+            if parent != at {
+                let parent = parent as usize;
+                (last, above) = match (model.get(parent), extent.get(parent)) {
+                    (Some(frame), Some(extent)) => (*frame, *extent),
+                    _ => (Frame::IDENTITY, Vec4::ZERO),
+                };
+            }
+            let off;
+            (last, off) = below(&last, &local[k]);
+            most = most.max(off);
+            above = above.max(last.at.abs());
+            model[k] = last;
+            extent[k] = above;
+            at = k as u32;
+        }
+        most.x
+    }
+
+    /// Brings the rotations of a subtree to unit length and places it again; joints without a rotation, and all below them,
+    /// are marked in their frames.
+    #[cold]
+    fn mend(&mut self, subtree: Range<usize>) {
+        for local in &mut self.local[subtree.clone()] {
+            local.rotation = math::unit(local.rotation).unwrap_or(local.rotation);
+        }
+        self.place(subtree, |above, local| {
+            let (frame, off) = above.below(local);
+            let turned = math::unit(local.rotation).is_some();
+            (if turned { frame } else { Frame { at: frame.at.with_w(f32::NAN), ..frame } }, off)
+        });
     }
 
     /// The joint's frame in model space.
@@ -186,7 +249,9 @@ impl Pose {
         let Some(highest) = highest else { return self.model[joint.index()].to_affine() };
         let mut frame = Affine3::IDENTITY;
         for j in core::iter::successors(Some(joint), |&j| self.skeleton.parent(j)) {
-            frame = compose(&self.local[j.index()].to_affine(), &frame);
+            let local = self.local[j.index()];
+            let rotation = math::unit(local.rotation).unwrap_or(local.rotation);
+            frame = compose(&Transform { rotation, ..local }.to_affine(), &frame);
             if j == highest {
                 break;
             }
@@ -218,10 +283,11 @@ impl Pose {
         self.model_now(joint).translation
     }
 
-    /// Whether the joint's frame is finite: true only where that is known from the last
-    /// [`Pose::update`], and no number is near to overflow.
+    /// Whether a solver can work with the joint's frame: it is finite, and every joint from the skeleton's root down to this
+    /// one has a rotation and no scale of zero. True only where that is known from the last [`Pose::update`], and no number
+    /// is near to overflow; [`Pose::check_above`] tells what is wrong.
     #[inline]
-    pub(crate) fn surely_finite(&self, joint: JointId) -> bool {
+    pub(crate) fn is_sound(&self, joint: JointId) -> bool {
         let frame = &self.model[joint.index()];
         let sum = frame.x.abs() + frame.y.abs() + frame.z.abs() + frame.at.abs();
         self.first > joint.index() && sum.cmplt(Vec4::INFINITY).all()
@@ -280,11 +346,41 @@ impl Pose {
     pub fn check_finite(&self) -> Result<(), PoseError> {
         match self.skeleton.joints().find(|j| !self.local[j.index()].is_finite()) {
             None => Ok(()),
-            Some(joint) => Err(PoseError::NotFinite {
-                joint,
-                name: self.skeleton.name(joint).into(),
-                local: self.local[joint.index()],
-            }),
+            Some(joint) => self.check_turned(joint),
+        }
+    }
+
+    /// An error that names the first joint whose local transform is not finite or whose rotation is none.
+    pub(crate) fn check_rotations(&self) -> Result<(), PoseError> {
+        self.skeleton.joints().try_for_each(|j| self.check_turned(j))
+    }
+
+    /// An error that names the joint nearest to `joint`, itself or above it, with which no solver can work. The joint's own
+    /// scale counts where `scaled`.
+    pub(crate) fn check_above(&self, joint: JointId, scaled: bool) -> Result<(), PoseError> {
+        for j in core::iter::successors(Some(joint), |&j| self.skeleton.parent(j)) {
+            self.check_turned(j)?;
+            let scale = self.local[j.index()].scale;
+            if scale.cmpeq(Vec3::ZERO).any() && (scaled || j != joint) {
+                return Err(PoseError::ZeroScale { joint: j, name: self.skeleton.name(j).into(), scale });
+            }
+        }
+        Ok(())
+    }
+
+    fn check_turned(&self, joint: JointId) -> Result<(), PoseError> {
+        let local = self.local[joint.index()];
+        let name = || self.skeleton.name(joint).into();
+        if !local.is_finite() {
+            return Err(PoseError::NotFinite { joint, name: name(), local });
+        }
+        let rotation = local.rotation;
+        match math::unit(rotation) {
+            Some(_) => Ok(()),
+            None => {
+                let squared = math::dot(rotation, rotation);
+                Err(PoseError::Rotation { joint, name: name(), rotation, squared })
+            }
         }
     }
 }
@@ -293,31 +389,35 @@ impl Pose {
 /// bits are those of [`compose`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Frame {
-    /// Columns of the linear part; the last lane is 0.
+    /// Columns of the linear part; the last lane is 0 (or NaN, where the joint or one above it is not finite).
     pub x: Vec4,
     pub y: Vec4,
     pub z: Vec4,
-    /// The joint's place. The last lane counts the joints with a scale, from the skeleton's root down to this one. (What
-    /// is added to it in [`Frame::below`] is 0, as the last lanes of the columns are.)
+    /// The joint's place. The last lane counts the joints with a scale, from the skeleton's root down to this one; it is NaN
+    /// where one of them has no rotation or a scale of zero. (What else is added to it in [`Frame::below`] is 0, as the
+    /// last lanes of the columns are.)
     pub at: Vec4,
 }
 
 impl Frame {
     const IDENTITY: Self = Self { x: Vec4::X, y: Vec4::Y, z: Vec4::Z, at: Vec4::ZERO };
 
-    /// The frame of a joint whose parent's this is.
+    /// The frame of a joint whose parent's this is; and, in the first lane, by twice how much the squared length of its
+    /// rotation is off 1.
     ///
     /// The columns of [`math::to_matrix`] are made of the lanes of three vectors: d its diagonal, p = (yz + wx, xz + wy,
-    /// xy + wz) and m the same with differences.
+    /// xy + wz) and m the same with differences. The first lane of d holds two of the quaternion's squares, and the last,
+    /// which no column needs, the other two.
     #[inline(always)]
-    fn below(&self, local: &Transform) -> Self {
+    fn below(&self, local: &Transform) -> (Self, Vec4) {
         let q = local.rotation;
         let q = Vec4::new(q.x, q.y, q.z, q.w);
         let q2 = q + q;
         let squares = q * q2;
         let products = q.yxxw() * q2.zzyw();
         let turns = q.wwww() * q2;
-        let mut d = Vec4::ONE - (squares.yxxw() + squares.zzyw());
+        let mut d = Vec4::ONE - (squares.yxxx() + squares.zzyw());
+        let off = (d + d.wwww()).abs();
         let (mut p, mut m) = (products + turns, products - turns);
         let mut above = self.at;
         // Most joints have no scale, and a factor of 1 changes no bit.
@@ -327,16 +427,17 @@ impl Frame {
             d *= Vec4::new(s.x, s.y, s.z, 1.0);
             p *= Vec4::new(s.y, s.z, s.x, 1.0);
             m *= Vec4::new(s.z, s.x, s.y, 1.0);
-            above += Vec4::W;
+            above.w += if s.cmpeq(Vec3::ZERO).any() { f32::NAN } else { 1.0 };
         }
         let apply = |x: Vec4, y: Vec4, z: Vec4| self.x * x + self.y * y + self.z * z;
         let at = local.translation;
-        Self {
+        let frame = Self {
             x: apply(d.xxxx(), p.zzzz(), m.yyyy()),
             y: apply(m.zzzz(), d.yyyy(), p.xxxx()),
             z: apply(p.yyyy(), m.xxxx(), d.zzzz()),
             at: apply(Vec4::splat(at.x), Vec4::splat(at.y), Vec4::splat(at.z)) + above,
-        }
+        };
+        (frame, off)
     }
 
     /// The linear part.

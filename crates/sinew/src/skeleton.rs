@@ -3,11 +3,13 @@
 use alloc::{string::String, vec::Vec};
 use core::fmt;
 
+use glam::Quat;
 use thiserror::Error;
 
 use crate::{
     Transform,
     joint::{self, JointError, Limits},
+    math,
 };
 
 /// Names one joint of one [`Skeleton`]. It is the joint's place in the skeleton's order (parents before children).
@@ -68,6 +70,21 @@ pub enum SkeletonError {
         /// The transform.
         rest: Transform,
     },
+    /// The rest rotation is no quaternion: its squared length is outside 0.25 to 4.
+    #[error(
+        "joint {joint} `{name}` has the rest rotation {rotation} with the squared length {squared}; \
+         0.25 to 4 is allowed, and is brought to 1"
+    )]
+    Rotation {
+        /// Place of the joint in the order in which it was added.
+        joint: usize,
+        /// Its name.
+        name: String,
+        /// The rotation: x, y, z, w.
+        rotation: Quat,
+        /// Its squared length.
+        squared: f32,
+    },
     /// More joints than a `u32` counts.
     #[error("{count} joints are more than a skeleton holds")]
     TooMany {
@@ -126,9 +143,10 @@ impl SkeletonBuilder {
         self.joints.len() - 1
     }
 
-    /// Checks the tree and orders it depth first. Beside the skeleton it gives, for each joint in the order of adding,
+    /// Checks the tree and orders it depth first. Rest rotations whose squared length is off 1 by more than 1e-6 are brought
+    /// to unit length; outside 0.25 to 4 they are an error. Beside the skeleton it gives, for each joint in the order of adding,
     /// the id that it got.
-    pub fn build(self) -> Result<(Skeleton, Vec<JointId>), SkeletonError> {
+    pub fn build(mut self) -> Result<(Skeleton, Vec<JointId>), SkeletonError> {
         let count = self.joints.len();
         if count == 0 {
             return Err(SkeletonError::Empty);
@@ -141,10 +159,17 @@ impl SkeletonBuilder {
         let (mut first, mut next) = (alloc::vec![NONE; count], alloc::vec![NONE; count]);
         let mut roots = Vec::new();
         for i in (0..count).rev() {
-            let (name, parent, rest) = &self.joints[i];
+            let (name, parent, rest) = &mut self.joints[i];
             if !rest.is_finite() {
                 return Err(SkeletonError::NotFinite { joint: i, name: name.clone(), rest: *rest });
             }
+            let rotation = rest.rotation;
+            rest.rotation = math::unit(rotation).ok_or_else(|| SkeletonError::Rotation {
+                joint: i,
+                name: name.clone(),
+                rotation,
+                squared: math::dot(rotation, rotation),
+            })?;
             match *parent {
                 None => roots.push(i),
                 Some(p) if p < count => {

@@ -13,6 +13,7 @@ use crate::{ClipProblem, FileError};
 use super::{
     Document,
     json::{Place, one_line},
+    placement,
 };
 
 /// Why a clip was not read: the file is damaged, or this clip alone cannot be played.
@@ -92,6 +93,11 @@ fn read_one(
 /// What a sampler can hold.
 trait Sampled: TrackValue {
     fn read(values: &super::accessor::Accessor<'_>) -> Result<Vec<Self>, FileError>;
+
+    /// The value as a key, or what is wrong with it. (What is not finite is left to the track.)
+    fn into_key(self) -> Result<Self, String> {
+        Ok(self)
+    }
 }
 
 impl Sampled for Vec3 {
@@ -103,6 +109,10 @@ impl Sampled for Vec3 {
 impl Sampled for Quat {
     fn read(values: &super::accessor::Accessor<'_>) -> Result<Vec<Self>, FileError> {
         Ok(values.floats::<4>()?.into_iter().map(Quat::from_array).collect())
+    }
+
+    fn into_key(self) -> Result<Self, String> {
+        if self.is_finite_value() { placement::unit(self) } else { Ok(self) }
     }
 }
 
@@ -124,15 +134,21 @@ fn read_track<T: Sampled>(
     let times = document.accessor(&sampler.need("input")?)?.floats::<1>()?;
     let mut times: Vec<f32> = times.into_iter().map(|[t]| t).collect();
     part_equal_times(&mut times);
-    let values = T::read(&document.accessor(&sampler.need("output")?)?)?;
+    let mut values = T::read(&document.accessor(&sampler.need("output")?)?)?;
+    // (Keys of cubic tracks stand between their tangents.)
+    let (first, step) = if interpolation == Interpolation::Cubic { (1, 3) } else { (0, 1) };
+    for (index, key) in values.iter_mut().skip(first).step_by(step).enumerate() {
+        *key = key.into_key().map_err(|what| Fault::Clip {
+            at: channel.at().to_owned(),
+            what: format!("{of}: key {index}: {what}"),
+        })?;
+    }
     Track::new(times, values, interpolation).map_err(|error| {
         let what = match error {
             TrackError::Value { index } if interpolation == Interpolation::Cubic => {
-                format!("key {} is not finite, or is a rotation of length zero", index / 3)
+                format!("key {} is not finite", index / 3)
             }
-            TrackError::Value { index } => {
-                format!("key {index} is not finite, or is a rotation of length zero")
-            }
+            TrackError::Value { index } => format!("key {index} is not finite"),
             TrackError::NoKeys => "there is no key".to_owned(),
             other => other.to_string(),
         };

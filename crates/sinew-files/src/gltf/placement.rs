@@ -26,18 +26,28 @@ pub(super) fn transform(node: &Place<'_>) -> Result<Transform, FileError> {
 
 fn parts(node: &Place<'_>) -> Result<Transform, FileError> {
     let vec3 = |v: [f64; 3]| Vec3::from_array(v.map(|x| x as f32));
-    let r = node.numbers_or("rotation", [0.0, 0.0, 0.0, 1.0])?.map(|x| x as f32);
+    let rotation = match node.get("rotation") {
+        None => Quat::IDENTITY,
+        Some(place) => {
+            let q = Quat::from_array(place.numbers()?.map(|x| x as f32));
+            unit(q).map_err(|what| place.error(what))?
+        }
+    };
     Ok(Transform {
         translation: vec3(node.numbers_or("translation", [0.0; 3])?),
-        rotation: unit(Quat::from_array(r)),
+        rotation,
         scale: vec3(node.numbers_or("scale", [1.0; 3])?),
     })
 }
 
-/// A quaternion that is one to f32 precision keeps its bits; others are brought to unit length.
-fn unit(q: Quat) -> Quat {
-    // The squared length of four rounded components is off by a few times 6e-8; 1e-6 leaves room for that.
-    if (math::dot(q, q) - 1.0).abs() < 1e-6 { q } else { math::normalize(q) }
+/// The rotation at unit length, or what is wrong with it.
+pub(super) fn unit(q: Quat) -> Result<Quat, String> {
+    math::unit(q).ok_or_else(|| {
+        let squared = math::dot(q, q);
+        format!(
+            "the rotation {q} has the squared length {squared}; 0.25 to 4 is allowed, and is brought to 1"
+        )
+    })
 }
 
 /// The same as a matrix, in f64, so that long hierarchies lose nothing.

@@ -225,7 +225,7 @@ fn ball(
 impl SkeletonMechanism {
     /// Compiles every joint of a pose's skeleton. The pose must be up to date.
     pub fn compile(pose: &Pose) -> Result<Self, CompileError> {
-        pose.check_finite()?;
+        pose.check_rotations()?;
         let skeleton = pose.skeleton();
         check_honoured(skeleton, skeleton.joints(), "joint space", HONOURED)?;
         let mut builder = Mechanism::builder("skeleton");

@@ -235,9 +235,9 @@ impl Aim {
         }
         check::within("the aim's weight", "0 to 1", self.weight, 0.0, 1.0)?;
         check_honoured(pose.skeleton(), [self.joint], "aim", Attributes::NONE)?;
-        check::finite_frame(pose, self.joint, "the joint's frame")?;
-        check::turnable(pose, self.joint)?;
         pose.update();
+        check::frame(pose, self.joint, "the joint's frame", true)?;
+        check::turnable(pose, self.joint)?;
 
         let mut report = Report::default();
         let (mut way, mut ray) = self.seen(pose, target)?;

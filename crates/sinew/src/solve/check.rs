@@ -64,22 +64,19 @@ fn similar(pose: &Pose, parent: JointId) -> Result<f32, SolveError> {
     if shear <= STRETCHED {
         return Ok(shear);
     }
-    pose.check_finite()?;
     Err(ChainError::Sheared { joint: skeleton.name(parent).into(), shear }.into())
 }
 
-/// An error unless the joint's frame in model space is finite.
+/// An error unless the joint's frame in an updated pose is finite, every joint above it has a rotation and no scale of zero,
+/// and so has it itself (its own scale counts where `scaled`).
 #[inline]
-pub(crate) fn finite_frame(pose: &Pose, joint: JointId, what: &'static str) -> Result<(), SolveError> {
-    if pose.surely_finite(joint) { Ok(()) } else { not_finite(pose, joint, what) }
+pub(crate) fn frame(pose: &Pose, joint: JointId, what: &'static str, scaled: bool) -> Result<(), SolveError> {
+    if pose.is_sound(joint) { Ok(()) } else { unsound(pose, joint, what, scaled) }
 }
 
 #[cold]
-fn not_finite(pose: &Pose, joint: JointId, what: &'static str) -> Result<(), SolveError> {
+fn unsound(pose: &Pose, joint: JointId, what: &'static str, scaled: bool) -> Result<(), SolveError> {
+    pose.check_above(joint, scaled)?;
     let frame = pose.model(joint);
-    if frame.is_finite() {
-        return Ok(());
-    }
-    pose.check_finite()?;
-    Err(SolveError::NotFinite { what, value: frame.translation })
+    if frame.is_finite() { Ok(()) } else { Err(SolveError::NotFinite { what, value: frame.translation }) }
 }

@@ -115,7 +115,7 @@ impl Follow {
         check::finite("the place", place)?;
         check::within("the chain's weight", "0 to 1", self.weight, 0.0, 1.0)?;
         pose.update();
-        self.links.load(pose)?;
+        self.links.load(pose, false)?;
         let mut report = Report::default();
         let chain = self.links.chain();
         let (root, leads_tip) = (chain.root(), self.lead == Lead::Tip);

@@ -147,7 +147,7 @@ impl<S: Sweep> Run<'_, S> {
     fn solve(&mut self, pose: &mut Pose, goal: &Goal) -> Result<Report, SolveError> {
         let rotation = check::goal(goal)?;
         pose.update();
-        self.on.links.load(pose)?;
+        self.on.links.load(pose, rotation.is_some())?;
         self.on.links.turn_at_most(self.settings.max_turn);
         let chain = self.on.links.chain();
         let asked = goal.position.unwrap_or_else(|| chain.end(pose));

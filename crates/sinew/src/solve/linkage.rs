@@ -119,9 +119,11 @@ impl Linkage {
         &self.chain
     }
 
-    /// Takes the chain out of an updated pose; an error where a frame of it is not finite or sheared.
-    pub fn load(&mut self, pose: &Pose) -> Result<(), SolveError> {
-        check::finite_frame(pose, self.chain.tip(), "the tip's frame")?;
+    /// Takes the chain out of an updated pose; an error where a frame of it is not finite, flat or sheared. The tip's own
+    /// counts where it has an offset, or is asked for a rotation (`turns`).
+    pub fn load(&mut self, pose: &Pose, turns: bool) -> Result<(), SolveError> {
+        let scaled = turns || self.chain.tip_offset() != Vec3::ZERO;
+        check::frame(pose, self.chain.tip(), "the tip's frame", scaled)?;
         self.chain.check_frames(pose)?;
         let skeleton = pose.skeleton();
         self.above = pose.parent_model(self.chain.root());

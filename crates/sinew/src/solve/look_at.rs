@@ -244,8 +244,8 @@ impl LookAt {
         target: Vec3,
         state: &mut LookState,
     ) -> Result<LookReport, SolveError> {
-        self.check(pose, target)?;
         pose.update();
+        self.check(pose, target)?;
         let skeleton = pose.skeleton().clone();
         let joints = self.line.iter().map(|p| p.joint).chain(self.eyes.iter().map(|e| e.joint));
         for (came, joint) in self.came.iter_mut().zip(joints) {
@@ -279,7 +279,7 @@ impl LookAt {
         check::within("the nearness at which the look fades", "0 or more", self.near, 0.0, f32::MAX)?;
         check::within("the look's weight", "0 to 1", self.weight, 0.0, 1.0)?;
         for joint in self.joints() {
-            check::finite_frame(pose, joint, "the joint's frame")?;
+            check::frame(pose, joint, "the joint's frame", true)?;
             check::turnable(pose, joint)?;
         }
         Ok(())

@@ -211,7 +211,7 @@ impl Spline {
     pub fn solve(&mut self, pose: &mut Pose, curve: &Curve) -> Result<SplineReport, SolveError> {
         self.check()?;
         pose.update();
-        self.links.load(pose)?;
+        self.links.load(pose, false)?;
         let start = curve.spot(f64::from(self.offset));
         if self.moves_root {
             self.links.move_root(curve.place(&start).as_vec3());

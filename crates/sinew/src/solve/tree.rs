@@ -395,7 +395,7 @@ impl Tree {
                 // It hangs elsewhere, and stays.
                 Some(other) if ask.other == NONE => {
                     let frame = pose.model(other);
-                    check::finite_frame(pose, other, "a joint's frame")?;
+                    check::frame(pose, other, "a joint's frame", true)?;
                     ask.place = ask.place.map(|p| branches.inside(frame.transform_point3(p)));
                     ask.turn = ask.turn.map(|q| math::mul(pose.model_rotation(other), q));
                 }

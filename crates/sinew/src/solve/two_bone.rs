@@ -227,12 +227,13 @@ impl TwoBone {
         check::within("the least flexion", "0 to pi", self.min_flexion, 0.0, core::f32::consts::PI)?;
         check::within("the limb's weight", "0 to 1", self.weight, 0.0, 1.0)?;
         let tip = self.chain.tip();
-        check::finite_frame(pose, tip, "the tip's frame")?;
+        pose.update();
+        let scaled = rotation.is_some() || self.chain.tip_offset() != Vec3::ZERO;
+        check::frame(pose, tip, "the tip's frame", scaled)?;
         let mut shear = check::turnable(pose, self.chain.root())?.max(check::turnable(pose, self.middle)?);
         if rotation.is_some() {
             shear = shear.max(check::turnable(pose, tip)?);
         }
-        pose.update();
 
         let position_weight = goal.position_weight * self.weight;
         let rotation_weight = goal.rotation_weight * self.weight;

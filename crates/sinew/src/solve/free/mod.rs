@@ -171,8 +171,8 @@ impl FreeChain {
     /// turned as asked; a tip that is not free is refused then. Weights between 0 and 1 scale each joint's turn, as swing
     /// and twist about its bone. The pole is what the mean of the joints between root and end turns towards.
     pub fn solve(&mut self, pose: &mut Pose, goal: &Goal) -> Result<Report, SolveError> {
-        self.check(pose, goal)?;
         pose.update();
+        self.check(pose, goal)?;
         let position_weight = goal.position_weight * self.weight;
         let rotation_weight = goal.rotation_weight * self.weight;
         let tip = self.chain.tip();
@@ -238,7 +238,8 @@ impl FreeChain {
         check::within("the stretch", "1 or more", self.stretch, 1.0, f32::MAX)?;
         check::within("the largest turn", "above 0", self.max_turn, f32::MIN_POSITIVE, f32::INFINITY)?;
         check::within("the chain's weight", "0 to 1", self.weight, 0.0, 1.0)?;
-        check::finite_frame(pose, self.chain.tip(), "the tip's frame")?;
+        let scaled = goal.rotation.is_some() || self.chain.tip_offset() != Vec3::ZERO;
+        check::frame(pose, self.chain.tip(), "the tip's frame", scaled)?;
         check::turnable(pose, self.chain.root())?;
         if pose.unscaled(self.chain.tip()) {
             return Ok(());

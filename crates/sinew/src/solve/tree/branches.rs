@@ -168,12 +168,12 @@ impl Branches {
         let sheared = |joint: JointId| -> Result<(), SolveError> {
             let shear = math::shear(&pose.model(joint).matrix3);
             if shear.is_nan() || shear > 1e-3 {
-                pose.check_finite()?;
                 return Err(crate::ChainError::Sheared { joint: skeleton.name(joint).into(), shear }.into());
             }
             Ok(())
         };
         if let Some(parent) = skeleton.parent(root) {
+            check::frame(pose, parent, "the frame of the root's parent", true)?;
             sheared(parent)?;
         }
         self.above = math::rotation_of(&above.matrix3);
@@ -184,7 +184,7 @@ impl Branches {
         let mut size = 0.0f32;
         for (i, &last) in last.iter().enumerate() {
             let node = &mut self.nodes[i];
-            check::finite_frame(pose, node.joint, "a joint's frame")?;
+            check::frame(pose, node.joint, "a joint's frame", last)?;
             let local = *pose.local(node.joint);
             if last {
                 sheared(node.joint)?;

@@ -1,0 +1,217 @@
+//! Joints without a rotation or with a scale of zero: every solver refuses them by name and leaves the pose as it is.
+//! Rotations that are no unit quaternions are brought to unit length where they have a direction.
+
+#[path = "promises/judge.rs"]
+#[allow(dead_code)]
+mod judge;
+
+use std::sync::Arc;
+
+use sinew::{
+    Goal, JointId, Pose, Skeleton, Transform,
+    glam::{Quat, Vec3},
+    math,
+    solve::{
+        Aim, Auto, Ccd, Drag, Fabrik, Follow, FreeChain, LookAt, LookJoint, LookState, Spline, Tip, Tree,
+        TwoBone,
+        spline::{Curve, CurveKind, CurveUp},
+    },
+};
+
+/// What a solver says: the distance that it reports, or the error's text.
+type Answer = Result<f32, String>;
+
+/// A column of five joints below two more, and one joint beside it.
+fn column() -> (Arc<Skeleton>, Vec<JointId>) {
+    let mut b = Skeleton::builder();
+    let mut last = b.add("j0", None, Transform::IDENTITY);
+    for i in 1..7 {
+        last = b.add(format!("j{i}"), Some(last), Transform::from_translation(Vec3::new(0.1, 0.9, -0.1)));
+    }
+    b.add("beside", Some(1), Transform::from_translation(Vec3::X));
+    let (skeleton, ids) = b.build().unwrap();
+    (Arc::new(skeleton), ids)
+}
+
+/// Every solver that takes a pose, on the joints `j2` to `j6`, with a goal.
+fn solvers(
+    skeleton: &Arc<Skeleton>,
+    ids: &[JointId],
+) -> Vec<(&'static str, Box<dyn FnMut(&mut Pose, Vec3) -> Answer>)> {
+    let (root, middle, tip) = (ids[2], ids[4], ids[6]);
+    let text = |e: &dyn std::fmt::Display| e.to_string();
+    macro_rules! chain {
+        ($kind:ident) => {{
+            let mut solver = $kind::new(skeleton, root, tip).unwrap();
+            Box::new(move |pose: &mut Pose, goal: Vec3| {
+                solver.solve(pose, &Goal::at(goal)).map(|r| r.position_residual).map_err(|e| text(&e))
+            }) as Box<dyn FnMut(&mut Pose, Vec3) -> Answer>
+        }};
+    }
+    let limb = TwoBone::new(skeleton, root, middle, tip).unwrap();
+    let mut follow = Follow::new(skeleton, root, tip).unwrap();
+    let mut spline = Spline::new(skeleton, root, tip).unwrap();
+    let mut tree = Tree::new(skeleton, root, &[Tip::new(tip)]).unwrap();
+    let mut drag = Drag::new(&Pose::rest(skeleton), root, Tip::new(tip), &[]).unwrap();
+    let line =
+        [LookJoint { joint: root, share: 0.5, cone: 1.0 }, LookJoint { joint: tip, share: 1.0, cone: 1.0 }];
+    let mut look = LookAt::new(skeleton, &line, Vec3::Y).unwrap();
+    vec![
+        (
+            "limb",
+            Box::new(move |p, g| {
+                limb.solve(p, &Goal::at(g)).map(|r| r.position_residual).map_err(|e| text(&e))
+            }),
+        ),
+        (
+            "aim",
+            Box::new(move |p, g| {
+                Aim::new(tip, Vec3::Y).solve(p, g).map(|r| r.position_residual).map_err(|e| text(&e))
+            }),
+        ),
+        ("free", chain!(FreeChain)),
+        ("auto", chain!(Auto)),
+        ("ccd", chain!(Ccd)),
+        ("fabrik", chain!(Fabrik)),
+        (
+            "follow",
+            Box::new(move |p, g| follow.solve(p, g).map(|r| r.position_residual).map_err(|e| text(&e))),
+        ),
+        (
+            "spline",
+            Box::new(move |p, g| {
+                let points = [Vec3::ZERO, g, g + Vec3::Y, g + Vec3::Y * 5.0];
+                let curve =
+                    Curve::new(CurveKind::CatmullRom, &points, false, CurveUp::Direction(Vec3::Z)).unwrap();
+                spline.solve(p, &curve).map(|r| r.report.position_residual).map_err(|e| text(&e))
+            }),
+        ),
+        (
+            "tree",
+            Box::new(move |p, g| {
+                tree.solve(p, &[Goal::at(g)]).map(|r| r.position_residual).map_err(|e| text(&e))
+            }),
+        ),
+        (
+            "drag",
+            Box::new(move |p, g| drag.to(p, Goal::at(g)).map(|r| r.position_residual).map_err(|e| text(&e))),
+        ),
+        (
+            "look",
+            Box::new(move |p, g| {
+                look.solve(p, g, &mut LookState::default())
+                    .map(|r| r.report.position_residual)
+                    .map_err(|e| text(&e))
+            }),
+        ),
+    ]
+}
+
+const GOAL: Vec3 = Vec3::new(1.0, 3.5, 0.8);
+
+#[test]
+fn solvers_name_a_joint_without_rotation_or_with_zero_scale() {
+    let (skeleton, ids) = column();
+    for (name, mut solve) in solvers(&skeleton, &ids) {
+        for &bad in &ids[..6] {
+            let rest = *skeleton.rest(bad);
+            for local in [
+                Transform { rotation: Quat::from_xyzw(0.0, 0.0, 0.0, 0.0), ..rest },
+                Transform { rotation: Quat::from_xyzw(0.0, 0.0, 0.0, 0.1), ..rest },
+                Transform { rotation: Quat::from_xyzw(0.0, 0.0, 0.0, 5.0), ..rest },
+                Transform { scale: Vec3::ZERO, ..rest },
+                Transform { scale: Vec3::new(1.0, 0.0, 1.0), ..rest },
+                Transform { scale: Vec3::new(1.0, 1.0, -0.0), ..rest },
+            ] {
+                for updated in [false, true] {
+                    let mut pose = Pose::rest(&skeleton);
+                    pose.set_local(bad, local);
+                    if updated {
+                        pose.update();
+                    }
+                    let before = pose.locals().to_vec();
+                    let error = solve(&mut pose, GOAL).expect_err(name);
+                    let says = error.contains(skeleton.name(bad)) && !error.contains("NaN");
+                    assert!(says, "{name}, {} {local:?}: {error}", skeleton.name(bad));
+                    assert_eq!(pose.locals(), before, "{name}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn joints_that_a_solver_does_not_stand_on_may_be_hidden() {
+    let (skeleton, ids) = column();
+    for (at, (name, _)) in solvers(&skeleton, &ids).into_iter().enumerate() {
+        // (Drags remember where they led.)
+        let solve = |pose: &mut Pose, goal| solvers(&skeleton, &ids).swap_remove(at).1(pose, goal);
+        let mut wanted = Pose::rest(&skeleton);
+        let reported = solve(&mut wanted, GOAL).unwrap();
+        // Beside the chain; and the tip's own scale, which moves nothing, where the solver asks nothing of its axes.
+        let mut hidden = vec![ids[7]];
+        if !["aim", "look"].contains(&name) {
+            hidden.push(ids[6]);
+        }
+        for joint in hidden {
+            let mut pose = Pose::rest(&skeleton);
+            pose.set_local(joint, Transform { scale: Vec3::ZERO, ..*skeleton.rest(joint) });
+            assert_eq!(solve(&mut pose, GOAL), Ok(reported), "{name} with {} hidden", skeleton.name(joint));
+            for id in &ids {
+                assert_eq!(pose.local(*id).rotation, wanted.local(*id).rotation, "{name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn rotations_of_another_length_are_taken_at_unit_length() {
+    let (skeleton, ids) = column();
+    for (at, (name, _)) in solvers(&skeleton, &ids).into_iter().enumerate() {
+        let solve = |pose: &mut Pose, goal| solvers(&skeleton, &ids).swap_remove(at).1(pose, goal);
+        let (mut plain, mut long) = (Pose::rest(&skeleton), Pose::rest(&skeleton));
+        for (i, &id) in ids.iter().enumerate() {
+            let q = math::axis_angle(Vec3::new(0.6, 0.0, 0.8), 0.1 + 0.05 * i as f32);
+            plain.set_rotation(id, q);
+            let l = [1.2, 0.8, 1.01][i % 3];
+            long.set_rotation(id, Quat::from_xyzw(q.x * l, q.y * l, q.z * l, q.w * l));
+        }
+        let frame = long.model(ids[5]).translation;
+        let (a, b) = (solve(&mut plain, GOAL).unwrap(), solve(&mut long, GOAL).unwrap());
+        assert!((a - b).abs() < 1e-4, "{name}: {a} and {b}");
+        for &id in &ids {
+            let off = judge::length(judge::sub(judge::position(&plain, id), judge::position(&long, id)));
+            assert!(off < 1e-3, "{name}: joint {id} is {off} off");
+            let seen = judge::length(judge::sub(judge::position(&long, id), judge::v(long.position(id))));
+            assert!(seen < 1e-5, "{name}: the pose has joint {id} {seen} off");
+        }
+        long.reset();
+        for (i, &id) in ids.iter().enumerate() {
+            long.set_rotation(id, math::axis_angle(Vec3::new(0.6, 0.0, 0.8), 0.1 + 0.05 * i as f32));
+        }
+        assert!((long.position(ids[5]) - frame).length() < 1e-5, "{name}: {frame} before the update");
+    }
+}
+
+#[test]
+fn builders_refuse_what_is_no_rotation_and_bring_others_to_unit_length() {
+    let build = |l: f32| {
+        let mut b = Skeleton::builder();
+        b.add("fine", None, Transform::IDENTITY);
+        let rotation = Quat::from_xyzw(0.48 * l, -0.6 * l, 0.64 * l, 0.0);
+        b.add("odd", Some(0), Transform { rotation, ..Transform::IDENTITY });
+        b.build()
+    };
+    for l in [0.0, 1e-20, 0.49, 2.01, 1e18] {
+        let text = build(l).expect_err("no rotation").to_string();
+        assert!(text.contains("joint 1 `odd`") && !text.contains('\n'), "{text}");
+    }
+    for l in [0.51, 0.9, 1.0 - 1e-6, 1.0 + 1e-6, 1.1, 1.99] {
+        let (skeleton, ids) = build(l).unwrap();
+        let q = skeleton.rest(ids[1]).rotation;
+        assert!((math::dot(q, q) - 1.0).abs() < 5e-7 && (q.x - 0.48).abs() < 1e-6, "{l}: {q}");
+    }
+    // What is one but for rounding keeps its bits.
+    let (skeleton, ids) = build(1.0 + 1e-7).unwrap();
+    assert_eq!(skeleton.rest(ids[1]).rotation.x, 0.48 * (1.0 + 1e-7));
+}

@@ -112,6 +112,8 @@ const NAME: &str = "two-bone";
 ///
 /// - Straight or folded, u x v vanishes. Then the bend axis is the [`hinge`](Self::hinge)'s; it fades in below half a
 ///   degree of flexion (or of what misses to fully folded), as no clip knows its bend plane better than that.
+///   With a pole it has all of the say there, and the side to which the hinge bends faces the pole even where the limb stays
+///   straight. A straight limb without a hinge bends towards the pole, or stays straight, without a roll.
 /// - A goal on the root keeps the limb's direction.
 /// - A goal opposite to the limb's direction leaves the way round open; the limb goes by way of its own bend plane. Next
 ///   to there the roll changes fast, as for every rule that looks at one pose alone.

@@ -15,8 +15,14 @@ use crate::{
 /// Below this sine of the flexion the bend plane is partly, and at 0 wholly, the hinge's, where one is given: about half
 /// a degree, where clips with compressed rotations no longer know their own plane.
 pub(super) const BLUR: f32 = 1e-2;
+/// With a pole, between these sines of the flexion the pose's own plane comes in beside the hinge's: a limb that is as good
+/// as straight turns the side to which its hinge bends towards the pole, wherever the goal is. Were they less, rounding (or
+/// the compression of a clip) would choose the side; were they more, a limb that is bent would turn without need.
+const OWN: [f32; 2] = [0.4 * BLUR, 0.9 * BLUR];
 /// Below this sine of the flexion f32 places give no plane at all: some ten roundings.
 const STRAIGHT: f32 = 1e-6;
+/// A limb folded to within this sine unfolds about any axis: its length comes out right to the square of this.
+const FLAT: f32 = 1e-4;
 /// A distance below this part of the limb has no direction in f32.
 pub(super) const TINY: f32 = 1e-6;
 
@@ -69,7 +75,8 @@ pub(super) fn solve(at: &Points, goal: Vec3, pole: Pole, bend: &Bend) -> Turns {
         let t = n * (s * l);
         (Quat::from_xyzw(t.x, t.y, t.z, w * l), n, flipped)
     } else {
-        bend_straight(u, v, a, b, c, cl, bend, (c1, s1))
+        let poled = (pole != Pole::Keep).then(|| facing(pole, at.root, u + v, g));
+        bend_straight(u, v, a, b, c, cl, bend, (c1, s1), poled)
     };
 
     let turned = bend.swivel != 0.0 || pole != Pole::Keep;
@@ -107,7 +114,8 @@ pub(super) fn solve(at: &Points, goal: Vec3, pole: Pole, bend: &Bend) -> Turns {
 }
 
 /// The middle joint's turn from a start so straight (or folded) that the hinge has a say in the bend plane, or all of it:
-/// straighten exactly, then bend about the axis that is chosen. Gives the turn, the axis, and whether the side changed.
+/// straighten exactly, then bend about the axis that is chosen. `poled`: the limb has a pole, and without a roll this axis
+/// bends it towards that. Gives the turn, the axis, and whether the side changed.
 #[cold]
 #[allow(clippy::too_many_arguments)]
 fn bend_straight(
@@ -119,6 +127,7 @@ fn bend_straight(
     cl: f32,
     bend: &Bend,
     (c1, s1): (f32, f32),
+    poled: Option<Vec3>,
 ) -> (Quat, Vec3, bool) {
     let ab = a * b;
     let long = if a >= b { u / a } else { v / b };
@@ -129,20 +138,32 @@ fn bend_straight(
     let along = u / a;
     let mut n = c / ab;
     let mut flipped = false;
-    if let Some(h) = bend.hinge {
-        let h = math::perpendicular(along, h);
+    let near = (BLUR - cl / ab).max(0.0);
+    // With a pole, how much of the axis is the pose's own.
+    let own = ((cl / ab - OWN[0]) / (OWN[1] - OWN[0])).clamp(0.0, 1.0);
+    // (A hinge along the bone tells no side.)
+    let hinge = bend.hinge.filter(|h| poled.is_none() || h.cross(along).length_squared() > 1e-8);
+    if let Some(h) = hinge {
+        let across = math::perpendicular(along, h);
         // The hinge comes in as the flexion changes, so that a goal next to the end moves the knee by next to nothing.
         let change = (c1 * s1 / (2.0 * ab) - cl / ab).abs();
-        let h = h * ((BLUR - cl / ab).max(0.0) * (change / BLUR).min(1.0));
-        let own = n.dot(h);
+        let part = (change / BLUR).min(1.0);
+        let mut h = across * (near * part);
+        let side = n.dot(h);
+        if poled.is_some() {
+            n *= own;
+            h = across * (near * part.max(1.0 - own));
+        }
         match bend.side {
             BendSide::Keep => n += h,
             BendSide::Positive | BendSide::Negative => {
                 let sign = if bend.side == BendSide::Positive { 1.0 } else { -1.0 };
-                flipped = own * sign < -STRAIGHT;
+                flipped = side * sign < -STRAIGHT;
                 n = if flipped { -n } else { n } + h * sign;
             }
         }
+    } else if let Some(facing) = poled {
+        n = n * own + facing * (near * (1.0 - own));
     } else if cl <= STRAIGHT * ab {
         n = Vec3::ZERO;
     }
@@ -150,12 +171,33 @@ fn bend_straight(
     let back = if u.dot(v) >= 0.0 {
         Quat::from_xyzw(-c.x, -c.y, -c.z, ab + u.dot(v))
     } else {
-        let axis = if cl > STRAIGHT * ab { c / cl } else { n };
+        // A hinge that is to face the pole goes along only where the limb unfolds about it.
+        let flat = if poled.is_some() { FLAT } else { STRAIGHT };
+        let axis = if cl > flat * ab { c / cl } else { n };
         let axis = -axis * (ab - u.dot(v));
         Quat::from_xyzw(axis.x, axis.y, axis.z, cl)
     };
     let turn = math::mul(Quat::from_xyzw(n.x * s1, n.y * s1, n.z * s1, c1), back);
     (math::normalize(turn), n, flipped)
+}
+
+/// The axis, across the way `e` to the end, about which a straight limb bends towards the pole when the shortest arc takes it
+/// to the way `g` to the goal: no roll is made to face the pole, where no hinge says which side is which.
+#[cold]
+fn facing(pole: Pole, root: Vec3, e: Vec3, g: Vec3) -> Vec3 {
+    let (Some(from), Some(to)) = (e.try_normalize(), g.try_normalize()) else { return Vec3::ZERO };
+    let n = wanted(pole, root).normalize_or_zero().cross(to);
+    math::rotate(math::conjugate(math::shortest_arc(from, to, n)), n)
+}
+
+/// The direction of a pole from the root, of no particular length.
+fn wanted(pole: Pole, root: Vec3) -> Vec3 {
+    match pole {
+        Pole::Keep => Vec3::ZERO,
+        // Halves, since the difference of two large places may overflow.
+        Pole::Point(p) => p * 0.5 - root * 0.5,
+        Pole::Direction(p) => p,
+    }
 }
 
 /// Direction from the root to the end in a limb folded so far that the end lies on the root, from the triangle itself:
@@ -176,13 +218,7 @@ fn folded_direction(u: Vec3, n: Vec3, a: f32, b: f32, d: f32) -> Vec3 {
 fn about_goal(axis: Vec3, n: Vec3, pole: Pole, root: Vec3, swivel: f32) -> (Quat, bool) {
     // The way that the middle joint points, across the limb.
     let own = axis.cross(n);
-    let wanted = match pole {
-        Pole::Keep => Vec3::ZERO,
-        // Halves, since the difference of two large places may overflow.
-        Pole::Point(p) => p * 0.5 - root * 0.5,
-        Pole::Direction(p) => p,
-    };
-    let (twist, changed) = twist_towards(axis, own, wanted);
+    let (twist, changed) = twist_towards(axis, own, wanted(pole, root));
     if swivel == 0.0 {
         return (twist, changed);
     }

@@ -110,6 +110,15 @@ impl Chain {
         bones + (self.end(pose) - pose.position(self.tip())).length()
     }
 
+    /// The way from the root to the end, and from the root to the mean of the joints between them: the chain's bend.
+    pub(crate) fn line_and_bend(&self, pose: &Pose) -> (Vec3, Vec3) {
+        let root = pose.position(self.root());
+        let last = self.joints.len() - usize::from(self.tip_offset == Vec3::ZERO);
+        let inner = self.joints.get(1..last).unwrap_or(&[]);
+        let sum: Vec3 = inner.iter().map(|&j| pose.position(j) - root).sum();
+        (self.end(pose) - root, sum / inner.len().max(1) as f32)
+    }
+
     /// An error that names the first joint of the chain whose frame, or whose parent's frame, is not a rotation with a
     /// uniform scale (mirrored or not). The tip's own scale is free where it has no offset.
     pub fn check_frames(&self, pose: &Pose) -> Result<(), ChainError> {

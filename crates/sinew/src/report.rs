@@ -35,10 +35,21 @@ pub struct Report {
     pub position_residual: f32,
     /// Angle from the tip's rotation to the one asked for, in radians; 0 where none was.
     pub rotation_residual: f32,
-    /// Whether the answer lies on another branch than the incoming pose (the knee points the other way), or a chain whose
-    /// end was near its goal had to turn some joint by more than eight radians for each length of it that the end had to go,
-    /// or a joint of a tree without a bound on turns turned by more than that for each size of the figure that the tip went
-    /// which went furthest. (Tips whose goals are out of reach go less than their goals, and it may be said without need.)
+    /// Whether the pose that is left lies on another branch than the one that came in. Without a pole or swivel: whether the
+    /// largest turn of a joint, in radians, is above
+    ///
+    /// ```text
+    /// 8 d / L + 16 a + 0.001
+    /// ```
+    ///
+    /// with d the distance that the tip moved, L the length of the chain (the size of the figure) that came in, and a the
+    /// angle in radians that the tip turned where a rotation is asked of it (half a radian counts as a length). Of several
+    /// places that are asked for, the tip's that moved furthest counts: the root's where the root is put somewhere, that of
+    /// the end that [`Follow`](crate::solve::Follow) leads, each joint's on a [`Spline`](crate::solve::Spline). The bones
+    /// of a [`Strand`](crate::solve::Strand) turn as joints do; slides turn nothing.
+    ///
+    /// With a pole or swivel (a side, in the plane): whether the bend, the mean of the joints between root and tip, turned
+    /// by more than a right angle about the line from root to tip, which takes it along by the shortest arc.
     pub branch_changed: bool,
 }
 

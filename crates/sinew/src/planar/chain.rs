@@ -7,7 +7,7 @@ use glam::Vec2;
 use thiserror::Error;
 
 use super::{length, turned, unit, wrap};
-use crate::math;
+use crate::{math, solve::branch};
 
 /// How a joint's angle is written down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -298,6 +298,14 @@ impl Chain {
     /// Sets a joint to the nearest angle that its limits allow, on the circle.
     pub(super) fn put(&mut self, joint: usize, angle: f32) {
         self.bones[joint].angle = nearest(self.work.spans[joint], angle);
+    }
+
+    /// Whether the branch changed since the angles came in. `way`: how far the end moved since, of a chain of length `size`;
+    /// `turned`: how far the last bone turned, where a direction is asked of it.
+    pub(super) fn changed(&self, way: Vec2, size: f32, turned: f32) -> bool {
+        let turn = self.bones.iter().zip(&self.work.came).map(|(bone, &came)| wrap(bone.angle - came).abs());
+        let moved = if size > 0.0 { length(way / size) } else { 0.0 };
+        branch::changed(turn.fold(0.0, f32::max), moved, turned)
     }
 
     /// Notes the limits, widened to what comes in, and the angles.

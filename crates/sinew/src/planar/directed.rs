@@ -5,7 +5,9 @@ use glam::{DMat3, DVec3, Vec2};
 use super::{
     Chain, PlanarError, Settings,
     chain::{self, finite, within},
-    length, unit, wrap,
+    length,
+    solve::missed,
+    unit, wrap,
 };
 use crate::{Report, Status};
 
@@ -51,6 +53,7 @@ impl Chain {
         within("the direction", "finite (within 1e4)", direction, -1e4, 1e4)?;
         self.begin()?;
         let mut report = Report::default();
+        let (came, size, heading) = (self.end(), self.length(), self.heading());
         self.grow(goal, settings);
         let last = self.bones.last().map_or(0.0, |b| b.length);
         let near = (settings.tolerance * self.length()).max(chain::rounding(self));
@@ -74,7 +77,6 @@ impl Chain {
             if now < best {
                 best = now;
                 Self::keep(&self.bones, &mut self.work.best);
-                report.branch_changed |= restarts > 0;
             }
             if self.met(target, direction, near) {
                 break Status::Reached;
@@ -88,8 +90,10 @@ impl Chain {
         Self::restore(&mut self.bones, &self.work.best);
         report.status = if by > near { Status::Unreachable { by } } else { status };
         self.blend(settings.weight);
-        report.position_residual = self.missed(goal);
-        report.rotation_residual = wrap(direction - self.heading()).abs();
+        let (end, now) = (self.end(), self.heading());
+        report.position_residual = missed(goal, end);
+        report.rotation_residual = wrap(direction - now).abs();
+        report.branch_changed = self.changed(end - came, size, wrap(now - heading).abs());
         Ok(report)
     }
 

@@ -74,6 +74,14 @@ impl Default for Settings {
 const SLOW: f32 = 0.3;
 const STALLED: f32 = 2e-4;
 
+/// How far the end is from the goal.
+pub(super) fn missed(goal: Vec2, end: Vec2) -> f32 {
+    // Halves, since the difference of two large places may overflow.
+    let half = goal * 0.5 - end * 0.5;
+    let size = half.abs().max_element();
+    if size > 0.0 { (2.0 * (size * length(half / size))).min(f32::MAX) } else { 0.0 }
+}
+
 impl Settings {
     pub(super) fn check(&self) -> Result<(), PlanarError> {
         within("the tolerance", "above 0", self.tolerance, f32::MIN_POSITIVE, f32::MAX)?;
@@ -93,17 +101,24 @@ impl Chain {
         finite("the goal", goal)?;
         self.begin()?;
         let mut report = Report::default();
-        self.grow(goal, settings);
+        let (came, size) = (self.end(), self.length());
+        let left = settings.side.map(|_| self.left());
+        let start = if self.grow(goal, settings) { self.end() } else { came };
         let by = self.out_of_reach(goal);
         let near = (settings.tolerance * self.length()).max(chain::rounding(self));
         let target = self.drawn(goal, settings.soft);
-        let status = self.descend(target, near, by <= near, settings, &mut report);
+        let status = self.descend(target, start, near, by <= near, settings, &mut report);
         report.status = if by > near { Status::Unreachable { by } } else { status };
         if let Some(side) = settings.side {
             self.mirror(side, &mut report);
         }
         self.blend(settings.weight);
-        report.position_residual = self.missed(goal);
+        let end = self.end();
+        report.position_residual = missed(goal, end);
+        report.branch_changed = match left.map(|left| [left, self.left()]) {
+            Some([was, now]) => was.min(now) < 0.0 && was.max(now) > 0.0,
+            None => self.changed(end - came, size, 0.0),
+        };
         Ok(report)
     }
 
@@ -125,26 +140,37 @@ impl Chain {
         }
     }
 
-    /// Makes bones longer where the goal is further than the soft zone lets the chain go.
-    pub(super) fn grow(&mut self, goal: Vec2, settings: &Settings) {
+    /// Makes bones longer where the goal is further than the soft zone lets the chain go. Whether any is.
+    pub(super) fn grow(&mut self, goal: Vec2, settings: &Settings) -> bool {
         if settings.stretch <= 1.0 || settings.weight <= 0.0 {
-            return;
+            return false;
         }
         let half = goal * 0.5 - self.root * 0.5;
         let size = half.abs().max_element();
         let reach = self.length();
         if size <= 0.0 || reach <= 0.0 {
-            return;
+            return false;
         }
         let distance = (2.0 * (size * length(half / size))).min(f32::MAX);
         let drawn = soften(distance, reach, settings.soft);
         let factor = 1.0 + ((distance / drawn).clamp(1.0, settings.stretch) - 1.0) * settings.weight;
         // (What would be longer than a bone may be stays as it is.)
-        if factor > 1.0 && self.bones.iter().all(|b| b.length * factor <= 1e18) {
+        let grows = factor > 1.0 && self.bones.iter().all(|b| b.length * factor <= 1e18);
+        if grows {
             for bone in &mut self.bones {
                 bone.length *= factor;
             }
         }
+        grows
+    }
+
+    /// How far the middle of the chain lies to the left of the line from its root to its end, seen along it, as an area.
+    fn left(&mut self) -> f32 {
+        self.walk();
+        let n = self.bones.len();
+        let end = self.work.places[n] - self.root;
+        let middle: Vec2 = self.work.places[..n].iter().map(|p| *p - self.root).sum();
+        end.perp_dot(middle)
     }
 
     /// Puts the chain on the other side of the line from its root to its end, if it is not on the one that is wanted.
@@ -152,12 +178,8 @@ impl Chain {
     /// Mirrored about that line, every angle changes its sign, and the first one goes so far round that the end is where it
     /// was; so nothing has to be solved again.
     fn mirror(&mut self, side: Side, report: &mut Report) {
-        self.walk();
-        let n = self.bones.len();
-        let end = self.work.places[n] - self.root;
-        let middle: Vec2 = self.work.places[..n].iter().map(|p| *p - self.root).sum();
-        // Positive where the middle is to the left of the line.
-        let left = end.perp_dot(middle);
+        let left = self.left();
+        let end = self.work.places[self.bones.len()] - self.root;
         let wanted = if side == Side::Left { 1.0 } else { -1.0 };
         // A straight chain is on no side.
         let size = self.length();
@@ -172,18 +194,10 @@ impl Chain {
         }
         let within = |(bone, (from, to)): (&Bone, &(f32, f32))| (*from..=*to).contains(&wrap(bone.angle));
         if self.bones.iter().zip(&self.work.spans).all(within) {
-            report.branch_changed = true;
             report.iterations += 1;
         } else {
             Self::restore(&mut self.bones, &self.work.kept);
         }
-    }
-
-    pub(super) fn missed(&self, goal: Vec2) -> f32 {
-        // Halves, since the difference of two large places may overflow.
-        let half = goal * 0.5 - self.end() * 0.5;
-        let size = half.abs().max_element();
-        if size > 0.0 { (2.0 * (size * length(half / size))).min(f32::MAX) } else { 0.0 }
     }
 
     /// The place to go to: where the goal is far off, one in the same direction that is little out of reach (so that nothing
@@ -215,12 +229,13 @@ impl Chain {
     fn descend(
         &mut self,
         goal: Vec2,
+        start: Vec2,
         near: f32,
         reachable: bool,
         settings: &Settings,
         report: &mut Report,
     ) -> Status {
-        let mut left = length(goal - self.end());
+        let mut left = length(goal - start);
         let mut best = left;
         Self::keep(&self.bones, &mut self.work.best);
         let finish = settings.finish && settings.damping <= 0.0 && settings.max_step == f32::INFINITY;
@@ -236,7 +251,7 @@ impl Chain {
                 Self::keep(&self.bones, &mut self.work.best);
             }
         }
-        let (mut restarts, mut changed, mut slow, mut next, mut pause) = (0, false, 0, 0, 2);
+        let (mut restarts, mut slow, mut next, mut pause) = (0, 0, 0, 2);
         let status = loop {
             if left <= near {
                 break Status::Reached;
@@ -262,7 +277,6 @@ impl Chain {
             if left < best {
                 best = left;
                 Self::keep(&self.bones, &mut self.work.best);
-                report.branch_changed |= changed;
             }
             slow = if left > before * (1.0 - STALLED) { slow + 1 } else { 0 };
             if slow >= 2 || (slow == 1 && left == before) {
@@ -270,7 +284,7 @@ impl Chain {
                     break Status::Stalled;
                 }
                 self.restart(restarts);
-                (restarts, changed, slow, pause) = (restarts + 1, true, 0, 2);
+                (restarts, slow, pause) = (restarts + 1, 0, 2);
                 left = length(goal - self.end());
             }
         };

@@ -66,7 +66,7 @@ use turn::Sweeps;
 ///   do, or that does not help, the whole chain is bent a little, in a plane that is always the same for the same chain.
 /// - Where sweeps become slow, steps of damped least squares finish the work ([`LeastSquares`](super::LeastSquares)).
 /// - In a knot of limits it starts anew, at most [`max_restarts`](ChainSettings::max_restarts) times, from poses within
-///   the limits that are always the same; the best is kept. The report then says that the branch changed.
+///   the limits that are always the same; the best is kept.
 ///
 /// Drawn by the example `ccd`:
 ///

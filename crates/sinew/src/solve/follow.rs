@@ -6,6 +6,7 @@ use glam::{Quat, Vec3};
 
 use super::{
     ChainSolverError, check,
+    incoming::{Incoming, Led},
     iterate::admit,
     linkage::{Linkage, signs},
 };
@@ -122,8 +123,11 @@ impl Follow {
         let leading =
             |pose: &Pose, chain: &Chain| if leads_tip { chain.end(pose) } else { pose.position(root) };
         let off = math::sqrt((leading(pose, chain) - place).length_squared());
+        let length = self.links.length();
+        let led = Led { end: leads_tip, root: !leads_tip, ..Led::default() };
+        let incoming = Incoming::new(chain, pose, length, led);
         // Nearer than f32 holds the places, or a millionth of the chain, it is there.
-        let near = 4.0 * self.links.rounding + 4e-7 * place.abs().max_element() + 1e-6 * self.links.length();
+        let near = 4.0 * self.links.rounding + 4e-7 * place.abs().max_element() + 1e-6 * length;
         if off > near && self.weight > 0.0 {
             let (to, _) = self.links.inside(place, None);
             check::finite("the place in the frame of the root's parent", to)?;
@@ -138,6 +142,7 @@ impl Follow {
             }
             self.links.store(pose);
             report.iterations = 1;
+            report.branch_changed = incoming.changed(self.links.chain(), pose, self.links.turned());
         }
         report.position_residual =
             math::sqrt((leading(pose, self.links.chain()) - place).length_squared()).min(f32::MAX);

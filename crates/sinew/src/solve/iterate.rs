@@ -13,6 +13,7 @@ use thiserror::Error;
 use super::{
     arc::twist_towards,
     check,
+    incoming::{Incoming, Led},
     linkage::{Ask, Linkage, Maps, Newton, Part},
     soften,
 };
@@ -154,6 +155,13 @@ impl<S: Sweep> Run<'_, S> {
         let weight = self.settings.weight;
         let (by_place, by_turn) = (goal.position_weight, goal.rotation_weight);
         let turn = rotation.filter(|_| by_turn > 0.0);
+        let led = Led {
+            end: true,
+            root: self.settings.root_position.is_some(),
+            rotation: turn.is_some(),
+            pole: goal.pole != Pole::Keep,
+        };
+        let incoming = Incoming::new(chain, pose, self.on.links.length(), led);
         let mut report = Report::default();
         if weight > 0.0 && (by_place > 0.0 || turn.is_some()) {
             let held = chain.end(pose);
@@ -176,6 +184,7 @@ impl<S: Sweep> Run<'_, S> {
             // Between two answers, each within the bound, a joint may be past it.
             self.on.links.turn_back();
             self.on.links.store(pose);
+            report.branch_changed = incoming.changed(self.on.links.chain(), pose, self.on.links.turned());
         }
         let end = self.on.links.chain().end(pose);
         report.position_residual = math::sqrt((end - asked).length_squared()).min(f32::MAX);
@@ -228,7 +237,6 @@ impl<S: Sweep> Run<'_, S> {
             first: usize::from(self.settings.base_direction.is_some()),
         };
         let (mut left, mut status) = (self.on.links.measure(&ask), Status::Reached);
-        let came = left;
         // Where the goal is too far nothing is met, and a chain that is already straight shows by not moving.
         if !ask.met(left) {
             // (What a soft zone draws in is within reach, and pulling straight would leap there.)
@@ -277,9 +285,6 @@ impl<S: Sweep> Run<'_, S> {
             if ask.met(left) && !ask.met(now) {
                 status = Status::Stalled;
             }
-        } else if pole == Pole::Keep && ask.cost(came) <= NEAR * length {
-            let smooth = (SMOOTH + 0.5) * ask.cost(came) / length + 1e-3;
-            report.branch_changed |= self.on.links.turned() > smooth;
         }
         report.status = if by > ask.near { Status::Unreachable { by } } else { status };
         report
@@ -348,7 +353,7 @@ impl<S: Sweep> Run<'_, S> {
             }
             // After the first sweep already, always, where it can: what is done then does not hang on how much a sweep left,
             // and a goal that moves a little moves the pose a little.
-            if !ask.met(left) && way != LeastSquares::Never && self.sweep.maps() && self.map(ask, report) {
+            if !ask.met(left) && way != LeastSquares::Never && self.sweep.maps() && self.map(ask) {
                 report.iterations += 1;
                 left = self.on.links.measure(ask);
             }
@@ -366,7 +371,6 @@ impl<S: Sweep> Run<'_, S> {
             if now < best && (!(rests && changed) || ask.met(left)) {
                 best = now;
                 self.on.links.keep(&mut self.on.best);
-                report.branch_changed |= changed;
             }
             slow = if now > before * (1.0 - STALLED) { slow + 1 } else { 0 };
             if slow == 1 && now == before {
@@ -389,7 +393,7 @@ impl<S: Sweep> Run<'_, S> {
             self.within(ask, report);
             return true;
         }
-        if near && self.map(ask, report) {
+        if near && self.map(ask) {
             report.iterations += 1;
             if ask.met(self.on.links.measure(ask)) {
                 return true;
@@ -424,7 +428,7 @@ impl<S: Sweep> Run<'_, S> {
             if round > 0 {
                 self.sweep.sweep(&mut self.on.links, ask);
                 report.iterations += 1;
-            } else if self.map(ask, report) {
+            } else if self.map(ask) {
                 report.iterations += 1;
                 self.on.links.turn_back();
             }
@@ -457,10 +461,8 @@ impl<S: Sweep> Run<'_, S> {
     }
 
     /// The maps of a free chain, where it is one. Whether anything moved.
-    fn map(&mut self, ask: &Ask, report: &mut Report) -> bool {
-        let chosen = self.on.maps.as_mut().and_then(|maps| maps.finish(&mut self.on.links, ask));
-        report.branch_changed |= chosen == Some(true);
-        chosen.is_some()
+    fn map(&mut self, ask: &Ask) -> bool {
+        self.on.maps.as_mut().is_some_and(|maps| maps.finish(&mut self.on.links, ask))
     }
 
     /// The place to go to for a goal: drawn in by the soft zone, and the bones drawn out for it.

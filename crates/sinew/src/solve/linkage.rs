@@ -172,7 +172,16 @@ impl Linkage {
 
     /// The furthest that any joint has turned from where it came in, in radians.
     pub fn turned(&self) -> f32 {
-        self.links.iter().map(|l| math::angle_between(l.came.0, l.rotation)).fold(0.0, f32::max)
+        let mut most = (0.0, 1.0);
+        for link in self.links.iter().filter(|l| l.rotation != l.came.0) {
+            let d = math::mul(math::conjugate(link.came.0), link.rotation);
+            // The square of the sine of half the angle, which grows with it.
+            let sine = d.x * d.x + d.y * d.y + d.z * d.z;
+            if sine > most.0 {
+                most = (sine, d.w);
+            }
+        }
+        2.0 * math::atan2(math::sqrt(most.0), most.1.abs())
     }
 
     /// Lets no joint turn further than `most` radians from where it came in, in steps and sweeps from now on.

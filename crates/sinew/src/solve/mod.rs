@@ -15,12 +15,14 @@
 mod aim;
 mod arc;
 mod auto;
+pub(crate) mod branch;
 mod ccd;
 pub(crate) mod check;
 mod drag;
 mod fabrik;
 mod follow;
 mod free;
+mod incoming;
 mod iterate;
 mod linkage;
 mod look_at;

@@ -11,7 +11,7 @@ use glam::{DMat3, DQuat, DVec3, Quat, Vec3};
 pub use curve::{Curve, CurveError, CurveFrame, CurveKind, CurveUp};
 
 use super::{
-    ChainSolverError, check,
+    ChainSolverError, branch, check,
     iterate::admit,
     linkage::{Linkage, signs},
 };
@@ -160,6 +160,8 @@ pub struct Spline {
 #[derive(Clone, Copy, Debug)]
 struct Stop {
     place: DVec3,
+    /// Where it came in, in model space.
+    came: Vec3,
     /// Metres to the next joint, as the chain came in.
     length: f64,
 }
@@ -190,7 +192,7 @@ impl Spline {
             seats,
             rest,
             root,
-            plan: vec![Stop { place: DVec3::ZERO, length: 0.0 }; count + 1],
+            plan: vec![Stop { place: DVec3::ZERO, came: Vec3::ZERO, length: 0.0 }; count + 1],
             offset: 0.0,
             reversed: false,
             fit: Fit::Whole,
@@ -213,6 +215,9 @@ impl Spline {
         pose.update();
         self.links.load(pose, false)?;
         let start = curve.spot(f64::from(self.offset));
+        for (stop, place) in self.plan.iter_mut().zip(places(self.links.chain(), pose)) {
+            stop.came = place;
+        }
         if self.moves_root {
             self.links.move_root(curve.place(&start).as_vec3());
         }
@@ -381,14 +386,26 @@ impl Spline {
     /// How far the joints of a pose are from their places.
     fn measure(&self, pose: &Pose, report: &mut SplineReport) {
         let chain = self.links.chain();
-        let ends = (chain.tip_offset() != Vec3::ZERO).then(|| chain.end(pose));
-        let places = chain.joints().iter().map(|&j| pose.position(j)).chain(ends);
-        let mut most = 0.0f64;
-        for (place, stop) in places.zip(&self.plan).skip(usize::from(!self.moves_root)) {
-            most = most.max(place.as_dvec3().distance(stop.place));
+        let (mut most, mut furthest) = (0.0f64, 0.0f64);
+        for (i, (place, stop)) in places(chain, pose).zip(&self.plan).enumerate() {
+            let place = place.as_dvec3();
+            furthest = furthest.max(place.distance(stop.came.as_dvec3()));
+            if i > 0 || self.moves_root {
+                most = most.max(place.distance(stop.place));
+            }
         }
         report.report.position_residual = (most as f32).min(f32::MAX);
+        // Each joint has a place to come to: what counts is the way of the one that goes furthest.
+        let length: f64 = self.plan[..chain.joints().len()].iter().map(|s| s.length).sum();
+        let moved = if length > 0.0 { (furthest / length) as f32 } else { 0.0 };
+        report.report.branch_changed = branch::changed(self.links.turned(), moved, 0.0);
     }
+}
+
+/// Places of the joints, and of the end where it lies beyond the last of them.
+fn places(chain: &Chain, pose: &Pose) -> impl Iterator<Item = Vec3> {
+    let end = (chain.tip_offset() != Vec3::ZERO).then(|| chain.end(pose));
+    chain.joints().iter().map(|&j| pose.position(j)).chain(end)
 }
 
 /// What a chain's rest pose gives: see the fields of [`Spline`].

@@ -44,8 +44,6 @@ pub(crate) struct Found {
     pub passes: u32,
     /// How far the goal is out of reach, in metres.
     pub by: f32,
-    /// Whether the way of the goal nearby may lead to a pose far from this one.
-    pub changed: bool,
     /// Axis about which opposite directions turn into each other; zero where none was needed.
     pub normal: Vec3,
     /// Where the end comes to, seen from the root: unit direction, and distance in metres.
@@ -119,11 +117,6 @@ impl Bones {
         self.total
     }
 
-    /// Whether what was taken in is one straight line, but for rounding.
-    pub fn is_line(&self) -> bool {
-        self.start.end().length() > 1.0 - 3.0 * ROUNDING
-    }
-
     /// Takes in a row of points (in the first three lanes). False where the chain has no
     /// length, or one that f32 cannot hold.
     #[inline(always)]
@@ -186,6 +179,12 @@ impl Bones {
         self.to.direction(bone)
     }
 
+    /// The direction of a bone as it came in.
+    #[inline]
+    pub fn came(&self, bone: usize) -> Vec3 {
+        self.from.direction(bone)
+    }
+
     /// A bone without length goes along with the one before it.
     #[cold]
     fn fill_gaps(&mut self) {
@@ -223,7 +222,6 @@ impl Bones {
             stretch,
             passes: 0,
             by,
-            changed: false,
             normal: Vec3::ZERO,
             ahead,
             distance: d * stretch * self.total,
@@ -298,7 +296,6 @@ impl Bones {
             }
             found.normal = self.normal(ask.bend, along);
             *at = self.nudge(nudge, found.normal, false);
-            found.changed = true;
             found.passes += newton_on(&mut self.to, at, to, (most - found.passes).min(PATIENCE));
         }
     }

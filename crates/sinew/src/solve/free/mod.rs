@@ -12,7 +12,7 @@ use core::cmp::min;
 
 use glam::{Quat, Vec3, Vec4};
 
-use super::{ChainSolverError, arc::twist_towards, check, partial};
+use super::{ChainSolverError, arc::twist_towards, branch, check, partial};
 use crate::{
     Chain, Goal, JointId, Pole, Pose, Report, Skeleton, SolveError, Status, Transform,
     joint::{Attributes, check_honoured},
@@ -88,8 +88,7 @@ use fours::{Arcs, shifted, transposed};
 ///
 /// - Bones that are exactly parallel stay so under any map. Joints that are straight (or folded) within half a degree
 ///   are bent a little first, half a degree over the whole chain, about [`bend`](Self::bend), else about the normal of what
-///   bend the chain has. Chains whose bones are parallel without being neighbours get more of it once that proves needed;
-///   the report then says that the branch changed.
+///   bend the chain has. Chains whose bones are parallel without being neighbours get more of it once that proves needed.
 /// - A goal opposite to the end, seen from the root, leaves the way round open; the chain turns in its own bend plane.
 ///
 /// Drawn by the example `free_chain`:
@@ -120,7 +119,18 @@ pub struct FreeChain {
     /// How much of the goal is carried out, 0 to 1; it multiplies the goal's own weights.
     pub weight: f32,
     bones: Bones,
+    /// Rotations as they came in, four joints at a time.
+    came: Vec<Arcs>,
     kept: Vec<Transform>,
+}
+
+/// What was brought to a goal.
+#[derive(Clone, Copy, Debug, Default)]
+struct Brought {
+    /// The largest turn of a joint, as the square of the chord between unit quaternions: 4 sin^2 of a quarter of the angle.
+    chord: f32,
+    /// Length of what was brought there, in metres, as it came in.
+    length: f32,
 }
 
 /// The part of [`FreeChain::max_turn`] that is for the turn towards a pole.
@@ -156,6 +166,7 @@ impl FreeChain {
             max_turn: f32::INFINITY,
             weight: 1.0,
             bones: Bones::new(count),
+            came: vec![[Vec4::ZERO; 4]; count.div_ceil(4)],
             kept: vec![Transform::IDENTITY; count],
         })
     }
@@ -176,15 +187,20 @@ impl FreeChain {
         let position_weight = goal.position_weight * self.weight;
         let rotation_weight = goal.rotation_weight * self.weight;
         let tip = self.chain.tip();
-        let asked = goal.position.unwrap_or_else(|| self.chain.end(pose));
+        let end = self.chain.end(pose);
+        let asked = goal.position.unwrap_or(end);
         let mut report = Report::default();
+        let mut brought = Brought::default();
         let rotation = goal.rotation.filter(|_| rotation_weight > 0.0).map(math::normalize);
 
         let held = self.max_turn.is_finite();
         let came = pose.local(tip).rotation;
+        let turned = rotation.map(|_| pose.model_rotation(tip));
+        let side = (goal.pole != Pole::Keep).then(|| self.chain.line_and_bend(pose));
         if position_weight > 0.0 && (goal.position.is_some() || goal.pole != Pole::Keep) {
             let by_joint = rotation.is_some() && self.chain.tip_offset() != Vec3::ZERO;
-            if position_weight < 1.0 || held {
+            let partly = position_weight < 1.0;
+            if partly || held {
                 self.keep(pose);
             }
             if let (Some(wanted), true) = (rotation, by_joint) {
@@ -193,16 +209,22 @@ impl FreeChain {
                 let now = pose.model_rotation(tip);
                 let last = towards(now, wanted, rotation_weight);
                 let arm = self.chain.end(pose) - pose.position(tip);
+                let length = math::sqrt(arm.length_squared());
                 let arm = math::rotate(math::mul(last, math::conjugate(now)), arm);
-                self.bring(pose, asked - arm, goal.pole, true, &mut report);
+                brought = self.bring(pose, asked - arm, goal.pole, true, &mut report);
+                brought.length += length;
             } else {
-                self.bring(pose, asked, goal.pole, false, &mut report);
+                brought = self.bring(pose, asked, goal.pole, false, &mut report);
             }
             if held {
                 self.hold(pose, &mut report);
             }
-            if position_weight < 1.0 {
+            if partly {
                 self.blend(pose, position_weight);
+            }
+            // (What the tip turns is known when it has taken its rotation.)
+            if brought.chord > 0.0 && (partly || held || by_joint) {
+                brought.chord = self.chord(pose, self.bones.count() - usize::from(by_joint));
             }
         }
         if let Some(wanted) = rotation {
@@ -221,8 +243,19 @@ impl FreeChain {
         if let Some(wanted) = goal.rotation {
             report.rotation_residual = math::angle_between(pose.model_rotation(tip), math::normalize(wanted));
         }
-        let position_residual = (self.chain.end(pose) - asked).length().min(f32::MAX);
-        Ok(Report { position_residual, ..report })
+        let last = self.chain.end(pose);
+        let position_residual = (last - asked).length().min(f32::MAX);
+        let branch_changed = if let Some((line, bend)) = side {
+            let (now, bent) = self.chain.line_and_bend(pose);
+            branch::flipped(line, bend, now, bent)
+        } else {
+            let turned = turned.map_or(0.0, |was| {
+                brought.chord = brought.chord.max(chord(came, pose.local(tip).rotation));
+                math::angle_between(was, pose.model_rotation(tip))
+            });
+            brought.changed(last - end, turned)
+        };
+        Ok(Report { position_residual, branch_changed, ..report })
     }
 
     fn check(&self, pose: &Pose, goal: &Goal) -> Result<(), SolveError> {
@@ -254,8 +287,16 @@ impl FreeChain {
     }
 
     /// Brings the chain's end (`by_joint`: the tip joint) to a place.
-    fn bring(&mut self, pose: &mut Pose, to: Vec3, pole: Pole, by_joint: bool, report: &mut Report) {
-        let Self { chain, bones, max_turn, .. } = self;
+    fn bring(
+        &mut self,
+        pose: &mut Pose,
+        to: Vec3,
+        pole: Pole,
+        by_joint: bool,
+        report: &mut Report,
+    ) -> Brought {
+        let Self { chain, bones, max_turn, came, .. } = self;
+        let mut brought = Brought::default();
         let (joints, tip) = (chain.joints(), chain.tip());
         let mut ask = Ask {
             root: pose.position(joints[0]),
@@ -283,7 +324,7 @@ impl FreeChain {
                 if by > ask.uncertain {
                     report.status = Status::Unreachable { by };
                 }
-                return;
+                return brought;
             }
             let mut found = bones.reach(&ask);
             if round == 0 && pole != Pole::Keep {
@@ -294,13 +335,13 @@ impl FreeChain {
             if round == 0 {
                 report.status =
                     if found.by > 0.0 { Status::Unreachable { by: found.by } } else { Status::Reached };
-                report.branch_changed = found.changed;
+                brought.length = bones.total();
             }
             if still {
-                return;
+                return brought;
             }
             report.iterations += found.passes;
-            write(joints, bones, pose, &found);
+            brought.chord = write(joints, bones, pose, &found, came, round == 0);
             if found.stretch > 1.0 {
                 ask.stretch = (ask.stretch / found.stretch).max(1.0);
                 for &joint in &joints[1..] {
@@ -317,19 +358,27 @@ impl FreeChain {
             let near = bones.total() * self.tolerance;
             met = missed <= (near + given).max(bones.total() * ROUNDING + given).max(unsure);
             if missed <= near.max(unsure) - 0.5 * unsure {
-                return;
+                return brought;
             }
             if report.iterations >= self.max_iterations {
                 if !met {
                     report.status = Status::OutOfIterations;
                 }
-                return;
+                return brought;
             }
         }
-        if met {
-            return;
+        if !met {
+            report.status = Status::Stalled;
         }
-        report.status = Status::Stalled;
+        brought
+    }
+
+    /// The largest turn of the first joints from where they came in; see [`Brought::chord`].
+    #[cold]
+    fn chord(&self, pose: &Pose, joints: usize) -> f32 {
+        let joints = self.chain.joints()[..joints].iter().enumerate();
+        let came = |i: usize| Quat::from_vec4(Vec4::from_array(self.came[i / 4].map(|lanes| lanes[i % 4])));
+        joints.map(|(i, &joint)| chord(came(i), pose.local(joint).rotation)).fold(0.0, f32::max)
     }
 
     /// Remembers the chain as it is.
@@ -415,20 +464,18 @@ fn follow(bones: &mut Bones, found: &mut Found, ask: &Ask, pole: Pole, most: f32
     }
     found.turn = math::normalize(found.turn);
     let own = math::rotate(found.turn, bones.middle());
-    let (twist, mut changed) = twist_towards(found.ahead, own, wanted);
+    let (twist, _) = twist_towards(found.ahead, own, wanted);
     let mut twist = math::normalize(twist);
     if most < core::f32::consts::PI {
         let angle = 2.0
             * math::atan2(math::sqrt(Vec3::new(twist.x, twist.y, twist.z).length_squared()), twist.w.abs());
         if angle > most {
             twist = partial::partial(twist, most / angle);
-            changed = false;
         }
     }
     if Vec3::new(twist.x, twist.y, twist.z).length_squared() > 2.5e-13 {
         found.turn = math::normalize(math::mul(twist, found.turn));
         found.passes = found.passes.max(1);
-        found.changed |= changed;
     }
 }
 
@@ -439,8 +486,17 @@ fn follow(bones: &mut Bones, found: &mut Found, ask: &Ask, pole: Pole, most: f32
 ///
 /// Four joints at a time. The rotations' lengths are left on the numbers until the last, which
 /// makes unit quaternions of them.
+///
+/// Notes where the joints came in (`first`), and gives the largest turn from there; see [`Brought::chord`].
 #[inline]
-fn write(joints: &[JointId], bones: &mut Bones, pose: &mut Pose, found: &Found) {
+fn write(
+    joints: &[JointId],
+    bones: &mut Bones,
+    pose: &mut Pose,
+    found: &Found,
+    came: &mut [Arcs],
+    first: bool,
+) -> f32 {
     let count = bones.count();
     let arcs = bones.arcs(found.normal);
     let mut parent = pose.parent_frame(joints[0]);
@@ -450,7 +506,8 @@ fn write(joints: &[JointId], bones: &mut Bones, pose: &mut Pose, found: &Found) 
     let mut scales = Vec4::splat(scale);
     let turn = found.turn;
     let mut last = [-turn.x, -turn.y, -turn.z, turn.w].map(Vec4::splat);
-    for (arcs, joints) in arcs.iter().zip(joints[..count].chunks(4)) {
+    let mut most = Vec4::ZERO;
+    for ((arcs, came), joints) in arcs.iter().zip(came).zip(joints[..count].chunks(4)) {
         // What is past the last joint repeats it, and is written before it.
         let of = [0, 1, 2, 3].map(|i| joints[min(i, joints.len() - 1)].index());
         // The parents' frames, in which the turns are seen: see math::into_frame.
@@ -478,15 +535,49 @@ fn write(joints: &[JointId], bones: &mut Bones, pose: &mut Pose, found: &Found) 
             let q = locals[at].rotation;
             Vec4::new(q.x, q.y, q.z, q.w)
         });
-        let [x, y, z, w] = mul4(turn, transposed(old));
+        let old = transposed(old);
+        let [x, y, z, w] = mul4(turn, old);
         let over = Vec4::ONE / (x * x + y * y + z * z + w * w).sqrt();
-        let new = transposed([x * over, y * over, z * over, w * over]);
+        let new = [x * over, y * over, z * over, w * over];
+        if first {
+            *came = old;
+        }
+        let square = |[x, y, z, w]: Arcs| x * x + y * y + z * z + w * w;
+        let [one, other] = [[0, 1, 2, 3].map(|k| new[k] - came[k]), [0, 1, 2, 3].map(|k| new[k] + came[k])];
+        // The nearer of the two signs.
+        most = most.max(square(one).min(square(other)));
+        let new = transposed(new);
         for i in (0..4).rev() {
             let q = new[i];
             locals[of[i]].rotation = Quat::from_xyzw(q.x, q.y, q.z, q.w);
         }
     }
     pose.changed_below(joints[0]);
+    most.max_element()
+}
+
+/// See [`Brought::chord`].
+#[cold]
+fn chord(a: Quat, b: Quat) -> f32 {
+    let [a, b] = [a, b].map(|q| Vec4::new(q.x, q.y, q.z, q.w));
+    (a - b).length_squared().min((a + b).length_squared())
+}
+
+impl Brought {
+    /// Whether the branch changed, for the way of the end in metres and the angle of the tip.
+    #[inline]
+    fn changed(&self, way: Vec3, turned: f32) -> bool {
+        let moved = if self.length > 0.0 { (way / self.length).length() } else { 0.0 };
+        // An angle up to a half turn is at most pi / sqrt(2) times the chord.
+        branch::changed(2.2215 * math::sqrt(self.chord), moved, turned) && self.surely_changed(moved, turned)
+    }
+
+    #[cold]
+    fn surely_changed(&self, moved: f32, turned: f32) -> bool {
+        let half = 0.5 * math::sqrt(self.chord);
+        let turn = 4.0 * math::atan2(half, math::sqrt((1.0 - half * half).max(0.0)));
+        branch::changed(turn, moved, turned)
+    }
 }
 
 /// Four products of quaternions; the order of sums is [`math::mul`]'s.

@@ -5,7 +5,10 @@ use alloc::vec::Vec;
 use glam::Vec3;
 
 use super::bones::{Ask, Bones};
-use crate::{Report, SolveError, Status, math, solve::check};
+use crate::{
+    Report, SolveError, Status, math,
+    solve::{branch, check},
+};
 
 /// A free chain of bare points: a rope, a tentacle, a cable. Nothing turns here, points move. Bones keep the lengths that
 /// they had when the strand was made, so that rounding does not add up over the frames.
@@ -88,15 +91,25 @@ impl Strand {
         };
         let found = self.bones.reach(&ask);
         report.iterations = found.passes;
-        report.branch_changed = found.changed;
         if found.passes > 0 {
             let (mut at, turn) = (root, math::normalize(found.turn));
+            let (mut came, mut chord) = (root, 0.0f32);
             for (i, &length) in self.lengths.iter().enumerate() {
                 // Maps in f32 leave directions unit vectors to some 2e-6.
                 let way = math::rotate(turn, self.bones.direction(i));
-                at += way * (length / math::sqrt(way.length_squared()));
+                let size = math::sqrt(way.length_squared());
+                at += way * (length / size);
+                // Points that coincide have no direction.
+                if points[i + 1] != came {
+                    chord = chord.max((way / size - self.bones.came(i)).length_squared());
+                }
+                came = points[i + 1];
                 points[i + 1] = at;
             }
+            let moved = math::sqrt(((at - end) / self.bones.total()).length_squared());
+            let half = 0.5 * math::sqrt(chord);
+            let turn = 2.0 * math::atan2(half, math::sqrt((1.0 - half * half).max(0.0)));
+            report.branch_changed = branch::changed(turn, moved, 0.0);
             report.position_residual = (at - goal).length().min(f32::MAX);
         }
         if found.by > 0.0 {

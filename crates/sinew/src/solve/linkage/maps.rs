@@ -11,10 +11,6 @@ use crate::{
     solve::free::bones::{self, Bones},
 };
 
-/// A straight chain that comes in by no more than this part of its length bends by a degree or two (two equal bones by
-/// sqrt(8 UNSEEN) = 0.03 radians): whatever side that is to, nobody sees it choose.
-const UNSEEN: f32 = 1e-4;
-
 /// A joint on its way, seen from the frame of the root's parent, turned but not scaled, in metres.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Node {
@@ -69,17 +65,17 @@ impl Maps {
         free.then(|| Self { nodes: alloc::vec![Node::NONE; joints.len()], bones: Bones::new(bones) })
     }
 
-    /// Brings the end to the place that is asked for, or as near as the bones reach. None where nothing moves, or where more
-    /// is asked for than a place; else whether the side to which the chain bends was a free choice.
-    pub fn finish(&mut self, links: &mut Linkage, ask: &Ask) -> Option<bool> {
+    /// Brings the end to the place that is asked for, or as near as the bones reach. False where nothing moves, or where more
+    /// is asked for than a place.
+    pub fn finish(&mut self, links: &mut Linkage, ask: &Ask) -> bool {
         if ask.turn.is_some() || ask.first > 0 {
-            return None;
+            return false;
         }
         let end = walk(links, &mut self.nodes);
         let (goal, _) = links.inside(ask.place, None);
         let Self { nodes, bones } = self;
         if !bones.load(|i| nodes.get(i).map_or(end, |n| n.place).extend(0.0)) {
-            return None;
+            return false;
         }
         let found = bones.reach(&bones::Ask {
             root: nodes[0].place,
@@ -92,10 +88,8 @@ impl Maps {
             bend: Vec3::ZERO,
         });
         if found.passes == 0 {
-            return None;
+            return false;
         }
-        let bends = found.by <= 0.0 && found.distance < (1.0 - UNSEEN) * bones.total();
-        let chosen = found.changed || bones.is_line() && bends;
         bones.arcs(found.normal);
         let mut seat = Quat::IDENTITY;
         for (i, (link, node)) in links.links.iter_mut().zip(nodes.iter()).enumerate() {
@@ -105,6 +99,6 @@ impl Maps {
             }
             seat = math::normalize(math::mul(math::mul(seat, link.rotation), node.sign));
         }
-        Some(chosen)
+        true
     }
 }

@@ -1,0 +1,37 @@
+//! Whether an answer lies on another branch than the incoming pose: one definition for every solver.
+
+use glam::Vec3;
+
+use crate::math;
+
+/// Radians that a joint may turn for each length of the chain (or size of the figure) that its tip moved: promise 10's
+/// bound.
+const PER_LENGTH: f32 = 8.0;
+
+/// Radians that a joint may turn for each radian that the tip turned, where its goal has a rotation: half a radian counts
+/// as a length, as in the objective.
+const PER_RADIAN: f32 = 16.0;
+
+/// Radians of turn that are never a change of branch.
+const FLOOR: f32 = 1e-3;
+
+/// Whether the branch changed, for a goal without a pole or swivel: a joint turned further than the motion of the tip
+/// explains. All three are measured between the incoming pose and the pose that is left.
+///
+/// - `turn`: the largest turn of a joint, in radians.
+/// - `moved`: the distance that the tip moved, in lengths of the chain or sizes of the figure.
+/// - `turned`: the angle that the tip turned, in radians; 0 where its goal has no rotation.
+#[inline]
+pub(crate) fn changed(turn: f32, moved: f32, turned: f32) -> bool {
+    turn > PER_LENGTH * moved + PER_RADIAN * turned + FLOOR
+}
+
+/// Whether the branch changed, for a goal with a pole or swivel: the bend turned by more than a right angle about the
+/// line from root to tip. Each line goes from root to tip, each bend from the root to the middle of the chain, in model
+/// space. Carries the initial bend along by the shortest arc between the lines.
+pub(crate) fn flipped(initial_line: Vec3, initial_bend: Vec3, line: Vec3, bend: Vec3) -> bool {
+    let (Some(from), Some(to)) = (initial_line.try_normalize(), line.try_normalize()) else { return false };
+    let across = |axis: Vec3, v: Vec3| v - axis * v.dot(axis);
+    let carried = math::rotate(math::shortest_arc(from, to, initial_bend), across(from, initial_bend));
+    carried.dot(across(to, bend)) < 0.0
+}

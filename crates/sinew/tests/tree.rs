@@ -577,3 +577,102 @@ fn stiff_joints_leave_the_motion_to_others() {
     }
     assert_eq!(turned(1.0), 0.0);
 }
+
+#[test]
+fn a_tree_knows_its_size_before_it_has_solved() {
+    let mut b = Skeleton::builder();
+    let turned = Quat::from_xyzw(0.6, 0.0, 0.8, 0.0);
+    let above = Transform { scale: Vec3::splat(2.0), rotation: turned, ..at(1.0, 2.0, 3.0) };
+    let world = b.add("world", None, above);
+    let root = b.add("root", Some(world), at(5.0, 0.0, 0.0));
+    let middle = b.add("middle", Some(root), Transform { scale: Vec3::splat(0.5), ..at(0.0, 0.3, 0.4) });
+    b.add("tip", Some(middle), Transform { scale: Vec3::new(3.0, -3.0, 3.0), ..at(0.0, 0.0, 0.7) });
+    b.add("other", Some(root), at(0.0, 9.0, 0.0));
+    let (skeleton, ids) = b.build().unwrap();
+    let skeleton = Arc::new(skeleton);
+    // Twice the bone of 0.5, once that of 0.7, and three times an offset of 0.1.
+    for (offset, size) in [(Vec3::ZERO, 1.7), (Vec3::Y * 0.1, 2.0)] {
+        let mut tree = Tree::new(&skeleton, ids[1], &[Tip::new(ids[3]).with_offset(offset)]).unwrap();
+        assert!((tree.size() - size).abs() < 1e-6, "{} is not {size}", tree.size());
+        let mut pose = Pose::rest(&skeleton);
+        tree.solve(&mut pose, &[Goal::at(Vec3::ZERO)]).unwrap();
+        assert!((tree.size() - size).abs() < 1e-6, "{} is not {size}", tree.size());
+    }
+    // A figure of no size counts in metres.
+    assert_eq!(Tree::new(&skeleton, ids[1], &[Tip::new(ids[1])]).unwrap().size(), 1.0);
+}
+
+/// What a tree reads is finite, or it refuses: above its root, on its way to the tips, and wherever a mass counts.
+#[test]
+fn what_a_tree_reads_is_finite() {
+    let mut b = Skeleton::builder();
+    let world = b.add("world", None, at(0.0, 0.1, 0.0));
+    let above = b.add("above", Some(world), at(0.0, 0.1, 0.0));
+    let hips = b.add("hips", Some(above), at(0.0, 1.0, 0.0));
+    let chest = b.add("chest", Some(hips), at(0.0, 0.4, 0.0));
+    let hand = b.add("hand", Some(chest), at(0.4, 0.0, 0.1));
+    let finger = b.add("finger", Some(hand), at(0.1, 0.0, 0.0));
+    let nail = b.add("nail", Some(finger), at(0.1, 0.0, 0.0));
+    let head = b.add("head", Some(chest), at(0.0, 0.3, 0.0));
+    let beside = b.add("beside", Some(above), at(0.3, 0.0, 0.0));
+    let (skeleton, ids) = b.build().unwrap();
+    let skeleton = Arc::new(skeleton);
+    let all = [world, above, hips, chest, hand, finger, nail, head, beside];
+    for (balanced, weighed) in [(false, false), (true, false), (true, true)] {
+        let tip = Tip::new(ids[hand]).with_priority(1);
+        let mut tree = Tree::new(&skeleton, ids[hips], &[tip]).unwrap();
+        if balanced {
+            let masses = if weighed { vec![1.0; skeleton.len()] } else { Vec::new() };
+            tree.balance = Some(Balance { masses, ..Balance::over([Vec3::ZERO]) });
+        }
+        let mut drag = Drag::new(&Pose::rest(&skeleton), ids[hips], tip, &[]).unwrap();
+        drag.tree().balance = tree.balance.clone();
+        for joint in all {
+            for bad in [f32::NAN, f32::INFINITY] {
+                let rest = *skeleton.rest(ids[joint]);
+                let places = Transform { translation: Vec3::new(bad, 0.0, 0.0), ..rest };
+                let turns = Transform { rotation: Quat::from_xyzw(0.0, bad, 0.0, 1.0), ..rest };
+                for local in [places, turns] {
+                    let mut pose = Pose::rest(&skeleton);
+                    pose.set_local(ids[joint], local);
+                    let goal = Goal::at(Vec3::new(0.3, 1.5, 0.2));
+                    let (before, name) = (pose.clone(), skeleton.name(ids[joint]));
+                    let refused = [tree.solve(&mut pose, &[goal]), drag.to(&mut pose, goal)];
+                    let reads = if balanced { joint != beside } else { joint <= hand };
+                    for result in refused {
+                        assert!(result.is_err() || !reads, "{name} with {bad}: {result:?}");
+                    }
+                    for (was, is) in before.locals().iter().zip(pose.locals()).filter(|_| reads) {
+                        assert_eq!(format!("{was:?}"), format!("{is:?}"), "{name}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_drag_refuses_before_it_moves_anything() {
+    let skeleton = figure();
+    let [hips, left, right] = ids(&skeleton, ["hips", "hand.l", "hand.r"]);
+    let rest = Pose::rest(&skeleton);
+    let make = || Drag::new(&rest, hips, Tip::new(left), &[Pin::pose(right)]).unwrap();
+    let goal = Goal::at(Vec3::new(0.4, 1.2, 0.5));
+    for rate in [f32::NAN, -1.0, f32::NEG_INFINITY] {
+        let (mut drag, mut pose) = (make(), rest.clone());
+        drag.rate = rate;
+        let refused = drag.to(&mut pose, goal);
+        assert!(matches!(refused, Err(SolveError::OutOfRange { .. })), "{rate}: {refused:?}");
+        assert_eq!(pose.locals(), rest.locals());
+    }
+    // The smallest rate that there is holds the figure, and is no error.
+    for rate in [0.0, f32::MIN_POSITIVE, 1e-37] {
+        let (mut drag, mut pose) = (make(), rest.clone());
+        drag.rate = rate;
+        let report = drag.to(&mut pose, goal).unwrap();
+        assert_eq!(report.status, Status::Stalled);
+        let moved =
+            pose.locals().iter().zip(rest.locals()).map(|(a, b)| math::angle_between(a.rotation, b.rotation));
+        assert!(moved.fold(0.0, f32::max) < 1e-6);
+    }
+}

@@ -55,10 +55,16 @@ pub fn two_bone(root: Vec2, a: f32, b: f32, goal: Vec2, side: Side) -> Result<Tw
     // Beyond 1e9, products of four lengths overflow; below 1e-9 they vanish.
     chain::within("the upper bone's length", "1e-9 to 1e9", a, 1e-9, 1e9)?;
     chain::within("the lower bone's length", "1e-9 to 1e9", b, 1e-9, 1e9)?;
-    let way = goal - root;
-    let size = way.abs().max_element();
-    let distance = if size > 0.0 { size * length(way / size) } else { 0.0 };
-    let ahead = if distance > 0.0 && distance.is_finite() { way / distance } else { Vec2::X };
+    // Halves, since the difference of two large places may overflow.
+    let half = goal * 0.5 - root * 0.5;
+    let size = half.abs().max_element();
+    let apart = if size > 0.0 { length(half / size) } else { 0.0 };
+    let distance = (2.0 * (size * apart)).min(f32::MAX);
+    let ahead = match distance {
+        f32::MAX => half / size / apart,
+        _ if distance > 0.0 => half / (0.5 * distance),
+        _ => Vec2::X,
+    };
     let d = distance.clamp((a - b).abs(), a + b);
     // Each of Heron's factors once: with their rounding they are those of a triangle whose sides are off by as little,
     // and all that is made of them fits together, however much shorter one bone is than the other.

@@ -3,7 +3,7 @@
 use glam::{Quat, Vec3, Vec4, Vec4Swizzles};
 
 use super::{
-    arc::{FADE, arc, largest, max, to_unit, twist_towards},
+    arc::{FADE, arc, direction, largest, max, off_ray, to_unit, twist_towards},
     check, partial,
 };
 use crate::{
@@ -267,11 +267,8 @@ impl Aim {
         }
         let frame = pose.model(self.joint);
         let m = direction(frame.matrix3 * direction(self.axis));
-        let to = target - frame.transform_point3(self.offset);
-        let along = to.dot(m);
-        let off = (to - m * along).length();
-        report.position_residual = if along >= 0.0 { off } else { to.length() }.min(f32::MAX);
-        report.rotation_residual = math::atan2(off, along);
+        (report.position_residual, report.rotation_residual) =
+            off_ray(frame.transform_point3(self.offset), m, target);
         Ok(report)
     }
 
@@ -327,10 +324,4 @@ impl Aim {
 /// Sine of the angle between two directions, at least a thousandth.
 fn sine(a: Vec3, b: Vec3) -> f32 {
     math::sqrt(direction(a).cross(direction(b)).length_squared()).max(1e-3)
-}
-
-/// The vector at unit length, zero for zero, at any scale.
-fn direction(v: Vec3) -> Vec3 {
-    let size = largest(v);
-    if size > 0.0 && size.is_finite() { (v * to_unit(size)).normalize_or_zero() } else { Vec3::ZERO }
 }

@@ -53,6 +53,69 @@ fn far(k: f32, goal: Vec3, root: Vec3) -> (Vec3, f32, f32) {
     (way, length, (length / unit * k * 2.0).min(f32::MAX))
 }
 
+/// Chains become no longer than this, in metres: the square of a thousand times as much is still a number.
+pub(crate) const LONGEST: f32 = 1e15;
+
+/// Lengths of a chain, or sizes of a figure, beyond which a goal is a direction: f32 tells no better where it is than the
+/// angle that a joint's place makes of it there (a thousandth of a radian).
+pub(crate) const FAR: f32 = 1e3;
+
+/// The distance between two places, whatever their numbers are; at most the largest number.
+#[inline(always)]
+pub(crate) fn distance(a: Vec3, b: Vec3) -> f32 {
+    let x2 = (a - b).length_squared();
+    // (Not so for an overflow of the difference either.)
+    if x2 < f32::INFINITY { math::sqrt(x2) } else { distance_of_far(a, b) }
+}
+
+#[cold]
+fn distance_of_far(a: Vec3, b: Vec3) -> f32 {
+    let half = a * 0.5 - b * 0.5;
+    let unit = to_unit(largest(half));
+    (math::sqrt((half * unit).length_squared()) / unit * 2.0).min(f32::MAX)
+}
+
+/// How far `place` is from the ray that starts at `from` along the unit vector `along`, and the angle in radians between the
+/// ray and the way there.
+#[inline]
+pub(crate) fn off_ray(from: Vec3, along: Vec3, place: Vec3) -> (f32, f32) {
+    let way = place - from;
+    if way.length_squared() < f32::INFINITY {
+        return off_axis(way, along);
+    }
+    let half = place * 0.5 - from * 0.5;
+    let unit = to_unit(largest(half));
+    let (off, angle) = off_axis(half * unit, along);
+    ((off / unit * 2.0).min(f32::MAX), angle)
+}
+
+#[inline]
+fn off_axis(way: Vec3, axis: Vec3) -> (f32, f32) {
+    let along = way.dot(axis);
+    let off = (way - axis * along).length();
+    (if along >= 0.0 { off } else { way.length() }, math::atan2(off, along))
+}
+
+/// The vector at unit length, zero for zero, whatever its numbers are.
+pub(crate) fn direction(v: Vec3) -> Vec3 {
+    let size = largest(v);
+    if size > 0.0 && size.is_finite() { (v * to_unit(size)).normalize_or_zero() } else { Vec3::ZERO }
+}
+
+/// The place itself or, where it is further from `root` than `most`, the point that far away in its direction.
+#[inline(always)]
+pub(crate) fn no_further(place: Vec3, root: Vec3, most: f32) -> Vec3 {
+    // (Not so for an overflow either.)
+    if (place - root).length_squared() <= most * most { place } else { brought_near(place, root, most) }
+}
+
+#[cold]
+fn brought_near(place: Vec3, root: Vec3, most: f32) -> Vec3 {
+    let half = place * 0.5 - root * 0.5;
+    let way = half * to_unit(largest(half));
+    root + way * (most / math::sqrt(way.length_squared()))
+}
+
 /// Rotation, of no particular length, that takes `from` to `to` (`product` is the product of their lengths) the shortest
 /// way; a half turn about `fallback` where they are opposite. The flag says that rounding is magnified, so that the
 /// result wants a second arc from where it really leads.

@@ -2,9 +2,11 @@
 
 use alloc::vec::Vec;
 
-use glam::Vec3;
-
-use super::tree::{Outcome, Root, Tip, Tree, TreeError};
+use super::{
+    arc::distance,
+    check,
+    tree::{Outcome, Root, Tip, Tree, TreeError},
+};
 use crate::{Goal, JointId, Pose, Report, SolveError, Status, math};
 
 /// A joint that stays where it is while another is dragged.
@@ -125,9 +127,18 @@ impl Drag {
 
     /// Drags the grabbed tip to a goal. Residuals of the report are those of the grabbed tip, from the goal itself.
     pub fn to(&mut self, pose: &mut Pose, goal: Goal) -> Result<Report, SolveError> {
-        let tip = self.tree.tips()[0];
+        check::within("the drag's rate", "0 or more", self.rate, 0.0, f32::INFINITY)?;
         pose.update();
         self.before.copy_from(pose);
+        let report = self.follow(pose, goal);
+        if report.is_err() {
+            pose.copy_from(&self.before);
+        }
+        report
+    }
+
+    fn follow(&mut self, pose: &mut Pose, goal: Goal) -> Result<Report, SolveError> {
+        let tip = self.tree.tips()[0];
         self.goals[0] = goal;
         let mut report = self.tree.solve(pose, &self.goals)?;
         let most = self.rate * self.went(&goal);
@@ -143,7 +154,7 @@ impl Drag {
                 report = Report { status: Status::Stalled, ..Report::default() };
                 break;
             };
-            self.tree.max_turn = own.min(0.9 * most * share);
+            self.tree.max_turn = own.min(0.9 * most * share).max(f32::MIN_POSITIVE);
             let solved = self.tree.solve(pose, &self.goals);
             self.tree.max_turn = own;
             report = solved?;
@@ -160,8 +171,7 @@ impl Drag {
             ..goal
         };
         let end = pose.model(tip.joint).transform_point3(tip.offset);
-        let off = goal.position.map_or(Vec3::ZERO, |p| p - end);
-        report.position_residual = math::sqrt(off.length_squared()).min(f32::MAX);
+        report.position_residual = goal.position.map_or(0.0, |p| distance(p, end));
         report.rotation_residual = goal
             .rotation
             .map_or(0.0, |q| math::angle_between(math::normalize(q), pose.model_rotation(tip.joint)));
@@ -175,10 +185,10 @@ impl Drag {
 
     /// How far the goal has gone since the last frame, in sizes of the figure and radians.
     fn went(&self, goal: &Goal) -> f32 {
-        let way = goal.position.zip(self.last.position).map_or(Vec3::ZERO, |(a, b)| a - b);
+        let way = goal.position.zip(self.last.position).map_or(0.0, |(a, b)| distance(a, b));
         let turn = goal.rotation.zip(self.last.rotation);
         let turn = turn.map_or(0.0, |(a, b)| math::angle_between(math::normalize(a), b));
-        math::sqrt(way.length_squared()) / self.tree.size() + turn
+        way / self.tree.size() + turn
     }
 
     /// The largest turn of a joint in this frame, in radians.

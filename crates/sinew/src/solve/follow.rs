@@ -5,7 +5,9 @@ use alloc::vec::Vec;
 use glam::{Quat, Vec3};
 
 use super::{
-    ChainSolverError, check,
+    ChainSolverError,
+    arc::distance,
+    check,
     incoming::{Incoming, Led},
     iterate::admit,
     linkage::{Linkage, signs},
@@ -122,7 +124,7 @@ impl Follow {
         let (root, leads_tip) = (chain.root(), self.lead == Lead::Tip);
         let leading =
             |pose: &Pose, chain: &Chain| if leads_tip { chain.end(pose) } else { pose.position(root) };
-        let off = math::sqrt((leading(pose, chain) - place).length_squared());
+        let off = distance(leading(pose, chain), place);
         let length = self.links.length();
         let led = Led { end: leads_tip, root: !leads_tip, ..Led::default() };
         let incoming = Incoming::new(chain, pose, length, led);
@@ -144,8 +146,7 @@ impl Follow {
             report.iterations = 1;
             report.branch_changed = incoming.changed(self.links.chain(), pose, self.links.turned());
         }
-        report.position_residual =
-            math::sqrt((leading(pose, self.links.chain()) - place).length_squared()).min(f32::MAX);
+        report.position_residual = distance(leading(pose, self.links.chain()), place);
         Ok(report)
     }
 

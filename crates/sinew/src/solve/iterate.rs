@@ -11,7 +11,7 @@ use glam::{Quat, Vec3};
 use thiserror::Error;
 
 use super::{
-    arc::twist_towards,
+    arc::{LONGEST, distance, twist_towards},
     check,
     incoming::{Incoming, Led},
     linkage::{Ask, Linkage, Maps, Newton, Part},
@@ -187,7 +187,7 @@ impl<S: Sweep> Run<'_, S> {
             report.branch_changed = incoming.changed(self.on.links.chain(), pose, self.on.links.turned());
         }
         let end = self.on.links.chain().end(pose);
-        report.position_residual = math::sqrt((end - asked).length_squared()).min(f32::MAX);
+        report.position_residual = distance(end, asked);
         if let Some(rotation) = rotation {
             report.rotation_residual =
                 math::angle_between(pose.model_rotation(self.on.links.chain().tip()), rotation);
@@ -227,7 +227,11 @@ impl<S: Sweep> Run<'_, S> {
             self.on.links.point_base(direction);
         }
         let by = self.on.links.out_of_reach(place);
-        let target = self.reachable(place);
+        // No chain grows beyond what f32 can square.
+        let stretch = self.settings.stretch.min((LONGEST / length).max(1.0));
+        // What is far away is a direction.
+        let near = self.on.links.in_sight(place, length, stretch);
+        let target = self.reachable(near, stretch);
         let mut ask = Ask {
             place: target,
             turn,
@@ -285,6 +289,10 @@ impl<S: Sweep> Run<'_, S> {
             if ask.met(left) && !ask.met(now) {
                 status = Status::Stalled;
             }
+        }
+        if status == Status::Reached && near != place {
+            // (A slide without an end may come to where the goal was put.)
+            status = Status::Stalled;
         }
         report.status = if by > ask.near { Status::Unreachable { by } } else { status };
         report
@@ -466,8 +474,8 @@ impl<S: Sweep> Run<'_, S> {
     }
 
     /// The place to go to for a goal: drawn in by the soft zone, and the bones drawn out for it.
-    fn reachable(&mut self, place: Vec3) -> Vec3 {
-        if self.settings.soft <= 0.0 && self.settings.stretch <= 1.0 {
+    fn reachable(&mut self, place: Vec3, stretch: f32) -> Vec3 {
+        if self.settings.soft <= 0.0 && stretch <= 1.0 {
             return place;
         }
         let (root, reach) = (self.on.links.place(0), self.on.links.length());
@@ -477,7 +485,7 @@ impl<S: Sweep> Run<'_, S> {
             return place;
         }
         let drawn = soften(distance, reach, self.settings.soft);
-        let longer = (distance / drawn).clamp(1.0, self.settings.stretch);
+        let longer = (distance / drawn).clamp(1.0, stretch);
         if longer > 1.0 {
             self.on.links.stretch(longer);
         }
@@ -504,7 +512,8 @@ impl<S: Sweep> Run<'_, S> {
         }
         let wanted = match pole {
             Pole::Keep => return 0.0,
-            Pole::Point(p) => p - root,
+            // Halves, since the difference of two large places may overflow.
+            Pole::Point(p) => p * 0.5 - root * 0.5,
             Pole::Direction(d) => d,
         };
         let (q, _) = twist_towards(axis, middle, wanted);

@@ -19,7 +19,10 @@ use alloc::vec::Vec;
 
 use glam::{Affine3, DMat3, DQuat, DVec3, Quat, Vec3};
 
-use super::check;
+use super::{
+    arc::{FAR, LONGEST, distance, no_further},
+    check,
+};
 use crate::{Chain, Pose, Skeleton, SolveError, joint::Limits, math, math64};
 
 /// One joint of the chain.
@@ -334,6 +337,28 @@ impl Linkage {
         self.links.last().map_or(0.0, |l| math::sqrt(self.tip_arm().length_squared()) * l.unit)
     }
 
+    /// The place itself or, where it is so far away that it is just a direction, a place in that direction: beyond a
+    /// thousand lengths of the chain with all that slides drawn out and bones that become longer by a factor.
+    pub fn in_sight(&self, place: Vec3, length: f32, stretch: f32) -> Vec3 {
+        let root = self.place(0);
+        let near = FAR * length;
+        // (Not so for an overflow either.)
+        if (place - root).length_squared() <= near * near {
+            return place;
+        }
+        no_further(place, root, self.sight(length, stretch))
+    }
+
+    #[cold]
+    fn sight(&self, length: f32, stretch: f32) -> f32 {
+        let slides = |l: &Link| {
+            let ends = |n| l.limits.slide_range(n).map_or(0.0, |(from, to)| from.abs().max(to.abs()));
+            (ends(0) + ends(1) + ends(2)) * l.unit
+        };
+        let slid: f32 = self.links.iter().map(slides).sum();
+        FAR * (length * stretch + slid).min(LONGEST)
+    }
+
     /// How far, in metres, the goal lies beyond what the bones' lengths and the slides' ranges allow (too far or too near),
     /// whatever the limits of turning are; 0 where they allow it.
     pub fn out_of_reach(&self, goal: Vec3) -> f32 {
@@ -349,7 +374,7 @@ impl Linkage {
         if slides {
             return 0.0;
         }
-        let far = math::sqrt((goal - self.place(0)).length_squared());
+        let far = distance(goal, self.place(0));
         (far - most).max(2.0 * longest - most - far).max(0.0)
     }
 
@@ -375,8 +400,14 @@ impl Linkage {
     pub fn move_root(&mut self, place: Vec3) {
         let local = self.above.inverse().transform_point3(place);
         if local.is_finite() && (self.place(0) - place).length_squared() > self.rounding * self.rounding {
+            let before = self.links[0].offset;
             self.links[0].offset = local;
-            self.links[0].base = local;
+            // (Next to the largest numbers the place that it has from there may be none.)
+            if self.place(0).is_finite() {
+                self.links[0].base = local;
+            } else {
+                self.links[0].offset = before;
+            }
         }
     }
 

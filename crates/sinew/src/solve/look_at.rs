@@ -7,6 +7,7 @@ use thiserror::Error;
 
 use super::{
     aim::{Ray, aim_ray},
+    arc::{direction, no_further, off_ray},
     check,
     partial::partial,
 };
@@ -191,6 +192,9 @@ const STIRS: f32 = 3e-7;
 /// What forward kinematics in f32 makes of a place, as a part of [`Pose::extent`]; see the limb's.
 const UNCERTAIN: f32 = 3e-7;
 
+/// Metres beyond which the target is a direction: the square is still a number.
+const FURTHEST: f32 = 1e18;
+
 impl LookAt {
     /// A look-at of these joints, from the spine to the head, along an axis of the last of them.
     pub fn new(skeleton: &Skeleton, line: &[LookJoint], axis: Vec3) -> Result<Self, LookAtError> {
@@ -203,7 +207,7 @@ impl LookAt {
             within(skeleton, part.joint, "the cone", "0 to pi", part.cone, core::f32::consts::PI)?;
         }
         check_honoured(skeleton, line.iter().map(|p| p.joint), "look-at", HONOURED)?;
-        direction(skeleton, last.joint, axis)?;
+        has_direction(skeleton, last.joint, axis)?;
         Ok(Self {
             line: line.into(),
             eyes: Vec::new(),
@@ -223,7 +227,7 @@ impl LookAt {
         for eye in eyes {
             below(skeleton, eye.joint, head)?;
             within(skeleton, eye.joint, "the cone", "0 to pi", eye.cone, core::f32::consts::PI)?;
-            direction(skeleton, eye.joint, eye.axis)?;
+            has_direction(skeleton, eye.joint, eye.axis)?;
         }
         check_honoured(skeleton, eyes.iter().map(|e| e.joint), "look-at", HONOURED)?;
         self.eyes = eyes.into();
@@ -256,12 +260,12 @@ impl LookAt {
         }
         let mut report = LookReport::default();
         let (eye, front) = self.face(pose)?;
-        let way = target - eye;
-        check::finite("the way to the target", way)?;
         if self.weight > 0.0 {
-            let to = self.followed(pose, eye, way, front, state);
+            // What is far away is a direction.
+            let near = no_further(target, eye, FURTHEST);
+            let to = self.followed(pose, eye, near - eye, front, state);
             report.report.iterations += self.turn_line(pose, eye + to);
-            report.report.iterations += self.turn_eyes(pose, target);
+            report.report.iterations += self.turn_eyes(pose, near);
             if self.weight < 1.0 {
                 self.blend(pose);
             }
@@ -306,7 +310,7 @@ impl LookAt {
     /// the dead zone and the fading leave it.
     fn followed(&self, pose: &Pose, eye: Vec3, way: Vec3, front: Vec3, state: &mut LookState) -> Vec3 {
         let distance = math::sqrt(way.length_squared());
-        // On the eyes themselves, or beyond what squares hold, the target has no direction.
+        // On the eyes themselves the target has no direction.
         if !(distance > 0.0 && distance.is_finite()) {
             return front;
         }
@@ -462,15 +466,11 @@ impl LookAt {
 
     fn measure(&self, pose: &Pose, target: Vec3, report: &mut LookReport) {
         let Ok((eye, front)) = self.face(pose) else { return };
-        let way = target - eye;
-        let along = way.dot(front);
-        let across = (way - front * along).length();
-        report.report.position_residual = if along >= 0.0 { across } else { way.length() }.min(f32::MAX);
-        report.report.rotation_residual = math::atan2(across, along);
+        (report.report.position_residual, report.report.rotation_residual) = off_ray(eye, front, target);
         for eye in &self.eyes {
             let frame = pose.model(eye.joint);
             let front = unit(frame.matrix3 * unit(eye.axis));
-            let (_, off) = between(front, unit(target - frame.translation));
+            let (_, off) = between(front, unit(target * 0.5 - frame.translation * 0.5));
             report.eyes = report.eyes.max(off);
         }
         let off = if self.eyes.is_empty() { report.report.rotation_residual } else { report.eyes };
@@ -485,7 +485,7 @@ fn smooth(x: f32) -> f32 {
 
 fn unit(v: Vec3) -> Vec3 {
     let l = v.length_squared();
-    if l > 1e-30 && l.is_finite() { v / math::sqrt(l) } else { v.normalize_or_zero() }
+    if l > 1e-30 && l.is_finite() { v / math::sqrt(l) } else { direction(v) }
 }
 
 /// The axis (a unit vector) and the angle in radians of the least turn between two unit vectors.
@@ -518,7 +518,7 @@ fn within(
     Err(LookAtError::OutOfRange { joint: skeleton.name(joint).into(), what, range, value })
 }
 
-fn direction(skeleton: &Skeleton, joint: JointId, axis: Vec3) -> Result<(), LookAtError> {
+fn has_direction(skeleton: &Skeleton, joint: JointId, axis: Vec3) -> Result<(), LookAtError> {
     if axis.is_finite() && axis != Vec3::ZERO {
         return Ok(());
     }

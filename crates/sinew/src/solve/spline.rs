@@ -11,7 +11,9 @@ use glam::{DMat3, DQuat, DVec3, Quat, Vec3};
 pub use curve::{Curve, CurveError, CurveFrame, CurveKind, CurveUp};
 
 use super::{
-    ChainSolverError, branch, check,
+    ChainSolverError,
+    arc::LONGEST,
+    branch, check,
     iterate::admit,
     linkage::{Linkage, signs},
 };
@@ -36,7 +38,7 @@ pub enum Fit {
     Stretched {
         /// The chain, measured along the curve, becomes no shorter than this part of its length in the rest pose.
         shortest: f32,
-        /// Nor longer than this.
+        /// Nor longer than this. No bone becomes longer than 1e15 m.
         longest: f32,
     },
 }
@@ -335,7 +337,7 @@ impl Spline {
                 if curve.is_closed() && way < 0.0 {
                     way += curve.full_length();
                 }
-                report.longest_way = report.longest_way.max((way / length) as f32);
+                report.longest_way = report.longest_way.max((way / length) as f32).min(f32::MAX);
                 let chord = curve.place(&next) - at;
                 let reach = math64::sqrt(chord.length_squared());
                 if reach > 0.0 {
@@ -350,6 +352,7 @@ impl Spline {
                         wanted = DMat3::from_cols(y.cross(z), y, z) * roll * seat;
                     }
                     now = self.turn(i, &seat, wanted, own * self.below(i) * unit, along);
+                    let reach = reach.min(LONGEST.into());
                     if pace.is_some() && i + 1 < count && (reach / length - 1.0).abs() > SAME {
                         self.links.links[i + 1].offset *= (reach / length) as f32;
                     }
@@ -364,7 +367,7 @@ impl Spline {
         off = off.max(at.distance(self.plan[count].place));
         let near = f64::from(self.tolerance) * all + 4.0 * f64::from(self.links.rounding);
         report.report.status = if off <= near { Status::Reached } else { Status::Stalled };
-        report.beyond = spot.beyond.abs() as f32;
+        report.beyond = (spot.beyond.abs() as f32).min(f32::MAX);
         Ok(report)
     }
 

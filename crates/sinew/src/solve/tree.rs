@@ -20,15 +20,18 @@ pub use goal::{Outcome, Root, Tip, TreeError};
 
 use alloc::vec::Vec;
 
-use glam::Vec3;
+use glam::{Mat3, Vec3};
 
-use super::check;
+use super::{
+    arc::{FAR, distance, no_further},
+    check,
+};
 use crate::{
     Goal, JointId, Pole, Pose, Report, Skeleton, SolveError, Status,
     joint::{Attribute, Attributes, check_honoured},
-    math,
+    math, math64,
 };
-use asks::Ask;
+use asks::{Ask, Far};
 use bend::Bend;
 use branches::{Branches, NONE};
 use pulls::Pulls;
@@ -194,9 +197,30 @@ const HONOURED: Attributes = Attributes::of(&[
 /// before the report says that the branch changed: promise 10's bound.
 const SMOOTH: f32 = 7.8;
 
+/// The largest size of a figure in metres: the square of a thousand of it is still a number.
+const LARGEST: f32 = 1e16;
+
+/// Sizes of the figure that its root, or what slides, goes at most: the square is still a number.
+const AWAY: f32 = 1e18;
+
 /// A figure of no size (one joint that only turns) counts in metres.
 fn sized(size: f32) -> f32 {
     if size > 0.0 { size } else { 1.0 }
+}
+
+/// The way along the bones of the rest pose from a root to a tip, in metres.
+fn rest_way(skeleton: &Skeleton, root: JointId, tip: &Tip) -> f32 {
+    let linear = |j| skeleton.rest(j).to_affine().matrix3;
+    let above = skeleton.ancestors(root).fold(Mat3::IDENTITY, |below, j| linear(j) * below);
+    let size = |j: JointId| skeleton.rest(j).scale.x.abs();
+    let on_way = |j: &JointId| *j != root && skeleton.is_below(*j, root);
+    // From the tip up, in the units of the joint that has been come to.
+    let mut way = distance(tip.offset, Vec3::ZERO) * size(tip.joint);
+    for j in core::iter::once(tip.joint).chain(skeleton.ancestors(tip.joint)).take_while(on_way) {
+        way += distance(skeleton.rest(j).translation, Vec3::ZERO);
+        way *= skeleton.parent(j).map_or(1.0, size);
+    }
+    way * math::uniform_scale(&above).abs()
 }
 
 impl Tree {
@@ -213,7 +237,7 @@ impl Tree {
                 }
             }
         }
-        let branches = Branches::new(skeleton, root, |j| on[j.index()]);
+        let mut branches = Branches::new(skeleton, root, |j| on[j.index()]);
         check_honoured(skeleton, branches.nodes.iter().map(|n| n.joint), "tree", HONOURED)?;
         let mut inner = alloc::vec![false; branches.nodes.len()];
         for node in &branches.nodes {
@@ -234,6 +258,7 @@ impl Tree {
             })
             .collect();
         let bends = asks.iter().map(|a| Bend::of(&branches, skeleton, a.node)).collect();
+        branches.size = sized(tips.iter().map(|tip| rest_way(skeleton, root, tip)).fold(0.0, f32::max));
         Ok(Self {
             run: Run::new(branches, asks, bends),
             tips: tips.to_vec(),
@@ -268,7 +293,8 @@ impl Tree {
         &self.outcomes
     }
 
-    /// The figure's size in metres, as of the last solve: the longest way along the bones from the root to a tip.
+    /// The figure's size in metres, as of the last solve or, before the first, in the rest pose: the longest way along the
+    /// bones from the root to a tip.
     pub fn size(&self) -> f32 {
         self.run.branches.size
     }
@@ -284,6 +310,18 @@ impl Tree {
     pub fn solve(&mut self, pose: &mut Pose, goals: &[Goal]) -> Result<Report, SolveError> {
         self.check(pose, goals)?;
         pose.update();
+        if self.balance.is_some() {
+            // It weighs all that hangs on the root.
+            let root = self.run.branches.nodes[0].joint;
+            for joint in pose.skeleton().below(root) {
+                // (What is hidden by a scale of zero weighs what it weighs.)
+                let frame = pose.model(joint);
+                if !frame.is_finite() {
+                    pose.check_finite()?;
+                    return Err(SolveError::NotFinite { what: "a joint's frame", value: frame.translation });
+                }
+            }
+        }
         self.run.branches.load(pose, &self.inner)?;
         self.ask(pose, goals)?;
         let mut report = Report::default();
@@ -366,10 +404,11 @@ impl Tree {
         let mut size = 0.0f32;
         for (ask, tip) in self.run.asks.iter_mut().zip(&self.tips) {
             ask.lever = tip.offset * branches.own_unit(ask.node, pose);
-            ask.reach = branches.way_to(ask.node) + math::sqrt(ask.lever.length_squared());
+            ask.reach = branches.way_to(ask.node) + distance(ask.lever, Vec3::ZERO);
             size = size.max(ask.reach);
         }
         let size = sized(size);
+        check::within("the figure's size in metres", "at most 1e16", size, 0.0, LARGEST)?;
         branches.count_in(size);
         for (bend, goal) in self.run.bends.iter_mut().zip(goals) {
             if let Some(bend) = bend {
@@ -378,6 +417,24 @@ impl Tree {
         }
         let near = (self.tolerance * size).max(branches.rounding) / size;
         branches.forward();
+        let mut from = branches.origin + branches.frames[0].at * size;
+        if let Root::At(place) = self.root {
+            let what = "the distance to the root's place, in sizes of the figure";
+            check::within(what, "at most 1e18", distance(from, place) / size, 0.0, AWAY)?;
+            from = place;
+        }
+        let goes = matches!(self.root, Root::Free | Root::Spring(_));
+        let inside = |ask: &mut Ask, place: Vec3, most: f32| {
+            let near = no_further(place, from, (most * size).min(FAR * LARGEST));
+            if near != place {
+                let way = (branches.inside(near) - branches.inside(from)).as_dvec3();
+                let least = (math64::sqrt(way.length_squared()) - f64::from(ask.reach) - 1e-5).max(0.0);
+                let (all, part) = (distance(place, from), distance(near, from));
+                let times = f64::from(all) / f64::from(part);
+                ask.far = Some(Far { beyond: (all - part) / size, times, least: least * least });
+            }
+            branches.inside(near)
+        };
         let level = Ask::level(self.balance.as_ref().map_or(0, |b| b.priority));
         self.run.held.load(self.balance.as_ref(), branches, pose, near, level);
         for ((ask, tip), goal) in self.run.asks.iter_mut().zip(&self.tips).zip(goals) {
@@ -390,21 +447,38 @@ impl Tree {
             ask.turn_weight = 0.25 * level * f64::from(goal.rotation_weight);
             ask.place = goal.position.filter(|_| goal.position_weight > 0.0);
             ask.turn = goal.rotation.filter(|_| goal.rotation_weight > 0.0).map(math::normalize);
+            // What is far away is a direction, but where something can go there.
+            let most = if goes || ask.reach == f32::INFINITY { AWAY } else { FAR };
+            ask.far = None;
             match tip.relative_to {
-                None => ask.place = ask.place.map(|p| branches.inside(p)),
+                None => ask.place = ask.place.map(|p| inside(ask, p, most)),
                 // It hangs elsewhere, and stays.
                 Some(other) if ask.other == NONE => {
                     let frame = pose.model(other);
                     check::frame(pose, other, "a joint's frame", true)?;
-                    ask.place = ask.place.map(|p| branches.inside(frame.transform_point3(p)));
+                    if let Some(p) = ask.place {
+                        let place = frame.transform_point3(p);
+                        check::finite("the goal's position in model space", place)?;
+                        ask.place = Some(inside(ask, place, most));
+                    }
                     ask.turn = ask.turn.map(|q| math::mul(pose.model_rotation(other), q));
                 }
                 Some(_) => {
                     let unit = branches.own_unit(ask.other, pose);
-                    ask.place = ask.place.map(|p| p * unit);
+                    if let Some(p) = ask.place {
+                        let near = no_further(p, Vec3::ZERO, most / unit.abs());
+                        if near != p {
+                            let [all, part] = [p, near].map(|p| f64::from(distance(p, Vec3::ZERO)));
+                            ask.far = Some(Far { beyond: 0.0, times: all / part, least: 0.0 });
+                        }
+                        ask.place = Some(near * unit);
+                    }
                 }
             }
         }
+        let held = &mut self.run.held;
+        let balance = held.asks(u8::MAX).then_some((held.priority, &mut held.weight));
+        asks::weigh(&mut self.run.asks, balance);
         Ok(())
     }
 
@@ -441,7 +515,7 @@ impl Tree {
             let from = run.branches.frames[0].at;
             for ask in run.asks.iter().filter(|a| a.other == NONE) {
                 let far = ask.place.map_or(0.0, |p| math::sqrt((p - from).length_squared()));
-                by = by.max(far - ask.reach);
+                by = by.max(far + ask.far.map_or(0.0, |f| f.beyond) - ask.reach);
             }
         }
         let near = run.asks.first().map_or(0.0, |a| a.near);
@@ -479,7 +553,7 @@ impl Tree {
         report.status = if best.met {
             Status::Reached
         } else if by > near {
-            Status::Unreachable { by: by * run.branches.size }
+            Status::Unreachable { by: (by * run.branches.size).min(f32::MAX) }
         } else if report.iterations >= self.max_iterations {
             Status::OutOfIterations
         } else {
@@ -548,8 +622,8 @@ impl Tree {
             let other = tip.relative_to.map(|j| pose.model(j));
             if let Some(p) = goal.position.filter(|_| goal.position_weight > 0.0) {
                 let p = other.map_or(p, |frame| frame.transform_point3(p));
-                let off = pose.model(tip.joint).transform_point3(tip.offset) - p;
-                outcome.position_residual = math::sqrt(off.length_squared()).min(f32::MAX);
+                let at = pose.model(tip.joint).transform_point3(tip.offset);
+                outcome.position_residual = distance(at, p);
             }
             if let Some(q) = goal.rotation.filter(|_| goal.rotation_weight > 0.0) {
                 let q = math::normalize(q);

@@ -12,7 +12,7 @@ use alloc::string::String;
 use glam::{Quat, Vec3};
 use thiserror::Error;
 
-use super::{check, partial};
+use super::{arc::distance, check, partial};
 use crate::{
     Chain, ChainError, Goal, JointId, Pole, Pose, Report, Skeleton, SolveError, Status,
     joint::{Attributes, Unsupported, check_honoured},
@@ -305,7 +305,7 @@ impl TwoBone {
         }
         report.iterations = u32::from(moved || spun);
         report.branch_changed = turns.branch_changed;
-        report.position_residual = (self.chain.end(pose) - asked).length().min(f32::MAX);
+        report.position_residual = distance(self.chain.end(pose), asked);
         if turns.by > 0.0 {
             report.status = Status::Unreachable { by: turns.by };
         }

@@ -11,7 +11,7 @@ use super::{
 use crate::{
     math,
     solve::{
-        arc::{max, near, to_unit},
+        arc::{LONGEST, distance, max, near, to_unit},
         soften,
     },
 };
@@ -199,6 +199,13 @@ impl Bones {
         }
     }
 
+    /// What the goal is out of reach by, from lengths of the chain to metres.
+    #[cold]
+    fn metres(&self, by: f32, ask: &Ask) -> f32 {
+        // Counted in chains, the furthest goals are all at the same distance.
+        if by < 1e38 { (by / self.over).min(f32::MAX) } else { distance(ask.goal, ask.root) }
+    }
+
     /// Finds where the bones go.
     #[inline(always)]
     pub fn reach(&mut self, ask: &Ask) -> Found {
@@ -211,9 +218,14 @@ impl Bones {
         let d = max(soften(x, 1.0, ask.soft), inner);
         // Nearer to full stretch than this, f32 knows no bend: half a milliradian.
         let d = if 1.0 - d < 2e-7 { 1.0 } else { d };
-        let stretch = if x > d && ask.stretch > 1.0 { (x / d).min(ask.stretch) } else { 1.0 };
+        // (What is longer already stays as it is.)
+        let stretch = if x > d && ask.stretch > 1.0 {
+            (x / d).min(ask.stretch).min(max(LONGEST * self.over, 1.0))
+        } else {
+            1.0
+        };
         let by = max(x - d * stretch, inner - x);
-        let by = if by > 1e-6 { (by / self.over).min(f32::MAX) } else { 0.0 };
+        let by = if by > 1e-6 { self.metres(by, ask) } else { 0.0 };
         let floor = max(ask.tolerance, ROUNDING + ask.uncertain * self.over);
         let along = if s > 1e-6 { end / s } else { self.from.direction(0) };
         let ahead = if length > 0.0 { way / length } else { along };

@@ -12,7 +12,11 @@ use core::cmp::min;
 
 use glam::{Quat, Vec3, Vec4};
 
-use super::{ChainSolverError, arc::twist_towards, branch, check, partial};
+use super::{
+    ChainSolverError,
+    arc::{distance, twist_towards},
+    branch, check, partial,
+};
 use crate::{
     Chain, Goal, JointId, Pole, Pose, Report, Skeleton, SolveError, Status, Transform,
     joint::{Attributes, check_honoured},
@@ -105,6 +109,7 @@ pub struct FreeChain {
     /// The soft zone at the end of the reach, as a part of the reach, 0 (none) to 1; see [`soften`](super::soften).
     pub soft: f32,
     /// By what factor each bone may become longer where the goal is too far (or, with a soft zone, in it), 1 (none) or more.
+    /// No chain becomes longer than 1e15 m.
     pub stretch: f32,
     /// The axis, in the root's parent's space, about which a straight chain bends; the part across the chain counts. Without
     /// one, it is always the same for the same chain.
@@ -244,7 +249,7 @@ impl FreeChain {
             report.rotation_residual = math::angle_between(pose.model_rotation(tip), math::normalize(wanted));
         }
         let last = self.chain.end(pose);
-        let position_residual = (last - asked).length().min(f32::MAX);
+        let position_residual = distance(last, asked);
         let branch_changed = if let Some((line, bend)) = side {
             let (now, bent) = self.chain.line_and_bend(pose);
             branch::flipped(line, bend, now, bent)
@@ -320,7 +325,7 @@ impl FreeChain {
             };
             let (frames, _) = pose.parts();
             if !bones.load(|i| joints.get(i).map_or(end, |&j| frames[j.index()].at)) {
-                let by = (to - ask.root).length().min(f32::MAX);
+                let by = distance(to, ask.root);
                 if by > ask.uncertain {
                     report.status = Status::Unreachable { by };
                 }

@@ -7,7 +7,7 @@ use glam::Vec3;
 use super::bones::{Ask, Bones};
 use crate::{
     Report, SolveError, Status, math,
-    solve::{branch, check},
+    solve::{arc::distance, branch, check},
 };
 
 /// A free chain of bare points: a rope, a tentacle, a cable. Nothing turns here, points move. Bones keep the lengths that
@@ -71,8 +71,7 @@ impl Strand {
         check::within("the soft zone", "0 to 1", self.soft, 0.0, 1.0)?;
         let root = points[0];
         let end = points[self.lengths.len()];
-        let mut report =
-            Report { position_residual: (end - goal).length().min(f32::MAX), ..Report::default() };
+        let mut report = Report { position_residual: distance(end, goal), ..Report::default() };
         if !self.bones.load_lengths(|i| points[i].extend(0.0), &self.lengths) {
             if report.position_residual > 0.0 {
                 report.status = Status::Unreachable { by: report.position_residual };
@@ -110,7 +109,7 @@ impl Strand {
             let half = 0.5 * math::sqrt(chord);
             let turn = 2.0 * math::atan2(half, math::sqrt((1.0 - half * half).max(0.0)));
             report.branch_changed = branch::changed(turn, moved, 0.0);
-            report.position_residual = (at - goal).length().min(f32::MAX);
+            report.position_residual = distance(at, goal);
         }
         if found.by > 0.0 {
             report.status = Status::Unreachable { by: found.by };

@@ -45,7 +45,7 @@ pub struct ChainSettings {
     /// The soft zone at the end of the reach, as a part of the reach, 0 (none) to 1; see [`soften`](crate::solve::soften).
     pub soft: f32,
     /// By what factor bones (that do not slide) may become longer where the goal is too far or in the soft zone, 1 (none)
-    /// or more.
+    /// or more. No chain becomes longer than 1e15 m.
     pub stretch: f32,
     /// The furthest that a joint may turn in one solve from where it came in, in radians; infinite (the default) for no
     /// bound. In a game, the speed of its joints times the time of a frame: with some eight radians a second a chain follows

@@ -6,7 +6,7 @@ use glam::{Quat, Vec3};
 
 use super::{
     branches::{Branches, Frame, NONE},
-    form::{Form, Twist, chord, wide},
+    form::{Form, Twist, chord, dot, sub, wide},
 };
 use crate::math;
 
@@ -35,6 +35,39 @@ pub(super) struct Ask {
     /// Within which it is met, in figure sizes and (as a chord) radians.
     pub near: f32,
     pub near_turn: f32,
+    /// Of a goal that is so far away that a place in its direction was put for it.
+    pub far: Option<Far>,
+}
+
+/// What is known of a goal that is far away.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Far {
+    /// How much further away it is than the place that was put for it, in figure sizes, and how many times as far.
+    pub beyond: f32,
+    pub times: f64,
+    /// The square of what any pose misses that place by, in figure sizes.
+    pub least: f64,
+}
+
+/// Lets goals of one priority, balance among them, count beside each other as if none had been brought near: what is missed
+/// draws as it is far. All of them together count no more than where the furthest was put.
+pub(super) fn weigh(asks: &mut [Ask], balance: Option<(u8, &mut f64)>) {
+    let mut most = [1.0f64; 3];
+    for ask in asks.iter() {
+        let level = usize::from(ask.priority);
+        most[level] = most[level].max(ask.far.map_or(1.0, |f| f.times));
+    }
+    if most == [1.0; 3] {
+        return;
+    }
+    for ask in asks {
+        let most = most[usize::from(ask.priority)];
+        ask.place_weight *= ask.far.map_or(1.0, |f| f.times) / most;
+        ask.turn_weight /= most;
+    }
+    if let Some((priority, weight)) = balance {
+        *weight /= most[usize::from(priority)];
+    }
 }
 
 impl Ask {
@@ -50,6 +83,7 @@ impl Ask {
         reach: f32::INFINITY,
         near: 0.0,
         near_turn: 0.0,
+        far: None,
     };
 
     /// The weight of a priority.
@@ -94,8 +128,18 @@ impl Ask {
             + self.turn_weight * f64::from(turn.length_squared())
     }
 
+    /// The cost of a goal that is far away, over what any pose misses it by. The squares are large and differ by little.
+    #[cold]
+    fn cost_of_far(&self, frames: &[Frame], turn: Vec3, least: f64) -> f64 {
+        let (at, _) = self.tip(frames);
+        let way = sub(wide(self.place.unwrap_or(at)), wide(at));
+        self.place_weight * (dot(way, way) - least).max(0.0)
+            + self.turn_weight * f64::from(turn.length_squared())
+    }
+
     pub fn met(&self, (way, turn): (Vec3, Vec3)) -> bool {
-        way.length_squared() <= self.near * self.near
+        self.far.is_none()
+            && way.length_squared() <= self.near * self.near
             && turn.length_squared() <= self.near_turn * self.near_turn
     }
 
@@ -169,7 +213,10 @@ pub(super) fn missing(
             continue;
         }
         let missing = ask.missing(&branches.frames);
-        cost += ask.cost(missing);
+        cost += match ask.far {
+            Some(far) if ask.other == NONE => ask.cost_of_far(&branches.frames, missing.1, far.least),
+            _ => ask.cost(missing),
+        };
         met &= ask.met(missing);
         into.push(missing);
     }

@@ -5,7 +5,13 @@ use alloc::vec::Vec;
 use glam::{Vec2, Vec3};
 
 use super::branches::Branches;
-use crate::{JointId, Pose, SolveError, math, solve::check};
+use crate::{
+    JointId, Pose, SolveError, math,
+    solve::{
+        arc::{direction, largest, no_further},
+        check,
+    },
+};
 
 /// The centre of mass is held over a support, as one more goal.
 ///
@@ -18,7 +24,7 @@ pub struct Balance {
     pub support: Vec<Vec3>,
     /// The share of the hull towards its middle that is kept free at its edge, 0 (none) to 1 (all but the middle).
     pub margin: f32,
-    /// A mass for each joint of the skeleton, in their order: that of the bones that hang on it, 0 or more. Empty: each bone
+    /// A mass for each joint of the skeleton, in their order: that of the bones that hang on it, 0 to 1e18. Empty: each bone
     /// has its length.
     pub masses: Vec<f32>,
     /// The direction in which the centre of mass may be anywhere; not zero.
@@ -50,20 +56,20 @@ impl Balance {
         check::within("the balance's weight", "above 0 to 1", self.weight, f32::MIN_POSITIVE, 1.0)?;
         check::within("the balance's priority", "0 to 2", f32::from(self.priority), 0.0, 2.0)?;
         check::finite("the balance's up", self.up)?;
-        check::within(
-            "the square of up's length",
-            "above 0",
-            self.up.length_squared(),
-            f32::MIN_POSITIVE,
-            f32::MAX,
-        )?;
+        check::within("the length of up", "above 0", largest(self.up), f32::MIN_POSITIVE, f32::MAX)?;
         if !self.masses.is_empty() {
             let (given, wanted) = (self.masses.len() as f32, joints as f32);
             check::within("the number of masses", "that of the joints", given, wanted, wanted)?;
         }
-        self.masses.iter().try_for_each(|m| check::within("a mass", "0 or more", *m, 0.0, f32::MAX))
+        self.masses.iter().try_for_each(|m| check::within("a mass", "0 to 1e18", *m, 0.0, HEAVIEST))
     }
 }
+
+/// The largest mass of a joint: its moment about a place a million sizes away is still a number.
+const HEAVIEST: f32 = 1e18;
+
+/// Sizes of the figure beyond which a point of the support is a direction.
+const AWAY: f32 = 1e6;
 
 /// Points of a support at most.
 const MOST: usize = 16;
@@ -121,14 +127,15 @@ impl Held {
         };
         (self.on, self.near, self.priority) = (true, near, b.priority);
         self.weight = level * f64::from(b.weight);
-        let up = b.up.normalize();
+        let up = direction(b.up);
         let x = math::perpendicular(up, Vec3::X);
         self.across = [x, up.cross(x)];
         self.count = b.support.len();
         let flat = |p: Vec3| Vec2::new(p.dot(self.across[0]), p.dot(self.across[1]));
         let mut middle = Vec2::ZERO;
         for (into, p) in self.hull.iter_mut().zip(&b.support) {
-            *into = flat(branches.inside(*p));
+            // What is far away is a direction.
+            *into = flat(branches.inside(no_further(*p, branches.origin, AWAY * branches.size)));
             middle += *into / self.count as f32;
         }
         for p in &mut self.hull[..self.count] {

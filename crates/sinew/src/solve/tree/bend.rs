@@ -6,7 +6,10 @@ use super::{
     branches::{Branches, Frame, NONE},
     form::{Form, wide},
 };
-use crate::{Pole, Skeleton, math};
+use crate::{
+    Pole, Skeleton, math,
+    solve::arc::{largest, no_further, to_unit},
+};
 
 /// The limb that a tip ends, and the way in which its middle joint is drawn.
 ///
@@ -38,6 +41,9 @@ struct Swivel {
 
 /// A bend plane that is within a degree of the pole stays as it is.
 const NEAR: f32 = 0.02;
+
+/// Sizes of the figure beyond which a pole is a direction: f32 tells no better.
+const AWAY: f32 = 1e6;
 
 /// No middle joint is drawn further round than a radian in one step: beyond, its way is no line any more.
 const FURTHEST: f32 = 1.0;
@@ -77,8 +83,11 @@ impl Bend {
     pub fn load(&mut self, pole: Pole, branches: &Branches) {
         self.pole = match pole {
             Pole::Keep => Pole::Keep,
-            Pole::Point(p) => Pole::Point(branches.inside(p)),
-            Pole::Direction(d) => Pole::Direction(d),
+            // What is far away is a direction.
+            Pole::Point(p) => {
+                Pole::Point(branches.inside(no_further(p, branches.origin, AWAY * branches.size)))
+            }
+            Pole::Direction(d) => Pole::Direction(d * to_unit(largest(d))),
         };
         self.length = 0.0;
         let mut at = self.tip;

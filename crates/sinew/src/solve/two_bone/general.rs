@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     Pole, math,
-    solve::arc::{arc, largest, near, to_unit, twist_towards},
+    solve::arc::{arc, distance as far_apart, largest, near, to_unit, twist_towards},
 };
 
 /// Below this sine of the flexion the bend plane is partly, and at 0 wholly, the hinge's, where one is given: about half
@@ -34,7 +34,7 @@ pub(super) fn solve(at: &Points, goal: Vec3, pole: Pole, bend: &Bend) -> Turns {
     let size = largest(u).max(largest(v));
     let still = Turns { middle: Quat::IDENTITY, root: Quat::IDENTITY, by: 0.0, branch_changed: false };
     if size <= 0.0 {
-        return Turns { by: g.length().min(f32::MAX), ..still };
+        return Turns { by: far_apart(goal, at.root), ..still };
     }
     // Lengths near 1, so that products of four lengths neither overflow nor vanish at any scale.
     let k = to_unit(size);
@@ -48,7 +48,12 @@ pub(super) fn solve(at: &Points, goal: Vec3, pole: Pole, bend: &Bend) -> Turns {
     let straight = a + b;
     let d = distance(a, b, x, bend);
     let by = (x - d).abs();
-    let by = if by > 1e-6 * straight { (by / k).min(f32::MAX) } else { 0.0 };
+    // (Counted in limbs, the furthest goals are all at the same distance.)
+    let by = match by {
+        _ if x == f32::MAX => far_apart(goal, at.root),
+        by if by > 1e-6 * straight => (by / k).min(f32::MAX),
+        _ => 0.0,
+    };
 
     let e = u + v;
     let el = math::sqrt(e.length_squared());

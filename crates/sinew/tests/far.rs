@@ -1,0 +1,868 @@
+//! Numbers at the ends of f32: goals as far away as numbers go, and settings as large or as small as they may be.
+//!
+//! A goal that is far away is a direction: whoever brings an end to it stretches out that way, to a thousandth of a radian
+//! (two hundredths for trees, which weigh it against all else).
+//! Whatever is given, the pose is finite with unit rotations, or it is refused and keeps its bits. Judged in f64.
+// Judgements are written so that NaN fails.
+#![allow(clippy::neg_cmp_op_on_partial_ord)]
+
+mod common;
+
+use std::sync::Arc;
+
+use common::{column, noise, row};
+use sinew::{
+    Goal, JointId, Pole, Pose, Skeleton, Status, Transform,
+    glam::{DVec2, DVec3, Quat, Vec2, Vec3},
+    joint::{Dof, Joint},
+    math, planar,
+    solve::{
+        Aim, Auto, Balance, BendSide, Ccd, ChainSettings, Drag, Eye, Fabrik, Follow, FreeChain, Lead,
+        LeastSquares, LookAt, LookJoint, LookState, Pin, Root, Spline, Strand, Tip, Tree, TwoBone, Up,
+        spline::{Curve, CurveKind, CurveUp, Fit, Roll},
+    },
+};
+
+/// Sizes of coordinates, up to the largest.
+const FAR: [f32; 8] = [1e6, 1e12, 1e19, 2e19, 1e25, 1e30, 1.7e38, f32::MAX];
+
+/// Radians within which a tree stretches out towards what is far away: steps of least squares end there.
+const TREES: f64 = 2e-2;
+
+/// Directions whose largest coordinate is 1: along axes, and where the length is more than the largest coordinate.
+fn directions() -> Vec<Vec3> {
+    let mut r = noise(3);
+    let mut all = vec![Vec3::X, -Vec3::Y, Vec3::Z, Vec3::ONE, Vec3::new(-1.0, 1.0, -1.0)];
+    all.extend((0..5).map(|_| {
+        let v = Vec3::new(r(), r(), r());
+        (v / v.abs().max_element()).clamp(-Vec3::ONE, Vec3::ONE)
+    }));
+    all
+}
+
+fn unit(v: Vec3) -> DVec3 {
+    v.as_dvec3().normalize()
+}
+
+fn bits(pose: &Pose) -> Vec<u32> {
+    let all = pose.locals().iter().flat_map(|t| {
+        let (q, p, s) = (t.rotation, t.translation, t.scale);
+        [p.x, p.y, p.z, q.x, q.y, q.z, q.w, s.x, s.y, s.z]
+    });
+    all.map(f32::to_bits).collect()
+}
+
+/// A solve's numbers besides the pose; none where it was refused.
+type Numbers = Option<(Status, Vec<f32>)>;
+
+fn of(report: Result<sinew::Report, sinew::SolveError>) -> Numbers {
+    let numbers = |r: sinew::Report| (r.status, vec![r.position_residual, r.rotation_residual]);
+    report.ok().map(numbers)
+}
+
+/// What is wrong with what a solve left; none where all is well.
+fn unsound(before: &Pose, after: &Pose, numbers: &Numbers) -> Option<String> {
+    let Some((status, numbers)) = numbers else {
+        return (bits(before) != bits(after)).then(|| "refused, but changed".into());
+    };
+    if let Status::Unreachable { by } = status
+        && !(by.is_finite() && *by > 0.0)
+    {
+        return Some(format!("unreachable by {by}"));
+    }
+    if numbers.iter().any(|n| !n.is_finite()) {
+        return Some(format!("numbers {numbers:?}"));
+    }
+    for joint in after.skeleton().joints() {
+        let local = after.local(joint);
+        let q = local.rotation.to_array().map(f64::from);
+        let length: f64 = q.iter().map(|c| c * c).sum();
+        let finite = local.is_finite() && after.position(joint).is_finite();
+        if !finite || (length - 1.0).abs() > 1e-5 {
+            return Some(format!("joint {joint} is at {local:?}"));
+        }
+    }
+    None
+}
+
+/// Adds to `faults` what a solve did wrong.
+fn try_on(
+    faults: &mut Vec<String>,
+    pose: &Pose,
+    what: impl Fn() -> String,
+    solve: impl FnOnce(&mut Pose) -> Numbers,
+) -> Option<Pose> {
+    let mut after = pose.clone();
+    let numbers = solve(&mut after);
+    if let Some(fault) = unsound(pose, &after, &numbers) {
+        faults.push(format!("{}: {fault}", what()));
+    }
+    numbers.map(|_| after)
+}
+
+fn report(faults: &[String]) {
+    let shown = faults.iter().take(20).cloned().collect::<Vec<_>>().join("\n");
+    assert!(faults.is_empty(), "{} faults:\n{shown}", faults.len());
+}
+
+/// A chain of bones that is bent, below a parent that is turned, in the middle of nowhere in particular.
+fn chain(bones: usize, size: f32) -> (Pose, Vec<JointId>) {
+    let above = Transform {
+        translation: Vec3::new(0.3, -0.2, 0.5) * size,
+        rotation: Quat::from_xyzw(0.6, 0.0, 0.8, 0.0),
+        scale: Vec3::ONE,
+    };
+    let offsets: Vec<Vec3> = (0..=bones).map(|i| Vec3::new(0.1, 1.0, 0.2 * (i % 2) as f32) * size).collect();
+    let (skeleton, ids) = row(above, &offsets, |_| Joint::FREE);
+    let mut pose = Pose::rest(&skeleton);
+    for (i, &id) in ids.iter().enumerate() {
+        pose.set_rotation(id, math::axis_angle(Vec3::Z, if i % 2 == 0 { 0.5 } else { 0.3 }));
+    }
+    pose.update();
+    (pose, ids)
+}
+
+/// How far, in radians, the way from one joint to another is off a direction.
+fn off(pose: &Pose, from: JointId, to: JointId, direction: Vec3) -> f64 {
+    let way = pose.position(to).as_dvec3() - pose.position(from).as_dvec3();
+    way.normalize().cross(unit(direction)).length().atan2(way.normalize().dot(unit(direction)))
+}
+
+const WAYS: [LeastSquares; 4] =
+    [LeastSquares::Never, LeastSquares::WhenSlow, LeastSquares::First, LeastSquares::Alone];
+
+/// Every solver that brings a chain's end to a goal, by name.
+fn solve_chain(
+    which: &str,
+    ids: &[JointId],
+    settings: &ChainSettings,
+    pose: &mut Pose,
+    goal: &Goal,
+) -> Numbers {
+    let skeleton = pose.skeleton().clone();
+    let (root, tip) = (ids[0], ids[ids.len() - 1]);
+    of(match which {
+        "limb" => {
+            let mut limb = TwoBone::new(&skeleton, root, ids[1], tip).unwrap();
+            (limb.soft, limb.weight) = (settings.soft, settings.weight);
+            limb.solve(pose, goal)
+        }
+        "free chain" => {
+            let mut free = FreeChain::new(&skeleton, root, tip).unwrap();
+            (free.soft, free.weight, free.stretch) = (settings.soft, settings.weight, settings.stretch);
+            free.max_turn = settings.max_turn;
+            free.solve(pose, goal)
+        }
+        "auto" => {
+            let mut auto = Auto::new(&skeleton, root, tip).unwrap();
+            (auto.soft, auto.weight, auto.stretch) = (settings.soft, settings.weight, settings.stretch);
+            auto.max_turn = settings.max_turn;
+            auto.solve(pose, goal)
+        }
+        "ccd" => {
+            let mut ccd = Ccd::new(&skeleton, root, tip).unwrap();
+            ccd.settings = *settings;
+            ccd.solve(pose, goal)
+        }
+        "fabrik" => {
+            let mut fabrik = Fabrik::new(&skeleton, root, tip).unwrap();
+            fabrik.settings = *settings;
+            fabrik.solve(pose, goal)
+        }
+        _ => {
+            let mut tree = Tree::new(&skeleton, root, &[Tip::new(tip)]).unwrap();
+            (tree.soft, tree.weight, tree.max_turn) = (settings.soft, settings.weight, settings.max_turn);
+            tree.solve(pose, &[*goal])
+        }
+    })
+}
+
+const CHAINS: [&str; 6] = ["limb", "free chain", "auto", "ccd", "fabrik", "tree"];
+
+#[test]
+fn chains_stretch_out_towards_goals_that_are_far_away() {
+    let mut faults = Vec::new();
+    for (bones, size) in [(2, 1.0), (5, 1.0), (2, 1e-3), (5, 1e3)] {
+        let (pose, ids) = chain(bones, size);
+        for which in CHAINS.into_iter().filter(|w| *w != "limb" || bones == 2) {
+            // (Which way is only asked of those that sweep.)
+            for way in WAYS.into_iter().take(if which == "ccd" || which == "fabrik" { 4 } else { 1 }) {
+                let settings = ChainSettings { least_squares: way, ..ChainSettings::default() };
+                for (far, direction) in
+                    FAR.iter().flat_map(|f| directions().into_iter().map(move |d| (*f, d)))
+                {
+                    let goal = Goal::at(direction * far);
+                    let what =
+                        || format!("{which}, {way:?}, {bones} bones of {size}, goal {}", direction * far);
+                    let mut status = None;
+                    let after = try_on(&mut faults, &pose, what, |pose| {
+                        let numbers = solve_chain(which, &ids, &settings, pose, &goal);
+                        status = numbers.as_ref().map(|n| n.0);
+                        numbers
+                    });
+                    let Some(after) = after else {
+                        faults.push(format!("{}: refused", what()));
+                        continue;
+                    };
+                    // (From the root, not the origin.)
+                    let direction = goal.position.unwrap().as_dvec3() - pose.position(ids[0]).as_dvec3();
+                    let off = off(
+                        &after,
+                        ids[0],
+                        ids[bones],
+                        (direction / direction.abs().max_element()).as_vec3(),
+                    );
+                    let reach = after.position(ids[bones]).distance(after.position(ids[0]));
+                    let length: f32 =
+                        ids.windows(2).map(|w| pose.position(w[0]).distance(pose.position(w[1]))).sum();
+                    let near = if which == "tree" { TREES } else { 1e-3 };
+                    // (Up to a thousand sizes a tree's goal is a place, to which its steps go as near as f32 tells.)
+                    let place = which == "tree" && far < 1e4 * size;
+                    if !(place || off < near && reach > 0.995 * length) {
+                        faults.push(format!("{}: off by {off} at {reach} of {length}", what()));
+                    }
+                    if !matches!(status, Some(Status::Unreachable { by }) if f64::from(by) > 0.4 * f64::from(far))
+                    {
+                        faults.push(format!("{}: {status:?}", what()));
+                    }
+                }
+            }
+        }
+    }
+    report(&faults);
+}
+
+#[test]
+fn bends_turn_towards_poles_that_are_far_away() {
+    let (pose, ids) = chain(2, 1.0);
+    let at = |pose: &Pose, i: usize| pose.position(ids[i]).as_dvec3();
+    let goal = pose.position(ids[0]) + Vec3::new(0.9, 0.8, -0.4);
+    for which in CHAINS {
+        for (far, direction) in FAR.iter().flat_map(|f| directions().into_iter().map(move |d| (*f, d))) {
+            for pole in [Pole::Point(direction * far), Pole::Direction(direction * far)] {
+                let mut after = pose.clone();
+                let goal = Goal::at(goal).with_pole(pole);
+                let numbers = solve_chain(which, &ids, &ChainSettings::default(), &mut after, &goal);
+                assert_eq!(unsound(&pose, &after, &numbers), None, "{which}, {pole:?}");
+                let axis = (at(&after, 2) - at(&after, 0)).normalize();
+                let across = |v: DVec3| v - axis * v.dot(axis);
+                let bend = across(at(&after, 1) - at(&after, 0));
+                let off = bend.angle_between(across(unit(direction)));
+                let near = if which == "tree" { 0.06 } else { 2e-3 };
+                assert!(off < near, "{which}: {off} off {pole:?}, {numbers:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn settings_of_any_size_leave_chains_finite() {
+    let mut faults = Vec::new();
+    let near = [Vec3::new(0.5, 0.8, 0.1), Vec3::new(-1.0, 3.0, 2.0)];
+    let far = [1e12, 1e20, 1e30, f32::MAX].map(|f| Vec3::new(0.4, 1.0, -1.0) * f);
+    for (bones, size) in [(2, 1.0), (5, 1.0), (5, 1e-3)] {
+        let (pose, ids) = chain(bones, size);
+        for which in CHAINS.into_iter().filter(|w| *w != "limb" || bones == 2) {
+            for way in WAYS.into_iter().take(if which == "ccd" || which == "fabrik" { 3 } else { 1 }) {
+                let base = ChainSettings { least_squares: way, ..ChainSettings::default() };
+                let mut all = Vec::new();
+                for stretch in [1.5, 1e6, 1e15, 1e20, 1e30, f32::MAX] {
+                    for soft in [0.0, 1e-30, 0.1, 1.0] {
+                        all.push(ChainSettings { stretch, soft, ..base });
+                        all.push(ChainSettings { stretch, soft, weight: 0.3, ..base });
+                        all.push(ChainSettings { stretch, soft, max_turn: 0.1, ..base });
+                    }
+                }
+                for soft in [f32::MIN_POSITIVE, 1e-20, 1e-6, 0.5, 1.0] {
+                    all.push(ChainSettings { soft, ..base });
+                }
+                for max_turn in [f32::MIN_POSITIVE, 1e-20, 1e20, f32::MAX] {
+                    all.push(ChainSettings { max_turn, ..base });
+                }
+                for tolerance in [f32::MIN_POSITIVE, 1e-20, 1e20, f32::MAX] {
+                    all.push(ChainSettings { tolerance, rotation_tolerance: tolerance, ..base });
+                }
+                for weight in [f32::MIN_POSITIVE, 1e-20] {
+                    all.push(ChainSettings { weight, ..base });
+                }
+                if way != LeastSquares::Never {
+                    for v in [1e-18f32, 1e-10, 1e12, 1e18, 1e19, 1e30, f32::MAX] {
+                        let v = Vec3::new(0.5, -1.0, 1.0) * v;
+                        all.push(ChainSettings { base_direction: Some(v), ..base });
+                        all.push(ChainSettings { root_position: Some(v), ..base });
+                        all.push(ChainSettings {
+                            root_position: Some(v),
+                            base_direction: Some(v),
+                            stretch: f32::MAX,
+                            ..base
+                        });
+                    }
+                }
+                for (i, settings) in all.iter().enumerate() {
+                    for (k, &goal) in near.iter().chain(&far).enumerate() {
+                        let turned = Goal::at(goal).with_rotation(Quat::from_xyzw(0.0, 0.6, 0.0, 0.8));
+                        let poled = |p| Goal::at(goal).with_pole(p);
+                        let poles =
+                            [1e-30f32, 1e12, 1e19, 1e30, f32::MAX].map(|p| Vec3::new(1.0, 0.2, -0.7) * p);
+                        let all = [
+                            Goal::at(goal),
+                            turned,
+                            poled(Pole::Point(poles[(i + k) % 5])),
+                            poled(Pole::Direction(poles[(i + k) % 5])),
+                        ];
+                        for goal in all {
+                            let what = || format!("{which}, {bones} bones of {size}, {goal:?}, {settings:?}");
+                            try_on(&mut faults, &pose, what, |pose| {
+                                solve_chain(which, &ids, settings, pose, &goal)
+                            });
+                        }
+                    }
+                }
+            }
+        }
+    }
+    report(&faults);
+}
+
+#[test]
+fn limbs_stay_finite_whatever_they_are_told() {
+    let mut faults = Vec::new();
+    let (pose, ids) = chain(2, 1.0);
+    let sizes = [1e-38f32, 1e-20, 1e-3, 1.0, 1e12, 1e20, 1e30, f32::MAX];
+    for (a, b) in sizes.iter().flat_map(|a| sizes.map(|b| (*a, b))) {
+        for side in [BendSide::Keep, BendSide::Positive, BendSide::Negative] {
+            let mut limb = TwoBone::new(pose.skeleton(), ids[0], ids[1], ids[2]).unwrap();
+            limb.hinge = Some(Vec3::new(0.2, -1.0, 0.5) * a);
+            limb.side = side;
+            limb.swivel = b;
+            limb.soft = 0.3;
+            limb.min_flexion = 0.1;
+            for goal in [1e-30, 0.5, 3.0, a, b] {
+                let goal = Goal::at(Vec3::new(1.0, 0.3, -0.9) * goal)
+                    .with_pole(Pole::Point(Vec3::new(0.3, 1.0, 0.2) * a));
+                let what = || format!("limb with hinge {:?}, swivel {b}, {goal:?}", limb.hinge);
+                try_on(&mut faults, &pose, what, |pose| of(limb.solve(pose, &goal)));
+            }
+        }
+        // A free chain bends about an axis, an aim has an offset and an up.
+        let mut free = FreeChain::new(pose.skeleton(), ids[0], ids[2]).unwrap();
+        free.bend = Some(Vec3::new(0.3, 0.1, 1.0) * a);
+        let mut rest = Pose::rest(pose.skeleton());
+        rest.update();
+        let bend = free.bend;
+        for goal in [Vec3::Y * 0.5, Vec3::Y * b] {
+            let what = || format!("free chain about {bend:?}, goal {goal}");
+            try_on(&mut faults, &rest, what, |pose| of(free.solve(pose, &Goal::at(goal))));
+        }
+    }
+    report(&faults);
+}
+
+#[test]
+fn an_aim_points_at_what_is_far_away() {
+    let mut faults = Vec::new();
+    let (pose, ids) = chain(2, 1.0);
+    for (far, direction) in FAR.iter().flat_map(|f| directions().into_iter().map(move |d| (*f, d))) {
+        let target = direction * far;
+        for (i, size) in [1e-30f32, 1.0, 1e19, 1e30, f32::MAX].into_iter().enumerate() {
+            for offset in [Vec3::ZERO, Vec3::new(0.1, -0.2, 0.3)] {
+                let mut aim = Aim::new(ids[1], Vec3::new(0.3, 1.0, -0.2) * size);
+                aim.offset = offset;
+                aim.up = (i % 2 == 0)
+                    .then_some(Up { axis: Vec3::X * size, direction: Vec3::new(0.2, 1.0, 1.0) * size });
+                let what = || format!("{aim:?} at {target}");
+                let mut found = None;
+                let after = try_on(&mut faults, &pose, what, |pose| {
+                    found = of(aim.solve(pose, target));
+                    found.clone()
+                });
+                // What is reported as well: the angle between the ray and the way.
+                if !matches!(&found, Some((Status::Reached, numbers)) if numbers[1] < 1e-3) {
+                    faults.push(format!("{}: {found:?}", what()));
+                }
+                let Some(after) = after else {
+                    faults.push(format!("{}: refused", what()));
+                    continue;
+                };
+                let q = after.model_rotation(ids[1]).as_dquat();
+                let along = q * Vec3::new(0.3, 1.0, -0.2).as_dvec3().normalize();
+                let from = after.position(ids[1]).as_dvec3();
+                let off = along.angle_between(target.as_dvec3() - from);
+                if !(off < 1e-3) {
+                    faults.push(format!("{}: off by {off}", what()));
+                }
+            }
+        }
+        // Offsets as far as targets.
+        for size in [1e12, 1e20, 1e30, f32::MAX] {
+            let aim = Aim { offset: Vec3::new(0.4, -1.0, 0.8) * size, ..Aim::new(ids[1], Vec3::Z) };
+            let what = || format!("{aim:?} at {target}");
+            try_on(&mut faults, &pose, what, |pose| of(aim.solve(pose, target)));
+        }
+    }
+    report(&faults);
+}
+
+/// A trunk with a neck, a head and an eye, and two arms.
+fn figure() -> (Arc<Skeleton>, [JointId; 8]) {
+    let mut b = Skeleton::builder();
+    let at = |x: f32, y: f32, z: f32| Transform::from_translation(Vec3::new(x, y, z));
+    let hips = b.add("hips", None, at(0.1, 1.0, 0.0));
+    let chest = b.add("chest", Some(hips), at(0.0, 0.4, 0.02));
+    let head = b.add("head", Some(chest), at(0.0, 0.3, 0.0));
+    b.add("eye", Some(head), at(0.03, 0.1, 0.08));
+    for (side, x) in [("l", 1.0), ("r", -1.0)] {
+        let upper = b.add(format!("upper.{side}"), Some(chest), at(0.2 * x, 0.15, 0.0));
+        let fore = b.add(format!("fore.{side}"), Some(upper), at(0.3 * x, 0.0, 0.05));
+        b.add(format!("hand.{side}"), Some(fore), at(0.28 * x, 0.0, 0.0));
+    }
+    let skeleton = Arc::new(b.build().unwrap().0);
+    let ids = ["hips", "chest", "head", "eye", "fore.l", "hand.l", "fore.r", "hand.r"];
+    let ids = ids.map(|n| skeleton.find(n).unwrap());
+    (skeleton, ids)
+}
+
+#[test]
+fn a_look_points_at_what_is_far_away() {
+    let mut faults = Vec::new();
+    let (skeleton, [_, chest, head, eye, ..]) = figure();
+    let pose = Pose::rest(&skeleton);
+    let part = |joint, share| LookJoint { joint, share, cone: 3.0 };
+    let sizes = [1e-30f32, 1.0, 1e19, 1e30, f32::MAX];
+    for (far, direction) in FAR.iter().flat_map(|f| directions().into_iter().map(move |d| (*f, d))) {
+        let target = direction * far;
+        for (i, size) in sizes.into_iter().enumerate() {
+            let mut look =
+                LookAt::new(&skeleton, &[part(chest, 0.3), part(head, 1.0)], Vec3::Z * size).unwrap();
+            look.offset = Vec3::new(0.0, 0.1, 0.08);
+            look.behind = 3.0;
+            look.dead_zone = if i % 2 == 0 { 0.0 } else { 0.05 };
+            look.set_eyes(&skeleton, &[Eye { joint: eye, axis: Vec3::Z * size, cone: 1.0 }]).unwrap();
+            let what = || format!("look along {} at {target}", Vec3::Z * size);
+            let after = try_on(&mut faults, &pose, what, |pose| {
+                let report = look.solve(pose, target, &mut LookState::default()).ok()?;
+                let r = report.report;
+                Some((r.status, vec![r.position_residual, r.rotation_residual, report.eyes]))
+            });
+            let Some(after) = after else {
+                faults.push(format!("{}: refused", what()));
+                continue;
+            };
+            // What is not behind is looked at.
+            let to = target.as_dvec3() - after.position(eye).as_dvec3();
+            if to.normalize().z > -0.9 {
+                for (joint, near) in [(eye, 1e-3), (head, 0.051)] {
+                    let off = (after.model_rotation(joint).as_dquat() * DVec3::Z).angle_between(to);
+                    if !(off < near) {
+                        faults.push(format!("{}: {} is off by {off}", what(), skeleton.name(joint)));
+                    }
+                }
+            }
+            for (near, offset) in sizes.iter().flat_map(|n| sizes.map(|o| (*n, o))) {
+                let offset = Vec3::new(0.3, 1.0, -0.2) * offset;
+                (look.near, look.offset) = (near, offset);
+                let what = || format!("look from {offset} near {near} at {target}");
+                let mut after = pose.clone();
+                let numbers = look.solve(&mut after, target, &mut LookState::default()).ok().map(|report| {
+                    let r = report.report;
+                    (r.status, vec![r.position_residual, r.rotation_residual, report.eyes])
+                });
+                if let Some(fault) = unsound(&pose, &after, &numbers) {
+                    faults.push(format!("{}: {fault}", what()));
+                }
+            }
+        }
+    }
+    report(&faults);
+}
+
+#[test]
+fn what_follows_goes_anywhere() {
+    let mut faults = Vec::new();
+    for (bones, limited) in [(2, false), (5, false), (5, true)] {
+        let joint = |_| if limited { Joint::hinge(Vec3::X, Dof::range(-0.5, 0.5)) } else { Joint::FREE };
+        let (skeleton, ids) = column(bones, 1.0, joint);
+        let pose = Pose::rest(&skeleton);
+        for (far, direction) in FAR.iter().flat_map(|f| directions().into_iter().map(move |d| (*f, d))) {
+            for (lead, weight) in [(Lead::Tip, 1.0), (Lead::Root, 1.0), (Lead::Tip, 0.5), (Lead::Root, 0.5)] {
+                let mut follow = Follow::new(&skeleton, ids[0], ids[bones]).unwrap();
+                (follow.lead, follow.weight) = (lead, weight);
+                let place = direction * far;
+                let what = || format!("follow, {lead:?} of {bones} bones to {place}, weight {weight}");
+                let after = try_on(&mut faults, &pose, what, |pose| of(follow.solve(pose, place)));
+                let Some(after) = after else { continue };
+                if weight == 1.0 {
+                    let end = if lead == Lead::Tip { ids[bones] } else { ids[0] };
+                    let off = (after.position(end).as_dvec3() - place.as_dvec3()).length();
+                    if !(off < 1e-5 * place.as_dvec3().length()) {
+                        faults.push(format!("{}: {off} away", what()));
+                    }
+                }
+            }
+        }
+    }
+    report(&faults);
+}
+
+#[test]
+fn strands_stretch_out_towards_goals_that_are_far_away() {
+    let mut faults = Vec::new();
+    let mut r = noise(5);
+    for size in [1e-12f32, 1.0, 1e12, 1e30] {
+        let points: Vec<Vec3> = (0..6).map(|_| Vec3::new(r(), r(), r()) * size).collect();
+        for (far, direction) in FAR.iter().flat_map(|f| directions().into_iter().map(move |d| (*f, d))) {
+            for (soft, bend) in [(0.0, 0.0), (1e-30, 1e-30), (0.2, 1e20), (1.0, f32::MAX)] {
+                // (What f32 cannot tell the length of is refused.)
+                let Ok(mut strand) = Strand::new(&points) else {
+                    assert!(size > 1e19);
+                    continue;
+                };
+                (strand.soft, strand.bend) = (soft, Vec3::new(1.0, 0.3, 0.2) * bend);
+                let (mut after, goal) = (points.clone(), direction * far);
+                let found = strand.solve(&mut after, goal);
+                let what = format!("strand of {size}, soft {soft}, bend {bend}, goal {goal}");
+                match found {
+                    Ok(found) => {
+                        if !after.iter().all(|p| p.is_finite()) || !found.position_residual.is_finite() {
+                            faults.push(format!("{what}: {found:?}, {after:?}"));
+                        }
+                        let to = goal.as_dvec3() - points[0].as_dvec3();
+                        let way = after[5].as_dvec3() - points[0].as_dvec3();
+                        if f64::from(far) > 1e3 * f64::from(size) && !(way.angle_between(to) < 1e-3) {
+                            faults.push(format!("{what}: off by {}", way.angle_between(to)));
+                        }
+                    }
+                    Err(_) => faults.push(format!("{what}: refused")),
+                }
+            }
+        }
+    }
+    report(&faults);
+}
+
+#[test]
+fn splines_stay_finite_whatever_they_are_told() {
+    let mut faults = Vec::new();
+    let (pose, ids) = chain(5, 1.0);
+    for size in [1e-20f32, 1e-3, 1.0, 1e6, 1e12, 1e19, 1e25, 1e30, f32::MAX] {
+        for (kind, closed) in [
+            (CurveKind::CatmullRom, false),
+            (CurveKind::CatmullRom, true),
+            (CurveKind::Bezier, false),
+            (CurveKind::Bezier, true),
+        ] {
+            let mut r = noise(7);
+            let count = if closed { 6 } else { 7 };
+            let points: Vec<Vec3> = (0..count).map(|_| Vec3::new(r(), r(), r()) * size).collect();
+            for up in [1e-30f32, 1.0, 1e20, f32::MAX] {
+                let Ok(curve) =
+                    Curve::new(kind, &points, closed, CurveUp::Direction(Vec3::new(0.2, 1.0, 0.1) * up))
+                else {
+                    continue;
+                };
+                for offset in [0.0f32, 0.5, 1e12, -1e30, f32::MAX] {
+                    for reversed in [false, true] {
+                        let mut spline = Spline::new(pose.skeleton(), ids[0], ids[5]).unwrap();
+                        (spline.offset, spline.reversed) = (offset, reversed);
+                        let twist = [offset, -offset];
+                        let mut solve = |fit, roll, moves_root, weight| {
+                            (spline.fit, spline.roll, spline.moves_root, spline.weight) =
+                                (fit, roll, moves_root, weight);
+                            let what = || {
+                                format!(
+                                    "{kind:?} of {size}, closed {closed}, up {up}, {offset}, {reversed}, {fit:?}, {roll:?}, {moves_root}"
+                                )
+                            };
+                            let mut after = pose.clone();
+                            let numbers = spline.solve(&mut after, &curve).ok().map(|s| {
+                                (
+                                    s.report.status,
+                                    vec![
+                                        s.report.position_residual,
+                                        s.report.rotation_residual,
+                                        s.longest_way,
+                                        s.beyond,
+                                    ],
+                                )
+                            });
+                            if let Some(fault) = unsound(&pose, &after, &numbers) {
+                                faults.push(format!("{}: {fault}", what()));
+                            }
+                        };
+                        let frames = Roll::Frames { axis: Vec3::new(1.0, 0.2, 0.1) * up, twist };
+                        for moves_root in [true, false] {
+                            solve(Fit::Whole, Roll::Keep, moves_root, 1.0);
+                            solve(Fit::Whole, frames, moves_root, 0.5);
+                            solve(
+                                Fit::Stretched { shortest: 1e-30, longest: f32::MAX },
+                                frames,
+                                moves_root,
+                                1.0,
+                            );
+                            solve(
+                                Fit::Stretched { shortest: 1e30, longest: f32::MAX },
+                                Roll::Keep,
+                                moves_root,
+                                1.0,
+                            );
+                        }
+                    }
+                }
+            }
+        }
+    }
+    report(&faults);
+}
+
+#[test]
+fn figures_stay_finite_whatever_they_are_told() {
+    let mut faults = Vec::new();
+    let (skeleton, [hips, chest, head, _, fore, left, _, right]) = figure();
+    let pose = Pose::rest(&skeleton);
+    let sizes = [1e12f32, 1e19, 1e30, f32::MAX];
+    let roots = |v: Vec3| [Root::Pinned, Root::Free, Root::Spring(1e6), Root::Spring(1e-30), Root::At(v)];
+    for size in sizes {
+        for direction in directions() {
+            let far = direction * size;
+            for root in roots(far) {
+                for kind in 0..8 {
+                    let (offset, relative) = (if kind == 1 { far } else { Vec3::ZERO }, kind == 2);
+                    let second =
+                        Tip { relative_to: relative.then_some(right), ..Tip::new(left).with_offset(offset) };
+                    let tips = [Tip::new(head).with_priority((kind % 3) as u8), second, Tip::new(chest)];
+                    let mut tree = Tree::new(&skeleton, hips, &tips).unwrap();
+                    tree.root = root;
+                    let near = Vec3::new(0.3, 1.5, 0.2);
+                    let mut goals = [Goal::at(near), Goal::at(far), Goal::NONE];
+                    match kind {
+                        3 => tree.soft = 0.2,
+                        4 => {
+                            let mut masses = vec![1.0; skeleton.len()];
+                            masses[chest.index()] = size;
+                            let support = [far, near, Vec3::ZERO];
+                            tree.balance =
+                                Some(Balance { up: direction * 1e12, masses, ..Balance::over(support) });
+                        }
+                        5 => goals[2] = Goal::at(-far).with_rotation(Quat::from_xyzw(0.0, 0.6, 0.0, 0.8)),
+                        6 => goals[1] = Goal::at(near).with_pole(Pole::Point(far)),
+                        7 => (tree.tolerance, tree.rotation_tolerance, tree.posture) = (size, size, 0.5),
+                        _ => {}
+                    }
+                    let what = || format!("tree {kind} with {root:?}, goals at {far}");
+                    try_on(&mut faults, &pose, what, |pose| of(tree.solve(pose, &goals)));
+                    if tree
+                        .outcomes()
+                        .iter()
+                        .any(|o| !o.position_residual.is_finite() || !o.rotation_residual.is_finite())
+                        || !tree.out_of_balance().is_finite()
+                    {
+                        faults.push(format!("{}: {:?}, {}", what(), tree.outcomes(), tree.out_of_balance()));
+                    }
+                }
+            }
+            for root in roots(far) {
+                for (kind, rate) in [0.0, f32::MIN_POSITIVE, 1e-30, 7.9, 1e30, f32::MAX, f32::INFINITY]
+                    .into_iter()
+                    .enumerate()
+                {
+                    let pins = [Pin::pose(right), Pin::place(fore)];
+                    let mut drag = Drag::new(&pose, hips, Tip::new(left), &pins[..kind % 3]).unwrap();
+                    drag.rate = rate;
+                    drag.tree().root = root;
+                    drag.tree().max_turn = [f32::INFINITY, 0.1, f32::MIN_POSITIVE, 1e-20][kind % 4];
+                    drag.tree().weight = [1.0, 0.5][kind % 2];
+                    let what = || format!("drag to {far}, rate {rate}, {root:?}");
+                    let mut at = pose.clone();
+                    // Away, back, and away again.
+                    let turned = Goal::at(far).with_rotation(Quat::from_xyzw(0.0, 0.6, 0.0, 0.8));
+                    for goal in [
+                        Goal::at(far),
+                        Goal::at(Vec3::Y),
+                        Goal::at(Vec3::Y * 1.00001),
+                        turned,
+                        Goal::at(-far),
+                    ] {
+                        match try_on(&mut faults, &at, what, |pose| of(drag.to(pose, goal))) {
+                            Some(after) => at = after,
+                            // (Where f32 cannot square the distance to the root's place, it is refused.)
+                            None if matches!(root, Root::At(_)) && size > 1e18 => {}
+                            None => faults.push(format!("{}: refused", what())),
+                        }
+                    }
+                }
+            }
+        }
+    }
+    report(&faults);
+}
+
+#[test]
+fn an_arm_of_a_figure_stretches_out_towards_what_is_far_away() {
+    let (skeleton, [_, chest, _, _, _, left, _, right]) = figure();
+    let shoulder = skeleton.find("upper.l").unwrap();
+    for (far, direction) in FAR.iter().flat_map(|f| directions().into_iter().map(move |d| (*f, d))) {
+        let mut pose = Pose::rest(&skeleton);
+        let at = pose.position(right);
+        let mut tree = Tree::new(&skeleton, shoulder, &[Tip::new(left)]).unwrap();
+        let report = tree.solve(&mut pose, &[Goal::at(direction * far)]).unwrap();
+        let off = off(&pose, shoulder, left, direction);
+        assert!(off < TREES, "off by {off}, {report:?}");
+        assert!(
+            matches!(report.status, Status::Unreachable { by } if f64::from(by) > 0.9 * f64::from(far)),
+            "{report:?}"
+        );
+
+        // What another hand holds goes before it.
+        let tips = [Tip::new(right), Tip::new(left).with_priority(1)];
+        let mut tree = Tree::new(&skeleton, chest, &tips).unwrap();
+        let mut pose = Pose::rest(&skeleton);
+        let report = tree.solve(&mut pose, &[Goal::at(at), Goal::at(direction * far)]).unwrap();
+        assert!(tree.outcomes()[0].met, "{far} {direction} {report:?} {:?}", tree.outcomes());
+    }
+}
+
+/// Directions in the plane.
+fn flat() -> Vec<Vec2> {
+    directions().into_iter().map(|d| Vec2::new(d.x, d.y)).filter(|d| *d != Vec2::ZERO).collect()
+}
+
+#[test]
+fn the_plane_stretches_out_towards_goals_that_are_far_away() {
+    use planar::{Bone, Chain, Method, Settings, Side};
+    let mut faults = Vec::new();
+    let bones = [Bone::new(1.0).at(0.3), Bone::new(0.7).at(-0.5), Bone::new(0.5).at(0.8)];
+    for (far, direction) in FAR.iter().flat_map(|f| flat().into_iter().map(move |d| (*f, d))) {
+        let goal = direction * far;
+        let along = DVec2::new(direction.x.into(), direction.y.into()).normalize();
+        for method in [Method::Ccd, Method::Fabrik] {
+            for finish in [false, true] {
+                for (stretch, soft, side, weight) in [
+                    (1.0, 0.0, None, 1.0),
+                    (1.0, 0.2, Some(Side::Left), 1.0),
+                    (1e6, 0.0, None, 1.0),
+                    (1e20, 0.1, Some(Side::Right), 0.5),
+                    (f32::MAX, 1e-30, None, 1.0),
+                    (f32::MAX, 1.0, None, 1.0),
+                ] {
+                    let mut chain = Chain::new(Vec2::new(0.2, 0.1), &bones).unwrap();
+                    let before = chain.clone();
+                    let settings =
+                        Settings { method, finish, stretch, soft, side, weight, ..Settings::default() };
+                    for directed in [false, true] {
+                        let mut chain = chain.clone();
+                        let found = if directed {
+                            chain.solve_directed(goal, 0.3, &settings)
+                        } else {
+                            chain.solve(goal, &settings)
+                        };
+                        let what = || format!("directed {directed}, {settings:?}, goal {goal}");
+                        let Ok(found) = found else {
+                            faults.push(format!("{}: refused", what()));
+                            continue;
+                        };
+                        let finite =
+                            chain.bones().iter().all(|b| b.angle.is_finite() && b.length.is_finite());
+                        if !finite
+                            || !found.position_residual.is_finite()
+                            || !found.rotation_residual.is_finite()
+                        {
+                            faults.push(format!("{}: {found:?}, {:?}", what(), chain.bones()));
+                            continue;
+                        }
+                        let end = chain.end() - chain.root;
+                        let end = DVec2::new(end.x.into(), end.y.into()).normalize();
+                        if !directed
+                            && weight == 1.0
+                            && !(end.perp_dot(along).abs() < 1e-2 && end.dot(along) > 0.0)
+                            && far > 1e3
+                        {
+                            faults.push(format!("{}: the end lies along {end}", what()));
+                        }
+                    }
+                    for lead in [planar::Lead::Tip, planar::Lead::Root] {
+                        let mut chain = before.clone();
+                        if chain.follow(goal, lead).is_ok()
+                            && !(chain.root.is_finite() && chain.bones().iter().all(|b| b.angle.is_finite()))
+                        {
+                            faults.push(format!("{lead:?} to {goal}: {chain:?}"));
+                        }
+                    }
+                    chain = before;
+                    let _ = chain;
+                }
+            }
+        }
+        for side in [Side::Left, Side::Right] {
+            let limb = planar::two_bone(Vec2::new(0.2, 0.1), 0.5, 0.4, goal, side).unwrap();
+            let end = limb.end - Vec2::new(0.2, 0.1);
+            let end = DVec2::new(end.x.into(), end.y.into());
+            if !(limb.upper.is_finite()
+                && limb.by.is_finite()
+                && limb.by > 0.5 * far
+                && end.normalize().dot(along) > 1.0 - 1e-6)
+            {
+                faults.push(format!("two bones to {goal}: {limb:?}"));
+            }
+        }
+    }
+    report(&faults);
+}
+
+#[test]
+fn joint_space_knows_numbers_of_any_size() {
+    use sinew::{
+        glam::{DAffine3, DQuat},
+        mechanism::{Goal, JointSpec, Mechanism, Motion, Secondary, Settings, Solver, Target, Wish},
+    };
+    let mut builder = Mechanism::builder("arm");
+    for link in ["base", "upper", "fore", "hand"] {
+        builder.link(link);
+    }
+    builder.joint(JointSpec::new("shoulder", "base", "upper", Motion::turn(DVec3::Z, -2.0, 2.0)));
+    let elbow = JointSpec::new("elbow", "upper", "fore", Motion::turn(DVec3::Y, -2.5, 2.5));
+    builder.joint(JointSpec { translation: DVec3::X * 0.4, ..elbow });
+    let wrist =
+        JointSpec::new("wrist", "fore", "hand", Motion::Slide { axis: DVec3::X, lower: 0.0, upper: 0.2 });
+    builder.joint(JointSpec { translation: DVec3::X * 0.3, ..wrist });
+    let arm = builder.build().unwrap();
+    let hand = arm.find_link("hand").unwrap();
+    let sizes = [1e-300f64, 1e-30, 1e-3, 1.0, 1e3, 1e30, 1e49, 1e60, 1e160, 1e300, f64::MAX];
+    let mut faults = Vec::new();
+    for far in sizes {
+        let place = DVec3::new(0.3, 1.0, -0.2) * far;
+        for other in sizes {
+            for kind in 0..8 {
+                let target = match kind {
+                    0 => Target::Pose(place, DQuat::IDENTITY),
+                    1 => Target::LookAt(DVec3::Z * other, place),
+                    _ => Target::Position(place),
+                };
+                let mut goal = Goal::new(&arm, hand, target);
+                let mut settings = Settings { max_restarts: 3, max_iterations: 100, ..Settings::default() };
+                let mut wishes = Vec::new();
+                match kind {
+                    2 => settings.length = Some(other),
+                    3 => goal.weights = [other; 6],
+                    4 => goal.weights = [other, 1.0, 1e-3, 0.0, 0.0, 0.0],
+                    5 => (settings.position_tolerance, settings.rotation_tolerance) = (other, other),
+                    6 => goal.frame = DAffine3::from_translation(DVec3::new(0.1, -1.0, 0.4) * other),
+                    7 => wishes.push(Wish { what: Secondary::Posture(vec![other; 3]), weight: other }),
+                    _ => {}
+                }
+                let what = format!("{goal:?}, {settings:?}, {wishes:?}");
+                let Ok(mut solver) = Solver::with_wishes(&arm, &[goal], settings, &wishes) else { continue };
+                let start = [0.3, -0.4, 0.1];
+                let mut values = start;
+                match solver.solve(&[goal], &mut values) {
+                    Err(_) if values == start => {}
+                    Ok(report)
+                        if values.iter().all(|v| v.is_finite())
+                            && report.position_residual.is_finite()
+                            && report.rotation_residual.is_finite() => {}
+                    found => faults.push(format!("{what}: {found:?}, {values:?}")),
+                }
+            }
+        }
+    }
+    report(&faults);
+}

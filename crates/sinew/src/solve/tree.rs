@@ -197,6 +197,9 @@ const HONOURED: Attributes = Attributes::of(&[
 /// before the report says that the branch changed: promise 10's bound.
 const SMOOTH: f32 = 7.8;
 
+/// How often goals are moved on against what draws them away: each time a hundredth of what they missed is left.
+const LEANS: u32 = 4;
+
 /// The largest size of a figure in metres: the square of a thousand of it is still a number.
 const LARGEST: f32 = 1e16;
 
@@ -398,8 +401,23 @@ impl Tree {
         Ok(())
     }
 
+    /// The place of each priority among those of which something is asked: only their order counts.
+    fn ranks(&self, goals: &[Goal]) -> [u8; 3] {
+        let mut asked = [false; 3];
+        for (tip, goal) in self.tips.iter().zip(goals) {
+            let place = goal.position.is_some() && goal.position_weight > 0.0;
+            let turn = goal.rotation.is_some() && goal.rotation_weight > 0.0;
+            asked[usize::from(tip.priority)] |= place || turn;
+        }
+        if let Some(balance) = &self.balance {
+            asked[usize::from(balance.priority)] = true;
+        }
+        [0, u8::from(asked[0]), u8::from(asked[0]) + u8::from(asked[1])]
+    }
+
     /// Takes the goals in.
     fn ask(&mut self, pose: &Pose, goals: &[Goal]) -> Result<(), SolveError> {
+        let ranks = self.ranks(goals);
         let branches = &mut self.run.branches;
         let mut size = 0.0f32;
         for (ask, tip) in self.run.asks.iter_mut().zip(&self.tips) {
@@ -435,13 +453,14 @@ impl Tree {
             }
             branches.inside(near)
         };
-        let level = Ask::level(self.balance.as_ref().map_or(0, |b| b.priority));
-        self.run.held.load(self.balance.as_ref(), branches, pose, near, level);
+        let rank = self.balance.as_ref().map_or(0, |b| ranks[usize::from(b.priority)]);
+        self.run.held.load(self.balance.as_ref(), branches, pose, near, rank);
         for ((ask, tip), goal) in self.run.asks.iter_mut().zip(&self.tips).zip(goals) {
-            let level = Ask::level(tip.priority);
+            let rank = ranks[usize::from(tip.priority)];
+            let level = Ask::level(rank);
             ask.lever /= size;
             ask.reach = if branches.slides_above(ask.node) { f32::INFINITY } else { ask.reach / size };
-            ask.priority = tip.priority;
+            ask.priority = rank;
             (ask.near, ask.near_turn) = (near, self.rotation_tolerance);
             ask.place_weight = level * f64::from(goal.position_weight);
             ask.turn_weight = 0.25 * level * f64::from(goal.rotation_weight);
@@ -521,6 +540,7 @@ impl Tree {
         let near = run.asks.first().map_or(0.0, |a| a.near);
         run.keep_first();
         let mut best = if start.met { start } else { self.seek(pulls, by > near, &mut report) };
+        let rests = report.iterations < self.max_iterations && !pulls.draw();
         let run = &mut self.run;
         if !best.met && run.put_first_if_worse() {
             // Drawn elsewhere and cut short, or led away by what goes last: steps from the start alone, which never miss
@@ -536,6 +556,9 @@ impl Tree {
             run.priority = u8::MAX;
             best = run.measure(pulls.times(0.0));
             report.iterations = self.max_iterations - steps.left;
+            report.branch_changed = false;
+        } else if !best.met && rests && run.put_first_if_near() {
+            best = run.measure(pulls.times(0.0));
             report.branch_changed = false;
         }
         if run.branches.outside && !start.met {
@@ -590,8 +613,19 @@ impl Tree {
         }
         if !best.met {
             best = steps.descend(run, free, Patience::LONG);
-            // What lower priorities have drawn the higher ones away by is made good.
+            // What lower priorities have drawn the higher ones away by is made good: first by goals that lie as much further
+            // on, which leaves the lower ones what they can get, and then by itself.
             steps.left += core::mem::take(&mut spared);
+            if last > 0 {
+                run.keep_goals();
+                for _ in 0..LEANS {
+                    if steps.left == 0 || !run.lean(last) {
+                        break;
+                    }
+                    steps.descend(run, free, Patience::AGAIN);
+                }
+                run.put_goals();
+            }
             for priority in (0..last).rev() {
                 run.priority = priority;
                 steps.descend(run, free, Patience::SHORT);

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use glam::{Vec2, Vec3};
 
-use super::branches::Branches;
+use super::{asks::Ask, branches::Branches};
 use crate::{
     JointId, Pose, SolveError, math,
     solve::{
@@ -112,21 +112,14 @@ impl Held {
         self.on && self.priority <= priority
     }
 
-    /// Takes masses and support in; `branches` count in figure sizes already.
-    pub fn load(
-        &mut self,
-        balance: Option<&Balance>,
-        branches: &Branches,
-        pose: &Pose,
-        near: f32,
-        level: f64,
-    ) {
+    /// Takes masses and support in, at a rank among priorities; `branches` count in figure sizes already.
+    pub fn load(&mut self, balance: Option<&Balance>, branches: &Branches, pose: &Pose, near: f32, rank: u8) {
         let Some(b) = balance else {
             self.on = false;
             return;
         };
-        (self.on, self.near, self.priority) = (true, near, b.priority);
-        self.weight = level * f64::from(b.weight);
+        (self.on, self.near, self.priority) = (true, near, rank);
+        self.weight = Ask::level(rank) * f64::from(b.weight);
         let up = direction(b.up);
         let x = math::perpendicular(up, Vec3::X);
         self.across = [x, up.cross(x)];

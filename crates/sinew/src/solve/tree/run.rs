@@ -36,6 +36,8 @@ pub(super) struct Run {
     before: Vec<(Vec3, Vec3)>,
     rows: Vec<Row>,
     best: Vec<(Quat, Vec3)>,
+    /// What is asked for, while goals are moved on.
+    goals: Vec<(Option<Vec3>, Option<Quat>)>,
     /// Where the solve began.
     first: Vec<(Quat, Vec3)>,
     /// Where tips were then, and how they were turned.
@@ -56,6 +58,8 @@ impl Patience {
     pub const DRAWN: Self = Self { share: 0.98, steps: 1 };
     /// What is missing is all that will be: it is shared out well.
     pub const LONG: Self = Self { share: 0.9999, steps: 6 };
+    /// The same from near by.
+    pub const AGAIN: Self = Self { share: 1.0 - 1e-7, steps: 2 };
 }
 
 /// How far a run came.
@@ -82,6 +86,7 @@ impl Run {
             before: Vec::with_capacity(count),
             rows: Vec::with_capacity(most),
             best: Vec::with_capacity(branches.nodes.len()),
+            goals: Vec::with_capacity(count),
             first: Vec::with_capacity(branches.nodes.len()),
             tips: Vec::with_capacity(count),
             branches,
@@ -273,6 +278,71 @@ impl Run {
         false
     }
 
+    /// Goes back to where the solve began where that is as near to what is asked by the tolerance, and no tip has gone further
+    /// from there than three times as much: steps that come to rest leave that much open, and would only stir the pose.
+    pub fn put_first_if_near(&mut self) -> bool {
+        let now = self.missed();
+        let frames = &self.branches.frames;
+        let near = |(ask, was): (&Ask, &(Vec3, Quat))| {
+            let (at, turn) = ask.tip(frames);
+            (ask.place.is_none() || (at - was.0).length_squared() <= 9.0 * ask.near * ask.near)
+                && (ask.turn.is_none() || math::angle_between(turn, was.1) <= 3.0 * ask.near_turn)
+        };
+        if !self.asks.iter().zip(&self.tips).all(near) {
+            return false;
+        }
+        self.keep_best();
+        self.branches.put(&self.first);
+        let near = self.asks.first().map_or(0.0, |a| f64::from(a.near));
+        let root = crate::math64::sqrt;
+        let as_near =
+            |(now, was): (&(f64, bool), (f64, bool))| (!now.1 || was.1) && root(was.0) - root(now.0) <= near;
+        if now.iter().zip(self.missed()).all(as_near) {
+            return true;
+        }
+        self.put_best();
+        false
+    }
+
+    /// Notes what is asked for, to be moved on by [`Run::lean`].
+    pub fn keep_goals(&mut self) {
+        self.goals.clear();
+        self.goals.extend(self.asks.iter().map(|a| (a.place, a.turn)));
+    }
+
+    /// Takes that back.
+    pub fn put_goals(&mut self) {
+        for (ask, kept) in self.asks.iter_mut().zip(&self.goals) {
+            (ask.place, ask.turn) = *kept;
+        }
+    }
+
+    /// Moves the goals of priorities before `last` on by what they miss, so that steps which weigh all goals lead to where
+    /// these are met (multipliers: Hestenes 1969, Powell 1969). False where none misses anything, or too much for it.
+    pub fn lean(&mut self, last: u8) -> bool {
+        self.branches.forward();
+        let frames = &self.branches.frames;
+        let mut any = false;
+        for (ask, (place, turn)) in self.asks.iter_mut().zip(&self.goals) {
+            if ask.priority >= last || ask.other != NONE || ask.far.is_some() {
+                continue;
+            }
+            let (at, turned) = ask.tip(frames);
+            let way = place.map_or(Vec3::ZERO, |p| p - at);
+            let missed = turn.map_or(Vec3::ZERO, |q| chord(math::mul(q, math::conjugate(turned))));
+            let share = (way.length_squared() / (ask.near * ask.near))
+                .max(missed.length_squared() / (ask.near_turn * ask.near_turn));
+            // (Nearer than a tenth, solving again finds the same.)
+            if share <= 0.01 || way.length_squared().max(missed.length_squared()) > DRAWN * DRAWN {
+                continue;
+            }
+            any = true;
+            ask.place = ask.place.map(|p| p + way);
+            ask.turn = ask.turn.map(|q| math::normalize(math::mul(super::form::turn(missed), q)));
+        }
+        any
+    }
+
     /// The `n`-th fresh start: the rest (preferred values where joints have any), then places around it, further and
     /// further away. Always the same for the same tree.
     pub fn restart(&mut self, n: u32) {
@@ -303,6 +373,10 @@ impl Run {
         }
     }
 }
+
+/// Figure sizes (and half radians) that lower priorities draw higher ones away by at most. What is missed by more is out of
+/// reach.
+const DRAWN: f32 = 0.05;
 
 /// The first damping, as a part of what is missing.
 const FACTOR: f64 = 0.1;

@@ -300,6 +300,30 @@ impl Pose {
         self.first > joint.index() && self.model[joint.index()].at.w == 0.0
     }
 
+    /// Lets `solve` see a joint and all below it from the joint's parent, as if that one's space were model space. `inverse`
+    /// is that of the parent's linear part. The pose must be up to date, and is so afterwards.
+    #[cold]
+    pub(crate) fn seen_from_parent<R>(
+        &mut self,
+        joint: JointId,
+        inverse: &Mat3,
+        solve: impl FnOnce(&mut Pose) -> R,
+    ) -> R {
+        let Some(parent) = self.skeleton.parent(joint).map(JointId::index) else { return solve(self) };
+        let kept = (self.model[parent], self.extent[parent]);
+        // What is uncertain about places in model space is so about goals from there.
+        let columns = Mat3::from_cols(inverse.x_axis.abs(), inverse.y_axis.abs(), inverse.z_axis.abs());
+        self.model[parent] = Frame::IDENTITY;
+        self.extent[parent] = (columns * kept.1.truncate()).extend(0.0);
+        self.mark(joint);
+        self.update();
+        let solved = solve(self);
+        (self.model[parent], self.extent[parent]) = kept;
+        self.mark(joint);
+        self.update();
+        solved
+    }
+
     /// The largest coordinate, without its sign, of the places in model space of the joint and of all above it,
     /// as of the last [`Pose::update`]. What f32 makes of a joint's place is uncertain by some 1e-7 of this,
     /// however near to the origin the joint itself is.

@@ -4,7 +4,7 @@ use glam::{Quat, Vec3, Vec4, Vec4Swizzles};
 
 use super::{
     arc::{FADE, arc, direction, largest, max, off_ray, to_unit, twist_towards},
-    check, partial,
+    check, parent_space, partial,
 };
 use crate::{
     JointId, Pose, Report, SolveError, Status,
@@ -220,7 +220,8 @@ impl Aim {
         Self { joint, axis, offset: Vec3::ZERO, up: None, weight: 1.0 }
     }
 
-    /// Points the ray at `target` (model space). The pose is left updated.
+    /// Points the ray at `target` (model space). The pose is left updated. Below a parent whose scale is not uniform, the turn
+    /// is found in the parent's space.
     ///
     /// The report's `position_residual` is the distance in metres from the target to the ray, and its
     /// `rotation_residual` the angle in radians between the ray and the way from its start to the target. Where the weight
@@ -237,7 +238,9 @@ impl Aim {
         check_honoured(pose.skeleton(), [self.joint], "aim", Attributes::NONE)?;
         pose.update();
         check::frame(pose, self.joint, "the joint's frame", true)?;
-        check::turnable(pose, self.joint)?;
+        if parent_space::is_sheared(pose, self.joint) {
+            return self.solve_sheared(pose, target);
+        }
 
         let mut report = Report::default();
         let (mut way, mut ray) = self.seen(pose, target)?;
@@ -265,11 +268,35 @@ impl Aim {
         if by > 1e-6 * (math::sqrt(way.length_squared()) + math::sqrt(ray.offset.length_squared())) {
             report.status = Status::Unreachable { by };
         }
+        self.measure(pose, target, &mut report);
+        Ok(report)
+    }
+
+    /// Solves in the space of the joint's parent, where its ray goes through the target as it does in model space.
+    #[cold]
+    fn solve_sheared(&self, pose: &mut Pose, target: Vec3) -> Result<Report, SolveError> {
+        let mut report = parent_space::within(pose, self.joint, |pose, space| {
+            let target = space.point("the target, seen from the joint's parent,", target)?;
+            let seen = |up: Up| -> Result<Up, SolveError> {
+                let direction =
+                    space.direction("the up direction, seen from the joint's parent,", up.direction)?;
+                Ok(Up { direction, ..up })
+            };
+            let up = self.up.map(seen).transpose()?;
+            let report = Self { up, ..*self }.solve(pose, target)?;
+            let way = target - pose.local(self.joint).translation;
+            Ok(Report { status: space.status(report.status, way), ..report })
+        })?;
+        self.measure(pose, target, &mut report);
+        Ok(report)
+    }
+
+    /// How far the ray passes from the target.
+    fn measure(&self, pose: &Pose, target: Vec3, report: &mut Report) {
         let frame = pose.model(self.joint);
         let m = direction(frame.matrix3 * direction(self.axis));
         (report.position_residual, report.rotation_residual) =
             off_ray(frame.transform_point3(self.offset), m, target);
-        Ok(report)
     }
 
     /// The way to the target and the ray, seen from the joint as it stands.

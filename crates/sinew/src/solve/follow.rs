@@ -11,6 +11,7 @@ use super::{
     incoming::{Incoming, Led},
     iterate::admit,
     linkage::{Linkage, signs},
+    parent_space,
 };
 use crate::{
     Chain, JointId, Pose, Report, Skeleton, SolveError,
@@ -118,16 +119,23 @@ impl Follow {
         check::finite("the place", place)?;
         check::within("the chain's weight", "0 to 1", self.weight, 0.0, 1.0)?;
         pose.update();
+        let chain = self.links.chain();
+        let (root, tip) = (chain.root(), chain.tip());
+        if parent_space::is_sheared(pose, root) {
+            check::frame(pose, tip, "the tip's frame", chain.tip_offset() != Vec3::ZERO)?;
+            let report = parent_space::within(pose, root, |pose, space| {
+                let place = space.point("the place, seen from the root's parent,", place)?;
+                self.solve(pose, place)
+            })?;
+            return Ok(Report { position_residual: distance(self.leading(pose), place), ..report });
+        }
         self.links.load(pose, false)?;
         let mut report = Report::default();
-        let chain = self.links.chain();
-        let (root, leads_tip) = (chain.root(), self.lead == Lead::Tip);
-        let leading =
-            |pose: &Pose, chain: &Chain| if leads_tip { chain.end(pose) } else { pose.position(root) };
-        let off = distance(leading(pose, chain), place);
+        let leads_tip = self.lead == Lead::Tip;
+        let off = distance(self.leading(pose), place);
         let length = self.links.length();
         let led = Led { end: leads_tip, root: !leads_tip, ..Led::default() };
-        let incoming = Incoming::new(chain, pose, length, led);
+        let incoming = Incoming::new(self.links.chain(), pose, length, led);
         // Nearer than f32 holds the places, or a millionth of the chain, it is there.
         let near = 4.0 * self.links.rounding + 4e-7 * place.abs().max_element() + 1e-6 * length;
         if off > near && self.weight > 0.0 {
@@ -146,8 +154,14 @@ impl Follow {
             report.iterations = 1;
             report.branch_changed = incoming.changed(self.links.chain(), pose, self.links.turned());
         }
-        report.position_residual = distance(leading(pose, self.links.chain()), place);
+        report.position_residual = distance(self.leading(pose), place);
         Ok(report)
+    }
+
+    /// Place of the leading end.
+    fn leading(&self, pose: &Pose) -> Vec3 {
+        let chain = self.links.chain();
+        if self.lead == Lead::Tip { chain.end(pose) } else { pose.position(chain.root()) }
     }
 
     /// Notes where every joint is.

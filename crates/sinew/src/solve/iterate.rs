@@ -15,7 +15,7 @@ use super::{
     check,
     incoming::{Incoming, Led},
     linkage::{Ask, Linkage, Maps, Newton, Part},
-    soften,
+    parent_space, soften,
 };
 use crate::{
     Chain, ChainError, Goal, JointId, Pole, Pose, Report, Skeleton, SolveError, Status,
@@ -140,14 +140,29 @@ impl Iteration {
         goal: &Goal,
     ) -> Result<Report, SolveError> {
         settings.check()?;
-        Run { on: self, settings, sweep }.solve(pose, goal)
+        let rotation = check::goal(goal)?;
+        pose.update();
+        let chain = self.links.chain();
+        let ends = (chain.root(), chain.tip(), chain.tip_offset());
+        if rotation.is_none() && parent_space::is_sheared(pose, ends.0) {
+            check::frame(pose, ends.1, "the tip's frame", ends.2 != Vec3::ZERO)?;
+            return parent_space::solve(pose, ends, goal, |pose, goal, space| {
+                let root = |p| space.point("the root's position, seen from its parent,", p);
+                let base = |d| space.direction("the base's direction, seen from the root's parent,", d);
+                let settings = &ChainSettings {
+                    root_position: settings.root_position.map(root).transpose()?,
+                    base_direction: settings.base_direction.map(base).transpose()?,
+                    ..*settings
+                };
+                Run { on: self, settings, sweep }.solve(pose, goal, None)
+            });
+        }
+        Run { on: self, settings, sweep }.solve(pose, goal, rotation)
     }
 }
 
 impl<S: Sweep> Run<'_, S> {
-    fn solve(&mut self, pose: &mut Pose, goal: &Goal) -> Result<Report, SolveError> {
-        let rotation = check::goal(goal)?;
-        pose.update();
+    fn solve(&mut self, pose: &mut Pose, goal: &Goal, rotation: Option<Quat>) -> Result<Report, SolveError> {
         self.on.links.load(pose, rotation.is_some())?;
         self.on.links.turn_at_most(self.settings.max_turn);
         let chain = self.on.links.chain();

@@ -26,6 +26,7 @@ mod incoming;
 mod iterate;
 mod linkage;
 mod look_at;
+mod parent_space;
 mod partial;
 mod soft;
 pub mod spline;

@@ -12,7 +12,7 @@ use alloc::string::String;
 use glam::{Quat, Vec3};
 use thiserror::Error;
 
-use super::{arc::distance, check, partial};
+use super::{arc::distance, check, parent_space, partial};
 use crate::{
     Chain, ChainError, Goal, JointId, Pole, Pose, Report, Skeleton, SolveError, Status,
     joint::{Attributes, Unsupported, check_honoured},
@@ -216,8 +216,10 @@ impl TwoBone {
     /// With an offset at the tip and a rotation asked for, it is the offset's point that meets the position, with the tip
     /// turned as asked. Weights between 0 and 1 scale the turns of the joints (the root's as swing and twist).
     ///
-    /// A limb that the pose stretches along one axis (a scale that is not uniform, up to a quarter) is sheared as it bends,
-    /// so that its lengths change with the angle: there the closed form is repeated until the end is met.
+    /// A limb whose bones the pose stretches along one axis (a scale that is not uniform, up to a quarter) is sheared as it
+    /// bends, so that its lengths change with the angle: there the closed form is repeated until the end is met. Where the
+    /// scale is that of a joint above the limb, of any size, goals without a rotation are solved in the space of the root's
+    /// parent, where the limb is not sheared: it goes to the point that is nearest there.
     pub fn solve(&self, pose: &mut Pose, goal: &Goal) -> Result<Report, SolveError> {
         let rotation = check::goal(goal)?;
         if rotation.is_some() {
@@ -232,6 +234,10 @@ impl TwoBone {
         pose.update();
         let scaled = rotation.is_some() || self.chain.tip_offset() != Vec3::ZERO;
         check::frame(pose, tip, "the tip's frame", scaled)?;
+        if rotation.is_none() && parent_space::is_sheared(pose, self.chain.root()) {
+            let ends = (self.chain.root(), tip, self.chain.tip_offset());
+            return parent_space::solve(pose, ends, goal, |pose, goal, _| self.solve(pose, goal));
+        }
         let mut shear = check::turnable(pose, self.chain.root())?.max(check::turnable(pose, self.middle)?);
         if rotation.is_some() {
             shear = shear.max(check::turnable(pose, tip)?);

@@ -15,7 +15,7 @@ use glam::{Quat, Vec3, Vec4};
 use super::{
     ChainSolverError,
     arc::{distance, twist_towards},
-    branch, check, partial,
+    branch, check, parent_space, partial,
 };
 use crate::{
     Chain, Goal, JointId, Pole, Pose, Report, Skeleton, SolveError, Status, Transform,
@@ -189,6 +189,15 @@ impl FreeChain {
     pub fn solve(&mut self, pose: &mut Pose, goal: &Goal) -> Result<Report, SolveError> {
         pose.update();
         self.check(pose, goal)?;
+        let root = self.chain.root();
+        if parent_space::is_sheared(pose, root) {
+            if goal.rotation.is_none() {
+                let ends = (root, self.chain.tip(), self.chain.tip_offset());
+                return parent_space::solve(pose, ends, goal, |pose, goal, _| self.solve(pose, goal));
+            }
+            check::turnable(pose, root)?;
+        }
+        self.check_scales(pose)?;
         let position_weight = goal.position_weight * self.weight;
         let rotation_weight = goal.rotation_weight * self.weight;
         let tip = self.chain.tip();
@@ -277,8 +286,11 @@ impl FreeChain {
         check::within("the largest turn", "above 0", self.max_turn, f32::MIN_POSITIVE, f32::INFINITY)?;
         check::within("the chain's weight", "0 to 1", self.weight, 0.0, 1.0)?;
         let scaled = goal.rotation.is_some() || self.chain.tip_offset() != Vec3::ZERO;
-        check::frame(pose, self.chain.tip(), "the tip's frame", scaled)?;
-        check::turnable(pose, self.chain.root())?;
+        check::frame(pose, self.chain.tip(), "the tip's frame", scaled)
+    }
+
+    /// An error where a joint inside the chain is sheared.
+    fn check_scales(&self, pose: &Pose) -> Result<(), SolveError> {
         if pose.unscaled(self.chain.tip()) {
             return Ok(());
         }

@@ -79,6 +79,38 @@ pub fn is_honest<S: Subject>(rig: &Rig, goal: Vec3) {
     assert!(residual <= before + rounding, "grew from {before:e} to {residual:e}");
 }
 
+/// 1, 7, 8 below a parent with unequal scales: the residual is that of model space; the parent's space is where the goal is
+/// met if it can be, and where no objective grows.
+pub fn is_honest_below<S: Subject>(rig: &Rig, goal: Vec3) {
+    let solver = S::new(rig);
+    let mut pose = rig.pose.clone();
+    let report = solver.solve(&mut pose, goal, 1.0).unwrap();
+    let far = judge::length(judge::sub(judge::v(goal), judge::position(&rig.pose, rig.root)));
+    let rounding = rig.rounding + 1.5e-6 * (rig.length + far);
+    let residual = solver.objective(&pose, goal);
+    assert!(
+        (residual - report.position_residual as f64).abs() <= rounding,
+        "reported {:e}, found {residual:e} (rounding {rounding:e})",
+        report.position_residual
+    );
+    let (before, seen) = rig.seen_from_parent(&rig.pose, goal);
+    let (after, _) = rig.seen_from_parent(&pose, goal);
+    // Lengths there are to lengths in model space as one over the parent's scales.
+    let parent = pose.skeleton().parent(rig.root).unwrap();
+    let columns = judge::frame(&pose, parent).columns.map(judge::length);
+    let smallest = columns.into_iter().fold(f64::INFINITY, f64::min);
+    let rounding = rounding / smallest + before.rounding;
+    let (was, is) = (solver.objective(&before.pose, seen), solver.objective(&after.pose, seen));
+    assert!(is <= was + rounding, "grew from {was:e} to {is:e}");
+    let out = solver.out_of_reach(&before.pose, seen);
+    assert!((is - out).abs() <= rounding, "out of reach by {out:e}, missed by {is:e}, {report:?}");
+    match report.status {
+        Status::Reached => assert!(out <= 4.0 * rounding, "reached, but out of reach by {out:e}"),
+        Status::Unreachable { .. } => assert!(out > 0.0 || is < 4.0 * rounding, "{out:e}"),
+        other => panic!("a closed form knows no {other:?}"),
+    }
+}
+
 /// 3: what is not finite is refused, in the goal and anywhere that it matters in the pose, and nothing is touched.
 pub fn refuses_nan<S: Subject>(rig: &Rig, goal: Vec3) {
     let solver = S::new(rig);

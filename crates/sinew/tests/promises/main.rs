@@ -196,6 +196,62 @@ macro_rules! suite {
     )*};
 }
 
+/// The same below a parent with unequal scales.
+macro_rules! squashed {
+    ($($name:ident: $subject:ty;)*) => {$(
+        mod $name {
+            use super::*;
+            type S = $subject;
+
+            proptest! {
+                #![proptest_config(config(1000))]
+
+                #[test]
+                fn only_turns_its_own_joints(r in rig::squashed(), d in rig::vector(), f in fraction()) {
+                    checks::only_turns::<S>(&r, r.goal(d, f));
+                }
+
+                #[test]
+                fn is_honest_about_the_residual(r in rig::squashed(), d in rig::vector(), f in fraction()) {
+                    checks::is_honest_below::<S>(&r, r.goal(d, f));
+                }
+
+                #[test]
+                fn gives_the_same_bits_again(r in rig::squashed(), d in rig::vector(), f in fraction()) {
+                    checks::repeats::<S>(&r, r.goal(d, f), r.goal(-d, 0.5));
+                }
+            }
+
+            proptest! {
+                #![proptest_config(config(300))]
+
+                #[test]
+                fn refuses_what_is_not_finite(r in rig::squashed(), d in rig::vector(), f in fraction()) {
+                    checks::refuses_nan::<S>(&r, r.goal(d, f));
+                }
+
+                #[test]
+                fn stays_finite(r in rig::squashed(), d in rig::vector()) {
+                    checks::stays_finite::<S>(&r, d);
+                }
+
+                #[test]
+                fn blends_by_weight(r in rig::squashed(), d in rig::vector(), f in fraction()) {
+                    checks::blends::<S>(&r, r.goal(d, f));
+                }
+            }
+        }
+    )*};
+}
+
+squashed! {
+    squashed_limb: Limb;
+    squashed_chain_of_free_joints: free_chain::Free;
+    squashed_aim: Pointer<false, false>;
+    squashed_aim_from_an_offset: Pointer<false, true>;
+    squashed_aim_upright: Pointer<true, false>;
+}
+
 suite! {
     limb: Limb;
     chain_of_free_joints: free_chain::Free;

@@ -97,7 +97,36 @@ pub fn rig() -> impl Strategy<Value = Rig> {
     )
 }
 
+/// The same with a body that is scaled by unequal factors, above the limb.
+pub fn squashed() -> impl Strategy<Value = Rig> {
+    let scale = prop_oneof![Just(Vec3::new(1.0, 2.0, 1.0)), Just(Vec3::new(-1.5, 1.0, 0.7))];
+    (rig(), scale).prop_map(|(rig, scale)| {
+        let Rig { mut pose, root, middle, tip, .. } = rig;
+        let body = pose.skeleton().parent(root).unwrap();
+        let uniform = pose.local(body).scale;
+        pose.set_local(body, Transform { scale: uniform * scale, ..*pose.local(body) });
+        pose.update();
+        Rig::new(pose, root, middle, tip)
+    })
+}
+
 impl Rig {
+    /// The rig, in a pose of it, as the parent of its root sees it, and a goal as that sees it.
+    pub fn seen_from_parent(&self, pose: &Pose, goal: Vec3) -> (Rig, Vec3) {
+        let parent = pose.skeleton().parent(self.root).unwrap();
+        let frame = judge::frame(pose, parent);
+        let off = judge::sub(judge::v(goal), frame.origin);
+        // Cramer's rule.
+        let [a, b, c] = frame.columns;
+        let (bc, ca, ab) = (judge::cross(b, c), judge::cross(c, a), judge::cross(a, b));
+        let g = [bc, ca, ab].map(|n| judge::dot(off, n) / judge::dot(a, bc));
+        let mut pose = pose.clone();
+        pose.set_local(parent, Transform::IDENTITY);
+        pose.update();
+        let goal = Vec3::new(g[0] as f32, g[1] as f32, g[2] as f32);
+        (Rig::new(pose, self.root, self.middle, self.tip), goal)
+    }
+
     pub fn new(pose: Pose, root: JointId, middle: JointId, tip: JointId) -> Self {
         let at = [root, middle, tip].map(|j| judge::position(&pose, j));
         let length = judge::length(judge::sub(at[1], at[0])) + judge::length(judge::sub(at[2], at[1]));

@@ -2,7 +2,7 @@
 
 use glam::DVec3;
 
-/// Ears are sought in time that grows with the cube of the corners; a face of this many takes under a second at worst.
+/// Cutting ears takes time that grows with the square of the corners; a face of this many takes a millisecond or two.
 const MOST_CORNERS: usize = 500;
 
 /// Triangles, as indices of corners, that cover a face of at least three corners and turn as it does: a fan where the face
@@ -23,26 +23,110 @@ pub(super) fn triangles(corners: &[DVec3]) -> Option<Vec<[usize; 3]>> {
     if count > MOST_CORNERS {
         return None;
     }
-    let mut left: Vec<usize> = (0..count).collect();
+    let mut ring = Ring::new(corners, normal);
     let mut cut = Vec::with_capacity(count - 2);
-    while left.len() > 3 {
-        let n = left.len();
-        let is_ear = |at: &usize| {
-            let [a, b, c] = [left[(at + n - 1) % n], left[*at], left[(at + 1) % n]];
-            let covers = |&p: &usize| {
-                // Corners that lie on a corner of the ear (a seam that is run along twice) do not stand in it.
-                let apart = [a, b, c].iter().all(|&q| corners[q] != corners[p]);
-                apart && turn(a, b, p) >= 0.0 && turn(b, c, p) >= 0.0 && turn(c, a, p) >= 0.0
-            };
-            turn(a, b, c) > 0.0 && !left.iter().any(covers)
-        };
-        // A face that crosses itself may have no ear: then any corner goes.
-        let at = (0..n).find(is_ear).unwrap_or(0);
-        cut.push([left[(at + n - 1) % n], left[at], left[(at + 1) % n]]);
-        left.remove(at);
+    while ring.left > 3 {
+        cut.push(ring.cut());
     }
-    cut.push([left[0], left[1], left[2]]);
+    let [a, b] = [ring.first(), ring.next[ring.first()]];
+    cut.push([a, b, ring.next[b]]);
     Some(cut)
+}
+
+/// The corners of a face that are left while ears are cut off.
+///
+/// The triangle of a corner changes only when a neighbour goes, and what stands in its way only ever goes. So each corner
+/// remembers the first corner that it found in its way and looks on from there: a triangle is held against every corner
+/// once, and cutting all ears takes time that grows with the square of the corners.
+struct Ring {
+    /// Places on the plane across the normal's largest part: those coordinates are exact.
+    flat: Vec<[f64; 2]>,
+    before: Vec<usize>,
+    next: Vec<usize>,
+    gone: Vec<bool>,
+    left: usize,
+    state: Vec<Ear>,
+}
+
+/// Whether the corner can be cut off.
+#[derive(Clone, Copy)]
+enum Ear {
+    /// It turns the wrong way, or not at all.
+    Reflex,
+    /// All corners below this one were looked at, and are not in the way.
+    Looked(usize),
+}
+
+impl Ring {
+    fn new(corners: &[DVec3], normal: DVec3) -> Self {
+        let count = corners.len();
+        let [x, y, z] = normal.abs().to_array();
+        let (u, v) = if x >= y && x >= z {
+            (1, 2)
+        } else if y >= z {
+            (2, 0)
+        } else {
+            (0, 1)
+        };
+        // Seen against the normal, the other way round.
+        let (u, v) = if normal[3 - u - v] < 0.0 { (v, u) } else { (u, v) };
+        let mut ring = Self {
+            flat: corners.iter().map(|c| [c[u], c[v]]).collect(),
+            before: (0..count).map(|i| (i + count - 1) % count).collect(),
+            next: (0..count).map(|i| (i + 1) % count).collect(),
+            gone: vec![false; count],
+            left: count,
+            state: vec![Ear::Reflex; count],
+        };
+        (0..count).for_each(|i| ring.look_anew(i));
+        ring
+    }
+
+    fn first(&self) -> usize {
+        self.gone.iter().position(|gone| !gone).unwrap_or(0)
+    }
+
+    /// Twice the area of a triangle; positive where it turns as the face does.
+    fn turn(&self, a: usize, b: usize, c: usize) -> f64 {
+        let [[ax, ay], [bx, by], [cx, cy]] = [a, b, c].map(|i| self.flat[i]);
+        (bx - ax) * (cy - by) - (by - ay) * (cx - bx)
+    }
+
+    /// For a corner with another neighbour.
+    fn look_anew(&mut self, at: usize) {
+        let is_convex = self.turn(self.before[at], at, self.next[at]) > 0.0;
+        self.state[at] = if is_convex { Ear::Looked(0) } else { Ear::Reflex };
+    }
+
+    /// Whether nothing is in the way of a corner.
+    fn is_ear(&mut self, at: usize) -> bool {
+        let Ear::Looked(from) = self.state[at] else { return false };
+        let [a, b, c] = [self.before[at], at, self.next[at]];
+        let in_the_way = |&p: &usize| {
+            // Corners that lie on a corner of the ear (a seam that is run along twice) do not stand in it.
+            !self.gone[p]
+                && self.turn(a, b, p) >= 0.0
+                && self.turn(b, c, p) >= 0.0
+                && self.turn(c, a, p) >= 0.0
+                && [a, b, c].iter().all(|&q| self.flat[q] != self.flat[p])
+        };
+        let found = (from..self.gone.len()).find(in_the_way);
+        self.state[at] = Ear::Looked(found.unwrap_or(self.gone.len()));
+        found.is_none()
+    }
+
+    /// Cuts the first ear off. A face that crosses itself may have none: then its first corner goes.
+    fn cut(&mut self) -> [usize; 3] {
+        let first = self.first();
+        let ear = (first..self.gone.len()).find(|&at| !self.gone[at] && self.is_ear(at)).unwrap_or(first);
+        let [a, c] = [self.before[ear], self.next[ear]];
+        (self.next[a], self.before[c]) = (c, a);
+        self.gone[ear] = true;
+        self.left -= 1;
+        self.look_anew(a);
+        self.look_anew(c);
+        [a, ear, c]
+    }
 }
 
 #[cfg(test)]

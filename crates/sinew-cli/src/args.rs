@@ -13,7 +13,7 @@ use clap::{Parser, Subcommand};
 
 pub use contacts::ContactSource;
 pub use draw::DrawArgs;
-pub use figure::{BodyArgs, UnitArgs, Up};
+pub use figure::{BodyArgs, MemoryArgs, UnitArgs, Up};
 pub use info::InfoArgs;
 pub use plant::PlantArgs;
 pub use reach::ReachArgs;

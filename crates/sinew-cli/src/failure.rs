@@ -2,7 +2,7 @@
 
 use std::io;
 
-use sinew_files::FileError;
+use sinew_files::{FileError, tidy};
 use thiserror::Error;
 
 /// Why the command did not do what it was asked for.
@@ -23,9 +23,9 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// Any other error of the work.
+    /// Any other error of the work. What it quotes of a file is shortened.
     pub fn work(error: impl std::fmt::Display) -> Self {
-        Self::Work(error.to_string())
+        Self::Work(tidy(&error.to_string()))
     }
 
     /// Whether the reader of our output went away (`sinew info x.glb | head`), which is no failure.

@@ -5,7 +5,7 @@ use sinew::{
     mechanism::{LinkId, Mechanism},
     motion::Clip,
 };
-use sinew_files::Model;
+use sinew_files::{Model, shorten};
 
 use crate::failure::Failure;
 
@@ -36,8 +36,9 @@ pub fn or_list<S: AsRef<str>>(items: &[S]) -> String {
     text
 }
 
+/// A name as a message quotes it.
 pub fn quoted(name: &str) -> String {
-    format!("`{}`", shown(name))
+    format!("`{}`", shorten(&shown(name)))
 }
 
 /// The end of a message about a name that does not exist: what it may have meant, or else what there is.
@@ -47,6 +48,9 @@ pub fn suggestion<'a>(wanted: &str, names: impl Iterator<Item = &'a str>, kind: 
     // A file of 100,000 joints has many alike names; each is worth one comparison.
     all.sort_unstable();
     all.dedup();
+    // Comparing takes the product of both lengths, and nobody types names that long.
+    const LONGEST: usize = 256;
+    let is_typed = |name: &str| wanted.len() <= LONGEST && name.len() <= LONGEST;
     let likeness = |name: &str| {
         let name = name.to_lowercase();
         let bare = name.rsplit([':', '|', '/']).next().unwrap_or(&name);
@@ -56,7 +60,7 @@ pub fn suggestion<'a>(wanted: &str, names: impl Iterator<Item = &'a str>, kind: 
     };
     // The order of likeness says little within such short lists; the file's own order says more to its author.
     let mut near: Vec<(f64, &str)> =
-        all.iter().map(|n| (likeness(n), *n)).filter(|(l, _)| *l >= ALIKE).collect();
+        all.iter().filter(|n| is_typed(n)).map(|n| (likeness(n), *n)).filter(|(l, _)| *l >= ALIKE).collect();
     near.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
     near.truncate(5);
     // Only what is nearly as near as the nearest.
@@ -147,7 +151,7 @@ pub fn joint(skeleton: &Skeleton, wanted: &str) -> Result<JointId, Failure> {
 fn place(skeleton: &Skeleton, joint: JointId) -> String {
     let mut names: Vec<String> = Vec::new();
     for j in core::iter::once(joint).chain(skeleton.ancestors(joint)).take(4) {
-        names.push(shown(skeleton.name(j)));
+        names.push(shorten(&shown(skeleton.name(j))));
     }
     names.reverse();
     format!("{joint} ({})", names.join("/"))
@@ -183,8 +187,11 @@ pub fn ends(
         }
         return Ok((root, Ok(tip)));
     }
-    let carries = |l: &LinkId| mechanism.links().any(|c| mechanism.link_parent(c) == Some(*l));
-    let last: Vec<LinkId> = mechanism.links().filter(|l| !carries(l)).collect();
+    let mut carries = vec![false; mechanism.links().len()];
+    for parent in mechanism.links().filter_map(|l| mechanism.link_parent(l)) {
+        carries[parent.index()] = true;
+    }
+    let last: Vec<LinkId> = mechanism.links().filter(|l| !carries[l.index()]).collect();
     let moved: Vec<LinkId> =
         last.into_iter().filter(|&l| !mechanism.dofs_between(mechanism.root(), l).is_empty()).collect();
     let tip = match moved.as_slice() {

@@ -7,7 +7,8 @@
 //! - position channels *replace* the offset, on any joint, axis by axis (an axis without a channel keeps the offset's
 //!   value). That is how Blender and MotionBuilder read and write them; in files that only move the root, whose offset is
 //!   nearly always zero, adding gives the same;
-//! - an `End Site` becomes a joint with the name of its parent and ` end`, so that toes and head tips have a bone;
+//! - an `End Site` becomes a joint with the name of its parent (at most 80 characters of it) and ` end`, so that toes and
+//!   head tips have a bone;
 //! - the rest pose is the offsets with no rotation;
 //! - every row must have a value for each channel, and there must be as many rows as the file says.
 
@@ -23,7 +24,7 @@ use sinew::{
     motion::{Clip, Interpolation, JointTracks, Track},
 };
 
-use crate::{FileError, Model, ReadOptions, Source, units::Units};
+use crate::{FileError, Model, ReadOptions, Source, budget::Budget, units::Units};
 use parse::{Channel, Parsed};
 
 /// A BVH document: what is needed to write it back with another motion.
@@ -58,7 +59,7 @@ pub fn from_bytes(bytes: &[u8], path: &Path, options: &ReadOptions) -> Result<Mo
     let units = Units::new(path, options)?;
     let text = String::from_utf8_lossy(bytes);
     let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    parse::parse(&text)
+    parse::parse(&text, &Budget::new(options.memory_budget, bytes.len()))
         .and_then(|parsed| model(name, parsed, units))
         .map_err(|(line, what)| FileError::Line { path: path.into(), line, what })
 }

@@ -4,7 +4,10 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-/// What is wrong with a file, and where.
+use crate::text::tidy;
+
+/// What is wrong with a file, and where. Its message is one line that quotes at most 80 characters of a name or value in the
+/// file; the fields have the whole.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum FileError {
@@ -25,7 +28,7 @@ pub enum FileError {
         error: std::io::Error,
     },
     /// A text file says something wrong at a line (counted from 1).
-    #[error("{}:{line}: {what}", path.display())]
+    #[error("{}:{line}: {}", path.display(), tidy(what))]
     Line {
         /// The file.
         path: PathBuf,
@@ -35,7 +38,7 @@ pub enum FileError {
         what: String,
     },
     /// A document says something wrong at a place (a JSON path such as `animations[2].channels[0].sampler`).
-    #[error("{}: {at}: {what}", path.display())]
+    #[error("{}: {}: {}", path.display(), tidy(at), tidy(what))]
     At {
         /// The file.
         path: PathBuf,

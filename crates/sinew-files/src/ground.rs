@@ -18,7 +18,7 @@ use crate::{FileError, ReadOptions, gltf};
 pub fn read(path: &Path, options: &ReadOptions) -> Result<TriangleMesh, FileError> {
     let ending = path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
     let mesh = match ending.as_str() {
-        "glb" | "gltf" => gltf::Document::read(path)?.triangles()?,
+        "glb" | "gltf" => gltf::Document::read(path, options)?.triangles()?,
         "obj" => obj::read(path, options)?,
         _ => return Err(FileError::Ending { path: path.into(), wanted: ".glb, .gltf or .obj for a ground" }),
     };

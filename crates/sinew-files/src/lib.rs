@@ -15,12 +15,16 @@ pub mod ground;
 pub mod sample;
 pub mod urdf;
 
+mod budget;
 mod error;
+mod json;
 mod model;
 mod text;
 mod units;
 mod write;
 
 pub use error::FileError;
+pub use json::{JsonError, read_json};
 pub use model::{ClipProblem, Model, ReadOptions, SkinVertex, Source, UpAxis};
+pub use text::{shorten, tidy};
 pub use write::write_whole;

@@ -5,7 +5,10 @@ use std::{path::Path, sync::Arc};
 use glam::Vec3;
 use sinew::{JointId, Pose, Skeleton, Transform, motion::Clip};
 
-use crate::FileError;
+use crate::{
+    FileError,
+    text::{shorten, tidy},
+};
 
 /// A character, creature or arm as read from a file.
 #[derive(Clone, Debug)]
@@ -43,8 +46,7 @@ pub struct ClipProblem {
 
 impl std::fmt::Display for ClipProblem {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // A name may hold line breaks; an error is one line.
-        write!(f, "{}: clip `{}`: {}", self.at, self.clip.escape_debug(), self.what)
+        write!(f, "{}: clip `{}`: {}", tidy(&self.at), shorten(&self.clip), tidy(&self.what))
     }
 }
 
@@ -79,18 +81,22 @@ pub enum UpAxis {
     Z,
 }
 
-/// What a file does not say of itself.
+/// What a file does not say of itself, and how much it may hold.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ReadOptions {
     /// Metres a unit, for formats that do not say (BVH, OBJ).
     pub scale: f32,
     /// Which axis points up, for formats that do not say.
     pub up: UpAxis,
+    /// Bytes of memory that the file's content may take. By default (none) 16 times the bytes of all files that are read,
+    /// and 256 MiB at least. A file that asks for more is an error: a few bytes of a file can stand for any amount of
+    /// content.
+    pub memory_budget: Option<u64>,
 }
 
 impl Default for ReadOptions {
     fn default() -> Self {
-        Self { scale: 1.0, up: UpAxis::Y }
+        Self { scale: 1.0, up: UpAxis::Y, memory_budget: None }
     }
 }
 
@@ -99,7 +105,7 @@ impl Model {
     pub fn read(path: &Path, options: &ReadOptions) -> Result<Self, FileError> {
         let ending = path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
         match ending.as_str() {
-            "glb" | "gltf" | "vrm" => crate::gltf::read(path),
+            "glb" | "gltf" | "vrm" => crate::gltf::read(path, options),
             "bvh" => crate::bvh::read(path, options),
             _ => Err(FileError::Ending { path: path.into(), wanted: ".glb, .gltf, .vrm or .bvh" }),
         }

@@ -1,4 +1,7 @@
-//! Words of text files.
+//! Words of text files, and text of files in messages.
+
+/// Characters of a file's text that a message quotes at most.
+const LONGEST: usize = 80;
 
 /// A number that is one: Rust reads `nan` and `inf` too.
 pub(crate) fn number(word: &str) -> Result<f64, String> {
@@ -9,7 +12,80 @@ pub(crate) fn number(word: &str) -> Result<f64, String> {
     }
 }
 
-/// The start of a text, for messages that stay on one line.
-pub(crate) fn shorten(text: &str) -> String {
-    text.chars().take(40).collect()
+/// Text of a file as a message quotes it: one line of at most 80 characters, with an ellipsis in place of the middle.
+pub fn shorten(text: &str) -> String {
+    let is_short = text.char_indices().nth(LONGEST).is_none();
+    if is_short && !text.contains(char::is_control) {
+        return text.into();
+    }
+    let mut shown: Vec<char> = Vec::new();
+    let escape = |c: char, out: &mut Vec<char>| {
+        if c.is_control() { out.extend(c.escape_default()) } else { out.push(c) }
+    };
+    // No more than twice what is shown is looked at, however long the text is.
+    let head = text.chars().take(LONGEST + 1);
+    head.for_each(|c| escape(c, &mut shown));
+    if is_short && shown.len() <= LONGEST {
+        return shown.into_iter().collect();
+    }
+    let mut tail: Vec<char> = Vec::new();
+    let end: Vec<char> = text.chars().rev().take(LONGEST).collect();
+    end.into_iter().rev().for_each(|c| escape(c, &mut tail));
+    let (first, last) = (LONGEST / 2, LONGEST - LONGEST / 2 - 1);
+    let tail = &tail[tail.len().saturating_sub(last)..];
+    shown.iter().take(first).chain(&['…']).chain(tail).collect()
+}
+
+/// A message in one line, in which every quotation (between backticks or quotation marks) and every word is shortened.
+pub fn tidy(message: &str) -> String {
+    let mut line = String::new();
+    let mut rest = message;
+    while let Some(first) = rest.chars().next() {
+        let quoted = if matches!(first, '`' | '"') { rest[1..].find(first) } else { None };
+        if let Some(end) = quoted {
+            line.push(first);
+            line += &shorten(&rest[1..=end]);
+            line.push(first);
+            rest = &rest[end + 2..];
+        } else if first.is_whitespace() {
+            line.push(' ');
+            rest = &rest[first.len_utf8()..];
+        } else {
+            // A word ends at a space or where a quotation begins; a mark without a partner is a word's first letter.
+            let end = rest.char_indices().skip(1).find(|(_, c)| c.is_whitespace() || matches!(c, '`' | '"'));
+            let end = end.map_or(rest.len(), |(at, _)| at);
+            line += &shorten(&rest[..end]);
+            rest = &rest[end..];
+        }
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_messages_stay() {
+        for text in ["", "`a` is not a number", "nodes[3].name: \"x y\" `", "größer als 1"] {
+            assert_eq!(tidy(text), text);
+        }
+        assert_eq!(tidy("a\nb\t`c\u{1b}d`"), "a b `c\\u{1b}d`");
+    }
+
+    #[test]
+    fn what_a_file_says_is_cut_in_the_middle() {
+        let long = "ab".repeat(1_000_000);
+        for text in
+            [format!("`{long}` is wrong"), format!("{long} is wrong"), format!("\"a {long}\" is wrong")]
+        {
+            let line = tidy(&text);
+            assert!(line.ends_with("is wrong") && line.contains('…') && line.chars().count() <= 92, "{line}");
+        }
+        assert_eq!(shorten(&long).chars().count(), 80);
+        assert_eq!(shorten(&"\n".repeat(60)).chars().count(), 80);
+        assert_eq!(shorten(&"ä".repeat(80)), "ä".repeat(80));
+        // Every mark alone: no partner, no quadratic search.
+        assert!(tidy(&"`\"".repeat(100)).len() < 1000);
+    }
 }

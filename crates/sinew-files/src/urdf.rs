@@ -6,6 +6,7 @@
 //! format says.
 
 mod check;
+mod xml;
 
 use std::{fs, io, path::Path};
 
@@ -13,18 +14,25 @@ use glam::{DQuat, DVec3};
 use sinew::mechanism::{JointSpec, Mechanism, Mimic, Motion};
 use urdf_rs::{JointLimit, JointType};
 
-use crate::FileError;
-
-/// Elements nested deeper than this are no robot: the deepest of a URDF is the seventh or so. The parser recurses.
-const DEEPEST: usize = 64;
+use crate::{
+    FileError, ReadOptions,
+    budget::Budget,
+    text::{shorten, tidy},
+};
+use check::Wrong;
 
 /// Reads a URDF file.
 pub fn read(path: &Path) -> Result<Mechanism, FileError> {
+    read_with(path, &ReadOptions::default())
+}
+
+/// Reads a URDF file. Of the options only [`ReadOptions::memory_budget`] is for this format.
+pub fn read_with(path: &Path, options: &ReadOptions) -> Result<Mechanism, FileError> {
     let text = fs::read(path).and_then(|bytes| {
         String::from_utf8(bytes).map_err(|e| io::Error::new(io::ErrorKind::InvalidData, e.utf8_error()))
     });
     let text = text.map_err(|error| FileError::Io { path: path.into(), error })?;
-    parse(&text, path)
+    parse_with(&text, path, options)
 }
 
 /// Reads the text of a URDF file; `path` is for the mechanism's name, where the file gives none, and for errors.
@@ -42,13 +50,19 @@ pub fn read(path: &Path) -> Result<Mechanism, FileError> {
 /// # Ok::<(), sinew_files::FileError>(())
 /// ```
 pub fn parse(text: &str, path: &Path) -> Result<Mechanism, FileError> {
+    parse_with(text, path, &ReadOptions::default())
+}
+
+/// As [`parse`], with the options of [`read_with`].
+pub fn parse_with(text: &str, path: &Path, options: &ReadOptions) -> Result<Mechanism, FileError> {
     let at = |at: String, what: String| FileError::At { path: path.into(), at, what };
-    if let Some(line) = too_deep(text) {
-        let what = format!("elements are nested more than {DEEPEST} deep");
-        return Err(FileError::Line { path: path.into(), line, what });
-    }
-    check::check(text).map_err(|wrong| at(wrong.at, wrong.what))?;
-    let robot = urdf_rs::read_from_string(text).map_err(|e| at("robot".into(), one_line(&e.to_string())))?;
+    let budget = Budget::new(options.memory_budget, text.len());
+    let plain = check::check(text, &budget).map_err(|wrong| match wrong {
+        Wrong::Line(line, what) => FileError::Line { path: path.into(), line, what },
+        Wrong::At { at: place, what } => at(place, what),
+    })?;
+    // Its messages may hold whole attributes.
+    let robot = urdf_rs::read_from_string(&plain).map_err(|e| at("robot".into(), tidy(&e.to_string())))?;
     let stem = || path.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
     let name = if robot.name.is_empty() { stem() } else { robot.name.clone() };
     let mut builder = Mechanism::builder(name);
@@ -56,7 +70,7 @@ pub fn parse(text: &str, path: &Path) -> Result<Mechanism, FileError> {
         builder.link(link.name.clone());
     }
     for joint in &robot.joints {
-        let wrong = |what: &str| at(format!("joint `{}`", joint.name), what.into());
+        let wrong = |what: &str| at(format!("joint `{}`", shorten(&joint.name)), what.into());
         let axis = DVec3::from_array(*joint.axis.xyz);
         let limits = |kind: &str| match joint.limit == JointLimit::default() {
             true => Err(wrong(&format!("a {kind} joint needs a <limit>"))),
@@ -112,33 +126,4 @@ fn of_roll_pitch_yaw([roll, pitch, yaw]: [f64; 3]) -> DQuat {
         cr * cp * sy - sr * sp * cy,
         cr * cp * cy + sr * sp * sy,
     )
-}
-
-/// A message without line breaks and without a second sentence's noise.
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-/// The line at which elements are nested too deep, if they are.
-fn too_deep(text: &str) -> Option<usize> {
-    let (mut depth, mut line) = (0usize, 1);
-    let mut rest = text;
-    while let Some(start) = rest.find('<') {
-        line += rest[..start].matches('\n').count();
-        let tag = &rest[start..];
-        // What stands in comments is no element.
-        let end = if tag.starts_with("<!--") { tag.find("-->") } else { tag.find('>') }?;
-        let inside = &tag[..end];
-        if inside.starts_with("</") {
-            depth = depth.saturating_sub(1);
-        } else if !inside.starts_with("<!") && !inside.starts_with("<?") && !inside.ends_with('/') {
-            depth += 1;
-        }
-        if depth > DEEPEST {
-            return Some(line);
-        }
-        line += inside.matches('\n').count();
-        rest = &tag[end..];
-    }
-    None
 }

@@ -17,7 +17,7 @@ fn real_files_stand_where_euler_matrices_put_them() {
         let path = data(&format!("bvh/{name}.bvh"));
         let expected = places(&fs::read_to_string(&path).unwrap());
         for (scale, up) in [(1.0f32, UpAxis::Y), (0.056_444, UpAxis::Y), (0.01, UpAxis::Z)] {
-            let model = Model::read(&path, &ReadOptions { scale, up }).unwrap();
+            let model = Model::read(&path, &ReadOptions { scale, up, ..ReadOptions::default() }).unwrap();
             assert_eq!(model.name, name);
             assert_eq!(model.clips.len(), 1, "{name}");
             let clip = &model.clips[0];
@@ -117,7 +117,8 @@ fn channels_of_any_order_on_any_joint() {
 
 #[test]
 fn scale_and_axes_are_converted() {
-    let model = read_as(SMALL, &ReadOptions { scale: 0.01, up: UpAxis::Z }).unwrap();
+    let model =
+        read_as(SMALL, &ReadOptions { scale: 0.01, up: UpAxis::Z, ..ReadOptions::default() }).unwrap();
     // Everything as before, turned: (x, y, z) to (x, z, -y).
     near(place(&model, "Left Leg end", 0.5), [0.045, 0.03, -0.02]);
     near(place(&model, "Left Leg", 1.0), [0.01, 0.02, -0.02]);

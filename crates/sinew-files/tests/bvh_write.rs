@@ -60,9 +60,10 @@ fn real_files_come_back() {
     let folder = folder("bvh-round");
     for name in FILES {
         let path = data(&format!("bvh/{name}.bvh"));
-        for options in
-            [ReadOptions { scale: 0.056_444, up: UpAxis::Y }, ReadOptions { scale: 0.01, up: UpAxis::Z }]
-        {
+        for options in [
+            ReadOptions { scale: 0.056_444, ..ReadOptions::default() },
+            ReadOptions { scale: 0.01, up: UpAxis::Z, ..ReadOptions::default() },
+        ] {
             let model = Model::read(&path, &options).unwrap();
             let out = folder.join(format!("{name}.bvh"));
             source(&model).write(&out, &model.skeleton, &model.clips[0], None).unwrap();
@@ -116,7 +117,7 @@ const SMALL: &str = "HIERARCHY\r\nROOT hips\r\n{\r\n\tOFFSET 0 0 0\r\n\tCHANNELS
 fn small(folder: &Path) -> Model {
     let path = folder.join("small.bvh");
     fs::write(&path, SMALL).unwrap();
-    Model::read(&path, &ReadOptions { scale: 0.01, up: UpAxis::Y }).unwrap()
+    Model::read(&path, &ReadOptions { scale: 0.01, up: UpAxis::Y, ..ReadOptions::default() }).unwrap()
 }
 
 #[test]
@@ -130,7 +131,8 @@ fn text_is_the_file_s_own_and_rates_can_be_chosen() {
     assert!(text.contains("Frames: 3\r\nFrame Time: 0.0333333\r\n"));
     assert!(text.ends_with("\r\n") && !text.replace("\r\n", "").contains(['\r', '\n']));
     source(&model).write(&out, &model.skeleton, clip, Some(0.0333333 / 4.0)).unwrap();
-    let finer = Model::read(&out, &ReadOptions { scale: 0.01, up: UpAxis::Y }).unwrap();
+    let finer =
+        Model::read(&out, &ReadOptions { scale: 0.01, up: UpAxis::Y, ..ReadOptions::default() }).unwrap();
     let track = finer.clips[0].tracks()[0].translation.clone().unwrap();
     assert_eq!(track.times().len(), 9);
     // A quarter of the way from 0.90 to 0.91 m.

@@ -163,7 +163,7 @@ fn errors_are_one_line_whatever_the_names_are() {
 #[test]
 fn a_missing_file_is_named() {
     let path = std::path::Path::new("no/such/model.glb");
-    let text = Document::read(path).unwrap_err().to_string();
+    let text = Document::read(path, &sinew_files::ReadOptions::default()).unwrap_err().to_string();
     assert!(text.contains("model.glb"), "{text}");
 }
 

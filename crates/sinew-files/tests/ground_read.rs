@@ -74,7 +74,7 @@ fn faces_of_an_obj() {
 fn unit_and_axis_of_an_obj() {
     // The same level as a program with Z up and centimetres would write it: (x, y, z) for our (x, z, -y).
     let text = "v 0 0 0\nv 200 0 0\nv 200 100 0\nv 0 100 50\nf 1 2 3 4\n";
-    let mesh = obj(text, &ReadOptions { scale: 0.01, up: UpAxis::Z }).unwrap();
+    let mesh = obj(text, &ReadOptions { scale: 0.01, up: UpAxis::Z, ..ReadOptions::default() }).unwrap();
     assert!((mesh.positions[3] - Vec3::new(0.0, 0.5, -1.0)).length() < 1e-6);
     assert!((area(&mesh) - 2.0).abs() < 1e-6);
 }
@@ -172,7 +172,8 @@ fn every_mode_of_gltf_under_its_node() {
     }"#;
     let path = write("modes", "level.gltf", json.as_bytes());
     fs::write(path.with_extension("bin"), bytes).unwrap();
-    let mesh = ground::read(&path, &ReadOptions { scale: 0.01, up: UpAxis::Z }).unwrap();
+    let mesh =
+        ground::read(&path, &ReadOptions { scale: 0.01, up: UpAxis::Z, ..ReadOptions::default() }).unwrap();
     fs::remove_dir_all(path.parent().unwrap()).unwrap();
     assert_eq!(mesh.triangles.len(), 8);
     // All face up; the first is twice as wide.

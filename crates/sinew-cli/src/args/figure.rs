@@ -17,6 +17,26 @@ pub enum Up {
     Z,
 }
 
+/// How much memory what is read may take.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub struct MemoryArgs {
+    /// Memory that the content of the files may take, in MiB [default: 16 times the files, at least 256]
+    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
+    pub memory_budget: Option<u64>,
+}
+
+impl MemoryArgs {
+    /// The same in bytes.
+    pub fn bytes(&self) -> Option<u64> {
+        self.memory_budget.map(|mib| mib << 20)
+    }
+
+    /// The options for reading a file that says all of itself.
+    pub fn options(&self) -> ReadOptions {
+        ReadOptions { memory_budget: self.bytes(), ..ReadOptions::default() }
+    }
+}
+
 /// What a file does not say of itself.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub struct UnitArgs {
@@ -26,6 +46,9 @@ pub struct UnitArgs {
     /// The axis of a BVH file that points up [default: y]
     #[arg(long, value_enum)]
     pub up: Option<Up>,
+    /// Memory.
+    #[command(flatten)]
+    pub memory: MemoryArgs,
 }
 
 impl UnitArgs {
@@ -44,9 +67,19 @@ impl UnitArgs {
         }
         Ok(ReadOptions {
             scale: self.scale.unwrap_or(1.0),
-            up: if self.up == Some(Up::Z) { UpAxis::Z } else { UpAxis::Y },
+            up: axis(self.up),
+            memory_budget: self.memory.bytes(),
         })
     }
+
+    /// The options for reading a ground. `--scale` and `--up` are for the model alone: a ground's file has its own.
+    pub fn ground_options(&self, up: Option<Up>) -> ReadOptions {
+        ReadOptions { up: axis(up), memory_budget: self.memory.bytes(), ..ReadOptions::default() }
+    }
+}
+
+fn axis(up: Option<Up>) -> UpAxis {
+    if up == Some(Up::Z) { UpAxis::Z } else { UpAxis::Y }
 }
 
 /// By hand, where the search for parts of the body is unsure.

@@ -92,6 +92,12 @@ pub struct PlantArgs {
     /// How much of the planting to apply: 0 leaves the clip, 1 plants it
     #[arg(long, value_name = "WEIGHT", default_value_t = 1.0, value_parser = share, help_heading = "Planting")]
     pub weight: f32,
+    /// Most keys of the planted clip, one for each joint that it moves and each of its times
+    ///
+    /// A million are some ten minutes of sixty joints at thirty a second.
+    #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = clap::value_parser!(u64).range(1..),
+          help_heading = "Planting")]
+    pub max_keys: u64,
 }
 
 const PLANT_EXAMPLES: &str = "\

@@ -4,7 +4,10 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 
-use super::values::{chain, picture};
+use super::{
+    MemoryArgs,
+    values::{chain, picture},
+};
 
 /// `sinew reach`.
 #[derive(Clone, Debug, Args)]
@@ -28,6 +31,9 @@ pub struct ReachArgs {
     /// Show no progress
     #[arg(short, long)]
     pub quiet: bool,
+    /// Memory.
+    #[command(flatten)]
+    pub memory: MemoryArgs,
 }
 
 const REACH_EXAMPLES: &str = "\

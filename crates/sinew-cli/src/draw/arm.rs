@@ -39,8 +39,8 @@ pub fn run(args: &DrawArgs) -> Result<(), Failure> {
     if args.goals.is_some() {
         return Err(Failure::Usage("--goals: only figures are drawn with the goals of a file".into()));
     }
-    args.units.options(&args.model)?;
-    let mechanism = urdf::read(&args.model)?;
+    let options = args.units.options(&args.model)?;
+    let mechanism = urdf::read_with(&args.model, &options)?;
     let in_file = |e: Failure| match e {
         Failure::Work(what) => Failure::Work(format!("{}: {what}", args.model.display())),
         other => other,

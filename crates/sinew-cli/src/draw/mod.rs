@@ -64,7 +64,10 @@ pub fn run(args: &DrawArgs) -> Result<(), Failure> {
         return Ok(save(&page(&model, summary, &pose, Some(asked)), &args.out)?);
     }
     if let Some(goals) = &args.goals {
-        let solved = solve::first(&model, args.chain.as_ref(), args.solver, args.human, goals)?;
+        let solved = {
+            let memory = args.units.memory.bytes();
+            solve::first(&model, args.chain.as_ref(), args.solver, args.human, goals, memory)?
+        };
         let asked = Asked { before: &solved.before, goals: &solved.goals, pole: None, curve: &[] };
         return Ok(save(&page(&model, solved.summary, &solved.pose, Some(asked)), &args.out)?);
     }

@@ -14,13 +14,13 @@ const DEEPEST_INDENT: usize = 24;
 /// Runs the subcommand on a URDF.
 pub fn run(args: &InfoArgs) -> Result<(), Failure> {
     // Says so where units were given.
-    args.units.options(&args.model)?;
+    let options = args.units.options(&args.model)?;
     if args.body.feet.is_some() || args.body.hips.is_some() {
         return Err(Failure::Usage(
             "--feet and --hips are for characters; a URDF says its links itself".into(),
         ));
     }
-    let arm = urdf::read(&args.model)?;
+    let arm = urdf::read_with(&args.model, &options)?;
     let mut out = BufWriter::new(io::stdout().lock());
     match args.json {
         true => json(&arm, &mut out)?,

@@ -8,7 +8,7 @@ use sinew::{
     motion::{Clip, Interpolation, Track},
     rig::Side,
 };
-use sinew_files::{Model, Source};
+use sinew_files::{Model, Source, read_json, tidy};
 
 use crate::{args::ContactSource, failure::Failure, lookup};
 
@@ -21,12 +21,18 @@ const FEET: [&str; 2] = ["left", "right"];
 const PARTS: usize = 16;
 
 /// The contacts for a clip of a model.
-pub fn read(source: &ContactSource, model: &Model, clip: &Clip) -> Result<Given, Failure> {
+pub fn read(
+    source: &ContactSource,
+    model: &Model,
+    clip: &Clip,
+    memory_budget: Option<u64>,
+) -> Result<Given, Failure> {
     match source {
         ContactSource::File(path) => {
             let text =
                 fs::read_to_string(path).map_err(|e| Failure::Work(format!("{}: {e}", path.display())))?;
-            parse(&text, span(clip)).map_err(|e| Failure::Work(format!("{}: {e}", path.display())))
+            parse(&text, span(clip), memory_budget)
+                .map_err(|e| Failure::Work(format!("{}: {}", path.display(), tidy(&e))))
         }
         ContactSource::Nodes(nodes) => {
             let mut given = [None, None];
@@ -77,8 +83,8 @@ fn curve(keys: &[[f32; 2]], span: Interval, place: &str) -> Result<Contacts, Str
 }
 
 /// Reads `{"left": {"heel": [[from, to], ...], "ball": [...]}, "right": {"curve": [[time, value], ...]}}`.
-fn parse(text: &str, span: Interval) -> Result<Given, String> {
-    let value: Value = serde_json::from_str(text).map_err(|e| format!("not JSON: {e}"))?;
+fn parse(text: &str, span: Interval, memory_budget: Option<u64>) -> Result<Given, String> {
+    let value = read_json(text.as_bytes(), memory_budget).map_err(|e| e.to_string())?;
     let map = object(&value, "the file", &FEET)?;
     if map.is_empty() {
         return Err("it gives no contacts; `left` or `right` is wanted".into());
@@ -208,7 +214,7 @@ mod tests {
 
     fn parsed(text: &str) -> Result<[Option<Plain>; 2], String> {
         let plain = |list: Vec<Interval>| list.iter().map(|i| [i.from, i.to]).collect();
-        parse(text, SPAN).map(|feet| feet.map(|c| c.map(|c| [plain(c.heel), plain(c.ball)])))
+        parse(text, SPAN, None).map(|feet| feet.map(|c| c.map(|c| [plain(c.heel), plain(c.ball)])))
     }
 
     #[test]

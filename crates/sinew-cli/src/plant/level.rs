@@ -7,7 +7,7 @@ use sinew::ground::{
     TriangleMesh,
     terrain::{Flight, Rough, Slope, Stairs, TerrainError},
 };
-use sinew_files::{FileError, ReadOptions, UpAxis};
+use sinew_files::{FileError, ReadOptions};
 use thiserror::Error;
 
 /// A ground as the command line names it.
@@ -100,8 +100,14 @@ pub struct Walk {
 
 impl Level {
     /// The triangles, in world space. Built-in grounds lie so that the walk starts on the level and then meets them; one
-    /// that stays where it is stands in their midst. `scale`, `at` and `up` are for files.
-    pub fn mesh(&self, walk: &Walk, scale: f32, at: Vec3, up: UpAxis) -> Result<TriangleMesh, LevelError> {
+    /// that stays where it is stands in their midst. `scale`, `at` and `options` are for files.
+    pub fn mesh(
+        &self,
+        walk: &Walk,
+        scale: f32,
+        at: Vec3,
+        options: &ReadOptions,
+    ) -> Result<TriangleMesh, LevelError> {
         let heading = walk.heading.x.atan2(walk.heading.z);
         let stands = walk.length < walk.leg;
         // Room for a pace before the first step; a figure that stays stands on the third.
@@ -163,7 +169,7 @@ impl Level {
                 .mesh()?
             }
             Self::File(path) => {
-                let mesh = sinew_files::ground::read(path, &ReadOptions { up, ..ReadOptions::default() })?;
+                let mesh = sinew_files::ground::read(path, options)?;
                 let place = Affine3::from_scale_rotation_translation(Vec3::splat(scale), Quat::IDENTITY, at);
                 mesh.transformed(&place)
             }

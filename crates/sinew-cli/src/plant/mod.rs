@@ -18,10 +18,10 @@ use sinew::{
     motion::Clip,
     rig::Side,
 };
-use sinew_files::{Model, Source, UpAxis, build, gltf::Document, sample, write_whole};
+use sinew_files::{Model, Source, build, gltf::Document, sample, shorten, write_whole};
 
 use crate::{
-    args::{PlantArgs, Up},
+    args::PlantArgs,
     failure::Failure,
     lookup,
     model::{self, body},
@@ -29,7 +29,7 @@ use crate::{
     progress::Progress,
 };
 
-use level::Level;
+use level::{Level, LevelError};
 use work::{Done, Task, WorkError};
 
 /// Runs the subcommand.
@@ -42,7 +42,8 @@ pub fn run(args: &PlantArgs) -> Result<(), Failure> {
     let level = Level::parse(&args.ground);
     check_outputs(args, &model, &level)?;
     let clip = choose_clip(&model, args.clip.as_deref())?;
-    let contacts = args.contacts.as_ref().map(|c| contacts::read(c, &model, clip)).transpose()?;
+    let memory = args.units.memory.bytes();
+    let contacts = args.contacts.as_ref().map(|c| contacts::read(c, &model, clip, memory)).transpose()?;
     let bind = model.bind_pose();
     let rest = Pose::rest(&model.skeleton);
     let body = body(&model, &bind, &args.body)?.map_err(Failure::work)?;
@@ -60,7 +61,6 @@ pub fn run(args: &PlantArgs) -> Result<(), Failure> {
     settings.largest_slope = args.max_slope.map_or(settings.largest_slope, f32::to_radians);
     settings.cast_above = args.cast_above.map_or(settings.cast_above, |m| m / leg);
     settings.cast_below = args.cast_below.map_or(settings.cast_below, |m| m / leg);
-    // A ground's file has the units of its own format; `--scale` and `--up` are for the model.
     let task = Task {
         figure: &figure,
         rest: &rest,
@@ -68,17 +68,24 @@ pub fn run(args: &PlantArgs) -> Result<(), Failure> {
         level: &level,
         ground_scale: args.ground_scale,
         ground_at: args.ground_at,
-        ground_up: if args.ground_up == Some(Up::Z) { UpAxis::Z } else { UpAxis::Y },
+        ground_options: args.units.ground_options(args.ground_up),
         settings,
         repeat: args.repeat,
         contacts: contacts.unwrap_or_default(),
+        max_keys: args.max_keys,
     };
     let name = planted_name(clip.name());
     let bar = Progress::new("planting", 1, args.quiet);
     let done = work::plant(&task, &name, |at, of| bar.at(at as u64, of as u64));
-    let done = done.map_err(|error| match (&error, &args.contacts) {
-        (WorkError::Contacts(refused), Some(source)) => contacts::refused(source, refused),
-        _ => Failure::work(error),
+    let done = done.map_err(|error| match (error, &args.contacts) {
+        (WorkError::Contacts(refused), Some(source)) => contacts::refused(source, &refused),
+        (WorkError::Level(LevelError::File(error)), _) => Failure::File(error),
+        (error @ WorkError::Keys { .. }, _) => {
+            let model =
+                args.model.as_deref().map_or("the built-in walk".into(), |path| path.display().to_string());
+            Failure::Work(format!("{model}: {error}"))
+        }
+        (error, _) => Failure::work(error),
     })?;
     drop(bar);
 
@@ -207,7 +214,7 @@ fn choose_clip<'a>(model: &'a Model, wanted: Option<&str>) -> Result<&'a Clip, F
     if let [walk] = walks.as_slice() {
         return Ok(walk);
     }
-    let names: Vec<_> = model.clips.iter().map(|c| lookup::shown(c.name())).collect();
+    let names: Vec<_> = model.clips.iter().map(|c| shorten(&lookup::shown(c.name()))).collect();
     Err(Failure::Work(format!("which clip? --clip {}", lookup::or_list(&names))))
 }
 

@@ -15,7 +15,7 @@ use sinew::{
     motion::Clip,
 };
 
-use sinew_files::UpAxis;
+use sinew_files::ReadOptions;
 
 use super::{
     contacts::Given,
@@ -36,14 +36,16 @@ pub struct Task<'a> {
     pub ground_scale: f32,
     /// Place of a ground from a file.
     pub ground_at: Vec3,
-    /// Which axis of a ground from a file points up, where the file does not say.
-    pub ground_up: UpAxis,
+    /// How a ground from a file is read.
+    pub ground_options: ReadOptions,
     /// The settings.
     pub settings: Settings,
     /// Rounds of a clip that walks on the spot.
     pub repeat: Option<u32>,
     /// Contacts that are not to be found, by leg.
     pub contacts: Given,
+    /// The most keys that the planted clip may have: joints times times.
+    pub max_keys: u64,
 }
 
 /// What came of it.
@@ -89,6 +91,23 @@ pub struct NotPlanted {
 /// Why nothing came of it.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkError {
+    /// More keys than may be made.
+    #[error(
+        "{seconds} s are too long to plant: they make {keys} keys ({joints} joints at {rate} a second); the budget is \
+         {most}, which --max-keys raises"
+    )]
+    Keys {
+        /// How long it is, in all its rounds.
+        seconds: f32,
+        /// Keys that it would have.
+        keys: f64,
+        /// Joints that it moves.
+        joints: usize,
+        /// Keys a second and joint.
+        rate: f32,
+        /// The budget.
+        most: u64,
+    },
     /// No ground.
     #[error(transparent)]
     Level(#[from] LevelError),
@@ -131,6 +150,7 @@ pub fn key_rate(clip: &Clip) -> f32 {
 pub fn plant(task: &Task<'_>, name: &str, each: impl Fn(usize, usize)) -> Result<Done, WorkError> {
     let Task { figure, rest, clip, settings, .. } = task;
     let mut rate = key_rate(clip);
+    check_keys(task, clip.duration(), rate)?;
     let mut ground = None;
     // A fast foot is carried off its place by the straight lines between its keys: then there are twice as many.
     let (ground, plan, planted, plan_micros, frame_micros) = loop {
@@ -138,12 +158,14 @@ pub fn plant(task: &Task<'_>, name: &str, each: impl Fn(usize, usize)) -> Result
         let per_key = (60.0 / rate - 1e-3).ceil() as usize;
         let step = 1.0 / (rate * per_key as f32);
         let mut survey = Survey::new(figure, clip, rest, step, per_key, task.repeat)?;
+        check_keys(task, survey.cycle * survey.cycles as f32, rate)?;
         survey.set_contacts(&task.contacts)?;
         let mesh = match ground.take() {
             Some(ground) => ground,
             None => {
                 let walk = walk(figure, &survey);
-                MeshGround::new(task.level.mesh(&walk, task.ground_scale, task.ground_at, task.ground_up)?)?
+                let options = &task.ground_options;
+                MeshGround::new(task.level.mesh(&walk, task.ground_scale, task.ground_at, options)?)?
             }
         };
         let plan = Plan::from_survey(figure, survey, &mesh, settings)?;
@@ -155,7 +177,8 @@ pub fn plant(task: &Task<'_>, name: &str, each: impl Fn(usize, usize)) -> Result
         let clip_depth = MOST_CLIP * figure.height();
         let halfway = plan.halfway(figure, &planted, rest, &search(task, &mesh), clip_depth);
         let even = halfway.sag <= MOST_SAG * figure.height() && !halfway.clips;
-        if even || 2.0 * rate > MOST_KEYS {
+        let seconds = plan.survey.cycle * plan.survey.cycles as f32;
+        if even || 2.0 * rate > MOST_KEYS || check_keys(task, seconds, 2.0 * rate).is_err() {
             break (mesh, plan, planted, plan_micros, frame_micros);
         }
         rate *= 2.0;
@@ -193,6 +216,18 @@ pub fn plant(task: &Task<'_>, name: &str, each: impl Fn(usize, usize)) -> Result
         plan_micros,
         frame_micros,
     })
+}
+
+/// An error where a planted clip of so many seconds would have more keys than it may. A clip's times may be so far apart that
+/// their difference is not finite.
+fn check_keys(task: &Task<'_>, seconds: f32, rate: f32) -> Result<(), WorkError> {
+    // The planted clip moves the joints that the clip moves, and those of the legs.
+    let joints = task.clip.tracks().len().max(1);
+    let keys = (f64::from(seconds) * f64::from(rate)).round().mul_add(1.0, 1.0) * joints as f64;
+    if keys <= task.max_keys as f64 {
+        return Ok(());
+    }
+    Err(WorkError::Keys { seconds, keys, joints, rate, most: task.max_keys })
 }
 
 fn walk(figure: &Figure, survey: &Survey) -> Walk {

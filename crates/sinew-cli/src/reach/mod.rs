@@ -22,7 +22,7 @@ pub fn run(args: &ReachArgs) -> Result<(), Failure> {
         let error = sinew_files::FileError::Ending { path: args.model.clone(), wanted: ".urdf" };
         return Err(error.into());
     }
-    let mechanism = urdf::read(&args.model)?;
+    let mechanism = urdf::read_with(&args.model, &args.memory.options())?;
     let in_file = |what: String| Failure::Work(format!("{}: {what}", args.model.display()));
     let (root, tip) = ends(&mechanism, args.chain.as_ref()).map_err(|e| in_file(e.to_string()))?;
     let tip = tip.map_err(in_file)?;

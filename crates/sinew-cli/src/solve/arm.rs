@@ -103,12 +103,36 @@ struct ArmWorker<'a> {
     solvers: Vec<(Vec<LinkId>, Solver)>,
 }
 
+/// The most goals of one request: a solver's matrices grow with the square of their number, and its time with the cube.
+const MOST_GOALS: usize = 128;
+
+impl ArmWorker<'_> {
+    /// An error where there are more goals than can be worked with, or two for one link's place or turn.
+    fn check_count(&self, goals: &[GoalRequest]) -> Result<(), String> {
+        if goals.len() > MOST_GOALS {
+            return Err(format!("there are {} goals; an arm takes {MOST_GOALS} at most", goals.len()));
+        }
+        let same = |a: &GoalRequest, b: &GoalRequest| {
+            let both = |f: fn(&GoalRequest) -> bool| f(a) && f(b);
+            a.joint == b.joint && (both(|g| g.position.is_some()) || both(|g| g.rotation.is_some()))
+        };
+        for (i, goal) in goals.iter().enumerate() {
+            if let Some(before) = goals[..i].iter().position(|g| same(g, goal)) {
+                let link = goal.joint.as_ref().map_or("the tip".into(), |name| quoted(name));
+                return Err(format!("goals[{before}] and goals[{i}] both lead {link}"));
+            }
+        }
+        Ok(())
+    }
+}
+
 impl Worker for ArmWorker<'_> {
     fn solve(&mut self, request: &Request) -> Result<Answer, String> {
         let arm = self.arm;
         if request.of_whole() {
             return Err("priority, relative_to and root are for whole figures in pose space".into());
         }
+        self.check_count(&request.goals)?;
         let goals: Vec<Goal> = request.goals.iter().map(|g| arm.goal(g)).collect::<Result<_, _>>()?;
         let mut values = arm.start(request)?;
         let links: Vec<LinkId> = goals.iter().map(|g| g.link).collect();

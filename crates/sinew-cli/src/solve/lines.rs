@@ -7,12 +7,22 @@ use std::{
 };
 
 use rayon::prelude::*;
+use sinew_files::tidy;
 
 use super::{Backend, Worker, answer, request};
 use crate::{failure::Failure, progress::Progress};
 
 /// Lines that are worked on at once: enough that the cores seldom wait for each other, few enough to hold.
 const BATCH: usize = 4096;
+
+/// What holds for all lines.
+#[derive(Clone, Copy, Debug)]
+pub struct How {
+    /// Whether answers say how long they took.
+    pub timing: bool,
+    /// Bytes that the values of a line may take; none for what suits its length.
+    pub memory_budget: Option<u64>,
+}
 
 /// How it went.
 #[derive(Default)]
@@ -43,7 +53,7 @@ pub fn run(
     input: Box<dyn BufRead + Send>,
     bytes: Option<u64>,
     out: &mut dyn Write,
-    timing: bool,
+    how: How,
 ) -> Result<Tally, Failure> {
     let progress = Progress::new("solving", bytes.unwrap_or(0), bytes.is_none());
     let (send, receive) = mpsc::sync_channel::<io::Result<(u64, Vec<u8>)>>(2 * BATCH);
@@ -64,7 +74,7 @@ pub fn run(
             .map(|(number, line)| {
                 let spare = workers.lock().map_or(None, |mut w| w.pop());
                 let mut worker = spare.unwrap_or_else(|| backend.worker());
-                let answered = one(&mut *worker, *number, line, timing);
+                let answered = one(&mut *worker, *number, line, how);
                 if let Ok(mut workers) = workers.lock() {
                     workers.push(worker);
                 }
@@ -108,14 +118,14 @@ fn read(mut input: Box<dyn BufRead + Send>, send: &mpsc::SyncSender<io::Result<(
 }
 
 /// The answer to one line, and what is wrong with it.
-fn one(worker: &mut dyn Worker, number: u64, line: &[u8], timing: bool) -> (String, Option<String>) {
+fn one(worker: &mut dyn Worker, number: u64, line: &[u8], how: How) -> (String, Option<String>) {
     let text = std::str::from_utf8(line).map_err(|e| format!("not UTF-8: {e}"));
     let (id, request) = match text {
-        Ok(text) => request::parse(text.trim()),
+        Ok(text) => request::parse(text.trim(), how.memory_budget),
         Err(e) => (serde_json::Value::Null, Err(e)),
     };
-    match request.and_then(|r| worker.solve(&r)) {
-        Ok(answer) => (answer::json(&id, &answer, timing).to_string(), None),
+    match request.and_then(|r| worker.solve(&r)).map_err(|e| tidy(&e)) {
+        Ok(answer) => (answer::json(&id, &answer, how.timing).to_string(), None),
         Err(error) => (answer::json_error(&id, &format!("line {number}: {error}")).to_string(), Some(error)),
     }
 }

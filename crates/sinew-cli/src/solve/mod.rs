@@ -26,7 +26,7 @@ use sinew::{
     JointId, Pose,
     mechanism::{Mechanism, Settings},
 };
-use sinew_files::{FileError, Model, Source, gltf::Document, urdf, write_whole};
+use sinew_files::{FileError, Model, Source, gltf::Document, tidy, urdf, write_whole};
 
 use crate::{
     args::{SolveArgs, SolverName},
@@ -129,7 +129,7 @@ fn work(args: &SolveArgs) -> Result<Work, Failure> {
         };
         return Ok(Work { backend: Box::new(figure), source });
     }
-    let mechanism = urdf::read(&args.model)?;
+    let mechanism = urdf::read_with(&args.model, &options)?;
     if !joint_space {
         let arm = pose::Posed::arm(mechanism, chain, settings).map_err(in_file)?;
         return Ok(Work { backend: Box::new(arm), source: None });
@@ -255,6 +255,7 @@ pub fn first(
     solver: SolverName,
     human: bool,
     goals: &Path,
+    memory_budget: Option<u64>,
 ) -> Result<First, Failure> {
     on_figure(solver)?;
     let text = fs::read_to_string(goals).map_err(|e| Failure::Work(format!("{}: {e}", goals.display())))?;
@@ -262,8 +263,8 @@ pub fn first(
     let Some((number, line)) = lines.next() else {
         return Err(Failure::Work(format!("{}: no goals", goals.display())));
     };
-    let in_line = |e: String| Failure::Work(format!("{}:{}: {e}", goals.display(), number + 1));
-    let request = request::parse(line).1.map_err(in_line)?;
+    let in_line = |e: String| Failure::Work(format!("{}:{}: {}", goals.display(), number + 1, tidy(&e)));
+    let request = request::parse(line, memory_budget).1.map_err(in_line)?;
     if human && !matches!(solver, SolverName::Auto | SolverName::Tree) {
         return Err(Failure::Usage("--human is for whole figures, by --solver tree".into()));
     }
@@ -320,8 +321,9 @@ fn single(args: &SolveArgs, Work { backend, source }: Work) -> Result<(), Failur
         ..Request::default()
     };
     let mut worker = backend.worker();
-    let answer =
-        worker.solve(&request).map_err(|e| Failure::Work(format!("{}: {e}", args.model.display())))?;
+    let answer = worker
+        .solve(&request)
+        .map_err(|e| Failure::Work(format!("{}: {}", args.model.display(), tidy(&e))))?;
     let write = |out: &mut dyn Write| match args.json {
         true => writeln!(out, "{}", answer::json(&serde_json::Value::Null, &answer, args.timing)),
         false => answer::text(&backend.heading(), &answer, args.timing, out),
@@ -343,6 +345,7 @@ fn single(args: &SolveArgs, Work { backend, source }: Work) -> Result<(), Failur
 }
 
 fn many(args: &SolveArgs, backend: &dyn Backend, goals: &Path) -> Result<(), Failure> {
+    let how = lines::How { timing: args.timing, memory_budget: args.units.memory.bytes() };
     let (input, bytes, name): (Box<dyn BufRead + Send>, _, _) = if is_dash(goals) {
         (Box::new(BufReader::new(io::stdin())), None, "standard input".to_string())
     } else {
@@ -353,13 +356,13 @@ fn many(args: &SolveArgs, backend: &dyn Backend, goals: &Path) -> Result<(), Fai
     };
     if is_dash(&args.out) {
         let mut out = BufWriter::new(io::stdout().lock());
-        let tally = lines::run(backend, input, bytes, &mut out, args.timing)?;
+        let tally = lines::run(backend, input, bytes, &mut out, how)?;
         out.flush()?;
         return tally.check(&name);
     }
     let mut result = Ok(lines::Tally::default());
     let written = write_whole(&args.out, |out| {
-        result = lines::run(backend, input, bytes, out, args.timing);
+        result = lines::run(backend, input, bytes, out, how);
         match &result {
             // Nothing is written where the goals cannot be read to their end.
             Err(e) => Err(io::Error::other(e.to_string())),

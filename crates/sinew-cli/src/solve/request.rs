@@ -1,6 +1,7 @@
 //! What is asked for, as a line of JSON or as options.
 
 use serde_json::{Map, Value};
+use sinew_files::{read_json, shorten};
 
 use crate::args::CurveArgs;
 
@@ -112,11 +113,12 @@ fn unit(q: [f64; 4]) -> [f64; 4] {
     q.map(|c| c / length)
 }
 
-/// Reads a line. The id is given back whatever else is wrong with it; null where there is none.
-pub fn parse(line: &str) -> (Value, Result<Request, String>) {
-    let value: Value = match serde_json::from_str(line) {
+/// Reads a line, whose values may take so many bytes (none for what suits its length). The id is given back whatever else
+/// is wrong with it; null where there is none.
+pub fn parse(line: &str, memory_budget: Option<u64>) -> (Value, Result<Request, String>) {
+    let value: Value = match read_json(line.as_bytes(), memory_budget) {
         Ok(value) => value,
-        Err(e) => return (Value::Null, Err(format!("not JSON: {e}"))),
+        Err(e) => return (Value::Null, Err(e.to_string())),
     };
     let Value::Object(mut map) = value else {
         return (Value::Null, Err("a line must be an object, {...}".into()));
@@ -129,19 +131,19 @@ fn request(map: &mut Map<String, Value>) -> Result<Request, String> {
     let mut request = Request::default();
     if let Some(start) = map.shift_remove("start") {
         for (name, value) in object(&start, "start")? {
-            request.start.push((name.clone(), number(value, &format!("start.{name}"))?));
+            request.start.push((name.clone(), number(value, &format!("start.{}", shorten(name)))?));
         }
     }
     if let Some(start) = map.shift_remove("start_rotations") {
         for (name, value) in object(&start, "start_rotations")? {
             request
                 .start_rotations
-                .push((name.clone(), rotation(value, &format!("start_rotations.{name}"))?));
+                .push((name.clone(), rotation(value, &format!("start_rotations.{}", shorten(name)))?));
         }
     }
     if let Some(start) = map.shift_remove("start_translations") {
         for (name, value) in object(&start, "start_translations")? {
-            let at = numbers(value, &format!("start_translations.{name}"))?;
+            let at = numbers(value, &format!("start_translations.{}", shorten(name)))?;
             request.start_translations.push((name.clone(), at));
         }
     }
@@ -150,7 +152,9 @@ fn request(map: &mut Map<String, Value>) -> Result<Request, String> {
             Some("pinned") => RootRequest::Pinned,
             Some("free") => RootRequest::Free,
             Some("spring") => RootRequest::Spring,
-            _ => return Err(format!("root must be \"pinned\", \"free\" or \"spring\", not {root}")),
+            _ => {
+                return Err(format!("root must be \"pinned\", \"free\" or \"spring\", not {}", short(&root)));
+            }
         });
     }
     if let Some(goals) = map.shift_remove("goals") {
@@ -191,7 +195,7 @@ fn one_goal(map: &mut Map<String, Value>, at: &str) -> Result<GoalRequest, Strin
         None => 0,
         Some((path, value)) => match value.as_u64() {
             Some(n @ 0..=2) => n as u8,
-            _ => return Err(format!("{path} must be 0, 1 or 2, not {value}")),
+            _ => return Err(format!("{path} must be 0, 1 or 2, not {}", short(&value))),
         },
     };
     let position = take("position").map(|(p, v)| numbers(&v, &p)).transpose()?;
@@ -258,7 +262,7 @@ fn curve(value: Value, at: &str) -> Result<CurveRequest, String> {
 /// A word that is not known is mostly one that was mistyped.
 fn nothing_else(map: &Map<String, Value>, at: &str) -> Result<(), String> {
     match map.keys().next() {
-        Some(key) => Err(format!("{at}{key} is not known here")),
+        Some(key) => Err(format!("{at}{} is not known here", shorten(key))),
         None => Ok(()),
     }
 }
@@ -271,8 +275,8 @@ fn number(value: &Value, at: &str) -> Result<f64, String> {
     match value.as_f64() {
         Some(v) if v.is_finite() => Ok(v),
         // A number that no f64 holds.
-        _ if value.is_number() => Err(format!("{at} is not finite: {value}")),
-        _ => Err(format!("{at} must be a number, not {value}")),
+        _ if value.is_number() => Err(format!("{at} is not finite: {}", short(value))),
+        _ => Err(format!("{at} must be a number, not {}", short(value))),
     }
 }
 
@@ -295,31 +299,38 @@ fn rotation(value: &Value, at: &str) -> Result<[f64; 4], String> {
     }
 }
 
+/// A value as it may be quoted in one line.
+fn short(value: &Value) -> String {
+    shorten(&value.to_string())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn error(line: &str) -> String {
-        parse(line).1.unwrap_err()
+        parse(line, None).1.unwrap_err()
     }
 
     #[test]
     fn lines_are_read() {
         let (id, r) =
-            parse(r#"{"id": "a", "start": {"j": 0.5}, "position": [1,2,3], "rotation": [0,0,0,2]}"#);
+            parse(r#"{"id": "a", "start": {"j": 0.5}, "position": [1,2,3], "rotation": [0,0,0,2]}"#, None);
         let r = r.unwrap();
         assert_eq!((id, r.start), (Value::from("a"), vec![("j".into(), 0.5)]));
         assert_eq!(r.goals, [GoalRequest::tip(Some([1.0, 2.0, 3.0]), Some([0.0, 0.0, 0.0, 1.0]))]);
         let (_, r) = parse(
             r#"{"curve": {"points": [[0,0,0],[1,0,2]], "closed": true, "offset": -0.5, "back": [0,1,0]}}"#,
+            None,
         );
         let curve = r.unwrap().goals[0].curve.clone().unwrap();
         assert_eq!((curve.points.len(), curve.closed, curve.bezier), (2, true, false));
         assert_eq!((curve.offset, curve.back), (-0.5, Some([0.0, 1.0, 0.0])));
-        let (_, r) = parse(r#"{"curve": [[0,0,0],[1,0,2]]}"#);
+        let (_, r) = parse(r#"{"curve": [[0,0,0],[1,0,2]]}"#, None);
         assert_eq!(r.unwrap().goals[0].curve.as_ref().unwrap().points[1], [1.0, 0.0, 2.0]);
         let (id, r) = parse(
             r#"{"goals": [{"joint": "hand", "position": [1,2,3], "position_weight": 0.5, "pole": [0,1,0]}]}"#,
+            None,
         );
         let r = r.unwrap();
         assert_eq!((id, r.goals.len()), (Value::Null, 1));
@@ -362,6 +373,6 @@ mod tests {
             "goals[0].priority must be 0, 1 or 2, not 3"
         );
         // The id comes back all the same.
-        assert_eq!(parse(r#"{"id": 9, "goals": 1}"#).0, Value::from(9));
+        assert_eq!(parse(r#"{"id": 9, "goals": 1}"#, None).0, Value::from(9));
     }
 }

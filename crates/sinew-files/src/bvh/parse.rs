@@ -1,7 +1,10 @@
 //! The text of a BVH file.
 
 use super::{Joint, Wrong};
-use crate::text::{number, shorten};
+use crate::{
+    budget::Budget,
+    text::{number, shorten},
+};
 
 /// One number of a joint's row.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,8 +36,8 @@ pub(super) struct Motion {
     pub(super) row_lines: Vec<usize>,
 }
 
-pub(super) fn parse(text: &str) -> Result<Parsed, Wrong> {
-    let mut hierarchy = Hierarchy::default();
+pub(super) fn parse(text: &str, budget: &Budget) -> Result<Parsed, Wrong> {
+    let mut hierarchy = Hierarchy::new(budget);
     // Line ends are kept, so that lengths add up to places in the text.
     let mut lines = text.split_inclusive('\n').enumerate().map(|(i, line)| (i + 1, line));
     let mut read = 0;
@@ -51,7 +54,7 @@ pub(super) fn parse(text: &str) -> Result<Parsed, Wrong> {
     }
     let (joints, joint_lines) = hierarchy.finish(last)?;
     let width = joints.iter().map(|j| j.channels.len()).sum();
-    let motion = if has_motion { motion(lines, last, width)? } else { None };
+    let motion = if has_motion { motion(lines, last, width, budget)? } else { None };
     Ok(Parsed { hierarchy: text[..read].into(), joints, lines: joint_lines, motion })
 }
 
@@ -63,8 +66,8 @@ fn keyword<'a>(text: &'a str, word: &str) -> Option<&'a str> {
 }
 
 /// The hierarchy while it is read.
-#[derive(Default)]
-struct Hierarchy {
+struct Hierarchy<'a> {
+    budget: &'a Budget,
     joints: Vec<Joint>,
     lines: Vec<usize>,
     /// Whether each joint has had its offset.
@@ -76,7 +79,19 @@ struct Hierarchy {
     begun: bool,
 }
 
-impl Hierarchy {
+impl<'a> Hierarchy<'a> {
+    fn new(budget: &'a Budget) -> Self {
+        Self {
+            budget,
+            joints: Vec::new(),
+            lines: Vec::new(),
+            has_offset: Vec::new(),
+            open: Vec::new(),
+            named: false,
+            begun: false,
+        }
+    }
+
     fn line(&mut self, line: usize, text: &str) -> Result<(), Wrong> {
         let mut rest = text.trim_start_matches('\u{feff}').trim();
         while let Some(first) = rest.chars().next() {
@@ -127,7 +142,8 @@ impl Hierarchy {
             self.joint(line, name.into(), Some(parent))
         } else if keyword(text, "end").is_some() {
             let parent = self.parent("End Site")?;
-            self.joint(line, format!("{} end", self.joints[parent].name), Some(parent))
+            // Whole names would grow with the square of the file, as an end may hold another, and many ends one joint.
+            self.joint(line, format!("{} end", shorten(&self.joints[parent].name)), Some(parent))
         } else if let Some(numbers) = keyword(text, "offset") {
             let open = self.parent("OFFSET")?;
             if std::mem::replace(&mut self.has_offset[open], true) {
@@ -156,6 +172,9 @@ impl Hierarchy {
     }
 
     fn joint(&mut self, line: usize, name: String, parent: Option<usize>) -> Result<(), String> {
+        /// Bytes of a joint here, in the skeleton, and in what is worked out on the way.
+        const JOINT: usize = 512;
+        self.budget.take_all(1, JOINT + 2 * name.len()).map_err(|e| e.to_string())?;
         self.joints.push(Joint { name, parent, offset: [0.0; 3], channels: Vec::new() });
         self.lines.push(line);
         self.has_offset.push(false);
@@ -217,6 +236,7 @@ fn motion<'a>(
     lines: impl Iterator<Item = (usize, &'a str)>,
     mut last: usize,
     width: usize,
+    budget: &Budget,
 ) -> Result<Option<Motion>, Wrong> {
     let mut lines = lines.filter(|(_, line)| !line.trim().is_empty());
     let mut header = |word: &str, second: &str| -> Result<Option<(usize, &'a str)>, Wrong> {
@@ -240,6 +260,8 @@ fn motion<'a>(
     if frame_time < 0.0 || (frame_time == 0.0 && frames > 1) {
         return Err((frame_time_line, format!("{frame_time_text} seconds a frame is no frame time")));
     }
+    /// Bytes of a value and of the key that it becomes a part of.
+    const ROW: usize = 28;
     let mut values = Vec::new();
     let mut row_lines = Vec::new();
     if width == 0 {
@@ -253,6 +275,8 @@ fn motion<'a>(
         if row_lines.len() == frames {
             return Err((line, format!("more frames than the {frames} that line {frames_line} says")));
         }
+        // A value, and a rotation or a place of at most four numbers in a track with a time of its own.
+        budget.take_all(width, ROW).map_err(|e| (line, e.to_string()))?;
         let before = values.len();
         for word in text.split_whitespace() {
             values.push(number(word).map_err(|what| (line, what))?);

@@ -1,6 +1,6 @@
 //! Numbers out of buffers.
 
-use crate::FileError;
+use crate::{FileError, budget::Budget};
 
 use super::{buffer::Buffer, json::Place};
 
@@ -103,11 +103,18 @@ pub(super) struct Accessor<'a> {
     /// None where all values are zero, but for the sparse ones.
     span: Option<Span<'a>>,
     sparse: Option<Sparse<'a>>,
+    /// Pays for the values that are read.
+    budget: &'a Budget,
 }
 
 impl<'a> Accessor<'a> {
     /// The accessor that the index at `reference` names.
-    pub fn read(root: &Place<'a>, buffers: &'a [Buffer], reference: &Place<'a>) -> Result<Self, FileError> {
+    pub fn read(
+        root: &Place<'a>,
+        buffers: &'a [Buffer],
+        reference: &Place<'a>,
+        budget: &'a Budget,
+    ) -> Result<Self, FileError> {
         let place = reference.follow(root, "accessors")?;
         let kind = place.need("type")?;
         let components = match kind.text()? {
@@ -131,15 +138,17 @@ impl<'a> Accessor<'a> {
         };
         // Elements without bytes cost a file nothing, so that their count has to be held against something else: elements
         // that go with them (positions with their morph targets, keys with their times) do have bytes.
-        let held: usize = buffers.iter().filter_map(|b| b.bytes.as_ref()).map(|b| b.len()).sum();
-        if span.is_none() && count > held.max(1 << 16) as u64 {
-            return Err(count_place.error(format!("{count} elements of zeros in a file of {held} bytes")));
+        if span.is_none() && count > 1 << 16 {
+            let held: usize = buffers.iter().filter_map(|b| b.bytes.as_ref()).map(|b| b.len()).sum();
+            if count > held as u64 {
+                return Err(count_place.error(format!("{count} elements of zeros in a file of {held} bytes")));
+            }
         }
         let sparse = match place.get("sparse") {
             Some(sparse) => Some(read_sparse(root, buffers, &sparse, count, size)?),
             None => None,
         };
-        Ok(Self { place, count: count as usize, component, components, normalized, span, sparse })
+        Ok(Self { place, count: count as usize, component, components, normalized, span, sparse, budget })
     }
 
     /// An error at this accessor.
@@ -195,6 +204,7 @@ impl<'a> Accessor<'a> {
     }
 
     fn decode<T: Copy>(&self, one: impl Fn(&[u8]) -> T, zero: T) -> Result<Vec<T>, FileError> {
+        self.place.take(self.budget, self.count, size_of::<T>())?;
         let mut values: Vec<T> = match &self.span {
             Some(span) => (0..self.count).map(|i| one(span.element(i))).collect(),
             None => vec![zero; self.count],

@@ -3,7 +3,7 @@
 use glam::{DAffine3, DMat4, DVec3};
 use sinew::{Skeleton, Transform, math};
 
-use crate::FileError;
+use crate::{FileError, budget::Budget};
 
 use super::{Document, placement};
 
@@ -19,11 +19,14 @@ pub(super) struct Skin {
 }
 
 /// Every skin of the document, in its order.
-pub(super) fn read_skins(document: &Document) -> Result<Vec<Skin>, FileError> {
+pub(super) fn read_skins(document: &Document, budget: &Budget) -> Result<Vec<Skin>, FileError> {
+    /// Bytes that stand for the matrices of a joint and for the time that finding the bind pose among them takes.
+    const JOINT: usize = 1024;
     let root = document.root();
     let mut skins = Vec::new();
     for place in root.list("skins")? {
         let list = place.need("joints")?;
+        list.take(budget, list.value().as_array().map_or(0, Vec::len), JOINT)?;
         let mut joints = Vec::new();
         for joint in place.list("joints")? {
             joint.follow(&root, "nodes")?;
@@ -35,7 +38,7 @@ pub(super) fn read_skins(document: &Document) -> Result<Vec<Skin>, FileError> {
         let inverse_bind = match place.get("inverseBindMatrices") {
             None => vec![DAffine3::IDENTITY; joints.len()],
             Some(reference) => {
-                let accessor = document.accessor(&reference)?;
+                let accessor = document.accessor(&reference, budget)?;
                 if accessor.count < joints.len() {
                     let (have, want) = (accessor.count, joints.len());
                     return Err(reference.error(format!("{have} matrices for {want} joints")));

@@ -1,6 +1,7 @@
 //! Where a document's bytes come from: the GLB's chunk, data URIs, files beside it.
 
 use std::{
+    collections::HashSet,
     fs,
     path::{Path, PathBuf},
     sync::Arc,
@@ -12,7 +13,7 @@ use base64::{
     engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig},
 };
 
-use crate::FileError;
+use crate::{FileError, budget::Budget};
 
 use super::json::Place;
 
@@ -46,14 +47,31 @@ pub(super) fn load(
     root: &Place<'_>,
     chunk: Option<&[u8]>,
     folder: Option<&Path>,
+    budget: &Budget,
 ) -> Result<Vec<Buffer>, FileError> {
     let mut buffers = Vec::new();
+    // A file that several buffers name is read for each of them, but counts as input once.
+    let mut files = HashSet::new();
     for (i, place) in root.list("buffers")?.into_iter().enumerate() {
         let length = place.need("byteLength")?.unsigned()?;
         let (mut bytes, origin) = match place.get("uri") {
             Some(uri) => {
                 let text = uri.text()?;
                 let origin = if is_data_uri(text) { Origin::DataUri } else { Origin::File };
+                let found = match origin {
+                    Origin::File => file_of(text, folder).ok().and_then(|path| fs::canonicalize(path).ok()),
+                    _ => None,
+                };
+                let size = match &found {
+                    Some(path) => fs::metadata(path).map_or(0, |found| found.len()),
+                    None => text.len() as u64,
+                };
+                if let Some(path) = found
+                    && files.insert(path)
+                {
+                    budget.add_input(size);
+                }
+                budget.take(size).map_err(|e| uri.error(e.to_string()))?;
                 let bytes = load_uri(text, folder).map_err(|what| uri.error(what))?;
                 (bytes, origin)
             }

@@ -8,13 +8,9 @@ use sinew::{
     motion::{Clip, Interpolation, JointTracks, Track, TrackError, TrackValue},
 };
 
-use crate::{ClipProblem, FileError};
+use crate::{ClipProblem, FileError, budget::Budget, text::shorten};
 
-use super::{
-    Document,
-    json::{Place, one_line},
-    placement,
-};
+use super::{Document, json::Place, placement};
 
 /// Why a clip was not read: the file is damaged, or this clip alone cannot be played.
 enum Fault {
@@ -32,6 +28,7 @@ impl From<FileError> for Fault {
 pub(super) fn read(
     document: &Document,
     skeleton: &Skeleton,
+    budget: &Budget,
 ) -> Result<(Vec<Clip>, Vec<ClipProblem>), FileError> {
     let (mut clips, mut problems) = (Vec::new(), Vec::new());
     for (i, animation) in document.root().list("animations")?.iter().enumerate() {
@@ -39,7 +36,7 @@ pub(super) fn read(
             None | Some("") => format!("animation{i}"),
             Some(name) => name.to_owned(),
         };
-        match read_one(document, skeleton, animation, &name) {
+        match read_one(document, skeleton, animation, &name, budget) {
             Ok(clip) => clips.push(clip),
             Err(Fault::File(error)) => return Err(error),
             Err(Fault::Clip { at, what }) => problems.push(ClipProblem { clip: name, at, what }),
@@ -53,6 +50,7 @@ fn read_one(
     skeleton: &Skeleton,
     animation: &Place<'_>,
     name: &str,
+    budget: &Budget,
 ) -> Result<Clip, Fault> {
     let mut tracks: Vec<JointTracks> = Vec::new();
     let mut track_of: HashMap<usize, usize> = HashMap::new();
@@ -67,7 +65,7 @@ fn read_one(
         if !matches!(path, "translation" | "rotation" | "scale") {
             continue;
         }
-        let of = format!("{path} of `{}`", one_line(skeleton.name(joint)));
+        let of = format!("{path} of `{}`", shorten(skeleton.name(joint)));
         let sampler = channel.need("sampler")?.follow(animation, "samplers")?;
         let at = *track_of.entry(place).or_insert_with(|| {
             tracks.push(JointTracks::new(joint));
@@ -76,10 +74,10 @@ fn read_one(
         let Some(track) = tracks.get_mut(at) else { continue };
         let taken = match path {
             "translation" => {
-                track.translation.replace(read_track(document, &channel, &sampler, &of)?).is_some()
+                track.translation.replace(read_track(document, &channel, &sampler, &of, budget)?).is_some()
             }
-            "scale" => track.scale.replace(read_track(document, &channel, &sampler, &of)?).is_some(),
-            _ => track.rotation.replace(read_track(document, &channel, &sampler, &of)?).is_some(),
+            "scale" => track.scale.replace(read_track(document, &channel, &sampler, &of, budget)?).is_some(),
+            _ => track.rotation.replace(read_track(document, &channel, &sampler, &of, budget)?).is_some(),
         };
         if taken {
             let what = format!("a second channel for the {of}");
@@ -121,6 +119,7 @@ fn read_track<T: Sampled>(
     channel: &Place<'_>,
     sampler: &Place<'_>,
     of: &str,
+    budget: &Budget,
 ) -> Result<Track<T>, Fault> {
     let interpolation = match sampler.get("interpolation") {
         None => Interpolation::Linear,
@@ -131,10 +130,10 @@ fn read_track<T: Sampled>(
             other => return Err(place.error(format!("`{other}` is no interpolation of glTF")).into()),
         },
     };
-    let times = document.accessor(&sampler.need("input")?)?.floats::<1>()?;
+    let times = document.accessor(&sampler.need("input")?, budget)?.floats::<1>()?;
     let mut times: Vec<f32> = times.into_iter().map(|[t]| t).collect();
     part_equal_times(&mut times);
-    let mut values = T::read(&document.accessor(&sampler.need("output")?)?)?;
+    let mut values = T::read(&document.accessor(&sampler.need("output")?, budget)?)?;
     // (Keys of cubic tracks stand between their tangents.)
     let (first, step) = if interpolation == Interpolation::Cubic { (1, 3) } else { (0, 1) };
     for (index, key) in values.iter_mut().skip(first).step_by(step).enumerate() {

@@ -8,7 +8,7 @@ use std::{
 use serde_json::Value;
 use sinew::JointId;
 
-use crate::FileError;
+use crate::{FileError, JsonError, ReadOptions, budget::Budget, json::read_within};
 
 use super::{
     accessor::Accessor,
@@ -31,27 +31,31 @@ pub struct Document {
     /// Chunks of a GLB that are neither JSON nor the buffer.
     pub(super) chunks: Vec<(u32, Vec<u8>)>,
     pub(super) tree: Tree,
+    /// What the JSON and the buffers took of the memory that there is for the content.
+    pub(super) budget: Budget,
 }
 
 impl Document {
-    /// Reads a file, with the buffers that it names.
-    pub fn read(path: &Path) -> Result<Self, FileError> {
+    /// Reads a file, with the buffers that it names. Of the options only [`ReadOptions::memory_budget`] is for this format.
+    pub fn read(path: &Path, options: &ReadOptions) -> Result<Self, FileError> {
         let bytes = fs::read(path).map_err(|error| FileError::Io { path: path.into(), error })?;
-        Self::parse(&bytes, path.into(), Some(path.parent().unwrap_or(Path::new(""))))
+        let budget = Budget::new(options.memory_budget, bytes.len());
+        Self::parse(&bytes, path.into(), Some(path.parent().unwrap_or(Path::new(""))), budget)
     }
 
     /// Reads the bytes of a GLB or of a glTF's JSON. `name` stands for the file in errors; `folder` is where files that the
     /// document names are looked for (without it, naming one is an error).
     pub fn from_bytes(bytes: &[u8], name: &str, folder: Option<&Path>) -> Result<Self, FileError> {
-        Self::parse(bytes, name.into(), folder)
+        Self::parse(bytes, name.into(), folder, Budget::new(None, bytes.len()))
     }
 
     /// A document of JSON that a program made, with the bytes of its first buffer (where that has no `uri`).
     pub fn from_json(json: Value, bin: Option<&[u8]>, name: &str) -> Result<Self, FileError> {
-        Self::assemble(json, bin, Vec::new(), name.into(), None)
+        // What a program made is in memory already.
+        Self::assemble(json, bin, Vec::new(), name.into(), None, Budget::new(Some(u64::MAX), 0))
     }
 
-    fn parse(bytes: &[u8], path: PathBuf, folder: Option<&Path>) -> Result<Self, FileError> {
+    fn parse(bytes: &[u8], path: PathBuf, folder: Option<&Path>, budget: Budget) -> Result<Self, FileError> {
         let error = |at: String, what: String| FileError::At { path: path.clone(), at, what };
         let (json, bin, chunks) = if bytes.starts_with(glb::MAGIC) {
             let glb = glb::parse(bytes).map_err(|(at, what)| error(at, what))?;
@@ -63,13 +67,13 @@ impl Document {
         if json.iter().find(|b| !b.is_ascii_whitespace()) != Some(&b'{') {
             return Err(error("start".into(), "neither a GLB (magic `glTF`) nor JSON".into()));
         }
-        // serde_json refuses more than 128 levels, so that no damage can exhaust the stack.
-        let value: Value = serde_json::from_slice(json).map_err(|e| {
-            let text = e.to_string();
-            let what = text.split(" at line ").next().unwrap_or(&text);
-            error(format!("JSON line {} column {}", e.line(), e.column()), what.into())
+        let value = read_within(json, &budget).map_err(|e| match e {
+            JsonError::Syntax { line, column, what } => {
+                error(format!("JSON line {line} column {column}"), what)
+            }
+            other => error("JSON".into(), other.to_string()),
         })?;
-        Self::assemble(value, bin, chunks, path, folder)
+        Self::assemble(value, bin, chunks, path, folder, budget)
     }
 
     fn assemble(
@@ -78,6 +82,7 @@ impl Document {
         chunks: Vec<(u32, Vec<u8>)>,
         path: PathBuf,
         folder: Option<&Path>,
+        budget: Budget,
     ) -> Result<Self, FileError> {
         let root = Place::root(&path, &json);
         let asset = root.need("asset")?;
@@ -85,9 +90,9 @@ impl Document {
         if !version.text()?.starts_with("2.") {
             return Err(version.error(format!("this is glTF {}; only glTF 2 is read", version.text()?)));
         }
-        let buffers = buffer::load(&root, bin, folder)?;
-        let tree = Tree::read(&root)?;
-        Ok(Self { folder: folder.map(Into::into), json, buffers, chunks, tree, path })
+        let buffers = buffer::load(&root, bin, folder, &budget)?;
+        let tree = Tree::read(&root, &budget)?;
+        Ok(Self { folder: folder.map(Into::into), json, buffers, chunks, tree, budget, path })
     }
 
     /// The JSON as it stands now.
@@ -114,8 +119,12 @@ impl Document {
         Place::root(&self.path, &self.json)
     }
 
-    pub(super) fn accessor<'a>(&'a self, reference: &Place<'a>) -> Result<Accessor<'a>, FileError> {
-        Accessor::read(&self.root(), &self.buffers, reference)
+    pub(super) fn accessor<'a>(
+        &'a self,
+        reference: &Place<'a>,
+        budget: &'a Budget,
+    ) -> Result<Accessor<'a>, FileError> {
+        Accessor::read(&self.root(), &self.buffers, reference, budget)
     }
 
     /// The nodes of the tree, in its order.

@@ -4,17 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::FileError;
-
-/// Text of a file as it may stand in an error: without line breaks, and no longer than a reader likes.
-pub(super) fn one_line(text: &str) -> String {
-    const LONGEST: usize = 300;
-    let mut line = String::new();
-    for c in text.chars().take(LONGEST) {
-        if c.is_control() { line.extend(c.escape_default()) } else { line.push(c) }
-    }
-    line
-}
+use crate::{FileError, budget::Budget};
 
 /// A value in a document, with its JSON path for errors.
 #[derive(Clone, Debug)]
@@ -30,6 +20,11 @@ impl<'a> Place<'a> {
         Self { file, at: String::new(), value }
     }
 
+    /// Takes what is about to be made for this place out of the budget.
+    pub fn take(&self, budget: &Budget, count: usize, each: usize) -> Result<(), FileError> {
+        budget.take_all(count, each).map_err(|e| self.error(e.to_string()))
+    }
+
     /// The JSON path.
     pub fn at(&self) -> &str {
         &self.at
@@ -42,7 +37,7 @@ impl<'a> Place<'a> {
 
     /// An error at this place.
     pub fn error(&self, what: impl Into<String>) -> FileError {
-        FileError::At { path: self.file.into(), at: one_line(&self.at), what: one_line(&what.into()) }
+        FileError::At { path: self.file.into(), at: self.at.clone(), what: what.into() }
     }
 
     fn wants(&self, what: &str) -> FileError {

@@ -3,14 +3,18 @@
 use glam::Vec3;
 use sinew::ground::TriangleMesh;
 
-use crate::FileError;
+use crate::{FileError, budget::Budget};
 
 use super::{Document, json::Place, placement, skin};
+
+/// Bytes that stand for the time that one primitive of one node takes, whatever it holds.
+pub(super) const PRIMITIVE: usize = 1024;
 
 impl Document {
     /// Every triangle of the default scene's rigid meshes under its node's transform, in metres, Y up. Skinned meshes are
     /// left out: their place is a pose's matter. Triangles of mirrored nodes keep their faces outside.
     pub fn triangles(&self) -> Result<TriangleMesh, FileError> {
+        let budget = &self.budget.clone();
         let root = self.root();
         let nodes = self.tree_nodes();
         let locals = nodes.iter().map(placement::affine).collect::<Result<Vec<_>, _>>()?;
@@ -19,7 +23,11 @@ impl Document {
         for (node, frame) in nodes.iter().zip(&frames) {
             let Some(mesh) = node.get("mesh").filter(|_| node.get("skin").is_none()) else { continue };
             let mirrored = frame.matrix3.determinant() < 0.0;
-            for primitive in mesh.follow(&root, "meshes")?.list("primitives")? {
+            let place = mesh;
+            let mesh = place.follow(&root, "meshes")?;
+            let primitives = mesh.list("primitives")?;
+            place.take(budget, primitives.len(), PRIMITIVE)?;
+            for primitive in primitives {
                 if skin::is_compressed(&primitive) {
                     return Err(primitive
                         .error("the mesh is compressed (KHR_draco_mesh_compression), which is not read"));
@@ -27,18 +35,19 @@ impl Document {
                 let Some(reference) = primitive.get("attributes").and_then(|a| a.get("POSITION")) else {
                     continue;
                 };
-                let positions = self.accessor(&reference)?.finite::<3>()?;
+                let positions = self.accessor(&reference, budget)?.finite::<3>()?;
                 let first = all.positions.len();
                 if first + positions.len() > u32::MAX as usize {
                     return Err(reference.error("there are more vertices than 32 bits count"));
                 }
-                let indices = self.indices(&primitive, positions.len())?;
+                let indices = self.indices(&primitive, positions.len(), budget)?;
                 all.positions.extend(
                     positions.into_iter().map(|p| -> Vec3 {
                         frame.transform_point3(Vec3::from_array(p).as_dvec3()).as_vec3()
                     }),
                 );
                 let triangles = assemble(&primitive, &indices)?;
+                place.take(budget, triangles.len(), size_of::<[u32; 3]>())?;
                 all.triangles.extend(triangles.into_iter().map(|[a, b, c]| {
                     let corners = if mirrored { [a, c, b] } else { [a, b, c] };
                     corners.map(|i| i + first as u32)
@@ -49,9 +58,12 @@ impl Document {
     }
 
     /// The vertices that a primitive runs through, all below `count`.
-    fn indices(&self, primitive: &Place<'_>, count: usize) -> Result<Vec<u32>, FileError> {
-        let Some(reference) = primitive.get("indices") else { return Ok((0..count as u32).collect()) };
-        let indices = self.accessor(&reference)?.wholes::<1>()?;
+    fn indices(&self, primitive: &Place<'_>, count: usize, budget: &Budget) -> Result<Vec<u32>, FileError> {
+        let Some(reference) = primitive.get("indices") else {
+            primitive.take(budget, count, size_of::<u32>())?;
+            return Ok((0..count as u32).collect());
+        };
+        let indices = self.accessor(&reference, budget)?.wholes::<1>()?;
         match indices.iter().position(|[i]| *i as usize >= count) {
             Some(at) => {
                 let [index] = indices[at];

@@ -26,9 +26,9 @@ use std::path::Path;
 
 pub use document::Document;
 
-use crate::{FileError, Model};
+use crate::{FileError, Model, ReadOptions};
 
-/// Reads a .gltf, .glb or .vrm file.
-pub fn read(path: &Path) -> Result<Model, FileError> {
-    Document::read(path)?.into_model()
+/// Reads a .gltf, .glb or .vrm file. Of the options only [`ReadOptions::memory_budget`] is for these formats.
+pub fn read(path: &Path, options: &ReadOptions) -> Result<Model, FileError> {
+    Document::read(path, options)?.into_model()
 }

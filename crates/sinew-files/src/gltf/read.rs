@@ -11,6 +11,7 @@ use super::{Document, bind, clip, placement, skin, vrm};
 impl Document {
     /// The character in this document: the nodes of its default scene, its clips, its skin, its roles.
     pub fn into_model(self) -> Result<Model, FileError> {
+        let budget = self.budget.clone();
         let nodes = self.tree_nodes();
         let mut builder = Skeleton::builder();
         let mut locals = Vec::with_capacity(nodes.len());
@@ -30,10 +31,10 @@ impl Document {
             what: error.to_string(),
         })?;
         let frames = placement::global(&self.tree, &locals);
-        let (clips, problems) = clip::read(&self, &skeleton)?;
-        let skins = bind::read_skins(&self)?;
+        let (clips, problems) = clip::read(&self, &skeleton, &budget)?;
+        let skins = bind::read_skins(&self, &budget)?;
         let bind = bind::locals(&self, &skeleton, &skins, &frames);
-        let skin = skin::read(&self, &skeleton, &skins)?;
+        let skin = skin::read(&self, &skeleton, &skins, &budget)?;
         let declared_roles = vrm::roles(&self, &skeleton)?;
         Ok(Model {
             name: self.name(),

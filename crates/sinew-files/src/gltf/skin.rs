@@ -4,9 +4,9 @@ use std::collections::HashSet;
 
 use sinew::Skeleton;
 
-use crate::{FileError, SkinVertex};
+use crate::{FileError, SkinVertex, budget::Budget};
 
-use super::{Document, bind::Skin, json::Place};
+use super::{Document, bind::Skin, json::Place, mesh::PRIMITIVE};
 
 /// Vertices of every mesh in the scene: those of skinned ones under the joint with the largest weight, those of rigid ones
 /// under the node itself.
@@ -14,12 +14,19 @@ pub(super) fn read(
     document: &Document,
     skeleton: &Skeleton,
     skins: &[Skin],
+    budget: &Budget,
 ) -> Result<Vec<SkinVertex>, FileError> {
     let root = document.root();
     let mut vertices = Vec::new();
     for (node, joint) in document.tree_nodes().iter().zip(skeleton.joints()) {
         let Some(mesh) = node.get("mesh") else { continue };
-        let mesh = mesh.follow(&root, "meshes")?;
+        let place = mesh;
+        let mesh = place.follow(&root, "meshes")?;
+        place.take(
+            budget,
+            mesh.value().get("primitives").and_then(|p| p.as_array()).map_or(0, Vec::len),
+            PRIMITIVE,
+        )?;
         let skin = match node.get("skin") {
             Some(reference) => skins.get(reference.index()?),
             None => None,
@@ -33,7 +40,8 @@ pub(super) fn read(
                 continue;
             }
             let Some(reference) = attributes.get("POSITION") else { continue };
-            let positions = document.accessor(&reference)?.finite::<3>()?;
+            let positions = document.accessor(&reference, budget)?.finite::<3>()?;
+            reference.take(budget, positions.len(), size_of::<SkinVertex>())?;
             match skin {
                 None => vertices.extend(positions.into_iter().map(|p| SkinVertex {
                     joint,
@@ -41,7 +49,7 @@ pub(super) fn read(
                     position: p.into(),
                 })),
                 Some(skin) => {
-                    let strongest = strongest(document, &attributes, skin, positions.len())?;
+                    let strongest = strongest(document, &attributes, skin, positions.len(), budget)?;
                     let skinned = positions.into_iter().zip(strongest).filter_map(|(p, (at, weight))| {
                         let joint = skeleton.joint((*skin.joints.get(at)?)?)?;
                         let position = glam::DVec3::from_array(p.map(f64::from));
@@ -71,6 +79,7 @@ fn strongest(
     attributes: &Place<'_>,
     skin: &Skin,
     count: usize,
+    budget: &Budget,
 ) -> Result<Vec<(usize, f32)>, FileError> {
     let mut best = vec![(0usize, 0.0f32); count];
     let mut sums = vec![0.0f32; count];
@@ -78,8 +87,8 @@ fn strongest(
         let (joints, weights) =
             (attributes.get(&format!("JOINTS_{set}")), attributes.get(&format!("WEIGHTS_{set}")));
         let (Some(joints), Some(weights)) = (joints, weights) else { break };
-        let joint_sets = document.accessor(&joints)?.wholes::<4>()?;
-        let weight_sets = document.accessor(&weights)?.finite::<4>()?;
+        let joint_sets = document.accessor(&joints, budget)?.wholes::<4>()?;
+        let weight_sets = document.accessor(&weights, budget)?.finite::<4>()?;
         for (place, length) in [(&joints, joint_sets.len()), (&weights, weight_sets.len())] {
             if length != count {
                 return Err(place.error(format!("{length} elements for {count} vertices")));

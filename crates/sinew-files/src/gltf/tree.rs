@@ -1,6 +1,6 @@
 //! The nodes of the default scene as a tree.
 
-use crate::FileError;
+use crate::{FileError, budget::Budget};
 
 use super::json::Place;
 
@@ -18,7 +18,12 @@ pub(super) struct Tree {
 impl Tree {
     /// Checks the nodes of the whole document and orders those of its default scene. Where `scene` is missing the first
     /// scene counts, and where there is no scene every root does.
-    pub fn read(root: &Place<'_>) -> Result<Self, FileError> {
+    pub fn read(root: &Place<'_>, budget: &Budget) -> Result<Self, FileError> {
+        /// Bytes of a node in the tree, in the skeleton, and in what is worked out on the way.
+        const NODE: usize = 700;
+        if let Some(nodes) = root.get("nodes") {
+            nodes.take(budget, nodes.value().as_array().map_or(0, Vec::len), NODE)?;
+        }
         let nodes = root.list("nodes")?;
         let count = nodes.len();
         let mut parents: Vec<Option<usize>> = vec![None; count];

@@ -8,6 +8,7 @@ use sinew::ground::TriangleMesh;
 use super::polygon;
 use crate::{
     FileError, ReadOptions,
+    budget::Budget,
     text::{number, shorten},
     units::Units,
 };
@@ -21,14 +22,15 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<TriangleMesh, FileErro
 /// Reads the bytes of an OBJ file. `path` stands for the file in errors.
 pub fn from_bytes(bytes: &[u8], path: &Path, options: &ReadOptions) -> Result<TriangleMesh, FileError> {
     let units = Units::new(path, options)?;
-    parse(&String::from_utf8_lossy(bytes), units).map_err(|(line, what)| FileError::Line {
+    let budget = Budget::new(options.memory_budget, bytes.len());
+    parse(&String::from_utf8_lossy(bytes), units, &budget).map_err(|(line, what)| FileError::Line {
         path: path.into(),
         line,
         what,
     })
 }
 
-fn parse(text: &str, units: Units) -> Result<TriangleMesh, (usize, String)> {
+fn parse(text: &str, units: Units, budget: &Budget) -> Result<TriangleMesh, (usize, String)> {
     let mut mesh = TriangleMesh::default();
     // Corners of all faces one after the other, with line and end of each face. A face may name a vertex that comes later.
     let mut corners: Vec<i64> = Vec::new();
@@ -63,6 +65,7 @@ fn parse(text: &str, units: Units) -> Result<TriangleMesh, (usize, String)> {
                 if !place.is_finite() {
                     return Err(wrong(format!("`{}` is too far away", shorten(line))));
                 }
+                budget.take_all(1, size_of::<Vec3>()).map_err(|e| wrong(e.to_string()))?;
                 mesh.positions.push(place);
             }
             Some("f") => {
@@ -81,6 +84,10 @@ fn parse(text: &str, units: Units) -> Result<TriangleMesh, (usize, String)> {
                 if corners.len() - begin < 3 {
                     return Err(wrong(format!("a face of {} corners", corners.len() - begin)));
                 }
+                // A corner as it is read, and the triangle that it adds.
+                let count = corners.len() - begin;
+                let each = size_of::<i64>() + size_of::<[u32; 3]>();
+                budget.take_all(count, each).map_err(|e| wrong(e.to_string()))?;
                 faces.push((number_of_line, corners.len()));
             }
             _ => {}

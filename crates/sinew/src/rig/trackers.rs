@@ -49,7 +49,6 @@ fn both(first: Report, second: Report) -> Report {
     Report {
         iterations: first.iterations + second.iterations,
         restarts: first.restarts + second.restarts,
-        branch_changed: first.branch_changed || second.branch_changed,
         ..second
     }
 }
@@ -248,9 +247,8 @@ impl Trackers {
         check::within("the largest turn", "above 0", self.max_turn, f32::MIN_POSITIVE, f32::INFINITY)?;
         self.goals[..self.count].copy_from_slice(goals);
         let bounded = self.max_turn < f32::INFINITY;
-        if bounded {
-            self.came.copy_from(pose);
-        }
+        pose.update();
+        self.came.copy_from(pose);
         for tree in [&mut self.alike, &mut self.after] {
             (tree.tolerance, tree.rotation_tolerance) = (self.tolerance, self.rotation_tolerance);
             (tree.max_iterations, tree.max_restarts) = (self.max_iterations, self.max_restarts);
@@ -283,8 +281,9 @@ impl Trackers {
             self.after.weight = 0.0;
             let measured = self.after.solve(pose, &self.goals);
             self.after.weight = 1.0;
-            report = Report { status: Status::Stalled, branch_changed: false, ..both(report, measured?) };
+            report = Report { status: Status::Stalled, ..both(report, measured?) };
         }
+        report.branch_changed = self.after.branch_changed(&self.came, pose, &self.goals);
         let outcomes = self.outcomes();
         let worst = |f: fn(&Outcome) -> f32| outcomes.iter().map(f).fold(0.0, f32::max);
         report.position_residual = worst(|o| o.position_residual);

@@ -170,6 +170,7 @@ impl Drag {
             rotation: goal.rotation.or(self.last.rotation),
             ..goal
         };
+        report.branch_changed = self.tree.branch_changed(&self.before, pose, &self.goals);
         let end = pose.model(tip.joint).transform_point3(tip.offset);
         report.position_residual = goal.position.map_or(0.0, |p| distance(p, end));
         report.rotation_residual = goal

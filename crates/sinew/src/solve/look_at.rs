@@ -7,8 +7,8 @@ use thiserror::Error;
 
 use super::{
     aim::{Ray, aim_ray},
-    arc::{direction, no_further, off_ray},
-    check,
+    arc::{direction, distance, no_further, off_ray},
+    branch, check,
     partial::partial,
 };
 use crate::{
@@ -164,6 +164,8 @@ pub struct LookAt {
     eyes: Vec<Eye>,
     /// Local rotations that came in, of the line and the eyes, and their limits widened to hold them.
     came: Vec<(Quat, Limits)>,
+    /// The directions in which the eyes looked in the pose that came in.
+    fronts: Vec<Vec3>,
     /// The direction in the last joint's local space in which the face looks (any length but zero).
     pub axis: Vec3,
     /// The point in the last joint's local space (its units) that it looks from: between the eyes.
@@ -212,6 +214,7 @@ impl LookAt {
             line: line.into(),
             eyes: Vec::new(),
             came: line.iter().map(|_| (Quat::IDENTITY, Limits::FREE)).collect(),
+            fronts: Vec::new(),
             axis,
             offset: Vec3::ZERO,
             dead_zone: 0.0,
@@ -231,6 +234,7 @@ impl LookAt {
         }
         check_honoured(skeleton, eyes.iter().map(|e| e.joint), "look-at", HONOURED)?;
         self.eyes = eyes.into();
+        self.fronts = eyes.iter().map(|e| e.axis).collect();
         self.came = self.joints().map(|_| (Quat::IDENTITY, Limits::FREE)).collect();
         Ok(())
     }
@@ -260,6 +264,9 @@ impl LookAt {
         }
         let mut report = LookReport::default();
         let (eye, front) = self.face(pose)?;
+        for (front, eye) in self.fronts.iter_mut().zip(&self.eyes) {
+            *front = looks(pose, eye);
+        }
         if self.weight > 0.0 {
             // What is far away is a direction.
             let near = no_further(target, eye, FURTHEST);
@@ -270,8 +277,26 @@ impl LookAt {
                 self.blend(pose);
             }
         }
+        report.report.branch_changed = self.branch_changed(pose, eye, front);
         self.measure(pose, target, &mut report);
         Ok(report)
+    }
+
+    /// Whether the branch changed since the face was at a place and looked in a direction: the goal is a direction, of the
+    /// face and of each eye, and the length that from the first joint to the face.
+    fn branch_changed(&self, pose: &Pose, was: Vec3, front: Vec3) -> bool {
+        let Ok((eye, now)) = self.face(pose) else { return false };
+        let length = distance(was, pose.position(self.line[0].joint));
+        let moved = if length > 0.0 { distance(was, eye) / length } else { 0.0 };
+        let mut turned = between(front, now).1;
+        for (front, eye) in self.fronts.iter().zip(&self.eyes) {
+            turned = turned.max(between(*front, looks(pose, eye)).1);
+        }
+        let turn = |(joint, (came, _)): (JointId, &(Quat, Limits))| {
+            math::angle_between(*came, pose.local(joint).rotation)
+        };
+        let turn = self.joints().zip(&self.came).map(turn).fold(0.0, f32::max);
+        branch::changed(turn, moved, turned)
     }
 
     fn check(&self, pose: &Pose, target: Vec3) -> Result<(), SolveError> {
@@ -469,13 +494,17 @@ impl LookAt {
         (report.report.position_residual, report.report.rotation_residual) = off_ray(eye, front, target);
         for eye in &self.eyes {
             let frame = pose.model(eye.joint);
-            let front = unit(frame.matrix3 * unit(eye.axis));
-            let (_, off) = between(front, unit(target * 0.5 - frame.translation * 0.5));
+            let (_, off) = between(looks(pose, eye), unit(target * 0.5 - frame.translation * 0.5));
             report.eyes = report.eyes.max(off);
         }
         let off = if self.eyes.is_empty() { report.report.rotation_residual } else { report.eyes };
         report.report.status = if off <= 1e-3 { Status::Reached } else { Status::Stalled };
     }
+}
+
+/// The direction in which an eye looks, in model space.
+fn looks(pose: &Pose, eye: &Eye) -> Vec3 {
+    unit(pose.model(eye.joint).matrix3 * unit(eye.axis))
 }
 
 /// 0 at 0, 1 at 1, level at both.

@@ -24,7 +24,7 @@ use glam::{Mat3, Vec3};
 
 use super::{
     arc::{FAR, distance, no_further},
-    check,
+    branch, check,
 };
 use crate::{
     Goal, JointId, Pole, Pose, Report, Skeleton, SolveError, Status,
@@ -193,10 +193,6 @@ const HONOURED: Attributes = Attributes::of(&[
     Attribute::Preferred,
 ]);
 
-/// Radians that a joint may turn for each size of the figure that the tips go (and for each half radian that they turn)
-/// before the report says that the branch changed: promise 10's bound.
-const SMOOTH: f32 = 7.8;
-
 /// How often goals are moved on against what draws them away: each time a hundredth of what they missed is left.
 const LEANS: u32 = 4;
 
@@ -329,7 +325,7 @@ impl Tree {
         self.ask(pose, goals)?;
         let mut report = Report::default();
         if self.weight > 0.0 {
-            self.run.note_tips();
+            self.run.note_start();
             report = self.run();
             if self.weight < 1.0 {
                 self.run.branches.blend(self.weight);
@@ -352,13 +348,38 @@ impl Tree {
                 }
             }
             self.run.branches.store(pose);
-            if self.max_turn == f32::INFINITY {
-                let smooth = SMOOTH * self.run.tips_went() + 1e-4;
-                report.branch_changed |= self.run.branches.turned() > smooth;
-            }
+            report.branch_changed = self.run.branch_changed();
         }
         self.measure(pose, goals, &mut report);
         Ok(report)
+    }
+
+    /// Whether the branch changed from one pose to another, both up to date, for goals as they were given.
+    pub(crate) fn branch_changed(&self, from: &Pose, to: &Pose, goals: &[Goal]) -> bool {
+        let nodes = &self.run.branches.nodes;
+        let poled = |(goal, bend): (&Goal, &Option<Bend>)| {
+            let places = bend.filter(|_| goal.pole != Pole::Keep)?.joints().map(|n| nodes[n].joint);
+            let [(line, out), (line_now, out_now)] = [from, to].map(|pose| {
+                let [top, middle, tip] = places.map(|j| pose.position(j));
+                (tip - top, middle - top)
+            });
+            Some(branch::flipped(line, out, line_now, out_now))
+        };
+        let mut poles = goals.iter().zip(&self.run.bends).filter_map(poled).peekable();
+        if poles.peek().is_some() {
+            return poles.any(|flipped| flipped);
+        }
+        let (mut moved, mut turned) = (0.0f32, 0.0f32);
+        for (tip, goal) in self.tips.iter().zip(goals) {
+            let at = |pose: &Pose| pose.model(tip.joint).transform_point3(tip.offset);
+            moved = moved.max(distance(at(from), at(to)));
+            if goal.rotation.is_some() && goal.rotation_weight > 0.0 {
+                let turn = math::angle_between(from.model_rotation(tip.joint), to.model_rotation(tip.joint));
+                turned = turned.max(turn);
+            }
+        }
+        let turn = |j| math::angle_between(from.local(j).rotation, to.local(j).rotation);
+        branch::changed(self.joints().map(turn).fold(0.0, f32::max), moved / self.size(), turned)
     }
 
     fn check(&self, pose: &Pose, goals: &[Goal]) -> Result<(), SolveError> {
@@ -556,10 +577,8 @@ impl Tree {
             run.priority = u8::MAX;
             best = run.measure(pulls.times(0.0));
             report.iterations = self.max_iterations - steps.left;
-            report.branch_changed = false;
         } else if !best.met && rests && run.put_first_if_near() {
             best = run.measure(pulls.times(0.0));
-            report.branch_changed = false;
         }
         if run.branches.outside && !start.met {
             // No more is missing than there would be had it come in within its limits.
@@ -595,24 +614,48 @@ impl Tree {
         let mut spared = if last > 0 { self.max_iterations / 4 } else { 0 };
         let mut steps = Steps { left: self.max_iterations - spared };
         let mut best = steps.attempt(run, pulls);
-        let mut restarts = 0;
+        // The answer that is kept, and the one that misses least.
+        let mut answers = None;
+        let (mut restarts, mut replaced) = (0, false);
         while !best.met && !beyond && restarts < self.max_restarts && steps.left > 0 {
             // What a soft zone keeps away is missed from anywhere.
             if run.softened() {
                 break;
             }
+            let (mut answer, mut least) = answers.unwrap_or_else(|| {
+                run.keep_answer();
+                let first = run.answer();
+                (first, first)
+            });
             run.keep_best();
             run.restart(restarts);
             let left = steps.attempt(run, pulls);
             restarts += 1;
-            if left.met || left.cost < 0.99 * best.cost {
-                (best, report.branch_changed) = (left, true);
+            let other = run.answer();
+            if left.met || other.goes_before(&answer, &least) {
+                (best, answer, replaced) = (left, other, true);
             } else {
                 run.put_best();
             }
+            if other.misses_less(&least, 0.0) {
+                least = other;
+            }
+            answers = Some((answer, least));
         }
         if !best.met {
             best = steps.descend(run, free, Patience::LONG);
+            if replaced {
+                // Where both have come to rest, the first answer may be as good.
+                let (other, left) = (run.answer(), best);
+                run.keep_best();
+                run.put_answer();
+                best = steps.descend(run, free, Patience::LONG);
+                let first = run.answer();
+                if other.goes_before(&first, &first) {
+                    run.put_best();
+                    best = left;
+                }
+            }
             // What lower priorities have drawn the higher ones away by is made good: first by goals that lie as much further
             // on, which leaves the lower ones what they can get, and then by itself.
             steps.left += core::mem::take(&mut spared);

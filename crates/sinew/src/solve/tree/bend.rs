@@ -79,6 +79,17 @@ impl Bend {
         Some(Self { top, middle: middle?, tip, pole: Pole::Keep, length: 0.0 })
     }
 
+    /// The nodes where it begins, in its middle and at its end.
+    pub fn joints(&self) -> [usize; 3] {
+        [self.top, self.middle, self.tip]
+    }
+
+    /// From where it begins to its end, and to its middle.
+    pub fn stands(&self, frames: &[Frame]) -> (Vec3, Vec3) {
+        let [top, middle, tip] = self.joints().map(|n| frames[n].at);
+        (tip - top, middle - top)
+    }
+
     /// Takes a pole in, for a figure that counts in figure sizes already.
     pub fn load(&mut self, pole: Pole, branches: &Branches) {
         self.pole = match pole {

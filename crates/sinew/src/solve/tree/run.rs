@@ -14,7 +14,7 @@ use super::{
     reach::{Press, Reach},
     step::{Asked, Stepper},
 };
-use crate::math;
+use crate::{Pole, math, solve::branch};
 
 /// All that one solve works on.
 #[derive(Clone, Debug)]
@@ -36,12 +36,15 @@ pub(super) struct Run {
     before: Vec<(Vec3, Vec3)>,
     rows: Vec<Row>,
     best: Vec<(Quat, Vec3)>,
+    /// The first answer, while fresh starts are tried.
+    answer: Vec<(Quat, Vec3)>,
     /// What is asked for, while goals are moved on.
     goals: Vec<(Option<Vec3>, Option<Quat>)>,
     /// Where the solve began.
     first: Vec<(Quat, Vec3)>,
-    /// Where tips were then, and how they were turned.
+    /// Where tips were then, how they were turned, and how limbs stood.
     tips: Vec<(Vec3, Quat)>,
+    stood: Vec<(Vec3, Vec3)>,
 }
 
 /// When a run is given up: where so many steps in a row have each left more than a share of what was missing.
@@ -70,6 +73,35 @@ pub(super) struct Left {
     pub met: bool,
 }
 
+/// An answer among those of fresh starts.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Answer {
+    /// What each priority misses, in figure sizes.
+    left: [f64; 3],
+    /// The largest turn from where the joints came in.
+    turn: f32,
+}
+
+impl Answer {
+    /// Whether it misses less by a margin, of the first priority that tells the two apart.
+    pub fn misses_less(&self, other: &Self, margin: f64) -> bool {
+        let apart = |(a, b): &(f64, f64)| (a - b).abs() > margin;
+        self.left.into_iter().zip(other.left).find(apart).is_some_and(|(own, theirs)| own < theirs)
+    }
+
+    /// Whether it is to be left instead of another where the least was missed by a third: where it misses less by a hundredth
+    /// of the figure's size; and among answers that miss as little, where its joints turn less.
+    pub fn goes_before(&self, other: &Self, least: &Self) -> bool {
+        self.misses_less(other, MARGIN) || (self.turn + OPEN < other.turn && !least.misses_less(self, MARGIN))
+    }
+}
+
+/// Figure sizes by which a fresh start must be nearer than the first answer.
+const MARGIN: f64 = 0.01;
+
+/// Radians of turn that steps which come to rest leave open: an answer that turns less by no more is not the nearer one.
+const OPEN: f32 = 0.05;
+
 impl Run {
     pub fn new(branches: Branches, asks: Vec<Ask>, bends: Vec<Option<Bend>>) -> Self {
         let loops = asks.iter().filter(|a| a.other != NONE).count();
@@ -86,9 +118,11 @@ impl Run {
             before: Vec::with_capacity(count),
             rows: Vec::with_capacity(most),
             best: Vec::with_capacity(branches.nodes.len()),
+            answer: Vec::with_capacity(branches.nodes.len()),
             goals: Vec::with_capacity(count),
             first: Vec::with_capacity(branches.nodes.len()),
             tips: Vec::with_capacity(count),
+            stood: Vec::with_capacity(count),
             branches,
             asks,
             bends,
@@ -225,10 +259,17 @@ impl Run {
 
     /// What each priority misses, with those before it.
     fn missed(&mut self) -> [(f64, bool); 3] {
+        let mut last = (0.0, true);
         let missed = [0, 1, 2].map(|priority| {
-            self.priority = priority;
-            let left = self.measure(Pulls::default());
-            (left.cost, left.met)
+            if priority == 0
+                || self.asks.iter().any(|a| a.priority == priority)
+                || self.held.priority == priority
+            {
+                self.priority = priority;
+                let left = self.measure(Pulls::default());
+                last = (left.cost, left.met);
+            }
+            last
         });
         self.priority = u8::MAX;
         missed
@@ -239,24 +280,61 @@ impl Run {
         self.branches.keep_in(&mut self.first);
     }
 
-    /// Writes down where the tips are, for frames that are up to date.
-    pub fn note_tips(&mut self) {
-        let Self { tips, asks, branches, .. } = self;
+    /// Writes down where the tips are and how limbs stand, for frames that are up to date.
+    pub fn note_start(&mut self) {
+        let Self { tips, stood, asks, bends, branches, .. } = self;
         tips.clear();
         tips.extend(asks.iter().map(|a| a.tip(&branches.frames)));
+        stood.clear();
+        stood
+            .extend(bends.iter().map(|b| b.map_or((Vec3::ZERO, Vec3::ZERO), |b| b.stands(&branches.frames))));
     }
 
-    /// How far the tip that went furthest has gone since, in figure sizes or half radians, whichever is more.
-    pub fn tips_went(&mut self) -> f32 {
+    /// Whether the branch changed from there to where the joints are; see [`branch`].
+    pub fn branch_changed(&mut self) -> bool {
         self.branches.forward();
         let frames = &self.branches.frames;
-        let went = |(ask, was): (&Ask, &(Vec3, Quat))| {
-            let (at, turn) = ask.tip(frames);
-            let way = math::sqrt((at - was.0).length_squared());
-            // (Where no rotation is asked for, the tip's is as free as any joint's.)
-            if ask.turn.is_some() { way.max(0.5 * math::angle_between(was.1, turn)) } else { way }
+        let poled = |(bend, (line, out)): (&Option<Bend>, &(Vec3, Vec3))| {
+            let (line_now, out_now) = bend.filter(|b| b.pole != Pole::Keep)?.stands(frames);
+            Some(branch::flipped(*line, *out, line_now, out_now))
         };
-        self.asks.iter().zip(&self.tips).map(went).fold(0.0, f32::max)
+        let mut poles = self.bends.iter().zip(&self.stood).filter_map(poled).peekable();
+        if poles.peek().is_some() {
+            return poles.any(|flipped| flipped);
+        }
+        let (mut moved, mut turned) = (0.0f32, 0.0f32);
+        for (ask, was) in self.asks.iter().zip(&self.tips) {
+            let (at, turn) = ask.tip(frames);
+            moved = moved.max((at - was.0).length_squared());
+            // (Where no rotation is asked for, the tip's is as free as any joint's.)
+            if ask.turn.is_some() {
+                turned = turned.max(math::angle_between(was.1, turn));
+            }
+        }
+        branch::changed(self.branches.turned(), math::sqrt(moved), turned)
+    }
+
+    /// Writes down where the joints are as the first answer.
+    pub fn keep_answer(&mut self) {
+        self.branches.keep_in(&mut self.answer);
+    }
+
+    /// Puts them there again.
+    pub fn put_answer(&mut self) {
+        self.branches.put(&self.answer);
+    }
+
+    /// Where the joints are as an answer.
+    pub fn answer(&mut self) -> Answer {
+        let missed = self.missed();
+        let mut before = 0.0;
+        let mut level = 0;
+        let left = missed.map(|(cost, _)| {
+            let own = (cost - before).max(0.0) / Ask::level(level);
+            (before, level) = (cost, level + 1);
+            crate::math64::sqrt(own)
+        });
+        Answer { left, turn: self.branches.turned() }
     }
 
     /// Goes back to where the solve began if more is missing here: of the first priority that misses more or less.

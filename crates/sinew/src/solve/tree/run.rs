@@ -62,7 +62,7 @@ impl Patience {
     /// What is missing is all that will be: it is shared out well.
     pub const LONG: Self = Self { share: 0.9999, steps: 6 };
     /// The same from near by.
-    pub const AGAIN: Self = Self { share: 1.0 - 1e-7, steps: 2 };
+    pub const AGAIN: Self = Self { share: 1.0 - 1e-7, steps: 3 };
 }
 
 /// How far a run came.
@@ -357,14 +357,14 @@ impl Run {
     }
 
     /// Goes back to where the solve began where that is as near to what is asked by the tolerance, and no tip has gone further
-    /// from there than three times as much: steps that come to rest leave that much open, and would only stir the pose.
+    /// from there than four times as much: steps that come to rest leave that much open, and would only stir the pose.
     pub fn put_first_if_near(&mut self) -> bool {
         let now = self.missed();
         let frames = &self.branches.frames;
         let near = |(ask, was): (&Ask, &(Vec3, Quat))| {
             let (at, turn) = ask.tip(frames);
-            (ask.place.is_none() || (at - was.0).length_squared() <= 9.0 * ask.near * ask.near)
-                && (ask.turn.is_none() || math::angle_between(turn, was.1) <= 3.0 * ask.near_turn)
+            (ask.place.is_none() || (at - was.0).length_squared() <= 16.0 * ask.near * ask.near)
+                && (ask.turn.is_none() || math::angle_between(turn, was.1) <= 4.0 * ask.near_turn)
         };
         if !self.asks.iter().zip(&self.tips).all(near) {
             return false;

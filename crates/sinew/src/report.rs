@@ -49,7 +49,10 @@ pub struct Report {
     /// of a [`Strand`](crate::solve::Strand) turn as joints do; slides turn nothing.
     ///
     /// With a pole or swivel (a side, in the plane): whether the bend, the mean of the joints between root and tip, turned
-    /// by more than a right angle about the line from root to tip, which takes it along by the shortest arc.
+    /// by more than a right angle about the line from root to tip, which takes it along by the shortest arc. The bend of a
+    /// limb ([`TwoBone`](crate::solve::TwoBone)) is its middle joint; straight, it has none. For
+    /// [`Aim`](crate::solve::Aim) with an up vector, whether the joint's own up so turned about the ray; without one the
+    /// ray's motion explains any turn.
     pub branch_changed: bool,
 }
 

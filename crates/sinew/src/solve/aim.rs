@@ -4,7 +4,7 @@ use glam::{Quat, Vec3, Vec4, Vec4Swizzles};
 
 use super::{
     arc::{FADE, arc, direction, largest, max, off_ray, to_unit, twist_towards},
-    check, parent_space, partial,
+    branch, check, parent_space, partial,
 };
 use crate::{
     JointId, Pose, Report, SolveError, Status,
@@ -244,6 +244,7 @@ impl Aim {
 
         let mut report = Report::default();
         let (mut way, mut ray) = self.seen(pose, target)?;
+        let first = ray;
         let mut by;
         loop {
             let turn;
@@ -267,6 +268,12 @@ impl Aim {
         }
         if by > 1e-6 * (math::sqrt(way.length_squared()) + math::sqrt(ray.offset.length_squared())) {
             report.status = Status::Unreachable { by };
+        }
+        // Without an up vector the turn is the shortest arc, which the ray's motion explains.
+        if let (Some((up, _)), true) = (first.up, report.iterations > 0) {
+            let linear = pose.model(self.joint).matrix3;
+            let up_now = linear * self.up.map_or(Vec3::ZERO, |up| direction(up.axis));
+            report.branch_changed = branch::flipped(first.axis, up, linear * direction(self.axis), up_now);
         }
         self.measure(pose, target, &mut report);
         Ok(report)

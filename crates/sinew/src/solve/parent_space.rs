@@ -72,6 +72,10 @@ impl ParentSpace {
 /// Whether the frame of the joint's parent is sheared, in an updated pose.
 #[inline]
 pub(crate) fn is_sheared(pose: &Pose, joint: JointId) -> bool {
+    // (Where nothing is scaled, all frames are rotations.)
+    if pose.unscaled(joint) {
+        return false;
+    }
     let shear = |parent| math::shear(&pose.model(parent).matrix3);
     pose.skeleton().parent(joint).is_some_and(|parent| shear(parent) > check::SIMILAR)
 }

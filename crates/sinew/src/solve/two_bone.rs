@@ -12,7 +12,7 @@ use alloc::string::String;
 use glam::{Quat, Vec3};
 use thiserror::Error;
 
-use super::{arc::distance, check, parent_space, partial};
+use super::{arc::distance, branch, check, parent_space, partial};
 use crate::{
     Chain, ChainError, Goal, JointId, Pole, Pose, Report, Skeleton, SolveError, Status,
     joint::{Attributes, Unsupported, check_honoured},
@@ -234,13 +234,16 @@ impl TwoBone {
         pose.update();
         let scaled = rotation.is_some() || self.chain.tip_offset() != Vec3::ZERO;
         check::frame(pose, tip, "the tip's frame", scaled)?;
-        if rotation.is_none() && parent_space::is_sheared(pose, self.chain.root()) {
-            let ends = (self.chain.root(), tip, self.chain.tip_offset());
-            return parent_space::solve(pose, ends, goal, |pose, goal, _| self.solve(pose, goal));
-        }
-        let mut shear = check::turnable(pose, self.chain.root())?.max(check::turnable(pose, self.middle)?);
-        if rotation.is_some() {
-            shear = shear.max(check::turnable(pose, tip)?);
+        let mut shear = 0.0f32;
+        if !pose.unscaled(tip) {
+            if rotation.is_none() && parent_space::is_sheared(pose, self.chain.root()) {
+                let ends = (self.chain.root(), tip, self.chain.tip_offset());
+                return parent_space::solve(pose, ends, goal, |pose, goal, _| self.solve(pose, goal));
+            }
+            let turns = [Some(self.chain.root()), Some(self.middle), rotation.map(|_| tip)];
+            for joint in turns.into_iter().flatten() {
+                shear = shear.max(check::turnable(pose, joint)?);
+            }
         }
 
         let position_weight = goal.position_weight * self.weight;
@@ -250,7 +253,8 @@ impl TwoBone {
 
         let offset = self.chain.tip_offset();
         let uncertain = UNCERTAIN * pose.extent(tip);
-        let (mut at, mut to) = (self.points(pose), asked);
+        let start = self.points(pose);
+        let (mut at, mut to) = (start, asked);
         let mut turned = None;
         if let Some(rotation) = rotation.filter(|_| rotation_weight > 0.0) {
             let now = pose.model_rotation(tip);
@@ -274,7 +278,8 @@ impl TwoBone {
             self.turns(pose, &at, to, goal.pole, if stretched { 1.0 } else { position_weight }, uncertain);
         let moved = turns.middle != Quat::IDENTITY || turns.root != Quat::IDENTITY;
         let (root, middle) = (self.chain.root(), self.middle);
-        let before = [pose.local(root).rotation, pose.local(middle).rotation];
+        let before = [root, middle, tip].map(|joint| pose.local(joint).rotation);
+        let tip_before = rotation.map(|_| pose.model_rotation(tip));
         if moved {
             pose.turn(middle, turns.middle);
             pose.turn(root, turns.root);
@@ -310,12 +315,42 @@ impl TwoBone {
             report.rotation_residual = math::angle_between(pose.model_rotation(tip), rotation);
         }
         report.iterations = u32::from(moved || spun);
-        report.branch_changed = turns.branch_changed;
+        // (What the whole solve of bare points says holds where nothing else was done.)
+        report.branch_changed = if position_weight >= 1.0 && !stretched && rotation.is_none() {
+            turns.branch_changed
+        } else {
+            let poled = goal.pole != Pole::Keep || self.swivel != 0.0;
+            self.changed(pose, &start, before, tip_before, poled)
+        };
         report.position_residual = distance(self.chain.end(pose), asked);
         if turns.by > 0.0 {
             report.status = Status::Unreachable { by: turns.by };
         }
         Ok(report)
+    }
+
+    /// Whether the pose that is left lies on another branch than the one that came in: `start` and `before` are places and
+    /// local rotations there, `tip_before` the tip's in model space, where it has a goal.
+    #[cold]
+    fn changed(
+        &self,
+        pose: &Pose,
+        start: &Points,
+        before: [Quat; 3],
+        tip_before: Option<Quat>,
+        poled: bool,
+    ) -> bool {
+        let now = self.points(pose);
+        if poled {
+            return points::flipped(start, &now);
+        }
+        let joints = [self.chain.root(), self.middle, self.chain.tip()];
+        let turn = |(joint, before): (JointId, Quat)| math::angle_between(before, pose.local(joint).rotation);
+        let turn = joints.into_iter().zip(before).map(turn).fold(0.0, f32::max);
+        let turned =
+            tip_before.map_or(0.0, |was| math::angle_between(was, pose.model_rotation(self.chain.tip())));
+        let length = distance(start.middle, start.root) + distance(start.tip, start.middle);
+        length > 0.0 && branch::changed(turn, distance(now.tip, start.tip) / length, turned)
     }
 
     /// Repeats the solve inside a stretched limb (see [`TwoBone::solve`]), whose bones change their lengths a little as

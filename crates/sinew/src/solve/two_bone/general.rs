@@ -5,7 +5,7 @@ use glam::{Quat, Vec3};
 
 use super::{
     BendSide,
-    points::{Bend, Points, Turns, distance, rounding},
+    points::{Bend, Points, Turns, distance, flipped, leapt, rounding},
 };
 use crate::{
     Pole, math,
@@ -65,27 +65,27 @@ pub(super) fn solve(at: &Points, goal: Vec3, pole: Pole, bend: &Bend) -> Turns {
     let c1 = math::sqrt(((d - (a - b)) * (d + (a - b))).max(0.0));
     let s1 = math::sqrt(((straight - d) * (straight + d)).max(0.0));
 
-    let (middle, n, flipped) = if cl > BLUR * ab && ab > 0.0 {
+    let (middle, n, other_side) = if cl > BLUR * ab && ab > 0.0 {
         let n = c / cl;
-        let flipped = match (bend.side, bend.hinge) {
+        let other_side = match (bend.side, bend.hinge) {
             (BendSide::Keep, _) | (_, None) => false,
             (BendSide::Positive, Some(h)) => n.dot(h) < 0.0,
             (BendSide::Negative, Some(h)) => n.dot(h) > 0.0,
         };
         // Half the flexion that is there, in the form that cancels nothing.
         let (s0, c0) = if uv >= 0.0 { (cl, ab + uv) } else { (ab - uv, cl) };
-        let (n, s0) = if flipped { (-n, -s0) } else { (n, s0) };
+        let (n, s0) = if other_side { (-n, -s0) } else { (n, s0) };
         let (s, w) = (s1 * c0 - c1 * s0, c1 * c0 + s1 * s0);
         let l = 1.0 / math::sqrt(s * s + w * w);
         let t = n * (s * l);
-        (Quat::from_xyzw(t.x, t.y, t.z, w * l), n, flipped)
+        (Quat::from_xyzw(t.x, t.y, t.z, w * l), n, other_side)
     } else {
         let poled = (pole != Pole::Keep).then(|| facing(pole, at.root, u + v, g));
         bend_straight(u, v, a, b, c, cl, bend, (c1, s1), poled)
     };
 
     let turned = bend.swivel != 0.0 || pole != Pole::Keep;
-    if there && !flipped && !turned {
+    if there && !other_side && !turned {
         return Turns { by, ..still };
     }
 
@@ -99,23 +99,29 @@ pub(super) fn solve(at: &Points, goal: Vec3, pole: Pole, bend: &Bend) -> Turns {
     let (carry, weak) = arc(e, g, el * gl, n);
     let (lift, weak_lift) = arc(e1, e, e1l * el, n);
     let mut root = math::normalize(math::mul(carry, lift));
-    let mut swing_flipped = false;
     if turned {
         let axis = g / gl;
-        let (twist, changed) = about_goal(axis, math::rotate(root, n), pole, at.root, bend.swivel);
+        let twist = about_goal(axis, math::rotate(root, n), pole, at.root, bend.swivel);
         let v = Vec3::new(twist.x, twist.y, twist.z);
-        if there && !flipped && v.length_squared() < 1e-12 * twist.w * twist.w {
+        if there && !other_side && v.length_squared() < 1e-12 * twist.w * twist.w {
             return Turns { by, ..still };
         }
         root = math::normalize(math::mul(twist, root));
-        swing_flipped = changed;
     }
     if weak || weak_lift || turned {
         let e2 = math::rotate(root, e1);
         let (fix, _) = arc(e2, g, e1l * gl, n);
         root = math::normalize(math::mul(fix, root));
     }
-    Turns { middle, root, by, branch_changed: flipped != swing_flipped }
+    // (Lengths near 1, seen from the root.)
+    let from = Points { root: Vec3::ZERO, middle: u, tip: u + v };
+    let branch_changed = if turned {
+        let end = math::rotate(root, u + math::rotate(middle, v));
+        flipped(&from, &Points { root: Vec3::ZERO, middle: math::rotate(root, u), tip: end })
+    } else {
+        leapt(&from, middle, root)
+    };
+    Turns { middle, root, by, branch_changed }
 }
 
 /// The middle joint's turn from a start so straight (or folded) that the hinge has a say in the bend plane, or all of it:
@@ -219,13 +225,10 @@ fn folded_direction(u: Vec3, n: Vec3, a: f32, b: f32, d: f32) -> Vec3 {
 }
 
 /// Turn, of no particular length, about the unit vector `axis` (root to goal) that brings the bend plane with the normal
-/// `n` to the pole, and then by `swivel` on; and whether the middle joint so comes to point the other way.
-fn about_goal(axis: Vec3, n: Vec3, pole: Pole, root: Vec3, swivel: f32) -> (Quat, bool) {
+/// `n` to the pole, and then by `swivel` on.
+fn about_goal(axis: Vec3, n: Vec3, pole: Pole, root: Vec3, swivel: f32) -> Quat {
     // The way that the middle joint points, across the limb.
     let own = axis.cross(n);
-    let (twist, changed) = twist_towards(axis, own, wanted(pole, root));
-    if swivel == 0.0 {
-        return (twist, changed);
-    }
-    (math::mul(math::axis_angle(axis, swivel), twist), changed)
+    let (twist, _) = twist_towards(axis, own, wanted(pole, root));
+    if swivel == 0.0 { twist } else { math::mul(math::axis_angle(axis, swivel), twist) }
 }

@@ -1,10 +1,12 @@
 //! The limb in the plain case, by the shortest way: three places in, two rotations out.
 
+use core::f32::consts::PI;
+
 use glam::{Quat, Vec3, Vec4, Vec4Swizzles};
 
 use super::{
     BendSide, general,
-    points::{Bend, Points, Turns, distance},
+    points::{Bend, Points, Turns, distance, leapt},
 };
 use crate::{
     Pole, math,
@@ -30,6 +32,9 @@ const TURNED: f32 = 0.3;
 const CARRIED: f32 = 0.1;
 /// The square of what is near, as a part of the straight limb's: three thousandths of the limb.
 const CLOSE: f32 = 1e-5;
+/// A turn in radians is at most pi times the sine of its half, and the branch is the same for turns up to eight for each length
+/// of the limb that the end goes: the square of that ratio, less a tenth for what the way's square rounds.
+const UNNOTICED: f32 = 0.9 * 64.0 / (PI * PI);
 
 /// Turns that bring the end of the limb `at` to `goal`, in model space; see [`TwoBone`](super::TwoBone) for the
 /// mathematics. Every number given must be finite; then every number that comes back is.
@@ -52,7 +57,9 @@ fn solve_kept(at: &Points, goal: Vec3, bend: &Bend) -> Turns {
     let [x, y, z, w] = plain.root;
     let l = 1.0 / math::sqrt(x * x + y * y + z * z + w * w);
     let root = Quat::from_xyzw(x * l, y * l, z * l, w * l);
-    Turns { middle: plain.middle, root, by: plain.by, branch_changed: false }
+    let sines = 2.0 - (root.w * root.w + plain.middle.w * plain.middle.w);
+    let branch_changed = sines > plain.unnoticed && leapt(at, plain.middle, root);
+    Turns { middle: plain.middle, root, by: plain.by, branch_changed }
 }
 
 /// The middle joint turns towards `p`, seen from the root.
@@ -108,6 +115,8 @@ struct Plain {
     product: f32,
     /// |g|^2.
     x2: f32,
+    /// Where the squared sines of half the turns add up to no more than this, no branch changed.
+    unnoticed: f32,
 }
 
 /// The common case: bones of ordinary size, bent, with a goal within a few lengths that is not opposite. None where
@@ -175,9 +184,11 @@ fn plain(at: &Points, goal: Vec3, bend: &Bend) -> Option<Plain> {
         return None;
     }
     // A limb this near to its goal may be there already. (The sum cancels, and is good to a thousandth of the limb.)
-    if ee + part * (part * x2 - 2.0 * along.z) < CLOSE * straight2 {
+    let way2 = ee + part * (part * x2 - 2.0 * along.z);
+    if way2 < CLOSE * straight2 {
         return None;
     }
+    let unnoticed = UNNOTICED * way2 / straight2;
     let by = if part < 1.0 { out_by(part, x2, straight2) } else { 0.0 };
 
     // The root's turn, carry * lift, with their lengths still on them: carry = (w, cw) with w = e x g, lift = (c k, lw).
@@ -197,7 +208,7 @@ fn plain(at: &Points, goal: Vec3, bend: &Bend) -> Option<Plain> {
     let middle = Quat::from_xyzw(c.x * mv, c.y * mv, c.z * mv, mw);
     let (e, g) = (Vec3::new(ex.x, ey.x, ez.x), Vec3::new(x.z, y.z, z.z));
     let (carry, c) = (Vec3::new(wx.x, wy.x, wz.x), c * inverse);
-    Some(Plain { middle, root, by, c, e, g, carry, cw, product, x2 })
+    Some(Plain { middle, root, by, c, e, g, carry, cw, product, x2, unnoticed })
 }
 
 /// Cosine of the flexion (times ab) and the part of the way for a goal at the end of the reach or past it, `x2` being the

@@ -7,7 +7,7 @@ use crate::{
     math,
     solve::{
         arc::{largest, max},
-        soften,
+        branch, soften,
     },
 };
 
@@ -57,8 +57,35 @@ pub struct Turns {
     pub root: Quat,
     /// How far the goal lies outside what the limb can or may reach, in metres; 0 where it is in reach.
     pub by: f32,
-    /// Whether the limb bends to the other side than it came.
+    /// Whether the limb comes to lie on another branch; see [`Report::branch_changed`](crate::Report::branch_changed). Its
+    /// bend is the middle.
     pub branch_changed: bool,
+}
+
+/// Below this sine a limb has no side to which it bends: f32 places of a limb give it at random.
+const NO_SIDE: f32 = 1e-5;
+
+/// Whether a limb with a pole or swivel changed its branch: see [`branch::flipped`]. One that is straight, before or after,
+/// has no side.
+pub(super) fn flipped(from: &Points, to: &Points) -> bool {
+    let [(line, bend), (now, bent)] = [from, to].map(|p| (p.tip - p.root, p.middle - p.root));
+    let has_side = |line: Vec3, bend: Vec3| {
+        let (line, bend) = (line.normalize_or_zero(), bend.normalize_or_zero());
+        line.cross(bend).length_squared() > NO_SIDE * NO_SIDE
+    };
+    has_side(line, bend) && has_side(now, bent) && branch::flipped(line, bend, now, bent)
+}
+
+/// Whether one without changed it, by these turns: see [`branch::changed`].
+#[cold]
+#[inline(never)]
+pub(super) fn leapt(from: &Points, middle: Quat, root: Quat) -> bool {
+    let (u, v) = (from.middle - from.root, from.tip - from.middle);
+    let length = math::sqrt(u.length_squared()) + math::sqrt(v.length_squared());
+    let way = math::rotate(root, u + math::rotate(middle, v)) - (u + v);
+    let turn = |q: Quat| math::angle_between(Quat::IDENTITY, q);
+    let turn = turn(middle).max(turn(root));
+    length > 0.0 && branch::changed(turn, math::sqrt((way / length).length_squared()), 0.0)
 }
 
 /// What the places' rounding amounts to (in lengths scaled by `k`): nearer to a goal than this is not nearer.

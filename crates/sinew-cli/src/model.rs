@@ -1,6 +1,6 @@
 //! Facts about a model that several subcommands need.
 
-use std::path::Path;
+use std::{collections::HashMap, path::Path};
 
 use sinew::{
     JointId, Pose,
@@ -11,7 +11,7 @@ use sinew_files::{Model, SkinVertex, Source};
 use crate::{
     args::{BodyArgs, UnitArgs},
     failure::Failure,
-    lookup,
+    lookup::{self, shown},
 };
 
 /// Whether a file is a URDF, by its ending.
@@ -33,6 +33,63 @@ pub fn body(model: &Model, bind: &Pose, by_hand: &BodyArgs) -> Result<Result<Bod
     };
     let hips = by_hand.hips.as_ref().map(joint).transpose()?;
     Ok(Body::find_with(bind, &Hints { declared: &model.declared_roles, hips, feet }))
+}
+
+/// How ankles are given by hand, with two joints of the model as an example where any will do.
+pub fn feet_by_hand(model: &Model, bind: &Pose) -> String {
+    let skeleton = &model.skeleton;
+    let help = "--feet LEFT,RIGHT says which joints are its ankles";
+    // Each try looks at the whole figure.
+    const TRIES: usize = 8;
+    let fits = |&[left, right]: &[JointId; 2]| {
+        Body::find_with(bind, &Hints { declared: &[], hips: None, feet: Some([left, right]) }).is_ok()
+    };
+    let said = |pair: [JointId; 2]| pair.map(|j| shown(&lookup::label(skeleton, j))).join(",");
+    // A comma parts the two.
+    let plain = |pair: &[JointId; 2]| said(*pair).matches(',').count() == 1;
+    match pairs(model, bind).into_iter().filter(plain).take(TRIES).find(fits) {
+        None => help.into(),
+        Some(pair) => {
+            let said = said(pair);
+            // What a shell would take apart, or for a comment.
+            let bare = |c: char| c.is_alphanumeric() || "_-.,:/".contains(c);
+            let quote = if said.chars().all(bare) { "" } else { "'" };
+            format!("{help}, such as --feet {quote}{said}{quote}")
+        }
+    }
+}
+
+/// Left and right joints by their names, else the lowest two by two; those that may be ankles come first.
+fn pairs(model: &Model, bind: &Pose) -> Vec<[JointId; 2]> {
+    const LOWEST: usize = 6;
+    let skeleton = &model.skeleton;
+    let by_name: HashMap<&str, JointId> = skeleton.joints().map(|j| (skeleton.name(j), j)).collect();
+    let mirrored = |left: JointId| {
+        let name = skeleton.name(left);
+        [("left", "right"), ("Left", "Right"), ("LEFT", "RIGHT"), ("l", "r"), ("L", "R")].iter().find_map(
+            |(l, r)| {
+                let swap = |(at, _): (usize, &str)| format!("{}{r}{}", &name[..at], &name[at + l.len()..]);
+                name.match_indices(l).map(swap).find_map(|other| by_name.get(other.as_str()).copied())
+            },
+        )
+    };
+    let mut pairs: Vec<_> = skeleton.joints().filter_map(|j| Some([j, mirrored(j)?])).collect();
+    let height = |j: JointId| bind.position(j).y;
+    if pairs.is_empty() {
+        let mut lowest: Vec<_> = skeleton.joints().filter(|&j| skeleton.parent(j).is_some()).collect();
+        lowest.sort_by(|&a, &b| height(a).total_cmp(&height(b)));
+        lowest.truncate(LOWEST);
+        // On the left of a figure that faces +Z.
+        let aside = |a: JointId, b: JointId| bind.position(a).x > bind.position(b).x;
+        pairs = lowest.iter().flat_map(|&a| lowest.iter().map(move |&b| [a, b])).collect();
+        pairs.retain(|&[a, b]| aside(a, b));
+    }
+    let is_foot = |j: JointId| {
+        let name = skeleton.name(j).to_lowercase();
+        ["foot", "ankle", "paw", "hoof"].iter().any(|word| name.contains(word))
+    };
+    pairs.sort_by(|&[a, _], &[b, _]| is_foot(b).cmp(&is_foot(a)).then(height(a).total_cmp(&height(b))));
+    pairs
 }
 
 /// The vertices of a body, or without one of the whole model: a file may hold a level beside its figure.

@@ -186,6 +186,53 @@ fn names_that_do_not_exist_get_near_ones() {
     );
 }
 
+/// A beast on four legs that stands on the floor, with a clip of one frame twice.
+fn beast(name: &str, change: impl Fn(&str) -> String) -> String {
+    const TURNS: &str = "CHANNELS 3 Zrotation Xrotation Yrotation";
+    let mut text = format!("HIERARCHY\nROOT body\n{{\nOFFSET 0 0.8 0\n{TURNS}\n");
+    for (leg, z) in [("hind", -0.4), ("front", 0.4)] {
+        for (side, x) in [("l", 0.15), ("r", -0.15)] {
+            write!(
+                text,
+                "JOINT {leg}_thigh_{side}\n{{\nOFFSET {x} 0 {z}\n{TURNS}\nJOINT {leg}_shin_{side}\n{{\nOFFSET 0 -0.38 0.02\n{TURNS}\n\
+                 JOINT {leg}_foot_{side}\n{{\nOFFSET 0 -0.36 -0.02\n{TURNS}\nEnd Site\n{{\nOFFSET 0 -0.06 0.1\n}}\n}}\n}}\n}}\n"
+            )
+            .unwrap();
+        }
+    }
+    let still = "0 ".repeat(3 * 13);
+    write!(text, "}}\nMOTION\nFrames: 2\nFrame Time: 0.1\n{still}\n{still}\n").unwrap();
+    write(name, change(&text))
+}
+
+#[test]
+fn feet_that_are_not_found_are_told_how_to_be_given() {
+    let named = |text: &str| text.to_owned();
+    let unnamed = |text: &str| {
+        let bare = |line: &str| if line.starts_with("JOINT") { "JOINT bone".into() } else { line.to_owned() };
+        text.lines().map(bare).collect::<Vec<_>>().join("\n")
+    };
+    let beasts = [beast("named.bvh", named), beast("unnamed.bvh", unnamed)];
+    for (beast, sign) in beasts.iter().zip(["foot_l,", "#"]) {
+        let errors = [failed(&["plant", beast, "-o", "none.glb"]), squeezed(&done(&["info", beast]))];
+        for error in errors {
+            let (_, given) =
+                error.split_once("--feet LEFT,RIGHT says which").unwrap_or_else(|| panic!("{error}"));
+            let (_, feet) = given.split_once("--feet ").unwrap_or_else(|| panic!("{error}"));
+            let feet = feet.split_whitespace().next().unwrap().trim_end_matches(')').trim_matches('\'');
+            assert!(feet.contains(sign), "{error}");
+            // The example can be given as it stands.
+            let text = squeezed(&done(&["info", beast, "--feet", feet]));
+            assert!(text.contains("as given"), "{text}");
+        }
+    }
+    // Where no two joints will do, there is no example.
+    let strand = "HIERARCHY\nROOT a\n{\nOFFSET 0 0 0\nCHANNELS 1 Zrotation\nEnd Site\n{\nOFFSET 0 1 0\n}\n}\nMOTION\nFrames: 2\n\
+                  Frame Time: 1\n0\n0\n";
+    let error = failed(&["plant", &write("strand.bvh", strand), "-o", "none.glb"]);
+    assert!(error.ends_with("--feet LEFT,RIGHT says which joints are its ankles"), "{error}");
+}
+
 #[test]
 fn draw_writes_pictures_and_finds_clips() {
     let file = person("walk.bvh", |t| t);

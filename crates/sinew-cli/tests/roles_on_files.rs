@@ -4,9 +4,11 @@
 
 mod common;
 
+use std::sync::Arc;
+
 use sinew::{
-    JointId, Pose,
-    rig::{Body, Role, RoleError, Side, Why},
+    JointId, Pose, Skeleton,
+    rig::{Body, Hints, Role, RoleError, Side, Why},
 };
 use sinew_files::{Model, ReadOptions};
 
@@ -263,6 +265,33 @@ fn beasts_are_no_people() {
     ] {
         let Found { body, .. } = find(file);
         assert!(matches!(body, Err(RoleError::Missing { .. })), "{file}: {body:?}");
+    }
+}
+
+#[test]
+#[ignore = "needs SINEW_DATA"]
+fn without_names_no_finger_is_an_arm() {
+    for e in EXPECTED {
+        let Found { model, body } = find(e.file);
+        let body = body.unwrap_or_else(|error| panic!("{}: {error}", e.file));
+        let mut builder = Skeleton::builder();
+        // Children come after their parents, and are added in their order.
+        let mut ids = Vec::new();
+        for (joint, local) in model.skeleton.joints().zip(&model.bind) {
+            ids.push(builder.add("", model.skeleton.parent(joint).map(|p| ids[p.index()]), *local));
+        }
+        let (skeleton, order) = builder.build().unwrap();
+        let bare = |joint: JointId| order[joint.index()];
+        let mut bind = Pose::rest(&Arc::new(skeleton));
+        bind.update();
+        let hints = Hints { feet: Some(Side::BOTH.map(|s| bare(body.leg(s).foot))), ..Hints::default() };
+        // The shape alone may leave legs and arms open, but names nothing else so.
+        let Ok(by_shape) = Body::find_with(&bind, &hints) else { continue };
+        for side in Side::BOTH {
+            let Some(arm) = by_shape.arm(side) else { continue };
+            let named = body.arm(side).unwrap();
+            assert_eq!(arm.hand, bare(named.hand), "{}: {side}", e.file);
+        }
     }
 }
 

@@ -162,6 +162,49 @@ fn mixamo() -> Vec<(String, Option<usize>, [f32; 3])> {
     figure(&SCHEMES[0].1)
 }
 
+/// A figure without names, with five fingers on each hand; `elbow` is how far aside the elbows are, in metres (the shoulders
+/// are at 0.18, the wrists at 0.71).
+fn with_fingers(elbow: f32) -> Vec<(String, Option<usize>, [f32; 3])> {
+    let (_, scheme) = SCHEMES.iter().find(|(name, _)| *name == "no names").unwrap();
+    let mut joints = figure(scheme);
+    for (leg, x) in LEG.into_iter().zip([1.0, -1.0]) {
+        joints[leg + 6].2[0] = elbow * x;
+        for finger in -2i8..=2 {
+            let mut above = leg + 7;
+            // Knuckle, two joints, tip.
+            for aside in [0.80, 0.85, 0.88, 0.90] {
+                joints.push((String::new(), Some(above), [aside * x, 1.45, 0.02 * f32::from(finger)]));
+                above = joints.len() - 1;
+            }
+        }
+    }
+    joints
+}
+
+#[test]
+fn fingers_are_no_arms() {
+    // Arms as people have them, and arms of two bones so unlike that shape alone does not tell them.
+    for (elbow, found) in [(0.46, true), (0.55, false)] {
+        let joints = with_fingers(elbow);
+        let pose = pose(&joints);
+        let wrists = LEG.map(|leg| Vec3::from(joints[leg + 7].2));
+        let body = Body::find(&pose, &[]).unwrap();
+        for side in Side::BOTH {
+            let hand = body.arm(side).map(|arm| pose.position(arm.hand));
+            assert_eq!(hand.is_some(), found, "elbow at {elbow}: {hand:?}");
+            assert!(
+                hand.is_none_or(|at| at.distance(wrists[side.index()]) < 1e-5),
+                "elbow at {elbow}: {hand:?}"
+            );
+        }
+        for role in &body.assigned {
+            let at = pose.position(role.joint);
+            assert!(at.x.abs() < 0.72, "elbow at {elbow}: the {} is at {at}", role.role);
+        }
+        assert_eq!(body.doubts.is_empty(), found, "{:?}", body.doubts);
+    }
+}
+
 #[test]
 fn a_figure_without_names_that_faces_backwards_has_its_sides_swapped() {
     let mut joints = figure(&SCHEMES[SCHEMES.len() - 1].1);

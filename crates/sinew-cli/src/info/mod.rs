@@ -37,7 +37,7 @@ pub fn run(args: &InfoArgs) -> Result<(), Failure> {
     let body = model::body(&model, &bind, &args.body)?;
     // Feet that were given by hand and do not fit are what the user came for.
     if let (Err(error), true) = (&body, args.body.feet.is_some() || args.body.hips.is_some()) {
-        return Err(Failure::work(error));
+        return Err(Failure::Work(format!("{error}; {}", model::feet_by_hand(&model, &bind))));
     }
     let height = model::height(&model, &bind, body.as_ref().ok());
     let hints = body.as_ref().map_or_else(|_| Vec::new(), |body| model::hints(&model, &bind, height, body));

@@ -8,7 +8,7 @@ use std::{
 use sinew::{JointId, motion::Clip, rig::Role};
 use sinew_files::Source;
 
-use crate::lookup::shown;
+use crate::{lookup::shown, model};
 
 use super::{Facts, tracks};
 
@@ -116,7 +116,7 @@ fn body(facts: &Facts, out: &mut impl Write) -> io::Result<()> {
         Ok(body) => body,
         Err(error) => {
             writeln!(out, "\nNo two-legged body: {}", shown(&error.to_string()))?;
-            return writeln!(out, "(--feet LEFT,RIGHT says which joints are its ankles)");
+            return writeln!(out, "({})", model::feet_by_hand(&facts.model, &facts.bind));
         }
     };
     writeln!(out, "\nBody:")?;

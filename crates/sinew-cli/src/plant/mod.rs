@@ -16,7 +16,7 @@ use sinew::{
     Pose,
     ground::plant::{Figure, Settings},
     motion::Clip,
-    rig::Side,
+    rig::{RoleError, Side},
 };
 use sinew_files::{Model, Source, build, gltf::Document, sample, shorten, write_whole};
 
@@ -46,7 +46,8 @@ pub fn run(args: &PlantArgs) -> Result<(), Failure> {
     let contacts = args.contacts.as_ref().map(|c| contacts::read(c, &model, clip, memory)).transpose()?;
     let bind = model.bind_pose();
     let rest = Pose::rest(&model.skeleton);
-    let body = body(&model, &bind, &args.body)?.map_err(Failure::work)?;
+    let by_hand = |e: RoleError| Failure::Work(format!("{e}; {}", model::feet_by_hand(&model, &bind)));
+    let body = body(&model, &bind, &args.body)?.map_err(by_hand)?;
     let mut figure = Figure::of_body(&bind, &body, &model.skin_points(&bind)).map_err(Failure::work)?;
     for (side, leg) in Side::BOTH.into_iter().zip(figure.legs_mut()) {
         let outwards = if side == Side::Left { args.yaw_left } else { -args.yaw_right };

@@ -34,11 +34,10 @@ pub fn note(done: &Done, clip: &Clip) -> Value {
         plants.extend(contacts.ball.iter().map(|i| span(leg, "ball", i)));
     }
     let unplanted: Vec<_> = done
-        .unplanted
-        .iter()
-        .map(|u| {
-            let mut v = span(u.leg, u.point, &u.time);
-            v["reason"] = json!(u.why);
+        .unplanted()
+        .map(|(c, why)| {
+            let mut v = span(c.leg, c.point, &c.time);
+            v["reason"] = json!(why.to_string());
             v
         })
         .collect();
@@ -69,12 +68,11 @@ fn measures(m: &Measures) -> Value {
 pub fn report(task: &Task<'_>, done: &Done, model: &Model, hints: &[String]) -> Value {
     let survey = &done.plan.survey;
     let unplanted: Vec<_> = done
-        .unplanted
-        .iter()
-        .map(|u| {
+        .unplanted()
+        .map(|(c, why)| {
             json!({
-                "foot": Side::BOTH[u.leg].to_string(), "point": u.point,
-                "from_s": number(u.time.from), "to_s": number(u.time.to), "reason": u.why,
+                "foot": Side::BOTH[c.leg].to_string(), "point": c.point,
+                "from_s": number(c.time.from), "to_s": number(c.time.to), "reason": why.to_string(),
             })
         })
         .collect();
@@ -145,15 +143,9 @@ pub fn print(
         100.0 * done.planted_share,
         done.frame_micros
     )?;
-    for u in &done.unplanted {
-        let (from, to) = (u.time.from, u.time.to);
-        writeln!(
-            w,
-            "  not planted: {} {} from {from:.2} to {to:.2} s, {}",
-            Side::BOTH[u.leg],
-            u.point,
-            u.why
-        )?;
+    for (c, why) in done.unplanted() {
+        let (side, point, Interval { from, to }) = (Side::BOTH[c.leg], c.point, c.time);
+        writeln!(w, "  not planted: {side} {point} from {from:.2} to {to:.2} s, {why}")?;
     }
     for note in survey.notes.iter().chain(hints) {
         writeln!(w, "  note: {note}")?;

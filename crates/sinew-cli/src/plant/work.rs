@@ -8,11 +8,12 @@ use sinew::{
     ground::{
         MeshGround,
         plant::{
-            Contacts, Figure, FootSample, Interval, Measures, Plan, PlantedClip, Search, Settings, Survey,
-            measure, moved, walk_heading,
+            ContactOutcome, Contacts, Figure, FootSample, Interval, Measures, Plan, PlantedClip, Search,
+            Settings, Survey, Unplanted, measure, moved, walk_heading,
         },
     },
     motion::Clip,
+    rig::Side,
 };
 
 use sinew_files::ReadOptions;
@@ -56,7 +57,7 @@ pub struct Done {
     pub plan: Plan,
     /// The planted clip.
     pub planted: PlantedClip,
-    /// When which point of each leg is held to the ground.
+    /// When which point of each leg is held to the ground, as measured on the planted clip.
     pub claims: Vec<Contacts>,
     /// How far the clip is raised onto the ground where the walk begins, in metres.
     pub raise: f32,
@@ -68,24 +69,19 @@ pub struct Done {
     pub after: Measures,
     /// Contacts (of the clip, within the strict limits) and how much of their time is planted.
     pub planted_share: f32,
-    /// Contacts that are not planted.
-    pub unplanted: Vec<NotPlanted>,
+    /// Contacts of the clip, planted or not.
+    pub contacts: Vec<ContactOutcome>,
     /// Microseconds that planning took.
     pub plan_micros: f64,
     /// Mean microseconds that solving a frame took.
     pub frame_micros: f64,
 }
 
-/// A contact of the clip that is not held to the ground.
-pub struct NotPlanted {
-    /// Whose.
-    pub leg: usize,
-    /// `heel` or `ball`.
-    pub point: &'static str,
-    /// When.
-    pub time: Interval,
-    /// Why.
-    pub why: String,
+impl Done {
+    /// Contacts that are not planted, and why.
+    pub fn unplanted(&self) -> impl Iterator<Item = (&ContactOutcome, Unplanted)> {
+        self.contacts.iter().filter_map(|c| Some((c, c.unplanted?)))
+    }
 }
 
 /// Why nothing came of it.
@@ -123,6 +119,26 @@ pub enum WorkError {
     /// Not carried out.
     #[error(transparent)]
     Plant(#[from] sinew::ground::plant::PlantError),
+    /// Planted poses do not hold the contacts.
+    #[error(
+        "the legs do not hold {failures} of {count} contacts, so nothing is written: {side} {point} from {:.2} to {:.2} s, {why} \
+         (--feet LEFT,RIGHT says which joints are the ankles)",
+        time.from, time.to
+    )]
+    NotHeld {
+        /// Contacts with a foothold that are not held.
+        failures: usize,
+        /// Contacts with a foothold.
+        count: usize,
+        /// Foot of the first that is not held.
+        side: Side,
+        /// Its `heel` or `ball`.
+        point: &'static str,
+        /// Its time in the planted clip, in seconds.
+        time: Interval,
+        /// What was measured.
+        why: Unplanted,
+    },
 }
 
 /// The most keys a second.
@@ -189,7 +205,11 @@ pub fn plant(task: &Task<'_>, name: &str, each: impl Fn(usize, usize)) -> Result
     let per_key = plan.per_key;
     let key_step = plan.survey.step * per_key as f32;
     let base: Vec<f32> = plan.base.iter().copied().step_by(per_key).collect();
-    let claims = claims(&plan);
+    let contacts = plan.contacts(figure, &planted, &search);
+    check_held(task, &contacts)?;
+    // Gaps and slides are measured under all contacts that got a foothold, held or not.
+    let footholds = by_leg(&contacts, figure.legs().len(), |c| c.foothold);
+    let claims = by_leg(&contacts, figure.legs().len(), |c| c.unplanted.is_none());
     let floor = plan.survey.floor();
     // Before: the clip with its travel, at the height of the ground where it begins.
     let raise = base.first().copied().unwrap_or(floor) - floor;
@@ -199,9 +219,8 @@ pub fn plant(task: &Task<'_>, name: &str, each: impl Fn(usize, usize)) -> Result
         .iter()
         .map(|f| moved(&f.samples.iter().copied().step_by(per_key).collect::<Vec<_>>(), Vec3::Y * raise))
         .collect();
-    let before = measure(&flat, &claims, key_step, &search, &base);
-    let after = measure(&planted.feet, &claims, key_step, &search, &base);
-    let (planted_share, unplanted) = share(&plan);
+    let before = measure(&flat, &footholds, key_step, &search, &base);
+    let after = measure(&planted.feet, &footholds, key_step, &search, &base);
     Ok(Done {
         ground,
         plan,
@@ -211,8 +230,8 @@ pub fn plant(task: &Task<'_>, name: &str, each: impl Fn(usize, usize)) -> Result
         flat,
         before,
         after,
-        planted_share,
-        unplanted,
+        planted_share: planted_share(&contacts),
+        contacts,
         plan_micros,
         frame_micros,
     })
@@ -240,47 +259,44 @@ fn walk(figure: &Figure, survey: &Survey) -> Walk {
     }
 }
 
-/// What the plan holds to the ground, by leg.
-pub fn claims(plan: &Plan) -> Vec<Contacts> {
-    plan.stances
-        .iter()
-        .map(|leg| {
-            let mut c = Contacts::default();
-            for p in leg.iter().filter(|p| p.footing.is_ok()) {
-                if p.footing.is_ok_and(|f| f.heel_supported) {
-                    c.heel.extend(&p.stance.heel);
-                }
-                c.ball.extend(&p.stance.ball);
-            }
-            c
-        })
-        .collect()
+/// Those of the contacts that `keep` takes, by leg.
+fn by_leg(outcomes: &[ContactOutcome], legs: usize, keep: impl Fn(&ContactOutcome) -> bool) -> Vec<Contacts> {
+    let mut all = vec![Contacts::default(); legs];
+    for c in outcomes.iter().filter(|c| keep(c)) {
+        let contacts = &mut all[c.leg];
+        if c.point == "heel" { &mut contacts.heel } else { &mut contacts.ball }.push(c.time);
+    }
+    all
 }
 
-/// Share of the time in contact that is planted, and the rest with its reason.
-fn share(plan: &Plan) -> (f32, Vec<NotPlanted>) {
+/// Share of the time in contact that is planted.
+fn planted_share(outcomes: &[ContactOutcome]) -> f32 {
     let (mut all, mut held) = (0.0, 0.0);
-    let mut rest = Vec::new();
-    for (leg, stances) in plan.stances.iter().enumerate() {
-        for p in stances {
-            for (point, list) in [("heel", &p.stance.heel), ("ball", &p.stance.ball)] {
-                let why = match p.footing {
-                    Err(why) => why.to_string(),
-                    Ok(f) if point == "heel" && !f.heel_supported => "it hangs over an edge".to_owned(),
-                    Ok(_) => String::new(),
-                };
-                for &time in list {
-                    all += time.length();
-                    if why.is_empty() {
-                        held += time.length();
-                    } else {
-                        rest.push(NotPlanted { leg, point, time, why: why.clone() });
-                    }
-                }
-            }
-        }
+    for contact in outcomes {
+        let seconds = contact.time.length();
+        all += seconds;
+        held += if contact.unplanted.is_none() { seconds } else { 0.0 };
     }
-    (if all > 0.0 { held / all } else { 1.0 }, rest)
+    if all > 0.0 { held / all } else { 1.0 }
+}
+
+/// An error where most contacts that got a foothold are not held: then what is planted is no leg's foot. Legs that are
+/// planted by a part only are meant to stay off, and contacts that were given are the user's word.
+fn check_held(task: &Task<'_>, outcomes: &[ContactOutcome]) -> Result<(), WorkError> {
+    let counts = |c: &&ContactOutcome| {
+        let leg = &task.figure.legs()[c.leg];
+        let whole = leg.position_weight >= 1.0 && leg.rotation_weight >= 1.0;
+        c.foothold && whole && task.contacts[c.leg].is_none()
+    };
+    let count = outcomes.iter().filter(counts).count();
+    let mut failed = outcomes.iter().filter(counts).filter_map(|c| Some((c, c.unplanted?)));
+    let Some((first, why)) = failed.next() else { return Ok(()) };
+    let failures = 1 + failed.count();
+    if 2 * failures <= count {
+        return Ok(());
+    }
+    let (side, point, time) = (Side::BOTH[first.leg], first.point, first.time);
+    Err(WorkError::NotHeld { failures, count, side, point, time, why })
 }
 
 /// Looks for ground as the plan did.

@@ -308,16 +308,19 @@ impl<'a> Shape<'a> {
         }
     }
 
-    /// The arm along the longest way down from `start`: the two bones in a row that are long and alike.
+    /// The arm along the longest way down from `start`: the two bones in a row that are long and alike. What lies before
+    /// them is a collar bone, and shorter than they are; before two bones of a finger lies the whole arm.
     fn arm(&self, start: JointId) -> Option<Arm> {
         let path = self.longest_way(start);
         let mut choices: Vec<(f32, usize)> = Vec::new();
+        let mut before = 0.0;
         for (k, w) in path.windows(3).enumerate() {
             let (upper, fore) = (self.bone(w[0], w[1]), self.bone(w[1], w[2]));
             // Forearms of people are 0.8 of upper arms; half covers cartoons.
-            if upper.min(fore) >= 0.5 * upper.max(fore) && fore > 0.0 {
+            if upper.min(fore) >= 0.5 * upper.max(fore) && fore > 0.0 && before <= upper + fore {
                 choices.push((upper + fore, k));
             }
+            before += upper;
         }
         choices.sort_by(|a, b| b.0.total_cmp(&a.0));
         let k = match choices.as_slice() {

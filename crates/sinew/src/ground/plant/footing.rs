@@ -118,7 +118,7 @@ impl Footing {
 }
 
 /// Why a foot does not stand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Unplanted {
     /// No ground within the cast.
@@ -127,15 +127,30 @@ pub enum Unplanted {
     Unsupported,
     /// The contact was too short to be one.
     TooShort,
+    /// The heel has no ground under it: the foot stands on its ball.
+    HeelInAir,
+    /// It got a foothold, but the planted pose stays above the ground there, as where the leg does not reach it.
+    Gap {
+        /// Largest height above the ground in the middle half of the contact, in metres.
+        height: f32,
+    },
+    /// It got a foothold, but the planted pose slides there.
+    Slide {
+        /// Mean speed in the middle half of the contact, in m/s.
+        speed: f32,
+    },
 }
 
 impl core::fmt::Display for Unplanted {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.write_str(match self {
-            Self::NoGround => "no ground within the cast",
-            Self::Unsupported => "no place near supports the ball and enough of the sole",
-            Self::TooShort => "too short",
-        })
+        match self {
+            Self::NoGround => f.write_str("no ground within the cast"),
+            Self::Unsupported => f.write_str("no place near supports the ball and enough of the sole"),
+            Self::TooShort => f.write_str("too short"),
+            Self::HeelInAir => f.write_str("it hangs over an edge"),
+            Self::Gap { height } => write!(f, "it stays up to {height:.3} m above the ground"),
+            Self::Slide { speed } => write!(f, "it slides at {speed:.3} m/s"),
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use glam::Vec3;
 
-use super::{FootSample, Interval, Search, Survey};
+use super::{Figure, FootSample, Footing, Interval, Plan, PlantedClip, Search, Survey, Unplanted};
 
 /// Figures of one clip on one ground.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
@@ -90,6 +90,117 @@ pub fn measure(
     m.mean_gap = if gap_count > 0.0 { gaps / gap_count } else { 0.0 };
     m.mean_slide = if slide_count > 0.0 { slides / slide_count } else { 0.0 };
     m
+}
+
+/// Largest height above the ground of a contact that is planted, in metres for a figure of 1.8 m: about a sole's thickness.
+const MAX_GAP: f32 = 0.03;
+
+/// Largest mean speed of a contact that is planted, in m/s for a figure of 1.8 m: a third of the speed up to which a point
+/// of the clip counts as standing.
+const MAX_SLIDE: f32 = 0.1;
+
+/// One contact of a clip, and whether the planted clip holds it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ContactOutcome {
+    /// Index of the leg in the figure.
+    pub leg: usize,
+    /// `heel` or `ball`.
+    pub point: &'static str,
+    /// Time in the planted clip, in seconds.
+    pub time: Interval,
+    /// Whether the plan gave it a foothold.
+    pub foothold: bool,
+    /// Why it is not planted; `None` where it is.
+    pub unplanted: Option<Unplanted>,
+}
+
+impl Plan {
+    /// Every contact of the clip, and whether it is planted: it has a foothold, and in the middle half of its time the poses
+    /// of `planted` neither leave it more than 3 cm above the ground nor slide faster than 0.1 m/s (for a figure of 1.8 m).
+    pub fn contacts(
+        &self,
+        figure: &Figure,
+        planted: &PlantedClip,
+        search: &Search<'_>,
+    ) -> Vec<ContactOutcome> {
+        let mut outcomes = Vec::new();
+        for (leg, stances) in self.stances.iter().enumerate() {
+            for p in stances {
+                for (point, list) in [("heel", &p.stance.heel), ("ball", &p.stance.ball)] {
+                    let is_heel = point == "heel";
+                    let foothold = match p.footing {
+                        Err(why) => Err(why),
+                        Ok(Footing { heel_supported: false, .. }) if is_heel => Err(Unplanted::HeelInAir),
+                        Ok(footing) => Ok(if is_heel { footing.heel.y } else { footing.ball.y }),
+                    };
+                    outcomes.extend(list.iter().map(|&time| {
+                        ContactOutcome {
+                            leg,
+                            point,
+                            time,
+                            foothold: foothold.is_ok(),
+                            unplanted: foothold
+                                .and_then(|sole| {
+                                    self.held(figure, planted, search, (leg, is_heel), sole, time)
+                                })
+                                .err(),
+                        }
+                    }));
+                }
+            }
+        }
+        outcomes
+    }
+
+    /// Measures the middle half of a contact in the planted poses. `sole` is the height at which the point is to be, which
+    /// counts where casts find no ground under it.
+    fn held(
+        &self,
+        figure: &Figure,
+        planted: &PlantedClip,
+        search: &Search<'_>,
+        (leg, heel): (usize, bool),
+        sole: f32,
+        time: Interval,
+    ) -> Result<(), Unplanted> {
+        let (times, samples) = (&planted.times, &planted.feet[leg]);
+        let last = times.len() - 1;
+        let point = if heel { FootSample::heel_at } else { FootSample::ball_at };
+        // The point at a time, and how high it is above where the sole is to be held.
+        let at = |t: f32| {
+            let after = times.partition_point(|&key| key <= t).clamp(1, last.max(1)).min(last);
+            let before = after.saturating_sub(1);
+            let span = times[after] - times[before];
+            let share = if span > 0.0 { ((t - times[before]) / span).clamp(0.0, 1.0) } else { 0.0 };
+            let mix = |f: fn(&FootSample) -> Vec3| f(&samples[before]).lerp(f(&samples[after]), share);
+            let (place, ankle) = (mix(point), mix(|s| s.ankle));
+            let base = search.base_near(self.base[before * self.per_key], ankle.y);
+            let ground = search.height(place, base);
+            (place, place.y - ground.map_or(sole, |(y, _)| y + figure.legs[leg].sole_height))
+        };
+        let quarter = 0.25 * time.length();
+        let (from, to) = (time.from + quarter, time.to - quarter);
+        // Keys, as between them a foot that lands or leaves is on its way; a contact that holds no key has its middle.
+        let keys = times.partition_point(|&t| t < from)..times.partition_point(|&t| t <= to);
+        let middle = keys.is_empty().then_some(0.5 * (from + to));
+        let (mut height, mut way) = (0.0f32, 0.0f32);
+        let mut before = None;
+        for t in times[keys.clone()].iter().copied().chain(middle) {
+            let (place, over) = at(t);
+            height = height.max(over);
+            way += before.map_or(0.0, |b| place.distance(b));
+            before = Some(place);
+        }
+        let seconds = if keys.len() > 1 { times[keys.end - 1] - times[keys.start] } else { 0.0 };
+        let speed = if seconds > 0.0 { way / seconds } else { 0.0 };
+        if height > MAX_GAP * search.scale {
+            Err(Unplanted::Gap { height })
+        } else if speed > MAX_SLIDE * search.scale {
+            Err(Unplanted::Slide { speed })
+        } else {
+            Ok(())
+        }
+    }
 }
 
 impl Survey {

@@ -37,7 +37,7 @@ pub use contact::Interval;
 pub use error::PlanError;
 pub use footing::{FootSample, Footing, Twist, Unplanted};
 pub use given::{ContactsError, CurveError, IntervalError};
-pub use measure::{Contacts, Measures, measure, moved};
+pub use measure::{ContactOutcome, Contacts, Measures, measure, moved};
 pub use plan::{Plan, walk_heading};
 pub use planner::{FootFrame, Planted};
 pub use rig::{Figure, Leg, RigError};

@@ -39,15 +39,13 @@ pub fn body(model: &Model, bind: &Pose, by_hand: &BodyArgs) -> Result<Result<Bod
 pub fn feet_by_hand(model: &Model, bind: &Pose) -> String {
     let skeleton = &model.skeleton;
     let help = "--feet LEFT,RIGHT says which joints are its ankles";
-    // Each try looks at the whole figure.
-    const TRIES: usize = 8;
     let fits = |&[left, right]: &[JointId; 2]| {
         Body::find_with(bind, &Hints { declared: &[], hips: None, feet: Some([left, right]) }).is_ok()
     };
     let said = |pair: [JointId; 2]| pair.map(|j| shown(&lookup::label(skeleton, j))).join(",");
     // A comma parts the two.
     let plain = |pair: &[JointId; 2]| said(*pair).matches(',').count() == 1;
-    match pairs(model, bind).into_iter().filter(plain).take(TRIES).find(fits) {
+    match pairs(model, bind).into_iter().filter(plain).find(fits) {
         None => help.into(),
         Some(pair) => {
             let said = said(pair);
@@ -59,36 +57,38 @@ pub fn feet_by_hand(model: &Model, bind: &Pose) -> String {
     }
 }
 
-/// Left and right joints by their names, else the lowest two by two; those that may be ankles come first.
+/// Left and right joints by their names, those that may be ankles first; then the lowest, two by two.
 fn pairs(model: &Model, bind: &Pose) -> Vec<[JointId; 2]> {
-    const LOWEST: usize = 6;
+    // Each pair is tried on the whole figure: 8, and at most 28 of the lowest.
+    const NAMED: usize = 8;
+    const LOWEST: usize = 8;
     let skeleton = &model.skeleton;
     let by_name: HashMap<&str, JointId> = skeleton.joints().map(|j| (skeleton.name(j), j)).collect();
     let mirrored = |left: JointId| {
         let name = skeleton.name(left);
-        [("left", "right"), ("Left", "Right"), ("LEFT", "RIGHT"), ("l", "r"), ("L", "R")].iter().find_map(
-            |(l, r)| {
-                let swap = |(at, _): (usize, &str)| format!("{}{r}{}", &name[..at], &name[at + l.len()..]);
-                name.match_indices(l).map(swap).find_map(|other| by_name.get(other.as_str()).copied())
-            },
-        )
+        let sides = [("left", "right"), ("Left", "Right"), ("LEFT", "RIGHT"), ("l", "r"), ("L", "R")];
+        sides.iter().find_map(|(l, r)| {
+            let swap = |(at, _): (usize, &str)| format!("{}{r}{}", &name[..at], &name[at + l.len()..]);
+            name.match_indices(l).map(swap).find_map(|other| by_name.get(other.as_str()).copied())
+        })
     };
-    let mut pairs: Vec<_> = skeleton.joints().filter_map(|j| Some([j, mirrored(j)?])).collect();
     let height = |j: JointId| bind.position(j).y;
-    if pairs.is_empty() {
-        let mut lowest: Vec<_> = skeleton.joints().filter(|&j| skeleton.parent(j).is_some()).collect();
-        lowest.sort_by(|&a, &b| height(a).total_cmp(&height(b)));
-        lowest.truncate(LOWEST);
-        // On the left of a figure that faces +Z.
-        let aside = |a: JointId, b: JointId| bind.position(a).x > bind.position(b).x;
-        pairs = lowest.iter().flat_map(|&a| lowest.iter().map(move |&b| [a, b])).collect();
-        pairs.retain(|&[a, b]| aside(a, b));
-    }
+    let is_end = |j: JointId| skeleton.subtree(j).len() == 1;
     let is_foot = |j: JointId| {
         let name = skeleton.name(j).to_lowercase();
         ["foot", "ankle", "paw", "hoof"].iter().any(|word| name.contains(word))
     };
-    pairs.sort_by(|&[a, _], &[b, _]| is_foot(b).cmp(&is_foot(a)).then(height(a).total_cmp(&height(b))));
+    let mut pairs: Vec<_> = skeleton.joints().filter_map(|j| Some([j, mirrored(j)?])).collect();
+    let rank = |j: JointId| (is_end(j), !is_foot(j));
+    pairs.sort_by(|&[a, _], &[b, _]| rank(a).cmp(&rank(b)).then(height(a).total_cmp(&height(b))));
+    pairs.truncate(NAMED);
+
+    let mut lowest: Vec<_> = skeleton.joints().filter(|&j| skeleton.parent(j).is_some()).collect();
+    lowest.sort_by(|&a, &b| is_end(a).cmp(&is_end(b)).then(height(a).total_cmp(&height(b))));
+    lowest.truncate(LOWEST);
+    // On the left of a figure that faces +Z.
+    let aside = |&[a, b]: &[JointId; 2]| bind.position(a).x > bind.position(b).x;
+    pairs.extend(lowest.iter().flat_map(|&a| lowest.iter().map(move |&b| [a, b])).filter(aside));
     pairs
 }
 

@@ -1,0 +1,68 @@
+//! The command `sinew`: inverse kinematics on files. The library is the command itself, for programs that run it many
+//! times within one process (`lab/fuzz`).
+
+mod args;
+mod draw;
+mod failure;
+mod info;
+mod lookup;
+mod model;
+mod picture;
+mod plant;
+mod progress;
+mod reach;
+mod solve;
+mod threads;
+
+use std::{
+    ffi::OsString,
+    io::{self, Write},
+    iter,
+    process::ExitCode,
+};
+
+use clap::{CommandFactory, Parser, error::ErrorKind};
+
+use args::{Cli, Command};
+use failure::Failure;
+
+/// Runs the command with the words of the process, and says on stderr in one line why it failed.
+pub fn main() -> ExitCode {
+    match run(Cli::parse().command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(e) if e.is_closed_pipe() => ExitCode::SUCCESS,
+        Err(Failure::Usage(what)) => Cli::command().error(ErrorKind::ValueValidation, what).exit(),
+        Err(e) => {
+            // Where stderr is gone too, the exit code still tells.
+            let _ = writeln!(io::stderr(), "sinew: {}", line(&e));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Runs the command with these words after its name. The error is the line that it would print.
+pub fn try_run<W: Into<OsString> + Clone>(words: impl IntoIterator<Item = W>) -> Result<(), String> {
+    let words = iter::once("sinew".into()).chain(words.into_iter().map(Into::into));
+    let cli = Cli::try_parse_from(words).map_err(|e| e.to_string())?;
+    run(cli.command).map_err(|e| line(&e))
+}
+
+/// One line, whatever a file's names hold.
+fn line(error: &Failure) -> String {
+    error.to_string().chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+fn run(command: Command) -> Result<(), Failure> {
+    match command {
+        Command::Info(args) => info::run(&args),
+        Command::Draw(args) => draw::run(&args),
+        Command::Plant(args) => plant::run(&args),
+        Command::Solve(args) => solve::run(&args),
+        Command::Reach(args) => reach::run(&args),
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "sinew", &mut script);
+            Ok(io::stdout().write_all(&script)?)
+        }
+    }
+}

@@ -1,5 +1,5 @@
 //! Damaged BVH and OBJ files: one clear line each, never a panic. The longer run, which plants what is left, is
-//! `lab/damage`.
+//! `lab/fuzz`.
 
 mod dice;
 

@@ -11,18 +11,11 @@ use sinew::{
     },
     rig::{Body, Hints},
 };
-use sinew_files::{Model, ReadOptions, Source, bvh, gltf::Document, ground::obj};
+use sinew_files::{
+    FileError, Model, ReadOptions, Source, bvh as bvh_file, gltf::Document, ground, urdf as urdf_file,
+};
 
-/// How far a file came.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Came {
-    /// It could not be read.
-    Refused,
-    /// It could be read, but not planted.
-    Read,
-    /// It was planted.
-    Planted,
-}
+use crate::Outcome;
 
 /// Clips longer than this are not planted here: they are sound, but a run has thousands of cases.
 const LONGEST: f32 = 60.0;
@@ -30,49 +23,62 @@ const LONGEST: f32 = 60.0;
 /// What is walked on rises along Z by this angle, in radians.
 const SLOPE: f32 = 0.2;
 
-/// Reads a file by its ending, and plants and writes what is in it. An error is what should not have happened.
-pub fn use_all(bytes: &[u8], ending: &str) -> Result<Came, String> {
-    let name = format!("bad.{ending}");
-    let options = ReadOptions::default();
-    let model = match ending {
-        "obj" => {
-            return match obj::from_bytes(bytes, Path::new(&name), &options) {
-                Err(error) => refused(&error),
-                Ok(mesh) => match MeshGround::new(mesh) {
-                    Err(error) => one_line(&error).map(|()| Came::Read),
-                    Ok(_) => Ok(Came::Planted),
-                },
-            };
-        }
-        "bvh" => bvh::from_bytes(bytes, Path::new(&name), &options),
-        _ => {
-            let document = match Document::from_bytes(bytes, &name, None) {
-                Ok(document) => document,
-                Err(error) => return refused(&error),
-            };
-            // As a ground it may be less sound than as a figure.
-            document.triangles().err().map_or(Ok(()), |error| one_line(&error))?;
-            document.into_model()
-        }
+/// glTF, GLB and VRM: as a figure and as a ground, planted, written, and read again.
+pub fn gltf(bytes: &[u8]) -> Result<Outcome, String> {
+    let document = match Document::from_bytes(bytes, "bad.glb", None) {
+        Ok(document) => document,
+        Err(error) => return refused(&error),
     };
+    // As a ground it may be less sound than as a figure.
+    document.triangles().err().map_or(Ok(()), |error| one_line(&error))?;
+    model(document.into_model())
+}
+
+/// BVH: planted.
+pub fn bvh(bytes: &[u8]) -> Result<Outcome, String> {
+    model(bvh_file::from_bytes(bytes, Path::new("bad.bvh"), &ReadOptions::default()))
+}
+
+/// OBJ: as a ground.
+pub fn obj(bytes: &[u8]) -> Result<Outcome, String> {
+    match ground::obj::from_bytes(bytes, Path::new("bad.obj"), &ReadOptions::default()) {
+        Err(error) => refused(&error),
+        Ok(mesh) => match MeshGround::new(mesh) {
+            Err(error) => one_line(&error).map(|()| Outcome::Read),
+            Ok(_) => Ok(Outcome::Done),
+        },
+    }
+}
+
+/// URDF: where its links are.
+pub fn urdf(bytes: &[u8]) -> Result<Outcome, String> {
+    let Ok(text) = std::str::from_utf8(bytes) else { return Ok(Outcome::Refused) };
+    match urdf_file::parse(text, Path::new("bad.urdf")) {
+        Err(error) => refused(&error),
+        Ok(_) => Ok(Outcome::Done),
+    }
+}
+
+fn model(model: Result<Model, FileError>) -> Result<Outcome, String> {
     match model {
         Err(error) => refused(&error),
         Ok(model) => plant(&model),
     }
 }
 
-fn refused(error: &dyn std::fmt::Display) -> Result<Came, String> {
-    one_line(error).map(|()| Came::Refused)
+/// An error that is as it should be.
+pub fn refused(error: &dyn std::fmt::Display) -> Result<Outcome, String> {
+    one_line(error).map(|()| Outcome::Refused)
 }
 
 /// The command puts control characters out of its line; more than one line means that a message holds a file's text.
-fn one_line(error: &dyn std::fmt::Display) -> Result<(), String> {
+pub fn one_line(error: &dyn std::fmt::Display) -> Result<(), String> {
     let text = error.to_string();
     let sound = !text.is_empty() && text.len() < 2000 && text.lines().count() == 1;
     if sound { Ok(()) } else { Err(format!("not one line: {text:?}")) }
 }
 
-fn plant(model: &Model) -> Result<Came, String> {
+fn plant(model: &Model) -> Result<Outcome, String> {
     let mut bind = Pose::rest(&model.skeleton);
     for (joint, local) in model.skeleton.joints().zip(&model.bind) {
         bind.set_local(joint, *local);
@@ -82,22 +88,22 @@ fn plant(model: &Model) -> Result<Came, String> {
     let hints = Hints { declared: &model.declared_roles, hips: None, feet: None };
     let body = match Body::find_with(&bind, &hints) {
         Ok(body) => body,
-        Err(error) => return one_line(&error).map(|()| Came::Read),
+        Err(error) => return one_line(&error).map(|()| Outcome::Read),
     };
     let figure = match Figure::of_body(&bind, &body, &model.skin_points(&bind)) {
         Ok(figure) => figure,
-        Err(error) => return one_line(&error).map(|()| Came::Read),
+        Err(error) => return one_line(&error).map(|()| Outcome::Read),
     };
-    let Some(clip) = model.clips.iter().find(|c| c.duration() < LONGEST) else { return Ok(Came::Read) };
+    let Some(clip) = model.clips.iter().find(|c| c.duration() < LONGEST) else { return Ok(Outcome::Read) };
     let (sin, cos) = SLOPE.sin_cos();
     let ground = Plane { point: Vec3::ZERO, normal: Vec3::new(0.0, cos, -sin) };
     let plan = match Plan::new(&figure, &rest, clip, &ground, &Settings::default(), 30.0, Some(2)) {
         Ok(plan) => plan,
-        Err(error) => return one_line(&error).map(|()| Came::Read),
+        Err(error) => return one_line(&error).map(|()| Outcome::Read),
     };
     let planted = match plan.bake(&figure, clip, &rest, "planted", |_, _| {}) {
         Ok(planted) => planted,
-        Err(error) => return one_line(&error).map(|()| Came::Read),
+        Err(error) => return one_line(&error).map(|()| Outcome::Read),
     };
     // A clip is checked when it is made, so that what can be built is finite; the feet are not.
     let feet = planted.feet.iter().flatten();
@@ -115,5 +121,5 @@ fn plant(model: &Model) -> Result<Came, String> {
             return Err(format!("{} clips were written as {}", model.clips.len() + 1, again.clips.len()));
         }
     }
-    Ok(Came::Planted)
+    Ok(Outcome::Done)
 }

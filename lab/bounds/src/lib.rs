@@ -1,0 +1,67 @@
+//! How the lab's programs tell their bounds and medians to the program `bounds`, which prints them in one table: a line of
+//! standard output each, in fields parted by tabs, where the variable [`VARIABLE`] is set. Without it they print what
+//! people read, and nothing of this.
+
+use std::fmt::Display;
+
+/// The variable that asks for the lines.
+pub const VARIABLE: &str = "SINEW_LAB_BOUNDS";
+
+/// What a program told.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Told {
+    /// A bound of a row, the value that it is for, and whether it holds.
+    Bound {
+        /// Which row.
+        row: String,
+        /// What is allowed, in words.
+        bound: String,
+        /// What was measured.
+        value: String,
+        /// Whether it holds.
+        holds: bool,
+    },
+    /// The median of a row, in microseconds.
+    Median {
+        /// Which row.
+        row: String,
+        /// Microseconds.
+        micros: f64,
+    },
+}
+
+const BOUND: &str = "@bound";
+const MEDIAN: &str = "@median";
+
+/// Tells a bound.
+pub fn bound(row: impl Display, bound: impl Display, value: impl Display, holds: bool) {
+    let verdict = if holds { "holds" } else { "missed" };
+    tell(&format!("{BOUND}\t{row}\t{bound}\t{value}\t{verdict}"));
+}
+
+/// Tells a median, in microseconds.
+pub fn median(row: impl Display, micros: f64) {
+    tell(&format!("{MEDIAN}\t{row}\t{micros}"));
+}
+
+fn tell(line: &str) {
+    if std::env::var_os(VARIABLE).is_some() {
+        // A line of its own, wherever the program's own line stands.
+        println!("\n{}", line.replace('\n', " "));
+    }
+}
+
+/// What a line of a program tells, where it is of this kind.
+pub fn read(line: &str) -> Option<Told> {
+    let mut fields = line.split('\t');
+    let kind = fields.next()?;
+    let mut field = || fields.next().map(str::to_owned);
+    match kind {
+        BOUND => {
+            let (row, bound, value) = (field()?, field()?, field()?);
+            Some(Told::Bound { row, bound, value, holds: field()? == "holds" })
+        }
+        MEDIAN => Some(Told::Median { row: field()?, micros: field()?.parse().ok()? }),
+        _ => None,
+    }
+}

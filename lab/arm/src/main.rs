@@ -170,6 +170,15 @@ fn row(chain: &Chain, start: Start, run: &Run, count: usize, k: Option<&Run>) ->
         }
         None => println!(),
     }
+    let name = format!("{}, {start} start", chain.name);
+    bounds::median(&name, run.mean);
+    bounds::bound(&name, format!("solved {count}"), run.solved, run.solved == count);
+    bounds::bound(&name, "none outside, no lies", run.outside + run.lies, run.outside + run.lies == 0);
+    bounds::bound(&name, format!("mean {mean} us"), format!("{:.2} us", run.mean), run.mean <= mean);
+    bounds::bound(&name, format!("p99 {p99} us"), format!("{:.2} us", run.p99), run.p99 <= p99);
+    if near {
+        bounds::bound(&name, format!("{stray_most} strayed"), run.strayed, run.strayed <= stray_most);
+    }
     fine
 }
 

@@ -302,5 +302,15 @@ fn measure(row: &Row, start: Start, count: usize, seed: u64) -> Result<bool, Str
         if near { strayed.to_string() } else { "-".into() },
         if fine { "" } else { "MISSED" },
     );
+    let name = format!("{}, {} start", row.name, if near { "near" } else { "any" });
+    bounds::median(&name, mean);
+    bounds::bound(&name, format!("solved {count}"), solved, solved == count);
+    bounds::bound(&name, "none outside, no lies", outside + lies, outside + lies == 0);
+    bounds::bound(&name, format!("limits to {EXACT} rad"), format!("{broken:.1e}"), broken <= EXACT);
+    bounds::bound(&name, format!("mean {mean_bound} us"), format!("{mean:.2} us"), mean <= mean_bound);
+    bounds::bound(&name, format!("p99 {p99_bound} us"), format!("{p99:.2} us"), p99 <= p99_bound);
+    if near {
+        bounds::bound(&name, format!("{} strayed", count / 1000), strayed, strayed <= count / 1000);
+    }
     Ok(fine)
 }

@@ -96,6 +96,20 @@ impl Tally {
             Some(m) => println!("   {} ({:.1} %, {m} us)", if ok { "ok" } else { "MISS" }, 100.0 * least),
             None => println!("   {} ({:.1} %)", if ok { "ok" } else { "MISS" }, 100.0 * least),
         }
+        if least > 0.0 {
+            let solved = format!("{:.2} %", 100.0 * share);
+            bounds::median(name, half);
+            bounds::bound(name, format!("solved {:.1} %", 100.0 * least), solved, share >= least);
+            bounds::bound(
+                name,
+                format!("limits to {KEPT} rad"),
+                format!("{:.0e}", self.broken),
+                self.broken <= KEPT,
+            );
+            if let Some(most) = most {
+                bounds::bound(name, format!("median {most} us"), format!("{half:.2} us"), half <= most);
+            }
+        }
         ok
     }
 }

@@ -94,21 +94,27 @@ fn run(row: &Row) -> bool {
             r.median / peer
         );
     }
-    let mut bounds = vec![(String::from("solved 100 %"), ours.solved >= 1.0)];
+    let name = format!("{} bones, {}", row.bones, row.title);
+    bounds::median(&name, ours.median);
+    let us = |x: f64| format!("{x:.2} us");
+    let solved = format!("{:.2} %", 100.0 * ours.solved);
+    let mut bounds = vec![(String::from("solved 100 %"), solved, ours.solved >= 1.0)];
     if let Some(most) = row.median {
-        bounds.push((format!("median {most} us"), ours.median <= most));
-        bounds.push(("p99 4 medians".into(), ours.p99 <= 4.0 * ours.median));
+        bounds.push((format!("median {most} us"), us(ours.median), ours.median <= most));
+        bounds.push(("p99 4 medians".into(), us(ours.p99), ours.p99 <= 4.0 * ours.median));
     }
     if let Some(most) = row.ratio {
-        bounds.push((format!("{most} x rebirth-ik"), ours.median <= most * peer));
+        let ratio = format!("{:.3}", ours.median / peer);
+        bounds.push((format!("{most} x rebirth-ik"), ratio, ours.median <= most * peer));
     }
     if let Some(most) = row.sweeps {
-        bounds.push((format!("p99 {most} sweeps"), ours.sweeps_p99 <= most));
+        bounds.push((format!("p99 {most} sweeps"), ours.sweeps_p99.to_string(), ours.sweeps_p99 <= most));
     }
-    for (bound, met) in &bounds {
+    for (bound, value, met) in &bounds {
         println!("  {} {bound}", if *met { "ok  " } else { "MISS" });
+        bounds::bound(&name, bound, value, *met);
     }
-    bounds.iter().all(|b| b.1)
+    bounds.iter().all(|b| b.2)
 }
 
 fn main() -> std::process::ExitCode {

@@ -268,9 +268,13 @@ pub fn table(count: usize) -> bool {
                     if max_turn.is_finite() || carried && which == 0 && path != Path::Pole {
                         let ok = s.fastest <= BOUND && s.changed < 0.01;
                         met &= ok;
-                        print!("  {}", if ok { "ok" } else { "MISS" });
+                        println!("  {}", if ok { "ok" } else { "MISS" });
+                        let row = format!("{name}, {chain}, {solver}: {title}");
+                        let value = format!("{:.2}, {:.2} %", s.fastest, 100.0 * s.changed);
+                        bounds::bound(row, format!("{BOUND} rad a length, said on < 1 %"), value, ok);
+                    } else {
+                        println!();
                     }
-                    println!();
                 }
             }
         }

@@ -166,6 +166,7 @@ fn frame(title: &str, model: &Model, clip: &str) -> Result<(), Box<dyn Error>> {
                 + usize::from(t.scale.is_some())
         })
         .sum();
+    bounds::median(format!("{title}, sampled and solved"), solved);
     println!(
         "{title:<28} {:>6} {tracks:>6} {sampling:>9.2} {:>8.2} {:>6.2} {all:>6.2} {planning:>9.2}",
         model.skeleton.len(),

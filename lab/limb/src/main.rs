@@ -50,11 +50,12 @@ fn race(contenders: &mut [Contender]) {
     }
 }
 
-fn print_race(mut contenders: Vec<Contender>, peer: &str) {
+fn print_race(title: &str, mut contenders: Vec<Contender>, peer: &str) {
     race(&mut contenders);
     let median = |c: &Contender| c.nanos[ROUNDS / 2];
     let base = contenders.iter().find(|c| c.name == peer).map(median);
     for c in &contenders {
+        bounds::median(format!("{title}: {}", c.name), 1e-3 * median(c));
         let ratio = base.map_or(String::new(), |b| format!("{:6.2} x {peer}", median(c) / b));
         println!("  {:<34} {:7.1} ns  (p10 {:.1})  {ratio}", c.name, median(c), c.nanos[ROUNDS / 10]);
     }
@@ -110,7 +111,7 @@ fn limb(title: &str, legs: &[Leg], pole: bool) {
             let _ = black_box(limb.solve(pose, black_box(&goal)));
         }
     }));
-    print_race(contenders, "rebirth-ik, points to rotations");
+    print_race(title, contenders, "rebirth-ik, points to rotations");
 
     let error = |rotations: &dyn Fn(&Leg) -> [judge::Rotation; 2]| {
         judge::errors(legs.iter().map(|l| {
@@ -173,7 +174,7 @@ fn aim(legs: &[Leg]) {
             let _ = black_box(aim.solve(pose, black_box(if back { l.other } else { l.goal })));
         }
     }));
-    print_race(contenders, "");
+    print_race("aim", contenders, "");
 }
 
 fn main() {

@@ -80,14 +80,14 @@ fn main() {
             name, "met", "sweeps", "p99", "us", "p99", "limits"
         );
         for row in &rows {
-            print(row, way, count);
+            print(name, row, way, count);
         }
         println!();
     }
 }
 
 /// One line of the table: sweeps, microseconds and the largest excess in radians.
-fn print(row: &Row, way: Solver, count: usize) {
+fn print(name: &str, row: &Row, way: Solver, count: usize) {
     let cases = cases::cases(row.kind, row.bones, row.goals, count);
     let skeleton = cases[0].pose.skeleton().clone();
     let ids: Vec<_> = skeleton.joints().collect();
@@ -109,6 +109,7 @@ fn print(row: &Row, way: Solver, count: usize) {
     sweeps.sort_by(f64::total_cmp);
     times.sort_by(f64::total_cmp);
     let at = |list: &[f64], part: f64| list[((list.len() - 1) as f64 * part) as usize];
+    bounds::median(format!("{name}: {}", row.name), at(&times, 0.5));
     println!(
         "{:<32} {:>8.2} % {:>6} {:>6} {:>8.1} {:>8.1}  {:>8.1e}",
         row.name,

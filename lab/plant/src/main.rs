@@ -164,13 +164,17 @@ fn run(options: &Options) -> Result<bool, String> {
             let planted = if options.measure { Ok(()) } else { plant(&sinew, case, ground, &data, &file) };
             match planted.and_then(|()| judge(options, case, ground, &file, &data)) {
                 Ok(missed) => {
+                    bounds::bound(&label, "every column", missed.join(", "), missed.is_empty());
                     held += usize::from(missed.is_empty());
                     missed.into_iter().for_each(|m| *misses.entry(m).or_insert(0) += 1);
                 }
                 Err(e) if options.csv => {
                     println!("{},{},\"{}\"", case.name, ground.name, e.replace('"', "'"))
                 }
-                Err(e) => println!("{:<15}{:<18}{e} !", case.name, ground.name),
+                Err(e) => {
+                    bounds::bound(&label, "every column", &e, false);
+                    println!("{:<15}{:<18}{e} !", case.name, ground.name);
+                }
             }
         }
     }

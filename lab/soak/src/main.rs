@@ -146,6 +146,7 @@ fn main() -> ExitCode {
         sum.found.iter().for_each(|n| print!(" {n:>8}"));
         let each = 1e6 * times[which].as_secs_f64() / sum.solves.max(1) as f64;
         println!(" {:>10.1e} {each:>8.0}", sum.worst);
+        bounds::bound(&row.name, "no finding", sum.bad(), sum.bad() == 0);
         total.add(&sum);
     }
     println!("{} solves in {:.0} s, {} bad", total.solves, start.elapsed().as_secs_f64(), total.bad());

@@ -122,6 +122,15 @@ pub fn table(steps: usize) -> bool {
                 if fits { "" } else { "  MISS" }
             );
             met &= fits;
+            let row = format!("look, {name}, dead zone {dead_zone}");
+            bounds::median(&row, f.micros);
+            bounds::bound(
+                &row,
+                format!("{BOUND} rad for each"),
+                format!("{:.2}", f.steepest),
+                f.steepest <= BOUND,
+            );
+            bounds::bound(&row, "eyes off 1e-3 rad", format!("{:.1e}", f.eyes), f.eyes <= 1e-3);
         }
     }
     met

@@ -251,6 +251,12 @@ pub fn table(laps: usize) -> bool {
                     if fits { "" } else { "  MISS" }
                 );
                 met &= fits;
+                let row = format!("{}, {}{name}", snake.name, ring.name);
+                bounds::median(&row, f.solve);
+                bounds::bound(&row, "off 1e-4 of the chain", format!("{:.1e}", f.off), f.off <= 1e-4);
+                bounds::bound(&row, "longer by 1e-5", format!("{:.1e}", f.longer), f.longer <= 1e-5);
+                bounds::bound(&row, "roll 2 degrees a frame", format!("{:.2}", f.roll), f.roll <= 2.0);
+                bounds::bound(&row, "no joint misses", f.missed, f.missed == 0);
             }
         }
     }

@@ -154,7 +154,17 @@ fn main() -> ExitCode {
             }
             let [beats, frames, foresight] = &row[..] else { continue };
             let mut good = true;
-            for (count, m) in each_held.iter_mut().zip(&row) {
+            for ((count, m), mode) in
+                each_held.iter_mut().zip(&row).zip(["beats given", "frames alone", "0.3 s ahead"])
+            {
+                let row = format!("{label}, {mode}");
+                let [rms, most] = [m.apart[0].rms, m.apart[0].most].map(|v| 1e3 * v);
+                bounds::median(&row, m.micros[0]);
+                let apart = format!("{} and {} mm apart", RMS * 1e3, MOST * 1e3);
+                bounds::bound(&row, apart, format!("{rms:.1}, {most:.1} mm"), agrees(&m.apart[0]));
+                let [solve, frame] = m.micros;
+                bounds::bound(&row, format!("{SOLVE} us a step"), format!("{solve:.1} us"), solve <= SOLVE);
+                bounds::bound(&row, format!("{FRAME} us a frame"), format!("{frame:.1} us"), frame <= FRAME);
                 let holds = agrees(&m.apart[0]) && m.micros[0] <= SOLVE && m.micros[1] <= FRAME;
                 *count += usize::from(holds);
                 good &= holds;

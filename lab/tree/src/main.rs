@@ -89,18 +89,24 @@ fn run(row: &mut Row) -> bool {
         peers::print(row, median);
     }
     let mut bounds = vec![
-        (format!("solved {:.1} %", 100.0 * row.solved), solved >= row.solved),
-        (format!("median {} us", row.median), median <= row.median),
-        ("limits to 1e-5 rad".into(), excess <= 1e-5),
-        ("offsets kept".into(), longer == 0.0),
+        (
+            format!("solved {:.1} %", 100.0 * row.solved),
+            format!("{:.2} %", 100.0 * solved),
+            solved >= row.solved,
+        ),
+        (format!("median {} us", row.median), format!("{median:.1} us"), median <= row.median),
+        ("limits to 1e-5 rad".into(), format!("{excess:.1e}"), excess <= 1e-5),
+        ("offsets kept".into(), format!("{longer:.1e}"), longer == 0.0),
     ];
     if row.p99.is_finite() {
-        bounds.push((format!("p99 {} us", row.p99), p99 <= row.p99));
+        bounds.push((format!("p99 {} us", row.p99), format!("{p99:.1} us"), p99 <= row.p99));
     }
-    for (bound, met) in &bounds {
+    bounds::median(row.title, median);
+    for (bound, value, met) in &bounds {
         println!("  {} {bound}", if *met { "ok  " } else { "MISS" });
+        bounds::bound(row.title, bound, value, *met);
     }
-    bounds.iter().all(|b| b.1)
+    bounds.iter().all(|b| b.2)
 }
 
 fn main() -> std::process::ExitCode {

@@ -93,8 +93,9 @@ impl Smooth {
 }
 
 /// Prints whether bounds are met, and gives it.
-fn judge(bounds: &[(&str, bool)]) -> bool {
+fn judge(row: &str, bounds: &[(&str, bool)]) -> bool {
     for (bound, met) in bounds {
+        bounds::bound(row, bound, "", *met);
         println!("  {} {bound}", if *met { "ok  " } else { "MISS" });
     }
     bounds.iter().all(|b| b.1)
@@ -206,16 +207,20 @@ fn rows() -> Vec<bool> {
         for (limits, soft) in [(false, 0.0), (false, SOFT), (true, 0.0), (true, SOFT)] {
             let mut free = five(way, Setting { limits, bounded: false, soft });
             if way == Way::One {
-                all.push(judge(&[("every leap is said", free.over() == 0)]));
+                let row = format!("one out of reach, soft zone {soft}, limits {limits}");
+                all.push(judge(&row, &[("every leap is said", free.over() == 0)]));
             }
             if way == Way::One && soft > 0.0 && !limits {
-                all.push(judge(&[("knees and elbows leap no more", free.nine_in_ten() <= 1.2 * BOUND)]));
+                let gentle = free.nine_in_ten() <= 1.2 * BOUND;
+                all.push(judge("one out of reach, soft zone", &[("knees and elbows leap no more", gentle)]));
             }
         }
         for limits in [false, true] {
             let held = five(way, Setting { limits, bounded: true, soft: 0.0 });
             let none = held.over() == 0 && held.said <= PATHS / 100;
-            all.push(judge(&[("no leap, and the branch changed on 1 % at most", none)]));
+            let what = if way == Way::All { "all on paths" } else { "one out of reach" };
+            let row = format!("{what}, turns bounded, limits {limits}");
+            all.push(judge(&row, &[("no leap, and the branch changed on 1 % at most", none)]));
         }
     }
     all
@@ -278,10 +283,11 @@ fn drag() -> bool {
     }
     let more = format!("   pinned feet slide by {:.2} mm at most   past limits {excess:.1e} rad", slid * 1e3);
     smooth.print("drag: one joint, feet pinned, human limits", &more);
-    judge(&[
+    let bounds = [
         ("no leap", smooth.over() == 0),
         ("feet stay within 1 mm, limits within 1e-5", slid <= 1e-3 && excess <= 1e-5),
-    ])
+    ];
+    judge("drag", &bounds)
 }
 
 /// Whether each is within its bound.

@@ -214,8 +214,11 @@ fn row(six: bool, bounds: &Bounds) -> bool {
         ),
         ("limits to 1e-5 rad".into(), excess <= 1e-5),
     ];
+    let name = if six { "six trackers" } else { "three trackers" };
+    bounds::median(name, times[COUNT / 2]);
     for (bound, met) in &list {
         println!("  {} {bound}", if *met { "ok  " } else { "MISS" });
+        bounds::bound(name, bound, "", *met);
     }
     list.iter().all(|b| b.1)
 }

@@ -71,7 +71,6 @@ const ARM_FEW: &[&str] = &["--no-peer", "--count", "4", "--plot", "target/arm.pn
 const KNOWN: &[(&str, &str, &str)] = &[
     ("chain", "10 bones, goals at 10-95 %", "x rebirth-ik"),
     ("spline", "moves much", "roll"),
-    ("step", "", "rows hold"),
 ];
 
 struct Asked {

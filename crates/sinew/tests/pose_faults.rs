@@ -21,6 +21,8 @@ use sinew::{
 /// What a solver says: the distance that it reports, or the error's text.
 type Answer = Result<f32, String>;
 
+type Solve = Box<dyn FnMut(&mut Pose, Vec3) -> Answer>;
+
 /// A column of five joints below two more, and one joint beside it.
 fn column() -> (Arc<Skeleton>, Vec<JointId>) {
     let mut b = Skeleton::builder();
@@ -34,10 +36,7 @@ fn column() -> (Arc<Skeleton>, Vec<JointId>) {
 }
 
 /// Every solver that takes a pose, on the joints `j2` to `j6`, with a goal.
-fn solvers(
-    skeleton: &Arc<Skeleton>,
-    ids: &[JointId],
-) -> Vec<(&'static str, Box<dyn FnMut(&mut Pose, Vec3) -> Answer>)> {
+fn solvers(skeleton: &Arc<Skeleton>, ids: &[JointId]) -> Vec<(&'static str, Solve)> {
     let (root, middle, tip) = (ids[2], ids[4], ids[6]);
     let text = |e: &dyn std::fmt::Display| e.to_string();
     macro_rules! chain {
@@ -45,7 +44,7 @@ fn solvers(
             let mut solver = $kind::new(skeleton, root, tip).unwrap();
             Box::new(move |pose: &mut Pose, goal: Vec3| {
                 solver.solve(pose, &Goal::at(goal)).map(|r| r.position_residual).map_err(|e| text(&e))
-            }) as Box<dyn FnMut(&mut Pose, Vec3) -> Answer>
+            }) as Solve
         }};
     }
     let limb = TwoBone::new(skeleton, root, middle, tip).unwrap();

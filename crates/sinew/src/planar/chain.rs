@@ -207,9 +207,11 @@ pub(super) struct Work {
     pub ways: Vec<Vec2>,
     /// Limits, widened to hold what came in.
     pub spans: Vec<(f32, f32)>,
-    /// Angles as they came in, the best so far, and those before a step.
+    /// Angles as they came in, the best of the start that is tried, what is chosen among the starts so far, and those before
+    /// a step.
     pub came: Vec<f32>,
     pub best: Vec<f32>,
+    pub chosen: Vec<f32>,
     pub kept: Vec<f32>,
     /// Whether a joint rests at a limit.
     pub held: Vec<bool>,
@@ -230,6 +232,7 @@ impl Chain {
             spans: alloc::vec![(0.0, 0.0); n],
             came: alloc::vec![0.0; n],
             best: alloc::vec![0.0; n],
+            chosen: alloc::vec![0.0; n],
             kept: alloc::vec![0.0; n],
             held: alloc::vec![false; n],
         };

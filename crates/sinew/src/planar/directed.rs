@@ -9,7 +9,7 @@ use super::{
     solve::missed,
     unit, wrap,
 };
-use crate::{Report, Status};
+use crate::{Report, Status, math};
 
 /// How near the direction must come, in radians.
 const NEAR: f32 = 1e-3;
@@ -63,7 +63,7 @@ impl Chain {
         let target = self.drawn(goal, settings.soft);
         let mut best = self.missing(target, direction).cost();
         Self::keep(&self.bones, &mut self.work.best);
-        let mut restarts = 0;
+        let (mut restarts, mut choice) = (0, None);
         let status = loop {
             if self.met(target, direction, near) {
                 break Status::Reached;
@@ -84,10 +84,16 @@ impl Chain {
             if restarts > settings.max_restarts || by > near {
                 break Status::Stalled;
             }
+            self.choose(&mut choice, math::sqrt(best));
             self.restart(restarts);
             restarts += 1;
+            best = self.missing(target, direction).cost();
+            Self::keep(&self.bones, &mut self.work.best);
         };
-        Self::restore(&mut self.bones, &self.work.best);
+        if status != Status::Reached {
+            self.choose(&mut choice, math::sqrt(best));
+            Self::restore(&mut self.bones, &self.work.chosen);
+        }
         report.status = if by > near { Status::Unreachable { by } } else { status };
         self.blend(settings.weight);
         let (end, now) = (self.end(), self.heading());

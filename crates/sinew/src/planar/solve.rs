@@ -7,7 +7,10 @@ use super::{
     chain::{self, finite, within},
     length, unit, wrap,
 };
-use crate::{Report, Status, solve::soften};
+use crate::{
+    Report, Status,
+    solve::{choice::Choice, soften},
+};
 
 /// How a sweep goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -251,7 +254,8 @@ impl Chain {
                 Self::keep(&self.bones, &mut self.work.best);
             }
         }
-        let (mut restarts, mut slow, mut next, mut pause) = (0, 0, 0, 2);
+        let size = self.length();
+        let (mut restarts, mut slow, mut next, mut pause, mut choice) = (0, 0, 0, 2, None);
         let status = loop {
             if left <= near {
                 break Status::Reached;
@@ -283,14 +287,37 @@ impl Chain {
                 if restarts > settings.max_restarts || !reachable {
                     break Status::Stalled;
                 }
+                self.choose(&mut choice, best / size);
                 self.restart(restarts);
                 (restarts, slow, pause) = (restarts + 1, 0, 2);
                 left = length(goal - self.end());
+                best = left;
+                Self::keep(&self.bones, &mut self.work.best);
             }
         };
-        if status != Status::Reached || left > best {
-            Self::restore(&mut self.bones, &self.work.best);
+        if status == Status::Reached {
+            return status;
         }
+        self.choose(&mut choice, best / size);
+        Self::restore(&mut self.bones, &self.work.chosen);
         status
+    }
+
+    /// Takes the best of the start that was tried for the answer if it is the first, or the better choice.
+    pub(super) fn choose(&mut self, choice: &mut Option<Choice>, missing: f32) {
+        let take = match choice {
+            None => {
+                *choice = Some(Choice::new(missing));
+                true
+            }
+            Some(choice) => {
+                let turns =
+                    self.work.best.iter().zip(&self.work.came).map(|(best, came)| wrap(best - came).abs());
+                choice.takes(missing, turns.fold(0.0, f32::max))
+            }
+        };
+        if take {
+            self.work.chosen.copy_from_slice(&self.work.best);
+        }
     }
 }

@@ -13,6 +13,7 @@ use thiserror::Error;
 use super::{
     arc::{LONGEST, distance, twist_towards},
     check,
+    choice::Choice,
     incoming::{Incoming, Led},
     linkage::{Ask, Linkage, Maps, Newton, Part},
     parent_space, soften,
@@ -105,7 +106,10 @@ pub(crate) struct Iteration {
     newton: Newton,
     /// Where all joints are free.
     maps: Option<Maps>,
+    /// The best of the start that is tried.
     best: Vec<(Quat, Vec3)>,
+    /// What is chosen among the starts so far.
+    chosen: Vec<(Quat, Vec3)>,
     other: Vec<(Quat, Vec3)>,
 }
 
@@ -118,6 +122,7 @@ impl Iteration {
             maps: Maps::new(skeleton, &chain),
             links: Linkage::new(skeleton, chain),
             best: Vec::with_capacity(count),
+            chosen: Vec::with_capacity(count),
             other: Vec::with_capacity(count),
         }
     }
@@ -320,11 +325,11 @@ impl<S: Sweep> Run<'_, S> {
         self.on.links.keep(&mut self.on.best);
         let way = self.settings.least_squares;
         let finish = way != LeastSquares::Never && self.on.plain && !self.sweep.brakes();
-        let (mut restarts, mut changed, mut slow) = (0, false, 0);
+        let length = self.on.links.length();
+        let (mut restarts, mut slow, mut choice) = (0, 0, None);
         let (mut next, mut pause) = (0, 2);
         // After a fresh start the steps go first, as they stay on the side that it was put to.
         let mut fresh = finish && way == LeastSquares::First;
-        let mut rests = false;
         if finish && !ask.met(left) {
             let follows = self.follow(ask, left, report);
             left = self.on.links.measure(ask);
@@ -346,7 +351,7 @@ impl<S: Sweep> Run<'_, S> {
             }
             if follows {
                 // Sweeps would only creep on from where steps have come to rest.
-                (rests, fresh, slow) = (true, true, 2);
+                (fresh, slow) = (true, 2);
             }
         }
         let status = loop {
@@ -362,11 +367,14 @@ impl<S: Sweep> Run<'_, S> {
                 {
                     break Status::Stalled;
                 }
+                self.choose(&mut choice, best / length);
                 self.on.links.restart(restarts, ask);
-                (restarts, changed, slow) = (restarts + 1, true, 0);
+                (restarts, slow) = (restarts + 1, 0);
                 report.restarts = restarts;
                 (fresh, pause) = (finish, 2);
                 left = self.on.links.measure(ask);
+                best = ask.cost(left);
+                self.on.links.keep(&mut self.on.best);
             }
             let before = ask.cost(left);
             if !fresh {
@@ -390,8 +398,7 @@ impl<S: Sweep> Run<'_, S> {
             }
             fresh = false;
             let now = ask.cost(left);
-            // A chain that came in at rest leaves its place for one where the goal is met, and for no other.
-            if now < best && (!(rests && changed) || ask.met(left)) {
+            if now < best {
                 best = now;
                 self.on.links.keep(&mut self.on.best);
             }
@@ -400,10 +407,25 @@ impl<S: Sweep> Run<'_, S> {
                 slow = 2;
             }
         };
-        if status != Status::Reached || ask.cost(left) > best {
-            self.on.links.put(&self.on.best);
+        if status == Status::Reached {
+            return status;
         }
+        self.choose(&mut choice, best / length);
+        self.on.links.put(&self.on.chosen);
         status
+    }
+
+    /// Takes the best of the start that was tried for the answer if it is the first, or the better choice.
+    fn choose(&mut self, choice: &mut Option<Choice>, missing: f32) {
+        let Some(choice) = choice else {
+            *choice = Some(Choice::new(missing));
+            self.on.chosen.clone_from(&self.on.best);
+            return;
+        };
+        self.on.links.put(&self.on.best);
+        if choice.takes(missing, self.on.links.turned()) {
+            self.on.chosen.clone_from(&self.on.best);
+        }
     }
 
     /// Follows a goal by steps, from where the chain came in: where the goal is near, and where the chain comes in at rest

@@ -18,6 +18,7 @@ mod auto;
 pub(crate) mod branch;
 mod ccd;
 pub(crate) mod check;
+pub(crate) mod choice;
 mod drag;
 mod fabrik;
 mod follow;

@@ -89,8 +89,8 @@ impl Answer {
         self.left.into_iter().zip(other.left).find(apart).is_some_and(|(own, theirs)| own < theirs)
     }
 
-    /// Whether it is to be left instead of another where the least was missed by a third: where it misses less by a hundredth
-    /// of the figure's size; and among answers that miss as little, where its joints turn less.
+    /// Whether it is to be left instead of another where the least was missed by a third: where it misses less by a
+    /// hundredth of the figure's size; and among answers that miss as little, where its joints turn less.
     pub fn goes_before(&self, other: &Self, least: &Self) -> bool {
         self.misses_less(other, MARGIN) || (self.turn + OPEN < other.turn && !least.misses_less(self, MARGIN))
     }
@@ -356,8 +356,8 @@ impl Run {
         false
     }
 
-    /// Goes back to where the solve began where that is as near to what is asked by the tolerance, and no tip has gone further
-    /// from there than four times as much: steps that come to rest leave that much open, and would only stir the pose.
+    /// Goes back to where the solve began where that is as near to what is asked by the tolerance, and no tip has gone
+    /// further from there than four times as much: steps that come to rest leave that much open, and would only stir the pose.
     pub fn put_first_if_near(&mut self) -> bool {
         let now = self.missed();
         let frames = &self.branches.frames;

@@ -276,12 +276,12 @@ impl Trackers {
             }
             report = both(report, again?);
         }
-        if bounded && self.hold(pose) {
-            // (A weight of 0 measures alone.)
-            self.after.weight = 0.0;
-            let measured = self.after.solve(pose, &self.goals);
-            self.after.weight = 1.0;
-            report = Report { status: Status::Stalled, ..both(report, measured?) };
+        if bounded && self.turned(pose) > self.max_turn {
+            pose.copy_from(&self.came);
+            self.after.max_turn = self.max_turn;
+            let held = self.after.solve(pose, &self.goals);
+            self.after.max_turn = f32::INFINITY;
+            report = Report { status: Status::Stalled, ..both(report, held?) };
         }
         report.branch_changed = self.after.branch_changed(&self.came, pose, &self.goals);
         let outcomes = self.outcomes();
@@ -301,33 +301,10 @@ impl Trackers {
         Ok(both(first, self.after.solve(pose, &self.goals)?))
     }
 
-    /// Goes back so far that no joint has turned further than it may, all by the same share; whether that was needed.
-    fn hold(&mut self, pose: &mut Pose) -> bool {
-        let Self { after, came, max_turn, .. } = self;
-        let turned = |pose: &Pose, j| math::angle_between(came.local(j).rotation, pose.local(j).rotation);
-        // Swing and twist go straight, the angle of the whole turn nearly so: again where it is still above.
-        for round in 0..=8 {
-            let furthest = after.joints().map(|j| turned(pose, j)).fold(0.0, f32::max);
-            if furthest <= *max_turn {
-                return round > 0;
-            }
-            let share = if round < 8 { 0.99 * *max_turn / furthest } else { 0.0 };
-            for joint in after.joints() {
-                let (from, to) = (*came.local(joint), *pose.local(joint));
-                if from.rotation != to.rotation {
-                    let limits = pose.skeleton().limits(joint).relaxed(&from);
-                    pose.set_rotation(joint, limits.blend(from.rotation, to.rotation, share));
-                }
-                if from.translation != to.translation {
-                    pose.set_translation(
-                        joint,
-                        from.translation + (to.translation - from.translation) * share,
-                    );
-                }
-            }
-        }
-        pose.update();
-        true
+    /// The furthest that a joint has turned, in radians.
+    fn turned(&self, pose: &Pose) -> f32 {
+        let turned = |j| math::angle_between(self.came.local(j).rotation, pose.local(j).rotation);
+        self.after.joints().map(turned).fold(0.0, f32::max)
     }
 
     /// Puts the support under the feet.

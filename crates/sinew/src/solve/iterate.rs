@@ -16,7 +16,7 @@ use super::{
     choice::Choice,
     incoming::{Incoming, Led},
     linkage::{Ask, Linkage, Maps, Newton, Part},
-    parent_space, soften,
+    parent_space,
 };
 use crate::{
     Chain, ChainError, Goal, JointId, Pole, Pose, Report, Skeleton, SolveError, Status,
@@ -56,6 +56,10 @@ const NEAR: f32 = 0.1;
 
 /// Sweeps and the steps after each of them that bring a chain with a largest turn nearer by a hundredth at least.
 const ROUNDS: u32 = 16;
+
+/// An answer without a bound on turns that is nearer to the goal by this part of the chain's length than what is found within
+/// the bound is worth going to.
+const WORTH: f32 = 0.01;
 
 /// Radians that a joint may turn for each length of the chain that the end goes, in a pose that goes on from the last one.
 /// Two equal bones with a soft zone of 5 % need six, where the zone begins.
@@ -111,6 +115,9 @@ pub(crate) struct Iteration {
     /// What is chosen among the starts so far.
     chosen: Vec<(Quat, Vec3)>,
     other: Vec<(Quat, Vec3)>,
+    /// Where a solve within a bound on turns begins, and where steps within it came.
+    start: Vec<(Quat, Vec3)>,
+    near: Vec<(Quat, Vec3)>,
 }
 
 impl Iteration {
@@ -124,6 +131,8 @@ impl Iteration {
             best: Vec::with_capacity(count),
             chosen: Vec::with_capacity(count),
             other: Vec::with_capacity(count),
+            start: Vec::with_capacity(count),
+            near: Vec::with_capacity(count),
         }
     }
 }
@@ -133,6 +142,9 @@ pub(crate) struct Run<'a, S> {
     on: &'a mut Iteration,
     settings: &'a ChainSettings,
     sweep: &'a mut S,
+    /// The furthest that a joint may turn, in radians: the settings', or infinite while the answer without a bound is
+    /// sought.
+    most: f32,
 }
 
 impl Iteration {
@@ -159,17 +171,17 @@ impl Iteration {
                     base_direction: settings.base_direction.map(base).transpose()?,
                     ..*settings
                 };
-                Run { on: self, settings, sweep }.solve(pose, goal, None)
+                Run { on: self, settings, sweep, most: settings.max_turn }.solve(pose, goal, None)
             });
         }
-        Run { on: self, settings, sweep }.solve(pose, goal, rotation)
+        Run { on: self, settings, sweep, most: settings.max_turn }.solve(pose, goal, rotation)
     }
 }
 
 impl<S: Sweep> Run<'_, S> {
     fn solve(&mut self, pose: &mut Pose, goal: &Goal, rotation: Option<Quat>) -> Result<Report, SolveError> {
         self.on.links.load(pose, rotation.is_some())?;
-        self.on.links.turn_at_most(self.settings.max_turn);
+        self.on.links.turn_at_most(self.most);
         let chain = self.on.links.chain();
         let asked = goal.position.unwrap_or_else(|| chain.end(pose));
         let weight = self.settings.weight;
@@ -238,33 +250,97 @@ impl<S: Sweep> Run<'_, S> {
 
     /// Solves in full, from what is loaded.
     fn run(&mut self, place: Vec3, turn: Option<Quat>, pole: Pole) -> Report {
-        let mut report = Report::default();
+        if self.most == f32::INFINITY {
+            return self.search(place, turn, pole);
+        }
+        self.bounded(place, turn, pole)
+    }
+
+    /// Solves with no joint turned further than it may. Where steps within the bound do not meet the goal, the answer without
+    /// it is sought, and the chain goes on the way there as far as it may; see [`Newton::part_way`].
+    fn bounded(&mut self, place: Vec3, turn: Option<Quat>, pole: Pole) -> Report {
+        let mut report = self.search(place, turn, pole);
+        if report.status == Status::Reached {
+            return report;
+        }
+        let links = &mut self.on.links;
+        links.keep(&mut self.on.near);
+        links.reset();
+        let (ask, _, seen) = self.ask(place, turn);
+        let links = &mut self.on.links;
+        let came = ask.cost(links.measure(&ask));
+        links.keep(&mut self.on.start);
+        links.put(&self.on.near);
+        let mut near = ask.cost(links.measure(&ask));
+        if near > came {
+            (near, report.status) = (came, Status::Stalled);
+            self.on.near.clone_from(&self.on.start);
+        }
+        // The answer without a bound.
+        links.reset();
+        let most = core::mem::replace(&mut self.most, f32::INFINITY);
+        links.turn_at_most(self.most);
+        let far = self.search(place, turn, pole);
+        self.most = most;
+        report.iterations += far.iterations;
+        let Iteration { links, newton, near: kept, start, best, .. } = &mut *self.on;
+        links.turn_at_most(most);
+        let left = links.measure(&ask);
+        // Where steps lead there without a fresh start, or the goal is near, those within the bound lead there as well, and
+        // sooner, if they take off their share of what is missing.
+        let share = (most / links.turned()).min(1.0);
+        let simple = far.restarts == 0 || came <= NEAR * 2.0 * ask.radian;
+        let leads = simple && near <= (1.0 - share) * came;
+        if !leads && (ask.met(left) || ask.cost(left) < near - WORTH * 2.0 * ask.radian) {
+            links.keep(best);
+            links.put(start);
+            report.iterations += newton.part_way(links, &ask, best, self.settings.max_iterations);
+            let left = links.measure(&ask);
+            if ask.cost(left) <= came {
+                report.status = if seen && ask.met(left) { Status::Reached } else { report.status };
+                return report;
+            }
+        }
+        links.put(kept);
+        report
+    }
+
+    /// What is worked towards, from what is loaded, with the root and the base put where they are told to be; how far the
+    /// place is out of reach, and whether it is in sight.
+    fn ask(&mut self, place: Vec3, turn: Option<Quat>) -> (Ask, f32, bool) {
         let length = self.on.links.length();
         if let Some(root) = self.settings.root_position {
             self.on.links.move_root(root);
         }
         if let Some(direction) = self.settings.base_direction {
             self.on.links.point_base(direction);
+            self.on.links.turn_back();
         }
         let by = self.on.links.out_of_reach(place);
         // No chain grows beyond what f32 can square.
         let stretch = self.settings.stretch.min((LONGEST / length).max(1.0));
         // What is far away is a direction.
         let near = self.on.links.in_sight(place, length, stretch);
-        let target = self.reachable(near, stretch);
-        let mut ask = Ask {
-            place: target,
+        let ask = Ask {
+            place: self.reachable(near, stretch),
             turn,
             radian: 0.5 * length,
             near: (self.settings.tolerance * length).max(self.on.links.rounding),
             near_turn: self.settings.rotation_tolerance,
             first: usize::from(self.settings.base_direction.is_some()),
         };
+        (ask, by, near == place)
+    }
+
+    /// Seeks the goal from what is loaded, within the bound on turns that is set.
+    fn search(&mut self, place: Vec3, turn: Option<Quat>, pole: Pole) -> Report {
+        let mut report = Report::default();
+        let (mut ask, by, seen) = self.ask(place, turn);
         let (mut left, mut status) = (self.on.links.measure(&ask), Status::Reached);
         // Where the goal is too far nothing is met, and a chain that is already straight shows by not moving.
         if !ask.met(left) {
             // (What a soft zone draws in is within reach, and pulling straight would leap there.)
-            let held = self.settings.max_turn.is_finite();
+            let held = self.most.is_finite();
             if turn.is_none() && !held && self.on.links.out_of_reach(ask.place) > 0.0 {
                 self.on.links.pull_straight(&ask, left, &mut self.on.best);
             }
@@ -274,7 +350,7 @@ impl<S: Sweep> Run<'_, S> {
         if pole != Pole::Keep && self.settings.base_direction.is_none() {
             // With a rotation asked for, the chain turned about its axis takes the tip along, which then goes back.
             for _ in 0..4 {
-                let left = (self.settings.max_turn - self.on.links.turned()).max(0.0);
+                let left = (self.most - self.on.links.turned()).max(0.0);
                 let angle = self.to_pole(pole).clamp(-left, left);
                 // A smaller one is rounding of the means.
                 if angle.abs() < 2e-5 || !self.on.links.swivel(angle) {
@@ -296,11 +372,12 @@ impl<S: Sweep> Run<'_, S> {
             let cost = if ask.met(left) { 0.0 } else { ask.cost(left) };
             links.keep(&mut self.on.best);
             links.put_within();
+            links.turn_back();
             if ask.cost(links.measure(&ask)) >= cost {
                 links.put(&self.on.best);
             }
         }
-        if self.settings.max_turn.is_finite() {
+        if self.most.is_finite() {
             // (What steps left is within it: sweeps, a base and a root that are put elsewhere may not be.)
             let links = &mut self.on.links;
             let left = links.measure(&ask);
@@ -310,7 +387,7 @@ impl<S: Sweep> Run<'_, S> {
                 status = Status::Stalled;
             }
         }
-        if status == Status::Reached && near != place {
+        if status == Status::Reached && !seen {
             // (A slide without an end may come to where the goal was put.)
             status = Status::Stalled;
         }
@@ -337,7 +414,7 @@ impl<S: Sweep> Run<'_, S> {
                 return Status::Reached;
             }
             let nearer = ask.cost(left) < best;
-            let held = self.settings.max_turn.is_finite();
+            let held = self.most.is_finite();
             if follows && (way == LeastSquares::Alone && nearer || held) {
                 if !nearer {
                     self.on.links.put(&self.on.best);
@@ -363,6 +440,7 @@ impl<S: Sweep> Run<'_, S> {
             }
             if slow >= 2 {
                 if restarts > self.settings.max_restarts
+                    || self.most.is_finite()
                     || matches!(self.on.links.out_of_reach(ask.place), by if by > ask.near)
                 {
                     break Status::Stalled;
@@ -434,7 +512,7 @@ impl<S: Sweep> Run<'_, S> {
         let cost = ask.cost(left);
         let length = 2.0 * ask.radian;
         let near = cost <= NEAR * length;
-        if self.settings.max_turn.is_finite() {
+        if self.most.is_finite() {
             self.within(ask, report);
             return true;
         }
@@ -500,9 +578,9 @@ impl<S: Sweep> Run<'_, S> {
     /// Steps of least squares, at most this many, with no joint turned further than `turn` radians from where it came in.
     fn steps(&mut self, ask: &Ask, most: u32, turn: f32, report: &mut Report) {
         let most = self.settings.max_iterations.saturating_sub(report.iterations).min(most);
-        self.on.links.turn_at_most(turn.min(self.settings.max_turn));
+        self.on.links.turn_at_most(turn.min(self.most));
         report.iterations += self.on.newton.run(&mut self.on.links, ask, most);
-        self.on.links.turn_at_most(self.settings.max_turn);
+        self.on.links.turn_at_most(self.most);
     }
 
     /// The maps of a free chain, where it is one. Whether anything moved.
@@ -512,21 +590,11 @@ impl<S: Sweep> Run<'_, S> {
 
     /// The place to go to for a goal: drawn in by the soft zone, and the bones drawn out for it.
     fn reachable(&mut self, place: Vec3, stretch: f32) -> Vec3 {
-        if self.settings.soft <= 0.0 && stretch <= 1.0 {
-            return place;
-        }
-        let (root, reach) = (self.on.links.place(0), self.on.links.length());
-        let way = place - root;
-        let distance = math::sqrt(way.length_squared());
-        if distance <= reach * (1.0 - self.settings.soft) || distance <= 0.0 {
-            return place;
-        }
-        let drawn = soften(distance, reach, self.settings.soft);
-        let longer = (distance / drawn).clamp(1.0, stretch);
+        let (target, longer) = self.on.links.drawn_in(place, self.settings.soft, stretch);
         if longer > 1.0 {
             self.on.links.stretch(longer);
         }
-        if self.settings.soft > 0.0 { root + way * (drawn * longer / distance) } else { place }
+        target
     }
 
     /// The angle about the axis from root to end that turns the mean of the joints between towards the pole.

@@ -21,7 +21,7 @@ use glam::{Affine3, DMat3, DQuat, DVec3, Quat, Vec3};
 
 use super::{
     arc::{FAR, LONGEST, distance, no_further},
-    check,
+    check, soften,
 };
 use crate::{Chain, Pose, Skeleton, SolveError, joint::Limits, math, math64};
 
@@ -79,25 +79,40 @@ impl Link {
         self.offset = self.limits.slide_to(self.base, self.offset, axis, value);
     }
 
-    /// A rotation, or what is as far on the way to it from where the joint came in, in joint coordinates, as the joint may
-    /// turn.
-    pub fn no_further(&self, mut rotation: Quat) -> Quat {
-        if self.most == f32::INFINITY {
-            return rotation;
-        }
-        // The way is straight in coordinates, to which the angle is only nearly in proportion; next to a half turn of swing
-        // it may even go further on its way than at its end.
-        for round in 0..40 {
-            let turned = math::angle_between(self.came.0, rotation);
-            if turned <= self.most {
-                return rotation;
-            }
-            let share = if round < 8 { SHORT[round.min(1)] * self.most / turned } else { 0.5 };
-            rotation = self.limits.blend(self.came.0, rotation, share);
-        }
-        self.came.0
+    /// See [`turned_at_most`].
+    pub fn no_further(&self, rotation: Quat) -> Quat {
+        turned_at_most(&self.limits, self.came.0, rotation, self.most)
     }
 }
+
+/// A rotation of a joint, or what is as far on the way to it from another one, in joint coordinates, as the joint may turn.
+pub(crate) fn turned_at_most(limits: &Limits, from: Quat, mut to: Quat, most: f32) -> Quat {
+    if most == f32::INFINITY {
+        return to;
+    }
+    // The way is straight in coordinates, to which the angle is only nearly in proportion; next to a half turn of swing it
+    // may even go further on its way than at its end.
+    for round in 0..40 {
+        let turned = math::angle_between(from, to);
+        if turned <= most {
+            return to;
+        }
+        let share = if round < 8 { SHORT[round.min(1)] * most / turned } else { 0.5 };
+        to = limits.blend(from, to, share);
+    }
+    from
+}
+
+/// Pieces in which joints go on their way to an answer that is further than they may turn, each from where steps have left
+/// the last one. In one piece 1 % fewer chains of ten hinges arrive.
+pub(crate) const PIECES: u32 = 4;
+
+/// What all pieces together turn of what a joint may turn: the rest is for rounding.
+pub(crate) const IN_ALL: f32 = 0.9999;
+
+/// What steps back from a place where more is missing may leave missing, as a part of what was missing before: the rest is for
+/// rounding.
+pub(crate) const NO_MORE: f32 = 0.9999;
 
 impl Linkage {
     pub fn new(skeleton: &Skeleton, chain: Chain) -> Self {
@@ -128,6 +143,13 @@ impl Linkage {
         let scaled = turns || self.chain.tip_offset() != Vec3::ZERO;
         check::frame(pose, self.chain.tip(), "the tip's frame", scaled)?;
         self.chain.check_frames(pose)?;
+        self.take(pose);
+        Ok(())
+    }
+
+    /// The same for a chain that is known to be finite. Where it is sheared places are what they are, and steps lead only about
+    /// where they should.
+    pub fn take(&mut self, pose: &Pose) {
         let skeleton = pose.skeleton();
         self.above = pose.parent_model(self.chain.root());
         let mut unit = math::uniform_scale(&self.above.matrix3).abs();
@@ -155,7 +177,6 @@ impl Linkage {
             unit *= local.scale.x.abs();
         }
         self.rounding = UNCERTAIN * pose.extent(self.chain.tip());
-        Ok(())
     }
 
     /// Back to what came in.
@@ -185,6 +206,11 @@ impl Linkage {
             }
         }
         2.0 * math::atan2(math::sqrt(most.0), most.1.abs())
+    }
+
+    /// The furthest that any joint turns from here to what was written down, in radians.
+    pub fn turn_to(&self, to: &[(Quat, Vec3)]) -> f32 {
+        self.links.iter().zip(to).map(|(l, to)| math::angle_between(l.rotation, to.0)).fold(0.0, f32::max)
     }
 
     /// Lets no joint turn further than `most` radians from where it came in, in steps and sweeps from now on.
@@ -323,6 +349,22 @@ impl Linkage {
             at += l.offset;
         }
         self.above.transform_point3(at)
+    }
+
+    /// The place to go to for a goal, drawn in by a soft zone, and by what factor bones are drawn out for it.
+    pub fn drawn_in(&self, place: Vec3, soft: f32, stretch: f32) -> (Vec3, f32) {
+        if soft <= 0.0 && stretch <= 1.0 {
+            return (place, 1.0);
+        }
+        let (root, reach) = (self.place(0), self.length());
+        let way = place - root;
+        let distance = math::sqrt(way.length_squared());
+        if distance <= reach * (1.0 - soft) || distance <= 0.0 {
+            return (place, 1.0);
+        }
+        let drawn = soften(distance, reach, soft);
+        let longer = (distance / drawn).clamp(1.0, stretch);
+        (if soft > 0.0 { root + way * (drawn * longer / distance) } else { place }, longer)
     }
 
     /// The chain's length in metres: the sum of its bones, the offset at the tip included.

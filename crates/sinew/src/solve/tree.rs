@@ -167,8 +167,8 @@ pub struct Tree {
     /// 1, where goals leave them free to go.
     pub posture: f32,
     /// The most that a joint turns in one solve, in radians; infinite for no bound. Where the answer is further, all joints
-    /// go the same share of the way to it, and goals are missed for now: a figure that is solved in each frame from the last
-    /// frame's pose then never leaps.
+    /// go the same share of the way to it, less where goals would be missed by more than before, and goals are missed for
+    /// now: a figure that is solved in each frame from the last frame's pose then never leaps, and arrives.
     pub max_turn: f32,
     /// The soft zone of limbs at the end of their reach, as a part of the way that their ends can go, 0 (none, the default)
     /// to 1: elbows and knees slow down as limbs go straight instead of snapping (see [`soften`](super::soften)). A limb is
@@ -330,22 +330,15 @@ impl Tree {
             if self.weight < 1.0 {
                 self.run.branches.blend(self.weight);
             }
-            // Swing and twist go straight, the angle of the whole turn nearly so: a second time where it is still above.
-            // (Next to a half turn of swing a joint may go further on its way than at its end.)
-            for round in 0..=40 {
-                let turned = if self.max_turn < f32::INFINITY { self.run.branches.turned() } else { 0.0 };
-                if turned <= self.max_turn {
-                    break;
-                }
-                let share = match round {
-                    0..8 => 0.99 * self.max_turn / turned,
-                    8..40 => 0.5,
-                    _ => 0.0,
+            if self.max_turn < f32::INFINITY && self.run.branches.turned() > self.max_turn {
+                let (steps, left) =
+                    self.run.part_way(self.max_turn, self.max_iterations, self.pulls().times(0.0));
+                report.iterations += steps;
+                report.status = match report.status {
+                    _ if left.met => Status::Reached,
+                    Status::Reached => Status::Stalled,
+                    status => status,
                 };
-                self.run.branches.blend(share);
-                if report.status == Status::Reached {
-                    report.status = Status::Stalled;
-                }
             }
             self.run.branches.store(pose);
             report.branch_changed = self.run.branch_changed();
@@ -522,21 +515,29 @@ impl Tree {
         Ok(())
     }
 
+    /// What draws joints besides goals, but for poles.
+    fn pulls(&self) -> Pulls {
+        let posture = f64::from(self.posture);
+        let root = match self.root {
+            Root::Pinned | Root::At(_) => None,
+            Root::Free => Some(0.0),
+            Root::Spring(s) => Some(f64::from(s)),
+        };
+        Pulls { posture: posture * posture, pole: 0.0, root }
+    }
+
     /// Solves in full, from what is loaded.
     fn run(&mut self) -> Report {
+        let mut pulls = self.pulls();
         let run = &mut self.run;
         let mut report = Report::default();
-        let posture = f64::from(self.posture);
-        let mut pulls = Pulls { posture: posture * posture, pole: 0.0, root: None };
         let poled = |b: &Bend| b.pole != Pole::Keep;
         if run.bends.iter().flatten().any(poled) {
             pulls.pole = 1.0;
         }
         run.placed = matches!(self.root, Root::At(_));
         match self.root {
-            Root::Pinned => {}
-            Root::Free => pulls.root = Some(0.0),
-            Root::Spring(s) => pulls.root = Some(f64::from(s)),
+            Root::Pinned | Root::Free | Root::Spring(_) => {}
             Root::At(place) => {
                 run.branches.forward();
                 let way = run.branches.inside(place) - run.branches.frames[0].at;
@@ -566,17 +567,9 @@ impl Tree {
         if !best.met && run.put_first_if_worse() {
             // Drawn elsewhere and cut short, or led away by what goes last: steps from the start alone, which never miss
             // more.
-            let mut steps = Steps { left: self.max_iterations - report.iterations };
-            for priority in 0..=2 {
-                run.priority = priority;
-                if run.measure(pulls.times(0.0)).cost > 0.0 {
-                    steps.descend(run, pulls.times(0.0), Patience::SHORT);
-                    break;
-                }
-            }
-            run.priority = u8::MAX;
+            let left = self.max_iterations - report.iterations;
+            report.iterations += run.descend_first(left, pulls.times(0.0));
             best = run.measure(pulls.times(0.0));
-            report.iterations = self.max_iterations - steps.left;
         } else if !best.met && rests && run.put_first_if_near() {
             best = run.measure(pulls.times(0.0));
         }

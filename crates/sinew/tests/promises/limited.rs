@@ -101,6 +101,14 @@ pub fn limited(slides: bool) -> impl Strategy<Value = Limited> {
     plan().prop_map(move |plan| build(&plan, slides))
 }
 
+/// The same with every joint free.
+pub fn free() -> impl Strategy<Value = Limited> {
+    plan().prop_map(|mut plan| {
+        plan.joints.iter_mut().for_each(|(.., joint, _)| *joint = Joint::FREE);
+        build(&plan, false)
+    })
+}
+
 fn build(plan: &Plan, slides: bool) -> Limited {
     let mut b = Skeleton::builder();
     let at = |translation, rotation, scale| Transform { translation, rotation, scale };

@@ -3,6 +3,7 @@
 //! The checks know nothing of how a solver works. A solver joins by implementing [`Subject`] and naming itself in the
 //! list at the end.
 
+mod bounded;
 mod branch;
 mod checks;
 mod drag;

@@ -7,7 +7,7 @@ mod strand;
 
 pub use strand::Strand;
 
-use alloc::{vec, vec::Vec};
+use alloc::{boxed::Box, vec, vec::Vec};
 use core::cmp::min;
 
 use glam::{Quat, Vec3, Vec4};
@@ -15,7 +15,9 @@ use glam::{Quat, Vec3, Vec4};
 use super::{
     ChainSolverError,
     arc::{distance, twist_towards},
-    branch, check, parent_space, partial,
+    branch, check,
+    linkage::{self, Linkage, Newton},
+    parent_space, partial,
 };
 use crate::{
     Chain, Goal, JointId, Pole, Pose, Report, Skeleton, SolveError, Status, Transform,
@@ -119,14 +121,26 @@ pub struct FreeChain {
     /// side from one frame to the next, and any rule that looks at one pose alone must leap somewhere near it (once
     /// around the pole the chain turns once about the way to the goal, and no map of the disc inside does that without a
     /// leap). Where the last frame's pose comes in, a bound of some eight radians a second lets the chain come round
-    /// behind the goal instead, which stays met.
+    /// behind the goal instead, which stays met. Where the answer is further, the chain goes on the way to it as far as it
+    /// may, and no frame leaves its end further from the goal than it found it.
     pub max_turn: f32,
     /// How much of the goal is carried out, 0 to 1; it multiplies the goal's own weights.
     pub weight: f32,
     bones: Bones,
     /// Rotations as they came in, four joints at a time.
     came: Vec<Arcs>,
+    /// Every joint of the chain as it came in.
     kept: Vec<Transform>,
+    /// For bounded turns; none before the first of them.
+    bounded: Option<Box<Bounded>>,
+}
+
+/// What goes part of the way to an answer.
+#[derive(Clone, Debug)]
+struct Bounded {
+    links: Linkage,
+    newton: Newton,
+    answer: Vec<(Quat, Vec3)>,
 }
 
 /// What was brought to a goal.
@@ -140,6 +154,9 @@ struct Brought {
 
 /// The part of [`FreeChain::max_turn`] that is for the turn towards a pole.
 const POLE: f32 = 0.6;
+
+/// Radians within which a rotation is met where turns are bounded.
+const NEAR_TURN: f32 = 1e-3;
 
 /// What refusals call the solver.
 const NAME: &str = "a free chain";
@@ -161,6 +178,7 @@ impl FreeChain {
             return Err(ChainSolverError::Single { joint: skeleton.name(chain.tip()).into() });
         }
         check_honoured(skeleton, chain.joints()[..count].iter().copied(), NAME, Attributes::NONE)?;
+        let kept = vec![Transform::IDENTITY; chain.joints().len()];
         Ok(Self {
             chain,
             tolerance: 1e-5,
@@ -172,7 +190,8 @@ impl FreeChain {
             weight: 1.0,
             bones: Bones::new(count),
             came: vec![[Vec4::ZERO; 4]; count.div_ceil(4)],
-            kept: vec![Transform::IDENTITY; count],
+            kept,
+            bounded: None,
         })
     }
 
@@ -211,10 +230,13 @@ impl FreeChain {
         let came = pose.local(tip).rotation;
         let turned = rotation.map(|_| pose.model_rotation(tip));
         let side = (goal.pole != Pole::Keep).then(|| self.chain.line_and_bend(pose));
+        if held {
+            self.keep(pose);
+        }
         if position_weight > 0.0 && (goal.position.is_some() || goal.pole != Pole::Keep) {
             let by_joint = rotation.is_some() && self.chain.tip_offset() != Vec3::ZERO;
             let partly = position_weight < 1.0;
-            if partly || held {
+            if partly && !held {
                 self.keep(pose);
             }
             if let (Some(wanted), true) = (rotation, by_joint) {
@@ -230,14 +252,11 @@ impl FreeChain {
             } else {
                 brought = self.bring(pose, asked, goal.pole, false, &mut report);
             }
-            if held {
-                self.hold(pose, &mut report);
-            }
             if partly {
                 self.blend(pose, position_weight);
             }
             // (What the tip turns is known when it has taken its rotation.)
-            if brought.chord > 0.0 && (partly || held || by_joint) {
+            if brought.chord > 0.0 && (partly || by_joint) {
                 brought.chord = self.chord(pose, self.bones.count() - usize::from(by_joint));
             }
         }
@@ -250,8 +269,12 @@ impl FreeChain {
                 pose.update();
                 report.iterations = report.iterations.max(1);
             }
-            if held {
-                self.hold_tip(pose, came, &mut report);
+        }
+        if held {
+            self.hold(pose, asked, position_weight > 0.0, rotation, &mut report);
+            if brought.chord > 0.0 {
+                let by_joint = rotation.is_some() && self.chain.tip_offset() != Vec3::ZERO;
+                brought.chord = self.chord(pose, self.bones.count() - usize::from(by_joint));
             }
         }
         if let Some(wanted) = goal.rotation {
@@ -406,37 +429,60 @@ impl FreeChain {
         }
     }
 
-    /// Goes back so far that no joint has turned further than [`max_turn`](Self::max_turn), all joints by the same part.
+    /// Where a joint has turned further than [`max_turn`](Self::max_turn), goes as far on the way as it may; see
+    /// [`Newton::part_way`].
     #[cold]
-    fn hold(&mut self, pose: &mut Pose, report: &mut Report) {
-        // A joint's turn as swing and twist is nearly in proportion to its angle, and so a second round is the rule.
-        for _ in 0..8 {
-            let turned = |(kept, joint): (&Transform, &JointId)| {
-                math::angle_between(kept.rotation, pose.local(*joint).rotation)
-            };
-            let furthest = self.kept.iter().zip(self.chain.joints()).map(turned).fold(0.0, f32::max);
-            if furthest <= self.max_turn {
-                return;
-            }
-            self.blend(pose, 0.99 * self.max_turn / furthest);
-            if report.status == Status::Reached {
-                report.status = Status::Stalled;
-            }
+    fn hold(&mut self, pose: &mut Pose, asked: Vec3, placed: bool, turn: Option<Quat>, report: &mut Report) {
+        let Self { chain, kept, max_turn, bounded, .. } = self;
+        let (joints, skeleton) = (chain.joints(), pose.skeleton().clone());
+        let now = |(kept, &joint): (&Transform, &JointId)| {
+            math::angle_between(kept.rotation, pose.local(joint).rotation)
+        };
+        if kept.iter().zip(joints).map(now).fold(0.0, f32::max) <= *max_turn {
+            return;
         }
-    }
-
-    /// Goes back so far that the tip has not turned further than [`max_turn`](Self::max_turn),
-    /// whatever rotation is asked of it.
-    #[cold]
-    fn hold_tip(&self, pose: &mut Pose, came: Quat, report: &mut Report) {
-        let tip = self.chain.tip();
-        let turned = math::angle_between(came, pose.local(tip).rotation);
-        if turned > self.max_turn {
-            pose.set_rotation(tip, math::slerp(came, pose.local(tip).rotation, self.max_turn / turned));
-            pose.update();
-            if report.status == Status::Reached {
-                report.status = Status::Stalled;
-            }
+        let Bounded { links, newton, answer } = &mut **bounded.get_or_insert_with(|| {
+            let parts = linkage::parts(&skeleton, chain);
+            Box::new(Bounded {
+                newton: Newton::new(&parts, joints.len()),
+                links: Linkage::new(&skeleton, chain.clone()),
+                answer: Vec::with_capacity(joints.len()),
+            })
+        });
+        answer.clear();
+        answer.extend(joints.iter().map(|&j| (pose.local(j).rotation, pose.local(j).translation)));
+        // Where no place is asked for the end goes where the tip's turn takes it.
+        let asked = if placed { asked } else { chain.end(pose) };
+        for (kept, &joint) in kept.iter().zip(joints) {
+            pose.set_local(joint, *kept);
+        }
+        pose.update();
+        links.take(pose);
+        links.turn_at_most(*max_turn);
+        let length = links.length();
+        let ask = linkage::Ask {
+            place: if placed {
+                links.drawn_in(links.in_sight(asked, length, self.stretch), self.soft, self.stretch).0
+            } else {
+                asked
+            },
+            turn,
+            radian: 0.5 * length,
+            near: (self.tolerance * length).max(links.rounding),
+            near_turn: NEAR_TURN,
+            first: 0,
+        };
+        let came = ask.cost(links.measure(&ask));
+        report.iterations += newton.part_way(links, &ask, answer, self.max_iterations);
+        if ask.cost(links.measure(&ask)) > came {
+            // No such place: as near as steps lead.
+            links.reset();
+            report.iterations += newton.run(links, &ask, self.max_iterations);
+        }
+        let left = links.measure(&ask);
+        links.store(pose);
+        if report.status == Status::Reached && !ask.met(left) {
+            report.status = Status::Stalled;
         }
     }
 

@@ -50,8 +50,9 @@ pub struct ChainSettings {
     /// The furthest that a joint may turn in one solve from where it came in, in radians; infinite (the default) for no
     /// bound. In a game, the speed of its joints times the time of a frame: with some eight radians a second a chain follows
     /// a goal that crosses its length in a second, and where the goal passes its pole, the end of what its limits reach, or
-    /// a fold, it comes round in some frames instead of one. Steps then do what can be done within the bound, without fresh
-    /// starts; the report says how much is left.
+    /// a fold, it comes round in some frames instead of one. Steps do what can be done within the bound; where that does not
+    /// meet the goal, the chain goes on the way to the answer without a bound, as far as it may. No frame leaves more missing
+    /// than it found, and the report says how much is left. A frame that is on its way makes up to two solves' updates.
     pub max_turn: f32,
     /// How much of the goal is carried out, 0 to 1; it multiplies the goal's own weights.
     pub weight: f32,

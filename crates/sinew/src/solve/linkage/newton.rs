@@ -18,7 +18,7 @@ use alloc::vec::Vec;
 
 use glam::{Quat, Vec3};
 
-use super::{Ask, Kind, Linkage, Part, signs};
+use super::{Ask, IN_ALL, Kind, Linkage, NO_MORE, PIECES, Part, signs};
 use crate::math;
 
 /// A joint's part in a step.
@@ -118,6 +118,33 @@ impl Newton {
             self.curved |= is > 0.5 * was;
             if failed > 4 {
                 break;
+            }
+        }
+        steps
+    }
+
+    /// Goes from where the chain is on the way to an answer, straight in the joints' coordinates, until one joint has turned
+    /// as far as any may. Where more would be missing than before, steps within the same bound bring the chain to the nearest
+    /// place where it is not. Whether that was found is for the caller to measure. Gives the number of steps.
+    pub fn part_way(&mut self, links: &mut Linkage, ask: &Ask, answer: &[(Quat, Vec3)], most: u32) -> u32 {
+        let allowed = ask.cost(links.measure(ask));
+        let bound = links.links.iter().map(|l| l.most).fold(f32::INFINITY, f32::min);
+        let mut steps = 0;
+        for _ in 0..PIECES {
+            let left = links.turn_to(answer);
+            if left <= 0.0 {
+                links.put(answer);
+                break;
+            }
+            links.blend_to(answer, (IN_ALL * bound / (PIECES as f32 * left)).min(1.0));
+            links.turn_back();
+            let now = ask.cost(links.measure(ask));
+            if now >= allowed {
+                // The aim is missed by as much as may be missing, on the side of the goal where the chain's end is now.
+                let part = NO_MORE * allowed / now;
+                let turn = ask.turn.map(|turn| math::slerp(turn, links.tip_rotation(), part));
+                let place = ask.place + (links.end() - ask.place) * part;
+                steps += self.run(links, &Ask { place, turn, ..*ask }, most);
             }
         }
         steps
@@ -344,7 +371,9 @@ impl Column {
                 let at = link.limits.coordinates(link.rotation);
                 let mut wanted = at;
                 wanted[n] += step.x;
-                link.rotation = link.limits.rotation(link.limits.step_coordinates(at, wanted));
+                // Several angles of one joint may turn it further together than each by itself.
+                link.rotation =
+                    link.no_further(link.limits.rotation(link.limits.step_coordinates(at, wanted)));
             }
             Kind::Slide(n) => {
                 let from = link.limits.slide_of(link.offset)[n];

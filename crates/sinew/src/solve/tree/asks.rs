@@ -37,6 +37,8 @@ pub(super) struct Ask {
     pub near_turn: f32,
     /// Of a goal that is so far away that a place in its direction was put for it.
     pub far: Option<Far>,
+    /// What may stay missing, on the way to an answer: a way and a turn that do not count.
+    pub spared: (Vec3, Vec3),
 }
 
 /// What is known of a goal that is far away.
@@ -84,6 +86,7 @@ impl Ask {
         near: 0.0,
         near_turn: 0.0,
         far: None,
+        spared: (Vec3::ZERO, Vec3::ZERO),
     };
 
     /// The weight of a priority.
@@ -120,7 +123,7 @@ impl Ask {
             let wanted = if self.other == NONE { turn } else { math::mul(frames[self.other].turn, turn) };
             chord(math::mul(wanted, math::conjugate(frame.turn)))
         });
-        (way, turn)
+        (way - self.spared.0, turn - self.spared.1)
     }
 
     pub fn cost(&self, (way, turn): (Vec3, Vec3)) -> f64 {

@@ -8,7 +8,10 @@ use crate::{
     JointId, Pose, Skeleton, SolveError,
     joint::{Joint, Limits, Turning},
     math,
-    solve::{check, linkage::signs},
+    solve::{
+        check,
+        linkage::{signs, turned_at_most},
+    },
 };
 
 /// No node.
@@ -50,6 +53,8 @@ pub(super) struct Node {
     /// The joint's limits, relaxed for what came in.
     pub limits: Limits,
     came: (Quat, Vec3),
+    /// How far it may turn from there, in radians.
+    pub most: f32,
     /// What came in, put within the limits.
     within: (Quat, Vec3),
     /// Where posture draws it to.
@@ -62,6 +67,11 @@ impl Node {
     /// Slides it along an axis of its rest frame to a value.
     pub fn slide_to(&mut self, axis: usize, value: f32) {
         self.offset = self.limits.slide_to(self.came.1, self.offset, axis, value);
+    }
+
+    /// See [`turned_at_most`].
+    pub fn no_further(&self, rotation: Quat) -> Quat {
+        turned_at_most(&self.limits, self.came.0, rotation, self.most)
     }
 }
 
@@ -133,6 +143,7 @@ impl Branches {
                 unit: 1.0,
                 limits: *skeleton.limits(joint),
                 came: (Quat::IDENTITY, Vec3::ZERO),
+                most: f32::INFINITY,
                 within: (Quat::IDENTITY, Vec3::ZERO),
                 rest: {
                     let limits = skeleton.limits(joint);
@@ -190,7 +201,7 @@ impl Branches {
                 sheared(node.joint)?;
             }
             (node.rotation, node.offset) = (local.rotation, local.translation);
-            node.came = (local.rotation, local.translation);
+            (node.came, node.most) = ((local.rotation, local.translation), f32::INFINITY);
             node.signs = signs(local.scale);
             node.mirrors = local.scale.x * local.scale.y * local.scale.z < 0.0;
             let limits = skeleton.limits(node.joint);
@@ -344,6 +355,29 @@ impl Branches {
             }
         }
         furthest.map_or(0.0, |(_, n)| math::angle_between(n.came.0, n.rotation))
+    }
+
+    /// Lets no joint turn further than `most` radians from where it came in, in steps from now on.
+    pub fn turn_at_most(&mut self, most: f32) {
+        for node in &mut self.nodes {
+            node.most = most;
+        }
+    }
+
+    /// The furthest that any joint turns from here to what was written down, in radians.
+    pub fn turn_to(&self, to: &[(Quat, Vec3)]) -> f32 {
+        self.nodes.iter().zip(to).map(|(n, to)| math::angle_between(n.rotation, to.0)).fold(0.0, f32::max)
+    }
+
+    /// Goes `weight` of the way from where every joint is to what was written down, in joint coordinates, as far as joints
+    /// may turn.
+    pub fn blend_to(&mut self, to: &[(Quat, Vec3)], weight: f32) {
+        for (node, (rotation, offset)) in self.nodes.iter_mut().zip(to) {
+            if node.rotation != *rotation {
+                node.rotation = node.no_further(node.limits.blend(node.rotation, *rotation, weight));
+            }
+            node.offset += (*offset - node.offset) * weight;
+        }
     }
 
     /// Writes down where every joint is.

@@ -14,7 +14,13 @@ use super::{
     reach::{Press, Reach},
     step::{Asked, Stepper},
 };
-use crate::{Pole, math, solve::branch};
+use crate::{
+    Pole, math,
+    solve::{
+        branch,
+        linkage::{IN_ALL, NO_MORE, PIECES},
+    },
+};
 
 /// All that one solve works on.
 #[derive(Clone, Debug)]
@@ -42,6 +48,8 @@ pub(super) struct Run {
     goals: Vec<(Option<Vec3>, Option<Quat>)>,
     /// Where the solve began.
     first: Vec<(Quat, Vec3)>,
+    /// The answer without a bound on turns.
+    unbounded: Vec<(Quat, Vec3)>,
     /// Where tips were then, how they were turned, and how limbs stood.
     tips: Vec<(Vec3, Quat)>,
     stood: Vec<(Vec3, Vec3)>,
@@ -121,6 +129,7 @@ impl Run {
             answer: Vec::with_capacity(branches.nodes.len()),
             goals: Vec::with_capacity(count),
             first: Vec::with_capacity(branches.nodes.len()),
+            unbounded: Vec::with_capacity(branches.nodes.len()),
             tips: Vec::with_capacity(count),
             stood: Vec::with_capacity(count),
             branches,
@@ -278,6 +287,61 @@ impl Run {
     /// Writes down where the solve begins.
     pub fn keep_first(&mut self) {
         self.branches.keep_in(&mut self.first);
+    }
+
+    /// Goes from where the solve began on the way to the answer that is here, straight in the joints' coordinates, until one
+    /// joint has turned as far as any may. Where more would be missing than before, steps within the same bound bring the
+    /// joints to the nearest place where it is not; where there is none they lead from where the solve began towards the
+    /// goals. Gives the number of steps, of at most this many for each piece of the way, and what is left.
+    pub fn part_way(&mut self, bound: f32, most: u32, pulls: Pulls) -> (u32, Left) {
+        self.branches.keep_in(&mut self.unbounded);
+        self.branches.put(&self.first);
+        self.branches.turn_at_most(bound);
+        let allowed = self.missed();
+        let answer = core::mem::take(&mut self.unbounded);
+        let mut steps = 0;
+        for _ in 0..PIECES {
+            let left = self.branches.turn_to(&answer);
+            if left <= 0.0 {
+                self.branches.put(&answer);
+                break;
+            }
+            self.branches.blend_to(&answer, (IN_ALL * bound / (PIECES as f32 * left)).min(1.0));
+            let now = self.missed();
+            // The first priority that misses more, and none after one that misses less.
+            let worse = (0..3).find(|&p| now[p].0 != allowed[p].0).filter(|&p| now[p].0 > allowed[p].0);
+            let Some(worse) = worse else { continue };
+            self.priority = worse as u8;
+            let part = NO_MORE * math::sqrt((allowed[worse].0 / now[worse].0) as f32);
+            for ask in &mut self.asks {
+                let (way, turn) = ask.missing(&self.branches.frames);
+                ask.spared = (way * part, turn * part);
+            }
+            steps += self.descend(most, pulls, Patience::SHORT).0;
+            self.asks.iter_mut().for_each(|ask| ask.spared = (Vec3::ZERO, Vec3::ZERO));
+            self.priority = u8::MAX;
+        }
+        self.unbounded = answer;
+        if self.put_first_if_worse() {
+            steps += self.descend_first(most, pulls);
+        }
+        let left = self.measure(pulls);
+        (steps, left)
+    }
+
+    /// Steps towards the goals of the first priority that misses anything, which never leave more of it missing. Gives their
+    /// number.
+    pub fn descend_first(&mut self, most: u32, pulls: Pulls) -> u32 {
+        let mut steps = 0;
+        for priority in 0..=2 {
+            self.priority = priority;
+            if self.measure(pulls).cost > 0.0 {
+                steps = self.descend(most, pulls, Patience::SHORT).0;
+                break;
+            }
+        }
+        self.priority = u8::MAX;
+        steps
     }
 
     /// Writes down where the tips are and how limbs stand, for frames that are up to date.

@@ -406,7 +406,7 @@ impl Body {
                 // Cayley's map, brought to length one with the product.
                 let by = Quat::from_xyzw(t.x, t.y, t.z, 1.0);
                 let wanted = math::normalize(math::mul(by, node.rotation));
-                let next = node.limits.clamp(wanted);
+                let next = node.no_further(node.limits.clamp(wanted));
                 node.rotation = next;
                 if next != wanted {
                     // What the limit took: the turn from where the joint is to where it wanted to be.
@@ -440,8 +440,14 @@ impl Body {
         }
         if let Some(to) = to {
             let from = self.coordinates;
-            let next = node.limits.step_coordinates(from, to);
-            (node.rotation, self.axes) = node.limits.about_axes(next);
+            let mut next = node.limits.step_coordinates(from, to);
+            let (wanted, axes) = node.limits.about_axes(next);
+            node.rotation = node.no_further(wanted);
+            self.axes = axes;
+            if node.rotation != wanted {
+                next = node.limits.coordinates(node.rotation);
+                (node.rotation, self.axes) = node.limits.about_axes(next);
+            }
             (self.known, self.coordinates) = (Some(node.rotation), next);
             for n in 0..3 {
                 self.walls.stop(n, to[n] - from[n], next[n] - to[n]);

@@ -206,8 +206,10 @@ fn slider(i: usize) -> Joint {
     turns.with_slide([None, None, (i % 3 == 1).then(|| Dof::range(-0.05, 0.05))])
 }
 
+type Kind = (&'static str, usize, bool, fn(usize) -> Joint, f64);
+
 /// Kinds of chains: name, bones, whether they are even, joints, and the share of goals that must be met in time.
-const KINDS: [(&str, usize, bool, fn(usize) -> Joint, f64); 8] = [
+const KINDS: [Kind; 8] = [
     ("2 free", 2, true, |_| Joint::FREE, 0.99),
     ("3 free", 3, true, |_| Joint::FREE, 0.99),
     ("4 free, uneven", 4, false, |_| Joint::FREE, 0.99),

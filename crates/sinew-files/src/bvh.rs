@@ -16,7 +16,7 @@ mod euler;
 mod parse;
 mod write;
 
-use std::{fs, path::Path, sync::Arc};
+use std::{path::Path, sync::Arc};
 
 use glam::{Quat, Vec3};
 use sinew::{
@@ -24,7 +24,7 @@ use sinew::{
     motion::{Clip, Interpolation, JointTracks, Track},
 };
 
-use crate::{FileError, Model, ReadOptions, Source, budget::Budget, units::Units};
+use crate::{FileError, Model, ReadOptions, Source, budget::Budget, open::read_file, units::Units};
 use parse::{Channel, Parsed};
 
 /// A BVH document: what is needed to write it back with another motion.
@@ -50,8 +50,7 @@ struct Joint {
 
 /// Reads a BVH file. Its clip bears the file's name; a file without frames has none.
 pub fn read(path: &Path, options: &ReadOptions) -> Result<Model, FileError> {
-    let bytes = fs::read(path).map_err(|error| FileError::Io { path: path.into(), error })?;
-    from_bytes(&bytes, path, options)
+    from_bytes(&read_file(path)?, path, options)
 }
 
 /// Reads the bytes of a BVH file. `path` stands for the file in errors, and names the model and its clip.

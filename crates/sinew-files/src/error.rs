@@ -27,6 +27,14 @@ pub enum FileError {
         /// Its word.
         error: std::io::Error,
     },
+    /// A regular file is wanted.
+    #[error("{}: a regular file is wanted, and this is {found}", path.display())]
+    NotRegular {
+        /// The path.
+        path: PathBuf,
+        /// What is there: `a folder`, `a pipe`, `a socket` or `a device`.
+        found: &'static str,
+    },
     /// A text file says something wrong at a line (counted from 1).
     #[error("{}:{line}: {}", path.display(), tidy(what))]
     Line {

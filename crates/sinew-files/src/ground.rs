@@ -13,8 +13,8 @@ use crate::{FileError, ReadOptions, gltf};
 /// outside.
 ///
 /// From glTF come all rigid meshes of the default scene under their nodes' transforms; scale and axes are the format's
-/// own. From OBJ come all faces, those of more than three corners as triangles; `options` say its unit and axes. A file
-/// without a triangle that has an area is an error.
+/// own. From OBJ come all faces, those of more than three corners as triangles; `options` say its unit and axes. A path that
+/// is no regular file, and a file without a triangle that has an area, are errors.
 pub fn read(path: &Path, options: &ReadOptions) -> Result<TriangleMesh, FileError> {
     let ending = path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
     let mesh = match ending.as_str() {

@@ -81,7 +81,7 @@ pub enum UpAxis {
     Z,
 }
 
-/// What a file does not say of itself, and how much it may hold.
+/// How a file is read: what it does not say of itself, how much it may hold, and what it may do.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ReadOptions {
     /// Metres a unit, for formats that do not say (BVH, OBJ).
@@ -92,11 +92,15 @@ pub struct ReadOptions {
     /// and 256 MiB at least. A file that asks for more is an error: a few bytes of a file can stand for any amount of
     /// content.
     pub memory_budget: Option<u64>,
+    /// Lets a glTF name buffers and images outside of its own folder: by `..`, by links, by absolute paths and `file:`
+    /// URIs. False by default, as a file of unknown origin could otherwise take any file of the machine into what is
+    /// written.
+    pub allow_outside: bool,
 }
 
 impl Default for ReadOptions {
     fn default() -> Self {
-        Self { scale: 1.0, up: UpAxis::Y, memory_budget: None }
+        Self { scale: 1.0, up: UpAxis::Y, memory_budget: None, allow_outside: false }
     }
 }
 

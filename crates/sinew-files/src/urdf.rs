@@ -8,7 +8,7 @@
 mod check;
 mod xml;
 
-use std::{fs, io, path::Path};
+use std::{io, path::Path};
 
 use glam::{DQuat, DVec3};
 use sinew::mechanism::{JointSpec, Mechanism, Mimic, Motion};
@@ -17,6 +17,7 @@ use urdf_rs::{JointLimit, JointType};
 use crate::{
     FileError, ReadOptions,
     budget::Budget,
+    open::read_file,
     text::{shorten, tidy},
 };
 use check::Wrong;
@@ -28,10 +29,10 @@ pub fn read(path: &Path) -> Result<Mechanism, FileError> {
 
 /// Reads a URDF file. Of the options only [`ReadOptions::memory_budget`] is for this format.
 pub fn read_with(path: &Path, options: &ReadOptions) -> Result<Mechanism, FileError> {
-    let text = fs::read(path).and_then(|bytes| {
-        String::from_utf8(bytes).map_err(|e| io::Error::new(io::ErrorKind::InvalidData, e.utf8_error()))
-    });
-    let text = text.map_err(|error| FileError::Io { path: path.into(), error })?;
+    let text = String::from_utf8(read_file(path)?).map_err(|e| FileError::Io {
+        path: path.into(),
+        error: io::Error::new(io::ErrorKind::InvalidData, e.utf8_error()),
+    })?;
     parse_with(&text, path, options)
 }
 

@@ -6,7 +6,7 @@ mod gltf_hand;
 use dice::Dice;
 use gltf_hand::{Hand, glb, small};
 use serde_json::{Value, json};
-use sinew_files::gltf::Document;
+use sinew_files::{ReadOptions, gltf::Document};
 
 /// All that is done with a document, on whatever bytes.
 fn use_all(bytes: &[u8]) -> Result<(), sinew_files::FileError> {
@@ -163,7 +163,7 @@ fn errors_are_one_line_whatever_the_names_are() {
 #[test]
 fn a_missing_file_is_named() {
     let path = std::path::Path::new("no/such/model.glb");
-    let text = Document::read(path, &sinew_files::ReadOptions::default()).unwrap_err().to_string();
+    let text = Document::read(path, &ReadOptions::default()).unwrap_err().to_string();
     assert!(text.contains("model.glb"), "{text}");
 }
 

@@ -37,7 +37,7 @@ impl MemoryArgs {
     }
 }
 
-/// What a file does not say of itself.
+/// What a file does not say of itself, and what it may read.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub struct UnitArgs {
     /// Metres a unit of a BVH file (CMU's: 0.056444, centimetres: 0.01, inches: 0.0254) [default: 1]
@@ -49,6 +49,11 @@ pub struct UnitArgs {
     /// Memory.
     #[command(flatten)]
     pub memory: MemoryArgs,
+    /// Let a glTF (also a ground) name buffers and images outside of its own folder, by `..`, links or absolute paths
+    ///
+    /// Only for files that you trust: what they name can end up in what is written.
+    #[arg(long)]
+    pub allow_outside: bool,
 }
 
 impl UnitArgs {
@@ -69,12 +74,18 @@ impl UnitArgs {
             scale: self.scale.unwrap_or(1.0),
             up: axis(self.up),
             memory_budget: self.memory.bytes(),
+            allow_outside: self.allow_outside,
         })
     }
 
     /// The options for reading a ground. `--scale` and `--up` are for the model alone: a ground's file has its own.
     pub fn ground_options(&self, up: Option<Up>) -> ReadOptions {
-        ReadOptions { up: axis(up), memory_budget: self.memory.bytes(), ..ReadOptions::default() }
+        ReadOptions {
+            up: axis(up),
+            memory_budget: self.memory.bytes(),
+            allow_outside: self.allow_outside,
+            ..ReadOptions::default()
+        }
     }
 }
 

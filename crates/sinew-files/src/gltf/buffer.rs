@@ -13,7 +13,12 @@ use base64::{
     engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig},
 };
 
-use crate::{FileError, budget::Budget};
+use crate::{
+    FileError, ReadOptions,
+    budget::Budget,
+    open::{or_here, read_file},
+    text::shorten,
+};
 
 use super::json::Place;
 
@@ -46,7 +51,7 @@ pub(super) enum Origin {
 pub(super) fn load(
     root: &Place<'_>,
     chunk: Option<&[u8]>,
-    folder: Option<&Path>,
+    folder: Option<&Folder>,
     budget: &Budget,
 ) -> Result<Vec<Buffer>, FileError> {
     let mut buffers = Vec::new();
@@ -57,23 +62,20 @@ pub(super) fn load(
         let (mut bytes, origin) = match place.get("uri") {
             Some(uri) => {
                 let text = uri.text()?;
-                let origin = if is_data_uri(text) { Origin::DataUri } else { Origin::File };
-                let found = match origin {
-                    Origin::File => file_of(text, folder).ok().and_then(|path| fs::canonicalize(path).ok()),
-                    _ => None,
-                };
-                let size = match &found {
-                    Some(path) => fs::metadata(path).map_or(0, |found| found.len()),
-                    None => text.len() as u64,
-                };
-                if let Some(path) = found
-                    && files.insert(path)
-                {
-                    budget.add_input(size);
+                let wrong = |error: UriError| uri.error(error.to_string());
+                let take = |size| budget.take(size).map_err(|e| uri.error(e.to_string()));
+                if is_data_uri(text) {
+                    take(text.len() as u64)?;
+                    (decode_data(text).map_err(|what| uri.error(what))?, Origin::DataUri)
+                } else {
+                    let path = file_of(text, folder).map_err(wrong)?;
+                    let size = fs::metadata(&path).map_or(0, |found| found.len());
+                    if files.insert(path.clone()) {
+                        budget.add_input(size);
+                    }
+                    take(size)?;
+                    (read_named(&path).map_err(wrong)?, Origin::File)
                 }
-                budget.take(size).map_err(|e| uri.error(e.to_string()))?;
-                let bytes = load_uri(text, folder).map_err(|what| uri.error(what))?;
-                (bytes, origin)
             }
             None => match chunk.filter(|_| i == 0) {
                 Some(chunk) => (chunk.to_vec(), Origin::Chunk),
@@ -100,17 +102,121 @@ pub(super) fn is_data_uri(uri: &str) -> bool {
     uri.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:"))
 }
 
+/// Why a URI gives no bytes.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum UriError {
+    /// It is damaged, or names what cannot be read.
+    #[error("{0}")]
+    Unreadable(String),
+    /// It names a file that may be read only where [`ReadOptions::allow_outside`] says so.
+    #[error(
+        "`{0}` is outside of the document's folder; --allow-outside (ReadOptions::allow_outside) reads it"
+    )]
+    Outside(String),
+}
+
+impl From<String> for UriError {
+    fn from(what: String) -> Self {
+        Self::Unreadable(what)
+    }
+}
+
 /// The bytes that a URI stands for.
-pub(super) fn load_uri(uri: &str, folder: Option<&Path>) -> Result<Vec<u8>, String> {
+pub(super) fn load_uri(uri: &str, folder: Option<&Folder>) -> Result<Vec<u8>, UriError> {
     if is_data_uri(uri) {
-        return decode_data(uri);
+        return Ok(decode_data(uri)?);
     }
-    let path = file_of(uri, folder)?;
-    // A device or a pipe may never come to an end.
-    if fs::metadata(&path).is_ok_and(|found| !found.is_file()) {
-        return Err(format!("{} is no file", path.display()));
+    read_named(&file_of(uri, folder)?)
+}
+
+/// The file that a URI names, links followed.
+fn file_of(uri: &str, folder: Option<&Folder>) -> Result<PathBuf, UriError> {
+    folder
+        .ok_or_else(|| format!("the file `{}` is wanted, but the document has no folder", shorten(uri)))?
+        .find(uri)
+}
+
+fn read_named(path: &Path) -> Result<Vec<u8>, UriError> {
+    read_file(path).map_err(|error| UriError::Unreadable(format!("cannot read {error}")))
+}
+
+/// Where the files that a document names are looked for.
+#[derive(Clone, Debug)]
+pub(super) struct Folder {
+    path: PathBuf,
+    /// Without links: the folders that files must lie in; none where they may lie anywhere.
+    bounds: Option<Vec<PathBuf>>,
+}
+
+impl Folder {
+    /// A folder whose files alone may be named.
+    pub fn new(path: &Path) -> Self {
+        // A folder that does not exist has no files.
+        let bounds = fs::canonicalize(or_here(path)).into_iter().collect();
+        Self { path: path.into(), bounds: Some(bounds) }
     }
-    fs::read(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))
+
+    /// The folder of a document. Where the document is a link, files are looked for beside the link, and may lie in its
+    /// folder or in that of the document itself.
+    pub fn of_document(document: &Path, options: &ReadOptions) -> Self {
+        let mut folder = Self::new(document.parent().unwrap_or(Path::new("")));
+        if options.allow_outside {
+            folder.bounds = None;
+        } else if let (Some(bounds), Ok(real)) = (&mut folder.bounds, fs::canonicalize(document)) {
+            bounds.extend(real.parent().map(Path::to_path_buf));
+        }
+        folder
+    }
+
+    /// The folder as it was named.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The file that a URI names, links followed.
+    fn find(&self, uri: &str) -> Result<PathBuf, UriError> {
+        let shown = || shorten(uri);
+        let decoded = |text: &str| {
+            String::from_utf8(percent_decode(text)).map_err(|_| format!("`{}` is not UTF-8", shown()))
+        };
+        let name = match file_uri(uri) {
+            Some(path) => decoded(path)?,
+            None => decoded(uri)?,
+        };
+        if name.is_empty() || name.contains("://") {
+            return Err(format!("`{}` is not a path relative to the document", shown()).into());
+        }
+        let path = Path::new(&name);
+        // On Windows a path may have a root without being absolute, and looking for one may ask the network.
+        if self.bounds.is_some() && (path.is_absolute() || path.has_root()) {
+            return Err(UriError::Outside(shown()));
+        }
+        let real = fs::canonicalize(self.path.join(path))
+            .map_err(|error| format!("cannot read {}: {error}", self.path.join(shorten(&name)).display()))?;
+        match &self.bounds {
+            Some(bounds) if !bounds.iter().any(|bound| real.starts_with(bound)) => {
+                Err(UriError::Outside(shown()))
+            }
+            _ => Ok(real),
+        }
+    }
+}
+
+/// The path of a `file:` URI of this machine, still encoded.
+fn file_uri(uri: &str) -> Option<&str> {
+    let (scheme, rest) = uri.split_at_checked(7)?;
+    if !scheme.eq_ignore_ascii_case("file://") {
+        return None;
+    }
+    let host = "localhost";
+    let path = match rest.split_at_checked(host.len()) {
+        Some((start, path)) if start.eq_ignore_ascii_case(host) => path,
+        _ => rest,
+    };
+    // `file:///C:/a.bin` names `C:/a.bin`.
+    let path = if cfg!(windows) { path.strip_prefix('/')? } else { path };
+    let rooted = Path::new(path).has_root() || path.get(..3).is_some_and(|p| p.eq_ignore_ascii_case("%2f"));
+    rooted.then_some(path)
 }
 
 fn decode_data(uri: &str) -> Result<Vec<u8>, String> {
@@ -121,19 +227,6 @@ fn decode_data(uri: &str) -> Result<Vec<u8>, String> {
     } else {
         Ok(plain)
     }
-}
-
-/// The file that a relative URI names.
-fn file_of(uri: &str, folder: Option<&Path>) -> Result<PathBuf, String> {
-    let name = String::from_utf8(percent_decode(uri)).map_err(|_| format!("`{uri}` is not UTF-8"))?;
-    let path = Path::new(&name);
-    // A document may name what lies by it, not the network or any file of the machine.
-    if name.contains("://") || path.is_absolute() || name.is_empty() {
-        return Err(format!("`{name}` is not a path relative to the document"));
-    }
-    let folder =
-        folder.ok_or_else(|| format!("the file `{name}` is wanted, but the document has no folder"))?;
-    Ok(folder.join(path))
 }
 
 /// `%41` becomes `A`; a `%` that two hexadecimal digits do not follow stays.
@@ -179,12 +272,13 @@ mod tests {
     }
 
     #[test]
-    fn file_names_are_percent_decoded_and_stay_beside_the_document() {
-        let folder = Path::new("models");
-        assert_eq!(file_of("my%20walk%21.bin", Some(folder)).unwrap(), folder.join("my walk!.bin"));
-        assert_eq!(file_of("100%.bin", Some(folder)).unwrap(), folder.join("100%.bin"));
-        for bad in ["https://example.org/a.bin", "/a.bin", "", "%ff"] {
-            assert!(file_of(bad, Some(folder)).is_err(), "{bad}");
+    fn file_uris_are_of_this_machine() {
+        assert_eq!(file_uri("file:///a%20b"), Some("/a%20b").filter(|_| cfg!(unix)));
+        if cfg!(unix) {
+            assert_eq!(file_uri("FILE://LocalHost%2Fa"), Some("%2Fa"));
+        }
+        for other in ["a.bin", "file", "file:a.bin", "file://host/a.bin", "http://localhost/a.bin"] {
+            assert_eq!(file_uri(other), None, "{other}");
         }
     }
 }

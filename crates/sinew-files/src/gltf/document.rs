@@ -1,20 +1,18 @@
 //! A glTF document: its JSON, its bytes, and which node is which joint.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use sinew::JointId;
 
-use crate::{FileError, JsonError, ReadOptions, budget::Budget, json::read_within};
+use crate::{FileError, JsonError, ReadOptions, budget::Budget, json::read_within, open::read_file};
 
 use super::{
     accessor::Accessor,
-    buffer::{self, Buffer},
+    buffer::{self, Buffer, Folder},
     glb,
     json::Place,
+    required,
     tree::Tree,
 };
 
@@ -25,7 +23,7 @@ use super::{
 #[derive(Clone, Debug)]
 pub struct Document {
     pub(super) path: PathBuf,
-    pub(super) folder: Option<PathBuf>,
+    pub(super) folder: Option<Folder>,
     pub(super) json: Value,
     pub(super) buffers: Vec<Buffer>,
     /// Chunks of a GLB that are neither JSON nor the buffer.
@@ -36,17 +34,19 @@ pub struct Document {
 }
 
 impl Document {
-    /// Reads a file, with the buffers that it names. Of the options only [`ReadOptions::memory_budget`] is for this format.
+    /// Reads a regular file, with the buffers that it names. These must lie in its folder, links followed, unless
+    /// [`ReadOptions::allow_outside`] is set. Where the file is a link, buffers are looked for beside the link and may lie
+    /// there or where the file itself lies. Of the other options only [`ReadOptions::memory_budget`] is for this format.
     pub fn read(path: &Path, options: &ReadOptions) -> Result<Self, FileError> {
-        let bytes = fs::read(path).map_err(|error| FileError::Io { path: path.into(), error })?;
+        let bytes = read_file(path)?;
         let budget = Budget::new(options.memory_budget, bytes.len());
-        Self::parse(&bytes, path.into(), Some(path.parent().unwrap_or(Path::new(""))), budget)
+        Self::parse(&bytes, path.into(), Some(Folder::of_document(path, options)), budget)
     }
 
     /// Reads the bytes of a GLB or of a glTF's JSON. `name` stands for the file in errors; `folder` is where files that the
-    /// document names are looked for (without it, naming one is an error).
+    /// document names are looked for and must lie (without it, naming one is an error).
     pub fn from_bytes(bytes: &[u8], name: &str, folder: Option<&Path>) -> Result<Self, FileError> {
-        Self::parse(bytes, name.into(), folder, Budget::new(None, bytes.len()))
+        Self::parse(bytes, name.into(), folder.map(Folder::new), Budget::new(None, bytes.len()))
     }
 
     /// A document of JSON that a program made, with the bytes of its first buffer (where that has no `uri`).
@@ -55,7 +55,7 @@ impl Document {
         Self::assemble(json, bin, Vec::new(), name.into(), None, Budget::new(Some(u64::MAX), 0))
     }
 
-    fn parse(bytes: &[u8], path: PathBuf, folder: Option<&Path>, budget: Budget) -> Result<Self, FileError> {
+    fn parse(bytes: &[u8], path: PathBuf, folder: Option<Folder>, budget: Budget) -> Result<Self, FileError> {
         let error = |at: String, what: String| FileError::At { path: path.clone(), at, what };
         let (json, bin, chunks) = if bytes.starts_with(glb::MAGIC) {
             let glb = glb::parse(bytes).map_err(|(at, what)| error(at, what))?;
@@ -81,7 +81,7 @@ impl Document {
         bin: Option<&[u8]>,
         chunks: Vec<(u32, Vec<u8>)>,
         path: PathBuf,
-        folder: Option<&Path>,
+        folder: Option<Folder>,
         budget: Budget,
     ) -> Result<Self, FileError> {
         let root = Place::root(&path, &json);
@@ -90,9 +90,11 @@ impl Document {
         if !version.text()?.starts_with("2.") {
             return Err(version.error(format!("this is glTF {}; only glTF 2 is read", version.text()?)));
         }
-        let buffers = buffer::load(&root, bin, folder, &budget)?;
+        // Before the buffers: those of a compressed document may have no bytes.
+        required::check(&root)?;
+        let buffers = buffer::load(&root, bin, folder.as_ref(), &budget)?;
         let tree = Tree::read(&root, &budget)?;
-        Ok(Self { folder: folder.map(Into::into), json, buffers, chunks, tree, budget, path })
+        Ok(Self { folder, json, buffers, chunks, tree, budget, path })
     }
 
     /// The JSON as it stands now.

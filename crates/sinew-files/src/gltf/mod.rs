@@ -4,6 +4,10 @@
 //! not understand is then written back as it was (numbers to the digit; only `1E2` comes back as `1e+2`), and no index,
 //! count or length of a damaged file is used before it was compared with what there is.
 //!
+//! Files that a document names must lie in its folder, links followed, unless [`ReadOptions::allow_outside`] is set. A
+//! document that requires an extension (`extensionsRequired`) is read where the extension is decoded here or concerns only
+//! what is not read (materials, textures, lights, metadata); compressed documents and unknown extensions are errors.
+//!
 //! Axes and units are glTF's and ours alike: right-handed, Y up, metres, radians, seconds.
 
 mod accessor;
@@ -17,6 +21,7 @@ mod json;
 mod mesh;
 mod placement;
 mod read;
+mod required;
 mod skin;
 mod tree;
 mod vrm;
@@ -28,7 +33,8 @@ pub use document::Document;
 
 use crate::{FileError, Model, ReadOptions};
 
-/// Reads a .gltf, .glb or .vrm file. Of the options only [`ReadOptions::memory_budget`] is for these formats.
+/// Reads a .gltf, .glb or .vrm file. Of the options [`ReadOptions::memory_budget`] and [`ReadOptions::allow_outside`] are for
+/// these formats.
 pub fn read(path: &Path, options: &ReadOptions) -> Result<Model, FileError> {
     Document::read(path, options)?.into_model()
 }

@@ -8,11 +8,11 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::{FileError, write_whole};
+use crate::{FileError, open::or_here, write_whole};
 
 use super::{
     Document,
-    buffer::{self, Origin, data_uri},
+    buffer::{self, Origin, UriError, data_uri},
     glb,
 };
 
@@ -24,14 +24,15 @@ impl Document {
     /// that their names still hold; images that cannot be read keep their names. In one file, images of data URIs become
     /// bytes like all others.
     pub fn write(&self, path: &Path) -> Result<(), FileError> {
+        let moves = self.moves(path);
         let ending = path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
         match ending.as_str() {
             "glb" | "vrm" => {
-                let (json, bin) = self.merged(self.moves(path));
+                let (json, bin) = self.merged(self.images(moves, true)?);
                 write_whole(path, |out| self.write_glb(out, &json, bin.as_deref()))
             }
             "gltf" => {
-                let json = self.with_uris(self.moves(path));
+                let json = self.with_uris(moves, self.images(moves, false)?);
                 write_whole(path, |out| {
                     serde_json::to_writer_pretty(&mut *out, &json)?;
                     out.write_all(b"\n")
@@ -43,7 +44,8 @@ impl Document {
 
     /// Writes the document as a GLB, with all buffers in its binary chunk. Images in other files stay there.
     pub fn to_glb(&self, out: &mut dyn Write) -> io::Result<()> {
-        let (json, bin) = self.merged(false);
+        let images = self.images(false, true).map_err(io::Error::other)?;
+        let (json, bin) = self.merged(images);
         self.write_glb(out, &json, bin.as_deref())
     }
 
@@ -54,15 +56,12 @@ impl Document {
     /// Whether a file at `path` would lie in another folder than the document was read from.
     fn moves(&self, path: &Path) -> bool {
         let Some(from) = &self.folder else { return false };
-        let real = |folder: &Path| {
-            // The parent of a bare file name is empty, and means the working folder.
-            fs::canonicalize(if folder.as_os_str().is_empty() { Path::new(".") } else { folder }).ok()
-        };
-        real(from) != path.parent().and_then(real)
+        let real = |folder: &Path| fs::canonicalize(or_here(folder)).ok();
+        real(from.path()) != path.parent().and_then(real)
     }
 
     /// The JSON and the bytes of a GLB: every buffer in one, one after the other.
-    fn merged(&self, moves: bool) -> (Value, Option<Vec<u8>>) {
+    fn merged(&self, images: Vec<EmbeddedImage>) -> (Value, Option<Vec<u8>>) {
         let mut json = self.json.clone();
         let mut bin: Vec<u8> = Vec::new();
         // For each buffer its new index, and where it starts there.
@@ -88,7 +87,6 @@ impl Document {
                 }
             }
         }
-        let images = self.image_bytes(moves, true);
         let mut views = json.get("bufferViews").and_then(Value::as_array).cloned().unwrap_or_default();
         for view in &mut views {
             rebase(view, &moved);
@@ -96,7 +94,7 @@ impl Document {
                 extensions.values_mut().for_each(|extension| rebase(extension, &moved));
             }
         }
-        for (index, mime, bytes) in images {
+        for EmbeddedImage { index, mime, bytes } in images {
             bin.resize(bin.len().next_multiple_of(4), 0);
             views.push(json!({"buffer": 0, "byteOffset": bin.len(), "byteLength": bytes.len()}));
             bin.extend_from_slice(&bytes);
@@ -125,7 +123,7 @@ impl Document {
     }
 
     /// The JSON of a .gltf: each buffer with its URI.
-    fn with_uris(&self, moves: bool) -> Value {
+    fn with_uris(&self, moves: bool, images: Vec<EmbeddedImage>) -> Value {
         let mut json = self.json.clone();
         for (index, buffer) in self.buffers.iter().enumerate() {
             let Some(bytes) = &buffer.bytes else { continue };
@@ -138,7 +136,7 @@ impl Document {
                 place["uri"] = json!(data_uri("application/octet-stream", bytes));
             }
         }
-        for (index, mime, bytes) in self.image_bytes(moves, false) {
+        for EmbeddedImage { index, mime, bytes } in images {
             if let Some(image) = json.get_mut("images").and_then(|i| i.get_mut(index)) {
                 image["uri"] = json!(data_uri(mime, &bytes));
             }
@@ -147,17 +145,34 @@ impl Document {
     }
 
     /// Images that are taken into the document: those in data URIs where `embedded`, those in other files where the document
-    /// moves away from them. Index, media type, bytes.
-    fn image_bytes(&self, moves: bool, embedded: bool) -> Vec<(usize, &'static str, Vec<u8>)> {
-        let images = self.json.get("images").and_then(Value::as_array);
-        let found = images.into_iter().flatten().enumerate().filter_map(|(index, image)| {
-            let uri = image.get("uri")?.as_str()?;
-            let wanted = if buffer::is_data_uri(uri) { embedded } else { moves };
-            let bytes = wanted.then(|| buffer::load_uri(uri, self.folder.as_deref()).ok())??;
-            Some((index, media_type(&bytes)?, bytes))
-        });
-        found.collect()
+    /// moves away from them.
+    fn images(&self, moves: bool, embedded: bool) -> Result<Vec<EmbeddedImage>, FileError> {
+        let mut found = Vec::new();
+        let listed = self.root().get("images");
+        let count = listed.as_ref().and_then(|list| list.value().as_array()).map_or(0, Vec::len);
+        for index in 0..count {
+            let uri = listed.as_ref().and_then(|list| list.element(index)).and_then(|image| image.get("uri"));
+            let Some((uri, text)) = uri.and_then(|uri| Some((uri.value().as_str()?, uri))) else { continue };
+            if !(if buffer::is_data_uri(uri) { embedded } else { moves }) {
+                continue;
+            }
+            match buffer::load_uri(uri, self.folder.as_ref()) {
+                Ok(bytes) => {
+                    found.extend(media_type(&bytes).map(|mime| EmbeddedImage { index, mime, bytes }));
+                }
+                Err(error @ UriError::Outside(_)) => return Err(text.error(error.to_string())),
+                Err(UriError::Unreadable(_)) => {}
+            }
+        }
+        Ok(found)
     }
+}
+
+/// The bytes of an image that a document takes into itself.
+struct EmbeddedImage {
+    index: usize,
+    mime: &'static str,
+    bytes: Vec<u8>,
 }
 
 /// Points a buffer view, or an extension that names a buffer as one does, to where the buffer lies now.

@@ -1,6 +1,6 @@
 //! Wavefront OBJ: vertices and faces. Texture coordinates, normals, materials, lines and curves are passed over.
 
-use std::{fs, path::Path};
+use std::path::Path;
 
 use glam::{DVec3, Vec3};
 use sinew::ground::TriangleMesh;
@@ -9,14 +9,14 @@ use super::polygon;
 use crate::{
     FileError, ReadOptions,
     budget::Budget,
+    open::read_file,
     text::{number, shorten},
     units::Units,
 };
 
 /// Reads an OBJ file's faces as triangles, in metres, Y up. There may be none.
 pub fn read(path: &Path, options: &ReadOptions) -> Result<TriangleMesh, FileError> {
-    let bytes = fs::read(path).map_err(|error| FileError::Io { path: path.into(), error })?;
-    from_bytes(&bytes, path, options)
+    from_bytes(&read_file(path)?, path, options)
 }
 
 /// Reads the bytes of an OBJ file. `path` stands for the file in errors.

@@ -11,6 +11,7 @@ mod picture;
 mod plant;
 mod progress;
 mod reach;
+mod signals;
 mod solve;
 mod threads;
 
@@ -26,9 +27,12 @@ use clap::{CommandFactory, Parser, error::ErrorKind};
 use args::{Cli, Command};
 use failure::Failure;
 
-/// Runs the command with the words of the process, and says on stderr in one line why it failed.
+/// Runs the command with the words of the process, and says on stderr in one line why it failed. Signals that end the process
+/// remove what is half written first.
 pub fn main() -> ExitCode {
-    match run(Cli::parse().command) {
+    let command = Cli::parse().command;
+    signals::watch();
+    match run(command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(e) if e.is_closed_pipe() => ExitCode::SUCCESS,
         Err(Failure::Usage(what)) => Cli::command().error(ErrorKind::ValueValidation, what).exit(),
@@ -40,7 +44,8 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Runs the command with these words after its name. The error is the line that it would print.
+/// Runs the command with these words after its name. The error is the line that it would print. Signals are left to the
+/// calling program; [`sinew_files::abandon_outputs`] removes what is half written.
 pub fn try_run<W: Into<OsString> + Clone>(words: impl IntoIterator<Item = W>) -> Result<(), String> {
     let words = iter::once("sinew".into()).chain(words.into_iter().map(Into::into));
     let cli = Cli::try_parse_from(words).map_err(|e| e.to_string())?;

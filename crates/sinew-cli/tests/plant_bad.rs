@@ -33,6 +33,26 @@ fn outputs_that_cannot_be_written_or_meant() {
     says(&place.refused("plant walk.glb -o out.bvh"), &["from a BVH"]);
 }
 
+#[cfg(unix)]
+#[test]
+fn links_as_outputs_stand_for_what_they_lead_to() {
+    use std::os::unix::fs::symlink;
+    let place = place("links");
+    // Nothing is there yet.
+    symlink("made.glb", place.0.join("link.glb")).unwrap();
+    symlink("made.glb", place.0.join("link.json")).unwrap();
+    symlink("link.glb", place.0.join("again.json")).unwrap();
+    for report in ["link.json", "again.json", "made.glb"] {
+        let line = format!("plant walk.glb -o link.glb --report {report}");
+        says(&place.refused(&line), &["two outputs"]);
+    }
+    symlink("nowhere/made.glb", place.0.join("astray.glb")).unwrap();
+    says(&place.failed("plant walk.glb -o astray.glb"), &["astray.glb", "no folder"]);
+    place.done("plant walk.glb -q -o link.glb");
+    assert!(fs::symlink_metadata(place.0.join("link.glb")).unwrap().is_symlink());
+    all_finite(&place.0.join("made.glb"));
+}
+
 #[test]
 fn a_model_may_take_its_own_place() {
     let place = place("own");

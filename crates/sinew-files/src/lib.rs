@@ -29,4 +29,4 @@ pub use json::{JsonError, read_json};
 pub use model::{ClipProblem, Model, ReadOptions, SkinVertex, Source, UpAxis};
 pub use open::read_file;
 pub use text::{shorten, tidy};
-pub use write::write_whole;
+pub use write::{OutputsHeld, abandon_outputs, output_target, write_whole};

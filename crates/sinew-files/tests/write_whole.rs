@@ -135,3 +135,38 @@ fn links_permissions_and_what_is_no_file_stay() {
     }
     assert!(names(&folder).iter().all(|n| !n.ends_with(".part")));
 }
+
+#[cfg(unix)]
+#[test]
+fn links_that_lead_nowhere_yet_are_written_through() {
+    use std::os::unix::fs::symlink;
+    let folder = folder("dangling");
+    fs::create_dir(folder.join("there")).unwrap();
+    let absolute = folder.join("there/absolute");
+    for (link, target, made) in [
+        ("to name", "made", "made"),
+        ("to folder", "there/made", "there/made"),
+        ("to link", "to next", "there/next"),
+        ("absolute", absolute.to_str().unwrap(), "there/absolute"),
+    ] {
+        symlink("there/next", folder.join("to next")).ok();
+        let (link, made) = (folder.join(link), folder.join(made));
+        symlink(target, &link).unwrap();
+        for text in ["new", "newer"] {
+            write_whole(&link, |out| out.write_all(text.as_bytes())).unwrap();
+            assert!(fs::symlink_metadata(&link).unwrap().is_symlink(), "{}", link.display());
+            assert!(fs::symlink_metadata(&made).unwrap().is_file(), "{}", made.display());
+            assert_eq!(fs::read_to_string(&made).unwrap(), text);
+        }
+    }
+    assert!(fs::symlink_metadata(folder.join("to next")).unwrap().is_symlink());
+    // Where the target cannot be made, the link stays as it is.
+    for (link, target) in [("astray", "no/such/folder"), ("circle", "circle")] {
+        symlink(target, folder.join(link)).unwrap();
+        let error = write_whole(&folder.join(link), |out| out.write_all(b"x")).unwrap_err().to_string();
+        assert!(error.contains(link) && error.lines().count() == 1, "{error}");
+        assert_eq!(fs::read_link(folder.join(link)).unwrap(), Path::new(target));
+    }
+    assert_eq!(names(&folder.join("there")), ["absolute", "made", "next"]);
+    assert!(names(&folder).iter().all(|n| !n.ends_with(".part")));
+}

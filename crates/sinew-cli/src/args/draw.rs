@@ -30,9 +30,9 @@ pub struct DrawArgs {
     #[arg(long, value_name = "X,Y,Z", value_parser = vector64, allow_hyphen_values = true, conflicts_with = "clip",
           help_heading = "Goal")]
     pub to: Option<[f64; 3]>,
-    /// Bring a figure's joints to the goals of the first line of a file, as `sinew solve --goals` takes it
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["clip", "to", "curve"],
-          help_heading = "Goal")]
+    /// Bring a figure's joints to the goals of the first line of a file or pipe, as `sinew solve --goals` takes it
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, allow_hyphen_values = true,
+          conflicts_with_all = ["clip", "to", "curve"], help_heading = "Goal")]
     pub goals: Option<PathBuf>,
     /// Let the figure's joints move as people's do, as `sinew solve --human` does
     #[arg(long, requires = "goals", help_heading = "Goal")]

@@ -140,7 +140,8 @@ pub struct SolveArgs {
     /// A look.
     #[command(flatten, next_help_heading = "Look-at")]
     pub look: LookArgs,
-    /// Goals as JSON, one a line; `-` is standard input. Each gets one line of JSON as its answer, in the same order
+    /// Goals as JSON, one a line of at most 16 MiB, from a file or a pipe; `-` is standard input. Each gets one line of JSON
+    /// as its answer, in the same order
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, allow_hyphen_values = true,
           conflicts_with = "curve", help_heading = "Goal")]
     pub goals: Option<PathBuf>,

@@ -1,14 +1,12 @@
 //! When feet stand, as `--contacts` says it: by a file, or by nodes that carry it as a curve.
 
-use std::fs;
-
 use serde_json::{Map, Value};
 use sinew::{
     ground::plant::{Contacts, ContactsError, CurveError, Interval, given::from_curve},
     motion::{Clip, Interpolation, Track},
     rig::Side,
 };
-use sinew_files::{Model, Source, read_json, tidy};
+use sinew_files::{Model, Source, read_file, read_json, tidy};
 
 use crate::{args::ContactSource, failure::Failure, lookup};
 
@@ -29,9 +27,9 @@ pub fn read(
 ) -> Result<Given, Failure> {
     match source {
         ContactSource::File(path) => {
-            let text =
-                fs::read_to_string(path).map_err(|e| Failure::Work(format!("{}: {e}", path.display())))?;
-            parse(&text, span(clip), memory_budget)
+            let bytes = read_file(path)?;
+            let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
+            parse(text, span(clip), memory_budget)
                 .map_err(|e| Failure::Work(format!("{}: {}", path.display(), tidy(&e))))
         }
         ContactSource::Nodes(nodes) => {
@@ -83,8 +81,8 @@ fn curve(keys: &[[f32; 2]], span: Interval, place: &str) -> Result<Contacts, Str
 }
 
 /// Reads `{"left": {"heel": [[from, to], ...], "ball": [...]}, "right": {"curve": [[time, value], ...]}}`.
-fn parse(text: &str, span: Interval, memory_budget: Option<u64>) -> Result<Given, String> {
-    let value = read_json(text.as_bytes(), memory_budget).map_err(|e| e.to_string())?;
+fn parse(text: &[u8], span: Interval, memory_budget: Option<u64>) -> Result<Given, String> {
+    let value = read_json(text, memory_budget).map_err(|e| e.to_string())?;
     let map = object(&value, "the file", &FEET)?;
     if map.is_empty() {
         return Err("it gives no contacts; `left` or `right` is wanted".into());
@@ -214,7 +212,7 @@ mod tests {
 
     fn parsed(text: &str) -> Result<[Option<Plain>; 2], String> {
         let plain = |list: Vec<Interval>| list.iter().map(|i| [i.from, i.to]).collect();
-        parse(text, SPAN, None).map(|feet| feet.map(|c| c.map(|c| [plain(c.heel), plain(c.ball)])))
+        parse(text.as_bytes(), SPAN, None).map(|feet| feet.map(|c| c.map(|c| [plain(c.heel), plain(c.ball)])))
     }
 
     #[test]

@@ -18,7 +18,7 @@ use sinew::{
     motion::Clip,
     rig::{RoleError, Side},
 };
-use sinew_files::{Model, Source, build, gltf::Document, sample, shorten, write_whole};
+use sinew_files::{Model, Source, build, gltf::Document, output_target, sample, shorten, write_whole};
 
 use crate::{
     args::PlantArgs,
@@ -159,7 +159,7 @@ fn check_outputs(args: &PlantArgs, model: &Model, level: &Level) -> Result<(), F
     let outputs = [Some(out), args.picture(), args.report.clone()];
     let outputs: Vec<_> = outputs.into_iter().flatten().map(|path| (real(&path), path)).collect();
     for (i, (file, path)) in outputs.iter().enumerate() {
-        let folder = folder_of(path);
+        let folder = folder_of(file);
         if !folder.is_dir() {
             return Err(Failure::Work(format!(
                 "{}: there is no folder {}",
@@ -189,10 +189,9 @@ fn folder_of(path: &Path) -> &Path {
 
 /// The same path for all spellings of a place, whether there is a file or not.
 fn real(path: &Path) -> PathBuf {
-    fs::canonicalize(path).unwrap_or_else(|_| {
-        let folder = folder_of(path);
-        fs::canonicalize(folder).unwrap_or_else(|_| folder.into()).join(path.file_name().unwrap_or_default())
-    })
+    let target = output_target(path).unwrap_or_else(|_| path.into());
+    let folder = folder_of(&target);
+    fs::canonicalize(folder).unwrap_or_else(|_| folder.into()).join(target.file_name().unwrap_or_default())
 }
 
 fn ending(path: &Path) -> String {

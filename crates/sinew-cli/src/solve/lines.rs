@@ -1,15 +1,19 @@
 //! Goals line by line, on all cores, answers in the same order.
 
 use std::{
-    io::{self, BufRead, Write},
-    sync::{Mutex, mpsc},
+    io::{self, Write},
+    sync::{Arc, Condvar, Mutex, mpsc},
     thread,
 };
 
 use rayon::prelude::*;
-use sinew_files::tidy;
+use sinew_files::{FileError, tidy};
 
-use super::{Backend, Worker, answer, request};
+use super::{
+    Backend, Worker, answer,
+    input::{Input, LONGEST_LINE, Line},
+    request,
+};
 use crate::{failure::Failure, progress::Progress};
 
 /// Lines that are worked on at once: enough that the cores seldom wait for each other, few enough to hold.
@@ -23,6 +27,9 @@ pub struct How {
     /// Bytes that the values of a line may take; none for what suits its length.
     pub memory_budget: Option<u64>,
 }
+
+/// Bytes of lines that are held at once: a line of any length that is allowed fits, and a thousand common ones.
+const MOST_BYTES: usize = 2 * LONGEST_LINE;
 
 /// How it went.
 #[derive(Default)]
@@ -46,28 +53,59 @@ impl Tally {
     }
 }
 
+/// Room for lines that are read and not yet answered.
+#[derive(Default)]
+struct Room {
+    held: Mutex<usize>,
+    given: Condvar,
+}
+
+impl Room {
+    /// Waits until there is room for so many bytes.
+    fn take(&self, bytes: usize) {
+        let held = self.held.lock().unwrap_or_else(|e| e.into_inner());
+        let full = |held: &mut usize| *held > 0 && *held + bytes > MOST_BYTES;
+        let mut held = self.given.wait_while(held, full).unwrap_or_else(|e| e.into_inner());
+        *held += bytes;
+    }
+
+    fn give(&self, bytes: usize) {
+        *self.held.lock().unwrap_or_else(|e| e.into_inner()) -= bytes;
+        self.given.notify_one();
+    }
+}
+
+/// A line with its number, or why there is none.
+type Read = io::Result<(u64, Line)>;
+
 /// Answers every line of `input`. Lines are taken as they come, so that a program may wait for
 /// an answer before it asks again.
-pub fn run(
-    backend: &dyn Backend,
-    input: Box<dyn BufRead + Send>,
-    bytes: Option<u64>,
-    out: &mut dyn Write,
-    how: How,
-) -> Result<Tally, Failure> {
+pub fn run(backend: &dyn Backend, input: Input, out: &mut dyn Write, how: How) -> Result<Tally, Failure> {
+    let (bytes, name) = (input.bytes, input.name.clone());
     let progress = Progress::new("solving", bytes.unwrap_or(0), bytes.is_none());
-    let (send, receive) = mpsc::sync_channel::<io::Result<(u64, Vec<u8>)>>(2 * BATCH);
+    let (send, receive) = mpsc::sync_channel::<Read>(2 * BATCH);
+    let room = Arc::new(Room::default());
     // It ends with its input, or when nobody receives any more.
-    thread::spawn(move || read(input, &send));
+    let readers_room = room.clone();
+    thread::spawn(move || read(input, &send, &readers_room));
     let workers: Mutex<Vec<Box<dyn Worker + '_>>> = Mutex::new(Vec::new());
     let mut tally = Tally::default();
     let mut read = 0u64;
-    while let Ok(first) = receive.recv() {
-        let mut batch = vec![first?];
-        while batch.len() < BATCH
-            && let Ok(line) = receive.try_recv()
-        {
-            batch.push(line?);
+    let mut unreadable = None;
+    while unreadable.is_none()
+        && let Ok(first) = receive.recv()
+    {
+        // What came before a failure is answered.
+        let mut batch = Vec::new();
+        let mut next = Some(first);
+        while let Some(line) = next.take() {
+            match line {
+                Ok(line) => batch.push(line),
+                Err(error) => unreadable = Some(error),
+            }
+            if batch.len() < BATCH && unreadable.is_none() {
+                next = receive.try_recv().ok();
+            }
         }
         let answers: Vec<(String, Option<String>)> = batch
             .par_iter()
@@ -88,40 +126,37 @@ pub fn run(
                 tally.bad += 1;
                 tally.first.get_or_insert((*number, error));
             }
-            read += line.len() as u64 + 1;
+            room.give(line.size());
+            read += line.size() as u64 + 1;
         }
         out.flush()?;
         if let Some(bytes) = bytes {
             progress.at(read.min(bytes), bytes);
         }
     }
-    Ok(tally)
+    match unreadable {
+        Some(error) => Err(FileError::Io { path: name.into(), error }.into()),
+        None => Ok(tally),
+    }
 }
 
 /// Sends the lines that hold anything, with their numbers from 1.
-fn read(mut input: Box<dyn BufRead + Send>, send: &mpsc::SyncSender<io::Result<(u64, Vec<u8>)>>) {
-    for number in 1.. {
-        let mut line = Vec::new();
-        let sent = match input.read_until(b'\n', &mut line) {
-            Ok(0) => return,
-            Ok(_) if line.trim_ascii().is_empty() => Ok(()),
-            Ok(_) => send.send(Ok((number, line))),
-            Err(e) => {
-                let _ = send.send(Err(e));
-                return;
-            }
-        };
-        if sent.is_err() {
+fn read(mut input: Input, send: &mpsc::SyncSender<Read>, room: &Room) {
+    while let Some(line) = input.next().transpose() {
+        if let Ok((_, line)) = &line {
+            room.take(line.size());
+        }
+        let failed = line.is_err();
+        if send.send(line).is_err() || failed {
             return;
         }
     }
 }
 
 /// The answer to one line, and what is wrong with it.
-fn one(worker: &mut dyn Worker, number: u64, line: &[u8], how: How) -> (String, Option<String>) {
-    let text = std::str::from_utf8(line).map_err(|e| format!("not UTF-8: {e}"));
-    let (id, request) = match text {
-        Ok(text) => request::parse(text.trim(), how.memory_budget),
+fn one(worker: &mut dyn Worker, number: u64, line: &Line, how: How) -> (String, Option<String>) {
+    let (id, request) = match line.text() {
+        Ok(text) => request::parse(text, how.memory_budget),
         Err(e) => (serde_json::Value::Null, Err(e)),
     };
     match request.and_then(|r| worker.solve(&r)).map_err(|e| tidy(&e)) {

@@ -9,6 +9,7 @@ mod any;
 mod arm;
 mod goal;
 mod human;
+mod input;
 mod lines;
 mod look;
 mod pose;
@@ -17,8 +18,7 @@ mod settings;
 mod whole;
 
 use std::{
-    fs,
-    io::{self, BufRead, BufReader, BufWriter, Write},
+    io::{self, BufWriter, Write},
     path::Path,
 };
 
@@ -35,6 +35,7 @@ use crate::{
     threads,
 };
 use answer::Answer;
+use input::Input;
 use look::LookSettings;
 pub use request::CurveRequest;
 use request::{GoalRequest, Request};
@@ -248,7 +249,7 @@ pub struct First {
     pub summary: String,
 }
 
-/// Solves the first line of a file of goals.
+/// Solves the first line of goals.
 pub fn first(
     model: &Model,
     chain: Option<&(String, String)>,
@@ -258,13 +259,13 @@ pub fn first(
     memory_budget: Option<u64>,
 ) -> Result<First, Failure> {
     on_figure(solver)?;
-    let text = fs::read_to_string(goals).map_err(|e| Failure::Work(format!("{}: {e}", goals.display())))?;
-    let mut lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
-    let Some((number, line)) = lines.next() else {
-        return Err(Failure::Work(format!("{}: no goals", goals.display())));
+    let mut input = Input::open(goals)?;
+    let first = input.next().map_err(|error| FileError::Io { path: input.name.clone().into(), error })?;
+    let Some((number, line)) = first else {
+        return Err(Failure::Work(format!("{}: no goals", input.name)));
     };
-    let in_line = |e: String| Failure::Work(format!("{}:{}: {}", goals.display(), number + 1, tidy(&e)));
-    let request = request::parse(line, memory_budget).1.map_err(in_line)?;
+    let in_line = |e: String| Failure::Work(format!("{}:{number}: {}", input.name, tidy(&e)));
+    let request = line.text().and_then(|text| request::parse(text, memory_budget).1).map_err(in_line)?;
     if human && !matches!(solver, SolverName::Auto | SolverName::Tree) {
         return Err(Failure::Usage("--human is for whole figures, by --solver tree".into()));
     }
@@ -346,23 +347,17 @@ fn single(args: &SolveArgs, Work { backend, source }: Work) -> Result<(), Failur
 
 fn many(args: &SolveArgs, backend: &dyn Backend, goals: &Path) -> Result<(), Failure> {
     let how = lines::How { timing: args.timing, memory_budget: args.units.memory.bytes() };
-    let (input, bytes, name): (Box<dyn BufRead + Send>, _, _) = if is_dash(goals) {
-        (Box::new(BufReader::new(io::stdin())), None, "standard input".to_string())
-    } else {
-        let failed = |error| FileError::Io { path: goals.into(), error };
-        let file = fs::File::open(goals).map_err(failed)?;
-        let bytes = file.metadata().map_err(failed)?.len();
-        (Box::new(BufReader::new(file)), Some(bytes), goals.display().to_string())
-    };
+    let input = Input::open(goals)?;
+    let name = input.name.clone();
     if is_dash(&args.out) {
         let mut out = BufWriter::new(io::stdout().lock());
-        let tally = lines::run(backend, input, bytes, &mut out, how)?;
+        let tally = lines::run(backend, input, &mut out, how)?;
         out.flush()?;
         return tally.check(&name);
     }
     let mut result = Ok(lines::Tally::default());
     let written = write_whole(&args.out, |out| {
-        result = lines::run(backend, input, bytes, out, how);
+        result = lines::run(backend, input, out, how);
         match &result {
             // Nothing is written where the goals cannot be read to their end.
             Err(e) => Err(io::Error::other(e.to_string())),

@@ -7,6 +7,7 @@ mod failure;
 mod info;
 mod lookup;
 mod model;
+mod outputs;
 mod picture;
 mod plant;
 mod progress;

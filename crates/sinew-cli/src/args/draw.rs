@@ -18,7 +18,7 @@ pub struct DrawArgs {
     #[arg(value_hint = ValueHint::FilePath)]
     pub model: PathBuf,
     /// The picture to write: .png or .svg
-    #[arg(short, long, value_name = "FILE", value_parser = picture, value_hint = ValueHint::FilePath)]
+    #[arg(short, long, value_name = "FILE", value_parser = picture(), value_hint = ValueHint::FilePath)]
     pub out: PathBuf,
     /// The clip to pose it by; without one, the rest pose
     #[arg(long, value_name = "NAME", allow_hyphen_values = true)]

@@ -25,8 +25,9 @@ pub struct PlantArgs {
     ///
     /// stairs rise 12 cm on 40 cm, steep ones 17 cm on 29 cm, the slope is 20 degrees; they are laid under the walk. A
     /// file's mesh stays where the file has it, unless --ground-at and --ground-scale say otherwise.
-    #[arg(long, value_name = "GROUND", default_value = "stairs", help_heading = "Ground")]
-    pub ground: String,
+    #[arg(long, value_name = "GROUND", default_value = "stairs", value_hint = ValueHint::FilePath,
+          help_heading = "Ground")]
+    pub ground: PathBuf,
     /// Enlarge a ground from a file by this factor
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = positive, help_heading = "Ground")]
     pub ground_scale: f32,
@@ -39,11 +40,11 @@ pub struct PlantArgs {
     pub ground_up: Option<Up>,
 
     /// The model to write: .glb, .gltf, .vrm or .bvh [default: planted.glb]
-    #[arg(short, long, value_name = "FILE", value_parser = model_out, value_hint = ValueHint::FilePath,
+    #[arg(short, long, value_name = "FILE", value_parser = model_out(), value_hint = ValueHint::FilePath,
           help_heading = "Output")]
     pub out: Option<PathBuf>,
     /// Draw the walk before and after: .png or .svg [default: planted.png where no MODEL is given, else none]
-    #[arg(long, value_name = "FILE", value_parser = picture, value_hint = ValueHint::FilePath, help_heading = "Output")]
+    #[arg(long, value_name = "FILE", value_parser = picture(), value_hint = ValueHint::FilePath, help_heading = "Output")]
     pub picture: Option<PathBuf>,
     /// Write what was measured as JSON
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]

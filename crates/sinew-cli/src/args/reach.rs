@@ -20,7 +20,7 @@ pub struct ReachArgs {
     #[arg(long, value_name = "ROOT..TIP", value_parser = chain, allow_hyphen_values = true)]
     pub chain: Option<(String, String)>,
     /// The picture to write: .png or .svg
-    #[arg(short, long, value_name = "FILE", value_parser = picture, value_hint = ValueHint::FilePath)]
+    #[arg(short, long, value_name = "FILE", value_parser = picture(), value_hint = ValueHint::FilePath)]
     pub out: PathBuf,
     /// How many poses are looked at
     #[arg(long, value_name = "N", default_value_t = 4_000_000, value_parser = clap::value_parser!(u64).range(1000..=1_000_000_000))]

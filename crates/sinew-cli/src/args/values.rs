@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use glam::Vec3;
 
 /// Names with values.
@@ -112,8 +113,7 @@ pub(super) fn pair(text: &str) -> Result<(String, String), String> {
     }
 }
 
-pub(super) fn with_ending(text: &str, endings: &[&str]) -> Result<PathBuf, String> {
-    let path = PathBuf::from(text);
+fn with_ending(path: PathBuf, endings: &[&str]) -> Result<PathBuf, String> {
     let ending = path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
     if endings.contains(&ending.as_str()) {
         return Ok(path);
@@ -122,10 +122,15 @@ pub(super) fn with_ending(text: &str, endings: &[&str]) -> Result<PathBuf, Strin
     Err(format!("the ending must be {}", crate::lookup::or_list(&dotted)))
 }
 
-pub(super) fn picture(text: &str) -> Result<PathBuf, String> {
-    with_ending(text, &["png", "svg"])
+/// A path, whatever its encoding, with one of these endings.
+fn ending(endings: &'static [&'static str]) -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().try_map(|path| with_ending(path, endings))
 }
 
-pub(super) fn model_out(text: &str) -> Result<PathBuf, String> {
-    with_ending(text, &["glb", "gltf", "vrm", "bvh"])
+pub(super) fn picture() -> impl TypedValueParser<Value = PathBuf> {
+    ending(&["png", "svg"])
+}
+
+pub(super) fn model_out() -> impl TypedValueParser<Value = PathBuf> {
+    ending(&["glb", "gltf", "vrm", "bvh"])
 }

@@ -16,6 +16,7 @@ use crate::{
     args::DrawArgs,
     failure::Failure,
     lookup, model,
+    outputs::keep_inputs,
     picture::{
         canvas::Canvas,
         figure::Figure,
@@ -30,6 +31,7 @@ const MOST_NAMES: usize = 44;
 
 /// Runs the subcommand.
 pub fn run(args: &DrawArgs) -> Result<(), Failure> {
+    keep_inputs(&args.out, [args.model.as_path()].into_iter().chain(args.goals.as_deref()))?;
     if model::is_urdf(&args.model) {
         return arm::run(args);
     }

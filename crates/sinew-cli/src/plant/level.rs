@@ -1,6 +1,6 @@
 //! Which ground a walk is planted on, and where it lies.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use glam::{Affine3, Quat, Vec2, Vec3};
 use sinew::ground::{
@@ -69,9 +69,9 @@ impl std::fmt::Display for Level {
 
 impl Level {
     /// A built-in ground by its name, or else a file.
-    pub fn parse(name: &str) -> Self {
+    pub fn parse(name: &Path) -> Self {
         let stairs = |rise, going, flight| Self::Stairs { rise, going, flight };
-        match name {
+        match name.to_str().unwrap_or_default() {
             "stairs" => stairs(0.12, 0.40, Flight::Up),
             "stairs-down" => stairs(0.12, 0.40, Flight::Down),
             "steep-stairs" => stairs(0.17, 0.29, Flight::Up),

@@ -6,10 +6,7 @@ mod report;
 mod show;
 mod work;
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::path::Path;
 
 use glam::Vec3;
 use sinew::{
@@ -18,13 +15,14 @@ use sinew::{
     motion::Clip,
     rig::{RoleError, Side},
 };
-use sinew_files::{Model, Source, build, gltf::Document, output_target, sample, shorten, write_whole};
+use sinew_files::{Model, Source, build, gltf::Document, sample, shorten, write_whole};
 
 use crate::{
     args::PlantArgs,
     failure::Failure,
     lookup,
     model::{self, body},
+    outputs::{folder_of, lost, real},
     picture::save::save,
     progress::Progress,
 };
@@ -144,13 +142,13 @@ fn check_outputs(args: &PlantArgs, model: &Model, level: &Level) -> Result<(), F
         let option = if args.ground_scale != 1.0 { "--ground-scale" } else { "--ground-at" };
         return Err(Failure::Usage(format!(
             "{option} is for a ground from a file; {} is laid under the walk",
-            args.ground
+            args.ground.display()
         )));
     }
     if args.ground_up.is_some() && ground.is_none_or(|path| ending(path) != "obj") {
         return Err(Failure::Usage(format!(
             "--ground-up is for an .obj, which does not say which axis points up ({})",
-            args.ground
+            args.ground.display()
         )));
     }
     let model_file = args.model.as_deref().map(real);
@@ -177,21 +175,10 @@ fn check_outputs(args: &PlantArgs, model: &Model, level: &Level) -> Result<(), F
         let is_model = Some(file) == model_file.as_ref();
         let is_input = [&ground_file, &contacts_file].into_iter().flatten().any(|input| input == file);
         if (is_model && i > 0) || (!is_model && is_input) {
-            return Err(Failure::Usage(format!("{} is read from, and would be lost", path.display())));
+            return Err(lost(path));
         }
     }
     Ok(())
-}
-
-fn folder_of(path: &Path) -> &Path {
-    path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
-}
-
-/// The same path for all spellings of a place, whether there is a file or not.
-fn real(path: &Path) -> PathBuf {
-    let target = output_target(path).unwrap_or_else(|_| path.into());
-    let folder = folder_of(&target);
-    fs::canonicalize(folder).unwrap_or_else(|_| folder.into()).join(target.file_name().unwrap_or_default())
 }
 
 fn ending(path: &Path) -> String {

@@ -118,7 +118,7 @@ pub fn print(
         "{}: {name}, {:.2} s on {}, {} keys",
         model.name,
         done.planted.clip.duration(),
-        args.ground,
+        args.ground.display(),
         done.planted.times.len()
     )?;
     let speed = survey.travel.length();

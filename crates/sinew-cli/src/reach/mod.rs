@@ -6,8 +6,8 @@ mod page;
 use sinew_files::urdf;
 
 use crate::{
-    args::ReachArgs, failure::Failure, lookup::ends, model::is_urdf, picture::save::save, progress::Progress,
-    threads,
+    args::ReachArgs, failure::Failure, lookup::ends, model::is_urdf, outputs::keep_inputs,
+    picture::save::save, progress::Progress, threads,
 };
 
 /// The work is cut into so many pieces, whatever the number of threads, for the progress bar.
@@ -18,6 +18,7 @@ pub fn run(args: &ReachArgs) -> Result<(), Failure> {
     if let Some(threads) = args.threads {
         threads::set(threads)?;
     }
+    keep_inputs(&args.out, [args.model.as_path()])?;
     if !is_urdf(&args.model) {
         let error = sinew_files::FileError::Ending { path: args.model.clone(), wanted: ".urdf" };
         return Err(error.into());

@@ -32,6 +32,7 @@ use crate::{
     args::{SolveArgs, SolverName},
     failure::Failure,
     model::is_urdf,
+    outputs::keep_inputs,
     threads,
 };
 use answer::Answer;
@@ -170,6 +171,12 @@ pub fn run(args: &SolveArgs) -> Result<(), Failure> {
     if scene && args.goals.is_some() {
         let what = "goals line by line are answered in JSON, not in a scene";
         return Err(Failure::Usage(format!("--out {}: {what}", args.out.display())));
+    }
+    if !is_dash(&args.out) {
+        // A scene holds all of the model that it takes the place of.
+        let model = (!scene).then_some(args.model.as_path());
+        let goals = args.goals.as_deref().filter(|goals| !is_dash(goals));
+        keep_inputs(&args.out, model.into_iter().chain(goals))?;
     }
     let work = work(args)?;
     if scene && work.source.is_none() {
@@ -358,13 +365,20 @@ fn many(args: &SolveArgs, backend: &dyn Backend, goals: &Path) -> Result<(), Fai
     let mut result = Ok(lines::Tally::default());
     let written = write_whole(&args.out, |out| {
         result = lines::run(backend, input, out, how);
-        match &result {
+        match &mut result {
+            // What is written to is this file.
+            Err(Failure::Output(e)) => Err(std::mem::replace(e, io::ErrorKind::Other.into())),
             // Nothing is written where the goals cannot be read to their end.
             Err(e) => Err(io::Error::other(e.to_string())),
             Ok(_) => Ok(()),
         }
     });
-    let tally = result?;
-    written?;
-    tally.check(&name)
+    match result {
+        Err(Failure::Output(_)) => Ok(written?),
+        result => {
+            let tally = result?;
+            written?;
+            tally.check(&name)
+        }
+    }
 }

@@ -1,0 +1,34 @@
+//! Where outputs go, and what they must not take the place of.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use sinew_files::output_target;
+
+use crate::failure::Failure;
+
+/// The folder that a path is in.
+pub fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// The same path for all spellings of a place and all links to it, whether there is a file or not.
+pub fn real(path: &Path) -> PathBuf {
+    let target = output_target(path).unwrap_or_else(|_| path.into());
+    let folder = folder_of(&target);
+    fs::canonicalize(folder).unwrap_or_else(|_| folder.into()).join(target.file_name().unwrap_or_default())
+}
+
+/// The error for an output that would take the place of an input.
+pub fn lost(path: &Path) -> Failure {
+    Failure::Usage(format!("{} is read from, and would be lost", path.display()))
+}
+
+/// Refuses an output that is one of the inputs. Devices and pipes may be both.
+pub fn keep_inputs<'a>(out: &Path, inputs: impl IntoIterator<Item = &'a Path>) -> Result<(), Failure> {
+    let file = real(out);
+    let is_input = inputs.into_iter().any(|input| real(input) == file);
+    if is_input && file.is_file() { Err(lost(out)) } else { Ok(()) }
+}

@@ -65,7 +65,9 @@ pub fn goals(data: &[u8]) -> Result<Outcome, String> {
     words.extend(model);
     words.extend(["--goals", "goals.jsonl", "--out", "answers.jsonl", "--max-iterations", "20"]);
     let (error, out) = sinew(&words, ("goals.jsonl", data), "answers.jsonl")?;
-    let lines = data.split(|b| *b == b'\n').filter(|l| !l.trim_ascii().is_empty()).count();
+    // A byte order mark makes no line.
+    let text = data.strip_prefix(b"\xef\xbb\xbf").unwrap_or(data);
+    let lines = text.split(|b| *b == b'\n').filter(|l| !l.trim_ascii().is_empty()).count();
     let answers: Vec<&[u8]> = out.split(|b| *b == b'\n').filter(|l| !l.is_empty()).collect();
     if answers.len() != lines && (error.is_none() || !answers.is_empty()) {
         return Err(format!("{} answers to {lines} lines", answers.len()));

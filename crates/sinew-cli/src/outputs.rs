@@ -9,6 +9,11 @@ use sinew_files::output_target;
 
 use crate::failure::Failure;
 
+/// Whether a path stands for standard input or output.
+pub fn is_dash(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
 /// The folder that a path is in.
 pub fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))

@@ -255,3 +255,19 @@ fn a_hierarchy_of_any_depth() {
     place.done("plant deep.bvh -o out.glb");
     all_finite(&place.0.join("out.glb"));
 }
+
+#[test]
+fn a_report_may_go_to_standard_output() {
+    let place = Place::with_walk("report");
+    place.done("plant walk.glb -o a.glb --report report.json --quiet");
+    let mut written: Value = serde_json::from_slice(&place.read("report.json")).unwrap();
+    let mut said: Value = serde_json::from_str(&place.done("plant walk.glb -o b.glb --report -")).unwrap();
+    assert_eq!(place.read("a.glb"), place.read("b.glb"));
+    assert!(!place.0.join("-").exists());
+    // How long it took is nobody's promise.
+    for key in ["planning_ms", "solving_us_per_frame"] {
+        written[key].take();
+        said[key].take();
+    }
+    assert_eq!(said, written);
+}

@@ -46,7 +46,7 @@ pub struct PlantArgs {
     /// Draw the walk before and after: .png or .svg [default: planted.png where no MODEL is given, else none]
     #[arg(long, value_name = "FILE", value_parser = picture(), value_hint = ValueHint::FilePath, help_heading = "Output")]
     pub picture: Option<PathBuf>,
-    /// Write what was measured as JSON
+    /// Write what was measured as JSON; `-` is standard output, in place of the summary
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
     pub report: Option<PathBuf>,
     /// Say nothing but errors

@@ -6,7 +6,10 @@ mod report;
 mod show;
 mod work;
 
-use std::path::Path;
+use std::{
+    io::{self, Write},
+    path::Path,
+};
 
 use glam::Vec3;
 use sinew::{
@@ -22,7 +25,7 @@ use crate::{
     failure::Failure,
     lookup,
     model::{self, body},
-    outputs::{folder_of, lost, real},
+    outputs::{folder_of, is_dash, lost, real},
     picture::save::save,
     progress::Progress,
 };
@@ -95,12 +98,17 @@ pub fn run(args: &PlantArgs) -> Result<(), Failure> {
     }
     if let Some(path) = &args.report {
         let json = report::report(&task, &done, &model, &hints);
-        write_whole(path, |w| {
+        let write = |w: &mut dyn Write| -> io::Result<()> {
             serde_json::to_writer_pretty(&mut *w, &json)?;
             writeln!(w)
-        })?;
+        };
+        match is_dash(path) {
+            true => write(&mut io::stdout().lock())?,
+            false => write_whole(path, write)?,
+        }
     }
-    if !args.quiet {
+    // A report on standard output says the same, and stays JSON.
+    if !args.quiet && !args.report.as_deref().is_some_and(is_dash) {
         report::print(&task, &done, &model, &out, args, &hints)?;
     }
     Ok(())
@@ -154,7 +162,7 @@ fn check_outputs(args: &PlantArgs, model: &Model, level: &Level) -> Result<(), F
     let model_file = args.model.as_deref().map(real);
     let ground_file = ground.map(|path| real(path));
     let contacts_file = args.contacts.as_ref().and_then(|c| c.file()).map(real);
-    let outputs = [Some(out), args.picture(), args.report.clone()];
+    let outputs = [Some(out), args.picture(), args.report.clone().filter(|path| !is_dash(path))];
     let outputs: Vec<_> = outputs.into_iter().flatten().map(|path| (real(&path), path)).collect();
     for (i, (file, path)) in outputs.iter().enumerate() {
         let folder = folder_of(file);

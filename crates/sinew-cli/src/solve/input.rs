@@ -8,7 +8,7 @@ use std::{
 
 use sinew_files::FileError;
 
-use crate::failure::Failure;
+use crate::{failure::Failure, outputs::is_dash};
 
 /// The longest line of goals, in bytes. A line of a million numbers fits; one without an end must not fill the memory.
 pub const LONGEST_LINE: usize = 16 << 20;
@@ -56,7 +56,7 @@ pub struct Input {
 impl Input {
     /// Opens a file or a pipe; `-` is standard input.
     pub fn open(path: &Path) -> Result<Self, Failure> {
-        if path == Path::new("-") {
+        if is_dash(path) {
             let name = "standard input".to_string();
             #[cfg(unix)]
             if let Ok(own) = std::os::fd::AsFd::as_fd(&io::stdin()).try_clone_to_owned() {

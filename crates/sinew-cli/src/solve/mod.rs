@@ -32,7 +32,7 @@ use crate::{
     args::{SolveArgs, SolverName},
     failure::Failure,
     model::is_urdf,
-    outputs::keep_inputs,
+    outputs::{is_dash, keep_inputs},
     threads,
 };
 use answer::Answer;
@@ -187,10 +187,6 @@ pub fn run(args: &SolveArgs) -> Result<(), Failure> {
         Some(goals) => many(args, &*work.backend, goals),
         None => single(args, work),
     }
-}
-
-fn is_dash(path: &Path) -> bool {
-    path == Path::new("-")
 }
 
 /// One goal for a chain of a figure.

@@ -209,6 +209,8 @@ fn long_names_are_shortened() {
         ("key.jsonl", json!({long.clone(): 1, "position": [1, 0, 0]})),
         ("number.jsonl", json!({"position": [1, 0, long]})),
         ("start.jsonl", json!({"start": {long.clone(): 1}, "position": [1, 0, 0]})),
+        ("turn.jsonl", json!({"start_rotations": {long.clone(): [0, 0, 0, 1]}, "position": [1, 0, 0]})),
+        ("move.jsonl", json!({"start_translations": {long.clone(): [0, 0, 0]}, "position": [1, 0, 0]})),
         ("root.jsonl", json!({"root": long, "position": [1, 0, 0]})),
     ] {
         let lines = write(name, &format!("{line}\n"));

@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use glam::{DQuat, DVec3};
 use sinew::mechanism::{Goal, LinkId, Mechanism, Settings, Solver, Target};
+use sinew_files::shorten;
 
 use super::{
     Backend, Worker,
@@ -68,10 +69,16 @@ impl Arm {
 
     fn start(&self, request: &Request) -> Result<Vec<f64>, String> {
         if let Some((name, _)) = request.start_rotations.first() {
-            return Err(format!("start_rotations.{name}: an arm's joints have one value each: see start"));
+            return Err(format!(
+                "start_rotations.{}: an arm's joints have one value each: see start",
+                shorten(name)
+            ));
         }
         if let Some((name, _)) = request.start_translations.first() {
-            return Err(format!("start_translations.{name}: in joint space an arm's base stays; see start"));
+            return Err(format!(
+                "start_translations.{}: in joint space an arm's base stays; see start",
+                shorten(name)
+            ));
         }
         start(&self.mechanism, &request.start)
     }

@@ -8,7 +8,7 @@ use sinew::{
     mechanism::{ChainSkeleton, Mechanism, Placement, to_pose},
     rig::Body,
 };
-use sinew_files::Model;
+use sinew_files::{Model, shorten};
 
 use super::{
     Backend, Worker,
@@ -138,7 +138,8 @@ impl Posed {
         if let Some(arm) = &self.arm {
             if let Some((name, _)) = request.start_rotations.first() {
                 return Err(format!(
-                    "start_rotations.{name}: an arm's joints have one value each: see start"
+                    "start_rotations.{}: an arm's joints have one value each: see start",
+                    shorten(name)
                 ));
             }
             values = arm::start(&arm.mechanism, &request.start)?;
@@ -471,17 +472,18 @@ impl ArmChain {
     /// this far from where it is in the file.
     fn move_base(&self, name: &str, moved: Vec3, pose: &mut Pose) -> Result<(), String> {
         let base = self.mechanism.link_name(self.root);
+        let shown = shorten(name);
         if name != base {
             let base = quoted(base);
             return Err(format!(
-                "start_translations.{name}: of an arm only its base {base} is led elsewhere"
+                "start_translations.{shown}: of an arm only its base {base} is led elsewhere"
             ));
         }
         let first = self.chain.chain().root();
         if self.slides() {
             let joint = quoted(self.chain.skeleton().name(first));
             return Err(format!(
-                "start_translations.{name}: the base does not move, as {joint} slides: see start"
+                "start_translations.{shown}: the base does not move, as {joint} slides: see start"
             ));
         }
         pose.set_translation(first, self.chain.skeleton().rest(first).translation + moved);

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::{FileError, budget::Budget};
+use crate::{FileError, budget::Budget, text::shorten};
 
 /// A value in a document, with its JSON path for errors.
 #[derive(Clone, Debug)]
@@ -49,7 +49,9 @@ impl<'a> Place<'a> {
     /// The member `key` of an object; none where there is no such member.
     pub fn get(&self, key: &str) -> Option<Self> {
         let value = self.value.get(key)?;
-        let at = if self.at.is_empty() { key.to_owned() } else { format!("{}.{key}", self.at) };
+        // (A key may be of any length.)
+        let name = shorten(key);
+        let at = if self.at.is_empty() { name } else { format!("{}.{name}", self.at) };
         Some(Self { file: self.file, at, value })
     }
 

@@ -68,7 +68,7 @@ fn a_contact_that_no_leg_holds_is_not_called_planted() {
     let reasons: Vec<&str> = unplanted.iter().map(|u| u["reason"].as_str().unwrap()).collect();
     assert_eq!(unplanted.len(), note["unplanted"].as_array().unwrap().len());
     let measured = |r: &&str| r.contains("m above the ground") || r.contains("slides at");
-    assert!(!reasons.is_empty() && reasons.iter().all(|r| measured(r)), "{reasons:?}");
+    assert!(!reasons.is_empty() && reasons.iter().all(measured), "{reasons:?}");
     assert!(report["contacts_planted"].as_f64().unwrap() < 0.8, "{report}");
 }
 

@@ -417,6 +417,16 @@ fn instanced_levels_still_load() {
 }
 
 #[test]
+fn lists_in_urdf_are_quoted_in_short() {
+    let text = format!(
+        "<robot name=\"r\"><link name=\"a\"><visual><origin xyz=\"{}\"/><geometry><sphere radius=\"1\"/></geometry>\
+         </visual></link></robot>",
+        "0.1 ".repeat(5000)
+    );
+    refused(&["info", &write("list.urdf", &text)], &["list.urdf: ", "expected 3 found 5000"]);
+}
+
+#[test]
 fn wide_urdf_is_budgeted() {
     let many = |element: &str, count: usize| {
         format!("<robot name=\"r\"><link name=\"a\">{}</link></robot>", element.repeat(count))

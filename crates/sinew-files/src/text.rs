@@ -36,16 +36,24 @@ pub fn shorten(text: &str) -> String {
     shown.iter().take(first).chain(&['…']).chain(tail).collect()
 }
 
-/// A message in one line, in which every quotation (between backticks or quotation marks) and every word is shortened.
+/// A message in one line, in which every quotation (between backticks or quotation marks), every list (in brackets) and every
+/// word is shortened.
 pub fn tidy(message: &str) -> String {
     let mut line = String::new();
     let mut rest = message;
+    // Without it every bracket that nothing closes would be a search to the end.
+    let last_list = message.rfind(']').unwrap_or(0);
     while let Some(first) = rest.chars().next() {
-        let quoted = if matches!(first, '`' | '"') { rest[1..].find(first) } else { None };
-        if let Some(end) = quoted {
+        let mark = match first {
+            '`' | '"' => Some(first),
+            '[' if message.len() - rest.len() < last_list => Some(']'),
+            _ => None,
+        };
+        let quoted = mark.and_then(|mark| Some((rest[1..].find(mark)?, mark)));
+        if let Some((end, mark)) = quoted {
             line.push(first);
             line += &shorten(&rest[1..=end]);
-            line.push(first);
+            line.push(mark);
             rest = &rest[end + 2..];
         } else if first.is_whitespace() {
             line.push(' ');
@@ -85,6 +93,9 @@ mod tests {
         assert_eq!(shorten(&long).chars().count(), 80);
         assert_eq!(shorten(&"\n".repeat(60)).chars().count(), 80);
         assert_eq!(shorten(&"ä".repeat(80)), "ä".repeat(80));
+        let list = format!("[{}]", "0.1 ".repeat(5000));
+        assert!(tidy(&format!("5000 found for {list}, not 3")).chars().count() < 120);
+        assert!(tidy(&"[ ".repeat(100_000)).starts_with("[ [ "));
         // Every mark alone: no partner, no quadratic search.
         assert!(tidy(&"`\"".repeat(100)).len() < 1000);
     }

@@ -26,11 +26,21 @@ pub(crate) fn changed(turn: f32, moved: f32, turned: f32) -> bool {
     turn > PER_LENGTH * moved + PER_RADIAN * turned + FLOOR
 }
 
+/// Below this sine of the angle between line and bend a chain has no side to which it bends: positions in f32 give it at
+/// random.
+const STRAIGHT: f32 = 1e-5;
+
 /// Whether the branch changed, for a goal with a pole or swivel: the bend turned by more than a right angle about the
 /// line from root to tip. Each line goes from root to tip, each bend from the root to the middle of the chain, in model
-/// space. Carries the initial bend along by the shortest arc between the lines.
+/// space. Carries the initial bend along by the shortest arc between the lines. A chain that is straight, before or after,
+/// has no side that could change.
 pub(crate) fn flipped(initial_line: Vec3, initial_bend: Vec3, line: Vec3, bend: Vec3) -> bool {
     let (Some(from), Some(to)) = (initial_line.try_normalize(), line.try_normalize()) else { return false };
+    let is_straight =
+        |line: Vec3, bend: Vec3| line.cross(bend.normalize_or_zero()).length_squared() <= STRAIGHT * STRAIGHT;
+    if is_straight(from, initial_bend) || is_straight(to, bend) {
+        return false;
+    }
     let across = |axis: Vec3, v: Vec3| v - axis * v.dot(axis);
     let carried = math::rotate(math::shortest_arc(from, to, initial_bend), across(from, initial_bend));
     carried.dot(across(to, bend)) < 0.0

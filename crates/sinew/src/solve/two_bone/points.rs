@@ -62,18 +62,10 @@ pub struct Turns {
     pub branch_changed: bool,
 }
 
-/// Below this sine a limb has no side to which it bends: f32 places of a limb give it at random.
-const NO_SIDE: f32 = 1e-5;
-
-/// Whether a limb with a pole or swivel changed its branch: see [`branch::flipped`]. One that is straight, before or after,
-/// has no side.
+/// Whether a limb with a pole or swivel changed its branch: see [`branch::flipped`].
 pub(super) fn flipped(from: &Points, to: &Points) -> bool {
     let [(line, bend), (now, bent)] = [from, to].map(|p| (p.tip - p.root, p.middle - p.root));
-    let has_side = |line: Vec3, bend: Vec3| {
-        let (line, bend) = (line.normalize_or_zero(), bend.normalize_or_zero());
-        line.cross(bend).length_squared() > NO_SIDE * NO_SIDE
-    };
-    has_side(line, bend) && has_side(now, bent) && branch::flipped(line, bend, now, bent)
+    branch::flipped(line, bend, now, bent)
 }
 
 /// Whether one without changed it, by these turns: see [`branch::changed`].

@@ -61,6 +61,10 @@ const ROUNDS: u32 = 16;
 /// the bound is worth going to.
 const WORTH: f32 = 0.01;
 
+/// A joint that has turned by more than this part of what it may is where the bound holds it: one that is put back is put to
+/// between 0.99 and 0.9999 of it.
+const AT_BOUND: f32 = 0.98;
+
 /// Radians that a joint may turn for each length of the chain that the end goes, in a pose that goes on from the last one.
 /// Two equal bones with a soft zone of 5 % need six, where the zone begins.
 const SMOOTH: f32 = 7.5;
@@ -145,6 +149,27 @@ pub(crate) struct Run<'a, S> {
     /// The furthest that a joint may turn, in radians: the settings', or infinite while the answer without a bound is
     /// sought.
     most: f32,
+    /// How often a chain that stalls may start afresh.
+    starts: u32,
+}
+
+/// What came of a search.
+struct Found {
+    report: Report,
+    /// What was missing before.
+    came: f32,
+    /// Whether what was worked towards is met, which a soft zone may have put nearer than the goal.
+    met: bool,
+}
+
+/// What is worked towards.
+#[derive(Clone, Copy)]
+struct Asked {
+    ask: Ask,
+    /// How far the place is out of reach.
+    by: f32,
+    /// Whether it is in sight.
+    seen: bool,
 }
 
 impl Iteration {
@@ -171,14 +196,19 @@ impl Iteration {
                     base_direction: settings.base_direction.map(base).transpose()?,
                     ..*settings
                 };
-                Run { on: self, settings, sweep, most: settings.max_turn }.solve(pose, goal, None)
+                Run::new(self, settings, sweep).solve(pose, goal, None)
             });
         }
-        Run { on: self, settings, sweep, most: settings.max_turn }.solve(pose, goal, rotation)
+        Run::new(self, settings, sweep).solve(pose, goal, rotation)
     }
 }
 
-impl<S: Sweep> Run<'_, S> {
+impl<'a, S: Sweep> Run<'a, S> {
+    fn new(on: &'a mut Iteration, settings: &'a ChainSettings, sweep: &'a mut S) -> Self {
+        let starts = if settings.max_turn == f32::INFINITY { settings.starts() } else { 0 };
+        Self { on, settings, sweep, most: settings.max_turn, starts }
+    }
+
     fn solve(&mut self, pose: &mut Pose, goal: &Goal, rotation: Option<Quat>) -> Result<Report, SolveError> {
         self.on.links.load(pose, rotation.is_some())?;
         self.on.links.turn_at_most(self.most);
@@ -250,38 +280,52 @@ impl<S: Sweep> Run<'_, S> {
 
     /// Solves in full, from what is loaded.
     fn run(&mut self, place: Vec3, turn: Option<Quat>, pole: Pole) -> Report {
+        let asked = self.ask(place, turn);
         if self.most == f32::INFINITY {
-            return self.search(place, turn, pole);
+            self.search(asked, pole).report
+        } else {
+            self.bounded(asked, place, pole)
         }
-        self.bounded(place, turn, pole)
     }
 
-    /// Solves with no joint turned further than it may. Where steps within the bound do not meet the goal, the answer without
-    /// it is sought, and the chain goes on the way there as far as it may; see [`Newton::part_way`].
-    fn bounded(&mut self, place: Vec3, turn: Option<Quat>, pole: Pole) -> Report {
-        let mut report = self.search(place, turn, pole);
-        if report.status == Status::Reached {
+    /// Solves with no joint turned further than it may. Where the bound keeps steps from the goal, the answer without it is
+    /// sought, and the chain goes on the way there as far as it may; see [`Newton::part_way`].
+    fn bounded(&mut self, asked: Asked, place: Vec3, pole: Pole) -> Report {
+        let Asked { ask, by, seen } = asked;
+        let Found { mut report, came, met } = self.search(asked, pole);
+        if met {
             return report;
         }
         let links = &mut self.on.links;
-        links.keep(&mut self.on.near);
-        links.reset();
-        let (ask, _, seen) = self.ask(place, turn);
-        let links = &mut self.on.links;
-        let came = ask.cost(links.measure(&ask));
-        links.keep(&mut self.on.start);
-        links.put(&self.on.near);
         let mut near = ask.cost(links.measure(&ask));
-        if near > came {
-            (near, report.status) = (came, Status::Stalled);
-            self.on.near.clone_from(&self.on.start);
+        // No fresh start brings a chain nearer to what is out of reach, and a bound that no joint has come to keeps steps from
+        // nothing.
+        let beyond = by > ask.near;
+        let free = near <= came && links.turned() < AT_BOUND * self.most;
+        if beyond && free && self.finishes() {
+            return report;
         }
+        let close = came <= NEAR * 2.0 * ask.radian;
+        let links = &mut self.on.links;
+        links.keep(&mut self.on.near);
         // The answer without a bound.
         links.reset();
         let most = core::mem::replace(&mut self.most, f32::INFINITY);
         links.turn_at_most(self.most);
-        let far = self.search(place, turn, pole);
-        self.most = most;
+        let asked = self.ask(place, ask.turn);
+        self.on.links.keep(&mut self.on.start);
+        if near > came {
+            (near, report.status) = (came, Status::Stalled);
+            self.on.near.clone_from(&self.on.start);
+        }
+        // Where the goal is near, the chain may rest against its limits for many frames: the first way out is tried alone.
+        self.starts = match () {
+            _ if beyond => 0,
+            _ if close => 1,
+            _ => self.settings.starts(),
+        };
+        let far = self.search(asked, pole).report;
+        (self.most, self.starts) = (most, 0);
         report.iterations += far.iterations;
         let Iteration { links, newton, near: kept, start, best, .. } = &mut *self.on;
         links.turn_at_most(most);
@@ -289,7 +333,7 @@ impl<S: Sweep> Run<'_, S> {
         // Where steps lead there without a fresh start, or the goal is near, those within the bound lead there as well, and
         // sooner, if they take off their share of what is missing.
         let share = (most / links.turned()).min(1.0);
-        let simple = far.restarts == 0 || came <= NEAR * 2.0 * ask.radian;
+        let simple = far.restarts == 0 || close;
         let leads = simple && near <= (1.0 - share) * came;
         if !leads && (ask.met(left) || ask.cost(left) < near - WORTH * 2.0 * ask.radian) {
             links.keep(best);
@@ -305,9 +349,8 @@ impl<S: Sweep> Run<'_, S> {
         report
     }
 
-    /// What is worked towards, from what is loaded, with the root and the base put where they are told to be; how far the
-    /// place is out of reach, and whether it is in sight.
-    fn ask(&mut self, place: Vec3, turn: Option<Quat>) -> (Ask, f32, bool) {
+    /// What is worked towards, from what is loaded, with the root and the base put where they are told to be.
+    fn ask(&mut self, place: Vec3, turn: Option<Quat>) -> Asked {
         let length = self.on.links.length();
         if let Some(root) = self.settings.root_position {
             self.on.links.move_root(root);
@@ -329,14 +372,16 @@ impl<S: Sweep> Run<'_, S> {
             near_turn: self.settings.rotation_tolerance,
             first: usize::from(self.settings.base_direction.is_some()),
         };
-        (ask, by, near == place)
+        Asked { ask, by, seen: near == place }
     }
 
-    /// Seeks the goal from what is loaded, within the bound on turns that is set.
-    fn search(&mut self, place: Vec3, turn: Option<Quat>, pole: Pole) -> Report {
+    /// Seeks the goal from where the chain is, within the bound on turns that is set.
+    fn search(&mut self, asked: Asked, pole: Pole) -> Found {
         let mut report = Report::default();
-        let (mut ask, by, seen) = self.ask(place, turn);
+        let Asked { mut ask, by, seen } = asked;
+        let turn = ask.turn;
         let (mut left, mut status) = (self.on.links.measure(&ask), Status::Reached);
+        let came = ask.cost(left);
         // Where the goal is too far nothing is met, and a chain that is already straight shows by not moving.
         if !ask.met(left) {
             // (What a soft zone draws in is within reach, and pulling straight would leap there.)
@@ -380,19 +425,22 @@ impl<S: Sweep> Run<'_, S> {
         if self.most.is_finite() {
             // (What steps left is within it: sweeps, a base and a root that are put elsewhere may not be.)
             let links = &mut self.on.links;
-            let left = links.measure(&ask);
-            links.turn_back();
-            let now = links.measure(&ask);
-            if ask.met(left) && !ask.met(now) {
+            if links.turn_back() && status == Status::Reached && !ask.met(links.measure(&ask)) {
                 status = Status::Stalled;
             }
         }
+        let met = status == Status::Reached;
         if status == Status::Reached && !seen {
             // (A slide without an end may come to where the goal was put.)
             status = Status::Stalled;
         }
         report.status = if by > ask.near { Status::Unreachable { by } } else { status };
-        report
+        Found { report, came, met }
+    }
+
+    /// Whether steps of least squares are made beside sweeps.
+    fn finishes(&self) -> bool {
+        self.settings.least_squares != LeastSquares::Never && self.on.plain && !self.sweep.brakes()
     }
 
     /// Sweeps until the goal is met, nothing moves or the iterations are used up; leaves the best that was found.
@@ -401,7 +449,7 @@ impl<S: Sweep> Run<'_, S> {
         let mut best = ask.cost(left);
         self.on.links.keep(&mut self.on.best);
         let way = self.settings.least_squares;
-        let finish = way != LeastSquares::Never && self.on.plain && !self.sweep.brakes();
+        let finish = self.finishes();
         let length = self.on.links.length();
         let (mut restarts, mut slow, mut choice) = (0, 0, None);
         let (mut next, mut pause) = (0, 2);
@@ -439,8 +487,7 @@ impl<S: Sweep> Run<'_, S> {
                 break Status::OutOfIterations;
             }
             if slow >= 2 {
-                if restarts > self.settings.max_restarts
-                    || self.most.is_finite()
+                if restarts >= self.starts
                     || matches!(self.on.links.out_of_reach(ask.place), by if by > ask.near)
                 {
                     break Status::Stalled;

@@ -90,6 +90,11 @@ pub(crate) fn turned_at_most(limits: &Limits, from: Quat, mut to: Quat, most: f3
     if most == f32::INFINITY {
         return to;
     }
+    // Half an angle is no more than its tangent: most turns are well within, and need no arc tangent.
+    let d = math::mul(math::conjugate(from), to);
+    if 4.0 * (d.x * d.x + d.y * d.y + d.z * d.z) <= most * most * (d.w * d.w) {
+        return to;
+    }
     // The way is straight in coordinates, to which the angle is only nearly in proportion; next to a half turn of swing it
     // may even go further on its way than at its end.
     for round in 0..40 {
@@ -220,11 +225,15 @@ impl Linkage {
         }
     }
 
-    /// Takes back what any joint has turned further than it may.
-    pub fn turn_back(&mut self) {
+    /// Takes back what any joint has turned further than it may; whether any had.
+    pub fn turn_back(&mut self) -> bool {
+        let mut any = false;
         for link in &mut self.links {
-            link.rotation = link.no_further(link.rotation);
+            let next = link.no_further(link.rotation);
+            any |= next != link.rotation;
+            link.rotation = next;
         }
+        any
     }
 
     /// A place and a rotation in model space, seen from the frame of the root's parent turned but not scaled: in metres.

@@ -78,6 +78,11 @@ impl Default for ChainSettings {
 }
 
 impl ChainSettings {
+    /// How often a chain that stalls starts afresh, the first way out included.
+    pub(super) fn starts(&self) -> u32 {
+        self.max_restarts.saturating_add(1)
+    }
+
     pub(super) fn check(&self) -> Result<(), SolveError> {
         check::within("the tolerance", "above 0", self.tolerance, f32::MIN_POSITIVE, f32::MAX)?;
         check::within(

@@ -299,20 +299,29 @@ impl Run {
         self.branches.turn_at_most(bound);
         let allowed = self.missed();
         let answer = core::mem::take(&mut self.unbounded);
+        // The first priority that misses more, and none after one that misses less.
+        let worse = |run: &mut Self| {
+            let now = run.missed();
+            let p = (0..3).find(|&p| now[p].0 != allowed[p].0)?;
+            (now[p].0 > allowed[p].0).then_some((p, allowed[p].0 / now[p].0))
+        };
+        let left = self.branches.turn_to(&answer);
+        self.branches.blend_to(&answer, (IN_ALL * bound / left).min(1.0));
         let mut steps = 0;
-        for _ in 0..PIECES {
+        let pieces = if worse(self).is_some() { PIECES } else { 0 };
+        if pieces > 0 {
+            self.branches.put(&self.first);
+        }
+        for _ in 0..pieces {
             let left = self.branches.turn_to(&answer);
             if left <= 0.0 {
                 self.branches.put(&answer);
                 break;
             }
             self.branches.blend_to(&answer, (IN_ALL * bound / (PIECES as f32 * left)).min(1.0));
-            let now = self.missed();
-            // The first priority that misses more, and none after one that misses less.
-            let worse = (0..3).find(|&p| now[p].0 != allowed[p].0).filter(|&p| now[p].0 > allowed[p].0);
-            let Some(worse) = worse else { continue };
+            let Some((worse, share)) = worse(self) else { continue };
             self.priority = worse as u8;
-            let part = NO_MORE * math::sqrt((allowed[worse].0 / now[worse].0) as f32);
+            let part = NO_MORE * math::sqrt(share as f32);
             for ask in &mut self.asks {
                 let (way, turn) = ask.missing(&self.branches.frames);
                 ask.spared = (way * part, turn * part);

@@ -283,6 +283,15 @@ impl Pose {
         self.model_now(joint).translation
     }
 
+    /// The sum of the ways from a place to joints.
+    pub(crate) fn sum_of_ways(&self, from: Vec3, joints: &[JointId]) -> Vec3 {
+        if self.first < self.model.len() {
+            return joints.iter().map(|&j| self.position(j) - from).sum();
+        }
+        let from = from.extend(0.0);
+        joints.iter().fold(Vec4::ZERO, |sum, j| sum + (self.model[j.index()].at - from)).truncate()
+    }
+
     /// Whether a solver can work with the joint's frame: it is finite, and every joint from the skeleton's root down to this
     /// one has a rotation and no scale of zero. True only where that is known from the last [`Pose::update`], and no number
     /// is near to overflow; [`Pose::check_above`] tells what is wrong.

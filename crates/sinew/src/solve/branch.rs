@@ -26,6 +26,16 @@ pub(crate) fn changed(turn: f32, moved: f32, turned: f32) -> bool {
     turn > PER_LENGTH * moved + PER_RADIAN * turned + FLOOR
 }
 
+/// The same for the chord between two unit vectors a turn apart (twice the sine of half of it), without an arc tangent where
+/// the branch did not change.
+#[inline]
+pub(crate) fn changed_by_chord(chord: f32, moved: f32, turned: f32) -> bool {
+    let half = 0.5 * chord;
+    // An angle up to a half turn is at most pi / 2 times the chord.
+    changed(1.5708 * chord, moved, turned)
+        && changed(2.0 * math::atan2(half, math::sqrt((1.0 - half * half).max(0.0))), moved, turned)
+}
+
 /// Below this sine of the angle between line and bend a chain has no side to which it bends: positions in f32 give it at
 /// random.
 const STRAIGHT: f32 = 1e-5;
@@ -38,10 +48,13 @@ pub(crate) fn flipped(initial_line: Vec3, initial_bend: Vec3, line: Vec3, bend: 
     let (Some(from), Some(to)) = (initial_line.try_normalize(), line.try_normalize()) else { return false };
     let is_straight =
         |line: Vec3, bend: Vec3| line.cross(bend.normalize_or_zero()).length_squared() <= STRAIGHT * STRAIGHT;
-    if is_straight(from, initial_bend) || is_straight(to, bend) {
-        return false;
-    }
     let across = |axis: Vec3, v: Vec3| v - axis * v.dot(axis);
-    let carried = math::rotate(math::shortest_arc(from, to, initial_bend), across(from, initial_bend));
-    carried.dot(across(to, bend)) < 0.0
+    let (bend_before, cosine) = (across(from, initial_bend), from.dot(to));
+    // What is across the one line, turned by the shortest arc to the other.
+    let carried = if cosine > -0.9 {
+        bend_before - (from + to) * (bend_before.dot(to) / (1.0 + cosine))
+    } else {
+        math::rotate(math::shortest_arc(from, to, initial_bend), bend_before)
+    };
+    carried.dot(across(to, bend)) < 0.0 && !is_straight(from, initial_bend) && !is_straight(to, bend)
 }

@@ -179,10 +179,16 @@ impl Bones {
         self.to.direction(bone)
     }
 
-    /// The direction of a bone as it came in.
-    #[inline]
-    pub fn came(&self, bone: usize) -> Vec3 {
-        self.from.direction(bone)
+    /// Sets the direction of a bone as it came in.
+    #[cold]
+    pub fn set_came(&mut self, bone: usize, direction: Vec3) {
+        self.from.set_direction(bone, direction);
+    }
+
+    /// The largest chord between a bone's direction as it came in, and after the arcs and `turn`.
+    #[inline(always)]
+    pub fn chord(&self, turn: Quat) -> f32 {
+        math::sqrt(self.to.chord_squared(&self.from, turn))
     }
 
     /// A bone without length goes along with the one before it.

@@ -4,7 +4,7 @@
 
 use alloc::vec::Vec;
 
-use glam::{Mat4, Vec3, Vec4};
+use glam::{Mat4, Quat, Vec3, Vec4};
 
 use crate::math;
 
@@ -155,6 +155,21 @@ impl Fours {
     #[inline(always)]
     pub fn length(&self, bone: usize) -> f32 {
         self.fours[bone / 4].length.to_array()[bone % 4]
+    }
+
+    /// The square of the largest chord between these directions, turned, and others.
+    #[inline(always)]
+    pub fn chord_squared(&self, others: &Self, turn: Quat) -> f32 {
+        let [a, b, c] = Vec3::AXES.map(|axis| math::rotate(turn, axis));
+        let mut most = Vec4::ZERO;
+        for (f, o) in self.fours.iter().zip(&others.fours) {
+            let x = f.x * a.x + f.y * b.x + f.z * c.x - o.x;
+            let y = f.x * a.y + f.y * b.y + f.z * c.y - o.y;
+            let z = f.x * a.z + f.y * b.z + f.z * c.z - o.z;
+            let there = Vec4::select(o.length.cmpgt(Vec4::ZERO), Vec4::ONE, Vec4::ZERO);
+            most = most.max((x * x + y * y + z * z) * there);
+        }
+        most.max_element()
     }
 
     /// Direction of a bone.

@@ -146,7 +146,8 @@ struct Bounded {
 /// What was brought to a goal.
 #[derive(Clone, Copy, Debug, Default)]
 struct Brought {
-    /// The largest turn of a joint, as the square of the chord between unit quaternions: 4 sin^2 of a quarter of the angle.
+    /// The largest turn of a joint, or little more, as the square of the chord between unit quaternions: 4 sin^2 of a quarter of
+    /// the angle. 0 where nothing was brought anywhere.
     chord: f32,
     /// Length of what was brought there, in metres, as it came in.
     length: f32,
@@ -154,6 +155,9 @@ struct Brought {
 
 /// The part of [`FreeChain::max_turn`] that is for the turn towards a pole.
 const POLE: f32 = 0.6;
+
+/// What f32 leaves of twice one less the product of two unit quaternions.
+const PRODUCT: f32 = 1e-6;
 
 /// Radians within which a rotation is met where turns are bounded.
 const NEAR_TURN: f32 = 1e-3;
@@ -286,11 +290,21 @@ impl FreeChain {
             let (now, bent) = self.chain.line_and_bend(pose);
             branch::flipped(line, bend, now, bent)
         } else {
+            let mut most = brought.chord;
             let turned = turned.map_or(0.0, |was| {
-                brought.chord = brought.chord.max(chord(came, pose.local(tip).rotation));
+                most = most.max(chord(came, pose.local(tip).rotation));
                 math::angle_between(was, pose.model_rotation(tip))
             });
-            brought.changed(last - end, turned)
+            let moved = if brought.length > 0.0 { ((last - end) / brought.length).length() } else { 0.0 };
+            // An angle up to a half turn is at most pi / sqrt(2) times the chord.
+            branch::changed(2.2215 * math::sqrt(most), moved, turned) && {
+                let by_joint = rotation.is_some() && self.chain.tip_offset() != Vec3::ZERO;
+                let count = self.bones.count() - usize::from(by_joint);
+                let most = if brought.chord > 0.0 { self.chord(pose, count) } else { 0.0 };
+                let half = 0.5 * math::sqrt(most.max(chord(came, pose.local(tip).rotation)));
+                let turn = 4.0 * math::atan2(half, math::sqrt((1.0 - half * half).max(0.0)));
+                branch::changed(turn, moved, turned)
+            }
         };
         Ok(Report { position_residual, branch_changed, ..report })
     }
@@ -550,7 +564,7 @@ fn follow(bones: &mut Bones, found: &mut Found, ask: &Ask, pole: Pole, most: f32
 /// Four joints at a time. The rotations' lengths are left on the numbers until the last, which
 /// makes unit quaternions of them.
 ///
-/// Notes where the joints came in (`first`), and gives the largest turn from there; see [`Brought::chord`].
+/// Notes where the joints came in (`first`), and gives the largest turn from there or little more; see [`Brought::chord`].
 #[inline]
 fn write(
     joints: &[JointId],
@@ -569,7 +583,7 @@ fn write(
     let mut scales = Vec4::splat(scale);
     let turn = found.turn;
     let mut last = [-turn.x, -turn.y, -turn.z, turn.w].map(Vec4::splat);
-    let mut most = Vec4::ZERO;
+    let mut least = Vec4::ONE;
     for ((arcs, came), joints) in arcs.iter().zip(came).zip(joints[..count].chunks(4)) {
         // What is past the last joint repeats it, and is written before it.
         let of = [0, 1, 2, 3].map(|i| joints[min(i, joints.len() - 1)].index());
@@ -605,10 +619,9 @@ fn write(
         if first {
             *came = old;
         }
-        let square = |[x, y, z, w]: Arcs| x * x + y * y + z * z + w * w;
-        let [one, other] = [[0, 1, 2, 3].map(|k| new[k] - came[k]), [0, 1, 2, 3].map(|k| new[k] + came[k])];
-        // The nearer of the two signs.
-        most = most.max(square(one).min(square(other)));
+        let product = new[0] * came[0] + new[1] * came[1] + new[2] * came[2] + new[3] * came[3];
+        // Of the nearer of the two signs.
+        least = least.min(product.abs());
         let new = transposed(new);
         for i in (0..4).rev() {
             let q = new[i];
@@ -616,7 +629,7 @@ fn write(
         }
     }
     pose.changed_below(joints[0]);
-    most.max_element()
+    2.0 * (1.0 - least.min_element()) + PRODUCT
 }
 
 /// See [`Brought::chord`].
@@ -624,23 +637,6 @@ fn write(
 fn chord(a: Quat, b: Quat) -> f32 {
     let [a, b] = [a, b].map(|q| Vec4::new(q.x, q.y, q.z, q.w));
     (a - b).length_squared().min((a + b).length_squared())
-}
-
-impl Brought {
-    /// Whether the branch changed, for the way of the end in metres and the angle of the tip.
-    #[inline]
-    fn changed(&self, way: Vec3, turned: f32) -> bool {
-        let moved = if self.length > 0.0 { (way / self.length).length() } else { 0.0 };
-        // An angle up to a half turn is at most pi / sqrt(2) times the chord.
-        branch::changed(2.2215 * math::sqrt(self.chord), moved, turned) && self.surely_changed(moved, turned)
-    }
-
-    #[cold]
-    fn surely_changed(&self, moved: f32, turned: f32) -> bool {
-        let half = 0.5 * math::sqrt(self.chord);
-        let turn = 4.0 * math::atan2(half, math::sqrt((1.0 - half * half).max(0.0)));
-        branch::changed(turn, moved, turned)
-    }
 }
 
 /// Four products of quaternions; the order of sums is [`math::mul`]'s.

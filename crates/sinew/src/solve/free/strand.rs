@@ -92,23 +92,21 @@ impl Strand {
         report.iterations = found.passes;
         if found.passes > 0 {
             let (mut at, turn) = (root, math::normalize(found.turn));
-            let (mut came, mut chord) = (root, 0.0f32);
+            let mut came = root;
             for (i, &length) in self.lengths.iter().enumerate() {
                 // Maps in f32 leave directions unit vectors to some 2e-6.
                 let way = math::rotate(turn, self.bones.direction(i));
                 let size = math::sqrt(way.length_squared());
                 at += way * (length / size);
                 // Points that coincide have no direction.
-                if points[i + 1] != came {
-                    chord = chord.max((way / size - self.bones.came(i)).length_squared());
+                if points[i + 1] == came {
+                    self.bones.set_came(i, way / size);
                 }
                 came = points[i + 1];
                 points[i + 1] = at;
             }
             let moved = math::sqrt(((at - end) / self.bones.total()).length_squared());
-            let half = 0.5 * math::sqrt(chord);
-            let turn = 2.0 * math::atan2(half, math::sqrt((1.0 - half * half).max(0.0)));
-            report.branch_changed = branch::changed(turn, moved, 0.0);
+            report.branch_changed = branch::changed_by_chord(self.bones.chord(turn), moved, 0.0);
             report.position_residual = distance(at, goal);
         }
         if found.by > 0.0 {

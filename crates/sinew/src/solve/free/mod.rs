@@ -232,7 +232,7 @@ impl FreeChain {
 
         let held = self.max_turn.is_finite();
         let came = pose.local(tip).rotation;
-        let turned = rotation.map(|_| pose.model_rotation(tip));
+        let initial = rotation.map(|_| pose.model(tip).matrix3);
         let side = (goal.pole != Pole::Keep).then(|| self.chain.line_and_bend(pose));
         if held {
             self.keep(pose);
@@ -290,19 +290,18 @@ impl FreeChain {
             let (now, bent) = self.chain.line_and_bend(pose);
             branch::flipped(line, bend, now, bent)
         } else {
-            let mut most = brought.chord;
-            let turned = turned.map_or(0.0, |was| {
-                most = most.max(chord(came, pose.local(tip).rotation));
-                math::angle_between(was, pose.model_rotation(tip))
-            });
+            let tip_chord = rotation.map_or(0.0, |_| chord(came, pose.local(tip).rotation));
             let moved = if brought.length > 0.0 { ((last - end) / brought.length).length() } else { 0.0 };
             // An angle up to a half turn is at most pi / sqrt(2) times the chord.
-            branch::changed(2.2215 * math::sqrt(most), moved, turned) && {
+            branch::changed(2.2215 * math::sqrt(brought.chord.max(tip_chord)), moved, 0.0) && {
                 let by_joint = rotation.is_some() && self.chain.tip_offset() != Vec3::ZERO;
                 let count = self.bones.count() - usize::from(by_joint);
                 let most = if brought.chord > 0.0 { self.chord(pose, count) } else { 0.0 };
-                let half = 0.5 * math::sqrt(most.max(chord(came, pose.local(tip).rotation)));
+                let half = 0.5 * math::sqrt(most.max(tip_chord));
                 let turn = 4.0 * math::atan2(half, math::sqrt((1.0 - half * half).max(0.0)));
+                let turned = initial.map_or(0.0, |initial| {
+                    math::angle_between(math::rotation_of(&initial), pose.model_rotation(tip))
+                });
                 branch::changed(turn, moved, turned)
             }
         };
@@ -633,7 +632,7 @@ fn write(
 }
 
 /// See [`Brought::chord`].
-#[cold]
+#[inline]
 fn chord(a: Quat, b: Quat) -> f32 {
     let [a, b] = [a, b].map(|q| Vec4::new(q.x, q.y, q.z, q.w));
     (a - b).length_squared().min((a + b).length_squared())

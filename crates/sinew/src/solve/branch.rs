@@ -32,7 +32,7 @@ pub(crate) fn changed(turn: f32, moved: f32, turned: f32) -> bool {
 pub(crate) fn changed_by_chord(chord: f32, moved: f32, turned: f32) -> bool {
     let half = 0.5 * chord;
     // An angle up to a half turn is at most pi / 2 times the chord.
-    changed(1.5708 * chord, moved, turned)
+    changed(core::f32::consts::FRAC_PI_2 * chord, moved, turned)
         && changed(2.0 * math::atan2(half, math::sqrt((1.0 - half * half).max(0.0))), moved, turned)
 }
 

@@ -5,8 +5,8 @@ mod common;
 use common::column;
 use sinew::{
     Goal, JointId, Pole, Pose, Skeleton, Status,
-    glam::{DQuat, DVec3, Vec3},
-    joint::{Dof, Joint},
+    glam::{DQuat, DVec3, Quat, Vec3},
+    joint::{Dof, Joint, Order, Turning},
     math,
     solve::{Auto, Ccd, Fabrik, FreeChain, LeastSquares, Tip, Tree},
 };
@@ -207,6 +207,38 @@ fn a_tip_of_which_nothing_is_asked_keeps_its_rotation() {
                 solve(&mut pose, &Goal::at(goal));
                 assert_eq!(pose.local(ids[6]).rotation, tip);
             }
+        }
+    }
+}
+
+/// Next to a pole of the middle axis the angles of a joint are hardly known, and what f32 makes of them is another turn.
+#[test]
+fn joints_of_a_tree_turn_no_further_next_to_a_pole() {
+    let mut state = 7u64;
+    let mut between = |from: f32, to: f32| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        from + (to - from) * (state >> 40) as f32 / (1u64 << 24) as f32
+    };
+    let joint = |_| {
+        let angles = [None, Some(Dof::FREE), Some(Dof::range(-0.26, 2.76))];
+        Turning::Axes { order: Order::Zxy, angles }.into()
+    };
+    let (skeleton, ids) = column(6, 0.2, joint);
+    let mut tree = Tree::new(&skeleton, ids[0], &[Tip::new(ids[6]), Tip::new(ids[3])]).unwrap();
+    (tree.max_turn, tree.max_iterations, tree.max_restarts) = (0.4, 40, 1);
+    for case in 0..4000 {
+        let mut pose = Pose::rest(&skeleton);
+        for &id in &ids {
+            let [x, y, z, w] = [0; 4].map(|_| between(-1.0, 1.0));
+            pose.set_rotation(id, math::normalize(Quat::from_xyzw(x, y, z, w)));
+        }
+        pose.update();
+        let mut goal = || Goal::at(Vec3::new(between(-1.0, 1.0), between(-1.0, 1.0), between(-1.0, 1.0)));
+        let (goals, start) = ([goal(), goal()], pose.clone());
+        tree.solve(&mut pose, &goals).unwrap();
+        for &id in &ids {
+            let turned = angle(start.local(id).rotation, pose.local(id).rotation);
+            assert!(turned <= 0.4 + 1e-5, "case {case}: joint {id} turned by {turned}");
         }
     }
 }

@@ -445,8 +445,13 @@ impl Body {
             node.rotation = node.no_further(wanted);
             self.axes = axes;
             if node.rotation != wanted {
-                next = node.limits.coordinates(node.rotation);
+                let kept = node.rotation;
+                next = node.limits.coordinates(kept);
                 (node.rotation, self.axes) = node.limits.about_axes(next);
+                // Next to a pole what f32 makes of the angles may be another turn, and a further one.
+                if node.no_further(node.rotation) != node.rotation {
+                    node.rotation = kept;
+                }
             }
             (self.known, self.coordinates) = (Some(node.rotation), next);
             for n in 0..3 {

@@ -74,7 +74,8 @@ pub fn run(data: &[u8]) -> Result<Outcome, String> {
     }
     let skeleton = Arc::new(skeleton);
     let tip_offset = if b.below(2) == 0 { Vec3::ZERO } else { b.vector(hostile) * size };
-    let rig = Rig { skeleton: skeleton.clone(), joints: ids[1..].to_vec(), tip_offset, size };
+    let rig =
+        Rig { skeleton: skeleton.clone(), joints: ids[1..].to_vec(), tip_offset, size, hostile: hostile > 8 };
     let mut pose = Pose::rest(&skeleton);
     let Some(mut solver) = Solver::new(which, &rig, &mut noise) else { return Ok(Outcome::Refused) };
     solver.begin(&pose, &rig);
@@ -88,9 +89,12 @@ pub fn run(data: &[u8]) -> Result<Outcome, String> {
         let before = pose.clone();
         let goal = b.vector(hostile) * size * 3.0;
         let sound = before.check_finite().is_ok();
-        match solver.solve(&mut pose, goal, &rig, &mut noise) {
-            Ok(left) if !left.iter().all(|x| x.is_finite()) => {
-                return Err(format!("{}: a report of {left:?}", ALL[which].0));
+        let task = solver.task(&pose, goal, &rig, &mut noise);
+        match solver.solve(&mut pose, &task) {
+            Ok((report, more))
+                if !(report.position_residual + report.rotation_residual + more).is_finite() =>
+            {
+                return Err(format!("{}: a report of {report:?}, {more}", ALL[which].0));
             }
             Ok(_) if sound && pose.check_finite().is_err() => {
                 return Err(format!("{}: a pose that is not finite", ALL[which].0));

@@ -46,7 +46,7 @@ pub fn batch(seed: u64, which: usize, tally: &mut Tally) {
     let mut r = Noise::new(seed);
     let made = (0..100).find_map(|_| {
         let branching = r.below(2) == 0;
-        let rig = Rig::random(&mut r, Freedom::Sliding, branching);
+        let rig = Rig::random(&mut r, Freedom::Sliding, branching, false);
         let mut pose = Pose::rest(&rig.skeleton);
         pose.update();
         let compiled = SkeletonMechanism::compile(&pose).ok()?;

@@ -3,22 +3,29 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use common::{Noise, judge};
-use sinew::{JointId, Pose, Transform};
+use sinew::{
+    ChainError, Goal, JointId, Pole, Pose, PoseError, SolveError, Status, Transform,
+    glam::{Quat, Vec3},
+};
 
 use crate::{
     BATCH, PROMISE,
     rig::Rig,
-    solvers::{ALL, Solver},
+    solvers::{ALL, Solver, Task},
     tally::{Fault, Tally},
 };
+
+/// One batch in so many is hostile.
+const HOSTILE: u64 = 4;
 
 /// One skeleton, one solver, [`BATCH`] solves.
 pub fn batch(seed: u64, which: usize, tally: &mut Tally) {
     let mut r = Noise::new(seed);
     let (_, freedom, branching) = ALL[which];
+    let hostile = seed.is_multiple_of(HOSTILE);
     // Some rigs are too short for some solvers.
     let made = (0..100).find_map(|_| {
-        let rig = Rig::random(&mut r, freedom, branching);
+        let rig = Rig::random(&mut r, freedom, branching, hostile);
         Solver::new(which, &rig, &mut r).map(|solver| (rig, solver))
     });
     let Some((rig, mut solver)) = made else { return };
@@ -39,6 +46,7 @@ pub fn batch(seed: u64, which: usize, tally: &mut Tally) {
             2 => root + (end - root) * r.unit(),
             3 => root + r.vector() * rig.size * 1e4,
             4 => end + r.vector() * rig.size * 0.01,
+            5 | 6 if hostile => r.vector() * 10f32.powf(r.between(-30.0, 38.5)).min(3e38),
             _ => root + r.vector() * rig.size * rig.joints.len() as f32 * r.unit(),
         };
         tally.solves += 1;
@@ -47,14 +55,21 @@ pub fn batch(seed: u64, which: usize, tally: &mut Tally) {
         };
         // One in eight is made twice, by a solver that has solved once more (what it may remember is set back).
         let twice = n % 8 == 5;
-        let (noise, state) = (r.clone(), twice.then(|| solver.clone()));
-        let result = catch_unwind(AssertUnwindSafe(|| solver.solve(&mut pose, goal, &rig, &mut r)));
+        let state = twice.then(|| solver.clone());
+        let task = solver.task(&pose, goal, &rig, &mut r);
+        let result = catch_unwind(AssertUnwindSafe(|| solver.solve(&mut pose, &task)));
         let left = match result {
             Err(_) => return tally.find(Fault::Panic, || tag("a panic".into())),
             Ok(Err(error)) => {
                 tally.refused += 1;
-                if !same(&start, &pose) {
+                // (What brings rotations to unit length in `update` may be called by a solver too.)
+                again.copy_from(&start);
+                again.update();
+                if !same(&start, &pose) && !same(&again, &pose) {
                     tally.find(Fault::Bits, || tag(format!("changed, but refused with `{error}`")));
+                }
+                if !fits(&error, &start, &task, &rig) {
+                    tally.find(Fault::Refusal, || tag(format!("refused without a reason: `{error}`")));
                 }
                 rig.pose(&mut pose, true, &mut r);
                 solver.begin(&pose, &rig);
@@ -62,8 +77,22 @@ pub fn batch(seed: u64, which: usize, tally: &mut Tally) {
             }
             Ok(Ok(left)) => left,
         };
-        if pose.check_finite().is_err() || !left.iter().all(|x| x.is_finite()) {
+        let (report, more) = left;
+        let by = if let Status::Unreachable { by } = report.status { by } else { 0.0 };
+        let told = [report.position_residual, report.rotation_residual, by, more];
+        // (What hangs beside the solver's joints is not its business.)
+        let bad = |id: &&JointId| !pose.local(**id).is_finite() && start.local(**id).is_finite();
+        if rig.joints.iter().any(|id| bad(&id)) || !told.iter().all(|x| x.is_finite()) {
             return tally.find(Fault::NotFinite, || tag(format!("not finite, {left:?} left")));
+        }
+        if solver.idle() {
+            continue;
+        }
+        if task.invalid || stands_on(&start, solver.last(&rig)) {
+            tally.find(Fault::Refusal, || tag(format!("not refused, but {left:?}: {task:?}")));
+            rig.pose(&mut pose, true, &mut r);
+            solver.begin(&pose, &rig);
+            continue;
         }
         if let Some(state) = state {
             again.copy_from(&start);
@@ -72,7 +101,7 @@ pub fn batch(seed: u64, which: usize, tally: &mut Tally) {
                 (Solver::LookAt(_, state), Solver::LookAt(_, was)) => *state = was,
                 _ => {}
             }
-            let second = solver.solve(&mut again, goal, &rig, &mut noise.clone());
+            let second = solver.solve(&mut again, &task);
             if !same(&pose, &again) || second != Ok(left) {
                 tally.find(Fault::Bits, || tag("other bits the second time".into()));
             }
@@ -82,13 +111,78 @@ pub fn batch(seed: u64, which: usize, tally: &mut Tally) {
     }
 }
 
-fn same(a: &Pose, b: &Pose) -> bool {
-    let bits = |t: &Transform| {
-        let (q, v, s) = (t.rotation.to_array(), t.translation.to_array(), t.scale.to_array());
-        let mut bits = [0u32; 10];
-        q.iter().chain(&v).chain(&s).zip(&mut bits).for_each(|(x, bits)| *bits = x.to_bits());
-        bits
+/// Whether a joint above this one is such that no solver can work below it.
+fn stands_on(pose: &Pose, last: JointId) -> bool {
+    std::iter::successors(pose.skeleton().parent(last), |&j| pose.skeleton().parent(j)).any(|j| {
+        let local = pose.local(j);
+        !local.is_finite() || !turns(local.rotation) || local.scale.cmpeq(Vec3::ZERO).any()
+    })
+}
+
+fn turns(q: Quat) -> bool {
+    let squared: f64 = q.to_array().iter().map(|&x| f64::from(x).powi(2)).sum();
+    (0.25..=4.0).contains(&squared)
+}
+
+/// Whether a solve may be refused with this.
+fn fits(error: &SolveError, start: &Pose, task: &Task, rig: &Rig) -> bool {
+    if task.invalid {
+        return true;
+    }
+    let skewed = || {
+        start.locals().iter().any(|t| {
+            let s = t.scale.abs();
+            s.max_element() > s.min_element() * (1.0 + 1e-5) || s.max_element().is_nan()
+        })
     };
+    match error {
+        SolveError::Pose(PoseError::NotFinite { joint, .. }) => !start.local(*joint).is_finite(),
+        SolveError::Pose(PoseError::Rotation { joint, .. }) => !turns(start.local(*joint).rotation),
+        SolveError::Pose(PoseError::ZeroScale { joint, .. }) => {
+            start.local(*joint).scale.cmpeq(Vec3::ZERO).any()
+        }
+        // (Frames of f32 that are too small to square have no shape.)
+        SolveError::Chain(ChainError::Sheared { .. }) => rig.hostile && (skewed() || overflows(start, task)),
+        // Places or goals that are too far for f32 to square; what is not finite, where the pose is not.
+        SolveError::NotFinite { .. } | SolveError::OutOfRange { .. } => rig.hostile && overflows(start, task),
+        SolveError::Contradiction { .. } | SolveError::Joint(_) => true,
+        _ => false,
+    }
+}
+
+/// Whether there are places of more than 1e15 m, or goals so far out, seen from somewhere in the rig.
+fn overflows(pose: &Pose, task: &Task) -> bool {
+    let pole = |goal: &Goal| if let Pole::Point(p) = goal.pole { largest(p) } else { 0.0 };
+    let place = |goal: &Goal| goal.position.map_or(0.0, largest);
+    let mut most = task.goals.iter().fold(0.0, |most: f32, g| most.max(place(g)).max(pole(g)));
+    let mut least = 1.0f32;
+    for id in pose.skeleton().joints() {
+        let frame = pose.model(id);
+        if !frame.is_finite() {
+            return true;
+        }
+        let m = frame.matrix3;
+        most = most.max(largest(frame.translation));
+        for column in [m.x_axis, m.y_axis, m.z_axis] {
+            most = most.max(largest(column));
+            least = least.min(largest(column));
+        }
+    }
+    most / least > 1e15
+}
+
+fn largest(v: Vec3) -> f32 {
+    v.abs().max_element()
+}
+
+fn bits(t: &Transform) -> [u32; 10] {
+    let (q, v, s) = (t.rotation.to_array(), t.translation.to_array(), t.scale.to_array());
+    let mut bits = [0; 10];
+    q.iter().chain(&v).chain(&s).zip(&mut bits).for_each(|(x, bits)| *bits = x.to_bits());
+    bits
+}
+
+fn same(a: &Pose, b: &Pose) -> bool {
     a.locals().iter().zip(b.locals()).all(|(a, b)| bits(a) == bits(b))
 }
 
@@ -144,6 +238,11 @@ fn lengths(
     let Some(stretch) = solver.stretch() else { return };
     for id in rig.skeleton.joints() {
         let (was, is) = (start.local(id), pose.local(id));
+        // What came in broken is beside the solver's joints, and was left alone.
+        let placed = |t: &Transform| bits(&Transform { rotation: Quat::IDENTITY, ..*t });
+        if placed(was) == placed(is) {
+            continue;
+        }
         let freedom = rig.skeleton.freedom(id);
         let root = solver.moves_root() && id == rig.joints[0];
         let mut bad = was.scale != is.scale;

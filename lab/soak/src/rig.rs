@@ -1,5 +1,6 @@
 //! Random skeletons: 1 to 100 joints, lengths over six orders of magnitude, bones of no length, scaled and mirrored parents,
-//! random limits.
+//! random limits. Hostile ones have scales of any size, sign and shape above and inside them, more bones of no length, and
+//! poses with rotations of another length, or with what no solver can work with.
 
 use std::sync::Arc;
 
@@ -27,10 +28,11 @@ pub struct Rig {
     pub joints: Vec<JointId>,
     pub tip_offset: Vec3,
     pub size: f32,
+    pub hostile: bool,
 }
 
 impl Rig {
-    pub fn random(r: &mut Noise, freedom: Freedom, branching: bool) -> Self {
+    pub fn random(r: &mut Noise, freedom: Freedom, branching: bool, hostile: bool) -> Self {
         let count = match r.below(24) {
             0..2 if !branching => 1 + r.below(2),
             // Half of them short of 40, and few at the end. (They take most of the time as it is.)
@@ -42,7 +44,14 @@ impl Rig {
             [Vec3::ONE, Vec3::ONE, Vec3::splat(0.01), Vec3::splat(-100.0), Vec3::new(1.0, -1.0, 1.0)];
         let mut b = Skeleton::builder();
         let at = |translation, rotation, scale| Transform { translation, rotation, scale };
-        let above = b.add("above", None, at(Vec3::splat(0.3 * size), r.rotation(), scales[r.below(5)]));
+        let mut above = at(Vec3::splat(0.3 * size), r.rotation(), scales[r.below(5)]);
+        // None are scaled, the one above, it and one in four, or all: chains with one bad joint are refused as a whole.
+        let scaled = if hostile { r.below(4) } else { 0 };
+        if scaled > 0 {
+            above.scale = scale(r);
+        }
+        let dots = hostile && r.below(16) == 0;
+        let above = b.add("above", None, above);
         let mut places: Vec<usize> = Vec::new();
         for i in 0..count {
             let shorter = match r.below(10) {
@@ -56,8 +65,17 @@ impl Rig {
                 Some(_) if branching && r.below(4) == 0 => places[r.below(places.len())],
                 Some(last) => *last,
             };
-            let offset = r.vector() * size * 10f32.powf(-shorter);
-            places.push(b.add(format!("{i}"), Some(parent), at(offset, r.rotation(), Vec3::ONE)));
+            let mut local = at(r.vector() * size * 10f32.powf(-shorter), r.rotation(), Vec3::ONE);
+            if dots && r.below(4) > 0 {
+                local.translation = Vec3::ZERO;
+            }
+            if scaled == 3 || scaled == 2 && r.below(4) == 0 {
+                local.scale = scale(r);
+            }
+            if hostile && r.below(4) == 0 {
+                local.rotation = longer(r, local.rotation, 0.3, 3.9);
+            }
+            places.push(b.add(format!("{i}"), Some(parent), local));
         }
         b.add("beside", Some(places[0]), at(Vec3::X * size, Quat::IDENTITY, Vec3::splat(1.5)));
         let (mut skeleton, ids) = b.build().expect("the joints are a tree");
@@ -74,7 +92,7 @@ impl Rig {
             }
         }
         let tip_offset = if count == 1 || r.below(2) == 0 { r.vector() * size } else { Vec3::ZERO };
-        Self { skeleton: Arc::new(skeleton), joints, tip_offset, size }
+        Self { skeleton: Arc::new(skeleton), joints, tip_offset, size, hostile }
     }
 
     pub fn chain(&self) -> Option<Chain> {
@@ -101,8 +119,66 @@ impl Rig {
             }
             pose.set_rotation(id, if inside { self.skeleton.limits(id).clamp(q) } else { q });
         }
+        if self.hostile {
+            self.twist(pose, r);
+            if r.below(4) == 0 {
+                return;
+            }
+        }
         pose.update();
     }
+
+    /// Gives rotations another length; one pose in eight gets what no solver can work with, somewhere.
+    fn twist(&self, pose: &mut Pose, r: &mut Noise) {
+        for &id in &self.joints {
+            if r.below(4) == 0 {
+                pose.set_rotation(id, longer(r, pose.local(id).rotation, 0.3, 3.9));
+            }
+        }
+        if r.below(8) > 0 {
+            return;
+        }
+        let id = self.joints[r.below(self.joints.len())];
+        let mut local = *pose.local(id);
+        match r.below(6) {
+            0 => local.rotation = longer(r, local.rotation, 0.0, 0.2),
+            1 => local.rotation = longer(r, local.rotation, 4.2, 1e30),
+            2 => local.rotation = Quat::from_xyzw(0.0, 0.0, 0.0, 0.0),
+            3 => local.scale = Vec3::ZERO,
+            4 => local.scale[r.below(3)] = 0.0,
+            _ => {
+                let bad = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY][r.below(3)];
+                match r.below(3) {
+                    0 => local.translation[r.below(3)] = bad,
+                    1 => local.scale[r.below(3)] = bad,
+                    _ => local.rotation.x = bad,
+                }
+            }
+        }
+        pose.set_local(id, local);
+    }
+}
+
+/// Scales that a joint should not have: tiny, huge, mirrored, unequal by little or much.
+fn scale(r: &mut Noise) -> Vec3 {
+    let sign = |r: &mut Noise| if r.below(2) == 0 { -1.0 } else { 1.0 };
+    let power = |r: &mut Noise, from, to| 10f32.powf(r.between(from, to));
+    match r.below(8) {
+        0 => Vec3::splat(power(r, -6.0, -3.0)),
+        1 => Vec3::splat(power(r, 3.0, 6.0)),
+        2 => Vec3::new(sign(r), sign(r), sign(r)),
+        3 => Vec3::new(sign(r), sign(r), sign(r)) * power(r, -6.0, 6.0),
+        4 => Vec3::new(1.0, power(r, -1.0, 1.0), 1.0),
+        5 => Vec3::new(power(r, -0.05, 0.05), power(r, -0.05, 0.05), power(r, -0.05, 0.05)),
+        6 => Vec3::new(power(r, -1.0, 1.0), power(r, -1.0, 1.0), sign(r) * power(r, -1.0, 1.0)),
+        _ => Vec3::new(power(r, -6.0, 6.0), power(r, -6.0, 6.0), power(r, -6.0, 6.0)),
+    }
+}
+
+/// A rotation whose squared length lies between two numbers.
+pub fn longer(r: &mut Noise, q: Quat, from: f32, to: f32) -> Quat {
+    let by = r.between(from, to).sqrt();
+    Quat::from_xyzw(q.x * by, q.y * by, q.z * by, q.w * by)
 }
 
 fn range(r: &mut Noise) -> Dof {

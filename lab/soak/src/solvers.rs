@@ -1,8 +1,8 @@
 //! Every solver of pose space, by name, behind one door.
 
 use sinew::{
-    Goal, JointId, Pole, Pose, SolveError,
-    glam::Vec3,
+    Goal, JointId, Pole, Pose, Report, SolveError,
+    glam::{Quat, Vec3},
     solve::{
         Aim, Auto, Balance, BendSide, Ccd, ChainSettings, Drag, Eye, Fabrik, Follow, FreeChain, Lead,
         LeastSquares, LookAt, LookJoint, LookState, Pin, Root, Spline, Tip, Tree, TwoBone, Up,
@@ -10,7 +10,7 @@ use sinew::{
     },
 };
 
-use crate::rig::{Freedom, Rig};
+use crate::rig::{Freedom, Rig, longer};
 use common::Noise;
 
 #[derive(Clone)]
@@ -170,6 +170,14 @@ fn look(rig: &Rig, r: &mut Noise) -> Option<LookAt> {
 impl Solver {
     /// The solver by its place in [`ALL`]; none where the rig is not for it (too short a chain).
     pub fn new(which: usize, rig: &Rig, r: &mut Noise) -> Option<Self> {
+        let mut solver = Self::plain(which, rig, r)?;
+        if rig.hostile {
+            solver.rave(r);
+        }
+        Some(solver)
+    }
+
+    fn plain(which: usize, rig: &Rig, r: &mut Noise) -> Option<Self> {
         let (chain, skeleton) = (rig.chain()?, &rig.skeleton);
         Some(match which {
             0 => {
@@ -252,16 +260,129 @@ impl Solver {
         })
     }
 
+    /// Takes settings from all over their ranges.
+    fn rave(&mut self, r: &mut Noise) {
+        let power = |r: &mut Noise, from, to| 10f32.powf(r.between(from, to));
+        let near = power(r, -9.0, 0.5);
+        let turn_near = power(r, -9.0, 0.5);
+        // (Few are many: what takes long finds little.)
+        let sweeps = any(r, &[0, 1, 2, 3, 7, 20, 64]);
+        let starts = any(r, &[0, 0, 1, 4]);
+        let most = match r.below(6) {
+            0 => f32::MIN_POSITIVE,
+            1 => power(r, -6.0, 1.0),
+            _ => f32::INFINITY,
+        };
+        let axis = |r: &mut Noise| r.vector() * 10f32.powf(r.between(-30.0, 30.0));
+        let chain = |s: &mut ChainSettings, r: &mut Noise| {
+            (s.tolerance, s.rotation_tolerance) = (near, turn_near);
+            (s.max_iterations, s.max_restarts) = (sweeps, starts);
+            if s.max_turn == f32::INFINITY {
+                s.max_turn = most;
+            }
+            if let Some(at) = &mut s.root_position {
+                *at *= 10f32.powf(r.between(-3.0, 3.0));
+            }
+            if let Some(way) = &mut s.base_direction {
+                *way *= 10f32.powf(r.between(-15.0, 15.0));
+            }
+        };
+        match self {
+            Self::TwoBone(s) => {
+                s.hinge = s.hinge.map(|_| axis(r));
+                s.swivel *= power(r, -3.0, 6.0);
+                s.min_flexion = any(r, &[0.0, 0.0, s.min_flexion, std::f32::consts::PI]);
+            }
+            Self::Aim(s) => {
+                s.axis = axis(r);
+                s.offset *= power(r, -6.0, 6.0);
+                if let Some(up) = &mut s.up {
+                    *up = Up { axis: axis(r), direction: axis(r) };
+                }
+            }
+            Self::Free(s) => {
+                (s.tolerance, s.max_iterations) = (near.min(1.0), sweeps);
+                s.bend = (r.below(3) == 0).then(|| axis(r));
+                s.max_turn = s.max_turn.min(most);
+            }
+            Self::Auto(s) => {
+                (s.tolerance, s.rotation_tolerance) = (near, turn_near);
+                (s.max_iterations, s.max_restarts) = (sweeps, starts);
+                s.max_turn = s.max_turn.min(most);
+            }
+            Self::Follow(_) => {}
+            Self::Ccd(s) => {
+                chain(&mut s.settings, r);
+                if r.below(3) == 0 {
+                    (s.damping, s.max_step) = (0.999 * r.unit(), power(r, -3.0, 1.0));
+                }
+            }
+            Self::Fabrik(s) => chain(&mut s.settings, r),
+            Self::Tree(s) => {
+                (s.tolerance, s.rotation_tolerance) = (near, turn_near);
+                (s.max_iterations, s.max_restarts) = (sweeps, starts);
+                s.max_turn = s.max_turn.min(most);
+                match &mut s.root {
+                    Root::Spring(strength) => *strength = power(r, -9.0, 6.0),
+                    Root::At(at) => *at *= power(r, -3.0, 3.0),
+                    _ => {}
+                }
+                s.posture = any(r, &[0.0, 1.0, s.posture]);
+                s.soft = any(r, &[0.0, 0.0, 1.0, s.soft]);
+                if let Some(balance) = &mut s.balance {
+                    balance.up = axis(r);
+                    balance.margin = any(r, &[0.0, 1.0, balance.margin]);
+                    balance.weight = power(r, -9.0, 0.0);
+                    balance.priority = r.below(3) as u8;
+                }
+            }
+            Self::Drag(..) => {}
+            Self::Spline(s, _) => {
+                s.tolerance = near.min(1.0);
+                if let Fit::Stretched { shortest, longest } = &mut s.fit {
+                    *shortest = power(r, -6.0, 0.0);
+                    *longest = power(r, 0.0, 6.0);
+                }
+                if let Roll::Frames { axis: normal, twist } = &mut s.roll {
+                    *normal = axis(r);
+                    *twist = twist.map(|t| t * power(r, -6.0, 6.0));
+                }
+            }
+            Self::LookAt(s, _) => {
+                s.axis = axis(r);
+                s.offset *= power(r, -6.0, 6.0);
+                s.dead_zone = r.between(0.0, 1.57);
+                s.near = power(r, -6.0, 6.0);
+            }
+        }
+    }
+
     /// What goes on from the last pose begins anew: the pose was put elsewhere.
     pub fn begin(&mut self, pose: &Pose, rig: &Rig) {
         match self {
             Self::Drag(drag, pins) => {
+                let mut pose = pose.clone();
+                pose.update();
                 let tip = Tip::new(rig.joints[rig.joints.len() - 1]);
-                *drag = Drag::new(pose, rig.joints[0], tip, pins).ok();
+                *drag = Drag::new(&pose, rig.joints[0], tip, pins).ok();
             }
             Self::LookAt(_, state) => state.reset(),
             _ => {}
         }
+    }
+
+    /// The joint above which all are stood on.
+    pub fn last(&self, rig: &Rig) -> JointId {
+        match self {
+            // (The eyes come last, where there are any.)
+            Self::LookAt(s, _) => s.joints().last().unwrap_or(rig.joints[0]),
+            _ => rig.joints[rig.joints.len() - 1],
+        }
+    }
+
+    /// Whether it does nothing: a drag that could not be begun.
+    pub fn idle(&self) -> bool {
+        matches!(self, Self::Drag(None, _))
     }
 
     /// Whether the root moves too.
@@ -300,15 +421,8 @@ impl Solver {
         }
     }
 
-    /// Solves for one goal at `at` (and others nearby, where there are several), turned and weighed at random. What is
-    /// missing: metres, radians.
-    pub fn solve(
-        &mut self,
-        pose: &mut Pose,
-        at: Vec3,
-        rig: &Rig,
-        r: &mut Noise,
-    ) -> Result<[f32; 2], SolveError> {
+    /// What is asked of it for one goal at `at` (and others nearby, where there are several), turned and weighed at random.
+    pub fn task(&self, pose: &Pose, at: Vec3, rig: &Rig, r: &mut Noise) -> Task {
         let mut goal = Goal::at(at);
         if r.below(4) == 0 {
             goal = goal.with_pole(Pole::Direction(r.vector()));
@@ -322,63 +436,152 @@ impl Solver {
         let weight = if r.below(4) == 0 { r.unit() } else { 1.0 };
         let soft = if r.below(4) == 0 { 0.1 } else { 0.0 };
         let stretch = if r.below(8) == 0 { r.between(1.0, 1.5) } else { 1.0 };
-        let report = match self {
-            Self::TwoBone(s) => {
-                (s.weight, s.soft) = (weight, soft);
-                s.solve(pose, &goal)
-            }
-            Self::Aim(s) => {
-                s.weight = weight;
-                s.solve(pose, at)
-            }
-            Self::Free(s) => {
-                (s.weight, s.soft, s.stretch) = (weight, soft, stretch);
-                s.solve(pose, &goal)
-            }
-            Self::Auto(s) => {
-                (s.weight, s.soft, s.stretch) = (weight, soft, stretch);
-                s.solve(pose, &goal)
-            }
-            Self::Follow(s) => {
-                s.weight = weight;
-                s.solve(pose, at)
-            }
-            Self::Ccd(s) => {
-                (s.settings.weight, s.settings.soft, s.settings.stretch) = (weight, soft, stretch);
-                s.solve(pose, &goal)
-            }
-            Self::Fabrik(s) => {
-                (s.settings.weight, s.settings.soft, s.settings.stretch) = (weight, soft, stretch);
-                s.solve(pose, &goal)
-            }
+        let mut task = Task { goals: vec![goal], weight, soft, stretch, ..Task::default() };
+        match self {
             Self::Tree(s) => {
-                s.weight = weight;
                 let tips: Vec<JointId> = s.tips().iter().map(|t| t.joint).collect();
-                let others = tips[1..].iter().map(|&tip| match r.below(6) {
+                task.goals[0].pole = Pole::Keep;
+                task.goals.extend(tips[1..].iter().map(|&tip| match r.below(6) {
                     0 => Goal::NONE,
                     1 => Goal::at(pose.position(tip)),
                     _ => {
                         let near = Goal::at(pose.position(tip) + r.vector() * rig.size);
                         if r.below(3) == 0 { near.with_rotation(r.rotation()) } else { near }
                     }
-                });
-                let first = Goal { pole: Pole::Keep, ..goal };
-                let goals: Vec<Goal> = std::iter::once(first).chain(others).collect();
-                s.solve(pose, &goals)
+                }));
+            }
+            Self::Drag(..) => task.goals[0].pole = Pole::Keep,
+            Self::Spline(..) => task.offset = r.between(-1.0, 3.0) * rig.size,
+            _ => {}
+        }
+        if rig.hostile {
+            self.strain(&mut task, r);
+        }
+        task
+    }
+
+    /// Takes a task's numbers from all over their ranges, and one task in 16 beyond them.
+    fn strain(&self, task: &mut Task, r: &mut Noise) {
+        let chain = matches!(self, Self::Free(_) | Self::Auto(_) | Self::Ccd(_) | Self::Fabrik(_));
+        let soft = chain || matches!(self, Self::TwoBone(_));
+        let led = soft || matches!(self, Self::Tree(_));
+        task.weight = any(r, &[1.0, 1.0, 1.0, 1.0, 0.0, 1e-30, task.weight]);
+        let (zone, factor) = (r.unit(), 10f32.powf(r.between(0.0, 38.0)));
+        task.soft = any(r, &[0.0, 0.0, 1.0, 1e-20, task.soft, zone]);
+        if r.below(4) == 0 {
+            task.stretch = any(r, &[1.0, 1.0 + 1e-6, 2.0, factor, f32::MAX]);
+        }
+        task.offset *= any(r, &[1.0, 1.0, -1.0, 0.0, 1e3, 1e12, 1e30]);
+        for goal in &mut task.goals {
+            goal.rotation = goal.rotation.map(|q| longer(r, q, 0.3, 3.9));
+            if r.below(8) == 0 {
+                goal.position_weight = any(r, &[0.0, 1e-30, 1e-6]);
+            }
+            if r.below(8) == 0 {
+                goal.rotation_weight = any(r, &[0.0, 1e-30, 1e-6]);
+            }
+            if goal.pole != Pole::Keep {
+                let far = r.vector() * 10f32.powf(r.between(-30.0, 38.0));
+                goal.pole = if r.below(2) == 0 { Pole::Direction(far) } else { Pole::Point(far) };
+            }
+        }
+        if r.below(16) > 0 {
+            return;
+        }
+        let bad = any(r, &[f32::NAN, f32::INFINITY, f32::NEG_INFINITY]);
+        let out = any(r, &[f32::NAN, f32::INFINITY, -1.0, -1e-6, 1.0 + 1e-6, 2.0]);
+        let given = led || matches!(self, Self::Drag(Some(_), _));
+        let which = r.below(9);
+        let goal = &mut task.goals[0];
+        task.invalid = true;
+        match which {
+            0 if !matches!(self, Self::Drag(..)) => task.weight = out,
+            1 if !matches!(self, Self::Spline(..) | Self::Drag(None, _)) => {
+                goal.position.get_or_insert(Vec3::ZERO)[r.below(3)] = bad;
+            }
+            2 if given => goal.position_weight = out,
+            3 if given => goal.rotation_weight = out,
+            4 if given => {
+                let l = any(r, &[0.0, 0.1, 2.1, 1e20, f32::NAN]);
+                goal.rotation = Some(Quat::from_xyzw(0.0, l, 0.0, 0.0));
+            }
+            5 if given => goal.pole = Pole::Direction(Vec3::new(0.0, bad, 1.0)),
+            6 if soft => task.soft = out,
+            7 if chain => task.stretch = any(r, &[f32::NAN, f32::INFINITY, 0.0, -1.0, 1.0 - 1e-6]),
+            8 if chain || matches!(self, Self::Tree(_)) => {
+                task.max_turn = Some(any(r, &[f32::NAN, 0.0, -1.0, f32::NEG_INFINITY]));
+            }
+            _ => task.invalid = false,
+        }
+    }
+
+    /// Carries a task out. The number beside the report is metres beyond the curve for splines, the eyes' angle for looks.
+    pub fn solve(&mut self, pose: &mut Pose, task: &Task) -> Result<(Report, f32), SolveError> {
+        let (goal, weight) = (task.goals[0], task.weight);
+        let at = goal.position.unwrap_or_default();
+        macro_rules! chain {
+            ($s:expr, $settings:expr) => {{
+                let most = $settings.max_turn;
+                $settings.max_turn = task.max_turn.unwrap_or(most);
+                ($settings.weight, $settings.soft, $settings.stretch) = (weight, task.soft, task.stretch);
+                let report = $s.solve(pose, &goal);
+                $settings.max_turn = most;
+                report
+            }};
+        }
+        let report = match self {
+            Self::TwoBone(s) => {
+                (s.weight, s.soft) = (weight, task.soft);
+                s.solve(pose, &goal)
+            }
+            Self::Aim(s) => {
+                s.weight = weight;
+                s.solve(pose, at)
+            }
+            Self::Free(s) => chain!(s, s),
+            Self::Auto(s) => chain!(s, s),
+            Self::Follow(s) => {
+                s.weight = weight;
+                s.solve(pose, at)
+            }
+            Self::Ccd(s) => chain!(s, s.settings),
+            Self::Fabrik(s) => chain!(s, s.settings),
+            Self::Tree(s) => {
+                let most = s.max_turn;
+                (s.weight, s.max_turn) = (weight, task.max_turn.unwrap_or(most));
+                let report = s.solve(pose, &task.goals);
+                s.max_turn = most;
+                report
             }
             Self::Drag(drag, _) => match drag {
-                Some(drag) => drag.to(pose, Goal { pole: Pole::Keep, ..goal }),
-                None => Ok(Default::default()),
+                Some(drag) => drag.to(pose, goal),
+                None => Ok(Report::default()),
             },
             Self::Spline(s, curve) => {
-                (s.weight, s.offset) = (weight, r.between(-1.0, 3.0) * rig.size);
-                return s.solve(pose, curve).map(|s| [s.report.position_residual, s.beyond]);
+                (s.weight, s.offset) = (weight, task.offset);
+                return s.solve(pose, curve).map(|s| (s.report, s.beyond));
             }
             Self::LookAt(s, state) => {
                 s.weight = weight;
-                return s.solve(pose, at, state).map(|s| [s.report.position_residual, s.eyes]);
+                return s.solve(pose, at, state).map(|s| (s.report, s.eyes));
             }
         };
-        report.map(|s| [s.position_residual, s.rotation_residual])
+        report.map(|report| (report, 0.0))
     }
+}
+
+/// What is asked of a solver once.
+#[derive(Clone, Debug, Default)]
+pub struct Task {
+    /// The first goal, and those of a tree's other tips.
+    pub goals: Vec<Goal>,
+    pub weight: f32,
+    pub soft: f32,
+    pub stretch: f32,
+    /// Along a curve, in metres.
+    pub offset: f32,
+    /// In place of the solver's own.
+    pub max_turn: Option<f32>,
+    /// Whether a number in it is outside its range, so that it must be refused.
+    pub invalid: bool,
 }

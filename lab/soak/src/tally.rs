@@ -9,14 +9,17 @@ pub enum Fault {
     Length,
     /// Other bits the second time, or bits changed by a solve that was refused.
     Bits,
+    /// Refused without a reason, or not refused with one.
+    Refusal,
 }
 
-pub const FAULTS: [(Fault, &str); 5] = [
+pub const FAULTS: [(Fault, &str); 6] = [
     (Fault::NotFinite, "NaN"),
     (Fault::Panic, "panics"),
     (Fault::Limit, "limits"),
     (Fault::Length, "lengths"),
     (Fault::Bits, "bits"),
+    (Fault::Refusal, "refusals"),
 ];
 
 /// Counts of one row.

@@ -109,3 +109,47 @@ fn a_leg_sheared_too_far_is_an_error_that_names_the_joint() {
     pose.set_rotation(ids[2], Quat::IDENTITY);
     assert!(limb.solve(&mut pose, &Goal::at(goal)).is_err());
 }
+
+/// The long bone changes its length by more than the short one can take back.
+#[test]
+fn a_stretched_limb_of_unequal_bones_ends_no_further_off() {
+    let mut state = 3u64;
+    let mut number = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 40) as f32 / (1u64 << 23) as f32 - 1.0
+    };
+    let mut rotation = || {
+        let [x, y, z, w] = [0; 4].map(|_| number());
+        math::normalize(Quat::from_xyzw(x, y, z, w))
+    };
+    for (upper, lower) in [(0.01, 1.0), (1.0, 0.01), (0.1, 1.0), (0.5, 0.5)] {
+        let mut b = Skeleton::builder();
+        let root = b.add("root", None, Transform::IDENTITY);
+        let at = |v: Vec3| Transform::from_translation(v);
+        let middle = b.add("middle", Some(root), at(Vec3::new(0.6, 0.0, 0.8) * upper));
+        b.add("tip", Some(middle), at(Vec3::new(-0.48, 0.6, 0.64) * lower));
+        let (skeleton, ids) = b.build().unwrap();
+        let limb = TwoBone::new(&skeleton, ids[0], ids[1], ids[2]).unwrap();
+        let skeleton = Arc::new(skeleton);
+        for case in 0..500 {
+            let mut pose = Pose::rest(&skeleton);
+            let scale = Vec3::new(1.013, 0.912, 1.05);
+            pose.set_local(ids[0], Transform { rotation: rotation(), scale, ..*pose.local(ids[0]) });
+            pose.set_rotation(ids[1], rotation());
+            pose.update();
+            let way = rotation() * Vec3::X * lower.max(upper);
+            let goal = if case % 2 == 0 { pose.position(ids[2]) + way * 0.05 } else { way };
+            let before = miss(&pose, ids[2], goal);
+            let report = limb.solve(&mut pose, &Goal::at(goal)).unwrap();
+            let left = miss(&pose, ids[2], goal);
+            assert!(
+                left <= before + 1e-5,
+                "{upper}, {lower}, case {case}: {before} grew to {left}, {report:?}"
+            );
+            assert!(
+                report.status != sinew::Status::Reached || left < 1e-4,
+                "{upper}, {lower}, case {case}: reached, but {left} off"
+            );
+        }
+    }
+}

@@ -12,7 +12,7 @@ use alloc::string::String;
 use glam::{Quat, Vec3};
 use thiserror::Error;
 
-use super::{arc::distance, branch, check, parent_space, partial};
+use super::{arc::distance, branch, check, parent_space, partial, soften};
 use crate::{
     Chain, ChainError, Goal, JointId, Pole, Pose, Report, Skeleton, SolveError, Status,
     joint::{Attributes, Unsupported, check_honoured},
@@ -147,6 +147,13 @@ pub struct TwoBone {
 
 /// Flexion of the rest pose, as a sine, above which it tells the hinge: one degree. A figure modelled straight has less.
 const REST_BEND: f32 = 0.0175;
+
+/// Passes inside a stretched limb. Each leaves at most a quarter of the error where bones are of one size, so that these leave
+/// nothing that f32 can hold.
+const PASSES: u32 = 12;
+
+/// What the passes may leave of a stretched limb's length where it counts as settled.
+const SETTLED: f32 = 1e-5;
 
 /// What forward kinematics in f32 makes of a place, as a part of its [`Pose::extent`]: a rotation is good to half a unit
 /// in the last place of each of its four numbers (1e-7 radians in all), a frame is three sums of products, and a handful of
@@ -285,8 +292,9 @@ impl TwoBone {
             pose.turn(root, turns.root);
             pose.update();
         }
+        let mut settled = true;
         if moved && stretched {
-            self.settle(pose, to, goal.pole, turned.is_some());
+            settled = self.settle(pose, to, goal.pole, turned.is_some(), &at, [before[0], before[1]]);
             if position_weight < 1.0 {
                 let bone = pose.parent_model(root).matrix3.transpose() * (at.middle - at.root);
                 let axis = axis_or_up(bone);
@@ -325,6 +333,8 @@ impl TwoBone {
         report.position_residual = distance(self.chain.end(pose), asked);
         if turns.by > 0.0 {
             report.status = Status::Unreachable { by: turns.by };
+        } else if !settled {
+            report.status = Status::Stalled;
         }
         Ok(report)
     }
@@ -354,26 +364,60 @@ impl TwoBone {
     }
 
     /// Repeats the solve inside a stretched limb (see [`TwoBone::solve`]), whose bones change their lengths a little as
-    /// they turn, until the end no longer comes nearer.
-    fn settle(&self, pose: &mut Pose, to: Vec3, pole: Pole, by_joint: bool) {
-        // Each pass leaves at most a quarter of the error, so twelve leave nothing that f32 can hold.
-        for _ in 0..12 {
+    /// they turn, until the end no longer comes nearer. Says whether it came to rest.
+    ///
+    /// A long bone may change its length by more than a short one can take back: then the passes lead nowhere, and the
+    /// nearest of them is taken, or how the limb came in (`before`: root and middle) where its end was nearer.
+    fn settle(
+        &self,
+        pose: &mut Pose,
+        to: Vec3,
+        pole: Pole,
+        by_joint: bool,
+        start: &Points,
+        before: [Quat; 2],
+    ) -> bool {
+        let (root, middle) = (self.chain.root(), self.middle);
+        let length = |at: &Points| (at.middle - at.root).length() + (at.tip - at.middle).length();
+        // As far as a soft zone lets the limb go that came in.
+        let mut near = to;
+        let distance = (to - start.root).length();
+        if self.soft > 0.0 && distance > 0.0 {
+            near = start.root + (to - start.root) * (soften(distance, length(start), self.soft) / distance);
+        }
+        let missed = |at: &Points| (at.tip - near).length();
+        // (What must stay bent may have to go away from where it came in.)
+        let came = if self.min_flexion > 0.0 { f32::INFINITY } else { missed(start) };
+        let mut best = (came, before);
+        for pass in 0..=PASSES {
             let mut at = self.points(pose);
             if by_joint {
                 at.tip = pose.position(self.chain.tip());
             }
-            let length = (at.middle - at.root).length() + (at.tip - at.middle).length();
             // A pass starts from places that the last one made. Their own uncertainty is no reason to stop before it.
             let extent = pose.extent(self.chain.tip());
             let turns = self.turns(pose, &at, to, pole, 1.0, -UNCERTAIN * extent);
             let left = (at.tip - to).length() - turns.by;
-            if left <= 4e-7 * length {
+            let now = missed(&at);
+            if now < best.0 {
+                best = (now, [pose.local(root).rotation, pose.local(middle).rotation]);
+            }
+            let met = left <= 4e-7 * length(&at);
+            if met || pass == PASSES {
+                let uncertain = 4e-7 * length(&at) + 2.0 * UNCERTAIN * extent;
+                if now <= best.0 + uncertain {
+                    return met || left <= SETTLED * length(&at) + uncertain;
+                }
                 break;
             }
-            pose.turn(self.middle, turns.middle);
-            pose.turn(self.chain.root(), turns.root);
+            pose.turn(middle, turns.middle);
+            pose.turn(root, turns.root);
             pose.update();
         }
+        pose.set_rotation(root, best.1[0]);
+        pose.set_rotation(middle, best.1[1]);
+        pose.update();
+        false
     }
 
     /// The turns of one solve, weighted.

@@ -1,13 +1,14 @@
 //! Random solves by every solver, on random skeletons with random limits: counts what is not finite, panics, limits that are
-//! broken, lengths that have changed, bits that differ when a solve is made again, and what was refused without a reason or
-//! not refused with one. Limits and lengths are judged in f64 by code that the engine does not share. One batch in four is
-//! hostile: scales, rotations, settings and goals that nobody should give.
+//! broken, lengths that have changed, bits that differ when a solve is made again, what was refused without a reason or not
+//! refused with one, and objectives that grew. Limits, lengths and objectives are judged in f64 by code that the engine does
+//! not share. One batch in four is hostile: scales, rotations, settings and goals that nobody should give.
 //!
 //! `soak [COUNT] [--seed N] [--threads N] [--only ROW] [--list]`: COUNT solves in all (100,000 where it is left out), as
 //! many of each row. Exit code 1 where anything was found; the first of each kind is printed with the seed of its batch,
 //! which `--only ROW --seed N 64` makes again.
 
 mod joint_space;
+mod objective;
 mod planar;
 mod pose;
 mod rig;

@@ -10,6 +10,7 @@ use sinew::{
 
 use crate::{
     BATCH, PROMISE,
+    objective::grew,
     rig::Rig,
     solvers::{ALL, Solver, Task},
     tally::{Fault, Tally},
@@ -108,6 +109,9 @@ pub fn batch(seed: u64, which: usize, tally: &mut Tally) {
         }
         lengths(&start, &pose, &rig, &solver, tally, &tag);
         limits(&start, &pose, &rig, &solver, tally, &tag);
+        if let Some(grew) = grew(&start, &pose, &rig, &solver, &task, &report) {
+            tally.find(Fault::Grew, || tag(grew));
+        }
     }
 }
 

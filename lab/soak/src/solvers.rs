@@ -306,7 +306,8 @@ impl Solver {
                 s.max_turn = s.max_turn.min(most);
             }
             Self::Auto(s) => {
-                (s.tolerance, s.rotation_tolerance) = (near, turn_near);
+                // (Where all joints are free, it takes no more than 1.)
+                (s.tolerance, s.rotation_tolerance) = (near.min(1.0), turn_near);
                 (s.max_iterations, s.max_restarts) = (sweeps, starts);
                 s.max_turn = s.max_turn.min(most);
             }

@@ -11,15 +11,18 @@ pub enum Fault {
     Bits,
     /// Refused without a reason, or not refused with one.
     Refusal,
+    /// More of the goal is missing than before.
+    Grew,
 }
 
-pub const FAULTS: [(Fault, &str); 6] = [
+pub const FAULTS: [(Fault, &str); 7] = [
     (Fault::NotFinite, "NaN"),
     (Fault::Panic, "panics"),
     (Fault::Limit, "limits"),
     (Fault::Length, "lengths"),
     (Fault::Bits, "bits"),
     (Fault::Refusal, "refusals"),
+    (Fault::Grew, "grew"),
 ];
 
 /// Counts of one row.

@@ -1,0 +1,279 @@
+//! Whether a solve leaves its objective larger than it found it, by forward kinematics in f64 that the engine does not share.
+//!
+//! The objective is what is missing of place and rotation at full weight, with the softened place where there is a soft zone,
+//! in the space of the parent of the chain's root. It is judged where it is defined: for poses that came in within their
+//! limits, solvers that are led by goals, roots that are not put elsewhere, and where f32 can tell a thousandth of the
+//! chain's length.
+
+use common::judge;
+use sinew::{
+    Goal, JointId, Pole, Pose, Report, Status,
+    glam::{DAffine3, DMat3, DQuat, DVec3},
+    joint::Turning,
+    solve::{ChainSettings, Root, Tip},
+};
+
+use crate::{
+    rig::Rig,
+    solvers::{Solver, Task},
+};
+
+/// What places in f32 are uncertain by, as a part of the largest coordinates on the way to them and of the goal's.
+const ROUNDING: f64 = 4e-6;
+
+/// By what part of the chain's length it may grow besides.
+const MORE: f64 = 1e-6;
+
+/// Says by how much the objective grew; none where it did not or is not defined.
+pub fn grew(
+    start: &Pose,
+    pose: &Pose,
+    rig: &Rig,
+    solver: &Solver,
+    task: &Task,
+    report: &Report,
+) -> Option<String> {
+    let still = |s: &ChainSettings| s.root_position.is_none() && s.base_direction.is_none();
+    let defined = match solver {
+        // Where flexion remains, the reach ends before what comes in straight.
+        Solver::TwoBone(s) => s.min_flexion == 0.0,
+        Solver::Free(_) | Solver::Auto(_) => true,
+        Solver::Ccd(s) => still(&s.settings),
+        Solver::Fabrik(s) => still(&s.settings),
+        Solver::Tree(s) => !matches!(s.root, Root::At(_)) && s.balance.is_none() && s.soft == 0.0,
+        _ => false,
+    };
+    if !defined || task.weight < 1.0 || !rig.joints.iter().all(|&id| within(rig, start, id)) {
+        return None;
+    }
+    if let Solver::Tree(s) = solver {
+        return tree(start, pose, rig, s.tips(), &task.goals, s.tolerance, report);
+    }
+    chain(start, pose, rig, solver, task, report)
+}
+
+fn within(rig: &Rig, pose: &Pose, id: JointId) -> bool {
+    let (joint, rest, local) = (rig.skeleton.freedom(id), rig.skeleton.rest(id), pose.local(id));
+    let way = rest.rotation.as_dquat().inverse() * (local.translation - rest.translation).as_dvec3();
+    let slides = joint.slide.iter().zip(way.to_array());
+    judge::excess(joint, rest, local).iter().all(|&out| out <= 1e-6)
+        && slides
+            .filter_map(|(dof, at)| Some((dof.as_ref()?.range?, at)))
+            .all(|(range, at)| range.from <= at && at <= range.to)
+}
+
+/// A joint's frame in model space.
+fn frame(pose: &Pose, joint: JointId) -> DAffine3 {
+    let local = |j: JointId| {
+        let t = pose.local(j);
+        let rotation = t.rotation.as_dquat().normalize();
+        DAffine3::from_scale_rotation_translation(t.scale.as_dvec3(), rotation, t.translation.as_dvec3())
+    };
+    let above = std::iter::successors(Some(joint), |&j| pose.skeleton().parent(j));
+    above.fold(DAffine3::IDENTITY, |below, j| local(j) * below)
+}
+
+/// The space in which a chain is measured, and how exactly.
+struct Space {
+    inverse: DAffine3,
+    /// What places are uncertain by, in that space.
+    rounding: f64,
+}
+
+impl Space {
+    fn new(poses: [&Pose; 2], rig: &Rig) -> Self {
+        let parent = rig.skeleton.parent(rig.joints[0]);
+        let inverse = parent.map_or(DAffine3::IDENTITY, |j| frame(poses[0], j)).inverse();
+        let mut far = 0.0f64;
+        for pose in poses {
+            for id in rig.skeleton.joints() {
+                far = far.max(frame(pose, id).translation.abs().max_element());
+            }
+        }
+        let m = inverse.matrix3;
+        let norm = [m.x_axis, m.y_axis, m.z_axis].iter().map(|c| c.length_squared()).sum::<f64>().sqrt();
+        Self { inverse, rounding: ROUNDING * norm * far }
+    }
+
+    /// A place of model space, seen from there; what is far is as uncertain as it is far.
+    fn place(&mut self, at: DVec3) -> DVec3 {
+        let seen = self.inverse.transform_point3(at);
+        self.rounding = self.rounding.max(ROUNDING * seen.length());
+        seen
+    }
+}
+
+/// The angle in radians between a frame's rotation (free of scale) and another one; none where the frame is sheared.
+fn turn(frame: DMat3, wanted: DQuat) -> Option<f64> {
+    let m = frame * (1.0 / frame.determinant().cbrt());
+    let columns = [m.x_axis, m.y_axis, m.z_axis].map(|c| c.length());
+    if columns.iter().any(|l| (l - 1.0).abs() > 1e-4 || l.is_nan()) {
+        return None;
+    }
+    let m = DMat3::from_quat(wanted.normalize()).transpose() * m;
+    let skew = DVec3::new(m.y_axis.z - m.z_axis.y, m.z_axis.x - m.x_axis.z, m.x_axis.y - m.y_axis.x);
+    let trace = m.x_axis.x + m.y_axis.y + m.z_axis.z;
+    Some((0.5 * skew.length()).atan2(0.5 * (trace - 1.0)))
+}
+
+fn chain(
+    start: &Pose,
+    pose: &Pose,
+    rig: &Rig,
+    solver: &Solver,
+    task: &Task,
+    report: &Report,
+) -> Option<String> {
+    let goal = &task.goals[0];
+    let at = goal.position?.as_dvec3();
+    let turned = goal.rotation.is_some();
+    // (What is met within its tolerance is met: a place may be left for a rotation.)
+    if goal.position_weight < 1.0
+        || turned && (goal.rotation_weight < 1.0 || report.status == Status::Reached)
+    {
+        return None;
+    }
+    let slides = rig.joints.iter().any(|&id| rig.skeleton.freedom(id).slide.iter().any(Option::is_some));
+    // Known not to hold, and left out (lab/README.md): bones are stretched before joints turn, wherever these can go; a chain
+    // that is asked for a pole and a rotation pays for the pole with both; a free chain with a rotation turns its tip
+    // whatever its place costs; a free chain with unequal scales inside changes its lengths as it turns, and one that runs out
+    // of iterations stops wherever it is.
+    let free = match solver {
+        Solver::Free(_) => true,
+        Solver::Auto(_) => rig.joints.iter().all(|&id| rig.skeleton.freedom(id).turning == Turning::Free),
+        _ => false,
+    };
+    let unequal = |id: &JointId| {
+        let scale = start.local(*id).scale.abs();
+        scale.max_element() > scale.min_element() * (1.0 + 1e-5)
+    };
+    if task.stretch > 1.0
+        || turned && (free || goal.pole != Pole::Keep)
+        || free && (report.status == Status::OutOfIterations || rig.joints.iter().any(unequal))
+    {
+        return None;
+    }
+    // Known not to hold, and left out (lab/README.md): a limb with unequal scales inside whose goal is out of reach.
+    let out = matches!(report.status, Status::Unreachable { .. });
+    if out && matches!(solver, Solver::TwoBone(_)) && rig.joints.iter().any(unequal) {
+        return None;
+    }
+    // The reach of what slides is not the length that came in, nor that of bones that change as unequal scales turn.
+    if task.soft > 0.0 && (slides || rig.joints.iter().any(unequal)) {
+        return None;
+    }
+    let tip = rig.joints[rig.joints.len() - 1];
+    let mut space = Space::new([start, pose], rig);
+    let at = space.place(at);
+    let places = |pose: &Pose, space: &Space| -> Vec<DVec3> {
+        let ends = rig.joints.iter().map(|&j| frame(pose, j).translation);
+        let end = frame(pose, tip).transform_point3(rig.tip_offset.as_dvec3());
+        ends.chain([end]).map(|p| space.inverse.transform_point3(p)).collect()
+    };
+    let (was, is) = (places(start, &space), places(pose, &space));
+    let length: f64 = was.windows(2).map(|w| (w[1] - w[0]).length()).sum();
+    let rounding = space.rounding;
+    if length.is_nan() || rounding.is_nan() || rounding > 1e-3 * length {
+        return None;
+    }
+    let to = match at - was[0] {
+        way if task.soft > 0.0 => {
+            // (A limb has two bones, whatever lies in between.)
+            let reach = match solver {
+                Solver::TwoBone(s) => {
+                    let middle = space.inverse.transform_point3(frame(start, s.middle()).translation);
+                    (middle - was[0]).length() + (was[was.len() - 1] - middle).length()
+                }
+                _ => length,
+            };
+            let (far, zone) = (way.length(), f64::from(task.soft) * reach);
+            let onset = reach - zone;
+            let near = if far <= onset { far } else { onset + zone * (1.0 - ((onset - far) / zone).exp()) };
+            was[0] + way * if far > 0.0 { near / far } else { 1.0 }
+        }
+        _ => at,
+    };
+    let missing = |pose: &Pose, places: &[DVec3]| {
+        let off = (places[places.len() - 1] - to).length();
+        let turn = match goal.rotation {
+            Some(q) => turn(frame(pose, tip).matrix3, q.as_dquat())?,
+            None => 0.0,
+        };
+        Some(off.hypot(0.5 * length * turn))
+    };
+    let (before, left) = (missing(start, &was)?, missing(pose, &is)?);
+    (left - before > (MORE + if turned { 4e-6 } else { 0.0 }) * length + rounding).then(|| {
+        format!(
+            "grew from {before:e} to {left:e} of {length:e} (rounding {rounding:e}), {report:?}: {task:?}"
+        )
+    })
+}
+
+/// Of the first priority of which something is asked; others may give way to it.
+fn tree(
+    start: &Pose,
+    pose: &Pose,
+    rig: &Rig,
+    tips: &[Tip],
+    goals: &[Goal],
+    tolerance: f32,
+    report: &Report,
+) -> Option<String> {
+    if report.status == Status::Reached {
+        return None;
+    }
+    let asks = |goal: &Goal| {
+        goal.position.is_some() && goal.position_weight > 0.0
+            || goal.rotation.is_some() && goal.rotation_weight > 0.0
+    };
+    let all: Vec<(&Tip, &Goal)> = tips.iter().zip(goals).filter(|(_, goal)| asks(goal)).collect();
+    let first = all.iter().map(|(tip, _)| tip.priority).min()?;
+    let alone = all.iter().all(|(tip, _)| tip.priority == first);
+    let mut space = Space::new([start, pose], rig);
+    let mut size = 0.0f64;
+    for tip in tips {
+        let mut at = frame(start, tip.joint).transform_point3(tip.offset.as_dvec3());
+        let mut way = 0.0;
+        for j in std::iter::successors(Some(tip.joint), |&j| rig.skeleton.parent(j)) {
+            let next = frame(start, j).translation;
+            way += space.inverse.transform_vector3(at - next).length();
+            at = next;
+            if j == rig.joints[0] {
+                break;
+            }
+        }
+        size = size.max(way);
+    }
+    let mut missing = |pose: &Pose| {
+        let mut sum = 0.0;
+        for (tip, goal) in all.iter().filter(|(tip, _)| tip.priority == first) {
+            let own = frame(pose, tip.joint);
+            let other = tip.relative_to.map(|j| frame(pose, j));
+            if let Some(p) = goal.position {
+                let p = p.as_dvec3();
+                let to = space.place(other.map_or(p, |f| f.transform_point3(p)));
+                let end = space.inverse.transform_point3(own.transform_point3(tip.offset.as_dvec3()));
+                sum += f64::from(goal.position_weight) * ((end - to).length() / size).powi(2);
+            }
+            if let Some(q) = goal.rotation {
+                let own = match other {
+                    None => own.matrix3,
+                    Some(f) => f.matrix3.inverse() * own.matrix3,
+                };
+                let chord = 2.0 * (0.5 * turn(own, q.as_dquat())?).sin();
+                sum += 0.25 * f64::from(goal.rotation_weight) * chord * chord;
+            }
+        }
+        Some(sum)
+    };
+    let (before, left) = (missing(start)?, missing(pose)?);
+    let rounding = space.rounding / size;
+    if rounding.is_nan() || rounding > 1e-3 {
+        return None;
+    }
+    // Where several priorities share joints, what goes first is met to its tolerance.
+    let slack = rounding + if alone { MORE } else { f64::from(tolerance) };
+    (left > before + 2.0 * slack * (left.sqrt() + before.sqrt() + slack)).then(|| {
+        format!("grew from {before:e} to {left:e} (rounding {rounding:e}), {report:?}: {tips:?}, {goals:?}")
+    })
+}

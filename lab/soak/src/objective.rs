@@ -1,7 +1,7 @@
-//! Whether a solve leaves its objective larger than it found it, by forward kinematics in f64 that the engine does not share.
+//! Whether a solve leaves its objective larger than it found it, by forward kinematics in f64 of its own.
 //!
-//! The objective is what is missing of place and rotation at full weight, with the softened place where there is a soft zone,
-//! in the space of the parent of the chain's root. It is judged where it is defined: for poses that came in within their
+//! The objective is what is missing of place and rotation at full weight, with the softened place where there is a soft
+//! zone, in the space of the parent of the chain's root. It is judged where it is defined: for poses that came in within their
 //! limits, solvers that are led by goals, roots that are not put elsewhere, and where f32 can tell a thousandth of the
 //! chain's length.
 
@@ -134,10 +134,10 @@ fn chain(
         return None;
     }
     let slides = rig.joints.iter().any(|&id| rig.skeleton.freedom(id).slide.iter().any(Option::is_some));
-    // Known not to hold, and left out (lab/README.md): bones are stretched before joints turn, wherever these can go; a chain
-    // that is asked for a pole and a rotation pays for the pole with both; a free chain with a rotation turns its tip
-    // whatever its place costs; a free chain with unequal scales inside changes its lengths as it turns, and one that runs out
-    // of iterations stops wherever it is.
+    // Known not to hold, and left out (lab/README.md): bones are stretched before joints turn, wherever these can go; a
+    // chain that is asked for a pole and a rotation pays for the pole with both; a free chain with a rotation turns its tip
+    // whatever its place costs; a free chain with unequal scales inside changes its lengths as it turns, and one that runs
+    // out of iterations stops wherever it is.
     let free = match solver {
         Solver::Free(_) => true,
         Solver::Auto(_) => rig.joints.iter().all(|&id| rig.skeleton.freedom(id).turning == Turning::Free),

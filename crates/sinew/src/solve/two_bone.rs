@@ -148,8 +148,8 @@ pub struct TwoBone {
 /// Flexion of the rest pose, as a sine, above which it tells the hinge: one degree. A figure modelled straight has less.
 const REST_BEND: f32 = 0.0175;
 
-/// Passes inside a stretched limb. Each leaves at most a quarter of the error where bones are of one size, so that these leave
-/// nothing that f32 can hold.
+/// Passes inside a stretched limb. Each leaves at most a quarter of the error where bones are of one size, so that these
+/// leave nothing that f32 can hold.
 const PASSES: u32 = 12;
 
 /// What the passes may leave of a stretched limb's length where it counts as settled.

@@ -136,7 +136,7 @@ pub struct TwoBone {
     /// Radians by which the bend plane is turned about the axis from the root to the goal (right-handed), after the pole
     /// is followed.
     pub swivel: f32,
-    /// The soft zone at the end of the reach, as a fraction of the reach, 0 (none) to 1; see [`soften`](super::soften).
+    /// The soft zone at the end of the reach, as a fraction of the reach, 0 (none) to 1; see [`soften`].
     pub soft: f32,
     /// Radians of flexion that remain when the goal is too far, 0 (a straight limb) to pi: the reach ends there, and a
     /// soft zone lies before it.

@@ -27,8 +27,12 @@ pub enum ChainError {
         /// The offset.
         offset: Vec3,
     },
-    /// A frame inside the chain is sheared or collapsed, so that turning its joint would change lengths.
-    #[error("joint `{joint}` is sheared or flattened (by {shear}): its scale must be uniform inside a chain")]
+    /// A frame inside the chain is sheared or collapsed, so that turning its joint would change lengths, or so large that f32
+    /// does not hold the squares of its axes.
+    #[error(
+        "joint `{joint}` is sheared, flattened or too large (by {shear}): its scale must be uniform inside a chain, \
+         and within 1e18 in model space"
+    )]
     Sheared {
         /// Name of the joint.
         joint: String,

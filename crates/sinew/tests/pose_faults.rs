@@ -214,3 +214,29 @@ fn builders_refuse_what_is_no_rotation_and_bring_others_to_unit_length() {
     let (skeleton, ids) = build(1.0 + 1e-7).unwrap();
     assert_eq!(skeleton.rest(ids[1]).rotation.x, 0.48 * (1.0 + 1e-7));
 }
+
+/// Frames whose squares f32 does not hold are refused by every solver that turns joints below them, and the pose is as it
+/// was: a free chain left joints without a rotation.
+#[test]
+fn frames_that_are_too_large_to_square_are_refused() {
+    for huge in [1e18, 1e20, 1e30] {
+        let mut b = Skeleton::builder();
+        let mut last = b.add("j0", None, Transform::IDENTITY);
+        for i in 1..7 {
+            let scale = Vec3::splat(if i == 3 || i == 4 { huge } else { 1.0 });
+            let local = Transform { translation: Vec3::new(0.1, 0.9, -0.1), scale, ..Transform::IDENTITY };
+            last = b.add(format!("j{i}"), Some(last), local);
+        }
+        let (skeleton, ids) = b.build().unwrap();
+        let skeleton = Arc::new(skeleton);
+        for (name, mut solve) in solvers(&skeleton, &ids) {
+            let mut pose = Pose::rest(&skeleton);
+            let answer = solve(&mut pose, Vec3::new(3.0, 2.0, 1.0));
+            let sound = pose.locals().iter().all(|l| l.is_finite());
+            assert!(sound, "{name}, {huge}: {answer:?}");
+            if answer.is_err() {
+                assert_eq!(pose.locals(), Pose::rest(&skeleton).locals(), "{name}, {huge}");
+            }
+        }
+    }
+}

@@ -325,14 +325,13 @@ impl FreeChain {
         check::frame(pose, self.chain.tip(), "the tip's frame", scaled)
     }
 
-    /// An error where a joint inside the chain is sheared.
+    /// An error where a joint inside the chain is sheared, or larger than f32 can square.
     fn check_scales(&self, pose: &Pose) -> Result<(), SolveError> {
         if pose.unscaled(self.chain.tip()) {
             return Ok(());
         }
         for joints in self.chain.joints().windows(2) {
-            let scale = pose.local(joints[0]).scale.abs();
-            if scale.x != scale.y || scale.y != scale.z {
+            if pose.local(joints[0]).scale != Vec3::ONE {
                 check::turnable(pose, joints[1])?;
             }
         }

@@ -866,3 +866,20 @@ fn joint_space_knows_numbers_of_any_size() {
     }
     report(&faults);
 }
+
+/// Where an aim's ray may come to start beyond what f32 holds, the aim refuses; it reported an angle that was not a number.
+#[test]
+fn rays_that_start_beyond_all_numbers_are_refused() {
+    let mut b = Skeleton::builder();
+    b.add("far", None, Transform::from_translation(Vec3::new(3e38, 0.0, 0.0)));
+    let (skeleton, ids) = b.build().unwrap();
+    let skeleton = Arc::new(skeleton);
+    for offset in [Vec3::X, Vec3::NEG_X, Vec3::Y].map(|way| way * 3e38) {
+        let mut aim = Aim::new(ids[0], Vec3::Z);
+        aim.offset = offset;
+        let mut pose = Pose::rest(&skeleton);
+        let answer = aim.solve(&mut pose, Vec3::new(0.0, 1.0, 2.0));
+        assert!(answer.is_err(), "{offset}: {answer:?}");
+        assert_eq!(pose.locals(), Pose::rest(&skeleton).locals(), "{offset}");
+    }
+}

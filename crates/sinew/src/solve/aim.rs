@@ -321,7 +321,14 @@ impl Aim {
         };
         let way = target - frame.translation;
         check::finite("the way to the target", way)?;
-        check::finite("the offset in model space", ray.offset)?;
+        // A turn makes no coordinate larger than the root of three times the largest: wherever the ray comes to start, f32
+        // holds the place.
+        let value = largest(ray.offset);
+        if !(1.74 * value + largest(frame.translation)).is_finite() {
+            let (what, range) =
+                ("the aiming offset in model space", "so near that f32 holds where the ray starts");
+            return Err(SolveError::OutOfRange { what, range, value });
+        }
         Ok((way, ray))
     }
 

@@ -1,7 +1,7 @@
 //! The promises, each as one check of any solver. Numbers are those of the engine's list.
 
 use sinew::{
-    Pose, Status, Transform,
+    Pose, Report, Status, Transform,
     glam::{Quat, Vec3},
 };
 
@@ -48,9 +48,9 @@ pub fn only_turns<S: Subject>(rig: &Rig, goal: Vec3) {
     }
 }
 
-/// 1, 7, 8: the residual is what forward kinematics in f64 finds, the goal is met where it can be, the status says which
-/// it is, and no objective has grown.
-pub fn is_honest<S: Subject>(rig: &Rig, goal: Vec3) {
+/// Solves in full, and holds the report's residual to what forward kinematics in f64 finds. Returns the solver, the pose that
+/// it leaves, the report, the residual and its rounding in metres.
+fn reports_its_residual<S: Subject>(rig: &Rig, goal: Vec3) -> (S, Pose, Report, f64, f64) {
     let solver = S::new(rig);
     let mut pose = rig.pose.clone();
     let report = solver.solve(&mut pose, goal, 1.0).unwrap();
@@ -63,6 +63,13 @@ pub fn is_honest<S: Subject>(rig: &Rig, goal: Vec3) {
         "reported {:e}, found {residual:e} (rounding {rounding:e})",
         report.position_residual
     );
+    (solver, pose, report, residual, rounding)
+}
+
+/// 1, 7, 8: the residual is what forward kinematics in f64 finds, the goal is met where it can be, the status says which
+/// it is, and no objective has grown.
+pub fn is_honest<S: Subject>(rig: &Rig, goal: Vec3) {
+    let (solver, _, report, residual, rounding) = reports_its_residual::<S>(rig, goal);
     let out = solver.out_of_reach(&rig.pose, goal);
     assert!(
         (residual - out).abs() <= rounding,
@@ -82,17 +89,7 @@ pub fn is_honest<S: Subject>(rig: &Rig, goal: Vec3) {
 /// 1, 7, 8 below a parent with unequal scales: the residual is that of model space; the parent's space is where the goal is
 /// met if it can be, and where no objective grows.
 pub fn is_honest_below<S: Subject>(rig: &Rig, goal: Vec3) {
-    let solver = S::new(rig);
-    let mut pose = rig.pose.clone();
-    let report = solver.solve(&mut pose, goal, 1.0).unwrap();
-    let far = judge::length(judge::sub(judge::v(goal), judge::position(&rig.pose, rig.root)));
-    let rounding = rig.rounding + 1.5e-6 * (rig.length + far);
-    let residual = solver.objective(&pose, goal);
-    assert!(
-        (residual - report.position_residual as f64).abs() <= rounding,
-        "reported {:e}, found {residual:e} (rounding {rounding:e})",
-        report.position_residual
-    );
+    let (solver, pose, report, _, rounding) = reports_its_residual::<S>(rig, goal);
     let (before, seen) = rig.seen_from_parent(&rig.pose, goal);
     let (after, _) = rig.seen_from_parent(&pose, goal);
     // Lengths there are to lengths in model space as one over the parent's scales.

@@ -463,3 +463,267 @@ fn angles_and_places_of_two_bones_agree_however_long_they_are() {
         assert!(limb.end.distance(goal) < 3e-7 * most);
     }
 }
+
+/// A bone that is nothing beside the other one, by f32's reckoning: all four of Heron's factors are rounding there.
+#[test]
+fn two_bones_of_which_one_is_nothing_agree() {
+    for (a, b) in [(2.46e-9f32, 6.86e6f32), (6.86e6, 2.46e-9), (1e-9, 1e9), (1e9, 1e-9)] {
+        for goal in [0.0, 1e-10, 0.5, 1.0, 1.5, 1e20].map(|part| Vec2::new(0.6, -0.8) * (part * a.max(b))) {
+            for side in [Side::Left, Side::Right] {
+                let limb = two_bone(Vec2::ZERO, a, b, goal, side).unwrap();
+                let (u, l) = (f64::from(limb.upper), f64::from(limb.upper) + f64::from(limb.lower));
+                let end = DVec2::from_angle(u) * f64::from(a) + DVec2::from_angle(l) * f64::from(b);
+                assert!(
+                    end.distance(limb.end.as_dvec2()) < 1e-6 * f64::from(a + b),
+                    "{a} {b} {goal} {limb:?}"
+                );
+            }
+        }
+    }
+}
+
+/// Whole turns in f32 are off by 2e-7 each: a thousand of them are no way to measure how far out an angle is.
+#[test]
+fn angles_many_turns_off_go_no_further_out_of_their_limits() {
+    let mut noise = noise(41);
+    let mut random = move |from: f32, to: f32| from + (to - from) * (0.5 + 0.5 * noise());
+    for n in 0..2000 {
+        let bones: Vec<Bone> = (0..4)
+            .map(|_| {
+                let from = random(-3.0, 2.0);
+                Bone::new(1.0).within(from, from + random(0.0, 1.0)).at(random(-9.9e3, 9.9e3))
+            })
+            .collect();
+        let mut chain = Chain::new(Vec2::ZERO, &bones).unwrap();
+        chain.base = random(-9.9e3, 9.9e3);
+        let goal = Vec2::new(random(-4.0, 4.0), random(-4.0, 4.0));
+        match n % 4 {
+            0 => drop(chain.solve(goal, &Settings { method: Method::Ccd, ..Settings::default() }).unwrap()),
+            1 => drop(chain.solve(goal, &Settings::default()).unwrap()),
+            2 => drop(chain.solve_directed(goal, 0.5, &Settings::default()).unwrap()),
+            _ => chain.follow(goal, Lead::Tip).unwrap(),
+        }
+        for (was, is) in bones.iter().zip(chain.bones()) {
+            assert!(excess(is) <= excess(was) + 1e-6, "{n}: {was:?} to {is:?}");
+        }
+    }
+}
+
+/// The status of a report, told in lengths of a size.
+fn out_of_reach(report: Report, size: f32) -> Status {
+    match report.status {
+        Status::Unreachable { by } => Status::Unreachable { by: by / size },
+        status => status,
+    }
+}
+
+/// The same chain, goals and answer, whatever the unit is, from where squares vanish to where they overflow.
+#[test]
+fn chains_of_any_size_reach_their_goals() {
+    let bones = |size: f32| {
+        let bone = |length: f32, angle| Bone::new(length * size).at(angle);
+        [bone(1.0, 0.3).within(-3.0, 3.0), bone(0.6, 0.8), bone(0.5, -0.4).within(-2.0, 2.0), bone(0.2, 0.0)]
+    };
+    // (Powers of two, which change no digit.)
+    for size in [2f32.powi(-90), 2f32.powi(-70), 2f32.powi(-55), 1.0, 2f32.powi(50), 2f32.powi(59)] {
+        for n in 0..24 {
+            let goal = Vec2::from_angle(0.7 * n as f32) * (0.1 + 0.08 * n as f32);
+            for method in [Method::Ccd, Method::Fabrik] {
+                for finish in [false, true] {
+                    let settings = Settings { method, finish, side: Some(Side::Left), ..Settings::default() };
+                    let at = |size: f32| {
+                        let mut chain = Chain::new(Vec2::new(0.1, -0.2) * size, &bones(size)).unwrap();
+                        let report = chain.solve(chain.root + goal * size, &settings).unwrap();
+                        (
+                            angles(&chain),
+                            out_of_reach(report, size),
+                            report.branch_changed,
+                            report.position_residual / size,
+                        )
+                    };
+                    assert_eq!(at(size), at(1.0), "{size:e}: {n} {method:?} {finish}");
+                }
+            }
+            let directed = |size: f32| {
+                let mut chain = Chain::new(Vec2::ZERO, &bones(size)).unwrap();
+                let report = chain.solve_directed(goal * size, 0.4, &Settings::default()).unwrap();
+                (angles(&chain), out_of_reach(report, size), report.position_residual / size)
+            };
+            assert_eq!(directed(size), directed(1.0), "{size:e}: {n}");
+            for lead in [Lead::Root, Lead::Tip] {
+                let follow = |size: f32| {
+                    let mut chain = Chain::new(Vec2::ZERO, &bones(size)).unwrap();
+                    chain.follow(goal * size, lead).unwrap();
+                    (angles(&chain), (chain.root / size).to_array().map(f32::to_bits))
+                };
+                assert_eq!(follow(size), follow(1.0), "{size:e}: {n} {lead:?}");
+            }
+        }
+    }
+}
+
+/// Ends of all numbers: what is followed may be further off than the largest of them.
+#[test]
+fn places_at_opposite_ends_of_all_numbers_leave_finite_chains() {
+    let ends = [-3.4e38f32, -1e38, 1e38, 3.4e38];
+    for x in ends {
+        for y in ends {
+            for lead in [Lead::Root, Lead::Tip] {
+                let bones =
+                    [Bone::new(1e18).at(0.3), Bone::new(1e18).at(-1.0).within(-2.0, 0.0), Bone::new(1e18)];
+                let mut chain = Chain::new(Vec2::new(x, y), &bones).unwrap();
+                chain.follow(Vec2::new(-x, -y), lead).unwrap();
+                let bones = chain.bones();
+                assert!(
+                    chain.root.is_finite() && bones.iter().all(|b| b.angle.is_finite()),
+                    "{x:e} {y:e} {lead:?}"
+                );
+            }
+            let mut chain = Chain::new(Vec2::new(x, y), &[Bone::new(1.0), Bone::new(1.0).at(1.0)]).unwrap();
+            let report = chain.solve_directed(Vec2::new(-x, -y), 0.3, &Settings::default()).unwrap();
+            assert!(
+                matches!(report.status, Status::Unreachable { by } if by.is_finite()),
+                "{x:e} {y:e} {report:?}"
+            );
+        }
+    }
+}
+
+/// Limits may hold joints back where longer bones lead away from the goal.
+#[test]
+fn stretched_bones_lead_no_chain_away_from_its_goal() {
+    let mut noise = noise(42);
+    let mut random = move |from: f32, to: f32| from + (to - from) * (0.5 + 0.5 * noise());
+    for n in 0..4000 {
+        let bones: Vec<Bone> = (0..1 + n % 4)
+            .map(|_| {
+                let (from, wide) = (random(-3.0, 2.0), random(0.0, 1.0));
+                Bone::new(random(0.1, 1.0)).within(from, from + wide).at(from + wide * random(0.0, 1.0))
+            })
+            .collect();
+        let chain = Chain::new(Vec2::ZERO, &bones).unwrap();
+        let goal = Vec2::from_angle(random(-3.2, 3.2)) * (chain.length() * random(1.0, 2.0));
+        let method = [Method::Ccd, Method::Fabrik][n % 2];
+        let settings = Settings { method, stretch: random(1.0, 2.0), ..Settings::default() };
+        let before = end(&chain).distance(goal.as_dvec2());
+        let mut solved = chain.clone();
+        solved.solve(goal, &settings).unwrap();
+        let left = end(&solved).distance(goal.as_dvec2());
+        assert!(left <= before + 1e-6, "{n}: {before} to {left} of {}: {settings:?}", chain.length());
+        // With a direction: a radian counts as half a length.
+        let direction = random(-3.0, 3.0);
+        let missing = |c: &Chain| {
+            let (at, heading) = kinematics(c);
+            let turn = f64::from(direction) - heading;
+            let turn = turn - 2.0 * PI * (turn / (2.0 * PI)).round();
+            (DVec2::from_array(at) - goal.as_dvec2()).length().hypot(0.5 * f64::from(chain.length()) * turn)
+        };
+        let mut solved = chain.clone();
+        solved.solve_directed(goal, direction, &settings).unwrap();
+        let (before, left) = (missing(&chain), missing(&solved));
+        assert!(
+            left <= before + 1e-6,
+            "{n}, directed: {before} to {left} of {}: {settings:?}",
+            chain.length()
+        );
+    }
+}
+
+/// A goal near the root is in reach, however wide the soft zone is.
+#[test]
+fn a_soft_zone_stretches_nothing_near_the_root() {
+    for part in [1e-12f32, 1e-8, 1e-6, 1e-4, 1e-3] {
+        let mut chain = Chain::new(Vec2::ZERO, &[Bone::new(1.0), Bone::new(1.0).at(3.0)]).unwrap();
+        let settings = Settings { soft: 1.0, stretch: 10.0, ..Settings::default() };
+        chain.solve(Vec2::X * part, &settings).unwrap();
+        assert!((chain.length() - 2.0).abs() < 1e-5 + part, "{part:e}: {}", chain.length());
+    }
+}
+
+#[test]
+fn numbers_above_nothing_are_above_nothing() {
+    let mut chain = Chain::new(Vec2::ZERO, &[Bone::new(1.0), Bone::new(1.0)]).unwrap();
+    for number in [1e-45f32, 1e-38] {
+        chain.solve(Vec2::ONE, &Settings { tolerance: number, ..Settings::default() }).unwrap();
+        chain.solve(Vec2::ONE, &Settings { max_step: number, ..Settings::default() }).unwrap();
+    }
+}
+
+/// What stands for a goal far off is a place that is little out of reach: nothing that is nearer to it alone is taken.
+#[test]
+fn goals_far_off_leave_no_chain_further_than_it_came() {
+    let mut noise = noise(43);
+    let mut random = move |from: f32, to: f32| from + (to - from) * (0.5 + 0.5 * noise());
+    for n in 0..20_000 {
+        let bones: Vec<Bone> = (0..1 + n % 4)
+            .map(|_| {
+                let (from, wide) = (random(-3.0, 2.0), random(0.0, 1.0));
+                Bone::new(random(0.1, 1.0)).within(from, from + wide).at(from + wide * random(0.0, 1.0))
+            })
+            .collect();
+        let chain = Chain::new(Vec2::ZERO, &bones).unwrap();
+        let goal = Vec2::from_angle(random(-3.2, 3.2)) * (chain.length() * 10f32.powf(random(0.5, 9.0)));
+        let (method, max_iterations) = ([Method::Ccd, Method::Fabrik][n % 2], (n % 9) as u32);
+        let finish = n % 3 > 0;
+        let mut solved = chain.clone();
+        solved.solve(goal, &Settings { method, max_iterations, finish, ..Settings::default() }).unwrap();
+        let [before, left] = [&chain, &solved].map(|c| end(c).distance(goal.as_dvec2()));
+        assert!(
+            left <= before + 1e-6 * f64::from(chain.length()),
+            "{n}: {before} to {left} of {}",
+            chain.length()
+        );
+    }
+}
+
+/// Chains of no length, or of the smallest numbers: there is nothing to be turned, or hardly anything.
+#[test]
+fn chains_of_hardly_any_length_stay_finite() {
+    for lengths in [[0.0f32, 0.0, 0.0], [1e-45, 0.0, 1e-45], [1e-40, 1e-41, 0.0], [3e-38, 1e-38, 1e-39]] {
+        for goal in [1e-44f32, 1e-40, 1e-36, 1e-20, 1.0, 1e30] {
+            for n in 0..4 {
+                let bones = lengths.map(|l| Bone::new(l).within(-1.0, 2.0).at(0.4));
+                let mut chain = Chain::new(Vec2::splat(1e-38), &bones).unwrap();
+                chain.base = 1.0;
+                let goal = Vec2::new(goal, -0.7 * goal);
+                let settings = Settings {
+                    method: [Method::Ccd, Method::Fabrik][n % 2],
+                    side: Some(Side::Left),
+                    tolerance: 1e-30,
+                    stretch: [1.0, 1e26][n / 2],
+                    ..Settings::default()
+                };
+                let report = chain.solve(goal, &settings).unwrap();
+                let sound = |c: &Chain| c.bones().iter().all(|b| b.angle.is_finite() && b.length.is_finite());
+                assert!(
+                    sound(&chain) && report.position_residual.is_finite(),
+                    "{lengths:?} {goal} {settings:?}"
+                );
+                let report = chain.solve_directed(goal, 2.0, &settings).unwrap();
+                assert!(
+                    sound(&chain) && report.rotation_residual.is_finite(),
+                    "{lengths:?} {goal} {settings:?}"
+                );
+                chain.follow(goal, [Lead::Root, Lead::Tip][n % 2]).unwrap();
+                assert!(sound(&chain), "{lengths:?} {goal}");
+            }
+        }
+    }
+}
+
+/// The chain is mirrored about the line to its end, on whatever turn its angles are written.
+#[test]
+fn a_chain_many_turns_off_is_mirrored_to_where_its_end_is() {
+    for n in 0..200 {
+        let turns = std::f32::consts::TAU * (n as f32 - 100.0);
+        let bones = [Bone::new(1.0).at(0.5 + turns), Bone::new(0.7).at(0.9)];
+        let mut chain = Chain::new(Vec2::ZERO, &bones).unwrap();
+        chain.base = -2.0 * turns;
+        let goal = chain.end();
+        let settings = Settings { side: Some(Side::Left), ..Settings::default() };
+        chain.solve(goal, &settings).unwrap();
+        assert!(chain.bones()[1].angle < 0.0, "{chain:?}");
+        let missed = end(&chain).distance(goal.as_dvec2());
+        assert!(missed < 2e-6, "{n}: {missed:e}");
+    }
+}

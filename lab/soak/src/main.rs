@@ -30,6 +30,9 @@ use tally::{FAULTS, Tally};
 /// Solves on one skeleton: enough that building it costs little.
 const BATCH: u64 = 64;
 
+/// One batch in so many is hostile.
+const HOSTILE: u64 = 4;
+
 /// What limits are kept to, in radians.
 const PROMISE: f64 = 1e-5;
 

@@ -7,12 +7,13 @@ use std::{
 
 use common::Noise;
 use sinew::{
+    Status,
     glam::{DVec2, Vec2},
     planar::{Bone, Chain, Lead, Method, PlanarError, Settings, Side, two_bone},
 };
 
 use crate::{
-    BATCH, PROMISE,
+    BATCH, HOSTILE, PROMISE,
     tally::{Fault, Tally},
 };
 
@@ -45,20 +46,32 @@ fn vector(r: &mut Noise) -> Vec2 {
     Vec2::new(v.x, v.y)
 }
 
-/// One chain, one solver, [`BATCH`] solves.
-#[allow(clippy::approx_constant)] // 3.14 is within half a turn, as limits must be.
-pub fn batch(seed: u64, which: usize, tally: &mut Tally) {
-    let mut r = Noise::new(seed);
-    let size = 10f32.powf(r.between(-3.0, 3.0));
-    if which == 0 {
-        return limbs(seed, size, &mut r, tally);
-    }
-    let count = if r.below(8) == 0 { 12 + r.below(89) } else { 1 + r.below(10) };
-    let bones: Vec<Bone> = (0..count)
-        .map(|_| {
-            let shorter = match r.below(10) {
-                0 => r.between(0.0, 6.0),
-                1 => f32::INFINITY,
+fn power(r: &mut Noise, from: f32, to: f32) -> f32 {
+    10f32.powf(r.between(from, to))
+}
+
+/// What a chain is made of.
+struct Rig {
+    root: Vec2,
+    base: f32,
+    bones: Vec<Bone>,
+    size: f32,
+    hostile: bool,
+}
+
+impl Rig {
+    #[allow(clippy::approx_constant)] // 3.14 is within half a turn, as limits must be.
+    fn random(r: &mut Noise, hostile: bool) -> Self {
+        let size = if hostile { power(r, -38.0, 18.0) } else { power(r, -3.0, 3.0) };
+        // All of about one size, of any size, or of none.
+        let shapes = if hostile { r.below(4) } else { 0 };
+        let count = if r.below(8) == 0 { 12 + r.below(89) } else { 1 + r.below(10) };
+        let bones = (0..count).map(|_| {
+            let shorter = match (shapes, r.below(10)) {
+                (1, _) => r.between(0.0, 56.0),
+                (2, 0..8) => f32::INFINITY,
+                (_, 0) => r.between(0.0, 6.0),
+                (_, 1) => f32::INFINITY,
                 _ => r.between(0.0, 1.0),
             };
             let bone = Bone::new(size * 10f32.powf(-shorter));
@@ -66,58 +79,203 @@ pub fn batch(seed: u64, which: usize, tally: &mut Tally) {
                 0 => bone,
                 _ => {
                     let (a, b) = (r.between(-3.14, 3.14), r.between(-3.14, 3.14));
-                    let bone = bone.within(a.min(b), a.max(b));
-                    if r.below(4) == 0 { bone.preferring(0.5 * (a + b)) } else { bone }
+                    let bone =
+                        bone.within(a.min(b), if hostile && r.below(8) == 0 { a.min(b) } else { a.max(b) });
+                    let (from, to) = bone.limits.unwrap_or_default();
+                    if r.below(4) == 0 { bone.preferring((0.5 * (from + to)).clamp(from, to)) } else { bone }
                 }
             }
-        })
-        .collect();
-    let Ok(mut chain) = Chain::new(vector(&mut r) * size, &bones) else { return };
-    chain.base = r.between(-3.0, 3.0);
+        });
+        let bones = bones.collect();
+        let mut root = vector(r) * size;
+        let mut base = r.between(-3.0, 3.0);
+        if hostile {
+            base *= power(r, -6.0, 3.5);
+            if r.below(3) == 0 {
+                root = vector(r) * power(r, -38.0, 38.5).min(3e38);
+            }
+        }
+        Self { root, base, bones, size, hostile }
+    }
+
+    /// Angles anywhere, or within their limits.
+    fn angle(&self, bone: &Bone, inside: bool, r: &mut Noise) -> f32 {
+        match bone.limits {
+            Some((from, to)) if inside => r.between(from, to).clamp(from, to),
+            _ if self.hostile && r.below(8) == 0 => r.between(-1.0, 1.0) * power(r, -9.0, 3.9),
+            _ => r.between(-4.0, 4.0),
+        }
+    }
+
+    fn goal(&self, chain: &Chain, r: &mut Noise) -> Vec2 {
+        let (root, end) = (chain.root, chain.end());
+        match r.below(10) {
+            0 => root,
+            1 => end,
+            2 => root + (end - root) * r.unit(),
+            3 => root + vector(r) * self.size * 1e4,
+            4 => end + vector(r) * self.size * 0.01,
+            5 | 6 if self.hostile => vector(r) * power(r, -38.0, 38.5).min(3e38),
+            _ => root + vector(r) * self.size * self.bones.len() as f32 * r.unit(),
+        }
+    }
+}
+
+fn settings(which: usize, hostile: bool, r: &mut Noise) -> Settings {
+    let mut s = Settings {
+        method: if which < 5 { Method::Ccd } else { Method::Fabrik },
+        max_iterations: [1, 3, 10, 40][r.below(4)],
+        max_restarts: r.below(2) as u32,
+        finish: which != 3 && which != 5,
+        damping: if r.below(6) == 0 { r.between(0.0, 0.9) } else { 0.0 },
+        max_step: if r.below(6) == 0 { r.between(0.01, 1.0) } else { f32::INFINITY },
+        soft: if r.below(4) == 0 { 0.1 } else { 0.0 },
+        stretch: if r.below(8) == 0 { r.between(1.0, 1.5) } else { 1.0 },
+        side: [None, None, Some(Side::Left), Some(Side::Right)][r.below(4)],
+        weight: if r.below(4) == 0 { r.unit() } else { 1.0 },
+        ..Settings::default()
+    };
+    if hostile {
+        s.tolerance = power(r, -38.0, 2.0);
+        s.max_iterations = [0, 1, 2, 3, 7, 20, 64][r.below(7)];
+        s.max_restarts = [0, 0, 1, 4][r.below(4)];
+        if s.damping > 0.0 {
+            s.damping = 1.0 - power(r, -7.0, 0.0);
+        }
+        if s.max_step < f32::INFINITY {
+            s.max_step = power(r, -37.0, 6.0);
+        }
+        if s.soft > 0.0 {
+            s.soft = [r.unit(), 1.0, power(r, -38.0, 0.0)][r.below(3)];
+        }
+        if s.stretch > 1.0 {
+            s.stretch = 1.0 + power(r, -6.0, 38.0);
+        }
+    }
+    s
+}
+
+/// Puts a number outside of its range, somewhere in what is asked.
+fn spoil(s: &mut Settings, goal: &mut Vec2, direction: &mut f32, directed: bool, r: &mut Noise) {
+    let bad = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY][r.below(3)];
+    match r.below(if directed { 8 } else { 7 }) {
+        0 => goal.x = bad,
+        1 => goal.y = bad,
+        2 => s.tolerance = [0.0, -1.0, bad][r.below(3)],
+        3 => s.damping = [1.0, -0.1, bad][r.below(3)],
+        4 => s.soft = [1.1, -0.1, bad][r.below(3)],
+        5 => s.stretch = [0.9, 0.0, bad][r.below(3)],
+        6 => s.weight = [1.1, -0.1, bad][r.below(3)],
+        _ => *direction = [1.1e4, -1e30, bad][r.below(3)],
+    }
+}
+
+/// Where the end is, by forward kinematics in f64, and how exactly f32 can tell.
+fn end(chain: &Chain) -> (DVec2, f64) {
+    let (mut at, mut heading, mut long) = (chain.root.as_dvec2(), f64::from(chain.base), 0.0);
+    for bone in chain.bones() {
+        heading += f64::from(bone.angle);
+        at += DVec2::from_angle(heading) * f64::from(bone.length);
+        long += f64::from(bone.length);
+    }
+    let root = chain.root.as_dvec2().abs().max_element();
+    // As `planar` has it for places, and for angles that f32 keeps to half a step.
+    (at, 6e-7 * (root + long) * (1.0 + 0.05 * chain.bones().len() as f64).sqrt())
+}
+
+/// Says by how much more is missing of the goal, softened where there is a soft zone; none where that is not defined: for
+/// what came in outside of its limits, what goes part of the way, what is stretched and softened at once.
+fn grew(start: &Chain, chain: &Chain, goal: Vec2, direction: Option<f32>, s: &Settings) -> Option<String> {
+    if s.weight < 1.0 || s.stretch > 1.0 && s.soft > 0.0 || start.bones().iter().any(|b| excess(b) > 0.0) {
+        return None;
+    }
+    let root = start.root.as_dvec2();
+    let length: f64 = start.bones().iter().map(|b| f64::from(b.length)).sum();
+    let way = goal.as_dvec2() - root;
+    let (far, zone) = (way.length(), f64::from(s.soft) * length);
+    let onset = length - zone;
+    let near =
+        if zone <= 0.0 || far <= onset { far } else { onset + zone * (1.0 - ((onset - far) / zone).exp()) };
+    let to = way * if far > 0.0 { near / far } else { 1.0 };
+    // Further off, a place counts for a direction alone.
+    if direction.is_some() && to.length() > 10.0 * length {
+        return None;
+    }
+    let missing = |chain: &Chain| {
+        let (at, rounding) = end(chain);
+        let off = at - root;
+        // (What is much further off than the chain is long counts along the way there.)
+        let place = match to.length() > 1e6 * length {
+            true => -off.dot(way / far),
+            false => (off - to).length(),
+        };
+        let turn = direction.map_or(0.0, |direction| {
+            let heading =
+                f64::from(chain.base) + chain.bones().iter().map(|b| f64::from(b.angle)).sum::<f64>();
+            let turn = f64::from(direction) - heading;
+            turn - 2.0 * PI * (turn / (2.0 * PI)).round()
+        });
+        (if direction.is_some() { place.hypot(0.5 * length * turn) } else { place }, rounding)
+    };
+    let ((before, a), (left, b)) = (missing(start), missing(chain));
+    let rounding = a.max(b);
+    // (Numbers below f32's normal ones have few digits.)
+    if rounding.is_nan() || rounding > 1e-3 * length || length < 1e-35 {
+        return None;
+    }
+    (left > before + 1e-6 * length + rounding)
+        .then(|| format!("grew from {before:e} to {left:e} of {length:e} (rounding {rounding:e})"))
+}
+
+/// One chain, one solver, [`BATCH`] solves.
+pub fn batch(seed: u64, which: usize, tally: &mut Tally) {
+    let mut r = Noise::new(seed);
+    let hostile = seed.is_multiple_of(HOSTILE);
+    if which == 0 {
+        return limbs(seed, hostile, &mut r, tally);
+    }
+    let rig = Rig::random(&mut r, hostile);
+    let count = rig.bones.len();
+    let mut chain = match Chain::new(rig.root, &rig.bones) {
+        Ok(chain) => chain,
+        Err(error) => {
+            return tally.find(Fault::Refusal, || format!("no chain: {error}: seed {seed}"));
+        }
+    };
+    chain.base = rig.base;
     for n in 0..BATCH {
         if n % 4 < 2 {
-            for (i, bone) in bones.iter().enumerate() {
-                let angle = match bone.limits {
-                    Some((from, to)) if n % 2 == 0 => r.between(from, to).clamp(from, to),
-                    _ => r.between(-4.0, 4.0),
-                };
-                if chain.set_bone(i, bone.at(angle)).is_err() {
-                    return;
+            chain.root = rig.root;
+            for (i, bone) in rig.bones.iter().enumerate() {
+                let angle = rig.angle(bone, n % 2 == 0, &mut r);
+                if let Err(error) = chain.set_bone(i, bone.at(angle)) {
+                    return tally
+                        .find(Fault::Refusal, || format!("no bone: {error}: seed {seed}, solve {n}"));
                 }
             }
         }
         let start = chain.clone();
-        let (root, end) = (chain.root, chain.end());
-        let goal = match r.below(10) {
-            0 => root,
-            1 => end,
-            2 => root + (end - root) * r.unit(),
-            3 => root + vector(&mut r) * size * 1e4,
-            4 => end + vector(&mut r) * size * 0.01,
-            _ => root + vector(&mut r) * size * count as f32 * r.unit(),
-        };
-        let settings = Settings {
-            method: if which < 5 { Method::Ccd } else { Method::Fabrik },
-            max_iterations: [1, 3, 10, 40][r.below(4)],
-            max_restarts: r.below(2) as u32,
-            finish: which != 3 && which != 5,
-            damping: if r.below(6) == 0 { r.between(0.0, 0.9) } else { 0.0 },
-            max_step: if r.below(6) == 0 { r.between(0.01, 1.0) } else { f32::INFINITY },
-            soft: if r.below(4) == 0 { 0.1 } else { 0.0 },
-            stretch: if r.below(8) == 0 { r.between(1.0, 1.5) } else { 1.0 },
-            side: [None, None, Some(Side::Left), Some(Side::Right)][r.below(4)],
-            weight: if r.below(4) == 0 { r.unit() } else { 1.0 },
-            ..Settings::default()
-        };
-        let direction = r.between(-7.0, 7.0);
-        let solve = |chain: &mut Chain| -> Result<[f32; 2], PlanarError> {
+        let mut goal = rig.goal(&chain, &mut r);
+        let mut settings = settings(which, hostile, &mut r);
+        let mut direction = r.between(-7.0, 7.0);
+        if hostile {
+            direction *= power(&mut r, -6.0, 3.1);
+        }
+        // A goal beside a root that is far off may be no number.
+        let mut invalid = !goal.is_finite();
+        if hostile && r.below(16) == 0 {
+            spoil(&mut settings, &mut goal, &mut direction, which == 7, &mut r);
+            invalid |= which > 2 || !goal.is_finite();
+        }
+        let solve = |chain: &mut Chain| -> Result<[f32; 3], PlanarError> {
             let report = match which {
-                1 => return chain.follow(goal, Lead::Tip).map(|()| [0.0; 2]),
-                2 => return chain.follow(goal, Lead::Root).map(|()| [0.0; 2]),
+                1 => return chain.follow(goal, Lead::Tip).map(|()| [0.0; 3]),
+                2 => return chain.follow(goal, Lead::Root).map(|()| [0.0; 3]),
                 7 => chain.solve_directed(goal, direction, &settings)?,
                 _ => chain.solve(goal, &settings)?,
             };
-            Ok([report.position_residual, report.rotation_residual])
+            let by = if let Status::Unreachable { by } = report.status { by } else { 0.0 };
+            Ok([report.position_residual, report.rotation_residual, by])
         };
         tally.solves += 1;
         let tag = |what: String| format!("{what}: seed {seed}, solve {n}, {count} bones, goal {goal}");
@@ -128,14 +286,21 @@ pub fn batch(seed: u64, which: usize, tally: &mut Tally) {
                 if bits(&chain) != bits(&start) {
                     tally.find(Fault::Bits, || tag(format!("changed, but refused with `{error}`")));
                 }
+                if !invalid {
+                    tally.find(Fault::Refusal, || tag(format!("refused without a reason: `{error}`")));
+                }
                 continue;
             }
             Ok(Ok(left)) => left,
         };
+        if invalid {
+            tally.find(Fault::Refusal, || tag(format!("not refused: {settings:?}, {direction}")));
+            continue;
+        }
         let finite = chain.root.is_finite()
             && chain.bones().iter().all(|b| b.angle.is_finite() && b.length.is_finite());
         if !finite || !left.iter().all(|x| x.is_finite()) {
-            return tally.find(Fault::NotFinite, || tag(format!("not finite, {left:?} left")));
+            return tally.find(Fault::NotFinite, || tag(format!("not finite, {left:?} left: {settings:?}")));
         }
         if n % 8 == 5 {
             // By one that has solved already.
@@ -161,14 +326,28 @@ pub fn batch(seed: u64, which: usize, tally: &mut Tally) {
             }
             let factor = f64::from(is.length) / f64::from(was.length);
             let longest = f64::from(settings.stretch) * (1.0 + 1e-6);
-            let bad = is.length != was.length && !(which > 2 && (1.0 - 1e-6..=longest).contains(&factor));
+            // (Of what is smaller than f32's normal numbers no digits are kept.)
+            let tiny = was.length < 1e-36;
+            let bad =
+                is.length != was.length && !(which > 2 && (tiny || (1.0 - 1e-6..=longest).contains(&factor)));
             if bad {
                 tally.find(Fault::Length, || tag(format!("bone {i} of {} became {}", was.length, is.length)));
             }
         }
-        if chain.bones().iter().zip(&bones).any(|(a, b)| a.length != b.length) {
+        if which > 2 {
+            let (at, rounding) = end(&chain);
+            let missed = (at - goal.as_dvec2()).length().min(f64::from(f32::MAX));
+            if (missed - f64::from(left[0])).abs() > 2.0 * rounding + 1e-6 * missed + 1e-38 {
+                tally.find(Fault::Report, || tag(format!("{missed:e} are missing, not {:e}", left[0])));
+            }
+            let direction = (which == 7).then_some(direction);
+            if let Some(grew) = grew(&start, &chain, goal, direction, &settings) {
+                tally.find(Fault::Grew, || tag(format!("{grew}, {left:?}: {settings:?}, {start:?}")));
+            }
+        }
+        if chain.bones().iter().zip(&rig.bones).any(|(a, b)| a.length != b.length) {
             // Stretched ones go back, so that the next ones are stretched from the same.
-            for (i, bone) in bones.iter().enumerate() {
+            for (i, bone) in rig.bones.iter().enumerate() {
                 let _ = chain.set_bone(i, bone.at(chain.bones()[i].angle));
             }
         }
@@ -176,31 +355,59 @@ pub fn batch(seed: u64, which: usize, tally: &mut Tally) {
 }
 
 /// Two bones by the cosine rule: the places that are told have the bones' lengths.
-fn limbs(seed: u64, size: f32, r: &mut Noise, tally: &mut Tally) {
+fn limbs(seed: u64, hostile: bool, r: &mut Noise, tally: &mut Tally) {
+    let size = power(r, -3.0, 3.0);
     for n in 0..BATCH {
-        let mut bone = || size * 10f32.powf(-if r.below(4) == 0 { r.between(0.0, 6.0) } else { r.unit() });
-        let (a, b) = (bone(), bone());
-        let root = vector(r) * size;
-        let goal = match r.below(6) {
+        let mut bone = || match hostile {
+            true => power(r, -9.0, 9.0).clamp(1e-9, 1e9),
+            false => size * 10f32.powf(-if r.below(4) == 0 { r.between(0.0, 6.0) } else { r.unit() }),
+        };
+        let (mut a, b) = (bone(), bone());
+        let mut root = vector(r) * size;
+        if hostile && r.below(3) == 0 {
+            root = vector(r) * power(r, -38.0, 38.5).min(3e38);
+        }
+        let mut goal = match r.below(6) {
             0 => root,
             1 => root + vector(r) * size * 1e4,
+            2 if hostile => vector(r) * power(r, -38.0, 38.5).min(3e38),
+            3 if hostile => {
+                root + Vec2::from_angle(r.between(-4.0, 4.0)) * [a + b, (a - b).abs()][r.below(2)]
+            }
             _ => root + vector(r) * (a + b),
         };
+        let mut invalid = !goal.is_finite();
+        if hostile && r.below(16) == 0 {
+            let bad = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY][r.below(3)];
+            match r.below(3) {
+                0 => goal.x = bad,
+                1 => root.y = bad,
+                _ => a = [0.0, -1.0, 1e-10, 1e10, bad][r.below(5)],
+            }
+            invalid = true;
+        }
         let side = [Side::Left, Side::Right][r.below(2)];
         tally.solves += 1;
         let tag = |what: &str| format!("{what}: seed {seed}, solve {n}, {a}, {b}, from {root} to {goal}");
         let result = catch_unwind(|| two_bone(root, a, b, goal, side));
         let limb = match result {
             Err(_) => return tally.find(Fault::Panic, || tag("a panic")),
-            Ok(Err(_)) => {
+            Ok(Err(error)) => {
                 tally.refused += 1;
+                if !invalid {
+                    tally.find(Fault::Refusal, || tag(&format!("refused without a reason: `{error}`")));
+                }
                 continue;
             }
             Ok(Ok(limb)) => limb,
         };
+        if invalid {
+            tally.find(Fault::Refusal, || tag("not refused"));
+            continue;
+        }
         let all = [limb.upper, limb.lower, limb.by, limb.middle.x, limb.middle.y, limb.end.x, limb.end.y];
         if !all.iter().all(|x| x.is_finite()) {
-            return tally.find(Fault::NotFinite, || tag("not finite"));
+            return tally.find(Fault::NotFinite, || tag(&format!("not finite: {limb:?}")));
         }
         if n % 8 == 5 && two_bone(root, a, b, goal, side) != Ok(limb) {
             tally.find(Fault::Bits, || tag("other bits the second time"));
@@ -210,19 +417,29 @@ fn limbs(seed: u64, size: f32, r: &mut Noise, tally: &mut Tally) {
         if turned < lower.0 - 1e-6 || turned > lower.1 + 1e-6 {
             tally.find(Fault::Limit, || tag("bent to the other side"));
         }
-        let long = |from: Vec2, to: Vec2| (to.as_dvec2() - from.as_dvec2()).length();
-        let places = f64::from(root.length() + limb.middle.length() + limb.end.length());
+        let (root, middle) = (root.as_dvec2(), limb.middle.as_dvec2());
+        let places = root.length() + middle.length() + limb.end.as_dvec2().length();
         let wrong =
             |is: f64, should: f32| (is - f64::from(should)).abs() > 1e-6 * (places + f64::from(a + b));
-        if wrong(long(root, limb.middle), a) || wrong(long(limb.middle, limb.end), b) {
+        if wrong(root.distance(middle), a) || wrong(middle.distance(limb.end.as_dvec2()), b) {
             tally.find(Fault::Length, || tag("a bone has another length"));
         }
         // And the angles say the same.
         let (u, l) = (f64::from(limb.upper), f64::from(limb.upper) + f64::from(limb.lower));
-        let middle = root.as_dvec2() + DVec2::new(u.cos(), u.sin()) * f64::from(a);
-        let end = middle + DVec2::new(l.cos(), l.sin()) * f64::from(b);
+        let end = root + DVec2::from_angle(u) * f64::from(a) + DVec2::from_angle(l) * f64::from(b);
         if end.distance(limb.end.as_dvec2()) > 3e-6 * (places + f64::from(a + b)) {
             tally.find(Fault::Length, || tag("angles and places differ"));
+        }
+        // What is in reach is met, and what is not is as far out as the bones say.
+        let (a, b) = (f64::from(a), f64::from(b));
+        let far = goal.as_dvec2().distance(root);
+        let by = (far - a - b).max((a - b).abs() - far).max(0.0).min(f64::from(f32::MAX));
+        if (by - f64::from(limb.by)).abs() > 1e-6 * (a + b + by) {
+            tally.find(Fault::Report, || tag(&format!("out of reach by {by:e}, not {:e}", limb.by)));
+        }
+        let missed = limb.end.as_dvec2().distance(goal.as_dvec2());
+        if by < f64::from(f32::MAX) && missed > by + 3e-6 * (places + a + b + by) {
+            tally.find(Fault::Grew, || tag(&format!("missed by {missed:e}, out of reach by {by:e}")));
         }
     }
 }

@@ -9,15 +9,12 @@ use sinew::{
 };
 
 use crate::{
-    BATCH, PROMISE,
+    BATCH, HOSTILE, PROMISE,
     objective::grew,
     rig::Rig,
     solvers::{ALL, Solver, Task},
     tally::{Fault, Tally},
 };
-
-/// One batch in so many is hostile.
-const HOSTILE: u64 = 4;
 
 /// One skeleton, one solver, [`BATCH`] solves.
 pub fn batch(seed: u64, which: usize, tally: &mut Tally) {

@@ -13,9 +13,11 @@ pub enum Fault {
     Refusal,
     /// More of the goal is missing than before.
     Grew,
+    /// The report tells something else than what was left.
+    Report,
 }
 
-pub const FAULTS: [(Fault, &str); 7] = [
+pub const FAULTS: [(Fault, &str); 8] = [
     (Fault::NotFinite, "NaN"),
     (Fault::Panic, "panics"),
     (Fault::Limit, "limits"),
@@ -23,6 +25,7 @@ pub const FAULTS: [(Fault, &str); 7] = [
     (Fault::Bits, "bits"),
     (Fault::Refusal, "refusals"),
     (Fault::Grew, "grew"),
+    (Fault::Report, "reports"),
 ];
 
 /// Counts of one row.

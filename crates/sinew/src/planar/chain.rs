@@ -207,6 +207,8 @@ pub(super) struct Work {
     pub ways: Vec<Vec2>,
     /// Limits, widened to hold what came in.
     pub spans: Vec<(f32, f32)>,
+    /// Lengths as they came in.
+    pub lengths: Vec<f32>,
     /// Angles as they came in, the best of the start that is tried, what is chosen among the starts so far, and those before
     /// a step.
     pub came: Vec<f32>,
@@ -231,6 +233,7 @@ impl Chain {
             ways: alloc::vec![Vec2::X; n],
             spans: alloc::vec![(0.0, 0.0); n],
             came: alloc::vec![0.0; n],
+            lengths: alloc::vec![0.0; n],
             best: alloc::vec![0.0; n],
             chosen: alloc::vec![0.0; n],
             kept: alloc::vec![0.0; n],
@@ -271,6 +274,11 @@ impl Chain {
     /// Sum of the bones.
     pub fn length(&self) -> f32 {
         self.bones.iter().map(|b| b.length).sum()
+    }
+
+    /// The chain's length for what is counted in lengths of it: chains of no length have the smallest.
+    pub(super) fn size(&self) -> f32 {
+        self.length().max(f32::MIN_POSITIVE)
     }
 
     /// How far a place lies outside of what the bones' lengths allow (too far or too near),
@@ -316,7 +324,7 @@ impl Chain {
         finite("the root's place", self.root)?;
         within("the base's direction", "finite (below 1e4)", self.base, -1e4, 1e4)?;
         for (i, bone) in self.bones.iter().enumerate() {
-            self.work.came[i] = bone.angle;
+            (self.work.came[i], self.work.lengths[i]) = (bone.angle, bone.length);
             self.work.spans[i] = match bone.limits {
                 Some((from, to)) => {
                     let here = wrap(bone.angle);

@@ -53,15 +53,41 @@ impl Chain {
         within("the direction", "finite (within 1e4)", direction, -1e4, 1e4)?;
         self.begin()?;
         let mut report = Report::default();
-        let (came, size, heading) = (self.end(), self.length(), self.heading());
-        self.grow(goal, settings);
+        let (came, size, heading) = (self.end(), self.size(), self.heading());
+        let target = self.drawn(goal, 0.0);
+        let before = self.missing(target, direction, size).cost();
+        let grown = self.grow(goal, settings);
+        report.status = self.search_directed(goal, direction, settings, &mut report);
+        // Longer bones may lead away where limits hold the joints back: then they stay as long as they were.
+        if grown && self.missing(target, direction, size).cost() > before {
+            self.forget();
+            report.status = self.search_directed(goal, direction, settings, &mut report);
+        }
+        self.blend(settings.weight);
+        let (end, now) = (self.end(), self.heading());
+        report.position_residual = missed(goal, end);
+        report.rotation_residual = wrap(direction - now).abs();
+        report.branch_changed = self.changed(end - came, size, wrap(now - heading).abs());
+        Ok(report)
+    }
+
+    /// Brings end and last bone to the goal with the bones as long as they are.
+    fn search_directed(
+        &mut self,
+        goal: Vec2,
+        direction: f32,
+        settings: &Settings,
+        report: &mut Report,
+    ) -> Status {
+        let size = self.size();
         let last = self.bones.last().map_or(0.0, |b| b.length);
         let near = (settings.tolerance * self.length()).max(chain::rounding(self));
         // The joint before the last bone must reach the place from where the bone ends at the goal.
-        let before = length(goal - unit(direction) * last - self.root) - (self.length() - last);
+        let apart = length(goal - unit(direction) * last - self.root).min(f32::MAX);
+        let before = apart - (self.length() - last);
         let by = self.out_of_reach(goal).max(before);
         let target = self.drawn(goal, settings.soft);
-        let mut best = self.missing(target, direction).cost();
+        let mut best = self.missing(target, direction, size).cost();
         Self::keep(&self.bones, &mut self.work.best);
         let (mut restarts, mut choice) = (0, None);
         let status = loop {
@@ -73,7 +99,7 @@ impl Chain {
                 break Status::OutOfIterations;
             }
             report.iterations += self.steps(target, direction, near, most);
-            let now = self.missing(target, direction).cost();
+            let now = self.missing(target, direction, size).cost();
             if now < best {
                 best = now;
                 Self::keep(&self.bones, &mut self.work.best);
@@ -87,20 +113,14 @@ impl Chain {
             self.choose(&mut choice, math::sqrt(best));
             self.restart(restarts);
             restarts += 1;
-            best = self.missing(target, direction).cost();
+            best = self.missing(target, direction, size).cost();
             Self::keep(&self.bones, &mut self.work.best);
         };
         if status != Status::Reached {
             self.choose(&mut choice, math::sqrt(best));
             Self::restore(&mut self.bones, &self.work.chosen);
         }
-        report.status = if by > near { Status::Unreachable { by } } else { status };
-        self.blend(settings.weight);
-        let (end, now) = (self.end(), self.heading());
-        report.position_residual = missed(goal, end);
-        report.rotation_residual = wrap(direction - now).abs();
-        report.branch_changed = self.changed(end - came, size, wrap(now - heading).abs());
-        Ok(report)
+        if by > near { Status::Unreachable { by } } else { status }
     }
 
     /// The last bone's direction.
@@ -109,20 +129,22 @@ impl Chain {
         self.bones.iter().fold(wrap(self.base), |sum, b| wrap(sum + wrap(b.angle)))
     }
 
-    fn missing(&self, goal: Vec2, direction: f32) -> Missing {
-        Missing((goal - self.end()) / self.length(), 0.5 * wrap(direction - self.heading()))
+    /// `size`: the length that half a radian counts as.
+    fn missing(&self, goal: Vec2, direction: f32, size: f32) -> Missing {
+        Missing((goal - self.end()) / size, 0.5 * wrap(direction - self.heading()))
     }
 
     fn met(&self, goal: Vec2, direction: f32, near: f32) -> bool {
-        let Missing(off, turn) = self.missing(goal, direction);
-        length(off) * self.length() <= near && 2.0 * turn.abs() <= NEAR
+        let size = self.size();
+        let Missing(off, turn) = self.missing(goal, direction, size);
+        length(off) * size <= near && 2.0 * turn.abs() <= NEAR
     }
 
     /// Steps until both are met, `most` are made or none leads nearer; gives their number. See `least_squares`.
     fn steps(&mut self, goal: Vec2, direction: f32, near: f32, most: u32) -> u32 {
-        let (n, size) = (self.bones.len(), self.length());
+        let (n, size) = (self.bones.len(), self.size());
         self.work.held.fill(false);
-        let (mut left, mut factor) = (self.missing(goal, direction), 0.1f64);
+        let (mut left, mut factor) = (self.missing(goal, direction, size), 0.1f64);
         let (mut steps, mut failed) = (0, 0);
         while steps < most && failed < 5 && !self.met(goal, direction, near) {
             steps += 1;
@@ -143,7 +165,7 @@ impl Chain {
                 break;
             }
             self.step_within(|at| column(at).dot(y) as f32);
-            let now = self.missing(goal, direction);
+            let now = self.missing(goal, direction, size);
             if now.cost() < left.cost() {
                 failed = if now.cost() > 0.99 * left.cost() { failed + 1 } else { 0 };
                 (left, factor) = (now, factor * 0.25);

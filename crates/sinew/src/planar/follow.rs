@@ -2,7 +2,7 @@
 
 use glam::Vec2;
 
-use super::{Chain, Lead, PlanarError, angle, chain, length, turned, unit};
+use super::{Chain, Lead, PlanarError, angle, chain, length, turned, unit, way};
 
 impl Chain {
     /// Puts one end to a place and pulls the rest along, in one pass. Both ends move: nothing is out of reach.
@@ -32,21 +32,21 @@ impl Chain {
         match lead {
             Lead::Root => {
                 self.root = place;
-                let (mut at, mut way) = (place, unit(self.base));
+                let (mut at, mut ahead) = (place, unit(self.base));
                 for i in 0..n {
-                    let wanted = self.work.places[i + 1] - at;
+                    let wanted = way(at, self.work.places[i + 1]);
                     // A bone whose end is at its start already keeps its angle.
                     if wanted != Vec2::ZERO && self.bones[i].length > 0.0 {
-                        self.put(i, angle(way, wanted));
+                        self.put(i, angle(ahead, wanted));
                     }
-                    way = turned(way, unit(self.bones[i].angle));
-                    at += way * self.bones[i].length;
+                    ahead = turned(ahead, unit(self.bones[i].angle));
+                    at += ahead * self.bones[i].length;
                 }
             }
             Lead::Tip => {
                 let mut far = place;
                 for i in (0..n).rev() {
-                    let pull = far - self.work.places[i];
+                    let pull = way(self.work.places[i], far);
                     let size = length(pull);
                     if size > 0.0 && self.bones[i].length > 0.0 {
                         self.work.ways[i] = pull / size;
@@ -59,7 +59,9 @@ impl Chain {
                     far -= self.work.ways[i] * self.bones[i].length;
                 }
                 self.put(0, angle(unit(self.base), self.work.ways[0]));
-                self.root += place - self.end();
+                let end = self.end();
+                let moved = place - end;
+                self.root = if moved.is_finite() { self.root + moved } else { place - (end - self.root) };
             }
         }
         Ok(())

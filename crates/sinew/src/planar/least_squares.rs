@@ -17,7 +17,7 @@ impl Chain {
     /// limit is left out of the next steps until the whole wants to turn it back.
     pub(super) fn least_squares(&mut self, goal: Vec2, near: f32, most: u32) -> u32 {
         let n = self.bones.len();
-        let size = self.length();
+        let size = self.size();
         self.work.held.fill(false);
         self.walk();
         let (mut left, mut factor) = (length(goal - self.work.places[n]), 0.1f32);

@@ -36,11 +36,17 @@ use core::f32::consts::{PI, TAU};
 
 use glam::Vec2;
 
-use crate::math;
+use crate::{math, solve::arc::to_unit};
 
 /// The angle in (-pi, pi] that differs from `x` (finite) by whole turns. Bits are kept where nothing has to change.
 fn wrap(x: f32) -> f32 {
-    if x > -PI && x <= PI { x } else { PI - (PI - x - TAU * math::floor((PI - x) / TAU)) }
+    let turns = math::floor((PI - x) / TAU);
+    match x {
+        _ if x > -PI && x <= PI => x,
+        _ if turns.abs() <= 1.0 => PI - (PI - x - TAU * turns),
+        // A turn in f32 is off by 2e-7 radians: many of them count in f64.
+        _ => (f64::from(x) + core::f64::consts::TAU * f64::from(turns)) as f32,
+    }
 }
 
 /// The unit vector in a direction.
@@ -50,6 +56,11 @@ fn unit(angle: f32) -> Vec2 {
 
 /// The angle from `a` to `b`, counter-clockwise positive; 0 where either has no direction.
 fn angle(a: Vec2, b: Vec2) -> f32 {
+    let (sine, cosine) = (a.perp_dot(b), a.dot(b));
+    if (VANISHING..f32::INFINITY).contains(&sine.abs().max(cosine.abs())) {
+        return math::atan2(sine, cosine);
+    }
+    let (a, b) = (scaled(a), scaled(b));
     math::atan2(a.perp_dot(b), a.dot(b))
 }
 
@@ -59,5 +70,30 @@ fn turned(v: Vec2, by: Vec2) -> Vec2 {
 }
 
 fn length(v: Vec2) -> f32 {
-    math::sqrt(v.length_squared())
+    let squared = v.length_squared();
+    if (VANISHING..f32::INFINITY).contains(&squared) {
+        return math::sqrt(squared);
+    }
+    let size = v.abs().max_element();
+    if size > 0.0 { length_of_extreme(v, size) } else { 0.0 }
+}
+
+#[cold]
+fn length_of_extreme(v: Vec2, size: f32) -> f32 {
+    math::sqrt((v * to_unit(size)).length_squared()) / to_unit(size)
+}
+
+/// Products of coordinates that are smaller than this may have lost digits, or vanished.
+const VANISHING: f32 = 1e-30;
+
+/// A vector in the same direction with coordinates of about 1; zero stays.
+fn scaled(v: Vec2) -> Vec2 {
+    let size = v.abs().max_element();
+    if size > 0.0 { v * to_unit(size) } else { v }
+}
+
+/// The displacement from one place to another; half of it where the whole is no number.
+fn way(from: Vec2, to: Vec2) -> Vec2 {
+    let whole = to - from;
+    if whole.is_finite() { whole } else { to * 0.5 - from * 0.5 }
 }

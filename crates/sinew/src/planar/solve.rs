@@ -5,11 +5,11 @@ use glam::Vec2;
 use super::{
     Bone, Chain, PlanarError, Side, angle,
     chain::{self, finite, within},
-    length, unit, wrap,
+    length, scaled, unit, wrap,
 };
 use crate::{
-    Report, Status,
-    solve::{choice::Choice, soften},
+    Report, Status, math64,
+    solve::{arc::to_unit, choice::Choice, soften},
 };
 
 /// How a sweep goes.
@@ -77,6 +77,9 @@ impl Default for Settings {
 const SLOW: f32 = 0.3;
 const STALLED: f32 = 2e-4;
 
+/// The smallest number above 0.
+const SMALLEST: f32 = f32::from_bits(1);
+
 /// How far the end is from the goal.
 pub(super) fn missed(goal: Vec2, end: Vec2) -> f32 {
     // Halves, since the difference of two large places may overflow.
@@ -87,9 +90,9 @@ pub(super) fn missed(goal: Vec2, end: Vec2) -> f32 {
 
 impl Settings {
     pub(super) fn check(&self) -> Result<(), PlanarError> {
-        within("the tolerance", "above 0", self.tolerance, f32::MIN_POSITIVE, f32::MAX)?;
+        within("the tolerance", "above 0", self.tolerance, SMALLEST, f32::MAX)?;
         within("the damping", "0 to below 1", self.damping, 0.0, 1.0 - f32::EPSILON)?;
-        within("the largest step", "above 0", self.max_step, f32::MIN_POSITIVE, f32::INFINITY)?;
+        within("the largest step", "above 0", self.max_step, SMALLEST, f32::INFINITY)?;
         within("the soft zone", "0 to 1", self.soft, 0.0, 1.0)?;
         within("the stretch", "1 or more", self.stretch, 1.0, f32::MAX)?;
         within("the weight", "0 to 1", self.weight, 0.0, 1.0)
@@ -104,14 +107,21 @@ impl Chain {
         finite("the goal", goal)?;
         self.begin()?;
         let mut report = Report::default();
-        let (came, size) = (self.end(), self.length());
+        let (came, size) = (self.end(), self.size());
         let left = settings.side.map(|_| self.left());
-        let start = if self.grow(goal, settings) { self.end() } else { came };
-        let by = self.out_of_reach(goal);
-        let near = (settings.tolerance * self.length()).max(chain::rounding(self));
-        let target = self.drawn(goal, settings.soft);
-        let status = self.descend(target, start, near, by <= near, settings, &mut report);
-        report.status = if by > near { Status::Unreachable { by } } else { status };
+        let mut grown = self.grow(goal, settings);
+        loop {
+            let start = if grown { self.end() } else { came };
+            let other = self.search(goal, start, settings, &mut report);
+            if !(grown || other) || !self.is_further(goal, came) {
+                break;
+            }
+            // Longer bones may lead away where limits hold the joints back, and what stands for a goal far off may.
+            self.forget();
+            if !core::mem::take(&mut grown) {
+                break;
+            }
+        }
         if let Some(side) = settings.side {
             self.mirror(side, &mut report);
         }
@@ -123,6 +133,36 @@ impl Chain {
             None => self.changed(end - came, size, 0.0),
         };
         Ok(report)
+    }
+
+    /// Brings the end, which is at `start`, to the goal with the bones as long as they are. Whether the end was led
+    /// elsewhere, as the goal is too far off.
+    fn search(&mut self, goal: Vec2, start: Vec2, settings: &Settings, report: &mut Report) -> bool {
+        let by = self.out_of_reach(goal);
+        let near = (settings.tolerance * self.length()).max(chain::rounding(self));
+        let target = self.drawn(goal, settings.soft);
+        let status = self.descend(target, start, near, by <= near, settings, report);
+        report.status = if by > near { Status::Unreachable { by } } else { status };
+        settings.soft <= 0.0 && target != goal
+    }
+
+    /// Whether the end is further from the goal than where it came in, in f64, which tells the two apart however far off the
+    /// goal is.
+    fn is_further(&self, goal: Vec2, came: Vec2) -> bool {
+        let (root, length) = (self.root.as_dvec2(), f64::from(self.length()));
+        let way = goal.as_dvec2() - root;
+        // Ten million lengths off, the direction alone counts.
+        let to = root + way * (1e7 * length / math64::sqrt(way.length_squared())).min(1.0);
+        let off = |end: Vec2| (end.as_dvec2() - to).length_squared();
+        off(self.end()) > off(came)
+    }
+
+    /// Takes angles and lengths back to those that came in.
+    pub(super) fn forget(&mut self) {
+        Self::restore(&mut self.bones, &self.work.came);
+        for (bone, &length) in self.bones.iter_mut().zip(&self.work.lengths) {
+            bone.length = length;
+        }
     }
 
     /// Goes this part of the way from the angles that came in.
@@ -167,12 +207,13 @@ impl Chain {
         grows
     }
 
-    /// How far the middle of the chain lies to the left of the line from its root to its end, seen along it, as an area.
+    /// How far the middle of the chain lies to the left of the line from its root to its end, seen along it, as an area of
+    /// a chain that is brought to a length of 1 to 2.
     fn left(&mut self) -> f32 {
         self.walk();
-        let n = self.bones.len();
-        let end = self.work.places[n] - self.root;
-        let middle: Vec2 = self.work.places[..n].iter().map(|p| *p - self.root).sum();
+        let (n, unit) = (self.bones.len(), to_unit(self.length()));
+        let end = (self.work.places[n] - self.root) * unit;
+        let middle: Vec2 = self.work.places[..n].iter().map(|p| (*p - self.root) * unit).sum();
         end.perp_dot(middle)
     }
 
@@ -185,14 +226,14 @@ impl Chain {
         let end = self.work.places[self.bones.len()] - self.root;
         let wanted = if side == Side::Left { 1.0 } else { -1.0 };
         // A straight chain is on no side.
-        let size = self.length();
+        let size = self.length() * to_unit(self.length());
         if left * wanted >= 0.0 || left.abs() <= 1e-6 * size * size || end == Vec2::ZERO {
             return;
         }
         Self::keep(&self.bones, &mut self.work.kept);
         let along = angle(unit(self.base), end);
         for (i, bone) in self.bones.iter_mut().enumerate() {
-            let turned = if i == 0 { 2.0 * along - bone.angle } else { -bone.angle };
+            let turned = if i == 0 { 2.0 * along - wrap(bone.angle) } else { -bone.angle };
             bone.angle = wrap(turned);
         }
         let within = |(bone, (from, to)): (&Bone, &(f32, f32))| (*from..=*to).contains(&wrap(bone.angle));
@@ -223,10 +264,11 @@ impl Chain {
         self.walk();
         let n = self.bones.len();
         let end = self.work.places[n];
-        let off = goal - end;
+        let (off, size) = (scaled(goal - end), self.length());
+        let unit = to_unit(size);
         // A turn by a milliradian then gains less than a ten-millionth of the length.
-        let most = 1e-4 * self.length() * length(off);
-        self.work.places[..n].iter().all(|&at| (end - at).perp_dot(off).abs() <= most)
+        let most = 1e-4 * (size * unit) * length(off);
+        self.work.places[..n].iter().all(|&at| ((end - at) * unit).perp_dot(off).abs() <= most)
     }
 
     fn descend(
@@ -254,7 +296,7 @@ impl Chain {
                 Self::keep(&self.bones, &mut self.work.best);
             }
         }
-        let size = self.length();
+        let size = self.size();
         let (mut restarts, mut slow, mut next, mut pause, mut choice) = (0, 0, 0, 2, None);
         let status = loop {
             if left <= near {

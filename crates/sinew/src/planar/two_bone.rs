@@ -75,9 +75,13 @@ pub fn two_bone(root: Vec2, a: f32, b: f32, goal: Vec2, side: Side) -> Result<Tw
     let lower = -sign * 2.0 * math::atan2(root_of(over, all), root_of(behind, before));
     let (s, c) = (root_of(over, behind), root_of(before, all));
     let size = s * s + c * c;
-    // Of equal bones that are folded, one lies across the way and the other comes back along it.
-    let folded = d <= 1e-9 * (a + b) || size <= 0.0;
-    let (s, c, size) = if folded { (1.0, 1.0, 2.0) } else { (s, c, size) };
+    let (s, c, size) = match d <= 1e-9 * (a + b) {
+        // Of equal bones that are folded, one lies across the way and the other comes back along it.
+        true => (1.0, 1.0, 2.0),
+        // Beside the lower bone the upper one is nothing: both lie along the way.
+        false if size <= 0.0 => (0.0, 1.0, 1.0),
+        false => (s, c, size),
+    };
     let (x, h) = (a * ((c - s) * (c + s) / size), a * (2.0 * s * c / size));
     let middle = root + turned(ahead, Vec2::new(x, sign * h));
     let upper = math::atan2(ahead.y, ahead.x) + sign * 2.0 * math::atan2(s, c);

@@ -13,7 +13,7 @@
 //! - [`soften`]: the distance that a chain with a soft zone gives for the distance that its goal asks for.
 
 mod aim;
-mod arc;
+pub(crate) mod arc;
 mod auto;
 pub(crate) mod branch;
 mod ccd;

@@ -27,6 +27,12 @@ pub fn soften(distance: f32, reach: f32, soft: f32) -> f32 {
     if distance <= onset || zone <= 0.0 {
         return distance.min(reach);
     }
+    // Where nearly all of the reach is the zone, a goal near the root is hardly in it: there the exponential is 1 but for
+    // rounding, and its first two terms are all of it.
+    if distance < 1e-3 * zone {
+        let into = distance - onset;
+        return onset + into * (1.0 - 0.5 * (into / zone));
+    }
     onset + zone * (1.0 - math::exp((onset - distance) / zone))
 }
 

@@ -177,3 +177,38 @@ fn what_joint_space_cannot_honour_is_refused_by_name() {
         matches!(SkeletonMechanism::compile(&pose), Err(CompileError::Scale { joint, .. }) if joint == "bone")
     );
 }
+
+/// Next to a pole of the middle axis, f32's rounding of a pose within its limits makes angles of any joint that it has not.
+#[test]
+fn a_pose_within_its_limits_holds_no_joint_outside_of_them() {
+    let mut random = Random(7);
+    let rest = math::axis_angle(Vec3::new(0.3, -0.5, 0.8).normalize(), 2.1);
+    for n in 0..400 {
+        let mut b = Skeleton::builder();
+        b.add("joint", None, Transform { rotation: rest, ..Transform::IDENTITY });
+        b.add("tip", Some(0), Transform::from_translation(Vec3::new(0.3, 0.1, 0.2)));
+        let (mut skeleton, ids) = b.build().unwrap();
+        let angles = [None, Some(Dof::range(-2.2, -1.2)), Some(Dof::range(0.2, 2.4))];
+        skeleton.set_joint(ids[0], Joint::from(Turning::Axes { order: Order::Zyx, angles })).unwrap();
+        skeleton.set_joint(ids[1], Joint::FIXED).unwrap();
+        let skeleton = Arc::new(skeleton);
+        let turn = |axis: Vec3, angle: f64| math::axis_angle(axis, angle as f32);
+        let off = 10f64.powf(-2.0 - 4.0 * random.next());
+        let own = math::mul(
+            turn(Vec3::Z, 0.3 + 2.0 * random.next()),
+            turn(Vec3::Y, -std::f64::consts::FRAC_PI_2 + off),
+        );
+        let mut pose = Pose::rest(&skeleton);
+        pose.set_rotation(ids[0], math::normalize(math::mul(rest, own)));
+        pose.update();
+        let compiled = SkeletonMechanism::compile(&pose).unwrap();
+        // Anywhere else within the ranges, what is left of the turn about X shows.
+        for (z, y) in [(0.3, -1.3), (2.2, -1.9), (1.0, -2.1)] {
+            let mut moved = pose.clone();
+            compiled.write(&[z, y], &mut moved);
+            let wanted = math::mul(rest, math::mul(turn(Vec3::Z, z), turn(Vec3::Y, y)));
+            let off = math::angle_between(moved.local(ids[0]).rotation, wanted);
+            assert!(off < 3e-6, "{n}: {off:e} rad at {z}, {y} of {own}");
+        }
+    }
+}

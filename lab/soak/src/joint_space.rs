@@ -3,24 +3,46 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use common::{Noise, judge};
+use common::{Noise, judge, kinematics};
 use sinew::{
     Pose,
-    glam::{DQuat, DVec3, Vec3},
-    mechanism::{Follower, Goal, Mechanism, Settings, SkeletonMechanism, Solver, Target},
+    glam::{DAffine3, DMat3, DQuat, DVec3, Quat, Vec3},
+    mechanism::{
+        CompileError, Follower, Goal, History, LinkId, Mechanism, MechanismError, Part, Secondary, Settings,
+        SkeletonMechanism, SolveError, Solver, Target, Wish,
+    },
 };
 
 use crate::{
-    BATCH, PROMISE,
+    BATCH, HOSTILE, PROMISE,
     rig::{Freedom, Rig},
     tally::{Fault, Tally},
 };
 
 pub const ALL: [&str; 3] = ["joint space", "joint space, from here", "joint space, step by step"];
 
+/// Metres beyond which joint space knows no place.
+const FARTHEST: f64 = 1e50;
+
 enum Kind {
     Solver(Solver),
     Follower(Follower),
+}
+
+/// What one batch solves with.
+struct Bench {
+    rig: Rig,
+    compiled: SkeletonMechanism,
+    /// The pose that it was compiled from.
+    base: Pose,
+    goals: Vec<Goal>,
+    settings: Settings,
+    wishes: Vec<Wish>,
+    kind: Kind,
+}
+
+fn power(r: &mut Noise, from: f32, to: f32) -> f64 {
+    10f64.powf(f64::from(r.between(from, to)))
 }
 
 fn target(at: Vec3, r: &mut Noise) -> Target {
@@ -41,98 +63,303 @@ fn out(m: &Mechanism, values: &[f64]) -> Vec<f64> {
     m.dofs().iter().zip(values).map(of).collect()
 }
 
-/// One skeleton, one solver, [`BATCH`] solves.
-pub fn batch(seed: u64, which: usize, tally: &mut Tally) {
-    let mut r = Noise::new(seed);
-    let made = (0..100).find_map(|_| {
+/// Whether every swing is within the quarters of ellipses that its ranges are the half-axes of.
+fn swings(m: &Mechanism, values: &[f64]) -> bool {
+    let half = |d: usize| {
+        let dof = &m.dofs()[d];
+        values[d] / if values[d] < 0.0 { -dof.lower } else { dof.upper }
+    };
+    let first = |&d: &usize| m.dofs()[d].part == Part::Swing;
+    let all: Vec<usize> = (0..m.dofs().len()).filter(first).collect();
+    all.chunks(2).all(|pair| pair.iter().map(|&d| half(d).powi(2)).sum::<f64>() <= 1.0 + 1e-12)
+}
+
+fn turns(q: Quat) -> bool {
+    let squared: f64 = q.to_array().iter().map(|&x| f64::from(x).powi(2)).sum();
+    (0.25..=4.0).contains(&squared)
+}
+
+/// Whether a pose holds what no mechanism can be compiled from.
+fn unsound(pose: &Pose) -> bool {
+    pose.skeleton().joints().any(|j| {
+        let local = pose.local(j);
+        let carries = pose.skeleton().children(j).next().is_some();
+        !local.is_finite() || !turns(local.rotation) || carries && local.scale.cmpeq(Vec3::ZERO).any()
+    })
+}
+
+/// Whether a joint that carries others has unequal scales.
+fn uneven(pose: &Pose) -> bool {
+    pose.skeleton().joints().any(|j| {
+        let scale = pose.local(j).scale.abs();
+        pose.skeleton().children(j).next().is_some()
+            && scale.max_element() > scale.min_element() * (1.0 + 9e-4)
+    })
+}
+
+/// Whether compiling may be refused with this.
+fn fits(error: &CompileError, pose: &Pose) -> bool {
+    match error {
+        CompileError::Pose(_) => unsound(pose),
+        CompileError::Scale { .. } => unsound(pose) || uneven(pose),
+        // Scales on scales.
+        CompileError::Mechanism(MechanismError::TooLarge { .. }) => true,
+        _ => false,
+    }
+}
+
+/// A joint's frame in model space, rotated and scaled.
+fn frame(pose: &Pose, joint: sinew::JointId) -> DMat3 {
+    let above = std::iter::successors(Some(joint), |&j| pose.skeleton().parent(j));
+    above.fold(DMat3::IDENTITY, |below, j| {
+        let t = pose.local(j);
+        DMat3::from_quat(t.rotation.as_dquat().normalize()) * DMat3::from_diagonal(t.scale.as_dvec3()) * below
+    })
+}
+
+/// How far a link is from a target, by the pose that the values make: metres and radians. With how exactly f32 tells a place;
+/// none where it does not, or for targets that are judged otherwise.
+fn missing(bench: &Bench, values: &[f64]) -> Option<(f64, f64, f64)> {
+    let goal = &bench.goals[0];
+    let mut pose = bench.base.clone();
+    bench.compiled.write(values, &mut pose);
+    let joint = bench.rig.skeleton.joints().find(|&j| bench.compiled.link(j) == goal.link)?;
+    let at = DVec3::from_array(kinematics::end(&pose, joint));
+    let mut rounding = 0.0;
+    let mut scale = 1.0;
+    let mut chain: Vec<_> = std::iter::successors(Some(joint), |&j| bench.rig.skeleton.parent(j)).collect();
+    chain.reverse();
+    for j in chain {
+        let t = pose.local(j);
+        rounding += 2e-6 * scale * f64::from(t.translation.length());
+        scale *= f64::from(t.scale.abs().max_element());
+    }
+    let m = frame(&pose, joint);
+    let m = m * (1.0 / m.determinant().cbrt());
+    let turn = |q: DQuat| {
+        let m = DMat3::from_quat(q.normalize()).transpose() * m;
+        let skew = DVec3::new(m.y_axis.z - m.z_axis.y, m.z_axis.x - m.x_axis.z, m.x_axis.y - m.y_axis.x);
+        (0.5 * skew.length()).atan2(0.5 * (m.x_axis.x + m.y_axis.y + m.z_axis.z - 1.0))
+    };
+    let (off, turn) = match goal.target {
+        Target::Position(to) => ((at - to).length(), 0.0),
+        Target::Rotation(q) => (0.0, turn(q)),
+        Target::Pose(to, q) => ((at - to).length(), turn(q)),
+        Target::LookAt(..) => return None,
+    };
+    (off.is_finite() && turn.is_finite() && rounding.is_finite()).then_some((off, turn, rounding))
+}
+
+impl Bench {
+    fn new(which: usize, hostile: bool, seed: u64, r: &mut Noise, tally: &mut Tally) -> Option<Self> {
         let branching = r.below(2) == 0;
-        let rig = Rig::random(&mut r, Freedom::Sliding, branching, false);
-        let mut pose = Pose::rest(&rig.skeleton);
-        pose.update();
-        let compiled = SkeletonMechanism::compile(&pose).ok()?;
+        let rig = Rig::random(r, Freedom::Sliding, branching, hostile);
+        let mut base = Pose::rest(&rig.skeleton);
+        if hostile && r.below(2) == 0 {
+            rig.pose(&mut base, r.below(2) == 0, r);
+        }
+        base.update();
+        let compiled = match SkeletonMechanism::compile(&base) {
+            Err(error) => {
+                if !fits(&error, &base) {
+                    tally.find(Fault::Refusal, || format!("not compiled: `{error}`: seed {seed}"));
+                }
+                return None;
+            }
+            Ok(compiled) => compiled,
+        };
+        if unsound(&base) {
+            tally.find(Fault::Refusal, || format!("compiled from a pose that is none: seed {seed}"));
+            return None;
+        }
         let m = compiled.mechanism();
         let tip = compiled.link(rig.joints[rig.joints.len() - 1]);
         // Goals of one kind each: a solver is made for them.
-        let first = target(pose.position(rig.joints[0]), &mut r);
-        let mut goals = vec![Goal::new(m, tip, first)];
+        let at = base.position(rig.joints[0]);
+        let mut goals = vec![Goal::new(m, tip, target(at, r))];
         if r.below(3) == 0 {
             let other = compiled.link(rig.joints[r.below(rig.joints.len())]);
             let priority = r.below(2) as u8;
-            goals.push(
-                Goal::new(m, other, target(pose.position(rig.joints[0]), &mut r)).at_priority(priority),
-            );
+            goals.push(Goal::new(m, other, target(at, r)).at_priority(priority));
         }
-        let settings = Settings {
+        let mut settings = Settings {
             position_tolerance: 1e-5 * f64::from(rig.size),
             max_iterations: [1, 10, 40][r.below(3)],
             max_restarts: if which == 0 { 2 } else { 0 },
             seed,
             ..Settings::default()
         };
-        let kind = match which {
-            2 => Kind::Follower(Follower::new(m, &goals, settings, 3.0, &[]).ok()?),
-            _ => Kind::Solver(Solver::new(m, &goals, settings).ok()?),
+        let (mut speed, mut wishes) = (3.0, Vec::new());
+        if hostile {
+            settings.position_tolerance = power(r, -30.0, 6.0);
+            settings.rotation_tolerance = power(r, -30.0, 2.0);
+            settings.max_iterations = [0, 1, 2, 7, 40, 200][r.below(6)];
+            settings.max_restarts = if which == 0 { [0, 1, 4, 20][r.below(4)] } else { 0 };
+            settings.length = (r.below(2) == 0).then(|| power(r, -12.0, 12.0));
+            settings.history = if r.below(4) == 0 { History::None } else { History::Last };
+            speed = power(r, -12.0, 12.0);
+            for goal in &mut goals {
+                tangle(goal, m, &rig, r);
+            }
+            for _ in 0..r.below(3) {
+                let what = match r.below(3) {
+                    0 => Secondary::Posture(m.dofs().iter().map(|_| power(r, -6.0, 6.0)).collect()),
+                    1 => Secondary::OffLimits,
+                    _ => Secondary::Manipulability(r.below(goals.len())),
+                };
+                wishes.push(Wish { what, weight: power(r, -9.0, 9.0) });
+            }
+        }
+        let made = match which {
+            2 => Follower::new(m, &goals, settings, speed, &wishes).map(Kind::Follower),
+            _ => Solver::with_wishes(m, &goals, settings, &wishes).map(Kind::Solver),
         };
-        Some((rig, compiled, goals, kind))
-    });
-    let Some((rig, compiled, mut goals, mut kind)) = made else { return };
-    let m = compiled.mechanism().clone();
-    let dofs: Vec<usize> = match &kind {
+        match made {
+            Ok(kind) => Some(Self { rig, compiled, base, goals, settings, wishes, kind }),
+            Err(error) => {
+                if !matches!(error, SolveError::NoJoint { .. }) {
+                    tally.find(Fault::Refusal, || format!("no solver: `{error}`: seed {seed}"));
+                }
+                None
+            }
+        }
+    }
+
+    /// Whether the goals are one that is told and judged by its link's frame alone.
+    fn plain(&self) -> bool {
+        let goal = &self.goals[0];
+        self.goals.len() == 1
+            && goal.frame == DAffine3::IDENTITY
+            && goal.relative_to == self.compiled.mechanism().root()
+            && goal.weights == [1.0; 6]
+    }
+}
+
+/// Gives a goal a frame, weights, and another link that it is relative to.
+fn tangle(goal: &mut Goal, m: &Mechanism, rig: &Rig, r: &mut Noise) {
+    if r.below(3) == 0 {
+        let q = r.rotation().as_dquat().normalize();
+        let far = f64::from(rig.size) * power(r, -9.0, 9.0);
+        goal.frame = DAffine3::from_rotation_translation(q, r.vector().as_dvec3() * far);
+    }
+    if r.below(3) == 0 {
+        goal.weights = [0; 6].map(|_| [0.0, 1.0, power(r, -12.0, 12.0)][r.below(3)]);
+    }
+    if r.below(4) == 0 {
+        let links: Vec<LinkId> = m.links().collect();
+        goal.relative_to = links[r.below(links.len())];
+    }
+}
+
+/// Moves the goals; whether a number of one is such that it must be refused.
+fn aim(goals: &mut [Goal], root: Vec3, rig: &Rig, r: &mut Noise) -> bool {
+    let mut invalid = false;
+    for goal in goals {
+        let reach = rig.size * rig.joints.len() as f32;
+        let at = match r.below(8) {
+            0 => root,
+            1 => root + r.vector() * rig.size * 1e4,
+            _ => root + r.vector() * reach * r.unit(),
+        };
+        let mut at = at.as_dvec3();
+        if rig.hostile {
+            if r.below(4) == 0 {
+                at = r.vector().as_dvec3() * power(r, -60.0, 50.0);
+            }
+            if r.below(24) == 0 {
+                at[r.below(3)] = [1.1 * FARTHEST, -1e300, f64::NAN, f64::INFINITY][r.below(4)];
+            }
+        }
+        // (The root of a pose that is broken is nowhere.)
+        invalid |= !matches!(goal.target, Target::Rotation(_))
+            && at.to_array().iter().any(|x| !(x.abs() <= FARTHEST));
+        goal.target = match goal.target {
+            Target::Pose(_, q) => Target::Pose(at, q),
+            Target::Position(_) => Target::Position(at),
+            Target::LookAt(axis, _) => Target::LookAt(axis, at),
+            turn => turn,
+        };
+    }
+    invalid
+}
+
+/// One skeleton, one solver, [`BATCH`] solves.
+pub fn batch(seed: u64, which: usize, tally: &mut Tally) {
+    let mut r = Noise::new(seed);
+    let hostile = seed.is_multiple_of(HOSTILE);
+    let made = (0..100).find_map(|_| Bench::new(which, hostile, seed, &mut r, tally));
+    let Some(mut bench) = made else { return };
+    let m = bench.compiled.mechanism().clone();
+    let dofs: Vec<usize> = match &bench.kind {
         Kind::Solver(s) => s.dofs().collect(),
         Kind::Follower(_) => (0..m.dofs().len()).collect(),
     };
-    let (mut pose, mut values) = (Pose::rest(&rig.skeleton), m.rest());
+    let (mut pose, mut values) = (Pose::rest(&bench.rig.skeleton), m.rest());
     for n in 0..BATCH {
         if n % 4 < 2 {
-            rig.pose(&mut pose, n % 2 == 0, &mut r);
-            compiled.read(&pose, &mut values);
+            bench.rig.pose(&mut pose, n % 2 == 0, &mut r);
+            bench.compiled.read(&pose, &mut values);
         }
-        let root = pose.position(rig.joints[0]);
-        for goal in &mut goals {
-            let reach = rig.size * rig.joints.len() as f32;
-            let at = match r.below(8) {
-                0 => root,
-                1 => root + r.vector() * rig.size * 1e4,
-                _ => root + r.vector() * reach * r.unit(),
-            };
-            goal.target = match goal.target {
-                Target::Pose(_, q) => Target::Pose(at.as_dvec3(), q),
-                Target::Position(_) => Target::Position(at.as_dvec3()),
-                Target::LookAt(axis, _) => Target::LookAt(axis, at.as_dvec3()),
-                turn => turn,
-            };
+        if hostile && r.below(8) == 0 {
+            let d = r.below(values.len().max(1));
+            if let Some(value) = values.get_mut(d) {
+                let wild = power(&mut r, -30.0, 49.0) * if r.below(2) == 0 { 1.0 } else { -1.0 };
+                *value = [wild, *value + 1e6, f64::NAN, f64::INFINITY, 1e60][r.below(5)];
+            }
+        }
+        let mut invalid = !values.iter().all(|v| v.abs() < FARTHEST);
+        invalid |= aim(&mut bench.goals, pose.position(bench.rig.joints[0]), &bench.rig, &mut r);
+        let mut seconds = 1.0 / 60.0;
+        if hostile {
+            seconds = [0.0, seconds, power(&mut r, -12.0, 9.0)][r.below(3)];
+            if which == 2 && r.below(24) == 0 {
+                seconds = [-1.0, f64::NAN, f64::INFINITY][r.below(3)];
+                invalid = true;
+            }
         }
         let start = values.clone();
-        let mut solve = |values: &mut [f64]| match &mut kind {
-            Kind::Solver(s) => s
-                .solve(&goals, values)
-                .map(|r| [r.position_residual, r.rotation_residual])
-                .map_err(|e| e.to_string()),
-            Kind::Follower(s) => s
-                .step(&goals, values, 1.0 / 60.0)
-                .map(|r| [r.position_residual, r.rotation_residual])
-                .map_err(|e| e.to_string()),
+        let goals = bench.goals.clone();
+        let solve = |kind: &mut Kind, values: &mut [f64]| match kind {
+            Kind::Solver(s) => s.solve(&goals, values).map(|r| [r.position_residual, r.rotation_residual]),
+            Kind::Follower(s) => {
+                s.step(&goals, values, seconds).map(|r| [r.position_residual, r.rotation_residual])
+            }
         };
         tally.solves += 1;
-        let tag = |what: String| format!("{what}: seed {seed}, solve {n}, {} joints", rig.joints.len());
-        let left = match catch_unwind(AssertUnwindSafe(|| solve(&mut values))) {
+        let tag = |what: String| {
+            let count = bench.rig.joints.len();
+            format!(
+                "{what}: seed {seed}, solve {n}, {count} joints, {goals:?}, {:?}, {:?}",
+                bench.settings, bench.wishes
+            )
+        };
+        let bits = |of: &[f64]| of.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+        let left = match catch_unwind(AssertUnwindSafe(|| solve(&mut bench.kind, &mut values))) {
             Err(_) => return tally.find(Fault::Panic, || tag("a panic".into())),
-            Ok(Err(_)) => {
+            Ok(Err(error)) => {
                 tally.refused += 1;
-                if values != start {
+                if bits(&values) != bits(&start) {
                     tally.find(Fault::Bits, || tag("changed, but refused".into()));
                 }
+                if !invalid {
+                    tally.find(Fault::Refusal, || tag(format!("refused without a reason: `{error}`")));
+                }
+                values = m.rest();
                 continue;
             }
             Ok(Ok(left)) => left,
         };
+        if invalid {
+            tally.find(Fault::Refusal, || tag(format!("not refused: {start:?}, {seconds} s")));
+            values = m.rest();
+            continue;
+        }
         if !values.iter().chain(&left).all(|x| x.is_finite()) {
-            return tally.find(Fault::NotFinite, || tag(format!("not finite, {left:?} left")));
+            return tally.find(Fault::NotFinite, || tag(format!("not finite, {left:?} left, {values:?}")));
         }
         if n % 8 == 5 {
             let mut again = start.clone();
-            let second = solve(&mut again);
-            let bits = |of: &[f64]| of.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+            let second = solve(&mut bench.kind, &mut again);
             if bits(&again) != bits(&values) || second != Ok(left) {
                 tally.find(Fault::Bits, || tag("other bits the second time".into()));
             }
@@ -146,43 +373,138 @@ pub fn batch(seed: u64, which: usize, tally: &mut Tally) {
                 tally.find(Fault::Limit, || tag(format!("value {d} went from {was} to {is}: {dof:?}")));
             }
         }
+        if (which != 2 || swings(&m, &start)) && dofs.len() == values.len() && !swings(&m, &values) {
+            tally.find(Fault::Limit, || tag(format!("a swing left its ellipse: {start:?} to {values:?}")));
+        }
+        if let Some(d) =
+            (0..values.len()).find(|d| !dofs.contains(d) && values[*d].to_bits() != start[*d].to_bits())
+        {
+            tally.find(Fault::Bits, || tag(format!("value {d} changed, on which no goal depends")));
+        }
+        if bench.plain() {
+            report(&bench, &start, &values, left, tally, &tag);
+        }
         // What the mechanism's joints cannot do is left out as soon as anything is written; a follower is judged from there.
         if which == 2 {
             pose.reset();
-            compiled.write(&start, &mut pose);
+            bench.compiled.write(&start, &mut pose);
         }
-        let came = pose.clone();
-        compiled.write(&values, &mut pose);
-        pose.update();
-        if pose.check_finite().is_err() {
-            return tally.find(Fault::NotFinite, || tag("a pose that is not finite".into()));
-        }
-        for id in rig.skeleton.joints() {
-            let (joint, rest) = (rig.skeleton.freedom(id), rig.skeleton.rest(id));
-            if came.local(id).rotation == pose.local(id).rotation {
-                continue;
-            }
-            // A follower's values, which come back each by itself, are judged above.
-            let d = compiled.dofs(id);
-            if which == 2 && before[d.clone()].iter().any(|x| *x > 0.0) {
-                continue;
-            }
-            let further = judge::further(joint, rest, came.local(id), pose.local(id));
-            tally.worst = tally.worst.max(further);
-            if further > PROMISE {
-                let what = format!(
-                    "joint {id} went {further:e} rad further out, from {:?} to {:?} at rest {:?}: {joint:?}",
-                    came.local(id).rotation.to_array(),
-                    pose.local(id).rotation.to_array(),
-                    rest.rotation.to_array()
-                );
-                tally.find(Fault::Limit, || tag(what));
-            }
-            if joint.slide.iter().all(Option::is_none)
-                && came.local(id).translation != pose.local(id).translation
-            {
-                tally.find(Fault::Length, || tag(format!("joint {id} has moved")));
-            }
+        if !written(&bench, (&start, &values), which == 2, &mut pose, tally, &tag) {
+            return;
         }
     }
+}
+
+/// Judges the report and whether more is missing than before, by forward kinematics of the pose that the values make.
+fn report(
+    bench: &Bench,
+    start: &[f64],
+    values: &[f64],
+    left: [f64; 2],
+    tally: &mut Tally,
+    tag: &dyn Fn(String) -> String,
+) {
+    let Some((off, turn, rounding)) = missing(bench, values) else { return };
+    if (off - left[0]).abs() > rounding + 1e-6 * off || (turn - left[1]).abs() > 1e-5 {
+        tally.find(Fault::Report, || tag(format!("{off:e}, {turn:e} are missing, not {left:?}, {values:?}")));
+    }
+    // The objective: metres, and radians times the length that is set.
+    let (m, target) = (bench.compiled.mechanism(), &bench.goals[0].target);
+    let length = match (bench.settings.length, target) {
+        (Some(length), _) => length,
+        (None, Target::Pose(..)) => return,
+        _ => 1.0,
+    };
+    // Of an angle of a million turns f64 tells too little.
+    let many = |(dof, v): (&sinew::mechanism::Dof, &f64)| !dof.slides && v.abs() > 1e6;
+    if bench.settings.history == History::None || m.dofs().iter().zip(start).any(many) {
+        return;
+    }
+    let mut within = start.to_vec();
+    if matches!(bench.kind, Kind::Solver(_)) {
+        m.clamp(&mut within);
+    } else if !m.is_within(start) {
+        return;
+    }
+    let Some((was_off, was_turn, was_rounding)) = missing(bench, &within) else { return };
+    let (was, is) = (was_off.hypot(length * was_turn), off.hypot(length * turn));
+    let rounding = rounding.max(was_rounding);
+    // Within the tolerances wishes are served.
+    let s = &bench.settings;
+    if off <= s.position_tolerance + rounding && turn <= s.rotation_tolerance + 1e-6 {
+        return;
+    }
+    if is > was * (1.0 + 1e-6) + rounding + 1e-6 * length {
+        tally.find(Fault::Grew, || {
+            tag(format!("grew from {was:e} to {is:e} (rounding {rounding:e}): {start:?} to {values:?}"))
+        });
+    }
+}
+
+/// Writes the values into the pose and judges it; whether it is finite.
+fn written(
+    bench: &Bench,
+    (start, values): (&[f64], &[f64]),
+    follows: bool,
+    pose: &mut Pose,
+    tally: &mut Tally,
+    tag: &dyn Fn(String) -> String,
+) -> bool {
+    let (rig, compiled) = (&bench.rig, &bench.compiled);
+    let before = out(compiled.mechanism(), start);
+    let came = pose.clone();
+    // What is beyond f32 can be solved for, but not be written.
+    let far = |(d, v): (&sinew::mechanism::Dof, &f64)| d.slides && v.abs() > 1e30;
+    if compiled.mechanism().dofs().iter().zip(values).any(far) {
+        rig.pose(pose, true, &mut Noise::new(1));
+        return true;
+    }
+    compiled.write(values, pose);
+    pose.update();
+    if pose.check_finite().is_err() && came.check_finite().is_ok() {
+        tally.find(Fault::NotFinite, || tag("a pose that is not finite".into()));
+        return false;
+    }
+    for id in rig.skeleton.joints() {
+        let (joint, rest) = (rig.skeleton.freedom(id), rig.skeleton.rest(id));
+        if came.local(id).rotation == pose.local(id).rotation || !turns(came.local(id).rotation) {
+            continue;
+        }
+        // A follower's values, which come back each by itself, are judged above.
+        let d = compiled.dofs(id);
+        if follows && before[d.clone()].iter().any(|x| *x > 0.0) {
+            continue;
+        }
+        // What a joint cannot do is as the mechanism has it, wherever its values changed: it may have been compiled from a
+        // pose that is out of limits itself.
+        let base = bench.base.local(id);
+        let turned =
+            judge::angle(&judge::matrix(came.local(id).rotation), &judge::matrix(pose.local(id).rotation));
+        if rig.hostile
+            && (start[d.clone()] == values[d]
+                || turned < 1e-6
+                || judge::excess(joint, rest, base).iter().any(|out| *out > 1e-6))
+        {
+            continue;
+        }
+        let was = if rig.hostile && !follows { base } else { came.local(id) };
+        let further = judge::further(joint, rest, was, pose.local(id));
+        tally.worst = tally.worst.max(further);
+        if further > PROMISE {
+            let what = format!(
+                "joint {id} went {further:e} rad further out, from {:?} to {:?} at rest {:?}: {joint:?}",
+                came.local(id).rotation.to_array(),
+                pose.local(id).rotation.to_array(),
+                rest.rotation.to_array()
+            );
+            tally.find(Fault::Limit, || tag(what));
+        }
+        if joint.slide.iter().all(Option::is_none)
+            && came.local(id).translation != pose.local(id).translation
+            && came.local(id).is_finite()
+        {
+            tally.find(Fault::Length, || tag(format!("joint {id} has moved")));
+        }
+    }
+    true
 }

@@ -291,7 +291,14 @@ impl SkeletonMechanism {
                     // Those that do not turn are at 0, unless the pose has them elsewhere.
                     let still = Range { from: 0.0, to: 0.0 };
                     let ranges = axes.map(|n| dofs[n].map_or(Some(still), |d| d.range));
-                    let now = angles_within(axes, &own, [None; 3], ranges);
+                    // Next to a pole of the middle axis, rounding makes angles that the pose has not.
+                    let zero = axes.map(|n| dofs[n].is_none().then_some(0.0));
+                    let mut now = angles_within(axes, &own, zero, ranges);
+                    let turned = (0..3).fold(DMat3::IDENTITY, |r, n| r * about(axes[n], now[n]));
+                    let off = math64::rotation_vector(&(turned.transpose() * own));
+                    if off.length_squared() > f64::from(TOLERANCE * TOLERANCE) {
+                        now = angles_within(axes, &own, [None; 3], ranges);
+                    }
                     let mut kept = [None; 3];
                     for n in 0..3 {
                         match &dofs[axes[n]] {

@@ -64,15 +64,22 @@ pub(crate) const FAR: f32 = 1e3;
 #[inline(always)]
 pub(crate) fn distance(a: Vec3, b: Vec3) -> f32 {
     let x2 = (a - b).length_squared();
-    // (Not so for an overflow of the difference either.)
-    if x2 < f32::INFINITY { math::sqrt(x2) } else { distance_of_far(a, b) }
+    // Squares of what is shorter vanish. (Not so for an overflow of the difference either.)
+    if (1e-30..f32::INFINITY).contains(&x2) { math::sqrt(x2) } else { distance_of_extreme(a, b) }
 }
 
 #[cold]
-fn distance_of_far(a: Vec3, b: Vec3) -> f32 {
-    let half = a * 0.5 - b * 0.5;
+fn distance_of_extreme(a: Vec3, b: Vec3) -> f32 {
+    if a == b {
+        return 0.0;
+    }
+    // (Halves of the smallest numbers lose a digit, wholes of the largest overflow.)
+    let (half, by) = match a - b {
+        whole if whole.is_finite() => (whole, 1.0),
+        _ => (a * 0.5 - b * 0.5, 2.0),
+    };
     let unit = to_unit(largest(half));
-    (math::sqrt((half * unit).length_squared()) / unit * 2.0).min(f32::MAX)
+    (math::sqrt((half * unit).length_squared()) / unit * by).min(f32::MAX)
 }
 
 /// How far `place` is from the ray that starts at `from` along the unit vector `along`, and the angle in radians between the

@@ -888,7 +888,8 @@ fn rays_that_start_beyond_all_numbers_are_refused() {
 #[test]
 fn residuals_of_the_shortest_strands_have_all_their_digits() {
     for size in [1e-15f32, 1e-19, 1e-22, 1e-30] {
-        let mut points: Vec<Vec3> = (0..6).map(|i| Vec3::new(0.3 * i as f32, (i % 2) as f32, 0.1) * size).collect();
+        let mut points: Vec<Vec3> =
+            (0..6).map(|i| Vec3::new(0.3 * i as f32, (i % 2) as f32, 0.1) * size).collect();
         let mut strand = Strand::new(&points).unwrap();
         for goal in [Vec3::new(1.0, -2.0, 0.5), Vec3::new(3.0, 9.0, -1.0)].map(|g| g * size) {
             let report = strand.solve(&mut points, goal).unwrap();

@@ -272,7 +272,7 @@ fn aim(goals: &mut [Goal], root: Vec3, rig: &Rig, r: &mut Noise) -> bool {
         }
         // (The root of a pose that is broken is nowhere.)
         invalid |= !matches!(goal.target, Target::Rotation(_))
-            && at.to_array().iter().any(|x| !(x.abs() <= FARTHEST));
+            && at.to_array().iter().any(|x| x.is_nan() || x.abs() > FARTHEST);
         goal.target = match goal.target {
             Target::Pose(_, q) => Target::Pose(at, q),
             Target::Position(_) => Target::Position(at),

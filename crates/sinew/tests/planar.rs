@@ -442,13 +442,23 @@ fn a_part_of_the_way_starts_from_the_turn_that_the_range_is_on() {
 /// Two bones of very different lengths: a soak found their angles to lead elsewhere than their places.
 #[test]
 fn angles_and_places_of_two_bones_agree_however_long_they_are() {
+    two_bones_of_any_lengths(6.0);
+}
+
+/// The same where one of them is lost in the other's rounding.
+#[test]
+fn angles_and_places_of_two_bones_agree_where_one_is_a_grain() {
+    two_bones_of_any_lengths(9.0);
+}
+
+fn two_bones_of_any_lengths(decades: f32) {
     let mut x = 3u32;
     let mut r = || {
         x = x.wrapping_mul(1664525).wrapping_add(1013904223);
         (x >> 8) as f32 / (1 << 24) as f32
     };
     for n in 0..200_000 {
-        let (a, b) = (10f32.powf(-6.0 * r()), 10f32.powf(-6.0 * r()));
+        let (a, b) = (10f32.powf(-decades * r()), 10f32.powf(-decades * r()));
         let (most, least) = (a + b, (a - b).abs());
         let (distance, way) = (least + (most - least) * r(), 6.3 * r());
         let goal = Vec2::new(way.cos(), way.sin()) * distance;

@@ -72,7 +72,7 @@ pub fn two_bone(root: Vec2, a: f32, b: f32, goal: Vec2, side: Side) -> Result<Tw
     let root_of = |x: f32, y: f32| math::sqrt(x.max(0.0) * y.max(0.0));
     let sign = if side == Side::Left { 1.0 } else { -1.0 };
     // Sine and cosine of half an angle, times one length: of the flexion, and of the angle at the root.
-    let lower = -sign * 2.0 * math::atan2(root_of(over, all), root_of(behind, before));
+    let (straight, bent) = (root_of(behind, before), root_of(over, all));
     let (s, c) = (root_of(over, behind), root_of(before, all));
     let size = s * s + c * c;
     let (s, c, size) = match d <= 1e-9 * (a + b) {
@@ -82,6 +82,7 @@ pub fn two_bone(root: Vec2, a: f32, b: f32, goal: Vec2, side: Side) -> Result<Tw
         false if size <= 0.0 => (0.0, 1.0, 1.0),
         false => (s, c, size),
     };
+    let lower = -sign * 2.0 * math::atan2(bent, straight);
     let (x, h) = (a * ((c - s) * (c + s) / size), a * (2.0 * s * c / size));
     let middle = root + turned(ahead, Vec2::new(x, sign * h));
     let upper = math::atan2(ahead.y, ahead.x) + sign * 2.0 * math::atan2(s, c);

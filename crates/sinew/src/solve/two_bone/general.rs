@@ -65,7 +65,12 @@ pub(super) fn solve(at: &Points, goal: Vec3, pole: Pole, bend: &Bend) -> Turns {
     let c1 = math::sqrt(((d - (a - b)) * (d + (a - b))).max(0.0));
     let s1 = math::sqrt(((straight - d) * (straight + d)).max(0.0));
 
-    let (middle, n, other_side) = if cl > BLUR * ab && ab > 0.0 {
+    let (middle, n, other_side) = if c1 + s1 <= 0.0 && ab > 0.0 {
+        // One bone is lost in the other's rounding: any flexion gives this distance, and the one that is there stays.
+        let long = if a >= b { u / a } else { v / b };
+        let n = if cl > BLUR * ab { c / cl } else { bend.hinge.unwrap_or(Vec3::ZERO) };
+        (Quat::IDENTITY, math::perpendicular(long, n), false)
+    } else if cl > BLUR * ab && ab > 0.0 {
         let n = c / cl;
         let other_side = match (bend.side, bend.hinge) {
             (BendSide::Keep, _) | (_, None) => false,

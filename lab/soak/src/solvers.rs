@@ -275,7 +275,7 @@ impl Solver {
         };
         let axis = |r: &mut Noise| r.vector() * 10f32.powf(r.between(-30.0, 30.0));
         let chain = |s: &mut ChainSettings, r: &mut Noise| {
-            (s.tolerance, s.rotation_tolerance) = (near, turn_near);
+            (s.tolerance, s.rotation_tolerance) = (near.min(1.0), turn_near);
             (s.max_iterations, s.max_restarts) = (sweeps, starts);
             if s.max_turn == f32::INFINITY {
                 s.max_turn = most;
@@ -306,7 +306,6 @@ impl Solver {
                 s.max_turn = s.max_turn.min(most);
             }
             Self::Auto(s) => {
-                // (Where all joints are free, it takes no more than 1.)
                 (s.tolerance, s.rotation_tolerance) = (near.min(1.0), turn_near);
                 (s.max_iterations, s.max_restarts) = (sweeps, starts);
                 s.max_turn = s.max_turn.min(most);

@@ -165,7 +165,8 @@ pub struct SolveArgs {
     #[arg(long, help_heading = "Output")]
     pub timing: bool,
 
-    /// How near the position must be, in metres [default: 1e-6 with lm, else 1e-4 of the chain's length]
+    /// How near the position must be, in metres, at most the chain's length [default: 1e-6 with lm, else 1e-4 of the
+    /// chain's length]
     #[arg(long, value_name = "METRES", value_parser = positive64, help_heading = "Solving")]
     pub position_tolerance: Option<f64>,
     /// How near the rotation must be, in radians [default: 1e-6 with lm, else 1e-3]

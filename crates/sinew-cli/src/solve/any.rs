@@ -92,7 +92,8 @@ impl AnySolver {
             Some(metres) if length > 0.0 => metres / f64::from(length),
             _ => TOLERANCES.0,
         };
-        let near = (part as f32).max(f32::MIN_POSITIVE);
+        // (No tolerance is more than the chain's length.)
+        let near = (part as f32).clamp(f32::MIN_POSITIVE, 1.0);
         let turned = (settings.rotation_tolerance.unwrap_or(TOLERANCES.1) as f32).max(f32::MIN_POSITIVE);
         macro_rules! set {
             ($place:expr) => {{

@@ -29,7 +29,7 @@ pub enum Method {
 pub struct Settings {
     /// How a sweep goes.
     pub method: Method,
-    /// How near the end must come, as a part of the chain's length. A chain that is this near stays as it is.
+    /// How near the end must come, as a part of the chain's length, above 0 to 1. A chain that is this near stays as it is.
     pub tolerance: f32,
     /// Sweeps after which it gives up.
     pub max_iterations: u32,
@@ -90,7 +90,7 @@ pub(super) fn missed(goal: Vec2, end: Vec2) -> f32 {
 
 impl Settings {
     pub(super) fn check(&self) -> Result<(), PlanarError> {
-        within("the tolerance", "above 0", self.tolerance, SMALLEST, f32::MAX)?;
+        within("the tolerance", "above 0 to 1", self.tolerance, SMALLEST, 1.0)?;
         within("the damping", "0 to below 1", self.damping, 0.0, 1.0 - f32::EPSILON)?;
         within("the largest step", "above 0", self.max_step, SMALLEST, f32::INFINITY)?;
         within("the soft zone", "0 to 1", self.soft, 0.0, 1.0)?;

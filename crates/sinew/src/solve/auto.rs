@@ -1,6 +1,6 @@
 //! The solver for a chain, chosen by what its joints may do.
 
-use super::{Ccd, ChainSettings, ChainSolverError, FreeChain, LeastSquares};
+use super::{Ccd, ChainSettings, ChainSolverError, FreeChain, LeastSquares, check};
 use crate::{Chain, Goal, JointId, Pose, Report, Skeleton, SolveError, joint::Attributes};
 
 /// Which solver an [`Auto`] has chosen.
@@ -57,9 +57,10 @@ pub enum Choice {
 #[derive(Clone, Debug)]
 pub struct Auto {
     solver: Solver,
-    /// How near the end must come, as a part of the chain's length. A chain that is this near stays as it is.
+    /// How near the end must come, as a part of the chain's length, 0 to 1 (what f32 can tell is the least). A chain that is
+    /// this near stays as it is.
     pub tolerance: f32,
-    /// How near the tip's rotation must come, in radians, where limits stand in its way.
+    /// How near the tip's rotation must come, in radians, above 0, where limits stand in its way.
     pub rotation_tolerance: f32,
     /// Updates of the whole chain after which it gives up.
     pub max_iterations: u32,
@@ -132,6 +133,10 @@ impl Auto {
     /// Brings the chain's end to the goal, and the tip's rotation to that of the goal if it names one. The pose is left
     /// updated. See [`FreeChain::solve`] and [`Ccd::solve`].
     pub fn solve(&mut self, pose: &mut Pose, goal: &Goal) -> Result<Report, SolveError> {
+        // One range, whichever solver was chosen.
+        check::within("the tolerance", "0 to 1", self.tolerance, 0.0, 1.0)?;
+        let turn = self.rotation_tolerance;
+        check::within("the rotation's tolerance", "above 0", turn, f32::MIN_POSITIVE, f32::MAX)?;
         match &mut self.solver {
             Solver::Free(solver) => {
                 (solver.tolerance, solver.max_iterations) = (self.tolerance, self.max_iterations);
@@ -141,7 +146,7 @@ impl Auto {
             }
             Solver::Limited(solver) => {
                 solver.settings = ChainSettings {
-                    tolerance: self.tolerance,
+                    tolerance: self.tolerance.max(f32::MIN_POSITIVE),
                     rotation_tolerance: self.rotation_tolerance,
                     max_iterations: self.max_iterations,
                     max_restarts: self.max_restarts,

@@ -152,7 +152,7 @@ pub struct Spline {
     pub roll: Roll,
     /// Whether the root is put on the curve.
     pub moves_root: bool,
-    /// How far off the curve a joint may be, as a part of the chain's length, and count as on it.
+    /// How far off the curve a joint may be, as a part of the chain's length, 0 to 1, and count as on it.
     pub tolerance: f32,
     /// How much of it is carried out, 0 to 1, straight in the joints' coordinates (the root goes straight).
     pub weight: f32,

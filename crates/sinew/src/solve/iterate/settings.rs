@@ -28,7 +28,7 @@ pub enum LeastSquares {
 /// What [`Ccd`](crate::solve::Ccd) and [`Fabrik`](crate::solve::Fabrik) are told alike.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ChainSettings {
-    /// How near the end must come, as a part of the chain's length. A chain that is this near stays as it is.
+    /// How near the end must come, as a part of the chain's length, above 0 to 1. A chain that is this near stays as it is.
     pub tolerance: f32,
     /// How near the tip's rotation must come, in radians.
     pub rotation_tolerance: f32,
@@ -84,7 +84,7 @@ impl ChainSettings {
     }
 
     pub(super) fn check(&self) -> Result<(), SolveError> {
-        check::within("the tolerance", "above 0", self.tolerance, f32::MIN_POSITIVE, f32::MAX)?;
+        check::within("the tolerance", "above 0 to 1", self.tolerance, f32::MIN_POSITIVE, 1.0)?;
         check::within(
             "the rotation's tolerance",
             "above 0",

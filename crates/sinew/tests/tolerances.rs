@@ -1,0 +1,122 @@
+//! Every solver of chains takes one range of tolerances, whatever its joints may do.
+
+mod common;
+
+use sinew::{
+    Goal, Pose, SolveError,
+    glam::{Vec2, Vec3},
+    joint::{Dof, Joint},
+    planar,
+    solve::{Auto, Ccd, Fabrik, FreeChain, Strand},
+};
+
+/// Solves with a tolerance: whether it was taken. A tolerance that is refused leaves the pose as it was.
+fn takes(solve: impl FnOnce(&mut Pose) -> Result<(), SolveError>, pose: &Pose) -> bool {
+    let mut solved = pose.clone();
+    match solve(&mut solved) {
+        Ok(()) => true,
+        Err(SolveError::OutOfRange { what, .. }) => {
+            assert!(what.contains("tolerance"), "{what}");
+            assert_eq!(solved.locals(), pose.locals());
+            false
+        }
+        Err(other) => panic!("{other}"),
+    }
+}
+
+/// The longest tolerance is a length of the chain, the shortest what f32 can tell.
+const TAKEN: [f32; 4] = [f32::MIN_POSITIVE, 1e-4, 0.5, 1.0];
+const REFUSED: [f32; 6] = [-1e-6, 1.0 + f32::EPSILON, 2.0, f32::MAX, f32::INFINITY, f32::NAN];
+
+#[test]
+fn auto_takes_the_same_tolerances_whatever_its_joints_may_do() {
+    let hinge = |_| Joint::hinge(Vec3::X, Dof::range(-2.0, 2.0));
+    let free = |_| Joint::FREE;
+    let kinds: [fn(usize) -> Joint; 2] = [free, hinge];
+    for joint in kinds {
+        let (skeleton, ids) = common::column(3, 1.0, joint);
+        let pose = Pose::rest(&skeleton);
+        let auto = Auto::new(&skeleton, ids[0], ids[3]).unwrap();
+        let goal = Goal::at(Vec3::new(0.0, 1.5, 1.0));
+        let with = |tolerance: f32, turn: f32| {
+            let mut auto = auto.clone();
+            (auto.tolerance, auto.rotation_tolerance) = (tolerance, turn);
+            takes(|pose| auto.solve(pose, &goal).map(|_| ()), &pose)
+        };
+        for tolerance in [0.0].into_iter().chain(TAKEN) {
+            assert!(with(tolerance, 1e-3), "{tolerance} was refused by {:?}", auto.choice());
+        }
+        for tolerance in REFUSED {
+            assert!(!with(tolerance, 1e-3), "{tolerance} was taken by {:?}", auto.choice());
+        }
+        for turn in [0.0, -1.0, f32::NAN, f32::INFINITY] {
+            assert!(!with(1e-4, turn), "{turn} rad was taken by {:?}", auto.choice());
+        }
+        // As near as f32 can tell.
+        let mut auto = auto.clone();
+        auto.tolerance = 0.0;
+        let report = auto.solve(&mut pose.clone(), &goal).unwrap();
+        assert!(report.position_residual < 1e-5, "{report:?}");
+    }
+}
+
+#[test]
+fn no_solver_of_chains_takes_a_tolerance_beyond_the_chain_s_length() {
+    let (skeleton, ids) = common::column(3, 1.0, |_| Joint::FREE);
+    let pose = Pose::rest(&skeleton);
+    let goal = Goal::at(Vec3::new(0.0, 1.5, 1.0));
+    let points = [Vec3::ZERO, Vec3::Y, Vec3::Y * 2.0];
+    type Solve<'a> = Box<dyn Fn(f32, &mut Pose) -> Result<(), SolveError> + 'a>;
+    let solvers: [(&str, Solve); 4] = [
+        (
+            "ccd",
+            Box::new(|tolerance, pose| {
+                let mut s = Ccd::new(&skeleton, ids[0], ids[3]).unwrap();
+                s.settings.tolerance = tolerance;
+                s.solve(pose, &goal).map(|_| ())
+            }),
+        ),
+        (
+            "fabrik",
+            Box::new(|tolerance, pose| {
+                let mut s = Fabrik::new(&skeleton, ids[0], ids[3]).unwrap();
+                s.settings.tolerance = tolerance;
+                s.solve(pose, &goal).map(|_| ())
+            }),
+        ),
+        (
+            "free chain",
+            Box::new(|tolerance, pose| {
+                let mut s = FreeChain::new(&skeleton, ids[0], ids[3]).unwrap();
+                s.tolerance = tolerance;
+                s.solve(pose, &goal).map(|_| ())
+            }),
+        ),
+        (
+            "strand",
+            Box::new(|tolerance, _| {
+                let mut s = Strand::new(&points).unwrap();
+                s.tolerance = tolerance;
+                s.solve(&mut points.clone(), Vec3::X).map(|_| ())
+            }),
+        ),
+    ];
+    for (name, solve) in &solvers {
+        for tolerance in TAKEN {
+            assert!(takes(|pose| solve(tolerance, pose), &pose), "{name} refused {tolerance}");
+        }
+        for tolerance in REFUSED {
+            assert!(!takes(|pose| solve(tolerance, pose), &pose), "{name} took {tolerance}");
+        }
+    }
+    let bones = [planar::Bone::new(1.0); 2];
+    for (list, taken) in [(&TAKEN[..], true), (&REFUSED[..], false)] {
+        for &tolerance in list {
+            let mut chain = planar::Chain::new(Vec2::ZERO, &bones).unwrap();
+            let settings = planar::Settings { tolerance, ..planar::Settings::default() };
+            let solved = chain.solve(Vec2::new(0.3, 1.2), &settings);
+            assert_eq!(solved.is_ok(), taken, "{tolerance}: {solved:?}");
+            assert!(taken || chain.bones() == bones);
+        }
+    }
+}

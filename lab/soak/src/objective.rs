@@ -7,7 +7,7 @@
 
 use common::judge;
 use sinew::{
-    Goal, JointId, Pole, Pose, Report, Status,
+    Goal, JointId, Pose, Report, Status,
     glam::{DAffine3, DMat3, DQuat, DVec3},
     joint::Turning,
     solve::{ChainSettings, Root, Tip},
@@ -20,6 +20,9 @@ use crate::{
 
 /// What places in f32 are uncertain by, as a part of the largest coordinates on the way to them and of the goal's.
 const ROUNDING: f64 = 4e-6;
+
+/// Metres that no chain is stretched beyond.
+const LONGEST: f64 = 1e15;
 
 /// By what part of the chain's length it may grow besides.
 const MORE: f64 = 1e-6;
@@ -134,10 +137,9 @@ fn chain(
         return None;
     }
     let slides = rig.joints.iter().any(|&id| rig.skeleton.freedom(id).slide.iter().any(Option::is_some));
-    // Known not to hold, and left out (lab/README.md): bones are stretched before joints turn, wherever these can go; a
-    // chain that is asked for a pole and a rotation pays for the pole with both; a free chain with a rotation turns its tip
-    // whatever its place costs; a free chain with unequal scales inside changes its lengths as it turns, and one that runs
-    // out of iterations stops wherever it is.
+    // Known not to hold, and left out (lab/README.md): a free chain with a rotation turns its tip whatever its place costs;
+    // one with unequal scales inside changes its lengths as it turns, and one that runs out of iterations stops wherever it
+    // is.
     let free = match solver {
         Solver::Free(_) => true,
         Solver::Auto(_) => rig.joints.iter().all(|&id| rig.skeleton.freedom(id).turning == Turning::Free),
@@ -147,9 +149,7 @@ fn chain(
         let scale = start.local(*id).scale.abs();
         scale.max_element() > scale.min_element() * (1.0 + 1e-5)
     };
-    if task.stretch > 1.0
-        || turned && (free || goal.pole != Pole::Keep)
-        || free && (report.status == Status::OutOfIterations || rig.joints.iter().any(unequal))
+    if turned && free || free && (report.status == Status::OutOfIterations || rig.joints.iter().any(unequal))
     {
         return None;
     }
@@ -189,7 +189,10 @@ fn chain(
             let (far, zone) = (way.length(), f64::from(task.soft) * reach);
             let onset = reach - zone;
             let near = if far <= onset { far } else { onset + zone * (1.0 - ((onset - far) / zone).exp()) };
-            was[0] + way * if far > 0.0 { near / far } else { 1.0 }
+            // (Bones that may become longer make up for it.)
+            let stretch = if matches!(solver, Solver::TwoBone(_)) { 1.0 } else { task.stretch };
+            let longer = f64::from(stretch).min((LONGEST / length).max(1.0));
+            was[0] + way * if far > 0.0 { (longer * near / far).min(1.0) } else { 1.0 }
         }
         _ => at,
     };

@@ -122,6 +122,10 @@ pub(crate) struct Iteration {
     /// Where a solve within a bound on turns begins, and where steps within it came.
     start: Vec<(Quat, Vec3)>,
     near: Vec<(Quat, Vec3)>,
+    /// The chain before its bones were stretched.
+    slack: Vec<(Quat, Vec3)>,
+    /// The chain before it was turned to its pole.
+    unturned: Vec<(Quat, Vec3)>,
 }
 
 impl Iteration {
@@ -137,6 +141,8 @@ impl Iteration {
             other: Vec::with_capacity(count),
             start: Vec::with_capacity(count),
             near: Vec::with_capacity(count),
+            slack: Vec::with_capacity(count),
+            unturned: Vec::with_capacity(count),
         }
     }
 }
@@ -170,6 +176,8 @@ struct Asked {
     by: f32,
     /// Whether it is in sight.
     seen: bool,
+    /// By what factor bones were stretched for it.
+    longer: f32,
 }
 
 impl Iteration {
@@ -281,17 +289,46 @@ impl<'a, S: Sweep> Run<'a, S> {
     /// Solves in full, from what is loaded.
     fn run(&mut self, place: Vec3, turn: Option<Quat>, pole: Pole) -> Report {
         let asked = self.ask(place, turn);
-        if self.most == f32::INFINITY {
+        let report = if self.most == f32::INFINITY {
             self.search(asked, pole).report
         } else {
             self.bounded(asked, place, pole)
+        };
+        if asked.longer > 1.0 { self.slacken(asked, pole, report) } else { report }
+    }
+
+    /// Takes back as much of a stretch as leads away from the goal: limits and bounds on turns may hold joints where longer
+    /// bones point elsewhere. Where more is missing even so than came in, the chain is solved with its bones as they came in,
+    /// and stretched as far as that then helps.
+    #[cold]
+    fn slacken(&mut self, asked: Asked, pole: Pole, mut report: Report) -> Report {
+        let Asked { ask, by, seen, longer } = asked;
+        let Iteration { links, slack, best, .. } = &mut *self.on;
+        if ask.met(links.measure(&ask)) {
+            return report;
         }
+        links.stretch_towards(ask.place, slack, longer);
+        let left = ask.cost(links.measure(&ask));
+        links.keep(best);
+        links.put(slack);
+        if left <= ask.cost(links.measure(&ask)) {
+            links.put(best);
+        } else {
+            let again = self.search(asked, pole).report;
+            report = Report { iterations: report.iterations + again.iterations, ..again };
+            let Iteration { links, slack, .. } = &mut *self.on;
+            links.stretch_towards(ask.place, slack, longer);
+        }
+        if by <= ask.near && seen && ask.met(self.on.links.measure(&ask)) {
+            report.status = Status::Reached;
+        }
+        report
     }
 
     /// Solves with no joint turned further than it may. Where the bound keeps steps from the goal, the answer without it is
     /// sought, and the chain goes on the way there as far as it may; see [`Newton::part_way`].
     fn bounded(&mut self, asked: Asked, place: Vec3, pole: Pole) -> Report {
-        let Asked { ask, by, seen } = asked;
+        let Asked { ask, by, seen, .. } = asked;
         let Found { mut report, came, met } = self.search(asked, pole);
         if met {
             return report;
@@ -364,21 +401,30 @@ impl<'a, S: Sweep> Run<'a, S> {
         let stretch = self.settings.stretch.min((LONGEST / length).max(1.0));
         // What is far away is a direction.
         let near = self.on.links.in_sight(place, length, stretch);
+        let (target, mut longer) = self.on.links.drawn_in(near, self.settings.soft, stretch);
         let ask = Ask {
-            place: self.reachable(near, stretch),
+            place: target,
             turn,
             radian: 0.5 * length,
             near: (self.settings.tolerance * length).max(self.on.links.rounding),
             near_turn: self.settings.rotation_tolerance,
             first: usize::from(self.settings.base_direction.is_some()),
         };
-        Asked { ask, by, seen: near == place }
+        // What is met as it came in stays as it is.
+        if longer > 1.0 && ask.met(self.on.links.measure(&ask)) {
+            longer = 1.0;
+        }
+        if longer > 1.0 {
+            self.on.links.keep(&mut self.on.slack);
+            self.on.links.stretch(longer);
+        }
+        Asked { ask, by, seen: near == place, longer }
     }
 
     /// Seeks the goal from where the chain is, within the bound on turns that is set.
     fn search(&mut self, asked: Asked, pole: Pole) -> Found {
         let mut report = Report::default();
-        let Asked { mut ask, by, seen } = asked;
+        let Asked { mut ask, by, seen, .. } = asked;
         let turn = ask.turn;
         let (mut left, mut status) = (self.on.links.measure(&ask), Status::Reached);
         let came = ask.cost(left);
@@ -393,10 +439,14 @@ impl<'a, S: Sweep> Run<'a, S> {
             status = self.descend(&mut ask, left, &mut report);
         }
         if pole != Pole::Keep && self.settings.base_direction.is_none() {
-            // With a rotation asked for, the chain turned about its axis takes the tip along, which then goes back.
+            // With a rotation asked for, the chain turned about its axis takes the tip along, which then goes back. Where
+            // limits or a bound on turns do not let it, the pole gives way: no more may be missing for it than came in, and
+            // than was left without it by more than the tolerance.
+            let allowed = came.min(ask.cost(self.on.links.measure(&ask)) + ask.near);
             for _ in 0..4 {
                 let left = (self.most - self.on.links.turned()).max(0.0);
                 let angle = self.to_pole(pole).clamp(-left, left);
+                self.on.links.keep(&mut self.on.unturned);
                 // A smaller one is rounding of the means.
                 if angle.abs() < 2e-5 || !self.on.links.swivel(angle) {
                     break;
@@ -405,8 +455,15 @@ impl<'a, S: Sweep> Run<'a, S> {
                 if turn.is_none() {
                     break;
                 }
+                let before = status;
                 let left = self.on.links.measure(&ask);
                 status = self.descend(&mut ask, left, &mut report);
+                let left = self.on.links.measure(&ask);
+                if !ask.met(left) && ask.cost(left) > allowed {
+                    self.on.links.put(&self.on.unturned);
+                    status = before;
+                    break;
+                }
             }
         }
         // No more is missing than there would be had it come in within its limits.
@@ -633,15 +690,6 @@ impl<'a, S: Sweep> Run<'a, S> {
     /// The maps of a free chain, where it is one. Whether anything moved.
     fn map(&mut self, ask: &Ask) -> bool {
         self.on.maps.as_mut().is_some_and(|maps| maps.finish(&mut self.on.links, ask))
-    }
-
-    /// The place to go to for a goal: drawn in by the soft zone, and the bones drawn out for it.
-    fn reachable(&mut self, place: Vec3, stretch: f32) -> Vec3 {
-        let (target, longer) = self.on.links.drawn_in(place, self.settings.soft, stretch);
-        if longer > 1.0 {
-            self.on.links.stretch(longer);
-        }
-        target
     }
 
     /// The angle about the axis from root to end that turns the mean of the joints between towards the pole.

@@ -498,6 +498,27 @@ impl Linkage {
         }
     }
 
+    /// Makes every bone below the root, but those that slide, longer than it was when the chain was written down: by the one
+    /// factor of 1 to `most` that brings the end nearest to a place in model space.
+    pub fn stretch_towards(&mut self, place: Vec3, from: &[(Quat, Vec3)], most: f32) {
+        self.stretch_to(from, 1.0);
+        let short = self.end();
+        self.stretch_to(from, most);
+        // The end goes along a line.
+        let way = self.end() - short;
+        let part = (place - short).dot(way) / way.length_squared();
+        if !(part >= 1.0) {
+            self.stretch_to(from, 1.0 + (most - 1.0) * part.max(0.0));
+        }
+    }
+
+    fn stretch_to(&mut self, from: &[(Quat, Vec3)], factor: f32) {
+        for (link, (_, offset)) in self.links.iter_mut().zip(from).skip(1).filter(|(l, _)| !l.limits.slides())
+        {
+            link.offset = *offset * factor;
+        }
+    }
+
     /// The tip's rotation in model space.
     pub fn tip_rotation(&self) -> Quat {
         let below = math::mul(self.links[0].rotation, self.tip_turn_of(0));
@@ -519,11 +540,17 @@ impl Linkage {
 
     /// Goes `weight` of the way from where every joint is to what was written down, in joint coordinates.
     pub fn blend_to(&mut self, to: &[(Quat, Vec3)], weight: f32) {
-        for (link, (rotation, offset)) in self.links.iter_mut().zip(to) {
+        for (i, (link, (rotation, offset))) in self.links.iter_mut().zip(to).enumerate() {
             if link.rotation != *rotation {
                 link.rotation = link.limits.blend(link.rotation, *rotation, weight);
             }
-            link.offset += (*offset - link.offset) * weight;
+            if i > 0 && link.offset != *offset && !link.limits.slides() {
+                // A sum of two parts of one bone keeps its direction, however much longer one of them is stretched; the
+                // difference of the two would leave the rounding of the longer one.
+                link.offset = link.offset * (1.0 - weight) + *offset * weight;
+            } else {
+                link.offset += (*offset - link.offset) * weight;
+            }
         }
     }
 }

@@ -6,6 +6,9 @@
 mod bounded;
 mod branch;
 mod checks;
+#[path = "../common/mod.rs"]
+mod common;
+mod corners;
 mod drag;
 mod free_chain;
 #[allow(dead_code)]

@@ -6,7 +6,7 @@ use sinew::{
     glam::Vec3,
     joint::{Dof, Joint},
     math,
-    solve::{Auto, Ccd, ChainSettings, Fabrik, LeastSquares},
+    solve::{Auto, Ccd, ChainSettings, Fabrik, FreeChain, LeastSquares},
 };
 
 use crate::{checks, common, config, judge, limited, rig};
@@ -21,7 +21,7 @@ const WAYS: [LeastSquares; 4] =
 fn solvers(rig: &limited::Limited) -> Vec<(String, Solve)> {
     let (skeleton, chain) = (rig.pose.skeleton(), rig.chain());
     let mut all: Vec<(String, Solve)> = Vec::new();
-    // (Free chains are another solver's, and held to this elsewhere.)
+    // (Chains of free joints are turned to a rotation whatever their places cost, and have a test of their own.)
     if chain.joints().iter().any(|&j| *skeleton.freedom(j) != Joint::FREE)
         && let Ok(mut auto) = Auto::from_chain(skeleton, chain.clone())
     {
@@ -66,7 +66,7 @@ fn target(rig: &limited::Limited, goal: Vec3, s: &ChainSettings) -> judge::V {
 }
 
 /// One solve of every solver: limits, the bones' directions and factors, the objective, and the same bits again.
-fn one_solve(rig: &limited::Limited, goal: &Goal, s: &ChainSettings) {
+fn one_solve(rig: &limited::Limited, goal: &Goal, s: &ChainSettings, solvers: Vec<(String, Solve)>) {
     let at = goal.position.unwrap();
     let far = judge::length(judge::sub(judge::v(at), judge::position(&rig.pose, rig.root)));
     let rounding = 4.0 * rig.rounding + 4e-6 * (rig.length + far);
@@ -78,7 +78,7 @@ fn one_solve(rig: &limited::Limited, goal: &Goal, s: &ChainSettings) {
         off.hypot(0.5 * rig.length * turn)
     };
     let before = missing(&rig.pose).max(missing(&rig.clamped()));
-    for (name, mut solve) in solvers(rig) {
+    for (name, mut solve) in solvers {
         let mut pose = rig.pose.clone();
         let report = solve(&mut pose, goal, s);
         rig.holds(&pose);
@@ -146,7 +146,30 @@ proptest! {
         let slides = rig.chain().joints().iter().any(|&j| rig.pose.skeleton().freedom(j).slide[1].is_some());
         prop_assume!(rig.rounding < 1e-4 * rig.length && !(slides && soft > 0.0));
         let goal = Goal { rotation: turn, ..Goal::at(rig.goal(d, f)) };
-        one_solve(&rig, &goal, &settings(max_turn, soft, stretch, hurry));
+        one_solve(&rig, &goal, &settings(max_turn, soft, stretch, hurry), solvers(&rig));
+    }
+
+    #[test]
+    fn free_bones_that_stretch_lead_nowhere_worse(
+        rig in limited::free(),
+        d in rig::vector(),
+        f in 0.3f32..3.0,
+        there in 0u32..4,
+        max_turn in bound(),
+        soft in prop_oneof![Just(0.0), 0f32..0.5],
+        stretch in 1f32..2.0,
+    ) {
+        prop_assume!(rig.rounding < 1e-4 * rig.length);
+        let end = Vec3::from_array(rig.end(&rig.pose).map(|x| x as f32));
+        let at = if there == 0 { end } else { rig.goal(d, f) };
+        let free = FreeChain::from_chain(rig.pose.skeleton(), rig.chain()).map(|mut free| {
+            let solve: Solve = Box::new(move |pose, goal, s| {
+                (free.soft, free.stretch, free.max_turn) = (s.soft, s.stretch, s.max_turn);
+                free.solve(pose, goal).unwrap()
+            });
+            ("free chain".into(), solve)
+        });
+        one_solve(&rig, &Goal::at(at), &settings(max_turn, soft, stretch, 20), free.into_iter().collect());
     }
 
     #[test]
@@ -181,7 +204,7 @@ proptest! {
     ) {
         prop_assume!(rig.rounding < 1e-4 * rig.length);
         let goal = Goal::at(rig.goal(d, f)).with_rotation(turn).with_pole(Pole::Direction(pole));
-        one_solve(&rig, &goal, &settings(max_turn, 0.0, 1.0, hurry));
+        one_solve(&rig, &goal, &settings(max_turn, 0.0, 1.0, hurry), solvers(&rig));
     }
 }
 

@@ -244,8 +244,9 @@ impl Bones {
             ahead,
             distance: d * stretch * self.total,
         };
-        if (ahead * d - end).length_squared() <= floor * floor && stretch == 1.0 {
-            return none;
+        // What is met as it came in is not stretched either.
+        if (ahead * (d * stretch) - end).length_squared() <= floor * floor {
+            return Found { stretch: 1.0, ..none };
         }
         if self.longest > HEAVY && d < 1.0 && self.count() > 1 {
             self.to.copy_from(&self.from);

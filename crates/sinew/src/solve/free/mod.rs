@@ -395,7 +395,8 @@ impl FreeChain {
             report.iterations += found.passes;
             brought.chord = write(joints, bones, pose, &found, came, round == 0);
             if found.stretch > 1.0 {
-                ask.stretch = (ask.stretch / found.stretch).max(1.0);
+                // The rounds that follow bring the longer bones to where these reach, as a soft zone had it before them.
+                (ask.goal, ask.soft, ask.stretch) = (ask.root + found.ahead * found.distance, 0.0, 1.0);
                 for &joint in &joints[1..] {
                     pose.set_translation(joint, pose.local(joint).translation * found.stretch);
                 }

@@ -8,7 +8,7 @@ mod judge;
 use std::sync::Arc;
 
 use sinew::{
-    Goal, JointId, Pose, Skeleton, Transform,
+    Chain, Goal, JointId, Pose, Skeleton, Transform,
     glam::{Quat, Vec3},
     math,
     solve::{
@@ -237,6 +237,35 @@ fn frames_that_are_too_large_to_square_are_refused() {
             if answer.is_err() {
                 assert_eq!(pose.locals(), Pose::rest(&skeleton).locals(), "{name}, {huge}");
             }
+        }
+    }
+}
+
+/// The same where it is the tip's own frame, and the chain has an offset there: its end is nowhere that can be measured.
+#[test]
+fn a_tip_that_is_too_large_to_square_its_offset_is_refused() {
+    for huge in [1e20, 1e25] {
+        let mut b = Skeleton::builder();
+        let mut last = b.add("0", None, Transform::IDENTITY);
+        for (i, scale) in [1.0, 1.0, huge].into_iter().enumerate() {
+            let local = Transform {
+                translation: Vec3::new(0.1, 0.9, -0.1),
+                scale: Vec3::splat(scale),
+                ..Transform::IDENTITY
+            };
+            last = b.add(format!("{}", i + 1), Some(last), local);
+        }
+        let (skeleton, ids) = b.build().unwrap();
+        let chain = Chain::new(&skeleton, ids[0], ids[3]).unwrap();
+        let chain = chain.with_tip_offset(&skeleton, Vec3::Y).unwrap();
+        let mut free = FreeChain::from_chain(&skeleton, chain).unwrap();
+        let rest = Pose::rest(&Arc::new(skeleton));
+        for max_turn in [0.1, f32::INFINITY] {
+            free.max_turn = max_turn;
+            let mut pose = rest.clone();
+            let refused = free.solve(&mut pose, &Goal::at(Vec3::X));
+            assert!(refused.is_err(), "{huge}, {max_turn}: {refused:?}");
+            assert_eq!(pose.locals(), rest.locals());
         }
     }
 }

@@ -136,7 +136,6 @@ fn chain(
     {
         return None;
     }
-    let slides = rig.joints.iter().any(|&id| rig.skeleton.freedom(id).slide.iter().any(Option::is_some));
     // Known not to hold, and left out (lab/README.md): a free chain with a rotation turns its tip whatever its place costs;
     // one with unequal scales inside changes its lengths as it turns, and one that runs out of iterations stops wherever it
     // is.
@@ -158,8 +157,8 @@ fn chain(
     if out && matches!(solver, Solver::TwoBone(_)) && rig.joints.iter().any(unequal) {
         return None;
     }
-    // The reach of what slides is not the length that came in, nor that of bones that change as unequal scales turn.
-    if task.soft > 0.0 && (slides || rig.joints.iter().any(unequal)) {
+    // The reach of bones that change as unequal scales turn is not the length that came in.
+    if task.soft > 0.0 && rig.joints.iter().any(unequal) {
         return None;
     }
     let tip = rig.joints[rig.joints.len() - 1];

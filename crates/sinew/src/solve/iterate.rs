@@ -15,7 +15,7 @@ use super::{
     check,
     choice::Choice,
     incoming::{Incoming, Led},
-    linkage::{Ask, Linkage, Maps, Newton, Part},
+    linkage::{Ask, IN_ALL, Linkage, Maps, Newton, Part},
     parent_space,
 };
 use crate::{
@@ -444,7 +444,8 @@ impl<'a, S: Sweep> Run<'a, S> {
             // than was left without it by more than the tolerance.
             let allowed = came.min(ask.cost(self.on.links.measure(&ask)) + ask.near);
             for _ in 0..4 {
-                let left = (self.most - self.on.links.turned()).max(0.0);
+                // (Less what turning back would take of it by rounding: it would not go back about the same axis.)
+                let left = (IN_ALL * self.most - self.on.links.turned()).max(0.0);
                 let angle = self.to_pole(pole).clamp(-left, left);
                 self.on.links.keep(&mut self.on.unturned);
                 // A smaller one is rounding of the means.

@@ -197,13 +197,16 @@ proptest! {
         rig in limited::limited(true),
         d in rig::vector(),
         f in crate::fraction(),
-        turn in rig::rotation(),
+        there in 0u32..4,
+        turn in prop::option::weighted(0.7, rig::rotation()),
         pole in rig::vector(),
         max_turn in bound(),
         hurry in 0u32..20,
     ) {
         prop_assume!(rig.rounding < 1e-4 * rig.length);
-        let goal = Goal::at(rig.goal(d, f)).with_rotation(turn).with_pole(Pole::Direction(pole));
+        let end = Vec3::from_array(rig.end(&rig.pose).map(|x| x as f32));
+        let at = if there == 0 { end } else { rig.goal(d, f) };
+        let goal = Goal { rotation: turn, ..Goal::at(at).with_pole(Pole::Direction(pole)) };
         one_solve(&rig, &goal, &settings(max_turn, 0.0, 1.0, hurry), solvers(&rig));
     }
 }

@@ -20,7 +20,7 @@ use super::{
     parent_space, partial,
 };
 use crate::{
-    Chain, Goal, JointId, Pole, Pose, Report, Skeleton, SolveError, Status, Transform,
+    Chain, ChainError, Goal, JointId, Pole, Pose, Report, Skeleton, SolveError, Status, Transform,
     joint::{Attributes, check_honoured},
     math,
 };
@@ -334,6 +334,13 @@ impl FreeChain {
             if pose.local(joints[0]).scale != Vec3::ONE {
                 check::turnable(pose, joints[1])?;
             }
+        }
+        // The tip's own scale may be any that its offset's place can be squared with.
+        let (tip, offset) = (self.chain.tip(), self.chain.tip_offset());
+        let shear = if offset == Vec3::ZERO { 0.0 } else { math::shear(&pose.model(tip).matrix3) };
+        if shear == f32::INFINITY {
+            let joint = pose.skeleton().name(tip).into();
+            return Err(ChainError::Sheared { joint, shear }.into());
         }
         Ok(())
     }

@@ -189,7 +189,8 @@ fn bend_straight(
     } else {
         // A hinge that is to face the pole goes along only where the limb unfolds about it.
         let flat = if poled.is_some() { FLAT } else { STRAIGHT };
-        let axis = if cl > flat * ab { c / cl } else { n };
+        // (Across the lower bone to the last digit: what of the axis lay along it would not turn, and this is half a turn.)
+        let axis = if cl > flat * ab { math::perpendicular(v / b, c) } else { n };
         let axis = -axis * (ab - u.dot(v));
         Quat::from_xyzw(axis.x, axis.y, axis.z, cl)
     };

@@ -136,7 +136,7 @@ fn settings(which: usize, hostile: bool, r: &mut Noise) -> Settings {
         ..Settings::default()
     };
     if hostile {
-        s.tolerance = power(r, -38.0, 2.0);
+        s.tolerance = power(r, -38.0, 0.0).min(1.0);
         s.max_iterations = [0, 1, 2, 3, 7, 20, 64][r.below(7)];
         s.max_restarts = [0, 0, 1, 4][r.below(4)];
         if s.damping > 0.0 {
@@ -161,7 +161,7 @@ fn spoil(s: &mut Settings, goal: &mut Vec2, direction: &mut f32, directed: bool,
     match r.below(if directed { 8 } else { 7 }) {
         0 => goal.x = bad,
         1 => goal.y = bad,
-        2 => s.tolerance = [0.0, -1.0, bad][r.below(3)],
+        2 => s.tolerance = [0.0, -1.0, 1.1, bad][r.below(4)],
         3 => s.damping = [1.0, -0.1, bad][r.below(3)],
         4 => s.soft = [1.1, -0.1, bad][r.below(3)],
         5 => s.stretch = [0.9, 0.0, bad][r.below(3)],

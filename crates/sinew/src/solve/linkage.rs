@@ -504,11 +504,11 @@ impl Linkage {
         self.stretch_to(from, 1.0);
         let short = self.end();
         self.stretch_to(from, most);
-        // The end goes along a line.
+        // The end goes along a line, or (0 / 0, which is not the larger one) nowhere.
         let way = self.end() - short;
-        let part = (place - short).dot(way) / way.length_squared();
-        if !(part >= 1.0) {
-            self.stretch_to(from, 1.0 + (most - 1.0) * part.max(0.0));
+        let part = ((place - short).dot(way) / way.length_squared()).max(0.0);
+        if part < 1.0 {
+            self.stretch_to(from, 1.0 + (most - 1.0) * part);
         }
     }
 

@@ -226,15 +226,15 @@ fn bounded_frames_come_round_to_a_goal_that_stretched_bones_reach() {
         ccd.settings = ChainSettings { least_squares: way, ..s };
         let mut fabrik = Fabrik::new(&skeleton, ids[0], ids[5]).unwrap();
         fabrik.settings = ccd.settings;
-        let mut each: [Box<dyn FnMut(&mut Pose) -> Report>; 2] = [
-            Box::new(|pose| ccd.solve(pose, &goal).unwrap()),
-            Box::new(|pose| fabrik.solve(pose, &goal).unwrap()),
+        let each: [Solve; 2] = [
+            Box::new(move |pose, goal, _| ccd.solve(pose, goal).unwrap()),
+            Box::new(move |pose, goal, _| fabrik.solve(pose, goal).unwrap()),
         ];
-        for solve in &mut each {
+        for mut solve in each {
             let mut pose = rest.clone();
             let mut left = f32::INFINITY;
             for frame in 0..60 {
-                let report = solve(&mut pose);
+                let report = solve(&mut pose, &goal, &s);
                 let now = report.position_residual;
                 assert!(now <= left + 1e-6, "{way:?}, frame {frame}: grew from {left} to {now}");
                 left = now;

@@ -148,8 +148,7 @@ fn chain(
         let scale = start.local(*id).scale.abs();
         scale.max_element() > scale.min_element() * (1.0 + 1e-5)
     };
-    if turned && free || free && (report.status == Status::OutOfIterations || rig.joints.iter().any(unequal))
-    {
+    if free && (turned || report.status == Status::OutOfIterations || rig.joints.iter().any(unequal)) {
         return None;
     }
     // Known not to hold, and left out (lab/README.md): a limb with unequal scales inside whose goal is out of reach.

@@ -269,3 +269,21 @@ fn a_tip_that_is_too_large_to_square_its_offset_is_refused() {
         }
     }
 }
+
+/// What is not finite of a frame is shown: its place or, where that is finite, an axis.
+#[test]
+fn frames_whose_axes_overflow_show_them() {
+    let (skeleton, ids) = column();
+    for (name, mut solve) in solvers(&skeleton, &ids) {
+        let mut pose = Pose::rest(&skeleton);
+        for &joint in &ids[..2] {
+            pose.set_local(joint, Transform { scale: Vec3::new(1.0, 1e20, 1.0), ..Transform::IDENTITY });
+        }
+        for &joint in &ids[2..] {
+            pose.set_local(joint, Transform::IDENTITY);
+        }
+        pose.update();
+        let error = solve(&mut pose, Vec3::X).expect_err(name);
+        assert!(error.contains("inf") || error.contains("NaN"), "{name}: {error}");
+    }
+}

@@ -1,6 +1,6 @@
 //! Checks of what a solver is given, before anything is changed.
 
-use glam::{Quat, Vec3};
+use glam::{Affine3, Quat, Vec3};
 
 use crate::{ChainError, Goal, JointId, Pole, Pose, SolveError, math};
 
@@ -77,6 +77,12 @@ pub(crate) fn frame(pose: &Pose, joint: JointId, what: &'static str, scaled: boo
 #[cold]
 fn unsound(pose: &Pose, joint: JointId, what: &'static str, scaled: bool) -> Result<(), SolveError> {
     pose.check_above(joint, scaled)?;
-    let frame = pose.model(joint);
-    if frame.is_finite() { Ok(()) } else { Err(SolveError::NotFinite { what, value: frame.translation }) }
+    finite_frame(what, &pose.model(joint))
+}
+
+/// An error with the joint's place or, where that is finite, the first of its frame's axes that is not.
+#[cold]
+pub(crate) fn finite_frame(what: &'static str, frame: &Affine3) -> Result<(), SolveError> {
+    let axes = frame.matrix3;
+    [frame.translation, axes.x_axis, axes.y_axis, axes.z_axis].into_iter().try_for_each(|v| finite(what, v))
 }

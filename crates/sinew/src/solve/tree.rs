@@ -317,7 +317,7 @@ impl Tree {
                 let frame = pose.model(joint);
                 if !frame.is_finite() {
                     pose.check_finite()?;
-                    return Err(SolveError::NotFinite { what: "a joint's frame", value: frame.translation });
+                    check::finite_frame("a joint's frame", &frame)?;
                 }
             }
         }

@@ -1,5 +1,10 @@
 //! What free chains do beyond the promises that every solver keeps.
 
+mod common;
+#[path = "promises/judge.rs"]
+#[allow(dead_code)]
+mod judge;
+
 use std::sync::Arc;
 
 use sinew::{
@@ -263,4 +268,54 @@ fn a_tip_turns_no_further_than_a_joint_may() {
             }
         }
     }
+}
+
+/// The distance from the root that a chain of this reach with a soft zone goes to.
+fn softened(far: f64, reach: f64, soft: f64) -> f64 {
+    let (zone, onset) = (soft * reach, reach - soft * reach);
+    if far <= onset { far } else { onset + zone * (1.0 - ((onset - far) / zone).exp()) }
+}
+
+/// Promise 7 where bones change their lengths as joints turn, and where a solve is cut short in its soft zone.
+#[test]
+fn chains_that_are_stretched_inside_or_cut_short_go_no_further_from_their_goal() {
+    let mut r = common::noise(7);
+    let mut moved = 0;
+    for case in 0..4000 {
+        let stretched = case % 2 == 0;
+        let mut b = Skeleton::builder();
+        let mut last = b.add("0", None, Transform::IDENTITY);
+        let mut vector = || Vec3::new(r(), r(), r());
+        for i in 1..=5 {
+            let scale = if stretched { Vec3::ONE + 0.06 * vector() } else { Vec3::ONE };
+            let rotation = Quat::from_vec4((vector() * 0.4).extend(1.0)).normalize();
+            let offset = vector() * 10f32.powf(vector().x);
+            last = b.add(format!("{i}"), Some(last), Transform { translation: offset, rotation, scale });
+        }
+        let (skeleton, ids) = b.build().unwrap();
+        let skeleton = Arc::new(skeleton);
+        let mut solver = FreeChain::new(&skeleton, ids[0], ids[5]).unwrap();
+        let mut pose = Pose::rest(&skeleton);
+        let places = |pose: &Pose| [0, 1, 2, 3, 4, 5].map(|i| judge::position(pose, ids[i]));
+        let apart = |a, b| judge::length(judge::sub(a, b));
+        let before = places(&pose);
+        let length: f64 = before.windows(2).map(|w| apart(w[0], w[1])).sum();
+        let goal = vector() * (length as f32) * if case % 3 == 0 { 0.05 } else { 2.0 };
+        if stretched {
+            solver.tolerance = [1e-5, 0.1][case / 2 % 2];
+        } else {
+            (solver.max_iterations, solver.soft) = (1, 0.3);
+        }
+        if solver.solve(&mut pose, &Goal::at(goal)).is_err() {
+            continue;
+        }
+        let far = apart(judge::v(goal), [0.0; 3]);
+        let share = if stretched { 1.0 } else { softened(far, length, 0.3) / far };
+        let place = judge::scale(judge::v(goal), share);
+        let after = places(&pose);
+        moved += usize::from(after != before);
+        let (was, is) = (apart(before[5], place), apart(after[5], place));
+        assert!(is <= was + 3e-6 * length, "{case}: {was} to {is} of {length}");
+    }
+    assert!(moved > 2000, "{moved}");
 }

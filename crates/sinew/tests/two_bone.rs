@@ -364,3 +364,25 @@ fn joints_that_make_no_limb_are_named() {
     assert_eq!(wrong.to_string(), "joint `hip` does not lie between joints `hip` and `ankle`");
     assert!(matches!(TwoBone::new(rest.skeleton(), ids[2], ids[1], ids[0]), Err(TwoBoneError::Chain(_))));
 }
+
+/// However short one bone is beside the other, the end comes as near to a goal as the limb's reach allows.
+#[test]
+fn a_bone_that_f32_loses_beside_the_other_leads_the_end_nowhere_else() {
+    let mut noise = noise(12);
+    let mut vector = move || Vec3::new(noise(), noise(), noise());
+    for decade in 1..=30 {
+        for _ in 0..50 {
+            let upper = vector().normalize() * 10f32.powi(-decade);
+            let (limb, mut pose, ids) = {
+                let (skeleton, ids) = leg([Vec3::ZERO, upper, vector().normalize()]);
+                (TwoBone::new(&skeleton, ids[0], ids[1], ids[2]).unwrap(), Pose::rest(&skeleton), ids)
+            };
+            let goal = vector() * 10f32.powf(-4.0 * vector().x.abs());
+            limb.solve(&mut pose, &Goal::at(goal)).unwrap();
+            let [a, b, far] = [f64::from(upper.length()), 1.0, goal.as_dvec3().length()];
+            let least = (far - a - b).max((a - b).abs() - far).max(0.0);
+            let off = miss(&pose, ids[2], goal);
+            assert!(off < least + 3e-6, "upper {upper}, goal {goal}: {off} for {least}");
+        }
+    }
+}

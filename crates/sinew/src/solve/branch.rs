@@ -1,6 +1,6 @@
 //! Whether an answer lies on another branch than the incoming pose: one definition for every solver.
 
-use glam::Vec3;
+use glam::{Quat, Vec3, Vec4};
 
 use crate::math;
 
@@ -26,14 +26,25 @@ pub(crate) fn changed(turn: f32, moved: f32, turned: f32) -> bool {
     turn > PER_LENGTH * moved + PER_RADIAN * turned + FLOOR
 }
 
-/// The same for the chord between two unit vectors a turn apart (twice the sine of half of it), without an arc tangent where
-/// the branch did not change.
+/// The same for the squared sine of half the turn, without an arc tangent where the branch did not change. `turned` is not
+/// computed there either.
 #[inline]
-pub(crate) fn changed_by_chord(chord: f32, moved: f32, turned: f32) -> bool {
-    let half = 0.5 * chord;
-    // An angle up to a half turn is at most pi / 2 times the chord.
-    changed(core::f32::consts::FRAC_PI_2 * chord, moved, turned)
-        && changed(2.0 * math::atan2(half, math::sqrt((1.0 - half * half).max(0.0))), moved, turned)
+pub(crate) fn changed_by_sine(squared: f32, moved: f32, turned: impl FnOnce() -> f32) -> bool {
+    let sine = math::sqrt(squared);
+    // An angle up to a half turn is at most pi times the sine of its half.
+    changed(core::f32::consts::PI * sine, moved, 0.0) && {
+        let turn = 2.0 * math::atan2(sine, math::sqrt((1.0 - squared).max(0.0)));
+        changed(turn, moved, turned())
+    }
+}
+
+/// The squared sine of half the turn between two rotations.
+#[inline]
+pub(crate) fn sine_between(a: Quat, b: Quat) -> f32 {
+    let [a, b] = [a, b].map(|q| Vec4::new(q.x, q.y, q.z, q.w));
+    // Half the chord of the quaternions, squared, is the squared sine of a quarter of the turn.
+    let quarter = 0.25 * (a - b).length_squared().min((a + b).length_squared());
+    4.0 * quarter * (1.0 - quarter)
 }
 
 /// Below this sine of the angle between line and bend a chain has no side to which it bends: positions in f32 give it at
@@ -45,16 +56,39 @@ const STRAIGHT: f32 = 1e-5;
 /// space. Carries the initial bend along by the shortest arc between the lines. A chain that is straight, before or after,
 /// has no side that could change.
 pub(crate) fn flipped(initial_line: Vec3, initial_bend: Vec3, line: Vec3, bend: Vec3) -> bool {
-    let (Some(from), Some(to)) = (initial_line.try_normalize(), line.try_normalize()) else { return false };
-    let is_straight =
-        |line: Vec3, bend: Vec3| line.cross(bend.normalize_or_zero()).length_squared() <= STRAIGHT * STRAIGHT;
-    let across = |axis: Vec3, v: Vec3| v - axis * v.dot(axis);
-    let (bend_before, cosine) = (across(from, initial_bend), from.dot(to));
-    // What is across the one line, turned by the shortest arc to the other.
-    let carried = if cosine > -0.9 {
-        bend_before - (from + to) * (bend_before.dot(to) / (1.0 + cosine))
+    match (initial_line.try_normalize(), line.try_normalize()) {
+        (Some(from), Some(to)) => {
+            flipped_onto(from, initial_bend.normalize_or_zero(), to, bend.normalize_or_zero())
+        }
+        _ => false,
+    }
+}
+
+/// The same for a line of unit length, where no product of the others' squares leaves the numbers.
+#[inline]
+pub(crate) fn flipped_onto(initial_line: Vec3, initial_bend: Vec3, to: Vec3, bend: Vec3) -> bool {
+    let length = math::sqrt(initial_line.length_squared());
+    let sum = length + initial_line.dot(to);
+    let across = bend - to * bend.dot(to);
+    // The part b of the initial bend across the initial line a, turned by the shortest arc to the line t, is
+    // b - (a + t) (b . t) / (1 + a . t). Its product with w, which is across t, follows from products of what is given.
+    let side = if sum > 0.1 * length {
+        let along = initial_bend.dot(initial_line) / length + initial_bend.dot(to);
+        initial_bend.dot(across) - initial_line.dot(across) * along / sum
     } else {
-        math::rotate(math::shortest_arc(from, to, initial_bend), bend_before)
+        side_of_opposite(initial_line, initial_bend, to, across)
     };
-    carried.dot(across(to, bend)) < 0.0 && !is_straight(from, initial_bend) && !is_straight(to, bend)
+    side < 0.0 && {
+        let before = initial_line.cross(initial_bend).length_squared();
+        before > STRAIGHT * STRAIGHT * initial_line.length_squared() * initial_bend.length_squared()
+            && across.length_squared() > STRAIGHT * STRAIGHT * bend.length_squared()
+    }
+}
+
+/// The same where the lines are nearly opposite.
+#[cold]
+fn side_of_opposite(initial_line: Vec3, initial_bend: Vec3, to: Vec3, across: Vec3) -> f32 {
+    let Some(from) = initial_line.try_normalize() else { return 0.0 };
+    let before = initial_bend - from * initial_bend.dot(from);
+    math::rotate(math::shortest_arc(from, to, initial_bend), before).dot(across)
 }

@@ -27,6 +27,7 @@ mod incoming;
 mod iterate;
 mod linkage;
 mod look_at;
+mod nearest;
 mod parent_space;
 mod partial;
 mod soft;

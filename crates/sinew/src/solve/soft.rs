@@ -1,5 +1,8 @@
 //! Soft IK: a chain that nears full stretch slows down instead of snapping straight.
 
+use glam::Vec3;
+
+use super::arc::{distance, no_further};
 use crate::math;
 
 /// The distance that the chain's end goes to for a goal at `distance` from the root.
@@ -34,6 +37,18 @@ pub fn soften(distance: f32, reach: f32, soft: f32) -> f32 {
         return onset + into * (1.0 - 0.5 * (into / zone));
     }
     onset + zone * (1.0 - math::exp((onset - distance) / zone))
+}
+
+/// Where a chain of this reach is led for a goal, with its root at `root` and bones that may become longer by the factor
+/// `stretch`: the goal itself without a soft zone. The objective is the distance from there.
+#[cold]
+pub(crate) fn softened(goal: Vec3, root: Vec3, reach: f32, soft: f32, stretch: f32) -> Vec3 {
+    let far = distance(goal, root);
+    if soft <= 0.0 || far <= reach * (1.0 - soft) || far <= 0.0 {
+        return goal;
+    }
+    let near = soften(far, reach, soft);
+    no_further(goal, root, near * (far / near).clamp(1.0, stretch))
 }
 
 #[cfg(test)]

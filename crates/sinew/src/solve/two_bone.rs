@@ -9,10 +9,10 @@ pub use points::{Bend, Points, Turns};
 
 use alloc::string::String;
 
-use glam::{Quat, Vec3};
+use glam::{Mat3, Quat, Vec3};
 use thiserror::Error;
 
-use super::{arc::distance, branch, check, parent_space, partial, soften};
+use super::{arc::distance, branch, check, nearest::Nearest, parent_space, partial, soft::softened};
 use crate::{
     Chain, ChainError, Goal, JointId, Pole, Pose, Report, Skeleton, SolveError, Status,
     joint::{Attributes, Unsupported, check_honoured},
@@ -136,7 +136,7 @@ pub struct TwoBone {
     /// Radians by which the bend plane is turned about the axis from the root to the goal (right-handed), after the pole
     /// is followed.
     pub swivel: f32,
-    /// The soft zone at the end of the reach, as a fraction of the reach, 0 (none) to 1; see [`soften`].
+    /// The soft zone at the end of the reach, as a fraction of the reach, 0 (none) to 1; see [`soften`](super::soften).
     pub soft: f32,
     /// Radians of flexion that remain when the goal is too far, 0 (a straight limb) to pi: the reach ends there, and a
     /// soft zone lies before it.
@@ -286,7 +286,7 @@ impl TwoBone {
         let moved = turns.middle != Quat::IDENTITY || turns.root != Quat::IDENTITY;
         let (root, middle) = (self.chain.root(), self.middle);
         let before = [root, middle, tip].map(|joint| pose.local(joint).rotation);
-        let tip_before = rotation.map(|_| pose.model_rotation(tip));
+        let tip_before = rotation.map(|_| pose.model(tip).matrix3);
         if moved {
             pose.turn(middle, turns.middle);
             pose.turn(root, turns.root);
@@ -323,14 +323,15 @@ impl TwoBone {
             report.rotation_residual = math::angle_between(pose.model_rotation(tip), rotation);
         }
         report.iterations = u32::from(moved || spun);
+        let end = self.chain.end(pose);
+        report.position_residual = distance(end, asked);
         // (What the whole solve of bare points says holds where nothing else was done.)
         report.branch_changed = if position_weight >= 1.0 && !stretched && rotation.is_none() {
             turns.branch_changed
         } else {
             let poled = goal.pole != Pole::Keep || self.swivel != 0.0;
-            self.changed(pose, &start, before, tip_before, poled)
+            self.changed(pose, end, &start, before, tip_before, poled)
         };
-        report.position_residual = distance(self.chain.end(pose), asked);
         if turns.by > 0.0 {
             report.status = Status::Unreachable { by: turns.by };
         } else if !settled {
@@ -340,27 +341,31 @@ impl TwoBone {
     }
 
     /// Whether the pose that is left lies on another branch than the one that came in: `start` and `before` are places and
-    /// local rotations there, `tip_before` the tip's in model space, where it has a goal.
+    /// local rotations there, `tip_before` the tip's frame in model space, where it has a goal.
     #[cold]
     fn changed(
         &self,
         pose: &Pose,
+        end: Vec3,
         start: &Points,
         before: [Quat; 3],
-        tip_before: Option<Quat>,
+        tip_before: Option<Mat3>,
         poled: bool,
     ) -> bool {
-        let now = self.points(pose);
         if poled {
-            return points::flipped(start, &now);
+            return points::flipped(start, &self.points(pose));
         }
         let joints = [self.chain.root(), self.middle, self.chain.tip()];
-        let turn = |(joint, before): (JointId, Quat)| math::angle_between(before, pose.local(joint).rotation);
-        let turn = joints.into_iter().zip(before).map(turn).fold(0.0, f32::max);
-        let turned =
-            tip_before.map_or(0.0, |was| math::angle_between(was, pose.model_rotation(self.chain.tip())));
+        let turn =
+            |(joint, before): (JointId, Quat)| branch::sine_between(before, pose.local(joint).rotation);
+        let sine = joints.into_iter().zip(before).map(turn).fold(0.0, f32::max);
         let length = distance(start.middle, start.root) + distance(start.tip, start.middle);
-        length > 0.0 && branch::changed(turn, distance(now.tip, start.tip) / length, turned)
+        length > 0.0
+            && branch::changed_by_sine(sine, distance(end, start.tip) / length, || {
+                tip_before.map_or(0.0, |frame| {
+                    math::angle_between(math::rotation_of(&frame), pose.model_rotation(self.chain.tip()))
+                })
+            })
     }
 
     /// Repeats the solve inside a stretched limb (see [`TwoBone::solve`]), whose bones change their lengths a little as
@@ -380,15 +385,11 @@ impl TwoBone {
         let (root, middle) = (self.chain.root(), self.middle);
         let length = |at: &Points| (at.middle - at.root).length() + (at.tip - at.middle).length();
         // As far as a soft zone lets the limb go that came in.
-        let mut near = to;
-        let distance = (to - start.root).length();
-        if self.soft > 0.0 && distance > 0.0 {
-            near = start.root + (to - start.root) * (soften(distance, length(start), self.soft) / distance);
-        }
-        let missed = |at: &Points| (at.tip - near).length();
+        let place = softened(to, start.root, length(start), self.soft, 1.0);
         // (What must stay bent may have to go away from where it came in.)
-        let came = if self.min_flexion > 0.0 { f32::INFINITY } else { missed(start) };
-        let mut best = (came, before);
+        let mut nearest =
+            if self.min_flexion > 0.0 { Nearest::none(place) } else { Nearest::new(place, start.tip) };
+        let mut kept = before;
         for pass in 0..=PASSES {
             let mut at = self.points(pose);
             if by_joint {
@@ -398,14 +399,13 @@ impl TwoBone {
             let extent = pose.extent(self.chain.tip());
             let turns = self.turns(pose, &at, to, pole, 1.0, -UNCERTAIN * extent);
             let left = (at.tip - to).length() - turns.by;
-            let now = missed(&at);
-            if now < best.0 {
-                best = (now, [pose.local(root).rotation, pose.local(middle).rotation]);
+            if nearest.note(at.tip, pass + 1) {
+                kept = [pose.local(root).rotation, pose.local(middle).rotation];
             }
             let met = left <= 4e-7 * length(&at);
             if met || pass == PASSES {
                 let uncertain = 4e-7 * length(&at) + 2.0 * UNCERTAIN * extent;
-                if now <= best.0 + uncertain {
+                if nearest.is_met_by(at.tip, uncertain) {
                     return met || left <= SETTLED * length(&at) + uncertain;
                 }
                 break;
@@ -414,8 +414,8 @@ impl TwoBone {
             pose.turn(root, turns.root);
             pose.update();
         }
-        pose.set_rotation(root, best.1[0]);
-        pose.set_rotation(middle, best.1[1]);
+        pose.set_rotation(root, kept[0]);
+        pose.set_rotation(middle, kept[1]);
         pose.update();
         false
     }

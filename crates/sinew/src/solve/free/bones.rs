@@ -63,6 +63,8 @@ pub(crate) struct Bones {
     longest: f32,
     /// Whether some joint is straight, or folded.
     straight: bool,
+    /// Whether some bone had no length, and so no direction of its own.
+    gap: bool,
     arcs: Vec<Arcs>,
 }
 
@@ -104,7 +106,17 @@ impl Bones {
         let arcs = alloc::vec![[Vec4::ZERO; 4]; count.div_ceil(4)];
         let start = Moments::default();
         let from = Fours::new(count);
-        Self { to: from.clone(), from, start, over: 0.0, total: 0.0, longest: 0.0, straight: false, arcs }
+        Self {
+            to: from.clone(),
+            from,
+            start,
+            over: 0.0,
+            total: 0.0,
+            longest: 0.0,
+            straight: false,
+            gap: false,
+            arcs,
+        }
     }
 
     /// Number of bones.
@@ -149,9 +161,15 @@ impl Bones {
         self.start = loaded.moments.scaled(over);
         (self.over, self.total, self.longest) = (over * scale, loaded.total / scale, loaded.longest * over);
         self.straight = loaded.straightest > 1.0 - STRAIGHT;
+        self.gap = loaded.gap;
         if loaded.gap {
             self.fill_gaps();
         }
+    }
+
+    /// Whether some bone had no length, and so no direction of its own.
+    pub fn has_gap(&self) -> bool {
+        self.gap
     }
 
     /// The same with lengths of one's own: the points give directions alone.
@@ -185,10 +203,19 @@ impl Bones {
         self.from.set_direction(bone, direction);
     }
 
-    /// The largest chord between a bone's direction as it came in, and after the arcs and `turn`.
-    #[inline(always)]
-    pub fn chord(&self, turn: Quat) -> f32 {
-        math::sqrt(self.to.chord_squared(&self.from, turn))
+    /// The squared sine of half the largest turn of a bone by the arcs and `turn`.
+    #[cold]
+    pub fn sine(&self, turn: Quat) -> f32 {
+        0.25 * self.to.chord_squared(&self.from, turn)
+    }
+
+    /// An angle in radians that is no less than the largest turn of a bone by the arcs and `turn`.
+    #[inline]
+    pub fn most_turned(&self, turn: Quat) -> f32 {
+        let arc = 0.5 * math::sqrt(self.to.chord_squared_before(&self.from));
+        let sine = math::sqrt(turn.x * turn.x + turn.y * turn.y + turn.z * turn.z);
+        // An angle up to a half turn is at most pi times the sine of its half.
+        core::f32::consts::PI * (arc + sine)
     }
 
     /// A bone without length goes along with the one before it.
@@ -475,12 +502,27 @@ impl Bones {
     /// the length. Zero where there are none.
     pub fn middle(&self) -> Vec3 {
         let inner = self.count() - 1;
-        let (mut at, mut sum) = (Vec3::ZERO, Vec3::ZERO);
-        for bone in 0..inner {
-            at += self.to.direction(bone) * self.to.length(bone);
-            sum += at;
-        }
+        let sum = self.to.sum_of_ends(inner);
         if inner > 0 { sum / inner as f32 } else { sum }
+    }
+
+    /// The distance that the end moves to get to `way` from the root (in metres), in lengths of the chain.
+    #[inline(always)]
+    pub fn moved(&self, way: Vec3) -> f32 {
+        (way / self.total - self.start.end()).length()
+    }
+
+    /// The way from the root to the end as it came in, in metres.
+    #[cold]
+    pub fn came_to(&self) -> Vec3 {
+        self.start.end() * self.total
+    }
+
+    /// The line from the root to the end as they came in, and the direction of the mean of the joints between them, each of
+    /// any length.
+    #[inline(always)]
+    pub fn line_and_bend(&self) -> (Vec3, Vec3) {
+        (self.start.end(), self.from.sum_of_starts())
     }
 
     /// Forgets the way: the bones go nowhere.

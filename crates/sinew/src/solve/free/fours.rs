@@ -23,7 +23,7 @@ const NOTHING: Four = Four { x: Vec4::ONE, y: Vec4::ZERO, z: Vec4::ZERO, length:
 pub(super) const WEAK: f32 = 0.13;
 
 /// Which lanes of the last four are bones, by the remainder of their number.
-const THERE: [Vec4; 4] =
+pub(super) const THERE: [Vec4; 4] =
     [Vec4::ONE, Vec4::new(1.0, 0.0, 0.0, 0.0), Vec4::new(1.0, 1.0, 0.0, 0.0), Vec4::new(1.0, 1.0, 1.0, 0.0)];
 
 /// Where a chain of unit length ends, and how its bones are spread. (Of any length, all numbers are times that.)
@@ -157,8 +157,18 @@ impl Fours {
         self.fours[bone / 4].length.to_array()[bone % 4]
     }
 
-    /// The square of the largest chord between these directions, turned, and others.
+    /// The square of the largest chord between these directions and others.
     #[inline(always)]
+    pub fn chord_squared_before(&self, others: &Self) -> f32 {
+        let mut most = Vec4::ZERO;
+        for (f, o) in self.fours.iter().zip(&others.fours) {
+            let (x, y, z) = (f.x - o.x, f.y - o.y, f.z - o.z);
+            most = most.max(x * x + y * y + z * z);
+        }
+        most.max_element()
+    }
+
+    /// The square of the largest chord between these directions, turned, and others.
     pub fn chord_squared(&self, others: &Self, turn: Quat) -> f32 {
         let [a, b, c] = Vec3::AXES.map(|axis| math::rotate(turn, axis));
         let mut most = Vec4::ZERO;
@@ -170,6 +180,50 @@ impl Fours {
             most = most.max((x * x + y * y + z * z) * there);
         }
         most.max_element()
+    }
+
+    /// The sum of the places at which the first bones end, from where the first one begins, added up in their order.
+    #[inline(always)]
+    pub fn sum_of_ends(&self, bones: usize) -> Vec3 {
+        let (mut at, mut sum) = (Vec4::ZERO, Vec4::ZERO);
+        let mut ends = |way: Vec4| {
+            at += way;
+            sum += at;
+        };
+        let whole = bones / 4;
+        for (i, four) in self.fours.iter().enumerate().take(whole + 1) {
+            let left = if i < whole { 4 } else { bones % 4 };
+            let [a, b, c, d] =
+                transposed([four.x * four.length, four.y * four.length, four.z * four.length, Vec4::ZERO]);
+            if left > 0 {
+                ends(a);
+            }
+            if left > 1 {
+                ends(b);
+            }
+            if left > 2 {
+                ends(c);
+            }
+            if left > 3 {
+                ends(d);
+            }
+        }
+        sum.truncate()
+    }
+
+    /// The sum of the places at which all bones but the first begin, from where the first one does.
+    #[inline(always)]
+    pub fn sum_of_starts(&self) -> Vec3 {
+        let [mut x, mut y, mut z] = [Vec4::ZERO; 3];
+        // A bone counts once for each that comes after it.
+        let mut after = Vec4::new(-1.0, -2.0, -3.0, -4.0) + Vec4::splat(self.count as f32);
+        for four in &self.fours {
+            let way = four.length * after;
+            (x, y, z) = (x + way * four.x, y + way * four.y, z + way * four.z);
+            after -= Vec4::splat(4.0);
+        }
+        let [a, b, c, d] = transposed([x, y, z, Vec4::ZERO]);
+        ((a + b) + (c + d)).truncate()
     }
 
     /// Direction of a bone.

@@ -10,14 +10,16 @@ pub use strand::Strand;
 use alloc::{boxed::Box, vec, vec::Vec};
 use core::cmp::min;
 
-use glam::{Quat, Vec3, Vec4};
+use glam::{Mat3, Quat, Vec3, Vec4};
 
 use super::{
     ChainSolverError,
     arc::{distance, twist_towards},
     branch, check,
     linkage::{self, Linkage, Newton},
+    nearest::Nearest,
     parent_space, partial,
+    soft::softened,
 };
 use crate::{
     Chain, ChainError, Goal, JointId, Pole, Pose, Report, Skeleton, SolveError, Status, Transform,
@@ -25,7 +27,7 @@ use crate::{
     math,
 };
 use bones::{Ask, Bones, Found, ROUNDING};
-use fours::{Arcs, shifted, transposed};
+use fours::{Arcs, THERE, shifted, transposed};
 
 /// A chain of free joints: tail, tentacle, spine, rope, arm without limits. `auto` chooses it for every chain of three
 /// bones or more.
@@ -129,8 +131,12 @@ pub struct FreeChain {
     bones: Bones,
     /// Rotations as they came in, four joints at a time.
     came: Vec<Arcs>,
+    /// With a pole: the line and the bend as they came in, of any length.
+    side: (Vec3, Vec3),
     /// Every joint of the chain as it came in.
     kept: Vec<Transform>,
+    /// Every joint as the round left it whose end is nearest to the goal.
+    nearest: Vec<Transform>,
     /// For bounded turns; none before the first of them.
     bounded: Option<Box<Bounded>>,
 }
@@ -146,18 +152,22 @@ struct Bounded {
 /// What was brought to a goal.
 #[derive(Clone, Copy, Debug, Default)]
 struct Brought {
-    /// The largest turn of a joint, or little more, as the square of the chord between unit quaternions: 4 sin^2 of a quarter of
-    /// the angle. 0 where nothing was brought anywhere.
-    chord: f32,
+    /// Times that rotations were written.
+    rounds: u32,
     /// Length of what was brought there, in metres, as it came in.
     length: f32,
+    /// Where its end came in, where there was more than one round.
+    from: Vec3,
+    /// The squared sine of half the largest turn of a joint.
+    sine: f32,
+    /// The distance that the end moved, in lengths.
+    moved: f32,
+    /// With a pole: whether the bend turned to the other side.
+    flipped: bool,
 }
 
 /// The part of [`FreeChain::max_turn`] that is for the turn towards a pole.
 const POLE: f32 = 0.6;
-
-/// What f32 leaves of twice one less the product of two unit quaternions.
-const PRODUCT: f32 = 1e-6;
 
 /// Radians within which a rotation is met where turns are bounded.
 const NEAR_TURN: f32 = 1e-3;
@@ -194,6 +204,8 @@ impl FreeChain {
             weight: 1.0,
             bones: Bones::new(count),
             came: vec![[Vec4::ZERO; 4]; count.div_ceil(4)],
+            side: (Vec3::ZERO, Vec3::ZERO),
+            nearest: Vec::with_capacity(kept.len()),
             kept,
             bounded: None,
         })
@@ -209,59 +221,59 @@ impl FreeChain {
     /// With an offset at the tip and a rotation asked for, it is the offset's point that meets the position, with the tip
     /// turned as asked; a tip that is not free is refused then. Weights between 0 and 1 scale each joint's turn, as swing
     /// and twist about its bone. The pole is what the mean of the joints between root and end turns towards.
+    ///
+    /// The rotation comes first: the tip takes it exactly, and its place is then as near as that lets it be, no further than
+    /// that of the incoming tip turned so. Bones below unequal scales change their lengths as joints turn: there the round is
+    /// left that ends nearest to the goal, or the incoming pose, and so it is where iterations run out.
     pub fn solve(&mut self, pose: &mut Pose, goal: &Goal) -> Result<Report, SolveError> {
         pose.update();
-        self.check(pose, goal)?;
-        let root = self.chain.root();
-        if parent_space::is_sheared(pose, root) {
-            if goal.rotation.is_none() {
-                let ends = (root, self.chain.tip(), self.chain.tip_offset());
-                return parent_space::solve(pose, ends, goal, |pose, goal, _| self.solve(pose, goal));
+        let asked_rotation = check::goal(goal)?;
+        self.check(pose, asked_rotation.is_some())?;
+        let tip = self.chain.tip();
+        if !pose.unscaled(tip) {
+            let root = self.chain.root();
+            if parent_space::is_sheared(pose, root) {
+                if goal.rotation.is_none() {
+                    let ends = (root, tip, self.chain.tip_offset());
+                    return parent_space::solve(pose, ends, goal, |pose, goal, _| self.solve(pose, goal));
+                }
+                check::turnable(pose, root)?;
             }
-            check::turnable(pose, root)?;
+            self.check_scales(pose)?;
         }
-        self.check_scales(pose)?;
         let position_weight = goal.position_weight * self.weight;
         let rotation_weight = goal.rotation_weight * self.weight;
-        let tip = self.chain.tip();
-        let end = self.chain.end(pose);
-        let asked = goal.position.unwrap_or(end);
+        let asked = goal.position.unwrap_or_else(|| self.chain.end(pose));
         let mut report = Report::default();
         let mut brought = Brought::default();
-        let rotation = goal.rotation.filter(|_| rotation_weight > 0.0).map(math::normalize);
-
-        let held = self.max_turn.is_finite();
-        let came = pose.local(tip).rotation;
-        let initial = rotation.map(|_| pose.model(tip).matrix3);
-        let side = (goal.pole != Pole::Keep).then(|| self.chain.line_and_bend(pose));
-        if held {
+        let rotation = asked_rotation.filter(|_| rotation_weight > 0.0);
+        let by_joint = rotation.is_some() && self.chain.tip_offset() != Vec3::ZERO;
+        let poled = goal.pole != Pole::Keep;
+        let (held, partly) = (self.max_turn.is_finite(), position_weight < 1.0);
+        // (What is brought to its goal as a whole, and no further, knows its motion itself.)
+        let initial_end = if held || partly || by_joint { self.chain.end(pose) } else { Vec3::ZERO };
+        let tip_before = rotation.map(|_| (pose.local(tip).rotation, pose.model(tip).matrix3));
+        if held || partly || self.stretch > 1.0 {
             self.keep(pose);
         }
-        if position_weight > 0.0 && (goal.position.is_some() || goal.pole != Pole::Keep) {
-            let by_joint = rotation.is_some() && self.chain.tip_offset() != Vec3::ZERO;
-            let partly = position_weight < 1.0;
-            if partly && !held {
-                self.keep(pose);
-            }
+        if position_weight > 0.0 && (goal.position.is_some() || poled) {
             if let (Some(wanted), true) = (rotation, by_joint) {
                 // The tip's turn moves the offset's point about the tip joint. So the tip's final rotation is found first
                 // (by what the chain makes of it when it is left alone), and the tip joint goes where that needs it.
                 let now = pose.model_rotation(tip);
                 let last = towards(now, wanted, rotation_weight);
-                let arm = self.chain.end(pose) - pose.position(tip);
+                let arm = initial_end - pose.position(tip);
                 let length = math::sqrt(arm.length_squared());
                 let arm = math::rotate(math::mul(last, math::conjugate(now)), arm);
+                let side = self.chain.line_and_bend(pose);
                 brought = self.bring(pose, asked - arm, goal.pole, true, &mut report);
                 brought.length += length;
+                self.side = side;
             } else {
                 brought = self.bring(pose, asked, goal.pole, false, &mut report);
             }
             if partly {
                 self.blend(pose, position_weight);
-            }
-            // (What the tip turns is known when it has taken its rotation.)
-            if brought.chord > 0.0 && (partly || by_joint) {
-                brought.chord = self.chord(pose, self.bones.count() - usize::from(by_joint));
             }
         }
         if let Some(wanted) = rotation {
@@ -276,41 +288,63 @@ impl FreeChain {
         }
         if held {
             self.hold(pose, asked, position_weight > 0.0, rotation, &mut report);
-            if brought.chord > 0.0 {
-                let by_joint = rotation.is_some() && self.chain.tip_offset() != Vec3::ZERO;
-                brought.chord = self.chord(pose, self.bones.count() - usize::from(by_joint));
-            }
         }
-        if let Some(wanted) = goal.rotation {
-            report.rotation_residual = math::angle_between(pose.model_rotation(tip), math::normalize(wanted));
+        if let Some(wanted) = asked_rotation {
+            report.rotation_residual = math::angle_between(pose.model_rotation(tip), wanted);
         }
         let last = self.chain.end(pose);
-        let position_residual = distance(last, asked);
-        let branch_changed = if let Some((line, bend)) = side {
-            let (now, bent) = self.chain.line_and_bend(pose);
-            branch::flipped(line, bend, now, bent)
-        } else {
-            let tip_chord = rotation.map_or(0.0, |_| chord(came, pose.local(tip).rotation));
-            let moved = if brought.length > 0.0 { ((last - end) / brought.length).length() } else { 0.0 };
-            // An angle up to a half turn is at most pi / sqrt(2) times the chord.
-            branch::changed(2.2215 * math::sqrt(brought.chord.max(tip_chord)), moved, 0.0) && {
-                let by_joint = rotation.is_some() && self.chain.tip_offset() != Vec3::ZERO;
-                let count = self.bones.count() - usize::from(by_joint);
-                let most = if brought.chord > 0.0 { self.chord(pose, count) } else { 0.0 };
-                let half = 0.5 * math::sqrt(most.max(tip_chord));
-                let turn = 4.0 * math::atan2(half, math::sqrt((1.0 - half * half).max(0.0)));
-                let turned = initial.map_or(0.0, |initial| {
-                    math::angle_between(math::rotation_of(&initial), pose.model_rotation(tip))
-                });
-                branch::changed(turn, moved, turned)
+        report.position_residual = distance(last, asked);
+        // (Where nothing was done the branch is the same.)
+        if report.iterations > 0 {
+            // (What the first round says holds where nothing else was done.)
+            if held || partly || by_joint || brought.rounds > 1 {
+                let from = if brought.rounds > 1 && !(held || partly || by_joint) {
+                    brought.from
+                } else {
+                    initial_end
+                };
+                self.see(pose, from, poled, by_joint, &mut brought);
             }
-        };
-        Ok(Report { position_residual, branch_changed, ..report })
+            report.branch_changed =
+                if poled { brought.flipped } else { self.turned_away(pose, &brought, tip_before) };
+        }
+        Ok(report)
     }
 
-    fn check(&self, pose: &Pose, goal: &Goal) -> Result<(), SolveError> {
-        check::goal(goal)?;
-        if goal.rotation.is_some() {
+    /// Finds on the pose that is left how far joints turned and the end moved, and where the bend is.
+    #[cold]
+    fn see(&self, pose: &Pose, from: Vec3, poled: bool, by_joint: bool, brought: &mut Brought) {
+        if brought.rounds == 0 {
+            return;
+        }
+        if poled {
+            let (line, bend) = self.chain.line_and_bend(pose);
+            brought.flipped = branch::flipped(self.side.0, self.side.1, line, bend);
+        }
+        let joints = &self.chain.joints()[..self.bones.count() - usize::from(by_joint)];
+        let turn = |(i, &joint): (usize, &JointId)| {
+            branch::sine_between(lane(&self.came, i), pose.local(joint).rotation)
+        };
+        brought.sine = joints.iter().enumerate().map(turn).fold(0.0, f32::max);
+        brought.moved = ((self.chain.end(pose) - from) / brought.length).length();
+    }
+
+    /// Whether a joint turned further than the motion of the tip explains; see [`branch::changed`]. `tip_before`: the tip's
+    /// local rotation and its frame as they came in, where it is asked to turn.
+    #[inline]
+    fn turned_away(&self, pose: &Pose, brought: &Brought, tip_before: Option<(Quat, Mat3)>) -> bool {
+        let Some((local, frame)) = tip_before else {
+            return branch::changed_by_sine(brought.sine, brought.moved, || 0.0);
+        };
+        let tip = self.chain.tip();
+        let sine = brought.sine.max(branch::sine_between(local, pose.local(tip).rotation));
+        branch::changed_by_sine(sine, brought.moved, || {
+            math::angle_between(math::rotation_of(&frame), pose.model_rotation(tip))
+        })
+    }
+
+    fn check(&self, pose: &Pose, turned: bool) -> Result<(), SolveError> {
+        if turned {
             check_honoured(pose.skeleton(), [self.chain.tip()], NAME, Attributes::NONE)?;
         }
         if let Some(bend) = self.bend {
@@ -321,15 +355,12 @@ impl FreeChain {
         check::within("the stretch", "1 or more", self.stretch, 1.0, f32::MAX)?;
         check::within("the largest turn", "above 0", self.max_turn, f32::MIN_POSITIVE, f32::INFINITY)?;
         check::within("the chain's weight", "0 to 1", self.weight, 0.0, 1.0)?;
-        let scaled = goal.rotation.is_some() || self.chain.tip_offset() != Vec3::ZERO;
+        let scaled = turned || self.chain.tip_offset() != Vec3::ZERO;
         check::frame(pose, self.chain.tip(), "the tip's frame", scaled)
     }
 
     /// An error where a joint inside the chain is sheared, or larger than f32 can square.
     fn check_scales(&self, pose: &Pose) -> Result<(), SolveError> {
-        if pose.unscaled(self.chain.tip()) {
-            return Ok(());
-        }
         for joints in self.chain.joints().windows(2) {
             if pose.local(joints[0]).scale != Vec3::ONE {
                 check::turnable(pose, joints[1])?;
@@ -354,7 +385,7 @@ impl FreeChain {
         by_joint: bool,
         report: &mut Report,
     ) -> Brought {
-        let Self { chain, bones, max_turn, came, .. } = self;
+        let Self { chain, bones, max_turn, came, side, .. } = self;
         let mut brought = Brought::default();
         let (joints, tip) = (chain.joints(), chain.tip());
         let mut ask = Ask {
@@ -370,6 +401,8 @@ impl FreeChain {
         // What rotations in f32 leave of a long chain's way, a second round finds; a chain that the pose stretches along one
         // axis is sheared as it bends, and takes more.
         let (given, mut met) = (ask.uncertain, false);
+        let mut nearest: Option<Nearest> = None;
+        let mut cut_short = false;
         for round in 0..8 {
             // (A chain without an offset at its tip has as many points as joints.)
             let end = match (chain.tip_offset() == Vec3::ZERO, by_joint) {
@@ -388,7 +421,8 @@ impl FreeChain {
             let mut found = bones.reach(&ask);
             if round == 0 && pole != Pole::Keep {
                 // (What the way to the goal itself takes of a joint's turn is left to it.)
-                follow(bones, &mut found, &ask, pole, *max_turn * POLE);
+                *side = bones.line_and_bend();
+                brought.flipped = follow(bones, &mut found, &ask, pole, *max_turn * POLE, *side);
             }
             let still = found.passes == 0 && found.stretch == 1.0;
             if round == 0 {
@@ -397,10 +431,12 @@ impl FreeChain {
                 brought.length = bones.total();
             }
             if still {
-                return brought;
+                met = true;
+                break;
             }
             report.iterations += found.passes;
-            brought.chord = write(joints, bones, pose, &found, came, round == 0);
+            brought.rounds += 1;
+            brought.sine = write(joints, bones, pose, &found, came, round == 0);
             if found.stretch > 1.0 {
                 // The rounds that follow bring the longer bones to where these reach, as a soft zone had it before them.
                 (ask.goal, ask.soft, ask.stretch) = (ask.root + found.ahead * found.distance, 0.0, 1.0);
@@ -410,35 +446,86 @@ impl FreeChain {
             }
             pose.update();
             let end = if by_joint { pose.position(tip) } else { chain.end(pose) };
-            let missed = (end - ask.root - found.ahead * found.distance).length();
+            let way = end - ask.root;
+            let missed = (way - found.ahead * found.distance).length();
             // The next solve reads what places are uncertain by from the pose that is left, and must find it met: what is
             // near the bound for f32 goes round once more, by that measure.
             ask.uncertain = UNCERTAIN * pose.extent(tip);
             let unsure = bones.total() * ROUNDING + ask.uncertain;
             let near = bones.total() * self.tolerance;
             met = missed <= (near + given).max(bones.total() * ROUNDING + given).max(unsure);
-            if missed <= near.max(unsure) - 0.5 * unsure {
+            let surely = missed <= near.max(unsure) - 0.5 * unsure;
+            if round == 0 {
+                if pole == Pole::Keep {
+                    brought.moved = bones.moved(way);
+                }
+                if surely && pose.unscaled(tip) {
+                    return brought;
+                }
+                brought.from = ask.root + bones.came_to();
+            }
+            let nearest = nearest.get_or_insert_with(|| {
+                let place = softened(to, ask.root, brought.length, self.soft, self.stretch);
+                Nearest::new(place, brought.from)
+            });
+            // What is met within the tolerance may still be further from a goal out of reach, if bones became longer.
+            if surely && round == 0 && nearest.is_met_by(end, 0.0) {
                 return brought;
             }
-            if report.iterations >= self.max_iterations {
-                if !met {
-                    report.status = Status::OutOfIterations;
-                }
-                return brought;
+            // (Where nothing is scaled lengths stay, and a later round is never worse.)
+            if !pose.unscaled(tip) && nearest.note(end, brought.rounds) {
+                self.nearest.clear();
+                self.nearest.extend(joints.iter().map(|&j| *pose.local(j)));
+            }
+            cut_short = !surely && report.iterations >= self.max_iterations;
+            if surely || cut_short {
+                break;
             }
         }
         if !met {
-            report.status = Status::Stalled;
+            report.status = if cut_short { Status::OutOfIterations } else { Status::Stalled };
+        }
+        if let Some(nearest) = nearest.filter(|_| !met || !pose.unscaled(tip)) {
+            self.put_nearest(pose, &nearest, by_joint, &mut brought, report);
         }
         brought
     }
 
-    /// The largest turn of the first joints from where they came in; see [`Brought::chord`].
+    /// Puts the joints where a round left them that ended nearer to the goal than the last one did, or where they came in.
     #[cold]
-    fn chord(&self, pose: &Pose, joints: usize) -> f32 {
-        let joints = self.chain.joints()[..joints].iter().enumerate();
-        let came = |i: usize| Quat::from_vec4(Vec4::from_array(self.came[i / 4].map(|lanes| lanes[i % 4])));
-        joints.map(|(i, &joint)| chord(came(i), pose.local(joint).rotation)).fold(0.0, f32::max)
+    fn put_nearest(
+        &self,
+        pose: &mut Pose,
+        nearest: &Nearest,
+        by_joint: bool,
+        brought: &mut Brought,
+        report: &mut Report,
+    ) {
+        let tip = self.chain.tip();
+        let end = if by_joint { pose.position(tip) } else { self.chain.end(pose) };
+        let uncertain = ROUNDING * brought.length + 2.0 * UNCERTAIN * pose.extent(tip);
+        if nearest.is_met_by(end, uncertain) {
+            return;
+        }
+        for (i, &joint) in self.chain.joints()[..self.bones.count()].iter().enumerate() {
+            let rotation = match nearest.pass {
+                0 => lane(&self.came, i),
+                _ => self.nearest[i].rotation,
+            };
+            pose.set_rotation(joint, rotation);
+        }
+        if self.stretch > 1.0 {
+            let locals = if nearest.pass == 0 { &self.kept } else { &self.nearest };
+            for (local, &joint) in locals.iter().zip(self.chain.joints()) {
+                pose.set_translation(joint, local.translation);
+            }
+        }
+        pose.update();
+        // (What the last round says of the branch does not hold here.)
+        brought.rounds = u32::MAX;
+        if report.status == Status::Reached {
+            report.status = Status::Stalled;
+        }
     }
 
     /// Remembers the chain as it is.
@@ -533,11 +620,19 @@ fn axis(pose: &Pose, root: JointId, bend: Vec3) -> Vec3 {
     (pose.parent_model(root).matrix3 * bend).normalize_or_zero()
 }
 
-/// Turns the chain about the way to the goal so that its middle lies towards the pole.
+/// Turns the chain about the way to the goal so that its middle lies towards the pole. Returns whether the bend is then on
+/// another side than it came in on: `came` has the line and the bend.
 #[cold]
-fn follow(bones: &mut Bones, found: &mut Found, ask: &Ask, pole: Pole, most: f32) {
+fn follow(
+    bones: &mut Bones,
+    found: &mut Found,
+    ask: &Ask,
+    pole: Pole,
+    most: f32,
+    came: (Vec3, Vec3),
+) -> bool {
     let wanted = match pole {
-        Pole::Keep => return,
+        Pole::Keep => return false,
         // Halves, since the difference of two large places may overflow.
         Pole::Point(p) => p * 0.5 - ask.root * 0.5,
         Pole::Direction(d) => d,
@@ -546,7 +641,7 @@ fn follow(bones: &mut Bones, found: &mut Found, ask: &Ask, pole: Pole, most: f32
         bones.stay();
     }
     found.turn = math::normalize(found.turn);
-    let own = math::rotate(found.turn, bones.middle());
+    let mut own = math::rotate(found.turn, bones.middle());
     let (twist, _) = twist_towards(found.ahead, own, wanted);
     let mut twist = math::normalize(twist);
     if most < core::f32::consts::PI {
@@ -559,7 +654,9 @@ fn follow(bones: &mut Bones, found: &mut Found, ask: &Ask, pole: Pole, most: f32
     if Vec3::new(twist.x, twist.y, twist.z).length_squared() > 2.5e-13 {
         found.turn = math::normalize(math::mul(twist, found.turn));
         found.passes = found.passes.max(1);
+        own = math::rotate(twist, own);
     }
+    branch::flipped_onto(came.0, came.1, found.ahead, own)
 }
 
 /// Turns the joints of a chain so that its bones go where they were found to go.
@@ -570,7 +667,7 @@ fn follow(bones: &mut Bones, found: &mut Found, ask: &Ask, pole: Pole, most: f32
 /// Four joints at a time. The rotations' lengths are left on the numbers until the last, which
 /// makes unit quaternions of them.
 ///
-/// Notes where the joints came in (`first`), and gives the largest turn from there or little more; see [`Brought::chord`].
+/// Notes where the joints came in (`first`), and gives the squared sine of half the largest turn.
 #[inline]
 fn write(
     joints: &[JointId],
@@ -589,7 +686,7 @@ fn write(
     let mut scales = Vec4::splat(scale);
     let turn = found.turn;
     let mut last = [-turn.x, -turn.y, -turn.z, turn.w].map(Vec4::splat);
-    let mut least = Vec4::ONE;
+    let mut most = Vec4::ZERO;
     for ((arcs, came), joints) in arcs.iter().zip(came).zip(joints[..count].chunks(4)) {
         // What is past the last joint repeats it, and is written before it.
         let of = [0, 1, 2, 3].map(|i| joints[min(i, joints.len() - 1)].index());
@@ -619,30 +716,27 @@ fn write(
             Vec4::new(q.x, q.y, q.z, q.w)
         });
         let old = transposed(old);
+        let [tx, ty, tz, tw] = turn;
+        let sine = tx * tx + ty * ty + tz * tz;
+        most = most.max(sine / (sine + tw * tw) * THERE[joints.len() % 4]);
         let [x, y, z, w] = mul4(turn, old);
         let over = Vec4::ONE / (x * x + y * y + z * z + w * w).sqrt();
-        let new = [x * over, y * over, z * over, w * over];
+        let new = transposed([x * over, y * over, z * over, w * over]);
         if first {
             *came = old;
         }
-        let product = new[0] * came[0] + new[1] * came[1] + new[2] * came[2] + new[3] * came[3];
-        // Of the nearer of the two signs.
-        least = least.min(product.abs());
-        let new = transposed(new);
         for i in (0..4).rev() {
             let q = new[i];
             locals[of[i]].rotation = Quat::from_xyzw(q.x, q.y, q.z, q.w);
         }
     }
     pose.changed_below(joints[0]);
-    2.0 * (1.0 - least.min_element()) + PRODUCT
+    most.max_element()
 }
 
-/// See [`Brought::chord`].
-#[inline]
-fn chord(a: Quat, b: Quat) -> f32 {
-    let [a, b] = [a, b].map(|q| Vec4::new(q.x, q.y, q.z, q.w));
-    (a - b).length_squared().min((a + b).length_squared())
+/// The rotation of a joint, of four side by side.
+fn lane(fours: &[Arcs], joint: usize) -> Quat {
+    Quat::from_vec4(Vec4::from_array(fours[joint / 4].map(|lanes| lanes[joint % 4])))
 }
 
 /// Four products of quaternions; the order of sums is [`math::mul`]'s.

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use glam::Vec3;
+use glam::{Quat, Vec3};
 
 use super::bones::{Ask, Bones};
 use crate::{
@@ -92,21 +92,18 @@ impl Strand {
         report.iterations = found.passes;
         if found.passes > 0 {
             let (mut at, turn) = (root, math::normalize(found.turn));
-            let mut came = root;
+            if self.bones.has_gap() {
+                self.fill_gaps(points, turn);
+            }
             for (i, &length) in self.lengths.iter().enumerate() {
                 // Maps in f32 leave directions unit vectors to some 2e-6.
                 let way = math::rotate(turn, self.bones.direction(i));
-                let size = math::sqrt(way.length_squared());
-                at += way * (length / size);
-                // Points that coincide have no direction.
-                if points[i + 1] == came {
-                    self.bones.set_came(i, way / size);
-                }
-                came = points[i + 1];
+                at += way * (length / math::sqrt(way.length_squared()));
                 points[i + 1] = at;
             }
             let moved = math::sqrt(((at - end) / self.bones.total()).length_squared());
-            report.branch_changed = branch::changed_by_chord(self.bones.chord(turn), moved, 0.0);
+            report.branch_changed = branch::changed(self.bones.most_turned(turn), moved, 0.0)
+                && branch::changed_by_sine(self.bones.sine(turn), moved, || 0.0);
             report.position_residual = distance(at, goal);
         }
         if found.by > 0.0 {
@@ -119,6 +116,17 @@ impl Strand {
             }
         }
         Ok(report)
+    }
+}
+
+impl Strand {
+    /// Points that coincide have no direction: their bones count as turned by nothing.
+    #[cold]
+    fn fill_gaps(&mut self, points: &[Vec3], turn: Quat) {
+        for i in (0..self.lengths.len()).filter(|&i| points[i + 1] == points[i]) {
+            let way = math::rotate(turn, self.bones.direction(i));
+            self.bones.set_came(i, way / math::sqrt(way.length_squared()));
+        }
     }
 }
 

@@ -33,8 +33,8 @@ const CARRIED: f32 = 0.1;
 /// The square of what is near, as a part of the straight limb's: three thousandths of the limb.
 const CLOSE: f32 = 1e-5;
 /// A turn in radians is at most pi times the sine of its half, and the branch is the same for turns up to eight for each length
-/// of the limb that the end goes: the square of that ratio, less a tenth for what the way's square rounds.
-const UNNOTICED: f32 = 0.9 * 64.0 / (PI * PI);
+/// of the limb that the end goes: half the square of that ratio, less a tenth for what the way's square rounds.
+const UNNOTICED: f32 = 0.9 * 32.0 / (PI * PI);
 
 /// Turns that bring the end of the limb `at` to `goal`, in model space; see [`TwoBone`](super::TwoBone) for the
 /// mathematics. Every number given must be finite; then every number that comes back is.
@@ -57,9 +57,12 @@ fn solve_kept(at: &Points, goal: Vec3, bend: &Bend) -> Turns {
     let [x, y, z, w] = plain.root;
     let l = 1.0 / math::sqrt(x * x + y * y + z * z + w * w);
     let root = Quat::from_xyzw(x * l, y * l, z * l, w * l);
-    let sines = 2.0 - (root.w * root.w + plain.middle.w * plain.middle.w);
-    let branch_changed = sines > plain.unnoticed && leapt(at, plain.middle, root);
-    Turns { middle: plain.middle, root, by: plain.by, branch_changed }
+    let mut turns = Turns { middle: plain.middle, root, by: plain.by, branch_changed: false };
+    // The squared sines of half the turns add up to no more than 2 less twice the product of the cosines.
+    if 1.0 - root.w * plain.middle.w > plain.unnoticed {
+        turns.branch_changed = leapt(at, &turns);
+    }
+    turns
 }
 
 /// The middle joint turns towards `p`, seen from the root.
@@ -115,7 +118,7 @@ struct Plain {
     product: f32,
     /// |g|^2.
     x2: f32,
-    /// Where the squared sines of half the turns add up to no more than this, no branch changed.
+    /// Where 1 less the product of the cosines of half the turns is no more than this, no branch changed.
     unnoticed: f32,
 }
 

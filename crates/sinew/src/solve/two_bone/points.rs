@@ -71,12 +71,12 @@ pub(super) fn flipped(from: &Points, to: &Points) -> bool {
 /// Whether one without changed it, by these turns: see [`branch::changed`].
 #[cold]
 #[inline(never)]
-pub(super) fn leapt(from: &Points, middle: Quat, root: Quat) -> bool {
+pub(super) fn leapt(from: &Points, turns: &Turns) -> bool {
     let (u, v) = (from.middle - from.root, from.tip - from.middle);
     let length = math::sqrt(u.length_squared()) + math::sqrt(v.length_squared());
-    let way = math::rotate(root, u + math::rotate(middle, v)) - (u + v);
+    let way = math::rotate(turns.root, u + math::rotate(turns.middle, v)) - (u + v);
     let turn = |q: Quat| math::angle_between(Quat::IDENTITY, q);
-    let turn = turn(middle).max(turn(root));
+    let turn = turn(turns.middle).max(turn(turns.root));
     length > 0.0 && branch::changed(turn, math::sqrt((way / length).length_squared()), 0.0)
 }
 

@@ -1,7 +1,7 @@
 //! Whether a solve leaves its objective larger than it found it, by forward kinematics in f64 of its own.
 //!
 //! The objective is what is missing of place and rotation at full weight, with the softened place where there is a soft
-//! zone, in the space of the parent of the chain's root. It is judged where it is defined: for poses that came in within their
+//! zone, in the space of the parent of the chain's root; of free chains, the rotation first and then the place. It is judged where it is defined: for poses that came in within their
 //! limits, solvers that are led by goals, roots that are not put elsewhere, and where f32 can tell a thousandth of the
 //! chain's length.
 
@@ -26,6 +26,9 @@ const LONGEST: f64 = 1e15;
 
 /// By what part of the chain's length it may grow besides.
 const MORE: f64 = 1e-6;
+
+/// The angle in radians within which a rotation is met that the solver takes exactly.
+const MET: f64 = 1e-4;
 
 /// Says by how much the objective grew; none where it did not or is not defined.
 pub fn grew(
@@ -136,9 +139,6 @@ fn chain(
     {
         return None;
     }
-    // Known not to hold, and left out (lab/README.md): a free chain with a rotation turns its tip whatever its place costs;
-    // one with unequal scales inside changes its lengths as it turns, and one that runs out of iterations stops wherever it
-    // is.
     let free = match solver {
         Solver::Free(_) => true,
         Solver::Auto(_) => rig.joints.iter().all(|&id| rig.skeleton.freedom(id).turning == Turning::Free),
@@ -148,12 +148,8 @@ fn chain(
         let scale = start.local(*id).scale.abs();
         scale.max_element() > scale.min_element() * (1.0 + 1e-5)
     };
-    if free && (turned || report.status == Status::OutOfIterations || rig.joints.iter().any(unequal)) {
-        return None;
-    }
-    // Known not to hold, and left out (lab/README.md): a limb with unequal scales inside whose goal is out of reach.
-    let out = matches!(report.status, Status::Unreachable { .. });
-    if out && matches!(solver, Solver::TwoBone(_)) && rig.joints.iter().any(unequal) {
+    // (A pole, too, may take what is met to elsewhere within its tolerance.)
+    if free && goal.pole != Pole::Keep && report.status == Status::Reached {
         return None;
     }
     // The reach of bones that change as unequal scales turn is not the length that came in.
@@ -174,15 +170,28 @@ fn chain(
     if length.is_nan() || rounding.is_nan() || rounding > 1e-3 * length {
         return None;
     }
+    // A free chain's tip takes its rotation first: what its place misses is that of the tip joint, from where the goal needs
+    // it with the tip turned so. (Where a bound on turns keeps the tip from its rotation, both count.)
+    let wanted = goal.rotation.map(|q| q.as_dquat().normalize());
+    let turned_first = match wanted {
+        Some(wanted) if free => turn(frame(pose, tip).matrix3, wanted)? < MET,
+        _ => false,
+    };
+    let (mut at, mut last) = (at, was.len() - 1);
+    if let (Some(wanted), true) = (wanted, turned_first) {
+        let scale = frame(start, tip).matrix3.determinant().cbrt();
+        at -= space.inverse.transform_vector3(wanted * (scale * rig.tip_offset.as_dvec3()));
+        last -= 1;
+    }
     let to = match at - was[0] {
         way if task.soft > 0.0 => {
             // (A limb has two bones, whatever lies in between.)
             let reach = match solver {
                 Solver::TwoBone(s) => {
                     let middle = space.inverse.transform_point3(frame(start, s.middle()).translation);
-                    (middle - was[0]).length() + (was[was.len() - 1] - middle).length()
+                    (middle - was[0]).length() + (was[last] - middle).length()
                 }
-                _ => length,
+                _ => was[..=last].windows(2).map(|w| (w[1] - w[0]).length()).sum(),
             };
             let (far, zone) = (way.length(), f64::from(task.soft) * reach);
             let onset = reach - zone;
@@ -195,10 +204,10 @@ fn chain(
         _ => at,
     };
     let missing = |pose: &Pose, places: &[DVec3]| {
-        let off = (places[places.len() - 1] - to).length();
-        let turn = match goal.rotation {
-            Some(q) => turn(frame(pose, tip).matrix3, q.as_dquat())?,
-            None => 0.0,
+        let off = (places[last] - to).length();
+        let turn = match wanted {
+            Some(q) if !turned_first => turn(frame(pose, tip).matrix3, q)?,
+            _ => 0.0,
         };
         Some(off.hypot(0.5 * length * turn))
     };

@@ -81,13 +81,9 @@ pub(super) fn solve(at: &Points, goal: Vec3, pole: Pole, bend: &Bend) -> Turns {
         let (s0, c0) = if uv >= 0.0 { (cl, ab + uv) } else { (ab - uv, cl) };
         let (n, s0) = if other_side { (-n, -s0) } else { (n, s0) };
         let (s, w) = (s1 * c0 - c1 * s0, c1 * c0 + s1 * s0);
-        let squared = s * s + w * w;
-        let l = 1.0 / math::sqrt(squared);
+        let l = 1.0 / math::sqrt(s * s + w * w);
         let t = n * (s * l);
-        // A bone that is lost in the other's rounding leaves no angle to tell: then any serves, and that of the pose stays.
-        let told = squared >= f32::MIN_POSITIVE;
-        let middle = if told { Quat::from_xyzw(t.x, t.y, t.z, w * l) } else { Quat::IDENTITY };
-        (middle, n, other_side)
+        (Quat::from_xyzw(t.x, t.y, t.z, w * l), n, other_side)
     } else {
         let poled = (pole != Pole::Keep).then(|| facing(pole, at.root, u + v, g));
         bend_straight(u, v, a, b, c, cl, bend, (c1, s1), poled)

@@ -7,7 +7,7 @@
 
 use common::judge;
 use sinew::{
-    Goal, JointId, Pose, Report, Status,
+    Goal, JointId, Pole, Pose, Report, Status,
     glam::{DAffine3, DMat3, DQuat, DVec3},
     joint::Turning,
     solve::{ChainSettings, Root, Tip},

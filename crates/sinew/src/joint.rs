@@ -45,7 +45,10 @@ pub use attribute::{Attribute, Attributes, Unsupported, check_honoured};
 pub use dof::{Dof, Range, Spring, eased};
 pub use euler::Order;
 pub use limits::{Coordinates, Limits, TOLERANCE};
-pub(crate) use {ellipse::nearest_of_quarter, limits::WIDEST};
+pub(crate) use {
+    ellipse::nearest_of_quarter,
+    limits::{Contact, WIDEST},
+};
 
 use alloc::string::String;
 

@@ -156,15 +156,16 @@ fn fresh_starts_in_the_plane_are_taken_only_where_they_are_better() {
 /// leaps if a joint is more than 8 of the goal's steps, in lengths, and a milliradian from where the frame before left it.
 #[test]
 fn goals_that_go_on_from_one_pose_seldom_leap() {
-    // Shares of the frames that leap, in percent: with the goal met, and missed. Fresh starts make less than 1; the rest
-    // comes from the first descent, which ends somewhere among poses that come equally near.
+    // Shares of the frames that leap, in percent: with the goal met, and missed. Goals that are missed lead to one pose, that
+    // of the least residual and turns; goals that are met end somewhere among the poses that meet them. (Of ten cones that
+    // miss, half of those that leap have met what a soft zone puts in the goal's place.)
     let rows = [
-        (Kind::Cones, 2, [0.0, 9.5]),
-        (Kind::Cones, 3, [60.0, 9.5]),
-        (Kind::Cones, 10, [40.0, 22.0]),
-        (Kind::Hinges, 2, [0.0, 3.0]),
-        (Kind::Hinges, 3, [3.5, 3.5]),
-        (Kind::Hinges, 10, [40.0, 8.5]),
+        (Kind::Cones, 2, [0.0, 0.2]),
+        (Kind::Cones, 3, [60.0, 0.5]),
+        (Kind::Cones, 10, [40.0, 2.0]),
+        (Kind::Hinges, 2, [0.0, 0.8]),
+        (Kind::Hinges, 3, [3.5, 0.6]),
+        (Kind::Hinges, 10, [40.0, 0.4]),
     ];
     let mut over = Vec::new();
     for (kind, bones, most) in rows {

@@ -41,6 +41,24 @@ impl Ellipse {
         let k = if level > 1.0 { 1.0 - 0.5 * (level - 1.0).min(1.0) } else { 1.0 };
         [(u * k) as f32, (v * k) as f32]
     }
+
+    /// The outline moved out by `slack`, where a point is outside it or within it by less than `near`: the unit normal, the
+    /// curvature, and how far the point is within.
+    pub fn outline(&self, p: [f32; 2], slack: f32, near: f32) -> Option<([f32; 2], f32, f32)> {
+        let on = self.nearest(p);
+        let [a, b] = self.quarter(p);
+        let slope = [on[0] / (a * a), on[1] / (b * b)];
+        let steep = crate::math::sqrt(slope[0] * slope[0] + slope[1] * slope[1]);
+        let way = [p[0] - on[0], p[1] - on[1]];
+        let out = crate::math::sqrt(way[0] * way[0] + way[1] * way[1]);
+        // Inside, the level tells how far it is, to first order.
+        let depth = slack - if out > 0.0 { out } else { 0.5 * (self.level(p) - 1.0) / steep };
+        if depth.is_nan() || depth >= near {
+            return None;
+        }
+        let curvature = 1.0 / (a * a * b * b * steep * steep * steep);
+        Some((slope.map(|x| x / steep), curvature / (1.0 + slack * curvature), depth))
+    }
 }
 
 /// The point of an ellipse with half-axes `[a, b]` that is nearest to a point outside.

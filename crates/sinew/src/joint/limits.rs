@@ -2,6 +2,7 @@
 
 mod axes;
 mod blend;
+mod contact;
 mod parts;
 mod relax;
 mod slide;
@@ -18,6 +19,7 @@ use super::{
     span::{Span, wrap},
 };
 use crate::{Transform, math};
+pub(crate) use contact::Contact;
 use parts::{Split, angles, clamp_angles, clamp_ball, hinge_angle, join, split, within};
 
 /// Excess in radians (metres for a slide of a metre) up to which a rotation counts as within its limits, so that a

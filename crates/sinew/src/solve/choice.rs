@@ -21,6 +21,11 @@ impl Choice {
         Self { first, least: first, fresh: None }
     }
 
+    /// Whether a fresh start's answer is chosen.
+    pub fn is_fresh(&self) -> bool {
+        self.fresh.is_some()
+    }
+
     /// Whether a fresh start's answer is to be taken for what is chosen: what it leaves missing, in lengths of the chain,
     /// and the largest turn of a joint in radians from where it came in.
     pub fn takes(&mut self, missing: f32, turn: f32) -> bool {

@@ -18,7 +18,10 @@ pub enum LeastSquares {
     #[default]
     WhenSlow,
     /// Steps from the start, and sweeps where they stall. The chain moves as a whole, each joint as little as can be, and
-    /// not the outer joints most; it is the fastest way for chains with limits.
+    /// not the outer joints most; it is the fastest way for chains with limits. A chain that cannot meet its goal comes to rest
+    /// where the residual and, by far less, its joints' turns are least together: one pose, that moves with the goal. It may be
+    /// further from the goal than another by up to a hundredth of the chain's length. The steps that lead there are not
+    /// counted as iterations.
     First,
     /// Steps alone, from where the chain is, and neither sweeps nor fresh starts unless no step moves it at all. It stays
     /// with the nearest answer, or in the nearest place where limits let it come no nearer: for goals that move on smoothly.

@@ -14,6 +14,8 @@
 //! The next step is sought without motion along the normals, and one is let go as soon as the whole wants to leave its wall.
 //! So the chain finds out in a few steps which joints rest at their limits, and converges fast with the others.
 
+mod settle;
+
 use alloc::vec::Vec;
 
 use glam::{Quat, Vec3};
@@ -51,6 +53,8 @@ struct Column {
 pub(crate) struct Newton {
     columns: Vec<Column>,
     kept: Vec<(Quat, Vec3)>,
+    /// Each column in [`Newton::settle`].
+    parts: Vec<settle::Part>,
     /// Whether steps count with how a joint's circle curves away from the goal.
     curved: bool,
 }
@@ -80,7 +84,8 @@ impl Newton {
         let mut columns: Vec<_> = parts.iter().map(column).collect();
         // Whatever the order of a sweep is, steps go down the chain.
         columns.sort_by_key(|c| c.part.link);
-        Self { columns, kept: Vec::with_capacity(links), curved: false }
+        let parts = alloc::vec![settle::Part::default(); columns.len()];
+        Self { columns, kept: Vec::with_capacity(links), parts, curved: false }
     }
 
     /// Goes on until the goal is met, `most` steps are made or no step leads nearer. Never leaves more missing than it
@@ -150,8 +155,8 @@ impl Newton {
         steps
     }
 
-    /// One step; false where there is none to make.
-    fn step(&mut self, links: &mut Linkage, ask: &Ask, factor: f32) -> bool {
+    /// Where each column is, and what is missing: the way in chain lengths, and the turn in half radians.
+    fn see(&mut self, links: &Linkage, ask: &Ask) -> (Vec3, Option<Vec3>) {
         let size = 2.0 * ask.radian;
         let (place, turn) = links.inside(ask.place, ask.turn);
         // Down the chain: seats, then arms when the end is known.
@@ -192,6 +197,15 @@ impl Newton {
         let end = at + math::rotate(orientation, links.chain().tip_offset()) * unit;
         let off = (place - end) / size;
         let spin = turn.map(|t| math::rotation_vector(math::mul(t, math::conjugate(orientation))) * 0.5);
+        for c in self.columns.iter_mut().filter(|c| !matches!(c.part.kind, Kind::Slide(_))) {
+            c.arm = (end - c.arm) / size;
+        }
+        (off, spin)
+    }
+
+    /// One step; false where there is none to make.
+    fn step(&mut self, links: &mut Linkage, ask: &Ask, factor: f32) -> bool {
+        let (off, spin) = self.see(links, ask);
         let missing = off.length_squared() + spin.map_or(0.0, |s| s.length_squared());
 
         // A floor that f32 needs where the chain cannot move in some direction at all.
@@ -199,7 +213,6 @@ impl Newton {
         for c in self.columns.iter_mut() {
             c.weight = 1.0;
             if !matches!(c.part.kind, Kind::Slide(_)) {
-                c.arm = (end - c.arm) / size;
                 let bent = off.dot(c.arm) - off.dot(c.axis) * c.arm.dot(c.axis);
                 c.weight = if self.curved { mu / (mu + bent.max(0.0)) } else { 1.0 };
             }

@@ -448,7 +448,7 @@ impl<'a, S: Sweep> Run<'a, S> {
                 self.on.links.pull_straight(&ask, left, &mut self.on.best);
             }
             left = self.on.links.measure(&ask);
-            status = self.descend(&mut ask, left, &mut report);
+            status = self.descend(&mut ask, seen, left, &mut report);
         }
         if pole != Pole::Keep && self.settings.base_direction.is_none() {
             // With a rotation asked for, the chain turned about its axis takes the tip along, which then goes back. Where
@@ -470,7 +470,7 @@ impl<'a, S: Sweep> Run<'a, S> {
                 }
                 let before = status;
                 let left = self.on.links.measure(&ask);
-                status = self.descend(&mut ask, left, &mut report);
+                status = self.descend(&mut ask, seen, left, &mut report);
                 let left = self.on.links.measure(&ask);
                 if !ask.met(left) && ask.cost(left) > allowed {
                     self.on.links.put(&self.on.unturned);
@@ -514,7 +514,7 @@ impl<'a, S: Sweep> Run<'a, S> {
     }
 
     /// Sweeps until the goal is met, nothing moves or the iterations are used up; leaves the best that was found.
-    fn descend(&mut self, ask: &mut Ask, start: (f32, f32), report: &mut Report) -> Status {
+    fn descend(&mut self, ask: &mut Ask, seen: bool, start: (f32, f32), report: &mut Report) -> Status {
         let mut left = start;
         let mut best = ask.cost(left);
         self.on.links.keep(&mut self.on.best);
@@ -607,7 +607,8 @@ impl<'a, S: Sweep> Run<'a, S> {
         }
         self.choose(&mut choice, best / length);
         self.on.links.put(&self.on.chosen);
-        if finish && way == LeastSquares::First && !self.most.is_finite() {
+        // (What is only a direction has one answer, towards it.)
+        if seen && finish && way == LeastSquares::First && !self.most.is_finite() {
             self.settle(ask, ask.cost(start), choice);
             if ask.met(self.on.links.measure(ask)) {
                 return Status::Reached;

@@ -7,7 +7,7 @@ mod limit_judge;
 use std::{f64::consts::PI, sync::Arc};
 
 use arms::Random;
-use proptest::prelude::*;
+use proptest::{prelude::*, test_runner::RngSeed};
 use sinew::{
     JointId, Pose, Skeleton, Status, Transform,
     glam::{DQuat, DVec3, Quat, Vec3},
@@ -134,7 +134,9 @@ fn apart(a: Quat, b: DQuat) -> f64 {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 1000, rng_seed: RngSeed::Fixed(20), failure_persistence: None, ..Default::default()
+    })]
 
     #[test]
     fn any_skeleton_compiles_to_the_same_places_and_limits(seed in any::<u64>(), joints in 1usize..12, mirrored: bool) {

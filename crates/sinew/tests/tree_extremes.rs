@@ -6,7 +6,7 @@ mod limit_judge;
 use std::sync::Arc;
 
 use limit_judge as judge;
-use proptest::prelude::*;
+use proptest::{prelude::*, test_runner::RngSeed};
 use sinew::{
     Goal, JointId, Pose, Skeleton, Transform,
     glam::{Quat, Vec3},
@@ -61,7 +61,9 @@ fn missed(pose: &Pose, tips: &[JointId], goals: &[Goal]) -> f64 {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 2_000, rng_seed: RngSeed::Fixed(20), failure_persistence: None, ..Default::default()
+    })]
 
     #[test]
     fn promises_hold(

@@ -641,14 +641,14 @@ impl<'a, S: Sweep> Run<'a, S> {
         links.keep(best);
         let mut pull = PULL;
         for _ in 0..3 {
-            newton.settle(links, ask, self.settings.max_iterations, pull);
+            newton.settle(links, ask, self.settings.max_iterations, pull, allowed / (2.0 * ask.radian));
             let left = ask.cost(links.measure(ask));
             if left <= allowed {
                 return left;
             }
             pull *= 0.3;
+            links.put(best);
         }
-        links.put(best);
         found
     }
 

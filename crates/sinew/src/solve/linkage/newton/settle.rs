@@ -29,7 +29,7 @@ const STEPS: u32 = 20;
 const PRODUCTS: u32 = 40;
 
 /// What a step's system may be off by, as a part of its right side, squared.
-const PRECISE: f32 = 1e-6;
+const PRECISE: f32 = 1e-4;
 
 /// A chain has settled when no joint turns further than this in a step, in radians: the next would be of its square.
 const SETTLED: f32 = 3e-4;
@@ -94,9 +94,9 @@ struct Place {
 }
 
 impl Newton {
-    /// Goes from where the chain is to where it settles, in at most `most` steps. f does not grow; the residual may, where
-    /// joints then turn less.
-    pub fn settle(&mut self, links: &mut Linkage, ask: &Ask, most: u32, pull: f32) {
+    /// Goes from where the chain is to where it settles, in at most `most` steps, or until the residual is larger than
+    /// `allowed`. f does not grow; the residual may, where joints then turn less.
+    pub fn settle(&mut self, links: &mut Linkage, ask: &Ask, most: u32, pull: f32, allowed: f32) {
         for c in &mut self.columns {
             let link = &links.links[c.part.link];
             if let Kind::Angle(n) = c.part.kind {
@@ -116,6 +116,9 @@ impl Newton {
                 let cost = |at: Place| 0.5 * at.size * at.size + share * at.turned;
                 if cost(now) < cost(here) + ROUNDING * here.size * (1.0 + here.size) {
                     here = now;
+                    if here.size > allowed {
+                        return;
+                    }
                     break;
                 }
                 links.put(&self.kept);

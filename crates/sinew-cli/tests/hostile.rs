@@ -43,7 +43,9 @@ fn run(args: &[&str]) -> Run {
     loop {
         // What the kernel keeps of a process stays until it is waited for, but for its memory: that is looked at all the time.
         let status = fs::read_to_string(format!("{folder}/status")).unwrap_or_default();
-        let line = status.lines().find_map(|l| l.strip_prefix("VmHWM:"));
+        // (Until it runs the command it is a copy of this process, with this one's peak.)
+        let runs = status.starts_with("Name:\tsinew\n");
+        let line = status.lines().filter(|_| runs).find_map(|l| l.strip_prefix("VmHWM:"));
         let kilobytes = line.and_then(|l| l.trim().trim_end_matches("kB").trim().parse::<u64>().ok());
         peak = peak.max(kilobytes.unwrap_or(0) * 1024);
         let stat = fs::read_to_string(format!("{folder}/stat")).unwrap_or_default();

@@ -29,8 +29,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 layer.bone(from.extend(0.0), to.extend(0.0), 0.1, Some(side), None);
                 from = to;
             }
-            // As it is taught: sweeps alone, one at a time.
-            let once = Settings { method, max_iterations: 1, finish: false, ..Settings::default() };
+            // One sweep at a time.
+            let once = Settings { max_iterations: 1, ..Settings::of(method) };
             chain.solve(goal, &once)?;
         }
     }

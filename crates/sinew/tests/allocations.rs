@@ -89,9 +89,11 @@ fn chains_in_the_plane_allocate_nothing() {
 
 #[test]
 fn sweeping_and_following_allocates_nothing() {
+    use core::ops::ControlFlow;
+
     use sinew::{
         joint::{Dof, Joint},
-        solve::{Ccd, Fabrik, Follow, LeastSquares},
+        solve::{Auto, Ccd, DampedLeastSquares, Fabrik, Follow, TraceStep},
     };
     let mut b = Skeleton::builder();
     let mut last = b.add("0", None, Transform::IDENTITY);
@@ -110,26 +112,40 @@ fn sweeping_and_following_allocates_nothing() {
     let skeleton = Arc::new(skeleton);
     let mut ccd = Ccd::new(&skeleton, ids[0], ids[8]).unwrap();
     let mut fabrik = Fabrik::new(&skeleton, ids[0], ids[8]).unwrap();
+    let mut squares = DampedLeastSquares::new(&skeleton, ids[0], ids[8]).unwrap();
+    let mut auto = Auto::new(&skeleton, ids[0], ids[8]).unwrap();
     let mut follow = Follow::new(&skeleton, ids[0], ids[8]).unwrap();
+    let mut told = 0;
     let mut pose = Pose::rest(&skeleton);
     let counted = allocation_counter::measure(|| {
         for i in 0..40 {
             let f = i as f32;
-            ccd.settings.least_squares =
-                [LeastSquares::Never, LeastSquares::WhenSlow, LeastSquares::First, LeastSquares::Alone]
-                    [i % 4];
-            ccd.settings.weight = if i % 3 == 0 { 0.5 } else { 1.0 };
+            let weight = if i % 3 == 0 { 0.5 } else { 1.0 };
+            let max_turn = if i % 4 == 0 { 0.1 } else { f32::INFINITY };
+            for settings in [&mut ccd.settings, &mut fabrik.settings, &mut squares.settings] {
+                (settings.weight, settings.max_turn, settings.max_restarts) =
+                    (weight, max_turn, i as u32 % 3);
+            }
+            (auto.weight, auto.max_turn) = (weight, max_turn);
+            fabrik.closes_circle = i % 2 == 0;
             let at = Vec3::new(f.sin(), 0.5 + f.cos(), (0.7 * f).sin()) * 5.0;
             // Weights between 0 and 1 solve some times over, goals out of reach start anew.
             let goal = Goal { rotation_weight: 0.4, position_weight: 0.6, ..Goal::at(at) }
                 .with_rotation(Quat::from_rotation_y(f))
                 .with_pole(Pole::Direction(Vec3::Z));
-            ccd.solve(&mut pose, &goal).unwrap();
-            fabrik.solve(&mut pose, &Goal::at(at)).unwrap();
+            let mut watch = |_: TraceStep<'_>| {
+                told += 1;
+                ControlFlow::Continue(())
+            };
+            ccd.solve_traced(&mut pose, &goal, &mut watch).unwrap();
+            fabrik.solve_traced(&mut pose, &Goal::at(at), &mut watch).unwrap();
+            squares.solve_traced(&mut pose, &goal, &mut watch).unwrap();
+            auto.solve(&mut pose, &goal).unwrap();
             follow.solve(&mut pose, at).unwrap();
         }
     });
     assert_eq!(counted.count_total, 0, "{counted:?}");
+    assert!(told > 1000, "{told}");
 }
 
 #[test]

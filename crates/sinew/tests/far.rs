@@ -17,8 +17,8 @@ use sinew::{
     joint::{Dof, Joint},
     math, planar,
     solve::{
-        Aim, Auto, Balance, BendSide, Ccd, ChainSettings, Drag, Eye, Fabrik, Follow, FreeChain, Lead,
-        LeastSquares, LookAt, LookJoint, LookState, Pin, Root, Spline, Strand, Tip, Tree, TwoBone, Up,
+        Aim, Auto, Balance, BendSide, Ccd, ChainSettings, DampedLeastSquares, Drag, Eye, Fabrik, Follow,
+        FreeChain, Lead, LookAt, LookJoint, LookState, Pin, Root, Spline, Strand, Tip, Tree, TwoBone, Up,
         spline::{Curve, CurveKind, CurveUp, Fit, Roll},
     },
 };
@@ -128,9 +128,6 @@ fn off(pose: &Pose, from: JointId, to: JointId, direction: Vec3) -> f64 {
     way.normalize().cross(unit(direction)).length().atan2(way.normalize().dot(unit(direction)))
 }
 
-const WAYS: [LeastSquares; 4] =
-    [LeastSquares::Never, LeastSquares::WhenSlow, LeastSquares::First, LeastSquares::Alone];
-
 /// Every solver that brings a chain's end to a goal, by name.
 fn solve_chain(
     which: &str,
@@ -169,6 +166,11 @@ fn solve_chain(
             fabrik.settings = *settings;
             fabrik.solve(pose, goal)
         }
+        "dls" => {
+            let mut squares = DampedLeastSquares::new(&skeleton, root, tip).unwrap();
+            squares.settings = *settings;
+            squares.solve(pose, goal)
+        }
         _ => {
             let mut tree = Tree::new(&skeleton, root, &[Tip::new(tip)]).unwrap();
             (tree.soft, tree.weight, tree.max_turn) = (settings.soft, settings.weight, settings.max_turn);
@@ -177,7 +179,10 @@ fn solve_chain(
     })
 }
 
-const CHAINS: [&str; 6] = ["limb", "free chain", "auto", "ccd", "fabrik", "tree"];
+const CHAINS: [&str; 7] = ["limb", "free chain", "auto", "ccd", "fabrik", "dls", "tree"];
+
+/// Those that take all of `ChainSettings`.
+const ITERATIVE: [&str; 3] = ["ccd", "fabrik", "dls"];
 
 #[test]
 fn chains_stretch_out_towards_goals_that_are_far_away() {
@@ -185,15 +190,16 @@ fn chains_stretch_out_towards_goals_that_are_far_away() {
     for (bones, size) in [(2, 1.0), (5, 1.0), (2, 1e-3), (5, 1e3)] {
         let (pose, ids) = chain(bones, size);
         for which in CHAINS.into_iter().filter(|w| *w != "limb" || bones == 2) {
-            // (Which way is only asked of those that sweep.)
-            for way in WAYS.into_iter().take(if which == "ccd" || which == "fabrik" { 4 } else { 1 }) {
-                let settings = ChainSettings { least_squares: way, ..ChainSettings::default() };
+            for max_restarts in [0, 3].into_iter().take(if ITERATIVE.contains(&which) { 2 } else { 1 }) {
+                let settings =
+                    ChainSettings { max_iterations: 200, max_restarts, ..ChainSettings::default() };
                 for (far, direction) in
                     FAR.iter().flat_map(|f| directions().into_iter().map(move |d| (*f, d)))
                 {
                     let goal = Goal::at(direction * far);
-                    let what =
-                        || format!("{which}, {way:?}, {bones} bones of {size}, goal {}", direction * far);
+                    let what = || {
+                        format!("{which}, {max_restarts}, {bones} bones of {size}, goal {}", direction * far)
+                    };
                     let mut status = None;
                     let after = try_on(&mut faults, &pose, what, |pose| {
                         let numbers = solve_chain(which, &ids, &settings, pose, &goal);
@@ -263,8 +269,9 @@ fn settings_of_any_size_leave_chains_finite() {
     for (bones, size) in [(2, 1.0), (5, 1.0), (5, 1e-3)] {
         let (pose, ids) = chain(bones, size);
         for which in CHAINS.into_iter().filter(|w| *w != "limb" || bones == 2) {
-            for way in WAYS.into_iter().take(if which == "ccd" || which == "fabrik" { 3 } else { 1 }) {
-                let base = ChainSettings { least_squares: way, ..ChainSettings::default() };
+            let iterative = ITERATIVE.contains(&which);
+            for max_restarts in [0, 3].into_iter().take(if iterative { 2 } else { 1 }) {
+                let base = ChainSettings { max_restarts, ..ChainSettings::default() };
                 let mut all = Vec::new();
                 for stretch in [1.5, 1e6, 1e15, 1e20, 1e30, f32::MAX] {
                     for soft in [0.0, 1e-30, 0.1, 1.0] {
@@ -285,7 +292,7 @@ fn settings_of_any_size_leave_chains_finite() {
                 for weight in [f32::MIN_POSITIVE, 1e-20] {
                     all.push(ChainSettings { weight, ..base });
                 }
-                if way != LeastSquares::Never {
+                if iterative {
                     for v in [1e-18f32, 1e-10, 1e12, 1e18, 1e19, 1e30, f32::MAX] {
                         let v = Vec3::new(0.5, -1.0, 1.0) * v;
                         all.push(ChainSettings { base_direction: Some(v), ..base });
@@ -734,8 +741,8 @@ fn the_plane_stretches_out_towards_goals_that_are_far_away() {
     for (far, direction) in FAR.iter().flat_map(|f| flat().into_iter().map(move |d| (*f, d))) {
         let goal = direction * far;
         let along = DVec2::new(direction.x.into(), direction.y.into()).normalize();
-        for method in [Method::Ccd, Method::Fabrik] {
-            for finish in [false, true] {
+        for method in [Method::Auto, Method::Ccd, Method::Fabrik] {
+            for max_restarts in [0, 4] {
                 for (stretch, soft, side, weight) in [
                     (1.0, 0.0, None, 1.0),
                     (1.0, 0.2, Some(Side::Left), 1.0),
@@ -747,7 +754,7 @@ fn the_plane_stretches_out_towards_goals_that_are_far_away() {
                     let mut chain = Chain::new(Vec2::new(0.2, 0.1), &bones).unwrap();
                     let before = chain.clone();
                     let settings =
-                        Settings { method, finish, stretch, soft, side, weight, ..Settings::default() };
+                        Settings { method, max_restarts, stretch, soft, side, weight, ..Settings::default() };
                     for directed in [false, true] {
                         let mut chain = chain.clone();
                         let found = if directed {

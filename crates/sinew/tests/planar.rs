@@ -130,7 +130,7 @@ fn one_joint_of_descent_turns_its_line_onto_the_goal_s() {
     let mut chain = Chain::new(Vec2::ZERO, &bones).unwrap();
     let before = places(&chain);
     let goal = Vec2::new(-0.4, 1.1);
-    let once = Settings { method: Method::Ccd, max_iterations: 1, finish: false, ..Settings::default() };
+    let once = Settings { max_iterations: 1, ..Settings::of(Method::Ccd) };
     chain.solve(goal, &once).unwrap();
     let g = goal.as_dvec2();
     // The outer joint first, then the inner one with the end where the outer one left it.
@@ -142,16 +142,21 @@ fn one_joint_of_descent_turns_its_line_onto_the_goal_s() {
     assert!((chain.bones()[0].angle as f64 - wrap(first)).abs() < 1e-6);
 }
 
+/// By a fresh start where the method is the one that is taught, by itself with `Auto`.
 #[test]
 fn straight_chains_leave_their_line_towards_what_is_preferred() {
-    for method in [Method::Ccd, Method::Fabrik] {
-        let settings = Settings { method, ..Settings::default() };
+    for method in [Method::Auto, Method::Ccd, Method::Fabrik] {
+        let mut settings = Settings::of(method);
+        if method != Method::Auto {
+            (settings.max_restarts, settings.max_iterations) = (1, 1000);
+        }
         for i in 1..20 {
             let mut chain = Chain::new(Vec2::ZERO, &[Bone::new(0.1); 10]).unwrap();
             let report = chain.solve(Vec2::X * (0.05 * i as f32), &settings).unwrap();
             assert!(report.position_residual < 1.1e-4, "{method:?} {i} {report:?}");
         }
-        for side in [-0.4f32, 0.4] {
+        // (A sweep of descent takes the preferred angle back.)
+        for side in [-0.4f32, 0.4].into_iter().filter(|_| method == Method::Auto) {
             let bones = [Bone::new(1.0), Bone::new(1.0).preferring(side)];
             let mut chain = Chain::new(Vec2::ZERO, &bones).unwrap();
             let report = chain.solve(Vec2::X * 1.2, &settings).unwrap();
@@ -162,15 +167,14 @@ fn straight_chains_leave_their_line_towards_what_is_preferred() {
 }
 
 #[test]
-fn near_full_stretch_the_finish_spares_hundreds_of_sweeps() {
+fn near_full_stretch_auto_spares_hundreds_of_sweeps() {
     let bones: Vec<Bone> = (0..10).map(|i| Bone::new(0.1).at(0.02 * (i % 3) as f32)).collect();
+    let goal = Vec2::from_angle(0.9) * 0.995;
+    let mut chain = Chain::new(Vec2::ZERO, &bones).unwrap();
+    let report = chain.solve(goal, &Settings { tolerance: 1e-5, ..Settings::default() }).unwrap();
+    assert!(report.position_residual < 1.1e-5 && report.iterations < 40, "{report:?}");
     for method in [Method::Ccd, Method::Fabrik] {
-        let settings = Settings { method, tolerance: 1e-5, ..Settings::default() };
-        let taught = Settings { finish: false, max_iterations: 2000, ..settings };
-        let goal = Vec2::from_angle(0.9) * 0.995;
-        let mut chain = Chain::new(Vec2::ZERO, &bones).unwrap();
-        let report = chain.solve(goal, &settings).unwrap();
-        assert!(report.position_residual < 1.1e-5 && report.iterations < 40, "{method:?} {report:?}");
+        let taught = Settings { tolerance: 1e-5, max_iterations: 2000, ..Settings::of(method) };
         let mut chain = Chain::new(Vec2::ZERO, &bones).unwrap();
         assert!(chain.solve(goal, &taught).unwrap().iterations > 2 * report.iterations);
     }
@@ -180,14 +184,15 @@ fn near_full_stretch_the_finish_spares_hundreds_of_sweeps() {
 fn a_knot_of_limits_is_left() {
     // It comes in bent fully to one side, and the goal is on the other.
     let bones: Vec<Bone> = (0..6).map(|_| Bone::new(0.5).within(-0.6, 0.6).at(0.6)).collect();
-    for method in [Method::Ccd, Method::Fabrik] {
+    for method in [Method::Auto, Method::Ccd, Method::Fabrik] {
         let mut mirror = Chain::new(Vec2::ZERO, &bones).unwrap();
         for (i, bone) in bones.iter().enumerate() {
             mirror.set_bone(i, bone.at(-0.55)).unwrap();
         }
         let goal = mirror.end();
         let mut chain = Chain::new(Vec2::ZERO, &bones).unwrap();
-        let report = chain.solve(goal, &Settings { method, ..Settings::default() }).unwrap();
+        let settings = Settings { method, ..Settings::default() };
+        let report = chain.solve(goal, &settings).unwrap();
         assert!(report.position_residual < 3.1e-4, "{method:?} {report:?}");
     }
 }
@@ -242,7 +247,7 @@ fn any_chain() -> impl Strategy<Value = Chain> {
 }
 
 fn run(chain: &mut Chain, goal: Vec2, method: usize, weight: f32) -> Report {
-    let method = [Method::Ccd, Method::Fabrik][method];
+    let method = [Method::Ccd, Method::Fabrik, Method::Auto][method];
     chain.solve(goal, &Settings { method, weight, ..Settings::default() }).unwrap()
 }
 
@@ -256,13 +261,13 @@ proptest! {
         chain in any_chain(),
         way in -3.2f32..3.2,
         part in prop_oneof![6 => 0.0f32..1.0, 2 => 1.0f32..3.0, 1 => Just(0.0), 1 => Just(1.0), 1 => Just(1e4)],
-        method in 0usize..2,
+        method in 0usize..3,
         sweeps in prop::option::of(0u32..6),
     ) {
         let length = chain.length() as f64;
         let goal = chain.root + Vec2::from_angle(way) * (part * chain.length());
         let settings = Settings {
-            method: [Method::Ccd, Method::Fabrik][method],
+            method: [Method::Ccd, Method::Fabrik, Method::Auto][method],
             max_iterations: sweeps.unwrap_or(200),
             ..Settings::default()
         };
@@ -286,7 +291,7 @@ proptest! {
             prop_assert_eq!(angles(&solved), kept);
         }
         // Free chains meet every goal in reach.
-        if chain.bones().iter().all(|b| b.limits.is_none()) && sweeps.is_none() && chain.out_of_reach(goal) == 0.0 {
+        if settings.method == Method::Auto && chain.bones().iter().all(|b| b.limits.is_none()) && sweeps.is_none() && chain.out_of_reach(goal) == 0.0 {
             prop_assert!(matches!(report.status, Status::Reached), "{report:?}");
         }
         // The same again.
@@ -298,7 +303,7 @@ proptest! {
     }
 
     #[test]
-    fn weights_go_the_way_without_a_leap(chain in any_chain(), way in -3.2f32..3.2, part in 0.0f32..1.2, method in 0usize..2) {
+    fn weights_go_the_way_without_a_leap(chain in any_chain(), way in -3.2f32..3.2, part in 0.0f32..1.2, method in 0usize..3) {
         let goal = chain.root + Vec2::from_angle(way) * (part * chain.length());
         let mut none = chain.clone();
         run(&mut none, goal, method, 0.0);
@@ -318,7 +323,7 @@ proptest! {
 
     #[test]
     fn finite_goals_of_any_size_leave_finite_chains(
-        chain in any_chain(), way in -3.2f32..3.2, size in 0usize..7, method in 0usize..2,
+        chain in any_chain(), way in -3.2f32..3.2, size in 0usize..7, method in 0usize..3,
     ) {
         let goal = Vec2::from_angle(way) * [0.0, 1e-45, 1e-30, 1e10, 1e19, 1e25, 3e38][size];
         let mut solved = chain.clone();
@@ -538,9 +543,10 @@ fn chains_of_any_size_reach_their_goals() {
     for size in [2f32.powi(-90), 2f32.powi(-70), 2f32.powi(-55), 1.0, 2f32.powi(50), 2f32.powi(59)] {
         for n in 0..24 {
             let goal = Vec2::from_angle(0.7 * n as f32) * (0.1 + 0.08 * n as f32);
-            for method in [Method::Ccd, Method::Fabrik] {
-                for finish in [false, true] {
-                    let settings = Settings { method, finish, side: Some(Side::Left), ..Settings::default() };
+            for method in [Method::Auto, Method::Ccd, Method::Fabrik] {
+                for max_restarts in [0, 4] {
+                    let settings =
+                        Settings { method, max_restarts, side: Some(Side::Left), ..Settings::default() };
                     let at = |size: f32| {
                         let mut chain = Chain::new(Vec2::new(0.1, -0.2) * size, &bones(size)).unwrap();
                         let report = chain.solve(chain.root + goal * size, &settings).unwrap();
@@ -551,7 +557,7 @@ fn chains_of_any_size_reach_their_goals() {
                             report.position_residual / size,
                         )
                     };
-                    assert_eq!(at(size), at(1.0), "{size:e}: {n} {method:?} {finish}");
+                    assert_eq!(at(size), at(1.0), "{size:e}: {n} {method:?} {max_restarts}");
                 }
             }
             let directed = |size: f32| {
@@ -673,10 +679,9 @@ fn goals_far_off_leave_no_chain_further_than_it_came() {
             .collect();
         let chain = Chain::new(Vec2::ZERO, &bones).unwrap();
         let goal = Vec2::from_angle(random(-3.2, 3.2)) * (chain.length() * 10f32.powf(random(0.5, 9.0)));
-        let (method, max_iterations) = ([Method::Ccd, Method::Fabrik][n % 2], (n % 9) as u32);
-        let finish = n % 3 > 0;
+        let (method, max_iterations) = ([Method::Ccd, Method::Fabrik, Method::Auto][n % 3], (n % 10) as u32);
         let mut solved = chain.clone();
-        solved.solve(goal, &Settings { method, max_iterations, finish, ..Settings::default() }).unwrap();
+        solved.solve(goal, &Settings { method, max_iterations, ..Settings::default() }).unwrap();
         let [before, left] = [&chain, &solved].map(|c| end(c).distance(goal.as_dvec2()));
         assert!(
             left <= before + 1e-6 * f64::from(chain.length()),

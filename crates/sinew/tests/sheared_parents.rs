@@ -14,7 +14,7 @@ use sinew::{
     glam::{Quat, Vec3},
     joint::{Dof, Joint},
     math,
-    solve::{Aim, Auto, Ccd, Fabrik, Follow, FreeChain, TwoBone, Up},
+    solve::{Aim, Auto, Ccd, ChainSettings, DampedLeastSquares, Fabrik, Follow, FreeChain, TwoBone, Up},
 };
 
 struct Dice(Box<dyn FnMut() -> f32>);
@@ -110,8 +110,22 @@ fn solvers(pose: &Pose, chain: &[JointId]) -> Vec<(&'static str, Solve)> {
             all.push(($name, Box::new(move |p, g| solver.solve(p, g))));
         };
     }
-    add!("ccd", Ccd::new(skeleton, root, tip).unwrap());
-    add!("fabrik", Fabrik::new(skeleton, root, tip).unwrap());
+    macro_rules! iterative {
+        ($name:literal, $solver:ty) => {
+            let mut solver = <$solver>::new(skeleton, root, tip).unwrap();
+            // A tolerance is a share of the length as the parent sees it.
+            solver.settings = ChainSettings {
+                tolerance: 5e-5,
+                max_iterations: 2000,
+                max_restarts: 1,
+                ..Default::default()
+            };
+            all.push(($name, Box::new(move |p, g| solver.solve(p, g))));
+        };
+    }
+    iterative!("ccd", Ccd);
+    iterative!("fabrik", Fabrik);
+    iterative!("dls", DampedLeastSquares);
     add!("auto", Auto::new(skeleton, root, tip).unwrap());
     if !skeleton.has_limits() {
         add!("free", FreeChain::new(skeleton, root, tip).unwrap());

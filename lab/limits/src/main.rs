@@ -12,7 +12,7 @@ use common::{
 };
 use sinew::{
     Goal, JointId, Pose, Report, Skeleton, SolveError,
-    solve::{Ccd, Fabrik, LeastSquares},
+    solve::{Auto, Ccd, DampedLeastSquares, Fabrik},
 };
 
 struct Row {
@@ -24,11 +24,12 @@ struct Row {
     tolerance: f32,
 }
 
-/// Which solver, and how it finishes.
 #[derive(Clone, Copy)]
 enum Solver {
-    Ccd(LeastSquares),
-    Fabrik(LeastSquares),
+    Auto,
+    Ccd,
+    Fabrik,
+    Dls,
 }
 
 type Solve = Box<dyn FnMut(&mut Pose, &Goal) -> Result<Report, SolveError>>;
@@ -36,19 +37,22 @@ type Solve = Box<dyn FnMut(&mut Pose, &Goal) -> Result<Report, SolveError>>;
 impl Solver {
     fn on(self, skeleton: &Skeleton, ids: &[JointId], tolerance: f32) -> Solve {
         let (root, tip) = (ids[0], ids[ids.len() - 1]);
+        macro_rules! taught {
+            ($solver:ty) => {{
+                let mut solver = <$solver>::new(skeleton, root, tip).expect("a row of joints is a chain");
+                (solver.settings.tolerance, solver.settings.max_iterations) = (tolerance, 1000);
+                Box::new(move |pose, goal| solver.solve(pose, goal))
+            }};
+        }
         match self {
-            Self::Ccd(way) => {
-                let mut solver = Ccd::new(skeleton, root, tip).expect("a row of joints is a chain");
-                (solver.settings.tolerance, solver.settings.max_iterations, solver.settings.least_squares) =
-                    (tolerance, 1000, way);
+            Self::Auto => {
+                let mut solver = Auto::new(skeleton, root, tip).expect("a row of joints is a chain");
+                (solver.tolerance, solver.max_iterations) = (tolerance, 1000);
                 Box::new(move |pose, goal| solver.solve(pose, goal))
             }
-            Self::Fabrik(way) => {
-                let mut solver = Fabrik::new(skeleton, root, tip).expect("a row of joints is a chain");
-                (solver.settings.tolerance, solver.settings.max_iterations, solver.settings.least_squares) =
-                    (tolerance, 1000, way);
-                Box::new(move |pose, goal| solver.solve(pose, goal))
-            }
+            Self::Ccd => taught!(Ccd),
+            Self::Fabrik => taught!(Fabrik),
+            Self::Dls => taught!(DampedLeastSquares),
         }
     }
 }
@@ -66,14 +70,8 @@ fn main() {
         row("10 turns about X, Y, Z of 30", Kind::Axes, 10, Goals::Reached, 1e-3),
         row("10 hinges of 60, X and Y", Kind::Hinges, 10, Goals::Reached, 1e-3),
     ];
-    let ways = [
-        ("ccd, sweeps alone", Solver::Ccd(LeastSquares::Never)),
-        ("ccd", Solver::Ccd(LeastSquares::WhenSlow)),
-        ("ccd, steps first", Solver::Ccd(LeastSquares::First)),
-        ("fabrik, sweeps alone", Solver::Fabrik(LeastSquares::Never)),
-        ("fabrik", Solver::Fabrik(LeastSquares::WhenSlow)),
-        ("fabrik, steps first", Solver::Fabrik(LeastSquares::First)),
-    ];
+    let ways =
+        [("auto", Solver::Auto), ("ccd", Solver::Ccd), ("fabrik", Solver::Fabrik), ("dls", Solver::Dls)];
     for (name, way) in ways {
         println!(
             "{:<32} {:>10} {:>6} {:>6} {:>8} {:>8} {:>9}",

@@ -46,6 +46,7 @@ pub fn grew(
         Solver::Free(_) | Solver::Auto(_) => true,
         Solver::Ccd(s) => still(&s.settings),
         Solver::Fabrik(s) => still(&s.settings),
+        Solver::Dls(s) => still(&s.settings),
         Solver::Tree(s) => !matches!(s.root, Root::At(_)) && s.balance.is_none() && s.soft == 0.0,
         _ => false,
     };

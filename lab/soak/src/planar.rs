@@ -21,10 +21,10 @@ pub const ALL: [&str; 8] = [
     "planar two-bone",
     "planar follow, tip",
     "planar follow, root",
-    "planar ccd, sweeps alone",
     "planar ccd",
-    "planar fabrik, sweeps alone",
+    "planar ccd, afresh",
     "planar fabrik",
+    "planar auto",
     "planar with direction",
 ];
 
@@ -123,10 +123,13 @@ impl Rig {
 
 fn settings(which: usize, hostile: bool, r: &mut Noise) -> Settings {
     let mut s = Settings {
-        method: if which < 5 { Method::Ccd } else { Method::Fabrik },
+        method: match which {
+            3 | 4 => Method::Ccd,
+            5 => Method::Fabrik,
+            _ => Method::Auto,
+        },
         max_iterations: [1, 3, 10, 40][r.below(4)],
-        max_restarts: r.below(2) as u32,
-        finish: which != 3 && which != 5,
+        max_restarts: if which == 3 { 0 } else { r.below(3) as u32 },
         damping: if r.below(6) == 0 { r.between(0.0, 0.9) } else { 0.0 },
         max_step: if r.below(6) == 0 { r.between(0.01, 1.0) } else { f32::INFINITY },
         soft: if r.below(4) == 0 { 0.1 } else { 0.0 },

@@ -4,8 +4,8 @@ use sinew::{
     Goal, JointId, Pole, Pose, Report, SolveError,
     glam::{Quat, Vec3},
     solve::{
-        Aim, Auto, Balance, BendSide, Ccd, ChainSettings, Drag, Eye, Fabrik, Follow, FreeChain, Lead,
-        LeastSquares, LookAt, LookJoint, LookState, Pin, Root, Spline, Tip, Tree, TwoBone, Up,
+        Aim, Auto, Balance, BendSide, Ccd, ChainSettings, DampedLeastSquares, Drag, Eye, Fabrik, Follow,
+        FreeChain, Lead, LookAt, LookJoint, LookState, Pin, Root, Spline, Tip, Tree, TwoBone, Up,
         spline::{Curve, CurveKind, CurveUp, Fit, Roll},
     },
 };
@@ -24,6 +24,7 @@ pub enum Solver {
     Follow(Follow),
     Ccd(Ccd),
     Fabrik(Fabrik),
+    Dls(DampedLeastSquares),
     Tree(Tree),
     Drag(Option<Drag>, Vec<Pin>),
     Spline(Spline, Curve),
@@ -31,7 +32,7 @@ pub enum Solver {
 }
 
 /// The names, what joints each can be asked for, and whether their limbs branch.
-pub const ALL: [(&str, Freedom, bool); 27] = [
+pub const ALL: [(&str, Freedom, bool); 24] = [
     ("limb", Freedom::Free, false),
     ("aim", Freedom::Free, false),
     ("free chain", Freedom::Free, false),
@@ -40,18 +41,15 @@ pub const ALL: [(&str, Freedom, bool); 27] = [
     ("auto, bounded", Freedom::Sliding, false),
     ("follow, tip", Freedom::Turning, false),
     ("follow, root", Freedom::Turning, false),
-    ("ccd, sweeps alone", Freedom::Sliding, false),
     ("ccd", Freedom::Sliding, false),
-    ("ccd, steps first", Freedom::Sliding, false),
-    ("ccd, steps alone", Freedom::Sliding, false),
     ("ccd, bounded", Freedom::Sliding, false),
     ("ccd, root moved", Freedom::Sliding, false),
-    ("fabrik, sweeps alone", Freedom::Turning, false),
     ("fabrik", Freedom::Turning, false),
-    ("fabrik, steps first", Freedom::Turning, false),
-    ("fabrik, steps alone", Freedom::Turning, false),
     ("fabrik, bounded", Freedom::Turning, false),
     ("fabrik, root moved", Freedom::Turning, false),
+    ("dls", Freedom::Sliding, false),
+    ("dls, bounded", Freedom::Sliding, false),
+    ("dls, root moved", Freedom::Sliding, false),
     ("tree", Freedom::Sliding, true),
     ("tree, bounded", Freedom::Sliding, true),
     ("tree, loops", Freedom::Sliding, true),
@@ -59,15 +57,6 @@ pub const ALL: [(&str, Freedom, bool); 27] = [
     ("drag", Freedom::Sliding, true),
     ("spline", Freedom::Turning, false),
     ("look-at", Freedom::Turning, false),
-];
-
-const WAYS: [LeastSquares; 6] = [
-    LeastSquares::Never,
-    LeastSquares::WhenSlow,
-    LeastSquares::First,
-    LeastSquares::Alone,
-    LeastSquares::WhenSlow,
-    LeastSquares::WhenSlow,
 ];
 
 fn any<T: Copy>(r: &mut Noise, of: &[T]) -> T {
@@ -81,17 +70,14 @@ fn bound(r: &mut Noise) -> f32 {
 
 fn settings(which: usize, rig: &Rig, r: &mut Noise) -> ChainSettings {
     let mut s = ChainSettings {
-        least_squares: WAYS[which],
         max_iterations: any(r, &[1, 3, 10, 40]),
         max_restarts: r.below(2) as u32,
         ..ChainSettings::default()
     };
-    if which == 4 {
-        s.least_squares = any(r, &WAYS);
+    if which == 1 {
         s.max_turn = bound(r);
     }
-    if which == 5 {
-        s.least_squares = any(r, &WAYS);
+    if which == 2 {
         s.root_position = Some(r.vector() * rig.size);
         s.base_direction = (r.below(2) == 0).then(|| r.direction());
     }
@@ -220,18 +206,24 @@ impl Solver {
                 follow.lead = if which == 6 { Lead::Tip } else { Lead::Root };
                 Self::Follow(follow)
             }
-            8..=13 => {
+            8..=10 => {
                 let mut ccd = Ccd::from_chain(skeleton, chain).ok()?;
                 ccd.settings = settings(which - 8, rig, r);
                 Self::Ccd(ccd)
             }
-            14..=19 => {
+            11..=13 => {
                 let mut fabrik = Fabrik::from_chain(skeleton, chain).ok()?;
-                fabrik.settings = settings(which - 14, rig, r);
+                fabrik.settings = settings(which - 11, rig, r);
+                fabrik.closes_circle = r.below(2) == 0;
                 Self::Fabrik(fabrik)
             }
-            20..=23 => Self::Tree(tree(which - 20, rig, r)?),
-            24 => {
+            14..=16 => {
+                let mut squares = DampedLeastSquares::from_chain(skeleton, chain).ok()?;
+                squares.settings = settings(which - 14, rig, r);
+                Self::Dls(squares)
+            }
+            17..=20 => Self::Tree(tree(which - 17, rig, r)?),
+            21 => {
                 let count = rig.joints.len();
                 let mut pins: Vec<Pin> = Vec::new();
                 for _ in 0..r.below(4) {
@@ -243,7 +235,7 @@ impl Solver {
                 }
                 Self::Drag(None, pins)
             }
-            25 => {
+            22 => {
                 let mut spline = Spline::from_chain(skeleton, chain).ok()?;
                 spline.reversed = r.below(2) == 0;
                 spline.moves_root = r.below(4) > 0;
@@ -318,6 +310,7 @@ impl Solver {
                 }
             }
             Self::Fabrik(s) => chain(&mut s.settings, r),
+            Self::Dls(s) => chain(&mut s.settings, r),
             Self::Tree(s) => {
                 (s.tolerance, s.rotation_tolerance) = (near, turn_near);
                 (s.max_iterations, s.max_restarts) = (sweeps, starts);
@@ -391,6 +384,7 @@ impl Solver {
             Self::Follow(_) | Self::Drag(..) => true,
             Self::Ccd(s) => s.settings.root_position.is_some(),
             Self::Fabrik(s) => s.settings.root_position.is_some(),
+            Self::Dls(s) => s.settings.root_position.is_some(),
             Self::Tree(s) => s.root != Root::Pinned,
             Self::Spline(s, _) => s.moves_root,
             _ => false,
@@ -404,6 +398,7 @@ impl Solver {
             Self::Auto(s) => Some(s.stretch),
             Self::Ccd(s) => Some(s.settings.stretch),
             Self::Fabrik(s) => Some(s.settings.stretch),
+            Self::Dls(s) => Some(s.settings.stretch),
             Self::Spline(s, _) => (s.fit == Fit::Whole).then_some(1.0),
             _ => Some(1.0),
         }
@@ -416,6 +411,7 @@ impl Solver {
             Self::Auto(s) => s.max_turn,
             Self::Ccd(s) => s.settings.max_turn,
             Self::Fabrik(s) => s.settings.max_turn,
+            Self::Dls(s) => s.settings.max_turn,
             Self::Tree(s) => s.max_turn,
             _ => f32::INFINITY,
         }
@@ -462,7 +458,8 @@ impl Solver {
 
     /// Takes a task's numbers from all over their ranges, and one task in 16 beyond them.
     fn strain(&self, task: &mut Task, r: &mut Noise) {
-        let chain = matches!(self, Self::Free(_) | Self::Auto(_) | Self::Ccd(_) | Self::Fabrik(_));
+        let chain =
+            matches!(self, Self::Free(_) | Self::Auto(_) | Self::Ccd(_) | Self::Fabrik(_) | Self::Dls(_));
         let soft = chain || matches!(self, Self::TwoBone(_));
         let led = soft || matches!(self, Self::Tree(_));
         task.weight = any(r, &[1.0, 1.0, 1.0, 1.0, 0.0, 1e-30, task.weight]);
@@ -546,6 +543,7 @@ impl Solver {
             }
             Self::Ccd(s) => chain!(s, s.settings),
             Self::Fabrik(s) => chain!(s, s.settings),
+            Self::Dls(s) => chain!(s, s.settings),
             Self::Tree(s) => {
                 let most = s.max_turn;
                 (s.weight, s.max_turn) = (weight, task.max_turn.unwrap_or(most));

@@ -24,10 +24,12 @@ pub enum SolverName {
     TwoBone,
     /// One pass: the tip goes to the place and pulls the chain along, root and all
     Follow,
-    /// Cyclic coordinate descent, any joint
+    /// Cyclic coordinate descent as it is taught, any joint: at most 32 sweeps, or --max-iterations
     Ccd,
-    /// Forward and backward reaching, joints that turn
+    /// Forward and backward reaching as it is taught, joints that turn: at most 32 sweeps, or --max-iterations
     Fabrik,
+    /// Damped least squares, joints that turn or slide: at most 32 steps, or --max-iterations
+    Dls,
     /// Lays the chain along a curve: see --curve; `auto` does so where a curve is given
     Spline,
     /// Turns the chain's joints, each twice as far as the one before it and by 60 degrees at most, so that the tip's

@@ -4,7 +4,7 @@ use glam::Vec3;
 use sinew::{
     Chain, Goal, JointId, Pole, Pose, Report, Skeleton,
     solve::{
-        Auto, Ccd, Fabrik, Follow, LookAt, LookState, Spline, TwoBone,
+        Auto, Ccd, DampedLeastSquares, Fabrik, Follow, LookAt, LookState, Spline, TwoBone,
         spline::{Curve, CurveKind, CurveUp, Fit, Roll},
     },
 };
@@ -26,6 +26,7 @@ pub enum AnySolver {
     Follow(Follow),
     Ccd(Ccd),
     Fabrik(Fabrik),
+    Dls(DampedLeastSquares),
     Auto(Auto),
     Spline(Spline),
     LookAt(LookAt),
@@ -74,6 +75,9 @@ impl AnySolver {
             SolverName::Fabrik => {
                 Self::Fabrik(Fabrik::from_chain(skeleton, chain).map_err(|e| e.to_string())?)
             }
+            SolverName::Dls => {
+                Self::Dls(DampedLeastSquares::from_chain(skeleton, chain).map_err(|e| e.to_string())?)
+            }
             SolverName::Spline => {
                 Self::Spline(Spline::from_chain(skeleton, chain).map_err(|e| e.to_string())?)
             }
@@ -106,6 +110,7 @@ impl AnySolver {
             Self::TwoBone(_) | Self::Follow(_) | Self::Spline(_) | Self::LookAt(_) => {}
             Self::Ccd(s) => set!(s.settings),
             Self::Fabrik(s) => set!(s.settings),
+            Self::Dls(s) => set!(s.settings),
             Self::Auto(s) => set!(s),
         }
     }
@@ -154,6 +159,7 @@ impl AnySolver {
             Self::TwoBone(s) => s.solve(pose, goal),
             Self::Ccd(s) => s.solve(pose, goal),
             Self::Fabrik(s) => s.solve(pose, goal),
+            Self::Dls(s) => s.solve(pose, goal),
             Self::Auto(s) => s.solve(pose, goal),
             Self::Follow(s) => {
                 s.weight = goal.position_weight;

@@ -210,6 +210,7 @@ impl Backend for Posed {
             SolverName::Follow => "follow",
             SolverName::Ccd => "ccd",
             SolverName::Fabrik => "fabrik",
+            SolverName::Dls => "dls",
             SolverName::Spline => "spline",
             SolverName::LookAt => "look-at",
             SolverName::Tree => return format!("{}: tree", self.name),

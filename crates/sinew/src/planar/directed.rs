@@ -113,6 +113,7 @@ impl Chain {
             self.choose(&mut choice, math::sqrt(best));
             self.restart(restarts);
             restarts += 1;
+            report.restarts = restarts;
             best = self.missing(target, direction, size).cost();
             Self::keep(&self.bones, &mut self.work.best);
         };

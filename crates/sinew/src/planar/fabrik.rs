@@ -9,7 +9,7 @@ impl Chain {
     pub(super) fn sweep_fabrik(&mut self, goal: Vec2) {
         self.walk();
         let n = self.bones.len();
-        // Inward: the end goes to the goal, and each joint comes after.
+        // Backward: the end goes to the goal, and each joint comes after.
         let mut far = goal;
         for i in (0..n).rev() {
             let pull = far - self.work.places[i];
@@ -27,10 +27,22 @@ impl Chain {
             self.work.places[i + 1] = far;
             far -= way * self.bones[i].length;
         }
-        // Outward: the root is where it was, and each bone points to where its end was left.
+        // Forward: the root is where it was, and each bone points to where its end was left.
         let (mut at, mut way) = (self.root, unit(self.base));
         for i in 0..n {
             let wanted = self.work.places[i + 1] - at;
+            if wanted != Vec2::ZERO {
+                self.put(i, angle(way, wanted));
+            }
+            way = turned(way, unit(self.bones[i].angle));
+            at += way * self.bones[i].length;
+        }
+    }
+    /// Points each bone to the goal, from the root outward, within limits: the answer where the goal is out of reach.
+    pub(super) fn straighten(&mut self, goal: Vec2) {
+        let (mut at, mut way) = (self.root, unit(self.base));
+        for i in 0..self.bones.len() {
+            let wanted = goal - at;
             if wanted != Vec2::ZERO {
                 self.put(i, angle(way, wanted));
             }

@@ -6,7 +6,8 @@
 //!
 //! - [`two_bone`]: the cosine rule, bending left or right;
 //! - [`Chain::follow`]: each bone pulled along by its neighbour, from the tip or from the root;
-//! - [`Chain::solve`] with [`Method::Ccd`] or [`Method::Fabrik`]: the end to a goal, within limits.
+//! - [`Chain::solve`] with [`Method::Auto`], or as it is taught with [`Method::Ccd`] or [`Method::Fabrik`]: the end to a goal,
+//!   within limits.
 //!
 //! A joint's angle is that from its parent's direction to its own, in (-pi, pi]; limits are a range within (-pi, pi). They
 //! are kept on the joint and mean the same to every method, whichever end leads. [`Convention`] reads an angle the other

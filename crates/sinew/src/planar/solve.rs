@@ -12,35 +12,35 @@ use crate::{
     solve::{arc::to_unit, choice::Choice, soften},
 };
 
-/// How a sweep goes.
+/// How a chain is brought to a goal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Method {
+    /// What serves best: reaching, steps of damped least squares where a sweep leaves more than a third, a bend where chain
+    /// and goal are on one line.
+    #[default]
+    Auto,
     /// Cyclic coordinate descent (Wang & Chen 1991): from the tip inward, each joint turns its line to the end onto its
     /// line to the goal. The outer joints bend most.
     Ccd,
     /// Forward and backward reaching (Aristidou & Lasenby 2011): the chain is drawn to the goal by its end, then back to
     /// its root. All joints bend alike.
-    #[default]
     Fabrik,
 }
 
 /// How [`Chain::solve`] goes about it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
-    /// How a sweep goes.
+    /// How it goes about it.
     pub method: Method,
     /// How near the end must come, as a part of the chain's length, above 0 to 1. A chain that is this near stays as it is.
     pub tolerance: f32,
     /// Sweeps after which it gives up.
     pub max_iterations: u32,
-    /// Fresh starts after it has stalled.
+    /// Fresh starts after it has stalled; with [`Method::Auto`] the first way out (preferred angles, or a bend) does not count.
     pub max_restarts: u32,
-    /// Whether steps of damped least squares finish the work where sweeps become slow; without,
-    /// the method is as it is taught.
-    pub finish: bool,
-    /// Share of each turn that is withheld, 0 (none) to below 1. For descent only.
+    /// Share of each turn that is withheld, 0 (none) to below 1. For [`Method::Ccd`] only.
     pub damping: f32,
-    /// Largest turn of a joint in a sweep, in radians. For descent only.
+    /// Largest turn of a joint in a sweep, in radians. For [`Method::Ccd`] only.
     pub max_step: f32,
     /// The soft zone at the end of the reach, as a part of the reach, 0 (none) to 1; see [`soften`].
     pub soft: f32,
@@ -55,13 +55,21 @@ pub struct Settings {
 }
 
 impl Default for Settings {
+    /// Those of [`Method::Auto`].
     fn default() -> Self {
+        Self::of(Method::Auto)
+    }
+}
+
+impl Settings {
+    /// A ten-thousandth of the length; of the methods that are taught 32 sweeps without fresh starts, else 200 and 4.
+    pub fn of(method: Method) -> Self {
+        let (max_iterations, max_restarts) = if method == Method::Auto { (200, 4) } else { (32, 0) };
         Self {
-            method: Method::Fabrik,
+            method,
             tolerance: 1e-4,
-            max_iterations: 200,
-            max_restarts: 4,
-            finish: true,
+            max_iterations,
+            max_restarts,
             damping: 0.0,
             max_step: f32::INFINITY,
             soft: 0.0,
@@ -79,6 +87,13 @@ const STALLED: f32 = 2e-4;
 
 /// The smallest number above 0.
 const SMALLEST: f32 = f32::from_bits(1);
+
+/// Radians that a joint of a chain which is not at rest turns in a sweep: twenty sweeps that turn less come to 1e-5.
+const AT_REST: f32 = 5e-7;
+
+/// Of two sweeps that leave as much missing, but for this part of the chain's length, the later one counts: f32 does not tell
+/// which of them is nearer.
+const AS_NEAR: f32 = 1e-7;
 
 /// How far the end is from the goal.
 pub(super) fn missed(goal: Vec2, end: Vec2) -> f32 {
@@ -283,13 +298,11 @@ impl Chain {
         let mut left = length(goal - start);
         let mut best = left;
         Self::keep(&self.bones, &mut self.work.best);
-        let finish = settings.finish && settings.damping <= 0.0 && settings.max_step == f32::INFINITY;
-        if left > near && self.in_line(goal) {
+        let auto = settings.method == Method::Auto;
+        if auto && left > near && self.in_line(goal) {
             self.restart(0);
             // Steps stay on the side that the chain was put to; a sweep may cross over.
-            if finish {
-                report.iterations += self.least_squares(goal, near, settings.max_iterations.min(20));
-            }
+            report.iterations += self.least_squares(goal, near, settings.max_iterations.min(20));
             left = length(goal - self.end());
             if left < best {
                 best = left;
@@ -297,6 +310,17 @@ impl Chain {
             }
         }
         let size = self.size();
+        if settings.method == Method::Fabrik && length(goal - self.root) > self.length() {
+            self.straighten(goal);
+            let straight = length(goal - self.end());
+            if straight < left {
+                left = straight;
+                best = straight;
+                Self::keep(&self.bones, &mut self.work.best);
+            } else {
+                Self::restore(&mut self.bones, &self.work.best);
+            }
+        }
         let (mut restarts, mut slow, mut next, mut pause, mut choice) = (0, 0, 0, 2, None);
         let status = loop {
             if left <= near {
@@ -306,13 +330,22 @@ impl Chain {
                 break Status::OutOfIterations;
             }
             let before = left;
+            if !auto {
+                Self::keep(&self.bones, &mut self.work.kept);
+            }
             match settings.method {
                 Method::Ccd => self.sweep_ccd(goal, settings),
-                Method::Fabrik => self.sweep_fabrik(goal),
+                Method::Fabrik | Method::Auto => self.sweep_fabrik(goal),
             }
+            let rests = !auto
+                && self
+                    .bones
+                    .iter()
+                    .zip(&self.work.kept)
+                    .all(|(b, was)| wrap(b.angle - was).abs() <= AT_REST);
             report.iterations += 1;
             left = length(goal - self.end());
-            if finish && left > near && left > SLOW * before && report.iterations >= next {
+            if auto && left > near && left > SLOW * before && report.iterations >= next {
                 let most = (settings.max_iterations - report.iterations).min(20);
                 report.iterations += self.least_squares(goal, near, most);
                 left = length(goal - self.end());
@@ -320,18 +353,21 @@ impl Chain {
                 next = report.iterations + pause;
                 pause *= 2;
             }
-            if left < best {
-                best = left;
+            if left < best || !auto && left <= best + AS_NEAR * size {
+                best = best.min(left);
                 Self::keep(&self.bones, &mut self.work.best);
             }
             slow = if left > before * (1.0 - STALLED) { slow + 1 } else { 0 };
-            if slow >= 2 || (slow == 1 && left == before) {
-                if restarts > settings.max_restarts || !reachable {
+            let stalls = if auto { slow >= 2 || (slow == 1 && left == before) } else { rests };
+            if stalls {
+                let most = settings.max_restarts.saturating_add(u32::from(auto));
+                if restarts >= most || !reachable {
                     break Status::Stalled;
                 }
                 self.choose(&mut choice, best / size);
                 self.restart(restarts);
                 (restarts, slow, pause) = (restarts + 1, 0, 2);
+                report.restarts = restarts;
                 left = length(goal - self.end());
                 best = left;
                 Self::keep(&self.bones, &mut self.work.best);

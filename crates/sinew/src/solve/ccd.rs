@@ -3,9 +3,11 @@
 mod brake;
 mod turn;
 
+use core::ops::ControlFlow;
+
 use super::{
     ChainSettings, ChainSolverError,
-    iterate::{Iteration, admit},
+    iterate::{Iteration, Method, TraceStep, Watch, admit},
     linkage::parts,
 };
 use crate::{
@@ -13,13 +15,14 @@ use crate::{
     joint::{Attribute, Attributes},
 };
 use brake::Brake;
-use turn::Sweeps;
+pub(super) use turn::Sweeps;
 
-/// Cyclic coordinate descent (Wang & Chen 1991), in 3D, on a chain of joints with any limits.
+/// Cyclic coordinate descent (Wang & Chen 1991) as it is taught, in 3D, on a chain of joints with any limits.
 ///
-/// Sweep by sweep, from the tip inward, each joint turns its line to the chain's end onto its line to the goal, and
-/// slides along its sliders to where the end is nearest, within its limits and as far as its ease, stiffness and damping
-/// let it. It is simple, takes every kind of joint, and bends the outer joints most.
+/// Sweep by sweep, from the tip's parent to the root, each joint turns its line to the chain's end fully onto its line to the
+/// goal, and slides along its sliders to where the end is nearest; then it is put within its limits, as far as its ease,
+/// stiffness and damping let it. It is simple, takes every kind of joint, and bends the outer joints most. To bring a chain to
+/// its goal and not to show the method, see [`Auto`](super::Auto).
 ///
 /// ```
 /// use std::sync::Arc;
@@ -39,6 +42,8 @@ use turn::Sweeps;
 /// let mut finger = Ccd::new(&skeleton, ids[0], ids[3])?;
 /// let mut pose = Pose::rest(&skeleton);
 /// let button = Vec3::new(0.06, 0.95, 0.0);
+/// // Straight, with the goal beside its line; it comes on sweep by sweep.
+/// finger.settings.max_iterations = 100;
 /// let report = finger.solve(&mut pose, &Goal::at(button))?;
 /// assert!(report.position_residual < 1e-5);
 /// assert!(skeleton.joints().all(|j| skeleton.limits(j).is_within(pose.local(j).rotation)));
@@ -54,20 +59,19 @@ use turn::Sweeps;
 /// tan(angle) = a . (e x g) / (e . g - (a . e) (a . g))
 /// ```
 ///
-/// and for a slider along a the step is a . (g - e). A ball takes the arc and is then put to the nearest place within
-/// its limits, some times over, so that it glides along them. Where a rotation is asked for, too, with D the turn that would
+/// and for a slider along a the step is a . (g - e). A ball takes the arc and is then put to the nearest rotation within
+/// its limits; a single angle stops at the end of its range that its turn runs into. Where a rotation is asked for, too, with D the turn that would
 /// give it, the joint takes the R for which |R e - g|^2 plus s^2 times the square of the angle between R and D (for small
 /// angles) is least: the trace of R^T (g e^T + s^2 / 2 D) is then largest, which is Wahba's problem, and for an axis
 /// again one arc tangent. The length s, half of the chain's, makes a radian of rotation comparable with a way.
 ///
-/// # Where it would stop
+/// # Where it ends
 ///
-/// - On a straight chain with the goal on its line nothing turns. Joints with preferred values go there first; if none
-///   do, or that does not help, the whole chain is bent a little, in a plane that is always the same for the same chain.
-/// - Where sweeps become slow, steps of damped least squares finish the work ([`LeastSquares`](super::LeastSquares)).
-/// - In a knot of limits it starts anew, at most [`max_restarts`](ChainSettings::max_restarts) times, from poses within
-///   the limits that are always the same. One that meets the goal ends the search; else the first answer stays, unless
-///   another comes nearer by a hundredth of the chain's length.
+/// It ends where the goal is met, where a sweep turns nothing, or after
+/// [`max_iterations`](ChainSettings::max_iterations) sweeps (32). As limits may take the end away from the goal, the nearest
+/// of the pose that came in and of all sweeps is what it leaves. A straight chain with the goal on its line stays as it is,
+/// and so does a knot of limits, but with [`max_restarts`](ChainSettings::max_restarts). A goal that goes on a little turns
+/// joints a little only with [`max_turn`](ChainSettings::max_turn): see the table of promises in [`solve`](crate::solve).
 ///
 /// Drawn by the example `ccd`:
 ///
@@ -85,7 +89,7 @@ pub struct Ccd {
 }
 
 /// What is kept of a joint: all but springs.
-const HONOURED: Attributes = Attributes::of(&[
+pub(super) const HONOURED: Attributes = Attributes::of(&[
     Attribute::Fixed,
     Attribute::Hinge,
     Attribute::Ball,
@@ -108,10 +112,9 @@ impl Ccd {
     pub fn from_chain(skeleton: &Skeleton, chain: Chain) -> Result<Self, ChainSolverError> {
         admit(skeleton, &chain, "ccd", HONOURED)?;
         let parts = parts(skeleton, &chain);
-        let inward = parts.windows(2).all(|w| w[0].link >= w[1].link);
         Ok(Self {
-            iteration: Iteration::new(skeleton, chain, &parts),
-            sweeps: Sweeps { parts, inward, brake: Brake::NONE },
+            iteration: Iteration::new(skeleton, chain, &parts, Method::Sweeps),
+            sweeps: Sweeps::new(parts, false),
             settings: ChainSettings::default(),
             damping: 0.0,
             max_step: f32::INFINITY,
@@ -130,8 +133,24 @@ impl Ccd {
     /// With a pole, the whole chain turns about the axis from its root to its end, so that the mean of the joints between
     /// faces the pole, as far as the root's limits let it. Weights go straight in the joints' coordinates.
     pub fn solve(&mut self, pose: &mut Pose, goal: &Goal) -> Result<Report, SolveError> {
+        self.watched(pose, goal, None)
+    }
+
+    /// [`solve`](Self::solve), and tells of each joint that it turns, in the order in which it does. Where `watch` breaks,
+    /// it ends there and leaves the nearest that it came; the report says
+    /// [`OutOfIterations`](crate::Status::OutOfIterations).
+    pub fn solve_traced(
+        &mut self,
+        pose: &mut Pose,
+        goal: &Goal,
+        watch: &mut dyn FnMut(TraceStep<'_>) -> ControlFlow<()>,
+    ) -> Result<Report, SolveError> {
+        self.watched(pose, goal, Some(watch))
+    }
+
+    fn watched(&mut self, pose: &mut Pose, goal: &Goal, watch: Watch) -> Result<Report, SolveError> {
         self.sweeps.brake = Brake { damping: self.damping, max_step: self.max_step };
         self.sweeps.brake.check()?;
-        self.iteration.solve(&mut self.sweeps, &self.settings, pose, goal)
+        self.iteration.solve(&mut self.sweeps, &self.settings, pose, goal, watch)
     }
 }

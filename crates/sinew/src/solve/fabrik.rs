@@ -2,9 +2,11 @@
 
 mod sweep;
 
+use core::ops::ControlFlow;
+
 use super::{
     ChainSettings, ChainSolverError,
-    iterate::{Iteration, admit},
+    iterate::{Iteration, Method, TraceStep, Watch, admit},
     linkage::parts,
 };
 use crate::{
@@ -13,11 +15,14 @@ use crate::{
 };
 use sweep::Reaching;
 
-/// Forward and backward reaching (FABRIK; Aristidou & Lasenby 2011), on a chain of joints with limits of turning.
+/// Forward and backward reaching (FABRIK; Aristidou & Lasenby 2011) as it is taught, on a chain of joints with limits of
+/// turning.
 ///
-/// A sweep has two passes. From the tip to the root, the end is put on the goal and each joint is drawn along behind its
-/// bone; from the root to the tip, the root is put back where it belongs and each bone is pointed to where the first pass
-/// left its end. It moves all joints evenly, and its poses look relaxed.
+/// A sweep has two passes. Backward, from the tip to the root, the end is put on the goal and each joint is drawn along behind
+/// its bone; forward, from the root to the tip, the root is put back where it belongs and each bone is pointed to where the
+/// first pass left its end. Where the goal is out of reach each bone is pointed to it first, so that the chain lies straight.
+/// It moves all joints evenly, and its poses look relaxed. To bring a chain to its goal and not to show the method, see
+/// [`Auto`](super::Auto).
 ///
 /// ```
 /// use std::sync::Arc;
@@ -46,23 +51,20 @@ use sweep::Reaching;
 /// # Limits
 ///
 /// Both passes carry each joint's orientation along, not its place alone (Aristidou, Chrysanthou & Lasenby 2016). A bone
-/// turns by the shortest arc to where it should point, so that the roll which the animation gave is kept. Going outward,
+/// turns by the shortest arc to where it should point, so that the roll which the animation gave is kept. In the forward pass,
 /// the joint's local rotation is then put to the nearest that its limits allow: its swing onto the ellipse, its twist
-/// into its range, a hinge onto its axis. Going inward it is the same limit seen from the other side: the orientation of
-/// the joint below stands, and the parent's is moved until the joint between them is within. As the outward pass is the
+/// into its range, a hinge onto its axis. In the backward pass it is the same limit seen from the other side: the orientation
+/// of the joint below stands, and the parent's is moved until the joint between them is within. As the forward pass is the
 /// last, every sweep leaves a pose within the limits.
 ///
-/// The second joint lies between two neighbours whose places are known in the inward pass, the root and the
-/// third joint. It is put onto the circle in which the spheres of its two bones meet, where it is nearest to
-/// its old place, so that the chain closes.
+/// # Where it ends
 ///
-/// # Where it would stop
-///
-/// Reaching alone creeps near full stretch (hundreds of sweeps), does not leave a straight line, and comes to rest in
-/// knots of limits. So where a sweep leaves much of the way, the work is finished otherwise: on a chain of free joints by
-/// the maps of [`FreeChain`](super::FreeChain), exactly; on others by damped least squares within the limits
-/// ([`LeastSquares`](super::LeastSquares)). Where that comes to rest as well, it starts anew, as [`Ccd`](super::Ccd)
-/// does: from the preferred values first.
+/// It ends where the goal is met, where a sweep turns nothing, or after
+/// [`max_iterations`](ChainSettings::max_iterations) sweeps (32). As limits may take the end away from the goal, the nearest
+/// of the pose that came in and of all sweeps is what it leaves. Near full stretch it takes hundreds of sweeps; a straight
+/// chain with the goal on its line stays as it is, and so does a knot of limits, but with
+/// [`max_restarts`](ChainSettings::max_restarts). A goal that goes on a little turns joints a little only with
+/// [`max_turn`](ChainSettings::max_turn): see the table of promises in [`solve`](crate::solve).
 ///
 /// Drawn by the example `fabrik`:
 ///
@@ -73,6 +75,10 @@ pub struct Fabrik {
     reaching: Reaching,
     /// What it is told.
     pub settings: ChainSettings,
+    /// Whether the backward pass puts the second joint onto the circle in which the spheres of its two bones, about the root
+    /// and about the third joint, meet, so that the chain closes at once (Aristidou, Chrysanthou & Lasenby 2016). Off
+    /// (the default), it is drawn along as the others are.
+    pub closes_circle: bool,
 }
 
 /// What is kept of a joint.
@@ -96,8 +102,9 @@ impl Fabrik {
         let parts = parts(skeleton, &chain);
         Ok(Self {
             reaching: Reaching::new(&chain),
-            iteration: Iteration::new(skeleton, chain, &parts),
+            iteration: Iteration::new(skeleton, chain, &parts, Method::SweepsFromStraight),
             settings: ChainSettings::default(),
+            closes_circle: false,
         })
     }
 
@@ -113,6 +120,23 @@ impl Fabrik {
     /// With a pole, the whole chain turns about the axis from its root to its end, so that the mean of the joints between
     /// faces the pole, as far as the root's limits let it. Weights go straight in the joints' coordinates.
     pub fn solve(&mut self, pose: &mut Pose, goal: &Goal) -> Result<Report, SolveError> {
-        self.iteration.solve(&mut self.reaching, &self.settings, pose, goal)
+        self.watched(pose, goal, None)
+    }
+
+    /// [`solve`](Self::solve), and tells of each point that it moves, in the order in which it does. Where `watch` breaks,
+    /// it ends there and leaves the nearest that it came; the report says
+    /// [`OutOfIterations`](crate::Status::OutOfIterations).
+    pub fn solve_traced(
+        &mut self,
+        pose: &mut Pose,
+        goal: &Goal,
+        watch: &mut dyn FnMut(TraceStep<'_>) -> ControlFlow<()>,
+    ) -> Result<Report, SolveError> {
+        self.watched(pose, goal, Some(watch))
+    }
+
+    fn watched(&mut self, pose: &mut Pose, goal: &Goal, watch: Watch) -> Result<Report, SolveError> {
+        self.reaching.closes_circle = self.closes_circle;
+        self.iteration.solve(&mut self.reaching, &self.settings, pose, goal, watch)
     }
 }

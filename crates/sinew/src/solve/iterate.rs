@@ -1,17 +1,20 @@
-//! What iterative solvers of chains share: weights, the soft zone, stretching, a moved root, poles, fresh starts, the finish
-//! by least squares, and reports. A solver gives its [`Sweep`].
+//! What iterative solvers of chains share: weights, the soft zone, stretching, a moved root, poles, fresh starts, traces and
+//! reports. A solver gives its [`Method`] and its [`Sweep`].
 
 mod settings;
+mod trace;
 
-pub use settings::{ChainSettings, LeastSquares};
+pub use settings::ChainSettings;
+pub use trace::{Pass, TraceChange, TraceStep};
+pub(crate) use trace::{Trace, Watch};
 
 use alloc::vec::Vec;
 
-use glam::{Quat, Vec3};
+use glam::{Affine3, Quat, Vec3};
 use thiserror::Error;
 
 use super::{
-    arc::{LONGEST, distance, twist_towards},
+    arc::{FAR, LONGEST, distance, twist_towards},
     check,
     choice::Choice,
     incoming::{Incoming, Led},
@@ -85,21 +88,40 @@ fn plain(skeleton: &Skeleton, chain: &Chain) -> bool {
     !chain.joints().iter().any(has)
 }
 
+/// Lengths of the chain beyond which a goal is a direction for steps of least squares. They go by what is taken off the
+/// distance, of which f32 tells less the larger it is (Buss & Kim 2005 clamp it likewise).
+const FAR_FOR_STEPS: f32 = 2.0;
+
+/// Of two sweeps that leave as much missing, but for this part of the chain's length, the later one counts: f32 does not tell
+/// which of them is nearer.
+const AS_NEAR: f32 = 1e-7;
+
+/// How a solver goes about a goal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Method {
+    /// Sweeps alone.
+    Sweeps,
+    /// Sweeps alone, from a chain that is pulled straight where the goal is out of reach.
+    SweepsFromStraight,
+    /// Steps of least squares alone.
+    Steps,
+    /// Steps of least squares first, and sweeps where they come to rest.
+    Both,
+}
+
 /// One update of every joint.
 pub(crate) trait Sweep {
     /// Turns and slides the joints of the chain towards what is asked, within their limits.
-    fn sweep(&mut self, links: &mut Linkage, ask: &Ask);
-
-    /// Whether it withholds something of each joint's motion. Steps of least squares know of none of that, and are not made.
-    fn brakes(&self) -> bool {
-        false
-    }
-
-    /// Whether what is left after a sweep of free joints goes to the maps of a free chain.
-    fn maps(&self) -> bool {
-        false
-    }
+    fn sweep(&mut self, links: &mut Linkage, ask: &Ask, trace: &mut Trace);
 }
+
+/// Of a solver that makes none.
+impl Sweep for () {
+    fn sweep(&mut self, _: &mut Linkage, _: &Ask, _: &mut Trace) {}
+}
+
+/// Radians that a joint of a chain which is not at rest turns in a sweep: twenty sweeps that turn less come to 1e-5.
+const AT_REST: f32 = 5e-7;
 
 /// Whether these joints are a chain, and one that a solver of this name can honour.
 pub(crate) fn admit(
@@ -118,6 +140,7 @@ pub(crate) fn admit(
 #[derive(Clone, Debug)]
 pub(crate) struct Iteration {
     pub links: Linkage,
+    method: Method,
     /// Whether no joint resists or goes before others.
     plain: bool,
     newton: Newton,
@@ -130,7 +153,7 @@ pub(crate) struct Iteration {
     /// What the first start came to.
     first: Vec<(Quat, Vec3)>,
     other: Vec<(Quat, Vec3)>,
-    /// Where a solve within a bound on turns begins, and where steps within it came.
+    /// Where a solve within a bound on turns begins, and where steps within it came; where a sweep begins that is made alone.
     start: Vec<(Quat, Vec3)>,
     near: Vec<(Quat, Vec3)>,
     /// The chain before its bones were stretched.
@@ -140,12 +163,13 @@ pub(crate) struct Iteration {
 }
 
 impl Iteration {
-    pub fn new(skeleton: &Skeleton, chain: Chain, parts: &[Part]) -> Self {
+    pub fn new(skeleton: &Skeleton, chain: Chain, parts: &[Part], method: Method) -> Self {
         let count = chain.joints().len();
         Self {
+            method,
             plain: plain(skeleton, &chain),
-            newton: Newton::new(parts, count),
-            maps: Maps::new(skeleton, &chain),
+            newton: Newton::new(parts, count, method == Method::Steps),
+            maps: (method == Method::Both).then(|| Maps::new(skeleton, &chain)).flatten(),
             links: Linkage::new(skeleton, chain),
             best: Vec::with_capacity(count),
             chosen: Vec::with_capacity(count),
@@ -160,15 +184,18 @@ impl Iteration {
 }
 
 /// One solve.
-pub(crate) struct Run<'a, S> {
+pub(crate) struct Run<'a, 't, S> {
     on: &'a mut Iteration,
     settings: &'a ChainSettings,
     sweep: &'a mut S,
+    trace: Trace<'t>,
     /// The furthest that a joint may turn, in radians: the settings', or infinite while the answer without a bound is
     /// sought.
     most: f32,
     /// How often a chain that stalls may start afresh.
     starts: u32,
+    /// The place that answers are judged by: steps of least squares may go towards a nearer one in its direction.
+    judged: Vec3,
 }
 
 /// What came of a search.
@@ -200,6 +227,7 @@ impl Iteration {
         settings: &ChainSettings,
         pose: &mut Pose,
         goal: &Goal,
+        watch: Watch,
     ) -> Result<Report, SolveError> {
         settings.check()?;
         let rotation = check::goal(goal)?;
@@ -216,17 +244,28 @@ impl Iteration {
                     base_direction: settings.base_direction.map(base).transpose()?,
                     ..*settings
                 };
-                Run::new(self, settings, sweep).solve(pose, goal, None)
+                let trace = Trace::new(watch, space.model());
+                Run::new(self, settings, sweep, trace).solve(pose, goal, None)
             });
         }
-        Run::new(self, settings, sweep).solve(pose, goal, rotation)
+        let trace = Trace::new(watch, Affine3::IDENTITY);
+        Run::new(self, settings, sweep, trace).solve(pose, goal, rotation)
     }
 }
 
-impl<'a, S: Sweep> Run<'a, S> {
-    fn new(on: &'a mut Iteration, settings: &'a ChainSettings, sweep: &'a mut S) -> Self {
-        let starts = if settings.max_turn == f32::INFINITY { settings.starts() } else { 0 };
-        Self { on, settings, sweep, most: settings.max_turn, starts }
+impl<'a, 't, S: Sweep> Run<'a, 't, S> {
+    fn new(on: &'a mut Iteration, settings: &'a ChainSettings, sweep: &'a mut S, trace: Trace<'t>) -> Self {
+        let mut run =
+            Self { on, settings, sweep, trace, most: settings.max_turn, starts: 0, judged: Vec3::ZERO };
+        if run.most == f32::INFINITY {
+            run.starts = run.starts();
+        }
+        run
+    }
+
+    /// How often a chain that stalls starts afresh. Where all is done to meet a goal the first way out does not count.
+    fn starts(&self) -> u32 {
+        self.settings.max_restarts.saturating_add(u32::from(self.on.method == Method::Both))
     }
 
     fn solve(&mut self, pose: &mut Pose, goal: &Goal, rotation: Option<Quat>) -> Result<Report, SolveError> {
@@ -301,7 +340,7 @@ impl<'a, S: Sweep> Run<'a, S> {
     /// Solves in full, from what is loaded.
     fn run(&mut self, place: Vec3, turn: Option<Quat>, pole: Pole) -> Report {
         let asked = self.ask(place, turn);
-        let report = if self.most == f32::INFINITY {
+        let report = if self.most == f32::INFINITY || self.on.method != Method::Both {
             self.search(asked, pole).report
         } else {
             self.bounded(asked, place, pole)
@@ -371,7 +410,7 @@ impl<'a, S: Sweep> Run<'a, S> {
         self.starts = match () {
             _ if beyond => 0,
             _ if close => 1,
-            _ => self.settings.starts(),
+            _ => self.starts(),
         };
         let far = self.search(asked, pole).report;
         (self.most, self.starts) = (most, 0);
@@ -412,8 +451,14 @@ impl<'a, S: Sweep> Run<'a, S> {
         // No chain grows beyond what f32 can square.
         let stretch = self.settings.stretch.min((LONGEST / length).max(1.0));
         // What is far away is a direction.
-        let near = self.on.links.in_sight(place, length, stretch);
+        let far = if self.on.method == Method::Steps { FAR_FOR_STEPS } else { FAR };
+        let near = self.on.links.in_sight(place, length, stretch, far);
         let (target, mut longer) = self.on.links.drawn_in(near, self.settings.soft, stretch);
+        self.judged = target;
+        if near != place && far < FAR {
+            let place = self.on.links.in_sight(place, length, stretch, FAR);
+            self.judged = self.on.links.drawn_in(place, self.settings.soft, stretch).0;
+        }
         let ask = Ask {
             place: target,
             turn,
@@ -444,7 +489,8 @@ impl<'a, S: Sweep> Run<'a, S> {
         if !ask.met(left) {
             // (What a soft zone draws in is within reach, and pulling straight would leap there.)
             let held = self.most.is_finite();
-            if turn.is_none() && !held && self.on.links.out_of_reach(ask.place) > 0.0 {
+            let pulls = matches!(self.on.method, Method::SweepsFromStraight | Method::Both);
+            if pulls && turn.is_none() && !held && self.on.links.out_of_reach(ask.place) > 0.0 {
                 self.on.links.pull_straight(&ask, left, &mut self.on.best);
             }
             left = self.on.links.measure(&ask);
@@ -508,23 +554,31 @@ impl<'a, S: Sweep> Run<'a, S> {
         Found { report, came, met }
     }
 
+    /// What is missing where this is left to what is worked towards.
+    fn judge(&self, ask: &Ask, left: (f32, f32)) -> f32 {
+        if self.on.method != Method::Steps {
+            return ask.cost(left);
+        }
+        let ask = Ask { place: self.judged, ..*ask };
+        ask.cost(self.on.links.measure(&ask))
+    }
+
     /// Whether steps of least squares are made beside sweeps.
     fn finishes(&self) -> bool {
-        self.settings.least_squares != LeastSquares::Never && self.on.plain && !self.sweep.brakes()
+        self.on.method == Method::Both && self.on.plain
     }
 
     /// Sweeps until the goal is met, nothing moves or the iterations are used up; leaves the best that was found.
     fn descend(&mut self, ask: &mut Ask, seen: bool, start: (f32, f32), report: &mut Report) -> Status {
         let mut left = start;
-        let mut best = ask.cost(left);
+        let mut best = self.judge(ask, left);
         self.on.links.keep(&mut self.on.best);
-        let way = self.settings.least_squares;
         let finish = self.finishes();
         let length = self.on.links.length();
         let (mut restarts, mut slow, mut choice) = (0, 0, None);
         let (mut next, mut pause) = (0, 2);
         // After a fresh start the steps go first, as they stay on the side that it was put to.
-        let mut fresh = finish && way == LeastSquares::First;
+        let mut fresh = finish;
         if finish && !ask.met(left) {
             let follows = self.follow(ask, left, report);
             left = self.on.links.measure(ask);
@@ -533,7 +587,7 @@ impl<'a, S: Sweep> Run<'a, S> {
             }
             let nearer = ask.cost(left) < best;
             let held = self.most.is_finite();
-            if follows && (way == LeastSquares::Alone && nearer || held) {
+            if follows && held {
                 if !nearer {
                     self.on.links.put(&self.on.best);
                 }
@@ -553,7 +607,7 @@ impl<'a, S: Sweep> Run<'a, S> {
             if ask.met(left) {
                 break Status::Reached;
             }
-            if report.iterations >= self.settings.max_iterations {
+            if report.iterations >= self.settings.max_iterations || self.trace.stopped() {
                 break Status::OutOfIterations;
             }
             if slow >= 2 {
@@ -568,18 +622,19 @@ impl<'a, S: Sweep> Run<'a, S> {
                 report.restarts = restarts;
                 (fresh, pause) = (finish, 2);
                 left = self.on.links.measure(ask);
-                best = ask.cost(left);
+                best = self.judge(ask, left);
                 self.on.links.keep(&mut self.on.best);
             }
             let before = ask.cost(left);
-            if !fresh {
-                self.sweep.sweep(&mut self.on.links, ask);
-                report.iterations += 1;
-                left = self.on.links.measure(ask);
+            if self.on.method != Method::Both {
+                self.on.links.keep(&mut self.on.near);
             }
-            // After the first sweep already, always, where it can: what is done then does not hang on how much a sweep left,
-            // and a goal that moves a little moves the pose a little.
-            if !ask.met(left) && way != LeastSquares::Never && self.sweep.maps() && self.map(ask) {
+            if self.on.method == Method::Steps {
+                self.steps(ask, u32::MAX, f32::INFINITY, report);
+                left = self.on.links.measure(ask);
+            } else if !fresh {
+                self.trace.begin(report.iterations);
+                self.sweep.sweep(&mut self.on.links, ask, &mut self.trace);
                 report.iterations += 1;
                 left = self.on.links.measure(ask);
             }
@@ -592,15 +647,18 @@ impl<'a, S: Sweep> Run<'a, S> {
                 pause *= 2;
             }
             fresh = false;
-            let now = ask.cost(left);
-            if now < best {
-                best = now;
+            let now = self.judge(ask, left);
+            if now < best || self.on.method != Method::Both && now <= best + AS_NEAR * length {
+                best = best.min(now);
                 self.on.links.keep(&mut self.on.best);
             }
-            slow = if now > before * (1.0 - STALLED) { slow + 1 } else { 0 };
-            if slow == 1 && now == before {
-                slow = 2;
-            }
+            slow = match self.on.method {
+                Method::Both if now == before => 2,
+                Method::Both if now > before * (1.0 - STALLED) => slow + 1,
+                Method::Both => 0,
+                _ if self.on.links.rests(&self.on.near, AT_REST) => 2,
+                _ => 0,
+            };
         };
         if status == Status::Reached {
             return status;
@@ -608,7 +666,7 @@ impl<'a, S: Sweep> Run<'a, S> {
         self.choose(&mut choice, best / length);
         self.on.links.put(&self.on.chosen);
         // (What is only a direction has one answer, towards it.)
-        if seen && finish && way == LeastSquares::First && !self.most.is_finite() {
+        if seen && finish && !self.most.is_finite() {
             self.settle(ask, ask.cost(start), choice);
             if ask.met(self.on.links.measure(ask)) {
                 return Status::Reached;
@@ -667,7 +725,7 @@ impl<'a, S: Sweep> Run<'a, S> {
     }
 
     /// Follows a goal by steps, from where the chain came in: where the goal is near, and where the chain comes in at rest
-    /// as near to it as its limits let it. False where it is on a long way instead; the chain is then where it was.
+    /// as near to it as its limits let it. False where it is on a long way instead.
     fn follow(&mut self, ask: &Ask, left: (f32, f32), report: &mut Report) -> bool {
         let cost = ask.cost(left);
         let length = 2.0 * ask.radian;
@@ -682,7 +740,7 @@ impl<'a, S: Sweep> Run<'a, S> {
                 return true;
             }
         }
-        if near || self.settings.least_squares == LeastSquares::Alone {
+        if near {
             self.steps(ask, 20, SMOOTH * cost / length, report);
             if !ask.met(self.on.links.measure(ask)) {
                 self.steps(ask, u32::MAX, f32::INFINITY, report);
@@ -694,9 +752,6 @@ impl<'a, S: Sweep> Run<'a, S> {
         }
         self.steps(ask, 3, f32::INFINITY, report);
         if cost - ask.cost(self.on.links.measure(ask)) > NEAR * length {
-            if self.settings.least_squares != LeastSquares::First {
-                self.on.links.put(&self.on.best);
-            }
             return false;
         }
         self.steps(ask, 20, f32::INFINITY, report);
@@ -709,7 +764,7 @@ impl<'a, S: Sweep> Run<'a, S> {
         let mut best = ask.cost(self.on.links.measure(ask));
         for round in 0..ROUNDS {
             if round > 0 {
-                self.sweep.sweep(&mut self.on.links, ask);
+                self.sweep.sweep(&mut self.on.links, ask, &mut self.trace);
                 report.iterations += 1;
             } else if self.map(ask) {
                 report.iterations += 1;
@@ -739,7 +794,8 @@ impl<'a, S: Sweep> Run<'a, S> {
     fn steps(&mut self, ask: &Ask, most: u32, turn: f32, report: &mut Report) {
         let most = self.settings.max_iterations.saturating_sub(report.iterations).min(most);
         self.on.links.turn_at_most(turn.min(self.most));
-        report.iterations += self.on.newton.run(&mut self.on.links, ask, most);
+        self.trace.begin(report.iterations);
+        report.iterations += self.on.newton.run(&mut self.on.links, ask, most, &mut self.trace);
         self.on.links.turn_at_most(self.most);
     }
 

@@ -20,7 +20,7 @@ use alloc::vec::Vec;
 use glam::{Affine3, DMat3, DQuat, DVec3, Quat, Vec3};
 
 use super::{
-    arc::{FAR, LONGEST, distance, no_further},
+    arc::{LONGEST, distance, no_further},
     check, soften,
 };
 use crate::{Chain, Pose, Skeleton, SolveError, joint::Limits, math, math64};
@@ -242,6 +242,11 @@ impl Linkage {
         (math::rotate(back, place - self.above.translation), turn.map(|t| math::mul(back, t)))
     }
 
+    /// The way back for a place: see [`inside`](Self::inside).
+    pub fn back_out(&self, place: Vec3) -> Vec3 {
+        math::rotate(math::rotation_of(&self.above.matrix3), place) + self.above.translation
+    }
+
     /// Signed size of the frame of the root's parent: negative where it mirrors.
     pub fn unit(&self) -> f32 {
         math::uniform_scale(&self.above.matrix3)
@@ -282,6 +287,15 @@ impl Linkage {
         }
         pose.update();
         changed
+    }
+
+    /// Writes all joints to a pose and updates it.
+    pub fn store_all(&self, pose: &mut Pose) {
+        for (link, &joint) in self.links.iter().zip(self.chain.joints()) {
+            pose.set_rotation(joint, link.rotation);
+            pose.set_translation(joint, link.offset);
+        }
+        pose.update();
     }
 
     /// Goes `weight` of the way from what came in to what is here, in joint coordinates.
@@ -388,26 +402,26 @@ impl Linkage {
         self.links.last().map_or(0.0, |l| math::sqrt(self.tip_arm().length_squared()) * l.unit)
     }
 
-    /// The place itself or, where it is so far away that it is just a direction, a place in that direction: beyond a
-    /// thousand lengths of the chain with all that slides drawn out and bones that become longer by a factor.
-    pub fn in_sight(&self, place: Vec3, length: f32, stretch: f32) -> Vec3 {
+    /// The place itself or, where it is so far away that it is just a direction, a place in that direction: beyond `far`
+    /// lengths of the chain with all that slides drawn out and bones that become longer by a factor.
+    pub fn in_sight(&self, place: Vec3, length: f32, stretch: f32, far: f32) -> Vec3 {
         let root = self.place(0);
-        let near = FAR * length;
+        let near = far * length;
         // (Not so for an overflow either.)
         if (place - root).length_squared() <= near * near {
             return place;
         }
-        no_further(place, root, self.sight(length, stretch))
+        no_further(place, root, self.sight(length, stretch, far))
     }
 
     #[cold]
-    fn sight(&self, length: f32, stretch: f32) -> f32 {
+    fn sight(&self, length: f32, stretch: f32, far: f32) -> f32 {
         let slides = |l: &Link| {
             let ends = |n| l.limits.slide_range(n).map_or(0.0, |(from, to)| from.abs().max(to.abs()));
             (ends(0) + ends(1) + ends(2)) * l.unit
         };
         let slid: f32 = self.links.iter().map(slides).sum();
-        FAR * (length * stretch + slid).min(LONGEST)
+        far * (length * stretch + slid).min(LONGEST)
     }
 
     /// How far, in metres, the goal lies beyond what the bones' lengths and the slides' ranges allow (too far or too near),
@@ -529,6 +543,19 @@ impl Linkage {
     pub fn keep(&self, into: &mut Vec<(Quat, Vec3)>) {
         into.clear();
         into.extend(self.links.iter().map(|l| (l.rotation, l.offset)));
+    }
+
+    /// Whether no joint has turned by more than `angle` radians (a small one), or slid by as much of the chain's length, from
+    /// where it was written down.
+    pub fn rests(&self, from: &[(Quat, Vec3)], angle: f32) -> bool {
+        // The chord between unit quaternions is half the angle.
+        let (turn, way) = (0.5 * angle, angle * self.length());
+        self.links.iter().zip(from).all(|(link, from)| {
+            let turned =
+                (link.rotation - from.0).length_squared().min((link.rotation + from.0).length_squared());
+            let slid = (link.offset - from.1).length_squared() * link.unit * link.unit;
+            turned <= turn * turn && slid <= way * way
+        })
     }
 
     /// Puts every joint where it was written down.

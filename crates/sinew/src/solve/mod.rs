@@ -8,9 +8,12 @@
 //! - [`Follow`]: each segment pulled along by its neighbour, from the tip or from the root;
 //! - [`Ccd`]: cyclic coordinate descent on a chain of joints with limits;
 //! - [`Fabrik`]: forward and backward reaching, on the same;
+//! - [`DampedLeastSquares`]: steps of the whole chain at once, on the same;
 //! - [`Spline`]: a chain laid along a curve;
 //! - [`Tree`]: a whole skeleton with many goals; [`Drag`]: any joint of it dragged while others are pinned;
 //! - [`soften`]: the distance that a chain with a soft zone gives for the distance that its goal asks for.
+//!
+#![doc = include_str!("promises.md")]
 
 mod aim;
 pub(crate) mod arc;
@@ -25,6 +28,7 @@ mod follow;
 mod free;
 mod incoming;
 mod iterate;
+mod least_squares;
 mod linkage;
 mod look_at;
 mod nearest;
@@ -43,7 +47,8 @@ pub use drag::{Drag, Pin};
 pub use fabrik::Fabrik;
 pub use follow::{Follow, Lead};
 pub use free::{FreeChain, Strand};
-pub use iterate::{ChainSettings, ChainSolverError, LeastSquares};
+pub use iterate::{ChainSettings, ChainSolverError, Pass, TraceChange, TraceStep};
+pub use least_squares::DampedLeastSquares;
 pub use look_at::{Eye, LookAt, LookAtError, LookJoint, LookReport, LookState};
 pub use soft::soften;
 pub use spline::Spline;

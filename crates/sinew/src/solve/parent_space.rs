@@ -2,7 +2,7 @@
 //! is not sheared. The space is an affine map of model space, so lines stay lines, and what lies in one plane with root, goal
 //! and pole does so in both; lengths and angles, and with them the nearest point of an unreachable goal, are the parent's.
 
-use glam::{Mat3, Vec3};
+use glam::{Affine3, Mat3, Vec3};
 
 use super::{arc::distance, check};
 use crate::{ChainError, Goal, JointId, Pole, Pose, Report, SolveError, Status, math};
@@ -35,6 +35,11 @@ impl ParentSpace {
         let p = self.inverse * (p - self.origin);
         check::finite(what, p)?;
         Ok(p)
+    }
+
+    /// Model space from this one.
+    pub fn model(&self) -> Affine3 {
+        Affine3 { matrix3: self.linear, translation: self.origin }
     }
 
     /// A direction of model space, of another length.

@@ -10,7 +10,7 @@ use sinew::{
     glam::{Quat, Vec2, Vec3},
     math, planar,
     solve::{
-        Auto, Ccd, ChainSettings, Fabrik, Follow, FreeChain, Lead, LeastSquares, Spline, Strand,
+        Auto, Ccd, ChainSettings, DampedLeastSquares, Fabrik, Follow, FreeChain, Lead, Spline, Strand,
         spline::{Curve, CurveKind, CurveUp},
     },
 };
@@ -188,7 +188,6 @@ struct Asked {
     soft: f32,
     stretch: f32,
     root: Option<Vec3>,
-    least_squares: LeastSquares,
 }
 
 /// From a ten-thousandth of the length to all of it.
@@ -199,24 +198,24 @@ fn way() -> impl Strategy<Value = Vec3> {
 fn asked_of(chains: BoxedStrategy<limited::Limited>) -> BoxedStrategy<Asked> {
     let weight = || prop_oneof![4 => Just(1.0), 1 => 0f32..1.0];
     let max_turn = prop_oneof![3 => Just(f32::INFINITY), 1 => 0.01f32..0.5];
-    let way_of = prop::sample::select(vec![
-        LeastSquares::Never,
-        LeastSquares::WhenSlow,
-        LeastSquares::First,
-        LeastSquares::Alone,
-    ]);
     let rotation = prop::option::weighted(0.3, rig::rotation());
     let pole = prop::option::weighted(0.3, rig::vector());
     (
         (chains, way(), rotation, pole, [weight(), weight(), weight()]),
         (max_turn, prop_oneof![Just(0.0), Just(0.05f32)], prop_oneof![4 => Just(1.0), 1 => Just(1.3f32)]),
-        (prop::option::weighted(0.1, rig::vector()), way_of),
+        prop::option::weighted(0.1, rig::vector()),
     )
-        .prop_map(
-            |((chain, way, rotation, pole, weights), (max_turn, soft, stretch), (root, least_squares))| {
-                Asked { chain, way, rotation, pole, weights, max_turn, soft, stretch, root, least_squares }
-            },
-        )
+        .prop_map(|((chain, way, rotation, pole, weights), (max_turn, soft, stretch), root)| Asked {
+            chain,
+            way,
+            rotation,
+            pole,
+            weights,
+            max_turn,
+            soft,
+            stretch,
+            root,
+        })
         .boxed()
 }
 
@@ -256,7 +255,6 @@ impl Asked {
     fn settings(&self) -> ChainSettings {
         ChainSettings {
             max_iterations: 60,
-            least_squares: self.least_squares,
             root_position: self.root(),
             soft: self.soft,
             stretch: self.stretch,
@@ -322,6 +320,23 @@ impl Branches for Reaching {
         let mut fabrik = Fabrik::from_chain(case.chain.pose.skeleton(), case.chain.chain()).unwrap();
         fabrik.settings = case.settings();
         case.solve(case.ends(), |pose, goal| fabrik.solve(pose, goal))
+    }
+}
+
+struct Squares;
+
+impl Branches for Squares {
+    type Case = Asked;
+
+    fn cases() -> BoxedStrategy<Asked> {
+        Descent::cases()
+    }
+
+    fn solve(case: &Asked) -> Option<(bool, Seen)> {
+        let skeleton = case.chain.pose.skeleton();
+        let mut squares = DampedLeastSquares::from_chain(skeleton, case.chain.chain()).unwrap();
+        squares.settings = case.settings();
+        case.solve(case.ends(), |pose, goal| squares.solve(pose, goal))
     }
 }
 
@@ -517,16 +532,16 @@ impl<const DIRECTED: bool> Branches for Plane<DIRECTED> {
         let side =
             prop::sample::select(vec![None, None, Some(planar::Side::Left), Some(planar::Side::Right)]);
         let settings = (
-            prop::sample::select(vec![planar::Method::Ccd, planar::Method::Fabrik]),
-            any::<bool>(),
+            prop::sample::select(vec![planar::Method::Auto, planar::Method::Ccd, planar::Method::Fabrik]),
+            0u32..5,
             prop_oneof![Just(0.0), Just(0.05f32)],
             prop_oneof![4 => Just(1.0), 1 => Just(1.3f32)],
             side,
             prop_oneof![4 => Just(1.0), 1 => 0f32..1.0],
         )
-            .prop_map(|(method, finish, soft, stretch, side, weight)| planar::Settings {
+            .prop_map(|(method, max_restarts, soft, stretch, side, weight)| planar::Settings {
                 method,
-                finish,
+                max_restarts,
                 soft,
                 stretch,
                 side,
@@ -600,6 +615,7 @@ macro_rules! suite {
 suite! {
     ccd: Descent;
     fabrik: Reaching;
+    least_squares: Squares;
     auto: Chosen;
     free_chain: Free;
     follow: Dragged;

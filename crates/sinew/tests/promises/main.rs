@@ -20,6 +20,7 @@ mod look_at;
 mod rig;
 mod spline;
 mod subject;
+mod table;
 mod tree;
 
 use proptest::{prelude::*, test_runner::RngSeed};

@@ -9,7 +9,7 @@ use crate::{
 
 /// How much of what a joint would do is left out.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Brake {
+pub(crate) struct Brake {
     /// The share that is withheld, 0 (none) to below 1.
     pub damping: f32,
     /// The largest turn in a sweep, in radians.

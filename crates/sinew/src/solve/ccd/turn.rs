@@ -8,7 +8,7 @@ use super::brake::Brake;
 use crate::{
     math,
     solve::{
-        iterate::Sweep,
+        iterate::{Sweep, Trace},
         linkage::{Ask, Kind, Linkage, Part},
         wahba,
     },
@@ -16,20 +16,25 @@ use crate::{
 
 /// What moves, in the order of a sweep.
 #[derive(Clone, Debug)]
-pub(super) struct Sweeps {
+pub(crate) struct Sweeps {
     pub parts: Vec<Part>,
     /// Whether that is from the tip inward, without precedences.
     pub inward: bool,
     /// What is withheld.
     pub brake: Brake,
+    /// Whether a joint that meets its limits glides along them, and stays where it is if that leads no nearer.
+    pub glides: bool,
+}
+
+impl Sweeps {
+    pub fn new(parts: Vec<Part>, glides: bool) -> Self {
+        let inward = parts.windows(2).all(|w| w[0].link >= w[1].link);
+        Self { parts, inward, brake: Brake::NONE, glides }
+    }
 }
 
 impl Sweep for Sweeps {
-    fn brakes(&self) -> bool {
-        self.brake != Brake::NONE
-    }
-
-    fn sweep(&mut self, links: &mut Linkage, ask: &Ask) {
+    fn sweep(&mut self, links: &mut Linkage, ask: &Ask, trace: &mut Trace) {
         let last = links.links.len() - 1;
         links.send_down(ask.place, ask.turn);
         let mut at = last;
@@ -51,20 +56,24 @@ impl Sweep for Sweeps {
                 tip = links.tip_turn_of(part.link);
             }
             match part.kind {
-                Kind::Whole => turn(links, part.link, (arm, tip), ask, &self.brake),
+                Kind::Whole => turn(links, part.link, (arm, tip), ask, self),
                 Kind::Angle(n) => turn_about(links, part.link, n, (arm, tip), ask, &self.brake),
                 Kind::Slide(n) => slide(links, part.link, n, arm, &self.brake),
+            }
+            trace.joint(links, part.link);
+            if trace.stopped() {
+                return;
             }
         }
     }
 }
 
 /// Turns a ball or a free joint.
-fn turn(links: &mut Linkage, link: usize, (arm, tip): (Vec3, Quat), ask: &Ask, brake: &Brake) {
+fn turn(links: &mut Linkage, link: usize, (arm, tip): (Vec3, Quat), ask: &Ask, sweeps: &Sweeps) {
     let link = &mut links.links[link];
     let unit = link.unit;
     let mut cost = f32::INFINITY;
-    // A joint that meets its limits glides along them: some arcs more, each from where the last one was put.
+    // One that glides makes some arcs more, each from where the last one was put.
     for round in 0..4 {
         let e = math::rotate(link.rotation, arm);
         let wish = match ask.turn {
@@ -75,7 +84,7 @@ fn turn(links: &mut Linkage, link: usize, (arm, tip): (Vec3, Quat), ask: &Ask, b
             }
         };
         let Some(wish) = wish else { return };
-        let wanted = math::normalize(math::mul(brake.turn(wish), link.rotation));
+        let wanted = math::normalize(math::mul(sweeps.brake.turn(wish), link.rotation));
         let next = link.no_further(link.limits.step(link.rotation, wanted));
         let left = |q: Quat| {
             let off = math::sqrt((math::rotate(q, arm) - link.goal).length_squared()) * unit;
@@ -83,7 +92,7 @@ fn turn(links: &mut Linkage, link: usize, (arm, tip): (Vec3, Quat), ask: &Ask, b
             ask.cost((off, turn))
         };
         if round == 0 {
-            if next == wanted {
+            if next == wanted || !sweeps.glides {
                 link.rotation = next;
                 return;
             }

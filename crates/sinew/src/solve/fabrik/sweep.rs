@@ -7,7 +7,7 @@ use glam::{Quat, Vec3};
 use crate::{
     Chain, math,
     solve::{
-        iterate::Sweep,
+        iterate::{Pass, Sweep, Trace},
         linkage::{Ask, Linkage, Node, walk},
     },
 };
@@ -16,11 +16,13 @@ use crate::{
 #[derive(Clone, Debug)]
 pub(super) struct Reaching {
     nodes: Vec<Node>,
+    /// See [`Fabrik`](crate::solve::Fabrik).
+    pub closes_circle: bool,
 }
 
 impl Reaching {
     pub fn new(chain: &Chain) -> Self {
-        Self { nodes: alloc::vec![Node::NONE; chain.joints().len()] }
+        Self { nodes: alloc::vec![Node::NONE; chain.joints().len()], closes_circle: false }
     }
 
     /// Whether the tip goes along with its parent as it is: nothing hangs below it, and no rotation is asked for.
@@ -29,14 +31,18 @@ impl Reaching {
     }
 
     /// From the tip to the root: the end goes to `goal`, and each joint comes after.
-    fn inward(&mut self, links: &Linkage, goal: Vec3, turn: Option<Quat>, first: usize) {
+    fn backward(&mut self, links: &Linkage, goal: Vec3, turn: Option<Quat>, first: usize, trace: &mut Trace) {
         let (root, last, rides) = (self.nodes[0].place, self.nodes.len() - 1, self.rides(turn));
         let mut far = goal;
+        if self.nodes[last].bone != Vec3::ZERO {
+            trace.point(links, Pass::Backward, last + 1, goal);
+        }
         for i in (first..=last).rev() {
             let mut node = self.nodes[i];
             let given = turn.filter(|_| i == last);
             // Between two known neighbours, where the spheres of its two bones meet.
-            let hint = if i == 1 && first == 0 { self.between(root, node, far) } else { node.place };
+            let closes = self.closes_circle && i == 1 && first == 0;
+            let hint = if closes { self.between(root, node, far) } else { node.place };
             node.turned = match given {
                 Some(turn) => math::normalize(math::mul(turn, math::conjugate(node.sign))),
                 None => pointed(node.turned, node.bone, far - hint),
@@ -54,6 +60,10 @@ impl Reaching {
             node.place = far - math::rotate(node.turned, node.bone);
             far = node.place;
             self.nodes[i] = node;
+            trace.point(links, Pass::Backward, i, far);
+            if trace.stopped() {
+                return;
+            }
         }
     }
 
@@ -77,7 +87,7 @@ impl Reaching {
     }
 
     /// From the root to the tip: each bone is pointed to where the other pass left its end, within its joint's limits.
-    fn outward(&mut self, links: &mut Linkage, turn: Option<Quat>, first: usize) {
+    fn forward(&mut self, links: &mut Linkage, turn: Option<Quat>, first: usize, trace: &mut Trace) {
         let (mut at, mut seat) = (Vec3::ZERO, Quat::IDENTITY);
         let mut unit = links.unit();
         let (last, rides) = (self.nodes.len() - 1, self.rides(turn));
@@ -100,20 +110,27 @@ impl Reaching {
                 link.rotation = link.no_further(link.limits.clamp(local));
             }
             seat = math::mul(math::mul(seat, link.rotation), node.sign);
+            trace.point(links, Pass::Forward, i, at);
+            if trace.stopped() {
+                return;
+            }
+        }
+        let tip = self.nodes[last];
+        if tip.bone != Vec3::ZERO {
+            let end = at + math::rotate(math::mul(seat, math::conjugate(tip.sign)), tip.bone);
+            trace.point(links, Pass::Forward, last + 1, end);
         }
     }
 }
 
 impl Sweep for Reaching {
-    fn sweep(&mut self, links: &mut Linkage, ask: &Ask) {
+    fn sweep(&mut self, links: &mut Linkage, ask: &Ask, trace: &mut Trace) {
         walk(links, &mut self.nodes);
         let (goal, turn) = links.inside(ask.place, ask.turn);
-        self.inward(links, goal, turn, ask.first);
-        self.outward(links, turn, ask.first);
-    }
-
-    fn maps(&self) -> bool {
-        true
+        self.backward(links, goal, turn, ask.first, trace);
+        if !trace.stopped() {
+            self.forward(links, turn, ask.first, trace);
+        }
     }
 }
 

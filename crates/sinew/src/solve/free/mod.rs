@@ -14,8 +14,9 @@ use glam::{Mat3, Quat, Vec3, Vec4};
 
 use super::{
     ChainSolverError,
-    arc::{distance, twist_towards},
+    arc::{FAR, distance, twist_towards},
     branch, check,
+    iterate::Trace,
     linkage::{self, Linkage, Newton},
     nearest::Nearest,
     parent_space, partial,
@@ -551,7 +552,7 @@ impl FreeChain {
         let Bounded { links, newton, answer } = &mut **bounded.get_or_insert_with(|| {
             let parts = linkage::parts(&skeleton, chain);
             Box::new(Bounded {
-                newton: Newton::new(&parts, joints.len()),
+                newton: Newton::new(&parts, joints.len(), false),
                 links: Linkage::new(&skeleton, chain.clone()),
                 answer: Vec::with_capacity(joints.len()),
             })
@@ -569,7 +570,7 @@ impl FreeChain {
         let length = links.length();
         let ask = linkage::Ask {
             place: if placed {
-                links.drawn_in(links.in_sight(asked, length, self.stretch), self.soft, self.stretch).0
+                links.drawn_in(links.in_sight(asked, length, self.stretch, FAR), self.soft, self.stretch).0
             } else {
                 asked
             },
@@ -584,7 +585,7 @@ impl FreeChain {
         if ask.cost(links.measure(&ask)) > came {
             // No such place: as near as steps lead.
             links.reset();
-            report.iterations += newton.run(links, &ask, self.max_iterations);
+            report.iterations += newton.run(links, &ask, self.max_iterations, &mut Trace::none());
         }
         let left = links.measure(&ask);
         links.store(pose);

@@ -21,7 +21,7 @@ use alloc::vec::Vec;
 use glam::{Quat, Vec3};
 
 use super::{Ask, IN_ALL, Kind, Linkage, NO_MORE, PIECES, Part, signs};
-use crate::math;
+use crate::{math, solve::iterate::Trace};
 
 /// A joint's part in a step.
 #[derive(Clone, Copy, Debug)]
@@ -36,6 +36,8 @@ struct Column {
     /// Of a joint that turns every way: normals of the walls that it met, seen from the seat.
     walls: [Vec3; 3],
     count: usize,
+    /// Those before the step.
+    known: ([Vec3; 3], usize),
     /// Of a single coordinate: how far a step may take it down and up, by its range and the largest turn.
     room: [f32; 2],
     /// At which end of its room it is held.
@@ -57,6 +59,8 @@ pub(crate) struct Newton {
     parts: Vec<settle::Part>,
     /// Whether steps count with how a joint's circle curves away from the goal.
     curved: bool,
+    /// Whether a step that is taken back takes the walls back that it met. Sweeps find the way on where it does not.
+    forgets: bool,
 }
 
 /// No joint turns further than this in one step: beyond a radian the end's way is no line any more.
@@ -67,7 +71,7 @@ const FURTHEST: f32 = 0.8;
 const PASSES: u32 = 6;
 
 impl Newton {
-    pub fn new(parts: &[Part], links: usize) -> Self {
+    pub fn new(parts: &[Part], links: usize, forgets: bool) -> Self {
         let column = |part: &Part| Column {
             part: *part,
             seat: Quat::IDENTITY,
@@ -75,6 +79,7 @@ impl Newton {
             axis: Vec3::ZERO,
             walls: [Vec3::ZERO; 3],
             count: 0,
+            known: ([Vec3::ZERO; 3], 0),
             room: [0.0; 2],
             held: None,
             came: 0.0,
@@ -85,12 +90,12 @@ impl Newton {
         // Whatever the order of a sweep is, steps go down the chain.
         columns.sort_by_key(|c| c.part.link);
         let parts = alloc::vec![settle::Part::default(); columns.len()];
-        Self { columns, kept: Vec::with_capacity(links), parts, curved: false }
+        Self { columns, kept: Vec::with_capacity(links), parts, curved: false, forgets }
     }
 
     /// Goes on until the goal is met, `most` steps are made or no step leads nearer. Never leaves more missing than it
     /// found. Gives the number of steps.
-    pub fn run(&mut self, links: &mut Linkage, ask: &Ask, most: u32) -> u32 {
+    pub fn run(&mut self, links: &mut Linkage, ask: &Ask, most: u32, trace: &mut Trace) -> u32 {
         self.curved = false;
         for c in &mut self.columns {
             (c.count, c.held, c.came) = (0, None, 0.0);
@@ -102,14 +107,18 @@ impl Newton {
         let mut factor = 0.1;
         let mut left = links.measure(ask);
         let (mut steps, mut failed) = (0, 0);
-        while steps < most && !ask.met(left) {
+        while steps < most && !ask.met(left) && !trace.stopped() {
             links.keep(&mut self.kept);
+            if self.forgets {
+                self.columns.iter_mut().for_each(|c| c.known = (c.walls, c.count));
+            }
             if !self.step(links, ask, factor) {
                 break;
             }
             steps += 1;
             let now = links.measure(ask);
             let (was, is) = (ask.cost(left), ask.cost(now));
+            trace.step(links, factor, is < was);
             if is < was {
                 left = now;
                 factor *= 0.25;
@@ -117,6 +126,9 @@ impl Newton {
                 failed = if is > 0.99 * was { failed + 1 } else { 0 };
             } else {
                 links.put(&self.kept);
+                if self.forgets {
+                    self.columns.iter_mut().for_each(|c| (c.walls, c.count) = c.known);
+                }
                 factor = (factor * 8.0).max(1e-3);
                 failed += 1;
             }
@@ -149,7 +161,7 @@ impl Newton {
                 let part = NO_MORE * allowed / now;
                 let turn = ask.turn.map(|turn| math::slerp(turn, links.tip_rotation(), part));
                 let place = ask.place + (links.end() - ask.place) * part;
-                steps += self.run(links, &Ask { place, turn, ..*ask }, most);
+                steps += self.run(links, &Ask { place, turn, ..*ask }, most, &mut Trace::none());
             }
         }
         steps

@@ -1,0 +1,65 @@
+//! A desk lamp brings its shade to a place by damped least squares; each step is drawn, as the trace tells it.
+//!
+//! `cargo run -p sinew --example least_squares -- least_squares.svg`
+
+mod picture;
+
+use std::{ops::ControlFlow, sync::Arc};
+
+use picture::Picture;
+use sinew::{
+    Goal, Pose, Skeleton, Transform,
+    glam::Vec3,
+    joint::{Dof, Joint},
+    math,
+    rig::Side,
+    solve::{DampedLeastSquares, TraceChange},
+};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut builder = Skeleton::builder();
+    let mut joint = builder.add("foot", None, Transform::IDENTITY);
+    for (name, length) in [("lower arm", 0.1), ("upper arm", 0.45), ("neck", 0.4), ("shade", 0.15)] {
+        joint = builder.add(name, Some(joint), Transform::from_translation(Vec3::Y * length));
+    }
+    let (mut skeleton, ids) = builder.build()?;
+    skeleton.set_joint(ids[0], Joint::hinge(Vec3::Y, Dof::FREE))?;
+    for id in &ids[1..4] {
+        skeleton.set_joint(*id, Joint::hinge(Vec3::X, Dof::range(-2.0, 2.0)))?;
+    }
+    let skeleton = Arc::new(skeleton);
+
+    let mut lamp = DampedLeastSquares::new(&skeleton, ids[0], ids[4])?;
+    let mut pose = Pose::rest(&skeleton);
+    for (id, angle) in ids[1..4].iter().zip([-0.4, 0.9, 0.8]) {
+        pose.set_rotation(*id, math::axis_angle(Vec3::X, angle));
+    }
+    pose.update();
+    let place = Vec3::new(0.55, 0.35, 0.25);
+    let mut picture = Picture::seen_from(Vec3::new(0.35, 0.3, 1.0));
+    picture.pose(&pose, None, 0.35);
+    let mut shown = pose.clone();
+    let report = lamp.solve_traced(&mut pose, &Goal::at(place), &mut |step| {
+        if let TraceChange::Step { damping, taken } = step.change {
+            step.write_to(&mut shown);
+            let off = shown.position(ids[4]).distance(place);
+            let what = if taken { "taken" } else { "taken back" };
+            println!("step {}: damping {damping:.1e}, {:.2} mm off, {what}", step.iteration, 1e3 * off);
+            if taken && off > 0.02 {
+                picture.pose(&shown, Some(Side::Right), 0.35);
+            }
+        }
+        ControlFlow::Continue(())
+    })?;
+    picture.limits(&pose, 0.12);
+    picture.pose(&pose, Some(Side::Left), 1.0);
+    picture.goal(place, 0.06);
+    println!(
+        "{:?} after {} steps, {:.3} mm off",
+        report.status,
+        report.iterations,
+        1e3 * report.position_residual
+    );
+    picture.save()?;
+    Ok(())
+}

@@ -1,0 +1,128 @@
+//! What a solver tells of its way to a goal.
+
+use core::ops::ControlFlow;
+
+use glam::{Affine3, Vec3};
+
+use crate::{JointId, Pose, solve::linkage::Linkage};
+
+/// Who is told, if anyone.
+pub(crate) type Watch<'a> = Option<&'a mut dyn FnMut(TraceStep<'_>) -> ControlFlow<()>>;
+
+/// A step on a solver's way to a goal.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct TraceStep<'a> {
+    /// Number of the sweep (of least squares: of the step), from 0.
+    pub iteration: u32,
+    /// What it changed.
+    pub change: TraceChange,
+    links: &'a Linkage,
+}
+
+/// What a step on a solver's way to a goal changed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum TraceChange {
+    /// A joint turned or slid ([`Ccd`](crate::solve::Ccd)).
+    Joint {
+        /// The joint.
+        joint: JointId,
+    },
+    /// A point of the chain was moved, before joints turn to it ([`Fabrik`](crate::solve::Fabrik)).
+    Point {
+        /// The pass that moved it.
+        pass: Pass,
+        /// Its number from the root: 0 is the root joint, the last joint's number plus 1 the end of the offset at the tip.
+        point: usize,
+        /// Where it was moved to, in model space, metres.
+        position: Vec3,
+    },
+    /// All joints made a step ([`DampedLeastSquares`](crate::solve::DampedLeastSquares)).
+    Step {
+        /// Damping of the step, as a share of the square of what was missing.
+        damping: f32,
+        /// Whether it led nearer. One that did not is taken back, and the next one is damped more.
+        taken: bool,
+    },
+}
+
+/// A pass of [`Fabrik`](crate::solve::Fabrik) over the chain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pass {
+    /// From the tip to the root: the end is put on the goal.
+    Backward,
+    /// From the root to the tip: the root is put back.
+    Forward,
+}
+
+impl TraceStep<'_> {
+    /// Writes the chain's joints, as the step left them, to a pose of the same skeleton. Updates the pose.
+    pub fn write_to(&self, pose: &mut Pose) {
+        self.links.store_all(pose);
+    }
+}
+
+/// Tells of steps, and remembers whether it is told to stop.
+pub(crate) struct Trace<'a> {
+    watch: Watch<'a>,
+    /// Model space from the space that is solved in.
+    to_model: Affine3,
+    iteration: u32,
+    stopped: bool,
+}
+
+impl<'a> Trace<'a> {
+    pub fn new(watch: Watch<'a>, to_model: Affine3) -> Self {
+        Self { watch, to_model, iteration: 0, stopped: false }
+    }
+
+    /// Tells nobody.
+    pub fn none() -> Self {
+        Self::new(None, Affine3::IDENTITY)
+    }
+
+    /// From here on it is this iteration.
+    pub fn begin(&mut self, iteration: u32) {
+        self.iteration = iteration;
+    }
+
+    /// Whether the one who is told has had enough.
+    pub fn stopped(&self) -> bool {
+        self.stopped
+    }
+
+    /// A joint turned or slid.
+    #[inline]
+    pub fn joint(&mut self, links: &Linkage, link: usize) {
+        if self.watch.is_some() {
+            self.tell(links, TraceChange::Joint { joint: links.chain().joints()[link] });
+        }
+    }
+
+    /// A point was moved to a place in the frame of the root's parent, turned but not scaled.
+    #[inline]
+    pub fn point(&mut self, links: &Linkage, pass: Pass, point: usize, place: Vec3) {
+        if self.watch.is_some() {
+            let position = self.to_model.transform_point3(links.back_out(place));
+            self.tell(links, TraceChange::Point { pass, point, position });
+        }
+    }
+
+    /// All joints made a step, which counts as an iteration.
+    #[inline]
+    pub fn step(&mut self, links: &Linkage, damping: f32, taken: bool) {
+        if self.watch.is_some() {
+            self.tell(links, TraceChange::Step { damping, taken });
+        }
+        self.iteration += 1;
+    }
+
+    #[cold]
+    fn tell(&mut self, links: &Linkage, change: TraceChange) {
+        let step = TraceStep { iteration: self.iteration, change, links };
+        if let (Some(watch), false) = (&mut self.watch, self.stopped) {
+            self.stopped = watch(step).is_break();
+        }
+    }
+}

@@ -6,11 +6,11 @@ use std::{f64::consts::PI, ops::ControlFlow, sync::Arc};
 
 use common::{column, noise};
 use sinew::{
-    Chain, Goal, JointId, Pose, Skeleton, Status,
+    Chain, Goal, JointId, Pole, Pose, Skeleton, Status,
     glam::{DQuat, DVec2, DVec3, Vec3},
     joint::{Dof, Joint},
     math,
-    solve::{Ccd, DampedLeastSquares, Fabrik, Pass, TraceChange},
+    solve::{Ccd, ChainSettings, DampedLeastSquares, Fabrik, Pass, TraceChange},
 };
 
 const SWEEPS: u32 = 20;
@@ -250,6 +250,44 @@ fn the_three_methods_end_in_different_poses() {
         apart += usize::from(pairs.iter().all(|&(a, b)| turn(&ends[a], &ends[b]) > 1e-3));
     }
     assert!(apart >= 190, "{apart} of 200");
+}
+
+/// Whatever is asked, no more sweeps or steps are made than are allowed.
+#[test]
+fn iterations_are_sweeps_or_steps_and_no_more_than_asked() {
+    let (skeleton, ids) = column(6, 1.0 / 6.0, |i| {
+        if i % 2 == 0 { Joint::cone(Vec3::Y, 0.9, 0.6) } else { Joint::hinge(Vec3::X, Dof::range(-1.0, 1.0)) }
+    });
+    let (root, tip) = (ids[0], ids[6]);
+    let mut r = noise(11);
+    for case in 0..200u32 {
+        let mut goal = Goal::at(direction(&mut r) * (0.6 + 0.5 * r()));
+        if case % 2 == 0 {
+            goal = goal.with_rotation(math::axis_angle(direction(&mut r), r()));
+        }
+        if case % 3 == 0 {
+            goal = goal.with_pole(Pole::Direction(direction(&mut r)));
+        }
+        let settings = ChainSettings {
+            max_iterations: [0, 1, 5, 20][case as usize % 4],
+            max_restarts: [0, 3][case as usize / 4 % 2],
+            max_turn: if case % 5 == 0 { 0.2 } else { f32::INFINITY },
+            ..Default::default()
+        };
+        let mut ccd = Ccd::new(&skeleton, root, tip).unwrap();
+        let mut reaching = Fabrik::new(&skeleton, root, tip).unwrap();
+        let mut squares = DampedLeastSquares::new(&skeleton, root, tip).unwrap();
+        (ccd.settings, reaching.settings, squares.settings) = (settings, settings, settings);
+        let start = Pose::rest(&skeleton);
+        for report in [
+            ccd.solve(&mut start.clone(), &goal),
+            reaching.solve(&mut start.clone(), &goal),
+            squares.solve(&mut start.clone(), &goal),
+        ] {
+            let report = report.unwrap();
+            assert!(report.iterations <= settings.max_iterations, "{settings:?}, {goal:?}: {report:?}");
+        }
+    }
 }
 
 /// Each turn, moved point and step is told in its order, and what was told can be put into a pose.

@@ -510,7 +510,8 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
                 if angle.abs() < 2e-5 || !self.on.links.swivel(angle) {
                     break;
                 }
-                report.iterations += 1;
+                // (Sweeps and steps are counted where they alone are the method.)
+                report.iterations += u32::from(self.on.method == Method::Both);
                 if turn.is_none() {
                     break;
                 }

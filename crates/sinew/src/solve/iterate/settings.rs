@@ -13,7 +13,8 @@ pub struct ChainSettings {
     /// How near the tip's rotation must come, in radians.
     pub rotation_tolerance: f32,
     /// Sweeps (of [`DampedLeastSquares`](crate::solve::DampedLeastSquares): steps) after which it ends, those after fresh
-    /// starts included.
+    /// starts included. Where bones may [`stretch`](Self::stretch) and that leads away from the goal, the chain is solved once
+    /// more without, by as many again at most.
     pub max_iterations: u32,
     /// Fresh starts after it has stalled: the first from preferred values, or where there are none from a bend, others from
     /// poses within the limits that are always the same. One that meets the goal ends the search; else the first answer stays

@@ -386,3 +386,35 @@ fn a_bone_that_f32_loses_beside_the_other_leads_the_end_nowhere_else() {
         }
     }
 }
+
+/// A limb that is stretched along one axis and whose lengths' squares overflow comes no further from its goal than it came in.
+#[test]
+fn a_stretched_limb_beyond_what_squares_hold_goes_no_further_from_its_goal() {
+    let mut noise = noise(13);
+    let mut vector = move || Vec3::new(noise(), noise(), noise());
+    for case in 0..400 {
+        let size = [1.0f32, 1e18, 5e21, 1e30][case % 4];
+        let upper = vector().normalize() * size * 10f32.powi(-(case as i32 % 6));
+        let mut b = Skeleton::builder();
+        let scale = Vec3::new(1.0, 1.05, 1.0);
+        let root = b.add("root", None, Transform { scale, ..Transform::IDENTITY });
+        let middle = b.add("middle", Some(root), Transform::from_translation(upper));
+        b.add("tip", Some(middle), Transform::from_translation(vector().normalize() * size));
+        let (skeleton, ids) = b.build().unwrap();
+        let skeleton = Arc::new(skeleton);
+        let limb = TwoBone::new(&skeleton, ids[0], ids[1], ids[2]).unwrap();
+        let mut pose = Pose::rest(&skeleton);
+        for id in &ids[..2] {
+            pose.set_rotation(*id, math::axis_angle(vector().normalize(), vector().x));
+        }
+        pose.update();
+        let goal = vector() * size * 10f32.powf(-20.0 * vector().x.abs());
+        let before = miss(&pose, ids[2], goal);
+        limb.solve(&mut pose, &Goal::at(goal)).unwrap();
+        let after = miss(&pose, ids[2], goal);
+        assert!(
+            after <= before + 4e-6 * f64::from(size),
+            "{size:e}, upper {upper}: from {before:e} to {after:e}"
+        );
+    }
+}

@@ -83,6 +83,8 @@ fn frame(pose: &Pose, joint: JointId) -> DAffine3 {
 /// The space in which a chain is measured, and how exactly.
 struct Space {
     inverse: DAffine3,
+    /// The size of its matrix.
+    norm: f64,
     /// What places are uncertain by, in that space.
     rounding: f64,
 }
@@ -99,14 +101,14 @@ impl Space {
         }
         let m = inverse.matrix3;
         let norm = [m.x_axis, m.y_axis, m.z_axis].iter().map(|c| c.length_squared()).sum::<f64>().sqrt();
-        Self { inverse, rounding: ROUNDING * norm * far }
+        Self { inverse, norm, rounding: ROUNDING * norm * far }
     }
 
-    /// A place of model space, seen from there; what is far is as uncertain as it is far.
+    /// A place of model space, seen from there; what is far is as uncertain as it is far. (Where the parent's scales are a
+    /// million times apart, digits that f32 loses along the longest are most of what is along the others.)
     fn place(&mut self, at: DVec3) -> DVec3 {
-        let seen = self.inverse.transform_point3(at);
-        self.rounding = self.rounding.max(ROUNDING * seen.length());
-        seen
+        self.rounding = self.rounding.max(ROUNDING * self.norm * at.length());
+        self.inverse.transform_point3(at)
     }
 }
 

@@ -383,7 +383,7 @@ impl TwoBone {
         before: [Quat; 2],
     ) -> bool {
         let (root, middle) = (self.chain.root(), self.middle);
-        let length = |at: &Points| (at.middle - at.root).length() + (at.tip - at.middle).length();
+        let length = |at: &Points| distance(at.middle, at.root) + distance(at.tip, at.middle);
         // As far as a soft zone lets the limb go that came in.
         let place = softened(to, start.root, length(start), self.soft, 1.0);
         // (What must stay bent may have to go away from where it came in.)
@@ -398,7 +398,7 @@ impl TwoBone {
             // A pass starts from places that the last one made. Their own uncertainty is no reason to stop before it.
             let extent = pose.extent(self.chain.tip());
             let turns = self.turns(pose, &at, to, pole, 1.0, -UNCERTAIN * extent);
-            let left = (at.tip - to).length() - turns.by;
+            let left = distance(at.tip, to) - turns.by;
             if nearest.note(at.tip, pass + 1) {
                 kept = [pose.local(root).rotation, pose.local(middle).rotation];
             }

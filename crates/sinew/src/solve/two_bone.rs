@@ -214,7 +214,7 @@ impl TwoBone {
     /// The lengths of the two bones in a pose, in metres (model space), offset at the tip included.
     pub fn lengths(&self, pose: &Pose) -> (f32, f32) {
         let at = self.points(pose);
-        ((at.middle - at.root).length(), (at.tip - at.middle).length())
+        (distance(at.middle, at.root), distance(at.tip, at.middle))
     }
 
     /// Brings the end to the goal, and turns the tip where the goal names a rotation. The pose is left updated. Where the

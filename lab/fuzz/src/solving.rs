@@ -92,7 +92,9 @@ pub fn run(data: &[u8]) -> Result<Outcome, String> {
         let task = solver.task(&pose, goal, &rig, &mut noise);
         match solver.solve(&mut pose, &task) {
             Ok((report, more))
-                if !(report.position_residual + report.rotation_residual + more).is_finite() =>
+                if ![report.position_residual, report.rotation_residual, more]
+                    .iter()
+                    .all(|x| x.is_finite()) =>
             {
                 return Err(format!("{}: a report of {report:?}, {more}", ALL[which].0));
             }

@@ -397,3 +397,39 @@ fn traced_points_lie_in_model_space() {
         }
     }
 }
+
+/// A goal that steps see as a direction is judged where it is: what came in outside of its limits is put within them only
+/// where no more is missing then.
+#[test]
+fn steps_towards_a_goal_far_off_leave_no_more_missing() {
+    for case in 0..4000u64 {
+        let mut r = noise(300 + case);
+        let bones = [1, 2, 4][case as usize % 3];
+        let (skeleton, ids) = column(bones, 1.0 / bones as f32, |i| match i % 2 {
+            0 => Joint::cone(Vec3::Y, 0.6, 0.3),
+            _ => Joint::hinge(Vec3::X, Dof::range(-0.8, 0.8)),
+        });
+        let mut pose = Pose::rest(&skeleton);
+        bend(&mut pose, &ids, 0.8, || direction(&mut r), case);
+        let (root, tip) = (ids[0], ids[bones]);
+        let far = direction(&mut r) * [5.0, 20.0, 100.0][case as usize / 3 % 3];
+        let turn = math::axis_angle(direction(&mut r), 2.0 * r());
+        // A radian counts as half of the chain's length.
+        let missing = |pose: &Pose| {
+            let off = pose.position(tip).as_dvec3().distance(far.as_dvec3());
+            off.hypot(0.5 * f64::from(math::angle_between(pose.model_rotation(tip), turn)))
+        };
+        let mut goal = Goal::at(far).with_rotation(turn);
+        if case % 4 == 0 {
+            goal = goal.with_pole(Pole::Direction(direction(&mut r)));
+        }
+        let mut squares = DampedLeastSquares::new(&skeleton, root, tip).unwrap();
+        squares.settings.stretch = if case % 5 == 0 { 1.5 } else { 1.0 };
+        squares.settings.max_iterations = [0, 1, 32][case as usize / 9 % 3];
+        let before = missing(&pose);
+        squares.solve(&mut pose, &goal).unwrap();
+        // (Places are as uncertain as f32 tells them that far off.)
+        let more = missing(&pose) - before;
+        assert!(more <= 1e-6 + 1e-7 * f64::from(far.length()), "case {case}, {goal:?}: {more:e}");
+    }
+}

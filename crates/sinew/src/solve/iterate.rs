@@ -354,16 +354,16 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
     #[cold]
     fn slacken(&mut self, asked: Asked, pole: Pole, mut report: Report) -> Report {
         let Asked { ask, by, seen, longer } = asked;
-        let Iteration { links, slack, best, .. } = &mut *self.on;
-        if ask.met(links.measure(&ask)) {
+        if ask.met(self.on.links.measure(&ask)) {
             return report;
         }
+        let Iteration { links, slack, best, .. } = &mut *self.on;
         links.stretch_towards(ask.place, slack, longer);
-        let left = ask.cost(links.measure(&ask));
         links.keep(best);
-        links.put(slack);
-        if left <= ask.cost(links.measure(&ask)) {
-            links.put(best);
+        let left = self.judge(&ask, self.on.links.measure(&ask));
+        self.on.links.put(&self.on.slack);
+        if left <= self.judge(&ask, self.on.links.measure(&ask)) {
+            self.on.links.put(&self.on.best);
         } else {
             let again = self.search(asked, pole).report;
             report = Report { iterations: report.iterations + again.iterations, ..again };
@@ -484,7 +484,7 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
         let Asked { mut ask, by, seen, .. } = asked;
         let turn = ask.turn;
         let (mut left, mut status) = (self.on.links.measure(&ask), Status::Reached);
-        let came = ask.cost(left);
+        let came = self.judge(&ask, left);
         // Where the goal is too far nothing is met, and a chain that is already straight shows by not moving.
         if !ask.met(left) {
             // (What a soft zone draws in is within reach, and pulling straight would leap there.)
@@ -500,7 +500,7 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
             // With a rotation asked for, the chain turned about its axis takes the tip along, which then goes back. Where
             // limits or a bound on turns do not let it, the pole gives way: no more may be missing for it than came in, and
             // than was left without it by more than the tolerance.
-            let allowed = came.min(ask.cost(self.on.links.measure(&ask)) + ask.near);
+            let allowed = came.min(self.judge(&ask, self.on.links.measure(&ask)) + ask.near);
             for _ in 0..4 {
                 // (Less what turning back would take of it by rounding: it would not go back about the same axis.)
                 let left = (IN_ALL * self.most - self.on.links.turned()).max(0.0);
@@ -519,7 +519,7 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
                 let left = self.on.links.measure(&ask);
                 status = self.descend(&mut ask, seen, left, &mut report);
                 let left = self.on.links.measure(&ask);
-                if !ask.met(left) && ask.cost(left) > allowed {
+                if !ask.met(left) && self.judge(&ask, left) > allowed {
                     self.on.links.put(&self.on.unturned);
                     status = before;
                     break;
@@ -527,16 +527,16 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
             }
         }
         // No more is missing than there would be had it come in within its limits.
-        let links = &mut self.on.links;
-        if links.outside && self.settings.root_position.is_none() && self.settings.base_direction.is_none() {
-            let left = links.measure(&ask);
+        let still = self.settings.root_position.is_none() && self.settings.base_direction.is_none();
+        if self.on.links.outside && still {
+            let left = self.on.links.measure(&ask);
             // What is met within the tolerance stays as it is.
-            let cost = if ask.met(left) { 0.0 } else { ask.cost(left) };
-            links.keep(&mut self.on.best);
-            links.put_within();
-            links.turn_back();
-            if ask.cost(links.measure(&ask)) >= cost {
-                links.put(&self.on.best);
+            let cost = if ask.met(left) { 0.0 } else { self.judge(&ask, left) };
+            self.on.links.keep(&mut self.on.best);
+            self.on.links.put_within();
+            self.on.links.turn_back();
+            if self.judge(&ask, self.on.links.measure(&ask)) >= cost {
+                self.on.links.put(&self.on.best);
             }
         }
         if self.most.is_finite() {

@@ -433,3 +433,53 @@ fn steps_towards_a_goal_far_off_leave_no_more_missing() {
         assert!(more <= 1e-6 + 1e-7 * f64::from(far.length()), "case {case}, {goal:?}: {more:e}");
     }
 }
+
+/// The methods know no metre: what is larger or smaller by a power of two, which f32 tells exactly, gets the same bits.
+#[test]
+fn chains_of_any_size_turn_alike() {
+    let kinds = [
+        Joint::hinge(Vec3::X, Dof::range(-1.5, 1.5)),
+        Joint::cone(Vec3::Y, 0.9, 0.6),
+        Joint::FREE,
+        Joint::hinge(Vec3::Z, Dof::FREE),
+    ];
+    let turns = |size: f32, case: u64| {
+        let (skeleton, ids) = column(4, 0.25 * size, |i| kinds[(i + case as usize) % 4]);
+        let mut start = Pose::rest(&skeleton);
+        for (i, &id) in ids.iter().enumerate() {
+            start.set_rotation(id, math::axis_angle([Vec3::X, Vec3::Z][i % 2], 0.3));
+            start.set_rotation(id, skeleton.limits(id).clamp(start.local(id).rotation));
+        }
+        start.update();
+        let (root, tip) = (ids[0], ids[4]);
+        let mut r = noise(500 + case);
+        let mut goal = Goal::at(direction(&mut r) * (0.7 * size));
+        if case % 2 == 1 {
+            goal = goal.with_rotation(math::axis_angle(direction(&mut r), r()));
+        }
+        let mut poses = [start.clone(), start.clone(), start];
+        let reports = [
+            Ccd::new(&skeleton, root, tip).unwrap().solve(&mut poses[0], &goal).unwrap(),
+            Fabrik::new(&skeleton, root, tip).unwrap().solve(&mut poses[1], &goal).unwrap(),
+            DampedLeastSquares::new(&skeleton, root, tip).unwrap().solve(&mut poses[2], &goal).unwrap(),
+        ];
+        let rotations: Vec<_> =
+            poses.iter().map(|p| ids.iter().map(|&j| p.local(j).rotation).collect::<Vec<_>>()).collect();
+        (rotations, reports.map(|r| r.iterations))
+    };
+    for case in 0..40 {
+        let (wanted, sweeps) = turns(1.0, case);
+        // 9e-13 to 1e12 m.
+        for size in [2f32.powi(-40), 2f32.powi(-20), 2f32.powi(20), 2f32.powi(40)] {
+            let (got, made) = turns(size, case);
+            for (k, name) in ["ccd", "fabrik", "dls"].iter().enumerate() {
+                assert!(
+                    got[k] == wanted[k] && made[k] == sweeps[k],
+                    "case {case}, {name}, {size:e} m: {} sweeps for {}",
+                    made[k],
+                    sweeps[k]
+                );
+            }
+        }
+    }
+}

@@ -8,6 +8,7 @@ use super::brake::Brake;
 use crate::{
     math,
     solve::{
+        arc::{largest, max, to_unit},
         iterate::{Sweep, Trace},
         linkage::{Ask, Kind, Linkage, Part},
         wahba,
@@ -126,6 +127,9 @@ fn turn_about(
     let at = link.limits.coordinates(link.rotation);
     let Some(axis) = link.limits.turn_axis(n, at) else { return };
     let (e, g) = (math::rotate(link.rotation, arm) * link.unit, link.goal * link.unit);
+    // The largest length is 1 to 2, since sine and cosine are squares of lengths and are squared once more.
+    let unit = to_unit(max(max(largest(e), largest(g)), ask.radian));
+    let (e, g, radian) = (e * unit, g * unit, ask.radian * unit);
     let mut sine = axis.dot(e.cross(g));
     let mut cosine = e.dot(g) - axis.dot(e) * axis.dot(g);
     if ask.turn.is_some() {
@@ -133,12 +137,12 @@ fn turn_about(
         // a_k x b_k . a and of a_k . b_k - (a . a_k) (a . b_k) come to 4 w (v . a) and 2 (w^2 - (v . a)^2).
         let d = math::mul(link.turn, math::conjugate(math::mul(link.rotation, tip)));
         let along = axis.dot(Vec3::new(d.x, d.y, d.z));
-        let k = 0.5 * ask.radian * ask.radian;
+        let k = 0.5 * radian * radian;
         sine += k * 4.0 * d.w * along;
         cosine += k * 2.0 * (d.w * d.w - along * along);
     }
     // The end on the axis: no angle is better than another.
-    let size = ask.radian * ask.radian;
+    let size = radian * radian;
     if sine * sine + cosine * cosine <= 1e-12 * size * size {
         return;
     }

@@ -79,6 +79,11 @@ impl Link {
         self.offset = self.limits.slide_to(self.base, self.offset, axis, value);
     }
 
+    /// Where the joint is.
+    pub fn at(&self) -> (Quat, Vec3) {
+        (self.rotation, self.offset)
+    }
+
     /// See [`turned_at_most`].
     pub fn no_further(&self, rotation: Quat) -> Quat {
         turned_at_most(&self.limits, self.came.0, rotation, self.most)

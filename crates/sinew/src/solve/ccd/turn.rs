@@ -56,12 +56,15 @@ impl Sweep for Sweeps {
                 arm = links.arm_of(part.link);
                 tip = links.tip_turn_of(part.link);
             }
+            let was = trace.is_watched().then(|| links.links[part.link].at());
             match part.kind {
                 Kind::Whole => turn(links, part.link, (arm, tip), ask, self),
                 Kind::Angle(n) => turn_about(links, part.link, n, (arm, tip), ask, &self.brake),
                 Kind::Slide(n) => slide(links, part.link, n, arm, &self.brake),
             }
-            trace.joint(links, part.link);
+            if was.is_some_and(|was| was != links.links[part.link].at()) {
+                trace.joint(links, part.link);
+            }
             if trace.stopped() {
                 return;
             }

@@ -92,18 +92,22 @@ impl<'a> Trace<'a> {
         self.stopped
     }
 
-    /// A joint turned or slid.
+    /// Whether anyone is told.
     #[inline]
+    pub fn is_watched(&self) -> bool {
+        self.watch.is_some()
+    }
+
+    /// A joint turned or slid.
+    #[cold]
     pub fn joint(&mut self, links: &Linkage, link: usize) {
-        if self.watch.is_some() {
-            self.tell(links, TraceChange::Joint { joint: links.chain().joints()[link] });
-        }
+        self.tell(links, TraceChange::Joint { joint: links.chain().joints()[link] });
     }
 
     /// A point was moved to a place in the frame of the root's parent, turned but not scaled.
     #[inline]
     pub fn point(&mut self, links: &Linkage, pass: Pass, point: usize, place: Vec3) {
-        if self.watch.is_some() {
+        if self.is_watched() {
             let position = self.to_model.transform_point3(links.back_out(place));
             self.tell(links, TraceChange::Point { pass, point, position });
         }
@@ -112,7 +116,7 @@ impl<'a> Trace<'a> {
     /// All joints made a step, which counts as an iteration.
     #[inline]
     pub fn step(&mut self, links: &Linkage, damping: f32, taken: bool) {
-        if self.watch.is_some() {
+        if self.is_watched() {
             self.tell(links, TraceChange::Step { damping, taken });
         }
         self.iteration += 1;

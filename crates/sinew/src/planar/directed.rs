@@ -30,9 +30,9 @@ impl Chain {
     /// within the limits: the goal of place and rotation, in the plane. The best that was found is left, and
     /// nothing that is worse than what came in.
     ///
-    /// Steps of damped least squares, as [`Chain::solve`] ends with, with a third row for the direction, to which every
-    /// joint adds its turn; where they come to rest, fresh starts. Of the settings, the method, what holds sweeps back
-    /// and the side say nothing here.
+    /// Steps of damped least squares, as [`Method::Auto`](super::Method::Auto) makes, with a third row for the direction, to
+    /// which every joint adds its turn; where they come to rest, fresh starts, of which the first (preferred angles, or a
+    /// bend) does not count. Of the settings, the method, what holds sweeps back and the side say nothing here.
     ///
     /// ```
     /// use sinew::planar::{Bone, Chain, Settings};

@@ -15,15 +15,15 @@ use crate::{
 /// How a chain is brought to a goal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Method {
-    /// What serves best: reaching, steps of damped least squares where a sweep leaves more than a third, a bend where chain
-    /// and goal are on one line.
+    /// What serves best: reaching, steps of damped least squares where a sweep leaves more than 0.3 of what was missing, a
+    /// bend where chain and goal are on one line.
     #[default]
     Auto,
     /// Cyclic coordinate descent (Wang & Chen 1991): from the tip inward, each joint turns its line to the end onto its
     /// line to the goal. The outer joints bend most.
     Ccd,
     /// Forward and backward reaching (Aristidou & Lasenby 2011): the chain is drawn to the goal by its end, then back to
-    /// its root. All joints bend alike.
+    /// its root. Where the goal is out of reach the chain is drawn straight to it first. All joints bend alike.
     Fabrik,
 }
 

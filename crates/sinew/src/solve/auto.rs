@@ -16,7 +16,7 @@ pub enum Choice {
     /// [`FreeChain`]: every joint that turns is free.
     Free,
     /// Steps of damped least squares on the whole chain, and sweeps of cyclic coordinate descent where they come to rest:
-    /// some joint has limits, or slides.
+    /// some joint has limits, slides, has a preferred value, or resists.
     Limited,
 }
 
@@ -78,7 +78,7 @@ pub struct Auto {
     pub rotation_tolerance: f32,
     /// Updates of the whole chain after which it gives up.
     pub max_iterations: u32,
-    /// Fresh starts after it has stalled.
+    /// Fresh starts after it has stalled; the first way out (preferred values, or a bend) does not count.
     pub max_restarts: u32,
     /// The soft zone at the end of the reach, as a part of the reach, 0 (none) to 1; see [`soften`](super::soften).
     pub soft: f32,

@@ -19,10 +19,11 @@ pub(super) use turn::Sweeps;
 
 /// Cyclic coordinate descent (Wang & Chen 1991) as it is taught, in 3D, on a chain of joints with any limits.
 ///
-/// Sweep by sweep, from the tip's parent to the root, each joint turns its line to the chain's end fully onto its line to the
-/// goal, and slides along its sliders to where the end is nearest; then it is put within its limits, as far as its ease,
-/// stiffness and damping let it. It is simple, takes every kind of joint, and bends the outer joints most. To bring a chain to
-/// its goal and not to show the method, see [`Auto`](super::Auto).
+/// Sweep by sweep, from the tip's parent (the tip, where it has an offset or a rotation to meet) to the root, or in the order
+/// of their precedences, each joint turns its line to the chain's end fully onto its line to the goal, and slides along its
+/// sliders to where the end is nearest; then it is put within its limits, as far as its ease, stiffness and damping let it.
+/// It is simple, takes every kind of joint, and bends the outer joints most. To bring a chain to its goal and not to show the
+/// method, see [`Auto`](super::Auto).
 ///
 /// ```
 /// use std::sync::Arc;
@@ -60,10 +61,11 @@ pub(super) use turn::Sweeps;
 /// ```
 ///
 /// and for a slider along a the step is a . (g - e). A ball takes the arc and is then put to the nearest rotation within
-/// its limits; a single angle stops at the end of its range that its turn runs into. Where a rotation is asked for, too, with D the turn that would
-/// give it, the joint takes the R for which |R e - g|^2 plus s^2 times the square of the angle between R and D (for small
-/// angles) is least: the trace of R^T (g e^T + s^2 / 2 D) is then largest, which is Wahba's problem, and for an axis
-/// again one arc tangent. The length s, half of the chain's, makes a radian of rotation comparable with a way.
+/// its limits; a single angle stops at the end of its range that its turn runs into. Where a rotation is asked for, too,
+/// with D the turn that would give it, the joint takes the R for which |R e - g|^2 plus s^2 times the square of the angle
+/// between R and D (for small angles) is least: the trace of R^T (g e^T + s^2 / 2 D) is then largest, which is Wahba's
+/// problem, and for an axis again one arc tangent. The length s, half of the chain's, makes a radian of rotation comparable
+/// with a way.
 ///
 /// # Where it ends
 ///
@@ -138,7 +140,11 @@ impl Ccd {
 
     /// [`solve`](Self::solve), and tells of each joint that it turns, in the order in which it does. Where `watch` breaks,
     /// it ends there and leaves the nearest that it came; the report says
-    /// [`OutOfIterations`](crate::Status::OutOfIterations).
+    /// [`OutOfIterations`](crate::Status::OutOfIterations), or that the goal is out of reach. Poles, fresh starts and
+    /// stretching are not told.
+    ///
+    /// Where a rotation is asked for, and its weight or the place's is between 0 and 1, the goal's parts are solved one by
+    /// one, each from where the chain came in and each told from iteration 0; who breaks one off breaks off those to come.
     pub fn solve_traced(
         &mut self,
         pose: &mut Pose,

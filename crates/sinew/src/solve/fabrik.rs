@@ -20,7 +20,8 @@ use sweep::Reaching;
 ///
 /// A sweep has two passes. Backward, from the tip to the root, the end is put on the goal and each joint is drawn along behind
 /// its bone; forward, from the root to the tip, the root is put back where it belongs and each bone is pointed to where the
-/// first pass left its end. Where the goal is out of reach each bone is pointed to it first, so that the chain lies straight.
+/// first pass left its end. Where the goal is out of reach each bone is pointed to it first, so that the chain lies straight
+/// (which is no sweep; not so with a rotation to meet or a [`max_turn`](ChainSettings::max_turn)).
 /// It moves all joints evenly, and its poses look relaxed. To bring a chain to its goal and not to show the method, see
 /// [`Auto`](super::Auto).
 ///
@@ -125,7 +126,9 @@ impl Fabrik {
 
     /// [`solve`](Self::solve), and tells of each point that it moves, in the order in which it does. Where `watch` breaks,
     /// it ends there and leaves the nearest that it came; the report says
-    /// [`OutOfIterations`](crate::Status::OutOfIterations).
+    /// [`OutOfIterations`](crate::Status::OutOfIterations), or that the goal is out of reach. The chain drawn straight,
+    /// poles, fresh starts and stretching are not told. Weights between 0 and 1 are as in
+    /// [`Ccd::solve_traced`](super::Ccd::solve_traced).
     pub fn solve_traced(
         &mut self,
         pose: &mut Pose,

@@ -153,8 +153,9 @@ pub(crate) struct Iteration {
     /// What the first start came to.
     first: Vec<(Quat, Vec3)>,
     other: Vec<(Quat, Vec3)>,
-    /// Where a solve within a bound on turns begins, and where steps within it came; where a sweep begins that is made alone.
+    /// Where a solve within a bound on turns begins.
     start: Vec<(Quat, Vec3)>,
+    /// Where steps within that bound came; where a sweep, or steps, began that are the whole method.
     near: Vec<(Quat, Vec3)>,
     /// The chain before its bones were stretched.
     slack: Vec<(Quat, Vec3)>,
@@ -481,7 +482,7 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
     /// Seeks the goal from where the chain is, within the bound on turns that is set.
     fn search(&mut self, asked: Asked, pole: Pole) -> Found {
         let mut report = Report::default();
-        let Asked { mut ask, by, seen, .. } = asked;
+        let Asked { ask, by, seen, .. } = asked;
         let turn = ask.turn;
         let (mut left, mut status) = (self.on.links.measure(&ask), Status::Reached);
         let came = self.judge(&ask, left);
@@ -494,7 +495,7 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
                 self.on.links.pull_straight(&ask, left, &mut self.on.best);
             }
             left = self.on.links.measure(&ask);
-            status = self.descend(&mut ask, seen, left, &mut report);
+            status = self.descend(&ask, seen, left, &mut report);
         }
         if pole != Pole::Keep && self.settings.base_direction.is_none() {
             // With a rotation asked for, the chain turned about its axis takes the tip along, which then goes back. Where
@@ -517,7 +518,7 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
                 }
                 let before = status;
                 let left = self.on.links.measure(&ask);
-                status = self.descend(&mut ask, seen, left, &mut report);
+                status = self.descend(&ask, seen, left, &mut report);
                 let left = self.on.links.measure(&ask);
                 if !ask.met(left) && self.judge(&ask, left) > allowed {
                     self.on.links.put(&self.on.unturned);
@@ -570,7 +571,7 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
     }
 
     /// Sweeps until the goal is met, nothing moves or the iterations are used up; leaves the best that was found.
-    fn descend(&mut self, ask: &mut Ask, seen: bool, start: (f32, f32), report: &mut Report) -> Status {
+    fn descend(&mut self, ask: &Ask, seen: bool, start: (f32, f32), report: &mut Report) -> Status {
         let mut left = start;
         let mut best = self.judge(ask, left);
         self.on.links.keep(&mut self.on.best);

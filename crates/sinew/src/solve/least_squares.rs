@@ -17,7 +17,8 @@ use crate::{
 /// Step by step, all joints move at once, each as little as takes most of what is missing away. Limits hold inside each step,
 /// so that the other joints do what one at its limit may not. It stays near the pose that came in, and converges in a few
 /// steps where the goal is within reach; it rests in the nearest place where limits, or a straight chain, let no step lead
-/// nearer. [`Auto`](super::Auto) goes on from there by sweeps and fresh starts.
+/// nearer. A goal further off than two lengths of the chain is a direction: steps go to two lengths that way, and what they
+/// leave is judged by the goal itself. [`Auto`](super::Auto) goes on from there by sweeps and fresh starts.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -110,7 +111,9 @@ impl DampedLeastSquares {
     }
 
     /// [`solve`](Self::solve), and tells of each step. Where `watch` breaks, it ends there and leaves the nearest that it
-    /// came; the report says [`OutOfIterations`](crate::Status::OutOfIterations).
+    /// came; the report says [`OutOfIterations`](crate::Status::OutOfIterations), or that the goal is out of reach.
+    /// Poles, fresh starts and stretching are not told. Weights between 0 and 1 are as in
+    /// [`Ccd::solve_traced`](super::Ccd::solve_traced).
     pub fn solve_traced(
         &mut self,
         pose: &mut Pose,

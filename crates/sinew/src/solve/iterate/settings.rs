@@ -18,7 +18,7 @@ pub struct ChainSettings {
     pub max_iterations: u32,
     /// Fresh starts after it has stalled: the first from preferred values, or where there are none from a bend, others from
     /// poses within the limits that are always the same. One that meets the goal ends the search; else the first answer stays
-    /// unless another comes nearer by a hundredth of the chain's length.
+    /// unless another comes nearer by a hundredth of the chain's length. With [`max_turn`](Self::max_turn) there are none.
     pub max_restarts: u32,
     /// The direction in model space in which the first bone is put; the root then turns for nothing else.
     pub base_direction: Option<Vec3>,

@@ -63,7 +63,7 @@ use sweep::Reaching;
 /// It ends where the goal is met, where a sweep turns nothing, or after
 /// [`max_iterations`](ChainSettings::max_iterations) sweeps (32). As limits may take the end away from the goal, the nearest
 /// of the pose that came in and of all sweeps is what it leaves. Near full stretch it takes hundreds of sweeps; a straight
-/// chain with the goal on its line stays as it is, and so does a knot of limits, but with
+/// chain of free joints with the goal on its line folds up on that line, and a knot of limits stays, but with
 /// [`max_restarts`](ChainSettings::max_restarts). A goal that goes on a little turns joints a little only with
 /// [`max_turn`](ChainSettings::max_turn): see the table of promises in [`solve`](crate::solve).
 ///

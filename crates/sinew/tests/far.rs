@@ -891,6 +891,35 @@ fn rays_that_start_beyond_all_numbers_are_refused() {
     }
 }
 
+/// The same below a parent with unequal scales, in whose space the ray starts where numbers reach.
+#[test]
+fn rays_that_a_sheared_parent_takes_beyond_all_numbers_are_refused() {
+    let mut b = Skeleton::builder();
+    let scale = Vec3::new(1.0, 1e20, 1.0);
+    let above = b.add("above", None, Transform { scale, ..Transform::IDENTITY });
+    b.add("joint", Some(above), Transform::IDENTITY);
+    let (skeleton, ids) = b.build().unwrap();
+    let skeleton = Arc::new(skeleton);
+    for (offset, sound) in [(1e3, true), (1e19, false), (1e30, false)] {
+        let mut aim = Aim::new(ids[1], Vec3::Z);
+        aim.offset = Vec3::X * offset;
+        let mut pose = Pose::rest(&skeleton);
+        match aim.solve(&mut pose, Vec3::new(0.0, 1e25, 2.0)) {
+            Ok(report) => {
+                assert!(sound, "{offset}: {report:?}");
+                assert!(
+                    report.position_residual.is_finite() && report.rotation_residual.is_finite(),
+                    "{report:?}"
+                );
+            }
+            Err(error) => {
+                assert!(!sound, "{offset}: {error}");
+                assert_eq!(pose.locals(), Pose::rest(&skeleton).locals(), "{offset}");
+            }
+        }
+    }
+}
+
 /// Squares of what is shorter than 1e-19 m vanish in f32: the residual of a short strand is measured all the same.
 #[test]
 fn residuals_of_the_shortest_strands_have_all_their_digits() {

@@ -282,6 +282,11 @@ impl Aim {
     /// Solves in the space of the joint's parent, where its ray goes through the target as it does in model space.
     #[cold]
     fn solve_sheared(&self, pose: &mut Pose, target: Vec3) -> Result<Report, SolveError> {
+        // Wherever the joint turns to, f32 is to hold where the ray starts in model space.
+        let (above, local) = (pose.parent_model(self.joint).matrix3, pose.local(self.joint));
+        let grown = largest(above.x_axis) + largest(above.y_axis) + largest(above.z_axis);
+        let value = 1.74 * largest(local.scale * self.offset) * grown;
+        check_start(value, pose.model(self.joint).translation)?;
         let mut report = parent_space::within(pose, self.joint, |pose, space| {
             let target = space.point("the target, seen from the joint's parent,", target)?;
             let seen = |up: Up| -> Result<Up, SolveError> {
@@ -323,12 +328,7 @@ impl Aim {
         check::finite("the way to the target", way)?;
         // A turn makes no coordinate larger than the root of three times the largest: wherever the ray comes to start, f32
         // holds the place.
-        let value = largest(ray.offset);
-        if !(1.74 * value + largest(frame.translation)).is_finite() {
-            let (what, range) =
-                ("the aiming offset in model space", "so near that f32 holds where the ray starts");
-            return Err(SolveError::OutOfRange { what, range, value });
-        }
+        check_start(1.74 * largest(ray.offset), frame.translation)?;
         Ok((way, ray))
     }
 
@@ -360,6 +360,15 @@ impl Aim {
         });
         swing2 > rounding * rounding || roll.abs() > spread * rounding
     }
+}
+
+/// An error where a ray that starts as far as `offset` from a joint at `place` may start beyond all numbers.
+fn check_start(offset: f32, place: Vec3) -> Result<(), SolveError> {
+    if (offset + largest(place)).is_finite() {
+        return Ok(());
+    }
+    let (what, range) = ("the aiming offset in model space", "so near that f32 holds where the ray starts");
+    Err(SolveError::OutOfRange { what, range, value: offset })
 }
 
 /// Sine of the angle between two directions, at least a thousandth.

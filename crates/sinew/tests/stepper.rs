@@ -443,6 +443,14 @@ fn what_is_not_finite_stays_out() {
         assert!(matches!(stepper.step(&legs, &mut pose, &bad, 0.01), Err(StepError::Placement(_))));
         assert!(matches!(stepper.sense(&hill(), &legs, &pose, &bad), Err(StepError::Placement(_))));
     }
+    for point in [Vec3::NAN, Vec3::X * f32::INFINITY, Vec3::new(0.0, 1e20, 0.0), Vec3::splat(3e38)] {
+        let mut legs = legs.clone();
+        legs.legs_mut()[1].sole.heel = point;
+        let step = stepper.step(&legs, &mut pose, &world, 0.01);
+        assert!(matches!(step, Err(StepError::Sole { leg: 1, .. })), "{point}: {step:?}");
+        let sensed = stepper.sense(&hill(), &legs, &pose, &world);
+        assert!(matches!(sensed, Err(StepError::Sole { leg: 1, .. })), "{point}: {sensed:?}");
+    }
     assert_eq!(pose.locals(), rest.locals());
     let foot = legs.legs()[0].foot;
     pose.set_translation(foot, Vec3::new(0.0, f32::NAN, 0.0));

@@ -1,6 +1,6 @@
 //! Why a step was not made.
 
-use glam::Affine3;
+use glam::{Affine3, Vec3};
 use thiserror::Error;
 
 use crate::{PoseError, SolveError};
@@ -31,6 +31,14 @@ pub enum StepError {
         expected: usize,
         /// Joints of the pose.
         joints: usize,
+    },
+    /// A point of a leg's sole, which [`Figure::legs_mut`](crate::ground::plant::Figure::legs_mut) may have set, is no place.
+    #[error("the sole of leg {leg} has a point at {point}, which must be within 1e16 of its joint")]
+    Sole {
+        /// The leg.
+        leg: usize,
+        /// The point, in the foot's own space.
+        point: Vec3,
     },
     /// There is no such leg.
     #[error("there is no leg {leg}: the figure has {count}")]

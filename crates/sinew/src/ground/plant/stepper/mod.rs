@@ -42,6 +42,9 @@ pub struct StepReport {
     pub standing: usize,
 }
 
+/// Points of a sole are within this of their joint: the squares of what is further overflow.
+const FURTHEST: f32 = 1e16;
+
 /// A beat that is this near, in seconds, is now: times are summed up in f32.
 const NOW: f32 = 1e-4;
 /// Differences over less than a tenth of a millisecond say nothing of speeds: so short a step is taken with the next.
@@ -225,6 +228,13 @@ impl Stepper {
         if figure.legs.len() != self.legs.len() || last >= joints {
             let (legs, expected) = (figure.legs.len(), self.legs.len());
             return Err(StepError::Figure { legs, joint: last, expected, joints });
+        }
+        for (leg, soles) in figure.legs.iter().map(|l| [l.sole.heel, l.sole.ball, l.sole.tip]).enumerate() {
+            // (Not so for NaN either.)
+            let far = |p: &Vec3| !p.abs().cmple(Vec3::splat(FURTHEST)).all();
+            if let Some(&point) = soles.iter().find(|p| far(p)) {
+                return Err(StepError::Sole { leg, point });
+            }
         }
         Ok(pose.check_finite()?)
     }

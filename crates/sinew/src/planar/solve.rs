@@ -9,7 +9,11 @@ use super::{
 };
 use crate::{
     Report, Status, math64,
-    solve::{arc::to_unit, choice::Choice, soften},
+    solve::{
+        arc::to_unit,
+        choice::{AS_NEAR, AT_REST, Choice},
+        soften,
+    },
 };
 
 /// How a chain is brought to a goal.
@@ -87,13 +91,6 @@ const STALLED: f32 = 2e-4;
 
 /// The smallest number above 0.
 const SMALLEST: f32 = f32::from_bits(1);
-
-/// Radians that a joint of a chain which is not at rest turns in a sweep: twenty sweeps that turn less come to 1e-5.
-const AT_REST: f32 = 5e-7;
-
-/// Of two sweeps that leave as much missing, but for this part of the chain's length, the later one counts: f32 does not tell
-/// which of them is nearer.
-const AS_NEAR: f32 = 1e-7;
 
 /// How far the end is from the goal.
 pub(super) fn missed(goal: Vec2, end: Vec2) -> f32 {

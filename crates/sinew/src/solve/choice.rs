@@ -1,8 +1,16 @@
-//! The choice among the answers of a search: the first one's, and those of fresh starts.
+//! The choice among the answers of a search: the first one's, and those of fresh starts; and among sweeps, of methods that
+//! make nothing else.
 
 /// A fresh start's answer takes the first one's place where it is nearer to the goal by more than this part of the chain's
 /// length, and of two fresh starts' answers that are less apart the one that turns joints less is taken.
 const MARGIN: f32 = 0.01;
+
+/// Of two sweeps that leave as much missing, but for this part of the chain's length, the later one counts: f32 does not tell
+/// which of them is nearer.
+pub(crate) const AS_NEAR: f32 = 1e-7;
+
+/// Radians that a joint of a chain which is not at rest turns in a sweep: twenty sweeps that turn less come to 1e-5.
+pub(crate) const AT_REST: f32 = 5e-7;
 
 /// What is chosen so far. Answers that meet the goal are none of its business: the first of them ends a search.
 #[derive(Clone, Copy, Debug)]

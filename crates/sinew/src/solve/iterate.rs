@@ -16,7 +16,7 @@ use thiserror::Error;
 use super::{
     arc::{FAR, LONGEST, distance, twist_towards},
     check,
-    choice::Choice,
+    choice::{AS_NEAR, AT_REST, Choice},
     incoming::{Incoming, Led},
     linkage::{Ask, IN_ALL, Linkage, Maps, Newton, Part},
     parent_space,
@@ -92,10 +92,6 @@ fn plain(skeleton: &Skeleton, chain: &Chain) -> bool {
 /// distance, of which f32 tells less the larger it is (Buss & Kim 2005 clamp it likewise).
 const FAR_FOR_STEPS: f32 = 2.0;
 
-/// Of two sweeps that leave as much missing, but for this part of the chain's length, the later one counts: f32 does not tell
-/// which of them is nearer.
-const AS_NEAR: f32 = 1e-7;
-
 /// How a solver goes about a goal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Method {
@@ -119,9 +115,6 @@ pub(crate) trait Sweep {
 impl Sweep for () {
     fn sweep(&mut self, _: &mut Linkage, _: &Ask, _: &mut Trace) {}
 }
-
-/// Radians that a joint of a chain which is not at rest turns in a sweep: twenty sweeps that turn less come to 1e-5.
-const AT_REST: f32 = 5e-7;
 
 /// Whether these joints are a chain, and one that a solver of this name can honour.
 pub(crate) fn admit(

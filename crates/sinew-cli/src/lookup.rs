@@ -207,19 +207,19 @@ pub fn ends(
 
 #[cfg(test)]
 mod tests {
-    use sinew::Transform;
+    use sinew::JointTransform;
 
     use super::*;
 
     fn skeleton() -> Skeleton {
         let mut b = Skeleton::builder();
-        let hips = b.add("hips", None, Transform::IDENTITY);
+        let hips = b.add("hips", None, JointTransform::IDENTITY);
         for side in ["L", "R"] {
-            let thigh = b.add(format!("thigh.{side}"), Some(hips), Transform::IDENTITY);
-            let foot = b.add("foot", Some(thigh), Transform::IDENTITY);
-            b.add(format!("a/b.{side}"), Some(foot), Transform::IDENTITY);
+            let thigh = b.add(format!("thigh.{side}"), Some(hips), JointTransform::IDENTITY);
+            let foot = b.add("foot", Some(thigh), JointTransform::IDENTITY);
+            b.add(format!("a/b.{side}"), Some(foot), JointTransform::IDENTITY);
         }
-        b.add("", Some(hips), Transform::IDENTITY);
+        b.add("", Some(hips), JointTransform::IDENTITY);
         b.build().unwrap().0
     }
 

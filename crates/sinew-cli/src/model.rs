@@ -4,7 +4,7 @@ use std::{collections::HashMap, path::Path};
 
 use sinew::{
     JointId, Pose,
-    rig::{Body, Hints, RoleError},
+    body::{BodyRoles, RoleError, RoleHints},
 };
 use sinew_files::{Model, SkinVertex, Source};
 
@@ -25,14 +25,14 @@ pub fn read(path: &Path, units: &UnitArgs) -> Result<Model, Failure> {
 }
 
 /// The parts of the body, with what the command line says of them. The outer error is a joint that does not exist.
-pub fn body(model: &Model, bind: &Pose, by_hand: &BodyArgs) -> Result<Result<Body, RoleError>, Failure> {
+pub fn body(model: &Model, bind: &Pose, by_hand: &BodyArgs) -> Result<Result<BodyRoles, RoleError>, Failure> {
     let joint = |name: &String| lookup::joint(&model.skeleton, name);
     let feet: Option<[JointId; 2]> = match &by_hand.feet {
         Some((left, right)) => Some([joint(left)?, joint(right)?]),
         None => None,
     };
     let hips = by_hand.hips.as_ref().map(joint).transpose()?;
-    Ok(Body::find_with(bind, &Hints { declared: &model.declared_roles, hips, feet }))
+    Ok(BodyRoles::find_with(bind, &RoleHints { declared: &model.declared_roles, hips, feet }))
 }
 
 /// How ankles are given by hand, with two joints of the model as an example where any will do.
@@ -40,7 +40,8 @@ pub fn feet_by_hand(model: &Model, bind: &Pose) -> String {
     let skeleton = &model.skeleton;
     let help = "--feet LEFT,RIGHT says which joints are its ankles";
     let fits = |&[left, right]: &[JointId; 2]| {
-        Body::find_with(bind, &Hints { declared: &[], hips: None, feet: Some([left, right]) }).is_ok()
+        BodyRoles::find_with(bind, &RoleHints { declared: &[], hips: None, feet: Some([left, right]) })
+            .is_ok()
     };
     let said = |pair: [JointId; 2]| pair.map(|j| shown(&lookup::label(skeleton, j))).join(",");
     // A comma parts the two.
@@ -93,13 +94,13 @@ fn pairs(model: &Model, bind: &Pose) -> Vec<[JointId; 2]> {
 }
 
 /// The vertices of a body, or without one of the whole model: a file may hold a level beside its figure.
-pub fn skin<'a>(model: &'a Model, body: Option<&Body>) -> impl Iterator<Item = &'a SkinVertex> {
+pub fn skin<'a>(model: &'a Model, body: Option<&BodyRoles>) -> impl Iterator<Item = &'a SkinVertex> {
     let hips = body.map(|body| body.hips);
     model.skin.iter().filter(move |v| hips.is_none_or(|hips| model.skeleton.is_below(v.joint, hips)))
 }
 
 /// Height of the body in metres, or without one of the whole model: of the mesh in the bind pose, or else of the joints.
-pub fn height(model: &Model, bind: &Pose, body: Option<&Body>) -> f32 {
+pub fn height(model: &Model, bind: &Pose, body: Option<&BodyRoles>) -> f32 {
     let skin = model.skin_points(bind);
     if let Some(body) = body {
         return body.height(bind, &skin);
@@ -113,7 +114,7 @@ pub fn height(model: &Model, bind: &Pose, body: Option<&Body>) -> f32 {
 }
 
 /// What looks wrong with units and axes of a body.
-pub fn hints(model: &Model, bind: &Pose, height: f32, body: &Body) -> Vec<String> {
+pub fn hints(model: &Model, bind: &Pose, height: f32, body: &BodyRoles) -> Vec<String> {
     let mut hints = Vec::new();
     let is_bvh = matches!(model.source, Source::Bvh(_));
     let leg = &body.legs[0];

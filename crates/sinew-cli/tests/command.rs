@@ -227,9 +227,9 @@ fn feet_that_are_not_found_are_told_how_to_be_given() {
         }
     }
     // Where no two joints will do, there is no example.
-    let strand = "HIERARCHY\nROOT a\n{\nOFFSET 0 0 0\nCHANNELS 1 Zrotation\nEnd Site\n{\nOFFSET 0 1 0\n}\n}\nMOTION\nFrames: 2\n\
+    let point_chain = "HIERARCHY\nROOT a\n{\nOFFSET 0 0 0\nCHANNELS 1 Zrotation\nEnd Site\n{\nOFFSET 0 1 0\n}\n}\nMOTION\nFrames: 2\n\
                   Frame Time: 1\n0\n0\n";
-    let error = failed(&["plant", &write("strand.bvh", strand), "-o", "none.glb"]);
+    let error = failed(&["plant", &write("strand.bvh", point_chain), "-o", "none.glb"]);
     assert!(error.ends_with("--feet LEFT,RIGHT says which joints are its ankles"), "{error}");
 }
 

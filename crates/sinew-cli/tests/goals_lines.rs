@@ -98,7 +98,7 @@ fn bad_lines_are_answered_in_their_place() {
     let goals = write("bad", "goals.jsonl", "");
     std::fs::write(&goals, &text).unwrap();
     let mut sound = Vec::new();
-    for more in [&[][..], &["--human"], &["--solver", "tree"]] {
+    for more in [&[][..], &["--human"], &["--solver", "full-body"]] {
         let args: Vec<&str> = ["solve", &model, "--goals", &goals].iter().chain(more).copied().collect();
         let out = sinew(&args, "");
         assert_eq!(out.status.code(), Some(1), "{more:?}");
@@ -169,7 +169,8 @@ fn goals_without_weight_ask_for_nothing_and_miss_nothing() {
         r#"{"goals":[{"joint":"head","position":[0,9,0],"position_weight":0}]}"#,
         r#"{"goals":[{"joint":"head","position":[0,9,0],"position_weight":0,"rotation":[1,0,0,0],"rotation_weight":0},{"joint":"hand.L","position":[9,9,9],"position_weight":0}]}"#,
     ];
-    for more in [&[][..], &["--human"], &["--solver", "tree"], &["--solver", "fabrik"], &["--solver", "ccd"]]
+    for more in
+        [&[][..], &["--human"], &["--solver", "full-body"], &["--solver", "fabrik"], &["--solver", "ccd"]]
     {
         let args: Vec<&str> = ["solve", &model, "--goals", "-"].iter().chain(more).copied().collect();
         // Fabrik turns no tips.

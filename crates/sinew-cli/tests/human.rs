@@ -9,8 +9,8 @@ use common::{data, done, failed, parse, sinew, write};
 use serde_json::{Value, json};
 use sinew::{
     JointId, Pose,
+    body::{ArmJoints, BodyRoles, HumanLimits, Side},
     glam::{Quat, Vec3},
-    rig::{Arm, Body, Human, Side},
 };
 use sinew_files::{Model, ReadOptions, sample};
 
@@ -19,7 +19,7 @@ struct Case {
     options: Vec<&'static str>,
     model: Model,
     bind: Pose,
-    body: Body,
+    body: BodyRoles,
 }
 
 impl Case {
@@ -27,7 +27,7 @@ impl Case {
         let scale = if options.is_empty() { 1.0 } else { 0.056444 };
         let model = Model::read(&path, &ReadOptions { scale, ..ReadOptions::default() }).unwrap();
         let bind = model.bind_pose();
-        let body = Body::find(&bind, &model.declared_roles).unwrap();
+        let body = BodyRoles::find(&bind, &model.declared_roles).unwrap();
         Self { path, options: options.to_vec(), model, bind, body }
     }
 
@@ -35,7 +35,7 @@ impl Case {
         self.bind.position(joint)
     }
 
-    fn arm(&self, side: Side) -> Arm {
+    fn arm(&self, side: Side) -> ArmJoints {
         *self.body.arm(side).unwrap()
     }
 
@@ -152,7 +152,7 @@ fn are_met_within_limits(case: &Case) {
     let lines: Vec<_> = DOES.iter().map(|(_, head, hands)| case.line(*head, *hands)).collect();
     let answers = case.solve(&lines, &["--human"]);
     let mut skeleton = (*case.model.skeleton).clone();
-    let human = Human::of(&case.bind, &case.body);
+    let human = HumanLimits::of(&case.bind, &case.body);
     human.apply(&mut skeleton).unwrap();
     let skeleton = Arc::new(skeleton);
     let mut ease = Pose::rest(&skeleton);
@@ -314,14 +314,14 @@ fn draw_shows_it_and_what_has_no_legs_is_told() {
     let goals = write("draws", "goals.jsonl", &format!("{line}\n"));
     let (model, picture) = (case.path.to_str().unwrap(), write("draws", "human.svg", ""));
     done(&["draw", model, "--goals", &goals, "--human", "-o", &picture]);
-    assert!(std::fs::read_to_string(&picture).unwrap().contains("3 goals, tree: reached"));
+    assert!(std::fs::read_to_string(&picture).unwrap().contains("3 goals, full-body: reached"));
     assert!(
         failed(&["solve", model, "--goals", &goals, "--human", "--solver", "ccd"], 2).contains("--human")
     );
-    let strand = "HIERARCHY\nROOT a\n{\nOFFSET 0 0 0\nCHANNELS 3 Zrotation Xrotation Yrotation\nJOINT b\n{\nOFFSET 0 1 0\nCHANNELS 3 \
+    let point_chain = "HIERARCHY\nROOT a\n{\nOFFSET 0 0 0\nCHANNELS 3 Zrotation Xrotation Yrotation\nJOINT b\n{\nOFFSET 0 1 0\nCHANNELS 3 \
                   Zrotation Xrotation Yrotation\nEnd Site\n{\nOFFSET 0 1 0\n}\n}\n}\nMOTION\nFrames: 1\nFrame Time: 1\n0 0 0 0 0 0\n";
-    let strand = write("draws", "strand.bvh", strand);
-    let error = failed(&["solve", &strand, "--goals", &goals, "--human"], 1);
+    let point_chain = write("draws", "strand.bvh", point_chain);
+    let error = failed(&["solve", &point_chain, "--goals", &goals, "--human"], 1);
     assert!(error.contains("--human needs a two-legged figure"), "{error}");
     // The limits that it has are the library's: nothing that was not asked for is limited.
     assert!(!Arc::new((*case.model.skeleton).clone()).has_limits());

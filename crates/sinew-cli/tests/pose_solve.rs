@@ -555,7 +555,7 @@ fn a_whole_figure_meets_all_goals_of_a_line() {
     let picture = write("whole", "figure.svg", "");
     done(&["draw", &figure, "--goals", &goals, "-o", &picture]);
     let svg = fs::read_to_string(&picture).unwrap();
-    assert!(svg.contains("goals") && svg.contains("2 goals, tree: reached"));
+    assert!(svg.contains("goals") && svg.contains("2 goals, full-body: reached"));
     assert!(
         failed(&["draw", &figure, "--goals", "nowhere.jsonl", "-o", &picture], 1).contains("nowhere.jsonl")
     );

@@ -8,13 +8,13 @@ use std::sync::Arc;
 
 use sinew::{
     JointId, Pose, Skeleton,
-    rig::{Body, Hints, Role, RoleError, Side, Why},
+    body::{BodyRoles, Role, RoleError, RoleHints, RoleSource, Side},
 };
 use sinew_files::{Model, ReadOptions};
 
 struct Found {
     model: Model,
-    body: Result<Body, RoleError>,
+    body: Result<BodyRoles, RoleError>,
 }
 
 fn find(file: &str) -> Found {
@@ -25,7 +25,7 @@ fn find(file: &str) -> Found {
         bind.set_local(joint, *local);
     }
     bind.update();
-    let body = Body::find(&bind, &model.declared_roles);
+    let body = BodyRoles::find(&bind, &model.declared_roles);
     Found { model, body }
 }
 
@@ -199,8 +199,12 @@ fn what_vrm_declares_is_believed() {
     for (file, foot) in [("gltf/vrm0_cryptovoxels.vrm", "Left ankle"), ("gltf/vrm1_mtoon_test.vrm", "")] {
         let Found { model, body } = find(file);
         let body = body.unwrap_or_else(|e| panic!("{file}: {e}"));
-        assert_eq!(body.why(Role::Foot(Side::Left)), Some(&Why::Declared("leftFoot".into())), "{file}");
-        assert_eq!(body.why(Role::Hips), Some(&Why::Declared("hips".into())), "{file}");
+        assert_eq!(
+            body.why(Role::Foot(Side::Left)),
+            Some(&RoleSource::Declared("leftFoot".into())),
+            "{file}"
+        );
+        assert_eq!(body.why(Role::Hips), Some(&RoleSource::Declared("hips".into())), "{file}");
         let name = model.skeleton.name(body.leg(Side::Left).foot);
         assert!(foot.is_empty() || name == foot, "{file}: {name}");
     }
@@ -236,7 +240,7 @@ fn cesium_man_is_found_by_shape_alone() {
         near(arm.upper_arm, 1.074, 0.09 * z);
         near(arm.forearm, 0.965, 0.306 * z);
         near(arm.hand, 0.875, 0.45 * z);
-        assert!(matches!(body.why(Role::Foot(side)), Some(Why::Shape(_))));
+        assert!(matches!(body.why(Role::Foot(side)), Some(RoleSource::Shape(_))));
     }
     near(body.head.unwrap(), 1.19, 0.0);
     assert_eq!(body.spine.len(), 2);
@@ -284,9 +288,10 @@ fn without_names_no_finger_is_an_arm() {
         let bare = |joint: JointId| order[joint.index()];
         let mut bind = Pose::rest(&Arc::new(skeleton));
         bind.update();
-        let hints = Hints { feet: Some(Side::BOTH.map(|s| bare(body.leg(s).foot))), ..Hints::default() };
+        let hints =
+            RoleHints { feet: Some(Side::BOTH.map(|s| bare(body.leg(s).foot))), ..RoleHints::default() };
         // The shape alone may leave legs and arms open, but names nothing else so.
-        let Ok(by_shape) = Body::find_with(&bind, &hints) else { continue };
+        let Ok(by_shape) = BodyRoles::find_with(&bind, &hints) else { continue };
         for side in Side::BOTH {
             let Some(arm) = by_shape.arm(side) else { continue };
             let named = body.arm(side).unwrap();

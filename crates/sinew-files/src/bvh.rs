@@ -20,7 +20,7 @@ use std::{path::Path, sync::Arc};
 
 use glam::{Quat, Vec3};
 use sinew::{
-    JointId, Skeleton, Transform, math,
+    JointId, JointTransform, Skeleton, math,
     motion::{Clip, Interpolation, JointTracks, Track},
 };
 
@@ -73,7 +73,7 @@ fn model(name: String, parsed: Parsed, units: Units) -> Result<Model, Wrong> {
         if !offset.is_finite() {
             return Err((*line, format!("the offset of `{}` is too large", joint.name)));
         }
-        builder.add(joint.name.clone(), joint.parent, Transform::from_translation(offset));
+        builder.add(joint.name.clone(), joint.parent, JointTransform::from_translation(offset));
     }
     let (skeleton, ids) = builder.build().map_err(|e| (1, e.to_string()))?;
     let clip = clip(&name, &parsed, units, &skeleton, &ids)?;

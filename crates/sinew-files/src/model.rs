@@ -3,7 +3,7 @@
 use std::{path::Path, sync::Arc};
 
 use glam::Vec3;
-use sinew::{JointId, Pose, Skeleton, Transform, motion::Clip};
+use sinew::{JointId, JointTransform, Pose, Skeleton, motion::Clip};
 
 use crate::{
     FileError,
@@ -23,7 +23,7 @@ pub struct Model {
     pub problems: Vec<ClipProblem>,
     /// Local transforms in the bind pose, in the skeleton's order: where a skin's inverse bind matrices differ from the
     /// rest pose, theirs; elsewhere the rest pose.
-    pub bind: Vec<Transform>,
+    pub bind: Vec<JointTransform>,
     /// The skinned mesh's vertices, each in the space of the joint that moves it most (in bind space, so that the bind
     /// pose's model transform of the joint takes it to where the mesh was made).
     pub skin: Vec<SkinVertex>,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use glam::{Mat4, Quat, Vec3};
 use serde_json::Value;
 use sinew::{
-    Pose, Skeleton, Transform,
+    JointTransform, Pose, Skeleton,
     motion::{Clip, Interpolation, JointTracks, Track},
 };
 use sinew_files::{
@@ -17,14 +17,14 @@ use sinew_files::{
 fn leg() -> Arc<Skeleton> {
     let mut b = Skeleton::builder();
     let turn = Quat::from_xyzw(0.6, 0.0, 0.0, 0.8);
-    let hips = b.add("hips", None, Transform::from_translation(Vec3::new(0.1, 0.9, 0.0)));
+    let hips = b.add("hips", None, JointTransform::from_translation(Vec3::new(0.1, 0.9, 0.0)));
     let thigh = b.add(
         "thigh.L",
         Some(hips),
-        Transform { translation: Vec3::X * 0.1, rotation: turn, scale: Vec3::splat(2.0) },
+        JointTransform { translation: Vec3::X * 0.1, rotation: turn, scale: Vec3::splat(2.0) },
     );
-    let shin = b.add("shin.L", Some(thigh), Transform::from_translation(Vec3::new(0.0, -0.2, 0.0)));
-    b.add("foot.L", Some(shin), Transform::from_translation(Vec3::new(0.0, -0.2, 0.02)));
+    let shin = b.add("shin.L", Some(thigh), JointTransform::from_translation(Vec3::new(0.0, -0.2, 0.0)));
+    b.add("foot.L", Some(shin), JointTransform::from_translation(Vec3::new(0.0, -0.2, 0.02)));
     Arc::new(b.build().unwrap().0)
 }
 
@@ -132,9 +132,9 @@ fn c_of(skeleton: &Skeleton) -> sinew::JointId {
 #[test]
 fn several_roots_get_one_above_them() {
     let mut b = Skeleton::builder();
-    b.add("a", None, Transform::IDENTITY);
-    let c = b.add("b", None, Transform::from_translation(Vec3::X));
-    b.add("c", Some(c), Transform::from_translation(Vec3::X));
+    b.add("a", None, JointTransform::IDENTITY);
+    let c = b.add("b", None, JointTransform::from_translation(Vec3::X));
+    b.add("c", Some(c), JointTransform::from_translation(Vec3::X));
     let skeleton = Arc::new(b.build().unwrap().0);
     let mut tracks = JointTracks::new(c_of(&skeleton));
     tracks.translation = Some(Track::new(vec![0.0], vec![Vec3::Y], Interpolation::Linear).unwrap());
@@ -154,14 +154,15 @@ fn what_cannot_be_skinned_is_said() {
     let skeleton = leg();
     assert!(matches!(build::document("", &skeleton, &Mesh::new(), &[]), Err(BuildError::NoTriangles)));
     let mut b = Skeleton::builder();
-    let flat = b.add("flat", None, Transform { scale: Vec3::new(1.0, 0.0, 1.0), ..Transform::IDENTITY });
-    b.add("tip", Some(flat), Transform::from_translation(Vec3::X));
+    let flat =
+        b.add("flat", None, JointTransform { scale: Vec3::new(1.0, 0.0, 1.0), ..JointTransform::IDENTITY });
+    b.add("tip", Some(flat), JointTransform::from_translation(Vec3::X));
     let skeleton = Arc::new(b.build().unwrap().0);
     let error = build::document("", &skeleton, &build::figure(&skeleton), &[]).unwrap_err();
     assert!(error.to_string().contains("`flat`"), "{error}");
     let mut b = Skeleton::builder();
     for i in 0..100_000usize {
-        b.add("j", i.checked_sub(1), Transform::from_translation(Vec3::Y * 0.01));
+        b.add("j", i.checked_sub(1), JointTransform::from_translation(Vec3::Y * 0.01));
     }
     let skeleton = Arc::new(b.build().unwrap().0);
     assert!(matches!(
@@ -174,9 +175,9 @@ fn what_cannot_be_skinned_is_said() {
 fn odd_skeletons_get_a_figure_without_a_fault() {
     for places in [vec![], vec![Vec3::ZERO], vec![Vec3::Y; 3], vec![Vec3::splat(1e30), Vec3::splat(-1e30)]] {
         let mut b = Skeleton::builder();
-        b.add("root", None, Transform::IDENTITY);
+        b.add("root", None, JointTransform::IDENTITY);
         for (i, place) in places.into_iter().enumerate() {
-            b.add("", Some(i), Transform::from_translation(place));
+            b.add("", Some(i), JointTransform::from_translation(place));
         }
         let skeleton = Arc::new(b.build().unwrap().0);
         let _ = build::figure(&skeleton);

@@ -185,7 +185,7 @@ fn another_skeleton_is_refused() {
     let folder = folder("bvh-other");
     let model = small(&folder);
     let mut builder = sinew::Skeleton::builder();
-    builder.add("hips", None, sinew::Transform::IDENTITY);
+    builder.add("hips", None, sinew::JointTransform::IDENTITY);
     let other = std::sync::Arc::new(builder.build().unwrap().0);
     let error = source(&model).write(&folder.join("o.bvh"), &other, &model.clips[0], None).unwrap_err();
     assert!(error.to_string().contains("not the one that was read"));

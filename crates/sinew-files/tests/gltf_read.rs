@@ -7,14 +7,14 @@ use std::sync::Arc;
 use glam::{Quat, Vec3};
 use gltf_hand::{Hand, small};
 use serde_json::json;
-use sinew::{Pose, Transform};
+use sinew::{JointTransform, Pose};
 use sinew_files::{Model, gltf::Document};
 
 fn read(hand: &Hand) -> Model {
     Document::from_bytes(&hand.glb(), "hand.glb", None).unwrap().into_model().unwrap()
 }
 
-fn at(model: &Model, clip: &str, joint: &str, time: f32) -> Transform {
+fn at(model: &Model, clip: &str, joint: &str, time: f32) -> JointTransform {
     let clip = model.clips.iter().find(|c| c.name() == clip).unwrap();
     let mut pose = Pose::rest(&model.skeleton);
     clip.sample(time, &mut pose);

@@ -9,7 +9,7 @@ use sinew::{
     JointId, Pose, Skeleton,
     ground::{
         MeshGround, TriangleMesh,
-        plant::{Figure, FootFrame, Leg, Plan, PlantedClip, Settings, Sole},
+        plant::{Figure, FootFrame, Leg, Plan, PlantOptions, PlantedClip, Sole},
         terrain::{Flight, Rough, Slope, Stairs},
     },
     motion::Clip,
@@ -63,7 +63,7 @@ fn grounds() -> Vec<(&'static str, TriangleMesh, Height)> {
 fn plant(walk: &Walk, mesh: TriangleMesh) -> (Plan, PlantedClip) {
     let ground = MeshGround::new(mesh).unwrap();
     let Walk { figure, rest, clip, .. } = walk;
-    let plan = Plan::new(figure, rest, clip, &ground, &Settings::default(), 30.0, None).unwrap();
+    let plan = Plan::new(figure, rest, clip, &ground, &PlantOptions::default(), 30.0, None).unwrap();
     let planted = plan.bake(figure, clip, rest, "planted", |_, _| {}).unwrap();
     (plan, planted)
 }
@@ -78,9 +78,9 @@ fn what_stands_is_on_the_ground_and_stays() {
         for (leg, (joints, stances)) in walk.figure.legs().iter().zip(&plan.stances).enumerate() {
             for p in stances {
                 contacts += 1;
-                let Ok(footing) = &p.footing else { continue };
+                let Ok(foothold) = &p.foothold else { continue };
                 let points = [
-                    (joints.sole.heel, &p.stance.heel, footing.heel_supported),
+                    (joints.sole.heel, &p.stance.heel, foothold.heel_supported),
                     (joints.sole.ball, &p.stance.ball, true),
                 ];
                 for (local, intervals, supported) in points {
@@ -119,7 +119,7 @@ fn a_foot_goes_up_stairs_without_being_thrown_up() {
         let stairs = Stairs { rise, going, lead: 0.7, ..Stairs::default() };
         let (plan, planted) = plant(&walk, stairs.mesh().unwrap());
         let mut pose = walk.rest.clone();
-        for (joints, curve) in walk.figure.legs().iter().zip(&plan.survey.feet) {
+        for (joints, curve) in walk.figure.legs().iter().zip(&plan.analysis.feet) {
             let own = curve.heel_heights.iter().zip(&curve.ball_heights).map(|(h, b)| h.min(*b));
             let own = own.fold(0.0, f32::max);
             let mut most = 0.0f32;
@@ -150,7 +150,7 @@ fn offsets_stay_and_only_the_legs_and_the_hips_move() {
             || legs.iter().any(|l| [l.thigh, l.shin, l.foot].contains(&j) || l.toes == Some(j))
     };
     for (key, &time) in planted.times.iter().enumerate() {
-        walk.clip.sample(plan.survey.clip_time(key * plan.per_key), &mut before);
+        walk.clip.sample(plan.analysis.clip_time(key * plan.per_key), &mut before);
         planted.clip.sample(time, &mut after);
         for joint in walk.skeleton.joints() {
             let (b, a) = (before.local(joint), after.local(joint));

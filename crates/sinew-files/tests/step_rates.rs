@@ -3,17 +3,17 @@
 use glam::{Affine3, Vec3};
 use sinew::{
     JointId, Pose,
+    body::BodyRoles,
     ground::{
         Ground, MeshGround,
-        plant::{Figure, Leg, Settings, Sole, Stepper},
+        plant::{Figure, FootPlanter, Leg, PlantOptions, Sole},
         terrain::{Flight, Rough, Slope, Stairs},
     },
-    rig::Body,
 };
 use sinew_files::{Model, sample};
 
 fn figure(model: &Model, bind: &Pose) -> Figure {
-    let body = Body::find(bind, &model.declared_roles).unwrap();
+    let body = BodyRoles::find(bind, &model.declared_roles).unwrap();
     let at = |j: JointId| bind.position(j);
     let legs = body.legs.iter().map(|leg| {
         let length = (at(leg.shin) - at(leg.thigh)).length() + (at(leg.foot) - at(leg.shin)).length();
@@ -25,7 +25,7 @@ fn figure(model: &Model, bind: &Pose) -> Figure {
     Figure::new(bind, body.hips, legs.collect(), 1.8).unwrap()
 }
 
-/// What the stepper is told.
+/// What the foot planter is told.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Mode {
     Frames,
@@ -37,24 +37,24 @@ enum Mode {
 fn ankles(model: &Model, figure: &Figure, ground: &dyn Ground, rate: f32, mode: Mode) -> Vec<Vec<Vec3>> {
     let clip = &model.clips[0];
     let rest = Pose::rest(&model.skeleton);
-    let mut stepper = Stepper::new(figure, Settings::default()).unwrap();
-    stepper.learn_floor(figure, clip, &rest).unwrap();
-    stepper.set_foresight(if mode == Mode::Foresight { 0.3 } else { 0.0 }).unwrap();
-    let (mut pose, mut beat) = (rest.clone(), rest.clone());
+    let mut planter = FootPlanter::new(figure, PlantOptions::default()).unwrap();
+    planter.learn_floor(figure, clip, &rest).unwrap();
+    planter.set_look_ahead(if mode == Mode::Foresight { 0.3 } else { 0.0 }).unwrap();
+    let (mut pose, mut tick) = (rest.clone(), rest.clone());
     let mut all = vec![Vec::new(); figure.legs().len()];
     for frame in 0..=(clip.duration() * rate) as usize {
         clip.sample(clip.start() + frame as f32 / rate, &mut pose);
         pose.update();
         let world = Affine3::IDENTITY;
         if mode != Mode::Frames {
-            while let Some(later) = stepper.next_beat(1.0 / rate) {
-                clip.sample(clip.start() + frame as f32 / rate + later, &mut beat);
-                beat.update();
-                stepper.give_beat(figure, &beat, &world).unwrap();
+            while let Some(later) = planter.next_tick(1.0 / rate) {
+                clip.sample(clip.start() + frame as f32 / rate + later, &mut tick);
+                tick.update();
+                planter.give_tick(figure, &tick, &world).unwrap();
             }
         }
-        stepper.sense(ground, figure, &pose, &world).unwrap();
-        stepper.step(figure, &mut pose, &world, 1.0 / rate).unwrap();
+        planter.sense(ground, figure, &pose, &world).unwrap();
+        planter.step(figure, &mut pose, &world, 1.0 / rate).unwrap();
         for (list, leg) in all.iter_mut().zip(figure.legs()) {
             list.push(pose.position(leg.foot));
         }
@@ -107,7 +107,7 @@ fn slow_and_fast_games_agree() {
         for mode in [Mode::Frames, Mode::Beats, Mode::Foresight] {
             let run = |rate: f32| ankles(&model, &figure, &ground, rate, mode);
             let fast = run(144.0);
-            // With nothing but frames, rates that have none at the beats decide by what they make of those around.
+            // With nothing but frames, rates that have none at the ticks decide by what they make of those around.
             let rates = if mode == Mode::Frames { &[30.0, 60.0][..] } else { &[30.0, 45.0, 50.0, 60.0] };
             for &rate in rates {
                 let (rms, most) = apart(&run(rate), &fast, 144.0 / rate);

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use glam::DVec3;
 use real::data;
-use sinew::mechanism::{Mechanism, Placement};
+use sinew::mechanism::{LinkFrames, Mechanism};
 use sinew_files::urdf;
 
 fn parse(body: &str) -> Result<Mechanism, String> {
@@ -55,8 +55,8 @@ fn a_small_arm_means_what_the_format_says() {
     let names: Vec<_> =
         arm.dofs().iter().map(|d| (d.name.as_str(), d.slides, d.lower, d.upper, d.velocity)).collect();
     assert_eq!(names, [("pan", false, -2.0, 2.0, 3.0), ("reach", true, 0.0, 0.5, 0.1)]);
-    let mut placement = Placement::new(&arm);
-    arm.place(&[0.5, 0.25], &mut placement).unwrap();
+    let mut placement = LinkFrames::new(&arm);
+    arm.forward_kinematics(&[0.5, 0.25], &mut placement).unwrap();
     let tool = arm.link_transform(&placement, arm.find_link("tool").unwrap());
     // The yaw of the origin and the pan add up.
     let yaw = core::f64::consts::FRAC_PI_2 + 0.5;
@@ -100,8 +100,8 @@ fn mimics_follow_and_narrow_what_they_follow() {
     // -0.6 <= -2 left + 0.1 <= 0.
     assert!((left.lower - 0.05).abs() < 1e-15 && (left.upper - 0.35).abs() < 1e-15);
     assert_eq!(left.contradicted_by, ["wrong"]);
-    let mut placement = Placement::new(&hand);
-    hand.place(&[0.2], &mut placement).unwrap();
+    let mut placement = LinkFrames::new(&hand);
+    hand.forward_kinematics(&[0.2], &mut placement).unwrap();
     let b = hand.link_transform(&placement, hand.find_link("b").unwrap());
     assert!(close(b.translation, DVec3::new(0.0, -0.3, 0.0)));
 }
@@ -125,8 +125,8 @@ fn planar_and_floating_joints_are_several() {
         "plane.turn",
     ];
     assert_eq!(names, all);
-    let mut placement = Placement::new(&m);
-    m.place(&[1.0, 2.0, 3.0, 0.4, 0.0, 0.0, 0.5, 0.0, 0.0], &mut placement).unwrap();
+    let mut placement = LinkFrames::new(&m);
+    m.forward_kinematics(&[1.0, 2.0, 3.0, 0.4, 0.0, 0.0, 0.5, 0.0, 0.0], &mut placement).unwrap();
     let table = m.link_transform(&placement, m.find_link("table").unwrap());
     assert!(close(table.translation, DVec3::new(1.0 + 0.5 * 0.4f64.cos(), 2.0 + 0.5 * 0.4f64.sin(), 3.0)));
 }
@@ -300,8 +300,8 @@ fn real_arms_are_read() {
     }
     // UR5 at zero stretches along x: published D-H lengths (0.425 + 0.39225, 0.10915 + 0.0823 aside, 0.09465 down).
     let ur5 = urdf::read(&data("urdf/ur5.urdf")).unwrap();
-    let mut placement = Placement::new(&ur5);
-    ur5.place(&[0.0; 6], &mut placement).unwrap();
+    let mut placement = LinkFrames::new(&ur5);
+    ur5.forward_kinematics(&[0.0; 6], &mut placement).unwrap();
     let tool = ur5.link_transform(&placement, ur5.find_link("tool0").unwrap()).translation;
     assert!((tool - DVec3::new(0.81725, 0.19145, -0.005491)).length() < 1e-4, "{tool}");
 }

@@ -8,22 +8,22 @@ use std::sync::Arc;
 
 use picture::Picture;
 use sinew::{
-    Pose, Skeleton, Transform,
+    JointTransform, Pose, Skeleton,
     glam::Vec3,
-    solve::{Aim, Up},
+    solve::{Aim, AimUp},
 };
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut builder = Skeleton::builder();
-    let pole = builder.add("pole", None, Transform::from_translation(Vec3::Y * 1.5));
-    builder.add("lamp", Some(pole), Transform::from_translation(Vec3::Z * 0.1));
+    let pole = builder.add("pole", None, JointTransform::from_translation(Vec3::Y * 1.5));
+    builder.add("lamp", Some(pole), JointTransform::from_translation(Vec3::Z * 0.1));
     let (skeleton, ids) = builder.build()?;
     let skeleton = Arc::new(skeleton);
 
     // The lamp shines along its own Z, 5 cm before the joint; its own Y stays as high as it can.
     let aim = Aim {
         offset: Vec3::Z * 0.05,
-        up: Some(Up { axis: Vec3::Y, direction: Vec3::Y }),
+        up: Some(AimUp { axis: Vec3::Y, direction: Vec3::Y }),
         ..Aim::new(ids[1], Vec3::Z)
     };
     let mut pose = Pose::rest(&skeleton);
@@ -35,7 +35,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let frame = pose.model(ids[1]).matrix3;
         if i == 1 {
             picture.layer(1.0).bone(Vec3::ZERO, pose.position(ids[0]), 0.05, None, None);
-            picture.pose(&pose, Some(sinew::rig::Side::Left), 1.0);
+            picture.pose(&pose, Some(sinew::body::Side::Left), 1.0);
             let lens = pose.model(ids[1]).transform_point3(aim.offset);
             picture.layer(1.0).ray(lens, moth, true, 0.02);
             picture.goal(moth, 0.1);

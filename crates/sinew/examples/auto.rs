@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use picture::Picture;
 use sinew::{
-    Goal, Pose, Skeleton, Transform,
+    Goal, JointTransform, Pose, Skeleton,
     glam::Vec3,
     joint::{Dof, Joint},
     solve::Auto,
@@ -18,9 +18,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut picture = Picture::seen_from(Vec3::new(0.6, 0.3, 1.0));
     for stiff in [false, true] {
         let mut builder = Skeleton::builder();
-        let mut joint = builder.add("0", None, Transform::IDENTITY);
+        let mut joint = builder.add("0", None, JointTransform::IDENTITY);
         for i in 1..=8 {
-            joint = builder.add(format!("{i}"), Some(joint), Transform::from_translation(Vec3::Y * 0.125));
+            joint =
+                builder.add(format!("{i}"), Some(joint), JointTransform::from_translation(Vec3::Y * 0.125));
         }
         let (mut skeleton, ids) = builder.build()?;
         if stiff {
@@ -34,12 +35,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let mut pose = Pose::rest(&skeleton);
         picture.pose(&pose, None, 0.25);
         let report = solver.solve(&mut pose, &Goal::at(Vec3::new(0.3, 0.4, -0.2)))?;
-        let side = if stiff { sinew::rig::Side::Right } else { sinew::rig::Side::Left };
+        let side = if stiff { sinew::body::Side::Right } else { sinew::body::Side::Left };
         picture.pose(&pose, Some(side), 1.0);
         picture.goal(Vec3::new(0.3, 0.4, -0.2), 0.08);
         println!(
             "{:?}: {:?} after {} passes, {:.3} mm off",
-            solver.choice(),
+            solver.method(),
             report.status,
             report.iterations,
             1e3 * report.position_residual

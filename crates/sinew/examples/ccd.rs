@@ -8,14 +8,14 @@ use std::sync::Arc;
 
 use picture::Picture;
 use sinew::{
-    Goal, Pose, Skeleton, Transform,
+    Goal, JointTransform, Pose, Skeleton,
     glam::Vec3,
     joint::{Dof, Joint},
     solve::Ccd,
 };
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let at = |y: f32, z: f32| Transform::from_translation(Vec3::new(0.0, y, z));
+    let at = |y: f32, z: f32| JointTransform::from_translation(Vec3::new(0.0, y, z));
     let mut builder = Skeleton::builder();
     let cab = builder.add("cab", None, at(1.5, 0.0));
     let boom = builder.add("boom", Some(cab), at(0.3, 0.5));
@@ -40,7 +40,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let report = arm.solve(&mut pose, &Goal::at(place))?;
         if place.x == 2.0 {
             picture.limits(&pose, 0.9);
-            picture.pose(&pose, Some(sinew::rig::Side::Left), 1.0);
+            picture.pose(&pose, Some(sinew::body::Side::Left), 1.0);
             picture.goal(place, 0.5);
         }
         let out = pose.local(ids[3]).translation.z - skeleton.rest(ids[3]).translation.z;

@@ -7,13 +7,14 @@ mod picture;
 use std::sync::Arc;
 
 use picture::Picture;
-use sinew::{Goal, Pose, Skeleton, Transform, glam::Vec3, joint::Joint, solve::Fabrik};
+use sinew::{Goal, JointTransform, Pose, Skeleton, glam::Vec3, joint::Joint, solve::Fabrik};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut builder = Skeleton::builder();
-    let mut joint = builder.add("neck 0", None, Transform::from_translation(Vec3::Y));
+    let mut joint = builder.add("neck 0", None, JointTransform::from_translation(Vec3::Y));
     for i in 1..=9 {
-        joint = builder.add(format!("neck {i}"), Some(joint), Transform::from_translation(Vec3::Y * 0.1));
+        joint =
+            builder.add(format!("neck {i}"), Some(joint), JointTransform::from_translation(Vec3::Y * 0.1));
     }
     let (mut skeleton, ids) = builder.build()?;
     for id in &ids[..9] {
@@ -34,7 +35,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let report = neck.solve(&mut pose, &Goal::at(beak))?;
         if what == "the grass" {
             picture.limits(&pose, 0.1);
-            picture.pose(&pose, Some(sinew::rig::Side::Left), 1.0);
+            picture.pose(&pose, Some(sinew::body::Side::Left), 1.0);
             picture.goal(beak, 0.06);
         }
         let within = ids.iter().all(|&j| skeleton.limits(j).is_within(pose.local(j).rotation));

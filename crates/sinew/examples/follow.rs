@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use picture::Picture;
 use sinew::{
-    Pose, Skeleton, Transform,
+    JointTransform, Pose, Skeleton,
     glam::Vec3,
     joint::{Dof, Joint},
     solve::{Follow, Lead},
@@ -16,9 +16,10 @@ use sinew::{
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut builder = Skeleton::builder();
-    let mut joint = builder.add("engine", None, Transform::IDENTITY);
+    let mut joint = builder.add("engine", None, JointTransform::IDENTITY);
     for i in 1..=5 {
-        joint = builder.add(format!("wagon {i}"), Some(joint), Transform::from_translation(-Vec3::X * 8.0));
+        joint =
+            builder.add(format!("wagon {i}"), Some(joint), JointTransform::from_translation(-Vec3::X * 8.0));
     }
     let (mut skeleton, ids) = builder.build()?;
     // Couplings turn about the vertical by 25 degrees. The limit is kept on the joint, whichever end leads.
@@ -42,7 +43,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         if lead == Lead::Root {
             picture.limits(&pose, 5.0);
-            picture.pose(&pose, Some(sinew::rig::Side::Left), 1.0);
+            picture.pose(&pose, Some(sinew::body::Side::Left), 1.0);
             picture.goal(pose.position(leading), 4.0);
         }
         println!("led by {lead:?}:");

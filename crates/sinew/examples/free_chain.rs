@@ -7,15 +7,15 @@ mod picture;
 use std::sync::Arc;
 
 use picture::Picture;
-use sinew::{Goal, Pose, Skeleton, Transform, glam::Vec3, solve::FreeChain};
+use sinew::{Goal, JointTransform, Pose, Skeleton, glam::Vec3, solve::FreeChain};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     // Twelve bones of 4 cm, a little bent, so that it is clear to which side the tail curls.
     let mut builder = Skeleton::builder();
-    let mut joint = builder.add("tail 0", None, Transform::from_translation(Vec3::new(0.0, 0.3, 0.0)));
+    let mut joint = builder.add("tail 0", None, JointTransform::from_translation(Vec3::new(0.0, 0.3, 0.0)));
     for i in 1..=12 {
         let bone = Vec3::new(0.0, 0.004 * i as f32, -0.04);
-        joint = builder.add(format!("tail {i}"), Some(joint), Transform::from_translation(bone));
+        joint = builder.add(format!("tail {i}"), Some(joint), JointTransform::from_translation(bone));
     }
     let (skeleton, ids) = builder.build()?;
     let skeleton = Arc::new(skeleton);
@@ -33,7 +33,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let report = tail.solve(&mut pose, &Goal::at(fly))?;
         if frame % 10 == 0 {
             if frame % 40 == 0 {
-                picture.pose(&pose, Some(sinew::rig::Side::Left), 0.4 + 0.005 * frame as f32);
+                picture.pose(&pose, Some(sinew::body::Side::Left), 0.4 + 0.005 * frame as f32);
                 picture.goal(fly, 0.03);
             }
             let tip = pose.position(ids[12]);

@@ -8,19 +8,19 @@ use std::{ops::ControlFlow, sync::Arc};
 
 use picture::Picture;
 use sinew::{
-    Goal, Pose, Skeleton, Transform,
+    Goal, JointTransform, Pose, Skeleton,
+    body::Side,
     glam::Vec3,
     joint::{Dof, Joint},
     math,
-    rig::Side,
     solve::{DampedLeastSquares, TraceChange},
 };
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut builder = Skeleton::builder();
-    let mut joint = builder.add("foot", None, Transform::IDENTITY);
+    let mut joint = builder.add("foot", None, JointTransform::IDENTITY);
     for (name, length) in [("lower arm", 0.1), ("upper arm", 0.45), ("neck", 0.4), ("shade", 0.15)] {
-        joint = builder.add(name, Some(joint), Transform::from_translation(Vec3::Y * length));
+        joint = builder.add(name, Some(joint), JointTransform::from_translation(Vec3::Y * length));
     }
     let (mut skeleton, ids) = builder.build()?;
     skeleton.set_joint(ids[0], Joint::hinge(Vec3::Y, Dof::FREE))?;

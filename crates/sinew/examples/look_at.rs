@@ -8,14 +8,14 @@ use std::sync::Arc;
 
 use picture::Picture;
 use sinew::{
-    Pose, Skeleton, Transform,
+    JointTransform, Pose, Skeleton,
     glam::Vec3,
     solve::{Eye, LookAt, LookJoint, LookState},
 };
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut builder = Skeleton::builder();
-    let at = |x, y, z| Transform::from_translation(Vec3::new(x, y, z));
+    let at = |x, y, z| JointTransform::from_translation(Vec3::new(x, y, z));
     let hips = builder.add("hips", None, at(0.0, 1.0, 0.0));
     let chest = builder.add("chest", Some(hips), at(0.0, 0.3, 0.0));
     let neck = builder.add("neck", Some(chest), at(0.0, 0.25, 0.0));
@@ -45,7 +45,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let report = look.solve(&mut pose, bird, &mut state)?;
         if step == 2 {
             picture.pose(&animation, None, 0.35);
-            picture.pose(&pose, Some(sinew::rig::Side::Left), 1.0);
+            picture.pose(&pose, Some(sinew::body::Side::Left), 1.0);
             let head = pose.model(ids[3]);
             let eyes = head.transform_point3(look.offset);
             picture.layer(1.0).ray(eyes, eyes + head.matrix3.z_axis * 0.6, true, 0.02);

@@ -6,41 +6,41 @@ mod picture;
 
 use picture::Picture;
 use sinew::{
+    body,
     glam::{Vec2, Vec3},
-    planar::{Bone, Chain, Convention, Method, Settings, Side, two_bone},
-    rig,
+    planar::{AngleConvention2d, BendSide2d, Bone2d, Chain2d, Method2d, Options2d, two_bone},
 };
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let goal = Vec2::new(0.8, 1.1);
     let mut picture = Picture::seen_from(Vec3::Z);
     picture.goal(goal.extend(0.0), 0.1);
-    for method in [Method::Ccd, Method::Fabrik] {
+    for method in [Method2d::Ccd, Method2d::Fabrik] {
         println!("{method:?}: angles in degrees, and how far the end is off");
-        let mut chain = Chain::new(Vec2::ZERO, &[Bone::new(0.5).within(-2.0, 2.0); 4])?;
+        let mut chain = Chain2d::new(Vec2::ZERO, &[Bone2d::new(0.5).with_limits(-2.0, 2.0); 4])?;
         for sweep in 0..6 {
             let degrees: Vec<i32> =
                 chain.bones().iter().map(|b| b.angle.to_degrees().round() as i32).collect();
             println!("  {sweep}: {degrees:?}, {:.4}", chain.end().distance(goal));
-            let side = if method == Method::Ccd { rig::Side::Left } else { rig::Side::Right };
+            let side = if method == Method2d::Ccd { body::Side::Left } else { body::Side::Right };
             let layer = picture.layer(0.25 + 0.15 * sweep as f32);
             let mut from = Vec2::ZERO;
-            for to in chain.places().skip(1) {
+            for to in chain.positions().skip(1) {
                 layer.bone(from.extend(0.0), to.extend(0.0), 0.1, Some(side), None);
                 from = to;
             }
             // One sweep at a time.
-            let once = Settings { max_iterations: 1, ..Settings::of(method) };
+            let once = Options2d { max_iterations: 1, ..Options2d::of(method) };
             chain.solve(goal, &once)?;
         }
     }
-    for side in [Side::Left, Side::Right] {
+    for side in [BendSide2d::Left, BendSide2d::Right] {
         let arm = two_bone(Vec2::ZERO, 0.9, 0.7, goal, side)?;
         println!(
             "two bones, bending {side:?}: elbow at {:.3}, {:.0} degrees from straight, {:.0} from folded",
             arm.middle,
             arm.lower.to_degrees(),
-            Convention::Folded.write(arm.lower).to_degrees()
+            AngleConvention2d::Folded.write(arm.lower).to_degrees()
         );
     }
     picture.save()?;

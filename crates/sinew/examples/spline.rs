@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use picture::Picture;
 use sinew::{
-    Pose, Skeleton, Transform,
+    JointTransform, Pose, Skeleton,
     glam::Vec3,
     solve::{
         Spline,
@@ -26,9 +26,10 @@ fn ring(time: f32) -> Vec<Vec3> {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut builder = Skeleton::builder();
-    let mut joint = builder.add("head", None, Transform::IDENTITY);
+    let mut joint = builder.add("head", None, JointTransform::IDENTITY);
     for i in 1..=20 {
-        joint = builder.add(format!("tail {i}"), Some(joint), Transform::from_translation(-0.15 * Vec3::Z));
+        joint =
+            builder.add(format!("tail {i}"), Some(joint), JointTransform::from_translation(-0.15 * Vec3::Z));
     }
     let (skeleton, ids) = builder.build()?;
     let skeleton = Arc::new(skeleton);
@@ -45,7 +46,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         snake.offset = 0.8 * time; // metres; a closed curve goes round and round
         let report = snake.solve(&mut pose, &curve)?;
         if second == 1 {
-            picture.pose(&pose, Some(sinew::rig::Side::Left), 1.0);
+            picture.pose(&pose, Some(sinew::body::Side::Left), 1.0);
             let ring: Vec<Vec3> = ring(time);
             for at in ring {
                 picture.goal(at, 0.08);

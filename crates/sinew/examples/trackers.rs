@@ -9,17 +9,17 @@ use std::{f64::consts::FRAC_PI_2, sync::Arc};
 
 use picture::Picture;
 use sinew::{
-    Goal, Pose, Skeleton, Transform,
+    Goal, JointTransform, Pose, Skeleton,
+    body::{BodyRoles, HumanLimits, Side, Trackers},
     glam::{Quat, Vec3},
-    rig::{Body, Human, Side, Trackers},
-    solve::Tip,
+    solve::Effector,
 };
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     // A figure that stands with hanging arms, facing +Z. A file's would do as well: its parts are found by what it
     // declares, by names, or by its shape.
     let mut builder = Skeleton::builder();
-    let at = |x: f32, y: f32, z: f32| Transform::from_translation(Vec3::new(x, y, z));
+    let at = |x: f32, y: f32, z: f32| JointTransform::from_translation(Vec3::new(x, y, z));
     let hips = builder.add("hips", None, at(0.0, 0.98, 0.0));
     let spine = builder.add("spine", Some(hips), at(0.0, 0.15, 0.0));
     let chest = builder.add("chest", Some(spine), at(0.0, 0.25, 0.0));
@@ -36,10 +36,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     let mut skeleton = builder.build()?.0;
     let bind = Pose::rest(&Arc::new(skeleton.clone()));
-    let body = Body::find(&bind, &[])?;
+    let body = BodyRoles::find(&bind, &[])?;
     // What makes it believable: joints that do what people's do, a figure that stands at ease where nothing else is
     // asked of it.
-    let human = Human::of(&bind, &body);
+    let human = HumanLimits::of(&bind, &body);
     human.apply(&mut skeleton)?;
     let skeleton = Arc::new(skeleton);
     let mut pose = Pose::rest(&skeleton);
@@ -48,7 +48,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let [left, right] = body.arms.map(|arm| arm.map(|a| a.hand));
     let worn = [body.head, left, right].map(|joint| joint.ok_or("a part is missing"));
     let [head, left, right] = worn;
-    let tips = [head?, left?, right?].map(Tip::new);
+    let tips = [head?, left?, right?].map(Effector::new);
     let mut trackers = Trackers::new(&body, &tips, &pose)?;
 
     // A crouch, one hand forward and one beside the head: what the trackers say in this frame.
@@ -67,7 +67,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     picture.save()?;
     println!("{:?} after {} steps", report.status, report.iterations);
-    for (tip, outcome) in tips.iter().zip(trackers.outcomes()) {
+    for (tip, outcome) in tips.iter().zip(trackers.effector_reports()) {
         println!("  {:<8} {:.2} mm off", skeleton.name(tip.joint), outcome.position_residual * 1e3);
     }
     let elbow = body.arm(Side::Left).ok_or("no arm")?.forearm;

@@ -7,13 +7,13 @@ mod picture;
 use std::sync::Arc;
 
 use picture::Picture;
-use sinew::{Goal, Pole, Pose, Skeleton, Transform, glam::Vec3, solve::TwoBone};
+use sinew::{Goal, JointTransform, Pole, Pose, Skeleton, glam::Vec3, solve::TwoBone};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut builder = Skeleton::builder();
-    let hip = builder.add("hip", None, Transform::from_translation(Vec3::Y * 0.9));
-    let knee = builder.add("knee", Some(hip), Transform::from_translation(Vec3::new(0.0, -0.45, 0.03)));
-    builder.add("ankle", Some(knee), Transform::from_translation(Vec3::new(0.0, -0.42, -0.03)));
+    let hip = builder.add("hip", None, JointTransform::from_translation(Vec3::Y * 0.9));
+    let knee = builder.add("knee", Some(hip), JointTransform::from_translation(Vec3::new(0.0, -0.45, 0.03)));
+    builder.add("ankle", Some(knee), JointTransform::from_translation(Vec3::new(0.0, -0.42, -0.03)));
     let (skeleton, ids) = builder.build()?;
     let skeleton = Arc::new(skeleton);
 
@@ -32,7 +32,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             report.status
         );
         if tread == 3 {
-            picture.pose(&pose, Some(sinew::rig::Side::Left), 1.0);
+            picture.pose(&pose, Some(sinew::body::Side::Left), 1.0);
             picture.goal(place, 0.08);
             picture.layer(1.0).pole(pose.position(ids[1]), pose.position(ids[1]) + Vec3::Z * 0.2, 0.06, None);
         }

@@ -1,7 +1,7 @@
 //! What there is to see of poses, goals, rays and the ground: one list of plain shapes that every front end draws.
 //!
 //! A front end (a picture, a page, a game's gizmos) asks for shapes, goes through the list and draws each with its own
-//! brush, chosen by [`Role`] and [`Side`]; [`color`] has a choice that the colour-blind can tell apart. The list keeps its
+//! brush, chosen by [`ShapeRole`] and [`Side`]; [`color`] has a choice that the colour-blind can tell apart. The list keeps its
 //! memory between frames: [`DrawList::clear`] it and fill it again.
 
 mod limits;
@@ -11,12 +11,12 @@ use core::ops::Range;
 
 use glam::Vec3;
 
-use crate::{JointId, Pose, ground::TriangleMesh, math, rig::Side};
+use crate::{JointId, Pose, body::Side, ground::TriangleMesh, math};
 
 /// What a shape stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
-pub enum Role {
+pub enum ShapeRole {
     /// A bone, from a joint to its child.
     Bone,
     /// The place of a joint.
@@ -40,7 +40,7 @@ pub enum Role {
 /// How a shape's points make lines or areas.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
-pub enum Kind {
+pub enum ShapeKind {
     /// Each two points are a line of their own.
     Segments,
     /// One line through all points.
@@ -58,11 +58,11 @@ pub enum Kind {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shape {
     /// What it stands for.
-    pub role: Role,
+    pub role: ShapeRole,
     /// Which half of the body it belongs to, where it belongs to one.
     pub side: Option<Side>,
     /// How its points are to be read.
-    pub kind: Kind,
+    pub kind: ShapeKind,
     /// The joint that it belongs to, where there is one: for a bone the child at its end.
     pub joint: Option<JointId>,
     points: Range<u32>,
@@ -78,17 +78,17 @@ pub struct DrawList {
 
 /// An sRGB colour that tells roles and sides apart, for the colour-blind as well: the set of Okabe and Ito (2008), left
 /// blue and right vermilion.
-pub const fn color(role: Role, side: Option<Side>) -> [u8; 3] {
+pub const fn color(role: ShapeRole, side: Option<Side>) -> [u8; 3] {
     match (role, side) {
-        (Role::Bone | Role::JointMark, Some(Side::Left)) => [0x00, 0x72, 0xB2],
-        (Role::Bone | Role::JointMark, Some(Side::Right)) => [0xD5, 0x5E, 0x00],
-        (Role::Bone | Role::JointMark, None) => [0x4A, 0x50, 0x58],
-        (Role::Goal, _) => [0xCC, 0x79, 0xA7],
-        (Role::Pole, _) => [0xE6, 0x9F, 0x00],
-        (Role::Ray | Role::Hit, _) => [0x00, 0x9E, 0x73],
-        (Role::Ground, _) => [0x6B, 0x64, 0x59],
-        (Role::Limit, _) => [0x56, 0xB4, 0xE9],
-        (Role::Reference, _) => [0x99, 0x99, 0x99],
+        (ShapeRole::Bone | ShapeRole::JointMark, Some(Side::Left)) => [0x00, 0x72, 0xB2],
+        (ShapeRole::Bone | ShapeRole::JointMark, Some(Side::Right)) => [0xD5, 0x5E, 0x00],
+        (ShapeRole::Bone | ShapeRole::JointMark, None) => [0x4A, 0x50, 0x58],
+        (ShapeRole::Goal, _) => [0xCC, 0x79, 0xA7],
+        (ShapeRole::Pole, _) => [0xE6, 0x9F, 0x00],
+        (ShapeRole::Ray | ShapeRole::Hit, _) => [0x00, 0x9E, 0x73],
+        (ShapeRole::Ground, _) => [0x6B, 0x64, 0x59],
+        (ShapeRole::Limit, _) => [0x56, 0xB4, 0xE9],
+        (ShapeRole::Reference, _) => [0x99, 0x99, 0x99],
     }
 }
 
@@ -120,9 +120,9 @@ impl DrawList {
     /// Adds a shape. One with a point that is not finite is left out, as is one without points.
     pub fn push(
         &mut self,
-        role: Role,
+        role: ShapeRole,
         side: Option<Side>,
-        kind: Kind,
+        kind: ShapeKind,
         joint: Option<JointId>,
         points: impl IntoIterator<Item = Vec3>,
     ) {
@@ -145,10 +145,10 @@ impl DrawList {
     ///
     /// ```
     /// use std::sync::Arc;
-    /// use sinew::{Pose, Skeleton, Transform, draw::DrawList, rig::Side, glam::Vec3};
+    /// use sinew::{Pose, Skeleton, JointTransform, draw::DrawList, body::Side, glam::Vec3};
     /// let mut builder = Skeleton::builder();
-    /// let thigh = builder.add("thigh", None, Transform::IDENTITY);
-    /// builder.add("shin", Some(thigh), Transform::from_translation(-Vec3::Y));
+    /// let thigh = builder.add("thigh", None, JointTransform::IDENTITY);
+    /// builder.add("shin", Some(thigh), JointTransform::from_translation(-Vec3::Y));
     /// let pose = Pose::rest(&Arc::new(builder.build()?.0));
     /// let mut list = DrawList::new();
     /// list.bones(&pose, pose.skeleton().joints().map(|j| (j, Some(Side::Left))), 0.08);
@@ -169,7 +169,7 @@ impl DrawList {
                 radius = (at - from).length() * thickness * 0.5;
                 self.bone(from, at, thickness, side, Some(joint));
             }
-            self.push(Role::JointMark, side, Kind::Discs { radius }, Some(joint), [at]);
+            self.push(ShapeRole::JointMark, side, ShapeKind::Discs { radius }, Some(joint), [at]);
         }
     }
 
@@ -178,7 +178,7 @@ impl DrawList {
         let along = to - from;
         let length = along.length();
         if thickness <= 0.0 || length <= 0.0 {
-            return self.push(Role::Bone, side, Kind::Segments, joint, [from, to]);
+            return self.push(ShapeRole::Bone, side, ShapeKind::Segments, joint, [from, to]);
         }
         let axis = along / length;
         let across = math::perpendicular(axis, Vec3::X + Vec3::Z);
@@ -191,27 +191,27 @@ impl DrawList {
             let (a, b) = (ring[i], ring[(i + 1) % 4]);
             triangles.copy_from_slice(&[from, b, a, a, b, to]);
         }
-        self.push(Role::Bone, side, Kind::Triangles, joint, corners);
+        self.push(ShapeRole::Bone, side, ShapeKind::Triangles, joint, corners);
     }
 
     /// A cross of three lines, `size` metres from its middle to each end.
     pub fn goal(&mut self, position: Vec3, size: f32, side: Option<Side>) {
         let arms = [Vec3::X, Vec3::Y, Vec3::Z].map(|axis| axis * size);
         let ends = arms.into_iter().flat_map(|arm| [position - arm, position + arm]);
-        self.push(Role::Goal, side, Kind::Segments, None, ends);
+        self.push(ShapeRole::Goal, side, ShapeKind::Segments, None, ends);
     }
 
     /// A line from a chain's middle joint towards the pole, with a disc at the pole.
     pub fn pole(&mut self, middle: Vec3, pole: Vec3, size: f32, side: Option<Side>) {
-        self.push(Role::Pole, side, Kind::Segments, None, [middle, pole]);
-        self.push(Role::Pole, side, Kind::Discs { radius: size }, None, [pole]);
+        self.push(ShapeRole::Pole, side, ShapeKind::Segments, None, [middle, pole]);
+        self.push(ShapeRole::Pole, side, ShapeKind::Discs { radius: size }, None, [pole]);
     }
 
     /// The way of a cast, and where it met a surface a disc of `size` metres.
     pub fn ray(&mut self, from: Vec3, to: Vec3, hit: bool, size: f32) {
-        self.push(Role::Ray, None, Kind::Segments, None, [from, to]);
+        self.push(ShapeRole::Ray, None, ShapeKind::Segments, None, [from, to]);
         if hit {
-            self.push(Role::Hit, None, Kind::Discs { radius: size }, None, [to]);
+            self.push(ShapeRole::Hit, None, ShapeKind::Discs { radius: size }, None, [to]);
         }
     }
 
@@ -225,7 +225,7 @@ impl DrawList {
                 Some([a?, b?, c?])
             })
             .flat_map(|[a, b, c]| [a, b, b, c, c, a]);
-        self.push(Role::Ground, None, Kind::Segments, None, edges);
+        self.push(ShapeRole::Ground, None, ShapeKind::Segments, None, edges);
     }
 }
 
@@ -262,7 +262,7 @@ mod tests {
         list.goal(Vec3::INFINITY, 0.1, Some(Side::Left));
         assert!(list.shapes().is_empty() && list.points.is_empty());
         list.bone(Vec3::ZERO, Vec3::ZERO, 0.1, Some(Side::Left), None);
-        assert_eq!(list.shapes()[0].kind, Kind::Segments);
+        assert_eq!(list.shapes()[0].kind, ShapeKind::Segments);
         let mesh = TriangleMesh {
             positions: vec![Vec3::ZERO, Vec3::X, Vec3::Z],
             triangles: vec![[0, 2, 1], [0, 1, 9]],

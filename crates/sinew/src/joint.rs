@@ -12,7 +12,7 @@
 //!
 //! # Which solver honours what
 //!
-//! A solver that is asked for what it cannot honour refuses at construction ([`Unsupported`] names joint, attribute and
+//! A solver that is asked for what it cannot honour refuses at construction ([`UnsupportedAttribute`] names joint, attribute and
 //! solver); nothing is passed over in silence.
 //!
 //! | | two-bone | aim | free chain | follow | look-at | spline | ccd | fabrik | tree | joint space |
@@ -41,9 +41,9 @@ mod euler;
 mod limits;
 mod span;
 
-pub use attribute::{Attribute, Attributes, Unsupported, check_honoured};
+pub use attribute::{Attribute, Attributes, UnsupportedAttribute, check_honoured};
 pub use dof::{Dof, Range, Spring, eased};
-pub use euler::Order;
+pub use euler::RotationOrder;
 pub use limits::{Coordinates, Limits, TOLERANCE};
 pub(crate) use {
     ellipse::nearest_of_quarter,
@@ -91,7 +91,7 @@ pub enum Turning {
     /// About its own axes X, Y and Z, one after the other, each by itself free, limited or (`None`) not at all.
     Axes {
         /// Which is first.
-        order: Order,
+        order: RotationOrder,
         /// The angles about X, Y and Z, in this order whatever `order` is.
         angles: [Option<Dof>; 3],
     },
@@ -178,7 +178,7 @@ impl Joint {
 
     /// Turns about X, then Y, then Z, each free, limited or not at all.
     pub fn axes(angles: [Option<Dof>; 3]) -> Self {
-        Turning::Axes { order: Order::Xyz, angles }.into()
+        Turning::Axes { order: RotationOrder::Xyz, angles }.into()
     }
 
     /// The same with slides along X, Y and Z of the rest frame.
@@ -211,7 +211,7 @@ impl Joint {
                 let names = ["the first swing", "the second swing"];
                 for (what, dof) in names.into_iter().zip(swing) {
                     check_dof(what, dof)?;
-                    let Some(Range { from, to }) = dof.range else { continue };
+                    let Some(Range { min: from, max: to }) = dof.range else { continue };
                     // As f32 too, in which an ellipse is used.
                     for half in [-from, to] {
                         if (half as f32) < f32::MIN_POSITIVE {
@@ -349,7 +349,7 @@ fn check_dof(what: &'static str, dof: &Dof) -> Result<(), JointFault> {
     let number = |attribute, range, value: f64, ok: bool| {
         if ok { Ok(()) } else { Err(JointFault::OutOfRange { what, attribute, range, value }) }
     };
-    if let Some(Range { from, to }) = dof.range {
+    if let Some(Range { min: from, max: to }) = dof.range {
         // In f32 as well, in which pose space uses it.
         let finite = |x: f64| (x as f32).is_finite();
         if !(finite(from) && finite(to) && from <= to) {
@@ -368,7 +368,7 @@ fn check_dof(what: &'static str, dof: &Dof) -> Result<(), JointFault> {
     }
     if let Some(preferred) = dof.preferred {
         number("a preferred value of", "finite", preferred, (preferred as f32).is_finite())?;
-        let inside = dof.range.is_none_or(|r| (r.from..=r.to).contains(&preferred));
+        let inside = dof.range.is_none_or(|r| (r.min..=r.max).contains(&preferred));
         number("a preferred value of", "inside its range", preferred, inside)?;
     }
     Ok(())

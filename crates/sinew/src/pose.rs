@@ -6,7 +6,7 @@ use core::ops::Range;
 use glam::{Affine3, Mat3, Quat, Vec3, Vec4, Vec4Swizzles};
 use thiserror::Error;
 
-use crate::{JointId, Skeleton, Transform, math, skeleton::ROOT};
+use crate::{JointId, JointTransform, Skeleton, math, skeleton::ROOT};
 
 /// What is wrong with a pose.
 #[derive(Clone, Debug, PartialEq, Error)]
@@ -20,7 +20,7 @@ pub enum PoseError {
         /// Its name.
         name: String,
         /// The transform.
-        local: Transform,
+        local: JointTransform,
     },
     /// A local rotation is no quaternion: its squared length is outside 0.25 to 4.
     #[error(
@@ -59,7 +59,7 @@ pub enum PoseError {
 #[derive(Clone, Debug)]
 pub struct Pose {
     skeleton: Arc<Skeleton>,
-    local: Vec<Transform>,
+    local: Vec<JointTransform>,
     model: Vec<Frame>,
     /// The largest coordinates, without their signs, of the places of each joint and all above it; see [`Pose::extent`].
     extent: Vec<Vec4>,
@@ -93,18 +93,18 @@ impl Pose {
 
     /// Local transform of a joint.
     #[inline]
-    pub fn local(&self, joint: JointId) -> &Transform {
+    pub fn local(&self, joint: JointId) -> &JointTransform {
         &self.local[joint.index()]
     }
 
     /// Every local transform, in the skeleton's order.
-    pub fn locals(&self) -> &[Transform] {
+    pub fn locals(&self) -> &[JointTransform] {
         &self.local
     }
 
     /// Places a joint in its parent's frame.
     #[inline]
-    pub fn set_local(&mut self, joint: JointId, local: Transform) {
+    pub fn set_local(&mut self, joint: JointId, local: JointTransform) {
         self.local[joint.index()] = local;
         self.mark(joint);
     }
@@ -151,7 +151,7 @@ impl Pose {
     /// Every frame in model space as of the last [`Pose::update`], and every local transform to write to. Joints that are
     /// written to must be marked by [`Pose::changed_below`].
     #[inline]
-    pub(crate) fn parts(&mut self) -> (&[Frame], &mut [Transform]) {
+    pub(crate) fn parts(&mut self) -> (&[Frame], &mut [JointTransform]) {
         (&self.model, &mut self.local)
     }
 
@@ -189,7 +189,11 @@ impl Pose {
     /// Places a subtree, each joint by `below` from its parent's frame. Gives the largest of the numbers that come with the
     /// frames.
     #[inline(always)]
-    fn place(&mut self, subtree: Range<usize>, below: impl Fn(&Frame, &Transform) -> (Frame, Vec4)) -> f32 {
+    fn place(
+        &mut self,
+        subtree: Range<usize>,
+        below: impl Fn(&Frame, &JointTransform) -> (Frame, Vec4),
+    ) -> f32 {
         // (Slices of one length, so that each place is known to be in all of them.)
         let end = subtree.end;
         let (local, model) = (&self.local[..end], &mut self.model[..end]);
@@ -251,7 +255,7 @@ impl Pose {
         for j in core::iter::successors(Some(joint), |&j| self.skeleton.parent(j)) {
             let local = self.local[j.index()];
             let rotation = math::unit(local.rotation).unwrap_or(local.rotation);
-            frame = compose(&Transform { rotation, ..local }.to_affine(), &frame);
+            frame = compose(&JointTransform { rotation, ..local }.to_affine(), &frame);
             if j == highest {
                 break;
             }
@@ -442,7 +446,7 @@ impl Frame {
     /// xy + wz) and m the same with differences. The first lane of d holds two of the quaternion's squares, and the last,
     /// which no column needs, the other two.
     #[inline(always)]
-    fn below(&self, local: &Transform) -> (Self, Vec4) {
+    fn below(&self, local: &JointTransform) -> (Self, Vec4) {
         let q = local.rotation;
         let q = Vec4::new(q.x, q.y, q.z, q.w);
         let q2 = q + q;
@@ -503,8 +507,8 @@ mod tests {
     /// Two branches of two joints below one root.
     fn pose() -> Pose {
         let mut b = Skeleton::builder();
-        let t = Transform::from_translation(Vec3::Y);
-        let root = b.add("root", None, Transform { scale: Vec3::splat(0.01), ..t });
+        let t = JointTransform::from_translation(Vec3::Y);
+        let root = b.add("root", None, JointTransform { scale: Vec3::splat(0.01), ..t });
         for side in ["l", "r"] {
             let upper = b.add(side, Some(root), t);
             b.add(side, Some(upper), t);

@@ -46,7 +46,7 @@ pub struct Report {
     /// angle in radians that the tip turned where a rotation is asked of it (half a radian counts as a length). Of several
     /// places that are asked for, the tip's that moved furthest counts: the root's where the root is put somewhere, that of
     /// the end that [`Follow`](crate::solve::Follow) leads, each joint's on a [`Spline`](crate::solve::Spline). The bones
-    /// of a [`Strand`](crate::solve::Strand) turn as joints do; slides turn nothing.
+    /// of a [`PointChain`](crate::solve::PointChain) turn as joints do; slides turn nothing.
     ///
     /// With a pole or swivel (a side, in the plane): whether the bend, the mean of the joints between root and tip, turned
     /// by more than a right angle about the line from root to tip, which takes it along by the shortest arc. The bend of a
@@ -112,5 +112,5 @@ pub enum SolveError {
     Chain(#[from] crate::ChainError),
     /// A joint asks for what the solver cannot honour. (Most solvers refuse at construction.)
     #[error(transparent)]
-    Joint(#[from] crate::joint::Unsupported),
+    Joint(#[from] crate::joint::UnsupportedAttribute),
 }

@@ -7,7 +7,7 @@ use glam::Quat;
 use thiserror::Error;
 
 use crate::{
-    Transform,
+    JointTransform,
     joint::{self, JointError, Limits},
     math,
 };
@@ -68,7 +68,7 @@ pub enum SkeletonError {
         /// Its name.
         name: String,
         /// The transform.
-        rest: Transform,
+        rest: JointTransform,
     },
     /// The rest rotation is no quaternion: its squared length is outside 0.25 to 4.
     #[error(
@@ -99,7 +99,7 @@ pub(crate) const ROOT: u32 = u32::MAX;
 #[derive(Clone, Debug, PartialEq)]
 struct Node {
     name: String,
-    rest: Transform,
+    rest: JointTransform,
     /// One past the last joint of the subtree that starts here.
     end: u32,
 }
@@ -110,11 +110,11 @@ struct Node {
 /// So one pass forwards computes model space, and a subtree is a range.
 ///
 /// ```
-/// use sinew::{Skeleton, Transform, glam::Vec3};
+/// use sinew::{Skeleton, JointTransform, glam::Vec3};
 /// let mut builder = Skeleton::builder();
-/// let thigh = builder.add("thigh", None, Transform::from_translation(Vec3::new(0.0, 0.9, 0.0)));
-/// let shin = builder.add("shin", Some(thigh), Transform::from_translation(Vec3::new(0.0, -0.45, 0.0)));
-/// builder.add("foot", Some(shin), Transform::from_translation(Vec3::new(0.0, -0.42, 0.0)));
+/// let thigh = builder.add("thigh", None, JointTransform::from_translation(Vec3::new(0.0, 0.9, 0.0)));
+/// let shin = builder.add("shin", Some(thigh), JointTransform::from_translation(Vec3::new(0.0, -0.45, 0.0)));
+/// builder.add("foot", Some(shin), JointTransform::from_translation(Vec3::new(0.0, -0.42, 0.0)));
 /// let (skeleton, _) = builder.build()?;
 /// let foot = skeleton.find("foot").unwrap();
 /// assert_eq!(skeleton.name(skeleton.parent(foot).unwrap()), "shin");
@@ -133,12 +133,12 @@ pub struct Skeleton {
 /// Collects joints in any order; see [`Skeleton::builder`].
 #[derive(Clone, Debug, Default)]
 pub struct SkeletonBuilder {
-    joints: Vec<(String, Option<usize>, Transform)>,
+    joints: Vec<(String, Option<usize>, JointTransform)>,
 }
 
 impl SkeletonBuilder {
     /// Adds a joint and gives its place in the order of adding. The parent may be added later.
-    pub fn add(&mut self, name: impl Into<String>, parent: Option<usize>, rest: Transform) -> usize {
+    pub fn add(&mut self, name: impl Into<String>, parent: Option<usize>, rest: JointTransform) -> usize {
         self.joints.push((name.into(), parent, rest));
         self.joints.len() - 1
     }
@@ -260,7 +260,7 @@ impl Skeleton {
     }
 
     /// Local transform in the rest pose.
-    pub fn rest(&self, joint: JointId) -> &Transform {
+    pub fn rest(&self, joint: JointId) -> &JointTransform {
         &self.joints[joint.index()].rest
     }
 
@@ -282,9 +282,9 @@ impl Skeleton {
     /// Says what a joint may do. The joint is as it was where the error says what is wrong.
     ///
     /// ```
-    /// use sinew::{Skeleton, Transform, glam::Vec3, joint::{Dof, Joint}};
+    /// use sinew::{Skeleton, JointTransform, glam::Vec3, joint::{Dof, Joint}};
     /// let mut builder = Skeleton::builder();
-    /// builder.add("knee", None, Transform::IDENTITY);
+    /// builder.add("knee", None, JointTransform::IDENTITY);
     /// let (mut skeleton, ids) = builder.build()?;
     /// skeleton.set_joint(ids[0], Joint::hinge(Vec3::X, Dof::range(0.0, 2.5)))?;
     /// let error = skeleton.set_joint(ids[0], Joint::hinge(Vec3::X, Dof::range(2.5, 0.0))).unwrap_err();
@@ -342,7 +342,7 @@ mod tests {
     use super::*;
 
     fn joint(b: &mut SkeletonBuilder, name: &str, parent: Option<usize>) -> usize {
-        b.add(name, parent, Transform::IDENTITY)
+        b.add(name, parent, JointTransform::IDENTITY)
     }
 
     #[test]
@@ -373,7 +373,7 @@ mod tests {
         joint(&mut b, "x", Some(7));
         assert!(matches!(b.build(), Err(SkeletonError::NoSuchParent { parent: 7, count: 1, .. })));
         let mut b = Skeleton::builder();
-        b.add("x", None, Transform::from_translation(glam::Vec3::NAN));
+        b.add("x", None, JointTransform::from_translation(glam::Vec3::NAN));
         assert!(matches!(b.build(), Err(SkeletonError::NotFinite { joint: 0, .. })));
         assert_eq!(Skeleton::builder().build(), Err(SkeletonError::Empty));
     }

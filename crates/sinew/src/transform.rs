@@ -5,8 +5,9 @@ use glam::{Affine3, Mat3, Quat, Vec3};
 use crate::math;
 
 /// A joint's placement in its parent's frame: scale first, then rotation, then translation, as in glTF.
+#[doc(alias("Transform"))]
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Transform {
+pub struct JointTransform {
     /// Offset from the parent joint, in the parent's space (metres where every parent's scale is 1).
     pub translation: Vec3,
     /// Unit quaternion.
@@ -15,7 +16,7 @@ pub struct Transform {
     pub scale: Vec3,
 }
 
-impl Transform {
+impl JointTransform {
     /// No translation, no rotation, scale 1.
     pub const IDENTITY: Self = Self { translation: Vec3::ZERO, rotation: Quat::IDENTITY, scale: Vec3::ONE };
 
@@ -48,7 +49,7 @@ impl Transform {
     }
 }
 
-impl Default for Transform {
+impl Default for JointTransform {
     fn default() -> Self {
         Self::IDENTITY
     }

@@ -7,17 +7,19 @@ mod judge;
 use std::sync::Arc;
 
 use sinew::{
-    JointId, Pose, Skeleton, SolveError, Status, Transform,
+    JointId, JointTransform, Pose, Skeleton, SolveError, Status,
     glam::Vec3,
-    solve::{Aim, Up},
+    solve::{Aim, AimUp},
 };
 
 /// A head that hangs, turned and mirrored, on a body in centimetres.
 fn head() -> (Pose, JointId) {
     let mut b = Skeleton::builder();
-    let body = b.add("body", None, Transform { scale: Vec3::splat(0.01), ..Transform::IDENTITY });
-    let mirror =
-        Transform { scale: Vec3::new(-1.0, 1.0, 1.0), ..Transform::from_translation(Vec3::Y * 160.0) };
+    let body = b.add("body", None, JointTransform { scale: Vec3::splat(0.01), ..JointTransform::IDENTITY });
+    let mirror = JointTransform {
+        scale: Vec3::new(-1.0, 1.0, 1.0),
+        ..JointTransform::from_translation(Vec3::Y * 160.0)
+    };
     let head = b.add("head", Some(body), mirror);
     let (skeleton, ids) = b.build().unwrap();
     (Pose::rest(&Arc::new(skeleton)), ids[head])
@@ -28,7 +30,7 @@ fn the_ray_from_an_offset_passes_through_the_target_and_stays_upright() {
     let (rest, head) = head();
     let aim = Aim {
         offset: Vec3::new(3.0, 10.0, 8.0),
-        up: Some(Up { axis: Vec3::Y, direction: Vec3::Y }),
+        up: Some(AimUp { axis: Vec3::Y, direction: Vec3::Y }),
         ..Aim::new(head, Vec3::Z)
     };
     for i in 0..200 {
@@ -69,7 +71,7 @@ fn the_roll_is_kept_without_an_up_and_behind_is_reached() {
         judge::length(judge::sub(judge::unit(judge::frame(&pose, head).columns[1]), [0.0, 1.0, 0.0])) < 1e-6
     );
     let mut pose = rest.clone();
-    let up = Some(Up { axis: Vec3::Y, direction: Vec3::Y });
+    let up = Some(AimUp { axis: Vec3::Y, direction: Vec3::Y });
     Aim { up, ..Aim::new(head, Vec3::Z) }.solve(&mut pose, Vec3::new(0.0, 1.6, -2.0)).unwrap();
     let frame = judge::frame(&pose, head);
     assert!(judge::length(judge::sub(judge::unit(frame.columns[2]), [0.0, 0.0, -1.0])) < 1e-6);
@@ -79,7 +81,7 @@ fn the_roll_is_kept_without_an_up_and_behind_is_reached() {
 #[test]
 fn looking_past_the_zenith_has_no_leap() {
     let (rest, head) = head();
-    let up = Some(Up { axis: Vec3::Y, direction: Vec3::Y });
+    let up = Some(AimUp { axis: Vec3::Y, direction: Vec3::Y });
     let aim = Aim { up, ..Aim::new(head, Vec3::Z) };
     let mut last: Option<Pose> = None;
     for i in 0..=4000 {

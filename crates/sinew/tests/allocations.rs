@@ -3,17 +3,18 @@
 use std::sync::Arc;
 
 use sinew::{
-    Chain, Goal, Pole, Pose, Skeleton, Transform,
+    Chain, Goal, JointTransform, Pole, Pose, Skeleton,
     glam::{Quat, Vec3},
     solve::{
-        Aim, Ccd, Drag, Fabrik, FreeChain, LookAt, LookJoint, LookState, Pin, Strand, Tip, Tree, TwoBone, Up,
+        Aim, AimUp, Ccd, Drag, Effector, Fabrik, FreeChain, FullBody, LookAt, LookJoint, LookState, Pin,
+        PointChain, TwoBone,
     },
 };
 
 #[test]
 fn solving_allocates_nothing() {
     let mut b = Skeleton::builder();
-    let at = |x, y, z| Transform::from_translation(Vec3::new(x, y, z));
+    let at = |x, y, z| JointTransform::from_translation(Vec3::new(x, y, z));
     let hips = b.add("hips", None, at(0.0, 1.0, 0.0));
     let thigh = b.add("thigh", Some(hips), at(0.1, 0.0, 0.0));
     let shin = b.add("shin", Some(thigh), at(0.0, -0.45, 0.02));
@@ -25,19 +26,23 @@ fn solving_allocates_nothing() {
     let mut free = FreeChain::from_chain(&skeleton, chain.clone()).unwrap();
     let mut ccd = Ccd::from_chain(&skeleton, chain.clone()).unwrap();
     let mut fabrik = Fabrik::from_chain(&skeleton, chain.clone()).unwrap();
-    let tips = [Tip::new(ids[3]), Tip::new(ids[2]).with_priority(1), Tip::new(ids[3]).relative_to(ids[1])];
-    let mut tree = Tree::new(&skeleton, ids[0], &tips).unwrap();
+    let tips = [
+        Effector::new(ids[3]),
+        Effector::new(ids[2]).with_priority(1),
+        Effector::new(ids[3]).relative_to(ids[1]),
+    ];
+    let mut full_body = FullBody::new(&skeleton, ids[0], &tips).unwrap();
     let mut drag = Drag::new(&Pose::rest(&skeleton), ids[0], tips[0], &[Pin::place(ids[2])]).unwrap();
     let line = [ids[0], ids[1]].map(|joint| LookJoint { joint, share: 0.5, cone: 1.0 });
     let (mut look, mut state) = (LookAt::new(&skeleton, &line, Vec3::Z).unwrap(), LookState::default());
     let mut points: Vec<Vec3> = (0..12).map(|i| Vec3::Y * i as f32).collect();
-    let mut strand = Strand::new(&points).unwrap();
+    let mut point_chain = PointChain::new(&points).unwrap();
     let mut limb = TwoBone::from_chain(&skeleton, chain, ids[2]).unwrap();
     limb.soft = 0.05;
     limb.swivel = 0.1;
     let aim = Aim {
         offset: Vec3::new(0.0, 0.1, 0.1),
-        up: Some(Up { axis: Vec3::Y, direction: Vec3::Y }),
+        up: Some(AimUp { axis: Vec3::Y, direction: Vec3::Y }),
         ..Aim::new(ids[0], Vec3::Z)
     };
     let mut pose = Pose::rest(&skeleton);
@@ -55,11 +60,11 @@ fn solving_allocates_nothing() {
             ccd.solve(&mut pose, &goal).unwrap();
             fabrik.solve(&mut pose, &goal).unwrap();
             let plain = Goal { pole: Pole::Keep, ..goal };
-            tree.soft = 0.1 * (i % 2) as f32;
-            tree.solve(&mut pose, &[plain, Goal::at(Vec3::Y * f), Goal::at(Vec3::X)]).unwrap();
+            full_body.soft = 0.1 * (i % 2) as f32;
+            full_body.solve(&mut pose, &[plain, Goal::at(Vec3::Y * f), Goal::at(Vec3::X)]).unwrap();
             drag.to(&mut pose, Goal::at(Vec3::new(0.2, 0.1, 0.01 * f))).unwrap();
             look.solve(&mut pose, Vec3::new(f.cos(), 1.0, 3.0), &mut state).unwrap();
-            strand.solve(&mut points, goal.position.unwrap_or_default() * f).unwrap();
+            point_chain.solve(&mut points, goal.position.unwrap_or_default() * f).unwrap();
             aim.solve(&mut pose, Vec3::new(f.cos(), 1.0, 3.0 * f.sin())).unwrap();
         }
     });
@@ -73,14 +78,14 @@ fn solving_allocates_nothing() {
 #[test]
 fn chains_in_the_plane_allocate_nothing() {
     use sinew::{glam::Vec2, planar};
-    let bones = [planar::Bone::new(1.0).within(-2.0, 2.0); 8];
-    let mut chain = planar::Chain::new(Vec2::ZERO, &bones).unwrap();
+    let bones = [planar::Bone2d::new(1.0).with_limits(-2.0, 2.0); 8];
+    let mut chain = planar::Chain2d::new(Vec2::ZERO, &bones).unwrap();
     let counted = allocation_counter::measure(|| {
         for i in 0..200 {
             let f = i as f32 * 0.3;
-            let method = if i % 2 == 0 { planar::Method::Ccd } else { planar::Method::Fabrik };
+            let method = if i % 2 == 0 { planar::Method2d::Ccd } else { planar::Method2d::Fabrik };
             let goal = Vec2::new(f.sin(), f.cos()) * (f * 0.15);
-            chain.solve(goal, &planar::Settings { method, ..Default::default() }).unwrap();
+            chain.solve(goal, &planar::Options2d { method, ..Default::default() }).unwrap();
             chain.follow(goal, planar::Lead::Tip).unwrap();
         }
     });
@@ -96,9 +101,9 @@ fn sweeping_and_following_allocates_nothing() {
         solve::{Auto, Ccd, DampedLeastSquares, Fabrik, Follow, TraceStep},
     };
     let mut b = Skeleton::builder();
-    let mut last = b.add("0", None, Transform::IDENTITY);
+    let mut last = b.add("0", None, JointTransform::IDENTITY);
     for i in 1..=8 {
-        last = b.add(format!("{i}"), Some(last), Transform::from_translation(Vec3::Y));
+        last = b.add(format!("{i}"), Some(last), JointTransform::from_translation(Vec3::Y));
     }
     let (mut skeleton, ids) = b.build().unwrap();
     for (i, &id) in ids[..8].iter().enumerate() {
@@ -155,9 +160,9 @@ fn laying_a_chain_along_a_curve_that_moves_allocates_nothing() {
         spline::{Curve, CurveKind, CurveUp, Fit, Roll},
     };
     let mut b = Skeleton::builder();
-    let mut last = b.add("0", None, Transform::IDENTITY);
+    let mut last = b.add("0", None, JointTransform::IDENTITY);
     for i in 1..=20 {
-        last = b.add(format!("{i}"), Some(last), Transform::from_translation(Vec3::Z * 0.3));
+        last = b.add(format!("{i}"), Some(last), JointTransform::from_translation(Vec3::Z * 0.3));
     }
     let (skeleton, ids) = b.build().unwrap();
     let skeleton = Arc::new(skeleton);

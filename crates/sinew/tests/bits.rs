@@ -12,12 +12,12 @@ use std::sync::Arc;
 
 use common::noise;
 use sinew::{
-    Pole, Pose, Skeleton, Transform,
+    JointTransform, Pole, Pose, Skeleton,
     glam::{Quat, Vec3},
     solve::{
-        Ray, Spline, aim_ray,
+        AimRay, Spline, aim_ray,
         spline::{Curve, CurveKind, CurveUp, Roll},
-        two_bone::{Bend, BendSide, Points, solve_points},
+        two_bone::{BendSide, LimbBend, LimbPoints, solve_points},
     },
 };
 
@@ -43,7 +43,7 @@ impl Hash {
 }
 
 /// Solves ten thousand limbs and aims; `ask` makes what is asked of the bend from three random numbers.
-fn hash(ask: impl Fn([f32; 3]) -> Bend) -> u64 {
+fn hash(ask: impl Fn([f32; 3]) -> LimbBend) -> u64 {
     let mut r = noise(1);
     let mut hash = Hash::new();
     for i in 0..10_000 {
@@ -53,12 +53,12 @@ fn hash(ask: impl Fn([f32; 3]) -> Bend) -> u64 {
         let tip = middle + v();
         let (goal, pole) = (root + v() * 1.5, v());
         let pole = [Pole::Keep, Pole::Point(pole), Pole::Direction(pole)][i % 3];
-        let turns = solve_points(&Points { root, middle, tip }, goal, pole, &ask(v().to_array()));
+        let turns = solve_points(&LimbPoints { root, middle, tip }, goal, pole, &ask(v().to_array()));
         hash.rotation(turns.middle);
         hash.rotation(turns.root);
-        hash.add(turns.by);
+        hash.add(turns.out_of_reach);
         let axis = Quat::from_xyzw(0.6, 0.0, 0.8, 0.0);
-        let ray = Ray {
+        let ray = AimRay {
             offset: (tip - middle) * 0.2,
             axis: Vec3::new(axis.x, axis.y, axis.z),
             up: (i % 2 == 0).then_some((middle - root, Vec3::Y)),
@@ -73,11 +73,11 @@ fn hash(ask: impl Fn([f32; 3]) -> Bend) -> u64 {
 #[test]
 fn limbs_and_aims_give_these_bits_on_every_build() {
     let sides = [BendSide::Keep, BendSide::Positive, BendSide::Negative];
-    let found = hash(|[x, y, z]| Bend {
+    let found = hash(|[x, y, z]| LimbBend {
         hinge: (x > 0.0).then_some(Vec3::new(0.6, 0.0, 0.8)),
         side: sides[((y + 1.0) * 1.5) as usize % 3],
         uncertain: if z > 0.9 { 1e-3 } else { 0.0 },
-        ..Bend::FREE
+        ..LimbBend::FREE
     });
     assert_eq!(found, 0xc9b1_0f5f_e104_4a98, "{found:#018x}");
 }
@@ -87,10 +87,10 @@ fn hash_of_splines(roll: Roll) -> u64 {
     let mut r = noise(1);
     let mut hash = Hash::new();
     let mut builder = Skeleton::builder();
-    let mut last = builder.add("0", None, Transform::IDENTITY);
+    let mut last = builder.add("0", None, JointTransform::IDENTITY);
     for i in 1..=9 {
         let translation = Vec3::new(0.1 * r(), 0.1 * r(), 0.3);
-        last = builder.add(format!("{i}"), Some(last), Transform::from_translation(translation));
+        last = builder.add(format!("{i}"), Some(last), JointTransform::from_translation(translation));
     }
     let (skeleton, ids) = builder.build().unwrap();
     let skeleton = Arc::new(skeleton);
@@ -129,11 +129,11 @@ fn with_libm_their_frames_do_too() {
 #[test]
 #[cfg(feature = "libm")]
 fn with_libm_sines_and_exponentials_do_too() {
-    let found = hash(|[x, y, z]| Bend {
+    let found = hash(|[x, y, z]| LimbBend {
         swivel: if x > 0.0 { y } else { 0.0 },
         soft: 0.2 * z.max(0.0),
         min_flexion: 0.3 * (-z).max(0.0),
-        ..Bend::FREE
+        ..LimbBend::FREE
     });
     assert_eq!(found, 0x8407_c11f_194b_ab0d, "{found:#018x}");
 }

@@ -10,12 +10,12 @@ use std::sync::Arc;
 use common::noise;
 use judge::{V, add, cross, dot, length, scale, sub, unit};
 use sinew::{
-    Goal, JointId, Pole, Pose, Skeleton, Transform,
+    Goal, JointId, JointTransform, Pole, Pose, Skeleton,
     glam::{Quat, Vec3},
     math,
     solve::{
-        Aim, BendSide, TwoBone, Up,
-        two_bone::{Bend, Points, solve_points},
+        Aim, AimUp, BendSide, TwoBone,
+        two_bone::{LimbBend, LimbPoints, solve_points},
     },
 };
 
@@ -79,7 +79,7 @@ impl Dice {
 
 fn limb(dice: &mut Dice) -> (Pose, [JointId; 3]) {
     let mut b = Skeleton::builder();
-    let at = |translation, rotation| Transform { translation, rotation, scale: Vec3::ONE };
+    let at = |translation, rotation| JointTransform { translation, rotation, scale: Vec3::ONE };
     let body = b.add("body", None, at(dice.vector(), dice.rotation()));
     let root = b.add("root", Some(body), at(dice.vector(), dice.rotation()));
     let middle = b.add("middle", Some(root), at(dice.vector() * 0.5, dice.rotation()));
@@ -158,12 +158,12 @@ fn bare_points_tell_the_same() {
         let near = [1e-3, 1e-2, 0.1, 1.0][case % 4];
         let goal = tip + dice.vector() * near;
         let pole = if case % 5 > 2 { Pole::Point(dice.vector() * 4.0) } else { Pole::Keep };
-        let bend = Bend {
+        let bend = LimbBend {
             hinge: (case % 2 == 0).then(|| dice.vector().normalize()),
             side: [BendSide::Keep, BendSide::Positive, BendSide::Negative][case / 2 % 3],
-            ..Bend::FREE
+            ..LimbBend::FREE
         };
-        let turns = solve_points(&Points { root, middle, tip }, goal, pole, &bend);
+        let turns = solve_points(&LimbPoints { root, middle, tip }, goal, pole, &bend);
         let [r, m, t] = [root, middle, tip].map(judge::v);
         let turn = |q: Quat, v: V| {
             let [x, y, z, w] = q.to_array().map(f64::from);
@@ -194,7 +194,7 @@ fn an_aim_changes_its_branch_where_its_up_turns_over() {
         let (rest, [_, joint, _]) = limb(&mut dice);
         let mut aim = Aim::new(joint, dice.vector());
         let axis = dice.vector();
-        let up = (case % 3 > 0).then(|| Up { axis, direction: dice.vector() });
+        let up = (case % 3 > 0).then(|| AimUp { axis, direction: dice.vector() });
         aim.up = up;
         let target = rest.position(joint) + dice.vector() * 5.0;
         let mut pose = rest.clone();

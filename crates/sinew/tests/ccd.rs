@@ -8,11 +8,11 @@ use std::sync::Arc;
 
 use common::column;
 use sinew::{
-    Goal, JointId, Pole, Pose, Skeleton, SolveError, Status, Transform,
+    Goal, JointId, JointTransform, Pole, Pose, Skeleton, SolveError, Status,
     glam::{Quat, Vec3},
     joint::{Attribute, Dof, Joint},
     math,
-    solve::{Auto, Ccd, ChainSettings, ChainSolverError, Fabrik},
+    solve::{Auto, Ccd, ChainSolverError, Fabrik, IterativeOptions},
 };
 
 fn broken(pose: &Pose) -> f64 {
@@ -23,9 +23,9 @@ fn broken(pose: &Pose) -> f64 {
 /// Three nested tubes of a metre. Each slides in its neighbour below by up to `travel`; the top one first.
 fn telescope(ease: f64, travel: f64) -> (Arc<Skeleton>, Vec<JointId>) {
     let mut b = Skeleton::builder();
-    let mut last = b.add("ground", None, Transform::IDENTITY);
+    let mut last = b.add("ground", None, JointTransform::IDENTITY);
     for name in ["bottom", "middle", "top"] {
-        last = b.add(name, Some(last), Transform::from_translation(Vec3::Y));
+        last = b.add(name, Some(last), JointTransform::from_translation(Vec3::Y));
     }
     let (mut skeleton, ids) = b.build().unwrap();
     let dof = |precedence| Dof::range(-travel, 0.0).with_ease(ease).with_precedence(precedence);
@@ -111,7 +111,7 @@ fn a_hinge_of_two_bones_meets_the_cosine_rule() {
     let mut solver = Ccd::new(&skeleton, ids[0], ids[2]).unwrap();
     // The chain is straight, with the goal on its line: it goes by the value that the elbow prefers.
     solver.settings =
-        ChainSettings { tolerance: 1e-6, max_iterations: 400, max_restarts: 1, ..Default::default() };
+        IterativeOptions { tolerance: 1e-6, max_iterations: 400, max_restarts: 1, ..Default::default() };
     for d in [0.6f32, 1.0, 1.5, 1.9] {
         let mut pose = Pose::rest(&skeleton);
         let report = solver.solve(&mut pose, &Goal::at(Vec3::new(0.0, 0.6, 0.8) * d)).unwrap();
@@ -187,13 +187,17 @@ fn a_rotation_asked_for_is_met_with_the_place() {
 fn a_mirrored_and_scaled_figure_takes_rotations_too() {
     for scale in [Vec3::splat(0.01), Vec3::splat(-2.0), Vec3::new(-1.0, 1.0, 1.0)] {
         let mut b = Skeleton::builder();
-        let mut last = b.add("body", None, Transform { scale, ..Transform::from_translation(Vec3::X) });
+        let mut last =
+            b.add("body", None, JointTransform { scale, ..JointTransform::from_translation(Vec3::X) });
         for i in 0..5 {
             let inner = if i == 2 { Vec3::new(1.0, -1.0, 1.0) } else { Vec3::ONE };
             last = b.add(
                 format!("{i}"),
                 Some(last),
-                Transform { scale: inner, ..Transform::from_translation(Vec3::new(0.0, 0.3, 0.05)) },
+                JointTransform {
+                    scale: inner,
+                    ..JointTransform::from_translation(Vec3::new(0.0, 0.3, 0.05))
+                },
             );
         }
         let (skeleton, ids) = b.build().unwrap();

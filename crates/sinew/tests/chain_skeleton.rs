@@ -6,7 +6,7 @@ use glam::{DQuat, DVec3};
 use proptest::prelude::*;
 use sinew::{
     Pose, glam,
-    mechanism::{ChainSkeleton, ChainSkeletonError, JointSpec, Mechanism, Mimic, Motion, Placement},
+    mechanism::{ChainSkeleton, ChainSkeletonError, JointSpec, LinkFrames, Mechanism, Mimic, Motion},
 };
 
 /// Joint by joint: whether it slides, is fixed or turns; its axis; its origin; its limits.
@@ -73,8 +73,8 @@ proptest! {
         chain.write(&wanted, &mut pose);
         pose.update();
 
-        let mut placement = Placement::new(&m);
-        m.place(&wanted, &mut placement).unwrap();
+        let mut placement = LinkFrames::new(&m);
+        m.forward_kinematics(&wanted, &mut placement).unwrap();
         let frame = m.link_transform(&placement, root).inverse() * m.link_transform(&placement, tip);
         let model = pose.model(chain.chain().tip());
         // Nine joints, each up to a dozen metres out.

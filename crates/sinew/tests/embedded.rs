@@ -9,7 +9,7 @@ use sinew::{
     glam::{DVec3, Vec3},
     joint::Joint,
     math,
-    solve::{Tip, Tree},
+    solve::{Effector, FullBody},
 };
 
 /// The distance from a point to where the middle can be: within `a` of the root and `b` of the end.
@@ -47,7 +47,8 @@ fn found(bones: usize, inner: usize, [at_inner, at_end]: [u8; 2], reachable: boo
     let mut r = noise(4);
     let mut direction = || Vec3::new(r(), r(), r()).normalize();
     let (skeleton, ids) = column(bones, 1.0, |_| Joint::FREE);
-    let tips = [Tip::new(ids[inner]).with_priority(at_inner), Tip::new(ids[bones]).with_priority(at_end)];
+    let tips =
+        [Effector::new(ids[inner]).with_priority(at_inner), Effector::new(ids[bones]).with_priority(at_end)];
     let (a, b) = (inner as f64, (bones - inner) as f64);
     let mut found = Found::default();
     for case in 0..200 {
@@ -68,8 +69,8 @@ fn found(bones: usize, inner: usize, [at_inner, at_end]: [u8; 2], reachable: boo
             let end = direction() * (0.3 + 0.65 * bones as f32 * (case as f32 / 200.0));
             [direction() * (inner as f32 * 0.95), end]
         };
-        let mut tree = Tree::new(&skeleton, ids[0], &tips).unwrap();
-        let report = tree.solve(&mut pose, &goals.map(Goal::at)).unwrap();
+        let mut full_body = FullBody::new(&skeleton, ids[0], &tips).unwrap();
+        let report = full_body.solve(&mut pose, &goals.map(Goal::at)).unwrap();
         let [p, q] = goals.map(|g| g.as_dvec3());
         let missed = [ids[inner], ids[bones]].map(|j| pose.position(j).as_dvec3());
         let missed = [missed[0].distance(p), missed[1].distance(q)];
@@ -85,7 +86,7 @@ fn found(bones: usize, inner: usize, [at_inner, at_end]: [u8; 2], reachable: boo
             assert_eq!(report.status, Status::Reached, "{case}");
         }
         let before = pose.clone();
-        tree.solve(&mut pose, &goals.map(Goal::at)).unwrap();
+        full_body.solve(&mut pose, &goals.map(Goal::at)).unwrap();
         let each = before.locals().iter().zip(pose.locals());
         let turn = each.map(|(a, b)| math::angle_between(a.rotation, b.rotation)).fold(0.0, f32::max);
         found.moved += usize::from(before.locals() != pose.locals());

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use common::row;
 use proptest::{prelude::*, test_runner::RngSeed};
 use sinew::{
-    Chain, Goal, JointId, Pose, Skeleton, Status, Transform,
+    Chain, Goal, JointId, JointTransform, Pose, Skeleton, Status,
     glam::{DVec3, Quat, Vec3},
     joint::{Dof, Joint},
     math,
@@ -20,7 +20,7 @@ use sinew::{
 /// Bones along Y below a scaled parent; the tip may do anything.
 fn bones(lengths: &[f32], scale: Vec3, joint: impl Fn(usize) -> Joint) -> (Arc<Skeleton>, Vec<JointId>) {
     let offsets: Vec<Vec3> = [0.0].iter().chain(lengths).map(|&length| Vec3::Y * length).collect();
-    let above = Transform { scale, ..Transform::IDENTITY };
+    let above = JointTransform { scale, ..JointTransform::IDENTITY };
     row(above, &offsets, |i| if i < lengths.len() { joint(i) } else { Joint::FREE })
 }
 

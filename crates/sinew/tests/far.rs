@@ -12,13 +12,14 @@ use std::sync::Arc;
 
 use common::{column, noise, row};
 use sinew::{
-    Goal, JointId, Pole, Pose, Skeleton, Status, Transform,
+    Goal, JointId, JointTransform, Pole, Pose, Skeleton, Status,
     glam::{DVec2, DVec3, Quat, Vec2, Vec3},
     joint::{Dof, Joint},
     math, planar,
     solve::{
-        Aim, Auto, Balance, BendSide, Ccd, ChainSettings, DampedLeastSquares, Drag, Eye, Fabrik, Follow,
-        FreeChain, Lead, LookAt, LookJoint, LookState, Pin, Root, Spline, Strand, Tip, Tree, TwoBone, Up,
+        Aim, AimUp, Auto, Balance, BendSide, Ccd, DampedLeastSquares, Drag, Effector, Eye, Fabrik, Follow,
+        FreeChain, FullBody, IterativeOptions, Lead, LookAt, LookJoint, LookState, Pin, PointChain, RootMode,
+        Spline, TwoBone,
         spline::{Curve, CurveKind, CurveUp, Fit, Roll},
     },
 };
@@ -107,7 +108,7 @@ fn report(faults: &[String]) {
 
 /// A chain of bones that is bent, below a parent that is turned, in the middle of nowhere in particular.
 fn chain(bones: usize, size: f32) -> (Pose, Vec<JointId>) {
-    let above = Transform {
+    let above = JointTransform {
         translation: Vec3::new(0.3, -0.2, 0.5) * size,
         rotation: Quat::from_xyzw(0.6, 0.0, 0.8, 0.0),
         scale: Vec3::ONE,
@@ -132,7 +133,7 @@ fn off(pose: &Pose, from: JointId, to: JointId, direction: Vec3) -> f64 {
 fn solve_chain(
     which: &str,
     ids: &[JointId],
-    settings: &ChainSettings,
+    settings: &IterativeOptions,
     pose: &mut Pose,
     goal: &Goal,
 ) -> Numbers {
@@ -172,16 +173,17 @@ fn solve_chain(
             squares.solve(pose, goal)
         }
         _ => {
-            let mut tree = Tree::new(&skeleton, root, &[Tip::new(tip)]).unwrap();
-            (tree.soft, tree.weight, tree.max_turn) = (settings.soft, settings.weight, settings.max_turn);
-            tree.solve(pose, &[*goal])
+            let mut full_body = FullBody::new(&skeleton, root, &[Effector::new(tip)]).unwrap();
+            (full_body.soft, full_body.weight, full_body.max_turn) =
+                (settings.soft, settings.weight, settings.max_turn);
+            full_body.solve(pose, &[*goal])
         }
     })
 }
 
-const CHAINS: [&str; 7] = ["limb", "free chain", "auto", "ccd", "fabrik", "dls", "tree"];
+const CHAINS: [&str; 7] = ["limb", "free chain", "auto", "ccd", "fabrik", "dls", "full body"];
 
-/// Those that take all of `ChainSettings`.
+/// Those that take all of `IterativeOptions`.
 const ITERATIVE: [&str; 3] = ["ccd", "fabrik", "dls"];
 
 #[test]
@@ -192,7 +194,7 @@ fn chains_stretch_out_towards_goals_that_are_far_away() {
         for which in CHAINS.into_iter().filter(|w| *w != "limb" || bones == 2) {
             for max_restarts in [0, 3].into_iter().take(if ITERATIVE.contains(&which) { 2 } else { 1 }) {
                 let settings =
-                    ChainSettings { max_iterations: 200, max_restarts, ..ChainSettings::default() };
+                    IterativeOptions { max_iterations: 200, max_restarts, ..IterativeOptions::default() };
                 for (far, direction) in
                     FAR.iter().flat_map(|f| directions().into_iter().map(move |d| (*f, d)))
                 {
@@ -221,9 +223,9 @@ fn chains_stretch_out_towards_goals_that_are_far_away() {
                     let reach = after.position(ids[bones]).distance(after.position(ids[0]));
                     let length: f32 =
                         ids.windows(2).map(|w| pose.position(w[0]).distance(pose.position(w[1]))).sum();
-                    let near = if which == "tree" { TREES } else { 1e-3 };
+                    let near = if which == "full body" { TREES } else { 1e-3 };
                     // (Up to a thousand sizes a tree's goal is a place, to which its steps go as near as f32 tells.)
-                    let place = which == "tree" && far < 1e4 * size;
+                    let place = which == "full body" && far < 1e4 * size;
                     if !(place || off < near && reach > 0.995 * length) {
                         faults.push(format!("{}: off by {off} at {reach} of {length}", what()));
                     }
@@ -248,13 +250,13 @@ fn bends_turn_towards_poles_that_are_far_away() {
             for pole in [Pole::Point(direction * far), Pole::Direction(direction * far)] {
                 let mut after = pose.clone();
                 let goal = Goal::at(goal).with_pole(pole);
-                let numbers = solve_chain(which, &ids, &ChainSettings::default(), &mut after, &goal);
+                let numbers = solve_chain(which, &ids, &IterativeOptions::default(), &mut after, &goal);
                 assert_eq!(unsound(&pose, &after, &numbers), None, "{which}, {pole:?}");
                 let axis = (at(&after, 2) - at(&after, 0)).normalize();
                 let across = |v: DVec3| v - axis * v.dot(axis);
                 let bend = across(at(&after, 1) - at(&after, 0));
                 let off = bend.angle_between(across(unit(direction)));
-                let near = if which == "tree" { 0.06 } else { 2e-3 };
+                let near = if which == "full body" { 0.06 } else { 2e-3 };
                 assert!(off < near, "{which}: {off} off {pole:?}, {numbers:?}");
             }
         }
@@ -271,33 +273,33 @@ fn settings_of_any_size_leave_chains_finite() {
         for which in CHAINS.into_iter().filter(|w| *w != "limb" || bones == 2) {
             let iterative = ITERATIVE.contains(&which);
             for max_restarts in [0, 3].into_iter().take(if iterative { 2 } else { 1 }) {
-                let base = ChainSettings { max_restarts, ..ChainSettings::default() };
+                let base = IterativeOptions { max_restarts, ..IterativeOptions::default() };
                 let mut all = Vec::new();
                 for stretch in [1.5, 1e6, 1e15, 1e20, 1e30, f32::MAX] {
                     for soft in [0.0, 1e-30, 0.1, 1.0] {
-                        all.push(ChainSettings { stretch, soft, ..base });
-                        all.push(ChainSettings { stretch, soft, weight: 0.3, ..base });
-                        all.push(ChainSettings { stretch, soft, max_turn: 0.1, ..base });
+                        all.push(IterativeOptions { stretch, soft, ..base });
+                        all.push(IterativeOptions { stretch, soft, weight: 0.3, ..base });
+                        all.push(IterativeOptions { stretch, soft, max_turn: 0.1, ..base });
                     }
                 }
                 for soft in [f32::MIN_POSITIVE, 1e-20, 1e-6, 0.5, 1.0] {
-                    all.push(ChainSettings { soft, ..base });
+                    all.push(IterativeOptions { soft, ..base });
                 }
                 for max_turn in [f32::MIN_POSITIVE, 1e-20, 1e20, f32::MAX] {
-                    all.push(ChainSettings { max_turn, ..base });
+                    all.push(IterativeOptions { max_turn, ..base });
                 }
                 for tolerance in [f32::MIN_POSITIVE, 1e-20, 1e20, f32::MAX] {
-                    all.push(ChainSettings { tolerance, rotation_tolerance: tolerance, ..base });
+                    all.push(IterativeOptions { tolerance, rotation_tolerance: tolerance, ..base });
                 }
                 for weight in [f32::MIN_POSITIVE, 1e-20] {
-                    all.push(ChainSettings { weight, ..base });
+                    all.push(IterativeOptions { weight, ..base });
                 }
                 if iterative {
                     for v in [1e-18f32, 1e-10, 1e12, 1e18, 1e19, 1e30, f32::MAX] {
                         let v = Vec3::new(0.5, -1.0, 1.0) * v;
-                        all.push(ChainSettings { base_direction: Some(v), ..base });
-                        all.push(ChainSettings { root_position: Some(v), ..base });
-                        all.push(ChainSettings {
+                        all.push(IterativeOptions { base_direction: Some(v), ..base });
+                        all.push(IterativeOptions { root_position: Some(v), ..base });
+                        all.push(IterativeOptions {
                             root_position: Some(v),
                             base_direction: Some(v),
                             stretch: f32::MAX,
@@ -376,7 +378,7 @@ fn an_aim_points_at_what_is_far_away() {
                 let mut aim = Aim::new(ids[1], Vec3::new(0.3, 1.0, -0.2) * size);
                 aim.offset = offset;
                 aim.up = (i % 2 == 0)
-                    .then_some(Up { axis: Vec3::X * size, direction: Vec3::new(0.2, 1.0, 1.0) * size });
+                    .then_some(AimUp { axis: Vec3::X * size, direction: Vec3::new(0.2, 1.0, 1.0) * size });
                 let what = || format!("{aim:?} at {target}");
                 let mut found = None;
                 let after = try_on(&mut faults, &pose, what, |pose| {
@@ -413,7 +415,7 @@ fn an_aim_points_at_what_is_far_away() {
 /// A trunk with a neck, a head and an eye, and two arms.
 fn figure() -> (Arc<Skeleton>, [JointId; 8]) {
     let mut b = Skeleton::builder();
-    let at = |x: f32, y: f32, z: f32| Transform::from_translation(Vec3::new(x, y, z));
+    let at = |x: f32, y: f32, z: f32| JointTransform::from_translation(Vec3::new(x, y, z));
     let hips = b.add("hips", None, at(0.1, 1.0, 0.0));
     let chest = b.add("chest", Some(hips), at(0.0, 0.4, 0.02));
     let head = b.add("head", Some(chest), at(0.0, 0.3, 0.0));
@@ -520,13 +522,13 @@ fn strands_stretch_out_towards_goals_that_are_far_away() {
         for (far, direction) in FAR.iter().flat_map(|f| directions().into_iter().map(move |d| (*f, d))) {
             for (soft, bend) in [(0.0, 0.0), (1e-30, 1e-30), (0.2, 1e20), (1.0, f32::MAX)] {
                 // (What f32 cannot tell the length of is refused.)
-                let Ok(mut strand) = Strand::new(&points) else {
+                let Ok(mut point_chain) = PointChain::new(&points) else {
                     assert!(size > 1e19);
                     continue;
                 };
-                (strand.soft, strand.bend) = (soft, Vec3::new(1.0, 0.3, 0.2) * bend);
+                (point_chain.soft, point_chain.bend) = (soft, Vec3::new(1.0, 0.3, 0.2) * bend);
                 let (mut after, goal) = (points.clone(), direction * far);
-                let found = strand.solve(&mut after, goal);
+                let found = point_chain.solve(&mut after, goal);
                 let what = format!("strand of {size}, soft {soft}, bend {bend}, goal {goal}");
                 match found {
                     Ok(found) => {
@@ -627,43 +629,56 @@ fn figures_stay_finite_whatever_they_are_told() {
     let (skeleton, [hips, chest, head, _, fore, left, _, right]) = figure();
     let pose = Pose::rest(&skeleton);
     let sizes = [1e12f32, 1e19, 1e30, f32::MAX];
-    let roots = |v: Vec3| [Root::Pinned, Root::Free, Root::Spring(1e6), Root::Spring(1e-30), Root::At(v)];
+    let roots = |v: Vec3| {
+        [RootMode::Pinned, RootMode::Free, RootMode::Spring(1e6), RootMode::Spring(1e-30), RootMode::At(v)]
+    };
     for size in sizes {
         for direction in directions() {
             let far = direction * size;
             for root in roots(far) {
                 for kind in 0..8 {
                     let (offset, relative) = (if kind == 1 { far } else { Vec3::ZERO }, kind == 2);
-                    let second =
-                        Tip { relative_to: relative.then_some(right), ..Tip::new(left).with_offset(offset) };
-                    let tips = [Tip::new(head).with_priority((kind % 3) as u8), second, Tip::new(chest)];
-                    let mut tree = Tree::new(&skeleton, hips, &tips).unwrap();
-                    tree.root = root;
+                    let second = Effector {
+                        relative_to: relative.then_some(right),
+                        ..Effector::new(left).with_offset(offset)
+                    };
+                    let tips =
+                        [Effector::new(head).with_priority((kind % 3) as u8), second, Effector::new(chest)];
+                    let mut full_body = FullBody::new(&skeleton, hips, &tips).unwrap();
+                    full_body.root = root;
                     let near = Vec3::new(0.3, 1.5, 0.2);
                     let mut goals = [Goal::at(near), Goal::at(far), Goal::NONE];
                     match kind {
-                        3 => tree.soft = 0.2,
+                        3 => full_body.soft = 0.2,
                         4 => {
                             let mut masses = vec![1.0; skeleton.len()];
                             masses[chest.index()] = size;
                             let support = [far, near, Vec3::ZERO];
-                            tree.balance =
+                            full_body.balance =
                                 Some(Balance { up: direction * 1e12, masses, ..Balance::over(support) });
                         }
                         5 => goals[2] = Goal::at(-far).with_rotation(Quat::from_xyzw(0.0, 0.6, 0.0, 0.8)),
                         6 => goals[1] = Goal::at(near).with_pole(Pole::Point(far)),
-                        7 => (tree.tolerance, tree.rotation_tolerance, tree.posture) = (size, size, 0.5),
+                        7 => {
+                            (full_body.tolerance, full_body.rotation_tolerance, full_body.posture) =
+                                (size, size, 0.5)
+                        }
                         _ => {}
                     }
                     let what = || format!("tree {kind} with {root:?}, goals at {far}");
-                    try_on(&mut faults, &pose, what, |pose| of(tree.solve(pose, &goals)));
-                    if tree
-                        .outcomes()
+                    try_on(&mut faults, &pose, what, |pose| of(full_body.solve(pose, &goals)));
+                    if full_body
+                        .effector_reports()
                         .iter()
                         .any(|o| !o.position_residual.is_finite() || !o.rotation_residual.is_finite())
-                        || !tree.out_of_balance().is_finite()
+                        || !full_body.out_of_balance().is_finite()
                     {
-                        faults.push(format!("{}: {:?}, {}", what(), tree.outcomes(), tree.out_of_balance()));
+                        faults.push(format!(
+                            "{}: {:?}, {}",
+                            what(),
+                            full_body.effector_reports(),
+                            full_body.out_of_balance()
+                        ));
                     }
                 }
             }
@@ -673,11 +688,11 @@ fn figures_stay_finite_whatever_they_are_told() {
                     .enumerate()
                 {
                     let pins = [Pin::pose(right), Pin::place(fore)];
-                    let mut drag = Drag::new(&pose, hips, Tip::new(left), &pins[..kind % 3]).unwrap();
+                    let mut drag = Drag::new(&pose, hips, Effector::new(left), &pins[..kind % 3]).unwrap();
                     drag.rate = rate;
-                    drag.tree().root = root;
-                    drag.tree().max_turn = [f32::INFINITY, 0.1, f32::MIN_POSITIVE, 1e-20][kind % 4];
-                    drag.tree().weight = [1.0, 0.5][kind % 2];
+                    drag.full_body().root = root;
+                    drag.full_body().max_turn = [f32::INFINITY, 0.1, f32::MIN_POSITIVE, 1e-20][kind % 4];
+                    drag.full_body().weight = [1.0, 0.5][kind % 2];
                     let what = || format!("drag to {far}, rate {rate}, {root:?}");
                     let mut at = pose.clone();
                     // Away, back, and away again.
@@ -692,7 +707,7 @@ fn figures_stay_finite_whatever_they_are_told() {
                         match try_on(&mut faults, &at, what, |pose| of(drag.to(pose, goal))) {
                             Some(after) => at = after,
                             // (Where f32 cannot square the distance to the root's place, it is refused.)
-                            None if matches!(root, Root::At(_)) && size > 1e18 => {}
+                            None if matches!(root, RootMode::At(_)) && size > 1e18 => {}
                             None => faults.push(format!("{}: refused", what())),
                         }
                     }
@@ -710,8 +725,8 @@ fn an_arm_of_a_figure_stretches_out_towards_what_is_far_away() {
     for (far, direction) in FAR.iter().flat_map(|f| directions().into_iter().map(move |d| (*f, d))) {
         let mut pose = Pose::rest(&skeleton);
         let at = pose.position(right);
-        let mut tree = Tree::new(&skeleton, shoulder, &[Tip::new(left)]).unwrap();
-        let report = tree.solve(&mut pose, &[Goal::at(direction * far)]).unwrap();
+        let mut full_body = FullBody::new(&skeleton, shoulder, &[Effector::new(left)]).unwrap();
+        let report = full_body.solve(&mut pose, &[Goal::at(direction * far)]).unwrap();
         let off = off(&pose, shoulder, left, direction);
         assert!(off < TREES, "off by {off}, {report:?}");
         assert!(
@@ -720,11 +735,15 @@ fn an_arm_of_a_figure_stretches_out_towards_what_is_far_away() {
         );
 
         // What another hand holds goes before it.
-        let tips = [Tip::new(right), Tip::new(left).with_priority(1)];
-        let mut tree = Tree::new(&skeleton, chest, &tips).unwrap();
+        let tips = [Effector::new(right), Effector::new(left).with_priority(1)];
+        let mut full_body = FullBody::new(&skeleton, chest, &tips).unwrap();
         let mut pose = Pose::rest(&skeleton);
-        let report = tree.solve(&mut pose, &[Goal::at(at), Goal::at(direction * far)]).unwrap();
-        assert!(tree.outcomes()[0].met, "{far} {direction} {report:?} {:?}", tree.outcomes());
+        let report = full_body.solve(&mut pose, &[Goal::at(at), Goal::at(direction * far)]).unwrap();
+        assert!(
+            full_body.effector_reports()[0].met,
+            "{far} {direction} {report:?} {:?}",
+            full_body.effector_reports()
+        );
     }
 }
 
@@ -735,26 +754,37 @@ fn flat() -> Vec<Vec2> {
 
 #[test]
 fn the_plane_stretches_out_towards_goals_that_are_far_away() {
-    use planar::{Bone, Chain, Method, Settings, Side};
+    use planar::{BendSide2d, Bone2d, Chain2d, Method2d, Options2d};
     let mut faults = Vec::new();
-    let bones = [Bone::new(1.0).at(0.3), Bone::new(0.7).at(-0.5), Bone::new(0.5).at(0.8)];
+    let bones = [
+        Bone2d::new(1.0).with_angle(0.3),
+        Bone2d::new(0.7).with_angle(-0.5),
+        Bone2d::new(0.5).with_angle(0.8),
+    ];
     for (far, direction) in FAR.iter().flat_map(|f| flat().into_iter().map(move |d| (*f, d))) {
         let goal = direction * far;
         let along = DVec2::new(direction.x.into(), direction.y.into()).normalize();
-        for method in [Method::Auto, Method::Ccd, Method::Fabrik] {
+        for method in [Method2d::Auto, Method2d::Ccd, Method2d::Fabrik] {
             for max_restarts in [0, 4] {
                 for (stretch, soft, side, weight) in [
                     (1.0, 0.0, None, 1.0),
-                    (1.0, 0.2, Some(Side::Left), 1.0),
+                    (1.0, 0.2, Some(BendSide2d::Left), 1.0),
                     (1e6, 0.0, None, 1.0),
-                    (1e20, 0.1, Some(Side::Right), 0.5),
+                    (1e20, 0.1, Some(BendSide2d::Right), 0.5),
                     (f32::MAX, 1e-30, None, 1.0),
                     (f32::MAX, 1.0, None, 1.0),
                 ] {
-                    let mut chain = Chain::new(Vec2::new(0.2, 0.1), &bones).unwrap();
+                    let mut chain = Chain2d::new(Vec2::new(0.2, 0.1), &bones).unwrap();
                     let before = chain.clone();
-                    let settings =
-                        Settings { method, max_restarts, stretch, soft, side, weight, ..Settings::default() };
+                    let settings = Options2d {
+                        method,
+                        max_restarts,
+                        stretch,
+                        soft,
+                        side,
+                        weight,
+                        ..Options2d::default()
+                    };
                     for directed in [false, true] {
                         let mut chain = chain.clone();
                         let found = if directed {
@@ -799,13 +829,13 @@ fn the_plane_stretches_out_towards_goals_that_are_far_away() {
                 }
             }
         }
-        for side in [Side::Left, Side::Right] {
+        for side in [BendSide2d::Left, BendSide2d::Right] {
             let limb = planar::two_bone(Vec2::new(0.2, 0.1), 0.5, 0.4, goal, side).unwrap();
             let end = limb.end - Vec2::new(0.2, 0.1);
             let end = DVec2::new(end.x.into(), end.y.into());
             if !(limb.upper.is_finite()
-                && limb.by.is_finite()
-                && limb.by > 0.5 * far
+                && limb.out_of_reach.is_finite()
+                && limb.out_of_reach > 0.5 * far
                 && end.normalize().dot(along) > 1.0 - 1e-6)
             {
                 faults.push(format!("two bones to {goal}: {limb:?}"));
@@ -819,7 +849,10 @@ fn the_plane_stretches_out_towards_goals_that_are_far_away() {
 fn joint_space_knows_numbers_of_any_size() {
     use sinew::{
         glam::{DAffine3, DQuat},
-        mechanism::{Goal, JointSpec, Mechanism, Motion, Secondary, Settings, Solver, Target, Wish},
+        mechanism::{
+            JointSpaceOptions, JointSpaceSolver, JointSpec, LinkGoal, LinkTarget, Mechanism, Motion,
+            Objective, ObjectiveKind,
+        },
     };
     let mut builder = Mechanism::builder("arm");
     for link in ["base", "upper", "fore", "hand"] {
@@ -840,24 +873,32 @@ fn joint_space_knows_numbers_of_any_size() {
         for other in sizes {
             for kind in 0..8 {
                 let target = match kind {
-                    0 => Target::Pose(place, DQuat::IDENTITY),
-                    1 => Target::LookAt(DVec3::Z * other, place),
-                    _ => Target::Position(place),
+                    0 => LinkTarget::Pose(place, DQuat::IDENTITY),
+                    1 => LinkTarget::LookAt(DVec3::Z * other, place),
+                    _ => LinkTarget::Position(place),
                 };
-                let mut goal = Goal::new(&arm, hand, target);
-                let mut settings = Settings { max_restarts: 3, max_iterations: 100, ..Settings::default() };
-                let mut wishes = Vec::new();
+                let mut goal = LinkGoal::new(&arm, hand, target);
+                let mut settings = JointSpaceOptions {
+                    max_restarts: 3,
+                    max_iterations: 100,
+                    ..JointSpaceOptions::default()
+                };
+                let mut objectives = Vec::new();
                 match kind {
                     2 => settings.length = Some(other),
                     3 => goal.weights = [other; 6],
                     4 => goal.weights = [other, 1.0, 1e-3, 0.0, 0.0, 0.0],
                     5 => (settings.position_tolerance, settings.rotation_tolerance) = (other, other),
                     6 => goal.frame = DAffine3::from_translation(DVec3::new(0.1, -1.0, 0.4) * other),
-                    7 => wishes.push(Wish { what: Secondary::Posture(vec![other; 3]), weight: other }),
+                    7 => objectives
+                        .push(Objective { kind: ObjectiveKind::Posture(vec![other; 3]), weight: other }),
                     _ => {}
                 }
-                let what = format!("{goal:?}, {settings:?}, {wishes:?}");
-                let Ok(mut solver) = Solver::with_wishes(&arm, &[goal], settings, &wishes) else { continue };
+                let what = format!("{goal:?}, {settings:?}, {objectives:?}");
+                let Ok(mut solver) = JointSpaceSolver::with_objectives(&arm, &[goal], settings, &objectives)
+                else {
+                    continue;
+                };
                 let start = [0.3, -0.4, 0.1];
                 let mut values = start;
                 match solver.solve(&[goal], &mut values) {
@@ -878,7 +919,7 @@ fn joint_space_knows_numbers_of_any_size() {
 #[test]
 fn rays_that_start_beyond_all_numbers_are_refused() {
     let mut b = Skeleton::builder();
-    b.add("far", None, Transform::from_translation(Vec3::new(3e38, 0.0, 0.0)));
+    b.add("far", None, JointTransform::from_translation(Vec3::new(3e38, 0.0, 0.0)));
     let (skeleton, ids) = b.build().unwrap();
     let skeleton = Arc::new(skeleton);
     for offset in [Vec3::X, Vec3::NEG_X, Vec3::Y].map(|way| way * 3e38) {
@@ -896,8 +937,8 @@ fn rays_that_start_beyond_all_numbers_are_refused() {
 fn rays_that_a_sheared_parent_takes_beyond_all_numbers_are_refused() {
     let mut b = Skeleton::builder();
     let scale = Vec3::new(1.0, 1e20, 1.0);
-    let above = b.add("above", None, Transform { scale, ..Transform::IDENTITY });
-    b.add("joint", Some(above), Transform::IDENTITY);
+    let above = b.add("above", None, JointTransform { scale, ..JointTransform::IDENTITY });
+    b.add("joint", Some(above), JointTransform::IDENTITY);
     let (skeleton, ids) = b.build().unwrap();
     let skeleton = Arc::new(skeleton);
     for (offset, sound) in [(1e3, true), (1e19, false), (1e30, false)] {
@@ -920,15 +961,15 @@ fn rays_that_a_sheared_parent_takes_beyond_all_numbers_are_refused() {
     }
 }
 
-/// Squares of what is shorter than 1e-19 m vanish in f32: the residual of a short strand is measured all the same.
+/// Squares of what is shorter than 1e-19 m vanish in f32: the residual of a short point chain is measured all the same.
 #[test]
 fn residuals_of_the_shortest_strands_have_all_their_digits() {
     for size in [1e-15f32, 1e-19, 1e-22, 1e-30] {
         let mut points: Vec<Vec3> =
             (0..6).map(|i| Vec3::new(0.3 * i as f32, (i % 2) as f32, 0.1) * size).collect();
-        let mut strand = Strand::new(&points).unwrap();
+        let mut point_chain = PointChain::new(&points).unwrap();
         for goal in [Vec3::new(1.0, -2.0, 0.5), Vec3::new(3.0, 9.0, -1.0)].map(|g| g * size) {
-            let report = strand.solve(&mut points, goal).unwrap();
+            let report = point_chain.solve(&mut points, goal).unwrap();
             let missed = (points[5].as_dvec3() - goal.as_dvec3()).length();
             let told = f64::from(report.position_residual);
             assert!((missed - told).abs() < 1e-6 * missed, "{size:e}: {told:e} for {missed:e}");

@@ -6,7 +6,7 @@ mod judge;
 
 use common::{noise, row};
 use sinew::{
-    Pose, SolveError, Transform,
+    JointTransform, Pose, SolveError,
     glam::{DVec3, Vec3},
     joint::{Dof, Joint},
     math,
@@ -40,7 +40,8 @@ fn free_chains_move_as_bare_points_do() {
         for lead in [Lead::Tip, Lead::Root] {
             let mut v = || Vec3::new(r(), r(), r());
             let offsets: Vec<Vec3> = (0..8).map(|_| v()).collect();
-            let (skeleton, ids) = row(Transform { scale, ..Transform::IDENTITY }, &offsets, |_| Joint::FREE);
+            let (skeleton, ids) =
+                row(JointTransform { scale, ..JointTransform::IDENTITY }, &offsets, |_| Joint::FREE);
             let mut solver = Follow::new(&skeleton, ids[0], ids[7]).unwrap();
             solver.lead = lead;
             let mut pose = Pose::rest(&skeleton);
@@ -73,7 +74,7 @@ fn the_same_limits_hold_whichever_end_leads() {
             };
             // The root goes and turns where it is led.
             let (skeleton, ids) =
-                row(Transform::IDENTITY, &[Vec3::X; 9], |i| if i == 0 { Joint::FREE } else { joint(i) });
+                row(JointTransform::IDENTITY, &[Vec3::X; 9], |i| if i == 0 { Joint::FREE } else { joint(i) });
             let mut solver = Follow::new(&skeleton, ids[0], ids[8]).unwrap();
             solver.lead = lead;
             let mut pose = Pose::rest(&skeleton);
@@ -99,7 +100,7 @@ fn the_same_limits_hold_whichever_end_leads() {
 fn a_signed_angle_is_counted_from_the_parent_to_the_joint() {
     // A chain along X in the plane whose normal is Z. To the left (counter-clockwise) it bends, to the right it does not.
     for lead in [Lead::Tip, Lead::Root] {
-        let (skeleton, ids) = row(Transform::IDENTITY, &[Vec3::X; 3], |i| match i {
+        let (skeleton, ids) = row(JointTransform::IDENTITY, &[Vec3::X; 3], |i| match i {
             0 => Joint::FREE,
             _ => Joint::hinge(Vec3::Z, Dof::range(0.0, 0.5)),
         });
@@ -123,7 +124,7 @@ fn a_signed_angle_is_counted_from_the_parent_to_the_joint() {
 
 #[test]
 fn what_leads_already_there_moves_nothing() {
-    let (skeleton, ids) = row(Transform::IDENTITY, &[Vec3::X, Vec3::Y, Vec3::Z], |_| Joint::FREE);
+    let (skeleton, ids) = row(JointTransform::IDENTITY, &[Vec3::X, Vec3::Y, Vec3::Z], |_| Joint::FREE);
     for lead in [Lead::Tip, Lead::Root] {
         let mut solver = Follow::new(&skeleton, ids[0], ids[2]).unwrap();
         solver.lead = lead;
@@ -142,7 +143,7 @@ fn what_leads_already_there_moves_nothing() {
 #[test]
 fn sliders_and_ease_are_refused_by_name() {
     let slide = Joint::FREE.with_slide([Some(Dof::FREE), None, None]);
-    let (skeleton, ids) = row(Transform::IDENTITY, &[Vec3::X; 3], |_| slide);
+    let (skeleton, ids) = row(JointTransform::IDENTITY, &[Vec3::X; 3], |_| slide);
     let Err(ChainSolverError::Joint(error)) = Follow::new(&skeleton, ids[0], ids[2]) else { panic!() };
     assert_eq!(error.to_string(), "joint `0` has a slider, which follow cannot honour");
 }

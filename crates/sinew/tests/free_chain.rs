@@ -8,19 +8,19 @@ mod judge;
 use std::sync::Arc;
 
 use sinew::{
-    Chain, Goal, JointId, Pole, Pose, Skeleton, Status, Transform,
+    Chain, Goal, JointId, JointTransform, Pole, Pose, Skeleton, Status,
     glam::{Quat, Vec3},
     joint::Joint,
     math,
-    solve::{Auto, ChainSolverError, Choice, FreeChain, Strand},
+    solve::{Auto, AutoMethod, ChainSolverError, FreeChain, PointChain},
 };
 
 /// Ten bones of a tenth each along Y, each bent by `bend` about X.
 fn arc(bend: f32) -> (Pose, Vec<JointId>) {
     let mut b = Skeleton::builder();
-    let mut last = b.add("0", None, Transform::IDENTITY);
+    let mut last = b.add("0", None, JointTransform::IDENTITY);
     for i in 1..=10 {
-        last = b.add(format!("{i}"), Some(last), Transform::from_translation(Vec3::Y * 0.1));
+        last = b.add(format!("{i}"), Some(last), JointTransform::from_translation(Vec3::Y * 0.1));
     }
     let (skeleton, ids) = b.build().unwrap();
     let mut pose = Pose::rest(&Arc::new(skeleton));
@@ -152,8 +152,8 @@ fn what_is_no_free_chain_is_refused_by_name() {
     let mut other = Pose::rest(&skeleton);
     assert!(fixed.solve(&mut other, &Goal::at(Vec3::X * 0.5)).is_ok());
     assert!(fixed.solve(&mut other, &Goal::at(Vec3::X * 0.5).with_rotation(Quat::IDENTITY)).is_err());
-    assert_eq!(Auto::new(&skeleton, ids[0], ids[10]).unwrap().choice(), Choice::Limited);
-    assert_eq!(Auto::new(pose.skeleton(), ids[0], ids[10]).unwrap().choice(), Choice::Free);
+    assert_eq!(Auto::new(&skeleton, ids[0], ids[10]).unwrap().method(), AutoMethod::Limited);
+    assert_eq!(Auto::new(pose.skeleton(), ids[0], ids[10]).unwrap().method(), AutoMethod::Free);
     let mut wrong = solver(&pose, &ids);
     wrong.stretch = 0.5;
     assert!(wrong.solve(&mut pose.clone(), &Goal::NONE).is_err());
@@ -162,15 +162,15 @@ fn what_is_no_free_chain_is_refused_by_name() {
 #[test]
 fn strands_keep_their_lengths_for_ever() {
     let mut points: Vec<Vec3> = (0..=30).map(|i| Vec3::new(0.0, 0.0, 0.05 * i as f32)).collect();
-    let mut strand = Strand::new(&points).unwrap();
-    let lengths = strand.lengths().to_vec();
+    let mut point_chain = PointChain::new(&points).unwrap();
+    let lengths = point_chain.lengths().to_vec();
     for frame in 0..2000 {
         let f = frame as f32 * 0.05;
         let root = Vec3::new(f.sin() * 0.3, 0.2, 0.0);
         points[0] = root;
         let goal =
             root + Vec3::new((1.3 * f).sin(), f.cos(), (0.7 * f).sin()) * (0.7 + 0.4 * (0.3 * f).sin());
-        let report = strand.solve(&mut points, goal).unwrap();
+        let report = point_chain.solve(&mut points, goal).unwrap();
         assert_eq!(points[0], root);
         let (x, missed) = ((goal - root).length(), points[30].distance(goal));
         assert!((missed - (x - 1.5).max(0.0)).abs() < 3e-5, "{frame}: {missed} {report:?}");
@@ -179,10 +179,10 @@ fn strands_keep_their_lengths_for_ever() {
             assert!((w[0].distance(w[1]) - l).abs() < 1e-6);
         }
     }
-    assert!(Strand::new(&points[..1]).is_err());
-    assert!(strand.solve(&mut points[..5], Vec3::X).is_err());
+    assert!(PointChain::new(&points[..1]).is_err());
+    assert!(point_chain.solve(&mut points[..5], Vec3::X).is_err());
     points[3].x = f32::NAN;
-    assert!(strand.solve(&mut points, Vec3::X).is_err());
+    assert!(point_chain.solve(&mut points, Vec3::X).is_err());
 }
 
 #[test]
@@ -197,9 +197,9 @@ fn a_bone_beside_others_of_no_length_meets_goals_at_its_own_length() {
     for _ in 0..5000 {
         let mut v = || Vec3::new(r(), r(), r());
         let mut b = Skeleton::builder();
-        let root = b.add("root", None, Transform::from_translation(v() * 300.0));
-        let middle = b.add("middle", Some(root), Transform::from_translation(v()));
-        b.add("tip", Some(middle), Transform::IDENTITY);
+        let root = b.add("root", None, JointTransform::from_translation(v() * 300.0));
+        let middle = b.add("middle", Some(root), JointTransform::from_translation(v()));
+        b.add("tip", Some(middle), JointTransform::IDENTITY);
         let (skeleton, ids) = b.build().unwrap();
         let mut pose = Pose::rest(&Arc::new(skeleton));
         let mut solver = FreeChain::new(pose.skeleton(), ids[0], ids[2]).unwrap();
@@ -221,7 +221,7 @@ fn a_goal_far_away_is_as_far_out_of_reach_as_it_is() {
     }
 }
 
-/// Bones of all lengths, folded tight: the maps of many passes leave a strand's bones as long
+/// Bones of all lengths, folded tight: the maps of many passes leave a point chain's bones as long
 /// as they were, to what f32 holds of places.
 #[test]
 fn strands_folded_tight_keep_their_lengths() {
@@ -236,10 +236,10 @@ fn strands_folded_tight_keep_their_lengths() {
             let bone = Vec3::new(r(), r(), r()) * 10f32.powf(1.5 * r());
             points.push(points[i] + bone);
         }
-        let mut strand = Strand::new(&points).unwrap();
-        let goal = Vec3::new(r(), r(), r()) * strand.lengths().iter().sum::<f32>() * r().abs();
-        strand.solve(&mut points, goal).unwrap();
-        for (w, &length) in points.windows(2).zip(strand.lengths()) {
+        let mut point_chain = PointChain::new(&points).unwrap();
+        let goal = Vec3::new(r(), r(), r()) * point_chain.lengths().iter().sum::<f32>() * r().abs();
+        point_chain.solve(&mut points, goal).unwrap();
+        for (w, &length) in points.windows(2).zip(point_chain.lengths()) {
             let is = (w[1].as_dvec3() - w[0].as_dvec3()).length();
             let rounding = 2e-7 * (w[0].length() + w[1].length() + length);
             assert!((is - f64::from(length)).abs() < f64::from(rounding), "{length} became {is}");
@@ -284,13 +284,13 @@ fn chains_that_are_stretched_inside_or_cut_short_go_no_further_from_their_goal()
     for case in 0..4000 {
         let stretched = case % 2 == 0;
         let mut b = Skeleton::builder();
-        let mut last = b.add("0", None, Transform::IDENTITY);
+        let mut last = b.add("0", None, JointTransform::IDENTITY);
         let mut vector = || Vec3::new(r(), r(), r());
         for i in 1..=5 {
             let scale = if stretched { Vec3::ONE + 0.06 * vector() } else { Vec3::ONE };
             let rotation = Quat::from_vec4((vector() * 0.4).extend(1.0)).normalize();
             let offset = vector() * 10f32.powf(vector().x);
-            last = b.add(format!("{i}"), Some(last), Transform { translation: offset, rotation, scale });
+            last = b.add(format!("{i}"), Some(last), JointTransform { translation: offset, rotation, scale });
         }
         let (skeleton, ids) = b.build().unwrap();
         let skeleton = Arc::new(skeleton);

@@ -7,8 +7,8 @@ use sinew::{
     ground::{
         Plane,
         plant::{
-            Contacts, ContactsError, Figure, Interval, IntervalError, Plan, Settings, Survey,
-            given::{CurveError, from_curve},
+            ClipAnalysis, Contacts, ContactsError, Figure, Interval, IntervalError, Plan, PlantOptions,
+            given::{ContactCurveError, from_curve},
         },
     },
     motion::{Baker, Clip},
@@ -43,14 +43,14 @@ impl Walk {
         Self { figure, rest, clip, rounds }
     }
 
-    fn survey(&self) -> Survey {
-        Survey::new(&self.figure, &self.clip, &self.rest, STEP, 2, Some(self.rounds)).unwrap()
+    fn analysis(&self) -> ClipAnalysis {
+        ClipAnalysis::new(&self.figure, &self.clip, &self.rest, STEP, 2, Some(self.rounds)).unwrap()
     }
 
     fn plan(&self, contacts: &[Option<Contacts>]) -> Plan {
-        let mut survey = self.survey();
-        survey.set_contacts(contacts).unwrap();
-        Plan::from_survey(&self.figure, survey, &Plane::level(0.0), &Settings::default()).unwrap()
+        let mut analysis = self.analysis();
+        analysis.set_contacts(contacts).unwrap();
+        Plan::from_analysis(&self.figure, analysis, &Plane::level(0.0), &PlantOptions::default()).unwrap()
     }
 }
 
@@ -113,8 +113,8 @@ fn a_foot_stands_when_it_is_told_to() {
 #[test]
 fn rounds_repeat_contacts_and_join_where_they_meet() {
     let walk = Walk::new(5.0, 1.0, 3);
-    assert_eq!(walk.survey().cycles, 3);
-    assert!((walk.survey().travel.z - figure::SPEED).abs() < 0.05);
+    assert_eq!(walk.analysis().cycles, 3);
+    assert!((walk.analysis().travel.z - figure::SPEED).abs() < 0.05);
     let plan = walk.plan(&[both(&[[5.0, 5.25], [5.75, 6.0]]), both(&[[5.25, 5.5]])]);
     let found = contacts(&plan);
     let near = |list: &[Interval], wanted: &[[f32; 2]]| {
@@ -139,24 +139,24 @@ fn a_curve_gives_the_contacts_that_it_crosses() {
     let plan = walk.plan(&[Some(Contacts { heel: list.clone(), ball: list.clone() }), None]);
     let time = plan.stances[0][0].stance.time;
     assert!((time.from - 0.3).abs() < 1e-6 && (time.to - 0.65).abs() < 1e-6, "{time:?}");
-    assert_eq!(from_curve(&[], clip), Err(CurveError::Empty));
+    assert_eq!(from_curve(&[], clip), Err(ContactCurveError::Empty));
 }
 
 #[test]
 fn what_cannot_be_meant_is_refused_and_changes_nothing() {
     let walk = Walk::new(5.0, 2.0, 1);
-    let mut survey = walk.survey();
-    survey.set_contacts(&[both(&[[5.5, 6.0]]), None]).unwrap();
-    let before = survey.feet[0].given.clone();
+    let mut analysis = walk.analysis();
+    analysis.set_contacts(&[both(&[[5.5, 6.0]]), None]).unwrap();
+    let before = analysis.feet[0].given.clone();
     assert!(before.is_some());
     for given in [0, 1, 3] {
-        let error = survey.set_contacts(&vec![None; given]);
+        let error = analysis.set_contacts(&vec![None; given]);
         assert_eq!(error, Err(ContactsError::Feet { given, legs: 2 }));
     }
     let mut fault = |list: &[[f32; 2]]| {
         let contacts = Contacts { heel: spans(&[[5.0, 5.5]]), ball: spans(list) };
-        let error = survey.set_contacts(&[None, Some(contacts)]).unwrap_err();
-        assert_eq!(survey.feet[0].given, before);
+        let error = analysis.set_contacts(&[None, Some(contacts)]).unwrap_err();
+        assert_eq!(analysis.feet[0].given, before);
         let ContactsError::Interval { leg, point, index, fault } = error else { panic!("{error}") };
         assert_eq!((leg, point), (1, "ball"));
         (index, fault)

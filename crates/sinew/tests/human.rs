@@ -5,10 +5,10 @@
 use std::sync::Arc;
 
 use sinew::{
-    Goal, JointId, Pose, Skeleton, Transform,
+    Goal, JointId, JointTransform, Pose, Skeleton,
+    body::{BodyRoles, HumanLimits, Side, Trackers},
     glam::{Quat, Vec3},
-    rig::{Body, Human, Side, Trackers},
-    solve::Tip,
+    solve::Effector,
 };
 
 /// Places in model space of a figure that faces +Z, its left side alone where there are two. An arm's are seen from its
@@ -51,7 +51,7 @@ const PLAIN: File = File { turned_frames: false, facing: 0.0, below: 0.0, rests_
 struct Figure {
     skeleton: Arc<Skeleton>,
     bind: Pose,
-    body: Body,
+    body: BodyRoles,
     facing: Quat,
 }
 
@@ -92,7 +92,7 @@ impl Figure {
             let above = all.iter().position(|j| j.0 == *parent);
             let (frame, from) =
                 above.map_or((Quat::IDENTITY, Vec3::ZERO), |p| (facing * frames[p], facing * all[p].2));
-            let local = Transform {
+            let local = JointTransform {
                 translation: frame.inverse() * (facing * *at - from),
                 rotation: (frame.inverse() * facing * frames[i]).normalize(),
                 scale: Vec3::ONE,
@@ -119,8 +119,8 @@ impl Figure {
             bind.set_local(skeleton.find(name).unwrap(), local);
         }
         bind.update();
-        let body = Body::find(&bind, &[]).unwrap();
-        Human::of(&bind, &body).apply(&mut skeleton).unwrap();
+        let body = BodyRoles::find(&bind, &[]).unwrap();
+        HumanLimits::of(&bind, &body).apply(&mut skeleton).unwrap();
         Self { skeleton: Arc::new(skeleton), bind, body, facing }
     }
 
@@ -274,7 +274,7 @@ fn at_ease_it_stands_where_it_stood_with_hanging_arms() {
     for file in files {
         let f = Figure::new(file);
         let mut pose = Pose::rest(&f.skeleton);
-        let human = Human::of(&f.bind, &f.body);
+        let human = HumanLimits::of(&f.bind, &f.body);
         human.stand_at_ease(&f.bind, &f.body, &mut pose);
         let middle = |p: &Pose| p.position(f.body.legs[0].foot) + p.position(f.body.legs[1].foot);
         assert!(middle(&pose).distance(middle(&f.bind)) < 1e-3);
@@ -301,10 +301,10 @@ fn at_ease_it_stands_where_it_stood_with_hanging_arms() {
 fn trackers_refuse_what_is_no_number_and_repeat_their_bits() {
     let f = Figure::new(File { below: 0.5, turned_frames: true, facing: 0.7, ..PLAIN });
     let mut ease = Pose::rest(&f.skeleton);
-    Human::of(&f.bind, &f.body).stand_at_ease(&f.bind, &f.body, &mut ease);
+    HumanLimits::of(&f.bind, &f.body).stand_at_ease(&f.bind, &f.body, &mut ease);
     let head = f.body.head.unwrap();
     let joints = [head, f.body.arms[0].unwrap().hand, f.body.arms[1].unwrap().hand];
-    let mut trackers = Trackers::new(&f.body, &joints.map(Tip::new), &ease).unwrap();
+    let mut trackers = Trackers::new(&f.body, &joints.map(Effector::new), &ease).unwrap();
     let down = joints.map(|j| Goal::at(ease.position(j) - Vec3::Y * 0.3));
     let bits = |pose: &Pose| -> Vec<[u32; 7]> {
         let all = pose.locals().iter();
@@ -342,9 +342,9 @@ fn trackers_refuse_what_is_no_number_and_repeat_their_bits() {
 fn trackers_come_in_frames_where_turns_are_bounded() {
     let f = Figure::new(File { below: 0.5, turned_frames: true, facing: 0.7, ..PLAIN });
     let mut pose = Pose::rest(&f.skeleton);
-    Human::of(&f.bind, &f.body).stand_at_ease(&f.bind, &f.body, &mut pose);
+    HumanLimits::of(&f.bind, &f.body).stand_at_ease(&f.bind, &f.body, &mut pose);
     let joints = [f.body.head.unwrap(), f.body.arms[0].unwrap().hand, f.body.arms[1].unwrap().hand];
-    let mut trackers = Trackers::new(&f.body, &joints.map(Tip::new), &pose).unwrap();
+    let mut trackers = Trackers::new(&f.body, &joints.map(Effector::new), &pose).unwrap();
     trackers.max_turn = 0.1;
     let goals = joints.map(|j| Goal::at(pose.position(j) - Vec3::Y * 0.3));
     let mut frames = 0;
@@ -356,7 +356,7 @@ fn trackers_come_in_frames_where_turns_are_bounded() {
             assert!(turn <= 0.1 + 1e-5, "{joint} turned by {turn}");
             assert!(f.skeleton.limits(joint).excess(pose.local(joint).rotation) <= 1e-5);
         }
-        for ((joint, goal), outcome) in joints.iter().zip(&goals).zip(trackers.outcomes()) {
+        for ((joint, goal), outcome) in joints.iter().zip(&goals).zip(trackers.effector_reports()) {
             let off = pose.position(*joint).distance(goal.position.unwrap());
             assert!((outcome.position_residual - off).abs() < 1e-5, "{off} {outcome:?}");
         }

@@ -5,9 +5,9 @@ mod judge;
 
 use proptest::{prelude::*, test_runner::RngSeed};
 use sinew::{
-    JointId, Skeleton, Transform,
+    JointId, JointTransform, Skeleton,
     glam::{DVec3, Quat, Vec3},
-    joint::{Dof, Joint, JointFault, Limits, Order, Turning},
+    joint::{Dof, Joint, JointFault, Limits, RotationOrder, Turning},
     math,
 };
 
@@ -39,8 +39,14 @@ fn half() -> impl Strategy<Value = f64> {
 
 fn joint() -> impl Strategy<Value = Joint> {
     let axis = || vector().prop_map(|v| v.as_dvec3() * 3.0);
-    let order =
-        prop::sample::select(vec![Order::Xyz, Order::Xzy, Order::Yxz, Order::Yzx, Order::Zxy, Order::Zyx]);
+    let order = prop::sample::select(vec![
+        RotationOrder::Xyz,
+        RotationOrder::Xzy,
+        RotationOrder::Yxz,
+        RotationOrder::Yzx,
+        RotationOrder::Zxy,
+        RotationOrder::Zyx,
+    ]);
     let ball = (axis(), axis(), half(), half(), half(), half(), range()).prop_filter_map(
         "axes across",
         |(z, x, a, b, c, d, twist)| {
@@ -60,8 +66,9 @@ fn joint() -> impl Strategy<Value = Joint> {
     ]
 }
 
-fn limits(joint: &Joint, rest: Quat) -> (Skeleton, JointId, Transform) {
-    let rest = Transform { rotation: rest, ..Transform::from_translation(Vec3::new(0.3, -1.0, 2.0)) };
+fn limits(joint: &Joint, rest: Quat) -> (Skeleton, JointId, JointTransform) {
+    let rest =
+        JointTransform { rotation: rest, ..JointTransform::from_translation(Vec3::new(0.3, -1.0, 2.0)) };
     let mut b = Skeleton::builder();
     b.add("joint", None, rest);
     let (mut skeleton, ids) = b.build().unwrap();
@@ -69,8 +76,8 @@ fn limits(joint: &Joint, rest: Quat) -> (Skeleton, JointId, Transform) {
     (skeleton, ids[0], rest)
 }
 
-fn judged(joint: &Joint, rest: &Transform, q: Quat) -> Vec<f64> {
-    judge::excess(joint, rest, &Transform { rotation: q, ..*rest })
+fn judged(joint: &Joint, rest: &JointTransform, q: Quat) -> Vec<f64> {
+    judge::excess(joint, rest, &JointTransform { rotation: q, ..*rest })
 }
 
 fn apart(a: Quat, b: Quat) -> f64 {
@@ -113,9 +120,9 @@ proptest! {
         joint in joint(), rest in rotation(), start in rotation(), q in rotation(), weight in 0f32..1.0,
     ) {
         let (skeleton, id, rest) = limits(&joint, rest);
-        let relaxed = skeleton.limits(id).relaxed(&Transform { rotation: start, ..rest });
+        let relaxed = skeleton.limits(id).relaxed(&JointTransform { rotation: start, ..rest });
         prop_assert_eq!(relaxed.clamp(start).to_array(), start.to_array());
-        let at = |rotation| Transform { rotation, ..rest };
+        let at = |rotation| JointTransform { rotation, ..rest };
         let further = judge::further(&joint, &rest, &at(start), &at(relaxed.clamp(q)));
         prop_assert!(further <= PROMISE, "further by {further:e}: {relaxed:?}");
         // And on the way: to there, and to a place within the limits.
@@ -199,7 +206,7 @@ fn a_hinge_off_its_axis_is_held_as_it_came() {
     let joint = Joint::hinge(DVec3::Z, Dof::range(0.0, 1.0));
     let (skeleton, id, rest) = limits(&joint, Quat::IDENTITY);
     let came = math::mul(math::axis_angle(Vec3::X, 0.2), math::axis_angle(Vec3::Z, 0.5));
-    let relaxed = skeleton.limits(id).relaxed(&Transform { rotation: came, ..rest });
+    let relaxed = skeleton.limits(id).relaxed(&JointTransform { rotation: came, ..rest });
     let wanted = math::mul(math::axis_angle(Vec3::X, 0.2), math::axis_angle(Vec3::Z, 2.0));
     let got = relaxed.clamp(wanted);
     let expected = math::mul(math::axis_angle(Vec3::X, 0.2), math::axis_angle(Vec3::Z, 1.0));
@@ -220,7 +227,7 @@ fn an_axis_that_came_in_outside_its_range_goes_no_further() {
     };
     let limits = skeleton.limits(id);
     let came = of(0.8, 0.1, 0.3);
-    let relaxed = limits.relaxed(&Transform { rotation: came, ..rest });
+    let relaxed = limits.relaxed(&JointTransform { rotation: came, ..rest });
     assert_eq!(relaxed.clamp(came).to_array(), came.to_array());
     // What was outside, by closed form: with x at its end, the best z is the twist of what is left.
     let left = math::mul(math::axis_angle(Vec3::X, -0.5), came);
@@ -275,7 +282,7 @@ fn limbs_and_aims_refuse_joints_with_limits() {
     };
     let mut b = Skeleton::builder();
     for (i, name) in ["hip", "knee", "twist", "ankle"].into_iter().enumerate() {
-        b.add(name, i.checked_sub(1), Transform::from_translation(Vec3::new(0.0, -0.4, 0.1 * i as f32)));
+        b.add(name, i.checked_sub(1), JointTransform::from_translation(Vec3::new(0.0, -0.4, 0.1 * i as f32)));
     }
     let (mut skeleton, ids) = b.build().unwrap();
     // A joint between is held as it comes, whatever it is.
@@ -298,7 +305,7 @@ fn limbs_and_aims_refuse_joints_with_limits() {
 #[test]
 fn bad_joints_are_named_with_their_value() {
     let mut b = Skeleton::builder();
-    b.add("elbow", None, Transform::IDENTITY);
+    b.add("elbow", None, JointTransform::IDENTITY);
     let (mut skeleton, ids) = b.build().unwrap();
     let nan = f64::NAN;
     let hinge = |dof| Joint::hinge(DVec3::X, dof);
@@ -341,7 +348,7 @@ fn bad_joints_are_named_with_their_value() {
 fn what_comes_in_outside_next_to_a_pole_or_a_half_turn_goes_no_further_out() {
     let of = |q: [f32; 4]| math::normalize(Quat::from_array(q));
     let axes = Turning::Axes {
-        order: Order::Zyx,
+        order: RotationOrder::Zyx,
         angles: [Some(Dof::range(-0.988_330_721_855_163_6, 2.151_403_069_496_155)), Some(Dof::FREE), None],
     };
     let ball = Turning::Ball {
@@ -367,14 +374,14 @@ fn what_comes_in_outside_next_to_a_pole_or_a_half_turn_goes_no_further_out() {
     ];
     for (joint, rest, came) in cases {
         let mut b = Skeleton::builder();
-        let rest = Transform { rotation: of(rest), ..Transform::IDENTITY };
+        let rest = JointTransform { rotation: of(rest), ..JointTransform::IDENTITY };
         b.add("one", None, rest);
         let (mut skeleton, ids) = b.build().unwrap();
         skeleton.set_joint(ids[0], joint).unwrap();
         let limits = *skeleton.limits(ids[0]);
-        let came = Transform { rotation: of(came), ..rest };
+        let came = JointTransform { rotation: of(came), ..rest };
         let out = |q: Quat| {
-            let at = Transform { rotation: q, ..rest };
+            let at = JointTransform { rotation: q, ..rest };
             judge::excess(skeleton.freedom(ids[0]), &rest, &at)
         };
         let before = out(came.rotation);
@@ -407,7 +414,14 @@ fn what_comes_in_outside_next_to_a_pole_or_a_half_turn_goes_no_further_out() {
 /// given.
 #[test]
 fn turns_about_axes_are_put_at_the_nearest_place_next_to_a_pole_too() {
-    let orders = [Order::Xyz, Order::Xzy, Order::Yxz, Order::Yzx, Order::Zxy, Order::Zyx];
+    let orders = [
+        RotationOrder::Xyz,
+        RotationOrder::Xzy,
+        RotationOrder::Yxz,
+        RotationOrder::Yzx,
+        RotationOrder::Zxy,
+        RotationOrder::Zyx,
+    ];
     let mut x = 5u64;
     let mut r = move || {
         x = x.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
@@ -457,7 +471,7 @@ fn turns_about_axes_are_put_at_the_nearest_place_next_to_a_pole_too() {
 #[test]
 fn a_slide_that_came_in_outside_is_no_reason_to_turn_further() {
     let joint: Joint = Turning::Axes {
-        order: Order::Yzx,
+        order: RotationOrder::Yzx,
         angles: [
             Some(Dof::range(-1.9049924612045288, 0.11432325839996338)),
             Some(Dof::range(-0.5906686782836914, 1.1777050495147705)),
@@ -471,7 +485,7 @@ fn a_slide_that_came_in_outside_is_no_reason_to_turn_further() {
     let came = Quat::from_xyzw(-0.71907216, -0.4006821, -0.5598101, -0.094877645);
     assert!(judged(&joint, &rest, came)[0] < 1e-7);
     let slid = rest.translation + math::rotate(rest.rotation, Vec3::X) * 4.0001;
-    let came = Transform { rotation: came, translation: slid, ..rest };
+    let came = JointTransform { rotation: came, translation: slid, ..rest };
     let relaxed = skeleton.limits(id).relaxed(&came);
     assert!(relaxed.slide_excess(slid) <= 0.0);
     // The place where the sweep had put it.
@@ -496,9 +510,10 @@ fn a_hinge_that_came_in_nearly_upside_down_ends_where_its_range_does() {
         let axis = axis.normalize();
         let tilt = math::axis_angle(math::perpendicular(axis, Vec3::new(r(), r(), r())), [3.02, 3.1][n % 2]);
         let local = |q: Quat| math::normalize(math::mul(rest.rotation, math::mul(tilt, q)));
-        let came = Transform { rotation: local(math::axis_angle(axis, 3.0 * r())), ..rest };
+        let came = JointTransform { rotation: local(math::axis_angle(axis, 3.0 * r())), ..rest };
         let relaxed = skeleton.limits(id).relaxed(&came);
-        let put = Transform { rotation: relaxed.clamp(local(math::axis_angle(axis, 3.0 * r()))), ..rest };
+        let put =
+            JointTransform { rotation: relaxed.clamp(local(math::axis_angle(axis, 3.0 * r()))), ..rest };
         let further = judge::further(&joint, &rest, &came, &put);
         assert!(further < 4e-6, "{further:e}");
     }
@@ -513,14 +528,14 @@ fn a_hinge_that_came_in_upside_down_ends_where_its_range_does() {
     let rest = math::normalize(Quat::from_xyzw(0.2545326, 0.23542777, -0.7720725, -0.53262645));
     let (skeleton, id, rest) = limits(&joint, rest);
     let came = Quat::from_xyzw(-0.12315032, -0.21061027, 0.47806534, -0.84376);
-    let came = Transform { rotation: came, ..rest };
+    let came = JointTransform { rotation: came, ..rest };
     let relaxed = skeleton.limits(id).relaxed(&came);
     let axis = axis.normalize().as_vec3();
     for n in 0..100 {
         // All the way round.
         let turn = math::axis_angle(axis, 0.0628 * n as f32);
         let put = relaxed.clamp(math::normalize(math::mul(came.rotation, turn)));
-        let further = judge::further(&joint, &rest, &came, &Transform { rotation: put, ..rest });
+        let further = judge::further(&joint, &rest, &came, &JointTransform { rotation: put, ..rest });
         assert!(further < 4e-6, "{n}: {further:e}");
     }
 }

@@ -7,17 +7,17 @@ use sinew::{
     Status,
     glam::{DAffine3, DMat3, DQuat, DVec3},
     mechanism::{
-        Goal, GoalError, History, JointSpec, Mechanism, Motion, Settings, SolveError, Solver, Target,
-        ValuesError,
+        History, JointSpaceError, JointSpaceOptions, JointSpaceSolver, JointSpec, LinkGoal, LinkGoalError,
+        LinkTarget, Mechanism, Motion, ValuesError,
     },
 };
 
-fn solver(arm: &Arm, target: Target, settings: Settings) -> (Solver, Goal) {
-    let goal = Goal::new(&arm.mechanism, arm.tip, target);
-    (Solver::new(&arm.mechanism, &[goal], settings).unwrap(), goal)
+fn solver(arm: &Arm, target: LinkTarget, settings: JointSpaceOptions) -> (JointSpaceSolver, LinkGoal) {
+    let goal = LinkGoal::new(&arm.mechanism, arm.tip, target);
+    (JointSpaceSolver::new(&arm.mechanism, &[goal], settings).unwrap(), goal)
 }
 
-const ANYWHERE: Target = Target::Pose(DVec3::ZERO, DQuat::IDENTITY);
+const ANYWHERE: LinkTarget = LinkTarget::Pose(DVec3::ZERO, DQuat::IDENTITY);
 
 fn arms() -> [(&'static str, Arm); 4] {
     [("seven", Arm::seven()), ("six", Arm::six()), ("sliding", Arm::sliding()), ("snake", Arm::snake())]
@@ -26,12 +26,12 @@ fn arms() -> [(&'static str, Arm); 4] {
 #[test]
 fn every_pose_that_can_be_reached_is_within_limits() {
     for (name, arm) in arms() {
-        let (mut solver, goal) = solver(&arm, ANYWHERE, Settings::default());
+        let (mut solver, goal) = solver(&arm, ANYWHERE, JointSpaceOptions::default());
         let mut random = Random(1);
         for i in 0..300 {
             let pose = arm.tip(&arm.draw(&mut random));
             let mut values = arm.draw(&mut random);
-            let goal = Goal { target: Target::Pose(pose.0, pose.1), ..goal };
+            let goal = LinkGoal { target: LinkTarget::Pose(pose.0, pose.1), ..goal };
             let report = solver.solve(&[goal], &mut values).unwrap();
             assert_eq!(report.status, Status::Reached, "{name} {i}");
             assert!(arm.within(&values), "{name} {i}: {values:?}");
@@ -47,7 +47,7 @@ fn every_pose_that_can_be_reached_is_within_limits() {
 #[test]
 fn a_near_start_gets_a_near_answer_without_restarts() {
     for (name, arm) in arms() {
-        let (mut solver, goal) = solver(&arm, ANYWHERE, Settings::default());
+        let (mut solver, goal) = solver(&arm, ANYWHERE, JointSpaceOptions::default());
         let mut random = Random(2);
         let mut strayed = 0;
         for _ in 0..300 {
@@ -55,7 +55,7 @@ fn a_near_start_gets_a_near_answer_without_restarts() {
             let start: Vec<f64> = known.iter().map(|v| v + 0.04 * (random.next() - 0.5)).collect();
             let pose = arm.tip(&known);
             let mut values = start.clone();
-            let goal = Goal { target: Target::Pose(pose.0, pose.1), ..goal };
+            let goal = LinkGoal { target: LinkTarget::Pose(pose.0, pose.1), ..goal };
             let report = solver.solve(&[goal], &mut values).unwrap();
             assert_eq!(report.status, Status::Reached, "{name}");
             let far = |v: &[f64]| v.iter().zip(&start).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt();
@@ -68,14 +68,14 @@ fn a_near_start_gets_a_near_answer_without_restarts() {
 #[test]
 fn the_same_input_gives_the_same_bits() {
     let arm = Arm::seven();
-    let (mut first, goal) = solver(&arm, ANYWHERE, Settings::default());
+    let (mut first, goal) = solver(&arm, ANYWHERE, JointSpaceOptions::default());
     let mut random = Random(3);
     for i in 0..100 {
         let pose = arm.tip(&arm.draw(&mut random));
         let start = arm.draw(&mut random);
-        let goal = Goal { target: Target::Pose(pose.0, pose.1), ..goal };
+        let goal = LinkGoal { target: LinkTarget::Pose(pose.0, pose.1), ..goal };
         // A new solver for each: nothing of earlier solves may be left in the old one.
-        let mut second = solver(&arm, ANYWHERE, Settings::default()).0;
+        let mut second = solver(&arm, ANYWHERE, JointSpaceOptions::default()).0;
         let [mut a, mut b] = [start.clone(), start];
         let (r, s) = (first.solve(&[goal], &mut a).unwrap(), second.solve(&[goal], &mut b).unwrap());
         assert_eq!(r, s);
@@ -86,7 +86,8 @@ fn the_same_input_gives_the_same_bits() {
 #[test]
 fn out_of_reach_is_said_and_the_arm_stretches_towards_it() {
     let arm = Arm::planar(3, 0.5, 2.0);
-    let (mut solver, goal) = solver(&arm, Target::Position(DVec3::new(2.0, 0.0, 0.0)), Settings::default());
+    let (mut solver, goal) =
+        solver(&arm, LinkTarget::Position(DVec3::new(2.0, 0.0, 0.0)), JointSpaceOptions::default());
     for start in [[0.3, -0.2, 0.4], [2.0, 2.0, 2.0], [0.0; 3]] {
         let mut values = start.to_vec();
         let report = solver.solve(&[goal], &mut values).unwrap();
@@ -96,7 +97,7 @@ fn out_of_reach_is_said_and_the_arm_stretches_towards_it() {
         assert!(arm.within(&values));
     }
     // Above the plane that the arm moves in, though within its length: the nearest point is right below.
-    let goal = Goal { target: Target::Position(DVec3::new(0.4, 0.3, 0.3)), ..goal };
+    let goal = LinkGoal { target: LinkTarget::Position(DVec3::new(0.4, 0.3, 0.3)), ..goal };
     let report = solver.solve(&[goal], &mut [0.1, 0.2, 0.3]).unwrap();
     assert_eq!(report.status, Status::Stalled);
     assert!((report.position_residual - 0.3).abs() < 1e-6);
@@ -107,13 +108,17 @@ fn the_objective_never_grows_however_few_iterations_there_are() {
     for (name, arm) in arms() {
         let mut random = Random(4);
         for iterations in [0, 1, 2, 3, 7, 30] {
-            let settings = Settings { max_iterations: iterations, length: Some(0.3), ..Settings::default() };
+            let settings = JointSpaceOptions {
+                max_iterations: iterations,
+                length: Some(0.3),
+                ..JointSpaceOptions::default()
+            };
             let (mut solver, goal) = solver(&arm, ANYWHERE, settings);
             for _ in 0..20 {
                 let pose = arm.tip(&arm.draw(&mut random));
                 let start = arm.draw(&mut random);
                 let mut values = start.clone();
-                let goal = Goal { target: Target::Pose(pose.0, pose.1), ..goal };
+                let goal = LinkGoal { target: LinkTarget::Pose(pose.0, pose.1), ..goal };
                 let report = solver.solve(&[goal], &mut values).unwrap();
                 let objective = |v: &[f64]| {
                     let (m, r) = apart(arm.tip(v), pose);
@@ -135,14 +140,14 @@ fn values_outside_their_limits_come_back_inside_and_others_stay() {
     let arm = Arm::seven();
     let mut random = Random(5);
     let pose = arm.tip(&arm.draw(&mut random));
-    let (mut solver, goal) = solver(&arm, Target::Pose(pose.0, pose.1), Settings::default());
+    let (mut solver, goal) = solver(&arm, LinkTarget::Pose(pose.0, pose.1), JointSpaceOptions::default());
     let mut values = vec![9.0, -9.0, 100.0, 5.0, 0.0, -7.0, 3.0];
     assert_eq!(solver.solve(&[goal], &mut values).unwrap().status, Status::Reached);
     assert!(arm.within(&values));
     // A goal for the third link leaves the joints above it alone, and what lies outside there too.
     let link = arm.mechanism.find_link("l3").unwrap();
-    let goal = Goal::new(&arm.mechanism, link, Target::Rotation(DQuat::from_rotation_z(0.4)));
-    let mut solver = Solver::new(&arm.mechanism, &[goal], Settings::default()).unwrap();
+    let goal = LinkGoal::new(&arm.mechanism, link, LinkTarget::Rotation(DQuat::from_rotation_z(0.4)));
+    let mut solver = JointSpaceSolver::new(&arm.mechanism, &[goal], JointSpaceOptions::default()).unwrap();
     let mut values = vec![0.1, 0.2, 0.3, 5.0, 0.7, -9.0, 0.2];
     assert_eq!(solver.solve(&[goal], &mut values).unwrap().status, Status::Reached);
     assert_eq!(values[3..], [5.0, 0.7, -9.0, 0.2]);
@@ -152,54 +157,61 @@ fn values_outside_their_limits_come_back_inside_and_others_stay() {
 #[test]
 fn bad_goals_and_values_are_named_and_nothing_is_changed() {
     let arm = Arm::seven();
-    let (mut solver, goal) = solver(&arm, ANYWHERE, Settings::default());
+    let (mut solver, goal) = solver(&arm, ANYWHERE, JointSpaceOptions::default());
     let start = arm.mechanism.rest();
-    let mut refused = |goal: Goal, values: &[f64]| {
+    let mut refused = |goal: LinkGoal, values: &[f64]| {
         let mut v = values.to_vec();
         let error = solver.solve(&[goal], &mut v).unwrap_err();
         assert!(v.iter().zip(values).all(|(a, b)| a.to_bits() == b.to_bits()));
         error
     };
     let nan = DVec3::new(0.0, f64::NAN, 0.0);
-    let with = |target| Goal { target, ..goal };
-    let is = |e: &SolveError, text: &str| assert_eq!(e.to_string(), text);
+    let with = |target| LinkGoal { target, ..goal };
+    let is = |e: &JointSpaceError, text: &str| assert_eq!(e.to_string(), text);
     is(
-        &refused(with(Target::Position(nan)), &start),
+        &refused(with(LinkTarget::Position(nan)), &start),
         "the position of the goal for link `tip` is not finite: [0, NaN, 0]",
     );
     let zero = DQuat::from_xyzw(0.0, 0.0, 0.0, 0.0);
     is(
-        &refused(with(Target::Rotation(zero)), &start),
+        &refused(with(LinkTarget::Rotation(zero)), &start),
         "the rotation of the goal for link `tip` is not a unit quaternion: [0, 0, 0, 0]",
     );
     let nan_turn = DQuat::from_xyzw(0.0, f64::NAN, 0.0, 1.0);
     assert!(matches!(
-        refused(with(Target::Pose(DVec3::ZERO, nan_turn)), &start),
-        SolveError::Goal(GoalError::NotUnit { .. })
+        refused(with(LinkTarget::Pose(DVec3::ZERO, nan_turn)), &start),
+        JointSpaceError::Goal(LinkGoalError::NotUnit { .. })
     ));
     is(
-        &refused(with(Target::LookAt(DVec3::ZERO, DVec3::X)), &start),
+        &refused(with(LinkTarget::LookAt(DVec3::ZERO, DVec3::X)), &start),
         "the axis of the goal for link `tip` has no direction: [0, 0, 0]",
     );
     is(
-        &refused(goal.weighted([1.0, 1.0, -1.0, 1.0, 1.0, 1.0]), &start),
+        &refused(goal.with_weights([1.0, 1.0, -1.0, 1.0, 1.0, 1.0]), &start),
         "weight 2 of the goal for link `tip` must be finite and at least 0, not -1",
     );
     let scaled = DAffine3::from_scale(DVec3::splat(2.0));
-    assert!(matches!(refused(goal.of_frame(scaled), &start), SolveError::Goal(GoalError::NotRigid { .. })));
-    assert_eq!(refused(goal, &start[1..]), SolveError::Values(ValuesError::Count { given: 6, wanted: 7 }));
+    assert!(matches!(
+        refused(goal.with_frame(scaled), &start),
+        JointSpaceError::Goal(LinkGoalError::NotRigid { .. })
+    ));
+    assert_eq!(
+        refused(goal, &start[1..]),
+        JointSpaceError::Values(ValuesError::Count { given: 6, wanted: 7 })
+    );
     let mut broken = start.clone();
     broken[2] = f64::NAN;
     is(&refused(goal, &broken), "the value of joint `j2` is not finite: NaN");
-    let other = Goal { link: arm.mechanism.find_link("l2").unwrap(), ..goal };
-    assert_eq!(refused(other, &start), SolveError::OtherLinks);
+    let other = LinkGoal { link: arm.mechanism.find_link("l2").unwrap(), ..goal };
+    assert_eq!(refused(other, &start), JointSpaceError::OtherLinks);
     // When the solver is made.
-    let make =
-        |goals: &[Goal], settings| Solver::new(&arm.mechanism, goals, settings).map(|_| ()).unwrap_err();
-    assert_eq!(make(&[], Settings::default()), SolveError::NoGoal);
-    let still = Goal { link: arm.mechanism.root(), ..goal };
-    is(&make(&[still], Settings::default()), "no joint moves link `l0` relative to link `l0`");
-    let settings = Settings { rotation_tolerance: -1.0, ..Settings::default() };
+    let make = |goals: &[LinkGoal], settings| {
+        JointSpaceSolver::new(&arm.mechanism, goals, settings).map(|_| ()).unwrap_err()
+    };
+    assert_eq!(make(&[], JointSpaceOptions::default()), JointSpaceError::NoGoal);
+    let still = LinkGoal { link: arm.mechanism.root(), ..goal };
+    is(&make(&[still], JointSpaceOptions::default()), "no joint moves link `l0` relative to link `l0`");
+    let settings = JointSpaceOptions { rotation_tolerance: -1.0, ..JointSpaceOptions::default() };
     is(&make(&[goal], settings), "the rotation tolerance must be finite and above 0, not -1");
 }
 
@@ -212,16 +224,19 @@ fn directions_without_weight_are_free() {
         let mut values = arm.draw(&mut random);
         // Everything but the turn about the tip's own z.
         let weights = [1.0, 1.0, 1.0, 1.0, 1.0, 0.0];
-        let goal = Goal::new(&arm.mechanism, arm.tip, Target::Pose(pose.0, pose.1)).weighted(weights);
-        let mut solver = Solver::new(&arm.mechanism, &[goal], Settings::default()).unwrap();
+        let goal =
+            LinkGoal::new(&arm.mechanism, arm.tip, LinkTarget::Pose(pose.0, pose.1)).with_weights(weights);
+        let mut solver =
+            JointSpaceSolver::new(&arm.mechanism, &[goal], JointSpaceOptions::default()).unwrap();
         assert_eq!(solver.solve(&[goal], &mut values).unwrap().status, Status::Reached);
         let tip = arm.tip(&values);
         assert!(tip.0.distance(pose.0) < 2e-6);
         assert!((tip.1 * DVec3::Z).distance(pose.1 * DVec3::Z) < 2e-6);
         // Height alone.
-        let goal = Goal::new(&arm.mechanism, arm.tip, Target::Position(pose.0))
-            .weighted([0.0, 0.0, 1.0, 0.0, 0.0, 0.0]);
-        let mut solver = Solver::new(&arm.mechanism, &[goal], Settings::default()).unwrap();
+        let goal = LinkGoal::new(&arm.mechanism, arm.tip, LinkTarget::Position(pose.0))
+            .with_weights([0.0, 0.0, 1.0, 0.0, 0.0, 0.0]);
+        let mut solver =
+            JointSpaceSolver::new(&arm.mechanism, &[goal], JointSpaceOptions::default()).unwrap();
         let mut values = arm.draw(&mut random);
         assert_eq!(solver.solve(&[goal], &mut values).unwrap().status, Status::Reached);
         assert!((arm.tip(&values).0.z - pose.0.z).abs() < 2e-6);
@@ -238,8 +253,9 @@ fn an_axis_looks_at_a_point() {
         let axis = DVec3::new(0.0, 0.6, -0.8);
         let point = tip.0 + tip.1 * axis * 0.7;
         let mut values = arm.draw(&mut random);
-        let goal = Goal::new(&arm.mechanism, arm.tip, Target::LookAt(axis * 3.0, point));
-        let mut solver = Solver::new(&arm.mechanism, &[goal], Settings::default()).unwrap();
+        let goal = LinkGoal::new(&arm.mechanism, arm.tip, LinkTarget::LookAt(axis * 3.0, point));
+        let mut solver =
+            JointSpaceSolver::new(&arm.mechanism, &[goal], JointSpaceOptions::default()).unwrap();
         let report = solver.solve(&[goal], &mut values).unwrap();
         assert_eq!(report.status, Status::Reached);
         let (at, turned) = arm.tip(&values);
@@ -274,19 +290,19 @@ fn two_hands_share_a_trunk() {
     let m = trunk();
     let hands = ["hand_l", "hand_r"].map(|n| m.find_link(n).unwrap());
     let mut random = Random(8);
-    let mut placement = sinew::mechanism::Placement::new(&m);
-    let goals = hands.map(|h| Goal::new(&m, h, Target::Position(DVec3::ZERO)));
-    let mut solver = Solver::new(&m, &goals, Settings::default()).unwrap();
+    let mut placement = sinew::mechanism::LinkFrames::new(&m);
+    let goals = hands.map(|h| LinkGoal::new(&m, h, LinkTarget::Position(DVec3::ZERO)));
+    let mut solver = JointSpaceSolver::new(&m, &goals, JointSpaceOptions::default()).unwrap();
     for _ in 0..100 {
         let known: Vec<f64> = m.dofs().iter().map(|_| 3.0 * random.next() - 1.5).collect();
-        m.place(&known, &mut placement).unwrap();
-        let at = |p: &sinew::mechanism::Placement, l| m.link_transform(p, l).translation;
+        m.forward_kinematics(&known, &mut placement).unwrap();
+        let at = |p: &sinew::mechanism::LinkFrames, l| m.link_transform(p, l).translation;
         let wanted = hands.map(|h| at(&placement, h));
-        let goals = [0, 1].map(|i| Goal { target: Target::Position(wanted[i]), ..goals[i] });
+        let goals = [0, 1].map(|i| LinkGoal { target: LinkTarget::Position(wanted[i]), ..goals[i] });
         let mut values: Vec<f64> = m.dofs().iter().map(|_| 3.0 * random.next() - 1.5).collect();
         let report = solver.solve(&goals, &mut values).unwrap();
         assert_eq!(report.status, Status::Reached);
-        m.place(&values, &mut placement).unwrap();
+        m.forward_kinematics(&values, &mut placement).unwrap();
         for (hand, wanted) in hands.into_iter().zip(wanted) {
             assert!(at(&placement, hand).distance(wanted) < 2e-6);
         }
@@ -300,24 +316,24 @@ fn a_goal_in_another_links_space_closes_a_loop() {
     // One hand holds what the other holds: the left hand's frame as seen from the right one.
     let m = trunk();
     let [l, r] = ["hand_l", "hand_r"].map(|n| m.find_link(n).unwrap());
-    let mut placement = sinew::mechanism::Placement::new(&m);
+    let mut placement = sinew::mechanism::LinkFrames::new(&m);
     let mut random = Random(9);
-    let target = |p: DVec3| Target::Pose(p, DQuat::IDENTITY);
+    let target = |p: DVec3| LinkTarget::Pose(p, DQuat::IDENTITY);
     let free = [1.0, 1.0, 1.0, 0.0, 0.0, 0.0];
-    let goal = Goal::new(&m, l, target(DVec3::ZERO)).relative_to(r).weighted(free);
-    let mut solver = Solver::new(&m, &[goal], Settings::default()).unwrap();
+    let goal = LinkGoal::new(&m, l, target(DVec3::ZERO)).relative_to(r).with_weights(free);
+    let mut solver = JointSpaceSolver::new(&m, &[goal], JointSpaceOptions::default()).unwrap();
     // The trunk moves both hands alike: it is no part of it.
     assert!(solver.dofs().all(|d| !["yaw", "bend"].contains(&m.dofs()[d].name.as_str())));
     for _ in 0..50 {
         let known: Vec<f64> = m.dofs().iter().map(|_| 3.0 * random.next() - 1.5).collect();
-        m.place(&known, &mut placement).unwrap();
+        m.forward_kinematics(&known, &mut placement).unwrap();
         let seen = |p: &_| m.link_transform(p, r).inverse() * m.link_transform(p, l);
         let wanted = seen(&placement).translation;
         let mut values: Vec<f64> = m.dofs().iter().map(|_| 3.0 * random.next() - 1.5).collect();
         let before = values.clone();
-        let report = solver.solve(&[Goal { target: target(wanted), ..goal }], &mut values).unwrap();
+        let report = solver.solve(&[LinkGoal { target: target(wanted), ..goal }], &mut values).unwrap();
         assert_eq!(report.status, Status::Reached);
-        m.place(&values, &mut placement).unwrap();
+        m.forward_kinematics(&values, &mut placement).unwrap();
         assert!(seen(&placement).translation.distance(wanted) < 2e-6);
         assert_eq!(values[..2], before[..2]);
     }
@@ -330,9 +346,9 @@ fn a_frame_of_the_link_is_what_is_placed() {
     let tool = DAffine3::from_mat3_translation(DMat3::from_rotation_x(0.7), DVec3::new(0.1, 0.0, 0.2));
     let (position, rotation) = arm.tip(&arm.draw(&mut random));
     let wanted = DAffine3::from_rotation_translation(rotation, position) * tool;
-    let target = Target::Pose(wanted.translation, DQuat::from_mat3(&wanted.matrix3));
-    let goal = Goal::new(&arm.mechanism, arm.tip, target).of_frame(tool);
-    let mut solver = Solver::new(&arm.mechanism, &[goal], Settings::default()).unwrap();
+    let target = LinkTarget::Pose(wanted.translation, DQuat::from_mat3(&wanted.matrix3));
+    let goal = LinkGoal::new(&arm.mechanism, arm.tip, target).with_frame(tool);
+    let mut solver = JointSpaceSolver::new(&arm.mechanism, &[goal], JointSpaceOptions::default()).unwrap();
     let mut values = arm.mechanism.rest();
     assert_eq!(solver.solve(&[goal], &mut values).unwrap().status, Status::Reached);
     let (metres, radians) = apart(arm.tip(&values), (position, rotation));
@@ -343,11 +359,11 @@ fn a_frame_of_the_link_is_what_is_placed() {
 fn without_history_the_answer_is_the_goals_alone() {
     let arm = Arm::seven();
     let mut random = Random(11);
-    let settings = Settings { history: History::None, ..Settings::default() };
+    let settings = JointSpaceOptions { history: History::None, ..JointSpaceOptions::default() };
     let (mut solver, goal) = solver(&arm, ANYWHERE, settings);
     for _ in 0..50 {
         let pose = arm.tip(&arm.draw(&mut random));
-        let goal = Goal { target: Target::Pose(pose.0, pose.1), ..goal };
+        let goal = LinkGoal { target: LinkTarget::Pose(pose.0, pose.1), ..goal };
         let mut answers = [arm.draw(&mut random), arm.draw(&mut random)];
         answers.iter_mut().for_each(|v| assert!(solver.solve(&[goal], v).is_ok()));
         assert_eq!(answers[0], answers[1]);
@@ -361,14 +377,14 @@ fn angles_come_back_at_the_nearest_turn() {
     let arm = Arm::new(vec![step(0.0), step(0.4), step(0.3)], [0.1, 0.0, 0.0]);
     let mut random = Random(12);
     let weights = [1.0, 1.0, 0.0, 0.0, 0.0, 1.0];
-    let goal = Goal::new(&arm.mechanism, arm.tip, ANYWHERE).weighted(weights);
-    let mut solver = Solver::new(&arm.mechanism, &[goal], Settings::default()).unwrap();
+    let goal = LinkGoal::new(&arm.mechanism, arm.tip, ANYWHERE).with_weights(weights);
+    let mut solver = JointSpaceSolver::new(&arm.mechanism, &[goal], JointSpaceOptions::default()).unwrap();
     for _ in 0..100 {
         let mut draw = |w: f64| -> Vec<f64> { (0..3).map(|_| w * (random.next() - 0.5)).collect() };
         let pose = arm.tip(&draw(6.0));
         let start = draw(200.0);
         let mut values = start.clone();
-        let goal = Goal { target: Target::Pose(pose.0, pose.1), ..goal };
+        let goal = LinkGoal { target: LinkTarget::Pose(pose.0, pose.1), ..goal };
         assert_eq!(solver.solve(&[goal], &mut values).unwrap().status, Status::Reached);
         for (v, s) in values.iter().zip(&start) {
             assert!((v - s).abs() <= core::f64::consts::PI + 1e-9, "{v} {s}");
@@ -383,9 +399,9 @@ fn all_configurations_are_found() {
     // A planar arm of two bones: elbow to either side. With the elbow's range on one side, one.
     let arm = Arm::planar(2, 0.5, 3.0);
     let weights = [1.0, 1.0, 0.0, 0.0, 0.0, 0.0];
-    let goal =
-        Goal::new(&arm.mechanism, arm.tip, Target::Position(DVec3::new(0.3, 0.5, 0.0))).weighted(weights);
-    let mut solver = Solver::new(&arm.mechanism, &[goal], Settings::default()).unwrap();
+    let goal = LinkGoal::new(&arm.mechanism, arm.tip, LinkTarget::Position(DVec3::new(0.3, 0.5, 0.0)))
+        .with_weights(weights);
+    let mut solver = JointSpaceSolver::new(&arm.mechanism, &[goal], JointSpaceOptions::default()).unwrap();
     let mut found = Vec::new();
     solver.solve_all(&[goal], &[0.0, 0.5], &mut found).unwrap();
     assert_eq!(found.len(), 2);
@@ -395,9 +411,9 @@ fn all_configurations_are_found() {
     assert!((found[0][1].cos() - cos).abs() < 1e-5);
     // An arm with a joint to spare has no end of them.
     let arm = Arm::seven();
-    let (mut solver, goal) = self::solver(&arm, ANYWHERE, Settings::default());
+    let (mut solver, goal) = self::solver(&arm, ANYWHERE, JointSpaceOptions::default());
     let error = solver.solve_all(&[goal], &arm.mechanism.rest(), &mut found).unwrap_err();
-    assert_eq!(error, SolveError::Redundant { dofs: 7, directions: 6 });
+    assert_eq!(error, JointSpaceError::Redundant { dofs: 7, directions: 6 });
     assert!(found.is_empty());
 }
 
@@ -416,8 +432,8 @@ fn mimics_move_with_what_they_follow() {
     let m = b.build().unwrap();
     let right = m.find_link("right").unwrap();
     let wanted = DVec3::new(-0.03 * 0.5f64.cos(), -0.03 * 0.5f64.sin(), 0.0);
-    let goal = Goal::new(&m, right, Target::Position(wanted));
-    let mut solver = Solver::new(&m, &[goal], Settings::default()).unwrap();
+    let goal = LinkGoal::new(&m, right, LinkTarget::Position(wanted));
+    let mut solver = JointSpaceSolver::new(&m, &[goal], JointSpaceOptions::default()).unwrap();
     let mut values = m.rest();
     assert_eq!(solver.solve(&[goal], &mut values).unwrap().status, Status::Reached);
     assert!((values[0] - 0.5).abs() < 1e-4 && (values[1] - 0.03).abs() < 2e-6, "{values:?}");
@@ -431,9 +447,9 @@ fn lower_priorities_get_what_is_left() {
     let elbow = m.find_link("l2").unwrap();
     let flat = [1.0, 1.0, 0.0, 0.0, 0.0, 0.0];
     let wanted = [DVec3::new(1.2, 0.3, 0.0), DVec3::new(-0.2, 0.9, 0.0)];
-    let first = Goal::new(m, arm.tip, Target::Position(wanted[0])).weighted(flat);
-    let second = Goal::new(m, elbow, Target::Position(wanted[1])).weighted(flat).at_priority(1);
-    let mut solver = Solver::new(m, &[first, second], Settings::default()).unwrap();
+    let first = LinkGoal::new(m, arm.tip, LinkTarget::Position(wanted[0])).with_weights(flat);
+    let second = LinkGoal::new(m, elbow, LinkTarget::Position(wanted[1])).with_weights(flat).with_priority(1);
+    let mut solver = JointSpaceSolver::new(m, &[first, second], JointSpaceOptions::default()).unwrap();
     let mut values = vec![0.4, -0.3, 0.5, -0.2];
     let report = solver.solve(&[first, second], &mut values).unwrap();
     assert_eq!(report.status, Status::Reached);
@@ -457,7 +473,7 @@ fn lower_priorities_get_what_is_left() {
 
 #[test]
 fn wishes_are_served_while_goals_hold() {
-    use sinew::mechanism::{Placement, Secondary, Wish};
+    use sinew::mechanism::{LinkFrames, Objective, ObjectiveKind};
     let arm = Arm::seven();
     let m = &arm.mechanism;
     let mut random = Random(20);
@@ -470,8 +486,8 @@ fn wishes_are_served_while_goals_hold() {
             .sum()
     };
     let measure = |v: &[f64]| {
-        let mut placement = Placement::new(m);
-        m.place(v, &mut placement).unwrap();
+        let mut placement = LinkFrames::new(m);
+        m.forward_kinematics(v, &mut placement).unwrap();
         m.manipulability(&placement, arm.tip, DVec3::ZERO, 0.3)
     };
     let posture = |v: &[f64]| -> f64 { v.iter().zip(&rest).map(|(a, b)| (a - b) * (a - b)).sum() };
@@ -479,11 +495,11 @@ fn wishes_are_served_while_goals_hold() {
     for _ in 0..40 {
         let pose = arm.tip(&arm.draw(&mut random));
         let start = arm.draw(&mut random);
-        let goal = Goal::new(m, arm.tip, Target::Pose(pose.0, pose.1));
-        let settings = Settings { length: Some(0.3), ..Settings::default() };
-        let solve = |wishes: &[Wish]| {
+        let goal = LinkGoal::new(m, arm.tip, LinkTarget::Pose(pose.0, pose.1));
+        let settings = JointSpaceOptions { length: Some(0.3), ..JointSpaceOptions::default() };
+        let solve = |objectives: &[Objective]| {
             let mut values = start.clone();
-            let mut solver = Solver::with_wishes(m, &[goal], settings, wishes).unwrap();
+            let mut solver = JointSpaceSolver::with_objectives(m, &[goal], settings, objectives).unwrap();
             let report = solver.solve(&[goal], &mut values).unwrap();
             assert_eq!(report.status, Status::Reached);
             let (metres, radians) = apart(arm.tip(&values), pose);
@@ -491,10 +507,10 @@ fn wishes_are_served_while_goals_hold() {
             values
         };
         let plain = solve(&[]);
-        let wish = |what| solve(&[Wish { what, weight: 1.0 }]);
-        let off = wish(Secondary::OffLimits);
-        let free = wish(Secondary::Manipulability(0));
-        let near = wish(Secondary::Posture(rest.clone()));
+        let objective = |what| solve(&[Objective { kind: what, weight: 1.0 }]);
+        let off = objective(ObjectiveKind::OffLimits);
+        let free = objective(ObjectiveKind::Manipulability(0));
+        let near = objective(ObjectiveKind::Posture(rest.clone()));
         // Never worse, and mostly better: a joint to spare can be spent.
         assert!(spread(&off) <= spread(&plain) + 1e-9);
         assert!(measure(&free) >= measure(&plain) - 1e-9);
@@ -507,8 +523,8 @@ fn wishes_are_served_while_goals_hold() {
         if spread(&off) < spread(&plain) - 1e-3 {
             let again = {
                 let mut values = off.clone();
-                let wishes = [Wish { what: Secondary::OffLimits, weight: 1.0 }];
-                Solver::with_wishes(m, &[goal], settings, &wishes)
+                let objectives = [Objective { kind: ObjectiveKind::OffLimits, weight: 1.0 }];
+                JointSpaceSolver::with_objectives(m, &[goal], settings, &objectives)
                     .unwrap()
                     .solve(&[goal], &mut values)
                     .unwrap();

@@ -3,18 +3,24 @@
 mod arms;
 
 use arms::{Arm, Random};
-use sinew::mechanism::{Follower, Goal, Secondary, Settings, Solver, Target, Wish};
+use sinew::mechanism::{
+    JointSpaceOptions, JointSpaceSolver, LinkGoal, LinkTarget, Objective, ObjectiveKind, PathFollower,
+};
 
 #[test]
 fn solves_allocate_nothing() {
     for arm in [Arm::seven(), Arm::sliding(), Arm::snake()] {
         let mut random = Random(1);
         let pose = arm.tip(&arm.draw(&mut random));
-        let hand = Goal::new(&arm.mechanism, arm.tip, Target::Pose(pose.0, pose.1));
-        let elbow =
-            Goal::new(&arm.mechanism, arm.mechanism.find_link("l4").unwrap(), Target::Position(pose.0));
+        let hand = LinkGoal::new(&arm.mechanism, arm.tip, LinkTarget::Pose(pose.0, pose.1));
+        let elbow = LinkGoal::new(
+            &arm.mechanism,
+            arm.mechanism.find_link("l4").unwrap(),
+            LinkTarget::Position(pose.0),
+        );
         for goals in [&[hand][..], &[hand, elbow]] {
-            let mut solver = Solver::new(&arm.mechanism, goals, Settings::default()).unwrap();
+            let mut solver =
+                JointSpaceSolver::new(&arm.mechanism, goals, JointSpaceOptions::default()).unwrap();
             let starts: Vec<Vec<f64>> = (0..10).map(|_| arm.draw(&mut random)).collect();
             let mut values = starts[0].clone();
             let info = allocation_counter::measure(|| {
@@ -26,12 +32,23 @@ fn solves_allocate_nothing() {
             assert_eq!(info.count_total, 0);
         }
         // A second priority, wishes, and steps along a path.
-        let goals = [hand, elbow.at_priority(1)];
-        let wishes =
-            [Secondary::OffLimits, Secondary::Manipulability(0), Secondary::Posture(arm.mechanism.rest())]
-                .map(|what| Wish { what, weight: 1.0 });
-        let mut solver = Solver::with_wishes(&arm.mechanism, &goals, Settings::default(), &wishes).unwrap();
-        let mut follower = Follower::new(&arm.mechanism, &goals, Settings::default(), 1.0, &wishes).unwrap();
+        let goals = [hand, elbow.with_priority(1)];
+        let objectives = [
+            ObjectiveKind::OffLimits,
+            ObjectiveKind::Manipulability(0),
+            ObjectiveKind::Posture(arm.mechanism.rest()),
+        ]
+        .map(|what| Objective { kind: what, weight: 1.0 });
+        let mut solver = JointSpaceSolver::with_objectives(
+            &arm.mechanism,
+            &goals,
+            JointSpaceOptions::default(),
+            &objectives,
+        )
+        .unwrap();
+        let mut follower =
+            PathFollower::new(&arm.mechanism, &goals, JointSpaceOptions::default(), 1.0, &objectives)
+                .unwrap();
         let mut values = arm.draw(&mut random);
         let info = allocation_counter::measure(|| {
             let _ = solver.solve(&goals, &mut values);
@@ -67,10 +84,13 @@ fn solves_of_balls_allocate_nothing() {
     let tip = m.find_link("l4").unwrap();
     // Within reach, and out of it.
     for z in [0.7, 3.0] {
-        let goal = Goal::new(&m, tip, Target::Position(DVec3::new(0.3, 0.2, z)));
-        let wishes = [Wish { what: Secondary::OffLimits, weight: 1.0 }];
-        let mut solver = Solver::with_wishes(&m, &[goal], Settings::default(), &wishes).unwrap();
-        let mut follower = Follower::new(&m, &[goal], Settings::default(), 1.0, &wishes).unwrap();
+        let goal = LinkGoal::new(&m, tip, LinkTarget::Position(DVec3::new(0.3, 0.2, z)));
+        let objectives = [Objective { kind: ObjectiveKind::OffLimits, weight: 1.0 }];
+        let mut solver =
+            JointSpaceSolver::with_objectives(&m, &[goal], JointSpaceOptions::default(), &objectives)
+                .unwrap();
+        let mut follower =
+            PathFollower::new(&m, &[goal], JointSpaceOptions::default(), 1.0, &objectives).unwrap();
         let mut values = m.rest();
         values[4] = 2.0;
         let info = allocation_counter::measure(|| {

@@ -9,13 +9,13 @@ use std::{f64::consts::PI, sync::Arc};
 use arms::Random;
 use proptest::{prelude::*, test_runner::RngSeed};
 use sinew::{
-    JointId, Pose, Skeleton, Status, Transform,
+    JointId, JointTransform, Pose, Skeleton, Status,
     glam::{DQuat, DVec3, Quat, Vec3},
-    joint::{Dof, Joint, Order, Turning},
+    joint::{Dof, Joint, RotationOrder, Turning},
     math,
     mechanism::{
-        Follower, Following, Goal, Mechanism, Part, Placement, Secondary, Settings, SkeletonMechanism,
-        Solver, Target, Wish, to_pose,
+        JointSpaceOptions, JointSpaceSolver, LinkFrames, LinkGoal, LinkTarget, Mechanism, Objective,
+        ObjectiveKind, Part, PathFollower, PathStatus, SkeletonMechanism, position_and_rotation,
     },
 };
 
@@ -61,7 +61,8 @@ fn any_joint(random: &mut Random) -> Joint {
         })
     };
     let swing = [Dof::range(-half(), half()), Dof::range(-half(), half())];
-    let order = [Order::Xyz, Order::Zyx, Order::Yzx, Order::Xzy][(random.next() * 4.0) as usize];
+    let order = [RotationOrder::Xyz, RotationOrder::Zyx, RotationOrder::Yzx, RotationOrder::Xzy]
+        [(random.next() * 4.0) as usize];
     let axes = |angles| Joint::from(Turning::Axes { order, angles });
     let joint = match (random.next() * 11.0) as u32 {
         0 => Joint::FREE,
@@ -92,7 +93,7 @@ fn chain(random: &mut Random, joints: usize, mirrored: bool) -> (Arc<Skeleton>, 
             }
         }
         let translation = random.direction() * (0.1 + 0.3 * random.next() as f32);
-        parent = Some(b.add(format!("j{i}"), parent, Transform { translation, rotation, scale }));
+        parent = Some(b.add(format!("j{i}"), parent, JointTransform { translation, rotation, scale }));
     }
     let (mut skeleton, ids) = b.build().unwrap();
     for &id in &ids[..joints] {
@@ -121,7 +122,7 @@ fn slid(pose: &Pose) -> f64 {
         let at = q.conjugate() * (pose.local(j).translation - rest.translation).as_dvec3();
         for k in 0..3 {
             let (from, to) =
-                s.freedom(j).slide[k].and_then(|d| d.range).map_or((0.0, 0.0), |r| (r.from, r.to));
+                s.freedom(j).slide[k].and_then(|d| d.range).map_or((0.0, 0.0), |r| (r.min, r.max));
             most = most.max(at[k] - to).max(from - at[k]);
         }
     }
@@ -150,10 +151,10 @@ proptest! {
             compiled.write(&values, &mut pose);
             pose.update();
             // Where joint space says that links are.
-            let mut placement = Placement::new(m);
-            m.place(&values, &mut placement).unwrap();
+            let mut placement = LinkFrames::new(m);
+            m.forward_kinematics(&values, &mut placement).unwrap();
             for joint in skeleton.joints() {
-                let (at, turned) = to_pose(&m.link_transform(&placement, compiled.link(joint)));
+                let (at, turned) = position_and_rotation(&m.link_transform(&placement, compiled.link(joint)));
                 let off = at.distance(pose.position(joint).as_dvec3());
                 prop_assert!(off < 2e-6 * (1.0 + at.length()), "{round}: {off}");
                 let off = apart(pose.model_rotation(joint), turned);
@@ -193,16 +194,16 @@ proptest! {
         let m = compiled.mechanism();
         let tip = compiled.link(ids[joints]);
         let at = |values: &[f64]| {
-            let mut placement = Placement::new(m);
-            m.place(values, &mut placement).unwrap();
-            to_pose(&m.link_transform(&placement, tip))
+            let mut placement = LinkFrames::new(m);
+            m.forward_kinematics(values, &mut placement).unwrap();
+            position_and_rotation(&m.link_transform(&placement, tip))
         };
         let known = draw(m, &mut random);
         let wanted = at(&known);
         // A start that may lie outside of any limit.
         let mut values: Vec<f64> = draw(m, &mut random).iter().map(|v| v + 0.8 * (random.next() - 0.5)).collect();
-        let goal = Goal::new(m, tip, Target::Pose(wanted.0, wanted.1));
-        if let Ok(mut solver) = Solver::new(m, &[goal], Settings::default()) {
+        let goal = LinkGoal::new(m, tip, LinkTarget::Pose(wanted.0, wanted.1));
+        if let Ok(mut solver) = JointSpaceSolver::new(m, &[goal], JointSpaceOptions::default()) {
             let moved: Vec<usize> = solver.dofs().collect();
             let report = solver.solve(&[goal], &mut values).unwrap();
             let mut clamped = values.clone();
@@ -230,9 +231,9 @@ fn near_pole(m: &Mechanism, values: &[f64]) -> bool {
 fn what_comes_in_outside_never_moves_further_out() {
     let (skeleton, ids) = {
         let mut b = Skeleton::builder();
-        b.add("a", None, Transform::IDENTITY);
-        b.add("b", Some(0), Transform::from_translation(Vec3::Y * 0.5));
-        b.add("c", Some(1), Transform::from_translation(Vec3::Y * 0.5));
+        b.add("a", None, JointTransform::IDENTITY);
+        b.add("b", Some(0), JointTransform::from_translation(Vec3::Y * 0.5));
+        b.add("c", Some(1), JointTransform::from_translation(Vec3::Y * 0.5));
         let (mut s, ids) = b.build().unwrap();
         let ball = Joint::ball(Vec3::Y, Vec3::X, [(-0.5, 0.8), (-0.3, 0.6)], (-0.4, 0.2));
         s.set_joint(ids[0], ball).unwrap();
@@ -249,10 +250,10 @@ fn what_comes_in_outside_never_moves_further_out() {
         let before = pose.clone();
         let compiled = SkeletonMechanism::compile(&pose).unwrap();
         let m = compiled.mechanism();
-        let goal = Goal::new(m, compiled.link(ids[2]), Target::Position(DVec3::new(0.4, 0.6, 0.1)));
+        let goal = LinkGoal::new(m, compiled.link(ids[2]), LinkTarget::Position(DVec3::new(0.4, 0.6, 0.1)));
         let mut values = m.rest();
         compiled.read(&pose, &mut values);
-        let mut solver = Solver::new(m, &[goal], Settings::default()).unwrap();
+        let mut solver = JointSpaceSolver::new(m, &[goal], JointSpaceOptions::default()).unwrap();
         solver.solve(&[goal], &mut values).unwrap();
         assert!(m.is_within(&values));
         compiled.write(&values, &mut pose);
@@ -263,9 +264,9 @@ fn what_comes_in_outside_never_moves_further_out() {
             }
         }
         // A joint that no goal moves keeps its bits, out of its limits or not.
-        let goal = Goal::new(m, compiled.link(ids[0]), Target::Rotation(DQuat::from_rotation_x(0.3)));
+        let goal = LinkGoal::new(m, compiled.link(ids[0]), LinkTarget::Rotation(DQuat::from_rotation_x(0.3)));
         compiled.read(&before, &mut values);
-        let mut solver = Solver::new(m, &[goal], Settings::default()).unwrap();
+        let mut solver = JointSpaceSolver::new(m, &[goal], JointSpaceOptions::default()).unwrap();
         solver.solve(&[goal], &mut values).unwrap();
         let mut after = before.clone();
         compiled.write(&values, &mut after);
@@ -276,7 +277,7 @@ fn what_comes_in_outside_never_moves_further_out() {
 /// A shoulder, an elbow, a wrist of two axes and a hand, hung from a slider.
 fn limb() -> (Arc<Skeleton>, Vec<JointId>) {
     let mut b = Skeleton::builder();
-    let mut add = |name, parent, at: Vec3| b.add(name, parent, Transform::from_translation(at));
+    let mut add = |name, parent, at: Vec3| b.add(name, parent, JointTransform::from_translation(at));
     let lift = add("lift", None, Vec3::Y);
     let shoulder = add("shoulder", Some(lift), Vec3::X * 0.2);
     let elbow = add("elbow", Some(shoulder), Vec3::X * 0.3);
@@ -298,21 +299,21 @@ fn a_limb_of_balls_reaches_every_pose_from_any_start() {
     let compiled = SkeletonMechanism::compile(&Pose::rest(&skeleton)).unwrap();
     let m = compiled.mechanism();
     let tip = compiled.link(ids[4]);
-    let mut placement = Placement::new(m);
+    let mut placement = LinkFrames::new(m);
     let mut random = Random(12);
-    let goal = Goal::new(m, tip, Target::Pose(DVec3::ZERO, DQuat::IDENTITY));
-    let mut solver = Solver::new(m, &[goal], Settings::default()).unwrap();
+    let goal = LinkGoal::new(m, tip, LinkTarget::Pose(DVec3::ZERO, DQuat::IDENTITY));
+    let mut solver = JointSpaceSolver::new(m, &[goal], JointSpaceOptions::default()).unwrap();
     for i in 0..300 {
-        m.place(&draw(m, &mut random), &mut placement).unwrap();
-        let (p, q) = to_pose(&m.link_transform(&placement, tip));
-        let goal = Goal { target: Target::Pose(p, q), ..goal };
+        m.forward_kinematics(&draw(m, &mut random), &mut placement).unwrap();
+        let (p, q) = position_and_rotation(&m.link_transform(&placement, tip));
+        let goal = LinkGoal { target: LinkTarget::Pose(p, q), ..goal };
         let start = draw(m, &mut random);
         let mut values = start.clone();
         let report = solver.solve(&[goal], &mut values).unwrap();
         assert_eq!(report.status, Status::Reached, "{i}");
         assert!(m.is_within(&values));
         // The same bits by a solver that has solved nothing else.
-        let mut other = Solver::new(m, &[goal], Settings::default()).unwrap();
+        let mut other = JointSpaceSolver::new(m, &[goal], JointSpaceOptions::default()).unwrap();
         let mut again = start;
         other.solve(&[goal], &mut again).unwrap();
         assert_eq!(again, values);
@@ -329,12 +330,12 @@ fn jacobians_of_balls_are_what_differences_give() {
         let (tip, point) = (compiled.link(ids[5]), DVec3::new(0.1, -0.2, 0.3));
         let values = draw(m, &mut random);
         let at = |values: &[f64]| {
-            let mut placement = Placement::new(m);
-            m.place(values, &mut placement).unwrap();
+            let mut placement = LinkFrames::new(m);
+            m.forward_kinematics(values, &mut placement).unwrap();
             m.link_transform(&placement, tip)
         };
-        let mut placement = Placement::new(m);
-        m.place(&values, &mut placement).unwrap();
+        let mut placement = LinkFrames::new(m);
+        m.forward_kinematics(&values, &mut placement).unwrap();
         let mut columns = Vec::new();
         m.jacobian(&placement, tip, point, &mut columns);
         let here = at(&values);
@@ -364,17 +365,18 @@ fn a_follower_of_balls_keeps_speeds_and_limits() {
     let m = compiled.mechanism();
     let tip = compiled.link(ids[4]);
     let at = |values: &[f64]| {
-        let mut placement = Placement::new(m);
-        m.place(values, &mut placement).unwrap();
+        let mut placement = LinkFrames::new(m);
+        m.forward_kinematics(values, &mut placement).unwrap();
         m.link_transform(&placement, tip).translation
     };
     let mut values = m.rest();
     values[1] = 0.4;
     values[4] = -1.2;
     let start = at(&values);
-    let goal = |p| Goal::new(m, tip, Target::Position(p));
-    let wishes = [Wish { what: Secondary::OffLimits, weight: 0.1 }];
-    let mut follower = Follower::new(m, &[goal(start)], Settings::default(), 1.5, &wishes).unwrap();
+    let goal = |p| LinkGoal::new(m, tip, LinkTarget::Position(p));
+    let objectives = [Objective { kind: ObjectiveKind::OffLimits, weight: 0.1 }];
+    let mut follower =
+        PathFollower::new(m, &[goal(start)], JointSpaceOptions::default(), 1.5, &objectives).unwrap();
     let mut seen = [0; 3];
     for i in 0..1500 {
         // A circle that leads out of what the shoulder's ellipse allows, and back.
@@ -382,12 +384,12 @@ fn a_follower_of_balls_keeps_speeds_and_limits() {
         let p = start + DVec3::new(0.0, 0.5 * a.sin(), 0.5 * (1.0 - a.cos()));
         let before = values.clone();
         let report = follower.step(&[goal(p)], &mut values, 0.01).unwrap();
-        seen[report.following as usize] += 1;
+        seen[report.status as usize] += 1;
         for (v, b) in values.iter().zip(&before) {
             assert!((v - b).abs() <= 0.015 + 1e-12, "{i}");
         }
         assert!(m.is_within(&values), "{i}: {values:?}");
-        if report.following == Following::OnPath {
+        if report.status == PathStatus::OnPath {
             assert!(at(&values).distance(p) < 2e-6);
         }
     }
@@ -414,32 +416,32 @@ fn wishes_move_balls_within_their_limits() {
     let compiled = SkeletonMechanism::compile(&Pose::rest(&skeleton)).unwrap();
     let m = compiled.mechanism();
     let tip = compiled.link(ids[4]);
-    let mut placement = Placement::new(m);
+    let mut placement = LinkFrames::new(m);
     let mut random = Random(15);
     let (mut better, mut worst) = (0, 0.0f64);
     for _ in 0..40 {
-        m.place(&draw(m, &mut random), &mut placement).unwrap();
+        m.forward_kinematics(&draw(m, &mut random), &mut placement).unwrap();
         let p = m.link_transform(&placement, tip).translation;
-        let goal = Goal::new(m, tip, Target::Position(p));
+        let goal = LinkGoal::new(m, tip, LinkTarget::Position(p));
         let wanted = draw(m, &mut random);
         let far = |v: &[f64]| v.iter().zip(&wanted).map(|(a, b)| (a - b) * (a - b)).sum::<f64>();
         let start = draw(m, &mut random);
-        let solve = |wishes: &[Wish]| {
+        let solve = |objectives: &[Objective]| {
             let mut values = start.clone();
             // A metre of the slider counts as much as a radian, as below.
-            let settings = Settings { length: Some(1.0), ..Settings::default() };
-            let mut solver = Solver::with_wishes(m, &[goal], settings, wishes).unwrap();
+            let settings = JointSpaceOptions { length: Some(1.0), ..JointSpaceOptions::default() };
+            let mut solver = JointSpaceSolver::with_objectives(m, &[goal], settings, objectives).unwrap();
             assert_eq!(solver.solve(&[goal], &mut values).unwrap().status, Status::Reached);
             assert!(m.is_within(&values));
             values
         };
         let plain = solve(&[]);
-        let near = solve(&[Wish { what: Secondary::Posture(wanted.clone()), weight: 1.0 }]);
+        let near = solve(&[Objective { kind: ObjectiveKind::Posture(wanted.clone()), weight: 1.0 }]);
         assert!(far(&near) <= far(&plain) + 1e-9);
         better += usize::from(far(&near) < 0.9 * far(&plain));
         // It is at its best: from around it, the goal alone leads to nothing that is nearer to the posture.
-        let settings = Settings { max_restarts: 0, ..Settings::default() };
-        let mut solver = Solver::new(m, &[goal], settings).unwrap();
+        let settings = JointSpaceOptions { max_restarts: 0, ..JointSpaceOptions::default() };
+        let mut solver = JointSpaceSolver::new(m, &[goal], settings).unwrap();
         for _ in 0..20 {
             let mut other: Vec<f64> = near.iter().map(|v| v + 0.02 * (random.next() - 0.5)).collect();
             if solver.solve(&[goal], &mut other).unwrap().status == Status::Reached {

@@ -8,7 +8,8 @@ use sinew::{
     Status,
     glam::{DQuat, DVec3},
     mechanism::{
-        Follower, Goal, GoalError, JointSpec, Mechanism, Mimic, Motion, Settings, Solver, Target, ValuesError,
+        JointSpaceOptions, JointSpaceSolver, JointSpec, LinkGoal, LinkGoalError, LinkTarget, Mechanism,
+        Mimic, Motion, PathFollower, ValuesError,
     },
 };
 
@@ -36,15 +37,15 @@ fn arms_of_any_size_are_solved_alike() {
     for s in [1e-4, 1e-2, 1.0, 1e2, 1e4] {
         let arm = arm(s);
         let tolerance = 1e-6 * s;
-        let settings = Settings { position_tolerance: tolerance, ..Settings::default() };
-        let goal = Goal::new(&arm.mechanism, arm.tip, Target::Pose(DVec3::ZERO, DQuat::IDENTITY));
-        let mut solver = Solver::new(&arm.mechanism, &[goal], settings).unwrap();
+        let settings = JointSpaceOptions { position_tolerance: tolerance, ..JointSpaceOptions::default() };
+        let goal = LinkGoal::new(&arm.mechanism, arm.tip, LinkTarget::Pose(DVec3::ZERO, DQuat::IDENTITY));
+        let mut solver = JointSpaceSolver::new(&arm.mechanism, &[goal], settings).unwrap();
         let mut random = Random(31);
         let mut steps = 0;
         for i in 0..100 {
             let pose = arm.tip(&arm.draw(&mut random));
             let mut values = arm.draw(&mut random);
-            let goal = Goal { target: Target::Pose(pose.0, pose.1), ..goal };
+            let goal = LinkGoal { target: LinkTarget::Pose(pose.0, pose.1), ..goal };
             let report = solver.solve(&[goal], &mut values).unwrap();
             assert_eq!(report.status, Status::Reached, "{s} {i}");
             let (metres, radians) = apart(arm.tip(&values), pose);
@@ -69,18 +70,18 @@ fn bones_without_length_are_a_wrist() {
         ],
         [0.0; 3],
     );
-    let goal = Goal::new(&arm.mechanism, arm.tip, Target::Pose(DVec3::ZERO, DQuat::IDENTITY));
-    let mut solver = Solver::new(&arm.mechanism, &[goal], Settings::default()).unwrap();
+    let goal = LinkGoal::new(&arm.mechanism, arm.tip, LinkTarget::Pose(DVec3::ZERO, DQuat::IDENTITY));
+    let mut solver = JointSpaceSolver::new(&arm.mechanism, &[goal], JointSpaceOptions::default()).unwrap();
     let mut random = Random(2);
     for _ in 0..100 {
         let pose = arm.tip(&arm.draw(&mut random));
         let mut values = arm.draw(&mut random);
-        let goal = Goal { target: Target::Pose(DVec3::ZERO, pose.1), ..goal };
+        let goal = LinkGoal { target: LinkTarget::Pose(DVec3::ZERO, pose.1), ..goal };
         assert_eq!(solver.solve(&[goal], &mut values).unwrap().status, Status::Reached);
         assert!(apart(arm.tip(&values), pose).1 < 2e-6 && arm.within(&values));
     }
     // A place away from it is out of reach, by just that.
-    let away = Goal { target: Target::Position(DVec3::X * 0.2), ..goal };
+    let away = LinkGoal { target: LinkTarget::Position(DVec3::X * 0.2), ..goal };
     let report = solver.solve(&[away], &mut [0.1, 0.2, 0.3]).unwrap();
     assert!(matches!(report.status, Status::Unreachable { by } if (by - 0.2).abs() < 1e-6), "{report:?}");
 }
@@ -90,13 +91,13 @@ fn a_thousand_joints_are_solved() {
     let axis = |i: usize| if i.is_multiple_of(2) { [1.0, 0.0, 0.0] } else { [0.0, 1.0, 0.0] };
     let step = |i: usize| Step([0.0, 0.0, 1e-3], axis(i), false, -0.05, 0.05);
     let arm = Arm::new((0..1000).map(step).collect(), [0.0, 0.0, 1e-3]);
-    let goal = Goal::new(&arm.mechanism, arm.tip, Target::Pose(DVec3::ZERO, DQuat::IDENTITY));
-    let mut solver = Solver::new(&arm.mechanism, &[goal], Settings::default()).unwrap();
+    let goal = LinkGoal::new(&arm.mechanism, arm.tip, LinkTarget::Pose(DVec3::ZERO, DQuat::IDENTITY));
+    let mut solver = JointSpaceSolver::new(&arm.mechanism, &[goal], JointSpaceOptions::default()).unwrap();
     let mut random = Random(9);
     for _ in 0..5 {
         let pose = arm.tip(&arm.draw(&mut random));
         let mut values = arm.draw(&mut random);
-        let goal = Goal { target: Target::Pose(pose.0, pose.1), ..goal };
+        let goal = LinkGoal { target: LinkTarget::Pose(pose.0, pose.1), ..goal };
         assert_eq!(solver.solve(&[goal], &mut values).unwrap().status, Status::Reached);
         let (metres, radians) = apart(arm.tip(&values), pose);
         assert!(metres < 1.1e-6 && radians < 1.1e-6 && arm.within(&values), "{metres} {radians}");
@@ -120,8 +121,9 @@ fn sliders_whose_limits_mean_none_do_not_outweigh_the_arm() {
             ],
             [0.0, 0.0, 0.1],
         );
-        let goal = Goal::new(&arm.mechanism, arm.tip, Target::Pose(DVec3::ZERO, DQuat::IDENTITY));
-        let mut solver = Solver::new(&arm.mechanism, &[goal], Settings::default()).unwrap();
+        let goal = LinkGoal::new(&arm.mechanism, arm.tip, LinkTarget::Pose(DVec3::ZERO, DQuat::IDENTITY));
+        let mut solver =
+            JointSpaceSolver::new(&arm.mechanism, &[goal], JointSpaceOptions::default()).unwrap();
         let mut random = Random(5);
         for i in 0..100 {
             let mut draw = || {
@@ -131,7 +133,7 @@ fn sliders_whose_limits_mean_none_do_not_outweigh_the_arm() {
             };
             let pose = arm.tip(&draw());
             let mut values = draw();
-            let goal = Goal { target: Target::Pose(pose.0, pose.1), ..goal };
+            let goal = LinkGoal { target: LinkTarget::Pose(pose.0, pose.1), ..goal };
             let report = solver.solve(&[goal], &mut values).unwrap();
             assert_eq!(report.status, Status::Reached, "{end} {i} {report:?}");
             let (metres, radians) = apart(arm.tip(&values), pose);
@@ -143,12 +145,16 @@ fn sliders_whose_limits_mean_none_do_not_outweigh_the_arm() {
 #[test]
 fn numbers_that_have_no_squares_are_refused() {
     let arm = arm(1.0);
-    let goal = |p| Goal::new(&arm.mechanism, arm.tip, Target::Position(p));
-    let mut solver = Solver::new(&arm.mechanism, &[goal(DVec3::ZERO)], Settings::default()).unwrap();
+    let goal = |p| LinkGoal::new(&arm.mechanism, arm.tip, LinkTarget::Position(p));
+    let mut solver =
+        JointSpaceSolver::new(&arm.mechanism, &[goal(DVec3::ZERO)], JointSpaceOptions::default()).unwrap();
     let mut values = arm.mechanism.rest();
     for far in [1e60, 1e160, 1e308] {
         let error = solver.solve(&[goal(DVec3::new(0.0, -far, 0.0))], &mut values).unwrap_err();
-        assert!(matches!(error, sinew::mechanism::SolveError::Goal(GoalError::TooFar { .. })), "{error}");
+        assert!(
+            matches!(error, sinew::mechanism::JointSpaceError::Goal(LinkGoalError::TooFar { .. })),
+            "{error}"
+        );
     }
     // What is far but has squares is out of reach, and every number is one.
     for far in [1e3, 1e20, 1e45] {
@@ -162,7 +168,8 @@ fn numbers_that_have_no_squares_are_refused() {
     assert!(error.to_string() == "the value of joint `j1` is too large: 1".to_string() + &"0".repeat(200));
     assert!(matches!(arm.mechanism.check(&[f64::NAN; 8]), Err(ValuesError::NotFinite { .. })));
     let mut follower =
-        Follower::new(&arm.mechanism, &[goal(DVec3::ZERO)], Settings::default(), 1.0, &[]).unwrap();
+        PathFollower::new(&arm.mechanism, &[goal(DVec3::ZERO)], JointSpaceOptions::default(), 1.0, &[])
+            .unwrap();
     assert!(follower.step(&[goal(DVec3::ONE)], &mut values, 0.01).is_err());
     // In the mechanism itself.
     let make = |joint: JointSpec| {

@@ -5,7 +5,9 @@ mod arms;
 use arms::Arm;
 use sinew::{
     glam::DVec3,
-    mechanism::{Follower, Following, Goal, Secondary, Settings, Target, Wish},
+    mechanism::{
+        JointSpaceOptions, LinkGoal, LinkTarget, Objective, ObjectiveKind, PathFollower, PathStatus,
+    },
 };
 
 #[test]
@@ -14,8 +16,9 @@ fn a_follower_keeps_to_its_speeds_and_says_when_it_cannot() {
     let m = &arm.mechanism;
     let mut values = vec![0.3, 0.4, 0.2, -1.5, 0.1, 1.2, 0.3];
     let start = arm.tip(&values);
-    let goal = |p, r| Goal::new(m, arm.tip, Target::Pose(p, r));
-    let mut follower = Follower::new(m, &[goal(start.0, start.1)], Settings::default(), 1.0, &[]).unwrap();
+    let goal = |p, r| LinkGoal::new(m, arm.tip, LinkTarget::Pose(p, r));
+    let mut follower =
+        PathFollower::new(m, &[goal(start.0, start.1)], JointSpaceOptions::default(), 1.0, &[]).unwrap();
     let dt = 0.01;
     let mut step = |values: &mut Vec<f64>, p: DVec3| {
         let before = values.clone();
@@ -32,7 +35,7 @@ fn a_follower_keeps_to_its_speeds_and_says_when_it_cannot() {
         let a = f64::from(i) * 0.01;
         let p = start.0 + DVec3::new(0.0, 0.1 * a.sin(), 0.1 * (a.cos() - 1.0));
         let report = step(&mut values, p);
-        assert_eq!(report.following, Following::OnPath, "{i} {report:?}");
+        assert_eq!(report.status, PathStatus::OnPath, "{i} {report:?}");
         assert!(arm.tip(&values).0.distance(p) < 2e-6 && report.iterations <= 4);
     }
     // A goal that leaps is caught up with at the joints' speeds.
@@ -40,9 +43,9 @@ fn a_follower_keeps_to_its_speeds_and_says_when_it_cannot() {
     let mut frames = 0;
     loop {
         frames += 1;
-        match step(&mut values, p).following {
-            Following::OnPath => break,
-            other => assert_eq!(other, Following::Behind),
+        match step(&mut values, p).status {
+            PathStatus::OnPath => break,
+            other => assert_eq!(other, PathStatus::Behind),
         }
         assert!(frames < 100);
     }
@@ -56,15 +59,15 @@ fn a_follower_keeps_to_its_speeds_and_says_when_it_cannot() {
     for i in 0..600 {
         let p = start.0 + DVec3::new(1.0, 0.0, 0.3) * (f64::from(i) * 0.005).min(1.5);
         let report = step(&mut values, p);
-        if states.last() != Some(&report.following) {
-            states.push(report.following);
+        if states.last() != Some(&report.status) {
+            states.push(report.status);
         }
         if i == 598 {
             last = values.clone();
         }
     }
-    assert_eq!(states.first(), Some(&Following::OnPath));
-    assert_eq!(states.last(), Some(&Following::OffPath));
+    assert_eq!(states.first(), Some(&PathStatus::OnPath));
+    assert_eq!(states.last(), Some(&PathStatus::OffPath));
     let moved = values.iter().zip(&last).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
     assert!(moved < 1e-4, "{moved}");
 }
@@ -75,16 +78,17 @@ fn a_follower_with_a_posture_does_not_drift() {
     let m = &arm.mechanism;
     let start = vec![0.3, 0.4, 0.2, -1.5, 0.1, 1.2, 0.3];
     let pose = arm.tip(&start);
-    let round = |wishes: &[Wish]| {
-        let goal = |p| Goal::new(m, arm.tip, Target::Pose(p, pose.1));
-        let mut follower = Follower::new(m, &[goal(pose.0)], Settings::default(), 1.0, wishes).unwrap();
+    let round = |objectives: &[Objective]| {
+        let goal = |p| LinkGoal::new(m, arm.tip, LinkTarget::Pose(p, pose.1));
+        let mut follower =
+            PathFollower::new(m, &[goal(pose.0)], JointSpaceOptions::default(), 1.0, objectives).unwrap();
         let mut values = start.clone();
         let mut ends = Vec::new();
         for i in 0..=4000 {
             let a = f64::from(i) * core::f64::consts::TAU / 800.0;
             let p = pose.0 + DVec3::new(0.05 * a.sin(), 0.12 * a.sin(), 0.12 * (a.cos() - 1.0));
             let report = follower.step(&[goal(p)], &mut values, 0.01).unwrap();
-            assert_eq!(report.following, Following::OnPath);
+            assert_eq!(report.status, PathStatus::OnPath);
             if i % 800 == 0 {
                 ends.push(values.clone());
             }
@@ -93,7 +97,7 @@ fn a_follower_with_a_posture_does_not_drift() {
         // From the end of the second round on, an arm that is held by its posture repeats itself.
         far(&ends[5], &ends[3])
     };
-    let wishes = [Wish { what: Secondary::Posture(start.clone()), weight: 1.0 }];
-    let held = round(&wishes);
+    let objectives = [Objective { kind: ObjectiveKind::Posture(start.clone()), weight: 1.0 }];
+    let held = round(&objectives);
     assert!(held < 1e-3, "{held}");
 }

@@ -6,11 +6,14 @@ use std::sync::Arc;
 
 use arms::Random;
 use sinew::{
-    JointId, Pose, Skeleton, Status, Transform,
+    JointId, JointTransform, Pose, Skeleton, Status,
     glam::{DVec3, Quat, Vec3},
-    joint::{Dof, Joint, Order, Turning},
+    joint::{Dof, Joint, RotationOrder, Turning},
     math,
-    mechanism::{CompileError, Goal, Placement, Settings, SkeletonMechanism, Solver, Target},
+    mechanism::{
+        CompileError, JointSpaceOptions, JointSpaceSolver, LinkFrames, LinkGoal, LinkTarget,
+        SkeletonMechanism,
+    },
 };
 
 /// A chain with a joint of each kind that joint space honours, below scaled and turned frames.
@@ -18,7 +21,7 @@ fn chain() -> (Arc<Skeleton>, Vec<JointId>) {
     let turned = |axis: Vec3, angle: f32| math::axis_angle(axis.normalize(), angle);
     let mut b = Skeleton::builder();
     let mut add = |name: &str, parent: Option<usize>, at: Vec3, rotation: Quat, scale: f32| {
-        b.add(name, parent, Transform { translation: at, rotation, scale: Vec3::splat(scale) })
+        b.add(name, parent, JointTransform { translation: at, rotation, scale: Vec3::splat(scale) })
     };
     let root = add("root", None, Vec3::new(0.1, 1.0, 0.2), turned(Vec3::ONE, 0.4), 0.5);
     let hinge = add("bone", Some(root), Vec3::new(0.2, 0.3, 0.0), turned(Vec3::X, -0.3), 1.0);
@@ -31,7 +34,7 @@ fn chain() -> (Arc<Skeleton>, Vec<JointId>) {
     skeleton.set_joint(ids[root], Joint::FIXED).unwrap();
     skeleton.set_joint(ids[hinge], Joint::hinge(Vec3::new(0.3, 1.0, 0.2), Dof::range(-1.0, 2.0))).unwrap();
     let angles = [Some(Dof::range(-0.5, 1.5)), None, Some(Dof::range(-1.2, 1.2))];
-    skeleton.set_joint(ids[axes], Joint::from(Turning::Axes { order: Order::Zyx, angles })).unwrap();
+    skeleton.set_joint(ids[axes], Joint::from(Turning::Axes { order: RotationOrder::Zyx, angles })).unwrap();
     let slides = [Some(Dof::range(0.0, 0.4)), None, Some(Dof::range(-0.1, 0.1))];
     skeleton.set_joint(ids[slider], Joint::hinge(Vec3::Z, Dof::FREE).with_slide(slides)).unwrap();
     skeleton.set_joint(ids[fixed], Joint::FIXED).unwrap();
@@ -71,9 +74,9 @@ fn links_are_where_joints_are() {
         let m = compiled.mechanism();
         let mut values = m.rest();
         compiled.read(&pose, &mut values);
-        let mut placement = Placement::new(m);
+        let mut placement = LinkFrames::new(m);
         for round in 0..2 {
-            m.place(&values, &mut placement).unwrap();
+            m.forward_kinematics(&values, &mut placement).unwrap();
             for joint in skeleton.joints() {
                 let link = m.link_transform(&placement, compiled.link(joint));
                 let off = link.translation.distance(pose.position(joint).as_dvec3());
@@ -132,12 +135,12 @@ fn a_solve_ends_in_the_pose_within_the_joints_limits() {
                 lower + (upper - lower) * random.next()
             })
             .collect();
-        let mut placement = Placement::new(m);
-        m.place(&known, &mut placement).unwrap();
+        let mut placement = LinkFrames::new(m);
+        m.forward_kinematics(&known, &mut placement).unwrap();
         let tip = compiled.link(ids[6]);
         let wanted: DVec3 = m.link_transform(&placement, tip).translation;
-        let goal = Goal::new(m, tip, Target::Position(wanted));
-        let mut solver = Solver::new(m, &[goal], Settings::default()).unwrap();
+        let goal = LinkGoal::new(m, tip, LinkTarget::Position(wanted));
+        let mut solver = JointSpaceSolver::new(m, &[goal], JointSpaceOptions::default()).unwrap();
         assert_eq!(solver.solve(&[goal], &mut values).unwrap().status, Status::Reached);
         let mut after = pose.clone();
         compiled.write(&values, &mut after);
@@ -185,11 +188,11 @@ fn a_pose_within_its_limits_holds_no_joint_outside_of_them() {
     let rest = math::axis_angle(Vec3::new(0.3, -0.5, 0.8).normalize(), 2.1);
     for n in 0..400 {
         let mut b = Skeleton::builder();
-        b.add("joint", None, Transform { rotation: rest, ..Transform::IDENTITY });
-        b.add("tip", Some(0), Transform::from_translation(Vec3::new(0.3, 0.1, 0.2)));
+        b.add("joint", None, JointTransform { rotation: rest, ..JointTransform::IDENTITY });
+        b.add("tip", Some(0), JointTransform::from_translation(Vec3::new(0.3, 0.1, 0.2)));
         let (mut skeleton, ids) = b.build().unwrap();
         let angles = [None, Some(Dof::range(-2.2, -1.2)), Some(Dof::range(0.2, 2.4))];
-        skeleton.set_joint(ids[0], Joint::from(Turning::Axes { order: Order::Zyx, angles })).unwrap();
+        skeleton.set_joint(ids[0], Joint::from(Turning::Axes { order: RotationOrder::Zyx, angles })).unwrap();
         skeleton.set_joint(ids[1], Joint::FIXED).unwrap();
         let skeleton = Arc::new(skeleton);
         let turn = |axis: Vec3, angle: f64| math::axis_angle(axis, angle as f32);

@@ -6,11 +6,12 @@ use std::{f64::consts::PI, sync::Arc};
 
 use arms::Random;
 use sinew::{
-    Pose, Skeleton, Status, Transform,
+    JointTransform, Pose, Skeleton, Status,
     glam::{DQuat, DVec3},
     joint::{Dof, Joint, Turning},
     mechanism::{
-        Goal, JointSpec, Mechanism, MechanismError, Motion, Part, Settings, SkeletonMechanism, Solver, Target,
+        JointSpaceOptions, JointSpaceSolver, JointSpec, LinkGoal, LinkTarget, Mechanism, MechanismError,
+        Motion, Part, SkeletonMechanism,
     },
 };
 
@@ -35,7 +36,7 @@ fn swung(x: f64, y: f64) -> DVec3 {
 fn a_swing_goes_round_its_ellipse_to_the_best_point_of_it() {
     let m = socket([(-0.4, 1.1), (-0.9, 0.3)], (-0.5, 0.5));
     let tip = m.find_link("tip").unwrap();
-    let settings = Settings { max_restarts: 0, ..Settings::default() };
+    let settings = JointSpaceOptions { max_restarts: 0, ..JointSpaceOptions::default() };
     let mut random = Random(3);
     for i in 0..200 {
         // Directions all around that are out of the limits.
@@ -44,8 +45,8 @@ fn a_swing_goes_round_its_ellipse_to_the_best_point_of_it() {
             continue;
         }
         let wanted = swung(x, y);
-        let goal = Goal::new(&m, tip, Target::Position(wanted));
-        let mut solver = Solver::new(&m, &[goal], settings).unwrap();
+        let goal = LinkGoal::new(&m, tip, LinkTarget::Position(wanted));
+        let mut solver = JointSpaceSolver::new(&m, &[goal], settings).unwrap();
         let mut values = vec![0.05, 0.02, 0.1];
         let report = solver.solve(&[goal], &mut values).unwrap();
         assert!(m.is_within(&values) && report.status == Status::Stalled, "{report:?}");
@@ -77,7 +78,7 @@ fn a_goal_on_the_ellipse_is_reached_along_it() {
     // From one side of the ellipse to the other: the way goes round.
     let m = socket([(-1.0, 1.0), (-0.5, 0.5)], (-0.4, 0.4));
     let tip = m.find_link("tip").unwrap();
-    let settings = Settings { max_restarts: 0, ..Settings::default() };
+    let settings = JointSpaceOptions { max_restarts: 0, ..JointSpaceOptions::default() };
     for k in 0..64 {
         let (s, c) = (f64::from(k) * PI / 32.0).sin_cos();
         let wanted = [0.999_999 * c, 0.499_999_5 * s];
@@ -87,8 +88,8 @@ fn a_goal_on_the_ellipse_is_reached_along_it() {
             let swing = DQuat::from_xyzw(wanted[0] / a * s, wanted[1] / a * s, 0.0, c);
             swing * DQuat::from_rotation_z(0.4)
         };
-        let goal = Goal::new(&m, tip, Target::Rotation(rotation));
-        let mut solver = Solver::new(&m, &[goal], settings).unwrap();
+        let goal = LinkGoal::new(&m, tip, LinkTarget::Rotation(rotation));
+        let mut solver = JointSpaceSolver::new(&m, &[goal], settings).unwrap();
         let mut values = vec![-0.999 * c, -0.499 * s, -0.4];
         let report = solver.solve(&[goal], &mut values).unwrap();
         assert_eq!(report.status, Status::Reached, "{k}: {report:?}");
@@ -107,14 +108,19 @@ fn a_free_joint_turns_any_way_and_comes_back_at_the_nearest_turn() {
     let all = ["root.x", "root.y", "root.z"].map(|n| (n, Part::Vector, false));
     assert_eq!(names, all);
     let body = m.find_link("body").unwrap();
-    let goal = Goal::new(&m, body, Target::Rotation(DQuat::IDENTITY));
-    let mut solver = Solver::new(&m, &[goal], Settings { max_restarts: 0, ..Settings::default() }).unwrap();
+    let goal = LinkGoal::new(&m, body, LinkTarget::Rotation(DQuat::IDENTITY));
+    let mut solver = JointSpaceSolver::new(
+        &m,
+        &[goal],
+        JointSpaceOptions { max_restarts: 0, ..JointSpaceOptions::default() },
+    )
+    .unwrap();
     let mut random = Random(5);
     for i in 0..500 {
         let axis = random.direction().as_dvec3().normalize();
         let angle = if i % 5 == 0 { PI - 1e-9 } else { PI * random.next() };
         let wanted = DQuat::from_axis_angle(axis, angle);
-        let goal = Goal { target: Target::Rotation(wanted), ..goal };
+        let goal = LinkGoal { target: LinkTarget::Rotation(wanted), ..goal };
         let start = random.direction().as_dvec3() * (if i % 3 == 0 { 20.0 } else { 3.0 } * random.next());
         let mut values = start.to_array();
         let report = solver.solve(&[goal], &mut values).unwrap();
@@ -181,7 +187,7 @@ fn bad_balls_are_named() {
 #[test]
 fn a_balls_rest_is_within_its_ellipse() {
     let mut b = Skeleton::builder();
-    b.add("ball", None, Transform::IDENTITY);
+    b.add("ball", None, JointTransform::IDENTITY);
     let (mut s, ids) = b.build().unwrap();
     let prefer = |d: Dof, p| d.with_preferred(p);
     let swing = [prefer(Dof::range(-1.0, 1.0), 0.9), prefer(Dof::range(-0.5, 0.5), -0.45)];

@@ -6,9 +6,9 @@ use common::column;
 use sinew::{
     Goal, JointId, Pole, Pose, Skeleton, Status,
     glam::{DQuat, DVec3, Quat, Vec3},
-    joint::{Dof, Joint, Order, Turning},
+    joint::{Dof, Joint, RotationOrder, Turning},
     math,
-    solve::{Auto, Ccd, ChainSettings, DampedLeastSquares, Fabrik, FreeChain, Tip, Tree},
+    solve::{Auto, Ccd, DampedLeastSquares, Effector, Fabrik, FreeChain, FullBody, IterativeOptions},
 };
 
 /// Those of `solvers` that go by steps of the whole chain: `Auto`, and least squares with fresh starts or without.
@@ -22,7 +22,7 @@ fn solvers(skeleton: &Skeleton, ids: &[JointId], max_turn: f32) -> Vec<Solve> {
     auto.max_turn = max_turn;
     let mut all: Vec<Solve> = vec![Box::new(move |p, g| auto.solve(p, g).unwrap())];
     for max_restarts in [0, 3] {
-        let settings = ChainSettings { max_turn, max_restarts, ..Default::default() };
+        let settings = IterativeOptions { max_turn, max_restarts, ..Default::default() };
         let mut ccd = Ccd::new(skeleton, root, tip).unwrap();
         ccd.settings = settings;
         all.push(Box::new(move |p, g| ccd.solve(p, g).unwrap()));
@@ -159,11 +159,11 @@ fn no_frame_leads_away_from_the_goal() {
     let (skeleton, ids) = column(2, 1.0, |_| Joint::FREE);
     let mut free = FreeChain::new(&skeleton, ids[0], ids[2]).unwrap();
     free.max_turn = 0.13;
-    let mut tree = Tree::new(&skeleton, ids[0], &[Tip::new(ids[2])]).unwrap();
-    tree.max_turn = 0.13;
+    let mut full_body = FullBody::new(&skeleton, ids[0], &[Effector::new(ids[2])]).unwrap();
+    full_body.max_turn = 0.13;
     let mut all = solvers(&skeleton, &ids, 0.13);
     all.push(Box::new(move |pose, goal| free.solve(pose, goal).unwrap()));
-    all.push(Box::new(move |pose, goal| tree.solve(pose, &[*goal]).unwrap()));
+    all.push(Box::new(move |pose, goal| full_body.solve(pose, &[*goal]).unwrap()));
     for (which, mut solve) in all.into_iter().enumerate() {
         let mut pose = Pose::rest(&skeleton);
         // The column stands along Y, and its elbow is folded to 37 degrees.
@@ -229,11 +229,12 @@ fn joints_of_a_tree_turn_no_further_next_to_a_pole() {
     };
     let joint = |_| {
         let angles = [None, Some(Dof::FREE), Some(Dof::range(-0.26, 2.76))];
-        Turning::Axes { order: Order::Zxy, angles }.into()
+        Turning::Axes { order: RotationOrder::Zxy, angles }.into()
     };
     let (skeleton, ids) = column(6, 0.2, joint);
-    let mut tree = Tree::new(&skeleton, ids[0], &[Tip::new(ids[6]), Tip::new(ids[3])]).unwrap();
-    (tree.max_turn, tree.max_iterations, tree.max_restarts) = (0.4, 40, 1);
+    let mut full_body =
+        FullBody::new(&skeleton, ids[0], &[Effector::new(ids[6]), Effector::new(ids[3])]).unwrap();
+    (full_body.max_turn, full_body.max_iterations, full_body.max_restarts) = (0.4, 40, 1);
     for case in 0..4000 {
         let mut pose = Pose::rest(&skeleton);
         for &id in &ids {
@@ -243,7 +244,7 @@ fn joints_of_a_tree_turn_no_further_next_to_a_pole() {
         pose.update();
         let mut goal = || Goal::at(Vec3::new(between(-1.0, 1.0), between(-1.0, 1.0), between(-1.0, 1.0)));
         let (goals, start) = ([goal(), goal()], pose.clone());
-        tree.solve(&mut pose, &goals).unwrap();
+        full_body.solve(&mut pose, &goals).unwrap();
         for &id in &ids {
             let turned = angle(start.local(id).rotation, pose.local(id).rotation);
             assert!(turned <= 0.4 + 1e-5, "case {case}: joint {id} turned by {turned}");

@@ -3,7 +3,7 @@
 use std::{f32::consts::PI, sync::Arc};
 
 use sinew::{
-    JointId, Pose, Skeleton, SolveError, Status, Transform,
+    JointId, JointTransform, Pose, Skeleton, SolveError, Status,
     glam::{DQuat, DVec3, Quat, Vec3},
     joint::{Attribute, Dof, Joint},
     math,
@@ -20,8 +20,8 @@ const EYES: [usize; 2] = [6, 7];
 
 fn figure(size: f32, joint: impl Fn(usize) -> Joint) -> Figure {
     let mut b = Skeleton::builder();
-    let at = |x, y, z| Transform::from_translation(Vec3::new(x, y, z));
-    let hips = Transform { scale: Vec3::splat(size), ..at(0.3 * size, size, -0.2 * size) };
+    let at = |x, y, z| JointTransform::from_translation(Vec3::new(x, y, z));
+    let hips = JointTransform { scale: Vec3::splat(size), ..at(0.3 * size, size, -0.2 * size) };
     let mut last = b.add("hips", None, hips);
     for (name, y, z) in [
         ("spine", 0.12, 0.0),
@@ -31,7 +31,7 @@ fn figure(size: f32, joint: impl Fn(usize) -> Joint) -> Figure {
         ("head", 0.1, 0.02),
     ] {
         let rotation = Quat::from_rotation_x(0.1 * z * 100.0);
-        last = b.add(name, Some(last), Transform { rotation, ..at(0.0, y, z) });
+        last = b.add(name, Some(last), JointTransform { rotation, ..at(0.0, y, z) });
     }
     b.add("eye.L", Some(last), at(0.032, 0.09, 0.08));
     b.add("eye.R", Some(last), at(-0.032, 0.09, 0.08));

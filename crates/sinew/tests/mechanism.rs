@@ -6,7 +6,7 @@ use arms::Rigid;
 use proptest::prelude::*;
 use sinew::{
     glam::{DQuat, DVec3},
-    mechanism::{JointSpec, LinkId, Mechanism, MechanismError, Mimic, Motion, Placement, ValuesError},
+    mechanism::{JointSpec, LinkFrames, LinkId, Mechanism, MechanismError, Mimic, Motion, ValuesError},
 };
 
 /// A joint of a random chain.
@@ -89,8 +89,8 @@ fn last(m: &Mechanism) -> LinkId {
 const POINT: [f64; 3] = [0.3, -0.2, 0.5];
 
 fn end(m: &Mechanism, values: &[f64]) -> (DVec3, sinew::glam::DMat3) {
-    let mut placement = Placement::new(m);
-    m.place(values, &mut placement).unwrap();
+    let mut placement = LinkFrames::new(m);
+    m.forward_kinematics(values, &mut placement).unwrap();
     let t = m.link_transform(&placement, last(m));
     (t.transform_point3(DVec3::from_array(POINT)), t.matrix3)
 }
@@ -112,8 +112,8 @@ proptest! {
     #[test]
     fn jacobians_are_the_slopes_of_places(steps in prop::collection::vec(step(), 1..9)) {
         let (m, values) = build(&steps);
-        let mut placement = Placement::new(&m);
-        m.place(&values, &mut placement).unwrap();
+        let mut placement = LinkFrames::new(&m);
+        m.forward_kinematics(&values, &mut placement).unwrap();
         let mut columns = Vec::new();
         m.jacobian(&placement, last(&m), DVec3::from_array(POINT), &mut columns);
         prop_assert_eq!(columns.len(), m.dofs().len());
@@ -159,15 +159,15 @@ fn manipulability_of_a_chain_with_six_independent_joints_is_that_of_its_determin
         b.joint(JointSpec::new(format!("j{i}"), format!("l{i}"), format!("l{}", i + 1), motion));
     }
     let m = b.build().unwrap();
-    let mut placement = Placement::new(&m);
-    m.place(&[0.1, 0.2, 0.3, 1.0, 0.0, 2.0], &mut placement).unwrap();
+    let mut placement = LinkFrames::new(&m);
+    m.forward_kinematics(&[0.1, 0.2, 0.3, 1.0, 0.0, 2.0], &mut placement).unwrap();
     let measure = m.manipulability(&placement, last(&m), DVec3::ZERO, 0.5);
     assert!((measure - 0.125).abs() < 1e-12, "{measure}");
     // At a pitch p the axes of yaw and roll enclose less: the determinant is cos p; at a quarter turn they are one.
-    m.place(&[0.1, 0.2, 0.3, 1.0, 0.4, 2.0], &mut placement).unwrap();
+    m.forward_kinematics(&[0.1, 0.2, 0.3, 1.0, 0.4, 2.0], &mut placement).unwrap();
     let measure = m.manipulability(&placement, last(&m), DVec3::ZERO, 1.0);
     assert!((measure - 0.4f64.cos()).abs() < 1e-12, "{measure}");
-    m.place(&[0.1, 0.2, 0.3, 1.0, core::f64::consts::FRAC_PI_2, 2.0], &mut placement).unwrap();
+    m.forward_kinematics(&[0.1, 0.2, 0.3, 1.0, core::f64::consts::FRAC_PI_2, 2.0], &mut placement).unwrap();
     assert!(m.manipulability(&placement, last(&m), DVec3::ZERO, 1.0) < 1e-7);
 }
 

@@ -8,7 +8,7 @@ mod judge;
 use std::f64::consts::PI;
 
 use sinew::{
-    Skeleton, Transform,
+    JointTransform, Skeleton,
     glam::{Quat, Vec3},
     joint::{Joint, JointFault},
 };
@@ -69,7 +69,7 @@ fn cones_answer_as_godots_do() {
             continue;
         }
         let mut b = Skeleton::builder();
-        b.add("joint", None, Transform::IDENTITY);
+        b.add("joint", None, JointTransform::IDENTITY);
         let (mut skeleton, ids) = b.build().unwrap();
         skeleton.set_joint(ids[0], joint).unwrap();
         let turn = Quat::from_rotation_arc(middle, came.normalize());

@@ -13,9 +13,9 @@ use std::{
 };
 
 use sinew::{
-    Goal, JointId, Pole, Pose, Skeleton, SolveError, Transform,
+    Goal, JointId, JointTransform, Pole, Pose, Skeleton, SolveError,
     glam::{Quat, Vec3},
-    solve::{Aim, BendSide, TwoBone, Up},
+    solve::{Aim, AimUp, BendSide, TwoBone},
 };
 
 /// The tolerance of the oracle on each number of a quaternion.
@@ -29,12 +29,12 @@ fn about(axis: Vec3, angle: f32) -> Quat {
 }
 
 /// The parents under which the oracle repeats cases: none, moved, rotated, scaled, scaled unequally, mirrored.
-fn parents() -> [Transform; 6] {
-    let scaled = |s: Vec3| Transform { scale: s, ..Transform::IDENTITY };
+fn parents() -> [JointTransform; 6] {
+    let scaled = |s: Vec3| JointTransform { scale: s, ..JointTransform::IDENTITY };
     [
-        Transform::IDENTITY,
-        Transform::from_translation(Vec3::Y),
-        Transform { rotation: about(Vec3::Y, FRAC_PI_3), ..Transform::IDENTITY },
+        JointTransform::IDENTITY,
+        JointTransform::from_translation(Vec3::Y),
+        JointTransform { rotation: about(Vec3::Y, FRAC_PI_3), ..JointTransform::IDENTITY },
         scaled(Vec3::splat(2.0)),
         scaled(Vec3::new(1.0, 2.0, 1.0)),
         scaled(Vec3::splat(-3.0)),
@@ -51,8 +51,8 @@ fn same(a: Quat, b: Quat) -> bool {
     a.abs_diff_eq(b, CLOSE) || a.abs_diff_eq(-b, CLOSE)
 }
 
-fn rotation_only(rotation: Quat, translation: Vec3) -> Transform {
-    Transform { translation, rotation, scale: Vec3::ONE }
+fn rotation_only(rotation: Quat, translation: Vec3) -> JointTransform {
+    JointTransform { translation, rotation, scale: Vec3::ONE }
 }
 
 /// What a row expects of the limb.
@@ -67,9 +67,9 @@ enum Limb {
 struct LimbRow {
     case: &'static str,
     /// What stands above the limb.
-    parent: Transform,
+    parent: JointTransform,
     /// Local transforms of start, middle and end.
-    joints: [Transform; 3],
+    joints: [JointTransform; 3],
     /// The oracle's middle axis.
     axis: Option<Vec3>,
     pole: Pole,
@@ -81,12 +81,12 @@ struct LimbRow {
 }
 
 /// The oracle's limb: a metre up, then a metre along X, bent by a right angle.
-fn bent() -> [Transform; 3] {
+fn bent() -> [JointTransform; 3] {
     [
-        Transform::IDENTITY,
+        JointTransform::IDENTITY,
         rotation_only(about(Vec3::Z, FRAC_PI_2), Vec3::Y),
         // Seen from the middle joint, whose Y is the model's -X.
-        Transform::from_translation(Vec3::NEG_Y),
+        JointTransform::from_translation(Vec3::NEG_Y),
     ]
 }
 
@@ -94,7 +94,7 @@ impl LimbRow {
     fn new(case: &'static str, goal: Vec3, start: Quat, middle: Quat) -> Self {
         Self {
             case,
-            parent: Transform::IDENTITY,
+            parent: JointTransform::IDENTITY,
             joints: bent(),
             axis: Some(Vec3::Z),
             pole: Pole::Direction(Vec3::Y),
@@ -141,9 +141,9 @@ fn limb_rows() -> Vec<LimbRow> {
     ] {
         rows.push(LimbRow { pole: Pole::Direction(pole), ..row("Pole", goal, start, id) });
     }
-    let zero = Transform { scale: Vec3::ZERO, ..Transform::IDENTITY };
+    let zero = JointTransform { scale: Vec3::ZERO, ..JointTransform::IDENTITY };
     rows.push(LimbRow {
-        joints: [zero, Transform::IDENTITY, Transform::IDENTITY],
+        joints: [zero, JointTransform::IDENTITY, JointTransform::IDENTITY],
         axis: None,
         pole: Pole::Keep,
         // Identity corrections there; here a limb of no size is an error, which leaves the joints as they are too.
@@ -191,11 +191,12 @@ fn limb_rows() -> Vec<LimbRow> {
         row("MidAxis: positive", here, id, id),
         LimbRow { axis: Some(-z), ..row("MidAxis: negative", here, about(y, PI), about(z, PI)) },
         LimbRow {
-            joints: [bent()[0], bent()[1], Transform::from_translation(x)],
+            joints: [bent()[0], bent()[1], JointTransform::from_translation(x)],
             ..row("MidAxis: a straight limb", here, id, about(z, -FRAC_PI_2))
         },
     ]);
-    let along = [Transform::IDENTITY, Transform::from_translation(x), Transform::from_translation(x)];
+    let along =
+        [JointTransform::IDENTITY, JointTransform::from_translation(x), JointTransform::from_translation(x)];
     for (distance, reached) in [(2.0, true), (3.0, false)] {
         let expect = Limb::Turns(Some(id), Some(id), Some(reached));
         rows.push(LimbRow { joints: along, expect, ..row("AlignedJointsAndTarget", x * distance, id, id) });
@@ -204,7 +205,7 @@ fn limb_rows() -> Vec<LimbRow> {
     // root to end, from which the upper bone of a folding limb goes on turning away.
     rows.push(row("ZeroLengthStartTarget", Vec3::ZERO, about(z, -FRAC_PI_4), about(z, -FRAC_PI_2)));
     rows.push(LimbRow {
-        joints: [Transform::IDENTITY; 3],
+        joints: [JointTransform::IDENTITY; 3],
         axis: None,
         expect: Limb::Turns(None, None, Some(false)),
         ..row("ZeroLengthBoneChain", x, id, id)
@@ -269,7 +270,7 @@ enum Aimed {
 
 struct AimRow {
     case: &'static str,
-    joint: Transform,
+    joint: JointTransform,
     forward: Vec3,
     offset: Vec3,
     up: Vec3,
@@ -283,7 +284,7 @@ impl AimRow {
     fn new(case: &'static str, target: Vec3, turn: Quat) -> Self {
         Self {
             case,
-            joint: Transform::IDENTITY,
+            joint: JointTransform::IDENTITY,
             forward: Vec3::X,
             offset: Vec3::ZERO,
             up: Vec3::Y,
@@ -354,7 +355,7 @@ fn aim_rows() -> Vec<AimRow> {
         rows.push(AimRow { offset, expect, ..row("Offset", x, id) });
     }
     rows.push(AimRow {
-        joint: Transform::from_translation(y),
+        joint: JointTransform::from_translation(y),
         offset: y,
         expect: reached(about(z, -FRAC_PI_2), true),
         ..row("Offset: below the joint", x, id)
@@ -379,7 +380,7 @@ fn aim_rows() -> Vec<AimRow> {
         // The oracle takes the nearest weight that makes sense; here a weight outside 0 to 1 is an error.
         rows.push(AimRow { weight, expect: Aimed::Refused, ..row("Weight: outside", z, id) });
     }
-    let zero = Transform { scale: Vec3::ZERO, ..Transform::IDENTITY };
+    let zero = JointTransform { scale: Vec3::ZERO, ..JointTransform::IDENTITY };
     // An identity correction there; here a joint that has lost its axes is an error, which leaves it as it is too.
     rows.push(AimRow { joint: zero, expect: Aimed::Refused, ..row("ZeroScale", z, id) });
     rows
@@ -391,7 +392,7 @@ fn aims_answer_as_ozz_does() {
     for (i, row) in aim_rows().iter().enumerate() {
         let mut b = Skeleton::builder();
         let parent = b.add("parent", None, row.joint);
-        b.add("joint", Some(parent), Transform::IDENTITY);
+        b.add("joint", Some(parent), JointTransform::IDENTITY);
         let (skeleton, ids) = match (b.build(), row.expect) {
             (Ok(built), _) => built,
             (Err(_), Aimed::Refused) => continue,
@@ -402,7 +403,7 @@ fn aims_answer_as_ozz_does() {
         };
         let aim = Aim {
             offset: row.offset,
-            up: Some(Up { axis: row.up, direction: row.pole }),
+            up: Some(AimUp { axis: row.up, direction: row.pole }),
             weight: row.weight,
             ..Aim::new(ids[1], row.forward)
         };

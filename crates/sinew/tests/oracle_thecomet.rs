@@ -1,14 +1,14 @@
 //! What TheComet's tests expect of its FABRIK solver, as numbers: fourteen cases. A bone there lies along its joint's Z. Chains
-//! are solved by `Fabrik`; what has two effectors, by `Tree`, which goes by least squares and not by reaching.
+//! are solved by `Fabrik`; what has two effectors, by `FullBody`, which goes by least squares and not by reaching.
 
 use std::{f64::consts::FRAC_1_SQRT_2, sync::Arc};
 
 use sinew::{
-    Chain, Goal, JointId, Pose, Skeleton, Transform,
+    Chain, Goal, JointId, JointTransform, Pose, Skeleton,
     glam::{Quat, Vec3},
     joint::Joint,
     math,
-    solve::{Fabrik, Tip, Tree},
+    solve::{Effector, Fabrik, FullBody},
 };
 
 /// A quarter turn about X, by half its angle's sine and cosine: +1 takes Z to -Y.
@@ -19,9 +19,9 @@ fn quarter(sign: f32) -> Quat {
 /// Joints one below the other: the place of the first, and where each bone ends, seen from its joint.
 fn row(root: Vec3, lengths: &[f32]) -> (Skeleton, Vec<JointId>) {
     let mut b = Skeleton::builder();
-    let mut last = b.add("0", None, Transform::from_translation(root));
+    let mut last = b.add("0", None, JointTransform::from_translation(root));
     for (i, length) in lengths[..lengths.len() - 1].iter().enumerate() {
-        last = b.add(format!("{}", i + 1), Some(last), Transform::from_translation(Vec3::Z * *length));
+        last = b.add(format!("{}", i + 1), Some(last), JointTransform::from_translation(Vec3::Z * *length));
     }
     b.build().unwrap()
 }
@@ -276,7 +276,7 @@ fn two_effectors_end_as_the_comet_s_do_or_say_why() {
         let mut b = Skeleton::builder();
         for (i, (name, above, offset, _, _)) in row.bones.iter().enumerate() {
             let end = above.map_or(Vec3::ZERO, |a| Vec3::Z * row.bones[a].3);
-            assert_eq!(b.add(*name, *above, Transform::from_translation(end + *offset)), i);
+            assert_eq!(b.add(*name, *above, JointTransform::from_translation(end + *offset)), i);
         }
         let (skeleton, ids) = b.build().unwrap();
         let skeleton = Arc::new(skeleton);
@@ -286,15 +286,15 @@ fn two_effectors_end_as_the_comet_s_do_or_say_why() {
             pose.set_rotation(id, angle(bone.4));
         }
         pose.update();
-        let tip = |(i, priority): (usize, u8)| Tip {
+        let tip = |(i, priority): (usize, u8)| Effector {
             offset: Vec3::Z * row.bones[i].3,
-            ..Tip::new(ids[i]).with_priority(priority)
+            ..Effector::new(ids[i]).with_priority(priority)
         };
         let tips = [0, 1].map(|n| tip((row.tips[n].0, row.priorities[n])));
-        let mut tree = Tree::new(&skeleton, ids[0], &tips).unwrap();
-        tree.root = sinew::solve::Root::Pinned;
+        let mut full_body = FullBody::new(&skeleton, ids[0], &tips).unwrap();
+        full_body.root = sinew::solve::RootMode::Pinned;
         let goals = row.tips.map(|(_, at)| Goal::at(at));
-        tree.solve(&mut pose, &goals).unwrap();
+        full_body.solve(&mut pose, &goals).unwrap();
         for &(i, quarters) in row.left {
             let off = math::angle_between(pose.local(ids[i]).rotation, angle(quarters));
             assert!(off <= row.near, "{}: {} is {off:e} off", row.what, row.bones[i].0);

@@ -4,7 +4,7 @@
 use std::f64::consts::{PI, TAU};
 
 use sinew::{
-    Chain, Goal, Pose, Skeleton, Transform,
+    Chain, Goal, JointTransform, Pose, Skeleton,
     glam::{DVec3, Vec3},
     joint::{Dof, Joint, JointFault},
     math,
@@ -98,7 +98,7 @@ fn cases() -> Vec<Case> {
 fn one_link_turns_as_three_js_s_does() {
     for Case { what, axis, initial, target, range, weight, expect } in cases() {
         let mut builder = Skeleton::builder();
-        builder.add("link", None, Transform::IDENTITY);
+        builder.add("link", None, JointTransform::IDENTITY);
         let (mut skeleton, ids) = builder.build().unwrap();
         let dof = range.map_or(Dof::FREE, |(min, max)| Dof::range(min, max));
         let joint = skeleton.set_joint(ids[0], Joint::hinge(axis, dof));

@@ -9,11 +9,13 @@ use proptest::{prelude::*, test_runner::RngSeed};
 use sinew::{
     Report, Status,
     glam::{DVec2, Vec2},
-    planar::{Bone, Chain, Convention, Lead, Method, PlanarError, Settings, Side, two_bone},
+    planar::{
+        AngleConvention2d, BendSide2d, Bone2d, Chain2d, Chain2dError, Lead, Method2d, Options2d, two_bone,
+    },
 };
 
 /// Places of the joints and of the end, in f64.
-fn places(chain: &Chain) -> Vec<DVec2> {
+fn places(chain: &Chain2d) -> Vec<DVec2> {
     let (mut at, mut way) = (chain.root.as_dvec2(), chain.base as f64);
     let mut list = vec![at];
     for bone in chain.bones() {
@@ -24,19 +26,19 @@ fn places(chain: &Chain) -> Vec<DVec2> {
     list
 }
 
-fn end(chain: &Chain) -> DVec2 {
+fn end(chain: &Chain2d) -> DVec2 {
     *places(chain).last().unwrap()
 }
 
 /// How far an angle is outside of a joint's limits.
-fn excess(bone: &Bone) -> f64 {
+fn excess(bone: &Bone2d) -> f64 {
     let Some((from, to)) = bone.limits else { return 0.0 };
     let angle = bone.angle as f64;
     let angle = angle - 2.0 * PI * (angle / (2.0 * PI)).round();
     (angle - to as f64).max(from as f64 - angle).max(0.0)
 }
 
-fn angles(chain: &Chain) -> Vec<u32> {
+fn angles(chain: &Chain2d) -> Vec<u32> {
     chain.bones().iter().map(|b| b.angle.to_bits()).collect()
 }
 
@@ -48,7 +50,7 @@ fn two_bones_meet_the_cosine_rule_on_either_side() {
             let d = (a - b).abs() + (a + b - (a - b).abs()) * (i as f32 / 400.0);
             let root = Vec2::new(0.1, -0.2) * a;
             let goal = root + Vec2::new(f.cos(), f.sin()) * d;
-            for side in [Side::Left, Side::Right] {
+            for side in [BendSide2d::Left, BendSide2d::Right] {
                 let bent = two_bone(root, a, b, goal, side).unwrap();
                 let size = (a + b) as f64;
                 let (r, g) = (root.as_dvec2(), goal.as_dvec2());
@@ -61,29 +63,31 @@ fn two_bones_meet_the_cosine_rule_on_either_side() {
                 let flexion = ((a * a + b * b) as f64 - (d as f64).powi(2)) / (2.0 * (a * b) as f64);
                 assert!(((-(bent.lower as f64).cos()) - flexion).abs() < 1e-4 || a / b > 100.0);
                 let beside = (g - r).perp_dot(m - r);
-                let left = side == Side::Left;
+                let left = side == BendSide2d::Left;
                 assert!(if left { beside > -1e-6 * size * size } else { beside < 1e-6 * size * size });
                 assert!(if left { bent.lower <= 0.0 } else { bent.lower >= 0.0 });
             }
         }
     }
-    let far = two_bone(Vec2::ZERO, 1.0, 0.5, Vec2::X * 4.0, Side::Left).unwrap();
-    assert!((far.by - 2.5).abs() < 1e-6 && far.end.distance(Vec2::X * 1.5) < 1e-6 && far.lower == 0.0);
-    let near = two_bone(Vec2::ZERO, 1.0, 0.4, Vec2::Y * 0.1, Side::Right).unwrap();
-    assert!((near.by - 0.5).abs() < 1e-6 && near.end.distance(Vec2::Y * 0.6) < 1e-6);
-    assert!(two_bone(Vec2::ZERO, -1.0, 1.0, Vec2::X, Side::Left).is_err());
-    assert!(two_bone(Vec2::ZERO, 1.0, 1.0, Vec2::new(f32::NAN, 0.0), Side::Left).is_err());
+    let far = two_bone(Vec2::ZERO, 1.0, 0.5, Vec2::X * 4.0, BendSide2d::Left).unwrap();
+    assert!(
+        (far.out_of_reach - 2.5).abs() < 1e-6 && far.end.distance(Vec2::X * 1.5) < 1e-6 && far.lower == 0.0
+    );
+    let near = two_bone(Vec2::ZERO, 1.0, 0.4, Vec2::Y * 0.1, BendSide2d::Right).unwrap();
+    assert!((near.out_of_reach - 0.5).abs() < 1e-6 && near.end.distance(Vec2::Y * 0.6) < 1e-6);
+    assert!(two_bone(Vec2::ZERO, -1.0, 1.0, Vec2::X, BendSide2d::Left).is_err());
+    assert!(two_bone(Vec2::ZERO, 1.0, 1.0, Vec2::new(f32::NAN, 0.0), BendSide2d::Left).is_err());
 }
 
 #[test]
 fn both_conventions_read_one_joint() {
     let quarter = std::f32::consts::FRAC_PI_2;
     // A right angle to the left: straight on and 90 degrees; from the way back, 90 degrees to the other side.
-    assert!((Convention::Folded.write(quarter) + quarter).abs() < 1e-6);
-    assert!((Convention::Folded.write(0.0).abs() - std::f32::consts::PI).abs() < 1e-6);
+    assert!((AngleConvention2d::Folded.write(quarter) + quarter).abs() < 1e-6);
+    assert!((AngleConvention2d::Folded.write(0.0).abs() - std::f32::consts::PI).abs() < 1e-6);
     for i in -30..=30 {
         let angle = i as f32 * 0.1;
-        for convention in [Convention::Straight, Convention::Folded] {
+        for convention in [AngleConvention2d::Straight, AngleConvention2d::Folded] {
             assert!((convention.read(convention.write(angle)) - angle).abs() < 1e-6);
         }
     }
@@ -92,7 +96,7 @@ fn both_conventions_read_one_joint() {
 #[test]
 fn a_dragged_chain_is_a_tractrix() {
     // One bone, dragged along a line that it stands across: its other end follows the tractrix.
-    let mut chain = Chain::new(Vec2::new(0.0, 1.0), &[Bone::new(1.0)]).unwrap();
+    let mut chain = Chain2d::new(Vec2::new(0.0, 1.0), &[Bone2d::new(1.0)]).unwrap();
     chain.base = -std::f32::consts::FRAC_PI_2;
     let steps = 20_000;
     for i in 1..=steps {
@@ -107,7 +111,7 @@ fn a_dragged_chain_is_a_tractrix() {
 #[test]
 fn limits_mean_the_same_whichever_end_leads() {
     for lead in [Lead::Tip, Lead::Root] {
-        let mut chain = Chain::new(Vec2::ZERO, &[Bone::new(1.0).within(-0.5, 0.7); 6]).unwrap();
+        let mut chain = Chain2d::new(Vec2::ZERO, &[Bone2d::new(1.0).with_limits(-0.5, 0.7); 6]).unwrap();
         let mut most = [0.0f32; 2];
         for i in 0..3000 {
             let f = i as f32 * 0.01;
@@ -126,11 +130,11 @@ fn limits_mean_the_same_whichever_end_leads() {
 
 #[test]
 fn one_joint_of_descent_turns_its_line_onto_the_goal_s() {
-    let bones = [Bone::new(1.0).at(0.3), Bone::new(1.0).at(0.4)];
-    let mut chain = Chain::new(Vec2::ZERO, &bones).unwrap();
+    let bones = [Bone2d::new(1.0).with_angle(0.3), Bone2d::new(1.0).with_angle(0.4)];
+    let mut chain = Chain2d::new(Vec2::ZERO, &bones).unwrap();
     let before = places(&chain);
     let goal = Vec2::new(-0.4, 1.1);
-    let once = Settings { max_iterations: 1, ..Settings::of(Method::Ccd) };
+    let once = Options2d { max_iterations: 1, ..Options2d::of(Method2d::Ccd) };
     chain.solve(goal, &once).unwrap();
     let g = goal.as_dvec2();
     // The outer joint first, then the inner one with the end where the outer one left it.
@@ -145,20 +149,20 @@ fn one_joint_of_descent_turns_its_line_onto_the_goal_s() {
 /// By a fresh start where the method is the one that is taught, by itself with `Auto`.
 #[test]
 fn straight_chains_leave_their_line_towards_what_is_preferred() {
-    for method in [Method::Auto, Method::Ccd, Method::Fabrik] {
-        let mut settings = Settings::of(method);
-        if method != Method::Auto {
+    for method in [Method2d::Auto, Method2d::Ccd, Method2d::Fabrik] {
+        let mut settings = Options2d::of(method);
+        if method != Method2d::Auto {
             (settings.max_restarts, settings.max_iterations) = (1, 1000);
         }
         for i in 1..20 {
-            let mut chain = Chain::new(Vec2::ZERO, &[Bone::new(0.1); 10]).unwrap();
+            let mut chain = Chain2d::new(Vec2::ZERO, &[Bone2d::new(0.1); 10]).unwrap();
             let report = chain.solve(Vec2::X * (0.05 * i as f32), &settings).unwrap();
             assert!(report.position_residual < 1.1e-4, "{method:?} {i} {report:?}");
         }
         // (A sweep of descent takes the preferred angle back.)
-        for side in [-0.4f32, 0.4].into_iter().filter(|_| method == Method::Auto) {
-            let bones = [Bone::new(1.0), Bone::new(1.0).preferring(side)];
-            let mut chain = Chain::new(Vec2::ZERO, &bones).unwrap();
+        for side in [-0.4f32, 0.4].into_iter().filter(|_| method == Method2d::Auto) {
+            let bones = [Bone2d::new(1.0), Bone2d::new(1.0).with_preferred(side)];
+            let mut chain = Chain2d::new(Vec2::ZERO, &bones).unwrap();
             let report = chain.solve(Vec2::X * 1.2, &settings).unwrap();
             assert!(report.position_residual < 3e-4, "{report:?}");
             assert!(chain.bones()[1].angle * side > 0.0);
@@ -168,14 +172,14 @@ fn straight_chains_leave_their_line_towards_what_is_preferred() {
 
 #[test]
 fn near_full_stretch_auto_spares_hundreds_of_sweeps() {
-    let bones: Vec<Bone> = (0..10).map(|i| Bone::new(0.1).at(0.02 * (i % 3) as f32)).collect();
+    let bones: Vec<Bone2d> = (0..10).map(|i| Bone2d::new(0.1).with_angle(0.02 * (i % 3) as f32)).collect();
     let goal = Vec2::from_angle(0.9) * 0.995;
-    let mut chain = Chain::new(Vec2::ZERO, &bones).unwrap();
-    let report = chain.solve(goal, &Settings { tolerance: 1e-5, ..Settings::default() }).unwrap();
+    let mut chain = Chain2d::new(Vec2::ZERO, &bones).unwrap();
+    let report = chain.solve(goal, &Options2d { tolerance: 1e-5, ..Options2d::default() }).unwrap();
     assert!(report.position_residual < 1.1e-5 && report.iterations < 40, "{report:?}");
-    for method in [Method::Ccd, Method::Fabrik] {
-        let taught = Settings { tolerance: 1e-5, max_iterations: 2000, ..Settings::of(method) };
-        let mut chain = Chain::new(Vec2::ZERO, &bones).unwrap();
+    for method in [Method2d::Ccd, Method2d::Fabrik] {
+        let taught = Options2d { tolerance: 1e-5, max_iterations: 2000, ..Options2d::of(method) };
+        let mut chain = Chain2d::new(Vec2::ZERO, &bones).unwrap();
         assert!(chain.solve(goal, &taught).unwrap().iterations > 2 * report.iterations);
     }
 }
@@ -183,15 +187,16 @@ fn near_full_stretch_auto_spares_hundreds_of_sweeps() {
 #[test]
 fn a_knot_of_limits_is_left() {
     // It comes in bent fully to one side, and the goal is on the other.
-    let bones: Vec<Bone> = (0..6).map(|_| Bone::new(0.5).within(-0.6, 0.6).at(0.6)).collect();
-    for method in [Method::Auto, Method::Ccd, Method::Fabrik] {
-        let mut mirror = Chain::new(Vec2::ZERO, &bones).unwrap();
+    let bones: Vec<Bone2d> =
+        (0..6).map(|_| Bone2d::new(0.5).with_limits(-0.6, 0.6).with_angle(0.6)).collect();
+    for method in [Method2d::Auto, Method2d::Ccd, Method2d::Fabrik] {
+        let mut mirror = Chain2d::new(Vec2::ZERO, &bones).unwrap();
         for (i, bone) in bones.iter().enumerate() {
-            mirror.set_bone(i, bone.at(-0.55)).unwrap();
+            mirror.set_bone(i, bone.with_angle(-0.55)).unwrap();
         }
         let goal = mirror.end();
-        let mut chain = Chain::new(Vec2::ZERO, &bones).unwrap();
-        let settings = Settings { method, ..Settings::default() };
+        let mut chain = Chain2d::new(Vec2::ZERO, &bones).unwrap();
+        let settings = Options2d { method, ..Options2d::default() };
         let report = chain.solve(goal, &settings).unwrap();
         assert!(report.position_residual < 3.1e-4, "{method:?} {report:?}");
     }
@@ -199,30 +204,33 @@ fn a_knot_of_limits_is_left() {
 
 #[test]
 fn bad_numbers_are_named_by_joint_and_value() {
-    let bad = |bone: Bone| Chain::new(Vec2::ZERO, &[Bone::new(1.0), bone]).unwrap_err();
-    assert_eq!(bad(Bone::new(1.0).within(0.5, 0.2)), PlanarError::Limits { joint: 1, from: 0.5, to: 0.2 });
+    let bad = |bone: Bone2d| Chain2d::new(Vec2::ZERO, &[Bone2d::new(1.0), bone]).unwrap_err();
+    assert_eq!(
+        bad(Bone2d::new(1.0).with_limits(0.5, 0.2)),
+        Chain2dError::Limits { joint: 1, from: 0.5, to: 0.2 }
+    );
     for bone in [
-        Bone::new(f32::NAN),
-        Bone::new(-1.0),
-        Bone::new(1.0).at(f32::INFINITY),
-        Bone::new(1.0).within(-4.0, 1.0),
-        Bone::new(1.0).within(f32::NAN, 1.0),
-        Bone::new(1.0).within(0.0, 1.0).preferring(1.5),
+        Bone2d::new(f32::NAN),
+        Bone2d::new(-1.0),
+        Bone2d::new(1.0).with_angle(f32::INFINITY),
+        Bone2d::new(1.0).with_limits(-4.0, 1.0),
+        Bone2d::new(1.0).with_limits(f32::NAN, 1.0),
+        Bone2d::new(1.0).with_limits(0.0, 1.0).with_preferred(1.5),
     ] {
-        assert!(matches!(bad(bone), PlanarError::Joint { joint: 1, .. }), "{bone:?}");
+        assert!(matches!(bad(bone), Chain2dError::Joint { joint: 1, .. }), "{bone:?}");
     }
-    assert_eq!(Chain::new(Vec2::ZERO, &[]).unwrap_err(), PlanarError::Empty);
-    let mut chain = Chain::new(Vec2::ZERO, &[Bone::new(1.0)]).unwrap();
+    assert_eq!(Chain2d::new(Vec2::ZERO, &[]).unwrap_err(), Chain2dError::Empty);
+    let mut chain = Chain2d::new(Vec2::ZERO, &[Bone2d::new(1.0)]).unwrap();
     let before = chain.clone();
-    assert!(chain.solve(Vec2::new(0.0, f32::NAN), &Settings::default()).is_err());
-    assert!(chain.solve(Vec2::X, &Settings { weight: 2.0, ..Settings::default() }).is_err());
+    assert!(chain.solve(Vec2::new(0.0, f32::NAN), &Options2d::default()).is_err());
+    assert!(chain.solve(Vec2::X, &Options2d { weight: 2.0, ..Options2d::default() }).is_err());
     assert!(chain.follow(Vec2::new(f32::INFINITY, 0.0), Lead::Tip).is_err());
-    assert!(chain.set_bone(0, Bone::new(-1.0)).is_err());
+    assert!(chain.set_bone(0, Bone2d::new(-1.0)).is_err());
     assert_eq!(chain, before);
 }
 
 /// Lengths over six orders of magnitude, some zero; limits, and starts inside and outside of them.
-fn any_chain() -> impl Strategy<Value = Chain> {
+fn any_chain() -> impl Strategy<Value = Chain2d> {
     let bone = (
         prop_oneof![1 => Just(0.0f32), 9 => 0.2f32..1.0],
         -3.1f32..3.1,
@@ -232,23 +240,23 @@ fn any_chain() -> impl Strategy<Value = Chain> {
         "a chain of some length",
         |(bones, decade, base, at)| {
             let size = 10f32.powf(decade);
-            let bones: Vec<Bone> = bones
+            let bones: Vec<Bone2d> = bones
                 .into_iter()
                 .map(|(length, angle, limits)| {
-                    let bone = Bone::new(length * size).at(angle);
-                    limits.map_or(bone, |(from, wide)| bone.within(from, from + wide))
+                    let bone = Bone2d::new(length * size).with_angle(angle);
+                    limits.map_or(bone, |(from, wide)| bone.with_limits(from, from + wide))
                 })
                 .collect();
-            let mut chain = Chain::new(Vec2::splat(at * size), &bones).ok()?;
+            let mut chain = Chain2d::new(Vec2::splat(at * size), &bones).ok()?;
             chain.base = base;
             (chain.length() > 0.0).then_some(chain)
         },
     )
 }
 
-fn run(chain: &mut Chain, goal: Vec2, method: usize, weight: f32) -> Report {
-    let method = [Method::Ccd, Method::Fabrik, Method::Auto][method];
-    chain.solve(goal, &Settings { method, weight, ..Settings::default() }).unwrap()
+fn run(chain: &mut Chain2d, goal: Vec2, method: usize, weight: f32) -> Report {
+    let method = [Method2d::Ccd, Method2d::Fabrik, Method2d::Auto][method];
+    chain.solve(goal, &Options2d { method, weight, ..Options2d::default() }).unwrap()
 }
 
 proptest! {
@@ -266,10 +274,10 @@ proptest! {
     ) {
         let length = chain.length() as f64;
         let goal = chain.root + Vec2::from_angle(way) * (part * chain.length());
-        let settings = Settings {
-            method: [Method::Ccd, Method::Fabrik, Method::Auto][method],
+        let settings = Options2d {
+            method: [Method2d::Ccd, Method2d::Fabrik, Method2d::Auto][method],
             max_iterations: sweeps.unwrap_or(200),
-            ..Settings::default()
+            ..Options2d::default()
         };
         let mut solved = chain.clone();
         let report = solved.solve(goal, &settings).unwrap();
@@ -291,7 +299,7 @@ proptest! {
             prop_assert_eq!(angles(&solved), kept);
         }
         // Free chains meet every goal in reach.
-        if settings.method == Method::Auto && chain.bones().iter().all(|b| b.limits.is_none()) && sweeps.is_none() && chain.out_of_reach(goal) == 0.0 {
+        if settings.method == Method2d::Auto && chain.bones().iter().all(|b| b.limits.is_none()) && sweeps.is_none() && chain.out_of_reach(goal) == 0.0 {
             prop_assert!(matches!(report.status, Status::Reached), "{report:?}");
         }
         // The same again.
@@ -333,7 +341,7 @@ proptest! {
 }
 
 /// End and direction of a chain, in f64.
-fn kinematics(chain: &Chain) -> ([f64; 2], f64) {
+fn kinematics(chain: &Chain2d) -> ([f64; 2], f64) {
     let mut way = f64::from(chain.base);
     let mut at = [f64::from(chain.root.x), f64::from(chain.root.y)];
     for b in chain.bones() {
@@ -351,26 +359,30 @@ fn a_direction_is_met_with_the_place() {
         for case in 0..500 {
             let count = 3 + case % 8;
             let bone = |r: &mut dyn FnMut() -> f32| {
-                let bone = Bone::new(0.4 + 0.3 * r());
-                if limited { bone.within(-1.2, 1.2).at(1.2 * r()) } else { bone.at(3.0 * r()) }
+                let bone = Bone2d::new(0.4 + 0.3 * r());
+                if limited {
+                    bone.with_limits(-1.2, 1.2).with_angle(1.2 * r())
+                } else {
+                    bone.with_angle(3.0 * r())
+                }
             };
             let bones: Vec<_> = (0..count).map(|_| bone(&mut r)).collect();
-            let mut chain = Chain::new(Vec2::new(r(), r()), &bones).unwrap();
+            let mut chain = Chain2d::new(Vec2::new(r(), r()), &bones).unwrap();
             chain.base = 3.0 * r();
             // A goal that another pose within the limits is at.
             let mut other = chain.clone();
             for i in 0..count {
                 let angle = if limited { 1.2 * r() } else { 3.0 * r() };
-                other.set_bone(i, other.bones()[i].at(angle)).unwrap();
+                other.set_bone(i, other.bones()[i].with_angle(angle)).unwrap();
             }
             let (goal, way) = kinematics(&other);
             let goal = Vec2::new(goal[0] as f32, goal[1] as f32);
             let way = way as f32;
             let before = chain.clone();
-            let none = Settings { weight: 0.0, ..Settings::default() };
+            let none = Options2d { weight: 0.0, ..Options2d::default() };
             chain.solve_directed(goal, way, &none).unwrap();
             assert_eq!(chain, before);
-            let report = chain.solve_directed(goal, way, &Settings::default()).unwrap();
+            let report = chain.solve_directed(goal, way, &Options2d::default()).unwrap();
             let (end, now) = kinematics(&chain);
             let off = (end[0] - f64::from(goal.x)).hypot(end[1] - f64::from(goal.y));
             let turn = (now - f64::from(way)).sin().atan2((now - f64::from(way)).cos()).abs();
@@ -390,51 +402,54 @@ fn a_direction_is_met_with_the_place() {
 fn a_chain_bends_to_the_side_that_is_asked_for() {
     let mut r = noise(11);
     for _ in 0..300 {
-        let bones: Vec<_> = (0..6).map(|_| Bone::new(0.5 + 0.3 * r()).at(0.8 * r())).collect();
-        for side in [Side::Left, Side::Right] {
-            let mut chain = Chain::new(Vec2::new(r(), r()), &bones).unwrap();
+        let bones: Vec<_> = (0..6).map(|_| Bone2d::new(0.5 + 0.3 * r()).with_angle(0.8 * r())).collect();
+        for side in [BendSide2d::Left, BendSide2d::Right] {
+            let mut chain = Chain2d::new(Vec2::new(r(), r()), &bones).unwrap();
             let goal = chain.root + Vec2::new(r(), r()) * 2.0;
-            let settings = Settings { side: Some(side), ..Settings::default() };
+            let settings = Options2d { side: Some(side), ..Options2d::default() };
             let report = chain.solve(goal, &settings).unwrap();
             let (end, _) = kinematics(&chain);
             let off = (end[0] - f64::from(goal.x)).hypot(end[1] - f64::from(goal.y));
             assert!((off - f64::from(report.position_residual)).abs() < 1e-5);
             let way = chain.end() - chain.root;
-            let middle: Vec2 = chain.places().take(6).map(|p| p - chain.root).sum();
+            let middle: Vec2 = chain.positions().take(6).map(|p| p - chain.root).sum();
             let left = way.perp_dot(middle);
-            assert!(if side == Side::Left { left > -1e-4 } else { left < 1e-4 }, "{side:?} {left}");
+            assert!(if side == BendSide2d::Left { left > -1e-4 } else { left < 1e-4 }, "{side:?} {left}");
         }
     }
 }
 
 #[test]
 fn bones_stretch_as_far_as_they_may_and_no_further() {
-    let bones = [Bone::new(1.0), Bone::new(0.5).at(0.4), Bone::new(0.5)];
-    let stretched = Settings { stretch: 1.2, ..Settings::default() };
-    let mut chain = Chain::new(Vec2::ZERO, &bones).unwrap();
+    let bones = [Bone2d::new(1.0), Bone2d::new(0.5).with_angle(0.4), Bone2d::new(0.5)];
+    let stretched = Options2d { stretch: 1.2, ..Options2d::default() };
+    let mut chain = Chain2d::new(Vec2::ZERO, &bones).unwrap();
     let report = chain.solve(Vec2::new(0.0, 2.2), &stretched).unwrap();
     assert!(report.position_residual < 1e-3 && (chain.length() - 2.2).abs() < 1e-5, "{report:?}");
-    let mut chain = Chain::new(Vec2::ZERO, &bones).unwrap();
+    let mut chain = Chain2d::new(Vec2::ZERO, &bones).unwrap();
     let report = chain.solve(Vec2::new(0.0, 3.0), &stretched).unwrap();
     assert!((chain.length() - 2.4).abs() < 1e-5 && (report.position_residual - 0.6).abs() < 1e-3);
     // In reach nothing stretches.
-    let mut chain = Chain::new(Vec2::ZERO, &bones).unwrap();
+    let mut chain = Chain2d::new(Vec2::ZERO, &bones).unwrap();
     chain.solve(Vec2::new(0.5, 1.2), &stretched).unwrap();
     assert_eq!(chain.length(), 2.0);
-    let refused = Settings { stretch: 0.5, ..Settings::default() };
-    assert!(matches!(chain.solve(Vec2::ONE, &refused), Err(PlanarError::OutOfRange { .. })));
-    assert!(chain.solve_directed(Vec2::ONE, f32::NAN, &Settings::default()).is_err());
+    let refused = Options2d { stretch: 0.5, ..Options2d::default() };
+    assert!(matches!(chain.solve(Vec2::ONE, &refused), Err(Chain2dError::OutOfRange { .. })));
+    assert!(chain.solve_directed(Vec2::ONE, f32::NAN, &Options2d::default()).is_err());
 }
 
 /// An angle within its limits that is written a turn further, as a clip may: a part of the way starts from where it is.
 #[test]
 fn a_part_of_the_way_starts_from_the_turn_that_the_range_is_on() {
-    let bones = [Bone::new(3.6).at(3.155786).within(-3.1309502, -2.1453593), Bone::new(2.0).at(1.0)];
-    for method in [Method::Ccd, Method::Fabrik] {
+    let bones = [
+        Bone2d::new(3.6).with_angle(3.155786).with_limits(-3.1309502, -2.1453593),
+        Bone2d::new(2.0).with_angle(1.0),
+    ];
+    for method in [Method2d::Ccd, Method2d::Fabrik] {
         for i in 0..100 {
-            let mut chain = Chain::new(Vec2::ZERO, &bones).unwrap();
+            let mut chain = Chain2d::new(Vec2::ZERO, &bones).unwrap();
             let goal = Vec2::new((0.3 * i as f32).cos(), (0.3 * i as f32).sin()) * 4.0;
-            let settings = Settings { method, weight: 0.01 * i as f32, ..Settings::default() };
+            let settings = Options2d { method, weight: 0.01 * i as f32, ..Options2d::default() };
             chain.solve(goal, &settings).unwrap();
             assert!(excess(&chain.bones()[0]) < 1e-6, "{method:?} {i}: {:?}", chain.bones()[0]);
             if i == 0 {
@@ -467,7 +482,7 @@ fn two_bones_of_any_lengths(decades: f32) {
         let (most, least) = (a + b, (a - b).abs());
         let (distance, way) = (least + (most - least) * r(), 6.3 * r());
         let goal = Vec2::new(way.cos(), way.sin()) * distance;
-        let side = [Side::Left, Side::Right][n % 2];
+        let side = [BendSide2d::Left, BendSide2d::Right][n % 2];
         let limb = two_bone(Vec2::ZERO, a, b, goal, side).unwrap();
         let (u, l) = (f64::from(limb.upper), f64::from(limb.upper) + f64::from(limb.lower));
         let middle = DVec2::new(u.cos(), u.sin()) * f64::from(a);
@@ -484,7 +499,7 @@ fn two_bones_of_any_lengths(decades: f32) {
 fn two_bones_of_which_one_is_nothing_agree() {
     for (a, b) in [(2.46e-9f32, 6.86e6f32), (6.86e6, 2.46e-9), (1e-9, 1e9), (1e9, 1e-9)] {
         for goal in [0.0, 1e-10, 0.5, 1.0, 1.5, 1e20].map(|part| Vec2::new(0.6, -0.8) * (part * a.max(b))) {
-            for side in [Side::Left, Side::Right] {
+            for side in [BendSide2d::Left, BendSide2d::Right] {
                 let limb = two_bone(Vec2::ZERO, a, b, goal, side).unwrap();
                 let (u, l) = (f64::from(limb.upper), f64::from(limb.upper) + f64::from(limb.lower));
                 let end = DVec2::from_angle(u) * f64::from(a) + DVec2::from_angle(l) * f64::from(b);
@@ -503,19 +518,20 @@ fn angles_many_turns_off_go_no_further_out_of_their_limits() {
     let mut noise = noise(41);
     let mut random = move |from: f32, to: f32| from + (to - from) * (0.5 + 0.5 * noise());
     for n in 0..2000 {
-        let bones: Vec<Bone> = (0..4)
+        let bones: Vec<Bone2d> = (0..4)
             .map(|_| {
                 let from = random(-3.0, 2.0);
-                Bone::new(1.0).within(from, from + random(0.0, 1.0)).at(random(-9.9e3, 9.9e3))
+                Bone2d::new(1.0).with_limits(from, from + random(0.0, 1.0)).with_angle(random(-9.9e3, 9.9e3))
             })
             .collect();
-        let mut chain = Chain::new(Vec2::ZERO, &bones).unwrap();
+        let mut chain = Chain2d::new(Vec2::ZERO, &bones).unwrap();
         chain.base = random(-9.9e3, 9.9e3);
         let goal = Vec2::new(random(-4.0, 4.0), random(-4.0, 4.0));
+        let sweeps = Options2d { method: Method2d::Ccd, ..Options2d::default() };
         match n % 4 {
-            0 => drop(chain.solve(goal, &Settings { method: Method::Ccd, ..Settings::default() }).unwrap()),
-            1 => drop(chain.solve(goal, &Settings::default()).unwrap()),
-            2 => drop(chain.solve_directed(goal, 0.5, &Settings::default()).unwrap()),
+            0 => drop(chain.solve(goal, &sweeps).unwrap()),
+            1 => drop(chain.solve(goal, &Options2d::default()).unwrap()),
+            2 => drop(chain.solve_directed(goal, 0.5, &Options2d::default()).unwrap()),
             _ => chain.follow(goal, Lead::Tip).unwrap(),
         }
         for (was, is) in bones.iter().zip(chain.bones()) {
@@ -536,19 +552,28 @@ fn out_of_reach(report: Report, size: f32) -> Status {
 #[test]
 fn chains_of_any_size_reach_their_goals() {
     let bones = |size: f32| {
-        let bone = |length: f32, angle| Bone::new(length * size).at(angle);
-        [bone(1.0, 0.3).within(-3.0, 3.0), bone(0.6, 0.8), bone(0.5, -0.4).within(-2.0, 2.0), bone(0.2, 0.0)]
+        let bone = |length: f32, angle| Bone2d::new(length * size).with_angle(angle);
+        [
+            bone(1.0, 0.3).with_limits(-3.0, 3.0),
+            bone(0.6, 0.8),
+            bone(0.5, -0.4).with_limits(-2.0, 2.0),
+            bone(0.2, 0.0),
+        ]
     };
     // (Powers of two, which change no digit.)
     for size in [2f32.powi(-90), 2f32.powi(-70), 2f32.powi(-55), 1.0, 2f32.powi(50), 2f32.powi(59)] {
         for n in 0..24 {
             let goal = Vec2::from_angle(0.7 * n as f32) * (0.1 + 0.08 * n as f32);
-            for method in [Method::Auto, Method::Ccd, Method::Fabrik] {
+            for method in [Method2d::Auto, Method2d::Ccd, Method2d::Fabrik] {
                 for max_restarts in [0, 4] {
-                    let settings =
-                        Settings { method, max_restarts, side: Some(Side::Left), ..Settings::default() };
+                    let settings = Options2d {
+                        method,
+                        max_restarts,
+                        side: Some(BendSide2d::Left),
+                        ..Options2d::default()
+                    };
                     let at = |size: f32| {
-                        let mut chain = Chain::new(Vec2::new(0.1, -0.2) * size, &bones(size)).unwrap();
+                        let mut chain = Chain2d::new(Vec2::new(0.1, -0.2) * size, &bones(size)).unwrap();
                         let report = chain.solve(chain.root + goal * size, &settings).unwrap();
                         (
                             angles(&chain),
@@ -561,14 +586,14 @@ fn chains_of_any_size_reach_their_goals() {
                 }
             }
             let directed = |size: f32| {
-                let mut chain = Chain::new(Vec2::ZERO, &bones(size)).unwrap();
-                let report = chain.solve_directed(goal * size, 0.4, &Settings::default()).unwrap();
+                let mut chain = Chain2d::new(Vec2::ZERO, &bones(size)).unwrap();
+                let report = chain.solve_directed(goal * size, 0.4, &Options2d::default()).unwrap();
                 (angles(&chain), out_of_reach(report, size), report.position_residual / size)
             };
             assert_eq!(directed(size), directed(1.0), "{size:e}: {n}");
             for lead in [Lead::Root, Lead::Tip] {
                 let follow = |size: f32| {
-                    let mut chain = Chain::new(Vec2::ZERO, &bones(size)).unwrap();
+                    let mut chain = Chain2d::new(Vec2::ZERO, &bones(size)).unwrap();
                     chain.follow(goal * size, lead).unwrap();
                     (angles(&chain), (chain.root / size).to_array().map(f32::to_bits))
                 };
@@ -585,9 +610,12 @@ fn places_at_opposite_ends_of_all_numbers_leave_finite_chains() {
     for x in ends {
         for y in ends {
             for lead in [Lead::Root, Lead::Tip] {
-                let bones =
-                    [Bone::new(1e18).at(0.3), Bone::new(1e18).at(-1.0).within(-2.0, 0.0), Bone::new(1e18)];
-                let mut chain = Chain::new(Vec2::new(x, y), &bones).unwrap();
+                let bones = [
+                    Bone2d::new(1e18).with_angle(0.3),
+                    Bone2d::new(1e18).with_angle(-1.0).with_limits(-2.0, 0.0),
+                    Bone2d::new(1e18),
+                ];
+                let mut chain = Chain2d::new(Vec2::new(x, y), &bones).unwrap();
                 chain.follow(Vec2::new(-x, -y), lead).unwrap();
                 let bones = chain.bones();
                 assert!(
@@ -595,8 +623,9 @@ fn places_at_opposite_ends_of_all_numbers_leave_finite_chains() {
                     "{x:e} {y:e} {lead:?}"
                 );
             }
-            let mut chain = Chain::new(Vec2::new(x, y), &[Bone::new(1.0), Bone::new(1.0).at(1.0)]).unwrap();
-            let report = chain.solve_directed(Vec2::new(-x, -y), 0.3, &Settings::default()).unwrap();
+            let mut chain =
+                Chain2d::new(Vec2::new(x, y), &[Bone2d::new(1.0), Bone2d::new(1.0).with_angle(1.0)]).unwrap();
+            let report = chain.solve_directed(Vec2::new(-x, -y), 0.3, &Options2d::default()).unwrap();
             assert!(
                 matches!(report.status, Status::Unreachable { by } if by.is_finite()),
                 "{x:e} {y:e} {report:?}"
@@ -611,16 +640,18 @@ fn stretched_bones_lead_no_chain_away_from_its_goal() {
     let mut noise = noise(42);
     let mut random = move |from: f32, to: f32| from + (to - from) * (0.5 + 0.5 * noise());
     for n in 0..4000 {
-        let bones: Vec<Bone> = (0..1 + n % 4)
+        let bones: Vec<Bone2d> = (0..1 + n % 4)
             .map(|_| {
                 let (from, wide) = (random(-3.0, 2.0), random(0.0, 1.0));
-                Bone::new(random(0.1, 1.0)).within(from, from + wide).at(from + wide * random(0.0, 1.0))
+                Bone2d::new(random(0.1, 1.0))
+                    .with_limits(from, from + wide)
+                    .with_angle(from + wide * random(0.0, 1.0))
             })
             .collect();
-        let chain = Chain::new(Vec2::ZERO, &bones).unwrap();
+        let chain = Chain2d::new(Vec2::ZERO, &bones).unwrap();
         let goal = Vec2::from_angle(random(-3.2, 3.2)) * (chain.length() * random(1.0, 2.0));
-        let method = [Method::Ccd, Method::Fabrik][n % 2];
-        let settings = Settings { method, stretch: random(1.0, 2.0), ..Settings::default() };
+        let method = [Method2d::Ccd, Method2d::Fabrik][n % 2];
+        let settings = Options2d { method, stretch: random(1.0, 2.0), ..Options2d::default() };
         let before = end(&chain).distance(goal.as_dvec2());
         let mut solved = chain.clone();
         solved.solve(goal, &settings).unwrap();
@@ -628,7 +659,7 @@ fn stretched_bones_lead_no_chain_away_from_its_goal() {
         assert!(left <= before + 1e-6, "{n}: {before} to {left} of {}: {settings:?}", chain.length());
         // With a direction: a radian counts as half a length.
         let direction = random(-3.0, 3.0);
-        let missing = |c: &Chain| {
+        let missing = |c: &Chain2d| {
             let (at, heading) = kinematics(c);
             let turn = f64::from(direction) - heading;
             let turn = turn - 2.0 * PI * (turn / (2.0 * PI)).round();
@@ -649,8 +680,9 @@ fn stretched_bones_lead_no_chain_away_from_its_goal() {
 #[test]
 fn a_soft_zone_stretches_nothing_near_the_root() {
     for part in [1e-12f32, 1e-8, 1e-6, 1e-4, 1e-3] {
-        let mut chain = Chain::new(Vec2::ZERO, &[Bone::new(1.0), Bone::new(1.0).at(3.0)]).unwrap();
-        let settings = Settings { soft: 1.0, stretch: 10.0, ..Settings::default() };
+        let mut chain =
+            Chain2d::new(Vec2::ZERO, &[Bone2d::new(1.0), Bone2d::new(1.0).with_angle(3.0)]).unwrap();
+        let settings = Options2d { soft: 1.0, stretch: 10.0, ..Options2d::default() };
         chain.solve(Vec2::X * part, &settings).unwrap();
         assert!((chain.length() - 2.0).abs() < 1e-5 + part, "{part:e}: {}", chain.length());
     }
@@ -658,10 +690,10 @@ fn a_soft_zone_stretches_nothing_near_the_root() {
 
 #[test]
 fn numbers_above_nothing_are_above_nothing() {
-    let mut chain = Chain::new(Vec2::ZERO, &[Bone::new(1.0), Bone::new(1.0)]).unwrap();
+    let mut chain = Chain2d::new(Vec2::ZERO, &[Bone2d::new(1.0), Bone2d::new(1.0)]).unwrap();
     for number in [1e-45f32, 1e-38] {
-        chain.solve(Vec2::ONE, &Settings { tolerance: number, ..Settings::default() }).unwrap();
-        chain.solve(Vec2::ONE, &Settings { max_step: number, ..Settings::default() }).unwrap();
+        chain.solve(Vec2::ONE, &Options2d { tolerance: number, ..Options2d::default() }).unwrap();
+        chain.solve(Vec2::ONE, &Options2d { max_step: number, ..Options2d::default() }).unwrap();
     }
 }
 
@@ -671,17 +703,20 @@ fn goals_far_off_leave_no_chain_further_than_it_came() {
     let mut noise = noise(43);
     let mut random = move |from: f32, to: f32| from + (to - from) * (0.5 + 0.5 * noise());
     for n in 0..20_000 {
-        let bones: Vec<Bone> = (0..1 + n % 4)
+        let bones: Vec<Bone2d> = (0..1 + n % 4)
             .map(|_| {
                 let (from, wide) = (random(-3.0, 2.0), random(0.0, 1.0));
-                Bone::new(random(0.1, 1.0)).within(from, from + wide).at(from + wide * random(0.0, 1.0))
+                Bone2d::new(random(0.1, 1.0))
+                    .with_limits(from, from + wide)
+                    .with_angle(from + wide * random(0.0, 1.0))
             })
             .collect();
-        let chain = Chain::new(Vec2::ZERO, &bones).unwrap();
+        let chain = Chain2d::new(Vec2::ZERO, &bones).unwrap();
         let goal = Vec2::from_angle(random(-3.2, 3.2)) * (chain.length() * 10f32.powf(random(0.5, 9.0)));
-        let (method, max_iterations) = ([Method::Ccd, Method::Fabrik, Method::Auto][n % 3], (n % 10) as u32);
+        let (method, max_iterations) =
+            ([Method2d::Ccd, Method2d::Fabrik, Method2d::Auto][n % 3], (n % 10) as u32);
         let mut solved = chain.clone();
-        solved.solve(goal, &Settings { method, max_iterations, ..Settings::default() }).unwrap();
+        solved.solve(goal, &Options2d { method, max_iterations, ..Options2d::default() }).unwrap();
         let [before, left] = [&chain, &solved].map(|c| end(c).distance(goal.as_dvec2()));
         assert!(
             left <= before + 1e-6 * f64::from(chain.length()),
@@ -697,19 +732,20 @@ fn chains_of_hardly_any_length_stay_finite() {
     for lengths in [[0.0f32, 0.0, 0.0], [1e-45, 0.0, 1e-45], [1e-40, 1e-41, 0.0], [3e-38, 1e-38, 1e-39]] {
         for goal in [1e-44f32, 1e-40, 1e-36, 1e-20, 1.0, 1e30] {
             for n in 0..4 {
-                let bones = lengths.map(|l| Bone::new(l).within(-1.0, 2.0).at(0.4));
-                let mut chain = Chain::new(Vec2::splat(1e-38), &bones).unwrap();
+                let bones = lengths.map(|l| Bone2d::new(l).with_limits(-1.0, 2.0).with_angle(0.4));
+                let mut chain = Chain2d::new(Vec2::splat(1e-38), &bones).unwrap();
                 chain.base = 1.0;
                 let goal = Vec2::new(goal, -0.7 * goal);
-                let settings = Settings {
-                    method: [Method::Ccd, Method::Fabrik][n % 2],
-                    side: Some(Side::Left),
+                let settings = Options2d {
+                    method: [Method2d::Ccd, Method2d::Fabrik][n % 2],
+                    side: Some(BendSide2d::Left),
                     tolerance: 1e-30,
                     stretch: [1.0, 1e26][n / 2],
-                    ..Settings::default()
+                    ..Options2d::default()
                 };
                 let report = chain.solve(goal, &settings).unwrap();
-                let sound = |c: &Chain| c.bones().iter().all(|b| b.angle.is_finite() && b.length.is_finite());
+                let sound =
+                    |c: &Chain2d| c.bones().iter().all(|b| b.angle.is_finite() && b.length.is_finite());
                 assert!(
                     sound(&chain) && report.position_residual.is_finite(),
                     "{lengths:?} {goal} {settings:?}"
@@ -731,11 +767,11 @@ fn chains_of_hardly_any_length_stay_finite() {
 fn a_chain_many_turns_off_is_mirrored_to_where_its_end_is() {
     for n in 0..200 {
         let turns = std::f32::consts::TAU * (n as f32 - 100.0);
-        let bones = [Bone::new(1.0).at(0.5 + turns), Bone::new(0.7).at(0.9)];
-        let mut chain = Chain::new(Vec2::ZERO, &bones).unwrap();
+        let bones = [Bone2d::new(1.0).with_angle(0.5 + turns), Bone2d::new(0.7).with_angle(0.9)];
+        let mut chain = Chain2d::new(Vec2::ZERO, &bones).unwrap();
         chain.base = -2.0 * turns;
         let goal = chain.end();
-        let settings = Settings { side: Some(Side::Left), ..Settings::default() };
+        let settings = Options2d { side: Some(BendSide2d::Left), ..Options2d::default() };
         chain.solve(goal, &settings).unwrap();
         assert!(chain.bones()[1].angle < 0.0, "{chain:?}");
         let missed = end(&chain).distance(goal.as_dvec2());

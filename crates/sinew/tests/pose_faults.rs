@@ -8,12 +8,12 @@ mod judge;
 use std::sync::Arc;
 
 use sinew::{
-    Chain, Goal, JointId, Pose, Skeleton, Transform,
+    Chain, Goal, JointId, JointTransform, Pose, Skeleton,
     glam::{Quat, Vec3},
     math,
     solve::{
-        Aim, Auto, Ccd, Drag, Fabrik, Follow, FreeChain, LookAt, LookJoint, LookState, Spline, Tip, Tree,
-        TwoBone,
+        Aim, Auto, Ccd, Drag, Effector, Fabrik, Follow, FreeChain, FullBody, LookAt, LookJoint, LookState,
+        Spline, TwoBone,
         spline::{Curve, CurveKind, CurveUp},
     },
 };
@@ -26,11 +26,12 @@ type Solve = Box<dyn FnMut(&mut Pose, Vec3) -> Answer>;
 /// A column of five joints below two more, and one joint beside it.
 fn column() -> (Arc<Skeleton>, Vec<JointId>) {
     let mut b = Skeleton::builder();
-    let mut last = b.add("j0", None, Transform::IDENTITY);
+    let mut last = b.add("j0", None, JointTransform::IDENTITY);
     for i in 1..7 {
-        last = b.add(format!("j{i}"), Some(last), Transform::from_translation(Vec3::new(0.1, 0.9, -0.1)));
+        last =
+            b.add(format!("j{i}"), Some(last), JointTransform::from_translation(Vec3::new(0.1, 0.9, -0.1)));
     }
-    b.add("beside", Some(1), Transform::from_translation(Vec3::X));
+    b.add("beside", Some(1), JointTransform::from_translation(Vec3::X));
     let (skeleton, ids) = b.build().unwrap();
     (Arc::new(skeleton), ids)
 }
@@ -50,8 +51,8 @@ fn solvers(skeleton: &Arc<Skeleton>, ids: &[JointId]) -> Vec<(&'static str, Solv
     let limb = TwoBone::new(skeleton, root, middle, tip).unwrap();
     let mut follow = Follow::new(skeleton, root, tip).unwrap();
     let mut spline = Spline::new(skeleton, root, tip).unwrap();
-    let mut tree = Tree::new(skeleton, root, &[Tip::new(tip)]).unwrap();
-    let mut drag = Drag::new(&Pose::rest(skeleton), root, Tip::new(tip), &[]).unwrap();
+    let mut full_body = FullBody::new(skeleton, root, &[Effector::new(tip)]).unwrap();
+    let mut drag = Drag::new(&Pose::rest(skeleton), root, Effector::new(tip), &[]).unwrap();
     let line =
         [LookJoint { joint: root, share: 0.5, cone: 1.0 }, LookJoint { joint: tip, share: 1.0, cone: 1.0 }];
     let mut look = LookAt::new(skeleton, &line, Vec3::Y).unwrap();
@@ -86,9 +87,9 @@ fn solvers(skeleton: &Arc<Skeleton>, ids: &[JointId]) -> Vec<(&'static str, Solv
             }),
         ),
         (
-            "tree",
+            "full body",
             Box::new(move |p, g| {
-                tree.solve(p, &[Goal::at(g)]).map(|r| r.position_residual).map_err(|e| text(&e))
+                full_body.solve(p, &[Goal::at(g)]).map(|r| r.position_residual).map_err(|e| text(&e))
             }),
         ),
         (
@@ -115,12 +116,12 @@ fn solvers_name_a_joint_without_rotation_or_with_zero_scale() {
         for &bad in &ids[..6] {
             let rest = *skeleton.rest(bad);
             for local in [
-                Transform { rotation: Quat::from_xyzw(0.0, 0.0, 0.0, 0.0), ..rest },
-                Transform { rotation: Quat::from_xyzw(0.0, 0.0, 0.0, 0.1), ..rest },
-                Transform { rotation: Quat::from_xyzw(0.0, 0.0, 0.0, 5.0), ..rest },
-                Transform { scale: Vec3::ZERO, ..rest },
-                Transform { scale: Vec3::new(1.0, 0.0, 1.0), ..rest },
-                Transform { scale: Vec3::new(1.0, 1.0, -0.0), ..rest },
+                JointTransform { rotation: Quat::from_xyzw(0.0, 0.0, 0.0, 0.0), ..rest },
+                JointTransform { rotation: Quat::from_xyzw(0.0, 0.0, 0.0, 0.1), ..rest },
+                JointTransform { rotation: Quat::from_xyzw(0.0, 0.0, 0.0, 5.0), ..rest },
+                JointTransform { scale: Vec3::ZERO, ..rest },
+                JointTransform { scale: Vec3::new(1.0, 0.0, 1.0), ..rest },
+                JointTransform { scale: Vec3::new(1.0, 1.0, -0.0), ..rest },
             ] {
                 for updated in [false, true] {
                     let mut pose = Pose::rest(&skeleton);
@@ -154,7 +155,7 @@ fn joints_that_a_solver_does_not_stand_on_may_be_hidden() {
         }
         for joint in hidden {
             let mut pose = Pose::rest(&skeleton);
-            pose.set_local(joint, Transform { scale: Vec3::ZERO, ..*skeleton.rest(joint) });
+            pose.set_local(joint, JointTransform { scale: Vec3::ZERO, ..*skeleton.rest(joint) });
             assert_eq!(solve(&mut pose, GOAL), Ok(reported), "{name} with {} hidden", skeleton.name(joint));
             for id in &ids {
                 assert_eq!(pose.local(*id).rotation, wanted.local(*id).rotation, "{name}");
@@ -196,9 +197,9 @@ fn rotations_of_another_length_are_taken_at_unit_length() {
 fn builders_refuse_what_is_no_rotation_and_bring_others_to_unit_length() {
     let build = |l: f32| {
         let mut b = Skeleton::builder();
-        b.add("fine", None, Transform::IDENTITY);
+        b.add("fine", None, JointTransform::IDENTITY);
         let rotation = Quat::from_xyzw(0.48 * l, -0.6 * l, 0.64 * l, 0.0);
-        b.add("odd", Some(0), Transform { rotation, ..Transform::IDENTITY });
+        b.add("odd", Some(0), JointTransform { rotation, ..JointTransform::IDENTITY });
         b.build()
     };
     for l in [0.0, 1e-20, 0.49, 2.01, 1e18] {
@@ -221,10 +222,11 @@ fn builders_refuse_what_is_no_rotation_and_bring_others_to_unit_length() {
 fn frames_that_are_too_large_to_square_are_refused() {
     for huge in [1e18, 1e20, 1e30] {
         let mut b = Skeleton::builder();
-        let mut last = b.add("j0", None, Transform::IDENTITY);
+        let mut last = b.add("j0", None, JointTransform::IDENTITY);
         for i in 1..7 {
             let scale = Vec3::splat(if i == 3 || i == 4 { huge } else { 1.0 });
-            let local = Transform { translation: Vec3::new(0.1, 0.9, -0.1), scale, ..Transform::IDENTITY };
+            let local =
+                JointTransform { translation: Vec3::new(0.1, 0.9, -0.1), scale, ..JointTransform::IDENTITY };
             last = b.add(format!("j{i}"), Some(last), local);
         }
         let (skeleton, ids) = b.build().unwrap();
@@ -246,12 +248,12 @@ fn frames_that_are_too_large_to_square_are_refused() {
 fn a_tip_that_is_too_large_to_square_its_offset_is_refused() {
     for huge in [1e20, 1e25] {
         let mut b = Skeleton::builder();
-        let mut last = b.add("0", None, Transform::IDENTITY);
+        let mut last = b.add("0", None, JointTransform::IDENTITY);
         for (i, scale) in [1.0, 1.0, huge].into_iter().enumerate() {
-            let local = Transform {
+            let local = JointTransform {
                 translation: Vec3::new(0.1, 0.9, -0.1),
                 scale: Vec3::splat(scale),
-                ..Transform::IDENTITY
+                ..JointTransform::IDENTITY
             };
             last = b.add(format!("{}", i + 1), Some(last), local);
         }
@@ -277,10 +279,13 @@ fn frames_whose_axes_overflow_show_them() {
     for (name, mut solve) in solvers(&skeleton, &ids) {
         let mut pose = Pose::rest(&skeleton);
         for &joint in &ids[..2] {
-            pose.set_local(joint, Transform { scale: Vec3::new(1.0, 1e20, 1.0), ..Transform::IDENTITY });
+            pose.set_local(
+                joint,
+                JointTransform { scale: Vec3::new(1.0, 1e20, 1.0), ..JointTransform::IDENTITY },
+            );
         }
         for &joint in &ids[2..] {
-            pose.set_local(joint, Transform::IDENTITY);
+            pose.set_local(joint, JointTransform::IDENTITY);
         }
         pose.update();
         let error = solve(&mut pose, Vec3::X).expect_err(name);

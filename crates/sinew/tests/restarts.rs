@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use sinew::{
-    Goal, JointId, Pose, Skeleton, Transform,
+    Goal, JointId, JointTransform, Pose, Skeleton,
     glam::{Quat, Vec2, Vec3},
     joint::{Dof, Joint},
     math, planar,
@@ -24,9 +24,9 @@ enum Kind {
 /// A row of bones along Y, a metre in all.
 fn row(kind: Kind, bones: usize) -> (Arc<Skeleton>, Vec<JointId>) {
     let mut builder = Skeleton::builder();
-    let mut last = builder.add("0", None, Transform::IDENTITY);
+    let mut last = builder.add("0", None, JointTransform::IDENTITY);
     for i in 1..=bones {
-        let bone = Transform::from_translation(Vec3::Y / bones as f32);
+        let bone = JointTransform::from_translation(Vec3::Y / bones as f32);
         last = builder.add(format!("{i}"), Some(last), bone);
     }
     let (mut skeleton, ids) = builder.build().unwrap();
@@ -119,15 +119,15 @@ fn fresh_starts_in_the_plane_are_taken_only_where_they_are_better() {
     let (mut missed, mut far) = (0, 0);
     for case in 0..3000 {
         let count = [2, 3, 10][case % 3];
-        let bone = planar::Bone::new(1.0 / count as f32).within(-0.5, 0.5);
-        let bones: Vec<_> = (0..count).map(|_| bone.at(0.4 * r())).collect();
-        let start = planar::Chain::new(Vec2::ZERO, &bones).unwrap();
+        let bone = planar::Bone2d::new(1.0 / count as f32).with_limits(-0.5, 0.5);
+        let bones: Vec<_> = (0..count).map(|_| bone.with_angle(0.4 * r())).collect();
+        let start = planar::Chain2d::new(Vec2::ZERO, &bones).unwrap();
         let goal = Vec2::new(r(), r()) * 1.1;
         let direction = 3.0 * r();
         for directed in [false, true] {
             let solve = |max_restarts| {
                 let mut chain = start.clone();
-                let settings = planar::Settings { max_restarts, ..Default::default() };
+                let settings = planar::Options2d { max_restarts, ..Default::default() };
                 let report = if directed {
                     chain.solve_directed(goal, direction, &settings)
                 } else {
@@ -138,7 +138,7 @@ fn fresh_starts_in_the_plane_are_taken_only_where_they_are_better() {
                 (chain, off.hypot(turn))
             };
             let ((without, left), (with, now)) = (solve(0), solve(4));
-            let turned = |a: &planar::Chain, b: &planar::Chain| {
+            let turned = |a: &planar::Chain2d, b: &planar::Chain2d| {
                 let turns = a.bones().iter().zip(b.bones()).map(|(a, b)| (a.angle - b.angle).abs());
                 turns.fold(0.0, f32::max)
             };

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use sinew::{
-    JointId, Pose, Skeleton, Transform,
+    JointId, JointTransform, Pose, Skeleton,
+    body::{BodyRoles, Role, RoleError, RoleHints, RoleSource, Side},
     glam::Vec3,
-    rig::{Body, Hints, Role, RoleError, Side, Why},
 };
 
 /// Joints as (name, parent's index, model-space position).
@@ -14,7 +14,7 @@ fn pose(joints: &[(String, Option<usize>, [f32; 3])]) -> Pose {
     for (name, parent, at) in joints {
         let above = parent.map_or([0.0; 3], |p| joints[p].2);
         let local = Vec3::from(*at) - Vec3::from(above);
-        builder.add(name.clone(), *parent, Transform::from_translation(local));
+        builder.add(name.clone(), *parent, JointTransform::from_translation(local));
     }
     Pose::rest(&Arc::new(builder.build().unwrap().0))
 }
@@ -137,7 +137,7 @@ fn every_naming_scheme_gives_the_same_body() {
         let joints = figure(scheme);
         let pose = pose(&joints);
         let ids = places(&pose, &joints);
-        let body = Body::find(&pose, &[]).unwrap_or_else(|e| panic!("{name}: {e}"));
+        let body = BodyRoles::find(&pose, &[]).unwrap_or_else(|e| panic!("{name}: {e}"));
         assert_eq!(body.doubts, [], "{name}");
         assert_eq!(body.hips, ids[0], "{name}");
         assert_eq!(body.spine, [ids[1]], "{name}");
@@ -150,7 +150,7 @@ fn every_naming_scheme_gives_the_same_body() {
             let arm = body.arm(side).unwrap();
             assert_eq!([arm.upper_arm, arm.forearm, arm.hand], ids[at + 5..at + 8], "{name}");
             assert_eq!(arm.clavicle, Some(ids[at + 4]), "{name}");
-            let shape = matches!(body.why(Role::Foot(side)), Some(Why::Shape(_)));
+            let shape = matches!(body.why(Role::Foot(side)), Some(RoleSource::Shape(_)));
             assert_eq!(shape, *name == "no names", "{name}");
         }
         // hips, spine, neck, head and eight for each side, each once.
@@ -188,7 +188,7 @@ fn fingers_are_no_arms() {
         let joints = with_fingers(elbow);
         let pose = pose(&joints);
         let wrists = LEG.map(|leg| Vec3::from(joints[leg + 7].2));
-        let body = Body::find(&pose, &[]).unwrap();
+        let body = BodyRoles::find(&pose, &[]).unwrap();
         for side in Side::BOTH {
             let hand = body.arm(side).map(|arm| pose.position(arm.hand));
             assert_eq!(hand.is_some(), found, "elbow at {elbow}: {hand:?}");
@@ -214,7 +214,7 @@ fn a_figure_without_names_that_faces_backwards_has_its_sides_swapped() {
     }
     let pose = pose(&joints);
     let ids = places(&pose, &joints);
-    assert_eq!(Body::find(&pose, &[]).unwrap().leg(Side::Left).foot, ids[LEG[0] + 2]);
+    assert_eq!(BodyRoles::find(&pose, &[]).unwrap().leg(Side::Left).foot, ids[LEG[0] + 2]);
 }
 
 #[test]
@@ -232,7 +232,7 @@ fn helpers_beside_the_legs_are_passed_over() {
         joints.push((name.into(), Some(parent), at));
     }
     let pose = pose(&joints);
-    let body = Body::find(&pose, &[]).unwrap();
+    let body = BodyRoles::find(&pose, &[]).unwrap();
     assert_eq!(pose.skeleton().name(body.leg(Side::Left).foot), "mixamorig:LeftFoot");
 }
 
@@ -265,7 +265,7 @@ fn joints_between_are_left_between() {
     }
     let pose = pose(&joints);
     let name = |j| pose.skeleton().name(j);
-    let body = Body::find(&pose, &[]).unwrap();
+    let body = BodyRoles::find(&pose, &[]).unwrap();
     let leg = body.leg(Side::Right);
     assert_eq!([leg.thigh, leg.shin, leg.foot].map(name), ["rThighBend", "rShin", "rFoot"]);
     assert_eq!(leg.toes, None);
@@ -287,12 +287,12 @@ fn what_the_file_declares_comes_first() {
             declared.push((format!("{side}{bone}"), ids[at + i]));
         }
     }
-    let body = Body::find(&pose, &declared).unwrap();
+    let body = BodyRoles::find(&pose, &declared).unwrap();
     assert_eq!(body.leg(Side::Left).foot, ids[LEG[1] + 2]);
-    assert_eq!(body.why(Role::Foot(Side::Left)), Some(&Why::Declared("leftFoot".into())));
+    assert_eq!(body.why(Role::Foot(Side::Left)), Some(&RoleSource::Declared("leftFoot".into())));
     // A declaration that is no chain is an error that names the joint.
     declared[2].1 = ids[0];
-    let error = Body::find(&pose, &declared).unwrap_err();
+    let error = BodyRoles::find(&pose, &declared).unwrap_err();
     assert!(
         matches!(&error, RoleError::Unfit { joint, .. } if joint.starts_with("mixamorig:Hips")),
         "{error}"
@@ -307,7 +307,7 @@ fn two_figures_are_ambiguous_until_the_hips_are_named() {
         joints.push((name, parent.map(|p| p + count), [at[0] + 3.0, at[1], at[2]]));
     }
     let pose = pose(&joints);
-    match Body::find(&pose, &[]).unwrap_err() {
+    match BodyRoles::find(&pose, &[]).unwrap_err() {
         RoleError::Ambiguous { role: Role::Foot(Side::Left), candidates } => {
             assert_eq!(candidates.len(), 2);
             assert!(candidates[0].starts_with("mixamorig:LeftFoot (#"));
@@ -315,8 +315,8 @@ fn two_figures_are_ambiguous_until_the_hips_are_named() {
         other => panic!("{other}"),
     }
     let hips = places(&pose, &joints)[count];
-    let hints = Hints { hips: Some(hips), ..Hints::default() };
-    let body = Body::find_with(&pose, &hints).unwrap();
+    let hints = RoleHints { hips: Some(hips), ..RoleHints::default() };
+    let body = BodyRoles::find_with(&pose, &hints).unwrap();
     assert_eq!(body.hips, hips);
     assert!(pose.position(body.leg(Side::Left).foot).x > 2.0);
 }
@@ -327,14 +327,14 @@ fn feet_given_by_hand_find_their_thighs_and_shins() {
         let joints = figure(&SCHEMES[scheme].1);
         let pose = pose(&joints);
         let ids = places(&pose, &joints);
-        let body = Body::with_feet(&pose, ids[LEG[0] + 2], ids[LEG[1] + 2]).unwrap();
+        let body = BodyRoles::with_feet(&pose, ids[LEG[0] + 2], ids[LEG[1] + 2]).unwrap();
         assert_eq!(body.legs[0].thigh, ids[LEG[0]]);
         assert_eq!(body.legs[1].shin, ids[LEG[1] + 1]);
         assert_eq!(body.hips, ids[0]);
-        assert_eq!(body.why(Role::Foot(Side::Right)), Some(&Why::Given));
-        let error = Body::with_feet(&pose, ids[LEG[0] + 2], ids[LEG[0] + 2]).unwrap_err();
+        assert_eq!(body.why(Role::Foot(Side::Right)), Some(&RoleSource::Given));
+        let error = BodyRoles::with_feet(&pose, ids[LEG[0] + 2], ids[LEG[0] + 2]).unwrap_err();
         assert!(matches!(error, RoleError::Unfit { .. }), "{error}");
-        let error = Body::with_feet(&pose, ids[LEG[0]], ids[LEG[1]]).unwrap_err();
+        let error = BodyRoles::with_feet(&pose, ids[LEG[0]], ids[LEG[1]]).unwrap_err();
         assert!(matches!(error, RoleError::Missing { .. }), "{error}");
     }
 }
@@ -357,16 +357,16 @@ fn creature(count: usize) -> Pose {
 #[test]
 fn creatures_of_other_leg_counts_are_errors() {
     for count in [2, 4, 50] {
-        match Body::find(&creature(count), &[]).unwrap_err() {
+        match BodyRoles::find(&creature(count), &[]).unwrap_err() {
             RoleError::Ambiguous { role: Role::Foot(_), candidates } => {
                 assert_eq!(candidates.len(), 2 * count)
             }
             other => panic!("{other}"),
         }
     }
-    assert!(matches!(Body::find(&creature(0), &[]), Err(RoleError::Missing { .. })));
+    assert!(matches!(BodyRoles::find(&creature(0), &[]), Err(RoleError::Missing { .. })));
     // Two straight legs without toes: nothing tells front from back, so nothing tells left from right.
-    match Body::find(&creature(1), &[]).unwrap_err() {
+    match BodyRoles::find(&creature(1), &[]).unwrap_err() {
         RoleError::Ambiguous { role: Role::Foot(Side::Left), candidates } => assert_eq!(candidates.len(), 2),
         other => panic!("{other}"),
     }
@@ -380,7 +380,7 @@ fn hands_on_the_floor_are_feet() {
             joints[at + i].2[1] = y;
         }
     }
-    let error = Body::find(&pose(&joints), &[]).unwrap_err();
+    let error = BodyRoles::find(&pose(&joints), &[]).unwrap_err();
     assert!(matches!(error, RoleError::Ambiguous { role: Role::Foot(_), .. }), "{error}");
 }
 
@@ -390,11 +390,11 @@ fn deep_trees_end_in_an_error_soon() {
     for name in ["", "LeftFoot", "LeftLeg", "Head", "pelvis"] {
         let mut builder = Skeleton::builder();
         for i in 0..100_000usize {
-            let local = Transform::from_translation(Vec3::new(0.0, -0.01, 0.0));
+            let local = JointTransform::from_translation(Vec3::new(0.0, -0.01, 0.0));
             builder.add(name, i.checked_sub(1), local);
         }
         let pose = Pose::rest(&Arc::new(builder.build().unwrap().0));
-        assert!(Body::find(&pose, &[]).is_err());
+        assert!(BodyRoles::find(&pose, &[]).is_err());
     }
     // Quadratic work would take minutes.
     assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());

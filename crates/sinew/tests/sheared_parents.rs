@@ -10,11 +10,13 @@ use std::sync::Arc;
 use common::noise;
 use judge::{V, cross, dot, length, sub, unit};
 use sinew::{
-    Goal, JointId, Pole, Pose, Report, Skeleton, SolveError, Status, Transform,
+    Goal, JointId, JointTransform, Pole, Pose, Report, Skeleton, SolveError, Status,
     glam::{Quat, Vec3},
     joint::{Dof, Joint},
     math,
-    solve::{Aim, Auto, Ccd, ChainSettings, DampedLeastSquares, Fabrik, Follow, FreeChain, TwoBone, Up},
+    solve::{
+        Aim, AimUp, Auto, Ccd, DampedLeastSquares, Fabrik, Follow, FreeChain, IterativeOptions, TwoBone,
+    },
 };
 
 struct Dice(Box<dyn FnMut() -> f32>);
@@ -48,7 +50,7 @@ fn rig(dice: &mut Dice, bones: usize, hinges: bool) -> (Pose, Vec<JointId>) {
         Vec3::new(1.0, 1.02, 1.0),
     ];
     let mut b = Skeleton::builder();
-    let at = |translation, rotation, scale| Transform { translation, rotation, scale };
+    let at = |translation, rotation, scale| JointTransform { translation, rotation, scale };
     let some = (dice.0().abs() * 4.0) as usize % 4;
     let top = b.add("top", None, at(dice.vector(), dice.rotation(), SCALES[some]));
     let inner = if dice.0() > 0.0 { Vec3::ONE } else { SCALES[(some + 1) % 4] };
@@ -114,7 +116,7 @@ fn solvers(pose: &Pose, chain: &[JointId]) -> Vec<(&'static str, Solve)> {
         ($name:literal, $solver:ty) => {
             let mut solver = <$solver>::new(skeleton, root, tip).unwrap();
             // A tolerance is a share of the length as the parent sees it.
-            solver.settings = ChainSettings {
+            solver.settings = IterativeOptions {
                 tolerance: 5e-5,
                 max_iterations: 2000,
                 max_restarts: 1,
@@ -256,7 +258,7 @@ fn an_aim_below_a_sheared_parent_goes_through_its_target() {
         let target = rest.position(joint) + dice.vector() * 10.0;
         let direction = dice.vector();
         if case % 4 > 1 {
-            aim.up = Some(Up { axis: dice.vector(), direction });
+            aim.up = Some(AimUp { axis: dice.vector(), direction });
         }
         let mut pose = rest.clone();
         let report = aim.solve(&mut pose, target).unwrap();
@@ -303,7 +305,7 @@ fn rotation_goals_below_a_sheared_parent_are_errors_that_name_it() {
     for case in 0..60 {
         let (mut rest, chain) = rig(&mut dice, 2 + case % 3, false);
         let above = rest.skeleton().parent(chain[0]).unwrap();
-        rest.set_local(above, Transform { scale: Vec3::new(1.0, 2.5, 1.0), ..*rest.local(above) });
+        rest.set_local(above, JointTransform { scale: Vec3::new(1.0, 2.5, 1.0), ..*rest.local(above) });
         rest.update();
         for (name, mut solve) in solvers(&rest, &chain) {
             let mut pose = rest.clone();
@@ -320,7 +322,7 @@ fn scales_of_a_parent_that_are_next_to_nothing_are_errors() {
     let mut dice = Dice::new(10);
     let (mut rest, chain) = rig(&mut dice, 2, false);
     let above = rest.skeleton().parent(chain[0]).unwrap();
-    rest.set_local(above, Transform { scale: Vec3::new(1.0, 1e-42, 1.0), ..*rest.local(above) });
+    rest.set_local(above, JointTransform { scale: Vec3::new(1.0, 1e-42, 1.0), ..*rest.local(above) });
     rest.update();
     for (name, mut solve) in solvers(&rest, &chain) {
         let mut pose = rest.clone();

@@ -6,7 +6,7 @@ use std::{f64::consts::TAU, sync::Arc};
 
 use common::{noise, ring, row};
 use sinew::{
-    JointId, Pose, Skeleton, SolveError, Status, Transform,
+    JointId, JointTransform, Pose, Skeleton, SolveError, Status,
     glam::{DQuat, DVec3, Quat, Vec3},
     joint::{Attribute, Dof, Joint},
     math,
@@ -19,8 +19,8 @@ use sinew::{
 const UP: CurveUp = CurveUp::Direction(Vec3::Y);
 
 /// Turned, shifted and scaled: what chains hang on.
-fn above(scale: Vec3) -> Transform {
-    Transform { scale, rotation: Quat::from_rotation_x(0.4), translation: Vec3::new(0.1, 0.2, 0.3) }
+fn above(scale: Vec3) -> JointTransform {
+    JointTransform { scale, rotation: Quat::from_rotation_x(0.4), translation: Vec3::new(0.1, 0.2, 0.3) }
 }
 
 fn straight(count: usize, bone: f32) -> (Arc<Skeleton>, Vec<JointId>) {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use common::noise;
 use judge::{V, cross, dot, length, scale, sub, unit};
 use sinew::{
-    Goal, JointId, Pole, Pose, Skeleton, Transform,
+    Goal, JointId, JointTransform, Pole, Pose, Skeleton,
     glam::{Quat, Vec3},
     math,
     solve::{BendSide, TwoBone},
@@ -38,7 +38,7 @@ impl Dice {
 /// A limb whose bones lie in one line: straight, or folded.
 fn limb(dice: &mut Dice, folded: bool) -> (Pose, [JointId; 3], Vec3) {
     let mut b = Skeleton::builder();
-    let at = |translation, rotation| Transform { translation, rotation, scale: Vec3::ONE };
+    let at = |translation, rotation| JointTransform { translation, rotation, scale: Vec3::ONE };
     let (along, turn) = (dice.vector().normalize(), dice.rotation());
     let (upper, lower) = (0.3 + 0.2 * (dice.0)(), 0.3 + 0.2 * (dice.0)());
     let body = b.add("body", None, at(dice.vector(), dice.rotation()));

@@ -7,7 +7,7 @@ mod judge;
 use std::sync::Arc;
 
 use sinew::{
-    ChainError, Goal, JointId, Pole, Pose, Skeleton, SolveError, Transform,
+    ChainError, Goal, JointId, JointTransform, Pole, Pose, Skeleton, SolveError,
     glam::{Quat, Vec3},
     math,
     solve::TwoBone,
@@ -16,7 +16,7 @@ use sinew::{
 /// Hips, thigh, shin, foot, with the thigh stretched by `scale` along its own bone and the knee bent.
 fn leg(scale: Vec3) -> (TwoBone, Pose, [JointId; 4]) {
     let mut b = Skeleton::builder();
-    let at = |x, y, z| Transform::from_translation(Vec3::new(x, y, z));
+    let at = |x, y, z| JointTransform::from_translation(Vec3::new(x, y, z));
     let hips = b.add("hips", None, at(0.0, 0.95, 0.0));
     let thigh = b.add("thigh", Some(hips), at(0.1, -0.05, 0.0));
     let shin = b.add("shin", Some(thigh), at(0.0, -0.45, 0.02));
@@ -25,7 +25,7 @@ fn leg(scale: Vec3) -> (TwoBone, Pose, [JointId; 4]) {
     let limb = TwoBone::new(&skeleton, ids[1], ids[2], ids[3]).unwrap();
     let mut pose = Pose::rest(&Arc::new(skeleton));
     let turn = math::axis_angle(Vec3::new(0.6, 0.0, 0.8), -0.4);
-    pose.set_local(ids[1], Transform { scale, rotation: turn, ..*pose.local(ids[1]) });
+    pose.set_local(ids[1], JointTransform { scale, rotation: turn, ..*pose.local(ids[1]) });
     pose.set_rotation(ids[2], math::axis_angle(Vec3::X, 0.7));
     pose.update();
     (limb, pose, [ids[0], ids[1], ids[2], ids[3]])
@@ -100,7 +100,7 @@ fn a_leg_sheared_too_far_is_an_error_that_names_the_joint() {
     assert_eq!(pose.locals(), rest.locals());
     // A scale of the foot's own, below the chain, is nobody's trouble.
     let (limb, mut pose, _) = leg(Vec3::ONE);
-    pose.set_local(ids[3], Transform { scale: Vec3::new(1.0, 3.0, 1.0), ..*pose.local(ids[3]) });
+    pose.set_local(ids[3], JointTransform { scale: Vec3::new(1.0, 3.0, 1.0), ..*pose.local(ids[3]) });
     let goal = Vec3::new(0.1, 0.3, 0.2);
     limb.solve(&mut pose, &Goal::at(goal)).unwrap();
     assert!(miss(&pose, ids[3], goal) < 1e-6);
@@ -124,8 +124,8 @@ fn a_stretched_limb_of_unequal_bones_ends_no_further_off() {
     };
     for (upper, lower) in [(0.01, 1.0), (1.0, 0.01), (0.1, 1.0), (0.5, 0.5)] {
         let mut b = Skeleton::builder();
-        let root = b.add("root", None, Transform::IDENTITY);
-        let at = |v: Vec3| Transform::from_translation(v);
+        let root = b.add("root", None, JointTransform::IDENTITY);
+        let at = |v: Vec3| JointTransform::from_translation(v);
         let middle = b.add("middle", Some(root), at(Vec3::new(0.6, 0.0, 0.8) * upper));
         b.add("tip", Some(middle), at(Vec3::new(-0.48, 0.6, 0.64) * lower));
         let (skeleton, ids) = b.build().unwrap();
@@ -134,7 +134,7 @@ fn a_stretched_limb_of_unequal_bones_ends_no_further_off() {
         for case in 0..500 {
             let mut pose = Pose::rest(&skeleton);
             let scale = Vec3::new(1.013, 0.912, 1.05);
-            pose.set_local(ids[0], Transform { rotation: rotation(), scale, ..*pose.local(ids[0]) });
+            pose.set_local(ids[0], JointTransform { rotation: rotation(), scale, ..*pose.local(ids[0]) });
             pose.set_rotation(ids[1], rotation());
             pose.update();
             let way = rotation() * Vec3::X * lower.max(upper);

@@ -10,7 +10,7 @@ use sinew::{
     glam::{DQuat, DVec2, DVec3, Vec3},
     joint::{Dof, Joint},
     math,
-    solve::{Ccd, ChainSettings, DampedLeastSquares, Fabrik, Pass, TraceChange},
+    solve::{Ccd, DampedLeastSquares, Fabrik, IterativeOptions, TraceChange, TracePass},
 };
 
 const SWEEPS: u32 = 20;
@@ -97,8 +97,9 @@ fn chain(bones: usize, seed: u64, joint: impl Fn(usize) -> Joint) -> (Arc<Skelet
     let sum: f32 = lengths.iter().sum();
     lengths.iter_mut().for_each(|l| *l /= sum);
     let offsets: Vec<Vec3> = [0.0].iter().chain(&lengths).map(|&l| Vec3::Y * l).collect();
-    let (skeleton, ids) =
-        common::row(sinew::Transform::IDENTITY, &offsets, |i| if i < bones { joint(i) } else { Joint::FREE });
+    let (skeleton, ids) = common::row(sinew::JointTransform::IDENTITY, &offsets, |i| {
+        if i < bones { joint(i) } else { Joint::FREE }
+    });
     (skeleton, ids, lengths.iter().map(|&l| f64::from(l)).collect())
 }
 
@@ -268,7 +269,7 @@ fn iterations_are_sweeps_or_steps_and_no_more_than_asked() {
         if case % 3 == 0 {
             goal = goal.with_pole(Pole::Direction(direction(&mut r)));
         }
-        let settings = ChainSettings {
+        let settings = IterativeOptions {
             max_iterations: [0, 1, 5, 20][case as usize % 4],
             max_restarts: [0, 3][case as usize / 4 % 2],
             max_turn: if case % 5 == 0 { 0.2 } else { f32::INFINITY },
@@ -329,8 +330,8 @@ fn traces_tell_each_step_in_its_order() {
         })
         .unwrap();
     let order: Vec<_> = moved.iter().map(|(pass, point, _)| (*pass, *point)).collect();
-    let backward = (0..=4).rev().map(|point| (Pass::Backward, point));
-    assert_eq!(order, backward.chain((0..=4).map(|point| (Pass::Forward, point))).collect::<Vec<_>>());
+    let backward = (0..=4).rev().map(|point| (TracePass::Backward, point));
+    assert_eq!(order, backward.chain((0..=4).map(|point| (TracePass::Forward, point))).collect::<Vec<_>>());
     assert!(moved[0].2.distance(Vec3::new(0.5, 0.4, 0.1)) < 1e-6);
     for (_, point, position) in &moved[5..] {
         assert!(pose.position(ids[*point]).distance(*position) < 1e-6, "{point}");
@@ -363,8 +364,10 @@ fn traces_tell_each_step_in_its_order() {
 #[test]
 fn traced_points_lie_in_model_space() {
     for scale in [Vec3::splat(0.5), Vec3::new(1.0, 2.0, 1.0), Vec3::new(-2.0, 2.0, 2.0)] {
-        let above =
-            sinew::Transform { scale, ..sinew::Transform::from_translation(Vec3::new(0.3, 1.0, -2.0)) };
+        let above = sinew::JointTransform {
+            scale,
+            ..sinew::JointTransform::from_translation(Vec3::new(0.3, 1.0, -2.0))
+        };
         let offsets = [Vec3::ZERO, Vec3::Y * 0.3, Vec3::Y * 0.3, Vec3::Y * 0.3];
         let (skeleton, ids) = common::row(above, &offsets, |_| Joint::FREE);
         let chain = Chain::new(&skeleton, ids[0], ids[3]).unwrap();
@@ -378,7 +381,7 @@ fn traced_points_lie_in_model_space() {
         let mut last = Vec::new();
         solver
             .solve_traced(&mut pose, &Goal::at(goal), &mut |step| {
-                if let TraceChange::Point { pass: Pass::Forward, point, position } = step.change {
+                if let TraceChange::Point { pass: TracePass::Forward, point, position } = step.change {
                     assert_eq!(point, last.len());
                     last.push(position);
                 } else if last.is_empty() {

@@ -7,7 +7,7 @@ use sinew::{
     glam::{Vec2, Vec3},
     joint::{Dof, Joint},
     planar,
-    solve::{Auto, Ccd, Fabrik, FreeChain, Strand},
+    solve::{Auto, Ccd, Fabrik, FreeChain, PointChain},
 };
 
 /// Solves with a tolerance: whether it was taken. A tolerance that is refused leaves the pose as it was.
@@ -44,13 +44,13 @@ fn auto_takes_the_same_tolerances_whatever_its_joints_may_do() {
             takes(|pose| auto.solve(pose, &goal).map(|_| ()), &pose)
         };
         for tolerance in [0.0].into_iter().chain(TAKEN) {
-            assert!(with(tolerance, 1e-3), "{tolerance} was refused by {:?}", auto.choice());
+            assert!(with(tolerance, 1e-3), "{tolerance} was refused by {:?}", auto.method());
         }
         for tolerance in REFUSED {
-            assert!(!with(tolerance, 1e-3), "{tolerance} was taken by {:?}", auto.choice());
+            assert!(!with(tolerance, 1e-3), "{tolerance} was taken by {:?}", auto.method());
         }
         for turn in [0.0, -1.0, f32::NAN, f32::INFINITY] {
-            assert!(!with(1e-4, turn), "{turn} rad was taken by {:?}", auto.choice());
+            assert!(!with(1e-4, turn), "{turn} rad was taken by {:?}", auto.method());
         }
         // As near as f32 can tell.
         let mut auto = auto.clone();
@@ -95,7 +95,7 @@ fn no_solver_of_chains_takes_a_tolerance_beyond_the_chain_s_length() {
         (
             "strand",
             Box::new(|tolerance, _| {
-                let mut s = Strand::new(&points).unwrap();
+                let mut s = PointChain::new(&points).unwrap();
                 s.tolerance = tolerance;
                 s.solve(&mut points.clone(), Vec3::X).map(|_| ())
             }),
@@ -109,11 +109,11 @@ fn no_solver_of_chains_takes_a_tolerance_beyond_the_chain_s_length() {
             assert!(!takes(|pose| solve(tolerance, pose), &pose), "{name} took {tolerance}");
         }
     }
-    let bones = [planar::Bone::new(1.0); 2];
+    let bones = [planar::Bone2d::new(1.0); 2];
     for (list, taken) in [(&TAKEN[..], true), (&REFUSED[..], false)] {
         for &tolerance in list {
-            let mut chain = planar::Chain::new(Vec2::ZERO, &bones).unwrap();
-            let settings = planar::Settings { tolerance, ..planar::Settings::default() };
+            let mut chain = planar::Chain2d::new(Vec2::ZERO, &bones).unwrap();
+            let settings = planar::Options2d { tolerance, ..planar::Options2d::default() };
             let solved = chain.solve(Vec2::new(0.3, 1.2), &settings);
             assert_eq!(solved.is_ok(), taken, "{tolerance}: {solved:?}");
             assert!(taken || chain.bones() == bones);

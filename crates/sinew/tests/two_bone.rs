@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use common::noise;
 use sinew::{
-    Chain, Goal, JointId, Pole, Pose, Skeleton, Status, Transform,
+    Chain, Goal, JointId, JointTransform, Pole, Pose, Skeleton, Status,
     glam::{Quat, Vec3},
     math,
     solve::{BendSide, TwoBone, TwoBoneError},
@@ -18,9 +18,9 @@ use sinew::{
 /// A leg of three joints from these rest offsets.
 fn leg(offsets: [Vec3; 3]) -> (Arc<Skeleton>, [JointId; 3]) {
     let mut b = Skeleton::builder();
-    let hip = b.add("hip", None, Transform::from_translation(offsets[0]));
-    let knee = b.add("knee", Some(hip), Transform::from_translation(offsets[1]));
-    b.add("ankle", Some(knee), Transform::from_translation(offsets[2]));
+    let hip = b.add("hip", None, JointTransform::from_translation(offsets[0]));
+    let knee = b.add("knee", Some(hip), JointTransform::from_translation(offsets[1]));
+    b.add("ankle", Some(knee), JointTransform::from_translation(offsets[2]));
     let (skeleton, ids) = b.build().unwrap();
     (Arc::new(skeleton), [ids[0], ids[1], ids[2]])
 }
@@ -397,9 +397,9 @@ fn a_stretched_limb_beyond_what_squares_hold_goes_no_further_from_its_goal() {
         let upper = vector().normalize() * size * 10f32.powi(-(case as i32 % 6));
         let mut b = Skeleton::builder();
         let scale = Vec3::new(1.0, 1.05, 1.0);
-        let root = b.add("root", None, Transform { scale, ..Transform::IDENTITY });
-        let middle = b.add("middle", Some(root), Transform::from_translation(upper));
-        b.add("tip", Some(middle), Transform::from_translation(vector().normalize() * size));
+        let root = b.add("root", None, JointTransform { scale, ..JointTransform::IDENTITY });
+        let middle = b.add("middle", Some(root), JointTransform::from_translation(upper));
+        b.add("tip", Some(middle), JointTransform::from_translation(vector().normalize() * size));
         let (skeleton, ids) = b.build().unwrap();
         let skeleton = Arc::new(skeleton);
         let limb = TwoBone::new(&skeleton, ids[0], ids[1], ids[2]).unwrap();

@@ -8,7 +8,9 @@ use rs_opw_kinematics::{
     kinematics_impl::OPWKinematics,
     parameters::opw_kinematics::Parameters,
 };
-use sinew::mechanism::{Goal, JointSpec, Mechanism, Motion, Settings, Solver, Target};
+use sinew::mechanism::{
+    JointSpaceOptions, JointSpaceSolver, JointSpec, LinkGoal, LinkTarget, Mechanism, Motion,
+};
 
 use crate::{
     EXACT,
@@ -59,10 +61,10 @@ pub fn compare(count: usize, seed: u64) -> Result<bool, String> {
     // Its vectors are of another version of glam.
     let goal = |p: &Pose| {
         let (at, turn) = (p.translation.to_array(), p.rotation.to_array());
-        Goal::new(&arm, tool, Target::Pose(DVec3::from_array(at), DQuat::from_array(turn)))
+        LinkGoal::new(&arm, tool, LinkTarget::Pose(DVec3::from_array(at), DQuat::from_array(turn)))
     };
     let mut random = Random(seed);
-    let mut solver: Option<Solver> = None;
+    let mut solver: Option<JointSpaceSolver> = None;
     let (mut theirs, mut ours, mut missed, mut wrong) = (0, 0, 0, 0);
     let (mut their_time, mut our_time, mut one_time) = (0.0, 0.0, 0.0);
     let mut found = Vec::new();
@@ -78,7 +80,10 @@ pub fn compare(count: usize, seed: u64) -> Result<bool, String> {
         let closed = peer.inverse(&pose);
         their_time += begin.elapsed().as_secs_f64() * 1e6;
         if solver.is_none() {
-            solver = Some(Solver::new(&arm, &[goal], Settings::default()).map_err(|e| e.to_string())?);
+            solver = Some(
+                JointSpaceSolver::new(&arm, &[goal], JointSpaceOptions::default())
+                    .map_err(|e| e.to_string())?,
+            );
         }
         let Some(solver) = &mut solver else { continue };
         let begin = Instant::now();
@@ -124,17 +129,22 @@ pub fn count_configurations(chains: &[Chain], count: usize, seed: u64) -> Result
         let robot = urdf_rs::read_file(&chain.file).map_err(|e| e.to_string())?;
         let name = |l| chain.mechanism.link_name(l);
         let judge = Judge::new(&robot, name(chain.root), name(chain.tip));
-        let target = Target::Pose(DVec3::ZERO, DQuat::IDENTITY);
-        let goal = Goal::new(&chain.mechanism, chain.tip, target).relative_to(chain.root);
-        let solver = |settings| Solver::new(&chain.mechanism, &[goal], settings).map_err(|e| e.to_string());
-        let mut usual = solver(Settings::default())?;
-        let many = Settings { max_restarts: REFERENCE, max_iterations: u32::MAX, ..Settings::default() };
+        let target = LinkTarget::Pose(DVec3::ZERO, DQuat::IDENTITY);
+        let goal = LinkGoal::new(&chain.mechanism, chain.tip, target).relative_to(chain.root);
+        let solver =
+            |settings| JointSpaceSolver::new(&chain.mechanism, &[goal], settings).map_err(|e| e.to_string());
+        let mut usual = solver(JointSpaceOptions::default())?;
+        let many = JointSpaceOptions {
+            max_restarts: REFERENCE,
+            max_iterations: u32::MAX,
+            ..JointSpaceOptions::default()
+        };
         let mut reference = solver(many)?;
         let (mut found, mut all) = (Vec::new(), Vec::new());
         let (mut ours, mut theirs, mut most, mut whole, mut micros) = (0, 0, 0, 0, 0.0);
         for task in tasks(chain, &judge, Start::Any, count, seed) {
-            let target = Target::Pose(DVec3::from_array(task.goal.p), DQuat::from_array(task.goal.q));
-            let goal = Goal { target, ..goal };
+            let target = LinkTarget::Pose(DVec3::from_array(task.goal.p), DQuat::from_array(task.goal.q));
+            let goal = LinkGoal { target, ..goal };
             let begin = Instant::now();
             usual.solve_all(&[goal], &task.start, &mut found).map_err(|e| e.to_string())?;
             micros += begin.elapsed().as_secs_f64() * 1e6;

@@ -4,7 +4,7 @@ use glam::{DQuat, DVec3};
 use k::{InverseKinematicsSolver, JacobianIkSolver, SerialChain, nalgebra};
 use sinew::{
     Status,
-    mechanism::{Goal, Settings, Solver, Target},
+    mechanism::{JointSpaceOptions, JointSpaceSolver, LinkGoal, LinkTarget},
 };
 
 use crate::{
@@ -26,27 +26,30 @@ pub trait Contender {
 }
 
 pub struct Ours {
-    solver: Solver,
-    goal: Goal,
+    solver: JointSpaceSolver,
+    goal: LinkGoal,
 }
 
 /// A hair below what the judge allows, as two kernels round differently.
 pub const TOLERANCE: f64 = 1e-5 * (1.0 - 1e-6);
 
 impl Ours {
-    pub fn new(chain: &Chain) -> Result<Self, sinew::mechanism::SolveError> {
-        let target = Target::Pose(DVec3::ZERO, DQuat::IDENTITY);
-        let goal = Goal::new(&chain.mechanism, chain.tip, target).relative_to(chain.root);
-        let settings =
-            Settings { position_tolerance: TOLERANCE, rotation_tolerance: TOLERANCE, ..Settings::default() };
-        Ok(Self { solver: Solver::new(&chain.mechanism, &[goal], settings)?, goal })
+    pub fn new(chain: &Chain) -> Result<Self, sinew::mechanism::JointSpaceError> {
+        let target = LinkTarget::Pose(DVec3::ZERO, DQuat::IDENTITY);
+        let goal = LinkGoal::new(&chain.mechanism, chain.tip, target).relative_to(chain.root);
+        let settings = JointSpaceOptions {
+            position_tolerance: TOLERANCE,
+            rotation_tolerance: TOLERANCE,
+            ..JointSpaceOptions::default()
+        };
+        Ok(Self { solver: JointSpaceSolver::new(&chain.mechanism, &[goal], settings)?, goal })
     }
 }
 
 impl Contender for Ours {
     fn solve(&mut self, task: &Task) -> Answer {
-        let target = Target::Pose(DVec3::from_array(task.goal.p), DQuat::from_array(task.goal.q));
-        let goal = Goal { target, ..self.goal };
+        let target = LinkTarget::Pose(DVec3::from_array(task.goal.p), DQuat::from_array(task.goal.q));
+        let goal = LinkGoal { target, ..self.goal };
         let mut values = task.start.clone();
         match self.solver.solve(&[goal], &mut values) {
             Ok(r) => Answer {

@@ -7,9 +7,9 @@ use std::{f64::consts::PI, sync::Arc, time::Instant};
 
 use glam::{DQuat, DVec3, Vec3};
 use sinew::{
-    JointId, Pose, Skeleton, Status, Transform,
+    JointId, JointTransform, Pose, Skeleton, Status,
     joint::{Dof, Joint},
-    mechanism::{Goal, Settings, SkeletonMechanism, Solver, Target},
+    mechanism::{JointSpaceOptions, JointSpaceSolver, LinkGoal, LinkTarget, SkeletonMechanism},
 };
 
 use crate::{
@@ -180,7 +180,7 @@ impl Row {
     fn skeleton(&self) -> Result<(Arc<Skeleton>, Vec<JointId>), String> {
         let mut b = Skeleton::builder();
         let mut parent = None;
-        let local = |p: [f64; 3]| Transform::from_translation(DVec3::from_array(p).as_vec3());
+        let local = |p: [f64; 3]| JointTransform::from_translation(DVec3::from_array(p).as_vec3());
         for (i, (p, _)) in self.joints.iter().enumerate() {
             parent = Some(b.add(format!("{i}"), parent, local(*p)));
         }
@@ -227,11 +227,14 @@ fn measure(row: &Row, start: Start, count: usize, seed: u64) -> Result<bool, Str
     let mut pose = Pose::rest(&skeleton);
     let compiled = SkeletonMechanism::compile(&pose).map_err(|e| e.to_string())?;
     let m = compiled.mechanism();
-    let target = Target::Pose(DVec3::ZERO, DQuat::IDENTITY);
-    let goal = Goal::new(m, compiled.link(tip_joint), target);
-    let settings =
-        Settings { position_tolerance: TOLERANCE, rotation_tolerance: TOLERANCE, ..Settings::default() };
-    let mut solver = Solver::new(m, &[goal], settings).map_err(|e| e.to_string())?;
+    let target = LinkTarget::Pose(DVec3::ZERO, DQuat::IDENTITY);
+    let goal = LinkGoal::new(m, compiled.link(tip_joint), target);
+    let settings = JointSpaceOptions {
+        position_tolerance: TOLERANCE,
+        rotation_tolerance: TOLERANCE,
+        ..JointSpaceOptions::default()
+    };
+    let mut solver = JointSpaceSolver::new(m, &[goal], settings).map_err(|e| e.to_string())?;
     let mut random = Random(seed);
     let (mut solved, mut outside, mut strayed, mut lies, mut most, mut steps) = (0, 0, 0, 0, 0, 0.0);
     let (mut broken, mut off) = (0.0f64, 0.0f64);
@@ -246,8 +249,8 @@ fn measure(row: &Row, start: Start, count: usize, seed: u64) -> Result<bool, Str
             }
         }
         let wanted = row.tip(&known);
-        let target = Target::Pose(DVec3::from_array(wanted.p), DQuat::from_array(wanted.q));
-        let goal = Goal { target, ..goal };
+        let target = LinkTarget::Pose(DVec3::from_array(wanted.p), DQuat::from_array(wanted.q));
+        let goal = LinkGoal { target, ..goal };
         let mut rounds = Vec::new();
         let mut values = Vec::new();
         let mut report = None;

@@ -2,12 +2,12 @@
 //! programs are built with another checkout's engine as well, and run in turn with this one's.
 
 mod count;
-mod tree;
+mod full_body;
 
 use std::{collections::BTreeMap, path::PathBuf, process::ExitCode};
 
 use bounds::Told;
-use tree::Tree;
+use full_body::Tree;
 
 const HELP: &str = "\
 bounds [--only WORD]... [--quick] [--against FOLDER [--rounds N] [--instructions]]
@@ -50,7 +50,7 @@ const PROGRAMS: &[Program] = &[
     program("spline", &[], Some(&["2"]), Some(&["1"])),
     program("frame", &[], Some(&[]), Some(&[])),
     program("arm", &["--no-peer", "--plot", "target/arm.png"], Some(ARM_QUICK), Some(ARM_FEW)),
-    program("tree", &[], None, None),
+    program("full-body", &[], None, None),
     program("step", &[], Some(&["sample"]), Some(&["sample", "slope"])),
     program("plant", &[], Some(&["--only", "sample"]), None),
     program("soak", &["1000000"], Some(&["100000"]), None),
@@ -77,8 +77,8 @@ const KNOWN: &[(&str, &[&str], &str)] = &[
     ("chain", &["in and out of reach", "10 cones", "no bound on turns"], "rad a length"),
     ("chain", &["in and out of reach", "10 hinges", "no bound on turns"], "rad a length"),
     ("spline", &["moves much"], "roll"),
-    ("tree", &["turns bounded"], "branch changed"),
-    ("tree", &["one out of reach"], "every leap is said"),
+    ("full-body", &["turns bounded"], "branch changed"),
+    ("full-body", &["one out of reach"], "every leap is said"),
 ];
 
 struct Asked {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use sinew::{JointId, Pose, Skeleton, Transform, glam::Vec3, math};
+use sinew::{JointId, JointTransform, Pose, Skeleton, glam::Vec3, math};
 
 use common::Noise;
 
@@ -28,9 +28,9 @@ pub enum Start {
 /// Bones of equal length along Y in their rest pose, the length of all being 1.
 pub fn skeleton(bones: usize) -> (Arc<Skeleton>, Vec<JointId>) {
     let mut b = Skeleton::builder();
-    let mut ids = vec![b.add("0", None, Transform::IDENTITY)];
+    let mut ids = vec![b.add("0", None, JointTransform::IDENTITY)];
     for i in 1..=bones {
-        let at = Transform::from_translation(Vec3::Y / bones as f32);
+        let at = JointTransform::from_translation(Vec3::Y / bones as f32);
         ids.push(b.add(format!("{i}"), Some(ids[i - 1]), at));
     }
     let (skeleton, ids) = b.build().expect("joints in a row are a skeleton");

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use sinew::{
-    JointId, Pose, Skeleton, Transform,
+    JointId, JointTransform, Pose, Skeleton,
     glam::{Quat, Vec3},
-    joint::{Dof, Joint, Order, Turning},
+    joint::{Dof, Joint, RotationOrder, Turning},
     math,
 };
 
@@ -26,9 +26,9 @@ pub enum Kind {
 /// A row of bones of equal length along Z, a metre in all.
 pub fn skeleton(kind: Kind, bones: usize) -> (Arc<Skeleton>, Vec<JointId>) {
     let mut b = Skeleton::builder();
-    let mut last = b.add("0", None, Transform::IDENTITY);
+    let mut last = b.add("0", None, JointTransform::IDENTITY);
     for i in 1..=bones {
-        last = b.add(format!("{i}"), Some(last), Transform::from_translation(Vec3::Z / bones as f32));
+        last = b.add(format!("{i}"), Some(last), JointTransform::from_translation(Vec3::Z / bones as f32));
     }
     let (mut skeleton, ids) = b.build().expect("joints in a row are a skeleton");
     let degrees = |x: f64| x.to_radians();
@@ -37,7 +37,10 @@ pub fn skeleton(kind: Kind, bones: usize) -> (Arc<Skeleton>, Vec<JointId>) {
             Kind::Free => Joint::FREE,
             Kind::Axes => {
                 let angle = Some(Dof::range(degrees(-30.0), degrees(30.0)));
-                Joint { turning: Turning::Axes { order: Order::Xyz, angles: [angle; 3] }, ..Joint::FREE }
+                Joint {
+                    turning: Turning::Axes { order: RotationOrder::Xyz, angles: [angle; 3] },
+                    ..Joint::FREE
+                }
             }
             Kind::Cones => Joint::cone(Vec3::Z, degrees(45.0), degrees(30.0)),
             Kind::Hinges => {

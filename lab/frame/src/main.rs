@@ -9,14 +9,14 @@ use std::{error::Error, hint::black_box, path::Path, time::Instant};
 
 use sinew::{
     Pose,
+    body::BodyRoles,
     glam::Vec3,
     ground::{
         Filter, Ground, MeshGround,
-        plant::{Figure, FootFrame, Plan, Settings, Survey, walk_heading},
+        plant::{ClipAnalysis, Figure, FootFrame, Plan, PlantOptions, walk_heading},
         terrain::{Flight, Stairs},
     },
     motion::Clip,
-    rig::Body,
 };
 use sinew_files::{Model, ReadOptions, sample};
 
@@ -56,7 +56,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 /// The figure of a model, with soles from its mesh.
 fn figure(model: &Model) -> Result<Figure, Box<dyn Error>> {
     let bind = model.bind_pose();
-    let body = Body::find(&bind, &model.declared_roles)?;
+    let body = BodyRoles::find(&bind, &model.declared_roles)?;
     Ok(Figure::of_body(&bind, &body, &model.skin_points(&bind))?)
 }
 
@@ -69,14 +69,14 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     fn sample(&self, i: usize, pose: &mut Pose) {
-        self.clip.sample(self.plan.survey.clip_time(i), pose);
+        self.clip.sample(self.plan.analysis.clip_time(i), pose);
         pose.update();
     }
 
     fn solve(&self, i: usize, pose: &mut Pose, frames: &mut Vec<FootFrame>) {
         frames.clear();
         frames.extend(self.plan.feet.iter().map(|f| f[i]));
-        let carry = self.plan.survey.travel * (i as f32 * self.plan.survey.step);
+        let carry = self.plan.analysis.travel * (i as f32 * self.plan.analysis.step);
         let done = self.figure.apply(pose, carry, self.plan.pelvis[i], frames, |_, missed| {
             black_box(missed);
         });
@@ -113,11 +113,11 @@ fn frame(title: &str, model: &Model, clip: &str) -> Result<(), Box<dyn Error>> {
     let rate = clip.key_rate().clamp(30.0, 60.0);
     let leg = figure.leg_length();
     let per_key = (60.0 / rate).ceil() as usize;
-    let survey = Survey::new(&figure, clip, &rest, 1.0 / (rate * per_key as f32), per_key, None)?;
-    let (from, to) = (survey.pelvis[0], survey.pelvis[survey.len() - 1]);
-    let heading = walk_heading(&survey);
+    let analysis = ClipAnalysis::new(&figure, clip, &rest, 1.0 / (rate * per_key as f32), per_key, None)?;
+    let (from, to) = (analysis.pelvis[0], analysis.pelvis[analysis.len() - 1]);
+    let heading = walk_heading(&analysis);
     let stairs = Stairs {
-        origin: from.with_y(survey.floor()),
+        origin: from.with_y(analysis.floor()),
         heading: heading.x.atan2(heading.z),
         rise: 0.12,
         going: 0.4,
@@ -131,7 +131,7 @@ fn frame(title: &str, model: &Model, clip: &str) -> Result<(), Box<dyn Error>> {
     };
     let ground = MeshGround::new(stairs.mesh()?)?;
     let began = Instant::now();
-    let plan = Plan::from_survey(&figure, survey, &ground, &Settings::default())?;
+    let plan = Plan::from_analysis(&figure, analysis, &ground, &PlantOptions::default())?;
     let planning = began.elapsed().as_secs_f64() * 1e6 / plan.keys() as f64;
     let walk = Walk { figure: &figure, clip, plan: &plan, ground: &ground };
 

@@ -4,12 +4,12 @@ use std::path::Path;
 
 use sinew::{
     Pose,
+    body::{BodyRoles, RoleHints},
     glam::Vec3,
     ground::{
         MeshGround, Plane,
-        plant::{Figure, Plan, Settings},
+        plant::{Figure, Plan, PlantOptions},
     },
-    rig::{Body, Hints},
 };
 use sinew_files::{
     FileError, Model, ReadOptions, Source, bvh as bvh_file, gltf::Document, ground, urdf as urdf_file,
@@ -85,8 +85,8 @@ fn plant(model: &Model) -> Result<Outcome, String> {
     }
     bind.update();
     let rest = Pose::rest(&model.skeleton);
-    let hints = Hints { declared: &model.declared_roles, hips: None, feet: None };
-    let body = match Body::find_with(&bind, &hints) {
+    let hints = RoleHints { declared: &model.declared_roles, hips: None, feet: None };
+    let body = match BodyRoles::find_with(&bind, &hints) {
         Ok(body) => body,
         Err(error) => return one_line(&error).map(|()| Outcome::Read),
     };
@@ -97,7 +97,7 @@ fn plant(model: &Model) -> Result<Outcome, String> {
     let Some(clip) = model.clips.iter().find(|c| c.duration() < LONGEST) else { return Ok(Outcome::Read) };
     let (sin, cos) = SLOPE.sin_cos();
     let ground = Plane { point: Vec3::ZERO, normal: Vec3::new(0.0, cos, -sin) };
-    let plan = match Plan::new(&figure, &rest, clip, &ground, &Settings::default(), 30.0, Some(2)) {
+    let plan = match Plan::new(&figure, &rest, clip, &ground, &PlantOptions::default(), 30.0, Some(2)) {
         Ok(plan) => plan,
         Err(error) => return one_line(&error).map(|()| Outcome::Read),
     };

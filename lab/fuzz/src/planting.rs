@@ -4,13 +4,13 @@ use std::path::Path;
 
 use sinew::{
     Pose,
+    body::{BodyRoles, RoleHints},
     glam::{Affine3, Quat, Vec3},
     ground::{
         Ground, MeshGround, Plane, TriangleMesh,
-        plant::{Figure, Plan, Settings, Stepper},
+        plant::{Figure, FootPlanter, Plan, PlantOptions},
     },
     motion::{Clip, Interpolation, JointTracks, Track},
-    rig::{Body, Hints},
 };
 use sinew_files::{ReadOptions, bvh};
 
@@ -43,11 +43,13 @@ pub fn run(data: &[u8]) -> Result<Outcome, String> {
         }
     }
     rest.update();
-    let body =
-        match Body::find_with(&rest, &Hints { declared: &model.declared_roles, hips: None, feet: None }) {
-            Ok(body) => body,
-            Err(error) => return refused(&error),
-        };
+    let body = match BodyRoles::find_with(
+        &rest,
+        &RoleHints { declared: &model.declared_roles, hips: None, feet: None },
+    ) {
+        Ok(body) => body,
+        Err(error) => return refused(&error),
+    };
     let mut figure = match Figure::of_body(&rest, &body, &[]) {
         Ok(figure) => figure,
         Err(error) => return refused(&error),
@@ -78,7 +80,7 @@ pub fn run(data: &[u8]) -> Result<Outcome, String> {
         };
         &mesh
     };
-    let mut settings = Settings::default();
+    let mut settings = PlantOptions::default();
     let numbers = [
         &mut settings.contact_height,
         &mut settings.contact_speed,
@@ -133,7 +135,7 @@ fn whole(
     rest: &Pose,
     clip: &Clip,
     ground: &dyn Ground,
-    settings: &Settings,
+    settings: &PlantOptions,
     rate: f32,
     repeat: Option<u32>,
 ) -> Result<Outcome, String> {
@@ -157,15 +159,15 @@ fn steps(
     rest: &Pose,
     clip: &Clip,
     ground: &dyn Ground,
-    settings: Settings,
+    settings: PlantOptions,
     hostile: u8,
     b: &mut Bytes<'_>,
 ) -> Result<Outcome, String> {
-    let mut stepper = match Stepper::new(figure, settings) {
-        Ok(stepper) => stepper,
+    let mut planter = match FootPlanter::new(figure, settings) {
+        Ok(planter) => planter,
         Err(error) => return refused(&error),
     };
-    if let Err(error) = stepper.learn_floor(figure, clip, rest) {
+    if let Err(error) = planter.learn_floor(figure, clip, rest) {
         return refused(&error);
     }
     let (mut pose, mut time) = (rest.clone(), clip.start());
@@ -177,11 +179,11 @@ fn steps(
         time += if dt.is_finite() { dt } else { 0.0 };
         let at = if b.byte() < hostile { b.vector(128) } else { Vec3::ZERO };
         let world = Affine3::from_rotation_translation(Quat::from_rotation_y(b.share()), at);
-        if let Err(error) = stepper.sense(ground, figure, &pose, &world) {
+        if let Err(error) = planter.sense(ground, figure, &pose, &world) {
             one_line(&error)?;
             continue;
         }
-        match stepper.step(figure, &mut pose, &world, dt) {
+        match planter.step(figure, &mut pose, &world, dt) {
             Err(error) => one_line(&error)?,
             Ok(_) if sound && pose.check_finite().is_err() => {
                 return Err("a step left a pose that is not finite".into());

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use common::Noise;
 use sinew::{
-    Pose, Skeleton, Transform,
+    JointTransform, Pose, Skeleton,
     glam::Vec3,
     joint::{Dof, Joint},
 };
@@ -47,7 +47,7 @@ pub fn run(data: &[u8]) -> Result<Outcome, String> {
             _ => Vec3::ONE,
         };
         let (translation, rotation) = (b.vector(hostile) * size, b.rotation(hostile));
-        ids.push(builder.add(format!("{i}"), parent, Transform { translation, rotation, scale }));
+        ids.push(builder.add(format!("{i}"), parent, JointTransform { translation, rotation, scale }));
     }
     let (mut skeleton, ids) = match builder.build() {
         Ok(built) => built,
@@ -104,7 +104,7 @@ pub fn run(data: &[u8]) -> Result<Outcome, String> {
             Ok(_) => outcome = Outcome::Done,
             Err(error) => {
                 one_line(&error)?;
-                let same = |(a, b): (&Transform, &Transform)| format!("{a:?}") == format!("{b:?}");
+                let same = |(a, b): (&JointTransform, &JointTransform)| format!("{a:?}") == format!("{b:?}");
                 if !before.locals().iter().zip(pose.locals()).all(same) {
                     return Err(format!("{}: refused, but changed the pose", ALL[which].0));
                 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use sinew::{
-    Pose, Skeleton, Transform,
+    JointTransform, Pose, Skeleton,
     glam::{Quat, Vec3},
     solve::TwoBone,
 };
@@ -90,7 +90,7 @@ impl Leg {
     /// The same leg as a skeleton of three joints.
     pub fn pose(&self) -> (TwoBone, Pose) {
         let mut b = Skeleton::builder();
-        let at = Transform::from_translation;
+        let at = JointTransform::from_translation;
         let hip = b.add("hip", None, at(self.root));
         let knee = b.add("knee", Some(hip), at(self.middle - self.root));
         b.add("ankle", Some(knee), at(self.tip - self.middle));

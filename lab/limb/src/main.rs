@@ -12,8 +12,8 @@ use legs::{Leg, Reach, legs};
 use sinew::{
     Goal, Pole, Pose,
     solve::{
-        Aim, Ray, TwoBone, Up, aim_ray,
-        two_bone::{Bend, Points, solve_points},
+        Aim, AimRay, AimUp, TwoBone, aim_ray,
+        two_bone::{LimbBend, LimbPoints, solve_points},
     },
 };
 
@@ -61,8 +61,8 @@ fn print_race(title: &str, mut contenders: Vec<Contender>, peer: &str) {
     }
 }
 
-fn points(l: &Leg) -> Points {
-    Points { root: l.root, middle: l.middle, tip: l.tip }
+fn points(l: &Leg) -> LimbPoints {
+    LimbPoints { root: l.root, middle: l.middle, tip: l.tip }
 }
 
 fn peer(l: &Leg, pole: bool) -> (rebirth_ik::Quat, rebirth_ik::Quat) {
@@ -78,7 +78,7 @@ fn limb(title: &str, legs: &[Leg], pole: bool) {
     println!("\nlimb, {title}");
     let ours = |l: &Leg| {
         let pole = if pole { Pole::Point(l.pole) } else { Pole::Keep };
-        solve_points(&points(l), l.goal, pole, &Bend::FREE)
+        solve_points(&points(l), l.goal, pole, &LimbBend::FREE)
     };
     let mut contenders = vec![
         contender("sinew, points to rotations", || {
@@ -143,12 +143,12 @@ fn limb(title: &str, legs: &[Leg], pole: bool) {
 
 fn aim(legs: &[Leg]) {
     println!("\naim one joint");
-    let ray = |l: &Leg, offset: bool, up: bool| Ray {
+    let ray = |l: &Leg, offset: bool, up: bool| AimRay {
         offset: if offset { (l.tip - l.middle) * 0.2 } else { sinew::glam::Vec3::ZERO },
         axis: (l.middle - l.root).normalize(),
         up: up.then(|| (l.tip - l.root, sinew::glam::Vec3::Y)),
     };
-    let rays: Vec<[Ray; 3]> =
+    let rays: Vec<[AimRay; 3]> =
         legs.iter().map(|l| [ray(l, false, false), ray(l, false, true), ray(l, true, true)]).collect();
     let mut contenders = Vec::new();
     for (i, name) in ["aim, axis", "aim, axis and up", "aim, axis, offset and up"].into_iter().enumerate() {
@@ -163,7 +163,7 @@ fn aim(legs: &[Leg]) {
         .iter()
         .map(|l| {
             let (limb, pose) = l.pose();
-            let up = Up { axis: sinew::glam::Vec3::Z, direction: sinew::glam::Vec3::Y };
+            let up = AimUp { axis: sinew::glam::Vec3::Z, direction: sinew::glam::Vec3::Y };
             (Aim { up: Some(up), ..Aim::new(limb.middle(), sinew::glam::Vec3::X) }, pose)
         })
         .collect();

@@ -76,7 +76,7 @@ pub fn lifts(
     while let Some(begin) = (from..stands.len()).find(|i| !stands[*i]) {
         let end = (begin..stands.len()).find(|i| stands[*i]).unwrap_or(stands.len());
         from = end;
-        // Without a footing at either end there is no string.
+        // Without a foothold at either end there is no string.
         if begin == 0 || end == stands.len() {
             continue;
         }

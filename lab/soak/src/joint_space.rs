@@ -8,8 +8,9 @@ use sinew::{
     Pose,
     glam::{DAffine3, DMat3, DQuat, DVec3, Quat, Vec3},
     mechanism::{
-        CompileError, Follower, Goal, History, LinkId, Mechanism, MechanismError, Part, Secondary, Settings,
-        SkeletonMechanism, SolveError, Solver, Target, Wish,
+        CompileError, History, JointSpaceError, JointSpaceOptions, JointSpaceSolver, LinkGoal, LinkId,
+        LinkTarget, Mechanism, MechanismError, Objective, ObjectiveKind, Part, PathFollower,
+        SkeletonMechanism,
     },
 };
 
@@ -25,8 +26,8 @@ pub const ALL: [&str; 3] = ["joint space", "joint space, from here", "joint spac
 const FARTHEST: f64 = 1e50;
 
 enum Kind {
-    Solver(Solver),
-    Follower(Follower),
+    Solver(JointSpaceSolver),
+    Follower(PathFollower),
 }
 
 /// What one batch solves with.
@@ -35,9 +36,9 @@ struct Bench {
     compiled: SkeletonMechanism,
     /// The pose that it was compiled from.
     base: Pose,
-    goals: Vec<Goal>,
-    settings: Settings,
-    wishes: Vec<Wish>,
+    goals: Vec<LinkGoal>,
+    settings: JointSpaceOptions,
+    objectives: Vec<Objective>,
     kind: Kind,
 }
 
@@ -45,15 +46,15 @@ fn power(r: &mut Noise, from: f32, to: f32) -> f64 {
     10f64.powf(f64::from(r.between(from, to)))
 }
 
-fn target(at: Vec3, r: &mut Noise) -> Target {
+fn target(at: Vec3, r: &mut Noise) -> LinkTarget {
     let at = at.as_dvec3();
     let q = r.rotation().to_array().map(f64::from);
     let turn = DQuat::from_array(q).normalize();
     match r.below(6) {
-        0 => Target::Rotation(turn),
-        1 => Target::LookAt(DVec3::Z, at),
-        2 | 3 => Target::Pose(at, turn),
-        _ => Target::Position(at),
+        0 => LinkTarget::Rotation(turn),
+        1 => LinkTarget::LookAt(DVec3::Z, at),
+        2 | 3 => LinkTarget::Pose(at, turn),
+        _ => LinkTarget::Position(at),
     }
 }
 
@@ -142,10 +143,10 @@ fn missing(bench: &Bench, values: &[f64]) -> Option<(f64, f64, f64)> {
         (0.5 * skew.length()).atan2(0.5 * (m.x_axis.x + m.y_axis.y + m.z_axis.z - 1.0))
     };
     let (off, turn) = match goal.target {
-        Target::Position(to) => ((at - to).length(), 0.0),
-        Target::Rotation(q) => (0.0, turn(q)),
-        Target::Pose(to, q) => ((at - to).length(), turn(q)),
-        Target::LookAt(..) => return None,
+        LinkTarget::Position(to) => ((at - to).length(), 0.0),
+        LinkTarget::Rotation(q) => (0.0, turn(q)),
+        LinkTarget::Pose(to, q) => ((at - to).length(), turn(q)),
+        LinkTarget::LookAt(..) => return None,
     };
     (off.is_finite() && turn.is_finite() && rounding.is_finite()).then_some((off, turn, rounding))
 }
@@ -176,20 +177,20 @@ impl Bench {
         let tip = compiled.link(rig.joints[rig.joints.len() - 1]);
         // Goals of one kind each: a solver is made for them.
         let at = base.position(rig.joints[0]);
-        let mut goals = vec![Goal::new(m, tip, target(at, r))];
+        let mut goals = vec![LinkGoal::new(m, tip, target(at, r))];
         if r.below(3) == 0 {
             let other = compiled.link(rig.joints[r.below(rig.joints.len())]);
             let priority = r.below(2) as u8;
-            goals.push(Goal::new(m, other, target(at, r)).at_priority(priority));
+            goals.push(LinkGoal::new(m, other, target(at, r)).with_priority(priority));
         }
-        let mut settings = Settings {
+        let mut settings = JointSpaceOptions {
             position_tolerance: 1e-5 * f64::from(rig.size),
             max_iterations: [1, 10, 40][r.below(3)],
             max_restarts: if which == 0 { 2 } else { 0 },
             seed,
-            ..Settings::default()
+            ..JointSpaceOptions::default()
         };
-        let (mut speed, mut wishes) = (3.0, Vec::new());
+        let (mut speed, mut objectives) = (3.0, Vec::new());
         if hostile {
             settings.position_tolerance = power(r, -30.0, 6.0);
             settings.rotation_tolerance = power(r, -30.0, 2.0);
@@ -203,21 +204,21 @@ impl Bench {
             }
             for _ in 0..r.below(3) {
                 let what = match r.below(3) {
-                    0 => Secondary::Posture(m.dofs().iter().map(|_| power(r, -6.0, 6.0)).collect()),
-                    1 => Secondary::OffLimits,
-                    _ => Secondary::Manipulability(r.below(goals.len())),
+                    0 => ObjectiveKind::Posture(m.dofs().iter().map(|_| power(r, -6.0, 6.0)).collect()),
+                    1 => ObjectiveKind::OffLimits,
+                    _ => ObjectiveKind::Manipulability(r.below(goals.len())),
                 };
-                wishes.push(Wish { what, weight: power(r, -9.0, 9.0) });
+                objectives.push(Objective { kind: what, weight: power(r, -9.0, 9.0) });
             }
         }
         let made = match which {
-            2 => Follower::new(m, &goals, settings, speed, &wishes).map(Kind::Follower),
-            _ => Solver::with_wishes(m, &goals, settings, &wishes).map(Kind::Solver),
+            2 => PathFollower::new(m, &goals, settings, speed, &objectives).map(Kind::Follower),
+            _ => JointSpaceSolver::with_objectives(m, &goals, settings, &objectives).map(Kind::Solver),
         };
         match made {
-            Ok(kind) => Some(Self { rig, compiled, base, goals, settings, wishes, kind }),
+            Ok(kind) => Some(Self { rig, compiled, base, goals, settings, objectives, kind }),
             Err(error) => {
-                if !matches!(error, SolveError::NoJoint { .. }) {
+                if !matches!(error, JointSpaceError::NoJoint { .. }) {
                     tally.find(Fault::Refusal, || format!("no solver: `{error}`: seed {seed}"));
                 }
                 None
@@ -236,7 +237,7 @@ impl Bench {
 }
 
 /// Gives a goal a frame, weights, and another link that it is relative to.
-fn tangle(goal: &mut Goal, m: &Mechanism, rig: &Rig, r: &mut Noise) {
+fn tangle(goal: &mut LinkGoal, m: &Mechanism, rig: &Rig, r: &mut Noise) {
     if r.below(3) == 0 {
         let q = r.rotation().as_dquat().normalize();
         let far = f64::from(rig.size) * power(r, -9.0, 9.0);
@@ -252,7 +253,7 @@ fn tangle(goal: &mut Goal, m: &Mechanism, rig: &Rig, r: &mut Noise) {
 }
 
 /// Moves the goals; whether a number of one is such that it must be refused.
-fn aim(goals: &mut [Goal], root: Vec3, rig: &Rig, r: &mut Noise) -> bool {
+fn aim(goals: &mut [LinkGoal], root: Vec3, rig: &Rig, r: &mut Noise) -> bool {
     let mut invalid = false;
     for goal in goals {
         let reach = rig.size * rig.joints.len() as f32;
@@ -271,12 +272,12 @@ fn aim(goals: &mut [Goal], root: Vec3, rig: &Rig, r: &mut Noise) -> bool {
             }
         }
         // (The root of a pose that is broken is nowhere.)
-        invalid |= !matches!(goal.target, Target::Rotation(_))
+        invalid |= !matches!(goal.target, LinkTarget::Rotation(_))
             && at.to_array().iter().any(|x| x.is_nan() || x.abs() > FARTHEST);
         goal.target = match goal.target {
-            Target::Pose(_, q) => Target::Pose(at, q),
-            Target::Position(_) => Target::Position(at),
-            Target::LookAt(axis, _) => Target::LookAt(axis, at),
+            LinkTarget::Pose(_, q) => LinkTarget::Pose(at, q),
+            LinkTarget::Position(_) => LinkTarget::Position(at),
+            LinkTarget::LookAt(axis, _) => LinkTarget::LookAt(axis, at),
             turn => turn,
         };
     }
@@ -330,7 +331,7 @@ pub fn batch(seed: u64, which: usize, tally: &mut Tally) {
             let count = bench.rig.joints.len();
             format!(
                 "{what}: seed {seed}, solve {n}, {count} joints, {goals:?}, {:?}, {:?}",
-                bench.settings, bench.wishes
+                bench.settings, bench.objectives
             )
         };
         let bits = |of: &[f64]| of.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
@@ -412,7 +413,7 @@ fn report(
     let (m, target) = (bench.compiled.mechanism(), &bench.goals[0].target);
     let length = match (bench.settings.length, target) {
         (Some(length), _) => length,
-        (None, Target::Pose(..)) => return,
+        (None, LinkTarget::Pose(..)) => return,
         _ => 1.0,
     };
     // Of an angle of a million turns f64 tells too little.

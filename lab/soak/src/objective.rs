@@ -10,7 +10,7 @@ use sinew::{
     Goal, JointId, Pole, Pose, Report, Status,
     glam::{DAffine3, DMat3, DQuat, DVec3},
     joint::Turning,
-    solve::{ChainSettings, Root, Tip},
+    solve::{Effector, IterativeOptions, RootMode},
 };
 
 use crate::{
@@ -39,7 +39,7 @@ pub fn grew(
     task: &Task,
     report: &Report,
 ) -> Option<String> {
-    let still = |s: &ChainSettings| s.root_position.is_none() && s.base_direction.is_none();
+    let still = |s: &IterativeOptions| s.root_position.is_none() && s.base_direction.is_none();
     let defined = match solver {
         // Where flexion remains, the reach ends before what comes in straight.
         Solver::TwoBone(s) => s.min_flexion == 0.0,
@@ -47,14 +47,14 @@ pub fn grew(
         Solver::Ccd(s) => still(&s.settings),
         Solver::Fabrik(s) => still(&s.settings),
         Solver::Dls(s) => still(&s.settings),
-        Solver::Tree(s) => !matches!(s.root, Root::At(_)) && s.balance.is_none() && s.soft == 0.0,
+        Solver::Tree(s) => !matches!(s.root, RootMode::At(_)) && s.balance.is_none() && s.soft == 0.0,
         _ => false,
     };
     if !defined || task.weight < 1.0 || !rig.joints.iter().all(|&id| within(rig, start, id)) {
         return None;
     }
     if let Solver::Tree(s) = solver {
-        return tree(start, pose, rig, s.tips(), &task.goals, s.tolerance, report);
+        return full_body(start, pose, rig, s.effectors(), &task.goals, s.tolerance, report);
     }
     chain(start, pose, rig, solver, task, report)
 }
@@ -66,7 +66,7 @@ fn within(rig: &Rig, pose: &Pose, id: JointId) -> bool {
     judge::excess(joint, rest, local).iter().all(|&out| out <= 1e-6)
         && slides
             .filter_map(|(dof, at)| Some((dof.as_ref()?.range?, at)))
-            .all(|(range, at)| range.from <= at && at <= range.to)
+            .all(|(range, at)| range.min <= at && at <= range.max)
 }
 
 /// A joint's frame in model space.
@@ -223,11 +223,11 @@ fn chain(
 }
 
 /// Of the first priority of which something is asked; others may give way to it.
-fn tree(
+fn full_body(
     start: &Pose,
     pose: &Pose,
     rig: &Rig,
-    tips: &[Tip],
+    tips: &[Effector],
     goals: &[Goal],
     tolerance: f32,
     report: &Report,
@@ -239,7 +239,7 @@ fn tree(
         goal.position.is_some() && goal.position_weight > 0.0
             || goal.rotation.is_some() && goal.rotation_weight > 0.0
     };
-    let all: Vec<(&Tip, &Goal)> = tips.iter().zip(goals).filter(|(_, goal)| asks(goal)).collect();
+    let all: Vec<(&Effector, &Goal)> = tips.iter().zip(goals).filter(|(_, goal)| asks(goal)).collect();
     let first = all.iter().map(|(tip, _)| tip.priority).min()?;
     let alone = all.iter().all(|(tip, _)| tip.priority == first);
     let mut space = Space::new([start, pose], rig);

@@ -9,7 +9,7 @@ use common::Noise;
 use sinew::{
     Status,
     glam::{DVec2, Vec2},
-    planar::{Bone, Chain, Lead, Method, PlanarError, Settings, Side, two_bone},
+    planar::{BendSide2d, Bone2d, Chain2d, Chain2dError, Lead, Method2d, Options2d, two_bone},
 };
 
 use crate::{
@@ -29,14 +29,14 @@ pub const ALL: [&str; 8] = [
 ];
 
 /// How far an angle is outside of a joint's limits.
-fn excess(bone: &Bone) -> f64 {
+fn excess(bone: &Bone2d) -> f64 {
     let Some((from, to)) = bone.limits else { return 0.0 };
     let angle = f64::from(bone.angle);
     let angle = angle - 2.0 * PI * (angle / (2.0 * PI)).round();
     (angle - f64::from(to)).max(f64::from(from) - angle).max(0.0)
 }
 
-fn bits(chain: &Chain) -> Vec<u32> {
+fn bits(chain: &Chain2d) -> Vec<u32> {
     let bones = chain.bones().iter().flat_map(|b| [b.angle, b.length]);
     bones.chain([chain.root.x, chain.root.y, chain.base]).map(f32::to_bits).collect()
 }
@@ -54,7 +54,7 @@ fn power(r: &mut Noise, from: f32, to: f32) -> f32 {
 struct Rig {
     root: Vec2,
     base: f32,
-    bones: Vec<Bone>,
+    bones: Vec<Bone2d>,
     size: f32,
     hostile: bool,
 }
@@ -74,15 +74,19 @@ impl Rig {
                 (_, 1) => f32::INFINITY,
                 _ => r.between(0.0, 1.0),
             };
-            let bone = Bone::new(size * 10f32.powf(-shorter));
+            let bone = Bone2d::new(size * 10f32.powf(-shorter));
             match r.below(3) {
                 0 => bone,
                 _ => {
                     let (a, b) = (r.between(-3.14, 3.14), r.between(-3.14, 3.14));
-                    let bone =
-                        bone.within(a.min(b), if hostile && r.below(8) == 0 { a.min(b) } else { a.max(b) });
+                    let bone = bone
+                        .with_limits(a.min(b), if hostile && r.below(8) == 0 { a.min(b) } else { a.max(b) });
                     let (from, to) = bone.limits.unwrap_or_default();
-                    if r.below(4) == 0 { bone.preferring((0.5 * (from + to)).clamp(from, to)) } else { bone }
+                    if r.below(4) == 0 {
+                        bone.with_preferred((0.5 * (from + to)).clamp(from, to))
+                    } else {
+                        bone
+                    }
                 }
             }
         });
@@ -99,7 +103,7 @@ impl Rig {
     }
 
     /// Angles anywhere, or within their limits.
-    fn angle(&self, bone: &Bone, inside: bool, r: &mut Noise) -> f32 {
+    fn angle(&self, bone: &Bone2d, inside: bool, r: &mut Noise) -> f32 {
         match bone.limits {
             Some((from, to)) if inside => r.between(from, to).clamp(from, to),
             _ if self.hostile && r.below(8) == 0 => r.between(-1.0, 1.0) * power(r, -9.0, 3.9),
@@ -107,7 +111,7 @@ impl Rig {
         }
     }
 
-    fn goal(&self, chain: &Chain, r: &mut Noise) -> Vec2 {
+    fn goal(&self, chain: &Chain2d, r: &mut Noise) -> Vec2 {
         let (root, end) = (chain.root, chain.end());
         match r.below(10) {
             0 => root,
@@ -121,12 +125,12 @@ impl Rig {
     }
 }
 
-fn settings(which: usize, hostile: bool, r: &mut Noise) -> Settings {
-    let mut s = Settings {
+fn settings(which: usize, hostile: bool, r: &mut Noise) -> Options2d {
+    let mut s = Options2d {
         method: match which {
-            3 | 4 => Method::Ccd,
-            5 => Method::Fabrik,
-            _ => Method::Auto,
+            3 | 4 => Method2d::Ccd,
+            5 => Method2d::Fabrik,
+            _ => Method2d::Auto,
         },
         max_iterations: [1, 3, 10, 40][r.below(4)],
         max_restarts: if which == 3 { 0 } else { r.below(3) as u32 },
@@ -134,9 +138,9 @@ fn settings(which: usize, hostile: bool, r: &mut Noise) -> Settings {
         max_step: if r.below(6) == 0 { r.between(0.01, 1.0) } else { f32::INFINITY },
         soft: if r.below(4) == 0 { 0.1 } else { 0.0 },
         stretch: if r.below(8) == 0 { r.between(1.0, 1.5) } else { 1.0 },
-        side: [None, None, Some(Side::Left), Some(Side::Right)][r.below(4)],
+        side: [None, None, Some(BendSide2d::Left), Some(BendSide2d::Right)][r.below(4)],
         weight: if r.below(4) == 0 { r.unit() } else { 1.0 },
-        ..Settings::default()
+        ..Options2d::default()
     };
     if hostile {
         s.tolerance = power(r, -38.0, 0.0).min(1.0);
@@ -159,7 +163,7 @@ fn settings(which: usize, hostile: bool, r: &mut Noise) -> Settings {
 }
 
 /// Puts a number outside of its range, somewhere in what is asked.
-fn spoil(s: &mut Settings, goal: &mut Vec2, direction: &mut f32, directed: bool, r: &mut Noise) {
+fn spoil(s: &mut Options2d, goal: &mut Vec2, direction: &mut f32, directed: bool, r: &mut Noise) {
     let bad = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY][r.below(3)];
     match r.below(if directed { 8 } else { 7 }) {
         0 => goal.x = bad,
@@ -174,7 +178,7 @@ fn spoil(s: &mut Settings, goal: &mut Vec2, direction: &mut f32, directed: bool,
 }
 
 /// Where the end is, by forward kinematics in f64, and how exactly f32 can tell.
-fn end(chain: &Chain) -> (DVec2, f64) {
+fn end(chain: &Chain2d) -> (DVec2, f64) {
     let (mut at, mut heading, mut long) = (chain.root.as_dvec2(), f64::from(chain.base), 0.0);
     for bone in chain.bones() {
         heading += f64::from(bone.angle);
@@ -188,7 +192,13 @@ fn end(chain: &Chain) -> (DVec2, f64) {
 
 /// Says by how much more is missing of the goal, softened where there is a soft zone; none where that is not defined: for
 /// what came in outside of its limits, what goes part of the way, what is stretched and softened at once.
-fn grew(start: &Chain, chain: &Chain, goal: Vec2, direction: Option<f32>, s: &Settings) -> Option<String> {
+fn grew(
+    start: &Chain2d,
+    chain: &Chain2d,
+    goal: Vec2,
+    direction: Option<f32>,
+    s: &Options2d,
+) -> Option<String> {
     if s.weight < 1.0 || s.stretch > 1.0 && s.soft > 0.0 || start.bones().iter().any(|b| excess(b) > 0.0) {
         return None;
     }
@@ -204,7 +214,7 @@ fn grew(start: &Chain, chain: &Chain, goal: Vec2, direction: Option<f32>, s: &Se
     if direction.is_some() && to.length() > 10.0 * length {
         return None;
     }
-    let missing = |chain: &Chain| {
+    let missing = |chain: &Chain2d| {
         let (at, rounding) = end(chain);
         let off = at - root;
         // (What is much further off than the chain is long counts along the way there.)
@@ -239,7 +249,7 @@ pub fn batch(seed: u64, which: usize, tally: &mut Tally) {
     }
     let rig = Rig::random(&mut r, hostile);
     let count = rig.bones.len();
-    let mut chain = match Chain::new(rig.root, &rig.bones) {
+    let mut chain = match Chain2d::new(rig.root, &rig.bones) {
         Ok(chain) => chain,
         Err(error) => {
             return tally.find(Fault::Refusal, || format!("no chain: {error}: seed {seed}"));
@@ -251,7 +261,7 @@ pub fn batch(seed: u64, which: usize, tally: &mut Tally) {
             chain.root = rig.root;
             for (i, bone) in rig.bones.iter().enumerate() {
                 let angle = rig.angle(bone, n % 2 == 0, &mut r);
-                if let Err(error) = chain.set_bone(i, bone.at(angle)) {
+                if let Err(error) = chain.set_bone(i, bone.with_angle(angle)) {
                     return tally
                         .find(Fault::Refusal, || format!("no bone: {error}: seed {seed}, solve {n}"));
                 }
@@ -270,7 +280,7 @@ pub fn batch(seed: u64, which: usize, tally: &mut Tally) {
             spoil(&mut settings, &mut goal, &mut direction, which == 7, &mut r);
             invalid |= which > 2 || !goal.is_finite();
         }
-        let solve = |chain: &mut Chain| -> Result<[f32; 3], PlanarError> {
+        let solve = |chain: &mut Chain2d| -> Result<[f32; 3], Chain2dError> {
             let report = match which {
                 1 => return chain.follow(goal, Lead::Tip).map(|()| [0.0; 3]),
                 2 => return chain.follow(goal, Lead::Root).map(|()| [0.0; 3]),
@@ -351,7 +361,7 @@ pub fn batch(seed: u64, which: usize, tally: &mut Tally) {
         if chain.bones().iter().zip(&rig.bones).any(|(a, b)| a.length != b.length) {
             // Stretched ones go back, so that the next ones are stretched from the same.
             for (i, bone) in rig.bones.iter().enumerate() {
-                let _ = chain.set_bone(i, bone.at(chain.bones()[i].angle));
+                let _ = chain.set_bone(i, bone.with_angle(chain.bones()[i].angle));
             }
         }
     }
@@ -389,7 +399,7 @@ fn limbs(seed: u64, hostile: bool, r: &mut Noise, tally: &mut Tally) {
             }
             invalid = true;
         }
-        let side = [Side::Left, Side::Right][r.below(2)];
+        let side = [BendSide2d::Left, BendSide2d::Right][r.below(2)];
         tally.solves += 1;
         let tag = |what: &str| format!("{what}: seed {seed}, solve {n}, {a}, {b}, from {root} to {goal}");
         let result = catch_unwind(|| two_bone(root, a, b, goal, side));
@@ -408,14 +418,15 @@ fn limbs(seed: u64, hostile: bool, r: &mut Noise, tally: &mut Tally) {
             tally.find(Fault::Refusal, || tag("not refused"));
             continue;
         }
-        let all = [limb.upper, limb.lower, limb.by, limb.middle.x, limb.middle.y, limb.end.x, limb.end.y];
+        let all =
+            [limb.upper, limb.lower, limb.out_of_reach, limb.middle.x, limb.middle.y, limb.end.x, limb.end.y];
         if !all.iter().all(|x| x.is_finite()) {
             return tally.find(Fault::NotFinite, || tag(&format!("not finite: {limb:?}")));
         }
         if n % 8 == 5 && two_bone(root, a, b, goal, side) != Ok(limb) {
             tally.find(Fault::Bits, || tag("other bits the second time"));
         }
-        let lower = if side == Side::Left { (-PI, 0.0) } else { (0.0, PI) };
+        let lower = if side == BendSide2d::Left { (-PI, 0.0) } else { (0.0, PI) };
         let turned = f64::from(limb.lower);
         if turned < lower.0 - 1e-6 || turned > lower.1 + 1e-6 {
             tally.find(Fault::Limit, || tag("bent to the other side"));
@@ -437,8 +448,9 @@ fn limbs(seed: u64, hostile: bool, r: &mut Noise, tally: &mut Tally) {
         let (a, b) = (f64::from(a), f64::from(b));
         let far = goal.as_dvec2().distance(root);
         let by = (far - a - b).max((a - b).abs() - far).max(0.0).min(f64::from(f32::MAX));
-        if (by - f64::from(limb.by)).abs() > 1e-6 * (a + b + by) {
-            tally.find(Fault::Report, || tag(&format!("out of reach by {by:e}, not {:e}", limb.by)));
+        if (by - f64::from(limb.out_of_reach)).abs() > 1e-6 * (a + b + by) {
+            tally
+                .find(Fault::Report, || tag(&format!("out of reach by {by:e}, not {:e}", limb.out_of_reach)));
         }
         let missed = limb.end.as_dvec2().distance(goal.as_dvec2());
         if by < f64::from(f32::MAX) && missed > by + 3e-6 * (places + a + b + by) {

@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use common::{Noise, judge};
 use sinew::{
-    ChainError, Goal, JointId, Pole, Pose, PoseError, SolveError, Status, Transform,
+    ChainError, Goal, JointId, JointTransform, Pole, Pose, PoseError, SolveError, Status,
     glam::{Quat, Vec3},
 };
 
@@ -176,7 +176,7 @@ fn largest(v: Vec3) -> f32 {
     v.abs().max_element()
 }
 
-fn bits(t: &Transform) -> [u32; 10] {
+fn bits(t: &JointTransform) -> [u32; 10] {
     let (q, v, s) = (t.rotation.to_array(), t.translation.to_array(), t.scale.to_array());
     let mut bits = [0; 10];
     q.iter().chain(&v).chain(&s).zip(&mut bits).for_each(|(x, bits)| *bits = x.to_bits());
@@ -240,7 +240,7 @@ fn lengths(
     for id in rig.skeleton.joints() {
         let (was, is) = (start.local(id), pose.local(id));
         // What came in broken is beside the solver's joints, and was left alone.
-        let placed = |t: &Transform| bits(&Transform { rotation: Quat::IDENTITY, ..*t });
+        let placed = |t: &JointTransform| bits(&JointTransform { rotation: Quat::IDENTITY, ..*t });
         if placed(was) == placed(is) {
             continue;
         }
@@ -273,19 +273,19 @@ fn lengths(
 }
 
 /// Whether a slider has gone along the axes that slide, and no further out of their ranges.
-fn slid(rig: &Rig, id: JointId, was: &Transform, is: &Transform) -> bool {
+fn slid(rig: &Rig, id: JointId, was: &JointTransform, is: &JointTransform) -> bool {
     let rest = rig.skeleton.rest(id);
     let m = judge::matrix(rest.rotation);
-    let way = |t: &Transform| (t.translation.as_dvec3() - rest.translation.as_dvec3()).to_array();
+    let way = |t: &JointTransform| (t.translation.as_dvec3() - rest.translation.as_dvec3()).to_array();
     // What came in far out rounds as far out, wherever it slides.
-    let length = |t: &Transform| f64::from(t.translation.length());
+    let length = |t: &JointTransform| f64::from(t.translation.length());
     let size = length(was) + length(is) + 2.0 * length(rest);
     // And where it slid on its way.
     let slides = &rig.skeleton.freedom(id).slide;
-    let far = |r: sinew::joint::Range| r.from.abs() + r.to.abs();
+    let far = |r: sinew::joint::Range| r.min.abs() + r.max.abs();
     let passed: f64 = slides.iter().flatten().filter_map(|dof| dof.range).map(far).sum();
     slides.iter().enumerate().all(|(n, slide)| {
-        let along = |t: &Transform| {
+        let along = |t: &JointTransform| {
             let way = way(t);
             way[0] * m[0][n] + way[1] * m[1][n] + way[2] * m[2][n]
         };
@@ -293,7 +293,7 @@ fn slid(rig: &Rig, id: JointId, was: &Transform, is: &Transform) -> bool {
         let changed = match slide {
             None => (after - before).abs(),
             Some(dof) => dof.range.map_or(0.0, |r| {
-                let out = |x: f64| (r.from - x).max(x - r.to).max(0.0);
+                let out = |x: f64| (r.min - x).max(x - r.max).max(0.0);
                 out(after) - out(before)
             }),
         };

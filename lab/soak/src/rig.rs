@@ -5,9 +5,9 @@
 use std::sync::Arc;
 
 use sinew::{
-    Chain, JointId, Pose, Skeleton, Transform,
+    Chain, JointId, JointTransform, Pose, Skeleton,
     glam::{Quat, Vec3},
-    joint::{Dof, Joint, Order, Turning},
+    joint::{Dof, Joint, RotationOrder, Turning},
     math,
 };
 
@@ -43,7 +43,7 @@ impl Rig {
         let scales =
             [Vec3::ONE, Vec3::ONE, Vec3::splat(0.01), Vec3::splat(-100.0), Vec3::new(1.0, -1.0, 1.0)];
         let mut b = Skeleton::builder();
-        let at = |translation, rotation, scale| Transform { translation, rotation, scale };
+        let at = |translation, rotation, scale| JointTransform { translation, rotation, scale };
         let mut above = at(Vec3::splat(0.3 * size), r.rotation(), scales[r.below(5)]);
         // None are scaled, the one above, it and one in four, or all: chains with one bad joint are refused as a whole.
         let scaled = if hostile { r.below(4) } else { 0 };
@@ -207,7 +207,8 @@ fn joint(r: &mut Noise) -> Joint {
             Turning::Ball { twist_axis: z, swing_axis: x, swing, twist: range(r) }.into()
         }
         _ => {
-            let order = [Order::Xyz, Order::Zxy, Order::Yzx, Order::Zyx][r.below(4)];
+            let order =
+                [RotationOrder::Xyz, RotationOrder::Zxy, RotationOrder::Yzx, RotationOrder::Zyx][r.below(4)];
             let angles = [0; 3].map(|_| (r.below(3) > 0).then(|| range(r)));
             Turning::Axes { order, angles }.into()
         }

@@ -4,8 +4,9 @@ use sinew::{
     Goal, JointId, Pole, Pose, Report, SolveError,
     glam::{Quat, Vec3},
     solve::{
-        Aim, Auto, Balance, BendSide, Ccd, ChainSettings, DampedLeastSquares, Drag, Eye, Fabrik, Follow,
-        FreeChain, Lead, LookAt, LookJoint, LookState, Pin, Root, Spline, Tip, Tree, TwoBone, Up,
+        Aim, AimUp, Auto, Balance, BendSide, Ccd, DampedLeastSquares, Drag, Effector, Eye, Fabrik, Follow,
+        FreeChain, FullBody, IterativeOptions, Lead, LookAt, LookJoint, LookState, Pin, RootMode, Spline,
+        TwoBone,
         spline::{Curve, CurveKind, CurveUp, Fit, Roll},
     },
 };
@@ -25,7 +26,7 @@ pub enum Solver {
     Ccd(Ccd),
     Fabrik(Fabrik),
     Dls(DampedLeastSquares),
-    Tree(Tree),
+    Tree(FullBody),
     Drag(Option<Drag>, Vec<Pin>),
     Spline(Spline, Curve),
     LookAt(LookAt, LookState),
@@ -50,7 +51,7 @@ pub const ALL: [(&str, Freedom, bool); 24] = [
     ("dls", Freedom::Sliding, false),
     ("dls, bounded", Freedom::Sliding, false),
     ("dls, root moved", Freedom::Sliding, false),
-    ("tree", Freedom::Sliding, true),
+    ("full body", Freedom::Sliding, true),
     ("tree, bounded", Freedom::Sliding, true),
     ("tree, loops", Freedom::Sliding, true),
     ("tree, balance", Freedom::Sliding, true),
@@ -68,11 +69,11 @@ fn bound(r: &mut Noise) -> f32 {
     10f32.powf(r.between(-3.0, 0.3))
 }
 
-fn settings(which: usize, rig: &Rig, r: &mut Noise) -> ChainSettings {
-    let mut s = ChainSettings {
+fn settings(which: usize, rig: &Rig, r: &mut Noise) -> IterativeOptions {
+    let mut s = IterativeOptions {
         max_iterations: any(r, &[1, 3, 10, 40]),
         max_restarts: r.below(2) as u32,
-        ..ChainSettings::default()
+        ..IterativeOptions::default()
     };
     if which == 1 {
         s.max_turn = bound(r);
@@ -85,7 +86,7 @@ fn settings(which: usize, rig: &Rig, r: &mut Noise) -> ChainSettings {
 }
 
 /// Up to five tips anywhere, the last joint among them.
-fn tips(rig: &Rig, loops: bool, r: &mut Noise) -> Vec<Tip> {
+fn tips(rig: &Rig, loops: bool, r: &mut Noise) -> Vec<Effector> {
     let count = rig.joints.len();
     (0..1 + r.below(5))
         .map(|n| {
@@ -93,34 +94,34 @@ fn tips(rig: &Rig, loops: bool, r: &mut Noise) -> Vec<Tip> {
             let offset = if r.below(3) == 0 { r.vector() * rig.size } else { Vec3::ZERO };
             let other = rig.joints[r.below(count)];
             let relative_to = (loops && r.below(2) == 0 && other != joint).then_some(other);
-            Tip { joint, offset, priority: any(r, &[0, 0, 0, 1, 2]), relative_to }
+            Effector { joint, offset, priority: any(r, &[0, 0, 0, 1, 2]), relative_to }
         })
         .collect()
 }
 
-fn tree(which: usize, rig: &Rig, r: &mut Noise) -> Option<Tree> {
+fn full_body(which: usize, rig: &Rig, r: &mut Noise) -> Option<FullBody> {
     let tips = tips(rig, which == 2, r);
-    let mut tree = Tree::new(&rig.skeleton, rig.joints[0], &tips).ok()?;
-    tree.max_iterations = any(r, &[1, 4, 12, 40]);
-    tree.max_restarts = r.below(2) as u32;
-    tree.root = match r.below(5) {
-        0 => Root::Free,
-        1 => Root::Spring(r.unit()),
-        2 => Root::At(r.vector() * rig.size),
-        _ => Root::Pinned,
+    let mut full_body = FullBody::new(&rig.skeleton, rig.joints[0], &tips).ok()?;
+    full_body.max_iterations = any(r, &[1, 4, 12, 40]);
+    full_body.max_restarts = r.below(2) as u32;
+    full_body.root = match r.below(5) {
+        0 => RootMode::Free,
+        1 => RootMode::Spring(r.unit()),
+        2 => RootMode::At(r.vector() * rig.size),
+        _ => RootMode::Pinned,
     };
-    tree.posture = if r.below(4) == 0 { r.unit() } else { 0.0 };
-    tree.soft = if r.below(3) == 0 { r.unit() } else { 0.0 };
+    full_body.posture = if r.below(4) == 0 { r.unit() } else { 0.0 };
+    full_body.soft = if r.below(3) == 0 { r.unit() } else { 0.0 };
     if which == 1 {
-        tree.max_turn = bound(r);
+        full_body.max_turn = bound(r);
     }
     if which == 3 {
         let support: Vec<Vec3> = (0..1 + r.below(6)).map(|_| r.vector() * rig.size).collect();
         let up = r.direction();
-        tree.balance =
+        full_body.balance =
             Some(Balance { margin: r.unit(), up, weight: r.between(0.01, 1.0), ..Balance::over(support) });
     }
-    Some(tree)
+    Some(full_body)
 }
 
 fn curve(rig: &Rig, r: &mut Noise) -> Option<Curve> {
@@ -182,7 +183,7 @@ impl Solver {
             }
             1 => {
                 let mut aim = Aim { offset: rig.tip_offset, ..Aim::new(chain.tip(), r.vector()) };
-                aim.up = (r.below(2) == 0).then(|| Up { axis: r.direction(), direction: r.direction() });
+                aim.up = (r.below(2) == 0).then(|| AimUp { axis: r.direction(), direction: r.direction() });
                 Self::Aim(aim)
             }
             2 | 3 => {
@@ -222,7 +223,7 @@ impl Solver {
                 squares.settings = settings(which - 14, rig, r);
                 Self::Dls(squares)
             }
-            17..=20 => Self::Tree(tree(which - 17, rig, r)?),
+            17..=20 => Self::Tree(full_body(which - 17, rig, r)?),
             21 => {
                 let count = rig.joints.len();
                 let mut pins: Vec<Pin> = Vec::new();
@@ -266,7 +267,7 @@ impl Solver {
             _ => f32::INFINITY,
         };
         let axis = |r: &mut Noise| r.vector() * 10f32.powf(r.between(-30.0, 30.0));
-        let chain = |s: &mut ChainSettings, r: &mut Noise| {
+        let chain = |s: &mut IterativeOptions, r: &mut Noise| {
             (s.tolerance, s.rotation_tolerance) = (near.min(1.0), turn_near);
             (s.max_iterations, s.max_restarts) = (sweeps, starts);
             if s.max_turn == f32::INFINITY {
@@ -289,7 +290,7 @@ impl Solver {
                 s.axis = axis(r);
                 s.offset *= power(r, -6.0, 6.0);
                 if let Some(up) = &mut s.up {
-                    *up = Up { axis: axis(r), direction: axis(r) };
+                    *up = AimUp { axis: axis(r), direction: axis(r) };
                 }
             }
             Self::Free(s) => {
@@ -316,8 +317,8 @@ impl Solver {
                 (s.max_iterations, s.max_restarts) = (sweeps, starts);
                 s.max_turn = s.max_turn.min(most);
                 match &mut s.root {
-                    Root::Spring(strength) => *strength = power(r, -9.0, 6.0),
-                    Root::At(at) => *at *= power(r, -3.0, 3.0),
+                    RootMode::Spring(strength) => *strength = power(r, -9.0, 6.0),
+                    RootMode::At(at) => *at *= power(r, -3.0, 3.0),
                     _ => {}
                 }
                 s.posture = any(r, &[0.0, 1.0, s.posture]);
@@ -356,7 +357,7 @@ impl Solver {
             Self::Drag(drag, pins) => {
                 let mut pose = pose.clone();
                 pose.update();
-                let tip = Tip::new(rig.joints[rig.joints.len() - 1]);
+                let tip = Effector::new(rig.joints[rig.joints.len() - 1]);
                 *drag = Drag::new(&pose, rig.joints[0], tip, pins).ok();
             }
             Self::LookAt(_, state) => state.reset(),
@@ -385,7 +386,7 @@ impl Solver {
             Self::Ccd(s) => s.settings.root_position.is_some(),
             Self::Fabrik(s) => s.settings.root_position.is_some(),
             Self::Dls(s) => s.settings.root_position.is_some(),
-            Self::Tree(s) => s.root != Root::Pinned,
+            Self::Tree(s) => s.root != RootMode::Pinned,
             Self::Spline(s, _) => s.moves_root,
             _ => false,
         }
@@ -435,7 +436,7 @@ impl Solver {
         let mut task = Task { goals: vec![goal], weight, soft, stretch, ..Task::default() };
         match self {
             Self::Tree(s) => {
-                let tips: Vec<JointId> = s.tips().iter().map(|t| t.joint).collect();
+                let tips: Vec<JointId> = s.effectors().iter().map(|t| t.joint).collect();
                 task.goals[0].pole = Pole::Keep;
                 task.goals.extend(tips[1..].iter().map(|&tip| match r.below(6) {
                     0 => Goal::NONE,

@@ -3,7 +3,7 @@
 use std::{f64::consts::TAU, sync::Arc, time::Instant};
 
 use sinew::{
-    JointId, Pose, Skeleton, Transform,
+    JointId, JointTransform, Pose, Skeleton,
     glam::Vec3,
     solve::{Eye, LookAt, LookJoint, LookState},
 };
@@ -13,14 +13,14 @@ use crate::judge::{self, V};
 /// Hips, three of the spine, neck, head and two eyes; and the look-at of all but the hips.
 fn figure() -> (Arc<Skeleton>, Vec<JointId>, LookAt) {
     let mut b = Skeleton::builder();
-    let at = |y, z| Transform::from_translation(Vec3::new(0.0, y, z));
+    let at = |y, z| JointTransform::from_translation(Vec3::new(0.0, y, z));
     let mut last = b.add("hips", None, at(1.0, 0.0));
     for (name, y) in [("spine", 0.12), ("chest", 0.15), ("upper chest", 0.15), ("neck", 0.15), ("head", 0.1)]
     {
         last = b.add(name, Some(last), at(y, 0.01));
     }
     for (name, x) in [("eye.L", 0.032), ("eye.R", -0.032)] {
-        b.add(name, Some(last), Transform::from_translation(Vec3::new(x, 0.09, 0.08)));
+        b.add(name, Some(last), JointTransform::from_translation(Vec3::new(x, 0.09, 0.08)));
     }
     let (skeleton, ids) = b.build().expect("a figure is a skeleton");
     let part = |i: usize, share, cone| LookJoint { joint: ids[i], share, cone };

@@ -3,7 +3,7 @@
 use std::{path::Path, sync::Arc, time::Instant};
 
 use sinew::{
-    JointId, Pose, Skeleton, Transform,
+    JointId, JointTransform, Pose, Skeleton,
     glam::{Quat, Vec3},
     solve::{
         Spline,
@@ -41,11 +41,12 @@ impl Snake {
     /// One of so many bones, each bent a little against the last, as rest poses are.
     pub fn made(name: &'static str, bones: usize) -> Self {
         let mut b = Skeleton::builder();
-        let mut last = b.add("head", None, Transform::from_translation(Vec3::Y * 0.1));
+        let mut last = b.add("head", None, JointTransform::from_translation(Vec3::Y * 0.1));
         for i in 1..=bones {
             let rotation = Quat::from_rotation_x(0.05 * (i as f32).sin());
             let translation = Vec3::new(0.0, 0.02, -3.7) / bones as f32;
-            last = b.add(format!("{i}"), Some(last), Transform { translation, rotation, scale: Vec3::ONE });
+            last =
+                b.add(format!("{i}"), Some(last), JointTransform { translation, rotation, scale: Vec3::ONE });
         }
         let (skeleton, joints) = b.build().expect("a row of joints is a skeleton");
         Self { name, skeleton: Arc::new(skeleton), joints }

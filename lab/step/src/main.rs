@@ -1,6 +1,6 @@
 //! Planting step by step: whether 30 Hz agrees with 144 Hz, how well feet stand at 60 Hz, and what a frame costs at 144 Hz.
-//! Three times: with the animation given at every beat of the stepper's clock, as `Stepper::step_with` does (the first nine
-//! columns), with nothing but the frames (two), and with beats 0.3 s ahead (the last six). Depths and gaps are 99th
+//! Three times: with the animation given at every tick of the foot planter's clock, as `Stepper::step_with` does (the first nine
+//! columns), with nothing but the frames (two), and with ticks 0.3 s ahead (the last six). Depths and gaps are 99th
 //! percentiles in mm; slide is the mean speed of the point in contact. Below the table: other rates against 144 Hz.
 //!
 //!     cargo run --release -p step -- [--rates] [WORD]...
@@ -152,7 +152,7 @@ fn main() -> ExitCode {
                     sum.most = sum.most.max(apart.most);
                 }
             }
-            let [beats, frames, foresight] = &row[..] else { continue };
+            let [ticks, frames, look_ahead] = &row[..] else { continue };
             let mut good = true;
             for ((count, m), mode) in
                 each_held.iter_mut().zip(&row).zip(["beats given", "frames alone", "0.3 s ahead"])
@@ -178,17 +178,17 @@ fn main() -> ExitCode {
                 "{:<15}{:<18}{:>8.2}{:>8.1}{:>8.3}|{} |{:>7.2}{:>7.2}|{:>7.2}{:>7.1}|{:>7.2}{:>7.1}{}{}",
                 case.name,
                 name,
-                beats.apart[0].rms * 1e3,
-                beats.apart[0].most * 1e3,
-                beats.apart[0].when,
-                q(&beats.quality),
-                beats.micros[0],
-                beats.micros[1],
+                ticks.apart[0].rms * 1e3,
+                ticks.apart[0].most * 1e3,
+                ticks.apart[0].when,
+                q(&ticks.quality),
+                ticks.micros[0],
+                ticks.micros[1],
                 frames.apart[0].rms * 1e3,
                 frames.apart[0].most * 1e3,
-                foresight.apart[0].rms * 1e3,
-                foresight.apart[0].most * 1e3,
-                q(&foresight.quality),
+                look_ahead.apart[0].rms * 1e3,
+                look_ahead.apart[0].most * 1e3,
+                q(&look_ahead.quality),
                 if good { "" } else { " !" }
             );
             if each {
@@ -221,9 +221,9 @@ fn main() -> ExitCode {
         print!("  {rate} Hz {:.1}", most * 1e3);
     }
     println!();
-    let [beats, frames, ahead] = each_held;
+    let [ticks, frames, ahead] = each_held;
     println!(
-        "\nof {rows} rows hold every bound ({} mm, {} mm, {SOLVE} us, {FRAME} us): {beats} with beats given, {frames} with \
+        "\nof {rows} rows hold every bound ({} mm, {} mm, {SOLVE} us, {FRAME} us): {ticks} with ticks given, {frames} with \
          frames alone, {ahead} 0.3 s ahead, {held} in all three",
         RMS * 1e3,
         MOST * 1e3

@@ -6,7 +6,7 @@ use sinew::{
     glam::Vec3,
     ground::{
         MeshGround,
-        plant::{Settings, Stepper},
+        plant::{FootPlanter, PlantOptions},
     },
 };
 
@@ -15,10 +15,10 @@ use crate::{
     walker::Walker,
 };
 
-/// What the game tells the stepper.
+/// What the game tells the foot planter.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Mode {
-    /// The animation at every beat, as `Stepper::step_with` does.
+    /// The animation at every tick, as `Stepper::step_with` does.
     Beats,
     /// Its frames, and nothing else.
     Frames,
@@ -52,13 +52,13 @@ impl Run {
     /// Walks.
     pub fn new(walker: &Walker, ground: &MeshGround, rate: f64, mode: Mode) -> Result<Self, String> {
         let figure = &walker.figure;
-        let mut stepper = Stepper::new(figure, Settings::default()).map_err(|e| e.to_string())?;
-        stepper.learn_floor(figure, &walker.clip, &walker.rest).map_err(|e| e.to_string())?;
+        let mut planter = FootPlanter::new(figure, PlantOptions::default()).map_err(|e| e.to_string())?;
+        planter.learn_floor(figure, &walker.clip, &walker.rest).map_err(|e| e.to_string())?;
         if mode == Mode::Foresight {
-            stepper.set_foresight(FORESIGHT).map_err(|e| e.to_string())?;
+            planter.set_look_ahead(FORESIGHT).map_err(|e| e.to_string())?;
         }
         let mut pose = walker.rest.clone();
-        let mut beat = walker.rest.clone();
+        let mut tick = walker.rest.clone();
         let legs = figure.legs();
         let mut ankles = vec![Vec::new(); legs.len()];
         let mut points: Vec<Points> = legs.iter().map(|_| Points::default()).collect();
@@ -70,9 +70,9 @@ impl Run {
             let began = Instant::now();
             let world = walker.at(time, &mut pose);
             if mode != Mode::Frames {
-                while let Some(later) = stepper.next_beat(dt) {
-                    let there = walker.at((time + f64::from(later)).min(walker.duration()), &mut beat);
-                    stepper.give_beat(figure, &beat, &there).map_err(|e| e.to_string())?;
+                while let Some(later) = planter.next_tick(dt) {
+                    let there = walker.at((time + f64::from(later)).min(walker.duration()), &mut tick);
+                    planter.give_tick(figure, &tick, &there).map_err(|e| e.to_string())?;
                 }
             }
             // This is the lab's own work.
@@ -84,9 +84,9 @@ impl Run {
                 }
             }
             let pause = pause.elapsed().as_secs_f64() * 1e6;
-            stepper.sense(ground, figure, &pose, &world).map_err(|e| e.to_string())?;
+            planter.sense(ground, figure, &pose, &world).map_err(|e| e.to_string())?;
             let solve = Instant::now();
-            stepper.step(figure, &mut pose, &world, dt).map_err(|e| e.to_string())?;
+            planter.step(figure, &mut pose, &world, dt).map_err(|e| e.to_string())?;
             steps.push(solve.elapsed().as_secs_f64() * 1e6);
             frames.push(began.elapsed().as_secs_f64() * 1e6 - pause);
             for (i, leg) in legs.iter().enumerate() {
@@ -149,7 +149,7 @@ impl Apart {
     }
 }
 
-/// How far the animation's ankles at thirty beats a second are from what frames at a rate tell of them, at most, in
+/// How far the animation's ankles at thirty ticks a second are from what frames at a rate tell of them, at most, in
 /// metres: by the straight line between two frames or the cubic through four, whichever is nearer each time. No rule that
 /// knows the frames alone can choose better between the two.
 pub fn untold(walker: &Walker, rate: f64) -> f64 {
@@ -163,8 +163,8 @@ pub fn untold(walker: &Walker, rate: f64) -> f64 {
         };
         let frames = (walker.duration() * rate) as usize;
         let told: Vec<Vec3> = (0..=frames).map(|i| ankle(i as f64 / rate)).collect();
-        for beat in 0..=(walker.duration() * BEATS) as usize {
-            let time = beat as f64 / BEATS;
+        for tick in 0..=(walker.duration() * BEATS) as usize {
+            let time = tick as f64 / BEATS;
             let (at, truth) = (time * rate, ankle(time));
             let Some(cubic) = between(&told, at) else { continue };
             let (i, s) = (at as usize, at.fract() as f32);

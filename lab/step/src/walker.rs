@@ -4,10 +4,10 @@ use std::path::Path;
 
 use sinew::{
     Pose,
+    body::BodyRoles,
     glam::{Affine3, Vec3},
-    ground::plant::{Figure, Survey, walk_heading},
+    ground::plant::{ClipAnalysis, Figure, walk_heading},
     motion::Clip,
-    rig::Body,
 };
 use sinew_files::{Model, ReadOptions, sample};
 
@@ -56,7 +56,7 @@ pub struct Walker {
     pub rest: Pose,
     /// The clip.
     pub clip: Clip,
-    survey: Survey,
+    analysis: ClipAnalysis,
 }
 
 impl Walker {
@@ -77,46 +77,46 @@ impl Walker {
         };
         let clip = clip.ok_or("no such clip")?.clone();
         let rest = Pose::rest(&model.skeleton);
-        let survey = Survey::new(&figure, &clip, &rest, 1.0 / 120.0, 1, None);
-        let mut survey = survey.map_err(|e| e.to_string())?;
-        survey.start += case.skip;
-        survey.cycle -= case.skip;
-        Ok(Some(Self { figure, rest, clip, survey }))
+        let analysis = ClipAnalysis::new(&figure, &clip, &rest, 1.0 / 120.0, 1, None);
+        let mut analysis = analysis.map_err(|e| e.to_string())?;
+        analysis.start += case.skip;
+        analysis.cycle -= case.skip;
+        Ok(Some(Self { figure, rest, clip, analysis }))
     }
 
     /// How long it walks, in seconds.
     pub fn duration(&self) -> f64 {
-        f64::from(self.survey.cycle) * f64::from(self.survey.cycles)
+        f64::from(self.analysis.cycle) * f64::from(self.analysis.cycles)
     }
 
     /// The animation's frame at a time, and where the figure is in the world.
     pub fn at(&self, time: f64, pose: &mut Pose) -> Affine3 {
-        let cycle = f64::from(self.survey.cycle);
-        let rounds = (time / cycle).floor().min(f64::from(self.survey.cycles - 1));
-        self.clip.sample(self.survey.start + (time - rounds * cycle) as f32, pose);
+        let cycle = f64::from(self.analysis.cycle);
+        let rounds = (time / cycle).floor().min(f64::from(self.analysis.cycles - 1));
+        self.clip.sample(self.analysis.start + (time - rounds * cycle) as f32, pose);
         pose.update();
-        Affine3::from_translation(self.survey.travel * time as f32)
+        Affine3::from_translation(self.analysis.travel * time as f32)
     }
 
     /// Under the pelvis where the walk begins, on the clip's floor.
     pub fn start(&self) -> Vec3 {
-        self.survey.pelvis[0].with_y(self.survey.floor())
+        self.analysis.pelvis[0].with_y(self.analysis.floor())
     }
 
     /// How far it goes.
     pub fn length(&self) -> f32 {
-        (self.survey.pelvis[self.survey.len() - 1] - self.survey.pelvis[0]).with_y(0.0).length()
+        (self.analysis.pelvis[self.analysis.len() - 1] - self.analysis.pelvis[0]).with_y(0.0).length()
     }
 
     /// Which way.
     pub fn heading(&self) -> Vec3 {
-        walk_heading(&self.survey)
+        walk_heading(&self.analysis)
     }
 }
 
 /// The figure of a model: soles from the mesh in the bind pose, or without a mesh from the joints.
 fn figure(model: &Model) -> Result<Figure, String> {
     let bind = model.bind_pose();
-    let body = Body::find(&bind, &model.declared_roles).map_err(|e| e.to_string())?;
+    let body = BodyRoles::find(&bind, &model.declared_roles).map_err(|e| e.to_string())?;
     Figure::of_body(&bind, &body, &model.skin_points(&bind)).map_err(|e| e.to_string())
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use sinew::rig::Side;
+use sinew::body::Side;
 
 /// Where contacts come from.
 #[derive(Clone, Debug, PartialEq, Eq)]

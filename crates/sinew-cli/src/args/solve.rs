@@ -36,7 +36,7 @@ pub enum SolverName {
     /// front looks at a place; for figures, whose chain is else that of spine, neck and head
     LookAt,
     /// A whole figure with goals on any of its joints, all at once; `auto` does so where chains of several goals would meet
-    Tree,
+    FullBody,
 }
 
 /// A curve to lay a chain along.
@@ -215,7 +215,7 @@ A figure's answer has \"rotations\": {\"hand\": [x,y,z,w], ...}, local, which \"
 arm, its base, by so much) has \"translations\", which \"start_translations\" takes. Its goals name joints, each with a chain of its own.
 With --solver spline a goal has a curve: {\"curve\": [[1,0,0], [0,0.3,1], ...]}, or with all that the options say, {\"curve\": {\"points\": [...],
 \"bezier\": true, \"closed\": true, \"offset\": 0.3, \"reversed\": true, \"stretched\": true, \"back\": [0,1,0]}}.
-Goals on one figure that share joints are solved together (--solver tree): {\"goals\": [{\"joint\": \"head\", \"position\": [...]}, {\"joint\":
+Goals on one figure that share joints are solved together (--solver full-body): {\"goals\": [{\"joint\": \"head\", \"position\": [...]}, {\"joint\":
 \"hand.l\", \"position\": [...], \"priority\": 1}, {\"joint\": \"hand.r\", \"position\": [...], \"relative_to\": \"hand.l\"}], \"root\": \"spring\"}.
 Priority 0 goes first, to 2; a goal relative to a joint moves with it; the root (that of --chain, or the joint that all goals hang on)
 is pinned, free or on a spring.

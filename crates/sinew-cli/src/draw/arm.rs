@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use glam::{DAffine3, DMat3, DQuat, DVec3, Vec3};
 use sinew::{
-    JointId, Pose, Skeleton, Transform,
+    JointId, JointTransform, Pose, Skeleton,
+    body::Side,
     draw::DrawList,
     joint::{Dof, Joint},
-    mechanism::{LinkId, Mechanism, Placement},
-    rig::Side,
+    mechanism::{LinkFrames, LinkId, Mechanism},
 };
 use sinew_files::urdf;
 
@@ -65,8 +65,8 @@ pub fn run(args: &DrawArgs) -> Result<(), Failure> {
         pose = shown.pose(&mechanism, &values)?;
         subtitle = summary;
         // A goal is given as the chain's root sees it.
-        let mut placement = Placement::new(&mechanism);
-        mechanism.place(&rest, &mut placement).map_err(Failure::work)?;
+        let mut placement = LinkFrames::new(&mechanism);
+        mechanism.forward_kinematics(&rest, &mut placement).map_err(Failure::work)?;
         let base = mechanism.link_transform(&placement, root);
         let place = |p: [f64; 3]| upright(base.transform_point3(DVec3::from_array(p))).as_vec3();
         let from = shown.limited().next().map(|j| pose.position(j)).unwrap_or_default();
@@ -127,7 +127,7 @@ fn carrier(mechanism: &Mechanism, parts: &[Part], link: Option<LinkId>) -> Optio
 }
 
 /// For each part that carries no other, the link that is fixed to it furthest out: a tool, the sole of a foot.
-fn tools(mechanism: &Mechanism, placement: &Placement, parts: &[Part]) -> Vec<Part> {
+fn tools(mechanism: &Mechanism, placement: &LinkFrames, parts: &[Part]) -> Vec<Part> {
     let at = |link| mechanism.link_transform(placement, link).translation;
     let mut furthest: Vec<Option<(f64, LinkId)>> = vec![None; parts.len()];
     for link in mechanism.links().filter(|&l| parts.iter().all(|part| part.link != l)) {
@@ -155,8 +155,8 @@ impl Shown {
     /// out. Limits are those of the joints from `root` to `tip`, or of all.
     fn new(mechanism: &Mechanism, root: LinkId, tip: Option<LinkId>) -> Result<Self, Failure> {
         let values = mechanism.rest();
-        let mut placement = Placement::new(mechanism);
-        mechanism.place(&values, &mut placement).map_err(Failure::work)?;
+        let mut placement = LinkFrames::new(mechanism);
+        mechanism.forward_kinematics(&values, &mut placement).map_err(Failure::work)?;
         let (mut parts, mut taken): (Vec<Part>, Vec<usize>) = (Vec::new(), Vec::new());
         for link in mechanism.links() {
             let parent = mechanism.link_parent(link);
@@ -218,8 +218,8 @@ impl Shown {
     }
 
     fn pose(&self, mechanism: &Mechanism, values: &[f64]) -> Result<Pose, Failure> {
-        let mut placement = Placement::new(mechanism);
-        mechanism.place(values, &mut placement).map_err(Failure::work)?;
+        let mut placement = LinkFrames::new(mechanism);
+        mechanism.forward_kinematics(values, &mut placement).map_err(Failure::work)?;
         let mut pose = Pose::rest(&self.skeleton);
         for (&joint, local) in self.ids.iter().zip(locals(&self.parts, mechanism, &placement)) {
             pose.set_local(joint, local);
@@ -230,7 +230,7 @@ impl Shown {
 }
 
 /// Each part's transform relative to the part that it hangs on.
-fn locals(parts: &[Part], mechanism: &Mechanism, placement: &Placement) -> Vec<Transform> {
+fn locals(parts: &[Part], mechanism: &Mechanism, placement: &LinkFrames) -> Vec<JointTransform> {
     let frame = |part: &Part| {
         let link = mechanism.link_transform(placement, part.link) * DAffine3::from_mat3(part.align);
         DAffine3::from_mat3(DMat3::from_cols(DVec3::Z, DVec3::X, DVec3::Y)) * link
@@ -239,14 +239,14 @@ fn locals(parts: &[Part], mechanism: &Mechanism, placement: &Placement) -> Vec<T
     let local = |(part, frame): (&Part, &DAffine3)| {
         let local = part.above.map_or(*frame, |above| frames[above].inverse() * *frame);
         let rotation = DQuat::from_mat3(&local.matrix3).normalize().as_quat();
-        Transform { translation: local.translation.as_vec3(), rotation, ..Transform::IDENTITY }
+        JointTransform { translation: local.translation.as_vec3(), rotation, ..JointTransform::IDENTITY }
     };
     parts.iter().zip(&frames).map(local).collect()
 }
 
 /// The axis about or along which a link moves against its parent, in the link's own space, times what it moves for each
 /// unit of its degree of freedom.
-fn axis(mechanism: &Mechanism, placement: &Placement, parent: LinkId, link: LinkId, dof: usize) -> DVec3 {
+fn axis(mechanism: &Mechanism, placement: &LinkFrames, parent: LinkId, link: LinkId, dof: usize) -> DVec3 {
     let frame = mechanism.link_transform(placement, link);
     let in_parent = mechanism.link_transform(placement, parent).inverse().transform_point3(frame.translation);
     // What the link's column says beyond that of the same point of its parent is the joint's own part.

@@ -5,9 +5,9 @@ mod arm;
 use glam::{DVec3, Vec3};
 use sinew::{
     JointId, Pose,
+    body::{BodyRoles, Role},
     draw::DrawList,
     motion::Clip,
-    rig::{Body, Role},
     solve::spline::{Curve, CurveKind, CurveUp},
 };
 use sinew_files::Model;
@@ -104,7 +104,7 @@ pub fn picture(model: &Model, clip: Option<&Clip>, time: f32) -> Canvas {
 /// The picture of a pose.
 fn page(model: &Model, mut subtitle: String, pose: &Pose, asked: Option<Asked>) -> Canvas {
     let bind = model.bind_pose();
-    let body = Body::find(&bind, &model.declared_roles).ok();
+    let body = BodyRoles::find(&bind, &model.declared_roles).ok();
     let figure = Figure::of_model(model, &bind, body.as_ref());
     let named = named(model, &figure, body.as_ref());
     let count = figure.joints().count();
@@ -125,7 +125,7 @@ fn page(model: &Model, mut subtitle: String, pose: &Pose, asked: Option<Asked>) 
 }
 
 /// The joints with a role, or where no role is known all of them, if they are few.
-fn named(model: &Model, figure: &Figure, body: Option<&Body>) -> Vec<JointId> {
+fn named(model: &Model, figure: &Figure, body: Option<&BodyRoles>) -> Vec<JointId> {
     if let Some(body) = body {
         let main = |role: Role| !matches!(role, Role::Clavicle(_));
         return body.assigned.iter().filter(|a| main(a.role)).map(|a| a.joint).collect();

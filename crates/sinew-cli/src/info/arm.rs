@@ -3,7 +3,7 @@
 use std::io::{self, BufWriter, Write};
 
 use serde_json::{Value, json};
-use sinew::mechanism::{Dof, Mechanism, Placement};
+use sinew::mechanism::{Dof, LinkFrames, Mechanism};
 use sinew_files::urdf;
 
 use crate::{args::InfoArgs, failure::Failure, lookup::shown};
@@ -91,8 +91,8 @@ fn text(arm: &Mechanism, out: &mut impl Write) -> io::Result<()> {
         }
     }
     writeln!(out, "\nLinks, and where they are at rest (metres in the root link's space):")?;
-    let mut placement = Placement::new(arm);
-    let placed = arm.place(&arm.rest(), &mut placement).is_ok();
+    let mut placement = LinkFrames::new(arm);
+    let placed = arm.forward_kinematics(&arm.rest(), &mut placement).is_ok();
     let mut depth = vec![0usize; links];
     let mut names = Vec::new();
     for link in arm.links() {
@@ -132,8 +132,8 @@ fn json(arm: &Mechanism, out: &mut impl Write) -> io::Result<()> {
             })
         })
         .collect();
-    let mut placement = Placement::new(arm);
-    let placed = arm.place(&arm.rest(), &mut placement).is_ok();
+    let mut placement = LinkFrames::new(arm);
+    let placed = arm.forward_kinematics(&arm.rest(), &mut placement).is_ok();
     let links: Vec<Value> = arm
         .links()
         .map(|l| {

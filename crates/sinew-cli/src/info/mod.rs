@@ -8,8 +8,8 @@ use std::io::{self, BufWriter, Write};
 
 use sinew::{
     JointId, Pose,
+    body::{BodyRoles, RoleError},
     motion::Clip,
-    rig::{Body, RoleError},
 };
 use sinew_files::Model;
 
@@ -22,7 +22,7 @@ struct Facts {
     bind: Pose,
     /// In metres.
     height: f32,
-    body: Result<Body, RoleError>,
+    body: Result<BodyRoles, RoleError>,
     /// What may be wrong with the file or the command line.
     hints: Vec<String>,
 }

@@ -5,7 +5,7 @@ use std::{
     io::{self, Write},
 };
 
-use sinew::{JointId, motion::Clip, rig::Role};
+use sinew::{JointId, body::Role, motion::Clip};
 use sinew_files::Source;
 
 use crate::{lookup::shown, model};

@@ -3,8 +3,8 @@
 use glam::Vec3;
 use sinew::{
     JointId, Pose, Skeleton,
-    draw::{DrawList, Kind},
-    rig::{Body, Side},
+    body::{BodyRoles, Side},
+    draw::{DrawList, ShapeKind},
 };
 use sinew_files::{Model, SkinVertex};
 
@@ -96,7 +96,7 @@ const DIRECTIONS: usize = 60;
 
 impl Figure {
     /// The joints that make a model's figure, with left and right as its roles say, or where it has none, its names.
-    pub fn of_model(model: &Model, bind: &Pose, body: Option<&Body>) -> Self {
+    pub fn of_model(model: &Model, bind: &Pose, body: Option<&BodyRoles>) -> Self {
         let skeleton = &*model.skeleton;
         let mut sides = sides_by_name(skeleton);
         if let Some(body) = body {
@@ -315,7 +315,7 @@ impl Figure {
         for shape in list.shapes() {
             let points = list.points(shape).iter().map(|&p| view.project(p));
             match shape.kind {
-                Kind::Triangles => solid.add_polygon(&hull(points.collect())),
+                ShapeKind::Triangles => solid.add_polygon(&hull(points.collect())),
                 _ => canvas.stroke(Path::line(points), color, 1.5),
             }
         }

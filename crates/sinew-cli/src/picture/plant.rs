@@ -1,6 +1,6 @@
 //! The picture of a walk on the ground, before and after its feet were planted.
 
-use sinew::{draw::Role, rig::Side};
+use sinew::{body::Side, draw::ShapeRole};
 
 use super::{
     canvas::{Anchor, Canvas},
@@ -60,7 +60,7 @@ impl Picture<'_> {
             entries.push((Swatch::Area(style::EARTH), "ground, cut along the walk"));
         }
         if !self.casts.is_empty() {
-            entries.push((Swatch::Cast(style::role(Role::Ray)), "cast"));
+            entries.push((Swatch::Cast(style::role(ShapeRole::Ray)), "cast"));
         }
         if self.feet.iter().any(|f| f.ankle.is_some()) {
             entries.push((Swatch::Dashes(style::MUTED, 2.0), "path of an ankle"));

@@ -4,8 +4,8 @@
 use glam::Vec3;
 use sinew::{
     JointId, Pose,
-    draw::{DrawList, Kind, Role},
-    rig::Side,
+    body::Side,
+    draw::{DrawList, ShapeKind, ShapeRole},
 };
 
 use super::{
@@ -151,13 +151,13 @@ impl PosePicture<'_> {
         for shape in self.limits.shapes() {
             let points: Vec<Point> = self.limits.points(shape).iter().map(|&p| view.project(p)).collect();
             let mut line = |points: &[Point]| match shape.role {
-                Role::Limit => {
-                    canvas.stroke(Path::line(points.iter().copied()), style::role(Role::Limit), 2.4)
+                ShapeRole::Limit => {
+                    canvas.stroke(Path::line(points.iter().copied()), style::role(ShapeRole::Limit), 2.4)
                 }
                 role => canvas.dashed(Path::line(points.iter().copied()), style::role(role), 1.8, Some(4.0)),
             };
             match shape.kind {
-                Kind::Segments => points.chunks_exact(2).for_each(line),
+                ShapeKind::Segments => points.chunks_exact(2).for_each(line),
                 _ => line(&points),
             }
         }
@@ -170,7 +170,7 @@ impl PosePicture<'_> {
         if asked.curve.is_empty() {
             self.figure.draw(canvas, asked.before, view, Look::Faint, 0.0);
         }
-        let color = style::role(Role::Goal);
+        let color = style::role(ShapeRole::Goal);
         canvas.stroke(Path::line(asked.curve.iter().map(|&p| view.project(p))), color, 2.0);
         for &(from, goal) in asked.goals {
             let [x, y] = view.project(goal);
@@ -182,7 +182,7 @@ impl PosePicture<'_> {
         }
         if let Some(pole) = asked.pole {
             let at = view.project(pole);
-            canvas.circle(at, 8.0, style::role(Role::Pole));
+            canvas.circle(at, 8.0, style::role(ShapeRole::Pole));
             canvas.circle(at, 5.0, style::PAPER);
         }
     }
@@ -198,9 +198,9 @@ impl PosePicture<'_> {
             entries.push((Swatch::Area(style::body(Some(Side::Right))), "right"));
             entries.push((Swatch::Area(style::body(None)), "middle"));
         }
-        if self.limits.shapes().iter().any(|s| s.role == Role::Limit) {
-            entries.push((Swatch::Line(style::role(Role::Limit), 2.4), "limits"));
-            entries.push((Swatch::Dashes(style::role(Role::Reference), 1.8), "measured from"));
+        if self.limits.shapes().iter().any(|s| s.role == ShapeRole::Limit) {
+            entries.push((Swatch::Line(style::role(ShapeRole::Limit), 2.4), "limits"));
+            entries.push((Swatch::Dashes(style::role(ShapeRole::Reference), 1.8), "measured from"));
         }
         if let Some(asked) = &self.asked {
             if asked.curve.is_empty() {
@@ -208,14 +208,14 @@ impl PosePicture<'_> {
             }
             if !asked.goals.is_empty() {
                 let name = if asked.goals.len() > 1 { "goals" } else { "goal" };
-                entries.push((Swatch::Line(style::role(Role::Goal), 2.6), name));
-                entries.push((Swatch::Dashes(style::role(Role::Goal), 1.6), "handle"));
+                entries.push((Swatch::Line(style::role(ShapeRole::Goal), 2.6), name));
+                entries.push((Swatch::Dashes(style::role(ShapeRole::Goal), 1.6), "handle"));
             }
             if !asked.curve.is_empty() {
-                entries.push((Swatch::Line(style::role(Role::Goal), 2.0), "curve"));
+                entries.push((Swatch::Line(style::role(ShapeRole::Goal), 2.0), "curve"));
             }
             if asked.pole.is_some() {
-                entries.push((Swatch::Cast(style::role(Role::Pole)), "pole"));
+                entries.push((Swatch::Cast(style::role(ShapeRole::Pole)), "pole"));
             }
         }
         let subtitle = style::fit(canvas, &self.subtitle, style::BODY.size, width);
@@ -309,7 +309,7 @@ fn ruler(canvas: &mut Canvas, view: &View, floor: f32, hi: f32, [left, right]: [
     }
     let earth = Rect { x: left, y: view.page[1], w: right - left, h: 8.0 };
     canvas.fill(earth.path(), style::EARTH);
-    let ground = style::role(sinew::draw::Role::Ground);
+    let ground = style::role(sinew::draw::ShapeRole::Ground);
     canvas.line([left, view.page[1]], [right, view.page[1]], ground, 2.2);
 }
 

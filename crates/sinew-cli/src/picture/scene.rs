@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use glam::Vec3;
-use sinew::draw::{DrawList, Kind, Role};
+use sinew::draw::{DrawList, ShapeKind, ShapeRole};
 
 use super::{
     axis,
@@ -197,7 +197,7 @@ impl Scene {
                 picture.figure.draw(canvas, &picture.after[i], &view, Look::Full, self.figure);
             }
             // Over the figures, so that one sees what stands on it and what sinks into it.
-            canvas.stroke(surface, style::role(Role::Ground), 2.2);
+            canvas.stroke(surface, style::role(ShapeRole::Ground), 2.2);
             if self.start.is_some() {
                 self.ankles(picture, canvas, &view);
             }
@@ -272,7 +272,7 @@ impl Scene {
             let points = list.points(shape).iter().map(|&p| view.project(p));
             let color = style::role(shape.role);
             match shape.kind {
-                Kind::Discs { radius } => {
+                ShapeKind::Discs { radius } => {
                     points.for_each(|p| canvas.circle(p, radius * view.scale, color));
                 }
                 _ => canvas.stroke(Path::line(points), color.with_opacity(0.55), 1.3),

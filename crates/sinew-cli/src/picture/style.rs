@@ -1,8 +1,8 @@
 //! One look for all pictures: colours, type and line widths.
 
 use sinew::{
-    draw::{self, Role},
-    rig::Side,
+    body::Side,
+    draw::{self, ShapeRole},
 };
 
 use super::canvas::{Anchor, Canvas, Color, TextStyle};
@@ -40,11 +40,11 @@ pub const TICK: TextStyle = TextStyle { size: 20.0, color: MUTED, weight: 0.02 }
 
 /// The colour of a half of the body; of its middle where `side` is none.
 pub fn body(side: Option<Side>) -> Color {
-    Color::rgb(draw::color(Role::Bone, side))
+    Color::rgb(draw::color(ShapeRole::Bone, side))
 }
 
 /// The colour of a role that has no side.
-pub fn role(role: Role) -> Color {
+pub fn role(role: ShapeRole) -> Color {
     Color::rgb(draw::color(role, None))
 }
 

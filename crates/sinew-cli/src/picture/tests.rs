@@ -3,7 +3,7 @@
 use std::{f32::consts::TAU, fs, path::PathBuf, sync::Arc};
 
 use glam::Vec3;
-use sinew::{JointId, Pose, Skeleton, Transform, ground::TriangleMesh, rig::Side};
+use sinew::{JointId, JointTransform, Pose, Skeleton, body::Side, ground::TriangleMesh};
 
 use super::{
     canvas::{Canvas, Mark},
@@ -56,7 +56,7 @@ fn skeleton() -> Arc<Skeleton> {
     let mut builder = Skeleton::builder();
     for (name, parent, _) in BODY {
         let parent = BODY.iter().position(|b| b.0 == parent);
-        builder.add(name, parent, Transform::IDENTITY);
+        builder.add(name, parent, JointTransform::IDENTITY);
     }
     Arc::new(builder.build().unwrap().0)
 }
@@ -331,7 +331,7 @@ fn the_sample_is_drawn_with_its_skin() {
     let model = sinew_files::sample::mannequin().unwrap();
     let clip = &model.clips[0];
     let rest = Pose::rest(&model.skeleton);
-    let body = sinew::rig::Body::find(&rest, &model.declared_roles).unwrap();
+    let body = sinew::body::BodyRoles::find(&rest, &model.declared_roles).unwrap();
     let figure = Figure::of_model(&model, &rest, Some(&body));
     let mut walk = walk(clip.duration(), 1.2, 1.0);
     walk.before.clear();

@@ -1,7 +1,7 @@
 //! What the picture of a walk shows: the figure, the ground, and each foot through time.
 
 use glam::Vec3;
-use sinew::{JointId, Pose, ground::TriangleMesh, rig::Side};
+use sinew::{JointId, Pose, body::Side, ground::TriangleMesh};
 
 use super::figure::Figure;
 

@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value};
 use sinew::{
-    ground::plant::{Contacts, ContactsError, CurveError, Interval, given::from_curve},
+    body::Side,
+    ground::plant::{ContactCurveError, Contacts, ContactsError, Interval, given::from_curve},
     motion::{Clip, Interpolation, Track},
-    rig::Side,
 };
 use sinew_files::{Model, Source, read_file, read_json, tidy};
 
@@ -72,7 +72,7 @@ fn whole_foot(list: Vec<Interval>) -> Contacts {
 
 fn curve(keys: &[[f32; 2]], span: Interval, place: &str) -> Result<Contacts, String> {
     let list = from_curve(keys, span).map_err(|e| match e {
-        CurveError::Unordered { key, time, before } => {
+        ContactCurveError::Unordered { key, time, before } => {
             format!("{place}[{key}]: {time} s is before {before} s, the time of the key before it")
         }
         other => format!("{place}: {other}"),

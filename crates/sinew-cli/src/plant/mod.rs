@@ -14,9 +14,9 @@ use std::{
 use glam::Vec3;
 use sinew::{
     Pose,
-    ground::plant::{Figure, Settings},
+    body::{RoleError, Side},
+    ground::plant::{Figure, PlantOptions},
     motion::Clip,
-    rig::{RoleError, Side},
 };
 use sinew_files::{Model, Source, build, gltf::Document, sample, shorten, write_whole};
 
@@ -59,7 +59,7 @@ pub fn run(args: &PlantArgs) -> Result<(), Failure> {
     }
     let leg = figure.leg_length();
     check_lengths(args, leg)?;
-    let mut settings = Settings::default();
+    let mut settings = PlantOptions::default();
     settings.largest_slope = args.max_slope.map_or(settings.largest_slope, f32::to_radians);
     settings.cast_above = args.cast_above.map_or(settings.cast_above, |m| m / leg);
     settings.cast_below = args.cast_below.map_or(settings.cast_below, |m| m / leg);

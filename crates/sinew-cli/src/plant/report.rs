@@ -5,9 +5,9 @@ use std::{io::Write, path::Path};
 use glam::Vec3;
 use serde_json::{Value, json};
 use sinew::{
+    body::Side,
     ground::plant::{Interval, Measures},
     motion::Clip,
-    rig::Side,
 };
 use sinew_files::Model;
 
@@ -26,7 +26,7 @@ fn number(x: f32) -> Value {
 
 /// The note beside the planted animation: how it was made from the clip, and when which point of which foot stands.
 pub fn note(done: &Done, clip: &Clip) -> Value {
-    let survey = &done.plan.survey;
+    let analysis = &done.plan.analysis;
     let span = |leg: usize, point: &str, i: &Interval| json!({ "foot": Side::BOTH[leg].to_string(), "point": point, "from": i.from, "to": i.to });
     let mut plants = Vec::new();
     for (leg, contacts) in done.claims.iter().enumerate() {
@@ -43,10 +43,10 @@ pub fn note(done: &Done, clip: &Clip) -> Value {
         .collect();
     json!({
         "source": clip.name(),
-        "start": survey.start,
-        "cycles": survey.cycles,
-        "cycle_duration": survey.cycle,
-        "travel": vector(survey.travel),
+        "start": analysis.start,
+        "cycles": analysis.cycles,
+        "cycle_duration": analysis.cycle,
+        "travel": vector(analysis.travel),
         "plants": plants,
         "unplanted": unplanted,
     })
@@ -66,7 +66,7 @@ fn measures(m: &Measures) -> Value {
 
 /// The report as JSON.
 pub fn report(task: &Task<'_>, done: &Done, model: &Model, hints: &[String]) -> Value {
-    let survey = &done.plan.survey;
+    let analysis = &done.plan.analysis;
     let unplanted: Vec<_> = done
         .unplanted()
         .map(|(c, why)| {
@@ -83,8 +83,8 @@ pub fn report(task: &Task<'_>, done: &Done, model: &Model, hints: &[String]) -> 
     json!({
         "model": model.name,
         "clip": task.clip.name(),
-        "rounds": survey.cycles,
-        "travel_m_per_s": vector(survey.travel),
+        "rounds": analysis.cycles,
+        "travel_m_per_s": vector(analysis.travel),
         "seconds": number(done.planted.clip.duration()),
         "keys": done.planted.times.len(),
         "leg_m": number(task.figure.leg_length()),
@@ -97,7 +97,7 @@ pub fn report(task: &Task<'_>, done: &Done, model: &Model, hints: &[String]) -> 
         "farthest_out_of_reach_m": number(done.planted.out_of_reach),
         "planning_ms": number((done.plan_micros / 1e3) as f32),
         "solving_us_per_frame": number(done.frame_micros as f32),
-        "notes": survey.notes.iter().chain(hints).collect::<Vec<_>>(),
+        "notes": analysis.notes.iter().chain(hints).collect::<Vec<_>>(),
     })
 }
 
@@ -110,7 +110,7 @@ pub fn print(
     args: &PlantArgs,
     hints: &[String],
 ) -> Result<(), Failure> {
-    let survey = &done.plan.survey;
+    let analysis = &done.plan.analysis;
     let mut w = std::io::stdout().lock();
     let name = if task.clip.name().is_empty() { "its clip" } else { task.clip.name() };
     writeln!(
@@ -121,9 +121,10 @@ pub fn print(
         args.ground.display(),
         done.planted.times.len()
     )?;
-    let speed = survey.travel.length();
+    let speed = analysis.travel.length();
     if speed > 0.0 {
-        let rounds = if survey.cycles == 1 { String::new() } else { format!(", {} rounds", survey.cycles) };
+        let rounds =
+            if analysis.cycles == 1 { String::new() } else { format!(", {} rounds", analysis.cycles) };
         writeln!(w, "  it walks on the spot: given {speed:.2} m/s, the speed of its standing feet{rounds}")?;
     }
     let (b, a) = (&done.before, &done.after);
@@ -147,7 +148,7 @@ pub fn print(
         let (side, point, Interval { from, to }) = (Side::BOTH[c.leg], c.point, c.time);
         writeln!(w, "  not planted: {side} {point} from {from:.2} to {to:.2} s, {why}")?;
     }
-    for note in survey.notes.iter().chain(hints) {
+    for note in analysis.notes.iter().chain(hints) {
         writeln!(w, "  note: {note}")?;
     }
     let also: Vec<_> = [args.picture(), args.report.clone()].into_iter().flatten().collect();

@@ -3,8 +3,8 @@
 use glam::Vec3;
 use sinew::{
     Pose,
+    body::{BodyRoles, Side},
     ground::plant::{FootSample, walk_heading},
-    rig::{Body, Side},
 };
 use sinew_files::Model;
 
@@ -16,7 +16,7 @@ use crate::picture::{
 };
 
 /// Draws it.
-pub fn picture(task: &Task<'_>, done: &Done, model: &Model, body: &Body, bind: &Pose) -> Canvas {
+pub fn picture(task: &Task<'_>, done: &Done, model: &Model, body: &BodyRoles, bind: &Pose) -> Canvas {
     let (plan, figure) = (&done.plan, task.figure);
     let search = search(task, &done.ground);
     let base = |key: usize| plan.base[key * plan.per_key];
@@ -56,10 +56,10 @@ pub fn picture(task: &Task<'_>, done: &Done, model: &Model, body: &Body, bind: &
             contacts: contacts.heel.iter().chain(&contacts.ball).map(|c| (c.from, c.to)).collect(),
         });
         for stance in &plan.stances[i] {
-            let key = (stance.stance.time.from / (plan.survey.step * plan.per_key as f32)) as usize;
+            let key = (stance.stance.time.from / (plan.analysis.step * plan.per_key as f32)) as usize;
             let Some(sample) = done.planted.feet[i].get(key) else { continue };
             let above = search.settings.cast_above * search.leg;
-            match &stance.footing {
+            match &stance.foothold {
                 Ok(f) => casts.extend([f.heel, f.ball].map(|to| Cast {
                     from: to.with_y(base(key) + above),
                     to,
@@ -73,8 +73,8 @@ pub fn picture(task: &Task<'_>, done: &Done, model: &Model, body: &Body, bind: &
             }
         }
     }
-    let survey = &plan.survey;
-    let net = match (survey.pelvis.first(), survey.pelvis.last()) {
+    let analysis = &plan.analysis;
+    let net = match (analysis.pelvis.first(), analysis.pelvis.last()) {
         (Some(a), Some(b)) => *b - *a,
         _ => Vec3::ZERO,
     };
@@ -90,7 +90,7 @@ pub fn picture(task: &Task<'_>, done: &Done, model: &Model, body: &Body, bind: &
         done.before.mean_slide * 1e3,
         done.planted_share * 100.0
     )];
-    notes.extend(survey.notes.iter().cloned());
+    notes.extend(analysis.notes.iter().cloned());
     let figure = Figure::of_model(model, bind, Some(body));
     Picture {
         title: if task.clip.name().is_empty() {
@@ -105,7 +105,7 @@ pub fn picture(task: &Task<'_>, done: &Done, model: &Model, body: &Body, bind: &
         after: &after,
         times: &done.planted.times,
         ground: done.ground.mesh(),
-        travel: if stays { Vec3::ZERO } else { walk_heading(survey) },
+        travel: if stays { Vec3::ZERO } else { walk_heading(analysis) },
         feet: &feet,
         casts: &casts,
     }

@@ -5,15 +5,15 @@ use std::time::Instant;
 use glam::Vec3;
 use sinew::{
     Pose,
+    body::Side,
     ground::{
         MeshGround,
         plant::{
-            ContactOutcome, Contacts, Figure, FootSample, Interval, Measures, Plan, PlantedClip, Search,
-            Settings, Survey, Unplanted, measure, moved, walk_heading,
+            ClipAnalysis, ContactOutcome, Contacts, Figure, FootSample, FootholdSearch, Interval, Measures,
+            Plan, PlantOptions, PlantedClip, Unplanted, measure, moved, walk_heading,
         },
     },
     motion::Clip,
-    rig::Side,
 };
 
 use sinew_files::ReadOptions;
@@ -40,7 +40,7 @@ pub struct Task<'a> {
     /// How a ground from a file is read.
     pub ground_options: ReadOptions,
     /// The settings.
-    pub settings: Settings,
+    pub settings: PlantOptions,
     /// Rounds of a clip that walks on the spot.
     pub repeat: Option<u32>,
     /// Contacts that are not to be found, by leg.
@@ -173,18 +173,18 @@ pub fn plant(task: &Task<'_>, name: &str, each: impl Fn(usize, usize)) -> Result
         let began = Instant::now();
         let per_key = (60.0 / rate - 1e-3).ceil() as usize;
         let step = 1.0 / (rate * per_key as f32);
-        let mut survey = Survey::new(figure, clip, rest, step, per_key, task.repeat)?;
-        check_keys(task, survey.cycle * survey.cycles as f32, rate)?;
-        survey.set_contacts(&task.contacts)?;
+        let mut analysis = ClipAnalysis::new(figure, clip, rest, step, per_key, task.repeat)?;
+        check_keys(task, analysis.cycle * analysis.cycles as f32, rate)?;
+        analysis.set_contacts(&task.contacts)?;
         let mesh = match ground.take() {
             Some(ground) => ground,
             None => {
-                let walk = walk(figure, &survey);
+                let walk = walk(figure, &analysis);
                 let options = &task.ground_options;
                 MeshGround::new(task.level.mesh(&walk, task.ground_scale, task.ground_at, options)?)?
             }
         };
-        let plan = Plan::from_survey(figure, survey, &mesh, settings)?;
+        let plan = Plan::from_analysis(figure, analysis, &mesh, settings)?;
         let plan_micros = began.elapsed().as_secs_f64() * 1e6;
         let began = Instant::now();
         let keys = plan.keys();
@@ -193,7 +193,7 @@ pub fn plant(task: &Task<'_>, name: &str, each: impl Fn(usize, usize)) -> Result
         let clip_depth = MOST_CLIP * figure.height();
         let halfway = plan.halfway(figure, &planted, rest, &search(task, &mesh), clip_depth);
         let even = halfway.sag <= MOST_SAG * figure.height() && !halfway.clips;
-        let seconds = plan.survey.cycle * plan.survey.cycles as f32;
+        let seconds = plan.analysis.cycle * plan.analysis.cycles as f32;
         if even || 2.0 * rate > MOST_KEYS || check_keys(task, seconds, 2.0 * rate).is_err() {
             break (mesh, plan, planted, plan_micros, frame_micros);
         }
@@ -203,18 +203,18 @@ pub fn plant(task: &Task<'_>, name: &str, each: impl Fn(usize, usize)) -> Result
 
     let search = search(task, &ground);
     let per_key = plan.per_key;
-    let key_step = plan.survey.step * per_key as f32;
+    let key_step = plan.analysis.step * per_key as f32;
     let base: Vec<f32> = plan.base.iter().copied().step_by(per_key).collect();
     let contacts = plan.contacts(figure, &planted, &search);
     check_held(task, &contacts)?;
     // Gaps and slides are measured under all contacts that got a foothold, held or not.
     let footholds = by_leg(&contacts, figure.legs().len(), |c| c.foothold);
     let claims = by_leg(&contacts, figure.legs().len(), |c| c.unplanted.is_none());
-    let floor = plan.survey.floor();
+    let floor = plan.analysis.floor();
     // Before: the clip with its travel, at the height of the ground where it begins.
     let raise = base.first().copied().unwrap_or(floor) - floor;
     let flat: Vec<Vec<FootSample>> = plan
-        .survey
+        .analysis
         .feet
         .iter()
         .map(|f| moved(&f.samples.iter().copied().step_by(per_key).collect::<Vec<_>>(), Vec3::Y * raise))
@@ -249,11 +249,11 @@ fn check_keys(task: &Task<'_>, seconds: f32, rate: f32) -> Result<(), WorkError>
     Err(WorkError::Keys { seconds, keys, joints, rate, most: task.max_keys })
 }
 
-fn walk(figure: &Figure, survey: &Survey) -> Walk {
-    let (first, last) = (survey.pelvis[0], survey.pelvis[survey.len() - 1]);
+fn walk(figure: &Figure, analysis: &ClipAnalysis) -> Walk {
+    let (first, last) = (analysis.pelvis[0], analysis.pelvis[analysis.len() - 1]);
     Walk {
-        start: first.with_y(survey.floor()),
-        heading: walk_heading(survey),
+        start: first.with_y(analysis.floor()),
+        heading: walk_heading(analysis),
         length: (last - first).with_y(0.0).length(),
         leg: figure.leg_length(),
     }
@@ -300,8 +300,8 @@ fn check_held(task: &Task<'_>, outcomes: &[ContactOutcome]) -> Result<(), WorkEr
 }
 
 /// Looks for ground as the plan did.
-pub fn search<'a>(task: &'a Task<'_>, ground: &'a MeshGround) -> Search<'a> {
-    Search {
+pub fn search<'a>(task: &'a Task<'_>, ground: &'a MeshGround) -> FootholdSearch<'a> {
+    FootholdSearch {
         ground,
         settings: &task.settings,
         leg: task.figure.leg_length(),

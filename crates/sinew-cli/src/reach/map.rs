@@ -2,7 +2,7 @@
 
 use glam::DVec3;
 use rayon::prelude::*;
-use sinew::mechanism::{LinkId, Mechanism, Placement, ValuesError};
+use sinew::mechanism::{LinkFrames, LinkId, Mechanism, ValuesError};
 
 /// Cells along the longer side of a view.
 pub const CELLS: usize = 220;
@@ -53,7 +53,7 @@ struct Placer<'a> {
     tip: LinkId,
     ranges: Vec<(usize, f64, f64)>,
     values: Vec<f64>,
-    placement: Placement,
+    placement: LinkFrames,
     columns: Vec<[f64; 6]>,
 }
 
@@ -77,7 +77,7 @@ impl<'a> Placer<'a> {
             tip,
             ranges: ranges.collect(),
             values: mechanism.rest(),
-            placement: Placement::new(mechanism),
+            placement: LinkFrames::new(mechanism),
             columns: Vec::new(),
         }
     }
@@ -87,7 +87,7 @@ impl<'a> Placer<'a> {
         for (k, (dof, low, high)) in self.ranges.iter().enumerate() {
             self.values[*dof] = low + (high - low) * uniform(pose, k);
         }
-        self.mechanism.place(&self.values, &mut self.placement)?;
+        self.mechanism.forward_kinematics(&self.values, &mut self.placement)?;
         let tip = self.mechanism.link_transform(&self.placement, self.tip).translation;
         let root = self.mechanism.link_transform(&self.placement, self.root);
         Ok(root.matrix3.transpose() * (tip - root.translation))
@@ -220,9 +220,11 @@ impl Grid {
 
 /// The links from the tip to the root at rest, in the root link's space. Nothing where the root is not above the tip.
 pub fn chain(mechanism: &Mechanism, root: LinkId, tip: LinkId) -> Vec<DVec3> {
-    let mut placement = Placement::new(mechanism);
+    let mut placement = LinkFrames::new(mechanism);
     let mut points = Vec::new();
-    if !mechanism.is_below(tip, root) || mechanism.place(&mechanism.rest(), &mut placement).is_err() {
+    if !mechanism.is_below(tip, root)
+        || mechanism.forward_kinematics(&mechanism.rest(), &mut placement).is_err()
+    {
         return points;
     }
     let base = mechanism.link_transform(&placement, root);
@@ -237,8 +239,8 @@ pub fn chain(mechanism: &Mechanism, root: LinkId, tip: LinkId) -> Vec<DVec3> {
 
 /// Where the first joint of the chain is, in the root link's space: the nearest link below the root that moves hangs there.
 fn first_joint(mechanism: &Mechanism, root: LinkId, tip: LinkId) -> DVec3 {
-    let mut placement = Placement::new(mechanism);
-    if mechanism.place(&mechanism.rest(), &mut placement).is_err() {
+    let mut placement = LinkFrames::new(mechanism);
+    if mechanism.forward_kinematics(&mechanism.rest(), &mut placement).is_err() {
         return DVec3::ZERO;
     }
     let base = mechanism.link_transform(&placement, root);

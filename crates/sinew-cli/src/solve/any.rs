@@ -83,7 +83,7 @@ impl AnySolver {
             }
             SolverName::LookAt => Self::LookAt(look_at(skeleton, &chain, &settings.look)?),
             // Goals bring their own joints.
-            SolverName::Tree => return Err("tree works on goals that name their joints".into()),
+            SolverName::FullBody => return Err("full-body works on goals that name their joints".into()),
             SolverName::Auto | SolverName::Lm => {
                 Self::Auto(Auto::from_chain(skeleton, chain).map_err(|e| e.to_string())?)
             }

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use glam::{DQuat, DVec3};
-use sinew::mechanism::{Goal, LinkId, Mechanism, Settings, Solver, Target};
+use sinew::mechanism::{JointSpaceOptions, JointSpaceSolver, LinkGoal, LinkId, LinkTarget, Mechanism};
 use sinew_files::shorten;
 
 use super::{
@@ -22,7 +22,7 @@ pub struct Arm {
     root: LinkId,
     /// The tip, or why there is none to take.
     tip: Result<LinkId, String>,
-    settings: Settings,
+    settings: JointSpaceOptions,
 }
 
 /// The values that named ones make with the others at rest.
@@ -42,13 +42,13 @@ impl Arm {
     pub fn new(
         mechanism: Mechanism,
         chain: Option<&(String, String)>,
-        settings: Settings,
+        settings: JointSpaceOptions,
     ) -> Result<Self, Failure> {
         let (root, tip) = ends(&mechanism, chain)?;
         Ok(Self { mechanism, root, tip, settings })
     }
 
-    fn goal(&self, request: &GoalRequest) -> Result<Goal, String> {
+    fn goal(&self, request: &GoalRequest) -> Result<LinkGoal, String> {
         if request.pole.is_some() {
             return Err("a pole is for limbs in pose space; an arm's joints are told by start".into());
         }
@@ -58,13 +58,15 @@ impl Arm {
         };
         let rotation = request.rotation.map(DQuat::from_array);
         let target = match (request.position.map(DVec3::from_array), rotation) {
-            (Some(p), Some(q)) => Target::Pose(p, q),
-            (Some(p), None) => Target::Position(p),
-            (None, Some(q)) => Target::Rotation(q),
+            (Some(p), Some(q)) => LinkTarget::Pose(p, q),
+            (Some(p), None) => LinkTarget::Position(p),
+            (None, Some(q)) => LinkTarget::Rotation(q),
             (None, None) => return Err("there is neither a position nor a rotation".into()),
         };
         let (p, r) = (request.position_weight, request.rotation_weight);
-        Ok(Goal::new(&self.mechanism, link, target).relative_to(self.root).weighted([p, p, p, r, r, r]))
+        Ok(LinkGoal::new(&self.mechanism, link, target)
+            .relative_to(self.root)
+            .with_weights([p, p, p, r, r, r]))
     }
 
     fn start(&self, request: &Request) -> Result<Vec<f64>, String> {
@@ -107,7 +109,7 @@ const KEPT: usize = 16;
 
 struct ArmWorker<'a> {
     arm: &'a Arm,
-    solvers: Vec<(Vec<LinkId>, Solver)>,
+    solvers: Vec<(Vec<LinkId>, JointSpaceSolver)>,
 }
 
 /// The most goals of one request: a solver's matrices grow with the square of their number, and its time with the cube.
@@ -140,13 +142,14 @@ impl Worker for ArmWorker<'_> {
             return Err("priority, relative_to and root are for whole figures in pose space".into());
         }
         self.check_count(&request.goals)?;
-        let goals: Vec<Goal> = request.goals.iter().map(|g| arm.goal(g)).collect::<Result<_, _>>()?;
+        let goals: Vec<LinkGoal> = request.goals.iter().map(|g| arm.goal(g)).collect::<Result<_, _>>()?;
         let mut values = arm.start(request)?;
         let links: Vec<LinkId> = goals.iter().map(|g| g.link).collect();
         let at = match self.solvers.iter().position(|(l, _)| *l == links) {
             Some(at) => at,
             None => {
-                let solver = Solver::new(&arm.mechanism, &goals, arm.settings).map_err(|e| e.to_string())?;
+                let solver =
+                    JointSpaceSolver::new(&arm.mechanism, &goals, arm.settings).map_err(|e| e.to_string())?;
                 self.solvers.truncate(KEPT - 1);
                 self.solvers.push((links, solver));
                 self.solvers.len() - 1

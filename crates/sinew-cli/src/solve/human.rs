@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use sinew::{
     Pose, Skeleton,
-    rig::{Body, Human},
+    body::{BodyRoles, HumanLimits},
 };
 use sinew_files::Model;
 
@@ -12,7 +12,7 @@ use crate::failure::Failure;
 
 /// A body with human joints, and where it stands at ease.
 pub struct HumanFigure {
-    pub body: Body,
+    pub body: BodyRoles,
     pub stands: Pose,
 }
 
@@ -20,9 +20,9 @@ impl HumanFigure {
     /// Gives a model's skeleton human joints.
     pub fn new(model: &Model, skeleton: &mut Arc<Skeleton>) -> Result<Self, Failure> {
         let bind = model.bind_pose();
-        let body = Body::find(&bind, &model.declared_roles)
+        let body = BodyRoles::find(&bind, &model.declared_roles)
             .map_err(|e| Failure::Work(format!("--human needs a two-legged figure: {e}")))?;
-        let human = Human::of(&bind, &body);
+        let human = HumanLimits::of(&bind, &body);
         human.apply(Arc::make_mut(skeleton)).map_err(Failure::work)?;
         let mut stands = Pose::rest(skeleton);
         human.stand_at_ease(&bind, &body, &mut stands);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use glam::Vec3;
 use sinew::{
     Chain, JointId, Pose, Skeleton,
-    rig::Body,
+    body::BodyRoles,
     solve::{Eye, LookAt, LookJoint},
 };
 
@@ -45,7 +45,7 @@ pub struct Seen {
 
 impl Seen {
     /// Of a figure with or without a body: without one, what glTF says of models, +Z, is its front.
-    pub fn new(bind: Pose, body: Option<&Body>) -> Self {
+    pub fn new(bind: Pose, body: Option<&BodyRoles>) -> Self {
         let front = body.map_or(Vec3::Z, |b| b.front(&bind));
         Self { front, eyes: body.map_or(Vec::new(), |b| b.eyes.into_iter().flatten().collect()), bind }
     }

@@ -24,7 +24,7 @@ use std::{
 
 use sinew::{
     JointId, Pose,
-    mechanism::{Mechanism, Settings},
+    mechanism::{JointSpaceOptions, Mechanism},
 };
 use sinew_files::{FileError, Model, Source, gltf::Document, tidy, urdf, write_whole};
 
@@ -100,8 +100,8 @@ fn work(args: &SolveArgs) -> Result<Work, Failure> {
         look: (&args.look).into(),
         human: args.human,
     };
-    if args.human && (urdf || !matches!(solver, Auto | SolverName::Tree)) {
-        return Err(Failure::Usage("--human is for whole figures, by --solver tree".into()));
+    if args.human && (urdf || !matches!(solver, Auto | SolverName::FullBody)) {
+        return Err(Failure::Usage("--human is for whole figures, by --solver full-body".into()));
     }
     if solver != LookAt && args.look.is_given() {
         return Err(Failure::Usage(
@@ -136,8 +136,8 @@ fn work(args: &SolveArgs) -> Result<Work, Failure> {
         let arm = pose::Posed::arm(mechanism, chain, settings).map_err(in_file)?;
         return Ok(Work { backend: Box::new(arm), source: None });
     }
-    let default = Settings::default();
-    let settings = Settings {
+    let default = JointSpaceOptions::default();
+    let settings = JointSpaceOptions {
         position_tolerance: args.position_tolerance.unwrap_or(default.position_tolerance),
         rotation_tolerance: args.rotation_tolerance.unwrap_or(default.rotation_tolerance),
         max_iterations: args.max_iterations.unwrap_or(default.max_iterations),
@@ -269,8 +269,8 @@ pub fn first(
     };
     let in_line = |e: String| Failure::Work(format!("{}:{number}: {}", input.name, tidy(&e)));
     let request = line.text().and_then(|text| request::parse(text, memory_budget).1).map_err(in_line)?;
-    if human && !matches!(solver, SolverName::Auto | SolverName::Tree) {
-        return Err(Failure::Usage("--human is for whole figures, by --solver tree".into()));
+    if human && !matches!(solver, SolverName::Auto | SolverName::FullBody) {
+        return Err(Failure::Usage("--human is for whole figures, by --solver full-body".into()));
     }
     let settings = One { chain, solver, to: None, pole: None, curve: None }.settings();
     let figure = pose::Posed::figure(model, chain, settings::Settings { human, ..settings })?;
@@ -280,7 +280,7 @@ pub fn first(
     let pose = worker.pose().cloned().unwrap_or_else(|| before.clone());
     let goals = figure.places(&request, &before, &pose).map_err(in_line)?;
     let count = goals.len();
-    let how = if figure.as_whole(&request) { "tree" } else { "chains" };
+    let how = if figure.as_whole(&request) { "full-body" } else { "chains" };
     let summary = format!(
         "{count} goal{}, {how}: {}, {:.1e} m off",
         if count == 1 { "" } else { "s" },
@@ -296,7 +296,7 @@ pub fn one_arm(mechanism: Mechanism, asked: &One) -> Result<(Vec<f64>, String), 
     let names: Vec<_> = mechanism.dofs().iter().map(|d| d.name.clone()).collect();
     let backend: Box<dyn Backend> = match asked.solver {
         SolverName::Auto | SolverName::Lm => {
-            Box::new(arm::Arm::new(mechanism, asked.chain, Settings::default())?)
+            Box::new(arm::Arm::new(mechanism, asked.chain, JointSpaceOptions::default())?)
         }
         _ => Box::new(pose::Posed::arm(mechanism, asked.chain, asked.settings())?),
     };

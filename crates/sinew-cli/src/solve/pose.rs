@@ -4,9 +4,10 @@ use std::{sync::Arc, time::Instant};
 
 use glam::{DAffine3, DQuat, DVec3, Vec3};
 use sinew::{
-    Chain, Goal, JointId, Pose, Skeleton, Status, math,
-    mechanism::{ChainSkeleton, Mechanism, Placement, to_pose},
-    rig::Body,
+    Chain, Goal, JointId, Pose, Skeleton, Status,
+    body::BodyRoles,
+    math,
+    mechanism::{ChainSkeleton, LinkFrames, Mechanism, position_and_rotation},
 };
 use sinew_files::{Model, shorten};
 
@@ -60,7 +61,7 @@ impl Posed {
         let mut skeleton = model.skeleton.clone();
         let mut by_role = None;
         if settings.solver == SolverName::LookAt {
-            let body = Body::find(&model.bind_pose(), &model.declared_roles).ok();
+            let body = BodyRoles::find(&model.bind_pose(), &model.declared_roles).ok();
             by_role = body.as_ref().and_then(|b| Some((*b.spine.first().or(b.neck.as_ref())?, b.head?)));
             settings.look.seen = Some(Seen::new(model.bind_pose(), body.as_ref()));
         }
@@ -73,7 +74,7 @@ impl Posed {
                 let (root, tip) = (lookup::joint(&skeleton, root)?, lookup::joint(&skeleton, tip)?);
                 // Whatever no solve can mend is told before the first.
                 let chain = Chain::new(&skeleton, root, tip).map_err(Failure::work)?;
-                if settings.solver != SolverName::Tree {
+                if settings.solver != SolverName::FullBody {
                     AnySolver::new(&skeleton, chain, &settings).map_err(Failure::Work)?;
                 }
                 (Some(root), Ok(tip))
@@ -93,9 +94,9 @@ impl Posed {
         if settings.solver == SolverName::LookAt {
             return Err(Failure::Usage("--solver look-at is for figures, which have a front".into()));
         }
-        if settings.solver == SolverName::Tree {
+        if settings.solver == SolverName::FullBody {
             return Err(Failure::Usage(
-                "--solver tree is for figures; an arm's goals go together in joint space".into(),
+                "--solver full-body is for figures; an arm's goals go together in joint space".into(),
             ));
         }
         let (root, tip) = ends(&mechanism, chain)?;
@@ -213,7 +214,7 @@ impl Backend for Posed {
             SolverName::Dls => "dls",
             SolverName::Spline => "spline",
             SolverName::LookAt => "look-at",
-            SolverName::Tree => return format!("{}: tree", self.name),
+            SolverName::FullBody => return format!("{}: full-body", self.name),
             SolverName::Auto | SolverName::Lm => "auto",
         };
         let Ok(tip) = self.tip else { return format!("{}: {solver}", self.name) };
@@ -338,14 +339,14 @@ impl Posed {
         Ok(places)
     }
 
-    /// Whether a request is for the figure as a whole: by `--solver tree`, or where nothing else is said and its goals'
+    /// Whether a request is for the figure as a whole: by `--solver full-body`, or where nothing else is said and its goals'
     /// chains would meet, or ask for what only whole figures have.
     pub fn as_whole(&self, request: &Request) -> bool {
         if self.arm.is_some() || request.goals.iter().any(|g| g.joint.is_none()) {
             return false;
         }
         match self.settings.solver {
-            SolverName::Tree => true,
+            SolverName::FullBody => true,
             SolverName::Auto if self.human.is_some() => true,
             SolverName::Auto => {
                 let goals: Result<Vec<Asked>, String> =
@@ -382,10 +383,10 @@ impl Worker for PosedWorker<'_> {
             return self.solve_whole(request);
         }
         if request.of_whole() {
-            return Err("priority, relative_to and root are for whole figures: --solver tree, on goals that name joints".into());
+            return Err("priority, relative_to and root are for whole figures: --solver full-body, on goals that name joints".into());
         }
-        if posed.settings.solver == SolverName::Tree || posed.human.is_some() {
-            return Err("tree works on goals that name their joints".into());
+        if posed.settings.solver == SolverName::FullBody || posed.human.is_some() {
+            return Err("full-body works on goals that name their joints".into());
         }
         let mut goals: Vec<Asked> =
             request.goals.iter().map(|g| asked(posed, g)).collect::<Result<_, _>>()?;
@@ -527,10 +528,10 @@ impl ArmChain {
         goal: &GoalRequest,
         answer: &mut Answer,
     ) -> Result<(), String> {
-        let mut placement = Placement::new(&self.mechanism);
-        self.mechanism.place(values, &mut placement).map_err(|e| e.to_string())?;
+        let mut placement = LinkFrames::new(&self.mechanism);
+        self.mechanism.forward_kinematics(values, &mut placement).map_err(|e| e.to_string())?;
         let frame = |link| self.mechanism.link_transform(&placement, link);
-        let (at, turned) = to_pose(&(*base * frame(self.root).inverse() * frame(self.tip)));
+        let (at, turned) = position_and_rotation(&(*base * frame(self.root).inverse() * frame(self.tip)));
         if let Some(p) = goal.position.filter(|_| goal.position_weight as f32 > 0.0) {
             answer.position_error = answer.position_error.max(at.distance(DVec3::from_array(p)));
         }

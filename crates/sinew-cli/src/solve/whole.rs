@@ -4,8 +4,8 @@ use std::time::Instant;
 
 use sinew::{
     Goal, JointId, Pose, Skeleton,
-    rig::Trackers,
-    solve::{Root, Tip, Tree},
+    body::Trackers,
+    solve::{Effector, FullBody, RootMode},
 };
 
 use super::{
@@ -23,7 +23,7 @@ pub struct Whole {
 
 #[allow(clippy::large_enum_variant)] // A handful of them.
 enum Solver {
-    Tree(Tree),
+    FullBody(FullBody),
     Human(Trackers),
 }
 
@@ -31,7 +31,7 @@ enum Solver {
 macro_rules! either {
     ($solver:expr, $it:ident => $what:expr) => {
         match $solver {
-            Solver::Tree($it) => $what,
+            Solver::FullBody($it) => $what,
             Solver::Human($it) => $what,
         }
     };
@@ -62,7 +62,7 @@ impl Whole {
                 return Err(format!("goals[{i}].curve: only the solver spline lays a chain along a curve"));
             }
             let relative_to = goal.relative_to.as_deref().map(find).transpose()?;
-            tips.push(Tip { priority: goal.priority, relative_to, ..Tip::new(find(name)?) });
+            tips.push(Effector { priority: goal.priority, relative_to, ..Effector::new(find(name)?) });
         }
         if let Some(human) = human {
             let trackers = Trackers::new(&human.body, &tips, &human.stands).map_err(|e| e.to_string())?;
@@ -74,13 +74,13 @@ impl Whole {
             let names: Vec<_> = joints.iter().map(|&j| quoted(&label(skeleton, j))).collect();
             format!("no joint carries {}: --chain ROOT..TIP says where the tree begins", names.join(", "))
         })?;
-        let tree = Tree::new(skeleton, root, &tips).map_err(|e| e.to_string())?;
-        Ok(Self { solver: Solver::Tree(tree) })
+        let full_body = FullBody::new(skeleton, root, &tips).map_err(|e| e.to_string())?;
+        Ok(Self { solver: Solver::FullBody(full_body) })
     }
 
     /// Whether it is for the same joints.
     pub fn serves(&self, other: &Self) -> bool {
-        self.tips() == other.tips() && self.root() == other.root()
+        self.effectors() == other.effectors() && self.root() == other.root()
     }
 
     /// The joint that it begins with.
@@ -88,8 +88,8 @@ impl Whole {
         either!(&self.solver, s => s.joints().next())
     }
 
-    fn tips(&self) -> &[Tip] {
-        either!(&self.solver, s => s.tips())
+    fn effectors(&self) -> &[Effector] {
+        either!(&self.solver, s => s.effectors())
     }
 
     /// Solves from a pose, which is left solved.
@@ -103,21 +103,21 @@ impl Whole {
         let skeleton = pose.skeleton().clone();
         // The tolerance is a part of the longest way along the bones to a goal's joint.
         let root = self.root();
-        let way = |tip: &Tip| {
+        let way = |tip: &Effector| {
             let up = std::iter::once(tip.joint).chain(skeleton.ancestors(tip.joint));
             let bones = up.take_while(|&j| Some(j) != root).filter_map(|j| Some((j, skeleton.parent(j)?)));
             bones.map(|(j, above)| pose.position(j).distance(pose.position(above))).sum::<f32>()
         };
-        let size = self.tips().iter().map(way).fold(0.0, f32::max);
+        let size = self.effectors().iter().map(way).fold(0.0, f32::max);
         let part = match settings.position_tolerance {
             Some(metres) if size > 0.0 => metres / f64::from(size),
             _ => TOLERANCES.0,
         };
         let turned = settings.rotation_tolerance.unwrap_or(TOLERANCES.1) as f32;
         let root = request.root.map(|root| match root {
-            RootRequest::Pinned => Root::Pinned,
-            RootRequest::Free => Root::Free,
-            RootRequest::Spring => Root::Spring(1.0),
+            RootRequest::Pinned => RootMode::Pinned,
+            RootRequest::Free => RootMode::Free,
+            RootRequest::Spring => RootMode::Spring(1.0),
         });
         let (report, micros) = either!(&mut self.solver, s => {
             s.tolerance = (part as f32).max(f32::MIN_POSITIVE);

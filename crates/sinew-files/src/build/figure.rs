@@ -285,7 +285,7 @@ fn named_side(name: &str) -> Option<Side> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sinew::Transform;
+    use sinew::JointTransform;
 
     #[test]
     fn names_tell_sides() {
@@ -308,7 +308,7 @@ mod tests {
     #[test]
     fn a_hand_is_of_its_arm_s_side() {
         let mut b = Skeleton::builder();
-        let at = |x, y| Transform::from_translation(Vec3::new(x, y, 0.0));
+        let at = |x, y| JointTransform::from_translation(Vec3::new(x, y, 0.0));
         let hips = b.add("pelvis", None, at(0.0, 1.0));
         let arm = b.add("arm", Some(hips), at(0.3, 0.3));
         b.add("paw", Some(arm), at(-0.5, 0.0));

@@ -105,7 +105,7 @@ impl Bvh {
         &self,
         text: &mut String,
         joint: &Joint,
-        local: &sinew::Transform,
+        local: &sinew::JointTransform,
         angles: &mut [f64; 3],
     ) -> Result<(), String> {
         if !local.is_finite() {

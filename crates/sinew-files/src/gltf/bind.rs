@@ -1,7 +1,7 @@
 //! Skins, and the pose that they were bound in.
 
 use glam::{DAffine3, DMat4, DVec3};
-use sinew::{Skeleton, Transform, math};
+use sinew::{JointTransform, Skeleton, math};
 
 use crate::{FileError, budget::Budget};
 
@@ -67,7 +67,7 @@ pub(super) fn locals(
     skeleton: &Skeleton,
     skins: &[Skin],
     frames: &[DAffine3],
-) -> Vec<Transform> {
+) -> Vec<JointTransform> {
     let mut bound: Vec<Option<DAffine3>> = vec![None; frames.len()];
     for skin in skins {
         let Some(world) = bind_world(skin, frames) else { continue };
@@ -102,7 +102,7 @@ pub(super) fn locals(
 
 /// Whether two local transforms are one but for rounding: inverse bind matrices are f32 in model space, where some
 /// exporters lose three of seven digits on the way through degrees and centimetres.
-fn same(a: &Transform, b: &Transform) -> bool {
+fn same(a: &JointTransform, b: &JointTransform) -> bool {
     let near =
         |a: glam::Vec3, b: glam::Vec3| (a - b).abs().max_element() <= 1e-4 * b.abs().max_element().max(1e-6);
     let (far, turned) =

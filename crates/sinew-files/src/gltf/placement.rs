@@ -1,7 +1,7 @@
 //! Nodes' transforms: matrices and their parts.
 
 use glam::{DAffine3, DMat3, DMat4, DQuat, DVec3, Quat, Vec3};
-use sinew::{Transform, math};
+use sinew::{JointTransform, math};
 
 use crate::FileError;
 
@@ -17,14 +17,14 @@ pub(super) fn affine(node: &Place<'_>) -> Result<DAffine3, FileError> {
 }
 
 /// The node's transform as translation, rotation and scale. A matrix with shear gives the nearest parts.
-pub(super) fn transform(node: &Place<'_>) -> Result<Transform, FileError> {
+pub(super) fn transform(node: &Place<'_>) -> Result<JointTransform, FileError> {
     match node.get("matrix") {
         Some(_) => Ok(decompose(&affine(node)?)),
         None => parts(node),
     }
 }
 
-fn parts(node: &Place<'_>) -> Result<Transform, FileError> {
+fn parts(node: &Place<'_>) -> Result<JointTransform, FileError> {
     let vec3 = |v: [f64; 3]| Vec3::from_array(v.map(|x| x as f32));
     let rotation = match node.get("rotation") {
         None => Quat::IDENTITY,
@@ -33,7 +33,7 @@ fn parts(node: &Place<'_>) -> Result<Transform, FileError> {
             unit(q).map_err(|what| place.error(what))?
         }
     };
-    Ok(Transform {
+    Ok(JointTransform {
         translation: vec3(node.numbers_or("translation", [0.0; 3])?),
         rotation,
         scale: vec3(node.numbers_or("scale", [1.0; 3])?),
@@ -51,7 +51,7 @@ pub(super) fn unit(q: Quat) -> Result<Quat, String> {
 }
 
 /// The same as a matrix, in f64, so that long hierarchies lose nothing.
-pub(super) fn to_affine(t: &Transform) -> DAffine3 {
+pub(super) fn to_affine(t: &JointTransform) -> DAffine3 {
     DAffine3::from_scale_rotation_translation(
         t.scale.as_dvec3(),
         t.rotation.as_dquat().normalize(),
@@ -62,7 +62,7 @@ pub(super) fn to_affine(t: &Transform) -> DAffine3 {
 /// Translation, rotation and scale of a matrix: M = T R S. Where M shears, R is the rotation nearest to it (the orthogonal
 /// factor of its polar decomposition) and S what remains along R's axes. A mirror becomes a scale that is negative along
 /// all axes where they are equally long, and along x otherwise.
-pub(super) fn decompose(m: &DAffine3) -> Transform {
+pub(super) fn decompose(m: &DAffine3) -> JointTransform {
     let linear = m.matrix3;
     let lengths = DVec3::new(linear.x_axis.length(), linear.y_axis.length(), linear.z_axis.length());
     let mut scale = lengths;
@@ -84,7 +84,7 @@ pub(super) fn decompose(m: &DAffine3) -> Transform {
         along(linear.y_axis, rotation.y_axis, scale.y),
         along(linear.z_axis, rotation.z_axis, scale.z),
     );
-    Transform {
+    JointTransform {
         translation: m.translation.as_vec3(),
         rotation: math::normalize(DQuat::from_mat3(&rotation).as_quat()),
         scale: scale.as_vec3(),
@@ -162,7 +162,7 @@ mod tests {
             assert!(close(&to_affine(&t), &m), "{s:?}: {t:?}");
         }
         let t = decompose(&DAffine3::from_scale(DVec3::ZERO));
-        assert_eq!(t, Transform { scale: Vec3::ZERO, ..Transform::IDENTITY });
+        assert_eq!(t, JointTransform { scale: Vec3::ZERO, ..JointTransform::IDENTITY });
     }
 
     #[test]

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use glam::Vec3;
-use sinew::{JointId, Skeleton, SkeletonError, Transform};
+use sinew::{JointId, JointTransform, Skeleton, SkeletonError};
 
 /// Height of the hips over the floor in the rest pose, in metres.
 pub(super) const HIPS: f32 = 0.94;
@@ -53,7 +53,7 @@ pub(super) struct Body {
 impl Body {
     pub fn new() -> Result<Self, SkeletonError> {
         let mut b = Skeleton::builder();
-        let at = |x: f32, y: f32, z: f32| Transform::from_translation(Vec3::new(x, y, z));
+        let at = |x: f32, y: f32, z: f32| JointTransform::from_translation(Vec3::new(x, y, z));
         let hips = b.add("hips", None, at(0.0, HIPS, 0.0));
         let spine = b.add("spine", Some(hips), at(0.0, 0.10, -0.012));
         let chest = b.add("chest", Some(spine), at(0.0, 0.13, -0.008));
@@ -64,7 +64,8 @@ impl Body {
         for (side, x) in SIDES {
             let mut add = |name: &str, parent: usize, to: Vec3| {
                 let to = Vec3::new(to.x * x, to.y, to.z);
-                let joint = b.add(format!("{name}.{side}"), Some(parent), Transform::from_translation(to));
+                let joint =
+                    b.add(format!("{name}.{side}"), Some(parent), JointTransform::from_translation(to));
                 added.push(joint);
                 joint
             };

@@ -4,9 +4,9 @@ use std::fmt::Write;
 
 use sinew::{
     Pose,
-    draw::{self, DrawList, Kind, Role},
+    body::Side,
+    draw::{self, DrawList, ShapeKind, ShapeRole},
     glam::{Vec2, Vec3},
-    rig::Side,
 };
 
 /// Layers of shapes, faint ones first.
@@ -88,8 +88,8 @@ impl Picture {
                     d
                 };
                 let width = match shape.role {
-                    Role::Goal | Role::Pole => 2.5,
-                    Role::Bone => 3.0,
+                    ShapeRole::Goal | ShapeRole::Pole => 2.5,
+                    ShapeRole::Bone => 3.0,
                     _ => 1.2,
                 };
                 let mut stroke = |points: &[Vec3]| {
@@ -100,9 +100,9 @@ impl Picture {
                     );
                 };
                 match shape.kind {
-                    Kind::Segments => points.chunks_exact(2).for_each(&mut stroke),
-                    Kind::Polyline => stroke(points),
-                    Kind::Triangles => {
+                    ShapeKind::Segments => points.chunks_exact(2).for_each(&mut stroke),
+                    ShapeKind::Polyline => stroke(points),
+                    ShapeKind::Triangles => {
                         for t in points.chunks_exact(3) {
                             let normal = (t[1] - t[0]).cross(t[2] - t[0]).normalize_or_zero();
                             let light = 0.55 + 0.45 * normal.dot(self.from).max(0.0);
@@ -113,7 +113,7 @@ impl Picture {
                             }
                         }
                     }
-                    Kind::Discs { radius } => {
+                    ShapeKind::Discs { radius } => {
                         for p in points {
                             let at = page(p);
                             let r = (radius * scale).clamp(1.5, 7.0);

@@ -4,12 +4,12 @@ use core::f32::consts::{FRAC_PI_2, PI, TAU};
 
 use glam::{Affine3, Quat, Vec3};
 
-use super::{DrawList, Kind, Role};
+use super::{DrawList, ShapeKind, ShapeRole};
 use crate::{
     JointId, Pose,
+    body::Side,
     joint::{Coordinates, Limits, Range, Turning},
     math,
-    rig::Side,
 };
 
 /// Lines of an arc; of a whole turn, twice as many as a clock has minutes would be no rounder to the eye.
@@ -49,7 +49,7 @@ impl Seat<'_> {
 
 /// Values from one end of a range to the other; a whole turn where there is none.
 fn values(range: Option<Range>) -> impl Iterator<Item = f32> + Clone {
-    let (from, to) = range.map_or((-PI, PI), |r| (r.from as f32, (r.to as f32).min(r.from as f32 + TAU)));
+    let (from, to) = range.map_or((-PI, PI), |r| (r.min as f32, (r.max as f32).min(r.min as f32 + TAU)));
     (0..=STEPS).map(move |i| from + (to - from) * (i as f32 / STEPS as f32))
 }
 
@@ -62,22 +62,22 @@ impl DrawList {
     /// - Turns about single axes are an arc each, where the turns before it have brought its axis.
     /// - A slider is a rail with a bar at each end (of a slide without limit, one of `radius` to each side without bars).
     ///
-    /// Beside each, as [`Role::Reference`], is the line that it is measured from: where the bone (or the
+    /// Beside each, as [`ShapeRole::Reference`], is the line that it is measured from: where the bone (or the
     /// twist axis) points when the joint is as in the rest pose, carried by the parent as it stands.
     /// Free and fixed joints have nothing to show.
     ///
     /// ```
     /// use std::sync::Arc;
-    /// use sinew::{Pose, Skeleton, Transform, draw::{DrawList, Role}, glam::Vec3, joint::{Dof, Joint}};
+    /// use sinew::{Pose, Skeleton, JointTransform, draw::{DrawList, ShapeRole}, glam::Vec3, joint::{Dof, Joint}};
     /// let mut builder = Skeleton::builder();
-    /// let knee = builder.add("knee", None, Transform::IDENTITY);
-    /// builder.add("ankle", Some(knee), Transform::from_translation(-Vec3::Y));
+    /// let knee = builder.add("knee", None, JointTransform::IDENTITY);
+    /// builder.add("ankle", Some(knee), JointTransform::from_translation(-Vec3::Y));
     /// let (mut skeleton, ids) = builder.build()?;
     /// skeleton.set_joint(ids[0], Joint::hinge(Vec3::X, Dof::range(0.0, 2.4)))?;
     /// let pose = Pose::rest(&Arc::new(skeleton));
     /// let mut list = DrawList::new();
     /// list.limits(&pose, pose.skeleton().joints().map(|j| (j, None)), 0.2);
-    /// assert!(list.shapes().iter().any(|s| s.role == Role::Limit));
+    /// assert!(list.shapes().iter().any(|s| s.role == ShapeRole::Limit));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn limits(
@@ -124,10 +124,10 @@ impl DrawList {
                 }
                 seat.bone = axis + across(axis, bone) * TWIST;
                 let about = values(twist.range).map(|t| seat.with(2, t, seat.bone));
-                self.push(Role::Limit, side, Kind::Polyline, Some(joint), about);
+                self.push(ShapeRole::Limit, side, ShapeKind::Polyline, Some(joint), about);
                 let foot = seat.with(2, 0.0, axis);
                 let zero = seat.with(2, 0.0, seat.bone);
-                self.push(Role::Reference, side, Kind::Segments, Some(joint), [foot, zero]);
+                self.push(ShapeRole::Reference, side, ShapeKind::Segments, Some(joint), [foot, zero]);
             }
         }
         for (n, dof) in freedom.slide.iter().enumerate() {
@@ -143,26 +143,26 @@ impl DrawList {
         if let (Some(first), Some(last), true) = (way.clone().next(), way.clone().last(), range.is_some()) {
             ends[0] = first;
             ends[2] = last;
-            self.push(Role::Limit, side, Kind::Segments, Some(joint), ends);
+            self.push(ShapeRole::Limit, side, ShapeKind::Segments, Some(joint), ends);
         }
-        self.push(Role::Limit, side, Kind::Polyline, Some(joint), way);
+        self.push(ShapeRole::Limit, side, ShapeKind::Polyline, Some(joint), way);
         let zero = seat.with(n, 0.0, seat.bone);
-        self.push(Role::Reference, side, Kind::Segments, Some(joint), [seat.at, zero]);
+        self.push(ShapeRole::Reference, side, ShapeKind::Segments, Some(joint), [seat.at, zero]);
     }
 
     /// The outline of a swing and lines to its half-axes.
     fn cone(&mut self, seat: &Seat<'_>, axis: Vec3, [x, y]: [Range; 2], joint: JointId, side: Option<Side>) {
         let on = |angle: f32| {
             let (s, c) = (math::sin(angle), math::cos(angle));
-            let half = |r: Range, towards: f32| (if towards < 0.0 { -r.from } else { r.to }) as f32;
+            let half = |r: Range, towards: f32| (if towards < 0.0 { -r.min } else { r.max }) as f32;
             seat.tip(seat.limits.rotation([c * half(x, c), s * half(y, s), 0.0]), axis)
         };
         let outline = (0..=STEPS).map(|i| on(TAU * i as f32 / STEPS as f32));
-        self.push(Role::Limit, side, Kind::Polyline, Some(joint), outline);
+        self.push(ShapeRole::Limit, side, ShapeKind::Polyline, Some(joint), outline);
         let spokes = (0..4).flat_map(|i| [seat.at, on(FRAC_PI_2 * i as f32)]);
-        self.push(Role::Limit, side, Kind::Segments, Some(joint), spokes);
+        self.push(ShapeRole::Limit, side, ShapeKind::Segments, Some(joint), spokes);
         let zero = seat.tip(seat.limits.rotation([0.0; 3]), axis);
-        self.push(Role::Reference, side, Kind::Segments, Some(joint), [seat.at, zero]);
+        self.push(ShapeRole::Reference, side, ShapeKind::Segments, Some(joint), [seat.at, zero]);
     }
 
     /// The rail of a slide, and from where it is measured.
@@ -183,17 +183,17 @@ impl DrawList {
         let place = |value: f32| seat.parent.transform_point3(translation + axis * (value - now));
         let zero = place(0.0);
         match range {
-            Some(Range { from, to }) => {
+            Some(Range { min: from, max: to }) => {
                 let (a, b) = (place(from as f32), place(to as f32));
                 let lines = [a, b, a - bar, a + bar, b - bar, b + bar];
-                self.push(Role::Limit, side, Kind::Segments, Some(joint), lines);
+                self.push(ShapeRole::Limit, side, ShapeKind::Segments, Some(joint), lines);
             }
             None => {
                 let lines = [zero - along * seat.radius, zero + along * seat.radius];
-                self.push(Role::Limit, side, Kind::Segments, Some(joint), lines);
+                self.push(ShapeRole::Limit, side, ShapeKind::Segments, Some(joint), lines);
             }
         }
-        self.push(Role::Reference, side, Kind::Segments, Some(joint), [zero - bar, zero + bar]);
+        self.push(ShapeRole::Reference, side, ShapeKind::Segments, Some(joint), [zero - bar, zero + bar]);
     }
 }
 
@@ -208,16 +208,20 @@ mod tests {
 
     use super::*;
     use crate::{
-        Skeleton, Transform,
+        JointTransform, Skeleton,
         joint::{Dof, Joint},
     };
 
     fn posed(joint: Joint) -> (Pose, JointId) {
         let mut b = Skeleton::builder();
         let turned = math::axis_angle(Vec3::Z, 0.3);
-        b.add("above", None, Transform { rotation: turned, scale: Vec3::splat(0.1), ..Transform::IDENTITY });
-        b.add("joint", Some(0), Transform::from_translation(Vec3::new(3.0, 1.0, 2.0)));
-        b.add("below", Some(1), Transform::from_translation(Vec3::Y));
+        b.add(
+            "above",
+            None,
+            JointTransform { rotation: turned, scale: Vec3::splat(0.1), ..JointTransform::IDENTITY },
+        );
+        b.add("joint", Some(0), JointTransform::from_translation(Vec3::new(3.0, 1.0, 2.0)));
+        b.add("below", Some(1), JointTransform::from_translation(Vec3::Y));
         let (mut skeleton, ids) = b.build().unwrap();
         skeleton.set_joint(ids[1], joint).unwrap();
         (Pose::rest(&Arc::new(skeleton)), ids[1])
@@ -235,8 +239,9 @@ mod tests {
         let (pose, id, list) = drawn(Joint::hinge(Vec3::X, Dof::range(-0.4, 1.2)));
         let at = pose.position(id);
         let shape = |role, kind| list.shapes().iter().find(|s| s.role == role && s.kind == kind).unwrap();
-        let arc: Vec<_> = list.points(shape(Role::Limit, Kind::Polyline)).iter().map(|p| *p - at).collect();
-        let line = list.points(shape(Role::Reference, Kind::Segments));
+        let arc: Vec<_> =
+            list.points(shape(ShapeRole::Limit, ShapeKind::Polyline)).iter().map(|p| *p - at).collect();
+        let line = list.points(shape(ShapeRole::Reference, ShapeKind::Segments));
         let zero = line[1] - line[0];
         for p in &arc {
             assert!((p.length() - 0.5).abs() < 1e-5);
@@ -250,8 +255,11 @@ mod tests {
         let joint = Joint::ball(Vec3::Y, Vec3::X, [(-0.2, 0.4), (-0.6, 0.8)], (-0.5, 0.5));
         let (pose, id, list) = drawn(joint);
         let at = pose.position(id);
-        let spokes =
-            list.shapes().iter().find(|s| s.kind == Kind::Segments && s.role == Role::Limit).unwrap();
+        let spokes = list
+            .shapes()
+            .iter()
+            .find(|s| s.kind == ShapeKind::Segments && s.role == ShapeRole::Limit)
+            .unwrap();
         let axis = pose.model(id).matrix3.y_axis.normalize();
         let angles: Vec<f32> =
             list.points(spokes).chunks(2).map(|w| math::acos((w[1] - at).normalize().dot(axis))).collect();
@@ -274,6 +282,6 @@ mod tests {
         assert!(drawn(Joint::FREE).2.shapes().is_empty());
         assert!(drawn(Joint::FIXED).2.shapes().is_empty());
         let (.., list) = drawn(Joint::axes([Some(Dof::FREE), None, Some(Dof::range(0.0, 1.0))]));
-        assert_eq!(list.shapes().iter().filter(|s| s.kind == Kind::Polyline).count(), 2);
+        assert_eq!(list.shapes().iter().filter(|s| s.kind == ShapeKind::Polyline).count(), 2);
     }
 }

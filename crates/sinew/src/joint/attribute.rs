@@ -96,7 +96,7 @@ impl Attributes {
 /// A joint asks for what a solver does not do.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("joint `{joint}` has {attribute}, which {solver} cannot honour")]
-pub struct Unsupported {
+pub struct UnsupportedAttribute {
     /// Name of the joint.
     pub joint: String,
     /// What it asks for.
@@ -148,10 +148,10 @@ pub fn check_honoured(
     joints: impl IntoIterator<Item = JointId>,
     solver: &'static str,
     honoured: Attributes,
-) -> Result<(), Unsupported> {
+) -> Result<(), UnsupportedAttribute> {
     for joint in joints {
         if let Some(attribute) = skeleton.freedom(joint).attributes().first_beyond(honoured) {
-            return Err(Unsupported { joint: skeleton.name(joint).into(), attribute, solver });
+            return Err(UnsupportedAttribute { joint: skeleton.name(joint).into(), attribute, solver });
         }
     }
     Ok(())

@@ -4,9 +4,9 @@
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Range {
     /// The least value.
-    pub from: f64,
+    pub min: f64,
     /// The greatest value.
-    pub to: f64,
+    pub max: f64,
 }
 
 /// A pull towards a value of the coordinate, as strong as it is far off.
@@ -26,7 +26,7 @@ pub struct Spring {
 /// ```
 /// use sinew::joint::Dof;
 /// let elbow = Dof::range(0.0, 2.6).with_ease(0.2).with_preferred(0.4);
-/// assert_eq!(elbow.range.unwrap().to, 2.6);
+/// assert_eq!(elbow.range.unwrap().max, 2.6);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Dof {
@@ -64,7 +64,7 @@ impl Dof {
 
     /// Moves freely from one value to another.
     pub const fn range(from: f64, to: f64) -> Self {
-        Self { range: Some(Range { from, to }), ..Self::FREE }
+        Self { range: Some(Range { min: from, max: to }), ..Self::FREE }
     }
 
     /// With another [`ease`](Self::ease).

@@ -24,7 +24,7 @@ use crate::math;
 /// `Xyz` is `Rx(a) * Ry(b) * Rz(c)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Hash)]
 #[allow(missing_docs)]
-pub enum Order {
+pub enum RotationOrder {
     #[default]
     Xyz,
     Xzy,
@@ -34,7 +34,7 @@ pub enum Order {
     Zyx,
 }
 
-impl Order {
+impl RotationOrder {
     /// The axes in order: 0 is X, 1 is Y, 2 is Z.
     pub const fn axes(self) -> [usize; 3] {
         match self {
@@ -132,7 +132,14 @@ pub(super) fn nearest(axes: [usize; 3], q: Quat, held: [Option<f32>; 3]) -> [f32
 mod tests {
     use super::*;
 
-    const ORDERS: [Order; 6] = [Order::Xyz, Order::Xzy, Order::Yxz, Order::Yzx, Order::Zxy, Order::Zyx];
+    const ORDERS: [RotationOrder; 6] = [
+        RotationOrder::Xyz,
+        RotationOrder::Xzy,
+        RotationOrder::Yxz,
+        RotationOrder::Yzx,
+        RotationOrder::Zxy,
+        RotationOrder::Zyx,
+    ];
 
     fn random() -> impl FnMut() -> f32 {
         let mut x = 7u32;

@@ -18,7 +18,7 @@ use super::{
     euler,
     span::{Span, wrap},
 };
-use crate::{Transform, math};
+use crate::{JointTransform, math};
 pub(crate) use contact::Contact;
 use parts::{Split, angles, clamp_angles, clamp_ball, hinge_angle, join, split, within};
 
@@ -43,10 +43,10 @@ pub const TOLERANCE: f32 = 2e-6;
 /// nothing moves further out. A joint that comes in inside gets the same limits back.
 ///
 /// ```
-/// use sinew::{Skeleton, Transform, glam::{Quat, Vec3}, joint::{Dof, Joint}, math};
+/// use sinew::{Skeleton, JointTransform, glam::{Quat, Vec3}, joint::{Dof, Joint}, math};
 /// let mut b = Skeleton::builder();
-/// b.add("shoulder", None, Transform::IDENTITY);
-/// b.add("elbow", Some(0), Transform::from_translation(Vec3::X));
+/// b.add("shoulder", None, JointTransform::IDENTITY);
+/// b.add("elbow", Some(0), JointTransform::from_translation(Vec3::X));
 /// let (mut skeleton, ids) = b.build()?;
 /// skeleton.set_joint(ids[1], Joint::hinge(Vec3::Z, Dof::range(0.0, 2.5)))?;
 /// let limits = skeleton.limits(ids[1]);
@@ -112,7 +112,7 @@ enum Turn {
 /// | fixed | zeros |
 /// | hinge | angle about the axis, 0, 0 |
 /// | ball | swing about the first and the second swing axis (a rotation vector across the twist axis), twist |
-/// | axes | angles in the order of the joint's [`Order`](super::Order) |
+/// | axes | angles in the order of the joint's [`RotationOrder`](super::RotationOrder) |
 ///
 /// Limits are convex in them: intervals, and an ellipse for swing.
 pub type Coordinates = [f32; 3];
@@ -131,7 +131,7 @@ impl Limits {
     };
 
     /// The limits of a joint that has passed its check, with its rest transform.
-    pub(crate) fn new(joint: &Joint, rest: &Transform) -> Self {
+    pub(crate) fn new(joint: &Joint, rest: &JointTransform) -> Self {
         let turn = match &joint.turning {
             Turning::Free => Turn::Free,
             Turning::Fixed => Turn::Fixed(rest.rotation),
@@ -142,7 +142,7 @@ impl Limits {
             Turning::Ball { twist_axis, swing_axis, swing, twist } => {
                 let z = unit(*twist_axis);
                 let x = math::perpendicular(z, unit(*swing_axis));
-                let half = |dof: &Dof| dof.range.map(|r| [r.to as f32, -r.from as f32]);
+                let half = |dof: &Dof| dof.range.map(|r| [r.max as f32, -r.min as f32]);
                 let swing = half(&swing[0]).zip(half(&swing[1])).map(|(x, y)| Ellipse { half: [x, y] });
                 let frame = Mat3::from_cols(x, z.cross(x), z);
                 Turn::Ball { frame, swing, slack: 0.0, twist: Span::of_angle(twist.range) }

@@ -33,7 +33,7 @@ impl Span {
     pub fn of_angle(range: Option<Range>) -> Self {
         let turn = core::f64::consts::TAU;
         match range {
-            Some(Range { from, to }) if to - from < turn => {
+            Some(Range { min: from, max: to }) if to - from < turn => {
                 let middle = 0.5 * from + 0.5 * to;
                 let turns = middle / turn;
                 // Truncation towards zero needs no mathematics library; then one step to the nearest.
@@ -53,7 +53,7 @@ impl Span {
 
     /// A range of a slide.
     pub fn of_slide(range: Option<Range>) -> Self {
-        range.map_or(Self::FREE, |Range { from, to }| {
+        range.map_or(Self::FREE, |Range { min: from, max: to }| {
             let half = (0.5 * to - 0.5 * from) as f32;
             Self { centre: (0.5 * from + 0.5 * to) as f32, low: -half, high: half, half }
         })
@@ -103,9 +103,9 @@ mod tests {
     #[test]
     fn ranges_far_from_zero_keep_their_digits() {
         let far = 1000.0 * core::f64::consts::TAU;
-        let span = Span::of_angle(Some(Range { from: far - 0.25, to: far + 0.75 }));
+        let span = Span::of_angle(Some(Range { min: far - 0.25, max: far + 0.75 }));
         assert!((span.centre - 0.25).abs() < 1e-6 && (span.half - 0.5).abs() < 1e-6);
-        assert!(Span::of_angle(Some(Range { from: -4.0, to: 4.0 })).is_free());
+        assert!(Span::of_angle(Some(Range { min: -4.0, max: 4.0 })).is_free());
         for i in -50..50 {
             let x = i as f32 * 0.37;
             let w = wrap(x);
@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn the_nearer_end_on_the_circle_is_taken() {
-        let span = Span::of_angle(Some(Range { from: -0.5, to: 0.5 })).widened(3.0);
+        let span = Span::of_angle(Some(Range { min: -0.5, max: 0.5 })).widened(3.0);
         assert_eq!(span.clamp_angle(-3.1), 3.0);
         assert_eq!(span.clamp_angle(-0.6), -0.5);
         assert_eq!(span.clamp_angle(2.9), 2.9);

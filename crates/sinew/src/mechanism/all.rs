@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::{
-    Goal, Part, SolveError, Solver, ball,
+    JointSpaceError, JointSpaceSolver, LinkGoal, Part, ball,
     descent::End,
     plan::Var,
     solver::{LATER, nearest_turn},
@@ -13,19 +13,19 @@ use super::{
 /// within the tolerance, 1e-6, of an answer; where two branches meet, that may be a thousand times as far along them.
 const SAME: f64 = 0.01;
 
-impl Solver {
+impl JointSpaceSolver {
     /// Finds the distinct values that reach the goals, nearest to `start` first, by runs from `start` and from
-    /// [`Settings::max_restarts`](super::Settings::max_restarts) other points; gives how many points that were. Of values
+    /// [`JointSpaceOptions::max_restarts`](super::JointSpaceOptions::max_restarts) other points; gives how many points that were. Of values
     /// whole turns apart the one nearest to `start` is listed. An arm of six turning joints has up to sixteen; as the
     /// search is by sampling, a rarely met one may be missed (the lab counts how many).
     ///
     /// An arm with joints to spare has endless many, which is an error. Only goals of the first priority count.
     pub fn solve_all(
         &mut self,
-        goals: &[Goal],
+        goals: &[LinkGoal],
         start: &[f64],
         found: &mut Vec<Vec<f64>>,
-    ) -> Result<u32, SolveError> {
+    ) -> Result<u32, JointSpaceError> {
         found.clear();
         self.check(goals, start)?;
         self.begin(goals, start);
@@ -33,7 +33,7 @@ impl Solver {
             self.aims.iter().map(|a| a.weights.iter().filter(|w| **w > 0.0).count()).sum();
         let dofs = self.plan.vars.len();
         if dofs > directions {
-            return Err(SolveError::Redundant { dofs, directions });
+            return Err(JointSpaceError::Redundant { dofs, directions });
         }
         self.seeds.begin(&self.plan, &self.aims);
         let mut points = 0;

@@ -61,7 +61,7 @@ pub(super) fn angles_within(
                 });
                 let out = |n: usize| match known[n] {
                     Some(value) => (turned[n] - value).abs(),
-                    None => ranges[n].map_or(0.0, |r| (turned[n] - r.to).max(r.from - turned[n]).max(0.0)),
+                    None => ranges[n].map_or(0.0, |r| (turned[n] - r.max).max(r.min - turned[n]).max(0.0)),
                 };
                 (turned, out(0).max(out(1)).max(out(2)))
             });
@@ -79,7 +79,7 @@ fn near_zero(angle: f64) -> f64 {
 
 /// An angle on the turn that the middle of its range is on; without range, within half a turn of 0.
 pub(super) fn on_turn(angle: f64, range: Option<Range>) -> f64 {
-    let middle = range.map_or(0.0, |r| 0.5 * r.from + 0.5 * r.to);
+    let middle = range.map_or(0.0, |r| 0.5 * r.min + 0.5 * r.max);
     middle + near_zero(angle - middle)
 }
 

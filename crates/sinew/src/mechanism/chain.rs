@@ -5,9 +5,9 @@ use alloc::{string::String, vec::Vec};
 use glam::{DAffine3, DMat3, DVec3, Quat};
 use thiserror::Error;
 
-use super::{LinkId, Mechanism, dof::Kind, model::motion, to_pose};
+use super::{LinkId, Mechanism, dof::Kind, model::motion, position_and_rotation};
 use crate::{
-    Chain, ChainError, JointId, Pose, Skeleton, SkeletonError, Transform,
+    Chain, ChainError, JointId, JointTransform, Pose, Skeleton, SkeletonError,
     joint::{self, Joint, JointError},
     math64,
 };
@@ -112,10 +112,10 @@ pub struct ChainSkeleton {
 /// place there to a decimetre.
 const FAR: f64 = 1e6;
 
-fn local(frame: &DAffine3) -> Transform {
-    let (at, q) = to_pose(frame);
+fn local(frame: &DAffine3) -> JointTransform {
+    let (at, q) = position_and_rotation(frame);
     let rotation = Quat::from_xyzw(q.x as f32, q.y as f32, q.z as f32, q.w as f32);
-    Transform { translation: at.as_vec3(), rotation, ..Transform::IDENTITY }
+    JointTransform { translation: at.as_vec3(), rotation, ..JointTransform::IDENTITY }
 }
 
 impl ChainSkeleton {
@@ -208,16 +208,16 @@ impl ChainSkeleton {
     }
 
     /// The joint's local transform at a value.
-    fn placed(&self, p: &Placed, value: f64, now: &Transform) -> Transform {
+    fn placed(&self, p: &Placed, value: f64, now: &JointTransform) -> JointTransform {
         let rest = self.skeleton.rest(p.joint);
         let own = value - p.middle;
         let base = self.base(p);
         if p.slides {
             let along = base * DVec3::new(0.0, 0.0, own);
-            return Transform { translation: (rest.translation.as_dvec3() + along).as_vec3(), ..*now };
+            return JointTransform { translation: (rest.translation.as_dvec3() + along).as_vec3(), ..*now };
         }
         let turned = base * math64::axis_angle(DVec3::Z, own);
-        Transform { rotation: local(&DAffine3::from_mat3(turned)).rotation, ..*now }
+        JointTransform { rotation: local(&DAffine3::from_mat3(turned)).rotation, ..*now }
     }
 
     fn base(&self, p: &Placed) -> DMat3 {

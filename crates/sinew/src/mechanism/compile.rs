@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     JointId, Pose, PoseError,
-    joint::{Attribute, Attributes, Dof, Range, TOLERANCE, Turning, Unsupported, check_honoured},
+    joint::{Attribute, Attributes, Dof, Range, TOLERANCE, Turning, UnsupportedAttribute, check_honoured},
     math64,
 };
 
@@ -24,7 +24,7 @@ use crate::{
 pub enum CompileError {
     /// A joint asks for what joint space cannot honour: ease, stiffness, damping, springs and precedence are for pose space.
     #[error(transparent)]
-    Unsupported(#[from] Unsupported),
+    Unsupported(#[from] UnsupportedAttribute),
     /// The pose holds NaN or an infinity.
     #[error(transparent)]
     Pose(#[from] PoseError),
@@ -104,12 +104,12 @@ struct Compiled {
 ///
 /// ```
 /// use std::sync::Arc;
-/// use sinew::{Pose, Skeleton, Transform, glam::{DVec3, Vec3}, joint::{Dof, Joint}};
-/// use sinew::mechanism::{Goal, Settings, SkeletonMechanism, Solver, Target};
+/// use sinew::{Pose, Skeleton, JointTransform, glam::{DVec3, Vec3}, joint::{Dof, Joint}};
+/// use sinew::mechanism::{LinkGoal, JointSpaceOptions, SkeletonMechanism, JointSpaceSolver, LinkTarget};
 /// let mut b = Skeleton::builder();
-/// b.add("upper", None, Transform::from_translation(Vec3::Y));
-/// b.add("fore", Some(0), Transform::from_translation(Vec3::X * 0.3));
-/// b.add("hand", Some(1), Transform::from_translation(Vec3::X * 0.25));
+/// b.add("upper", None, JointTransform::from_translation(Vec3::Y));
+/// b.add("fore", Some(0), JointTransform::from_translation(Vec3::X * 0.3));
+/// b.add("hand", Some(1), JointTransform::from_translation(Vec3::X * 0.25));
 /// let (mut skeleton, ids) = b.build()?;
 /// // Half-axes of a shoulder's swing about Y and Z, and its twist about the bone.
 /// skeleton.set_joint(ids[0], Joint::ball(Vec3::X, Vec3::Y, [(-1.5, 1.2), (-1.0, 0.8)], (-0.5, 0.5)))?;
@@ -118,8 +118,8 @@ struct Compiled {
 ///
 /// let mut pose = Pose::rest(&Arc::new(skeleton));
 /// let arm = SkeletonMechanism::compile(&pose)?;
-/// let goal = Goal::new(arm.mechanism(), arm.link(ids[2]), Target::Position(DVec3::new(0.3, 1.1, 0.2)));
-/// let mut solver = Solver::new(arm.mechanism(), &[goal], Settings::default())?;
+/// let goal = LinkGoal::new(arm.mechanism(), arm.link(ids[2]), LinkTarget::Position(DVec3::new(0.3, 1.1, 0.2)));
+/// let mut solver = JointSpaceSolver::new(arm.mechanism(), &[goal], JointSpaceOptions::default())?;
 /// let mut values = arm.mechanism().rest();
 /// arm.read(&pose, &mut values);
 /// solver.solve(&[goal], &mut values)?;
@@ -154,7 +154,7 @@ fn settled(value: f64, lower: f64, upper: f64) -> f64 {
 
 /// A slide's range and preferred value in metres.
 fn scaled(dof: &Dof, scale: f64) -> Dof {
-    let range = dof.range.map(|r| Range { from: r.from * scale, to: r.to * scale });
+    let range = dof.range.map(|r| Range { min: r.min * scale, max: r.max * scale });
     Dof { range, preferred: dof.preferred.map(|p| p * scale), ..*dof }
 }
 
@@ -170,7 +170,7 @@ struct Step {
 
 impl Step {
     fn one(before: DMat3, axis: DVec3, dof: Dof, slide: bool, suffix: &'static str) -> Self {
-        let (lower, upper) = dof.range.map_or((f64::NEG_INFINITY, f64::INFINITY), |r| (r.from, r.to));
+        let (lower, upper) = dof.range.map_or((f64::NEG_INFINITY, f64::INFINITY), |r| (r.min, r.max));
         let motion = match slide {
             true => Motion::Slide { axis, lower, upper },
             false => Motion::Turn { axis, lower, upper },
@@ -216,8 +216,8 @@ fn ball(
     let motion = Motion::Ball {
         twist_axis,
         swing_axis,
-        swing: [first, second].map(|r| (r.from, r.to)),
-        twist: twist.range.map_or((f64::NEG_INFINITY, f64::INFINITY), |r| (r.from, r.to)),
+        swing: [first, second].map(|r| (r.min, r.max)),
+        twist: twist.range.map_or((f64::NEG_INFINITY, f64::INFINITY), |r| (r.min, r.max)),
     };
     (motion, preferred, Turn::Ball { frame })
 }
@@ -289,7 +289,7 @@ impl SkeletonMechanism {
                 Turning::Axes { order, angles: dofs } => {
                     let axes = order.axes();
                     // Those that do not turn are at 0, unless the pose has them elsewhere.
-                    let still = Range { from: 0.0, to: 0.0 };
+                    let still = Range { min: 0.0, max: 0.0 };
                     let ranges = axes.map(|n| dofs[n].map_or(Some(still), |d| d.range));
                     // Next to a pole of the middle axis, rounding makes angles that the pose has not.
                     let zero = axes.map(|n| dofs[n].is_none().then_some(0.0));
@@ -403,7 +403,7 @@ impl SkeletonMechanism {
         let dofs = &self.mechanism.dofs[c.first..];
         let range = |k: usize| {
             let (from, to) = (dofs[k].lower, dofs[k].upper);
-            (from.is_finite() && to.is_finite()).then_some(Range { from, to })
+            (from.is_finite() && to.is_finite()).then_some(Range { min: from, max: to })
         };
         let mut count = 0;
         let mut put = |value: f64| {

@@ -2,7 +2,10 @@
 
 use alloc::vec::Vec;
 
-use super::{Goal, History, Mechanism, Part, Report, Settings, SolveError, Solver, Wish, ball, descent::End};
+use super::{
+    History, JointSpaceError, JointSpaceOptions, JointSpaceReport, JointSpaceSolver, LinkGoal, Mechanism,
+    Objective, Part, ball, descent::End,
+};
 
 /// Iterations of one step. A path is near, so that two or three are needed; where it is not, the next frame goes on.
 const ITERATIONS: u32 = 12;
@@ -17,7 +20,7 @@ const ON_LIMIT: f64 = 1.0 - 1e-12;
 
 /// Whether the mechanism is where the path is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Following {
+pub enum PathStatus {
     /// Within the tolerances.
     #[default]
     OnPath,
@@ -30,9 +33,9 @@ pub enum Following {
 
 /// How one step along a path went.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
-pub struct FollowReport {
+pub struct PathReport {
     /// Where it is.
-    pub following: Following,
+    pub status: PathStatus,
     /// Degrees of freedom that moved as fast as they may.
     pub at_speed: usize,
     /// Degrees of freedom that are at a limit; the two swings of a ball joint, which share theirs, count as one.
@@ -48,12 +51,12 @@ pub struct FollowReport {
 /// Follows goals that move, frame by frame: the differential mode.
 ///
 /// Each step may move a degree of freedom by its greatest speed times the time that has passed and no further, so that there
-/// are no jumps, whatever the goals do. Within that box, cut by the limits, it solves as [`Solver`] does, damped where the
+/// are no jumps, whatever the goals do. Within that box, cut by the limits, it solves as [`JointSpaceSolver`] does, damped where the
 /// arm is near a singular pose, and never restarts. What comes in outside its limits goes back at its greatest speed. All
 /// state is in the values: there is nothing to reset.
 ///
 /// ```
-/// use sinew::{glam::DVec3, mechanism::{Follower, Following, Goal, JointSpec, Mechanism, Motion, Settings, Target}};
+/// use sinew::{glam::DVec3, mechanism::{PathFollower, PathStatus, LinkGoal, JointSpec, Mechanism, Motion, JointSpaceOptions, LinkTarget}};
 /// let mut builder = Mechanism::builder("rail");
 /// builder.link("base");
 /// builder.link("cart");
@@ -61,42 +64,46 @@ pub struct FollowReport {
 /// builder.joint(JointSpec { velocity: 0.5, ..slide });
 /// let rail = builder.build()?;
 /// let cart = rail.find_link("cart").unwrap();
-/// let goal = |x| Goal::new(&rail, cart, Target::Position(DVec3::X * x));
+/// let goal = |x| LinkGoal::new(&rail, cart, LinkTarget::Position(DVec3::X * x));
 ///
-/// let mut follower = Follower::new(&rail, &[goal(0.0)], Settings::default(), 3.0, &[])?;
+/// let mut follower = PathFollower::new(&rail, &[goal(0.0)], JointSpaceOptions::default(), 3.0, &[])?;
 /// let mut values = [0.0];
 /// let report = follower.step(&[goal(0.004)], &mut values, 0.01)?;
-/// assert_eq!(report.following, Following::OnPath);
+/// assert_eq!(report.status, PathStatus::OnPath);
 /// // A goal that leaps is gone after at half a metre a second.
 /// let before = values[0];
 /// let report = follower.step(&[goal(0.9)], &mut values, 0.01)?;
-/// assert_eq!(report.following, Following::Behind);
+/// assert_eq!(report.status, PathStatus::Behind);
 /// assert!((values[0] - before - 0.005).abs() < 1e-12);
 /// # Ok::<(), Box<dyn core::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Follower {
-    solver: Solver,
+pub struct PathFollower {
+    solver: JointSpaceSolver,
     /// Greatest speed of each variable.
     speeds: Vec<f64>,
 }
 
-impl Follower {
+impl PathFollower {
     /// A follower of goals for these links. `speed` (radians or metres a second) is for degrees of freedom that have no
     /// greatest speed of their own. Restarts and history of the settings have no meaning here. A posture or the middle of
     /// the limits as a wish keeps an arm with joints to spare from drifting as paths repeat.
     pub fn new(
         mechanism: &Mechanism,
-        goals: &[Goal],
-        settings: Settings,
+        goals: &[LinkGoal],
+        settings: JointSpaceOptions,
         speed: f64,
-        wishes: &[Wish],
-    ) -> Result<Self, SolveError> {
+        objectives: &[Objective],
+    ) -> Result<Self, JointSpaceError> {
         if !(speed.is_finite() && speed > 0.0) {
-            return Err(SolveError::Setting { what: "the speed", range: "finite and above 0", value: speed });
+            return Err(JointSpaceError::Setting {
+                what: "the speed",
+                range: "finite and above 0",
+                value: speed,
+            });
         }
-        let settings = Settings { max_restarts: 0, history: History::Last, ..settings };
-        let solver = Solver::with_wishes(mechanism, goals, settings, wishes)?;
+        let settings = JointSpaceOptions { max_restarts: 0, history: History::Last, ..settings };
+        let solver = JointSpaceSolver::with_objectives(mechanism, goals, settings, objectives)?;
         let own = |v: &super::plan::Var| if v.velocity.is_finite() { v.velocity } else { speed };
         let speeds = solver.plan.vars.iter().map(own).collect();
         Ok(Self { solver, speeds })
@@ -105,13 +112,13 @@ impl Follower {
     /// Goes on towards the goals for `seconds`. `values` is where the mechanism is before, and after.
     pub fn step(
         &mut self,
-        goals: &[Goal],
+        goals: &[LinkGoal],
         values: &mut [f64],
         seconds: f64,
-    ) -> Result<FollowReport, SolveError> {
+    ) -> Result<PathReport, JointSpaceError> {
         if !(seconds.is_finite() && seconds >= 0.0) {
             let range = "finite and at least 0";
-            return Err(SolveError::Setting { what: "the time", range, value: seconds });
+            return Err(JointSpaceError::Setting { what: "the time", range, value: seconds });
         }
         let solver = &mut self.solver;
         solver.check(goals, values)?;
@@ -166,15 +173,23 @@ impl Follower {
         let now = &solver.descent.values;
         at_limit +=
             solver.plan.swings.iter().filter(|(at, s)| s.level([now[*at], now[at + 1]]) >= ON_LIMIT).count();
-        let Report { iterations, position_residual, rotation_residual, .. } = solver.finish(end, 0, values);
+        let JointSpaceReport { iterations, position_residual, rotation_residual, .. } =
+            solver.finish(end, 0, values);
         let following = match end {
-            End::Reached => Following::OnPath,
+            End::Reached => PathStatus::OnPath,
             // Out of iterations, it is still coming nearer.
-            End::OutOfIterations => Following::Behind,
-            End::Stalled if at_speed > 0 => Following::Behind,
-            End::Stalled => Following::OffPath,
+            End::OutOfIterations => PathStatus::Behind,
+            End::Stalled if at_speed > 0 => PathStatus::Behind,
+            End::Stalled => PathStatus::OffPath,
         };
-        Ok(FollowReport { following, at_speed, at_limit, iterations, position_residual, rotation_residual })
+        Ok(PathReport {
+            status: following,
+            at_speed,
+            at_limit,
+            iterations,
+            position_residual,
+            rotation_residual,
+        })
     }
 
     /// How far a goal was left by the last step, in metres and radians.

@@ -10,7 +10,7 @@ use crate::math64;
 
 /// Where a link's frame should be.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Target {
+pub enum LinkTarget {
     /// At a place, turned as a unit quaternion says.
     Pose(DVec3, DQuat),
     /// At a place, turned in any way.
@@ -24,7 +24,7 @@ pub enum Target {
 
 /// One thing that is asked of a mechanism.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Goal {
+pub struct LinkGoal {
     /// The link that is to be moved.
     pub link: LinkId,
     /// The frame in that link's space that the target is for (a tool's point): a rotation and a translation.
@@ -32,19 +32,19 @@ pub struct Goal {
     /// The link in whose space the target is given. Where the two hang on each other through different joints this closes
     /// a loop.
     pub relative_to: LinkId,
-    /// Where the frame should be, in the space of [`Goal::relative_to`].
-    pub target: Target,
+    /// Where the frame should be, in the space of [`LinkGoal::relative_to`].
+    pub target: LinkTarget,
     /// How much each direction counts: along x, y and z, then turns about x, y and z, of the target's own frame (of the
     /// space that a place is given in, where no rotation is). 0 leaves a direction free; turns about the tool's axis, say.
-    /// For [`Target::LookAt`] the largest of the last three counts.
+    /// For [`LinkTarget::LookAt`] the largest of the last three counts.
     pub weights: [f64; 6],
     /// Goals of a higher priority are served within what those of a lower number leave free.
     pub priority: u8,
 }
 
-impl Goal {
+impl LinkGoal {
     /// Every direction counts alike, relative to the root link, first priority.
-    pub fn new(mechanism: &Mechanism, link: LinkId, target: Target) -> Self {
+    pub fn new(mechanism: &Mechanism, link: LinkId, target: LinkTarget) -> Self {
         Self {
             link,
             frame: DAffine3::IDENTITY,
@@ -61,17 +61,17 @@ impl Goal {
     }
 
     /// The same for a frame of the link.
-    pub const fn of_frame(self, frame: DAffine3) -> Self {
+    pub const fn with_frame(self, frame: DAffine3) -> Self {
         Self { frame, ..self }
     }
 
     /// The same with weights.
-    pub const fn weighted(self, weights: [f64; 6]) -> Self {
+    pub const fn with_weights(self, weights: [f64; 6]) -> Self {
         Self { weights, ..self }
     }
 
     /// The same at a priority.
-    pub const fn at_priority(self, priority: u8) -> Self {
+    pub const fn with_priority(self, priority: u8) -> Self {
         Self { priority, ..self }
     }
 }
@@ -79,7 +79,7 @@ impl Goal {
 /// What is wrong with a goal. Nothing was changed.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
-pub enum GoalError {
+pub enum LinkGoalError {
     /// A number is NaN or infinite.
     #[error("the {what} of the goal for link `{link}` is not finite: {value}")]
     NotFinite {
@@ -142,12 +142,12 @@ pub(super) const FARTHEST: f64 = 1e50;
 const UNIT: f64 = 1e-5;
 
 /// The target as a transform in the space that it is given in. What it does not say is the identity.
-pub(super) fn transform(target: &Target) -> DAffine3 {
+pub(super) fn transform(target: &LinkTarget) -> DAffine3 {
     match *target {
-        Target::Pose(position, rotation) => DAffine3::from_mat3_translation(matrix(rotation), position),
-        Target::Position(position) => DAffine3::from_translation(position),
-        Target::Rotation(rotation) => DAffine3::from_mat3(matrix(rotation)),
-        Target::LookAt(_, point) => DAffine3::from_translation(point),
+        LinkTarget::Pose(position, rotation) => DAffine3::from_mat3_translation(matrix(rotation), position),
+        LinkTarget::Position(position) => DAffine3::from_translation(position),
+        LinkTarget::Rotation(rotation) => DAffine3::from_mat3(matrix(rotation)),
+        LinkTarget::LookAt(_, point) => DAffine3::from_translation(point),
     }
 }
 
@@ -158,27 +158,31 @@ fn matrix(q: DQuat) -> glam::DMat3 {
 }
 
 /// Whether the numbers of a goal can be worked with.
-pub(super) fn check(mechanism: &Mechanism, goal: &Goal) -> Result<(), GoalError> {
+pub(super) fn check(mechanism: &Mechanism, goal: &LinkGoal) -> Result<(), LinkGoalError> {
     let link = || String::from(mechanism.link_name(goal.link));
     let finite = |what, value: DVec3| match value.is_finite() {
         true if value.abs().max_element() <= FARTHEST => Ok(()),
-        true => Err(GoalError::TooFar { link: link(), what, value }),
-        false => Err(GoalError::NotFinite { link: link(), what, value }),
+        true => Err(LinkGoalError::TooFar { link: link(), what, value }),
+        false => Err(LinkGoalError::NotFinite { link: link(), what, value }),
     };
     let unit = |q: DQuat| {
         let l = q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w;
         // NaN fails too.
-        if (l - 1.0).abs() <= UNIT { Ok(()) } else { Err(GoalError::NotUnit { link: link(), rotation: q }) }
+        if (l - 1.0).abs() <= UNIT {
+            Ok(())
+        } else {
+            Err(LinkGoalError::NotUnit { link: link(), rotation: q })
+        }
     };
     match goal.target {
-        Target::Pose(position, rotation) => finite("position", position).and_then(|()| unit(rotation))?,
-        Target::Position(position) => finite("position", position)?,
-        Target::Rotation(rotation) => unit(rotation)?,
-        Target::LookAt(axis, point) => {
+        LinkTarget::Pose(position, rotation) => finite("position", position).and_then(|()| unit(rotation))?,
+        LinkTarget::Position(position) => finite("position", position)?,
+        LinkTarget::Rotation(rotation) => unit(rotation)?,
+        LinkTarget::LookAt(axis, point) => {
             finite("axis", axis)?;
             finite("point", point)?;
             if !axis.length_squared().is_normal() {
-                return Err(GoalError::ZeroAxis { link: link(), axis });
+                return Err(LinkGoalError::ZeroAxis { link: link(), axis });
             }
         }
     }
@@ -188,10 +192,10 @@ pub(super) fn check(mechanism: &Mechanism, goal: &Goal) -> Result<(), GoalError>
     let off = [x.length_squared() - 1.0, y.length_squared() - 1.0, x.dot(y), (x.cross(y) - z).length()];
     // NaN is not at most anything.
     if !off.iter().all(|o| o.abs() <= UNIT) {
-        return Err(GoalError::NotRigid { link: link(), frame: goal.frame });
+        return Err(LinkGoalError::NotRigid { link: link(), frame: goal.frame });
     }
     match goal.weights.iter().position(|w| !(w.is_finite() && *w >= 0.0)) {
-        Some(index) => Err(GoalError::Weight { link: link(), index, weight: goal.weights[index] }),
+        Some(index) => Err(LinkGoalError::Weight { link: link(), index, weight: goal.weights[index] }),
         None => Ok(()),
     }
 }

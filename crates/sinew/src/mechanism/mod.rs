@@ -1,16 +1,16 @@
 //! Joint space: arms, sliders and hard limits, in `f64`, one number a degree of freedom.
 //!
-//! - A [`Mechanism`] is a tree of links and joints; [`Mechanism::place`] is its forward kinematics,
+//! - A [`Mechanism`] is a tree of links and joints; [`Mechanism::forward_kinematics`] is its forward kinematics,
 //!   [`Mechanism::jacobian`] the geometric Jacobian of any point of it.
 //! - A [`SkeletonMechanism`] is compiled from a skeleton's joints, of any kind, and takes values from poses and gives them
 //!   back; a ball joint is three degrees of freedom, of which two have an ellipse for a limit. A
 //!   [`ChainSkeleton`] is the way back: a chain of a mechanism for the solvers of pose space.
-//! - A [`Goal`] says where a link should be: position, rotation, any of the six directions, looking at a point, relative to
+//! - A [`LinkGoal`] says where a link should be: position, rotation, any of the six directions, looking at a point, relative to
 //!   any other link, with weights and a priority.
-//! - [`Solver`] finds values that reach goals, within limits, from any start; [`Solver::solve_all`] finds every
-//!   configuration. [`Settings::history`] chooses whether answers follow the start or depend on the goals alone.
-//! - [`Wish`]es (a posture, off the limits, manipulability) spend what the goals leave free.
-//! - [`Follower`] goes along a path at a fixed rate, within speeds, without jumps.
+//! - [`JointSpaceSolver`] finds values that reach goals, within limits, from any start; [`JointSpaceSolver::solve_all`] finds every
+//!   configuration. [`JointSpaceOptions::history`] chooses whether answers follow the start or depend on the goals alone.
+//! - [`Objective`]es (a posture, off the limits, manipulability) spend what the goals leave free.
+//! - [`PathFollower`] goes along a path at a fixed rate, within speeds, without jumps.
 //!
 //! Distances are metres, angles radians, poses relative to the link that a goal names (the root link, unless it says
 //! otherwise). A mechanism has its file's axes: most arms have z up.
@@ -28,10 +28,10 @@ mod goal;
 mod model;
 mod motion;
 mod normal;
+mod objective;
 mod plan;
 mod refine;
 mod report;
-mod secondary;
 mod seeds;
 mod solver;
 mod swing;
@@ -40,10 +40,10 @@ pub use builder::{JointSpec, MechanismBuilder, MechanismError, Mimic};
 pub use chain::{ChainSkeleton, ChainSkeletonError};
 pub use compile::{CompileError, SkeletonMechanism};
 pub use dof::{Dof, Part};
-pub use follow::{FollowReport, Follower, Following};
-pub use goal::{Goal, GoalError, Target};
-pub use model::{LinkId, Mechanism, Placement, ValuesError, to_pose};
+pub use follow::{PathFollower, PathReport, PathStatus};
+pub use goal::{LinkGoal, LinkGoalError, LinkTarget};
+pub use model::{LinkFrames, LinkId, Mechanism, ValuesError, position_and_rotation};
 pub use motion::Motion;
-pub use report::{History, Report, Settings, SolveError};
-pub use secondary::{Secondary, Wish, WishError};
-pub use solver::Solver;
+pub use objective::{Objective, ObjectiveError, ObjectiveKind};
+pub use report::{History, JointSpaceError, JointSpaceOptions, JointSpaceReport};
+pub use solver::JointSpaceSolver;

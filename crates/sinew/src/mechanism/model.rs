@@ -64,7 +64,7 @@ pub(crate) struct Link {
 /// turn, metres for those that slide. *Base space* is the root link's. Axes are the file's own: a URDF's z points up.
 ///
 /// ```
-/// use sinew::mechanism::{JointSpec, Mechanism, Motion, Placement};
+/// use sinew::mechanism::{JointSpec, Mechanism, Motion, LinkFrames};
 /// use glam::DVec3;
 /// # use sinew::glam;
 /// let mut builder = Mechanism::builder("crane");
@@ -78,8 +78,8 @@ pub(crate) struct Link {
 /// builder.joint(hook);
 /// let crane = builder.build()?;
 ///
-/// let mut placement = Placement::new(&crane);
-/// crane.place(&[0.0, 0.0, 3.0], &mut placement)?;
+/// let mut placement = LinkFrames::new(&crane);
+/// crane.forward_kinematics(&[0.0, 0.0, 3.0], &mut placement)?;
 /// let hook = crane.find_link("hook").unwrap();
 /// let place = crane.link_transform(&placement, hook).translation;
 /// assert!(place.distance(DVec3::new(3.0, 0.0, 2.0)) < 1e-12);
@@ -248,7 +248,7 @@ impl Mechanism {
     }
 
     /// Forward kinematics: where every link is when the degrees of freedom have these values.
-    pub fn place(&self, values: &[f64], placement: &mut Placement) -> Result<(), ValuesError> {
+    pub fn forward_kinematics(&self, values: &[f64], placement: &mut LinkFrames) -> Result<(), ValuesError> {
         self.check(values)?;
         placement.frames.resize(self.joints.len(), DAffine3::IDENTITY);
         placement.axes.resize(self.joints.len(), DVec3::Z);
@@ -276,7 +276,7 @@ impl Mechanism {
     }
 
     /// Where a link is, in base space.
-    pub fn link_transform(&self, placement: &Placement, link: LinkId) -> DAffine3 {
+    pub fn link_transform(&self, placement: &LinkFrames, link: LinkId) -> DAffine3 {
         let link = &self.links[link.index()];
         match link.carrier {
             Some(j) => placement.frames[j as usize] * link.offset,
@@ -291,7 +291,7 @@ impl Mechanism {
     /// The column of a joint that turns about the unit vector z through p is (z x (point - p), z), that of a slider
     /// (z, 0); joints that mimic others add theirs, times the multiplier, to that of the joint that they mimic. A ball's
     /// three turn about axes that depend on where it stands, and that are not of unit length.
-    pub fn jacobian(&self, placement: &Placement, link: LinkId, point: DVec3, columns: &mut Vec<[f64; 6]>) {
+    pub fn jacobian(&self, placement: &LinkFrames, link: LinkId, point: DVec3, columns: &mut Vec<[f64; 6]>) {
         columns.clear();
         columns.resize(self.dofs.len(), [0.0; 6]);
         let end = self.link_transform(placement, link).transform_point3(point);
@@ -316,7 +316,7 @@ impl Mechanism {
 
     /// Yoshikawa's measure (1985) of how freely a point of a link can be moved and turned from where it is: the root of
     /// det(J J^T), 0 where it is singular. Rotations count in metres, by `length` metres a radian.
-    pub fn manipulability(&self, placement: &Placement, link: LinkId, point: DVec3, length: f64) -> f64 {
+    pub fn manipulability(&self, placement: &LinkFrames, link: LinkId, point: DVec3, length: f64) -> f64 {
         let mut columns = Vec::new();
         self.jacobian(placement, link, point, &mut columns);
         let mut gram = [[0.0; 6]; 6];
@@ -365,15 +365,15 @@ pub(crate) fn motion(slides: bool, value: f64) -> DAffine3 {
     }
 }
 
-/// Where every joint of a mechanism is; made by [`Mechanism::place`].
+/// Where every joint of a mechanism is; made by [`Mechanism::forward_kinematics`].
 #[derive(Clone, Debug, PartialEq)]
-pub struct Placement {
+pub struct LinkFrames {
     pub(super) frames: Vec<DAffine3>,
     /// What each turns about or slides along.
     axes: Vec<DVec3>,
 }
 
-impl Placement {
+impl LinkFrames {
     /// Room for a mechanism's joints, not yet placed.
     pub fn new(mechanism: &Mechanism) -> Self {
         let mut frames = Vec::with_capacity(mechanism.joints.len());
@@ -383,6 +383,6 @@ impl Placement {
 }
 
 /// A rigid transform as position and unit quaternion.
-pub fn to_pose(transform: &DAffine3) -> (DVec3, DQuat) {
+pub fn position_and_rotation(transform: &DAffine3) -> (DVec3, DQuat) {
     (transform.translation, math64::quaternion(&transform.matrix3))
 }

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use glam::{DAffine3, DMat3, DVec3};
 
 use super::{
-    Goal, LinkId, Mechanism, Target, ball,
+    LinkGoal, LinkId, LinkTarget, Mechanism, ball,
     dof::{Kind, Part},
     goal::transform,
     swing::Swing,
@@ -91,7 +91,7 @@ pub(super) struct Frames {
 /// A goal ready for one solve: its target in the plan's terms.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Aim {
-    pub target: Target,
+    pub target: LinkTarget,
     /// The target in the reference's space.
     pub local: DAffine3,
     frame: DAffine3,
@@ -110,7 +110,7 @@ impl Aim {
 
     /// The same frame with every direction counting alike, as for a pose.
     pub fn whole(&self, length: f64) -> Self {
-        let target = Target::Position(DVec3::ZERO);
+        let target = LinkTarget::Position(DVec3::ZERO);
         Self { target, weights: [1.0, 1.0, 1.0, length, length, length], even: true, ..*self }
     }
 }
@@ -124,7 +124,7 @@ pub(super) struct Miss {
 }
 
 impl Plan {
-    pub fn new(mechanism: &Mechanism, goals: &[Goal]) -> Self {
+    pub fn new(mechanism: &Mechanism, goals: &[LinkGoal]) -> Self {
         let mut used = alloc::vec![false; mechanism.joints.len()];
         for goal in goals {
             mechanism.path(goal.relative_to, goal.link).for_each(|j| used[j] = true);
@@ -195,7 +195,7 @@ impl Plan {
             }
             on
         };
-        let plan_goal = |g: &Goal| {
+        let plan_goal = |g: &LinkGoal| {
             let (tip, reference) = (place(g.link), place(g.relative_to));
             let signs = above(tip).iter().zip(above(reference)).map(|(t, r)| t - r).collect();
             PlanGoal { link: g.link, relative_to: g.relative_to, priority: g.priority, tip, reference, signs }
@@ -217,7 +217,7 @@ impl Plan {
         plan
     }
 
-    /// Metres that a radian counts, by the mechanism's size: see [`super::Settings::length`]. On the arms of `lab/arm`
+    /// Metres that a radian counts, by the mechanism's size: see [`super::JointSpaceOptions::length`]. On the arms of `lab/arm`
     /// 0.15 to 0.4 of the length need the same iterations to a tenth.
     fn radian(&self) -> f64 {
         // Sliders without an end have limits of any size in real files; how large the machine is, its bones tell.
@@ -250,8 +250,8 @@ impl Plan {
     }
 
     /// Whether goals are for the links, and of the priorities, that the plan was made for.
-    pub fn fits(&self, goals: &[Goal]) -> bool {
-        let same = |(p, g): (&PlanGoal, &Goal)| {
+    pub fn fits(&self, goals: &[LinkGoal]) -> bool {
+        let same = |(p, g): (&PlanGoal, &LinkGoal)| {
             p.link == g.link && p.relative_to == g.relative_to && p.priority == g.priority
         };
         self.goals.len() == goals.len() && self.goals.iter().zip(goals).all(same)
@@ -282,16 +282,16 @@ impl Plan {
     }
 
     /// Makes a goal ready.
-    pub fn aim(&self, goal: &Goal) -> Aim {
+    pub fn aim(&self, goal: &LinkGoal) -> Aim {
         let l = self.length;
         let [a, b, c, d, e, f] = goal.weights;
         let (p, r) = match goal.target {
-            Target::Pose(..) => (1.0, 1.0),
-            Target::Position(_) => (1.0, 0.0),
-            Target::Rotation(_) | Target::LookAt(..) => (0.0, 1.0),
+            LinkTarget::Pose(..) => (1.0, 1.0),
+            LinkTarget::Position(_) => (1.0, 0.0),
+            LinkTarget::Rotation(_) | LinkTarget::LookAt(..) => (0.0, 1.0),
         };
         let weights = match goal.target {
-            Target::LookAt(..) => {
+            LinkTarget::LookAt(..) => {
                 [0.0, 0.0, 0.0, d.max(e).max(f) * l, d.max(e).max(f) * l, d.max(e).max(f) * l]
             }
             _ => [a * p, b * p, c * p, d * r * l, e * r * l, f * r * l],
@@ -373,7 +373,7 @@ impl Plan {
         }
         let to = self.carried(frames, &g.reference) * aim.local;
         let w = &aim.weights;
-        if let Target::LookAt(axis, _) = aim.target {
+        if let LinkTarget::LookAt(axis, _) = aim.target {
             return looking(tip, to, axis, w);
         }
         let mut linear = to.translation - tip.translation;
@@ -416,7 +416,7 @@ impl Plan {
     ) {
         let end = sight.tip.translation;
         let w = &aim.weights;
-        let looks = matches!(aim.target, Target::LookAt(..));
+        let looks = matches!(aim.target, LinkTarget::LookAt(..));
         if self.serial && aim.even && !looks && self.has_balls() {
             let axes = frames.joints.iter().zip(&frames.axes);
             for (((joint, (frame, z)), column), s) in self.joints.iter().zip(axes).zip(columns).zip(scale) {
@@ -454,7 +454,7 @@ impl Plan {
                 true => (z, DVec3::ZERO),
                 false => (z.cross(end - frame.translation), z),
             };
-            let c = if let Target::LookAt(..) = aim.target {
+            let c = if let LinkTarget::LookAt(..) = aim.target {
                 // The direction to the point turns as the origin moves: d x (-v) / r.
                 let (d, r) = (sight.to.matrix3.z_axis, sight.to.translation.x);
                 let turned = angular - d * d.dot(angular);
@@ -473,7 +473,7 @@ impl Plan {
     /// How far a goal's position is out of reach for certain, in metres: past all bones laid in a line. 0 where that is not
     /// known.
     pub fn out_of_reach(&self, aims: &[Aim]) -> f64 {
-        if !self.serial || !matches!(aims[0].target, Target::Pose(..) | Target::Position(_)) {
+        if !self.serial || !matches!(aims[0].target, LinkTarget::Pose(..) | LinkTarget::Position(_)) {
             return 0.0;
         }
         if !aims[0].even {

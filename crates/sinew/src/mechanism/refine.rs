@@ -16,8 +16,8 @@ use alloc::{vec, vec::Vec};
 use super::{
     descent::{Descent, End, Until},
     normal::{ROWS, dot, ldl_solve},
+    objective::ObjectiveSum,
     plan::{Aim, Frames, Plan, Sight},
-    secondary::Objective,
     swing::Swing,
 };
 
@@ -34,7 +34,7 @@ const DAMPING: f64 = 0.1;
 pub(super) struct Refine {
     /// The goals of each level, highest priority first.
     levels: Vec<Vec<usize>>,
-    pub objective: Objective,
+    pub objective: ObjectiveSum,
     /// The aims with all but the first level without weight.
     first: Vec<Aim>,
     frames: Frames,
@@ -59,7 +59,7 @@ pub(super) struct Refine {
 }
 
 impl Refine {
-    pub fn new(plan: &Plan, aims: &[Aim], priorities: &[u8], objective: Objective) -> Self {
+    pub fn new(plan: &Plan, aims: &[Aim], priorities: &[u8], objective: ObjectiveSum) -> Self {
         let mut all: Vec<u8> = priorities.to_vec();
         all.sort_unstable();
         all.dedup();

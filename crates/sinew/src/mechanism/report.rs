@@ -4,7 +4,7 @@ use alloc::string::String;
 
 use thiserror::Error;
 
-use super::{GoalError, ValuesError, WishError};
+use super::{LinkGoalError, ObjectiveError, ValuesError};
 use crate::Status;
 
 /// What an answer depends on, beside the goals.
@@ -21,7 +21,7 @@ pub enum History {
 
 /// How a solve is done.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Settings {
+pub struct JointSpaceOptions {
     /// How near the position must be, in metres.
     pub position_tolerance: f64,
     /// How near the rotation must be, in radians.
@@ -39,7 +39,7 @@ pub struct Settings {
     pub history: History,
 }
 
-impl Default for Settings {
+impl Default for JointSpaceOptions {
     fn default() -> Self {
         Self {
             position_tolerance: 1e-6,
@@ -55,7 +55,7 @@ impl Default for Settings {
 
 /// How a solve went, measured on the values that it left.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
-pub struct Report {
+pub struct JointSpaceReport {
     /// What became of the goals of the first priority.
     pub status: Status,
     /// Steps of all runs; 0 where nothing had to move.
@@ -71,7 +71,7 @@ pub struct Report {
 /// Why a solver refused. The values are as they were.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
-pub enum SolveError {
+pub enum JointSpaceError {
     /// There is no goal.
     #[error("there is no goal")]
     NoGoal,
@@ -106,21 +106,21 @@ pub enum SolveError {
     },
     /// A goal cannot be worked with.
     #[error(transparent)]
-    Goal(#[from] GoalError),
+    Goal(#[from] LinkGoalError),
     /// A wish cannot be worked with.
     #[error(transparent)]
-    Wish(#[from] WishError),
+    Wish(#[from] ObjectiveError),
     /// The values do not fit.
     #[error(transparent)]
     Values(#[from] ValuesError),
 }
 
-impl Settings {
+impl JointSpaceOptions {
     /// Whether every number is in its range.
-    pub(super) fn check(&self) -> Result<(), SolveError> {
+    pub(super) fn check(&self) -> Result<(), JointSpaceError> {
         let positive = |what, value: f64| match value.is_finite() && value > 0.0 {
             true => Ok(()),
-            false => Err(SolveError::Setting { what, range: "finite and above 0", value }),
+            false => Err(JointSpaceError::Setting { what, range: "finite and above 0", value }),
         };
         positive("the position tolerance", self.position_tolerance)?;
         positive("the rotation tolerance", self.rotation_tolerance)?;

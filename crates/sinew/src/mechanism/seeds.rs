@@ -12,7 +12,7 @@ use core::f64::consts::TAU;
 use glam::DAffine3;
 
 use super::{
-    Target,
+    LinkTarget,
     plan::{Aim, Frames, Plan, Var},
     swing::Swing,
 };
@@ -144,7 +144,7 @@ impl Seeds {
         self.far.fill(0.0);
         for (goal, aim) in aims.iter().enumerate() {
             // Where an axis looks is not in a spot.
-            if matches!(aim.target, Target::LookAt(..)) {
+            if matches!(aim.target, LinkTarget::LookAt(..)) {
                 continue;
             }
             let to = spot(&aim.local, plan.length);

@@ -4,13 +4,13 @@ use alloc::{borrow::ToOwned, vec::Vec};
 use core::f64::consts::TAU;
 
 use super::{
-    Goal, Mechanism, Part, Wish, ball,
+    LinkGoal, Mechanism, Objective, Part, ball,
     descent::{Descent, End, Until, own_bounds},
     goal,
+    objective::{self, ObjectiveSum},
     plan::{Aim, Plan},
     refine::Refine,
-    report::{History, Report, Settings, SolveError},
-    secondary::{self, Objective},
+    report::{History, JointSpaceError, JointSpaceOptions, JointSpaceReport},
     seeds::Seeds,
 };
 use crate::{Status, math64};
@@ -37,7 +37,7 @@ pub(super) const LATER: (u32, f64) = (25, 0.3);
 /// one that came in.
 ///
 /// ```
-/// use sinew::{Status, glam::{DQuat, DVec3}, mechanism::{Goal, JointSpec, Mechanism, Motion, Settings, Solver, Target}};
+/// use sinew::{Status, glam::{DQuat, DVec3}, mechanism::{LinkGoal, JointSpec, Mechanism, Motion, JointSpaceOptions, JointSpaceSolver, LinkTarget}};
 /// let mut builder = Mechanism::builder("arm");
 /// for link in ["base", "upper", "fore", "hand"] {
 ///     builder.link(link);
@@ -50,8 +50,8 @@ pub(super) const LATER: (u32, f64) = (25, 0.3);
 /// let arm = builder.build()?;
 ///
 /// let hand = arm.find_link("hand").unwrap();
-/// let goal = Goal::new(&arm, hand, Target::Position(DVec3::new(0.5, 0.2, 0.0)));
-/// let mut solver = Solver::new(&arm, &[goal], Settings::default())?;
+/// let goal = LinkGoal::new(&arm, hand, LinkTarget::Position(DVec3::new(0.5, 0.2, 0.0)));
+/// let mut solver = JointSpaceSolver::new(&arm, &[goal], JointSpaceOptions::default())?;
 /// let mut values = arm.rest();
 /// let report = solver.solve(&[goal], &mut values)?;
 /// assert_eq!(report.status, Status::Reached);
@@ -59,10 +59,11 @@ pub(super) const LATER: (u32, f64) = (25, 0.3);
 /// assert!((0.0..=2.5).contains(&values[1]));
 /// # Ok::<(), Box<dyn core::error::Error>>(())
 /// ```
+#[doc(alias("Jacobian", "Levenberg-Marquardt"))]
 #[derive(Clone, Debug)]
-pub struct Solver {
+pub struct JointSpaceSolver {
     pub(super) mechanism: Mechanism,
-    pub(super) settings: Settings,
+    pub(super) settings: JointSpaceOptions,
     pub(super) plan: Plan,
     /// What runs aim at: the goals, or where there are several priorities those of the first.
     pub(super) aims: Vec<Aim>,
@@ -76,23 +77,27 @@ pub struct Solver {
     best: Vec<f64>,
 }
 
-impl Solver {
+impl JointSpaceSolver {
     /// A solver for goals of these links. The mechanism is copied: threads that each have a solver share nothing.
-    pub fn new(mechanism: &Mechanism, goals: &[Goal], settings: Settings) -> Result<Self, SolveError> {
-        Self::with_wishes(mechanism, goals, settings, &[])
+    pub fn new(
+        mechanism: &Mechanism,
+        goals: &[LinkGoal],
+        settings: JointSpaceOptions,
+    ) -> Result<Self, JointSpaceError> {
+        Self::with_objectives(mechanism, goals, settings, &[])
     }
 
     /// The same, with wishes for what the goals leave free. They are served once the goals are reached, or as near as they
     /// come: a solve then takes tens of microseconds more.
-    pub fn with_wishes(
+    pub fn with_objectives(
         mechanism: &Mechanism,
-        goals: &[Goal],
-        settings: Settings,
-        wishes: &[Wish],
-    ) -> Result<Self, SolveError> {
+        goals: &[LinkGoal],
+        settings: JointSpaceOptions,
+        objectives: &[Objective],
+    ) -> Result<Self, JointSpaceError> {
         settings.check()?;
-        for wish in wishes {
-            secondary::check(mechanism, goals.len(), wish)?;
+        for objective in objectives {
+            objective::check(mechanism, goals.len(), objective)?;
         }
         let mut plan = plan_for(mechanism, goals)?;
         plan.length = settings.length.unwrap_or(plan.length);
@@ -101,14 +106,14 @@ impl Solver {
         let descent = Descent::new(&plan);
         let best = descent.values.clone();
         let priorities: Vec<u8> = goals.iter().map(|g| g.priority).collect();
-        let refine = Refine::new(&plan, &aims, &priorities, Objective::new(&plan, wishes.to_vec()));
+        let refine = Refine::new(&plan, &aims, &priorities, ObjectiveSum::new(&plan, objectives.to_vec()));
         let mechanism = mechanism.clone();
         let all_aims = aims.clone();
         Ok(Self { mechanism, settings, plan, aims, all_aims, descent, seeds, refine, best })
     }
 
     /// What it was told.
-    pub fn settings(&self) -> &Settings {
+    pub fn settings(&self) -> &JointSpaceOptions {
         &self.settings
     }
 
@@ -119,8 +124,12 @@ impl Solver {
 
     /// Solves. `values` is one number a degree of freedom of the mechanism: the start before, the answer after. Where the
     /// goals are out of reach, the answer is the nearest that was found, by the squared residual (metres, and radians times
-    /// [`Settings::length`]); it is never farther than the start was.
-    pub fn solve(&mut self, goals: &[Goal], values: &mut [f64]) -> Result<Report, SolveError> {
+    /// [`JointSpaceOptions::length`]); it is never farther than the start was.
+    pub fn solve(
+        &mut self,
+        goals: &[LinkGoal],
+        values: &mut [f64],
+    ) -> Result<JointSpaceReport, JointSpaceError> {
         self.check(goals, values)?;
         self.begin(goals, values);
         let (end, restarts) = self.reach();
@@ -183,16 +192,16 @@ impl Solver {
         (miss.position, miss.rotation)
     }
 
-    pub(super) fn check(&self, goals: &[Goal], values: &[f64]) -> Result<(), SolveError> {
+    pub(super) fn check(&self, goals: &[LinkGoal], values: &[f64]) -> Result<(), JointSpaceError> {
         if !self.plan.fits(goals) {
-            return Err(SolveError::OtherLinks);
+            return Err(JointSpaceError::OtherLinks);
         }
         self.mechanism.check(values)?;
         goals.iter().try_for_each(|g| Ok(goal::check(&self.mechanism, g)?))
     }
 
     /// Takes goals and start in.
-    pub(super) fn begin(&mut self, goals: &[Goal], values: &[f64]) {
+    pub(super) fn begin(&mut self, goals: &[LinkGoal], values: &[f64]) {
         for (aim, goal) in self.all_aims.iter_mut().zip(goals) {
             *aim = self.plan.aim(goal);
         }
@@ -224,7 +233,7 @@ impl Solver {
     }
 
     /// Hands the answer out: at the nearest turn, and measured again.
-    pub(super) fn finish(&mut self, end: End, restarts: u32, values: &mut [f64]) -> Report {
+    pub(super) fn finish(&mut self, end: End, restarts: u32, values: &mut [f64]) -> JointSpaceReport {
         let mut turned = false;
         for (v, var) in self.descent.values.iter_mut().zip(&self.plan.vars) {
             let wanted = match self.settings.history {
@@ -271,7 +280,7 @@ impl Solver {
                 _ => Status::OutOfIterations,
             },
         };
-        Report {
+        JointSpaceReport {
             status,
             iterations: self.descent.iterations,
             restarts,
@@ -282,14 +291,14 @@ impl Solver {
 }
 
 /// A plan, or which goal no joint can serve.
-pub(super) fn plan_for(mechanism: &Mechanism, goals: &[Goal]) -> Result<Plan, SolveError> {
+pub(super) fn plan_for(mechanism: &Mechanism, goals: &[LinkGoal]) -> Result<Plan, JointSpaceError> {
     if goals.is_empty() {
-        return Err(SolveError::NoGoal);
+        return Err(JointSpaceError::NoGoal);
     }
     for g in goals {
         goal::check(mechanism, g)?;
         if mechanism.path(g.relative_to, g.link).next().is_none() {
-            return Err(SolveError::NoJoint {
+            return Err(JointSpaceError::NoJoint {
                 link: mechanism.link_name(g.link).to_owned(),
                 relative_to: mechanism.link_name(g.relative_to).to_owned(),
             });

@@ -4,7 +4,7 @@ use alloc::{string::String, vec::Vec};
 
 use glam::{Quat, Vec3};
 
-use crate::{JointId, Pose, Skeleton, Transform, math};
+use crate::{JointId, JointTransform, Pose, Skeleton, math};
 
 use super::{Clip, ClipError, Interpolation, JointTracks, Track, TrackError};
 
@@ -15,10 +15,10 @@ use super::{Clip, ClipError, Interpolation, JointTracks, Track, TrackError};
 #[derive(Clone, Debug)]
 pub struct Baker {
     joints: Vec<JointId>,
-    rest: Vec<Transform>,
+    rest: Vec<JointTransform>,
     times: Vec<f32>,
     /// Frame after frame, each in the order of `joints`.
-    frames: Vec<Transform>,
+    frames: Vec<JointTransform>,
 }
 
 impl Baker {

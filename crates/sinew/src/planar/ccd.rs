@@ -2,11 +2,11 @@
 
 use glam::Vec2;
 
-use super::{Chain, Settings, angle, turned, unit, wrap};
+use super::{Chain2d, Options2d, angle, turned, unit, wrap};
 
-impl Chain {
+impl Chain2d {
     /// One sweep: from the tip inward, each joint turns its line to the end onto its line to the goal.
-    pub(super) fn sweep_ccd(&mut self, goal: Vec2, settings: &Settings) {
+    pub(super) fn sweep_ccd(&mut self, goal: Vec2, settings: &Options2d) {
         self.walk();
         let mut end = self.work.places[self.bones.len()];
         for i in (0..self.bones.len()).rev() {

@@ -11,7 +11,7 @@ use crate::{math, solve::branch};
 
 /// How a joint's angle is written down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Convention {
+pub enum AngleConvention2d {
     /// 0 where the joint is straight: the angle from the parent's direction to the joint's own. What everything here takes.
     #[default]
     Straight,
@@ -20,14 +20,14 @@ pub enum Convention {
     Folded,
 }
 
-impl Convention {
+impl AngleConvention2d {
     /// An angle that is 0 where the joint is straight, as it is written in this convention; in (-pi, pi].
     ///
     /// ```
-    /// use sinew::planar::Convention;
+    /// use sinew::planar::AngleConvention2d;
     /// let right = std::f32::consts::FRAC_PI_2;
-    /// assert!((Convention::Folded.write(0.5) - (0.5 - std::f32::consts::PI)).abs() < 1e-6);
-    /// assert!((Convention::Folded.read(Convention::Folded.write(right)) - right).abs() < 1e-6);
+    /// assert!((AngleConvention2d::Folded.write(0.5) - (0.5 - std::f32::consts::PI)).abs() < 1e-6);
+    /// assert!((AngleConvention2d::Folded.read(AngleConvention2d::Folded.write(right)) - right).abs() < 1e-6);
     /// ```
     pub fn write(self, straight: f32) -> f32 {
         match self {
@@ -46,7 +46,7 @@ impl Convention {
 /// What is wrong with a chain, a goal or a setting.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
-pub enum PlanarError {
+pub enum Chain2dError {
     /// A chain needs a bone.
     #[error("a chain needs at least one bone")]
     Empty,
@@ -92,8 +92,8 @@ pub enum PlanarError {
     },
 }
 
-pub(super) fn finite(what: &'static str, value: Vec2) -> Result<(), PlanarError> {
-    if value.is_finite() { Ok(()) } else { Err(PlanarError::NotFinite { what, value }) }
+pub(super) fn finite(what: &'static str, value: Vec2) -> Result<(), Chain2dError> {
+    if value.is_finite() { Ok(()) } else { Err(Chain2dError::NotFinite { what, value }) }
 }
 
 pub(super) fn within(
@@ -102,17 +102,17 @@ pub(super) fn within(
     value: f32,
     low: f32,
     high: f32,
-) -> Result<(), PlanarError> {
+) -> Result<(), Chain2dError> {
     // Not so for NaN either.
-    if value >= low && value <= high { Ok(()) } else { Err(PlanarError::OutOfRange { what, range, value }) }
+    if value >= low && value <= high { Ok(()) } else { Err(Chain2dError::OutOfRange { what, range, value }) }
 }
 
 /// A bone with the joint at its start.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Bone {
+pub struct Bone2d {
     /// Length, in any unit that places have too; 0 or more.
     pub length: f32,
-    /// Radians from the parent bone's direction (of the first bone: from [`Chain::base`]) to this one's, counter-clockwise
+    /// Radians from the parent bone's direction (of the first bone: from [`Chain2d::base`]) to this one's, counter-clockwise
     /// positive.
     pub angle: f32,
     /// From where to where the angle may go, within (-pi, pi). An angle that comes in outside never goes further out.
@@ -122,30 +122,30 @@ pub struct Bone {
     pub preferred: Option<f32>,
 }
 
-impl Bone {
+impl Bone2d {
     /// A straight bone without limits.
     pub const fn new(length: f32) -> Self {
         Self { length, angle: 0.0, limits: None, preferred: None }
     }
 
     /// At another angle.
-    pub const fn at(self, angle: f32) -> Self {
+    pub const fn with_angle(self, angle: f32) -> Self {
         Self { angle, ..self }
     }
 
     /// With limits.
-    pub const fn within(self, from: f32, to: f32) -> Self {
+    pub const fn with_limits(self, from: f32, to: f32) -> Self {
         Self { limits: Some((from, to)), ..self }
     }
 
     /// With a preferred angle.
-    pub const fn preferring(self, angle: f32) -> Self {
+    pub const fn with_preferred(self, angle: f32) -> Self {
         Self { preferred: Some(angle), ..self }
     }
 
-    fn check(&self, joint: usize) -> Result<(), PlanarError> {
+    fn check(&self, joint: usize) -> Result<(), Chain2dError> {
         let number = |what, range, value, ok: bool| {
-            if ok { Ok(()) } else { Err(PlanarError::Joint { joint, what, range, value }) }
+            if ok { Ok(()) } else { Err(Chain2dError::Joint { joint, what, range, value }) }
         };
         // Squares of larger ones overflow.
         number("the length", "0 to 1e18", self.length, (0.0..=1e18).contains(&self.length))?;
@@ -156,7 +156,7 @@ impl Bone {
                 number(what, "within (-pi, pi)", value, value > -PI && value < PI)?;
             }
             if from > to {
-                return Err(PlanarError::Limits { joint, from, to });
+                return Err(Chain2dError::Limits { joint, from, to });
             }
         }
         if let Some(preferred) = self.preferred {
@@ -170,29 +170,29 @@ impl Bone {
 /// A chain in the plane, root first.
 ///
 /// ```
-/// use sinew::planar::{Bone, Chain, Settings};
+/// use sinew::planar::{Bone2d, Chain2d, Options2d};
 /// use sinew::glam::Vec2;
 ///
-/// let elbow = Bone::new(0.8).within(-2.5, 0.0);
-/// let mut arm = Chain::new(Vec2::ZERO, &[Bone::new(1.0), elbow, Bone::new(0.3).within(-1.0, 1.0)])?;
-/// let report = arm.solve(Vec2::new(0.9, 0.8), &Settings::default())?;
+/// let elbow = Bone2d::new(0.8).with_limits(-2.5, 0.0);
+/// let mut arm = Chain2d::new(Vec2::ZERO, &[Bone2d::new(1.0), elbow, Bone2d::new(0.3).with_limits(-1.0, 1.0)])?;
+/// let report = arm.solve(Vec2::new(0.9, 0.8), &Options2d::default())?;
 /// assert!(report.position_residual < 1e-3);
 /// assert!(arm.end().distance(Vec2::new(0.9, 0.8)) < 1e-3);
 /// assert!((-2.5..=0.0).contains(&arm.bones()[1].angle));
-/// # Ok::<(), sinew::planar::PlanarError>(())
+/// # Ok::<(), sinew::planar::Chain2dError>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Chain {
+pub struct Chain2d {
     /// Where the first joint is.
     pub root: Vec2,
     /// Direction in radians, counter-clockwise from X, that the first bone's angle is measured from.
     pub base: f32,
-    pub(super) bones: Vec<Bone>,
+    pub(super) bones: Vec<Bone2d>,
     pub(super) work: Work,
 }
 
 /// Equal chains are at equal places; what a solve remembers is no part of that.
-impl PartialEq for Chain {
+impl PartialEq for Chain2d {
     fn eq(&self, other: &Self) -> bool {
         self.root == other.root && self.base == other.base && self.bones == other.bones
     }
@@ -219,12 +219,12 @@ pub(super) struct Work {
     pub held: Vec<bool>,
 }
 
-impl Chain {
+impl Chain2d {
     /// The chain of these bones. This allocates; nothing that follows does.
-    pub fn new(root: Vec2, bones: &[Bone]) -> Result<Self, PlanarError> {
+    pub fn new(root: Vec2, bones: &[Bone2d]) -> Result<Self, Chain2dError> {
         finite("the root's place", root)?;
         if bones.is_empty() {
-            return Err(PlanarError::Empty);
+            return Err(Chain2dError::Empty);
         }
         bones.iter().enumerate().try_for_each(|(i, bone)| bone.check(i))?;
         let n = bones.len();
@@ -243,12 +243,12 @@ impl Chain {
     }
 
     /// The bones, root first.
-    pub fn bones(&self) -> &[Bone] {
+    pub fn bones(&self) -> &[Bone2d] {
         &self.bones
     }
 
     /// Changes one bone.
-    pub fn set_bone(&mut self, index: usize, bone: Bone) -> Result<(), PlanarError> {
+    pub fn set_bone(&mut self, index: usize, bone: Bone2d) -> Result<(), Chain2dError> {
         bone.check(index)?;
         if let Some(slot) = self.bones.get_mut(index) {
             *slot = bone;
@@ -257,7 +257,7 @@ impl Chain {
     }
 
     /// Places of the joints, root first, and last of the end.
-    pub fn places(&self) -> impl Iterator<Item = Vec2> {
+    pub fn positions(&self) -> impl Iterator<Item = Vec2> {
         let (mut at, mut way) = (self.root, unit(self.base));
         core::iter::once(self.root).chain(self.bones.iter().map(move |bone| {
             way = turned(way, unit(bone.angle));
@@ -268,7 +268,7 @@ impl Chain {
 
     /// Where the chain ends.
     pub fn end(&self) -> Vec2 {
-        self.places().last().unwrap_or(self.root)
+        self.positions().last().unwrap_or(self.root)
     }
 
     /// Sum of the bones.
@@ -320,7 +320,7 @@ impl Chain {
     }
 
     /// Notes the limits, widened to what comes in, and the angles.
-    pub(super) fn begin(&mut self) -> Result<(), PlanarError> {
+    pub(super) fn begin(&mut self) -> Result<(), Chain2dError> {
         finite("the root's place", self.root)?;
         within("the base's direction", "finite (below 1e4)", self.base, -1e4, 1e4)?;
         for (i, bone) in self.bones.iter().enumerate() {
@@ -336,13 +336,13 @@ impl Chain {
         Ok(())
     }
 
-    pub(super) fn keep(bones: &[Bone], into: &mut [f32]) {
+    pub(super) fn keep(bones: &[Bone2d], into: &mut [f32]) {
         for (kept, bone) in into.iter_mut().zip(bones) {
             *kept = bone.angle;
         }
     }
 
-    pub(super) fn restore(bones: &mut [Bone], from: &[f32]) {
+    pub(super) fn restore(bones: &mut [Bone2d], from: &[f32]) {
         for (bone, kept) in bones.iter_mut().zip(from) {
             bone.angle = *kept;
         }
@@ -359,7 +359,7 @@ pub(super) fn nearest((from, to): (f32, f32), angle: f32) -> f32 {
 }
 
 /// What f32 makes of places of this size.
-pub(super) fn rounding(chain: &Chain) -> f32 {
+pub(super) fn rounding(chain: &Chain2d) -> f32 {
     let root = chain.root.abs().max_element();
     3e-7 * (root + chain.length()) * math::sqrt(1.0 + 0.05 * chain.bones.len() as f32)
 }

@@ -3,7 +3,7 @@
 use glam::{DMat3, DVec3, Vec2};
 
 use super::{
-    Chain, PlanarError, Settings,
+    Chain2d, Chain2dError, Options2d,
     chain::{self, finite, within},
     length,
     solve::missed,
@@ -25,29 +25,29 @@ impl Missing {
     }
 }
 
-impl Chain {
+impl Chain2d {
     /// Brings the chain's end to the goal with its last bone along a direction (radians, counter-clockwise from X),
     /// within the limits: the goal of place and rotation, in the plane. The best that was found is left, and
     /// nothing that is worse than what came in.
     ///
-    /// Steps of damped least squares, as [`Method::Auto`](super::Method::Auto) makes, with a third row for the direction, to
+    /// Steps of damped least squares, as [`Method2d::Auto`](super::Method2d::Auto) makes, with a third row for the direction, to
     /// which every joint adds its turn; where they come to rest, fresh starts, of which the first (preferred angles, or a
     /// bend) does not count. Of the settings, the method, what holds sweeps back and the side say nothing here.
     ///
     /// ```
-    /// use sinew::planar::{Bone, Chain, Settings};
+    /// use sinew::planar::{Bone2d, Chain2d, Options2d};
     /// use sinew::glam::Vec2;
-    /// let mut arm = Chain::new(Vec2::ZERO, &[Bone::new(1.0), Bone::new(0.8), Bone::new(0.2)])?;
-    /// let report = arm.solve_directed(Vec2::new(0.9, 0.8), 1.5, &Settings::default())?;
+    /// let mut arm = Chain2d::new(Vec2::ZERO, &[Bone2d::new(1.0), Bone2d::new(0.8), Bone2d::new(0.2)])?;
+    /// let report = arm.solve_directed(Vec2::new(0.9, 0.8), 1.5, &Options2d::default())?;
     /// assert!(report.position_residual < 1e-3 && report.rotation_residual < 1e-2);
-    /// # Ok::<(), sinew::planar::PlanarError>(())
+    /// # Ok::<(), sinew::planar::Chain2dError>(())
     /// ```
     pub fn solve_directed(
         &mut self,
         goal: Vec2,
         direction: f32,
-        settings: &Settings,
-    ) -> Result<Report, PlanarError> {
+        settings: &Options2d,
+    ) -> Result<Report, Chain2dError> {
         settings.check()?;
         finite("the goal", goal)?;
         within("the direction", "finite (within 1e4)", direction, -1e4, 1e4)?;
@@ -76,7 +76,7 @@ impl Chain {
         &mut self,
         goal: Vec2,
         direction: f32,
-        settings: &Settings,
+        settings: &Options2d,
         report: &mut Report,
     ) -> Status {
         let size = self.size();

@@ -2,9 +2,9 @@
 
 use glam::Vec2;
 
-use super::{Chain, angle, chain::nearest, length, turned, unit};
+use super::{Chain2d, angle, chain::nearest, length, turned, unit};
 
-impl Chain {
+impl Chain2d {
     /// One sweep (Aristidou & Lasenby 2011), limits in both passes.
     pub(super) fn sweep_fabrik(&mut self, goal: Vec2) {
         self.walk();

@@ -2,9 +2,9 @@
 
 use glam::Vec2;
 
-use super::{Chain, Lead, PlanarError, angle, chain, length, turned, unit, way};
+use super::{Chain2d, Chain2dError, Lead, angle, chain, length, turned, unit, way};
 
-impl Chain {
+impl Chain2d {
     /// Puts one end to a place and pulls the rest along, in one pass. Both ends move: nothing is out of reach.
     ///
     /// Led by the tip, a bone's end is where its neighbour left it and its start comes after; the joint at its end bends,
@@ -13,14 +13,14 @@ impl Chain {
     /// the tip. Either way a limit is the same signed angle, from the parent's direction to the joint's own.
     ///
     /// ```
-    /// use sinew::{glam::Vec2, planar::{Bone, Chain, Lead}};
-    /// let mut snake = Chain::new(Vec2::ZERO, &[Bone::new(1.0).within(-3.1, 3.1); 3])?;
+    /// use sinew::{glam::Vec2, planar::{Bone2d, Chain2d, Lead}};
+    /// let mut snake = Chain2d::new(Vec2::ZERO, &[Bone2d::new(1.0).with_limits(-3.1, 3.1); 3])?;
     /// snake.follow(Vec2::new(0.0, 30.0), Lead::Root)?;
     /// assert_eq!(snake.root, Vec2::new(0.0, 30.0));
     /// assert!(snake.end().y < 28.0);
-    /// # Ok::<(), sinew::planar::PlanarError>(())
+    /// # Ok::<(), sinew::planar::Chain2dError>(())
     /// ```
-    pub fn follow(&mut self, place: Vec2, lead: Lead) -> Result<(), PlanarError> {
+    pub fn follow(&mut self, place: Vec2, lead: Lead) -> Result<(), Chain2dError> {
         chain::finite("the place", place)?;
         self.begin()?;
         self.walk();

@@ -2,12 +2,12 @@
 
 use glam::Vec2;
 
-use super::{Chain, length, wrap};
+use super::{Chain2d, length, wrap};
 
 /// No joint turns further than this in one step: beyond, the end's way is no line any more.
 const FURTHEST: f32 = 0.8;
 
-impl Chain {
+impl Chain2d {
     /// Steps until the end is within `near` of the goal, `most` are made, or none leads nearer. Never leaves the end
     /// further off. Gives the number of steps.
     ///

@@ -5,12 +5,12 @@
 //! down, as on screens, they turn clockwise and nothing else changes.
 //!
 //! - [`two_bone`]: the cosine rule, bending left or right;
-//! - [`Chain::follow`]: each bone pulled along by its neighbour, from the tip or from the root;
-//! - [`Chain::solve`] with [`Method::Auto`], or as it is taught with [`Method::Ccd`] or [`Method::Fabrik`]: the end to a goal,
+//! - [`Chain2d::follow`]: each bone pulled along by its neighbour, from the tip or from the root;
+//! - [`Chain2d::solve`] with [`Method2d::Auto`], or as it is taught with [`Method2d::Ccd`] or [`Method2d::Fabrik`]: the end to a goal,
 //!   within limits.
 //!
 //! A joint's angle is that from its parent's direction to its own, in (-pi, pi]; limits are a range within (-pi, pi). They
-//! are kept on the joint and mean the same to every method, whichever end leads. [`Convention`] reads an angle the other
+//! are kept on the joint and mean the same to every method, whichever end leads. [`AngleConvention2d`] reads an angle the other
 //! way that books have it: 0 where the joint is folded.
 //!
 //! Drawn by the example `planar`, sweep by sweep: descent in blue, reaching in vermilion.
@@ -27,9 +27,9 @@ mod restart;
 mod solve;
 mod two_bone;
 
-pub use chain::{Bone, Chain, Convention, PlanarError};
-pub use solve::{Method, Settings};
-pub use two_bone::{Side, TwoBone, two_bone};
+pub use chain::{AngleConvention2d, Bone2d, Chain2d, Chain2dError};
+pub use solve::{Method2d, Options2d};
+pub use two_bone::{BendSide2d, TwoBone2d, two_bone};
 
 pub use crate::solve::Lead;
 

@@ -1,8 +1,8 @@
 //! Ways out of a standstill, always the same for the same chain.
 
-use super::{Chain, wrap};
+use super::{Chain2d, wrap};
 
-impl Chain {
+impl Chain2d {
     /// The `n`-th way out: preferred angles, a bend of the whole chain, then angles drawn by a fixed rule.
     pub(super) fn restart(&mut self, n: u32) {
         match n {

@@ -3,7 +3,7 @@
 use glam::Vec2;
 
 use super::{
-    Bone, Chain, PlanarError, Side, angle,
+    BendSide2d, Bone2d, Chain2d, Chain2dError, angle,
     chain::{self, finite, within},
     length, scaled, unit, wrap,
 };
@@ -18,7 +18,7 @@ use crate::{
 
 /// How a chain is brought to a goal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Method {
+pub enum Method2d {
     /// What serves best: reaching, steps of damped least squares where a sweep leaves more than 0.3 of what was missing, a
     /// bend where chain and goal are on one line.
     #[default]
@@ -31,20 +31,20 @@ pub enum Method {
     Fabrik,
 }
 
-/// How [`Chain::solve`] goes about it.
+/// How [`Chain2d::solve`] goes about it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Settings {
+pub struct Options2d {
     /// How it goes about it.
-    pub method: Method,
+    pub method: Method2d,
     /// How near the end must come, as a part of the chain's length, above 0 to 1. A chain that is this near stays as it is.
     pub tolerance: f32,
     /// Sweeps after which it gives up.
     pub max_iterations: u32,
-    /// Fresh starts after it has stalled; with [`Method::Auto`] the first way out (preferred angles, or a bend) does not count.
+    /// Fresh starts after it has stalled; with [`Method2d::Auto`] the first way out (preferred angles, or a bend) does not count.
     pub max_restarts: u32,
-    /// Share of each turn that is withheld, 0 (none) to below 1. For [`Method::Ccd`] only.
+    /// Share of each turn that is withheld, 0 (none) to below 1. For [`Method2d::Ccd`] only.
     pub damping: f32,
-    /// Largest turn of a joint in a sweep, in radians. For [`Method::Ccd`] only.
+    /// Largest turn of a joint in a sweep, in radians. For [`Method2d::Ccd`] only.
     pub max_step: f32,
     /// The soft zone at the end of the reach, as a part of the reach, 0 (none) to 1; see [`soften`].
     pub soft: f32,
@@ -53,22 +53,22 @@ pub struct Settings {
     /// The side of the line from root to end on which the middle of the chain shall be, seen along
     /// that line, whatever side it came in on: the pole of a chain in the plane. Where limits do not
     /// allow the chain to be mirrored, it stays.
-    pub side: Option<Side>,
+    pub side: Option<BendSide2d>,
     /// How much of the way is made, 0 to 1, straight in the joints' angles.
     pub weight: f32,
 }
 
-impl Default for Settings {
-    /// Those of [`Method::Auto`].
+impl Default for Options2d {
+    /// Those of [`Method2d::Auto`].
     fn default() -> Self {
-        Self::of(Method::Auto)
+        Self::of(Method2d::Auto)
     }
 }
 
-impl Settings {
+impl Options2d {
     /// A ten-thousandth of the length; of the methods that are taught 32 sweeps without fresh starts, else 200 and 4.
-    pub fn of(method: Method) -> Self {
-        let (max_iterations, max_restarts) = if method == Method::Auto { (200, 4) } else { (32, 0) };
+    pub fn of(method: Method2d) -> Self {
+        let (max_iterations, max_restarts) = if method == Method2d::Auto { (200, 4) } else { (32, 0) };
         Self {
             method,
             tolerance: 1e-4,
@@ -100,8 +100,8 @@ pub(super) fn missed(goal: Vec2, end: Vec2) -> f32 {
     if size > 0.0 { (2.0 * (size * length(half / size))).min(f32::MAX) } else { 0.0 }
 }
 
-impl Settings {
-    pub(super) fn check(&self) -> Result<(), PlanarError> {
+impl Options2d {
+    pub(super) fn check(&self) -> Result<(), Chain2dError> {
         within("the tolerance", "above 0 to 1", self.tolerance, SMALLEST, 1.0)?;
         within("the damping", "0 to below 1", self.damping, 0.0, 1.0 - f32::EPSILON)?;
         within("the largest step", "above 0", self.max_step, SMALLEST, f32::INFINITY)?;
@@ -111,10 +111,10 @@ impl Settings {
     }
 }
 
-impl Chain {
+impl Chain2d {
     /// Brings the chain's end to the goal, within the limits. An angle that came in outside of its limits is no further
     /// outside afterwards. The best that was found is left, and nothing that is worse than what came in.
-    pub fn solve(&mut self, goal: Vec2, settings: &Settings) -> Result<Report, PlanarError> {
+    pub fn solve(&mut self, goal: Vec2, settings: &Options2d) -> Result<Report, Chain2dError> {
         settings.check()?;
         finite("the goal", goal)?;
         self.begin()?;
@@ -149,7 +149,7 @@ impl Chain {
 
     /// Brings the end, which is at `start`, to the goal with the bones as long as they are. Whether the end was led
     /// elsewhere, as the goal is too far off.
-    fn search(&mut self, goal: Vec2, start: Vec2, settings: &Settings, report: &mut Report) -> bool {
+    fn search(&mut self, goal: Vec2, start: Vec2, settings: &Options2d, report: &mut Report) -> bool {
         let by = self.out_of_reach(goal);
         let near = (settings.tolerance * self.length()).max(chain::rounding(self));
         let target = self.drawn(goal, settings.soft);
@@ -196,7 +196,7 @@ impl Chain {
     }
 
     /// Makes bones longer where the goal is further than the soft zone lets the chain go. Whether any is.
-    pub(super) fn grow(&mut self, goal: Vec2, settings: &Settings) -> bool {
+    pub(super) fn grow(&mut self, goal: Vec2, settings: &Options2d) -> bool {
         if settings.stretch <= 1.0 || settings.weight <= 0.0 {
             return false;
         }
@@ -233,10 +233,10 @@ impl Chain {
     ///
     /// Mirrored about that line, every angle changes its sign, and the first one goes so far round that the end is where it
     /// was; so nothing has to be solved again.
-    fn mirror(&mut self, side: Side, report: &mut Report) {
+    fn mirror(&mut self, side: BendSide2d, report: &mut Report) {
         let left = self.left();
         let end = self.work.places[self.bones.len()] - self.root;
-        let wanted = if side == Side::Left { 1.0 } else { -1.0 };
+        let wanted = if side == BendSide2d::Left { 1.0 } else { -1.0 };
         // A straight chain is on no side.
         let size = self.length() * to_unit(self.length());
         if left * wanted >= 0.0 || left.abs() <= 1e-6 * size * size || end == Vec2::ZERO {
@@ -248,7 +248,7 @@ impl Chain {
             let turned = if i == 0 { 2.0 * along - wrap(bone.angle) } else { -bone.angle };
             bone.angle = wrap(turned);
         }
-        let within = |(bone, (from, to)): (&Bone, &(f32, f32))| (*from..=*to).contains(&wrap(bone.angle));
+        let within = |(bone, (from, to)): (&Bone2d, &(f32, f32))| (*from..=*to).contains(&wrap(bone.angle));
         if self.bones.iter().zip(&self.work.spans).all(within) {
             report.iterations += 1;
         } else {
@@ -289,13 +289,13 @@ impl Chain {
         start: Vec2,
         near: f32,
         reachable: bool,
-        settings: &Settings,
+        settings: &Options2d,
         report: &mut Report,
     ) -> Status {
         let mut left = length(goal - start);
         let mut best = left;
         Self::keep(&self.bones, &mut self.work.best);
-        let auto = settings.method == Method::Auto;
+        let auto = settings.method == Method2d::Auto;
         if auto && left > near && self.in_line(goal) {
             self.restart(0);
             // Steps stay on the side that the chain was put to; a sweep may cross over.
@@ -307,7 +307,7 @@ impl Chain {
             }
         }
         let size = self.size();
-        if settings.method == Method::Fabrik && length(goal - self.root) > self.length() {
+        if settings.method == Method2d::Fabrik && length(goal - self.root) > self.length() {
             self.straighten(goal);
             let straight = length(goal - self.end());
             if straight < left {
@@ -331,8 +331,8 @@ impl Chain {
                 Self::keep(&self.bones, &mut self.work.kept);
             }
             match settings.method {
-                Method::Ccd => self.sweep_ccd(goal, settings),
-                Method::Fabrik | Method::Auto => self.sweep_fabrik(goal),
+                Method2d::Ccd => self.sweep_ccd(goal, settings),
+                Method2d::Fabrik | Method2d::Auto => self.sweep_fabrik(goal),
             }
             let rests = !auto
                 && self

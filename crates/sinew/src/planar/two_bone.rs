@@ -2,12 +2,12 @@
 
 use glam::Vec2;
 
-use super::{PlanarError, chain, length, turned, unit, wrap};
+use super::{Chain2dError, chain, length, turned, unit, wrap};
 use crate::math;
 
 /// To which side of the way from the root to the goal the middle joint goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Side {
+pub enum BendSide2d {
     /// Counter-clockwise of it; the lower bone then turns clockwise from the upper one.
     #[default]
     Left,
@@ -17,7 +17,7 @@ pub enum Side {
 
 /// Where two bones go.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct TwoBone {
+pub struct TwoBone2d {
     /// Direction of the upper bone in radians, counter-clockwise from X, in (-pi, pi].
     pub upper: f32,
     /// Angle from the upper bone's direction to the lower one's, counter-clockwise positive: 0 to -pi where the limb
@@ -28,7 +28,7 @@ pub struct TwoBone {
     /// Where the end is: at the goal, or as near to it as it gets.
     pub end: Vec2,
     /// How far the goal is out of reach.
-    pub by: f32,
+    pub out_of_reach: f32,
 }
 
 /// Two bones of the lengths `a` and `b` that reach from `root` to `goal`. With d the distance, kept in |a - b| to a + b,
@@ -43,13 +43,13 @@ pub struct TwoBone {
 /// any direction serves; it is that of X.
 ///
 /// ```
-/// use sinew::{glam::Vec2, planar::{Side, two_bone}};
-/// let leg = two_bone(Vec2::ZERO, 0.5, 0.4, Vec2::new(0.1, -0.7), Side::Left)?;
+/// use sinew::{glam::Vec2, planar::{BendSide2d, two_bone}};
+/// let leg = two_bone(Vec2::ZERO, 0.5, 0.4, Vec2::new(0.1, -0.7), BendSide2d::Left)?;
 /// assert!(leg.end.distance(Vec2::new(0.1, -0.7)) < 1e-6);
 /// assert!(leg.middle.x > 0.05 && leg.lower < 0.0);
-/// # Ok::<(), sinew::planar::PlanarError>(())
+/// # Ok::<(), sinew::planar::Chain2dError>(())
 /// ```
-pub fn two_bone(root: Vec2, a: f32, b: f32, goal: Vec2, side: Side) -> Result<TwoBone, PlanarError> {
+pub fn two_bone(root: Vec2, a: f32, b: f32, goal: Vec2, side: BendSide2d) -> Result<TwoBone2d, Chain2dError> {
     chain::finite("the root's place", root)?;
     chain::finite("the goal", goal)?;
     // Beyond 1e9, products of four lengths overflow; below 1e-9 they vanish.
@@ -70,7 +70,7 @@ pub fn two_bone(root: Vec2, a: f32, b: f32, goal: Vec2, side: Side) -> Result<Tw
     // and all that is made of them fits together, however much shorter one bone is than the other.
     let [over, behind, before, all] = [(a + b) - d, d - (a - b), d + (a - b), (a + b) + d];
     let root_of = |x: f32, y: f32| math::sqrt(x.max(0.0) * y.max(0.0));
-    let sign = if side == Side::Left { 1.0 } else { -1.0 };
+    let sign = if side == BendSide2d::Left { 1.0 } else { -1.0 };
     // Sine and cosine of half an angle, times one length: of the flexion, and of the angle at the root.
     let (straight, bent) = (root_of(behind, before), root_of(over, all));
     let (s, c) = (root_of(over, behind), root_of(before, all));
@@ -87,10 +87,10 @@ pub fn two_bone(root: Vec2, a: f32, b: f32, goal: Vec2, side: Side) -> Result<Tw
     let middle = root + turned(ahead, Vec2::new(x, sign * h));
     let upper = math::atan2(ahead.y, ahead.x) + sign * 2.0 * math::atan2(s, c);
     let end = root + ahead * d;
-    Ok(TwoBone { upper: wrap(upper), lower, middle, end, by: (distance - d).abs().min(f32::MAX) })
+    Ok(TwoBone2d { upper: wrap(upper), lower, middle, end, out_of_reach: (distance - d).abs().min(f32::MAX) })
 }
 
-impl TwoBone {
+impl TwoBone2d {
     /// Direction of the lower bone.
     pub fn lower_direction(&self) -> Vec2 {
         unit(self.upper + self.lower)

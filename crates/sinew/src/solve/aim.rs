@@ -14,7 +14,7 @@ use crate::{
 
 /// Which way up an aimed joint is kept.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Up {
+pub struct AimUp {
     /// The direction in the joint's local space that is its own up (any length).
     pub axis: Vec3,
     /// The direction in model space that it turns towards, about the way to the target (any length).
@@ -25,17 +25,17 @@ pub struct Up {
 ///
 /// ```
 /// use std::sync::Arc;
-/// use sinew::{Pose, Skeleton, Transform, glam::Vec3, solve::{Aim, Up}};
+/// use sinew::{Pose, Skeleton, JointTransform, glam::Vec3, solve::{Aim, AimUp}};
 ///
 /// let mut builder = Skeleton::builder();
-/// builder.add("head", None, Transform::from_translation(Vec3::new(0.0, 1.6, 0.0)));
+/// builder.add("head", None, JointTransform::from_translation(Vec3::new(0.0, 1.6, 0.0)));
 /// let (skeleton, ids) = builder.build()?;
 /// let mut pose = Pose::rest(&Arc::new(skeleton));
 ///
 /// // The eyes look along +Z from a point 10 cm up and 8 cm forward, and the head stays upright.
 /// let eyes = Aim {
 ///     offset: Vec3::new(0.0, 0.1, 0.08),
-///     up: Some(Up { axis: Vec3::Y, direction: Vec3::Y }),
+///     up: Some(AimUp { axis: Vec3::Y, direction: Vec3::Y }),
 ///     ..Aim::new(ids[0], Vec3::Z)
 /// };
 /// let target = Vec3::new(1.0, 1.2, 2.0);
@@ -67,6 +67,7 @@ pub struct Up {
 /// Drawn by the example `aim`:
 ///
 #[doc = include_str!("../../pictures/aim.svg")]
+#[doc(alias("aim constraint", "look at"))]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Aim {
     /// The joint that turns.
@@ -77,14 +78,15 @@ pub struct Aim {
     pub offset: Vec3,
     /// Which way up the joint is kept; none keeps the roll that the pose has. An up direction within ten degrees of the
     /// way to the target fades out.
-    pub up: Option<Up>,
+    pub up: Option<AimUp>,
     /// How much of the turn is made, 0 to 1, in the coordinates of a ball joint (swing and twist about the axis).
+    #[doc(alias = "alpha")]
     pub weight: f32,
 }
 
 /// A ray that is fixed to a joint, as [`aim_ray`] takes it: every vector in model space, seen from the joint.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Ray {
+pub struct AimRay {
     /// Where it starts.
     pub offset: Vec3,
     /// Its direction, of unit length.
@@ -96,7 +98,7 @@ pub struct Ray {
 /// The turn, in model space, that takes the ray through the point `target` (seen from the joint), and how far the target
 /// is out of the ray's reach (0 where it is not). Every number given must be finite.
 #[inline]
-pub fn aim_ray(ray: &Ray, target: Vec3) -> (Quat, f32) {
+pub fn aim_ray(ray: &AimRay, target: Vec3) -> (Quat, f32) {
     plain(ray, target).unwrap_or_else(|| aim_general(ray, target))
 }
 
@@ -109,7 +111,7 @@ const ORDINARY: core::ops::Range<f32> = 1e-4..1e8;
 /// Four vectors lie side by side in the lanes of x, y and z: the point p of the ray, the target t, the joint's own up v and
 /// the one w that is wanted. One row of products makes four dot or cross products, and lanes never mix in a sum.
 #[inline(always)]
-fn plain(ray: &Ray, t: Vec3) -> Option<(Quat, f32)> {
+fn plain(ray: &AimRay, t: Vec3) -> Option<(Quat, f32)> {
     let (o, m) = (ray.offset, ray.axis);
     let mut p = m;
     if o != Vec3::ZERO {
@@ -179,7 +181,7 @@ fn plain(ray: &Ray, t: Vec3) -> Option<(Quat, f32)> {
 /// The turn whatever is given.
 #[cold]
 #[inline(never)]
-fn aim_general(ray: &Ray, target: Vec3) -> (Quat, f32) {
+fn aim_general(ray: &AimRay, target: Vec3) -> (Quat, f32) {
     let size = max(largest(target), largest(ray.offset));
     // Lengths below 2, so that products of four lengths do not overflow at any scale.
     let k = to_unit(size);
@@ -289,10 +291,10 @@ impl Aim {
         check_start(value, pose.model(self.joint).translation)?;
         let mut report = parent_space::within(pose, self.joint, |pose, space| {
             let target = space.point("the target, seen from the joint's parent,", target)?;
-            let seen = |up: Up| -> Result<Up, SolveError> {
+            let seen = |up: AimUp| -> Result<AimUp, SolveError> {
                 let direction =
                     space.direction("the up direction, seen from the joint's parent,", up.direction)?;
-                Ok(Up { direction, ..up })
+                Ok(AimUp { direction, ..up })
             };
             let up = self.up.map(seen).transpose()?;
             let report = Self { up, ..*self }.solve(pose, target)?;
@@ -312,14 +314,14 @@ impl Aim {
     }
 
     /// The way to the target and the ray, seen from the joint as it stands.
-    fn seen(&self, pose: &Pose, target: Vec3) -> Result<(Vec3, Ray), SolveError> {
+    fn seen(&self, pose: &Pose, target: Vec3) -> Result<(Vec3, AimRay), SolveError> {
         let frame = pose.model(self.joint);
         let axis = direction(frame.matrix3 * direction(self.axis));
         if axis == Vec3::ZERO {
             let value = largest(self.axis);
             return Err(SolveError::OutOfRange { what: "the aiming axis", range: "longer than zero", value });
         }
-        let ray = Ray {
+        let ray = AimRay {
             offset: frame.matrix3 * self.offset,
             axis,
             up: self.up.map(|up| (frame.matrix3 * direction(up.axis), up.direction)),
@@ -337,7 +339,7 @@ impl Aim {
     /// Half the angle that rounding amounts to is that of rotations, and that of places (as uncertain as the furthest of
     /// them) over the way. A ray that starts beside the joint meets the target's distance x where s = -o.m + sqrt(x^2 -
     /// r^2): o and s are longer than their sum, and the root's rounding grows as r over it.
-    fn moves(&self, pose: &Pose, target: Vec3, ray: &Ray, way: Vec3, turn: Quat) -> bool {
+    fn moves(&self, pose: &Pose, target: Vec3, ray: &AimRay, way: Vec3, turn: Quat) -> bool {
         let v = Vec3::new(turn.x, turn.y, turn.z);
         let roll = v.dot(direction(way));
         let swing2 = v.length_squared() - roll * roll;

@@ -1,18 +1,18 @@
 //! The solver for a chain, chosen by what its joints may do.
 
 use super::{
-    ChainSettings, ChainSolverError, FreeChain,
+    ChainSolverError, FreeChain, IterativeOptions,
     ccd::{HONOURED, Sweeps},
+    chain_state::parts,
     check,
     iterate::{Iteration, Method, admit},
-    linkage::parts,
 };
 use crate::{Chain, Goal, JointId, Pose, Report, Skeleton, SolveError, joint::Attributes};
 
 /// Which solver an [`Auto`] has chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Choice {
+pub enum AutoMethod {
     /// [`FreeChain`]: every joint that turns is free.
     Free,
     /// Steps of damped least squares on the whole chain, and sweeps of cyclic coordinate descent where they come to rest:
@@ -31,20 +31,20 @@ pub enum Choice {
 ///
 /// ```
 /// use std::sync::Arc;
-/// use sinew::{Goal, Pose, Skeleton, Transform, glam::Vec3, joint::{Dof, Joint}, solve::{Auto, Choice}};
+/// use sinew::{Goal, Pose, Skeleton, JointTransform, glam::Vec3, joint::{Dof, Joint}, solve::{Auto, AutoMethod}};
 ///
 /// let mut builder = Skeleton::builder();
-/// let mut joint = builder.add("base", None, Transform::IDENTITY);
+/// let mut joint = builder.add("base", None, JointTransform::IDENTITY);
 /// for name in ["lower", "upper", "lamp"] {
-///     joint = builder.add(name, Some(joint), Transform::from_translation(Vec3::Y * 0.4));
+///     joint = builder.add(name, Some(joint), JointTransform::from_translation(Vec3::Y * 0.4));
 /// }
 /// let (mut skeleton, ids) = builder.build()?;
-/// assert_eq!(Auto::new(&skeleton, ids[0], ids[3])?.choice(), Choice::Free);
+/// assert_eq!(Auto::new(&skeleton, ids[0], ids[3])?.method(), AutoMethod::Free);
 ///
 /// skeleton.set_joint(ids[1], Joint::hinge(Vec3::X, Dof::range(-2.0, 2.0)))?;
 /// let skeleton = Arc::new(skeleton);
 /// let mut lamp = Auto::new(&skeleton, ids[0], ids[3])?;
-/// assert_eq!(lamp.choice(), Choice::Limited);
+/// assert_eq!(lamp.method(), AutoMethod::Limited);
 /// let mut pose = Pose::rest(&skeleton);
 /// let report = lamp.solve(&mut pose, &Goal::at(Vec3::new(0.3, 0.5, 0.4)))?;
 /// assert!(report.position_residual < 1e-3);
@@ -92,6 +92,7 @@ pub struct Auto {
     /// than it found, and the report says how much is left. A frame that is on its way makes up to two solves' updates.
     pub max_turn: f32,
     /// How much of the goal is carried out, 0 to 1; it multiplies the goal's own weights.
+    #[doc(alias = "alpha")]
     pub weight: f32,
 }
 
@@ -135,10 +136,10 @@ impl Auto {
     }
 
     /// What was chosen.
-    pub fn choice(&self) -> Choice {
+    pub fn method(&self) -> AutoMethod {
         match self.solver {
-            Solver::Free(_) => Choice::Free,
-            Solver::Limited { .. } => Choice::Limited,
+            Solver::Free(_) => AutoMethod::Free,
+            Solver::Limited { .. } => AutoMethod::Limited,
         }
     }
 
@@ -166,7 +167,7 @@ impl Auto {
                 solver.solve(pose, goal)
             }
             Solver::Limited { iteration, sweeps } => {
-                let settings = ChainSettings {
+                let settings = IterativeOptions {
                     tolerance: self.tolerance.max(f32::MIN_POSITIVE),
                     rotation_tolerance: self.rotation_tolerance,
                     max_iterations: self.max_iterations,

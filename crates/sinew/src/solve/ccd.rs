@@ -6,9 +6,9 @@ mod turn;
 use core::ops::ControlFlow;
 
 use super::{
-    ChainSettings, ChainSolverError,
+    ChainSolverError, IterativeOptions,
+    chain_state::parts,
     iterate::{Iteration, Method, TraceStep, Watch, admit},
-    linkage::parts,
 };
 use crate::{
     Chain, Goal, JointId, Pose, Report, Skeleton, SolveError,
@@ -27,12 +27,12 @@ pub(super) use turn::Sweeps;
 ///
 /// ```
 /// use std::sync::Arc;
-/// use sinew::{Goal, Pose, Skeleton, Transform, glam::Vec3, joint::{Dof, Joint}, solve::Ccd};
+/// use sinew::{Goal, Pose, Skeleton, JointTransform, glam::Vec3, joint::{Dof, Joint}, solve::Ccd};
 ///
 /// let mut builder = Skeleton::builder();
-/// let mut joint = builder.add("finger", None, Transform::from_translation(Vec3::Y));
+/// let mut joint = builder.add("finger", None, JointTransform::from_translation(Vec3::Y));
 /// for name in ["middle", "end", "nail"] {
-///     joint = builder.add(name, Some(joint), Transform::from_translation(Vec3::new(0.03, 0.0, 0.0)));
+///     joint = builder.add(name, Some(joint), JointTransform::from_translation(Vec3::new(0.03, 0.0, 0.0)));
 /// }
 /// let (mut skeleton, ids) = builder.build()?;
 /// for id in &ids[..3] {
@@ -70,20 +70,21 @@ pub(super) use turn::Sweeps;
 /// # Where it ends
 ///
 /// It ends where the goal is met, where a sweep turns nothing, or after
-/// [`max_iterations`](ChainSettings::max_iterations) sweeps (32). As limits may take the end away from the goal, the nearest
+/// [`max_iterations`](IterativeOptions::max_iterations) sweeps (32). As limits may take the end away from the goal, the nearest
 /// of the pose that came in and of all sweeps is what it leaves. A straight chain with the goal on its line stays as it is,
-/// and so does a knot of limits, but with [`max_restarts`](ChainSettings::max_restarts). A goal that goes on a little turns
-/// joints a little only with [`max_turn`](ChainSettings::max_turn): see the table of promises in [`solve`](crate::solve).
+/// and so does a knot of limits, but with [`max_restarts`](IterativeOptions::max_restarts). A goal that goes on a little turns
+/// joints a little only with [`max_turn`](IterativeOptions::max_turn): see the table of promises in [`solve`](crate::solve).
 ///
 /// Drawn by the example `ccd`:
 ///
 #[doc = include_str!("../../pictures/ccd.svg")]
+#[doc(alias("cyclic coordinate descent"))]
 #[derive(Clone, Debug)]
 pub struct Ccd {
     iteration: Iteration,
     sweeps: Sweeps,
     /// What it is told.
-    pub settings: ChainSettings,
+    pub settings: IterativeOptions,
     /// The share of each turn and each slide that is withheld, 0 (none) to below 1.
     pub damping: f32,
     /// The largest turn of a joint in a sweep, in radians; infinite for none.
@@ -117,7 +118,7 @@ impl Ccd {
         Ok(Self {
             iteration: Iteration::new(skeleton, chain, &parts, Method::Sweeps),
             sweeps: Sweeps::new(parts, false),
-            settings: ChainSettings::default(),
+            settings: IterativeOptions::default(),
             damping: 0.0,
             max_step: f32::INFINITY,
         })

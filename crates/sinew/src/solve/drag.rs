@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use super::{
     arc::distance,
     check,
-    tree::{Outcome, Root, Tip, Tree, TreeError},
+    full_body::{Effector, EffectorReport, FullBody, FullBodyError, RootMode},
 };
 use crate::{Goal, JointId, Pose, Report, SolveError, Status, math};
 
@@ -13,7 +13,7 @@ use crate::{Goal, JointId, Pose, Report, SolveError, Status, math};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pin {
     /// The joint, or the point of it.
-    pub tip: Tip,
+    pub tip: Effector,
     /// Whether its rotation stays as well as its place.
     pub turned: bool,
 }
@@ -21,12 +21,12 @@ pub struct Pin {
 impl Pin {
     /// Keeps a joint's place.
     pub const fn place(joint: JointId) -> Self {
-        Self { tip: Tip::new(joint), turned: false }
+        Self { tip: Effector::new(joint), turned: false }
     }
 
     /// Keeps a joint's place and rotation.
     pub const fn pose(joint: JointId) -> Self {
-        Self { tip: Tip::new(joint), turned: true }
+        Self { tip: Effector::new(joint), turned: true }
     }
 }
 
@@ -40,15 +40,15 @@ impl Pin {
 ///
 /// ```
 /// use std::sync::Arc;
-/// use sinew::{Goal, Pose, Skeleton, Transform, glam::Vec3, solve::{Drag, Pin, Tip}};
+/// use sinew::{Goal, Pose, Skeleton, JointTransform, glam::Vec3, solve::{Drag, Pin, Effector}};
 ///
 /// let mut builder = Skeleton::builder();
-/// let at = |x: f32, y: f32| Transform::from_translation(Vec3::new(x, y, 0.0));
+/// let at = |x: f32, y: f32| JointTransform::from_translation(Vec3::new(x, y, 0.0));
 /// let hips = builder.add("hips", None, at(0.0, 0.9));
 /// let chest = builder.add("chest", Some(hips), at(0.0, 0.5));
 /// let elbow = builder.add("elbow", Some(chest), at(0.3, 0.0));
 /// builder.add("hand", Some(elbow), at(0.3, 0.05));
-/// let knee = builder.add("knee", Some(hips), Transform::from_translation(Vec3::new(0.1, -0.42, 0.03)));
+/// let knee = builder.add("knee", Some(hips), JointTransform::from_translation(Vec3::new(0.1, -0.42, 0.03)));
 /// builder.add("foot", Some(knee), at(0.0, -0.42));
 /// let (skeleton, _) = builder.build()?;
 /// let skeleton = Arc::new(skeleton);
@@ -56,7 +56,7 @@ impl Pin {
 ///
 /// let mut pose = Pose::rest(&skeleton);
 /// let stood = pose.position(foot);
-/// let mut drag = Drag::new(&pose, hips, Tip::new(hand), &[Pin::place(foot)])?;
+/// let mut drag = Drag::new(&pose, hips, Effector::new(hand), &[Pin::place(foot)])?;
 /// for frame in 0..60 {
 ///     let mouse = Vec3::new(0.6, 1.45, 0.0) + Vec3::new(0.003, -0.008, 0.004) * frame as f32;
 ///     drag.to(&mut pose, Goal::at(mouse))?;
@@ -67,7 +67,7 @@ impl Pin {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Drag {
-    tree: Tree,
+    full_body: FullBody,
     goals: Vec<Goal>,
     /// The pose of the last frame.
     before: Pose,
@@ -84,14 +84,14 @@ const HALF: [f32; 4] = [1.0, 0.5, 0.25, 0.125];
 impl Drag {
     /// Grabs a tip below `root`. Pins stay where they are in this pose, which must be up to date. The
     /// root follows freely; see [`Drag::root`].
-    pub fn new(pose: &Pose, root: JointId, grabbed: Tip, pins: &[Pin]) -> Result<Self, TreeError> {
-        let mut tips = alloc::vec![Tip { priority: 1, ..grabbed }];
-        tips.extend(pins.iter().map(|p| Tip { priority: 0, ..p.tip }));
-        let mut tree = Tree::new(pose.skeleton(), root, &tips)?;
-        tree.root = Root::Free;
-        tree.max_restarts = 0;
+    pub fn new(pose: &Pose, root: JointId, grabbed: Effector, pins: &[Pin]) -> Result<Self, FullBodyError> {
+        let mut tips = alloc::vec![Effector { priority: 1, ..grabbed }];
+        tips.extend(pins.iter().map(|p| Effector { priority: 0, ..p.tip }));
+        let mut full_body = FullBody::new(pose.skeleton(), root, &tips)?;
+        full_body.root = RootMode::Free;
+        full_body.max_restarts = 0;
         // Pins are held to a part in ten thousand of the figure, and the mouse is no finer.
-        tree.max_iterations = 60;
+        full_body.max_iterations = 60;
         let mut goals = alloc::vec![Goal::NONE];
         for Pin { tip, turned } in pins {
             let frame = pose.model(tip.joint);
@@ -105,24 +105,24 @@ impl Drag {
         }
         let end = pose.model(grabbed.joint).transform_point3(grabbed.offset);
         let last = Goal::at(end).with_rotation(pose.model_rotation(grabbed.joint));
-        Ok(Self { tree, goals, before: pose.clone(), last, rate: RATE })
+        Ok(Self { full_body, goals, before: pose.clone(), last, rate: RATE })
     }
 
     /// The tree that solves, for its settings. Its tips are the grabbed one, then the pins.
-    pub fn tree(&mut self) -> &mut Tree {
-        &mut self.tree
+    pub fn full_body(&mut self) -> &mut FullBody {
+        &mut self.full_body
     }
 
-    /// What the root does; see [`Root`].
-    pub fn root(&mut self, root: Root) -> &mut Self {
-        self.tree.root = root;
+    /// What the root does; see [`RootMode`].
+    pub fn root(&mut self, root: RootMode) -> &mut Self {
+        self.full_body.root = root;
         self
     }
 
     /// How the grabbed tip and then each pin came out in the last frame. (Where the grabbed one lags behind, its own is
     /// that of the last try: the report has how far it is off.)
-    pub fn outcomes(&self) -> &[Outcome] {
-        self.tree.outcomes()
+    pub fn effector_reports(&self) -> &[EffectorReport] {
+        self.full_body.effector_reports()
     }
 
     /// Drags the grabbed tip to a goal. Residuals of the report are those of the grabbed tip, from the goal itself.
@@ -138,11 +138,11 @@ impl Drag {
     }
 
     fn follow(&mut self, pose: &mut Pose, goal: Goal) -> Result<Report, SolveError> {
-        let tip = self.tree.tips()[0];
+        let tip = self.full_body.effectors()[0];
         self.goals[0] = goal;
-        let mut report = self.tree.solve(pose, &self.goals)?;
+        let mut report = self.full_body.solve(pose, &self.goals)?;
         let most = self.rate * self.went(&goal);
-        let own = self.tree.max_turn;
+        let own = self.full_body.max_turn;
         let shares = HALF.iter().map(|h| Some(*h)).chain([None]);
         for share in shares {
             if self.holds() && self.turned(pose) <= most {
@@ -154,13 +154,13 @@ impl Drag {
                 report = Report { status: Status::Stalled, ..Report::default() };
                 break;
             };
-            self.tree.max_turn = own.min(0.9 * most * share).max(f32::MIN_POSITIVE);
-            let solved = self.tree.solve(pose, &self.goals);
-            self.tree.max_turn = own;
+            self.full_body.max_turn = own.min(0.9 * most * share).max(f32::MIN_POSITIVE);
+            let solved = self.full_body.solve(pose, &self.goals);
+            self.full_body.max_turn = own;
             report = solved?;
             if !self.holds() {
                 self.goals[0] = Goal::NONE;
-                let pinned = self.tree.solve(pose, &self.goals);
+                let pinned = self.full_body.solve(pose, &self.goals);
                 self.goals[0] = goal;
                 report.iterations += pinned?.iterations;
             }
@@ -170,7 +170,7 @@ impl Drag {
             rotation: goal.rotation.or(self.last.rotation),
             ..goal
         };
-        report.branch_changed = self.tree.branch_changed(&self.before, pose, &self.goals);
+        report.branch_changed = self.full_body.branch_changed(&self.before, pose, &self.goals);
         let end = pose.model(tip.joint).transform_point3(tip.offset);
         report.position_residual = goal.position.map_or(0.0, |p| distance(p, end));
         report.rotation_residual = goal
@@ -181,7 +181,7 @@ impl Drag {
 
     /// Whether every pin is met.
     fn holds(&self) -> bool {
-        self.tree.outcomes()[1..].iter().all(|pin| pin.met)
+        self.full_body.effector_reports()[1..].iter().all(|pin| pin.met)
     }
 
     /// How far the goal has gone since the last frame, in sizes of the figure and radians.
@@ -189,13 +189,13 @@ impl Drag {
         let way = goal.position.zip(self.last.position).map_or(0.0, |(a, b)| distance(a, b));
         let turn = goal.rotation.zip(self.last.rotation);
         let turn = turn.map_or(0.0, |(a, b)| math::angle_between(math::normalize(a), b));
-        way / self.tree.size() + turn
+        way / self.full_body.size() + turn
     }
 
     /// The largest turn of a joint in this frame, in radians.
     fn turned(&self, pose: &Pose) -> f32 {
         let turn = |j| math::angle_between(self.before.local(j).rotation, pose.local(j).rotation);
-        self.tree.joints().map(turn).fold(0.0, f32::max)
+        self.full_body.joints().map(turn).fold(0.0, f32::max)
     }
 }
 

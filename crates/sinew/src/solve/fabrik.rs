@@ -5,9 +5,9 @@ mod sweep;
 use core::ops::ControlFlow;
 
 use super::{
-    ChainSettings, ChainSolverError,
+    ChainSolverError, IterativeOptions,
+    chain_state::parts,
     iterate::{Iteration, Method, TraceStep, Watch, admit},
-    linkage::parts,
 };
 use crate::{
     Chain, Goal, JointId, Pose, Report, Skeleton, SolveError,
@@ -21,18 +21,18 @@ use sweep::Reaching;
 /// A sweep has two passes. Backward, from the tip to the root, the end is put on the goal and each joint is drawn along behind
 /// its bone; forward, from the root to the tip, the root is put back where it belongs and each bone is pointed to where the
 /// first pass left its end. Where the goal is out of reach each bone is pointed to it first, so that the chain lies straight
-/// (which is no sweep; not so with a rotation to meet or a [`max_turn`](ChainSettings::max_turn)).
+/// (which is no sweep; not so with a rotation to meet or a [`max_turn`](IterativeOptions::max_turn)).
 /// It moves all joints evenly, and its poses look relaxed. To bring a chain to its goal and not to show the method, see
 /// [`Auto`](super::Auto).
 ///
 /// ```
 /// use std::sync::Arc;
-/// use sinew::{Goal, Pose, Skeleton, Transform, glam::Vec3, joint::Joint, solve::Fabrik};
+/// use sinew::{Goal, Pose, Skeleton, JointTransform, glam::Vec3, joint::Joint, solve::Fabrik};
 ///
 /// let mut builder = Skeleton::builder();
-/// let mut joint = builder.add("neck", None, Transform::from_translation(Vec3::Y));
+/// let mut joint = builder.add("neck", None, JointTransform::from_translation(Vec3::Y));
 /// for name in ["second", "third", "fourth", "fifth", "head"] {
-///     joint = builder.add(name, Some(joint), Transform::from_translation(Vec3::new(0.0, 0.2, 0.02)));
+///     joint = builder.add(name, Some(joint), JointTransform::from_translation(Vec3::new(0.0, 0.2, 0.02)));
 /// }
 /// let (mut skeleton, ids) = builder.build()?;
 /// for id in &ids[..5] {
@@ -61,21 +61,22 @@ use sweep::Reaching;
 /// # Where it ends
 ///
 /// It ends where the goal is met, where a sweep turns nothing, or after
-/// [`max_iterations`](ChainSettings::max_iterations) sweeps (32). As limits may take the end away from the goal, the nearest
+/// [`max_iterations`](IterativeOptions::max_iterations) sweeps (32). As limits may take the end away from the goal, the nearest
 /// of the pose that came in and of all sweeps is what it leaves. Near full stretch it takes hundreds of sweeps; a straight
 /// chain of free joints with the goal on its line folds up on that line, and a knot of limits stays, but with
-/// [`max_restarts`](ChainSettings::max_restarts). A goal that goes on a little turns joints a little only with
-/// [`max_turn`](ChainSettings::max_turn): see the table of promises in [`solve`](crate::solve).
+/// [`max_restarts`](IterativeOptions::max_restarts). A goal that goes on a little turns joints a little only with
+/// [`max_turn`](IterativeOptions::max_turn): see the table of promises in [`solve`](crate::solve).
 ///
 /// Drawn by the example `fabrik`:
 ///
 #[doc = include_str!("../../pictures/fabrik.svg")]
+#[doc(alias("forward and backward reaching"))]
 #[derive(Clone, Debug)]
 pub struct Fabrik {
     iteration: Iteration,
     reaching: Reaching,
     /// What it is told.
-    pub settings: ChainSettings,
+    pub settings: IterativeOptions,
     /// Whether the backward pass puts the second joint onto the circle in which the spheres of its two bones, about the root
     /// and about the third joint, meet, so that the chain closes at once (Aristidou, Chrysanthou & Lasenby 2016). Off
     /// (the default), it is drawn along as the others are.
@@ -104,7 +105,7 @@ impl Fabrik {
         Ok(Self {
             reaching: Reaching::new(&chain),
             iteration: Iteration::new(skeleton, chain, &parts, Method::SweepsFromStraight),
-            settings: ChainSettings::default(),
+            settings: IterativeOptions::default(),
             closes_circle: false,
         })
     }

@@ -7,10 +7,10 @@ use glam::{Quat, Vec3};
 use super::{
     ChainSolverError,
     arc::distance,
+    chain_state::{ChainState, signs},
     check,
     incoming::{Incoming, Led},
     iterate::admit,
-    linkage::{Linkage, signs},
     parent_space,
 };
 use crate::{
@@ -34,12 +34,12 @@ pub enum Lead {
 ///
 /// ```
 /// use std::sync::Arc;
-/// use sinew::{Pose, Skeleton, Transform, glam::Vec3, solve::{Follow, Lead}};
+/// use sinew::{Pose, Skeleton, JointTransform, glam::Vec3, solve::{Follow, Lead}};
 ///
 /// let mut builder = Skeleton::builder();
-/// let mut joint = builder.add("head", None, Transform::IDENTITY);
+/// let mut joint = builder.add("head", None, JointTransform::IDENTITY);
 /// for name in ["neck", "body", "tail"] {
-///     joint = builder.add(name, Some(joint), Transform::from_translation(-Vec3::X));
+///     joint = builder.add(name, Some(joint), JointTransform::from_translation(-Vec3::X));
 /// }
 /// let (skeleton, ids) = builder.build()?;
 /// let skeleton = Arc::new(skeleton);
@@ -73,11 +73,12 @@ pub enum Lead {
 #[doc = include_str!("../../pictures/follow.svg")]
 #[derive(Clone, Debug)]
 pub struct Follow {
-    links: Linkage,
+    links: ChainState,
     stops: Vec<Stop>,
     /// Which end goes first.
     pub lead: Lead,
     /// How much of the motion is made, 0 to 1, straight in the joints' coordinates (the root goes straight).
+    #[doc(alias = "alpha")]
     pub weight: f32,
 }
 
@@ -105,7 +106,7 @@ impl Follow {
     pub fn from_chain(skeleton: &Skeleton, chain: Chain) -> Result<Self, ChainSolverError> {
         admit(skeleton, &chain, "follow", HONOURED)?;
         let stops = Vec::with_capacity(chain.joints().len());
-        Ok(Self { links: Linkage::new(skeleton, chain), stops, lead: Lead::Tip, weight: 1.0 })
+        Ok(Self { links: ChainState::new(skeleton, chain), stops, lead: Lead::Tip, weight: 1.0 })
     }
 
     /// Root to tip.

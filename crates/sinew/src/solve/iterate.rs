@@ -4,9 +4,9 @@
 mod settings;
 mod trace;
 
-pub use settings::ChainSettings;
-pub use trace::{Pass, TraceChange, TraceStep};
+pub use settings::IterativeOptions;
 pub(crate) use trace::{Trace, Watch};
+pub use trace::{TraceChange, TracePass, TraceStep};
 
 use alloc::vec::Vec;
 
@@ -15,15 +15,15 @@ use thiserror::Error;
 
 use super::{
     arc::{FAR, LONGEST, distance, twist_towards},
+    chain_state::{Ask, ChainState, IN_ALL, Maps, Newton, Part},
     check,
     choice::{AS_NEAR, AT_REST, Choice},
     incoming::{Incoming, Led},
-    linkage::{Ask, IN_ALL, Linkage, Maps, Newton, Part},
     parent_space,
 };
 use crate::{
     Chain, ChainError, Goal, JointId, Pole, Pose, Report, Skeleton, SolveError, Status,
-    joint::{Attribute, Attributes, Unsupported, check_honoured},
+    joint::{Attribute, Attributes, UnsupportedAttribute, check_honoured},
     math,
 };
 
@@ -42,7 +42,7 @@ pub enum ChainSolverError {
     },
     /// A joint asks for what the solver cannot honour.
     #[error(transparent)]
-    Joint(#[from] Unsupported),
+    Joint(#[from] UnsupportedAttribute),
 }
 
 /// A sweep that takes off less than this part of what is missing has stalled. Next to full stretch a chain still gains some
@@ -108,12 +108,12 @@ pub(crate) enum Method {
 /// One update of every joint.
 pub(crate) trait Sweep {
     /// Turns and slides the joints of the chain towards what is asked, within their limits.
-    fn sweep(&mut self, links: &mut Linkage, ask: &Ask, trace: &mut Trace);
+    fn sweep(&mut self, links: &mut ChainState, ask: &Ask, trace: &mut Trace);
 }
 
 /// Of a solver that makes none.
 impl Sweep for () {
-    fn sweep(&mut self, _: &mut Linkage, _: &Ask, _: &mut Trace) {}
+    fn sweep(&mut self, _: &mut ChainState, _: &Ask, _: &mut Trace) {}
 }
 
 /// Whether these joints are a chain, and one that a solver of this name can honour.
@@ -132,7 +132,7 @@ pub(crate) fn admit(
 /// A chain with room for all that is remembered while it is solved.
 #[derive(Clone, Debug)]
 pub(crate) struct Iteration {
-    pub links: Linkage,
+    pub links: ChainState,
     method: Method,
     /// Whether no joint resists or goes before others.
     plain: bool,
@@ -164,7 +164,7 @@ impl Iteration {
             plain: plain(skeleton, &chain),
             newton: Newton::new(parts, count, method == Method::Steps),
             maps: (method == Method::Both).then(|| Maps::new(skeleton, &chain)).flatten(),
-            links: Linkage::new(skeleton, chain),
+            links: ChainState::new(skeleton, chain),
             best: Vec::with_capacity(count),
             chosen: Vec::with_capacity(count),
             first: Vec::with_capacity(count),
@@ -180,7 +180,7 @@ impl Iteration {
 /// One solve.
 pub(crate) struct Run<'a, 't, S> {
     on: &'a mut Iteration,
-    settings: &'a ChainSettings,
+    settings: &'a IterativeOptions,
     sweep: &'a mut S,
     trace: Trace<'t>,
     /// The furthest that a joint may turn, in radians: the settings', or infinite while the answer without a bound is
@@ -218,7 +218,7 @@ impl Iteration {
     pub fn solve<S: Sweep>(
         &mut self,
         sweep: &mut S,
-        settings: &ChainSettings,
+        settings: &IterativeOptions,
         pose: &mut Pose,
         goal: &Goal,
         watch: Watch,
@@ -233,7 +233,7 @@ impl Iteration {
             return parent_space::solve(pose, ends, goal, |pose, goal, space| {
                 let root = |p| space.point("the root's position, seen from its parent,", p);
                 let base = |d| space.direction("the base's direction, seen from the root's parent,", d);
-                let settings = &ChainSettings {
+                let settings = &IterativeOptions {
                     root_position: settings.root_position.map(root).transpose()?,
                     base_direction: settings.base_direction.map(base).transpose()?,
                     ..*settings
@@ -248,7 +248,12 @@ impl Iteration {
 }
 
 impl<'a, 't, S: Sweep> Run<'a, 't, S> {
-    fn new(on: &'a mut Iteration, settings: &'a ChainSettings, sweep: &'a mut S, trace: Trace<'t>) -> Self {
+    fn new(
+        on: &'a mut Iteration,
+        settings: &'a IterativeOptions,
+        sweep: &'a mut S,
+        trace: Trace<'t>,
+    ) -> Self {
         let mut run =
             Self { on, settings, sweep, trace, most: settings.max_turn, starts: 0, judged: Vec3::ZERO };
         if run.most == f32::INFINITY {

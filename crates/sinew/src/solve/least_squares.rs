@@ -3,9 +3,9 @@
 use core::ops::ControlFlow;
 
 use super::{
-    ChainSettings, ChainSolverError,
+    ChainSolverError, IterativeOptions,
+    chain_state::parts,
     iterate::{Iteration, Method, TraceStep, admit},
-    linkage::parts,
 };
 use crate::{
     Chain, Goal, JointId, Pose, Report, Skeleton, SolveError,
@@ -22,12 +22,12 @@ use crate::{
 ///
 /// ```
 /// use std::sync::Arc;
-/// use sinew::{Goal, Pose, Skeleton, Transform, glam::Vec3, joint::{Dof, Joint}, solve::DampedLeastSquares};
+/// use sinew::{Goal, Pose, Skeleton, JointTransform, glam::Vec3, joint::{Dof, Joint}, solve::DampedLeastSquares};
 ///
 /// let mut builder = Skeleton::builder();
-/// let mut joint = builder.add("shoulder", None, Transform::IDENTITY);
+/// let mut joint = builder.add("shoulder", None, JointTransform::IDENTITY);
 /// for name in ["upper", "fore", "hand"] {
-///     joint = builder.add(name, Some(joint), Transform::from_translation(Vec3::Y * 0.4));
+///     joint = builder.add(name, Some(joint), JointTransform::from_translation(Vec3::Y * 0.4));
 /// }
 /// let (mut skeleton, ids) = builder.build()?;
 /// for id in &ids[..3] {
@@ -62,11 +62,12 @@ use crate::{
 /// Drawn by the example `least_squares`, step by step:
 ///
 #[doc = include_str!("../../pictures/least_squares.svg")]
+#[doc(alias("DLS", "Jacobian", "Levenberg-Marquardt"))]
 #[derive(Clone, Debug)]
 pub struct DampedLeastSquares {
     iteration: Iteration,
     /// What it is told. An iteration is a step.
-    pub settings: ChainSettings,
+    pub settings: IterativeOptions,
 }
 
 /// What is kept of a joint.
@@ -91,7 +92,7 @@ impl DampedLeastSquares {
         let parts = parts(skeleton, &chain);
         Ok(Self {
             iteration: Iteration::new(skeleton, chain, &parts, Method::Steps),
-            settings: ChainSettings::default(),
+            settings: IterativeOptions::default(),
         })
     }
 

@@ -6,14 +6,14 @@ use glam::{Quat, Vec3};
 use thiserror::Error;
 
 use super::{
-    aim::{Ray, aim_ray},
+    aim::{AimRay, aim_ray},
     arc::{direction, distance, no_further, off_ray},
     branch, check,
     partial::partial,
 };
 use crate::{
     JointId, Pose, Report, Skeleton, SolveError, Status,
-    joint::{Attribute, Attributes, Limits, Unsupported, check_honoured},
+    joint::{Attribute, Attributes, Limits, UnsupportedAttribute, check_honoured},
     math,
 };
 
@@ -69,7 +69,7 @@ pub enum LookAtError {
     },
     /// A joint asks for what a look-at cannot honour.
     #[error(transparent)]
-    Joint(#[from] Unsupported),
+    Joint(#[from] UnsupportedAttribute),
 }
 
 /// Where a figure looks: what the dead zone remembers from frame to frame. A fresh one, or one that was
@@ -102,10 +102,10 @@ pub struct LookReport {
 ///
 /// ```
 /// use std::sync::Arc;
-/// use sinew::{Pose, Skeleton, Transform, glam::Vec3, solve::{Eye, LookAt, LookJoint, LookState}};
+/// use sinew::{Pose, Skeleton, JointTransform, glam::Vec3, solve::{Eye, LookAt, LookJoint, LookState}};
 ///
 /// let mut builder = Skeleton::builder();
-/// let at = |x, y, z| Transform::from_translation(Vec3::new(x, y, z));
+/// let at = |x, y, z| JointTransform::from_translation(Vec3::new(x, y, z));
 /// let chest = builder.add("chest", None, at(0.0, 1.3, 0.0));
 /// let neck = builder.add("neck", Some(chest), at(0.0, 0.2, 0.0));
 /// let head = builder.add("head", Some(neck), at(0.0, 0.1, 0.0));
@@ -178,6 +178,7 @@ pub struct LookAt {
     /// (for each eye, from its parent to it).
     pub near: f32,
     /// How much of it is done, 0 to 1, straight in the joints' coordinates.
+    #[doc(alias = "alpha")]
     pub weight: f32,
 }
 
@@ -384,7 +385,7 @@ impl LookAt {
                 let last = i + 1 == self.line.len();
                 let turn = if last {
                     let at = pose.position(part.joint);
-                    aim_ray(&Ray { offset: eye - at, axis: front, up: None }, target - at).0
+                    aim_ray(&AimRay { offset: eye - at, axis: front, up: None }, target - at).0
                 } else {
                     math::shortest_arc(front, unit(way), Vec3::ZERO)
                 };

@@ -2,7 +2,7 @@
 //!
 //! - [`TwoBone`]: the limb (hip, knee, ankle; shoulder, elbow, wrist) in closed form;
 //! - [`Auto`]: the solver that serves a chain best, chosen by its joints;
-//! - [`FreeChain`]: a chain of free joints, of any length, in a few passes; [`Strand`]: the same on bare points;
+//! - [`FreeChain`]: a chain of free joints, of any length, in a few passes; [`PointChain`]: the same on bare points;
 //! - [`Aim`]: one joint turned so that an axis of it points at a target;
 //! - [`LookAt`]: spine, neck, head and eyes, sharing the turn towards a target;
 //! - [`Follow`]: each segment pulled along by its neighbour, from the tip or from the root;
@@ -10,7 +10,7 @@
 //! - [`Fabrik`]: forward and backward reaching, on the same;
 //! - [`DampedLeastSquares`]: steps of the whole chain at once, on the same;
 //! - [`Spline`]: a chain laid along a curve;
-//! - [`Tree`]: a whole skeleton with many goals; [`Drag`]: any joint of it dragged while others are pinned;
+//! - [`FullBody`]: a whole skeleton with many goals; [`Drag`]: any joint of it dragged while others are pinned;
 //! - [`soften`]: the distance that a chain with a soft zone gives for the distance that its goal asks for.
 //!
 #![doc = include_str!("promises.md")]
@@ -20,37 +20,37 @@ pub(crate) mod arc;
 mod auto;
 pub(crate) mod branch;
 mod ccd;
+mod chain_state;
 pub(crate) mod check;
 pub(crate) mod choice;
 mod drag;
 mod fabrik;
 mod follow;
 mod free;
+pub mod full_body;
 mod incoming;
 mod iterate;
 mod least_squares;
-mod linkage;
 mod look_at;
 mod nearest;
 mod parent_space;
 mod partial;
 mod soft;
 pub mod spline;
-pub mod tree;
 pub mod two_bone;
 mod wahba;
 
-pub use aim::{Aim, Ray, Up, aim_ray};
-pub use auto::{Auto, Choice};
+pub use aim::{Aim, AimRay, AimUp, aim_ray};
+pub use auto::{Auto, AutoMethod};
 pub use ccd::Ccd;
 pub use drag::{Drag, Pin};
 pub use fabrik::Fabrik;
 pub use follow::{Follow, Lead};
-pub use free::{FreeChain, Strand};
-pub use iterate::{ChainSettings, ChainSolverError, Pass, TraceChange, TraceStep};
+pub use free::{FreeChain, PointChain};
+pub use full_body::{Balance, Effector, EffectorReport, FullBody, FullBodyError, RootMode};
+pub use iterate::{ChainSolverError, IterativeOptions, TraceChange, TracePass, TraceStep};
 pub use least_squares::DampedLeastSquares;
 pub use look_at::{Eye, LookAt, LookAtError, LookJoint, LookReport, LookState};
 pub use soft::soften;
 pub use spline::Spline;
-pub use tree::{Balance, Outcome, Root, Tip, Tree, TreeError};
 pub use two_bone::{BendSide, TwoBone, TwoBoneError};

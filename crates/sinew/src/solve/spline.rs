@@ -13,9 +13,10 @@ pub use curve::{Curve, CurveError, CurveFrame, CurveKind, CurveUp};
 use super::{
     ChainSolverError,
     arc::LONGEST,
-    branch, check,
+    branch,
+    chain_state::{ChainState, signs},
+    check,
     iterate::admit,
-    linkage::{Linkage, signs},
 };
 use crate::{
     Chain, JointId, Pose, Report, Skeleton, SolveError, Status,
@@ -81,12 +82,12 @@ pub struct SplineReport {
 ///
 /// ```
 /// use std::sync::Arc;
-/// use sinew::{Pose, Skeleton, Transform, glam::Vec3, solve::{Spline, spline::{Curve, CurveKind, CurveUp}}};
+/// use sinew::{Pose, Skeleton, JointTransform, glam::Vec3, solve::{Spline, spline::{Curve, CurveKind, CurveUp}}};
 ///
 /// let mut builder = Skeleton::builder();
-/// let mut joint = builder.add("head", None, Transform::IDENTITY);
+/// let mut joint = builder.add("head", None, JointTransform::IDENTITY);
 /// for i in 1..=12 {
-///     joint = builder.add(format!("tail {i}"), Some(joint), Transform::from_translation(-0.2 * Vec3::Z));
+///     joint = builder.add(format!("tail {i}"), Some(joint), JointTransform::from_translation(-0.2 * Vec3::Z));
 /// }
 /// let (skeleton, ids) = builder.build()?;
 /// let skeleton = Arc::new(skeleton);
@@ -131,9 +132,10 @@ pub struct SplineReport {
 /// Drawn by the example `spline`:
 ///
 #[doc = include_str!("../../pictures/spline.svg")]
+#[doc(alias("spline IK"))]
 #[derive(Clone, Debug)]
 pub struct Spline {
-    links: Linkage,
+    links: ChainState,
     /// The rest pose of each joint in its bone's frame (z along the bone); none where there is no bone.
     seats: Vec<Option<DMat3>>,
     /// Lengths of the bones in the rest pose, in the units of the root's parent.
@@ -155,6 +157,7 @@ pub struct Spline {
     /// How far off the curve a joint may be, as a part of the chain's length, 0 to 1, and count as on it.
     pub tolerance: f32,
     /// How much of it is carried out, 0 to 1, straight in the joints' coordinates (the root goes straight).
+    #[doc(alias = "alpha")]
     pub weight: f32,
 }
 
@@ -190,7 +193,7 @@ impl Spline {
         let count = chain.joints().len();
         let Seats { seats, rest, root } = Seats::new(skeleton, &chain);
         Ok(Self {
-            links: Linkage::new(skeleton, chain),
+            links: ChainState::new(skeleton, chain),
             seats,
             rest,
             root,

@@ -5,7 +5,7 @@ mod plain;
 mod points;
 
 pub use plain::solve_points;
-pub use points::{Bend, Points, Turns};
+pub use points::{LimbBend, LimbPoints, LimbTurns};
 
 use alloc::string::String;
 
@@ -15,7 +15,7 @@ use thiserror::Error;
 use super::{arc::distance, branch, check, nearest::Nearest, parent_space, partial, soft::softened};
 use crate::{
     Chain, ChainError, Goal, JointId, Pole, Pose, Report, Skeleton, SolveError, Status,
-    joint::{Attributes, Unsupported, check_honoured},
+    joint::{Attributes, UnsupportedAttribute, check_honoured},
     math,
 };
 
@@ -50,7 +50,7 @@ pub enum TwoBoneError {
     },
     /// The root or the middle joint asks for what a limb cannot honour: they turn freely.
     #[error(transparent)]
-    Joint(#[from] Unsupported),
+    Joint(#[from] UnsupportedAttribute),
 }
 
 /// What its errors call it.
@@ -63,12 +63,12 @@ const NAME: &str = "two-bone";
 ///
 /// ```
 /// use std::sync::Arc;
-/// use sinew::{Goal, Pose, Skeleton, Transform, glam::Vec3, solve::TwoBone};
+/// use sinew::{Goal, Pose, Skeleton, JointTransform, glam::Vec3, solve::TwoBone};
 ///
 /// let mut builder = Skeleton::builder();
-/// let hip = builder.add("hip", None, Transform::from_translation(Vec3::new(0.0, 0.9, 0.0)));
-/// let knee = builder.add("knee", Some(hip), Transform::from_translation(Vec3::new(0.0, -0.45, 0.05)));
-/// builder.add("ankle", Some(knee), Transform::from_translation(Vec3::new(0.0, -0.42, -0.05)));
+/// let hip = builder.add("hip", None, JointTransform::from_translation(Vec3::new(0.0, 0.9, 0.0)));
+/// let knee = builder.add("knee", Some(hip), JointTransform::from_translation(Vec3::new(0.0, -0.45, 0.05)));
+/// builder.add("ankle", Some(knee), JointTransform::from_translation(Vec3::new(0.0, -0.42, -0.05)));
 /// let (skeleton, ids) = builder.build()?;
 /// let skeleton = Arc::new(skeleton);
 ///
@@ -122,6 +122,7 @@ const NAME: &str = "two-bone";
 /// Drawn by the example `two_bone`:
 ///
 #[doc = include_str!("../../pictures/two_bone.svg")]
+#[doc(alias("limb", "IK2", "hint"))]
 #[derive(Clone, Debug, PartialEq)]
 pub struct TwoBone {
     chain: Chain,
@@ -142,6 +143,7 @@ pub struct TwoBone {
     /// soft zone lies before it.
     pub min_flexion: f32,
     /// How much of the goal is carried out, 0 to 1; it multiplies the goal's own weights.
+    #[doc(alias = "alpha")]
     pub weight: f32,
 }
 
@@ -203,8 +205,8 @@ impl TwoBone {
     }
 
     /// Places of root, middle and end in model space.
-    pub fn points(&self, pose: &Pose) -> Points {
-        Points {
+    pub fn points(&self, pose: &Pose) -> LimbPoints {
+        LimbPoints {
             root: pose.position(self.chain.root()),
             middle: pose.position(self.middle),
             tip: self.chain.end(pose),
@@ -332,8 +334,8 @@ impl TwoBone {
             let poled = goal.pole != Pole::Keep || self.swivel != 0.0;
             self.changed(pose, end, &start, before, tip_before, poled)
         };
-        if turns.by > 0.0 {
-            report.status = Status::Unreachable { by: turns.by };
+        if turns.out_of_reach > 0.0 {
+            report.status = Status::Unreachable { by: turns.out_of_reach };
         } else if !settled {
             report.status = Status::Stalled;
         }
@@ -347,7 +349,7 @@ impl TwoBone {
         &self,
         pose: &Pose,
         end: Vec3,
-        start: &Points,
+        start: &LimbPoints,
         before: [Quat; 3],
         tip_before: Option<Mat3>,
         poled: bool,
@@ -379,11 +381,11 @@ impl TwoBone {
         to: Vec3,
         pole: Pole,
         by_joint: bool,
-        start: &Points,
+        start: &LimbPoints,
         before: [Quat; 2],
     ) -> bool {
         let (root, middle) = (self.chain.root(), self.middle);
-        let length = |at: &Points| distance(at.middle, at.root) + distance(at.tip, at.middle);
+        let length = |at: &LimbPoints| distance(at.middle, at.root) + distance(at.tip, at.middle);
         // As far as a soft zone lets the limb go that came in.
         let place = softened(to, start.root, length(start), self.soft, 1.0);
         // (What must stay bent may have to go away from where it came in.)
@@ -398,7 +400,7 @@ impl TwoBone {
             // A pass starts from places that the last one made. Their own uncertainty is no reason to stop before it.
             let extent = pose.extent(self.chain.tip());
             let turns = self.turns(pose, &at, to, pole, 1.0, -UNCERTAIN * extent);
-            let left = distance(at.tip, to) - turns.by;
+            let left = distance(at.tip, to) - turns.out_of_reach;
             if nearest.note(at.tip, pass + 1) {
                 kept = [pose.local(root).rotation, pose.local(middle).rotation];
             }
@@ -421,13 +423,21 @@ impl TwoBone {
     }
 
     /// The turns of one solve, weighted.
-    fn turns(&self, pose: &Pose, at: &Points, to: Vec3, pole: Pole, weight: f32, uncertain: f32) -> Turns {
+    fn turns(
+        &self,
+        pose: &Pose,
+        at: &LimbPoints,
+        to: Vec3,
+        pole: Pole,
+        weight: f32,
+        uncertain: f32,
+    ) -> LimbTurns {
         let hinge = self.hinge.map(|h| {
             let frame = pose.model(self.middle).matrix3;
             // A frame that mirrors turns the sense of a turn; the axis of a positive turn goes along.
             (frame * h * if frame.determinant() < 0.0 { -1.0 } else { 1.0 }).normalize_or_zero()
         });
-        let bend = Bend {
+        let bend = LimbBend {
             hinge: hinge.filter(|h| *h != Vec3::ZERO),
             side: self.side,
             swivel: self.swivel,
@@ -440,10 +450,15 @@ impl TwoBone {
             return turns;
         }
         if weight <= 0.0 {
-            return Turns { middle: Quat::IDENTITY, root: Quat::IDENTITY, branch_changed: false, ..turns };
+            return LimbTurns {
+                middle: Quat::IDENTITY,
+                root: Quat::IDENTITY,
+                branch_changed: false,
+                ..turns
+            };
         }
         let axis = axis_or_up(at.middle - at.root);
-        Turns {
+        LimbTurns {
             middle: partial::partial(turns.middle, weight),
             root: partial::partial_swing_twist(turns.root, axis, weight),
             ..turns

@@ -3,7 +3,7 @@
 
 use sinew::{
     glam::{DQuat, DVec3, Vec3},
-    mechanism::{JointSpec, LinkId, Mechanism, Motion, Placement, to_pose},
+    mechanism::{JointSpec, LinkFrames, LinkId, Mechanism, Motion, position_and_rotation},
 };
 
 /// A joint of a chain: where it is in the last one's frame, its axis, whether it slides, its limits.
@@ -129,9 +129,9 @@ impl Arm {
 
     /// The engine's own word on where the tip is.
     pub fn own_tip(&self, values: &[f64]) -> (DVec3, DQuat) {
-        let mut placement = Placement::new(&self.mechanism);
-        self.mechanism.place(values, &mut placement).unwrap();
-        to_pose(&self.mechanism.link_transform(&placement, self.tip))
+        let mut placement = LinkFrames::new(&self.mechanism);
+        self.mechanism.forward_kinematics(values, &mut placement).unwrap();
+        position_and_rotation(&self.mechanism.link_transform(&placement, self.tip))
     }
 }
 

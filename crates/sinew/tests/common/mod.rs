@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use sinew::{JointId, Skeleton, Transform, glam::Vec3, joint::Joint};
+use sinew::{JointId, JointTransform, Skeleton, glam::Vec3, joint::Joint};
 
 /// A fixed pseudo-random sequence in [-1, 1), without a call to any mathematics.
 pub fn noise(seed: u64) -> impl FnMut() -> f32 {
@@ -18,14 +18,14 @@ pub fn noise(seed: u64) -> impl FnMut() -> f32 {
 
 /// Joints one below another, the first below a parent at `above`. Gives the joints without that parent.
 pub fn row(
-    above: Transform,
+    above: JointTransform,
     offsets: &[Vec3],
     joint: impl Fn(usize) -> Joint,
 ) -> (Arc<Skeleton>, Vec<JointId>) {
     let mut b = Skeleton::builder();
     let mut last = b.add("world", None, above);
     for (i, &o) in offsets.iter().enumerate() {
-        last = b.add(format!("{i}"), Some(last), Transform::from_translation(o));
+        last = b.add(format!("{i}"), Some(last), JointTransform::from_translation(o));
     }
     let (mut skeleton, ids) = b.build().unwrap();
     for (i, &id) in ids[1..].iter().enumerate() {
@@ -37,9 +37,9 @@ pub fn row(
 /// A row of bones of one length along Y, whose tip may do anything.
 pub fn column(bones: usize, length: f32, joint: impl Fn(usize) -> Joint) -> (Arc<Skeleton>, Vec<JointId>) {
     let mut b = Skeleton::builder();
-    let mut last = b.add("0", None, Transform::IDENTITY);
+    let mut last = b.add("0", None, JointTransform::IDENTITY);
     for i in 1..=bones {
-        last = b.add(format!("{i}"), Some(last), Transform::from_translation(Vec3::Y * length));
+        last = b.add(format!("{i}"), Some(last), JointTransform::from_translation(Vec3::Y * length));
     }
     let (mut skeleton, ids) = b.build().unwrap();
     for (i, &id) in ids[..bones].iter().enumerate() {

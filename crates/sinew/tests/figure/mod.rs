@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use sinew::{
-    Pose, Skeleton, Transform,
+    JointTransform, Pose, Skeleton,
     glam::{Quat, Vec3},
     ground::plant::{Figure, Leg, Sole},
 };
@@ -14,7 +14,7 @@ const BONE: f32 = 0.43;
 /// Hips with two legs of 0.86 m, and their figure of 1.8 m.
 pub fn figure() -> (Figure, Pose) {
     let mut b = Skeleton::builder();
-    let at = |x, y, z| Transform::from_translation(Vec3::new(x, y, z));
+    let at = |x, y, z| JointTransform::from_translation(Vec3::new(x, y, z));
     let hips = b.add("hips", None, at(0.0, 0.93, 0.0));
     let mut parts = Vec::new();
     for x in [0.1, -0.1] {

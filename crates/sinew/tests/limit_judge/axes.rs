@@ -20,7 +20,7 @@ impl Arc {
         match dof.map(|d| d.range) {
             None => Self { middle: 0.0, half: 0.0 },
             Some(None) => Self { middle: 0.0, half: f64::INFINITY },
-            Some(Some(r)) => Self { middle: 0.5 * (r.from + r.to), half: 0.5 * (r.to - r.from) },
+            Some(Some(r)) => Self { middle: 0.5 * (r.min + r.max), half: 0.5 * (r.max - r.min) },
         }
     }
 

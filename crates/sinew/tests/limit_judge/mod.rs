@@ -8,7 +8,7 @@ mod axes;
 
 use axes::Arc;
 use sinew::{
-    Transform,
+    JointTransform,
     glam::Quat,
     joint::{Dof, Joint, Turning},
 };
@@ -68,7 +68,7 @@ pub fn angle(a: &M, b: &M) -> f64 {
 }
 
 /// How far each part of a joint's rotation is out of its limits, in radians.
-pub fn excess(joint: &Joint, rest: &Transform, local: &Transform) -> Vec<f64> {
+pub fn excess(joint: &Joint, rest: &JointTransform, local: &JointTransform) -> Vec<f64> {
     let own = product(&transposed(&matrix(rest.rotation)), &matrix(local.rotation));
     let v = |d: sinew::glam::DVec3| d.to_array();
     match &joint.turning {
@@ -97,8 +97,8 @@ pub fn excess(joint: &Joint, rest: &Transform, local: &Transform) -> Vec<f64> {
             let out = match (swing[0].range, swing[1].range) {
                 (Some(a), Some(b)) => from_ellipse(
                     s,
-                    if s[0] < 0.0 { -a.from } else { a.to },
-                    if s[1] < 0.0 { -b.from } else { b.to },
+                    if s[0] < 0.0 { -a.min } else { a.max },
+                    if s[1] < 0.0 { -b.min } else { b.max },
                 ),
                 _ => 0.0,
             };
@@ -112,7 +112,7 @@ pub fn excess(joint: &Joint, rest: &Transform, local: &Transform) -> Vec<f64> {
 }
 
 /// The joint's own rotation, seen from the rest pose.
-fn own_rotation(rest: &Transform, local: &Transform) -> axes::Q {
+fn own_rotation(rest: &JointTransform, local: &JointTransform) -> axes::Q {
     let of = |q: Quat| {
         let q = q.to_array().map(f64::from);
         let l = q.iter().map(|x| x * x).sum::<f64>().sqrt();
@@ -128,7 +128,7 @@ fn own_rotation(rest: &Transform, local: &Transform) -> axes::Q {
 /// and v the twist, the square of a small turn is dt^2 + cos^2(t/2) dv^2 + sin^2(t/2) (2 du - dv)^2: a rotation
 /// that is rounded by r, as f32 stores it, has a twist that is off by r / cos(t/2), and one in which a twist is
 /// off by d can be had by a turn of d cos(t/2).
-pub fn further(joint: &Joint, rest: &Transform, came: &Transform, local: &Transform) -> f64 {
+pub fn further(joint: &Joint, rest: &JointTransform, came: &JointTransform, local: &JointTransform) -> f64 {
     let after = excess(joint, rest, local);
     if after.iter().all(|out| *out <= 0.0) {
         return 0.0;
@@ -167,7 +167,7 @@ pub fn further(joint: &Joint, rest: &Transform, came: &Transform, local: &Transf
 /// By how much f32's rounding of a rotation grows in a joint's coordinates: 1 / cos(t/2) for the twist at a swing (or a
 /// tilt) by t, as [`further`] derives it. The limits of a ball end at 3 radians of swing, where this is put to 1; only
 /// what comes in beyond is further.
-pub fn lost(joint: &Joint, rest: &Transform, local: &Transform) -> f64 {
+pub fn lost(joint: &Joint, rest: &JointTransform, local: &JointTransform) -> f64 {
     let (axis, known) = match joint.turning {
         Turning::Ball { twist_axis, .. } => (unit(twist_axis.to_array()), 1.5f64.cos()),
         Turning::Hinge { axis, .. } => (unit(axis.to_array()), 1.0),
@@ -181,8 +181,8 @@ pub fn lost(joint: &Joint, rest: &Transform, local: &Transform) -> f64 {
 fn into(x: f64, dof: Option<Dof>) -> f64 {
     let Some(dof) = dof else { return 0.0 };
     let Some(r) = dof.range else { return x };
-    let d = axes::on_turn(x - 0.5 * (r.from + r.to));
-    0.5 * (r.from + r.to) + d.clamp(-0.5 * (r.to - r.from), 0.5 * (r.to - r.from))
+    let d = axes::on_turn(x - 0.5 * (r.min + r.max));
+    0.5 * (r.min + r.max) + d.clamp(-0.5 * (r.max - r.min), 0.5 * (r.max - r.min))
 }
 
 fn on_circle(x: f64, dof: Option<Dof>) -> f64 {

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use sinew::{
-    Chain, Goal, JointId, Pose, Report, Skeleton, Status, Transform,
+    Chain, Goal, JointId, JointTransform, Pose, Report, Skeleton, Status,
     glam::{Quat, Vec3},
     joint::{Dof, Joint},
     math,
-    solve::{Auto, Ccd, DampedLeastSquares, Fabrik, FreeChain, Tip, Tree},
+    solve::{Auto, Ccd, DampedLeastSquares, Effector, Fabrik, FreeChain, FullBody},
 };
 
 use crate::{checks, config, judge, limited, rig};
@@ -49,13 +49,13 @@ fn solvers(skeleton: &Skeleton, chain: &Chain) -> Vec<(String, Solve)> {
     iterative!("ccd", Ccd);
     iterative!("fabrik", Fabrik);
     iterative!("dls", DampedLeastSquares);
-    let tip = Tip { offset: chain.tip_offset(), ..Tip::new(chain.tip()) };
-    if let Ok(mut tree) = Tree::new(skeleton, chain.root(), &[tip]) {
+    let tip = Effector { offset: chain.tip_offset(), ..Effector::new(chain.tip()) };
+    if let Ok(mut full_body) = FullBody::new(skeleton, chain.root(), &[tip]) {
         let solve: Solve = Box::new(move |pose, goal, bound| {
-            tree.max_turn = bound;
-            tree.solve(pose, &[*goal]).unwrap()
+            full_body.max_turn = bound;
+            full_body.solve(pose, &[*goal]).unwrap()
         });
-        all.push(("tree".into(), solve));
+        all.push(("full body".into(), solve));
     }
     all
 }
@@ -92,7 +92,7 @@ fn one_frame(rig: &limited::Limited, goal: &Goal, bound: f32) {
         rig.keeps_offsets(&pose, false);
         let step = turned(&rig.pose, &pose);
         assert!(step <= f64::from(bound) + 1e-5, "{name}: turned by {step} of {bound}");
-        let missing = |pose: &Pose| objective(rig, pose, goal, name == "tree");
+        let missing = |pose: &Pose| objective(rig, pose, goal, name == "full body");
         let (before, left) = (missing(&rig.pose), missing(&pose));
         // (What is met within its tolerance is met.)
         let more = if report.status == Status::Reached { 0.0 } else { left - before };
@@ -170,10 +170,10 @@ impl Noise {
 /// A row of bones along Z, a metre in all where they are even.
 fn row(bones: usize, even: bool, joint: fn(usize) -> Joint, r: &mut Noise) -> (Arc<Skeleton>, Vec<JointId>) {
     let mut b = Skeleton::builder();
-    let mut last = b.add("0", None, Transform::IDENTITY);
+    let mut last = b.add("0", None, JointTransform::IDENTITY);
     for i in 1..=bones {
         let length = if even { 1.0 } else { r.between(0.3, 1.7) } / bones as f32;
-        last = b.add(format!("{i}"), Some(last), Transform::from_translation(Vec3::Z * length));
+        last = b.add(format!("{i}"), Some(last), JointTransform::from_translation(Vec3::Z * length));
     }
     let (mut skeleton, ids) = b.build().unwrap();
     for (i, &id) in ids[..bones].iter().enumerate() {

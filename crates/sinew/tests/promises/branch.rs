@@ -10,7 +10,7 @@ use sinew::{
     glam::{Quat, Vec2, Vec3},
     math, planar,
     solve::{
-        Auto, Ccd, ChainSettings, DampedLeastSquares, Fabrik, Follow, FreeChain, Lead, Spline, Strand,
+        Auto, Ccd, DampedLeastSquares, Fabrik, Follow, FreeChain, IterativeOptions, Lead, PointChain, Spline,
         spline::{Curve, CurveKind, CurveUp},
     },
 };
@@ -252,8 +252,8 @@ impl Asked {
         self.root.map(|way| place + way * (0.1 * self.chain.length as f32))
     }
 
-    fn settings(&self) -> ChainSettings {
-        ChainSettings {
+    fn settings(&self) -> IterativeOptions {
+        IterativeOptions {
             max_iterations: 60,
             root_position: self.root(),
             soft: self.soft,
@@ -463,7 +463,7 @@ impl Branches for Laid {
     }
 }
 
-/// A strand has no joints: its bones turn.
+/// A point chain has no joints: its bones turn.
 struct Rope;
 
 impl Branches for Rope {
@@ -479,11 +479,11 @@ impl Branches for Rope {
     fn solve((bones, way): &Self::Case) -> Option<(bool, Seen)> {
         let mut before = vec![Vec3::ZERO];
         bones.iter().enumerate().for_each(|(i, bone)| before.push(before[i] + *bone));
-        let mut strand = Strand::new(&before).unwrap();
-        let size: f64 = strand.lengths().iter().map(|&l| f64::from(l)).sum();
+        let mut point_chain = PointChain::new(&before).unwrap();
+        let size: f64 = point_chain.lengths().iter().map(|&l| f64::from(l)).sum();
         let mut after = before.clone();
         let goal = before[bones.len()] + *way * size as f32;
-        let report = strand.solve(&mut after, goal).unwrap();
+        let report = point_chain.solve(&mut after, goal).unwrap();
         let bone = |p: &[Vec3], i: usize| judge::sub(judge::v(p[i + 1]), judge::v(p[i]));
         let turn = |i: usize| {
             let (a, b) = (bone(&before, i), bone(&after, i));
@@ -507,13 +507,13 @@ struct Plane<const DIRECTED: bool>;
 /// What is asked of it.
 #[derive(Clone, Debug)]
 struct Flat {
-    bones: Vec<planar::Bone>,
+    bones: Vec<planar::Bone2d>,
     root: Vec2,
     base: f32,
     /// From the end to the goal, in lengths.
     way: Vec2,
     direction: f32,
-    settings: planar::Settings,
+    settings: planar::Options2d,
 }
 
 impl<const DIRECTED: bool> Branches for Plane<DIRECTED> {
@@ -524,22 +524,30 @@ impl<const DIRECTED: bool> Branches for Plane<DIRECTED> {
             |(length, angle, limits)| match limits {
                 Some((from, width)) => {
                     let to = (from + width).min(3.1);
-                    planar::Bone::new(length).at(angle.clamp(from, to)).within(from, to)
+                    planar::Bone2d::new(length).with_angle(angle.clamp(from, to)).with_limits(from, to)
                 }
-                None => planar::Bone::new(length).at(angle),
+                None => planar::Bone2d::new(length).with_angle(angle),
             },
         );
-        let side =
-            prop::sample::select(vec![None, None, Some(planar::Side::Left), Some(planar::Side::Right)]);
+        let side = prop::sample::select(vec![
+            None,
+            None,
+            Some(planar::BendSide2d::Left),
+            Some(planar::BendSide2d::Right),
+        ]);
         let settings = (
-            prop::sample::select(vec![planar::Method::Auto, planar::Method::Ccd, planar::Method::Fabrik]),
+            prop::sample::select(vec![
+                planar::Method2d::Auto,
+                planar::Method2d::Ccd,
+                planar::Method2d::Fabrik,
+            ]),
             0u32..5,
             prop_oneof![Just(0.0), Just(0.05f32)],
             prop_oneof![4 => Just(1.0), 1 => Just(1.3f32)],
             side,
             prop_oneof![4 => Just(1.0), 1 => 0f32..1.0],
         )
-            .prop_map(|(method, max_restarts, soft, stretch, side, weight)| planar::Settings {
+            .prop_map(|(method, max_restarts, soft, stretch, side, weight)| planar::Options2d {
                 method,
                 max_restarts,
                 soft,
@@ -561,7 +569,7 @@ impl<const DIRECTED: bool> Branches for Plane<DIRECTED> {
     }
 
     fn solve(case: &Flat) -> Option<(bool, Seen)> {
-        let mut chain = planar::Chain::new(case.root, &case.bones).unwrap();
+        let mut chain = planar::Chain2d::new(case.root, &case.bones).unwrap();
         chain.base = case.base;
         let before = chain.clone();
         let size = f64::from(chain.length());
@@ -573,9 +581,10 @@ impl<const DIRECTED: bool> Branches for Plane<DIRECTED> {
         } else {
             chain.solve(goal, &case.settings).unwrap()
         };
-        let heading =
-            |c: &planar::Chain| f64::from(c.base) + c.bones().iter().map(|b| f64::from(b.angle)).sum::<f64>();
-        let bends = |c: &planar::Chain| {
+        let heading = |c: &planar::Chain2d| {
+            f64::from(c.base) + c.bones().iter().map(|b| f64::from(b.angle)).sum::<f64>()
+        };
+        let bends = |c: &planar::Chain2d| {
             let (mut at, mut way) = ([0.0; 3], f64::from(c.base));
             let mut sum = at;
             for bone in c.bones() {
@@ -620,7 +629,7 @@ suite! {
     free_chain: Free;
     follow: Dragged;
     spline: Laid;
-    strand: Rope;
+    point_chain: Rope;
     plane: Plane<false>;
     plane_directed: Plane<true>;
 }

@@ -1,13 +1,13 @@
 //! The promises, each as one check of any solver. Numbers are those of the engine's list.
 
 use sinew::{
-    Pose, Report, Status, Transform,
+    JointTransform, Pose, Report, Status,
     glam::{Quat, Vec3},
 };
 
 use crate::{judge, rig::Rig, subject::Subject};
 
-fn bits(t: &Transform) -> [u32; 10] {
+fn bits(t: &JointTransform) -> [u32; 10] {
     let (p, q, s) = (t.translation, t.rotation, t.scale);
     [p.x, p.y, p.z, q.x, q.y, q.z, q.w, s.x, s.y, s.z].map(f32::to_bits)
 }

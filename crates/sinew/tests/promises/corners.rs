@@ -6,13 +6,13 @@ use sinew::{
     glam::Vec3,
     joint::{Dof, Joint},
     math,
-    solve::{Auto, Ccd, ChainSettings, DampedLeastSquares, Fabrik, FreeChain},
+    solve::{Auto, Ccd, DampedLeastSquares, Fabrik, FreeChain, IterativeOptions},
 };
 
 use crate::{checks, common, config, judge, limited, rig};
 
 /// Solves for a goal with settings of chains.
-type Solve = Box<dyn FnMut(&mut Pose, &Goal, &ChainSettings) -> Report>;
+type Solve = Box<dyn FnMut(&mut Pose, &Goal, &IterativeOptions) -> Report>;
 
 /// Every solver of chains with limits that takes the chain.
 fn solvers(rig: &limited::Limited) -> Vec<(String, Solve)> {
@@ -34,7 +34,7 @@ fn solvers(rig: &limited::Limited) -> Vec<(String, Solve)> {
             for max_restarts in [0, 2] {
                 if let Ok(mut solver) = <$solver>::from_chain(skeleton, chain.clone()) {
                     let solve: Solve = Box::new(move |pose, goal, s| {
-                        solver.settings = ChainSettings { max_restarts, ..*s };
+                        solver.settings = IterativeOptions { max_restarts, ..*s };
                         solver.solve(pose, goal).unwrap()
                     });
                     all.push((format!("{}, {max_restarts} fresh starts", $name), solve));
@@ -49,7 +49,7 @@ fn solvers(rig: &limited::Limited) -> Vec<(String, Solve)> {
 }
 
 /// Where a soft zone and a stretch let the end of a chain come for a goal, by their formulas in f64.
-fn target(rig: &limited::Limited, goal: Vec3, s: &ChainSettings) -> judge::V {
+fn target(rig: &limited::Limited, goal: Vec3, s: &IterativeOptions) -> judge::V {
     let root = judge::position(&rig.pose, rig.root);
     let way = judge::sub(judge::v(goal), root);
     let (far, zone) = (judge::length(way), f64::from(s.soft) * rig.length);
@@ -63,7 +63,7 @@ fn target(rig: &limited::Limited, goal: Vec3, s: &ChainSettings) -> judge::V {
 }
 
 /// One solve of every solver: limits, the bones' directions and factors, the objective, and the same bits again.
-fn one_solve(rig: &limited::Limited, goal: &Goal, s: &ChainSettings, solvers: Vec<(String, Solve)>) {
+fn one_solve(rig: &limited::Limited, goal: &Goal, s: &IterativeOptions, solvers: Vec<(String, Solve)>) {
     let at = goal.position.unwrap();
     let far = judge::length(judge::sub(judge::v(at), judge::position(&rig.pose, rig.root)));
     let rounding = 4.0 * rig.rounding + 4e-6 * (rig.length + far);
@@ -120,9 +120,9 @@ fn bound() -> impl Strategy<Value = f32> {
     prop_oneof![Just(f32::INFINITY), (-2.5f32..0.4).prop_map(|decade| 10f32.powf(decade))]
 }
 
-fn settings(max_turn: f32, soft: f32, stretch: f32, hurry: u32) -> ChainSettings {
+fn settings(max_turn: f32, soft: f32, stretch: f32, hurry: u32) -> IterativeOptions {
     let max_iterations = if hurry > 10 { 60 } else { hurry.max(1) };
-    ChainSettings { max_turn, soft, stretch, max_iterations, ..ChainSettings::default() }
+    IterativeOptions { max_turn, soft, stretch, max_iterations, ..IterativeOptions::default() }
 }
 
 proptest! {
@@ -217,7 +217,7 @@ fn bounded_frames_come_round_to_a_goal_that_stretched_bones_reach() {
     });
     let rest = Pose::rest(&skeleton);
     let goal = Goal::at(Vec3::new(0.0, -0.3, 1.05));
-    let s = ChainSettings { max_turn: 0.1, stretch: 1.2, ..ChainSettings::default() };
+    let s = IterativeOptions { max_turn: 0.1, stretch: 1.2, ..IterativeOptions::default() };
     let (mut auto, [root, tip]) = (Auto::new(&skeleton, ids[0], ids[5]).unwrap(), [ids[0], ids[5]]);
     (auto.max_turn, auto.stretch) = (s.max_turn, s.stretch);
     let mut ccd = Ccd::new(&skeleton, root, tip).unwrap();

@@ -7,14 +7,15 @@ use sinew::{
     Goal, JointId, Pose,
     glam::{Quat, Vec3},
     math,
-    solve::{Drag, Pin, Root},
+    solve::{Drag, Pin, RootMode},
 };
 
 use crate::{
-    checks, config, judge,
+    checks, config,
+    full_body::{Bush, bush},
+    judge,
     limited::hold,
     rig,
-    tree::{Bush, bush},
 };
 
 /// A drag of the bush's first tip, with its other ones pinned; none where one cannot hang below the root.
@@ -26,14 +27,14 @@ fn drag(bush: &Bush) -> Drag {
         .collect();
     let mut drag = Drag::new(&bush.pose, bush.root, bush.tips[0], &pins).unwrap();
     if bush.tips.len().is_multiple_of(2) {
-        drag.root(Root::Pinned);
+        drag.root(RootMode::Pinned);
     }
     drag
 }
 
 /// Places of the pins as they are, in model space or seen from the joints that they move with.
 fn places(bush: &Bush, pose: &Pose) -> Vec<judge::V> {
-    let place = |tip: &sinew::solve::Tip| {
+    let place = |tip: &sinew::solve::Effector| {
         let at = judge::frame(pose, tip.joint).point(judge::v(tip.offset));
         let Some(other) = tip.relative_to else { return at };
         // By its columns, which are across each other in frames without shear.
@@ -56,7 +57,7 @@ proptest! {
         b.tips[0].relative_to = None;
         let mut drag = drag(&b);
         let mut pose = b.pose.clone();
-        let own: Vec<JointId> = drag.tree().joints().collect();
+        let own: Vec<JointId> = drag.full_body().joints().collect();
         let pinned = places(&b, &pose);
         let start = pose.model(b.tips[0].joint).transform_point3(b.tips[0].offset);
         let (x, y) = (a.normalize(), math::perpendicular(a.normalize(), c));
@@ -91,7 +92,7 @@ proptest! {
                 prop_assert!(slid <= 1e-4 * b.size * 1.5 + rounding, "slid by {slid:e} of {:e}", b.size);
             }
             // 10
-            let went = goal.distance(last) / drag.tree().size();
+            let went = goal.distance(last) / drag.full_body().size();
             for &j in &own {
                 let step = math::angle_between(before.local(j).rotation, pose.local(j).rotation);
                 prop_assert!(step <= 8.0 * went + 1e-5, "joint {j} leapt by {step}, the goal by {went}");

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use sinew::{
-    Chain, Goal, JointId, Pose, Report, Skeleton, SolveError, Status, Transform,
+    Chain, Goal, JointId, JointTransform, Pose, Report, Skeleton, SolveError, Status,
     glam::{Quat, Vec3},
-    joint::{Dof, Joint, Order, Turning},
+    joint::{Dof, Joint, RotationOrder, Turning},
     math,
     solve::{Auto, Ccd, DampedLeastSquares, Fabrik, Follow, Lead},
 };
@@ -39,7 +39,12 @@ fn range() -> impl Strategy<Value = Dof> {
 /// What a joint may do: anything that there is.
 pub fn joint() -> impl Strategy<Value = Joint> {
     let axis = || rig::vector().prop_map(|v| v.as_dvec3());
-    let order = prop::sample::select(vec![Order::Xyz, Order::Zxy, Order::Yzx, Order::Zyx]);
+    let order = prop::sample::select(vec![
+        RotationOrder::Xyz,
+        RotationOrder::Zxy,
+        RotationOrder::Yzx,
+        RotationOrder::Zyx,
+    ]);
     let half = || prop_oneof![5 => 0.1f64..3.0, 1 => 1e-3f64..0.1];
     let ball =
         (axis(), axis(), half(), half(), half(), half(), range()).prop_map(|(z, x, a, b, c, d, twist)| {
@@ -111,7 +116,7 @@ pub fn free() -> impl Strategy<Value = Limited> {
 
 fn build(plan: &Plan, slides: bool) -> Limited {
     let mut b = Skeleton::builder();
-    let at = |translation, rotation, scale| Transform { translation, rotation, scale };
+    let at = |translation, rotation, scale| JointTransform { translation, rotation, scale };
     let size = plan.size;
     let mut last = b.add("above", None, at(Vec3::splat(0.3 * size), Quat::IDENTITY, plan.scale));
     let places: Vec<usize> = plan
@@ -247,7 +252,7 @@ pub fn hold(before: &Pose, after: &Pose, joints: &[JointId], length: f64) {
             let along = moved.x * m[0][1] + moved.y * m[1][1] + moved.z * m[2][1];
             let near = 1e-5 * length.max(moved.length());
             assert!(
-                along >= range.from - near && along <= range.to + near,
+                along >= range.min - near && along <= range.max + near,
                 "joint {joint}: {along} is not in {range:?}"
             );
         }
@@ -273,7 +278,7 @@ pub trait Solver {
     }
 }
 
-/// A solver with `ChainSettings`, by its type.
+/// A solver with `IterativeOptions`, by its type.
 macro_rules! iterative {
     ($(#[$doc:meta])* $name:ident: $solver:ty, slides: $slides:expr) => {
         $(#[$doc])*

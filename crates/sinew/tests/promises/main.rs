@@ -11,6 +11,7 @@ mod common;
 mod corners;
 mod drag;
 mod free_chain;
+mod full_body;
 #[allow(dead_code)]
 mod judge;
 #[path = "../limit_judge/mod.rs"]
@@ -21,13 +22,12 @@ mod rig;
 mod spline;
 mod subject;
 mod table;
-mod tree;
 
 use proptest::{prelude::*, test_runner::RngSeed};
 use sinew::{
     Goal, JointId, Pose, Report, SolveError,
     glam::Vec3,
-    solve::{Aim, TwoBone, Up},
+    solve::{Aim, AimUp, TwoBone},
 };
 use subject::Subject;
 
@@ -91,7 +91,8 @@ impl<const UP: bool, const OFFSET: bool> Subject for Pointer<UP, OFFSET> {
             solver.offset = bone * 0.3;
         }
         if UP {
-            solver.up = Some(Up { axis: Vec3::new(0.8, 0.36, -0.48), direction: Vec3::new(0.1, 1.0, 0.2) });
+            solver.up =
+                Some(AimUp { axis: Vec3::new(0.8, 0.36, -0.48), direction: Vec3::new(0.1, 1.0, 0.2) });
         }
         Self { solver, length: rig.length }
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use sinew::{
-    JointId, Pose, Skeleton, Transform,
+    JointId, JointTransform, Pose, Skeleton,
     glam::{Quat, Vec3},
     math,
 };
@@ -62,7 +62,7 @@ pub fn rig() -> impl Strategy<Value = Rig> {
         |(decade, ratio, bones, rotations, outer, inner, upper, lower)| {
             let (size, ratio) = (10f32.powf(decade), 10f32.powf(0.5 * ratio));
             let mut b = Skeleton::builder();
-            let at = |translation, scale| Transform { translation, scale, ..Transform::IDENTITY };
+            let at = |translation, scale| JointTransform { translation, scale, ..JointTransform::IDENTITY };
             let body = b.add("body", None, at(bones[0] * size, outer));
             let root = b.add("root", Some(body), at(bones[1] * size, inner));
             let mut last = root;
@@ -104,7 +104,7 @@ pub fn squashed() -> impl Strategy<Value = Rig> {
         let Rig { mut pose, root, middle, tip, .. } = rig;
         let body = pose.skeleton().parent(root).unwrap();
         let uniform = pose.local(body).scale;
-        pose.set_local(body, Transform { scale: uniform * scale, ..*pose.local(body) });
+        pose.set_local(body, JointTransform { scale: uniform * scale, ..*pose.local(body) });
         pose.update();
         Rig::new(pose, root, middle, tip)
     })
@@ -121,7 +121,7 @@ impl Rig {
         let (bc, ca, ab) = (judge::cross(b, c), judge::cross(c, a), judge::cross(a, b));
         let g = [bc, ca, ab].map(|n| judge::dot(off, n) / judge::dot(a, bc));
         let mut pose = pose.clone();
-        pose.set_local(parent, Transform::IDENTITY);
+        pose.set_local(parent, JointTransform::IDENTITY);
         pose.update();
         let goal = Vec3::new(g[0] as f32, g[1] as f32, g[2] as f32);
         (Rig::new(pose, self.root, self.middle, self.tip), goal)

@@ -4,11 +4,11 @@
 use std::{f32::consts::TAU, sync::Arc};
 
 use sinew::{
-    Goal, JointId, Pose, Skeleton, Transform,
+    Goal, JointId, JointTransform, Pose, Skeleton,
     glam::{Quat, Vec3},
     joint::{Dof, Joint},
     math,
-    solve::{Auto, Ccd, DampedLeastSquares, Fabrik, FreeChain, Tip, Tree, TwoBone},
+    solve::{Auto, Ccd, DampedLeastSquares, Effector, Fabrik, FreeChain, FullBody, TwoBone},
 };
 
 const TABLE: &str = include_str!("../../src/solve/promises.md");
@@ -53,11 +53,11 @@ fn solver(name: &str, skeleton: &Skeleton, ids: &[JointId], soft: f32, max_turn:
         "`Ccd`" => fields!(Ccd::new(skeleton, root, tip), settings),
         "`Fabrik`" => fields!(Fabrik::new(skeleton, root, tip), settings),
         "`DampedLeastSquares`" => fields!(DampedLeastSquares::new(skeleton, root, tip), settings),
-        "`Tree`" => {
-            let mut tree = Tree::new(skeleton, root, &[Tip::new(tip)]).unwrap();
-            (tree.soft, tree.max_turn) = (soft, max_turn);
+        "`FullBody`" => {
+            let mut full_body = FullBody::new(skeleton, root, &[Effector::new(tip)]).unwrap();
+            (full_body.soft, full_body.max_turn) = (soft, max_turn);
             Box::new(move |pose, goal| {
-                tree.solve(pose, &[Goal::at(goal)]).unwrap();
+                full_body.solve(pose, &[Goal::at(goal)]).unwrap();
             })
         }
         _ => panic!("the suite does not run {name}"),
@@ -67,9 +67,9 @@ fn solver(name: &str, skeleton: &Skeleton, ids: &[JointId], soft: f32, max_turn:
 /// A row of bones along Y that are a metre long together, and somewhat bent.
 fn chain(bones: usize, joint: fn(usize) -> Joint) -> Pose {
     let mut b = Skeleton::builder();
-    let mut last = b.add("0", None, Transform::IDENTITY);
+    let mut last = b.add("0", None, JointTransform::IDENTITY);
     for i in 1..=bones {
-        last = b.add(format!("{i}"), Some(last), Transform::from_translation(Vec3::Y / bones as f32));
+        last = b.add(format!("{i}"), Some(last), JointTransform::from_translation(Vec3::Y / bones as f32));
     }
     let (mut skeleton, ids) = b.build().unwrap();
     for (i, &id) in ids[..bones].iter().enumerate() {

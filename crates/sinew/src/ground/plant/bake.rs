@@ -5,7 +5,7 @@ use alloc::{string::String, vec::Vec};
 use glam::Vec3;
 use thiserror::Error;
 
-use super::{Figure, FootSample, Plan, Search};
+use super::{Figure, FootSample, FootholdSearch, Plan};
 use crate::{
     JointId, Pose, SolveError,
     motion::{BakeError, Baker, Clip},
@@ -44,13 +44,13 @@ pub struct PlantedClip {
 impl Plan {
     /// Number of keys.
     pub fn keys(&self) -> usize {
-        (self.survey.len() - 1) / self.per_key + 1
+        (self.analysis.len() - 1) / self.per_key + 1
     }
 
     /// Sets `pose` to the clip at a key, without planting, carried by the travel; model space is up to date.
     pub fn before(&self, figure: &Figure, clip: &Clip, key: usize, pose: &mut Pose) {
         let i = key * self.per_key;
-        clip.sample(self.survey.clip_time(i), pose);
+        clip.sample(self.analysis.clip_time(i), pose);
         pose.update();
         let at = pose.position(figure.pelvis) + self.carry(i);
         pose.set_position(figure.pelvis, at);
@@ -67,7 +67,7 @@ impl Plan {
         frames: &mut Vec<super::FootFrame>,
     ) -> Result<f32, SolveError> {
         let i = key * self.per_key;
-        clip.sample(self.survey.clip_time(i), pose);
+        clip.sample(self.analysis.clip_time(i), pose);
         pose.update();
         frames.clear();
         frames.extend(self.feet.iter().map(|f| f[i]));
@@ -77,7 +77,7 @@ impl Plan {
     }
 
     fn carry(&self, sample: usize) -> Vec3 {
-        self.survey.travel * (sample as f32 * self.survey.step)
+        self.analysis.travel * (sample as f32 * self.analysis.step)
     }
 
     /// Plants every key of `clip` and bakes them. `each` is called after each key, for progress.
@@ -105,7 +105,7 @@ impl Plan {
         let mut times = Vec::new();
         let mut out_of_reach = 0.0f32;
         for key in 0..self.keys() {
-            let time = (key * self.per_key) as f32 * self.survey.step;
+            let time = (key * self.per_key) as f32 * self.analysis.step;
             let worst = self
                 .after(figure, clip, key, &mut pose, &mut frames)
                 .map_err(|error| PlantError::Solve { time, error })?;
@@ -127,7 +127,7 @@ impl Plan {
         figure: &Figure,
         planted: &PlantedClip,
         rest: &Pose,
-        search: &Search<'_>,
+        search: &FootholdSearch<'_>,
         depth: f32,
     ) -> Halfway {
         let mut pose = rest.clone();
@@ -148,7 +148,7 @@ impl Plan {
                     let point = if heel { FootSample::heel_at } else { FootSample::ball_at };
                     let stands = |p: &super::Planted| {
                         let contacts = if heel { &p.stance.heel } else { &p.stance.ball };
-                        p.footing.is_ok() && contacts.iter().any(|c| c.contains(from) && c.contains(to))
+                        p.foothold.is_ok() && contacts.iter().any(|c| c.contains(from) && c.contains(to))
                     };
                     if self.stances[foot].iter().any(stands) {
                         let chord = 0.5 * (point(before).y + point(after).y);

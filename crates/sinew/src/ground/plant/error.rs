@@ -3,7 +3,7 @@
 use glam::Vec3;
 use thiserror::Error;
 
-use super::SettingError;
+use super::PlantOptionError;
 
 /// Why a clip was not planted.
 #[derive(Clone, Debug, PartialEq, Error)]
@@ -11,7 +11,7 @@ use super::SettingError;
 pub enum PlanError {
     /// A setting is outside its range.
     #[error(transparent)]
-    Setting(#[from] SettingError),
+    Setting(#[from] PlantOptionError),
     /// There is no ground under the whole walk.
     #[error("there is no ground under the walk: looked from ({}, {}) to ({}, {}), between {low} and {high} m", from.x, from.z, to.x, to.z)]
     NoGround {

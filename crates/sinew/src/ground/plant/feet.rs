@@ -1,17 +1,17 @@
-//! How feet go from one footing to the next, before they are cleared of what they would pass through.
+//! How feet go from one foothold to the next, before they are cleared of what they would pass through.
 
 use alloc::vec::Vec;
 
 use glam::{Quat, Vec3};
 
 use super::{
-    FootFrame, FootSample, Footing, Planted, Sampled, Stance, Twist, Unplanted,
+    FootDisplacement, FootFrame, FootSample, Foothold, Planted, SampledCurve, Stance, Unplanted,
     hermite::{State, quintic},
     planner::{Planner, standing},
 };
 use crate::math;
 
-/// Seconds in which a foot without a footing to come from or go to takes the body's height: most of a swing.
+/// Seconds in which a foot without a foothold to come from or go to takes the body's height: most of a swing.
 const ALONE: f32 = 0.35;
 
 /// A foot's displacement from the clip: rotation vector of the turn, place of the ankle, rotation vector of the toes.
@@ -23,7 +23,7 @@ struct Offset {
 }
 
 impl Offset {
-    fn new(twist: &Twist, toes: Quat, clip: &FootSample) -> Self {
+    fn new(twist: &FootDisplacement, toes: Quat, clip: &FootSample) -> Self {
         Self {
             turn: math::rotation_vector(twist.turn),
             ankle: twist.ankle - clip.ankle,
@@ -31,7 +31,7 @@ impl Offset {
         }
     }
 
-    /// What stays of it while the foot has no footing to come from or go to.
+    /// What stays of it while the foot has no foothold to come from or go to.
     fn in_the_air(&self) -> Self {
         Self { ankle: self.ankle.with_y(0.0), ..Self::default() }
     }
@@ -57,28 +57,28 @@ impl Planner<'_> {
         body: &[f32],
         lifts: &[f32],
     ) -> Vec<FootFrame> {
-        let survey = self.survey;
-        let (curve, step) = (&survey.feet[foot], survey.step);
+        let analysis = self.analysis;
+        let (curve, step) = (&analysis.feet[foot], analysis.step);
         let standing = standing(planted);
-        let raised = Sampled { values: body, step };
-        let lifted = Sampled { values: lifts, step };
+        let raised = SampledCurve { values: body, step };
+        let lifted = SampledCurve { values: lifts, step };
         // Relative to the body.
-        let offset = |(stance, footing): (&Stance, &Footing), time: f32| {
-            let (twist, toes) = stance.twist_lifted(footing, curve, step, time, lifted.value(time));
+        let offset = |(stance, foothold): (&Stance, &Foothold), time: f32| {
+            let (twist, toes) = stance.twist_lifted(foothold, curve, step, time, lifted.value(time));
             let mut offset = Offset::new(&twist, toes, &curve.at(time, step));
             offset.ankle.y -= raised.value(time);
             offset
         };
         // The rates at which a stance is entered and left, over the sample inside of it.
-        let enter = |s: (&Stance, &Footing)| {
+        let enter = |s: (&Stance, &Foothold)| {
             let (a, b) = (s.0.time.from, (s.0.time.from + step).min(s.0.time.to));
             (offset(s, a), rate(offset(s, a), offset(s, b), b - a))
         };
-        let leave = |s: (&Stance, &Footing)| {
+        let leave = |s: (&Stance, &Foothold)| {
             let (a, b) = ((s.0.time.to - step).max(s.0.time.from), s.0.time.to);
             (offset(s, b), rate(offset(s, a), offset(s, b), b - a))
         };
-        let mut frames: Vec<FootFrame> = (0..survey.len())
+        let mut frames: Vec<FootFrame> = (0..analysis.len())
             .map(|i| {
                 let time = i as f32 * step;
                 let at = standing.iter().find(|s| s.0.time.contains(time));
@@ -91,8 +91,8 @@ impl Planner<'_> {
                         let span = a.0.time.from - b.0.time.to;
                         between((bo, br), (ao, ar), span, time - b.0.time.to)
                     }
-                    // Before the first footing and after the last one the foot goes with the body, where it is seen from
-                    // above as it is at the footing.
+                    // Before the first foothold and after the last one the foot goes with the body, where it is seen from
+                    // above as it is at the foothold.
                     (None, Some(&b), None) => {
                         let (o, r) = leave(b);
                         between((o, r), (o.in_the_air(), Offset::default()), ALONE, time - b.0.time.to)
@@ -117,7 +117,7 @@ impl Planner<'_> {
             .collect();
         for pair in standing.windows(2) {
             let [leave, enter] = [pair[0], pair[1]];
-            let ankle = |s: (&Stance, &Footing), t: f32| {
+            let ankle = |s: (&Stance, &Foothold), t: f32| {
                 s.0.twist_lifted(s.1, curve, step, t, lifted.value(t)).0.ankle
             };
             let ends = [leave.0.time.to, enter.0.time.from];
@@ -132,7 +132,7 @@ impl Planner<'_> {
         frames
     }
 
-    /// Lets a foot rise and fall from one footing to the next as it gets on, and not as time passes: a foot hardly gets
+    /// Lets a foot rise and fall from one foothold to the next as it gets on, and not as time passes: a foot hardly gets
     /// on at first, and would be thrown up on the spot.
     fn rise_on_the_way(
         &self,
@@ -142,18 +142,18 @@ impl Planner<'_> {
         [from, to]: [f32; 2],
         [start, end]: [Vec3; 2],
     ) {
-        let step = self.survey.step;
+        let step = self.analysis.step;
         let way = (end - start).with_y(0.0);
         // A foot that steps where it stood does not get on.
         if way.length() < 0.3 * self.search.leg {
             return;
         }
-        let raised = Sampled { values: body, step };
+        let raised = SampledCurve { values: body, step };
         let (first, last) = (start.y - raised.value(from), end.y - raised.value(to));
-        let curve = &self.survey.feet[foot];
+        let curve = &self.analysis.feet[foot];
         let (first, last) = (first - curve.at(from, step).ankle.y, last - curve.at(to, step).ankle.y);
         let (low, high) = (first + raised.value(from), last + raised.value(to));
-        // A walker's foot gets on by less than three legs from one footing to its next; from four on it is a run, which
+        // A walker's foot gets on by less than three legs from one foothold to its next; from four on it is a run, which
         // flies: there the foot goes with the body.
         let share = (4.0 - way.length() / self.search.leg).clamp(0.0, 1.0);
         // Only what lies between: there may be thousands of steps.
@@ -168,7 +168,7 @@ impl Planner<'_> {
             let by_time = body[i] + first + (last - first) * ease;
             let on = ((frame.ankle - start).with_y(0.0).dot(way) / way.length_squared()).clamp(0.0, 1.0);
             let by_way = low + (high - low) * on;
-            // Both ends stay as the footings have them.
+            // Both ends stay as the footholds have them.
             let fade = ((time - from).min(to - time) / (0.3 * (to - from))).min(1.0);
             let fade = fade * fade * (3.0 - 2.0 * fade);
             frame.ankle.y += share * fade * (by_way - by_time);
@@ -179,7 +179,7 @@ impl Planner<'_> {
     fn presence(&self, planted: &[Planted], time: f32) -> f32 {
         const FADE: f32 = 0.25;
         let mut weight = 1.0f32;
-        for p in planted.iter().filter(|p| p.footing == Err(Unplanted::NoGround)) {
+        for p in planted.iter().filter(|p| p.foothold == Err(Unplanted::NoGround)) {
             let outside = (p.stance.time.from - time).max(time - p.stance.time.to).max(0.0);
             let s = (outside / FADE).min(1.0);
             weight = weight.min(s * s * (3.0 - 2.0 * s));
@@ -189,7 +189,7 @@ impl Planner<'_> {
 
     /// Feet without ground keep what the animation has them do below the pelvis.
     pub(super) fn let_go(&self, foot: usize, frames: &mut [FootFrame], pelvis: &[f32]) {
-        let curve = &self.survey.feet[foot];
+        let curve = &self.analysis.feet[foot];
         for ((frame, sample), pelvis) in frames.iter_mut().zip(&curve.samples).zip(pelvis) {
             let kept = sample.ankle + Vec3::Y * *pelvis;
             frame.ankle = kept + (frame.ankle - kept) * frame.weight;

@@ -1,13 +1,13 @@
 //! Contacts that are given: by hand, by another program, or as curves that an animator keyed.
 //!
 //! Who keyed a clip may know better than a detector when its feet stand. Contacts given in the clip's own time take the
-//! place of those that would be found ([`Survey::set_contacts`]); a curve over time becomes contacts by [`from_curve`].
+//! place of those that would be found ([`ClipAnalysis::set_contacts`]); a curve over time becomes contacts by [`from_curve`].
 
 use alloc::vec::Vec;
 
 use thiserror::Error;
 
-use super::{Contacts, Interval, Survey};
+use super::{ClipAnalysis, Contacts, Interval};
 
 /// A curve means contact where it is above this: half-way between 0 (in the air) and 1 (standing).
 pub const THRESHOLD: f32 = 0.5;
@@ -83,7 +83,7 @@ pub enum ContactsError {
 /// Why a curve gives no contacts.
 #[derive(Clone, Copy, Debug, PartialEq, Error)]
 #[non_exhaustive]
-pub enum CurveError {
+pub enum ContactCurveError {
     /// It has no keys.
     #[error("the curve has no keys")]
     Empty,
@@ -120,21 +120,21 @@ pub enum CurveError {
 /// let contacts = from_curve(&keys, Interval { from: 0.0, to: 1.0 })?;
 /// assert_eq!(contacts.len(), 1);
 /// assert!((contacts[0].from - 0.1).abs() < 1e-6 && (contacts[0].to - 0.7).abs() < 1e-6);
-/// # Ok::<(), sinew::ground::plant::given::CurveError>(())
+/// # Ok::<(), sinew::ground::plant::given::ContactCurveError>(())
 /// ```
-pub fn from_curve(keys: &[[f32; 2]], span: Interval) -> Result<Vec<Interval>, CurveError> {
+pub fn from_curve(keys: &[[f32; 2]], span: Interval) -> Result<Vec<Interval>, ContactCurveError> {
     let mut before = f32::NEG_INFINITY;
     for (key, &[time, value]) in keys.iter().enumerate() {
         if !(time.is_finite() && value.is_finite()) {
-            return Err(CurveError::NotFinite { key, time, value });
+            return Err(ContactCurveError::NotFinite { key, time, value });
         }
         if time < before {
-            return Err(CurveError::Unordered { key, time, before });
+            return Err(ContactCurveError::Unordered { key, time, before });
         }
         before = time;
     }
     let (Some(&[_, first]), Some(&[_, last])) = (keys.first(), keys.last()) else {
-        return Err(CurveError::Empty);
+        return Err(ContactCurveError::Empty);
     };
     let mut found: Vec<Interval> = Vec::new();
     // Clipped to the span; what nothing is left of, or no time at all, is no contact.
@@ -164,7 +164,7 @@ pub fn from_curve(keys: &[[f32; 2]], span: Interval) -> Result<Vec<Interval>, Cu
     Ok(found)
 }
 
-impl Survey {
+impl ClipAnalysis {
     /// Gives the contacts of each foot, in the order of the figure's legs and in the clip's own time (seconds); feet with
     /// `None` keep those that are found. Times count as in the clip's keys: a clip that begins at 5 s has no contact at 1 s.
     /// What reaches beyond the clip is cut off; a clip that is played in rounds has its contacts in each, and one that
@@ -274,12 +274,15 @@ mod tests {
 
     #[test]
     fn curves_that_are_none_say_where() {
-        assert_eq!(from_curve(&[], SPAN), Err(CurveError::Empty));
+        assert_eq!(from_curve(&[], SPAN), Err(ContactCurveError::Empty));
         let error = from_curve(&[[0.0, 1.0], [2.0, 1.0], [1.0, 0.0]], SPAN);
-        assert_eq!(error, Err(CurveError::Unordered { key: 2, time: 1.0, before: 2.0 }));
+        assert_eq!(error, Err(ContactCurveError::Unordered { key: 2, time: 1.0, before: 2.0 }));
         let error = from_curve(&[[0.0, 1.0], [2.0, f32::INFINITY]], SPAN).unwrap_err();
-        assert_eq!(error, CurveError::NotFinite { key: 1, time: 2.0, value: f32::INFINITY });
-        assert!(matches!(from_curve(&[[f32::NAN, 1.0]], SPAN), Err(CurveError::NotFinite { key: 0, .. })));
+        assert_eq!(error, ContactCurveError::NotFinite { key: 1, time: 2.0, value: f32::INFINITY });
+        assert!(matches!(
+            from_curve(&[[f32::NAN, 1.0]], SPAN),
+            Err(ContactCurveError::NotFinite { key: 0, .. })
+        ));
     }
 
     proptest! {

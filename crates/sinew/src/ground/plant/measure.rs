@@ -4,7 +4,9 @@ use alloc::vec::Vec;
 
 use glam::Vec3;
 
-use super::{Figure, FootSample, Footing, Interval, Plan, PlantedClip, Search, Survey, Unplanted};
+use super::{
+    ClipAnalysis, Figure, FootSample, Foothold, FootholdSearch, Interval, Plan, PlantedClip, Unplanted,
+};
 
 /// Figures of one clip on one ground.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
@@ -40,7 +42,7 @@ pub fn measure(
     feet: &[Vec<FootSample>],
     contacts: &[Contacts],
     step: f32,
-    search: &Search<'_>,
+    search: &FootholdSearch<'_>,
     base: &[f32],
 ) -> Measures {
     let mut m = Measures::default();
@@ -121,17 +123,17 @@ impl Plan {
         &self,
         figure: &Figure,
         planted: &PlantedClip,
-        search: &Search<'_>,
+        search: &FootholdSearch<'_>,
     ) -> Vec<ContactOutcome> {
         let mut outcomes = Vec::new();
         for (leg, stances) in self.stances.iter().enumerate() {
             for p in stances {
                 for (point, list) in [("heel", &p.stance.heel), ("ball", &p.stance.ball)] {
                     let is_heel = point == "heel";
-                    let foothold = match p.footing {
+                    let foothold = match p.foothold {
                         Err(why) => Err(why),
-                        Ok(Footing { heel_supported: false, .. }) if is_heel => Err(Unplanted::HeelInAir),
-                        Ok(footing) => Ok(if is_heel { footing.heel.y } else { footing.ball.y }),
+                        Ok(Foothold { heel_supported: false, .. }) if is_heel => Err(Unplanted::HeelInAir),
+                        Ok(foothold) => Ok(if is_heel { foothold.heel.y } else { foothold.ball.y }),
                     };
                     outcomes.extend(list.iter().map(|&time| {
                         ContactOutcome {
@@ -158,7 +160,7 @@ impl Plan {
         &self,
         figure: &Figure,
         planted: &PlantedClip,
-        search: &Search<'_>,
+        search: &FootholdSearch<'_>,
         (leg, heel): (usize, bool),
         sole: f32,
         time: Interval,
@@ -203,7 +205,7 @@ impl Plan {
     }
 }
 
-impl Survey {
+impl ClipAnalysis {
     /// Height above which nothing of the clip's feet ever goes below, in metres.
     pub fn floor(&self) -> f32 {
         (self.feet.iter().flat_map(|f| &f.samples))

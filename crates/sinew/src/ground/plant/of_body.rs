@@ -4,8 +4,8 @@ use alloc::{borrow::ToOwned, vec::Vec};
 
 use glam::Vec3;
 
-use super::{Figure, Leg, RigError, Sole};
-use crate::{JointId, Pose, Skeleton, rig};
+use super::{Figure, FigureError, Leg, Sole};
+use crate::{JointId, Pose, Skeleton, body};
 
 impl Figure {
     /// The figure of a body whose roles are known. `bind` is the pose that the mesh was made in; `skin` holds the mesh's
@@ -13,14 +13,18 @@ impl Figure {
     ///
     /// Soles are taken from the vertices of the feet, or where there are none, from their joints: the heel below the ankle,
     /// the ball below the toe joint, the floor below the lowest joint of both feet.
-    pub fn of_body(bind: &Pose, body: &rig::Body, skin: &[(JointId, Vec3)]) -> Result<Self, RigError> {
+    pub fn of_body(
+        bind: &Pose,
+        body: &body::BodyRoles,
+        skin: &[(JointId, Vec3)],
+    ) -> Result<Self, FigureError> {
         let skeleton: &Skeleton = bind.skeleton();
         let at = |j: JointId| bind.position(j);
         let joints = body.legs.iter().flat_map(|l| skeleton.below(l.foot));
         let floor = joints.map(|j| at(j).y).fold(f32::INFINITY, f32::min);
         let mut legs = Vec::new();
         for leg in &body.legs {
-            let no_sole = |what| RigError::NoSole { foot: skeleton.name(leg.foot).to_owned(), what };
+            let no_sole = |what| FigureError::NoSole { foot: skeleton.name(leg.foot).to_owned(), what };
             let length = (at(leg.shin) - at(leg.thigh)).length() + (at(leg.foot) - at(leg.shin)).length();
             let of_foot = skin.iter().filter(|(joint, _)| skeleton.is_below(*joint, leg.foot));
             let vertices: Vec<Vec3> = of_foot.map(|&(_, place)| place).collect();

@@ -4,9 +4,9 @@ use alloc::vec::Vec;
 
 use super::{
     FootFrame, Planted,
-    beam::{Beam, Wish},
     planner::{Planner, standing},
     reach::{highest, lowest},
+    smoother::{BoundedSmoother, SoftTarget},
     swing::LIFT,
 };
 
@@ -27,7 +27,7 @@ impl Planner<'_> {
     /// three times as high, as a contact may be.
     fn freedom(&self, foot: usize, i: usize) -> f32 {
         let settings = self.search.settings;
-        let curve = &self.survey.feet[foot];
+        let curve = &self.analysis.feet[foot];
         let height =
             curve.heel_heights[i].min(curve.ball_heights[i]) / (settings.contact_height * self.search.leg);
         let speed =
@@ -43,12 +43,12 @@ impl Planner<'_> {
     fn pull(&self, foot: usize, planted: &[Planted]) -> f32 {
         const LEAST_JERK: f32 = 5.7735;
         const AGAIN: f32 = 1.5;
-        let curve = &self.survey.feet[foot];
-        let ankle = |time: f32| curve.at(time, self.survey.step).ankle;
+        let curve = &self.analysis.feet[foot];
+        let ankle = |time: f32| curve.at(time, self.analysis.step).ankle;
         let lift = LIFT * self.search.leg / 0.9;
         standing(planted).windows(2).fold(lift, |most, pair| {
             let (leaves, lands) = (pair[0].0.time.to, pair[1].0.time.from);
-            let span = (lands - leaves).max(self.survey.step);
+            let span = (lands - leaves).max(self.analysis.step);
             let way = (ankle(lands) - ankle(leaves)).with_y(0.0).length();
             most.max(AGAIN * LEAST_JERK * way / (span * span))
         })
@@ -66,20 +66,20 @@ impl Planner<'_> {
         const TORN: f64 = 25.0;
         let settings = self.search.settings;
         // From the first landing to the last push-off.
-        let known = planted.iter().flatten().filter(|p| p.footing.is_ok()).map(|p| p.stance.time);
+        let known = planted.iter().flatten().filter(|p| p.foothold.is_ok()).map(|p| p.stance.time);
         let (first, last) =
             known.fold((f32::INFINITY, 0.0f32), |(a, b), time| (a.min(time.from), b.max(time.to)));
         let pulls: Vec<f32> =
             planted.iter().enumerate().map(|(foot, planted)| self.pull(foot, planted)).collect();
-        let wishes: Vec<Wish> = (0..self.survey.len())
+        let objectives: Vec<SoftTarget> = (0..self.analysis.len())
             .map(|i| {
-                let time = i as f32 * self.survey.step;
+                let time = i as f32 * self.analysis.step;
                 let (mut sum, mut weight, mut stands) = (0.0, 1e-6, false);
                 let (mut high, mut low) = (f32::INFINITY, f32::NEG_INFINITY);
                 for (foot, planted) in planted.iter().enumerate() {
-                    let (frame, sample) = (&feet[foot][i], &self.survey.feet[foot].samples[i]);
+                    let (frame, sample) = (&feet[foot][i], &self.analysis.feet[foot].samples[i]);
                     let at = planted.iter().filter(|p| p.stance.time.contains(time));
-                    let at = at.filter_map(|p| Some((&p.stance, p.footing.as_ref().ok()?))).next();
+                    let at = at.filter_map(|p| Some((&p.stance, p.foothold.as_ref().ok()?))).next();
                     let standing = at.is_some();
                     stands |= standing;
                     let w = frame.weight as f64 * if standing { 1.0 } else { SWINGING };
@@ -90,15 +90,15 @@ impl Planner<'_> {
                         // time that it has been, or will be, in the air.
                         let away = planted
                             .iter()
-                            .filter(|p| p.footing.is_ok())
+                            .filter(|p| p.foothold.is_ok())
                             .map(|p| (p.stance.time.from - time).max(time - p.stance.time.to))
                             .fold(f32::INFINITY, f32::min);
                         let away = away.max(0.0);
                         let slack = (0.5 * pulls[foot] * away * away).min(self.search.leg);
                         let slack = slack * self.freedom(foot, i);
                         let top = match at {
-                            Some((stance, footing)) if reach == Reach::OnTiptoe => {
-                                self.tiptoe(foot).highest(stance, footing, i)
+                            Some((stance, foothold)) if reach == Reach::OnTiptoe => {
+                                self.tiptoe(foot).highest(stance, foothold, i)
                             }
                             _ => highest(sample, frame.ankle, settings),
                         };
@@ -118,12 +118,12 @@ impl Planner<'_> {
                 );
                 // A foot that stands low and one that is high: as high as the one reaches.
                 let (target, weight) = if low > high { (high as f64, TORN) } else { (target, weight) };
-                Wish { target, weight, high: high as f64, low: low as f64 }
+                SoftTarget { target, weight, high: high as f64, low: low as f64 }
             })
             .collect();
         // Half of a motion at `pelvis_rate` is let through: stiffness = 1 / w^4 for w radians a sample.
-        let w = core::f64::consts::TAU * settings.pelvis_rate as f64 * self.survey.step as f64;
-        let mut beam = Beam::default();
-        beam.settle(&wishes, 1.0 / (w * w * w * w)).iter().map(|&x| x as f32).collect()
+        let w = core::f64::consts::TAU * settings.pelvis_rate as f64 * self.analysis.step as f64;
+        let mut smoother = BoundedSmoother::default();
+        smoother.settle(&objectives, 1.0 / (w * w * w * w)).iter().map(|&x| x as f32).collect()
     }
 }

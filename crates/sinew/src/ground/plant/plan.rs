@@ -1,13 +1,13 @@
-//! The whole clip at once: where each foot stands, how it swings from one footing to the next, and how the pelvis goes.
+//! The whole clip at once: where each foot stands, how it swings from one foothold to the next, and how the pelvis goes.
 
 use alloc::{string::String, vec::Vec};
 
 use glam::Vec3;
 
 use super::{
-    Figure, FootFrame, PlanError, Planted, Search, Settings, Survey,
-    contact::Limits,
-    footing::heading,
+    ClipAnalysis, Figure, FootFrame, FootholdSearch, PlanError, PlantOptions, Planted,
+    contact::ContactLimits,
+    foothold::heading,
     pelvis::Reach,
     planner::{Planner, standing},
     swing::Swing,
@@ -18,7 +18,7 @@ use crate::{Pose, ground::Ground, math, motion::Clip};
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The clip with its travel.
-    pub survey: Survey,
+    pub analysis: ClipAnalysis,
     /// Each leg's stances.
     pub stances: Vec<Vec<Planted>>,
     /// Each leg's foot at each sample.
@@ -42,7 +42,7 @@ impl Plan {
         rest: &Pose,
         clip: &Clip,
         ground: &dyn Ground,
-        settings: &Settings,
+        settings: &PlantOptions,
         rate: f32,
         repeat: Option<u32>,
     ) -> Result<Self, PlanError> {
@@ -52,24 +52,24 @@ impl Plan {
         }
         let per_key = math::ceil(SAMPLE_RATE / rate) as usize;
         let step = 1.0 / (rate * per_key as f32);
-        let survey = Survey::new(figure, clip, rest, step, per_key, repeat)?;
-        Self::from_survey(figure, survey, ground, settings)
+        let analysis = ClipAnalysis::new(figure, clip, rest, step, per_key, repeat)?;
+        Self::from_analysis(figure, analysis, ground, settings)
     }
 
-    /// The same for a clip that was surveyed before, and that may have been given its contacts ([`Survey::set_contacts`]).
-    pub fn from_survey(
+    /// The same for a clip that was surveyed before, and that may have been given its contacts ([`ClipAnalysis::set_contacts`]).
+    pub fn from_analysis(
         figure: &Figure,
-        survey: Survey,
+        analysis: ClipAnalysis,
         ground: &dyn Ground,
-        settings: &Settings,
+        settings: &PlantOptions,
     ) -> Result<Self, PlanError> {
         settings.check()?;
         let leg = figure.leg_length();
         let scale = figure.height() / 1.8;
-        let search = Search { ground, settings, leg, scale };
-        let planner = Planner { figure, survey: &survey, search };
+        let search = FootholdSearch { ground, settings, leg, scale };
+        let planner = Planner { figure, analysis: &analysis, search };
         let base = planner.base()?;
-        let limits = Limits {
+        let limits = ContactLimits {
             height: settings.contact_height * leg,
             speed: settings.contact_speed * scale,
             release: settings.release,
@@ -83,11 +83,11 @@ impl Plan {
         };
         let clear = |feet: &mut Vec<Vec<FootFrame>>, pelvis: Option<&[f32]>| {
             for foot in 0..feet.len() {
-                let swing = Swing::new(search, &survey.feet[foot], survey.step, &all[foot]);
+                let swing = Swing::new(search, &analysis.feet[foot], analysis.step, &all[foot]);
                 swing.clear(&mut feet[foot], &base, pelvis);
             }
         };
-        let flat = alloc::vec![alloc::vec![0.0; survey.len()]; all.len()];
+        let flat = alloc::vec![alloc::vec![0.0; analysis.len()]; all.len()];
         // A first round with the ground under the body tells where the pelvis goes, by the feet while they stand; the feet
         // then swing with the body, so that a swinging foot is not left behind by it.
         let rough = planned(&planner.over_floor(&base), &flat);
@@ -107,31 +107,31 @@ impl Plan {
             pelvis = planner.pelvis(&feet, &all, Reach::AsPlanned);
         }
         for foot in 0..feet.len() {
-            let swing = Swing::new(search, &survey.feet[foot], survey.step, &all[foot]);
+            let swing = Swing::new(search, &analysis.feet[foot], analysis.step, &all[foot]);
             swing.let_down(&mut feet[foot], &base, &pelvis);
             swing.pull_in(&mut feet[foot], &pelvis);
         }
         for (foot, frames) in feet.iter_mut().enumerate() {
             planner.let_go(foot, frames, &pelvis);
         }
-        let per_key = survey.per_key;
-        Ok(Self { survey, stances: all, feet, pelvis, base, per_key })
+        let per_key = analysis.per_key;
+        Ok(Self { analysis, stances: all, feet, pelvis, base, per_key })
     }
 
     /// Lines a person can read about what was noticed.
     pub fn notes(&self) -> &[String] {
-        &self.survey.notes
+        &self.analysis.notes
     }
 }
 
 /// Heading of a walk: along its way where it travels, else where the feet point.
-pub fn walk_heading(survey: &Survey) -> Vec3 {
-    let net = match (survey.pelvis.first(), survey.pelvis.last()) {
+pub fn walk_heading(analysis: &ClipAnalysis) -> Vec3 {
+    let net = match (analysis.pelvis.first(), analysis.pelvis.last()) {
         (Some(a), Some(b)) => (*b - *a).with_y(0.0),
         _ => Vec3::ZERO,
     };
-    let sole: Vec3 = survey.feet.iter().filter_map(|f| f.samples.first()).map(|s| heading(s.yaw())).sum();
-    let length = survey.feet.iter().filter_map(|f| f.samples.first()).map(|s| (s.ball - s.heel).length());
+    let sole: Vec3 = analysis.feet.iter().filter_map(|f| f.samples.first()).map(|s| heading(s.yaw())).sum();
+    let length = analysis.feet.iter().filter_map(|f| f.samples.first()).map(|s| (s.ball - s.heel).length());
     let size = length.fold(0.0, f32::max);
     // Less than two soles' length is a sway, not a walk.
     if net.length() > 2.0 * size { net.normalize() } else { sole.normalize_or(Vec3::Z) }

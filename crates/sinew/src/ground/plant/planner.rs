@@ -1,23 +1,23 @@
-//! What planning works with, and the footing of each stance.
+//! What planning works with, and the foothold of each stance.
 
 use alloc::vec::Vec;
 
 use glam::{Quat, Vec3};
 
 use super::{
-    Figure, Footing, PlanError, Search, Survey, Unplanted,
-    contact::Limits,
+    ClipAnalysis, Figure, Foothold, FootholdSearch, PlanError, Unplanted,
+    contact::ContactLimits,
     stance::{Stance, stances},
     tiptoe::Tiptoe,
 };
 
-/// A stance with its footing, or why it has none.
+/// A stance with its foothold, or why it has none.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Planted {
     /// When heel and ball stand.
     pub stance: Stance,
     /// Where, or why not.
-    pub footing: Result<Footing, Unplanted>,
+    pub foothold: Result<Foothold, Unplanted>,
 }
 
 /// What is done to one foot at one sample.
@@ -37,28 +37,28 @@ pub struct FootFrame {
     pub weight: f32,
 }
 
-/// The stances that have a footing.
-pub(super) fn standing(planted: &[Planted]) -> Vec<(&Stance, &Footing)> {
-    planted.iter().filter_map(|p| Some((&p.stance, p.footing.as_ref().ok()?))).collect()
+/// The stances that have a foothold.
+pub(super) fn standing(planted: &[Planted]) -> Vec<(&Stance, &Foothold)> {
+    planted.iter().filter_map(|p| Some((&p.stance, p.foothold.as_ref().ok()?))).collect()
 }
 
 /// What planning works with.
 pub(super) struct Planner<'a> {
     pub(super) figure: &'a Figure,
-    pub(super) survey: &'a Survey,
-    pub(super) search: Search<'a>,
+    pub(super) analysis: &'a ClipAnalysis,
+    pub(super) search: FootholdSearch<'a>,
 }
 
 impl Planner<'_> {
     /// Height of the ground under the pelvis at each sample, followed from the first on.
     pub(super) fn base(&self) -> Result<Vec<f32>, PlanError> {
-        let survey = self.survey;
-        let floor = survey.floor();
-        let start = survey.pelvis.first().copied().unwrap_or(Vec3::ZERO);
+        let analysis = self.analysis;
+        let floor = analysis.floor();
+        let start = analysis.pelvis.first().copied().unwrap_or(Vec3::ZERO);
         // The level at the start may lie anywhere near the floor: first looked for within a step, then anywhere.
         let first = self.search.height(start, floor).map(|(y, _)| y).or_else(|| self.anywhere(floor));
         let Some(mut base) = first else {
-            let end = survey.pelvis.last().copied().unwrap_or(start);
+            let end = analysis.pelvis.last().copied().unwrap_or(start);
             let reach = 1000.0 * self.search.leg;
             return Err(PlanError::NoGround {
                 from: start,
@@ -67,7 +67,7 @@ impl Planner<'_> {
                 high: floor + reach,
             });
         };
-        Ok(survey
+        Ok(analysis
             .pelvis
             .iter()
             .map(|&p| {
@@ -82,7 +82,7 @@ impl Planner<'_> {
     /// The ground under the first place of the walk that has any, at whatever height.
     fn anywhere(&self, floor: f32) -> Option<f32> {
         let reach = 1000.0 * self.search.leg;
-        self.survey.pelvis.iter().find_map(|p| {
+        self.analysis.pelvis.iter().find_map(|p| {
             let from = Vec3::new(p.x, floor + reach, p.z);
             let hit =
                 self.search.ground.cast_ray(from, Vec3::NEG_Y, 2.0 * reach, &self.search.settings.filter)?;
@@ -91,44 +91,44 @@ impl Planner<'_> {
     }
 
     fn base_at(&self, base: &[f32], time: f32) -> f32 {
-        let i = ((time / self.survey.step) as usize).min(base.len() - 1);
+        let i = ((time / self.analysis.step) as usize).min(base.len() - 1);
         base[i]
     }
 
-    pub(super) fn stances(&self, foot: usize, limits: &Limits, base: &[f32]) -> Vec<Planted> {
-        let survey = self.survey;
-        let curve = &survey.feet[foot];
+    pub(super) fn stances(&self, foot: usize, limits: &ContactLimits, base: &[f32]) -> Vec<Planted> {
+        let analysis = self.analysis;
+        let curve = &analysis.feet[foot];
         let leg = &self.figure.legs()[foot];
         let low = 2.0 * limits.height;
-        stances(curve, survey.step, limits, low)
+        stances(curve, analysis.step, limits, low)
             .into_iter()
             .map(|mut stance| {
                 let middle = 0.5 * (stance.time.from + stance.time.to);
-                let (heel, ball, length) = stance.place(curve, survey.step, leg.yaw);
+                let (heel, ball, length) = stance.place(curve, analysis.step, leg.yaw);
                 let tip = curve.samples.first().map_or(0.0, |s| (s.tip - s.ball).length());
                 let found = self.search.find(heel, ball, length, tip, self.base_at(base, middle));
-                let footing = found.map(|mut f| {
+                let foothold = found.map(|mut f| {
                     f.heel.y += leg.sole_height;
                     f.ball.y += leg.sole_height;
                     f
                 });
                 // Where there is nothing under the heel the ball bears the foot from first to last.
-                if footing.is_ok_and(|f| !f.heel_supported) {
+                if foothold.is_ok_and(|f| !f.heel_supported) {
                     stance.ball = alloc::vec![stance.time];
                 }
-                Planted { stance, footing }
+                Planted { stance, foothold }
             })
             .collect()
     }
 
     /// How far the ground under the body is above the floor of the clip.
     pub(super) fn over_floor(&self, base: &[f32]) -> Vec<f32> {
-        let floor = self.survey.floor();
+        let floor = self.analysis.floor();
         base.iter().map(|b| b - floor).collect()
     }
 
     pub(super) fn tiptoe(&self, foot: usize) -> Tiptoe<'_> {
-        let Search { settings, scale, .. } = self.search;
-        Tiptoe { curve: &self.survey.feet[foot], step: self.survey.step, scale, settings }
+        let FootholdSearch { settings, scale, .. } = self.search;
+        Tiptoe { curve: &self.analysis.feet[foot], step: self.analysis.step, scale, settings }
     }
 }

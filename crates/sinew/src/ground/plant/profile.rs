@@ -2,7 +2,7 @@
 
 use glam::Vec3;
 
-use super::Search;
+use super::FootholdSearch;
 
 /// Most points: both ends of each of forty stretches, and two more in each where it has an edge.
 const POINTS: usize = 128;
@@ -69,7 +69,7 @@ impl Profile {
     /// Casts along the line through `origin` along the level unit vector `along`, from `from` to `to` metres from there,
     /// no closer together than `spacing` and no more than `most` before edges are looked for, around the height `base`.
     pub fn cast(
-        search: &Search<'_>,
+        search: &FootholdSearch<'_>,
         origin: Vec3,
         along: Vec3,
         [from, to]: [f32; 2],
@@ -276,7 +276,7 @@ mod tests {
     use super::*;
     use crate::ground::{
         MeshGround, Plane,
-        plant::Settings,
+        plant::PlantOptions,
         terrain::{Flight, Stairs},
     };
 
@@ -286,9 +286,9 @@ mod tests {
     }
 
     fn profile(origin: f32) -> Profile {
-        let settings = Settings::default();
+        let settings = PlantOptions::default();
         let ground = stairs();
-        let search = Search { ground: &ground, settings: &settings, leg: 0.9, scale: 1.0 };
+        let search = FootholdSearch { ground: &ground, settings: &settings, leg: 0.9, scale: 1.0 };
         Profile::cast(&search, Vec3::Z * origin, Vec3::Z, [-0.3, 0.7], (0.02, 40.0), 0.0)
     }
 
@@ -324,9 +324,9 @@ mod tests {
 
     #[test]
     fn where_nothing_is_found_nothing_is() {
-        let settings = Settings::default();
+        let settings = PlantOptions::default();
         let ground = Plane::level(-50.0);
-        let search = Search { ground: &ground, settings: &settings, leg: 0.9, scale: 1.0 };
+        let search = FootholdSearch { ground: &ground, settings: &settings, leg: 0.9, scale: 1.0 };
         let p = Profile::cast(&search, Vec3::ZERO, Vec3::Z, [-0.3, 0.7], (0.02, 40.0), 0.0);
         assert!(
             !p.found()

@@ -2,11 +2,11 @@
 
 use glam::Vec3;
 
-use super::{FootSample, Settings};
+use super::{FootSample, PlantOptions};
 use crate::math;
 
 /// How far a leg reaches with the flexion that it must keep, in metres.
-pub(super) fn reach(clip: &FootSample, settings: &Settings) -> f32 {
+pub(super) fn reach(clip: &FootSample, settings: &PlantOptions) -> f32 {
     reach_bent(clip, clip.flexion().min(settings.least_flexion))
 }
 
@@ -18,7 +18,7 @@ pub(super) fn reach_bent(clip: &FootSample, flexion: f32) -> f32 {
 }
 
 /// The highest raise of the pelvis at which the leg still reaches `ankle` with the flexion it must keep.
-pub(super) fn highest(clip: &FootSample, ankle: Vec3, settings: &Settings) -> f32 {
+pub(super) fn highest(clip: &FootSample, ankle: Vec3, settings: &PlantOptions) -> f32 {
     let reach2 = reach(clip, settings) * reach(clip, settings);
     let level2 = (ankle - clip.hip).with_y(0.0).length_squared();
     // A foot that is too far out to the side is not reached by going down further than this.

@@ -1,10 +1,10 @@
-//! Finds footings on a ground.
+//! Finds footholds on a ground.
 
 use glam::Vec3;
 
 use super::{
-    Footing, Settings, Unplanted,
-    foothold::{Foothold, Judge, Stance},
+    Foothold, PlantOptions, Unplanted,
+    candidate::{Candidate, Judge, Stance},
     profile::Profile,
 };
 use crate::{
@@ -12,13 +12,13 @@ use crate::{
     math,
 };
 
-/// Finds footings on a ground.
+/// Finds footholds on a ground.
 #[derive(Clone, Copy)]
-pub struct Search<'a> {
+pub struct FootholdSearch<'a> {
     /// The ground.
     pub ground: &'a dyn Ground,
     /// The settings.
-    pub settings: &'a Settings,
+    pub settings: &'a PlantOptions,
     /// Length of the leg in metres.
     pub leg: f32,
     /// Height of the figure in metres over 1.8.
@@ -49,7 +49,7 @@ pub struct Landing {
     pub middle: Vec3,
 }
 
-impl Search<'_> {
+impl FootholdSearch<'_> {
     /// The ground below (x, z), between the casts' limits around the height `base`.
     pub fn height(&self, at: Vec3, base: f32) -> Option<(f32, Vec3)> {
         let above = self.settings.cast_above * self.leg;
@@ -74,7 +74,7 @@ impl Search<'_> {
         Some(from.y - hit.distance)
     }
 
-    /// A footing for a sole whose heel and ball would be at `heel` and `ball` (only x and z count; `length` is the sole's,
+    /// A foothold for a sole whose heel and ball would be at `heel` and `ball` (only x and z count; `length` is the sole's,
     /// `tip` how far the toes reach beyond the ball), around the height `base`. It is moved along the sole where it would
     /// hang over an edge, and then sideways.
     pub fn find(
@@ -84,12 +84,12 @@ impl Search<'_> {
         length: f32,
         tip: f32,
         base: f32,
-    ) -> Result<Footing, Unplanted> {
+    ) -> Result<Foothold, Unplanted> {
         let sole = Stance { length, tip, leg: self.leg, scale: self.scale };
         let (landing, found) = self.land(heel, ball, sole, 0.0, base);
         let found = found.ok_or(landing.missing())?;
-        let footing = landing.footing(&found, self.settings);
-        Ok(self.settled(&footing, found.on_ball, length, base))
+        let foothold = landing.foothold(&found, self.settings);
+        Ok(self.settled(&foothold, found.on_ball, length, base))
     }
 
     /// The ground that a sole may come down on with its heel within `slack` metres of `heel` along it, and the best place
@@ -101,7 +101,7 @@ impl Search<'_> {
         sole: Stance,
         slack: f32,
         base: f32,
-    ) -> (Landing, Option<Foothold>) {
+    ) -> (Landing, Option<Candidate>) {
         let along = Vec3::new(ball.x - heel.x, 0.0, ball.z - heel.z).normalize_or(Vec3::Z);
         let across = Vec3::new(along.z, 0.0, -along.x);
         let [from, to] = Judge::range(&sole, self.settings);
@@ -129,21 +129,21 @@ impl Search<'_> {
         (first, None)
     }
 
-    /// A footing with the heights that casts at its very points find: between the casts of a profile the ground is taken for
+    /// A foothold with the heights that casts at its very points find: between the casts of a profile the ground is taken for
     /// straight.
-    pub(super) fn settled(&self, footing: &Footing, on_ball: bool, length: f32, base: f32) -> Footing {
-        let level = (footing.ball - footing.heel).with_y(0.0);
+    pub(super) fn settled(&self, foothold: &Foothold, on_ball: bool, length: f32, base: f32) -> Foothold {
+        let level = (foothold.ball - foothold.heel).with_y(0.0);
         let along = level.normalize_or(Vec3::Z);
-        let heel = footing.heel;
+        let heel = foothold.heel;
         let right = Vec3::new(along.z, 0.0, -along.x);
         let under = |p: Vec3| self.height(p, base).map(|(y, normal)| (p.with_y(y), normal));
         let line = if on_ball {
             // The slope stays: the heel was found to be in the air with it.
-            under(footing.ball).map(|(ball, normal)| (heel + (ball - footing.ball), ball, normal))
+            under(foothold.ball).map(|(ball, normal)| (heel + (ball - foothold.ball), ball, normal))
         } else {
             // On ground so uneven that the rounds do not settle, the points stay where they are.
             self.on_heel_and_ball(heel, along, length, base).or_else(|| {
-                let (ball, normal) = under(footing.ball)?;
+                let (ball, normal) = under(foothold.ball)?;
                 Some((under(heel)?.0, ball, normal))
             })
         };
@@ -151,12 +151,12 @@ impl Search<'_> {
         let near = 0.07 * length;
         match line {
             Some((heel, ball, normal))
-                if (heel - footing.heel).length() <= near && (ball - footing.ball).length() <= near =>
+                if (heel - foothold.heel).length() <= near && (ball - foothold.ball).length() <= near =>
             {
                 let roll = roll(normal.dot(right), normal.y, self.settings);
-                Footing { heel, ball, roll, ..*footing }
+                Foothold { heel, ball, roll, ..*foothold }
             }
-            _ => *footing,
+            _ => *foothold,
         }
     }
 
@@ -187,12 +187,12 @@ impl Search<'_> {
 }
 
 impl Landing {
-    fn judge<'a>(&'a self, settings: &'a Settings) -> Judge<'a> {
+    fn judge<'a>(&'a self, settings: &'a PlantOptions) -> Judge<'a> {
         Judge { profile: &self.profile, sole: self.sole, settings }
     }
 
     /// The best place for a sole whose heel would be at `heel`.
-    pub fn best(&self, heel: Vec3, settings: &Settings) -> Option<Foothold> {
+    pub fn best(&self, heel: Vec3, settings: &PlantOptions) -> Option<Candidate> {
         self.judge(settings).best(self.profile.way(heel), self.aside)
     }
 
@@ -215,10 +215,10 @@ impl Landing {
         if self.ground { Unplanted::Unsupported } else { Unplanted::NoGround }
     }
 
-    /// A place as a footing.
-    pub fn footing(&self, found: &Foothold, settings: &Settings) -> Footing {
+    /// A place as a foothold.
+    pub fn foothold(&self, found: &Candidate, settings: &PlantOptions) -> Foothold {
         let at = |(s, y): (f32, f32)| self.profile.point(s).with_y(y);
-        Footing {
+        Foothold {
             heel: at(found.heel),
             ball: at(found.ball),
             roll: roll(found.lean, 1.0, settings),
@@ -231,7 +231,7 @@ impl Landing {
 }
 
 /// Sideways tilt of the ground about the sole's axis, held to the largest slope. `right` and `up` are parts of its normal.
-fn roll(right: f32, up: f32, settings: &Settings) -> f32 {
+fn roll(right: f32, up: f32, settings: &PlantOptions) -> f32 {
     // A right-handed turn about the heading carries Y away from the right: along x Y = -right.
     let limit = settings.largest_slope;
     math::atan2(-right, up).clamp(-limit, limit)
@@ -243,7 +243,7 @@ mod tests {
     use super::*;
     use crate::ground::{
         MeshGround, Plane,
-        plant::footing::foot,
+        plant::foothold::foot,
         terrain::{Flight, Stairs},
     };
 
@@ -252,8 +252,8 @@ mod tests {
         let stairs =
             Stairs { rise: 0.12, going: 0.4, lead: 0.72, flight: Flight::Up, steps: 6, ..Stairs::default() };
         let ground = MeshGround::new(stairs.mesh().unwrap()).unwrap();
-        let settings = Settings::default();
-        let search = Search { ground: &ground, settings: &settings, leg: 0.9, scale: 1.0 };
+        let settings = PlantOptions::default();
+        let search = FootholdSearch { ground: &ground, settings: &settings, leg: 0.9, scale: 1.0 };
         let at = |z: f32| {
             let base = 0.12 * ((z - 0.6) / 0.4).clamp(0.0, 6.0);
             search.find(Vec3::Z * z, Vec3::Z * (z + 0.18), 0.18, 0.07, base).unwrap()
@@ -279,19 +279,19 @@ mod tests {
         // Ground that rises towards +X: its normal leans to -X, and walking along +Z the foot's up must lean so too.
         let normal = Vec3::new(-0.3, 1.0, 0.0).normalize();
         let plane = Plane { point: Vec3::ZERO, normal };
-        let settings = Settings::default();
-        let search = Search { ground: &plane, settings: &settings, leg: 0.9, scale: 1.0 };
-        let footing = search.find(Vec3::ZERO, Vec3::new(0.0, 0.0, 0.18), 0.18, 0.07, 0.0).unwrap();
-        let up = math::rotate(footing.stand(&foot(), 0.0, 0.0).turn, Vec3::Y);
+        let settings = PlantOptions::default();
+        let search = FootholdSearch { ground: &plane, settings: &settings, leg: 0.9, scale: 1.0 };
+        let foothold = search.find(Vec3::ZERO, Vec3::new(0.0, 0.0, 0.18), 0.18, 0.07, 0.0).unwrap();
+        let up = math::rotate(foothold.stand(&foot(), 0.0, 0.0).turn, Vec3::Y);
         assert!(up.x < -0.1, "{up}");
-        assert!((footing.ball.z - 0.18).abs() < 1e-4 && footing.ball.y.abs() < 1e-4);
+        assert!((foothold.ball.z - 0.18).abs() < 1e-4 && foothold.ball.y.abs() < 1e-4);
     }
 
     #[test]
     fn nothing_below_is_no_ground() {
         let plane = Plane::level(-50.0);
-        let settings = Settings::default();
-        let search = Search { ground: &plane, settings: &settings, leg: 0.9, scale: 1.0 };
+        let settings = PlantOptions::default();
+        let search = FootholdSearch { ground: &plane, settings: &settings, leg: 0.9, scale: 1.0 };
         let found = search.find(Vec3::ZERO, Vec3::Z, 0.2, 0.05, 0.0);
         assert_eq!(found, Err(Unplanted::NoGround));
     }

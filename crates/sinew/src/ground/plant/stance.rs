@@ -5,11 +5,11 @@ use alloc::vec::Vec;
 use glam::{Quat, Vec3};
 
 use super::{
-    FootSample, Footing, Interval, Twist,
-    contact::{Limits, intervals},
-    footing::heading,
+    FootDisplacement, FootSample, Foothold, Interval,
+    analysis::{FootCurve, SampledCurve},
+    contact::{ContactLimits, intervals},
+    foothold::heading,
     hermite::{State, quintic},
-    survey::{FootCurve, Sampled},
 };
 use crate::math;
 
@@ -33,7 +33,7 @@ pub struct Stance {
 
 /// Finds the stances of a foot, by contacts that were given or else by its height and speed. `low` is the height under which
 /// a foot counts as low (m).
-pub fn stances(curve: &FootCurve, step: f32, limits: &Limits, low: f32) -> Vec<Stance> {
+pub fn stances(curve: &FootCurve, step: f32, limits: &ContactLimits, low: f32) -> Vec<Stance> {
     let (heel, ball) = match &curve.given {
         Some(given) => (given.heel.clone(), given.ball.clone()),
         None => (
@@ -71,7 +71,7 @@ pub fn stances(curve: &FootCurve, step: f32, limits: &Limits, low: f32) -> Vec<S
 ///
 /// In contact it is 0. Out of it the clip's height comes back with a correction that leaves the contact with the clip's own
 /// height and speed taken off, and dies away within [`SETTLE`]: the point moves without a jump in place or speed.
-pub fn height(clip: Sampled<'_>, contacts: &[Interval], time: f32) -> f32 {
+pub fn height(clip: SampledCurve<'_>, contacts: &[Interval], time: f32) -> f32 {
     if contacts.iter().any(|c| c.contains(time)) {
         return 0.0;
     }
@@ -125,26 +125,32 @@ impl Stance {
     }
 
     /// The foot of the clip as it stands on `footing` at `time`, and how its toes lie.
-    pub fn twist(&self, footing: &Footing, curve: &FootCurve, step: f32, time: f32) -> (Twist, Quat) {
-        self.twist_lifted(footing, curve, step, time, 0.0)
+    pub fn twist(
+        &self,
+        foothold: &Foothold,
+        curve: &FootCurve,
+        step: f32,
+        time: f32,
+    ) -> (FootDisplacement, Quat) {
+        self.twist_lifted(foothold, curve, step, time, 0.0)
     }
 
     /// The same with the heel lifted by `extra` metres more than the clip has it.
     pub fn twist_lifted(
         &self,
-        footing: &Footing,
+        foothold: &Foothold,
         curve: &FootCurve,
         step: f32,
         time: f32,
         extra: f32,
-    ) -> (Twist, Quat) {
+    ) -> (FootDisplacement, Quat) {
         let sample = curve.at(time, step);
-        let heel = height(Sampled { values: &curve.heel_heights, step }, &self.heel, time);
-        let ball = height(Sampled { values: &curve.ball_heights, step }, &self.ball, time);
-        let twist = footing.stand(&sample, heel + extra, ball);
+        let heel = height(SampledCurve { values: &curve.heel_heights, step }, &self.heel, time);
+        let ball = height(SampledCurve { values: &curve.ball_heights, step }, &self.ball, time);
+        let twist = foothold.stand(&sample, heel + extra, ball);
         // Toes keep the clip's angle to the floor, tilted with the ground and turned with the foot.
         let (_, yaw) = math::swing_twist(twist.turn, Vec3::Y);
-        let toes = math::mul(footing.toe_tilt(), yaw);
+        let toes = math::mul(foothold.toe_tilt(), yaw);
         (twist, math::mul(math::conjugate(twist.turn), toes))
     }
 }

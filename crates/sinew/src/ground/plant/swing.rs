@@ -5,10 +5,10 @@ use alloc::vec::Vec;
 use glam::Vec3;
 
 use super::{
-    FootFrame, FootSample, Interval, Planted, Search,
-    beam::{Beam, Wish},
+    FootFrame, FootSample, FootholdSearch, Interval, Planted,
+    analysis::FootCurve,
     reach::{lowest, reach_bent},
-    survey::FootCurve,
+    smoother::{BoundedSmoother, SoftTarget},
 };
 use crate::math;
 
@@ -39,7 +39,7 @@ pub(super) const LIFT: f32 = 40.0;
 
 /// Clears one foot's swings: toes that would catch are pulled up first, as people do; what that leaves is lifted.
 pub(super) struct Swing<'a> {
-    search: Search<'a>,
+    search: FootholdSearch<'a>,
     curve: &'a FootCurve,
     step: f32,
     standing: Vec<Interval>,
@@ -56,16 +56,21 @@ struct Shortfall {
 
 impl<'a> Swing<'a> {
     /// `step` is in seconds a sample.
-    pub(super) fn new(search: Search<'a>, curve: &'a FootCurve, step: f32, planted: &[Planted]) -> Self {
-        let standing = planted.iter().filter(|p| p.footing.is_ok()).map(|p| p.stance.time).collect();
+    pub(super) fn new(
+        search: FootholdSearch<'a>,
+        curve: &'a FootCurve,
+        step: f32,
+        planted: &[Planted],
+    ) -> Self {
+        let standing = planted.iter().filter(|p| p.foothold.is_ok()).map(|p| p.stance.time).collect();
         Self { search, curve, step, standing }
     }
 
     /// Changes the frames of this foot. `base` is the height of the ground under the body at each sample, `pelvis` the
     /// raise of the pelvis, where it is known.
     pub(super) fn clear(&self, frames: &mut [FootFrame], base: &[f32], pelvis: Option<&[f32]>) {
-        let mut beam = Beam::default();
-        self.hold_back(&mut beam, frames, base, pelvis);
+        let mut smoother = BoundedSmoother::default();
+        self.hold_back(&mut smoother, frames, base, pelvis);
         // How much further each sole may be pitched up.
         let room: Vec<f32> = frames
             .iter()
@@ -78,7 +83,7 @@ impl<'a> Swing<'a> {
                 (TOES_UP + self.slope(frame, forward, base[i]) - now).max(0.0)
             })
             .collect();
-        let mut pitch: Vec<Wish> = self.wishes(frames, |i, frame| {
+        let mut pitch: Vec<SoftTarget> = self.objectives(frames, |i, frame| {
             let short = self.shortfall(i, frame, base[i]);
             let (_, forward) = sides(frame);
             // A point nearly below the ankle is not raised by pitching; toes are.
@@ -90,53 +95,65 @@ impl<'a> Swing<'a> {
             }
         });
         // Toes that are to be up at once swing on; no further than an ankle goes.
-        for (wish, room) in pitch.iter_mut().zip(&room) {
-            wish.high = wish.high.min((*room + SWING_ON) as f64);
+        for (objective, room) in pitch.iter_mut().zip(&room) {
+            objective.high = objective.high.min((*room + SWING_ON) as f64);
         }
-        self.settle(&mut beam, &pitch, |i, angle| {
+        self.settle(&mut smoother, &pitch, |i, angle| {
             let (across, _) = sides(&frames[i]);
             frames[i].turn = math::mul(math::axis_angle(across, -angle), frames[i].turn);
         });
-        let lift = self.wishes(frames, |i, frame| self.shortfall(i, frame, base[i]).need.min(self.rise(i)));
-        self.settle(&mut beam, &lift, |i, lift| frames[i].ankle.y += lift);
+        let lift =
+            self.objectives(frames, |i, frame| self.shortfall(i, frame, base[i]).need.min(self.rise(i)));
+        self.settle(&mut smoother, &lift, |i, lift| frames[i].ankle.y += lift);
     }
 
     /// Lets a foot down as far as its clearance allows where the body has sunk onto it and the knee would fold further than
     /// knees do. `pelvis` is the raise of the pelvis at each sample.
     pub(super) fn let_down(&self, frames: &mut [FootFrame], base: &[f32], pelvis: &[f32]) {
-        let wishes: Vec<Wish> = frames
+        let objectives: Vec<SoftTarget> = frames
             .iter()
             .enumerate()
             .map(|(i, frame)| {
                 if self.is_pinned(i) {
-                    return Wish::fixed(0.0);
+                    return SoftTarget::fixed(0.0);
                 }
                 let need = lowest(&self.curve.samples[i], frame.ankle) - pelvis[i];
                 let clear = self.clearance(i, frame, base[i]).max(0.0);
-                Wish { target: 0.0, weight: 1.0, low: need.max(0.0).min(clear) as f64, high: clear as f64 }
+                SoftTarget {
+                    target: 0.0,
+                    weight: 1.0,
+                    low: need.max(0.0).min(clear) as f64,
+                    high: clear as f64,
+                }
             })
             .collect();
-        self.settle(&mut Beam::default(), &wishes, |i, by| frames[i].ankle.y -= by);
+        self.settle(&mut BoundedSmoother::default(), &objectives, |i, by| frames[i].ankle.y -= by);
     }
 
     /// Brings a foot that is out of the leg's reach nearer to the hip.
     pub(super) fn pull_in(&self, frames: &mut [FootFrame], pelvis: &[f32]) {
         let hip = |i: usize| self.curve.samples[i].hip + Vec3::Y * pelvis[i];
-        let wishes = self.wishes(frames, |i, frame| {
+        let objectives = self.objectives(frames, |i, frame| {
             let sample = &self.curve.samples[i];
             let clip = sample.flexion();
             // The longer it has been in the air, or will be, the more it keeps of the bend that the clip has.
             let bend = clip.min(self.search.settings.least_flexion).max(KEPT * clip * self.ramp(i));
             (frame.ankle - hip(i)).length() - reach_bent(sample, bend)
         });
-        self.settle(&mut Beam::default(), &wishes, |i, by| {
+        self.settle(&mut BoundedSmoother::default(), &objectives, |i, by| {
             frames[i].ankle += (hip(i) - frames[i].ankle).normalize_or_zero() * by;
         });
     }
 
     /// Where a foot would have to be lifted faster than a leg lifts, it is kept from what lies in its way instead: it goes
     /// forward later when it leaves the ground before a riser, and sooner when it comes down past an edge.
-    fn hold_back(&self, beam: &mut Beam, frames: &mut [FootFrame], base: &[f32], pelvis: Option<&[f32]>) {
+    fn hold_back(
+        &self,
+        smoother: &mut BoundedSmoother,
+        frames: &mut [FootFrame],
+        base: &[f32],
+        pelvis: Option<&[f32]>,
+    ) {
         let count = frames.len();
         let last = self.step * count.saturating_sub(1) as f32;
         // Every stretch in the air: before the first stance, between two, after the last.
@@ -148,7 +165,7 @@ impl<'a> Swing<'a> {
             let way = (frames[index(to + self.step)].ankle - frames[index(from)].ankle).with_y(0.0);
             let Some(ahead) = way.try_normalize() else { continue };
             for leaving in [true, false] {
-                let wishes: Vec<Wish> = self.wishes(frames, |i, frame| {
+                let objectives: Vec<SoftTarget> = self.objectives(frames, |i, frame| {
                     let time = i as f32 * self.step;
                     if time <= from || time >= to || (time - from < to - time) != leaving {
                         return 0.0;
@@ -163,7 +180,7 @@ impl<'a> Swing<'a> {
                     self.step_aside(i, frame, base[i], aside, room)
                 });
                 let aside = if leaving { -ahead } else { ahead };
-                self.settle(beam, &wishes, |i, by| frames[i].ankle += aside * by);
+                self.settle(smoother, &objectives, |i, by| frames[i].ankle += aside * by);
             }
         }
     }
@@ -187,15 +204,20 @@ impl<'a> Swing<'a> {
     }
 
     /// At least so much at each sample in the air, nothing while the foot stands.
-    fn wishes(&self, frames: &[FootFrame], least: impl Fn(usize, &FootFrame) -> f32) -> Vec<Wish> {
+    fn objectives(&self, frames: &[FootFrame], least: impl Fn(usize, &FootFrame) -> f32) -> Vec<SoftTarget> {
         frames
             .iter()
             .enumerate()
             .map(|(i, frame)| {
                 if self.is_pinned(i) {
-                    return Wish::fixed(0.0);
+                    return SoftTarget::fixed(0.0);
                 }
-                Wish { target: 0.0, weight: 1.0, low: least(i, frame).max(0.0) as f64, high: f64::INFINITY }
+                SoftTarget {
+                    target: 0.0,
+                    weight: 1.0,
+                    low: least(i, frame).max(0.0) as f64,
+                    high: f64::INFINITY,
+                }
             })
             .collect()
     }
@@ -242,13 +264,18 @@ impl<'a> Swing<'a> {
         self.standing[next.saturating_sub(1)..].iter().take(2)
     }
 
-    fn settle(&self, beam: &mut Beam, wishes: &[Wish], mut apply: impl FnMut(usize, f32)) {
+    fn settle(
+        &self,
+        smoother: &mut BoundedSmoother,
+        objectives: &[SoftTarget],
+        mut apply: impl FnMut(usize, f32),
+    ) {
         // Without anything to clear the beam lies flat.
-        if wishes.iter().all(|w| w.low <= 0.0) {
+        if objectives.iter().all(|w| w.low <= 0.0) {
             return;
         }
         let spread = (SPREAD / self.step) as f64;
-        for (i, x) in beam.settle(wishes, spread * spread * spread * spread).iter().enumerate() {
+        for (i, x) in smoother.settle(objectives, spread * spread * spread * spread).iter().enumerate() {
             if *x != 0.0 {
                 apply(i, *x as f32);
             }

@@ -5,11 +5,11 @@ use alloc::vec::Vec;
 use glam::Vec3;
 
 use super::{
-    Footing, Settings,
-    beam::{Beam, Wish},
+    Foothold, PlantOptions,
+    analysis::FootCurve,
     reach::{highest, reach},
+    smoother::{BoundedSmoother, SoftTarget},
     stance::Stance,
-    survey::FootCurve,
 };
 
 /// The sole stands no steeper than this on its ball, as a sine: sixty degrees, what toes bend to without effort.
@@ -26,7 +26,7 @@ pub(super) struct Tiptoe<'a> {
     pub step: f32,
     /// Height of the figure over 1.8 m.
     pub scale: f32,
-    pub settings: &'a Settings,
+    pub settings: &'a PlantOptions,
 }
 
 impl Tiptoe<'_> {
@@ -50,62 +50,62 @@ impl Tiptoe<'_> {
     }
 
     /// The ankle with the heel lifted by `extra`.
-    fn ankle(&self, stance: &Stance, footing: &Footing, i: usize, extra: f32) -> Vec3 {
+    fn ankle(&self, stance: &Stance, foothold: &Foothold, i: usize, extra: f32) -> Vec3 {
         let time = i as f32 * self.step;
-        stance.twist_lifted(footing, self.curve, self.step, time, extra).0.ankle
+        stance.twist_lifted(foothold, self.curve, self.step, time, extra).0.ankle
     }
 
     /// The highest raise of the pelvis at which the leg reaches the foot, on tiptoe if need be; for a sample of a stance.
-    pub(super) fn highest(&self, stance: &Stance, footing: &Footing, i: usize) -> f32 {
+    pub(super) fn highest(&self, stance: &Stance, foothold: &Foothold, i: usize) -> f32 {
         let sample = &self.curve.samples[i];
-        let flat = highest(sample, self.ankle(stance, footing, i, 0.0), self.settings);
+        let flat = highest(sample, self.ankle(stance, foothold, i, 0.0), self.settings);
         let most = self.most(stance, i as f32 * self.step);
         if most <= 0.0 {
             return flat;
         }
-        flat.max(highest(sample, self.ankle(stance, footing, i, most), self.settings))
+        flat.max(highest(sample, self.ankle(stance, foothold, i, most), self.settings))
     }
 
     /// How far the heel is lifted at each sample for the leg to reach with the pelvis raised by `pelvis`. `standing` are the
-    /// stances that have a footing.
-    pub(super) fn lifts(&self, standing: &[(&Stance, &Footing)], pelvis: &[f32]) -> Vec<f32> {
-        let mut wishes = alloc::vec![Wish::fixed(0.0); self.curve.samples.len()];
+    /// stances that have a foothold.
+    pub(super) fn lifts(&self, standing: &[(&Stance, &Foothold)], pelvis: &[f32]) -> Vec<f32> {
+        let mut objectives = alloc::vec![SoftTarget::fixed(0.0); self.curve.samples.len()];
         let mut any = false;
-        for (stance, footing) in standing {
+        for (stance, foothold) in standing {
             let from = (stance.time.from / self.step) as usize;
             let to = (stance.time.to / self.step + 1.0) as usize;
-            for i in from..=to.min(wishes.len() - 1) {
+            for i in from..=to.min(objectives.len() - 1) {
                 let time = i as f32 * self.step;
                 if !stance.time.contains(time) {
                     // Into the swing it goes on by itself.
-                    wishes[i] = Wish::FREE;
+                    objectives[i] = SoftTarget::FREE;
                     continue;
                 }
                 let most = self.most(stance, time);
-                let low = self.needed(stance, footing, i, pelvis[i], most);
+                let low = self.needed(stance, foothold, i, pelvis[i], most);
                 any |= low > 0.0;
-                wishes[i] = Wish { target: 0.0, weight: 1.0, low: low as f64, high: most as f64 };
+                objectives[i] = SoftTarget { target: 0.0, weight: 1.0, low: low as f64, high: most as f64 };
             }
         }
         if !any {
-            return alloc::vec![0.0; wishes.len()];
+            return alloc::vec![0.0; objectives.len()];
         }
         let spread = (SPREAD / self.step) as f64;
-        let mut beam = Beam::default();
-        beam.settle(&wishes, spread * spread * spread * spread).iter().map(|x| *x as f32).collect()
+        let mut smoother = BoundedSmoother::default();
+        smoother.settle(&objectives, spread * spread * spread * spread).iter().map(|x| *x as f32).collect()
     }
 
     /// The least lift with which the leg reaches, halved until `f32` ends, as less would leap
     /// with the last bit; the most where none does.
-    fn needed(&self, stance: &Stance, footing: &Footing, i: usize, pelvis: f32, most: f32) -> f32 {
+    fn needed(&self, stance: &Stance, foothold: &Foothold, i: usize, pelvis: f32, most: f32) -> f32 {
         let sample = &self.curve.samples[i];
         let hip = sample.hip + Vec3::Y * pelvis;
         let reach = reach(sample, self.settings);
-        let reaches = |by: f32| (self.ankle(stance, footing, i, by) - hip).length() <= reach;
+        let reaches = |by: f32| (self.ankle(stance, foothold, i, by) - hip).length() <= reach;
         if most <= 0.0 || reaches(0.0) {
             return 0.0;
         }
-        let far = |by: f32| (self.ankle(stance, footing, i, by) - hip).length();
+        let far = |by: f32| (self.ankle(stance, foothold, i, by) - hip).length();
         if far(most) >= far(0.0) {
             return 0.0;
         }
@@ -160,14 +160,14 @@ mod tests {
     fn a_heel_lifts_for_a_body_that_is_too_high_and_never_while_it_bears() {
         let step = 1.0 / 60.0;
         let curve = curve(step);
-        let settings = Settings::default();
+        let settings = PlantOptions::default();
         let tiptoe = Tiptoe { curve: &curve, step, scale: 1.0, settings: &settings };
         let stance = Stance {
             time: Interval { from: 0.0, to: 1.0 },
             heel: vec![Interval { from: 0.0, to: 0.5 }],
             ball: vec![Interval { from: 0.0, to: 1.0 }],
         };
-        let footing = Footing {
+        let foothold = Foothold {
             heel: Vec3::new(0.0, 0.0, -0.05),
             ball: Vec3::new(0.0, 0.0, 0.15),
             roll: 0.0,
@@ -176,19 +176,19 @@ mod tests {
             support: 1.0,
             heel_supported: true,
         };
-        let standing = [(&stance, &footing)];
+        let standing = [(&stance, &foothold)];
         assert!(tiptoe.lifts(&standing, &[-0.3; 61]).iter().all(|l| *l == 0.0), "low enough needs no lift");
         let lifts = tiptoe.lifts(&standing, &[0.06; 61]);
         assert!(lifts[..=30].iter().all(|l| *l == 0.0), "the heel bears");
         assert!(lifts[50] > 0.01, "{lifts:?}");
         for (i, lift) in lifts.iter().enumerate().take(60).skip(40) {
             // What the higher body needs is within what tiptoe gives, and the leg then reaches.
-            let flat = highest(&curve.samples[i], tiptoe.ankle(&stance, &footing, i, 0.0), &settings);
-            let high = tiptoe.highest(&stance, &footing, i);
+            let flat = highest(&curve.samples[i], tiptoe.ankle(&stance, &foothold, i, 0.0), &settings);
+            let high = tiptoe.highest(&stance, &foothold, i);
             assert!(high >= flat);
             if high >= 0.06 {
                 let hip = curve.samples[i].hip + Vec3::Y * 0.06;
-                let far = (tiptoe.ankle(&stance, &footing, i, *lift) - hip).length();
+                let far = (tiptoe.ankle(&stance, &foothold, i, *lift) - hip).length();
                 assert!(far <= reach(&curve.samples[i], &settings) + 1e-3, "{i}: {far}");
             }
         }

@@ -76,7 +76,7 @@ impl Limits {
 mod tests {
     use super::*;
     use crate::{
-        Transform,
+        JointTransform,
         joint::{Dof, Joint, Range, Turning},
     };
     use glam::DVec3;
@@ -89,7 +89,7 @@ mod tests {
             seed = seed.wrapping_mul(1664525).wrapping_add(1013904223);
             (seed >> 8) as f32 / 8388608.0 - 1.0
         };
-        let dof = |half: f64| Dof { range: Some(Range { from: -half, to: half }), ..Dof::default() };
+        let dof = |half: f64| Dof { range: Some(Range { min: -half, max: half }), ..Dof::default() };
         let oval = Joint {
             turning: Turning::Ball {
                 twist_axis: DVec3::Y,
@@ -101,7 +101,8 @@ mod tests {
         };
         let (mut swings, mut twists) = (0, 0);
         for joint in [Joint::cone(Vec3::Y, 0.5, 0.6), Joint::cone(Vec3::Y, 1.2, 0.6), oval] {
-            let rest = Transform { rotation: math::axis_angle(Vec3::X, 0.7), ..Transform::IDENTITY };
+            let rest =
+                JointTransform { rotation: math::axis_angle(Vec3::X, 0.7), ..JointTransform::IDENTITY };
             let limits = Limits::new(&joint, &rest);
             for _ in 0..100 {
                 let q = limits.clamp(math::axis_angle(Vec3::new(r(), r(), r()).normalize(), 2.5 * r()));

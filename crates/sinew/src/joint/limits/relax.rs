@@ -16,7 +16,7 @@ use glam::{DQuat, Quat};
 
 use super::{Limits, TOLERANCE, Turn, axes, length};
 use crate::{
-    Transform,
+    JointTransform,
     joint::{euler, span::wrap},
     math,
     math64::{atan2, sin_cos, sqrt},
@@ -24,13 +24,13 @@ use crate::{
 
 impl Limits {
     /// The limits widened just so far that they hold what came in; see the type's own page.
-    pub fn relaxed(&self, local: &Transform) -> Self {
+    pub fn relaxed(&self, local: &JointTransform) -> Self {
         self.relaxed_beyond(local, TOLERANCE)
     }
 
     /// The same, with turns that are outside by no more than `kept` radians left as they are. Turning and sliding are each
     /// by themselves: a slide that came in out of its range is no reason to turn further.
-    pub(crate) fn relaxed_beyond(&self, local: &Transform, kept: f32) -> Self {
+    pub(crate) fn relaxed_beyond(&self, local: &JointTransform, kept: f32) -> Self {
         let mut wide = *self;
         if self.excess(local.rotation) > kept {
             wide.relax_turn(local.rotation);

@@ -9,8 +9,8 @@ use crate::{
     math,
     solve::{
         arc::{largest, max, to_unit},
+        chain_state::{Ask, ChainState, Kind, Part},
         iterate::{Sweep, Trace},
-        linkage::{Ask, Kind, Linkage, Part},
         wahba,
     },
 };
@@ -35,7 +35,7 @@ impl Sweeps {
 }
 
 impl Sweep for Sweeps {
-    fn sweep(&mut self, links: &mut Linkage, ask: &Ask, trace: &mut Trace) {
+    fn sweep(&mut self, links: &mut ChainState, ask: &Ask, trace: &mut Trace) {
         let last = links.links.len() - 1;
         links.send_down(ask.place, ask.turn);
         let mut at = last;
@@ -73,22 +73,22 @@ impl Sweep for Sweeps {
 }
 
 /// Turns a ball or a free joint.
-fn turn(links: &mut Linkage, link: usize, (arm, tip): (Vec3, Quat), ask: &Ask, sweeps: &Sweeps) {
+fn turn(links: &mut ChainState, link: usize, (arm, tip): (Vec3, Quat), ask: &Ask, sweeps: &Sweeps) {
     let link = &mut links.links[link];
     let unit = link.unit;
     let mut cost = f32::INFINITY;
     // One that glides makes some arcs more, each from where the last one was put.
     for round in 0..4 {
         let e = math::rotate(link.rotation, arm);
-        let wish = match ask.turn {
+        let objective = match ask.turn {
             None => arc(e, link.goal),
             Some(_) => {
                 let d = math::mul(link.turn, math::conjugate(math::mul(link.rotation, tip)));
                 Some(both(e * unit, link.goal * unit, d, ask.radian))
             }
         };
-        let Some(wish) = wish else { return };
-        let wanted = math::normalize(math::mul(sweeps.brake.turn(wish), link.rotation));
+        let Some(objective) = objective else { return };
+        let wanted = math::normalize(math::mul(sweeps.brake.turn(objective), link.rotation));
         let next = link.no_further(link.limits.step(link.rotation, wanted));
         let left = |q: Quat| {
             let off = math::sqrt((math::rotate(q, arm) - link.goal).length_squared()) * unit;
@@ -119,7 +119,7 @@ fn turn(links: &mut Linkage, link: usize, (arm, tip): (Vec3, Quat), ask: &Ask, s
 
 /// Turns one coordinate of a joint that turns about axes.
 fn turn_about(
-    links: &mut Linkage,
+    links: &mut ChainState,
     link: usize,
     n: usize,
     (arm, tip): (Vec3, Quat),
@@ -163,7 +163,7 @@ fn turn_about(
 }
 
 /// Slides along one axis.
-fn slide(links: &mut Linkage, link: usize, n: usize, arm: Vec3, brake: &Brake) {
+fn slide(links: &mut ChainState, link: usize, n: usize, arm: Vec3, brake: &Brake) {
     let link = &mut links.links[link];
     let Some(axis) = link.limits.slide_axis(n) else { return };
     let e = math::rotate(link.rotation, arm);

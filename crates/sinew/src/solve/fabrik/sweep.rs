@@ -7,8 +7,8 @@ use glam::{Quat, Vec3};
 use crate::{
     Chain, math,
     solve::{
-        iterate::{Pass, Sweep, Trace},
-        linkage::{Ask, Linkage, Node, walk},
+        chain_state::{Ask, ChainState, Node, walk},
+        iterate::{Sweep, Trace, TracePass},
     },
 };
 
@@ -31,11 +31,18 @@ impl Reaching {
     }
 
     /// From the tip to the root: the end goes to `goal`, and each joint comes after.
-    fn backward(&mut self, links: &Linkage, goal: Vec3, turn: Option<Quat>, first: usize, trace: &mut Trace) {
+    fn backward(
+        &mut self,
+        links: &ChainState,
+        goal: Vec3,
+        turn: Option<Quat>,
+        first: usize,
+        trace: &mut Trace,
+    ) {
         let (root, last, rides) = (self.nodes[0].place, self.nodes.len() - 1, self.rides(turn));
         let mut far = goal;
         if self.nodes[last].bone != Vec3::ZERO {
-            trace.point(links, Pass::Backward, last + 1, goal);
+            trace.point(links, TracePass::Backward, last + 1, goal);
         }
         for i in (first..=last).rev() {
             let mut node = self.nodes[i];
@@ -60,7 +67,7 @@ impl Reaching {
             node.place = far - math::rotate(node.turned, node.bone);
             far = node.place;
             self.nodes[i] = node;
-            trace.point(links, Pass::Backward, i, far);
+            trace.point(links, TracePass::Backward, i, far);
             if trace.stopped() {
                 return;
             }
@@ -87,7 +94,7 @@ impl Reaching {
     }
 
     /// From the root to the tip: each bone is pointed to where the other pass left its end, within its joint's limits.
-    fn forward(&mut self, links: &mut Linkage, turn: Option<Quat>, first: usize, trace: &mut Trace) {
+    fn forward(&mut self, links: &mut ChainState, turn: Option<Quat>, first: usize, trace: &mut Trace) {
         let (mut at, mut seat) = (Vec3::ZERO, Quat::IDENTITY);
         let mut unit = links.unit();
         let (last, rides) = (self.nodes.len() - 1, self.rides(turn));
@@ -110,7 +117,7 @@ impl Reaching {
                 link.rotation = link.no_further(link.limits.clamp(local));
             }
             seat = math::mul(math::mul(seat, link.rotation), node.sign);
-            trace.point(links, Pass::Forward, i, at);
+            trace.point(links, TracePass::Forward, i, at);
             if trace.stopped() {
                 return;
             }
@@ -118,13 +125,13 @@ impl Reaching {
         let tip = self.nodes[last];
         if tip.bone != Vec3::ZERO {
             let end = at + math::rotate(math::mul(seat, math::conjugate(tip.sign)), tip.bone);
-            trace.point(links, Pass::Forward, last + 1, end);
+            trace.point(links, TracePass::Forward, last + 1, end);
         }
     }
 }
 
 impl Sweep for Reaching {
-    fn sweep(&mut self, links: &mut Linkage, ask: &Ask, trace: &mut Trace) {
+    fn sweep(&mut self, links: &mut ChainState, ask: &Ask, trace: &mut Trace) {
         walk(links, &mut self.nodes);
         let (goal, turn) = links.inside(ask.place, ask.turn);
         self.backward(links, goal, turn, ask.first, trace);

@@ -1,11 +1,11 @@
-//! Chains of free joints, of any length: [`FreeChain`] in a pose, [`Strand`] on bare points.
+//! Chains of free joints, of any length: [`FreeChain`] in a pose, [`PointChain`] on bare points.
 
 pub(crate) mod bones;
 mod fours;
 mod newton;
-mod strand;
+mod point_chain;
 
-pub use strand::Strand;
+pub use point_chain::PointChain;
 
 use alloc::{boxed::Box, vec, vec::Vec};
 use core::cmp::min;
@@ -15,15 +15,16 @@ use glam::{Mat3, Quat, Vec3, Vec4};
 use super::{
     ChainSolverError,
     arc::{FAR, distance, twist_towards},
-    branch, check,
+    branch,
+    chain_state::{self, ChainState, Newton},
+    check,
     iterate::Trace,
-    linkage::{self, Linkage, Newton},
     nearest::Nearest,
     parent_space, partial,
     soft::softened,
 };
 use crate::{
-    Chain, ChainError, Goal, JointId, Pole, Pose, Report, Skeleton, SolveError, Status, Transform,
+    Chain, ChainError, Goal, JointId, JointTransform, Pole, Pose, Report, Skeleton, SolveError, Status,
     joint::{Attributes, check_honoured},
     math,
 };
@@ -35,12 +36,12 @@ use fours::{Arcs, THERE, shifted, transposed};
 ///
 /// ```
 /// use std::sync::Arc;
-/// use sinew::{Goal, Pose, Skeleton, Transform, glam::Vec3, solve::FreeChain};
+/// use sinew::{Goal, Pose, Skeleton, JointTransform, glam::Vec3, solve::FreeChain};
 ///
 /// let mut builder = Skeleton::builder();
-/// let mut joint = builder.add("tail", None, Transform::from_translation(Vec3::Y));
+/// let mut joint = builder.add("tail", None, JointTransform::from_translation(Vec3::Y));
 /// for name in ["tail 1", "tail 2", "tail 3", "tail 4"] {
-///     joint = builder.add(name, Some(joint), Transform::from_translation(Vec3::new(0.02, 0.0, -0.2)));
+///     joint = builder.add(name, Some(joint), JointTransform::from_translation(Vec3::new(0.02, 0.0, -0.2)));
 /// }
 /// let (skeleton, ids) = builder.build()?;
 /// let skeleton = Arc::new(skeleton);
@@ -128,6 +129,7 @@ pub struct FreeChain {
     /// may, and no frame leaves its end further from the goal than it found it.
     pub max_turn: f32,
     /// How much of the goal is carried out, 0 to 1; it multiplies the goal's own weights.
+    #[doc(alias = "alpha")]
     pub weight: f32,
     bones: Bones,
     /// Rotations as they came in, four joints at a time.
@@ -135,9 +137,9 @@ pub struct FreeChain {
     /// With a pole: the line and the bend as they came in, of any length.
     side: (Vec3, Vec3),
     /// Every joint of the chain as it came in.
-    kept: Vec<Transform>,
+    kept: Vec<JointTransform>,
     /// Every joint as the round left it whose end is nearest to the goal.
-    nearest: Vec<Transform>,
+    nearest: Vec<JointTransform>,
     /// For bounded turns; none before the first of them.
     bounded: Option<Box<Bounded>>,
 }
@@ -145,7 +147,7 @@ pub struct FreeChain {
 /// What goes part of the way to an answer.
 #[derive(Clone, Debug)]
 struct Bounded {
-    links: Linkage,
+    links: ChainState,
     newton: Newton,
     answer: Vec<(Quat, Vec3)>,
 }
@@ -193,7 +195,7 @@ impl FreeChain {
             return Err(ChainSolverError::Single { joint: skeleton.name(chain.tip()).into() });
         }
         check_honoured(skeleton, chain.joints()[..count].iter().copied(), NAME, Attributes::NONE)?;
-        let kept = vec![Transform::IDENTITY; chain.joints().len()];
+        let kept = vec![JointTransform::IDENTITY; chain.joints().len()];
         Ok(Self {
             chain,
             tolerance: 1e-5,
@@ -543,17 +545,17 @@ impl FreeChain {
     fn hold(&mut self, pose: &mut Pose, asked: Vec3, placed: bool, turn: Option<Quat>, report: &mut Report) {
         let Self { chain, kept, max_turn, bounded, .. } = self;
         let (joints, skeleton) = (chain.joints(), pose.skeleton().clone());
-        let now = |(kept, &joint): (&Transform, &JointId)| {
+        let now = |(kept, &joint): (&JointTransform, &JointId)| {
             math::angle_between(kept.rotation, pose.local(joint).rotation)
         };
         if kept.iter().zip(joints).map(now).fold(0.0, f32::max) <= *max_turn {
             return;
         }
         let Bounded { links, newton, answer } = &mut **bounded.get_or_insert_with(|| {
-            let parts = linkage::parts(&skeleton, chain);
+            let parts = chain_state::parts(&skeleton, chain);
             Box::new(Bounded {
                 newton: Newton::new(&parts, joints.len(), false),
-                links: Linkage::new(&skeleton, chain.clone()),
+                links: ChainState::new(&skeleton, chain.clone()),
                 answer: Vec::with_capacity(joints.len()),
             })
         });
@@ -568,7 +570,7 @@ impl FreeChain {
         links.take(pose);
         links.turn_at_most(*max_turn);
         let length = links.length();
-        let ask = linkage::Ask {
+        let ask = chain_state::Ask {
             place: if placed {
                 links.drawn_in(links.in_sight(asked, length, self.stretch, FAR), self.soft, self.stretch).0
             } else {
@@ -608,7 +610,7 @@ impl FreeChain {
             if now != *kept {
                 let rotation = math::normalize(math::mul(turn, kept.rotation));
                 let translation = kept.translation + (now.translation - kept.translation) * weight;
-                pose.set_local(joint, Transform { translation, rotation, ..now });
+                pose.set_local(joint, JointTransform { translation, rotation, ..now });
             }
         }
         pose.update();

@@ -7,7 +7,7 @@ use crate::{SolveError, solve::check};
 /// What [`Ccd`](crate::solve::Ccd), [`Fabrik`](crate::solve::Fabrik) and
 /// [`DampedLeastSquares`](crate::solve::DampedLeastSquares) are told alike.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ChainSettings {
+pub struct IterativeOptions {
     /// How near the end must come, as a part of the chain's length, above 0 to 1. A chain that is this near stays as it is.
     pub tolerance: f32,
     /// How near the tip's rotation must come, in radians.
@@ -35,10 +35,11 @@ pub struct ChainSettings {
     /// than it found, and the report says how much is left.
     pub max_turn: f32,
     /// How much of the goal is carried out, 0 to 1; it multiplies the goal's own weights.
+    #[doc(alias = "alpha")]
     pub weight: f32,
 }
 
-impl Default for ChainSettings {
+impl Default for IterativeOptions {
     /// A ten-thousandth of the length and a thousandth of a radian, in 32 sweeps without fresh starts; nothing else is asked.
     fn default() -> Self {
         Self {
@@ -56,7 +57,7 @@ impl Default for ChainSettings {
     }
 }
 
-impl ChainSettings {
+impl IterativeOptions {
     pub(super) fn check(&self) -> Result<(), SolveError> {
         check::within("the tolerance", "above 0 to 1", self.tolerance, f32::MIN_POSITIVE, 1.0)?;
         check::within(

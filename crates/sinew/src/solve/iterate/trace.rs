@@ -4,7 +4,7 @@ use core::ops::ControlFlow;
 
 use glam::{Affine3, Vec3};
 
-use crate::{JointId, Pose, solve::linkage::Linkage};
+use crate::{JointId, Pose, solve::chain_state::ChainState};
 
 /// Who is told, if anyone.
 pub(crate) type Watch<'a> = Option<&'a mut dyn FnMut(TraceStep<'_>) -> ControlFlow<()>>;
@@ -17,7 +17,7 @@ pub struct TraceStep<'a> {
     pub iteration: u32,
     /// What it changed.
     pub change: TraceChange,
-    links: &'a Linkage,
+    links: &'a ChainState,
 }
 
 /// What a step on a solver's way to a goal changed.
@@ -32,7 +32,7 @@ pub enum TraceChange {
     /// A point of the chain was moved, before joints turn to it ([`Fabrik`](crate::solve::Fabrik)).
     Point {
         /// The pass that moved it.
-        pass: Pass,
+        pass: TracePass,
         /// Its number from the root: 0 is the root joint, the last joint's number plus 1 the end of the offset at the tip.
         point: usize,
         /// Where it was moved to, in model space, metres.
@@ -49,7 +49,7 @@ pub enum TraceChange {
 
 /// A pass of [`Fabrik`](crate::solve::Fabrik) over the chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pass {
+pub enum TracePass {
     /// From the tip to the root: the end is put on the goal.
     Backward,
     /// From the root to the tip: the root is put back.
@@ -100,13 +100,13 @@ impl<'a> Trace<'a> {
 
     /// A joint turned or slid.
     #[cold]
-    pub fn joint(&mut self, links: &Linkage, link: usize) {
+    pub fn joint(&mut self, links: &ChainState, link: usize) {
         self.tell(links, TraceChange::Joint { joint: links.chain().joints()[link] });
     }
 
     /// A point was moved to a place in the frame of the root's parent, turned but not scaled.
     #[inline]
-    pub fn point(&mut self, links: &Linkage, pass: Pass, point: usize, place: Vec3) {
+    pub fn point(&mut self, links: &ChainState, pass: TracePass, point: usize, place: Vec3) {
         if self.is_watched() {
             let position = self.to_model.transform_point3(links.back_out(place));
             self.tell(links, TraceChange::Point { pass, point, position });
@@ -115,7 +115,7 @@ impl<'a> Trace<'a> {
 
     /// All joints made a step, which counts as an iteration.
     #[inline]
-    pub fn step(&mut self, links: &Linkage, damping: f32, taken: bool) {
+    pub fn step(&mut self, links: &ChainState, damping: f32, taken: bool) {
         if self.is_watched() {
             self.tell(links, TraceChange::Step { damping, taken });
         }
@@ -123,7 +123,7 @@ impl<'a> Trace<'a> {
     }
 
     #[cold]
-    fn tell(&mut self, links: &Linkage, change: TraceChange) {
+    fn tell(&mut self, links: &ChainState, change: TraceChange) {
         let step = TraceStep { iteration: self.iteration, change, links };
         if let (Some(watch), false) = (&mut self.watch, self.stopped) {
             self.stopped = watch(step).is_break();

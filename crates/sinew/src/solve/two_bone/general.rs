@@ -5,7 +5,7 @@ use glam::{Quat, Vec3};
 
 use super::{
     BendSide,
-    points::{Bend, Points, Turns, distance, flipped, leapt, rounding},
+    points::{LimbBend, LimbPoints, LimbTurns, distance, flipped, leapt, rounding},
 };
 use crate::{
     Pole, math,
@@ -29,12 +29,13 @@ pub(super) const TINY: f32 = 1e-6;
 /// Turns that bring the end of the limb to the goal, in whatever state it is.
 #[cold]
 #[inline(never)]
-pub(super) fn solve(at: &Points, goal: Vec3, pole: Pole, bend: &Bend) -> Turns {
+pub(super) fn solve(at: &LimbPoints, goal: Vec3, pole: Pole, bend: &LimbBend) -> LimbTurns {
     let (u, v, g) = (at.middle - at.root, at.tip - at.middle, goal - at.root);
     let size = largest(u).max(largest(v));
-    let still = Turns { middle: Quat::IDENTITY, root: Quat::IDENTITY, by: 0.0, branch_changed: false };
+    let still =
+        LimbTurns { middle: Quat::IDENTITY, root: Quat::IDENTITY, out_of_reach: 0.0, branch_changed: false };
     if size <= 0.0 {
-        return Turns { by: far_apart(goal, at.root), ..still };
+        return LimbTurns { out_of_reach: far_apart(goal, at.root), ..still };
     }
     // Lengths near 1, so that products of four lengths neither overflow nor vanish at any scale.
     let k = to_unit(size);
@@ -91,7 +92,7 @@ pub(super) fn solve(at: &Points, goal: Vec3, pole: Pole, bend: &Bend) -> Turns {
 
     let turned = bend.swivel != 0.0 || pole != Pole::Keep;
     if there && !other_side && !turned {
-        return Turns { by, ..still };
+        return LimbTurns { out_of_reach: by, ..still };
     }
 
     // Where the end is after the middle joint's turn: aiming this at the goal takes that turn's rounding along.
@@ -109,7 +110,7 @@ pub(super) fn solve(at: &Points, goal: Vec3, pole: Pole, bend: &Bend) -> Turns {
         let twist = about_goal(axis, math::rotate(root, n), pole, at.root, bend.swivel);
         let v = Vec3::new(twist.x, twist.y, twist.z);
         if there && !other_side && v.length_squared() < 1e-12 * twist.w * twist.w {
-            return Turns { by, ..still };
+            return LimbTurns { out_of_reach: by, ..still };
         }
         root = math::normalize(math::mul(twist, root));
     }
@@ -119,11 +120,11 @@ pub(super) fn solve(at: &Points, goal: Vec3, pole: Pole, bend: &Bend) -> Turns {
         root = math::normalize(math::mul(fix, root));
     }
     // (Lengths near 1, seen from the root.)
-    let from = Points { root: Vec3::ZERO, middle: u, tip: u + v };
-    let mut turns = Turns { middle, root, by, branch_changed: false };
+    let from = LimbPoints { root: Vec3::ZERO, middle: u, tip: u + v };
+    let mut turns = LimbTurns { middle, root, out_of_reach: by, branch_changed: false };
     turns.branch_changed = if turned {
         let end = math::rotate(root, u + math::rotate(middle, v));
-        flipped(&from, &Points { root: Vec3::ZERO, middle: math::rotate(root, u), tip: end })
+        flipped(&from, &LimbPoints { root: Vec3::ZERO, middle: math::rotate(root, u), tip: end })
     } else {
         leapt(&from, &turns)
     };
@@ -142,7 +143,7 @@ fn bend_straight(
     b: f32,
     c: Vec3,
     cl: f32,
-    bend: &Bend,
+    bend: &LimbBend,
     (c1, s1): (f32, f32),
     poled: Option<Vec3>,
 ) -> (Quat, Vec3, bool) {

@@ -6,7 +6,7 @@ use glam::{Quat, Vec3, Vec4, Vec4Swizzles};
 
 use super::{
     BendSide, general,
-    points::{Bend, Points, Turns, distance, leapt},
+    points::{LimbBend, LimbPoints, LimbTurns, distance, leapt},
 };
 use crate::{
     Pole, math,
@@ -39,7 +39,7 @@ const UNNOTICED: f32 = 0.9 * 32.0 / (PI * PI);
 /// Turns that bring the end of the limb `at` to `goal`, in model space; see [`TwoBone`](super::TwoBone) for the
 /// mathematics. Every number given must be finite; then every number that comes back is.
 #[inline]
-pub fn solve_points(at: &Points, goal: Vec3, pole: Pole, bend: &Bend) -> Turns {
+pub fn solve_points(at: &LimbPoints, goal: Vec3, pole: Pole, bend: &LimbBend) -> LimbTurns {
     if bend.swivel != 0.0 {
         return general::solve(at, goal, pole, bend);
     }
@@ -52,12 +52,12 @@ pub fn solve_points(at: &Points, goal: Vec3, pole: Pole, bend: &Bend) -> Turns {
 
 /// The bend plane of the pose is kept.
 #[inline]
-fn solve_kept(at: &Points, goal: Vec3, bend: &Bend) -> Turns {
+fn solve_kept(at: &LimbPoints, goal: Vec3, bend: &LimbBend) -> LimbTurns {
     let Some(plain) = plain(at, goal, bend) else { return general::solve(at, goal, Pole::Keep, bend) };
     let [x, y, z, w] = plain.root;
     let l = 1.0 / math::sqrt(x * x + y * y + z * z + w * w);
     let root = Quat::from_xyzw(x * l, y * l, z * l, w * l);
-    let mut turns = Turns { middle: plain.middle, root, by: plain.by, branch_changed: false };
+    let mut turns = LimbTurns { middle: plain.middle, root, out_of_reach: plain.by, branch_changed: false };
     // The squared sines of half the turns add up to no more than 2 less twice the product of the cosines.
     if 1.0 - root.w * plain.middle.w > plain.unnoticed {
         turns.branch_changed = leapt(at, &turns);
@@ -66,7 +66,7 @@ fn solve_kept(at: &Points, goal: Vec3, bend: &Bend) -> Turns {
 }
 
 /// The middle joint turns towards `p`, seen from the root.
-fn solve_poled(at: &Points, goal: Vec3, p: Vec3, pole: Pole, bend: &Bend) -> Turns {
+fn solve_poled(at: &LimbPoints, goal: Vec3, p: Vec3, pole: Pole, bend: &LimbBend) -> LimbTurns {
     let Some(plain) = plain(at, goal, bend) else { return general::solve(at, goal, pole, bend) };
     let Plain { c, e, g, carry, .. } = plain;
     // The pole turns the bend plane about the way to the goal, g. With n, the unit vector along c, carried along to n',
@@ -93,7 +93,7 @@ fn solve_poled(at: &Points, goal: Vec3, p: Vec3, pole: Pole, bend: &Bend) -> Tur
     let (v, w) = (v * w + t * rw + t.cross(v), w * rw - t.dot(v));
     let l = 1.0 / math::sqrt(v.length_squared() + w * w);
     let root = Quat::from_xyzw(v.x * l, v.y * l, v.z * l, w * l);
-    Turns { middle: plain.middle, root, by: plain.by, branch_changed: cos < 0.0 }
+    LimbTurns { middle: plain.middle, root, out_of_reach: plain.by, branch_changed: cos < 0.0 }
 }
 
 /// The common case, before a pole is followed.
@@ -129,7 +129,7 @@ struct Plain {
 /// end. So one row of products makes four dot or cross products. (Left to itself, LLVM packs the components of single
 /// products, and shuffles more than it saves.) Lanes never mix in a sum: the bits are those of scalar code.
 #[inline(always)]
-fn plain(at: &Points, goal: Vec3, bend: &Bend) -> Option<Plain> {
+fn plain(at: &LimbPoints, goal: Vec3, bend: &LimbBend) -> Option<Plain> {
     let (r, m, t) = (at.root, at.middle, at.tip);
     let x = Vec4::new(m.x, t.x, goal.x, t.x) - Vec4::new(r.x, m.x, r.x, r.x);
     let y = Vec4::new(m.y, t.y, goal.y, t.y) - Vec4::new(r.y, m.y, r.y, r.y);
@@ -217,7 +217,7 @@ fn plain(at: &Points, goal: Vec3, bend: &Bend) -> Option<Plain> {
 /// Cosine of the flexion (times ab) and the part of the way for a goal at the end of the reach or past it, `x2` being the
 /// square of its distance.
 #[inline(never)]
-fn at_the_end(aa: f32, bb: f32, x2: f32, bend: &Bend) -> (f32, f32) {
+fn at_the_end(aa: f32, bb: f32, x2: f32, bend: &LimbBend) -> (f32, f32) {
     let (a, b, x) = (math::sqrt(aa), math::sqrt(bb), math::sqrt(x2));
     let straight = a + b;
     if bend.min_flexion > 0.0 || bend.soft > 0.0 {
@@ -236,7 +236,7 @@ fn out_by(part: f32, x2: f32, straight2: f32) -> f32 {
 }
 
 /// Whether a limb with the bend axis `c` bends to the wrong side.
-fn flips(c: Vec3, bend: &Bend) -> bool {
+fn flips(c: Vec3, bend: &LimbBend) -> bool {
     match (bend.side, bend.hinge) {
         (BendSide::Keep, _) | (_, None) => false,
         (BendSide::Positive, Some(h)) => c.dot(h) < 0.0,

@@ -13,7 +13,7 @@ use crate::{
 
 /// Where a limb is, in model space.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Points {
+pub struct LimbPoints {
     /// The root (hip, shoulder).
     pub root: Vec3,
     /// The middle joint (knee, elbow).
@@ -24,7 +24,7 @@ pub struct Points {
 
 /// How a limb may bend; see the fields of the same names of [`TwoBone`](super::TwoBone).
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Bend {
+pub struct LimbBend {
     /// The hinge axis of the middle joint as a unit vector in *model* space, where it is known.
     pub hinge: Option<Vec3>,
     /// Which side of the hinge the limb bends to.
@@ -41,7 +41,7 @@ pub struct Bend {
     pub uncertain: f32,
 }
 
-impl Bend {
+impl LimbBend {
     /// Nothing is known and nothing asked for.
     pub const FREE: Self =
         Self { hinge: None, side: BendSide::Keep, swivel: 0.0, soft: 0.0, min_flexion: 0.0, uncertain: 0.0 };
@@ -49,21 +49,21 @@ impl Bend {
 
 /// What [`solve_points`](super::solve_points) found.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Turns {
+pub struct LimbTurns {
     /// Turn of the middle joint about its own place, in model space, made first.
     pub middle: Quat,
     /// Turn of the whole limb about the root, in model space, made after it. The lower bone so turns by
     /// `root * middle`.
     pub root: Quat,
     /// How far the goal lies outside what the limb can or may reach, in metres; 0 where it is in reach.
-    pub by: f32,
+    pub out_of_reach: f32,
     /// Whether the limb comes to lie on another branch; see [`Report::branch_changed`](crate::Report::branch_changed). Its
     /// bend is the middle.
     pub branch_changed: bool,
 }
 
 /// Whether a limb with a pole or swivel changed its branch: see [`branch::flipped`].
-pub(super) fn flipped(from: &Points, to: &Points) -> bool {
+pub(super) fn flipped(from: &LimbPoints, to: &LimbPoints) -> bool {
     let [(line, bend), (now, bent)] = [from, to].map(|p| (p.tip - p.root, p.middle - p.root));
     branch::flipped(line, bend, now, bent)
 }
@@ -71,7 +71,7 @@ pub(super) fn flipped(from: &Points, to: &Points) -> bool {
 /// Whether one without changed it, by these turns: see [`branch::changed`].
 #[cold]
 #[inline(never)]
-pub(super) fn leapt(from: &Points, turns: &Turns) -> bool {
+pub(super) fn leapt(from: &LimbPoints, turns: &LimbTurns) -> bool {
     let (u, v) = (from.middle - from.root, from.tip - from.middle);
     let length = math::sqrt(u.length_squared()) + math::sqrt(v.length_squared());
     let way = math::rotate(turns.root, u + math::rotate(turns.middle, v)) - (u + v);
@@ -82,14 +82,14 @@ pub(super) fn leapt(from: &Points, turns: &Turns) -> bool {
 
 /// What the places' rounding amounts to (in lengths scaled by `k`): nearer to a goal than this is not nearer.
 #[inline]
-pub(super) fn rounding(at: &Points, goal: Vec3, straight: f32, k: f32, bend: &Bend) -> f32 {
+pub(super) fn rounding(at: &LimbPoints, goal: Vec3, straight: f32, k: f32, bend: &LimbBend) -> f32 {
     let places = largest(at.root).max(largest(at.tip)).max(largest(goal).min(1e6 / k));
     7e-7 * straight + max(3e-7 * k * places + k * bend.uncertain, 0.0)
 }
 
 /// The distance that a limb with the bones `a` and `b` goes to for a goal at `x`.
 #[cold]
-pub(super) fn distance(a: f32, b: f32, x: f32, bend: &Bend) -> f32 {
+pub(super) fn distance(a: f32, b: f32, x: f32, bend: &LimbBend) -> f32 {
     let reach = if bend.min_flexion > 0.0 {
         math::sqrt((a * a + b * b + 2.0 * (a * b) * math::cos(bend.min_flexion)).max(0.0))
     } else {

@@ -1,0 +1,360 @@
+//! Limbs from the shape of the bind pose, for files whose names say nothing.
+
+use alloc::{string::String, vec::Vec};
+
+use glam::Vec3;
+
+use crate::{JointId, Pose, Skeleton};
+
+use super::{ArmJoints, LegJoints, Role, RoleError, Side, roles::label};
+
+/// A limb's lowest point lies within this share of the figure's height of the floor. Ankles of figures without toe joints
+/// are at 5 to 8 %, hanging hands above 30 %.
+const FLOOR_BAND: f32 = 0.15;
+/// A leg is at least this share of the figure's height. The stubbiest cartoon figures have 30 %.
+const SHORTEST_LEG: f32 = 0.25;
+/// The thigh is the first bone of the leg that runs down: cosine of 45 degrees from straight down.
+const DOWNWARD: f32 = 0.7;
+/// The ankle is in the lowest part of the leg. People have 8 %, cartoon figures with short shins up to 25 %.
+const ANKLE_HEIGHT: f32 = 0.3;
+/// At the ankle the leg turns forward into the foot by more than a twist joint ever would: cosine of 20 degrees.
+const ANKLE_BEND: f32 = 0.94;
+/// Two joints this near (as a share of the leg) to being equally good knees are equally good.
+const KNEE_MARGIN: f32 = 0.08;
+/// Left and right of a modelled figure are alike within this share; scanned and captured ones differ by up to 4 %.
+const MIRROR: f32 = 0.15;
+
+/// Where the joints are, with what follows from it.
+pub(super) struct Shape<'a> {
+    skeleton: &'a Skeleton,
+    /// Model space, metres.
+    positions: Vec<Vec3>,
+}
+
+impl<'a> Shape<'a> {
+    pub(super) fn new(bind: &'a Pose) -> Self {
+        // Reading a pose that was not updated would walk to the root for each joint.
+        let mut updated = bind.clone();
+        updated.update();
+        let positions = updated.skeleton().joints().map(|j| updated.position(j)).collect();
+        Self { skeleton: bind.skeleton(), positions }
+    }
+
+    pub(super) fn at(&self, joint: JointId) -> Vec3 {
+        self.positions.get(joint.index()).copied().unwrap_or(Vec3::ZERO)
+    }
+
+    fn bone(&self, a: JointId, b: JointId) -> f32 {
+        (self.at(b) - self.at(a)).length()
+    }
+
+    /// The joints from below `top` down to `tip`.
+    pub(super) fn path(&self, top: JointId, tip: JointId) -> Vec<JointId> {
+        let up = core::iter::once(tip).chain(self.skeleton.ancestors(tip));
+        let mut path: Vec<_> = up.take_while(|&j| j != top).collect();
+        path.reverse();
+        path
+    }
+
+    /// The lowest joint that both hang below.
+    pub(super) fn common(&self, a: JointId, b: JointId) -> Option<JointId> {
+        core::iter::once(a).chain(self.skeleton.ancestors(a)).find(|&j| self.skeleton.is_below(b, j))
+    }
+
+    /// Both legs among the joints in `range`: the only two mirrored chains that reach the floor.
+    pub(super) fn legs(&self, range: core::ops::Range<usize>) -> Result<[LegJoints; 2], RoleError> {
+        let ends = self.standing_ends(range);
+        let missing =
+            |role, looked_for: &str| Err(RoleError::Missing { role, looked_for: looked_for.into() });
+        let &[a, b] = ends.as_slice() else {
+            if ends.len() < 2 {
+                let wanted = "names such as LeftUpLeg, thigh.L, calf_l, or two mirrored chains of three joints that reach \
+                              the floor";
+                return missing(Role::Thigh(Side::Left), wanted);
+            }
+            let candidates = ends.iter().map(|&j| label(self.skeleton, j)).collect();
+            return Err(RoleError::Ambiguous { role: Role::Foot(Side::Left), candidates });
+        };
+        let Some(top) = self.common(a, b) else {
+            return missing(Role::Hips, "one joint that both legs hang on");
+        };
+        let legs = [self.leg(&self.path(top, a), None)?, self.leg(&self.path(top, b), None)?];
+        self.check_mirrored(&legs)?;
+        self.order(legs)
+    }
+
+    /// The ends of all chains of three joints and more that reach the floor.
+    fn standing_ends(&self, range: core::ops::Range<usize>) -> Vec<JointId> {
+        let joint = |i: usize| self.skeleton.joint(i);
+        let parent =
+            |i: usize| self.skeleton.parent(joint(i)?).map(JointId::index).filter(|p| range.contains(p));
+        let is_end = |j: JointId| self.skeleton.subtree(j).len() == 1;
+        // Nodes that hold meshes or cameras are no part of the figure: they hang on no bone of any length.
+        let mut bones = alloc::vec![0u32; range.len()];
+        let (mut floor, mut top) = (f32::INFINITY, f32::NEG_INFINITY);
+        for i in range.clone() {
+            let (Some(j), Some(p)) = (joint(i), parent(i)) else { continue };
+            let (Some(above), Some(up)) = (bones.get(p - range.start).copied(), joint(p)) else { continue };
+            let here = above + u32::from(self.bone(up, j) > 0.0);
+            if let Some(slot) = bones.get_mut(i - range.start) {
+                *slot = here;
+            }
+            if here >= 2 {
+                top = top.max(self.at(j).y);
+                floor = floor.min(if is_end(j) { self.at(j).y } else { f32::INFINITY });
+            }
+        }
+        let height = top - floor;
+        if !(height > 0.0 && height.is_finite()) {
+            return Vec::new();
+        }
+
+        #[derive(Clone, Copy)]
+        struct Stub {
+            end: JointId,
+            joints: u32,
+            length: f32,
+            whole: bool,
+        }
+        let mut stubs: Vec<Option<Stub>> = alloc::vec![None; range.len()];
+        let mut ends = Vec::new();
+        // Children come after their parents, so backwards every joint has its stub before it hands it up.
+        for i in range.clone().rev() {
+            let Some(j) = joint(i) else { continue };
+            let at = i - range.start;
+            if is_end(j) && self.at(j).y <= floor + FLOOR_BAND * height {
+                stubs[at] = Some(Stub { end: j, joints: 1, length: 0.0, whole: false });
+            }
+            let (Some(mut stub), Some(p)) = (stubs[at], parent(i)) else { continue };
+            if !stub.whole && stub.joints >= 3 && stub.length >= SHORTEST_LEG * height {
+                stub.whole = true;
+                ends.push(stub.end);
+            }
+            let bone = joint(p).map_or(0.0, |up| self.bone(up, j));
+            stub.joints += u32::from(bone > 0.0);
+            stub.length += bone;
+            let slot = &mut stubs[p - range.start];
+            let better = slot.is_none_or(|s| (stub.whole, stub.length) > (s.whole, s.length));
+            if better {
+                *slot = Some(stub);
+            }
+        }
+        ends.reverse();
+        ends
+    }
+
+    /// Thigh, shin, foot and toes along the joints from below the hips down to the leg's end, or to its foot if that is
+    /// known. The side in errors is the left one, as sides are not known yet.
+    pub(super) fn leg(&self, path: &[JointId], foot: Option<JointId>) -> Result<LegJoints, RoleError> {
+        let side = Side::Left;
+        let missing = |role, looked_for: &str| RoleError::Missing { role, looked_for: looked_for.into() };
+        let ambiguous = |role, list: &[JointId]| RoleError::Ambiguous {
+            role,
+            candidates: list.iter().map(|&j| label(self.skeleton, j)).collect(),
+        };
+        let downward = |w: &[JointId]| {
+            let bone = self.at(w[1]) - self.at(w[0]);
+            bone.length() > 0.0 && -bone.y >= DOWNWARD * bone.length()
+        };
+        let Some(first) = path.windows(2).position(downward) else {
+            return Err(missing(Role::Thigh(side), "a bone that runs down from beside the hips"));
+        };
+        let path = &path[first..];
+        let (thigh, end) = (path[0], path[path.len() - 1]);
+        let drop = self.at(thigh).y - self.at(end).y;
+        let ankle = match foot {
+            Some(foot) => path.iter().position(|&j| j == foot),
+            None => {
+                let low = |j: JointId| self.at(j).y - self.at(end).y <= ANKLE_HEIGHT * drop;
+                let lowest: Vec<usize> = (2..path.len()).filter(|&i| low(path[i])).collect();
+                let bends = |&i: &usize| {
+                    let Some(&next) = path.get(i + 1) else { return false };
+                    let before = (self.at(path[i]) - self.at(path[i - 1])).normalize_or_zero();
+                    before.dot((self.at(next) - self.at(path[i])).normalize_or_zero()) < ANKLE_BEND
+                };
+                match (lowest.iter().find(|i| bends(i)), lowest.as_slice()) {
+                    (Some(&i), _) | (None, &[i]) => Some(i),
+                    (None, []) => None,
+                    (None, many) => {
+                        let many: Vec<_> = many.iter().map(|&i| path[i]).collect();
+                        return Err(ambiguous(Role::Foot(side), &many));
+                    }
+                }
+            }
+        };
+        let Some(ankle) = ankle.filter(|&i| i >= 2) else {
+            return Err(missing(Role::Shin(side), "a joint between the thigh and the foot"));
+        };
+        let foot = path[ankle];
+        let mut along: Vec<f32> = alloc::vec![0.0];
+        for w in path[..=ankle].windows(2) {
+            along.push(along.last().copied().unwrap_or(0.0) + self.bone(w[0], w[1]));
+        }
+        let length = along[ankle];
+        let mut knees: Vec<(f32, JointId)> =
+            (1..ankle).map(|i| ((along[i] / length - 0.5).abs(), path[i])).collect();
+        knees.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let shin = match knees.as_slice() {
+            [best, second, ..] if second.0 - best.0 < KNEE_MARGIN => {
+                return Err(ambiguous(Role::Shin(side), &[best.1, second.1]));
+            }
+            // A knee in the outer quarters is none.
+            [best, ..] if best.0 <= 0.25 => best.1,
+            _ => {
+                return Err(missing(
+                    Role::Shin(side),
+                    "a joint near half-way between the thigh and the foot",
+                ));
+            }
+        };
+        let toes = path.get(ankle + 1).copied().filter(|&t| self.bone(foot, t) > 0.02 * length);
+        Ok(LegJoints { thigh, shin, foot, toes })
+    }
+
+    fn check_mirrored(&self, [a, b]: &[LegJoints; 2]) -> Result<(), RoleError> {
+        let lengths = |l: &LegJoints| [self.bone(l.thigh, l.shin), self.bone(l.shin, l.foot)];
+        let (la, lb) = (lengths(a), lengths(b));
+        let leg = la[0] + la[1];
+        let alike = (0..2).all(|i| (la[i] - lb[i]).abs() <= MIRROR * la[i].max(lb[i]));
+        let level = (self.at(a.foot).y - self.at(b.foot).y).abs() <= MIRROR * leg
+            && (self.at(a.thigh).y - self.at(b.thigh).y).abs() <= MIRROR * leg;
+        let drop = self.at(a.thigh).y - self.at(a.foot).y;
+        let across = self.across(a, b);
+        // Legs stand beside one another and hang down; a crouching rest pose still drops half its length.
+        let beside = across.is_some_and(|u| (self.at(a.foot) - self.at(b.foot)).dot(u) > 0.0);
+        if alike && level && beside && drop >= 0.5 * leg {
+            return Ok(());
+        }
+        let looked_for =
+            "two mirrored chains of three joints that hang from one joint down to the floor".into();
+        Err(RoleError::Missing { role: Role::Thigh(Side::Left), looked_for })
+    }
+
+    /// The level unit vector from the second leg's thigh to the first's.
+    fn across(&self, a: &LegJoints, b: &LegJoints) -> Option<Vec3> {
+        let d = self.at(a.thigh) - self.at(b.thigh);
+        Vec3::new(d.x, 0.0, d.z).try_normalize()
+    }
+
+    /// Puts the left leg first: the one on the left of where toes, or else knees, point.
+    fn order(&self, [a, b]: [LegJoints; 2]) -> Result<[LegJoints; 2], RoleError> {
+        let level = |v: Vec3| Vec3::new(v.x, 0.0, v.z);
+        let toes = |l: &LegJoints| l.toes.map_or(Vec3::ZERO, |t| level(self.at(t) - self.at(l.foot)));
+        let knees = |l: &LegJoints| level(self.at(l.shin) - 0.5 * (self.at(l.thigh) + self.at(l.foot)));
+        let leg = self.bone(a.thigh, a.shin) + self.bone(a.shin, a.foot);
+        let across = self.across(&a, &b).unwrap_or(Vec3::ZERO);
+        // Straight legs bend by noise; a knee that is modelled bent stands out by a hundredth of the leg.
+        for forward in [toes(&a) + toes(&b), knees(&a) + knees(&b)] {
+            // On the left of forward is up x forward.
+            let side = across.dot(Vec3::Y.cross(forward.normalize_or_zero()));
+            if forward.length() > 0.02 * leg && side.abs() > 0.7 {
+                return Ok(if side > 0.0 { [a, b] } else { [b, a] });
+            }
+        }
+        let candidates = [a, b].iter().map(|l| label(self.skeleton, l.foot)).collect();
+        Err(RoleError::Ambiguous { role: Role::Foot(Side::Left), candidates })
+    }
+
+    /// The highest joint below `hips` that is on none of the limbs that start at `limbs`.
+    pub(super) fn highest(&self, hips: JointId, limbs: &[JointId]) -> Option<JointId> {
+        let free = |j: &JointId| !limbs.iter().any(|&l| self.skeleton.is_below(*j, l));
+        let top = self
+            .skeleton
+            .below(hips)
+            .skip(1)
+            .filter(free)
+            .max_by(|&a, &b| self.at(a).y.total_cmp(&self.at(b).y))?;
+        (self.at(top).y > self.at(hips).y).then_some(top)
+    }
+
+    /// Both arms: the only two chains of three joints that leave the way from the hips to the head to the two sides.
+    pub(super) fn arms(
+        &self,
+        hips: JointId,
+        head: JointId,
+        legs: &[LegJoints; 2],
+    ) -> Result<[ArmJoints; 2], RoleError> {
+        let spine: Vec<_> = core::iter::once(hips).chain(self.path(hips, head)).collect();
+        let left = self.across(&legs[0], &legs[1]).unwrap_or(Vec3::X);
+        let height = self.at(head).y - self.at(legs[0].foot).y;
+        let mut found: [Vec<ArmJoints>; 2] = [Vec::new(), Vec::new()];
+        for &from in spine.iter().take(spine.len().saturating_sub(1)) {
+            for child in self.skeleton.children(from) {
+                let off = !self.skeleton.is_below(head, child)
+                    && !legs.iter().any(|l| self.skeleton.is_below(l.thigh, child));
+                if !off {
+                    continue;
+                }
+                let Some(arm) = self.arm(child).filter(|a| self.bone(a.upper_arm, a.forearm) > 0.05 * height)
+                else {
+                    continue;
+                };
+                let aside = (self.at(arm.upper_arm) - self.at(hips)).dot(left);
+                if aside.abs() > 0.02 * height {
+                    found[usize::from(aside < 0.0)].push(arm);
+                }
+            }
+        }
+        match [found[0].as_slice(), found[1].as_slice()] {
+            [&[l], &[r]] => Ok([l, r]),
+            [l, r] if l.len() > 1 || r.len() > 1 => {
+                let side = if l.len() > 1 { Side::Left } else { Side::Right };
+                let list = &found[side.index()];
+                let candidates: Vec<String> =
+                    list.iter().map(|a| label(self.skeleton, a.upper_arm)).collect();
+                Err(RoleError::Ambiguous { role: Role::UpperArm(side), candidates })
+            }
+            [l, _] => {
+                let side = if l.is_empty() { Side::Left } else { Side::Right };
+                let looked_for =
+                    "names such as LeftArm, upper_arm.L, or a chain of three joints beside the spine".into();
+                Err(RoleError::Missing { role: Role::UpperArm(side), looked_for })
+            }
+        }
+    }
+
+    /// The arm along the longest way down from `start`: the two bones in a row that are long and alike. What lies before
+    /// them is a collar bone, and shorter than they are; before two bones of a finger lies the whole arm.
+    fn arm(&self, start: JointId) -> Option<ArmJoints> {
+        let path = self.longest_way(start);
+        let mut choices: Vec<(f32, usize)> = Vec::new();
+        let mut before = 0.0;
+        for (k, w) in path.windows(3).enumerate() {
+            let (upper, fore) = (self.bone(w[0], w[1]), self.bone(w[1], w[2]));
+            // Forearms of people are 0.8 of upper arms; half covers cartoons.
+            if upper.min(fore) >= 0.5 * upper.max(fore) && fore > 0.0 && before <= upper + fore {
+                choices.push((upper + fore, k));
+            }
+            before += upper;
+        }
+        choices.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let k = match choices.as_slice() {
+            [best, second, ..] if second.0 > 0.85 * best.0 => return None,
+            [best, ..] => best.1,
+            [] => return None,
+        };
+        let clavicle = k.checked_sub(1).and_then(|c| path.get(c)).copied();
+        Some(ArmJoints { clavicle, upper_arm: path[k], forearm: path[k + 1], hand: path[k + 2] })
+    }
+
+    /// From `start` to the end that is furthest away along the bones.
+    fn longest_way(&self, start: JointId) -> Vec<JointId> {
+        let range = self.skeleton.subtree(start);
+        let mut along = alloc::vec![0.0f32; range.len()];
+        let mut best = (0.0, start);
+        for joint in self.skeleton.below(start).skip(1) {
+            let Some(parent) = self.skeleton.parent(joint) else { continue };
+            let here = along[parent.index() - range.start] + self.bone(parent, joint);
+            along[joint.index() - range.start] = here;
+            if here > best.0 {
+                best = (here, joint);
+            }
+        }
+        let mut path = self.path(start, best.1);
+        path.insert(0, start);
+        if best.1 == start {
+            path.truncate(1);
+        }
+        path
+    }
+}

@@ -1,0 +1,181 @@
+//! What a foot sees of the ground: where it is, where it goes, and where it lands.
+
+use glam::Vec3;
+
+use super::{Choice, Foot, NEAR, Phase};
+use crate::{
+    ground::plant::{
+        Foothold, FootholdSearch, PlantOptions, Unplanted,
+        candidate::Stance,
+        foot_planter::{measures::Measures, ticks::BEAT, track::Sole, under::Under},
+        foothold::heading,
+    },
+    math,
+};
+
+/// Most seconds between casts in which a foot still sees what comes.
+const SIGHT: f32 = 0.1;
+
+/// A place that was looked for further from here than this is looked for again, in metres for a figure of 1.8 m.
+pub(super) const ASTRAY: f32 = 0.03;
+
+impl Foot {
+    /// Casts for the next tick, at which the animation has the foot at `now`: the ground under it, and where it lands.
+    /// `sight` is the time between casts.
+    pub fn sense(&mut self, search: &FootholdSearch<'_>, m: &Measures, now: &Sole, base: f32, sight: f32) {
+        self.cast_choice(search, m, base);
+        if self.share() >= 1.0 && !self.lets_go(now, m) {
+            return;
+        }
+        // As it will be shown then.
+        let shown = self.offset(now, BEAT, m).ankle;
+        let at = now.ankle + shown.with_y(0.0);
+        let points = [now.heel, now.ball, now.tip].map(|p| at + p);
+        // Casts are made before the tick that they are for: its rate is that since the tick before, as far as it is known.
+        let last = self.now(m);
+        let rate = (now.ankle - last.sole.ankle).with_y(0.0) / BEAT;
+        let rate = if rate.length() > last.rate.ankle.with_y(0.0).length() {
+            rate
+        } else {
+            last.rate.ankle.with_y(0.0)
+        };
+        self.under = Under::sole(search, points, base);
+        let level = (now.ball - now.heel).with_y(0.0).normalize_or(Vec3::Z);
+        // Along its way where it has one, else along the sole; a swing is ten times as fast.
+        let along = (rate + level * (0.3 * m.scale)).normalize_or(level);
+        // From heel to the tip of the toes, and somewhat further, whichever of them goes ahead.
+        let ends = [now.heel - now.ball, now.tip - now.ball].map(|p| 1.2 * p.dot(along));
+        // With a margin for a foot that gathers speed.
+        let behind = 0.5 * rate.length() * BEAT - ends[0].min(ends[1]);
+        let ahead = ends[0].max(ends[1]) + 1.3 * rate.length() * (sight.min(SIGHT) + BEAT + 2.0 / m.omega);
+        self.under.sweep(search, (at + now.ball).with_y(0.0), along, [behind, ahead], base);
+        if matches!(self.phase, Phase::Refused(_) | Phase::Locked(_)) {
+            return;
+        }
+        let (sample, moved) = match self.lands_in(m) {
+            Some(later) => (self.ticks.ago(m.ahead - later).sole, Vec3::ZERO),
+            None => {
+                let (heel, ball) = m.heights(now);
+                if heel.min(ball) > NEAR * m.limits.height {
+                    return;
+                }
+                (*now, shown)
+            }
+        };
+        let (heel, ball) = place(&sample, moved, m);
+        let near = |p: Vec3| (p - heel).with_y(0.0).length() <= ASTRAY * m.scale;
+        // A foot that lands elsewhere than was thought needs another look.
+        if m.ahead > 0 && self.choice.is_some_and(|c| near(c.heel)) {
+            return;
+        }
+        self.landing = Some(search.land(heel, ball, sole_of(&sample, m), ASTRAY * m.scale, base).0);
+    }
+
+    /// Casts at the very points of the place that was chosen.
+    fn cast_choice(&mut self, search: &FootholdSearch<'_>, m: &Measures, base: f32) {
+        let tip = sole_of(&self.now(m).sole, m).tip;
+        let Some(choice) = &mut self.choice else { return };
+        if choice.settled {
+            return;
+        }
+        choice.settled = true;
+        let Ok(foothold) = choice.found else { return };
+        let length = (foothold.ball - foothold.heel).length();
+        if choice.searched {
+            let raise = Vec3::Y * m.sole_height;
+            let low = Foothold { heel: foothold.heel - raise, ball: foothold.ball - raise, ..foothold };
+            choice.found = Ok(raised(search.settled(&low, choice.on_ball, length, base), m));
+        } else {
+            let sole = Stance { tip, ..sole_of_length(length, m) };
+            let (landing, found) = search.land(choice.heel, choice.ball, sole, 0.0, base);
+            // What there is to stand on was there when it landed.
+            if let Some(found) = found {
+                let low = landing.foothold(&found, search.settings);
+                choice.found = Ok(raised(search.settled(&low, found.on_ball, length, base), m));
+            }
+            choice.searched = true;
+        }
+    }
+
+    /// Chooses where to stand with heel and ball at these places, on what casts found there.
+    pub(super) fn choose(
+        &self,
+        heel: Vec3,
+        ball: Vec3,
+        sole: Stance,
+        settings: &PlantOptions,
+        m: &Measures,
+    ) -> Choice {
+        let along = (ball - heel).with_y(0.0).normalize_or(Vec3::Z);
+        let mut choice = Choice {
+            found: Err(Unplanted::NoGround),
+            heel,
+            ball,
+            on_ball: false,
+            settled: false,
+            searched: true,
+        };
+        let landing = self.landing.as_ref().filter(|l| l.serves(heel, along, 2.0 * ASTRAY * m.scale));
+        if let Some(landing) = landing {
+            let Some(found) = landing.best(heel, settings) else {
+                choice.found = Err(landing.missing());
+                return choice;
+            };
+            let foothold = landing.foothold(&found, settings);
+            // The line that was cast along may run beside the foot by a little.
+            let by = landing.beside(heel);
+            choice.found =
+                Ok(raised(Foothold { heel: foothold.heel + by, ball: foothold.ball + by, ..foothold }, m));
+            choice.on_ball = found.on_ball;
+            return choice;
+        }
+        choice.searched = false;
+        if let (Some(h), Some(b)) = (self.under.height(heel), self.under.height(ball)) {
+            // Both ends on the ground, as far as a foot slopes.
+            let most = sole.length * math::sin(m.slope);
+            let rise = (b - h).clamp(-most, most);
+            let run = math::sqrt(sole.length * sole.length - rise * rise);
+            let heel = heel.with_y(h.max(b - rise));
+            let foothold = Foothold {
+                heel,
+                ball: (heel + along * run).with_y(heel.y + rise),
+                roll: 0.0,
+                toes: 0.0,
+                shift: 0.0,
+                support: 1.0,
+                heel_supported: true,
+            };
+            choice.found = Ok(raised(foothold, m));
+        }
+        choice
+    }
+}
+
+/// Where the foot would stand, seen from above: heel and ball such that the lower one stays where it is.
+pub(super) fn place(now: &Sole, moved: Vec3, m: &Measures) -> (Vec3, Vec3) {
+    let length = (now.ball - now.heel).length();
+    let d = (now.ball - now.heel).with_y(0.0);
+    let along = heading(math::atan2(d.x, d.z) + m.yaw);
+    let (h, b) = m.heights(now);
+    let (h, b) = (h.max(0.0), b.max(0.0));
+    let to_ball = if h + b > 0.0 { h / (h + b) } else { 0.5 };
+    let at = now.ankle + moved.with_y(0.0);
+    let by_heel = at + now.heel;
+    let by_ball = at + now.ball - along * length;
+    let heel = by_heel + (by_ball - by_heel) * to_ball;
+    (heel, heel + along * length)
+}
+
+fn sole_of_length(length: f32, m: &Measures) -> Stance {
+    Stance { length, tip: 0.0, leg: m.leg, scale: m.scale }
+}
+
+pub(super) fn sole_of(sole: &Sole, m: &Measures) -> Stance {
+    let tip = (sole.tip - sole.ball).length();
+    Stance { tip, ..sole_of_length((sole.ball - sole.heel).length(), m) }
+}
+
+fn raised(foothold: Foothold, m: &Measures) -> Foothold {
+    let up = Vec3::Y * m.sole_height;
+    Foothold { heel: foothold.heel + up, ball: foothold.ball + up, ..foothold }
+}

@@ -1,0 +1,207 @@
+//! What an arm with joints to spare does with them.
+
+use alloc::{vec, vec::Vec};
+
+use thiserror::Error;
+
+use super::{
+    Mechanism, Part, ValuesError, ball,
+    plan::{Aim, Frames, Plan, Var},
+};
+use crate::math64;
+
+/// A wish that is served as far as the goals leave room for it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ObjectiveKind {
+    /// Stay near these values (one a degree of freedom of the mechanism), each unit counting alike: a radian, or for
+    /// sliders the length that a radian counts.
+    Posture(Vec<f64>),
+    /// Stay off the limits, near the middle between them: the squares of the ways from the middles, as shares of half the
+    /// ranges, are to be small. What has no limits is free.
+    OffLimits,
+    /// Be able to move and turn the frame of a goal (by its place in the list) in every direction: Yoshikawa's measure is to
+    /// be large. It means nothing for fewer than six degrees of freedom.
+    Manipulability(usize),
+}
+
+/// A wish and how much it counts beside others.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Objective {
+    /// What is wished for.
+    pub kind: ObjectiveKind,
+    /// How much.
+    pub weight: f64,
+}
+
+/// What is wrong with a wish.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
+pub enum ObjectiveError {
+    /// A weight is negative, NaN or infinite.
+    #[error("the weight of a wish must be finite and at least 0, not {weight}")]
+    Weight {
+        /// Its value.
+        weight: f64,
+    },
+    /// A posture does not fit the mechanism.
+    #[error("a posture that is wished for: {0}")]
+    Posture(#[from] ValuesError),
+    /// There is no such goal.
+    #[error("manipulability is wished for goal {goal} of {goals}")]
+    NoGoal {
+        /// Which was asked for.
+        goal: usize,
+        /// How many there are.
+        goals: usize,
+    },
+}
+
+pub(super) fn check(
+    mechanism: &Mechanism,
+    goals: usize,
+    objective: &Objective,
+) -> Result<(), ObjectiveError> {
+    if !(objective.weight.is_finite() && objective.weight >= 0.0) {
+        return Err(ObjectiveError::Weight { weight: objective.weight });
+    }
+    match &objective.kind {
+        ObjectiveKind::Posture(values) => Ok(mechanism.check(values)?),
+        ObjectiveKind::OffLimits => Ok(()),
+        &ObjectiveKind::Manipulability(goal) if goal < goals => Ok(()),
+        &ObjectiveKind::Manipulability(goal) => Err(ObjectiveError::NoGoal { goal, goals }),
+    }
+}
+
+/// Wishes as one number to be made small, with its slopes; and the room to work them out.
+#[derive(Clone, Debug)]
+pub(super) struct ObjectiveSum {
+    objectives: Vec<Objective>,
+    frames: Frames,
+    columns: Vec<[f64; 6]>,
+    values: Vec<f64>,
+}
+
+/// A step for differences of the manipulability: a quarter of the digits, as the middle difference errs by its square.
+const STEP: f64 = 1e-5;
+
+impl ObjectiveSum {
+    pub fn new(plan: &Plan, objectives: Vec<Objective>) -> Self {
+        let n = plan.vars.len();
+        Self { objectives, frames: plan.frames(), columns: vec![[0.0; 6]; n], values: vec![0.0; n] }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.objectives.is_empty()
+    }
+
+    /// The number itself.
+    pub fn at(&mut self, plan: &Plan, aims: &[Aim], scale: &[f64], values: &[f64]) -> f64 {
+        let mut sum = 0.0;
+        for k in 0..self.objectives.len() {
+            let part = match &self.objectives[k].kind {
+                ObjectiveKind::Posture(wanted) => {
+                    let square = |(i, v): (usize, &super::plan::Var)| {
+                        let d = (values[i] - near(plan, wanted, values, i, v)) / scale[i];
+                        0.5 * d * d
+                    };
+                    plan.vars.iter().enumerate().map(square).sum()
+                }
+                ObjectiveKind::OffLimits => {
+                    let square = |(i, v): (usize, &super::plan::Var)| match half(v.lower, v.upper) {
+                        Some((middle, half)) => {
+                            let d = (values[i] - middle) / half;
+                            0.5 * d * d
+                        }
+                        None => 0.0,
+                    };
+                    plan.vars.iter().enumerate().map(square).sum()
+                }
+                &ObjectiveKind::Manipulability(goal) => self.measure(plan, aims, scale, values, goal),
+            };
+            sum += self.objectives[k].weight * part;
+        }
+        sum
+    }
+
+    /// Minus the logarithm of the manipulability: near a singular pose it grows without bound, and its slope does not depend
+    /// on the arm's size.
+    fn measure(&mut self, plan: &Plan, aims: &[Aim], scale: &[f64], values: &[f64], goal: usize) -> f64 {
+        plan.place(values, &mut self.frames);
+        let aim = aims[goal].whole(plan.length);
+        let sight = plan.look(goal, &aim, &self.frames);
+        plan.columns(goal, &aim, &self.frames, &sight, scale, &mut self.columns);
+        let mut gram = [[0.0; 6]; 6];
+        for c in &self.columns {
+            for (row, a) in gram.iter_mut().zip(c) {
+                for (cell, b) in row.iter_mut().zip(c) {
+                    *cell += a * b;
+                }
+            }
+        }
+        // The determinant of a gram matrix; half its logarithm is that of its root.
+        -0.5 * math64::ln(super::model::determinant(gram).max(1e-300))
+    }
+
+    /// Where each variable (in its units) should go: down the slope, as far as the curvature of the squares says.
+    pub fn descent(
+        &mut self,
+        plan: &Plan,
+        aims: &[Aim],
+        scale: &[f64],
+        values: &[f64],
+        slope: &mut [f64],
+        curve: &mut [f64],
+    ) {
+        slope.fill(0.0);
+        curve.fill(0.0);
+        for k in 0..self.objectives.len() {
+            let w = self.objectives[k].weight;
+            match &self.objectives[k].kind {
+                ObjectiveKind::Posture(wanted) => {
+                    for (i, v) in plan.vars.iter().enumerate() {
+                        slope[i] -= w * (values[i] - near(plan, wanted, values, i, v)) / scale[i];
+                        curve[i] += w;
+                    }
+                }
+                ObjectiveKind::OffLimits => {
+                    for (i, v) in plan.vars.iter().enumerate() {
+                        if let Some((middle, half)) = half(v.lower, v.upper) {
+                            let share = scale[i] / half;
+                            slope[i] -= w * (values[i] - middle) / half * share;
+                            curve[i] += w * share * share;
+                        }
+                    }
+                }
+                &ObjectiveKind::Manipulability(goal) => {
+                    for i in 0..values.len() {
+                        let mut at = |by: f64| {
+                            let mut moved = core::mem::take(&mut self.values);
+                            moved.copy_from_slice(values);
+                            moved[i] += by * scale[i];
+                            let m = self.measure(plan, aims, scale, &moved, goal);
+                            self.values = moved;
+                            m
+                        };
+                        slope[i] -= w * (at(STEP) - at(-STEP)) / (2.0 * STEP);
+                        // A logarithm bends as fast as its slope is steep.
+                        curve[i] += w;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What a posture wants of a variable: of a rotation vector's, at the turn that is nearest to where it is.
+fn near(plan: &Plan, wanted: &[f64], values: &[f64], i: usize, var: &Var) -> f64 {
+    let at = (var.part == Part::Vector).then(|| plan.vectors.iter().rev().find(|at| **at <= i)).flatten();
+    let Some(&at) = at else { return wanted[var.dof] };
+    let vector = [0, 1, 2].map(|k| wanted[plan.vars[at + k].dof]);
+    ball::nearest_vector(vector, [values[at], values[at + 1], values[at + 2]])[i - at]
+}
+
+/// Middle and half width of limits that there are.
+fn half(lower: f64, upper: f64) -> Option<(f64, f64)> {
+    (lower.is_finite() && upper.is_finite() && upper > lower)
+        .then_some((0.5 * (lower + upper), 0.5 * (upper - lower)))
+}

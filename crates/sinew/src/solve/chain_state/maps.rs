@@ -1,0 +1,104 @@
+//! The finish of a chain whose joints are all free, by the maps of [`FreeChain`](crate::solve::FreeChain), and its joints as
+//! a walk from the root sees them.
+
+use alloc::vec::Vec;
+
+use glam::{Quat, Vec3};
+
+use super::{Ask, ChainState, signs};
+use crate::{
+    Chain, Skeleton, math,
+    solve::free::bones::{self, Bones},
+};
+
+/// A joint on its way, seen from the frame of the root's parent, turned but not scaled, in metres.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Node {
+    pub place: Vec3,
+    /// Orientation after its own turn.
+    pub turned: Quat,
+    /// Its bone: from it to the next joint (of the tip: to the end), in its own frame after its turn.
+    pub bone: Vec3,
+    /// What its scale turns: see [`signs`].
+    pub sign: Quat,
+}
+
+impl Node {
+    pub const NONE: Self =
+        Self { place: Vec3::ZERO, turned: Quat::IDENTITY, bone: Vec3::ZERO, sign: Quat::IDENTITY };
+}
+
+/// Sees every joint from there. Gives the place of the end.
+pub(crate) fn walk(links: &ChainState, nodes: &mut [Node]) -> Vec3 {
+    let (mut at, mut seat, mut unit) = (Vec3::ZERO, Quat::IDENTITY, links.unit());
+    let count = links.links.len();
+    for (n, (link, node)) in links.links.iter().zip(&mut *nodes).enumerate() {
+        at += math::rotate(seat, link.offset) * unit;
+        node.place = at;
+        node.turned = math::normalize(math::mul(seat, link.rotation));
+        node.sign = signs(link.scale);
+        let mirrored = link.scale.x * link.scale.y * link.scale.z < 0.0;
+        unit *= if mirrored { -link.scale.x.abs() } else { link.scale.x.abs() };
+        let next = if n + 1 < count { links.links[n + 1].offset } else { links.chain().tip_offset() };
+        node.bone = math::rotate(node.sign, next) * unit;
+        seat = math::mul(node.turned, node.sign);
+    }
+    nodes.last().map_or(at, |tip| at + math::rotate(tip.turned, tip.bone))
+}
+
+/// Room for the finish of one chain.
+#[derive(Clone, Debug)]
+pub(crate) struct Maps {
+    nodes: Vec<Node>,
+    bones: Bones,
+}
+
+impl Maps {
+    /// None where some joint of the chain is not free.
+    pub fn new(skeleton: &Skeleton, chain: &Chain) -> Option<Self> {
+        let joints = chain.joints();
+        let bones = joints.len() - usize::from(chain.tip_offset() == Vec3::ZERO);
+        let free = joints[..bones].iter().all(|&j| {
+            let limits = skeleton.limits(j);
+            limits.turns_freely() && !limits.slides()
+        });
+        free.then(|| Self { nodes: alloc::vec![Node::NONE; joints.len()], bones: Bones::new(bones) })
+    }
+
+    /// Brings the end to the place that is asked for, or as near as the bones reach. False where nothing moves, or where more
+    /// is asked for than a place.
+    pub fn finish(&mut self, links: &mut ChainState, ask: &Ask) -> bool {
+        if ask.turn.is_some() || ask.first > 0 {
+            return false;
+        }
+        let end = walk(links, &mut self.nodes);
+        let (goal, _) = links.inside(ask.place, None);
+        let Self { nodes, bones } = self;
+        if !bones.load(|i| nodes.get(i).map_or(end, |n| n.place).extend(0.0)) {
+            return false;
+        }
+        let found = bones.reach(&bones::Ask {
+            root: nodes[0].place,
+            goal,
+            tolerance: 0.0,
+            uncertain: 0.0,
+            soft: 0.0,
+            stretch: 1.0,
+            passes: 64,
+            bend: Vec3::ZERO,
+        });
+        if found.passes == 0 {
+            return false;
+        }
+        bones.arcs(found.normal);
+        let mut seat = Quat::IDENTITY;
+        for (i, (link, node)) in links.links.iter_mut().zip(nodes.iter()).enumerate() {
+            if i < bones.count() {
+                let turned = math::mul(found.turn, math::mul(bones.arc(i), node.turned));
+                link.rotation = math::normalize(math::mul(math::conjugate(seat), turned));
+            }
+            seat = math::normalize(math::mul(math::mul(seat, link.rotation), node.sign));
+        }
+        true
+    }
+}

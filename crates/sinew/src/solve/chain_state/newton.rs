@@ -1,0 +1,455 @@
+//! Steps of damped least squares on a whole chain, within its limits.
+//!
+//! With r what is missing (the way to the goal, and beside it the turn to the goal's rotation) and J how it changes with the
+//! joints, the step J^T y with (J J^T + mu) y = r is the least of all steps that take most of r away (Wampler 1986). The
+//! matrix has three rows, six with a rotation, however long the chain; a free joint or a ball adds to it with three columns
+//! about any three axes, as no angle is ever named. The damping mu is the square of what is missing (Sugihara 2011), so that
+//! steps are cautious far away and Newton's near by, times a factor that a step which fails raises.
+//!
+//! Limits hold in every step, and so does the largest turn of a joint, a range about where it came in. A single coordinate
+//! knows how far it may go: if the step would take it further it goes that far, and the others' part is sought anew for what
+//! is then missing, until none goes too far. It is held there as long as the whole wants it to go on (the sign of its own
+//! part in y is that of the constraint's multiplier). A joint that turns every way is put to the nearest place within. If it
+//! was put back it has met a wall; the direction in which it was put back is the wall's normal, seen from the joint's seat.
+//! The next step is sought without motion along the normals, and one is let go as soon as the whole wants to leave its wall.
+//! So the chain finds out in a few steps which joints rest at their limits, and converges fast with the others.
+
+mod settle;
+
+use alloc::vec::Vec;
+
+use glam::{Quat, Vec3};
+
+use super::{Ask, ChainState, IN_ALL, Kind, NO_MORE, PIECES, Part, signs};
+use crate::{math, solve::iterate::Trace};
+
+/// A joint's part in a step.
+#[derive(Clone, Copy, Debug)]
+struct Column {
+    part: Part,
+    /// The seat's orientation.
+    seat: Quat,
+    /// From the joint to the end, in chain lengths; for a slide, x is a chain length in the seat's units.
+    arm: Vec3,
+    /// Axis of a single turn, or direction of a slide.
+    axis: Vec3,
+    /// Of a joint that turns every way: normals of the walls that it met, seen from the seat.
+    walls: [Vec3; 3],
+    count: usize,
+    /// Those before the step.
+    known: ([Vec3; 3], usize),
+    /// Of a single coordinate: how far a step may take it down and up, by its range and the largest turn.
+    room: [f32; 2],
+    /// At which end of its room it is held.
+    held: Option<usize>,
+    /// Of a single angle: where it came in.
+    came: f32,
+    /// How much it takes part in a step.
+    weight: f32,
+    /// The step.
+    step: Vec3,
+}
+
+/// Room for the steps of one chain.
+#[derive(Clone, Debug)]
+pub(crate) struct Newton {
+    columns: Vec<Column>,
+    kept: Vec<(Quat, Vec3)>,
+    /// Each column in [`Newton::settle`].
+    parts: Vec<settle::Part>,
+    /// Whether steps count with how a joint's circle curves away from the goal.
+    curved: bool,
+    /// Whether a step that is taken back takes the walls back that it met. Sweeps find the way on where it does not.
+    forgets: bool,
+}
+
+/// No joint turns further than this in one step: beyond a radian the end's way is no line any more.
+const FURTHEST: f32 = 0.8;
+
+/// How often a step is sought at most, each time without what has met an end of its room. What meets one in the last of them
+/// stops there, and the next step goes on from it; one pass is a small part of the work of a step.
+const PASSES: u32 = 6;
+
+impl Newton {
+    pub fn new(parts: &[Part], links: usize, forgets: bool) -> Self {
+        let column = |part: &Part| Column {
+            part: *part,
+            seat: Quat::IDENTITY,
+            arm: Vec3::ZERO,
+            axis: Vec3::ZERO,
+            walls: [Vec3::ZERO; 3],
+            count: 0,
+            known: ([Vec3::ZERO; 3], 0),
+            room: [0.0; 2],
+            held: None,
+            came: 0.0,
+            weight: 1.0,
+            step: Vec3::ZERO,
+        };
+        let mut columns: Vec<_> = parts.iter().map(column).collect();
+        // Whatever the order of a sweep is, steps go down the chain.
+        columns.sort_by_key(|c| c.part.link);
+        let parts = alloc::vec![settle::Part::default(); columns.len()];
+        Self { columns, kept: Vec::with_capacity(links), parts, curved: false, forgets }
+    }
+
+    /// Goes on until the goal is met, `most` steps are made or no step leads nearer. Never leaves more missing than it
+    /// found. Gives the number of steps.
+    pub fn run(&mut self, links: &mut ChainState, ask: &Ask, most: u32, trace: &mut Trace) -> u32 {
+        self.curved = false;
+        for c in &mut self.columns {
+            (c.count, c.held, c.came) = (0, None, 0.0);
+            let link = &links.links[c.part.link];
+            if let (Kind::Angle(n), true) = (c.part.kind, link.most.is_finite()) {
+                c.came = link.limits.coordinates(link.came.0)[n];
+            }
+        }
+        let mut factor = 0.1;
+        let mut left = links.measure(ask);
+        let (mut steps, mut failed) = (0, 0);
+        while steps < most && !ask.met(left) && !trace.stopped() {
+            links.keep(&mut self.kept);
+            if self.forgets {
+                self.columns.iter_mut().for_each(|c| c.known = (c.walls, c.count));
+            }
+            if !self.step(links, ask, factor) {
+                break;
+            }
+            steps += 1;
+            let now = links.measure(ask);
+            let (was, is) = (ask.cost(left), ask.cost(now));
+            trace.step(links, factor, is < was);
+            if is < was {
+                left = now;
+                factor *= 0.25;
+                // Less than a hundredth a step is no progress that is worth its time.
+                failed = if is > 0.99 * was { failed + 1 } else { 0 };
+            } else {
+                links.put(&self.kept);
+                if self.forgets {
+                    self.columns.iter_mut().for_each(|c| (c.walls, c.count) = c.known);
+                }
+                factor = (factor * 8.0).max(1e-3);
+                failed += 1;
+            }
+            self.curved |= is > 0.5 * was;
+            if failed > 4 {
+                break;
+            }
+        }
+        steps
+    }
+
+    /// Goes from where the chain is on the way to an answer, straight in the joints' coordinates, until one joint has turned
+    /// as far as any may. Where more would be missing than before, steps within the same bound bring the chain to the nearest
+    /// place where it is not. Whether that was found is for the caller to measure. Gives the number of steps.
+    pub fn part_way(&mut self, links: &mut ChainState, ask: &Ask, answer: &[(Quat, Vec3)], most: u32) -> u32 {
+        let allowed = ask.cost(links.measure(ask));
+        let bound = links.links.iter().map(|l| l.most).fold(f32::INFINITY, f32::min);
+        let mut steps = 0;
+        for _ in 0..PIECES {
+            let left = links.turn_to(answer);
+            if left <= 0.0 {
+                links.put(answer);
+                break;
+            }
+            links.blend_to(answer, (IN_ALL * bound / (PIECES as f32 * left)).min(1.0));
+            links.turn_back();
+            let now = ask.cost(links.measure(ask));
+            if now >= allowed {
+                // The aim is missed by as much as may be missing, on the side of the goal where the chain's end is now.
+                let part = NO_MORE * allowed / now;
+                let turn = ask.turn.map(|turn| math::slerp(turn, links.tip_rotation(), part));
+                let place = ask.place + (links.end() - ask.place) * part;
+                steps += self.run(links, &Ask { place, turn, ..*ask }, most, &mut Trace::none());
+            }
+        }
+        steps
+    }
+
+    /// Where each column is, and what is missing: the way in chain lengths, and the turn in half radians.
+    fn see(&mut self, links: &ChainState, ask: &Ask) -> (Vec3, Option<Vec3>) {
+        let size = 2.0 * ask.radian;
+        let (place, turn) = links.inside(ask.place, ask.turn);
+        // Down the chain: seats, then arms when the end is known.
+        let (mut at, mut orientation, mut unit) = (Vec3::ZERO, Quat::IDENTITY, links.unit());
+        let mut columns = self.columns.iter_mut().peekable();
+        for (n, link) in links.links.iter().enumerate() {
+            at += math::rotate(orientation, link.offset) * unit;
+            // Turns about single axes have up to three columns a joint.
+            let mut here = None;
+            while let Some(c) = columns.next_if(|c| c.part.link == n) {
+                c.seat = orientation;
+                c.arm = at;
+                c.axis = Vec3::ZERO;
+                match c.part.kind {
+                    Kind::Whole => {}
+                    Kind::Angle(k) => {
+                        let here = *here.get_or_insert_with(|| link.limits.coordinates(link.rotation));
+                        if let Some(axis) = link.limits.turn_axis(k, here) {
+                            c.axis = math::rotate(orientation, axis);
+                        }
+                        c.room = link.limits.angle_room(k, here[k], c.came, link.most);
+                    }
+                    Kind::Slide(k) => {
+                        if let Some(axis) = link.limits.slide_axis(k) {
+                            // In chain lengths, so that a slide counts as an angle does.
+                            c.axis = math::rotate(orientation, axis) * unit.signum();
+                            c.arm.x = size / unit.abs();
+                            let at = link.limits.slide_of(link.offset)[k];
+                            c.room = link.limits.slide_room(k, at).map(|way| way / c.arm.x);
+                        }
+                    }
+                }
+            }
+            orientation = math::mul(math::mul(orientation, link.rotation), signs(link.scale));
+            let mirrored = link.scale.x * link.scale.y * link.scale.z < 0.0;
+            unit *= if mirrored { -link.scale.x.abs() } else { link.scale.x.abs() };
+        }
+        let end = at + math::rotate(orientation, links.chain().tip_offset()) * unit;
+        let off = (place - end) / size;
+        let spin = turn.map(|t| math::rotation_vector(math::mul(t, math::conjugate(orientation))) * 0.5);
+        for c in self.columns.iter_mut().filter(|c| !matches!(c.part.kind, Kind::Slide(_))) {
+            c.arm = (end - c.arm) / size;
+        }
+        (off, spin)
+    }
+
+    /// One step; false where there is none to make.
+    fn step(&mut self, links: &mut ChainState, ask: &Ask, factor: f32) -> bool {
+        let (off, spin) = self.see(links, ask);
+        let missing = off.length_squared() + spin.map_or(0.0, |s| s.length_squared());
+
+        // A floor that f32 needs where the chain cannot move in some direction at all.
+        let mu = factor * missing + 1e-9;
+        for c in self.columns.iter_mut() {
+            c.weight = 1.0;
+            if !matches!(c.part.kind, Kind::Slide(_)) {
+                let bent = off.dot(c.arm) - off.dot(c.axis) * c.arm.dot(c.axis);
+                c.weight = if self.curved { mu / (mu + bent.max(0.0)) } else { 1.0 };
+            }
+            // What was held and is still there stays so, until it wants to leave.
+            c.held = c.held.filter(|&side| c.room[side].abs() < 1e-6);
+        }
+        let mut furthest = 0.0;
+        for pass in 0..PASSES {
+            let Some(y) = self.least(ask, off, spin, mu) else { return false };
+            let again;
+            (again, furthest) = self.share(ask, y, pass);
+            if !again {
+                break;
+            }
+        }
+        let k = if furthest > FURTHEST { FURTHEST / furthest } else { 1.0 };
+        for c in self.columns.iter_mut() {
+            c.make(links, k);
+        }
+        true
+    }
+
+    /// What the columns that are not held multiply to take most of what is missing away.
+    fn least(&self, ask: &Ask, off: Vec3, spin: Option<Vec3>, mu: f32) -> Option<(Vec3, Vec3)> {
+        let rows = if spin.is_some() { 6 } else { 3 };
+        let mut m = [[0.0f64; 6]; 6];
+        let mut rest = (off, spin.unwrap_or(Vec3::ZERO));
+        let mut add = |(p, r): (Vec3, Vec3), weight: f32| {
+            let c = [p.x, p.y, p.z, r.x, r.y, r.z].map(f64::from);
+            for (a, row) in m.iter_mut().enumerate().take(rows) {
+                let weighed = f64::from(weight) * c[a];
+                for (b, cell) in row.iter_mut().enumerate().take(a + 1) {
+                    *cell += weighed * c[b];
+                }
+            }
+        };
+        for c in self.columns.iter().filter(|c| c.part.link >= ask.first) {
+            match (c.part.kind, c.held) {
+                (Kind::Whole, _) => {
+                    for axis in c.open() {
+                        if axis != Vec3::ZERO {
+                            add((axis.cross(c.arm), axis * 0.5), c.weight);
+                        }
+                    }
+                }
+                (_, None) => add(c.motion(), c.weight),
+                (_, Some(side)) => {
+                    let (p, r) = c.motion();
+                    rest = (rest.0 - p * c.room[side], rest.1 - r * c.room[side]);
+                }
+            }
+        }
+        for (a, row) in m.iter_mut().enumerate() {
+            row[a] += f64::from(mu);
+        }
+        let (p, r) = rest;
+        let y = solve(&mut m, [p.x, p.y, p.z, r.x, r.y, r.z].map(f64::from), rows)?;
+        let [a, b, c, d, e, f] = y.map(|x| x as f32);
+        Some((Vec3::new(a, b, c), Vec3::new(d, e, f)))
+    }
+
+    /// Gives each column its step. Whether any came to be held by it, or free, so that the others' are to be found anew; and
+    /// how far the furthest turns.
+    fn share(&mut self, ask: &Ask, (yp, yr): (Vec3, Vec3), pass: u32) -> (bool, f32) {
+        let (mut again, mut furthest) = (false, 0.0f32);
+        for c in self.columns.iter_mut() {
+            c.step = Vec3::ZERO;
+            if c.part.link < ask.first {
+                continue;
+            }
+            match c.part.kind {
+                Kind::Whole => {
+                    let whole = (c.arm.cross(yp) + yr * 0.5) * c.weight;
+                    let open = c.open();
+                    // A wall that the joint wants to leave is let go, from the next step on.
+                    let mut n = 0;
+                    while n < c.count {
+                        if whole.dot(math::rotate(c.seat, c.walls[n])) < 0.0 {
+                            c.count -= 1;
+                            c.walls[n] = c.walls[c.count];
+                        } else {
+                            n += 1;
+                        }
+                    }
+                    c.step = open[0] * open[0].dot(whole)
+                        + open[1] * open[1].dot(whole)
+                        + open[2] * open[2].dot(whole);
+                    furthest = furthest.max(math::sqrt(c.step.length_squared()));
+                }
+                Kind::Angle(_) | Kind::Slide(_) => {
+                    let (p, r) = c.motion();
+                    let by = c.weight * (p.dot(yp) + r.dot(yr));
+                    let [low, high] = c.room;
+                    match c.held {
+                        // Let go once a step, lest it go to and fro.
+                        Some(side) if pass == 0 && if side == 0 { by > low } else { by < high } => {
+                            (c.held, again) = (None, true);
+                        }
+                        None if by < low => (c.held, again) = (Some(0), true),
+                        None if by > high => (c.held, again) = (Some(1), true),
+                        _ => {}
+                    }
+                    c.step.x = c.held.map_or(by.clamp(low, high), |side| c.room[side]);
+                    if !matches!(c.part.kind, Kind::Slide(_)) {
+                        furthest = furthest.max(c.step.x.abs());
+                    }
+                }
+            }
+        }
+        (again, furthest)
+    }
+}
+
+impl Column {
+    /// How what is missing changes with a single coordinate: the place, and beside it the turn.
+    fn motion(&self) -> (Vec3, Vec3) {
+        match self.part.kind {
+            Kind::Slide(_) => (self.axis, Vec3::ZERO),
+            _ => (self.axis.cross(self.arm), self.axis * 0.5),
+        }
+    }
+
+    /// Unit vectors that span the turns which no wall stops (zero vectors fill the rest).
+    fn open(&self) -> [Vec3; 3] {
+        if self.count == 0 {
+            return Vec3::AXES;
+        }
+        let a = math::rotate(self.seat, self.walls[0]);
+        let u = math::perpendicular(a, Vec3::ZERO);
+        let v = a.cross(u);
+        if self.count == 1 {
+            return [u, v, Vec3::ZERO];
+        }
+        let b = math::rotate(self.seat, self.walls[1]);
+        let across = a.cross(b);
+        // Two walls that are nearly one.
+        let Some(only) = (across.length_squared() > 1e-4).then(|| across.normalize_or_zero()) else {
+            return [u, v, Vec3::ZERO];
+        };
+        if self.count == 2 { [only, Vec3::ZERO, Vec3::ZERO] } else { [Vec3::ZERO; 3] }
+    }
+
+    /// Turns or slides by `k` of the step, and notes a wall that was met.
+    fn make(&mut self, links: &mut ChainState, k: f32) {
+        let step = self.step * k;
+        if step == Vec3::ZERO {
+            return;
+        }
+        let link = &mut links.links[self.part.link];
+        match self.part.kind {
+            Kind::Whole => {
+                let angle = math::sqrt(step.length_squared());
+                let axis = math::rotate(math::conjugate(self.seat), step / angle);
+                let wanted = math::normalize(math::mul(math::axis_angle(axis, angle), link.rotation));
+                let next = link.no_further(link.limits.clamp(wanted));
+                link.rotation = next;
+                if next == wanted {
+                    return;
+                }
+                // What the limit took: the turn from where the joint is to where it wanted to be.
+                let taken = math::rotation_vector(math::mul(wanted, math::conjugate(next)));
+                let size = math::sqrt(taken.length_squared());
+                // Less than this is what is clamped off an arc along the wall, not the wall's direction.
+                if size > 0.02 * angle + 1e-7 {
+                    self.meet(taken / size);
+                }
+            }
+            Kind::Angle(n) => {
+                let at = link.limits.coordinates(link.rotation);
+                let mut wanted = at;
+                wanted[n] += step.x;
+                // Several angles of one joint may turn it further together than each by itself.
+                link.rotation =
+                    link.no_further(link.limits.rotation(link.limits.step_coordinates(at, wanted)));
+            }
+            Kind::Slide(n) => {
+                let from = link.limits.slide_of(link.offset)[n];
+                let way = step.x * self.arm.x;
+                let to = link.limits.slide_step(n, from, from + way);
+                link.slide_to(n, to);
+            }
+        }
+    }
+
+    fn meet(&mut self, normal: Vec3) {
+        // The same wall, further along it.
+        if let Some(wall) = self.walls[..self.count].iter_mut().find(|w| w.dot(normal) > 0.7) {
+            *wall = normal;
+        } else if self.count < 3 {
+            self.walls[self.count] = normal;
+            self.count += 1;
+        }
+    }
+}
+
+/// Solves the first `rows` of a symmetric positive definite system, of which the lower half is given, by Cholesky's
+/// factors without roots. None where it is not positive.
+#[allow(clippy::needless_range_loop)] // Two rows are read side by side.
+fn solve(m: &mut [[f64; 6]; 6], mut y: [f64; 6], rows: usize) -> Option<[f64; 6]> {
+    for j in 0..rows {
+        for i in j..rows {
+            let mut sum = m[i][j];
+            for k in 0..j {
+                sum -= m[i][k] * m[j][k] * m[k][k];
+            }
+            if i == j {
+                if !(sum > 0.0 && sum.is_finite()) {
+                    return None;
+                }
+                m[j][j] = sum;
+            } else {
+                m[i][j] = sum / m[j][j];
+            }
+        }
+    }
+    for i in 0..rows {
+        for k in 0..i {
+            y[i] -= m[i][k] * y[k];
+        }
+    }
+    for i in (0..rows).rev() {
+        y[i] /= m[i][i];
+        for k in i + 1..rows {
+            y[i] -= m[k][i] * y[k];
+        }
+    }
+    Some(y)
+}

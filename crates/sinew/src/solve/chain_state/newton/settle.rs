@@ -1,0 +1,316 @@
+//! Where a chain comes to rest that cannot meet its goal.
+//!
+//! Poses that come equally near to such a goal are many, and which of them a descent finds hangs on its path. The least of
+//!
+//! ```text
+//! f(q) = |r(q)| + pull / 2 |q - q0|^2
+//! ```
+//!
+//! within the limits is one pose, and moves with the goal: r is the residual in lengths of the chain (and half radians), q0 the
+//! input pose, and the difference is the joints' turns in radians. [`Newton::settle`] goes there from the pose that a search
+//! found, by projected Newton steps (Bertsekas 1982).
+//!
+//! As |r| <= (|r|^2 / s + s) / 2 for every s, with equality at s = |r|, a step that lowers |r|^2 / 2 + s pull / 2 |q - q0|^2
+//! lowers f. Far from the goal the curvature of the tip's path counts: for a joint c and one beyond it, d, with axes a and the
+//! arms e from joint to tip, the second derivative of |r|^2 / 2 is (a_c x e_c) . (a_d x e_d) - r . (a_c x (a_d x e_d)). Sums
+//! from the root and from the tip multiply it with a direction in one walk each way, so the system is solved by conjugate
+//! gradients, in the span of what no active limit holds. A ball's limit is curved, and the force that holds it there adds its
+//! curvature to the second derivatives.
+
+use glam::Vec3;
+
+use super::{Ask, ChainState, Kind, Newton};
+use crate::{joint::Contact, math};
+
+/// Steps at most; ten cones need eight on average, hinges three.
+const STEPS: u32 = 20;
+
+/// Products of the second derivatives with a direction, at most, in one step.
+const PRODUCTS: u32 = 40;
+
+/// What a step's system may be off by, as a part of its right side, squared.
+const PRECISE: f32 = 1e-4;
+
+/// A chain has settled when no joint turns further than this in a step, in radians: the next would be of its square.
+const SETTLED: f32 = 3e-4;
+
+/// No joint turns further than this in one step, in radians.
+const FURTHEST: f32 = 0.5;
+
+/// A joint that is pressed to a limit this near, in radians, goes to it and stays there for the step.
+const NEAR_LIMIT: f32 = 1e-2;
+
+/// By how much a step may seem to lead up from rounding, and from what clamps leave of a limit: lengths of residual.
+const ROUNDING: f32 = 3e-6;
+
+/// A column's part in a step of [`Newton::settle`]. Turns are rotation vectors in the frame of the chain's root, slides
+/// displacements in lengths of the chain.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Part {
+    /// From the input pose to here.
+    gone: Vec3,
+    /// Whether it stays where it is.
+    fixed: bool,
+    /// The only axis about which it turns, or along which it slides; none where it turns every way.
+    axis: Option<Vec3>,
+    /// Normals of active limits of a ball; zero for none.
+    normals: [Vec3; 2],
+    /// The way to the limits that it is pressed to.
+    to_limit: Vec3,
+    /// What the curvature of an active limit adds: its force times its curvature, half the force, and the axes across the
+    /// normal.
+    bend: (f32, f32),
+    across: [Vec3; 2],
+    /// Conjugate gradients: the step, what is left of the right side, the direction, and its product.
+    step: Vec3,
+    rest: Vec3,
+    direction: Vec3,
+    product: Vec3,
+}
+
+impl Part {
+    /// Without what its axis and its active limits do not allow.
+    fn project(&self, v: Vec3) -> Vec3 {
+        if self.fixed {
+            return Vec3::ZERO;
+        }
+        if let Some(axis) = self.axis {
+            return axis * axis.dot(v);
+        }
+        let v = v - self.normals[0] * self.normals[0].dot(v);
+        v - self.normals[1] * self.normals[1].dot(v)
+    }
+}
+
+/// What f is made of at a pose.
+#[derive(Clone, Copy)]
+struct Place {
+    /// The residual, its rotation where one is asked for, and its size.
+    off: Vec3,
+    spin: Option<Vec3>,
+    size: f32,
+    /// Half the sum of the squares of the joints' turns.
+    turned: f32,
+}
+
+impl Newton {
+    /// Goes from where the chain is to where it settles, in at most `most` steps, or until the residual is larger than
+    /// `allowed`. f does not grow; the residual may, where joints then turn less.
+    pub fn settle(&mut self, links: &mut ChainState, ask: &Ask, most: u32, pull: f32, allowed: f32) {
+        for c in &mut self.columns {
+            let link = &links.links[c.part.link];
+            if let Kind::Angle(n) = c.part.kind {
+                c.came = link.limits.coordinates(link.came.0)[n];
+            }
+        }
+        let mut here = self.place(links, ask);
+        for _ in 0..most.min(STEPS) {
+            let share = pull * here.size;
+            let furthest = self.seek(links, ask, here, share);
+            links.keep(&mut self.kept);
+            // Less of the step where all of it leads up.
+            let mut k = (FURTHEST / furthest).min(1.0);
+            loop {
+                self.advance(links, k);
+                let now = self.place(links, ask);
+                let cost = |at: Place| 0.5 * at.size * at.size + share * at.turned;
+                if cost(now) < cost(here) + ROUNDING * here.size * (1.0 + here.size) {
+                    here = now;
+                    if here.size > allowed {
+                        return;
+                    }
+                    break;
+                }
+                links.put(&self.kept);
+                k *= 0.3;
+                if k * furthest < 0.1 * SETTLED || furthest.is_nan() {
+                    return;
+                }
+            }
+            if k * furthest < SETTLED {
+                return;
+            }
+        }
+    }
+
+    /// Where the chain is.
+    fn place(&mut self, links: &ChainState, ask: &Ask) -> Place {
+        let (off, spin) = self.see(links, ask);
+        let mut turned = 0.0;
+        for (c, part) in self.columns.iter().zip(&mut self.parts) {
+            let link = &links.links[c.part.link];
+            let by = match c.part.kind {
+                Kind::Whole => {
+                    // Half the square of the angle is taken as 4 (1 - w), whose slope is the vector part's double.
+                    let q = math::mul(link.rotation, math::conjugate(link.came.0));
+                    let v = Vec3::new(q.x, q.y, q.z);
+                    turned += 4.0 * v.length_squared() / (1.0 + q.w.abs());
+                    part.gone = math::rotate(c.seat, v) * if q.w < 0.0 { -2.0 } else { 2.0 };
+                    continue;
+                }
+                Kind::Angle(n) => link.limits.coordinates(link.rotation)[n] - c.came,
+                Kind::Slide(n) => {
+                    (link.limits.slide_of(link.offset)[n] - link.limits.slide_of(link.came.1)[n]) / c.arm.x
+                }
+            };
+            part.gone = c.axis * by;
+            turned += 0.5 * by * by;
+        }
+        let size = math::sqrt(off.length_squared() + spin.map_or(0.0, |s| s.length_squared()));
+        Place { off, spin, size, turned }
+    }
+
+    /// The step to the least of the second-order model; how far the furthest goes. Each step is left as its joint sees it.
+    fn seek(&mut self, links: &ChainState, ask: &Ask, at: Place, share: f32) -> f32 {
+        self.activate(links, ask, at, share);
+        let mut left = self.sum(|p| p.rest.length_squared());
+        let enough = (left * PRECISE).max(1e-16);
+        for round in 0..PRODUCTS {
+            if left <= enough {
+                break;
+            }
+            let bent = self.multiply(at, share);
+            let size = self.sum(|p| p.direction.length_squared());
+            // Where the model has no least in a direction, the step ends before it.
+            if bent <= 0.1 * share * size {
+                if round == 0 {
+                    let k = FURTHEST / math::sqrt(size);
+                    self.parts.iter_mut().for_each(|p| p.step = p.direction * k);
+                }
+                break;
+            }
+            let k = left / bent;
+            for p in &mut self.parts {
+                p.step += p.direction * k;
+                p.rest -= p.product * k;
+            }
+            let next = self.sum(|p| p.rest.length_squared());
+            for p in &mut self.parts {
+                p.direction = p.rest + p.direction * (next / left);
+            }
+            left = next;
+        }
+        let mut furthest = 0.0f32;
+        for (c, p) in self.columns.iter().zip(&mut self.parts) {
+            furthest = furthest.max(p.step.length_squared());
+            let step = p.step + p.to_limit;
+            p.step = match c.part.kind {
+                Kind::Whole => math::rotate(math::conjugate(c.seat), step),
+                Kind::Angle(_) => Vec3::X * c.axis.dot(step),
+                Kind::Slide(_) => Vec3::X * (c.axis.dot(step) * c.arm.x),
+            };
+        }
+        math::sqrt(furthest)
+    }
+
+    fn sum(&self, f: impl Fn(&Part) -> f32) -> f32 {
+        self.parts.iter().map(f).sum()
+    }
+
+    /// Finds the active limits, and the steepest descent within them.
+    fn activate(&mut self, links: &ChainState, ask: &Ask, at: Place, share: f32) {
+        let spin = at.spin.map_or(Vec3::ZERO, |s| s * 0.5);
+        for (c, p) in self.columns.iter().zip(&mut self.parts) {
+            let link = &links.links[c.part.link];
+            let gone = p.gone;
+            *p = Part { gone, fixed: c.part.link < ask.first, ..Part::default() };
+            let down = match c.part.kind {
+                Kind::Slide(_) => at.off,
+                _ => c.arm.cross(at.off) + spin,
+            } - gone * share;
+            if c.part.kind == Kind::Whole {
+                for (n, contact) in link.limits.contacts(link.rotation, NEAR_LIMIT).into_iter().enumerate() {
+                    let Some(contact) = contact else { continue };
+                    let Contact { both, depth, curvature, .. } = contact;
+                    let normal = math::rotate(c.seat, contact.normal);
+                    let force = normal.dot(down);
+                    if !both && force <= 0.0 {
+                        continue;
+                    }
+                    let first = p.normals[0];
+                    p.normals[n] = (normal - first * first.dot(normal)).normalize_or_zero();
+                    if !both {
+                        p.to_limit += normal * depth.max(0.0);
+                        p.across = contact.across.map(|v| math::rotate(c.seat, v));
+                        p.bend = (force * curvature, if curvature > 0.0 { 0.5 * force } else { 0.0 });
+                    }
+                }
+            } else {
+                let (by, [low, high]) = (c.axis.dot(down), c.room);
+                p.axis = Some(c.axis);
+                if by < 0.0 && low > -NEAR_LIMIT {
+                    (p.fixed, p.to_limit) = (true, c.axis * low);
+                } else if by > 0.0 && high < NEAR_LIMIT {
+                    (p.fixed, p.to_limit) = (true, c.axis * high);
+                }
+            }
+            if c.part.link < ask.first {
+                p.to_limit = Vec3::ZERO;
+            }
+            p.rest = p.project(down);
+            p.direction = p.rest;
+        }
+    }
+
+    /// The second derivatives times the direction, and the direction's product with that.
+    fn multiply(&mut self, at: Place, share: f32) -> f32 {
+        let off = at.off;
+        let (mut moved, mut turned) = (Vec3::ZERO, Vec3::ZERO);
+        for (c, p) in self.columns.iter().zip(&mut self.parts).rev() {
+            // How the joints beyond it move the end.
+            p.product = moved;
+            if matches!(c.part.kind, Kind::Slide(_)) {
+                moved += p.direction;
+            } else {
+                moved += p.direction.cross(c.arm);
+                turned += p.direction;
+            }
+        }
+        let spin = if at.spin.is_some() { turned * 0.25 } else { Vec3::ZERO };
+        let (mut before, mut sum) = (Vec3::ZERO, 0.0);
+        for (c, p) in self.columns.iter().zip(&mut self.parts) {
+            let v = p.direction;
+            let mut y = moved - off.cross(before);
+            if !matches!(c.part.kind, Kind::Slide(_)) {
+                let own = v * off.dot(c.arm) - (off * c.arm.dot(v) + c.arm * off.dot(v)) * 0.5;
+                y = c.arm.cross(y) - p.product.cross(off) + own + spin;
+                before += v;
+            }
+            let [a, b] = p.across;
+            let (along, about) = (a.dot(v), b.dot(v));
+            y += v * share + a * (p.bend.0 * along - p.bend.1 * about) - b * (p.bend.1 * along);
+            p.product = p.project(y);
+            sum += v.dot(p.product);
+        }
+        sum
+    }
+
+    /// Makes `k` of the step.
+    fn advance(&mut self, links: &mut ChainState, k: f32) {
+        for (c, p) in self.columns.iter().zip(&self.parts) {
+            let step = p.step * k;
+            if step == Vec3::ZERO {
+                continue;
+            }
+            let link = &mut links.links[c.part.link];
+            match c.part.kind {
+                Kind::Whole => {
+                    let angle = math::sqrt(step.length_squared());
+                    let turn = math::axis_angle(step / angle, angle);
+                    link.rotation = link.limits.clamp(math::normalize(math::mul(turn, link.rotation)));
+                }
+                Kind::Angle(n) => {
+                    let at = link.limits.coordinates(link.rotation);
+                    let mut wanted = at;
+                    wanted[n] += step.x;
+                    link.rotation = link.limits.rotation(link.limits.step_coordinates(at, wanted));
+                }
+                Kind::Slide(n) => {
+                    let from = link.limits.slide_of(link.offset)[n];
+                    let to = link.limits.slide_step(n, from, from + step.x);
+                    link.slide_to(n, to);
+                }
+            }
+        }
+    }
+}

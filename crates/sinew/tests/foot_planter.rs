@@ -1,0 +1,478 @@
+//! Planting step by step keeps its promises: feet that stand stay put, nothing not finite gets in, the state is input.
+
+mod figure;
+
+use sinew::{
+    JointTransform, Pose,
+    glam::{Affine3, Quat, Vec3},
+    ground::{
+        Filter, Ground, Hit, Plane,
+        plant::{Figure, FootPlanter, FootPlanterError, PlantOptions},
+    },
+};
+
+const HILL: f32 = 0.2;
+
+fn hill() -> Plane {
+    Plane { point: Vec3::ZERO, normal: Vec3::new(0.0, 1.0, -HILL).normalize() }
+}
+
+/// No ground at all.
+struct Nothing;
+
+impl Ground for Nothing {
+    fn cast_ray(&self, _: Vec3, _: Vec3, _: f32, _: &Filter) -> Option<Hit> {
+        None
+    }
+
+    fn cast_sphere(&self, _: Vec3, _: f32, _: Vec3, _: f32, _: &Filter) -> Option<Hit> {
+        None
+    }
+}
+
+fn planter(legs: &Figure) -> FootPlanter {
+    FootPlanter::new(legs, PlantOptions::default()).unwrap()
+}
+
+/// Walks for three seconds; `each` sees the planted frames and whether casts are made in a frame is asked of `cast`.
+fn walk(
+    planter: &mut FootPlanter,
+    ground: &dyn Ground,
+    rate: usize,
+    cast: impl Fn(usize) -> bool,
+    mut each: impl FnMut(usize, &FootPlanter, &Pose, &Pose, &Affine3),
+) {
+    let (legs, rest) = figure::figure();
+    let (mut pose, mut given) = (rest.clone(), rest.clone());
+    for i in 0..3 * rate {
+        let time = i as f32 / rate as f32;
+        figure::walk(&legs, &rest, time, &mut pose);
+        given.copy_from(&pose);
+        let world = Affine3::from_translation(Vec3::Z * figure::SPEED * time);
+        if cast(i) {
+            planter.sense(ground, &legs, &pose, &world).unwrap();
+        }
+        planter.step(&legs, &mut pose, &world, 1.0 / rate as f32).unwrap();
+        each(i, planter, &given, &pose, &world);
+    }
+}
+
+#[test]
+fn feet_stand_on_the_hill_and_stay_where_they_stand() {
+    let (legs, _) = figure::figure();
+    let mut since = [0usize; 2];
+    let mut was = [Vec3::ZERO; 2];
+    let mut checked = 0;
+    walk(
+        &mut planter(&legs),
+        &hill(),
+        120,
+        |_| true,
+        |frame, planter, _, pose, world| {
+            let time = frame as f32 / 120.0;
+            for (i, leg) in legs.legs().iter().enumerate() {
+                let frame = *world * pose.model(leg.foot);
+                let (heel, ball) =
+                    (frame.transform_point3(leg.sole.heel), frame.transform_point3(leg.sole.ball));
+                for p in [heel, ball] {
+                    assert!(p.y > HILL * p.z - 0.02, "{p} is in the hill");
+                }
+                // The animation has the foot on the floor for the first half of its second; a quarter of a second is
+                // six times the spring's own.
+                let on_floor = (time + 0.5 * i as f32).fract() < 0.46;
+                since[i] = if planter.stands(i) && on_floor { since[i] + 1 } else { 0 };
+                if since[i] > 30 {
+                    assert!((heel.y - HILL * heel.z).abs() < 2e-3, "{heel}");
+                    assert!((heel - was[i]).length() * 120.0 < 0.02, "{heel} {}", was[i]);
+                    checked += 1;
+                }
+                was[i] = heel;
+            }
+        },
+    );
+    assert!(checked > 60, "{checked}");
+}
+
+/// How far a foot that has come down moves on before it rests, at the most, and how deep it gets, on stairs.
+fn landings(look_ahead: f32) -> (f32, f32) {
+    let (legs, rest) = figure::figure();
+    let mut planter = planter(&legs);
+    planter.set_look_ahead(look_ahead).unwrap();
+    let ground = Steps;
+    let (mut pose, mut ahead) = (rest.clone(), rest.clone());
+    let (mut landed, mut stood) = ([Vec3::ZERO; 2], [false; 2]);
+    let (mut moved, mut deep) = (0.0f32, 0.0f32);
+    for i in 0..360 {
+        let time = i as f32 / 120.0;
+        let at = |time: f32| Affine3::from_translation(Vec3::Z * figure::SPEED * time);
+        figure::walk(&legs, &rest, time, &mut pose);
+        if look_ahead > 0.0 {
+            while let Some(later) = planter.next_tick(1.0 / 120.0) {
+                figure::walk(&legs, &rest, time + later, &mut ahead);
+                planter.give_tick(&legs, &ahead, &at(time + later)).unwrap();
+            }
+        }
+        planter.sense(&ground, &legs, &pose, &at(time)).unwrap();
+        planter.step(&legs, &mut pose, &at(time), 1.0 / 120.0).unwrap();
+        for (k, leg) in legs.legs().iter().enumerate() {
+            let frame = at(time) * pose.model(leg.foot);
+            let ball = frame.transform_point3(leg.sole.ball);
+            let stands = planter.stands(k);
+            if stands && !stood[k] {
+                landed[k] = ball;
+            }
+            // The first step begins in the middle of the walk. The animation's foot stands for half of its second.
+            if stands && time > 1.0 && (time + 0.5 * k as f32).fract() < 0.4 {
+                moved = moved.max((ball - landed[k]).with_y(0.0).length());
+                deep = deep.max(Steps::height(ball.z) - ball.y);
+            }
+            stood[k] = stands;
+        }
+    }
+    (moved, deep)
+}
+
+/// Stairs up along +Z, 8 cm high and 33 cm deep.
+struct Steps;
+
+impl Steps {
+    fn height(z: f32) -> f32 {
+        0.08 * (z / 0.33).floor().max(0.0)
+    }
+}
+
+impl Ground for Steps {
+    fn cast_ray(&self, origin: Vec3, _: Vec3, reach: f32, _: &Filter) -> Option<Hit> {
+        let point = origin.with_y(Self::height(origin.z));
+        let distance = origin.y - point.y;
+        (0.0..=reach).contains(&distance).then_some(Hit { distance, point, normal: Vec3::Y, groups: 1 })
+    }
+
+    fn cast_sphere(&self, _: Vec3, _: f32, _: Vec3, _: f32, _: &Filter) -> Option<Hit> {
+        None
+    }
+}
+
+#[test]
+fn a_foot_that_knows_where_it_lands_stays_there() {
+    let (moved, deep) = landings(0.0);
+    let (moved_ahead, deep_ahead) = landings(0.3);
+    assert!(moved_ahead < 0.01 && moved_ahead < 0.5 * moved, "{moved_ahead} of {moved}");
+    assert!(deep_ahead < 5e-3, "{deep_ahead} of {deep}");
+}
+
+#[test]
+fn what_comes_must_be_said_if_it_is_to_be_known() {
+    let (legs, rest) = figure::figure();
+    let mut planter = planter(&legs);
+    for bad in [f32::NAN, f32::INFINITY, -0.1] {
+        assert!(matches!(planter.set_look_ahead(bad), Err(FootPlanterError::Time(_))));
+    }
+    planter.set_look_ahead(0.31).unwrap();
+    assert!((planter.look_ahead() - 0.3).abs() < 1e-6);
+    let mut pose = rest.clone();
+    let world = Affine3::IDENTITY;
+    assert!(matches!(planter.step(&legs, &mut pose, &world, 0.01), Err(FootPlanterError::Unforeseen(0.0))));
+    assert_eq!(pose.locals(), rest.locals());
+    // From the first frame to 0.3 s after it, a thirtieth of a second apart.
+    for tick in 0..10 {
+        let later = planter.next_tick(0.01).unwrap();
+        assert!((later - tick as f32 / 30.0).abs() < 1e-6, "{later}");
+        planter.give_tick(&legs, &rest, &world).unwrap();
+    }
+    assert_eq!(planter.next_tick(0.01), None);
+    planter.step(&legs, &mut pose, &world, 0.01).unwrap();
+    // The next one is a thirtieth of a second on: four steps of 10 ms pass it by 7 ms.
+    for _ in 0..3 {
+        assert_eq!(planter.next_tick(0.01), None);
+        planter.step(&legs, &mut pose, &world, 0.01).unwrap();
+    }
+    let later = planter.next_tick(0.01).unwrap();
+    assert!((later - (0.3 + 1.0 / 30.0 - 0.04)).abs() < 1e-5, "{later}");
+    assert!(matches!(planter.step(&legs, &mut pose, &world, 0.01), Err(FootPlanterError::Unforeseen(_))));
+    let bad = Affine3::from_translation(Vec3::NAN);
+    assert!(matches!(planter.give_tick(&legs, &rest, &bad), Err(FootPlanterError::Placement(_))));
+    planter.give_tick(&legs, &rest, &world).unwrap();
+    planter.step(&legs, &mut pose, &world, 0.01).unwrap();
+    // A long step needs its last quarter of a second.
+    let mut count = 0;
+    while let Some(later) = planter.next_tick(2.0) {
+        assert!(later <= 0.3001 && later > -0.3, "{later}");
+        planter.give_tick(&legs, &rest, &world).unwrap();
+        count += 1;
+    }
+    assert_eq!(count, 8);
+    planter.step(&legs, &mut pose, &world, 2.0).unwrap();
+}
+
+#[test]
+fn beats_that_are_given_make_all_frame_rates_the_same() {
+    let (legs, rest) = figure::figure();
+    let at = |time: f32| Affine3::from_translation(Vec3::Z * figure::SPEED * time);
+    // Where the feet are at the frames that all rates have: sixteen a second.
+    let feet = |rate: usize| {
+        let mut planter = planter(&legs);
+        let (mut pose, mut tick) = (rest.clone(), rest.clone());
+        let dt = 1.0 / rate as f32;
+        let mut found = Vec::new();
+        for i in 0..=3 * rate {
+            let time = i as f32 / rate as f32;
+            figure::walk(&legs, &rest, time, &mut pose);
+            while let Some(later) = planter.next_tick(dt) {
+                // Without look-ahead nothing is asked for that is yet to come.
+                assert!(later <= 1e-4 && later > -dt, "{later}");
+                figure::walk(&legs, &rest, time + later, &mut tick);
+                planter.give_tick(&legs, &tick, &at(time + later)).unwrap();
+            }
+            planter.sense(&Steps, &legs, &pose, &at(time)).unwrap();
+            planter.step(&legs, &mut pose, &at(time), dt).unwrap();
+            if i % (rate / 16) == 0 {
+                found.extend(legs.legs().iter().map(|leg| (at(time) * pose.model(leg.foot)).translation));
+            }
+        }
+        found
+    };
+    let fast = feet(144);
+    for rate in [32, 48, 80] {
+        for (i, (a, b)) in fast.iter().zip(&feet(rate)).enumerate() {
+            let off = (*a - *b).length();
+            assert!(off < 1e-3, "{off} m at {} s, {rate} Hz", i as f32 / 32.0);
+        }
+    }
+}
+
+#[test]
+fn a_sampler_is_asked_for_what_is_due_and_the_frame_last() {
+    let (legs, rest) = figure::figure();
+    let at = |time: f32| Affine3::from_translation(Vec3::Z * figure::SPEED * time);
+    for look_ahead in [0.0, 0.3] {
+        let (mut by_hand, mut with) = (planter(&legs), planter(&legs));
+        by_hand.set_look_ahead(look_ahead).unwrap();
+        with.set_look_ahead(look_ahead).unwrap();
+        let (mut pose, mut tick, mut sampled) = (rest.clone(), rest.clone(), rest.clone());
+        for i in 0..200 {
+            let (time, dt) = (i as f32 / 75.0, 1.0 / 75.0);
+            let mut times = Vec::new();
+            while let Some(later) = by_hand.next_tick(dt) {
+                figure::walk(&legs, &rest, time + later, &mut tick);
+                by_hand.give_tick(&legs, &tick, &at(time + later)).unwrap();
+                times.push(later);
+            }
+            times.push(0.0);
+            figure::walk(&legs, &rest, time, &mut pose);
+            by_hand.sense(&Steps, &legs, &pose, &at(time)).unwrap();
+            let report = by_hand.step(&legs, &mut pose, &at(time), dt).unwrap();
+            let mut asked = Vec::new();
+            let same = with
+                .step_with(&Steps, &legs, &mut sampled, dt, |later, pose| {
+                    asked.push(later);
+                    figure::walk(&legs, &rest, time + later, pose);
+                    at(time + later)
+                })
+                .unwrap();
+            assert_eq!((report, &times, pose.locals()), (same, &asked, sampled.locals()), "frame {i}");
+        }
+        for bad in [f32::NAN, f32::INFINITY, -0.1] {
+            let error = with.step_with(&Steps, &legs, &mut sampled, bad, |_, _| panic!("nothing is due"));
+            assert!(matches!(error, Err(FootPlanterError::Time(_))), "{error:?}");
+        }
+        let nowhere = Affine3::from_translation(Vec3::NAN);
+        let error = with.step_with(&Steps, &legs, &mut sampled, 0.1, |_, _| nowhere);
+        assert!(matches!(error, Err(FootPlanterError::Placement(_))), "{error:?}");
+    }
+}
+
+/// Legs that go in straight lines between keys thirty times a second, as clips do, and not in step with the ticks.
+fn keyed(legs: &Figure, rest: &Pose, time: f32, pose: &mut Pose) {
+    let key = (30.0 * time + 0.37).floor();
+    let s = 30.0 * time + 0.37 - key;
+    let [mut a, mut b] = [rest.clone(), rest.clone()];
+    figure::walk(legs, rest, (key - 0.37) / 30.0, &mut a);
+    figure::walk(legs, rest, (key + 0.63) / 30.0, &mut b);
+    pose.copy_from(&a);
+    for joint in rest.skeleton().below(rest.skeleton().find("hips").unwrap()) {
+        let (from, to) = (a.local(joint), b.local(joint));
+        let rotation = from.rotation.slerp(to.rotation, s);
+        let translation = from.translation.lerp(to.translation, s);
+        pose.set_local(joint, JointTransform { rotation, translation, ..*from });
+    }
+    pose.update();
+}
+
+#[test]
+fn fast_frames_tell_what_stands_as_beats_do() {
+    let (legs, rest) = figure::figure();
+    let at = |time: f32| Affine3::from_translation(Vec3::Z * figure::SPEED * time);
+    // Where the feet are at the frames that all rates have: six a second.
+    let feet = |rate: usize, ticks: bool| {
+        let mut planter = planter(&legs);
+        let mut pose = rest.clone();
+        let dt = 1.0 / rate as f32;
+        let mut found = Vec::new();
+        for i in 0..=4 * rate {
+            let time = i as f32 / rate as f32;
+            if ticks {
+                let sample = |later, pose: &mut Pose| {
+                    keyed(&legs, &rest, time + later, pose);
+                    at(time + later)
+                };
+                planter.step_with(&Steps, &legs, &mut pose, dt, sample).unwrap();
+            } else {
+                keyed(&legs, &rest, time, &mut pose);
+                planter.sense(&Steps, &legs, &pose, &at(time)).unwrap();
+                planter.step(&legs, &mut pose, &at(time), dt).unwrap();
+            }
+            if i % (rate / 6) == 0 {
+                found.extend(legs.legs().iter().map(|leg| (at(time) * pose.model(leg.foot)).translation));
+            }
+        }
+        found
+    };
+    let given = feet(144, true);
+    for rate in [30, 60, 72, 90, 144, 240] {
+        for (i, (a, b)) in given.iter().zip(&feet(rate, false)).enumerate() {
+            let off = (*a - *b).length();
+            assert!(off < 4e-3, "{off} m at {} s, {rate} Hz", i as f32 / 12.0);
+        }
+    }
+}
+
+#[test]
+fn casts_may_be_rarer_than_frames() {
+    let (legs, _) = figure::figure();
+    let mut every = Vec::new();
+    let foot = |pose: &Pose, world: &Affine3| (*world * pose.model(legs.legs()[0].foot)).translation;
+    walk(&mut planter(&legs), &hill(), 120, |_| true, |_, _, _, p, w| every.push(foot(p, w)));
+    walk(
+        &mut planter(&legs),
+        &hill(),
+        120,
+        |i| i % 4 == 0,
+        |i, _, _, p, w| {
+            let off = (foot(p, w) - every[i]).length();
+            assert!(off < 0.02, "{off} at {i}");
+        },
+    );
+}
+
+#[test]
+fn the_same_calls_give_the_same_bits_and_a_reset_forgets() {
+    let (legs, _) = figure::figure();
+    let run = |planter: &mut FootPlanter| {
+        let mut all = Vec::new();
+        walk(planter, &hill(), 60, |_| true, |_, _, _, pose, _| all.extend_from_slice(pose.locals()));
+        all
+    };
+    let mut one = planter(&legs);
+    let first = run(&mut one);
+    one.reset();
+    assert!(run(&mut one) == first);
+    assert!(run(&mut planter(&legs)) == first);
+}
+
+#[test]
+fn without_ground_the_animation_stays() {
+    let (legs, _) = figure::figure();
+    walk(
+        &mut planter(&legs),
+        &Nothing,
+        60,
+        |_| true,
+        |i, _, given, pose, _| {
+            for leg in legs.legs() {
+                let off = (pose.position(leg.foot) - given.position(leg.foot)).length();
+                let (a, b) = (pose.position(leg.foot), given.position(leg.foot));
+                assert!(off < 1e-4, "{off} at {i}: {a} {b}");
+            }
+        },
+    );
+}
+
+#[test]
+fn the_world_may_be_turned_scaled_and_far_up() {
+    let (legs, rest) = figure::figure();
+    let ground = Plane::level(300.0);
+    let world = Affine3::from_scale_rotation_translation(
+        Vec3::splat(2.0),
+        Quat::from_rotation_y(1.0),
+        Vec3::new(5.0, 10.0, -7.0),
+    );
+    let mut planter = planter(&legs);
+    let mut pose = rest.clone();
+    for _ in 0..30 {
+        figure::walk(&legs, &rest, 0.2, &mut pose);
+        planter.sense(&ground, &legs, &pose, &world).unwrap();
+        planter.step(&legs, &mut pose, &world, 0.02).unwrap();
+    }
+    let leg = &legs.legs()[0];
+    let heel = (world * pose.model(leg.foot)).transform_point3(leg.sole.heel);
+    assert!((heel.y - 300.0).abs() < 5e-3, "{heel}");
+}
+
+#[test]
+fn contact_may_be_given() {
+    let (legs, _) = figure::figure();
+    let mut given = planter(&legs);
+    given.set_contact(0, Some(0.0)).unwrap();
+    walk(
+        &mut given,
+        &hill(),
+        60,
+        |_| true,
+        |i, planter, _, _, _| {
+            assert!(!planter.stands(0), "at {i}");
+        },
+    );
+    assert_eq!(given.set_contact(2, None), Err(FootPlanterError::Leg { leg: 2, count: 2 }));
+}
+
+#[test]
+fn what_is_not_finite_stays_out() {
+    let (legs, rest) = figure::figure();
+    let mut planter = planter(&legs);
+    let mut pose = rest.clone();
+    let world = Affine3::IDENTITY;
+    for dt in [f32::NAN, f32::INFINITY, -0.1] {
+        assert!(matches!(planter.step(&legs, &mut pose, &world, dt), Err(FootPlanterError::Time(_))));
+    }
+    for bad in [
+        Affine3::from_translation(Vec3::NAN),
+        Affine3::from_scale(Vec3::new(1.0, 2.0, 1.0)),
+        Affine3::from_scale(Vec3::ZERO),
+    ] {
+        assert!(matches!(planter.step(&legs, &mut pose, &bad, 0.01), Err(FootPlanterError::Placement(_))));
+        assert!(matches!(planter.sense(&hill(), &legs, &pose, &bad), Err(FootPlanterError::Placement(_))));
+    }
+    for point in [Vec3::NAN, Vec3::X * f32::INFINITY, Vec3::new(0.0, 1e20, 0.0), Vec3::splat(3e38)] {
+        let mut legs = legs.clone();
+        legs.legs_mut()[1].sole.heel = point;
+        let step = planter.step(&legs, &mut pose, &world, 0.01);
+        assert!(matches!(step, Err(FootPlanterError::Sole { leg: 1, .. })), "{point}: {step:?}");
+        let sensed = planter.sense(&hill(), &legs, &pose, &world);
+        assert!(matches!(sensed, Err(FootPlanterError::Sole { leg: 1, .. })), "{point}: {sensed:?}");
+    }
+    assert_eq!(pose.locals(), rest.locals());
+    let foot = legs.legs()[0].foot;
+    pose.set_translation(foot, Vec3::new(0.0, f32::NAN, 0.0));
+    assert!(matches!(planter.step(&legs, &mut pose, &world, 0.01), Err(FootPlanterError::Pose(_))));
+    assert!(matches!(planter.sense(&hill(), &legs, &pose, &world), Err(FootPlanterError::Pose(_))));
+}
+
+#[test]
+fn no_time_changes_nothing_and_much_time_is_fine() {
+    let (legs, rest) = figure::figure();
+    let mut planter = planter(&legs);
+    let mut pose = rest.clone();
+    let mut step = |planter: &mut FootPlanter, dt: f32| {
+        figure::walk(&legs, &rest, 0.1, &mut pose);
+        planter.sense(&hill(), &legs, &pose, &Affine3::IDENTITY).unwrap();
+        planter.step(&legs, &mut pose, &Affine3::IDENTITY, dt).unwrap();
+        pose.locals().to_vec()
+    };
+    step(&mut planter, 0.0);
+    let before = step(&mut planter, 0.1);
+    assert_eq!(step(&mut planter, 0.0), before);
+    for dt in [3.0, 1e9, f32::MAX, 1e-9] {
+        assert!(step(&mut planter, dt).iter().all(|t| t.is_finite()), "{dt}");
+    }
+}

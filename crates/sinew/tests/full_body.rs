@@ -1,0 +1,691 @@
+//! Whole skeletons with many goals: closed forms, refusals, and what a tree does that a chain cannot.
+
+use std::sync::Arc;
+
+use sinew::{
+    Goal, JointId, JointTransform, Pole, Pose, Skeleton, SolveError, Status,
+    glam::{DVec3, Quat, Vec3},
+    joint::{Attribute, Dof, Joint},
+    math,
+    solve::{Balance, Drag, Effector, FullBody, FullBodyError, Pin, RootMode},
+};
+
+fn at(x: f32, y: f32, z: f32) -> JointTransform {
+    JointTransform::from_translation(Vec3::new(x, y, z))
+}
+
+/// Hips, two joints of spine, two arms of two bones at fixed offsets from the chest, and a head.
+fn figure() -> Arc<Skeleton> {
+    let mut b = Skeleton::builder();
+    let hips = b.add("hips", None, at(0.0, 1.0, 0.0));
+    let spine = b.add("spine", Some(hips), at(0.0, 0.2, 0.0));
+    let chest = b.add("chest", Some(spine), at(0.0, 0.2, 0.0));
+    b.add("head", Some(chest), at(0.0, 0.3, 0.0));
+    for (side, x) in [("l", 1.0), ("r", -1.0)] {
+        let upper = b.add(format!("upper.{side}"), Some(chest), at(0.2 * x, 0.15, 0.0));
+        let fore = b.add(format!("fore.{side}"), Some(upper), at(0.3 * x, 0.0, 0.01));
+        let hand = b.add(format!("hand.{side}"), Some(fore), at(0.28 * x, 0.0, 0.0));
+        b.add(format!("finger.{side}"), Some(hand), at(0.1 * x, 0.0, 0.0));
+    }
+    Arc::new(b.build().unwrap().0)
+}
+
+fn ids<const N: usize>(skeleton: &Skeleton, names: [&str; N]) -> [JointId; N] {
+    names.map(|n| skeleton.find(n).unwrap())
+}
+
+/// A block that slides along X.
+fn slider() -> (Arc<Skeleton>, JointId) {
+    let mut b = Skeleton::builder();
+    b.add("ground", None, JointTransform::IDENTITY);
+    b.add("block", Some(0), at(0.0, 1.0, 0.0));
+    let (mut skeleton, ids) = b.build().unwrap();
+    skeleton.set_joint(ids[0], Joint::FIXED).unwrap();
+    let slide = Some(Dof::range(-5.0, 5.0));
+    skeleton.set_joint(ids[1], Joint::FIXED.with_slide([slide, None, None])).unwrap();
+    (Arc::new(skeleton), ids[1])
+}
+
+#[test]
+fn what_cannot_be_met_is_shared_by_weight() {
+    // Of w (s - a)^2 + v (s - b)^2 the least is at (w a + v b) / (w + v).
+    let (skeleton, block) = slider();
+    let ends = [Effector::new(block), Effector::new(block).with_offset(Vec3::Z)];
+    let root = skeleton.joint(0).unwrap();
+    let mut full_body = FullBody::new(&skeleton, root, &ends).unwrap();
+    for (w, v) in [(1.0f32, 1.0f32), (1.0, 0.5), (0.2, 0.9)] {
+        let mut pose = Pose::rest(&skeleton);
+        let goal =
+            |x: f32, z: f32, weight| Goal { position_weight: weight, ..Goal::at(Vec3::new(x, 1.0, z)) };
+        let report = full_body.solve(&mut pose, &[goal(1.0, 0.0, w), goal(-0.6, 1.0, v)]).unwrap();
+        let middle = (w - 0.6 * v) / (w + v);
+        assert!((pose.position(block).x - middle).abs() < 1e-4, "{} is not {middle}", pose.position(block).x);
+        assert_eq!(report.status, Status::Stalled);
+        let [first, second] = full_body.effector_reports() else { panic!("two goals have two outcomes") };
+        assert!(!first.met && !second.met);
+        assert!((first.position_residual - (1.0 - middle)).abs() < 1e-4);
+        assert!((second.position_residual - (middle + 0.6)).abs() < 1e-4);
+        assert_eq!(report.position_residual, first.position_residual.max(second.position_residual));
+    }
+}
+
+#[test]
+fn what_goes_first_is_met_and_the_rest_comes_near() {
+    let (skeleton, block) = slider();
+    let root = skeleton.joint(0).unwrap();
+    let ends = [Effector::new(block).with_priority(1), Effector::new(block).with_offset(Vec3::Z)];
+    let mut full_body = FullBody::new(&skeleton, root, &ends).unwrap();
+    let mut pose = Pose::rest(&skeleton);
+    full_body
+        .solve(&mut pose, &[Goal::at(Vec3::new(1.0, 1.0, 0.0)), Goal::at(Vec3::new(-0.6, 1.0, 1.0))])
+        .unwrap();
+    assert!((pose.position(block).x + 0.6).abs() < 2e-4, "{}", pose.position(block).x);
+    assert!(full_body.effector_reports()[1].met && !full_body.effector_reports()[0].met);
+
+    // Where there is room for both, both are met.
+    let skeleton = figure();
+    let [hips, head, hand] = ids(&skeleton, ["hips", "head", "hand.l"]);
+    let mut full_body =
+        FullBody::new(&skeleton, hips, &[Effector::new(head), Effector::new(hand).with_priority(2)]).unwrap();
+    let mut pose = Pose::rest(&skeleton);
+    let goals = [Vec3::new(0.1, 1.6, 0.3), Vec3::new(0.4, 1.2, 0.4)].map(Goal::at);
+    let report = full_body.solve(&mut pose, &goals).unwrap();
+    assert_eq!(report.status, Status::Reached, "{report:?}");
+}
+
+#[test]
+fn the_body_leans_for_hands_and_a_middle_joint_stays() {
+    let skeleton = figure();
+    let [hips, chest, left, right] = ids(&skeleton, ["hips", "chest", "hand.l", "hand.r"]);
+    let mut pose = Pose::rest(&skeleton);
+    // Beyond what the arms reach from an upright chest.
+    let goals = [Vec3::new(0.5, 1.2, 0.6), Vec3::new(-0.3, 1.3, 0.6)].map(Goal::at);
+    let mut full_body = FullBody::new(&skeleton, hips, &[Effector::new(left), Effector::new(right)]).unwrap();
+    assert_eq!(full_body.solve(&mut pose, &goals).unwrap().status, Status::Reached);
+    assert!(pose.position(chest).z > 0.02);
+    assert_eq!(pose.position(hips), Vec3::Y);
+
+    // A goal in the middle of the spine, which hands do not move.
+    let middle = Vec3::new(0.05, 1.37, 0.1);
+    let goals = [goals[0], goals[1], Goal::at(middle)];
+    let mut full_body =
+        FullBody::new(&skeleton, hips, &[Effector::new(left), Effector::new(right), Effector::new(chest)])
+            .unwrap();
+    let report = full_body.solve(&mut pose, &goals).unwrap();
+    assert!(pose.position(chest).distance(middle) < 2e-4, "{report:?}");
+}
+
+#[test]
+fn the_root_does_as_it_is_told() {
+    let skeleton = figure();
+    let [hips, hand] = ids(&skeleton, ["hips", "hand.l"]);
+    let mut full_body = FullBody::new(&skeleton, hips, &[Effector::new(hand)]).unwrap();
+    let far = Goal::at(Vec3::new(3.0, 1.0, 0.0));
+    let mut solve = |root, goal: Goal| {
+        let mut pose = Pose::rest(&skeleton);
+        full_body.root = root;
+        let report = full_body.solve(&mut pose, &[goal]).unwrap();
+        (report, pose.position(hips))
+    };
+    let (report, place) = solve(RootMode::Pinned, far);
+    let reach = 0.2 + 0.2 + (0.2f32 * 0.2 + 0.15 * 0.15).sqrt() + 0.3001666 + 0.28;
+    match report.status {
+        Status::Unreachable { by } => assert!((by - (3.0 - reach)).abs() < 0.01, "{by}"),
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(place, Vec3::Y);
+    let (report, place) = solve(RootMode::Free, far);
+    assert_eq!(report.status, Status::Reached, "{report:?}");
+    assert!(place.x > 1.5);
+    // Within reach the spring has the hips near to where they were, the free root has not.
+    let near = Goal::at(Vec3::new(0.9, 1.1, 0.3));
+    let (_, free) = solve(RootMode::Free, near);
+    let (report, held) = solve(RootMode::Spring(10.0), near);
+    assert_eq!(report.status, Status::Reached, "{report:?}");
+    assert!(held.distance(Vec3::Y) < 0.3 * free.distance(Vec3::Y), "{held} {free}");
+    let put = Vec3::new(0.1, 0.9, 0.2);
+    let (report, place) = solve(RootMode::At(put), near);
+    assert_eq!(report.status, Status::Reached, "{report:?}");
+    assert!(place.distance(put) < 1e-6);
+}
+
+#[test]
+fn hands_hold_on_to_each_other() {
+    let skeleton = figure();
+    let [hips, left, right, head] = ids(&skeleton, ["hips", "hand.l", "hand.r", "head"]);
+    // The right hand 0.2 m to the right of the left one, as the left hand sees it, and turned as it is.
+    let tips = [Effector::new(left), Effector::new(right).relative_to(left), Effector::new(head)];
+    let mut full_body = FullBody::new(&skeleton, hips, &tips).unwrap();
+    let mut pose = Pose::rest(&skeleton);
+    let bar = Goal::at(Vec3::new(-0.2, 0.0, 0.0)).with_rotation(Quat::from_rotation_y(0.4));
+    for i in 0..20 {
+        let f = i as f32 * 0.3;
+        let place = Vec3::new(0.1 + 0.1 * f.sin(), 1.3 + 0.1 * f.cos(), 0.3);
+        let goals = [Goal::at(place).with_rotation(Quat::from_rotation_z(0.3 * f.cos())), bar, Goal::NONE];
+        let report = full_body.solve(&mut pose, &goals).unwrap();
+        assert_eq!(report.status, Status::Reached, "{i}: {report:?}");
+        let seen = pose.model(left).inverse().transform_point3(pose.position(right));
+        assert!(seen.distance(Vec3::new(-0.2, 0.0, 0.0)) < 2e-4, "{seen}");
+        let turned = math::mul(math::conjugate(pose.model_rotation(left)), pose.model_rotation(right));
+        assert!(math::angle_between(turned, Quat::from_rotation_y(0.4)) < 2e-3);
+    }
+    // From where it is met nothing moves.
+    let before = pose.clone();
+    let goals = [Goal::NONE, bar, Goal::NONE];
+    full_body.solve(&mut pose, &goals).unwrap();
+    assert_eq!(before.locals(), pose.locals());
+}
+
+#[test]
+fn posture_draws_what_goals_leave_free() {
+    let skeleton = figure();
+    let [hips, head, hand, fore] = ids(&skeleton, ["hips", "head", "hand.l", "fore.l"]);
+    let goals = [Vec3::new(0.0, 1.68, 0.1), Vec3::new(0.5, 1.5, 0.3)].map(Goal::at);
+    let mut full_body = FullBody::new(&skeleton, hips, &[Effector::new(head), Effector::new(hand)]).unwrap();
+    full_body.posture = 1.0;
+    // The same answer from whatever pose it starts.
+    let mut elbows = Vec::new();
+    for i in 0..4 {
+        let mut pose = Pose::rest(&skeleton);
+        for (k, j) in skeleton.joints().enumerate() {
+            let axis = Vec3::new(1.0, (k * i) as f32 % 3.0 - 1.0, 0.5).normalize();
+            pose.set_rotation(j, math::axis_angle(axis, 0.2 * i as f32));
+        }
+        let report = full_body.solve(&mut pose, &goals).unwrap();
+        assert_eq!(report.status, Status::Reached, "{report:?}");
+        elbows.push(pose.position(fore));
+    }
+    for e in &elbows {
+        assert!(e.distance(elbows[0]) < 0.02, "{elbows:?}");
+    }
+}
+
+#[test]
+fn weights_go_from_the_incoming_pose_to_the_answer() {
+    let skeleton = figure();
+    let [hips, hand] = ids(&skeleton, ["hips", "hand.l"]);
+    let mut full_body = FullBody::new(&skeleton, hips, &[Effector::new(hand)]).unwrap();
+    let rest = Pose::rest(&skeleton);
+    let goal = [Goal::at(Vec3::new(0.4, 1.1, 0.5))];
+    let mut last = rest.clone();
+    for i in 0..=50 {
+        full_body.weight = i as f32 / 50.0;
+        let mut pose = rest.clone();
+        full_body.solve(&mut pose, &goal).unwrap();
+        if i == 0 {
+            assert_eq!(pose.locals(), rest.locals());
+        }
+        for j in skeleton.joints() {
+            let step = math::angle_between(last.local(j).rotation, pose.local(j).rotation);
+            assert!(step < 0.1, "joint {j} steps by {step}");
+        }
+        last = pose;
+    }
+    assert!(last.position(hand).distance(Vec3::new(0.4, 1.1, 0.5)) < 2e-4);
+}
+
+#[test]
+fn bad_tips_are_named() {
+    let skeleton = figure();
+    let [hips, chest, hand, head] = ids(&skeleton, ["hips", "chest", "hand.l", "head"]);
+    let new = |root, tips: &[Effector]| FullBody::new(&skeleton, root, tips).unwrap_err();
+    assert_eq!(new(hips, &[]), FullBodyError::Empty);
+    assert_eq!(
+        new(hips, &[Effector::new(hand).relative_to(hand)]).to_string(),
+        "the goal of joint `hand.l` moves with that joint itself: a loop has two ends"
+    );
+    assert_eq!(
+        new(head, &[Effector::new(hand)]).to_string(),
+        "joint `hand.l` does not hang below joint `head`"
+    );
+    assert_eq!(
+        new(hips, &[Effector::new(head), Effector::new(hand), Effector::new(head)]).to_string(),
+        "tips 0 and 2 both lead the same point of joint `head`"
+    );
+    assert!(matches!(
+        new(hips, &[Effector::new(hand).with_offset(Vec3::NAN)]),
+        FullBodyError::Offset { joint, .. } if joint == "hand.l"
+    ));
+    assert!(matches!(
+        new(hips, &[Effector::new(hand).with_priority(3)]),
+        FullBodyError::Priority { priority: 3, .. }
+    ));
+    // An id of a larger skeleton.
+    let mut b = Skeleton::builder();
+    for i in 0..40 {
+        b.add(format!("{i}"), None, JointTransform::IDENTITY);
+    }
+    let stranger = b.build().unwrap().1[39];
+    assert_eq!(
+        new(hips, &[Effector::new(stranger)]).to_string(),
+        "tip 0 names joint #39, but the skeleton has 12 joints"
+    );
+    assert!(matches!(new(stranger, &[Effector::new(hand)]), FullBodyError::NoSuchRoot { .. }));
+    assert!(matches!(
+        new(hips, &[Effector::new(hand).relative_to(stranger)]),
+        FullBodyError::NoSuchJoint { tip: 0, .. }
+    ));
+
+    let mut eased = (*skeleton).clone();
+    eased.set_joint(chest, Joint::hinge(Vec3::X, Dof::range(-1.0, 1.0).with_ease(0.5))).unwrap();
+    match FullBody::new(&eased, hips, &[Effector::new(hand)]).unwrap_err() {
+        FullBodyError::Joint(e) => assert_eq!((e.joint.as_str(), e.attribute), ("chest", Attribute::Ease)),
+        other => panic!("{other}"),
+    }
+}
+
+#[test]
+fn bad_goals_leave_the_pose() {
+    let skeleton = figure();
+    let [hips, hand] = ids(&skeleton, ["hips", "hand.l"]);
+    let tips = [Effector::new(hand), Effector::new(hand).with_offset(Vec3::X * 0.1)];
+    let mut full_body = FullBody::new(&skeleton, hips, &tips).unwrap();
+    let before = Pose::rest(&skeleton);
+    let mut refused = |goals: &[Goal]| {
+        let mut pose = before.clone();
+        let error = full_body.solve(&mut pose, goals).unwrap_err();
+        assert_eq!(pose.locals(), before.locals());
+        error
+    };
+    assert_eq!(refused(&[Goal::NONE]), SolveError::GoalCount { given: 1, wanted: 2 });
+    assert!(matches!(refused(&[Goal::at(Vec3::NAN), Goal::NONE]), SolveError::NotFinite { .. }));
+    let turned = |angle| Goal::NONE.with_rotation(Quat::from_rotation_x(angle));
+    assert_eq!(
+        refused(&[turned(0.5), turned(-0.5)]).to_string(),
+        "goals 0 and 1 contradict each other: each asks joint `hand.l` for another rotation"
+    );
+    let poled = |pole| Goal::at(Vec3::Y).with_pole(pole);
+    assert!(matches!(refused(&[Goal::NONE, poled(Pole::Point(Vec3::NAN))]), SolveError::NotFinite { .. }));
+    let heavy = Goal { position_weight: 2.0, ..Goal::at(Vec3::Y) };
+    assert!(matches!(refused(&[heavy, Goal::NONE]), SolveError::OutOfRange { .. }));
+}
+
+/// How far a limb's middle is turned about its axis from the half plane in which the pole lies, in f64.
+fn off_pole(pose: &Pose, limb: [JointId; 3], pole: DVec3) -> f64 {
+    let [from, middle, to] = limb.map(|j| pose.position(j).as_dvec3());
+    let axis = (to - from).normalize();
+    let across = |v: DVec3| (v - axis * v.dot(axis)).normalize();
+    across(middle - from).dot(across(pole - from)).clamp(-1.0, 1.0).acos()
+}
+
+#[test]
+fn elbows_turn_to_their_poles() {
+    let skeleton = figure();
+    let [hips, left, right, head] = ids(&skeleton, ["hips", "hand.l", "hand.r", "head"]);
+    let limbs = [["upper.l", "fore.l", "hand.l"], ["upper.r", "fore.r", "hand.r"]].map(|l| ids(&skeleton, l));
+    let mut full_body =
+        FullBody::new(&skeleton, hips, &[Effector::new(left), Effector::new(right), Effector::new(head)])
+            .unwrap();
+    let mut pose = Pose::rest(&skeleton);
+    for n in 0..24 {
+        let turn = Quat::from_rotation_x(n as f32 * 0.9);
+        // One pole goes all the way round the arm, past where the elbow is; the other is a direction, well off the arm's.
+        let round = Quat::from_rotation_x(n as f32 * core::f32::consts::TAU / 12.0);
+        let places = [Vec3::new(0.5, 1.5, 0.1), Vec3::new(-0.4, 1.6, 0.15)];
+        let poles = [places[0] + round * Vec3::Y, turn * Vec3::new(0.2, 1.0, 0.3)];
+        let goals = [
+            Goal::at(places[0]).with_pole(Pole::Point(poles[0])),
+            Goal::at(places[1]).with_pole(Pole::Direction(poles[1])),
+            Goal::at(Vec3::new(0.05, 1.68, 0.05)),
+        ];
+        let report = full_body.solve(&mut pose, &goals).unwrap();
+        assert_eq!(report.status, Status::Reached, "{n}: {report:?}");
+        let from = pose.position(limbs[1][0]);
+        let off = [
+            off_pole(&pose, limbs[0], poles[0].as_dvec3()),
+            off_pole(&pose, limbs[1], (from + poles[1]).as_dvec3()),
+        ];
+        // What draws the elbow ends at a ten-thousandth of what draws the hand.
+        assert!(off.iter().all(|o| *o < 0.05), "{n}: {off:?}");
+        // There it stays.
+        let before = pose.clone();
+        if off.iter().all(|o| *o < 0.019) {
+            full_body.solve(&mut pose, &goals).unwrap();
+            assert_eq!(pose.locals(), before.locals());
+        }
+    }
+    // A head that hangs on the chest has nothing between.
+    let nod = Goal::at(Vec3::Y).with_pole(Pole::Point(Vec3::Z));
+    let refused = full_body.solve(&mut pose, &[Goal::NONE, Goal::NONE, nod]).unwrap_err();
+    assert_eq!(refused, SolveError::Pole { goal: 2 });
+}
+
+#[test]
+fn a_pole_never_costs_a_goal() {
+    // Elbows that bend one way and shoulders of a narrow twist stop well before most of the poles.
+    let skeleton = figure();
+    let [hips, hand, upper, fore] = ids(&skeleton, ["hips", "hand.l", "upper.l", "fore.l"]);
+    let mut skeleton = Arc::unwrap_or_clone(skeleton);
+    skeleton.set_joint(fore, Joint::hinge(Vec3::Y, Dof::range(-2.5, 0.0))).unwrap();
+    skeleton
+        .set_joint(upper, Joint::ball(Vec3::X, Vec3::Y, [(-1.5, 1.0), (-1.5, 1.0)], (-0.5, 0.5)))
+        .unwrap();
+    let skeleton = Arc::new(skeleton);
+    let mut full_body = FullBody::new(&skeleton, hips, &[Effector::new(hand)]).unwrap();
+    for n in 0..12 {
+        let round = Quat::from_rotation_x(n as f32 * core::f32::consts::TAU / 12.0);
+        let mut goal = Goal::at(Vec3::new(0.45, 1.6, 0.2));
+        let mut pose = Pose::rest(&skeleton);
+        assert_eq!(full_body.solve(&mut pose, &[goal]).unwrap().status, Status::Reached);
+        goal.pole = Pole::Point(Vec3::new(0.3, 1.5, 0.0) + round * Vec3::Z);
+        let report = full_body.solve(&mut pose, &[goal]).unwrap();
+        assert_eq!(report.status, Status::Reached, "{n}: {report:?}");
+        assert!(skeleton.limits(upper).excess(pose.local(upper).rotation) < 1e-5);
+        assert!(skeleton.limits(fore).excess(pose.local(fore).rotation) < 1e-5);
+    }
+}
+
+/// The centre of mass of bones that are as heavy as they are long, in f64.
+fn centre(pose: &Pose, root: JointId) -> [f64; 3] {
+    let s = pose.skeleton();
+    let (mut sum, mut whole) = ([0.0; 3], 0.0);
+    for j in s.below(root).filter(|&j| j != root) {
+        let (a, b) = (pose.position(s.parent(j).unwrap()).as_dvec3(), pose.position(j).as_dvec3());
+        let m = a.distance(b);
+        whole += m;
+        let c = (a + b) * 0.5 * m;
+        sum = [sum[0] + c.x, sum[1] + c.y, sum[2] + c.z];
+    }
+    sum.map(|c| c / whole)
+}
+
+#[test]
+fn the_centre_of_mass_stays_over_its_support() {
+    let skeleton = figure();
+    let [hips, left, right] = ids(&skeleton, ["hips", "hand.l", "hand.r"]);
+    let mut full_body = FullBody::new(&skeleton, hips, &[Effector::new(left)]).unwrap();
+    let goal = [Goal::at(Vec3::new(0.3, 1.3, 0.65))];
+    let mut leaning = Pose::rest(&skeleton);
+    assert_eq!(full_body.solve(&mut leaning, &goal).unwrap().status, Status::Reached);
+    let corners = [(-0.1, -0.05), (0.1, -0.05), (0.1, 0.05), (-0.1, 0.05)];
+    let mut balance = Balance::over(corners.map(|(x, z)| Vec3::new(x, 0.0, z)));
+    balance.margin = 0.0;
+    assert!(centre(&leaning, hips)[2] > 0.1, "{:?}", centre(&leaning, hips));
+    full_body.balance = Some(balance.clone());
+    let mut pose = Pose::rest(&skeleton);
+    let report = full_body.solve(&mut pose, &goal).unwrap();
+    assert_eq!(report.status, Status::Reached, "{report:?}");
+    let [x, _, z] = centre(&pose, hips);
+    assert!(x.abs() < 0.1002 && z.abs() < 0.0502, "{x} {z}");
+    assert!(full_body.out_of_balance() < 2e-4);
+    // The other arm went back for it.
+    assert!(pose.position(right).z < leaning.position(right).z);
+
+    // All the mass in the left hand's finger: where that is led to, nothing can be over the support.
+    let finger = skeleton.find("hand.l").unwrap();
+    balance.masses = skeleton.joints().map(|j| f32::from(u8::from(j == finger))).collect();
+    balance.priority = 1;
+    full_body.balance = Some(balance.clone());
+    full_body.solve(&mut pose, &goal).unwrap();
+    assert!(full_body.effector_reports()[0].met);
+    assert!(full_body.out_of_balance() > 0.3);
+    balance.masses = vec![1.0; 3];
+    full_body.balance = Some(balance);
+    assert!(matches!(full_body.solve(&mut pose, &goal), Err(SolveError::OutOfRange { .. })));
+}
+
+#[test]
+fn a_drag_holds_its_pins_and_never_leaps() {
+    let skeleton = figure();
+    let [hips, left, right, finger] = ids(&skeleton, ["hips", "hand.l", "hand.r", "finger.l"]);
+    let mut pose = Pose::rest(&skeleton);
+    pose.set_rotation(skeleton.find("fore.l").unwrap(), Quat::from_rotation_y(-0.8));
+    pose.update();
+    let (stood, below) = (pose.model(right), *pose.local(finger));
+    let mut drag = Drag::new(&pose, hips, Effector::new(left), &[Pin::pose(right)]).unwrap();
+    drag.root(RootMode::Pinned);
+    let start = pose.position(left);
+    let mut last = start;
+    let mut met = 0;
+    for i in 1..200 {
+        // About the chest, then out of reach and back.
+        let f = i as f32 * 0.0314;
+        let at = start + Vec3::new(-0.3 * f.sin(), 0.1 * (2.0 * f).sin(), 0.2 * f.sin().max(0.0));
+        let before = pose.clone();
+        let report = drag.to(&mut pose, Goal::at(at)).unwrap();
+        met += u32::from(report.position_residual < 1e-3);
+        assert!((report.position_residual - pose.position(left).distance(at)).abs() < 1e-6);
+        let went = at.distance(last) / drag.full_body().size();
+        last = at;
+        for j in skeleton.joints() {
+            let step = math::angle_between(before.local(j).rotation, pose.local(j).rotation);
+            assert!(step <= 8.0 * went, "joint {j} leaps by {step}, the goal went {went}");
+        }
+        assert!(pose.position(right).distance(stood.translation) < 1e-3);
+        assert_eq!(*pose.local(finger), below, "what hangs below goes along");
+    }
+    assert!(met > 80, "{met}");
+}
+
+#[test]
+fn turns_can_be_bounded() {
+    let skeleton = figure();
+    let [hips, hand] = ids(&skeleton, ["hips", "hand.l"]);
+    let mut full_body = FullBody::new(&skeleton, hips, &[Effector::new(hand)]).unwrap();
+    full_body.max_turn = 0.05;
+    let mut pose = Pose::rest(&skeleton);
+    let goal = [Goal::at(Vec3::new(-0.2, 1.4, 0.5))];
+    let mut frames = 0;
+    loop {
+        let before = pose.clone();
+        let report = full_body.solve(&mut pose, &goal).unwrap();
+        for j in skeleton.joints() {
+            let step = math::angle_between(before.local(j).rotation, pose.local(j).rotation);
+            assert!(step <= 0.0501, "{step}");
+        }
+        frames += 1;
+        if report.status == Status::Reached {
+            break;
+        }
+        assert!(frames < 100);
+    }
+    assert!(frames > 5);
+}
+
+#[test]
+fn what_lower_priorities_leave_unmet_is_counted_once() {
+    // The last goal is met only once the first has been brought home: its steps are counted, and no more than there are.
+    let skeleton = figure();
+    let [hips, hand, head] = ids(&skeleton, ["hips", "hand.l", "head"]);
+    let tips = [Effector::new(hand), Effector::new(head).with_priority(1)];
+    let mut full_body = FullBody::new(&skeleton, hips, &tips).unwrap();
+    for iterations in 1..60 {
+        full_body.max_iterations = iterations;
+        for size in [1.0, 1e4, 1e10, 1e18] {
+            let mut pose = Pose::rest(&skeleton);
+            let goals = [Vec3::new(0.3, 1.5, 0.4), Vec3::new(0.0, 1.2, 0.3) * size].map(Goal::at);
+            let report = full_body.solve(&mut pose, &goals).unwrap();
+            assert!(report.iterations <= iterations, "{report:?}");
+        }
+    }
+}
+
+#[test]
+fn a_goal_of_no_weight_is_no_residual() {
+    let skeleton = figure();
+    let [hips, hand, head] = ids(&skeleton, ["hips", "hand.l", "head"]);
+    let mut full_body = FullBody::new(&skeleton, hips, &[Effector::new(hand), Effector::new(head)]).unwrap();
+    let mut pose = Pose::rest(&skeleton);
+    let asks_nothing = Goal { position_weight: 0.0, ..Goal::at(Vec3::splat(100.0)) };
+    let report = full_body.solve(&mut pose, &[Goal::at(Vec3::new(0.4, 1.4, 0.4)), asks_nothing]).unwrap();
+    assert_eq!(report.status, Status::Reached);
+    assert!(report.position_residual < 1e-3 && full_body.effector_reports()[1].met);
+    assert_eq!(full_body.effector_reports()[1].position_residual, 0.0);
+}
+
+#[test]
+fn a_root_that_is_put_somewhere_stays_there() {
+    // Neither its own slide nor joints that came in outside their limits take it away again.
+    let mut skeleton = (*figure()).clone();
+    let [hips, fore, hand] = ids(&skeleton, ["hips", "fore.l", "hand.l"]);
+    skeleton.set_joint(hips, Joint::FREE.with_slide([Some(Dof::range(-0.5, 0.5)), None, None])).unwrap();
+    skeleton.set_joint(fore, Joint::hinge(Vec3::Y, Dof::range(-2.0, 0.0))).unwrap();
+    let skeleton = Arc::new(skeleton);
+    let mut full_body = FullBody::new(&skeleton, hips, &[Effector::new(hand)]).unwrap();
+    let put = Vec3::new(0.1, 0.8, -0.1);
+    full_body.root = RootMode::At(put);
+    let mut pose = Pose::rest(&skeleton);
+    pose.set_rotation(fore, Quat::from_rotation_y(0.7));
+    pose.update();
+    for goal in [Vec3::new(0.9, 1.0, 0.3), Vec3::new(0.2, 1.2, 0.4), Vec3::new(5.0, 0.0, 0.0)] {
+        full_body.solve(&mut pose, &[Goal::at(goal)]).unwrap();
+        assert!(pose.position(hips).distance(put) < 1e-6, "{}", pose.position(hips));
+        // And again the same bits.
+        let before = pose.clone();
+        let report = full_body.solve(&mut pose, &[Goal::at(goal)]).unwrap();
+        if report.iterations == 0 {
+            assert_eq!(before.locals(), pose.locals());
+        }
+    }
+}
+
+#[test]
+fn a_solve_that_is_cut_short_leaves_no_more_missing() {
+    // Posture draws first, which leads away from the goals.
+    let skeleton = figure();
+    let [hips, hand, head] = ids(&skeleton, ["hips", "hand.l", "head"]);
+    let mut full_body = FullBody::new(&skeleton, hips, &[Effector::new(hand), Effector::new(head)]).unwrap();
+    let mut start = Pose::rest(&skeleton);
+    let goals = [Vec3::new(-0.1, 1.3, 0.5), Vec3::new(0.1, 1.6, 0.3)].map(Goal::at);
+    full_body.solve(&mut start, &goals).unwrap();
+    let missed = |pose: &Pose, goals: &[Goal; 2]| {
+        let off = |j, goal: &Goal| pose.position(j).distance_squared(goal.position.unwrap());
+        off(hand, &goals[0]) + off(head, &goals[1])
+    };
+    full_body.posture = 1.0;
+    for iterations in 1..8 {
+        full_body.max_iterations = iterations;
+        let goals = goals.map(|g| Goal::at(g.position.unwrap() + Vec3::new(0.0, 0.002, 0.0)));
+        let mut pose = start.clone();
+        full_body.solve(&mut pose, &goals).unwrap();
+        assert!(missed(&pose, &goals) <= missed(&start, &goals) + 1e-9, "{iterations}");
+    }
+}
+
+#[test]
+fn stiff_joints_leave_the_motion_to_others() {
+    let hinge = |stiffness: f64| Joint::hinge(Vec3::Z, Dof::range(-2.0, 2.0).with_stiffness(stiffness));
+    let turned = |stiffness: f64| {
+        let mut b = Skeleton::builder();
+        b.add("a", None, JointTransform::IDENTITY);
+        b.add("b", Some(0), at(1.0, 0.0, 0.0));
+        b.add("c", Some(1), at(1.0, 0.0, 0.0));
+        let (mut skeleton, ids) = b.build().unwrap();
+        skeleton.set_joint(ids[0], hinge(stiffness)).unwrap();
+        skeleton.set_joint(ids[1], hinge(0.0)).unwrap();
+        let skeleton = Arc::new(skeleton);
+        // A turn of the last bone alone: either hinge can make it.
+        let mut full_body = FullBody::new(&skeleton, ids[0], &[Effector::new(ids[1])]).unwrap();
+        let mut pose = Pose::rest(&skeleton);
+        let goal = Goal::NONE.with_rotation(Quat::from_rotation_z(0.6));
+        assert_eq!(full_body.solve(&mut pose, &[goal]).unwrap().status, Status::Reached);
+        math::angle_between(pose.local(ids[0]).rotation, Quat::IDENTITY)
+    };
+    // The least sum of squares with turns of the stiff one counted 1 / (1 - s) times as far: (1 - s)^2 goes to it of 1 + (1 - s)^2.
+    for s in [0.0, 0.5, 0.8] {
+        let share = (1.0 - s) * (1.0 - s);
+        let expected = 0.6 * share / (1.0 + share);
+        assert!((f64::from(turned(s)) - expected).abs() < 0.01, "{} is not {expected}", turned(s));
+    }
+    assert_eq!(turned(1.0), 0.0);
+}
+
+#[test]
+fn a_tree_knows_its_size_before_it_has_solved() {
+    let mut b = Skeleton::builder();
+    let turned = Quat::from_xyzw(0.6, 0.0, 0.8, 0.0);
+    let above = JointTransform { scale: Vec3::splat(2.0), rotation: turned, ..at(1.0, 2.0, 3.0) };
+    let world = b.add("world", None, above);
+    let root = b.add("root", Some(world), at(5.0, 0.0, 0.0));
+    let middle = b.add("middle", Some(root), JointTransform { scale: Vec3::splat(0.5), ..at(0.0, 0.3, 0.4) });
+    b.add("tip", Some(middle), JointTransform { scale: Vec3::new(3.0, -3.0, 3.0), ..at(0.0, 0.0, 0.7) });
+    b.add("other", Some(root), at(0.0, 9.0, 0.0));
+    let (skeleton, ids) = b.build().unwrap();
+    let skeleton = Arc::new(skeleton);
+    // Twice the bone of 0.5, once that of 0.7, and three times an offset of 0.1.
+    for (offset, size) in [(Vec3::ZERO, 1.7), (Vec3::Y * 0.1, 2.0)] {
+        let mut full_body =
+            FullBody::new(&skeleton, ids[1], &[Effector::new(ids[3]).with_offset(offset)]).unwrap();
+        assert!((full_body.size() - size).abs() < 1e-6, "{} is not {size}", full_body.size());
+        let mut pose = Pose::rest(&skeleton);
+        full_body.solve(&mut pose, &[Goal::at(Vec3::ZERO)]).unwrap();
+        assert!((full_body.size() - size).abs() < 1e-6, "{} is not {size}", full_body.size());
+    }
+    // A figure of no size counts in metres.
+    assert_eq!(FullBody::new(&skeleton, ids[1], &[Effector::new(ids[1])]).unwrap().size(), 1.0);
+}
+
+/// What a tree reads is finite, or it refuses: above its root, on its way to the tips, and wherever a mass counts.
+#[test]
+fn what_a_tree_reads_is_finite() {
+    let mut b = Skeleton::builder();
+    let world = b.add("world", None, at(0.0, 0.1, 0.0));
+    let above = b.add("above", Some(world), at(0.0, 0.1, 0.0));
+    let hips = b.add("hips", Some(above), at(0.0, 1.0, 0.0));
+    let chest = b.add("chest", Some(hips), at(0.0, 0.4, 0.0));
+    let hand = b.add("hand", Some(chest), at(0.4, 0.0, 0.1));
+    let finger = b.add("finger", Some(hand), at(0.1, 0.0, 0.0));
+    let nail = b.add("nail", Some(finger), at(0.1, 0.0, 0.0));
+    let head = b.add("head", Some(chest), at(0.0, 0.3, 0.0));
+    let beside = b.add("beside", Some(above), at(0.3, 0.0, 0.0));
+    let (skeleton, ids) = b.build().unwrap();
+    let skeleton = Arc::new(skeleton);
+    let all = [world, above, hips, chest, hand, finger, nail, head, beside];
+    for (balanced, weighed) in [(false, false), (true, false), (true, true)] {
+        let tip = Effector::new(ids[hand]).with_priority(1);
+        let mut full_body = FullBody::new(&skeleton, ids[hips], &[tip]).unwrap();
+        if balanced {
+            let masses = if weighed { vec![1.0; skeleton.len()] } else { Vec::new() };
+            full_body.balance = Some(Balance { masses, ..Balance::over([Vec3::ZERO]) });
+        }
+        let mut drag = Drag::new(&Pose::rest(&skeleton), ids[hips], tip, &[]).unwrap();
+        drag.full_body().balance = full_body.balance.clone();
+        for joint in all {
+            for bad in [f32::NAN, f32::INFINITY] {
+                let rest = *skeleton.rest(ids[joint]);
+                let places = JointTransform { translation: Vec3::new(bad, 0.0, 0.0), ..rest };
+                let turns = JointTransform { rotation: Quat::from_xyzw(0.0, bad, 0.0, 1.0), ..rest };
+                for local in [places, turns] {
+                    let mut pose = Pose::rest(&skeleton);
+                    pose.set_local(ids[joint], local);
+                    let goal = Goal::at(Vec3::new(0.3, 1.5, 0.2));
+                    let (before, name) = (pose.clone(), skeleton.name(ids[joint]));
+                    let refused = [full_body.solve(&mut pose, &[goal]), drag.to(&mut pose, goal)];
+                    let reads = if balanced { joint != beside } else { joint <= hand };
+                    for result in refused {
+                        assert!(result.is_err() || !reads, "{name} with {bad}: {result:?}");
+                    }
+                    for (was, is) in before.locals().iter().zip(pose.locals()).filter(|_| reads) {
+                        assert_eq!(format!("{was:?}"), format!("{is:?}"), "{name}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_drag_refuses_before_it_moves_anything() {
+    let skeleton = figure();
+    let [hips, left, right] = ids(&skeleton, ["hips", "hand.l", "hand.r"]);
+    let rest = Pose::rest(&skeleton);
+    let make = || Drag::new(&rest, hips, Effector::new(left), &[Pin::pose(right)]).unwrap();
+    let goal = Goal::at(Vec3::new(0.4, 1.2, 0.5));
+    for rate in [f32::NAN, -1.0, f32::NEG_INFINITY] {
+        let (mut drag, mut pose) = (make(), rest.clone());
+        drag.rate = rate;
+        let refused = drag.to(&mut pose, goal);
+        assert!(matches!(refused, Err(SolveError::OutOfRange { .. })), "{rate}: {refused:?}");
+        assert_eq!(pose.locals(), rest.locals());
+    }
+    // The smallest rate that there is holds the figure, and is no error.
+    for rate in [0.0, f32::MIN_POSITIVE, 1e-37] {
+        let (mut drag, mut pose) = (make(), rest.clone());
+        drag.rate = rate;
+        let report = drag.to(&mut pose, goal).unwrap();
+        assert_eq!(report.status, Status::Stalled);
+        let moved =
+            pose.locals().iter().zip(rest.locals()).map(|(a, b)| math::angle_between(a.rotation, b.rotation));
+        assert!(moved.fold(0.0, f32::max) < 1e-6);
+    }
+}

@@ -281,7 +281,8 @@ pub fn shear(linear: &Mat3) -> f32 {
     lengths.max(angles)
 }
 
-/// The rotation of a similarity's linear part. A mirrored one is taken as a rotation with a negative uniform scale.
+/// The rotation of a linear part whose columns are at right angles, of whatever lengths: a rotation after scales along its
+/// own axes. Where it mirrors, the rotation is that of all columns turned round.
 #[inline]
 pub fn rotation_of(linear: &Mat3) -> Quat {
     let s = uniform_scale(linear);
@@ -289,7 +290,29 @@ pub fn rotation_of(linear: &Mat3) -> Quat {
         return Quat::IDENTITY;
     }
     let r = 1.0 / s;
-    from_matrix(&Mat3::from_cols(linear.x_axis * r, linear.y_axis * r, linear.z_axis * r))
+    let m = Mat3::from_cols(linear.x_axis * r, linear.y_axis * r, linear.z_axis * r);
+    let (a, b) = (linear.x_axis.length_squared(), linear.y_axis.length_squared());
+    let (ab, ac) = (a - b, a - linear.z_axis.length_squared());
+    let most = EVEN * (s * s);
+    if ab.abs() > most || ac.abs() > most { rotation_of_uneven(&m) } else { from_matrix(&m) }
+}
+
+/// Relative difference of columns' squared lengths that f32 products down a hundred joints make. Beyond it columns are taken
+/// for scaled; at it a rotation that is read as it stands is off by half as many radians.
+const EVEN: f32 = 2e-5;
+
+/// The same of columns with other lengths than 1, not mirrored. A sheared frame has no rotation and is read as it stands.
+#[cold]
+fn rotation_of_uneven(m: &Mat3) -> Quat {
+    let [a, b, c] = [m.x_axis, m.y_axis, m.z_axis].map(|v| {
+        // Taken to the size of 1 first: columns may be far shorter than f32 can square.
+        let v = v / v.abs().max_element();
+        v / sqrt(v.length_squared())
+    });
+    // A visible shear begins at a thousandth.
+    let shear = a.dot(b).abs().max(a.dot(c).abs()).max(b.dot(c).abs());
+    // (NaN, where a column is none, is not at most anything.)
+    if shear <= 2e-3 { from_matrix(&Mat3::from_cols(a, b, c)) } else { from_matrix(m) }
 }
 
 /// A rotation given in model space as it appears inside a frame with the linear part `frame` (a similarity, mirrored or

@@ -11,11 +11,12 @@ use common::noise;
 use judge::{V, cross, dot, length, sub, unit};
 use sinew::{
     Goal, JointId, JointTransform, Pole, Pose, Report, Skeleton, SolveError, Status,
-    glam::{Quat, Vec3},
+    glam::{DVec3, Quat, Vec3},
     joint::{Dof, Joint},
     math,
     solve::{
-        Aim, AimUp, Auto, Ccd, DampedLeastSquares, Fabrik, Follow, FreeChain, IterativeOptions, TwoBone,
+        Aim, AimUp, Auto, Ccd, DampedLeastSquares, Effector, Fabrik, Follow, FreeChain, FullBody,
+        IterativeOptions, TwoBone,
     },
 };
 
@@ -329,5 +330,73 @@ fn scales_of_a_parent_that_are_next_to_nothing_are_errors() {
         let error = solve(&mut pose, &Goal::at(Vec3::ONE)).expect_err(name).to_string();
         assert!(error.contains("`squashed`") && !error.contains('\n'), "{name}: {error}");
         assert_eq!(pose.locals(), rest.locals(), "{name}");
+    }
+}
+
+/// The rotation of a joint of which the axes have any lengths: where each points, all turned round where they mirror.
+fn directions(pose: &Pose, joint: JointId) -> [V; 3] {
+    let [a, b, c] = judge::frame(pose, joint).columns;
+    let sign = dot(a, cross(b, c)).signum();
+    [a, b, c].map(|v| unit(v).map(|x| x * sign))
+}
+
+/// The angle between that and a rotation, from sine and cosine.
+fn turned_by(pose: &Pose, joint: JointId, q: Quat) -> f64 {
+    let q = q.as_dquat().normalize();
+    let now = directions(pose, joint);
+    let (mut skew, mut trace) = ([0.0; 3], 0.0);
+    for (a, axis) in now.into_iter().zip(DVec3::AXES) {
+        let b = (q * axis).to_array();
+        let w = cross(a, b);
+        skew = [0, 1, 2].map(|k| skew[k] + 0.5 * w[k]);
+        trace += dot(a, b);
+    }
+    length(skew).atan2(0.5 * (trace - 1.0))
+}
+
+/// Nothing hangs on a tip, so that any scale of its own shears nothing: it has a rotation, which is led and told.
+#[test]
+fn tips_of_unequal_scales_reach_rotations_and_say_how_far_they_are() {
+    const SCALES: [Vec3; 6] = [
+        Vec3::new(1.0, 0.88, 1.0),
+        Vec3::new(1.0, 2.0, 3.0),
+        Vec3::new(-1.0, 2.0, 0.5),
+        Vec3::new(1e-4, 1e3, 1.0),
+        Vec3::new(-1.0, -1.0004, 1.0),
+        Vec3::new(-2.0, -1.0, -0.5),
+    ];
+    let mut dice = Dice::new(11);
+    for case in 0..90 {
+        let mut b = Skeleton::builder();
+        let mut last =
+            b.add("above", None, JointTransform { rotation: dice.rotation(), ..JointTransform::IDENTITY });
+        let bones = 2 + case % 3;
+        for i in 0..=bones {
+            let scale = if i == bones { SCALES[case % 6] } else { Vec3::ONE };
+            let (translation, rotation) = (dice.vector().normalize(), dice.rotation());
+            last = b.add(format!("{i}"), Some(last), JointTransform { translation, rotation, scale });
+        }
+        let (skeleton, ids) = b.build().unwrap();
+        let rest = Pose::rest(&Arc::new(skeleton));
+        let chain = &ids[1..];
+        let tip = chain[bones];
+        let there = other(&mut dice, &rest, chain, 1.0);
+        let wanted = dice.rotation();
+        let mut solvers = solvers(&rest, chain);
+        let mut tree = FullBody::new(rest.skeleton(), chain[0], &[Effector::new(tip)]).unwrap();
+        solvers.push(("tree", Box::new(move |p, g| tree.solve(p, std::slice::from_ref(g)))));
+        for (name, mut solve) in solvers {
+            let mut pose = rest.clone();
+            let goal = Goal::at(there.position(tip)).with_rotation(wanted);
+            let report = solve(&mut pose, &goal).unwrap();
+            let off = turned_by(&pose, tip, wanted);
+            let told = f64::from(report.rotation_residual);
+            assert!((off - told).abs() < 1e-5, "{name}, case {case}: {off} rad are missing, not {told}");
+            assert!(off < 2e-3, "{name}, case {case}: {off} rad are missing, {report:?}");
+        }
+        let mut pose = rest.clone();
+        pose.set_model_rotation(tip, wanted);
+        pose.update();
+        assert!(turned_by(&pose, tip, wanted) < 2e-6, "case {case}");
     }
 }

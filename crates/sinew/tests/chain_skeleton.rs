@@ -70,7 +70,7 @@ proptest! {
         };
         let wanted = values(&at);
         let mut pose = Pose::rest(&Arc::new(chain.skeleton().clone()));
-        chain.write(&wanted, &mut pose);
+        chain.write(&wanted, &mut pose).unwrap();
         pose.update();
 
         let mut placement = LinkFrames::new(&m);
@@ -88,11 +88,11 @@ proptest! {
 
         // From a start of its own the bits are kept; from another they come back but for turns.
         let mut same = wanted.clone();
-        chain.read(&pose, &mut same);
+        chain.read(&pose, &mut same).unwrap();
         prop_assert_eq!(&same, &wanted);
         let start = values(&other);
         let mut read = start.clone();
-        chain.read(&pose, &mut read);
+        chain.read(&pose, &mut read).unwrap();
         for d in chain.dofs() {
             let dof = &m.dofs()[d];
             prop_assert!((dof.lower..=dof.upper).contains(&read[d]));

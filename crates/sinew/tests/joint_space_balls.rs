@@ -148,7 +148,7 @@ proptest! {
         let m = compiled.mechanism();
         let mut values = m.rest();
         for round in 0..4 {
-            compiled.write(&values, &mut pose);
+            compiled.write(&values, &mut pose).unwrap();
             pose.update();
             // Where joint space says that links are.
             let mut placement = LinkFrames::new(m);
@@ -169,10 +169,10 @@ proptest! {
             prop_assert_eq!(again.mechanism().dofs(), m.dofs());
             for c in [&compiled, &again] {
                 let mut back = m.rest();
-                c.read(&pose, &mut back);
+                c.read(&pose, &mut back).unwrap();
                 prop_assert!(m.is_within(&back), "{round}: {values:?} {back:?}");
                 let mut same = pose.clone();
-                c.write(&back, &mut same);
+                c.write(&back, &mut same).unwrap();
                 prop_assert_eq!(same.locals(), pose.locals());
                 for (k, dof) in m.dofs().iter().enumerate() {
                     // A ball's twist has fewer digits where it swings far; turns of what is free are not kept.
@@ -207,14 +207,14 @@ proptest! {
             let moved: Vec<usize> = solver.dofs().collect();
             let report = solver.solve(&[goal], &mut values).unwrap();
             let mut clamped = values.clone();
-            m.clamp(&mut clamped);
+            m.clamp(&mut clamped).unwrap();
             prop_assert!(moved.iter().all(|&d| clamped[d].to_bits() == values[d].to_bits()), "{values:?}");
             let got = at(&values);
             prop_assert!((got.0.distance(wanted.0) - report.position_residual).abs() < 1e-9);
             let fits = report.status == Status::Reached;
             prop_assert!(!fits || (report.position_residual <= 1e-6 && report.rotation_residual <= 1e-6));
-            m.clamp(&mut values);
-            compiled.write(&values, &mut pose);
+            m.clamp(&mut values).unwrap();
+            compiled.write(&values, &mut pose).unwrap();
             pose.update();
             prop_assert!(excess(&pose) < 1e-5, "{}", excess(&pose));
             prop_assert!(!fits || pose.position(ids[joints]).as_dvec3().distance(wanted.0) < 1e-5);
@@ -252,11 +252,11 @@ fn what_comes_in_outside_never_moves_further_out() {
         let m = compiled.mechanism();
         let goal = LinkGoal::new(m, compiled.link(ids[2]), LinkTarget::Position(DVec3::new(0.4, 0.6, 0.1)));
         let mut values = m.rest();
-        compiled.read(&pose, &mut values);
+        compiled.read(&pose, &mut values).unwrap();
         let mut solver = JointSpaceSolver::new(m, &[goal], JointSpaceOptions::default()).unwrap();
         solver.solve(&[goal], &mut values).unwrap();
         assert!(m.is_within(&values));
-        compiled.write(&values, &mut pose);
+        compiled.write(&values, &mut pose).unwrap();
         for &id in &ids[..2] {
             let of = |p: &Pose| limit_judge::excess(skeleton.freedom(id), skeleton.rest(id), p.local(id));
             for (now, was) in of(&pose).into_iter().zip(of(&before)) {
@@ -265,11 +265,11 @@ fn what_comes_in_outside_never_moves_further_out() {
         }
         // A joint that no goal moves keeps its bits, out of its limits or not.
         let goal = LinkGoal::new(m, compiled.link(ids[0]), LinkTarget::Rotation(DQuat::from_rotation_x(0.3)));
-        compiled.read(&before, &mut values);
+        compiled.read(&before, &mut values).unwrap();
         let mut solver = JointSpaceSolver::new(m, &[goal], JointSpaceOptions::default()).unwrap();
         solver.solve(&[goal], &mut values).unwrap();
         let mut after = before.clone();
-        compiled.write(&values, &mut after);
+        compiled.write(&values, &mut after).unwrap();
         assert_eq!(after.local(ids[1]), before.local(ids[1]));
     }
 }

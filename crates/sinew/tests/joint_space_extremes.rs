@@ -9,7 +9,7 @@ use sinew::{
     glam::{DQuat, DVec3},
     mechanism::{
         JointSpaceOptions, JointSpaceSolver, JointSpec, LinkGoal, LinkGoalError, LinkTarget, Mechanism,
-        Mimic, Motion, PathFollower, ValuesError,
+        Mimic, Motion, Objective, ObjectiveKind, PathFollower, ValuesError,
     },
 };
 
@@ -185,4 +185,61 @@ fn numbers_that_have_no_squares_are_refused() {
     let mimic = Some(Mimic { joint: "first".into(), multiplier: -1e70, offset: 0.0 });
     let far = make(JointSpec { mimic, ..second() });
     assert!(far.starts_with("joint `second`: its mimic's multiplier is too large: -1000000"), "{far}");
+}
+
+/// What a solve leaves may be what the next one begins with, and what is written to a pose: with lengths, weights and goals
+/// of any size angles without limits are taken nowhere where values are refused.
+#[test]
+fn what_a_solve_leaves_is_taken_by_the_next() {
+    let mut random = Random(61);
+    let mut power = |from: f64, to: f64| 10f64.powf(from + (to - from) * random.next());
+    for n in 0..3000 {
+        let mut b = Mechanism::builder("arm");
+        b.link("0");
+        for k in 0..4 {
+            b.link(format!("{}", k + 1));
+            let axis = DVec3::new(power(-1.0, 1.0), power(-1.0, 1.0) - 1.0, power(-1.0, 1.0) - 1.0);
+            let (axis, swing) = (axis.normalize(), [(-1.0, 1.0); 2]);
+            let free = (f64::NEG_INFINITY, f64::INFINITY);
+            let motion = match (n + k) % 4 {
+                3 => Motion::Spherical,
+                0 => Motion::Turn { axis, lower: free.0, upper: free.1 },
+                1 => Motion::Ball {
+                    twist_axis: axis,
+                    swing_axis: DVec3::new(0.3, -1.0, 0.2),
+                    swing,
+                    twist: free,
+                },
+                _ => Motion::turn(axis, -1.0, 1.5),
+            };
+            let joint = JointSpec::new(format!("j{k}"), format!("{k}"), format!("{}", k + 1), motion);
+            let long = power(-5.0, 3.0);
+            b.joint(JointSpec { translation: DVec3::new(long, 0.1 * long, 0.0), ..joint });
+        }
+        let m = b.build().unwrap();
+        let links: Vec<_> = m.links().collect();
+        let mut at = || DVec3::new(power(-3.0, 20.0), -power(-3.0, 20.0), power(-3.0, 20.0));
+        let mut look = LinkGoal::new(&m, links[4], LinkTarget::LookAt(DVec3::Z, at()));
+        let place = LinkGoal::new(&m, links[2 + n % 2], LinkTarget::Position(at()));
+        look.weights[3..].fill(power(-12.0, 12.0));
+        let goals = [look, place];
+        let objectives = [
+            Objective { kind: ObjectiveKind::OffLimits, weight: power(-9.0, 9.0) },
+            Objective { kind: ObjectiveKind::Manipulability(n % 2), weight: power(-9.0, 9.0) },
+        ];
+        let settings = JointSpaceOptions {
+            length: Some(power(-12.0, 12.0)),
+            position_tolerance: power(-30.0, 6.0),
+            rotation_tolerance: power(-30.0, 2.0),
+            max_iterations: 200,
+            max_restarts: 4,
+            ..JointSpaceOptions::default()
+        };
+        let mut solver = JointSpaceSolver::with_objectives(&m, &goals, settings, &objectives).unwrap();
+        let mut values = m.rest();
+        for again in 0..3 {
+            solver.solve(&goals, &mut values).unwrap_or_else(|e| panic!("{n}, {again}: {e}"));
+            m.check(&values).unwrap_or_else(|e| panic!("{n}, {again}: {e}"));
+        }
+    }
 }

@@ -277,7 +277,7 @@ fn measure(row: &Row, start: Start, count: usize, seed: u64) -> Result<bool, Str
         let away = |v: &[f64]| v.iter().zip(&from).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt();
         strayed += usize::from(away(&values) > 1.5 * away(&known));
         // In the pose, in f32.
-        compiled.write(&values, &mut pose);
+        compiled.write(&values, &mut pose).expect("the values are the mechanism's own");
         pose.update();
         for j in skeleton.joints() {
             let excess = crate::limits::excess(skeleton.freedom(j), skeleton.rest(j), pose.local(j));

@@ -5,8 +5,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use common::{Noise, judge, kinematics};
 use sinew::{
-    Pose,
+    JointId, Pose,
     glam::{DAffine3, DMat3, DQuat, DVec3, Quat, Vec3},
+    joint::{Dof, Joint, Turning},
     mechanism::{
         CompileError, History, JointSpaceError, JointSpaceOptions, JointSpaceSolver, LinkGoal, LinkId,
         LinkTarget, Mechanism, MechanismError, Objective, ObjectiveKind, Part, PathFollower,
@@ -109,31 +110,45 @@ fn fits(error: &CompileError, pose: &Pose) -> bool {
     }
 }
 
-/// A joint's frame in model space, rotated and scaled.
-fn frame(pose: &Pose, joint: sinew::JointId) -> DMat3 {
+/// A joint's frame in model space, rotated and scaled. The joint's own scale counts by its signs: along axes of its own,
+/// other sizes leave their directions as they are.
+fn frame(pose: &Pose, joint: JointId) -> DMat3 {
     let above = std::iter::successors(Some(joint), |&j| pose.skeleton().parent(j));
     above.fold(DMat3::IDENTITY, |below, j| {
         let t = pose.local(j);
-        DMat3::from_quat(t.rotation.as_dquat().normalize()) * DMat3::from_diagonal(t.scale.as_dvec3()) * below
+        let own = |x: f64| if x < 0.0 { -1.0 } else { 1.0 };
+        let scale = if j == joint { t.scale.as_dvec3().map(own) } else { t.scale.as_dvec3() };
+        DMat3::from_quat(t.rotation.as_dquat().normalize()) * DMat3::from_diagonal(scale) * below
     })
 }
 
-/// How far a link is from a target, by the pose that the values make: metres and radians. With how exactly f32 tells a place;
-/// none where it does not, or for targets that are judged otherwise.
-fn missing(bench: &Bench, values: &[f64]) -> Option<(f64, f64, f64)> {
+/// How far a link is from a target, by the pose that the values make: metres and radians. With how exactly both are known;
+/// none where f32 does not tell a place, or for targets that are judged otherwise.
+///
+/// Joint space takes sizes s (1 + E) of axes, with |E| at most e, for the one size s. What is below is linear in each such
+/// matrix: a place d away is off by e d, a frame's column by e of its length; the angle read from skew part and trace of a
+/// matrix that is off by e is off by 2 e at most. (e is 0 where all sizes are the same.)
+fn missing(bench: &Bench, values: &[f64]) -> Option<(f64, f64, [f64; 2])> {
     let goal = &bench.goals[0];
     let mut pose = bench.base.clone();
-    bench.compiled.write(values, &mut pose);
+    // (What is beyond f32 can be solved for, but not be written.)
+    bench.compiled.write(values, &mut pose).ok()?;
     let joint = bench.rig.skeleton.joints().find(|&j| bench.compiled.link(j) == goal.link)?;
     let at = DVec3::from_array(kinematics::end(&pose, joint));
-    let mut rounding = 0.0;
+    let [mut rounding, mut uncertain] = [0.0; 2];
     let mut scale = 1.0;
     let mut chain: Vec<_> = std::iter::successors(Some(joint), |&j| bench.rig.skeleton.parent(j)).collect();
     chain.reverse();
     for j in chain {
         let t = pose.local(j);
         rounding += 2e-6 * scale * f64::from(t.translation.length());
-        scale *= f64::from(t.scale.abs().max_element());
+        let (min, max) = (f64::from(t.scale.abs().min_element()), f64::from(t.scale.abs().max_element()));
+        scale *= max;
+        if j != joint {
+            let e = (max - min) / (max + min);
+            rounding += e * (at - DVec3::from_array(kinematics::end(&pose, j))).length();
+            uncertain += 2.0 * e;
+        }
     }
     let m = frame(&pose, joint);
     let m = m * (1.0 / m.determinant().cbrt());
@@ -148,7 +163,11 @@ fn missing(bench: &Bench, values: &[f64]) -> Option<(f64, f64, f64)> {
         LinkTarget::Pose(to, q) => ((at - to).length(), turn(q)),
         LinkTarget::LookAt(..) => return None,
     };
-    (off.is_finite() && turn.is_finite() && rounding.is_finite()).then_some((off, turn, rounding))
+    (off.is_finite() && turn.is_finite() && rounding.is_finite()).then_some((
+        off,
+        turn,
+        [rounding, uncertain],
+    ))
 }
 
 impl Bench {
@@ -299,7 +318,7 @@ pub fn batch(seed: u64, which: usize, tally: &mut Tally) {
     for n in 0..BATCH {
         if n % 4 < 2 {
             bench.rig.pose(&mut pose, n % 2 == 0, &mut r);
-            bench.compiled.read(&pose, &mut values);
+            bench.compiled.read(&pose, &mut values).expect("the values are the mechanism's own");
         }
         if hostile && r.below(8) == 0 {
             let d = r.below(values.len().max(1));
@@ -385,12 +404,7 @@ pub fn batch(seed: u64, which: usize, tally: &mut Tally) {
         if bench.plain() {
             report(&bench, &start, &values, left, tally, &tag);
         }
-        // What the mechanism's joints cannot do is left out as soon as anything is written; a follower is judged from there.
-        if which == 2 {
-            pose.reset();
-            bench.compiled.write(&start, &mut pose);
-        }
-        if !written(&bench, (&start, &values), which == 2, &mut pose, tally, &tag) {
+        if !written(&bench, &values, &mut pose, tally, &tag) {
             return;
         }
     }
@@ -405,8 +419,8 @@ fn report(
     tally: &mut Tally,
     tag: &dyn Fn(String) -> String,
 ) {
-    let Some((off, turn, rounding)) = missing(bench, values) else { return };
-    if (off - left[0]).abs() > rounding + 1e-6 * off || (turn - left[1]).abs() > 1e-5 {
+    let Some((off, turn, known)) = missing(bench, values) else { return };
+    if (off - left[0]).abs() > known[0] + 1e-6 * off || (turn - left[1]).abs() > known[1] + 1e-5 {
         tally.find(Fault::Report, || tag(format!("{off:e}, {turn:e} are missing, not {left:?}, {values:?}")));
     }
     // The objective: metres, and radians times the length that is set.
@@ -423,16 +437,16 @@ fn report(
     }
     let mut within = start.to_vec();
     if matches!(bench.kind, Kind::Solver(_)) {
-        m.clamp(&mut within);
+        m.clamp(&mut within).expect("the values are the mechanism's own");
     } else if !m.is_within(start) {
         return;
     }
-    let Some((was_off, was_turn, was_rounding)) = missing(bench, &within) else { return };
+    let Some((was_off, was_turn, was_known)) = missing(bench, &within) else { return };
     let (was, is) = (was_off.hypot(length * was_turn), off.hypot(length * turn));
-    let rounding = rounding.max(was_rounding);
-    // Within the tolerances wishes are served.
+    let rounding = known[0].max(was_known[0]) + length * known[1];
+    // Within the tolerances objectives are served.
     let s = &bench.settings;
-    if off <= s.position_tolerance + rounding && turn <= s.rotation_tolerance + 1e-6 {
+    if off <= s.position_tolerance + rounding && turn <= s.rotation_tolerance + known[1] + 1e-6 {
         return;
     }
     if is > was * (1.0 + 1e-6) + rounding + 1e-6 * length {
@@ -443,24 +457,33 @@ fn report(
 }
 
 /// Writes the values into the pose and judges it; whether it is finite.
+///
+/// Limits of joint space are those of its values, which are judged above. A pose has no more to keep than that it is no
+/// further out than its values are: see [`allowed`].
 fn written(
     bench: &Bench,
-    (start, values): (&[f64], &[f64]),
-    follows: bool,
+    values: &[f64],
     pose: &mut Pose,
     tally: &mut Tally,
     tag: &dyn Fn(String) -> String,
 ) -> bool {
     let (rig, compiled) = (&bench.rig, &bench.compiled);
-    let before = out(compiled.mechanism(), start);
     let came = pose.clone();
-    // What is beyond f32 can be solved for, but not be written.
-    let far = |(d, v): (&sinew::mechanism::Dof, &f64)| d.slides && v.abs() > 1e30;
-    if compiled.mechanism().dofs().iter().zip(values).any(far) {
+    // What is beyond f32 can be solved for, but not be written, or makes places that are.
+    let far = |(d, v): (&sinew::mechanism::Dof, &f64)| d.slides && v.abs() > 1e20;
+    let far = compiled.mechanism().dofs().iter().zip(values).any(far);
+    let refused = compiled.write(values, pose);
+    if let Err(error) = &refused
+        && !far
+    {
+        tally.find(Fault::Refusal, || tag(format!("not written: `{error}`")));
+        return false;
+    }
+    if far {
         rig.pose(pose, true, &mut Noise::new(1));
         return true;
     }
-    compiled.write(values, pose);
+    let put = pose.clone();
     pose.update();
     if pose.check_finite().is_err() && came.check_finite().is_ok() {
         tally.find(Fault::NotFinite, || tag("a pose that is not finite".into()));
@@ -468,44 +491,83 @@ fn written(
     }
     for id in rig.skeleton.joints() {
         let (joint, rest) = (rig.skeleton.freedom(id), rig.skeleton.rest(id));
-        if came.local(id).rotation == pose.local(id).rotation || !turns(came.local(id).rotation) {
-            continue;
-        }
-        // A follower's values, which come back each by itself, are judged above.
-        let d = compiled.dofs(id);
-        if follows && before[d.clone()].iter().any(|x| *x > 0.0) {
-            continue;
-        }
-        // What a joint cannot do is as the mechanism has it, wherever its values changed: it may have been compiled from a
-        // pose that is out of limits itself.
-        let base = bench.base.local(id);
-        let turned =
-            judge::angle(&judge::matrix(came.local(id).rotation), &judge::matrix(pose.local(id).rotation));
-        if rig.hostile
-            && (start[d.clone()] == values[d]
-                || turned < 1e-6
-                || judge::excess(joint, rest, base).iter().any(|out| *out > 1e-6))
-        {
-            continue;
-        }
-        let was = if rig.hostile && !follows { base } else { came.local(id) };
-        let further = judge::further(joint, rest, was, pose.local(id));
-        tally.worst = tally.worst.max(further);
-        if further > PROMISE {
-            let what = format!(
-                "joint {id} went {further:e} rad further out, from {:?} to {:?} at rest {:?}: {joint:?}",
-                came.local(id).rotation.to_array(),
-                pose.local(id).rotation.to_array(),
-                rest.rotation.to_array()
-            );
-            tally.find(Fault::Limit, || tag(what));
-        }
         if joint.slide.iter().all(Option::is_none)
             && came.local(id).translation != pose.local(id).translation
             && came.local(id).is_finite()
         {
             tally.find(Fault::Length, || tag(format!("joint {id} has moved")));
         }
+        // Joints that keep their values keep their bits, and what they cannot do. (Updating gives rotations their length.)
+        if came.local(id).rotation == put.local(id).rotation || !turns(came.local(id).rotation) {
+            continue;
+        }
+        // What a joint cannot do is as the mechanism has it, wherever its values changed: it may have been compiled from a
+        // pose that is out of that itself.
+        let base = judge::excess(&unlimited(joint), rest, bench.base.local(id));
+        if base.iter().any(|out| *out > 1e-6) {
+            continue;
+        }
+        let Some(allowed) = allowed(bench, joint, &values[compiled.dofs(id)], id) else { continue };
+        let lost = judge::lost(joint, rest, pose.local(id));
+        let out = judge::excess(joint, rest, pose.local(id)).into_iter().fold(0.0, f64::max) / lost;
+        tally.worst = tally.worst.max(out - allowed);
+        if out > allowed + PROMISE {
+            let what = format!(
+                "joint {id} is {out:e} rad out, but {allowed:e} its values {:?}, from {:?} to {:?} at rest {:?}: {joint:?}",
+                &values[compiled.dofs(id)],
+                came.local(id).rotation.to_array(),
+                pose.local(id).rotation.to_array(),
+                rest.rotation.to_array()
+            );
+            tally.find(Fault::Limit, || tag(what));
+        }
     }
     true
+}
+
+/// A joint that can do the same without any range.
+fn unlimited(joint: &Joint) -> Joint {
+    let turning = match joint.turning {
+        Turning::Hinge { axis, .. } => Turning::Hinge { axis, dof: Dof::FREE },
+        Turning::Axes { order, angles } => {
+            Turning::Axes { order, angles: angles.map(|a| a.map(|_| Dof::FREE)) }
+        }
+        // All that these hold is in their values, or nothing is.
+        Turning::Ball { .. } | Turning::Free | Turning::Fixed => Turning::Free,
+    };
+    Joint { turning, ..*joint }
+}
+
+/// How far out of its limits a joint's values let the pose be, in radians.
+///
+/// Each angle that is outside its range by e (on the circle) is within after a turn of e about one axis. Rotations of which
+/// one factor is turned by e are e apart, so that the least turn that leads a product of turns about axes within is at most
+/// the sum of theirs, whichever other set of angles the rotation has and however near to a pole it is. It is 0 where all
+/// values are within. There is no such bound by the pose that came in: with one angle held outside, another one's way within
+/// its range may lead away from the set. A ball's swing and twist are its coordinates themselves, up to half a turn.
+fn allowed(bench: &Bench, joint: &Joint, values: &[f64], id: JointId) -> Option<f64> {
+    let dofs = &bench.compiled.mechanism().dofs()[bench.compiled.dofs(id)];
+    let mut sum = 0.0;
+    for (k, (dof, v)) in dofs.iter().zip(values).enumerate().filter(|(_, (dof, _))| !dof.slides) {
+        let (from, to) = (dof.lower, dof.upper);
+        match dof.part {
+            Part::Swing if dofs[k + 1].part == Part::Swing => {
+                let half = |n: usize| if values[n] < 0.0 { -dofs[n].lower } else { dofs[n].upper };
+                let swing = [values[k], values[k + 1]];
+                if swing[0].hypot(swing[1]) >= std::f64::consts::PI {
+                    return None;
+                }
+                sum += judge::from_ellipse(swing, half(k), half(k + 1));
+            }
+            Part::Swing | Part::Vector => {}
+            Part::Alone | Part::Twist if from.is_finite() && to.is_finite() => {
+                let off = v - 0.5 * (from + to);
+                // Of an angle of a million turns f64 tells too little.
+                let turns = if v.abs() > 1e6 { 0.0 } else { (off / std::f64::consts::TAU).round() };
+                sum += ((off - turns * std::f64::consts::TAU).abs() - 0.5 * (to - from)).max(0.0);
+            }
+            Part::Alone | Part::Twist => {}
+        }
+    }
+    (!matches!(joint.turning, Turning::Fixed)).then_some(sum)
 }

@@ -144,7 +144,7 @@ impl Posed {
                 ));
             }
             values = arm::start(&arm.mechanism, &request.start)?;
-            arm.chain.write(&values, pose);
+            arm.chain.write(&values, pose).map_err(|e| e.to_string())?;
             for (name, moved) in &request.start_translations {
                 arm.move_base(name, narrow("start_translations", *moved)?, pose)?;
             }
@@ -502,7 +502,7 @@ impl ArmChain {
     fn answer(&self, pose: &Pose, values: &mut [f64], answer: &mut Answer) -> Result<DAffine3, String> {
         let first = self.chain.chain().root();
         let (was, now) = (self.chain.skeleton().rest(first), pose.local(first));
-        self.chain.read(pose, values);
+        self.chain.read(pose, values).map_err(|e| e.to_string())?;
         for d in self.chain.dofs() {
             let dof = &self.mechanism.dofs()[d];
             answer.joints.push(JointAnswer {

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use super::{
     JointSpaceError, JointSpaceSolver, LinkGoal, Part, ball,
-    descent::End,
+    descent::{End, own_bounds},
     plan::Var,
     solver::{LATER, nearest_turn},
 };
@@ -64,8 +64,9 @@ impl JointSpaceSolver {
     fn keep(&self, start: &[f64], found: &mut Vec<Vec<f64>>) {
         let mut values = start.to_vec();
         for (v, var) in self.descent.values.iter().zip(&self.plan.vars) {
+            let (lower, upper) = own_bounds(var);
             values[var.dof] = match var.periodic {
-                true => nearest_turn(*v, start[var.dof], var.lower, var.upper),
+                true => nearest_turn(*v, start[var.dof], lower, upper),
                 false => *v,
             };
         }

@@ -5,7 +5,7 @@ use alloc::{string::String, vec::Vec};
 use glam::{DAffine3, DMat3, DVec3, Quat};
 use thiserror::Error;
 
-use super::{LinkId, Mechanism, dof::Kind, model::motion, position_and_rotation};
+use super::{LinkId, Mechanism, ValuesError, dof::Kind, model::motion, position_and_rotation};
 use crate::{
     Chain, ChainError, JointId, JointTransform, Pose, Skeleton, SkeletonError,
     joint::{self, Joint, JointError},
@@ -97,7 +97,7 @@ struct Placed {
 /// let mut pose = Pose::rest(&Arc::new(chain.skeleton().clone()));
 /// let mut values = lamp.rest();
 /// ccd.solve(&mut pose, &Goal::at(Vec3::new(0.2, 0.2, 0.683)))?;
-/// chain.read(&pose, &mut values);
+/// chain.read(&pose, &mut values)?;
 /// assert!((values[0].sin() - values[0].cos()).abs() < 1e-3);
 /// # Ok::<(), Box<dyn core::error::Error>>(())
 /// ```
@@ -106,6 +106,8 @@ pub struct ChainSkeleton {
     skeleton: Skeleton,
     chain: Chain,
     joints: Vec<Placed>,
+    /// Degrees of freedom of the mechanism.
+    count: usize,
 }
 
 /// Sliders that end on one side only end on the other this far away, in metres: no machine is longer, and f32 still holds a
@@ -181,7 +183,7 @@ impl ChainSkeleton {
         let last = ids[ids.len() - 1];
         skeleton.set_joint(last, Joint::FIXED)?;
         let chain = Chain::new(&skeleton, ids[0], last)?;
-        Ok(Self { skeleton, chain, joints })
+        Ok(Self { skeleton, chain, joints, count: mechanism.dofs.len() })
     }
 
     /// The skeleton.
@@ -199,12 +201,33 @@ impl ChainSkeleton {
         self.joints.iter().map(|p| p.dof)
     }
 
+    fn check_count(&self, values: &[f64]) -> Result<(), ValuesError> {
+        match (values.len(), self.count) {
+            (given, wanted) if given == wanted => Ok(()),
+            (given, wanted) => Err(ValuesError::Count { given, wanted }),
+        }
+    }
+
     /// Puts the values of a mechanism into a pose of the skeleton. Call [`Pose::update`] afterwards.
-    pub fn write(&self, values: &[f64], pose: &mut Pose) {
+    ///
+    /// An error where there is not one value a degree of freedom, or one of the chain's is no number or more than `f32` can
+    /// tell; the pose is as it was then.
+    pub fn write(&self, values: &[f64], pose: &mut Pose) -> Result<(), ValuesError> {
+        self.check_count(values)?;
+        for p in &self.joints {
+            let (value, joint) = (values[p.dof], || String::from(self.skeleton.name(p.joint)));
+            if !value.is_finite() {
+                return Err(ValuesError::NotFinite { joint: joint(), value });
+            }
+            if !self.placed(p, value, self.skeleton.rest(p.joint)).is_finite() {
+                return Err(ValuesError::TooLarge { joint: joint(), value });
+            }
+        }
         for p in &self.joints {
             let placed = self.placed(p, values[p.dof], pose.local(p.joint));
             pose.set_local(p.joint, placed);
         }
+        Ok(())
     }
 
     /// The joint's local transform at a value.
@@ -226,8 +249,9 @@ impl ChainSkeleton {
 
     /// Takes the values of the chain's joints from a pose. They are within their limits to the last bit. A
     /// joint whose place is that of the value that it has in `values` keeps it, and one that turns is taken
-    /// to the turn that is nearest to that value.
-    pub fn read(&self, pose: &Pose, values: &mut [f64]) {
+    /// to the turn that is nearest to that value. An error where there is not one value a degree of freedom.
+    pub fn read(&self, pose: &Pose, values: &mut [f64]) -> Result<(), ValuesError> {
+        self.check_count(values)?;
         for p in &self.joints {
             let now = pose.local(p.joint);
             let value = &mut values[p.dof];
@@ -245,6 +269,7 @@ impl ChainSkeleton {
             .max(p.lower)
             .min(p.upper);
         }
+        Ok(())
     }
 }
 

@@ -6,7 +6,7 @@ use glam::{DMat3, DQuat, DVec3, Quat, Vec3};
 use thiserror::Error;
 
 use super::{
-    JointSpec, LinkId, Mechanism, MechanismError, Motion,
+    JointSpec, LinkId, Mechanism, MechanismError, Motion, ValuesError,
     angles::{about, angles_within, on_turn, twist},
     ball::{coordinates, turned},
     dof::Kind,
@@ -91,6 +91,13 @@ struct Compiled {
     turn: Turn,
 }
 
+impl Compiled {
+    /// How many axes it slides along.
+    fn count(&self) -> usize {
+        self.slides.iter().filter(|s| **s).count()
+    }
+}
+
 /// A [`Mechanism`] compiled from a skeleton in a pose, which takes values from poses and gives them back.
 ///
 /// Bones, scales and whatever does not move are as the pose has them that it was compiled from. The root link is model
@@ -99,8 +106,25 @@ struct Compiled {
 /// space keeps too: a hinge's angle, up to three angles of a joint that turns about its axes, two swings and a twist of a
 /// ball joint, a rotation vector of a joint that turns freely (and of a ball without limits), slides in metres.
 ///
-/// Scales may mirror. A link's frame is then that of [`Pose::model_rotation`], in which a mirrored
-/// frame counts as a negative uniform scale.
+/// Scales may mirror. A link's frame is that of [`Pose::model_rotation`]: a mirrored frame counts as one of a negative
+/// scale, and the sizes of a joint's axes turn nothing. A joint that carries others has one scale along all axes: the middle
+/// of sizes that differ by up to a thousandth. For each such joint the links below are off by up to half a thousandth of
+/// their distance from it and a thousandth of a radian, and so is what a solve of them reports.
+///
+/// # Limits
+///
+/// Limits hold for values: each within its range, swings within their ellipse. Values that a goal depends on end within,
+/// exactly. The others stay as they are, out of their limits or not. (A goal relative to a link between two angles of a
+/// joint that turns about single axes moves some of them.)
+///
+/// The pose that is written is no further out of the joints' limits than the values are, beside what was held aside of
+/// them when the mechanism was compiled. A rotation about single axes has two sets of angles, and a family of sets where the
+/// middle angle is a quarter turn; so pose space measures the least turn that leads within
+/// ([`Limits::excess`](crate::joint::Limits::excess)). An angle that is out by e is within after a turn of e about one axis,
+/// so the least turn is at most the sum of what the angles are out, and 0 where all are within. It may grow while an angle
+/// moves within its range and another is held outside: the rotation may have come in near another set within.
+///
+/// A pose within its limits, to f32's rounding, is read as values within.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -121,9 +145,9 @@ struct Compiled {
 /// let goal = LinkGoal::new(arm.mechanism(), arm.link(ids[2]), LinkTarget::Position(DVec3::new(0.3, 1.1, 0.2)));
 /// let mut solver = JointSpaceSolver::new(arm.mechanism(), &[goal], JointSpaceOptions::default())?;
 /// let mut values = arm.mechanism().rest();
-/// arm.read(&pose, &mut values);
+/// arm.read(&pose, &mut values)?;
 /// solver.solve(&[goal], &mut values)?;
-/// arm.write(&values, &mut pose);
+/// arm.write(&values, &mut pose)?;
 /// pose.update();
 /// assert!(pose.position(ids[2]).distance(Vec3::new(0.3, 1.1, 0.2)) < 1e-5);
 /// # Ok::<(), Box<dyn core::error::Error>>(())
@@ -183,17 +207,22 @@ impl Step {
     }
 }
 
-/// A scale as one signed number and what is left of it, a half turn where two axes are mirrored. None where it is uneven.
-fn parted(scale: Vec3) -> Option<(f64, DMat3)> {
+/// Relative difference of sizes up to which a scale counts as the same along all axes: where a shear begins to be visible,
+/// as in pose space ([`Chain::check_frames`](crate::Chain::check_frames)).
+const EVEN: f32 = 1e-3;
+
+/// A scale's size along all axes, the middle of theirs. None where it is uneven.
+fn even(scale: Vec3) -> Option<f64> {
     let size = scale.abs();
-    let even = (size.x - size.y).abs().max((size.x - size.z).abs()) <= 1e-3 * size.x;
-    if !even || size.x <= 0.0 {
-        return None;
-    }
-    let sign = if scale.x * scale.y.signum() * scale.z.signum() < 0.0 { -1.0 } else { 1.0 };
-    let signs =
-        DVec3::new(f64::from(scale.x.signum()), f64::from(scale.y.signum()), f64::from(scale.z.signum()));
-    Some((sign * f64::from(size.x), DMat3::from_diagonal(signs * sign)))
+    let (min, max) = (size.min_element(), size.max_element());
+    (max - min <= EVEN * max && min > 0.0).then(|| 0.5 * (f64::from(min) + f64::from(max)))
+}
+
+/// A scale's signs as one and what is left of them, a half turn where two axes are mirrored.
+fn signs(scale: Vec3) -> (f64, DMat3) {
+    let signs = DVec3::from_array(scale.to_array().map(|x| if x < 0.0 { -1.0 } else { 1.0 }));
+    let sign = signs.x * signs.y * signs.z;
+    (sign, DMat3::from_diagonal(signs * sign))
 }
 
 /// A ball of a skeleton as a motion with preferred values, and how it is read.
@@ -240,14 +269,15 @@ impl SkeletonMechanism {
         taken.sort_unstable();
         for joint in skeleton.joints() {
             let local = pose.local(joint);
-            // Below a joint without joints its scale moves nothing.
-            let s = match parted(local.scale) {
+            // Of a joint that carries none the size moves nothing, along whichever axis.
+            let size = match even(local.scale) {
                 None if skeleton.children(joint).next().is_some() => {
                     let (joint, scale) = (skeleton.name(joint).into(), local.scale);
                     return Err(CompileError::Scale { joint, scale });
                 }
-                s => s.unwrap_or((1.0, DMat3::IDENTITY)),
+                size => size.unwrap_or(1.0),
             };
+            let (sign, half_turn) = signs(local.scale);
             let name = skeleton.name(joint);
             let at = taken.partition_point(|t| *t < name);
             let own_name = name.is_empty() || name == model || taken.get(at + 1) == Some(&name);
@@ -256,7 +286,7 @@ impl SkeletonMechanism {
                 Some(p) => (names[p.index()].clone(), scales[p.index()]),
                 None => (model.clone(), 1.0),
             };
-            scales.push(scale * s.0);
+            scales.push(scale * (sign * size));
 
             let freedom = skeleton.freedom(joint);
             let rest = skeleton.rest(joint);
@@ -332,7 +362,7 @@ impl SkeletonMechanism {
                 }
             };
             // A half turn by two mirrored axes.
-            last *= s.1;
+            last *= half_turn;
             let count = steps.iter().map(Step::count).sum::<usize>();
             if count > 0 {
                 joints.push(Compiled { joint, first: preferred.len(), slides, scale: scale.abs(), turn });
@@ -387,12 +417,17 @@ impl SkeletonMechanism {
     }
 
     /// Takes the values from a pose of the same skeleton. What the joints cannot do (a turn aside of a hinge) is left
-    /// out. An angle is given on the turn that the middle of its range is on, a rotation vector within half a turn; what
-    /// is outside its limits by no more than f32's rounding ([`TOLERANCE`]) is put on them.
-    pub fn read(&self, pose: &Pose, values: &mut [f64]) {
+    /// out. An angle is given on the turn that the middle of its range is on, a rotation vector within half a turn; of the
+    /// sets of angles about single axes the one that is least outside; what is outside its limits by no more than f32's
+    /// rounding ([`TOLERANCE`]) is put on them.
+    ///
+    /// An error where there is not one value a degree of freedom; nothing is changed then.
+    pub fn read(&self, pose: &Pose, values: &mut [f64]) -> Result<(), ValuesError> {
+        self.mechanism.check_count(values)?;
         for c in &self.joints {
             self.read_joint(c, pose, &mut values[c.first..]);
         }
+        Ok(())
     }
 
     fn read_joint(&self, c: &Compiled, pose: &Pose, values: &mut [f64]) {
@@ -411,15 +446,30 @@ impl SkeletonMechanism {
             count += 1;
         };
         (0..3).filter(|&k| c.slides[k]).for_each(|k| put(slid[k] * c.scale));
-        let first = c.slides.iter().filter(|s| **s).count();
+        let first = c.count();
         match &c.turn {
             Turn::None => {}
             Turn::Hinge { axis, held } => put(on_turn(twist(*axis, &(held.transpose() * own)), range(first))),
             Turn::Axes { axes, angles: kept } => {
                 let mut next = first..;
                 let ranges = kept.map(|k| if k.is_some() { None } else { next.next().and_then(range) });
-                let now = angles_within(*axes, &own, *kept, ranges);
-                (0..3).filter(|&n| kept[n].is_none()).for_each(|n| put(on_turn(now[n], ranges[n])));
+                let mut now = angles_within(*axes, &own, *kept, ranges);
+                for n in 0..3 {
+                    now[n] = on_turn(now[n], ranges[n]);
+                }
+                let out = |n: usize| {
+                    ranges[n]
+                        .is_some_and(|r: Range| !(r.min..=r.max).contains(&settled(now[n], r.min, r.max)))
+                };
+                let held = kept.iter().flatten().any(|k| *k != 0.0);
+                // Next to a pole of the middle axis rounding makes any angles of the outer two. Where the rotation is
+                // within the limits, so are these.
+                let limits = pose.skeleton().limits(c.joint);
+                if !held && (0..3).any(out) && limits.is_within(local.rotation) {
+                    let near = limits.coordinates(local.rotation);
+                    now = [0, 1, 2].map(|n| on_turn(near[n].into(), ranges[n]));
+                }
+                (0..3).filter(|&n| kept[n].is_none()).for_each(|n| put(now[n]));
             }
             Turn::Ball { frame } => {
                 let [x, y, t] = coordinates(Kind::Ball, &(frame.transpose() * own * *frame));
@@ -442,27 +492,31 @@ impl SkeletonMechanism {
 
     /// Puts values into a pose of the same skeleton. Joints whose values are those that the pose has keep their bits; call
     /// [`Pose::update`] afterwards.
-    pub fn write(&self, values: &[f64], pose: &mut Pose) {
+    ///
+    /// An error where there is not one value a degree of freedom, one is no number, or a slide goes further than `f32` can
+    /// tell; the pose is as it was then.
+    pub fn write(&self, values: &[f64], pose: &mut Pose) -> Result<(), ValuesError> {
+        self.mechanism.check(values)?;
+        // Slides alone can be beyond what a pose holds.
+        for c in self.joints.iter().filter(|c| c.count() > 0) {
+            let came = pose.local(c.joint).translation;
+            if came.is_finite() && !slid(c, values, pose).is_finite() {
+                let slides = c.first..c.first + c.count();
+                let far = |a: &usize, b: &usize| values[*a].abs().total_cmp(&values[*b].abs());
+                let dof = slides.max_by(far).unwrap_or(c.first);
+                let joint = self.mechanism.dofs[dof].name.clone();
+                return Err(ValuesError::TooLarge { joint, value: values[dof] });
+            }
+        }
         for c in &self.joints {
-            // Three slides and three turns are the most.
-            let mut now = [0.0; 6];
-            self.read_joint(c, pose, &mut now);
-            let count = c.slides.iter().filter(|s| **s).count();
-            let all = count + c.turn.count();
-            let own = &values[c.first..][..all];
-            if own == &now[..all] {
+            if !self.differs(c, values, pose) {
                 continue;
             }
-            let rest = pose.skeleton().rest(c.joint);
-            let (base, origin) = (wide(rest.rotation), rest.translation);
             let mut local = *pose.local(c.joint);
-            if count > 0 {
-                let mut slid = base.transpose() * (local.translation - origin).as_dvec3();
-                let slides = (0..3).filter(|&k| c.slides[k]);
-                slides.zip(own).for_each(|(k, value)| slid[k] = value / c.scale);
-                local.translation = origin + (base * slid).as_vec3();
+            if c.count() > 0 {
+                local.translation = slid(c, values, pose);
             }
-            let mut next = own[count..].iter().copied();
+            let mut next = values[c.first + c.count()..].iter().copied();
             let mut next = || next.next().unwrap_or(0.0);
             let turned =
                 match &c.turn {
@@ -478,9 +532,29 @@ impl SkeletonMechanism {
                     Turn::Vector => Some(turned(Kind::Vector, [next(), next(), next()]).0),
                 };
             if let Some(own) = turned {
-                local.rotation = narrow(&(base * own));
+                local.rotation = narrow(&(wide(pose.skeleton().rest(c.joint).rotation) * own));
             }
             pose.set_local(c.joint, local);
         }
+        Ok(())
     }
+
+    /// Whether a joint's values are others than those that the pose has.
+    fn differs(&self, c: &Compiled, values: &[f64], pose: &Pose) -> bool {
+        // Three slides and three turns are the most.
+        let mut now = [0.0; 6];
+        self.read_joint(c, pose, &mut now);
+        let all = c.count() + c.turn.count();
+        values[c.first..][..all] != now[..all]
+    }
+}
+
+/// Where a joint's slides take it, in its parent's space.
+fn slid(c: &Compiled, values: &[f64], pose: &Pose) -> Vec3 {
+    let rest = pose.skeleton().rest(c.joint);
+    let base = wide(rest.rotation);
+    let mut slid = base.transpose() * (pose.local(c.joint).translation - rest.translation).as_dvec3();
+    let slides = (0..3).filter(|&k| c.slides[k]);
+    slides.zip(&values[c.first..]).for_each(|(k, value)| slid[k] = value / c.scale);
+    rest.translation + (base * slid).as_vec3()
 }

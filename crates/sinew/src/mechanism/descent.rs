@@ -16,6 +16,7 @@ use alloc::{vec, vec::Vec};
 
 use super::{
     dof::Part,
+    goal::FARTHEST,
     normal::{Many, Normal, ROWS, Six, dot},
     plan::{Aim, Frames, Miss, Plan, Sight, Var},
     swing::Swing,
@@ -121,11 +122,15 @@ enum Wall {
     Whole([f64; 2]),
 }
 
-/// The limits of a variable by itself: swings have theirs together.
+/// The largest value that is taken, in radians or metres: the one below [`FARTHEST`].
+const LARGEST: f64 = FARTHEST.next_down();
+
+/// The limits of a variable by itself: swings have theirs together. What has no limits ends where values are refused, so
+/// that a step that rounding has made goes nowhere from where no other could be taken.
 pub(super) fn own_bounds(var: &Var) -> (f64, f64) {
     match var.part {
         Part::Swing => (f64::NEG_INFINITY, f64::INFINITY),
-        _ => (var.lower, var.upper),
+        _ => (var.lower.max(-LARGEST), var.upper.min(LARGEST)),
     }
 }
 
@@ -246,7 +251,7 @@ impl Run<'_> {
                     core::mem::swap(self.values, trial);
                     *self.cost = cost;
                     // Where a run has bounds, values are not to leap by turns.
-                    if plan.vectors.first().is_some_and(|v| self.bounds.0[*v] == f64::NEG_INFINITY)
+                    if plan.vectors.first().is_some_and(|v| self.bounds.0[*v] <= -LARGEST)
                         && plan.shorten(self.values)
                     {
                         // The same place, but other axes.

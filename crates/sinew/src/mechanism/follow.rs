@@ -4,7 +4,8 @@ use alloc::vec::Vec;
 
 use super::{
     History, JointSpaceError, JointSpaceOptions, JointSpaceReport, JointSpaceSolver, LinkGoal, Mechanism,
-    Objective, Part, ball, descent::End,
+    Objective, Part, ball,
+    descent::{End, own_bounds},
 };
 
 /// Iterations of one step. A path is near, so that two or three are needed; where it is not, the next frame goes on.
@@ -126,9 +127,10 @@ impl PathFollower {
         let descent = &mut solver.descent;
         for (i, var) in solver.plan.vars.iter().enumerate() {
             let (at, way) = (values[var.dof], self.speeds[i] * seconds);
+            let (lower, upper) = own_bounds(var);
             // What is past a limit has that much to go before the box is within the limits.
-            descent.lower[i] = (at - way).max(var.lower).min(at + way);
-            descent.upper[i] = (at + way).min(var.upper).max(at - way);
+            descent.lower[i] = (at - way).max(lower).min(at + way);
+            descent.upper[i] = (at + way).min(upper).max(at - way);
             descent.values[i] = at.max(descent.lower[i]).min(descent.upper[i]);
         }
         for &(at, swing) in &solver.plan.swings {

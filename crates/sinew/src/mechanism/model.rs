@@ -206,18 +206,28 @@ impl Mechanism {
     pub fn rest(&self) -> Vec<f64> {
         let mut values: Vec<f64> = self.dofs.iter().map(Dof::rest).collect();
         // Preferred swings may each be in range and together out of their ellipse.
-        self.clamp(&mut values);
+        self.clamp_all(&mut values);
         values
     }
 
-    /// Whether every value is within its limits, exactly: ranges, and for the swings of ball joints their ellipse.
+    /// Whether every value is within its limits, exactly: ranges, and for the swings of ball joints their ellipse. False
+    /// where there is not one value a degree of freedom.
     pub fn is_within(&self, values: &[f64]) -> bool {
-        self.dofs.iter().zip(values).all(|(d, v)| (d.lower..=d.upper).contains(v))
+        values.len() == self.dofs.len()
+            && self.dofs.iter().zip(values).all(|(d, v)| (d.lower..=d.upper).contains(v))
             && self.swings.iter().all(|(dof, s)| s.holds([values[*dof], values[dof + 1]]))
     }
 
-    /// Takes every value that is outside its limits to the nearest within; a swing to the nearest point of its ellipse.
-    pub fn clamp(&self, values: &mut [f64]) {
+    /// Takes every value that is outside its limits to the nearest within; a swing to the nearest point of its ellipse. An
+    /// error where there is not one value a degree of freedom; nothing is changed then.
+    pub fn clamp(&self, values: &mut [f64]) -> Result<(), ValuesError> {
+        self.check_count(values)?;
+        self.clamp_all(values);
+        Ok(())
+    }
+
+    /// The same of as many values as there are degrees of freedom.
+    fn clamp_all(&self, values: &mut [f64]) {
         for &(dof, swing) in &self.swings {
             let [x, y] = swing.nearest([values[dof], values[dof + 1]]);
             (values[dof], values[dof + 1]) = (x, y);
@@ -229,9 +239,7 @@ impl Mechanism {
 
     /// An error where values do not fit the mechanism; values outside their limits do.
     pub fn check(&self, values: &[f64]) -> Result<(), ValuesError> {
-        if values.len() != self.dofs.len() {
-            return Err(ValuesError::Count { given: values.len(), wanted: self.dofs.len() });
-        }
+        self.check_count(values)?;
         // NaN is not at most anything.
         match self
             .dofs
@@ -244,6 +252,14 @@ impl Mechanism {
             }
             Some((dof, &value)) => Err(ValuesError::NotFinite { joint: dof.name.clone(), value }),
             None => Ok(()),
+        }
+    }
+
+    /// An error unless there is one value a degree of freedom.
+    pub(super) fn check_count(&self, values: &[f64]) -> Result<(), ValuesError> {
+        match (values.len(), self.dofs.len()) {
+            (given, wanted) if given == wanted => Ok(()),
+            (given, wanted) => Err(ValuesError::Count { given, wanted }),
         }
     }
 

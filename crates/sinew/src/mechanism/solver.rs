@@ -241,7 +241,8 @@ impl JointSpaceSolver {
                 History::None => self.mechanism.dofs[var.dof].rest(),
             };
             if var.periodic {
-                let by = nearest_turn(*v, wanted, var.lower, var.upper);
+                let (lower, upper) = own_bounds(var);
+                let by = nearest_turn(*v, wanted, lower, upper);
                 turned |= by != *v;
                 *v = by;
             }

@@ -105,3 +105,20 @@ fn an_axis_of_no_length_is_refused() {
     let error = Aim::new(head, Vec3::ZERO).solve(&mut pose, Vec3::X).unwrap_err();
     assert!(matches!(error, SolveError::OutOfRange { what: "the aiming axis", value: 0.0, .. }));
 }
+
+#[test]
+fn a_ray_that_starts_beyond_all_numbers_from_its_target_is_refused() {
+    let mut builder = Skeleton::builder();
+    builder.add("head", None, JointTransform::from_translation(Vec3::X * 0.5e38));
+    let (skeleton, ids) = builder.build().unwrap();
+    let mut pose = Pose::rest(&Arc::new(skeleton));
+    let before = pose.clone();
+    // The target is a number away from the joint, and from the place where the ray starts none.
+    let aim = Aim { offset: Vec3::X * -1.5e38, ..Aim::new(ids[0], Vec3::X) };
+    let refused = aim.solve(&mut pose, Vec3::X * 3.3e38);
+    assert!(
+        matches!(refused, Err(SolveError::OutOfRange { what: "the aiming offset in model space", .. })),
+        "{refused:?}"
+    );
+    assert_eq!(pose.local(ids[0]), before.local(ids[0]));
+}

@@ -3,6 +3,9 @@
 /// Characters of a file's text that a message quotes at most.
 const LONGEST: usize = 80;
 
+/// Characters of a message that quotes a file in many places.
+const LONGEST_MESSAGE: usize = 400;
+
 /// A number that is one: Rust reads `nan` and `inf` too.
 pub(crate) fn number(word: &str) -> Result<f64, String> {
     match word.parse::<f64>() {
@@ -37,7 +40,7 @@ pub fn shorten(text: &str) -> String {
 }
 
 /// A message in one line, in which every quotation (between backticks or quotation marks), every list (in brackets) and every
-/// word is shortened.
+/// word is shortened, and so is what is still longer than 400 characters.
 pub fn tidy(message: &str) -> String {
     let mut line = String::new();
     let mut rest = message;
@@ -66,7 +69,14 @@ pub fn tidy(message: &str) -> String {
             rest = &rest[end..];
         }
     }
-    line
+    let is_short = line.char_indices().nth(LONGEST_MESSAGE).is_none();
+    if is_short { line } else { cut(&line.chars().collect::<Vec<_>>(), LONGEST_MESSAGE) }
+}
+
+/// The beginning and the end of a text of more than so many characters, with an ellipsis between.
+fn cut(text: &[char], most: usize) -> String {
+    let (first, last) = (most / 2, most - most / 2 - 1);
+    text[..first].iter().chain(&['…']).chain(&text[text.len() - last..]).collect()
 }
 
 #[cfg(test)]
@@ -96,6 +106,17 @@ mod tests {
         let list = format!("[{}]", "0.1 ".repeat(5000));
         assert!(tidy(&format!("5000 found for {list}, not 3")).chars().count() < 120);
         assert!(tidy(&"[ ".repeat(100_000)).starts_with("[ [ "));
+        // Words and lists without end, of which each is short.
+        let words = format!("found {}, not an element", "type=\"planar\"".repeat(900));
+        let numbers = format!("20002 numbers: [1 2 …3]]> {} are not 3", "0 ".repeat(20_000));
+        for text in [words, numbers] {
+            let line = tidy(&text);
+            assert!(
+                line.chars().count() == 400 && line.contains('…') && line.starts_with(&text[..20]),
+                "{line}"
+            );
+            assert_eq!(line[line.len() - 9..], text[text.len() - 9..]);
+        }
         // Every mark alone: no partner, no quadratic search.
         assert!(tidy(&"`\"".repeat(100)).len() < 1000);
     }

@@ -130,7 +130,7 @@ pub fn joint(skeleton: &Skeleton, wanted: &str) -> Result<JointId, Failure> {
     }
     if let Some(i) = index(wanted) {
         let none = || Failure::Work(format!("no joint #{i}: there are {}, counted from #0", skeleton.len()));
-        return skeleton.joint(i).ok_or_else(none);
+        return skeleton.joint_at(i).ok_or_else(none);
     }
     let parts: Vec<&str> = wanted.split('/').collect();
     if parts.len() > 1 {

@@ -11,7 +11,10 @@ mod xml;
 use std::{io, path::Path};
 
 use glam::{DQuat, DVec3};
-use sinew::mechanism::{JointSpec, Mechanism, Mimic, Motion};
+use sinew::{
+    joint::{Dof, Joint},
+    mechanism::{JointSpec, Mechanism, Mimic},
+};
 use urdf_rs::{JointLimit, JointType};
 
 use crate::{
@@ -47,7 +50,7 @@ pub fn read_with(path: &Path, options: &ReadOptions) -> Result<Mechanism, FileEr
 ///   </joint>
 /// </robot>"#;
 /// let rail = sinew_files::urdf::parse(text, "rail.urdf".as_ref())?;
-/// assert_eq!((rail.dofs()[0].lower, rail.dofs()[0].upper), (-0.5, 0.5));
+/// assert_eq!(rail.dofs()[0].dof.range, sinew::joint::Range::new(-0.5, 0.5));
 /// # Ok::<(), sinew_files::FileError>(())
 /// ```
 pub fn parse(text: &str, path: &Path) -> Result<Mechanism, FileError> {
@@ -77,19 +80,19 @@ pub fn parse_with(text: &str, path: &Path, options: &ReadOptions) -> Result<Mech
             true => Err(wrong(&format!("a {kind} joint needs a <limit>"))),
             false => Ok((joint.limit.lower, joint.limit.upper)),
         };
-        let motion = match joint.joint_type {
-            JointType::Fixed => Motion::Fixed,
-            JointType::Continuous => Motion::continuous(axis),
+        let moves = match joint.joint_type {
+            JointType::Fixed => Joint::FIXED,
+            JointType::Continuous => Joint::hinge(axis, Dof::FREE),
             JointType::Revolute => {
                 let (lower, upper) = limits("revolute")?;
-                Motion::Turn { axis, lower, upper }
+                Joint::hinge(axis, Dof::range(lower, upper))
             }
             JointType::Prismatic => {
                 let (lower, upper) = limits("prismatic")?;
-                Motion::Slide { axis, lower, upper }
+                Joint::slider(axis, Dof::range(lower, upper))
             }
-            JointType::Planar => Motion::Planar { normal: axis },
-            JointType::Floating => Motion::Floating,
+            JointType::Planar => Joint::planar(axis),
+            JointType::Floating => Joint::floating(),
             JointType::Spherical => return Err(wrong("spherical joints are not supported")),
         };
         let rpy = *joint.origin.rpy;
@@ -97,18 +100,16 @@ pub fn parse_with(text: &str, path: &Path, options: &ReadOptions) -> Result<Mech
             return Err(wrong(&format!("its origin's rpy is not finite: {value}")));
         }
         // The format's own zero, where no speed is given, would hold every joint still for ever.
-        let velocity = if joint.limit.velocity == 0.0 { f64::INFINITY } else { joint.limit.velocity };
+        let speed = if joint.limit.velocity == 0.0 { f64::INFINITY } else { joint.limit.velocity };
         builder.joint(JointSpec {
             name: joint.name.clone(),
             parent: joint.parent.link.clone(),
             child: joint.child.link.clone(),
             translation: DVec3::from_array(*joint.origin.xyz),
             rotation: of_roll_pitch_yaw(rpy),
-            motion,
-            velocity,
-            preferred: None,
+            joint: moves.with_speed(speed),
             mimic: joint.mimic.as_ref().map(|m| Mimic {
-                joint: m.joint.clone(),
+                dof: m.joint.clone(),
                 multiplier: m.multiplier.unwrap_or(1.0),
                 offset: m.offset.unwrap_or(0.0),
             }),

@@ -250,7 +250,7 @@ fn a_hundred_thousand_deep_is_no_trouble() {
     text += &"}\n".repeat(100_000);
     text += &format!("MOTION\nFrames: 1\nFrame Time: 0.1\n{}\n", "0 ".repeat(100_000));
     let model = read(&text).unwrap();
-    let deepest = model.skeleton.joint(99_999).unwrap();
+    let deepest = model.skeleton.joint_at(99_999).unwrap();
     assert_eq!(model.skeleton.ancestors(deepest).count(), 99_999);
     let error = read(&text[..text.len() / 2]).unwrap_err();
     assert!(matches!(error, FileError::Line { .. }));

@@ -170,7 +170,7 @@ fn the_default_scene_alone_makes_the_skeleton() {
     hand.animate("elsewhere", 0, "translation", "LINEAR", times, values);
     let model = read(&hand);
     assert_eq!(model.skeleton.len(), 2);
-    assert_eq!(model.skeleton.name(model.skeleton.joint(0).unwrap()), "in");
+    assert_eq!(model.skeleton.name(model.skeleton.joint_at(0).unwrap()), "in");
     assert_eq!(model.problems.len(), 1);
     let text = model.problems[0].to_string();
     assert_eq!(text, "animations[0]: clip `elsewhere`: no key moves a joint");
@@ -356,6 +356,6 @@ fn a_hierarchy_of_a_hundred_thousand_is_read() {
         .collect();
     let model = read(&Hand::new(json!(nodes)));
     let pose = Pose::rest(&Arc::clone(&model.skeleton));
-    let last = model.skeleton.joint(count - 1).unwrap();
+    let last = model.skeleton.joint_at(count - 1).unwrap();
     assert!((pose.position(last).y - 100.0).abs() < 0.1);
 }

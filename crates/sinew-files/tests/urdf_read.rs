@@ -52,8 +52,11 @@ fn a_small_arm_means_what_the_format_says() {
         )
         + &joint("mount", "fixed", "arm", "tool", "<origin xyz=\"0.1 0 0\" rpy=\"0.3 -0.2 0.7\"/>");
     let arm = parse(&text).unwrap();
-    let names: Vec<_> =
-        arm.dofs().iter().map(|d| (d.name.as_str(), d.slides, d.lower, d.upper, d.velocity)).collect();
+    let names: Vec<_> = arm
+        .dofs()
+        .iter()
+        .map(|d| (d.name.as_str(), d.slides(), d.dof.range.min, d.dof.range.max, d.dof.speed))
+        .collect();
     assert_eq!(names, [("pan", false, -2.0, 2.0, 3.0), ("reach", true, 0.0, 0.5, 0.1)]);
     let mut placement = LinkFrames::new(&arm);
     arm.forward_kinematics(&[0.5, 0.25], &mut placement).unwrap();
@@ -98,7 +101,7 @@ fn mimics_follow_and_narrow_what_they_follow() {
     let hand = parse(&text).unwrap();
     let [left] = hand.dofs() else { panic!("{:?}", hand.dofs()) };
     // -0.6 <= -2 left + 0.1 <= 0.
-    assert!((left.lower - 0.05).abs() < 1e-15 && (left.upper - 0.35).abs() < 1e-15);
+    assert!((left.dof.range.min - 0.05).abs() < 1e-15 && (left.dof.range.max - 0.35).abs() < 1e-15);
     assert_eq!(left.contradicted_by, ["wrong"]);
     let mut placement = LinkFrames::new(&hand);
     hand.forward_kinematics(&[0.2], &mut placement).unwrap();
@@ -114,14 +117,14 @@ fn planar_and_floating_joints_are_several() {
     let m = parse(&text).unwrap();
     let names: Vec<_> = m.dofs().iter().map(|d| d.name.as_str()).collect();
     let all = [
-        "float.x",
-        "float.y",
+        "float.slide x",
+        "float.slide y",
+        "float.slide z",
         "float.z",
-        "float.yaw",
-        "float.pitch",
-        "float.roll",
-        "plane.x",
-        "plane.y",
+        "float.y",
+        "float.x",
+        "plane.slide x",
+        "plane.slide y",
         "plane.turn",
     ];
     assert_eq!(names, all);
@@ -145,7 +148,7 @@ fn broken_files_are_told_by_element_and_value() {
         (turn("<origin rpy=\"0 0 inf\"/>"), "arm.urdf: joint `j`: its origin's rpy is not finite: inf"),
         (
             ab.clone() + &joint("j", "continuous", "a", "b", "<axis xyz=\"0 0 0\"/>"),
-            "arm.urdf: robot: joint `j`: its axis [0, 0, 0] has no direction",
+            "arm.urdf: robot: joint `j`: the hinge axis has no direction: [0, 0, 0]",
         ),
         (
             ab.clone()
@@ -156,7 +159,7 @@ fn broken_files_are_told_by_element_and_value() {
                     "b",
                     "<limit lower=\"2\" upper=\"1\" effort=\"1\" velocity=\"1\"/>",
                 ),
-            "arm.urdf: robot: joint `j`: its lower limit 2 is above its upper limit 1",
+            "arm.urdf: robot: joint `j`: the hinge's angle goes from 2 to 1: its lower limit must not be above its upper one",
         ),
         (
             ab.clone()
@@ -167,7 +170,7 @@ fn broken_files_are_told_by_element_and_value() {
                     "b",
                     "<limit lower=\"nan\" upper=\"1\" effort=\"1\" velocity=\"1\"/>",
                 ),
-            "arm.urdf: robot: joint `j`: its lower limit is not finite: NaN",
+            "arm.urdf: robot: joint `j`: the hinge's angle goes from NaN to 1: its lower limit must not",
         ),
         (
             ab.clone() + &joint("j", "revolute", "a", "b", ""),

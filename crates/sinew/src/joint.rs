@@ -1,13 +1,13 @@
 //! Joints: what may turn and slide, how far, and how willingly.
 //!
-//! A [`Joint`] says it in plain data, in f64, for both layers: solvers in joint space read it as it is, those in pose
+//! A [`Joint`] says it in plain data, in f64, for both layers and for URDF: solvers in joint space read it as it is, those in pose
 //! space ask the [`Limits`] that a skeleton makes of it. [`Skeleton::set_joint`](crate::Skeleton::set_joint) checks a joint
 //! and takes it; joints that were not set turn freely and do not slide, as those of character files do.
 //!
 //! **Everything is measured from the rest pose.** A joint's local rotation is `rest * own`, with `own` the rotation that
-//! the joint makes, and axes are given in the rest frame (the joint's own frame in the rest pose). A slide goes along the
-//! axes of the rest frame too, before the joint turns: its local translation is `rest.translation + rest.rotation * slide`,
-//! in the parent's units. Every coordinate is 0 in the rest pose, and right-handed: a positive angle about an axis that
+//! the joint makes, and axes are given in the rest frame (the joint's own frame in the rest pose). A slide goes along
+//! axes of the rest frame too ([`Joint::slide_axes`]), before the joint turns: its local translation is
+//! `rest.translation + rest.rotation * slide_axes * slide`, in the parent's units. Every coordinate is 0 in the rest pose, and right-handed: a positive angle about an axis that
 //! points at you turns counter-clockwise.
 //!
 //! # Which solver honours what
@@ -45,15 +45,14 @@ pub use attribute::{Attribute, Attributes, UnsupportedAttribute, check_honoured}
 pub use dof::{Dof, Range, Spring, eased};
 pub use euler::RotationOrder;
 pub use limits::{Coordinates, Limits, TOLERANCE};
-pub(crate) use {
-    ellipse::nearest_of_quarter,
-    limits::{Contact, WIDEST},
-};
+pub(crate) use {ellipse::nearest_of_quarter, limits::Contact};
 
 use alloc::string::String;
 
-use glam::DVec3;
+use glam::{DMat3, DVec3};
 use thiserror::Error;
+
+use crate::math64;
 
 /// How a joint turns. Axes are in the rest frame and of any length but zero.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
@@ -82,7 +81,7 @@ pub enum Turning {
         twist_axis: DVec3,
         /// The axis of the first swing; its part across the twist axis counts.
         swing_axis: DVec3,
-        /// The two coordinates of swing: both limited (`from < 0 < to`, no further than 3 radians
+        /// The two coordinates of swing: both limited (`min < 0 < max`, no further than 3 radians
         /// either way) or neither. Ease is one for both.
         swing: [Dof; 2],
         /// The angle of twist.
@@ -127,16 +126,19 @@ impl Turning {
 pub struct Joint {
     /// How it turns.
     pub turning: Turning,
-    /// How far it slides along X, Y and Z of the rest frame, in the parent's units (metres where scales are 1); `None`:
-    /// not at all.
+    /// How far it slides along each of [`slide_axes`](Self::slide_axes), in the parent's units (metres where scales are
+    /// 1); `None`: not at all.
     pub slide: [Option<Dof>; 3],
+    /// The directions of the slides in the rest frame: three unit vectors at right angles,
+    /// right-handed. By default X, Y and Z.
+    pub slide_axes: DMat3,
 }
 
 impl Joint {
     /// Turns freely and does not slide.
-    pub const FREE: Self = Self { turning: Turning::Free, slide: [None; 3] };
+    pub const FREE: Self = Self { turning: Turning::Free, slide: [None; 3], slide_axes: DMat3::IDENTITY };
     /// Neither turns nor slides.
-    pub const FIXED: Self = Self { turning: Turning::Fixed, slide: [None; 3] };
+    pub const FIXED: Self = Self { turning: Turning::Fixed, ..Self::FREE };
 
     /// Turns about one axis.
     pub fn hinge(axis: impl Into<DVec3>, dof: Dof) -> Self {
@@ -151,7 +153,7 @@ impl Joint {
         swing: [(f64, f64); 2],
         twist: (f64, f64),
     ) -> Self {
-        let range = |(from, to)| Dof::range(from, to);
+        let range = |(min, max)| Dof::range(min, max);
         Turning::Ball {
             twist_axis: twist_axis.into(),
             swing_axis: swing_axis.into(),
@@ -181,15 +183,55 @@ impl Joint {
         Turning::Axes { order: RotationOrder::Xyz, angles }.into()
     }
 
+    /// Slides along an axis, of any length but zero, and does not turn: a prismatic joint.
+    pub fn slider(axis: impl Into<DVec3>, dof: Dof) -> Self {
+        Self { slide: [None, None, Some(dof)], slide_axes: frame_along(axis.into()), ..Self::FIXED }
+    }
+
+    /// Slides in the plane across an axis, of any length but zero, and turns about it, all without limits.
+    pub fn planar(normal: impl Into<DVec3>) -> Self {
+        let normal = normal.into();
+        let slide = [Some(Dof::FREE), Some(Dof::FREE), None];
+        Self { slide, slide_axes: frame_along(normal), ..Self::hinge(normal, Dof::FREE) }
+    }
+
+    /// Slides along X, Y and Z and turns about Z, then Y, then X (yaw, pitch, roll), all without limits. At a pitch of a
+    /// quarter turn yaw and roll do the same.
+    pub fn floating() -> Self {
+        let turning = Turning::Axes { order: RotationOrder::Zyx, angles: [Some(Dof::FREE); 3] };
+        Self { slide: [Some(Dof::FREE); 3], ..turning.into() }
+    }
+
     /// The same with slides along X, Y and Z of the rest frame.
     pub const fn with_slide(self, slide: [Option<Dof>; 3]) -> Self {
-        Self { slide, ..self }
+        Self { slide, slide_axes: DMat3::IDENTITY, ..self }
+    }
+
+    /// The same with one [`speed`](Dof::speed) for every degree of freedom.
+    pub fn with_speed(mut self, speed: f64) -> Self {
+        self.each_dof(|dof| dof.speed = speed);
+        self
     }
 
     /// Every degree of freedom: turns in the order of [`Coordinates`], then slides. A free joint's three turns are not
     /// among them, as it has no coordinates to say anything about.
     pub fn dofs(&self) -> impl Iterator<Item = Dof> {
         self.turning.coordinates().into_iter().chain(self.slide).flatten()
+    }
+
+    /// Changes every degree of freedom, in the order of [`dofs`](Self::dofs) but slides before turns.
+    pub(crate) fn each_dof(&mut self, mut change: impl FnMut(&mut Dof)) {
+        self.slide.iter_mut().flatten().for_each(&mut change);
+        match &mut self.turning {
+            Turning::Free | Turning::Fixed => {}
+            Turning::Hinge { dof, .. } => change(dof),
+            Turning::Ball { swing: [x, y], twist, .. } => [x, y, twist].into_iter().for_each(change),
+            Turning::Axes { order, angles } => order.axes().into_iter().for_each(|n| {
+                if let Some(dof) = &mut angles[n] {
+                    change(dof);
+                }
+            }),
+        }
     }
 
     /// Whether every number makes sense; the error says which does not.
@@ -203,7 +245,7 @@ impl Joint {
             Turning::Ball { twist_axis, swing_axis, swing, twist } => {
                 check_axis("the twist axis", *twist_axis)?;
                 check_axis("the swing axis", *swing_axis)?;
-                let sine = twist_axis.normalize().cross(swing_axis.normalize()).length();
+                let sine = direction(*twist_axis).cross(direction(*swing_axis)).length();
                 // A degree leaves five digits of f32 for the direction across.
                 if sine < 0.0175 {
                     return Err(JointFault::Parallel { twist: *twist_axis, swing: *swing_axis });
@@ -211,9 +253,12 @@ impl Joint {
                 let names = ["the first swing", "the second swing"];
                 for (what, dof) in names.into_iter().zip(swing) {
                     check_dof(what, dof)?;
-                    let Some(Range { min: from, max: to }) = dof.range else { continue };
+                    if dof.range.is_free() {
+                        continue;
+                    }
+                    let Range { min, max } = dof.range;
                     // As f32 too, in which an ellipse is used.
-                    for half in [-from, to] {
+                    for half in [-min, max] {
                         if (half as f32) < f32::MIN_POSITIVE {
                             return Err(JointFault::NoWidth { what, half });
                         }
@@ -223,8 +268,8 @@ impl Joint {
                     }
                 }
                 check_dof("the twist", twist)?;
-                let limited = [swing[0].range.is_some(), swing[1].range.is_some()];
-                if limited[0] != limited[1] || (twist.range.is_some() && !limited[0]) {
+                let limited = [swing[0], swing[1]].map(|d| !d.range.is_free());
+                if limited[0] != limited[1] || (!twist.range.is_free() && !limited[0]) {
                     return Err(JointFault::HalfLimited);
                 }
                 if swing[0].ease != swing[1].ease {
@@ -239,6 +284,11 @@ impl Joint {
                 }
             }
         }
+        let gram = self.slide_axes.transpose() * self.slide_axes;
+        // What comes from f32 is off by less.
+        if !gram.abs_diff_eq(DMat3::IDENTITY, 1e-5) || self.slide_axes.determinant() < 0.0 {
+            return Err(JointFault::SlideAxes { axes: self.slide_axes });
+        }
         for (what, dof) in
             ["the slide along X", "the slide along Y", "the slide along Z"].into_iter().zip(&self.slide)
         {
@@ -250,7 +300,7 @@ impl Joint {
 
 impl From<Turning> for Joint {
     fn from(turning: Turning) -> Self {
-        Self { turning, slide: [None; 3] }
+        Self { turning, ..Self::FREE }
     }
 }
 
@@ -258,13 +308,19 @@ impl From<Turning> for Joint {
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum JointFault {
-    /// An axis is zero, so short that its square vanishes, or not finite.
+    /// An axis is zero, subnormal, or not finite.
     #[error("{what} has no direction: {axis}")]
     Axis {
         /// Which axis.
         what: &'static str,
         /// Its value.
         axis: DVec3,
+    },
+    /// The axes of the slides are not unit vectors at right angles, or left-handed.
+    #[error("the axes of its slides are not three unit vectors at right angles, right-handed: {axes}")]
+    SlideAxes {
+        /// The axes, as columns.
+        axes: DMat3,
     },
     /// The axes of swing and twist are within a degree of one line.
     #[error("the swing axis {swing} is parallel to the twist axis {twist}")]
@@ -274,15 +330,17 @@ pub enum JointFault {
         /// The swing axis.
         swing: DVec3,
     },
-    /// A range ends before it starts, or holds NaN or an infinity.
-    #[error("{what} goes from {from} to {to}: both must be finite, and from must not be above to")]
+    /// A range ends before it starts, holds NaN, or lies at infinity.
+    #[error(
+        "{what} goes from {min} to {max}: its lower limit must not be above its upper one, and neither NaN"
+    )]
     Range {
         /// Which degree of freedom.
         what: &'static str,
         /// Where it starts.
-        from: f64,
+        min: f64,
         /// Where it ends.
-        to: f64,
+        max: f64,
     },
     /// An ellipse of swing must go some way to each side of the rest pose.
     #[error("{what} has a half-axis of {half}: an ellipse must have some width to each side")]
@@ -340,24 +398,50 @@ pub struct JointError {
 }
 
 fn check_axis(what: &'static str, axis: DVec3) -> Result<(), JointFault> {
-    // Below and above, squares vanish or overflow in f64. NaN fails as well.
-    let size = axis.length_squared();
-    if size > 1e-200 && size < 1e200 { Ok(()) } else { Err(JointFault::Axis { what, axis }) }
+    let ok = axis.is_finite() && axis.abs().max_element().is_normal();
+    if ok { Ok(()) } else { Err(JointFault::Axis { what, axis }) }
+}
+
+/// The unit vector along an axis: scaled first, so that squares of very long or short axes stay in range.
+pub(crate) fn direction(axis: DVec3) -> DVec3 {
+    let d = axis / axis.abs().max_element();
+    d / math64::sqrt(d.length_squared())
+}
+
+/// A rotation whose z axis points along a direction. Along a coordinate axis it only exchanges coordinates, exactly.
+pub(crate) fn frame_along(axis: DVec3) -> DMat3 {
+    // What is no direction makes no frame, and is refused by name.
+    if check_axis("", axis).is_err() {
+        return DMat3::NAN;
+    }
+    let z = direction(axis);
+    let a = z.abs();
+    let e = if a.z >= a.x && a.z >= a.y {
+        DVec3::X
+    } else if a.x >= a.y {
+        DVec3::Y
+    } else {
+        DVec3::Z
+    };
+    let x = e - z * e.dot(z);
+    let x = x / math64::sqrt(x.length_squared());
+    DMat3::from_cols(x, z.cross(x), z)
 }
 
 fn check_dof(what: &'static str, dof: &Dof) -> Result<(), JointFault> {
     let number = |attribute, range, value: f64, ok: bool| {
         if ok { Ok(()) } else { Err(JointFault::OutOfRange { what, attribute, range, value }) }
     };
-    if let Some(Range { min: from, max: to }) = dof.range {
-        // In f32 as well, in which pose space uses it.
-        let finite = |x: f64| (x as f32).is_finite();
-        if !(finite(from) && finite(to) && from <= to) {
-            return Err(JointFault::Range { what, from, to });
-        }
+    let Range { min, max } = dof.range;
+    // NaN is not at most anything; and a range lies somewhere.
+    if !(min <= max && min < f64::INFINITY && max > f64::NEG_INFINITY) {
+        return Err(JointFault::Range { what, min, max });
     }
-    let ease_range = if dof.range.is_some() { "0 to 1" } else { "0, as it has no range" };
-    let most = if dof.range.is_some() { 1.0 } else { 0.0 };
+    let (ease_range, most) = match dof.range.is_bounded() {
+        true => ("0 to 1", 1.0),
+        false => ("0, as its range has no two ends", 0.0),
+    };
+    number("a speed of", "0 or more", dof.speed, dof.speed >= 0.0)?;
     number("an ease of", ease_range, dof.ease, (0.0..=most).contains(&dof.ease))?;
     number("a stiffness of", "0 to 1", dof.stiffness, (0.0..=1.0).contains(&dof.stiffness))?;
     number("a damping of", "0 or more", dof.damping, (0.0..=f32::MAX as f64).contains(&dof.damping))?;
@@ -368,7 +452,7 @@ fn check_dof(what: &'static str, dof: &Dof) -> Result<(), JointFault> {
     }
     if let Some(preferred) = dof.preferred {
         number("a preferred value of", "finite", preferred, (preferred as f32).is_finite())?;
-        let inside = dof.range.is_none_or(|r| (r.min..=r.max).contains(&preferred));
+        let inside = dof.range.contains(preferred);
         number("a preferred value of", "inside its range", preferred, inside)?;
     }
     Ok(())

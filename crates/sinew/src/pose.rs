@@ -173,7 +173,7 @@ impl Pose {
                 continue;
             }
             // The whole subtree moves with its marked root; depth-first order makes it one run.
-            let Some(joint) = self.skeleton.joint(i) else { break };
+            let Some(joint) = self.skeleton.joint_at(i) else { break };
             let end = self.skeleton.subtree(joint).end;
             let off = self.place(i..end, |above, local| above.below(local));
             // (What is not finite shows in the frames.)
@@ -545,7 +545,7 @@ mod tests {
     #[test]
     fn turning_in_model_space_holds_under_scale() {
         let mut pose = pose();
-        let tip = pose.skeleton().joint(2).unwrap();
+        let tip = pose.skeleton().joint_at(2).unwrap();
         let q = math::normalize(Quat::from_xyzw(0.1, 0.5, -0.3, 0.7));
         pose.set_model_rotation(tip, q);
         pose.update();

@@ -232,7 +232,7 @@ impl Skeleton {
     }
 
     /// The joint at a place in the order.
-    pub fn joint(&self, index: usize) -> Option<JointId> {
+    pub fn joint_at(&self, index: usize) -> Option<JointId> {
         (index < self.joints.len()).then_some(JointId(index as u32))
     }
 
@@ -265,7 +265,7 @@ impl Skeleton {
     }
 
     /// What the joint may do; see the module [`joint`](crate::joint). A joint that was not set turns freely.
-    pub fn freedom(&self, joint: JointId) -> &joint::Joint {
+    pub fn joint(&self, joint: JointId) -> &joint::Joint {
         self.freedoms.get(joint.index()).map_or(&joint::Joint::FREE, |(joint, _)| joint)
     }
 
@@ -386,6 +386,6 @@ mod tests {
             joint(&mut b, "j", Some(i - 1));
         }
         let (s, _) = b.build().unwrap();
-        assert_eq!(s.ancestors(s.joint(99_999).unwrap()).count(), 99_999);
+        assert_eq!(s.ancestors(s.joint_at(99_999).unwrap()).count(), 99_999);
     }
 }

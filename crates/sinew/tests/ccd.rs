@@ -17,7 +17,7 @@ use sinew::{
 
 fn broken(pose: &Pose) -> f64 {
     let s = pose.skeleton();
-    s.joints().flat_map(|j| judge::excess(s.freedom(j), s.rest(j), pose.local(j))).fold(0.0, f64::max)
+    s.joints().flat_map(|j| judge::excess(s.joint(j), s.rest(j), pose.local(j))).fold(0.0, f64::max)
 }
 
 /// Three nested tubes of a metre. Each slides in its neighbour below by up to `travel`; the top one first.

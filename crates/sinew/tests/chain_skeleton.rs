@@ -6,7 +6,8 @@ use glam::{DQuat, DVec3};
 use proptest::prelude::*;
 use sinew::{
     Pose, glam,
-    mechanism::{ChainSkeleton, ChainSkeletonError, JointSpec, LinkFrames, Mechanism, Mimic, Motion},
+    joint::{Dof, Joint},
+    mechanism::{ChainSkeleton, ChainSkeletonError, JointSpec, LinkFrames, Mechanism, Mimic},
 };
 
 /// Joint by joint: whether it slides, is fixed or turns; its axis; its origin; its limits.
@@ -25,11 +26,11 @@ fn mechanism(parts: &[Part]) -> Mechanism {
         let axis = DVec3::from_array(axis) + DVec3::new(0.0, 0.0, 1.2);
         let upper = lower + width;
         let motion = match kind {
-            0 => Motion::Fixed,
-            1 => Motion::Slide { axis, lower, upper },
-            2 => Motion::Slide { axis, lower, upper: f64::INFINITY },
-            3 => Motion::continuous(axis),
-            _ => Motion::Turn { axis, lower, upper },
+            0 => Joint::FIXED,
+            1 => Joint::slider(axis, Dof::range(lower, upper)),
+            2 => Joint::slider(axis, Dof::range(lower, f64::INFINITY)),
+            3 => Joint::hinge(axis, Dof::FREE),
+            _ => Joint::hinge(axis, Dof::range(lower, upper)),
         };
         builder.link(format!("l{}", i + 1));
         builder.joint(JointSpec {
@@ -60,11 +61,11 @@ proptest! {
             made => made.unwrap(),
         };
         let values = |shares: &[f64]| -> Vec<f64> {
-            let within = |(d, s): (&sinew::mechanism::Dof, &f64)| {
-                let lower = if d.lower.is_finite() { d.lower } else { -9.0 };
-                let upper = if d.upper.is_finite() { d.upper } else { lower + 18.0 };
+            let within = |(d, s): (&sinew::mechanism::NamedDof, &f64)| {
+                let lower = if d.dof.range.min.is_finite() { d.dof.range.min } else { -9.0 };
+                let upper = if d.dof.range.max.is_finite() { d.dof.range.max } else { lower + 18.0 };
                 // As wide as rounding leaves it.
-                (lower + s * (upper - lower)).clamp(d.lower, d.upper)
+                (lower + s * (upper - lower)).clamp(d.dof.range.min, d.dof.range.max)
             };
             m.dofs().iter().zip(shares).map(within).collect()
         };
@@ -95,9 +96,9 @@ proptest! {
         chain.read(&pose, &mut read).unwrap();
         for d in chain.dofs() {
             let dof = &m.dofs()[d];
-            prop_assert!((dof.lower..=dof.upper).contains(&read[d]));
+            prop_assert!((dof.dof.range.min..=dof.dof.range.max).contains(&read[d]));
             let off = read[d] - wanted[d];
-            if dof.slides {
+            if dof.slides() {
                 prop_assert!(off.abs() < 1e-5, "{off}");
             } else {
                 // Next to a limit rounding is cut off.
@@ -114,12 +115,12 @@ fn what_is_no_chain_is_told() {
     for link in ["base", "left", "right", "pad"] {
         builder.link(link);
     }
-    builder.joint(JointSpec::new("open", "base", "left", Motion::slide(DVec3::Y, 0.0, 0.04)));
+    builder.joint(JointSpec::new("open", "base", "left", Joint::slider(DVec3::Y, Dof::range(0.0, 0.04))));
     builder.joint(JointSpec {
-        mimic: Some(Mimic { joint: "open".into(), multiplier: -1.0, offset: 0.0 }),
-        ..JointSpec::new("other", "base", "right", Motion::slide(DVec3::Y, -0.04, 0.0))
+        mimic: Some(Mimic { dof: "open".into(), multiplier: -1.0, offset: 0.0 }),
+        ..JointSpec::new("other", "base", "right", Joint::slider(DVec3::Y, Dof::range(-0.04, 0.0)))
     });
-    builder.joint(JointSpec::new("glue", "right", "pad", Motion::Fixed));
+    builder.joint(JointSpec::new("glue", "right", "pad", Joint::FIXED));
     let m = builder.build().unwrap();
     let error = |root: &str, tip: &str| {
         let link = |name: &str| m.find_link(name).unwrap();

@@ -26,7 +26,7 @@ fn bones(lengths: &[f32], scale: Vec3, joint: impl Fn(usize) -> Joint) -> (Arc<S
 
 fn broken(pose: &Pose) -> f64 {
     let s = pose.skeleton();
-    s.joints().flat_map(|j| judge::excess(s.freedom(j), s.rest(j), pose.local(j))).fold(0.0, f64::max)
+    s.joints().flat_map(|j| judge::excess(s.joint(j), s.rest(j), pose.local(j))).fold(0.0, f64::max)
 }
 
 fn places(pose: &Pose, ids: &[JointId]) -> Vec<DVec3> {

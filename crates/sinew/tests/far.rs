@@ -850,19 +850,18 @@ fn joint_space_knows_numbers_of_any_size() {
     use sinew::{
         glam::{DAffine3, DQuat},
         mechanism::{
-            JointSpaceOptions, JointSpaceSolver, JointSpec, LinkGoal, LinkTarget, Mechanism, Motion,
-            Objective, ObjectiveKind,
+            JointSpaceOptions, JointSpaceSolver, JointSpec, LinkGoal, LinkTarget, Mechanism, Objective,
+            ObjectiveKind,
         },
     };
     let mut builder = Mechanism::builder("arm");
     for link in ["base", "upper", "fore", "hand"] {
         builder.link(link);
     }
-    builder.joint(JointSpec::new("shoulder", "base", "upper", Motion::turn(DVec3::Z, -2.0, 2.0)));
-    let elbow = JointSpec::new("elbow", "upper", "fore", Motion::turn(DVec3::Y, -2.5, 2.5));
+    builder.joint(JointSpec::new("shoulder", "base", "upper", Joint::hinge(DVec3::Z, Dof::range(-2.0, 2.0))));
+    let elbow = JointSpec::new("elbow", "upper", "fore", Joint::hinge(DVec3::Y, Dof::range(-2.5, 2.5)));
     builder.joint(JointSpec { translation: DVec3::X * 0.4, ..elbow });
-    let wrist =
-        JointSpec::new("wrist", "fore", "hand", Motion::Slide { axis: DVec3::X, lower: 0.0, upper: 0.2 });
+    let wrist = JointSpec::new("wrist", "fore", "hand", Joint::slider(DVec3::X, Dof::range(0.0, 0.2)));
     builder.joint(JointSpec { translation: DVec3::X * 0.3, ..wrist });
     let arm = builder.build().unwrap();
     let hand = arm.find_link("hand").unwrap();

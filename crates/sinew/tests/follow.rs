@@ -84,7 +84,7 @@ fn the_same_limits_hold_whichever_end_leads() {
                 let report = solver.solve(&mut pose, to).unwrap();
                 assert!(report.position_residual < 1e-4, "{report:?}");
                 for &j in &ids {
-                    for out in judge::excess(skeleton.freedom(j), skeleton.rest(j), pose.local(j)) {
+                    for out in judge::excess(skeleton.joint(j), skeleton.rest(j), pose.local(j)) {
                         assert!(out < 1e-5, "{lead:?} {kind}: {out:e}");
                     }
                 }

@@ -51,7 +51,7 @@ fn what_cannot_be_met_is_shared_by_weight() {
     // Of w (s - a)^2 + v (s - b)^2 the least is at (w a + v b) / (w + v).
     let (skeleton, block) = slider();
     let ends = [Effector::new(block), Effector::new(block).with_offset(Vec3::Z)];
-    let root = skeleton.joint(0).unwrap();
+    let root = skeleton.joint_at(0).unwrap();
     let mut full_body = FullBody::new(&skeleton, root, &ends).unwrap();
     for (w, v) in [(1.0f32, 1.0f32), (1.0, 0.5), (0.2, 0.9)] {
         let mut pose = Pose::rest(&skeleton);
@@ -72,7 +72,7 @@ fn what_cannot_be_met_is_shared_by_weight() {
 #[test]
 fn what_goes_first_is_met_and_the_rest_comes_near() {
     let (skeleton, block) = slider();
-    let root = skeleton.joint(0).unwrap();
+    let root = skeleton.joint_at(0).unwrap();
     let ends = [Effector::new(block).with_priority(1), Effector::new(block).with_offset(Vec3::Z)];
     let mut full_body = FullBody::new(&skeleton, root, &ends).unwrap();
     let mut pose = Pose::rest(&skeleton);

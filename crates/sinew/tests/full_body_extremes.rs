@@ -95,16 +95,16 @@ proptest! {
         for joint in skeleton.joints() {
             let (was, now) = (before.local(joint), pose.local(joint));
             prop_assert!(now.rotation.is_finite() && now.translation.is_finite());
-            let slides = skeleton.freedom(joint).slide.iter().any(Option::is_some);
+            let slides = skeleton.joint(joint).slide.iter().any(Option::is_some);
             let moved = joint == ids[0] && root == 1;
             if !slides && !moved {
                 prop_assert_eq!(was.translation, now.translation, "joint {} is torn off", joint);
             }
             prop_assert_eq!(was.scale, now.scale);
-            if joint != skeleton.joint(0).unwrap() && !moved {
+            if joint != skeleton.joint_at(0).unwrap() && !moved {
                 // Slides come last, in the joint's own units; all else is in radians.
                 let unit = f64::from((size / scale.x.abs()).max(1.0));
-                for over in judge::excess(skeleton.freedom(joint), skeleton.rest(joint), now) {
+                for over in judge::excess(skeleton.joint(joint), skeleton.rest(joint), now) {
                     prop_assert!(over <= 1e-5 * if slides { unit } else { 1.0 }, "{}: {}", joint, over);
                 }
             }

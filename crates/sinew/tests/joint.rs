@@ -156,7 +156,7 @@ proptest! {
     #[test]
     fn steps_stay_within(joint in joint(), rest in rotation(), a in rotation(), b in rotation(), n in 0f64..1.0) {
         let with = |dof: Dof| Dof {
-            ease: if dof.range.is_some() { n } else { 0.0 }, stiffness: 0.3 * n, damping: 2.0 * n, ..dof
+            ease: if dof.range.is_bounded() { n } else { 0.0 }, stiffness: 0.3 * n, damping: 2.0 * n, ..dof
         };
         let mut joint = joint;
         match &mut joint.turning {
@@ -315,9 +315,11 @@ fn bad_joints_are_named_with_their_value() {
         (Joint::hinge(DVec3::NAN, Dof::FREE), "no direction: [NaN, NaN, NaN]"),
         (hinge(Dof::range(1.0, -1.0)), "goes from 1 to -1"),
         (hinge(Dof::range(nan, 1.0)), "goes from NaN to 1"),
-        (hinge(Dof::range(0.0, f64::INFINITY)), "to inf"),
+        (hinge(Dof::range(f64::INFINITY, f64::INFINITY)), "goes from inf to inf"),
+        (hinge(Dof::range(0.0, f64::INFINITY).with_ease(0.5)), "an ease of 0.5"),
+        (hinge(Dof::FREE.with_speed(-1.0)), "a speed of -1"),
         (hinge(Dof::range(0.0, 1.0).with_ease(1.5)), "an ease of 1.5"),
-        (hinge(Dof::FREE.with_ease(0.5)), "an ease of 0.5, which must be 0, as it has no range"),
+        (hinge(Dof::FREE.with_ease(0.5)), "an ease of 0.5, which must be 0, as its range has no two ends"),
         (hinge(Dof::FREE.with_stiffness(nan)), "a stiffness of NaN"),
         (hinge(Dof::FREE.with_damping(-1.0)), "a damping of -1"),
         (hinge(Dof::FREE.with_spring(nan, 1.0)), "rest value of NaN"),
@@ -382,7 +384,7 @@ fn what_comes_in_outside_next_to_a_pole_or_a_half_turn_goes_no_further_out() {
         let came = JointTransform { rotation: of(came), ..rest };
         let out = |q: Quat| {
             let at = JointTransform { rotation: q, ..rest };
-            judge::excess(skeleton.freedom(ids[0]), &rest, &at)
+            judge::excess(skeleton.joint(ids[0]), &rest, &at)
         };
         let before = out(came.rotation);
         let mut x = 5u32;

@@ -6,9 +6,10 @@ use arms::{Arm, Random, apart};
 use sinew::{
     Status,
     glam::{DAffine3, DMat3, DQuat, DVec3},
+    joint::{Dof, Joint},
     mechanism::{
         History, JointSpaceError, JointSpaceOptions, JointSpaceSolver, JointSpec, LinkGoal, LinkGoalError,
-        LinkTarget, Mechanism, Motion, ValuesError,
+        LinkTarget, Mechanism, ValuesError,
     },
 };
 
@@ -269,7 +270,7 @@ fn trunk() -> Mechanism {
     let mut b = Mechanism::builder("trunk");
     let mut joint = |name: &str, parent: &str, child: &str, axis: DVec3, at: DVec3| {
         b.link(child);
-        let spec = JointSpec::new(name, parent, child, Motion::turn(axis, -2.0, 2.0));
+        let spec = JointSpec::new(name, parent, child, Joint::hinge(axis, Dof::range(-2.0, 2.0)));
         b.joint(JointSpec { translation: at, ..spec });
     };
     joint("yaw", "base", "waist", DVec3::Y, DVec3::Y);
@@ -424,10 +425,10 @@ fn mimics_move_with_what_they_follow() {
     for l in ["base", "palm", "left", "right"] {
         b.link(l);
     }
-    b.joint(JointSpec::new("roll", "base", "palm", Motion::turn(DVec3::Z, -3.0, 3.0)));
-    b.joint(JointSpec::new("left", "palm", "left", Motion::slide(DVec3::X, 0.0, 0.04)));
-    let mimic = sinew::mechanism::Mimic { joint: "left".into(), multiplier: 1.0, offset: 0.0 };
-    let right = JointSpec::new("right", "palm", "right", Motion::slide(DVec3::NEG_X, 0.0, 0.05));
+    b.joint(JointSpec::new("roll", "base", "palm", Joint::hinge(DVec3::Z, Dof::range(-3.0, 3.0))));
+    b.joint(JointSpec::new("left", "palm", "left", Joint::slider(DVec3::X, Dof::range(0.0, 0.04))));
+    let mimic = sinew::mechanism::Mimic { dof: "left".into(), multiplier: 1.0, offset: 0.0 };
+    let right = JointSpec::new("right", "palm", "right", Joint::slider(DVec3::NEG_X, Dof::range(0.0, 0.05)));
     b.joint(JointSpec { mimic: Some(mimic), ..right });
     let m = b.build().unwrap();
     let right = m.find_link("right").unwrap();
@@ -482,7 +483,9 @@ fn wishes_are_served_while_goals_hold() {
         m.dofs()
             .iter()
             .zip(v)
-            .map(|(d, v)| ((2.0 * v - d.lower - d.upper) / (d.upper - d.lower)).powi(2))
+            .map(|(d, v)| {
+                ((2.0 * v - d.dof.range.min - d.dof.range.max) / (d.dof.range.max - d.dof.range.min)).powi(2)
+            })
             .sum()
     };
     let measure = |v: &[f64]| {

@@ -3,6 +3,7 @@
 mod arms;
 
 use arms::{Arm, Random};
+use sinew::joint::Joint;
 use sinew::mechanism::{
     JointSpaceOptions, JointSpaceSolver, LinkGoal, LinkTarget, Objective, ObjectiveKind, PathFollower,
 };
@@ -62,20 +63,15 @@ fn solves_allocate_nothing() {
 fn solves_of_balls_allocate_nothing() {
     use sinew::{
         glam::DVec3,
-        mechanism::{JointSpec, Mechanism, Motion},
+        mechanism::{JointSpec, Mechanism},
     };
     let mut b = Mechanism::builder("balls");
     b.link("l0");
     for i in 0..4 {
         b.link(format!("l{}", i + 1));
         let motion = match i {
-            0 => Motion::Spherical,
-            _ => Motion::Ball {
-                twist_axis: DVec3::Z,
-                swing_axis: DVec3::X,
-                swing: [(-0.5, 0.8), (-0.6, 0.3)],
-                twist: (-0.5, 0.5),
-            },
+            0 => Joint::FREE,
+            _ => Joint::ball(DVec3::Z, DVec3::X, [(-0.5, 0.8), (-0.6, 0.3)], (-0.5, 0.5)),
         };
         let spec = JointSpec::new(format!("j{i}"), format!("l{i}"), format!("l{}", i + 1), motion);
         b.joint(JointSpec { translation: DVec3::Z * 0.3, ..spec });

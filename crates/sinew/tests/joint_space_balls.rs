@@ -14,14 +14,14 @@ use sinew::{
     joint::{Dof, Joint, RotationOrder, Turning},
     math,
     mechanism::{
-        JointSpaceOptions, JointSpaceSolver, LinkFrames, LinkGoal, LinkTarget, Mechanism, Objective,
-        ObjectiveKind, Part, PathFollower, PathStatus, SkeletonMechanism, position_and_rotation,
+        DofKind, JointSpaceOptions, JointSpaceSolver, LinkFrames, LinkGoal, LinkTarget, Mechanism, Objective,
+        ObjectiveKind, PathFollower, PathStatus, SkeletonMechanism, position_and_rotation,
     },
 };
 
 /// The least and greatest value that a joint is drawn between.
-fn range(dof: &sinew::mechanism::Dof) -> (f64, f64) {
-    if dof.lower.is_finite() { (dof.lower, dof.upper) } else { (-1.7, 1.7) }
+fn range(dof: &sinew::mechanism::NamedDof) -> (f64, f64) {
+    if dof.dof.range.min.is_finite() { (dof.dof.range.min, dof.dof.range.max) } else { (-1.7, 1.7) }
 }
 
 fn draw(m: &Mechanism, random: &mut Random) -> Vec<f64> {
@@ -106,8 +106,8 @@ fn chain(random: &mut Random, joints: usize, mirrored: bool) -> (Arc<Skeleton>, 
 fn excess(pose: &Pose) -> f64 {
     let s = pose.skeleton();
     let of = |j| {
-        let lost = limit_judge::lost(s.freedom(j), s.rest(j), pose.local(j));
-        limit_judge::excess(s.freedom(j), s.rest(j), pose.local(j)).into_iter().map(move |e| e / lost)
+        let lost = limit_judge::lost(s.joint(j), s.rest(j), pose.local(j));
+        limit_judge::excess(s.joint(j), s.rest(j), pose.local(j)).into_iter().map(move |e| e / lost)
     };
     s.joints().flat_map(of).fold(0.0, f64::max)
 }
@@ -121,8 +121,7 @@ fn slid(pose: &Pose) -> f64 {
         let q = rest.rotation.as_dquat().normalize();
         let at = q.conjugate() * (pose.local(j).translation - rest.translation).as_dvec3();
         for k in 0..3 {
-            let (from, to) =
-                s.freedom(j).slide[k].and_then(|d| d.range).map_or((0.0, 0.0), |r| (r.min, r.max));
+            let (from, to) = s.joint(j).slide[k].map_or((0.0, 0.0), |d| (d.range.min, d.range.max));
             most = most.max(at[k] - to).max(from - at[k]);
         }
     }
@@ -178,7 +177,7 @@ proptest! {
                     // A ball's twist has fewer digits where it swings far; turns of what is free are not kept.
                     let d = back[k] - values[k];
                     let d = if dof.is_continuous() { d - (d / (2.0 * PI)).round() * 2.0 * PI } else { d };
-                    prop_assert!(d.abs() < 4e-5 || dof.part == Part::Alone && near_pole(m, &values), "{} {d}", dof.name);
+                    prop_assert!(d.abs() < 4e-5 || dof.kind == DofKind::Turn && near_pole(m, &values), "{} {d}", dof.name);
                 }
             }
             values = draw(m, &mut random);
@@ -224,7 +223,7 @@ proptest! {
 
 /// Whether any middle angle of three is near a quarter turn, where the outer two are not known each by itself.
 fn near_pole(m: &Mechanism, values: &[f64]) -> bool {
-    m.dofs().iter().zip(values).any(|(d, v)| d.part == Part::Alone && !d.slides && v.cos().abs() < 0.02)
+    m.dofs().iter().zip(values).any(|(d, v)| d.kind == DofKind::Turn && !d.slides() && v.cos().abs() < 0.02)
 }
 
 #[test]
@@ -258,7 +257,7 @@ fn what_comes_in_outside_never_moves_further_out() {
         assert!(m.is_within(&values));
         compiled.write(&values, &mut pose).unwrap();
         for &id in &ids[..2] {
-            let of = |p: &Pose| limit_judge::excess(skeleton.freedom(id), skeleton.rest(id), p.local(id));
+            let of = |p: &Pose| limit_judge::excess(skeleton.joint(id), skeleton.rest(id), p.local(id));
             for (now, was) in of(&pose).into_iter().zip(of(&before)) {
                 assert!(now <= was + 1e-6 && now < 1e-5, "{now} {was}");
             }

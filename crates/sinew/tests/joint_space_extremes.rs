@@ -7,9 +7,10 @@ use arms::{Arm, Random, Step, apart};
 use sinew::{
     Status,
     glam::{DQuat, DVec3},
+    joint::{Dof, Joint},
     mechanism::{
         JointSpaceOptions, JointSpaceSolver, JointSpec, LinkGoal, LinkGoalError, LinkTarget, Mechanism,
-        Mimic, Motion, Objective, ObjectiveKind, PathFollower, ValuesError,
+        Mimic, Objective, ObjectiveKind, PathFollower, ValuesError,
     },
 };
 
@@ -175,14 +176,14 @@ fn numbers_that_have_no_squares_are_refused() {
     let make = |joint: JointSpec| {
         let mut b = Mechanism::builder("far");
         ["a", "b", "c"].into_iter().for_each(|l| b.link(l));
-        b.joint(JointSpec::new("first", "a", "b", Motion::slide(DVec3::X, -1.0, 1.0)));
+        b.joint(JointSpec::new("first", "a", "b", Joint::slider(DVec3::X, Dof::range(-1.0, 1.0))));
         b.joint(joint);
         b.build().unwrap_err().to_string()
     };
-    let second = || JointSpec::new("second", "b", "c", Motion::slide(DVec3::X, -1.0, 1.0));
+    let second = || JointSpec::new("second", "b", "c", Joint::slider(DVec3::X, Dof::range(-1.0, 1.0)));
     let far = make(JointSpec { translation: DVec3::new(0.0, 1e60, 0.0), ..second() });
     assert!(far.starts_with("joint `second`: its origin is too large: [0, 1000000"), "{far}");
-    let mimic = Some(Mimic { joint: "first".into(), multiplier: -1e70, offset: 0.0 });
+    let mimic = Some(Mimic { dof: "first".into(), multiplier: -1e70, offset: 0.0 });
     let far = make(JointSpec { mimic, ..second() });
     assert!(far.starts_with("joint `second`: its mimic's multiplier is too large: -1000000"), "{far}");
 }
@@ -202,15 +203,10 @@ fn what_a_solve_leaves_is_taken_by_the_next() {
             let (axis, swing) = (axis.normalize(), [(-1.0, 1.0); 2]);
             let free = (f64::NEG_INFINITY, f64::INFINITY);
             let motion = match (n + k) % 4 {
-                3 => Motion::Spherical,
-                0 => Motion::Turn { axis, lower: free.0, upper: free.1 },
-                1 => Motion::Ball {
-                    twist_axis: axis,
-                    swing_axis: DVec3::new(0.3, -1.0, 0.2),
-                    swing,
-                    twist: free,
-                },
-                _ => Motion::turn(axis, -1.0, 1.5),
+                3 => Joint::FREE,
+                0 => Joint::hinge(axis, Dof::FREE),
+                1 => Joint::ball(axis, DVec3::new(0.3, -1.0, 0.2), swing, free),
+                _ => Joint::hinge(axis, Dof::range(-1.0, 1.5)),
             };
             let joint = JointSpec::new(format!("j{k}"), format!("{k}"), format!("{}", k + 1), motion);
             let long = power(-5.0, 3.0);

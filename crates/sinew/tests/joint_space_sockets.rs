@@ -8,10 +8,10 @@ use arms::Random;
 use sinew::{
     JointTransform, Pose, Skeleton, Status,
     glam::{DQuat, DVec3},
-    joint::{Dof, Joint, Turning},
+    joint::{Dof, Joint, JointFault, Turning},
     mechanism::{
-        JointSpaceOptions, JointSpaceSolver, JointSpec, LinkGoal, LinkTarget, Mechanism, MechanismError,
-        Motion, Part, SkeletonMechanism,
+        DofKind, JointSpaceOptions, JointSpaceSolver, JointSpec, LinkGoal, LinkTarget, Mechanism,
+        MechanismError, SkeletonMechanism,
     },
 };
 
@@ -19,9 +19,9 @@ use sinew::{
 fn socket(swing: [(f64, f64); 2], twist: (f64, f64)) -> Mechanism {
     let mut b = Mechanism::builder("socket");
     ["base", "bone", "tip"].into_iter().for_each(|l| b.link(l));
-    let motion = Motion::Ball { twist_axis: DVec3::Z, swing_axis: DVec3::X, swing, twist };
+    let motion = Joint::ball(DVec3::Z, DVec3::X, swing, twist);
     b.joint(JointSpec::new("ball", "base", "bone", motion));
-    b.joint(JointSpec { translation: DVec3::Z, ..JointSpec::new("end", "bone", "tip", Motion::Fixed) });
+    b.joint(JointSpec { translation: DVec3::Z, ..JointSpec::new("end", "bone", "tip", Joint::FIXED) });
     b.build().unwrap()
 }
 
@@ -102,10 +102,10 @@ fn a_goal_on_the_ellipse_is_reached_along_it() {
 fn a_free_joint_turns_any_way_and_comes_back_at_the_nearest_turn() {
     let mut b = Mechanism::builder("free");
     ["base", "body"].into_iter().for_each(|l| b.link(l));
-    b.joint(JointSpec::new("root", "base", "body", Motion::Spherical));
+    b.joint(JointSpec::new("root", "base", "body", Joint::FREE));
     let m = b.build().unwrap();
-    let names: Vec<_> = m.dofs().iter().map(|d| (d.name.as_str(), d.part, d.is_continuous())).collect();
-    let all = ["root.x", "root.y", "root.z"].map(|n| (n, Part::Vector, false));
+    let names: Vec<_> = m.dofs().iter().map(|d| (d.name.as_str(), d.kind, d.is_continuous())).collect();
+    let all = ["root.x", "root.y", "root.z"].map(|n| (n, DofKind::Vector, false));
     assert_eq!(names, all);
     let body = m.find_link("body").unwrap();
     let goal = LinkGoal::new(&m, body, LinkTarget::Rotation(DQuat::IDENTITY));
@@ -142,44 +142,37 @@ fn a_free_joint_turns_any_way_and_comes_back_at_the_nearest_turn() {
 
 #[test]
 fn bad_balls_are_named() {
-    let make = |swing, twist, twist_axis, swing_axis| {
+    let make = |swing, twist, twist_axis: DVec3, swing_axis: DVec3| {
         let mut b = Mechanism::builder("bad");
         ["base", "bone"].into_iter().for_each(|l| b.link(l));
-        b.joint(JointSpec::new(
-            "ball",
-            "base",
-            "bone",
-            Motion::Ball { twist_axis, swing_axis, swing, twist },
-        ));
+        b.joint(JointSpec::new("ball", "base", "bone", Joint::ball(twist_axis, swing_axis, swing, twist)));
         b.build().unwrap_err()
     };
     let (good, free) = ([(-1.0, 1.0); 2], (f64::NEG_INFINITY, f64::INFINITY));
     let is = |e: MechanismError, text: &str| assert_eq!(e.to_string(), text);
     is(
         make([(-1.0, 1.0), (0.0, 1.0)], free, DVec3::Z, DVec3::X),
-        "joint `ball`: its swing goes from 0 to 1, which must be below and above 0 and within 3 radians",
+        "joint `ball`: the second swing has a half-axis of -0: an ellipse must have some width to each side",
     );
-    assert!(matches!(
-        make([(-1.0, 3.1), (-1.0, 1.0)], free, DVec3::Z, DVec3::X),
-        MechanismError::Swing { upper: 3.1, .. }
-    ));
-    assert!(matches!(
-        make([(1.0, -1.0), (-1.0, 1.0)], free, DVec3::Z, DVec3::X),
-        MechanismError::ReversedLimits { lower: 1.0, .. }
-    ));
-    assert!(matches!(make(good, (1.0, f64::NAN), DVec3::Z, DVec3::X), MechanismError::NotFinite { .. }));
-    assert!(matches!(make(good, (1.0, -1.0), DVec3::Z, DVec3::X), MechanismError::ReversedLimits { .. }));
-    assert!(matches!(make(good, free, DVec3::ZERO, DVec3::X), MechanismError::ZeroAxis { .. }));
+    let fault = |swing, twist| match make(swing, twist, DVec3::Z, DVec3::X) {
+        MechanismError::Joint(error) => error.fault,
+        other => panic!("{other}"),
+    };
+    assert!(matches!(fault([(-1.0, 3.1), (-1.0, 1.0)], free), JointFault::TooWide { half: 3.1, .. }));
+    assert!(matches!(fault([(1.0, -1.0), (-1.0, 1.0)], free), JointFault::Range { min: 1.0, .. }));
+    assert!(matches!(fault(good, (1.0, f64::NAN)), JointFault::Range { .. }));
+    assert!(matches!(fault(good, (1.0, -1.0)), JointFault::Range { max: -1.0, .. }));
+    is(make(good, free, DVec3::ZERO, DVec3::X), "joint `ball`: the twist axis has no direction: [0, 0, 0]");
     is(
         make(good, free, DVec3::Z * 2.0, DVec3::new(0.0, 0.01, 1.0)),
-        "joint `ball`: its swing axis [0, 0.01, 1] is parallel to its twist axis [0, 0, 2]",
+        "joint `ball`: the swing axis [0, 0.01, 1] is parallel to the twist axis [0, 0, 2]",
     );
     let mut b = Mechanism::builder("bad");
     ["base", "bone", "other"].into_iter().for_each(|l| b.link(l));
-    let ball = Motion::Ball { twist_axis: DVec3::Z, swing_axis: DVec3::X, swing: good, twist: free };
+    let ball = Joint::ball(DVec3::Z, DVec3::X, good, free);
     b.joint(JointSpec::new("ball", "base", "bone", ball));
-    let mimic = sinew::mechanism::Mimic { joint: "ball".into(), multiplier: 1.0, offset: 0.0 };
-    let turn = JointSpec::new("turn", "bone", "other", Motion::continuous(DVec3::Z));
+    let mimic = sinew::mechanism::Mimic { dof: "ball".into(), multiplier: 1.0, offset: 0.0 };
+    let turn = JointSpec::new("turn", "bone", "other", Joint::hinge(DVec3::Z, Dof::FREE));
     b.joint(JointSpec { mimic: Some(mimic), ..turn });
     is(b.build().unwrap_err(), "joint `turn` mimics `ball`, which has several degrees of freedom");
 }

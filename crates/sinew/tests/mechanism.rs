@@ -6,7 +6,8 @@ use arms::Rigid;
 use proptest::prelude::*;
 use sinew::{
     glam::{DQuat, DVec3},
-    mechanism::{JointSpec, LinkFrames, LinkId, Mechanism, MechanismError, Mimic, Motion, ValuesError},
+    joint::{Dof, Joint},
+    mechanism::{JointSpec, LinkFrames, LinkId, Mechanism, MechanismError, Mimic, ValuesError},
 };
 
 /// A joint of a random chain.
@@ -48,12 +49,13 @@ fn build(steps: &[Step]) -> (Mechanism, Vec<f64>) {
     for (i, s) in steps.iter().enumerate() {
         b.link(format!("l{}", i + 1));
         let axis = DVec3::from_array(s.axis);
-        let motion = if s.slides { Motion::slide(axis, -9.0, 9.0) } else { Motion::continuous(axis) };
+        let motion =
+            if s.slides { Joint::slider(axis, Dof::range(-9.0, 9.0)) } else { Joint::hinge(axis, Dof::FREE) };
         b.joint(JointSpec {
             translation: DVec3::from_array(s.at),
             rotation: DQuat::from_array(s.turned),
             mimic: s.follows.filter(|_| i > 0).map(|(multiplier, offset)| Mimic {
-                joint: "j0".into(),
+                dof: "j0".into(),
                 multiplier,
                 offset,
             }),
@@ -141,10 +143,10 @@ fn arm(lengths: [f64; 2]) -> Mechanism {
     for link in ["base", "upper", "fore", "hand"] {
         b.link(link);
     }
-    b.joint(JointSpec::new("shoulder", "base", "upper", Motion::continuous(DVec3::Z)));
-    let elbow = JointSpec::new("elbow", "upper", "fore", Motion::turn(DVec3::Z, -2.0, 2.0));
+    b.joint(JointSpec::new("shoulder", "base", "upper", Joint::hinge(DVec3::Z, Dof::FREE)));
+    let elbow = JointSpec::new("elbow", "upper", "fore", Joint::hinge(DVec3::Z, Dof::range(-2.0, 2.0)));
     b.joint(JointSpec { translation: DVec3::X * lengths[0], ..elbow });
-    let hand = JointSpec::new("wrist", "fore", "hand", Motion::Fixed);
+    let hand = JointSpec::new("wrist", "fore", "hand", Joint::FIXED);
     b.joint(JointSpec { translation: DVec3::X * lengths[1], ..hand });
     b.build().unwrap()
 }
@@ -155,7 +157,8 @@ fn manipulability_of_a_chain_with_six_independent_joints_is_that_of_its_determin
     let mut b = Mechanism::builder("gantry");
     (0..7).for_each(|i| b.link(format!("l{i}")));
     for (i, axis) in [DVec3::X, DVec3::Y, DVec3::Z, DVec3::Z, DVec3::Y, DVec3::X].into_iter().enumerate() {
-        let motion = if i < 3 { Motion::slide(axis, -1.0, 1.0) } else { Motion::continuous(axis) };
+        let motion =
+            if i < 3 { Joint::slider(axis, Dof::range(-1.0, 1.0)) } else { Joint::hinge(axis, Dof::FREE) };
         b.joint(JointSpec::new(format!("j{i}"), format!("l{i}"), format!("l{}", i + 1), motion));
     }
     let m = b.build().unwrap();
@@ -195,7 +198,7 @@ fn values_that_do_not_fit_are_named() {
     b.link("b");
     b.joint(JointSpec {
         rotation: DQuat::from_xyzw(0.0, 0.0, 0.0, 0.5),
-        ..JointSpec::new("j", "a", "b", Motion::continuous(DVec3::Z))
+        ..JointSpec::new("j", "a", "b", Joint::hinge(DVec3::Z, Dof::FREE))
     });
     assert!(matches!(b.build(), Err(MechanismError::NotUnit { joint, .. }) if joint == "j"));
 }

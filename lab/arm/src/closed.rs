@@ -8,9 +8,8 @@ use rs_opw_kinematics::{
     kinematics_impl::OPWKinematics,
     parameters::opw_kinematics::Parameters,
 };
-use sinew::mechanism::{
-    JointSpaceOptions, JointSpaceSolver, JointSpec, LinkGoal, LinkTarget, Mechanism, Motion,
-};
+use sinew::joint::{Dof, Joint};
+use sinew::mechanism::{JointSpaceOptions, JointSpaceSolver, JointSpec, LinkGoal, LinkTarget, Mechanism};
 
 use crate::{
     EXACT,
@@ -35,14 +34,14 @@ fn arm(p: &Parameters) -> Result<Mechanism, sinew::mechanism::MechanismError> {
     let axes = [DVec3::Z, DVec3::Y, DVec3::Y, DVec3::Z, DVec3::Y, DVec3::Z];
     for i in 0..6 {
         let sign = f64::from(p.sign_corrections[i]);
-        let motion = Motion::turn(axes[i] * sign, -PI, PI);
+        let motion = Joint::hinge(axes[i] * sign, Dof::range(-PI, PI));
         let spec = JointSpec::new(format!("j{}", i + 1), format!("l{i}"), format!("l{}", i + 1), motion);
         // The peer subtracts the offset of a joint from its angle.
         let rotation = DQuat::from_axis_angle(axes[i], -p.offsets[i]);
         b.joint(JointSpec { translation: at[i], rotation, ..spec });
     }
     b.link("tool");
-    let tool = JointSpec::new("tool", "l6", "tool", Motion::Fixed);
+    let tool = JointSpec::new("tool", "l6", "tool", Joint::FIXED);
     b.joint(JointSpec { translation: DVec3::Z * p.c4, ..tool });
     b.build()
 }

@@ -105,7 +105,7 @@ fn measure(
         let ok = metres <= EXACT && radians <= EXACT;
         run.solved += usize::from(ok);
         run.lies += usize::from(answer.claims && !ok);
-        let out = |&&d: &&usize| !(dofs[d].lower..=dofs[d].upper).contains(&answer.values[d]);
+        let out = |&&d: &&usize| !dofs[d].dof.range.contains(answer.values[d]);
         run.outside += chain.dofs.iter().filter(out).count();
         let away = |values: &[f64]| {
             chain.dofs.iter().map(|&d| (values[d] - task.start[d]).powi(2)).sum::<f64>().sqrt()

@@ -280,7 +280,7 @@ fn measure(row: &Row, start: Start, count: usize, seed: u64) -> Result<bool, Str
         compiled.write(&values, &mut pose).expect("the values are the mechanism's own");
         pose.update();
         for j in skeleton.joints() {
-            let excess = crate::limits::excess(skeleton.freedom(j), skeleton.rest(j), pose.local(j));
+            let excess = crate::limits::excess(skeleton.joint(j), skeleton.rest(j), pose.local(j));
             broken = excess.into_iter().fold(broken, f64::max);
         }
         let p = wanted.p.map(|c| c as f32);

@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, f64::consts::PI};
 
-use sinew::mechanism::Dof;
+use sinew::mechanism::NamedDof;
 
 use crate::{
     chains::Chain,
@@ -28,8 +28,8 @@ pub struct Task {
 }
 
 /// The limits; continuous joints are drawn within half a turn.
-pub fn range(dof: &Dof) -> (f64, f64) {
-    if dof.is_continuous() { (-PI, PI) } else { (dof.lower, dof.upper) }
+pub fn range(dof: &NamedDof) -> (f64, f64) {
+    if dof.is_continuous() { (-PI, PI) } else { (dof.dof.range.min, dof.dof.range.max) }
 }
 
 pub fn named<'a>(chain: &'a Chain, values: &[f64]) -> HashMap<&'a str, f64> {
@@ -48,8 +48,8 @@ pub fn tasks(chain: &Chain, judge: &Judge, start: Start, count: usize, seed: u64
             task.start[d] = match start {
                 Start::Any => random.within(low, high),
                 Start::Near => {
-                    let off = if dof.slides { 0.02 } else { 0.1 };
-                    (task.solution[d] + random.within(-off, off)).clamp(dof.lower, dof.upper)
+                    let off = if dof.slides() { 0.02 } else { 0.1 };
+                    (task.solution[d] + random.within(-off, off)).clamp(dof.dof.range.min, dof.dof.range.max)
                 }
             };
         }

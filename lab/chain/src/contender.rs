@@ -34,7 +34,7 @@ pub struct Free {
 impl Free {
     pub fn new(case: &Case, tolerance: f32) -> Self {
         let skeleton = case.pose.skeleton();
-        let root = skeleton.joint(0).expect("a skeleton has a joint");
+        let root = skeleton.joint_at(0).expect("a skeleton has a joint");
         let mut solver = FreeChain::new(skeleton, root, case.tip).expect("a row of joints is a chain");
         solver.tolerance = tolerance;
         Self { solver, pose: case.pose.clone(), goal: Goal::NONE }

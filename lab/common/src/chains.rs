@@ -82,6 +82,6 @@ pub fn anywhere(pose: &mut Pose, kind: Kind, ids: &[JointId], r: &mut Noise) {
 /// The largest excess over the limits of any joint, in radians.
 pub fn broken(pose: &Pose) -> f64 {
     let skeleton = pose.skeleton();
-    let of = |j| judge::excess(skeleton.freedom(j), skeleton.rest(j), pose.local(j));
+    let of = |j| judge::excess(skeleton.joint(j), skeleton.rest(j), pose.local(j));
     skeleton.joints().flat_map(of).fold(0.0, f64::max)
 }

@@ -117,7 +117,7 @@ fn row(
     let (mut full_body, cases) = cases(figure, count);
     full_body.tolerance = (0.95 * near.0 / size(figure)) as f32;
     full_body.rotation_tolerance = (0.95 * near.1) as f32;
-    let free = figure.skeleton.joints().all(|j| *figure.skeleton.freedom(j) == Joint::FREE);
+    let free = figure.skeleton.joints().all(|j| *figure.skeleton.joint(j) == Joint::FREE);
     let peers = free && !figure.free && figure.ends.iter().all(|end| !end.1);
     Row { title, full_body, cases, near, solved, median, p99, peers }
 }

@@ -27,7 +27,7 @@ const ROUNDS: usize = 5;
 /// The largest excess over the limits of any joint, in radians.
 fn broken(pose: &Pose) -> f64 {
     let skeleton = pose.skeleton();
-    let of = |j| limit_judge::excess(skeleton.freedom(j), skeleton.rest(j), pose.local(j));
+    let of = |j| limit_judge::excess(skeleton.joint(j), skeleton.rest(j), pose.local(j));
     skeleton.joints().flat_map(of).fold(0.0, f64::max)
 }
 

@@ -17,7 +17,7 @@ pub fn anywhere(pose: &mut Pose, joints: &[JointId], r: &mut Noise) {
     let skeleton = pose.skeleton().clone();
     for &id in joints {
         let limits = skeleton.limits(id);
-        let joint: &Joint = skeleton.freedom(id);
+        let joint: &Joint = skeleton.joint(id);
         let rotation = match &joint.turning {
             Turning::Fixed => continue,
             Turning::Free => {
@@ -43,8 +43,8 @@ pub fn anywhere(pose: &mut Pose, joints: &[JointId], r: &mut Noise) {
         let at = skeleton.rest(id).translation;
         let mut slid = Vec3::ZERO;
         for (n, slide) in joint.slide.iter().enumerate() {
-            if let Some(Range { min: from, max: to }) = slide.and_then(|d| d.range) {
-                slid[n] = r.between(from as f32, to as f32);
+            if let Some(range) = slide.map(|d| d.range).filter(Range::is_bounded) {
+                slid[n] = r.between(range.min as f32, range.max as f32);
             }
         }
         if slid != Vec3::ZERO {
@@ -58,7 +58,8 @@ pub fn anywhere(pose: &mut Pose, joints: &[JointId], r: &mut Noise) {
 fn ranges(turning: &Turning) -> [(f32, f32); 3] {
     let of = |d: Option<sinew::joint::Dof>| match d {
         None => (0.0, 0.0),
-        Some(d) => d.range.map_or((-CONE, CONE), |r| (r.min as f32, r.max as f32)),
+        Some(d) if d.range.is_bounded() => (d.range.min as f32, d.range.max as f32),
+        Some(_) => (-CONE, CONE),
     };
     match *turning {
         Turning::Hinge { dof, .. } => [of(Some(dof)), (0.0, 0.0), (0.0, 0.0)],

@@ -9,8 +9,8 @@ use sinew::{
     glam::{DAffine3, DMat3, DQuat, DVec3, Quat, Vec3},
     joint::{Dof, Joint, Turning},
     mechanism::{
-        CompileError, History, JointSpaceError, JointSpaceOptions, JointSpaceSolver, LinkGoal, LinkId,
-        LinkTarget, Mechanism, MechanismError, Objective, ObjectiveKind, Part, PathFollower,
+        CompileError, DofKind, History, JointSpaceError, JointSpaceOptions, JointSpaceSolver, LinkGoal,
+        LinkId, LinkTarget, Mechanism, MechanismError, Objective, ObjectiveKind, PathFollower,
         SkeletonMechanism,
     },
 };
@@ -61,7 +61,9 @@ fn target(at: Vec3, r: &mut Noise) -> LinkTarget {
 
 /// How far values are out of their ranges, and swings out of their ellipses where they are compiled from a rig's.
 fn out(m: &Mechanism, values: &[f64]) -> Vec<f64> {
-    let of = |(dof, v): (&sinew::mechanism::Dof, &f64)| (v - dof.upper).max(dof.lower - v).max(0.0);
+    let of = |(dof, v): (&sinew::mechanism::NamedDof, &f64)| {
+        (v - dof.dof.range.max).max(dof.dof.range.min - v).max(0.0)
+    };
     m.dofs().iter().zip(values).map(of).collect()
 }
 
@@ -69,9 +71,9 @@ fn out(m: &Mechanism, values: &[f64]) -> Vec<f64> {
 fn swings(m: &Mechanism, values: &[f64]) -> bool {
     let half = |d: usize| {
         let dof = &m.dofs()[d];
-        values[d] / if values[d] < 0.0 { -dof.lower } else { dof.upper }
+        values[d] / if values[d] < 0.0 { -dof.dof.range.min } else { dof.dof.range.max }
     };
-    let first = |&d: &usize| m.dofs()[d].part == Part::Swing;
+    let first = |&d: &usize| m.dofs()[d].kind == DofKind::Swing;
     let all: Vec<usize> = (0..m.dofs().len()).filter(first).collect();
     all.chunks(2).all(|pair| pair.iter().map(|&d| half(d).powi(2)).sum::<f64>() <= 1.0 + 1e-12)
 }
@@ -431,7 +433,7 @@ fn report(
         _ => 1.0,
     };
     // Of an angle of a million turns f64 tells too little.
-    let many = |(dof, v): (&sinew::mechanism::Dof, &f64)| !dof.slides && v.abs() > 1e6;
+    let many = |(dof, v): (&sinew::mechanism::NamedDof, &f64)| !dof.slides() && v.abs() > 1e6;
     if bench.settings.history == History::None || m.dofs().iter().zip(start).any(many) {
         return;
     }
@@ -470,7 +472,7 @@ fn written(
     let (rig, compiled) = (&bench.rig, &bench.compiled);
     let came = pose.clone();
     // What is beyond f32 can be solved for, but not be written, or makes places that are.
-    let far = |(d, v): (&sinew::mechanism::Dof, &f64)| d.slides && v.abs() > 1e20;
+    let far = |(d, v): (&sinew::mechanism::NamedDof, &f64)| d.slides() && v.abs() > 1e20;
     let far = compiled.mechanism().dofs().iter().zip(values).any(far);
     let refused = compiled.write(values, pose);
     if let Err(error) = &refused
@@ -490,7 +492,7 @@ fn written(
         return false;
     }
     for id in rig.skeleton.joints() {
-        let (joint, rest) = (rig.skeleton.freedom(id), rig.skeleton.rest(id));
+        let (joint, rest) = (rig.skeleton.joint(id), rig.skeleton.rest(id));
         if joint.slide.iter().all(Option::is_none)
             && came.local(id).translation != pose.local(id).translation
             && came.local(id).is_finite()
@@ -548,25 +550,26 @@ fn unlimited(joint: &Joint) -> Joint {
 fn allowed(bench: &Bench, joint: &Joint, values: &[f64], id: JointId) -> Option<f64> {
     let dofs = &bench.compiled.mechanism().dofs()[bench.compiled.dofs(id)];
     let mut sum = 0.0;
-    for (k, (dof, v)) in dofs.iter().zip(values).enumerate().filter(|(_, (dof, _))| !dof.slides) {
-        let (from, to) = (dof.lower, dof.upper);
-        match dof.part {
-            Part::Swing if dofs[k + 1].part == Part::Swing => {
-                let half = |n: usize| if values[n] < 0.0 { -dofs[n].lower } else { dofs[n].upper };
+    for (k, (dof, v)) in dofs.iter().zip(values).enumerate().filter(|(_, (dof, _))| !dof.slides()) {
+        let (from, to) = (dof.dof.range.min, dof.dof.range.max);
+        match dof.kind {
+            DofKind::Swing if dofs[k + 1].kind == DofKind::Swing => {
+                let half =
+                    |n: usize| if values[n] < 0.0 { -dofs[n].dof.range.min } else { dofs[n].dof.range.max };
                 let swing = [values[k], values[k + 1]];
                 if swing[0].hypot(swing[1]) >= std::f64::consts::PI {
                     return None;
                 }
                 sum += judge::from_ellipse(swing, half(k), half(k + 1));
             }
-            Part::Swing | Part::Vector => {}
-            Part::Alone | Part::Twist if from.is_finite() && to.is_finite() => {
+            DofKind::Swing | DofKind::Vector => {}
+            DofKind::Turn | DofKind::Twist if from.is_finite() && to.is_finite() => {
                 let off = v - 0.5 * (from + to);
                 // Of an angle of a million turns f64 tells too little.
                 let turns = if v.abs() > 1e6 { 0.0 } else { (off / std::f64::consts::TAU).round() };
                 sum += ((off - turns * std::f64::consts::TAU).abs() - 0.5 * (to - from)).max(0.0);
             }
-            Part::Alone | Part::Twist => {}
+            _ => {}
         }
     }
     (!matches!(joint.turning, Turning::Fixed)).then_some(sum)

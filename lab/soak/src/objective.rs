@@ -60,13 +60,13 @@ pub fn grew(
 }
 
 fn within(rig: &Rig, pose: &Pose, id: JointId) -> bool {
-    let (joint, rest, local) = (rig.skeleton.freedom(id), rig.skeleton.rest(id), pose.local(id));
+    let (joint, rest, local) = (rig.skeleton.joint(id), rig.skeleton.rest(id), pose.local(id));
     let way = rest.rotation.as_dquat().inverse() * (local.translation - rest.translation).as_dvec3();
     let slides = joint.slide.iter().zip(way.to_array());
     judge::excess(joint, rest, local).iter().all(|&out| out <= 1e-6)
         && slides
-            .filter_map(|(dof, at)| Some((dof.as_ref()?.range?, at)))
-            .all(|(range, at)| range.min <= at && at <= range.max)
+            .filter_map(|(dof, at)| Some((dof.as_ref()?.range, at)))
+            .all(|(range, at)| range.contains(at))
 }
 
 /// A joint's frame in model space.
@@ -144,7 +144,7 @@ fn chain(
     }
     let free = match solver {
         Solver::Free(_) => true,
-        Solver::Auto(_) => rig.joints.iter().all(|&id| rig.skeleton.freedom(id).turning == Turning::Free),
+        Solver::Auto(_) => rig.joints.iter().all(|&id| rig.skeleton.joint(id).turning == Turning::Free),
         _ => false,
     };
     let unequal = |id: &JointId| {

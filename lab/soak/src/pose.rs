@@ -198,7 +198,7 @@ fn limits(
 ) {
     let most = f64::from(solver.most());
     for id in rig.skeleton.joints() {
-        let (joint, rest) = (rig.skeleton.freedom(id), rig.skeleton.rest(id));
+        let (joint, rest) = (rig.skeleton.joint(id), rig.skeleton.rest(id));
         let (was, is) = (start.local(id), pose.local(id));
         if was.rotation == is.rotation {
             continue;
@@ -244,7 +244,7 @@ fn lengths(
         if placed(was) == placed(is) {
             continue;
         }
-        let freedom = rig.skeleton.freedom(id);
+        let freedom = rig.skeleton.joint(id);
         let root = solver.moves_root() && id == rig.joints[0];
         let mut bad = was.scale != is.scale;
         let slides = freedom.slide.iter().any(Option::is_some);
@@ -281,9 +281,10 @@ fn slid(rig: &Rig, id: JointId, was: &JointTransform, is: &JointTransform) -> bo
     let length = |t: &JointTransform| f64::from(t.translation.length());
     let size = length(was) + length(is) + 2.0 * length(rest);
     // And where it slid on its way.
-    let slides = &rig.skeleton.freedom(id).slide;
-    let far = |r: sinew::joint::Range| r.min.abs() + r.max.abs();
-    let passed: f64 = slides.iter().flatten().filter_map(|dof| dof.range).map(far).sum();
+    let slides = &rig.skeleton.joint(id).slide;
+    let end = |x: f64| if x.is_finite() { x.abs() } else { 0.0 };
+    let far = |r: sinew::joint::Range| end(r.min) + end(r.max);
+    let passed: f64 = slides.iter().flatten().map(|dof| dof.range).map(far).sum();
     slides.iter().enumerate().all(|(n, slide)| {
         let along = |t: &JointTransform| {
             let way = way(t);
@@ -292,10 +293,10 @@ fn slid(rig: &Rig, id: JointId, was: &JointTransform, is: &JointTransform) -> bo
         let (before, after) = (along(was), along(is));
         let changed = match slide {
             None => (after - before).abs(),
-            Some(dof) => dof.range.map_or(0.0, |r| {
-                let out = |x: f64| (r.min - x).max(x - r.max).max(0.0);
+            Some(dof) => {
+                let out = |x: f64| (dof.range.min - x).max(x - dof.range.max).max(0.0);
                 out(after) - out(before)
-            }),
+            }
         };
         changed <= 1e-5 * size + 1e-6 * passed
     })

@@ -106,7 +106,7 @@ impl Rig {
         pose.reset();
         for &id in &self.joints {
             let mut q = r.rotation();
-            if let Turning::Axes { order, .. } = self.skeleton.freedom(id).turning
+            if let Turning::Axes { order, .. } = self.skeleton.joint(id).turning
                 && r.below(8) == 0
             {
                 let axes = order.axes();

@@ -7,7 +7,7 @@ use sinew::{
     JointId, JointTransform, Pose, Skeleton,
     body::Side,
     draw::DrawList,
-    joint::{Dof, Joint},
+    joint::Joint,
     mechanism::{LinkFrames, LinkId, Mechanism},
 };
 use sinew_files::urdf;
@@ -105,8 +105,6 @@ fn upright(p: DVec3) -> DVec3 {
 /// A link that is shown.
 struct Part {
     link: LinkId,
-    /// What turns the link's Z into its joint's axis.
-    align: DMat3,
     /// The part that it hangs on.
     above: Option<usize>,
     name: String,
@@ -116,7 +114,7 @@ struct Part {
 
 impl Part {
     fn fixed(link: LinkId, above: Option<usize>, name: String) -> Self {
-        Self { link, align: DMat3::IDENTITY, above, name, joint: Joint::FIXED, limited: false }
+        Self { link, above, name, joint: Joint::FIXED, limited: false }
     }
 }
 
@@ -154,35 +152,29 @@ impl Shown {
     /// Takes the links that move against the one before, and the ends of the chain; cameras and other fixed parts are left
     /// out. Limits are those of the joints from `root` to `tip`, or of all.
     fn new(mechanism: &Mechanism, root: LinkId, tip: Option<LinkId>) -> Result<Self, Failure> {
-        let values = mechanism.rest();
+        // Joints are measured from where every value is 0.
         let mut placement = LinkFrames::new(mechanism);
-        mechanism.forward_kinematics(&values, &mut placement).map_err(Failure::work)?;
-        let (mut parts, mut taken): (Vec<Part>, Vec<usize>) = (Vec::new(), Vec::new());
+        let zero = vec![0.0; mechanism.dofs().len()];
+        mechanism.forward_kinematics(&zero, &mut placement).map_err(Failure::work)?;
+        let mut parts: Vec<Part> = Vec::new();
         for link in mechanism.links() {
             let parent = mechanism.link_parent(link);
-            let moved = parent.and_then(|p| Some((p, *mechanism.dofs_between(p, link).first()?)));
+            let moved = mechanism.joint(link).is_some_and(|joint| *joint != Joint::FIXED);
             let end = Some(link) == tip || link == root;
-            if parent.is_some() && moved.is_none() && !end {
+            if parent.is_some() && !moved && !end {
                 continue;
             }
             let above = carrier(mechanism, &parts, parent);
             let name = mechanism.link_name(link).to_string();
-            let mut part =
-                Part { link, align: DMat3::IDENTITY, above, name, joint: Joint::FIXED, limited: false };
-            if let Some((parent, d)) = moved {
-                let dof = &mechanism.dofs()[d];
-                let axis = axis(mechanism, &placement, parent, link, d);
-                part.align =
-                    DMat3::from_quat(DQuat::from_rotation_arc(DVec3::Z, axis.normalize_or(DVec3::Z)));
-                // A joint that mimics has no limits of its own, and moves by another measure.
-                let mimics = (axis.length() - 1.0).abs() > 1e-9 || taken.contains(&d);
-                taken.push(d);
+            let mut part = Part::fixed(link, above, name);
+            if moved {
                 let on_chain =
                     tip.is_none_or(|t| mechanism.is_below(t, link)) && mechanism.is_below(link, root);
-                part.limited = !mimics && link != root && on_chain;
-                if part.limited {
-                    part.name.clone_from(&dof.name);
-                    part.joint = freedom(dof, values[d]);
+                // A joint that mimics has no limits of its own.
+                part.limited = mechanism.mimic(link).is_none() && link != root && on_chain;
+                if let Some(joint) = mechanism.narrowed_joint(link).filter(|_| part.limited) {
+                    part.name = mechanism.joint_name(link).unwrap_or_default().into();
+                    part.joint = joint;
                 }
             }
             parts.push(part);
@@ -232,7 +224,7 @@ impl Shown {
 /// Each part's transform relative to the part that it hangs on.
 fn locals(parts: &[Part], mechanism: &Mechanism, placement: &LinkFrames) -> Vec<JointTransform> {
     let frame = |part: &Part| {
-        let link = mechanism.link_transform(placement, part.link) * DAffine3::from_mat3(part.align);
+        let link = mechanism.link_transform(placement, part.link);
         DAffine3::from_mat3(DMat3::from_cols(DVec3::Z, DVec3::X, DVec3::Y)) * link
     };
     let frames: Vec<DAffine3> = parts.iter().map(frame).collect();
@@ -242,32 +234,6 @@ fn locals(parts: &[Part], mechanism: &Mechanism, placement: &LinkFrames) -> Vec<
         JointTransform { translation: local.translation.as_vec3(), rotation, ..JointTransform::IDENTITY }
     };
     parts.iter().zip(&frames).map(local).collect()
-}
-
-/// The axis about or along which a link moves against its parent, in the link's own space, times what it moves for each
-/// unit of its degree of freedom.
-fn axis(mechanism: &Mechanism, placement: &LinkFrames, parent: LinkId, link: LinkId, dof: usize) -> DVec3 {
-    let frame = mechanism.link_transform(placement, link);
-    let in_parent = mechanism.link_transform(placement, parent).inverse().transform_point3(frame.translation);
-    // What the link's column says beyond that of the same point of its parent is the joint's own part.
-    let column = |link, point| {
-        let mut columns = Vec::new();
-        mechanism.jacobian(placement, link, point, &mut columns);
-        let [x, y, z, rx, ry, rz] = columns[dof];
-        if mechanism.dofs()[dof].slides { DVec3::new(x, y, z) } else { DVec3::new(rx, ry, rz) }
-    };
-    frame.matrix3.transpose() * (column(link, DVec3::ZERO) - column(parent, in_parent))
-}
-
-/// What a joint that stands at `rest` may do about or along its Z.
-fn freedom(dof: &sinew::mechanism::Dof, rest: f64) -> Joint {
-    let bounded = dof.lower.is_finite() && dof.upper.is_finite();
-    let along = if bounded { Dof::range(dof.lower - rest, dof.upper - rest) } else { Dof::FREE };
-    if dof.slides {
-        Joint::FIXED.with_slide([None, None, Some(along)])
-    } else {
-        Joint::hinge(DVec3::Z, along)
-    }
 }
 
 /// Which half a link's name puts it in. Robots' names begin with the side (`r_elbow`, `LF_HIP`, `RARM_LINK3`); at the end

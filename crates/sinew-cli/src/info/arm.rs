@@ -3,7 +3,7 @@
 use std::io::{self, BufWriter, Write};
 
 use serde_json::{Value, json};
-use sinew::mechanism::{Dof, LinkFrames, Mechanism};
+use sinew::mechanism::{LinkFrames, Mechanism, NamedDof};
 use sinew_files::urdf;
 
 use crate::{args::InfoArgs, failure::Failure, lookup::shown};
@@ -33,17 +33,17 @@ fn count(n: usize, thing: &str) -> String {
     if n == 1 { format!("1 {thing}") } else { format!("{n} {thing}s") }
 }
 
-fn range(dof: &Dof) -> String {
-    let unit = if dof.slides { "m" } else { "rad" };
+fn range(dof: &NamedDof) -> String {
+    let unit = if dof.slides() { "m" } else { "rad" };
     let end = |v: f64| if v.is_finite() { format!("{v}") } else { "no end".into() };
-    match (dof.lower.is_finite(), dof.upper.is_finite()) {
+    match (dof.dof.range.min.is_finite(), dof.dof.range.max.is_finite()) {
         (false, false) => "no limits".into(),
-        _ => format!("{} to {} {unit}", end(dof.lower), end(dof.upper)),
+        _ => format!("{} to {} {unit}", end(dof.dof.range.min), end(dof.dof.range.max)),
     }
 }
 
-fn kind(dof: &Dof) -> &'static str {
-    match (dof.slides, dof.is_continuous()) {
+fn kind(dof: &NamedDof) -> &'static str {
+    match (dof.slides(), dof.is_continuous()) {
         (true, _) => "slides",
         (false, true) => "turns on and on",
         (false, false) => "turns",
@@ -68,16 +68,16 @@ fn text(arm: &Mechanism, out: &mut impl Write) -> io::Result<()> {
     let ranges = arm.dofs().iter().map(|d| range(d).len()).max().unwrap_or(0);
     for (i, dof) in arm.dofs().iter().enumerate() {
         let index = format!("#{i}");
-        let speed = match (dof.velocity.is_finite(), dof.slides) {
+        let speed = match (dof.dof.speed.is_finite(), dof.slides()) {
             (false, _) => String::new(),
-            (true, true) => format!("{} m/s", dof.velocity),
-            (true, false) => format!("{} rad/s", dof.velocity),
+            (true, true) => format!("{} m/s", dof.dof.speed),
+            (true, false) => format!("{} rad/s", dof.dof.speed),
         };
         let line = format!(
             "{index:>6}  {:<width$}  {:<kinds$}  {:>8.4}  {:<ranges$}  {speed}",
             shown(&dof.name),
             kind(dof),
-            dof.rest(),
+            dof.dof.rest(),
             range(dof),
         );
         writeln!(out, "{}", line.trim_end())?;
@@ -122,12 +122,12 @@ fn json(arm: &Mechanism, out: &mut impl Write) -> io::Result<()> {
         .map(|d| {
             json!({
                 "name": d.name,
-                "slides": d.slides,
+                "slides": d.slides(),
                 "continuous": d.is_continuous(),
-                "lower": limit(d.lower),
-                "upper": limit(d.upper),
-                "velocity": limit(d.velocity),
-                "rest": d.rest(),
+                "lower": limit(d.dof.range.min),
+                "upper": limit(d.dof.range.max),
+                "velocity": limit(d.dof.speed),
+                "rest": d.dof.rest(),
                 "contradicted_by": d.contradicted_by,
             })
         })

@@ -2,7 +2,10 @@
 
 use glam::DVec3;
 use rayon::prelude::*;
-use sinew::mechanism::{LinkFrames, LinkId, Mechanism, ValuesError};
+use sinew::{
+    joint::Range,
+    mechanism::{LinkFrames, LinkId, Mechanism, ValuesError},
+};
 
 /// Cells along the longer side of a view.
 pub const CELLS: usize = 220;
@@ -62,11 +65,12 @@ impl<'a> Placer<'a> {
         let ranges = mechanism.dofs_between(root, tip).into_iter().map(|d| {
             let dof = &mechanism.dofs()[d];
             // What has no end is drawn from one turn, or a metre to each side.
-            let free = if dof.slides { 1.0 } else { std::f64::consts::PI };
-            let (low, high) = match (dof.lower.is_finite(), dof.upper.is_finite()) {
-                (true, true) => (dof.lower, dof.upper),
-                (true, false) => (dof.lower, dof.lower + 2.0 * free),
-                (false, true) => (dof.upper - 2.0 * free, dof.upper),
+            let free = if dof.slides() { 1.0 } else { std::f64::consts::PI };
+            let Range { min, max } = dof.dof.range;
+            let (low, high) = match (min.is_finite(), max.is_finite()) {
+                (true, true) => (min, max),
+                (true, false) => (min, min + 2.0 * free),
+                (false, true) => (max - 2.0 * free, max),
                 (false, false) => (-free, free),
             };
             (d, low, high)

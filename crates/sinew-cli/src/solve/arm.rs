@@ -164,8 +164,8 @@ impl Worker for ArmWorker<'_> {
             JointAnswer {
                 name: dof.name.clone(),
                 value: values[d],
-                slides: dof.slides,
-                limits: (dof.lower, dof.upper),
+                slides: dof.slides(),
+                limits: (dof.dof.range.min, dof.dof.range.max),
             }
         });
         Ok(Answer {

@@ -222,7 +222,7 @@ impl Backend for Posed {
         let (ends, count) = match &self.arm {
             Some(arm) => {
                 let name = |l| arm.mechanism.link_name(l);
-                (format!("{}..{}", name(arm.root), name(arm.tip)), arm.chain.dofs().len())
+                (format!("{}..{}", name(arm.root), name(arm.tip)), arm.chain.dofs().count())
             }
             None => {
                 let name = |j| label(&self.skeleton, j);
@@ -494,7 +494,7 @@ impl ArmChain {
 
     /// Whether the chain's first joint slides: its place is then its value.
     fn slides(&self) -> bool {
-        self.chain.dofs().next().is_some_and(|d| self.mechanism.dofs()[d].slides)
+        self.chain.dofs().next().is_some_and(|d| self.mechanism.dofs()[d].slides())
     }
 
     /// The values of the chain's joints. Gives where the chain's base went, as following moves it: from its
@@ -508,8 +508,8 @@ impl ArmChain {
             answer.joints.push(JointAnswer {
                 name: dof.name.clone(),
                 value: values[d],
-                slides: dof.slides,
-                limits: (dof.lower, dof.upper),
+                slides: dof.slides(),
+                limits: (dof.dof.range.min, dof.dof.range.max),
             });
         }
         if self.slides() || was.translation == now.translation {

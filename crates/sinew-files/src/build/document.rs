@@ -194,7 +194,7 @@ fn clip_of_nodes(document: &Document, skeleton: &Skeleton, clip: &Clip) -> Resul
     let read = document.clone().into_model()?.skeleton;
     let tracks = clip.tracks().iter().map(|tracks| {
         let place = document.joint_of_node(tracks.joint.index());
-        let joint = place.and_then(|p| read.joint(p)).ok_or_else(|| ClipError::NoSuchJoint {
+        let joint = place.and_then(|p| read.joint_at(p)).ok_or_else(|| ClipError::NoSuchJoint {
             clip: clip.name().into(),
             joint: tracks.joint,
             count: skeleton.len(),

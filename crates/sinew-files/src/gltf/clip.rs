@@ -60,7 +60,7 @@ fn read_one(
         let Some(node) = target.get("node") else { continue };
         node.follow(&document.root(), "nodes")?;
         let Some(place) = document.joint_of_node(node.index()?) else { continue };
-        let Some(joint) = skeleton.joint(place) else { continue };
+        let Some(joint) = skeleton.joint_at(place) else { continue };
         let path = target.need("path")?.text()?;
         if !matches!(path, "translation" | "rotation" | "scale") {
             continue;

@@ -51,7 +51,7 @@ pub(super) fn read(
                 Some(skin) => {
                     let strongest = strongest(document, &attributes, skin, positions.len(), budget)?;
                     let skinned = positions.into_iter().zip(strongest).filter_map(|(p, (at, weight))| {
-                        let joint = skeleton.joint((*skin.joints.get(at)?)?)?;
+                        let joint = skeleton.joint_at((*skin.joints.get(at)?)?)?;
                         let position = glam::DVec3::from_array(p.map(f64::from));
                         let position = skin.inverse_bind.get(at)?.transform_point3(position).as_vec3();
                         (weight > 0.0 && position.is_finite()).then_some(SkinVertex {

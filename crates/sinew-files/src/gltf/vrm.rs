@@ -17,7 +17,7 @@ pub(super) fn roles(document: &Document, skeleton: &Skeleton) -> Result<Vec<(Str
             return Ok(());
         }
         node.follow(&root, "nodes")?;
-        let joint = document.joint_of_node(node.index()?).and_then(|place| skeleton.joint(place));
+        let joint = document.joint_of_node(node.index()?).and_then(|place| skeleton.joint_at(place));
         roles.extend(joint.map(|joint| (name.to_owned(), joint)));
         Ok::<(), FileError>(())
     };

@@ -77,7 +77,7 @@ impl Names {
         let mut met = alloc::vec![[Met::default(); 2]; range.len()];
         let mut legs = Candidates([Vec::new(), Vec::new()]);
         let mut arms = Candidates([Vec::new(), Vec::new()]);
-        for joint in range.clone().filter_map(|i| skeleton.joint(i)) {
+        for joint in range.clone().filter_map(|i| skeleton.joint_at(i)) {
             let parent = skeleton.parent(joint).and_then(|p| p.index().checked_sub(range.start));
             let mut here = parent.and_then(|p| met.get(p)).copied().unwrap_or_default();
             if let Some(Meaning { part, side: Some(side), deform }) = self.get(joint) {
@@ -131,7 +131,7 @@ impl Names {
         let mut found = Vec::new();
         let mut i = range.start + 1;
         while i < range.end {
-            let Some(joint) = skeleton.joint(i) else { break };
+            let Some(joint) = skeleton.joint_at(i) else { break };
             let fits =
                 self.get(joint).is_some_and(|m| m.part == part && (m.side.is_none() || m.side == side));
             if fits {

@@ -85,7 +85,7 @@ impl<'a> Shape<'a> {
 
     /// The ends of all chains of three joints and more that reach the floor.
     fn standing_ends(&self, range: core::ops::Range<usize>) -> Vec<JointId> {
-        let joint = |i: usize| self.skeleton.joint(i);
+        let joint = |i: usize| self.skeleton.joint_at(i);
         let parent =
             |i: usize| self.skeleton.parent(joint(i)?).map(JointId::index).filter(|p| range.contains(p));
         let is_end = |j: JointId| self.skeleton.subtree(j).len() == 1;

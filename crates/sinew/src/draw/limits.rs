@@ -47,9 +47,12 @@ impl Seat<'_> {
     }
 }
 
-/// Values from one end of a range to the other; a whole turn where there is none.
-fn values(range: Option<Range>) -> impl Iterator<Item = f32> + Clone {
-    let (from, to) = range.map_or((-PI, PI), |r| (r.min as f32, (r.max as f32).min(r.min as f32 + TAU)));
+/// Values from one end of a range to the other; a whole turn where they are no further apart.
+fn values(range: Range) -> impl Iterator<Item = f32> + Clone {
+    let (from, to) = match range.is_bounded() {
+        true => (range.min as f32, (range.max as f32).min(range.min as f32 + TAU)),
+        false => (-PI, PI),
+    };
     (0..=STEPS).map(move |i| from + (to - from) * (i as f32 / STEPS as f32))
 }
 
@@ -93,7 +96,7 @@ impl DrawList {
 
     fn limit(&mut self, pose: &Pose, joint: JointId, side: Option<Side>, radius: f32) {
         let skeleton = pose.skeleton();
-        let (freedom, limits) = (skeleton.freedom(joint), skeleton.limits(joint));
+        let (freedom, limits) = (skeleton.joint(joint), skeleton.limits(joint));
         let local = pose.local(joint);
         let child = skeleton.children(joint).next().map(|c| pose.local(c).translation);
         let bone = child.and_then(Vec3::try_normalize).unwrap_or(Vec3::Y);
@@ -119,8 +122,8 @@ impl DrawList {
             }
             Turning::Ball { swing: [x, y], twist, .. } => {
                 let axis = limits.twist_axis().unwrap_or(Vec3::Y);
-                if let (Some(x), Some(y)) = (x.range, y.range) {
-                    self.cone(&seat, axis, [x, y], joint, side);
+                if !x.range.is_free() {
+                    self.cone(&seat, axis, [x.range, y.range], joint, side);
                 }
                 seat.bone = axis + across(axis, bone) * TWIST;
                 let about = values(twist.range).map(|t| seat.with(2, t, seat.bone));
@@ -137,10 +140,11 @@ impl DrawList {
     }
 
     /// The way of the bone while one coordinate goes through its range.
-    fn arc(&mut self, seat: &Seat<'_>, n: usize, range: Option<Range>, joint: JointId, side: Option<Side>) {
+    fn arc(&mut self, seat: &Seat<'_>, n: usize, range: Range, joint: JointId, side: Option<Side>) {
         let way = values(range).map(|v| seat.with(n, v, seat.bone));
         let mut ends = [seat.at; 4];
-        if let (Some(first), Some(last), true) = (way.clone().next(), way.clone().last(), range.is_some()) {
+        if let (Some(first), Some(last), true) = (way.clone().next(), way.clone().last(), range.is_bounded())
+        {
             ends[0] = first;
             ends[2] = last;
             self.push(ShapeRole::Limit, side, ShapeKind::Segments, Some(joint), ends);
@@ -172,7 +176,7 @@ impl DrawList {
         seat: &Seat<'_>,
         n: usize,
         axis: Vec3,
-        range: Option<Range>,
+        range: Range,
         translation: Vec3,
         joint: JointId,
         side: Option<Side>,
@@ -182,17 +186,18 @@ impl DrawList {
         let bar = math::perpendicular(along, seat.parent.matrix3 * seat.bone) * (0.2 * seat.radius);
         let place = |value: f32| seat.parent.transform_point3(translation + axis * (value - now));
         let zero = place(0.0);
-        match range {
-            Some(Range { min: from, max: to }) => {
-                let (a, b) = (place(from as f32), place(to as f32));
-                let lines = [a, b, a - bar, a + bar, b - bar, b + bar];
-                self.push(ShapeRole::Limit, side, ShapeKind::Segments, Some(joint), lines);
+        // Without limit a way of the radius is shown, without a bar.
+        let ends = [(range.min, -1.0), (range.max, 1.0)].map(|(end, sense)| match end.is_finite() {
+            true => place(end as f32),
+            false => {
+                let from = if range.is_free() { zero } else { place(range.clamp(0.0) as f32) };
+                from + along * (sense * seat.radius)
             }
-            None => {
-                let lines = [zero - along * seat.radius, zero + along * seat.radius];
-                self.push(ShapeRole::Limit, side, ShapeKind::Segments, Some(joint), lines);
-            }
-        }
+        });
+        let bars = [range.min, range.max].map(f64::is_finite);
+        let bar_at = |n: usize| bars[n].then_some([ends[n] - bar, ends[n] + bar]).into_iter().flatten();
+        let lines = ends.into_iter().chain(bar_at(0)).chain(bar_at(1));
+        self.push(ShapeRole::Limit, side, ShapeKind::Segments, Some(joint), lines);
         self.push(ShapeRole::Reference, side, ShapeKind::Segments, Some(joint), [zero - bar, zero + bar]);
     }
 }

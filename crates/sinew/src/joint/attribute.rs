@@ -150,7 +150,7 @@ pub fn check_honoured(
     honoured: Attributes,
 ) -> Result<(), UnsupportedAttribute> {
     for joint in joints {
-        if let Some(attribute) = skeleton.freedom(joint).attributes().first_beyond(honoured) {
+        if let Some(attribute) = skeleton.joint(joint).attributes().first_beyond(honoured) {
             return Err(UnsupportedAttribute { joint: skeleton.name(joint).into(), attribute, solver });
         }
     }

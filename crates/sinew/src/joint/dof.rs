@@ -1,12 +1,53 @@
 //! One degree of freedom: its range, and how willingly it moves.
 
-/// A closed range of a coordinate, in radians or metres: `from <= to`, both finite.
+/// A closed range of a coordinate, in radians or metres: `min <= max`. Either end may be infinite.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Range {
-    /// The least value.
+    /// The smallest value; minus infinity for no lower limit.
     pub min: f64,
-    /// The greatest value.
+    /// The largest value; infinity for no upper limit.
     pub max: f64,
+}
+
+impl Range {
+    /// No limit to either side.
+    pub const FREE: Self = Self { min: f64::NEG_INFINITY, max: f64::INFINITY };
+
+    /// The range from `min` to `max`.
+    pub const fn new(min: f64, max: f64) -> Self {
+        Self { min, max }
+    }
+
+    /// Whether neither end is a limit.
+    pub const fn is_free(&self) -> bool {
+        self.min == f64::NEG_INFINITY && self.max == f64::INFINITY
+    }
+
+    /// Whether both ends are limits.
+    pub const fn is_bounded(&self) -> bool {
+        self.min.is_finite() && self.max.is_finite()
+    }
+
+    /// Whether a value lies within, the ends included.
+    pub fn contains(&self, value: f64) -> bool {
+        (self.min..=self.max).contains(&value)
+    }
+
+    /// The value within that is nearest to `value`.
+    pub fn clamp(&self, value: f64) -> f64 {
+        value.max(self.min).min(self.max)
+    }
+
+    /// The middle of a range that is bounded; none otherwise.
+    pub fn middle(&self) -> Option<f64> {
+        self.is_bounded().then_some(0.5 * self.min + 0.5 * self.max)
+    }
+}
+
+impl Default for Range {
+    fn default() -> Self {
+        Self::FREE
+    }
 }
 
 /// A pull towards a value of the coordinate, as strong as it is far off.
@@ -26,14 +67,17 @@ pub struct Spring {
 /// ```
 /// use sinew::joint::Dof;
 /// let elbow = Dof::range(0.0, 2.6).with_ease(0.2).with_preferred(0.4);
-/// assert_eq!(elbow.range.unwrap().max, 2.6);
+/// assert_eq!(elbow.range.max, 2.6);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Dof {
-    /// From where to where it goes; `None` is without limit.
-    pub range: Option<Range>,
+    /// From where to where it goes, in radians or metres; [`Range::FREE`] without limit.
+    pub range: Range,
+    /// The largest speed, in radians or metres per second, 0 or more; infinity for none. It bounds motion over time
+    /// ([`PathFollower`](crate::mechanism::PathFollower)); a single solve has no time.
+    pub speed: f64,
     /// The share of the way from the range's middle to either end, 0 (none) to 1, over which it stiffens as it comes
-    /// near the end; see [`eased`]. Only where there is a range.
+    /// near the end; see [`eased`]. Only where both ends are finite.
     pub ease: f64,
     /// The share of each wanted step that it withholds, 0 (none) to 1 (it does not move): a stiff joint leaves the
     /// motion to its neighbours.
@@ -53,7 +97,8 @@ pub struct Dof {
 impl Dof {
     /// Without limit, and moves freely.
     pub const FREE: Self = Self {
-        range: None,
+        range: Range::FREE,
+        speed: f64::INFINITY,
         ease: 0.0,
         stiffness: 0.0,
         damping: 0.0,
@@ -63,8 +108,13 @@ impl Dof {
     };
 
     /// Moves freely from one value to another.
-    pub const fn range(from: f64, to: f64) -> Self {
-        Self { range: Some(Range { min: from, max: to }), ..Self::FREE }
+    pub const fn range(min: f64, max: f64) -> Self {
+        Self { range: Range::new(min, max), ..Self::FREE }
+    }
+
+    /// With another [`speed`](Self::speed).
+    pub const fn with_speed(self, speed: f64) -> Self {
+        Self { speed, ..self }
     }
 
     /// With another [`ease`](Self::ease).
@@ -95,6 +145,20 @@ impl Dof {
     /// With another [`preferred`](Self::preferred) value.
     pub const fn with_preferred(self, preferred: f64) -> Self {
         Self { preferred: Some(preferred), ..self }
+    }
+}
+
+impl Dof {
+    /// Where it is at rest: its preferred value; else 0, or where the range leaves 0 out, its middle or its only end.
+    /// Always within the range.
+    pub fn rest(&self) -> f64 {
+        let Range { min, max } = self.range;
+        match self.preferred {
+            Some(preferred) => self.range.clamp(preferred),
+            None if self.range.contains(0.0) => 0.0,
+            None if self.range.is_bounded() => 0.5 * (min + max),
+            None => 0.0f64.clamp(min, max),
+        }
     }
 }
 

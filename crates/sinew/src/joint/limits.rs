@@ -9,16 +9,16 @@ mod slide;
 
 use core::f32::consts::{PI, TAU};
 
-use glam::{DVec3, Mat3, Quat, Vec3};
+use glam::{DMat3, DVec3, Mat3, Quat, Vec3};
 
 use super::{
-    Dof, Joint, Turning,
+    Dof, Joint, Turning, direction,
     dof::{Resistance, eased},
     ellipse::Ellipse,
     euler,
     span::{Span, wrap},
 };
-use crate::{JointTransform, math};
+use crate::{JointTransform, math, math64};
 pub(crate) use contact::Contact;
 use parts::{Split, angles, clamp_angles, clamp_ball, hinge_angle, join, split, within};
 
@@ -58,6 +58,8 @@ pub const TOLERANCE: f32 = 2e-6;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limits {
     rest: Quat,
+    /// The axes of the slides in the parent's frame.
+    slide_frame: Quat,
     origin: Vec3,
     turn: Turn,
     resist: [Resistance; 3],
@@ -121,6 +123,7 @@ impl Limits {
     /// Of a joint that turns freely and does not slide.
     pub const FREE: Self = Self {
         rest: Quat::IDENTITY,
+        slide_frame: Quat::IDENTITY,
         origin: Vec3::ZERO,
         turn: Turn::Free,
         resist: [Resistance::NONE; 3],
@@ -137,12 +140,13 @@ impl Limits {
             Turning::Fixed => Turn::Fixed(rest.rotation),
             Turning::Hinge { axis, dof } => {
                 let span = Span::of_angle(dof.range);
-                Turn::Hinge { axis: unit(*axis), exact: axis.normalize(), span, off: Quat::IDENTITY }
+                Turn::Hinge { axis: unit(*axis), exact: unit64(*axis), span, off: Quat::IDENTITY }
             }
             Turning::Ball { twist_axis, swing_axis, swing, twist } => {
                 let z = unit(*twist_axis);
                 let x = math::perpendicular(z, unit(*swing_axis));
-                let half = |dof: &Dof| dof.range.map(|r| [r.max as f32, -r.min as f32]);
+                let half =
+                    |dof: &Dof| dof.range.is_bounded().then(|| [dof.range.max as f32, -dof.range.min as f32]);
                 let swing = half(&swing[0]).zip(half(&swing[1])).map(|(x, y)| Ellipse { half: [x, y] });
                 let frame = Mat3::from_cols(x, z.cross(x), z);
                 Turn::Ball { frame, swing, slack: 0.0, twist: Span::of_angle(twist.range) }
@@ -159,8 +163,10 @@ impl Limits {
             resist: d.map_or(Resistance::NONE, Resistance::of),
             preferred: d.and_then(|d| d.preferred).map(|p| p as f32),
         });
+        let unit_rest = unit_rotation(rest.rotation);
         Self {
-            rest: unit_rotation(rest.rotation),
+            rest: unit_rest,
+            slide_frame: slide_frame(unit_rest, &joint.slide_axes),
             origin: rest.translation,
             turn,
             resist,
@@ -506,8 +512,22 @@ impl Limits {
 }
 
 fn unit(v: DVec3) -> Vec3 {
-    // Checked to be finite and of some length; a power of two keeps tiny and huge ones from vanishing in the squares.
-    v.normalize().as_vec3()
+    unit64(v).as_vec3()
+}
+
+/// The unit vector along an axis that has passed its check.
+fn unit64(v: DVec3) -> DVec3 {
+    // Squares of what is shorter vanish, and of what is longer overflow.
+    if (1e-200..1e200).contains(&v.length_squared()) { v.normalize() } else { direction(v) }
+}
+
+/// The axes of slides in the parent's frame. The rest rotation keeps its bits where they are its own axes.
+fn slide_frame(rest: Quat, axes: &DMat3) -> Quat {
+    if *axes == DMat3::IDENTITY {
+        return rest;
+    }
+    let q = math64::quaternion(axes);
+    math::mul(rest, Quat::from_xyzw(q.x as f32, q.y as f32, q.z as f32, q.w as f32))
 }
 
 /// The same bits where it is a unit quaternion but for rounding: another rounding would be seen where what comes in is

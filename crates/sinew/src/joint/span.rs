@@ -30,11 +30,10 @@ impl Span {
     pub const ZERO: Self = Self { centre: 0.0, low: 0.0, high: 0.0, half: 0.0 };
 
     /// A range of angles: one of a whole turn or more is no limit to a rotation.
-    pub fn of_angle(range: Option<Range>) -> Self {
+    pub fn of_angle(range: Range) -> Self {
         let turn = core::f64::consts::TAU;
-        match range {
-            Some(Range { min: from, max: to }) if to - from < turn => {
-                let middle = 0.5 * from + 0.5 * to;
+        match range.middle() {
+            Some(middle) if range.max - range.min < turn => {
                 let turns = middle / turn;
                 // Truncation towards zero needs no mathematics library; then one step to the nearest.
                 let mut reduced =
@@ -44,23 +43,30 @@ impl Span {
                 } else if reduced < -0.5 * turn {
                     reduced += turn;
                 }
-                let half = (0.5 * (to - from)) as f32;
+                let half = (0.5 * (range.max - range.min)) as f32;
                 Self { centre: reduced as f32, low: -half, high: half, half }
             }
             _ => Self::FREE,
         }
     }
 
-    /// A range of a slide.
-    pub fn of_slide(range: Option<Range>) -> Self {
-        range.map_or(Self::FREE, |Range { min: from, max: to }| {
-            let half = (0.5 * to - 0.5 * from) as f32;
-            Self { centre: (0.5 * from + 0.5 * to) as f32, low: -half, high: half, half }
-        })
+    /// A range of a slide. An end that f32 cannot hold is no limit; a range with one end is measured from that end.
+    pub fn of_slide(range: Range) -> Self {
+        let held = |end: f64| (end as f32).is_finite();
+        let (low, high) = (f32::NEG_INFINITY, f32::INFINITY);
+        match (held(range.min), held(range.max)) {
+            (true, true) => {
+                let half = (0.5 * range.max - 0.5 * range.min) as f32;
+                Self { centre: (0.5 * range.min + 0.5 * range.max) as f32, low: -half, high: half, half }
+            }
+            (true, false) => Self { centre: range.min as f32, low: 0.0, ..Self::FREE },
+            (false, true) => Self { centre: range.max as f32, high: 0.0, ..Self::FREE },
+            (false, false) => Self { centre: 0.0, low, high, half: high },
+        }
     }
 
     pub fn is_free(&self) -> bool {
-        self.high == f32::INFINITY
+        self.low == f32::NEG_INFINITY && self.high == f32::INFINITY
     }
 
     /// How far a difference from the centre is outside, 0 inside.
@@ -103,9 +109,9 @@ mod tests {
     #[test]
     fn ranges_far_from_zero_keep_their_digits() {
         let far = 1000.0 * core::f64::consts::TAU;
-        let span = Span::of_angle(Some(Range { min: far - 0.25, max: far + 0.75 }));
+        let span = Span::of_angle(Range::new(far - 0.25, far + 0.75));
         assert!((span.centre - 0.25).abs() < 1e-6 && (span.half - 0.5).abs() < 1e-6);
-        assert!(Span::of_angle(Some(Range { min: -4.0, max: 4.0 })).is_free());
+        assert!(Span::of_angle(Range::new(-4.0, 4.0)).is_free());
         for i in -50..50 {
             let x = i as f32 * 0.37;
             let w = wrap(x);
@@ -115,7 +121,7 @@ mod tests {
 
     #[test]
     fn the_nearer_end_on_the_circle_is_taken() {
-        let span = Span::of_angle(Some(Range { min: -0.5, max: 0.5 })).widened(3.0);
+        let span = Span::of_angle(Range::new(-0.5, 0.5)).widened(3.0);
         assert_eq!(span.clamp_angle(-3.1), 3.0);
         assert_eq!(span.clamp_angle(-0.6), -0.5);
         assert_eq!(span.clamp_angle(2.9), 2.9);

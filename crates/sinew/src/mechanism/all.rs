@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::{
-    JointSpaceError, JointSpaceSolver, LinkGoal, Part, ball,
+    DofKind, JointSpaceError, JointSpaceSolver, LinkGoal, ball,
     descent::{End, own_bounds},
     plan::Var,
     solver::{LATER, nearest_turn},
@@ -81,7 +81,7 @@ impl JointSpaceSolver {
                 let near = ball::nearest_vector(a, b);
                 (0..3).all(|k| (near[k] - b[k]).abs() < SAME)
             });
-            let alone = |var: &&Var| var.part != Part::Vector;
+            let alone = |var: &&Var| var.part != DofKind::Vector;
             vectors
                 && self.plan.vars.iter().filter(alone).all(|var| {
                     let mut d = values[var.dof] - other[var.dof];

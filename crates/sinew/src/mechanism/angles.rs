@@ -27,7 +27,7 @@ pub(super) fn angles_within(
     axes: [usize; 3],
     r: &DMat3,
     known: [Option<f64>; 3],
-    ranges: [Option<Range>; 3],
+    ranges: [Range; 3],
 ) -> [f64; 3] {
     let [i, j, k] = axes;
     let unit = DVec3::AXES;
@@ -61,7 +61,7 @@ pub(super) fn angles_within(
                 });
                 let out = |n: usize| match known[n] {
                     Some(value) => (turned[n] - value).abs(),
-                    None => ranges[n].map_or(0.0, |r| (turned[n] - r.max).max(r.min - turned[n]).max(0.0)),
+                    None => (turned[n] - ranges[n].max).max(ranges[n].min - turned[n]).max(0.0),
                 };
                 (turned, out(0).max(out(1)).max(out(2)))
             });
@@ -77,9 +77,19 @@ fn near_zero(angle: f64) -> f64 {
     angle - math64::round(angle / TAU) * TAU
 }
 
-/// An angle on the turn that the middle of its range is on; without range, within half a turn of 0.
-pub(super) fn on_turn(angle: f64, range: Option<Range>) -> f64 {
-    let middle = range.map_or(0.0, |r| 0.5 * r.min + 0.5 * r.max);
+/// An angle on the turn that the middle of its range is on; within half a turn of 0, or next to its end, where the
+/// range has no two ends.
+pub(super) fn on_turn(angle: f64, range: Range) -> f64 {
+    let Some(middle) = range.middle() else {
+        let near = near_zero(angle);
+        // Past the only end, the first turn within.
+        let end = range.clamp(near);
+        let first = near + math64::round((end - near) / TAU) * TAU;
+        return match range.contains(first) {
+            true => first,
+            false => first + if end > near { TAU } else { -TAU },
+        };
+    };
     middle + near_zero(angle - middle)
 }
 

@@ -11,19 +11,23 @@ use glam::{DAffine3, DQuat, DVec3};
 use thiserror::Error;
 
 use super::{
-    dof::{Dof, Kind},
+    compile::HONOURED,
+    dof::{DofKind, Kind, NamedDof, parts},
     goal::FARTHEST,
-    model::{Link, LinkId, Mechanism, Moving},
-    motion::{Motion, direction, freedoms},
+    model::{Link, LinkId, LinkJoint, Mechanism, Moving},
     swing::Swing,
 };
-use crate::{joint::WIDEST, math64};
+use crate::{
+    joint::{Joint, JointError, Range, Turning, UnsupportedAttribute},
+    math64,
+};
 
-/// A joint that follows another: its value is `multiplier * value of the other + offset`.
+/// A joint that follows a degree of freedom of another: its value is `multiplier * value of the other + offset`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mimic {
-    /// Name of the other joint.
-    pub joint: String,
+    /// Name of the other degree of freedom: that of its joint, if it is the joint's only one; see
+    /// [`NamedDof::name`](super::NamedDof::name).
+    pub dof: String,
     /// How much it follows.
     pub multiplier: f64,
     /// Its value when the other's is 0.
@@ -43,24 +47,19 @@ pub struct JointSpec {
     pub translation: DVec3,
     /// How it is turned there (unit quaternion).
     pub rotation: DQuat,
-    /// How it moves.
-    pub motion: Motion,
-    /// Its greatest speed, in radians or metres a second.
-    pub velocity: f64,
-    /// Where it is at rest; by default 0, or the middle of limits that leave 0 out. Limits are kept all the same. For joints
-    /// of one degree of freedom.
-    pub preferred: Option<f64>,
-    /// The joint that it follows, if any.
+    /// What it may do, from there: axes are in the joint's own frame.
+    pub joint: Joint,
+    /// The degree of freedom that it follows, if any; for joints of one degree of freedom.
     pub mimic: Option<Mimic>,
 }
 
 impl JointSpec {
-    /// A joint at the parent link's origin, as fast as it likes.
+    /// A joint at the parent link's origin.
     pub fn new(
         name: impl Into<String>,
         parent: impl Into<String>,
         child: impl Into<String>,
-        motion: Motion,
+        joint: Joint,
     ) -> Self {
         Self {
             name: name.into(),
@@ -68,9 +67,7 @@ impl JointSpec {
             child: child.into(),
             translation: DVec3::ZERO,
             rotation: DQuat::IDENTITY,
-            motion,
-            velocity: f64::INFINITY,
-            preferred: None,
+            joint,
             mimic: None,
         }
     }
@@ -101,28 +98,12 @@ pub enum MechanismError {
         /// The link asked for.
         link: String,
     },
-    /// The axes of a ball joint's swing and twist are within a degree of one line.
-    #[error("joint `{joint}`: its swing axis {swing} is parallel to its twist axis {twist}")]
-    Parallel {
-        /// The joint.
-        joint: String,
-        /// The twist axis.
-        twist: DVec3,
-        /// The swing axis.
-        swing: DVec3,
-    },
-    /// A swing of a ball joint is without width to one side, or goes further than the twist is known.
-    #[error(
-        "joint `{joint}`: its swing goes from {lower} to {upper}, which must be below and above 0 and within 3 radians"
-    )]
-    Swing {
-        /// The joint.
-        joint: String,
-        /// Its least value.
-        lower: f64,
-        /// Its greatest.
-        upper: f64,
-    },
+    /// A joint's numbers make no sense.
+    #[error(transparent)]
+    Joint(#[from] JointError),
+    /// A joint asks for what joint space cannot honour.
+    #[error(transparent)]
+    Unsupported(#[from] UnsupportedAttribute),
     /// A number of a joint is NaN or infinite where it must not be.
     #[error("joint `{joint}`: {what} is not finite: {value}")]
     NotFinite {
@@ -143,14 +124,6 @@ pub enum MechanismError {
         /// Its value.
         value: String,
     },
-    /// The axis of a joint that moves has no direction.
-    #[error("joint `{joint}`: its axis {axis} has no direction")]
-    ZeroAxis {
-        /// The joint.
-        joint: String,
-        /// The axis.
-        axis: DVec3,
-    },
     /// A rotation is not a unit quaternion.
     #[error("joint `{joint}`: its rotation {rotation} is not a unit quaternion")]
     NotUnit {
@@ -158,24 +131,6 @@ pub enum MechanismError {
         joint: String,
         /// The rotation.
         rotation: DQuat,
-    },
-    /// The lower limit is above the upper one.
-    #[error("joint `{joint}`: its lower limit {lower} is above its upper limit {upper}")]
-    ReversedLimits {
-        /// The joint.
-        joint: String,
-        /// The lower limit.
-        lower: f64,
-        /// The upper limit.
-        upper: f64,
-    },
-    /// The greatest speed is negative.
-    #[error("joint `{joint}`: its greatest velocity {velocity} is below 0")]
-    NegativeVelocity {
-        /// The joint.
-        joint: String,
-        /// The velocity.
-        velocity: f64,
     },
     /// A link hangs on two joints, which closes a loop.
     #[error("link `{link}` hangs on two joints, `{first}` and `{second}`: loops are not supported")]
@@ -201,12 +156,12 @@ pub enum MechanismError {
         /// The link.
         link: String,
     },
-    /// A joint mimics one that does not exist, does not move or is itself.
+    /// A joint mimics a degree of freedom that does not exist, is no turn or slide by itself, or its own.
     #[error("joint `{joint}` mimics `{mimicked}`, which {problem}")]
     Mimic {
         /// The joint.
         joint: String,
-        /// The joint that it names.
+        /// The degree of freedom that it names.
         mimicked: String,
         /// What is wrong with that.
         problem: &'static str,
@@ -332,23 +287,20 @@ impl MechanismBuilder {
         let mut dof_of: Vec<Option<u32>> = vec![None; self.joints.len()];
         for joint in order.iter().filter_map(|o| o.1) {
             let spec = &self.joints[joint];
-            if spec.mimic.is_none() && spec.motion != Motion::Fixed {
-                dof_of[joint] = Some(made.dofs.len() as u32);
-                if let Motion::Ball { swing, .. } = spec.motion {
-                    made.swings.push((made.dofs.len(), Swing::new(swing)));
+            if spec.mimic.is_some() {
+                continue;
+            }
+            dof_of[joint] = Some(made.dofs.len() as u32);
+            for part in parts(&spec.joint) {
+                if part.kind == Kind::Ball
+                    && let Turning::Ball { swing, .. } = spec.joint.turning
+                {
+                    let ends = swing.map(|d| (d.range.min, d.range.max));
+                    made.swings.push((made.dofs.len(), Swing::new(ends)));
                 }
-                for freedom in freedoms(spec.motion) {
-                    made.dofs.push(Dof {
-                        name: format!("{}{}", spec.name, freedom.suffix),
-                        slides: freedom.kind == Kind::Slide,
-                        part: freedom.part,
-                        lower: freedom.lower,
-                        upper: freedom.upper,
-                        velocity: spec.velocity,
-                        preferred: spec.preferred.filter(|_| freedom.suffix.is_empty()),
-                        contradicted_by: Vec::new(),
-                    });
-                }
+                let name = format!("{}{}", spec.name, part.suffix);
+                let contradicted_by = Vec::new();
+                made.dofs.push(NamedDof { name, kind: part.of, dof: part.dof, contradicted_by });
             }
         }
         let mut id_of = vec![0; self.links.len()];
@@ -356,7 +308,13 @@ impl MechanismBuilder {
             id_of[link] = made.links.len() as u32;
             let Some(j) = joint else {
                 let name = self.links[link].clone();
-                made.links.push(Link { name, carrier: None, offset: DAffine3::IDENTITY, parent: None });
+                made.links.push(Link {
+                    name,
+                    carrier: None,
+                    offset: DAffine3::IDENTITY,
+                    parent: None,
+                    joint: None,
+                });
                 continue;
             };
             let spec = &self.joints[j];
@@ -364,35 +322,46 @@ impl MechanismBuilder {
             let (mut carrier, mut offset) =
                 (made.links[parent as usize].carrier, made.links[parent as usize].offset);
             let rotation = math64::matrix(unit(spec.rotation));
-            offset *= DAffine3::from_mat3_translation(rotation, spec.translation);
-            let follows = spec.mimic.as_ref().filter(|_| spec.motion != Motion::Fixed);
+            let origin = DAffine3::from_mat3_translation(rotation, spec.translation);
+            offset *= origin;
+            let own = parts(&spec.joint);
+            let follows = spec.mimic.as_ref().filter(|_| !own.is_empty());
             let (first, multiplier, shift) = match follows {
                 None => (dof_of[j], 1.0, 0.0),
                 Some(mimic) => {
-                    let dof = self.mimicked(spec, mimic, &dof_of)?;
-                    narrow(&mut made.dofs[dof as usize], spec, mimic);
-                    (Some(dof), mimic.multiplier, mimic.offset)
+                    let dof = self.mimicked(spec, own.len(), mimic, &made.dofs)?;
+                    if !narrow(&mut made.dofs[dof].dof.range, own[0].dof.range, mimic) {
+                        made.dofs[dof].contradicted_by.push(spec.name.clone());
+                    }
+                    (Some(dof as u32), mimic.multiplier, mimic.offset)
                 }
             };
-            for (k, freedom) in freedoms(spec.motion).into_iter().enumerate() {
+            for (k, part) in own.into_iter().enumerate() {
                 let dof = first.unwrap_or_default() + k as u32;
-                let rest = offset * DAffine3::from_mat3(freedom.frame);
+                let rest = offset * DAffine3::from_mat3(part.frame);
                 made.joints.push(Moving {
                     parent: carrier,
                     rest,
-                    kind: freedom.kind,
+                    kind: part.kind,
                     dof,
                     multiplier,
                     offset: shift,
                 });
                 carrier = Some(made.joints.len() as u32 - 1);
-                offset = DAffine3::from_mat3(freedom.back);
+                offset = DAffine3::from_mat3(part.back);
             }
             made.links.push(Link {
                 name: self.links[link].clone(),
                 carrier,
                 offset,
                 parent: Some(LinkId(parent)),
+                joint: Some(LinkJoint {
+                    name: spec.name.clone(),
+                    joint: spec.joint,
+                    origin,
+                    first: first.unwrap_or_default(),
+                    mimic: follows.cloned(),
+                }),
             });
         }
         Ok(made)
@@ -402,51 +371,51 @@ impl MechanismBuilder {
     fn mimicked(
         &self,
         joint: &JointSpec,
+        count: usize,
         mimic: &Mimic,
-        dof_of: &[Option<u32>],
-    ) -> Result<u32, MechanismError> {
+        dofs: &[NamedDof],
+    ) -> Result<usize, MechanismError> {
         let wrong = |problem| MechanismError::Mimic {
             joint: joint.name.clone(),
-            mimicked: mimic.joint.clone(),
+            mimicked: mimic.dof.clone(),
             problem,
         };
-        let many = |m: &Motion| !matches!(m, Motion::Fixed | Motion::Turn { .. } | Motion::Slide { .. });
-        if many(&joint.motion) {
+        if count > 1 {
             return Err(MechanismError::MimicOfMany {
                 joint: joint.name.clone(),
-                mimicked: mimic.joint.clone(),
+                mimicked: mimic.dof.clone(),
             });
         }
-        if mimic.joint == joint.name {
+        if mimic.dof == joint.name {
             return Err(wrong("is itself"));
         }
-        let other = self.joints.iter().position(|j| j.name == mimic.joint);
-        let other = other.ok_or_else(|| wrong("does not exist"))?;
-        match &self.joints[other].motion {
-            Motion::Fixed => return Err(wrong("does not move")),
-            m if many(m) => return Err(wrong("has several degrees of freedom")),
-            _ => {}
+        if let Some(dof) = dofs.iter().position(|d| d.name == mimic.dof) {
+            let by_itself = matches!(dofs[dof].kind, DofKind::Turn | DofKind::Slide);
+            return if by_itself { Ok(dof) } else { Err(wrong("is one of three that turn a ball together")) };
         }
-        dof_of[other].ok_or_else(|| wrong("itself mimics another"))
+        let named = self.joints.iter().find(|j| j.name == mimic.dof);
+        let named = named.ok_or_else(|| wrong("does not exist"))?;
+        Err(wrong(match (parts(&named.joint).len(), &named.mimic) {
+            (0, _) => "does not move",
+            (_, Some(_)) => "itself mimics another",
+            (_, None) => "has several degrees of freedom",
+        }))
     }
 }
 
-/// Narrows a degree of freedom to where a joint that mimics it is within its own limits too. Real files hold followers
-/// whose limits leave no room at all (PR2's grippers); those are noted and not kept.
-fn narrow(dof: &mut Dof, spec: &JointSpec, mimic: &Mimic) {
-    let (Motion::Turn { lower, upper, .. } | Motion::Slide { lower, upper, .. }) = spec.motion else {
-        return;
-    };
+/// Narrows a range to where a joint that mimics it is within its own limits too. Real files hold followers
+/// whose limits leave no room at all (PR2's grippers); then it stays as it is, and the answer is false.
+fn narrow(range: &mut Range, follower: Range, mimic: &Mimic) -> bool {
     if mimic.multiplier == 0.0 {
-        return;
+        return true;
     }
-    let (a, b) = ((lower - mimic.offset) / mimic.multiplier, (upper - mimic.offset) / mimic.multiplier);
-    let (low, high) = (dof.lower.max(a.min(b)), dof.upper.min(a.max(b)));
-    if low < high || (low == high && dof.lower == dof.upper) {
-        (dof.lower, dof.upper) = (low, high);
-    } else {
-        dof.contradicted_by.push(spec.name.clone());
+    let [a, b] = [follower.min, follower.max].map(|end| (end - mimic.offset) / mimic.multiplier);
+    let (low, high) = (range.min.max(a.min(b)), range.max.min(a.max(b)));
+    let room = low < high || (low == high && range.min == range.max);
+    if room {
+        *range = Range::new(low, high);
     }
+    room
 }
 
 fn same_name(kind: &'static str, names: &mut [&str]) -> Result<(), MechanismError> {
@@ -482,60 +451,10 @@ fn check(joint: &JointSpec) -> Result<(), MechanismError> {
     if (length - 1.0).abs() > 1e-5 {
         return Err(MechanismError::NotUnit { joint: name(), rotation: q });
     }
-    let axes = match joint.motion {
-        Motion::Fixed | Motion::Floating | Motion::Spherical => [DVec3::Z; 2],
-        Motion::Turn { axis, .. } | Motion::Slide { axis, .. } => [axis; 2],
-        Motion::Planar { normal } => [normal; 2],
-        Motion::Ball { twist_axis, swing_axis, .. } => [twist_axis, swing_axis],
-    };
-    for axis in axes {
-        if !axis.is_finite() {
-            return Err(not_finite("its axis", axis.to_string()));
-        }
-        if !axis.abs().max_element().is_normal() {
-            return Err(MechanismError::ZeroAxis { joint: name(), axis });
-        }
-    }
-    let range = |(lower, upper): (f64, f64)| {
-        for (what, limit) in [("its lower limit", lower), ("its upper limit", upper)] {
-            if limit.is_nan() {
-                return Err(not_finite(what, limit.to_string()));
-            }
-        }
-        match lower > upper || lower == f64::INFINITY || upper == f64::NEG_INFINITY {
-            true => Err(MechanismError::ReversedLimits { joint: name(), lower, upper }),
-            false => Ok(()),
-        }
-    };
-    match joint.motion {
-        Motion::Turn { lower, upper, .. } | Motion::Slide { lower, upper, .. } => range((lower, upper))?,
-        Motion::Ball { twist_axis, swing_axis, swing, twist } => {
-            // Of a degree, so that a direction across is known: as in pose space.
-            let across = direction(twist_axis).cross(direction(swing_axis));
-            if across.length_squared() < 0.0175 * 0.0175 {
-                let (joint, twist, swing) = (name(), twist_axis, swing_axis);
-                return Err(MechanismError::Parallel { joint, twist, swing });
-            }
-            for (lower, upper) in swing {
-                range((lower, upper))?;
-                // Squares of half-axes stay normal numbers above this.
-                let wide = |half: f64| (1e-100..=WIDEST).contains(&half);
-                if !(wide(-lower) && wide(upper)) {
-                    return Err(MechanismError::Swing { joint: name(), lower, upper });
-                }
-            }
-            range(twist)?;
-        }
-        Motion::Fixed | Motion::Planar { .. } | Motion::Floating | Motion::Spherical => {}
-    }
-    if let Some(preferred) = joint.preferred.filter(|p| !p.is_finite()) {
-        return Err(not_finite("its preferred value", preferred.to_string()));
-    }
-    if joint.velocity.is_nan() {
-        return Err(not_finite("its greatest velocity", joint.velocity.to_string()));
-    }
-    if joint.velocity < 0.0 {
-        return Err(MechanismError::NegativeVelocity { joint: name(), velocity: joint.velocity });
+    joint.joint.check().map_err(|fault| JointError { joint: name(), fault })?;
+    if let Some(attribute) = joint.joint.attributes().first_beyond(HONOURED) {
+        let solver = "joint space";
+        return Err(UnsupportedAttribute { joint: name(), attribute, solver }.into());
     }
     if let Some(mimic) = &joint.mimic {
         for (what, value) in

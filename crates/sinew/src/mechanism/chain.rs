@@ -2,13 +2,16 @@
 
 use alloc::{string::String, vec::Vec};
 
-use glam::{DAffine3, DMat3, DVec3, Quat};
+use glam::{DAffine3, Quat};
 use thiserror::Error;
 
-use super::{LinkId, Mechanism, ValuesError, dof::Kind, model::motion, position_and_rotation};
+use super::{
+    DofKind, LinkId, Mechanism, NamedDof, ValuesError, position_and_rotation,
+    values::{Compiled, JointValues, Turn},
+};
 use crate::{
-    Chain, ChainError, JointId, JointTransform, Pose, Skeleton, SkeletonError,
-    joint::{self, Joint, JointError},
+    Chain, ChainError, JointTransform, Pose, Skeleton, SkeletonError,
+    joint::{Joint, JointError, Range},
     math64,
 };
 
@@ -40,12 +43,6 @@ pub enum ChainSkeletonError {
         /// Name of the joint that it mimics.
         mimicked: String,
     },
-    /// A joint of the chain is a ball.
-    #[error("joint `{joint}` is a ball joint, which chains of a mechanism cannot take to pose space")]
-    Ball {
-        /// Name of the first of its degrees of freedom.
-        joint: String,
-    },
     /// A joint's numbers are out of the range of pose space.
     #[error(transparent)]
     Joint(#[from] JointError),
@@ -57,35 +54,23 @@ pub enum ChainSkeletonError {
     Chain(#[from] ChainError),
 }
 
-/// A joint of the chain.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Placed {
-    joint: JointId,
-    dof: usize,
-    slides: bool,
-    /// The value at which the joint is in its rest pose: the middle of its limits.
-    middle: f64,
-    lower: f64,
-    upper: f64,
-}
-
 /// The joints between two links of a [`Mechanism`] as a [`Skeleton`], which takes values into poses and
 /// gives them back. So the solvers of pose space (`Ccd`, `Fabrik`, `Follow`) work on arms, where they
 /// honour the kinds of joint that the arm has.
 ///
-/// Model space is the root link's own space. Each degree of freedom between the links is a joint of its name, a hinge or
-/// a slider along its own z with the same limits; the last joint is the tip link, which is fixed. In the rest pose every
-/// joint stands in the middle of its limits (at 0 where it has none).
+/// Model space is the root link's own space. Each joint that moves between the links is a joint of its name, with the
+/// [`Joint`] that the mechanism has (its ranges narrowed to where joints that mimic it are within theirs); the last joint is
+/// the tip link, which is fixed. In the rest pose every value is 0, be that within the limits or not.
 ///
 /// ```
 /// use std::sync::Arc;
 /// use sinew::{Goal, Pose, glam::{DVec3, Vec3}, solve::Ccd};
-/// use sinew::mechanism::{ChainSkeleton, JointSpec, Mechanism, Motion};
+/// use sinew::{joint::{Dof, Joint}, mechanism::{ChainSkeleton, JointSpec, Mechanism}};
 /// let mut b = Mechanism::builder("lamp");
 /// ["desk", "lower", "upper", "bulb"].map(|link| { b.link(link); });
-/// b.joint(JointSpec::new("turn", "desk", "lower", Motion::turn(DVec3::Z, -3.0, 3.0)));
+/// b.joint(JointSpec::new("turn", "desk", "lower", Joint::hinge(DVec3::Z, Dof::range(-3.0, 3.0))));
 /// let up = |name, parent, child| {
-///     let joint = JointSpec::new(name, parent, child, Motion::turn(DVec3::Y, -2.0, 2.0));
+///     let joint = JointSpec::new(name, parent, child, Joint::hinge(DVec3::Y, Dof::range(-2.0, 2.0)));
 ///     JointSpec { translation: DVec3::Z * 0.4, ..joint }
 /// };
 /// b.joint(up("bend", "lower", "upper"));
@@ -105,14 +90,8 @@ struct Placed {
 pub struct ChainSkeleton {
     skeleton: Skeleton,
     chain: Chain,
-    joints: Vec<Placed>,
-    /// Degrees of freedom of the mechanism.
-    count: usize,
+    values: JointValues,
 }
-
-/// Sliders that end on one side only end on the other this far away, in metres: no machine is longer, and f32 still holds a
-/// place there to a decimetre.
-const FAR: f64 = 1e6;
 
 fn local(frame: &DAffine3) -> JointTransform {
     let (at, q) = position_and_rotation(frame);
@@ -127,63 +106,48 @@ impl ChainSkeleton {
         if !mechanism.is_below(tip, root) {
             return Err(ChainSkeletonError::TipNotBelowRoot { root: name(root), tip: name(tip) });
         }
-        let mut way: Vec<usize> = mechanism.path(root, tip).collect();
-        // From the tip; parents come before children in a mechanism.
-        way.sort_unstable();
-        if way.is_empty() {
-            return Err(ChainSkeletonError::Rigid { root: name(root), tip: name(tip) });
+        let mut way = Vec::new();
+        let mut at = tip;
+        while at != root
+            && let (Some(parent), Some(joint)) =
+                (mechanism.link_parent(at), &mechanism.links[at.index()].joint)
+        {
+            way.push((at, joint));
+            at = parent;
         }
         let mut builder = Skeleton::builder();
-        // The frame that the next joint is placed in, relative to that of the joint before it.
-        let mut before = mechanism.links[root.index()].offset.inverse();
+        // The frame that the next joint is placed in, relative to that of the joint before it: joints that do not move.
+        let mut before = DAffine3::IDENTITY;
         let mut parent = None;
-        let mut placed: Vec<(usize, bool, f64)> = Vec::with_capacity(way.len());
-        for &j in &way {
-            let joint = &mechanism.joints[j];
-            let dof = joint.dof as usize;
-            let again = placed.iter().any(|p| p.0 == dof);
-            if again || joint.multiplier != 1.0 || joint.offset != 0.0 {
-                let carried =
-                    mechanism.links().find(|l| mechanism.links[l.index()].carrier == Some(j as u32));
-                let link = name(carried.unwrap_or(tip));
-                return Err(ChainSkeletonError::Mimic { link, mimicked: mechanism.dofs[dof].name.clone() });
+        let mut moving = Vec::with_capacity(way.len());
+        for &(link, joint) in way.iter().rev() {
+            let free = mechanism.narrowed_joint(link).unwrap_or(Joint::FIXED);
+            before *= joint.origin;
+            if free == Joint::FIXED {
+                continue;
             }
-            let of = &mechanism.dofs[dof];
-            if !matches!(joint.kind, Kind::Turn | Kind::Slide) {
-                return Err(ChainSkeletonError::Ball { joint: of.name.clone() });
+            if let Some(mimic) = &joint.mimic {
+                return Err(ChainSkeletonError::Mimic { link: name(link), mimicked: mimic.dof.clone() });
             }
-            let slides = joint.kind == Kind::Slide;
-            let bounded = of.lower.is_finite() && of.upper.is_finite();
-            let middle = if bounded { of.lower + 0.5 * (of.upper - of.lower) } else { of.rest() };
-            let rest = before * joint.rest * motion(slides, middle);
-            parent = Some(builder.add(of.name.clone(), parent, local(&rest)));
-            placed.push((dof, slides, middle));
+            parent = Some(builder.add(joint.name.clone(), parent, local(&before)));
+            moving.push((joint.first as usize, free));
             before = DAffine3::IDENTITY;
         }
-        // Fixed parts between two moving joints are folded into the later one already.
-        builder.add(name(tip), parent, local(&(before * mechanism.links[tip.index()].offset)));
+        if moving.is_empty() {
+            return Err(ChainSkeletonError::Rigid { root: name(root), tip: name(tip) });
+        }
+        builder.add(name(tip), parent, local(&before));
         let (mut skeleton, ids) = builder.build()?;
-        let mut joints = Vec::with_capacity(placed.len());
-        for (&joint, &(dof, slides, middle)) in ids.iter().zip(&placed) {
-            let (lower, upper) = (mechanism.dofs[dof].lower, mechanism.dofs[dof].upper);
-            let free = if slides {
-                let unbounded = lower == f64::NEG_INFINITY && upper == f64::INFINITY;
-                let range = (lower.max(middle - FAR) - middle, upper.min(middle + FAR) - middle);
-                let along = if unbounded { joint::Dof::FREE } else { joint::Dof::range(range.0, range.1) };
-                Joint::FIXED.with_slide([None, None, Some(along)])
-            } else {
-                // A whole turn or more is no limit of where it stands; which turn it is on is for `read` to say.
-                let whole = upper - lower >= core::f64::consts::TAU;
-                let about = joint::Dof::range(lower - middle, upper - middle);
-                Joint::hinge(DVec3::Z, if whole { joint::Dof::FREE } else { about })
-            };
+        let mut joints = Vec::with_capacity(moving.len());
+        for (&joint, (first, free)) in ids.iter().zip(moving) {
             skeleton.set_joint(joint, free)?;
-            joints.push(Placed { joint, dof, slides, middle, lower, upper });
+            let slides = free.slide.map(|d| d.is_some());
+            joints.push(Compiled { joint, first, slides, scale: 1.0, turn: Turn::of(&free) });
         }
         let last = ids[ids.len() - 1];
         skeleton.set_joint(last, Joint::FIXED)?;
         let chain = Chain::new(&skeleton, ids[0], last)?;
-        Ok(Self { skeleton, chain, joints, count: mechanism.dofs.len() })
+        Ok(Self { skeleton, chain, values: JointValues { mechanism: mechanism.clone(), joints } })
     }
 
     /// The skeleton.
@@ -197,97 +161,54 @@ impl ChainSkeleton {
     }
 
     /// The degrees of freedom of the mechanism that are joints of the chain, root first.
-    pub fn dofs(&self) -> impl ExactSizeIterator<Item = usize> {
-        self.joints.iter().map(|p| p.dof)
-    }
-
-    fn check_count(&self, values: &[f64]) -> Result<(), ValuesError> {
-        match (values.len(), self.count) {
-            (given, wanted) if given == wanted => Ok(()),
-            (given, wanted) => Err(ValuesError::Count { given, wanted }),
-        }
+    pub fn dofs(&self) -> impl Iterator<Item = usize> {
+        self.values.joints.iter().flat_map(|c| c.first..c.first + c.len())
     }
 
     /// Puts the values of a mechanism into a pose of the skeleton. Call [`Pose::update`] afterwards.
     ///
-    /// An error where there is not one value a degree of freedom, or one of the chain's is no number or more than `f32` can
+    /// An error where there is not one value a degree of freedom, one is no number, or a slide goes further than `f32` can
     /// tell; the pose is as it was then.
     pub fn write(&self, values: &[f64], pose: &mut Pose) -> Result<(), ValuesError> {
-        self.check_count(values)?;
-        for p in &self.joints {
-            let (value, joint) = (values[p.dof], || String::from(self.skeleton.name(p.joint)));
-            if !value.is_finite() {
-                return Err(ValuesError::NotFinite { joint: joint(), value });
-            }
-            if !self.placed(p, value, self.skeleton.rest(p.joint)).is_finite() {
-                return Err(ValuesError::TooLarge { joint: joint(), value });
-            }
-        }
-        for p in &self.joints {
-            let placed = self.placed(p, values[p.dof], pose.local(p.joint));
-            pose.set_local(p.joint, placed);
-        }
-        Ok(())
-    }
-
-    /// The joint's local transform at a value.
-    fn placed(&self, p: &Placed, value: f64, now: &JointTransform) -> JointTransform {
-        let rest = self.skeleton.rest(p.joint);
-        let own = value - p.middle;
-        let base = self.base(p);
-        if p.slides {
-            let along = base * DVec3::new(0.0, 0.0, own);
-            return JointTransform { translation: (rest.translation.as_dvec3() + along).as_vec3(), ..*now };
-        }
-        let turned = base * math64::axis_angle(DVec3::Z, own);
-        JointTransform { rotation: local(&DAffine3::from_mat3(turned)).rotation, ..*now }
-    }
-
-    fn base(&self, p: &Placed) -> DMat3 {
-        wide(self.skeleton.rest(p.joint).rotation)
+        self.values.write(values, pose)
     }
 
     /// Takes the values of the chain's joints from a pose. They are within their limits to the last bit. A
-    /// joint whose place is that of the value that it has in `values` keeps it, and one that turns is taken
+    /// joint whose place is that of the values that it has in `values` keeps them, and one that turns is taken
     /// to the turn that is nearest to that value. An error where there is not one value a degree of freedom.
     pub fn read(&self, pose: &Pose, values: &mut [f64]) -> Result<(), ValuesError> {
-        self.check_count(values)?;
-        for p in &self.joints {
-            let now = pose.local(p.joint);
-            let value = &mut values[p.dof];
-            if self.placed(p, *value, now) == *now && (p.lower..=p.upper).contains(value) {
+        let mechanism = &self.values.mechanism;
+        mechanism.check_count(values)?;
+        for c in &self.values.joints {
+            let own = c.first..c.first + c.len();
+            let within = own.clone().all(|d| mechanism.dofs[d].dof.range.contains(values[d]));
+            if within && self.values.placed(c, values, pose) == *pose.local(c.joint) {
                 continue;
             }
-            let back = self.base(p).transpose();
-            *value = if p.slides {
-                let rest = self.skeleton.rest(p.joint).translation;
-                p.middle + (back * (now.translation.as_dvec3() - rest.as_dvec3())).z
-            } else {
-                let own = math64::quaternion(&(back * wide(now.rotation)));
-                nearest_turn(p, p.middle + 2.0 * math64::atan2(own.z, own.w), *value)
+            let mut now = [0.0; 6];
+            self.values.read_joint(c, pose, &mut now);
+            for (d, now) in own.clone().zip(now) {
+                let NamedDof { kind, dof, .. } = &mechanism.dofs[d];
+                values[d] = match kind {
+                    DofKind::Turn | DofKind::Twist => nearest_turn(&dof.range, now, values[d]),
+                    _ => now,
+                };
             }
-            .max(p.lower)
-            .min(p.upper);
+            mechanism.clamp_of(own, values);
         }
         Ok(())
     }
 }
 
 /// The value a whole number of turns from `value` that is nearest to `start`, within the limits where any is.
-fn nearest_turn(p: &Placed, value: f64, start: f64) -> f64 {
+fn nearest_turn(range: &Range, value: f64, start: f64) -> f64 {
     const TURN: f64 = core::f64::consts::TAU;
     let near = value + TURN * math64::round((start - value) / TURN);
-    let outside = |v: f64| (p.lower - v).max(v - p.upper).max(0.0);
+    let outside = |v: f64| (range.min - v).max(v - range.max).max(0.0);
     // The limits of a joint with less than a turn lie half a turn from its middle at most: there it is `value` itself.
     // Others have a turn inside next to the limit.
     [near, near - TURN, near + TURN, value].into_iter().fold(near, |best, v| {
         let better = outside(v) < outside(best);
         if better { v } else { best }
     })
-}
-
-fn wide(q: Quat) -> DMat3 {
-    let (x, y, z, w) = (f64::from(q.x), f64::from(q.y), f64::from(q.z), f64::from(q.w));
-    let s = 1.0 / math64::sqrt(x * x + y * y + z * z + w * w);
-    math64::matrix(glam::DQuat::from_xyzw(x * s, y * s, z * s, w * s))
 }

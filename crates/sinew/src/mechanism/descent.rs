@@ -15,7 +15,7 @@
 use alloc::{vec, vec::Vec};
 
 use super::{
-    dof::Part,
+    dof::DofKind,
     goal::FARTHEST,
     normal::{Many, Normal, ROWS, Six, dot},
     plan::{Aim, Frames, Miss, Plan, Sight, Var},
@@ -129,7 +129,7 @@ const LARGEST: f64 = FARTHEST.next_down();
 /// that a step that rounding has made goes nowhere from where no other could be taken.
 pub(super) fn own_bounds(var: &Var) -> (f64, f64) {
     match var.part {
-        Part::Swing => (f64::NEG_INFINITY, f64::INFINITY),
+        DofKind::Swing => (f64::NEG_INFINITY, f64::INFINITY),
         _ => (var.lower.max(-LARGEST), var.upper.min(LARGEST)),
     }
 }
@@ -137,7 +137,7 @@ pub(super) fn own_bounds(var: &Var) -> (f64, f64) {
 impl Descent {
     pub fn new(plan: &Plan) -> Self {
         let (n, goals) = (plan.vars.len(), plan.goals());
-        let of = |v: &Var| if v.part == Part::Swing { Held::BySwing } else { Held::No };
+        let of = |v: &Var| if v.part == DofKind::Swing { Held::BySwing } else { Held::No };
         let free: Vec<Held> = plan.vars.iter().map(of).collect();
         let form = if goals == 1 { Form::Six(Six::default()) } else { Form::Many(Many::new(goals, n)) };
         Self {

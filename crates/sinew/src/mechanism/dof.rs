@@ -1,63 +1,56 @@
-//! A degree of freedom: the number that places a joint, and what it is of it.
+//! The degrees of freedom of a joint in joint space: which numbers place it, and how each moves it.
 
 use alloc::{string::String, vec::Vec};
 
+use glam::{DMat3, DVec3};
+
+use super::ball::{coordinates, turned};
+use crate::joint::{Dof, Joint, Turning, direction, frame_along};
+
 /// What a degree of freedom is of its joint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Part {
-    /// A turn or a slide by itself.
+#[non_exhaustive]
+pub enum DofKind {
+    /// A turn about an axis, in radians.
     #[default]
-    Alone,
+    Turn,
+    /// A slide along an axis, in metres.
+    Slide,
     /// One of a ball joint's two swings, which stand next to each other: together they are a rotation vector across the
     /// axis of twist, and their four ends are the half-axes of an ellipse that both are within.
     Swing,
-    /// A ball joint's twist.
+    /// A ball joint's twist, in radians.
     Twist,
     /// One of the three coordinates of a joint that turns freely, which stand next to each other: together they are a
     /// rotation vector.
     Vector,
 }
 
-/// One degree of freedom: the number that a joint, and those that mimic it, are placed by.
+/// A degree of freedom of a [`Mechanism`](super::Mechanism): the number that a joint, and those that mimic it, are placed by.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Dof {
-    /// The joint's name.
+#[non_exhaustive]
+pub struct NamedDof {
+    /// Its joint's name, where that has no other. Of several each has a suffix: `.slide x`, `.slide y`, `.slide z`; `.turn`
+    /// of a hinge; `.x`, `.y`, `.z` of turns about axes and of rotation vectors; `.swing1`, `.swing2`, `.twist` of a ball.
     pub name: String,
-    /// Whether it slides (metres) or turns (radians).
-    pub slides: bool,
     /// What it is of its joint.
-    pub part: Part,
-    /// The least value; minus infinity where there is none.
-    pub lower: f64,
-    /// The greatest value; infinity where there is none.
-    pub upper: f64,
-    /// The greatest speed, in radians or metres a second; infinity where none is given.
-    pub velocity: f64,
-    /// Where it is at rest, if that is not for the limits to say.
-    pub preferred: Option<f64>,
+    pub kind: DofKind,
+    /// Its range, speed and preferred value, in radians or metres. The range is narrowed to where joints that mimic this one
+    /// are within their limits too.
+    pub dof: Dof,
     /// Joints that mimic this one and whose own limits leave no room beside its limits. Those limits are not kept.
     pub contradicted_by: Vec<String>,
 }
 
-impl Dof {
-    /// Whether it turns without end, so that values a whole turn apart are the same place.
-    pub fn is_continuous(&self) -> bool {
-        let by_itself = matches!(self.part, Part::Alone | Part::Twist);
-        by_itself && !self.slides && self.lower == f64::NEG_INFINITY && self.upper == f64::INFINITY
+impl NamedDof {
+    /// Whether it slides (metres) or turns (radians).
+    pub fn slides(&self) -> bool {
+        self.kind == DofKind::Slide
     }
 
-    /// Its preferred value; else zero, or where the limits leave that out the middle between them (or the only limit that
-    /// there is). Always within the limits.
-    pub fn rest(&self) -> f64 {
-        if let Some(preferred) = self.preferred {
-            preferred.max(self.lower).min(self.upper)
-        } else if self.lower <= 0.0 && self.upper >= 0.0 {
-            0.0
-        } else if self.lower.is_finite() && self.upper.is_finite() {
-            0.5 * (self.lower + self.upper)
-        } else {
-            0.0f64.clamp(self.lower, self.upper)
-        }
+    /// Whether it turns without end, so that values a whole turn apart are the same place.
+    pub fn is_continuous(&self) -> bool {
+        matches!(self.kind, DofKind::Turn | DofKind::Twist) && self.dof.range.is_free()
     }
 }
 
@@ -74,4 +67,88 @@ pub(crate) enum Kind {
     Vector,
     /// The second or third of three. The first does the work for all; their places are the same.
     Rest,
+}
+
+/// One degree of freedom of a joint.
+pub(super) struct Part {
+    /// Behind the joint's name; empty where it is the only one.
+    pub suffix: &'static str,
+    pub kind: Kind,
+    pub of: DofKind,
+    pub dof: Dof,
+    /// From the joint's frame to the one in which this moves, and back.
+    pub frame: DMat3,
+    pub back: DMat3,
+}
+
+/// The degrees of freedom of a joint in the order of their values: slides, then turns.
+pub(super) fn parts(joint: &Joint) -> Vec<Part> {
+    let single = |suffix, of, axis, dof| {
+        let frame = frame_along(axis);
+        let kind = if of == DofKind::Slide { Kind::Slide } else { Kind::Turn };
+        Part { suffix, kind, of, dof, frame, back: frame.transpose() }
+    };
+    // Three at one place: into their frame before the first, out of it after the last.
+    let three = |kind, frame: DMat3, of: [(&'static str, DofKind, Dof); 3]| {
+        let one = move |(k, (suffix, of, dof))| Part {
+            suffix,
+            kind: if k == 0 { kind } else { Kind::Rest },
+            of,
+            dof,
+            frame: if k == 0 { frame } else { DMat3::IDENTITY },
+            back: if k == 2 { frame.transpose() } else { DMat3::IDENTITY },
+        };
+        of.into_iter().enumerate().map(one)
+    };
+    let mut parts = Vec::new();
+    for (k, suffix) in [".slide x", ".slide y", ".slide z"].into_iter().enumerate() {
+        parts.extend(joint.slide[k].map(|dof| single(suffix, DofKind::Slide, joint.slide_axes.col(k), dof)));
+    }
+    let suffixes = [".x", ".y", ".z"];
+    match joint.turning {
+        Turning::Fixed => {}
+        Turning::Hinge { axis, dof } => parts.push(single(".turn", DofKind::Turn, axis, dof)),
+        Turning::Axes { order, angles } => {
+            for n in order.axes() {
+                parts.extend(angles[n].map(|dof| single(suffixes[n], DofKind::Turn, DVec3::AXES[n], dof)));
+            }
+        }
+        Turning::Ball { twist_axis, swing_axis, swing: [x, y], twist } => {
+            let frame = frame_of(twist_axis, swing_axis);
+            if x.range.is_free() {
+                // Without limits it turns freely, and the coordinates of that lose no direction anywhere.
+                let preferred = [x.preferred, y.preferred, twist.preferred];
+                let some = preferred.iter().any(Option::is_some).then(|| {
+                    let (r, _) = turned(Kind::Ball, preferred.map(|p| p.unwrap_or(0.0)));
+                    coordinates(Kind::Vector, &(frame * r * frame.transpose()))
+                });
+                let [x, y, z] = [0, 1, 2].map(|k| Dof { preferred: some.map(|p| p[k]), ..Dof::FREE });
+                parts.extend(three(Kind::Vector, DMat3::IDENTITY, vectors([x, y, z])));
+            } else {
+                let all = [
+                    (".swing1", DofKind::Swing, x),
+                    (".swing2", DofKind::Swing, y),
+                    (".twist", DofKind::Twist, twist),
+                ];
+                parts.extend(three(Kind::Ball, frame, all));
+            }
+        }
+        Turning::Free => parts.extend(three(Kind::Vector, DMat3::IDENTITY, vectors([Dof::FREE; 3]))),
+    }
+    if let [only] = parts.as_mut_slice() {
+        only.suffix = "";
+    }
+    parts
+}
+
+fn vectors([x, y, z]: [Dof; 3]) -> [(&'static str, DofKind, Dof); 3] {
+    [(".x", DofKind::Vector, x), (".y", DofKind::Vector, y), (".z", DofKind::Vector, z)]
+}
+
+/// The frame of a ball: z the axis of twist, x that of the first swing.
+pub(super) fn frame_of(twist_axis: DVec3, swing_axis: DVec3) -> DMat3 {
+    let z = direction(twist_axis);
+    let x = direction(swing_axis);
+    let x = direction(x - z * z.dot(x));
+    DMat3::from_cols(x, z.cross(x), z)
 }

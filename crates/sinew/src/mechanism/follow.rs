@@ -3,8 +3,8 @@
 use alloc::vec::Vec;
 
 use super::{
-    History, JointSpaceError, JointSpaceOptions, JointSpaceReport, JointSpaceSolver, LinkGoal, Mechanism,
-    Objective, Part, ball,
+    DofKind, History, JointSpaceError, JointSpaceOptions, JointSpaceReport, JointSpaceSolver, LinkGoal,
+    Mechanism, Objective, ball,
     descent::{End, own_bounds},
 };
 
@@ -57,12 +57,13 @@ pub struct PathReport {
 /// state is in the values: there is nothing to reset.
 ///
 /// ```
-/// use sinew::{glam::DVec3, mechanism::{PathFollower, PathStatus, LinkGoal, JointSpec, Mechanism, Motion, JointSpaceOptions, LinkTarget}};
+/// use sinew::{glam::DVec3, joint::{Dof, Joint}};
+/// use sinew::mechanism::{JointSpaceOptions, JointSpec, LinkGoal, LinkTarget, Mechanism, PathFollower, PathStatus};
 /// let mut builder = Mechanism::builder("rail");
 /// builder.link("base");
 /// builder.link("cart");
-/// let slide = JointSpec::new("slide", "base", "cart", Motion::slide(DVec3::X, -1.0, 1.0));
-/// builder.joint(JointSpec { velocity: 0.5, ..slide });
+/// let slide = Joint::slider(DVec3::X, Dof::range(-1.0, 1.0).with_speed(0.5));
+/// builder.joint(JointSpec::new("slide", "base", "cart", slide));
 /// let rail = builder.build()?;
 /// let cart = rail.find_link("cart").unwrap();
 /// let goal = |x| LinkGoal::new(&rail, cart, LinkTarget::Position(DVec3::X * x));
@@ -165,7 +166,7 @@ impl PathFollower {
         let (mut at_speed, mut at_limit) = (0, 0);
         for (i, var) in solver.plan.vars.iter().enumerate() {
             let v = solver.descent.values[i];
-            if var.part != Part::Swing && (v <= var.lower || v >= var.upper) {
+            if var.part != DofKind::Swing && (v <= var.lower || v >= var.upper) {
                 at_limit += 1;
             } else if v <= solver.descent.lower[i] || v >= solver.descent.upper[i] {
                 at_speed += 1;

@@ -7,12 +7,12 @@ use glam::{DAffine3, DQuat, DVec3};
 use thiserror::Error;
 
 use super::{
-    ball,
-    dof::{Dof, Kind},
+    Mimic, ball,
+    dof::{Kind, NamedDof},
     goal::FARTHEST,
     swing::Swing,
 };
-use crate::math64;
+use crate::{joint::Joint, math64};
 
 /// Names one link of one [`Mechanism`]: its place in the order of [`Mechanism::links`], parents before children.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -54,27 +54,41 @@ pub(crate) struct Link {
     /// From the carrier's frame, or the root link's, to the link's own.
     pub offset: DAffine3,
     pub parent: Option<LinkId>,
+    /// None for the root.
+    pub joint: Option<LinkJoint>,
 }
 
-/// A tree of links with joints of one degree of freedom between them: an arm, a hand, a machine. A ball joint is three of
-/// them at one place.
+/// The joint that carries a link, as it was given.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct LinkJoint {
+    pub name: String,
+    pub joint: Joint,
+    /// From the parent link's frame to the joint's.
+    pub origin: DAffine3,
+    /// The first of its degrees of freedom.
+    pub first: u32,
+    /// Of one that has no value of its own.
+    pub mimic: Option<Mimic>,
+}
+
+/// A tree of links with [`Joint`]s between them: an arm, a hand, a machine.
 ///
 /// It is read from a URDF (`sinew_files::urdf`), compiled from a [`Skeleton`](crate::Skeleton) or built by hand. Where its
 /// degrees of freedom stand is a slice of numbers beside it, in the order of [`Mechanism::dofs`]: radians for those that
 /// turn, metres for those that slide. *Base space* is the root link's. Axes are the file's own: a URDF's z points up.
 ///
 /// ```
-/// use sinew::mechanism::{JointSpec, Mechanism, Motion, LinkFrames};
+/// use sinew::{joint::{Dof, Joint}, mechanism::{JointSpec, LinkFrames, Mechanism}};
 /// use glam::DVec3;
 /// # use sinew::glam;
 /// let mut builder = Mechanism::builder("crane");
 /// for link in ["base", "mast", "jib", "hook"] {
 ///     builder.link(link);
 /// }
-/// builder.joint(JointSpec::new("slew", "base", "mast", Motion::turn(DVec3::Z, -3.0, 3.0)));
-/// let jib = JointSpec::new("luff", "mast", "jib", Motion::turn(DVec3::NEG_Y, 0.0, 1.4));
+/// builder.joint(JointSpec::new("slew", "base", "mast", Joint::hinge(DVec3::Z, Dof::range(-3.0, 3.0))));
+/// let jib = JointSpec::new("luff", "mast", "jib", Joint::hinge(DVec3::NEG_Y, Dof::range(0.0, 1.4)));
 /// builder.joint(JointSpec { translation: DVec3::new(0.0, 0.0, 2.0), ..jib });
-/// let hook = JointSpec::new("trolley", "jib", "hook", Motion::slide(DVec3::X, 1.0, 4.0));
+/// let hook = JointSpec::new("trolley", "jib", "hook", Joint::slider(DVec3::X, Dof::range(1.0, 4.0)));
 /// builder.joint(hook);
 /// let crane = builder.build()?;
 ///
@@ -90,7 +104,7 @@ pub struct Mechanism {
     pub(super) name: String,
     pub(super) links: Vec<Link>,
     pub(super) joints: Vec<Moving>,
-    pub(super) dofs: Vec<Dof>,
+    pub(super) dofs: Vec<NamedDof>,
     /// The limits of swings, each with the first of its two degrees of freedom, in order.
     pub(super) swings: Vec<(usize, Swing)>,
 }
@@ -131,14 +145,42 @@ impl Mechanism {
         &self.name
     }
 
-    /// The degrees of freedom, in the order in which values are given.
-    pub fn dofs(&self) -> &[Dof] {
+    /// The degrees of freedom, in the order in which values are given: those of a joint next to each other, slides before
+    /// turns.
+    pub fn dofs(&self) -> &[NamedDof] {
         &self.dofs
     }
 
     /// Which degree of freedom has a name.
     pub fn find_dof(&self, name: &str) -> Option<usize> {
         self.dofs.iter().position(|d| d.name == name)
+    }
+
+    /// The joint that carries a link, as it was given; none for the root.
+    pub fn joint(&self, link: LinkId) -> Option<&Joint> {
+        self.links[link.index()].joint.as_ref().map(|j| &j.joint)
+    }
+
+    /// The joint that carries a link, its ranges narrowed to where joints that mimic it are within their limits too; none for
+    /// the root.
+    pub fn narrowed_joint(&self, link: LinkId) -> Option<Joint> {
+        let own = self.links[link.index()].joint.as_ref()?;
+        let mut joint = own.joint;
+        if own.mimic.is_none() {
+            let mut dofs = self.dofs[own.first as usize..].iter();
+            joint.each_dof(|dof| dof.range = dofs.next().map_or(dof.range, |d| d.dof.range));
+        }
+        Some(joint)
+    }
+
+    /// What the joint that carries a link mimics; none where it has values of its own.
+    pub fn mimic(&self, link: LinkId) -> Option<&Mimic> {
+        self.links[link.index()].joint.as_ref()?.mimic.as_ref()
+    }
+
+    /// The name of the joint that carries a link; none for the root.
+    pub fn joint_name(&self, link: LinkId) -> Option<&str> {
+        self.links[link.index()].joint.as_ref().map(|j| j.name.as_str())
     }
 
     /// Every link, parents before children.
@@ -202,11 +244,11 @@ impl Mechanism {
         })
     }
 
-    /// Where everything is at rest: see [`Dof::rest`].
+    /// Where everything is at rest: see [`Dof::rest`](crate::joint::Dof::rest).
     pub fn rest(&self) -> Vec<f64> {
-        let mut values: Vec<f64> = self.dofs.iter().map(Dof::rest).collect();
+        let mut values: Vec<f64> = self.dofs.iter().map(|d| d.dof.rest()).collect();
         // Preferred swings may each be in range and together out of their ellipse.
-        self.clamp_all(&mut values);
+        self.clamp_of(0..values.len(), &mut values);
         values
     }
 
@@ -214,7 +256,7 @@ impl Mechanism {
     /// where there is not one value a degree of freedom.
     pub fn is_within(&self, values: &[f64]) -> bool {
         values.len() == self.dofs.len()
-            && self.dofs.iter().zip(values).all(|(d, v)| (d.lower..=d.upper).contains(v))
+            && self.dofs.iter().zip(values).all(|(d, v)| d.dof.range.contains(*v))
             && self.swings.iter().all(|(dof, s)| s.holds([values[*dof], values[dof + 1]]))
     }
 
@@ -222,18 +264,18 @@ impl Mechanism {
     /// error where there is not one value a degree of freedom; nothing is changed then.
     pub fn clamp(&self, values: &mut [f64]) -> Result<(), ValuesError> {
         self.check_count(values)?;
-        self.clamp_all(values);
+        self.clamp_of(0..values.len(), values);
         Ok(())
     }
 
-    /// The same of as many values as there are degrees of freedom.
-    fn clamp_all(&self, values: &mut [f64]) {
-        for &(dof, swing) in &self.swings {
+    /// The same of all degrees of freedom of some joints, with as many values as there are degrees of freedom in all.
+    pub(super) fn clamp_of(&self, dofs: core::ops::Range<usize>, values: &mut [f64]) {
+        for &(dof, swing) in self.swings.iter().filter(|s| dofs.contains(&s.0)) {
             let [x, y] = swing.nearest([values[dof], values[dof + 1]]);
             (values[dof], values[dof + 1]) = (x, y);
         }
-        for (d, v) in self.dofs.iter().zip(values) {
-            *v = v.max(d.lower).min(d.upper);
+        for d in dofs {
+            values[d] = self.dofs[d].dof.range.clamp(values[d]);
         }
     }
 

@@ -5,8 +5,8 @@ use alloc::vec::Vec;
 use glam::{DAffine3, DMat3, DVec3};
 
 use super::{
-    LinkGoal, LinkId, LinkTarget, Mechanism, ball,
-    dof::{Kind, Part},
+    LinkGoal, LinkId, LinkTarget, Mechanism, NamedDof, ball,
+    dof::{DofKind, Kind},
     goal::transform,
     swing::Swing,
 };
@@ -54,7 +54,7 @@ struct PlanGoal {
 pub(super) struct Var {
     pub dof: usize,
     pub slides: bool,
-    pub part: Part,
+    pub part: DofKind,
     pub lower: f64,
     pub upper: f64,
     pub velocity: f64,
@@ -146,7 +146,7 @@ impl Plan {
             let dof = joint.dof as usize;
             if dof_var[dof] == u32::MAX {
                 dof_var[dof] = vars.len() as u32;
-                let d = &mechanism.dofs[dof];
+                let NamedDof { kind: of, dof: d, .. } = &mechanism.dofs[dof];
                 // Those of one joint stand next to each other here too.
                 match joint.kind {
                     Kind::Ball => {
@@ -158,12 +158,12 @@ impl Plan {
                 }
                 vars.push(Var {
                     dof,
-                    slides: d.slides,
-                    part: d.part,
-                    lower: d.lower,
-                    upper: d.upper,
-                    velocity: d.velocity,
-                    periodic: matches!(d.part, Part::Alone | Part::Twist),
+                    slides: *of == DofKind::Slide,
+                    part: *of,
+                    lower: d.range.min,
+                    upper: d.range.max,
+                    velocity: d.speed,
+                    periodic: matches!(of, DofKind::Turn | DofKind::Twist),
                 });
             }
             let (multiplier, offset, kind) = (joint.multiplier, joint.offset, joint.kind);

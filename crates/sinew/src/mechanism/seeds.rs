@@ -217,7 +217,7 @@ mod tests {
         let var = |slides, lower, upper| Var {
             dof: 0,
             slides,
-            part: crate::mechanism::Part::Alone,
+            part: crate::mechanism::DofKind::Turn,
             lower,
             upper,
             velocity: 1.0,

@@ -4,7 +4,7 @@ use alloc::{borrow::ToOwned, vec::Vec};
 use core::f64::consts::TAU;
 
 use super::{
-    LinkGoal, Mechanism, Objective, Part, ball,
+    DofKind, LinkGoal, Mechanism, Objective, ball,
     descent::{Descent, End, Until, own_bounds},
     goal,
     objective::{self, ObjectiveSum},
@@ -37,15 +37,16 @@ pub(super) const LATER: (u32, f64) = (25, 0.3);
 /// one that came in.
 ///
 /// ```
-/// use sinew::{Status, glam::{DQuat, DVec3}, mechanism::{LinkGoal, JointSpec, Mechanism, Motion, JointSpaceOptions, JointSpaceSolver, LinkTarget}};
+/// use sinew::{Status, glam::{DQuat, DVec3}, joint::{Dof, Joint}};
+/// use sinew::mechanism::{JointSpaceOptions, JointSpaceSolver, JointSpec, LinkGoal, LinkTarget, Mechanism};
 /// let mut builder = Mechanism::builder("arm");
 /// for link in ["base", "upper", "fore", "hand"] {
 ///     builder.link(link);
 /// }
-/// builder.joint(JointSpec::new("shoulder", "base", "upper", Motion::turn(DVec3::Z, -2.0, 2.0)));
-/// let elbow = JointSpec::new("elbow", "upper", "fore", Motion::turn(DVec3::Z, 0.0, 2.5));
+/// builder.joint(JointSpec::new("shoulder", "base", "upper", Joint::hinge(DVec3::Z, Dof::range(-2.0, 2.0))));
+/// let elbow = JointSpec::new("elbow", "upper", "fore", Joint::hinge(DVec3::Z, Dof::range(0.0, 2.5)));
 /// builder.joint(JointSpec { translation: DVec3::X * 0.4, ..elbow });
-/// let wrist = JointSpec::new("wrist", "fore", "hand", Motion::Fixed);
+/// let wrist = JointSpec::new("wrist", "fore", "hand", Joint::FIXED);
 /// builder.joint(JointSpec { translation: DVec3::X * 0.3, ..wrist });
 /// let arm = builder.build()?;
 ///
@@ -210,7 +211,7 @@ impl JointSpaceSolver {
         for (v, var) in self.descent.values.iter_mut().zip(&self.plan.vars) {
             let start = match self.settings.history {
                 History::Last => values[var.dof],
-                History::None => self.mechanism.dofs[var.dof].rest(),
+                History::None => self.mechanism.dofs[var.dof].dof.rest(),
             };
             let (lower, upper) = own_bounds(var);
             *v = start.max(lower).min(upper);
@@ -238,7 +239,7 @@ impl JointSpaceSolver {
         for (v, var) in self.descent.values.iter_mut().zip(&self.plan.vars) {
             let wanted = match self.settings.history {
                 History::Last => values[var.dof],
-                History::None => self.mechanism.dofs[var.dof].rest(),
+                History::None => self.mechanism.dofs[var.dof].dof.rest(),
             };
             if var.periodic {
                 let (lower, upper) = own_bounds(var);
@@ -246,7 +247,7 @@ impl JointSpaceSolver {
                 turned |= by != *v;
                 *v = by;
             }
-            if var.part != Part::Vector {
+            if var.part != DofKind::Vector {
                 values[var.dof] = *v;
             }
         }
@@ -255,7 +256,7 @@ impl JointSpaceSolver {
             let found = [0, 1, 2].map(|k| self.descent.values[at + k]);
             let wanted = dofs.map(|d| match self.settings.history {
                 History::Last => values[d],
-                History::None => self.mechanism.dofs[d].rest(),
+                History::None => self.mechanism.dofs[d].dof.rest(),
             });
             // What was not moved keeps its bits, on whatever turn it came.
             let moved = ball::within_half_turn(wanted) != found;

@@ -113,7 +113,7 @@ impl Auto {
     /// The solver for a chain, which may have an offset at its tip (then the tip turns, too).
     pub fn from_chain(skeleton: &Skeleton, chain: Chain) -> Result<Self, ChainSolverError> {
         // The tip turns as well, where a goal names a rotation.
-        let free = chain.joints().iter().all(|&j| skeleton.freedom(j).attributes() == Attributes::NONE);
+        let free = chain.joints().iter().all(|&j| skeleton.joint(j).attributes() == Attributes::NONE);
         let solver = if free {
             Solver::Free(FreeChain::from_chain(skeleton, chain)?)
         } else {

@@ -84,7 +84,7 @@ const SMOOTH: f32 = 7.5;
 /// Whether no joint of the chain resists or goes before others.
 fn plain(skeleton: &Skeleton, chain: &Chain) -> bool {
     let resist = [Attribute::Ease, Attribute::Stiffness, Attribute::Damping, Attribute::Precedence];
-    let has = |joint: &JointId| resist.iter().any(|a| skeleton.freedom(*joint).attributes().has(*a));
+    let has = |joint: &JointId| resist.iter().any(|a| skeleton.joint(*joint).attributes().has(*a));
     !chain.joints().iter().any(has)
 }
 

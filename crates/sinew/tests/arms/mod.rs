@@ -3,7 +3,8 @@
 
 use sinew::{
     glam::{DQuat, DVec3, Vec3},
-    mechanism::{JointSpec, LinkFrames, LinkId, Mechanism, Motion, position_and_rotation},
+    joint::{Dof, Joint},
+    mechanism::{JointSpec, LinkFrames, LinkId, Mechanism, position_and_rotation},
 };
 
 /// A joint of a chain: where it is in the last one's frame, its axis, whether it slides, its limits.
@@ -25,14 +26,19 @@ impl Arm {
             b.link(format!("l{}", i + 1));
             let axis = DVec3::from_array(*axis);
             let motion = match slides {
-                true => Motion::slide(axis, *lower, *upper),
-                false => Motion::turn(axis, *lower, *upper),
+                true => Joint::slider(axis, Dof::range(*lower, *upper)),
+                false => Joint::hinge(axis, Dof::range(*lower, *upper)),
             };
-            let spec = JointSpec::new(format!("j{i}"), format!("l{i}"), format!("l{}", i + 1), motion);
-            b.joint(JointSpec { translation: DVec3::from_array(*at), velocity: 2.0, ..spec });
+            let spec = JointSpec::new(
+                format!("j{i}"),
+                format!("l{i}"),
+                format!("l{}", i + 1),
+                motion.with_speed(2.0),
+            );
+            b.joint(JointSpec { translation: DVec3::from_array(*at), ..spec });
         }
         b.link("tip");
-        let tip = JointSpec::new("tip", format!("l{}", steps.len()), "tip", Motion::Fixed);
+        let tip = JointSpec::new("tip", format!("l{}", steps.len()), "tip", Joint::FIXED);
         b.joint(JointSpec { translation: DVec3::from_array(end), ..tip });
         let mechanism = b.build().unwrap();
         let tip = mechanism.find_link("tip").unwrap();

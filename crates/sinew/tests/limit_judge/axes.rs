@@ -19,8 +19,8 @@ impl Arc {
     pub fn of(dof: Option<Dof>) -> Self {
         match dof.map(|d| d.range) {
             None => Self { middle: 0.0, half: 0.0 },
-            Some(None) => Self { middle: 0.0, half: f64::INFINITY },
-            Some(Some(r)) => Self { middle: 0.5 * (r.min + r.max), half: 0.5 * (r.max - r.min) },
+            Some(r) if r.is_bounded() => Self { middle: 0.5 * (r.min + r.max), half: 0.5 * (r.max - r.min) },
+            Some(_) => Self { middle: 0.0, half: f64::INFINITY },
         }
     }
 

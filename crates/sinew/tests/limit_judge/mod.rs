@@ -94,13 +94,14 @@ pub fn excess(joint: &Joint, rest: &JointTransform, local: &JointTransform) -> V
                 s = [tilt * dot(axis, x), tilt * dot(axis, y)];
                 back = product(&about(axis, -tilt), &own);
             }
-            let out = match (swing[0].range, swing[1].range) {
-                (Some(a), Some(b)) => from_ellipse(
+            let [a, b] = [swing[0].range, swing[1].range];
+            let out = match a.is_free() {
+                false => from_ellipse(
                     s,
                     if s[0] < 0.0 { -a.min } else { a.max },
                     if s[1] < 0.0 { -b.min } else { b.max },
                 ),
-                _ => 0.0,
+                true => 0.0,
             };
             vec![out, on_circle(angle_about(&back, z), Some(*twist))]
         }
@@ -180,7 +181,10 @@ pub fn lost(joint: &Joint, rest: &JointTransform, local: &JointTransform) -> f64
 /// The nearest angle in a range, on the circle; an axis that does not turn is at 0.
 fn into(x: f64, dof: Option<Dof>) -> f64 {
     let Some(dof) = dof else { return 0.0 };
-    let Some(r) = dof.range else { return x };
+    let r = dof.range;
+    if !r.is_bounded() {
+        return x;
+    }
     let d = axes::on_turn(x - 0.5 * (r.min + r.max));
     0.5 * (r.min + r.max) + d.clamp(-0.5 * (r.max - r.min), 0.5 * (r.max - r.min))
 }

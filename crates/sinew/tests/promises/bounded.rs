@@ -20,7 +20,7 @@ type Solve = Box<dyn FnMut(&mut Pose, &Goal, f32) -> Report>;
 fn solvers(skeleton: &Skeleton, chain: &Chain) -> Vec<(String, Solve)> {
     let mut all: Vec<(String, Solve)> = Vec::new();
     // (A tip that is not free is refused where a rotation is asked of it.)
-    let free = chain.joints().iter().all(|&j| *skeleton.freedom(j) == Joint::FREE);
+    let free = chain.joints().iter().all(|&j| *skeleton.joint(j) == Joint::FREE);
     if let Some(mut free) = FreeChain::from_chain(skeleton, chain.clone()).ok().filter(|_| free) {
         let solve: Solve = Box::new(move |pose, goal, bound| {
             free.max_turn = bound;

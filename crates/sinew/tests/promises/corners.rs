@@ -19,7 +19,7 @@ fn solvers(rig: &limited::Limited) -> Vec<(String, Solve)> {
     let (skeleton, chain) = (rig.pose.skeleton(), rig.chain());
     let mut all: Vec<(String, Solve)> = Vec::new();
     // (Chains of free joints are turned to a rotation whatever their places cost, and have a test of their own.)
-    if chain.joints().iter().any(|&j| *skeleton.freedom(j) != Joint::FREE)
+    if chain.joints().iter().any(|&j| *skeleton.joint(j) != Joint::FREE)
         && let Ok(mut auto) = Auto::from_chain(skeleton, chain.clone())
     {
         let solve: Solve = Box::new(move |pose, goal, s| {
@@ -104,7 +104,7 @@ fn stretches(rig: &limited::Limited, pose: &Pose, stretch: f32) {
     let mut factor: Option<f64> = None;
     for &j in &rig.chain().joints()[1..] {
         let (was, is) = (judge::v(rig.pose.local(j).translation), judge::v(pose.local(j).translation));
-        if skeleton.freedom(j).slide.iter().any(Option::is_some) || judge::length(was) == 0.0 {
+        if skeleton.joint(j).slide.iter().any(Option::is_some) || judge::length(was) == 0.0 {
             continue;
         }
         let own = judge::length(is) / judge::length(was);
@@ -140,7 +140,7 @@ proptest! {
         hurry in 0u32..20,
     ) {
         // The soft zone's reach is that of the bones, and what slides changes it.
-        let slides = rig.chain().joints().iter().any(|&j| rig.pose.skeleton().freedom(j).slide[1].is_some());
+        let slides = rig.chain().joints().iter().any(|&j| rig.pose.skeleton().joint(j).slide[1].is_some());
         prop_assume!(rig.rounding < 1e-4 * rig.length && !(slides && soft > 0.0));
         let goal = Goal { rotation: turn, ..Goal::at(rig.goal(d, f)) };
         one_solve(&rig, &goal, &settings(max_turn, soft, stretch, hurry), solvers(&rig));

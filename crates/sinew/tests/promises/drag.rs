@@ -77,7 +77,7 @@ proptest! {
                 prop_assert_eq!(was.scale, now.scale);
                 if !own.contains(&j) {
                     prop_assert_eq!((was.translation, was.rotation), (now.translation, now.rotation));
-                } else if pose.skeleton().freedom(j).slide[1].is_none() && j != b.root {
+                } else if pose.skeleton().joint(j).slide[1].is_none() && j != b.root {
                     prop_assert_eq!(was.translation, now.translation, "joint {} moved", j);
                 }
             }

@@ -210,8 +210,7 @@ impl Bush {
     /// Promise 2. A root that may go anywhere, or is put somewhere, is not held to its own slide.
     fn holds(&self, full_body: &FullBody, pose: &Pose) {
         let mut joints = self.joints(full_body);
-        let free =
-            self.root_mode != RootMode::Pinned && pose.skeleton().freedom(self.root).slide[1].is_some();
+        let free = self.root_mode != RootMode::Pinned && pose.skeleton().joint(self.root).slide[1].is_some();
         joints.retain(|&j| j != self.root || !free);
         hold(&self.pose, pose, &joints, self.size);
     }
@@ -239,8 +238,7 @@ impl Bush {
                     (a.translation, a.rotation),
                     "joint {j} is not the tree's"
                 );
-            } else if s.freedom(j).slide[1].is_none()
-                && (j != self.root || self.root_mode == RootMode::Pinned)
+            } else if s.joint(j).slide[1].is_none() && (j != self.root || self.root_mode == RootMode::Pinned)
             {
                 assert_eq!(b.translation, a.translation, "joint {j} moved");
             }
@@ -302,13 +300,13 @@ impl Bush {
             let row: Vec<JointId> =
                 up.take_while(|&j| alone(j) && (j == self.root || s.is_below(j, self.root))).collect();
             let Some(&top) = row.last() else { return 0.0 };
-            if row.iter().any(|&j| j != top && s.freedom(j).slide[1].is_some()) {
+            if row.iter().any(|&j| j != top && s.joint(j).slide[1].is_some()) {
                 return 0.0;
             }
             let end = judge::frame(pose, tip.joint).point(judge::v(tip.offset));
             let mut last = end;
             let (mut length, mut longest, mut bones) = (0.0f64, 0.0f64, 0);
-            for &j in row.iter().filter(|&&j| j == top || s.freedom(j).turning != Turning::Fixed) {
+            for &j in row.iter().filter(|&&j| j == top || s.joint(j).turning != Turning::Fixed) {
                 let bone = judge::length(judge::sub(last, place(j)));
                 if bone > 1e-4 * length {
                     (length, longest, bones) = (length + bone, longest.max(bone), bones + 1);

@@ -208,7 +208,7 @@ impl Limited {
             if root_moves && j == self.root {
                 continue;
             }
-            if s.freedom(j).slide[1].is_none() {
+            if s.joint(j).slide[1].is_none() {
                 assert_eq!(b.translation, a.translation, "joint {j} moved");
             } else {
                 let m = limit_judge::matrix(s.rest(j).rotation);
@@ -242,11 +242,11 @@ impl Limited {
 pub fn hold(before: &Pose, after: &Pose, joints: &[JointId], length: f64) {
     let s = before.skeleton();
     for &joint in joints {
-        let (freedom, came) = (s.freedom(joint), before.local(joint));
+        let (freedom, came) = (s.joint(joint), before.local(joint));
         let further = limit_judge::further(freedom, s.rest(joint), came, after.local(joint));
         assert!(further <= 1e-5, "joint {joint} went {further:e} further out of {freedom:?}");
         let (rest, now) = (s.rest(joint), after.local(joint));
-        if let Some(range) = s.freedom(joint).slide[1].and_then(|d| d.range) {
+        if let Some(range) = s.joint(joint).slide[1].map(|d| d.range) {
             let m = limit_judge::matrix(rest.rotation);
             let moved = now.translation.as_dvec3() - rest.translation.as_dvec3();
             let along = moved.x * m[0][1] + moved.y * m[1][1] + moved.z * m[2][1];

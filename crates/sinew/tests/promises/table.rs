@@ -147,7 +147,7 @@ fn the_tenth_promise_holds_where_the_table_says_so() {
         for start in chains(name) {
             let share = too_far(name, &start, soft, max_turn);
             let first = start.skeleton().joints().next().unwrap();
-            assert_eq!(share, 0.0, "{name} {takes}, {:?}", start.skeleton().freedom(first).turning);
+            assert_eq!(share, 0.0, "{name} {takes}, {:?}", start.skeleton().joint(first).turning);
         }
     }
 }

@@ -77,7 +77,7 @@ mod tests {
     use super::*;
     use crate::{
         JointTransform,
-        joint::{Dof, Joint, Range, Turning},
+        joint::{Dof, Joint, Turning},
     };
     use glam::DVec3;
 
@@ -89,7 +89,7 @@ mod tests {
             seed = seed.wrapping_mul(1664525).wrapping_add(1013904223);
             (seed >> 8) as f32 / 8388608.0 - 1.0
         };
-        let dof = |half: f64| Dof { range: Some(Range { min: -half, max: half }), ..Dof::default() };
+        let dof = |half: f64| Dof::range(-half, half);
         let oval = Joint {
             turning: Turning::Ball {
                 twist_axis: DVec3::Y,

@@ -6,15 +6,15 @@ use super::{Limits, Slide, ease_into};
 use crate::{joint::euler, math};
 
 impl Limits {
-    /// How far a local translation has slid from the rest pose along the axes of the rest frame, in the parent's units.
+    /// How far a local translation has slid from the rest pose along the axes of its slides, in the parent's units.
     /// Along axes that do not slide, that is how far a clip has moved the joint.
     pub fn slide_of(&self, translation: Vec3) -> Vec3 {
-        math::rotate(math::conjugate(self.rest), translation - self.origin)
+        math::rotate(math::conjugate(self.slide_frame), translation - self.origin)
     }
 
     /// The direction of a slide's axis in the parent's frame, where the joint slides along it.
     pub fn slide_axis(&self, axis: usize) -> Option<Vec3> {
-        self.slide.get(axis)?.span.map(|_| math::rotate(self.rest, euler::unit(axis)))
+        self.slide.get(axis)?.span.map(|_| math::rotate(self.slide_frame, euler::unit(axis)))
     }
 
     /// The range of a slide, where it slides along the axis (0 X, 1 Y, 2 Z) at all; infinite where it is not limited.
@@ -45,7 +45,7 @@ impl Limits {
                 moved[n] = span.centre + span.clamp(at[n] - span.centre) - was[n];
             }
         }
-        incoming + math::rotate(self.rest, moved)
+        incoming + math::rotate(self.slide_frame, moved)
     }
 
     /// The translation that has slid to `value` along one axis and, along the other axes that slide, stands where
@@ -58,7 +58,7 @@ impl Limits {
                 moved[n] = if n == axis { value } else { at[n] } - was[n];
             }
         }
-        incoming + math::rotate(self.rest, moved)
+        incoming + math::rotate(self.slide_frame, moved)
     }
 
     /// How far a local translation is outside the ranges of its slides, in the parent's units; 0 within.

@@ -55,7 +55,7 @@ pub(crate) enum Kind {
 pub(crate) fn parts(skeleton: &Skeleton, chain: &Chain) -> Vec<Part> {
     let mut list: Vec<(i32, Part)> = Vec::new();
     for (link, &joint) in chain.joints().iter().enumerate().rev() {
-        let freedom = skeleton.freedom(joint);
+        let freedom = skeleton.joint(joint);
         let turns = freedom.turning.coordinates();
         match freedom.turning {
             Turning::Fixed => {}

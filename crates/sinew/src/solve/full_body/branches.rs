@@ -119,7 +119,7 @@ impl Branches {
         for joint in skeleton.below(root).filter(|&j| on(j)) {
             let above = skeleton.parent(joint).filter(|_| joint != root);
             let parent = above.and_then(|p| nodes.iter().rposition(|n| n.joint == p)).unwrap_or(NONE);
-            let freedom = skeleton.freedom(joint);
+            let freedom = skeleton.joint(joint);
             let turns = match freedom.turning {
                 Turning::Fixed => Turns::Not,
                 Turning::Free | Turning::Ball { .. } => Turns::Whole,

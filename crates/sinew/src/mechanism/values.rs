@@ -1,0 +1,259 @@
+//! The values of a mechanism taken from poses of a skeleton, and put into them.
+
+use alloc::vec::Vec;
+
+use glam::{DMat3, DQuat, DVec3, Quat, Vec3};
+
+use super::{
+    Mechanism, ValuesError,
+    angles::{about, angles_within, on_turn, twist},
+    ball::{coordinates, turned},
+    dof::{Kind, frame_of},
+};
+use crate::{
+    JointId, JointTransform, Pose,
+    joint::{Joint, Range, TOLERANCE, Turning, direction},
+    math64,
+};
+
+/// How a joint of the skeleton turns in the mechanism.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Turn {
+    /// Own rotation held.
+    None,
+    /// Own rotation = `held` * (turn about the axis).
+    Hinge { axis: DVec3, held: DMat3 },
+    /// Own rotation = turns about these axes in order. An angle without a degree of freedom is held.
+    Axes { axes: [usize; 3], angles: [Option<f64>; 3] },
+    /// Own rotation = `frame` * (swing and twist) * `frame`^-1.
+    Ball { frame: DMat3 },
+    /// Own rotation = that of a rotation vector.
+    Vector,
+}
+
+impl Turn {
+    /// Of a joint that nothing holds aside of what it can do.
+    pub fn of(joint: &Joint) -> Self {
+        match joint.turning {
+            Turning::Fixed => Self::None,
+            Turning::Free => Self::Vector,
+            Turning::Hinge { axis, .. } => Self::Hinge { axis: direction(axis), held: DMat3::IDENTITY },
+            Turning::Axes { order, angles } => {
+                let axes = order.axes();
+                Self::Axes { axes, angles: axes.map(|n| angles[n].is_none().then_some(0.0)) }
+            }
+            Turning::Ball { swing, .. } if swing[0].range.is_free() => Self::Vector,
+            Turning::Ball { twist_axis, swing_axis, .. } => {
+                Self::Ball { frame: frame_of(twist_axis, swing_axis) }
+            }
+        }
+    }
+
+    /// How many degrees of freedom it has.
+    fn count(&self) -> usize {
+        match self {
+            Self::None => 0,
+            Self::Hinge { .. } => 1,
+            Self::Axes { angles, .. } => angles.iter().filter(|a| a.is_none()).count(),
+            Self::Ball { .. } | Self::Vector => 3,
+        }
+    }
+}
+
+/// A joint that has degrees of freedom.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Compiled {
+    pub joint: JointId,
+    /// The first of its degrees of freedom: slides first, then turns.
+    pub first: usize,
+    /// Which of its axes it slides along.
+    pub slides: [bool; 3],
+    /// Metres in a unit of the parent.
+    pub scale: f64,
+    pub turn: Turn,
+}
+
+impl Compiled {
+    /// How many axes it slides along.
+    pub fn count(&self) -> usize {
+        self.slides.iter().filter(|s| **s).count()
+    }
+
+    /// How many degrees of freedom it has.
+    pub fn len(&self) -> usize {
+        self.count() + self.turn.count()
+    }
+}
+
+/// A mechanism, and the joints of a skeleton that have its degrees of freedom.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct JointValues {
+    pub mechanism: Mechanism,
+    pub joints: Vec<Compiled>,
+}
+
+impl JointValues {
+    pub fn read(&self, pose: &Pose, values: &mut [f64]) -> Result<(), ValuesError> {
+        self.mechanism.check_count(values)?;
+        for c in &self.joints {
+            self.read_joint(c, pose, &mut values[c.first..]);
+        }
+        Ok(())
+    }
+
+    /// Takes the values of one joint, the first of `values` being its first.
+    pub fn read_joint(&self, c: &Compiled, pose: &Pose, values: &mut [f64]) {
+        let (local, rest) = (pose.local(c.joint), pose.skeleton().rest(c.joint));
+        let base = wide(rest.rotation);
+        let slid = slide_axes(c, pose).transpose() * (local.translation - rest.translation).as_dvec3();
+        let own = base.transpose() * wide(local.rotation);
+        let dofs = &self.mechanism.dofs[c.first..];
+        let range = |k: usize| dofs[k].dof.range;
+        let mut count = 0;
+        let mut put = |value: f64| {
+            values[count] = settled(value, range(count).min, range(count).max);
+            count += 1;
+        };
+        (0..3).filter(|&k| c.slides[k]).for_each(|k| put(slid[k] * c.scale));
+        let first = c.count();
+        match &c.turn {
+            Turn::None => {}
+            Turn::Hinge { axis, held } => put(on_turn(twist(*axis, &(held.transpose() * own)), range(first))),
+            Turn::Axes { axes, angles: kept } => {
+                let mut next = first..;
+                let ranges = kept.map(|k| match k {
+                    Some(_) => Range::FREE,
+                    None => next.next().map_or(Range::FREE, range),
+                });
+                let mut now = angles_within(*axes, &own, *kept, ranges);
+                for n in 0..3 {
+                    now[n] = on_turn(now[n], ranges[n]);
+                }
+                let out = |n: usize| !ranges[n].contains(settled(now[n], ranges[n].min, ranges[n].max));
+                let held = kept.iter().flatten().any(|k| *k != 0.0);
+                // Next to a pole of the middle axis rounding makes any angles of the outer two. Where the rotation is
+                // within the limits, so are these.
+                let limits = pose.skeleton().limits(c.joint);
+                if !held && (0..3).any(out) && limits.is_within(local.rotation) {
+                    let near = limits.coordinates(local.rotation);
+                    now = [0, 1, 2].map(|n| on_turn(near[n].into(), ranges[n]));
+                }
+                (0..3).filter(|&n| kept[n].is_none()).for_each(|n| put(now[n]));
+            }
+            Turn::Ball { frame } => {
+                let [x, y, t] = coordinates(Kind::Ball, &(frame.transpose() * own * *frame));
+                let [x, y] = self.settled_swing(c.first + first, [x, y]);
+                [x, y, on_turn(t, range(first + 2))].into_iter().for_each(put);
+            }
+            Turn::Vector => {
+                coordinates(Kind::Vector, &own).into_iter().for_each(put);
+            }
+        }
+    }
+
+    /// A swing that is outside its ellipse by no more than f32's rounding, on it.
+    fn settled_swing(&self, dof: usize, at: [f64; 2]) -> [f64; 2] {
+        let Some((_, swing)) = self.mechanism.swings.iter().find(|s| s.0 == dof) else { return at };
+        let on = swing.nearest(at);
+        let (x, y) = (on[0] - at[0], on[1] - at[1]);
+        if x * x + y * y <= f64::from(TOLERANCE * TOLERANCE) { on } else { at }
+    }
+
+    /// A joint's local transform at its values.
+    pub fn placed(&self, c: &Compiled, values: &[f64], pose: &Pose) -> JointTransform {
+        let mut local = *pose.local(c.joint);
+        if c.count() > 0 {
+            local.translation = slid(c, values, pose);
+        }
+        let mut next = values[c.first + c.count()..].iter().copied();
+        let mut next = || next.next().unwrap_or(0.0);
+        let turned = match &c.turn {
+            Turn::None => None,
+            Turn::Hinge { axis, held } => Some(*held * math64::axis_angle(*axis, next())),
+            Turn::Axes { axes, angles } => Some(
+                (0..3).fold(DMat3::IDENTITY, |r, n| r * about(axes[n], angles[n].unwrap_or_else(&mut next))),
+            ),
+            Turn::Ball { frame } => {
+                let (r, _) = turned(Kind::Ball, [next(), next(), next()]);
+                Some(*frame * r * frame.transpose())
+            }
+            Turn::Vector => Some(turned(Kind::Vector, [next(), next(), next()]).0),
+        };
+        if let Some(own) = turned {
+            local.rotation = narrow(&(wide(pose.skeleton().rest(c.joint).rotation) * own));
+        }
+        local
+    }
+
+    /// Whether a joint's values are others than those that the pose has.
+    pub fn differs(&self, c: &Compiled, values: &[f64], pose: &Pose) -> bool {
+        // Three slides and three turns are the most.
+        let mut now = [0.0; 6];
+        self.read_joint(c, pose, &mut now);
+        values[c.first..][..c.len()] != now[..c.len()]
+    }
+
+    pub fn write(&self, values: &[f64], pose: &mut Pose) -> Result<(), ValuesError> {
+        self.mechanism.check(values)?;
+        // Slides alone can be beyond what a pose holds.
+        for c in self.joints.iter().filter(|c| c.count() > 0) {
+            let came = pose.local(c.joint).translation;
+            if came.is_finite() && !slid(c, values, pose).is_finite() {
+                let slides = c.first..c.first + c.count();
+                let far = |a: &usize, b: &usize| values[*a].abs().total_cmp(&values[*b].abs());
+                let dof = slides.max_by(far).unwrap_or(c.first);
+                let joint = self.mechanism.dofs[dof].name.clone();
+                return Err(ValuesError::TooLarge { joint, value: values[dof] });
+            }
+        }
+        for c in &self.joints {
+            if !self.differs(c, values, pose) {
+                continue;
+            }
+            let local = self.placed(c, values, pose);
+            pose.set_local(c.joint, local);
+        }
+        Ok(())
+    }
+}
+
+/// The axes of a joint's slides in its parent's space.
+fn slide_axes(c: &Compiled, pose: &Pose) -> DMat3 {
+    let skeleton = pose.skeleton();
+    wide(skeleton.rest(c.joint).rotation) * skeleton.joint(c.joint).slide_axes
+}
+
+/// Where a joint's slides take it, in its parent's space. Across them it stays where the pose has it.
+fn slid(c: &Compiled, values: &[f64], pose: &Pose) -> Vec3 {
+    let (rest, now) = (pose.skeleton().rest(c.joint).translation, pose.local(c.joint).translation);
+    let base = slide_axes(c, pose);
+    let mut slid = base.transpose() * (now - rest).as_dvec3();
+    // What rounding has left across the slides is nothing, so that values alone say where it is.
+    let rounding = f32::EPSILON * (now.abs().max_element() + rest.abs().max_element());
+    let mut own = values[c.first..].iter();
+    for k in 0..3 {
+        slid[k] = match c.slides[k] {
+            true => own.next().map_or(0.0, |value| value / c.scale),
+            false if slid[k].abs() <= f64::from(rounding) => 0.0,
+            false => slid[k],
+        };
+    }
+    rest + (base * slid).as_vec3()
+}
+
+pub(super) fn wide(q: Quat) -> DMat3 {
+    let q = DQuat::from_xyzw(q.x.into(), q.y.into(), q.z.into(), q.w.into());
+    let s = 1.0 / math64::sqrt(q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w);
+    math64::matrix(DQuat::from_xyzw(q.x * s, q.y * s, q.z * s, q.w * s))
+}
+
+fn narrow(m: &DMat3) -> Quat {
+    let q = math64::quaternion(m);
+    Quat::from_xyzw(q.x as f32, q.y as f32, q.z as f32, q.w as f32)
+}
+
+/// A value that is outside its range by no more than f32's rounding, at the end.
+pub(super) fn settled(value: f64, lower: f64, upper: f64) -> f64 {
+    let inside = value.max(lower).min(upper);
+    if (value - inside).abs() <= f64::from(TOLERANCE) { inside } else { value }
+}

@@ -107,18 +107,25 @@ fn an_axis_of_no_length_is_refused() {
 }
 
 #[test]
-fn a_ray_that_starts_beyond_all_numbers_from_its_target_is_refused() {
+fn a_ray_that_starts_beyond_all_numbers_is_refused_in_whatever_order_they_are_summed() {
     let mut builder = Skeleton::builder();
-    builder.add("head", None, JointTransform::from_translation(Vec3::X * 0.5e38));
+    let scale = Vec3::splat(1e36);
+    builder.add("head", None, JointTransform { scale, ..JointTransform::IDENTITY });
     let (skeleton, ids) = builder.build().unwrap();
-    let mut pose = Pose::rest(&Arc::new(skeleton));
-    let before = pose.clone();
-    // The target is a number away from the joint, and from the place where the ray starts none.
-    let aim = Aim { offset: Vec3::X * -1.5e38, ..Aim::new(ids[0], Vec3::X) };
-    let refused = aim.solve(&mut pose, Vec3::X * 3.3e38);
-    assert!(
-        matches!(refused, Err(SolveError::OutOfRange { what: "the aiming offset in model space", .. })),
-        "{refused:?}"
-    );
-    assert_eq!(pose.local(ids[0]), before.local(ids[0]));
+    let skeleton = Arc::new(skeleton);
+    // Turned so that one coordinate of the start is infinite, another infinity less infinity, and one small.
+    for turned in [-0.6f32, 0.6, 2.2] {
+        let mut pose = Pose::rest(&skeleton);
+        pose.set_rotation(ids[0], sinew::math::axis_angle(Vec3::Z, turned));
+        pose.update();
+        let before = *pose.local(ids[0]);
+        for offset in [Vec3::new(850.0, -840.0, 100.0), Vec3::new(850.0, 840.0, 1.0)] {
+            let aim = Aim { offset, ..Aim::new(ids[0], Vec3::X) };
+            match aim.solve(&mut pose, Vec3::new(1900.0, 2900.0, -200.0)) {
+                Err(SolveError::OutOfRange { what: "the aiming offset in model space", .. }) => {}
+                other => panic!("{turned}, {offset}: {other:?}"),
+            }
+            assert_eq!(*pose.local(ids[0]), before);
+        }
+    }
 }

@@ -288,7 +288,7 @@ impl Aim {
         let (above, local) = (pose.parent_model(self.joint).matrix3, pose.local(self.joint));
         let grown = largest(above.x_axis) + largest(above.y_axis) + largest(above.z_axis);
         let value = 1.74 * largest(local.scale * self.offset) * grown;
-        check_start(value, pose.model(self.joint).translation, target)?;
+        check_start(value, pose.model(self.joint).translation)?;
         let mut report = parent_space::within(pose, self.joint, |pose, space| {
             let target = space.point("the target, seen from the joint's parent,", target)?;
             let seen = |up: AimUp| -> Result<AimUp, SolveError> {
@@ -330,7 +330,9 @@ impl Aim {
         check::finite("the way to the target", way)?;
         // A turn makes no coordinate larger than the root of three times the largest: wherever the ray comes to start, f32
         // holds the place.
-        check_start(1.74 * largest(ray.offset), frame.translation, target)?;
+        // (What overflows may be NaN, which no comparison finds.)
+        let start = if ray.offset.is_finite() { 1.74 * largest(ray.offset) } else { f32::INFINITY };
+        check_start(start, frame.translation)?;
         Ok((way, ray))
     }
 
@@ -364,10 +366,9 @@ impl Aim {
     }
 }
 
-/// An error where a ray that starts as far as `offset` from a joint at `place` may start beyond all numbers, or the way from
-/// there to the target be none.
-fn check_start(offset: f32, place: Vec3, target: Vec3) -> Result<(), SolveError> {
-    if (offset + largest(place).max(largest(target - place))).is_finite() {
+/// An error where a ray that starts as far as `offset` from a joint at `place` may start beyond all numbers.
+fn check_start(offset: f32, place: Vec3) -> Result<(), SolveError> {
+    if (offset + largest(place)).is_finite() {
         return Ok(());
     }
     let (what, range) = ("the aiming offset in model space", "so near that f32 holds where the ray starts");

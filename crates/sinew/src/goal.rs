@@ -5,6 +5,7 @@ use glam::{Quat, Vec3};
 /// Which way the middle of a chain turns.
 #[doc(alias("pole vector", "hint", "bend direction"))]
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
+#[non_exhaustive]
 pub enum Pole {
     /// The bend plane that the incoming pose has (the animation's own).
     #[default]

@@ -56,6 +56,7 @@ use crate::math64;
 
 /// How a joint turns. Axes are in the rest frame and of any length but zero.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
+#[non_exhaustive]
 pub enum Turning {
     /// Every rotation.
     #[default]

@@ -23,6 +23,7 @@ pub enum Status {
 
 /// How a solve went, measured on the pose that it left.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
+#[non_exhaustive]
 pub struct Report {
     /// What became of the goal.
     pub status: Status,

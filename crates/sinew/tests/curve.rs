@@ -43,6 +43,7 @@ fn sampled(kind: CurveKind, points: &[Vec3], closed: bool, steps: usize) -> Vec<
         (CurveKind::Bezier, false) => (0..(n - 1) / 3).collect(),
         (CurveKind::CatmullRom, true) => (0..n).collect(),
         (CurveKind::CatmullRom, false) => (1..n - 2).collect(),
+        _ => unreachable!("a kind of curve without a reference"),
     };
     for &i in &pieces {
         for k in 0..steps {
@@ -50,6 +51,7 @@ fn sampled(kind: CurveKind, points: &[Vec3], closed: bool, steps: usize) -> Vec<
             all.push(match kind {
                 CurveKind::Bezier => bezier([p(3 * i), p(3 * i + 1), p(3 * i + 2), p(3 * i + 3)], t),
                 CurveKind::CatmullRom => pyramid([p(i + n - 1), p(i), p(i + 1), p(i + 2)], t),
+                _ => unreachable!("a kind of curve without a reference"),
             });
         }
     }
@@ -57,6 +59,7 @@ fn sampled(kind: CurveKind, points: &[Vec3], closed: bool, steps: usize) -> Vec<
     all.push(match kind {
         CurveKind::Bezier => p(3 * last + 3),
         CurveKind::CatmullRom => p(last + 1),
+        _ => unreachable!("a kind of curve without a reference"),
     });
     all
 }

@@ -167,6 +167,7 @@ proptest! {
                 *twist = with(*twist);
             }
             Turning::Axes { angles, .. } => *angles = angles.map(|a| a.map(with)),
+            _ => unreachable!("a kind of joint that nothing judges"),
         }
         let (skeleton, id, rest) = limits(&joint, rest);
         let limits = skeleton.limits(id);

@@ -120,6 +120,7 @@ fn walked(joints: &[(DVec3, DQuat, Joint)], values: &[f64]) -> (DMat3, DVec3) {
                     _ => whole(DVec3::from_array(v)),
                 };
             }
+            _ => unreachable!("a kind of joint without a definition"),
         }
     }
     (turned, at)

@@ -163,7 +163,7 @@ fn missing(bench: &Bench, values: &[f64]) -> Option<(f64, f64, [f64; 2])> {
         LinkTarget::Position(to) => ((at - to).length(), 0.0),
         LinkTarget::Rotation(q) => (0.0, turn(q)),
         LinkTarget::Pose(to, q) => ((at - to).length(), turn(q)),
-        LinkTarget::LookAt(..) => return None,
+        _ => return None,
     };
     (off.is_finite() && turn.is_finite() && rounding.is_finite()).then_some((
         off,
@@ -535,7 +535,7 @@ fn unlimited(joint: &Joint) -> Joint {
             Turning::Axes { order, angles: angles.map(|a| a.map(|_| Dof::FREE)) }
         }
         // All that these hold is in their values, or nothing is.
-        Turning::Ball { .. } | Turning::Free | Turning::Fixed => Turning::Free,
+        _ => Turning::Free,
     };
     Joint { turning, ..*joint }
 }

@@ -166,8 +166,8 @@ impl AnySolver {
                 let place = match (goal.position, goal.rotation, goal.pole) {
                     (Some(place), None, Pole::Keep) => place,
                     (_, Some(_), _) => return Err("follow takes positions, and no rotations".into()),
-                    (_, _, Pole::Point(_) | Pole::Direction(_)) => return Err("follow has no pole".into()),
-                    (None, ..) => return Err("there is no position".into()),
+                    (None, _, Pole::Keep) => return Err("there is no position".into()),
+                    _ => return Err("follow has no pole".into()),
                 };
                 s.solve(pose, place)
             }

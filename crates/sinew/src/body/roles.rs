@@ -46,6 +46,7 @@ impl fmt::Display for Side {
 
 /// A part that a joint plays. A role's joint is where its bone begins: `Shin` is the knee, `Foot` the ankle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Role {
     /// The joint that carries legs and spine.
     Hips,
@@ -98,6 +99,7 @@ impl fmt::Display for Role {
 
 /// Why a joint was chosen for a role.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum RoleSource {
     /// The caller named it.
     Given,

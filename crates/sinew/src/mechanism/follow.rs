@@ -21,6 +21,7 @@ const ON_LIMIT: f64 = 1.0 - 1e-12;
 
 /// Whether the mechanism is where the path is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum PathStatus {
     /// Within the tolerances.
     #[default]
@@ -34,6 +35,7 @@ pub enum PathStatus {
 
 /// How one step along a path went.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
+#[non_exhaustive]
 pub struct PathReport {
     /// Where it is.
     pub status: PathStatus,

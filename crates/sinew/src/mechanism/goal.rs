@@ -10,6 +10,7 @@ use crate::math64;
 
 /// Where a link's frame should be.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum LinkTarget {
     /// At a place, turned as a unit quaternion says.
     Pose(DVec3, DQuat),

@@ -12,6 +12,7 @@ use crate::math64;
 
 /// A wish that is served as far as the goals leave room for it.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum ObjectiveKind {
     /// Stay near these values (one a degree of freedom of the mechanism), each unit counting alike: a radian, or for
     /// sliders the length that a radian counts.

@@ -9,6 +9,7 @@ use crate::Status;
 
 /// What an answer depends on, beside the goals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum History {
     /// The values that come in: the search begins there, and the answer is near them where one is. Along a path the arm
     /// goes smoothly; but when a path closes, the arm need not be where it was, if it has joints to spare.
@@ -55,6 +56,7 @@ impl Default for JointSpaceOptions {
 
 /// How a solve went, measured on the values that it left.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
+#[non_exhaustive]
 pub struct JointSpaceReport {
     /// What became of the goals of the first priority.
     pub status: Status,

@@ -18,6 +18,7 @@ use crate::{
 
 /// How a chain is brought to a goal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Method2d {
     /// What serves best: reaching, steps of damped least squares where a sweep leaves more than 0.3 of what was missing, a
     /// bend where chain and goal are on one line.

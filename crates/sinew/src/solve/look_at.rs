@@ -89,6 +89,7 @@ impl LookState {
 
 /// How it went, measured on the pose that was left.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
+#[non_exhaustive]
 pub struct LookReport {
     /// [`Status::Reached`] where every eye (or, without eyes, the face) looks at the target to a thousandth of
     /// a radian, else [`Status::Stalled`]. The residuals are those of the face: the target's distance from its

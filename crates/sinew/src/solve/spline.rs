@@ -28,6 +28,7 @@ use frame::{across, arc, carried, turned};
 
 /// How long the chain is on the curve.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
+#[non_exhaustive]
 pub enum Fit {
     /// As long as it is: each joint lies where the curve first leaves the sphere of its bone's
     /// length about the joint before.
@@ -46,6 +47,7 @@ pub enum Fit {
 
 /// How the joints are turned about their bones.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
+#[non_exhaustive]
 pub enum Roll {
     /// As the incoming pose has it: each joint, after its parent has turned, turns its bone by the least turn.
     #[default]
@@ -64,6 +66,7 @@ pub enum Roll {
 
 /// How a chain lies on a curve, measured on the pose that was left.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
+#[non_exhaustive]
 pub struct SplineReport {
     /// Its `position_residual` is the largest distance in metres of a joint (and of the offset at the tip) from its place
     /// on the curve or on the straight line beyond its end. It is [`Status::Reached`] where that is below the tolerance,

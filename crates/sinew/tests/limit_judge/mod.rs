@@ -109,6 +109,7 @@ pub fn excess(joint: &Joint, rest: &JointTransform, local: &JointTransform) -> V
             let own = own_rotation(rest, local);
             vec![axes::outside(own, order.axes(), order.axes().map(|n| Arc::of(angles[n])))]
         }
+        _ => unreachable!("a kind of joint that nothing judges"),
     }
 }
 
@@ -162,6 +163,7 @@ pub fn further(joint: &Joint, rest: &JointTransform, came: &JointTransform, loca
             more(0).max(more(1)) * known
         }
         Turning::Axes { .. } => more(0),
+        _ => unreachable!("a kind of joint that nothing judges"),
     }
 }
 

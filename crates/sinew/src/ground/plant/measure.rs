@@ -10,6 +10,7 @@ use super::{
 
 /// Figures of one clip on one ground.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
+#[non_exhaustive]
 pub struct Measures {
     /// Deepest that a heel or ball is under the ground, in metres.
     pub deepest: f32,
@@ -103,6 +104,7 @@ const MAX_SLIDE: f32 = 0.1;
 
 /// One contact of a clip, and whether the planted clip holds it.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct ContactOutcome {
     /// Index of the leg in the figure.
     pub leg: usize,

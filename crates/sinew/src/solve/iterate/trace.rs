@@ -49,6 +49,7 @@ pub enum TraceChange {
 
 /// A pass of [`Fabrik`](crate::solve::Fabrik) over the chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum TracePass {
     /// From the tip to the root: the end is put on the goal.
     Backward,

@@ -15,6 +15,7 @@ use crate::math64;
 
 /// How control points make a curve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum CurveKind {
     /// Catmull and Rom's, through every point, with the centripetal parameter (the square root of the distance).
     ///
@@ -31,6 +32,7 @@ pub enum CurveKind {
 /// What the curve's frames begin with: the normal at the curve's start is the part of this direction (in
 /// model space, any length) across the curve.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum CurveUp {
     /// At every change of the points anew. The frames are a function of the points alone; near a start along the direction
     /// they turn fast, and where it is exactly along it any normal is taken.

@@ -33,6 +33,7 @@ use track::Track;
 
 /// What a step did.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
+#[non_exhaustive]
 pub struct FootPlanterReport {
     /// How far the pelvis was raised, in metres of the world.
     pub raise: f32,

@@ -1,0 +1,67 @@
+//! The top-level modules import each other in one direction.
+
+use std::{fs, path::Path};
+
+/// Each may import those before it.
+const ROOMS: [&str; 10] =
+    ["math", "math64", "joint", "motion", "solve", "planar", "mechanism", "body", "ground", "draw"];
+
+/// The code of a module without comments and without its unit tests.
+fn code(at: &Path) -> String {
+    if at.is_dir() {
+        let entries = fs::read_dir(at).unwrap().map(|entry| code(&entry.unwrap().path()));
+        return entries.collect();
+    }
+    let text = fs::read_to_string(at).unwrap();
+    let text = text.split("#[cfg(test)]").next().unwrap_or_default();
+    text.lines().flat_map(|line| [line.split("//").next().unwrap_or_default(), "\n"]).collect()
+}
+
+/// The first words of what is imported or named from the crate's root: `a` and `b` of `crate::{a::x, b}`.
+fn named(code: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for part in code.split("crate::").skip(1) {
+        let Some(list) = part.strip_prefix('{') else {
+            found.push(part.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect());
+            continue;
+        };
+        let (mut depth, mut word) = (0, String::new());
+        for c in list.chars() {
+            match c {
+                '{' => depth += 1,
+                '}' if depth == 0 => break,
+                '}' => depth -= 1,
+                ',' if depth == 0 => found.push(std::mem::take(&mut word)),
+                c if depth == 0 && !c.is_whitespace() => word.push(c),
+                _ => {}
+            }
+        }
+        found.push(word);
+    }
+    let first = |path: &String| path.split("::").next().unwrap_or_default().to_string();
+    found.iter().map(first).collect()
+}
+
+#[test]
+fn rooms_import_in_one_direction() {
+    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let root = fs::read_to_string(src.join("lib.rs")).unwrap();
+    let declared: Vec<&str> =
+        root.lines().filter_map(|l| l.strip_prefix("pub mod ")?.strip_suffix(';')).collect();
+    let (mut known, mut given) = (ROOMS.to_vec(), declared);
+    known.sort_unstable();
+    given.sort_unstable();
+    assert_eq!(known, given, "rooms that this test does not know");
+    let mut imports = 0;
+    for (n, room) in ROOMS.iter().enumerate() {
+        let files = [src.join(room), src.join(format!("{room}.rs"))];
+        let code: String = files.iter().filter(|at| at.exists()).map(|at| code(at)).collect();
+        assert!(!code.is_empty(), "{room} has no code");
+        for other in named(&code).iter().filter(|name| ROOMS.contains(&name.as_str())) {
+            let at = ROOMS.iter().position(|r| r == other).unwrap();
+            assert!(at <= n, "{room} imports {other}, which comes after it");
+            imports += usize::from(at < n);
+        }
+    }
+    assert!(imports > 50, "{imports} imports were found");
+}

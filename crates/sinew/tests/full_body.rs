@@ -240,7 +240,7 @@ fn bad_tips_are_named() {
     );
     assert_eq!(
         new(hips, &[Effector::new(head), Effector::new(hand), Effector::new(head)]).to_string(),
-        "tips 0 and 2 both lead the same point of joint `head`"
+        "effectors 0 and 2 both lead the same point of joint `head`"
     );
     assert!(matches!(
         new(hips, &[Effector::new(hand).with_offset(Vec3::NAN)]),
@@ -258,12 +258,12 @@ fn bad_tips_are_named() {
     let stranger = b.build().unwrap().1[39];
     assert_eq!(
         new(hips, &[Effector::new(stranger)]).to_string(),
-        "tip 0 names joint #39, but the skeleton has 12 joints"
+        "effector 0 names joint #39, but the skeleton has 12 joints"
     );
     assert!(matches!(new(stranger, &[Effector::new(hand)]), FullBodyError::NoSuchRoot { .. }));
     assert!(matches!(
         new(hips, &[Effector::new(hand).relative_to(stranger)]),
-        FullBodyError::NoSuchJoint { tip: 0, .. }
+        FullBodyError::NoSuchJoint { effector: 0, .. }
     ));
 
     let mut eased = (*skeleton).clone();

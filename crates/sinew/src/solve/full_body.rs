@@ -1,17 +1,17 @@
-//! Whole skeletons with many goals, and what they have in common with one joint that hangs on another.
+//! Full-body solver: a skeleton with any number of goals.
 
 mod active_set;
 mod balance;
 mod bend;
-mod branches;
+mod bias;
 mod column;
 mod cost;
 mod couple;
+mod figure_state;
 mod goal;
 mod limb;
-mod pulls;
-mod reach;
 mod run;
+mod soft_zone;
 mod step;
 mod tasks;
 
@@ -32,30 +32,30 @@ use crate::{
     math, math64,
 };
 use bend::Bend;
-use branches::{Branches, NONE};
-use pulls::Pulls;
-use run::{Left, Patience, Run};
+use bias::Bias;
+use figure_state::{FigureState, NONE};
+use run::{Outcome, Patience, Run};
 use tasks::{Far, Task};
 
-/// A whole skeleton with any number of goals: on hands, feet and head, in the middle of limbs, on one joint as seen from
-/// another.
+/// Solves a whole skeleton for any number of goals: for hands, feet and head, in the middle of limbs, or relative to other
+/// joints.
 ///
-/// Joints keep their offsets and their limits. Goals that cannot all be met share the error by their weights (what a goal
-/// misses counts its weight times the square of the way, in parts of the figure's size, and a quarter of the square of the
-/// turn), and [`FullBody::effector_reports`] says which are missed by how much. A goal of weight 0 asks for nothing; to fade from the
-/// incoming pose to the answer, there is [`FullBody::weight`]. The bend of limbs comes from the incoming pose, from preferred
-/// values and posture, or from a goal's pole.
+/// Joints keep their offsets and stay within their limits. Where goals conflict, they share the error by weight. The cost of
+/// a goal is its weight times the squared distance to it in figure sizes plus, for a rotation, its weight times a quarter of
+/// the squared angle in radians. [`FullBody::effector_reports`] returns the residual of each goal. A goal of weight 0 has no
+/// effect; to fade from the incoming pose to the answer, set [`FullBody::weight`]. Limbs bend as in the incoming pose, or
+/// towards preferred values (by [`FullBody::posture`]) or a goal's pole.
 ///
-/// A goal's **pole** turns the middle joint of its limb (from the last joint at which limbs meet to the goal's; the joint
-/// nearest to half its length) about the line from its beginning to its end, as far as goals and limits leave it free:
-/// within three degrees where they do. It counts as posture does, less than any goal, and costs what posture costs, two more
-/// runs of steps. A limb without a joint between its ends refuses a pole.
+/// A goal's **pole** turns the middle joint of its limb about the line from the limb's top to its end. The limb reaches from
+/// the effector up to the last joint where limbs meet, and its middle joint is the one nearest to half its length. The bend
+/// plane ends within three degrees of the pole where goals and limits leave it free. A pole counts less than any goal, as
+/// posture does, and costs as much time: two more descents. A limb without a joint between its ends rejects a pole.
 ///
 /// ```
 /// use std::sync::Arc;
 /// use sinew::{Goal, Pose, Skeleton, JointTransform, glam::Vec3, solve::{Effector, FullBody}};
 ///
-/// // A trunk on hips, with two arms that hang beside its top.
+/// // A trunk on hips, with an arm at either side of its top.
 /// let mut builder = Skeleton::builder();
 /// let at = |x: f32, y: f32| JointTransform::from_translation(Vec3::new(x, y, 0.0));
 /// let hips = builder.add("hips", None, at(0.0, 1.0));
@@ -69,76 +69,83 @@ use tasks::{Far, Task};
 /// let skeleton = Arc::new(skeleton);
 ///
 /// let [hips, left, right] = ["hips", "left hand", "right hand"].map(|name| skeleton.find(name).unwrap());
-/// let mut tree = FullBody::new(&skeleton, hips, &[Effector::new(left), Effector::new(right)])?;
+/// let mut full_body = FullBody::new(&skeleton, hips, &[Effector::new(left), Effector::new(right)])?;
 /// let mut pose = Pose::rest(&skeleton);
-/// // Out of reach of arms alone: the trunk turns to the left, and the right hand stays where it is asked to.
+/// // The left goal is out of the arm's reach: the trunk turns left, and the right hand still meets its goal.
 /// let goals = [Vec3::new(0.8, 1.4, 0.3), Vec3::new(-0.2, 1.3, 0.5)];
-/// let report = tree.solve(&mut pose, &goals.map(Goal::at))?;
+/// let report = full_body.solve(&mut pose, &goals.map(Goal::at))?;
 /// assert!(report.position_residual < 2e-4);
-/// assert!(tree.effector_reports().iter().all(|outcome| outcome.met));
+/// assert!(full_body.effector_reports().iter().all(|effector| effector.met));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// # The mathematics
 ///
-/// A step is one of damped least squares (Levenberg 1944; Wampler 1986): of all small motions q it makes the one for which
+/// Each step is one of damped least squares (Levenberg 1944; Wampler 1986). It minimises over all small joint motions q
 ///
 /// ```text
-/// sum of w |J q - e|^2 + damping |q|^2
+/// sum of w |J q - e|^2 + damping |q|^2,
 /// ```
 ///
-/// is least, with e what a goal misses and J how its tip moves with the joints. The sum need not be written out as one large
-/// system. **Inward**, from the tips to the root, each joint adds up what is asked of it as a quadratic in the motion x of
-/// its body (a turn t and a way v of the joint's place): a place asked for at an arm a adds w |v + t x a - e|^2, a rotation
-/// w |t - e|^2, and a child's quadratic is that of the child's body, which moves as x says (the place at r from here by v +
-/// t x r). Then the joint's own freedoms are taken out, each doing its best whatever x is: with M the quadratic and s the
-/// freedom's motion, M s s'M / (s'M s + damping) goes off M. What is left is asked of the parent. At a joint where limbs
-/// meet (a sub-base) so the turn and the place are found that fit best all that the limbs ask, each as softly as its joints
-/// can make up for it: a weighted rigid alignment, in its linear form. **Outward**, from the root to the tips, each freedom
-/// then does its best for the motion that its body has got. This is exact, and takes some hundred multiplications a joint,
-/// however many goals there are: it is how rigid bodies are simulated (Featherstone, "The Calculation of Robot Dynamics
-/// Using Articulated-Body Inertias", 1983), with goals in the place of masses. A limb whose one goal is at its end needs
-/// less: how softly its goal gives way is a sum over its joints, with one small inverse where the limb begins.
+/// with e the residual of a task, J its Jacobian and w its weight. An articulated-body recursion does so without a matrix of
+/// the whole system.
 ///
-/// The damping is a part of what is missing (Sugihara 2011), so that steps are cautious far away and Newton's near by; a
-/// step that misses more than before is taken back and made again with more of it. Turns are made by Cayley's map, which
-/// takes no step further than a half turn.
+/// - **Inward**, from the effectors to the root, each joint accumulates the cost of its body's motion x, a quadratic with
+///   the matrix M. The motion has a rotation t and a translation v at the joint's position. A position task at the arm a
+///   adds w |v + t x a - e|^2, a rotation task w |t - e|^2. A child at the offset r moves by v + t x r, and adds its own
+///   cost of that motion. The joint then eliminates its dofs, each at its optimum for any x: a dof that moves the body by s
+///   subtracts M s s'M / (s'M s + damping) from M. The parent gets the remaining cost. Where limbs meet (at a sub-base) the
+///   sum of their costs is a weighted rigid alignment in linear form, with each limb as compliant as its joints are.
+/// - **Outward**, from the root to the effectors, each dof takes its optimum for the motion that its body has so far.
 ///
-/// **Limits** hold in every step: a joint is put to the nearest place within, and the direction in which it was put back is
-/// a wall. The next steps go along the walls, and a wall is let go as soon as the whole wants to leave it.
+/// The recursion is exact, and takes some hundred multiplications per joint for any number of goals. It is that of
+/// rigid-body dynamics, with goals in place of masses (Featherstone, "The Calculation of Robot Dynamics Using
+/// Articulated-Body Inertias", 1983). A limb whose only goal is at its end takes less: its compliance at the goal is a sum
+/// over its joints, inverted once at its top.
 ///
-/// **Priorities** are weights far apart: what has priority n + 1 counts a hundredth of what has n, and last the higher ones
-/// are brought home by themselves. Posture and the root's spring are weights as well, a hundredth and then a ten-thousandth
-/// of a goal's, and last none.
+/// The damping is proportional to the cost (Sugihara 2011), so that steps are cautious far from the goals and Gauss-Newton
+/// steps near them. A step that increases the cost is undone and repeated with more damping. Rotations are applied by the
+/// Cayley map, which stays below a half turn for steps of any length.
 ///
-/// **Loops** (goals that move with a joint of the tree) ask two bodies at once, and do not fit in one body's quadratic. They
-/// are taken in afterwards, by as many more passes as they have numbers (Woodbury).
+/// **Limits** hold in every step by an active set. Joints are clamped to their limits, and the direction of each correction
+/// becomes the normal of an active constraint. The next steps are tangent to active constraints. A constraint is released
+/// when the force on it points inward.
 ///
-/// **Balance** asks every body at once, for a share of the way as large as the body's share of the mass; its two numbers are
-/// taken in as those of loops are.
+/// **Priorities** are weights: each priority weighs a hundredth of the next higher one. At the end the higher priorities are
+/// solved without the lower ones. Posture, poles and the root's spring are weights as well, at first a hundredth and then a
+/// ten-thousandth of a goal's, and 0 in the last descent.
 ///
-/// # Where it would stop
+/// **Loops** (goals relative to joints that move) couple two bodies, which the recursion cannot express. They are constraint
+/// rows, which the Woodbury identity adds to its result, at one more inward pass per row.
 ///
-/// It starts anew where no step leads nearer: from the rest pose, or the preferred values of joints that have some, and then
-/// from places around it, always the same. The best is kept, and the report says that the branch changed. Without
-/// [`max_restarts`](Self::max_restarts) it stays with the incoming pose's branch.
+/// **Balance** couples all bodies, by their fractions of the total mass. It takes two constraint rows.
+///
+/// # Local minima
+///
+/// Where no step reduces the cost, the solver restarts: from the rest pose, or the preferred values of joints that have
+/// some, and then from a fixed sequence of poses around it. The best answer is kept, and the report says whether the branch
+/// changed. With [`max_restarts`](Self::max_restarts) at 0 the solver stays on the branch of the incoming pose.
 ///
 /// # Frame by frame
 ///
-/// A figure that follows goals from the last frame's pose has three means against leaps. [`soft`](Self::soft) keeps knees
-/// and elbows from snapping where limbs go straight. [`max_turn`](Self::max_turn) bounds every joint: in a game the largest
-/// speed that looks right, some eight radians a second, times the time of a frame. Where neither is set, or a trunk goes
-/// over from one way of being bent to another, the report's [`branch_changed`](crate::Report::branch_changed) says so.
+/// Two bounds keep a figure from jumping where it solves each frame from the last frame's pose. [`soft`](Self::soft) keeps
+/// knees and elbows from snapping where limbs straighten. [`max_turn`](Self::max_turn) bounds the rotation of every joint;
+/// for games, some eight radians a second times the length of a frame look right. Without them, or where a trunk changes
+/// from one bend to another, [`Report::branch_changed`](crate::Report::branch_changed) reports the jump.
 ///
 /// # Few trackers
 ///
-/// Head and hands alone (a headset and two controllers) leave most of a figure open. What makes it believable is what is
-/// said of the joints: limits, so that knees and elbows bend one way; preferred values, knees and elbows bent a little, with
-/// [`posture`](Self::posture) about a half; stiffness for what should stay out of it while others can do the work, collar
-/// bones and wrists (a turn of a joint of stiffness s counts as much as one 1 / (1 - s) times as far).
-/// [`HumanLimits`](crate::body::HumanLimits) gives a body's joints all of that, and [`Trackers`](crate::body::Trackers) leads it: trackers
-/// first, then feet that stay where they stand, then [`Balance`] over them, and the root on a spring. The example `trackers`
-/// does it:
+/// A head and two hands (a headset and two controllers) leave most of a figure free. Attributes of joints make such poses
+/// believable:
+///
+/// - limits, so that knees and elbows bend one way;
+/// - preferred values, with knees and elbows slightly bent, and [`posture`](Self::posture) at about 0.5;
+/// - stiffness of collar bones and wrists, which then move only where other joints cannot do the work. A rotation of a joint
+///   of stiffness s costs as much as one 1 / (1 - s) times as large.
+///
+/// [`HumanLimits`](crate::body::HumanLimits) sets these attributes on a body. [`Trackers`](crate::body::Trackers) solves it:
+/// for the trackers first, then for feet that stay in place, then for [`Balance`] over them, with the root on a spring. The
+/// example `trackers` shows it:
 ///
 #[doc = include_str!("../../pictures/trackers.svg")]
 ///
@@ -153,38 +160,43 @@ pub struct FullBody {
     effector_reports: Vec<EffectorReport>,
     /// Nodes whose frames must be free of shear.
     inner: Vec<bool>,
-    /// How near each position goal must come, as a part of the figure's size: the longest way along the bones from the
-    /// root to a tip. A tree that is this near everywhere stays as it is.
+    /// Tolerance of position goals, as a fraction of the figure's [`size`](Self::size); 1e-4 by default. A pose within the
+    /// tolerances stays as it is.
     pub tolerance: f32,
-    /// How near each rotation goal must come, in radians.
+    /// Tolerance of rotation goals, in radians; 1e-3 by default.
     pub rotation_tolerance: f32,
-    /// Steps after which it gives up, fresh starts included.
+    /// Maximum number of steps in one solve, restarts included; 200 by default.
     pub max_iterations: u32,
-    /// Fresh starts after it has stalled.
+    /// Maximum number of restarts after a stall, 6 by default; 0 stays on the branch of the incoming pose.
     pub max_restarts: u32,
-    /// What the root does.
+    /// How the root translates; [`RootMode::Pinned`] by default.
     pub root: RootMode,
-    /// How strongly joints are drawn to their preferred values, or where they have none to the rest pose, 0 (not at all) to
-    /// 1, where goals leave them free to go.
+    /// Strength of the pull of joints to their preferred values, 0 (none, the default) to 1. Joints without a preferred
+    /// value are pulled to the rest pose. It moves joints only where goals leave them free.
     pub posture: f32,
-    /// The most that a joint turns in one solve, in radians; infinite for no bound. Where the answer is further, all joints
-    /// go the same share of the way to it, less where goals would be missed by more than before, and goals are missed for
-    /// now: a figure that is solved in each frame from the last frame's pose then never leaps, and arrives.
+    /// Maximum rotation of a joint in one solve, in radians; infinite (the default) for no bound.
+    ///
+    /// Where the answer lies beyond it, all joints move the same fraction of the way towards it, in joint coordinates. They
+    /// move less where a goal would end with a larger residual than it had. A figure that solves each frame from the last
+    /// frame's pose then never jumps, and converges over several frames.
     pub max_turn: f32,
-    /// The soft zone of limbs at the end of their reach, as a part of the way that their ends can go, 0 (none, the default)
-    /// to 1: elbows and knees slow down as limbs go straight instead of snapping (see [`soften`](super::soften)). A limb is
-    /// what one goal for a place alone moves. What its goal misses for the zone's sake draws the trunk, which comes after
-    /// until the limb is out of its zone, if it can; a trunk that goes straight itself has no zone.
+    /// Soft zone of limbs near full extension, as a fraction of the range of distances that their ends can reach, 0 (none,
+    /// the default) to 1. Knees and elbows slow down as limbs straighten instead of snapping (see
+    /// [`soften`](super::soften)).
+    ///
+    /// A limb is a chain of joints that one position goal alone moves. Within the zone the limb falls short of its goal, and
+    /// the residual pulls the trunk after it until the limb leaves the zone, if the trunk can move. A trunk that straightens
+    /// has no zone.
     pub soft: f32,
-    /// The centre of mass held over a support; none: it is wherever it is.
+    /// Holds the centre of mass over a support; `None` (the default) leaves it free.
     pub balance: Option<Balance>,
-    /// How much of what was found is carried out, 0 to 1.
+    /// Fraction of the answer to apply, 0 (the incoming pose) to 1 (the answer, the default), in joint coordinates.
     #[doc(alias = "alpha")]
     pub weight: f32,
     out_of_balance: f32,
 }
 
-/// What is kept of a joint.
+/// Attributes of joints that the solver honours.
 const HONOURED: Attributes = Attributes::of(&[
     Attribute::Fixed,
     Attribute::Hinge,
@@ -195,42 +207,44 @@ const HONOURED: Attributes = Attributes::of(&[
     Attribute::Preferred,
 ]);
 
-/// How often goals are moved on against what draws them away: each time a hundredth of what they missed is left.
-const LEANS: u32 = 4;
+/// Maximum number of goal shifts that make up for the pull of lower priorities: each leaves about a hundredth of the
+/// residual.
+const MAX_GOAL_SHIFTS: u32 = 4;
 
-/// The largest size of a figure in metres: the square of a thousand of it is still a number.
-const LARGEST: f32 = 1e16;
+/// Maximum size of a figure, in metres: the square of a thousand times as much is finite in f32.
+const MAX_SIZE: f32 = 1e16;
 
-/// Sizes of the figure that its root, or what slides, goes at most: the square is still a number.
-const AWAY: f32 = 1e18;
+/// Maximum distance of the root or of a sliding joint, in figure sizes: its square is finite in f32.
+const MAX_DISTANCE: f32 = 1e18;
 
-/// A figure of no size (one joint that only turns) counts in metres.
+/// The unit of length in metres: a figure of size 0 (a single joint that only rotates) counts in metres.
 fn sized(size: f32) -> f32 {
     if size > 0.0 { size } else { 1.0 }
 }
 
-/// The way along the bones of the rest pose from a root to a tip, in metres.
-fn rest_way(skeleton: &Skeleton, root: JointId, tip: &Effector) -> f32 {
+/// Length along the bones of the rest pose from a root to an effector, in metres.
+fn rest_length(skeleton: &Skeleton, root: JointId, e: &Effector) -> f32 {
     let linear = |j| skeleton.rest(j).to_affine().matrix3;
     let above = skeleton.ancestors(root).fold(Mat3::IDENTITY, |below, j| linear(j) * below);
     let size = |j: JointId| skeleton.rest(j).scale.x.abs();
-    let on_way = |j: &JointId| *j != root && skeleton.is_below(*j, root);
-    // From the tip up, in the units of the joint that has been come to.
-    let mut way = distance(tip.offset, Vec3::ZERO) * size(tip.joint);
-    for j in core::iter::once(tip.joint).chain(skeleton.ancestors(tip.joint)).take_while(on_way) {
-        way += distance(skeleton.rest(j).translation, Vec3::ZERO);
-        way *= skeleton.parent(j).map_or(1.0, size);
+    let on_path = |j: &JointId| *j != root && skeleton.is_below(*j, root);
+    // From the effector up, in the units of the current joint.
+    let mut length = distance(e.offset, Vec3::ZERO) * size(e.joint);
+    for j in core::iter::once(e.joint).chain(skeleton.ancestors(e.joint)).take_while(on_path) {
+        length += distance(skeleton.rest(j).translation, Vec3::ZERO);
+        length *= skeleton.parent(j).map_or(1.0, size);
     }
-    way * math::uniform_scale(&above).abs()
+    length * math::uniform_scale(&above).abs()
 }
 
 impl FullBody {
-    /// The joints on the ways from `root` down to the tips.
-    pub fn new(skeleton: &Skeleton, root: JointId, tips: &[Effector]) -> Result<Self, FullBodyError> {
-        goal::check(skeleton, root, tips)?;
+    /// Creates a solver for the joints on the paths from `root` down to the effectors, and to the joints that goals are
+    /// relative to.
+    pub fn new(skeleton: &Skeleton, root: JointId, effectors: &[Effector]) -> Result<Self, FullBodyError> {
+        goal::check(skeleton, root, effectors)?;
         let named = |t: &Effector| [Some(t.joint), t.relative_to].into_iter().flatten();
         let mut on = alloc::vec![false; skeleton.len()];
-        for joint in tips.iter().flat_map(named).filter(|&j| skeleton.is_below(j, root)) {
+        for joint in effectors.iter().flat_map(named).filter(|&j| skeleton.is_below(j, root)) {
             for j in core::iter::once(joint).chain(skeleton.ancestors(joint)) {
                 on[j.index()] = true;
                 if j == root {
@@ -238,32 +252,32 @@ impl FullBody {
                 }
             }
         }
-        let mut branches = Branches::new(skeleton, root, |j| on[j.index()]);
-        check_honoured(skeleton, branches.nodes.iter().map(|n| n.joint), "full body", HONOURED)?;
-        let mut inner = alloc::vec![false; branches.nodes.len()];
-        for node in &branches.nodes {
+        let mut figure = FigureState::new(skeleton, root, |j| on[j.index()]);
+        check_honoured(skeleton, figure.nodes.iter().map(|n| n.joint), "full body", HONOURED)?;
+        let mut inner = alloc::vec![false; figure.nodes.len()];
+        for node in &figure.nodes {
             if node.parent != NONE {
                 inner[node.parent] = true;
             }
         }
-        let asks: Vec<Task> = tips
+        let tasks: Vec<Task> = effectors
             .iter()
-            .map(|tip| {
-                let node = branches.find(tip.joint).unwrap_or(0);
-                inner[node] |= tip.offset != Vec3::ZERO;
-                let other = tip.relative_to.and_then(|j| branches.find(j)).unwrap_or(NONE);
+            .map(|e| {
+                let node = figure.find(e.joint).unwrap_or(0);
+                inner[node] |= e.offset != Vec3::ZERO;
+                let other = e.relative_to.and_then(|j| figure.find(j)).unwrap_or(NONE);
                 if other != NONE {
                     inner[other] = true;
                 }
                 Task { node, other, ..Task::NOTHING }
             })
             .collect();
-        let bends = asks.iter().map(|a| Bend::of(&branches, skeleton, a.node)).collect();
-        branches.size = sized(tips.iter().map(|tip| rest_way(skeleton, root, tip)).fold(0.0, f32::max));
+        let bends = tasks.iter().map(|a| Bend::of(&figure, skeleton, a.node)).collect();
+        figure.size = sized(effectors.iter().map(|e| rest_length(skeleton, root, e)).fold(0.0, f32::max));
         Ok(Self {
-            run: Run::new(branches, asks, bends),
-            effectors: tips.to_vec(),
-            effector_reports: alloc::vec![EffectorReport::default(); tips.len()],
+            run: Run::new(figure, tasks, bends),
+            effectors: effectors.to_vec(),
+            effector_reports: alloc::vec![EffectorReport::default(); effectors.len()],
             inner,
             tolerance: 1e-4,
             rotation_tolerance: 1e-3,
@@ -279,43 +293,44 @@ impl FullBody {
         })
     }
 
-    /// What it leads, in the order in which goals are given.
+    /// The effectors, in the order of the goals.
     pub fn effectors(&self) -> &[Effector] {
         &self.effectors
     }
 
-    /// The joints that it may move, parents before children.
+    /// The joints that the solver may move, parents before children.
     pub fn joints(&self) -> impl Iterator<Item = JointId> + '_ {
-        self.run.branches.nodes.iter().map(|n| n.joint)
+        self.run.figure.nodes.iter().map(|n| n.joint)
     }
 
-    /// How each goal came out in the last solve, in the order of the tips.
+    /// The outcome of each goal in the last solve, in the order of the effectors.
     pub fn effector_reports(&self) -> &[EffectorReport] {
         &self.effector_reports
     }
 
-    /// The figure's size in metres, as of the last solve or, before the first, in the rest pose: the longest way along the
-    /// bones from the root to a tip.
+    /// The figure's size in metres: the longest path along the bones from the root to an effector.
+    ///
+    /// It is measured in the last solve or, before the first, in the rest pose.
     pub fn size(&self) -> f32 {
-        self.run.branches.size
+        self.run.figure.size
     }
 
-    /// How far, in metres, the centre of mass was from over its support after the last solve; 0 where it was over it, or
-    /// need not be.
+    /// Distance of the centre of mass from its support after the last solve, perpendicular to [`Balance::up`], in metres; 0
+    /// over the support or without [`balance`](Self::balance).
     pub fn out_of_balance(&self) -> f32 {
         self.out_of_balance
     }
 
-    /// Brings every tip to its goal: `goals` has one for each tip, in their order; [`Goal::NONE`] asks for nothing. The pose
-    /// is left updated.
+    /// Moves every effector to its goal and leaves the pose updated. `goals` has one goal for each effector, in their order;
+    /// [`Goal::NONE`] skips one.
     pub fn solve(&mut self, pose: &mut Pose, goals: &[Goal]) -> Result<Report, SolveError> {
         self.check(pose, goals)?;
         pose.update();
         if self.balance.is_some() {
-            // It weighs all that hangs on the root.
-            let root = self.run.branches.nodes[0].joint;
+            // The centre of mass counts all joints below the root.
+            let root = self.run.figure.nodes[0].joint;
             for joint in pose.skeleton().below(root) {
-                // (What is hidden by a scale of zero weighs what it weighs.)
+                // (Joints hidden by a scale of zero keep their mass.)
                 let frame = pose.model(joint);
                 if !frame.is_finite() {
                     pose.check_finite()?;
@@ -323,40 +338,40 @@ impl FullBody {
                 }
             }
         }
-        self.run.branches.load(pose, &self.inner)?;
-        self.ask(pose, goals)?;
+        self.run.figure.load(pose, &self.inner)?;
+        self.load_goals(pose, goals)?;
         let mut report = Report::default();
         if self.weight > 0.0 {
-            self.run.note_start();
+            self.run.save_effectors();
             report = self.run();
             if self.weight < 1.0 {
-                self.run.branches.blend(self.weight);
+                self.run.figure.blend(self.weight);
             }
-            if self.max_turn < f32::INFINITY && self.run.branches.turned() > self.max_turn {
-                let (steps, left) =
-                    self.run.part_way(self.max_turn, self.max_iterations, self.pulls().times(0.0));
+            if self.max_turn < f32::INFINITY && self.run.figure.turned() > self.max_turn {
+                let (steps, outcome) =
+                    self.run.move_bounded(self.max_turn, self.max_iterations, self.bias().times(0.0));
                 report.iterations += steps;
                 report.status = match report.status {
-                    _ if left.met => Status::Reached,
+                    _ if outcome.met => Status::Reached,
                     Status::Reached => Status::Stalled,
                     status => status,
                 };
             }
-            self.run.branches.store(pose);
+            self.run.figure.store(pose);
             report.branch_changed = self.run.branch_changed();
         }
         self.measure(pose, goals, &mut report);
         Ok(report)
     }
 
-    /// Whether the branch changed from one pose to another, both up to date, for goals as they were given.
+    /// Whether the branch changed between two updated poses, for the given goals.
     pub(crate) fn branch_changed(&self, from: &Pose, to: &Pose, goals: &[Goal]) -> bool {
-        let nodes = &self.run.branches.nodes;
+        let nodes = &self.run.figure.nodes;
         let poled = |(goal, bend): (&Goal, &Option<Bend>)| {
-            let places = bend.filter(|_| goal.pole != Pole::Keep)?.joints().map(|n| nodes[n].joint);
+            let joints = bend.filter(|_| goal.pole != Pole::Keep)?.joints().map(|n| nodes[n].joint);
             let [(line, out), (line_now, out_now)] = [from, to].map(|pose| {
-                let [top, middle, tip] = places.map(|j| pose.position(j));
-                (tip - top, middle - top)
+                let [top, middle, end] = joints.map(|j| pose.position(j));
+                (end - top, middle - top)
             });
             Some(branch::flipped(line, out, line_now, out_now))
         };
@@ -365,11 +380,11 @@ impl FullBody {
             return poles.any(|flipped| flipped);
         }
         let (mut moved, mut turned) = (0.0f32, 0.0f32);
-        for (tip, goal) in self.effectors.iter().zip(goals) {
-            let at = |pose: &Pose| pose.model(tip.joint).transform_point3(tip.offset);
+        for (e, goal) in self.effectors.iter().zip(goals) {
+            let at = |pose: &Pose| pose.model(e.joint).transform_point3(e.offset);
             moved = moved.max(distance(at(from), at(to)));
             if goal.rotation.is_some() && goal.rotation_weight > 0.0 {
-                let turn = math::angle_between(from.model_rotation(tip.joint), to.model_rotation(tip.joint));
+                let turn = math::angle_between(from.model_rotation(e.joint), to.model_rotation(e.joint));
                 turned = turned.max(turn);
             }
         }
@@ -387,7 +402,7 @@ impl FullBody {
         check::within("the posture's strength", "0 to 1", self.posture, 0.0, 1.0)?;
         check::within("the soft zone", "0 to 1", self.soft, 0.0, 1.0)?;
         check::within("the largest turn", "above 0", self.max_turn, f32::MIN_POSITIVE, f32::INFINITY)?;
-        check::within("the tree's weight", "0 to 1", self.weight, 0.0, 1.0)?;
+        check::within("the full body's weight", "0 to 1", self.weight, 0.0, 1.0)?;
         if let Some(balance) = &self.balance {
             balance.check(pose.skeleton().len())?;
         }
@@ -396,203 +411,203 @@ impl FullBody {
             RootMode::Spring(strength) => {
                 check::within("the root's spring", "0 or more", strength, 0.0, 1e6)?
             }
-            RootMode::At(place) => check::finite("the root's place", place)?,
+            RootMode::At(position) => check::finite("the root's position", position)?,
         }
         for (i, goal) in goals.iter().enumerate() {
             check::goal(goal)?;
             if goal.pole != Pole::Keep && self.run.bends[i].is_none() {
                 return Err(SolveError::Pole { goal: i });
             }
-            let tip = &self.effectors[i];
+            let e = &self.effectors[i];
             let contradicts = |j: &usize| {
                 let (other, theirs) = (&self.effectors[*j], &goals[*j]);
                 let turned = goal.rotation.zip(theirs.rotation);
-                other.joint == tip.joint
-                    && other.relative_to == tip.relative_to
+                other.joint == e.joint
+                    && other.relative_to == e.relative_to
                     && turned.is_some_and(|(a, b)| math::angle_between(a, b) > 2.0 * self.rotation_tolerance)
             };
             if let Some(second) = (0..i).find(contradicts) {
-                let joint = pose.skeleton().name(tip.joint).into();
+                let joint = pose.skeleton().name(e.joint).into();
                 return Err(SolveError::Contradiction { first: second, second: i, joint });
             }
         }
         Ok(())
     }
 
-    /// The place of each priority among those of which something is asked: only their order counts.
+    /// Rank of each priority among those in use: only their order counts.
     fn ranks(&self, goals: &[Goal]) -> [u8; 3] {
-        let mut asked = [false; 3];
-        for (tip, goal) in self.effectors.iter().zip(goals) {
-            let place = goal.position.is_some() && goal.position_weight > 0.0;
+        let mut present = [false; 3];
+        for (e, goal) in self.effectors.iter().zip(goals) {
+            let position = goal.position.is_some() && goal.position_weight > 0.0;
             let turn = goal.rotation.is_some() && goal.rotation_weight > 0.0;
-            asked[usize::from(tip.priority)] |= place || turn;
+            present[usize::from(e.priority)] |= position || turn;
         }
         if let Some(balance) = &self.balance {
-            asked[usize::from(balance.priority)] = true;
+            present[usize::from(balance.priority)] = true;
         }
-        [0, u8::from(asked[0]), u8::from(asked[0]) + u8::from(asked[1])]
+        [0, u8::from(present[0]), u8::from(present[0]) + u8::from(present[1])]
     }
 
-    /// Takes the goals in.
-    fn ask(&mut self, pose: &Pose, goals: &[Goal]) -> Result<(), SolveError> {
+    /// Turns goals into tasks.
+    fn load_goals(&mut self, pose: &Pose, goals: &[Goal]) -> Result<(), SolveError> {
         let ranks = self.ranks(goals);
-        let branches = &mut self.run.branches;
+        let figure = &mut self.run.figure;
         let mut size = 0.0f32;
-        for (ask, tip) in self.run.asks.iter_mut().zip(&self.effectors) {
-            ask.lever = tip.offset * branches.own_unit(ask.node, pose);
-            ask.reach = branches.way_to(ask.node) + distance(ask.lever, Vec3::ZERO);
-            size = size.max(ask.reach);
+        for (task, e) in self.run.tasks.iter_mut().zip(&self.effectors) {
+            task.lever = e.offset * figure.own_unit(task.node, pose);
+            task.reach = figure.path_length(task.node) + distance(task.lever, Vec3::ZERO);
+            size = size.max(task.reach);
         }
         let size = sized(size);
-        check::within("the figure's size in metres", "at most 1e16", size, 0.0, LARGEST)?;
-        branches.count_in(size);
+        check::within("the figure's size in metres", "at most 1e16", size, 0.0, MAX_SIZE)?;
+        figure.set_unit(size);
         for (bend, goal) in self.run.bends.iter_mut().zip(goals) {
             if let Some(bend) = bend {
-                bend.load(goal.pole, branches);
+                bend.load(goal.pole, figure);
             }
         }
-        let near = (self.tolerance * size).max(branches.rounding) / size;
-        branches.forward();
-        let mut from = branches.origin + branches.frames[0].at * size;
-        if let RootMode::At(place) = self.root {
-            let what = "the distance to the root's place, in sizes of the figure";
-            check::within(what, "at most 1e18", distance(from, place) / size, 0.0, AWAY)?;
-            from = place;
+        let tolerance = (self.tolerance * size).max(figure.rounding) / size;
+        figure.forward();
+        let mut from = figure.origin + figure.frames[0].at * size;
+        if let RootMode::At(position) = self.root {
+            let what = "the distance to the root's position, in sizes of the figure";
+            check::within(what, "at most 1e18", distance(from, position) / size, 0.0, MAX_DISTANCE)?;
+            from = position;
         }
-        let goes = matches!(self.root, RootMode::Free | RootMode::Spring(_));
-        let inside = |ask: &mut Task, place: Vec3, most: f32| {
-            let near = no_further(place, from, (most * size).min(FAR * LARGEST));
-            if near != place {
-                let way = (branches.inside(near) - branches.inside(from)).as_dvec3();
-                let least = (math64::sqrt(way.length_squared()) - f64::from(ask.reach) - 1e-5).max(0.0);
-                let (all, part) = (distance(place, from), distance(near, from));
-                let times = f64::from(all) / f64::from(part);
-                ask.far = Some(Far { beyond: (all - part) / size, times, least: least * least });
+        let moves = matches!(self.root, RootMode::Free | RootMode::Spring(_));
+        let clip = |task: &mut Task, position: Vec3, max: f32| {
+            let clipped = no_further(position, from, (max * size).min(FAR * MAX_SIZE));
+            if clipped != position {
+                let offset = (figure.to_figure(clipped) - figure.to_figure(from)).as_dvec3();
+                let min = (math64::sqrt(offset.length_squared()) - f64::from(task.reach) - 1e-5).max(0.0);
+                let (all, part) = (distance(position, from), distance(clipped, from));
+                let ratio = f64::from(all) / f64::from(part);
+                task.far = Some(Far { excess: (all - part) / size, ratio, min_squared: min * min });
             }
-            branches.inside(near)
+            figure.to_figure(clipped)
         };
         let rank = self.balance.as_ref().map_or(0, |b| ranks[usize::from(b.priority)]);
-        self.run.held.load(self.balance.as_ref(), branches, pose, near, rank);
-        for ((ask, tip), goal) in self.run.asks.iter_mut().zip(&self.effectors).zip(goals) {
-            let rank = ranks[usize::from(tip.priority)];
+        self.run.balance.load(self.balance.as_ref(), figure, pose, tolerance, rank);
+        for ((task, e), goal) in self.run.tasks.iter_mut().zip(&self.effectors).zip(goals) {
+            let rank = ranks[usize::from(e.priority)];
             let level = Task::level(rank);
-            ask.lever /= size;
-            ask.reach = if branches.slides_above(ask.node) { f32::INFINITY } else { ask.reach / size };
-            ask.priority = rank;
-            (ask.near, ask.near_turn) = (near, self.rotation_tolerance);
-            ask.place_weight = level * f64::from(goal.position_weight);
-            ask.turn_weight = 0.25 * level * f64::from(goal.rotation_weight);
-            ask.place = goal.position.filter(|_| goal.position_weight > 0.0);
-            ask.turn = goal.rotation.filter(|_| goal.rotation_weight > 0.0).map(math::normalize);
-            // What is far away is a direction, but where something can go there.
-            let most = if goes || ask.reach == f32::INFINITY { AWAY } else { FAR };
-            ask.far = None;
-            match tip.relative_to {
-                None => ask.place = ask.place.map(|p| inside(ask, p, most)),
-                // It hangs elsewhere, and stays.
-                Some(other) if ask.other == NONE => {
+            task.lever /= size;
+            task.reach = if figure.slides_above(task.node) { f32::INFINITY } else { task.reach / size };
+            task.priority = rank;
+            (task.tolerance, task.rotation_tolerance) = (tolerance, self.rotation_tolerance);
+            task.position_weight = level * f64::from(goal.position_weight);
+            task.rotation_weight = 0.25 * level * f64::from(goal.rotation_weight);
+            task.position = goal.position.filter(|_| goal.position_weight > 0.0);
+            task.rotation = goal.rotation.filter(|_| goal.rotation_weight > 0.0).map(math::normalize);
+            // A distant goal is a direction, unless the root or a slide can reach it.
+            let max = if moves || task.reach == f32::INFINITY { MAX_DISTANCE } else { FAR };
+            task.far = None;
+            match e.relative_to {
+                None => task.position = task.position.map(|p| clip(task, p, max)),
+                // A joint outside the figure, which does not move.
+                Some(other) if task.other == NONE => {
                     let frame = pose.model(other);
                     check::frame(pose, other, "a joint's frame", true)?;
-                    if let Some(p) = ask.place {
-                        let place = frame.transform_point3(p);
-                        check::finite("the goal's position in model space", place)?;
-                        ask.place = Some(inside(ask, place, most));
+                    if let Some(p) = task.position {
+                        let position = frame.transform_point3(p);
+                        check::finite("the goal's position in model space", position)?;
+                        task.position = Some(clip(task, position, max));
                     }
-                    ask.turn = ask.turn.map(|q| math::mul(pose.model_rotation(other), q));
+                    task.rotation = task.rotation.map(|q| math::mul(pose.model_rotation(other), q));
                 }
                 Some(_) => {
-                    let unit = branches.own_unit(ask.other, pose);
-                    if let Some(p) = ask.place {
-                        let near = no_further(p, Vec3::ZERO, most / unit.abs());
-                        if near != p {
-                            let [all, part] = [p, near].map(|p| f64::from(distance(p, Vec3::ZERO)));
-                            ask.far = Some(Far { beyond: 0.0, times: all / part, least: 0.0 });
+                    let unit = figure.own_unit(task.other, pose);
+                    if let Some(p) = task.position {
+                        let clipped = no_further(p, Vec3::ZERO, max / unit.abs());
+                        if clipped != p {
+                            let [all, part] = [p, clipped].map(|p| f64::from(distance(p, Vec3::ZERO)));
+                            task.far = Some(Far { excess: 0.0, ratio: all / part, min_squared: 0.0 });
                         }
-                        ask.place = Some(near * unit);
+                        task.position = Some(clipped * unit);
                     }
                 }
             }
         }
-        let held = &mut self.run.held;
-        let balance = held.asks(u8::MAX).then_some((held.priority, &mut held.weight));
-        tasks::weigh(&mut self.run.asks, balance);
+        let balance = &mut self.run.balance;
+        let weight = balance.is_active(u8::MAX).then_some((balance.priority, &mut balance.weight));
+        tasks::weigh(&mut self.run.tasks, weight);
         Ok(())
     }
 
-    /// What draws joints besides goals, but for poles.
-    fn pulls(&self) -> Pulls {
+    /// Weights of the secondary objectives, poles left out.
+    fn bias(&self) -> Bias {
         let posture = f64::from(self.posture);
         let root = match self.root {
             RootMode::Pinned | RootMode::At(_) => None,
             RootMode::Free => Some(0.0),
             RootMode::Spring(s) => Some(f64::from(s)),
         };
-        Pulls { posture: posture * posture, pole: 0.0, root }
+        Bias { posture: posture * posture, pole: 0.0, root }
     }
 
-    /// Solves in full, from what is loaded.
+    /// Solves from the loaded state.
     fn run(&mut self) -> Report {
-        let mut pulls = self.pulls();
+        let mut bias = self.bias();
         let run = &mut self.run;
         let mut report = Report::default();
         let poled = |b: &Bend| b.pole != Pole::Keep;
         if run.bends.iter().flatten().any(poled) {
-            pulls.pole = 1.0;
+            bias.pole = 1.0;
         }
         run.placed = matches!(self.root, RootMode::At(_));
         match self.root {
             RootMode::Pinned | RootMode::Free | RootMode::Spring(_) => {}
-            RootMode::At(place) => {
-                run.branches.forward();
-                let way = run.branches.inside(place) - run.branches.frames[0].at;
-                // A root that is there, but for rounding, keeps its bits.
-                if way.length() * run.branches.size > run.branches.rounding {
-                    run.branches.move_root(way);
+            RootMode::At(position) => {
+                run.figure.forward();
+                let shift = run.figure.to_figure(position) - run.figure.frames[0].at;
+                // A root that is there already, up to rounding, keeps its bits.
+                if shift.length() * run.figure.size > run.figure.rounding {
+                    run.figure.move_root(shift);
                 }
             }
         }
-        run.branches.forward();
-        run.reach.load(&run.branches, &run.asks, self.soft);
-        let mut start = run.measure(pulls.times(0.0));
-        start.met &= !run.bends.iter().flatten().any(|b| b.is_off(&run.branches.frames));
-        let mut by = 0.0f32;
-        if pulls.root.is_none() {
-            let from = run.branches.frames[0].at;
-            for ask in run.asks.iter().filter(|a| a.other == NONE) {
-                let far = ask.place.map_or(0.0, |p| math::sqrt((p - from).length_squared()));
-                by = by.max(far + ask.far.map_or(0.0, |f| f.beyond) - ask.reach);
+        run.figure.forward();
+        run.zones.load(&run.figure, &run.tasks, self.soft);
+        let mut start = run.measure(bias.times(0.0));
+        start.met &= !run.bends.iter().flatten().any(|b| b.is_off(&run.figure.frames));
+        let mut shortfall = 0.0f32;
+        if bias.root.is_none() {
+            let from = run.figure.frames[0].at;
+            for task in run.tasks.iter().filter(|a| a.other == NONE) {
+                let far = task.position.map_or(0.0, |p| math::sqrt((p - from).length_squared()));
+                shortfall = shortfall.max(far + task.far.map_or(0.0, |f| f.excess) - task.reach);
             }
         }
-        let near = run.asks.first().map_or(0.0, |a| a.near);
-        run.keep_first();
-        let mut best = if start.met { start } else { self.seek(pulls, by > near, &mut report) };
-        let rests = report.iterations < self.max_iterations && !pulls.draw();
+        let tolerance = run.tasks.first().map_or(0.0, |a| a.tolerance);
+        run.save_initial();
+        let mut best = if start.met { start } else { self.seek(bias, shortfall > tolerance, &mut report) };
+        let rests = report.iterations < self.max_iterations && !bias.any();
         let run = &mut self.run;
-        if !best.met && run.put_first_if_worse() {
-            // Drawn elsewhere and cut short, or led away by what goes last: steps from the start alone, which never miss
-            // more.
-            let left = self.max_iterations - report.iterations;
-            report.iterations += run.descend_first(left, pulls.times(0.0));
-            best = run.measure(pulls.times(0.0));
-        } else if !best.met && rests && run.put_first_if_near() {
-            best = run.measure(pulls.times(0.0));
+        if !best.met && run.restore_initial_if_worse() {
+            // A secondary objective or a lower priority led away: descend from the initial pose without them, which never
+            // makes a residual larger.
+            let remaining = self.max_iterations - report.iterations;
+            report.iterations += run.descend_first_unmet(remaining, bias.times(0.0));
+            best = run.measure(bias.times(0.0));
+        } else if !best.met && rests && run.restore_initial_if_near() {
+            best = run.measure(bias.times(0.0));
         }
-        if run.branches.outside && !start.met {
-            // No more is missing than there would be had it come in within its limits.
-            run.keep_best();
-            let placed = run.branches.nodes[0].offset;
-            run.branches.put_within();
+        if run.figure.outside && !start.met {
+            // The residual is at most that of the incoming pose clamped to its limits.
+            run.save_best();
+            let placed = run.figure.nodes[0].offset;
+            run.figure.restore_clamped();
             if run.placed {
-                run.branches.nodes[0].offset = placed;
+                run.figure.nodes[0].offset = placed;
             }
-            if run.measure(pulls.times(0.0)).cost >= best.cost {
-                run.put_best();
+            if run.measure(bias.times(0.0)).cost >= best.cost {
+                run.restore_best();
             }
         }
         report.status = if best.met {
             Status::Reached
-        } else if by > near {
-            Status::Unreachable { by: (by * run.branches.size).min(f32::MAX) }
+        } else if shortfall > tolerance {
+            Status::Unreachable { by: (shortfall * run.figure.size).min(f32::MAX) }
         } else if report.iterations >= self.max_iterations {
             Status::OutOfIterations
         } else {
@@ -601,70 +616,70 @@ impl FullBody {
         report
     }
 
-    /// Steps and fresh starts from where the joints are.
-    fn seek(&mut self, pulls: Pulls, beyond: bool, report: &mut Report) -> Left {
+    /// Descends, and restarts after stalls.
+    fn seek(&mut self, bias: Bias, unreachable: bool, report: &mut Report) -> Outcome {
         let run = &mut self.run;
-        let free = pulls.times(0.0);
-        let held = if run.held.asks(u8::MAX) { run.held.priority } else { 0 };
-        let last = run.asks.iter().map(|a| a.priority).max().unwrap_or(0).max(held);
-        // A quarter is spared for bringing the higher priorities home.
-        let mut spared = if last > 0 { self.max_iterations / 4 } else { 0 };
-        let mut steps = Steps { left: self.max_iterations - spared };
-        let mut best = steps.attempt(run, pulls);
-        // The answer that is kept, and the one that misses least.
+        let free = bias.times(0.0);
+        let balance = if run.balance.is_active(u8::MAX) { run.balance.priority } else { 0 };
+        let last = run.tasks.iter().map(|a| a.priority).max().unwrap_or(0).max(balance);
+        // A quarter of the steps is reserved for the higher priorities alone.
+        let mut reserved = if last > 0 { self.max_iterations / 4 } else { 0 };
+        let mut steps = Steps { remaining: self.max_iterations - reserved };
+        let mut best = steps.attempt(run, bias);
+        // The answer that is kept, and the one with the smallest residual.
         let mut answers = None;
         let (mut restarts, mut replaced) = (0, false);
-        while !best.met && !beyond && restarts < self.max_restarts && steps.left > 0 {
-            // What a soft zone keeps away is missed from anywhere.
+        while !best.met && !unreachable && restarts < self.max_restarts && steps.remaining > 0 {
+            // A residual that a soft zone causes remains from any start.
             if run.softened() {
                 break;
             }
-            let (mut answer, mut least) = answers.unwrap_or_else(|| {
-                run.keep_answer();
+            let (mut answer, mut closest) = answers.unwrap_or_else(|| {
+                run.save_answer();
                 let first = run.answer();
                 (first, first)
             });
-            run.keep_best();
+            run.save_best();
             run.restart(restarts);
-            let left = steps.attempt(run, pulls);
+            let outcome = steps.attempt(run, bias);
             restarts += 1;
             let other = run.answer();
-            if left.met || other.goes_before(&answer, &least) {
-                (best, answer, replaced) = (left, other, true);
+            if outcome.met || other.is_better(&answer, &closest) {
+                (best, answer, replaced) = (outcome, other, true);
             } else {
-                run.put_best();
+                run.restore_best();
             }
-            if other.misses_less(&least, 0.0) {
-                least = other;
+            if other.is_closer(&closest, 0.0) {
+                closest = other;
             }
-            answers = Some((answer, least));
+            answers = Some((answer, closest));
         }
         if !best.met {
             best = steps.descend(run, free, Patience::LONG);
             if replaced {
-                // Where both have come to rest, the first answer may be as good.
-                let (other, left) = (run.answer(), best);
-                run.keep_best();
-                run.put_answer();
+                // After both have converged, the first answer may be as good.
+                let (other, outcome) = (run.answer(), best);
+                run.save_best();
+                run.restore_answer();
                 best = steps.descend(run, free, Patience::LONG);
                 let first = run.answer();
-                if other.goes_before(&first, &first) {
-                    run.put_best();
-                    best = left;
+                if other.is_better(&first, &first) {
+                    run.restore_best();
+                    best = outcome;
                 }
             }
-            // What lower priorities have drawn the higher ones away by is made good: first by goals that lie as much further
-            // on, which leaves the lower ones what they can get, and then by itself.
-            steps.left += core::mem::take(&mut spared);
+            // Removes the residual that lower priorities cause at higher ones: first by shifting goals, which keeps what the
+            // lower ones have gained, then by descending for the higher priority alone.
+            steps.remaining += core::mem::take(&mut reserved);
             if last > 0 {
-                run.keep_goals();
-                for _ in 0..LEANS {
-                    if steps.left == 0 || !run.lean(last) {
+                run.save_goals();
+                for _ in 0..MAX_GOAL_SHIFTS {
+                    if steps.remaining == 0 || !run.shift_goals(last) {
                         break;
                     }
                     steps.descend(run, free, Patience::AGAIN);
                 }
-                run.put_goals();
+                run.restore_goals();
             }
             for priority in (0..last).rev() {
                 run.priority = priority;
@@ -675,63 +690,62 @@ impl FullBody {
                 best = run.measure(free);
             }
         }
-        report.iterations = self.max_iterations - spared - steps.left;
+        report.iterations = self.max_iterations - reserved - steps.remaining;
         report.restarts = restarts;
         best
     }
 
-    /// Measures what is left on the pose.
+    /// Measures residuals on the pose.
     fn measure(&mut self, pose: &Pose, goals: &[Goal], report: &mut Report) {
-        let size = self.run.branches.size;
-        let near = self.run.asks.first().map_or(0.0, |a| a.near) * size;
-        self.out_of_balance = if self.run.held.asks(u8::MAX) {
-            self.run.branches.forward();
-            let off = self.run.held.missing(&self.run.branches);
+        let size = self.run.figure.size;
+        let tolerance = self.run.tasks.first().map_or(0.0, |a| a.tolerance) * size;
+        self.out_of_balance = if self.run.balance.is_active(u8::MAX) {
+            self.run.figure.forward();
+            let off = self.run.balance.residual(&self.run.figure);
             math::sqrt(off.length_squared()) * size
         } else {
             0.0
         };
-        for ((tip, goal), outcome) in self.effectors.iter().zip(goals).zip(&mut self.effector_reports) {
+        for ((e, goal), outcome) in self.effectors.iter().zip(goals).zip(&mut self.effector_reports) {
             *outcome = EffectorReport { met: true, ..EffectorReport::default() };
-            let other = tip.relative_to.map(|j| pose.model(j));
+            let other = e.relative_to.map(|j| pose.model(j));
             if let Some(p) = goal.position.filter(|_| goal.position_weight > 0.0) {
                 let p = other.map_or(p, |frame| frame.transform_point3(p));
-                let at = pose.model(tip.joint).transform_point3(tip.offset);
+                let at = pose.model(e.joint).transform_point3(e.offset);
                 outcome.position_residual = distance(at, p);
             }
             if let Some(q) = goal.rotation.filter(|_| goal.rotation_weight > 0.0) {
                 let q = math::normalize(q);
-                let q = tip.relative_to.map_or(q, |j| math::mul(pose.model_rotation(j), q));
-                outcome.rotation_residual = math::angle_between(pose.model_rotation(tip.joint), q);
+                let q = e.relative_to.map_or(q, |j| math::mul(pose.model_rotation(j), q));
+                outcome.rotation_residual = math::angle_between(pose.model_rotation(e.joint), q);
             }
-            outcome.met =
-                outcome.position_residual <= near && outcome.rotation_residual <= self.rotation_tolerance;
+            outcome.met = outcome.position_residual <= tolerance
+                && outcome.rotation_residual <= self.rotation_tolerance;
             report.position_residual = report.position_residual.max(outcome.position_residual);
             report.rotation_residual = report.rotation_residual.max(outcome.rotation_residual);
         }
     }
 }
 
-/// Steps that may still be made.
+/// Budget of steps.
 struct Steps {
-    left: u32,
+    remaining: u32,
 }
 
 impl Steps {
-    fn descend(&mut self, run: &mut Run, pulls: Pulls, patience: Patience) -> Left {
-        let (steps, left) = run.descend(self.left, pulls, patience);
-        self.left -= steps;
-        left
+    fn descend(&mut self, run: &mut Run, bias: Bias, patience: Patience) -> Outcome {
+        let (steps, outcome) = run.descend(self.remaining, bias, patience);
+        self.remaining -= steps;
+        outcome
     }
 
-    /// From where the joints are to the goals: first as posture and spring draw, weaker and weaker, and then to the goals
-    /// alone.
-    fn attempt(&mut self, run: &mut Run, pulls: Pulls) -> Left {
-        if pulls.draw() {
+    /// Descends with the secondary objectives at decreasing weights, then without them.
+    fn attempt(&mut self, run: &mut Run, bias: Bias) -> Outcome {
+        if bias.any() {
             for weight in [1e-2, 1e-4] {
-                self.descend(run, pulls.times(weight), Patience::DRAWN);
+                self.descend(run, bias.times(weight), Patience::BIASED);
             }
         }
-        self.descend(run, pulls.times(0.0), Patience::SHORT)
+        self.descend(run, bias.times(0.0), Patience::SHORT)
     }
 }

@@ -1,10 +1,10 @@
-//! Balance: the centre of mass over what the figure stands on.
+//! Balance: the centre of mass over a support.
 
 use alloc::vec::Vec;
 
 use glam::{Vec2, Vec3};
 
-use super::{branches::Branches, tasks::Task};
+use super::{figure_state::FigureState, tasks::Task};
 use crate::{
     JointId, Pose, SolveError, math,
     solve::{
@@ -13,30 +13,30 @@ use crate::{
     },
 };
 
-/// The centre of mass is held over a support, as one more goal.
+/// A goal for the centre of mass: over a support.
 ///
-/// It asks for nothing while the centre of mass, seen along `up`, lies over the hull of the support's points; else for the
-/// way to the nearest point of the hull. How far it is off after a solve is
-/// [`FullBody::out_of_balance`](super::FullBody::out_of_balance).
+/// It is met while the centre of mass, projected along `up`, lies in the convex hull of the support, shrunk by
+/// [`margin`](Self::margin). Otherwise its residual is the displacement to the nearest point of the hull;
+/// [`FullBody::out_of_balance`](super::FullBody::out_of_balance) returns its length after a solve.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Balance {
-    /// Points that the figure stands on, in model space, in any order; 1 to 16 of them. They may be set anew in each frame.
+    /// Points that the figure stands on, in model space, in any order; 1 to 16 of them. They may change every frame.
     pub support: Vec<Vec3>,
-    /// The share of the hull towards its middle that is kept free at its edge, 0 (none) to 1 (all but the middle).
+    /// Safety margin: the fraction by which the hull shrinks towards its middle, 0 (none) to 1 (to a point). 0.2 by default.
     pub margin: f32,
-    /// A mass for each joint of the skeleton, in their order: that of the bones that hang on it, 0 to 1e18. Empty: each bone
-    /// has its length.
+    /// Mass of the bones of each joint, in the order of the skeleton's joints, 0 to 1e18 in any unit. Empty (the default):
+    /// the mass of each bone is its length.
     pub masses: Vec<f32>,
-    /// The direction in which the centre of mass may be anywhere; not zero.
+    /// Direction along which the centre of mass is projected; not zero. +Y by default.
     pub up: Vec3,
-    /// What it counts beside goals, above 0 to 1.
+    /// Weight beside goals, above 0 to 1 (the default).
     pub weight: f32,
-    /// As that of a tip.
+    /// Priority, 0 (highest, the default) to 2, as of an [`Effector`](super::Effector).
     pub priority: u8,
 }
 
 impl Balance {
-    /// Over these points, with bones as heavy as they are long, up along Y.
+    /// Balance over these points, with up along +Y and masses by the lengths of bones.
     pub fn over(support: impl Into<Vec<Vec3>>) -> Self {
         Self {
             support: support.into(),
@@ -50,7 +50,7 @@ impl Balance {
 
     pub(super) fn check(&self, joints: usize) -> Result<(), SolveError> {
         let count = self.support.len();
-        check::within("the number of the support's points", "1 to 16", count as f32, 1.0, MOST as f32)?;
+        check::within("the number of the support's points", "1 to 16", count as f32, 1.0, MAX_POINTS as f32)?;
         self.support.iter().try_for_each(|p| check::finite("a point of the support", *p))?;
         check::within("the support's margin", "0 to 1", self.margin, 0.0, 1.0)?;
         check::within("the balance's weight", "above 0 to 1", self.weight, f32::MIN_POSITIVE, 1.0)?;
@@ -61,38 +61,38 @@ impl Balance {
             let (given, wanted) = (self.masses.len() as f32, joints as f32);
             check::within("the number of masses", "that of the joints", given, wanted, wanted)?;
         }
-        self.masses.iter().try_for_each(|m| check::within("a mass", "0 to 1e18", *m, 0.0, HEAVIEST))
+        self.masses.iter().try_for_each(|m| check::within("a mass", "0 to 1e18", *m, 0.0, MAX_MASS))
     }
 }
 
-/// The largest mass of a joint: its moment about a place a million sizes away is still a number.
-const HEAVIEST: f32 = 1e18;
+/// Maximum mass of a joint: its moment at a million figure sizes is finite in f32.
+const MAX_MASS: f32 = 1e18;
 
-/// Sizes of the figure beyond which a point of the support is a direction.
-const AWAY: f32 = 1e6;
+/// Distance in figure sizes beyond which a point of the support counts as a direction.
+const MAX_SUPPORT_DISTANCE: f32 = 1e6;
 
-/// Points of a support at most.
-const MOST: usize = 16;
+/// Maximum number of support points.
+const MAX_POINTS: usize = 16;
 
-/// Balance, made ready for a solve.
+/// Balance as a task of one solve.
 #[derive(Clone, Debug)]
-pub(super) struct Held {
-    /// Of each node, the share of the whole mass that moves with it, and its centre in the node's orientation, in figure
-    /// sizes.
+pub(super) struct BalanceTask {
+    /// Of each node, the fraction of the total mass that moves with it, and the centre of that mass in the node's
+    /// orientation, in figure sizes.
     pub masses: Vec<(f64, Vec3)>,
     on: bool,
     pub weight: f64,
     pub priority: u8,
-    /// Two axes across up.
+    /// Two unit axes perpendicular to up.
     pub across: [Vec3; 2],
-    hull: [Vec2; MOST],
+    hull: [Vec2; MAX_POINTS],
     count: usize,
-    near: f32,
-    /// Whether the centre has been out in this run: it is then held where it is even inside.
-    pub stopped: bool,
+    tolerance: f32,
+    /// Whether the centre has left the hull in this descent: from then on it is held, even inside the hull.
+    pub engaged: bool,
 }
 
-impl Held {
+impl BalanceTask {
     pub fn new(nodes: usize) -> Self {
         Self {
             masses: alloc::vec![(0.0, Vec3::ZERO); nodes],
@@ -100,25 +100,26 @@ impl Held {
             weight: 0.0,
             priority: 0,
             across: [Vec3::X, Vec3::Z],
-            hull: [Vec2::ZERO; MOST],
+            hull: [Vec2::ZERO; MAX_POINTS],
             count: 0,
-            near: 0.0,
-            stopped: false,
+            tolerance: 0.0,
+            engaged: false,
         }
     }
 
-    /// Whether it asks for anything at priorities up to this one.
-    pub fn asks(&self, priority: u8) -> bool {
+    /// Whether it takes part at priorities up to this one.
+    pub fn is_active(&self, priority: u8) -> bool {
         self.on && self.priority <= priority
     }
 
-    /// Takes masses and support in, at a rank among priorities; `branches` count in figure sizes already.
-    pub fn load(&mut self, balance: Option<&Balance>, branches: &Branches, pose: &Pose, near: f32, rank: u8) {
-        let Some(b) = balance else {
+    /// Loads masses and support. `rank` is that of its priority, `tolerance` is in figure sizes, as are the lengths of
+    /// `figure`.
+    pub fn load(&mut self, b: Option<&Balance>, figure: &FigureState, pose: &Pose, tolerance: f32, rank: u8) {
+        let Some(b) = b else {
             self.on = false;
             return;
         };
-        (self.on, self.near, self.priority) = (true, near, rank);
+        (self.on, self.tolerance, self.priority) = (true, tolerance, rank);
         self.weight = Task::level(rank) * f64::from(b.weight);
         let up = direction(b.up);
         let x = math::perpendicular(up, Vec3::X);
@@ -127,26 +128,26 @@ impl Held {
         let flat = |p: Vec3| Vec2::new(p.dot(self.across[0]), p.dot(self.across[1]));
         let mut middle = Vec2::ZERO;
         for (into, p) in self.hull.iter_mut().zip(&b.support) {
-            // What is far away is a direction.
-            *into = flat(branches.inside(no_further(*p, branches.origin, AWAY * branches.size)));
+            // A distant point is a direction.
+            *into = flat(figure.to_figure(no_further(*p, figure.origin, MAX_SUPPORT_DISTANCE * figure.size)));
             middle += *into / self.count as f32;
         }
         for p in &mut self.hull[..self.count] {
             *p += (middle - *p) * b.margin;
         }
-        // Each joint's bones, down to its children, move with the nearest node above.
+        // The bones of each joint, down to its children, move with the nearest node above.
         for m in &mut self.masses {
             *m = (0.0, Vec3::ZERO);
         }
         let skeleton = pose.skeleton();
-        let root = branches.nodes[0].joint;
-        let mut whole = 0.0;
+        let root = figure.nodes[0].joint;
+        let mut total = 0.0;
         let mut add = |joint: JointId, mass: f32, at: Vec3| {
-            let on = core::iter::once(joint).chain(skeleton.ancestors(joint)).find_map(|j| branches.find(j));
+            let on = core::iter::once(joint).chain(skeleton.ancestors(joint)).find_map(|j| figure.find(j));
             if let Some(node) = on {
                 self.masses[node].0 += f64::from(mass);
-                self.masses[node].1 += branches.inside(at) * mass;
-                whole += f64::from(mass);
+                self.masses[node].1 += figure.to_figure(at) * mass;
+                total += f64::from(mass);
             }
         };
         for joint in skeleton.below(root) {
@@ -167,21 +168,20 @@ impl Held {
         }
         for (node, (mass, centre)) in self.masses.iter_mut().enumerate() {
             if *mass > 0.0 {
-                let frame = &branches.frames[node];
-                let way = *centre / *mass as f32 - frame.at;
-                *centre = math::rotate(math::conjugate(frame.turn), way);
-                *mass /= whole;
+                let frame = &figure.frames[node];
+                let offset = *centre / *mass as f32 - frame.at;
+                *centre = math::rotate(math::conjugate(frame.rotation), offset);
+                *mass /= total;
             }
         }
     }
 
-    /// From the nearest point over the support to where the centre of mass is, along the two axes, backwards: what is
-    /// missing.
-    pub fn missing(&self, branches: &Branches) -> Vec2 {
+    /// Residual along the two axes, in figure sizes: from the centre of mass to the nearest point of the hull.
+    pub fn residual(&self, figure: &FigureState) -> Vec2 {
         let mut at = Vec3::ZERO;
-        for ((mass, centre), frame) in self.masses.iter().zip(&branches.frames) {
+        for ((mass, centre), frame) in self.masses.iter().zip(&figure.frames) {
             if *mass > 0.0 {
-                at += (frame.at + math::rotate(frame.turn, *centre)) * *mass as f32;
+                at += (frame.at + math::rotate(frame.rotation, *centre)) * *mass as f32;
             }
         }
         let at = Vec2::new(at.dot(self.across[0]), at.dot(self.across[1]));
@@ -193,36 +193,36 @@ impl Held {
     }
 
     pub fn met(&self, off: Vec2) -> bool {
-        off.length_squared() <= self.near * self.near
+        off.length_squared() <= self.tolerance * self.tolerance
     }
 }
 
-/// The point of the hull of some points that is nearest to `at`.
+/// The point of the convex hull of `points` that is nearest to `at`.
 ///
-/// It is `at` itself unless some line through two of the points has all others on one side and `at` on the other; and then
-/// it lies on one of the lines between two points. Sixteen points have 120 of these.
+/// It is `at` itself unless a line through two of the points has all others on one side and `at` on the other. It then lies
+/// on a segment between two points, of which sixteen points have 120.
 fn nearest(points: &[Vec2], at: Vec2) -> Vec2 {
-    let (mut best, mut least, mut inside) = (at, f32::INFINITY, points.len() > 2);
+    let (mut best, mut min, mut inside) = (at, f32::INFINITY, points.len() > 2);
     let mut flat = true;
     for (i, &a) in points.iter().enumerate() {
         for &b in &points[i..] {
-            let way = b - a;
-            let length = way.length_squared();
-            let along = if length > 0.0 { ((at - a).dot(way) / length).clamp(0.0, 1.0) } else { 0.0 };
-            let on = a + way * along;
+            let edge = b - a;
+            let length = edge.length_squared();
+            let along = if length > 0.0 { ((at - a).dot(edge) / length).clamp(0.0, 1.0) } else { 0.0 };
+            let on = a + edge * along;
             let off = (at - on).length_squared();
-            if off < least {
-                (best, least) = (on, off);
+            if off < min {
+                (best, min) = (on, off);
             }
-            // An edge of the hull?
+            // Is the segment an edge of the hull?
             let (mut left, mut right) = (false, false);
             for &p in points {
-                let side = way.perp_dot(p - a);
+                let side = edge.perp_dot(p - a);
                 left |= side > 1e-9;
                 right |= side < -1e-9;
             }
             flat &= !left && !right;
-            let side = way.perp_dot(at - a);
+            let side = edge.perp_dot(at - a);
             if length > 0.0 && left != right && ((left && side < 0.0) || (right && side > 0.0)) {
                 inside = false;
             }

@@ -1,60 +1,58 @@
-//! Poles: the way in which limbs of a tree bend.
+//! Poles: the direction in which limbs bend.
 
 use glam::Vec3;
 
 use super::{
-    branches::{Branches, Frame, NONE},
     cost::{QuadraticCost, wide},
+    figure_state::{FigureState, Frame, NONE},
 };
 use crate::{
     Pole, Skeleton, math,
     solve::arc::{largest, no_further, to_unit},
 };
 
-/// The limb that a tip ends, and the way in which its middle joint is drawn.
+/// The limb that ends at an effector, and the pole of its middle joint.
 ///
-/// With the axis from where the limb begins to its tip, the middle joint stands off by r at a swivel angle phi from the
-/// pole. What draws it is the square of the chord of phi, times that of the limb's length L; in a step, that the joint go by
-/// r phi along its circle. A limb that is nearly straight has hardly a bend to turn: below L / 10 what draws it fades with
-/// r.
+/// The middle joint stands off the axis from the limb's top to its end by r, at a swivel angle phi from the pole. Its cost
+/// is the squared chord of phi times the squared length L of the limb. Its linearised task is a displacement of r phi along
+/// the swivel circle. The cost fades with r below L / 10, as a nearly straight limb has no well-defined swivel.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bend {
     top: usize,
     pub middle: usize,
-    tip: usize,
-    /// The pole, in figure sizes from the tree's origin; [`Pole::Keep`] where none is asked for.
+    end: usize,
+    /// The pole, in figure sizes from the figure's origin; [`Pole::Keep`] for none.
     pub pole: Pole,
-    /// Along the limb's bones, in figure sizes.
+    /// Length along the limb's bones, in figure sizes.
     length: f32,
 }
 
-/// How a limb stands.
+/// Swivel of a limb about its axis.
 struct Swivel {
-    /// Where the middle joint goes as it swivels.
+    /// Unit tangent of the middle joint's circle.
     along: Vec3,
-    /// How far it stands off the axis.
+    /// Distance of the middle joint from the axis, in figure sizes.
     off: f32,
-    /// Cosine and sine of the angle from it to the pole.
+    /// Cosine and sine of the swivel angle from the middle joint to the pole.
     cos: f32,
     sin: f32,
 }
 
-/// A bend plane that is within a degree of the pole stays as it is.
-const NEAR: f32 = 0.02;
+/// Sine of the swivel angle (about one degree) within which a bend plane is at its pole.
+const SWIVEL_TOLERANCE: f32 = 0.02;
 
-/// Sizes of the figure beyond which a pole is a direction: f32 tells no better.
-const AWAY: f32 = 1e6;
+/// Distance in figure sizes beyond which a pole counts as a direction: f32 resolves no more.
+const MAX_POLE_DISTANCE: f32 = 1e6;
 
-/// No middle joint is drawn further round than a radian in one step: beyond, its way is no line any more.
-const FURTHEST: f32 = 1.0;
+/// Maximum swivel in one step, in radians: the linearisation fails beyond.
+const MAX_STEP_SWIVEL: f32 = 1.0;
 
 impl Bend {
-    /// Of a limb that ends at a node: from the last joint at which several limbs meet, or the root. None where no joint is
-    /// between.
-    pub fn of(branches: &Branches, skeleton: &Skeleton, tip: usize) -> Option<Self> {
-        let nodes = &branches.nodes;
+    /// The limb that ends at a node, from the last joint where limbs meet or the root. None without a joint between.
+    pub fn of(figure: &FigureState, skeleton: &Skeleton, end: usize) -> Option<Self> {
+        let nodes = &figure.nodes;
         let bone = |n: usize| math::sqrt(skeleton.rest(nodes[n].joint).translation.length_squared());
-        let mut top = tip;
+        let mut top = end;
         let mut length = 0.0;
         loop {
             let above = nodes[top].parent;
@@ -64,54 +62,54 @@ impl Bend {
             length += bone(top);
             top = above;
         }
-        // The joint nearest to half the way.
-        let (mut at, mut way) = (tip, 0.0);
+        // The joint nearest to half the length.
+        let (mut at, mut path) = (end, 0.0);
         let mut middle = None;
         let mut best = f32::INFINITY;
         while at != top {
-            way += bone(at);
+            path += bone(at);
             at = nodes[at].parent;
-            let far = (way - 0.5 * length).abs();
+            let far = (path - 0.5 * length).abs();
             if at != top && far < best {
                 (middle, best) = (Some(at), far);
             }
         }
-        Some(Self { top, middle: middle?, tip, pole: Pole::Keep, length: 0.0 })
+        Some(Self { top, middle: middle?, end, pole: Pole::Keep, length: 0.0 })
     }
 
-    /// The nodes where it begins, in its middle and at its end.
+    /// Nodes of its top, middle and end.
     pub fn joints(&self) -> [usize; 3] {
-        [self.top, self.middle, self.tip]
+        [self.top, self.middle, self.end]
     }
 
-    /// From where it begins to its end, and to its middle.
-    pub fn stands(&self, frames: &[Frame]) -> (Vec3, Vec3) {
-        let [top, middle, tip] = self.joints().map(|n| frames[n].at);
-        (tip - top, middle - top)
+    /// Displacements from the top to the end, and to the middle.
+    pub fn shape(&self, frames: &[Frame]) -> (Vec3, Vec3) {
+        let [top, middle, end] = self.joints().map(|n| frames[n].at);
+        (end - top, middle - top)
     }
 
-    /// Takes a pole in, for a figure that counts in figure sizes already.
-    pub fn load(&mut self, pole: Pole, branches: &Branches) {
+    /// Loads a pole, for a figure whose unit is its size.
+    pub fn load(&mut self, pole: Pole, figure: &FigureState) {
         self.pole = match pole {
             Pole::Keep => Pole::Keep,
-            // What is far away is a direction.
+            // A distant point is a direction.
             Pole::Point(p) => {
-                Pole::Point(branches.inside(no_further(p, branches.origin, AWAY * branches.size)))
+                Pole::Point(figure.to_figure(no_further(p, figure.origin, MAX_POLE_DISTANCE * figure.size)))
             }
             Pole::Direction(d) => Pole::Direction(d * to_unit(largest(d))),
         };
         self.length = 0.0;
-        let mut at = self.tip;
+        let mut at = self.end;
         while at != self.top {
-            let node = &branches.nodes[at];
+            let node = &figure.nodes[at];
             self.length += math::sqrt(node.offset.length_squared()) * node.unit.abs();
             at = node.parent;
         }
     }
 
-    /// None where nothing is asked, the limb is straight or the pole lies on its axis.
+    /// None without a pole, for a straight limb, and for a pole on the axis.
     fn swivel(&self, frames: &[Frame]) -> Option<Swivel> {
-        let [from, middle, to] = [self.top, self.middle, self.tip].map(|n| frames[n].at);
+        let [from, middle, to] = [self.top, self.middle, self.end].map(|n| frames[n].at);
         let pole = match self.pole {
             Pole::Keep => return None,
             Pole::Point(p) => p - from,
@@ -121,7 +119,7 @@ impl Bend {
         let across = |v: Vec3| v - axis * v.dot(axis);
         let (out, wanted) = (across(middle - from), across(pole.try_normalize()?));
         let off = math::sqrt(out.length_squared());
-        // What f32 leaves of a direction: three digits.
+        // The direction is known to three digits in f32.
         if off <= 1e-4 * self.length || wanted.length_squared() <= 1e-6 {
             return None;
         }
@@ -130,15 +128,15 @@ impl Bend {
         Some(Swivel { along, off, cos: out.dot(wanted), sin: along.dot(wanted) })
     }
 
-    /// What a unit of the middle joint's way counts beside one of the limb's length.
+    /// Factor from squared displacements of the middle joint to squared chords times the limb's length.
     fn scale(&self, swivel: &Swivel) -> f64 {
         let k = f64::from(self.length / swivel.off.max(0.1 * self.length));
         k * k
     }
 
-    /// Whether it should turn further.
+    /// Whether the limb is not at its pole.
     pub fn is_off(&self, frames: &[Frame]) -> bool {
-        self.swivel(frames).is_some_and(|s| s.cos < 0.0 || s.sin.abs() > NEAR)
+        self.swivel(frames).is_some_and(|s| s.cos < 0.0 || s.sin.abs() > SWIVEL_TOLERANCE)
     }
 
     pub fn cost(&self, frames: &[Frame]) -> f64 {
@@ -147,10 +145,10 @@ impl Bend {
         self.scale(&s) * off * off * 2.0 * f64::from(1.0 - s.cos).max(0.0)
     }
 
-    /// Adds what is asked of the middle joint to what it is asked.
-    pub fn add_to(&self, form: &mut QuadraticCost, frames: &[Frame], weight: f64) {
+    /// Adds the linearised pole task to the cost of the middle joint.
+    pub fn add_to(&self, cost: &mut QuadraticCost, frames: &[Frame], weight: f64) {
         let Some(s) = self.swivel(frames) else { return };
-        let angle = math::atan2(s.sin, s.cos).clamp(-FURTHEST, FURTHEST);
-        form.ask_along(wide(s.along), f64::from(s.off * angle), weight * self.scale(&s));
+        let angle = math::atan2(s.sin, s.cos).clamp(-MAX_STEP_SWIVEL, MAX_STEP_SWIVEL);
+        cost.add_along(wide(s.along), f64::from(s.off * angle), weight * self.scale(&s));
     }
 }

@@ -1,51 +1,51 @@
-//! One freedom of the tree: what moves, and what is asked of it in a step.
+//! Columns of the task Jacobian: one dof of the figure each.
 
 use glam::{Quat, Vec3};
 
 use super::{
-    active_set::Walls,
-    branches::{NONE, Node, Turns},
-    cost::{QuadraticCost, Twist, Whole, chord, dot, scale, wide},
-    pulls::Pulls,
+    active_set::ActiveSet,
+    bias::Bias,
+    cost::{BallDofs, QuadraticCost, Twist, chord, dot, scale, wide},
+    figure_state::{NONE, Node, Turns},
 };
 use crate::math;
 
-/// What a freedom does in this step.
+/// State of a dof in this step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum State {
-    /// Nothing: what it would move is asked for nothing.
+    /// It moves no task.
     Idle,
-    Open,
-    /// It rests at a wall.
-    Wall,
+    Free,
+    /// An active limit blocks it.
+    Blocked,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Kind {
-    /// A turn of a joint that turns as a whole and has met walls, about an axis that none of them stops.
-    Free,
-    /// The same into a wall: which one.
-    Into(usize),
-    /// A coordinate of a joint that turns about axes.
+    /// A rotation of a ball with active limits, about an axis tangent to all of them.
+    Tangent,
+    /// A rotation of a ball along the normal of its n-th active limit.
+    Normal(usize),
+    /// A coordinate of a joint that rotates about axes.
     Angle(usize),
     /// A slide along an axis of the rest frame.
     Slide(usize),
-    /// The root's place, along an axis of model space.
-    Place(usize),
+    /// A translation of the root along an axis of model space.
+    Root(usize),
 }
 
-/// One freedom of the tree.
+/// One dof of the figure.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Column {
     pub kind: Kind,
     pub state: State,
-    /// Axis of the turn or direction of the slide, a unit vector in model space (longer or shorter for slides).
+    /// Axis of the rotation or direction of the slide in model space, a unit vector (any length for slides).
     pub axis: [f64; 3],
-    /// In the trunk M s, before it was taken out; in a limb how the goal's point moves with it.
+    /// In the trunk M s before its elimination; in a limb the motion of the effector per unit.
     pub h: Twist,
-    /// One over its damping and, in the trunk, s'Ms.
+    /// Inverse of its damping plus, in the trunk, s'Ms.
     pub inverse: f64,
-    /// Its own motion while the body stands; for a wall, the push into it while the body stands.
+    /// Its motion while the body is fixed; for a blocked dof the force along it.
     pub c: f64,
     pub step: f64,
 }
@@ -56,105 +56,105 @@ impl Column {
     }
 
     pub fn slides(&self) -> bool {
-        matches!(self.kind, Kind::Slide(_) | Kind::Place(_))
+        matches!(self.kind, Kind::Slide(_) | Kind::Root(_))
     }
 
-    /// The part of a push along it.
+    /// The component of a wrench along the dof.
     #[inline]
-    pub fn along(&self, push: &Twist) -> f64 {
-        dot(self.axis, if self.slides() { push.v } else { push.t })
+    pub fn along(&self, wrench: &Twist) -> f64 {
+        dot(self.axis, if self.slides() { wrench.v } else { wrench.t })
     }
 }
 
-/// The freedoms of a joint.
+/// The dofs of a joint.
 pub(super) fn kinds(node: &Node) -> impl Iterator<Item = Kind> + '_ {
-    let whole = node.turns == Turns::Whole;
-    let free = (0..3).filter(move |_| whole).map(|_| Kind::Free);
-    let into = (0..3).filter(move |_| whole).map(Kind::Into);
+    let ball = node.turns == Turns::Ball;
+    let tangents = (0..3).filter(move |_| ball).map(|_| Kind::Tangent);
+    let normals = (0..3).filter(move |_| ball).map(Kind::Normal);
     let angles = (0..3).filter(|&k| matches!(node.turns, Turns::Axes(on) if on[k])).map(Kind::Angle);
     let slides = (0..3).filter(|&k| node.slides[k]).map(Kind::Slide);
-    let places = (0..3).filter(|_| node.parent == NONE).map(Kind::Place);
-    free.chain(into).chain(angles).chain(slides).chain(places)
+    let root = (0..3).filter(|_| node.parent == NONE).map(Kind::Root);
+    tangents.chain(normals).chain(angles).chain(slides).chain(root)
 }
 
-/// What freedoms can be taken out of: the quadratic of a body of the trunk, or a limb.
-pub(super) trait Taken {
-    /// Takes the three turns of a joint out at once.
-    fn take_whole(&mut self, whole: &mut Whole, damping: f64, pull: [f64; 3]);
+/// What dofs can be eliminated from: the quadratic cost of a trunk body, or a limb.
+pub(super) trait Eliminate {
+    /// Eliminates the three rotations of a ball at once.
+    fn eliminate_ball(&mut self, ball: &mut BallDofs, damping: f64, bias: [f64; 3]);
 
-    /// Notes how what is asked moves with a freedom and, where a wall stops it, what is asked of it; else takes it out.
-    fn take(&mut self, column: &mut Column, damping: f64, pull: f64);
+    /// Stores the dof's column and eliminates the dof; for a blocked dof stores the force along it instead.
+    fn eliminate_dof(&mut self, column: &mut Column, damping: f64, bias: f64);
 }
 
-impl Taken for QuadraticCost {
+impl Eliminate for QuadraticCost {
     #[inline(always)]
-    fn take_whole(&mut self, whole: &mut Whole, damping: f64, pull: [f64; 3]) {
-        *whole = QuadraticCost::take_whole(self, damping, pull);
+    fn eliminate_ball(&mut self, ball: &mut BallDofs, damping: f64, bias: [f64; 3]) {
+        *ball = QuadraticCost::eliminate_ball(self, damping, bias);
     }
 
     #[inline(always)]
-    fn take(&mut self, c: &mut Column, damping: f64, pull: f64) {
+    fn eliminate_dof(&mut self, c: &mut Column, damping: f64, bias: f64) {
         c.h = self.column(c.axis, c.slides());
-        let push = c.along(&self.g) + pull;
-        if c.state == State::Wall {
-            c.c = push;
+        let force = c.along(&self.g) + bias;
+        if c.state == State::Blocked {
+            c.c = force;
             return;
         }
         c.inverse = 1.0 / (c.along(&c.h) + damping);
-        c.c = push * c.inverse;
-        self.take_out(&c.h, c.inverse, c.c);
+        c.c = force * c.inverse;
+        self.eliminate(&c.h, c.inverse, c.c);
     }
 }
 
-/// A joint whose freedoms are to be taken out.
+/// A joint whose dofs are to be eliminated.
 pub(super) struct Joint<'a> {
     pub node: &'a Node,
-    pub seat: Quat,
+    pub base: Quat,
     pub columns: &'a mut [Column],
-    pub whole: &'a mut Whole,
-    pub walls: &'a mut Walls,
-    /// The axes of its coordinates, seen from the seat.
+    pub ball: &'a mut BallDofs,
+    pub active: &'a mut ActiveSet,
+    /// Axes of its coordinates, in the parent's orientation.
     pub axes: &'a [Vec3; 3],
-    /// How far the root has been moved, in figure sizes.
-    pub moved: Vec3,
+    /// Displacement of the root from its initial position, in figure sizes.
+    pub root: Vec3,
 }
 
 impl Joint<'_> {
-    /// Takes its freedoms out of what is asked.
+    /// Eliminates the joint's dofs from a cost.
     #[inline(always)]
-    pub fn give(self, asked: &mut impl Taken, damping: f64, pulls: Pulls) {
-        let Joint { node, seat, columns, whole, walls, axes, moved } = self;
-        let (turns, columns) = columns.split_at_mut(if node.turns == Turns::Whole { 6 } else { 0 });
-        // Stiffness s makes a joint's turn 1 - s of what it would be: what is counted is the turn over that.
-        let posture = pulls.posture * node.reluctance;
-        let drag = damping * node.reluctance;
-        // The way in which posture draws it.
-        let off = if pulls.posture > 0.0 && walls.turns {
+    pub fn eliminate(self, cost: &mut impl Eliminate, damping: f64, bias: Bias) {
+        let Joint { node, base, columns, ball, active, axes, root } = self;
+        let (turns, columns) = columns.split_at_mut(if node.turns == Turns::Ball { 6 } else { 0 });
+        // A joint of stiffness s rotates 1 - s times as far: its motions are weighted by the inverse square.
+        let posture = bias.posture * node.motion_weight;
+        let drag = damping * node.motion_weight;
+        // Rotation towards the rest, times the weight of posture.
+        let off = if bias.posture > 0.0 && active.turns {
             let off = chord(math::mul(node.rest, math::conjugate(node.rotation)));
-            scale(wide(math::rotate(seat, off)), posture)
+            scale(wide(math::rotate(base, off)), posture)
         } else {
             [0.0; 3]
         };
-        if !turns.is_empty() && walls.turns {
-            let was = core::mem::replace(&mut walls.whole, walls.count == 0);
+        if !turns.is_empty() && active.turns {
+            let was = core::mem::replace(&mut active.free_ball, active.count == 0);
             if !was {
                 for c in turns.iter_mut() {
                     c.state = State::Idle;
                 }
             }
-            if walls.whole {
-                asked.take_whole(whole, drag + posture, off);
+            if active.free_ball {
+                cost.eliminate_ball(ball, drag + posture, off);
             } else {
-                let (open, stopped) = turns.split_at_mut(3);
-                // Those that rest at walls first, as they feel all that is asked of the body.
-                for (c, normal) in stopped.iter_mut().zip(&walls.normals[..walls.count]) {
-                    (c.state, c.axis) = (State::Wall, wide(math::rotate(seat, *normal)));
-                    asked.take(c, drag + posture, dot(c.axis, off));
+                let (free, stopped) = turns.split_at_mut(3);
+                // Blocked dofs first, as they feel the whole cost of the body.
+                for (c, normal) in stopped.iter_mut().zip(&active.normals[..active.count]) {
+                    (c.state, c.axis) = (State::Blocked, wide(math::rotate(base, *normal)));
+                    cost.eliminate_dof(c, drag + posture, dot(c.axis, off));
                 }
-                for (c, axis) in open.iter_mut().zip(walls.open(seat)) {
+                for (c, axis) in free.iter_mut().zip(active.free_axes(base)) {
                     if axis != Vec3::ZERO {
-                        (c.state, c.axis) = (State::Open, wide(axis));
-                        asked.take(c, drag + posture, dot(c.axis, off));
+                        (c.state, c.axis) = (State::Free, wide(axis));
+                        cost.eliminate_dof(c, drag + posture, dot(c.axis, off));
                     }
                 }
             }
@@ -165,39 +165,39 @@ impl Joint<'_> {
         for stopped in [true, false] {
             for c in columns.iter_mut() {
                 let (on, side) = match c.kind {
-                    Kind::Angle(k) => (walls.turns, walls.sides[k]),
-                    Kind::Slide(k) => (walls.slides, walls.sides[3 + k]),
-                    Kind::Place(_) => (pulls.root.is_some(), 0.0),
-                    Kind::Free | Kind::Into(_) => (false, 0.0),
+                    Kind::Angle(k) => (active.turns, active.sides[k]),
+                    Kind::Slide(k) => (active.slides, active.sides[3 + k]),
+                    Kind::Root(_) => (bias.root.is_some(), 0.0),
+                    Kind::Tangent | Kind::Normal(_) => (false, 0.0),
                 };
                 if (side != 0.0) != stopped {
                     continue;
                 }
                 let axis = match c.kind {
-                    Kind::Angle(k) => math::rotate(seat, axes[k]),
-                    // A slide in the seat's units moves by as much in figure sizes as their size is.
+                    Kind::Angle(k) => math::rotate(base, axes[k]),
+                    // A slide in the parent's units moves the body by that times their size.
                     Kind::Slide(k) => match node.limits.slide_axis(k) {
-                        Some(axis) => math::rotate(seat, axis) * node.unit.signum(),
+                        Some(axis) => math::rotate(base, axis) * node.unit.signum(),
                         None => Vec3::ZERO,
                     },
-                    Kind::Place(k) => Vec3::AXES[k],
-                    Kind::Free | Kind::Into(_) => Vec3::ZERO,
+                    Kind::Root(k) => Vec3::AXES[k],
+                    Kind::Tangent | Kind::Normal(_) => Vec3::ZERO,
                 };
                 if !on || axis == Vec3::ZERO {
                     c.state = State::Idle;
                     continue;
                 }
                 c.axis = wide(axis);
-                let (pull, strength) = match c.kind {
-                    Kind::Place(_) => {
-                        let strength = pulls.root.unwrap_or(0.0);
-                        (-strength * dot(wide(moved), c.axis), strength)
+                let (force, strength) = match c.kind {
+                    Kind::Root(_) => {
+                        let strength = bias.root.unwrap_or(0.0);
+                        (-strength * dot(wide(root), c.axis), strength)
                     }
                     Kind::Angle(_) => (dot(off, c.axis), posture + drag - damping),
                     _ => (0.0, drag - damping),
                 };
-                c.state = if stopped { State::Wall } else { State::Open };
-                asked.take(c, damping + strength, pull);
+                c.state = if stopped { State::Blocked } else { State::Free };
+                cost.eliminate_dof(c, damping + strength, force);
             }
         }
     }

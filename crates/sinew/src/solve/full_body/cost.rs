@@ -1,19 +1,19 @@
-//! What is asked of a body, as a quadratic in its motion.
+//! Quadratic cost of the motion of a body.
 
 use crate::math;
 use glam::{Quat, Vec3};
 
-/// What all that hangs below a joint asks of it: of a motion x, 1/2 x'Mx - g'x, the least where x is what is asked.
+/// Cost 1/2 x'Mx - g'x of a motion x of a body: that of all tasks on it and below, at best for the eliminated dofs.
 ///
-/// The reference point is the joint's place. Lengths are in figure sizes. M is symmetric and kept as three blocks, written
-/// out number by number: loops over them come out twice as slow.
+/// The reference point is the joint's position, lengths are in figure sizes. M is symmetric, in three blocks. Products are
+/// unrolled by hand: loops take twice as long.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct QuadraticCost {
-    /// Turn by turn.
+    /// Rotation by rotation.
     pub tt: Sym,
-    /// Turn by way, rows.
+    /// Rotation by translation, rows.
     pub tv: [[f64; 3]; 3],
-    /// Way by way.
+    /// Translation by translation.
     pub vv: Sym,
     pub g: Twist,
 }
@@ -46,7 +46,7 @@ impl Sym {
         self.add(&Self([x * x, y * y, z * z, x * y, x * z, y * z].map(|c| k * c)));
     }
 
-    /// The inverse with `damping` on the diagonal first, by cofactors.
+    /// The inverse after adding `damping` to the diagonal, by cofactors.
     #[inline(always)]
     pub fn inverse(&self, damping: f64) -> Self {
         let [a, b, c, d, e, f] = self.0;
@@ -82,13 +82,13 @@ pub(super) fn dot(a: [f64; 3], b: [f64; 3]) -> f64 {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
 
-/// The product of a matrix given by rows and a vector.
+/// Product of a matrix, given by rows, and a vector.
 #[inline(always)]
 pub(super) fn times(m: &[[f64; 3]; 3], v: [f64; 3]) -> [f64; 3] {
     [dot(m[0], v), dot(m[1], v), dot(m[2], v)]
 }
 
-/// The same with its transpose.
+/// Product of the transpose and a vector.
 #[inline(always)]
 pub(super) fn times_back(m: &[[f64; 3]; 3], v: [f64; 3]) -> [f64; 3] {
     add(add(scale(m[0], v[0]), scale(m[1], v[1])), scale(m[2], v[2]))
@@ -99,7 +99,7 @@ pub(super) fn wide(v: Vec3) -> [f64; 3] {
     [f64::from(v.x), f64::from(v.y), f64::from(v.z)]
 }
 
-/// A motion or a push: that of the turn, and that of the way.
+/// A motion (rotation t, translation v) or a wrench (torque t, force v).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Twist {
     pub t: [f64; 3],
@@ -124,67 +124,67 @@ impl Twist {
         Self { t: scale(self.t, k), v: scale(self.v, k) }
     }
 
-    /// The same motion with another reference point, `r` from this one.
+    /// The same motion at another reference point, at `r` from this one.
     #[inline(always)]
     pub fn seen_from(&self, r: [f64; 3]) -> Self {
         Self { t: self.t, v: add(self.v, cross(self.t, r)) }
     }
 
-    /// A push at a point as it acts at the reference point from which that point is `r` away.
+    /// The wrench at the reference point for one that acts at a point at `r` from it.
     #[inline(always)]
     pub fn acts_at(&self, r: [f64; 3]) -> Self {
         Self { t: add(self.t, cross(r, self.v)), v: self.v }
     }
 
     pub fn is_finite(&self) -> bool {
-        // A sum is finite only if all its parts are.
+        // A sum is finite only if all its terms are.
         (self.t[0] + self.t[1] + self.t[2] + self.v[0] + self.v[1] + self.v[2]).is_finite()
     }
 }
 
-/// A joint's turn as a whole, taken out of what is asked of its body.
+/// The three eliminated rotations of a ball.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Whole {
-    /// A^-1 with A = M_tt and the damping.
+pub(super) struct BallDofs {
+    /// A^-1 with A = M_tt + damping.
     pub inverse: Sym,
     /// A^-1 M_tv.
-    pub by_way: [[f64; 3]; 3],
+    pub tv: [[f64; 3]; 3],
     pub damping: f64,
-    /// Its turn while the body stands.
+    /// Rotation while the body is fixed.
     pub c: [f64; 3],
-    /// In a limb, what it turns by for a push.
-    pub share: f64,
+    /// In a limb, rotation per unit of torque.
+    pub compliance: f64,
 }
 
-impl Whole {
+impl BallDofs {
     pub const NONE: Self =
-        Self { inverse: Sym::ZERO, by_way: [[0.0; 3]; 3], damping: 0.0, c: [0.0; 3], share: 0.0 };
+        Self { inverse: Sym::ZERO, tv: [[0.0; 3]; 3], damping: 0.0, c: [0.0; 3], compliance: 0.0 };
 
-    /// Its turn where the body moves by x: A^-1 (g_t - M_tt t - M_tv v), with A^-1 M_tt = 1 - damping A^-1.
+    /// Rotation where the body moves by x: A^-1 (g_t - M_tt t - M_tv v), with A^-1 M_tt = 1 - damping A^-1.
     #[inline(always)]
     pub fn turn(&self, x: &Twist) -> [f64; 3] {
         let back = scale(self.inverse.times(x.t), self.damping);
-        add(sub(self.c, x.t), sub(back, times(&self.by_way, x.v)))
+        add(sub(self.c, x.t), sub(back, times(&self.tv, x.v)))
     }
 
-    /// What is left of a push on the body, and the turn that it takes.
+    /// The wrench that the ball transmits inward, and the rotation that the wrench causes.
     #[inline(always)]
-    pub fn pass(&self, push: &Twist) -> (Twist, [f64; 3]) {
-        let share = self.inverse.times(push.t);
-        (Twist { t: scale(share, self.damping), v: sub(push.v, times_back(&self.by_way, push.t)) }, share)
+    pub fn pass(&self, wrench: &Twist) -> (Twist, [f64; 3]) {
+        let turn = self.inverse.times(wrench.t);
+        (Twist { t: scale(turn, self.damping), v: sub(wrench.v, times_back(&self.tv, wrench.t)) }, turn)
     }
 }
 
 impl QuadraticCost {
     pub const ZERO: Self = Self { tt: Sym::ZERO, tv: [[0.0; 3]; 3], vv: Sym::ZERO, g: Twist::ZERO };
 
-    /// Asks the point at `a` from the reference point to go by `e`, with a weight: w/2 |v + t x a - e|^2.
-    pub fn ask_place(&mut self, a: Vec3, e: Vec3, w: f64) {
+    /// Adds a position task for the point at `a` from the reference point, with residual `e`: w/2 |v + t x a - e|^2.
+    pub fn add_position(&mut self, a: Vec3, e: Vec3, w: f64) {
         let (a, e) = (wide(a), wide(e));
         let [x, y, z] = a;
         let m = [y * y + z * z, x * x + z * z, x * x + y * y, -x * y, -x * z, -y * z];
         self.tt.add(&Sym(m.map(|c| w * c)));
-        // The cross product matrix of a.
+        // The cross-product matrix of a.
         for (i, j, c) in [(0, 1, -z), (0, 2, y), (1, 0, z), (1, 2, -x), (2, 0, -y), (2, 1, x)] {
             self.tv[i][j] += w * c;
         }
@@ -194,34 +194,34 @@ impl QuadraticCost {
         self.g = self.g.plus(&Twist { t: cross(a, e), v: e }.times(w));
     }
 
-    /// Asks the reference point to go by `e` along a unit vector, however far across.
-    pub fn ask_along(&mut self, n: [f64; 3], e: f64, w: f64) {
-        self.put_in(&Twist { t: [0.0; 3], v: n }, w, false);
+    /// Adds a task for the reference point along a unit vector `n`, with residual `e`: w/2 (n'v - e)^2.
+    pub fn add_along(&mut self, n: [f64; 3], e: f64, w: f64) {
+        self.add_outer(&Twist { t: [0.0; 3], v: n }, w, false);
         self.g.v = add(self.g.v, scale(n, w * e));
     }
 
-    /// Asks the body to turn by the rotation vector `e`.
-    pub fn ask_turn(&mut self, e: Vec3, w: f64) {
+    /// Adds a rotation task with the residual `e`, a rotation vector: w/2 |t - e|^2.
+    pub fn add_rotation(&mut self, e: Vec3, w: f64) {
         for k in 0..3 {
             self.tt.0[k] += w;
         }
         self.g.t = add(self.g.t, scale(wide(e), w));
     }
 
-    /// Adds what another body asks that moves with this one and has its reference point at `r` from this one's.
+    /// Adds the cost of another body that moves rigidly with this one and has its reference point at `r` from this one's.
     ///
-    /// Its motion is (t, v + t x r), so with B = M_tv + \[r\] M_vv the blocks become
-    /// M_tt + \[r\] M_tv' - B \[r\], B and M_vv.
+    /// Its motion is (t, v + t x r), so with B = M_tv + \[r\] M_vv the blocks become M_tt + \[r\] M_tv' - B \[r\], B and
+    /// M_vv.
     #[inline(always)]
     pub fn add_from(&mut self, below: &QuadraticCost, r: [f64; 3]) {
         let [a, b, c, d, e, f] = below.vv.0;
         let [x, y, z] = r;
         let tv = &below.tv;
-        // Columns of vv are (a d e), (d b f), (e f c); each row of [r] vv is made of two of them.
+        // Columns of vv are (a d e), (d b f), (e f c); each row of [r] vv combines two of them.
         let b0 = [tv[0][0] + (y * e - z * d), tv[0][1] + (y * f - z * b), tv[0][2] + (y * c - z * f)];
         let b1 = [tv[1][0] + (z * a - x * e), tv[1][1] + (z * d - x * f), tv[1][2] + (z * e - x * c)];
         let b2 = [tv[2][0] + (x * d - y * a), tv[2][1] + (x * b - y * d), tv[2][2] + (x * f - y * e)];
-        // Row i of [r] M_tv' and row i of B cross r; only half of their difference, as it is symmetric.
+        // Row i of [r] M_tv' and row i of B cross r; half of their difference suffices, as it is symmetric.
         let up = |i: usize, j: usize| match i {
             0 => y * tv[j][2] - z * tv[j][1],
             1 => z * tv[j][0] - x * tv[j][2],
@@ -243,7 +243,7 @@ impl QuadraticCost {
         self.g = self.g.plus(&below.g.acts_at(r));
     }
 
-    /// M s for a turn about `axis` at the reference point, or a way along it.
+    /// M s for a rotation about `axis` at the reference point, or a translation along it.
     #[inline(always)]
     pub fn column(&self, axis: [f64; 3], slides: bool) -> Twist {
         if slides {
@@ -253,10 +253,10 @@ impl QuadraticCost {
         }
     }
 
-    /// Takes a freedom out: what is asked of the body when that freedom will do its best. `h` is M s, `inverse` one over
-    /// s'Ms and its damping, `c` the freedom's own motion while the body stands.
+    /// Eliminates a dof, which then minimises the cost for any motion of the body. `h` is M s, `inverse` is 1 / (s'Ms +
+    /// damping), `c` is the dof's motion while the body is fixed.
     #[inline(always)]
-    pub fn take_out(&mut self, h: &Twist, inverse: f64, c: f64) {
+    pub fn eliminate(&mut self, h: &Twist, inverse: f64, c: f64) {
         let (t, v) = (h.t, h.v);
         let f = h.times(inverse);
         for (k, (i, j)) in [(0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)].into_iter().enumerate() {
@@ -269,9 +269,9 @@ impl QuadraticCost {
         self.g = self.g.plus(&h.times(-c));
     }
 
-    /// Adds k h h', to M_vv alone where nothing is asked of turns.
+    /// Adds k h h'; to M_vv alone where `turned` is false.
     #[inline(always)]
-    pub fn put_in(&mut self, h: &Twist, k: f64, turned: bool) {
+    pub fn add_outer(&mut self, h: &Twist, k: f64, turned: bool) {
         let (t, v) = (h.t, h.v);
         let f = h.times(k);
         for (n, (i, j)) in [(0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)].into_iter().enumerate() {
@@ -287,9 +287,9 @@ impl QuadraticCost {
         }
     }
 
-    /// Puts the inverse of M, which must be positive definite, in its place.
+    /// Inverts M, which must be positive definite, in place.
     ///
-    /// By the factors of M = L D L' (which keep their digits whatever M's condition is): with N = L^-1, M^-1 = N' D^-1 N.
+    /// Factors M = L D L', which keeps its digits at any condition number. With N = L^-1, M^-1 = N' D^-1 N.
     pub fn invert(&mut self) {
         let [a, b, c, d, e, f] = self.tt.0;
         let [p, q, r, s, t, u] = self.vv.0;
@@ -333,20 +333,20 @@ impl QuadraticCost {
         self.tv = [0, 1, 2].map(|i| [at(i, 3), at(i, 4), at(i, 5)]);
     }
 
-    /// Takes all three turns out at once. `pull` is what draws them besides.
+    /// Eliminates all three rotations of a ball. `bias` is the torque of secondary objectives.
     ///
     /// With A = M_tt + damping, the blocks become damping (1 - damping A^-1), damping A^-1 M_tv and M_vv - M_vt A^-1 M_tv.
     #[inline(always)]
-    pub fn take_whole(&mut self, damping: f64, pull: [f64; 3]) -> Whole {
+    pub fn eliminate_ball(&mut self, damping: f64, bias: [f64; 3]) -> BallDofs {
         let inverse = self.tt.inverse(damping);
         let columns = |j: usize| inverse.times([self.tv[0][j], self.tv[1][j], self.tv[2][j]]);
         let (y0, y1, y2) = (columns(0), columns(1), columns(2));
         let y = [[y0[0], y1[0], y2[0]], [y0[1], y1[1], y2[1]], [y0[2], y1[2], y2[2]]];
-        let push = add(self.g.t, pull);
-        let c = inverse.times(push);
+        let torque = add(self.g.t, bias);
+        let c = inverse.times(torque);
         self.g.v = sub(self.g.v, times_back(&self.tv, c));
-        // g_t - M_tt c = g_t - (push - damping c).
-        self.g.t = sub(scale(c, damping), pull);
+        // g_t - M_tt c = g_t - (torque - damping c).
+        self.g.t = sub(scale(c, damping), bias);
         let m = [0, 1, 2].map(|i| [self.tv[0][i], self.tv[1][i], self.tv[2][i]]);
         let v = &mut self.vv.0;
         v[0] -= dot(m[0], y0);
@@ -360,21 +360,21 @@ impl QuadraticCost {
             *t = if n < 3 { damping } else { 0.0 } - k * inverse.0[n];
         }
         self.tv = y.map(|row| scale(row, damping));
-        Whole { inverse, by_way: y, damping, c, share: 0.0 }
+        BallDofs { inverse, tv: y, damping, c, compliance: 0.0 }
     }
 }
 
-/// Twice the vector part of a rotation, the shorter way: its rotation vector where it is small, with the sine of half the
-/// angle in place of half the angle. Its length grows with the angle up to a half turn.
+/// Twice the vector part of a rotation, by the shorter arc: 2 sin(angle / 2) times the axis. It is the rotation vector where
+/// that is small, and its length grows with the angle up to a half turn.
 #[inline]
 pub(super) fn chord(q: Quat) -> Vec3 {
     let s = if q.w < 0.0 { -2.0 } else { 2.0 };
     Vec3::new(q.x, q.y, q.z) * s
 }
 
-/// The rotation of which `t` is twice the tangent of half the angle, times the axis: t itself where it is small, and
-/// never more than a half turn (Cayley).
+/// The Cayley map: the rotation for which `t` is 2 tan(angle / 2) times the axis. `t` is the rotation vector where it is
+/// small, and the angle stays below a half turn.
 #[inline]
-pub(super) fn turn(t: Vec3) -> Quat {
+pub(super) fn cayley(t: Vec3) -> Quat {
     math::normalize(Quat::from_xyzw(0.5 * t.x, 0.5 * t.y, 0.5 * t.z, 1.0))
 }

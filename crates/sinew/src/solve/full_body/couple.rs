@@ -1,177 +1,176 @@
-//! What concerns several joints of the tree at once: loops and balance.
+//! Constraint rows that couple several bodies: loops and balance.
 
 use alloc::vec::Vec;
 
 use glam::Vec3;
 
 use super::{
-    branches::{Branches, NONE},
     column::{Column, State},
-    cost::{Twist, Whole, add, dot, scale, wide},
+    cost::{BallDofs, Twist, add, dot, scale, wide},
+    figure_state::{FigureState, NONE},
     step::Body,
-    tasks::{Pushed, Row},
+    tasks::{Bodies, Row},
 };
 use crate::math;
 
-/// Room for what rows share out among the freedoms.
+/// Buffers for the rows' update of the step.
 #[derive(Clone, Debug)]
 pub(super) struct Coupling {
-    /// Pushes of one row on every node.
-    pushes: Vec<Twist>,
-    /// The columns' own motions for each row, a row after the other.
-    shares: Vec<f64>,
-    /// The same of joints that turn as a whole, with the push on each.
-    whole_shares: Vec<([f64; 3], [f64; 3])>,
-    /// Left side, lower half, and right side of what the rows weigh.
-    left: Vec<f64>,
-    right: Vec<f64>,
+    /// Wrenches of one row on every node.
+    wrenches: Vec<Twist>,
+    /// Motion of each column for each row, one row after the other.
+    responses: Vec<f64>,
+    /// Torque on each ball and its rotation, for each row.
+    ball_responses: Vec<([f64; 3], [f64; 3])>,
+    /// Matrix (lower half) and right-hand side of the system for the rows' multipliers.
+    matrix: Vec<f64>,
+    rhs: Vec<f64>,
 }
 
 impl Coupling {
-    /// For so many nodes and columns, and so many rows at most.
+    /// Allocates for these numbers of nodes and columns, and a maximum number of rows.
     pub fn new(nodes: usize, columns: usize, rows: usize) -> Self {
         Self {
-            pushes: alloc::vec![Twist::ZERO; if rows > 0 { nodes } else { 0 }],
-            shares: alloc::vec![0.0; rows * columns],
-            whole_shares: alloc::vec![([0.0; 3], [0.0; 3]); rows * nodes],
-            left: alloc::vec![0.0; rows * rows],
-            right: alloc::vec![0.0; rows],
+            wrenches: alloc::vec![Twist::ZERO; if rows > 0 { nodes } else { 0 }],
+            responses: alloc::vec![0.0; rows * columns],
+            ball_responses: alloc::vec![([0.0; 3], [0.0; 3]); rows * nodes],
+            matrix: alloc::vec![0.0; rows * rows],
+            rhs: alloc::vec![0.0; rows],
         }
     }
 
-    /// Adds what rows ask that concern several joints at once.
+    /// Updates the dofs' motions for rows that couple several bodies.
     ///
-    /// With H what single joints ask and C the rows, (H + C'C) x = g + C'e is x = H^-1 (g + C'l) with (1 + S) l = e - C H^-1
-    /// g and S = C H^-1 C' (Woodbury). The pass inward has H in factors, H = L D L': with the pushes of a row taken inward
-    /// as g was, S and C H^-1 g are sums over the freedoms of products of their shares.
+    /// With H the Hessian of the tree-structured cost and C the rows, (H + C'C) x = g + C'e has the solution x = H^-1 (g +
+    /// C'l) with (1 + S) l = e - C H^-1 g and S = C H^-1 C' (Woodbury identity). The inward pass has factored H = L D L'.
+    /// Each row's wrenches go through the same recursion as g, which makes S and C H^-1 g sums of products over the dofs.
     pub fn add(
         &mut self,
         columns: &mut [Column],
         bodies: &[Body],
-        wholes: &mut [Whole],
-        branches: &Branches,
+        balls: &mut [BallDofs],
+        figure: &FigureState,
         rows: &[Row],
         masses: &[(f64, Vec3)],
     ) {
         let (n, count) = (rows.len(), columns.len());
-        let nodes = branches.nodes.len();
+        let nodes = figure.nodes.len();
         for (r, row) in rows.iter().enumerate() {
-            for p in &mut self.pushes {
+            for p in &mut self.wrenches {
                 *p = Twist::ZERO;
             }
             match row.on {
-                Pushed::One(node, push) => self.pushes[node] = push,
-                Pushed::All(force) => {
-                    for ((push, (mass, centre)), frame) in
-                        self.pushes.iter_mut().zip(masses).zip(&branches.frames)
+                Bodies::One(node, wrench) => self.wrenches[node] = wrench,
+                Bodies::All(force) => {
+                    for ((wrench, (mass, centre)), frame) in
+                        self.wrenches.iter_mut().zip(masses).zip(&figure.frames)
                     {
-                        let push_at = Twist { t: [0.0; 3], v: scale(force, *mass) };
-                        *push = push_at.acts_at(wide(math::rotate(frame.turn, *centre)));
+                        let at_centre = Twist { t: [0.0; 3], v: scale(force, *mass) };
+                        *wrench = at_centre.acts_at(wide(math::rotate(frame.rotation, *centre)));
                     }
                 }
             }
-            if let Some((node, push)) = row.other {
-                self.pushes[node] = self.pushes[node].plus(&push);
+            if let Some((node, wrench)) = row.other {
+                self.wrenches[node] = self.wrenches[node].plus(&wrench);
             }
-            let shares = &mut self.shares[r * count..(r + 1) * count];
-            let whole_shares = &mut self.whole_shares[r * nodes..(r + 1) * nodes];
+            let responses = &mut self.responses[r * count..(r + 1) * count];
+            let ball_responses = &mut self.ball_responses[r * nodes..(r + 1) * nodes];
             for i in (0..nodes).rev() {
-                let (above, below) = self.pushes.split_at_mut(i);
-                let push = &mut below[0];
+                let (above, below) = self.wrenches.split_at_mut(i);
+                let wrench = &mut below[0];
                 let Body { first, end, .. } = bodies[i];
-                whole_shares[i] = ([0.0; 3], [0.0; 3]);
-                if *push == Twist::ZERO {
-                    shares[first..end].fill(0.0);
+                ball_responses[i] = ([0.0; 3], [0.0; 3]);
+                if *wrench == Twist::ZERO {
+                    responses[first..end].fill(0.0);
                     continue;
                 }
-                if bodies[i].walls.whole {
-                    let (rest, share) = wholes[i].pass(push);
-                    whole_shares[i] = (push.t, share);
-                    *push = rest;
+                if bodies[i].active.free_ball {
+                    let (rest, response) = balls[i].pass(wrench);
+                    ball_responses[i] = (wrench.t, response);
+                    *wrench = rest;
                 }
-                let all = *push;
-                for (c, share) in columns[first..end].iter().zip(&mut shares[first..end]) {
-                    *share = match c.state {
+                let all = *wrench;
+                for (c, response) in columns[first..end].iter().zip(&mut responses[first..end]) {
+                    *response = match c.state {
                         State::Idle => 0.0,
-                        State::Wall => c.along(&all),
-                        State::Open => {
-                            let share = c.along(push) * c.inverse;
-                            *push = push.plus(&c.h.times(-share));
-                            share
+                        State::Blocked => c.along(&all),
+                        State::Free => {
+                            let response = c.along(wrench) * c.inverse;
+                            *wrench = wrench.plus(&c.h.times(-response));
+                            response
                         }
                     };
                 }
-                let parent = branches.nodes[i].parent;
+                let parent = figure.nodes[i].parent;
                 if parent != NONE {
-                    let r = wide(branches.frames[i].at - branches.frames[parent].at);
-                    above[parent] = above[parent].plus(&push.acts_at(r));
+                    let r = wide(figure.frames[i].at - figure.frames[parent].at);
+                    above[parent] = above[parent].plus(&wrench.acts_at(r));
                 }
             }
         }
         for (r, row) in rows.iter().enumerate() {
-            let shares = &self.shares[r * count..(r + 1) * count];
-            let whole_shares = &self.whole_shares[r * nodes..(r + 1) * nodes];
-            let mut given = 0.0;
-            for (c, share) in columns.iter().zip(shares) {
-                if c.state == State::Open && *share != 0.0 {
-                    given += share * c.c / c.inverse;
+            let responses = &self.responses[r * count..(r + 1) * count];
+            let ball_responses = &self.ball_responses[r * nodes..(r + 1) * nodes];
+            let mut reached = 0.0;
+            for (c, response) in columns.iter().zip(responses) {
+                if c.state == State::Free && *response != 0.0 {
+                    reached += response * c.c / c.inverse;
                 }
             }
-            for (w, (push, _)) in wholes.iter().zip(whole_shares) {
-                given += dot(*push, w.c);
+            for (w, (wrench, _)) in balls.iter().zip(ball_responses) {
+                reached += dot(*wrench, w.c);
             }
-            self.right[r] = row.missing - given;
+            self.rhs[r] = row.residual - reached;
             for q in 0..=r {
-                let other = &self.shares[q * count..(q + 1) * count];
+                let other = &self.responses[q * count..(q + 1) * count];
                 let mut sum = if q == r { 1.0 } else { 0.0 };
-                for ((c, a), b) in columns.iter().zip(shares).zip(other) {
-                    if c.state == State::Open && *a != 0.0 {
+                for ((c, a), b) in columns.iter().zip(responses).zip(other) {
+                    if c.state == State::Free && *a != 0.0 {
                         sum += a * b / c.inverse;
                     }
                 }
-                let other = &self.whole_shares[q * nodes..(q + 1) * nodes];
-                for ((push, _), (_, share)) in whole_shares.iter().zip(other) {
-                    sum += dot(*push, *share);
+                let other = &self.ball_responses[q * nodes..(q + 1) * nodes];
+                for ((wrench, _), (_, response)) in ball_responses.iter().zip(other) {
+                    sum += dot(*wrench, *response);
                 }
-                self.left[r * n + q] = sum;
+                self.matrix[r * n + q] = sum;
             }
         }
-        cholesky(&mut self.left[..n * n], &mut self.right[..n]);
+        cholesky(&mut self.matrix[..n * n], &mut self.rhs[..n]);
         for r in 0..n {
-            let weight = self.right[r];
-            for (c, share) in columns.iter_mut().zip(&self.shares[r * count..(r + 1) * count]) {
-                c.c += weight * share;
+            let multiplier = self.rhs[r];
+            for (c, response) in columns.iter_mut().zip(&self.responses[r * count..(r + 1) * count]) {
+                c.c += multiplier * response;
             }
-            let shares = &self.whole_shares[r * nodes..(r + 1) * nodes];
-            for (w, (_, share)) in wholes.iter_mut().zip(shares) {
-                w.c = add(w.c, scale(*share, weight));
+            let responses = &self.ball_responses[r * nodes..(r + 1) * nodes];
+            for (w, (_, response)) in balls.iter_mut().zip(responses) {
+                w.c = add(w.c, scale(*response, multiplier));
             }
         }
     }
 }
 
-/// Solves a symmetric positive definite system of which the lower half is given, by Cholesky's factors without roots;
-/// `right` becomes the solution.
-fn cholesky(left: &mut [f64], right: &mut [f64]) {
-    let n = right.len();
+/// Solves a symmetric positive definite system, given by its lower half, by LDL' factors; `rhs` becomes the solution.
+fn cholesky(matrix: &mut [f64], rhs: &mut [f64]) {
+    let n = rhs.len();
     for j in 0..n {
         for i in j..n {
-            let mut sum = left[i * n + j];
+            let mut sum = matrix[i * n + j];
             for k in 0..j {
-                sum -= left[i * n + k] * left[j * n + k] * left[k * n + k];
+                sum -= matrix[i * n + k] * matrix[j * n + k] * matrix[k * n + k];
             }
-            left[i * n + j] = if i == j { sum } else { sum / left[j * n + j] };
+            matrix[i * n + j] = if i == j { sum } else { sum / matrix[j * n + j] };
         }
     }
     for i in 0..n {
         for k in 0..i {
-            right[i] -= left[i * n + k] * right[k];
+            rhs[i] -= matrix[i * n + k] * rhs[k];
         }
     }
     for i in (0..n).rev() {
-        right[i] /= left[i * n + i];
+        rhs[i] /= matrix[i * n + i];
         for k in i + 1..n {
-            right[i] -= left[k * n + i] * right[k];
+            rhs[i] -= matrix[k * n + i] * rhs[k];
         }
     }
 }

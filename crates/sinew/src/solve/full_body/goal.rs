@@ -1,4 +1,4 @@
-//! What a tree is led by, and what can be wrong with it.
+//! Effectors, root modes, reports and errors of the full-body solver.
 
 use alloc::string::String;
 
@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use crate::{JointId, Skeleton, joint::UnsupportedAttribute};
 
-/// What a goal of a [`FullBody`](super::FullBody) leads: a joint, or a point that moves with it.
+/// The joint that a goal of a [`FullBody`](super::FullBody) moves, or a point fixed to it.
 ///
 /// ```
 /// # use sinew::{Skeleton, JointTransform, glam::Vec3, solve::Effector};
@@ -21,168 +21,170 @@ use crate::{JointId, Skeleton, joint::UnsupportedAttribute};
 #[doc(alias("end effector", "tip"))]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Effector {
-    /// The joint; any of the tree's, at the end of a limb or in the middle.
+    /// The joint: any joint below the root, or the root itself.
     pub joint: JointId,
-    /// The point that a position goal is for, in the joint's own frame and units: zero for the joint itself.
+    /// Position of the point in the joint's own frame and units; zero (the default) for the joint's origin.
     pub offset: Vec3,
-    /// 0 goes first, to 2. What has a higher number gets what the lower ones leave: it moves what they do not need.
+    /// Priority of the goal: 0 (highest, the default), 1 or 2. Goals of a lower priority use the dofs that the higher ones
+    /// leave free.
     pub priority: u8,
-    /// The joint with which the goal moves: then positions and rotations are seen from this joint's own frame, and the
-    /// two close a loop. Without one, goals are in model space.
+    /// The joint that the goal is relative to: its position and rotation are then in that joint's own frame, which closes a
+    /// loop. `None` (the default) for goals in model space.
     pub relative_to: Option<JointId>,
 }
 
 impl Effector {
-    /// A joint itself, first priority, goals in model space.
+    /// An effector at the joint's origin, of the highest priority, with goals in model space.
     pub const fn new(joint: JointId) -> Self {
         Self { joint, offset: Vec3::ZERO, priority: 0, relative_to: None }
     }
 
-    /// A point of the joint's own frame.
+    /// Moves the effector to a point of the joint's own frame.
     pub const fn with_offset(self, offset: Vec3) -> Self {
         Self { offset, ..self }
     }
 
-    /// With another priority.
+    /// Sets the priority, 0 (highest) to 2.
     pub const fn with_priority(self, priority: u8) -> Self {
         Self { priority, ..self }
     }
 
-    /// With a goal that moves with a joint.
+    /// Makes the goals relative to another joint.
     pub const fn relative_to(self, joint: JointId) -> Self {
         Self { relative_to: Some(joint), ..self }
     }
 }
 
-/// What the root of a tree does. It turns as its joint allows in any case.
+/// How the root of a full body translates. It rotates as its joint allows in every mode.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub enum RootMode {
-    /// Stays where it is.
+    /// Stays at its position.
     #[default]
     Pinned,
-    /// Goes wherever the goals lead it.
+    /// Translates without resistance.
     Free,
-    /// Follows reluctantly: of all places from which the goals are met as well, it takes one near to where it came in. The
-    /// number says how reluctantly beside the joints: 1 weighs a way of the figure's size like a turn of a radian.
+    /// Translates against a spring to its incoming position: of all poses that meet the goals, the solver takes one with the
+    /// root near there. The value is the spring's strength, 0 or more: at 1, a displacement by the figure's size costs as
+    /// much as a rotation of one radian.
     Spring(f32),
-    /// Is put at a place in model space, and stays there.
+    /// Moves to a position in model space, in metres, and stays there.
     At(Vec3),
 }
 
-/// How one goal came out, measured on the pose that was left.
+/// Outcome of one goal, measured on the solved pose.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct EffectorReport {
-    /// Whether position and rotation are met within the tolerances.
+    /// Whether position and rotation are within the tolerances.
     pub met: bool,
-    /// Metres that are missing; 0 where no position was asked for (a weight of 0 asks for none).
+    /// Distance to the goal in metres; 0 without a position goal or at weight 0.
     pub position_residual: f32,
-    /// Radians that are missing; 0 where no rotation was asked for.
+    /// Angle to the goal in radians; 0 without a rotation goal or at weight 0.
     pub rotation_residual: f32,
 }
 
-/// Why tips do not make a tree.
+/// Why effectors cannot be solved on a skeleton.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum FullBodyError {
-    /// Nothing was to be led.
+    /// The list of effectors is empty.
     #[error("a full-body solver needs at least one effector")]
     Empty,
-    /// The id is none of the skeleton's.
-    #[error("tip {tip} names joint {joint}, but the skeleton has {count} joints")]
+    /// A joint id is not in the skeleton.
+    #[error("effector {effector} names joint {joint}, but the skeleton has {count} joints")]
     NoSuchJoint {
-        /// Which tip, from 0.
-        tip: usize,
-        /// The joint that it names, or that its goal moves with.
+        /// Index of the effector, from 0.
+        effector: usize,
+        /// The joint of the effector, or the joint that its goal is relative to.
         joint: JointId,
-        /// How many joints there are.
+        /// Number of joints of the skeleton.
         count: usize,
     },
-    /// The root's id is none of the skeleton's.
+    /// The root's id is not in the skeleton.
     #[error("the root is joint {joint}, but the skeleton has {count} joints")]
     NoSuchRoot {
-        /// The joint.
+        /// The root.
         joint: JointId,
-        /// How many joints there are.
+        /// Number of joints of the skeleton.
         count: usize,
     },
-    /// A tip does not hang below the root.
-    #[error("joint `{tip}` does not hang below joint `{root}`")]
+    /// An effector is not below the root.
+    #[error("joint `{effector}` does not hang below joint `{root}`")]
     NotBelowRoot {
-        /// Name of the tip.
-        tip: String,
+        /// Name of the effector's joint.
+        effector: String,
         /// Name of the root.
         root: String,
     },
-    /// The offset holds NaN or an infinity.
-    #[error("the offset at the tip `{joint}` is not finite: {offset}")]
+    /// The offset of an effector holds NaN or an infinity.
+    #[error("the offset of the effector on joint `{joint}` is not finite: {offset}")]
     Offset {
-        /// Name of the joint.
+        /// Name of the effector's joint.
         joint: String,
         /// The offset.
         offset: Vec3,
     },
-    /// There are three priorities.
-    #[error("the tip `{joint}` has priority {priority}: it must be 0, 1 or 2")]
+    /// A priority is above 2.
+    #[error("the effector on joint `{joint}` has priority {priority}: it must be 0, 1 or 2")]
     Priority {
-        /// Name of the joint.
+        /// Name of the effector's joint.
         joint: String,
         /// The priority.
         priority: u8,
     },
-    /// A goal that moves with the joint that it is for can never be met, or always.
+    /// A goal is relative to the effector's own joint, so no motion changes its residual.
     #[error("the goal of joint `{joint}` moves with that joint itself: a loop has two ends")]
     LoopWithItself {
         /// Name of the joint.
         joint: String,
     },
-    /// Two tips are the same point of the same joint.
-    #[error("tips {first} and {second} both lead the same point of joint `{joint}`")]
+    /// Two effectors are the same point of the same joint.
+    #[error("effectors {first} and {second} both lead the same point of joint `{joint}`")]
     Twice {
-        /// Which tip.
+        /// Index of the first effector, from 0.
         first: usize,
-        /// Which other.
+        /// Index of the second.
         second: usize,
-        /// Name of the joint.
+        /// Name of their joint.
         joint: String,
     },
-    /// A joint asks for what the solver cannot honour.
+    /// A joint has an attribute that the solver cannot honour.
     #[error(transparent)]
     Joint(#[from] UnsupportedAttribute),
 }
 
-/// An error unless tips make a tree below a root.
-pub(super) fn check(skeleton: &Skeleton, root: JointId, tips: &[Effector]) -> Result<(), FullBodyError> {
+/// Checks the effectors against the skeleton and the root.
+pub(super) fn check(skeleton: &Skeleton, root: JointId, effectors: &[Effector]) -> Result<(), FullBodyError> {
     let count = skeleton.len();
     if root.index() >= count {
         return Err(FullBodyError::NoSuchRoot { joint: root, count });
     }
-    if tips.is_empty() {
+    if effectors.is_empty() {
         return Err(FullBodyError::Empty);
     }
     let name = |joint| String::from(skeleton.name(joint));
-    for (i, tip) in tips.iter().enumerate() {
-        for joint in [Some(tip.joint), tip.relative_to].into_iter().flatten() {
+    for (i, e) in effectors.iter().enumerate() {
+        for joint in [Some(e.joint), e.relative_to].into_iter().flatten() {
             if joint.index() >= count {
-                return Err(FullBodyError::NoSuchJoint { tip: i, joint, count });
+                return Err(FullBodyError::NoSuchJoint { effector: i, joint, count });
             }
         }
-        if !skeleton.is_below(tip.joint, root) {
-            return Err(FullBodyError::NotBelowRoot { tip: name(tip.joint), root: name(root) });
+        if !skeleton.is_below(e.joint, root) {
+            return Err(FullBodyError::NotBelowRoot { effector: name(e.joint), root: name(root) });
         }
-        if !tip.offset.is_finite() {
-            return Err(FullBodyError::Offset { joint: name(tip.joint), offset: tip.offset });
+        if !e.offset.is_finite() {
+            return Err(FullBodyError::Offset { joint: name(e.joint), offset: e.offset });
         }
-        if tip.priority > 2 {
-            return Err(FullBodyError::Priority { joint: name(tip.joint), priority: tip.priority });
+        if e.priority > 2 {
+            return Err(FullBodyError::Priority { joint: name(e.joint), priority: e.priority });
         }
-        if tip.relative_to == Some(tip.joint) {
-            return Err(FullBodyError::LoopWithItself { joint: name(tip.joint) });
+        if e.relative_to == Some(e.joint) {
+            return Err(FullBodyError::LoopWithItself { joint: name(e.joint) });
         }
         let same = |other: &&Effector| {
-            (other.joint, other.offset, other.relative_to) == (tip.joint, tip.offset, tip.relative_to)
+            (other.joint, other.offset, other.relative_to) == (e.joint, e.offset, e.relative_to)
         };
-        if let Some(second) = tips[i + 1..].iter().position(|other| same(&other)) {
-            return Err(FullBodyError::Twice { first: i, second: i + 1 + second, joint: name(tip.joint) });
+        if let Some(second) = effectors[i + 1..].iter().position(|other| same(&other)) {
+            return Err(FullBodyError::Twice { first: i, second: i + 1 + second, joint: name(e.joint) });
         }
     }
     Ok(())

@@ -1,124 +1,124 @@
-//! Limbs: joints in a row that bear one goal between them.
+//! Limbs: chains of joints that carry one task.
 
 use glam::Vec3;
 
 use super::{
-    branches::{Frame, NONE},
-    column::{Column, State, Taken},
-    cost::{QuadraticCost, Sym, Twist, Whole, add, cross, dot, scale, sub, times, times_back, wide},
-    reach::Press,
-    tasks::Task,
+    column::{Column, Eliminate, State},
+    cost::{BallDofs, QuadraticCost, Sym, Twist, add, cross, dot, scale, sub, times, times_back, wide},
+    figure_state::{Frame, NONE},
+    soft_zone::Barrier,
+    tasks::{Residual, Task},
 };
 
-/// A row of joints at the end of the tree of which one alone bears a goal, for a place or for a place and a rotation.
+/// A chain of joints at the end of the figure with a single task, for a position or for a position and a rotation.
 ///
-/// What such a row asks of the joint that it hangs on need not be gathered joint by joint. Where each freedom s of it moves the
-/// goal's point by J s, at a damping d, and the row as a whole by x, the least of w |x + sum of J s - e|^2 + sum of d |s|^2 is
+/// The chain's cost for the body it hangs on needs no recursion. Each dof s with damping d moves the effector by J s, and
+/// the body carries the effector by x. The minimum over all s of w |x + sum of J s - e|^2 + sum of d |s|^2 is
 ///
 /// ```text
-/// (x - e)' C^-1 (x - e)    with    C = 1/w + sum of J J'/d,
+/// (x - e)' C^-1 (x - e)    with    C = 1/w + sum of J J'/d.
 /// ```
 ///
-/// reached by s = J'f/d with the one push f = C^-1 (e - x) on all. C is how softly the goal's point gives way; each joint
-/// only adds to it, a ball |a|^2 - a a' over the damping with a its arm. What else pulls a freedom by p adds p/d to its
-/// motion and so takes J p/d off e.
+/// It is reached by s = J'f/d, with the same wrench f = C^-1 (e - x) for all dofs. C is the compliance at the effector. Each
+/// joint adds to it; a ball at the arm a adds (|a|^2 - a a') / d. A bias force p on a dof adds p/d to its motion and
+/// subtracts J p/d from e.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limb {
-    /// Which goal it bears.
-    pub ask: usize,
-    /// The joint that bears it, and the one that hangs on the trunk.
+    /// Index of its task.
+    pub task: usize,
+    /// The node with the task, and the one that hangs on the trunk.
     pub end: usize,
     pub top: usize,
-    /// Whether the goal has a rotation.
+    /// Whether the task has a rotation.
     turned: bool,
-    /// The goal's point.
+    /// Position of the effector.
     pub point: Vec3,
-    /// C and e on the way inward, at the point; what is asked there once the limb is gathered.
-    soft: QuadraticCost,
-    /// Arm of the joint that is being gathered.
+    /// C and e at the effector on the inward pass; after it the limb's cost.
+    compliance: QuadraticCost,
+    /// From the joint of the inward pass to the effector.
     arm: [f64; 3],
-    /// The push on all of it; from where a soft zone resists outward, what that leaves of it.
-    pub push: Twist,
-    /// The joint from which on outward it resists, in its soft zone; [`NONE`] where it does not.
+    /// The wrench on all dofs; on the outward pass less the barrier's force, from the joint where the barrier begins.
+    pub wrench: Twist,
+    /// The node where the barrier of its soft zone begins; [`NONE`] outside the zone.
     from: usize,
-    resisting: Resisting,
+    barrier: LimbBarrier,
 }
 
-/// How it resists.
+/// Barrier of the limb's soft zone, on its way through the recursion.
 #[derive(Clone, Copy, Debug)]
-struct Resisting {
+struct LimbBarrier {
     along: [f64; 3],
     force: f64,
     stiffness: f64,
-    /// C and e before any joint gave way.
+    /// C and e before the first joint.
     first: Sym,
-    asked: [f64; 3],
-    /// Its motion along while nothing pushes it, and what a push makes of it.
+    residual: [f64; 3],
+    /// Motion along the barrier without a wrench, and per unit of wrench.
     own: f64,
-    by_push: Twist,
+    by_wrench: Twist,
 }
 
 impl Limb {
-    pub fn new(ask: usize, end: usize) -> Self {
+    pub fn new(task: usize, end: usize) -> Self {
         Self {
-            ask,
+            task,
             end,
             top: end,
             turned: false,
             point: Vec3::ZERO,
-            soft: QuadraticCost::ZERO,
+            compliance: QuadraticCost::ZERO,
             arm: [0.0; 3],
-            push: Twist::ZERO,
+            wrench: Twist::ZERO,
             from: NONE,
-            resisting: Resisting {
+            barrier: LimbBarrier {
                 along: [0.0; 3],
                 force: 0.0,
                 stiffness: 0.0,
                 first: Sym::ZERO,
-                asked: [0.0; 3],
+                residual: [0.0; 3],
                 own: 0.0,
-                by_push: Twist::ZERO,
+                by_wrench: Twist::ZERO,
             },
         }
     }
 
-    /// Nothing gives way yet.
-    pub fn begin(&mut self, ask: &Task, frames: &[Frame], (way, turn): (Vec3, Vec3), presses: &[Press]) {
-        self.turned = ask.turn.is_some();
-        self.point = frames[ask.node].at + ask.arm(frames);
-        let k = 1.0 / ask.place_weight;
-        self.soft.vv = Sym([k, k, k, 0.0, 0.0, 0.0]);
-        self.soft.g = Twist { t: [0.0; 3], v: wide(way) };
+    /// Starts the inward pass.
+    pub fn begin(&mut self, task: &Task, frames: &[Frame], e: Residual, barriers: &[Barrier]) {
+        self.turned = task.rotation.is_some();
+        self.point = frames[task.node].at + task.arm(frames);
+        let k = 1.0 / task.position_weight;
+        self.compliance.vv = Sym([k, k, k, 0.0, 0.0, 0.0]);
+        self.compliance.g = Twist { t: [0.0; 3], v: wide(e.0) };
         if self.turned {
-            let k = 1.0 / ask.turn_weight;
-            self.soft.tt = Sym([k, k, k, 0.0, 0.0, 0.0]);
-            self.soft.tv = [[0.0; 3]; 3];
-            self.soft.g.t = wide(turn);
+            let k = 1.0 / task.rotation_weight;
+            self.compliance.tt = Sym([k, k, k, 0.0, 0.0, 0.0]);
+            self.compliance.tv = [[0.0; 3]; 3];
+            self.compliance.g.t = wide(e.1);
         }
         self.from = NONE;
-        if let Some(press) = presses.iter().find(|p| p.limb.ask == self.ask) {
-            let Press { along, force, stiffness, .. } = *press;
-            let (first, asked) = (self.soft.vv, self.soft.g.v);
-            self.from = press.limb.from;
-            self.resisting = Resisting { along, force, stiffness, first, asked, ..self.resisting };
+        if let Some(b) = barriers.iter().find(|b| b.limb.task == self.task) {
+            let Barrier { along, force, stiffness, .. } = *b;
+            let (first, residual) = (self.compliance.vv, self.compliance.g.v);
+            self.from = b.limb.from;
+            self.barrier = LimbBarrier { along, force, stiffness, first, residual, ..self.barrier };
         }
     }
 
-    /// All joints up to the `i`-th are gathered: where a soft zone is from there on, it resists.
+    /// Ends the inward pass of joint i; adds the barrier that begins there.
     #[inline(always)]
-    pub fn gathered(&mut self, i: usize) {
+    pub fn finish_joint(&mut self, i: usize) {
         if self.from == i {
-            self.resist();
+            self.add_barrier();
         }
     }
 
     #[inline(never)]
-    fn resist(&mut self) {
-        let Resisting { along: u, force, stiffness, first, asked, .. } = self.resisting;
-        let s = &mut self.soft;
+    fn add_barrier(&mut self) {
+        let LimbBarrier { along: u, force, stiffness, first, residual, .. } = self.barrier;
+        let s = &mut self.compliance;
         let given = sub(s.vv.times(u), first.times(u));
         let turned = if self.turned { times(&s.tv, u) } else { [0.0; 3] };
-        let own = dot(u, sub(asked, s.g.v));
+        let own = dot(u, sub(residual, s.g.v));
         let along = dot(u, given);
         let k = 1.0 / (1.0 + stiffness * along);
         let back = k * (stiffness * own + force);
@@ -131,29 +131,29 @@ impl Limb {
                 *row = sub(*row, scale(given, k * stiffness * t));
             }
         }
-        self.resisting.own = k * (own - along * force);
-        self.resisting.by_push = Twist { t: scale(turned, k), v: scale(given, k) };
+        self.barrier.own = k * (own - along * force);
+        self.barrier.by_wrench = Twist { t: scale(turned, k), v: scale(given, k) };
     }
 
-    /// Makes the push that on the `i`-th joint and all further out.
+    /// Applies the barrier force from joint i outward.
     #[inline(always)]
-    pub fn push_on(&mut self, i: usize) {
+    pub fn apply_barrier(&mut self, i: usize) {
         if self.from == i {
-            let Resisting { along, force, stiffness, own, by_push, .. } = self.resisting;
-            let way = own + by_push.dot(&self.push);
-            self.push.v = sub(self.push.v, scale(along, force + stiffness * way));
+            let LimbBarrier { along, force, stiffness, own, by_wrench, .. } = self.barrier;
+            let motion = own + by_wrench.dot(&self.wrench);
+            self.wrench.v = sub(self.wrench.v, scale(along, force + stiffness * motion));
         }
     }
 
-    /// The next joint inward is there.
+    /// Sets the arm for the next joint inward.
     #[inline(always)]
-    pub fn reach(&mut self, at: Vec3) {
+    pub fn set_arm(&mut self, at: Vec3) {
         self.arm = wide(self.point - at);
     }
 
-    /// What is asked at the goal's point, now that all joints give way.
-    pub fn asks(&mut self) -> &QuadraticCost {
-        let s = &mut self.soft;
+    /// Converts compliance to the limb's cost at the effector.
+    pub fn cost(&mut self) -> &QuadraticCost {
+        let s = &mut self.compliance;
         if self.turned {
             s.invert();
             s.g = Twist {
@@ -167,64 +167,64 @@ impl Limb {
         s
     }
 
-    /// Notes the push on all of it where its point is carried by x; false where it is not finite.
-    pub fn carry(&mut self, x: &Twist) -> bool {
-        let s = &self.soft;
-        self.push.v = sub(s.g.v, s.vv.times(x.v));
+    /// Computes the wrench where the body carries the effector by `x`; false where it is not finite.
+    pub fn solve_wrench(&mut self, x: &Twist) -> bool {
+        let s = &self.compliance;
+        self.wrench.v = sub(s.g.v, s.vv.times(x.v));
         if self.turned {
-            self.push.v = sub(self.push.v, times_back(&s.tv, x.t));
-            self.push.t = sub(s.g.t, add(s.tt.times(x.t), times(&s.tv, x.v)));
+            self.wrench.v = sub(self.wrench.v, times_back(&s.tv, x.t));
+            self.wrench.t = sub(s.g.t, add(s.tt.times(x.t), times(&s.tv, x.v)));
         }
-        self.push.is_finite()
+        self.wrench.is_finite()
     }
 
-    /// The push on a joint at its own place.
+    /// Torque of the wrench about a joint at `at`.
     #[inline(always)]
-    pub fn push_at(&self, at: Vec3) -> [f64; 3] {
-        add(self.push.t, cross(wide(self.point - at), self.push.v))
+    pub fn torque_at(&self, at: Vec3) -> [f64; 3] {
+        add(self.wrench.t, cross(wide(self.point - at), self.wrench.v))
     }
 }
 
-impl Taken for Limb {
+impl Eliminate for Limb {
     #[inline(always)]
-    fn take_whole(&mut self, whole: &mut Whole, damping: f64, pull: [f64; 3]) {
+    fn eliminate_ball(&mut self, ball: &mut BallDofs, damping: f64, bias: [f64; 3]) {
         let k = 1.0 / damping;
         let [x, y, z] = self.arm;
-        let s = &mut self.soft;
+        let s = &mut self.compliance;
         let m = [y * y + z * z, x * x + z * z, x * x + y * y, -x * y, -x * z, -y * z];
         for (s, m) in s.vv.0.iter_mut().zip(m) {
             *s += k * m;
         }
-        whole.c = scale(pull, k);
-        whole.share = k;
-        s.g.v = sub(s.g.v, cross(whole.c, self.arm));
+        ball.c = scale(bias, k);
+        ball.compliance = k;
+        s.g.v = sub(s.g.v, cross(ball.c, self.arm));
         if self.turned {
             for t in &mut s.tt.0[..3] {
                 *t += k;
             }
-            // A turn about the first axis moves the point by (0, -z, y), and so on.
+            // A rotation about the first axis moves the effector by (0, -z, y), and so on.
             for (i, j, c) in [(0, 1, -z), (0, 2, y), (1, 0, z), (1, 2, -x), (2, 0, -y), (2, 1, x)] {
                 s.tv[i][j] += k * c;
             }
-            s.g.t = sub(s.g.t, whole.c);
+            s.g.t = sub(s.g.t, ball.c);
         }
     }
 
     #[inline(always)]
-    fn take(&mut self, c: &mut Column, damping: f64, pull: f64) {
+    fn eliminate_dof(&mut self, c: &mut Column, damping: f64, bias: f64) {
         c.h = if c.slides() {
             Twist { t: [0.0; 3], v: c.axis }
         } else {
             Twist { t: c.axis, v: cross(c.axis, self.arm) }
         };
-        if c.state == State::Wall {
-            c.c = pull;
+        if c.state == State::Blocked {
+            c.c = bias;
             return;
         }
         c.inverse = 1.0 / damping;
-        c.c = pull * c.inverse;
-        self.soft.put_in(&c.h, c.inverse, self.turned);
-        let g = &mut self.soft.g;
+        c.c = bias * c.inverse;
+        self.compliance.add_outer(&c.h, c.inverse, self.turned);
+        let g = &mut self.compliance.g;
         g.v = sub(g.v, scale(c.h.v, c.c));
         if self.turned {
             g.t = sub(g.t, scale(c.h.t, c.c));
@@ -242,15 +242,15 @@ mod tests {
         joint::{Dof, Joint},
         math,
         solve::full_body::{
-            branches::{Branches, NONE},
-            pulls::Pulls,
-            reach::{Press, Reach},
-            step::{Asked, Stepper},
-            tasks::{Task, missing},
+            bias::Bias,
+            figure_state::{FigureState, NONE},
+            soft_zone::{Barrier, SoftZones},
+            step::{Recursion, StepInput},
+            tasks::{Task, residuals},
         },
     };
 
-    /// A trunk of two joints with limbs of balls, of joints about axes and of sliders.
+    /// A trunk of two joints; limbs with balls, joints about axes and sliders.
     fn figure() -> Arc<Skeleton> {
         let at = |x: f32, y: f32, z: f32| JointTransform::from_translation(Vec3::new(x, y, z));
         let mut b = Skeleton::builder();
@@ -277,81 +277,79 @@ mod tests {
         Arc::new(skeleton)
     }
 
-    /// Steps with limbs gathered as such lead where they lead joint by joint, walls, pulls and soft zones included.
+    /// Limbs step as the joint-by-joint recursion does, with limits, secondary objectives and soft zones.
     #[test]
     fn limbs_step_as_the_trunk_would() {
         let skeleton = figure();
         let root = skeleton.find("hips").unwrap();
-        let place = Vec3::new(0.5, 0.6, 0.4);
-        let turn = math::axis_angle(Vec3::new(0.6, 0.0, 0.8), 0.7);
+        let position = Vec3::new(0.5, 0.6, 0.4);
+        let rotation = math::axis_angle(Vec3::new(0.6, 0.0, 0.8), 0.7);
         let wanted = [
-            (5, Some(place), Some(turn), Vec3::new(0.02, 0.01, 0.05)),
-            (9, Some(-place), None, Vec3::ZERO),
+            (5, Some(position), Some(rotation), Vec3::new(0.02, 0.01, 0.05)),
+            (9, Some(-position), None, Vec3::ZERO),
             (11, Some(Vec3::new(0.3, -0.2, 0.5)), None, Vec3::new(0.1, 0.0, 0.0)),
         ];
-        let pulls = [
-            Pulls { posture: 0.0, pole: 0.0, root: None },
-            Pulls { posture: 0.3, pole: 0.0, root: Some(0.2) },
-            Pulls { posture: 0.0, pole: 0.0, root: Some(0.0) },
+        let bias = [
+            Bias { posture: 0.0, pole: 0.0, root: None },
+            Bias { posture: 0.3, pole: 0.0, root: Some(0.2) },
+            Bias { posture: 0.0, pole: 0.0, root: Some(0.0) },
         ];
-        for (pulls, soft) in
-            pulls.into_iter().zip([0.0, 0.0, 0.0]).chain(pulls.into_iter().zip([0.5, 0.9, 0.2]))
+        for (bias, soft) in bias.into_iter().zip([0.0, 0.0, 0.0]).chain(bias.into_iter().zip([0.5, 0.9, 0.2]))
         {
             let run = |coupled: bool| {
-                let mut branches = Branches::new(&skeleton, root, |_| true);
+                let mut figure = FigureState::new(&skeleton, root, |_| true);
                 let pose = Pose::rest(&skeleton);
-                let count = branches.nodes.len();
-                branches.load(&pose, &alloc::vec![true; count]).unwrap();
-                branches.count_in(1.0);
-                let asks: Vec<Task> = wanted
+                let count = figure.nodes.len();
+                figure.load(&pose, &alloc::vec![true; count]).unwrap();
+                figure.set_unit(1.0);
+                let tasks: Vec<Task> = wanted
                     .iter()
-                    .map(|&(node, place, turn, lever)| Task {
+                    .map(|&(node, position, rotation, lever)| Task {
                         node,
-                        place,
-                        turn,
+                        position,
+                        rotation,
                         lever,
-                        place_weight: 0.8,
-                        turn_weight: 0.3,
+                        position_weight: 0.8,
+                        rotation_weight: 0.3,
                         other: NONE,
                         ..Task::NOTHING
                     })
                     .collect();
-                let mut stepper = Stepper::new(&branches, asks.len(), asks.len());
-                let mut reach = Reach::new(count, asks.len());
-                branches.forward();
-                reach.load(&branches, &asks, soft);
-                // The piston's limb slides, and has no zone.
-                assert_eq!(reach.limbs().len(), if soft > 0.0 { 2 } else { 0 });
-                let mut pressed = 0;
-                stepper.begin(&branches, &asks, 0, pulls.posture > 0.0, coupled);
-                assert_eq!(stepper.limbs(), if coupled { 0 } else { wanted.len() });
+                let mut recursion = Recursion::new(&figure, tasks.len(), tasks.len());
+                let mut zones = SoftZones::new(count, tasks.len());
+                figure.forward();
+                zones.load(&figure, &tasks, soft);
+                // The limb with the piston slides, and so has no zone.
+                assert_eq!(zones.limbs().len(), if soft > 0.0 { 2 } else { 0 });
+                let mut barriers_met = 0;
+                recursion.begin(&figure, &tasks, 0, bias.posture > 0.0, coupled);
+                assert_eq!(recursion.limbs(), if coupled { 0 } else { wanted.len() });
                 let mut list = Vec::new();
                 let mut costs = Vec::new();
                 for _ in 0..6 {
-                    branches.forward();
-                    let cost = missing(&asks, 0, &branches, &mut list).0;
-                    costs.push(cost + reach.cost(&asks, &branches.frames, 0));
-                    reach.press(&asks, &branches.frames, 0);
-                    pressed += reach.presses.len();
-                    let rows: Vec<_> = reach.presses.iter().filter(|_| coupled).map(Press::row).collect();
-                    let asked = Asked {
-                        asks: &asks,
+                    figure.forward();
+                    let cost = residuals(&tasks, 0, &figure, &mut list).0;
+                    costs.push(cost + zones.cost(&tasks, &figure.frames, 0));
+                    zones.update_barriers(&tasks, &figure.frames, 0);
+                    barriers_met += zones.barriers.len();
+                    let rows: Vec<_> = zones.barriers.iter().filter(|_| coupled).map(Barrier::row).collect();
+                    let residual = StepInput {
+                        tasks: &tasks,
                         priority: 0,
-                        missing: &list,
+                        residuals: &list,
                         bends: &[],
-                        presses: &reach.presses,
+                        barriers: &zones.barriers,
                         rows: &rows,
                         masses: &[],
                     };
-                    assert!(stepper.step(&mut branches, asked, 0.05, pulls));
+                    assert!(recursion.step(&mut figure, residual, 0.05, bias));
                 }
-                assert!(soft == 0.0 || pressed > 6, "{pressed}");
-                let joints: Vec<(Quat, Vec3)> =
-                    branches.nodes.iter().map(|n| (n.rotation, n.offset)).collect();
+                assert!(soft == 0.0 || barriers_met > 6, "{barriers_met}");
+                let joints: Vec<(Quat, Vec3)> = figure.nodes.iter().map(|n| (n.rotation, n.offset)).collect();
                 (joints, costs)
             };
             let ((limbs, costs), (trunk, _)) = (run(false), run(true));
-            assert!(pulls.posture > 0.0 || costs[5] < 0.5 * costs[0], "{costs:?}");
+            assert!(bias.posture > 0.0 || costs[5] < 0.5 * costs[0], "{costs:?}");
             for ((q, at), (p, to)) in limbs.into_iter().zip(trunk) {
                 assert!(math::angle_between(q, p) < 1e-5 && at.distance(to) < 1e-5, "{q} {p} {at} {to}");
             }

@@ -1,18 +1,18 @@
-//! Steps until goals are met, and fresh starts where they are not.
+//! Descent by damped least squares, and restarts.
 
 use alloc::vec::Vec;
 
 use glam::{Quat, Vec2, Vec3};
 
 use super::{
-    balance::Held,
+    balance::BalanceTask,
     bend::Bend,
-    branches::{Branches, NONE},
+    bias::Bias,
     cost::{chord, wide},
-    pulls::Pulls,
-    reach::{Press, Reach},
-    step::{Asked, Stepper},
-    tasks::{Pushed, Row, Task, missing},
+    figure_state::{FigureState, NONE},
+    soft_zone::{Barrier, SoftZones},
+    step::{Recursion, StepInput},
+    tasks::{Bodies, Residual, Row, Task, residuals},
 };
 use crate::{
     Pole, math,
@@ -22,40 +22,40 @@ use crate::{
     },
 };
 
-/// All that one solve works on.
+/// State of one solve.
 #[derive(Clone, Debug)]
 pub(super) struct Run {
-    pub branches: Branches,
-    pub asks: Vec<Task>,
-    /// Of each ask, its limb, where it has a middle.
+    pub figure: FigureState,
+    pub tasks: Vec<Task>,
+    /// The limb of each task, where it has a middle joint.
     pub bends: Vec<Option<Bend>>,
-    /// What comes after this priority is left out.
+    /// Lowest priority that takes part; those with higher numbers are left out.
     pub priority: u8,
-    pub held: Held,
-    pub reach: Reach,
-    /// Whether the root was put where it is, so that its own slides stay.
+    pub balance: BalanceTask,
+    pub zones: SoftZones,
+    /// Whether [`RootMode::At`](super::RootMode::At) holds the root, its own slides included.
     pub placed: bool,
-    /// How far the centre of mass is from over its support.
-    off: Vec2,
-    stepper: Stepper,
-    missing: Vec<(Vec3, Vec3)>,
-    before: Vec<(Vec3, Vec3)>,
+    /// Residual of balance, in figure sizes.
+    imbalance: Vec2,
+    recursion: Recursion,
+    residuals: Vec<Residual>,
+    previous: Vec<Residual>,
     rows: Vec<Row>,
     best: Vec<(Quat, Vec3)>,
-    /// The first answer, while fresh starts are tried.
+    /// The first answer, during restarts.
     answer: Vec<(Quat, Vec3)>,
-    /// What is asked for, while goals are moved on.
+    /// Goals before [`Run::shift_goals`].
     goals: Vec<(Option<Vec3>, Option<Quat>)>,
-    /// Where the solve began.
-    first: Vec<(Quat, Vec3)>,
-    /// The answer without a bound on turns.
+    /// The initial state.
+    initial: Vec<(Quat, Vec3)>,
+    /// The answer without a bound on rotations.
     unbounded: Vec<(Quat, Vec3)>,
-    /// Where tips were then, how they were turned, and how limbs stood.
-    tips: Vec<(Vec3, Quat)>,
-    stood: Vec<(Vec3, Vec3)>,
+    /// Initial positions and rotations of effectors, and [`Bend::shape`] of limbs.
+    initial_effectors: Vec<(Vec3, Quat)>,
+    initial_bends: Vec<(Vec3, Vec3)>,
 }
 
-/// When a run is given up: where so many steps in a row have each left more than a share of what was missing.
+/// Stopping rule: a descent ends after more than `steps` steps in a row that each leave more than `share` of the cost.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Patience {
     pub share: f64,
@@ -63,191 +63,192 @@ pub(super) struct Patience {
 }
 
 impl Patience {
-    /// There are other places to start from.
+    /// Before restarts.
     pub const SHORT: Self = Self { share: 0.8, steps: 3 };
-    /// Goals and what draws besides come to rest between them.
-    pub const DRAWN: Self = Self { share: 0.98, steps: 1 };
-    /// What is missing is all that will be: it is shared out well.
+    /// For tasks against secondary objectives.
+    pub const BIASED: Self = Self { share: 0.98, steps: 1 };
+    /// For the last descent, which shares the remaining error out by weight.
     pub const LONG: Self = Self { share: 0.9999, steps: 6 };
-    /// The same from near by.
+    /// The same after a small change of goals.
     pub const AGAIN: Self = Self { share: 1.0 - 1e-7, steps: 3 };
 }
 
-/// How far a run came.
+/// Outcome of a descent.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Left {
-    /// Weighted squares of what is missing, in figure sizes and half radians.
+pub(super) struct Outcome {
+    /// Weighted sum of squared residuals, in figure sizes and half radians.
     pub cost: f64,
     pub met: bool,
 }
 
-/// An answer among those of fresh starts.
+/// A candidate answer among restarts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Answer {
-    /// What each priority misses, in figure sizes.
-    left: [f64; 3],
-    /// The largest turn from where the joints came in.
+    /// Residual of each priority, in figure sizes.
+    residuals: [f64; 3],
+    /// Maximum rotation of a joint from its initial one, in radians.
     turn: f32,
 }
 
 impl Answer {
-    /// Whether it misses less by a margin, of the first priority that tells the two apart.
-    pub fn misses_less(&self, other: &Self, margin: f64) -> bool {
+    /// Whether the residual is smaller by more than `margin`, at the first priority that differs by that much.
+    pub fn is_closer(&self, other: &Self, margin: f64) -> bool {
         let apart = |(a, b): &(f64, f64)| (a - b).abs() > margin;
-        self.left.into_iter().zip(other.left).find(apart).is_some_and(|(own, theirs)| own < theirs)
+        self.residuals.into_iter().zip(other.residuals).find(apart).is_some_and(|(own, theirs)| own < theirs)
     }
 
-    /// Whether it is to be left instead of another where the least was missed by a third: where it misses less by a
-    /// hundredth of the figure's size; and among answers that miss as little, where its joints turn less.
-    pub fn goes_before(&self, other: &Self, least: &Self) -> bool {
-        self.misses_less(other, MARGIN) || (self.turn + OPEN < other.turn && !least.misses_less(self, MARGIN))
+    /// Whether it replaces `other`, where `best` has the smallest residual so far. It does with a residual smaller by
+    /// [`MARGIN`], or with smaller rotations and a residual within [`MARGIN`] of the best.
+    pub fn is_better(&self, other: &Self, best: &Self) -> bool {
+        self.is_closer(other, MARGIN)
+            || (self.turn + TURN_MARGIN < other.turn && !best.is_closer(self, MARGIN))
     }
 }
 
-/// Figure sizes by which a fresh start must be nearer than the first answer.
+/// Residual in figure sizes by which a restart must improve on the first answer.
 const MARGIN: f64 = 0.01;
 
-/// Radians of turn that steps which come to rest leave open: an answer that turns less by no more is not the nearer one.
-const OPEN: f32 = 0.05;
+/// Rotation in radians that converged answers differ by at random: a restart must rotate joints by this much less.
+const TURN_MARGIN: f32 = 0.05;
 
 impl Run {
-    pub fn new(branches: Branches, asks: Vec<Task>, bends: Vec<Option<Bend>>) -> Self {
-        let loops = asks.iter().filter(|a| a.other != NONE).count();
-        let count = asks.len();
-        // Two rows for balance, and one a limb in its soft zone.
-        let most = 6 * loops + 2 + count;
+    pub fn new(figure: FigureState, tasks: Vec<Task>, bends: Vec<Option<Bend>>) -> Self {
+        let loops = tasks.iter().filter(|a| a.other != NONE).count();
+        let count = tasks.len();
+        // Two rows for balance, and one for the soft zone of each limb.
+        let max_rows = 6 * loops + 2 + count;
         Self {
-            stepper: Stepper::new(&branches, count, most),
-            reach: Reach::new(branches.nodes.len(), count),
-            held: Held::new(branches.nodes.len()),
-            off: Vec2::ZERO,
+            recursion: Recursion::new(&figure, count, max_rows),
+            zones: SoftZones::new(figure.nodes.len(), count),
+            balance: BalanceTask::new(figure.nodes.len()),
+            imbalance: Vec2::ZERO,
             placed: false,
-            missing: Vec::with_capacity(count),
-            before: Vec::with_capacity(count),
-            rows: Vec::with_capacity(most),
-            best: Vec::with_capacity(branches.nodes.len()),
-            answer: Vec::with_capacity(branches.nodes.len()),
+            residuals: Vec::with_capacity(count),
+            previous: Vec::with_capacity(count),
+            rows: Vec::with_capacity(max_rows),
+            best: Vec::with_capacity(figure.nodes.len()),
+            answer: Vec::with_capacity(figure.nodes.len()),
             goals: Vec::with_capacity(count),
-            first: Vec::with_capacity(branches.nodes.len()),
-            unbounded: Vec::with_capacity(branches.nodes.len()),
-            tips: Vec::with_capacity(count),
-            stood: Vec::with_capacity(count),
-            branches,
-            asks,
+            initial: Vec::with_capacity(figure.nodes.len()),
+            unbounded: Vec::with_capacity(figure.nodes.len()),
+            initial_effectors: Vec::with_capacity(count),
+            initial_bends: Vec::with_capacity(count),
+            figure,
+            tasks,
             bends,
             priority: u8::MAX,
         }
     }
 
-    /// What is missing now.
-    pub fn measure(&mut self, pulls: Pulls) -> Left {
-        self.branches.forward();
-        let (mut cost, mut met) = missing(&self.asks, self.priority, &self.branches, &mut self.missing);
-        self.off = Vec2::ZERO;
-        if self.held.asks(self.priority) {
-            self.off = self.held.missing(&self.branches);
-            cost += self.held.cost(self.off);
-            met &= self.held.met(self.off);
+    /// Runs forward kinematics and measures the residuals.
+    pub fn measure(&mut self, bias: Bias) -> Outcome {
+        self.figure.forward();
+        let (mut cost, mut met) = residuals(&self.tasks, self.priority, &self.figure, &mut self.residuals);
+        self.imbalance = Vec2::ZERO;
+        if self.balance.is_active(self.priority) {
+            self.imbalance = self.balance.residual(&self.figure);
+            cost += self.balance.cost(self.imbalance);
+            met &= self.balance.met(self.imbalance);
         }
-        if !self.reach.limbs().is_empty() {
-            cost += self.reach.cost(&self.asks, &self.branches.frames, self.priority);
-            met &= !self.reach.presses(&self.asks, &self.branches.frames);
+        if !self.zones.limbs().is_empty() {
+            cost += self.zones.cost(&self.tasks, &self.figure.frames, self.priority);
+            met &= !self.zones.in_zone(&self.tasks, &self.figure.frames);
         }
-        Left { cost: cost + self.pulled(pulls), met }
+        Outcome { cost: cost + self.bias_cost(bias), met }
     }
 
-    /// Whether a limb's soft zone keeps it from its goal, where the joints are.
+    /// Whether the soft zone of a limb keeps it from its goal.
     pub fn softened(&self) -> bool {
-        self.reach.keeps_short(&self.asks, &self.branches.frames)
+        self.zones.keeps_short(&self.tasks, &self.figure.frames)
     }
 
-    /// What posture and the root's spring count for.
-    fn pulled(&self, pulls: Pulls) -> f64 {
+    /// Cost of the secondary objectives.
+    fn bias_cost(&self, bias: Bias) -> f64 {
         let mut sum = 0.0;
-        if pulls.posture > 0.0 {
-            for node in &self.branches.nodes {
+        if bias.posture > 0.0 {
+            for node in &self.figure.nodes {
                 let off = chord(math::mul(node.rest, math::conjugate(node.rotation)));
-                sum += pulls.posture * node.reluctance * f64::from(off.length_squared());
+                sum += bias.posture * node.motion_weight * f64::from(off.length_squared());
             }
         }
-        if pulls.pole > 0.0 {
+        if bias.pole > 0.0 {
             for bend in self.bends.iter().flatten() {
-                sum += pulls.pole * bend.cost(&self.branches.frames);
+                sum += bias.pole * bend.cost(&self.figure.frames);
             }
         }
-        if let Some(strength) = pulls.root.filter(|s| *s > 0.0) {
-            sum += strength * f64::from(self.branches.root_moved().length_squared());
+        if let Some(strength) = bias.root.filter(|s| *s > 0.0) {
+            sum += strength * f64::from(self.figure.root_moved().length_squared());
         }
         sum
     }
 
-    /// Goes on until everything is met, `most` steps are made or no step leads nearer. Never leaves more missing than it
-    /// found. Gives the number of steps and what is left.
-    pub fn descend(&mut self, most: u32, pulls: Pulls, patience: Patience) -> (u32, Left) {
-        let drawn = pulls.draw();
-        let all = pulls.posture > 0.0 || self.held.asks(self.priority);
-        // A limb that is drawn to its pole is gathered joint by joint, and so must be all of its soft zone.
-        let coupled = self.held.asks(self.priority)
-            || self.asks.iter().any(|a| a.other != NONE)
-            || (pulls.pole > 0.0 && !self.reach.limbs().is_empty());
-        self.stepper.begin(&self.branches, &self.asks, self.priority, all, coupled);
-        if pulls.pole > 0.0 {
-            self.stepper.bend(&self.branches, &self.bends);
+    /// Descends until all tasks are met, `max_steps` are made or the cost stalls. Never increases the cost. Returns the
+    /// number of steps and the outcome.
+    pub fn descend(&mut self, max_steps: u32, bias: Bias, patience: Patience) -> (u32, Outcome) {
+        let biased = bias.any();
+        let all = bias.posture > 0.0 || self.balance.is_active(self.priority);
+        // A limb with a pole is in the joint-by-joint recursion, and so its soft zone is a row.
+        let coupled = self.balance.is_active(self.priority)
+            || self.tasks.iter().any(|a| a.other != NONE)
+            || (bias.pole > 0.0 && !self.zones.limbs().is_empty());
+        self.recursion.begin(&self.figure, &self.tasks, self.priority, all, coupled);
+        if bias.pole > 0.0 {
+            self.recursion.include_poles(&self.figure, &self.bends);
         }
         if self.placed {
-            self.stepper.hold_root();
+            self.recursion.hold_root();
         }
-        self.held.stopped = false;
-        let mut factor = FACTOR;
-        let mut left = self.measure(pulls);
+        self.balance.engaged = false;
+        let mut factor = INITIAL_DAMPING;
+        let mut outcome = self.measure(bias);
         let (mut steps, mut slow) = (0, 0);
-        while steps < most && (drawn || !left.met) {
-            self.branches.keep();
+        while steps < max_steps && (biased || !outcome.met) {
+            self.figure.save();
             self.rows.clear();
-            for (ask, missing) in self.asks.iter().zip(&self.missing) {
-                if ask.other != NONE && ask.priority <= self.priority {
-                    ask.rows(&self.branches.frames, *missing, &mut self.rows);
+            for (task, residual) in self.tasks.iter().zip(&self.residuals) {
+                if task.other != NONE && task.priority <= self.priority {
+                    task.rows(&self.figure.frames, *residual, &mut self.rows);
                 }
             }
-            // A centre of mass that has come in is held there, so that it does not go out again in the next step.
-            self.held.stopped |= self.off != Vec2::ZERO;
-            if self.held.asks(self.priority) && self.held.stopped {
-                let w = crate::math64::sqrt(self.held.weight);
-                for (axis, off) in self.held.across.into_iter().zip(self.off.to_array()) {
+            // Once the centre of mass has been outside, it is held inside, so that the next step does not take it out again.
+            self.balance.engaged |= self.imbalance != Vec2::ZERO;
+            if self.balance.is_active(self.priority) && self.balance.engaged {
+                let w = crate::math64::sqrt(self.balance.weight);
+                for (axis, e) in self.balance.across.into_iter().zip(self.imbalance.to_array()) {
                     let force = wide(axis).map(|c| w * c);
-                    self.rows.push(Row { on: Pushed::All(force), other: None, missing: w * f64::from(off) });
+                    self.rows.push(Row { on: Bodies::All(force), other: None, residual: w * f64::from(e) });
                 }
             }
-            self.reach.press(&self.asks, &self.branches.frames, self.priority);
-            let apart = |p: &&Press| !self.stepper.in_limb(p.limb.to);
-            self.rows.extend(self.reach.presses.iter().filter(apart).map(Press::row));
-            let damping = factor * left.cost + FLOOR;
-            let on = Asked {
-                asks: &self.asks,
+            self.zones.update_barriers(&self.tasks, &self.figure.frames, self.priority);
+            let apart = |b: &&Barrier| !self.recursion.in_limb(b.limb.to);
+            self.rows.extend(self.zones.barriers.iter().filter(apart).map(Barrier::row));
+            let damping = factor * outcome.cost + MIN_DAMPING;
+            let input = StepInput {
+                tasks: &self.tasks,
                 priority: self.priority,
-                missing: &self.missing,
+                residuals: &self.residuals,
                 bends: &self.bends,
-                presses: &self.reach.presses,
+                barriers: &self.zones.barriers,
                 rows: &self.rows,
-                masses: &self.held.masses,
+                masses: &self.balance.masses,
             };
-            if !self.stepper.step(&mut self.branches, on, damping, pulls) {
-                self.branches.put_back();
+            if !self.recursion.step(&mut self.figure, input, damping, bias) {
+                self.figure.restore();
                 break;
             }
             steps += 1;
-            core::mem::swap(&mut self.before, &mut self.missing);
-            let before_off = self.off;
-            let now = self.measure(pulls);
-            if now.cost < left.cost {
-                slow = if now.cost > patience.share * left.cost { slow + 1 } else { 0 };
-                left = now;
+            core::mem::swap(&mut self.previous, &mut self.residuals);
+            let previous_imbalance = self.imbalance;
+            let now = self.measure(bias);
+            if now.cost < outcome.cost {
+                slow = if now.cost > patience.share * outcome.cost { slow + 1 } else { 0 };
+                outcome = now;
                 factor *= 0.25;
             } else {
-                self.branches.put_back();
-                self.branches.forward();
-                core::mem::swap(&mut self.before, &mut self.missing);
-                self.off = before_off;
+                self.figure.restore();
+                self.figure.forward();
+                core::mem::swap(&mut self.previous, &mut self.residuals);
+                self.imbalance = previous_imbalance;
                 factor = (factor * 8.0).max(1e-3);
                 slow += 1;
             }
@@ -255,97 +256,98 @@ impl Run {
                 break;
             }
         }
-        (steps, left)
+        (steps, outcome)
     }
 
-    pub fn keep_best(&mut self) {
-        self.branches.keep_in(&mut self.best);
+    pub fn save_best(&mut self) {
+        self.figure.save_to(&mut self.best);
     }
 
-    pub fn put_best(&mut self) {
-        self.branches.put(&self.best);
+    pub fn restore_best(&mut self) {
+        self.figure.restore_from(&self.best);
     }
 
-    /// What each priority misses, with those before it.
-    fn missed(&mut self) -> [(f64, bool); 3] {
+    /// Cost of each priority together with those above it, and whether all are met.
+    fn priority_costs(&mut self) -> [(f64, bool); 3] {
         let mut last = (0.0, true);
-        let missed = [0, 1, 2].map(|priority| {
+        let costs = [0, 1, 2].map(|priority| {
             if priority == 0
-                || self.asks.iter().any(|a| a.priority == priority)
-                || self.held.priority == priority
+                || self.tasks.iter().any(|a| a.priority == priority)
+                || self.balance.priority == priority
             {
                 self.priority = priority;
-                let left = self.measure(Pulls::default());
-                last = (left.cost, left.met);
+                let outcome = self.measure(Bias::default());
+                last = (outcome.cost, outcome.met);
             }
             last
         });
         self.priority = u8::MAX;
-        missed
+        costs
     }
 
-    /// Writes down where the solve begins.
-    pub fn keep_first(&mut self) {
-        self.branches.keep_in(&mut self.first);
+    /// Saves the initial state.
+    pub fn save_initial(&mut self) {
+        self.figure.save_to(&mut self.initial);
     }
 
-    /// Goes from where the solve began on the way to the answer that is here, straight in the joints' coordinates, until one
-    /// joint has turned as far as any may. Where more would be missing than before, steps within the same bound bring the
-    /// joints to the nearest place where it is not; where there is none they lead from where the solve began towards the
-    /// goals. Gives the number of steps, of at most this many for each piece of the way, and what is left.
-    pub fn part_way(&mut self, bound: f32, most: u32, pulls: Pulls) -> (u32, Left) {
-        self.branches.keep_in(&mut self.unbounded);
-        self.branches.put(&self.first);
-        self.branches.turn_at_most(bound);
-        let allowed = self.missed();
+    /// Moves from the initial state towards the current answer, straight in joint coordinates, until one joint has rotated
+    /// by `max_turn`.
+    ///
+    /// Where residuals would grow, steps within the same bound lead to a state near the line where they do not. Where that
+    /// fails, the descent starts from the initial state, towards the goals. Makes at most `max_steps` steps for each piece
+    /// of the line. Returns the number of steps and the outcome.
+    pub fn move_bounded(&mut self, max_turn: f32, max_steps: u32, bias: Bias) -> (u32, Outcome) {
+        self.figure.save_to(&mut self.unbounded);
+        self.figure.restore_from(&self.initial);
+        self.figure.limit_turn(max_turn);
+        let allowed = self.priority_costs();
         let answer = core::mem::take(&mut self.unbounded);
-        // The first priority that misses more, and none after one that misses less.
+        // The first priority whose cost differs, if it is larger.
         let worse = |run: &mut Self| {
-            let now = run.missed();
+            let now = run.priority_costs();
             let p = (0..3).find(|&p| now[p].0 != allowed[p].0)?;
             (now[p].0 > allowed[p].0).then_some((p, allowed[p].0 / now[p].0))
         };
-        let left = self.branches.turn_to(&answer);
-        self.branches.blend_to(&answer, (IN_ALL * bound / left).min(1.0));
+        let remaining = self.figure.turn_to(&answer);
+        self.figure.blend_to(&answer, (IN_ALL * max_turn / remaining).min(1.0));
         let mut steps = 0;
         let pieces = if worse(self).is_some() { PIECES } else { 0 };
         if pieces > 0 {
-            self.branches.put(&self.first);
+            self.figure.restore_from(&self.initial);
         }
         for _ in 0..pieces {
-            let left = self.branches.turn_to(&answer);
-            if left <= 0.0 {
-                self.branches.put(&answer);
+            let remaining = self.figure.turn_to(&answer);
+            if remaining <= 0.0 {
+                self.figure.restore_from(&answer);
                 break;
             }
-            self.branches.blend_to(&answer, (IN_ALL * bound / (PIECES as f32 * left)).min(1.0));
+            self.figure.blend_to(&answer, (IN_ALL * max_turn / (PIECES as f32 * remaining)).min(1.0));
             let Some((worse, share)) = worse(self) else { continue };
             self.priority = worse as u8;
             let part = NO_MORE * math::sqrt(share as f32);
-            for ask in &mut self.asks {
-                let (way, turn) = ask.missing(&self.branches.frames);
-                ask.spared = (way * part, turn * part);
+            for task in &mut self.tasks {
+                let (position, rotation) = task.residual(&self.figure.frames);
+                task.allowance = (position * part, rotation * part);
             }
-            steps += self.descend(most, pulls, Patience::SHORT).0;
-            self.asks.iter_mut().for_each(|ask| ask.spared = (Vec3::ZERO, Vec3::ZERO));
+            steps += self.descend(max_steps, bias, Patience::SHORT).0;
+            self.tasks.iter_mut().for_each(|task| task.allowance = (Vec3::ZERO, Vec3::ZERO));
             self.priority = u8::MAX;
         }
         self.unbounded = answer;
-        if self.put_first_if_worse() {
-            steps += self.descend_first(most, pulls);
+        if self.restore_initial_if_worse() {
+            steps += self.descend_first_unmet(max_steps, bias);
         }
-        let left = self.measure(pulls);
-        (steps, left)
+        let outcome = self.measure(bias);
+        (steps, outcome)
     }
 
-    /// Steps towards the goals of the first priority that misses anything, which never leave more of it missing. Gives their
-    /// number.
-    pub fn descend_first(&mut self, most: u32, pulls: Pulls) -> u32 {
+    /// Descends for the first priority with a residual, which never grows. Returns the number of steps.
+    pub fn descend_first_unmet(&mut self, max_steps: u32, bias: Bias) -> u32 {
         let mut steps = 0;
         for priority in 0..=2 {
             self.priority = priority;
-            if self.measure(pulls).cost > 0.0 {
-                steps = self.descend(most, pulls, Patience::SHORT).0;
+            if self.measure(bias).cost > 0.0 {
+                steps = self.descend(max_steps, bias, Patience::SHORT).0;
                 break;
             }
         }
@@ -353,70 +355,69 @@ impl Run {
         steps
     }
 
-    /// Writes down where the tips are and how limbs stand, for frames that are up to date.
-    pub fn note_start(&mut self) {
-        let Self { tips, stood, asks, bends, branches, .. } = self;
-        tips.clear();
-        tips.extend(asks.iter().map(|a| a.tip(&branches.frames)));
-        stood.clear();
-        stood
-            .extend(bends.iter().map(|b| b.map_or((Vec3::ZERO, Vec3::ZERO), |b| b.stands(&branches.frames))));
+    /// Saves effectors and limbs for frames that are up to date.
+    pub fn save_effectors(&mut self) {
+        let Self { initial_effectors, initial_bends, tasks, bends, figure, .. } = self;
+        initial_effectors.clear();
+        initial_effectors.extend(tasks.iter().map(|a| a.effector(&figure.frames)));
+        initial_bends.clear();
+        initial_bends.extend(bends.iter().map(|b| b.map(|b| b.shape(&figure.frames)).unwrap_or_default()));
     }
 
-    /// Whether the branch changed from there to where the joints are; see [`branch`].
+    /// Whether the branch changed since [`Run::save_effectors`]; see [`branch`].
     pub fn branch_changed(&mut self) -> bool {
-        self.branches.forward();
-        let frames = &self.branches.frames;
+        self.figure.forward();
+        let frames = &self.figure.frames;
         let poled = |(bend, (line, out)): (&Option<Bend>, &(Vec3, Vec3))| {
-            let (line_now, out_now) = bend.filter(|b| b.pole != Pole::Keep)?.stands(frames);
+            let (line_now, out_now) = bend.filter(|b| b.pole != Pole::Keep)?.shape(frames);
             Some(branch::flipped(*line, *out, line_now, out_now))
         };
-        let mut poles = self.bends.iter().zip(&self.stood).filter_map(poled).peekable();
+        let mut poles = self.bends.iter().zip(&self.initial_bends).filter_map(poled).peekable();
         if poles.peek().is_some() {
             return poles.any(|flipped| flipped);
         }
         let (mut moved, mut turned) = (0.0f32, 0.0f32);
-        for (ask, was) in self.asks.iter().zip(&self.tips) {
-            let (at, turn) = ask.tip(frames);
+        for (task, was) in self.tasks.iter().zip(&self.initial_effectors) {
+            let (at, turn) = task.effector(frames);
             moved = moved.max((at - was.0).length_squared());
-            // (Where no rotation is asked for, the tip's is as free as any joint's.)
-            if ask.turn.is_some() {
+            // (Without a rotation goal the effector rotates as freely as any joint.)
+            if task.rotation.is_some() {
                 turned = turned.max(math::angle_between(was.1, turn));
             }
         }
-        branch::changed(self.branches.turned(), math::sqrt(moved), turned)
+        branch::changed(self.figure.turned(), math::sqrt(moved), turned)
     }
 
-    /// Writes down where the joints are as the first answer.
-    pub fn keep_answer(&mut self) {
-        self.branches.keep_in(&mut self.answer);
+    /// Saves the state as the first answer.
+    pub fn save_answer(&mut self) {
+        self.figure.save_to(&mut self.answer);
     }
 
-    /// Puts them there again.
-    pub fn put_answer(&mut self) {
-        self.branches.put(&self.answer);
+    /// Restores the first answer.
+    pub fn restore_answer(&mut self) {
+        self.figure.restore_from(&self.answer);
     }
 
-    /// Where the joints are as an answer.
+    /// The current state as an answer.
     pub fn answer(&mut self) -> Answer {
-        let missed = self.missed();
-        let mut before = 0.0;
+        let costs = self.priority_costs();
+        let mut previous = 0.0;
         let mut level = 0;
-        let left = missed.map(|(cost, _)| {
-            let own = (cost - before).max(0.0) / Task::level(level);
-            (before, level) = (cost, level + 1);
+        let residuals = costs.map(|(cost, _)| {
+            let own = (cost - previous).max(0.0) / Task::level(level);
+            (previous, level) = (cost, level + 1);
             crate::math64::sqrt(own)
         });
-        Answer { left, turn: self.branches.turned() }
+        Answer { residuals, turn: self.figure.turned() }
     }
 
-    /// Goes back to where the solve began if more is missing here: of the first priority that misses more or less.
-    pub fn put_first_if_worse(&mut self) -> bool {
-        let now = self.missed();
-        self.keep_best();
-        self.branches.put(&self.first);
-        for (now, was) in now.into_iter().zip(self.missed()) {
-            // A millionth of the figure's size is what f32 makes of places.
+    /// Restores the initial state if the result is lexicographically worse. Returns whether it did.
+    pub fn restore_initial_if_worse(&mut self) -> bool {
+        let now = self.priority_costs();
+        self.save_best();
+        self.figure.restore_from(&self.initial);
+        for (now, was) in now.into_iter().zip(self.priority_costs()) {
+            // Positions in f32 are good to a millionth of the figure's size.
             let more = crate::math64::sqrt(now.0) - crate::math64::sqrt(was.0);
             if more.abs() > 1e-6 && !(now.1 && was.1) {
                 if more > 0.0 {
@@ -425,77 +426,80 @@ impl Run {
                 break;
             }
         }
-        self.put_best();
+        self.restore_best();
         false
     }
 
-    /// Goes back to where the solve began where that is as near to what is asked by the tolerance, and no tip has gone
-    /// further from there than four times as much: steps that come to rest leave that much open, and would only stir the pose.
-    pub fn put_first_if_near(&mut self) -> bool {
-        let now = self.missed();
-        let frames = &self.branches.frames;
-        let near = |(ask, was): (&Task, &(Vec3, Quat))| {
-            let (at, turn) = ask.tip(frames);
-            (ask.place.is_none() || (at - was.0).length_squared() <= 16.0 * ask.near * ask.near)
-                && (ask.turn.is_none() || math::angle_between(turn, was.1) <= 4.0 * ask.near_turn)
+    /// Restores the initial state if its residuals exceed the current ones by the tolerance at most, and no effector is
+    /// further from it than four tolerances. Returns whether it did.
+    ///
+    /// Converged states differ by that much at random, and a pose at rest should not move.
+    pub fn restore_initial_if_near(&mut self) -> bool {
+        let now = self.priority_costs();
+        let frames = &self.figure.frames;
+        let near = |(t, was): (&Task, &(Vec3, Quat))| {
+            let (at, turn) = t.effector(frames);
+            (t.position.is_none() || (at - was.0).length_squared() <= 16.0 * t.tolerance * t.tolerance)
+                && (t.rotation.is_none() || math::angle_between(turn, was.1) <= 4.0 * t.rotation_tolerance)
         };
-        if !self.asks.iter().zip(&self.tips).all(near) {
+        if !self.tasks.iter().zip(&self.initial_effectors).all(near) {
             return false;
         }
-        self.keep_best();
-        self.branches.put(&self.first);
-        let near = self.asks.first().map_or(0.0, |a| f64::from(a.near));
+        self.save_best();
+        self.figure.restore_from(&self.initial);
+        let tolerance = self.tasks.first().map_or(0.0, |a| f64::from(a.tolerance));
         let root = crate::math64::sqrt;
-        let as_near =
-            |(now, was): (&(f64, bool), (f64, bool))| (!now.1 || was.1) && root(was.0) - root(now.0) <= near;
-        if now.iter().zip(self.missed()).all(as_near) {
+        let as_near = |(now, was): (&(f64, bool), (f64, bool))| {
+            (!now.1 || was.1) && root(was.0) - root(now.0) <= tolerance
+        };
+        if now.iter().zip(self.priority_costs()).all(as_near) {
             return true;
         }
-        self.put_best();
+        self.restore_best();
         false
     }
 
-    /// Notes what is asked for, to be moved on by [`Run::lean`].
-    pub fn keep_goals(&mut self) {
+    /// Saves the goals before [`Run::shift_goals`].
+    pub fn save_goals(&mut self) {
         self.goals.clear();
-        self.goals.extend(self.asks.iter().map(|a| (a.place, a.turn)));
+        self.goals.extend(self.tasks.iter().map(|a| (a.position, a.rotation)));
     }
 
-    /// Takes that back.
-    pub fn put_goals(&mut self) {
-        for (ask, kept) in self.asks.iter_mut().zip(&self.goals) {
-            (ask.place, ask.turn) = *kept;
+    /// Restores the goals.
+    pub fn restore_goals(&mut self) {
+        for (task, saved) in self.tasks.iter_mut().zip(&self.goals) {
+            (task.position, task.rotation) = *saved;
         }
     }
 
-    /// Moves the goals of priorities before `last` on by what they miss, so that steps which weigh all goals lead to where
-    /// these are met (multipliers: Hestenes 1969, Powell 1969). False where none misses anything, or too much for it.
-    pub fn lean(&mut self, last: u8) -> bool {
-        self.branches.forward();
-        let frames = &self.branches.frames;
+    /// Shifts the goals of priorities higher than `last` by their residuals, so that the weighted minimum meets the original
+    /// goals (method of multipliers: Hestenes 1969, Powell 1969). False where no residual is left, or all are too large.
+    pub fn shift_goals(&mut self, last: u8) -> bool {
+        self.figure.forward();
+        let frames = &self.figure.frames;
         let mut any = false;
-        for (ask, (place, turn)) in self.asks.iter_mut().zip(&self.goals) {
-            if ask.priority >= last || ask.other != NONE || ask.far.is_some() {
+        for (t, (position, rotation)) in self.tasks.iter_mut().zip(&self.goals) {
+            if t.priority >= last || t.other != NONE || t.far.is_some() {
                 continue;
             }
-            let (at, turned) = ask.tip(frames);
-            let way = place.map_or(Vec3::ZERO, |p| p - at);
-            let missed = turn.map_or(Vec3::ZERO, |q| chord(math::mul(q, math::conjugate(turned))));
-            let share = (way.length_squared() / (ask.near * ask.near))
-                .max(missed.length_squared() / (ask.near_turn * ask.near_turn));
-            // (Nearer than a tenth, solving again finds the same.)
-            if share <= 0.01 || way.length_squared().max(missed.length_squared()) > DRAWN * DRAWN {
+            let (at, turned) = t.effector(frames);
+            let shift = position.map_or(Vec3::ZERO, |p| p - at);
+            let turn = rotation.map_or(Vec3::ZERO, |q| chord(math::mul(q, math::conjugate(turned))));
+            let share = (shift.length_squared() / (t.tolerance * t.tolerance))
+                .max(turn.length_squared() / (t.rotation_tolerance * t.rotation_tolerance));
+            // (Below a tenth of the tolerance, another descent changes nothing.)
+            if share <= 0.01 || shift.length_squared().max(turn.length_squared()) > MAX_SHIFT * MAX_SHIFT {
                 continue;
             }
             any = true;
-            ask.place = ask.place.map(|p| p + way);
-            ask.turn = ask.turn.map(|q| math::normalize(math::mul(super::cost::turn(missed), q)));
+            t.position = t.position.map(|p| p + shift);
+            t.rotation = t.rotation.map(|q| math::normalize(math::mul(super::cost::cayley(turn), q)));
         }
         any
     }
 
-    /// The `n`-th fresh start: the rest (preferred values where joints have any), then places around it, further and
-    /// further away. Always the same for the same tree.
+    /// Moves to the n-th restart state: the rest, or preferred values of joints that have some, and then random states
+    /// around it at growing distances. Deterministic.
     pub fn restart(&mut self, n: u32) {
         let mut x = 0x9E37_79B9u32.wrapping_mul(n + 1);
         let mut noise = || {
@@ -505,32 +509,32 @@ impl Run {
             (x >> 8) as f32 / (1u32 << 23) as f32 - 1.0
         };
         let spread = 0.3 + 0.2 * n.min(6) as f32;
-        for i in 0..self.branches.nodes.len() {
-            let node = &mut self.branches.nodes[i];
+        for i in 0..self.figure.nodes.len() {
+            let node = &mut self.figure.nodes[i];
             let away = Vec3::new(noise(), noise(), noise()) * spread;
-            let q = math::mul(node.rest, super::cost::turn(away));
+            let q = math::mul(node.rest, super::cost::cayley(away));
             if node.limits.turns() {
                 node.rotation = node.limits.clamp(math::normalize(q));
             }
             let slides = if self.placed && i == 0 { 0..0 } else { 0..3 };
             for axis in slides {
-                let Some((from, to)) = self.branches.nodes[i].limits.slide_range(axis) else { continue };
-                let preferred = self.branches.nodes[i].limits.slide_preferred(axis);
+                let Some((from, to)) = self.figure.nodes[i].limits.slide_range(axis) else { continue };
+                let preferred = self.figure.nodes[i].limits.slide_preferred(axis);
                 let wide = if (to - from).is_finite() { 0.5 * (to - from) } else { 0.0 };
                 let middle = if (to - from).is_finite() { 0.5 * (from + to) } else { 0.0 };
                 let at = preferred.unwrap_or(middle) + wide * noise() * (spread - 0.3);
-                self.branches.slide_to(i, axis, at.clamp(from, to));
+                self.figure.slide_to(i, axis, at.clamp(from, to));
             }
         }
     }
 }
 
-/// Figure sizes (and half radians) that lower priorities draw higher ones away by at most. What is missed by more is out of
+/// Maximum residual, in figure sizes and half radians, that counts as caused by lower priorities. A larger one is out of
 /// reach.
-const DRAWN: f32 = 0.05;
+const MAX_SHIFT: f32 = 0.05;
 
-/// The first damping, as a part of what is missing.
-const FACTOR: f64 = 0.1;
+/// Initial damping, as a fraction of the cost.
+const INITIAL_DAMPING: f64 = 0.1;
 
-/// A floor of the damping, that f64 needs where the tree cannot move in some direction at all.
-const FLOOR: f64 = 1e-9;
+/// Lower bound of damping, which f64 needs where the figure cannot move in some direction.
+const MIN_DAMPING: f64 = 1e-9;

@@ -1,4 +1,4 @@
-//! One step of the whole tree: a pass inward that gathers what is asked, and a pass outward that does it.
+//! One damped least-squares step: an inward pass that eliminates dofs, and an outward pass that solves for them.
 //!
 //! See [`super::FullBody`] for the mathematics.
 
@@ -7,301 +7,302 @@ use alloc::vec::Vec;
 use glam::{Quat, Vec3};
 
 use super::{
-    active_set::Walls,
+    active_set::ActiveSet,
     bend::Bend,
-    branches::{Branches, NONE, Node, Turns},
+    bias::Bias,
     column::{self, Column, Joint, Kind, State},
-    cost::{QuadraticCost, Twist, Whole, add, chord, dot, scale, wide},
+    cost::{BallDofs, QuadraticCost, Twist, add, chord, dot, scale, wide},
     couple::Coupling,
+    figure_state::{FigureState, NONE, Node, Turns},
     limb::Limb,
-    pulls::Pulls,
-    reach::Press,
-    tasks::{Row, Task},
+    soft_zone::Barrier,
+    tasks::{Residual, Row, Task},
 };
 use crate::{Pole, math};
 
-/// What is asked in one step.
+/// Tasks and constraints of one step.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Asked<'a> {
-    pub asks: &'a [Task],
-    /// What comes after this priority is left out.
+pub(super) struct StepInput<'a> {
+    pub tasks: &'a [Task],
+    /// Lowest priority that takes part.
     pub priority: u8,
-    /// Of each ask, a way and a turn.
-    pub missing: &'a [(Vec3, Vec3)],
-    /// Limbs, of which those with a pole are drawn to it.
+    /// Residual of each task.
+    pub residuals: &'a [Residual],
+    /// Limbs, some of them with a pole.
     pub bends: &'a [Option<Bend>],
-    /// Limbs in their soft zones.
-    pub presses: &'a [Press],
+    /// Barriers of limbs in their soft zones.
+    pub barriers: &'a [Barrier],
     pub rows: &'a [Row],
-    /// What moves with each joint: its share of the whole mass, and its centre in the joint's orientation.
+    /// Fraction of the total mass that moves with each node, and its centre in the node's orientation, in figure sizes.
     pub masses: &'a [(f64, Vec3)],
 }
 
-/// No joint turns further than this in one step, as twice the tangent of half the angle: beyond a radian a point's way is
-/// no line any more.
-const FURTHEST: f64 = 1.0;
+/// Maximum rotation of a joint in one step, as 2 tan(angle / 2). The linearisation fails beyond 1 rad.
+const MAX_STEP_TURN: f64 = 1.0;
 
-/// Where a joint is.
+/// Part of the figure that a joint belongs to.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Place {
-    /// Nothing is asked of it or of what hangs on it.
+enum Part {
+    /// Neither it nor any joint below has a task.
     Idle,
-    /// In this limb.
+    /// The limb of this index.
     Limb(usize),
-    /// Where limbs meet, and above.
+    /// Joints where limbs meet, and their ancestors.
     Trunk,
 }
 
-/// What is kept of a joint.
+/// State of a joint in the recursion.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Body {
-    /// Its columns.
+    /// Range of its columns.
     pub first: usize,
     pub end: usize,
-    pub walls: Walls,
-    place: Place,
-    /// Whether it has a freedom that moves what is asked.
+    pub active: ActiveSet,
+    part: Part,
+    /// Whether any of its dofs moves a task.
     moves: bool,
-    /// How many goals it and what hangs on it have.
-    asks: usize,
+    /// Number of tasks at the joint and below.
+    tasks: usize,
     turn: [f64; 3],
-    /// Of a joint that turns about axes, the rotation for which coordinates and axes are known.
+    /// The rotation at which `coordinates` and `axes` are evaluated, for a joint about axes.
     known: Option<Quat>,
     coordinates: [f32; 3],
-    /// Axes as seen from the seat.
+    /// Axes in the parent's orientation.
     axes: [Vec3; 3],
 }
 
-/// Room for the steps of one tree.
+/// Articulated-body recursion for damped least-squares steps, with its buffers.
 #[derive(Clone, Debug)]
-pub(super) struct Stepper {
+pub(super) struct Recursion {
     columns: Vec<Column>,
     bodies: Vec<Body>,
-    wholes: Vec<Whole>,
-    forms: Vec<QuadraticCost>,
+    balls: Vec<BallDofs>,
+    costs: Vec<QuadraticCost>,
     twists: Vec<Twist>,
     limbs: Vec<Limb>,
     coupling: Coupling,
 }
 
-impl Stepper {
-    /// `asks`: how many goals there are; `rows`: the most rows that ask several joints at once.
-    pub fn new(branches: &Branches, asks: usize, rows: usize) -> Self {
+impl Recursion {
+    /// Allocates for a number of tasks and a maximum number of constraint rows.
+    pub fn new(figure: &FigureState, tasks: usize, rows: usize) -> Self {
         let (mut columns, mut bodies) = (Vec::new(), Vec::new());
-        for n in &branches.nodes {
+        for n in &figure.nodes {
             let first = columns.len();
             columns.extend(column::kinds(n).map(Column::new));
             bodies.push(Body {
                 first,
                 end: columns.len(),
-                walls: Walls::NONE,
-                place: Place::Trunk,
+                active: ActiveSet::NONE,
+                part: Part::Trunk,
                 moves: false,
-                asks: 0,
+                tasks: 0,
                 turn: [0.0; 3],
                 known: None,
                 coordinates: [0.0; 3],
                 axes: [Vec3::ZERO; 3],
             });
         }
-        let count = branches.nodes.len();
+        let count = figure.nodes.len();
         Self {
             coupling: Coupling::new(count, columns.len(), rows),
             columns,
             bodies,
-            wholes: alloc::vec![Whole::NONE; count],
-            forms: alloc::vec![QuadraticCost::ZERO; count],
+            balls: alloc::vec![BallDofs::NONE; count],
+            costs: alloc::vec![QuadraticCost::ZERO; count],
             twists: alloc::vec![Twist::ZERO; count],
-            limbs: Vec::with_capacity(asks),
+            limbs: Vec::with_capacity(tasks),
         }
     }
 
-    /// Forgets the walls, and notes which joints move what is asked. `all`: every joint is to be moved, `coupled`: rows may
-    /// ask several joints at once.
-    pub fn begin(&mut self, branches: &Branches, asks: &[Task], priority: u8, all: bool, coupled: bool) {
+    /// Clears the active sets and finds the joints that move tasks. `all`: every joint moves. `coupled`: there may be
+    /// constraint rows, so no joint is in a limb.
+    pub fn begin(&mut self, figure: &FigureState, tasks: &[Task], priority: u8, all: bool, coupled: bool) {
         for body in &mut self.bodies {
-            body.walls = Walls { turns: all, slides: all, ..Walls::NONE };
-            (body.place, body.asks, body.known) = (Place::Trunk, 0, None);
+            body.active = ActiveSet { turns: all, slides: all, ..ActiveSet::NONE };
+            (body.part, body.tasks, body.known) = (Part::Trunk, 0, None);
         }
         for c in &mut self.columns {
             c.state = State::Idle;
         }
         self.limbs.clear();
-        for (n, ask) in asks.iter().enumerate() {
-            if ask.priority > priority || (ask.place.is_none() && ask.turn.is_none()) {
+        for (n, task) in tasks.iter().enumerate() {
+            if task.priority > priority || (task.position.is_none() && task.rotation.is_none()) {
                 continue;
             }
-            let body = &mut self.bodies[ask.node];
-            body.walls.slides |= ask.place.is_some();
-            body.walls.turns |= ask.turn.is_some() || (ask.place.is_some() && ask.lever != Vec3::ZERO);
-            body.asks += 1;
-            if ask.other != NONE {
-                let other = &mut self.bodies[ask.other].walls;
+            let body = &mut self.bodies[task.node];
+            body.active.slides |= task.position.is_some();
+            body.active.turns |=
+                task.rotation.is_some() || (task.position.is_some() && task.lever != Vec3::ZERO);
+            body.tasks += 1;
+            if task.other != NONE {
+                let other = &mut self.bodies[task.other].active;
                 (other.turns, other.slides) = (true, true);
-            } else if ask.place.is_some() && !coupled {
-                self.limbs.push(Limb::new(n, ask.node));
+            } else if task.position.is_some() && !coupled {
+                self.limbs.push(Limb::new(n, task.node));
             }
         }
         for i in (1..self.bodies.len()).rev() {
-            let Body { asks, walls, .. } = self.bodies[i];
-            let above = &mut self.bodies[branches.nodes[i].parent];
-            above.asks += asks;
-            above.walls.turns |= walls.turns || walls.slides;
-            above.walls.slides |= walls.turns || walls.slides;
+            let Body { tasks, active, .. } = self.bodies[i];
+            let above = &mut self.bodies[figure.nodes[i].parent];
+            above.tasks += tasks;
+            above.active.turns |= active.turns || active.slides;
+            above.active.slides |= active.turns || active.slides;
         }
-        for (body, node) in self.bodies.iter_mut().zip(&branches.nodes) {
-            let Walls { turns, slides, .. } = body.walls;
-            body.moves = (turns && node.turns != Turns::Not)
+        for (body, node) in self.bodies.iter_mut().zip(&figure.nodes) {
+            let ActiveSet { turns, slides, .. } = body.active;
+            body.moves = (turns && node.turns != Turns::Fixed)
                 || (slides && node.slides != [false; 3])
                 || node.parent == NONE;
         }
         if !coupled {
-            self.find_limbs(branches);
+            self.find_limbs(figure);
         }
     }
 
-    /// Whether what a joint is asked is gathered by a limb.
+    /// Whether a joint is in a limb.
     pub fn in_limb(&self, node: usize) -> bool {
-        matches!(self.bodies[node].place, Place::Limb(_))
+        matches!(self.bodies[node].part, Part::Limb(_))
     }
 
-    /// How many limbs there are.
+    /// Number of limbs.
     #[cfg(test)]
     pub fn limbs(&self) -> usize {
         self.bodies
             .iter()
             .zip(0..)
-            .filter(|(b, i)| matches!(b.place, Place::Limb(l) if self.limbs[l].top == *i))
+            .filter(|(b, i)| matches!(b.part, Part::Limb(l) if self.limbs[l].top == *i))
             .count()
     }
 
-    fn find_limbs(&mut self, branches: &Branches) {
+    fn find_limbs(&mut self, figure: &FigureState) {
         for body in &mut self.bodies {
-            if body.asks == 0 {
-                body.place = Place::Idle;
+            if body.tasks == 0 {
+                body.part = Part::Idle;
             }
         }
         for (l, limb) in self.limbs.iter_mut().enumerate() {
             let mut at = limb.end;
-            while at != NONE && self.bodies[at].asks == 1 {
-                self.bodies[at].place = Place::Limb(l);
+            while at != NONE && self.bodies[at].tasks == 1 {
+                self.bodies[at].part = Part::Limb(l);
                 limb.top = at;
-                at = branches.nodes[at].parent;
+                at = figure.nodes[at].parent;
             }
         }
     }
 
-    /// Lets limbs be drawn to their poles until the next beginning: their middle joints bear something as well.
-    pub fn bend(&mut self, branches: &Branches, bends: &[Option<Bend>]) {
+    /// Moves the joints of limbs with poles to the trunk, until the next [`Recursion::begin`]: their middle joints carry
+    /// tasks.
+    pub fn include_poles(&mut self, figure: &FigureState, bends: &[Option<Bend>]) {
         for bend in bends.iter().flatten().filter(|b| b.pole != Pole::Keep) {
             let mut at = bend.middle;
-            self.bodies[at].walls.slides = true;
+            self.bodies[at].active.slides = true;
             while at != NONE {
                 let body = &mut self.bodies[at];
                 if at != bend.middle {
-                    (body.walls.turns, body.walls.slides) = (true, true);
+                    (body.active.turns, body.active.slides) = (true, true);
                 }
-                body.place = Place::Trunk;
+                body.part = Part::Trunk;
                 body.moves = true;
-                at = branches.nodes[at].parent;
+                at = figure.nodes[at].parent;
             }
         }
-        // What is left of limbs below begins anew.
+        // Limbs that remain below start at their new tops.
         for (l, limb) in self.limbs.iter_mut().enumerate() {
             let mut at = limb.end;
-            while at != NONE && self.bodies[at].place == Place::Limb(l) {
+            while at != NONE && self.bodies[at].part == Part::Limb(l) {
                 limb.top = at;
-                at = branches.nodes[at].parent;
+                at = figure.nodes[at].parent;
             }
         }
     }
 
-    /// Holds the root's own slides until the next beginning.
+    /// Holds the root's own slides until the next [`Recursion::begin`].
     pub fn hold_root(&mut self) {
-        self.bodies[0].walls.slides = false;
+        self.bodies[0].active.slides = false;
     }
 
-    /// One step with a damping. Leaves `branches` where it leads; false where there is none to make.
-    pub fn step(&mut self, branches: &mut Branches, asked: Asked, damping: f64, pulls: Pulls) -> bool {
-        for (body, form) in self.bodies.iter().zip(&mut self.forms) {
-            if !matches!(body.place, Place::Limb(_)) {
-                *form = QuadraticCost::ZERO;
+    /// Makes one step of `figure`; false where the step is not finite.
+    pub fn step(&mut self, figure: &mut FigureState, input: StepInput, damping: f64, bias: Bias) -> bool {
+        for (body, cost) in self.bodies.iter().zip(&mut self.costs) {
+            if !matches!(body.part, Part::Limb(_)) {
+                *cost = QuadraticCost::ZERO;
             }
         }
-        for (ask, missing) in asked.asks.iter().zip(asked.missing) {
-            let trunk = !matches!(self.bodies[ask.node].place, Place::Limb(_));
-            if trunk && ask.other == NONE && ask.priority <= asked.priority {
-                ask.add_to(&mut self.forms[ask.node], &branches.frames, *missing);
+        for (task, residual) in input.tasks.iter().zip(input.residuals) {
+            let trunk = !matches!(self.bodies[task.node].part, Part::Limb(_));
+            if trunk && task.other == NONE && task.priority <= input.priority {
+                task.add_to(&mut self.costs[task.node], &figure.frames, *residual);
             }
         }
-        if pulls.pole > 0.0 {
-            for bend in asked.bends.iter().flatten() {
-                bend.add_to(&mut self.forms[bend.middle], &branches.frames, pulls.pole);
+        if bias.pole > 0.0 {
+            for bend in input.bends.iter().flatten() {
+                bend.add_to(&mut self.costs[bend.middle], &figure.frames, bias.pole);
             }
         }
-        self.inward(branches, asked, damping, pulls);
-        if !asked.rows.is_empty() {
-            let Self { columns, bodies, wholes, .. } = self;
-            self.coupling.add(columns, bodies, wholes, branches, asked.rows, asked.masses);
+        self.inward(figure, input, damping, bias);
+        if !input.rows.is_empty() {
+            let Self { columns, bodies, balls, .. } = self;
+            self.coupling.add(columns, bodies, balls, figure, input.rows, input.masses);
         }
-        let furthest = self.outward(branches);
-        if !furthest.is_finite() {
+        let max_turn = self.outward(figure);
+        if !max_turn.is_finite() {
             return false;
         }
-        let k = if furthest > FURTHEST { FURTHEST / furthest } else { 1.0 };
-        let each = self.bodies.iter_mut().zip(&mut branches.nodes).zip(&branches.frames);
-        let mut way = Vec3::ZERO;
+        let k = if max_turn > MAX_STEP_TURN { MAX_STEP_TURN / max_turn } else { 1.0 };
+        let each = self.bodies.iter_mut().zip(&mut figure.nodes).zip(&figure.frames);
+        let mut displacement = Vec3::ZERO;
         for ((body, node), frame) in each.filter(|((body, _), _)| body.moves) {
-            way += body.make(&self.columns, node, frame.seat, k);
+            displacement += body.apply(&self.columns, node, frame.base, k);
         }
-        if way != Vec3::ZERO {
-            branches.move_root(way);
+        if displacement != Vec3::ZERO {
+            figure.move_root(displacement);
         }
         true
     }
 
-    /// From the leaves to the root: each joint's freedoms are taken out of what is asked of it, and the rest is asked of
-    /// its parent.
-    fn inward(&mut self, branches: &Branches, asked: Asked, damping: f64, pulls: Pulls) {
-        let moved = if pulls.root.is_some() { branches.root_moved() } else { Vec3::ZERO };
-        let at = |j: usize| branches.frames[j].at;
-        let Self { columns, bodies, wholes, forms, limbs, .. } = self;
-        let each = bodies.iter_mut().zip(wholes).zip(&branches.nodes).zip(&branches.frames);
-        for (i, (((body, whole), node), frame)) in each.enumerate().rev() {
-            if matches!(node.turns, Turns::Axes(_)) && body.walls.turns && body.known != Some(node.rotation) {
+    /// Leaves to root: eliminates the dofs of each joint, and adds the remaining cost to its parent.
+    fn inward(&mut self, figure: &FigureState, input: StepInput, damping: f64, bias: Bias) {
+        let root = if bias.root.is_some() { figure.root_moved() } else { Vec3::ZERO };
+        let at = |j: usize| figure.frames[j].at;
+        let Self { columns, bodies, balls, costs, limbs, .. } = self;
+        let each = bodies.iter_mut().zip(balls).zip(&figure.nodes).zip(&figure.frames);
+        for (i, (((body, ball), node), frame)) in each.enumerate().rev() {
+            if matches!(node.turns, Turns::Axes(_)) && body.active.turns && body.known != Some(node.rotation)
+            {
                 body.coordinates = node.limits.coordinates(node.rotation);
                 (_, body.axes) = node.limits.about_axes(body.coordinates);
                 body.known = Some(node.rotation);
             }
-            let (seat, moves) = (frame.seat, body.moves);
+            let (base, moves) = (frame.base, body.moves);
             let columns = &mut columns[body.first..body.end];
-            let joint = Joint { node, seat, columns, whole, walls: &mut body.walls, axes: &body.axes, moved };
-            match body.place {
-                Place::Limb(l) => {
+            let joint = Joint { node, base, columns, ball, active: &mut body.active, axes: &body.axes, root };
+            match body.part {
+                Part::Limb(l) => {
                     let limb = &mut limbs[l];
                     if limb.end == i {
-                        let missing = asked.missing[limb.ask];
-                        limb.begin(&asked.asks[limb.ask], &branches.frames, missing, asked.presses);
+                        let residual = input.residuals[limb.task];
+                        limb.begin(&input.tasks[limb.task], &figure.frames, residual, input.barriers);
                     }
                     if moves {
-                        limb.reach(frame.at);
-                        joint.give(limb, damping, pulls);
+                        limb.set_arm(frame.at);
+                        joint.eliminate(limb, damping, bias);
                     }
-                    limb.gathered(i);
+                    limb.finish_joint(i);
                     if limb.top == i {
                         let point = limb.point;
-                        let form = limb.asks();
+                        let cost = limb.cost();
                         if node.parent != NONE {
-                            forms[node.parent].add_from(form, wide(point - at(node.parent)));
+                            costs[node.parent].add_from(cost, wide(point - at(node.parent)));
                         }
                     }
                 }
-                Place::Idle if !moves => {}
-                Place::Idle => joint.give(&mut forms[i], damping, pulls),
-                Place::Trunk => {
-                    let (above, below) = forms.split_at_mut(i);
+                Part::Idle if !moves => {}
+                Part::Idle => joint.eliminate(&mut costs[i], damping, bias),
+                Part::Trunk => {
+                    let (above, below) = costs.split_at_mut(i);
                     if moves {
-                        joint.give(&mut below[0], damping, pulls);
+                        joint.eliminate(&mut below[0], damping, bias);
                     }
                     if node.parent != NONE {
                         above[node.parent].add_from(&below[0], wide(frame.at - at(node.parent)));
@@ -311,67 +312,65 @@ impl Stepper {
         }
     }
 
-    /// From the root to the leaves: each freedom does its best for the motion that its body has already. Gives the largest
-    /// turn.
-    fn outward(&mut self, branches: &Branches) -> f64 {
-        let mut furthest = 0.0f64;
-        let Self { columns, bodies, wholes, twists, limbs, .. } = self;
-        for (i, ((body, node), frame)) in
-            bodies.iter_mut().zip(&branches.nodes).zip(&branches.frames).enumerate()
+    /// Root to leaves: solves each dof for the motion of its body so far. Returns the maximum rotation.
+    fn outward(&mut self, figure: &FigureState) -> f64 {
+        let mut max_turn = 0.0f64;
+        let Self { columns, bodies, balls, twists, limbs, .. } = self;
+        for (i, ((body, node), frame)) in bodies.iter_mut().zip(&figure.nodes).zip(&figure.frames).enumerate()
         {
             let carried = |to: Vec3| match node.parent {
                 NONE => Twist::ZERO,
-                p => twists[p].seen_from(wide(to - branches.frames[p].at)),
+                p => twists[p].seen_from(wide(to - figure.frames[p].at)),
             };
-            let turned = match body.place {
-                Place::Limb(l) => {
+            let turned = match body.part {
+                Part::Limb(l) => {
                     let limb = &mut limbs[l];
-                    if limb.top == i && !limb.carry(&carried(limb.point)) {
+                    if limb.top == i && !limb.solve_wrench(&carried(limb.point)) {
                         return f64::NAN;
                     }
-                    limb.push_on(i);
+                    limb.apply_barrier(i);
                     if !body.moves {
                         continue;
                     }
                     let mut turned = [0.0; 3];
-                    // The push is the same on all of a limb's freedoms (but for a soft zone), whatever the others do.
+                    // All dofs of a limb feel the same wrench, up to the barrier.
                     let columns = body.columns(columns);
-                    for c in columns.iter_mut().filter(|c| c.state == State::Open) {
-                        c.step = c.c + c.inverse * c.h.dot(&limb.push);
+                    for c in columns.iter_mut().filter(|c| c.state == State::Free) {
+                        c.step = c.c + c.inverse * c.h.dot(&limb.wrench);
                         if !c.slides() {
                             turned = add(turned, scale(c.axis, c.step));
                         }
                     }
-                    if body.walls.whole {
-                        let whole = &wholes[i];
-                        turned = add(whole.c, scale(limb.push_at(frame.at), whole.share));
+                    if body.active.free_ball {
+                        let ball = &balls[i];
+                        turned = add(ball.c, scale(limb.torque_at(frame.at), ball.compliance));
                     }
                     if !columns.is_empty() {
-                        body.walls.leave(columns, &limb.push.times(-1.0));
+                        body.active.release(columns, &limb.wrench.times(-1.0));
                     }
                     turned
                 }
-                Place::Idle if !body.moves => continue,
-                Place::Idle | Place::Trunk => {
+                Part::Idle if !body.moves => continue,
+                Part::Idle | Part::Trunk => {
                     let mut x = carried(frame.at);
                     let mut turned = [0.0; 3];
                     let columns = body.columns(columns);
-                    // In the order in which they were taken out, backwards.
-                    for c in columns.iter_mut().rev().filter(|c| c.state == State::Open) {
+                    // In reverse order of elimination.
+                    for c in columns.iter_mut().rev().filter(|c| c.state == State::Free) {
                         c.step = c.c - c.inverse * c.h.dot(&x);
-                        let way = scale(c.axis, c.step);
+                        let motion = scale(c.axis, c.step);
                         if c.slides() {
-                            x.v = add(x.v, way);
+                            x.v = add(x.v, motion);
                         } else {
-                            x.t = add(x.t, way);
-                            turned = add(turned, way);
+                            x.t = add(x.t, motion);
+                            turned = add(turned, motion);
                         }
                     }
-                    if body.walls.whole {
-                        turned = wholes[i].turn(&x);
+                    if body.active.free_ball {
+                        turned = balls[i].turn(&x);
                         x.t = add(x.t, turned);
                     }
-                    body.walls.leave(columns, &x);
+                    body.active.release(columns, &x);
                     if !x.is_finite() {
                         return f64::NAN;
                     }
@@ -380,62 +379,62 @@ impl Stepper {
                 }
             };
             body.turn = turned;
-            furthest = furthest.max(dot(turned, turned));
+            max_turn = max_turn.max(dot(turned, turned));
         }
-        crate::math64::sqrt(furthest)
+        crate::math64::sqrt(max_turn)
     }
 }
 
 impl Body {
-    /// Its columns, without those of turns among walls where no wall is.
+    /// Its columns, without those of a ball that has no active limits.
     fn columns<'a>(&self, all: &'a mut [Column]) -> &'a mut [Column] {
-        let first = if self.walls.whole { self.first + 6 } else { self.first };
+        let first = if self.active.free_ball { self.first + 6 } else { self.first };
         &mut all[first..self.end]
     }
 
-    /// Turns and slides the joint by `k` of its step, within its limits, and notes the walls that it meets. Gives the way of
-    /// the root's place.
+    /// Applies `k` times the joint's step within its limits, and adds the limits it meets to the active set. Returns the
+    /// root's displacement.
     #[inline]
-    fn make(&mut self, columns: &[Column], node: &mut Node, seat: Quat, k: f64) -> Vec3 {
+    fn apply(&mut self, columns: &[Column], node: &mut Node, base: Quat, k: f64) -> Vec3 {
         let mut columns = &columns[self.first..self.end];
-        if node.turns == Turns::Whole && self.walls.turns {
+        if node.turns == Turns::Ball && self.active.turns {
             let [x, y, z] = scale(self.turn, k);
             let step = Vec3::new(x as f32, y as f32, z as f32);
             if step != Vec3::ZERO {
-                let t = 0.5 * math::rotate(math::conjugate(seat), step);
-                // Cayley's map, brought to length one with the product.
+                let t = 0.5 * math::rotate(math::conjugate(base), step);
+                // Cayley map, normalised together with the product.
                 let by = Quat::from_xyzw(t.x, t.y, t.z, 1.0);
                 let wanted = math::normalize(math::mul(by, node.rotation));
                 let next = node.no_further(node.limits.clamp(wanted));
                 node.rotation = next;
                 if next != wanted {
-                    // What the limit took: the turn from where the joint is to where it wanted to be.
+                    // Rotation that the limit took off.
                     let taken = chord(math::mul(wanted, math::conjugate(next)));
                     let size = math::sqrt(taken.length_squared());
-                    // Less than this is what is clamped off an arc along the wall, not the wall's direction.
+                    // A smaller one comes from clamping along a curved limit and is not its normal.
                     if size > 0.02 * math::sqrt(step.length_squared()) + 1e-7 {
-                        self.walls.meet(taken / size);
+                        self.active.add_normal(taken / size);
                     }
                 }
             }
             columns = &columns[6..];
         }
         let mut to = None;
-        let mut way = Vec3::ZERO;
-        for c in columns.iter().filter(|c| c.state == State::Open) {
+        let mut displacement = Vec3::ZERO;
+        for c in columns.iter().filter(|c| c.state == State::Free) {
             let by = (k * c.step) as f32;
             match c.kind {
                 Kind::Angle(n) => to.get_or_insert(self.coordinates)[n] = self.coordinates[n] + by,
                 Kind::Slide(n) => {
-                    // In the seat's units.
+                    // In the parent's units.
                     let (size, by) = (node.unit.abs(), by / node.unit.abs());
                     let from = node.limits.slide_of(node.offset)[n];
                     let to = node.limits.slide_step(n, from, from + by);
                     node.slide_to(n, to);
-                    self.walls.stop(3 + n, by, (to - from - by) * size);
+                    self.active.add_bound(3 + n, by, (to - from - by) * size);
                 }
-                Kind::Place(n) => way[n] = by,
-                Kind::Free | Kind::Into(_) => {}
+                Kind::Root(n) => displacement[n] = by,
+                Kind::Tangent | Kind::Normal(_) => {}
             }
         }
         if let Some(to) = to {
@@ -448,16 +447,16 @@ impl Body {
                 let kept = node.rotation;
                 next = node.limits.coordinates(kept);
                 (node.rotation, self.axes) = node.limits.about_axes(next);
-                // Next to a pole what f32 makes of the angles may be another turn, and a further one.
+                // Near a pole of the angles, rounding in f32 may change the rotation, beyond the bound.
                 if node.no_further(node.rotation) != node.rotation {
                     node.rotation = kept;
                 }
             }
             (self.known, self.coordinates) = (Some(node.rotation), next);
             for n in 0..3 {
-                self.walls.stop(n, to[n] - from[n], next[n] - to[n]);
+                self.active.add_bound(n, to[n] - from[n], next[n] - to[n]);
             }
         }
-        way
+        displacement
     }
 }

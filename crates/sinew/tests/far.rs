@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use common::{column, noise, row};
 use sinew::{
-    Goal, JointId, JointTransform, Pole, Pose, Skeleton, Status,
+    Goal, JointId, JointTransform, Pole, Pose, Skeleton, SolveError, Status,
     glam::{DVec2, DVec3, Quat, Vec2, Vec3},
     joint::{Dof, Joint},
     math, planar,
@@ -972,6 +972,40 @@ fn residuals_of_the_shortest_strands_have_all_their_digits() {
             let missed = (points[5].as_dvec3() - goal.as_dvec3()).length();
             let told = f64::from(report.position_residual);
             assert!((missed - told).abs() < 1e-6 * missed, "{size:e}: {told:e} for {missed:e}");
+        }
+    }
+}
+
+#[test]
+fn chains_whose_length_squared_is_no_number_are_refused() {
+    // With slides, whose ways are counted in lengths of the chain; of one, two and no ends.
+    for range in [Dof::FREE, Dof::range(-0.1, f64::INFINITY), Dof::range(-0.1, 0.2), Dof::range(0.0, 1e300)] {
+        let mut b = Skeleton::builder();
+        for n in 0..4usize {
+            let scale = if n == 3 { Vec3::splat(1e-20) } else { Vec3::ONE };
+            let place = if n == 2 { Vec3::new(-1.0, 8.7e24, 0.3) } else { Vec3::new(0.7, 0.1, 1.0) };
+            let rest = JointTransform { scale, ..JointTransform::from_translation(place) };
+            b.add(format!("j{n}"), n.checked_sub(1), rest);
+        }
+        let (mut skeleton, ids) = b.build().unwrap();
+        skeleton.set_joint(ids[1], Joint::hinge(Vec3::X, Dof::range(0.0, 2.0))).unwrap();
+        skeleton.set_joint(ids[3], Joint::FIXED.with_slide([None, None, Some(range)])).unwrap();
+        let skeleton = Arc::new(skeleton);
+        let start = Pose::rest(&skeleton);
+        let turned = Goal::at(Vec3::new(0.6, -2.8, 0.0)).with_rotation(math::axis_angle(Vec3::X, 1.0));
+        for goal in [Goal::at(Vec3::Y), turned] {
+            let mut pose = start.clone();
+            let refused = |which, got: Result<sinew::Report, SolveError>, pose: &mut Pose| {
+                let named = matches!(&got, Err(SolveError::OutOfRange { what, .. }) if *what == "the chain's length in metres");
+                assert!(named, "{which}, {range:?}: {got:?}");
+                assert_eq!(pose.locals(), start.locals());
+            };
+            let got = Auto::new(&skeleton, ids[0], ids[3]).unwrap().solve(&mut pose, &goal);
+            refused("auto", got, &mut pose);
+            let got = Ccd::new(&skeleton, ids[0], ids[3]).unwrap().solve(&mut pose, &goal);
+            refused("ccd", got, &mut pose);
+            let got = DampedLeastSquares::new(&skeleton, ids[0], ids[3]).unwrap().solve(&mut pose, &goal);
+            refused("dls", got, &mut pose);
         }
     }
 }

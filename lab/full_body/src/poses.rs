@@ -65,6 +65,6 @@ fn ranges(turning: &Turning) -> [(f32, f32); 3] {
         Turning::Hinge { dof, .. } => [of(Some(dof)), (0.0, 0.0), (0.0, 0.0)],
         Turning::Ball { swing, twist, .. } => [swing[0], swing[1], twist].map(|d| of(Some(d))),
         Turning::Axes { order, angles } => order.axes().map(|i| of(angles[i])),
-        Turning::Free | Turning::Fixed => [(0.0, 0.0); 3],
+        _ => [(0.0, 0.0); 3],
     }
 }

@@ -51,6 +51,9 @@ pub(crate) struct Link {
     within: (Quat, Vec3),
 }
 
+/// The longest chain, in metres: squares of ways beside it are still numbers.
+const LARGEST: f32 = 1e18;
+
 /// The links from root to tip, without a heap allocation after construction.
 #[derive(Clone, Debug)]
 pub(crate) struct ChainState {
@@ -154,7 +157,7 @@ impl ChainState {
         check::frame(pose, self.chain.tip(), "the tip's frame", scaled)?;
         self.chain.check_frames(pose)?;
         self.take(pose);
-        Ok(())
+        check::within("the chain's length in metres", "at most 1e18", self.length(), 0.0, LARGEST)
     }
 
     /// The same for a chain that is known to be finite. Where it is sheared places are what they are, and steps lead only about

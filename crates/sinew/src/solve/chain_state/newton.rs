@@ -195,9 +195,13 @@ impl Newton {
                         if let Some(axis) = link.limits.slide_axis(k) {
                             // In chain lengths, so that a slide counts as an angle does.
                             c.axis = math::rotate(orientation, axis) * unit.signum();
-                            c.arm.x = size / unit.abs();
+                            // (What one of the two loses in the other's rounding moves nothing.)
+                            let scale = size / unit.abs();
                             let at = link.limits.slide_of(link.offset)[k];
-                            c.room = link.limits.slide_room(k, at).map(|way| way / c.arm.x);
+                            (c.arm.x, c.room) = match scale.is_normal() {
+                                true => (scale, link.limits.slide_room(k, at).map(|way| way / scale)),
+                                false => (0.0, [0.0; 2]),
+                            };
                         }
                     }
                 }

@@ -149,6 +149,7 @@ impl Newton {
                     continue;
                 }
                 Kind::Angle(n) => link.limits.coordinates(link.rotation)[n] - c.came,
+                Kind::Slide(_) if c.arm.x == 0.0 => 0.0,
                 Kind::Slide(n) => {
                     (link.limits.slide_of(link.offset)[n] - link.limits.slide_of(link.came.1)[n]) / c.arm.x
                 }

@@ -50,7 +50,7 @@ fn rows() -> Vec<Row> {
     for (which, (name, ..)) in solvers::ALL.iter().enumerate() {
         rows.push(row(name, Box::new(move |seed, tally| pose::batch(seed, which, tally))));
     }
-    rows.push(row("strand", Box::new(point_chain::batch)));
+    rows.push(row("point chain", Box::new(point_chain::batch)));
     for (which, name) in joint_space::ALL.iter().enumerate() {
         rows.push(row(name, Box::new(move |seed, tally| joint_space::batch(seed, which, tally))));
     }

@@ -229,7 +229,7 @@ impl Solver {
                 let mut pins: Vec<Pin> = Vec::new();
                 for _ in 0..r.below(4) {
                     let joint = rig.joints[r.below(count)];
-                    let twice = pins.iter().any(|p| p.tip.joint == joint);
+                    let twice = pins.iter().any(|p| p.effector.joint == joint);
                     if joint != rig.joints[count - 1] && !twice {
                         pins.push(if r.below(2) == 0 { Pin::pose(joint) } else { Pin::place(joint) });
                     }

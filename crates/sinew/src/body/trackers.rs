@@ -53,7 +53,7 @@ fn both(first: Report, second: Report) -> Report {
     }
 }
 
-/// Steps and fresh starts of a search: with those of a tree, 200 and 6, one believable pose in 60 is not found, with these
+/// Steps and fresh starts of a search: with those of a full body, 200 and 6, one believable pose in 60 is not found, with these
 /// one in 200 (`lab/full_body`).
 const SEARCH: (u32, u32) = (500, 12);
 
@@ -98,10 +98,10 @@ const TOPPLES: f32 = 0.02;
 /// let skeleton = Arc::new(skeleton);
 ///
 /// let hand = |side| body.arm(side).ok_or("no arm").map(|arm| arm.hand);
-/// let tips = [hand(Side::Left)?, hand(Side::Right)?, body.head.ok_or("no head")?].map(Effector::new);
+/// let effectors = [hand(Side::Left)?, hand(Side::Right)?, body.head.ok_or("no head")?].map(Effector::new);
 /// let mut pose = Pose::rest(&skeleton);
 /// human.stand_at_ease(&bind, &body, &mut pose);
-/// let mut trackers = Trackers::new(&body, &tips, &pose)?;
+/// let mut trackers = Trackers::new(&body, &effectors, &pose)?;
 /// let foot = body.leg(Side::Left).foot;
 /// let stood = pose.position(foot);
 ///
@@ -152,8 +152,8 @@ pub struct Trackers {
 struct Foot {
     foot: JointId,
     length: f32,
-    /// Which tip's goal says where it is.
-    tip: usize,
+    /// Which effector's goal says where it is.
+    effector: usize,
 }
 
 impl Trackers {
@@ -169,16 +169,16 @@ impl Trackers {
             let length = at(leg.thigh).distance(at(leg.shin)) + at(leg.shin).distance(at(leg.foot));
             // A tracker anywhere on the leg says where it is; one on the foot where it stands.
             let on = |t: &Effector| skeleton.is_below(t.joint, leg.thigh);
-            let tip = effectors[..count].iter().position(|t| t.joint == leg.foot);
-            let tip = tip.or_else(|| effectors[..count].iter().position(on)).unwrap_or_else(|| {
+            let effector = effectors[..count].iter().position(|t| t.joint == leg.foot);
+            let effector = effector.or_else(|| effectors[..count].iter().position(on)).unwrap_or_else(|| {
                 effectors.push(Effector::new(leg.foot));
                 effectors.len() - 1
             });
-            Foot { foot: leg.foot, length, tip }
+            Foot { foot: leg.foot, length, effector }
         });
         let mut alike = FullBody::new(skeleton, body.hips, &effectors)?;
-        for tip in &mut effectors[count..] {
-            tip.priority = 1;
+        for effector in &mut effectors[count..] {
+            effector.priority = 1;
         }
         let mut after = FullBody::new(skeleton, body.hips, &effectors)?;
         if !hips_led {
@@ -208,7 +208,7 @@ impl Trackers {
         Ok(new)
     }
 
-    /// What leads it: the trackers' tips, then those of feet that have none.
+    /// What leads it: the trackers' effectors, then those of feet that have none.
     pub fn effectors(&self) -> &[Effector] {
         self.after.effectors()
     }
@@ -225,9 +225,9 @@ impl Trackers {
 
     /// Feet without a tracker stand from now on where this pose has them.
     pub fn stand(&mut self, pose: &Pose) {
-        for foot in self.body.iter().filter(|f| f.tip >= self.count) {
+        for foot in self.body.iter().filter(|f| f.effector >= self.count) {
             let at = pose.position(foot.foot);
-            self.goals[foot.tip] = Goal::at(at).with_rotation(pose.model_rotation(foot.foot));
+            self.goals[foot.effector] = Goal::at(at).with_rotation(pose.model_rotation(foot.foot));
         }
         let across = self.body.map(|f| pose.position(f.foot));
         let left = Vec3::new(across[0].x - across[1].x, 0.0, across[0].z - across[1].z);
@@ -238,7 +238,7 @@ impl Trackers {
         }
     }
 
-    /// Brings every tracker to its goal, given in the order of the tips. The pose is left updated. The report's
+    /// Brings every tracker to its goal, given in the order of the effectors. The pose is left updated. The report's
     /// residuals are the trackers'; it has reached where these are met, wherever the feet went.
     pub fn solve(&mut self, pose: &mut Pose, goals: &[Goal]) -> Result<Report, SolveError> {
         if goals.len() != self.count {
@@ -257,8 +257,8 @@ impl Trackers {
         self.support(pose);
         let mut report = self.search(pose)?;
         let out = self.out_of_balance();
-        if self.body.iter().all(|f| f.tip >= self.count) && out > TOPPLES * self.body[0].length {
-            let stand = self.body.map(|f| self.goals[f.tip].position);
+        if self.body.iter().all(|f| f.effector >= self.count) && out > TOPPLES * self.body[0].length {
+            let stand = self.body.map(|f| self.goals[f.effector].position);
             let middle = stand.iter().copied().flatten().sum::<Vec3>() * 0.5;
             let way = self.weight(pose) - middle;
             let way = Vec3::new(way.x, 0.0, way.z);
@@ -266,13 +266,13 @@ impl Trackers {
             let inside = (way.length() - out).max(0.0);
             let way = way.normalize_or_zero() * (out + out.min(inside));
             for foot in self.body {
-                let goal = &mut self.goals[foot.tip];
+                let goal = &mut self.goals[foot.effector];
                 goal.position = goal.position.map(|p| p + way);
             }
             self.support(pose);
             let again = self.search(pose);
             for (foot, at) in self.body.into_iter().zip(stand) {
-                self.goals[foot.tip].position = at;
+                self.goals[foot.effector].position = at;
             }
             report = both(report, again?);
         }
@@ -311,7 +311,7 @@ impl Trackers {
     fn support(&mut self, pose: &Pose) {
         for balance in [&mut self.alike, &mut self.after].into_iter().filter_map(|t| t.balance.as_mut()) {
             for (foot, corners) in self.body.iter().zip(balance.support.chunks_exact_mut(2)) {
-                let at = self.goals[foot.tip].position.unwrap_or_else(|| pose.position(foot.foot));
+                let at = self.goals[foot.effector].position.unwrap_or_else(|| pose.position(foot.foot));
                 corners.copy_from_slice(&[SOLE.0, SOLE.1].map(|part| at + self.front * (part * foot.length)));
             }
         }

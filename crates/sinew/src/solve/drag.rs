@@ -13,7 +13,7 @@ use crate::{Goal, JointId, Pose, Report, SolveError, Status, math};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pin {
     /// The joint, or the point of it.
-    pub tip: Effector,
+    pub effector: Effector,
     /// Whether its rotation stays as well as its place.
     pub turned: bool,
 }
@@ -21,12 +21,12 @@ pub struct Pin {
 impl Pin {
     /// Keeps a joint's place.
     pub const fn place(joint: JointId) -> Self {
-        Self { tip: Effector::new(joint), turned: false }
+        Self { effector: Effector::new(joint), turned: false }
     }
 
     /// Keeps a joint's place and rotation.
     pub const fn pose(joint: JointId) -> Self {
-        Self { tip: Effector::new(joint), turned: true }
+        Self { effector: Effector::new(joint), turned: true }
     }
 }
 
@@ -82,21 +82,22 @@ pub struct Drag {
 const HALF: [f32; 4] = [1.0, 0.5, 0.25, 0.125];
 
 impl Drag {
-    /// Grabs a tip below `root`. Pins stay where they are in this pose, which must be up to date. The
+    /// Grabs an effector below `root`. Pins stay where they are in this pose, which must be up to date. The
     /// root follows freely; see [`Drag::root`].
     pub fn new(pose: &Pose, root: JointId, grabbed: Effector, pins: &[Pin]) -> Result<Self, FullBodyError> {
-        let mut tips = alloc::vec![Effector { priority: 1, ..grabbed }];
-        tips.extend(pins.iter().map(|p| Effector { priority: 0, ..p.tip }));
-        let mut full_body = FullBody::new(pose.skeleton(), root, &tips)?;
+        let mut effectors = alloc::vec![Effector { priority: 1, ..grabbed }];
+        effectors.extend(pins.iter().map(|p| Effector { priority: 0, ..p.effector }));
+        let mut full_body = FullBody::new(pose.skeleton(), root, &effectors)?;
         full_body.root = RootMode::Free;
         full_body.max_restarts = 0;
         // Pins are held to a part in ten thousand of the figure, and the mouse is no finer.
         full_body.max_iterations = 60;
         let mut goals = alloc::vec![Goal::NONE];
-        for Pin { tip, turned } in pins {
-            let frame = pose.model(tip.joint);
-            let (mut place, mut turn) = (frame.transform_point3(tip.offset), pose.model_rotation(tip.joint));
-            if let Some(other) = tip.relative_to {
+        for Pin { effector, turned } in pins {
+            let frame = pose.model(effector.joint);
+            let (mut place, mut turn) =
+                (frame.transform_point3(effector.offset), pose.model_rotation(effector.joint));
+            if let Some(other) = effector.relative_to {
                 place = pose.model(other).inverse().transform_point3(place);
                 turn = math::mul(math::conjugate(pose.model_rotation(other)), turn);
             }
@@ -108,7 +109,7 @@ impl Drag {
         Ok(Self { full_body, goals, before: pose.clone(), last, rate: RATE })
     }
 
-    /// The tree that solves, for its settings. Its tips are the grabbed one, then the pins.
+    /// The full-body solver, for its settings. Its effectors are the grabbed one, then the pins.
     pub fn full_body(&mut self) -> &mut FullBody {
         &mut self.full_body
     }
@@ -119,13 +120,13 @@ impl Drag {
         self
     }
 
-    /// How the grabbed tip and then each pin came out in the last frame. (Where the grabbed one lags behind, its own is
+    /// How the grabbed effector and then each pin came out in the last frame. (Where the grabbed one lags behind, its own is
     /// that of the last try: the report has how far it is off.)
     pub fn effector_reports(&self) -> &[EffectorReport] {
         self.full_body.effector_reports()
     }
 
-    /// Drags the grabbed tip to a goal. Residuals of the report are those of the grabbed tip, from the goal itself.
+    /// Drags the grabbed effector to a goal. Residuals of the report are those of the grabbed effector, from the goal itself.
     pub fn to(&mut self, pose: &mut Pose, goal: Goal) -> Result<Report, SolveError> {
         check::within("the drag's rate", "0 or more", self.rate, 0.0, f32::INFINITY)?;
         pose.update();
@@ -138,7 +139,7 @@ impl Drag {
     }
 
     fn follow(&mut self, pose: &mut Pose, goal: Goal) -> Result<Report, SolveError> {
-        let tip = self.full_body.effectors()[0];
+        let effector = self.full_body.effectors()[0];
         self.goals[0] = goal;
         let mut report = self.full_body.solve(pose, &self.goals)?;
         let most = self.rate * self.went(&goal);
@@ -171,11 +172,11 @@ impl Drag {
             ..goal
         };
         report.branch_changed = self.full_body.branch_changed(&self.before, pose, &self.goals);
-        let end = pose.model(tip.joint).transform_point3(tip.offset);
+        let end = pose.model(effector.joint).transform_point3(effector.offset);
         report.position_residual = goal.position.map_or(0.0, |p| distance(p, end));
         report.rotation_residual = goal
             .rotation
-            .map_or(0.0, |q| math::angle_between(math::normalize(q), pose.model_rotation(tip.joint)));
+            .map_or(0.0, |q| math::angle_between(math::normalize(q), pose.model_rotation(effector.joint)));
         Ok(report)
     }
 

@@ -23,7 +23,7 @@ fn drag(bush: &Bush) -> Drag {
     let pins: Vec<Pin> = bush.tips[1..]
         .iter()
         .zip(&bush.goals[1..])
-        .map(|(tip, goal)| Pin { tip: *tip, turned: goal.rotation.is_some() })
+        .map(|(tip, goal)| Pin { effector: *tip, turned: goal.rotation.is_some() })
         .collect();
     let mut drag = Drag::new(&bush.pose, bush.root, bush.tips[0], &pins).unwrap();
     if bush.tips.len().is_multiple_of(2) {

@@ -129,3 +129,33 @@ fn a_ray_that_starts_beyond_all_numbers_is_refused_in_whatever_order_they_are_su
         }
     }
 }
+
+#[test]
+fn whatever_way_a_joint_turns_below_a_shear_its_axes_are_numbers() {
+    let mut builder = Skeleton::builder();
+    let above = JointTransform {
+        scale: Vec3::new(1.5, 2.0, 0.8),
+        ..JointTransform::from_translation(Vec3::new(0.0, 0.2, 0.0))
+    };
+    let head = JointTransform { scale: Vec3::new(1.0, 0.7, -f32::MAX / 1.5), ..JointTransform::IDENTITY };
+    let above = builder.add("above", None, above);
+    builder.add("head", Some(above), head);
+    let (skeleton, ids) = builder.build().unwrap();
+    let skeleton = Arc::new(skeleton);
+    for n in 0..400 {
+        let at = |k: f32| (n as f32 * k).sin();
+        // The axis that the ray points along is among the short ones as it comes in, and hardly so once it has turned.
+        let aim = Aim::new(ids[1], Vec3::new(5e-15, 8e-15, -2e-14));
+        let mut pose = Pose::rest(&skeleton);
+        pose.set_rotation(ids[1], sinew::math::axis_angle(Vec3::new(0.6, 0.0, 0.8), 3.0 * at(0.7)));
+        pose.update();
+        let before = *pose.local(ids[1]);
+        match aim.solve(&mut pose, Vec3::new(at(0.91), at(1.13), at(1.7))) {
+            Ok(report) => assert!(
+                report.position_residual.is_finite() && report.rotation_residual.is_finite(),
+                "{n}: {report:?}"
+            ),
+            Err(_) => assert_eq!(*pose.local(ids[1]), before),
+        }
+    }
+}

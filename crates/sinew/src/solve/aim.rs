@@ -284,11 +284,18 @@ impl Aim {
     /// Solves in the space of the joint's parent, where its ray goes through the target as it does in model space.
     #[cold]
     fn solve_sheared(&self, pose: &mut Pose, target: Vec3) -> Result<Report, SolveError> {
-        // Wherever the joint turns to, f32 is to hold where the ray starts in model space.
+        // Wherever the joint turns to, f32 is to hold where the ray starts in model space, and each term of it: sheared axes
+        // may cancel only when all of them are summed up.
         let (above, local) = (pose.parent_model(self.joint).matrix3, pose.local(self.joint));
         let grown = largest(above.x_axis) + largest(above.y_axis) + largest(above.z_axis);
-        let value = 1.74 * largest(local.scale * self.offset) * grown;
+        let scaled = (local.scale * self.offset).abs();
+        let value = 1.74 * (scaled.x + scaled.y + scaled.z) * grown;
         check_start(value, pose.model(self.joint).translation)?;
+        let value = grown * largest(local.scale);
+        if !value.is_finite() {
+            let (what, range) = ("the joint's scale in model space", "so small that f32 holds its axes");
+            return Err(SolveError::OutOfRange { what, range, value });
+        }
         let mut report = parent_space::within(pose, self.joint, |pose, space| {
             let target = space.point("the target, seen from the joint's parent,", target)?;
             let seen = |up: AimUp| -> Result<AimUp, SolveError> {

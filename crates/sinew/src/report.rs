@@ -80,7 +80,7 @@ pub enum SolveError {
         value: f32,
     },
     /// There must be one goal for each tip.
-    #[error("{given} goals were given for {wanted} tips")]
+    #[error("{given} goals were given for {wanted} effectors")]
     GoalCount {
         /// How many were given.
         given: usize,

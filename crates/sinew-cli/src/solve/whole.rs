@@ -72,7 +72,10 @@ impl Whole {
             tips.iter().flat_map(|t| [Some(t.joint), t.relative_to]).flatten().collect();
         let root = root.or_else(|| above(skeleton, &joints)).ok_or_else(|| {
             let names: Vec<_> = joints.iter().map(|&j| quoted(&label(skeleton, j))).collect();
-            format!("no joint carries {}: --chain ROOT..TIP says where the tree begins", names.join(", "))
+            format!(
+                "no joint carries {}: --chain ROOT..TIP says where the full body begins",
+                names.join(", ")
+            )
         })?;
         let full_body = FullBody::new(skeleton, root, &tips).map_err(|e| e.to_string())?;
         Ok(Self { solver: Solver::FullBody(full_body) })

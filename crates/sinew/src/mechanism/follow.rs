@@ -10,7 +10,7 @@ use super::{
 
 /// Iterations of one step. A path is near, so that two or three are needed; where it is not, the next frame goes on.
 const ITERATIONS: u32 = 12;
-/// Steps for lower priorities and wishes: they go along from frame to frame.
+/// Steps for lower priorities and objectives: they go along from frame to frame.
 const REFINE: u32 = 2;
 
 /// Five iterations that leave more than this share of the squared residual change nothing any more.
@@ -91,7 +91,7 @@ pub struct PathFollower {
 impl PathFollower {
     /// A follower of goals for these links. `speed` (radians or metres a second) is for degrees of freedom that have no
     /// greatest speed of their own. Restarts and history of the settings have no meaning here. A posture or the middle of
-    /// the limits as a wish keeps an arm with joints to spare from drifting as paths repeat.
+    /// the limits as an objective keeps an arm with joints to spare from drifting as paths repeat.
     pub fn new(
         mechanism: &Mechanism,
         goals: &[LinkGoal],

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::math64;
 
-/// A wish that is served as far as the goals leave room for it.
+/// What an [`Objective`] asks for, in the null space of the goals.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ObjectiveKind {
@@ -25,30 +25,30 @@ pub enum ObjectiveKind {
     Manipulability(usize),
 }
 
-/// A wish and how much it counts beside others.
+/// A null-space objective, and its weight beside others.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Objective {
-    /// What is wished for.
+    /// What it asks for.
     pub kind: ObjectiveKind,
-    /// How much.
+    /// Its weight, 0 or more.
     pub weight: f64,
 }
 
-/// What is wrong with a wish.
+/// What is wrong with an objective.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum ObjectiveError {
     /// A weight is negative, NaN or infinite.
-    #[error("the weight of a wish must be finite and at least 0, not {weight}")]
+    #[error("the weight of an objective must be finite and at least 0, not {weight}")]
     Weight {
         /// Its value.
         weight: f64,
     },
     /// A posture does not fit the mechanism.
-    #[error("a posture that is wished for: {0}")]
+    #[error("the posture of an objective: {0}")]
     Posture(#[from] ValuesError),
     /// There is no such goal.
-    #[error("manipulability is wished for goal {goal} of {goals}")]
+    #[error("an objective names goal {goal} of {goals} for its manipulability")]
     NoGoal {
         /// Which was asked for.
         goal: usize,

@@ -1,4 +1,4 @@
-//! Goals of lower priority, and wishes, within what goals of higher priority leave free.
+//! Goals of lower priority, and objectives, within what goals of higher priority leave free.
 //!
 //! A step is built level by level (Baerlocher & Boulic 2004): each level's residual, less what the steps so far do to it,
 //! is solved for in the null space N of the levels above,
@@ -7,7 +7,7 @@
 //! d += (J N)^T ((J N)(J N)^T + damping)^-1 (e - J d),      N -= (J N)^T ((J N)(J N)^T)^-1 (J N),
 //! ```
 //!
-//! and the wishes' descent goes into what is left of N last. Variables that would pass a limit are set on it and left
+//! and the objectives' descent goes into what is left of N last. Variables that would pass a limit are set on it and left
 //! out, as in `descent.rs`. Each step is followed by a few iterations of the first level alone, which takes back what the
 //! null space's straight line did to it, and is kept only if no level got worse that stands above one that got better.
 
@@ -52,7 +52,7 @@ pub(super) struct Refine {
     /// For each swing that is held on its ellipse: the normal there, and the step along it.
     walls: Vec<Option<([f64; 2], f64)>>,
     kept: Vec<f64>,
-    /// Squared residuals by level, then the wishes' number: of what is kept, and of a trial.
+    /// Squared residuals by level, then the objectives' number: of what is kept, and of a trial.
     best: Vec<f64>,
     trial: Vec<f64>,
     scale: Vec<f64>,
@@ -150,7 +150,7 @@ impl Refine {
         self.first = first;
     }
 
-    /// Squared residuals by level and the wishes' number, into `trial`; whether the first level is within the tolerances.
+    /// Squared residuals by level and the objectives' number, into `trial`; whether the first level is within the tolerances.
     fn measure(&mut self, plan: &Plan, aims: &[Aim], until: &Until, values: &[f64]) -> bool {
         plan.place(values, &mut self.frames);
         for (goal, (aim, sight)) in aims.iter().zip(&mut self.sights).enumerate() {
@@ -301,7 +301,7 @@ impl Refine {
                 }
             }
         }
-        // The wishes, each variable as far as its curvature says, in what is left.
+        // The objectives, each variable as far as its curvature says, in what is left.
         let most = self.curve.iter().copied().fold(0.0, f64::max);
         if most > 0.0 {
             for i in (0..n).filter(|&i| !self.held[i]) {

@@ -109,9 +109,9 @@ pub enum JointSpaceError {
     /// A goal cannot be worked with.
     #[error(transparent)]
     Goal(#[from] LinkGoalError),
-    /// A wish cannot be worked with.
+    /// An objective cannot be worked with.
     #[error(transparent)]
-    Wish(#[from] ObjectiveError),
+    Objective(#[from] ObjectiveError),
     /// The values do not fit.
     #[error(transparent)]
     Values(#[from] ValuesError),

@@ -21,7 +21,7 @@ const FIRST: (u32, f64) = (40, 0.5);
 /// A run without a second chance goes on as long as there is progress worth having: towards a goal out of reach the
 /// squared residual tends to what must remain, and a billionth of that is nothing to wait for.
 const ONLY: (u32, f64) = (300, 1.0 - 1e-9);
-/// Most steps for lower priorities and wishes: the slopes of wishes are followed without their curvature, so that the last
+/// Most steps for lower priorities and objectives: the slopes of objectives are followed without their curvature, so that the last
 /// of the way takes longest.
 const REFINE: u32 = 100;
 /// Runs from other points are short and given up sooner: on all arms of `lab/arm` this needs the fewest iterations in all.
@@ -88,7 +88,7 @@ impl JointSpaceSolver {
         Self::with_objectives(mechanism, goals, settings, &[])
     }
 
-    /// The same, with wishes for what the goals leave free. They are served once the goals are reached, or as near as they
+    /// The same, with objectives for what the goals leave free. They are served once the goals are reached, or as near as they
     /// come: a solve then takes tens of microseconds more.
     pub fn with_objectives(
         mechanism: &Mechanism,

@@ -124,7 +124,7 @@ impl Stance {
         (middle - along * (0.5 * length), middle + along * (0.5 * length), length)
     }
 
-    /// The foot of the clip as it stands on `footing` at `time`, and how its toes lie.
+    /// The foot of the clip as it stands on `foothold` at `time`, and how its toes lie.
     pub fn twist(
         &self,
         foothold: &Foothold,

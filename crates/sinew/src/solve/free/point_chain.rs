@@ -134,7 +134,7 @@ fn check_count(count: usize, wanted: usize) -> Result<(), SolveError> {
     if count >= wanted {
         return Ok(());
     }
-    let range = "as many as the strand has (2 at least)";
+    let range = "as many as the point chain has (2 at least)";
     Err(SolveError::OutOfRange { what: "the number of points", range, value: count as f32 })
 }
 

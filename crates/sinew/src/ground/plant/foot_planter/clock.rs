@@ -103,12 +103,12 @@ impl FootPlanter {
     ///
     /// ```
     /// # use sinew::{Pose, glam::Affine3, ground::plant::{Figure, FootPlanterError, FootPlanter}};
-    /// # fn example(planter: &mut FootPlanter, figure: &Figure, beat: &mut Pose, time: f32, dt: f32) -> Result<(), FootPlanterError> {
+    /// # fn example(planter: &mut FootPlanter, figure: &Figure, tick: &mut Pose, time: f32, dt: f32) -> Result<(), FootPlanterError> {
     /// while let Some(later) = planter.next_tick(dt) {
     ///     let at = time + later;
     ///     // Here the game samples its clip at that time, and moves its character to where it is then.
     ///     let world = Affine3::IDENTITY;
-    ///     planter.give_tick(figure, beat, &world)?;
+    ///     planter.give_tick(figure, tick, &world)?;
     /// }
     /// // Then it casts, and steps.
     /// # Ok(())

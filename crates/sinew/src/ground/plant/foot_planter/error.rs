@@ -20,7 +20,7 @@ pub enum FootPlanterError {
     Pose(#[from] PoseError),
     /// The figure has joints that the pose has not, or not the legs that the foot planter was made for.
     #[error(
-        "the figure has {legs} legs and joints up to {joint}, but the stepper {expected} legs and the pose {joints} joints"
+        "the figure has {legs} legs and joints up to {joint}, but the foot planter {expected} legs and the pose {joints} joints"
     )]
     Figure {
         /// Legs of the figure.
@@ -50,7 +50,7 @@ pub enum FootPlanterError {
     },
     /// A foot planter with look-ahead was not told what comes.
     #[error(
-        "a stepper with foresight must be given each beat (`next_beat`); the one {0} s from the frame is missing"
+        "a foot planter with look-ahead must be given each tick (`next_tick`); the one {0} s from the frame is missing"
     )]
     Unforeseen(f32),
     /// A limb was not solved.

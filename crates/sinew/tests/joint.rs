@@ -542,3 +542,39 @@ fn a_hinge_that_came_in_upside_down_ends_where_its_range_does() {
         assert!(further < 4e-6, "{n}: {further:e}");
     }
 }
+
+/// A soak's finding: a hinge that came in tilted by 175.6 degrees was led by 2e-5 rad towards its limits, and turned about
+/// its axis, out of its range, by as much as its tilt got less. Products in f32 are off by 4e-7; the angle was by 1.09e-5.
+#[test]
+fn a_hinge_that_came_in_nearly_upside_down_is_led_into_its_limits_straight() {
+    let axis = DVec3::new(0.19746172428131104, 0.13924133777618408, -0.12167835235595703);
+    let joint = Joint::hinge(axis, Dof::range(-2.3545868396759033, -1.2131707668304443));
+    let axis = axis.normalize().as_vec3();
+    let tilt = |rest: &JointTransform, q: Quat| judged(&joint, rest, q)[0];
+    let mut x = 5u32;
+    let mut r = || {
+        x = x.wrapping_mul(1664525).wrapping_add(1013904223);
+        (x >> 8) as f32 / (1 << 23) as f32 - 1.0
+    };
+    for n in 0..20_000 {
+        let mut rest = math::normalize(Quat::from_xyzw(r(), r(), r(), r()));
+        let across = math::perpendicular(axis, Vec3::new(r(), r(), r()));
+        let off = math::axis_angle(across, [1.0, 2.9, 3.02, 3.1][n % 4]);
+        let mut came = math::mul(rest, math::mul(off, math::axis_angle(axis, 3.0 * r())));
+        if n == 0 {
+            rest = Quat::from_xyzw(0.1945008, 0.75226146, -0.59974056, 0.19126797);
+            came = Quat::from_xyzw(1.0947056, -0.9276475, -0.618782, 0.90391666);
+        }
+        let (skeleton, id, rest) = limits(&joint, rest);
+        let came = JointTransform { rotation: math::normalize(came), ..rest };
+        let strict = skeleton.limits(id);
+        let (relaxed, put) = (strict.relaxed(&came), strict.clamp(came.rotation));
+        for weight in [1e-6, 3.42e-6, 6.9e-6, 1e-5, 1e-3, 0.02, 0.3, 0.9] {
+            let rotation = relaxed.blend(came.rotation, put, weight);
+            let further = judge::further(&joint, &rest, &came, &JointTransform { rotation, ..rest });
+            assert!(further < 4e-6, "{n}, {weight}: {further:e}");
+            let left = tilt(&rest, came.rotation) * f64::from(1.0 - weight);
+            assert!((tilt(&rest, rotation) - left).abs() < 2e-6, "{n}, {weight}");
+        }
+    }
+}

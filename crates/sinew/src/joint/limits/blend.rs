@@ -2,15 +2,19 @@
 
 use core::f32::consts::PI;
 
-use glam::{Mat3, Quat, Vec3};
+use glam::{DQuat, DVec3, Mat3, Quat, Vec3};
 
 use super::{
-    Limits, Span, TOLERANCE, Turn, length, of_vector,
+    Limits, Span, TOLERANCE, Turn,
+    axes::around,
+    length, of_vector,
     parts::{Split, clamp_angles, join, split, within},
+    relax::{hinge_parts, in_f64, turn},
 };
 use crate::{
     joint::{euler, span::wrap},
     math,
+    math64::{atan2, sqrt},
 };
 
 impl Limits {
@@ -28,10 +32,13 @@ impl Limits {
         let own = match &self.turn {
             Turn::Free | Turn::Fixed(_) => return math::slerp(from, to, weight),
             // The tilt that came in, or is left, goes straight as a swing does.
-            Turn::Hinge { axis, span, .. } => {
+            Turn::Hinge { axis, exact, span, .. } => {
                 let x = math::perpendicular(*axis, Vec3::ZERO);
                 let frame = Mat3::from_cols(x, axis.cross(x), *axis);
                 let (a, b) = (split(a, &frame), split(b, &frame));
+                if a.cos_half.min(b.cos_half) < UPSIDE_DOWN {
+                    return blend_in_f64(self.rest, [from, to], *exact, span, weight.into());
+                }
                 let d = between(wrap(a.twist - span.centre), wrap(b.twist - span.centre), span.is_free());
                 let s = [0, 1].map(|n| between(a.swing[n], b.swing[n], false));
                 join(s, span.centre + d, &frame)
@@ -61,6 +68,28 @@ impl Limits {
         };
         self.local(own)
     }
+}
+
+/// The cosine of half a hinge's tilt (169 degrees) beyond which it is blended in f64: a product of rotations in f32 is off by
+/// some 4e-7, and the angle about the axis by as much over this cosine; see `relax`.
+const UPSIDE_DOWN: f32 = 0.1;
+
+/// [`Limits::blend`] of a hinge.
+#[cold]
+fn blend_in_f64(rest: Quat, ends: [Quat; 2], axis: DVec3, span: &Span, weight: f64) -> Quat {
+    let rest = in_f64(rest);
+    let [(a, s), (b, t)] = ends.map(|local| {
+        let (d, q) = hinge_parts(rest.conjugate() * in_f64(local), axis, span);
+        let (v, sine) = (q.xyz(), sqrt(q.xyz().length_squared()));
+        // The shorter way round.
+        let half = atan2(sine, q.w.abs()).copysign(q.w);
+        (d, if sine > 0.0 { v * (2.0 * half / sine) } else { v })
+    });
+    let way = if span.is_free() { around(b - a) } else { b - a };
+    let tilt = s + (t - s) * weight;
+    let angle = sqrt(tilt.length_squared());
+    let tilt = if angle > 0.0 { turn(tilt / angle, angle) } else { DQuat::IDENTITY };
+    (rest * tilt * turn(axis, f64::from(span.centre) + a + way * weight)).normalize().as_quat()
 }
 
 /// A rotation about three axes: the nearest place within ranges, by differences from their middles, and from there the turn

@@ -12,9 +12,9 @@
 //! tilt of 173 degrees. In f32 a product of rotations is off by some 4e-7, and so a hinge's range would have come out 7e-6
 //! wide of what came in; in f64, from the axis and the rest rotation as they were given, nothing of that is left.
 
-use glam::{DQuat, Quat};
+use glam::{DQuat, DVec3, Quat};
 
-use super::{Limits, TOLERANCE, Turn, axes, length};
+use super::{Limits, Span, TOLERANCE, Turn, axes, length};
 use crate::{
     JointTransform,
     joint::{euler, span::wrap},
@@ -50,13 +50,9 @@ impl Limits {
             Turn::Free => {}
             Turn::Fixed(held) => *held = local,
             Turn::Hinge { exact, span, off, .. } => {
-                let axis = *exact;
-                let q = in_f64(*off).conjugate() * own;
-                let centre = f64::from(span.centre);
-                let d = axes::around(2.0 * atan2(q.xyz().dot(axis), q.w) - centre);
-                let (s, c) = sin_cos(-0.5 * (centre + d));
-                let v = axis * s;
-                let left = (own * DQuat::from_xyzw(v.x, v.y, v.z, c)).normalize();
+                let off_in_f64 = in_f64(*off);
+                let (d, left) = hinge_parts(off_in_f64.conjugate() * own, *exact, span);
+                let left = off_in_f64 * left;
                 // Rounding is no reason to leave the plane.
                 if 2.0 * left.xyz().length() > f64::from(TOLERANCE) {
                     *off = left.as_quat();
@@ -90,6 +86,20 @@ impl Limits {
     }
 }
 
-fn in_f64(q: Quat) -> DQuat {
+/// The difference from the range's middle of a hinge's angle, and the tilt off its axis that is left without it.
+pub(super) fn hinge_parts(own: DQuat, axis: DVec3, span: &Span) -> (f64, DQuat) {
+    let centre = f64::from(span.centre);
+    let d = axes::around(2.0 * atan2(own.xyz().dot(axis), own.w) - centre);
+    (d, (own * turn(axis, -(centre + d))).normalize())
+}
+
+/// The rotation by `angle` radians about a unit vector.
+pub(super) fn turn(axis: DVec3, angle: f64) -> DQuat {
+    let (s, c) = sin_cos(0.5 * angle);
+    let v = axis * s;
+    DQuat::from_xyzw(v.x, v.y, v.z, c)
+}
+
+pub(super) fn in_f64(q: Quat) -> DQuat {
     q.as_dquat().normalize()
 }

@@ -74,6 +74,9 @@ fn a_single_goal_is_answered_as_text_and_as_json() {
         (number(&answer["position_error"]) - 1.3).abs() < 1e-6 && (number(&answer["by"]) - 1.3).abs() < 1e-6
     );
     assert_eq!(number(&answer["joints"]["boom"]), 0.6);
+    // So are too few iterations.
+    let answer = parse(&done(&[&args[..], &["--max-iterations", "1", "--json"]].concat()));
+    assert_eq!(answer["status"], "out_of_iterations", "{answer}");
 }
 
 #[test]

@@ -106,6 +106,7 @@ fn wrong_command_lines_exit_with_two() {
         &["plnt"],
         &["info"],
         &["plant", "--weight", "nan"],
+        &["plant", "--influence", "1.5"],
         &["plant", "--ground-at", "0,0"],
         &["draw", "a.glb", "-o", "a.jpg"],
         &["draw", "a.glb", "-o", "a.png", "--time", "1"],

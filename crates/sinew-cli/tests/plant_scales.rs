@@ -75,7 +75,7 @@ fn without_weight_the_clip_is_left_as_it_was() {
     place.write("walk.glb", sample.bytes());
     place.write("stairs.obj", stairs(|p| p));
     let planted = |weight: &str| {
-        place.done(&format!("plant walk.glb --ground stairs.obj --weight {weight} -o out.glb"));
+        place.done(&format!("plant walk.glb --ground stairs.obj --influence {weight} -o out.glb"));
         place.glb("out.glb")
     };
     let none = planted("0");

@@ -1,8 +1,8 @@
 //! The sample's walk, planted step by step: slow and fast games see the same feet.
 
-use glam::{Affine3, Vec3};
+use glam::Vec3;
 use sinew::{
-    JointId, Pose,
+    JointId, Placement, Pose,
     body::BodyRoles,
     ground::{
         Ground, MeshGround,
@@ -40,21 +40,22 @@ fn ankles(model: &Model, figure: &Figure, ground: &dyn Ground, rate: f32, mode: 
     let mut planter = FootPlanter::new(figure, PlantOptions::default()).unwrap();
     planter.learn_floor(figure, clip, &rest).unwrap();
     planter.set_look_ahead(if mode == Mode::Foresight { 0.3 } else { 0.0 }).unwrap();
+    let mut feet = planter.state();
     let (mut pose, mut tick) = (rest.clone(), rest.clone());
     let mut all = vec![Vec::new(); figure.legs().len()];
     for frame in 0..=(clip.duration() * rate) as usize {
         clip.sample(clip.start() + frame as f32 / rate, &mut pose);
         pose.update();
-        let world = Affine3::IDENTITY;
+        let world = Placement::IDENTITY;
         if mode != Mode::Frames {
-            while let Some(later) = planter.next_tick(1.0 / rate) {
+            while let Some(later) = planter.next_tick(&feet, 1.0 / rate) {
                 clip.sample(clip.start() + frame as f32 / rate + later, &mut tick);
                 tick.update();
-                planter.give_tick(figure, &tick, &world).unwrap();
+                planter.give_tick(&mut feet, figure, &tick, &world).unwrap();
             }
         }
-        planter.sense(ground, figure, &pose, &world).unwrap();
-        planter.step(figure, &mut pose, &world, 1.0 / rate).unwrap();
+        planter.sense(&mut feet, ground, figure, &pose, &world).unwrap();
+        planter.step(&mut feet, figure, &mut pose, &world, 1.0 / rate).unwrap();
         for (list, leg) in all.iter_mut().zip(figure.legs()) {
             list.push(pose.position(leg.foot));
         }

@@ -10,7 +10,7 @@ use picture::Picture;
 use sinew::{
     JointTransform, Pose, Skeleton,
     glam::Vec3,
-    solve::{Aim, AimUp},
+    solve::{Aim, AimUp, Options},
 };
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -31,7 +31,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for i in 0..8 {
         let t = i as f32 * 0.8;
         let moth = Vec3::new(t.sin(), 1.4 + 0.3 * (2.0 * t).sin(), 1.0 + t.cos());
-        let report = aim.solve(&mut pose, moth)?;
+        let report = aim.solve(&mut pose, moth, &Options::new())?;
         let frame = pose.model(ids[1]).matrix3;
         if i == 1 {
             picture.layer(1.0).bone(Vec3::ZERO, pose.position(ids[0]), 0.05, None, None);

@@ -8,10 +8,10 @@ use std::sync::Arc;
 
 use picture::Picture;
 use sinew::{
-    Goal, JointTransform, Pose, Skeleton,
+    Goal, JointTransform, Pose, Skeleton, Workspace,
     glam::Vec3,
     joint::{Dof, Joint},
-    solve::Auto,
+    solve::{Auto, IterativeOptions},
 };
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -31,17 +31,19 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             }
         }
         let skeleton = Arc::new(skeleton);
-        let mut solver = Auto::new(&skeleton, ids[0], ids[8])?;
+        let solver = Auto::new(&skeleton, ids[0], ids[8])?;
+        let mut workspace = Workspace::new();
         let mut pose = Pose::rest(&skeleton);
         picture.pose(&pose, None, 0.25);
-        let report = solver.solve(&mut pose, &Goal::at(Vec3::new(0.3, 0.4, -0.2)))?;
+        let goal = Goal::position(Vec3::new(0.3, 0.4, -0.2));
+        let report = solver.solve(&mut workspace, &mut pose, &goal, &IterativeOptions::new())?;
         let side = if stiff { sinew::body::Side::Right } else { sinew::body::Side::Left };
         picture.pose(&pose, Some(side), 1.0);
         picture.goal(Vec3::new(0.3, 0.4, -0.2), 0.08);
         println!(
             "{:?}: {:?} after {} passes, {:.3} mm off",
             solver.method(),
-            report.status,
+            report.outcome,
             report.iterations,
             1e3 * report.position_residual
         );

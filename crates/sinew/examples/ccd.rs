@@ -8,10 +8,10 @@ use std::sync::Arc;
 
 use picture::Picture;
 use sinew::{
-    Goal, JointTransform, Pose, Skeleton,
+    Goal, JointTransform, Pose, Skeleton, Workspace,
     glam::Vec3,
     joint::{Dof, Joint},
-    solve::Ccd,
+    solve::{Ccd, IterativeOptions},
 };
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -32,12 +32,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     skeleton.set_joint(ids[3], Joint::FIXED.with_slide([None, None, Some(slide)]))?;
     let skeleton = Arc::new(skeleton);
 
-    let mut arm = Ccd::new(&skeleton, ids[0], ids[4])?;
+    let arm = Ccd::new(&skeleton, ids[0], ids[4])?;
+    let mut workspace = Workspace::new();
     let mut pose = Pose::rest(&skeleton);
     let mut picture = Picture::seen_from(Vec3::new(1.0, 0.35, 0.2));
     picture.pose(&pose, None, 0.35);
     for place in [Vec3::new(2.0, 0.0, 5.0), Vec3::new(-4.0, 2.0, 3.0), Vec3::new(0.0, 0.5, 8.0)] {
-        let report = arm.solve(&mut pose, &Goal::at(place))?;
+        let report =
+            arm.solve(&mut workspace, &mut pose, &Goal::position(place), &IterativeOptions::new())?;
         if place.x == 2.0 {
             picture.limits(&pose, 0.9);
             picture.pose(&pose, Some(sinew::body::Side::Left), 1.0);
@@ -46,7 +48,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let out = pose.local(ids[3]).translation.z - skeleton.rest(ids[3]).translation.z;
         println!(
             "{place}: {:?} after {} sweeps, {:.1} mm off; the sleeve is {:.0} mm out",
-            report.status,
+            report.outcome,
             report.iterations,
             1e3 * report.position_residual,
             1e3 * out

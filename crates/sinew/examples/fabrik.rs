@@ -7,7 +7,12 @@ mod picture;
 use std::sync::Arc;
 
 use picture::Picture;
-use sinew::{Goal, JointTransform, Pose, Skeleton, glam::Vec3, joint::Joint, solve::Fabrik};
+use sinew::{
+    Goal, JointTransform, Pose, Skeleton, Workspace,
+    glam::Vec3,
+    joint::Joint,
+    solve::{Fabrik, IterativeOptions},
+};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut builder = Skeleton::builder();
@@ -22,7 +27,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     let skeleton = Arc::new(skeleton);
 
-    let mut neck = Fabrik::new(&skeleton, ids[0], ids[9])?;
+    let neck = Fabrik::new(&skeleton, ids[0], ids[9])?;
+    let mut workspace = Workspace::new();
     let mut pose = Pose::rest(&skeleton);
     let mut picture = Picture::seen_from(Vec3::new(1.0, 0.25, 0.35));
     picture.pose(&pose, None, 0.35);
@@ -32,7 +38,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         ("the sky", Vec3::new(0.1, 1.85, 0.1)),
         ("its own foot", Vec3::new(0.0, 0.0, 0.0)),
     ] {
-        let report = neck.solve(&mut pose, &Goal::at(beak))?;
+        let report =
+            neck.solve(&mut workspace, &mut pose, &Goal::position(beak), &IterativeOptions::new())?;
         if what == "the grass" {
             picture.limits(&pose, 0.1);
             picture.pose(&pose, Some(sinew::body::Side::Left), 1.0);
@@ -41,7 +48,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let within = ids.iter().all(|&j| skeleton.limits(j).is_within(pose.local(j).rotation));
         println!(
             "{what}: {:?} after {} sweeps, {:.1} mm off; all vertebrae within their limits: {within}",
-            report.status,
+            report.outcome,
             report.iterations,
             1e3 * report.position_residual
         );

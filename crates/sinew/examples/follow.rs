@@ -8,10 +8,10 @@ use std::sync::Arc;
 
 use picture::Picture;
 use sinew::{
-    JointTransform, Pose, Skeleton,
+    JointTransform, Pose, Skeleton, Workspace,
     glam::Vec3,
     joint::{Dof, Joint},
-    solve::{Follow, Lead},
+    solve::{Follow, FollowOptions, Lead},
 };
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -27,19 +27,20 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         skeleton.set_joint(*id, Joint::hinge(Vec3::Y, Dof::range(-0.44, 0.44)))?;
     }
     let skeleton = Arc::new(skeleton);
-    let mut train = Follow::new(&skeleton, ids[0], ids[5])?;
+    let train = Follow::new(&skeleton, ids[0], ids[5])?;
+    let mut workspace = Workspace::new();
     let mut pose = Pose::rest(&skeleton);
     let mut picture = Picture::seen_from(Vec3::new(0.15, 1.0, 0.25));
     picture.pose(&pose, None, 0.35);
     for (lead, leading) in [(Lead::Root, ids[0]), (Lead::Tip, ids[5])] {
-        train.lead = lead;
+        let options = FollowOptions::new().with_lead(lead);
         let start = pose.position(leading);
         for metre in 1..=60 {
             let angle = metre as f32 / 30.0;
             // Along a circle of 30 m.
             let sign = if lead == Lead::Root { 1.0 } else { -1.0 };
             let way = Vec3::new(angle.sin(), 0.0, 1.0 - angle.cos()) * (30.0 * sign);
-            train.solve(&mut pose, start + way)?;
+            train.solve(&mut workspace, &mut pose, start + way, &options)?;
         }
         if lead == Lead::Root {
             picture.limits(&pose, 5.0);

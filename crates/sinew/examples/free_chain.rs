@@ -7,7 +7,11 @@ mod picture;
 use std::sync::Arc;
 
 use picture::Picture;
-use sinew::{Goal, JointTransform, Pose, Skeleton, glam::Vec3, solve::FreeChain};
+use sinew::{
+    Goal, JointTransform, Pose, Skeleton, Workspace,
+    glam::Vec3,
+    solve::{FreeChain, IterativeOptions},
+};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     // Twelve bones of 4 cm, a little bent, so that it is clear to which side the tail curls.
@@ -20,9 +24,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (skeleton, ids) = builder.build()?;
     let skeleton = Arc::new(skeleton);
 
-    let mut tail = FreeChain::new(&skeleton, ids[0], ids[12])?;
+    let tail = FreeChain::new(&skeleton, ids[0], ids[12])?;
+    let mut workspace = Workspace::new();
     // It slows down over the last twentieth of its reach, so that it does not snap straight.
-    tail.soft = 0.05;
+    let options = IterativeOptions::new().with_soft(0.05);
     let mut pose = Pose::rest(&skeleton);
     let mut picture = Picture::seen_from(Vec3::new(1.0, 0.3, -0.2));
     picture.pose(&pose, None, 0.35);
@@ -30,7 +35,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for frame in 0..=120 {
         let t = frame as f32 / 20.0;
         let fly = Vec3::new(0.3 * t.sin(), 0.45 + 0.15 * (1.7 * t).cos(), -0.25 + 0.1 * t.cos());
-        let report = tail.solve(&mut pose, &Goal::at(fly))?;
+        let report = tail.solve(&mut workspace, &mut pose, &Goal::position(fly), &options)?;
         if frame % 10 == 0 {
             if frame % 40 == 0 {
                 picture.pose(&pose, Some(sinew::body::Side::Left), 0.4 + 0.005 * frame as f32);

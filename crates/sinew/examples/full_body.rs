@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use picture::Picture;
 use sinew::{
-    Goal, JointTransform, Pose, Skeleton,
+    Goal, JointTransform, Pose, Skeleton, Workspace,
     glam::Vec3,
-    solve::{Effector, FullBody},
+    solve::{Effector, FullBody, FullBodyOptions, RootMode},
 };
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -40,25 +40,27 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Effector::new(find("hand r")?).with_priority(1),
         Effector::new(find("head")?).with_priority(2),
     ];
-    let mut full_body = FullBody::new(&skeleton, hips, &tips)?;
-    full_body.root = sinew::solve::RootMode::Spring(1.0);
+    let full_body = FullBody::new(&skeleton, hips, &tips)?;
+    let options = FullBodyOptions::new().with_root(RootMode::Spring(1.0));
+    let mut workspace = Workspace::new();
 
     let mut pose = Pose::rest(&skeleton);
     let mut picture = Picture::seen_from(Vec3::new(0.9, 0.25, 0.6));
     picture.pose(&pose, None, 0.3);
-    let feet = [tips[0], tips[1]].map(|tip| Goal::at(pose.position(tip.joint)));
+    let feet = [tips[0], tips[1]].map(|tip| Goal::position(pose.position(tip.joint)));
     // Picking something up from a low table.
-    let hands = [Vec3::new(0.15, 0.5, 0.5), Vec3::new(-0.15, 0.5, 0.5)].map(Goal::at);
-    let head = Goal::at(Vec3::new(0.0, 1.2, 0.5));
-    let report = full_body.solve(&mut pose, &[feet[0], feet[1], hands[0], hands[1], head])?;
+    let hands = [Vec3::new(0.15, 0.5, 0.5), Vec3::new(-0.15, 0.5, 0.5)].map(Goal::position);
+    let head = Goal::position(Vec3::new(0.0, 1.2, 0.5));
+    let goals = [feet[0], feet[1], hands[0], hands[1], head];
+    let report = full_body.solve(&mut workspace, &mut pose, &goals, &options)?;
 
     picture.pose(&pose, Some(sinew::body::Side::Left), 1.0);
-    for goal in [feet[0], feet[1], hands[0], hands[1], head] {
+    for goal in goals {
         picture.goal(goal.position.unwrap_or_default(), 0.06);
     }
     picture.save()?;
-    println!("{:?} after {} steps", report.status, report.iterations);
-    for (tip, outcome) in tips.iter().zip(full_body.effector_reports()) {
+    println!("{:?} after {} steps", report.outcome, report.iterations);
+    for (tip, outcome) in tips.iter().zip(full_body.effector_reports(&pose, &goals, &report)) {
         println!("  {:<8} {:.2} mm off", skeleton.name(tip.joint), outcome.position_residual * 1e3);
     }
     println!("the hips are at {:.3}", pose.position(hips));

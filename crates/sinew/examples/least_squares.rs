@@ -8,12 +8,12 @@ use std::{ops::ControlFlow, sync::Arc};
 
 use picture::Picture;
 use sinew::{
-    Goal, JointTransform, Pose, Skeleton,
+    Goal, JointTransform, Pose, Skeleton, Workspace,
     body::Side,
     glam::Vec3,
     joint::{Dof, Joint},
     math,
-    solve::{DampedLeastSquares, TraceChange},
+    solve::{ChainSolver, DampedLeastSquares, IterativeOptions, TraceChange},
 };
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -29,7 +29,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     let skeleton = Arc::new(skeleton);
 
-    let mut lamp = DampedLeastSquares::new(&skeleton, ids[0], ids[4])?;
+    let lamp = DampedLeastSquares::new(&skeleton, ids[0], ids[4])?;
     let mut pose = Pose::rest(&skeleton);
     for (id, angle) in ids[1..4].iter().zip([-0.4, 0.9, 0.8]) {
         pose.set_rotation(*id, math::axis_angle(Vec3::X, angle));
@@ -39,7 +39,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut picture = Picture::seen_from(Vec3::new(0.35, 0.3, 1.0));
     picture.pose(&pose, None, 0.35);
     let mut shown = pose.clone();
-    let report = lamp.solve_traced(&mut pose, &Goal::at(place), &mut |step| {
+    let (goal, options) = (Goal::position(place), IterativeOptions::new());
+    let report = lamp.solve_traced(&mut Workspace::new(), &mut pose, &goal, &options, &mut |step| {
         if let TraceChange::Step { damping, taken } = step.change {
             step.write_to(&mut shown);
             let off = shown.position(ids[4]).distance(place);
@@ -56,7 +57,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     picture.goal(place, 0.06);
     println!(
         "{:?} after {} steps, {:.3} mm off",
-        report.status,
+        report.outcome,
         report.iterations,
         1e3 * report.position_residual
     );

@@ -10,7 +10,7 @@ use picture::Picture;
 use sinew::{
     JointTransform, Pose, Skeleton,
     glam::Vec3,
-    solve::{Eye, LookAt, LookJoint, LookState},
+    solve::{Eye, LookAt, LookJoint, Options},
 };
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -37,12 +37,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut picture = Picture::seen_from(Vec3::new(0.5, 0.35, 1.0));
     let animation = Pose::rest(&skeleton); // a clip's pose, in a game
     let mut pose = animation.clone();
-    let mut state = LookState::default(); // kept from frame to frame
+    let mut state = look.state(); // kept from frame to frame
     for step in 0..=16 {
         let angle = step as f32 * std::f32::consts::TAU / 16.0;
         let bird = Vec3::new(2.0 * angle.sin(), 2.0, 2.0 * angle.cos());
         pose.copy_from(&animation);
-        let report = look.solve(&mut pose, bird, &mut state)?;
+        let report = look.solve(&mut state, &mut pose, bird, &Options::new())?;
         if step == 2 {
             picture.pose(&animation, None, 0.35);
             picture.pose(&pose, Some(sinew::body::Side::Left), 1.0);
@@ -58,7 +58,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             pose.model(ids[3]).matrix3.z_axis,
             report.report.rotation_residual.to_degrees(),
             report.eyes.to_degrees(),
-            report.report.status
+            report.report.outcome
         );
     }
     picture.save()?;

@@ -15,14 +15,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let goal = Vec2::new(0.8, 1.1);
     let mut picture = Picture::seen_from(Vec3::Z);
     picture.goal(goal.extend(0.0), 0.1);
-    for method in [Method2d::Ccd, Method2d::Fabrik] {
+    for method in [Method2d::CCD, Method2d::Fabrik] {
         println!("{method:?}: angles in degrees, and how far the end is off");
         let mut chain = Chain2d::new(Vec2::ZERO, &[Bone2d::new(0.5).with_limits(-2.0, 2.0); 4])?;
         for sweep in 0..6 {
             let degrees: Vec<i32> =
                 chain.bones().iter().map(|b| b.angle.to_degrees().round() as i32).collect();
             println!("  {sweep}: {degrees:?}, {:.4}", chain.end().distance(goal));
-            let side = if method == Method2d::Ccd { body::Side::Left } else { body::Side::Right };
+            let side = if method == Method2d::CCD { body::Side::Left } else { body::Side::Right };
             let layer = picture.layer(0.25 + 0.15 * sweep as f32);
             let mut from = Vec2::ZERO;
             for to in chain.positions().skip(1) {
@@ -30,7 +30,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 from = to;
             }
             // One sweep at a time.
-            let once = Options2d { max_iterations: 1, ..Options2d::of(method) };
+            let once = Options2d::new().with_method(method).with_max_iterations(1);
             chain.solve(goal, &once)?;
         }
     }

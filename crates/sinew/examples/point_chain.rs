@@ -5,13 +5,18 @@
 mod picture;
 
 use picture::Picture;
-use sinew::{glam::Vec3, solve::PointChain};
+use sinew::{
+    Workspace,
+    glam::Vec3,
+    solve::{PointChain, PointChainOptions},
+};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     // Forty points, a metre and a half of rope, lying in a wave.
     let mut points: Vec<Vec3> =
         (0..40).map(|i| Vec3::new(0.03 * i as f32, 0.05 * (i as f32 * 0.6).sin(), 0.0)).collect();
-    let mut rope = PointChain::new(&points)?;
+    let rope = PointChain::new(&points)?;
+    let mut workspace = Workspace::new();
     let length: f32 = rope.lengths().iter().sum();
     let mut picture = Picture::seen_from(Vec3::new(0.1, 0.25, 1.0));
     println!("{length:.3} m of rope");
@@ -20,7 +25,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         // One hand carries the first point, the other draws the last one away, at last further than the rope goes.
         points[0] = Vec3::new(0.0, 0.3 * t, 0.0);
         let hand = Vec3::new(0.4 + 1.4 * t, 0.2, 0.2 * (6.0 * t).sin());
-        let report = rope.solve(&mut points, hand)?;
+        let report = rope.solve(&mut workspace, &mut points, hand, &PointChainOptions::new())?;
         if frame % 20 == 0 {
             let layer = picture.layer(0.3 + 0.7 * t);
             let line = points.iter().copied();
@@ -35,7 +40,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         if frame % 6 == 0 {
             let middle = points[20];
-            println!("{frame:3}  {:?}, {} passes, middle at {middle:.3}", report.status, report.iterations);
+            println!("{frame:3}  {:?}, {} passes, middle at {middle:.3}", report.outcome, report.iterations);
         }
     }
     picture.save()?;

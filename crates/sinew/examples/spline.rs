@@ -8,10 +8,10 @@ use std::sync::Arc;
 
 use picture::Picture;
 use sinew::{
-    JointTransform, Pose, Skeleton,
+    JointTransform, Pose, Skeleton, Workspace,
     glam::Vec3,
     solve::{
-        Spline,
+        Spline, SplineOptions,
         spline::{Curve, CurveKind, CurveUp, Roll},
     },
 };
@@ -35,16 +35,19 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let skeleton = Arc::new(skeleton);
 
     let mut curve = Curve::new(CurveKind::CatmullRom, &ring(0.0), true, CurveUp::Carried(Vec3::Y))?;
-    let mut snake = Spline::new(&skeleton, ids[0], ids[20])?;
-    snake.reversed = true; // head first: the tail lies behind it
-    snake.roll = Roll::Frames { axis: Vec3::Y, twist: [0.0; 2] };
+    let snake = Spline::new(&skeleton, ids[0], ids[20])?;
+    let mut workspace = Workspace::new();
+    // Head first: the tail lies behind it.
+    let options =
+        SplineOptions::new().with_reversed(true).with_roll(Roll::Frames { axis: Vec3::Y, twist: [0.0; 2] });
     let mut pose = Pose::rest(&skeleton);
     let mut picture = Picture::seen_from(Vec3::new(0.4, 1.0, 0.6));
     for second in 0..8 {
         let time = second as f32;
         curve.set_points(&ring(time))?;
-        snake.offset = 0.8 * time; // metres; a closed curve goes round and round
-        let report = snake.solve(&mut pose, &curve)?;
+        // Metres; a closed curve goes round and round.
+        let options = options.with_offset(0.8 * time);
+        let report = snake.solve(&mut workspace, &mut pose, &curve, &options)?;
         if second == 1 {
             picture.pose(&pose, Some(sinew::body::Side::Left), 1.0);
             let ring: Vec<Vec3> = ring(time);

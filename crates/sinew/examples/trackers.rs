@@ -9,10 +9,10 @@ use std::{f64::consts::FRAC_PI_2, sync::Arc};
 
 use picture::Picture;
 use sinew::{
-    Goal, JointTransform, Pose, Skeleton,
+    Goal, JointTransform, Pose, Skeleton, Workspace,
     body::{BodyRoles, HumanLimits, Side, Trackers},
     glam::{Quat, Vec3},
-    solve::Effector,
+    solve::{Effector, IterativeOptions},
 };
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -49,25 +49,27 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let worn = [body.head, left, right].map(|joint| joint.ok_or("a part is missing"));
     let [head, left, right] = worn;
     let tips = [head?, left?, right?].map(Effector::new);
-    let mut trackers = Trackers::new(&body, &tips, &pose)?;
+    let trackers = Trackers::new(&body, &tips, &pose)?;
+    let (mut state, mut workspace) = (trackers.state(&pose), Workspace::new());
 
     // A crouch, one hand forward and one beside the head: what the trackers say in this frame.
     let turned = |x: f32, y: f32| Quat::from_rotation_y(y) * Quat::from_rotation_x(x);
     let goals = [
-        Goal::at(Vec3::new(0.02, 1.22, 0.22)).with_rotation(turned(0.3, 0.2)),
-        Goal::at(Vec3::new(0.22, 1.0, 0.62)).with_rotation(turned(-1.5, -0.1)),
-        Goal::at(Vec3::new(-0.34, 1.25, 0.2)).with_rotation(turned(-(FRAC_PI_2 as f32) - 0.9, 0.1)),
+        Goal::position(Vec3::new(0.02, 1.22, 0.22)).with_rotation(turned(0.3, 0.2)),
+        Goal::position(Vec3::new(0.22, 1.0, 0.62)).with_rotation(turned(-1.5, -0.1)),
+        Goal::position(Vec3::new(-0.34, 1.25, 0.2)).with_rotation(turned(-(FRAC_PI_2 as f32) - 0.9, 0.1)),
     ];
     let mut picture = Picture::seen_from(Vec3::new(0.8, 0.2, 0.7));
     picture.pose(&pose, None, 0.3);
-    let report = trackers.solve(&mut pose, &goals)?;
+    let options = IterativeOptions::new();
+    let report = trackers.solve(&mut state, &mut workspace, &mut pose, &goals, &options)?;
     picture.pose(&pose, Some(Side::Left), 1.0);
     for goal in goals {
         picture.goal(goal.position.unwrap_or_default(), 0.08);
     }
     picture.save()?;
-    println!("{:?} after {} steps", report.status, report.iterations);
-    for (tip, outcome) in tips.iter().zip(trackers.effector_reports()) {
+    println!("{:?} after {} steps", report.outcome, report.iterations);
+    for (tip, outcome) in tips.iter().zip(trackers.effector_reports(&pose, &goals, &report)) {
         println!("  {:<8} {:.2} mm off", skeleton.name(tip.joint), outcome.position_residual * 1e3);
     }
     let elbow = body.arm(Side::Left).ok_or("no arm")?.forearm;
@@ -76,6 +78,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     {
         println!("the {name} is at {:.3}", pose.position(joint));
     }
-    println!("out of balance by {:.0} mm", trackers.out_of_balance() * 1e3);
+    println!("out of balance by {:.0} mm", trackers.out_of_balance(&state, &pose) * 1e3);
     Ok(())
 }

@@ -7,7 +7,11 @@ mod picture;
 use std::sync::Arc;
 
 use picture::Picture;
-use sinew::{Goal, JointTransform, Pole, Pose, Skeleton, glam::Vec3, solve::TwoBone};
+use sinew::{
+    Goal, JointTransform, Pole, Pose, Skeleton,
+    glam::Vec3,
+    solve::{LimbOptions, TwoBone},
+};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut builder = Skeleton::builder();
@@ -17,19 +21,20 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (skeleton, ids) = builder.build()?;
     let skeleton = Arc::new(skeleton);
 
-    let mut leg = TwoBone::new(&skeleton, ids[0], ids[1], ids[2])?;
-    leg.soft = 0.03;
+    let leg = TwoBone::new(&skeleton, ids[0], ids[1], ids[2])?;
+    let options = LimbOptions::new().with_soft(0.03);
     let mut pose = Pose::rest(&skeleton);
     let mut picture = Picture::seen_from(Vec3::new(1.0, 0.2, 0.3));
     picture.pose(&pose, None, 0.35);
     for tread in 0..=5 {
         let place = Vec3::new(0.1, 0.08 + 0.15 * tread as f32, 0.1 + 0.05 * tread as f32);
-        let report = leg.solve(&mut pose, &Goal::at(place).with_pole(Pole::Direction(Vec3::Z)))?;
+        let goal = Goal::position(place).with_pole(Pole::Direction(Vec3::Z));
+        let report = leg.solve(&mut pose, &goal, &options)?;
         println!(
             "tread {tread}: knee at {:6.3}, ankle {:.2} mm off, {:?}",
             pose.position(ids[1]),
             1e3 * report.position_residual,
-            report.status
+            report.outcome
         );
         if tread == 3 {
             picture.pose(&pose, Some(sinew::body::Side::Left), 1.0);

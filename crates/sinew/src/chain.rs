@@ -65,6 +65,18 @@ impl Chain {
         Ok(Self { joints, tip_offset: Vec3::ZERO })
     }
 
+    /// A chain of no joints, for [`Chain::copy_from`].
+    pub(crate) const fn empty() -> Self {
+        Self { joints: Vec::new(), tip_offset: Vec3::ZERO }
+    }
+
+    /// Becomes another chain, in the memory that it has.
+    pub(crate) fn copy_from(&mut self, other: &Self) {
+        self.joints.clear();
+        self.joints.extend_from_slice(&other.joints);
+        self.tip_offset = other.tip_offset;
+    }
+
     /// The same chain with its end at a point of the tip's own frame (in the tip's local units).
     pub fn with_tip_offset(mut self, skeleton: &Skeleton, offset: Vec3) -> Result<Self, ChainError> {
         if !offset.is_finite() {

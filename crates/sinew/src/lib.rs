@@ -40,16 +40,20 @@ pub mod solve;
 
 mod chain;
 mod goal;
+mod placement;
 mod pose;
 mod report;
 mod skeleton;
 mod transform;
+mod workspace;
 
 pub use chain::{Chain, ChainError};
 pub use goal::{Goal, Pole};
+pub use placement::{Placement, PlacementError};
 pub use pose::{Pose, PoseError};
-pub use report::{Report, SolveError, Status};
+pub use report::{Outcome, Report, SolveError};
 pub use skeleton::{JointId, Skeleton, SkeletonBuilder, SkeletonError};
 pub use transform::JointTransform;
+pub use workspace::Workspace;
 
 pub use glam;

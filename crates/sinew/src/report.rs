@@ -3,18 +3,14 @@
 use glam::Vec3;
 use thiserror::Error;
 
-/// What became of a goal.
-#[derive(Clone, Copy, Debug, PartialEq, Default)]
+/// What a solver did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
-pub enum Status {
-    /// Met within the tolerance.
+pub enum Outcome {
+    /// It came to what it works towards: the goal or, in a soft zone, the place that the zone gives for it. A closed form comes
+    /// to the nearest place where the goal is out of reach; see [`Report::reached`].
     #[default]
-    Reached,
-    /// Out of the chain's reach (too far or too near).
-    Unreachable {
-        /// How far out, in metres.
-        by: f32,
-    },
+    Converged,
     /// No step led nearer, or none that was allowed (limits; the largest turn in a solve).
     Stalled,
     /// The iterations were used up.
@@ -25,17 +21,24 @@ pub enum Status {
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 #[non_exhaustive]
 pub struct Report {
-    /// What became of the goal.
-    pub status: Status,
+    /// What the solver did.
+    pub outcome: Outcome,
+    /// How far the goal lies out of the chain's reach (too far or too near), in metres; 0 where bones and slides, whatever their
+    /// limits of turning, could meet it. A soft zone lies within the reach.
+    pub out_of_reach: f32,
     /// Updates of the whole chain; 0 where nothing had to move, 1 for a closed form.
     pub iterations: u32,
     /// Ways out of a standstill that were tried: preferred values or a bend first, then fresh
     /// starts. 0 for solvers that have none.
     pub restarts: u32,
-    /// Distance from the chain's end to the position asked for, in metres; 0 where none was.
+    /// Distance from the chain's end to the goal's position, in metres; 0 without one.
     pub position_residual: f32,
-    /// Angle from the tip's rotation to the one asked for, in radians; 0 where none was.
+    /// Angle from the tip's rotation to the goal's, in radians; 0 without one.
     pub rotation_residual: f32,
+    /// The position residual in metres up to which the goal counts as reached: the tolerance and what f32 cannot tell.
+    pub position_tolerance: f32,
+    /// The rotation residual in radians up to which the goal counts as reached.
+    pub rotation_tolerance: f32,
     /// Whether the pose that is left lies on another branch than the one that came in. Without a pole or swivel: whether the
     /// largest turn of a joint, in radians, is above
     ///
@@ -55,6 +58,13 @@ pub struct Report {
     /// [`Aim`](crate::solve::Aim) with an up vector, whether the joint's own up so turned about the ray; without one the
     /// ray's motion explains any turn.
     pub branch_changed: bool,
+}
+
+impl Report {
+    /// Whether the pose that is left meets the goal: both residuals are within their tolerances.
+    pub fn reached(&self) -> bool {
+        self.position_residual <= self.position_tolerance && self.rotation_residual <= self.rotation_tolerance
+    }
 }
 
 /// Why a solver refused to work. The pose is as it was.
@@ -79,6 +89,20 @@ pub enum SolveError {
         /// Its value.
         value: f32,
     },
+    /// The state was made by another solver.
+    #[error(
+        "the state was made by another {solver}, for {given} {what} (this one has {wanted}): take one from its `state` method"
+    )]
+    State {
+        /// What kind of solver it is.
+        solver: &'static str,
+        /// What they differ in. Where the numbers are the same, they are other ones.
+        what: &'static str,
+        /// How many the state has.
+        given: usize,
+        /// How many the solver has.
+        wanted: usize,
+    },
     /// There must be one goal for each tip.
     #[error("{given} goals were given for {wanted} effectors")]
     GoalCount {
@@ -87,8 +111,8 @@ pub enum SolveError {
         /// How many tips there are.
         wanted: usize,
     },
-    /// The solver has no middle joint that a pole could turn.
-    #[error("goal {goal} has a pole, but its limb has no middle joint that could turn towards it")]
+    /// The solver has no middle joint that a pole or swivel could turn.
+    #[error("goal {goal} has a pole or swivel, but its limb has no middle joint that could turn")]
     Pole {
         /// Which goal, from 0.
         goal: usize,

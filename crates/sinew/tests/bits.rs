@@ -7,10 +7,12 @@
 //! change of the formulas changes it, and is a change that users of recorded motions see: say so in the change log.
 
 mod common;
+mod held;
 
 use std::sync::Arc;
 
 use common::noise;
+use held::held;
 use sinew::{
     JointTransform, Pole, Pose, Skeleton,
     glam::{Quat, Vec3},
@@ -94,8 +96,8 @@ fn hash_of_splines(roll: Roll) -> u64 {
     }
     let (skeleton, ids) = builder.build().unwrap();
     let skeleton = Arc::new(skeleton);
-    let mut spline = Spline::new(&skeleton, ids[0], ids[9]).unwrap();
-    spline.roll = roll;
+    let mut spline = held(Spline::new(&skeleton, ids[0], ids[9]).unwrap());
+    spline.options.roll = roll;
     let mut pose = Pose::rest(&skeleton);
     for i in 0..1000 {
         let closed = i % 2 == 0;
@@ -103,7 +105,7 @@ fn hash_of_splines(roll: Roll) -> u64 {
         let points: Vec<Vec3> = (0..count).map(|_| Vec3::new(r(), r(), r())).collect();
         let kind = if i % 3 == 0 { CurveKind::Bezier } else { CurveKind::CatmullRom };
         let curve = Curve::new(kind, &points, closed, CurveUp::Direction(Vec3::Y)).unwrap();
-        (spline.offset, spline.reversed) = (3.0 * r(), i % 5 == 0);
+        (spline.options.offset, spline.options.reversed) = (3.0 * r(), i % 5 == 0);
         let report = spline.solve(&mut pose, &curve).unwrap();
         hash.add(report.longest_way);
         for &id in &ids {

@@ -14,7 +14,7 @@ use sinew::{
     glam::{Quat, Vec3},
     math,
     solve::{
-        Aim, AimUp, BendSide, TwoBone,
+        Aim, AimUp, BendSide, LimbOptions, Options, TwoBone,
         two_bone::{LimbBend, LimbPoints, solve_points},
     },
 };
@@ -95,7 +95,7 @@ fn a_limbs_branch_is_that_of_the_formula() {
     for case in 0..20_000 {
         let (rest, joints) = limb(&mut dice);
         let [root, middle, tip] = joints;
-        let mut solver = TwoBone::new(rest.skeleton(), root, middle, tip).unwrap();
+        let limb = TwoBone::new(rest.skeleton(), root, middle, tip).unwrap();
         let place = |pose: &Pose| joints.map(|j| judge::position(pose, j));
         let reach =
             length(sub(place(&rest)[1], place(&rest)[0])) + length(sub(place(&rest)[2], place(&rest)[1]));
@@ -105,13 +105,14 @@ fn a_limbs_branch_is_that_of_the_formula() {
             4 => rest.position(root) + dice.vector() * (near * reach as f32),
             _ => rest.position(tip) + dice.vector() * (near * reach as f32),
         };
-        solver.side = [BendSide::Keep, BendSide::Positive, BendSide::Negative][case % 3];
-        let mut goal = Goal::at(goal);
+        let side = [BendSide::Keep, BendSide::Positive, BendSide::Negative][case % 3];
+        let solver = limb.clone().with_side(side).unwrap_or(limb);
+        let (mut goal, mut options) = (Goal::position(goal), LimbOptions::new());
         if case % 7 > 3 {
             goal.pole = Pole::Direction(dice.vector());
         }
         if case % 11 == 10 {
-            solver.swivel = 3.0 * (dice.0)();
+            goal.swivel = 3.0 * (dice.0)();
         }
         if case % 13 > 9 {
             goal.rotation = Some(math::normalize(math::mul(
@@ -120,12 +121,12 @@ fn a_limbs_branch_is_that_of_the_formula() {
             )));
         }
         if case % 17 > 12 {
-            solver.weight = 0.5 + 0.5 * (dice.0)();
+            options.influence = 0.5 + 0.5 * (dice.0)();
         }
         let mut pose = rest.clone();
-        let report = solver.solve(&mut pose, &goal).unwrap();
+        let report = solver.solve(&mut pose, &goal, &options).unwrap();
         let (from, to) = (place(&rest), place(&pose));
-        let poled = goal.pole != Pole::Keep || solver.swivel != 0.0;
+        let poled = goal.pole != Pole::Keep || goal.swivel != 0.0;
         let wanted = if poled {
             let side = |p: [V; 3]| [sub(p[2], p[0]), sub(p[1], p[0])];
             flipped(side(from), side(to))
@@ -198,7 +199,7 @@ fn an_aim_changes_its_branch_where_its_up_turns_over() {
         aim.up = up;
         let target = rest.position(joint) + dice.vector() * 5.0;
         let mut pose = rest.clone();
-        let report = aim.solve(&mut pose, target).unwrap();
+        let report = aim.solve(&mut pose, target, &Options::new()).unwrap();
         let [a, b] = [&rest, &pose].map(|p| judge::frame(p, joint));
         let [from, to] = [a, b].map(|f| f.vector(judge::v(aim.axis)));
         let wanted = match up {

@@ -5,11 +5,11 @@ mod common;
 
 use common::{column, noise};
 use sinew::{
-    Goal, Pose, Status,
+    Goal, Pose, Workspace,
     glam::{DVec3, Vec3},
     joint::Joint,
     math,
-    solve::{Effector, FullBody},
+    solve::{Effector, FullBody, FullBodyOptions},
 };
 
 /// The distance from a point to where the middle can be: within `a` of the root and `b` of the end.
@@ -69,8 +69,10 @@ fn found(bones: usize, inner: usize, [at_inner, at_end]: [u8; 2], reachable: boo
             let end = direction() * (0.3 + 0.65 * bones as f32 * (case as f32 / 200.0));
             [direction() * (inner as f32 * 0.95), end]
         };
-        let mut full_body = FullBody::new(&skeleton, ids[0], &tips).unwrap();
-        let report = full_body.solve(&mut pose, &goals.map(Goal::at)).unwrap();
+        let full_body = FullBody::new(&skeleton, ids[0], &tips).unwrap();
+        let (mut workspace, options) = (Workspace::new(), FullBodyOptions::new());
+        let report =
+            full_body.solve(&mut workspace, &mut pose, &goals.map(Goal::position), &options).unwrap();
         let [p, q] = goals.map(|g| g.as_dvec3());
         let missed = [ids[inner], ids[bones]].map(|j| pose.position(j).as_dvec3());
         let missed = [missed[0].distance(p), missed[1].distance(q)];
@@ -83,10 +85,10 @@ fn found(bones: usize, inner: usize, [at_inner, at_end]: [u8; 2], reachable: boo
             found.last = found.last.max((missed[0] - off_lens(p, a, q, b)) / size);
         }
         if reachable {
-            assert_eq!(report.status, Status::Reached, "{case}");
+            assert!(report.reached(), "{case}");
         }
         let before = pose.clone();
-        full_body.solve(&mut pose, &goals.map(Goal::at)).unwrap();
+        full_body.solve(&mut workspace, &mut pose, &goals.map(Goal::position), &options).unwrap();
         let each = before.locals().iter().zip(pose.locals());
         let turn = each.map(|(a, b)| math::angle_between(a.rotation, b.rotation)).fold(0.0, f32::max);
         found.moved += usize::from(before.locals() != pose.locals());

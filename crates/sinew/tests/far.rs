@@ -7,19 +7,21 @@
 #![allow(clippy::neg_cmp_op_on_partial_ord)]
 
 mod common;
+mod held;
 
 use std::sync::Arc;
 
 use common::{column, noise, row};
+use held::held;
 use sinew::{
-    Goal, JointId, JointTransform, Pole, Pose, Skeleton, SolveError, Status,
+    Goal, JointId, JointTransform, Pole, Pose, Report, Skeleton, SolveError, Workspace,
     glam::{DVec2, DVec3, Quat, Vec2, Vec3},
     joint::{Dof, Joint},
     math, planar,
     solve::{
         Aim, AimUp, Auto, Balance, BendSide, Ccd, DampedLeastSquares, Drag, Effector, Eye, Fabrik, Follow,
-        FreeChain, FullBody, IterativeOptions, Lead, LookAt, LookJoint, LookState, Pin, PointChain, RootMode,
-        Spline, TwoBone,
+        FreeChain, FullBody, FullBodyOptions, IterativeOptions, Lead, LimbOptions, LookAt, LookJoint,
+        Options, Pin, PointChain, RootMode, Spline, Tolerance, TwoBone,
         spline::{Curve, CurveKind, CurveUp, Fit, Roll},
     },
 };
@@ -53,23 +55,21 @@ fn bits(pose: &Pose) -> Vec<u32> {
     all.map(f32::to_bits).collect()
 }
 
-/// A solve's numbers besides the pose; none where it was refused.
-type Numbers = Option<(Status, Vec<f32>)>;
+/// A solve's numbers besides the pose, with how far the goal is out of reach; none where it was refused.
+type Numbers = Option<(f32, Vec<f32>)>;
 
 fn of(report: Result<sinew::Report, sinew::SolveError>) -> Numbers {
-    let numbers = |r: sinew::Report| (r.status, vec![r.position_residual, r.rotation_residual]);
+    let numbers = |r: sinew::Report| (r.out_of_reach, vec![r.position_residual, r.rotation_residual]);
     report.ok().map(numbers)
 }
 
 /// What is wrong with what a solve left; none where all is well.
 fn unsound(before: &Pose, after: &Pose, numbers: &Numbers) -> Option<String> {
-    let Some((status, numbers)) = numbers else {
+    let Some((by, numbers)) = numbers else {
         return (bits(before) != bits(after)).then(|| "refused, but changed".into());
     };
-    if let Status::Unreachable { by } = status
-        && !(by.is_finite() && *by > 0.0)
-    {
-        return Some(format!("unreachable by {by}"));
+    if !(by.is_finite() && *by >= 0.0) {
+        return Some(format!("out of reach by {by}"));
     }
     if numbers.iter().any(|n| !n.is_finite()) {
         return Some(format!("numbers {numbers:?}"));
@@ -133,58 +133,47 @@ fn off(pose: &Pose, from: JointId, to: JointId, direction: Vec3) -> f64 {
 fn solve_chain(
     which: &str,
     ids: &[JointId],
-    settings: &IterativeOptions,
+    options: &IterativeOptions,
+    stretch: f32,
     pose: &mut Pose,
     goal: &Goal,
 ) -> Numbers {
     let skeleton = pose.skeleton().clone();
     let (root, tip) = (ids[0], ids[ids.len() - 1]);
+    macro_rules! chain {
+        ($solver:ident) => {{
+            let mut solver = held($solver::new(&skeleton, root, tip).unwrap());
+            (solver.options, solver.stretch) = (*options, stretch);
+            solver.solve(pose, goal)
+        }};
+    }
     of(match which {
         "limb" => {
-            let mut limb = TwoBone::new(&skeleton, root, ids[1], tip).unwrap();
-            (limb.soft, limb.weight) = (settings.soft, settings.weight);
-            limb.solve(pose, goal)
+            let options = LimbOptions::new().with_soft(options.soft).with_influence(options.influence);
+            TwoBone::new(&skeleton, root, ids[1], tip).unwrap().solve(pose, goal, &options)
         }
-        "free chain" => {
-            let mut free = FreeChain::new(&skeleton, root, tip).unwrap();
-            (free.soft, free.weight, free.stretch) = (settings.soft, settings.weight, settings.stretch);
-            free.max_turn = settings.max_turn;
-            free.solve(pose, goal)
-        }
-        "auto" => {
-            let mut auto = Auto::new(&skeleton, root, tip).unwrap();
-            (auto.soft, auto.weight, auto.stretch) = (settings.soft, settings.weight, settings.stretch);
-            auto.max_turn = settings.max_turn;
-            auto.solve(pose, goal)
-        }
-        "ccd" => {
-            let mut ccd = Ccd::new(&skeleton, root, tip).unwrap();
-            ccd.settings = *settings;
-            ccd.solve(pose, goal)
-        }
-        "fabrik" => {
-            let mut fabrik = Fabrik::new(&skeleton, root, tip).unwrap();
-            fabrik.settings = *settings;
-            fabrik.solve(pose, goal)
-        }
-        "dls" => {
-            let mut squares = DampedLeastSquares::new(&skeleton, root, tip).unwrap();
-            squares.settings = *settings;
-            squares.solve(pose, goal)
-        }
+        "free chain" => chain!(FreeChain),
+        "auto" => chain!(Auto),
+        "ccd" => chain!(Ccd),
+        "fabrik" => chain!(Fabrik),
+        "dls" => chain!(DampedLeastSquares),
         _ => {
-            let mut full_body = FullBody::new(&skeleton, root, &[Effector::new(tip)]).unwrap();
-            (full_body.soft, full_body.weight, full_body.max_turn) =
-                (settings.soft, settings.weight, settings.max_turn);
-            full_body.solve(pose, &[*goal])
+            let full_body = FullBody::new(&skeleton, root, &[Effector::new(tip)]).unwrap();
+            let options = FullBodyOptions::new()
+                .with_soft(options.soft)
+                .with_influence(options.influence)
+                .with_max_turn(options.max_turn);
+            full_body.solve(&mut Workspace::new(), pose, &[*goal], &options)
         }
     })
 }
 
 const CHAINS: [&str; 7] = ["limb", "free chain", "auto", "ccd", "fabrik", "dls", "full body"];
 
-/// Those that take all of `IterativeOptions`.
-const ITERATIVE: [&str; 3] = ["ccd", "fabrik", "dls"];
+/// How often a solver may start anew: those that do so only where it is asked for are tried both ways.
+fn restarts(which: &str) -> &'static [Option<u32>] {
+    if ["ccd", "fabrik", "dls"].contains(&which) { &[Some(0), Some(3)] } else { &[None] }
+}
 
 #[test]
 fn chains_stretch_out_towards_goals_that_are_far_away() {
@@ -192,19 +181,22 @@ fn chains_stretch_out_towards_goals_that_are_far_away() {
     for (bones, size) in [(2, 1.0), (5, 1.0), (2, 1e-3), (5, 1e3)] {
         let (pose, ids) = chain(bones, size);
         for which in CHAINS.into_iter().filter(|w| *w != "limb" || bones == 2) {
-            for max_restarts in [0, 3].into_iter().take(if ITERATIVE.contains(&which) { 2 } else { 1 }) {
-                let settings =
-                    IterativeOptions { max_iterations: 200, max_restarts, ..IterativeOptions::default() };
+            for &max_restarts in restarts(which) {
+                let mut options = IterativeOptions::new().with_max_iterations(200);
+                options.max_restarts = max_restarts;
                 for (far, direction) in
                     FAR.iter().flat_map(|f| directions().into_iter().map(move |d| (*f, d)))
                 {
-                    let goal = Goal::at(direction * far);
+                    let goal = Goal::position(direction * far);
                     let what = || {
-                        format!("{which}, {max_restarts}, {bones} bones of {size}, goal {}", direction * far)
+                        format!(
+                            "{which}, {max_restarts:?}, {bones} bones of {size}, goal {}",
+                            direction * far
+                        )
                     };
                     let mut status = None;
                     let after = try_on(&mut faults, &pose, what, |pose| {
-                        let numbers = solve_chain(which, &ids, &settings, pose, &goal);
+                        let numbers = solve_chain(which, &ids, &options, 1.0, pose, &goal);
                         status = numbers.as_ref().map(|n| n.0);
                         numbers
                     });
@@ -229,8 +221,7 @@ fn chains_stretch_out_towards_goals_that_are_far_away() {
                     if !(place || off < near && reach > 0.995 * length) {
                         faults.push(format!("{}: off by {off} at {reach} of {length}", what()));
                     }
-                    if !matches!(status, Some(Status::Unreachable { by }) if f64::from(by) > 0.4 * f64::from(far))
-                    {
+                    if !status.is_some_and(|by| f64::from(by) > 0.4 * f64::from(far)) {
                         faults.push(format!("{}: {status:?}", what()));
                     }
                 }
@@ -249,8 +240,8 @@ fn bends_turn_towards_poles_that_are_far_away() {
         for (far, direction) in FAR.iter().flat_map(|f| directions().into_iter().map(move |d| (*f, d))) {
             for pole in [Pole::Point(direction * far), Pole::Direction(direction * far)] {
                 let mut after = pose.clone();
-                let goal = Goal::at(goal).with_pole(pole);
-                let numbers = solve_chain(which, &ids, &IterativeOptions::default(), &mut after, &goal);
+                let goal = Goal::position(goal).with_pole(pole);
+                let numbers = solve_chain(which, &ids, &IterativeOptions::new(), 1.0, &mut after, &goal);
                 assert_eq!(unsound(&pose, &after, &numbers), None, "{which}, {pole:?}");
                 let axis = (at(&after, 2) - at(&after, 0)).normalize();
                 let across = |v: DVec3| v - axis * v.dot(axis);
@@ -271,58 +262,51 @@ fn settings_of_any_size_leave_chains_finite() {
     for (bones, size) in [(2, 1.0), (5, 1.0), (5, 1e-3)] {
         let (pose, ids) = chain(bones, size);
         for which in CHAINS.into_iter().filter(|w| *w != "limb" || bones == 2) {
-            let iterative = ITERATIVE.contains(&which);
-            for max_restarts in [0, 3].into_iter().take(if iterative { 2 } else { 1 }) {
-                let base = IterativeOptions { max_restarts, ..IterativeOptions::default() };
+            for &max_restarts in restarts(which) {
+                let mut base = IterativeOptions::new();
+                base.max_restarts = max_restarts;
                 let mut all = Vec::new();
                 for stretch in [1.5, 1e6, 1e15, 1e20, 1e30, f32::MAX] {
                     for soft in [0.0, 1e-30, 0.1, 1.0] {
-                        all.push(IterativeOptions { stretch, soft, ..base });
-                        all.push(IterativeOptions { stretch, soft, weight: 0.3, ..base });
-                        all.push(IterativeOptions { stretch, soft, max_turn: 0.1, ..base });
+                        let soft = base.with_soft(soft);
+                        all.extend(
+                            [soft, soft.with_influence(0.3), soft.with_max_turn(0.1)].map(|o| (o, stretch)),
+                        );
                     }
                 }
                 for soft in [f32::MIN_POSITIVE, 1e-20, 1e-6, 0.5, 1.0] {
-                    all.push(IterativeOptions { soft, ..base });
+                    all.push((base.with_soft(soft), 1.0));
                 }
                 for max_turn in [f32::MIN_POSITIVE, 1e-20, 1e20, f32::MAX] {
-                    all.push(IterativeOptions { max_turn, ..base });
+                    all.push((base.with_max_turn(max_turn), 1.0));
                 }
                 for tolerance in [f32::MIN_POSITIVE, 1e-20, 1e20, f32::MAX] {
-                    all.push(IterativeOptions { tolerance, rotation_tolerance: tolerance, ..base });
-                }
-                for weight in [f32::MIN_POSITIVE, 1e-20] {
-                    all.push(IterativeOptions { weight, ..base });
-                }
-                if iterative {
-                    for v in [1e-18f32, 1e-10, 1e12, 1e18, 1e19, 1e30, f32::MAX] {
-                        let v = Vec3::new(0.5, -1.0, 1.0) * v;
-                        all.push(IterativeOptions { base_direction: Some(v), ..base });
-                        all.push(IterativeOptions { root_position: Some(v), ..base });
-                        all.push(IterativeOptions {
-                            root_position: Some(v),
-                            base_direction: Some(v),
-                            stretch: f32::MAX,
-                            ..base
-                        });
+                    let turned = base.with_rotation_tolerance(tolerance);
+                    for near in [Tolerance::Share(tolerance), Tolerance::Metres(tolerance)] {
+                        all.push((turned.with_position_tolerance(near), 1.0));
                     }
                 }
-                for (i, settings) in all.iter().enumerate() {
+                for influence in [f32::MIN_POSITIVE, 1e-20] {
+                    all.push((base.with_influence(influence), 1.0));
+                }
+                for (i, (options, stretch)) in all.iter().enumerate() {
                     for (k, &goal) in near.iter().chain(&far).enumerate() {
-                        let turned = Goal::at(goal).with_rotation(Quat::from_xyzw(0.0, 0.6, 0.0, 0.8));
-                        let poled = |p| Goal::at(goal).with_pole(p);
+                        let turned = Goal::position(goal).with_rotation(Quat::from_xyzw(0.0, 0.6, 0.0, 0.8));
+                        let poled = |p| Goal::position(goal).with_pole(p);
                         let poles =
                             [1e-30f32, 1e12, 1e19, 1e30, f32::MAX].map(|p| Vec3::new(1.0, 0.2, -0.7) * p);
                         let all = [
-                            Goal::at(goal),
+                            Goal::position(goal),
                             turned,
                             poled(Pole::Point(poles[(i + k) % 5])),
                             poled(Pole::Direction(poles[(i + k) % 5])),
                         ];
                         for goal in all {
-                            let what = || format!("{which}, {bones} bones of {size}, {goal:?}, {settings:?}");
+                            let what = || {
+                                format!("{which}, {bones} bones of {size}, {goal:?}, {options:?}, {stretch}")
+                            };
                             try_on(&mut faults, &pose, what, |pose| {
-                                solve_chain(which, &ids, settings, pose, &goal)
+                                solve_chain(which, &ids, options, *stretch, pose, &goal)
                             });
                         }
                     }
@@ -340,28 +324,26 @@ fn limbs_stay_finite_whatever_they_are_told() {
     let sizes = [1e-38f32, 1e-20, 1e-3, 1.0, 1e12, 1e20, 1e30, f32::MAX];
     for (a, b) in sizes.iter().flat_map(|a| sizes.map(|b| (*a, b))) {
         for side in [BendSide::Keep, BendSide::Positive, BendSide::Negative] {
-            let mut limb = TwoBone::new(pose.skeleton(), ids[0], ids[1], ids[2]).unwrap();
-            limb.hinge = Some(Vec3::new(0.2, -1.0, 0.5) * a);
-            limb.side = side;
-            limb.swivel = b;
-            limb.soft = 0.3;
-            limb.min_flexion = 0.1;
+            let limb = TwoBone::new(pose.skeleton(), ids[0], ids[1], ids[2]).unwrap();
+            let limb = limb.with_hinge(Vec3::new(0.2, -1.0, 0.5) * a).with_side(side).unwrap();
+            let options = LimbOptions::new().with_soft(0.3).with_min_flexion(0.1);
             for goal in [1e-30, 0.5, 3.0, a, b] {
-                let goal = Goal::at(Vec3::new(1.0, 0.3, -0.9) * goal)
-                    .with_pole(Pole::Point(Vec3::new(0.3, 1.0, 0.2) * a));
-                let what = || format!("limb with hinge {:?}, swivel {b}, {goal:?}", limb.hinge);
-                try_on(&mut faults, &pose, what, |pose| of(limb.solve(pose, &goal)));
+                let goal = Goal::position(Vec3::new(1.0, 0.3, -0.9) * goal)
+                    .with_pole(Pole::Point(Vec3::new(0.3, 1.0, 0.2) * a))
+                    .with_swivel(b);
+                let what = || format!("limb with hinge {:?}, {goal:?}", limb.hinge());
+                try_on(&mut faults, &pose, what, |pose| of(limb.solve(pose, &goal, &options)));
             }
         }
         // A free chain bends about an axis, an aim has an offset and an up.
-        let mut free = FreeChain::new(pose.skeleton(), ids[0], ids[2]).unwrap();
+        let mut free = held(FreeChain::new(pose.skeleton(), ids[0], ids[2]).unwrap());
         free.bend = Some(Vec3::new(0.3, 0.1, 1.0) * a);
         let mut rest = Pose::rest(pose.skeleton());
         rest.update();
         let bend = free.bend;
         for goal in [Vec3::Y * 0.5, Vec3::Y * b] {
             let what = || format!("free chain about {bend:?}, goal {goal}");
-            try_on(&mut faults, &rest, what, |pose| of(free.solve(pose, &Goal::at(goal))));
+            try_on(&mut faults, &rest, what, |pose| of(free.solve(pose, &Goal::position(goal))));
         }
     }
     report(&faults);
@@ -382,11 +364,11 @@ fn an_aim_points_at_what_is_far_away() {
                 let what = || format!("{aim:?} at {target}");
                 let mut found = None;
                 let after = try_on(&mut faults, &pose, what, |pose| {
-                    found = of(aim.solve(pose, target));
+                    found = of(aim.solve(pose, target, &Options::new()));
                     found.clone()
                 });
                 // What is reported as well: the angle between the ray and the way.
-                if !matches!(&found, Some((Status::Reached, numbers)) if numbers[1] < 1e-3) {
+                if !matches!(&found, Some((0.0, numbers)) if numbers[1] < 1e-3) {
                     faults.push(format!("{}: {found:?}", what()));
                 }
                 let Some(after) = after else {
@@ -406,7 +388,7 @@ fn an_aim_points_at_what_is_far_away() {
         for size in [1e12, 1e20, 1e30, f32::MAX] {
             let aim = Aim { offset: Vec3::new(0.4, -1.0, 0.8) * size, ..Aim::new(ids[1], Vec3::Z) };
             let what = || format!("{aim:?} at {target}");
-            try_on(&mut faults, &pose, what, |pose| of(aim.solve(pose, target)));
+            try_on(&mut faults, &pose, what, |pose| of(aim.solve(pose, target, &Options::new())));
         }
     }
     report(&faults);
@@ -449,9 +431,9 @@ fn a_look_points_at_what_is_far_away() {
             look.set_eyes(&skeleton, &[Eye { joint: eye, axis: Vec3::Z * size, cone: 1.0 }]).unwrap();
             let what = || format!("look along {} at {target}", Vec3::Z * size);
             let after = try_on(&mut faults, &pose, what, |pose| {
-                let report = look.solve(pose, target, &mut LookState::default()).ok()?;
+                let report = look.solve(&mut look.state(), pose, target, &Options::new()).ok()?;
                 let r = report.report;
-                Some((r.status, vec![r.position_residual, r.rotation_residual, report.eyes]))
+                Some((r.out_of_reach, vec![r.position_residual, r.rotation_residual, report.eyes]))
             });
             let Some(after) = after else {
                 faults.push(format!("{}: refused", what()));
@@ -472,10 +454,11 @@ fn a_look_points_at_what_is_far_away() {
                 (look.near, look.offset) = (near, offset);
                 let what = || format!("look from {offset} near {near} at {target}");
                 let mut after = pose.clone();
-                let numbers = look.solve(&mut after, target, &mut LookState::default()).ok().map(|report| {
-                    let r = report.report;
-                    (r.status, vec![r.position_residual, r.rotation_residual, report.eyes])
-                });
+                let numbers =
+                    look.solve(&mut look.state(), &mut after, target, &Options::new()).ok().map(|report| {
+                        let r = report.report;
+                        (r.out_of_reach, vec![r.position_residual, r.rotation_residual, report.eyes])
+                    });
                 if let Some(fault) = unsound(&pose, &after, &numbers) {
                     faults.push(format!("{}: {fault}", what()));
                 }
@@ -494,8 +477,8 @@ fn what_follows_goes_anywhere() {
         let pose = Pose::rest(&skeleton);
         for (far, direction) in FAR.iter().flat_map(|f| directions().into_iter().map(move |d| (*f, d))) {
             for (lead, weight) in [(Lead::Tip, 1.0), (Lead::Root, 1.0), (Lead::Tip, 0.5), (Lead::Root, 0.5)] {
-                let mut follow = Follow::new(&skeleton, ids[0], ids[bones]).unwrap();
-                (follow.lead, follow.weight) = (lead, weight);
+                let mut follow = held(Follow::new(&skeleton, ids[0], ids[bones]).unwrap());
+                (follow.options.lead, follow.options.influence) = (lead, weight);
                 let place = direction * far;
                 let what = || format!("follow, {lead:?} of {bones} bones to {place}, weight {weight}");
                 let after = try_on(&mut faults, &pose, what, |pose| of(follow.solve(pose, place)));
@@ -522,11 +505,12 @@ fn strands_stretch_out_towards_goals_that_are_far_away() {
         for (far, direction) in FAR.iter().flat_map(|f| directions().into_iter().map(move |d| (*f, d))) {
             for (soft, bend) in [(0.0, 0.0), (1e-30, 1e-30), (0.2, 1e20), (1.0, f32::MAX)] {
                 // (What f32 cannot tell the length of is refused.)
-                let Ok(mut point_chain) = PointChain::new(&points) else {
+                let Ok(point_chain) = PointChain::new(&points) else {
                     assert!(size > 1e19);
                     continue;
                 };
-                (point_chain.soft, point_chain.bend) = (soft, Vec3::new(1.0, 0.3, 0.2) * bend);
+                let mut point_chain = held(point_chain);
+                (point_chain.options.soft, point_chain.bend) = (soft, Vec3::new(1.0, 0.3, 0.2) * bend);
                 let (mut after, goal) = (points.clone(), direction * far);
                 let found = point_chain.solve(&mut after, goal);
                 let what = format!("strand of {size}, soft {soft}, bend {bend}, goal {goal}");
@@ -571,12 +555,16 @@ fn splines_stay_finite_whatever_they_are_told() {
                 };
                 for offset in [0.0f32, 0.5, 1e12, -1e30, f32::MAX] {
                     for reversed in [false, true] {
-                        let mut spline = Spline::new(pose.skeleton(), ids[0], ids[5]).unwrap();
-                        (spline.offset, spline.reversed) = (offset, reversed);
+                        let mut spline = held(Spline::new(pose.skeleton(), ids[0], ids[5]).unwrap());
+                        (spline.options.offset, spline.options.reversed) = (offset, reversed);
                         let twist = [offset, -offset];
                         let mut solve = |fit, roll, moves_root, weight| {
-                            (spline.fit, spline.roll, spline.moves_root, spline.weight) =
-                                (fit, roll, moves_root, weight);
+                            (
+                                spline.options.fit,
+                                spline.options.roll,
+                                spline.options.moves_root,
+                                spline.options.influence,
+                            ) = (fit, roll, moves_root, weight);
                             let what = || {
                                 format!(
                                     "{kind:?} of {size}, closed {closed}, up {up}, {offset}, {reversed}, {fit:?}, {roll:?}, {moves_root}"
@@ -585,7 +573,7 @@ fn splines_stay_finite_whatever_they_are_told() {
                             let mut after = pose.clone();
                             let numbers = spline.solve(&mut after, &curve).ok().map(|s| {
                                 (
-                                    s.report.status,
+                                    s.report.out_of_reach,
                                     vec![
                                         s.report.position_residual,
                                         s.report.rotation_residual,
@@ -638,47 +626,46 @@ fn figures_stay_finite_whatever_they_are_told() {
             for root in roots(far) {
                 for kind in 0..8 {
                     let (offset, relative) = (if kind == 1 { far } else { Vec3::ZERO }, kind == 2);
-                    let second = Effector {
-                        relative_to: relative.then_some(right),
-                        ..Effector::new(left).with_offset(offset)
-                    };
+                    let mut second = Effector::new(left).with_offset(offset);
+                    second.relative_to = relative.then_some(right);
                     let tips =
                         [Effector::new(head).with_priority((kind % 3) as u8), second, Effector::new(chest)];
-                    let mut full_body = FullBody::new(&skeleton, hips, &tips).unwrap();
-                    full_body.root = root;
+                    let full_body = FullBody::new(&skeleton, hips, &tips).unwrap();
+                    let (mut workspace, mut options) = (Workspace::new(), FullBodyOptions::new());
+                    options.root = root;
                     let near = Vec3::new(0.3, 1.5, 0.2);
-                    let mut goals = [Goal::at(near), Goal::at(far), Goal::NONE];
+                    let mut goals = [Goal::position(near), Goal::position(far), Goal::NONE];
+                    let (mut masses, support) = (vec![1.0; skeleton.len()], [far, near, Vec3::ZERO]);
+                    masses[chest.index()] = size;
+                    let balance =
+                        Balance { up: direction * 1e12, masses: &masses, ..Balance::over(&support) };
                     match kind {
-                        3 => full_body.soft = 0.2,
-                        4 => {
-                            let mut masses = vec![1.0; skeleton.len()];
-                            masses[chest.index()] = size;
-                            let support = [far, near, Vec3::ZERO];
-                            full_body.balance =
-                                Some(Balance { up: direction * 1e12, masses, ..Balance::over(support) });
+                        3 => options.iterative.soft = 0.2,
+                        4 => options.balance = Some(balance),
+                        5 => {
+                            goals[2] = Goal::position(-far).with_rotation(Quat::from_xyzw(0.0, 0.6, 0.0, 0.8))
                         }
-                        5 => goals[2] = Goal::at(-far).with_rotation(Quat::from_xyzw(0.0, 0.6, 0.0, 0.8)),
-                        6 => goals[1] = Goal::at(near).with_pole(Pole::Point(far)),
+                        6 => goals[1] = Goal::position(near).with_pole(Pole::Point(far)),
                         7 => {
-                            (full_body.tolerance, full_body.rotation_tolerance, full_body.posture) =
-                                (size, size, 0.5)
+                            options = options
+                                .with_position_tolerance(Tolerance::Metres(size))
+                                .with_rotation_tolerance(size)
+                                .with_posture(0.5);
                         }
                         _ => {}
                     }
                     let what = || format!("tree {kind} with {root:?}, goals at {far}");
-                    try_on(&mut faults, &pose, what, |pose| of(full_body.solve(pose, &goals)));
-                    if full_body
-                        .effector_reports()
-                        .iter()
-                        .any(|o| !o.position_residual.is_finite() || !o.rotation_residual.is_finite())
-                        || !full_body.out_of_balance().is_finite()
-                    {
-                        faults.push(format!(
-                            "{}: {:?}, {}",
-                            what(),
-                            full_body.effector_reports(),
-                            full_body.out_of_balance()
-                        ));
+                    let after = try_on(&mut faults, &pose, what, |pose| {
+                        of(full_body.solve(&mut workspace, pose, &goals, &options))
+                    });
+                    let after = after.as_ref().unwrap_or(&pose);
+                    let each: Vec<_> =
+                        full_body.effector_reports(after, &goals, &Report::default()).collect();
+                    let out = full_body.out_of_balance(after, &balance);
+                    let finite =
+                        |o: &Report| o.position_residual.is_finite() && o.rotation_residual.is_finite();
+                    if !each.iter().all(finite) || size <= 1e18 && !out.is_finite() {
+                        faults.push(format!("{}: {each:?}, {out}", what()));
                     }
                 }
             }
@@ -690,21 +677,24 @@ fn figures_stay_finite_whatever_they_are_told() {
                     let pins = [Pin::pose(right), Pin::place(fore)];
                     let mut drag = Drag::new(&pose, hips, Effector::new(left), &pins[..kind % 3]).unwrap();
                     drag.rate = rate;
-                    drag.full_body().root = root;
-                    drag.full_body().max_turn = [f32::INFINITY, 0.1, f32::MIN_POSITIVE, 1e-20][kind % 4];
-                    drag.full_body().weight = [1.0, 0.5][kind % 2];
+                    let mut workspace = Workspace::new();
+                    let options = FullBodyOptions::new()
+                        .with_root(root)
+                        .with_max_turn([f32::INFINITY, 0.1, f32::MIN_POSITIVE, 1e-20][kind % 4])
+                        .with_influence([1.0, 0.5][kind % 2]);
                     let what = || format!("drag to {far}, rate {rate}, {root:?}");
                     let mut at = pose.clone();
                     // Away, back, and away again.
-                    let turned = Goal::at(far).with_rotation(Quat::from_xyzw(0.0, 0.6, 0.0, 0.8));
+                    let turned = Goal::position(far).with_rotation(Quat::from_xyzw(0.0, 0.6, 0.0, 0.8));
                     for goal in [
-                        Goal::at(far),
-                        Goal::at(Vec3::Y),
-                        Goal::at(Vec3::Y * 1.00001),
+                        Goal::position(far),
+                        Goal::position(Vec3::Y),
+                        Goal::position(Vec3::Y * 1.00001),
                         turned,
-                        Goal::at(-far),
+                        Goal::position(-far),
                     ] {
-                        match try_on(&mut faults, &at, what, |pose| of(drag.to(pose, goal))) {
+                        let to = |pose: &mut Pose| of(drag.to(&mut workspace, pose, goal, &options));
+                        match try_on(&mut faults, &at, what, to) {
                             Some(after) => at = after,
                             // (Where f32 cannot square the distance to the root's place, it is refused.)
                             None if matches!(root, RootMode::At(_)) && size > 1e18 => {}
@@ -725,25 +715,23 @@ fn an_arm_of_a_figure_stretches_out_towards_what_is_far_away() {
     for (far, direction) in FAR.iter().flat_map(|f| directions().into_iter().map(move |d| (*f, d))) {
         let mut pose = Pose::rest(&skeleton);
         let at = pose.position(right);
-        let mut full_body = FullBody::new(&skeleton, shoulder, &[Effector::new(left)]).unwrap();
-        let report = full_body.solve(&mut pose, &[Goal::at(direction * far)]).unwrap();
+        let full_body = FullBody::new(&skeleton, shoulder, &[Effector::new(left)]).unwrap();
+        let (mut workspace, options) = (Workspace::new(), FullBodyOptions::new());
+        let report =
+            full_body.solve(&mut workspace, &mut pose, &[Goal::position(direction * far)], &options).unwrap();
         let off = off(&pose, shoulder, left, direction);
         assert!(off < TREES, "off by {off}, {report:?}");
-        assert!(
-            matches!(report.status, Status::Unreachable { by } if f64::from(by) > 0.9 * f64::from(far)),
-            "{report:?}"
-        );
+        assert!(f64::from(report.out_of_reach) > 0.9 * f64::from(far), "{report:?}");
 
         // What another hand holds goes before it.
         let tips = [Effector::new(right), Effector::new(left).with_priority(1)];
-        let mut full_body = FullBody::new(&skeleton, chest, &tips).unwrap();
+        let full_body = FullBody::new(&skeleton, chest, &tips).unwrap();
+        let (mut workspace, options) = (Workspace::new(), FullBodyOptions::new());
         let mut pose = Pose::rest(&skeleton);
-        let report = full_body.solve(&mut pose, &[Goal::at(at), Goal::at(direction * far)]).unwrap();
-        assert!(
-            full_body.effector_reports()[0].met,
-            "{far} {direction} {report:?} {:?}",
-            full_body.effector_reports()
-        );
+        let goals = [at, direction * far].map(Goal::position);
+        let report = full_body.solve(&mut workspace, &mut pose, &goals, &options).unwrap();
+        let each: Vec<_> = full_body.effector_reports(&pose, &goals, &report).collect();
+        assert!(each[0].reached(), "{far} {direction} {each:?}");
     }
 }
 
@@ -764,7 +752,7 @@ fn the_plane_stretches_out_towards_goals_that_are_far_away() {
     for (far, direction) in FAR.iter().flat_map(|f| flat().into_iter().map(move |d| (*f, d))) {
         let goal = direction * far;
         let along = DVec2::new(direction.x.into(), direction.y.into()).normalize();
-        for method in [Method2d::Auto, Method2d::Ccd, Method2d::Fabrik] {
+        for method in [Method2d::Auto, Method2d::CCD, Method2d::Fabrik] {
             for max_restarts in [0, 4] {
                 for (stretch, soft, side, weight) in [
                     (1.0, 0.0, None, 1.0),
@@ -776,19 +764,17 @@ fn the_plane_stretches_out_towards_goals_that_are_far_away() {
                 ] {
                     let mut chain = Chain2d::new(Vec2::new(0.2, 0.1), &bones).unwrap();
                     let before = chain.clone();
-                    let settings = Options2d {
-                        method,
-                        max_restarts,
-                        stretch,
-                        soft,
-                        side,
-                        weight,
-                        ..Options2d::default()
-                    };
+                    let settings = Options2d::new()
+                        .with_method(method)
+                        .with_max_restarts(max_restarts)
+                        .with_stretch(stretch)
+                        .with_soft(soft)
+                        .with_side(side)
+                        .with_influence(weight);
                     for directed in [false, true] {
                         let mut chain = chain.clone();
                         let found = if directed {
-                            chain.solve_directed(goal, 0.3, &settings)
+                            chain.solve_directed(goal, 0.3, &common::directed(&settings))
                         } else {
                             chain.solve(goal, &settings)
                         };
@@ -848,12 +834,14 @@ fn the_plane_stretches_out_towards_goals_that_are_far_away() {
 #[test]
 fn joint_space_knows_numbers_of_any_size() {
     use sinew::{
+        Workspace,
         glam::{DAffine3, DQuat},
         mechanism::{
             JointSpaceOptions, JointSpaceSolver, JointSpec, LinkGoal, LinkTarget, Mechanism, Objective,
             ObjectiveKind,
         },
     };
+    let mut workspace = Workspace::new();
     let mut builder = Mechanism::builder("arm");
     for link in ["base", "upper", "fore", "hand"] {
         builder.link(link);
@@ -877,30 +865,24 @@ fn joint_space_knows_numbers_of_any_size() {
                     _ => LinkTarget::Position(place),
                 };
                 let mut goal = LinkGoal::new(&arm, hand, target);
-                let mut settings = JointSpaceOptions {
-                    max_restarts: 3,
-                    max_iterations: 100,
-                    ..JointSpaceOptions::default()
-                };
+                let mut options = JointSpaceOptions::new().with_max_restarts(3).with_max_iterations(100);
                 let mut objectives = Vec::new();
                 match kind {
-                    2 => settings.length = Some(other),
                     3 => goal.weights = [other; 6],
                     4 => goal.weights = [other, 1.0, 1e-3, 0.0, 0.0, 0.0],
-                    5 => (settings.position_tolerance, settings.rotation_tolerance) = (other, other),
+                    5 => (options.position_tolerance, options.rotation_tolerance) = (other, other),
                     6 => goal.frame = DAffine3::from_translation(DVec3::new(0.1, -1.0, 0.4) * other),
                     7 => objectives
                         .push(Objective { kind: ObjectiveKind::Posture(vec![other; 3]), weight: other }),
                     _ => {}
                 }
-                let what = format!("{goal:?}, {settings:?}, {objectives:?}");
-                let Ok(mut solver) = JointSpaceSolver::with_objectives(&arm, &[goal], settings, &objectives)
-                else {
-                    continue;
-                };
+                let what = format!("{goal:?}, {options:?}, {objectives:?}");
+                let Ok(solver) = JointSpaceSolver::new(&arm, &[goal]) else { continue };
+                let Ok(solver) = solver.with_objectives(&objectives) else { continue };
+                let solver = if kind == 2 { solver.with_radian_length(other).unwrap() } else { solver };
                 let start = [0.3, -0.4, 0.1];
                 let mut values = start;
-                match solver.solve(&[goal], &mut values) {
+                match solver.solve(&mut workspace, &[goal], &mut values, &options) {
                     Err(_) if values == start => {}
                     Ok(report)
                         if values.iter().all(|v| v.is_finite())
@@ -925,7 +907,7 @@ fn rays_that_start_beyond_all_numbers_are_refused() {
         let mut aim = Aim::new(ids[0], Vec3::Z);
         aim.offset = offset;
         let mut pose = Pose::rest(&skeleton);
-        let answer = aim.solve(&mut pose, Vec3::new(0.0, 1.0, 2.0));
+        let answer = aim.solve(&mut pose, Vec3::new(0.0, 1.0, 2.0), &Options::new());
         assert!(answer.is_err(), "{offset}: {answer:?}");
         assert_eq!(pose.locals(), Pose::rest(&skeleton).locals(), "{offset}");
     }
@@ -944,7 +926,7 @@ fn rays_that_a_sheared_parent_takes_beyond_all_numbers_are_refused() {
         let mut aim = Aim::new(ids[1], Vec3::Z);
         aim.offset = Vec3::X * offset;
         let mut pose = Pose::rest(&skeleton);
-        match aim.solve(&mut pose, Vec3::new(0.0, 1e25, 2.0)) {
+        match aim.solve(&mut pose, Vec3::new(0.0, 1e25, 2.0), &Options::new()) {
             Ok(report) => {
                 assert!(sound, "{offset}: {report:?}");
                 assert!(
@@ -966,7 +948,7 @@ fn residuals_of_the_shortest_strands_have_all_their_digits() {
     for size in [1e-15f32, 1e-19, 1e-22, 1e-30] {
         let mut points: Vec<Vec3> =
             (0..6).map(|i| Vec3::new(0.3 * i as f32, (i % 2) as f32, 0.1) * size).collect();
-        let mut point_chain = PointChain::new(&points).unwrap();
+        let mut point_chain = held(PointChain::new(&points).unwrap());
         for goal in [Vec3::new(1.0, -2.0, 0.5), Vec3::new(3.0, 9.0, -1.0)].map(|g| g * size) {
             let report = point_chain.solve(&mut points, goal).unwrap();
             let missed = (points[5].as_dvec3() - goal.as_dvec3()).length();
@@ -992,19 +974,20 @@ fn chains_whose_length_squared_is_no_number_are_refused() {
         skeleton.set_joint(ids[3], Joint::FIXED.with_slide([None, None, Some(range)])).unwrap();
         let skeleton = Arc::new(skeleton);
         let start = Pose::rest(&skeleton);
-        let turned = Goal::at(Vec3::new(0.6, -2.8, 0.0)).with_rotation(math::axis_angle(Vec3::X, 1.0));
-        for goal in [Goal::at(Vec3::Y), turned] {
+        let turned = Goal::position(Vec3::new(0.6, -2.8, 0.0)).with_rotation(math::axis_angle(Vec3::X, 1.0));
+        for goal in [Goal::position(Vec3::Y), turned] {
             let mut pose = start.clone();
             let refused = |which, got: Result<sinew::Report, SolveError>, pose: &mut Pose| {
                 let named = matches!(&got, Err(SolveError::OutOfRange { what, .. }) if *what == "the chain's length in metres");
                 assert!(named, "{which}, {range:?}: {got:?}");
                 assert_eq!(pose.locals(), start.locals());
             };
-            let got = Auto::new(&skeleton, ids[0], ids[3]).unwrap().solve(&mut pose, &goal);
+            let got = held(Auto::new(&skeleton, ids[0], ids[3]).unwrap()).solve(&mut pose, &goal);
             refused("auto", got, &mut pose);
-            let got = Ccd::new(&skeleton, ids[0], ids[3]).unwrap().solve(&mut pose, &goal);
+            let got = held(Ccd::new(&skeleton, ids[0], ids[3]).unwrap()).solve(&mut pose, &goal);
             refused("ccd", got, &mut pose);
-            let got = DampedLeastSquares::new(&skeleton, ids[0], ids[3]).unwrap().solve(&mut pose, &goal);
+            let got =
+                held(DampedLeastSquares::new(&skeleton, ids[0], ids[3]).unwrap()).solve(&mut pose, &goal);
             refused("dls", got, &mut pose);
         }
     }

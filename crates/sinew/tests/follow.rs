@@ -1,10 +1,12 @@
 //! Follow, from both ends, against a reference on points in f64.
 
 mod common;
+mod held;
 #[path = "limit_judge/mod.rs"]
 mod judge;
 
 use common::{noise, row};
+use held::held;
 use sinew::{
     JointTransform, Pose, SolveError,
     glam::{DVec3, Vec3},
@@ -42,8 +44,8 @@ fn free_chains_move_as_bare_points_do() {
             let offsets: Vec<Vec3> = (0..8).map(|_| v()).collect();
             let (skeleton, ids) =
                 row(JointTransform { scale, ..JointTransform::IDENTITY }, &offsets, |_| Joint::FREE);
-            let mut solver = Follow::new(&skeleton, ids[0], ids[7]).unwrap();
-            solver.lead = lead;
+            let mut solver = held(Follow::new(&skeleton, ids[0], ids[7]).unwrap());
+            solver.options.lead = lead;
             let mut pose = Pose::rest(&skeleton);
             let mut points: Vec<DVec3> = ids.iter().map(|&j| pose.position(j).as_dvec3()).collect();
             let size = scale.x.abs();
@@ -75,8 +77,8 @@ fn the_same_limits_hold_whichever_end_leads() {
             // The root goes and turns where it is led.
             let (skeleton, ids) =
                 row(JointTransform::IDENTITY, &[Vec3::X; 9], |i| if i == 0 { Joint::FREE } else { joint(i) });
-            let mut solver = Follow::new(&skeleton, ids[0], ids[8]).unwrap();
-            solver.lead = lead;
+            let mut solver = held(Follow::new(&skeleton, ids[0], ids[8]).unwrap());
+            solver.options.lead = lead;
             let mut pose = Pose::rest(&skeleton);
             for _ in 0..200 {
                 let z = if kind == 0 { 0.0 } else { r() };
@@ -104,8 +106,8 @@ fn a_signed_angle_is_counted_from_the_parent_to_the_joint() {
             0 => Joint::FREE,
             _ => Joint::hinge(Vec3::Z, Dof::range(0.0, 0.5)),
         });
-        let mut solver = Follow::new(&skeleton, ids[0], ids[2]).unwrap();
-        solver.lead = lead;
+        let mut solver = held(Follow::new(&skeleton, ids[0], ids[2]).unwrap());
+        solver.options.lead = lead;
         let angle = |pose: &Pose| {
             let [a, b, c] = [0, 1, 2].map(|i| pose.position(ids[i]));
             let (u, v) = (b - a, c - b);
@@ -126,15 +128,15 @@ fn a_signed_angle_is_counted_from_the_parent_to_the_joint() {
 fn what_leads_already_there_moves_nothing() {
     let (skeleton, ids) = row(JointTransform::IDENTITY, &[Vec3::X, Vec3::Y, Vec3::Z], |_| Joint::FREE);
     for lead in [Lead::Tip, Lead::Root] {
-        let mut solver = Follow::new(&skeleton, ids[0], ids[2]).unwrap();
-        solver.lead = lead;
+        let mut solver = held(Follow::new(&skeleton, ids[0], ids[2]).unwrap());
+        solver.options.lead = lead;
         let mut pose = Pose::rest(&skeleton);
         let before = pose.clone();
         let at = if lead == Lead::Tip { pose.position(ids[2]) } else { pose.position(ids[0]) };
         assert_eq!(solver.solve(&mut pose, at).unwrap().iterations, 0);
         assert_eq!(pose.locals(), before.locals());
         assert!(matches!(solver.solve(&mut pose, Vec3::NAN), Err(SolveError::NotFinite { .. })));
-        solver.weight = 0.0;
+        solver.options.influence = 0.0;
         solver.solve(&mut pose, Vec3::splat(3.0)).unwrap();
         assert_eq!(pose.locals(), before.locals());
     }

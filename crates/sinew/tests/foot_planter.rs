@@ -3,11 +3,11 @@
 mod figure;
 
 use sinew::{
-    JointTransform, Pose,
+    JointTransform, Placement, Pose,
     glam::{Affine3, Quat, Vec3},
     ground::{
         Filter, Ground, Hit, Plane,
-        plant::{Figure, FootPlanter, FootPlanterError, PlantOptions},
+        plant::{Figure, FootPlanter, FootPlanterError, FootPlanterState, PlantOptions},
     },
 };
 
@@ -30,17 +30,22 @@ impl Ground for Nothing {
     }
 }
 
+fn placed(world: Affine3) -> Placement {
+    Placement::new(world).unwrap()
+}
+
 fn planter(legs: &Figure) -> FootPlanter {
     FootPlanter::new(legs, PlantOptions::default()).unwrap()
 }
 
 /// Walks for three seconds; `each` sees the planted frames and whether casts are made in a frame is asked of `cast`.
 fn walk(
-    planter: &mut FootPlanter,
+    planter: &FootPlanter,
+    feet: &mut FootPlanterState,
     ground: &dyn Ground,
     rate: usize,
     cast: impl Fn(usize) -> bool,
-    mut each: impl FnMut(usize, &FootPlanter, &Pose, &Pose, &Affine3),
+    mut each: impl FnMut(usize, &FootPlanterState, &Pose, &Pose, &Affine3),
 ) {
     let (legs, rest) = figure::figure();
     let (mut pose, mut given) = (rest.clone(), rest.clone());
@@ -50,10 +55,10 @@ fn walk(
         given.copy_from(&pose);
         let world = Affine3::from_translation(Vec3::Z * figure::SPEED * time);
         if cast(i) {
-            planter.sense(ground, &legs, &pose, &world).unwrap();
+            planter.sense(feet, ground, &legs, &pose, &placed(world)).unwrap();
         }
-        planter.step(&legs, &mut pose, &world, 1.0 / rate as f32).unwrap();
-        each(i, planter, &given, &pose, &world);
+        planter.step(feet, &legs, &mut pose, &placed(world), 1.0 / rate as f32).unwrap();
+        each(i, feet, &given, &pose, &world);
     }
 }
 
@@ -64,7 +69,8 @@ fn feet_stand_on_the_hill_and_stay_where_they_stand() {
     let mut was = [Vec3::ZERO; 2];
     let mut checked = 0;
     walk(
-        &mut planter(&legs),
+        &planter(&legs),
+        &mut planter(&legs).state(),
         &hill(),
         120,
         |_| true,
@@ -98,6 +104,7 @@ fn landings(look_ahead: f32) -> (f32, f32) {
     let (legs, rest) = figure::figure();
     let mut planter = planter(&legs);
     planter.set_look_ahead(look_ahead).unwrap();
+    let mut feet = planter.state();
     let ground = Steps;
     let (mut pose, mut ahead) = (rest.clone(), rest.clone());
     let (mut landed, mut stood) = ([Vec3::ZERO; 2], [false; 2]);
@@ -107,17 +114,17 @@ fn landings(look_ahead: f32) -> (f32, f32) {
         let at = |time: f32| Affine3::from_translation(Vec3::Z * figure::SPEED * time);
         figure::walk(&legs, &rest, time, &mut pose);
         if look_ahead > 0.0 {
-            while let Some(later) = planter.next_tick(1.0 / 120.0) {
+            while let Some(later) = planter.next_tick(&feet, 1.0 / 120.0) {
                 figure::walk(&legs, &rest, time + later, &mut ahead);
-                planter.give_tick(&legs, &ahead, &at(time + later)).unwrap();
+                planter.give_tick(&mut feet, &legs, &ahead, &placed(at(time + later))).unwrap();
             }
         }
-        planter.sense(&ground, &legs, &pose, &at(time)).unwrap();
-        planter.step(&legs, &mut pose, &at(time), 1.0 / 120.0).unwrap();
+        planter.sense(&mut feet, &ground, &legs, &pose, &placed(at(time))).unwrap();
+        planter.step(&mut feet, &legs, &mut pose, &placed(at(time)), 1.0 / 120.0).unwrap();
         for (k, leg) in legs.legs().iter().enumerate() {
             let frame = at(time) * pose.model(leg.foot);
             let ball = frame.transform_point3(leg.sole.ball);
-            let stands = planter.stands(k);
+            let stands = feet.stands(k);
             if stands && !stood[k] {
                 landed[k] = ball;
             }
@@ -170,39 +177,44 @@ fn what_comes_must_be_said_if_it_is_to_be_known() {
     }
     planter.set_look_ahead(0.31).unwrap();
     assert!((planter.look_ahead() - 0.3).abs() < 1e-6);
+    let mut feet = planter.state();
     let mut pose = rest.clone();
     let world = Affine3::IDENTITY;
-    assert!(matches!(planter.step(&legs, &mut pose, &world, 0.01), Err(FootPlanterError::Unforeseen(0.0))));
+    assert!(matches!(
+        planter.step(&mut feet, &legs, &mut pose, &placed(world), 0.01),
+        Err(FootPlanterError::Unforeseen(0.0))
+    ));
     assert_eq!(pose.locals(), rest.locals());
     // From the first frame to 0.3 s after it, a thirtieth of a second apart.
     for tick in 0..10 {
-        let later = planter.next_tick(0.01).unwrap();
+        let later = planter.next_tick(&feet, 0.01).unwrap();
         assert!((later - tick as f32 / 30.0).abs() < 1e-6, "{later}");
-        planter.give_tick(&legs, &rest, &world).unwrap();
+        planter.give_tick(&mut feet, &legs, &rest, &placed(world)).unwrap();
     }
-    assert_eq!(planter.next_tick(0.01), None);
-    planter.step(&legs, &mut pose, &world, 0.01).unwrap();
+    assert_eq!(planter.next_tick(&feet, 0.01), None);
+    planter.step(&mut feet, &legs, &mut pose, &placed(world), 0.01).unwrap();
     // The next one is a thirtieth of a second on: four steps of 10 ms pass it by 7 ms.
     for _ in 0..3 {
-        assert_eq!(planter.next_tick(0.01), None);
-        planter.step(&legs, &mut pose, &world, 0.01).unwrap();
+        assert_eq!(planter.next_tick(&feet, 0.01), None);
+        planter.step(&mut feet, &legs, &mut pose, &placed(world), 0.01).unwrap();
     }
-    let later = planter.next_tick(0.01).unwrap();
+    let later = planter.next_tick(&feet, 0.01).unwrap();
     assert!((later - (0.3 + 1.0 / 30.0 - 0.04)).abs() < 1e-5, "{later}");
-    assert!(matches!(planter.step(&legs, &mut pose, &world, 0.01), Err(FootPlanterError::Unforeseen(_))));
-    let bad = Affine3::from_translation(Vec3::NAN);
-    assert!(matches!(planter.give_tick(&legs, &rest, &bad), Err(FootPlanterError::Placement(_))));
-    planter.give_tick(&legs, &rest, &world).unwrap();
-    planter.step(&legs, &mut pose, &world, 0.01).unwrap();
+    assert!(matches!(
+        planter.step(&mut feet, &legs, &mut pose, &placed(world), 0.01),
+        Err(FootPlanterError::Unforeseen(_))
+    ));
+    planter.give_tick(&mut feet, &legs, &rest, &placed(world)).unwrap();
+    planter.step(&mut feet, &legs, &mut pose, &placed(world), 0.01).unwrap();
     // A long step needs its last quarter of a second.
     let mut count = 0;
-    while let Some(later) = planter.next_tick(2.0) {
+    while let Some(later) = planter.next_tick(&feet, 2.0) {
         assert!(later <= 0.3001 && later > -0.3, "{later}");
-        planter.give_tick(&legs, &rest, &world).unwrap();
+        planter.give_tick(&mut feet, &legs, &rest, &placed(world)).unwrap();
         count += 1;
     }
     assert_eq!(count, 8);
-    planter.step(&legs, &mut pose, &world, 2.0).unwrap();
+    planter.step(&mut feet, &legs, &mut pose, &placed(world), 2.0).unwrap();
 }
 
 #[test]
@@ -211,21 +223,22 @@ fn beats_that_are_given_make_all_frame_rates_the_same() {
     let at = |time: f32| Affine3::from_translation(Vec3::Z * figure::SPEED * time);
     // Where the feet are at the frames that all rates have: sixteen a second.
     let feet = |rate: usize| {
-        let mut planter = planter(&legs);
+        let planter = planter(&legs);
+        let mut feet = planter.state();
         let (mut pose, mut tick) = (rest.clone(), rest.clone());
         let dt = 1.0 / rate as f32;
         let mut found = Vec::new();
         for i in 0..=3 * rate {
             let time = i as f32 / rate as f32;
             figure::walk(&legs, &rest, time, &mut pose);
-            while let Some(later) = planter.next_tick(dt) {
+            while let Some(later) = planter.next_tick(&feet, dt) {
                 // Without look-ahead nothing is asked for that is yet to come.
                 assert!(later <= 1e-4 && later > -dt, "{later}");
                 figure::walk(&legs, &rest, time + later, &mut tick);
-                planter.give_tick(&legs, &tick, &at(time + later)).unwrap();
+                planter.give_tick(&mut feet, &legs, &tick, &placed(at(time + later))).unwrap();
             }
-            planter.sense(&Steps, &legs, &pose, &at(time)).unwrap();
-            planter.step(&legs, &mut pose, &at(time), dt).unwrap();
+            planter.sense(&mut feet, &Steps, &legs, &pose, &placed(at(time))).unwrap();
+            planter.step(&mut feet, &legs, &mut pose, &placed(at(time)), dt).unwrap();
             if i % (rate / 16) == 0 {
                 found.extend(legs.legs().iter().map(|leg| (at(time) * pose.model(leg.foot)).translation));
             }
@@ -249,36 +262,35 @@ fn a_sampler_is_asked_for_what_is_due_and_the_frame_last() {
         let (mut by_hand, mut with) = (planter(&legs), planter(&legs));
         by_hand.set_look_ahead(look_ahead).unwrap();
         with.set_look_ahead(look_ahead).unwrap();
+        let (mut feet, mut feet_with) = (by_hand.state(), with.state());
         let (mut pose, mut tick, mut sampled) = (rest.clone(), rest.clone(), rest.clone());
         for i in 0..200 {
             let (time, dt) = (i as f32 / 75.0, 1.0 / 75.0);
             let mut times = Vec::new();
-            while let Some(later) = by_hand.next_tick(dt) {
+            while let Some(later) = by_hand.next_tick(&feet, dt) {
                 figure::walk(&legs, &rest, time + later, &mut tick);
-                by_hand.give_tick(&legs, &tick, &at(time + later)).unwrap();
+                by_hand.give_tick(&mut feet, &legs, &tick, &placed(at(time + later))).unwrap();
                 times.push(later);
             }
             times.push(0.0);
             figure::walk(&legs, &rest, time, &mut pose);
-            by_hand.sense(&Steps, &legs, &pose, &at(time)).unwrap();
-            let report = by_hand.step(&legs, &mut pose, &at(time), dt).unwrap();
+            by_hand.sense(&mut feet, &Steps, &legs, &pose, &placed(at(time))).unwrap();
+            let report = by_hand.step(&mut feet, &legs, &mut pose, &placed(at(time)), dt).unwrap();
             let mut asked = Vec::new();
             let same = with
-                .step_with(&Steps, &legs, &mut sampled, dt, |later, pose| {
+                .step_with(&mut feet_with, &Steps, &legs, &mut sampled, dt, |later, pose| {
                     asked.push(later);
                     figure::walk(&legs, &rest, time + later, pose);
-                    at(time + later)
+                    placed(at(time + later))
                 })
                 .unwrap();
             assert_eq!((report, &times, pose.locals()), (same, &asked, sampled.locals()), "frame {i}");
         }
         for bad in [f32::NAN, f32::INFINITY, -0.1] {
-            let error = with.step_with(&Steps, &legs, &mut sampled, bad, |_, _| panic!("nothing is due"));
+            let error = with
+                .step_with(&mut feet_with, &Steps, &legs, &mut sampled, bad, |_, _| panic!("nothing is due"));
             assert!(matches!(error, Err(FootPlanterError::Time(_))), "{error:?}");
         }
-        let nowhere = Affine3::from_translation(Vec3::NAN);
-        let error = with.step_with(&Steps, &legs, &mut sampled, 0.1, |_, _| nowhere);
-        assert!(matches!(error, Err(FootPlanterError::Placement(_))), "{error:?}");
     }
 }
 
@@ -305,7 +317,8 @@ fn fast_frames_tell_what_stands_as_beats_do() {
     let at = |time: f32| Affine3::from_translation(Vec3::Z * figure::SPEED * time);
     // Where the feet are at the frames that all rates have: six a second.
     let feet = |rate: usize, ticks: bool| {
-        let mut planter = planter(&legs);
+        let planter = planter(&legs);
+        let mut feet = planter.state();
         let mut pose = rest.clone();
         let dt = 1.0 / rate as f32;
         let mut found = Vec::new();
@@ -314,13 +327,13 @@ fn fast_frames_tell_what_stands_as_beats_do() {
             if ticks {
                 let sample = |later, pose: &mut Pose| {
                     keyed(&legs, &rest, time + later, pose);
-                    at(time + later)
+                    placed(at(time + later))
                 };
-                planter.step_with(&Steps, &legs, &mut pose, dt, sample).unwrap();
+                planter.step_with(&mut feet, &Steps, &legs, &mut pose, dt, sample).unwrap();
             } else {
                 keyed(&legs, &rest, time, &mut pose);
-                planter.sense(&Steps, &legs, &pose, &at(time)).unwrap();
-                planter.step(&legs, &mut pose, &at(time), dt).unwrap();
+                planter.sense(&mut feet, &Steps, &legs, &pose, &placed(at(time))).unwrap();
+                planter.step(&mut feet, &legs, &mut pose, &placed(at(time)), dt).unwrap();
             }
             if i % (rate / 6) == 0 {
                 found.extend(legs.legs().iter().map(|leg| (at(time) * pose.model(leg.foot)).translation));
@@ -342,9 +355,17 @@ fn casts_may_be_rarer_than_frames() {
     let (legs, _) = figure::figure();
     let mut every = Vec::new();
     let foot = |pose: &Pose, world: &Affine3| (*world * pose.model(legs.legs()[0].foot)).translation;
-    walk(&mut planter(&legs), &hill(), 120, |_| true, |_, _, _, p, w| every.push(foot(p, w)));
     walk(
-        &mut planter(&legs),
+        &planter(&legs),
+        &mut planter(&legs).state(),
+        &hill(),
+        120,
+        |_| true,
+        |_, _, _, p, w| every.push(foot(p, w)),
+    );
+    walk(
+        &planter(&legs),
+        &mut planter(&legs).state(),
         &hill(),
         120,
         |i| i % 4 == 0,
@@ -358,23 +379,31 @@ fn casts_may_be_rarer_than_frames() {
 #[test]
 fn the_same_calls_give_the_same_bits_and_a_reset_forgets() {
     let (legs, _) = figure::figure();
-    let run = |planter: &mut FootPlanter| {
+    let run = |feet: &mut FootPlanterState| {
         let mut all = Vec::new();
-        walk(planter, &hill(), 60, |_| true, |_, _, _, pose, _| all.extend_from_slice(pose.locals()));
+        walk(
+            &planter(&legs),
+            feet,
+            &hill(),
+            60,
+            |_| true,
+            |_, _, _, pose, _| all.extend_from_slice(pose.locals()),
+        );
         all
     };
-    let mut one = planter(&legs);
+    let mut one = planter(&legs).state();
     let first = run(&mut one);
     one.reset();
     assert!(run(&mut one) == first);
-    assert!(run(&mut planter(&legs)) == first);
+    assert!(run(&mut planter(&legs).state()) == first);
 }
 
 #[test]
 fn without_ground_the_animation_stays() {
     let (legs, _) = figure::figure();
     walk(
-        &mut planter(&legs),
+        &planter(&legs),
+        &mut planter(&legs).state(),
         &Nothing,
         60,
         |_| true,
@@ -397,12 +426,13 @@ fn the_world_may_be_turned_scaled_and_far_up() {
         Quat::from_rotation_y(1.0),
         Vec3::new(5.0, 10.0, -7.0),
     );
-    let mut planter = planter(&legs);
+    let planter = planter(&legs);
+    let mut feet = planter.state();
     let mut pose = rest.clone();
     for _ in 0..30 {
         figure::walk(&legs, &rest, 0.2, &mut pose);
-        planter.sense(&ground, &legs, &pose, &world).unwrap();
-        planter.step(&legs, &mut pose, &world, 0.02).unwrap();
+        planter.sense(&mut feet, &ground, &legs, &pose, &placed(world)).unwrap();
+        planter.step(&mut feet, &legs, &mut pose, &placed(world), 0.02).unwrap();
     }
     let leg = &legs.legs()[0];
     let heel = (world * pose.model(leg.foot)).transform_point3(leg.sole.heel);
@@ -412,9 +442,10 @@ fn the_world_may_be_turned_scaled_and_far_up() {
 #[test]
 fn contact_may_be_given() {
     let (legs, _) = figure::figure();
-    let mut given = planter(&legs);
+    let mut given = planter(&legs).state();
     given.set_contact(0, Some(0.0)).unwrap();
     walk(
+        &planter(&legs),
         &mut given,
         &hill(),
         60,
@@ -429,50 +460,85 @@ fn contact_may_be_given() {
 #[test]
 fn what_is_not_finite_stays_out() {
     let (legs, rest) = figure::figure();
-    let mut planter = planter(&legs);
+    let planter = planter(&legs);
+    let mut feet = planter.state();
     let mut pose = rest.clone();
     let world = Affine3::IDENTITY;
     for dt in [f32::NAN, f32::INFINITY, -0.1] {
-        assert!(matches!(planter.step(&legs, &mut pose, &world, dt), Err(FootPlanterError::Time(_))));
+        assert!(matches!(
+            planter.step(&mut feet, &legs, &mut pose, &placed(world), dt),
+            Err(FootPlanterError::Time(_))
+        ));
     }
     for bad in [
         Affine3::from_translation(Vec3::NAN),
         Affine3::from_scale(Vec3::new(1.0, 2.0, 1.0)),
         Affine3::from_scale(Vec3::ZERO),
     ] {
-        assert!(matches!(planter.step(&legs, &mut pose, &bad, 0.01), Err(FootPlanterError::Placement(_))));
-        assert!(matches!(planter.sense(&hill(), &legs, &pose, &bad), Err(FootPlanterError::Placement(_))));
+        assert!(Placement::new(bad).is_err(), "{bad}");
     }
     for point in [Vec3::NAN, Vec3::X * f32::INFINITY, Vec3::new(0.0, 1e20, 0.0), Vec3::splat(3e38)] {
         let mut legs = legs.clone();
         legs.legs_mut()[1].sole.heel = point;
-        let step = planter.step(&legs, &mut pose, &world, 0.01);
+        let step = planter.step(&mut feet, &legs, &mut pose, &placed(world), 0.01);
         assert!(matches!(step, Err(FootPlanterError::Sole { leg: 1, .. })), "{point}: {step:?}");
-        let sensed = planter.sense(&hill(), &legs, &pose, &world);
+        let sensed = planter.sense(&mut feet, &hill(), &legs, &pose, &placed(world));
         assert!(matches!(sensed, Err(FootPlanterError::Sole { leg: 1, .. })), "{point}: {sensed:?}");
     }
     assert_eq!(pose.locals(), rest.locals());
     let foot = legs.legs()[0].foot;
     pose.set_translation(foot, Vec3::new(0.0, f32::NAN, 0.0));
-    assert!(matches!(planter.step(&legs, &mut pose, &world, 0.01), Err(FootPlanterError::Pose(_))));
-    assert!(matches!(planter.sense(&hill(), &legs, &pose, &world), Err(FootPlanterError::Pose(_))));
+    assert!(matches!(
+        planter.step(&mut feet, &legs, &mut pose, &placed(world), 0.01),
+        Err(FootPlanterError::Pose(_))
+    ));
+    assert!(matches!(
+        planter.sense(&mut feet, &hill(), &legs, &pose, &placed(world)),
+        Err(FootPlanterError::Pose(_))
+    ));
 }
 
 #[test]
 fn no_time_changes_nothing_and_much_time_is_fine() {
     let (legs, rest) = figure::figure();
-    let mut planter = planter(&legs);
+    let planter = planter(&legs);
+    let mut feet = planter.state();
     let mut pose = rest.clone();
-    let mut step = |planter: &mut FootPlanter, dt: f32| {
+    let mut step = |feet: &mut FootPlanterState, dt: f32| {
         figure::walk(&legs, &rest, 0.1, &mut pose);
-        planter.sense(&hill(), &legs, &pose, &Affine3::IDENTITY).unwrap();
-        planter.step(&legs, &mut pose, &Affine3::IDENTITY, dt).unwrap();
+        planter.sense(feet, &hill(), &legs, &pose, &placed(Affine3::IDENTITY)).unwrap();
+        planter.step(feet, &legs, &mut pose, &placed(Affine3::IDENTITY), dt).unwrap();
         pose.locals().to_vec()
     };
-    step(&mut planter, 0.0);
-    let before = step(&mut planter, 0.1);
-    assert_eq!(step(&mut planter, 0.0), before);
+    step(&mut feet, 0.0);
+    let before = step(&mut feet, 0.1);
+    assert_eq!(step(&mut feet, 0.0), before);
     for dt in [3.0, 1e9, f32::MAX, 1e-9] {
-        assert!(step(&mut planter, dt).iter().all(|t| t.is_finite()), "{dt}");
+        assert!(step(&mut feet, dt).iter().all(|t| t.is_finite()), "{dt}");
     }
+}
+
+#[test]
+fn a_state_of_another_foot_planter_is_refused() {
+    let (legs, rest) = figure::figure();
+    let (one, mut other) = (planter(&legs), planter(&legs));
+    other.set_look_ahead(0.3).unwrap();
+    let swapped = Figure::new(
+        &rest,
+        rest.skeleton().find("hips").unwrap(),
+        legs.legs().iter().rev().cloned().collect(),
+        1.8,
+    );
+    let swapped = planter(&swapped.unwrap());
+    let mut pose = rest.clone();
+    let here = Placement::IDENTITY;
+    for mut feet in [other.state(), swapped.state()] {
+        let error = one.step(&mut feet, &legs, &mut pose, &here, 0.01);
+        assert_eq!(error, Err(FootPlanterError::State));
+        let error = one.sense(&mut feet, &hill(), &legs, &pose, &here);
+        assert_eq!(error, Err(FootPlanterError::State));
+        let error = one.give_tick(&mut feet, &legs, &pose, &here);
+        assert_eq!(error, Err(FootPlanterError::State));
+    }
+    assert_eq!(pose.locals(), rest.locals());
 }

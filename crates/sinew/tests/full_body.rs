@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use sinew::{
-    Goal, JointId, JointTransform, Pole, Pose, Skeleton, SolveError, Status,
+    Goal, JointId, JointTransform, Outcome, Pole, Pose, Report, Skeleton, SolveError, Workspace,
     glam::{DVec3, Quat, Vec3},
     joint::{Attribute, Dof, Joint},
     math,
-    solve::{Balance, Drag, Effector, FullBody, FullBodyError, Pin, RootMode},
+    solve::{
+        Balance, Drag, Effector, FullBody, FullBodyError, FullBodyOptions, IterativeOptions, Pin, RootMode,
+    },
 };
 
 fn at(x: f32, y: f32, z: f32) -> JointTransform {
@@ -46,23 +48,28 @@ fn slider() -> (Arc<Skeleton>, JointId) {
     (Arc::new(skeleton), ids[1])
 }
 
+/// The report of each goal.
+fn each(full_body: &FullBody, pose: &Pose, goals: &[Goal], report: &Report) -> Vec<Report> {
+    full_body.effector_reports(pose, goals, report).collect()
+}
+
 #[test]
 fn what_cannot_be_met_is_shared_by_weight() {
     // Of w (s - a)^2 + v (s - b)^2 the least is at (w a + v b) / (w + v).
     let (skeleton, block) = slider();
-    let ends = [Effector::new(block), Effector::new(block).with_offset(Vec3::Z)];
     let root = skeleton.joint_at(0).unwrap();
-    let mut full_body = FullBody::new(&skeleton, root, &ends).unwrap();
-    for (w, v) in [(1.0f32, 1.0f32), (1.0, 0.5), (0.2, 0.9)] {
+    let (mut workspace, options) = (Workspace::new(), FullBodyOptions::new());
+    for (w, v) in [(1.0f32, 1.0f32), (1.0, 0.5), (0.2, 0.9), (3.0, 1.0), (7.0, 1e6), (1e-3, 2e-3)] {
+        let end = |weight| Effector::new(block).with_position_weight(weight);
+        let full_body = FullBody::new(&skeleton, root, &[end(w), end(v).with_offset(Vec3::Z)]).unwrap();
         let mut pose = Pose::rest(&skeleton);
-        let goal =
-            |x: f32, z: f32, weight| Goal { position_weight: weight, ..Goal::at(Vec3::new(x, 1.0, z)) };
-        let report = full_body.solve(&mut pose, &[goal(1.0, 0.0, w), goal(-0.6, 1.0, v)]).unwrap();
+        let goals = [Vec3::new(1.0, 1.0, 0.0), Vec3::new(-0.6, 1.0, 1.0)].map(Goal::position);
+        let report = full_body.solve(&mut workspace, &mut pose, &goals, &options).unwrap();
         let middle = (w - 0.6 * v) / (w + v);
         assert!((pose.position(block).x - middle).abs() < 1e-4, "{} is not {middle}", pose.position(block).x);
-        assert_eq!(report.status, Status::Stalled);
-        let [first, second] = full_body.effector_reports() else { panic!("two goals have two outcomes") };
-        assert!(!first.met && !second.met);
+        assert_eq!(report.outcome, Outcome::Stalled);
+        let [first, second] = each(&full_body, &pose, &goals, &report)[..] else { panic!("two goals") };
+        assert!(v > 1e5 || !first.reached() && !second.reached());
         assert!((first.position_residual - (1.0 - middle)).abs() < 1e-4);
         assert!((second.position_residual - (middle + 0.6)).abs() < 1e-4);
         assert_eq!(report.position_residual, first.position_residual.max(second.position_residual));
@@ -74,23 +81,25 @@ fn what_goes_first_is_met_and_the_rest_comes_near() {
     let (skeleton, block) = slider();
     let root = skeleton.joint_at(0).unwrap();
     let ends = [Effector::new(block).with_priority(1), Effector::new(block).with_offset(Vec3::Z)];
-    let mut full_body = FullBody::new(&skeleton, root, &ends).unwrap();
+    let full_body = FullBody::new(&skeleton, root, &ends).unwrap();
+    let (mut workspace, options) = (Workspace::new(), FullBodyOptions::new());
     let mut pose = Pose::rest(&skeleton);
-    full_body
-        .solve(&mut pose, &[Goal::at(Vec3::new(1.0, 1.0, 0.0)), Goal::at(Vec3::new(-0.6, 1.0, 1.0))])
-        .unwrap();
+    let goals = [Vec3::new(1.0, 1.0, 0.0), Vec3::new(-0.6, 1.0, 1.0)].map(Goal::position);
+    let report = full_body.solve(&mut workspace, &mut pose, &goals, &options).unwrap();
     assert!((pose.position(block).x + 0.6).abs() < 2e-4, "{}", pose.position(block).x);
-    assert!(full_body.effector_reports()[1].met && !full_body.effector_reports()[0].met);
+    let each = each(&full_body, &pose, &goals, &report);
+    assert!(each[1].reached() && !each[0].reached());
 
     // Where there is room for both, both are met.
     let skeleton = figure();
     let [hips, head, hand] = ids(&skeleton, ["hips", "head", "hand.l"]);
-    let mut full_body =
+    let full_body =
         FullBody::new(&skeleton, hips, &[Effector::new(head), Effector::new(hand).with_priority(2)]).unwrap();
+    let (mut workspace, options) = (Workspace::new(), FullBodyOptions::new());
     let mut pose = Pose::rest(&skeleton);
-    let goals = [Vec3::new(0.1, 1.6, 0.3), Vec3::new(0.4, 1.2, 0.4)].map(Goal::at);
-    let report = full_body.solve(&mut pose, &goals).unwrap();
-    assert_eq!(report.status, Status::Reached, "{report:?}");
+    let goals = [Vec3::new(0.1, 1.6, 0.3), Vec3::new(0.4, 1.2, 0.4)].map(Goal::position);
+    let report = full_body.solve(&mut workspace, &mut pose, &goals, &options).unwrap();
+    assert!(report.reached(), "{report:?}");
 }
 
 #[test]
@@ -99,19 +108,21 @@ fn the_body_leans_for_hands_and_a_middle_joint_stays() {
     let [hips, chest, left, right] = ids(&skeleton, ["hips", "chest", "hand.l", "hand.r"]);
     let mut pose = Pose::rest(&skeleton);
     // Beyond what the arms reach from an upright chest.
-    let goals = [Vec3::new(0.5, 1.2, 0.6), Vec3::new(-0.3, 1.3, 0.6)].map(Goal::at);
-    let mut full_body = FullBody::new(&skeleton, hips, &[Effector::new(left), Effector::new(right)]).unwrap();
-    assert_eq!(full_body.solve(&mut pose, &goals).unwrap().status, Status::Reached);
+    let goals = [Vec3::new(0.5, 1.2, 0.6), Vec3::new(-0.3, 1.3, 0.6)].map(Goal::position);
+    let full_body = FullBody::new(&skeleton, hips, &[Effector::new(left), Effector::new(right)]).unwrap();
+    let (mut workspace, options) = (Workspace::new(), FullBodyOptions::new());
+    assert!(full_body.solve(&mut workspace, &mut pose, &goals, &options).unwrap().reached());
     assert!(pose.position(chest).z > 0.02);
     assert_eq!(pose.position(hips), Vec3::Y);
 
     // A goal in the middle of the spine, which hands do not move.
     let middle = Vec3::new(0.05, 1.37, 0.1);
-    let goals = [goals[0], goals[1], Goal::at(middle)];
-    let mut full_body =
+    let goals = [goals[0], goals[1], Goal::position(middle)];
+    let full_body =
         FullBody::new(&skeleton, hips, &[Effector::new(left), Effector::new(right), Effector::new(chest)])
             .unwrap();
-    let report = full_body.solve(&mut pose, &goals).unwrap();
+    let (mut workspace, options) = (Workspace::new(), FullBodyOptions::new());
+    let report = full_body.solve(&mut workspace, &mut pose, &goals, &options).unwrap();
     assert!(pose.position(chest).distance(middle) < 2e-4, "{report:?}");
 }
 
@@ -119,33 +130,31 @@ fn the_body_leans_for_hands_and_a_middle_joint_stays() {
 fn the_root_does_as_it_is_told() {
     let skeleton = figure();
     let [hips, hand] = ids(&skeleton, ["hips", "hand.l"]);
-    let mut full_body = FullBody::new(&skeleton, hips, &[Effector::new(hand)]).unwrap();
-    let far = Goal::at(Vec3::new(3.0, 1.0, 0.0));
+    let full_body = FullBody::new(&skeleton, hips, &[Effector::new(hand)]).unwrap();
+    let (mut workspace, mut options) = (Workspace::new(), FullBodyOptions::new());
+    let far = Goal::position(Vec3::new(3.0, 1.0, 0.0));
     let mut solve = |root, goal: Goal| {
         let mut pose = Pose::rest(&skeleton);
-        full_body.root = root;
-        let report = full_body.solve(&mut pose, &[goal]).unwrap();
+        options.root = root;
+        let report = full_body.solve(&mut workspace, &mut pose, &[goal], &options).unwrap();
         (report, pose.position(hips))
     };
     let (report, place) = solve(RootMode::Pinned, far);
     let reach = 0.2 + 0.2 + (0.2f32 * 0.2 + 0.15 * 0.15).sqrt() + 0.3001666 + 0.28;
-    match report.status {
-        Status::Unreachable { by } => assert!((by - (3.0 - reach)).abs() < 0.01, "{by}"),
-        other => panic!("{other:?}"),
-    }
+    assert!((report.out_of_reach - (3.0 - reach)).abs() < 0.01 && !report.reached(), "{report:?}");
     assert_eq!(place, Vec3::Y);
     let (report, place) = solve(RootMode::Free, far);
-    assert_eq!(report.status, Status::Reached, "{report:?}");
+    assert!(report.reached(), "{report:?}");
     assert!(place.x > 1.5);
     // Within reach the spring has the hips near to where they were, the free root has not.
-    let near = Goal::at(Vec3::new(0.9, 1.1, 0.3));
+    let near = Goal::position(Vec3::new(0.9, 1.1, 0.3));
     let (_, free) = solve(RootMode::Free, near);
     let (report, held) = solve(RootMode::Spring(10.0), near);
-    assert_eq!(report.status, Status::Reached, "{report:?}");
+    assert!(report.reached(), "{report:?}");
     assert!(held.distance(Vec3::Y) < 0.3 * free.distance(Vec3::Y), "{held} {free}");
     let put = Vec3::new(0.1, 0.9, 0.2);
     let (report, place) = solve(RootMode::At(put), near);
-    assert_eq!(report.status, Status::Reached, "{report:?}");
+    assert!(report.reached(), "{report:?}");
     assert!(place.distance(put) < 1e-6);
 }
 
@@ -155,15 +164,17 @@ fn hands_hold_on_to_each_other() {
     let [hips, left, right, head] = ids(&skeleton, ["hips", "hand.l", "hand.r", "head"]);
     // The right hand 0.2 m to the right of the left one, as the left hand sees it, and turned as it is.
     let tips = [Effector::new(left), Effector::new(right).relative_to(left), Effector::new(head)];
-    let mut full_body = FullBody::new(&skeleton, hips, &tips).unwrap();
+    let full_body = FullBody::new(&skeleton, hips, &tips).unwrap();
+    let (mut workspace, options) = (Workspace::new(), FullBodyOptions::new());
     let mut pose = Pose::rest(&skeleton);
-    let bar = Goal::at(Vec3::new(-0.2, 0.0, 0.0)).with_rotation(Quat::from_rotation_y(0.4));
+    let bar = Goal::position(Vec3::new(-0.2, 0.0, 0.0)).with_rotation(Quat::from_rotation_y(0.4));
     for i in 0..20 {
         let f = i as f32 * 0.3;
         let place = Vec3::new(0.1 + 0.1 * f.sin(), 1.3 + 0.1 * f.cos(), 0.3);
-        let goals = [Goal::at(place).with_rotation(Quat::from_rotation_z(0.3 * f.cos())), bar, Goal::NONE];
-        let report = full_body.solve(&mut pose, &goals).unwrap();
-        assert_eq!(report.status, Status::Reached, "{i}: {report:?}");
+        let goals =
+            [Goal::position(place).with_rotation(Quat::from_rotation_z(0.3 * f.cos())), bar, Goal::NONE];
+        let report = full_body.solve(&mut workspace, &mut pose, &goals, &options).unwrap();
+        assert!(report.reached(), "{i}: {report:?}");
         let seen = pose.model(left).inverse().transform_point3(pose.position(right));
         assert!(seen.distance(Vec3::new(-0.2, 0.0, 0.0)) < 2e-4, "{seen}");
         let turned = math::mul(math::conjugate(pose.model_rotation(left)), pose.model_rotation(right));
@@ -172,7 +183,7 @@ fn hands_hold_on_to_each_other() {
     // From where it is met nothing moves.
     let before = pose.clone();
     let goals = [Goal::NONE, bar, Goal::NONE];
-    full_body.solve(&mut pose, &goals).unwrap();
+    full_body.solve(&mut workspace, &mut pose, &goals, &options).unwrap();
     assert_eq!(before.locals(), pose.locals());
 }
 
@@ -180,9 +191,10 @@ fn hands_hold_on_to_each_other() {
 fn posture_draws_what_goals_leave_free() {
     let skeleton = figure();
     let [hips, head, hand, fore] = ids(&skeleton, ["hips", "head", "hand.l", "fore.l"]);
-    let goals = [Vec3::new(0.0, 1.68, 0.1), Vec3::new(0.5, 1.5, 0.3)].map(Goal::at);
-    let mut full_body = FullBody::new(&skeleton, hips, &[Effector::new(head), Effector::new(hand)]).unwrap();
-    full_body.posture = 1.0;
+    let goals = [Vec3::new(0.0, 1.68, 0.1), Vec3::new(0.5, 1.5, 0.3)].map(Goal::position);
+    let full_body = FullBody::new(&skeleton, hips, &[Effector::new(head), Effector::new(hand)]).unwrap();
+    let (mut workspace, mut options) = (Workspace::new(), FullBodyOptions::new());
+    options.posture = 1.0;
     // The same answer from whatever pose it starts.
     let mut elbows = Vec::new();
     for i in 0..4 {
@@ -191,8 +203,8 @@ fn posture_draws_what_goals_leave_free() {
             let axis = Vec3::new(1.0, (k * i) as f32 % 3.0 - 1.0, 0.5).normalize();
             pose.set_rotation(j, math::axis_angle(axis, 0.2 * i as f32));
         }
-        let report = full_body.solve(&mut pose, &goals).unwrap();
-        assert_eq!(report.status, Status::Reached, "{report:?}");
+        let report = full_body.solve(&mut workspace, &mut pose, &goals, &options).unwrap();
+        assert!(report.reached(), "{report:?}");
         elbows.push(pose.position(fore));
     }
     for e in &elbows {
@@ -204,14 +216,15 @@ fn posture_draws_what_goals_leave_free() {
 fn weights_go_from_the_incoming_pose_to_the_answer() {
     let skeleton = figure();
     let [hips, hand] = ids(&skeleton, ["hips", "hand.l"]);
-    let mut full_body = FullBody::new(&skeleton, hips, &[Effector::new(hand)]).unwrap();
+    let full_body = FullBody::new(&skeleton, hips, &[Effector::new(hand)]).unwrap();
+    let (mut workspace, mut options) = (Workspace::new(), FullBodyOptions::new());
     let rest = Pose::rest(&skeleton);
-    let goal = [Goal::at(Vec3::new(0.4, 1.1, 0.5))];
+    let goal = [Goal::position(Vec3::new(0.4, 1.1, 0.5))];
     let mut last = rest.clone();
     for i in 0..=50 {
-        full_body.weight = i as f32 / 50.0;
+        options.iterative.influence = i as f32 / 50.0;
         let mut pose = rest.clone();
-        full_body.solve(&mut pose, &goal).unwrap();
+        full_body.solve(&mut workspace, &mut pose, &goal, &options).unwrap();
         if i == 0 {
             assert_eq!(pose.locals(), rest.locals());
         }
@@ -279,24 +292,25 @@ fn bad_goals_leave_the_pose() {
     let skeleton = figure();
     let [hips, hand] = ids(&skeleton, ["hips", "hand.l"]);
     let tips = [Effector::new(hand), Effector::new(hand).with_offset(Vec3::X * 0.1)];
-    let mut full_body = FullBody::new(&skeleton, hips, &tips).unwrap();
+    let full_body = FullBody::new(&skeleton, hips, &tips).unwrap();
+    let (mut workspace, options) = (Workspace::new(), FullBodyOptions::new());
     let before = Pose::rest(&skeleton);
     let mut refused = |goals: &[Goal]| {
         let mut pose = before.clone();
-        let error = full_body.solve(&mut pose, goals).unwrap_err();
+        let error = full_body.solve(&mut workspace, &mut pose, goals, &options).unwrap_err();
         assert_eq!(pose.locals(), before.locals());
         error
     };
     assert_eq!(refused(&[Goal::NONE]), SolveError::GoalCount { given: 1, wanted: 2 });
-    assert!(matches!(refused(&[Goal::at(Vec3::NAN), Goal::NONE]), SolveError::NotFinite { .. }));
+    assert!(matches!(refused(&[Goal::position(Vec3::NAN), Goal::NONE]), SolveError::NotFinite { .. }));
     let turned = |angle| Goal::NONE.with_rotation(Quat::from_rotation_x(angle));
     assert_eq!(
         refused(&[turned(0.5), turned(-0.5)]).to_string(),
         "goals 0 and 1 contradict each other: each asks joint `hand.l` for another rotation"
     );
-    let poled = |pole| Goal::at(Vec3::Y).with_pole(pole);
+    let poled = |pole| Goal::position(Vec3::Y).with_pole(pole);
     assert!(matches!(refused(&[Goal::NONE, poled(Pole::Point(Vec3::NAN))]), SolveError::NotFinite { .. }));
-    let heavy = Goal { position_weight: 2.0, ..Goal::at(Vec3::Y) };
+    let heavy = Goal::position(Vec3::Y).with_position_influence(2.0);
     assert!(matches!(refused(&[heavy, Goal::NONE]), SolveError::OutOfRange { .. }));
 }
 
@@ -313,9 +327,10 @@ fn elbows_turn_to_their_poles() {
     let skeleton = figure();
     let [hips, left, right, head] = ids(&skeleton, ["hips", "hand.l", "hand.r", "head"]);
     let limbs = [["upper.l", "fore.l", "hand.l"], ["upper.r", "fore.r", "hand.r"]].map(|l| ids(&skeleton, l));
-    let mut full_body =
+    let full_body =
         FullBody::new(&skeleton, hips, &[Effector::new(left), Effector::new(right), Effector::new(head)])
             .unwrap();
+    let (mut workspace, options) = (Workspace::new(), FullBodyOptions::new());
     let mut pose = Pose::rest(&skeleton);
     for n in 0..24 {
         let turn = Quat::from_rotation_x(n as f32 * 0.9);
@@ -324,12 +339,12 @@ fn elbows_turn_to_their_poles() {
         let places = [Vec3::new(0.5, 1.5, 0.1), Vec3::new(-0.4, 1.6, 0.15)];
         let poles = [places[0] + round * Vec3::Y, turn * Vec3::new(0.2, 1.0, 0.3)];
         let goals = [
-            Goal::at(places[0]).with_pole(Pole::Point(poles[0])),
-            Goal::at(places[1]).with_pole(Pole::Direction(poles[1])),
-            Goal::at(Vec3::new(0.05, 1.68, 0.05)),
+            Goal::position(places[0]).with_pole(Pole::Point(poles[0])),
+            Goal::position(places[1]).with_pole(Pole::Direction(poles[1])),
+            Goal::position(Vec3::new(0.05, 1.68, 0.05)),
         ];
-        let report = full_body.solve(&mut pose, &goals).unwrap();
-        assert_eq!(report.status, Status::Reached, "{n}: {report:?}");
+        let report = full_body.solve(&mut workspace, &mut pose, &goals, &options).unwrap();
+        assert!(report.reached(), "{n}: {report:?}");
         let from = pose.position(limbs[1][0]);
         let off = [
             off_pole(&pose, limbs[0], poles[0].as_dvec3()),
@@ -340,13 +355,14 @@ fn elbows_turn_to_their_poles() {
         // There it stays.
         let before = pose.clone();
         if off.iter().all(|o| *o < 0.019) {
-            full_body.solve(&mut pose, &goals).unwrap();
+            full_body.solve(&mut workspace, &mut pose, &goals, &options).unwrap();
             assert_eq!(pose.locals(), before.locals());
         }
     }
     // A head that hangs on the chest has nothing between.
-    let nod = Goal::at(Vec3::Y).with_pole(Pole::Point(Vec3::Z));
-    let refused = full_body.solve(&mut pose, &[Goal::NONE, Goal::NONE, nod]).unwrap_err();
+    let nod = Goal::position(Vec3::Y).with_pole(Pole::Point(Vec3::Z));
+    let refused =
+        full_body.solve(&mut workspace, &mut pose, &[Goal::NONE, Goal::NONE, nod], &options).unwrap_err();
     assert_eq!(refused, SolveError::Pole { goal: 2 });
 }
 
@@ -361,15 +377,16 @@ fn a_pole_never_costs_a_goal() {
         .set_joint(upper, Joint::ball(Vec3::X, Vec3::Y, [(-1.5, 1.0), (-1.5, 1.0)], (-0.5, 0.5)))
         .unwrap();
     let skeleton = Arc::new(skeleton);
-    let mut full_body = FullBody::new(&skeleton, hips, &[Effector::new(hand)]).unwrap();
+    let full_body = FullBody::new(&skeleton, hips, &[Effector::new(hand)]).unwrap();
+    let (mut workspace, options) = (Workspace::new(), FullBodyOptions::new());
     for n in 0..12 {
         let round = Quat::from_rotation_x(n as f32 * core::f32::consts::TAU / 12.0);
-        let mut goal = Goal::at(Vec3::new(0.45, 1.6, 0.2));
+        let mut goal = Goal::position(Vec3::new(0.45, 1.6, 0.2));
         let mut pose = Pose::rest(&skeleton);
-        assert_eq!(full_body.solve(&mut pose, &[goal]).unwrap().status, Status::Reached);
+        assert!(full_body.solve(&mut workspace, &mut pose, &[goal], &options).unwrap().reached());
         goal.pole = Pole::Point(Vec3::new(0.3, 1.5, 0.0) + round * Vec3::Z);
-        let report = full_body.solve(&mut pose, &[goal]).unwrap();
-        assert_eq!(report.status, Status::Reached, "{n}: {report:?}");
+        let report = full_body.solve(&mut workspace, &mut pose, &[goal], &options).unwrap();
+        assert!(report.reached(), "{n}: {report:?}");
         assert!(skeleton.limits(upper).excess(pose.local(upper).rotation) < 1e-5);
         assert!(skeleton.limits(fore).excess(pose.local(fore).rotation) < 1e-5);
     }
@@ -393,35 +410,44 @@ fn centre(pose: &Pose, root: JointId) -> [f64; 3] {
 fn the_centre_of_mass_stays_over_its_support() {
     let skeleton = figure();
     let [hips, left, right] = ids(&skeleton, ["hips", "hand.l", "hand.r"]);
-    let mut full_body = FullBody::new(&skeleton, hips, &[Effector::new(left)]).unwrap();
-    let goal = [Goal::at(Vec3::new(0.3, 1.3, 0.65))];
+    let full_body = FullBody::new(&skeleton, hips, &[Effector::new(left)]).unwrap();
+    let (mut workspace, mut options) = (Workspace::new(), FullBodyOptions::new());
+    let goal = [Goal::position(Vec3::new(0.3, 1.3, 0.65))];
     let mut leaning = Pose::rest(&skeleton);
-    assert_eq!(full_body.solve(&mut leaning, &goal).unwrap().status, Status::Reached);
+    assert!(full_body.solve(&mut workspace, &mut leaning, &goal, &options).unwrap().reached());
     let corners = [(-0.1, -0.05), (0.1, -0.05), (0.1, 0.05), (-0.1, 0.05)];
-    let mut balance = Balance::over(corners.map(|(x, z)| Vec3::new(x, 0.0, z)));
+    let corners = corners.map(|(x, z)| Vec3::new(x, 0.0, z));
+    let mut balance = Balance::over(&corners);
     balance.margin = 0.0;
     assert!(centre(&leaning, hips)[2] > 0.1, "{:?}", centre(&leaning, hips));
-    full_body.balance = Some(balance.clone());
+    options.balance = Some(balance);
     let mut pose = Pose::rest(&skeleton);
-    let report = full_body.solve(&mut pose, &goal).unwrap();
-    assert_eq!(report.status, Status::Reached, "{report:?}");
+    let report = full_body.solve(&mut workspace, &mut pose, &goal, &options).unwrap();
+    assert!(report.reached(), "{report:?}");
     let [x, _, z] = centre(&pose, hips);
     assert!(x.abs() < 0.1002 && z.abs() < 0.0502, "{x} {z}");
-    assert!(full_body.out_of_balance() < 2e-4);
+    assert!(full_body.out_of_balance(&pose, &balance) < 2e-4);
+    let [x, _, z] = centre(&leaning, hips);
+    let out = (x.abs() - 0.1).max(0.0).hypot((z.abs() - 0.05).max(0.0));
+    let found = f64::from(full_body.out_of_balance(&leaning, &balance));
+    assert!((out - found).abs() < 1e-5, "{out} {found}");
     // The other arm went back for it.
     assert!(pose.position(right).z < leaning.position(right).z);
 
     // All the mass in the left hand's finger: where that is led to, nothing can be over the support.
     let finger = skeleton.find("hand.l").unwrap();
-    balance.masses = skeleton.joints().map(|j| f32::from(u8::from(j == finger))).collect();
-    balance.priority = 1;
-    full_body.balance = Some(balance.clone());
-    full_body.solve(&mut pose, &goal).unwrap();
-    assert!(full_body.effector_reports()[0].met);
-    assert!(full_body.out_of_balance() > 0.3);
-    balance.masses = vec![1.0; 3];
-    full_body.balance = Some(balance);
-    assert!(matches!(full_body.solve(&mut pose, &goal), Err(SolveError::OutOfRange { .. })));
+    let masses: Vec<f32> = skeleton.joints().map(|j| f32::from(u8::from(j == finger))).collect();
+    (balance.masses, balance.priority) = (&masses, 1);
+    options.balance = Some(balance);
+    let report = full_body.solve(&mut workspace, &mut pose, &goal, &options).unwrap();
+    assert!(report.reached());
+    assert!(full_body.out_of_balance(&pose, &balance) > 0.3);
+    balance.masses = &masses[..3];
+    options.balance = Some(balance);
+    assert!(matches!(
+        full_body.solve(&mut workspace, &mut pose, &goal, &options),
+        Err(SolveError::OutOfRange { .. })
+    ));
 }
 
 #[test]
@@ -433,7 +459,7 @@ fn a_drag_holds_its_pins_and_never_leaps() {
     pose.update();
     let (stood, below) = (pose.model(right), *pose.local(finger));
     let mut drag = Drag::new(&pose, hips, Effector::new(left), &[Pin::pose(right)]).unwrap();
-    drag.root(RootMode::Pinned);
+    let mut workspace = Workspace::new();
     let start = pose.position(left);
     let mut last = start;
     let mut met = 0;
@@ -442,10 +468,11 @@ fn a_drag_holds_its_pins_and_never_leaps() {
         let f = i as f32 * 0.0314;
         let at = start + Vec3::new(-0.3 * f.sin(), 0.1 * (2.0 * f).sin(), 0.2 * f.sin().max(0.0));
         let before = pose.clone();
-        let report = drag.to(&mut pose, Goal::at(at)).unwrap();
+        let report =
+            drag.to(&mut workspace, &mut pose, Goal::position(at), &IterativeOptions::new()).unwrap();
         met += u32::from(report.position_residual < 1e-3);
         assert!((report.position_residual - pose.position(left).distance(at)).abs() < 1e-6);
-        let went = at.distance(last) / drag.full_body().size();
+        let went = at.distance(last) / drag.full_body().size(&before);
         last = at;
         for j in skeleton.joints() {
             let step = math::angle_between(before.local(j).rotation, pose.local(j).rotation);
@@ -461,20 +488,21 @@ fn a_drag_holds_its_pins_and_never_leaps() {
 fn turns_can_be_bounded() {
     let skeleton = figure();
     let [hips, hand] = ids(&skeleton, ["hips", "hand.l"]);
-    let mut full_body = FullBody::new(&skeleton, hips, &[Effector::new(hand)]).unwrap();
-    full_body.max_turn = 0.05;
+    let full_body = FullBody::new(&skeleton, hips, &[Effector::new(hand)]).unwrap();
+    let (mut workspace, mut options) = (Workspace::new(), FullBodyOptions::new());
+    options.iterative.max_turn = 0.05;
     let mut pose = Pose::rest(&skeleton);
-    let goal = [Goal::at(Vec3::new(-0.2, 1.4, 0.5))];
+    let goal = [Goal::position(Vec3::new(-0.2, 1.4, 0.5))];
     let mut frames = 0;
     loop {
         let before = pose.clone();
-        let report = full_body.solve(&mut pose, &goal).unwrap();
+        let report = full_body.solve(&mut workspace, &mut pose, &goal, &options).unwrap();
         for j in skeleton.joints() {
             let step = math::angle_between(before.local(j).rotation, pose.local(j).rotation);
             assert!(step <= 0.0501, "{step}");
         }
         frames += 1;
-        if report.status == Status::Reached {
+        if report.reached() {
             break;
         }
         assert!(frames < 100);
@@ -488,13 +516,14 @@ fn what_lower_priorities_leave_unmet_is_counted_once() {
     let skeleton = figure();
     let [hips, hand, head] = ids(&skeleton, ["hips", "hand.l", "head"]);
     let tips = [Effector::new(hand), Effector::new(head).with_priority(1)];
-    let mut full_body = FullBody::new(&skeleton, hips, &tips).unwrap();
+    let full_body = FullBody::new(&skeleton, hips, &tips).unwrap();
+    let (mut workspace, mut options) = (Workspace::new(), FullBodyOptions::new());
     for iterations in 1..60 {
-        full_body.max_iterations = iterations;
+        options.iterative.max_iterations = Some(iterations);
         for size in [1.0, 1e4, 1e10, 1e18] {
             let mut pose = Pose::rest(&skeleton);
-            let goals = [Vec3::new(0.3, 1.5, 0.4), Vec3::new(0.0, 1.2, 0.3) * size].map(Goal::at);
-            let report = full_body.solve(&mut pose, &goals).unwrap();
+            let goals = [Vec3::new(0.3, 1.5, 0.4), Vec3::new(0.0, 1.2, 0.3) * size].map(Goal::position);
+            let report = full_body.solve(&mut workspace, &mut pose, &goals, &options).unwrap();
             assert!(report.iterations <= iterations, "{report:?}");
         }
     }
@@ -504,13 +533,22 @@ fn what_lower_priorities_leave_unmet_is_counted_once() {
 fn a_goal_of_no_weight_is_no_residual() {
     let skeleton = figure();
     let [hips, hand, head] = ids(&skeleton, ["hips", "hand.l", "head"]);
-    let mut full_body = FullBody::new(&skeleton, hips, &[Effector::new(hand), Effector::new(head)]).unwrap();
+    let full_body = FullBody::new(&skeleton, hips, &[Effector::new(hand), Effector::new(head)]).unwrap();
+    let (mut workspace, options) = (Workspace::new(), FullBodyOptions::new());
     let mut pose = Pose::rest(&skeleton);
-    let asks_nothing = Goal { position_weight: 0.0, ..Goal::at(Vec3::splat(100.0)) };
-    let report = full_body.solve(&mut pose, &[Goal::at(Vec3::new(0.4, 1.4, 0.4)), asks_nothing]).unwrap();
-    assert_eq!(report.status, Status::Reached);
-    assert!(report.position_residual < 1e-3 && full_body.effector_reports()[1].met);
-    assert_eq!(full_body.effector_reports()[1].position_residual, 0.0);
+    let asks_nothing = Goal::position(Vec3::splat(100.0)).with_position_influence(0.0);
+    let goals = [Goal::position(Vec3::new(0.4, 1.4, 0.4)), asks_nothing];
+    let report = full_body.solve(&mut workspace, &mut pose, &goals, &options).unwrap();
+    assert!(report.reached());
+    let second = each(&full_body, &pose, &goals, &report)[1];
+    assert!(report.position_residual < 1e-3 && second.reached());
+    assert_eq!(second.position_residual, 0.0);
+    // So it is for an effector without weight.
+    let effectors = [Effector::new(hand), Effector::new(head).with_position_weight(0.0)];
+    let full_body = FullBody::new(&skeleton, hips, &effectors).unwrap();
+    let (goals, mut other) = ([goals[0], Goal::position(Vec3::splat(100.0))], Pose::rest(&skeleton));
+    assert_eq!(full_body.solve(&mut workspace, &mut other, &goals, &options).unwrap(), report);
+    assert_eq!(other.locals(), pose.locals());
 }
 
 #[test]
@@ -521,18 +559,19 @@ fn a_root_that_is_put_somewhere_stays_there() {
     skeleton.set_joint(hips, Joint::FREE.with_slide([Some(Dof::range(-0.5, 0.5)), None, None])).unwrap();
     skeleton.set_joint(fore, Joint::hinge(Vec3::Y, Dof::range(-2.0, 0.0))).unwrap();
     let skeleton = Arc::new(skeleton);
-    let mut full_body = FullBody::new(&skeleton, hips, &[Effector::new(hand)]).unwrap();
+    let full_body = FullBody::new(&skeleton, hips, &[Effector::new(hand)]).unwrap();
+    let (mut workspace, mut options) = (Workspace::new(), FullBodyOptions::new());
     let put = Vec3::new(0.1, 0.8, -0.1);
-    full_body.root = RootMode::At(put);
+    options.root = RootMode::At(put);
     let mut pose = Pose::rest(&skeleton);
     pose.set_rotation(fore, Quat::from_rotation_y(0.7));
     pose.update();
     for goal in [Vec3::new(0.9, 1.0, 0.3), Vec3::new(0.2, 1.2, 0.4), Vec3::new(5.0, 0.0, 0.0)] {
-        full_body.solve(&mut pose, &[Goal::at(goal)]).unwrap();
+        full_body.solve(&mut workspace, &mut pose, &[Goal::position(goal)], &options).unwrap();
         assert!(pose.position(hips).distance(put) < 1e-6, "{}", pose.position(hips));
         // And again the same bits.
         let before = pose.clone();
-        let report = full_body.solve(&mut pose, &[Goal::at(goal)]).unwrap();
+        let report = full_body.solve(&mut workspace, &mut pose, &[Goal::position(goal)], &options).unwrap();
         if report.iterations == 0 {
             assert_eq!(before.locals(), pose.locals());
         }
@@ -544,20 +583,21 @@ fn a_solve_that_is_cut_short_leaves_no_more_missing() {
     // Posture draws first, which leads away from the goals.
     let skeleton = figure();
     let [hips, hand, head] = ids(&skeleton, ["hips", "hand.l", "head"]);
-    let mut full_body = FullBody::new(&skeleton, hips, &[Effector::new(hand), Effector::new(head)]).unwrap();
+    let full_body = FullBody::new(&skeleton, hips, &[Effector::new(hand), Effector::new(head)]).unwrap();
+    let (mut workspace, mut options) = (Workspace::new(), FullBodyOptions::new());
     let mut start = Pose::rest(&skeleton);
-    let goals = [Vec3::new(-0.1, 1.3, 0.5), Vec3::new(0.1, 1.6, 0.3)].map(Goal::at);
-    full_body.solve(&mut start, &goals).unwrap();
+    let goals = [Vec3::new(-0.1, 1.3, 0.5), Vec3::new(0.1, 1.6, 0.3)].map(Goal::position);
+    full_body.solve(&mut workspace, &mut start, &goals, &options).unwrap();
     let missed = |pose: &Pose, goals: &[Goal; 2]| {
         let off = |j, goal: &Goal| pose.position(j).distance_squared(goal.position.unwrap());
         off(hand, &goals[0]) + off(head, &goals[1])
     };
-    full_body.posture = 1.0;
+    options.posture = 1.0;
     for iterations in 1..8 {
-        full_body.max_iterations = iterations;
-        let goals = goals.map(|g| Goal::at(g.position.unwrap() + Vec3::new(0.0, 0.002, 0.0)));
+        options.iterative.max_iterations = Some(iterations);
+        let goals = goals.map(|g| Goal::position(g.position.unwrap() + Vec3::new(0.0, 0.002, 0.0)));
         let mut pose = start.clone();
-        full_body.solve(&mut pose, &goals).unwrap();
+        full_body.solve(&mut workspace, &mut pose, &goals, &options).unwrap();
         assert!(missed(&pose, &goals) <= missed(&start, &goals) + 1e-9, "{iterations}");
     }
 }
@@ -575,10 +615,11 @@ fn stiff_joints_leave_the_motion_to_others() {
         skeleton.set_joint(ids[1], hinge(0.0)).unwrap();
         let skeleton = Arc::new(skeleton);
         // A turn of the last bone alone: either hinge can make it.
-        let mut full_body = FullBody::new(&skeleton, ids[0], &[Effector::new(ids[1])]).unwrap();
+        let full_body = FullBody::new(&skeleton, ids[0], &[Effector::new(ids[1])]).unwrap();
+        let (mut workspace, options) = (Workspace::new(), FullBodyOptions::new());
         let mut pose = Pose::rest(&skeleton);
         let goal = Goal::NONE.with_rotation(Quat::from_rotation_z(0.6));
-        assert_eq!(full_body.solve(&mut pose, &[goal]).unwrap().status, Status::Reached);
+        assert!(full_body.solve(&mut workspace, &mut pose, &[goal], &options).unwrap().reached());
         math::angle_between(pose.local(ids[0]).rotation, Quat::IDENTITY)
     };
     // The least sum of squares with turns of the stiff one counted 1 / (1 - s) times as far: (1 - s)^2 goes to it of 1 + (1 - s)^2.
@@ -604,15 +645,22 @@ fn a_tree_knows_its_size_before_it_has_solved() {
     let skeleton = Arc::new(skeleton);
     // Twice the bone of 0.5, once that of 0.7, and three times an offset of 0.1.
     for (offset, size) in [(Vec3::ZERO, 1.7), (Vec3::Y * 0.1, 2.0)] {
-        let mut full_body =
+        let full_body =
             FullBody::new(&skeleton, ids[1], &[Effector::new(ids[3]).with_offset(offset)]).unwrap();
-        assert!((full_body.size() - size).abs() < 1e-6, "{} is not {size}", full_body.size());
+        let (mut workspace, options) = (Workspace::new(), FullBodyOptions::new());
         let mut pose = Pose::rest(&skeleton);
-        full_body.solve(&mut pose, &[Goal::at(Vec3::ZERO)]).unwrap();
-        assert!((full_body.size() - size).abs() < 1e-6, "{} is not {size}", full_body.size());
+        let near = |pose: &Pose| (full_body.size(pose) - size).abs() < 1e-6;
+        assert!(near(&pose), "{} is not {size}", full_body.size(&pose));
+        let report =
+            full_body.solve(&mut workspace, &mut pose, &[Goal::position(Vec3::ZERO)], &options).unwrap();
+        assert!(near(&pose), "{} is not {size}", full_body.size(&pose));
+        assert!((report.position_tolerance - 1e-4 * size).abs() < 1e-9);
     }
     // A figure of no size counts in metres.
-    assert_eq!(FullBody::new(&skeleton, ids[1], &[Effector::new(ids[1])]).unwrap().size(), 1.0);
+    assert_eq!(
+        FullBody::new(&skeleton, ids[1], &[Effector::new(ids[1])]).unwrap().size(&Pose::rest(&skeleton)),
+        1.0
+    );
 }
 
 /// What a tree reads is finite, or it refuses: above its root, on its way to the tips, and wherever a mass counts.
@@ -633,13 +681,13 @@ fn what_a_tree_reads_is_finite() {
     let all = [world, above, hips, chest, hand, finger, nail, head, beside];
     for (balanced, weighed) in [(false, false), (true, false), (true, true)] {
         let tip = Effector::new(ids[hand]).with_priority(1);
-        let mut full_body = FullBody::new(&skeleton, ids[hips], &[tip]).unwrap();
+        let full_body = FullBody::new(&skeleton, ids[hips], &[tip]).unwrap();
+        let (mut workspace, mut options) = (Workspace::new(), FullBodyOptions::new());
+        let masses = if weighed { vec![1.0; skeleton.len()] } else { Vec::new() };
         if balanced {
-            let masses = if weighed { vec![1.0; skeleton.len()] } else { Vec::new() };
-            full_body.balance = Some(Balance { masses, ..Balance::over([Vec3::ZERO]) });
+            options.balance = Some(Balance { masses: &masses, ..Balance::over(&[Vec3::ZERO]) });
         }
         let mut drag = Drag::new(&Pose::rest(&skeleton), ids[hips], tip, &[]).unwrap();
-        drag.full_body().balance = full_body.balance.clone();
         for joint in all {
             for bad in [f32::NAN, f32::INFINITY] {
                 let rest = *skeleton.rest(ids[joint]);
@@ -648,9 +696,12 @@ fn what_a_tree_reads_is_finite() {
                 for local in [places, turns] {
                     let mut pose = Pose::rest(&skeleton);
                     pose.set_local(ids[joint], local);
-                    let goal = Goal::at(Vec3::new(0.3, 1.5, 0.2));
+                    let goal = Goal::position(Vec3::new(0.3, 1.5, 0.2));
                     let (before, name) = (pose.clone(), skeleton.name(ids[joint]));
-                    let refused = [full_body.solve(&mut pose, &[goal]), drag.to(&mut pose, goal)];
+                    let refused = [
+                        full_body.solve(&mut workspace, &mut pose, &[goal], &options),
+                        drag.to(&mut workspace, &mut pose, goal, &options.with_root(RootMode::Free)),
+                    ];
                     let reads = if balanced { joint != beside } else { joint <= hand };
                     for result in refused {
                         assert!(result.is_err() || !reads, "{name} with {bad}: {result:?}");
@@ -670,11 +721,11 @@ fn a_drag_refuses_before_it_moves_anything() {
     let [hips, left, right] = ids(&skeleton, ["hips", "hand.l", "hand.r"]);
     let rest = Pose::rest(&skeleton);
     let make = || Drag::new(&rest, hips, Effector::new(left), &[Pin::pose(right)]).unwrap();
-    let goal = Goal::at(Vec3::new(0.4, 1.2, 0.5));
+    let goal = Goal::position(Vec3::new(0.4, 1.2, 0.5));
     for rate in [f32::NAN, -1.0, f32::NEG_INFINITY] {
         let (mut drag, mut pose) = (make(), rest.clone());
         drag.rate = rate;
-        let refused = drag.to(&mut pose, goal);
+        let refused = drag.to(&mut Workspace::new(), &mut pose, goal, &Drag::OPTIONS);
         assert!(matches!(refused, Err(SolveError::OutOfRange { .. })), "{rate}: {refused:?}");
         assert_eq!(pose.locals(), rest.locals());
     }
@@ -682,8 +733,8 @@ fn a_drag_refuses_before_it_moves_anything() {
     for rate in [0.0, f32::MIN_POSITIVE, 1e-37] {
         let (mut drag, mut pose) = (make(), rest.clone());
         drag.rate = rate;
-        let report = drag.to(&mut pose, goal).unwrap();
-        assert_eq!(report.status, Status::Stalled);
+        let report = drag.to(&mut Workspace::new(), &mut pose, goal, &Drag::OPTIONS).unwrap();
+        assert_eq!(report.outcome, Outcome::Stalled);
         let moved =
             pose.locals().iter().zip(rest.locals()).map(|(a, b)| math::angle_between(a.rotation, b.rotation));
         assert!(moved.fold(0.0, f32::max) < 1e-6);

@@ -6,12 +6,15 @@ use std::sync::Arc;
 
 use common::{column, noise};
 use sinew::{
-    Goal, JointId, JointTransform, Pole, Pose, Skeleton,
+    Goal, JointId, JointTransform, Pole, Pose, Skeleton, Workspace,
     body::{BodyRoles, HumanLimits, Side, Trackers},
     glam::{DQuat, DVec3, Quat, Vec3},
     joint::Joint,
     math,
-    solve::{Drag, Effector, Eye, FullBody, LookAt, LookJoint, LookState, Pin, RootMode},
+    solve::{
+        Drag, Effector, Eye, FullBody, FullBodyOptions, IterativeOptions, LookAt, LookJoint, Options, Pin,
+        RootMode,
+    },
 };
 
 fn quat(q: Quat) -> DQuat {
@@ -125,15 +128,18 @@ fn a_tree_says_that_the_branch_changed_where_the_poses_do() {
         let tips =
             [Effector::new(left).with_offset(Vec3::X * 0.1), Effector::new(right), Effector::new(fore)];
         let tips = &tips[..2 + case % 2];
-        let mut full_body = FullBody::new(&skeleton, hips, tips).unwrap();
-        full_body.root = [RootMode::Pinned, RootMode::Free][case / 2 % 2];
-        full_body.max_turn = [f32::INFINITY, 0.2, 0.01][case / 4 % 3];
-        full_body.weight = [1.0, 0.6][case / 12 % 2];
-        full_body.posture = [0.0, 0.3][case / 24 % 2];
+        let full_body = FullBody::new(&skeleton, hips, tips).unwrap();
+        let (mut workspace, mut options) = (Workspace::new(), FullBodyOptions::new());
+        options.root = [RootMode::Pinned, RootMode::Free][case / 2 % 2];
+        options.iterative.max_turn = [f32::INFINITY, 0.2, 0.01][case / 4 % 3];
+        options.iterative.influence = [1.0, 0.6][case / 12 % 2];
+        options.posture = [0.0, 0.3][case / 24 % 2];
         let near = 10f32.powf(-2.5 + 2.5 * r());
         let mut goals: Vec<Goal> = tips
             .iter()
-            .map(|t| Goal::at(from.model(t.joint).transform_point3(t.offset) + direction(&mut r) * near))
+            .map(|t| {
+                Goal::position(from.model(t.joint).transform_point3(t.offset) + direction(&mut r) * near)
+            })
             .collect();
         if case % 5 == 0 {
             let turn = math::axis_angle(direction(&mut r), 0.3 * near);
@@ -147,12 +153,12 @@ fn a_tree_says_that_the_branch_changed_where_the_poses_do() {
             }
         }
         let mut to = from.clone();
-        let report = full_body.solve(&mut to, &goals).unwrap();
+        let report = full_body.solve(&mut workspace, &mut to, &goals, &options).unwrap();
         if poled {
             let turned = bend_turned(&from, &to, [upper, fore, left]);
             flips.judge(report.branch_changed, (turned, std::f64::consts::FRAC_PI_2), &case);
         } else {
-            let size = f64::from(full_body.size());
+            let size = f64::from(full_body.size(&from));
             told.judge(report.branch_changed, sides(&from, &to, tips, &goals, size), &case);
         }
     }
@@ -164,6 +170,7 @@ fn a_tree_says_that_the_branch_changed_where_the_poses_do() {
 
 #[test]
 fn a_drag_says_it_as_well() {
+    let mut workspace = Workspace::new();
     let (skeleton, [hips, _, _, fore, left, _, right]) = figure();
     let mut r = noise(3);
     let mut told = Told::default();
@@ -173,18 +180,18 @@ fn a_drag_says_it_as_well() {
         let pins = &pins[..case % 3];
         let mut drag = Drag::new(&pose, hips, Effector::new(left), pins).unwrap();
         drag.rate = [7.9, 50.0, f32::INFINITY][case % 3];
-        drag.full_body().root = [RootMode::Free, RootMode::Pinned][case / 3 % 2];
+        let options = Drag::OPTIONS.with_root([RootMode::Free, RootMode::Pinned][case / 3 % 2]);
         let tips = drag.full_body().effectors().to_vec();
         let kept: Vec<Goal> = pins
             .iter()
             .map(|p| if p.turned { Goal::NONE.with_rotation(Quat::IDENTITY) } else { Goal::NONE })
             .collect();
         for _ in 0..6 {
-            let goal = Goal::at(pose.position(left) + direction(&mut r) * 10f32.powf(-2.0 + 2.0 * r()));
+            let goal = Goal::position(pose.position(left) + direction(&mut r) * 10f32.powf(-2.0 + 2.0 * r()));
             let from = pose.clone();
-            let report = drag.to(&mut pose, goal).unwrap();
+            let report = drag.to(&mut workspace, &mut pose, goal, &options).unwrap();
             let goals: Vec<Goal> = std::iter::once(goal).chain(kept.iter().copied()).collect();
-            let size = f64::from(drag.full_body().size());
+            let size = f64::from(drag.full_body().size(&from));
             told.judge(report.branch_changed, sides(&from, &pose, &tips, &goals, size), &case);
         }
     }
@@ -211,7 +218,7 @@ fn a_look_turns_no_joint_further_than_its_directions() {
         look.dead_zone = [0.0, 0.2][case % 2];
         let mut to = from.clone();
         let target = Vec3::new(2.0 * r(), 1.5 + 2.0 * r(), 1.0 + r());
-        let report = look.solve(&mut to, target, &mut LookState::default()).unwrap();
+        let report = look.solve(&mut look.state(), &mut to, target, &Options::new()).unwrap();
         let front = |pose: &Pose, j: usize| frame(pose, ids[j]).1 * DVec3::Z;
         let turned =
             [2, 3].map(|j| front(&from, j).angle_between(front(&to, j))).into_iter().fold(0.0, f64::max);
@@ -256,14 +263,15 @@ fn trackers_say_it_of_the_whole_solve() {
     let mut r = noise(6);
     let mut told = Told::default();
     for case in 0..60 {
-        let mut trackers = Trackers::new(&body, &tips, &ease).unwrap();
-        trackers.max_turn = [f32::INFINITY, 0.1][case % 2];
+        let trackers = Trackers::new(&body, &tips, &ease).unwrap();
+        let (mut state, mut workspace) = (trackers.state(&ease), Workspace::new());
+        let options = IterativeOptions::new().with_max_turn([f32::INFINITY, 0.1][case % 2]);
         let mut pose = ease.clone();
         for _ in 0..3 {
             let from = pose.clone();
             let far = 10f32.powf(-2.0 + 1.5 * r());
-            let goals = tips.map(|t| Goal::at(pose.position(t.joint) + direction(&mut r) * far));
-            let report = trackers.solve(&mut pose, &goals).unwrap();
+            let goals = tips.map(|t| Goal::position(pose.position(t.joint) + direction(&mut r) * far));
+            let report = trackers.solve(&mut state, &mut workspace, &mut pose, &goals, &options).unwrap();
             // Feet without a tracker have rotations.
             let all = trackers.effectors().to_vec();
             let asked: Vec<Goal> = all
@@ -303,12 +311,13 @@ fn fresh_starts_replace_an_answer_for_a_better_one_alone() {
             from.set_rotation(id, skeleton.limits(id).clamp(from.local(id).rotation));
         }
         from.update();
-        let goal = Goal::at(direction(&mut r) * (0.3 + 0.6 * r().abs()));
-        let mut full_body = FullBody::new(&skeleton, ids[0], &[Effector::new(tip)]).unwrap();
+        let goal = Goal::position(direction(&mut r) * (0.3 + 0.6 * r().abs()));
+        let full_body = FullBody::new(&skeleton, ids[0], &[Effector::new(tip)]).unwrap();
+        let (mut workspace, mut options) = (Workspace::new(), FullBodyOptions::new());
         let (mut with, mut without) = (from.clone(), from.clone());
-        let found = full_body.solve(&mut with, &[goal]).unwrap();
-        full_body.max_restarts = 0;
-        let first = full_body.solve(&mut without, &[goal]).unwrap();
+        let found = full_body.solve(&mut workspace, &mut with, &[goal], &options).unwrap();
+        options.iterative.max_restarts = Some(0);
+        let first = full_body.solve(&mut workspace, &mut without, &[goal], &options).unwrap();
         if largest_turn(&with, &without) < 0.2 {
             continue;
         }

@@ -8,10 +8,10 @@ use std::sync::Arc;
 use limit_judge as judge;
 use proptest::{prelude::*, test_runner::RngSeed};
 use sinew::{
-    Goal, JointId, JointTransform, Pose, Skeleton,
+    Goal, JointId, JointTransform, Pose, Skeleton, Workspace,
     glam::{Quat, Vec3},
     joint::{Dof, Joint},
-    solve::{Effector, FullBody, RootMode},
+    solve::{Effector, FullBody, FullBodyOptions, RootMode},
 };
 
 /// A joint: the one above as a share of those before, its offset, its kind.
@@ -83,14 +83,15 @@ proptest! {
         let ends: Vec<JointId> =
             ids.iter().copied().filter(|&j| skeleton.children(j).next().is_none()).take(4).collect();
         let tips: Vec<Effector> = ends.iter().map(|&j| Effector::new(j)).collect();
-        let mut full_body = FullBody::new(&skeleton, ids[0], &tips).unwrap();
-        full_body.max_iterations = max_iterations;
-        full_body.root = if root == 0 { RootMode::Pinned } else { RootMode::Free };
-        let goals: Vec<Goal> = ends.iter().zip(&places).map(|(_, p)| Goal::at(Vec3::from_array(*p) * size * far)).collect();
+        let full_body = FullBody::new(&skeleton, ids[0], &tips).unwrap();
+        let (mut workspace, mut options) = (Workspace::new(), FullBodyOptions::new());
+        options.iterative.max_iterations = Some(max_iterations);
+        options.root = if root == 0 { RootMode::Pinned } else { RootMode::Free };
+        let goals: Vec<Goal> = ends.iter().zip(&places).map(|(_, p)| Goal::position(Vec3::from_array(*p) * size * far)).collect();
         let mut pose = Pose::rest(&skeleton);
         pose.update();
         let before = pose.clone();
-        let report = full_body.solve(&mut pose, &goals).unwrap();
+        let report = full_body.solve(&mut workspace, &mut pose, &goals, &options).unwrap();
         prop_assert!(report.position_residual.is_finite());
         for joint in skeleton.joints() {
             let (was, now) = (before.local(joint), pose.local(joint));
@@ -114,7 +115,7 @@ proptest! {
         prop_assert!(now <= was + rounding, "{} from {}", now, was);
         // The same again gives the same.
         let mut again = before.clone();
-        full_body.solve(&mut again, &goals).unwrap();
+        full_body.solve(&mut workspace, &mut again, &goals, &options).unwrap();
         for joint in skeleton.joints() {
             prop_assert_eq!(again.local(joint), pose.local(joint));
         }
@@ -129,9 +130,10 @@ fn a_thousand_joints_with_two_ends_are_solved() {
     let ends: Vec<JointId> = ids.iter().copied().filter(|&j| skeleton.children(j).next().is_none()).collect();
     assert_eq!(ends.len(), 2);
     let tips: Vec<Effector> = ends.iter().map(|&j| Effector::new(j)).collect();
-    let mut full_body = FullBody::new(&skeleton, ids[0], &tips).unwrap();
+    let full_body = FullBody::new(&skeleton, ids[0], &tips).unwrap();
+    let (mut workspace, options) = (Workspace::new(), FullBodyOptions::new());
     let mut pose = Pose::rest(&skeleton);
-    let goals = [Vec3::new(3.0, 2.0, 1.0), Vec3::new(-2.0, 5.0, 1.0)].map(Goal::at);
-    let report = full_body.solve(&mut pose, &goals).unwrap();
+    let goals = [Vec3::new(3.0, 2.0, 1.0), Vec3::new(-2.0, 5.0, 1.0)].map(Goal::position);
+    let report = full_body.solve(&mut workspace, &mut pose, &goals, &options).unwrap();
     assert!(report.position_residual < 2e-3, "{report:?}");
 }

@@ -5,10 +5,10 @@
 use std::sync::Arc;
 
 use sinew::{
-    Goal, JointId, JointTransform, Pose, Skeleton,
-    body::{BodyRoles, HumanLimits, Side, Trackers},
+    Goal, JointId, JointTransform, Pose, Skeleton, SolveError, Workspace,
+    body::{BodyRoles, HumanLimits, Side, Trackers, TrackersState},
     glam::{Quat, Vec3},
-    solve::Effector,
+    solve::{Effector, IterativeOptions},
 };
 
 /// Places in model space of a figure that faces +Z, its left side alone where there are two. An arm's are seen from its
@@ -304,8 +304,13 @@ fn trackers_refuse_what_is_no_number_and_repeat_their_bits() {
     HumanLimits::of(&f.bind, &f.body).stand_at_ease(&f.bind, &f.body, &mut ease);
     let head = f.body.head.unwrap();
     let joints = [head, f.body.arms[0].unwrap().hand, f.body.arms[1].unwrap().hand];
-    let mut trackers = Trackers::new(&f.body, &joints.map(Effector::new), &ease).unwrap();
-    let down = joints.map(|j| Goal::at(ease.position(j) - Vec3::Y * 0.3));
+    let trackers = Trackers::new(&f.body, &joints.map(Effector::new), &ease).unwrap();
+    let (options, mut workspace) = (IterativeOptions::new(), Workspace::new());
+    let mut solve = |state: &mut TrackersState, pose: &mut Pose, goals: &[Goal]| {
+        trackers.solve(state, &mut workspace, pose, goals, &options)
+    };
+    let mut state = trackers.state(&ease);
+    let down = joints.map(|j| Goal::position(ease.position(j) - Vec3::Y * 0.3));
     let bits = |pose: &Pose| -> Vec<[u32; 7]> {
         let all = pose.locals().iter();
         all.map(|l| {
@@ -315,20 +320,25 @@ fn trackers_refuse_what_is_no_number_and_repeat_their_bits() {
         .collect()
     };
     let mut pose = ease.clone();
-    let wrong = [down[0], Goal::at(Vec3::new(f32::NAN, 0.0, 0.0)), down[2]];
-    assert!(trackers.solve(&mut pose, &wrong).is_err());
-    assert!(trackers.solve(&mut pose, &down[..2]).is_err());
+    let wrong = [down[0], Goal::position(Vec3::new(f32::NAN, 0.0, 0.0)), down[2]];
+    assert!(solve(&mut state, &mut pose, &wrong).is_err());
+    assert!(solve(&mut state, &mut pose, &down[..2]).is_err());
     assert!(bits(&pose) == bits(&ease), "a refused solve moved something");
-    let report = trackers.solve(&mut pose, &down).unwrap();
+    let report = solve(&mut state, &mut pose, &down).unwrap();
     assert!(report.position_residual < 1e-3, "{report:?}");
     let mut other = ease.clone();
-    let again = trackers.clone().solve(&mut other, &down).unwrap();
+    let again = solve(&mut trackers.state(&ease), &mut other, &down).unwrap();
     assert!(bits(&pose) == bits(&other) && again == report);
     // One that has solved something else before gives the same: nothing is remembered but where feet stand.
-    let up = joints.map(|j| Goal::at(ease.position(j) + Vec3::new(0.1, -0.1, 0.8)));
-    trackers.solve(&mut ease.clone(), &up).unwrap();
+    let up = joints.map(|j| Goal::position(ease.position(j) + Vec3::new(0.1, -0.1, 0.8)));
+    solve(&mut state, &mut ease.clone(), &up).unwrap();
     let mut third = ease.clone();
-    trackers.solve(&mut third, &down).unwrap();
+    solve(&mut state, &mut third, &down).unwrap();
+    assert!(bits(&pose) == bits(&third));
+    // The state of trackers with other effectors is refused.
+    let others = Trackers::new(&f.body, &[Effector::new(joints[0])], &ease).unwrap();
+    let refused = others.solve(&mut state, &mut Workspace::new(), &mut third, &down[..1], &options);
+    assert!(matches!(refused, Err(SolveError::State { given: 5, wanted: 3, .. })), "{refused:?}");
     assert!(bits(&pose) == bits(&third));
     // Knees did it: the feet are where they were.
     for leg in f.body.legs {
@@ -344,23 +354,26 @@ fn trackers_come_in_frames_where_turns_are_bounded() {
     let mut pose = Pose::rest(&f.skeleton);
     HumanLimits::of(&f.bind, &f.body).stand_at_ease(&f.bind, &f.body, &mut pose);
     let joints = [f.body.head.unwrap(), f.body.arms[0].unwrap().hand, f.body.arms[1].unwrap().hand];
-    let mut trackers = Trackers::new(&f.body, &joints.map(Effector::new), &pose).unwrap();
-    trackers.max_turn = 0.1;
-    let goals = joints.map(|j| Goal::at(pose.position(j) - Vec3::Y * 0.3));
+    let trackers = Trackers::new(&f.body, &joints.map(Effector::new), &pose).unwrap();
+    let (mut state, mut workspace) = (trackers.state(&pose), Workspace::new());
+    let mut options = IterativeOptions::new().with_max_turn(0.1);
+    let goals = joints.map(|j| Goal::position(pose.position(j) - Vec3::Y * 0.3));
     let mut frames = 0;
     loop {
         let before = pose.clone();
-        let report = trackers.solve(&mut pose, &goals).unwrap();
+        let report = trackers.solve(&mut state, &mut workspace, &mut pose, &goals, &options).unwrap();
         for joint in trackers.joints() {
             let turn = apart(before.local(joint).rotation, pose.local(joint).rotation);
             assert!(turn <= 0.1 + 1e-5, "{joint} turned by {turn}");
             assert!(f.skeleton.limits(joint).excess(pose.local(joint).rotation) <= 1e-5);
         }
-        for ((joint, goal), outcome) in joints.iter().zip(&goals).zip(trackers.effector_reports()) {
+        for ((joint, goal), outcome) in
+            joints.iter().zip(&goals).zip(trackers.effector_reports(&pose, &goals, &report))
+        {
             let off = pose.position(*joint).distance(goal.position.unwrap());
             assert!((outcome.position_residual - off).abs() < 1e-5, "{off} {outcome:?}");
         }
-        if report.status == sinew::Status::Reached {
+        if report.reached() {
             break;
         }
         frames += 1;
@@ -368,6 +381,6 @@ fn trackers_come_in_frames_where_turns_are_bounded() {
     }
     // Knees bend by a radian or so.
     assert!(frames > 4);
-    trackers.max_turn = f32::NAN;
-    assert!(trackers.solve(&mut pose, &goals).is_err());
+    options.max_turn = f32::NAN;
+    assert!(trackers.solve(&mut state, &mut workspace, &mut pose, &goals, &options).is_err());
 }

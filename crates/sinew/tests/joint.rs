@@ -279,7 +279,7 @@ fn an_eased_step_slows_towards_the_end_and_not_away_from_it() {
 fn limbs_and_aims_refuse_joints_with_limits() {
     use sinew::{
         Goal, Pose, SolveError,
-        solve::{Aim, TwoBone, TwoBoneError},
+        solve::{Aim, LimbOptions, Options, TwoBone, TwoBoneError},
     };
     let mut b = Skeleton::builder();
     for (i, name) in ["hip", "knee", "twist", "ankle"].into_iter().enumerate() {
@@ -291,12 +291,12 @@ fn limbs_and_aims_refuse_joints_with_limits() {
     skeleton.set_joint(ids[3], Joint::cone(Vec3::Y, 0.5, 0.5)).unwrap();
     let limb = TwoBone::new(&skeleton, ids[0], ids[1], ids[3]).unwrap();
     let mut pose = Pose::rest(&std::sync::Arc::new(skeleton.clone()));
-    limb.solve(&mut pose, &Goal::at(Vec3::new(0.1, -0.5, 0.2))).unwrap();
-    let refused = limb.solve(&mut pose, &Goal::NONE.with_rotation(Quat::IDENTITY));
+    limb.solve(&mut pose, &Goal::position(Vec3::new(0.1, -0.5, 0.2)), &LimbOptions::new()).unwrap();
+    let refused = limb.solve(&mut pose, &Goal::NONE.with_rotation(Quat::IDENTITY), &LimbOptions::new());
     assert!(
         matches!(refused, Err(SolveError::Joint(u)) if u.to_string() == "joint `ankle` has a ball joint, which two-bone cannot honour")
     );
-    let refused = Aim::new(ids[3], Vec3::Y).solve(&mut pose, Vec3::X);
+    let refused = Aim::new(ids[3], Vec3::Y).solve(&mut pose, Vec3::X, &Options::new());
     assert!(matches!(refused, Err(SolveError::Joint(u)) if u.solver == "aim"));
     skeleton.set_joint(ids[1], Joint::hinge(Vec3::X, Dof::FREE)).unwrap();
     let refused = TwoBone::new(&skeleton, ids[0], ids[1], ids[3]);

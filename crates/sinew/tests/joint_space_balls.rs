@@ -9,13 +9,13 @@ use std::{f64::consts::PI, sync::Arc};
 use arms::Random;
 use proptest::{prelude::*, test_runner::RngSeed};
 use sinew::{
-    JointId, JointTransform, Pose, Skeleton, Status,
+    JointId, JointTransform, Pose, Skeleton, Workspace,
     glam::{DQuat, DVec3, Quat, Vec3},
     joint::{Dof, Joint, RotationOrder, Turning},
     math,
     mechanism::{
         DofKind, JointSpaceOptions, JointSpaceSolver, LinkFrames, LinkGoal, LinkTarget, Mechanism, Objective,
-        ObjectiveKind, PathFollower, PathStatus, SkeletonMechanism, position_and_rotation,
+        ObjectiveKind, PathFollower, PathOptions, PathStatus, SkeletonMechanism, position_and_rotation,
     },
 };
 
@@ -186,6 +186,7 @@ proptest! {
 
     #[test]
     fn solves_of_any_skeleton_end_within_limits_and_where_they_say(seed in any::<u64>(), joints in 2usize..10) {
+    let mut workspace = Workspace::new();
         let mut random = Random(seed);
         let (skeleton, ids) = chain(&mut random, joints, seed.is_multiple_of(3));
         let mut pose = Pose::rest(&skeleton);
@@ -202,15 +203,15 @@ proptest! {
         // A start that may lie outside of any limit.
         let mut values: Vec<f64> = draw(m, &mut random).iter().map(|v| v + 0.8 * (random.next() - 0.5)).collect();
         let goal = LinkGoal::new(m, tip, LinkTarget::Pose(wanted.0, wanted.1));
-        if let Ok(mut solver) = JointSpaceSolver::new(m, &[goal], JointSpaceOptions::default()) {
+        if let Ok(solver) = JointSpaceSolver::new(m, &[goal]) {
             let moved: Vec<usize> = solver.dofs().collect();
-            let report = solver.solve(&[goal], &mut values).unwrap();
+            let report = solver.solve(&mut workspace, &[goal], &mut values, &JointSpaceOptions::new()).unwrap();
             let mut clamped = values.clone();
             m.clamp(&mut clamped).unwrap();
             prop_assert!(moved.iter().all(|&d| clamped[d].to_bits() == values[d].to_bits()), "{values:?}");
             let got = at(&values);
             prop_assert!((got.0.distance(wanted.0) - report.position_residual).abs() < 1e-9);
-            let fits = report.status == Status::Reached;
+            let fits = report.reached();
             prop_assert!(!fits || (report.position_residual <= 1e-6 && report.rotation_residual <= 1e-6));
             m.clamp(&mut values).unwrap();
             compiled.write(&values, &mut pose).unwrap();
@@ -228,6 +229,7 @@ fn near_pole(m: &Mechanism, values: &[f64]) -> bool {
 
 #[test]
 fn what_comes_in_outside_never_moves_further_out() {
+    let mut workspace = Workspace::new();
     let (skeleton, ids) = {
         let mut b = Skeleton::builder();
         b.add("a", None, JointTransform::IDENTITY);
@@ -252,8 +254,8 @@ fn what_comes_in_outside_never_moves_further_out() {
         let goal = LinkGoal::new(m, compiled.link(ids[2]), LinkTarget::Position(DVec3::new(0.4, 0.6, 0.1)));
         let mut values = m.rest();
         compiled.read(&pose, &mut values).unwrap();
-        let mut solver = JointSpaceSolver::new(m, &[goal], JointSpaceOptions::default()).unwrap();
-        solver.solve(&[goal], &mut values).unwrap();
+        let solver = JointSpaceSolver::new(m, &[goal]).unwrap();
+        solver.solve(&mut workspace, &[goal], &mut values, &JointSpaceOptions::new()).unwrap();
         assert!(m.is_within(&values));
         compiled.write(&values, &mut pose).unwrap();
         for &id in &ids[..2] {
@@ -265,8 +267,8 @@ fn what_comes_in_outside_never_moves_further_out() {
         // A joint that no goal moves keeps its bits, out of its limits or not.
         let goal = LinkGoal::new(m, compiled.link(ids[0]), LinkTarget::Rotation(DQuat::from_rotation_x(0.3)));
         compiled.read(&before, &mut values).unwrap();
-        let mut solver = JointSpaceSolver::new(m, &[goal], JointSpaceOptions::default()).unwrap();
-        solver.solve(&[goal], &mut values).unwrap();
+        let solver = JointSpaceSolver::new(m, &[goal]).unwrap();
+        solver.solve(&mut workspace, &[goal], &mut values, &JointSpaceOptions::new()).unwrap();
         let mut after = before.clone();
         compiled.write(&values, &mut after).unwrap();
         assert_eq!(after.local(ids[1]), before.local(ids[1]));
@@ -294,6 +296,7 @@ fn limb() -> (Arc<Skeleton>, Vec<JointId>) {
 
 #[test]
 fn a_limb_of_balls_reaches_every_pose_from_any_start() {
+    let mut workspace = Workspace::new();
     let (skeleton, ids) = limb();
     let compiled = SkeletonMechanism::compile(&Pose::rest(&skeleton)).unwrap();
     let m = compiled.mechanism();
@@ -301,20 +304,20 @@ fn a_limb_of_balls_reaches_every_pose_from_any_start() {
     let mut placement = LinkFrames::new(m);
     let mut random = Random(12);
     let goal = LinkGoal::new(m, tip, LinkTarget::Pose(DVec3::ZERO, DQuat::IDENTITY));
-    let mut solver = JointSpaceSolver::new(m, &[goal], JointSpaceOptions::default()).unwrap();
+    let solver = JointSpaceSolver::new(m, &[goal]).unwrap();
     for i in 0..300 {
         m.forward_kinematics(&draw(m, &mut random), &mut placement).unwrap();
         let (p, q) = position_and_rotation(&m.link_transform(&placement, tip));
-        let goal = LinkGoal { target: LinkTarget::Pose(p, q), ..goal };
+        let goal = goal.with_target(LinkTarget::Pose(p, q));
         let start = draw(m, &mut random);
         let mut values = start.clone();
-        let report = solver.solve(&[goal], &mut values).unwrap();
-        assert_eq!(report.status, Status::Reached, "{i}");
+        let report = solver.solve(&mut workspace, &[goal], &mut values, &JointSpaceOptions::new()).unwrap();
+        assert!(report.reached(), "{i}");
         assert!(m.is_within(&values));
-        // The same bits by a solver that has solved nothing else.
-        let mut other = JointSpaceSolver::new(m, &[goal], JointSpaceOptions::default()).unwrap();
+        // The same bits by a solver and in a workspace that have served nothing else.
+        let other = JointSpaceSolver::new(m, &[goal]).unwrap();
         let mut again = start;
-        other.solve(&[goal], &mut again).unwrap();
+        other.solve(&mut Workspace::new(), &[goal], &mut again, &JointSpaceOptions::new()).unwrap();
         assert_eq!(again, values);
     }
 }
@@ -359,6 +362,7 @@ fn jacobians_of_balls_are_what_differences_give() {
 
 #[test]
 fn a_follower_of_balls_keeps_speeds_and_limits() {
+    let mut workspace = Workspace::new();
     let (skeleton, ids) = limb();
     let compiled = SkeletonMechanism::compile(&Pose::rest(&skeleton)).unwrap();
     let m = compiled.mechanism();
@@ -374,15 +378,15 @@ fn a_follower_of_balls_keeps_speeds_and_limits() {
     let start = at(&values);
     let goal = |p| LinkGoal::new(m, tip, LinkTarget::Position(p));
     let objectives = [Objective { kind: ObjectiveKind::OffLimits, weight: 0.1 }];
-    let mut follower =
-        PathFollower::new(m, &[goal(start)], JointSpaceOptions::default(), 1.5, &objectives).unwrap();
+    let follower = PathFollower::new(m, &[goal(start)], 1.5).unwrap().with_objectives(&objectives).unwrap();
     let mut seen = [0; 3];
     for i in 0..1500 {
         // A circle that leads out of what the shoulder's ellipse allows, and back.
         let a = f64::from(i) * 0.01;
         let p = start + DVec3::new(0.0, 0.5 * a.sin(), 0.5 * (1.0 - a.cos()));
         let before = values.clone();
-        let report = follower.step(&[goal(p)], &mut values, 0.01).unwrap();
+        let report =
+            follower.step(&mut workspace, &[goal(p)], &mut values, 0.01, &PathOptions::new()).unwrap();
         seen[report.status as usize] += 1;
         for (v, b) in values.iter().zip(&before) {
             assert!((v - b).abs() <= 0.015 + 1e-12, "{i}");
@@ -399,7 +403,7 @@ fn a_follower_of_balls_keeps_speeds_and_limits() {
     let mut frames = 0;
     while !m.is_within(&values) {
         let before = values.clone();
-        follower.step(&[goal(start)], &mut values, 0.01).unwrap();
+        follower.step(&mut workspace, &[goal(start)], &mut values, 0.01, &PathOptions::new()).unwrap();
         let way = [values[1] - before[1], values[2] - before[2]];
         let fastest = way[0].abs().max(way[1].abs());
         assert!(fastest <= 0.015 + 1e-12 && (m.is_within(&values) || fastest > 0.015 - 1e-12), "{way:?}");
@@ -411,6 +415,7 @@ fn a_follower_of_balls_keeps_speeds_and_limits() {
 
 #[test]
 fn wishes_move_balls_within_their_limits() {
+    let mut workspace = Workspace::new();
     let (skeleton, ids) = limb();
     let compiled = SkeletonMechanism::compile(&Pose::rest(&skeleton)).unwrap();
     let m = compiled.mechanism();
@@ -425,12 +430,17 @@ fn wishes_move_balls_within_their_limits() {
         let wanted = draw(m, &mut random);
         let far = |v: &[f64]| v.iter().zip(&wanted).map(|(a, b)| (a - b) * (a - b)).sum::<f64>();
         let start = draw(m, &mut random);
-        let solve = |objectives: &[Objective]| {
+        let mut solve = |objectives: &[Objective]| {
             let mut values = start.clone();
             // A metre of the slider counts as much as a radian, as below.
-            let settings = JointSpaceOptions { length: Some(1.0), ..JointSpaceOptions::default() };
-            let mut solver = JointSpaceSolver::with_objectives(m, &[goal], settings, objectives).unwrap();
-            assert_eq!(solver.solve(&[goal], &mut values).unwrap().status, Status::Reached);
+            let solver = JointSpaceSolver::new(m, &[goal]).unwrap().with_radian_length(1.0).unwrap();
+            let solver = solver.with_objectives(objectives).unwrap();
+            assert!(
+                solver
+                    .solve(&mut workspace, &[goal], &mut values, &JointSpaceOptions::new())
+                    .unwrap()
+                    .reached()
+            );
             assert!(m.is_within(&values));
             values
         };
@@ -439,11 +449,11 @@ fn wishes_move_balls_within_their_limits() {
         assert!(far(&near) <= far(&plain) + 1e-9);
         better += usize::from(far(&near) < 0.9 * far(&plain));
         // It is at its best: from around it, the goal alone leads to nothing that is nearer to the posture.
-        let settings = JointSpaceOptions { max_restarts: 0, ..JointSpaceOptions::default() };
-        let mut solver = JointSpaceSolver::new(m, &[goal], settings).unwrap();
+        let options = JointSpaceOptions::new().with_max_restarts(0);
+        let solver = JointSpaceSolver::new(m, &[goal]).unwrap();
         for _ in 0..20 {
             let mut other: Vec<f64> = near.iter().map(|v| v + 0.02 * (random.next() - 0.5)).collect();
-            if solver.solve(&[goal], &mut other).unwrap().status == Status::Reached {
+            if solver.solve(&mut workspace, &[goal], &mut other, &options).unwrap().reached() {
                 worst = worst.max(far(&near) - far(&other));
             }
         }

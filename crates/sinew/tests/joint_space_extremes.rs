@@ -5,12 +5,12 @@ mod arms;
 
 use arms::{Arm, Random, Step, apart};
 use sinew::{
-    Status,
+    Workspace,
     glam::{DQuat, DVec3},
     joint::{Dof, Joint},
     mechanism::{
         JointSpaceOptions, JointSpaceSolver, JointSpec, LinkGoal, LinkGoalError, LinkTarget, Mechanism,
-        Mimic, Objective, ObjectiveKind, PathFollower, ValuesError,
+        Mimic, Objective, ObjectiveKind, PathFollower, PathOptions, ValuesError,
     },
 };
 
@@ -34,21 +34,22 @@ fn arm(s: f64) -> Arm {
 
 #[test]
 fn arms_of_any_size_are_solved_alike() {
+    let mut workspace = Workspace::new();
     let mut counts = Vec::new();
     for s in [1e-4, 1e-2, 1.0, 1e2, 1e4] {
         let arm = arm(s);
         let tolerance = 1e-6 * s;
-        let settings = JointSpaceOptions { position_tolerance: tolerance, ..JointSpaceOptions::default() };
+        let options = JointSpaceOptions::new().with_position_tolerance(tolerance);
         let goal = LinkGoal::new(&arm.mechanism, arm.tip, LinkTarget::Pose(DVec3::ZERO, DQuat::IDENTITY));
-        let mut solver = JointSpaceSolver::new(&arm.mechanism, &[goal], settings).unwrap();
+        let solver = JointSpaceSolver::new(&arm.mechanism, &[goal]).unwrap();
         let mut random = Random(31);
         let mut steps = 0;
         for i in 0..100 {
             let pose = arm.tip(&arm.draw(&mut random));
             let mut values = arm.draw(&mut random);
-            let goal = LinkGoal { target: LinkTarget::Pose(pose.0, pose.1), ..goal };
-            let report = solver.solve(&[goal], &mut values).unwrap();
-            assert_eq!(report.status, Status::Reached, "{s} {i}");
+            let goal = goal.with_target(LinkTarget::Pose(pose.0, pose.1));
+            let report = solver.solve(&mut workspace, &[goal], &mut values, &options).unwrap();
+            assert!(report.reached(), "{s} {i}");
             let (metres, radians) = apart(arm.tip(&values), pose);
             assert!(metres <= 1.001 * tolerance && radians <= 1.001e-6 && arm.within(&values), "{s} {i}");
             steps += report.iterations;
@@ -62,6 +63,7 @@ fn arms_of_any_size_are_solved_alike() {
 
 #[test]
 fn bones_without_length_are_a_wrist() {
+    let mut workspace = Workspace::new();
     let (x, z) = ([1.0, 0.0, 0.0], [0.0, 0.0, 1.0]);
     let arm = Arm::new(
         vec![
@@ -72,34 +74,40 @@ fn bones_without_length_are_a_wrist() {
         [0.0; 3],
     );
     let goal = LinkGoal::new(&arm.mechanism, arm.tip, LinkTarget::Pose(DVec3::ZERO, DQuat::IDENTITY));
-    let mut solver = JointSpaceSolver::new(&arm.mechanism, &[goal], JointSpaceOptions::default()).unwrap();
+    let solver = JointSpaceSolver::new(&arm.mechanism, &[goal]).unwrap();
     let mut random = Random(2);
     for _ in 0..100 {
         let pose = arm.tip(&arm.draw(&mut random));
         let mut values = arm.draw(&mut random);
-        let goal = LinkGoal { target: LinkTarget::Pose(DVec3::ZERO, pose.1), ..goal };
-        assert_eq!(solver.solve(&[goal], &mut values).unwrap().status, Status::Reached);
+        let goal = goal.with_target(LinkTarget::Pose(DVec3::ZERO, pose.1));
+        assert!(
+            solver.solve(&mut workspace, &[goal], &mut values, &JointSpaceOptions::new()).unwrap().reached()
+        );
         assert!(apart(arm.tip(&values), pose).1 < 2e-6 && arm.within(&values));
     }
     // A place away from it is out of reach, by just that.
-    let away = LinkGoal { target: LinkTarget::Position(DVec3::X * 0.2), ..goal };
-    let report = solver.solve(&[away], &mut [0.1, 0.2, 0.3]).unwrap();
-    assert!(matches!(report.status, Status::Unreachable { by } if (by - 0.2).abs() < 1e-6), "{report:?}");
+    let away = goal.with_target(LinkTarget::Position(DVec3::X * 0.2));
+    let report =
+        solver.solve(&mut workspace, &[away], &mut [0.1, 0.2, 0.3], &JointSpaceOptions::new()).unwrap();
+    assert!(!report.reached() && (report.out_of_reach - 0.2).abs() < 1e-6, "{report:?}");
 }
 
 #[test]
 fn a_thousand_joints_are_solved() {
+    let mut workspace = Workspace::new();
     let axis = |i: usize| if i.is_multiple_of(2) { [1.0, 0.0, 0.0] } else { [0.0, 1.0, 0.0] };
     let step = |i: usize| Step([0.0, 0.0, 1e-3], axis(i), false, -0.05, 0.05);
     let arm = Arm::new((0..1000).map(step).collect(), [0.0, 0.0, 1e-3]);
     let goal = LinkGoal::new(&arm.mechanism, arm.tip, LinkTarget::Pose(DVec3::ZERO, DQuat::IDENTITY));
-    let mut solver = JointSpaceSolver::new(&arm.mechanism, &[goal], JointSpaceOptions::default()).unwrap();
+    let solver = JointSpaceSolver::new(&arm.mechanism, &[goal]).unwrap();
     let mut random = Random(9);
     for _ in 0..5 {
         let pose = arm.tip(&arm.draw(&mut random));
         let mut values = arm.draw(&mut random);
-        let goal = LinkGoal { target: LinkTarget::Pose(pose.0, pose.1), ..goal };
-        assert_eq!(solver.solve(&[goal], &mut values).unwrap().status, Status::Reached);
+        let goal = goal.with_target(LinkTarget::Pose(pose.0, pose.1));
+        assert!(
+            solver.solve(&mut workspace, &[goal], &mut values, &JointSpaceOptions::new()).unwrap().reached()
+        );
         let (metres, radians) = apart(arm.tip(&values), pose);
         assert!(metres < 1.1e-6 && radians < 1.1e-6 && arm.within(&values), "{metres} {radians}");
     }
@@ -107,6 +115,7 @@ fn a_thousand_joints_are_solved() {
 
 #[test]
 fn sliders_whose_limits_mean_none_do_not_outweigh_the_arm() {
+    let mut workspace = Workspace::new();
     // As real files have them: the limits of a rail that goes on are some large number, or none.
     for end in [3.0, 1e4, 1e30, f64::INFINITY] {
         let (y, z) = ([0.0, 1.0, 0.0], [0.0, 0.0, 1.0]);
@@ -123,8 +132,7 @@ fn sliders_whose_limits_mean_none_do_not_outweigh_the_arm() {
             [0.0, 0.0, 0.1],
         );
         let goal = LinkGoal::new(&arm.mechanism, arm.tip, LinkTarget::Pose(DVec3::ZERO, DQuat::IDENTITY));
-        let mut solver =
-            JointSpaceSolver::new(&arm.mechanism, &[goal], JointSpaceOptions::default()).unwrap();
+        let solver = JointSpaceSolver::new(&arm.mechanism, &[goal]).unwrap();
         let mut random = Random(5);
         for i in 0..100 {
             let mut draw = || {
@@ -134,9 +142,10 @@ fn sliders_whose_limits_mean_none_do_not_outweigh_the_arm() {
             };
             let pose = arm.tip(&draw());
             let mut values = draw();
-            let goal = LinkGoal { target: LinkTarget::Pose(pose.0, pose.1), ..goal };
-            let report = solver.solve(&[goal], &mut values).unwrap();
-            assert_eq!(report.status, Status::Reached, "{end} {i} {report:?}");
+            let goal = goal.with_target(LinkTarget::Pose(pose.0, pose.1));
+            let report =
+                solver.solve(&mut workspace, &[goal], &mut values, &JointSpaceOptions::new()).unwrap();
+            assert!(report.reached(), "{end} {i} {report:?}");
             let (metres, radians) = apart(arm.tip(&values), pose);
             assert!(metres < 1.1e-6 && radians < 1.1e-6, "{end} {i}");
         }
@@ -145,13 +154,20 @@ fn sliders_whose_limits_mean_none_do_not_outweigh_the_arm() {
 
 #[test]
 fn numbers_that_have_no_squares_are_refused() {
+    let mut workspace = Workspace::new();
     let arm = arm(1.0);
     let goal = |p| LinkGoal::new(&arm.mechanism, arm.tip, LinkTarget::Position(p));
-    let mut solver =
-        JointSpaceSolver::new(&arm.mechanism, &[goal(DVec3::ZERO)], JointSpaceOptions::default()).unwrap();
+    let solver = JointSpaceSolver::new(&arm.mechanism, &[goal(DVec3::ZERO)]).unwrap();
     let mut values = arm.mechanism.rest();
     for far in [1e60, 1e160, 1e308] {
-        let error = solver.solve(&[goal(DVec3::new(0.0, -far, 0.0))], &mut values).unwrap_err();
+        let error = solver
+            .solve(
+                &mut workspace,
+                &[goal(DVec3::new(0.0, -far, 0.0))],
+                &mut values,
+                &JointSpaceOptions::new(),
+            )
+            .unwrap_err();
         assert!(
             matches!(error, sinew::mechanism::JointSpaceError::Goal(LinkGoalError::TooFar { .. })),
             "{error}"
@@ -159,19 +175,29 @@ fn numbers_that_have_no_squares_are_refused() {
     }
     // What is far but has squares is out of reach, and every number is one.
     for far in [1e3, 1e20, 1e45] {
-        let report = solver.solve(&[goal(DVec3::new(0.0, -far, 0.0))], &mut values).unwrap();
-        assert!(matches!(report.status, Status::Unreachable { by } if by.is_finite()), "{far} {report:?}");
+        let report = solver
+            .solve(
+                &mut workspace,
+                &[goal(DVec3::new(0.0, -far, 0.0))],
+                &mut values,
+                &JointSpaceOptions::new(),
+            )
+            .unwrap();
+        assert!(!report.reached() && report.out_of_reach > 0.0, "{far} {report:?}");
+        assert!(report.out_of_reach.is_finite(), "{far} {report:?}");
         assert!(report.position_residual.is_finite() && arm.within(&values));
         assert!((report.position_residual / far - 1.0).abs() < 1e-2);
     }
     values[1] = 1e200;
-    let error = solver.solve(&[goal(DVec3::ONE)], &mut values).unwrap_err();
+    let error = solver
+        .solve(&mut workspace, &[goal(DVec3::ONE)], &mut values, &JointSpaceOptions::new())
+        .unwrap_err();
     assert!(error.to_string() == "the value of joint `j1` is too large: 1".to_string() + &"0".repeat(200));
     assert!(matches!(arm.mechanism.check(&[f64::NAN; 8]), Err(ValuesError::NotFinite { .. })));
-    let mut follower =
-        PathFollower::new(&arm.mechanism, &[goal(DVec3::ZERO)], JointSpaceOptions::default(), 1.0, &[])
-            .unwrap();
-    assert!(follower.step(&[goal(DVec3::ONE)], &mut values, 0.01).is_err());
+    let follower = PathFollower::new(&arm.mechanism, &[goal(DVec3::ZERO)], 1.0).unwrap();
+    assert!(
+        follower.step(&mut workspace, &[goal(DVec3::ONE)], &mut values, 0.01, &PathOptions::new()).is_err()
+    );
     // In the mechanism itself.
     let make = |joint: JointSpec| {
         let mut b = Mechanism::builder("far");
@@ -192,6 +218,7 @@ fn numbers_that_have_no_squares_are_refused() {
 /// of any size angles without limits are taken nowhere where values are refused.
 #[test]
 fn what_a_solve_leaves_is_taken_by_the_next() {
+    let mut workspace = Workspace::new();
     let mut random = Random(61);
     let mut power = |from: f64, to: f64| 10f64.powf(from + (to - from) * random.next());
     for n in 0..3000 {
@@ -223,18 +250,18 @@ fn what_a_solve_leaves_is_taken_by_the_next() {
             Objective { kind: ObjectiveKind::OffLimits, weight: power(-9.0, 9.0) },
             Objective { kind: ObjectiveKind::Manipulability(n % 2), weight: power(-9.0, 9.0) },
         ];
-        let settings = JointSpaceOptions {
-            length: Some(power(-12.0, 12.0)),
-            position_tolerance: power(-30.0, 6.0),
-            rotation_tolerance: power(-30.0, 2.0),
-            max_iterations: 200,
-            max_restarts: 4,
-            ..JointSpaceOptions::default()
-        };
-        let mut solver = JointSpaceSolver::with_objectives(&m, &goals, settings, &objectives).unwrap();
+        let solver = JointSpaceSolver::new(&m, &goals).unwrap().with_objectives(&objectives).unwrap();
+        let solver = solver.with_radian_length(power(-12.0, 12.0)).unwrap();
+        let options = JointSpaceOptions::new()
+            .with_position_tolerance(power(-30.0, 6.0))
+            .with_rotation_tolerance(power(-30.0, 2.0))
+            .with_max_iterations(200)
+            .with_max_restarts(4);
         let mut values = m.rest();
         for again in 0..3 {
-            solver.solve(&goals, &mut values).unwrap_or_else(|e| panic!("{n}, {again}: {e}"));
+            solver
+                .solve(&mut workspace, &goals, &mut values, &options)
+                .unwrap_or_else(|e| panic!("{n}, {again}: {e}"));
             m.check(&values).unwrap_or_else(|e| panic!("{n}, {again}: {e}"));
         }
     }

@@ -4,25 +4,25 @@ mod arms;
 
 use arms::Arm;
 use sinew::{
+    Workspace,
     glam::DVec3,
-    mechanism::{
-        JointSpaceOptions, LinkGoal, LinkTarget, Objective, ObjectiveKind, PathFollower, PathStatus,
-    },
+    mechanism::{LinkGoal, LinkTarget, Objective, ObjectiveKind, PathFollower, PathOptions, PathStatus},
 };
 
 #[test]
 fn a_follower_keeps_to_its_speeds_and_says_when_it_cannot() {
+    let mut workspace = Workspace::new();
     let arm = Arm::seven();
     let m = &arm.mechanism;
     let mut values = vec![0.3, 0.4, 0.2, -1.5, 0.1, 1.2, 0.3];
     let start = arm.tip(&values);
     let goal = |p, r| LinkGoal::new(m, arm.tip, LinkTarget::Pose(p, r));
-    let mut follower =
-        PathFollower::new(m, &[goal(start.0, start.1)], JointSpaceOptions::default(), 1.0, &[]).unwrap();
+    let follower = PathFollower::new(m, &[goal(start.0, start.1)], 1.0).unwrap();
     let dt = 0.01;
     let mut step = |values: &mut Vec<f64>, p: DVec3| {
         let before = values.clone();
-        let report = follower.step(&[goal(p, start.1)], values, dt).unwrap();
+        let report =
+            follower.step(&mut workspace, &[goal(p, start.1)], values, dt, &PathOptions::new()).unwrap();
         for (a, b) in values.iter().zip(&before) {
             // The arms of these tests turn at 2 rad/s at most.
             assert!((a - b).abs() <= 2.0 * dt + 1e-12);
@@ -74,20 +74,22 @@ fn a_follower_keeps_to_its_speeds_and_says_when_it_cannot() {
 
 #[test]
 fn a_follower_with_a_posture_does_not_drift() {
+    let mut workspace = Workspace::new();
     let arm = Arm::seven();
     let m = &arm.mechanism;
     let start = vec![0.3, 0.4, 0.2, -1.5, 0.1, 1.2, 0.3];
     let pose = arm.tip(&start);
-    let round = |objectives: &[Objective]| {
+    let mut round = |objectives: &[Objective]| {
         let goal = |p| LinkGoal::new(m, arm.tip, LinkTarget::Pose(p, pose.1));
-        let mut follower =
-            PathFollower::new(m, &[goal(pose.0)], JointSpaceOptions::default(), 1.0, objectives).unwrap();
+        let follower =
+            PathFollower::new(m, &[goal(pose.0)], 1.0).unwrap().with_objectives(objectives).unwrap();
         let mut values = start.clone();
         let mut ends = Vec::new();
         for i in 0..=4000 {
             let a = f64::from(i) * core::f64::consts::TAU / 800.0;
             let p = pose.0 + DVec3::new(0.05 * a.sin(), 0.12 * a.sin(), 0.12 * (a.cos() - 1.0));
-            let report = follower.step(&[goal(p)], &mut values, 0.01).unwrap();
+            let report =
+                follower.step(&mut workspace, &[goal(p)], &mut values, 0.01, &PathOptions::new()).unwrap();
             assert_eq!(report.status, PathStatus::OnPath);
             if i % 800 == 0 {
                 ends.push(values.clone());

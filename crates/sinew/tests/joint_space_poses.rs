@@ -7,7 +7,7 @@ use std::{f64::consts::FRAC_PI_2, sync::Arc};
 
 use arms::Random;
 use sinew::{
-    JointId, JointTransform, Pose, Skeleton, Status,
+    JointId, JointTransform, Pose, Skeleton, Workspace,
     glam::{DMat3, DQuat, DVec3, Quat, Vec3},
     joint::{Dof, Joint, RotationOrder, Turning},
     math,
@@ -122,6 +122,7 @@ fn limits_are_the_joints_own_and_slides_are_in_metres() {
 
 #[test]
 fn a_solve_ends_in_the_pose_within_the_joints_limits() {
+    let mut workspace = Workspace::new();
     let (skeleton, ids) = chain();
     let mut random = Random(2);
     for _ in 0..50 {
@@ -144,8 +145,10 @@ fn a_solve_ends_in_the_pose_within_the_joints_limits() {
         let tip = compiled.link(ids[6]);
         let wanted: DVec3 = m.link_transform(&placement, tip).translation;
         let goal = LinkGoal::new(m, tip, LinkTarget::Position(wanted));
-        let mut solver = JointSpaceSolver::new(m, &[goal], JointSpaceOptions::default()).unwrap();
-        assert_eq!(solver.solve(&[goal], &mut values).unwrap().status, Status::Reached);
+        let solver = JointSpaceSolver::new(m, &[goal]).unwrap();
+        assert!(
+            solver.solve(&mut workspace, &[goal], &mut values, &JointSpaceOptions::new()).unwrap().reached()
+        );
         let mut after = pose.clone();
         compiled.write(&values, &mut after).unwrap();
         after.update();
@@ -302,6 +305,7 @@ fn a_pose_within_its_limits_is_read_within_them() {
 /// further out (by the least turn) than its values are out together: each excess is a turn about one axis.
 #[test]
 fn a_goal_moves_all_angles_of_a_joint_or_none_and_the_pose_is_no_further_out_than_its_values() {
+    let mut workspace = Workspace::new();
     let mut random = Random(43);
     let (mut moved_all, mut outside) = (0, 0);
     for n in 0..600 {
@@ -321,13 +325,12 @@ fn a_goal_moves_all_angles_of_a_joint_or_none_and_the_pose_is_no_further_out_tha
         let to = random.direction().as_dvec3() * 0.4;
         let mut goal = LinkGoal::new(m, compiled.link(ids[1]), LinkTarget::Position(to));
         goal.relative_to = links[(random.next() * (links.len() - 1) as f64) as usize];
-        let settings = JointSpaceOptions { max_restarts: 0, ..JointSpaceOptions::default() };
+        let options = JointSpaceOptions::new().with_max_restarts(0);
         // Relative to the joint's own link, no joint moves the goal's.
-        let moved: Vec<usize> =
-            JointSpaceSolver::new(m, &[goal], settings).map_or(Vec::new(), |mut solver| {
-                solver.solve(&[goal], &mut values).unwrap();
-                solver.dofs().collect()
-            });
+        let moved: Vec<usize> = JointSpaceSolver::new(m, &[goal]).map_or(Vec::new(), |solver| {
+            solver.solve(&mut workspace, &[goal], &mut values, &options).unwrap();
+            solver.dofs().collect()
+        });
         assert!(moved.len() == 3 || moved.is_empty(), "{n}: {moved:?}");
         moved_all += usize::from(moved.len() == 3);
         let out = |d: usize| {
@@ -378,6 +381,7 @@ fn between(a: &DMat3, b: &DMat3) -> f64 {
 /// What carries nothing may have any scale: its sizes turn nothing, its mirrored axes do.
 #[test]
 fn a_tip_of_any_scale_has_the_rotation_that_is_reported() {
+    let mut workspace = Workspace::new();
     let mut random = Random(47);
     for n in 0..200 {
         let mut size = || 10f32.powf(8.0 * random.next() as f32 - 4.0);
@@ -401,10 +405,12 @@ fn a_tip_of_any_scale_has_the_rotation_that_is_reported() {
         let m: &Mechanism = compiled.mechanism();
         let q = math::axis_angle(random.direction(), 3.0 * random.next() as f32).as_dquat().normalize();
         let goal = LinkGoal::new(m, compiled.link(tip), LinkTarget::Rotation(q));
-        let settings = JointSpaceOptions { max_restarts: 2, ..JointSpaceOptions::default() };
+        let options = JointSpaceOptions::new().with_max_restarts(2);
         let mut values = m.rest();
-        let report =
-            JointSpaceSolver::new(m, &[goal], settings).unwrap().solve(&[goal], &mut values).unwrap();
+        let report = JointSpaceSolver::new(m, &[goal])
+            .unwrap()
+            .solve(&mut workspace, &[goal], &mut values, &options)
+            .unwrap();
         compiled.write(&values, &mut pose).unwrap();
         pose.update();
         let now = directions(&pose, tip);

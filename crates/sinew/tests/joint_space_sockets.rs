@@ -6,7 +6,7 @@ use std::{f64::consts::PI, sync::Arc};
 
 use arms::Random;
 use sinew::{
-    JointTransform, Pose, Skeleton, Status,
+    JointTransform, Outcome, Pose, Skeleton, Workspace,
     glam::{DQuat, DVec3},
     joint::{Dof, Joint, JointFault, Turning},
     mechanism::{
@@ -34,9 +34,10 @@ fn swung(x: f64, y: f64) -> DVec3 {
 
 #[test]
 fn a_swing_goes_round_its_ellipse_to_the_best_point_of_it() {
+    let mut workspace = Workspace::new();
     let m = socket([(-0.4, 1.1), (-0.9, 0.3)], (-0.5, 0.5));
     let tip = m.find_link("tip").unwrap();
-    let settings = JointSpaceOptions { max_restarts: 0, ..JointSpaceOptions::default() };
+    let options = JointSpaceOptions::new().with_max_restarts(0);
     let mut random = Random(3);
     for i in 0..200 {
         // Directions all around that are out of the limits.
@@ -46,10 +47,13 @@ fn a_swing_goes_round_its_ellipse_to_the_best_point_of_it() {
         }
         let wanted = swung(x, y);
         let goal = LinkGoal::new(&m, tip, LinkTarget::Position(wanted));
-        let mut solver = JointSpaceSolver::new(&m, &[goal], settings).unwrap();
+        let solver = JointSpaceSolver::new(&m, &[goal]).unwrap();
         let mut values = vec![0.05, 0.02, 0.1];
-        let report = solver.solve(&[goal], &mut values).unwrap();
-        assert!(m.is_within(&values) && report.status == Status::Stalled, "{report:?}");
+        let report = solver.solve(&mut workspace, &[goal], &mut values, &options).unwrap();
+        assert!(
+            m.is_within(&values) && !report.reached() && report.outcome == Outcome::Stalled,
+            "{report:?}"
+        );
         // By search along the outline.
         let best = (0..200_000)
             .map(|k| {
@@ -75,10 +79,11 @@ fn a_swing_goes_round_its_ellipse_to_the_best_point_of_it() {
 
 #[test]
 fn a_goal_on_the_ellipse_is_reached_along_it() {
+    let mut workspace = Workspace::new();
     // From one side of the ellipse to the other: the way goes round.
     let m = socket([(-1.0, 1.0), (-0.5, 0.5)], (-0.4, 0.4));
     let tip = m.find_link("tip").unwrap();
-    let settings = JointSpaceOptions { max_restarts: 0, ..JointSpaceOptions::default() };
+    let options = JointSpaceOptions::new().with_max_restarts(0);
     for k in 0..64 {
         let (s, c) = (f64::from(k) * PI / 32.0).sin_cos();
         let wanted = [0.999_999 * c, 0.499_999_5 * s];
@@ -89,10 +94,10 @@ fn a_goal_on_the_ellipse_is_reached_along_it() {
             swing * DQuat::from_rotation_z(0.4)
         };
         let goal = LinkGoal::new(&m, tip, LinkTarget::Rotation(rotation));
-        let mut solver = JointSpaceSolver::new(&m, &[goal], settings).unwrap();
+        let solver = JointSpaceSolver::new(&m, &[goal]).unwrap();
         let mut values = vec![-0.999 * c, -0.499 * s, -0.4];
-        let report = solver.solve(&[goal], &mut values).unwrap();
-        assert_eq!(report.status, Status::Reached, "{k}: {report:?}");
+        let report = solver.solve(&mut workspace, &[goal], &mut values, &options).unwrap();
+        assert!(report.reached(), "{k}: {report:?}");
         assert!(report.iterations < 30 && m.is_within(&values), "{k}: {report:?}");
         assert!((values[0] - wanted[0]).hypot(values[1] - wanted[1]) < 2e-6, "{k}: {values:?}");
     }
@@ -100,6 +105,7 @@ fn a_goal_on_the_ellipse_is_reached_along_it() {
 
 #[test]
 fn a_free_joint_turns_any_way_and_comes_back_at_the_nearest_turn() {
+    let mut workspace = Workspace::new();
     let mut b = Mechanism::builder("free");
     ["base", "body"].into_iter().for_each(|l| b.link(l));
     b.joint(JointSpec::new("root", "base", "body", Joint::FREE));
@@ -109,22 +115,18 @@ fn a_free_joint_turns_any_way_and_comes_back_at_the_nearest_turn() {
     assert_eq!(names, all);
     let body = m.find_link("body").unwrap();
     let goal = LinkGoal::new(&m, body, LinkTarget::Rotation(DQuat::IDENTITY));
-    let mut solver = JointSpaceSolver::new(
-        &m,
-        &[goal],
-        JointSpaceOptions { max_restarts: 0, ..JointSpaceOptions::default() },
-    )
-    .unwrap();
+    let options = JointSpaceOptions::new().with_max_restarts(0);
+    let solver = JointSpaceSolver::new(&m, &[goal]).unwrap();
     let mut random = Random(5);
     for i in 0..500 {
         let axis = random.direction().as_dvec3().normalize();
         let angle = if i % 5 == 0 { PI - 1e-9 } else { PI * random.next() };
         let wanted = DQuat::from_axis_angle(axis, angle);
-        let goal = LinkGoal { target: LinkTarget::Rotation(wanted), ..goal };
+        let goal = goal.with_target(LinkTarget::Rotation(wanted));
         let start = random.direction().as_dvec3() * (if i % 3 == 0 { 20.0 } else { 3.0 } * random.next());
         let mut values = start.to_array();
-        let report = solver.solve(&[goal], &mut values).unwrap();
-        assert_eq!(report.status, Status::Reached, "{i} {report:?}");
+        let report = solver.solve(&mut workspace, &[goal], &mut values, &options).unwrap();
+        assert!(report.reached(), "{i} {report:?}");
         let v = DVec3::from_array(values);
         let got = DQuat::from_scaled_axis(v);
         assert!(2.0 * (got.conjugate() * wanted).xyz().length() < 1e-5, "{i}");
@@ -135,7 +137,7 @@ fn a_free_joint_turns_any_way_and_comes_back_at_the_nearest_turn() {
         }
         // What is there keeps its bits.
         let mut same = values;
-        solver.solve(&[goal], &mut same).unwrap();
+        solver.solve(&mut workspace, &[goal], &mut same, &options).unwrap();
         assert_eq!(same, values);
     }
 }

@@ -1,14 +1,19 @@
 //! The largest turn of a joint in a solve, and a tip of which nothing is asked.
 
 mod common;
+mod held;
 
 use common::column;
+use held::held;
 use sinew::{
-    Goal, JointId, Pole, Pose, Skeleton, Status,
+    Goal, JointId, Pole, Pose, Skeleton, Workspace,
     glam::{DQuat, DVec3, Quat, Vec3},
     joint::{Dof, Joint, RotationOrder, Turning},
     math,
-    solve::{Auto, Ccd, DampedLeastSquares, Effector, Fabrik, FreeChain, FullBody, IterativeOptions},
+    solve::{
+        Auto, Ccd, DampedLeastSquares, Effector, Fabrik, FreeChain, FullBody, FullBodyOptions,
+        IterativeOptions,
+    },
 };
 
 /// Those of `solvers` that go by steps of the whole chain: `Auto`, and least squares with fresh starts or without.
@@ -18,19 +23,19 @@ type Solve = Box<dyn FnMut(&mut Pose, &Goal) -> sinew::Report>;
 
 fn solvers(skeleton: &Skeleton, ids: &[JointId], max_turn: f32) -> Vec<Solve> {
     let (root, tip) = (ids[0], ids[ids.len() - 1]);
-    let mut auto = Auto::new(skeleton, root, tip).unwrap();
-    auto.max_turn = max_turn;
+    let mut auto = held(Auto::new(skeleton, root, tip).unwrap());
+    auto.options.max_turn = max_turn;
     let mut all: Vec<Solve> = vec![Box::new(move |p, g| auto.solve(p, g).unwrap())];
     for max_restarts in [0, 3] {
-        let settings = IterativeOptions { max_turn, max_restarts, ..Default::default() };
-        let mut ccd = Ccd::new(skeleton, root, tip).unwrap();
-        ccd.settings = settings;
+        let options = IterativeOptions::new().with_max_turn(max_turn).with_max_restarts(max_restarts);
+        let mut ccd = held(Ccd::new(skeleton, root, tip).unwrap());
+        ccd.options = options;
         all.push(Box::new(move |p, g| ccd.solve(p, g).unwrap()));
-        let mut fabrik = Fabrik::new(skeleton, root, tip).unwrap();
-        (fabrik.settings, fabrik.closes_circle) = (settings, max_restarts > 0);
+        let mut fabrik = held(Fabrik::new(skeleton, root, tip).unwrap());
+        (fabrik.options, fabrik.closes_circle) = (options, max_restarts > 0);
         all.push(Box::new(move |p, g| fabrik.solve(p, g).unwrap()));
-        let mut squares = DampedLeastSquares::new(skeleton, root, tip).unwrap();
-        squares.settings = settings;
+        let mut squares = held(DampedLeastSquares::new(skeleton, root, tip).unwrap());
+        squares.options = options;
         all.push(Box::new(move |p, g| squares.solve(p, g).unwrap()));
     }
     all
@@ -57,7 +62,7 @@ fn no_joint_turns_further_in_a_solve() {
                 // Leaps now and then, and small ways in between.
                 let f = (i / 20) as f32 + 0.01 * (i % 20) as f32;
                 let goal = Vec3::new((1.7 * f).sin(), (2.3 * f).cos(), (0.9 * f).sin()) * 0.7;
-                let mut goal = Goal::at(goal);
+                let mut goal = Goal::position(goal);
                 if i % 3 == 0 {
                     goal = goal.with_pole(Pole::Direction(Vec3::new((0.7 * f).cos(), 0.2, (0.7 * f).sin())));
                 }
@@ -136,12 +141,12 @@ fn what_a_joint_may_not_turn_the_others_do() {
                 away + Vec3::Y * along
             };
             // The way to the path's start is no part of it: it may lead round what keeps joints from coming nearer.
-            let mut free = Auto::new(&skeleton, ids[0], ids[10]).unwrap();
-            assert_eq!(free.solve(&mut pose, &Goal::at(at(0))).unwrap().status, Status::Reached);
+            let mut free = held(Auto::new(&skeleton, ids[0], ids[10]).unwrap());
+            assert!(free.solve(&mut pose, &Goal::position(at(0))).unwrap().reached());
             for frame in 0..160 {
                 let goal = at(frame);
                 let came = angles(&pose);
-                solve(&mut pose, &Goal::at(goal));
+                solve(&mut pose, &Goal::position(goal));
                 let room = came.map(|a| [(a - most).max(-1.0), (a + most).min(1.0)]);
                 let left = pose.position(ids[10]).as_dvec3().distance(goal.as_dvec3());
                 let gain = left - downhill(angles(&pose), &room, goal.as_dvec3());
@@ -157,13 +162,14 @@ fn what_a_joint_may_not_turn_the_others_do() {
 #[test]
 fn no_frame_leads_away_from_the_goal() {
     let (skeleton, ids) = column(2, 1.0, |_| Joint::FREE);
-    let mut free = FreeChain::new(&skeleton, ids[0], ids[2]).unwrap();
-    free.max_turn = 0.13;
-    let mut full_body = FullBody::new(&skeleton, ids[0], &[Effector::new(ids[2])]).unwrap();
-    full_body.max_turn = 0.13;
+    let mut free = held(FreeChain::new(&skeleton, ids[0], ids[2]).unwrap());
+    free.options.max_turn = 0.13;
+    let full_body = FullBody::new(&skeleton, ids[0], &[Effector::new(ids[2])]).unwrap();
+    let (mut workspace, mut options) = (Workspace::new(), FullBodyOptions::new());
+    options.iterative.max_turn = 0.13;
     let mut all = solvers(&skeleton, &ids, 0.13);
     all.push(Box::new(move |pose, goal| free.solve(pose, goal).unwrap()));
-    all.push(Box::new(move |pose, goal| full_body.solve(pose, &[*goal]).unwrap()));
+    all.push(Box::new(move |pose, goal| full_body.solve(&mut workspace, pose, &[*goal], &options).unwrap()));
     for (which, mut solve) in all.into_iter().enumerate() {
         let mut pose = Pose::rest(&skeleton);
         // The column stands along Y, and its elbow is folded to 37 degrees.
@@ -172,7 +178,7 @@ fn no_frame_leads_away_from_the_goal() {
         let goal = Vec3::X * 2.4;
         let mut left = pose.position(ids[2]).distance(goal);
         for frame in 0..60 {
-            let report = solve(&mut pose, &Goal::at(goal));
+            let report = solve(&mut pose, &Goal::position(goal));
             let now = pose.position(ids[2]).distance(goal);
             assert!(now <= left + 2e-6, "solver {which}, frame {frame}: from {left} to {now}");
             assert!((now - report.position_residual).abs() < 1e-5);
@@ -194,8 +200,8 @@ fn small_turns_get_there() {
         let goal = Vec3::new(0.4, 0.6, 0.2);
         let mut met = false;
         for _ in 0..200 {
-            let report = solve(&mut pose, &Goal::at(goal));
-            met |= report.status == Status::Reached && report.position_residual < 2e-4;
+            let report = solve(&mut pose, &Goal::position(goal));
+            met |= report.reached() && report.position_residual < 2e-4;
         }
         assert!(met && pose.position(ids[8]).distance(goal) < 2e-4);
     }
@@ -212,7 +218,7 @@ fn a_tip_of_which_nothing_is_asked_keeps_its_rotation() {
             pose.set_rotation(ids[2], math::axis_angle(Vec3::X, 0.3));
             // In reach, out of it, and where only fresh starts lead.
             for goal in [Vec3::new(0.3, 0.5, 0.2), Vec3::Y * 3.0, Vec3::new(0.0, -0.9, 0.0), Vec3::Y * 0.1] {
-                solve(&mut pose, &Goal::at(goal));
+                solve(&mut pose, &Goal::position(goal));
                 assert_eq!(pose.local(ids[6]).rotation, tip);
             }
         }
@@ -232,9 +238,10 @@ fn joints_of_a_tree_turn_no_further_next_to_a_pole() {
         Turning::Axes { order: RotationOrder::Zxy, angles }.into()
     };
     let (skeleton, ids) = column(6, 0.2, joint);
-    let mut full_body =
+    let full_body =
         FullBody::new(&skeleton, ids[0], &[Effector::new(ids[6]), Effector::new(ids[3])]).unwrap();
-    (full_body.max_turn, full_body.max_iterations, full_body.max_restarts) = (0.4, 40, 1);
+    let mut workspace = Workspace::new();
+    let options = IterativeOptions::new().with_max_turn(0.4).with_max_iterations(40).with_max_restarts(1);
     for case in 0..4000 {
         let mut pose = Pose::rest(&skeleton);
         for &id in &ids {
@@ -242,9 +249,10 @@ fn joints_of_a_tree_turn_no_further_next_to_a_pole() {
             pose.set_rotation(id, math::normalize(Quat::from_xyzw(x, y, z, w)));
         }
         pose.update();
-        let mut goal = || Goal::at(Vec3::new(between(-1.0, 1.0), between(-1.0, 1.0), between(-1.0, 1.0)));
+        let mut goal =
+            || Goal::position(Vec3::new(between(-1.0, 1.0), between(-1.0, 1.0), between(-1.0, 1.0)));
         let (goals, start) = ([goal(), goal()], pose.clone());
-        full_body.solve(&mut pose, &goals).unwrap();
+        full_body.solve(&mut workspace, &mut pose, &goals, &options).unwrap();
         for &id in &ids {
             let turned = angle(start.local(id).rotation, pose.local(id).rotation);
             assert!(turned <= 0.4 + 1e-5, "case {case}: joint {id} turned by {turned}");

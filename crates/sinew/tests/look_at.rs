@@ -3,11 +3,11 @@
 use std::{f32::consts::PI, sync::Arc};
 
 use sinew::{
-    JointId, JointTransform, Pose, Skeleton, SolveError, Status,
+    JointId, JointTransform, Pose, Skeleton, SolveError,
     glam::{DQuat, DVec3, Quat, Vec3},
     joint::{Attribute, Dof, Joint},
     math,
-    solve::{Eye, LookAt, LookAtError, LookJoint, LookState},
+    solve::{Eye, LookAt, LookAtError, LookJoint, LookState, Options},
 };
 
 /// Hips, three of the spine, neck, head, two eyes.
@@ -90,10 +90,6 @@ fn turned(before: &Pose, after: &Pose, joint: JointId) -> f32 {
     math::angle_between(before.local(joint).rotation, after.local(joint).rotation)
 }
 
-fn fresh() -> LookState {
-    LookState::default()
-}
-
 fn directions() -> impl Iterator<Item = Vec3> {
     (0..200).map(|i| {
         let (y, a) = (1.0 - (i as f32 + 0.5) / 100.0, 2.399_963 * i as f32);
@@ -107,13 +103,13 @@ fn the_face_and_the_eyes_look_at_what_they_can() {
     for size in [1.0, 0.01, 1000.0] {
         let f = figure(size, free);
         for eyes in [false, true] {
-            let mut look = f.look(eyes);
+            let look = f.look(eyes);
             let rest = Pose::rest(&f.skeleton);
             let mut reached = 0;
             for d in directions() {
                 let mut pose = rest.clone();
                 let target = f.eye(&rest) + d * (2.0 * size);
-                let report = look.solve(&mut pose, target, &mut fresh()).unwrap();
+                let report = look.solve(&mut look.state(), &mut pose, target, &Options::new()).unwrap();
                 let face = f.face(&pose, target);
                 assert!((face - f64::from(report.report.rotation_residual)).abs() < 2e-5);
                 // Joints turn no further than they may.
@@ -121,7 +117,7 @@ fn the_face_and_the_eyes_look_at_what_they_can() {
                     assert!(turned(&rest, &pose, f.ids[i]) <= cone + 1e-5);
                 }
                 if (d.z) > 0.2 {
-                    assert_eq!(report.report.status, Status::Reached, "{d} {report:?}");
+                    assert!(report.reached(), "{d} {report:?}");
                     assert!(face < 1e-5, "{d}: {face}");
                     for i in EYES.into_iter().filter(|_| eyes) {
                         assert!(f.off(&pose, i, Vec3::ZERO, target) < 1e-5);
@@ -129,7 +125,13 @@ fn the_face_and_the_eyes_look_at_what_they_can() {
                     reached += 1;
                     // What looks there already stays as it is.
                     let once = pose.clone();
-                    assert_eq!(look.solve(&mut pose, target, &mut fresh()).unwrap().report.iterations, 0);
+                    assert_eq!(
+                        look.solve(&mut look.state(), &mut pose, target, &Options::new())
+                            .unwrap()
+                            .report
+                            .iterations,
+                        0
+                    );
                     assert_eq!(pose.locals(), once.locals());
                 }
                 // Offsets and all others stay.
@@ -146,13 +148,13 @@ fn the_face_and_the_eyes_look_at_what_they_can() {
 #[test]
 fn shares_are_of_what_is_left() {
     let f = figure(1.0, free);
-    let mut look = f.look(false);
+    let look = f.look(false);
     let rest = Pose::rest(&f.skeleton);
     let mut pose = rest.clone();
     // Far away, so that places do not matter: 0.8 radians to the left.
     let front = (f.eye(&rest), rest.model(f.ids[5]).transform_vector3(Vec3::Z));
     let target = front.0 + Quat::from_rotation_y(0.8) * front.1 * 1e5;
-    look.solve(&mut pose, target, &mut fresh()).unwrap();
+    look.solve(&mut look.state(), &mut pose, target, &Options::new()).unwrap();
     let mut left = front.1.angle_between(target - front.0);
     for (i, share) in [(1, 0.1), (2, 0.1), (3, 0.15), (4, 0.4), (5, 1.0)] {
         let by = turned(&rest, &pose, f.ids[i]);
@@ -164,11 +166,11 @@ fn shares_are_of_what_is_left() {
 #[test]
 fn eyes_converge_on_something_near() {
     let f = figure(1.0, free);
-    let mut look = f.look(true);
+    let look = f.look(true);
     let mut pose = Pose::rest(&f.skeleton);
     let front = pose.model(f.ids[5]).transform_vector3(Vec3::Z);
     let target = f.eye(&pose) + front * 0.15;
-    let report = look.solve(&mut pose, target, &mut fresh()).unwrap();
+    let report = look.solve(&mut look.state(), &mut pose, target, &Options::new()).unwrap();
     assert!(report.eyes < 1e-5, "{report:?}");
     let [l, r] = EYES.map(|i| frame(&pose, f.ids[i]).1 * DVec3::Z);
     assert!((l.angle_between(r) - 2.0 * (0.032f64 / 0.15).atan()).abs() < 1e-4);
@@ -182,31 +184,32 @@ fn in_the_dead_zone_only_the_eyes_move() {
     let rest = Pose::rest(&f.skeleton);
     let front = rest.model(f.ids[5]).transform_vector3(Vec3::Z);
     let at = |angle: f32| f.eye(&rest) + Quat::from_rotation_y(angle) * front * 3.0;
-    let mut state = fresh();
+    let mut state = look.state();
     let mut pose = rest.clone();
-    let report = look.solve(&mut pose, at(0.25), &mut state).unwrap();
+    let report = look.solve(&mut state, &mut pose, at(0.25), &Options::new()).unwrap();
     assert!((1..=5).all(|i| pose.local(f.ids[i]) == rest.local(f.ids[i])));
-    assert!(report.eyes < 1e-5 && report.report.status == Status::Reached);
+    assert!(report.eyes < 1e-5 && report.reached());
     // Out of it, the line follows by the zone behind, and stays there when the target comes back a little.
-    let shown = |angle: f32, look: &mut LookAt, state: &mut LookState| {
+    let shown = |angle: f32, look: &LookAt, state: &mut LookState| {
         let mut pose = rest.clone();
-        let report = look.solve(&mut pose, at(angle), state).unwrap();
+        let report = look.solve(state, &mut pose, at(angle), &Options::new()).unwrap();
         assert!(report.eyes < 1e-5);
         report.report.rotation_residual
     };
-    assert!((shown(0.8, &mut look, &mut state) - 0.3).abs() < 0.02);
-    assert!((shown(0.6, &mut look, &mut state) - 0.1).abs() < 0.02);
-    assert!((shown(0.3, &mut look, &mut state) - 0.2).abs() < 0.02);
-    assert!((shown(0.1, &mut look, &mut state) - 0.3).abs() < 0.02);
+    assert!((shown(0.8, &look, &mut state) - 0.3).abs() < 0.02);
+    assert!((shown(0.6, &look, &mut state) - 0.1).abs() < 0.02);
+    assert!((shown(0.3, &look, &mut state) - 0.2).abs() < 0.02);
+    assert!((shown(0.1, &look, &mut state) - 0.3).abs() < 0.02);
     // Without memory it looks from the animation's front.
     state.reset();
-    assert_eq!(state, fresh());
-    assert!((shown(0.4, &mut look, &mut state) - 0.3).abs() < 0.02);
+    assert_eq!(state, look.state());
+    assert!((shown(0.4, &look, &mut state) - 0.3).abs() < 0.02);
 }
 
 /// Goes along a path of the target; the largest angle that a joint turns for an angle that the
 /// target goes (seen from the eyes).
-fn steepest(f: &Figure, look: &mut LookAt, state: &mut LookState, path: impl Fn(f32) -> Vec3) -> f32 {
+fn steepest(f: &Figure, look: &LookAt, path: impl Fn(f32) -> Vec3) -> f32 {
+    let mut state = look.state();
     let rest = Pose::rest(&f.skeleton);
     let eye = f.eye(&rest);
     const STEPS: usize = 4000;
@@ -215,7 +218,7 @@ fn steepest(f: &Figure, look: &mut LookAt, state: &mut LookState, path: impl Fn(
     for i in 0..=STEPS {
         let way = path(i as f32 / STEPS as f32);
         let mut pose = rest.clone();
-        look.solve(&mut pose, eye + way, state).unwrap();
+        look.solve(&mut state, &mut pose, eye + way, &Options::new()).unwrap();
         if let Some((before, from)) = &last {
             let step = f.ids.iter().map(|&j| turned(before, &pose, j)).fold(0.0, f32::max);
             most = most.max(step / from.angle_between(way).max(1e-4));
@@ -235,11 +238,11 @@ fn the_pose_goes_smoothly_round_whatever_the_target_does() {
                 look.dead_zone = dead_zone;
                 let turn = Quat::from_rotation_x(tilt);
                 let ring = |x: f32| turn * Quat::from_rotation_y(x * 2.0 * PI) * Vec3::Z * 2.0;
-                let most = steepest(&f, &mut look, &mut fresh(), ring);
+                let most = steepest(&f, &look, ring);
                 assert!(most < 5.0, "tilt {tilt}, dead zone {dead_zone}: {most}");
                 // Up and over, and down behind.
                 let over = |x: f32| turn * Quat::from_rotation_x(x * 2.0 * PI) * Vec3::Z * 2.0;
-                let most = steepest(&f, &mut look, &mut fresh(), over);
+                let most = steepest(&f, &look, over);
                 assert!(most < 5.0, "tilt {tilt}, dead zone {dead_zone}, over: {most}");
             }
         }
@@ -249,11 +252,11 @@ fn the_pose_goes_smoothly_round_whatever_the_target_does() {
 #[test]
 fn straight_behind_it_looks_where_the_animation_does() {
     let f = figure(1.0, free);
-    let mut look = f.look(true);
+    let look = f.look(true);
     let rest = Pose::rest(&f.skeleton);
     let front = rest.model(f.ids[5]).transform_vector3(Vec3::Z);
     let mut pose = rest.clone();
-    look.solve(&mut pose, f.eye(&rest) - front * 2.0, &mut fresh()).unwrap();
+    look.solve(&mut look.state(), &mut pose, f.eye(&rest) - front * 2.0, &Options::new()).unwrap();
     for &j in &f.ids {
         assert!(turned(&rest, &pose, j) < 2e-3, "{}", turned(&rest, &pose, j));
     }
@@ -265,12 +268,12 @@ fn a_target_that_passes_through_the_head_leads_to_no_leap() {
     let rest = Pose::rest(&f.skeleton);
     let (eye, front) = (f.eye(&rest), rest.model(f.ids[5]).transform_vector3(Vec3::Z));
     for side in [Vec3::X, Vec3::Y, front, Vec3::new(0.5, 0.1, 0.3)] {
-        let mut look = f.look(true);
+        let look = f.look(true);
         let mut last = rest.clone();
         for i in -4000..=4000 {
             let target = eye + side * (i as f32 / 4000.0);
             let mut pose = rest.clone();
-            look.solve(&mut pose, target, &mut fresh()).unwrap();
+            look.solve(&mut look.state(), &mut pose, target, &Options::new()).unwrap();
             pose.check_finite().unwrap();
             let step = f.ids.iter().map(|&j| turned(&last, &pose, j)).fold(0.0, f32::max);
             // A quarter of a millimetre: a hundred radians a metre, as of an eye with a target 1 cm before it.
@@ -284,15 +287,15 @@ fn a_target_that_passes_through_the_head_leads_to_no_leap() {
 fn limits_hold_and_the_others_take_over() {
     let neck = |i: usize| if i == 4 { Joint::hinge(Vec3::X, Dof::range(-0.2, 0.2)) } else { Joint::FREE };
     let f = figure(1.0, neck);
-    let mut look = f.look(false);
+    let look = f.look(false);
     let rest = Pose::rest(&f.skeleton);
     for d in directions() {
         let mut pose = rest.clone();
         let target = f.eye(&rest) + d * 2.0;
-        let report = look.solve(&mut pose, target, &mut fresh()).unwrap();
+        let report = look.solve(&mut look.state(), &mut pose, target, &Options::new()).unwrap();
         assert!(f.skeleton.limits(f.ids[4]).excess(pose.local(f.ids[4]).rotation) < 1e-5);
         if d.z > 0.6 {
-            assert_eq!(report.report.status, Status::Reached);
+            assert!(report.reached());
         }
     }
 }
@@ -300,14 +303,14 @@ fn limits_hold_and_the_others_take_over() {
 #[test]
 fn weights_blend_without_a_leap() {
     let f = figure(1.0, free);
-    let mut look = f.look(true);
+    let look = f.look(true);
     let rest = Pose::rest(&f.skeleton);
     for d in directions().step_by(7) {
         let mut last = rest.clone();
         for i in 0..=20 {
-            look.weight = i as f32 / 20.0;
+            let options = Options::new().with_influence(i as f32 / 20.0);
             let mut pose = rest.clone();
-            look.solve(&mut pose, f.eye(&rest) + d, &mut fresh()).unwrap();
+            look.solve(&mut look.state(), &mut pose, f.eye(&rest) + d, &options).unwrap();
             if i == 0 {
                 assert_eq!(pose.locals(), rest.locals());
             }
@@ -323,15 +326,15 @@ fn weights_blend_without_a_leap() {
 fn one_joint_is_enough() {
     let f = figure(1.0, free);
     let line = [LookJoint { joint: f.ids[5], share: 0.0, cone: PI }];
-    let mut look = LookAt::new(&f.skeleton, &line, Vec3::Z).unwrap();
+    let look = LookAt::new(&f.skeleton, &line, Vec3::Z).unwrap();
     let mut pose = Pose::rest(&f.skeleton);
-    let report = look.solve(&mut pose, Vec3::new(2.0, 1.0, 1.0), &mut fresh()).unwrap();
-    assert_eq!(report.report.status, Status::Reached);
+    let report = look.solve(&mut look.state(), &mut pose, Vec3::new(2.0, 1.0, 1.0), &Options::new()).unwrap();
+    assert!(report.reached());
     // On the joint itself: nothing.
     let mut pose = Pose::rest(&f.skeleton);
     let before = pose.clone();
     let target = pose.position(f.ids[5]);
-    look.solve(&mut pose, target, &mut fresh()).unwrap();
+    look.solve(&mut look.state(), &mut pose, target, &Options::new()).unwrap();
     assert_eq!(pose.locals(), before.locals());
 }
 
@@ -370,27 +373,30 @@ fn what_cannot_be_is_named() {
         let (mut look, mut pose) = (f.look(true), Pose::rest(&f.skeleton));
         change(&mut look);
         let before = pose.clone();
-        let error = look.solve(&mut pose, target, &mut fresh()).unwrap_err();
+        let error = look.solve(&mut look.state(), &mut pose, target, &Options::new()).unwrap_err();
         assert!(matches!(error, SolveError::NotFinite { .. } | SolveError::OutOfRange { .. }), "{error}");
         assert_eq!(pose.locals(), before.locals());
     };
     refused(|_| (), Vec3::new(0.0, f32::NAN, 0.0));
-    refused(|l| l.weight = 2.0, Vec3::ZERO);
+    for options in [Options::new().with_influence(2.0), Options::new().with_max_turn(0.0)] {
+        let (look, mut pose) = (f.look(true), Pose::rest(&f.skeleton));
+        assert!(look.solve(&mut look.state(), &mut pose, Vec3::ZERO, &options).is_err(), "{options:?}");
+    }
     refused(|l| l.dead_zone = -0.1, Vec3::ZERO);
     refused(|l| l.behind = 3.1, Vec3::ZERO);
     refused(|l| l.near = f32::NAN, Vec3::ZERO);
     refused(|l| l.axis = Vec3::ZERO, Vec3::ZERO);
     refused(|l| l.offset = Vec3::INFINITY, Vec3::ZERO);
     // A pose that is broken stays as it was, and far targets are nothing special.
-    let mut look = f.look(true);
+    let look = f.look(true);
     let mut pose = Pose::rest(&f.skeleton);
     for far in [1e18, 1e25, 3e38] {
-        if look.solve(&mut pose, Vec3::new(0.3, 0.4, 0.5) * far, &mut fresh()).is_ok() {
+        if look.solve(&mut look.state(), &mut pose, Vec3::new(0.3, 0.4, 0.5) * far, &Options::new()).is_ok() {
             pose.check_finite().unwrap();
         }
     }
     pose.set_rotation(f.ids[4], Quat::from_xyzw(f32::NAN, 0.0, 0.0, 1.0));
-    assert!(look.solve(&mut pose, Vec3::ONE, &mut fresh()).is_err());
+    assert!(look.solve(&mut look.state(), &mut pose, Vec3::ONE, &Options::new()).is_err());
 }
 
 #[test]
@@ -399,11 +405,11 @@ fn looking_allocates_nothing() {
     let mut look = f.look(true);
     look.dead_zone = 0.1;
     let mut pose = Pose::rest(&f.skeleton);
-    let mut state = fresh();
+    let mut state = look.state();
     let counted = allocation_counter::measure(|| {
         for d in directions() {
-            look.weight = 0.5 + 0.5 * d.x.abs();
-            look.solve(&mut pose, d * 3.0, &mut state).unwrap();
+            let options = Options::new().with_influence(0.5 + 0.5 * d.x.abs());
+            look.solve(&mut state, &mut pose, d * 3.0, &options).unwrap();
         }
     });
     assert_eq!(counted.count_total, 0, "{counted:?}");

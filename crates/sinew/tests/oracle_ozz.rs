@@ -15,7 +15,7 @@ use std::{
 use sinew::{
     Goal, JointId, JointTransform, Pole, Pose, Skeleton, SolveError,
     glam::{Quat, Vec3},
-    solve::{Aim, AimUp, BendSide, TwoBone},
+    solve::{Aim, AimUp, BendSide, LimbOptions, Options, TwoBone},
 };
 
 /// The tolerance of the oracle on each number of a quaternion.
@@ -232,15 +232,13 @@ fn limbs_answer_as_ozz_does() {
             }
         };
         let skeleton = Arc::new(skeleton);
-        let mut limb = TwoBone::new(&skeleton, ids[1], ids[2], ids[3]).unwrap();
-        limb.hinge = row.axis;
-        limb.side = BendSide::Negative;
-        limb.swivel = row.twist;
-        limb.soft = 1.0 - row.soften;
-        limb.weight = row.weight;
+        let limb = TwoBone::new(&skeleton, ids[1], ids[2], ids[3]).unwrap().with_hinge(row.axis);
+        let limb = limb.clone().with_side(BendSide::Negative).unwrap_or(limb);
+        let options = LimbOptions::new().with_soft(1.0 - row.soften).with_influence(row.weight);
+        let goal = Goal::position(row.goal).with_pole(row.pole).with_swivel(row.twist);
         let before = Pose::rest(&skeleton);
         let mut pose = before.clone();
-        let result = limb.solve(&mut pose, &Goal::at(row.goal).with_pole(row.pole));
+        let result = limb.solve(&mut pose, &goal, &options);
         let turns = [1, 2].map(|k| correction(&before, &pose, ids[k]));
         let miss = judge::length(judge::sub(judge::position(&pose, ids[3]), judge::v(row.goal)));
         let sound = match (row.expect, &result) {
@@ -404,12 +402,12 @@ fn aims_answer_as_ozz_does() {
         let aim = Aim {
             offset: row.offset,
             up: Some(AimUp { axis: row.up, direction: row.pole }),
-            weight: row.weight,
             ..Aim::new(ids[1], row.forward)
         };
         let before = Pose::rest(&Arc::new(skeleton));
         let mut pose = before.clone();
-        let result: Result<_, SolveError> = aim.solve(&mut pose, row.target);
+        let result: Result<_, SolveError> =
+            aim.solve(&mut pose, row.target, &Options::new().with_influence(row.weight));
         let turn = correction(&before, &pose, ids[1]);
         // The distance from the target to the ray, in f64.
         let frame = judge::frame(&pose, ids[1]);

@@ -1,14 +1,17 @@
 //! What TheComet's tests expect of its FABRIK solver, as numbers: fourteen cases. A bone there lies along its joint's Z. Chains
 //! are solved by `Fabrik`; what has two effectors, by `FullBody`, which goes by least squares and not by reaching.
 
+mod held;
+
 use std::{f64::consts::FRAC_1_SQRT_2, sync::Arc};
 
+use held::held;
 use sinew::{
-    Chain, Goal, JointId, JointTransform, Pose, Skeleton,
+    Chain, Goal, JointId, JointTransform, Pose, Skeleton, Workspace,
     glam::{Quat, Vec3},
     joint::Joint,
     math,
-    solve::{Effector, Fabrik, FullBody},
+    solve::{Effector, Fabrik, FullBody, FullBodyOptions, IterativeOptions, Tolerance},
 };
 
 /// A quarter turn about X, by half its angle's sine and cosine: +1 takes Z to -Y.
@@ -100,14 +103,16 @@ fn chains_reach_as_the_comet_s_do() {
         let (tip, last) = (ids[ids.len() - 1], case.lengths[case.lengths.len() - 1]);
         let chain = Chain::new(&skeleton, ids[0], tip).unwrap();
         let chain = chain.with_tip_offset(&skeleton, Vec3::Z * last).unwrap();
-        let mut solver = Fabrik::from_chain(&skeleton, chain).unwrap();
-        (solver.settings.max_iterations, solver.settings.tolerance) = (case.iterations, case.tolerance);
+        let mut solver = held(Fabrik::from_chain(&skeleton, chain).unwrap());
+        solver.options = IterativeOptions::new()
+            .with_max_iterations(case.iterations)
+            .with_position_tolerance(Tolerance::Share(case.tolerance));
         let mut pose = Pose::rest(&skeleton);
         for (&id, &sign) in ids.iter().zip(case.start) {
             pose.set_rotation(id, quarter(sign));
         }
         pose.update();
-        let report = solver.solve(&mut pose, &Goal::at(case.target)).unwrap();
+        let report = solver.solve(&mut pose, &Goal::position(case.target)).unwrap();
         assert!(case.near > 0.0 || report.iterations == 0, "{}: {report:?}", case.what);
         for (&id, &sign) in ids.iter().zip(case.left) {
             let wanted = if sign == 0.0 { Quat::IDENTITY } else { quarter(sign) };
@@ -123,9 +128,9 @@ fn chains_reach_as_the_comet_s_do() {
 fn a_leaf_below_the_chain_keeps_its_rotation() {
     let (skeleton, ids) = row(Vec3::ZERO, &[2.0, 2.0]);
     let skeleton = Arc::new(skeleton);
-    let mut solver = Fabrik::new(&skeleton, ids[0], ids[1]).unwrap();
+    let mut solver = held(Fabrik::new(&skeleton, ids[0], ids[1]).unwrap());
     let mut pose = Pose::rest(&skeleton);
-    solver.solve(&mut pose, &Goal::at(Vec3::Y * 2.5)).unwrap();
+    solver.solve(&mut pose, &Goal::position(Vec3::Y * 2.5)).unwrap();
     assert!(math::angle_between(pose.local(ids[0]).rotation, quarter(-1.0)) < 1e-4);
     assert_eq!(pose.local(ids[1]).rotation, Quat::IDENTITY);
 }
@@ -139,12 +144,12 @@ fn a_stiff_joint_stays_stiff() {
     let skeleton = Arc::new(skeleton);
     let chain = Chain::new(&skeleton, ids[0], ids[1]).unwrap();
     let chain = chain.with_tip_offset(&skeleton, Vec3::Z * 2.0).unwrap();
-    let mut solver = Fabrik::from_chain(&skeleton, chain.clone()).unwrap();
+    let mut solver = held(Fabrik::from_chain(&skeleton, chain.clone()).unwrap());
     // At full reach, where reaching creeps.
-    solver.settings.max_iterations = 400;
+    solver.options.max_iterations = Some(400);
     let mut pose = Pose::rest(&skeleton);
     let target = Vec3::new(0.0, 12f32.sqrt(), 2.0);
-    let report = solver.solve(&mut pose, &Goal::at(target)).unwrap();
+    let report = solver.solve(&mut pose, &Goal::position(target)).unwrap();
     assert_eq!(pose.local(ids[1]).rotation, Quat::IDENTITY);
     assert!(chain.end(&pose).distance(target) < 0.1, "{report:?}");
 }
@@ -286,15 +291,14 @@ fn two_effectors_end_as_the_comet_s_do_or_say_why() {
             pose.set_rotation(id, angle(bone.4));
         }
         pose.update();
-        let tip = |(i, priority): (usize, u8)| Effector {
-            offset: Vec3::Z * row.bones[i].3,
-            ..Effector::new(ids[i]).with_priority(priority)
+        let tip = |(i, priority): (usize, u8)| {
+            Effector::new(ids[i]).with_priority(priority).with_offset(Vec3::Z * row.bones[i].3)
         };
         let tips = [0, 1].map(|n| tip((row.tips[n].0, row.priorities[n])));
-        let mut full_body = FullBody::new(&skeleton, ids[0], &tips).unwrap();
-        full_body.root = sinew::solve::RootMode::Pinned;
-        let goals = row.tips.map(|(_, at)| Goal::at(at));
-        full_body.solve(&mut pose, &goals).unwrap();
+        let full_body = FullBody::new(&skeleton, ids[0], &tips).unwrap();
+        let (mut workspace, options) = (Workspace::new(), FullBodyOptions::new());
+        let goals = row.tips.map(|(_, at)| Goal::position(at));
+        full_body.solve(&mut workspace, &mut pose, &goals, &options).unwrap();
         for &(i, quarters) in row.left {
             let off = math::angle_between(pose.local(ids[i]).rotation, angle(quarters));
             assert!(off <= row.near, "{}: {} is {off:e} off", row.what, row.bones[i].0);

@@ -1,14 +1,17 @@
 //! What three.js's tests expect of its CCD solver, as numbers: nine cases of one link whose end is a metre from it. Limits there
 //! are Euler angles in some order; with one axis alone the order is none.
 
+mod held;
+
 use std::f64::consts::{PI, TAU};
 
+use held::held;
 use sinew::{
     Chain, Goal, JointTransform, Pose, Skeleton,
     glam::{DVec3, Vec3},
     joint::{Dof, Joint, JointFault},
     math,
-    solve::Ccd,
+    solve::{Ccd, Tolerance},
 };
 
 /// The oracle's tolerance is 1e-6 in f64.
@@ -111,15 +114,15 @@ fn one_link_turns_as_three_js_s_does() {
         let skeleton = std::sync::Arc::new(skeleton);
         let (about, arm) = (axis.as_vec3(), if axis == DVec3::Z { Vec3::X } else { Vec3::Z });
         let chain = Chain::new(&skeleton, ids[0], ids[0]).unwrap().with_tip_offset(&skeleton, arm).unwrap();
-        let mut solver = Ccd::from_chain(&skeleton, chain.clone()).unwrap();
-        (solver.settings.weight, solver.settings.tolerance) = (weight, 1e-7);
+        let mut solver = held(Ccd::from_chain(&skeleton, chain.clone()).unwrap());
+        (solver.options.influence, solver.options.position_tolerance) = (weight, Tolerance::Share(1e-7));
         let turned = |angle: f64| math::rotate(math::axis_angle(about, (angle % TAU) as f32), arm);
         let mut pose = Pose::rest(&skeleton);
         pose.set_rotation(ids[0], math::axis_angle(about, initial as f32));
         pose.update();
         // What is blended goes on half of the way each time.
         for round in 0..if weight < 1.0 { 1 } else { 3 } {
-            solver.solve(&mut pose, &Goal::at(turned(target))).unwrap();
+            solver.solve(&mut pose, &Goal::position(turned(target))).unwrap();
             let off = chain.end(&pose).as_dvec3().distance(turned(expected).as_dvec3());
             let angle = math::angle_between(
                 pose.local(ids[0]).rotation,

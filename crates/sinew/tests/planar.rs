@@ -4,14 +4,16 @@ mod common;
 
 use std::f64::consts::PI;
 
-use common::noise;
+use common::{directed, noise};
 use proptest::{prelude::*, test_runner::RngSeed};
 use sinew::{
-    Report, Status,
+    Outcome, Report,
     glam::{DVec2, Vec2},
     planar::{
-        AngleConvention2d, BendSide2d, Bone2d, Chain2d, Chain2dError, Lead, Method2d, Options2d, two_bone,
+        AngleConvention2d, BendSide2d, Bone2d, Chain2d, Chain2dError, DirectedOptions2d, Lead, Method2d,
+        Options2d, two_bone,
     },
+    solve::Tolerance,
 };
 
 /// Places of the joints and of the end, in f64.
@@ -134,7 +136,7 @@ fn one_joint_of_descent_turns_its_line_onto_the_goal_s() {
     let mut chain = Chain2d::new(Vec2::ZERO, &bones).unwrap();
     let before = places(&chain);
     let goal = Vec2::new(-0.4, 1.1);
-    let once = Options2d { max_iterations: 1, ..Options2d::of(Method2d::Ccd) };
+    let once = Options2d::new().with_method(Method2d::CCD).with_max_iterations(1);
     chain.solve(goal, &once).unwrap();
     let g = goal.as_dvec2();
     // The outer joint first, then the inner one with the end where the outer one left it.
@@ -149,10 +151,10 @@ fn one_joint_of_descent_turns_its_line_onto_the_goal_s() {
 /// By a fresh start where the method is the one that is taught, by itself with `Auto`.
 #[test]
 fn straight_chains_leave_their_line_towards_what_is_preferred() {
-    for method in [Method2d::Auto, Method2d::Ccd, Method2d::Fabrik] {
-        let mut settings = Options2d::of(method);
+    for method in [Method2d::Auto, Method2d::CCD, Method2d::Fabrik] {
+        let mut settings = Options2d::new().with_method(method);
         if method != Method2d::Auto {
-            (settings.max_restarts, settings.max_iterations) = (1, 1000);
+            (settings.max_restarts, settings.max_iterations) = (Some(1), Some(1000));
         }
         for i in 1..20 {
             let mut chain = Chain2d::new(Vec2::ZERO, &[Bone2d::new(0.1); 10]).unwrap();
@@ -175,10 +177,14 @@ fn near_full_stretch_auto_spares_hundreds_of_sweeps() {
     let bones: Vec<Bone2d> = (0..10).map(|i| Bone2d::new(0.1).with_angle(0.02 * (i % 3) as f32)).collect();
     let goal = Vec2::from_angle(0.9) * 0.995;
     let mut chain = Chain2d::new(Vec2::ZERO, &bones).unwrap();
-    let report = chain.solve(goal, &Options2d { tolerance: 1e-5, ..Options2d::default() }).unwrap();
+    let report =
+        chain.solve(goal, &Options2d::new().with_position_tolerance(Tolerance::Share(1e-5))).unwrap();
     assert!(report.position_residual < 1.1e-5 && report.iterations < 40, "{report:?}");
-    for method in [Method2d::Ccd, Method2d::Fabrik] {
-        let taught = Options2d { tolerance: 1e-5, max_iterations: 2000, ..Options2d::of(method) };
+    for method in [Method2d::CCD, Method2d::Fabrik] {
+        let taught = Options2d::new()
+            .with_method(method)
+            .with_position_tolerance(Tolerance::Share(1e-5))
+            .with_max_iterations(2000);
         let mut chain = Chain2d::new(Vec2::ZERO, &bones).unwrap();
         assert!(chain.solve(goal, &taught).unwrap().iterations > 2 * report.iterations);
     }
@@ -189,14 +195,14 @@ fn a_knot_of_limits_is_left() {
     // It comes in bent fully to one side, and the goal is on the other.
     let bones: Vec<Bone2d> =
         (0..6).map(|_| Bone2d::new(0.5).with_limits(-0.6, 0.6).with_angle(0.6)).collect();
-    for method in [Method2d::Auto, Method2d::Ccd, Method2d::Fabrik] {
+    for method in [Method2d::Auto, Method2d::CCD, Method2d::Fabrik] {
         let mut mirror = Chain2d::new(Vec2::ZERO, &bones).unwrap();
         for (i, bone) in bones.iter().enumerate() {
             mirror.set_bone(i, bone.with_angle(-0.55)).unwrap();
         }
         let goal = mirror.end();
         let mut chain = Chain2d::new(Vec2::ZERO, &bones).unwrap();
-        let settings = Options2d { method, ..Options2d::default() };
+        let settings = Options2d::new().with_method(method).with_max_iterations(200).with_max_restarts(4);
         let report = chain.solve(goal, &settings).unwrap();
         assert!(report.position_residual < 3.1e-4, "{method:?} {report:?}");
     }
@@ -223,7 +229,7 @@ fn bad_numbers_are_named_by_joint_and_value() {
     let mut chain = Chain2d::new(Vec2::ZERO, &[Bone2d::new(1.0)]).unwrap();
     let before = chain.clone();
     assert!(chain.solve(Vec2::new(0.0, f32::NAN), &Options2d::default()).is_err());
-    assert!(chain.solve(Vec2::X, &Options2d { weight: 2.0, ..Options2d::default() }).is_err());
+    assert!(chain.solve(Vec2::X, &Options2d::new().with_influence(2.0)).is_err());
     assert!(chain.follow(Vec2::new(f32::INFINITY, 0.0), Lead::Tip).is_err());
     assert!(chain.set_bone(0, Bone2d::new(-1.0)).is_err());
     assert_eq!(chain, before);
@@ -255,8 +261,8 @@ fn any_chain() -> impl Strategy<Value = Chain2d> {
 }
 
 fn run(chain: &mut Chain2d, goal: Vec2, method: usize, weight: f32) -> Report {
-    let method = [Method2d::Ccd, Method2d::Fabrik, Method2d::Auto][method];
-    chain.solve(goal, &Options2d { method, weight, ..Options2d::default() }).unwrap()
+    let method = [Method2d::CCD, Method2d::Fabrik, Method2d::Auto][method];
+    chain.solve(goal, &Options2d::new().with_method(method).with_influence(weight)).unwrap()
 }
 
 proptest! {
@@ -274,11 +280,7 @@ proptest! {
     ) {
         let length = chain.length() as f64;
         let goal = chain.root + Vec2::from_angle(way) * (part * chain.length());
-        let settings = Options2d {
-            method: [Method2d::Ccd, Method2d::Fabrik, Method2d::Auto][method],
-            max_iterations: sweeps.unwrap_or(200),
-            ..Options2d::default()
-        };
+        let settings = Options2d::new().with_method([Method2d::CCD, Method2d::Fabrik, Method2d::Auto][method]).with_max_iterations(sweeps.unwrap_or(200));
         let mut solved = chain.clone();
         let report = solved.solve(goal, &settings).unwrap();
         // Limits hold, and what came in outside is no further out.
@@ -291,7 +293,7 @@ proptest! {
         let far = goal.as_dvec2().length() + length + chain.root.as_dvec2().length();
         prop_assert!((miss - report.position_residual as f64).abs() < 2e-6 * far, "{miss} {report:?}");
         prop_assert!(miss <= end(&chain).distance(goal.as_dvec2()) + 2e-6 * far);
-        if report.status == Status::Reached {
+        if report.reached() {
             prop_assert!(miss <= 1e-4 * length + 2e-6 * far);
             // What is met stays.
             let kept = angles(&solved);
@@ -300,7 +302,7 @@ proptest! {
         }
         // Free chains meet every goal in reach.
         if settings.method == Method2d::Auto && chain.bones().iter().all(|b| b.limits.is_none()) && sweeps.is_none() && chain.out_of_reach(goal) == 0.0 {
-            prop_assert!(matches!(report.status, Status::Reached), "{report:?}");
+            prop_assert!(matches!(report.outcome, Outcome::Converged), "{report:?}");
         }
         // The same again.
         let mut again = chain.clone();
@@ -379,10 +381,10 @@ fn a_direction_is_met_with_the_place() {
             let goal = Vec2::new(goal[0] as f32, goal[1] as f32);
             let way = way as f32;
             let before = chain.clone();
-            let none = Options2d { weight: 0.0, ..Options2d::default() };
-            chain.solve_directed(goal, way, &none).unwrap();
+            let none = Options2d::new().with_influence(0.0);
+            chain.solve_directed(goal, way, &directed(&none)).unwrap();
             assert_eq!(chain, before);
-            let report = chain.solve_directed(goal, way, &Options2d::default()).unwrap();
+            let report = chain.solve_directed(goal, way, &DirectedOptions2d::new()).unwrap();
             let (end, now) = kinematics(&chain);
             let off = (end[0] - f64::from(goal.x)).hypot(end[1] - f64::from(goal.y));
             let turn = (now - f64::from(way)).sin().atan2((now - f64::from(way)).cos()).abs();
@@ -406,7 +408,7 @@ fn a_chain_bends_to_the_side_that_is_asked_for() {
         for side in [BendSide2d::Left, BendSide2d::Right] {
             let mut chain = Chain2d::new(Vec2::new(r(), r()), &bones).unwrap();
             let goal = chain.root + Vec2::new(r(), r()) * 2.0;
-            let settings = Options2d { side: Some(side), ..Options2d::default() };
+            let settings = Options2d::new().with_side(Some(side));
             let report = chain.solve(goal, &settings).unwrap();
             let (end, _) = kinematics(&chain);
             let off = (end[0] - f64::from(goal.x)).hypot(end[1] - f64::from(goal.y));
@@ -422,7 +424,7 @@ fn a_chain_bends_to_the_side_that_is_asked_for() {
 #[test]
 fn bones_stretch_as_far_as_they_may_and_no_further() {
     let bones = [Bone2d::new(1.0), Bone2d::new(0.5).with_angle(0.4), Bone2d::new(0.5)];
-    let stretched = Options2d { stretch: 1.2, ..Options2d::default() };
+    let stretched = Options2d::new().with_stretch(1.2);
     let mut chain = Chain2d::new(Vec2::ZERO, &bones).unwrap();
     let report = chain.solve(Vec2::new(0.0, 2.2), &stretched).unwrap();
     assert!(report.position_residual < 1e-3 && (chain.length() - 2.2).abs() < 1e-5, "{report:?}");
@@ -433,9 +435,9 @@ fn bones_stretch_as_far_as_they_may_and_no_further() {
     let mut chain = Chain2d::new(Vec2::ZERO, &bones).unwrap();
     chain.solve(Vec2::new(0.5, 1.2), &stretched).unwrap();
     assert_eq!(chain.length(), 2.0);
-    let refused = Options2d { stretch: 0.5, ..Options2d::default() };
+    let refused = Options2d::new().with_stretch(0.5);
     assert!(matches!(chain.solve(Vec2::ONE, &refused), Err(Chain2dError::OutOfRange { .. })));
-    assert!(chain.solve_directed(Vec2::ONE, f32::NAN, &Options2d::default()).is_err());
+    assert!(chain.solve_directed(Vec2::ONE, f32::NAN, &DirectedOptions2d::new()).is_err());
 }
 
 /// An angle within its limits that is written a turn further, as a clip may: a part of the way starts from where it is.
@@ -445,11 +447,11 @@ fn a_part_of_the_way_starts_from_the_turn_that_the_range_is_on() {
         Bone2d::new(3.6).with_angle(3.155786).with_limits(-3.1309502, -2.1453593),
         Bone2d::new(2.0).with_angle(1.0),
     ];
-    for method in [Method2d::Ccd, Method2d::Fabrik] {
+    for method in [Method2d::CCD, Method2d::Fabrik] {
         for i in 0..100 {
             let mut chain = Chain2d::new(Vec2::ZERO, &bones).unwrap();
             let goal = Vec2::new((0.3 * i as f32).cos(), (0.3 * i as f32).sin()) * 4.0;
-            let settings = Options2d { method, weight: 0.01 * i as f32, ..Options2d::default() };
+            let settings = Options2d::new().with_method(method).with_influence(0.01 * i as f32);
             chain.solve(goal, &settings).unwrap();
             assert!(excess(&chain.bones()[0]) < 1e-6, "{method:?} {i}: {:?}", chain.bones()[0]);
             if i == 0 {
@@ -527,11 +529,11 @@ fn angles_many_turns_off_go_no_further_out_of_their_limits() {
         let mut chain = Chain2d::new(Vec2::ZERO, &bones).unwrap();
         chain.base = random(-9.9e3, 9.9e3);
         let goal = Vec2::new(random(-4.0, 4.0), random(-4.0, 4.0));
-        let sweeps = Options2d { method: Method2d::Ccd, ..Options2d::default() };
+        let sweeps = Options2d::new().with_method(Method2d::CCD);
         match n % 4 {
             0 => drop(chain.solve(goal, &sweeps).unwrap()),
             1 => drop(chain.solve(goal, &Options2d::default()).unwrap()),
-            2 => drop(chain.solve_directed(goal, 0.5, &Options2d::default()).unwrap()),
+            2 => drop(chain.solve_directed(goal, 0.5, &DirectedOptions2d::new()).unwrap()),
             _ => chain.follow(goal, Lead::Tip).unwrap(),
         }
         for (was, is) in bones.iter().zip(chain.bones()) {
@@ -540,12 +542,9 @@ fn angles_many_turns_off_go_no_further_out_of_their_limits() {
     }
 }
 
-/// The status of a report, told in lengths of a size.
-fn out_of_reach(report: Report, size: f32) -> Status {
-    match report.status {
-        Status::Unreachable { by } => Status::Unreachable { by: by / size },
-        status => status,
-    }
+/// What a report says beside its residuals, told in lengths of a size.
+fn out_of_reach(report: Report, size: f32) -> (Outcome, f32) {
+    (report.outcome, report.out_of_reach / size)
 }
 
 /// The same chain, goals and answer, whatever the unit is, from where squares vanish to where they overflow.
@@ -564,14 +563,12 @@ fn chains_of_any_size_reach_their_goals() {
     for size in [2f32.powi(-90), 2f32.powi(-70), 2f32.powi(-55), 1.0, 2f32.powi(50), 2f32.powi(59)] {
         for n in 0..24 {
             let goal = Vec2::from_angle(0.7 * n as f32) * (0.1 + 0.08 * n as f32);
-            for method in [Method2d::Auto, Method2d::Ccd, Method2d::Fabrik] {
+            for method in [Method2d::Auto, Method2d::CCD, Method2d::Fabrik] {
                 for max_restarts in [0, 4] {
-                    let settings = Options2d {
-                        method,
-                        max_restarts,
-                        side: Some(BendSide2d::Left),
-                        ..Options2d::default()
-                    };
+                    let settings = Options2d::new()
+                        .with_method(method)
+                        .with_max_restarts(max_restarts)
+                        .with_side(Some(BendSide2d::Left));
                     let at = |size: f32| {
                         let mut chain = Chain2d::new(Vec2::new(0.1, -0.2) * size, &bones(size)).unwrap();
                         let report = chain.solve(chain.root + goal * size, &settings).unwrap();
@@ -587,7 +584,7 @@ fn chains_of_any_size_reach_their_goals() {
             }
             let directed = |size: f32| {
                 let mut chain = Chain2d::new(Vec2::ZERO, &bones(size)).unwrap();
-                let report = chain.solve_directed(goal * size, 0.4, &Options2d::default()).unwrap();
+                let report = chain.solve_directed(goal * size, 0.4, &DirectedOptions2d::new()).unwrap();
                 (angles(&chain), out_of_reach(report, size), report.position_residual / size)
             };
             assert_eq!(directed(size), directed(1.0), "{size:e}: {n}");
@@ -625,11 +622,8 @@ fn places_at_opposite_ends_of_all_numbers_leave_finite_chains() {
             }
             let mut chain =
                 Chain2d::new(Vec2::new(x, y), &[Bone2d::new(1.0), Bone2d::new(1.0).with_angle(1.0)]).unwrap();
-            let report = chain.solve_directed(Vec2::new(-x, -y), 0.3, &Options2d::default()).unwrap();
-            assert!(
-                matches!(report.status, Status::Unreachable { by } if by.is_finite()),
-                "{x:e} {y:e} {report:?}"
-            );
+            let report = chain.solve_directed(Vec2::new(-x, -y), 0.3, &DirectedOptions2d::new()).unwrap();
+            assert!(report.out_of_reach.is_finite(), "{x:e} {y:e} {report:?}");
         }
     }
 }
@@ -650,8 +644,8 @@ fn stretched_bones_lead_no_chain_away_from_its_goal() {
             .collect();
         let chain = Chain2d::new(Vec2::ZERO, &bones).unwrap();
         let goal = Vec2::from_angle(random(-3.2, 3.2)) * (chain.length() * random(1.0, 2.0));
-        let method = [Method2d::Ccd, Method2d::Fabrik][n % 2];
-        let settings = Options2d { method, stretch: random(1.0, 2.0), ..Options2d::default() };
+        let method = [Method2d::CCD, Method2d::Fabrik][n % 2];
+        let settings = Options2d::new().with_method(method).with_stretch(random(1.0, 2.0));
         let before = end(&chain).distance(goal.as_dvec2());
         let mut solved = chain.clone();
         solved.solve(goal, &settings).unwrap();
@@ -666,7 +660,7 @@ fn stretched_bones_lead_no_chain_away_from_its_goal() {
             (DVec2::from_array(at) - goal.as_dvec2()).length().hypot(0.5 * f64::from(chain.length()) * turn)
         };
         let mut solved = chain.clone();
-        solved.solve_directed(goal, direction, &settings).unwrap();
+        solved.solve_directed(goal, direction, &directed(&settings)).unwrap();
         let (before, left) = (missing(&chain), missing(&solved));
         assert!(
             left <= before + 1e-6,
@@ -682,7 +676,7 @@ fn a_soft_zone_stretches_nothing_near_the_root() {
     for part in [1e-12f32, 1e-8, 1e-6, 1e-4, 1e-3] {
         let mut chain =
             Chain2d::new(Vec2::ZERO, &[Bone2d::new(1.0), Bone2d::new(1.0).with_angle(3.0)]).unwrap();
-        let settings = Options2d { soft: 1.0, stretch: 10.0, ..Options2d::default() };
+        let settings = Options2d::new().with_soft(1.0).with_stretch(10.0);
         chain.solve(Vec2::X * part, &settings).unwrap();
         assert!((chain.length() - 2.0).abs() < 1e-5 + part, "{part:e}: {}", chain.length());
     }
@@ -692,8 +686,10 @@ fn a_soft_zone_stretches_nothing_near_the_root() {
 fn numbers_above_nothing_are_above_nothing() {
     let mut chain = Chain2d::new(Vec2::ZERO, &[Bone2d::new(1.0), Bone2d::new(1.0)]).unwrap();
     for number in [1e-45f32, 1e-38] {
-        chain.solve(Vec2::ONE, &Options2d { tolerance: number, ..Options2d::default() }).unwrap();
-        chain.solve(Vec2::ONE, &Options2d { max_step: number, ..Options2d::default() }).unwrap();
+        chain.solve(Vec2::ONE, &Options2d::new().with_position_tolerance(Tolerance::Share(number))).unwrap();
+        chain
+            .solve(Vec2::ONE, &Options2d::new().with_method(Method2d::Ccd { damping: 0.0, max_step: number }))
+            .unwrap();
     }
 }
 
@@ -714,9 +710,11 @@ fn goals_far_off_leave_no_chain_further_than_it_came() {
         let chain = Chain2d::new(Vec2::ZERO, &bones).unwrap();
         let goal = Vec2::from_angle(random(-3.2, 3.2)) * (chain.length() * 10f32.powf(random(0.5, 9.0)));
         let (method, max_iterations) =
-            ([Method2d::Ccd, Method2d::Fabrik, Method2d::Auto][n % 3], (n % 10) as u32);
+            ([Method2d::CCD, Method2d::Fabrik, Method2d::Auto][n % 3], (n % 10) as u32);
         let mut solved = chain.clone();
-        solved.solve(goal, &Options2d { method, max_iterations, ..Options2d::default() }).unwrap();
+        solved
+            .solve(goal, &Options2d::new().with_method(method).with_max_iterations(max_iterations))
+            .unwrap();
         let [before, left] = [&chain, &solved].map(|c| end(c).distance(goal.as_dvec2()));
         assert!(
             left <= before + 1e-6 * f64::from(chain.length()),
@@ -736,13 +734,11 @@ fn chains_of_hardly_any_length_stay_finite() {
                 let mut chain = Chain2d::new(Vec2::splat(1e-38), &bones).unwrap();
                 chain.base = 1.0;
                 let goal = Vec2::new(goal, -0.7 * goal);
-                let settings = Options2d {
-                    method: [Method2d::Ccd, Method2d::Fabrik][n % 2],
-                    side: Some(BendSide2d::Left),
-                    tolerance: 1e-30,
-                    stretch: [1.0, 1e26][n / 2],
-                    ..Options2d::default()
-                };
+                let settings = Options2d::new()
+                    .with_method([Method2d::CCD, Method2d::Fabrik][n % 2])
+                    .with_side(Some(BendSide2d::Left))
+                    .with_position_tolerance(Tolerance::Share(1e-30))
+                    .with_stretch([1.0, 1e26][n / 2]);
                 let report = chain.solve(goal, &settings).unwrap();
                 let sound =
                     |c: &Chain2d| c.bones().iter().all(|b| b.angle.is_finite() && b.length.is_finite());
@@ -750,7 +746,7 @@ fn chains_of_hardly_any_length_stay_finite() {
                     sound(&chain) && report.position_residual.is_finite(),
                     "{lengths:?} {goal} {settings:?}"
                 );
-                let report = chain.solve_directed(goal, 2.0, &settings).unwrap();
+                let report = chain.solve_directed(goal, 2.0, &directed(&settings)).unwrap();
                 assert!(
                     sound(&chain) && report.rotation_residual.is_finite(),
                     "{lengths:?} {goal} {settings:?}"
@@ -771,7 +767,7 @@ fn a_chain_many_turns_off_is_mirrored_to_where_its_end_is() {
         let mut chain = Chain2d::new(Vec2::ZERO, &bones).unwrap();
         chain.base = -2.0 * turns;
         let goal = chain.end();
-        let settings = Options2d { side: Some(BendSide2d::Left), ..Options2d::default() };
+        let settings = Options2d::new().with_side(Some(BendSide2d::Left));
         chain.solve(goal, &settings).unwrap();
         assert!(chain.bones()[1].angle < 0.0, "{chain:?}");
         let missed = end(&chain).distance(goal.as_dvec2());

@@ -1,19 +1,21 @@
 //! Joints without a rotation or with a scale of zero: every solver refuses them by name and leaves the pose as it is.
 //! Rotations that are no unit quaternions are brought to unit length where they have a direction.
 
+mod held;
 #[path = "promises/judge.rs"]
 #[allow(dead_code)]
 mod judge;
 
 use std::sync::Arc;
 
+use held::held;
 use sinew::{
-    Chain, Goal, JointId, JointTransform, Pose, Skeleton,
+    Chain, Goal, JointId, JointTransform, Pose, Skeleton, Workspace,
     glam::{Quat, Vec3},
     math,
     solve::{
-        Aim, Auto, Ccd, Drag, Effector, Fabrik, Follow, FreeChain, FullBody, LookAt, LookJoint, LookState,
-        Spline, TwoBone,
+        Aim, Auto, Ccd, Drag, Effector, Fabrik, Follow, FreeChain, FullBody, FullBodyOptions, LimbOptions,
+        LookAt, LookJoint, Options, Spline, TwoBone,
         spline::{Curve, CurveKind, CurveUp},
     },
 };
@@ -42,31 +44,37 @@ fn solvers(skeleton: &Arc<Skeleton>, ids: &[JointId]) -> Vec<(&'static str, Solv
     let text = |e: &dyn std::fmt::Display| e.to_string();
     macro_rules! chain {
         ($kind:ident) => {{
-            let mut solver = $kind::new(skeleton, root, tip).unwrap();
+            let mut solver = held($kind::new(skeleton, root, tip).unwrap());
             Box::new(move |pose: &mut Pose, goal: Vec3| {
-                solver.solve(pose, &Goal::at(goal)).map(|r| r.position_residual).map_err(|e| text(&e))
+                solver.solve(pose, &Goal::position(goal)).map(|r| r.position_residual).map_err(|e| text(&e))
             }) as Solve
         }};
     }
     let limb = TwoBone::new(skeleton, root, middle, tip).unwrap();
-    let mut follow = Follow::new(skeleton, root, tip).unwrap();
-    let mut spline = Spline::new(skeleton, root, tip).unwrap();
-    let mut full_body = FullBody::new(skeleton, root, &[Effector::new(tip)]).unwrap();
+    let mut follow = held(Follow::new(skeleton, root, tip).unwrap());
+    let mut spline = held(Spline::new(skeleton, root, tip).unwrap());
+    let full_body = FullBody::new(skeleton, root, &[Effector::new(tip)]).unwrap();
+    let (mut workspace, options) = (Workspace::new(), FullBodyOptions::new());
     let mut drag = Drag::new(&Pose::rest(skeleton), root, Effector::new(tip), &[]).unwrap();
     let line =
         [LookJoint { joint: root, share: 0.5, cone: 1.0 }, LookJoint { joint: tip, share: 1.0, cone: 1.0 }];
-    let mut look = LookAt::new(skeleton, &line, Vec3::Y).unwrap();
+    let look = LookAt::new(skeleton, &line, Vec3::Y).unwrap();
     vec![
         (
             "limb",
             Box::new(move |p, g| {
-                limb.solve(p, &Goal::at(g)).map(|r| r.position_residual).map_err(|e| text(&e))
+                limb.solve(p, &Goal::position(g), &LimbOptions::new())
+                    .map(|r| r.position_residual)
+                    .map_err(|e| text(&e))
             }),
         ),
         (
             "aim",
             Box::new(move |p, g| {
-                Aim::new(tip, Vec3::Y).solve(p, g).map(|r| r.position_residual).map_err(|e| text(&e))
+                Aim::new(tip, Vec3::Y)
+                    .solve(p, g, &Options::new())
+                    .map(|r| r.position_residual)
+                    .map_err(|e| text(&e))
             }),
         ),
         ("free", chain!(FreeChain)),
@@ -89,17 +97,24 @@ fn solvers(skeleton: &Arc<Skeleton>, ids: &[JointId]) -> Vec<(&'static str, Solv
         (
             "full body",
             Box::new(move |p, g| {
-                full_body.solve(p, &[Goal::at(g)]).map(|r| r.position_residual).map_err(|e| text(&e))
+                full_body
+                    .solve(&mut workspace, p, &[Goal::position(g)], &options)
+                    .map(|r| r.position_residual)
+                    .map_err(|e| text(&e))
             }),
         ),
         (
             "drag",
-            Box::new(move |p, g| drag.to(p, Goal::at(g)).map(|r| r.position_residual).map_err(|e| text(&e))),
+            Box::new(move |p, g| {
+                drag.to(&mut Workspace::new(), p, Goal::position(g), &Drag::OPTIONS)
+                    .map(|r| r.position_residual)
+                    .map_err(|e| text(&e))
+            }),
         ),
         (
             "look",
             Box::new(move |p, g| {
-                look.solve(p, g, &mut LookState::default())
+                look.solve(&mut look.state(), p, g, &Options::new())
                     .map(|r| r.report.position_residual)
                     .map_err(|e| text(&e))
             }),
@@ -260,12 +275,12 @@ fn a_tip_that_is_too_large_to_square_its_offset_is_refused() {
         let (skeleton, ids) = b.build().unwrap();
         let chain = Chain::new(&skeleton, ids[0], ids[3]).unwrap();
         let chain = chain.with_tip_offset(&skeleton, Vec3::Y).unwrap();
-        let mut free = FreeChain::from_chain(&skeleton, chain).unwrap();
+        let mut free = held(FreeChain::from_chain(&skeleton, chain).unwrap());
         let rest = Pose::rest(&Arc::new(skeleton));
         for max_turn in [0.1, f32::INFINITY] {
-            free.max_turn = max_turn;
+            free.options.max_turn = max_turn;
             let mut pose = rest.clone();
-            let refused = free.solve(&mut pose, &Goal::at(Vec3::X));
+            let refused = free.solve(&mut pose, &Goal::position(Vec3::X));
             assert!(refused.is_err(), "{huge}, {max_turn}: {refused:?}");
             assert_eq!(pose.locals(), rest.locals());
         }

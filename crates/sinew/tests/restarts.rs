@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use held::held;
 use sinew::{
     Goal, JointId, JointTransform, Pose, Skeleton,
     glam::{Quat, Vec2, Vec3},
@@ -11,6 +12,7 @@ use sinew::{
 };
 
 mod common;
+mod held;
 use common::noise;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -89,10 +91,10 @@ fn fresh_starts_are_taken_only_where_they_are_better() {
             let (mut far, mut missed) = (0, 0);
             for _ in 0..600 {
                 let start = bent(&skeleton, kind, &mut r);
-                let goal = Goal::at(inside(&mut r) * 1.2);
+                let goal = Goal::position(inside(&mut r) * 1.2);
                 let solve = |restarts| {
-                    let mut auto = Auto::new(&skeleton, ids[0], ids[bones]).unwrap();
-                    auto.max_restarts = restarts;
+                    let mut auto = held(Auto::new(&skeleton, ids[0], ids[bones]).unwrap());
+                    auto.options.max_restarts = Some(restarts);
                     let mut pose = start.clone();
                     let report = auto.solve(&mut pose, &goal).unwrap();
                     (pose, report.position_residual)
@@ -127,9 +129,9 @@ fn fresh_starts_in_the_plane_are_taken_only_where_they_are_better() {
         for directed in [false, true] {
             let solve = |max_restarts| {
                 let mut chain = start.clone();
-                let settings = planar::Options2d { max_restarts, ..Default::default() };
+                let settings = planar::Options2d::new().with_max_restarts(max_restarts);
                 let report = if directed {
-                    chain.solve_directed(goal, direction, &settings)
+                    chain.solve_directed(goal, direction, &common::directed(&settings))
                 } else {
                     chain.solve(goal, &settings)
                 };
@@ -171,8 +173,8 @@ fn goals_that_go_on_from_one_pose_seldom_leap() {
     for (kind, bones, most) in rows {
         let mut r = noise(7);
         let (skeleton, ids) = row(kind, bones);
-        let mut auto = Auto::new(&skeleton, ids[0], ids[bones]).unwrap();
-        auto.soft = 0.05;
+        let mut auto = held(Auto::new(&skeleton, ids[0], ids[bones]).unwrap());
+        auto.options.soft = 0.05;
         // By whether the goal is missed.
         let (mut frames, mut leaps, mut switches) = ([0; 2], [0; 2], 0);
         for _ in 0..16 {
@@ -182,7 +184,7 @@ fn goals_that_go_on_from_one_pose_seldom_leap() {
             for i in 0..500 {
                 let goal = from + way * (i as f32 * 1e-3);
                 let mut pose = start.clone();
-                let left = auto.solve(&mut pose, &Goal::at(goal)).unwrap().position_residual;
+                let left = auto.solve(&mut pose, &Goal::position(goal)).unwrap().position_residual;
                 if let Some((other, was)) = last {
                     let missed = usize::from(left > 1e-3);
                     frames[missed] += 1;

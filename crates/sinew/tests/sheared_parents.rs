@@ -1,6 +1,7 @@
 //! Limbs, chains and aims below parents that are scaled by unequal factors, judged by forward kinematics in f64.
 
 mod common;
+mod held;
 #[path = "promises/judge.rs"]
 #[allow(dead_code)]
 mod judge;
@@ -8,15 +9,16 @@ mod judge;
 use std::sync::Arc;
 
 use common::noise;
+use held::held;
 use judge::{V, cross, dot, length, sub, unit};
 use sinew::{
-    Goal, JointId, JointTransform, Pole, Pose, Report, Skeleton, SolveError, Status,
+    Goal, JointId, JointTransform, Pole, Pose, Report, Skeleton, SolveError, Workspace,
     glam::{DVec3, Quat, Vec3},
     joint::{Dof, Joint},
     math,
     solve::{
         Aim, AimUp, Auto, Ccd, DampedLeastSquares, Effector, Fabrik, Follow, FreeChain, FullBody,
-        IterativeOptions, TwoBone,
+        FullBodyOptions, LimbOptions, Options, Tolerance, TwoBone,
     },
 };
 
@@ -115,26 +117,23 @@ fn solvers(pose: &Pose, chain: &[JointId]) -> Vec<(&'static str, Solve)> {
     }
     macro_rules! iterative {
         ($name:literal, $solver:ty) => {
-            let mut solver = <$solver>::new(skeleton, root, tip).unwrap();
+            let mut solver = held(<$solver>::new(skeleton, root, tip).unwrap());
             // A tolerance is a share of the length as the parent sees it.
-            solver.settings = IterativeOptions {
-                tolerance: 5e-5,
-                max_iterations: 2000,
-                max_restarts: 1,
-                ..Default::default()
-            };
+            let near = Tolerance::Share(5e-5);
+            solver.options =
+                solver.options.with_position_tolerance(near).with_max_iterations(2000).with_max_restarts(1);
             all.push(($name, Box::new(move |p, g| solver.solve(p, g))));
         };
     }
     iterative!("ccd", Ccd);
     iterative!("fabrik", Fabrik);
     iterative!("dls", DampedLeastSquares);
-    add!("auto", Auto::new(skeleton, root, tip).unwrap());
+    add!("auto", held(Auto::new(skeleton, root, tip).unwrap()));
     if !skeleton.has_limits() {
-        add!("free", FreeChain::new(skeleton, root, tip).unwrap());
+        add!("free", held(FreeChain::new(skeleton, root, tip).unwrap()));
         if chain.len() == 3 {
             let limb = TwoBone::new(skeleton, root, chain[1], tip).unwrap();
-            all.push(("limb", Box::new(move |p, g| limb.solve(p, g))));
+            all.push(("limb", Box::new(move |p, g| limb.solve(p, g, &LimbOptions::new()))));
         }
     }
     all
@@ -152,7 +151,7 @@ fn chains_below_sheared_parents_meet_goals_and_say_what_they_miss() {
         let size = reach(&rest, &chain);
         for (name, mut solve) in solvers(&rest, &chain) {
             let mut pose = rest.clone();
-            let report = solve(&mut pose, &Goal::at(goal)).unwrap_or_else(|e| panic!("{name}: {e}"));
+            let report = solve(&mut pose, &Goal::position(goal)).unwrap_or_else(|e| panic!("{name}: {e}"));
             let missed = miss(&pose, tip, goal);
             let said = f64::from(report.position_residual);
             assert!((missed - said).abs() < 1e-5 * size, "{name}: {missed} but says {report:?}");
@@ -162,7 +161,7 @@ fn chains_below_sheared_parents_meet_goals_and_say_what_they_miss() {
             } else {
                 assert!(reached, "{name} case {case}: missed by {missed} of {size}, {report:?}");
             }
-            if report.status == Status::Reached {
+            if report.reached() {
                 assert!(reached, "{name}: {report:?}");
             }
             for joint in rest.skeleton().joints() {
@@ -178,8 +177,8 @@ fn chains_below_sheared_parents_meet_goals_and_say_what_they_miss() {
             );
             // What is met keeps its bits.
             let once = pose.clone();
-            if report.status == Status::Reached && name != "fabrik" {
-                solve(&mut pose, &Goal::at(goal)).unwrap();
+            if report.reached() && name != "fabrik" {
+                solve(&mut pose, &Goal::position(goal)).unwrap();
                 assert_eq!(pose.locals(), once.locals(), "{name} again");
             }
         }
@@ -201,14 +200,15 @@ fn below_sheared_parents_no_objective_grows_and_goals_out_of_reach_are_told() {
         let objective = |pose: &Pose| length(back(&frame, sub(at(pose, tip), judge::v(goal))));
         for (name, mut solve) in solvers(&rest, &chain) {
             let mut pose = rest.clone();
-            let report = solve(&mut pose, &Goal::at(goal)).unwrap();
+            let report = solve(&mut pose, &Goal::position(goal)).unwrap();
             assert!(objective(&pose) <= objective(&rest) + 1e-5 * size, "{name}");
             let missed = miss(&pose, tip, goal);
             assert!(
                 (missed - f64::from(report.position_residual)).abs() < 1e-4 * missed,
                 "{name}: {report:?}"
             );
-            let Status::Unreachable { by } = report.status else { panic!("{name}: {report:?}") };
+            let by = report.out_of_reach;
+            assert!(by > 0.0, "{name}: {report:?}");
             // Straight towards the goal, so that what is out of reach is what is missed.
             assert!((f64::from(by) - missed).abs() < 0.03 * missed, "{name}: {missed}, {report:?}");
         }
@@ -228,7 +228,7 @@ fn a_limbs_pole_below_a_sheared_parent_lies_in_the_plane_of_the_limb() {
         let towards = dice.vector() * 3.0;
         for pole in [Pole::Point(r + towards), Pole::Direction(towards)] {
             let mut pose = rest.clone();
-            limb.solve(&mut pose, &Goal::at(goal).with_pole(pole)).unwrap();
+            limb.solve(&mut pose, &Goal::position(goal).with_pole(pole), &LimbOptions::new()).unwrap();
             let axis = sub(at(&pose, tip), at(&pose, root));
             let knee = sub(at(&pose, middle), at(&pose, root));
             let (n, k) = (cross(axis, judge::v(towards)), cross(axis, knee));
@@ -262,7 +262,7 @@ fn an_aim_below_a_sheared_parent_goes_through_its_target() {
             aim.up = Some(AimUp { axis: dice.vector(), direction });
         }
         let mut pose = rest.clone();
-        let report = aim.solve(&mut pose, target).unwrap();
+        let report = aim.solve(&mut pose, target, &Options::new()).unwrap();
         let frame = judge::frame(&pose, joint);
         let from = frame.point(judge::v(aim.offset));
         let to = sub(judge::v(target), from);
@@ -290,7 +290,7 @@ fn a_led_chain_below_a_sheared_parent_comes_along() {
     for _ in 0..100 {
         let (rest, chain) = rig(&mut dice, 4, false);
         let tip = chain[4];
-        let mut follow = Follow::new(rest.skeleton(), chain[0], tip).unwrap();
+        let mut follow = held(Follow::new(rest.skeleton(), chain[0], tip).unwrap());
         let place = rest.position(tip) + dice.vector();
         let mut pose = rest.clone();
         let report = follow.solve(&mut pose, place).unwrap();
@@ -310,7 +310,7 @@ fn rotation_goals_below_a_sheared_parent_are_errors_that_name_it() {
         rest.update();
         for (name, mut solve) in solvers(&rest, &chain) {
             let mut pose = rest.clone();
-            let goal = Goal::at(Vec3::ONE).with_rotation(Quat::IDENTITY);
+            let goal = Goal::position(Vec3::ONE).with_rotation(Quat::IDENTITY);
             let error = solve(&mut pose, &goal).expect_err(name).to_string();
             assert!(error.contains("`squashed`"), "{name}: {error}");
             assert_eq!(pose.locals(), rest.locals(), "{name}");
@@ -327,7 +327,7 @@ fn scales_of_a_parent_that_are_next_to_nothing_are_errors() {
     rest.update();
     for (name, mut solve) in solvers(&rest, &chain) {
         let mut pose = rest.clone();
-        let error = solve(&mut pose, &Goal::at(Vec3::ONE)).expect_err(name).to_string();
+        let error = solve(&mut pose, &Goal::position(Vec3::ONE)).expect_err(name).to_string();
         assert!(error.contains("`squashed`") && !error.contains('\n'), "{name}: {error}");
         assert_eq!(pose.locals(), rest.locals(), "{name}");
     }
@@ -383,11 +383,15 @@ fn tips_of_unequal_scales_reach_rotations_and_say_how_far_they_are() {
         let there = other(&mut dice, &rest, chain, 1.0);
         let wanted = dice.rotation();
         let mut solvers = solvers(&rest, chain);
-        let mut tree = FullBody::new(rest.skeleton(), chain[0], &[Effector::new(tip)]).unwrap();
-        solvers.push(("tree", Box::new(move |p, g| tree.solve(p, std::slice::from_ref(g)))));
+        let tree = FullBody::new(rest.skeleton(), chain[0], &[Effector::new(tip)]).unwrap();
+        let (mut workspace, options) = (Workspace::new(), FullBodyOptions::new());
+        solvers.push((
+            "tree",
+            Box::new(move |p, g| tree.solve(&mut workspace, p, std::slice::from_ref(g), &options)),
+        ));
         for (name, mut solve) in solvers {
             let mut pose = rest.clone();
-            let goal = Goal::at(there.position(tip)).with_rotation(wanted);
+            let goal = Goal::position(there.position(tip)).with_rotation(wanted);
             let report = solve(&mut pose, &goal).unwrap();
             let off = turned_by(&pose, tip, wanted);
             let told = f64::from(report.rotation_residual);

@@ -3,7 +3,7 @@
 mod figure;
 
 use sinew::{
-    Pose,
+    Placement, Pose,
     glam::{Affine3, Vec3},
     ground::{
         Plane,
@@ -11,10 +11,17 @@ use sinew::{
     },
 };
 
+fn placed(world: Affine3) -> Placement {
+    Placement::new(world).unwrap()
+}
+
 #[test]
 fn sensing_and_stepping_allocate_nothing() {
     let (legs, rest) = figure::figure();
-    let mut planter = FootPlanter::new(&legs, PlantOptions::default()).unwrap();
+    let planter = FootPlanter::new(&legs, PlantOptions::default()).unwrap();
+    let mut ahead_planter = planter.clone();
+    ahead_planter.set_look_ahead(0.3).unwrap();
+    let (mut feet, mut feet_ahead) = (planter.state(), ahead_planter.state());
     let ground = Plane { point: Vec3::ZERO, normal: Vec3::new(0.0, 1.0, -0.2).normalize() };
     let mut pose = rest.clone();
     let mut ahead = rest.clone();
@@ -24,32 +31,32 @@ fn sensing_and_stepping_allocate_nothing() {
             let time = i as f32 / 60.0;
             figure::walk(&legs, &rest, time, &mut pose);
             let world = Affine3::from_translation(Vec3::Z * figure::SPEED * time);
-            planter.sense(&ground, &legs, &pose, &world).unwrap();
-            planter.step(&legs, &mut pose, &world, 1.0 / 60.0).unwrap();
+            planter.sense(&mut feet, &ground, &legs, &pose, &placed(world)).unwrap();
+            planter.step(&mut feet, &legs, &mut pose, &placed(world), 1.0 / 60.0).unwrap();
             for (i, n) in stood.iter_mut().enumerate() {
-                *n += usize::from(planter.stands(i));
+                *n += usize::from(feet.stands(i));
             }
         }
-        planter.set_look_ahead(0.3).unwrap();
+        let (looking, feet_now) = (&ahead_planter, &mut feet_ahead);
         for i in 0..180 {
             let at = |time: f32| Affine3::from_translation(Vec3::Z * figure::SPEED * time);
             let time = i as f32 / 60.0;
             figure::walk(&legs, &rest, time, &mut pose);
-            while let Some(later) = planter.next_tick(1.0 / 60.0) {
+            while let Some(later) = looking.next_tick(feet_now, 1.0 / 60.0) {
                 figure::walk(&legs, &rest, time + later, &mut ahead);
-                planter.give_tick(&legs, &ahead, &at(time + later)).unwrap();
+                looking.give_tick(feet_now, &legs, &ahead, &placed(at(time + later))).unwrap();
             }
-            planter.sense(&ground, &legs, &pose, &at(time)).unwrap();
-            planter.step(&legs, &mut pose, &at(time), 1.0 / 60.0).unwrap();
+            looking.sense(feet_now, &ground, &legs, &pose, &placed(at(time))).unwrap();
+            looking.step(feet_now, &legs, &mut pose, &placed(at(time)), 1.0 / 60.0).unwrap();
         }
-        planter.reset();
+        feet.reset();
         for i in 0..60 {
             let time = i as f32 / 60.0;
             let sample = |later, pose: &mut Pose| {
                 figure::walk(&legs, &rest, time + later, pose);
-                Affine3::from_translation(Vec3::Z * figure::SPEED * (time + later))
+                placed(Affine3::from_translation(Vec3::Z * figure::SPEED * (time + later)))
             };
-            planter.step_with(&ground, &legs, &mut pose, 1.0 / 60.0, sample).unwrap();
+            planter.step_with(&mut feet, &ground, &legs, &mut pose, 1.0 / 60.0, sample).unwrap();
         }
     });
     assert_eq!(counted.count_total, 0, "{counted:?}");

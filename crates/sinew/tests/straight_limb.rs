@@ -13,7 +13,7 @@ use sinew::{
     Goal, JointId, JointTransform, Pole, Pose, Skeleton,
     glam::{Quat, Vec3},
     math,
-    solve::{BendSide, TwoBone},
+    solve::{BendSide, LimbOptions, TwoBone},
 };
 
 /// Random numbers, vectors of some length and rotations.
@@ -81,9 +81,10 @@ fn the_side_to_which_a_straight_limbs_hinge_bends_faces_the_pole() {
                 break h;
             }
         };
-        solver.hinge = Some(hinge);
-        solver.side = [BendSide::Keep, BendSide::Positive, BendSide::Negative][case % 3];
-        (solver.soft, solver.min_flexion) = [(0.0, 0.0), (0.2, 0.0), (0.0, 0.3)][case / 3 % 3];
+        let side = [BendSide::Keep, BendSide::Positive, BendSide::Negative][case % 3];
+        solver = solver.with_hinge(hinge).with_side(side).unwrap();
+        let (soft, min_flexion) = [(0.0, 0.0), (0.2, 0.0), (0.0, 0.3)][case / 3 % 3];
+        let options = LimbOptions::new().with_soft(soft).with_min_flexion(min_flexion);
         let (a, b) = solver.lengths(&rest);
         let part = [0.0, 0.3, 0.8, 0.999, 1.0, 1.0001, 1.3, 1e3][case / 9 % 8];
         // From folded to far beyond the reach.
@@ -100,13 +101,13 @@ fn the_side_to_which_a_straight_limbs_hinge_bends_faces_the_pole() {
         for round in 0..2 {
             // The normal of the plane in which the hinge bends the limb as it comes in, in the root's own frame: a bend leaves
             // it as it is.
-            let sign = if solver.side == BendSide::Negative { -1.0 } else { 1.0 };
+            let sign = if side == BendSide::Negative { -1.0 } else { 1.0 };
             let [r, m, t] = [root, middle, tip].map(|j| judge::position(&pose, j));
             let bones = unit(sub(m, r));
             let straight = length(cross(bones, sub(t, m))) < 1e-3 * f64::from(b);
             let model = across(bones, scale(judge::frame(&pose, middle).vector(judge::v(hinge)), sign));
             let normal = judge::frame(&pose, root).columns.map(|c| dot(c, model));
-            let report = solver.solve(&mut pose, &Goal::at(goal).with_pole(pole)).unwrap();
+            let report = solver.solve(&mut pose, &Goal::position(goal).with_pole(pole), &options).unwrap();
             let (r, m) = (judge::position(&pose, root), judge::position(&pose, middle));
             let axis = unit(sub(judge::v(goal), r));
             let normal = judge::frame(&pose, root).vector(normal);
@@ -149,14 +150,15 @@ fn a_straight_limb_without_a_hinge_makes_no_roll() {
     for case in 0..3000 {
         let (rest, [root, middle, tip], _) = limb(&mut dice, false);
         let solver = TwoBone::new(rest.skeleton(), root, middle, tip).unwrap();
-        assert_eq!(solver.hinge, None);
+        assert_eq!(solver.hinge(), None);
         let (a, b) = solver.lengths(&rest);
         let at = rest.position(root);
         let way = dice.vector().normalize();
         let goal = at + way * ((a + b) * [0.75, 0.95, 1.0, 1.01, 2.0, 1e3][case % 6]);
         let (pole, wanted) = pole(&mut dice, at, way);
         let mut pose = rest.clone();
-        let report = solver.solve(&mut pose, &Goal::at(goal).with_pole(pole)).unwrap();
+        let report =
+            solver.solve(&mut pose, &Goal::position(goal).with_pole(pole), &LimbOptions::new()).unwrap();
         // The limb's frame as a whole goes the shortest way: what is across the old and the new line stays.
         let r = judge::position(&rest, root);
         let (from, to) = (unit(sub(judge::position(&rest, tip), r)), unit(sub(judge::v(goal), r)));
@@ -189,10 +191,10 @@ fn a_straight_limb_that_keeps_its_plane_keeps_its_bits() {
     for case in 0..1000 {
         let (mut pose, [root, middle, tip], _) = limb(&mut dice, case % 4 == 3);
         let mut solver = TwoBone::new(pose.skeleton(), root, middle, tip).unwrap();
-        solver.hinge = (case % 3 > 0).then(|| dice.vector());
+        solver = solver.with_hinge((case % 3 > 0).then(|| dice.vector()));
         let (a, b) = solver.lengths(&pose);
         let goal = pose.position(root) + dice.vector() * (a + b);
-        solver.solve(&mut pose, &Goal::at(goal)).unwrap();
+        solver.solve(&mut pose, &Goal::position(goal), &LimbOptions::new()).unwrap();
         for joint in [root, middle] {
             for bits in pose.local(joint).rotation.to_array().map(f32::to_bits) {
                 hash = (hash ^ u64::from(bits)).wrapping_mul(0x0100_0000_01b3);

@@ -1,16 +1,18 @@
 //! `Ccd` and `Fabrik` against the methods as they are taught, written here in f64 on points: sweep by sweep.
 
 mod common;
+mod held;
 
 use std::{f64::consts::PI, ops::ControlFlow, sync::Arc};
 
 use common::{column, noise};
+use held::held;
 use sinew::{
-    Chain, Goal, JointId, Pole, Pose, Skeleton, Status,
+    Chain, Goal, JointId, Outcome, Pole, Pose, Skeleton,
     glam::{DQuat, DVec2, DVec3, Vec3},
     joint::{Dof, Joint},
     math,
-    solve::{Ccd, DampedLeastSquares, Fabrik, IterativeOptions, TraceChange, TracePass},
+    solve::{Ccd, DampedLeastSquares, Fabrik, IterativeOptions, Tolerance, TraceChange, TracePass},
 };
 
 const SWEEPS: u32 = 20;
@@ -152,14 +154,14 @@ fn planar_cases(range: Option<f64>) -> impl Iterator<Item = (Case, Vec<f64>)> {
 fn ccd_on_free_joints_is_the_one_that_is_taught() {
     for case in free_cases() {
         let Case { skeleton, ids, start, goal, .. } = case;
-        let mut solver = Ccd::new(&skeleton, ids[0], ids[ids.len() - 1]).unwrap();
-        solver.settings.tolerance = 1e-7;
+        let mut solver = held(Ccd::new(&skeleton, ids[0], ids[ids.len() - 1]).unwrap());
+        solver.options.position_tolerance = Tolerance::Share(1e-7);
         let mut wanted = points(&start, &ids);
         for sweeps in 1..=SWEEPS {
             ccd_free(&mut wanted, goal.as_dvec3());
-            solver.settings.max_iterations = sweeps;
+            solver.options.max_iterations = Some(sweeps);
             let mut pose = start.clone();
-            let report = solver.solve(&mut pose, &Goal::at(goal)).unwrap();
+            let report = solver.solve(&mut pose, &Goal::position(goal)).unwrap();
             let off = furthest(&points(&pose, &ids), &wanted);
             assert!(off < AGREES, "{} bones to {goal}, {sweeps} sweeps: {off:e}, {report:?}", ids.len() - 1);
             assert!(report.iterations <= sweeps && report.restarts == 0, "{report:?}");
@@ -172,8 +174,8 @@ fn ccd_in_the_plane_is_the_one_that_is_taught() {
     for range in [None, Some(0.8)] {
         for (case, mut angles) in planar_cases(range) {
             let Case { skeleton, ids, lengths, start, goal } = case;
-            let mut solver = Ccd::new(&skeleton, ids[0], ids[ids.len() - 1]).unwrap();
-            solver.settings.tolerance = 1e-7;
+            let mut solver = held(Ccd::new(&skeleton, ids[0], ids[ids.len() - 1]).unwrap());
+            solver.options.position_tolerance = Tolerance::Share(1e-7);
             let at = goal.truncate().as_dvec2();
             let miss = |p: &[DVec2]| p[p.len() - 1].distance(at);
             let mut best = planar(&angles, &lengths);
@@ -184,9 +186,9 @@ fn ccd_in_the_plane_is_the_one_that_is_taught() {
                 if miss(&now) < miss(&best) {
                     best = now;
                 }
-                solver.settings.max_iterations = sweeps;
+                solver.options.max_iterations = Some(sweeps);
                 let mut pose = start.clone();
-                let report = solver.solve(&mut pose, &Goal::at(goal)).unwrap();
+                let report = solver.solve(&mut pose, &Goal::position(goal)).unwrap();
                 let wanted: Vec<DVec3> = best.iter().map(|p| p.extend(0.0)).collect();
                 let off = furthest(&points(&pose, &ids), &wanted);
                 assert!(
@@ -203,14 +205,14 @@ fn ccd_in_the_plane_is_the_one_that_is_taught() {
 fn fabrik_on_free_joints_and_in_the_plane_is_the_one_that_is_taught() {
     for case in free_cases().chain(planar_cases(None).map(|c| c.0)) {
         let Case { skeleton, ids, lengths, start, goal } = case;
-        let mut solver = Fabrik::new(&skeleton, ids[0], ids[ids.len() - 1]).unwrap();
-        solver.settings.tolerance = 1e-7;
+        let mut solver = held(Fabrik::new(&skeleton, ids[0], ids[ids.len() - 1]).unwrap());
+        solver.options.position_tolerance = Tolerance::Share(1e-7);
         let mut wanted = points(&start, &ids);
         for sweeps in 1..=SWEEPS {
             fabrik(&mut wanted, &lengths, goal.as_dvec3());
-            solver.settings.max_iterations = sweeps;
+            solver.options.max_iterations = Some(sweeps);
             let mut pose = start.clone();
-            let report = solver.solve(&mut pose, &Goal::at(goal)).unwrap();
+            let report = solver.solve(&mut pose, &Goal::position(goal)).unwrap();
             let off = furthest(&points(&pose, &ids), &wanted);
             assert!(off < AGREES, "{} bones to {goal}, {sweeps} sweeps: {off:e}, {report:?}", ids.len() - 1);
         }
@@ -237,11 +239,11 @@ fn the_three_methods_end_in_different_poses() {
             pose.update();
             pose
         };
-        let (start, goal) = (posed(0.6), Goal::at(posed(1.2).position(tip)));
+        let (start, goal) = (posed(0.6), Goal::position(posed(1.2).position(tip)));
         let mut ends = [start.clone(), start.clone(), start];
-        Ccd::new(&skeleton, ids[0], tip).unwrap().solve(&mut ends[0], &goal).unwrap();
-        Fabrik::new(&skeleton, ids[0], tip).unwrap().solve(&mut ends[1], &goal).unwrap();
-        DampedLeastSquares::new(&skeleton, ids[0], tip).unwrap().solve(&mut ends[2], &goal).unwrap();
+        held(Ccd::new(&skeleton, ids[0], tip).unwrap()).solve(&mut ends[0], &goal).unwrap();
+        held(Fabrik::new(&skeleton, ids[0], tip).unwrap()).solve(&mut ends[1], &goal).unwrap();
+        held(DampedLeastSquares::new(&skeleton, ids[0], tip).unwrap()).solve(&mut ends[2], &goal).unwrap();
         let turn = |a: &Pose, b: &Pose| {
             ids.iter()
                 .map(|&j| math::angle_between(a.local(j).rotation, b.local(j).rotation))
@@ -262,23 +264,22 @@ fn iterations_are_sweeps_or_steps_and_no_more_than_asked() {
     let (root, tip) = (ids[0], ids[6]);
     let mut r = noise(11);
     for case in 0..200u32 {
-        let mut goal = Goal::at(direction(&mut r) * (0.6 + 0.5 * r()));
+        let mut goal = Goal::position(direction(&mut r) * (0.6 + 0.5 * r()));
         if case % 2 == 0 {
             goal = goal.with_rotation(math::axis_angle(direction(&mut r), r()));
         }
         if case % 3 == 0 {
             goal = goal.with_pole(Pole::Direction(direction(&mut r)));
         }
-        let settings = IterativeOptions {
-            max_iterations: [0, 1, 5, 20][case as usize % 4],
-            max_restarts: [0, 3][case as usize / 4 % 2],
-            max_turn: if case % 5 == 0 { 0.2 } else { f32::INFINITY },
-            ..Default::default()
-        };
-        let mut ccd = Ccd::new(&skeleton, root, tip).unwrap();
-        let mut reaching = Fabrik::new(&skeleton, root, tip).unwrap();
-        let mut squares = DampedLeastSquares::new(&skeleton, root, tip).unwrap();
-        (ccd.settings, reaching.settings, squares.settings) = (settings, settings, settings);
+        let most = [0, 1, 5, 20][case as usize % 4];
+        let options = IterativeOptions::new()
+            .with_max_iterations(most)
+            .with_max_restarts([0, 3][case as usize / 4 % 2])
+            .with_max_turn(if case % 5 == 0 { 0.2 } else { f32::INFINITY });
+        let mut ccd = held(Ccd::new(&skeleton, root, tip).unwrap());
+        let mut reaching = held(Fabrik::new(&skeleton, root, tip).unwrap());
+        let mut squares = held(DampedLeastSquares::new(&skeleton, root, tip).unwrap());
+        (ccd.options, reaching.options, squares.options) = (options, options, options);
         let start = Pose::rest(&skeleton);
         for report in [
             ccd.solve(&mut start.clone(), &goal),
@@ -286,7 +287,7 @@ fn iterations_are_sweeps_or_steps_and_no_more_than_asked() {
             squares.solve(&mut start.clone(), &goal),
         ] {
             let report = report.unwrap();
-            assert!(report.iterations <= settings.max_iterations, "{settings:?}, {goal:?}: {report:?}");
+            assert!(report.iterations <= most, "{options:?}, {goal:?}: {report:?}");
         }
     }
 }
@@ -296,12 +297,12 @@ fn iterations_are_sweeps_or_steps_and_no_more_than_asked() {
 fn traces_tell_each_step_in_its_order() {
     let (skeleton, ids) = column(4, 0.25, |_| Joint::FREE);
     let (root, tip) = (ids[0], ids[4]);
-    let goal = Goal::at(Vec3::new(0.5, 0.4, 0.1));
+    let goal = Goal::position(Vec3::new(0.5, 0.4, 0.1));
     let mut start = Pose::rest(&skeleton);
     bend(&mut start, &ids[..4], 0.5, || Vec3::X, 3);
 
-    let mut ccd = Ccd::new(&skeleton, root, tip).unwrap();
-    ccd.settings.max_iterations = 3;
+    let mut ccd = held(Ccd::new(&skeleton, root, tip).unwrap());
+    ccd.options.max_iterations = Some(3);
     let (mut pose, mut seen, mut shown) = (start.clone(), Vec::new(), start.clone());
     let report = ccd
         .solve_traced(&mut pose, &goal, &mut |step| {
@@ -319,8 +320,8 @@ fn traces_tell_each_step_in_its_order() {
     assert_eq!(ccd.solve(&mut untold, &goal).unwrap(), report);
     assert_eq!(untold.locals(), pose.locals());
 
-    let mut reaching = Fabrik::new(&skeleton, root, tip).unwrap();
-    reaching.settings.max_iterations = 1;
+    let mut reaching = held(Fabrik::new(&skeleton, root, tip).unwrap());
+    reaching.options.max_iterations = Some(1);
     let (mut pose, mut moved) = (start.clone(), Vec::new());
     reaching
         .solve_traced(&mut pose, &goal, &mut |step| {
@@ -337,7 +338,7 @@ fn traces_tell_each_step_in_its_order() {
         assert!(pose.position(ids[*point]).distance(*position) < 1e-6, "{point}");
     }
 
-    let mut squares = DampedLeastSquares::new(&skeleton, root, tip).unwrap();
+    let mut squares = held(DampedLeastSquares::new(&skeleton, root, tip).unwrap());
     let (mut pose, mut steps) = (start.clone(), 0);
     let report = squares
         .solve_traced(&mut pose, &goal, &mut |step| {
@@ -346,7 +347,7 @@ fn traces_tell_each_step_in_its_order() {
             ControlFlow::Continue(())
         })
         .unwrap();
-    assert_eq!((steps, report.status), (report.iterations, Status::Reached), "{report:?}");
+    assert_eq!((steps, report.outcome), (report.iterations, Outcome::Converged), "{report:?}");
 
     // Who has seen enough says so, and the nearest that it came is left.
     let mut first = start.clone();
@@ -376,11 +377,11 @@ fn traced_points_lie_in_model_space() {
         bend(&mut pose, &ids, 0.5, || Vec3::X, 5);
         let end = |pose: &Pose| chain.end(pose);
         let goal = pose.position(ids[0]) + (end(&pose) - pose.position(ids[0])) * 0.7 + Vec3::X * 0.1;
-        let mut solver = Fabrik::from_chain(&skeleton, chain.clone()).unwrap();
-        solver.settings.max_iterations = 1;
+        let mut solver = held(Fabrik::from_chain(&skeleton, chain.clone()).unwrap());
+        solver.options.max_iterations = Some(1);
         let mut last = Vec::new();
         solver
-            .solve_traced(&mut pose, &Goal::at(goal), &mut |step| {
+            .solve_traced(&mut pose, &Goal::position(goal), &mut |step| {
                 if let TraceChange::Point { pass: TracePass::Forward, point, position } = step.change {
                     assert_eq!(point, last.len());
                     last.push(position);
@@ -420,13 +421,13 @@ fn steps_towards_a_goal_far_off_leave_no_more_missing() {
             let off = pose.position(tip).as_dvec3().distance(far.as_dvec3());
             off.hypot(0.5 * f64::from(math::angle_between(pose.model_rotation(tip), turn)))
         };
-        let mut goal = Goal::at(far).with_rotation(turn);
+        let mut goal = Goal::position(far).with_rotation(turn);
         if case % 4 == 0 {
             goal = goal.with_pole(Pole::Direction(direction(&mut r)));
         }
-        let mut squares = DampedLeastSquares::new(&skeleton, root, tip).unwrap();
-        squares.settings.stretch = if case % 5 == 0 { 1.5 } else { 1.0 };
-        squares.settings.max_iterations = [0, 1, 32][case as usize / 9 % 3];
+        let mut squares = held(DampedLeastSquares::new(&skeleton, root, tip).unwrap());
+        squares.stretch = if case % 5 == 0 { 1.5 } else { 1.0 };
+        squares.options.max_iterations = Some([0, 1, 32][case as usize / 9 % 3]);
         let before = missing(&pose);
         squares.solve(&mut pose, &goal).unwrap();
         // (Places are as uncertain as f32 tells them that far off.)
@@ -454,15 +455,15 @@ fn chains_of_any_size_turn_alike() {
         start.update();
         let (root, tip) = (ids[0], ids[4]);
         let mut r = noise(500 + case);
-        let mut goal = Goal::at(direction(&mut r) * (0.7 * size));
+        let mut goal = Goal::position(direction(&mut r) * (0.7 * size));
         if case % 2 == 1 {
             goal = goal.with_rotation(math::axis_angle(direction(&mut r), r()));
         }
         let mut poses = [start.clone(), start.clone(), start];
         let reports = [
-            Ccd::new(&skeleton, root, tip).unwrap().solve(&mut poses[0], &goal).unwrap(),
-            Fabrik::new(&skeleton, root, tip).unwrap().solve(&mut poses[1], &goal).unwrap(),
-            DampedLeastSquares::new(&skeleton, root, tip).unwrap().solve(&mut poses[2], &goal).unwrap(),
+            held(Ccd::new(&skeleton, root, tip).unwrap()).solve(&mut poses[0], &goal).unwrap(),
+            held(Fabrik::new(&skeleton, root, tip).unwrap()).solve(&mut poses[1], &goal).unwrap(),
+            held(DampedLeastSquares::new(&skeleton, root, tip).unwrap()).solve(&mut poses[2], &goal).unwrap(),
         ];
         let rotations: Vec<_> =
             poses.iter().map(|p| ids.iter().map(|&j| p.local(j).rotation).collect::<Vec<_>>()).collect();

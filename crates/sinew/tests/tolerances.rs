@@ -1,13 +1,15 @@
 //! Every solver of chains takes one range of tolerances, whatever its joints may do.
 
 mod common;
+mod held;
 
+use held::held;
 use sinew::{
     Goal, Pose, SolveError,
     glam::{Vec2, Vec3},
     joint::{Dof, Joint},
     planar,
-    solve::{Auto, Ccd, Fabrik, FreeChain, PointChain},
+    solve::{Auto, Ccd, Fabrik, FreeChain, PointChain, Tolerance},
 };
 
 /// Solves with a tolerance: whether it was taken. A tolerance that is refused leaves the pose as it was.
@@ -26,7 +28,7 @@ fn takes(solve: impl FnOnce(&mut Pose) -> Result<(), SolveError>, pose: &Pose) -
 
 /// The longest tolerance is a length of the chain, the shortest what f32 can tell.
 const TAKEN: [f32; 4] = [f32::MIN_POSITIVE, 1e-4, 0.5, 1.0];
-const REFUSED: [f32; 6] = [-1e-6, 1.0 + f32::EPSILON, 2.0, f32::MAX, f32::INFINITY, f32::NAN];
+const REFUSED: [f32; 7] = [0.0, -1e-6, 1.0 + f32::EPSILON, 2.0, f32::MAX, f32::INFINITY, f32::NAN];
 
 #[test]
 fn auto_takes_the_same_tolerances_whatever_its_joints_may_do() {
@@ -36,14 +38,15 @@ fn auto_takes_the_same_tolerances_whatever_its_joints_may_do() {
     for joint in kinds {
         let (skeleton, ids) = common::column(3, 1.0, joint);
         let pose = Pose::rest(&skeleton);
-        let auto = Auto::new(&skeleton, ids[0], ids[3]).unwrap();
-        let goal = Goal::at(Vec3::new(0.0, 1.5, 1.0));
+        let auto = held(Auto::new(&skeleton, ids[0], ids[3]).unwrap());
+        let goal = Goal::position(Vec3::new(0.0, 1.5, 1.0));
         let with = |tolerance: f32, turn: f32| {
             let mut auto = auto.clone();
-            (auto.tolerance, auto.rotation_tolerance) = (tolerance, turn);
+            (auto.options.position_tolerance, auto.options.rotation_tolerance) =
+                (Tolerance::Share(tolerance), turn);
             takes(|pose| auto.solve(pose, &goal).map(|_| ()), &pose)
         };
-        for tolerance in [0.0].into_iter().chain(TAKEN) {
+        for tolerance in TAKEN {
             assert!(with(tolerance, 1e-3), "{tolerance} was refused by {:?}", auto.method());
         }
         for tolerance in REFUSED {
@@ -54,7 +57,7 @@ fn auto_takes_the_same_tolerances_whatever_its_joints_may_do() {
         }
         // As near as f32 can tell.
         let mut auto = auto.clone();
-        auto.tolerance = 0.0;
+        auto.options.position_tolerance = Tolerance::Share(f32::MIN_POSITIVE);
         let report = auto.solve(&mut pose.clone(), &goal).unwrap();
         assert!(report.position_residual < 1e-5, "{report:?}");
     }
@@ -64,39 +67,39 @@ fn auto_takes_the_same_tolerances_whatever_its_joints_may_do() {
 fn no_solver_of_chains_takes_a_tolerance_beyond_the_chain_s_length() {
     let (skeleton, ids) = common::column(3, 1.0, |_| Joint::FREE);
     let pose = Pose::rest(&skeleton);
-    let goal = Goal::at(Vec3::new(0.0, 1.5, 1.0));
+    let goal = Goal::position(Vec3::new(0.0, 1.5, 1.0));
     let points = [Vec3::ZERO, Vec3::Y, Vec3::Y * 2.0];
     type Solve<'a> = Box<dyn Fn(f32, &mut Pose) -> Result<(), SolveError> + 'a>;
     let solvers: [(&str, Solve); 4] = [
         (
             "ccd",
             Box::new(|tolerance, pose| {
-                let mut s = Ccd::new(&skeleton, ids[0], ids[3]).unwrap();
-                s.settings.tolerance = tolerance;
+                let mut s = held(Ccd::new(&skeleton, ids[0], ids[3]).unwrap());
+                s.options.position_tolerance = Tolerance::Share(tolerance);
                 s.solve(pose, &goal).map(|_| ())
             }),
         ),
         (
             "fabrik",
             Box::new(|tolerance, pose| {
-                let mut s = Fabrik::new(&skeleton, ids[0], ids[3]).unwrap();
-                s.settings.tolerance = tolerance;
+                let mut s = held(Fabrik::new(&skeleton, ids[0], ids[3]).unwrap());
+                s.options.position_tolerance = Tolerance::Share(tolerance);
                 s.solve(pose, &goal).map(|_| ())
             }),
         ),
         (
             "free chain",
             Box::new(|tolerance, pose| {
-                let mut s = FreeChain::new(&skeleton, ids[0], ids[3]).unwrap();
-                s.tolerance = tolerance;
+                let mut s = held(FreeChain::new(&skeleton, ids[0], ids[3]).unwrap());
+                s.options.position_tolerance = Tolerance::Share(tolerance);
                 s.solve(pose, &goal).map(|_| ())
             }),
         ),
         (
             "strand",
             Box::new(|tolerance, _| {
-                let mut s = PointChain::new(&points).unwrap();
-                s.tolerance = tolerance;
+                let mut s = held(PointChain::new(&points).unwrap());
+                s.options.position_tolerance = Tolerance::Share(tolerance);
                 s.solve(&mut points.clone(), Vec3::X).map(|_| ())
             }),
         ),
@@ -113,7 +116,7 @@ fn no_solver_of_chains_takes_a_tolerance_beyond_the_chain_s_length() {
     for (list, taken) in [(&TAKEN[..], true), (&REFUSED[..], false)] {
         for &tolerance in list {
             let mut chain = planar::Chain2d::new(Vec2::ZERO, &bones).unwrap();
-            let settings = planar::Options2d { tolerance, ..planar::Options2d::default() };
+            let settings = planar::Options2d::new().with_position_tolerance(Tolerance::Share(tolerance));
             let solved = chain.solve(Vec2::new(0.3, 1.2), &settings);
             assert_eq!(solved.is_ok(), taken, "{tolerance}: {solved:?}");
             assert!(taken || chain.bones() == bones);

@@ -9,10 +9,10 @@ use std::sync::Arc;
 
 use common::noise;
 use sinew::{
-    Chain, Goal, JointId, JointTransform, Pole, Pose, Skeleton, Status,
+    Chain, Goal, JointId, JointTransform, Pole, Pose, Skeleton,
     glam::{Quat, Vec3},
     math,
-    solve::{BendSide, TwoBone, TwoBoneError},
+    solve::{BendSide, LimbOptions, TwoBone, TwoBoneError},
 };
 
 /// A leg of three joints from these rest offsets.
@@ -56,7 +56,7 @@ fn random_goals_in_reach_are_met_to_a_millionth_of_the_leg() {
             continue;
         }
         let goal = pose.position(ids[0]) + way.normalize() * d;
-        let report = limb.solve(&mut pose, &Goal::at(goal)).unwrap();
+        let report = limb.solve(&mut pose, &Goal::position(goal), &LimbOptions::new()).unwrap();
         let error = miss(&pose, ids[2], goal) / (a + b) as f64;
         assert!(error < 1e-6, "{error:e}: {report:?} {a} {b} {d}");
         assert!((report.position_residual / (a + b)) < 1.5e-6);
@@ -78,7 +78,7 @@ fn a_limb_with_a_grain_for_a_bone_goes_where_it_can() {
         let (s, ids) = leg([Vec3::ZERO, upper, lower]);
         let mut limb = TwoBone::new(&s, ids[0], ids[1], ids[2]).unwrap();
         if i % 3 == 0 {
-            limb.hinge = None;
+            limb = limb.with_hinge(None);
         }
         let rest = Pose::rest(&s);
         let length = f64::from(upper.length()) + f64::from(lower.length());
@@ -86,7 +86,7 @@ fn a_limb_with_a_grain_for_a_bone_goes_where_it_can() {
         for goal in [there, vector().normalize() * length as f32, vector() * 3.0] {
             for pole in [Pole::Keep, Pole::Direction(vector())] {
                 let mut pose = rest.clone();
-                limb.solve(&mut pose, &Goal::at(goal).with_pole(pole)).unwrap();
+                limb.solve(&mut pose, &Goal::position(goal).with_pole(pole), &LimbOptions::new()).unwrap();
                 // The end stays on a sphere, as far as a grain does not tell.
                 let out = (f64::from(goal.length()) - length).abs();
                 let missed = miss(&pose, ids[2], goal);
@@ -121,7 +121,7 @@ fn a_limb_that_comes_in_nearly_folded_is_as_near_as_its_bones_let_it() {
             let far = near * 0.01 * (i % 7) as f32;
             let goal = root + vector().normalize() * far;
             let mut pose = rest.clone();
-            limb.solve(&mut pose, &Goal::at(goal)).unwrap();
+            limb.solve(&mut pose, &Goal::position(goal), &LimbOptions::new()).unwrap();
             let out = ((u - l).abs() - judge::length(judge::sub(judge::v(goal), judge::v(root)))).max(0.0);
             let missed = miss(&pose, ids[2], goal);
             assert!((missed - out).abs() < 4e-6, "{i}, open by {open}, {near}: {missed:e} for {out:e}");
@@ -134,14 +134,15 @@ fn a_goal_too_far_is_faced_and_one_too_near_folds() {
     let (limb, rest, ids) = standing();
     let (a, b) = limb.lengths(&rest);
     let mut pose = rest.clone();
-    let report = limb.solve(&mut pose, &Goal::at(Vec3::new(3.0, 0.9, 0.0))).unwrap();
-    assert!(matches!(report.status, Status::Unreachable { by } if (by - (3.0 - a - b)).abs() < 1e-5));
+    let report =
+        limb.solve(&mut pose, &Goal::position(Vec3::new(3.0, 0.9, 0.0)), &LimbOptions::new()).unwrap();
+    assert!((report.out_of_reach - (3.0 - a - b)).abs() < 1e-5);
     assert!(miss(&pose, ids[2], Vec3::new(a + b, 0.9, 0.0)) < 1e-6);
     let mut pose = rest.clone();
     let near = Vec3::new(0.0, 0.9, 0.001);
-    let report = limb.solve(&mut pose, &Goal::at(near)).unwrap();
+    let report = limb.solve(&mut pose, &Goal::position(near), &LimbOptions::new()).unwrap();
     let folded = (a - b).abs();
-    assert!(matches!(report.status, Status::Unreachable { by } if (by - (folded - 0.001)).abs() < 1e-5));
+    assert!((report.out_of_reach - (folded - 0.001)).abs() < 1e-5);
     assert!(miss(&pose, ids[2], Vec3::new(0.0, 0.9, folded)) < 1e-6);
 }
 
@@ -160,13 +161,22 @@ fn turned(a: &Pose, b: &Pose, ids: [JointId; 3]) -> f64 {
 
 /// Solves from the same pose along a path of goals; gives the largest turn of a joint (radians) for each limb's length
 /// that the goal goes.
-fn speed(limb: &TwoBone, rest: &Pose, ids: [JointId; 3], pole: Pole, path: impl Fn(f32) -> Vec3) -> f64 {
+fn speed(
+    limb: &TwoBone,
+    rest: &Pose,
+    ids: [JointId; 3],
+    pole: Pole,
+    soft: f32,
+    path: impl Fn(f32) -> Vec3,
+) -> f64 {
     let length = f64::from(limb.lengths(rest).0 + limb.lengths(rest).1);
     let (mut last, mut fastest): (Option<(Pose, Vec3)>, f64) = (None, 0.0);
     for i in 0..=2000 {
         let goal = path(i as f32 / 2000.0);
         let mut pose = rest.clone();
-        let report = limb.solve(&mut pose, &Goal::at(goal).with_pole(pole)).unwrap();
+        let report = limb
+            .solve(&mut pose, &Goal::position(goal).with_pole(pole), &LimbOptions::new().with_soft(soft))
+            .unwrap();
         assert!(!report.branch_changed);
         if let Some((before, from)) = &last {
             let step = judge::length(judge::sub(judge::v(goal), judge::v(*from))) / length;
@@ -180,11 +190,10 @@ fn speed(limb: &TwoBone, rest: &Pose, ids: [JointId; 3], pole: Pole, path: impl 
 
 #[test]
 fn a_soft_limb_goes_through_full_stretch_without_a_pop() {
-    let (mut limb, rest, ids) = standing();
+    let (limb, rest, ids) = standing();
     let down = |t: f32| Vec3::new(0.05, 0.9 - 0.6 - 0.6 * t, 0.1);
-    let hard = speed(&limb, &rest, ids, Pole::Keep, down);
-    limb.soft = 0.05;
-    let soft = speed(&limb, &rest, ids, Pole::Keep, down);
+    let hard = speed(&limb, &rest, ids, Pole::Keep, 0.0, down);
+    let soft = speed(&limb, &rest, ids, Pole::Keep, 0.05, down);
     // The flexion is about sqrt(8 (1 - d)) near full stretch, and 1 - d falls by e in each zone of 5 %: its speed is at
     // most sqrt(0.4) / 0.1 radians a length.
     assert!(soft < 7.0, "{soft}");
@@ -200,12 +209,12 @@ fn a_goal_passes_the_pole_and_the_root_without_a_pop() {
             let a = -1.2 + 1.15 * t;
             Vec3::new(beside, 0.9 + 0.7 * a.sin(), 0.7 * a.cos())
         };
-        let fast = speed(&limb, &rest, ids, Pole::Direction(Vec3::Z), kick);
+        let fast = speed(&limb, &rest, ids, Pole::Direction(Vec3::Z), 0.0, kick);
         assert!(fast < 15.0, "{fast} beside the pole by {beside}");
     }
     // Past the hip at a tenth of the leg. The leg swings over the top, where the way round is open, no further.
     let over = |t: f32| Vec3::new(0.0, 0.81, 0.4 - 0.8 * t);
-    let fast = speed(&limb, &rest, ids, Pole::Keep, over);
+    let fast = speed(&limb, &rest, ids, Pole::Keep, 0.0, over);
     assert!(fast < 20.0, "{fast}");
 }
 
@@ -213,12 +222,12 @@ fn a_goal_passes_the_pole_and_the_root_without_a_pop() {
 fn straight_legs_bend_about_their_hinge_and_both_sides_are_there() {
     let (s, ids) = leg([Vec3::ZERO, Vec3::NEG_Y * 0.5, Vec3::NEG_Y * 0.5]);
     let mut limb = TwoBone::new(&s, ids[0], ids[1], ids[2]).unwrap();
-    assert_eq!(limb.hinge, None, "a straight rest pose tells no hinge");
+    assert_eq!(limb.hinge(), None, "a straight rest pose tells no hinge");
     let goal = Vec3::new(0.0, -0.8, 0.0);
     for side in [BendSide::Keep, BendSide::Positive, BendSide::Negative] {
         let mut pose = Pose::rest(&s);
-        (limb.hinge, limb.side) = (Some(Vec3::X), side);
-        limb.solve(&mut pose, &Goal::at(goal)).unwrap();
+        limb = limb.with_hinge(Vec3::X).with_side(side).unwrap();
+        limb.solve(&mut pose, &Goal::position(goal), &LimbOptions::new()).unwrap();
         assert!(miss(&pose, ids[2], goal) < 1e-6);
         // About +x, the shin goes from -y to -z, so the knee goes to +z.
         let knee = judge::position(&pose, ids[1]);
@@ -226,16 +235,16 @@ fn straight_legs_bend_about_their_hinge_and_both_sides_are_there() {
         assert!((knee[2] - want).abs() < 1e-6 && knee[0].abs() < 1e-6, "{side:?}: {knee:?}");
     }
     // Without any hint it bends somewhere, and always the same way.
-    limb.hinge = None;
+    limb = limb.with_hinge(None);
     let (mut a, mut b) = (Pose::rest(&s), Pose::rest(&s));
-    limb.solve(&mut a, &Goal::at(goal)).unwrap();
-    limb.solve(&mut b, &Goal::at(goal)).unwrap();
+    limb.solve(&mut a, &Goal::position(goal), &LimbOptions::new()).unwrap();
+    limb.solve(&mut b, &Goal::position(goal), &LimbOptions::new()).unwrap();
     assert!(miss(&a, ids[2], goal) < 1e-6 && a.locals() == b.locals());
     // A leg folded onto its own root unfolds.
     let mut pose = Pose::rest(&s);
     pose.set_rotation(ids[1], Quat::from_xyzw(1.0, 0.0, 0.0, 0.0));
-    limb.hinge = Some(Vec3::X);
-    limb.solve(&mut pose, &Goal::at(goal)).unwrap();
+    limb = limb.with_hinge(Vec3::X);
+    limb.solve(&mut pose, &Goal::position(goal), &LimbOptions::new()).unwrap();
     assert!(miss(&pose, ids[2], goal) < 1e-6);
 }
 
@@ -243,18 +252,18 @@ fn straight_legs_bend_about_their_hinge_and_both_sides_are_there() {
 fn a_knee_bent_the_wrong_way_is_turned_round_and_said_so() {
     let (mut limb, mut pose, ids) = standing();
     // The rest pose flexes about its hinge by construction; bend it back by twice that.
-    let hinge = limb.hinge.unwrap();
+    let hinge = limb.hinge().unwrap();
     pose.set_rotation(ids[1], math::axis_angle(hinge.normalize(), -0.6));
     pose.update();
     let goal = Vec3::new(0.1, 0.3, 0.1);
     let mut kept = pose.clone();
-    assert!(!limb.solve(&mut kept, &Goal::at(goal)).unwrap().branch_changed);
-    limb.side = BendSide::Positive;
+    assert!(!limb.solve(&mut kept, &Goal::position(goal), &LimbOptions::new()).unwrap().branch_changed);
+    limb = limb.with_side(BendSide::Positive).unwrap();
     // The branch is another where the knee turns further than the foot's way explains: where the foot is already.
     let (mut there, foot) = (pose.clone(), pose.position(ids[2]));
-    let report = limb.solve(&mut there, &Goal::at(foot)).unwrap();
+    let report = limb.solve(&mut there, &Goal::position(foot), &LimbOptions::new()).unwrap();
     assert!(report.branch_changed && miss(&there, ids[2], foot) < 1e-6);
-    limb.solve(&mut pose, &Goal::at(goal)).unwrap();
+    limb.solve(&mut pose, &Goal::position(goal), &LimbOptions::new()).unwrap();
     assert!(miss(&pose, ids[2], goal) < 1e-6);
     // The knees lie on either side of the line from hip to goal.
     let across = |p: &Pose| {
@@ -268,7 +277,7 @@ fn a_knee_bent_the_wrong_way_is_turned_round_and_said_so() {
 
 #[test]
 fn the_knee_turns_to_the_pole_and_then_by_the_swivel() {
-    let (mut limb, rest, ids) = standing();
+    let (limb, rest, ids) = standing();
     let (hip, goal) = (Vec3::new(0.0, 0.9, 0.0), Vec3::new(0.1, 0.3, 0.2));
     let across = |p: &Pose, v: judge::V| {
         let way = judge::unit(judge::sub(judge::v(goal), judge::v(hip)));
@@ -277,17 +286,20 @@ fn the_knee_turns_to_the_pole_and_then_by_the_swivel() {
     };
     for pole in [Vec3::new(1.0, 0.5, 1.0), Vec3::new(-2.0, 0.1, 0.3), Vec3::new(0.3, 0.2, -1.0)] {
         let wanted = across(&rest, judge::sub(judge::v(pole), judge::v(hip)));
-        let knee = |limb: &TwoBone| {
+        let knee = |swivel| {
             let mut pose = rest.clone();
-            limb.solve(&mut pose, &Goal::at(goal).with_pole(Pole::Point(pole))).unwrap();
+            limb.solve(
+                &mut pose,
+                &Goal::position(goal).with_pole(Pole::Point(pole)).with_swivel(swivel),
+                &LimbOptions::new(),
+            )
+            .unwrap();
             assert!(miss(&pose, ids[2], goal) < 1e-6);
             across(&pose, judge::sub(judge::position(&pose, ids[1]), judge::v(hip)))
         };
-        limb.swivel = 0.0;
-        let found = knee(&limb);
+        let found = knee(0.0);
         assert!(judge::length(judge::sub(found, wanted)) < 1e-5, "{found:?} {wanted:?}");
-        limb.swivel = 0.5;
-        let turned = knee(&limb);
+        let turned = knee(0.5);
         // Right-handed about the way from the hip to the goal.
         let way = judge::unit(judge::sub(judge::v(goal), judge::v(hip)));
         assert!((judge::dot(turned, wanted) - 0.5f64.cos()).abs() < 1e-5);
@@ -302,7 +314,8 @@ fn the_roll_of_the_animation_is_kept() {
     for _ in 0..500 {
         let mut pose = rest.clone();
         let way = Vec3::new(r(), r() - 0.5, r()).normalize();
-        limb.solve(&mut pose, &Goal::at(Vec3::new(0.0, 0.9, 0.0) + way * 0.6)).unwrap();
+        limb.solve(&mut pose, &Goal::position(Vec3::new(0.0, 0.9, 0.0) + way * 0.6), &LimbOptions::new())
+            .unwrap();
         // The bend plane's normal, carried by the turn from the old direction of the limb to the new about the axis across
         // both (Rodrigues' formula, f64).
         let normal = |p: &Pose| {
@@ -324,11 +337,16 @@ fn the_roll_of_the_animation_is_kept() {
 
 #[test]
 fn flexion_remains_as_asked() {
-    let (mut limb, rest, ids) = standing();
-    limb.min_flexion = 0.2;
+    let (limb, rest, ids) = standing();
     let mut pose = rest.clone();
-    let report = limb.solve(&mut pose, &Goal::at(Vec3::new(0.0, -2.0, 0.0))).unwrap();
-    assert!(matches!(report.status, Status::Unreachable { .. }));
+    let report = limb
+        .solve(
+            &mut pose,
+            &Goal::position(Vec3::new(0.0, -2.0, 0.0)),
+            &LimbOptions::new().with_min_flexion(0.2),
+        )
+        .unwrap();
+    assert!(report.out_of_reach > 0.0);
     let at = ids.map(|id| judge::position(&pose, id));
     let (u, v) = (judge::sub(at[1], at[0]), judge::sub(at[2], at[1]));
     let flexion = judge::length(judge::cross(judge::unit(u), judge::unit(v))).asin();
@@ -345,8 +363,9 @@ fn a_sole_meets_its_place_with_the_foot_turned_as_asked() {
     let turn = math::axis_angle(Vec3::new(0.6, 0.0, 0.8), 0.5);
     for weight in [0.0, 0.3, 0.7, 1.0] {
         let mut pose = rest.clone();
-        let goal = Goal { rotation_weight: weight, ..Goal::at(Vec3::new(0.1, 0.2, 0.2)).with_rotation(turn) };
-        limb.solve(&mut pose, &goal).unwrap();
+        let goal =
+            Goal::position(Vec3::new(0.1, 0.2, 0.2)).with_rotation(turn).with_rotation_influence(weight);
+        limb.solve(&mut pose, &goal, &LimbOptions::new()).unwrap();
         let frame = judge::frame(&pose, ids[2]);
         let found = frame.point(judge::v(sole));
         assert!(judge::length(judge::sub(found, judge::v(Vec3::new(0.1, 0.2, 0.2)))) < 1e-6, "{weight}");
@@ -365,6 +384,51 @@ fn joints_that_make_no_limb_are_named() {
     assert!(matches!(TwoBone::new(rest.skeleton(), ids[2], ids[1], ids[0]), Err(TwoBoneError::Chain(_))));
 }
 
+#[test]
+fn a_side_without_a_hinge_is_refused() {
+    let (s, ids) = leg([Vec3::ZERO, Vec3::NEG_Y * 0.5, Vec3::NEG_Y * 0.5]);
+    let limb = TwoBone::new(&s, ids[0], ids[1], ids[2]).unwrap();
+    assert!(limb.clone().with_side(BendSide::Keep).is_ok());
+    let error = limb.clone().with_side(BendSide::Negative).unwrap_err().to_string();
+    assert!(error.starts_with("the bend side of joint `knee` is Negative, but it has no hinge"), "{error}");
+    let sided = limb.with_hinge(Vec3::X).with_side(BendSide::Positive).unwrap();
+    assert_eq!((sided.hinge(), sided.side()), (Some(Vec3::X), BendSide::Positive));
+    let straight = sided.with_hinge(Vec3::ZERO);
+    assert_eq!((straight.hinge(), straight.side()), (None, BendSide::Keep));
+}
+
+/// The offset's point is the end, the tip the middle joint; a rotation that is asked of that comes before the position.
+#[test]
+fn two_joints_and_an_offset_are_a_limb() {
+    let (_, rest, ids) = standing();
+    let skeleton = rest.skeleton();
+    let chain = Chain::new(skeleton, ids[0], ids[1]).unwrap();
+    assert!(matches!(
+        TwoBone::from_chain(skeleton, chain.clone(), ids[1]),
+        Err(TwoBoneError::NotBetween { .. })
+    ));
+    let ankle = Vec3::new(0.0, -0.42, -0.05);
+    let chain = chain.with_tip_offset(skeleton, ankle).unwrap();
+    let limb = TwoBone::from_chain(skeleton, chain, ids[1]).unwrap();
+    let whole = TwoBone::new(skeleton, ids[0], ids[1], ids[2]).unwrap();
+    assert_eq!(limb.hinge(), whole.hinge());
+    let goal = Goal::position(Vec3::new(0.1, 0.2, 0.3));
+    let (mut pose, mut other) = (rest.clone(), rest.clone());
+    limb.solve(&mut pose, &goal, &LimbOptions::new()).unwrap();
+    whole.solve(&mut other, &goal, &LimbOptions::new()).unwrap();
+    assert!(miss(&pose, ids[2], goal.position.unwrap()) < 1e-6);
+    assert!(turned(&pose, &other, ids) < 1e-5);
+    // The knee turned as asked, its place as near to where that needs it as the thigh lets it.
+    let turn = math::axis_angle(Vec3::new(0.6, 0.0, 0.8), 0.5);
+    let mut pose = rest.clone();
+    limb.solve(&mut pose, &goal.with_rotation(turn), &LimbOptions::new()).unwrap();
+    assert!(math::angle_between(pose.model_rotation(ids[1]), turn) < 1e-6);
+    let hip = judge::position(&pose, ids[0]);
+    let needs = judge::sub(judge::v(goal.position.unwrap() - math::rotate(turn, ankle)), hip);
+    let thigh = judge::sub(judge::position(&pose, ids[1]), hip);
+    assert!(judge::length(judge::cross(judge::unit(needs), judge::unit(thigh))) < 1e-6);
+}
+
 /// However short one bone is beside the other, the end comes as near to a goal as the limb's reach allows.
 #[test]
 fn a_bone_that_f32_loses_beside_the_other_leads_the_end_nowhere_else() {
@@ -378,7 +442,7 @@ fn a_bone_that_f32_loses_beside_the_other_leads_the_end_nowhere_else() {
                 (TwoBone::new(&skeleton, ids[0], ids[1], ids[2]).unwrap(), Pose::rest(&skeleton), ids)
             };
             let goal = vector() * 10f32.powf(-4.0 * vector().x.abs());
-            limb.solve(&mut pose, &Goal::at(goal)).unwrap();
+            limb.solve(&mut pose, &Goal::position(goal), &LimbOptions::new()).unwrap();
             let [a, b, far] = [f64::from(upper.length()), 1.0, goal.as_dvec3().length()];
             let least = (far - a - b).max((a - b).abs() - far).max(0.0);
             let off = miss(&pose, ids[2], goal);
@@ -410,7 +474,7 @@ fn a_stretched_limb_beyond_what_squares_hold_goes_no_further_from_its_goal() {
         pose.update();
         let goal = vector() * size * 10f32.powf(-20.0 * vector().x.abs());
         let before = miss(&pose, ids[2], goal);
-        limb.solve(&mut pose, &Goal::at(goal)).unwrap();
+        limb.solve(&mut pose, &Goal::position(goal), &LimbOptions::new()).unwrap();
         let after = miss(&pose, ids[2], goal);
         assert!(
             after <= before + 4e-6 * f64::from(size),

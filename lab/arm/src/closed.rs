@@ -8,8 +8,11 @@ use rs_opw_kinematics::{
     kinematics_impl::OPWKinematics,
     parameters::opw_kinematics::Parameters,
 };
-use sinew::joint::{Dof, Joint};
-use sinew::mechanism::{JointSpaceOptions, JointSpaceSolver, JointSpec, LinkGoal, LinkTarget, Mechanism};
+use sinew::{
+    Workspace,
+    joint::{Dof, Joint},
+    mechanism::{JointSpaceOptions, JointSpaceSolver, JointSpec, LinkGoal, LinkTarget, Mechanism},
+};
 
 use crate::{
     EXACT,
@@ -64,6 +67,7 @@ pub fn compare(count: usize, seed: u64) -> Result<bool, String> {
     };
     let mut random = Random(seed);
     let mut solver: Option<JointSpaceSolver> = None;
+    let (mut workspace, options) = (Workspace::new(), JointSpaceOptions::new());
     let (mut theirs, mut ours, mut missed, mut wrong) = (0, 0, 0, 0);
     let (mut their_time, mut our_time, mut one_time) = (0.0, 0.0, 0.0);
     let mut found = Vec::new();
@@ -79,18 +83,19 @@ pub fn compare(count: usize, seed: u64) -> Result<bool, String> {
         let closed = peer.inverse(&pose);
         their_time += begin.elapsed().as_secs_f64() * 1e6;
         if solver.is_none() {
-            solver = Some(
-                JointSpaceSolver::new(&arm, &[goal], JointSpaceOptions::default())
-                    .map_err(|e| e.to_string())?,
-            );
+            let new = JointSpaceSolver::new(&arm, &[goal]).map_err(|e| e.to_string())?;
+            new.reserve(&mut workspace);
+            solver = Some(new);
         }
-        let Some(solver) = &mut solver else { continue };
+        let Some(solver) = &solver else { continue };
         let begin = Instant::now();
-        solver.solve_all(&[goal], &[0.0; 6], &mut found).map_err(|e| e.to_string())?;
+        solver
+            .solve_all(&mut workspace, &[goal], &[0.0; 6], &mut found, &options)
+            .map_err(|e| e.to_string())?;
         our_time += begin.elapsed().as_secs_f64() * 1e6;
         let mut values = vec![0.0; 6];
         let begin = Instant::now();
-        solver.solve(&[goal], &mut values).map_err(|e| e.to_string())?;
+        solver.solve(&mut workspace, &[goal], &mut values, &options).map_err(|e| e.to_string())?;
         one_time += begin.elapsed().as_secs_f64() * 1e6;
         for values in found.iter().chain([&values]) {
             let at: [f64; 6] = std::array::from_fn(|i| values[i]);
@@ -130,24 +135,22 @@ pub fn count_configurations(chains: &[Chain], count: usize, seed: u64) -> Result
         let judge = Judge::new(&robot, name(chain.root), name(chain.tip));
         let target = LinkTarget::Pose(DVec3::ZERO, DQuat::IDENTITY);
         let goal = LinkGoal::new(&chain.mechanism, chain.tip, target).relative_to(chain.root);
-        let solver =
-            |settings| JointSpaceSolver::new(&chain.mechanism, &[goal], settings).map_err(|e| e.to_string());
-        let mut usual = solver(JointSpaceOptions::default())?;
-        let many = JointSpaceOptions {
-            max_restarts: REFERENCE,
-            max_iterations: u32::MAX,
-            ..JointSpaceOptions::default()
+        let solver = JointSpaceSolver::new(&chain.mechanism, &[goal]).map_err(|e| e.to_string())?;
+        let mut workspace = Workspace::new();
+        let usual = JointSpaceOptions::new();
+        let reference = usual.with_max_restarts(REFERENCE).with_max_iterations(u32::MAX);
+        let mut search = |goal, start: &[f64], found: &mut Vec<Vec<f64>>, options| {
+            solver.solve_all(&mut workspace, &[goal], start, found, options).map_err(|e| e.to_string())
         };
-        let mut reference = solver(many)?;
         let (mut found, mut all) = (Vec::new(), Vec::new());
         let (mut ours, mut theirs, mut most, mut whole, mut micros) = (0, 0, 0, 0, 0.0);
         for task in tasks(chain, &judge, Start::Any, count, seed) {
             let target = LinkTarget::Pose(DVec3::from_array(task.goal.p), DQuat::from_array(task.goal.q));
-            let goal = LinkGoal { target, ..goal };
+            let goal = goal.with_target(target);
             let begin = Instant::now();
-            usual.solve_all(&[goal], &task.start, &mut found).map_err(|e| e.to_string())?;
+            search(goal, &task.start, &mut found, &usual)?;
             micros += begin.elapsed().as_secs_f64() * 1e6;
-            reference.solve_all(&[goal], &task.start, &mut all).map_err(|e| e.to_string())?;
+            search(goal, &task.start, &mut all, &reference)?;
             for values in found.iter().chain(&all) {
                 let (metres, radians) = judge.tip(&named(chain, values)).from(&task.goal);
                 let fine = metres < EXACT && radians < EXACT && chain.mechanism.is_within(values);

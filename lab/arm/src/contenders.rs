@@ -3,7 +3,7 @@
 use glam::{DQuat, DVec3};
 use k::{InverseKinematicsSolver, JacobianIkSolver, SerialChain, nalgebra};
 use sinew::{
-    Status,
+    Workspace,
     mechanism::{JointSpaceOptions, JointSpaceSolver, LinkGoal, LinkTarget},
 };
 
@@ -27,37 +27,37 @@ pub trait Contender {
 
 pub struct Ours {
     solver: JointSpaceSolver,
+    workspace: Workspace,
+    options: JointSpaceOptions,
     goal: LinkGoal,
 }
 
 /// A hair below what the judge allows, as two kernels round differently.
 pub const TOLERANCE: f64 = 1e-5 * (1.0 - 1e-6);
 
+/// Of all our solves.
+pub fn options() -> JointSpaceOptions {
+    JointSpaceOptions::new().with_position_tolerance(TOLERANCE).with_rotation_tolerance(TOLERANCE)
+}
+
 impl Ours {
     pub fn new(chain: &Chain) -> Result<Self, sinew::mechanism::JointSpaceError> {
         let target = LinkTarget::Pose(DVec3::ZERO, DQuat::IDENTITY);
         let goal = LinkGoal::new(&chain.mechanism, chain.tip, target).relative_to(chain.root);
-        let settings = JointSpaceOptions {
-            position_tolerance: TOLERANCE,
-            rotation_tolerance: TOLERANCE,
-            ..JointSpaceOptions::default()
-        };
-        Ok(Self { solver: JointSpaceSolver::new(&chain.mechanism, &[goal], settings)?, goal })
+        let solver = JointSpaceSolver::new(&chain.mechanism, &[goal])?;
+        let mut workspace = Workspace::new();
+        solver.reserve(&mut workspace);
+        Ok(Self { solver, workspace, options: options(), goal })
     }
 }
 
 impl Contender for Ours {
     fn solve(&mut self, task: &Task) -> Answer {
         let target = LinkTarget::Pose(DVec3::from_array(task.goal.p), DQuat::from_array(task.goal.q));
-        let goal = LinkGoal { target, ..self.goal };
+        let goal = self.goal.with_target(target);
         let mut values = task.start.clone();
-        match self.solver.solve(&[goal], &mut values) {
-            Ok(r) => Answer {
-                values,
-                claims: r.status == Status::Reached,
-                iterations: r.iterations,
-                restarts: r.restarts,
-            },
+        match self.solver.solve(&mut self.workspace, &[goal], &mut values, &self.options) {
+            Ok(r) => Answer { values, claims: r.reached(), iterations: r.iterations, restarts: r.restarts },
             Err(e) => panic!("{e}"),
         }
     }

@@ -7,14 +7,13 @@ use std::{f64::consts::PI, sync::Arc, time::Instant};
 
 use glam::{DQuat, DVec3, Vec3};
 use sinew::{
-    JointId, JointTransform, Pose, Skeleton, Status,
+    JointId, JointTransform, Pose, Skeleton, Workspace,
     joint::{Dof, Joint},
-    mechanism::{JointSpaceOptions, JointSpaceSolver, LinkGoal, LinkTarget, SkeletonMechanism},
+    mechanism::{JointSpaceSolver, LinkGoal, LinkTarget, SkeletonMechanism},
 };
 
 use crate::{
-    EXACT, ROUNDS,
-    contenders::TOLERANCE,
+    EXACT, ROUNDS, contenders,
     judge::{Rigid, about},
     random::Random,
     task::Start,
@@ -229,12 +228,10 @@ fn measure(row: &Row, start: Start, count: usize, seed: u64) -> Result<bool, Str
     let m = compiled.mechanism();
     let target = LinkTarget::Pose(DVec3::ZERO, DQuat::IDENTITY);
     let goal = LinkGoal::new(m, compiled.link(tip_joint), target);
-    let settings = JointSpaceOptions {
-        position_tolerance: TOLERANCE,
-        rotation_tolerance: TOLERANCE,
-        ..JointSpaceOptions::default()
-    };
-    let mut solver = JointSpaceSolver::new(m, &[goal], settings).map_err(|e| e.to_string())?;
+    let options = contenders::options();
+    let solver = JointSpaceSolver::new(m, &[goal]).map_err(|e| e.to_string())?;
+    let mut workspace = Workspace::new();
+    solver.reserve(&mut workspace);
     let mut random = Random(seed);
     let (mut solved, mut outside, mut strayed, mut lies, mut most, mut steps) = (0, 0, 0, 0, 0, 0.0);
     let (mut broken, mut off) = (0.0f64, 0.0f64);
@@ -250,14 +247,15 @@ fn measure(row: &Row, start: Start, count: usize, seed: u64) -> Result<bool, Str
         }
         let wanted = row.tip(&known);
         let target = LinkTarget::Pose(DVec3::from_array(wanted.p), DQuat::from_array(wanted.q));
-        let goal = LinkGoal { target, ..goal };
+        let goal = goal.with_target(target);
         let mut rounds = Vec::new();
         let mut values = Vec::new();
         let mut report = None;
         for _ in 0..ROUNDS {
             let mut again = from.clone();
             let begin = Instant::now();
-            report = Some(solver.solve(&[goal], &mut again).map_err(|e| e.to_string())?);
+            report =
+                Some(solver.solve(&mut workspace, &[goal], &mut again, &options).map_err(|e| e.to_string())?);
             rounds.push(begin.elapsed().as_secs_f64() * 1e6);
             if !values.is_empty() && values != again {
                 return Err(format!("{}: another answer on a second run", row.name));
@@ -270,7 +268,7 @@ fn measure(row: &Row, start: Start, count: usize, seed: u64) -> Result<bool, Str
         let (metres, radians) = row.tip(&values).from(&wanted);
         let ok = metres <= EXACT && radians <= EXACT;
         solved += usize::from(ok);
-        lies += usize::from(!ok && report.status == Status::Reached);
+        lies += usize::from(!ok && report.reached());
         outside += row.split(&values).filter(|(_, step, v)| !step.within(v)).count();
         most = most.max(report.restarts);
         steps += f64::from(report.iterations) / count as f64;

@@ -12,11 +12,11 @@ use chain::{
     contender::{Contender, Free, Rebirth, Skelly},
     limited,
 };
-use common::chains::Kind;
+use common::{Solving, chains::Kind};
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use sinew::{
     Goal, Pose,
-    solve::{Auto, Ccd},
+    solve::{Auto, Ccd, IterativeOptions, Tolerance},
 };
 
 /// Goals a bench, in turn.
@@ -67,15 +67,16 @@ fn limited(c: &mut Criterion) {
         let set = limited::cases(kind, COUNT);
         let skeleton = set[0].start.skeleton().clone();
         let ids: Vec<_> = skeleton.joints().collect();
-        let mut auto = Auto::new(&skeleton, ids[0], ids[limited::BONES]).expect("a row of joints");
-        (auto.tolerance, auto.max_iterations) = (limited::TOLERANCE, 1000);
+        let auto = Auto::new(&skeleton, ids[0], ids[limited::BONES]).expect("a row of joints");
+        let near = IterativeOptions::new().with_position_tolerance(Tolerance::Share(limited::TOLERANCE));
+        let mut auto = Solving::new(auto, near.with_max_iterations(1000));
         let mut pose = Pose::rest(&skeleton);
         let mut next = 0;
         group.bench_function(BenchmarkId::new("sinew auto", name), |b| {
             b.iter_custom(|rounds| {
                 timed(rounds, &mut next, |i| {
                     pose.copy_from(&set[i].start);
-                    let goal = Goal::at(set[i].goal);
+                    let goal = Goal::position(set[i].goal);
                     let start = Instant::now();
                     black_box(auto.solve(&mut pose, &goal)).expect("goals are finite");
                     start.elapsed()
@@ -104,15 +105,16 @@ fn ccd(c: &mut Criterion) {
     let set = cases(COUNT, 10, Start::Arc(1.0), 0.1, 0.95, false);
     let skeleton = set[0].pose.skeleton().clone();
     let root = skeleton.joints().next().expect("a skeleton has a joint");
-    let mut ccd = Ccd::new(&skeleton, root, set[0].tip).expect("a row of joints");
-    ccd.settings.tolerance = TOLERANCE;
+    let ccd = Ccd::new(&skeleton, root, set[0].tip).expect("a row of joints");
+    let near = IterativeOptions::new().with_position_tolerance(Tolerance::Share(TOLERANCE));
+    let mut ccd = Solving::new(ccd, near);
     let mut pose = Pose::rest(&skeleton);
     let mut next = 0;
     c.bench_function("free/sinew ccd/10", |b| {
         b.iter_custom(|rounds| {
             timed(rounds, &mut next, |i| {
                 pose.copy_from(&set[i].pose);
-                let goal = Goal::at(set[i].goal);
+                let goal = Goal::position(set[i].goal);
                 let start = Instant::now();
                 black_box(ccd.solve(&mut pose, &goal)).expect("goals are finite");
                 start.elapsed()

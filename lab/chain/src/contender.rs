@@ -1,7 +1,12 @@
 //! Every contender brings the same chains to the same goals.
 
+use common::Solving;
 use na::{Point3, UnitQuaternion, Vector3};
-use sinew::{Goal, Pose, glam::Vec3, solve::FreeChain};
+use sinew::{
+    Goal, Pose,
+    glam::Vec3,
+    solve::{FreeChain, IterativeOptions, Tolerance},
+};
 
 use crate::{cases::Case, judge::Local};
 
@@ -26,7 +31,7 @@ pub fn locals(pose: &Pose) -> Vec<Local> {
 
 /// Ours, on a pose.
 pub struct Free {
-    solver: FreeChain,
+    solver: Solving,
     pose: Pose,
     goal: Goal,
 }
@@ -35,9 +40,9 @@ impl Free {
     pub fn new(case: &Case, tolerance: f32) -> Self {
         let skeleton = case.pose.skeleton();
         let root = skeleton.joint_at(0).expect("a skeleton has a joint");
-        let mut solver = FreeChain::new(skeleton, root, case.tip).expect("a row of joints is a chain");
-        solver.tolerance = tolerance;
-        Self { solver, pose: case.pose.clone(), goal: Goal::NONE }
+        let solver = FreeChain::new(skeleton, root, case.tip).expect("a row of joints is a chain");
+        let options = IterativeOptions::new().with_position_tolerance(Tolerance::Share(tolerance));
+        Self { solver: Solving::new(solver, options), pose: case.pose.clone(), goal: Goal::NONE }
     }
 }
 
@@ -48,7 +53,7 @@ impl Contender for Free {
 
     fn set(&mut self, case: &Case) {
         self.pose.copy_from(&case.pose);
-        self.goal = Goal::at(case.goal);
+        self.goal = Goal::position(case.goal);
     }
 
     fn solve(&mut self) -> u32 {

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use common::{
-    Noise,
+    Noise, Solving,
     chains::{self, Kind},
     kinematics,
 };
@@ -12,7 +12,7 @@ use sinew::{
     Goal, Pose,
     glam::Vec3,
     math,
-    solve::{Auto, Ccd},
+    solve::{Auto, Ccd, IterativeOptions, Tolerance},
 };
 
 /// Bones of each chain.
@@ -192,6 +192,7 @@ pub fn angles(pose: &Pose) -> Vec<f64> {
 /// Prints the rows; whether all are within their bounds.
 pub fn table(count: usize) -> bool {
     let mut met = true;
+    let near = IterativeOptions::new().with_position_tolerance(Tolerance::Share(TOLERANCE * 0.99));
     println!(
         "\n{BONES} joints, goals by forward kinematics of random poses within limits, to {TOLERANCE:e} of the length"
     );
@@ -201,12 +202,12 @@ pub fn table(count: usize) -> bool {
     ] {
         let cases = cases(kind, count);
         let ids: Vec<_> = cases[0].start.skeleton().joints().collect();
-        let mut auto = Auto::new(cases[0].start.skeleton(), ids[0], ids[BONES]).expect("a row of joints");
-        (auto.tolerance, auto.max_iterations) = (TOLERANCE * 0.99, 1000);
+        let auto = Auto::new(cases[0].start.skeleton(), ids[0], ids[BONES]).expect("a row of joints");
+        let mut auto = Solving::new(auto, near.with_max_iterations(1000));
         let mut tally = Tally::default();
         for case in &cases {
             let (pose, micros) = time(5, &case.start, |p| {
-                auto.solve(p, &Goal::at(case.goal)).expect("goals are finite");
+                auto.solve(p, &Goal::position(case.goal)).expect("goals are finite");
             });
             tally.add(&pose, case.goal, micros);
         }
@@ -230,12 +231,12 @@ pub fn table(count: usize) -> bool {
     }
     let cases = shell(count);
     let ids: Vec<_> = cases[0].start.skeleton().joints().collect();
-    let mut ccd = Ccd::new(cases[0].start.skeleton(), ids[0], ids[BONES]).expect("a row of joints");
-    ccd.settings.tolerance = TOLERANCE * 0.99;
+    let ccd = Ccd::new(cases[0].start.skeleton(), ids[0], ids[BONES]).expect("a row of joints");
+    let mut ccd = Solving::new(ccd, near);
     let mut tally = Tally::default();
     for case in &cases {
         let (pose, micros) = time(3, &case.start, |p| {
-            ccd.solve(p, &Goal::at(case.goal)).expect("goals are finite");
+            ccd.solve(p, &Goal::position(case.goal)).expect("goals are finite");
         });
         tally.add(&pose, case.goal, micros);
     }

@@ -3,14 +3,14 @@
 use std::{f32::consts::TAU, time::Instant};
 
 use common::{
-    Noise,
+    Noise, Solving,
     chains::{self, Kind},
 };
 use sinew::{
-    Goal, Pole, Pose, Report, Skeleton, SolveError,
+    Goal, Pole, Pose, Skeleton,
     glam::Vec3,
     math,
-    solve::{Auto, Ccd, DampedLeastSquares, Fabrik},
+    solve::{Auto, Ccd, DampedLeastSquares, Fabrik, IterativeOptions, Tolerance},
 };
 
 /// Metres that the goal goes in a frame.
@@ -94,30 +94,26 @@ fn turned(a: &Pose, b: &Pose) -> f64 {
         .fold(0.0, f64::max)
 }
 
-/// A solver under measurement.
-type Solve = Box<dyn FnMut(&mut Pose, &Goal) -> Result<Report, SolveError>>;
+/// The solvers.
+const SOLVERS: [&str; 4] = ["auto", "ccd", "fabrik", "dls"];
 
-/// The solvers, each with a soft zone of 5 % and the given largest turn of a joint in a frame.
-fn solvers(skeleton: &Skeleton, max_turn: f32) -> Vec<(&'static str, Solve)> {
+/// One of them, with a soft zone of 5 % and the given largest turn of a joint in a frame.
+fn solver(which: usize, skeleton: &Skeleton, max_turn: f32) -> Solving {
     let ids: Vec<_> = skeleton.joints().collect();
     let (root, tip) = (ids[0], ids[ids.len() - 1]);
-    let (soft, tolerance) = (0.05, 1e-5);
-    let mut auto = Auto::new(skeleton, root, tip).expect("a row of joints is a chain");
-    (auto.soft, auto.tolerance, auto.max_turn) = (soft, tolerance, max_turn);
-    let mut all: Vec<(&'static str, Solve)> =
-        vec![("auto", Box::new(move |p: &mut Pose, g: &Goal| auto.solve(p, g)))];
-    macro_rules! taught {
-        ($name:literal, $solver:ty) => {
-            let mut solver = <$solver>::new(skeleton, root, tip).expect("a row of joints is a chain");
-            let s = &mut solver.settings;
-            (s.soft, s.tolerance, s.max_turn) = (soft, tolerance, max_turn);
-            all.push(($name, Box::new(move |p: &mut Pose, g: &Goal| solver.solve(p, g))));
+    let near = IterativeOptions::new().with_position_tolerance(Tolerance::Share(1e-5));
+    let options = near.with_soft(0.05).with_max_turn(max_turn);
+    macro_rules! solving {
+        ($solver:ty) => {
+            Solving::new(<$solver>::new(skeleton, root, tip).expect("a row of joints is a chain"), options)
         };
     }
-    taught!("ccd", Ccd);
-    taught!("fabrik", Fabrik);
-    taught!("dls", DampedLeastSquares);
-    all
+    match which {
+        0 => solving!(Auto),
+        1 => solving!(Ccd),
+        2 => solving!(Fabrik),
+        _ => solving!(DampedLeastSquares),
+    }
 }
 
 /// A chain somewhat bent, within its limits.
@@ -169,11 +165,11 @@ fn run(
     for _ in 0..count {
         let mut pose = bent(kind, bones, &mut r);
         let (goals, pole) = goals(path, kind, &mut r);
-        let goal = |at: Vec3| Goal::at(at).with_pole(pole);
-        let free = &mut solvers(pose.skeleton(), f32::INFINITY).swap_remove(which).1;
-        let held = &mut solvers(pose.skeleton(), max_turn).swap_remove(which).1;
+        let goal = |at: Vec3| Goal::position(at).with_pole(pole);
+        let mut free = solver(which, pose.skeleton(), f32::INFINITY);
+        let mut held = solver(which, pose.skeleton(), max_turn);
         // The way to the path's start is no part of it.
-        free(&mut pose, &goal(goals[0])).expect("goals are finite");
+        free.solve(&mut pose, &goal(goals[0])).expect("goals are finite");
         let start = pose.clone();
         let mut other = pose.clone();
         let (mut fastest, mut unsaid, mut said, mut lag) = (0.0f64, 0.0f64, false, 0.0f64);
@@ -183,7 +179,7 @@ fn run(
                 pose.copy_from(&start);
             }
             let now = Instant::now();
-            let report = held(&mut pose, &goal(at)).expect("goals are finite");
+            let report = held.solve(&mut pose, &goal(at)).expect("goals are finite");
             micros.push(now.elapsed().as_secs_f64() * 1e6);
             let speed = turned(&pose, &last) / f64::from(STEP);
             fastest = fastest.max(speed);
@@ -193,7 +189,7 @@ fn run(
                 unsaid = unsaid.max(speed);
             }
             if max_turn.is_finite() {
-                let least = free(&mut other, &goal(at)).expect("goals are finite").position_residual;
+                let least = free.solve(&mut other, &goal(at)).expect("goals are finite").position_residual;
                 lag = lag.max(f64::from(report.position_residual - least));
             }
         }
@@ -248,8 +244,7 @@ pub fn table(count: usize) -> bool {
             (Path::Pole, "line within 1 cm of the pole"),
         ] {
             for (kind, bones, chain) in CHAINS {
-                let names = solvers(bent(kind, bones, &mut Noise::new(1)).skeleton(), max_turn);
-                for (which, (solver, _)) in names.iter().enumerate() {
+                for (which, solver) in SOLVERS.iter().enumerate() {
                     // From one pose, those that go by sweeps are not asked.
                     if !carried && which > 0 {
                         continue;

@@ -9,7 +9,7 @@ use sinew::{
     Goal, JointId, Pose, Skeleton,
     glam::Vec3,
     joint::Joint,
-    solve::{Effector, FullBody, RootMode},
+    solve::{Effector, FullBody, FullBodyOptions, RootMode, Tolerance},
 };
 use sinew_files::{Model, ReadOptions};
 
@@ -25,6 +25,7 @@ pub struct Case {
 pub struct Row {
     pub title: &'static str,
     pub full_body: FullBody,
+    pub options: FullBodyOptions<'static>,
     pub cases: Vec<Case>,
     /// Metres and radians within which a goal is met.
     pub near: (f64, f64),
@@ -49,7 +50,7 @@ struct Figure {
 fn goals(pose: &Pose, ends: &[(JointId, bool)]) -> Vec<Goal> {
     let goal = |&(joint, turned): &(JointId, bool)| {
         let [x, y, z] = judge::place(pose, joint);
-        let goal = Goal::at(Vec3::new(x as f32, y as f32, z as f32));
+        let goal = Goal::position(Vec3::new(x as f32, y as f32, z as f32));
         if turned { goal.with_rotation(pose.model_rotation(joint)) } else { goal }
     };
     ends.iter().map(goal).collect()
@@ -57,11 +58,8 @@ fn goals(pose: &Pose, ends: &[(JointId, bool)]) -> Vec<Goal> {
 
 fn cases(figure: &Figure, count: usize) -> (FullBody, Vec<Case>) {
     let tips: Vec<Effector> = figure.ends.iter().map(|e| Effector::new(e.0)).collect();
-    let mut full_body =
+    let full_body =
         FullBody::new(&figure.skeleton, figure.root, &tips).expect("the ends hang below the root");
-    if figure.free {
-        full_body.root = RootMode::Free;
-    }
     let joints: Vec<JointId> = full_body.joints().collect();
     let mut r = Noise(4);
     let rest = Pose::rest(&figure.skeleton);
@@ -114,12 +112,14 @@ fn row(
     near: (f64, f64),
     (solved, median, p99): (f64, f64, f64),
 ) -> Row {
-    let (mut full_body, cases) = cases(figure, count);
-    full_body.tolerance = (0.95 * near.0 / size(figure)) as f32;
-    full_body.rotation_tolerance = (0.95 * near.1) as f32;
+    let (full_body, cases) = cases(figure, count);
+    let options = FullBodyOptions::new()
+        .with_root(if figure.free { RootMode::Free } else { RootMode::Pinned })
+        .with_position_tolerance(Tolerance::Share((0.95 * near.0 / size(figure)) as f32))
+        .with_rotation_tolerance((0.95 * near.1) as f32);
     let free = figure.skeleton.joints().all(|j| *figure.skeleton.joint(j) == Joint::FREE);
     let peers = free && !figure.free && figure.ends.iter().all(|end| !end.1);
-    Row { title, full_body, cases, near, solved, median, p99, peers }
+    Row { title, full_body, options, cases, near, solved, median, p99, peers }
 }
 
 /// The longest way along the bones from the root to an end: what a tree's tolerance is a part of.

@@ -3,11 +3,11 @@
 use std::{sync::Arc, time::Instant};
 
 use sinew::{
-    Goal, JointId, JointTransform, Pose, Skeleton,
+    Goal, JointId, JointTransform, Pose, Skeleton, Workspace,
     glam::{Quat, Vec3},
     joint::{Dof, Joint, RotationOrder, Turning},
     math,
-    solve::{Effector, FullBody},
+    solve::{Effector, FullBody, IterativeOptions, Tolerance},
 };
 
 use crate::{humanoid, judge};
@@ -50,15 +50,15 @@ fn bar() -> Mechanism {
     ];
     let full_body = FullBody::new(&skeleton, find("hips"), &tips).expect("hands hang below hips");
     let pose = Pose::rest(&skeleton);
-    let feet = [tips[2], tips[3]].map(|t| Goal::at(pose.position(t.joint)));
+    let feet = [tips[2], tips[3]].map(|t| Goal::position(pose.position(t.joint)));
     let goals = move |s: f32| {
         let a = s * std::f32::consts::TAU;
         let turn =
             Quat::from_rotation_z(0.6 * (3.0 * a).sin()) * Quat::from_rotation_y(0.5 * (2.0 * a).cos());
         let middle = Vec3::new(0.2 * a.sin(), 1.25 + 0.25 * (2.0 * a).sin(), 0.35 + 0.1 * (5.0 * a).cos());
         let end = middle - turn * (0.5 * across);
-        let hold = Goal::at(across).with_rotation(Quat::IDENTITY);
-        vec![Goal::at(end).with_rotation(turn), hold, feet[0], feet[1]]
+        let hold = Goal::position(across).with_rotation(Quat::IDENTITY);
+        vec![Goal::position(end).with_rotation(turn), hold, feet[0], feet[1]]
     };
     let loops = vec![Closed { joint: right, offset: Vec3::ZERO, on: left, at: across }];
     Mechanism { title: "two hands on a bar", size: 0.5, full_body, pose, loops, goals: Box::new(goals) }
@@ -86,7 +86,7 @@ fn four_bar() -> Mechanism {
     pose.update();
     let goals = |s: f32| {
         let turn = math::axis_angle(Vec3::Z, s * std::f32::consts::TAU);
-        vec![Goal::NONE.with_rotation(turn), Goal::at(Vec3::X * 0.7)]
+        vec![Goal::NONE.with_rotation(turn), Goal::position(Vec3::X * 0.7)]
     };
     let loops = vec![Closed { joint: coupler, offset: Vec3::X * 0.9, on: rocker, at: Vec3::X * 0.7 }];
     Mechanism {
@@ -145,14 +145,14 @@ fn hexapod() -> Mechanism {
         loops.push(Closed { joint: leg, offset: Vec3::ZERO, on: platform, at });
     }
     let full_body = FullBody::new(&skeleton, ids[0], &tips).expect("a tree");
-    let held: Vec<Goal> = loops.iter().map(|l| Goal::at(l.at)).collect();
+    let held: Vec<Goal> = loops.iter().map(|l| Goal::position(l.at)).collect();
     let goals = move |s: f32| {
         let a = s * std::f32::consts::TAU;
         let middle = Vec3::new(0.2 * (3.0 * a).sin(), 1.05 + 0.15 * (5.0 * a).sin(), 0.2 * (2.0 * a).cos());
         let turn = Quat::from_rotation_y(0.35 * (4.0 * a).sin())
             * Quat::from_rotation_x(0.35 * a.sin())
             * Quat::from_rotation_z(0.35 * (7.0 * a).cos());
-        let mut goals = vec![Goal::at(middle).with_rotation(turn)];
+        let mut goals = vec![Goal::position(middle).with_rotation(turn)];
         goals.extend(&held);
         goals
     };
@@ -171,11 +171,14 @@ fn run(m: &mut Mechanism) -> bool {
     let mut times = Vec::new();
     let (mut worst, mut missed, mut steps) = (0.0f64, 0.0f64, 0);
     // The tree's tolerance is a part of its longest way along the bones.
-    (m.full_body.tolerance, m.full_body.rotation_tolerance) = (1e-5, 1e-4);
+    let options =
+        IterativeOptions::new().with_position_tolerance(Tolerance::Share(1e-5)).with_rotation_tolerance(1e-4);
+    let mut workspace = Workspace::new();
     for i in 0..PLACES {
         let goals = (m.goals)(i as f32 / PLACES as f32);
         let begin = Instant::now();
-        let report = m.full_body.solve(&mut m.pose, &goals).expect("goals are finite");
+        let report =
+            m.full_body.solve(&mut workspace, &mut m.pose, &goals, &options).expect("goals are finite");
         times.push(begin.elapsed().as_secs_f64() * 1e6);
         steps += report.iterations;
         let opened = m.loops.iter().map(|l| open(&m.pose, l)).fold(0.0, f64::max);

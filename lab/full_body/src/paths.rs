@@ -1,10 +1,10 @@
 //! Goals that move on smoothly at 60 Hz: does any joint leap where no goal does, and do pinned feet stay?
 
 use sinew::{
-    Goal, JointId, Pose,
+    Goal, JointId, Pose, Workspace,
     glam::{Quat, Vec3},
     math,
-    solve::{Drag, Effector, FullBody, Pin},
+    solve::{Drag, Effector, FullBody, IterativeOptions, Pin},
 };
 
 use crate::{broken, humanoid, judge, noise::Noise};
@@ -148,8 +148,9 @@ fn five(way: Way, setting: Setting) -> Smooth {
     let limbs =
         [("upper_arm.l", "hand.l"), ("thigh.r", "foot.r"), ("upper_arm.r", "hand.r"), ("thigh.l", "foot.l")];
     let middles = ["shin.l", "shin.r", "forearm.l", "forearm.r"].map(find);
-    let mut full_body = FullBody::new(&skeleton, find("hips"), &tips).expect("the ends hang below");
-    (full_body.max_restarts, full_body.soft) = (0, soft);
+    let full_body = FullBody::new(&skeleton, find("hips"), &tips).expect("the ends hang below");
+    let (mut workspace, options) =
+        (Workspace::new(), IterativeOptions::new().with_max_restarts(0).with_soft(soft));
     let mut r = Noise(7);
     let mut smooth = Smooth::default();
     for n in 0..PATHS {
@@ -166,10 +167,9 @@ fn five(way: Way, setting: Setting) -> Smooth {
                 ends.iter().map(|&j| if j == find(end) { moving.clone() } else { still(j) }).collect()
             }
         };
-        let goals = |i: usize| paths.iter().map(|p| Goal::at(p[i])).collect::<Vec<_>>();
+        let goals = |i: usize| paths.iter().map(|p| Goal::position(p[i])).collect::<Vec<_>>();
         // The way to the path's start is no part of it.
-        full_body.max_turn = f32::INFINITY;
-        full_body.solve(&mut pose, &goals(0)).expect("goals are finite");
+        full_body.solve(&mut workspace, &mut pose, &goals(0), &options).expect("goals are finite");
         let (mut worst, mut bend, mut changed) = (0.0f32, 0.0f32, false);
         for i in 1..FRAMES {
             let before: Vec<Quat> = pose.locals().iter().map(|t| t.rotation).collect();
@@ -177,14 +177,15 @@ fn five(way: Way, setting: Setting) -> Smooth {
             if went == 0.0 {
                 continue;
             }
-            if bounded {
-                full_body.max_turn = 0.98 * BOUND * went / full_body.size();
-            }
-            let report = full_body.solve(&mut pose, &goals(i)).expect("goals are finite");
+            let size = full_body.size(&pose);
+            let max_turn = if bounded { 0.98 * BOUND * went / size } else { f32::INFINITY };
+            let options = options.with_max_turn(max_turn);
+            let report =
+                full_body.solve(&mut workspace, &mut pose, &goals(i), &options).expect("goals are finite");
             let turned = |j: &JointId| math::angle_between(before[j.index()], pose.local(*j).rotation);
-            bend = bend.max(middles.iter().map(turned).fold(0.0, f32::max) * full_body.size() / went);
+            bend = bend.max(middles.iter().map(turned).fold(0.0, f32::max) * size / went);
             smooth.missed.push(report.position_residual);
-            let speed = leap(&before, &pose) * full_body.size() / went;
+            let speed = leap(&before, &pose) * size / went;
             smooth.fastest = smooth.fastest.max(speed);
             if report.branch_changed {
                 changed = true;
@@ -263,6 +264,7 @@ fn drag() -> bool {
     let feet: [JointId; 2] = [find("foot.l"), find("foot.r")];
     let mut r = Noise(11);
     let (mut smooth, mut slid, mut excess) = (Smooth::default(), 0.0f64, 0.0f64);
+    let mut workspace = Workspace::new();
     for n in 0..PATHS {
         let grabbed = find(["hand.l", "head", "spine3", "hand.r", "shin.l"][n % 5]);
         let mut pose = bent(&skeleton);
@@ -275,9 +277,10 @@ fn drag() -> bool {
         let mut worst = 0.0f32;
         for i in 0..FRAMES {
             let before: Vec<Quat> = pose.locals().iter().map(|t| t.rotation).collect();
-            let report = drag.to(&mut pose, Goal::at(path[i])).expect("goals are finite");
+            let goal = Goal::position(path[i]);
+            let report = drag.to(&mut workspace, &mut pose, goal, &Drag::OPTIONS).expect("goals are finite");
             if i > 0 {
-                let went = path[i].distance(path[i - 1]) / drag.full_body().size();
+                let went = path[i].distance(path[i - 1]) / drag.full_body().size(&pose);
                 worst = worst.max(leap(&before, &pose) / went);
                 smooth.missed.push(report.position_residual);
             }

@@ -8,10 +8,10 @@
 use std::{f32::consts::PI, sync::Arc, time::Instant};
 
 use sinew::{
-    Goal, JointId, Pose, Skeleton,
+    Goal, JointId, Pose, Skeleton, Workspace,
     body::{BodyRoles, HumanLimits, Trackers},
     glam::{Quat, Vec3},
-    solve::Effector,
+    solve::{Effector, IterativeOptions},
 };
 
 use crate::{broken, humanoid, judge, noise::Noise};
@@ -125,8 +125,9 @@ fn row(six: bool, bounds: &Bounds) -> bool {
     }
     let worn: Vec<JointId> = names.iter().map(|n| find(n)).collect();
     let tips: Vec<Effector> = worn.iter().map(|&j| Effector::new(j)).collect();
-    let mut trackers = Trackers::new(&body, &tips, &ease).expect("a tree");
-    trackers.rotation_tolerance = 5e-3;
+    let trackers = Trackers::new(&body, &tips, &ease).expect("a tree");
+    let (mut state, mut workspace) = (trackers.state(&ease), Workspace::new());
+    let options = IterativeOptions::new().with_rotation_tolerance(5e-3);
     let limbs = |upper: &str, middle: &str, tip: &str| {
         ["l", "r"].map(|s| [upper, middle, tip].map(|n| find(&format!("{n}.{s}"))))
     };
@@ -138,11 +139,12 @@ fn row(six: bool, bounds: &Bounds) -> bool {
         (Vec::new(), Vec::new(), Vec::new(), Vec::new(), 0);
     for _ in 0..COUNT {
         let truth = believable(&truths, stood, &mut r);
-        let of = |j: JointId, pose: &Pose| Goal::at(pose.position(j)).with_rotation(pose.model_rotation(j));
+        let of =
+            |j: JointId, pose: &Pose| Goal::position(pose.position(j)).with_rotation(pose.model_rotation(j));
         let goals: Vec<Goal> = worn.iter().map(|&j| of(j, &truth)).collect();
         let mut pose = ease.clone();
         let begin = Instant::now();
-        trackers.solve(&mut pose, &goals).expect("goals are finite");
+        trackers.solve(&mut state, &mut workspace, &mut pose, &goals, &options).expect("goals are finite");
         times.push(begin.elapsed().as_secs_f64() * 1e6);
         let near = |(&j, goal): (&JointId, &Goal)| {
             let at = goal.position.map_or([0.0; 3], judge::v);
@@ -165,7 +167,7 @@ fn row(six: bool, bounds: &Bounds) -> bool {
         let from = if six { &truth } else { &ease };
         slides.extend(feet.map(|j| apart(j, &pose, from)));
         hips.push(apart(find("hips"), &pose, &truth));
-        over += usize::from(trackers.out_of_balance() <= 1e-2);
+        over += usize::from(trackers.out_of_balance(&state, &pose) <= 1e-2);
     }
     for all in [&mut elbows, &mut knees, &mut slides, &mut hips, &mut times] {
         all.sort_by(f64::total_cmp);

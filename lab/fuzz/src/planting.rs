@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use sinew::{
-    Pose,
+    Placement, Pose,
     body::{BodyRoles, RoleHints},
     glam::{Affine3, Quat, Vec3},
     ground::{
@@ -170,7 +170,7 @@ fn steps(
     if let Err(error) = planter.learn_floor(figure, clip, rest) {
         return refused(&error);
     }
-    let (mut pose, mut time) = (rest.clone(), clip.start());
+    let (mut pose, mut time, mut feet) = (rest.clone(), clip.start(), planter.state());
     for _ in 0..FRAMES {
         clip.sample(time, &mut pose);
         pose.update();
@@ -179,11 +179,18 @@ fn steps(
         time += if dt.is_finite() { dt } else { 0.0 };
         let at = if b.byte() < hostile { b.vector(128) } else { Vec3::ZERO };
         let world = Affine3::from_rotation_translation(Quat::from_rotation_y(b.share()), at);
-        if let Err(error) = planter.sense(ground, figure, &pose, &world) {
+        let placement = match Placement::new(world) {
+            Ok(placement) => placement,
+            Err(error) => {
+                one_line(&error)?;
+                continue;
+            }
+        };
+        if let Err(error) = planter.sense(&mut feet, ground, figure, &pose, &placement) {
             one_line(&error)?;
             continue;
         }
-        match planter.step(figure, &mut pose, &world, dt) {
+        match planter.step(&mut feet, figure, &mut pose, &placement, dt) {
             Err(error) => one_line(&error)?,
             Ok(_) if sound && pose.check_finite().is_err() => {
                 return Err("a step left a pose that is not finite".into());

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use common::Noise;
 use sinew::{
-    JointTransform, Pose, Skeleton,
+    JointTransform, Pose, Skeleton, Workspace,
     glam::Vec3,
     joint::{Dof, Joint},
     math,
@@ -80,6 +80,7 @@ pub fn run(data: &[u8]) -> Result<Outcome, String> {
     let mut pose = Pose::rest(&skeleton);
     let Some(mut solver) = Solver::new(which, &rig, &mut noise) else { return Ok(Outcome::Refused) };
     solver.begin(&pose, &rig);
+    let mut workspace = Workspace::new();
     let mut outcome = Outcome::Read;
     for _ in 0..SOLVES {
         if b.below(2) == 0 {
@@ -91,7 +92,7 @@ pub fn run(data: &[u8]) -> Result<Outcome, String> {
         let goal = b.vector(hostile) * size * 3.0;
         let sound = before.check_finite().is_ok();
         let task = solver.task(&pose, goal, &rig, &mut noise);
-        match solver.solve(&mut pose, &task) {
+        match solver.solve(&mut workspace, &mut pose, &task) {
             Ok((report, more))
                 if ![report.position_residual, report.rotation_residual, more]
                     .iter()

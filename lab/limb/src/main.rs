@@ -12,7 +12,7 @@ use legs::{Leg, Reach, legs};
 use sinew::{
     Goal, Pole, Pose,
     solve::{
-        Aim, AimRay, AimUp, TwoBone, aim_ray,
+        Aim, AimRay, AimUp, LimbOptions, Options, TwoBone, aim_ray,
         two_bone::{LimbBend, LimbPoints, solve_points},
     },
 };
@@ -106,9 +106,9 @@ fn limb(title: &str, legs: &[Leg], pole: bool) {
     contenders.push(contender("sinew, in a pose of three joints", move || {
         back = !back;
         for ((limb, pose), l) in poses.iter_mut().zip(legs) {
-            let goal = Goal::at(if back { l.other } else { l.goal });
+            let goal = Goal::position(if back { l.other } else { l.goal });
             let goal = if pole { goal.with_pole(Pole::Point(l.pole)) } else { goal };
-            let _ = black_box(limb.solve(pose, black_box(&goal)));
+            let _ = black_box(limb.solve(pose, black_box(&goal), &LimbOptions::new()));
         }
     }));
     print_race(title, contenders, "rebirth-ik, points to rotations");
@@ -131,9 +131,9 @@ fn limb(title: &str, legs: &[Leg], pole: bool) {
     });
     let posed = judge::errors(legs.iter().map(|l| {
         let (limb, mut pose) = l.pose();
-        let goal = Goal::at(l.goal);
+        let goal = Goal::position(l.goal);
         let goal = if pole { goal.with_pole(Pole::Point(l.pole)) } else { goal };
-        match limb.solve(&mut pose, &goal) {
+        match limb.solve(&mut pose, &goal, &LimbOptions::new()) {
             Ok(_) => judge::posed(l, &pose),
             Err(_) => f64::INFINITY,
         }
@@ -171,7 +171,8 @@ fn aim(legs: &[Leg]) {
     contenders.push(contender("aim, axis and up, in a pose", move || {
         back = !back;
         for ((aim, pose), l) in poses.iter_mut().zip(legs) {
-            let _ = black_box(aim.solve(pose, black_box(if back { l.other } else { l.goal })));
+            let _ =
+                black_box(aim.solve(pose, black_box(if back { l.other } else { l.goal }), &Options::new()));
         }
     }));
     print_race("aim", contenders, "");

@@ -7,12 +7,13 @@ use std::time::Instant;
 
 use cases::Goals;
 use common::{
+    Solving,
     chains::{self, Kind},
     kinematics,
 };
 use sinew::{
-    Goal, JointId, Pose, Report, Skeleton, SolveError,
-    solve::{Auto, Ccd, DampedLeastSquares, Fabrik},
+    Goal, JointId, Skeleton,
+    solve::{Auto, Ccd, DampedLeastSquares, Fabrik, IterativeOptions, Tolerance},
 };
 
 struct Row {
@@ -32,27 +33,24 @@ enum Solver {
     Dls,
 }
 
-type Solve = Box<dyn FnMut(&mut Pose, &Goal) -> Result<Report, SolveError>>;
-
 impl Solver {
-    fn on(self, skeleton: &Skeleton, ids: &[JointId], tolerance: f32) -> Solve {
+    fn on(self, skeleton: &Skeleton, ids: &[JointId], tolerance: f32) -> Solving {
         let (root, tip) = (ids[0], ids[ids.len() - 1]);
-        macro_rules! taught {
-            ($solver:ty) => {{
-                let mut solver = <$solver>::new(skeleton, root, tip).expect("a row of joints is a chain");
-                (solver.settings.tolerance, solver.settings.max_iterations) = (tolerance, 1000);
-                Box::new(move |pose, goal| solver.solve(pose, goal))
-            }};
+        let near = IterativeOptions::new().with_position_tolerance(Tolerance::Share(tolerance));
+        let options = near.with_max_iterations(1000);
+        macro_rules! solving {
+            ($solver:ty) => {
+                Solving::new(
+                    <$solver>::new(skeleton, root, tip).expect("a row of joints is a chain"),
+                    options,
+                )
+            };
         }
         match self {
-            Self::Auto => {
-                let mut solver = Auto::new(skeleton, root, tip).expect("a row of joints is a chain");
-                (solver.tolerance, solver.max_iterations) = (tolerance, 1000);
-                Box::new(move |pose, goal| solver.solve(pose, goal))
-            }
-            Self::Ccd => taught!(Ccd),
-            Self::Fabrik => taught!(Fabrik),
-            Self::Dls => taught!(DampedLeastSquares),
+            Self::Auto => solving!(Auto),
+            Self::Ccd => solving!(Ccd),
+            Self::Fabrik => solving!(Fabrik),
+            Self::Dls => solving!(DampedLeastSquares),
         }
     }
 }
@@ -89,13 +87,13 @@ fn print(name: &str, row: &Row, way: Solver, count: usize) {
     let cases = cases::cases(row.kind, row.bones, row.goals, count);
     let skeleton = cases[0].pose.skeleton().clone();
     let ids: Vec<_> = skeleton.joints().collect();
-    let mut solve = way.on(&skeleton, &ids, row.tolerance * 0.99);
+    let mut solver = way.on(&skeleton, &ids, row.tolerance * 0.99);
     let (mut met, mut broken, mut sweeps, mut times) = (0, 0.0f64, Vec::new(), Vec::new());
     let mut pose = cases[0].pose.clone();
     for case in &cases {
         pose.copy_from(&case.pose);
         let start = Instant::now();
-        let report = solve(&mut pose, &Goal::at(case.goal)).expect("goals are finite");
+        let report = solver.solve(&mut pose, &Goal::position(case.goal)).expect("goals are finite");
         times.push(start.elapsed().as_secs_f64() * 1e6);
         sweeps.push(report.iterations as f64);
         let end = kinematics::end(&pose, ids[row.bones]);

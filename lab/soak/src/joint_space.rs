@@ -5,12 +5,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use common::{Noise, judge, kinematics};
 use sinew::{
-    JointId, Pose,
+    JointId, Pose, Workspace,
     glam::{DAffine3, DMat3, DQuat, DVec3, Quat, Vec3},
     joint::{Dof, Joint, Turning},
     mechanism::{
         CompileError, DofKind, History, JointSpaceError, JointSpaceOptions, JointSpaceSolver, LinkGoal,
-        LinkId, LinkTarget, Mechanism, MechanismError, Objective, ObjectiveKind, PathFollower,
+        LinkId, LinkTarget, Mechanism, MechanismError, Objective, ObjectiveKind, PathFollower, PathOptions,
         SkeletonMechanism,
     },
 };
@@ -38,7 +38,9 @@ struct Bench {
     /// The pose that it was compiled from.
     base: Pose,
     goals: Vec<LinkGoal>,
-    settings: JointSpaceOptions,
+    options: JointSpaceOptions,
+    /// Metres that a radian counts, where that is set.
+    length: Option<f64>,
     objectives: Vec<Objective>,
     kind: Kind,
 }
@@ -204,21 +206,18 @@ impl Bench {
             let priority = r.below(2) as u8;
             goals.push(LinkGoal::new(m, other, target(at, r)).with_priority(priority));
         }
-        let mut settings = JointSpaceOptions {
-            position_tolerance: 1e-5 * f64::from(rig.size),
-            max_iterations: [1, 10, 40][r.below(3)],
-            max_restarts: if which == 0 { 2 } else { 0 },
-            seed,
-            ..JointSpaceOptions::default()
-        };
-        let (mut speed, mut objectives) = (3.0, Vec::new());
+        let mut options = JointSpaceOptions::new()
+            .with_position_tolerance(1e-5 * f64::from(rig.size))
+            .with_max_iterations([1, 10, 40][r.below(3)])
+            .with_max_restarts(if which == 0 { 2 } else { 0 });
+        let (mut speed, mut length, mut objectives) = (3.0, None, Vec::new());
         if hostile {
-            settings.position_tolerance = power(r, -30.0, 6.0);
-            settings.rotation_tolerance = power(r, -30.0, 2.0);
-            settings.max_iterations = [0, 1, 2, 7, 40, 200][r.below(6)];
-            settings.max_restarts = if which == 0 { [0, 1, 4, 20][r.below(4)] } else { 0 };
-            settings.length = (r.below(2) == 0).then(|| power(r, -12.0, 12.0));
-            settings.history = if r.below(4) == 0 { History::None } else { History::Last };
+            options.position_tolerance = power(r, -30.0, 6.0);
+            options.rotation_tolerance = power(r, -30.0, 2.0);
+            options.max_iterations = [0, 1, 2, 7, 40, 200][r.below(6)];
+            options.max_restarts = if which == 0 { [0, 1, 4, 20][r.below(4)] } else { 0 };
+            length = (r.below(2) == 0).then(|| power(r, -12.0, 12.0));
+            options.history = if r.below(4) == 0 { History::None } else { History::Last };
             speed = power(r, -12.0, 12.0);
             for goal in &mut goals {
                 tangle(goal, m, &rig, r);
@@ -232,12 +231,17 @@ impl Bench {
                 objectives.push(Objective { kind: what, weight: power(r, -9.0, 9.0) });
             }
         }
-        let made = match which {
-            2 => PathFollower::new(m, &goals, settings, speed, &objectives).map(Kind::Follower),
-            _ => JointSpaceSolver::with_objectives(m, &goals, settings, &objectives).map(Kind::Solver),
+        let follower = || {
+            let follower = PathFollower::new(m, &goals, speed)?.with_objectives(&objectives)?;
+            length.map_or(Ok(follower.clone()), |length| follower.with_radian_length(length))
         };
+        let solver = || {
+            let solver = JointSpaceSolver::new(m, &goals)?.with_objectives(&objectives)?.with_seed(seed);
+            length.map_or(Ok(solver.clone()), |length| solver.with_radian_length(length))
+        };
+        let made = if which == 2 { follower().map(Kind::Follower) } else { solver().map(Kind::Solver) };
         match made {
-            Ok(kind) => Some(Self { rig, compiled, base, goals, settings, objectives, kind }),
+            Ok(kind) => Some(Self { rig, compiled, base, goals, options, length, objectives, kind }),
             Err(error) => {
                 if !matches!(error, JointSpaceError::NoJoint { .. }) {
                     tally.find(Fault::Refusal, || format!("no solver: `{error}`: seed {seed}"));
@@ -317,6 +321,7 @@ pub fn batch(seed: u64, which: usize, tally: &mut Tally) {
         Kind::Follower(_) => (0..m.dofs().len()).collect(),
     };
     let (mut pose, mut values) = (Pose::rest(&bench.rig.skeleton), m.rest());
+    let mut workspace = Workspace::new();
     for n in 0..BATCH {
         if n % 4 < 2 {
             bench.rig.pose(&mut pose, n % 2 == 0, &mut r);
@@ -341,22 +346,29 @@ pub fn batch(seed: u64, which: usize, tally: &mut Tally) {
         }
         let start = values.clone();
         let goals = bench.goals.clone();
-        let solve = |kind: &mut Kind, values: &mut [f64]| match kind {
-            Kind::Solver(s) => s.solve(&goals, values).map(|r| [r.position_residual, r.rotation_residual]),
-            Kind::Follower(s) => {
-                s.step(&goals, values, seconds).map(|r| [r.position_residual, r.rotation_residual])
+        let o = bench.options;
+        let steps = PathOptions::new()
+            .with_position_tolerance(o.position_tolerance)
+            .with_rotation_tolerance(o.rotation_tolerance)
+            .with_max_iterations(o.max_iterations);
+        let solve = |kind: &Kind, workspace: &mut Workspace, values: &mut [f64]| match kind {
+            Kind::Solver(s) => {
+                s.solve(workspace, &goals, values, &o).map(|r| [r.position_residual, r.rotation_residual])
             }
+            Kind::Follower(s) => s
+                .step(workspace, &goals, values, seconds, &steps)
+                .map(|r| [r.position_residual, r.rotation_residual]),
         };
         tally.solves += 1;
         let tag = |what: String| {
             let count = bench.rig.joints.len();
             format!(
-                "{what}: seed {seed}, solve {n}, {count} joints, {goals:?}, {:?}, {:?}",
-                bench.settings, bench.objectives
+                "{what}: seed {seed}, solve {n}, {count} joints, {goals:?}, {:?}, {:?}, {:?}",
+                bench.options, bench.length, bench.objectives
             )
         };
         let bits = |of: &[f64]| of.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
-        let left = match catch_unwind(AssertUnwindSafe(|| solve(&mut bench.kind, &mut values))) {
+        let left = match catch_unwind(AssertUnwindSafe(|| solve(&bench.kind, &mut workspace, &mut values))) {
             Err(_) => return tally.find(Fault::Panic, || tag("a panic".into())),
             Ok(Err(error)) => {
                 tally.refused += 1;
@@ -381,7 +393,7 @@ pub fn batch(seed: u64, which: usize, tally: &mut Tally) {
         }
         if n % 8 == 5 {
             let mut again = start.clone();
-            let second = solve(&mut bench.kind, &mut again);
+            let second = solve(&bench.kind, &mut Workspace::new(), &mut again);
             if bits(&again) != bits(&values) || second != Ok(left) {
                 tally.find(Fault::Bits, || tag("other bits the second time".into()));
             }
@@ -427,14 +439,14 @@ fn report(
     }
     // The objective: metres, and radians times the length that is set.
     let (m, target) = (bench.compiled.mechanism(), &bench.goals[0].target);
-    let length = match (bench.settings.length, target) {
+    let length = match (bench.length, target) {
         (Some(length), _) => length,
         (None, LinkTarget::Pose(..)) => return,
         _ => 1.0,
     };
     // Of an angle of a million turns f64 tells too little.
     let many = |(dof, v): (&sinew::mechanism::NamedDof, &f64)| !dof.slides() && v.abs() > 1e6;
-    if bench.settings.history == History::None || m.dofs().iter().zip(start).any(many) {
+    if bench.options.history == History::None || m.dofs().iter().zip(start).any(many) {
         return;
     }
     let mut within = start.to_vec();
@@ -447,7 +459,7 @@ fn report(
     let (was, is) = (was_off.hypot(length * was_turn), off.hypot(length * turn));
     let rounding = known[0].max(was_known[0]) + length * known[1];
     // Within the tolerances objectives are served.
-    let s = &bench.settings;
+    let s = &bench.options;
     if off <= s.position_tolerance + rounding && turn <= s.rotation_tolerance + known[1] + 1e-6 {
         return;
     }

@@ -7,10 +7,9 @@
 
 use common::judge;
 use sinew::{
-    Goal, JointId, Pole, Pose, Report, Status,
+    Goal, JointId, Pole, Pose, Report,
     glam::{DAffine3, DMat3, DQuat, DVec3},
-    joint::Turning,
-    solve::{Effector, IterativeOptions, RootMode},
+    solve::{Effector, RootMode, Tolerance},
 };
 
 use crate::{
@@ -39,22 +38,25 @@ pub fn grew(
     task: &Task,
     report: &Report,
 ) -> Option<String> {
-    let still = |s: &IterativeOptions| s.root_position.is_none() && s.base_direction.is_none();
     let defined = match solver {
         // Where flexion remains, the reach ends before what comes in straight.
-        Solver::TwoBone(s) => s.min_flexion == 0.0,
-        Solver::Free(_) | Solver::Auto(_) => true,
-        Solver::Ccd(s) => still(&s.settings),
-        Solver::Fabrik(s) => still(&s.settings),
-        Solver::Dls(s) => still(&s.settings),
-        Solver::Tree(s) => !matches!(s.root, RootMode::At(_)) && s.balance.is_none() && s.soft == 0.0,
+        Solver::TwoBone(_, options, _) => options.min_flexion == 0.0,
+        Solver::Chain(_) => true,
+        Solver::Tree(_, o) => {
+            !matches!(o.plain.root, RootMode::At(_)) && o.balance.is_none() && o.plain.iterative.soft == 0.0
+        }
         _ => false,
     };
     if !defined || task.weight < 1.0 || !rig.joints.iter().all(|&id| within(rig, start, id)) {
         return None;
     }
-    if let Solver::Tree(s) = solver {
-        return full_body(start, pose, rig, s.effectors(), &task.goals, s.tolerance, report);
+    if let Solver::Tree(s, o) = solver {
+        // A goal in part may lead others away.
+        if task.goals.iter().any(|g| g.position_influence < 1.0 || g.rotation_influence < 1.0) {
+            return None;
+        }
+        let Tolerance::Share(tolerance) = o.plain.iterative.position_tolerance else { return None };
+        return full_body(start, pose, rig, s.effectors(), &task.goals, tolerance, report);
     }
     chain(start, pose, rig, solver, task, report)
 }
@@ -137,22 +139,16 @@ fn chain(
     let at = goal.position?.as_dvec3();
     let turned = goal.rotation.is_some();
     // (What is met within its tolerance is met: a place may be left for a rotation.)
-    if goal.position_weight < 1.0
-        || turned && (goal.rotation_weight < 1.0 || report.status == Status::Reached)
-    {
+    if goal.position_influence < 1.0 || turned && (goal.rotation_influence < 1.0 || report.reached()) {
         return None;
     }
-    let free = match solver {
-        Solver::Free(_) => true,
-        Solver::Auto(_) => rig.joints.iter().all(|&id| rig.skeleton.joint(id).turning == Turning::Free),
-        _ => false,
-    };
+    let free = matches!(solver, Solver::Chain(s) if s.free);
     let unequal = |id: &JointId| {
         let scale = start.local(*id).scale.abs();
         scale.max_element() > scale.min_element() * (1.0 + 1e-5)
     };
     // (A pole, too, may take what is met to elsewhere within its tolerance.)
-    if free && goal.pole != Pole::Keep && report.status == Status::Reached {
+    if free && goal.pole != Pole::Keep && report.reached() {
         return None;
     }
     // The reach of bones that change as unequal scales turn is not the length that came in.
@@ -190,7 +186,7 @@ fn chain(
         way if task.soft > 0.0 => {
             // (A limb has two bones, whatever lies in between.)
             let reach = match solver {
-                Solver::TwoBone(s) => {
+                Solver::TwoBone(s, ..) => {
                     let middle = space.inverse.transform_point3(frame(start, s.middle()).translation);
                     (middle - was[0]).length() + (was[last] - middle).length()
                 }
@@ -200,7 +196,7 @@ fn chain(
             let onset = reach - zone;
             let near = if far <= onset { far } else { onset + zone * (1.0 - ((onset - far) / zone).exp()) };
             // (Bones that may become longer make up for it.)
-            let stretch = if matches!(solver, Solver::TwoBone(_)) { 1.0 } else { task.stretch };
+            let stretch = if matches!(solver, Solver::TwoBone(..)) { 1.0 } else { task.stretch };
             let longer = f64::from(stretch).min((LONGEST / length).max(1.0));
             was[0] + way * if far > 0.0 { (longer * near / far).min(1.0) } else { 1.0 }
         }
@@ -232,14 +228,14 @@ fn full_body(
     tolerance: f32,
     report: &Report,
 ) -> Option<String> {
-    if report.status == Status::Reached {
+    if report.reached() {
         return None;
     }
-    let asks = |goal: &Goal| {
-        goal.position.is_some() && goal.position_weight > 0.0
-            || goal.rotation.is_some() && goal.rotation_weight > 0.0
+    let asks = |(tip, goal): &(&Effector, &Goal)| {
+        goal.position.is_some() && tip.position_weight > 0.0
+            || goal.rotation.is_some() && tip.rotation_weight > 0.0
     };
-    let all: Vec<(&Effector, &Goal)> = tips.iter().zip(goals).filter(|(_, goal)| asks(goal)).collect();
+    let all: Vec<(&Effector, &Goal)> = tips.iter().zip(goals).filter(asks).collect();
     let first = all.iter().map(|(tip, _)| tip.priority).min()?;
     let alone = all.iter().all(|(tip, _)| tip.priority == first);
     let mut space = Space::new([start, pose], rig);
@@ -266,7 +262,7 @@ fn full_body(
                 let p = p.as_dvec3();
                 let to = space.place(other.map_or(p, |f| f.transform_point3(p)));
                 let end = space.inverse.transform_point3(own.transform_point3(tip.offset.as_dvec3()));
-                sum += f64::from(goal.position_weight) * ((end - to).length() / size).powi(2);
+                sum += f64::from(tip.position_weight) * ((end - to).length() / size).powi(2);
             }
             if let Some(q) = goal.rotation {
                 let own = match other {
@@ -274,7 +270,7 @@ fn full_body(
                     Some(f) => f.matrix3.inverse() * own.matrix3,
                 };
                 let chord = 2.0 * (0.5 * turn(own, q.as_dquat())?).sin();
-                sum += 0.25 * f64::from(goal.rotation_weight) * chord * chord;
+                sum += 0.25 * f64::from(tip.rotation_weight) * chord * chord;
             }
         }
         Some(sum)

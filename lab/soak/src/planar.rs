@@ -7,9 +7,11 @@ use std::{
 
 use common::Noise;
 use sinew::{
-    Status,
     glam::{DVec2, Vec2},
-    planar::{BendSide2d, Bone2d, Chain2d, Chain2dError, Lead, Method2d, Options2d, two_bone},
+    planar::{
+        BendSide2d, Bone2d, Chain2d, Chain2dError, DirectedOptions2d, Lead, Method2d, Options2d, two_bone,
+    },
+    solve::Tolerance,
 };
 
 use crate::{
@@ -126,31 +128,24 @@ impl Rig {
 }
 
 fn settings(which: usize, hostile: bool, r: &mut Noise) -> Options2d {
-    let mut s = Options2d {
-        method: match which {
-            3 | 4 => Method2d::Ccd,
-            5 => Method2d::Fabrik,
-            _ => Method2d::Auto,
-        },
-        max_iterations: [1, 3, 10, 40][r.below(4)],
-        max_restarts: if which == 3 { 0 } else { r.below(3) as u32 },
-        damping: if r.below(6) == 0 { r.between(0.0, 0.9) } else { 0.0 },
-        max_step: if r.below(6) == 0 { r.between(0.01, 1.0) } else { f32::INFINITY },
-        soft: if r.below(4) == 0 { 0.1 } else { 0.0 },
-        stretch: if r.below(8) == 0 { r.between(1.0, 1.5) } else { 1.0 },
-        side: [None, None, Some(BendSide2d::Left), Some(BendSide2d::Right)][r.below(4)],
-        weight: if r.below(4) == 0 { r.unit() } else { 1.0 },
-        ..Options2d::default()
-    };
+    let mut s = Options2d::new();
+    let mut iterations = [1, 3, 10, 40][r.below(4)];
+    let mut restarts = if which == 3 { 0 } else { r.below(3) as u32 };
+    let mut damping = if r.below(6) == 0 { r.between(0.0, 0.9) } else { 0.0 };
+    let mut max_step = if r.below(6) == 0 { r.between(0.01, 1.0) } else { f32::INFINITY };
+    s.soft = if r.below(4) == 0 { 0.1 } else { 0.0 };
+    s.stretch = if r.below(8) == 0 { r.between(1.0, 1.5) } else { 1.0 };
+    s.side = [None, None, Some(BendSide2d::Left), Some(BendSide2d::Right)][r.below(4)];
+    s.influence = if r.below(4) == 0 { r.unit() } else { 1.0 };
     if hostile {
-        s.tolerance = power(r, -38.0, 0.0).min(1.0);
-        s.max_iterations = [0, 1, 2, 3, 7, 20, 64][r.below(7)];
-        s.max_restarts = [0, 0, 1, 4][r.below(4)];
-        if s.damping > 0.0 {
-            s.damping = 1.0 - power(r, -7.0, 0.0);
+        s.position_tolerance = Tolerance::Share(power(r, -38.0, 0.0).min(1.0));
+        iterations = [0, 1, 2, 3, 7, 20, 64][r.below(7)];
+        restarts = [0, 0, 1, 4][r.below(4)];
+        if damping > 0.0 {
+            damping = 1.0 - power(r, -7.0, 0.0);
         }
-        if s.max_step < f32::INFINITY {
-            s.max_step = power(r, -37.0, 6.0);
+        if max_step < f32::INFINITY {
+            max_step = power(r, -37.0, 6.0);
         }
         if s.soft > 0.0 {
             s.soft = [r.unit(), 1.0, power(r, -38.0, 0.0)][r.below(3)];
@@ -159,7 +154,23 @@ fn settings(which: usize, hostile: bool, r: &mut Noise) -> Options2d {
             s.stretch = 1.0 + power(r, -6.0, 38.0);
         }
     }
-    s
+    let method = match which {
+        3 | 4 => Method2d::Ccd { damping, max_step },
+        5 => Method2d::Fabrik,
+        _ => Method2d::Auto,
+    };
+    s.with_method(method).with_max_iterations(iterations).with_max_restarts(restarts)
+}
+
+/// What of them there is for a chain with a direction.
+fn directed(s: &Options2d) -> DirectedOptions2d {
+    DirectedOptions2d::new()
+        .with_influence(s.influence)
+        .with_soft(s.soft)
+        .with_stretch(s.stretch)
+        .with_position_tolerance(s.position_tolerance)
+        .with_max_iterations(s.max_iterations.unwrap_or(200))
+        .with_max_restarts(s.max_restarts.unwrap_or(4))
 }
 
 /// Puts a number outside of its range, somewhere in what is asked.
@@ -168,11 +179,14 @@ fn spoil(s: &mut Options2d, goal: &mut Vec2, direction: &mut f32, directed: bool
     match r.below(if directed { 8 } else { 7 }) {
         0 => goal.x = bad,
         1 => goal.y = bad,
-        2 => s.tolerance = [0.0, -1.0, 1.1, bad][r.below(4)],
-        3 => s.damping = [1.0, -0.1, bad][r.below(3)],
+        2 => s.position_tolerance = Tolerance::Share([0.0, -1.0, 1.1, bad][r.below(4)]),
+        3 => match &mut s.method {
+            Method2d::Ccd { damping, .. } => *damping = [1.0, -0.1, bad][r.below(3)],
+            _ => s.influence = bad,
+        },
         4 => s.soft = [1.1, -0.1, bad][r.below(3)],
         5 => s.stretch = [0.9, 0.0, bad][r.below(3)],
-        6 => s.weight = [1.1, -0.1, bad][r.below(3)],
+        6 => s.influence = [1.1, -0.1, bad][r.below(3)],
         _ => *direction = [1.1e4, -1e30, bad][r.below(3)],
     }
 }
@@ -199,7 +213,7 @@ fn grew(
     direction: Option<f32>,
     s: &Options2d,
 ) -> Option<String> {
-    if s.weight < 1.0 || s.stretch > 1.0 && s.soft > 0.0 || start.bones().iter().any(|b| excess(b) > 0.0) {
+    if s.influence < 1.0 || s.stretch > 1.0 && s.soft > 0.0 || start.bones().iter().any(|b| excess(b) > 0.0) {
         return None;
     }
     let root = start.root.as_dvec2();
@@ -284,10 +298,10 @@ pub fn batch(seed: u64, which: usize, tally: &mut Tally) {
             let report = match which {
                 1 => return chain.follow(goal, Lead::Tip).map(|()| [0.0; 3]),
                 2 => return chain.follow(goal, Lead::Root).map(|()| [0.0; 3]),
-                7 => chain.solve_directed(goal, direction, &settings)?,
+                7 => chain.solve_directed(goal, direction, &directed(&settings))?,
                 _ => chain.solve(goal, &settings)?,
             };
-            let by = if let Status::Unreachable { by } = report.status { by } else { 0.0 };
+            let by = report.out_of_reach;
             Ok([report.position_residual, report.rotation_residual, by])
         };
         tally.solves += 1;

@@ -3,7 +3,11 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use common::Noise;
-use sinew::{Status, glam::Vec3, solve::PointChain};
+use sinew::{
+    Workspace,
+    glam::Vec3,
+    solve::{PointChain, PointChainOptions, Tolerance},
+};
 
 use crate::{
     BATCH, HOSTILE,
@@ -15,14 +19,20 @@ fn power(r: &mut Noise, from: f32, to: f32) -> f32 {
 }
 
 /// Puts a number outside of its range, somewhere in what is asked.
-fn spoil(point_chain: &mut PointChain, points: &mut Vec<Vec3>, goal: &mut Vec3, r: &mut Noise) {
+fn spoil(
+    point_chain: &mut PointChain,
+    options: &mut PointChainOptions,
+    points: &mut Vec<Vec3>,
+    goal: &mut Vec3,
+    r: &mut Noise,
+) {
     let bad = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY][r.below(3)];
     let count = points.len();
     match r.below(6) {
         0 => goal[r.below(3)] = bad,
         1 => points[r.below(count)][r.below(3)] = bad,
-        2 => point_chain.tolerance = [1.1, -1.0, bad][r.below(3)],
-        3 => point_chain.soft = [1.1, -0.1, bad][r.below(3)],
+        2 => options.position_tolerance = Tolerance::Share([1.1, -1.0, bad][r.below(3)]),
+        3 => options.soft = [1.1, -0.1, bad][r.below(3)],
         4 => point_chain.bend[r.below(3)] = bad,
         _ => drop(points.pop()),
     }
@@ -30,7 +40,7 @@ fn spoil(point_chain: &mut PointChain, points: &mut Vec<Vec3>, goal: &mut Vec3, 
 
 /// Says by how much further the end is from the goal than it was; none where f32 does not tell, or the points came in with
 /// other lengths than the point chain's, which are put right first.
-fn grew(start: &[Vec3], points: &[Vec3], goal: Vec3, point_chain: &PointChain) -> Option<String> {
+fn grew(start: &[Vec3], points: &[Vec3], goal: Vec3, point_chain: &PointChain, soft: f32) -> Option<String> {
     let far = start.iter().chain(points).fold(0.0, |far: f64, p| far.max(f64::from(p.abs().max_element())));
     let length: f64 = point_chain.lengths().iter().map(|&l| f64::from(l)).sum();
     let rounding = 4e-6 * far;
@@ -43,7 +53,7 @@ fn grew(start: &[Vec3], points: &[Vec3], goal: Vec3, point_chain: &PointChain) -
     }
     let root = start[0].as_dvec3();
     let way = goal.as_dvec3() - root;
-    let (far, zone) = (way.length(), f64::from(point_chain.soft) * length);
+    let (far, zone) = (way.length(), f64::from(soft) * length);
     let onset = length - zone;
     let near =
         if zone <= 0.0 || far <= onset { far } else { onset + zone * (1.0 - ((onset - far) / zone).exp()) };
@@ -102,7 +112,12 @@ pub fn batch(seed: u64, tally: &mut Tally) {
         }
     };
     let lengths = point_chain.lengths().to_vec();
-    let fine = point_chain.clone();
+    // A workspace in which a longer one has left what it remembers.
+    let mut workspace = Workspace::new();
+    let mut other = Noise::new(!seed);
+    let row: Vec<Vec3> = (0..110).map(|n| other.direction() * n as f32).collect();
+    let longer = PointChain::new(&row).expect("the points are finite");
+    let _ = longer.solve(&mut workspace, &mut row.clone(), Vec3::ZERO, &PointChainOptions::new());
     for n in 0..BATCH {
         if n % 4 < 2 || points.len() != count + 1 {
             let straight = r.below(4) == 0;
@@ -122,29 +137,33 @@ pub fn batch(seed: u64, tally: &mut Tally) {
             4 if hostile => r.vector() * power(&mut r, -38.0, 38.5).min(3e38),
             _ => root + r.vector() * size * count as f32 * r.unit(),
         };
-        point_chain.soft = if r.below(4) == 0 { 0.1 } else { 0.0 };
-        point_chain.max_iterations = [1, 3, 64][r.below(3)];
+        let mut options = PointChainOptions::new()
+            .with_soft(if r.below(4) == 0 { 0.1 } else { 0.0 })
+            .with_max_iterations([1, 3, 64][r.below(3)]);
         point_chain.bend = if r.below(2) == 0 { r.vector() } else { Vec3::ZERO };
         if hostile {
-            point_chain.tolerance = [0.0, 1.0, power(&mut r, -12.0, 0.0)][r.below(3)];
-            point_chain.soft *= [1.0, 10.0, power(&mut r, -30.0, 1.0).min(10.0)][r.below(3)];
-            point_chain.max_iterations = [0, 1, 2, 7, 64][r.below(5)];
+            let near = [f32::MIN_POSITIVE, 1.0, power(&mut r, -12.0, 0.0)][r.below(3)];
+            options.position_tolerance = Tolerance::Share(near);
+            options.soft *= [1.0, 10.0, power(&mut r, -30.0, 1.0).min(10.0)][r.below(3)];
+            options.max_iterations = [0, 1, 2, 7, 64][r.below(5)];
             point_chain.bend *= power(&mut r, -38.0, 38.0);
         }
         if hostile && r.below(16) == 0 {
-            spoil(&mut point_chain, &mut points, &mut goal, &mut r);
+            spoil(&mut point_chain, &mut options, &mut points, &mut goal, &mut r);
         }
+        let near = options.position_tolerance.metres(1.0);
         let invalid = !goal.is_finite()
             || !point_chain.bend.is_finite()
             || points.len() != count + 1
             || points.iter().any(|p| !p.is_finite())
-            || !(0.0..=1.0).contains(&point_chain.tolerance)
-            || !(0.0..=1.0).contains(&point_chain.soft);
+            || !(f32::MIN_POSITIVE..=1.0).contains(&near)
+            || !(0.0..=1.0).contains(&options.soft);
         let start = points.clone();
         let bits = |of: &[Vec3]| of.iter().flat_map(|p| p.to_array()).map(f32::to_bits).collect::<Vec<_>>();
         tally.solves += 1;
         let tag = |what: &str| format!("{what}: seed {seed}, solve {n}, {count} bones, goal {goal}");
-        let result = catch_unwind(AssertUnwindSafe(|| point_chain.solve(&mut points, goal)));
+        let result =
+            catch_unwind(AssertUnwindSafe(|| point_chain.solve(&mut workspace, &mut points, goal, &options)));
         let report = match result {
             Err(_) => return tally.find(Fault::Panic, || tag("a panic")),
             Ok(Err(error)) => {
@@ -155,19 +174,17 @@ pub fn batch(seed: u64, tally: &mut Tally) {
                 if !invalid {
                     tally.find(Fault::Refusal, || tag(&format!("refused without a reason: `{error}`")));
                 }
-                point_chain.clone_from(&fine);
                 points.clear();
                 continue;
             }
             Ok(Ok(report)) => report,
         };
         if invalid {
-            tally.find(Fault::Refusal, || tag(&format!("not refused: {point_chain:?}")));
-            point_chain.clone_from(&fine);
+            tally.find(Fault::Refusal, || tag(&format!("not refused: {point_chain:?}, {options:?}")));
             points.clear();
             continue;
         }
-        let by = if let Status::Unreachable { by } = report.status { by } else { 0.0 };
+        let by = report.out_of_reach;
         let told = [report.position_residual, by];
         if !points.iter().all(|p| p.is_finite()) || !told.iter().all(|x| x.is_finite()) {
             // (Where the points end with the numbers, there may be no place for them.)
@@ -180,7 +197,7 @@ pub fn batch(seed: u64, tally: &mut Tally) {
         }
         if n % 8 == 5 {
             let mut again = start.clone();
-            let second = point_chain.solve(&mut again, goal);
+            let second = point_chain.solve(&mut Workspace::new(), &mut again, goal, &options);
             if bits(&again) != bits(&points) || second.as_ref() != Ok(&report) {
                 tally.find(Fault::Bits, || tag("other bits the second time"));
             }
@@ -193,9 +210,11 @@ pub fn batch(seed: u64, tally: &mut Tally) {
             tally.find(Fault::Report, || tag(&format!("{missed:e} are missing, not {report:?}")));
         }
         // Known not to hold, and left out (lab/README.md): what runs out of iterations stops wherever it is.
-        let out = report.iterations >= point_chain.max_iterations;
-        if let Some(grew) = grew(&start, &points, goal, &point_chain).filter(|_| !out) {
-            tally.find(Fault::Grew, || tag(&format!("{grew}, {report:?}: {point_chain:?}, {start:?}")));
+        let out = report.iterations >= options.max_iterations;
+        if let Some(grew) = grew(&start, &points, goal, &point_chain, options.soft).filter(|_| !out) {
+            tally.find(Fault::Grew, || {
+                tag(&format!("{grew}, {report:?}: {point_chain:?}, {options:?}, {start:?}"))
+            });
         }
         // What has not moved keeps what it came with: a point chain reads only directions.
         if points == start {

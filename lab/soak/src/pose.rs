@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use common::{Noise, judge};
 use sinew::{
-    ChainError, Goal, JointId, JointTransform, Pole, Pose, PoseError, SolveError, Status,
+    ChainError, Goal, JointId, JointTransform, Pole, Pose, PoseError, SolveError, Workspace,
     glam::{Quat, Vec3},
 };
 
@@ -16,17 +16,36 @@ use crate::{
     tally::{Fault, Tally},
 };
 
+/// A rig with a solver for it; some rigs are too short for some solvers.
+fn made(r: &mut Noise, which: usize, hostile: bool) -> Option<(Rig, Solver)> {
+    let (_, freedom, branching) = ALL[which];
+    (0..100).find_map(|_| {
+        let rig = Rig::random(r, freedom, branching, hostile);
+        Solver::new(which, &rig, r).map(|solver| (rig, solver))
+    })
+}
+
+/// A workspace in which solvers of this row and of others, on other rigs, have left what they remember.
+fn used(seed: u64, which: usize, hostile: bool) -> Workspace {
+    let (mut workspace, mut r) = (Workspace::new(), Noise::new(!seed));
+    for which in [r.below(ALL.len()), r.below(ALL.len()), which] {
+        let Some((rig, mut solver)) = made(&mut r, which, hostile) else { continue };
+        let mut pose = Pose::rest(&rig.skeleton);
+        rig.pose(&mut pose, true, &mut r);
+        let goal = pose.position(rig.joints[0]) + r.vector() * rig.size;
+        let task = solver.task(&pose, goal, &rig, &mut r);
+        // (What becomes of it is judged where it is a batch's own.)
+        let _ = catch_unwind(AssertUnwindSafe(|| solver.solve(&mut workspace, &mut pose, &task)));
+    }
+    workspace
+}
+
 /// One skeleton, one solver, [`BATCH`] solves.
 pub fn batch(seed: u64, which: usize, tally: &mut Tally) {
     let mut r = Noise::new(seed);
-    let (_, freedom, branching) = ALL[which];
     let hostile = seed.is_multiple_of(HOSTILE);
-    // Some rigs are too short for some solvers.
-    let made = (0..100).find_map(|_| {
-        let rig = Rig::random(&mut r, freedom, branching, hostile);
-        Solver::new(which, &rig, &mut r).map(|solver| (rig, solver))
-    });
-    let Some((rig, mut solver)) = made else { return };
+    let Some((rig, mut solver)) = made(&mut r, which, hostile) else { return };
+    let mut workspace = used(seed, which, hostile);
     let mut pose = Pose::rest(&rig.skeleton);
     let (mut start, mut again) = (pose.clone(), pose.clone());
     for n in 0..BATCH {
@@ -51,11 +70,11 @@ pub fn batch(seed: u64, which: usize, tally: &mut Tally) {
         let tag = |what: String| {
             format!("{what}: seed {seed}, solve {n}, {} joints, goal {goal}", rig.joints.len())
         };
-        // One in eight is made twice, by a solver that has solved once more (what it may remember is set back).
+        // One in eight is made twice, the second time in a new workspace (and what a solver may remember is set back).
         let twice = n % 8 == 5;
         let state = twice.then(|| solver.clone());
         let task = solver.task(&pose, goal, &rig, &mut r);
-        let result = catch_unwind(AssertUnwindSafe(|| solver.solve(&mut pose, &task)));
+        let result = catch_unwind(AssertUnwindSafe(|| solver.solve(&mut workspace, &mut pose, &task)));
         let left = match result {
             Err(_) => return tally.find(Fault::Panic, || tag("a panic".into())),
             Ok(Err(error)) => {
@@ -76,7 +95,7 @@ pub fn batch(seed: u64, which: usize, tally: &mut Tally) {
             Ok(Ok(left)) => left,
         };
         let (report, more) = left;
-        let by = if let Status::Unreachable { by } = report.status { by } else { 0.0 };
+        let by = report.out_of_reach;
         let told = [report.position_residual, report.rotation_residual, by, more];
         // (What hangs beside the solver's joints is not its business.)
         let bad = |id: &&JointId| !pose.local(**id).is_finite() && start.local(**id).is_finite();
@@ -99,12 +118,12 @@ pub fn batch(seed: u64, which: usize, tally: &mut Tally) {
                 (Solver::LookAt(_, state), Solver::LookAt(_, was)) => *state = was,
                 _ => {}
             }
-            let second = solver.solve(&mut again, &task);
+            let second = solver.solve(&mut Workspace::new(), &mut again, &task);
             if !same(&pose, &again) || second != Ok(left) {
                 tally.find(Fault::Bits, || tag("other bits the second time".into()));
             }
         }
-        lengths(&start, &pose, &rig, &solver, tally, &tag);
+        lengths(&start, &pose, &rig, (&solver, &task), tally, &tag);
         limits(&start, &pose, &rig, &solver, tally, &tag);
         if let Some(grew) = grew(&start, &pose, &rig, &solver, &task, &report) {
             tally.find(Fault::Grew, || tag(grew));
@@ -232,11 +251,11 @@ fn lengths(
     start: &Pose,
     pose: &Pose,
     rig: &Rig,
-    solver: &Solver,
+    (solver, task): (&Solver, &Task),
     tally: &mut Tally,
     tag: &dyn Fn(String) -> String,
 ) {
-    let Some(stretch) = solver.stretch() else { return };
+    let Some(stretch) = solver.stretch(task) else { return };
     for id in rig.skeleton.joints() {
         let (was, is) = (start.local(id), pose.local(id));
         // What came in broken is beside the solver's joints, and was left alone.

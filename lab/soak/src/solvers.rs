@@ -1,11 +1,15 @@
 //! Every solver of pose space, by name, behind one door.
 
+use std::sync::Arc;
+
 use sinew::{
-    Goal, JointId, Pole, Pose, Report, SolveError,
+    Goal, JointId, Pole, Pose, Report, SolveError, Workspace,
     glam::{Quat, Vec3},
+    joint::Turning,
     solve::{
-        Aim, AimUp, Auto, Balance, BendSide, Ccd, DampedLeastSquares, Drag, Effector, Eye, Fabrik, Follow,
-        FreeChain, FullBody, IterativeOptions, Lead, LookAt, LookJoint, LookState, Pin, RootMode, Spline,
+        Aim, AimUp, Auto, Balance, BendSide, Ccd, ChainSolver, DampedLeastSquares, Drag, Effector, Eye,
+        Fabrik, Follow, FollowOptions, FreeChain, FullBody, FullBodyOptions, IterativeOptions, Lead,
+        LimbOptions, LookAt, LookJoint, LookState, Options, Pin, RootMode, Spline, SplineOptions, Tolerance,
         TwoBone,
         spline::{Curve, CurveKind, CurveUp, Fit, Roll},
     },
@@ -18,22 +22,65 @@ use common::Noise;
 // One is made a batch.
 #[allow(clippy::large_enum_variant)]
 pub enum Solver {
-    TwoBone(TwoBone),
+    /// With its smallest flexion and its goal's swivel.
+    TwoBone(TwoBone, LimbOptions, f32),
     Aim(Aim),
-    Free(FreeChain),
-    Auto(Auto),
-    Follow(Follow),
-    Ccd(Ccd),
-    Fabrik(Fabrik),
-    Dls(DampedLeastSquares),
-    Tree(FullBody),
+    Chain(ChainSolving),
+    Follow(Follow, FollowOptions),
+    Tree(FullBody, BodyOptions),
     Drag(Option<Drag>, Vec<Pin>),
-    Spline(Spline, Curve),
+    Spline(Spline, SplineOptions, Curve),
     LookAt(LookAt, LookState),
 }
 
+/// A solver of chains, and what each of its solves is told.
+#[derive(Clone)]
+pub struct ChainSolving {
+    solver: Arc<dyn Stretching>,
+    options: IterativeOptions,
+    /// Whether all its joints are free, and the tip takes its rotation first.
+    pub free: bool,
+}
+
+/// A solver of chains whose bones may become longer.
+trait Stretching: ChainSolver {
+    /// The same by another factor.
+    fn by(&self, stretch: f32) -> Box<dyn ChainSolver>;
+}
+
+macro_rules! stretching {
+    ($($solver:ident),*) => {
+        $(impl Stretching for $solver {
+            fn by(&self, stretch: f32) -> Box<dyn ChainSolver> {
+                let mut solver = self.clone();
+                solver.stretch = stretch;
+                Box::new(solver)
+            }
+        })*
+    };
+}
+
+stretching!(Auto, Ccd, DampedLeastSquares, Fabrik, FreeChain);
+
+/// Options of a full body that own their balance.
+#[derive(Clone, Debug, Default)]
+pub struct BodyOptions {
+    pub plain: FullBodyOptions<'static>,
+    pub support: Vec<Vec3>,
+    /// What the balance has besides its support.
+    pub balance: Option<Balance<'static>>,
+}
+
+impl BodyOptions {
+    fn options(&self) -> FullBodyOptions<'_> {
+        let mut options: FullBodyOptions<'_> = self.plain;
+        options.balance = self.balance.map(|balance| Balance { support: &self.support, ..balance });
+        options
+    }
+}
+
 /// The names, what joints each can be asked for, and whether their limbs branch.
-pub const ALL: [(&str, Freedom, bool); 24] = [
+pub const ALL: [(&str, Freedom, bool); 21] = [
     ("limb", Freedom::Free, false),
     ("aim", Freedom::Free, false),
     ("free chain", Freedom::Free, false),
@@ -44,13 +91,10 @@ pub const ALL: [(&str, Freedom, bool); 24] = [
     ("follow, root", Freedom::Turning, false),
     ("ccd", Freedom::Sliding, false),
     ("ccd, bounded", Freedom::Sliding, false),
-    ("ccd, root moved", Freedom::Sliding, false),
     ("fabrik", Freedom::Turning, false),
     ("fabrik, bounded", Freedom::Turning, false),
-    ("fabrik, root moved", Freedom::Turning, false),
     ("dls", Freedom::Sliding, false),
     ("dls, bounded", Freedom::Sliding, false),
-    ("dls, root moved", Freedom::Sliding, false),
     ("full body", Freedom::Sliding, true),
     ("full body, bounded", Freedom::Sliding, true),
     ("full body, loops", Freedom::Sliding, true),
@@ -69,20 +113,56 @@ fn bound(r: &mut Noise) -> f32 {
     10f32.powf(r.between(-3.0, 0.3))
 }
 
-fn settings(which: usize, rig: &Rig, r: &mut Noise) -> IterativeOptions {
-    let mut s = IterativeOptions {
-        max_iterations: any(r, &[1, 3, 10, 40]),
-        max_restarts: r.below(2) as u32,
-        ..IterativeOptions::default()
-    };
-    if which == 1 {
-        s.max_turn = bound(r);
+/// Options of a chain's solver, with a bound on turns or without.
+fn options(bounded: bool, r: &mut Noise) -> IterativeOptions {
+    let options = IterativeOptions::new()
+        .with_max_iterations(any(r, &[1, 3, 10, 40]))
+        .with_max_restarts(r.below(2) as u32);
+    if bounded { options.with_max_turn(bound(r)) } else { options }
+}
+
+fn power(r: &mut Noise, from: f32, to: f32) -> f32 {
+    10f32.powf(r.between(from, to))
+}
+
+/// An axis of any length.
+fn axis(r: &mut Noise) -> Vec3 {
+    r.vector() * power(r, -30.0, 30.0)
+}
+
+/// Numbers from all over their ranges that many solvers take.
+struct Wild {
+    near: f32,
+    turn_near: f32,
+    iterations: u32,
+    restarts: u32,
+    max_turn: f32,
+}
+
+impl Wild {
+    fn new(r: &mut Noise) -> Self {
+        Self {
+            near: power(r, -9.0, 0.5),
+            turn_near: power(r, -9.0, 0.5),
+            // (Few are many: what takes long finds little.)
+            iterations: any(r, &[0, 1, 2, 3, 7, 20, 64]),
+            restarts: any(r, &[0, 0, 1, 4]),
+            max_turn: match r.below(6) {
+                0 => f32::MIN_POSITIVE,
+                1 => power(r, -6.0, 1.0),
+                _ => f32::INFINITY,
+            },
+        }
     }
-    if which == 2 {
-        s.root_position = Some(r.vector() * rig.size);
-        s.base_direction = (r.below(2) == 0).then(|| r.direction());
+
+    fn options(&self, options: IterativeOptions) -> IterativeOptions {
+        options
+            .with_position_tolerance(Tolerance::Share(self.near.min(1.0)))
+            .with_rotation_tolerance(self.turn_near)
+            .with_max_iterations(self.iterations)
+            .with_max_restarts(self.restarts)
+            .with_max_turn(options.max_turn.min(self.max_turn))
     }
-    s
 }
 
 /// Up to five tips anywhere, the last joint among them.
@@ -94,34 +174,40 @@ fn tips(rig: &Rig, loops: bool, r: &mut Noise) -> Vec<Effector> {
             let offset = if r.below(3) == 0 { r.vector() * rig.size } else { Vec3::ZERO };
             let other = rig.joints[r.below(count)];
             let relative_to = (loops && r.below(2) == 0 && other != joint).then_some(other);
-            Effector { joint, offset, priority: any(r, &[0, 0, 0, 1, 2]), relative_to }
+            let mut tip = Effector::new(joint).with_offset(offset).with_priority(any(r, &[0, 0, 0, 1, 2]));
+            tip.relative_to = relative_to;
+            if r.below(6) == 0 {
+                tip = tip.with_position_weight(r.unit()).with_rotation_weight(r.unit());
+            }
+            tip
         })
         .collect()
 }
 
-fn full_body(which: usize, rig: &Rig, r: &mut Noise) -> Option<FullBody> {
+fn full_body(which: usize, rig: &Rig, r: &mut Noise) -> Option<(FullBody, BodyOptions)> {
     let tips = tips(rig, which == 2, r);
-    let mut full_body = FullBody::new(&rig.skeleton, rig.joints[0], &tips).ok()?;
-    full_body.max_iterations = any(r, &[1, 4, 12, 40]);
-    full_body.max_restarts = r.below(2) as u32;
-    full_body.root = match r.below(5) {
+    let full_body = FullBody::new(&rig.skeleton, rig.joints[0], &tips).ok()?;
+    let mut own = BodyOptions::default();
+    own.plain.iterative.max_iterations = Some(any(r, &[1, 4, 12, 40]));
+    own.plain.iterative.max_restarts = Some(r.below(2) as u32);
+    own.plain.root = match r.below(5) {
         0 => RootMode::Free,
         1 => RootMode::Spring(r.unit()),
         2 => RootMode::At(r.vector() * rig.size),
         _ => RootMode::Pinned,
     };
-    full_body.posture = if r.below(4) == 0 { r.unit() } else { 0.0 };
-    full_body.soft = if r.below(3) == 0 { r.unit() } else { 0.0 };
+    own.plain.posture = if r.below(4) == 0 { r.unit() } else { 0.0 };
+    own.plain.iterative.soft = if r.below(3) == 0 { r.unit() } else { 0.0 };
     if which == 1 {
-        full_body.max_turn = bound(r);
+        own.plain.iterative.max_turn = bound(r);
     }
     if which == 3 {
-        let support: Vec<Vec3> = (0..1 + r.below(6)).map(|_| r.vector() * rig.size).collect();
+        own.support = (0..1 + r.below(6)).map(|_| r.vector() * rig.size).collect();
         let up = r.direction();
-        full_body.balance =
-            Some(Balance { margin: r.unit(), up, weight: r.between(0.01, 1.0), ..Balance::over(support) });
+        own.balance =
+            Some(Balance { margin: r.unit(), up, weight: r.between(0.01, 1.0), ..Balance::over(&[]) });
     }
-    Some(full_body)
+    Some((full_body, own))
 }
 
 fn curve(rig: &Rig, r: &mut Noise) -> Option<Curve> {
@@ -157,6 +243,9 @@ fn look(rig: &Rig, r: &mut Noise) -> Option<LookAt> {
 impl Solver {
     /// The solver by its place in [`ALL`]; none where the rig is not for it (too short a chain).
     pub fn new(which: usize, rig: &Rig, r: &mut Noise) -> Option<Self> {
+        if let 2..=5 | 8..=13 = which {
+            return Some(Self::Chain(ChainSolving::new(which, rig, r)?));
+        }
         let mut solver = Self::plain(which, rig, r)?;
         if rig.hostile {
             solver.rave(r);
@@ -172,59 +261,32 @@ impl Solver {
                 let middle = rig.joints[1 + r.below(inner)];
                 let mut limb = TwoBone::from_chain(skeleton, chain, middle).ok()?;
                 if r.below(3) == 0 {
-                    limb.hinge = Some(r.direction());
-                    limb.side = any(r, &[BendSide::Keep, BendSide::Positive, BendSide::Negative]);
+                    limb = limb.with_hinge(r.direction());
+                    limb = limb
+                        .with_side(any(r, &[BendSide::Keep, BendSide::Positive, BendSide::Negative]))
+                        .ok()?;
                 }
+                let (mut options, mut swivel) = (LimbOptions::new(), 0.0);
                 if r.below(3) == 0 {
-                    limb.swivel = r.between(-4.0, 4.0);
-                    limb.min_flexion = r.between(0.0, 3.0);
+                    swivel = r.between(-4.0, 4.0);
+                    options.min_flexion = r.between(0.0, 3.0);
                 }
-                Self::TwoBone(limb)
+                Self::TwoBone(limb, options, swivel)
             }
             1 => {
                 let mut aim = Aim { offset: rig.tip_offset, ..Aim::new(chain.tip(), r.vector()) };
                 aim.up = (r.below(2) == 0).then(|| AimUp { axis: r.direction(), direction: r.direction() });
                 Self::Aim(aim)
             }
-            2 | 3 => {
-                let mut free = FreeChain::from_chain(skeleton, chain).ok()?;
-                if which == 3 {
-                    free.max_turn = bound(r);
-                }
-                Self::Free(free)
-            }
-            4 | 5 => {
-                let mut auto = Auto::from_chain(skeleton, chain).ok()?;
-                auto.max_iterations = any(r, &[1, 3, 10, 40]);
-                auto.max_restarts = r.below(2) as u32;
-                if which == 5 {
-                    auto.max_turn = bound(r);
-                }
-                Self::Auto(auto)
-            }
             6 | 7 => {
-                let mut follow = Follow::from_chain(skeleton, chain).ok()?;
-                follow.lead = if which == 6 { Lead::Tip } else { Lead::Root };
-                Self::Follow(follow)
+                let lead = if which == 6 { Lead::Tip } else { Lead::Root };
+                Self::Follow(Follow::from_chain(skeleton, chain).ok()?, FollowOptions::new().with_lead(lead))
             }
-            8..=10 => {
-                let mut ccd = Ccd::from_chain(skeleton, chain).ok()?;
-                ccd.settings = settings(which - 8, rig, r);
-                Self::Ccd(ccd)
+            14..=17 => {
+                let (full_body, options) = full_body(which - 14, rig, r)?;
+                Self::Tree(full_body, options)
             }
-            11..=13 => {
-                let mut fabrik = Fabrik::from_chain(skeleton, chain).ok()?;
-                fabrik.settings = settings(which - 11, rig, r);
-                fabrik.closes_circle = r.below(2) == 0;
-                Self::Fabrik(fabrik)
-            }
-            14..=16 => {
-                let mut squares = DampedLeastSquares::from_chain(skeleton, chain).ok()?;
-                squares.settings = settings(which - 14, rig, r);
-                Self::Dls(squares)
-            }
-            17..=20 => Self::Tree(full_body(which - 17, rig, r)?),
-            21 => {
+            18 => {
                 let count = rig.joints.len();
                 let mut pins: Vec<Pin> = Vec::new();
                 for _ in 0..r.below(4) {
@@ -236,55 +298,36 @@ impl Solver {
                 }
                 Self::Drag(None, pins)
             }
-            22 => {
-                let mut spline = Spline::from_chain(skeleton, chain).ok()?;
-                spline.reversed = r.below(2) == 0;
-                spline.moves_root = r.below(4) > 0;
+            19 => {
+                let spline = Spline::from_chain(skeleton, chain).ok()?;
+                let mut options =
+                    SplineOptions::new().with_reversed(r.below(2) == 0).with_moves_root(r.below(4) > 0);
                 if r.below(4) == 0 {
-                    spline.fit = Fit::Stretched { shortest: 0.5, longest: 2.0 };
+                    options.fit = Fit::Stretched { shortest: 0.5, longest: 2.0 };
                 }
                 if r.below(2) == 0 {
                     let twist = [r.between(-3.0, 3.0), r.between(-3.0, 3.0)];
-                    spline.roll = Roll::Frames { axis: r.direction(), twist };
+                    options.roll = Roll::Frames { axis: r.direction(), twist };
                 }
-                Self::Spline(spline, curve(rig, r)?)
+                Self::Spline(spline, options, curve(rig, r)?)
             }
-            _ => Self::LookAt(look(rig, r)?, LookState::default()),
+            _ => {
+                let look = look(rig, r)?;
+                let state = look.state();
+                Self::LookAt(look, state)
+            }
         })
     }
 
     /// Takes settings from all over their ranges.
     fn rave(&mut self, r: &mut Noise) {
-        let power = |r: &mut Noise, from, to| 10f32.powf(r.between(from, to));
-        let near = power(r, -9.0, 0.5);
-        let turn_near = power(r, -9.0, 0.5);
-        // (Few are many: what takes long finds little.)
-        let sweeps = any(r, &[0, 1, 2, 3, 7, 20, 64]);
-        let starts = any(r, &[0, 0, 1, 4]);
-        let most = match r.below(6) {
-            0 => f32::MIN_POSITIVE,
-            1 => power(r, -6.0, 1.0),
-            _ => f32::INFINITY,
-        };
-        let axis = |r: &mut Noise| r.vector() * 10f32.powf(r.between(-30.0, 30.0));
-        let chain = |s: &mut IterativeOptions, r: &mut Noise| {
-            (s.tolerance, s.rotation_tolerance) = (near.min(1.0), turn_near);
-            (s.max_iterations, s.max_restarts) = (sweeps, starts);
-            if s.max_turn == f32::INFINITY {
-                s.max_turn = most;
-            }
-            if let Some(at) = &mut s.root_position {
-                *at *= 10f32.powf(r.between(-3.0, 3.0));
-            }
-            if let Some(way) = &mut s.base_direction {
-                *way *= 10f32.powf(r.between(-15.0, 15.0));
-            }
-        };
+        let Wild { near, turn_near, iterations, restarts, max_turn } = Wild::new(r);
         match self {
-            Self::TwoBone(s) => {
-                s.hinge = s.hinge.map(|_| axis(r));
-                s.swivel *= power(r, -3.0, 6.0);
-                s.min_flexion = any(r, &[0.0, 0.0, s.min_flexion, std::f32::consts::PI]);
+            Self::TwoBone(s, options, swivel) => {
+                *s = s.clone().with_hinge(s.hinge().map(|_| axis(r)));
+                *swivel *= power(r, -3.0, 6.0);
+                options.min_flexion = any(r, &[0.0, 0.0, options.min_flexion, std::f32::consts::PI]);
+                options.max_turn = options.max_turn.min(max_turn);
             }
             Self::Aim(s) => {
                 s.axis = axis(r);
@@ -293,46 +336,29 @@ impl Solver {
                     *up = AimUp { axis: axis(r), direction: axis(r) };
                 }
             }
-            Self::Free(s) => {
-                (s.tolerance, s.max_iterations) = (near.min(1.0), sweeps);
-                s.bend = (r.below(3) == 0).then(|| axis(r));
-                s.max_turn = s.max_turn.min(most);
-            }
-            Self::Auto(s) => {
-                (s.tolerance, s.rotation_tolerance) = (near.min(1.0), turn_near);
-                (s.max_iterations, s.max_restarts) = (sweeps, starts);
-                s.max_turn = s.max_turn.min(most);
-            }
-            Self::Follow(_) => {}
-            Self::Ccd(s) => {
-                chain(&mut s.settings, r);
-                if r.below(3) == 0 {
-                    (s.damping, s.max_step) = (0.999 * r.unit(), power(r, -3.0, 1.0));
-                }
-            }
-            Self::Fabrik(s) => chain(&mut s.settings, r),
-            Self::Dls(s) => chain(&mut s.settings, r),
-            Self::Tree(s) => {
-                (s.tolerance, s.rotation_tolerance) = (near, turn_near);
-                (s.max_iterations, s.max_restarts) = (sweeps, starts);
-                s.max_turn = s.max_turn.min(most);
-                match &mut s.root {
+            Self::Chain(_) | Self::Follow(..) | Self::Drag(..) => {}
+            Self::Tree(_, own) => {
+                let BodyOptions { plain, balance, .. } = own;
+                let i = &mut plain.iterative;
+                (i.position_tolerance, i.rotation_tolerance) = (Tolerance::Share(near.min(1.0)), turn_near);
+                (i.max_iterations, i.max_restarts) = (Some(iterations), Some(restarts));
+                i.max_turn = i.max_turn.min(max_turn);
+                match &mut plain.root {
                     RootMode::Spring(strength) => *strength = power(r, -9.0, 6.0),
                     RootMode::At(at) => *at *= power(r, -3.0, 3.0),
                     _ => {}
                 }
-                s.posture = any(r, &[0.0, 1.0, s.posture]);
-                s.soft = any(r, &[0.0, 0.0, 1.0, s.soft]);
-                if let Some(balance) = &mut s.balance {
+                plain.posture = any(r, &[0.0, 1.0, plain.posture]);
+                i.soft = any(r, &[0.0, 0.0, 1.0, i.soft]);
+                if let Some(balance) = balance {
                     balance.up = axis(r);
                     balance.margin = any(r, &[0.0, 1.0, balance.margin]);
                     balance.weight = power(r, -9.0, 0.0);
                     balance.priority = r.below(3) as u8;
                 }
             }
-            Self::Drag(..) => {}
-            Self::Spline(s, _) => {
-                s.tolerance = near.min(1.0);
+            Self::Spline(_, s, _) => {
+                s.position_tolerance = Tolerance::Share(near.min(1.0));
                 if let Fit::Stretched { shortest, longest } = &mut s.fit {
                     *shortest = power(r, -6.0, 0.0);
                     *longest = power(r, 0.0, 6.0);
@@ -382,25 +408,18 @@ impl Solver {
     /// Whether the root moves too.
     pub fn moves_root(&self) -> bool {
         match self {
-            Self::Follow(_) | Self::Drag(..) => true,
-            Self::Ccd(s) => s.settings.root_position.is_some(),
-            Self::Fabrik(s) => s.settings.root_position.is_some(),
-            Self::Dls(s) => s.settings.root_position.is_some(),
-            Self::Tree(s) => s.root != RootMode::Pinned,
-            Self::Spline(s, _) => s.moves_root,
+            Self::Follow(..) | Self::Drag(..) => true,
+            Self::Tree(_, o) => o.plain.root != RootMode::Pinned,
+            Self::Spline(_, options, _) => options.moves_root,
             _ => false,
         }
     }
 
-    /// By what factor bones may become longer; none where their lengths are the curve's.
-    pub fn stretch(&self) -> Option<f32> {
+    /// By what factor bones may become longer in a task; none where their lengths are the curve's.
+    pub fn stretch(&self, task: &Task) -> Option<f32> {
         match self {
-            Self::Free(s) => Some(s.stretch),
-            Self::Auto(s) => Some(s.stretch),
-            Self::Ccd(s) => Some(s.settings.stretch),
-            Self::Fabrik(s) => Some(s.settings.stretch),
-            Self::Dls(s) => Some(s.settings.stretch),
-            Self::Spline(s, _) => (s.fit == Fit::Whole).then_some(1.0),
+            Self::Chain(_) => Some(task.stretch),
+            Self::Spline(_, options, _) => (options.fit == Fit::Whole).then_some(1.0),
             _ => Some(1.0),
         }
     }
@@ -408,41 +427,37 @@ impl Solver {
     /// The most that a joint may turn in one solve.
     pub fn most(&self) -> f32 {
         match self {
-            Self::Free(s) => s.max_turn,
-            Self::Auto(s) => s.max_turn,
-            Self::Ccd(s) => s.settings.max_turn,
-            Self::Fabrik(s) => s.settings.max_turn,
-            Self::Dls(s) => s.settings.max_turn,
-            Self::Tree(s) => s.max_turn,
+            Self::Chain(s) => s.options.max_turn,
+            Self::Tree(_, o) => o.plain.iterative.max_turn,
             _ => f32::INFINITY,
         }
     }
 
     /// What is asked of it for one goal at `at` (and others nearby, where there are several), turned and weighed at random.
     pub fn task(&self, pose: &Pose, at: Vec3, rig: &Rig, r: &mut Noise) -> Task {
-        let mut goal = Goal::at(at);
+        let mut goal = Goal::position(at);
         if r.below(4) == 0 {
             goal = goal.with_pole(Pole::Direction(r.vector()));
         }
-        if r.below(5) == 0 && !matches!(self, Self::TwoBone(_)) {
+        if r.below(5) == 0 && !matches!(self, Self::TwoBone(..)) {
             goal = goal.with_rotation(r.rotation());
         }
         if r.below(6) == 0 {
-            (goal.position_weight, goal.rotation_weight) = (r.unit(), r.unit());
+            (goal.position_influence, goal.rotation_influence) = (r.unit(), r.unit());
         }
         let weight = if r.below(4) == 0 { r.unit() } else { 1.0 };
         let soft = if r.below(4) == 0 { 0.1 } else { 0.0 };
         let stretch = if r.below(8) == 0 { r.between(1.0, 1.5) } else { 1.0 };
         let mut task = Task { goals: vec![goal], weight, soft, stretch, ..Task::default() };
         match self {
-            Self::Tree(s) => {
+            Self::Tree(s, ..) => {
                 let tips: Vec<JointId> = s.effectors().iter().map(|t| t.joint).collect();
                 task.goals[0].pole = Pole::Keep;
                 task.goals.extend(tips[1..].iter().map(|&tip| match r.below(6) {
                     0 => Goal::NONE,
-                    1 => Goal::at(pose.position(tip)),
+                    1 => Goal::position(pose.position(tip)),
                     _ => {
-                        let near = Goal::at(pose.position(tip) + r.vector() * rig.size);
+                        let near = Goal::position(pose.position(tip) + r.vector() * rig.size);
                         if r.below(3) == 0 { near.with_rotation(r.rotation()) } else { near }
                     }
                 }));
@@ -459,10 +474,9 @@ impl Solver {
 
     /// Takes a task's numbers from all over their ranges, and one task in 16 beyond them.
     fn strain(&self, task: &mut Task, r: &mut Noise) {
-        let chain =
-            matches!(self, Self::Free(_) | Self::Auto(_) | Self::Ccd(_) | Self::Fabrik(_) | Self::Dls(_));
-        let soft = chain || matches!(self, Self::TwoBone(_));
-        let led = soft || matches!(self, Self::Tree(_));
+        let chain = matches!(self, Self::Chain(_));
+        let soft = chain || matches!(self, Self::TwoBone(..));
+        let led = soft || matches!(self, Self::Tree(..));
         task.weight = any(r, &[1.0, 1.0, 1.0, 1.0, 0.0, 1e-30, task.weight]);
         let (zone, factor) = (r.unit(), 10f32.powf(r.between(0.0, 38.0)));
         task.soft = any(r, &[0.0, 0.0, 1.0, 1e-20, task.soft, zone]);
@@ -473,10 +487,10 @@ impl Solver {
         for goal in &mut task.goals {
             goal.rotation = goal.rotation.map(|q| longer(r, q, 0.3, 3.9));
             if r.below(8) == 0 {
-                goal.position_weight = any(r, &[0.0, 1e-30, 1e-6]);
+                goal.position_influence = any(r, &[0.0, 1e-30, 1e-6]);
             }
             if r.below(8) == 0 {
-                goal.rotation_weight = any(r, &[0.0, 1e-30, 1e-6]);
+                goal.rotation_influence = any(r, &[0.0, 1e-30, 1e-6]);
             }
             if goal.pole != Pole::Keep {
                 let far = r.vector() * 10f32.powf(r.between(-30.0, 38.0));
@@ -497,8 +511,8 @@ impl Solver {
             1 if !matches!(self, Self::Spline(..) | Self::Drag(None, _)) => {
                 goal.position.get_or_insert(Vec3::ZERO)[r.below(3)] = bad;
             }
-            2 if given => goal.position_weight = out,
-            3 if given => goal.rotation_weight = out,
+            2 if given => goal.position_influence = out,
+            3 if given => goal.rotation_influence = out,
             4 if given => {
                 let l = any(r, &[0.0, 0.1, 2.1, 1e20, f32::NAN]);
                 goal.rotation = Some(Quat::from_xyzw(0.0, l, 0.0, 0.0));
@@ -506,7 +520,7 @@ impl Solver {
             5 if given => goal.pole = Pole::Direction(Vec3::new(0.0, bad, 1.0)),
             6 if soft => task.soft = out,
             7 if chain => task.stretch = any(r, &[f32::NAN, f32::INFINITY, 0.0, -1.0, 1.0 - 1e-6]),
-            8 if chain || matches!(self, Self::Tree(_)) => {
+            8 if chain || matches!(self, Self::Tree(..)) => {
                 task.max_turn = Some(any(r, &[f32::NAN, 0.0, -1.0, f32::NEG_INFINITY]));
             }
             _ => task.invalid = false,
@@ -514,58 +528,100 @@ impl Solver {
     }
 
     /// Carries a task out. The number beside the report is metres beyond the curve for splines, the eyes' angle for looks.
-    pub fn solve(&mut self, pose: &mut Pose, task: &Task) -> Result<(Report, f32), SolveError> {
+    pub fn solve(
+        &mut self,
+        workspace: &mut Workspace,
+        pose: &mut Pose,
+        task: &Task,
+    ) -> Result<(Report, f32), SolveError> {
         let (goal, weight) = (task.goals[0], task.weight);
         let at = goal.position.unwrap_or_default();
-        macro_rules! chain {
-            ($s:expr, $settings:expr) => {{
-                let most = $settings.max_turn;
-                $settings.max_turn = task.max_turn.unwrap_or(most);
-                ($settings.weight, $settings.soft, $settings.stretch) = (weight, task.soft, task.stretch);
-                let report = $s.solve(pose, &goal);
-                $settings.max_turn = most;
-                report
-            }};
-        }
+        let bounds =
+            Options::new().with_influence(weight).with_max_turn(task.max_turn.unwrap_or(f32::INFINITY));
         let report = match self {
-            Self::TwoBone(s) => {
-                (s.weight, s.soft) = (weight, task.soft);
-                s.solve(pose, &goal)
+            Self::TwoBone(s, options, swivel) => {
+                let options = options.with_influence(weight).with_soft(task.soft);
+                let max_turn = task.max_turn.unwrap_or(options.max_turn);
+                s.solve(pose, &goal.with_swivel(*swivel), &options.with_max_turn(max_turn))
             }
-            Self::Aim(s) => {
-                s.weight = weight;
-                s.solve(pose, at)
-            }
-            Self::Free(s) => chain!(s, s),
-            Self::Auto(s) => chain!(s, s),
-            Self::Follow(s) => {
-                s.weight = weight;
-                s.solve(pose, at)
-            }
-            Self::Ccd(s) => chain!(s, s.settings),
-            Self::Fabrik(s) => chain!(s, s.settings),
-            Self::Dls(s) => chain!(s, s.settings),
-            Self::Tree(s) => {
-                let most = s.max_turn;
-                (s.weight, s.max_turn) = (weight, task.max_turn.unwrap_or(most));
-                let report = s.solve(pose, &task.goals);
-                s.max_turn = most;
-                report
+            Self::Aim(s) => s.solve(pose, at, &bounds),
+            Self::Chain(s) => s.solve(workspace, pose, task),
+            Self::Follow(s, options) => s.solve(workspace, pose, at, &options.with_influence(weight)),
+            Self::Tree(s, o) => {
+                let max_turn = task.max_turn.unwrap_or(o.plain.iterative.max_turn);
+                let options = o.options().with_influence(weight).with_max_turn(max_turn);
+                s.solve(workspace, pose, &task.goals, &options)
             }
             Self::Drag(drag, _) => match drag {
-                Some(drag) => drag.to(pose, goal),
+                Some(drag) => drag.to(&mut Workspace::new(), pose, goal, &Drag::OPTIONS),
                 None => Ok(Report::default()),
             },
-            Self::Spline(s, curve) => {
-                (s.weight, s.offset) = (weight, task.offset);
-                return s.solve(pose, curve).map(|s| (s.report, s.beyond));
+            Self::Spline(s, options, curve) => {
+                let options = options.with_influence(weight).with_offset(task.offset);
+                return s.solve(workspace, pose, curve, &options).map(|s| (s.report, s.beyond));
             }
             Self::LookAt(s, state) => {
-                s.weight = weight;
-                return s.solve(pose, at, state).map(|s| (s.report, s.eyes));
+                return s.solve(state, pose, at, &bounds).map(|s| (s.report, s.eyes));
             }
         };
         report.map(|report| (report, 0.0))
+    }
+}
+
+impl ChainSolving {
+    /// The solver by its place in [`ALL`].
+    fn new(which: usize, rig: &Rig, r: &mut Noise) -> Option<Self> {
+        let (chain, skeleton) = (rig.chain()?, &rig.skeleton);
+        let bounded = which % 2 == 1;
+        // The solver is drawn before what strains it.
+        let wild = |options: IterativeOptions, r: &mut Noise| {
+            if rig.hostile { Wild::new(r).options(options) } else { options }
+        };
+        let mut free = rig.joints.iter().all(|&id| skeleton.joint(id).turning == Turning::Free);
+        let (solver, options): (Arc<dyn Stretching>, _) = match which {
+            2 | 3 => {
+                let mut solver = FreeChain::from_chain(skeleton, chain).ok()?;
+                let options = IterativeOptions::new();
+                let options = wild(if bounded { options.with_max_turn(bound(r)) } else { options }, r);
+                if rig.hostile {
+                    solver.bend = (r.below(3) == 0).then(|| axis(r));
+                }
+                (Arc::new(solver), options)
+            }
+            4 | 5 => {
+                let solver = Auto::from_chain(skeleton, chain).ok()?;
+                (Arc::new(solver), wild(options(bounded, r), r))
+            }
+            8 | 9 => {
+                let mut solver = Ccd::from_chain(skeleton, chain).ok()?;
+                let options = wild(options(bounded, r), r);
+                if rig.hostile && r.below(3) == 0 {
+                    (solver.damping, solver.max_step) = (0.999 * r.unit(), power(r, -3.0, 1.0));
+                }
+                (Arc::new(solver), options)
+            }
+            10 | 11 => {
+                let mut solver = Fabrik::from_chain(skeleton, chain).ok()?;
+                let options = options(bounded, r);
+                solver.closes_circle = r.below(2) == 0;
+                (Arc::new(solver), wild(options, r))
+            }
+            _ => {
+                let solver = DampedLeastSquares::from_chain(skeleton, chain).ok()?;
+                (Arc::new(solver), wild(options(bounded, r), r))
+            }
+        };
+        free &= which <= 5;
+        Some(Self { solver, options, free })
+    }
+
+    fn solve(&self, workspace: &mut Workspace, pose: &mut Pose, task: &Task) -> Result<Report, SolveError> {
+        let options = self.options.with_influence(task.weight).with_soft(task.soft);
+        let options = options.with_max_turn(task.max_turn.unwrap_or(options.max_turn));
+        if task.stretch == 1.0 {
+            return self.solver.solve(workspace, pose, &task.goals[0], &options);
+        }
+        self.solver.by(task.stretch).solve(workspace, pose, &task.goals[0], &options)
     }
 }
 

@@ -5,7 +5,7 @@ use std::{f64::consts::TAU, sync::Arc, time::Instant};
 use sinew::{
     JointId, JointTransform, Pose, Skeleton,
     glam::Vec3,
-    solve::{Eye, LookAt, LookJoint, LookState},
+    solve::{Eye, LookAt, LookJoint, Options},
 };
 
 use crate::judge::{self, V};
@@ -54,7 +54,7 @@ pub fn run(tilt: f64, upright: bool, dead_zone: f32, steps: usize) -> Found {
     let (head, turn, _) = judge::frame(&rest, ids[5]);
     let middle = judge::add(head, judge::turn(turn, [0.0, 0.09, 0.08]));
     let mut found = Found::default();
-    let mut state = LookState::default();
+    let mut state = look.state();
     let mut last: Option<(Pose, V)> = None;
     let mut times = Vec::new();
     for i in 0..=steps {
@@ -67,7 +67,8 @@ pub fn run(tilt: f64, upright: bool, dead_zone: f32, steps: usize) -> Found {
         let target = judge::add(middle, judge::scale(way, 2.0)).map(|x| x as f32);
         let mut pose = rest.clone();
         let start = Instant::now();
-        look.solve(&mut pose, Vec3::from_array(target), &mut state).expect("the settings are in order");
+        look.solve(&mut state, &mut pose, Vec3::from_array(target), &Options::new())
+            .expect("the settings are in order");
         times.push(start.elapsed().as_secs_f64() * 1e6);
         if let Some((before, from)) = &last {
             let gone = judge::length(judge::cross(*from, way)).asin();

@@ -3,10 +3,10 @@
 use std::{path::Path, sync::Arc, time::Instant};
 
 use sinew::{
-    JointId, JointTransform, Pose, Skeleton,
+    JointId, JointTransform, Pose, Skeleton, Workspace,
     glam::{Quat, Vec3},
     solve::{
-        Spline,
+        Spline, SplineOptions,
         spline::{Curve, CurveKind, CurveUp, Roll},
     },
 };
@@ -151,9 +151,11 @@ pub fn run(snake: &Snake, ring: &Ring, laps: usize, up: CurveUp) -> Found {
     let (head, tail) = (snake.joints[0], snake.joints[snake.joints.len() - 1]);
     let mut curve =
         Curve::new(CurveKind::CatmullRom, &ring.points(0.0, size), true, up).expect("a ring is a curve");
-    let mut spline = Spline::new(&snake.skeleton, head, tail).expect("head to tail is a chain");
-    spline.reversed = true;
-    spline.roll = Roll::Frames { axis: Vec3::new(0.3, 1.0, 0.2), twist: [0.0; 2] };
+    let spline = Spline::new(&snake.skeleton, head, tail).expect("head to tail is a chain");
+    let frames = Roll::Frames { axis: Vec3::new(0.3, 1.0, 0.2), twist: [0.0; 2] };
+    let options = SplineOptions::new().with_reversed(true).with_roll(frames);
+    let mut workspace = Workspace::new();
+    spline.reserve(&mut workspace);
     let mut pose = rest.clone();
     let mut found = Found::default();
     let (mut frames, mut solves) = (Vec::new(), Vec::new());
@@ -165,8 +167,9 @@ pub fn run(snake: &Snake, ring: &Ring, laps: usize, up: CurveUp) -> Found {
         let start = Instant::now();
         curve.set_points(&points).expect("a ring is a curve");
         let middle = Instant::now();
-        spline.offset = gone.fract() as f32 * curve.length();
-        let report = spline.solve(&mut pose, &curve).expect("the settings are in order");
+        let options = options.with_offset(gone.fract() as f32 * curve.length());
+        let report =
+            spline.solve(&mut workspace, &mut pose, &curve, &options).expect("the options are in order");
         solves.push(middle.elapsed().as_secs_f64() * 1e6);
         frames.push(start.elapsed().as_secs_f64() * 1e6);
         found.missed += u32::from(report.missed > 0);

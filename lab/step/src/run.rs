@@ -57,6 +57,7 @@ impl Run {
         if mode == Mode::Foresight {
             planter.set_look_ahead(FORESIGHT).map_err(|e| e.to_string())?;
         }
+        let mut feet = planter.state();
         let mut pose = walker.rest.clone();
         let mut tick = walker.rest.clone();
         let legs = figure.legs();
@@ -70,9 +71,9 @@ impl Run {
             let began = Instant::now();
             let world = walker.at(time, &mut pose);
             if mode != Mode::Frames {
-                while let Some(later) = planter.next_tick(dt) {
+                while let Some(later) = planter.next_tick(&feet, dt) {
                     let there = walker.at((time + f64::from(later)).min(walker.duration()), &mut tick);
-                    planter.give_tick(figure, &tick, &there).map_err(|e| e.to_string())?;
+                    planter.give_tick(&mut feet, figure, &tick, &there).map_err(|e| e.to_string())?;
                 }
             }
             // This is the lab's own work.
@@ -80,18 +81,18 @@ impl Run {
             for (points, leg) in points.iter_mut().zip(legs) {
                 let foot = pose.model(leg.foot);
                 for (list, p) in points.given.iter_mut().zip([leg.sole.heel, leg.sole.ball]) {
-                    list.push(world.transform_point3(foot.transform_point3(p)));
+                    list.push(world.to_world(foot.transform_point3(p)));
                 }
             }
             let pause = pause.elapsed().as_secs_f64() * 1e6;
-            planter.sense(ground, figure, &pose, &world).map_err(|e| e.to_string())?;
+            planter.sense(&mut feet, ground, figure, &pose, &world).map_err(|e| e.to_string())?;
             let solve = Instant::now();
-            planter.step(figure, &mut pose, &world, dt).map_err(|e| e.to_string())?;
+            planter.step(&mut feet, figure, &mut pose, &world, dt).map_err(|e| e.to_string())?;
             steps.push(solve.elapsed().as_secs_f64() * 1e6);
             frames.push(began.elapsed().as_secs_f64() * 1e6 - pause);
             for (i, leg) in legs.iter().enumerate() {
                 let foot = pose.model(leg.foot);
-                let at = |p: Vec3| world.transform_point3(p);
+                let at = |p: Vec3| world.to_world(p);
                 ankles[i].push(at(foot.translation));
                 for (list, p) in points[i].planted.iter_mut().zip([leg.sole.heel, leg.sole.ball]) {
                     list.push(at(foot.transform_point3(p)));
@@ -159,7 +160,7 @@ pub fn untold(walker: &Walker, rate: f64) -> f64 {
     for leg in walker.figure.legs() {
         let mut ankle = |time: f64| {
             let world = walker.at(time, &mut pose);
-            world.transform_point3(pose.position(leg.foot))
+            world.to_world(pose.position(leg.foot))
         };
         let frames = (walker.duration() * rate) as usize;
         let told: Vec<Vec3> = (0..=frames).map(|i| ankle(i as f64 / rate)).collect();

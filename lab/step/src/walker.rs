@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use sinew::{
-    Pose,
+    Placement, Pose,
     body::BodyRoles,
     glam::{Affine3, Vec3},
     ground::plant::{ClipAnalysis, Figure, walk_heading},
@@ -90,12 +90,13 @@ impl Walker {
     }
 
     /// The animation's frame at a time, and where the figure is in the world.
-    pub fn at(&self, time: f64, pose: &mut Pose) -> Affine3 {
+    pub fn at(&self, time: f64, pose: &mut Pose) -> Placement {
         let cycle = f64::from(self.analysis.cycle);
         let rounds = (time / cycle).floor().min(f64::from(self.analysis.cycles - 1));
         self.clip.sample(self.analysis.start + (time - rounds * cycle) as f32, pose);
         pose.update();
-        Affine3::from_translation(self.analysis.travel * time as f32)
+        let world = Affine3::from_translation(self.analysis.travel * time as f32);
+        Placement::new(world).expect("a clip that was analysed travels finitely")
     }
 
     /// Under the pelvis where the walk begins, on the clip's floor.

@@ -90,9 +90,10 @@ pub struct PlantArgs {
     /// The deepest step that a foot goes down, in metres [default: 0.8 of the leg]
     #[arg(long, value_name = "METRES", value_parser = positive, help_heading = "Planting")]
     pub cast_below: Option<f32>,
-    /// How much of the planting to apply: 0 leaves the clip, 1 plants it
-    #[arg(long, value_name = "WEIGHT", default_value_t = 1.0, value_parser = share, help_heading = "Planting")]
-    pub weight: f32,
+    /// How much of the planting to apply, 0 (the clip stays) to 1
+    #[arg(long, alias = "weight", value_name = "SHARE", default_value_t = 1.0, value_parser = share,
+          help_heading = "Planting")]
+    pub influence: f32,
     /// Most keys of the planted clip, one for each joint that it moves and each of its times
     ///
     /// A million are some ten minutes of sixty joints at thirty a second.

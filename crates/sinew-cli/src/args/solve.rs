@@ -167,8 +167,7 @@ pub struct SolveArgs {
     #[arg(long, help_heading = "Output")]
     pub timing: bool,
 
-    /// How near the position must be, in metres, at most the chain's length [default: 1e-6 with lm, else 1e-4 of the
-    /// chain's length]
+    /// How near the position must be, in metres [default: 1e-6 with lm, else 1e-4 of the chain's length]
     #[arg(long, value_name = "METRES", value_parser = positive64, help_heading = "Solving")]
     pub position_tolerance: Option<f64>,
     /// How near the rotation must be, in radians [default: 1e-6 with lm, else 1e-3]
@@ -219,6 +218,8 @@ Goals on one figure that share joints are solved together (--solver full-body): 
 \"hand.l\", \"position\": [...], \"priority\": 1}, {\"joint\": \"hand.r\", \"position\": [...], \"relative_to\": \"hand.l\"}], \"root\": \"spring\"}.
 Priority 0 goes first, to 2; a goal relative to a joint moves with it; the root (that of --chain, or the joint that all goals hang on)
 is pinned, free or on a spring.
+position_weight and rotation_weight (0 to 1, the default) say how strongly goals compete; 0 leaves the goal out. position_influence and
+rotation_influence (0 to 1, the default; pose space) say how much of a goal is applied: at 0.5 joints go half-way.
 With --human, goals for head and hands make a whole pose: {\"goals\": [{\"joint\": \"head\", \"position\": [...], \"rotation\": [...]}, {\"joint\":
 \"hand.l\", ...}, {\"joint\": \"hand.r\", ...}]}; hips, feet or any other joint may have goals as well.
 Empty lines are passed over. A line that cannot be worked with is answered by its error, the others are solved, and the exit code is 1.";

@@ -285,7 +285,7 @@ fn planted_share(outcomes: &[ContactOutcome]) -> f32 {
 fn check_held(task: &Task<'_>, outcomes: &[ContactOutcome]) -> Result<(), WorkError> {
     let counts = |c: &&ContactOutcome| {
         let leg = &task.figure.legs()[c.leg];
-        let whole = leg.position_weight >= 1.0 && leg.rotation_weight >= 1.0;
+        let whole = leg.position_influence >= 1.0 && leg.rotation_influence >= 1.0;
         c.foothold && whole && task.contacts[c.leg].is_none()
     };
     let count = outcomes.iter().filter(counts).count();

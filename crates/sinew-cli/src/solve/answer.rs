@@ -3,9 +3,66 @@
 use std::io::{self, Write};
 
 use serde_json::{Map, Number, Value};
-use sinew::Status;
+use sinew::{Outcome, Report};
 
 use crate::lookup::shown;
+
+/// What became of the goals of one solve: the first that holds of these words is its status.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub enum Status {
+    /// Every residual is within its tolerance.
+    #[default]
+    Reached,
+    /// No step led nearer.
+    Stalled,
+    /// The iterations were used up.
+    OutOfIterations,
+    /// A goal is out of reach, by so many metres.
+    Unreachable(f64),
+}
+
+impl Status {
+    /// The worse of two.
+    pub fn worse(self, other: Self) -> Self {
+        let rank = |s: &Self| match s {
+            Self::Reached => 0,
+            Self::Stalled => 1,
+            Self::OutOfIterations => 2,
+            Self::Unreachable(_) => 3,
+        };
+        match (self, other) {
+            (Self::Unreachable(a), Self::Unreachable(b)) => Self::Unreachable(a.max(b)),
+            (a, b) if rank(&b) > rank(&a) => b,
+            (a, _) => a,
+        }
+    }
+
+    /// As JSON has it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Reached => "reached",
+            Self::Stalled => "stalled",
+            Self::OutOfIterations => "out_of_iterations",
+            Self::Unreachable(_) => "unreachable",
+        }
+    }
+
+    /// By a report's facts.
+    pub fn new(reached: bool, out_of_reach: f64, outcome: Outcome) -> Self {
+        match outcome {
+            _ if reached => Self::Reached,
+            _ if out_of_reach > 0.0 => Self::Unreachable(out_of_reach),
+            Outcome::OutOfIterations => Self::OutOfIterations,
+            _ => Self::Stalled,
+        }
+    }
+}
+
+impl From<&Report> for Status {
+    fn from(report: &Report) -> Self {
+        Self::new(report.reached(), report.out_of_reach.into(), report.outcome)
+    }
+}
 
 /// The result of one solve.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,17 +93,6 @@ pub struct JointAnswer {
     pub limits: (f64, f64),
 }
 
-/// The status as a word.
-pub fn word(status: Status) -> &'static str {
-    match status {
-        Status::Reached => "reached",
-        Status::Unreachable { .. } => "unreachable",
-        Status::Stalled => "stalled",
-        Status::OutOfIterations => "out of iterations",
-        _ => "unknown",
-    }
-}
-
 fn json_number(value: f64) -> Value {
     Number::from_f64(value).map_or(Value::Null, Value::Number)
 }
@@ -55,9 +101,9 @@ fn json_number(value: f64) -> Value {
 pub fn json(id: &Value, answer: &Answer, timing: bool) -> Value {
     let mut map = Map::new();
     map.insert("id".into(), id.clone());
-    map.insert("status".into(), word(answer.status).into());
-    if let Status::Unreachable { by } = answer.status {
-        map.insert("by".into(), json_number(f64::from(by)));
+    map.insert("status".into(), answer.status.word().into());
+    if let Status::Unreachable(by) = answer.status {
+        map.insert("by".into(), json_number(by));
     }
     let joints = answer.joints.iter().map(|j| (j.name.clone(), json_number(j.value)));
     map.insert("joints".into(), Value::Object(joints.collect()));
@@ -92,13 +138,13 @@ pub fn text(heading: &str, answer: &Answer, timing: bool, out: &mut dyn Write) -
     let plural = |n: u32, thing: &str| format!("{n} {thing}{}", if n == 1 { "" } else { "s" });
     writeln!(out, "{}", shown(heading))?;
     let by = match answer.status {
-        Status::Unreachable { by } => format!(" (by {by:.4} m at least)"),
+        Status::Unreachable(by) => format!(" (by {by:.4} m at least)"),
         _ => String::new(),
     };
     write!(
         out,
         "{}{by}: {:.1e} m and {:.1e} rad off, after {}",
-        word(answer.status),
+        answer.status.word().replace('_', " "),
         answer.position_error,
         answer.rotation_error,
         plural(answer.iterations, "step"),

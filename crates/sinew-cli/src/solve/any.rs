@@ -2,19 +2,15 @@
 
 use glam::Vec3;
 use sinew::{
-    Chain, Goal, JointId, Pole, Pose, Report, Skeleton,
+    Chain, Goal, JointId, Pole, Pose, Report, Skeleton, Workspace,
     solve::{
-        Auto, Ccd, DampedLeastSquares, Fabrik, Follow, LookAt, LookState, Spline, TwoBone,
+        Auto, Ccd, ChainSolver, DampedLeastSquares, Fabrik, Follow, FollowOptions, IterativeOptions,
+        LimbOptions, LookAt, Options, Spline, SplineOptions, TwoBone,
         spline::{Curve, CurveKind, CurveUp, Fit, Roll},
     },
 };
 
-use super::{
-    goal::narrow,
-    look::look_at,
-    request::CurveRequest,
-    settings::{Settings, TOLERANCES},
-};
+use super::{goal::narrow, look::look_at, request::CurveRequest, settings::Settings};
 use crate::{
     args::SolverName,
     lookup::{label, shown},
@@ -24,30 +20,30 @@ use crate::{
 pub enum AnySolver {
     TwoBone(TwoBone),
     Follow(Follow),
-    Ccd(Ccd),
-    Fabrik(Fabrik),
-    Dls(DampedLeastSquares),
-    Auto(Auto),
+    Chain(Box<dyn ChainSolver>),
     Spline(Spline),
     LookAt(LookAt),
 }
 
 /// The curve that is asked for, and how the chain lies on it.
-fn along(spline: &mut Spline, asked: &CurveRequest) -> Result<Curve, String> {
+fn along(asked: &CurveRequest) -> Result<(Curve, SplineOptions), String> {
     let points: Vec<_> = asked.points.iter().map(|p| narrow("curve", *p)).collect::<Result<_, _>>()?;
     let kind = if asked.bezier { CurveKind::Bezier } else { CurveKind::CatmullRom };
     let curve =
         Curve::new(kind, &points, asked.closed, CurveUp::Direction(Vec3::Y)).map_err(|e| e.to_string())?;
-    (spline.offset, spline.reversed) = (asked.offset as f32, asked.reversed);
-    spline.fit = match asked.stretched {
-        true => Fit::Stretched { shortest: f32::MIN_POSITIVE, longest: f32::MAX },
-        false => Fit::Whole,
-    };
-    spline.roll = match asked.back {
-        Some(axis) => Roll::Frames { axis: narrow("back", axis)?, twist: [0.0; 2] },
-        None => Roll::Keep,
-    };
-    Ok(curve)
+    let mut options = SplineOptions::new().with_offset(asked.offset as f32).with_reversed(asked.reversed);
+    if asked.stretched {
+        options.fit = Fit::Stretched { shortest: f32::MIN_POSITIVE, longest: f32::MAX };
+    }
+    if let Some(axis) = asked.back {
+        options.roll = Roll::Frames { axis: narrow("back", axis)?, twist: [0.0; 2] };
+    }
+    Ok((curve, options))
+}
+
+/// A solver behind the trait, or why it has not been made.
+fn boxed<S: ChainSolver + 'static, E: ToString>(made: Result<S, E>) -> Result<AnySolver, String> {
+    Ok(AnySolver::Chain(Box::new(made.map_err(|e| e.to_string())?)))
 }
 
 impl AnySolver {
@@ -71,47 +67,26 @@ impl AnySolver {
             SolverName::Follow => {
                 Self::Follow(Follow::from_chain(skeleton, chain).map_err(|e| e.to_string())?)
             }
-            SolverName::Ccd => Self::Ccd(Ccd::from_chain(skeleton, chain).map_err(|e| e.to_string())?),
-            SolverName::Fabrik => {
-                Self::Fabrik(Fabrik::from_chain(skeleton, chain).map_err(|e| e.to_string())?)
-            }
-            SolverName::Dls => {
-                Self::Dls(DampedLeastSquares::from_chain(skeleton, chain).map_err(|e| e.to_string())?)
-            }
+            SolverName::Ccd => boxed(Ccd::from_chain(skeleton, chain))?,
+            SolverName::Fabrik => boxed(Fabrik::from_chain(skeleton, chain))?,
+            SolverName::Dls => boxed(DampedLeastSquares::from_chain(skeleton, chain))?,
             SolverName::Spline => {
                 Self::Spline(Spline::from_chain(skeleton, chain).map_err(|e| e.to_string())?)
             }
             SolverName::LookAt => Self::LookAt(look_at(skeleton, &chain, &settings.look)?),
             // Goals bring their own joints.
             SolverName::FullBody => return Err("full-body works on goals that name their joints".into()),
-            SolverName::Auto | SolverName::Lm => {
-                Self::Auto(Auto::from_chain(skeleton, chain).map_err(|e| e.to_string())?)
-            }
+            SolverName::Auto | SolverName::Lm => boxed(Auto::from_chain(skeleton, chain))?,
         })
     }
 
-    pub fn set(&mut self, settings: &Settings, length: f32) {
-        // A chain without length has its end where it is, whatever the tolerance.
-        let part = match settings.position_tolerance {
-            Some(metres) if length > 0.0 => metres / f64::from(length),
-            _ => TOLERANCES.0,
-        };
-        // (No tolerance is more than the chain's length.)
-        let near = (part as f32).clamp(f32::MIN_POSITIVE, 1.0);
-        let turned = (settings.rotation_tolerance.unwrap_or(TOLERANCES.1) as f32).max(f32::MIN_POSITIVE);
-        macro_rules! set {
-            ($place:expr) => {{
-                ($place.tolerance, $place.rotation_tolerance) = (near, turned);
-                $place.max_iterations = settings.max_iterations.unwrap_or($place.max_iterations);
-                $place.max_restarts = settings.max_restarts.unwrap_or($place.max_restarts);
-            }};
-        }
+    /// Makes room, so that solves alone are timed.
+    pub fn reserve(&self, workspace: &mut Workspace) {
         match self {
-            Self::TwoBone(_) | Self::Follow(_) | Self::Spline(_) | Self::LookAt(_) => {}
-            Self::Ccd(s) => set!(s.settings),
-            Self::Fabrik(s) => set!(s.settings),
-            Self::Dls(s) => set!(s.settings),
-            Self::Auto(s) => set!(s),
+            Self::Chain(s) => s.reserve(workspace),
+            Self::Follow(s) => s.reserve(workspace),
+            Self::Spline(s) => s.reserve(workspace),
+            Self::TwoBone(_) | Self::LookAt(_) => {}
         }
     }
 
@@ -128,9 +103,11 @@ impl AnySolver {
 
     pub fn solve(
         &mut self,
+        workspace: &mut Workspace,
         pose: &mut Pose,
         goal: &Goal,
         curve: Option<&CurveRequest>,
+        options: &IterativeOptions,
     ) -> Result<Report, String> {
         if curve.is_some() && !matches!(self, Self::Spline(_)) {
             return Err("only the solver spline lays a chain along a curve".into());
@@ -143,33 +120,30 @@ impl AnySolver {
                 if goal.position.is_some() || goal.rotation.is_some() || goal.pole != Pole::Keep {
                     return Err("a chain along a curve has no position, rotation or pole".into());
                 }
-                let curve = along(s, asked)?;
-                s.weight = goal.position_weight;
-                s.solve(pose, &curve).map(|r| r.report)
+                let (curve, options) = along(asked)?;
+                let options = options.with_influence(goal.position_influence);
+                s.solve(workspace, pose, &curve, &options).map(|r| r.report)
             }
             Self::LookAt(s) => {
-                s.weight = goal.position_weight;
                 let place = match (goal.position, goal.rotation, goal.pole) {
                     (Some(place), None, Pole::Keep) => place,
                     (None, ..) => return Err("there is no position to look at".into()),
                     _ => return Err("look-at takes positions, and no rotations or poles".into()),
                 };
-                s.solve(pose, place, &mut LookState::default()).map(|r| r.report)
+                let options = Options::new().with_influence(goal.position_influence);
+                s.solve(&mut s.state(), pose, place, &options).map(|r| r.report)
             }
-            Self::TwoBone(s) => s.solve(pose, goal),
-            Self::Ccd(s) => s.solve(pose, goal),
-            Self::Fabrik(s) => s.solve(pose, goal),
-            Self::Dls(s) => s.solve(pose, goal),
-            Self::Auto(s) => s.solve(pose, goal),
+            Self::TwoBone(s) => s.solve(pose, goal, &LimbOptions::new()),
+            Self::Chain(s) => s.solve(workspace, pose, goal, options),
             Self::Follow(s) => {
-                s.weight = goal.position_weight;
                 let place = match (goal.position, goal.rotation, goal.pole) {
                     (Some(place), None, Pole::Keep) => place,
                     (_, Some(_), _) => return Err("follow takes positions, and no rotations".into()),
                     (None, _, Pole::Keep) => return Err("there is no position".into()),
                     _ => return Err("follow has no pole".into()),
                 };
-                s.solve(pose, place)
+                let options = FollowOptions::new().with_influence(goal.position_influence);
+                s.solve(workspace, pose, place, &options)
             }
         }
         .map_err(|e| e.to_string())

@@ -3,12 +3,15 @@
 use std::time::Instant;
 
 use glam::{DQuat, DVec3};
-use sinew::mechanism::{JointSpaceOptions, JointSpaceSolver, LinkGoal, LinkId, LinkTarget, Mechanism};
+use sinew::{
+    Workspace,
+    mechanism::{JointSpaceOptions, JointSpaceSolver, LinkGoal, LinkId, LinkTarget, Mechanism},
+};
 use sinew_files::shorten;
 
 use super::{
     Backend, Worker,
-    answer::{Answer, JointAnswer},
+    answer::{Answer, JointAnswer, Status},
     request::{GoalRequest, Request},
 };
 use crate::{
@@ -22,7 +25,8 @@ pub struct Arm {
     root: LinkId,
     /// The tip, or why there is none to take.
     tip: Result<LinkId, String>,
-    settings: JointSpaceOptions,
+    options: JointSpaceOptions,
+    seed: u64,
 }
 
 /// The values that named ones make with the others at rest.
@@ -42,15 +46,19 @@ impl Arm {
     pub fn new(
         mechanism: Mechanism,
         chain: Option<&(String, String)>,
-        settings: JointSpaceOptions,
+        options: JointSpaceOptions,
+        seed: u64,
     ) -> Result<Self, Failure> {
         let (root, tip) = ends(&mechanism, chain)?;
-        Ok(Self { mechanism, root, tip, settings })
+        Ok(Self { mechanism, root, tip, options, seed })
     }
 
     fn goal(&self, request: &GoalRequest) -> Result<LinkGoal, String> {
         if request.pole.is_some() {
             return Err("a pole is for limbs in pose space; an arm's joints are told by start".into());
+        }
+        if (request.position_influence, request.rotation_influence) != (1.0, 1.0) {
+            return Err("influences are for pose space; an arm's goals have weights".into());
         }
         let link = match &request.joint {
             Some(name) => link(&self.mechanism, name)?,
@@ -88,7 +96,7 @@ impl Arm {
 
 impl Backend for Arm {
     fn worker(&self) -> Box<dyn Worker + '_> {
-        Box::new(ArmWorker { arm: self, solvers: Vec::new() })
+        Box::new(ArmWorker { arm: self, solvers: Vec::new(), workspace: Workspace::new() })
     }
 
     fn heading(&self) -> String {
@@ -110,6 +118,7 @@ const KEPT: usize = 16;
 struct ArmWorker<'a> {
     arm: &'a Arm,
     solvers: Vec<(Vec<LinkId>, JointSpaceSolver)>,
+    workspace: Workspace,
 }
 
 /// The most goals of one request: a solver's matrices grow with the square of their number, and its time with the cube.
@@ -148,16 +157,17 @@ impl Worker for ArmWorker<'_> {
         let at = match self.solvers.iter().position(|(l, _)| *l == links) {
             Some(at) => at,
             None => {
-                let solver =
-                    JointSpaceSolver::new(&arm.mechanism, &goals, arm.settings).map_err(|e| e.to_string())?;
+                let solver = JointSpaceSolver::new(&arm.mechanism, &goals).map_err(|e| e.to_string())?;
                 self.solvers.truncate(KEPT - 1);
-                self.solvers.push((links, solver));
+                self.solvers.push((links, solver.with_seed(arm.seed)));
                 self.solvers.len() - 1
             }
         };
-        let solver = &mut self.solvers[at].1;
+        let solver = &self.solvers[at].1;
         let begin = Instant::now();
-        let report = solver.solve(&goals, &mut values).map_err(|e| e.to_string())?;
+        let report = solver
+            .solve(&mut self.workspace, &goals, &mut values, &arm.options)
+            .map_err(|e| e.to_string())?;
         let micros = begin.elapsed().as_secs_f64() * 1e6;
         let joints = solver.dofs().map(|d| {
             let dof = &arm.mechanism.dofs()[d];
@@ -169,7 +179,7 @@ impl Worker for ArmWorker<'_> {
             }
         });
         Ok(Answer {
-            status: report.status,
+            status: Status::new(report.reached(), report.out_of_reach, report.outcome),
             joints: joints.collect(),
             rotations: Vec::new(),
             translations: Vec::new(),

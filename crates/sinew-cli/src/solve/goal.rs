@@ -5,15 +5,27 @@ use sinew::{Goal, Pole};
 
 use super::request::GoalRequest;
 
-/// A goal in f32.
+/// A goal in f32, without its weights.
 pub fn goal(request: &GoalRequest) -> Result<Goal, String> {
-    Ok(Goal {
-        position: request.position.map(|p| narrow("position", p)).transpose()?,
-        rotation: request.rotation.map(|q| DQuat::from_array(q).as_quat()),
-        position_weight: request.position_weight as f32,
-        rotation_weight: request.rotation_weight as f32,
-        pole: request.pole.map(|p| narrow("pole", p)).transpose()?.map_or(Pole::Keep, Pole::Point),
-    })
+    let mut goal = Goal::NONE
+        .with_position_influence(request.position_influence as f32)
+        .with_rotation_influence(request.rotation_influence as f32)
+        .with_pole(request.pole.map(|p| narrow("pole", p)).transpose()?.map_or(Pole::Keep, Pole::Point));
+    goal.position = request.position.map(|p| narrow("position", p)).transpose()?;
+    goal.rotation = request.rotation.map(|q| DQuat::from_array(q).as_quat());
+    Ok(goal)
+}
+
+/// A goal of a chain by itself: what has no weight is left out, and other weights say nothing.
+pub fn goal_alone(request: &GoalRequest) -> Result<Goal, String> {
+    let mut goal = goal(request)?;
+    if request.position_weight as f32 <= 0.0 {
+        goal.position_influence = 0.0;
+    }
+    if request.rotation_weight as f32 <= 0.0 {
+        goal.rotation_influence = 0.0;
+    }
+    Ok(goal)
 }
 
 /// A place in f32.

@@ -136,16 +136,13 @@ fn work(args: &SolveArgs) -> Result<Work, Failure> {
         let arm = pose::Posed::arm(mechanism, chain, settings).map_err(in_file)?;
         return Ok(Work { backend: Box::new(arm), source: None });
     }
-    let default = JointSpaceOptions::default();
-    let settings = JointSpaceOptions {
-        position_tolerance: args.position_tolerance.unwrap_or(default.position_tolerance),
-        rotation_tolerance: args.rotation_tolerance.unwrap_or(default.rotation_tolerance),
-        max_iterations: args.max_iterations.unwrap_or(default.max_iterations),
-        max_restarts: args.max_restarts.unwrap_or(default.max_restarts),
-        seed: args.seed.unwrap_or(default.seed),
-        ..default
-    };
-    let arm = arm::Arm::new(mechanism, chain, settings).map_err(in_file)?;
+    let default = JointSpaceOptions::new();
+    let options = JointSpaceOptions::new()
+        .with_position_tolerance(args.position_tolerance.unwrap_or(default.position_tolerance))
+        .with_rotation_tolerance(args.rotation_tolerance.unwrap_or(default.rotation_tolerance))
+        .with_max_iterations(args.max_iterations.unwrap_or(default.max_iterations))
+        .with_max_restarts(args.max_restarts.unwrap_or(default.max_restarts));
+    let arm = arm::Arm::new(mechanism, chain, options, args.seed.unwrap_or(0)).map_err(in_file)?;
     Ok(Work { backend: Box::new(arm), source: None })
 }
 
@@ -225,7 +222,7 @@ impl One<'_> {
 fn summary(backend: &dyn Backend, name: &str, answer: &Answer) -> String {
     let chain = backend.heading();
     let chain = chain.strip_prefix(&format!("{name}: ")).unwrap_or(&chain);
-    format!("{chain}: {}, {:.1e} m off", answer::word(answer.status), answer.position_error)
+    format!("{chain}: {}, {:.1e} m off", answer.status.word().replace('_', " "), answer.position_error)
 }
 
 /// Solves one goal from the rest pose. Gives the pose, the joint that reaches (the chain's root) or looks, and in one line
@@ -284,7 +281,7 @@ pub fn first(
     let summary = format!(
         "{count} goal{}, {how}: {}, {:.1e} m off",
         if count == 1 { "" } else { "s" },
-        answer::word(answer.status),
+        answer.status.word().replace('_', " "),
         answer.position_error
     );
     Ok(First { before, pose, goals, summary })
@@ -296,7 +293,7 @@ pub fn one_arm(mechanism: Mechanism, asked: &One) -> Result<(Vec<f64>, String), 
     let names: Vec<_> = mechanism.dofs().iter().map(|d| d.name.clone()).collect();
     let backend: Box<dyn Backend> = match asked.solver {
         SolverName::Auto | SolverName::Lm => {
-            Box::new(arm::Arm::new(mechanism, asked.chain, JointSpaceOptions::default())?)
+            Box::new(arm::Arm::new(mechanism, asked.chain, JointSpaceOptions::new(), 0)?)
         }
         _ => Box::new(pose::Posed::arm(mechanism, asked.chain, asked.settings())?),
     };

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Instant};
 
 use glam::{DAffine3, DQuat, DVec3, Vec3};
 use sinew::{
-    Chain, Goal, JointId, Pose, Skeleton, Status,
+    Chain, Goal, JointId, Pose, Report, Skeleton, Workspace,
     body::BodyRoles,
     math,
     mechanism::{ChainSkeleton, LinkFrames, Mechanism, position_and_rotation},
@@ -13,10 +13,10 @@ use sinew_files::{Model, shorten};
 
 use super::{
     Backend, Worker,
-    answer::{Answer, JointAnswer},
+    answer::{Answer, JointAnswer, Status},
     any::AnySolver,
     arm,
-    goal::{goal, narrow},
+    goal::{goal, goal_alone, narrow},
     human::HumanFigure,
     look::Seen,
     request::{GoalRequest, Request},
@@ -200,6 +200,7 @@ impl Backend for Posed {
         Box::new(PosedWorker {
             posed: self,
             pose: Pose::rest(&self.skeleton),
+            workspace: Workspace::new(),
             solvers: Vec::new(),
             wholes: Vec::new(),
         })
@@ -241,6 +242,7 @@ const KEPT: usize = 16;
 struct PosedWorker<'a> {
     posed: &'a Posed,
     pose: Pose,
+    workspace: Workspace,
     solvers: Vec<(Chain, AnySolver)>,
     wholes: Vec<Whole>,
 }
@@ -252,6 +254,7 @@ impl PosedWorker<'_> {
             return Ok(at);
         }
         let solver = AnySolver::new(&self.posed.skeleton, chain.clone(), &self.posed.settings)?;
+        solver.reserve(&mut self.workspace);
         self.solvers.truncate(KEPT - 1);
         self.solvers.push((chain.clone(), solver));
         Ok(self.solvers.len() - 1)
@@ -268,8 +271,8 @@ struct Asked<'a> {
 fn asked<'a>(posed: &Posed, request: &'a GoalRequest) -> Result<Asked<'a>, String> {
     let chain = posed.chain(request)?;
     // Of unit length, as the tip's angle to it is measured.
-    let goal = goal(request)?;
-    let goal = Goal { rotation: goal.rotation.map(math::normalize), ..goal };
+    let mut goal = goal_alone(request)?;
+    goal.rotation = goal.rotation.map(math::normalize);
     Ok(Asked { request, chain, goal })
 }
 
@@ -289,21 +292,15 @@ fn apart(skeleton: &Skeleton, goals: &[Asked]) -> Result<(), String> {
     Ok(())
 }
 
-/// The worse of two.
-fn worse(a: Status, b: Status) -> Status {
-    let rank = |s: &Status| match s {
-        Status::Reached => 0,
-        Status::Stalled => 1,
-        Status::OutOfIterations => 2,
-        _ => 3,
-    };
-    match (a, b) {
-        (Status::Unreachable { by: x }, Status::Unreachable { by: y }) => {
-            Status::Unreachable { by: x.max(y) }
-        }
-        _ if rank(&b) > rank(&a) => b,
-        _ => a,
+/// What became of a goal: what has no weight is not asked for, and so is not missed.
+fn status(mut report: Report, goal: &Goal) -> Status {
+    if goal.position_influence == 0.0 {
+        report.position_residual = 0.0;
     }
+    if goal.rotation_influence == 0.0 {
+        report.rotation_residual = 0.0;
+    }
+    (&report).into()
 }
 
 impl Posed {
@@ -372,7 +369,7 @@ impl PosedWorker<'_> {
                 self.wholes.len() - 1
             }
         };
-        self.wholes[at].solve(&posed.settings, &goals, request, &mut self.pose)
+        self.wholes[at].solve(&posed.settings, &goals, request, &mut self.workspace, &mut self.pose)
     }
 }
 
@@ -393,9 +390,10 @@ impl Worker for PosedWorker<'_> {
         apart(&posed.skeleton, &goals)?;
         // What hangs on a chain is solved after it.
         goals.sort_by_key(|g| g.chain.root().index());
+        let options = posed.settings.iterative();
         let mut values = posed.start(request, &mut self.pose)?;
         let mut answer = Answer {
-            status: Status::Reached,
+            status: Status::default(),
             joints: Vec::new(),
             rotations: Vec::new(),
             translations: Vec::new(),
@@ -407,12 +405,12 @@ impl Worker for PosedWorker<'_> {
         };
         for Asked { chain, goal, request } in &goals {
             let at = self.solver(chain)?;
-            let (pose, solver) = (&mut self.pose, &mut self.solvers[at].1);
-            solver.set(&posed.settings, chain.length(pose));
+            let Self { pose, workspace, solvers, .. } = self;
+            let solver = &mut solvers[at].1;
             let begin = Instant::now();
-            let report = solver.solve(pose, goal, request.curve.as_ref())?;
+            let report = solver.solve(workspace, pose, goal, request.curve.as_ref(), &options)?;
             answer.micros += begin.elapsed().as_secs_f64() * 1e6;
-            answer.status = worse(answer.status, report.status);
+            answer.status = answer.status.worse(status(report, goal));
             answer.iterations += report.iterations;
             if solver.knows_best() {
                 answer.position_error = answer.position_error.max(report.position_residual.into());
@@ -456,12 +454,12 @@ impl PosedWorker<'_> {
                 }
             }
             let looks = self.posed.settings.solver == SolverName::LookAt;
-            // What has no weight is not asked for, and so is not missed.
-            if let Some(p) = request.position.filter(|_| !looks && goal.position_weight > 0.0) {
+            // What has no weight or influence is not asked for, and so is not missed.
+            if let Some(p) = request.position.filter(|_| !looks && goal.position_influence > 0.0) {
                 let off = chain.end(pose).as_dvec3().distance(DVec3::from_array(p));
                 answer.position_error = answer.position_error.max(off);
             }
-            if let Some(q) = goal.rotation.filter(|_| goal.rotation_weight > 0.0) {
+            if let Some(q) = goal.rotation.filter(|_| goal.rotation_influence > 0.0) {
                 let off = f64::from(math::angle_between(pose.model_rotation(chain.tip()), q));
                 answer.rotation_error = answer.rotation_error.max(off);
             }
@@ -532,10 +530,14 @@ impl ArmChain {
         self.mechanism.forward_kinematics(values, &mut placement).map_err(|e| e.to_string())?;
         let frame = |link| self.mechanism.link_transform(&placement, link);
         let (at, turned) = position_and_rotation(&(*base * frame(self.root).inverse() * frame(self.tip)));
-        if let Some(p) = goal.position.filter(|_| goal.position_weight as f32 > 0.0) {
+        if let Some(p) =
+            goal.position.filter(|_| goal.position_weight.min(goal.position_influence) as f32 > 0.0)
+        {
             answer.position_error = answer.position_error.max(at.distance(DVec3::from_array(p)));
         }
-        if let Some(q) = goal.rotation.filter(|_| goal.rotation_weight as f32 > 0.0) {
+        if let Some(q) =
+            goal.rotation.filter(|_| goal.rotation_weight.min(goal.rotation_influence) as f32 > 0.0)
+        {
             let off = turned.conjugate() * DQuat::from_array(q);
             let sine = DVec3::new(off.x, off.y, off.z).length();
             answer.rotation_error = answer.rotation_error.max(2.0 * sine.atan2(off.w.abs()));

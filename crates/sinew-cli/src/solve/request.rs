@@ -13,8 +13,12 @@ pub struct GoalRequest {
     pub position: Option<[f64; 3]>,
     /// A unit quaternion.
     pub rotation: Option<[f64; 4]>,
+    /// How strongly it competes with other goals, 0 to 1; 0 leaves it out.
     pub position_weight: f64,
     pub rotation_weight: f64,
+    /// How much of it is applied, 0 to 1.
+    pub position_influence: f64,
+    pub rotation_influence: f64,
     /// A point that the middle joint turns towards.
     pub pole: Option<[f64; 3]>,
     /// What the chain is laid along.
@@ -63,7 +67,7 @@ impl CurveRequest {
 }
 
 impl GoalRequest {
-    /// For the chain's tip, with full weight.
+    /// For the chain's tip, with full weight and influence.
     pub fn tip(position: Option<[f64; 3]>, rotation: Option<[f64; 4]>) -> Self {
         Self {
             joint: None,
@@ -71,6 +75,8 @@ impl GoalRequest {
             rotation: rotation.map(unit),
             position_weight: 1.0,
             rotation_weight: 1.0,
+            position_influence: 1.0,
+            rotation_influence: 1.0,
             pole: None,
             curve: None,
             priority: 0,
@@ -202,14 +208,16 @@ fn one_goal(map: &mut Map<String, Value>, at: &str) -> Result<GoalRequest, Strin
     let rotation = take("rotation").map(|(p, v)| rotation(&v, &p)).transpose()?;
     let pole = take("pole").map(|(p, v)| numbers(&v, &p)).transpose()?;
     let curve = take("curve").map(|(p, v)| curve(v, &p)).transpose()?;
-    let mut weight = |key: &str| match take(key) {
+    let mut share = |key: &str| match take(key) {
         None => Ok(1.0),
         Some((path, value)) => match number(&value, &path)? {
             w if (0.0..=1.0).contains(&w) => Ok(w),
             w => Err(format!("{path} must be from 0 to 1, not {w}")),
         },
     };
-    let (position_weight, rotation_weight) = (weight("position_weight")?, weight("rotation_weight")?);
+    let (position_weight, rotation_weight) = (share("position_weight")?, share("rotation_weight")?);
+    let (position_influence, rotation_influence) =
+        (share("position_influence")?, share("rotation_influence")?);
     if position.is_none() && rotation.is_none() && curve.is_none() {
         return Err(match at {
             "" => "there is neither a position nor a rotation nor goals".into(),
@@ -222,6 +230,8 @@ fn one_goal(map: &mut Map<String, Value>, at: &str) -> Result<GoalRequest, Strin
         rotation,
         position_weight,
         rotation_weight,
+        position_influence,
+        rotation_influence,
         pole,
         curve,
         priority,
@@ -329,11 +339,13 @@ mod tests {
         let (_, r) = parse(r#"{"curve": [[0,0,0],[1,0,2]]}"#, None);
         assert_eq!(r.unwrap().goals[0].curve.as_ref().unwrap().points[1], [1.0, 0.0, 2.0]);
         let (id, r) = parse(
-            r#"{"goals": [{"joint": "hand", "position": [1,2,3], "position_weight": 0.5, "pole": [0,1,0]}]}"#,
+            r#"{"goals": [{"joint": "hand", "position": [1,2,3], "position_weight": 0.5, "position_influence": 0.25,
+                "rotation_influence": 0, "pole": [0,1,0]}]}"#,
             None,
         );
         let r = r.unwrap();
         assert_eq!((id, r.goals.len()), (Value::Null, 1));
+        assert_eq!((r.goals[0].position_influence, r.goals[0].rotation_influence), (0.25, 0.0));
         assert_eq!((r.goals[0].joint.as_deref(), r.goals[0].position_weight), (Some("hand"), 0.5));
         assert_eq!(r.goals[0].pole, Some([0.0, 1.0, 0.0]));
     }
@@ -359,6 +371,10 @@ mod tests {
         assert_eq!(
             error(r#"{"goals": [{"position": [1,2,3], "position_weight": 2}]}"#),
             "goals[0].position_weight must be from 0 to 1, not 2"
+        );
+        assert_eq!(
+            error(r#"{"position": [1,2,3], "rotation_influence": -0.1}"#),
+            "rotation_influence must be from 0 to 1, not -0.1"
         );
         assert_eq!(
             error(r#"{"start": {"j": true}, "position": [1,2,3]}"#),

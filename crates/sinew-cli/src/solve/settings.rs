@@ -1,5 +1,7 @@
 //! What is asked of all solves in pose space.
 
+use sinew::solve::{IterativeOptions, Tolerance};
+
 use super::look::LookSettings;
 use crate::args::SolverName;
 
@@ -19,5 +21,22 @@ pub struct Settings {
     pub human: bool,
 }
 
-/// The default tolerances: a part of the chain's length, and radians.
+impl Settings {
+    /// For solvers that iterate on a chain.
+    pub fn iterative(&self) -> IterativeOptions {
+        // (What f32 cannot hold is as near as it holds.)
+        let narrow = |x: f64| (x as f32).clamp(f32::MIN_POSITIVE, f32::MAX);
+        let mut options = IterativeOptions::new();
+        if let Some(metres) = self.position_tolerance {
+            options.position_tolerance = Tolerance::Metres(narrow(metres));
+        }
+        if let Some(radians) = self.rotation_tolerance {
+            options.rotation_tolerance = narrow(radians);
+        }
+        (options.max_iterations, options.max_restarts) = (self.max_iterations, self.max_restarts);
+        options
+    }
+}
+
+/// The default tolerances of a full body: a part of its size, and radians.
 pub const TOLERANCES: (f64, f64) = (1e-4, 1e-3);

@@ -3,9 +3,9 @@
 use std::time::Instant;
 
 use sinew::{
-    Goal, JointId, Pose, Skeleton,
-    body::Trackers,
-    solve::{Effector, FullBody, RootMode},
+    Goal, JointId, Pose, Skeleton, Workspace,
+    body::{Trackers, TrackersState},
+    solve::{Effector, FullBody, FullBodyOptions, IterativeOptions, RootMode, Tolerance},
 };
 
 use super::{
@@ -16,7 +16,7 @@ use super::{
 };
 use crate::lookup::{self, label, quoted};
 
-/// A tree for the joints that goals name, with the feet of a human figure if it is to be one.
+/// A full body for the joints that goals name, with the feet of a human figure if it is to be one.
 pub struct Whole {
     solver: Solver,
 }
@@ -24,15 +24,15 @@ pub struct Whole {
 #[allow(clippy::large_enum_variant)] // A handful of them.
 enum Solver {
     FullBody(FullBody),
-    Human(Trackers),
+    Human(Trackers, TrackersState),
 }
 
-/// The same for either: settings and questions have the same names.
+/// The same for either: questions have the same names.
 macro_rules! either {
     ($solver:expr, $it:ident => $what:expr) => {
         match $solver {
             Solver::FullBody($it) => $what,
-            Solver::Human($it) => $what,
+            Solver::Human($it, _) => $what,
         }
     };
 }
@@ -62,11 +62,17 @@ impl Whole {
                 return Err(format!("goals[{i}].curve: only the solver spline lays a chain along a curve"));
             }
             let relative_to = goal.relative_to.as_deref().map(find).transpose()?;
-            tips.push(Effector { priority: goal.priority, relative_to, ..Effector::new(find(name)?) });
+            let mut tip = Effector::new(find(name)?)
+                .with_priority(goal.priority)
+                .with_position_weight(goal.position_weight as f32)
+                .with_rotation_weight(goal.rotation_weight as f32);
+            tip.relative_to = relative_to;
+            tips.push(tip);
         }
         if let Some(human) = human {
             let trackers = Trackers::new(&human.body, &tips, &human.stands).map_err(|e| e.to_string())?;
-            return Ok(Self { solver: Solver::Human(trackers) });
+            let state = trackers.state(&human.stands);
+            return Ok(Self { solver: Solver::Human(trackers, state) });
         }
         let joints: Vec<JointId> =
             tips.iter().flat_map(|t| [Some(t.joint), t.relative_to]).flatten().collect();
@@ -101,43 +107,43 @@ impl Whole {
         settings: &Settings,
         goals: &[Goal],
         request: &Request,
+        workspace: &mut Workspace,
         pose: &mut Pose,
     ) -> Result<Answer, String> {
         let skeleton = pose.skeleton().clone();
-        // The tolerance is a part of the longest way along the bones to a goal's joint.
-        let root = self.root();
-        let way = |tip: &Effector| {
-            let up = std::iter::once(tip.joint).chain(skeleton.ancestors(tip.joint));
-            let bones = up.take_while(|&j| Some(j) != root).filter_map(|j| Some((j, skeleton.parent(j)?)));
-            bones.map(|(j, above)| pose.position(j).distance(pose.position(above))).sum::<f32>()
-        };
-        let size = self.effectors().iter().map(way).fold(0.0, f32::max);
-        let part = match settings.position_tolerance {
-            Some(metres) if size > 0.0 => metres / f64::from(size),
-            _ => TOLERANCES.0,
+        let position_tolerance = match settings.position_tolerance {
+            Some(metres) => Tolerance::Metres((metres as f32).max(f32::MIN_POSITIVE)),
+            None => Tolerance::Share(TOLERANCES.0 as f32),
         };
         let turned = settings.rotation_tolerance.unwrap_or(TOLERANCES.1) as f32;
+        let mut options = IterativeOptions::new()
+            .with_position_tolerance(position_tolerance)
+            .with_rotation_tolerance(turned.max(f32::MIN_POSITIVE));
+        (options.max_iterations, options.max_restarts) = (settings.max_iterations, settings.max_restarts);
         let root = request.root.map(|root| match root {
             RootRequest::Pinned => RootMode::Pinned,
             RootRequest::Free => RootMode::Free,
             RootRequest::Spring => RootMode::Spring(1.0),
         });
-        let (report, micros) = either!(&mut self.solver, s => {
-            s.tolerance = (part as f32).max(f32::MIN_POSITIVE);
-            s.rotation_tolerance = turned.max(f32::MIN_POSITIVE);
-            s.max_iterations = settings.max_iterations.unwrap_or(s.max_iterations);
-            s.max_restarts = settings.max_restarts.unwrap_or(s.max_restarts);
-            // As it has it by itself, if nothing is said.
-            let by_itself = s.root;
-            s.root = root.unwrap_or(by_itself);
-            let begin = Instant::now();
-            let report = s.solve(pose, goals);
-            let micros = begin.elapsed().as_secs_f64() * 1e6;
-            s.root = by_itself;
-            (report.map_err(|e| e.to_string())?, micros)
-        });
+        let begin = Instant::now();
+        let report = match &mut self.solver {
+            Solver::FullBody(s) => {
+                let options = FullBodyOptions::from(options).with_root(root.unwrap_or_default());
+                s.solve(workspace, pose, goals, &options)
+            }
+            Solver::Human(s, state) => {
+                // As it has it by itself, if nothing is said.
+                let by_itself = s.root;
+                s.root = root.unwrap_or(by_itself);
+                let report = s.solve(state, workspace, pose, goals, &options);
+                s.root = by_itself;
+                report
+            }
+        };
+        let micros = begin.elapsed().as_secs_f64() * 1e6;
+        let report = report.map_err(|e| e.to_string())?;
         let mut answer = Answer {
-            status: report.status,
+            status: (&report).into(),
             joints: Vec::new(),
             rotations: Vec::new(),
             translations: Vec::new(),

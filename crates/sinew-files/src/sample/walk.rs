@@ -5,7 +5,7 @@ use glam::Vec3;
 use sinew::{
     Goal, Pole, Pose, math,
     motion::{Baker, Clip},
-    solve::TwoBone,
+    solve::{LimbOptions, TwoBone},
 };
 
 use super::{
@@ -38,8 +38,8 @@ pub(super) fn walk(body: &Body) -> Result<Clip, BuildError> {
         for (side, leg) in legs.iter().enumerate() {
             let goal = feet[side].goal(time);
             let asked =
-                Goal::at(goal.ankle).with_rotation(goal.rotation).with_pole(Pole::Direction(goal.knee));
-            leg.solve(&mut pose, &asked)?;
+                Goal::position(goal.ankle).with_rotation(goal.rotation).with_pole(Pole::Direction(goal.knee));
+            leg.solve(&mut pose, &asked, &LimbOptions::new())?;
             pose.set_rotation(body.toes[side], goal.toes);
         }
         pose.update();

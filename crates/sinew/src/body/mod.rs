@@ -17,4 +17,4 @@ mod trackers;
 pub use body_roles::{ArmJoints, AssignedRole, BodyRoles, LegJoints, RoleHints};
 pub use human_limits::HumanLimits;
 pub use roles::{Role, RoleError, RoleSource, Side};
-pub use trackers::Trackers;
+pub use trackers::{Trackers, TrackersState};

@@ -6,8 +6,8 @@ use glam::Vec3;
 
 use super::{BodyRoles, Side};
 use crate::{
-    Goal, JointId, Pose, Report, Skeleton, SolveError, Status, math,
-    solve::{Balance, Effector, EffectorReport, FullBody, FullBodyError, RootMode, check},
+    Goal, JointId, Outcome, Pose, Report, Skeleton, SolveError, Workspace,
+    solve::{Balance, Effector, FullBody, FullBodyError, FullBodyOptions, IterativeOptions, RootMode},
 };
 
 /// How far soles reach behind and before the ankle, as parts of the leg's length: a foot of 26 cm on a leg of 90.
@@ -72,7 +72,8 @@ const TOPPLES: f32 = 0.02;
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// use std::sync::Arc;
-/// use sinew::{Goal, Pose, Skeleton, JointTransform, glam::Vec3, body::{BodyRoles, HumanLimits, Side, Trackers}, solve::Effector};
+/// use sinew::{Goal, Pose, Skeleton, JointTransform, Workspace, glam::Vec3};
+/// use sinew::{body::{BodyRoles, HumanLimits, Side, Trackers}, solve::{Effector, IterativeOptions}};
 /// # let mut builder = Skeleton::builder();
 /// # let mut add = |name: &str, parent, x, y, z| {
 /// #     builder.add(name, parent, JointTransform::from_translation(Vec3::new(x, y, z)))
@@ -101,13 +102,15 @@ const TOPPLES: f32 = 0.02;
 /// let effectors = [hand(Side::Left)?, hand(Side::Right)?, body.head.ok_or("no head")?].map(Effector::new);
 /// let mut pose = Pose::rest(&skeleton);
 /// human.stand_at_ease(&bind, &body, &mut pose);
-/// let mut trackers = Trackers::new(&body, &effectors, &pose)?;
+/// let trackers = Trackers::new(&body, &effectors, &pose)?;
+/// let (mut state, mut workspace) = (trackers.state(&pose), Workspace::new());
 /// let foot = body.leg(Side::Left).foot;
 /// let stood = pose.position(foot);
 ///
 /// // Both hands forward, and the head lower: knees bend, and the feet stay.
 /// let goals = [Vec3::new(0.2, 1.0, 0.4), Vec3::new(-0.2, 1.0, 0.4), Vec3::new(0.0, 1.25, 0.05)];
-/// let report = trackers.solve(&mut pose, &goals.map(Goal::at))?;
+/// let options = IterativeOptions::new();
+/// let report = trackers.solve(&mut state, &mut workspace, &mut pose, &goals.map(Goal::position), &options)?;
 /// assert!(report.position_residual < 1e-3);
 /// assert!(pose.position(body.hips).y < bind.position(body.hips).y - 0.05);
 /// assert!(pose.position(foot).distance(stood) < 1e-3);
@@ -124,27 +127,26 @@ pub struct Trackers {
     alike: FullBody,
     /// Feet come after trackers.
     after: FullBody,
-    /// How near each position must come, as a part of the figure's size; see [`FullBody::tolerance`].
-    pub tolerance: f32,
-    /// How near each rotation must come, in radians.
-    pub rotation_tolerance: f32,
-    /// Steps after which a search gives up, fresh starts included.
-    pub max_iterations: u32,
-    /// Fresh starts of a search after it has stalled.
-    pub max_restarts: u32,
-    /// What the hips' place does; see [`RootMode`].
+    /// How the hips translate; see [`RootMode`]. Free where an effector leads them, else a spring of strength 1.
     pub root: RootMode,
-    /// How strongly joints are drawn to their preferred values, 0 to 1.
+    /// Strength of the pull of joints to their preferred values, 0 to 1; 0.5 by default.
     pub posture: f32,
-    /// The most that a joint turns in one solve, in radians; infinite for no bound. See [`FullBody::max_turn`].
-    pub max_turn: f32,
-    /// The pose that came in.
-    came: Pose,
     count: usize,
     hips: JointId,
     body: [Foot; 2],
+    /// Mass of each joint; none where an effector leads the hips.
+    masses: Option<Vec<f32>>,
     front: Vec3,
+}
+
+/// Where the feet of one character that [`Trackers`] lead stand.
+#[derive(Clone, Debug)]
+pub struct TrackersState {
+    /// Goals of trackers in this frame, and of feet that stand.
     goals: Vec<Goal>,
+    front: Vec3,
+    /// The pose before this frame.
+    initial: Pose,
 }
 
 /// What is known of a leg.
@@ -157,7 +159,8 @@ struct Foot {
 }
 
 impl Trackers {
-    /// A body led by these effectors, whose feet stand where `stands` has them. Its skeleton is the one that solves will have.
+    /// A body led by these effectors, whose legs are as long as in the pose `stands`. Its skeleton is the one that solves will
+    /// have.
     pub fn new(body: &BodyRoles, effectors: &[Effector], stands: &Pose) -> Result<Self, FullBodyError> {
         let skeleton: &Skeleton = stands.skeleton();
         let count = effectors.len();
@@ -176,36 +179,34 @@ impl Trackers {
             });
             Foot { foot: leg.foot, length, effector }
         });
-        let mut alike = FullBody::new(skeleton, body.hips, &effectors)?;
+        let alike = FullBody::new(skeleton, body.hips, &effectors)?;
         for effector in &mut effectors[count..] {
             effector.priority = 1;
         }
-        let mut after = FullBody::new(skeleton, body.hips, &effectors)?;
-        if !hips_led {
-            let masses = masses(body, skeleton.len());
-            let over = Balance { masses, ..Balance::over(alloc::vec![Vec3::ZERO; 4]) };
-            alike.balance = Some(Balance { priority: 1, ..over.clone() });
-            after.balance = Some(Balance { priority: 2, ..over });
-        }
-        let mut new = Self {
-            tolerance: after.tolerance,
-            rotation_tolerance: after.rotation_tolerance,
-            max_iterations: SEARCH.0,
-            max_restarts: SEARCH.1,
+        Ok(Self {
+            alike,
+            after: FullBody::new(skeleton, body.hips, &effectors)?,
             root: if hips_led { RootMode::Free } else { RootMode::Spring(1.0) },
             posture: 0.5,
-            max_turn: f32::INFINITY,
-            came: stands.clone(),
-            alike,
-            after,
             count,
             hips: body.hips,
             body: place,
+            masses: (!hips_led).then(|| masses(body, skeleton.len())),
             front: body.front(stands),
-            goals: alloc::vec![Goal::NONE; effectors.len()],
-        };
-        new.stand(stands);
-        Ok(new)
+        })
+    }
+
+    /// The state of a character whose feet stand where this pose has them.
+    pub fn state(&self, pose: &Pose) -> TrackersState {
+        let goals = alloc::vec![Goal::NONE; self.effectors().len()];
+        let mut state = TrackersState { goals, front: self.front, initial: pose.clone() };
+        self.stand(&mut state, pose);
+        state
+    }
+
+    /// Makes room in a workspace, so that no solve allocates.
+    pub fn reserve(&self, workspace: &mut Workspace) {
+        self.after.reserve(workspace);
     }
 
     /// What leads it: the trackers' effectors, then those of feet that have none.
@@ -218,123 +219,158 @@ impl Trackers {
         self.after.joints()
     }
 
-    /// How far, in metres, the weight was from over the feet after the last solve.
-    pub fn out_of_balance(&self) -> f32 {
-        self.after.out_of_balance()
+    /// Distance of the centre of mass from the feet in a pose, in metres; 0 where an effector leads the hips.
+    pub fn out_of_balance(&self, state: &TrackersState, pose: &Pose) -> f32 {
+        let support = self.support(state.front, self.body.map(|f| pose.position(f.foot)));
+        self.balance(&support, 0).map_or(0.0, |balance| self.after.out_of_balance(pose, &balance))
     }
 
     /// Feet without a tracker stand from now on where this pose has them.
-    pub fn stand(&mut self, pose: &Pose) {
+    pub fn stand(&self, state: &mut TrackersState, pose: &Pose) {
         for foot in self.body.iter().filter(|f| f.effector >= self.count) {
             let at = pose.position(foot.foot);
-            self.goals[foot.effector] = Goal::at(at).with_rotation(pose.model_rotation(foot.foot));
+            state.goals[foot.effector] = Goal::position(at).with_rotation(pose.model_rotation(foot.foot));
         }
         let across = self.body.map(|f| pose.position(f.foot));
         let left = Vec3::new(across[0].x - across[1].x, 0.0, across[0].z - across[1].z);
         // Feet one before the other say nothing of the front.
         let front = left.cross(Vec3::Y).normalize_or_zero();
-        if front.dot(self.front) > 0.5 {
-            self.front = front;
+        if front.dot(state.front) > 0.5 {
+            state.front = front;
         }
     }
 
     /// Brings every tracker to its goal, given in the order of the effectors. The pose is left updated. The report's
     /// residuals are the trackers'; it has reached where these are met, wherever the feet went.
-    pub fn solve(&mut self, pose: &mut Pose, goals: &[Goal]) -> Result<Report, SolveError> {
+    ///
+    /// By default a search makes 500 steps and 12 restarts at most.
+    pub fn solve(
+        &self,
+        state: &mut TrackersState,
+        workspace: &mut Workspace,
+        pose: &mut Pose,
+        goals: &[Goal],
+        options: &IterativeOptions,
+    ) -> Result<Report, SolveError> {
         if goals.len() != self.count {
             return Err(SolveError::GoalCount { given: goals.len(), wanted: self.count });
         }
-        check::within("the largest turn", "above 0", self.max_turn, f32::MIN_POSITIVE, f32::INFINITY)?;
-        self.goals[..self.count].copy_from_slice(goals);
-        let bounded = self.max_turn < f32::INFINITY;
-        pose.update();
-        self.came.copy_from(pose);
-        for full_body in [&mut self.alike, &mut self.after] {
-            (full_body.tolerance, full_body.rotation_tolerance) = (self.tolerance, self.rotation_tolerance);
-            (full_body.max_iterations, full_body.max_restarts) = (self.max_iterations, self.max_restarts);
-            (full_body.root, full_body.posture) = (self.root, self.posture);
+        let (given, wanted) = (state.goals.len(), self.effectors().len());
+        if given != wanted {
+            return Err(SolveError::State { solver: "trackers", what: "effectors", given, wanted });
         }
-        self.support(pose);
-        let mut report = self.search(pose)?;
-        let out = self.out_of_balance();
+        let (given, wanted) = (state.initial.locals().len(), pose.locals().len());
+        if given != wanted {
+            return Err(SolveError::State { solver: "trackers", what: "joints", given, wanted });
+        }
+        options.check()?;
+        let IterativeOptions { influence, max_turn, max_iterations, max_restarts, .. } = *options;
+        let iterative = IterativeOptions {
+            max_iterations: max_iterations.or(Some(SEARCH.0)),
+            max_restarts: max_restarts.or(Some(SEARCH.1)),
+            influence: if influence > 0.0 { 1.0 } else { 0.0 },
+            max_turn: f32::INFINITY,
+            ..*options
+        };
+        state.goals[..self.count].copy_from_slice(goals);
+        pose.update();
+        state.initial.copy_from(pose);
+        let mut stand = self.body.map(|f| state.goals[f.effector].position);
+        let feet = |pose: &Pose, stand: &[Option<Vec3>; 2]| {
+            [0, 1].map(|k| stand[k].unwrap_or_else(|| pose.position(self.body[k].foot)))
+        };
+        let mut support = self.support(state.front, feet(pose, &stand));
+        let (mut report, out) = self.search(workspace, pose, &state.goals, &support, iterative)?;
         if self.body.iter().all(|f| f.effector >= self.count) && out > TOPPLES * self.body[0].length {
-            let stand = self.body.map(|f| self.goals[f.effector].position);
             let middle = stand.iter().copied().flatten().sum::<Vec3>() * 0.5;
-            let way = self.weight(pose) - middle;
+            let centre = self.balance(&support, 0).and_then(|b| b.centre(pose, self.hips));
+            let way = centre.unwrap_or_else(|| pose.position(self.hips)) - middle;
             let way = Vec3::new(way.x, 0.0, way.z);
             // So far that the weight comes from the edge of the feet as far inside as it was outside, or to their middle.
             let inside = (way.length() - out).max(0.0);
             let way = way.normalize_or_zero() * (out + out.min(inside));
-            for foot in self.body {
-                let goal = &mut self.goals[foot.effector];
-                goal.position = goal.position.map(|p| p + way);
-            }
-            self.support(pose);
-            let again = self.search(pose);
-            for (foot, at) in self.body.into_iter().zip(stand) {
-                self.goals[foot.effector].position = at;
-            }
-            report = both(report, again?);
+            let place = |goals: &mut [Goal], stand: [Option<Vec3>; 2]| {
+                (0..2).for_each(|k| goals[self.body[k].effector].position = stand[k]);
+            };
+            let stood = stand;
+            stand = stand.map(|at| at.map(|p| p + way));
+            place(&mut state.goals, stand);
+            support = self.support(state.front, feet(pose, &stand));
+            let again = self.search(workspace, pose, &state.goals, &support, iterative);
+            place(&mut state.goals, stood);
+            report = both(report, again?.0);
         }
-        if bounded && self.turned(pose) > self.max_turn {
-            pose.copy_from(&self.came);
-            self.after.max_turn = self.max_turn;
-            let held = self.after.solve(pose, &self.goals);
-            self.after.max_turn = f32::INFINITY;
-            report = Report { status: Status::Stalled, ..both(report, held?) };
+        if influence > 0.0 && influence < 1.0 {
+            for joint in self.joints() {
+                let (from, to) = (*state.initial.local(joint), *pose.local(joint));
+                let limits = pose.skeleton().limits(joint).relaxed_beyond(&from, 0.0);
+                pose.set_rotation(joint, limits.blend(from.rotation, to.rotation, influence));
+                pose.set_translation(joint, from.translation.lerp(to.translation, influence));
+            }
+            pose.update();
         }
-        report.branch_changed = self.after.branch_changed(&self.came, pose, &self.goals);
-        let outcomes = self.effector_reports();
-        let worst = |f: fn(&EffectorReport) -> f32| outcomes.iter().map(f).fold(0.0, f32::max);
-        report.position_residual = worst(|o| o.position_residual);
-        report.rotation_residual = worst(|o| o.rotation_residual);
-        if outcomes.iter().all(|o| o.met) {
-            report.status = Status::Reached;
+        if self.after.turned(&state.initial, pose) > max_turn {
+            pose.copy_from(&state.initial);
+            let bounded = IterativeOptions { influence, max_turn, ..iterative };
+            let held =
+                self.after.solve(workspace, pose, &state.goals, &self.options(bounded, &support, 2))?;
+            report = Report { outcome: Outcome::Stalled, ..both(report, held) };
+        }
+        report.branch_changed = self.after.branch_changed(&state.initial, pose, &state.goals);
+        (report.position_residual, report.rotation_residual) = (0.0, 0.0);
+        for effector in self.effector_reports(pose, goals, &report) {
+            report.position_residual = report.position_residual.max(effector.position_residual);
+            report.rotation_residual = report.rotation_residual.max(effector.rotation_residual);
+        }
+        if report.reached() {
+            report.outcome = Outcome::Converged;
         }
         Ok(report)
     }
 
-    /// Meets trackers and feet, or else trackers first.
-    fn search(&mut self, pose: &mut Pose) -> Result<Report, SolveError> {
-        let first = self.alike.solve(pose, &self.goals)?;
+    /// Meets trackers and feet, or else trackers first. Returns how far the weight is from the support, too.
+    fn search(
+        &self,
+        workspace: &mut Workspace,
+        pose: &mut Pose,
+        goals: &[Goal],
+        support: &[Vec3; 4],
+        options: IterativeOptions,
+    ) -> Result<(Report, f32), SolveError> {
+        let first = self.alike.solve(workspace, pose, goals, &self.options(options, support, 1))?;
         // Where all is met there is nothing left to do, and the second only measures.
-        Ok(both(first, self.after.solve(pose, &self.goals)?))
+        let second = self.after.solve(workspace, pose, goals, &self.options(options, support, 2))?;
+        Ok((both(first, second), FullBody::last_size_and_imbalance(workspace).1))
     }
 
-    /// The furthest that a joint has turned, in radians.
-    fn turned(&self, pose: &Pose) -> f32 {
-        let turned = |j| math::angle_between(self.came.local(j).rotation, pose.local(j).rotation);
-        self.after.joints().map(turned).fold(0.0, f32::max)
+    fn options<'a>(
+        &'a self,
+        options: IterativeOptions,
+        support: &'a [Vec3; 4],
+        priority: u8,
+    ) -> FullBodyOptions<'a> {
+        let options = FullBodyOptions::from(options).with_root(self.root).with_posture(self.posture);
+        FullBodyOptions { balance: self.balance(support, priority), ..options }
     }
 
-    /// Puts the support under the feet.
-    fn support(&mut self, pose: &Pose) {
-        for balance in [&mut self.alike, &mut self.after].into_iter().filter_map(|t| t.balance.as_mut()) {
-            for (foot, corners) in self.body.iter().zip(balance.support.chunks_exact_mut(2)) {
-                let at = self.goals[foot.effector].position.unwrap_or_else(|| pose.position(foot.foot));
-                corners.copy_from_slice(&[SOLE.0, SOLE.1].map(|part| at + self.front * (part * foot.length)));
-            }
-        }
+    fn balance<'a>(&'a self, support: &'a [Vec3; 4], priority: u8) -> Option<Balance<'a>> {
+        let masses = self.masses.as_deref()?;
+        Some(Balance { masses, priority, ..Balance::over(support) })
     }
 
-    /// The centre of mass as [`Balance`] has it: that of a joint is half-way to the middle of its children.
-    fn weight(&self, pose: &Pose) -> Vec3 {
-        let masses = self.after.balance.as_ref().map_or(&[][..], |b| &b.masses);
-        let (mut sum, mut all) = (Vec3::ZERO, 0.0);
-        for (joint, &mass) in pose.skeleton().joints().zip(masses).filter(|(_, m)| **m > 0.0) {
-            let from = pose.position(joint);
-            let (mut ends, mut count) = (Vec3::ZERO, 0);
-            for child in pose.skeleton().children(joint) {
-                (ends, count) = (ends + pose.position(child), count + 1);
-            }
-            let at = if count > 0 { 0.5 * (from + ends / count as f32) } else { from };
-            (sum, all) = (sum + at * mass, all + mass);
-        }
-        if all > 0.0 { sum / all } else { pose.position(self.hips) }
+    /// The support under the feet at these positions.
+    fn support(&self, front: Vec3, feet: [Vec3; 2]) -> [Vec3; 4] {
+        [(0, SOLE.0), (0, SOLE.1), (1, SOLE.0), (1, SOLE.1)]
+            .map(|(k, part)| feet[k] + front * (part * self.body[k].length))
     }
 
-    /// How each tracker came out in the last solve.
-    pub fn effector_reports(&self) -> &[EffectorReport] {
-        &self.after.effector_reports()[..self.count]
+    /// The outcome of each tracker by itself, in the pose that a solve left with this report.
+    pub fn effector_reports<'a>(
+        &'a self,
+        pose: &'a Pose,
+        goals: &'a [Goal],
+        report: &Report,
+    ) -> impl Iterator<Item = Report> + use<'a> {
+        self.after.effector_reports(pose, goals, report)
     }
 }

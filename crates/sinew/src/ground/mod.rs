@@ -2,6 +2,7 @@
 
 mod cast;
 mod mesh;
+mod placed;
 pub mod plant;
 pub mod terrain;
 #[cfg(feature = "parry")]
@@ -9,5 +10,6 @@ mod trimesh;
 
 pub use cast::{Filter, Ground, Hit, Plane};
 pub use mesh::{MeshError, TriangleMesh};
+pub use placed::PlacedGround;
 #[cfg(feature = "parry")]
 pub use trimesh::MeshGround;

@@ -3,11 +3,12 @@
 use alloc::vec::Vec;
 
 use super::{
-    DofKind, JointSpaceError, JointSpaceSolver, LinkGoal, ball,
-    descent::{End, own_bounds},
+    DofKind, JointSpaceError, JointSpaceOptions, JointSpaceSolver, LinkGoal, ball,
+    descent::End,
     plan::Var,
-    solver::{LATER, nearest_turn},
+    solver::{LATER, Scratch, nearest_turn},
 };
+use crate::Workspace;
 
 /// Two answers nearer than this in every joint (radians; for sliders this share of the radian's length) are one. Runs end
 /// within the tolerance, 1e-6, of an answer; where two branches meet, that may be a thousand times as far along them.
@@ -15,39 +16,39 @@ const SAME: f64 = 0.01;
 
 impl JointSpaceSolver {
     /// Finds the distinct values that reach the goals, nearest to `start` first, by runs from `start` and from
-    /// [`JointSpaceOptions::max_restarts`](super::JointSpaceOptions::max_restarts) other points; gives how many points that were. Of values
-    /// whole turns apart the one nearest to `start` is listed. An arm of six turning joints has up to sixteen; as the
-    /// search is by sampling, a rarely met one may be missed (the lab counts how many).
+    /// [`JointSpaceOptions::max_restarts`] other points; gives how many points that were. Of values whole turns apart the one
+    /// nearest to `start` is listed. An arm of six turning joints has up to sixteen; as the search is by sampling, a rarely
+    /// met one may be missed (the lab counts how many).
     ///
     /// An arm with joints to spare has endless many, which is an error. Only goals of the first priority count.
     pub fn solve_all(
-        &mut self,
+        &self,
+        workspace: &mut Workspace,
         goals: &[LinkGoal],
         start: &[f64],
         found: &mut Vec<Vec<f64>>,
+        options: &JointSpaceOptions,
     ) -> Result<u32, JointSpaceError> {
         found.clear();
-        self.check(goals, start)?;
-        self.begin(goals, start);
-        let directions: usize =
-            self.aims.iter().map(|a| a.weights.iter().filter(|w| **w > 0.0).count()).sum();
+        let s: &mut Scratch = workspace.scratch();
+        self.begin(s, goals, start, options)?;
+        let Scratch { aims, descent, cursor, .. } = s;
+        let directions: usize = aims.iter().map(|a| a.weights.iter().filter(|w| **w > 0.0).count()).sum();
         let dofs = self.plan.vars.len();
         if dofs > directions {
             return Err(JointSpaceError::Redundant { dofs, directions });
         }
-        self.seeds.begin(&self.plan, &self.aims);
+        self.seeds.begin(&self.plan, aims, cursor);
         let mut points = 0;
         loop {
-            let until = self.until(LATER);
-            if self.descent.run(&self.plan, &self.aims, &until) == End::Reached {
-                self.keep(start, found);
+            if descent.run(&self.plan, aims, &descent.until(options, LATER)) == End::Reached {
+                self.keep(&mut descent.values, start, found);
             }
             points += 1;
-            if points > self.settings.max_restarts || self.descent.iterations >= self.settings.max_iterations
-            {
+            if points > options.max_restarts || descent.iterations >= options.max_iterations {
                 break;
             }
-            self.seeds.take(&mut self.descent.values);
+            self.seeds.take(&self.plan, cursor, &mut descent.values);
         }
         let far = |values: &[f64]| -> f64 {
             self.plan
@@ -61,20 +62,9 @@ impl JointSpaceSolver {
     }
 
     /// Adds the end of a run, unless it is known.
-    fn keep(&self, start: &[f64], found: &mut Vec<Vec<f64>>) {
+    fn keep(&self, end: &mut [f64], start: &[f64], found: &mut Vec<Vec<f64>>) {
         let mut values = start.to_vec();
-        for (v, var) in self.descent.values.iter().zip(&self.plan.vars) {
-            let (lower, upper) = own_bounds(var);
-            values[var.dof] = match var.periodic {
-                true => nearest_turn(*v, start[var.dof], lower, upper),
-                false => *v,
-            };
-        }
-        for &at in &self.plan.vectors {
-            let dofs = [0, 1, 2].map(|k| self.plan.vars[at + k].dof);
-            let near = ball::nearest_vector(dofs.map(|d| values[d]), dofs.map(|d| start[d]));
-            (0..3).for_each(|k| values[dofs[k]] = near[k]);
-        }
+        self.hand_out(end, &mut values, &JointSpaceOptions::new());
         let same = |other: &Vec<f64>| {
             let vectors = self.plan.vectors.iter().all(|&at| {
                 let [a, b] = [&values, other].map(|v| [0, 1, 2].map(|k| v[self.plan.vars[at + k].dof]));

@@ -64,7 +64,7 @@ pub enum ChainSkeletonError {
 ///
 /// ```
 /// use std::sync::Arc;
-/// use sinew::{Goal, Pose, glam::{DVec3, Vec3}, solve::Ccd};
+/// use sinew::{Goal, Pose, Workspace, glam::{DVec3, Vec3}, solve::{Auto, IterativeOptions}};
 /// use sinew::{joint::{Dof, Joint}, mechanism::{ChainSkeleton, JointSpec, Mechanism}};
 /// let mut b = Mechanism::builder("lamp");
 /// ["desk", "lower", "upper", "bulb"].map(|link| { b.link(link); });
@@ -78,10 +78,11 @@ pub enum ChainSkeletonError {
 /// let lamp = b.build()?;
 ///
 /// let chain = ChainSkeleton::new(&lamp, lamp.root(), lamp.find_link("bulb").unwrap())?;
-/// let mut ccd = Ccd::from_chain(chain.skeleton(), chain.chain().clone())?;
+/// let solver = Auto::from_chain(chain.skeleton(), chain.chain().clone())?;
 /// let mut pose = Pose::rest(&Arc::new(chain.skeleton().clone()));
 /// let mut values = lamp.rest();
-/// ccd.solve(&mut pose, &Goal::at(Vec3::new(0.2, 0.2, 0.683)))?;
+/// let goal = Goal::position(Vec3::new(0.2, 0.2, 0.683));
+/// solver.solve(&mut Workspace::new(), &mut pose, &goal, &IterativeOptions::new())?;
 /// chain.read(&pose, &mut values)?;
 /// assert!((values[0].sin() - values[0].cos()).abs() < 1e-3);
 /// # Ok::<(), Box<dyn core::error::Error>>(())

@@ -81,7 +81,7 @@ pub(super) const HONOURED: Attributes = Attributes::of(&[
 ///
 /// ```
 /// use std::sync::Arc;
-/// use sinew::{Pose, Skeleton, JointTransform, glam::{DVec3, Vec3}, joint::{Dof, Joint}};
+/// use sinew::{JointTransform, Pose, Skeleton, Workspace, glam::{DVec3, Vec3}, joint::{Dof, Joint}};
 /// use sinew::mechanism::{LinkGoal, JointSpaceOptions, SkeletonMechanism, JointSpaceSolver, LinkTarget};
 /// let mut b = Skeleton::builder();
 /// b.add("upper", None, JointTransform::from_translation(Vec3::Y));
@@ -96,10 +96,10 @@ pub(super) const HONOURED: Attributes = Attributes::of(&[
 /// let mut pose = Pose::rest(&Arc::new(skeleton));
 /// let arm = SkeletonMechanism::compile(&pose)?;
 /// let goal = LinkGoal::new(arm.mechanism(), arm.link(ids[2]), LinkTarget::Position(DVec3::new(0.3, 1.1, 0.2)));
-/// let mut solver = JointSpaceSolver::new(arm.mechanism(), &[goal], JointSpaceOptions::default())?;
+/// let solver = JointSpaceSolver::new(arm.mechanism(), &[goal])?;
 /// let mut values = arm.mechanism().rest();
 /// arm.read(&pose, &mut values)?;
-/// solver.solve(&[goal], &mut values)?;
+/// solver.solve(&mut Workspace::new(), &[goal], &mut values, &JointSpaceOptions::new())?;
 /// arm.write(&values, &mut pose)?;
 /// pose.update();
 /// assert!(pose.position(ids[2]).distance(Vec3::new(0.3, 1.1, 0.2)) < 1e-5);

@@ -12,9 +12,10 @@
 //! that is then found ends on that tangent and is taken to the ellipse's nearest point again. So the swing goes on round its
 //! limit as other joints go on along theirs.
 
-use alloc::{vec, vec::Vec};
+use alloc::vec::Vec;
 
 use super::{
+    JointSpaceOptions,
     dof::DofKind,
     goal::FARTHEST,
     normal::{Many, Normal, ROWS, Six, dot},
@@ -61,15 +62,8 @@ pub(super) enum End {
     OutOfIterations,
 }
 
-#[derive(Clone, Debug)]
-#[allow(clippy::large_enum_variant)] // One stands in a solver; a box would cost each step a look-up.
-enum Form {
-    Six(Six),
-    Many(Many),
-}
-
 /// The room that runs need.
-#[derive(Clone, Debug)]
+#[derive(Default)]
 pub(super) struct Descent {
     /// Where the run is: the start before it, the best that it found after it.
     pub values: Vec<f64>,
@@ -82,23 +76,19 @@ pub(super) struct Descent {
     pub misses: Vec<Miss>,
     /// All iterations since this was set to 0.
     pub iterations: u32,
-    form: Form,
+    many: Many,
     state: State,
 }
 
 /// What the steps work on.
-#[derive(Clone, Debug)]
+#[derive(Default)]
 struct State {
     frames: Frames,
     sights: Vec<Sight>,
     columns: Vec<[f64; ROWS]>,
     residual: Vec<[f64; ROWS]>,
-    /// Metres or radians in a unit of each variable: a slider's unit is what a radian counts in metres.
-    scale: Vec<f64>,
     trial: Vec<f64>,
     held: Vec<Held>,
-    /// What every step begins with.
-    free: Vec<Held>,
     walls: Vec<Wall>,
 }
 
@@ -135,41 +125,109 @@ pub(super) fn own_bounds(var: &Var) -> (f64, f64) {
 }
 
 impl Descent {
-    pub fn new(plan: &Plan) -> Self {
+    /// Makes room for runs of a plan.
+    pub fn fit(&mut self, plan: &Plan) {
         let (n, goals) = (plan.vars.len(), plan.goals());
-        let of = |v: &Var| if v.part == DofKind::Swing { Held::BySwing } else { Held::No };
-        let free: Vec<Held> = plan.vars.iter().map(of).collect();
-        let form = if goals == 1 { Form::Six(Six::default()) } else { Form::Many(Many::new(goals, n)) };
-        Self {
-            values: vec![0.0; n],
-            lower: plan.vars.iter().map(|v| own_bounds(v).0).collect(),
-            upper: plan.vars.iter().map(|v| own_bounds(v).1).collect(),
-            cost: f64::INFINITY,
-            misses: vec![Miss::default(); goals],
-            iterations: 0,
-            form,
-            state: State {
-                frames: plan.frames(),
-                sights: vec![Sight::default(); goals],
-                columns: vec![[0.0; ROWS]; goals * n],
-                residual: vec![[0.0; ROWS]; goals],
-                scale: plan.vars.iter().map(|v| if v.slides { plan.length } else { 1.0 }).collect(),
-                trial: vec![0.0; n],
-                held: free.clone(),
-                free,
-                walls: vec![Wall::No; plan.swings.len()],
-            },
+        let Self { values, lower, upper, state, .. } = self;
+        [values, lower, upper, &mut state.trial].into_iter().for_each(|line| line.resize(n, 0.0));
+        self.misses.resize(goals, Miss::default());
+        if goals > 1 {
+            self.many.fit(goals, n);
         }
+        plan.fit(&mut state.frames);
+        state.sights.resize(goals, Sight::default());
+        state.columns.resize(goals * n, [0.0; ROWS]);
+        state.residual.resize(goals, [0.0; ROWS]);
+        state.held.resize(n, Held::No);
+        state.walls.resize(plan.swings.len(), Wall::No);
     }
 
     /// Descends from `values`, which must be within the bounds.
     pub fn run(&mut self, plan: &Plan, aims: &[Aim], until: &Until) -> End {
-        let Self { values, lower, upper, cost, misses, iterations, form, state } = self;
-        let bounds = (lower.as_slice(), upper.as_slice());
-        let mut run = Run { values, bounds, cost, misses, iterations, state };
-        match form {
-            Form::Six(six) => run.descend(six, plan, aims, until),
-            Form::Many(many) => run.descend(many, plan, aims, until),
+        if plan.goals() == 1 {
+            return self.descend(&mut Six::default(), plan, aims, until);
+        }
+        let mut many = core::mem::take(&mut self.many);
+        let end = self.descend(&mut many, plan, aims, until);
+        self.many = many;
+        end
+    }
+
+    /// The end of a run of at most so many iterations and this stall.
+    pub fn until(&self, options: &JointSpaceOptions, (iterations, stall): (u32, f64)) -> Until {
+        Until {
+            position: options.position_tolerance,
+            rotation: options.rotation_tolerance,
+            iterations: iterations.min(options.max_iterations.saturating_sub(self.iterations)),
+            stall,
+        }
+    }
+
+    #[inline]
+    fn descend<N: Normal>(&mut self, normal: &mut N, plan: &Plan, aims: &[Aim], until: &Until) -> End {
+        let floor = FLOOR * plan.length * plan.length;
+        plan.place(&self.values, &mut self.state.frames);
+        self.cost = look(plan, aims, &self.state.frames, &mut self.state.sights);
+        let mut harder = 1.0;
+        let mut done = 0;
+        let mut before = self.cost;
+        loop {
+            let mut reached = true;
+            for (m, s) in self.misses.iter_mut().zip(&self.state.sights) {
+                *m = s.miss;
+                reached &= m.position <= until.position && m.rotation <= until.rotation;
+            }
+            if reached {
+                return End::Reached;
+            }
+            if done >= until.iterations {
+                return End::OutOfIterations;
+            }
+            if done > 0 && done.is_multiple_of(WINDOW) {
+                if self.cost > before * until.stall {
+                    return End::Stalled;
+                }
+                before = self.cost;
+            }
+            let n = self.values.len();
+            let State { frames, sights, columns, residual, .. } = &mut self.state;
+            for (goal, (aim, sight)) in aims.iter().zip(sights.iter()).enumerate() {
+                let part = &mut columns[goal * n..][..n];
+                plan.columns(goal, aim, frames, sight, part);
+                residual[goal] = sight.miss.residual;
+            }
+            normal.form(columns, residual);
+            loop {
+                done += 1;
+                self.iterations += 1;
+                let damping = DAMPING * self.cost * harder + floor;
+                let Self { values, lower, upper, state, .. } = &mut *self;
+                step(normal, plan, values, (lower, upper), state, damping);
+                let State { frames, sights, trial, .. } = &mut self.state;
+                plan.place(trial, frames);
+                let cost = look(plan, aims, frames, sights);
+                // NaN is not less than anything.
+                if cost < self.cost {
+                    core::mem::swap(&mut self.values, trial);
+                    self.cost = cost;
+                    // Where a run has bounds, values are not to leap by turns.
+                    if plan.vectors.first().is_some_and(|v| self.lower[*v] <= -LARGEST)
+                        && plan.shorten(&mut self.values)
+                    {
+                        // The same place, but other axes.
+                        plan.place(&self.values, frames);
+                    }
+                    harder = (harder / HARDER).max(1.0);
+                    break;
+                }
+                harder *= HARDER;
+                if harder > HARDEST {
+                    return End::Stalled;
+                }
+                if done >= until.iterations {
+                    return End::OutOfIterations;
+                }
+            }
         }
     }
 
@@ -194,99 +252,24 @@ fn look(plan: &Plan, aims: &[Aim], frames: &Frames, sights: &mut [Sight]) -> f64
     cost
 }
 
-struct Run<'a> {
-    values: &'a mut Vec<f64>,
-    bounds: (&'a [f64], &'a [f64]),
-    cost: &'a mut f64,
-    misses: &'a mut [Miss],
-    iterations: &'a mut u32,
-    state: &'a mut State,
-}
-
-impl Run<'_> {
-    #[inline]
-    fn descend<N: Normal>(&mut self, normal: &mut N, plan: &Plan, aims: &[Aim], until: &Until) -> End {
-        let floor = FLOOR * plan.length * plan.length;
-        plan.place(self.values, &mut self.state.frames);
-        *self.cost = look(plan, aims, &self.state.frames, &mut self.state.sights);
-        let mut harder = 1.0;
-        let mut done = 0;
-        let mut before = *self.cost;
-        loop {
-            let mut reached = true;
-            for (m, s) in self.misses.iter_mut().zip(&self.state.sights) {
-                *m = s.miss;
-                reached &= m.position <= until.position && m.rotation <= until.rotation;
-            }
-            if reached {
-                return End::Reached;
-            }
-            if done >= until.iterations {
-                return End::OutOfIterations;
-            }
-            if done > 0 && done.is_multiple_of(WINDOW) {
-                if *self.cost > before * until.stall {
-                    return End::Stalled;
-                }
-                before = *self.cost;
-            }
-            let n = self.values.len();
-            let State { frames, sights, columns, residual, scale, .. } = &mut *self.state;
-            for (goal, (aim, sight)) in aims.iter().zip(sights.iter()).enumerate() {
-                let part = &mut columns[goal * n..][..n];
-                plan.columns(goal, aim, frames, sight, scale, part);
-                residual[goal] = sight.miss.residual;
-            }
-            normal.form(columns, residual);
-            loop {
-                done += 1;
-                *self.iterations += 1;
-                let damping = DAMPING * *self.cost * harder + floor;
-                step(normal, &plan.swings, self.values, self.bounds, self.state, damping);
-                let State { frames, sights, trial, .. } = &mut *self.state;
-                plan.place(trial, frames);
-                let cost = look(plan, aims, frames, sights);
-                // NaN is not less than anything.
-                if cost < *self.cost {
-                    core::mem::swap(self.values, trial);
-                    *self.cost = cost;
-                    // Where a run has bounds, values are not to leap by turns.
-                    if plan.vectors.first().is_some_and(|v| self.bounds.0[*v] <= -LARGEST)
-                        && plan.shorten(self.values)
-                    {
-                        // The same place, but other axes.
-                        plan.place(self.values, frames);
-                    }
-                    harder = (harder / HARDER).max(1.0);
-                    break;
-                }
-                harder *= HARDER;
-                if harder > HARDEST {
-                    return End::Stalled;
-                }
-                if done >= until.iterations {
-                    return End::OutOfIterations;
-                }
-            }
-        }
-    }
-}
-
 /// Solves for a step within the bounds and leaves `values` plus the step in `state.trial`.
 #[inline(always)]
 fn step<N: Normal>(
     normal: &mut N,
-    swings: &[(usize, Swing)],
+    Plan { swings, scale, .. }: &Plan,
     values: &[f64],
     (lower, upper): (&[f64], &[f64]),
     state: &mut State,
     damping: f64,
 ) {
     let n = values.len();
-    let State { columns, scale, trial, held, free, walls, .. } = state;
+    let State { columns, trial, held, walls, .. } = state;
     let (lower, upper, scale) = (&lower[..n], &upper[..n], &scale[..n]);
     let (trial, held) = (&mut trial[..n], &mut held[..n]);
-    held.copy_from_slice(&free[..n]);
+    held.fill(Held::No);
+    for &(at, _) in swings {
+        held[at..at + 2].fill(Held::BySwing);
+    }
     walls.fill(Wall::No);
     normal.release();
     for _ in 0..PASSES {

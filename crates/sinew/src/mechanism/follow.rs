@@ -3,15 +3,30 @@
 use alloc::vec::Vec;
 
 use super::{
-    DofKind, History, JointSpaceError, JointSpaceOptions, JointSpaceReport, JointSpaceSolver, LinkGoal,
-    Mechanism, Objective, ball,
+    DofKind, JointSpaceError, JointSpaceOptions, JointSpaceReport, JointSpaceSolver, LinkGoal, Mechanism,
+    Objective, ball,
     descent::{End, own_bounds},
+    report::positive,
 };
+use crate::{Workspace, solve::options::option_type};
 
 /// Iterations of one step. A path is near, so that two or three are needed; where it is not, the next frame goes on.
 const ITERATIONS: u32 = 12;
 /// Steps for lower priorities and objectives: they go along from frame to frame.
 const REFINE: u32 = 2;
+
+option_type! {
+    /// How a step along a path is done.
+    PathOptions {
+        /// How near the position must be, in metres; 1e-6 by default.
+        position_tolerance, with_position_tolerance: f64 = 1e-6;
+        /// How near the rotation must be, in radians; 1e-6 by default.
+        rotation_tolerance, with_rotation_tolerance: f64 = 1e-6;
+        /// The largest number of iterations of a step. By default, and at most, 14: 12 for the goals of the first priority
+        /// and 2 for the others and for objectives.
+        max_iterations, with_max_iterations: u32 = ITERATIONS + REFINE;
+    }
+}
 
 /// Five iterations that leave more than this share of the squared residual change nothing any more.
 const SETTLED: f64 = 1.0 - 1e-6;
@@ -43,12 +58,26 @@ pub struct PathReport {
     pub at_speed: usize,
     /// Degrees of freedom that are at a limit; the two swings of a ball joint, which share theirs, count as one.
     pub at_limit: usize,
+    /// How far the goal's position is out of reach for certain, in metres; see
+    /// [`JointSpaceReport::out_of_reach`](super::JointSpaceReport::out_of_reach).
+    pub out_of_reach: f64,
     /// Steps of the solver.
     pub iterations: u32,
-    /// The largest distance from a goal's position, in metres.
+    /// The largest distance from a goal's position, in metres, over goals of the first priority.
     pub position_residual: f64,
-    /// The largest angle from a goal's rotation, in radians.
+    /// The largest angle from a goal's rotation, in radians, over goals of the first priority.
     pub rotation_residual: f64,
+    /// The position tolerance of the step, in metres.
+    pub position_tolerance: f64,
+    /// The rotation tolerance of the step, in radians.
+    pub rotation_tolerance: f64,
+}
+
+impl PathReport {
+    /// Whether both residuals are within the tolerances.
+    pub fn reached(&self) -> bool {
+        self.position_residual <= self.position_tolerance && self.rotation_residual <= self.rotation_tolerance
+    }
 }
 
 /// Follows goals that move, frame by frame: the differential mode.
@@ -59,8 +88,8 @@ pub struct PathReport {
 /// state is in the values: there is nothing to reset.
 ///
 /// ```
-/// use sinew::{glam::DVec3, joint::{Dof, Joint}};
-/// use sinew::mechanism::{JointSpaceOptions, JointSpec, LinkGoal, LinkTarget, Mechanism, PathFollower, PathStatus};
+/// use sinew::{Workspace, glam::DVec3, joint::{Dof, Joint}};
+/// use sinew::mechanism::{JointSpec, LinkGoal, LinkTarget, Mechanism, PathFollower, PathOptions, PathStatus};
 /// let mut builder = Mechanism::builder("rail");
 /// builder.link("base");
 /// builder.link("cart");
@@ -70,13 +99,14 @@ pub struct PathReport {
 /// let cart = rail.find_link("cart").unwrap();
 /// let goal = |x| LinkGoal::new(&rail, cart, LinkTarget::Position(DVec3::X * x));
 ///
-/// let mut follower = PathFollower::new(&rail, &[goal(0.0)], JointSpaceOptions::default(), 3.0, &[])?;
+/// let follower = PathFollower::new(&rail, &[goal(0.0)], 3.0)?;
+/// let (mut workspace, options) = (Workspace::new(), PathOptions::new());
 /// let mut values = [0.0];
-/// let report = follower.step(&[goal(0.004)], &mut values, 0.01)?;
+/// let report = follower.step(&mut workspace, &[goal(0.004)], &mut values, 0.01, &options)?;
 /// assert_eq!(report.status, PathStatus::OnPath);
-/// // A goal that leaps is gone after at half a metre a second.
+/// // A goal that jumps is followed at half a metre a second.
 /// let before = values[0];
-/// let report = follower.step(&[goal(0.9)], &mut values, 0.01)?;
+/// let report = follower.step(&mut workspace, &[goal(0.9)], &mut values, 0.01, &options)?;
 /// assert_eq!(report.status, PathStatus::Behind);
 /// assert!((values[0] - before - 0.005).abs() < 1e-12);
 /// # Ok::<(), Box<dyn core::error::Error>>(())
@@ -90,44 +120,54 @@ pub struct PathFollower {
 
 impl PathFollower {
     /// A follower of goals for these links. `speed` (radians or metres a second) is for degrees of freedom that have no
-    /// greatest speed of their own. Restarts and history of the settings have no meaning here. A posture or the middle of
-    /// the limits as an objective keeps an arm with joints to spare from drifting as paths repeat.
-    pub fn new(
-        mechanism: &Mechanism,
-        goals: &[LinkGoal],
-        settings: JointSpaceOptions,
-        speed: f64,
-        objectives: &[Objective],
-    ) -> Result<Self, JointSpaceError> {
-        if !(speed.is_finite() && speed > 0.0) {
-            return Err(JointSpaceError::Setting {
-                what: "the speed",
-                range: "finite and above 0",
-                value: speed,
-            });
-        }
-        let settings = JointSpaceOptions { max_restarts: 0, history: History::Last, ..settings };
-        let solver = JointSpaceSolver::with_objectives(mechanism, goals, settings, objectives)?;
+    /// greatest speed of their own.
+    pub fn new(mechanism: &Mechanism, goals: &[LinkGoal], speed: f64) -> Result<Self, JointSpaceError> {
+        positive("the speed", speed)?;
+        let solver = JointSpaceSolver::new(mechanism, goals)?;
         let own = |v: &super::plan::Var| if v.velocity.is_finite() { v.velocity } else { speed };
         let speeds = solver.plan.vars.iter().map(own).collect();
         Ok(Self { solver, speeds })
     }
 
-    /// Goes on towards the goals for `seconds`. `values` is where the mechanism is before, and after.
+    /// Sets objectives for what the goals leave free. A posture or the middle of the limits keeps an arm with joints to
+    /// spare from drifting as paths repeat.
+    pub fn with_objectives(self, objectives: &[Objective]) -> Result<Self, JointSpaceError> {
+        Ok(Self { solver: self.solver.with_objectives(objectives)?, ..self })
+    }
+
+    /// Sets the metres that a radian counts; see [`JointSpaceSolver::with_radian_length`].
+    pub fn with_radian_length(self, metres: f64) -> Result<Self, JointSpaceError> {
+        Ok(Self { solver: self.solver.with_radian_length(metres)?, ..self })
+    }
+
+    /// Makes room in a workspace, so that no step allocates.
+    pub fn reserve(&self, workspace: &mut Workspace) {
+        self.solver.reserve(workspace);
+    }
+
+    /// Moves towards the goals for `seconds`. `values` is where the mechanism is before, and after.
     pub fn step(
-        &mut self,
+        &self,
+        workspace: &mut Workspace,
         goals: &[LinkGoal],
         values: &mut [f64],
         seconds: f64,
+        options: &PathOptions,
     ) -> Result<PathReport, JointSpaceError> {
         if !(seconds.is_finite() && seconds >= 0.0) {
             let range = "finite and at least 0";
             return Err(JointSpaceError::Setting { what: "the time", range, value: seconds });
         }
-        let solver = &mut self.solver;
-        solver.check(goals, values)?;
-        solver.begin(goals, values);
-        let descent = &mut solver.descent;
+        let &PathOptions { position_tolerance, rotation_tolerance, max_iterations } = options;
+        let options = &JointSpaceOptions {
+            position_tolerance,
+            rotation_tolerance,
+            max_iterations,
+            ..JointSpaceOptions::new()
+        };
+        let (solver, s) = (&self.solver, workspace.scratch());
+        solver.begin(s, goals, values, options)?;
+        let descent = &mut s.descent;
         for (i, var) in solver.plan.vars.iter().enumerate() {
             let (at, way) = (values[var.dof], self.speeds[i] * seconds);
             let (lower, upper) = own_bounds(var);
@@ -162,24 +202,24 @@ impl PathFollower {
                 descent.values[k] = start;
             }
         }
-        let until = solver.until((ITERATIONS, SETTLED));
-        let end = solver.descent.run(&solver.plan, &solver.aims, &until);
-        solver.lower_levels(REFINE);
+        let end = descent.run(&solver.plan, &s.aims, &descent.until(options, (ITERATIONS, SETTLED)));
+        solver.lower_levels(s, REFINE, options);
+        let descent = &s.descent;
         let (mut at_speed, mut at_limit) = (0, 0);
         for (i, var) in solver.plan.vars.iter().enumerate() {
-            let v = solver.descent.values[i];
+            let v = descent.values[i];
             if var.part != DofKind::Swing && (v <= var.lower || v >= var.upper) {
                 at_limit += 1;
-            } else if v <= solver.descent.lower[i] || v >= solver.descent.upper[i] {
+            } else if v <= descent.lower[i] || v >= descent.upper[i] {
                 at_speed += 1;
             }
         }
         // The two swings of a ball have one limit.
-        let now = &solver.descent.values;
+        let now = &descent.values;
         at_limit +=
             solver.plan.swings.iter().filter(|(at, s)| s.level([now[*at], now[at + 1]]) >= ON_LIMIT).count();
-        let JointSpaceReport { iterations, position_residual, rotation_residual, .. } =
-            solver.finish(end, 0, values);
+        let JointSpaceReport { out_of_reach, iterations, position_residual, rotation_residual, .. } =
+            solver.finish(s, end, 0, values, options);
         let following = match end {
             End::Reached => PathStatus::OnPath,
             // Out of iterations, it is still coming nearer.
@@ -191,14 +231,12 @@ impl PathFollower {
             status: following,
             at_speed,
             at_limit,
+            out_of_reach,
             iterations,
             position_residual,
             rotation_residual,
+            position_tolerance,
+            rotation_tolerance,
         })
-    }
-
-    /// How far a goal was left by the last step, in metres and radians.
-    pub fn residual(&self, goal: usize) -> (f64, f64) {
-        self.solver.residual(goal)
     }
 }

@@ -25,6 +25,7 @@ pub enum LinkTarget {
 
 /// One thing that is asked of a mechanism.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct LinkGoal {
     /// The link that is to be moved.
     pub link: LinkId,
@@ -54,6 +55,11 @@ impl LinkGoal {
             weights: [1.0; 6],
             priority: 0,
         }
+    }
+
+    /// The same with another target.
+    pub const fn with_target(self, target: LinkTarget) -> Self {
+        Self { target, ..self }
     }
 
     /// The same, given in another link's space.

@@ -9,6 +9,7 @@
 //!   any other link, with weights and a priority.
 //! - [`JointSpaceSolver`] finds values that reach goals, within limits, from any start; [`JointSpaceSolver::solve_all`] finds every
 //!   configuration. [`JointSpaceOptions::history`] chooses whether answers follow the start or depend on the goals alone.
+//!   Threads share a solver, each with a [`Workspace`](crate::Workspace) of its own.
 //! - [`Objective`]es (a posture, off the limits, manipulability) spend what the goals leave free.
 //! - [`PathFollower`] goes along a path at a fixed rate, within speeds, without jumps.
 //!
@@ -40,7 +41,7 @@ pub use builder::{JointSpec, MechanismBuilder, MechanismError, Mimic};
 pub use chain::{ChainSkeleton, ChainSkeletonError};
 pub use compile::{CompileError, SkeletonMechanism};
 pub use dof::{DofKind, NamedDof};
-pub use follow::{PathFollower, PathReport, PathStatus};
+pub use follow::{PathFollower, PathOptions, PathReport, PathStatus};
 pub use goal::{LinkGoal, LinkGoalError, LinkTarget};
 pub use model::{LinkFrames, LinkId, Mechanism, ValuesError, position_and_rotation};
 pub use objective::{Objective, ObjectiveError, ObjectiveKind};

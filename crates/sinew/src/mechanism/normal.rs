@@ -4,7 +4,7 @@
 //! A column `s` of J belongs to a variable; its step is `s . y`. A variable that is held (at a limit) has its column taken
 //! out of `J J^T`, and what its own step already does out of `e`.
 
-use alloc::{vec, vec::Vec};
+use alloc::vec::Vec;
 
 /// Rows of one goal: three along axes, three about them.
 pub(super) const ROWS: usize = 6;
@@ -32,7 +32,7 @@ pub(super) fn dot(a: &[f64; ROWS], b: &[f64; ROWS]) -> f64 {
 }
 
 /// One goal: six rows, known when this is compiled.
-#[derive(Clone, Debug, Default)]
+#[derive(Default)]
 pub(super) struct Six {
     whole: [[f64; ROWS]; ROWS],
     free: [[f64; ROWS]; ROWS],
@@ -130,7 +130,7 @@ fn along(a: &[f64; ROWS], b: &[f64; ROWS], [x, y]: [f64; 2]) -> [f64; ROWS] {
 }
 
 /// Several goals.
-#[derive(Clone, Debug)]
+#[derive(Default)]
 pub(super) struct Many {
     goals: usize,
     vars: usize,
@@ -143,20 +143,14 @@ pub(super) struct Many {
 }
 
 impl Many {
-    pub fn new(goals: usize, vars: usize) -> Self {
+    /// Makes room for so many goals and variables.
+    pub fn fit(&mut self, goals: usize, vars: usize) {
+        (self.goals, self.vars) = (goals, vars);
         let m = ROWS * goals;
-        let square = || vec![0.0; m * m];
-        let line = || vec![0.0; m];
-        Self {
-            goals,
-            vars,
-            whole: square(),
-            free: square(),
-            factor: square(),
-            residual: line(),
-            left: line(),
-            y: line(),
-        }
+        [&mut self.whole, &mut self.free, &mut self.factor]
+            .into_iter()
+            .for_each(|square| square.resize(m * m, 0.0));
+        [&mut self.residual, &mut self.left, &mut self.y].into_iter().for_each(|line| line.resize(m, 0.0));
     }
 
     /// Adds `by` times the outer product of a variable's columns to the lower triangle.
@@ -310,7 +304,8 @@ mod tests {
             let mut six = Six::default();
             six.form(&one, &residual(1));
             six.release();
-            let mut many = Many::new(3, 9);
+            let mut many = Many::default();
+            many.fit(3, 9);
             many.form(&three, &residual(3));
             many.release();
             if let Some((var, step)) = held {

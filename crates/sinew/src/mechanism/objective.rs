@@ -1,6 +1,6 @@
 //! What an arm with joints to spare does with them.
 
-use alloc::{vec, vec::Vec};
+use alloc::vec::Vec;
 
 use thiserror::Error;
 
@@ -73,10 +73,9 @@ pub(super) fn check(
     }
 }
 
-/// Wishes as one number to be made small, with its slopes; and the room to work them out.
-#[derive(Clone, Debug)]
+/// The room in which the objectives of a plan are one number to be made small, with its slopes.
+#[derive(Default)]
 pub(super) struct ObjectiveSum {
-    objectives: Vec<Objective>,
     frames: Frames,
     columns: Vec<[f64; 6]>,
     values: Vec<f64>,
@@ -86,23 +85,21 @@ pub(super) struct ObjectiveSum {
 const STEP: f64 = 1e-5;
 
 impl ObjectiveSum {
-    pub fn new(plan: &Plan, objectives: Vec<Objective>) -> Self {
-        let n = plan.vars.len();
-        Self { objectives, frames: plan.frames(), columns: vec![[0.0; 6]; n], values: vec![0.0; n] }
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.objectives.is_empty()
+    /// Makes room for a plan.
+    pub fn fit(&mut self, plan: &Plan) {
+        plan.fit(&mut self.frames);
+        self.columns.resize(plan.vars.len(), [0.0; 6]);
+        self.values.resize(plan.vars.len(), 0.0);
     }
 
     /// The number itself.
-    pub fn at(&mut self, plan: &Plan, aims: &[Aim], scale: &[f64], values: &[f64]) -> f64 {
+    pub fn at(&mut self, plan: &Plan, aims: &[Aim], values: &[f64]) -> f64 {
         let mut sum = 0.0;
-        for k in 0..self.objectives.len() {
-            let part = match &self.objectives[k].kind {
+        for objective in &plan.objectives {
+            let part = match &objective.kind {
                 ObjectiveKind::Posture(wanted) => {
                     let square = |(i, v): (usize, &super::plan::Var)| {
-                        let d = (values[i] - near(plan, wanted, values, i, v)) / scale[i];
+                        let d = (values[i] - near(plan, wanted, values, i, v)) / plan.scale[i];
                         0.5 * d * d
                     };
                     plan.vars.iter().enumerate().map(square).sum()
@@ -117,20 +114,20 @@ impl ObjectiveSum {
                     };
                     plan.vars.iter().enumerate().map(square).sum()
                 }
-                &ObjectiveKind::Manipulability(goal) => self.measure(plan, aims, scale, values, goal),
+                &ObjectiveKind::Manipulability(goal) => self.measure(plan, aims, values, goal),
             };
-            sum += self.objectives[k].weight * part;
+            sum += objective.weight * part;
         }
         sum
     }
 
     /// Minus the logarithm of the manipulability: near a singular pose it grows without bound, and its slope does not depend
     /// on the arm's size.
-    fn measure(&mut self, plan: &Plan, aims: &[Aim], scale: &[f64], values: &[f64], goal: usize) -> f64 {
+    fn measure(&mut self, plan: &Plan, aims: &[Aim], values: &[f64], goal: usize) -> f64 {
         plan.place(values, &mut self.frames);
         let aim = aims[goal].whole(plan.length);
         let sight = plan.look(goal, &aim, &self.frames);
-        plan.columns(goal, &aim, &self.frames, &sight, scale, &mut self.columns);
+        plan.columns(goal, &aim, &self.frames, &sight, &mut self.columns);
         let mut gram = [[0.0; 6]; 6];
         for c in &self.columns {
             for (row, a) in gram.iter_mut().zip(c) {
@@ -148,16 +145,16 @@ impl ObjectiveSum {
         &mut self,
         plan: &Plan,
         aims: &[Aim],
-        scale: &[f64],
         values: &[f64],
         slope: &mut [f64],
         curve: &mut [f64],
     ) {
+        let scale = &plan.scale;
         slope.fill(0.0);
         curve.fill(0.0);
-        for k in 0..self.objectives.len() {
-            let w = self.objectives[k].weight;
-            match &self.objectives[k].kind {
+        for objective in &plan.objectives {
+            let w = objective.weight;
+            match &objective.kind {
                 ObjectiveKind::Posture(wanted) => {
                     for (i, v) in plan.vars.iter().enumerate() {
                         slope[i] -= w * (values[i] - near(plan, wanted, values, i, v)) / scale[i];
@@ -179,7 +176,7 @@ impl ObjectiveSum {
                             let mut moved = core::mem::take(&mut self.values);
                             moved.copy_from_slice(values);
                             moved[i] += by * scale[i];
-                            let m = self.measure(plan, aims, scale, &moved, goal);
+                            let m = self.measure(plan, aims, &moved, goal);
                             self.values = moved;
                             m
                         };

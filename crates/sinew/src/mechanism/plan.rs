@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use glam::{DAffine3, DMat3, DVec3};
 
 use super::{
-    LinkGoal, LinkId, LinkTarget, Mechanism, NamedDof, ball,
+    LinkGoal, LinkId, LinkTarget, Mechanism, NamedDof, Objective, ball,
     dof::{DofKind, Kind},
     goal::transform,
     swing::Swing,
@@ -43,6 +43,8 @@ struct PlanGoal {
     link: LinkId,
     relative_to: LinkId,
     priority: u8,
+    /// The frame in the link that the plan was made for.
+    frame: DAffine3,
     tip: Carried,
     reference: Carried,
     /// For each joint of the plan, how its motion moves the tip as seen from the reference: 1, 0 or -1.
@@ -74,6 +76,12 @@ pub(super) struct Plan {
     pub vectors: Vec<usize>,
     /// Metres that a radian counts.
     pub length: f64,
+    /// Metres or radians in a unit of each variable: a slider's unit is what a radian counts in metres.
+    pub scale: Vec<f64>,
+    /// The goals of each priority, highest first.
+    pub levels: Vec<Vec<usize>>,
+    /// What is wanted where the goals leave something free.
+    pub objectives: Vec<Objective>,
     /// See [`Plan::longest`].
     reach: f64,
     /// Whether every joint stands on the one before and has its own variable, in order.
@@ -198,8 +206,14 @@ impl Plan {
         let plan_goal = |g: &LinkGoal| {
             let (tip, reference) = (place(g.link), place(g.relative_to));
             let signs = above(tip).iter().zip(above(reference)).map(|(t, r)| t - r).collect();
-            PlanGoal { link: g.link, relative_to: g.relative_to, priority: g.priority, tip, reference, signs }
+            let (link, relative_to, priority, frame) = (g.link, g.relative_to, g.priority, g.frame);
+            PlanGoal { link, relative_to, priority, frame, tip, reference, signs }
         };
+        let mut priorities: Vec<u8> = goals.iter().map(|g| g.priority).collect();
+        priorities.sort_unstable();
+        priorities.dedup();
+        let of = |p: u8| (0..goals.len()).filter(|&g| goals[g].priority == p).collect();
+        let levels = priorities.into_iter().map(of).collect();
         let goals: Vec<PlanGoal> = goals.iter().map(plan_goal).collect();
         let on_last = |(i, j): (usize, &PlanJoint)| {
             j.parent == (i as u32).wrapping_sub(1)
@@ -211,14 +225,28 @@ impl Plan {
             && goals[0].reference.joint == BASE
             && goals[0].tip.joint == (joints.len() as u32).wrapping_sub(1)
             && joints.iter().enumerate().all(on_last);
-        let mut plan = Self { joints, goals, vars, swings, vectors, length: 1.0, reach: 0.0, serial };
+        let (scale, objectives) = (Vec::new(), Vec::new());
+        let (length, reach) = (1.0, 0.0);
+        let mut plan =
+            Self { joints, goals, vars, swings, vectors, length, scale, levels, objectives, reach, serial };
         plan.reach = plan.longest(f64::INFINITY);
-        plan.length = plan.radian();
+        plan.set_length(plan.radian());
         plan
     }
 
-    /// Metres that a radian counts, by the mechanism's size: see [`super::JointSpaceOptions::length`]. On the arms of `lab/arm`
-    /// 0.15 to 0.4 of the length need the same iterations to a tenth.
+    /// Sets the metres that a radian counts.
+    pub fn set_length(&mut self, length: f64) {
+        self.length = length;
+        self.scale = self.vars.iter().map(|v| if v.slides { length } else { 1.0 }).collect();
+    }
+
+    /// Whether there is anything below the goals of the first priority.
+    pub fn has_lower_levels(&self) -> bool {
+        self.levels.len() > 1 || !self.objectives.is_empty()
+    }
+
+    /// Metres that a radian counts, by the mechanism's size: see [`super::JointSpaceSolver::with_radian_length`]. On the
+    /// arms of `lab/arm` 0.15 to 0.4 of the length need the same iterations to a tenth.
     fn radian(&self) -> f64 {
         // Sliders without an end have limits of any size in real files; how large the machine is, its bones tell.
         let bones = self.longest(0.0);
@@ -257,10 +285,11 @@ impl Plan {
         self.goals.len() == goals.len() && self.goals.iter().zip(goals).all(same)
     }
 
-    pub fn frames(&self) -> Frames {
+    /// Makes room for the frames of this plan's joints.
+    pub fn fit(&self, frames: &mut Frames) {
         let n = self.joints.len();
-        let axes = if self.has_balls() { alloc::vec![DVec3::Z; n] } else { Vec::new() };
-        Frames { joints: alloc::vec![DAffine3::IDENTITY; n], axes }
+        frames.joints.resize(n, DAffine3::IDENTITY);
+        frames.axes.resize(if self.has_balls() { n } else { 0 }, DVec3::Z);
     }
 
     /// Whether any joints turn about axes that depend on where they stand.
@@ -405,15 +434,8 @@ impl Plan {
     /// The columns of a goal's Jacobian, one a variable, in the units of its residual (which a step along the columns makes
     /// smaller), for variables in units of `scale`.
     #[inline]
-    pub fn columns(
-        &self,
-        goal: usize,
-        aim: &Aim,
-        frames: &Frames,
-        sight: &Sight,
-        scale: &[f64],
-        columns: &mut [[f64; 6]],
-    ) {
+    pub fn columns(&self, goal: usize, aim: &Aim, frames: &Frames, sight: &Sight, columns: &mut [[f64; 6]]) {
+        let scale = &self.scale;
         let end = sight.tip.translation;
         let w = &aim.weights;
         let looks = matches!(aim.target, LinkTarget::LookAt(..));
@@ -476,7 +498,7 @@ impl Plan {
         if !self.serial || !matches!(aims[0].target, LinkTarget::Pose(..) | LinkTarget::Position(_)) {
             return 0.0;
         }
-        if !aims[0].even {
+        if !aims[0].even || aims[0].weights[0] == 0.0 {
             return 0.0;
         }
         let tip = aims[0].frame.translation;
@@ -490,10 +512,10 @@ impl Plan {
         self.goals.len()
     }
 
-    /// Where a goal's frame is in its reference's space.
-    pub fn seen(&self, goal: usize, aim: &Aim, frames: &Frames) -> DAffine3 {
+    /// Where the frame of the goal that the plan was made for is in its reference's space.
+    pub fn seen(&self, goal: usize, frames: &Frames) -> DAffine3 {
         let g = &self.goals[goal];
-        let tip = self.carried(frames, &g.tip) * aim.frame;
+        let tip = self.carried(frames, &g.tip) * g.frame;
         rigid_inverse(&self.carried(frames, &g.reference)) * tip
     }
 }

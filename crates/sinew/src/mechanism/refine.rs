@@ -11,14 +11,13 @@
 //! out, as in `descent.rs`. Each step is followed by a few iterations of the first level alone, which takes back what the
 //! null space's straight line did to it, and is kept only if no level got worse that stands above one that got better.
 
-use alloc::{vec, vec::Vec};
+use alloc::vec::Vec;
 
 use super::{
     descent::{Descent, End, Until},
     normal::{ROWS, dot, ldl_solve},
     objective::ObjectiveSum,
     plan::{Aim, Frames, Plan, Sight},
-    swing::Swing,
 };
 
 /// A level counts as better or worse from this share of its squared residual on.
@@ -30,13 +29,10 @@ const RANK: f64 = 1e-10;
 /// Damping of a lower level, as a share of its squared residual; see `descent.rs`.
 const DAMPING: f64 = 0.1;
 
-#[derive(Clone, Debug)]
+/// The room that it needs.
+#[derive(Default)]
 pub(super) struct Refine {
-    /// The goals of each level, highest priority first.
-    levels: Vec<Vec<usize>>,
-    pub objective: ObjectiveSum,
-    /// The aims with all but the first level without weight.
-    first: Vec<Aim>,
+    objective: ObjectiveSum,
     frames: Frames,
     sights: Vec<Sight>,
     /// Columns of a level in the null space, row by row of the level: rows x variables.
@@ -55,62 +51,37 @@ pub(super) struct Refine {
     /// Squared residuals by level, then the objectives' number: of what is kept, and of a trial.
     best: Vec<f64>,
     trial: Vec<f64>,
-    scale: Vec<f64>,
 }
 
 impl Refine {
-    pub fn new(plan: &Plan, aims: &[Aim], priorities: &[u8], objective: ObjectiveSum) -> Self {
-        let mut all: Vec<u8> = priorities.to_vec();
-        all.sort_unstable();
-        all.dedup();
-        let of = |p: u8| (0..priorities.len()).filter(|&g| priorities[g] == p).collect();
-        let levels: Vec<Vec<usize>> = all.into_iter().map(of).collect();
+    /// Makes room for a plan.
+    pub fn fit(&mut self, plan: &Plan) {
         // Where there is nothing below the first level none of this is used, and a square of a
         // long chain's variables is much.
-        let idle = levels.len() == 1 && objective.is_empty();
-        let n = if idle { 0 } else { plan.vars.len() };
-        let most = levels.iter().map(Vec::len).max().unwrap_or(0) * ROWS;
-        let count = levels.len();
-        Self {
-            levels,
-            objective,
-            first: aims.to_vec(),
-            frames: plan.frames(),
-            sights: vec![Sight::default(); priorities.len()],
-            rows: vec![0.0; most * n],
-            gram: vec![0.0; most * most],
-            y: vec![0.0; most],
-            columns: vec![[0.0; ROWS]; priorities.len() * n],
-            null: vec![0.0; n * n],
-            step: vec![0.0; n],
-            slope: vec![0.0; n],
-            curve: vec![0.0; n],
-            held: vec![false; n],
-            walls: vec![None; plan.swings.len()],
-            kept: vec![0.0; n],
-            best: vec![0.0; count + 1],
-            trial: vec![0.0; count + 1],
-            scale: plan.vars.iter().map(|v| if v.slides { plan.length } else { 1.0 }).collect(),
+        if !plan.has_lower_levels() {
+            return;
         }
-    }
-
-    /// Whether there is nothing below the first level.
-    pub fn is_empty(&self) -> bool {
-        self.levels.len() == 1 && self.objective.is_empty()
-    }
-
-    /// The aims as the first level sees them: all others without weight.
-    pub fn first_level(&self, aims: &[Aim], first: &mut [Aim]) {
-        for (goal, (aim, out)) in aims.iter().zip(first).enumerate() {
-            *out = if self.levels[0].contains(&goal) { *aim } else { aim.weightless() };
-        }
+        let (n, goals) = (plan.vars.len(), plan.goals());
+        let max = plan.levels.iter().map(Vec::len).max().unwrap_or(0) * ROWS;
+        self.objective.fit(plan);
+        plan.fit(&mut self.frames);
+        self.sights.resize(goals, Sight::default());
+        self.columns.resize(goals * n, [0.0; ROWS]);
+        self.held.resize(n, false);
+        self.walls.resize(plan.swings.len(), None);
+        let Self { rows, gram, y, null, step, slope, curve, kept, best, trial, .. } = self;
+        [step, slope, curve, kept].into_iter().for_each(|line| line.resize(n, 0.0));
+        [best, trial].into_iter().for_each(|line| line.resize(plan.levels.len() + 1, 0.0));
+        rows.resize(max * n, 0.0);
+        gram.resize(max * max, 0.0);
+        y.resize(max, 0.0);
+        null.resize(n * n, 0.0);
     }
 
     /// Improves the lower levels from `descent.values`, where a run of the first level ended.
-    /// `until` gives the tolerances of the first level and how many steps are taken at most.
-    pub fn run(&mut self, plan: &Plan, aims: &[Aim], descent: &mut Descent, until: &Until) {
-        let mut first = core::mem::take(&mut self.first);
-        self.first_level(aims, &mut first);
+    /// `until` gives the tolerances of the first level and how many steps are taken at most; `first` are the aims with all
+    /// but the first level without weight.
+    pub fn run(&mut self, plan: &Plan, aims: &[Aim], first: &[Aim], descent: &mut Descent, until: &Until) {
         self.kept.copy_from_slice(&descent.values);
         let reached = self.measure(plan, aims, until, &descent.values);
         core::mem::swap(&mut self.best, &mut self.trial);
@@ -119,7 +90,7 @@ impl Refine {
             descent.iterations += 1;
             self.step(plan, aims, descent, share);
             let restore = Until { iterations: 5, stall: 1.0, ..*until };
-            let end = descent.run(plan, &first, &restore);
+            let end = descent.run(plan, first, &restore);
             let _ = self.measure(plan, aims, until, &descent.values);
             // Where the first level is reached, its squares below the tolerance do not matter.
             let kept =
@@ -147,7 +118,6 @@ impl Refine {
             }
         }
         descent.values.copy_from_slice(&self.kept);
-        self.first = first;
     }
 
     /// Squared residuals by level and the objectives' number, into `trial`; whether the first level is within the tolerances.
@@ -157,12 +127,11 @@ impl Refine {
             *sight = plan.look(goal, aim, &self.frames);
         }
         let cost = |g: &usize| dot(&self.sights[*g].miss.residual, &self.sights[*g].miss.residual);
-        for (out, level) in self.trial.iter_mut().zip(&self.levels) {
+        for (out, level) in self.trial.iter_mut().zip(&plan.levels) {
             *out = level.iter().map(cost).sum();
         }
-        let last = self.levels.len();
-        self.trial[last] = self.objective.at(plan, aims, &self.scale, values);
-        self.levels[0].iter().all(|g| {
+        self.trial[plan.levels.len()] = self.objective.at(plan, aims, values);
+        plan.levels[0].iter().all(|g| {
             let miss = self.sights[*g].miss;
             miss.position <= until.position && miss.rotation <= until.rotation
         })
@@ -191,22 +160,22 @@ impl Refine {
         for (goal, aim) in aims.iter().enumerate() {
             self.sights[goal] = plan.look(goal, aim, &self.frames);
             let part = &mut self.columns[goal * n..][..n];
-            plan.columns(goal, aim, &self.frames, &self.sights[goal], &self.scale, part);
+            plan.columns(goal, aim, &self.frames, &self.sights[goal], part);
         }
-        self.objective.descent(plan, aims, &self.scale, &self.kept, &mut self.slope, &mut self.curve);
+        self.objective.descent(plan, aims, &self.kept, &mut self.slope, &mut self.curve);
         self.held.fill(false);
         self.walls.fill(None);
         self.step.fill(0.0);
         for _ in 0..4 {
-            self.solve(&plan.swings, share);
+            self.solve(plan, share);
             let mut met = false;
             for i in 0..n {
-                let to = self.kept[i] + self.step[i] * self.scale[i];
+                let to = self.kept[i] + self.step[i] * plan.scale[i];
                 let inside = to.max(descent.lower[i]).min(descent.upper[i]);
                 descent.values[i] = inside;
                 if inside != to && !self.held[i] {
                     self.held[i] = true;
-                    self.step[i] = (inside - self.kept[i]) / self.scale[i];
+                    self.step[i] = (inside - self.kept[i]) / plan.scale[i];
                     met = true;
                 }
             }
@@ -234,7 +203,7 @@ impl Refine {
     }
 
     /// One step through all levels, with what is held kept at its step.
-    fn solve(&mut self, swings: &[(usize, Swing)], share: f64) {
+    fn solve(&mut self, plan: &Plan, share: f64) {
         let n = self.step.len();
         self.null.fill(0.0);
         for i in 0..n {
@@ -244,7 +213,7 @@ impl Refine {
             }
         }
         // Of a swing on its ellipse the part along the tangent is free.
-        for (&(at, _), wall) in swings.iter().zip(&self.walls) {
+        for (&(at, _), wall) in plan.swings.iter().zip(&self.walls) {
             let Some(([x, y], along)) = *wall else { continue };
             if self.held[at] || self.held[at + 1] {
                 continue;
@@ -257,10 +226,10 @@ impl Refine {
             }
             (self.step[at], self.step[at + 1]) = (x * along, y * along);
         }
-        for level in 0..self.levels.len() {
-            let m = self.levels[level].len() * ROWS;
+        for (level, goals) in plan.levels.iter().enumerate() {
+            let m = goals.len() * ROWS;
             // (J N), and the residual less what is done to it already.
-            for (a, &goal) in self.levels[level].iter().enumerate() {
+            for (a, &goal) in goals.iter().enumerate() {
                 let columns = &self.columns[goal * n..][..n];
                 for r in 0..ROWS {
                     let row = &mut self.rows[(a * ROWS + r) * n..][..n];

@@ -5,7 +5,7 @@ use alloc::string::String;
 use thiserror::Error;
 
 use super::{LinkGoalError, ObjectiveError, ValuesError};
-use crate::Status;
+use crate::{Outcome, solve::options::option_type};
 
 /// What an answer depends on, beside the goals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -20,37 +20,19 @@ pub enum History {
     None,
 }
 
-/// How a solve is done.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct JointSpaceOptions {
-    /// How near the position must be, in metres.
-    pub position_tolerance: f64,
-    /// How near the rotation must be, in radians.
-    pub rotation_tolerance: f64,
-    /// Most iterations of a solve, over all its runs. One takes about a microsecond.
-    pub max_iterations: u32,
-    /// Most starts besides the first. 0 keeps the arm on the branch that it is on.
-    pub max_restarts: u32,
-    /// Which points restarts begin at: each seed has its own fixed sequence.
-    pub seed: u64,
-    /// Metres that a radian counts where positions are weighed against rotations, and a slider's way against angles;
-    /// by default a quarter of the chain's length from its first joint to the tip, sliders drawn out.
-    pub length: Option<f64>,
-    /// What the answer depends on.
-    pub history: History,
-}
-
-impl Default for JointSpaceOptions {
-    fn default() -> Self {
-        Self {
-            position_tolerance: 1e-6,
-            rotation_tolerance: 1e-6,
-            max_iterations: 10_000,
-            max_restarts: 400,
-            seed: 0,
-            length: None,
-            history: History::Last,
-        }
+option_type! {
+    /// How a solve in joint space is done.
+    JointSpaceOptions {
+        /// How near the position must be, in metres; 1e-6 by default.
+        position_tolerance, with_position_tolerance: f64 = 1e-6;
+        /// How near the rotation must be, in radians; 1e-6 by default.
+        rotation_tolerance, with_rotation_tolerance: f64 = 1e-6;
+        /// The largest number of iterations, over all runs; 10 000 by default. One takes about a microsecond.
+        max_iterations, with_max_iterations: u32 = 10_000;
+        /// The largest number of restarts; 400 by default. 0 keeps the arm on the branch that it is on.
+        max_restarts, with_max_restarts: u32 = 400;
+        /// What the answer depends on.
+        history, with_history: History = History::Last;
     }
 }
 
@@ -58,16 +40,30 @@ impl Default for JointSpaceOptions {
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 #[non_exhaustive]
 pub struct JointSpaceReport {
-    /// What became of the goals of the first priority.
-    pub status: Status,
+    /// What the solver did. `Converged`: every goal of the first priority came within the tolerances.
+    pub outcome: Outcome,
+    /// How far the goal's position is out of reach for certain, past all bones in a line, in metres; 0 where that is within
+    /// the tolerance or not known (for several goals, say).
+    pub out_of_reach: f64,
     /// Steps of all runs; 0 where nothing had to move.
     pub iterations: u32,
     /// Starts besides the first. Where there are any, the answer may lie on another branch.
     pub restarts: u32,
     /// The largest distance from a goal's position, in metres, over goals of the first priority.
     pub position_residual: f64,
-    /// The largest angle from a goal's rotation, in radians.
+    /// The largest angle from a goal's rotation, in radians, over goals of the first priority.
     pub rotation_residual: f64,
+    /// The position tolerance of the solve, in metres.
+    pub position_tolerance: f64,
+    /// The rotation tolerance of the solve, in radians.
+    pub rotation_tolerance: f64,
+}
+
+impl JointSpaceReport {
+    /// Whether both residuals are within the tolerances.
+    pub fn reached(&self) -> bool {
+        self.position_residual <= self.position_tolerance && self.rotation_residual <= self.rotation_tolerance
+    }
 }
 
 /// Why a solver refused. The values are as they were.
@@ -120,12 +116,15 @@ pub enum JointSpaceError {
 impl JointSpaceOptions {
     /// Whether every number is in its range.
     pub(super) fn check(&self) -> Result<(), JointSpaceError> {
-        let positive = |what, value: f64| match value.is_finite() && value > 0.0 {
-            true => Ok(()),
-            false => Err(JointSpaceError::Setting { what, range: "finite and above 0", value }),
-        };
         positive("the position tolerance", self.position_tolerance)?;
-        positive("the rotation tolerance", self.rotation_tolerance)?;
-        positive("the length of a radian", self.length.unwrap_or(1.0))
+        positive("the rotation tolerance", self.rotation_tolerance)
+    }
+}
+
+/// An error unless a setting is finite and above 0.
+pub(super) fn positive(what: &'static str, value: f64) -> Result<(), JointSpaceError> {
+    match value.is_finite() && value > 0.0 {
+        true => Ok(()),
+        false => Err(JointSpaceError::Setting { what, range: "finite and above 0", value }),
     }
 }

@@ -14,13 +14,12 @@ use glam::DAffine3;
 use super::{
     LinkTarget,
     plan::{Aim, Frames, Plan, Var},
-    swing::Swing,
 };
 use crate::math64;
 
 /// Points whose places are known beforehand. With 64, an arm of seven joints needs a fifth more iterations; with 1024
 /// a tenth fewer, and the search for the nearest takes what that saves.
-const KNOWN: usize = 256;
+pub(super) const KNOWN: usize = 256;
 
 /// A frame as twelve numbers whose squared distances are, nearly, those of the residual.
 type Spot = [f32; 12];
@@ -28,19 +27,22 @@ type Spot = [f32; 12];
 /// See the module.
 #[derive(Clone, Debug)]
 pub(super) struct Seeds {
+    pub seed: u64,
     /// a of the sequence.
     rates: Vec<f64>,
     shift: Vec<f64>,
     /// The range of each variable that points are taken from.
     ranges: Vec<(f64, f64)>,
-    /// Those that are spread over an ellipse or over all rotations instead.
-    swings: Vec<(usize, Swing)>,
-    vectors: Vec<usize>,
     /// The known points, one after another, and the frames of the goals there.
     known: Vec<f64>,
     spots: Vec<Spot>,
+}
+
+/// Which points a solve has taken.
+#[derive(Default)]
+pub(super) struct Cursor {
     /// How far each known point is from the goals; infinite for those that were taken.
-    far: Vec<f32>,
+    pub far: Vec<f32>,
     /// The next point past the known ones.
     next: usize,
 }
@@ -87,8 +89,8 @@ fn any_rotation([u, v, w]: [f64; 3]) -> [f64; 3] {
 }
 
 impl Seeds {
-    pub fn new(plan: &Plan, aims: &[Aim], frames: &mut Frames, seed: u64) -> Self {
-        let n = plan.vars.len();
+    pub fn new(plan: &Plan, seed: u64) -> Self {
+        let (n, goals) = (plan.vars.len(), plan.goals());
         let g = ratio(n);
         let mut rate = 1.0;
         let rates = (0..n).map(|_| {
@@ -96,30 +98,27 @@ impl Seeds {
             rate
         });
         let mut seeds = Self {
+            seed,
             rates: rates.collect(),
             shift: (0..n).map(|i| shift(seed, i)).collect(),
             ranges: plan.vars.iter().map(|v| range(v, plan.length)).collect(),
-            swings: plan.swings.clone(),
-            vectors: plan.vectors.clone(),
             known: Vec::with_capacity(KNOWN * n),
-            spots: Vec::with_capacity(KNOWN * aims.len()),
-            far: vec![0.0; KNOWN],
-            next: KNOWN,
+            spots: Vec::with_capacity(KNOWN * goals),
         };
+        let mut frames = Frames::default();
+        plan.fit(&mut frames);
         let mut point = vec![0.0; n];
         for k in 0..KNOWN {
-            seeds.point(k, &mut point);
+            seeds.point(plan, k, &mut point);
             seeds.known.extend_from_slice(&point);
-            plan.place(&point, frames);
-            for (goal, aim) in aims.iter().enumerate() {
-                seeds.spots.push(spot(&plan.seen(goal, aim, frames), plan.length));
-            }
+            plan.place(&point, &mut frames);
+            seeds.spots.extend((0..goals).map(|goal| spot(&plan.seen(goal, &frames), plan.length)));
         }
         seeds
     }
 
     /// A point of the sequence.
-    fn point(&self, k: usize, values: &mut [f64]) {
+    fn point(&self, plan: &Plan, k: usize, values: &mut [f64]) {
         let share = |i: usize| {
             let u = self.shift[i] + self.rates[i] * (k as f64 + 1.0);
             u - (u as u64) as f64
@@ -129,19 +128,19 @@ impl Seeds {
             // The product may round past the end.
             *v = (low + (high - low) * share(i)).min(high);
         }
-        for &(at, swing) in &self.swings {
+        for &(at, swing) in &plan.swings {
             [values[at], values[at + 1]] = swing.at([share(at), share(at + 1)]);
         }
-        for &at in &self.vectors {
+        for &at in &plan.vectors {
             let vector = any_rotation([0, 1, 2].map(|i| share(at + i)));
             values[at..at + 3].copy_from_slice(&vector);
         }
     }
 
     /// Begins a solve: every point may be taken again.
-    pub fn begin(&mut self, plan: &Plan, aims: &[Aim]) {
-        self.next = KNOWN;
-        self.far.fill(0.0);
+    pub fn begin(&self, plan: &Plan, aims: &[Aim], Cursor { far, next }: &mut Cursor) {
+        *next = KNOWN;
+        far.fill(0.0);
         for (goal, aim) in aims.iter().enumerate() {
             // Where an axis looks is not in a spot.
             if matches!(aim.target, LinkTarget::LookAt(..)) {
@@ -152,7 +151,7 @@ impl Seeds {
             // The weights of rotations hold the radian's length already, as spots do.
             let (p, r) = (mean(0), mean(3) / plan.length as f32);
             let (p, r) = (p * p, r * r);
-            for (far, spot) in self.far.iter_mut().zip(self.spots.iter().skip(goal).step_by(aims.len())) {
+            for (far, spot) in far.iter_mut().zip(self.spots.iter().skip(goal).step_by(aims.len())) {
                 let part = |k: usize| (spot[k] - to[k]) * (spot[k] - to[k]);
                 let turned = (part(3) + part(4) + part(5))
                     + (part(6) + part(7) + part(8))
@@ -163,20 +162,20 @@ impl Seeds {
     }
 
     /// The next point to start from.
-    pub fn take(&mut self, values: &mut [f64]) {
+    pub fn take(&self, plan: &Plan, Cursor { far, next }: &mut Cursor, values: &mut [f64]) {
         let mut at = 0;
-        for (i, far) in self.far.iter().enumerate() {
-            if *far < self.far[at] {
+        for i in 0..far.len() {
+            if far[i] < far[at] {
                 at = i;
             }
         }
-        if self.far[at] < f32::INFINITY {
-            self.far[at] = f32::INFINITY;
+        if far[at] < f32::INFINITY {
+            far[at] = f32::INFINITY;
             let n = values.len();
             values.copy_from_slice(&self.known[at * n..][..n]);
         } else {
-            self.point(self.next, values);
-            self.next += 1;
+            self.point(plan, *next, values);
+            *next += 1;
         }
     }
 }

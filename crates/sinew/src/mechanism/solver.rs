@@ -5,15 +5,14 @@ use core::f64::consts::TAU;
 
 use super::{
     DofKind, LinkGoal, Mechanism, Objective, ball,
-    descent::{Descent, End, Until, own_bounds},
-    goal,
-    objective::{self, ObjectiveSum},
-    plan::{Aim, Plan},
+    descent::{Descent, End, own_bounds},
+    goal, objective,
+    plan::{Aim, Miss, Plan},
     refine::Refine,
-    report::{History, JointSpaceError, JointSpaceOptions, JointSpaceReport},
-    seeds::Seeds,
+    report::{History, JointSpaceError, JointSpaceOptions, JointSpaceReport, positive},
+    seeds::{Cursor, KNOWN, Seeds},
 };
-use crate::{Status, math64};
+use crate::{Outcome, Workspace, math64};
 
 /// The run from the start gets this many iterations and is given up when five of them leave more than half of the squared
 /// residual: patient, as its answer is the nearest.
@@ -31,13 +30,15 @@ pub(super) const LATER: (u32, f64) = (25, 0.3);
 ///
 /// It is made for the links of a list of goals and solves for any targets of those. It works by Levenberg-Marquardt with
 /// limits inside the step (see `descent.rs`), first from the values that it is given, so that the nearest answer wins, then,
-/// unless that is forbidden, from a fixed sequence of other points. Nothing is remembered between solves and nothing is
-/// allocated. Values that come in outside their limits are brought inside first; those that the goals do not depend on
-/// stay as they are. Angles, and rotation vectors of joints that turn freely, come back at the turn that is nearest to the
-/// one that came in.
+/// unless that is forbidden, from a fixed sequence of other points. Values that come in outside their limits are brought
+/// inside first; those that the goals do not depend on stay as they are. Angles, and rotation vectors of joints that turn
+/// freely, come back at the turn that is nearest to the one that came in.
+///
+/// Nothing is remembered between solves. Threads share one solver, each with a [`Workspace`] of its own, which grows on the
+/// first solve and never after.
 ///
 /// ```
-/// use sinew::{Status, glam::{DQuat, DVec3}, joint::{Dof, Joint}};
+/// use sinew::{Workspace, glam::{DQuat, DVec3}, joint::{Dof, Joint}};
 /// use sinew::mechanism::{JointSpaceOptions, JointSpaceSolver, JointSpec, LinkGoal, LinkTarget, Mechanism};
 /// let mut builder = Mechanism::builder("arm");
 /// for link in ["base", "upper", "fore", "hand"] {
@@ -52,10 +53,11 @@ pub(super) const LATER: (u32, f64) = (25, 0.3);
 ///
 /// let hand = arm.find_link("hand").unwrap();
 /// let goal = LinkGoal::new(&arm, hand, LinkTarget::Position(DVec3::new(0.5, 0.2, 0.0)));
-/// let mut solver = JointSpaceSolver::new(&arm, &[goal], JointSpaceOptions::default())?;
+/// let solver = JointSpaceSolver::new(&arm, &[goal])?;
+/// let mut workspace = Workspace::new();
 /// let mut values = arm.rest();
-/// let report = solver.solve(&[goal], &mut values)?;
-/// assert_eq!(report.status, Status::Reached);
+/// let report = solver.solve(&mut workspace, &[goal], &mut values, &JointSpaceOptions::new())?;
+/// assert!(report.reached());
 /// assert!(report.position_residual < 1e-6);
 /// assert!((0.0..=2.5).contains(&values[1]));
 /// # Ok::<(), Box<dyn core::error::Error>>(())
@@ -64,58 +66,57 @@ pub(super) const LATER: (u32, f64) = (25, 0.3);
 #[derive(Clone, Debug)]
 pub struct JointSpaceSolver {
     pub(super) mechanism: Mechanism,
-    pub(super) settings: JointSpaceOptions,
     pub(super) plan: Plan,
-    /// What runs aim at: the goals, or where there are several priorities those of the first.
-    pub(super) aims: Vec<Aim>,
-    /// Every goal, whatever its priority.
-    all_aims: Vec<Aim>,
-    pub(super) descent: Descent,
     pub(super) seeds: Seeds,
-    /// What is below the first priority.
+}
+
+/// What joint space keeps in a [`Workspace`], for solvers of any size in turn: a solve writes what it reads.
+#[derive(Default)]
+pub(super) struct Scratch {
+    /// What runs aim at: the goals, or where there are several priorities those of the first.
+    pub aims: Vec<Aim>,
+    /// Every goal, whatever its priority, where there is anything below the first.
+    all_aims: Vec<Aim>,
+    pub descent: Descent,
+    pub cursor: Cursor,
     refine: Refine,
     /// The best end of a run.
     best: Vec<f64>,
 }
 
 impl JointSpaceSolver {
-    /// A solver for goals of these links. The mechanism is copied: threads that each have a solver share nothing.
-    pub fn new(
-        mechanism: &Mechanism,
-        goals: &[LinkGoal],
-        settings: JointSpaceOptions,
-    ) -> Result<Self, JointSpaceError> {
-        Self::with_objectives(mechanism, goals, settings, &[])
+    /// A solver for goals of these links, of these priorities. The mechanism is copied.
+    pub fn new(mechanism: &Mechanism, goals: &[LinkGoal]) -> Result<Self, JointSpaceError> {
+        let plan = plan_for(mechanism, goals)?;
+        let seeds = Seeds::new(&plan, 0);
+        Ok(Self { mechanism: mechanism.clone(), plan, seeds })
     }
 
-    /// The same, with objectives for what the goals leave free. They are served once the goals are reached, or as near as they
-    /// come: a solve then takes tens of microseconds more.
-    pub fn with_objectives(
-        mechanism: &Mechanism,
-        goals: &[LinkGoal],
-        settings: JointSpaceOptions,
-        objectives: &[Objective],
-    ) -> Result<Self, JointSpaceError> {
-        settings.check()?;
+    /// Sets objectives for what the goals leave free. They are served once the goals are reached, or as near as they come: a
+    /// solve then takes tens of microseconds more.
+    pub fn with_objectives(mut self, objectives: &[Objective]) -> Result<Self, JointSpaceError> {
         for objective in objectives {
-            objective::check(mechanism, goals.len(), objective)?;
+            objective::check(&self.mechanism, self.plan.goals(), objective)?;
         }
-        let mut plan = plan_for(mechanism, goals)?;
-        plan.length = settings.length.unwrap_or(plan.length);
-        let aims: Vec<Aim> = goals.iter().map(|g| plan.aim(g)).collect();
-        let seeds = Seeds::new(&plan, &aims, &mut plan.frames(), settings.seed);
-        let descent = Descent::new(&plan);
-        let best = descent.values.clone();
-        let priorities: Vec<u8> = goals.iter().map(|g| g.priority).collect();
-        let refine = Refine::new(&plan, &aims, &priorities, ObjectiveSum::new(&plan, objectives.to_vec()));
-        let mechanism = mechanism.clone();
-        let all_aims = aims.clone();
-        Ok(Self { mechanism, settings, plan, aims, all_aims, descent, seeds, refine, best })
+        self.plan.objectives = objectives.to_vec();
+        Ok(self)
     }
 
-    /// What it was told.
-    pub fn settings(&self) -> &JointSpaceOptions {
-        &self.settings
+    /// Sets which points restarts begin at: each seed, 0 by default, has its own fixed sequence.
+    #[must_use]
+    pub fn with_seed(mut self, seed: u64) -> Self {
+        self.seeds = Seeds::new(&self.plan, seed);
+        self
+    }
+
+    /// Sets the metres that a radian counts, where positions are weighed against rotations and a slider's way against
+    /// angles: finite and above 0; by default a quarter of the chain's length from its first joint to the tip, sliders
+    /// drawn out.
+    pub fn with_radian_length(mut self, metres: f64) -> Result<Self, JointSpaceError> {
+        positive("the length of a radian", metres)?;
+        self.plan.set_length(metres);
+        self.seeds = Seeds::new(&self.plan, self.seeds.seed);
+        Ok(self)
     }
 
     /// The degrees of freedom that the goals depend on; only their values change.
@@ -123,127 +124,139 @@ impl JointSpaceSolver {
         self.plan.vars.iter().map(|v| v.dof)
     }
 
+    /// Makes room in a workspace, so that no solve allocates.
+    pub fn reserve(&self, workspace: &mut Workspace) {
+        self.fit(workspace.scratch());
+    }
+
     /// Solves. `values` is one number a degree of freedom of the mechanism: the start before, the answer after. Where the
     /// goals are out of reach, the answer is the nearest that was found, by the squared residual (metres, and radians times
-    /// [`JointSpaceOptions::length`]); it is never farther than the start was.
+    /// [their length](Self::with_radian_length)); it is never farther than the start was.
     pub fn solve(
-        &mut self,
+        &self,
+        workspace: &mut Workspace,
         goals: &[LinkGoal],
         values: &mut [f64],
+        options: &JointSpaceOptions,
     ) -> Result<JointSpaceReport, JointSpaceError> {
-        self.check(goals, values)?;
-        self.begin(goals, values);
-        let (end, restarts) = self.reach();
-        self.lower_levels(REFINE);
-        Ok(self.finish(end, restarts, values))
+        let s = workspace.scratch();
+        self.begin(s, goals, values, options)?;
+        let (end, restarts) = self.reach(s, options);
+        self.lower_levels(s, REFINE, options);
+        Ok(self.finish(s, end, restarts, values, options))
     }
 
     /// Serves what is below the first priority, in at most so many steps.
-    pub(super) fn lower_levels(&mut self, steps: u32) {
-        if self.refine.is_empty() {
+    pub(super) fn lower_levels(&self, s: &mut Scratch, steps: u32, options: &JointSpaceOptions) {
+        if !self.plan.has_lower_levels() {
             return;
         }
-        let until = self.until((steps, 1.0));
-        self.refine.run(&self.plan, &self.all_aims, &mut self.descent, &until);
+        let until = s.descent.until(options, (steps, 1.0));
+        s.refine.run(&self.plan, &s.all_aims, &s.aims, &mut s.descent, &until);
         // What is reported is the first priority's.
-        self.descent.measure(&self.plan, &self.aims);
+        s.descent.measure(&self.plan, &s.aims);
     }
 
     /// Runs from the start, and where that fails from other points; gives how it ended and how many those were.
-    fn reach(&mut self) -> (End, u32) {
+    fn reach(&self, s: &mut Scratch, options: &JointSpaceOptions) -> (End, u32) {
+        let Scratch { aims, descent, cursor, best, .. } = s;
         // Where no other point may be tried, this run is all there is.
-        let first = self.until(if self.settings.max_restarts > 0 { FIRST } else { ONLY });
-        let mut end = self.descent.run(&self.plan, &self.aims, &first);
+        let first = descent.until(options, if options.max_restarts > 0 { FIRST } else { ONLY });
+        let mut end = descent.run(&self.plan, aims, &first);
         let mut restarts = 0;
-        if end != End::Reached && self.settings.max_restarts > 0 {
-            self.seeds.begin(&self.plan, &self.aims);
-            let mut cost = self.descent.cost;
-            self.best.copy_from_slice(&self.descent.values);
-            while restarts < self.settings.max_restarts
-                && self.descent.iterations < self.settings.max_iterations
-            {
+        if end != End::Reached && options.max_restarts > 0 {
+            self.seeds.begin(&self.plan, aims, cursor);
+            let mut cost = descent.cost;
+            best.copy_from_slice(&descent.values);
+            while restarts < options.max_restarts && descent.iterations < options.max_iterations {
                 restarts += 1;
-                self.seeds.take(&mut self.descent.values);
-                let later = self.until(LATER);
-                end = self.descent.run(&self.plan, &self.aims, &later);
+                self.seeds.take(&self.plan, cursor, &mut descent.values);
+                end = descent.run(&self.plan, aims, &descent.until(options, LATER));
                 if end == End::Reached {
                     break;
                 }
-                if self.descent.cost < cost {
-                    cost = self.descent.cost;
-                    self.best.copy_from_slice(&self.descent.values);
+                if descent.cost < cost {
+                    cost = descent.cost;
+                    best.copy_from_slice(&descent.values);
                 }
             }
             if end != End::Reached {
                 // The nearest of what was found, as near as it can be.
-                self.descent.values.copy_from_slice(&self.best);
-                let last = self.until(ONLY);
-                end = self.descent.run(&self.plan, &self.aims, &last);
+                descent.values.copy_from_slice(best);
+                end = descent.run(&self.plan, aims, &descent.until(options, ONLY));
             }
         }
-        if end != End::Reached && self.descent.iterations < self.settings.max_iterations {
+        if end != End::Reached && descent.iterations < options.max_iterations {
             end = End::Stalled;
         }
         (end, restarts)
     }
 
-    /// How far a goal of the last solve was left, in metres and radians.
-    pub fn residual(&self, goal: usize) -> (f64, f64) {
-        let miss = &self.descent.misses[goal];
-        (miss.position, miss.rotation)
+    fn fit(&self, s: &mut Scratch) {
+        let goals = self.plan.goals();
+        for aims in [&mut s.aims, &mut s.all_aims] {
+            aims.clear();
+            aims.reserve(goals);
+        }
+        s.descent.fit(&self.plan);
+        s.refine.fit(&self.plan);
+        s.cursor.far.resize(KNOWN, 0.0);
+        s.best.resize(self.plan.vars.len(), 0.0);
     }
 
-    pub(super) fn check(&self, goals: &[LinkGoal], values: &[f64]) -> Result<(), JointSpaceError> {
+    /// The value that an answer should be near, of several turns.
+    fn wanted(&self, options: &JointSpaceOptions, values: &[f64], dof: usize) -> f64 {
+        match options.history {
+            History::Last => values[dof],
+            History::None => self.mechanism.dofs[dof].dof.rest(),
+        }
+    }
+
+    /// Takes goals and start in.
+    pub(super) fn begin(
+        &self,
+        s: &mut Scratch,
+        goals: &[LinkGoal],
+        values: &[f64],
+        options: &JointSpaceOptions,
+    ) -> Result<(), JointSpaceError> {
+        options.check()?;
         if !self.plan.fits(goals) {
             return Err(JointSpaceError::OtherLinks);
         }
         self.mechanism.check(values)?;
-        goals.iter().try_for_each(|g| Ok(goal::check(&self.mechanism, g)?))
-    }
-
-    /// Takes goals and start in.
-    pub(super) fn begin(&mut self, goals: &[LinkGoal], values: &[f64]) {
-        for (aim, goal) in self.all_aims.iter_mut().zip(goals) {
-            *aim = self.plan.aim(goal);
+        goals.iter().try_for_each(|g| goal::check(&self.mechanism, g))?;
+        self.fit(s);
+        if self.plan.has_lower_levels() {
+            s.all_aims.extend(goals.iter().map(|goal| self.plan.aim(goal)));
         }
-        self.refine.first_level(&self.all_aims, &mut self.aims);
-        self.descent.iterations = 0;
-        for (v, var) in self.descent.values.iter_mut().zip(&self.plan.vars) {
-            let start = match self.settings.history {
-                History::Last => values[var.dof],
-                History::None => self.mechanism.dofs[var.dof].dof.rest(),
-            };
+        // Goals of lower priorities are no more than seen.
+        s.aims.extend(goals.iter().enumerate().map(|(i, goal)| {
+            let aim = self.plan.aim(goal);
+            if self.plan.levels[0].contains(&i) { aim } else { aim.weightless() }
+        }));
+        let descent = &mut s.descent;
+        descent.iterations = 0;
+        for (i, var) in self.plan.vars.iter().enumerate() {
             let (lower, upper) = own_bounds(var);
-            *v = start.max(lower).min(upper);
+            (descent.lower[i], descent.upper[i]) = (lower, upper);
+            descent.values[i] = self.wanted(options, values, var.dof).max(lower).min(upper);
         }
-        let values = &mut self.descent.values;
+        let values = &mut descent.values;
         for &(at, swing) in &self.plan.swings {
             [values[at], values[at + 1]] = swing.nearest([values[at], values[at + 1]]);
         }
         self.plan.shorten(values);
+        Ok(())
     }
 
-    pub(super) fn until(&self, (iterations, stall): (u32, f64)) -> Until {
-        let left = self.settings.max_iterations.saturating_sub(self.descent.iterations);
-        Until {
-            position: self.settings.position_tolerance,
-            rotation: self.settings.rotation_tolerance,
-            iterations: iterations.min(left),
-            stall,
-        }
-    }
-
-    /// Hands the answer out: at the nearest turn, and measured again.
-    pub(super) fn finish(&mut self, end: End, restarts: u32, values: &mut [f64]) -> JointSpaceReport {
+    /// Takes the end of a run to the nearest turn, and into the mechanism's values; whether that moved it.
+    pub(super) fn hand_out(&self, ends: &mut [f64], values: &mut [f64], options: &JointSpaceOptions) -> bool {
         let mut turned = false;
-        for (v, var) in self.descent.values.iter_mut().zip(&self.plan.vars) {
-            let wanted = match self.settings.history {
-                History::Last => values[var.dof],
-                History::None => self.mechanism.dofs[var.dof].dof.rest(),
-            };
+        for (v, var) in ends.iter_mut().zip(&self.plan.vars) {
             if var.periodic {
                 let (lower, upper) = own_bounds(var);
-                let by = nearest_turn(*v, wanted, lower, upper);
+                let by = nearest_turn(*v, self.wanted(options, values, var.dof), lower, upper);
                 turned |= by != *v;
                 *v = by;
             }
@@ -253,41 +266,49 @@ impl JointSpaceSolver {
         }
         for &at in &self.plan.vectors {
             let dofs = [0, 1, 2].map(|k| self.plan.vars[at + k].dof);
-            let found = [0, 1, 2].map(|k| self.descent.values[at + k]);
-            let wanted = dofs.map(|d| match self.settings.history {
-                History::Last => values[d],
-                History::None => self.mechanism.dofs[d].dof.rest(),
-            });
+            let found = [0, 1, 2].map(|k| ends[at + k]);
+            let wanted = dofs.map(|d| self.wanted(options, values, d));
             // What was not moved keeps its bits, on whatever turn it came.
             let moved = ball::within_half_turn(wanted) != found;
             let near = if moved { ball::nearest_vector(found, wanted) } else { wanted };
             turned |= near != found;
             for k in 0..3 {
-                self.descent.values[at + k] = near[k];
+                ends[at + k] = near[k];
                 values[dofs[k]] = near[k];
             }
         }
-        if turned || end != End::Reached {
-            self.descent.measure(&self.plan, &self.aims);
+        turned
+    }
+
+    /// Hands the answer out, measured again.
+    pub(super) fn finish(
+        &self,
+        s: &mut Scratch,
+        end: End,
+        restarts: u32,
+        values: &mut [f64],
+        options: &JointSpaceOptions,
+    ) -> JointSpaceReport {
+        let descent = &mut s.descent;
+        if self.hand_out(&mut descent.values, values, options) || end != End::Reached {
+            descent.measure(&self.plan, &s.aims);
         }
-        let largest =
-            |f: fn(&super::plan::Miss) -> f64| self.descent.misses.iter().map(f).fold(0.0, f64::max);
-        let status = match end {
-            End::Reached => Status::Reached,
-            _ => match self.plan.out_of_reach(&self.aims) {
-                by if by > self.settings.position_tolerance => {
-                    Status::Unreachable { by: (by as f32).min(f32::MAX) }
-                }
-                _ if end == End::Stalled => Status::Stalled,
-                _ => Status::OutOfIterations,
-            },
-        };
+        let max = |f: fn(&Miss) -> f64| descent.misses.iter().map(f).fold(0.0, f64::max);
+        let past = if end == End::Reached { 0.0 } else { self.plan.out_of_reach(&s.aims) };
+        let &JointSpaceOptions { position_tolerance, rotation_tolerance, .. } = options;
         JointSpaceReport {
-            status,
-            iterations: self.descent.iterations,
+            outcome: match end {
+                End::Reached => Outcome::Converged,
+                End::Stalled => Outcome::Stalled,
+                End::OutOfIterations => Outcome::OutOfIterations,
+            },
+            out_of_reach: if past > position_tolerance { past } else { 0.0 },
+            iterations: descent.iterations,
             restarts,
-            position_residual: largest(|m| m.position),
-            rotation_residual: largest(|m| m.rotation),
+            position_residual: max(|m| m.position),
+            rotation_residual: max(|m| m.rotation),
+            position_tolerance,
+            rotation_tolerance,
         }
     }
 }

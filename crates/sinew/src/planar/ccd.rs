@@ -2,18 +2,18 @@
 
 use glam::Vec2;
 
-use super::{Chain2d, Options2d, angle, turned, unit, wrap};
+use super::{Chain2d, angle, turned, unit, wrap};
 
 impl Chain2d {
     /// One sweep: from the tip inward, each joint turns its line to the end onto its line to the goal.
-    pub(super) fn sweep_ccd(&mut self, goal: Vec2, settings: &Options2d) {
+    pub(super) fn sweep_ccd(&mut self, goal: Vec2, damping: f32, max_step: f32) {
         self.walk();
         let mut end = self.work.places[self.bones.len()];
         for i in (0..self.bones.len()).rev() {
             let at = self.work.places[i];
-            let wanted = angle(end - at, goal - at) * (1.0 - settings.damping);
+            let wanted = angle(end - at, goal - at) * (1.0 - damping);
             let here = wrap(self.bones[i].angle);
-            let to = here + wanted.clamp(-settings.max_step, settings.max_step);
+            let to = here + wanted.clamp(-max_step, max_step);
             let (from, most) = self.work.spans[i];
             // Along the range, not round the back.
             self.bones[i].angle = wrap(to.clamp(from, most));

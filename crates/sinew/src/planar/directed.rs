@@ -3,13 +3,13 @@
 use glam::{DMat3, DVec3, Vec2};
 
 use super::{
-    Chain2d, Chain2dError, Options2d,
+    Chain2d, Chain2dError, DirectedOptions2d, Options2d,
     chain::{self, finite, within},
     length,
     solve::missed,
     unit, wrap,
 };
-use crate::{Report, Status, math};
+use crate::{Outcome, Report, math};
 
 /// How near the direction must come, in radians.
 const NEAR: f32 = 1e-3;
@@ -35,10 +35,10 @@ impl Chain2d {
     /// bend) does not count. Of the settings, the method, what holds sweeps back and the side say nothing here.
     ///
     /// ```
-    /// use sinew::planar::{Bone2d, Chain2d, Options2d};
+    /// use sinew::planar::{Bone2d, Chain2d, DirectedOptions2d};
     /// use sinew::glam::Vec2;
     /// let mut arm = Chain2d::new(Vec2::ZERO, &[Bone2d::new(1.0), Bone2d::new(0.8), Bone2d::new(0.2)])?;
-    /// let report = arm.solve_directed(Vec2::new(0.9, 0.8), 1.5, &Options2d::default())?;
+    /// let report = arm.solve_directed(Vec2::new(0.9, 0.8), 1.5, &DirectedOptions2d::new())?;
     /// assert!(report.position_residual < 1e-3 && report.rotation_residual < 1e-2);
     /// # Ok::<(), sinew::planar::Chain2dError>(())
     /// ```
@@ -46,8 +46,9 @@ impl Chain2d {
         &mut self,
         goal: Vec2,
         direction: f32,
-        settings: &Options2d,
+        options: &DirectedOptions2d,
     ) -> Result<Report, Chain2dError> {
+        let settings = &Options2d::from(options);
         settings.check()?;
         finite("the goal", goal)?;
         within("the direction", "finite (within 1e4)", direction, -1e4, 1e4)?;
@@ -57,13 +58,13 @@ impl Chain2d {
         let target = self.drawn(goal, 0.0);
         let before = self.missing(target, direction, size).cost();
         let grown = self.grow(goal, settings);
-        report.status = self.search_directed(goal, direction, settings, &mut report);
+        report.outcome = self.search_directed(goal, direction, settings, &mut report);
         // Longer bones may lead away where limits hold the joints back: then they stay as long as they were.
         if grown && self.missing(target, direction, size).cost() > before {
             self.forget();
-            report.status = self.search_directed(goal, direction, settings, &mut report);
+            report.outcome = self.search_directed(goal, direction, settings, &mut report);
         }
-        self.blend(settings.weight);
+        self.blend(settings.influence);
         let (end, now) = (self.end(), self.heading());
         report.position_residual = missed(goal, end);
         report.rotation_residual = wrap(direction - now).abs();
@@ -78,10 +79,10 @@ impl Chain2d {
         direction: f32,
         settings: &Options2d,
         report: &mut Report,
-    ) -> Status {
+    ) -> Outcome {
         let size = self.size();
         let last = self.bones.last().map_or(0.0, |b| b.length);
-        let near = (settings.tolerance * self.length()).max(chain::rounding(self));
+        let near = settings.position_tolerance.metres(self.length()).max(chain::rounding(self));
         // The joint before the last bone must reach the place from where the bone ends at the goal.
         let apart = length(goal - unit(direction) * last - self.root).min(f32::MAX);
         let before = apart - (self.length() - last);
@@ -92,11 +93,11 @@ impl Chain2d {
         let (mut restarts, mut choice) = (0, None);
         let status = loop {
             if self.met(target, direction, near) {
-                break Status::Reached;
+                break Outcome::Converged;
             }
-            let most = settings.max_iterations.saturating_sub(report.iterations).min(60);
+            let most = settings.iterations().saturating_sub(report.iterations).min(60);
             if most == 0 {
-                break Status::OutOfIterations;
+                break Outcome::OutOfIterations;
             }
             report.iterations += self.steps(target, direction, near, most);
             let now = self.missing(target, direction, size).cost();
@@ -105,10 +106,10 @@ impl Chain2d {
                 Self::keep(&self.bones, &mut self.work.best);
             }
             if self.met(target, direction, near) {
-                break Status::Reached;
+                break Outcome::Converged;
             }
-            if restarts > settings.max_restarts || by > near {
-                break Status::Stalled;
+            if restarts > settings.restarts() || by > near {
+                break Outcome::Stalled;
             }
             self.choose(&mut choice, math::sqrt(best));
             self.restart(restarts);
@@ -117,11 +118,13 @@ impl Chain2d {
             best = self.missing(target, direction, size).cost();
             Self::keep(&self.bones, &mut self.work.best);
         };
-        if status != Status::Reached {
+        if status != Outcome::Converged {
             self.choose(&mut choice, math::sqrt(best));
             Self::restore(&mut self.bones, &self.work.chosen);
         }
-        if by > near { Status::Unreachable { by } } else { status }
+        report.out_of_reach = if by > near { by } else { 0.0 };
+        (report.position_tolerance, report.rotation_tolerance) = (near, NEAR);
+        status
     }
 
     /// The last bone's direction.

@@ -28,7 +28,7 @@ mod solve;
 mod two_bone;
 
 pub use chain::{AngleConvention2d, Bone2d, Chain2d, Chain2dError};
-pub use solve::{Method2d, Options2d};
+pub use solve::{DirectedOptions2d, Method2d, Options2d};
 pub use two_bone::{BendSide2d, TwoBone2d, two_bone};
 
 pub use crate::solve::Lead;

@@ -8,16 +8,17 @@ use super::{
     length, scaled, unit, wrap,
 };
 use crate::{
-    Report, Status, math64,
+    Outcome, Report, math64,
     solve::{
         arc::to_unit,
         choice::{AS_NEAR, AT_REST, Choice},
+        options::{Tolerance, option_type},
         soften,
     },
 };
 
 /// How a chain is brought to a goal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
 #[non_exhaustive]
 pub enum Method2d {
     /// What serves best: reaching, steps of damped least squares where a sweep leaves more than 0.3 of what was missing, a
@@ -25,63 +26,76 @@ pub enum Method2d {
     #[default]
     Auto,
     /// Cyclic coordinate descent (Wang & Chen 1991): from the tip inward, each joint turns its line to the end onto its
-    /// line to the goal. The outer joints bend most.
-    Ccd,
+    /// line to the goal. The outer joints bend most. Plain, it is [`Method2d::CCD`].
+    Ccd {
+        /// Share of each turn that is withheld, 0 (none) to below 1.
+        damping: f32,
+        /// Largest turn of a joint in a sweep, in radians; infinite for none.
+        max_step: f32,
+    },
     /// Forward and backward reaching (Aristidou & Lasenby 2011): the chain is drawn to the goal by its end, then back to
     /// its root. Where the goal is out of reach the chain is drawn straight to it first. All joints bend alike.
     Fabrik,
 }
 
-/// How [`Chain2d::solve`] goes about it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Options2d {
-    /// How it goes about it.
-    pub method: Method2d,
-    /// How near the end must come, as a part of the chain's length, above 0 to 1. A chain that is this near stays as it is.
-    pub tolerance: f32,
-    /// Sweeps after which it gives up.
-    pub max_iterations: u32,
-    /// Fresh starts after it has stalled; with [`Method2d::Auto`] the first way out (preferred angles, or a bend) does not count.
-    pub max_restarts: u32,
-    /// Share of each turn that is withheld, 0 (none) to below 1. For [`Method2d::Ccd`] only.
-    pub damping: f32,
-    /// Largest turn of a joint in a sweep, in radians. For [`Method2d::Ccd`] only.
-    pub max_step: f32,
-    /// The soft zone at the end of the reach, as a part of the reach, 0 (none) to 1; see [`soften`].
-    pub soft: f32,
-    /// By what factor bones may become longer where the goal is too far or in the soft zone, 1 (none) or more.
-    pub stretch: f32,
-    /// The side of the line from root to end on which the middle of the chain shall be, seen along
-    /// that line, whatever side it came in on: the pole of a chain in the plane. Where limits do not
-    /// allow the chain to be mirrored, it stays.
-    pub side: Option<BendSide2d>,
-    /// How much of the way is made, 0 to 1, straight in the joints' angles.
-    pub weight: f32,
+impl Method2d {
+    /// Cyclic coordinate descent with nothing withheld.
+    pub const CCD: Self = Self::Ccd { damping: 0.0, max_step: f32::INFINITY };
 }
 
-impl Default for Options2d {
-    /// Those of [`Method2d::Auto`].
-    fn default() -> Self {
-        Self::of(Method2d::Auto)
+option_type! {
+    /// Options of [`Chain2d::solve`].
+    Options2d {
+        /// How it goes about it.
+        method, with_method: Method2d = Method2d::Auto;
+        /// The side of the line from root to end on which the middle of the chain shall be, seen along that line, whatever
+        /// side it came in on: the pole of a chain in the plane. Where limits do not allow the chain to be mirrored, it
+        /// stays. `None` (the default) keeps its side.
+        side, with_side: Option<BendSide2d> = None;
+        /// How much of the result is applied, 0 (none) to 1 (all, the default), straight in the joints' angles.
+        #[doc(alias("alpha", "weight"))]
+        influence, with_influence: f32 = 1.0;
+        /// The soft zone at the end of the reach, as a share of the reach, 0 (none, the default) to 1; see [`soften`].
+        soft, with_soft: f32 = 0.0;
+        /// By what factor bones may become longer where the goal is too far or in the soft zone, 1 (none) or more.
+        stretch, with_stretch: f32 = 1.0;
+        /// How near the end must come; a ten-thousandth of the length by default. A chain that is this near stays as it is.
+        position_tolerance, with_position_tolerance: Tolerance = Tolerance::Share(1e-4);
+        ? /// Sweeps after which it gives up; `None` (the default): 32 of the methods that are taught, else 200.
+        max_iterations, with_max_iterations: u32;
+        ? /// Fresh starts after it has stalled; `None` (the default): 0 of the methods that are taught, else 4. With
+        /// [`Method2d::Auto`] the first way out (preferred angles, or a bend) does not count.
+        max_restarts, with_max_restarts: u32;
     }
 }
 
-impl Options2d {
-    /// A ten-thousandth of the length; of the methods that are taught 32 sweeps without fresh starts, else 200 and 4.
-    pub fn of(method: Method2d) -> Self {
-        let (max_iterations, max_restarts) = if method == Method2d::Auto { (200, 4) } else { (32, 0) };
-        Self {
-            method,
-            tolerance: 1e-4,
-            max_iterations,
-            max_restarts,
-            damping: 0.0,
-            max_step: f32::INFINITY,
-            soft: 0.0,
-            stretch: 1.0,
-            side: None,
-            weight: 1.0,
-        }
+option_type! {
+    /// Options of [`Chain2d::solve_directed`].
+    DirectedOptions2d {
+        /// See [`Options2d::influence`].
+        influence, with_influence: f32 = 1.0;
+        /// See [`Options2d::soft`].
+        soft, with_soft: f32 = 0.0;
+        /// See [`Options2d::stretch`].
+        stretch, with_stretch: f32 = 1.0;
+        /// See [`Options2d::position_tolerance`].
+        position_tolerance, with_position_tolerance: Tolerance = Tolerance::Share(1e-4);
+        /// Steps after which it gives up; 200 by default.
+        max_iterations, with_max_iterations: u32 = 200;
+        /// Fresh starts after it has stalled; 4 by default.
+        max_restarts, with_max_restarts: u32 = 4;
+    }
+}
+
+impl From<&DirectedOptions2d> for Options2d {
+    fn from(o: &DirectedOptions2d) -> Self {
+        Self::new()
+            .with_influence(o.influence)
+            .with_soft(o.soft)
+            .with_stretch(o.stretch)
+            .with_position_tolerance(o.position_tolerance)
+            .with_max_iterations(o.max_iterations)
+            .with_max_restarts(o.max_restarts)
     }
 }
 
@@ -103,12 +117,29 @@ pub(super) fn missed(goal: Vec2, end: Vec2) -> f32 {
 
 impl Options2d {
     pub(super) fn check(&self) -> Result<(), Chain2dError> {
-        within("the tolerance", "above 0 to 1", self.tolerance, SMALLEST, 1.0)?;
-        within("the damping", "0 to below 1", self.damping, 0.0, 1.0 - f32::EPSILON)?;
-        within("the largest step", "above 0", self.max_step, SMALLEST, f32::INFINITY)?;
+        match self.position_tolerance {
+            Tolerance::Share(share) => {
+                within("the position tolerance", "above 0 to 1", share, SMALLEST, 1.0)?
+            }
+            Tolerance::Metres(metres) => {
+                within("the position tolerance in metres", "above 0", metres, SMALLEST, f32::MAX)?
+            }
+        }
+        if let Method2d::Ccd { damping, max_step } = self.method {
+            within("the damping", "0 to below 1", damping, 0.0, 1.0 - f32::EPSILON)?;
+            within("the largest step", "above 0", max_step, SMALLEST, f32::INFINITY)?;
+        }
         within("the soft zone", "0 to 1", self.soft, 0.0, 1.0)?;
         within("the stretch", "1 or more", self.stretch, 1.0, f32::MAX)?;
-        within("the weight", "0 to 1", self.weight, 0.0, 1.0)
+        within("the influence", "0 to 1", self.influence, 0.0, 1.0)
+    }
+
+    pub(super) fn iterations(&self) -> u32 {
+        self.max_iterations.unwrap_or(if self.method == Method2d::Auto { 200 } else { 32 })
+    }
+
+    pub(super) fn restarts(&self) -> u32 {
+        self.max_restarts.unwrap_or(if self.method == Method2d::Auto { 4 } else { 0 })
     }
 }
 
@@ -138,7 +169,7 @@ impl Chain2d {
         if let Some(side) = settings.side {
             self.mirror(side, &mut report);
         }
-        self.blend(settings.weight);
+        self.blend(settings.influence);
         let end = self.end();
         report.position_residual = missed(goal, end);
         report.branch_changed = match left.map(|left| [left, self.left()]) {
@@ -152,10 +183,12 @@ impl Chain2d {
     /// elsewhere, as the goal is too far off.
     fn search(&mut self, goal: Vec2, start: Vec2, settings: &Options2d, report: &mut Report) -> bool {
         let by = self.out_of_reach(goal);
-        let near = (settings.tolerance * self.length()).max(chain::rounding(self));
+        let near = settings.position_tolerance.metres(self.length()).max(chain::rounding(self));
         let target = self.drawn(goal, settings.soft);
         let status = self.descend(target, start, near, by <= near, settings, report);
-        report.status = if by > near { Status::Unreachable { by } } else { status };
+        report.outcome = status;
+        report.out_of_reach = if by > near { by } else { 0.0 };
+        report.position_tolerance = near;
         settings.soft <= 0.0 && target != goal
     }
 
@@ -198,7 +231,7 @@ impl Chain2d {
 
     /// Makes bones longer where the goal is further than the soft zone lets the chain go. Whether any is.
     pub(super) fn grow(&mut self, goal: Vec2, settings: &Options2d) -> bool {
-        if settings.stretch <= 1.0 || settings.weight <= 0.0 {
+        if settings.stretch <= 1.0 || settings.influence <= 0.0 {
             return false;
         }
         let half = goal * 0.5 - self.root * 0.5;
@@ -209,7 +242,7 @@ impl Chain2d {
         }
         let distance = (2.0 * (size * length(half / size))).min(f32::MAX);
         let drawn = soften(distance, reach, settings.soft);
-        let factor = 1.0 + ((distance / drawn).clamp(1.0, settings.stretch) - 1.0) * settings.weight;
+        let factor = 1.0 + ((distance / drawn).clamp(1.0, settings.stretch) - 1.0) * settings.influence;
         // (What would be longer than a bone may be stays as it is.)
         let grows = factor > 1.0 && self.bones.iter().all(|b| b.length * factor <= 1e18);
         if grows {
@@ -292,7 +325,7 @@ impl Chain2d {
         reachable: bool,
         settings: &Options2d,
         report: &mut Report,
-    ) -> Status {
+    ) -> Outcome {
         let mut left = length(goal - start);
         let mut best = left;
         Self::keep(&self.bones, &mut self.work.best);
@@ -300,7 +333,7 @@ impl Chain2d {
         if auto && left > near && self.in_line(goal) {
             self.restart(0);
             // Steps stay on the side that the chain was put to; a sweep may cross over.
-            report.iterations += self.least_squares(goal, near, settings.max_iterations.min(20));
+            report.iterations += self.least_squares(goal, near, settings.iterations().min(20));
             left = length(goal - self.end());
             if left < best {
                 best = left;
@@ -322,17 +355,17 @@ impl Chain2d {
         let (mut restarts, mut slow, mut next, mut pause, mut choice) = (0, 0, 0, 2, None);
         let status = loop {
             if left <= near {
-                break Status::Reached;
+                break Outcome::Converged;
             }
-            if report.iterations >= settings.max_iterations {
-                break Status::OutOfIterations;
+            if report.iterations >= settings.iterations() {
+                break Outcome::OutOfIterations;
             }
             let before = left;
             if !auto {
                 Self::keep(&self.bones, &mut self.work.kept);
             }
             match settings.method {
-                Method2d::Ccd => self.sweep_ccd(goal, settings),
+                Method2d::Ccd { damping, max_step } => self.sweep_ccd(goal, damping, max_step),
                 Method2d::Fabrik | Method2d::Auto => self.sweep_fabrik(goal),
             }
             let rests = !auto
@@ -344,7 +377,7 @@ impl Chain2d {
             report.iterations += 1;
             left = length(goal - self.end());
             if auto && left > near && left > SLOW * before && report.iterations >= next {
-                let most = (settings.max_iterations - report.iterations).min(20);
+                let most = (settings.iterations() - report.iterations).min(20);
                 report.iterations += self.least_squares(goal, near, most);
                 left = length(goal - self.end());
                 // If it did not help here, it is tried again when twice as many sweeps are made.
@@ -358,9 +391,9 @@ impl Chain2d {
             slow = if left > before * (1.0 - STALLED) { slow + 1 } else { 0 };
             let stalls = if auto { slow >= 2 || (slow == 1 && left == before) } else { rests };
             if stalls {
-                let most = settings.max_restarts.saturating_add(u32::from(auto));
+                let most = settings.restarts().saturating_add(u32::from(auto));
                 if restarts >= most || !reachable {
-                    break Status::Stalled;
+                    break Outcome::Stalled;
                 }
                 self.choose(&mut choice, best / size);
                 self.restart(restarts);
@@ -371,7 +404,7 @@ impl Chain2d {
                 Self::keep(&self.bones, &mut self.work.best);
             }
         };
-        if status == Status::Reached {
+        if status == Outcome::Converged {
             return status;
         }
         self.choose(&mut choice, best / size);

@@ -3,11 +3,13 @@
 use glam::{Quat, Vec3, Vec4, Vec4Swizzles};
 
 use super::{
-    arc::{FADE, arc, direction, largest, max, off_ray, to_unit, twist_towards},
-    branch, check, parent_space, partial,
+    arc::{FADE, arc, direction, distance, largest, max, off_ray, to_unit, twist_towards},
+    branch, check,
+    options::{Options, ROTATION_TOLERANCE},
+    parent_space, partial,
 };
 use crate::{
-    JointId, Pose, Report, SolveError, Status,
+    JointId, Outcome, Pose, Report, SolveError,
     joint::{Attributes, check_honoured},
     math,
 };
@@ -25,7 +27,7 @@ pub struct AimUp {
 ///
 /// ```
 /// use std::sync::Arc;
-/// use sinew::{Pose, Skeleton, JointTransform, glam::Vec3, solve::{Aim, AimUp}};
+/// use sinew::{Pose, Skeleton, JointTransform, glam::Vec3, solve::{Aim, AimUp, Options}};
 ///
 /// let mut builder = Skeleton::builder();
 /// builder.add("head", None, JointTransform::from_translation(Vec3::new(0.0, 1.6, 0.0)));
@@ -39,7 +41,7 @@ pub struct AimUp {
 ///     ..Aim::new(ids[0], Vec3::Z)
 /// };
 /// let target = Vec3::new(1.0, 1.2, 2.0);
-/// eyes.solve(&mut pose, target)?;
+/// eyes.solve(&mut pose, target, &Options::new())?;
 /// let frame = pose.model(ids[0]);
 /// let (from, along) = (frame.transform_point3(eyes.offset), frame.transform_vector3(Vec3::Z));
 /// assert!((target - from).cross(along).length() < 1e-6);
@@ -79,9 +81,6 @@ pub struct Aim {
     /// Which way up the joint is kept; none keeps the roll that the pose has. An up direction within ten degrees of the
     /// way to the target fades out.
     pub up: Option<AimUp>,
-    /// How much of the turn is made, 0 to 1, in the coordinates of a ball joint (swing and twist about the axis).
-    #[doc(alias = "alpha")]
-    pub weight: f32,
 }
 
 /// A ray that is fixed to a joint, as [`aim_ray`] takes it: every vector in model space, seen from the joint.
@@ -219,16 +218,17 @@ fn aim_general(ray: &AimRay, target: Vec3) -> (Quat, f32) {
 impl Aim {
     /// The joint's local direction `axis` points, from the joint itself, with the pose's roll kept.
     pub const fn new(joint: JointId, axis: Vec3) -> Self {
-        Self { joint, axis, offset: Vec3::ZERO, up: None, weight: 1.0 }
+        Self { joint, axis, offset: Vec3::ZERO, up: None }
     }
 
     /// Points the ray at `target` (model space). The pose is left updated. Below a parent whose scale is not uniform, the turn
     /// is found in the parent's space.
     ///
     /// The report's `position_residual` is the distance in metres from the target to the ray, and its
-    /// `rotation_residual` the angle in radians between the ray and the way from its start to the target. Where the weight
-    /// is below 1 they are those of the pose that is left, and the status still tells whether the target is in reach.
-    pub fn solve(&self, pose: &mut Pose, target: Vec3) -> Result<Report, SolveError> {
+    /// `rotation_residual` the angle in radians between the ray and the way from its start to the target. Both are those of the pose
+    /// that is left. An influence below 1 makes a part of the turn, in the coordinates of a ball joint (swing and twist about
+    /// the axis); beyond [`Options::max_turn`] the joint stops on its way.
+    pub fn solve(&self, pose: &mut Pose, target: Vec3, options: &Options) -> Result<Report, SolveError> {
         check::finite("the target", target)?;
         check::finite("the aiming axis", self.axis)?;
         check::finite("the aiming offset", self.offset)?;
@@ -236,26 +236,27 @@ impl Aim {
             check::finite("the up axis", up.axis)?;
             check::finite("the up direction", up.direction)?;
         }
-        check::within("the aim's weight", "0 to 1", self.weight, 0.0, 1.0)?;
+        options.check()?;
         check_honoured(pose.skeleton(), [self.joint], "aim", Attributes::NONE)?;
         pose.update();
         check::frame(pose, self.joint, "the joint's frame", true)?;
         if parent_space::is_sheared(pose, self.joint) {
-            return self.solve_sheared(pose, target);
+            return self.solve_sheared(pose, target, options);
         }
 
         let mut report = Report::default();
         let (mut way, mut ray) = self.seen(pose, target)?;
-        let first = ray;
+        let (first, before) = (ray, pose.local(self.joint).rotation);
         let mut by;
         loop {
             let turn;
             (turn, by) = aim_ray(&ray, way);
-            if self.weight <= 0.0 || !self.moves(pose, target, &ray, way, turn) {
+            if options.influence <= 0.0 || !self.moves(pose, target, &ray, way, turn) {
                 break;
             }
-            let part = self.weight < 1.0;
-            let turn = if part { partial::partial_swing_twist(turn, ray.axis, self.weight) } else { turn };
+            let part = options.influence < 1.0;
+            let turn =
+                if part { partial::partial_swing_twist(turn, ray.axis, options.influence) } else { turn };
             pose.turn(self.joint, turn);
             pose.update();
             report.iterations += 1;
@@ -268,8 +269,14 @@ impl Aim {
             let Ok(seen) = self.seen(pose, target) else { break };
             (way, ray) = seen;
         }
+        if options.max_turn < f32::INFINITY
+            && math::angle_between(before, pose.local(self.joint).rotation) > options.max_turn
+        {
+            self.hold_back(pose, target, before, options.max_turn);
+            report.outcome = Outcome::Stalled;
+        }
         if by > 1e-6 * (math::sqrt(way.length_squared()) + math::sqrt(ray.offset.length_squared())) {
-            report.status = Status::Unreachable { by };
+            report.out_of_reach = by;
         }
         // Without an up vector the turn is the shortest arc, which the ray's motion explains.
         if let (Some((up, _)), true) = (first.up, report.iterations > 0) {
@@ -281,9 +288,29 @@ impl Aim {
         Ok(report)
     }
 
+    /// Turns the joint back to where a bound lets it go, or nearer to where it came in: beside a ray that starts far from the
+    /// joint, a part of the way may lead away from the target.
+    #[cold]
+    fn hold_back(&self, pose: &mut Pose, target: Vec3, before: Quat, most: f32) {
+        let whole = pose.local(self.joint).rotation;
+        let mut off = |turn: Quat| {
+            pose.set_rotation(self.joint, turn);
+            pose.update();
+            let mut report = Report::default();
+            self.measure(pose, target, &mut report);
+            report.position_residual
+        };
+        let found = off(before) * (1.0 + 1e-6);
+        let part =
+            |halvings: i32| partial::no_further(before, whole, most * math::exp(-0.7 * halvings as f32));
+        if !(0..4).any(|halvings| off(part(halvings)) <= found) {
+            off(before);
+        }
+    }
+
     /// Solves in the space of the joint's parent, where its ray goes through the target as it does in model space.
     #[cold]
-    fn solve_sheared(&self, pose: &mut Pose, target: Vec3) -> Result<Report, SolveError> {
+    fn solve_sheared(&self, pose: &mut Pose, target: Vec3, options: &Options) -> Result<Report, SolveError> {
         // Wherever the joint turns to, f32 is to hold where the ray starts in model space, and each term of it: sheared axes
         // may cancel only when all of them are summed up.
         let (above, local) = (pose.parent_model(self.joint).matrix3, pose.local(self.joint));
@@ -304,9 +331,9 @@ impl Aim {
                 Ok(AimUp { direction, ..up })
             };
             let up = self.up.map(seen).transpose()?;
-            let report = Self { up, ..*self }.solve(pose, target)?;
+            let report = Self { up, ..*self }.solve(pose, target, options)?;
             let way = target - pose.local(self.joint).translation;
-            Ok(Report { status: space.status(report.status, way), ..report })
+            Ok(space.report(report, way))
         })?;
         self.measure(pose, target, &mut report);
         Ok(report)
@@ -316,8 +343,12 @@ impl Aim {
     fn measure(&self, pose: &Pose, target: Vec3, report: &mut Report) {
         let frame = pose.model(self.joint);
         let m = direction(frame.matrix3 * direction(self.axis));
-        (report.position_residual, report.rotation_residual) =
-            off_ray(frame.transform_point3(self.offset), m, target);
+        let start = frame.transform_point3(self.offset);
+        (report.position_residual, report.rotation_residual) = off_ray(start, m, target);
+        report.position_tolerance = ROTATION_TOLERANCE * distance(target, frame.translation);
+        // Next to where the ray starts an angle says little.
+        report.rotation_tolerance =
+            (report.position_tolerance / distance(target, start)).max(ROTATION_TOLERANCE);
     }
 
     /// The way to the target and the ray, seen from the joint as it stands.

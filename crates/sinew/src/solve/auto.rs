@@ -1,13 +1,12 @@
 //! The solver for a chain, chosen by what its joints may do.
 
 use super::{
-    ChainSolverError, FreeChain, IterativeOptions,
-    ccd::{HONOURED, Sweeps},
-    chain_state::parts,
-    check,
-    iterate::{Iteration, Method, admit},
+    ChainSolverError, FreeChain,
+    ccd::{Brake, HONOURED, Sweeps},
+    iterate::{ChainPlan, ChainScratch, Method, Watch},
+    options::IterativeOptions,
 };
-use crate::{Chain, Goal, JointId, Pose, Report, Skeleton, SolveError, joint::Attributes};
+use crate::{Chain, Goal, JointId, Pose, Report, Skeleton, SolveError, Workspace, joint::Attributes};
 
 /// Which solver an [`Auto`] has chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +30,8 @@ pub enum AutoMethod {
 ///
 /// ```
 /// use std::sync::Arc;
-/// use sinew::{Goal, Pose, Skeleton, JointTransform, glam::Vec3, joint::{Dof, Joint}, solve::{Auto, AutoMethod}};
+/// use sinew::{Goal, JointTransform, Pose, Skeleton, Workspace, glam::Vec3, joint::{Dof, Joint}};
+/// use sinew::solve::{Auto, AutoMethod, IterativeOptions};
 ///
 /// let mut builder = Skeleton::builder();
 /// let mut joint = builder.add("base", None, JointTransform::IDENTITY);
@@ -43,10 +43,11 @@ pub enum AutoMethod {
 ///
 /// skeleton.set_joint(ids[1], Joint::hinge(Vec3::X, Dof::range(-2.0, 2.0)))?;
 /// let skeleton = Arc::new(skeleton);
-/// let mut lamp = Auto::new(&skeleton, ids[0], ids[3])?;
+/// let lamp = Auto::new(&skeleton, ids[0], ids[3])?;
 /// assert_eq!(lamp.method(), AutoMethod::Limited);
 /// let mut pose = Pose::rest(&skeleton);
-/// let report = lamp.solve(&mut pose, &Goal::at(Vec3::new(0.3, 0.5, 0.4)))?;
+/// let goal = Goal::position(Vec3::new(0.3, 0.5, 0.4));
+/// let report = lamp.solve(&mut Workspace::new(), &mut pose, &goal, &IterativeOptions::new())?;
 /// assert!(report.position_residual < 1e-3);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -71,29 +72,8 @@ pub enum AutoMethod {
 #[derive(Clone, Debug)]
 pub struct Auto {
     solver: Solver,
-    /// How near the end must come, as a part of the chain's length, 0 to 1 (what f32 can tell is the least). A chain that is
-    /// this near stays as it is.
-    pub tolerance: f32,
-    /// How near the tip's rotation must come, in radians, above 0, where limits stand in its way.
-    pub rotation_tolerance: f32,
-    /// Updates of the whole chain after which it gives up.
-    pub max_iterations: u32,
-    /// Fresh starts after it has stalled; the first way out (preferred values, or a bend) does not count.
-    pub max_restarts: u32,
-    /// The soft zone at the end of the reach, as a part of the reach, 0 (none) to 1; see [`soften`](super::soften).
-    pub soft: f32,
     /// By what factor bones may become longer where the goal is too far or in the soft zone, 1 (none) or more.
     pub stretch: f32,
-    /// The furthest that a joint may turn in one solve from where it came in, in radians; infinite (the default) for no
-    /// bound. In a game, the speed of its joints times the time of a frame: with some eight radians a second a chain follows
-    /// a goal that crosses its length in a second, and where the goal passes its pole, the end of what its limits reach, or
-    /// a fold, it comes round in some frames instead of one. Steps do what can be done within the bound; where that does not
-    /// meet the goal, the chain goes on the way to the answer without a bound, as far as it may. No frame leaves more missing
-    /// than it found, and the report says how much is left. A frame that is on its way makes up to two solves' updates.
-    pub max_turn: f32,
-    /// How much of the goal is carried out, 0 to 1; it multiplies the goal's own weights.
-    #[doc(alias = "alpha")]
-    pub weight: f32,
 }
 
 /// A solver has a few hundred bytes, of which a program has few: nothing is gained by a box.
@@ -101,7 +81,7 @@ pub struct Auto {
 #[derive(Clone, Debug)]
 enum Solver {
     Free(FreeChain),
-    Limited { iteration: Iteration, sweeps: Sweeps },
+    Limited(ChainPlan),
 }
 
 impl Auto {
@@ -117,29 +97,16 @@ impl Auto {
         let solver = if free {
             Solver::Free(FreeChain::from_chain(skeleton, chain)?)
         } else {
-            admit(skeleton, &chain, "auto", HONOURED)?;
-            let parts = parts(skeleton, &chain);
-            let iteration = Iteration::new(skeleton, chain, &parts, Method::Both);
-            Solver::Limited { iteration, sweeps: Sweeps::new(parts, true) }
+            Solver::Limited(ChainPlan::new(skeleton, chain, "auto", HONOURED, Method::Both)?)
         };
-        Ok(Self {
-            solver,
-            tolerance: 1e-4,
-            rotation_tolerance: 1e-3,
-            max_iterations: 200,
-            max_restarts: 4,
-            soft: 0.0,
-            stretch: 1.0,
-            max_turn: f32::INFINITY,
-            weight: 1.0,
-        })
+        Ok(Self { solver, stretch: 1.0 })
     }
 
     /// What was chosen.
     pub fn method(&self) -> AutoMethod {
         match self.solver {
             Solver::Free(_) => AutoMethod::Free,
-            Solver::Limited { .. } => AutoMethod::Limited,
+            Solver::Limited(_) => AutoMethod::Limited,
         }
     }
 
@@ -147,40 +114,31 @@ impl Auto {
     pub fn chain(&self) -> &Chain {
         match &self.solver {
             Solver::Free(solver) => solver.chain(),
-            Solver::Limited { iteration, .. } => iteration.links.chain(),
+            Solver::Limited(plan) => plan.chain(),
         }
     }
 
-    /// Brings the chain's end to the goal, and the tip's rotation to that of the goal if it names one. The pose is left
-    /// updated, with every joint within its limits, or no further out than it came in. With a pole, the chain turns about
-    /// the axis from its root to its end. See [`FreeChain::solve`] for free joints.
-    pub fn solve(&mut self, pose: &mut Pose, goal: &Goal) -> Result<Report, SolveError> {
-        // One range, whichever solver was chosen.
-        check::within("the tolerance", "0 to 1", self.tolerance, 0.0, 1.0)?;
-        let turn = self.rotation_tolerance;
-        check::within("the rotation's tolerance", "above 0", turn, f32::MIN_POSITIVE, f32::MAX)?;
-        match &mut self.solver {
-            Solver::Free(solver) => {
-                (solver.tolerance, solver.max_iterations) = (self.tolerance, self.max_iterations);
-                (solver.soft, solver.stretch, solver.weight) = (self.soft, self.stretch, self.weight);
-                solver.max_turn = self.max_turn;
-                solver.solve(pose, goal)
+    pub(super) fn watched(
+        &self,
+        workspace: &mut Workspace,
+        pose: &mut Pose,
+        goal: &Goal,
+        options: &IterativeOptions,
+        watch: Watch,
+    ) -> Result<Report, SolveError> {
+        match &self.solver {
+            Solver::Free(solver) => solver.stretched(self.stretch, workspace, pose, goal, options),
+            Solver::Limited(plan) => {
+                let sweeps = Sweeps { parts: &plan.parts, brake: Brake::NONE, glides: true };
+                plan.solve(workspace, &sweeps, self.stretch, pose, goal, options, watch)
             }
-            Solver::Limited { iteration, sweeps } => {
-                let settings = IterativeOptions {
-                    tolerance: self.tolerance.max(f32::MIN_POSITIVE),
-                    rotation_tolerance: self.rotation_tolerance,
-                    max_iterations: self.max_iterations,
-                    max_restarts: self.max_restarts,
-                    base_direction: None,
-                    root_position: None,
-                    soft: self.soft,
-                    stretch: self.stretch,
-                    max_turn: self.max_turn,
-                    weight: self.weight,
-                };
-                iteration.solve(sweeps, &settings, pose, goal, None)
-            }
+        }
+    }
+
+    pub(super) fn make_room(&self, workspace: &mut Workspace) {
+        match &self.solver {
+            Solver::Free(solver) => solver.make_room(workspace),
+            Solver::Limited(plan) => workspace.scratch::<ChainScratch>().reserve(plan),
         }
     }
 }

@@ -3,18 +3,16 @@
 mod brake;
 mod turn;
 
-use core::ops::ControlFlow;
-
 use super::{
-    ChainSolverError, IterativeOptions,
-    chain_state::parts,
-    iterate::{Iteration, Method, TraceStep, Watch, admit},
+    ChainSolverError,
+    iterate::{ChainPlan, ChainScratch, Method, Watch},
+    options::IterativeOptions,
 };
 use crate::{
-    Chain, Goal, JointId, Pose, Report, Skeleton, SolveError,
+    Chain, Goal, JointId, Pose, Report, Skeleton, SolveError, Workspace,
     joint::{Attribute, Attributes},
 };
-use brake::Brake;
+pub(super) use brake::Brake;
 pub(super) use turn::Sweeps;
 
 /// Cyclic coordinate descent (Wang & Chen 1991) as it is taught, in 3D, on a chain of joints with any limits.
@@ -27,7 +25,8 @@ pub(super) use turn::Sweeps;
 ///
 /// ```
 /// use std::sync::Arc;
-/// use sinew::{Goal, Pose, Skeleton, JointTransform, glam::Vec3, joint::{Dof, Joint}, solve::Ccd};
+/// use sinew::{Goal, JointTransform, Pose, Skeleton, Workspace, glam::Vec3, joint::{Dof, Joint}};
+/// use sinew::solve::{Ccd, IterativeOptions};
 ///
 /// let mut builder = Skeleton::builder();
 /// let mut joint = builder.add("finger", None, JointTransform::from_translation(Vec3::Y));
@@ -40,12 +39,12 @@ pub(super) use turn::Sweeps;
 /// }
 /// let skeleton = Arc::new(skeleton);
 ///
-/// let mut finger = Ccd::new(&skeleton, ids[0], ids[3])?;
+/// let finger = Ccd::new(&skeleton, ids[0], ids[3])?;
 /// let mut pose = Pose::rest(&skeleton);
 /// let button = Vec3::new(0.06, 0.95, 0.0);
 /// // Straight, with the goal beside its line; it comes on sweep by sweep.
-/// finger.settings.max_iterations = 100;
-/// let report = finger.solve(&mut pose, &Goal::at(button))?;
+/// let options = IterativeOptions::new().with_max_iterations(100);
+/// let report = finger.solve(&mut Workspace::new(), &mut pose, &Goal::position(button), &options)?;
 /// assert!(report.position_residual < 1e-5);
 /// assert!(skeleton.joints().all(|j| skeleton.limits(j).is_within(pose.local(j).rotation)));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -81,10 +80,10 @@ pub(super) use turn::Sweeps;
 #[doc(alias("cyclic coordinate descent"))]
 #[derive(Clone, Debug)]
 pub struct Ccd {
-    iteration: Iteration,
-    sweeps: Sweeps,
-    /// What it is told.
-    pub settings: IterativeOptions,
+    plan: ChainPlan,
+    /// By what factor bones (that do not slide) may become longer where the goal is too far or in the soft zone, 1 (none) or
+    /// more. No chain becomes longer than 1e15 m.
+    pub stretch: f32,
     /// The share of each turn and each slide that is withheld, 0 (none) to below 1.
     pub damping: f32,
     /// The largest turn of a joint in a sweep, in radians; infinite for none.
@@ -113,51 +112,30 @@ impl Ccd {
 
     /// The solver for a chain, which may have an offset at its tip (then the tip turns, too).
     pub fn from_chain(skeleton: &Skeleton, chain: Chain) -> Result<Self, ChainSolverError> {
-        admit(skeleton, &chain, "ccd", HONOURED)?;
-        let parts = parts(skeleton, &chain);
-        Ok(Self {
-            iteration: Iteration::new(skeleton, chain, &parts, Method::Sweeps),
-            sweeps: Sweeps::new(parts, false),
-            settings: IterativeOptions::default(),
-            damping: 0.0,
-            max_step: f32::INFINITY,
-        })
+        let plan = ChainPlan::new(skeleton, chain, "ccd", HONOURED, Method::Sweeps)?;
+        Ok(Self { plan, stretch: 1.0, damping: 0.0, max_step: f32::INFINITY })
     }
 
     /// Root to tip.
     pub fn chain(&self) -> &Chain {
-        self.iteration.links.chain()
+        self.plan.chain()
     }
 
-    /// Brings the chain's end to the goal, and the tip's rotation to that of the goal if it names one. The pose is left
-    /// updated, with every joint within its limits, or no further out than it came in. Where the goal names no position,
-    /// the end stays where it is.
-    ///
-    /// With a pole, the whole chain turns about the axis from its root to its end, so that the mean of the joints between
-    /// faces the pole, as far as the root's limits let it. Weights go straight in the joints' coordinates.
-    pub fn solve(&mut self, pose: &mut Pose, goal: &Goal) -> Result<Report, SolveError> {
-        self.watched(pose, goal, None)
-    }
-
-    /// [`solve`](Self::solve), and tells of each joint that it turns, in the order in which it does. Where `watch` breaks,
-    /// it ends there and leaves the nearest that it came; the report says
-    /// [`OutOfIterations`](crate::Status::OutOfIterations), or that the goal is out of reach. Poles, fresh starts and
-    /// stretching are not told.
-    ///
-    /// Where a rotation is asked for, and its weight or the place's is between 0 and 1, the goal's parts are solved one by
-    /// one, each from where the chain came in and each told from iteration 0; who breaks one off breaks off those to come.
-    pub fn solve_traced(
-        &mut self,
+    pub(super) fn watched(
+        &self,
+        workspace: &mut Workspace,
         pose: &mut Pose,
         goal: &Goal,
-        watch: &mut dyn FnMut(TraceStep<'_>) -> ControlFlow<()>,
+        options: &IterativeOptions,
+        watch: Watch,
     ) -> Result<Report, SolveError> {
-        self.watched(pose, goal, Some(watch))
+        let brake = Brake { damping: self.damping, max_step: self.max_step };
+        brake.check()?;
+        let sweeps = Sweeps { parts: &self.plan.parts, brake, glides: false };
+        self.plan.solve(workspace, &sweeps, self.stretch, pose, goal, options, watch)
     }
 
-    fn watched(&mut self, pose: &mut Pose, goal: &Goal, watch: Watch) -> Result<Report, SolveError> {
-        self.sweeps.brake = Brake { damping: self.damping, max_step: self.max_step };
-        self.sweeps.brake.check()?;
-        self.iteration.solve(&mut self.sweeps, &self.settings, pose, goal, watch)
+    pub(super) fn make_room(&self, workspace: &mut Workspace) {
+        workspace.scratch::<ChainScratch>().reserve(&self.plan);
     }
 }

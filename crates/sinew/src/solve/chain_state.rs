@@ -23,7 +23,7 @@ use super::{
     arc::{LONGEST, distance, no_further},
     check, soften,
 };
-use crate::{Chain, Pose, Skeleton, SolveError, joint::Limits, math, math64};
+use crate::{Chain, Pose, SolveError, joint::Limits, math, math64};
 
 /// One joint of the chain.
 #[derive(Clone, Copy, Debug)]
@@ -54,8 +54,8 @@ pub(crate) struct Link {
 /// The longest chain, in metres: squares of ways beside it are still numbers.
 const LARGEST: f32 = 1e18;
 
-/// The links from root to tip, without a heap allocation after construction.
-#[derive(Clone, Debug)]
+/// The links from root to tip. Loaded anew for each solve, in memory that stays.
+#[derive(Debug)]
 pub(crate) struct ChainState {
     chain: Chain,
     pub links: Vec<Link>,
@@ -127,23 +127,19 @@ pub(crate) const IN_ALL: f32 = 0.9999;
 /// rounding.
 pub(crate) const NO_MORE: f32 = 0.9999;
 
+impl Default for ChainState {
+    fn default() -> Self {
+        let above = Affine3::IDENTITY;
+        Self { chain: Chain::empty(), links: Vec::new(), above, rounding: 0.0, outside: false }
+    }
+}
+
 impl ChainState {
-    pub fn new(skeleton: &Skeleton, chain: Chain) -> Self {
-        let link = |&joint: &crate::JointId| Link {
-            rotation: Quat::IDENTITY,
-            offset: Vec3::ZERO,
-            scale: Vec3::ONE,
-            limits: *skeleton.limits(joint),
-            goal: Vec3::ZERO,
-            turn: Quat::IDENTITY,
-            unit: 1.0,
-            most: f32::INFINITY,
-            came: (Quat::IDENTITY, Vec3::ZERO),
-            base: Vec3::ZERO,
-            within: (Quat::IDENTITY, Vec3::ZERO),
-        };
-        let links = chain.joints().iter().map(link).collect();
-        Self { chain, links, above: Affine3::IDENTITY, rounding: 0.0, outside: false }
+    /// Makes room for a chain.
+    pub fn reserve(&mut self, chain: &Chain) {
+        self.chain.copy_from(chain);
+        self.links.clear();
+        self.links.reserve(chain.joints().len());
     }
 
     pub fn chain(&self) -> &Chain {
@@ -152,44 +148,53 @@ impl ChainState {
 
     /// Takes the chain out of an updated pose; an error where a frame of it is not finite, flat or sheared. The tip's own
     /// counts where it has an offset, or is asked for a rotation (`turns`).
-    pub fn load(&mut self, pose: &Pose, turns: bool) -> Result<(), SolveError> {
-        let scaled = turns || self.chain.tip_offset() != Vec3::ZERO;
-        check::frame(pose, self.chain.tip(), "the tip's frame", scaled)?;
-        self.chain.check_frames(pose)?;
-        self.take(pose);
+    pub fn load(&mut self, chain: &Chain, pose: &Pose, turns: bool) -> Result<(), SolveError> {
+        let scaled = turns || chain.tip_offset() != Vec3::ZERO;
+        check::frame(pose, chain.tip(), "the tip's frame", scaled)?;
+        chain.check_frames(pose)?;
+        self.take(chain, pose);
         check::within("the chain's length in metres", "at most 1e18", self.length(), 0.0, LARGEST)
     }
 
     /// The same for a chain that is known to be finite. Where it is sheared places are what they are, and steps lead only about
     /// where they should.
-    pub fn take(&mut self, pose: &Pose) {
+    pub fn take(&mut self, chain: &Chain, pose: &Pose) {
         let skeleton = pose.skeleton();
-        self.above = pose.parent_model(self.chain.root());
+        self.chain.copy_from(chain);
+        self.above = pose.parent_model(chain.root());
         let mut unit = math::uniform_scale(&self.above.matrix3).abs();
         self.outside = false;
-        for (link, &joint) in self.links.iter_mut().zip(self.chain.joints()) {
+        self.links.clear();
+        for &joint in chain.joints() {
             let local = pose.local(joint);
-            link.rotation = local.rotation;
-            link.offset = local.translation;
-            link.scale = local.scale;
-            link.came = (local.rotation, local.translation);
-            link.base = local.translation;
+            let came = (local.rotation, local.translation);
             let limits = skeleton.limits(joint);
             // What came in within its limits, or as near as limits are promised to be kept, has them as they are.
             let inside =
                 limits.excess(local.rotation) <= KEPT && limits.slide_excess(local.translation) <= 0.0;
-            if inside {
-                (link.limits, link.within) = (*limits, link.came);
+            let (limits, within) = if inside {
+                (*limits, came)
             } else {
                 self.outside = true;
                 let slid = limits.clamp_slide(local.translation, local.translation);
-                (link.limits, link.within) =
-                    (limits.relaxed_beyond(local, KEPT), (limits.clamp(local.rotation), slid));
-            }
-            link.unit = unit;
+                (limits.relaxed_beyond(local, KEPT), (limits.clamp(local.rotation), slid))
+            };
+            self.links.push(Link {
+                rotation: local.rotation,
+                offset: local.translation,
+                scale: local.scale,
+                limits,
+                goal: Vec3::ZERO,
+                turn: Quat::IDENTITY,
+                unit,
+                most: f32::INFINITY,
+                came,
+                base: local.translation,
+                within,
+            });
             unit *= local.scale.x.abs();
         }
-        self.rounding = UNCERTAIN * pose.extent(self.chain.tip());
+        self.rounding = UNCERTAIN * pose.extent(chain.tip());
     }
 
     /// Back to what came in.
@@ -493,23 +498,6 @@ impl ChainState {
             if local.is_finite() {
                 self.links[0].offset += local;
             }
-        }
-    }
-
-    /// Turns the root so that the first bone points along a direction in model space, as far as its limits allow.
-    pub fn point_base(&mut self, direction: Vec3) {
-        let bone = match self.links.get(1) {
-            Some(next) => self.links[0].scale * next.offset,
-            None => self.tip_arm(),
-        };
-        let root = &mut self.links[0];
-        let to = self.above.matrix3.inverse() * direction.normalize_or_zero();
-        let from = math::rotate(root.rotation, bone);
-        let (Some(from), Some(to)) = (from.try_normalize(), to.try_normalize()) else { return };
-        let arc = math::shortest_arc(from, to, Vec3::ZERO);
-        let wanted = math::normalize(math::mul(arc, root.rotation));
-        if math::angle_between(wanted, root.rotation) > 5e-7 {
-            root.rotation = root.limits.clamp(wanted);
         }
     }
 

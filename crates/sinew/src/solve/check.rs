@@ -38,8 +38,9 @@ pub(crate) fn goal(goal: &Goal) -> Result<Option<Quat>, SolveError> {
         Pole::Point(p) => finite("the pole's point", p)?,
         Pole::Direction(d) => finite("the pole's direction", d)?,
     }
-    within("the goal's position weight", "0 to 1", goal.position_weight, 0.0, 1.0)?;
-    within("the goal's rotation weight", "0 to 1", goal.rotation_weight, 0.0, 1.0)?;
+    within("the goal's swivel angle", "finite", goal.swivel, f32::MIN, f32::MAX)?;
+    within("the goal's position influence", "0 to 1", goal.position_influence, 0.0, 1.0)?;
+    within("the goal's rotation influence", "0 to 1", goal.rotation_influence, 0.0, 1.0)?;
     goal.rotation.map(|q| rotation("the goal's rotation", q)).transpose()
 }
 

@@ -2,12 +2,14 @@
 
 use alloc::vec::Vec;
 
+use glam::Quat;
+
 use super::{
     arc::distance,
     check,
-    full_body::{Effector, EffectorReport, FullBody, FullBodyError, RootMode},
+    full_body::{Effector, FullBody, FullBodyError, FullBodyOptions, RootMode},
 };
-use crate::{Goal, JointId, Pose, Report, SolveError, Status, math};
+use crate::{Goal, JointId, Outcome, Pose, Report, SolveError, Workspace, math};
 
 /// A joint that stays where it is while another is dragged.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -30,7 +32,7 @@ impl Pin {
     }
 }
 
-/// One drag, from the moment that a joint is grabbed until it is let go.
+/// One drag, from the moment that a joint is grabbed until it is let go: a state that keeps its solver.
 ///
 /// Joints above the grabbed one follow by inverse kinematics, joints below go with it by forward kinematics, and what is
 /// pinned goes first: it stays within the tolerance as long as it can be held, however far the drag goes. The pose that
@@ -40,7 +42,8 @@ impl Pin {
 ///
 /// ```
 /// use std::sync::Arc;
-/// use sinew::{Goal, Pose, Skeleton, JointTransform, glam::Vec3, solve::{Drag, Pin, Effector}};
+/// use sinew::{Goal, Pose, Skeleton, JointTransform, Workspace, glam::Vec3};
+/// use sinew::solve::{Drag, Effector, Pin};
 ///
 /// let mut builder = Skeleton::builder();
 /// let at = |x: f32, y: f32| JointTransform::from_translation(Vec3::new(x, y, 0.0));
@@ -57,9 +60,10 @@ impl Pin {
 /// let mut pose = Pose::rest(&skeleton);
 /// let stood = pose.position(foot);
 /// let mut drag = Drag::new(&pose, hips, Effector::new(hand), &[Pin::place(foot)])?;
+/// let mut workspace = Workspace::new();
 /// for frame in 0..60 {
 ///     let mouse = Vec3::new(0.6, 1.45, 0.0) + Vec3::new(0.003, -0.008, 0.004) * frame as f32;
-///     drag.to(&mut pose, Goal::at(mouse))?;
+///     drag.to(&mut workspace, &mut pose, Goal::position(mouse), &Drag::OPTIONS)?;
 ///     assert!(pose.position(foot).distance(stood) < 1e-3);
 /// }
 /// assert!(pose.position(hand).distance(Vec3::new(0.777, 0.978, 0.236)) < 1e-2);
@@ -82,86 +86,110 @@ pub struct Drag {
 const HALF: [f32; 4] = [1.0, 0.5, 0.25, 0.125];
 
 impl Drag {
-    /// Grabs an effector below `root`. Pins stay where they are in this pose, which must be up to date. The
-    /// root follows freely; see [`Drag::root`].
+    /// Options with which the root follows freely.
+    pub const OPTIONS: FullBodyOptions<'static> = FullBodyOptions::new().with_root(RootMode::Free);
+
+    /// Grabs an effector below `root`. Pins stay where they are in this pose, which must be up to date.
     pub fn new(pose: &Pose, root: JointId, grabbed: Effector, pins: &[Pin]) -> Result<Self, FullBodyError> {
         let mut effectors = alloc::vec![Effector { priority: 1, ..grabbed }];
         effectors.extend(pins.iter().map(|p| Effector { priority: 0, ..p.effector }));
-        let mut full_body = FullBody::new(pose.skeleton(), root, &effectors)?;
-        full_body.root = RootMode::Free;
-        full_body.max_restarts = 0;
-        // Pins are held to a part in ten thousand of the figure, and the mouse is no finer.
-        full_body.max_iterations = 60;
-        let mut goals = alloc::vec![Goal::NONE];
-        for Pin { effector, turned } in pins {
-            let frame = pose.model(effector.joint);
-            let (mut place, mut turn) =
-                (frame.transform_point3(effector.offset), pose.model_rotation(effector.joint));
+        let mut new = Self {
+            full_body: FullBody::new(pose.skeleton(), root, &effectors)?,
+            goals: alloc::vec![Goal::NONE; effectors.len()],
+            before: pose.clone(),
+            last: Goal::NONE,
+            rate: RATE,
+        };
+        for (goal, pin) in new.goals[1..].iter_mut().zip(pins) {
+            goal.rotation = pin.turned.then_some(Quat::IDENTITY);
+        }
+        new.reset(pose);
+        Ok(new)
+    }
+
+    /// Starts anew: grabs the effector, and keeps pins, where they are in this pose, which must be up to date.
+    pub fn reset(&mut self, pose: &Pose) {
+        for (effector, goal) in self.full_body.effectors().iter().zip(&mut self.goals) {
+            let mut place = pose.model(effector.joint).transform_point3(effector.offset);
+            let mut turn = pose.model_rotation(effector.joint);
             if let Some(other) = effector.relative_to {
                 place = pose.model(other).inverse().transform_point3(place);
                 turn = math::mul(math::conjugate(pose.model_rotation(other)), turn);
             }
-            let goal = Goal::at(place);
-            goals.push(if *turned { goal.with_rotation(turn) } else { goal });
+            (goal.position, goal.rotation) = (Some(place), goal.rotation.map(|_| turn));
         }
+        let grabbed = self.full_body.effectors()[0];
         let end = pose.model(grabbed.joint).transform_point3(grabbed.offset);
-        let last = Goal::at(end).with_rotation(pose.model_rotation(grabbed.joint));
-        Ok(Self { full_body, goals, before: pose.clone(), last, rate: RATE })
+        self.last = Goal::position(end).with_rotation(pose.model_rotation(grabbed.joint));
     }
 
-    /// The full-body solver, for its settings. Its effectors are the grabbed one, then the pins.
-    pub fn full_body(&mut self) -> &mut FullBody {
-        &mut self.full_body
+    /// The full-body solver. Its effectors are the grabbed one, then the pins.
+    pub fn full_body(&self) -> &FullBody {
+        &self.full_body
     }
 
-    /// What the root does; see [`RootMode`].
-    pub fn root(&mut self, root: RootMode) -> &mut Self {
-        self.full_body.root = root;
-        self
-    }
-
-    /// How the grabbed effector and then each pin came out in the last frame. (Where the grabbed one lags behind, its own is
-    /// that of the last try: the report has how far it is off.)
-    pub fn effector_reports(&self) -> &[EffectorReport] {
-        self.full_body.effector_reports()
+    /// The outcome of the grabbed effector by itself, and then of each pin, in the pose that [`Drag::to`] left with this
+    /// report.
+    pub fn effector_reports<'a>(
+        &'a self,
+        pose: &'a Pose,
+        report: &Report,
+    ) -> impl Iterator<Item = Report> + use<'a> {
+        self.full_body.effector_reports(pose, &self.goals, report)
     }
 
     /// Drags the grabbed effector to a goal. Residuals of the report are those of the grabbed effector, from the goal itself.
-    pub fn to(&mut self, pose: &mut Pose, goal: Goal) -> Result<Report, SolveError> {
+    ///
+    /// Start from [`Drag::OPTIONS`] for a root that follows. By default a solve makes 60 steps at most and no restarts. (Pins
+    /// are held to a ten-thousandth of the figure, and the mouse is no finer.)
+    pub fn to<'a>(
+        &mut self,
+        workspace: &mut Workspace,
+        pose: &mut Pose,
+        goal: Goal,
+        options: &(impl Into<FullBodyOptions<'a>> + Copy),
+    ) -> Result<Report, SolveError> {
         check::within("the drag's rate", "0 or more", self.rate, 0.0, f32::INFINITY)?;
         pose.update();
         self.before.copy_from(pose);
-        let report = self.follow(pose, goal);
+        let report = self.follow(workspace, pose, goal, (*options).into());
         if report.is_err() {
             pose.copy_from(&self.before);
         }
         report
     }
 
-    fn follow(&mut self, pose: &mut Pose, goal: Goal) -> Result<Report, SolveError> {
+    fn follow(
+        &mut self,
+        workspace: &mut Workspace,
+        pose: &mut Pose,
+        goal: Goal,
+        mut options: FullBodyOptions,
+    ) -> Result<Report, SolveError> {
         let effector = self.full_body.effectors()[0];
         self.goals[0] = goal;
-        let mut report = self.full_body.solve(pose, &self.goals)?;
-        let most = self.rate * self.went(&goal);
-        let own = self.full_body.max_turn;
+        options.iterative.max_iterations = options.iterative.max_iterations.or(Some(60));
+        options.iterative.max_restarts = options.iterative.max_restarts.or(Some(0));
+        let mut report = self.full_body.solve(workspace, pose, &self.goals, &options)?;
+        let (size, _) = FullBody::last_size_and_imbalance(workspace);
+        let most = self.rate * self.went(&goal, size);
+        let own = options.iterative.max_turn;
         let shares = HALF.iter().map(|h| Some(*h)).chain([None]);
         for share in shares {
-            if self.holds() && self.turned(pose) <= most {
+            if self.holds(pose, &report) && self.full_body.turned(&self.before, pose) <= most {
                 break;
             }
             // A share of the way in the joints' own coordinates, and what pins lose by that made good.
             pose.copy_from(&self.before);
             let Some(share) = share.filter(|_| most > 0.0) else {
-                report = Report { status: Status::Stalled, ..Report::default() };
+                report = Report { outcome: Outcome::Stalled, iterations: 0, restarts: 0, ..report };
                 break;
             };
-            self.full_body.max_turn = own.min(0.9 * most * share).max(f32::MIN_POSITIVE);
-            let solved = self.full_body.solve(pose, &self.goals);
-            self.full_body.max_turn = own;
-            report = solved?;
-            if !self.holds() {
+            let bounded = options.with_max_turn(own.min(0.9 * most * share).max(f32::MIN_POSITIVE));
+            report = self.full_body.solve(workspace, pose, &self.goals, &bounded)?;
+            if !self.holds(pose, &report) {
                 self.goals[0] = Goal::NONE;
-                let pinned = self.full_body.solve(pose, &self.goals);
+                let pinned = self.full_body.solve(workspace, pose, &self.goals, &options);
                 self.goals[0] = goal;
                 report.iterations += pinned?.iterations;
             }
@@ -181,22 +209,16 @@ impl Drag {
     }
 
     /// Whether every pin is met.
-    fn holds(&self) -> bool {
-        self.full_body.effector_reports()[1..].iter().all(|pin| pin.met)
+    fn holds(&self, pose: &Pose, report: &Report) -> bool {
+        self.effector_reports(pose, report).skip(1).all(|pin| pin.reached())
     }
 
     /// How far the goal has gone since the last frame, in sizes of the figure and radians.
-    fn went(&self, goal: &Goal) -> f32 {
+    fn went(&self, goal: &Goal, size: f32) -> f32 {
         let way = goal.position.zip(self.last.position).map_or(0.0, |(a, b)| distance(a, b));
         let turn = goal.rotation.zip(self.last.rotation);
         let turn = turn.map_or(0.0, |(a, b)| math::angle_between(math::normalize(a), b));
-        way / self.full_body.size() + turn
-    }
-
-    /// The largest turn of a joint in this frame, in radians.
-    fn turned(&self, pose: &Pose) -> f32 {
-        let turn = |j| math::angle_between(self.before.local(j).rotation, pose.local(j).rotation);
-        self.full_body.joints().map(turn).fold(0.0, f32::max)
+        way / size + turn
     }
 }
 

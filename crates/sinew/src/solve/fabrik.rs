@@ -2,15 +2,13 @@
 
 mod sweep;
 
-use core::ops::ControlFlow;
-
 use super::{
-    ChainSolverError, IterativeOptions,
-    chain_state::parts,
-    iterate::{Iteration, Method, TraceStep, Watch, admit},
+    ChainSolverError,
+    iterate::{ChainPlan, ChainScratch, Method, Watch},
+    options::IterativeOptions,
 };
 use crate::{
-    Chain, Goal, JointId, Pose, Report, Skeleton, SolveError,
+    Chain, Goal, JointId, Pose, Report, Skeleton, SolveError, Workspace,
     joint::{Attribute, Attributes},
 };
 use sweep::Reaching;
@@ -27,7 +25,8 @@ use sweep::Reaching;
 ///
 /// ```
 /// use std::sync::Arc;
-/// use sinew::{Goal, Pose, Skeleton, JointTransform, glam::Vec3, joint::Joint, solve::Fabrik};
+/// use sinew::{Goal, JointTransform, Pose, Skeleton, Workspace, glam::Vec3, joint::Joint};
+/// use sinew::solve::{Fabrik, IterativeOptions};
 ///
 /// let mut builder = Skeleton::builder();
 /// let mut joint = builder.add("neck", None, JointTransform::from_translation(Vec3::Y));
@@ -40,10 +39,11 @@ use sweep::Reaching;
 /// }
 /// let skeleton = Arc::new(skeleton);
 ///
-/// let mut neck = Fabrik::new(&skeleton, ids[0], ids[5])?;
+/// let neck = Fabrik::new(&skeleton, ids[0], ids[5])?;
 /// let mut pose = Pose::rest(&skeleton);
 /// let grass = Vec3::new(0.3, 1.2, 0.6);
-/// let report = neck.solve(&mut pose, &Goal::at(grass))?;
+/// let options = IterativeOptions::new();
+/// let report = neck.solve(&mut Workspace::new(), &mut pose, &Goal::position(grass), &options)?;
 /// assert!(report.position_residual < 1e-4);
 /// assert!(skeleton.joints().all(|j| skeleton.limits(j).is_within(pose.local(j).rotation)));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -73,10 +73,10 @@ use sweep::Reaching;
 #[doc(alias("forward and backward reaching"))]
 #[derive(Clone, Debug)]
 pub struct Fabrik {
-    iteration: Iteration,
-    reaching: Reaching,
-    /// What it is told.
-    pub settings: IterativeOptions,
+    plan: ChainPlan,
+    /// By what factor bones may become longer where the goal is too far or in the soft zone, 1 (none) or more. No chain becomes
+    /// longer than 1e15 m.
+    pub stretch: f32,
     /// Whether the backward pass puts the second joint onto the circle in which the spheres of its two bones, about the root
     /// and about the third joint, meet, so that the chain closes at once (Aristidou, Chrysanthou & Lasenby 2016). Off
     /// (the default), it is drawn along as the others are.
@@ -100,47 +100,28 @@ impl Fabrik {
 
     /// The solver for a chain, which may have an offset at its tip (then the tip turns, too).
     pub fn from_chain(skeleton: &Skeleton, chain: Chain) -> Result<Self, ChainSolverError> {
-        admit(skeleton, &chain, "fabrik", HONOURED)?;
-        let parts = parts(skeleton, &chain);
-        Ok(Self {
-            reaching: Reaching::new(&chain),
-            iteration: Iteration::new(skeleton, chain, &parts, Method::SweepsFromStraight),
-            settings: IterativeOptions::default(),
-            closes_circle: false,
-        })
+        let plan = ChainPlan::new(skeleton, chain, "fabrik", HONOURED, Method::SweepsFromStraight)?;
+        Ok(Self { plan, stretch: 1.0, closes_circle: false })
     }
 
     /// Root to tip.
     pub fn chain(&self) -> &Chain {
-        self.iteration.links.chain()
+        self.plan.chain()
     }
 
-    /// Brings the chain's end to the goal, and the tip's rotation to that of the goal if it names one. The pose is left
-    /// updated, with every joint within its limits, or no further out than it came in. Where the goal names no position,
-    /// the end stays where it is.
-    ///
-    /// With a pole, the whole chain turns about the axis from its root to its end, so that the mean of the joints between
-    /// faces the pole, as far as the root's limits let it. Weights go straight in the joints' coordinates.
-    pub fn solve(&mut self, pose: &mut Pose, goal: &Goal) -> Result<Report, SolveError> {
-        self.watched(pose, goal, None)
-    }
-
-    /// [`solve`](Self::solve), and tells of each point that it moves, in the order in which it does. Where `watch` breaks,
-    /// it ends there and leaves the nearest that it came; the report says
-    /// [`OutOfIterations`](crate::Status::OutOfIterations), or that the goal is out of reach. The chain drawn straight,
-    /// poles, fresh starts and stretching are not told. Weights between 0 and 1 are as in
-    /// [`Ccd::solve_traced`](super::Ccd::solve_traced).
-    pub fn solve_traced(
-        &mut self,
+    pub(super) fn watched(
+        &self,
+        workspace: &mut Workspace,
         pose: &mut Pose,
         goal: &Goal,
-        watch: &mut dyn FnMut(TraceStep<'_>) -> ControlFlow<()>,
+        options: &IterativeOptions,
+        watch: Watch,
     ) -> Result<Report, SolveError> {
-        self.watched(pose, goal, Some(watch))
+        let reaching = Reaching { closes_circle: self.closes_circle };
+        self.plan.solve(workspace, &reaching, self.stretch, pose, goal, options, watch)
     }
 
-    fn watched(&mut self, pose: &mut Pose, goal: &Goal, watch: Watch) -> Result<Report, SolveError> {
-        self.reaching.closes_circle = self.closes_circle;
-        self.iteration.solve(&mut self.reaching, &self.settings, pose, goal, watch)
+    pub(super) fn make_room(&self, workspace: &mut Workspace) {
+        workspace.scratch::<ChainScratch>().reserve(&self.plan);
     }
 }

@@ -11,10 +11,11 @@ use super::{
     check,
     incoming::{Incoming, Led},
     iterate::admit,
+    options::option_type,
     parent_space,
 };
 use crate::{
-    Chain, JointId, Pose, Report, Skeleton, SolveError,
+    Chain, JointId, Pose, Report, Skeleton, SolveError, Workspace,
     joint::{Attribute, Attributes},
     math,
 };
@@ -34,7 +35,7 @@ pub enum Lead {
 ///
 /// ```
 /// use std::sync::Arc;
-/// use sinew::{Pose, Skeleton, JointTransform, glam::Vec3, solve::{Follow, Lead}};
+/// use sinew::{JointTransform, Pose, Skeleton, Workspace, glam::Vec3, solve::{Follow, FollowOptions, Lead}};
 ///
 /// let mut builder = Skeleton::builder();
 /// let mut joint = builder.add("head", None, JointTransform::IDENTITY);
@@ -44,11 +45,13 @@ pub enum Lead {
 /// let (skeleton, ids) = builder.build()?;
 /// let skeleton = Arc::new(skeleton);
 ///
-/// let mut snake = Follow::new(&skeleton, ids[0], ids[3])?;
-/// snake.lead = Lead::Root;
+/// let snake = Follow::new(&skeleton, ids[0], ids[3])?;
+/// let options = FollowOptions::new().with_lead(Lead::Root);
+/// let mut workspace = Workspace::new();
 /// let mut pose = Pose::rest(&skeleton);
 /// for step in 1..=100 {
-///     snake.solve(&mut pose, Vec3::Y * (0.2 * step as f32))?; // the head turns and goes up
+///     // The head turns and goes up.
+///     snake.solve(&mut workspace, &mut pose, Vec3::Y * (0.2 * step as f32), &options)?;
 /// }
 /// // All the others have come round behind it.
 /// assert!(pose.position(ids[3]).distance(Vec3::Y * 17.0) < 1e-3);
@@ -73,13 +76,25 @@ pub enum Lead {
 #[doc = include_str!("../../pictures/follow.svg")]
 #[derive(Clone, Debug)]
 pub struct Follow {
+    chain: Chain,
+}
+
+option_type! {
+    /// Options of [`Follow`].
+    FollowOptions {
+        /// Which end goes first; the tip by default.
+        lead, with_lead: Lead = Lead::Tip;
+        /// How much of the motion is made, 0 to 1 (the default), straight in the joints' coordinates (the root goes straight).
+        #[doc(alias("alpha", "weight"))]
+        influence, with_influence: f32 = 1.0;
+    }
+}
+
+/// Room for what is remembered while a chain follows.
+#[derive(Debug, Default)]
+struct FollowScratch {
     links: ChainState,
     stops: Vec<Stop>,
-    /// Which end goes first.
-    pub lead: Lead,
-    /// How much of the motion is made, 0 to 1, straight in the joints' coordinates (the root goes straight).
-    #[doc(alias = "alpha")]
-    pub weight: f32,
 }
 
 /// A joint on its way; all in the frame of the root's parent, turned but not scaled.
@@ -105,66 +120,85 @@ impl Follow {
     /// The same for a chain which may have an offset at its tip (then the tip turns, too).
     pub fn from_chain(skeleton: &Skeleton, chain: Chain) -> Result<Self, ChainSolverError> {
         admit(skeleton, &chain, "follow", HONOURED)?;
-        let stops = Vec::with_capacity(chain.joints().len());
-        Ok(Self { links: ChainState::new(skeleton, chain), stops, lead: Lead::Tip, weight: 1.0 })
+        Ok(Self { chain })
     }
 
     /// Root to tip.
     pub fn chain(&self) -> &Chain {
-        self.links.chain()
+        &self.chain
+    }
+
+    /// Makes room in a workspace, so that the first solve with it allocates nothing either.
+    pub fn reserve(&self, workspace: &mut Workspace) {
+        let FollowScratch { links, stops } = workspace.scratch();
+        links.reserve(&self.chain);
+        stops.clear();
+        stops.reserve(self.chain.joints().len());
     }
 
     /// Puts the leading end to a place in model space and pulls the rest along. The pose is left updated, with every joint
     /// within its limits or no further out than it came in. The report's residual is that of the leading end.
-    pub fn solve(&mut self, pose: &mut Pose, place: Vec3) -> Result<Report, SolveError> {
+    pub fn solve(
+        &self,
+        workspace: &mut Workspace,
+        pose: &mut Pose,
+        place: Vec3,
+        options: &FollowOptions,
+    ) -> Result<Report, SolveError> {
         check::finite("the place", place)?;
-        check::within("the chain's weight", "0 to 1", self.weight, 0.0, 1.0)?;
+        check::within("the influence", "0 to 1", options.influence, 0.0, 1.0)?;
         pose.update();
-        let chain = self.links.chain();
+        let chain = &self.chain;
         let (root, tip) = (chain.root(), chain.tip());
         if parent_space::is_sheared(pose, root) {
             check::frame(pose, tip, "the tip's frame", chain.tip_offset() != Vec3::ZERO)?;
             let report = parent_space::within(pose, root, |pose, space| {
                 let place = space.point("the place, seen from the root's parent,", place)?;
-                self.solve(pose, place)
+                self.solve(workspace, pose, place, options)
             })?;
-            return Ok(Report { position_residual: distance(self.leading(pose), place), ..report });
+            return Ok(Report {
+                position_residual: distance(leading(chain, pose, options.lead), place),
+                ..report
+            });
         }
-        self.links.load(pose, false)?;
+        let on = workspace.scratch::<FollowScratch>();
+        on.links.load(chain, pose, false)?;
         let mut report = Report::default();
-        let leads_tip = self.lead == Lead::Tip;
-        let off = distance(self.leading(pose), place);
-        let length = self.links.length();
+        let leads_tip = options.lead == Lead::Tip;
+        let off = distance(leading(chain, pose, options.lead), place);
+        let length = on.links.length();
         let led = Led { end: leads_tip, root: !leads_tip, ..Led::default() };
-        let incoming = Incoming::new(self.links.chain(), pose, length, led);
+        let incoming = Incoming::new(chain, pose, length, led);
         // Nearer than f32 holds the places, or a millionth of the chain, it is there.
-        let near = 4.0 * self.links.rounding + 4e-7 * place.abs().max_element() + 1e-6 * length;
-        if off > near && self.weight > 0.0 {
-            let (to, _) = self.links.inside(place, None);
+        let near = 4.0 * on.links.rounding + 4e-7 * place.abs().max_element() + 1e-6 * length;
+        report.position_tolerance = near;
+        if off > near && options.influence > 0.0 {
+            let (to, _) = on.links.inside(place, None);
             check::finite("the place in the frame of the root's parent", to)?;
-            self.walk();
-            match self.lead {
-                Lead::Tip => self.led_by_tip(to),
-                Lead::Root => self.led_by_root(to),
+            on.walk();
+            match options.lead {
+                Lead::Tip => on.led_by_tip(to),
+                Lead::Root => on.led_by_root(to),
             }
-            self.links.lead_to(place, leads_tip);
-            if self.weight < 1.0 {
-                self.links.blend(self.weight);
+            on.links.lead_to(place, leads_tip);
+            if options.influence < 1.0 {
+                on.links.blend(options.influence);
             }
-            self.links.store(pose);
+            on.links.store(pose);
             report.iterations = 1;
-            report.branch_changed = incoming.changed(self.links.chain(), pose, self.links.turned());
+            report.branch_changed = incoming.changed(chain, pose, on.links.turned());
         }
-        report.position_residual = distance(self.leading(pose), place);
+        report.position_residual = distance(leading(chain, pose, options.lead), place);
         Ok(report)
     }
+}
 
-    /// Place of the leading end.
-    fn leading(&self, pose: &Pose) -> Vec3 {
-        let chain = self.links.chain();
-        if self.lead == Lead::Tip { chain.end(pose) } else { pose.position(chain.root()) }
-    }
+/// Position of the leading end.
+fn leading(chain: &Chain, pose: &Pose, lead: Lead) -> Vec3 {
+    if lead == Lead::Tip { chain.end(pose) } else { pose.position(chain.root()) }
+}
 
+impl FollowScratch {
     /// Notes where every joint is.
     fn walk(&mut self) {
         self.stops.clear();

@@ -16,44 +16,55 @@ mod step;
 mod tasks;
 
 pub use balance::Balance;
-pub use goal::{Effector, EffectorReport, FullBodyError, RootMode};
+pub use goal::{Effector, FullBodyError, FullBodyOptions, RootMode};
 
-use alloc::vec::Vec;
+use alloc::{sync::Arc, vec::Vec};
 
-use glam::{Mat3, Vec3};
+use glam::{Vec2, Vec3};
 
 use super::{
+    IterativeOptions,
     arc::{FAR, distance, no_further},
     branch, check,
 };
 use crate::{
-    Goal, JointId, Pole, Pose, Report, Skeleton, SolveError, Status,
+    Goal, JointId, Outcome, Pole, Pose, Report, Skeleton, SolveError, Workspace,
     joint::{Attribute, Attributes, check_honoured},
     math, math64,
 };
 use bend::Bend;
 use bias::Bias;
 use figure_state::{FigureState, NONE};
-use run::{Outcome, Patience, Run};
+use run::{Descent, Patience, Run, Start};
 use tasks::{Far, Task};
 
 /// Solves a whole skeleton for any number of goals: for hands, feet and head, in the middle of limbs, or relative to other
 /// joints.
 ///
-/// Joints keep their offsets and stay within their limits. Where goals conflict, they share the error by weight. The cost of
-/// a goal is its weight times the squared distance to it in figure sizes plus, for a rotation, its weight times a quarter of
-/// the squared angle in radians. [`FullBody::effector_reports`] returns the residual of each goal. A goal of weight 0 has no
-/// effect; to fade from the incoming pose to the answer, set [`FullBody::weight`]. Limbs bend as in the incoming pose, or
-/// towards preferred values (by [`FullBody::posture`]) or a goal's pole.
+/// Joints keep their offsets and stay within their limits. Where goals conflict, they share the error by the weights of their
+/// [`Effector`]s. The cost of a goal is its weight times the squared distance to it in figure sizes plus, for a rotation, its
+/// weight times a quarter of the squared angle in radians. [`FullBody::effector_reports`] returns the residual of each goal.
+/// Limbs bend as in the incoming pose, or towards preferred values (by [`FullBodyOptions::posture`]) or a goal's pole.
+///
+/// A goal's **influence** applies a part of that goal: at 0 it is absent, at 1 it is a full goal, and between them the pose
+/// moves from the answer without it to the answer with it, in joint coordinates. Among several influences i1 > i2 > ... below
+/// 1, with S0 the answer with the goals of influence 1 and Sk the answer with those down to ik, the pose is the blend of all
+/// answers with the weights 1 - i1, i1 - i2 and so on. (This is the Lovász extension of the answer from sets of goals to
+/// influences.) Then the goals of influence 1 get back what they have lost by blending. Each influence below 1 costs another
+/// solve, with iterations and restarts of its own. [`IterativeOptions::influence`](super::IterativeOptions::influence) blends
+/// from the incoming pose to the result.
 ///
 /// A goal's **pole** turns the middle joint of its limb about the line from the limb's top to its end. The limb reaches from
 /// the effector up to the last joint where limbs meet, and its middle joint is the one nearest to half its length. The bend
 /// plane ends within three degrees of the pole where goals and limits leave it free. A pole counts less than any goal, as
-/// posture does, and costs as much time: two more descents. A limb without a joint between its ends rejects a pole.
+/// posture does, and costs as much time: two more descents. Its **swivel** turns the bend plane onwards, about the line from
+/// the limb's top to its end; without a pole, it turns the initial bend plane, which the shortest arc between the initial line
+/// and the line takes along. A limb without a joint between its ends rejects both.
 ///
 /// ```
 /// use std::sync::Arc;
-/// use sinew::{Goal, Pose, Skeleton, JointTransform, glam::Vec3, solve::{Effector, FullBody}};
+/// use sinew::{Goal, Pose, Skeleton, JointTransform, Workspace, glam::Vec3};
+/// use sinew::solve::{Effector, FullBody, IterativeOptions};
 ///
 /// // A trunk on hips, with an arm at either side of its top.
 /// let mut builder = Skeleton::builder();
@@ -69,13 +80,14 @@ use tasks::{Far, Task};
 /// let skeleton = Arc::new(skeleton);
 ///
 /// let [hips, left, right] = ["hips", "left hand", "right hand"].map(|name| skeleton.find(name).unwrap());
-/// let mut full_body = FullBody::new(&skeleton, hips, &[Effector::new(left), Effector::new(right)])?;
+/// let full_body = FullBody::new(&skeleton, hips, &[Effector::new(left), Effector::new(right)])?;
+/// let mut workspace = Workspace::new();
 /// let mut pose = Pose::rest(&skeleton);
 /// // The left goal is out of the arm's reach: the trunk turns left, and the right hand still meets its goal.
-/// let goals = [Vec3::new(0.8, 1.4, 0.3), Vec3::new(-0.2, 1.3, 0.5)];
-/// let report = full_body.solve(&mut pose, &goals.map(Goal::at))?;
-/// assert!(report.position_residual < 2e-4);
-/// assert!(full_body.effector_reports().iter().all(|effector| effector.met));
+/// let goals = [Vec3::new(0.8, 1.4, 0.3), Vec3::new(-0.2, 1.3, 0.5)].map(Goal::position);
+/// let report = full_body.solve(&mut workspace, &mut pose, &goals, &IterativeOptions::new())?;
+/// assert!(report.reached() && report.position_residual < 2e-4);
+/// assert!(full_body.effector_reports(&pose, &goals, &report).all(|effector| effector.reached()));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
@@ -124,12 +136,12 @@ use tasks::{Far, Task};
 ///
 /// Where no step reduces the cost, the solver restarts: from the rest pose, or the preferred values of joints that have
 /// some, and then from a fixed sequence of poses around it. The best answer is kept, and the report says whether the branch
-/// changed. With [`max_restarts`](Self::max_restarts) at 0 the solver stays on the branch of the incoming pose.
+/// changed. With [`max_restarts`](super::IterativeOptions::max_restarts) at 0 the solver stays on the branch of the incoming pose.
 ///
 /// # Frame by frame
 ///
-/// Two bounds keep a figure from jumping where it solves each frame from the last frame's pose. [`soft`](Self::soft) keeps
-/// knees and elbows from snapping where limbs straighten. [`max_turn`](Self::max_turn) bounds the rotation of every joint;
+/// Two bounds keep a figure from jumping where it solves each frame from the last frame's pose. [`soft`](super::IterativeOptions::soft) keeps
+/// knees and elbows from snapping where limbs straighten. [`max_turn`](super::IterativeOptions::max_turn) bounds the rotation of every joint;
 /// for games, some eight radians a second times the length of a frame look right. Without them, or where a trunk changes
 /// from one bend to another, [`Report::branch_changed`](crate::Report::branch_changed) reports the jump.
 ///
@@ -139,7 +151,7 @@ use tasks::{Far, Task};
 /// believable:
 ///
 /// - limits, so that knees and elbows bend one way;
-/// - preferred values, with knees and elbows slightly bent, and [`posture`](Self::posture) at about 0.5;
+/// - preferred values, with knees and elbows slightly bent, and [`posture`](FullBodyOptions::posture) at about 0.5;
 /// - stiffness of collar bones and wrists, which then move only where other joints cannot do the work. A rotation of a joint
 ///   of stiffness s costs as much as one 1 / (1 - s) times as large.
 ///
@@ -155,45 +167,10 @@ use tasks::{Far, Task};
 #[doc(alias("FBIK", "full-body IK", "multi-effector"))]
 #[derive(Clone, Debug)]
 pub struct FullBody {
-    run: Run,
+    start: Arc<Start>,
     effectors: Vec<Effector>,
-    effector_reports: Vec<EffectorReport>,
     /// Nodes whose frames must be free of shear.
     inner: Vec<bool>,
-    /// Tolerance of position goals, as a fraction of the figure's [`size`](Self::size); 1e-4 by default. A pose within the
-    /// tolerances stays as it is.
-    pub tolerance: f32,
-    /// Tolerance of rotation goals, in radians; 1e-3 by default.
-    pub rotation_tolerance: f32,
-    /// Maximum number of steps in one solve, restarts included; 200 by default.
-    pub max_iterations: u32,
-    /// Maximum number of restarts after a stall, 6 by default; 0 stays on the branch of the incoming pose.
-    pub max_restarts: u32,
-    /// How the root translates; [`RootMode::Pinned`] by default.
-    pub root: RootMode,
-    /// Strength of the pull of joints to their preferred values, 0 (none, the default) to 1. Joints without a preferred
-    /// value are pulled to the rest pose. It moves joints only where goals leave them free.
-    pub posture: f32,
-    /// Maximum rotation of a joint in one solve, in radians; infinite (the default) for no bound.
-    ///
-    /// Where the answer lies beyond it, all joints move the same fraction of the way towards it, in joint coordinates. They
-    /// move less where a goal would end with a larger residual than it had. A figure that solves each frame from the last
-    /// frame's pose then never jumps, and converges over several frames.
-    pub max_turn: f32,
-    /// Soft zone of limbs near full extension, as a fraction of the range of distances that their ends can reach, 0 (none,
-    /// the default) to 1. Knees and elbows slow down as limbs straighten instead of snapping (see
-    /// [`soften`](super::soften)).
-    ///
-    /// A limb is a chain of joints that one position goal alone moves. Within the zone the limb falls short of its goal, and
-    /// the residual pulls the trunk after it until the limb leaves the zone, if the trunk can move. A trunk that straightens
-    /// has no zone.
-    pub soft: f32,
-    /// Holds the centre of mass over a support; `None` (the default) leaves it free.
-    pub balance: Option<Balance>,
-    /// Fraction of the answer to apply, 0 (the incoming pose) to 1 (the answer, the default), in joint coordinates.
-    #[doc(alias = "alpha")]
-    pub weight: f32,
-    out_of_balance: f32,
 }
 
 /// Attributes of joints that the solver honours.
@@ -222,26 +199,11 @@ fn sized(size: f32) -> f32 {
     if size > 0.0 { size } else { 1.0 }
 }
 
-/// Length along the bones of the rest pose from a root to an effector, in metres.
-fn rest_length(skeleton: &Skeleton, root: JointId, e: &Effector) -> f32 {
-    let linear = |j| skeleton.rest(j).to_affine().matrix3;
-    let above = skeleton.ancestors(root).fold(Mat3::IDENTITY, |below, j| linear(j) * below);
-    let size = |j: JointId| skeleton.rest(j).scale.x.abs();
-    let on_path = |j: &JointId| *j != root && skeleton.is_below(*j, root);
-    // From the effector up, in the units of the current joint.
-    let mut length = distance(e.offset, Vec3::ZERO) * size(e.joint);
-    for j in core::iter::once(e.joint).chain(skeleton.ancestors(e.joint)).take_while(on_path) {
-        length += distance(skeleton.rest(j).translation, Vec3::ZERO);
-        length *= skeleton.parent(j).map_or(1.0, size);
-    }
-    length * math::uniform_scale(&above).abs()
-}
-
 impl FullBody {
     /// Creates a solver for the joints on the paths from `root` down to the effectors, and to the joints that goals are
     /// relative to.
     pub fn new(skeleton: &Skeleton, root: JointId, effectors: &[Effector]) -> Result<Self, FullBodyError> {
-        goal::check(skeleton, root, effectors)?;
+        goal::check_effectors(skeleton, root, effectors)?;
         let named = |t: &Effector| [Some(t.joint), t.relative_to].into_iter().flatten();
         let mut on = alloc::vec![false; skeleton.len()];
         for joint in effectors.iter().flat_map(named).filter(|&j| skeleton.is_below(j, root)) {
@@ -252,7 +214,7 @@ impl FullBody {
                 }
             }
         }
-        let mut figure = FigureState::new(skeleton, root, |j| on[j.index()]);
+        let figure = FigureState::new(skeleton, root, |j| on[j.index()]);
         check_honoured(skeleton, figure.nodes.iter().map(|n| n.joint), "full body", HONOURED)?;
         let mut inner = alloc::vec![false; figure.nodes.len()];
         for node in &figure.nodes {
@@ -272,25 +234,10 @@ impl FullBody {
                 Task { node, other, ..Task::NOTHING }
             })
             .collect();
-        let bends = tasks.iter().map(|a| Bend::of(&figure, skeleton, a.node)).collect();
-        figure.size = sized(effectors.iter().map(|e| rest_length(skeleton, root, e)).fold(0.0, f32::max));
-        Ok(Self {
-            run: Run::new(figure, tasks, bends),
-            effectors: effectors.to_vec(),
-            effector_reports: alloc::vec![EffectorReport::default(); effectors.len()],
-            inner,
-            tolerance: 1e-4,
-            rotation_tolerance: 1e-3,
-            max_iterations: 200,
-            max_restarts: 6,
-            root: RootMode::Pinned,
-            posture: 0.0,
-            max_turn: f32::INFINITY,
-            soft: 0.0,
-            balance: None,
-            weight: 1.0,
-            out_of_balance: 0.0,
-        })
+        let bends: Vec<_> = tasks.iter().map(|a| Bend::of(&figure, skeleton, a.node)).collect();
+        let bodies = step::bodies(&figure.nodes);
+        let start = Arc::new(Start { nodes: figure.nodes, bodies, tasks, bends });
+        Ok(Self { start, effectors: effectors.to_vec(), inner })
     }
 
     /// The effectors, in the order of the goals.
@@ -300,36 +247,98 @@ impl FullBody {
 
     /// The joints that the solver may move, parents before children.
     pub fn joints(&self) -> impl Iterator<Item = JointId> + '_ {
-        self.run.figure.nodes.iter().map(|n| n.joint)
+        self.start.nodes.iter().map(|n| n.joint)
     }
 
-    /// The outcome of each goal in the last solve, in the order of the effectors.
-    pub fn effector_reports(&self) -> &[EffectorReport] {
-        &self.effector_reports
+    /// The outcome of each goal by itself, in the order of the effectors: `report` with the residuals of that goal, measured
+    /// on a pose that is up to date.
+    pub fn effector_reports<'a>(
+        &'a self,
+        pose: &'a Pose,
+        goals: &'a [Goal],
+        report: &Report,
+    ) -> impl Iterator<Item = Report> + use<'a> {
+        let report = *report;
+        self.effectors.iter().zip(goals).map(move |(e, goal)| {
+            let goal = e.part(goal, f32::MIN_POSITIVE);
+            let position = goal.position.map_or(0.0, |p| {
+                let p = e.relative_to.map_or(p, |j| pose.model(j).transform_point3(p));
+                distance(pose.model(e.joint).transform_point3(e.offset), p)
+            });
+            let rotation = goal.rotation.map_or(0.0, |q| {
+                let q = math::normalize(q);
+                let q = e.relative_to.map_or(q, |j| math::mul(pose.model_rotation(j), q));
+                math::angle_between(pose.model_rotation(e.joint), q)
+            });
+            Report { position_residual: position, rotation_residual: rotation, ..report }
+        })
     }
 
-    /// The figure's size in metres: the longest path along the bones from the root to an effector.
-    ///
-    /// It is measured in the last solve or, before the first, in the rest pose.
-    pub fn size(&self) -> f32 {
-        self.run.figure.size
+    /// The figure's size in a pose, in metres: the longest path along the bones from the root to an effector.
+    pub fn size(&self, pose: &Pose) -> f32 {
+        let root = self.start.nodes[0].joint;
+        let scale = |j: JointId| pose.local(j).scale.x.abs();
+        let path = |e: &Effector| {
+            // From the effector up, in the units of the current joint.
+            let mut length = distance(e.offset, Vec3::ZERO) * scale(e.joint);
+            let mut at = e.joint;
+            while let Some(parent) = pose.skeleton().parent(at).filter(|_| at != root) {
+                length = (length + distance(pose.local(at).translation, Vec3::ZERO)) * scale(parent);
+                at = parent;
+            }
+            length
+        };
+        let unit = math::uniform_scale(&pose.parent_model(root).matrix3).abs();
+        sized(self.effectors.iter().map(path).fold(0.0, f32::max) * unit)
     }
 
-    /// Distance of the centre of mass from its support after the last solve, perpendicular to [`Balance::up`], in metres; 0
-    /// over the support or without [`balance`](Self::balance).
-    pub fn out_of_balance(&self) -> f32 {
-        self.out_of_balance
+    /// Distance of the centre of mass from its support in a pose, perpendicular to [`Balance::up`], in metres; 0 over the
+    /// support.
+    pub fn out_of_balance(&self, pose: &Pose, balance: &Balance) -> f32 {
+        let centre = balance.centre(pose, self.start.nodes[0].joint);
+        centre.map_or(0.0, |at| math::sqrt(balance.residual(at).length_squared()))
+    }
+
+    /// The figure's size, and the distance of its centre of mass from its support, in the last solve in a workspace.
+    pub(crate) fn last_size_and_imbalance(workspace: &mut Workspace) -> (f32, f32) {
+        let run: &mut Run = workspace.scratch();
+        let mut off = Vec2::ZERO;
+        if run.balance.is_active(u8::MAX) {
+            run.figure.forward();
+            off = run.balance.residual(&run.figure);
+        }
+        (run.figure.size, math::sqrt(off.length_squared()) * run.figure.size)
+    }
+
+    /// Makes room in a workspace, so that no solve allocates.
+    pub fn reserve(&self, workspace: &mut Workspace) {
+        workspace.scratch::<Run>().begin(&self.start);
     }
 
     /// Moves every effector to its goal and leaves the pose updated. `goals` has one goal for each effector, in their order;
-    /// [`Goal::NONE`] skips one.
-    pub fn solve(&mut self, pose: &mut Pose, goals: &[Goal]) -> Result<Report, SolveError> {
-        self.check(pose, goals)?;
+    /// [`Goal::NONE`] skips one. `options` are [`FullBodyOptions`] or [`IterativeOptions`].
+    pub fn solve<'a>(
+        &self,
+        workspace: &mut Workspace,
+        pose: &mut Pose,
+        goals: &[Goal],
+        options: &(impl Into<FullBodyOptions<'a>> + Copy),
+    ) -> Result<Report, SolveError> {
+        self.solve_in(workspace.scratch(), pose, goals, &(*options).into())
+    }
+
+    fn solve_in(
+        &self,
+        run: &mut Run,
+        pose: &mut Pose,
+        goals: &[Goal],
+        options: &FullBodyOptions,
+    ) -> Result<Report, SolveError> {
+        self.check(pose, goals, options)?;
         pose.update();
-        if self.balance.is_some() {
+        if options.balance.is_some() {
             // The centre of mass counts all joints below the root.
-            let root = self.run.figure.nodes[0].joint;
-            for joint in pose.skeleton().below(root) {
+            for joint in pose.skeleton().below(self.start.nodes[0].joint) {
                 // (Joints hidden by a scale of zero keep their mass.)
                 let frame = pose.model(joint);
                 if !frame.is_finite() {
@@ -338,93 +347,115 @@ impl FullBody {
                 }
             }
         }
-        self.run.figure.load(pose, &self.inner)?;
-        self.load_goals(pose, goals)?;
-        let mut report = Report::default();
-        if self.weight > 0.0 {
-            self.run.save_effectors();
-            report = self.run();
-            if self.weight < 1.0 {
-                self.run.figure.blend(self.weight);
+        let IterativeOptions { influence, max_turn, rotation_tolerance, .. } = options.iterative;
+        let (max_iterations, _) = options.budget();
+        let bias = options.bias().times(0.0);
+        run.begin(&self.start);
+        let mut report = Report { rotation_tolerance, ..Report::default() };
+        let mut level = 0.0;
+        while level < 1.0 {
+            let below = level;
+            level = next_influence(goals, below);
+            run.figure.load(pose, &self.inner)?;
+            self.load_goals(run, pose, goals, level, options)?;
+            if influence == 0.0 {
+                break;
             }
-            if self.max_turn < f32::INFINITY && self.run.figure.turned() > self.max_turn {
-                let (steps, outcome) =
-                    self.run.move_bounded(self.max_turn, self.max_iterations, self.bias().times(0.0));
+            if below == 0.0 {
+                run.save_effectors();
+            }
+            let answer = run.solve(options);
+            report.iterations += answer.iterations;
+            report.restarts += answer.restarts;
+            report.out_of_reach = report.out_of_reach.max(answer.out_of_reach);
+            if report.outcome == Outcome::Converged {
+                report.outcome = answer.outcome;
+            }
+            if below > 0.0 {
+                let max_steps = if level < 1.0 { 0 } else { max_iterations };
+                report.iterations += run.blend_answers(below / level, max_steps, bias);
+            }
+            if level < 1.0 {
+                run.save_blend();
+            }
+        }
+        if influence > 0.0 {
+            if influence < 1.0 {
+                run.figure.blend(influence);
+            }
+            if max_turn < f32::INFINITY && run.figure.turned() > max_turn {
+                let (steps, met) = run.move_bounded(max_turn, max_iterations, bias);
                 report.iterations += steps;
-                report.status = match report.status {
-                    _ if outcome.met => Status::Reached,
-                    Status::Reached => Status::Stalled,
-                    status => status,
+                report.outcome = match report.outcome {
+                    _ if met => Outcome::Converged,
+                    Outcome::Converged => Outcome::Stalled,
+                    other => other,
                 };
             }
-            self.run.figure.store(pose);
-            report.branch_changed = self.run.branch_changed();
+            run.figure.store(pose);
+            report.branch_changed = run.branch_changed();
         }
-        self.measure(pose, goals, &mut report);
+        report.position_tolerance = run.tasks[0].tolerance * run.figure.size;
+        for effector in self.effector_reports(pose, goals, &report) {
+            report.position_residual = report.position_residual.max(effector.position_residual);
+            report.rotation_residual = report.rotation_residual.max(effector.rotation_residual);
+        }
         Ok(report)
     }
 
     /// Whether the branch changed between two updated poses, for the given goals.
     pub(crate) fn branch_changed(&self, from: &Pose, to: &Pose, goals: &[Goal]) -> bool {
-        let nodes = &self.run.figure.nodes;
-        let poled = |(goal, bend): (&Goal, &Option<Bend>)| {
-            let joints = bend.filter(|_| goal.pole != Pole::Keep)?.joints().map(|n| nodes[n].joint);
+        let parts = || self.effectors.iter().zip(goals).map(|(e, goal)| (e, e.part(goal, f32::MIN_POSITIVE)));
+        let led = |((_, goal), bend): ((&Effector, Goal), &Option<Bend>)| {
+            let led = goal.pole != Pole::Keep || goal.swivel != 0.0;
+            let joints = bend.filter(|_| led)?.joints().map(|n| self.start.nodes[n].joint);
             let [(line, out), (line_now, out_now)] = [from, to].map(|pose| {
                 let [top, middle, end] = joints.map(|j| pose.position(j));
                 (end - top, middle - top)
             });
             Some(branch::flipped(line, out, line_now, out_now))
         };
-        let mut poles = goals.iter().zip(&self.run.bends).filter_map(poled).peekable();
-        if poles.peek().is_some() {
-            return poles.any(|flipped| flipped);
+        let mut bends = parts().zip(&self.start.bends).filter_map(led).peekable();
+        if bends.peek().is_some() {
+            return bends.any(|flipped| flipped);
         }
         let (mut moved, mut turned) = (0.0f32, 0.0f32);
-        for (e, goal) in self.effectors.iter().zip(goals) {
+        for (e, goal) in parts() {
             let at = |pose: &Pose| pose.model(e.joint).transform_point3(e.offset);
             moved = moved.max(distance(at(from), at(to)));
-            if goal.rotation.is_some() && goal.rotation_weight > 0.0 {
+            if goal.rotation.is_some() {
                 let turn = math::angle_between(from.model_rotation(e.joint), to.model_rotation(e.joint));
                 turned = turned.max(turn);
             }
         }
-        let turn = |j| math::angle_between(from.local(j).rotation, to.local(j).rotation);
-        branch::changed(self.joints().map(turn).fold(0.0, f32::max), moved / self.size(), turned)
+        branch::changed(self.turned(from, to), moved / self.size(from), turned)
     }
 
-    fn check(&self, pose: &Pose, goals: &[Goal]) -> Result<(), SolveError> {
+    /// Maximum rotation of a joint between two poses, in radians.
+    pub(crate) fn turned(&self, from: &Pose, to: &Pose) -> f32 {
+        let turn = |j| math::angle_between(from.local(j).rotation, to.local(j).rotation);
+        self.joints().map(turn).fold(0.0, f32::max)
+    }
+
+    fn check(&self, pose: &Pose, goals: &[Goal], options: &FullBodyOptions) -> Result<(), SolveError> {
         if goals.len() != self.effectors.len() {
             return Err(SolveError::GoalCount { given: goals.len(), wanted: self.effectors.len() });
         }
-        check::within("the tolerance", "above 0", self.tolerance, f32::MIN_POSITIVE, f32::MAX)?;
-        let turn = self.rotation_tolerance;
-        check::within("the rotation's tolerance", "above 0", turn, f32::MIN_POSITIVE, f32::MAX)?;
-        check::within("the posture's strength", "0 to 1", self.posture, 0.0, 1.0)?;
-        check::within("the soft zone", "0 to 1", self.soft, 0.0, 1.0)?;
-        check::within("the largest turn", "above 0", self.max_turn, f32::MIN_POSITIVE, f32::INFINITY)?;
-        check::within("the full body's weight", "0 to 1", self.weight, 0.0, 1.0)?;
-        if let Some(balance) = &self.balance {
-            balance.check(pose.skeleton().len())?;
-        }
-        match self.root {
-            RootMode::Pinned | RootMode::Free => {}
-            RootMode::Spring(strength) => {
-                check::within("the root's spring", "0 or more", strength, 0.0, 1e6)?
-            }
-            RootMode::At(position) => check::finite("the root's position", position)?,
-        }
+        options.check(pose.skeleton().len())?;
         for (i, goal) in goals.iter().enumerate() {
             check::goal(goal)?;
-            if goal.pole != Pole::Keep && self.run.bends[i].is_none() {
+            if (goal.pole != Pole::Keep || goal.swivel != 0.0) && self.start.bends[i].is_none() {
                 return Err(SolveError::Pole { goal: i });
             }
+            let part = |i: usize| self.effectors[i].part(&goals[i], f32::MIN_POSITIVE);
             let e = &self.effectors[i];
+            let max = 2.0 * options.iterative.rotation_tolerance;
             let contradicts = |j: &usize| {
-                let (other, theirs) = (&self.effectors[*j], &goals[*j]);
-                let turned = goal.rotation.zip(theirs.rotation);
+                let other = &self.effectors[*j];
+                let turned = part(i).rotation.zip(part(*j).rotation);
                 other.joint == e.joint
                     && other.relative_to == e.relative_to
-                    && turned.is_some_and(|(a, b)| math::angle_between(a, b) > 2.0 * self.rotation_tolerance)
+                    && turned.is_some_and(|(a, b)| math::angle_between(a, b) > max)
             };
             if let Some(second) = (0..i).find(contradicts) {
                 let joint = pose.skeleton().name(e.joint).into();
@@ -434,26 +465,28 @@ impl FullBody {
         Ok(())
     }
 
-    /// Rank of each priority among those in use: only their order counts.
-    fn ranks(&self, goals: &[Goal]) -> [u8; 3] {
+    /// Turns goals of at least an influence into tasks.
+    fn load_goals(
+        &self,
+        run: &mut Run,
+        pose: &Pose,
+        goals: &[Goal],
+        influence: f32,
+        options: &FullBodyOptions,
+    ) -> Result<(), SolveError> {
+        let goals = || self.effectors.iter().zip(goals).map(|(e, goal)| (e, e.part(goal, influence)));
+        // Rank of each priority among those in use: only their order counts.
         let mut present = [false; 3];
-        for (e, goal) in self.effectors.iter().zip(goals) {
-            let position = goal.position.is_some() && goal.position_weight > 0.0;
-            let turn = goal.rotation.is_some() && goal.rotation_weight > 0.0;
-            present[usize::from(e.priority)] |= position || turn;
+        for (e, goal) in goals() {
+            present[usize::from(e.priority)] |= goal.position.is_some() || goal.rotation.is_some();
         }
-        if let Some(balance) = &self.balance {
+        if let Some(balance) = &options.balance {
             present[usize::from(balance.priority)] = true;
         }
-        [0, u8::from(present[0]), u8::from(present[0]) + u8::from(present[1])]
-    }
-
-    /// Turns goals into tasks.
-    fn load_goals(&mut self, pose: &Pose, goals: &[Goal]) -> Result<(), SolveError> {
-        let ranks = self.ranks(goals);
-        let figure = &mut self.run.figure;
+        let ranks = [0, u8::from(present[0]), u8::from(present[0]) + u8::from(present[1])];
+        let figure = &mut run.figure;
         let mut size = 0.0f32;
-        for (task, e) in self.run.tasks.iter_mut().zip(&self.effectors) {
+        for (task, e) in run.tasks.iter_mut().zip(&self.effectors) {
             task.lever = e.offset * figure.own_unit(task.node, pose);
             task.reach = figure.path_length(task.node) + distance(task.lever, Vec3::ZERO);
             size = size.max(task.reach);
@@ -461,20 +494,20 @@ impl FullBody {
         let size = sized(size);
         check::within("the figure's size in metres", "at most 1e16", size, 0.0, MAX_SIZE)?;
         figure.set_unit(size);
-        for (bend, goal) in self.run.bends.iter_mut().zip(goals) {
+        let tolerance = options.iterative.position_tolerance.metres(size).max(figure.rounding) / size;
+        figure.forward();
+        for (bend, (_, goal)) in run.bends.iter_mut().zip(goals()) {
             if let Some(bend) = bend {
-                bend.load(goal.pole, figure);
+                bend.load(&goal, figure);
             }
         }
-        let tolerance = (self.tolerance * size).max(figure.rounding) / size;
-        figure.forward();
         let mut from = figure.origin + figure.frames[0].at * size;
-        if let RootMode::At(position) = self.root {
+        if let RootMode::At(position) = options.root {
             let what = "the distance to the root's position, in sizes of the figure";
             check::within(what, "at most 1e18", distance(from, position) / size, 0.0, MAX_DISTANCE)?;
             from = position;
         }
-        let moves = matches!(self.root, RootMode::Free | RootMode::Spring(_));
+        let moves = matches!(options.root, RootMode::Free | RootMode::Spring(_));
         let clip = |task: &mut Task, position: Vec3, max: f32| {
             let clipped = no_further(position, from, (max * size).min(FAR * MAX_SIZE));
             if clipped != position {
@@ -486,19 +519,21 @@ impl FullBody {
             }
             figure.to_figure(clipped)
         };
-        let rank = self.balance.as_ref().map_or(0, |b| ranks[usize::from(b.priority)]);
-        self.run.balance.load(self.balance.as_ref(), figure, pose, tolerance, rank);
-        for ((task, e), goal) in self.run.tasks.iter_mut().zip(&self.effectors).zip(goals) {
+        // Weights above 1 count relative to the largest.
+        let heaviest = goals().map(|(e, _)| e.position_weight.max(e.rotation_weight)).fold(1.0, f32::max);
+        let rank = options.balance.map_or(0, |b| ranks[usize::from(b.priority)]);
+        run.balance.load(options.balance.as_ref(), figure, pose, tolerance, rank);
+        run.balance.weight /= f64::from(heaviest);
+        for (task, (e, goal)) in run.tasks.iter_mut().zip(goals()) {
             let rank = ranks[usize::from(e.priority)];
-            let level = Task::level(rank);
+            let level = Task::level(rank) / f64::from(heaviest);
             task.lever /= size;
             task.reach = if figure.slides_above(task.node) { f32::INFINITY } else { task.reach / size };
             task.priority = rank;
-            (task.tolerance, task.rotation_tolerance) = (tolerance, self.rotation_tolerance);
-            task.position_weight = level * f64::from(goal.position_weight);
-            task.rotation_weight = 0.25 * level * f64::from(goal.rotation_weight);
-            task.position = goal.position.filter(|_| goal.position_weight > 0.0);
-            task.rotation = goal.rotation.filter(|_| goal.rotation_weight > 0.0).map(math::normalize);
+            (task.tolerance, task.rotation_tolerance) = (tolerance, options.iterative.rotation_tolerance);
+            task.position_weight = level * f64::from(e.position_weight);
+            task.rotation_weight = 0.25 * level * f64::from(e.rotation_weight);
+            (task.position, task.rotation) = (goal.position, goal.rotation.map(math::normalize));
             // A distant goal is a direction, unless the root or a slide can reach it.
             let max = if moves || task.reach == f32::INFINITY { MAX_DISTANCE } else { FAR };
             task.far = None;
@@ -528,126 +563,123 @@ impl FullBody {
                 }
             }
         }
-        let balance = &mut self.run.balance;
+        let balance = &mut run.balance;
         let weight = balance.is_active(u8::MAX).then_some((balance.priority, &mut balance.weight));
-        tasks::weigh(&mut self.run.tasks, weight);
+        tasks::weigh(&mut run.tasks, weight);
         Ok(())
     }
+}
 
-    /// Weights of the secondary objectives, poles left out.
-    fn bias(&self) -> Bias {
-        let posture = f64::from(self.posture);
-        let root = match self.root {
-            RootMode::Pinned | RootMode::At(_) => None,
-            RootMode::Free => Some(0.0),
-            RootMode::Spring(s) => Some(f64::from(s)),
-        };
-        Bias { posture: posture * posture, pole: 0.0, root }
-    }
+/// The smallest influence of a goal above a value; at most 1.
+fn next_influence(goals: &[Goal], above: f32) -> f32 {
+    let all = goals.iter().flat_map(|goal| [goal.position_influence, goal.rotation_influence]);
+    all.filter(|&i| i > above && i >= f32::MIN_POSITIVE).fold(1.0, f32::min)
+}
 
+impl Run {
     /// Solves from the loaded state.
-    fn run(&mut self) -> Report {
-        let mut bias = self.bias();
-        let run = &mut self.run;
+    fn solve(&mut self, options: &FullBodyOptions) -> Report {
+        let (max_iterations, max_restarts) = options.budget();
+        let mut bias = options.bias();
         let mut report = Report::default();
-        let poled = |b: &Bend| b.pole != Pole::Keep;
-        if run.bends.iter().flatten().any(poled) {
+        if self.bends.iter().flatten().any(Bend::is_led) {
             bias.pole = 1.0;
         }
-        run.placed = matches!(self.root, RootMode::At(_));
-        match self.root {
+        self.placed = matches!(options.root, RootMode::At(_));
+        match options.root {
             RootMode::Pinned | RootMode::Free | RootMode::Spring(_) => {}
             RootMode::At(position) => {
-                run.figure.forward();
-                let shift = run.figure.to_figure(position) - run.figure.frames[0].at;
+                self.figure.forward();
+                let shift = self.figure.to_figure(position) - self.figure.frames[0].at;
                 // A root that is there already, up to rounding, keeps its bits.
-                if shift.length() * run.figure.size > run.figure.rounding {
-                    run.figure.move_root(shift);
+                if shift.length() * self.figure.size > self.figure.rounding {
+                    self.figure.move_root(shift);
                 }
             }
         }
-        run.figure.forward();
-        run.zones.load(&run.figure, &run.tasks, self.soft);
-        let mut start = run.measure(bias.times(0.0));
-        start.met &= !run.bends.iter().flatten().any(|b| b.is_off(&run.figure.frames));
+        self.figure.forward();
+        self.zones.load(&self.figure, &self.tasks, options.iterative.soft);
+        let mut start = self.measure(bias.times(0.0));
+        start.met &= !self.bends.iter().flatten().any(|b| b.is_off(&self.figure.frames));
         let mut shortfall = 0.0f32;
         if bias.root.is_none() {
-            let from = run.figure.frames[0].at;
-            for task in run.tasks.iter().filter(|a| a.other == NONE) {
+            let from = self.figure.frames[0].at;
+            for task in self.tasks.iter().filter(|a| a.other == NONE) {
                 let far = task.position.map_or(0.0, |p| math::sqrt((p - from).length_squared()));
                 shortfall = shortfall.max(far + task.far.map_or(0.0, |f| f.excess) - task.reach);
             }
         }
-        let tolerance = run.tasks.first().map_or(0.0, |a| a.tolerance);
-        run.save_initial();
-        let mut best = if start.met { start } else { self.seek(bias, shortfall > tolerance, &mut report) };
-        let rests = report.iterations < self.max_iterations && !bias.any();
-        let run = &mut self.run;
-        if !best.met && run.restore_initial_if_worse() {
+        let tolerance = self.tasks.first().map_or(0.0, |a| a.tolerance);
+        self.save_initial();
+        let max_restarts = if shortfall > tolerance { 0 } else { max_restarts };
+        let mut best =
+            if start.met { start } else { self.seek(bias, max_iterations, max_restarts, &mut report) };
+        let rests = report.iterations < max_iterations && !bias.any();
+        if !best.met && self.restore_initial_if_worse() {
             // A secondary objective or a lower priority led away: descend from the initial pose without them, which never
             // makes a residual larger.
-            let remaining = self.max_iterations - report.iterations;
-            report.iterations += run.descend_first_unmet(remaining, bias.times(0.0));
-            best = run.measure(bias.times(0.0));
-        } else if !best.met && rests && run.restore_initial_if_near() {
-            best = run.measure(bias.times(0.0));
+            let remaining = max_iterations - report.iterations;
+            report.iterations += self.descend_first_unmet(remaining, bias.times(0.0));
+            best = self.measure(bias.times(0.0));
+        } else if !best.met && rests && self.restore_initial_if_near() {
+            best = self.measure(bias.times(0.0));
         }
-        if run.figure.outside && !start.met {
+        if self.figure.outside && !start.met {
             // The residual is at most that of the incoming pose clamped to its limits.
-            run.save_best();
-            let placed = run.figure.nodes[0].offset;
-            run.figure.restore_clamped();
-            if run.placed {
-                run.figure.nodes[0].offset = placed;
+            self.save_best();
+            let placed = self.figure.nodes[0].offset;
+            self.figure.restore_clamped();
+            if self.placed {
+                self.figure.nodes[0].offset = placed;
             }
-            if run.measure(bias.times(0.0)).cost >= best.cost {
-                run.restore_best();
+            if self.measure(bias.times(0.0)).cost >= best.cost {
+                self.restore_best();
             }
         }
-        report.status = if best.met {
-            Status::Reached
-        } else if shortfall > tolerance {
-            Status::Unreachable { by: (shortfall * run.figure.size).min(f32::MAX) }
-        } else if report.iterations >= self.max_iterations {
-            Status::OutOfIterations
+        report.outcome = if best.met {
+            Outcome::Converged
+        } else if report.iterations >= max_iterations {
+            Outcome::OutOfIterations
         } else {
-            Status::Stalled
+            Outcome::Stalled
         };
+        if !best.met && shortfall > tolerance {
+            report.out_of_reach = (shortfall * self.figure.size).min(f32::MAX);
+        }
         report
     }
 
     /// Descends, and restarts after stalls.
-    fn seek(&mut self, bias: Bias, unreachable: bool, report: &mut Report) -> Outcome {
-        let run = &mut self.run;
+    fn seek(&mut self, bias: Bias, max_iterations: u32, max_restarts: u32, report: &mut Report) -> Descent {
         let free = bias.times(0.0);
-        let balance = if run.balance.is_active(u8::MAX) { run.balance.priority } else { 0 };
-        let last = run.tasks.iter().map(|a| a.priority).max().unwrap_or(0).max(balance);
+        let balance = if self.balance.is_active(u8::MAX) { self.balance.priority } else { 0 };
+        let last = self.tasks.iter().map(|a| a.priority).max().unwrap_or(0).max(balance);
         // A quarter of the steps is reserved for the higher priorities alone.
-        let mut reserved = if last > 0 { self.max_iterations / 4 } else { 0 };
-        let mut steps = Steps { remaining: self.max_iterations - reserved };
-        let mut best = steps.attempt(run, bias);
+        let mut reserved = if last > 0 { max_iterations / 4 } else { 0 };
+        let mut steps = Steps { remaining: max_iterations - reserved };
+        let mut best = steps.attempt(self, bias);
         // The answer that is kept, and the one with the smallest residual.
         let mut answers = None;
         let (mut restarts, mut replaced) = (0, false);
-        while !best.met && !unreachable && restarts < self.max_restarts && steps.remaining > 0 {
+        while !best.met && restarts < max_restarts && steps.remaining > 0 {
             // A residual that a soft zone causes remains from any start.
-            if run.softened() {
+            if self.softened() {
                 break;
             }
             let (mut answer, mut closest) = answers.unwrap_or_else(|| {
-                run.save_answer();
-                let first = run.answer();
+                self.save_answer();
+                let first = self.answer();
                 (first, first)
             });
-            run.save_best();
-            run.restart(restarts);
-            let outcome = steps.attempt(run, bias);
+            self.save_best();
+            self.restart(restarts);
+            let outcome = steps.attempt(self, bias);
             restarts += 1;
-            let other = run.answer();
+            let other = self.answer();
             if outcome.met || other.is_better(&answer, &closest) {
                 (best, answer, replaced) = (outcome, other, true);
             } else {
-                run.restore_best();
+                self.restore_best();
             }
             if other.is_closer(&closest, 0.0) {
                 closest = other;
@@ -655,16 +687,16 @@ impl FullBody {
             answers = Some((answer, closest));
         }
         if !best.met {
-            best = steps.descend(run, free, Patience::LONG);
+            best = steps.descend(self, free, Patience::LONG);
             if replaced {
                 // After both have converged, the first answer may be as good.
-                let (other, outcome) = (run.answer(), best);
-                run.save_best();
-                run.restore_answer();
-                best = steps.descend(run, free, Patience::LONG);
-                let first = run.answer();
+                let (other, outcome) = (self.answer(), best);
+                self.save_best();
+                self.restore_answer();
+                best = steps.descend(self, free, Patience::LONG);
+                let first = self.answer();
                 if other.is_better(&first, &first) {
-                    run.restore_best();
+                    self.restore_best();
                     best = outcome;
                 }
             }
@@ -672,58 +704,27 @@ impl FullBody {
             // lower ones have gained, then by descending for the higher priority alone.
             steps.remaining += core::mem::take(&mut reserved);
             if last > 0 {
-                run.save_goals();
+                self.save_goals();
                 for _ in 0..MAX_GOAL_SHIFTS {
-                    if steps.remaining == 0 || !run.shift_goals(last) {
+                    if steps.remaining == 0 || !self.shift_goals(last) {
                         break;
                     }
-                    steps.descend(run, free, Patience::AGAIN);
+                    steps.descend(self, free, Patience::AGAIN);
                 }
-                run.restore_goals();
+                self.restore_goals();
             }
             for priority in (0..last).rev() {
-                run.priority = priority;
-                steps.descend(run, free, Patience::SHORT);
+                self.priority = priority;
+                steps.descend(self, free, Patience::SHORT);
             }
-            run.priority = u8::MAX;
+            self.priority = u8::MAX;
             if last > 0 {
-                best = run.measure(free);
+                best = self.measure(free);
             }
         }
-        report.iterations = self.max_iterations - reserved - steps.remaining;
+        report.iterations = max_iterations - reserved - steps.remaining;
         report.restarts = restarts;
         best
-    }
-
-    /// Measures residuals on the pose.
-    fn measure(&mut self, pose: &Pose, goals: &[Goal], report: &mut Report) {
-        let size = self.run.figure.size;
-        let tolerance = self.run.tasks.first().map_or(0.0, |a| a.tolerance) * size;
-        self.out_of_balance = if self.run.balance.is_active(u8::MAX) {
-            self.run.figure.forward();
-            let off = self.run.balance.residual(&self.run.figure);
-            math::sqrt(off.length_squared()) * size
-        } else {
-            0.0
-        };
-        for ((e, goal), outcome) in self.effectors.iter().zip(goals).zip(&mut self.effector_reports) {
-            *outcome = EffectorReport { met: true, ..EffectorReport::default() };
-            let other = e.relative_to.map(|j| pose.model(j));
-            if let Some(p) = goal.position.filter(|_| goal.position_weight > 0.0) {
-                let p = other.map_or(p, |frame| frame.transform_point3(p));
-                let at = pose.model(e.joint).transform_point3(e.offset);
-                outcome.position_residual = distance(at, p);
-            }
-            if let Some(q) = goal.rotation.filter(|_| goal.rotation_weight > 0.0) {
-                let q = math::normalize(q);
-                let q = e.relative_to.map_or(q, |j| math::mul(pose.model_rotation(j), q));
-                outcome.rotation_residual = math::angle_between(pose.model_rotation(e.joint), q);
-            }
-            outcome.met = outcome.position_residual <= tolerance
-                && outcome.rotation_residual <= self.rotation_tolerance;
-            report.position_residual = report.position_residual.max(outcome.position_residual);
-            report.rotation_residual = report.rotation_residual.max(outcome.rotation_residual);
-        }
     }
 }
 
@@ -733,14 +734,14 @@ struct Steps {
 }
 
 impl Steps {
-    fn descend(&mut self, run: &mut Run, bias: Bias, patience: Patience) -> Outcome {
+    fn descend(&mut self, run: &mut Run, bias: Bias, patience: Patience) -> Descent {
         let (steps, outcome) = run.descend(self.remaining, bias, patience);
         self.remaining -= steps;
         outcome
     }
 
     /// Descends with the secondary objectives at decreasing weights, then without them.
-    fn attempt(&mut self, run: &mut Run, bias: Bias) -> Outcome {
+    fn attempt(&mut self, run: &mut Run, bias: Bias) -> Descent {
         if bias.any() {
             for weight in [1e-2, 1e-4] {
                 self.descend(run, bias.times(weight), Patience::BIASED);

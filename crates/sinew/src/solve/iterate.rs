@@ -1,10 +1,8 @@
 //! What iterative solvers of chains share: weights, the soft zone, stretching, a moved root, poles, fresh starts, traces and
 //! reports. A solver gives its [`Method`] and its [`Sweep`].
 
-mod settings;
 mod trace;
 
-pub use settings::IterativeOptions;
 pub(crate) use trace::{Trace, Watch};
 pub use trace::{TraceChange, TracePass, TraceStep};
 
@@ -15,14 +13,15 @@ use thiserror::Error;
 
 use super::{
     arc::{FAR, LONGEST, distance, twist_towards},
-    chain_state::{Ask, ChainState, IN_ALL, Maps, Newton, Part},
+    chain_state::{Ask, ChainState, IN_ALL, Maps, Newton, Node, Part, parts},
     check,
     choice::{AS_NEAR, AT_REST, Choice},
     incoming::{Incoming, Led},
+    options::{IterativeOptions, check_stretch},
     parent_space,
 };
 use crate::{
-    Chain, ChainError, Goal, JointId, Pole, Pose, Report, Skeleton, SolveError, Status,
+    Chain, ChainError, Goal, JointId, Outcome, Pole, Pose, Report, Skeleton, SolveError, Workspace,
     joint::{Attribute, Attributes, UnsupportedAttribute, check_honoured},
     math,
 };
@@ -107,13 +106,13 @@ pub(crate) enum Method {
 
 /// One update of every joint.
 pub(crate) trait Sweep {
-    /// Turns and slides the joints of the chain towards what is asked, within their limits.
-    fn sweep(&mut self, links: &mut ChainState, ask: &Ask, trace: &mut Trace);
+    /// Turns and slides the joints of the chain towards what is asked, within their limits. `nodes` is room for a walk.
+    fn sweep(&self, links: &mut ChainState, nodes: &mut Vec<Node>, ask: &Ask, trace: &mut Trace);
 }
 
 /// Of a solver that makes none.
 impl Sweep for () {
-    fn sweep(&mut self, _: &mut ChainState, _: &Ask, _: &mut Trace) {}
+    fn sweep(&self, _: &mut ChainState, _: &mut Vec<Node>, _: &Ask, _: &mut Trace) {}
 }
 
 /// Whether these joints are a chain, and one that a solver of this name can honour.
@@ -129,16 +128,28 @@ pub(crate) fn admit(
     Ok(check_honoured(skeleton, chain.joints().iter().copied(), name, honoured)?)
 }
 
-/// A chain with room for all that is remembered while it is solved.
+/// What a solver knows of its chain.
 #[derive(Clone, Debug)]
-pub(crate) struct Iteration {
-    pub links: ChainState,
+pub(crate) struct ChainPlan {
+    chain: Chain,
     method: Method,
+    /// What moves, in the order of a sweep.
+    pub parts: Vec<Part>,
+    /// The same in the order of the chain.
+    columns: Vec<Part>,
     /// Whether no joint resists or goes before others.
     plain: bool,
+    /// Whether all joints are free, and the method has a use for it.
+    free: bool,
+}
+
+/// Room for all that is remembered while a chain is solved.
+#[derive(Debug, Default)]
+pub(crate) struct ChainScratch {
+    pub links: ChainState,
     newton: Newton,
-    /// Where all joints are free.
-    maps: Option<Maps>,
+    maps: Maps,
+    nodes: Vec<Node>,
     /// The best of the start that is tried.
     best: Vec<(Quat, Vec3)>,
     /// What is chosen among the starts so far.
@@ -156,32 +167,56 @@ pub(crate) struct Iteration {
     unturned: Vec<(Quat, Vec3)>,
 }
 
-impl Iteration {
-    pub fn new(skeleton: &Skeleton, chain: Chain, parts: &[Part], method: Method) -> Self {
-        let count = chain.joints().len();
-        Self {
-            method,
-            plain: plain(skeleton, &chain),
-            newton: Newton::new(parts, count, method == Method::Steps),
-            maps: (method == Method::Both).then(|| Maps::new(skeleton, &chain)).flatten(),
-            links: ChainState::new(skeleton, chain),
-            best: Vec::with_capacity(count),
-            chosen: Vec::with_capacity(count),
-            first: Vec::with_capacity(count),
-            other: Vec::with_capacity(count),
-            start: Vec::with_capacity(count),
-            near: Vec::with_capacity(count),
-            slack: Vec::with_capacity(count),
-            unturned: Vec::with_capacity(count),
+impl ChainScratch {
+    /// Makes room for a chain.
+    pub fn reserve(&mut self, plan: &ChainPlan) {
+        let Self { links, newton, maps, nodes, best, chosen, first, other, start, near, slack, unturned } =
+            self;
+        let joints = plan.chain.joints().len();
+        newton.begin(&plan.columns, joints, plan.method == Method::Steps);
+        if plan.free {
+            maps.reserve(&plan.chain);
+        }
+        if best.capacity() >= joints {
+            return;
+        }
+        links.reserve(&plan.chain);
+        nodes.resize(joints, Node::NONE);
+        for kept in [best, chosen, first, other, start, near, slack, unturned] {
+            kept.clear();
+            kept.reserve(joints);
         }
     }
 }
 
+/// Which way the middle of the chain turns.
+#[derive(Clone, Copy)]
+struct Side {
+    pole: Pole,
+    swivel: f32,
+}
+
+impl Side {
+    fn is_kept(self) -> bool {
+        self.pole == Pole::Keep && self.swivel == 0.0
+    }
+}
+
+/// What a solve is told, with the solver's own numbers where nothing is said.
+#[derive(Clone, Copy)]
+struct Settings {
+    options: IterativeOptions,
+    max_iterations: u32,
+    max_restarts: u32,
+    stretch: f32,
+}
+
 /// One solve.
 pub(crate) struct Run<'a, 't, S> {
-    on: &'a mut Iteration,
-    settings: &'a IterativeOptions,
-    sweep: &'a mut S,
+    plan: &'a ChainPlan,
+    on: &'a mut ChainScratch,
+    settings: Settings,
+    sweep: &'a S,
     trace: Trace<'t>,
     /// The furthest that a joint may turn, in radians: the settings', or infinite while the answer without a bound is
     /// sought.
@@ -213,49 +248,78 @@ struct Asked {
     longer: f32,
 }
 
-impl Iteration {
-    /// See [`Ccd::solve`](super::Ccd::solve).
+impl ChainPlan {
+    /// The plan for a chain that a solver of this name can honour.
+    pub fn new(
+        skeleton: &Skeleton,
+        chain: Chain,
+        name: &'static str,
+        honoured: Attributes,
+        method: Method,
+    ) -> Result<Self, ChainSolverError> {
+        admit(skeleton, &chain, name, honoured)?;
+        let parts = parts(skeleton, &chain);
+        let mut columns = parts.clone();
+        // Whatever the order of a sweep is, steps go down the chain.
+        columns.sort_by_key(|part| part.link);
+        let free = method == Method::Both && Maps::serve(skeleton, &chain);
+        Ok(Self { plain: plain(skeleton, &chain), free, chain, method, parts, columns })
+    }
+
+    /// Root to tip.
+    pub fn chain(&self) -> &Chain {
+        &self.chain
+    }
+
+    /// See [`ChainSolver::solve_traced`](super::ChainSolver::solve_traced).
+    #[allow(clippy::too_many_arguments)] // A solve's own, and the solver's sweeps and stretch.
     pub fn solve<S: Sweep>(
-        &mut self,
-        sweep: &mut S,
-        settings: &IterativeOptions,
+        &self,
+        workspace: &mut Workspace,
+        sweep: &S,
+        stretch: f32,
         pose: &mut Pose,
         goal: &Goal,
+        options: &IterativeOptions,
         watch: Watch,
     ) -> Result<Report, SolveError> {
-        settings.check()?;
+        options.check()?;
+        check_stretch(stretch)?;
         let rotation = check::goal(goal)?;
         pose.update();
-        let chain = self.links.chain();
-        let ends = (chain.root(), chain.tip(), chain.tip_offset());
+        let (iterations, restarts) = if self.method == Method::Both { (200, 4) } else { (32, 0) };
+        let mut settings = Settings {
+            options: *options,
+            max_iterations: options.max_iterations.unwrap_or(iterations),
+            max_restarts: options.max_restarts.unwrap_or(restarts),
+            stretch,
+        };
+        let on = workspace.scratch::<ChainScratch>();
+        on.reserve(self);
+        let ends = (self.chain.root(), self.chain.tip(), self.chain.tip_offset());
         if rotation.is_none() && parent_space::is_sheared(pose, ends.0) {
             check::frame(pose, ends.1, "the tip's frame", ends.2 != Vec3::ZERO)?;
             return parent_space::solve(pose, ends, goal, |pose, goal, space| {
-                let root = |p| space.point("the root's position, seen from its parent,", p);
-                let base = |d| space.direction("the base's direction, seen from the root's parent,", d);
-                let settings = &IterativeOptions {
-                    root_position: settings.root_position.map(root).transpose()?,
-                    base_direction: settings.base_direction.map(base).transpose()?,
-                    ..*settings
-                };
+                settings.options.position_tolerance = space.tolerance(options.position_tolerance);
                 let trace = Trace::new(watch, space.model());
-                Run::new(self, settings, sweep, trace).solve(pose, goal, None)
+                Run::new(self, on, settings, sweep, trace).solve(pose, goal, None)
             });
         }
         let trace = Trace::new(watch, Affine3::IDENTITY);
-        Run::new(self, settings, sweep, trace).solve(pose, goal, rotation)
+        Run::new(self, on, settings, sweep, trace).solve(pose, goal, rotation)
     }
 }
 
 impl<'a, 't, S: Sweep> Run<'a, 't, S> {
     fn new(
-        on: &'a mut Iteration,
-        settings: &'a IterativeOptions,
-        sweep: &'a mut S,
+        plan: &'a ChainPlan,
+        on: &'a mut ChainScratch,
+        settings: Settings,
+        sweep: &'a S,
         trace: Trace<'t>,
     ) -> Self {
-        let mut run =
-            Self { on, settings, sweep, trace, most: settings.max_turn, starts: 0, judged: Vec3::ZERO };
+        let most = settings.options.max_turn;
+        let mut run = Self { plan, on, settings, sweep, trace, most, starts: 0, judged: Vec3::ZERO };
         if run.most == f32::INFINITY {
             run.starts = run.starts();
         }
@@ -264,37 +328,35 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
 
     /// How often a chain that stalls starts afresh. Where all is done to meet a goal the first way out does not count.
     fn starts(&self) -> u32 {
-        self.settings.max_restarts.saturating_add(u32::from(self.on.method == Method::Both))
+        self.settings.max_restarts.saturating_add(u32::from(self.plan.method == Method::Both))
     }
 
     fn solve(&mut self, pose: &mut Pose, goal: &Goal, rotation: Option<Quat>) -> Result<Report, SolveError> {
-        self.on.links.load(pose, rotation.is_some())?;
+        self.on.links.load(&self.plan.chain, pose, rotation.is_some())?;
         self.on.links.turn_at_most(self.most);
-        let chain = self.on.links.chain();
+        let chain = &self.plan.chain;
         let asked = goal.position.unwrap_or_else(|| chain.end(pose));
-        let weight = self.settings.weight;
-        let (by_place, by_turn) = (goal.position_weight, goal.rotation_weight);
+        let weight = self.settings.options.influence;
+        let side = Side { pole: goal.pole, swivel: goal.swivel };
+        let (by_place, by_turn) = (goal.position_influence, goal.rotation_influence);
         let turn = rotation.filter(|_| by_turn > 0.0);
-        let led = Led {
-            end: true,
-            root: self.settings.root_position.is_some(),
-            rotation: turn.is_some(),
-            pole: goal.pole != Pole::Keep,
-        };
+        let led = Led { end: true, root: false, rotation: turn.is_some(), pole: !side.is_kept() };
         let incoming = Incoming::new(chain, pose, self.on.links.length(), led);
+        let rounding = self.on.links.rounding;
+        let near = self.settings.options.position_tolerance.metres(self.on.links.length()).max(rounding);
         let mut report = Report::default();
         if weight > 0.0 && (by_place > 0.0 || turn.is_some()) {
             let held = chain.end(pose);
             let place = if by_place > 0.0 { asked } else { held };
-            report = self.run(place, turn, goal.pole);
+            report = self.run(place, turn, side);
             // In between, each goal's own part is blended by itself: without the rotation and with it, without the place
             // and with it.
             let partly = |w: f32| w > 0.0 && w < 1.0;
             if turn.is_some() && partly(by_turn) {
-                self.apart(place, None, goal.pole, by_turn);
+                self.apart(place, None, side, by_turn);
             }
             if turn.is_some() && partly(by_place) {
-                self.with(held, turn, goal.pole, by_turn, by_place);
+                self.with(held, turn, side, by_turn, by_place);
             } else if by_place < 1.0 && turn.is_none() {
                 self.on.links.blend(by_place);
             }
@@ -304,59 +366,62 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
             // Between two answers, each within the bound, a joint may be past it.
             self.on.links.turn_back();
             self.on.links.store(pose);
-            report.branch_changed = incoming.changed(self.on.links.chain(), pose, self.on.links.turned());
+            report.branch_changed = incoming.changed(&self.plan.chain, pose, self.on.links.turned());
         }
-        let end = self.on.links.chain().end(pose);
+        let end = self.plan.chain.end(pose);
         report.position_residual = distance(end, asked);
+        // (Forward kinematics of the pose rounds elsewhere than the solver's.)
+        report.position_tolerance = near + 2.0 * rounding;
+        report.rotation_tolerance = self.settings.options.rotation_tolerance;
         if let Some(rotation) = rotation {
             report.rotation_residual =
-                math::angle_between(pose.model_rotation(self.on.links.chain().tip()), rotation);
+                math::angle_between(pose.model_rotation(self.plan.chain.tip()), rotation);
         }
         Ok(report)
     }
 
     /// Blends from the solution of another goal to the one that is here: `weight` of this one.
-    fn apart(&mut self, place: Vec3, turn: Option<Quat>, pole: Pole, weight: f32) {
+    fn apart(&mut self, place: Vec3, turn: Option<Quat>, side: Side, weight: f32) {
         self.on.links.keep(&mut self.on.other);
         self.on.links.reset();
         let kept = core::mem::take(&mut self.on.other);
-        self.run(place, turn, pole);
+        self.run(place, turn, side);
         self.on.links.blend_to(&kept, weight);
         self.on.other = kept;
     }
 
     /// The same for the rotation goal with the end held, itself weighted.
-    fn with(&mut self, held: Vec3, turn: Option<Quat>, pole: Pole, by_turn: f32, weight: f32) {
+    fn with(&mut self, held: Vec3, turn: Option<Quat>, side: Side, by_turn: f32, weight: f32) {
         self.on.links.keep(&mut self.on.other);
         self.on.links.reset();
         let kept = core::mem::take(&mut self.on.other);
-        self.run(held, turn, pole);
+        self.run(held, turn, side);
         self.on.links.blend(by_turn);
         self.on.links.blend_to(&kept, weight);
         self.on.other = kept;
     }
 
     /// Solves in full, from what is loaded.
-    fn run(&mut self, place: Vec3, turn: Option<Quat>, pole: Pole) -> Report {
+    fn run(&mut self, place: Vec3, turn: Option<Quat>, side: Side) -> Report {
         let asked = self.ask(place, turn);
-        let report = if self.most == f32::INFINITY || self.on.method != Method::Both {
-            self.search(asked, pole).report
+        let report = if self.most == f32::INFINITY || self.plan.method != Method::Both {
+            self.search(asked, side).report
         } else {
-            self.bounded(asked, place, pole)
+            self.bounded(asked, place, side)
         };
-        if asked.longer > 1.0 { self.slacken(asked, pole, report) } else { report }
+        if asked.longer > 1.0 { self.slacken(asked, side, report) } else { report }
     }
 
     /// Takes back as much of a stretch as leads away from the goal: limits and bounds on turns may hold joints where longer
     /// bones point elsewhere. Where more is missing even so than came in, the chain is solved with its bones as they came in,
     /// and stretched as far as that then helps.
     #[cold]
-    fn slacken(&mut self, asked: Asked, pole: Pole, mut report: Report) -> Report {
+    fn slacken(&mut self, asked: Asked, side: Side, mut report: Report) -> Report {
         let Asked { ask, by, seen, longer } = asked;
         if ask.met(self.on.links.measure(&ask)) {
             return report;
         }
-        let Iteration { links, slack, best, .. } = &mut *self.on;
+        let ChainScratch { links, slack, best, .. } = &mut *self.on;
         links.stretch_towards(ask.place, slack, longer);
         links.keep(best);
         let left = self.judge(&ask, self.on.links.measure(&ask));
@@ -364,22 +429,22 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
         if left <= self.judge(&ask, self.on.links.measure(&ask)) {
             self.on.links.put(&self.on.best);
         } else {
-            let again = self.search(asked, pole).report;
+            let again = self.search(asked, side).report;
             report = Report { iterations: report.iterations + again.iterations, ..again };
-            let Iteration { links, slack, .. } = &mut *self.on;
+            let ChainScratch { links, slack, .. } = &mut *self.on;
             links.stretch_towards(ask.place, slack, longer);
         }
         if by <= ask.near && seen && ask.met(self.on.links.measure(&ask)) {
-            report.status = Status::Reached;
+            report.outcome = Outcome::Converged;
         }
         report
     }
 
     /// Solves with no joint turned further than it may. Where the bound keeps steps from the goal, the answer without it is
     /// sought, and the chain goes on the way there as far as it may; see [`Newton::part_way`].
-    fn bounded(&mut self, asked: Asked, place: Vec3, pole: Pole) -> Report {
+    fn bounded(&mut self, asked: Asked, place: Vec3, side: Side) -> Report {
         let Asked { ask, by, seen, .. } = asked;
-        let Found { mut report, came, met } = self.search(asked, pole);
+        let Found { mut report, came, met } = self.search(asked, side);
         if met {
             return report;
         }
@@ -402,7 +467,7 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
         let asked = self.ask(place, ask.turn);
         self.on.links.keep(&mut self.on.start);
         if near > came {
-            (near, report.status) = (came, Status::Stalled);
+            (near, report.outcome) = (came, Outcome::Stalled);
             self.on.near.clone_from(&self.on.start);
         }
         // Where the goal is near, the chain may rest against its limits for many frames: the first way out is tried alone.
@@ -411,10 +476,10 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
             _ if close => 1,
             _ => self.starts(),
         };
-        let far = self.search(asked, pole).report;
+        let far = self.search(asked, side).report;
         (self.most, self.starts) = (most, 0);
         report.iterations += far.iterations;
-        let Iteration { links, newton, near: kept, start, best, .. } = &mut *self.on;
+        let ChainScratch { links, newton, near: kept, start, best, .. } = &mut *self.on;
         links.turn_at_most(most);
         let left = links.measure(&ask);
         // Where steps lead there without a fresh start, or the goal is near, those within the bound lead there as well, and
@@ -428,7 +493,7 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
             report.iterations += newton.part_way(links, &ask, best, self.settings.max_iterations);
             let left = links.measure(&ask);
             if ask.cost(left) <= came {
-                report.status = if seen && ask.met(left) { Status::Reached } else { report.status };
+                report.outcome = if seen && ask.met(left) { Outcome::Converged } else { report.outcome };
                 return report;
             }
         }
@@ -436,35 +501,27 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
         report
     }
 
-    /// What is worked towards, from what is loaded, with the root and the base put where they are told to be.
+    /// What is worked towards, from what is loaded.
     fn ask(&mut self, place: Vec3, turn: Option<Quat>) -> Asked {
         let length = self.on.links.length();
-        if let Some(root) = self.settings.root_position {
-            self.on.links.move_root(root);
-        }
-        if let Some(direction) = self.settings.base_direction {
-            self.on.links.point_base(direction);
-            self.on.links.turn_back();
-        }
         let by = self.on.links.out_of_reach(place);
         // No chain grows beyond what f32 can square.
         let stretch = self.settings.stretch.min((LONGEST / length).max(1.0));
         // What is far away is a direction.
-        let far = if self.on.method == Method::Steps { FAR_FOR_STEPS } else { FAR };
+        let far = if self.plan.method == Method::Steps { FAR_FOR_STEPS } else { FAR };
         let near = self.on.links.in_sight(place, length, stretch, far);
-        let (target, mut longer) = self.on.links.drawn_in(near, self.settings.soft, stretch);
+        let (target, mut longer) = self.on.links.drawn_in(near, self.settings.options.soft, stretch);
         self.judged = target;
         if near != place && far < FAR {
             let place = self.on.links.in_sight(place, length, stretch, FAR);
-            self.judged = self.on.links.drawn_in(place, self.settings.soft, stretch).0;
+            self.judged = self.on.links.drawn_in(place, self.settings.options.soft, stretch).0;
         }
         let ask = Ask {
             place: target,
             turn,
             radian: 0.5 * length,
-            near: (self.settings.tolerance * length).max(self.on.links.rounding),
-            near_turn: self.settings.rotation_tolerance,
-            first: usize::from(self.settings.base_direction.is_some()),
+            near: self.settings.options.position_tolerance.metres(length).max(self.on.links.rounding),
+            near_turn: self.settings.options.rotation_tolerance,
         };
         // What is met as it came in stays as it is.
         if longer > 1.0 && ask.met(self.on.links.measure(&ask)) {
@@ -478,24 +535,25 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
     }
 
     /// Seeks the goal from where the chain is, within the bound on turns that is set.
-    fn search(&mut self, asked: Asked, pole: Pole) -> Found {
+    fn search(&mut self, asked: Asked, side: Side) -> Found {
         let mut report = Report::default();
         let Asked { ask, by, seen, .. } = asked;
         let turn = ask.turn;
-        let (mut left, mut status) = (self.on.links.measure(&ask), Status::Reached);
+        let (mut left, mut status) = (self.on.links.measure(&ask), Outcome::Converged);
         let came = self.judge(&ask, left);
         // Where the goal is too far nothing is met, and a chain that is already straight shows by not moving.
         if !ask.met(left) {
             // (What a soft zone draws in is within reach, and pulling straight would leap there.)
             let held = self.most.is_finite();
-            let pulls = matches!(self.on.method, Method::SweepsFromStraight | Method::Both);
+            let pulls = matches!(self.plan.method, Method::SweepsFromStraight | Method::Both);
             if pulls && turn.is_none() && !held && self.on.links.out_of_reach(ask.place) > 0.0 {
                 self.on.links.pull_straight(&ask, left, &mut self.on.best);
             }
             left = self.on.links.measure(&ask);
             status = self.descend(&ask, seen, left, &mut report);
         }
-        if pole != Pole::Keep && self.settings.base_direction.is_none() {
+        if !side.is_kept() {
+            let mut side = side;
             // With a rotation asked for, the chain turned about its axis takes the tip along, which then goes back. Where
             // limits or a bound on turns do not let it, the pole gives way: no more may be missing for it than came in, and
             // than was left without it by more than the tolerance.
@@ -503,14 +561,14 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
             for _ in 0..4 {
                 // (Less what turning back would take of it by rounding: it would not go back about the same axis.)
                 let left = (IN_ALL * self.most - self.on.links.turned()).max(0.0);
-                let angle = self.to_pole(pole).clamp(-left, left);
+                let angle = self.to_side(&mut side).clamp(-left, left);
                 self.on.links.keep(&mut self.on.unturned);
                 // A smaller one is rounding of the means.
                 if angle.abs() < 2e-5 || !self.on.links.swivel(angle) {
                     break;
                 }
                 // (Sweeps and steps are counted where they alone are the method.)
-                report.iterations += u32::from(self.on.method == Method::Both);
+                report.iterations += u32::from(self.plan.method == Method::Both);
                 if turn.is_none() {
                     break;
                 }
@@ -526,8 +584,7 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
             }
         }
         // No more is missing than there would be had it come in within its limits.
-        let still = self.settings.root_position.is_none() && self.settings.base_direction.is_none();
-        if self.on.links.outside && still {
+        if self.on.links.outside {
             let left = self.on.links.measure(&ask);
             // What is met within the tolerance stays as it is.
             let cost = if ask.met(left) { 0.0 } else { self.judge(&ask, left) };
@@ -539,24 +596,25 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
             }
         }
         if self.most.is_finite() {
-            // (What steps left is within it: sweeps, a base and a root that are put elsewhere may not be.)
+            // (What steps left is within it: sweeps may not be.)
             let links = &mut self.on.links;
-            if links.turn_back() && status == Status::Reached && !ask.met(links.measure(&ask)) {
-                status = Status::Stalled;
+            if links.turn_back() && status == Outcome::Converged && !ask.met(links.measure(&ask)) {
+                status = Outcome::Stalled;
             }
         }
-        let met = status == Status::Reached;
-        if status == Status::Reached && !seen {
+        let met = status == Outcome::Converged;
+        if status == Outcome::Converged && !seen {
             // (A slide without an end may come to where the goal was put.)
-            status = Status::Stalled;
+            status = Outcome::Stalled;
         }
-        report.status = if by > ask.near { Status::Unreachable { by } } else { status };
+        report.outcome = status;
+        report.out_of_reach = if by > ask.near { by } else { 0.0 };
         Found { report, came, met }
     }
 
     /// What is missing where this is left to what is worked towards.
     fn judge(&self, ask: &Ask, left: (f32, f32)) -> f32 {
-        if self.on.method != Method::Steps {
+        if self.plan.method != Method::Steps {
             return ask.cost(left);
         }
         let ask = Ask { place: self.judged, ..*ask };
@@ -565,11 +623,11 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
 
     /// Whether steps of least squares are made beside sweeps.
     fn finishes(&self) -> bool {
-        self.on.method == Method::Both && self.on.plain
+        self.plan.method == Method::Both && self.plan.plain
     }
 
     /// Sweeps until the goal is met, nothing moves or the iterations are used up; leaves the best that was found.
-    fn descend(&mut self, ask: &Ask, seen: bool, start: (f32, f32), report: &mut Report) -> Status {
+    fn descend(&mut self, ask: &Ask, seen: bool, start: (f32, f32), report: &mut Report) -> Outcome {
         let mut left = start;
         let mut best = self.judge(ask, left);
         self.on.links.keep(&mut self.on.best);
@@ -583,7 +641,7 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
             let follows = self.follow(ask, left, report);
             left = self.on.links.measure(ask);
             if ask.met(left) {
-                return Status::Reached;
+                return Outcome::Converged;
             }
             let nearer = ask.cost(left) < best;
             let held = self.most.is_finite();
@@ -592,7 +650,7 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
                     self.on.links.put(&self.on.best);
                 }
                 let out = report.iterations >= self.settings.max_iterations;
-                return if out { Status::OutOfIterations } else { Status::Stalled };
+                return if out { Outcome::OutOfIterations } else { Outcome::Stalled };
             }
             if nearer {
                 best = ask.cost(left);
@@ -605,16 +663,16 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
         }
         let status = loop {
             if ask.met(left) {
-                break Status::Reached;
+                break Outcome::Converged;
             }
             if report.iterations >= self.settings.max_iterations || self.trace.stopped() {
-                break Status::OutOfIterations;
+                break Outcome::OutOfIterations;
             }
             if slow >= 2 {
                 if restarts >= self.starts
                     || matches!(self.on.links.out_of_reach(ask.place), by if by > ask.near)
                 {
-                    break Status::Stalled;
+                    break Outcome::Stalled;
                 }
                 self.choose(&mut choice, best / length);
                 self.on.links.restart(restarts, ask);
@@ -626,15 +684,15 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
                 self.on.links.keep(&mut self.on.best);
             }
             let before = ask.cost(left);
-            if self.on.method != Method::Both {
+            if self.plan.method != Method::Both {
                 self.on.links.keep(&mut self.on.near);
             }
-            if self.on.method == Method::Steps {
+            if self.plan.method == Method::Steps {
                 self.steps(ask, u32::MAX, f32::INFINITY, report);
                 left = self.on.links.measure(ask);
             } else if !fresh {
                 self.trace.begin(report.iterations);
-                self.sweep.sweep(&mut self.on.links, ask, &mut self.trace);
+                self.sweep.sweep(&mut self.on.links, &mut self.on.nodes, ask, &mut self.trace);
                 report.iterations += 1;
                 left = self.on.links.measure(ask);
             }
@@ -648,11 +706,11 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
             }
             fresh = false;
             let now = self.judge(ask, left);
-            if now < best || self.on.method != Method::Both && now <= best + AS_NEAR * length {
+            if now < best || self.plan.method != Method::Both && now <= best + AS_NEAR * length {
                 best = best.min(now);
                 self.on.links.keep(&mut self.on.best);
             }
-            slow = match self.on.method {
+            slow = match self.plan.method {
                 Method::Both if now == before => 2,
                 Method::Both if now > before * (1.0 - STALLED) => slow + 1,
                 Method::Both => 0,
@@ -660,7 +718,7 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
                 _ => 0,
             };
         };
-        if status == Status::Reached {
+        if status == Outcome::Converged {
             return status;
         }
         self.choose(&mut choice, best / length);
@@ -669,7 +727,7 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
         if seen && finish && !self.most.is_finite() {
             self.settle(ask, ask.cost(start), choice);
             if ask.met(self.on.links.measure(ask)) {
-                return Status::Reached;
+                return Outcome::Converged;
             }
         }
         status
@@ -693,7 +751,7 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
 
     /// Settles the answer that is here, so much as is allowed; what is then missing.
     fn settled(&mut self, ask: &Ask, allowed: f32) -> f32 {
-        let Iteration { links, newton, best, .. } = &mut *self.on;
+        let ChainScratch { links, newton, best, .. } = &mut *self.on;
         let found = ask.cost(links.measure(ask));
         let allowed = allowed.min(found + GIVEN_UP * 2.0 * ask.radian);
         links.keep(best);
@@ -747,7 +805,7 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
             }
             return true;
         }
-        if self.on.maps.is_some() {
+        if self.plan.free {
             return false;
         }
         self.steps(ask, 3, f32::INFINITY, report);
@@ -764,7 +822,7 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
         let mut best = ask.cost(self.on.links.measure(ask));
         for round in 0..ROUNDS {
             if round > 0 {
-                self.sweep.sweep(&mut self.on.links, ask, &mut self.trace);
+                self.sweep.sweep(&mut self.on.links, &mut self.on.nodes, ask, &mut self.trace);
                 report.iterations += 1;
             } else if self.map(ask) {
                 report.iterations += 1;
@@ -801,11 +859,12 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
 
     /// The maps of a free chain, where it is one. Whether anything moved.
     fn map(&mut self, ask: &Ask) -> bool {
-        self.on.maps.as_mut().is_some_and(|maps| maps.finish(&mut self.on.links, ask))
+        self.plan.free && self.on.maps.finish(&mut self.on.links, ask)
     }
 
-    /// The angle about the axis from root to end that turns the mean of the joints between towards the pole.
-    fn to_pole(&self, pole: Pole) -> f32 {
+    /// The angle about the axis from root to end that turns the mean of the joints between to its side. A bend plane that is
+    /// kept and turned by a swivel angle becomes a direction, so that the next round knows it.
+    fn to_side(&self, side: &mut Side) -> f32 {
         let (root, end) = (self.on.links.place(0), self.on.links.end());
         let Some(axis) = (end - root).try_normalize() else { return 0.0 };
         let count = self.on.links.links.len();
@@ -822,12 +881,18 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
         if math::sqrt(across.length_squared()) < 1e-4 * self.on.links.length() + self.on.links.rounding {
             return 0.0;
         }
-        let wanted = match pole {
-            Pole::Keep => return 0.0,
+        let mut wanted = match side.pole {
+            Pole::Keep => across,
             // Halves, since the difference of two large places may overflow.
             Pole::Point(p) => p * 0.5 - root * 0.5,
             Pole::Direction(d) => d,
         };
+        if side.swivel != 0.0 {
+            wanted = math::rotate(math::axis_angle(axis, side.swivel), wanted);
+        }
+        if side.pole == Pole::Keep {
+            *side = Side { pole: Pole::Direction(wanted), swivel: 0.0 };
+        }
         let (q, _) = twist_towards(axis, middle, wanted);
         2.0 * math::atan2(Vec3::new(q.x, q.y, q.z).dot(axis), q.w)
     }

@@ -1,14 +1,12 @@
 //! Damped least squares on a chain.
 
-use core::ops::ControlFlow;
-
 use super::{
-    ChainSolverError, IterativeOptions,
-    chain_state::parts,
-    iterate::{Iteration, Method, TraceStep, admit},
+    ChainSolverError,
+    iterate::{ChainPlan, ChainScratch, Method, Watch},
+    options::IterativeOptions,
 };
 use crate::{
-    Chain, Goal, JointId, Pose, Report, Skeleton, SolveError,
+    Chain, Goal, JointId, Pose, Report, Skeleton, SolveError, Workspace,
     joint::{Attribute, Attributes},
 };
 
@@ -22,7 +20,8 @@ use crate::{
 ///
 /// ```
 /// use std::sync::Arc;
-/// use sinew::{Goal, Pose, Skeleton, JointTransform, glam::Vec3, joint::{Dof, Joint}, solve::DampedLeastSquares};
+/// use sinew::{Goal, JointTransform, Pose, Skeleton, Workspace, glam::Vec3, joint::{Dof, Joint}};
+/// use sinew::solve::{DampedLeastSquares, IterativeOptions};
 ///
 /// let mut builder = Skeleton::builder();
 /// let mut joint = builder.add("shoulder", None, JointTransform::IDENTITY);
@@ -35,10 +34,11 @@ use crate::{
 /// }
 /// let skeleton = Arc::new(skeleton);
 ///
-/// let mut arm = DampedLeastSquares::new(&skeleton, ids[0], ids[3])?;
+/// let arm = DampedLeastSquares::new(&skeleton, ids[0], ids[3])?;
 /// let mut pose = Pose::rest(&skeleton);
 /// pose.set_rotation(ids[1], sinew::glam::Quat::from_rotation_x(0.5));
-/// let report = arm.solve(&mut pose, &Goal::at(Vec3::new(0.0, 0.8, 0.6)))?;
+/// let goal = Goal::position(Vec3::new(0.0, 0.8, 0.6));
+/// let report = arm.solve(&mut Workspace::new(), &mut pose, &goal, &IterativeOptions::new())?;
 /// assert!(report.position_residual < 1e-4);
 /// assert!(skeleton.joints().all(|j| skeleton.limits(j).is_within(pose.local(j).rotation)));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -65,9 +65,10 @@ use crate::{
 #[doc(alias("DLS", "Jacobian", "Levenberg-Marquardt"))]
 #[derive(Clone, Debug)]
 pub struct DampedLeastSquares {
-    iteration: Iteration,
-    /// What it is told. An iteration is a step.
-    pub settings: IterativeOptions,
+    plan: ChainPlan,
+    /// By what factor bones (that do not slide) may become longer where the goal is too far or in the soft zone, 1 (none) or
+    /// more. No chain becomes longer than 1e15 m.
+    pub stretch: f32,
 }
 
 /// What is kept of a joint.
@@ -88,39 +89,27 @@ impl DampedLeastSquares {
 
     /// The solver for a chain, which may have an offset at its tip (then the tip turns, too).
     pub fn from_chain(skeleton: &Skeleton, chain: Chain) -> Result<Self, ChainSolverError> {
-        admit(skeleton, &chain, "dls", HONOURED)?;
-        let parts = parts(skeleton, &chain);
-        Ok(Self {
-            iteration: Iteration::new(skeleton, chain, &parts, Method::Steps),
-            settings: IterativeOptions::default(),
-        })
+        let plan = ChainPlan::new(skeleton, chain, "dls", HONOURED, Method::Steps)?;
+        Ok(Self { plan, stretch: 1.0 })
     }
 
     /// Root to tip.
     pub fn chain(&self) -> &Chain {
-        self.iteration.links.chain()
+        self.plan.chain()
     }
 
-    /// Brings the chain's end to the goal, and the tip's rotation to that of the goal if it names one. The pose is left
-    /// updated, with every joint within its limits, or no further out than it came in. Where the goal names no position,
-    /// the end stays where it is.
-    ///
-    /// With a pole, the whole chain turns about the axis from its root to its end, so that the mean of the joints between
-    /// faces the pole, as far as the root's limits let it. Weights go straight in the joints' coordinates.
-    pub fn solve(&mut self, pose: &mut Pose, goal: &Goal) -> Result<Report, SolveError> {
-        self.iteration.solve(&mut (), &self.settings, pose, goal, None)
-    }
-
-    /// [`solve`](Self::solve), and tells of each step. Where `watch` breaks, it ends there and leaves the nearest that it
-    /// came; the report says [`OutOfIterations`](crate::Status::OutOfIterations), or that the goal is out of reach.
-    /// Poles, fresh starts and stretching are not told. Weights between 0 and 1 are as in
-    /// [`Ccd::solve_traced`](super::Ccd::solve_traced).
-    pub fn solve_traced(
-        &mut self,
+    pub(super) fn watched(
+        &self,
+        workspace: &mut Workspace,
         pose: &mut Pose,
         goal: &Goal,
-        watch: &mut dyn FnMut(TraceStep<'_>) -> ControlFlow<()>,
+        options: &IterativeOptions,
+        watch: Watch,
     ) -> Result<Report, SolveError> {
-        self.iteration.solve(&mut (), &self.settings, pose, goal, Some(watch))
+        self.plan.solve(workspace, &(), self.stretch, pose, goal, options, watch)
+    }
+
+    pub(super) fn make_room(&self, workspace: &mut Workspace) {
+        workspace.scratch::<ChainScratch>().reserve(&self.plan);
     }
 }

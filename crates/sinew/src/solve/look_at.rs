@@ -9,10 +9,11 @@ use super::{
     aim::{AimRay, aim_ray},
     arc::{direction, distance, no_further, off_ray},
     branch, check,
-    partial::partial,
+    options::{Options, ROTATION_TOLERANCE},
+    partial::{no_further as held, partial},
 };
 use crate::{
-    JointId, Pose, Report, Skeleton, SolveError, Status,
+    JointId, Outcome, Pose, Report, Skeleton, SolveError,
     joint::{Attribute, Attributes, Limits, UnsupportedAttribute, check_honoured},
     math,
 };
@@ -72,18 +73,40 @@ pub enum LookAtError {
     Joint(#[from] UnsupportedAttribute),
 }
 
-/// Where a figure looks: what the dead zone remembers from frame to frame. A fresh one, or one that was
-/// [`reset`](Self::reset), looks where the animation does.
-#[derive(Clone, Copy, Debug, PartialEq, Default)]
+/// Where a figure looks: what the dead zone remembers from frame to frame, for one [`LookAt`]. A fresh one
+/// ([`LookAt::state`]), or one that was [`reset`](Self::reset), looks where the animation does.
+#[derive(Clone, Debug)]
 pub struct LookState {
     /// Seen from the frame above the first joint, so that a body that turns takes it along.
     towards: Option<Vec3>,
+    /// The joints as they came in: written by each solve before it reads them.
+    initial: Vec<Initial>,
+}
+
+/// A joint of a look-at as it came in.
+#[derive(Clone, Debug)]
+struct Initial {
+    joint: JointId,
+    /// Its local rotation.
+    rotation: Quat,
+    /// Its limits, widened to hold that.
+    limits: Limits,
+    /// Of an eye, the direction in model space in which it looked.
+    front: Vec3,
+}
+
+impl PartialEq for LookState {
+    /// The joints as they came in are scratch.
+    fn eq(&self, other: &Self) -> bool {
+        let joints = self.initial.iter().map(|i| i.joint);
+        self.towards == other.towards && joints.eq(other.initial.iter().map(|i| i.joint))
+    }
 }
 
 impl LookState {
     /// Forgets: for a figure that was moved away, or another animation.
     pub fn reset(&mut self) {
-        *self = Self::default();
+        self.towards = None;
     }
 }
 
@@ -91,19 +114,27 @@ impl LookState {
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 #[non_exhaustive]
 pub struct LookReport {
-    /// [`Status::Reached`] where every eye (or, without eyes, the face) looks at the target to a thousandth of
-    /// a radian, else [`Status::Stalled`]. The residuals are those of the face: the target's distance from its
-    /// ray in metres, and the angle at its start.
+    /// [`Outcome::Converged`] where it is [`reached`](Self::reached), else [`Outcome::Stalled`]. The residuals are those of
+    /// the face: the target's distance from its ray in metres, and the angle at its start.
     pub report: Report,
     /// The largest angle in radians between an eye's direction and the way to the target; 0 without eyes.
     pub eyes: f32,
+    has_eyes: bool,
+}
+
+impl LookReport {
+    /// Whether every eye (or, without eyes, the face) looks at the target, to a thousandth of a radian.
+    pub fn reached(&self) -> bool {
+        let off = if self.has_eyes { self.eyes } else { self.report.rotation_residual };
+        off <= ROTATION_TOLERANCE
+    }
 }
 
 /// Turns the joints from the spine to the head, and the eyes, so that they look at a target.
 ///
 /// ```
 /// use std::sync::Arc;
-/// use sinew::{Pose, Skeleton, JointTransform, glam::Vec3, solve::{Eye, LookAt, LookJoint, LookState}};
+/// use sinew::{Pose, Skeleton, JointTransform, glam::Vec3, solve::{Eye, LookAt, LookJoint, Options}};
 ///
 /// let mut builder = Skeleton::builder();
 /// let at = |x, y, z| JointTransform::from_translation(Vec3::new(x, y, z));
@@ -123,7 +154,7 @@ pub struct LookReport {
 ///
 /// let mut pose = Pose::rest(&skeleton);
 /// let target = Vec3::new(1.0, 1.4, 0.3);
-/// let report = look.solve(&mut pose, target, &mut LookState::default())?;
+/// let report = look.solve(&mut look.state(), &mut pose, target, &Options::new())?;
 /// assert!(report.report.position_residual < 1e-5 && report.eyes < 1e-5);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -163,10 +194,6 @@ pub struct LookReport {
 pub struct LookAt {
     line: Vec<LookJoint>,
     eyes: Vec<Eye>,
-    /// Local rotations that came in, of the line and the eyes, and their limits widened to hold them.
-    came: Vec<(Quat, Limits)>,
-    /// The directions in which the eyes looked in the pose that came in.
-    fronts: Vec<Vec3>,
     /// The direction in the last joint's local space in which the face looks (any length but zero).
     pub axis: Vec3,
     /// The point in the last joint's local space (its units) that it looks from: between the eyes.
@@ -178,9 +205,6 @@ pub struct LookAt {
     /// How near the target may come before the look fades, as a part of the distance from the first joint to the face
     /// (for each eye, from its parent to it).
     pub near: f32,
-    /// How much of it is done, 0 to 1, straight in the joints' coordinates.
-    #[doc(alias = "alpha")]
-    pub weight: f32,
 }
 
 const HONOURED: Attributes =
@@ -215,14 +239,11 @@ impl LookAt {
         Ok(Self {
             line: line.into(),
             eyes: Vec::new(),
-            came: line.iter().map(|_| (Quat::IDENTITY, Limits::FREE)).collect(),
-            fronts: Vec::new(),
             axis,
             offset: Vec3::ZERO,
             dead_zone: 0.0,
             behind: 2.1,
             near: 0.5,
-            weight: 1.0,
         })
     }
 
@@ -236,9 +257,14 @@ impl LookAt {
         }
         check_honoured(skeleton, eyes.iter().map(|e| e.joint), "look-at", HONOURED)?;
         self.eyes = eyes.into();
-        self.fronts = eyes.iter().map(|e| e.axis).collect();
-        self.came = self.joints().map(|_| (Quat::IDENTITY, Limits::FREE)).collect();
         Ok(())
+    }
+
+    /// A fresh state for one figure. Another look-at refuses it, and so does this one once its eyes are changed.
+    pub fn state(&self) -> LookState {
+        let (rotation, limits, front) = (Quat::IDENTITY, Limits::FREE, Vec3::ZERO);
+        let initial = self.joints().map(|joint| Initial { joint, rotation, limits, front }).collect();
+        LookState { towards: None, initial }
     }
 
     /// Every joint that it may turn: the line, then the eyes.
@@ -247,57 +273,61 @@ impl LookAt {
     }
 
     /// Looks at a target in model space. The pose is left updated, every joint within its cone and its
-    /// limits (or no further out than it came in).
+    /// limits (or no further out than it came in). [`Options::max_turn`] bounds each joint as a smaller cone does.
     pub fn solve(
-        &mut self,
+        &self,
+        state: &mut LookState,
         pose: &mut Pose,
         target: Vec3,
-        state: &mut LookState,
+        options: &Options,
     ) -> Result<LookReport, SolveError> {
         pose.update();
         self.check(pose, target)?;
-        let skeleton = pose.skeleton().clone();
-        let joints = self.line.iter().map(|p| p.joint).chain(self.eyes.iter().map(|e| e.joint));
-        for (came, joint) in self.came.iter_mut().zip(joints) {
-            let local = pose.local(joint);
-            let limits = skeleton.limits(joint);
-            let inside = limits.excess(local.rotation) <= 1e-5;
-            *came = (local.rotation, if inside { *limits } else { limits.relaxed(local) });
+        options.check()?;
+        let LookState { towards, initial } = state;
+        if !self.joints().eq(initial.iter().map(|i| i.joint)) {
+            let (given, wanted) = (initial.len(), self.joints().count());
+            return Err(SolveError::State { solver: "look-at", what: "joints", given, wanted });
+        }
+        let skeleton = pose.skeleton();
+        for Initial { joint, rotation, limits, .. } in initial.iter_mut() {
+            let (local, own) = (pose.local(*joint), skeleton.limits(*joint));
+            let inside = own.excess(local.rotation) <= 1e-5;
+            (*rotation, *limits) = (local.rotation, if inside { *own } else { own.relaxed(local) });
         }
         let mut report = LookReport::default();
         let (eye, front) = self.face(pose)?;
-        for (front, eye) in self.fronts.iter_mut().zip(&self.eyes) {
-            *front = looks(pose, eye);
+        for (initial, eye) in initial[self.line.len()..].iter_mut().zip(&self.eyes) {
+            initial.front = looks(pose, eye);
         }
-        if self.weight > 0.0 {
+        let initial = &initial[..];
+        if options.influence > 0.0 {
             // What is far away is a direction.
             let near = no_further(target, eye, FURTHEST);
-            let to = self.followed(pose, eye, near - eye, front, state);
-            report.report.iterations += self.turn_line(pose, eye + to);
-            report.report.iterations += self.turn_eyes(pose, near);
-            if self.weight < 1.0 {
-                self.blend(pose);
+            let to = self.followed(pose, eye, near - eye, front, towards);
+            report.report.iterations += self.turn_line(pose, initial, eye + to, options.max_turn);
+            report.report.iterations += self.turn_eyes(pose, initial, near, options.max_turn);
+            if options.influence < 1.0 {
+                blend(pose, initial, options.influence);
             }
         }
-        report.report.branch_changed = self.branch_changed(pose, eye, front);
+        report.report.branch_changed = self.branch_changed(pose, initial, eye, front);
         self.measure(pose, target, &mut report);
         Ok(report)
     }
 
     /// Whether the branch changed since the face was at a place and looked in a direction: the goal is a direction, of the
     /// face and of each eye, and the length that from the first joint to the face.
-    fn branch_changed(&self, pose: &Pose, was: Vec3, front: Vec3) -> bool {
+    fn branch_changed(&self, pose: &Pose, initial: &[Initial], was: Vec3, front: Vec3) -> bool {
         let Ok((eye, now)) = self.face(pose) else { return false };
         let length = distance(was, pose.position(self.line[0].joint));
         let moved = if length > 0.0 { distance(was, eye) / length } else { 0.0 };
         let mut turned = between(front, now).1;
-        for (front, eye) in self.fronts.iter().zip(&self.eyes) {
-            turned = turned.max(between(*front, looks(pose, eye)).1);
+        for (initial, eye) in initial[self.line.len()..].iter().zip(&self.eyes) {
+            turned = turned.max(between(initial.front, looks(pose, eye)).1);
         }
-        let turn = |(joint, (came, _)): (JointId, &(Quat, Limits))| {
-            math::angle_between(*came, pose.local(joint).rotation)
-        };
-        let turn = self.joints().zip(&self.came).map(turn).fold(0.0, f32::max);
+        let turn = |i: &Initial| math::angle_between(i.rotation, pose.local(i.joint).rotation);
+        let turn = initial.iter().map(turn).fold(0.0, f32::max);
         branch::changed(turn, moved, turned)
     }
 
@@ -308,7 +338,6 @@ impl LookAt {
         check::within("the dead zone", "0 to pi / 2", self.dead_zone, 0.0, core::f32::consts::FRAC_PI_2)?;
         check::within("the angle behind", "0 to 3", self.behind, 0.0, 3.0)?;
         check::within("the nearness at which the look fades", "0 or more", self.near, 0.0, f32::MAX)?;
-        check::within("the look's weight", "0 to 1", self.weight, 0.0, 1.0)?;
         for joint in self.joints() {
             check::frame(pose, joint, "the joint's frame", true)?;
             check::turnable(pose, joint)?;
@@ -335,7 +364,7 @@ impl LookAt {
 
     /// The way from the eyes to what the line of joints is to look at: the target, as far as
     /// the dead zone and the fading leave it.
-    fn followed(&self, pose: &Pose, eye: Vec3, way: Vec3, front: Vec3, state: &mut LookState) -> Vec3 {
+    fn followed(&self, pose: &Pose, eye: Vec3, way: Vec3, front: Vec3, towards: &mut Option<Vec3>) -> Vec3 {
         let distance = math::sqrt(way.length_squared());
         // On the eyes themselves the target has no direction.
         if !(distance > 0.0 && distance.is_finite()) {
@@ -344,7 +373,7 @@ impl LookAt {
         let above = pose.parent_model(self.line[0].joint).matrix3;
         let above = math::rotation_of(&above);
         let to = way / distance;
-        let last = state.towards.map_or(front, |d| math::rotate(above, d));
+        let last = towards.map_or(front, |d| math::rotate(above, d));
         // Nearer than the dead zone it stays; else it is pulled along.
         let (axis, off) = between(last, to);
         let looks = match off <= self.dead_zone {
@@ -352,7 +381,7 @@ impl LookAt {
             false if self.dead_zone == 0.0 => to,
             false => math::rotate(math::axis_angle(axis, off - self.dead_zone), last),
         };
-        state.towards = Some(unit(math::rotate(math::conjugate(above), looks)));
+        *towards = Some(unit(math::rotate(math::conjugate(above), looks)));
         let (axis, off) = between(front, looks);
         let from = |joint: JointId| math::sqrt((eye - pose.position(joint)).length_squared());
         let reach = from(self.line[0].joint);
@@ -376,11 +405,11 @@ impl LookAt {
         near * if left < 1.0 { smooth(left.max(0.0)) } else { 1.0 }
     }
 
-    fn turn_line(&self, pose: &mut Pose, target: Vec3) -> u32 {
+    fn turn_line(&self, pose: &mut Pose, initial: &[Initial], target: Vec3, most: f32) -> u32 {
         let mut rounds = 0;
         for _ in 0..ROUNDS {
             let mut turned = false;
-            for (i, part) in self.line.iter().enumerate() {
+            for (i, (part, from)) in self.line.iter().zip(initial).enumerate() {
                 let Ok((eye, front)) = self.face(pose) else { return rounds };
                 let way = target - eye;
                 let last = i + 1 == self.line.len();
@@ -392,7 +421,7 @@ impl LookAt {
                 };
                 let share = if last { 1.0 } else { part.share };
                 let stirs = STIRS + UNCERTAIN * pose.extent(part.joint) / math::sqrt(way.length_squared());
-                turned |= self.turn(pose, i, part, turn, share, stirs);
+                turned |= from.turn(pose, part.cone.min(most), turn, share, stirs);
             }
             rounds += u32::from(turned);
             if !turned {
@@ -402,9 +431,9 @@ impl LookAt {
         rounds
     }
 
-    fn turn_eyes(&self, pose: &mut Pose, target: Vec3) -> u32 {
+    fn turn_eyes(&self, pose: &mut Pose, initial: &[Initial], target: Vec3, most: f32) -> u32 {
         let mut turned = false;
-        for (i, eye) in self.eyes.iter().enumerate() {
+        for (eye, from) in self.eyes.iter().zip(&initial[self.line.len()..]) {
             let frame = pose.model(eye.joint);
             let front = unit(frame.matrix3 * unit(eye.axis));
             let way = target - frame.translation;
@@ -416,54 +445,55 @@ impl LookAt {
             let reach = frame.translation - pose.parent_model(eye.joint).translation;
             let part = self.part(off, distance, math::sqrt(reach.length_squared()));
             // The cone is kept here already, so that what fades does so from its edge.
-            let turn = math::axis_angle(axis, off.min(eye.cone) * part);
+            let cone = eye.cone.min(most);
+            let turn = math::axis_angle(axis, off.min(cone) * part);
             let stirs = STIRS + UNCERTAIN * pose.extent(eye.joint) / distance;
-            let as_one = LookJoint { joint: eye.joint, share: 1.0, cone: eye.cone };
-            turned |= self.turn(pose, self.line.len() + i, &as_one, turn, 1.0, stirs);
+            turned |= from.turn(pose, cone, turn, 1.0, stirs);
         }
         u32::from(turned)
     }
 
-    /// Turns a joint by a share of a turn in model space, as far as its cone and its limits allow. Whether it turned.
-    fn turn(
-        &self,
-        pose: &mut Pose,
-        i: usize,
-        &LookJoint { joint, cone, .. }: &LookJoint,
-        turn: Quat,
-        share: f32,
-        stirs: f32,
-    ) -> bool {
+    fn measure(&self, pose: &Pose, target: Vec3, report: &mut LookReport) {
+        let Ok((eye, front)) = self.face(pose) else { return };
+        (report.report.position_residual, report.report.rotation_residual) = off_ray(eye, front, target);
+        report.has_eyes = !self.eyes.is_empty();
+        for eye in &self.eyes {
+            let frame = pose.model(eye.joint);
+            let (_, off) = between(looks(pose, eye), unit(target * 0.5 - frame.translation * 0.5));
+            report.eyes = report.eyes.max(off);
+        }
+        report.report.rotation_tolerance = ROTATION_TOLERANCE;
+        report.report.position_tolerance = ROTATION_TOLERANCE * distance(target, eye);
+        report.report.outcome = if report.reached() { Outcome::Converged } else { Outcome::Stalled };
+    }
+}
+
+impl Initial {
+    /// Turns the joint by a share of a turn in model space, as far as a cone and its limits allow. Whether it turned.
+    fn turn(&self, pose: &mut Pose, cone: f32, turn: Quat, share: f32, stirs: f32) -> bool {
         let v = Vec3::new(turn.x, turn.y, turn.z);
         if v.length_squared() <= stirs * stirs || share <= 0.0 {
             return false;
         }
-        let (came, limits) = &self.came[i];
         let turn = if share < 1.0 { partial(turn, share) } else { turn };
-        let now = pose.local(joint).rotation;
-        let turn = math::into_frame(&pose.parent_model(joint).matrix3, turn);
-        let wanted = math::normalize(math::mul(turn, now));
+        let now = pose.local(self.joint).rotation;
+        let turn = math::into_frame(&pose.parent_model(self.joint).matrix3, turn);
         // From the animation's pose, and back to the cone's edge.
-        let away = math::mul(wanted, math::conjugate(*came));
-        let angle = math::angle_between(wanted, *came);
-        let wanted = match angle > cone {
-            true => math::normalize(math::mul(partial(away, cone / angle), *came)),
-            false => wanted,
-        };
-        let wanted = self.in_cone(i, cone, limits.clamp(wanted));
+        let wanted = held(self.rotation, math::normalize(math::mul(turn, now)), cone);
+        let wanted = self.in_cone(cone, self.limits.clamp(wanted));
         if math::angle_between(wanted, now) <= STIRS {
             return false;
         }
-        pose.set_rotation(joint, wanted);
+        pose.set_rotation(self.joint, wanted);
         pose.update();
         true
     }
 
     /// Limits hold swing and twist by themselves, which may lead out of the cone again. The way back to what came in is
     /// within them all along: so far back as the cone asks.
-    fn in_cone(&self, i: usize, cone: f32, wanted: Quat) -> Quat {
-        let (came, limits) = &self.came[i];
-        let fits = |q: Quat| math::angle_between(q, *came) <= cone + 1e-5;
+    fn in_cone(&self, cone: f32, wanted: Quat) -> Quat {
+        let Self { rotation, limits, .. } = self;
+        let fits = |q: Quat| math::angle_between(q, *rotation) <= cone + 1e-5;
         if fits(wanted) {
             return wanted;
         }
@@ -471,37 +501,25 @@ impl LookAt {
         // Half a turn in so many halves is f32's rounding of rotations.
         for _ in 0..22 {
             let middle = 0.5 * (low + high);
-            if fits(limits.blend(*came, wanted, middle)) {
+            if fits(limits.blend(*rotation, wanted, middle)) {
                 low = middle;
             } else {
                 high = middle;
             }
         }
-        limits.blend(*came, wanted, low)
+        limits.blend(*rotation, wanted, low)
     }
+}
 
-    /// The part `weight` of the way from what came in.
-    fn blend(&self, pose: &mut Pose) {
-        for (joint, (came, limits)) in self.joints().zip(&self.came) {
-            let now = pose.local(joint).rotation;
-            if now != *came {
-                pose.set_rotation(joint, limits.blend(*came, now, self.weight));
-            }
+/// The part `influence` of the way from what came in.
+fn blend(pose: &mut Pose, initial: &[Initial], influence: f32) {
+    for Initial { joint, rotation, limits, .. } in initial {
+        let now = pose.local(*joint).rotation;
+        if now != *rotation {
+            pose.set_rotation(*joint, limits.blend(*rotation, now, influence));
         }
-        pose.update();
     }
-
-    fn measure(&self, pose: &Pose, target: Vec3, report: &mut LookReport) {
-        let Ok((eye, front)) = self.face(pose) else { return };
-        (report.report.position_residual, report.report.rotation_residual) = off_ray(eye, front, target);
-        for eye in &self.eyes {
-            let frame = pose.model(eye.joint);
-            let (_, off) = between(looks(pose, eye), unit(target * 0.5 - frame.translation * 0.5));
-            report.eyes = report.eyes.max(off);
-        }
-        let off = if self.eyes.is_empty() { report.report.rotation_residual } else { report.eyes };
-        report.report.status = if off <= 1e-3 { Status::Reached } else { Status::Stalled };
-    }
+    pose.update();
 }
 
 /// The direction in which an eye looks, in model space.

@@ -4,8 +4,12 @@
 
 use glam::{Affine3, Mat3, Vec3};
 
-use super::{arc::distance, check};
-use crate::{ChainError, Goal, JointId, Pole, Pose, Report, SolveError, Status, math};
+use super::{
+    arc::{direction, distance},
+    check,
+    options::Tolerance,
+};
+use crate::{ChainError, Goal, JointId, Pole, Pose, Report, SolveError, math};
 
 /// The map from the space of a joint's parent to model space, and back.
 #[derive(Clone, Copy, Debug)]
@@ -59,17 +63,35 @@ impl ParentSpace {
                 Pole::Direction(self.direction("the pole's direction, seen from the root's parent,", d)?)
             }
         };
-        Ok(Goal { position, pole, ..*goal })
+        // (A space that mirrors turns the other way round.)
+        let swivel = if self.linear.determinant() < 0.0 { -goal.swivel } else { goal.swivel };
+        Ok(Goal { position, pole, swivel, ..*goal })
     }
 
-    /// The status with its distance in model space: `way` leads from the root to the goal, as the parent sees it.
-    pub fn status(&self, status: Status, way: Vec3) -> Status {
-        match status {
-            Status::Unreachable { by } => {
-                let longer = math::sqrt((self.linear * way.normalize_or_zero()).length_squared());
-                Status::Unreachable { by: (by * longer).min(f32::MAX) }
-            }
-            other => other,
+    /// The length in model space of the longest axis.
+    fn grown(&self) -> f32 {
+        let length = |v: Vec3| math::sqrt(v.length_squared());
+        length(self.linear.x_axis).max(length(self.linear.y_axis)).max(length(self.linear.z_axis))
+    }
+
+    /// A tolerance that leaves no more in model space.
+    pub fn tolerance(&self, tolerance: Tolerance) -> Tolerance {
+        match tolerance {
+            Tolerance::Metres(metres) => Tolerance::Metres((metres / self.grown()).max(f32::MIN_POSITIVE)),
+            share => share,
+        }
+    }
+
+    /// The report with its distances in model space: `way` leads from the root to the goal, as the parent sees it.
+    pub fn report(&self, report: Report, way: Vec3) -> Report {
+        let length = |v: Vec3| math::sqrt((self.linear * v).length_squared());
+        let grown = self.grown();
+        // (A goal on the root lies in no direction.)
+        let along = if way == Vec3::ZERO { grown } else { length(direction(way)) };
+        Report {
+            out_of_reach: (report.out_of_reach * along).min(f32::MAX),
+            position_tolerance: (report.position_tolerance * grown).min(f32::MAX),
+            ..report
         }
     }
 }
@@ -113,7 +135,7 @@ pub(crate) fn solve(
         let goal = space.goal(goal)?;
         let report = solve(pose, &goal, space)?;
         let way = goal.position.unwrap_or_default() - pose.local(root).translation;
-        Ok(Report { status: space.status(report.status, way), ..report })
+        Ok(space.report(report, way))
     })?;
     Ok(Report { position_residual: distance(end(pose), asked), ..report })
 }

@@ -11,6 +11,15 @@ pub(crate) fn partial(q: Quat, weight: f32) -> Quat {
     if angle > 0.0 { math::axis_angle(v / angle, angle) } else { Quat::IDENTITY }
 }
 
+/// `to`, or where `from` comes to by a turn of `most` radians on the way there.
+pub(crate) fn no_further(from: Quat, to: Quat, most: f32) -> Quat {
+    let angle = math::angle_between(to, from);
+    if angle <= most {
+        return to;
+    }
+    math::normalize(math::mul(partial(math::mul(to, math::conjugate(from)), most / angle), from))
+}
+
 /// The fraction `weight` of `q` in the coordinates of a ball joint: its swing away from the unit vector `axis` and its
 /// twist about it, each scaled. Ranges of swing and twist are convex, so the result is inside wherever both ends are.
 pub(crate) fn partial_swing_twist(q: Quat, axis: Vec3, weight: f32) -> Quat {

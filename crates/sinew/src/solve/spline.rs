@@ -4,7 +4,7 @@ mod cubic;
 mod curve;
 mod frame;
 
-use alloc::{vec, vec::Vec};
+use alloc::vec::Vec;
 
 use glam::{DMat3, DQuat, DVec3, Quat, Vec3};
 
@@ -17,9 +17,10 @@ use super::{
     chain_state::{ChainState, signs},
     check,
     iterate::admit,
+    options::{Tolerance, option_type},
 };
 use crate::{
-    Chain, JointId, Pose, Report, Skeleton, SolveError, Status,
+    Chain, JointId, Outcome, Pose, Report, Skeleton, SolveError, Workspace,
     joint::{Attribute, Attributes},
     math, math64,
 };
@@ -69,8 +70,8 @@ pub enum Roll {
 #[non_exhaustive]
 pub struct SplineReport {
     /// Its `position_residual` is the largest distance in metres of a joint (and of the offset at the tip) from its place
-    /// on the curve or on the straight line beyond its end. It is [`Status::Reached`] where that is below the tolerance,
-    /// else [`Status::Stalled`]: limits, a root that stays, or a curve that is too small for a bone keep the chain off.
+    /// on the curve or on the straight line beyond its end. It is [`Outcome::Converged`] where that is below the
+    /// tolerance, else [`Outcome::Stalled`]: limits, a root that stays, or a curve that is too small for a bone keep the chain off.
     pub report: Report,
     /// Metres by which the chain's end lies beyond an end of the curve; 0 where it does not.
     pub beyond: f32,
@@ -85,7 +86,8 @@ pub struct SplineReport {
 ///
 /// ```
 /// use std::sync::Arc;
-/// use sinew::{Pose, Skeleton, JointTransform, glam::Vec3, solve::{Spline, spline::{Curve, CurveKind, CurveUp}}};
+/// use sinew::{JointTransform, Pose, Skeleton, Workspace, glam::Vec3};
+/// use sinew::solve::{Spline, SplineOptions, spline::{Curve, CurveKind, CurveUp}};
 ///
 /// let mut builder = Skeleton::builder();
 /// let mut joint = builder.add("head", None, JointTransform::IDENTITY);
@@ -97,12 +99,14 @@ pub struct SplineReport {
 ///
 /// let points = [Vec3::ZERO, Vec3::new(1.0, 0.2, 1.0), Vec3::new(0.0, 0.1, 2.0), Vec3::new(-1.0, 0.0, 1.0)];
 /// let ring = Curve::new(CurveKind::CatmullRom, &points, true, CurveUp::Direction(Vec3::Y))?;
-/// let mut snake = Spline::new(&skeleton, ids[0], ids[12])?;
-/// snake.reversed = true; // the head goes first, along the curve; the tail lies behind it
+/// let snake = Spline::new(&skeleton, ids[0], ids[12])?;
+/// let mut workspace = Workspace::new();
+/// // The head goes first, along the curve; the tail lies behind it.
+/// let options = SplineOptions::new().with_reversed(true);
 /// let mut pose = Pose::rest(&skeleton);
 /// for frame in 0..60 {
-///     snake.offset = 0.05 * frame as f32;
-///     let report = snake.solve(&mut pose, &ring)?;
+///     let options = options.with_offset(0.05 * frame as f32);
+///     let report = snake.solve(&mut workspace, &mut pose, &ring, &options)?;
 ///     assert!(report.report.position_residual < 1e-5);
 /// }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -138,30 +142,50 @@ pub struct SplineReport {
 #[doc(alias("spline IK"))]
 #[derive(Clone, Debug)]
 pub struct Spline {
-    links: ChainState,
+    chain: Chain,
     /// The rest pose of each joint in its bone's frame (z along the bone); none where there is no bone.
     seats: Vec<Option<DMat3>>,
     /// Lengths of the bones in the rest pose, in the units of the root's parent.
     rest: Vec<f64>,
     /// The root joint's axes in the frame of the first bone.
     root: DMat3,
+}
+
+option_type! {
+    /// Options of [`Spline`].
+    SplineOptions {
+        /// Where along the curve the root is, in metres from its start; 0 by default. A closed curve is gone round and round,
+        /// an open one goes straight on beyond its ends.
+        offset, with_offset: f32 = 0.0;
+        /// Whether the chain lies against the curve's direction, from its root on; false by default.
+        reversed, with_reversed: bool = false;
+        /// Whether the chain keeps its length.
+        fit, with_fit: Fit = Fit::Whole;
+        /// How joints are turned about their bones.
+        roll, with_roll: Roll = Roll::Keep;
+        /// Whether the root is put on the curve; true by default.
+        moves_root, with_moves_root: bool = true;
+        /// How far off the curve a joint may be and count as on it; a hundred-thousandth of the length by default.
+        position_tolerance, with_position_tolerance: Tolerance = Tolerance::Share(1e-5);
+        /// How much of the result is applied, 0 to 1 (the default), straight in the joints' coordinates (the root goes
+        /// straight).
+        #[doc(alias("alpha", "weight"))]
+        influence, with_influence: f32 = 1.0;
+    }
+}
+
+/// Room for what is remembered while a chain is laid.
+#[derive(Debug, Default)]
+struct SplineScratch {
+    links: ChainState,
     plan: Vec<Stop>,
-    /// Where along the curve the root is, in metres from its start. A closed curve is gone round and round, an open one
-    /// goes straight on beyond its ends.
-    pub offset: f32,
-    /// Whether the chain lies against the curve's direction, from its root on.
-    pub reversed: bool,
-    /// Whether the chain keeps its length.
-    pub fit: Fit,
-    /// How joints are turned about their bones.
-    pub roll: Roll,
-    /// Whether the root is put on the curve.
-    pub moves_root: bool,
-    /// How far off the curve a joint may be, as a part of the chain's length, 0 to 1, and count as on it.
-    pub tolerance: f32,
-    /// How much of it is carried out, 0 to 1, straight in the joints' coordinates (the root goes straight).
-    #[doc(alias = "alpha")]
-    pub weight: f32,
+}
+
+/// One solve.
+struct Laying<'a> {
+    of: &'a Spline,
+    on: &'a mut SplineScratch,
+    options: &'a SplineOptions,
 }
 
 /// Where a joint should come to lie.
@@ -173,6 +197,9 @@ struct Stop {
     /// Metres to the next joint, as the chain came in.
     length: f64,
 }
+
+/// A joint that has none yet.
+const NOWHERE: Stop = Stop { place: DVec3::ZERO, came: Vec3::ZERO, length: 0.0 };
 
 const HONOURED: Attributes =
     Attributes::of(&[Attribute::Fixed, Attribute::Hinge, Attribute::Ball, Attribute::Axes]);
@@ -193,57 +220,63 @@ impl Spline {
     /// the offset's point lies on the curve).
     pub fn from_chain(skeleton: &Skeleton, chain: Chain) -> Result<Self, ChainSolverError> {
         admit(skeleton, &chain, "spline", HONOURED)?;
-        let count = chain.joints().len();
         let Seats { seats, rest, root } = Seats::new(skeleton, &chain);
-        Ok(Self {
-            links: ChainState::new(skeleton, chain),
-            seats,
-            rest,
-            root,
-            plan: vec![Stop { place: DVec3::ZERO, came: Vec3::ZERO, length: 0.0 }; count + 1],
-            offset: 0.0,
-            reversed: false,
-            fit: Fit::Whole,
-            roll: Roll::Keep,
-            moves_root: true,
-            tolerance: 1e-5,
-            weight: 1.0,
-        })
+        Ok(Self { chain, seats, rest, root })
     }
 
     /// Root to tip.
     pub fn chain(&self) -> &Chain {
-        self.links.chain()
+        &self.chain
+    }
+
+    /// Makes room in a workspace, so that the first solve with it allocates nothing either.
+    pub fn reserve(&self, workspace: &mut Workspace) {
+        let SplineScratch { links, plan } = workspace.scratch();
+        links.reserve(&self.chain);
+        plan.clear();
+        plan.resize(self.chain.joints().len() + 1, NOWHERE);
     }
 
     /// Lays the chain along the curve (in model space). The pose is left updated, with every joint within its limits or
     /// no further out than it came in.
-    pub fn solve(&mut self, pose: &mut Pose, curve: &Curve) -> Result<SplineReport, SolveError> {
-        self.check()?;
+    pub fn solve(
+        &self,
+        workspace: &mut Workspace,
+        pose: &mut Pose,
+        curve: &Curve,
+        options: &SplineOptions,
+    ) -> Result<SplineReport, SolveError> {
+        options.check()?;
         pose.update();
-        self.links.load(pose, false)?;
-        let start = curve.spot(f64::from(self.offset));
-        for (stop, place) in self.plan.iter_mut().zip(places(self.links.chain(), pose)) {
+        self.reserve(workspace);
+        let mut laying = Laying { of: self, on: workspace.scratch(), options };
+        laying.on.links.load(&self.chain, pose, false)?;
+        let start = curve.spot(f64::from(options.offset));
+        for (stop, place) in laying.on.plan.iter_mut().zip(places(&self.chain, pose)) {
             stop.came = place;
         }
-        if self.moves_root {
-            self.links.move_root(curve.place(&start).as_vec3());
+        let links = &mut laying.on.links;
+        if options.moves_root {
+            links.move_root(curve.place(&start).as_vec3());
         }
-        let mut report = self.lay(curve, start)?;
-        if self.weight <= 0.0 {
-            self.links.reset();
-        } else if self.weight < 1.0 {
-            self.links.blend(self.weight);
+        let mut report = laying.lay(curve, start)?;
+        let links = &mut laying.on.links;
+        if options.influence <= 0.0 {
+            links.reset();
+        } else if options.influence < 1.0 {
+            links.blend(options.influence);
         }
-        report.report.iterations = u32::from(self.links.store(pose));
-        self.measure(pose, &mut report);
+        report.report.iterations = u32::from(links.store(pose));
+        laying.measure(pose, &mut report);
         Ok(report)
     }
+}
 
+impl SplineOptions {
     fn check(&self) -> Result<(), SolveError> {
         check::within("the offset along the curve", "finite", self.offset, f32::MIN, f32::MAX)?;
-        check::within("the tolerance", "0 to 1", self.tolerance, 0.0, 1.0)?;
-        check::within("the chain's weight", "0 to 1", self.weight, 0.0, 1.0)?;
+        self.position_tolerance.check()?;
+        check::within("the influence", "0 to 1", self.influence, 0.0, 1.0)?;
         if let Fit::Stretched { shortest, longest } = self.fit {
             check::within(
                 "the shortest stretch",
@@ -261,11 +294,13 @@ impl Spline {
         }
         Ok(())
     }
+}
 
+impl Laying<'_> {
     /// The turn about the first bone, in its frame, that takes the root's axis to the frame's normal.
     fn own_roll(&self) -> Result<f64, SolveError> {
-        let Roll::Frames { axis, .. } = self.roll else { return Ok(0.0) };
-        let v = self.root * axis.as_dvec3();
+        let Roll::Frames { axis, .. } = self.options.roll else { return Ok(0.0) };
+        let v = self.of.root * axis.as_dvec3();
         let sine = math64::sqrt((v.x * v.x + v.y * v.y) / v.length_squared());
         // A thousandth of a radian beside the bone an axis no longer says which way up.
         if sine > 1e-3 {
@@ -278,61 +313,66 @@ impl Spline {
 
     /// Notes the bones' lengths.
     fn lengths(&mut self) {
-        let mut unit = f64::from(self.links.unit()).abs();
-        for i in 0..self.links.links.len() {
-            unit *= f64::from(self.links.links[i].scale.x.abs());
-            self.plan[i].length = math64::sqrt(self.below(i).length_squared()) * unit;
+        let mut unit = f64::from(self.on.links.unit()).abs();
+        for i in 0..self.on.links.links.len() {
+            unit *= f64::from(self.on.links.links[i].scale.x.abs());
+            self.on.plan[i].length = math64::sqrt(self.below(i).length_squared()) * unit;
         }
     }
 
     /// How many metres along the curve a joint goes for each of the rest pose's, where the chain is stretched.
     fn pace(&self, curve: &Curve, first: f64) -> Option<f64> {
-        let Fit::Stretched { shortest, longest } = self.fit else { return None };
-        let all: f64 = self.rest[..self.rest.len() - 1].iter().sum();
+        let Fit::Stretched { shortest, longest } = self.options.fit else { return None };
+        let all: f64 = self.of.rest[..self.of.rest.len() - 1].iter().sum();
         let whole = curve.full_length();
-        let room = match (curve.is_closed(), self.reversed) {
+        let room = match (curve.is_closed(), self.options.reversed) {
             (true, _) => whole,
             (false, false) => whole - first,
             (false, true) => first,
         };
-        let size = f64::from(self.links.unit()).abs();
+        let size = f64::from(self.on.links.unit()).abs();
         (all > 0.0).then(|| (room / (all * size)).clamp(shortest.into(), longest.into()) * size)
     }
 
     /// The way to the next joint, in the joint's own frame before its scale.
     fn below(&self, link: usize) -> DVec3 {
-        self.links.links.get(link + 1).map_or(self.links.chain().tip_offset(), |next| next.offset).as_dvec3()
+        self.on
+            .links
+            .links
+            .get(link + 1)
+            .map_or(self.on.links.chain().tip_offset(), |next| next.offset)
+            .as_dvec3()
     }
 
     /// Turns every joint. All places and orientations are in model space.
     fn lay(&mut self, curve: &Curve, start: Spot) -> Result<SplineReport, SolveError> {
         let roll = math64::axis_angle(DVec3::Z, self.own_roll()?);
         self.lengths();
-        let (count, back) = (self.links.links.len(), self.reversed);
+        let (count, back) = (self.on.links.links.len(), self.options.reversed);
         let sign = if back { -1.0 } else { 1.0 };
         let first = curve.distance(&start);
         let pace = self.pace(curve, first);
         // The twist's share of a bone goes by where the bone begins, so that the last has all of it.
-        let all: f64 = self.plan.iter().map(|s| s.length).sum();
-        let last = self.plan[..count].iter().rev().map(|s| s.length).find(|l| *l > 0.0).unwrap_or(0.0);
+        let all: f64 = self.on.plan.iter().map(|s| s.length).sum();
+        let last = self.on.plan[..count].iter().rev().map(|s| s.length).find(|l| *l > 0.0).unwrap_or(0.0);
 
         let mut report = SplineReport::default();
         let (mut spot, mut gone, mut rested, mut off) = (start, 0.0, 0.0, 0.0f64);
-        let mut at = self.links.root_place();
-        let (mut seat, mut unit) = self.links.top();
+        let mut at = self.on.links.root_place();
+        let (mut seat, mut unit) = self.on.links.top();
         let hand = if unit < 0.0 { -1.0 } else { 1.0 };
         for i in 0..count {
-            let length = self.plan[i].length;
-            self.plan[i].place = curve.place(&spot);
-            if i > 0 || self.moves_root {
-                off = off.max(at.distance(self.plan[i].place));
+            let length = self.on.plan[i].length;
+            self.on.plan[i].place = curve.place(&spot);
+            if i > 0 || self.options.moves_root {
+                off = off.max(at.distance(self.on.plan[i].place));
             }
-            let scale = self.links.links[i].scale;
+            let scale = self.on.links.links[i].scale;
             unit *= f64::from(scale.x.abs()) * handedness(scale);
             let own = matrix(signs(scale));
-            let mut now = seat * matrix(self.links.links[i].rotation);
+            let mut now = seat * matrix(self.on.links.links[i].rotation);
             if length > 0.0 {
-                rested += self.rest[i];
+                rested += self.of.rest[i];
                 let (next, met) = match pace {
                     Some(pace) if i + 1 < count => (curve.spot(first + sign * pace * rested), true),
                     _ => curve.leave(&spot, at, length, back),
@@ -349,7 +389,7 @@ impl Spline {
                 if reach > 0.0 {
                     let along = chord / reach;
                     let mut wanted = now;
-                    if let (Roll::Frames { twist, .. }, Some(seat)) = (self.roll, self.seats[i]) {
+                    if let (Roll::Frames { twist, .. }, Some(seat)) = (self.options.roll, self.of.seats[i]) {
                         let (tangent, normal) = curve.frame(&curve.spot(from + sign * 0.5 * way));
                         let normal = across(along, carried(tangent * sign, along, normal));
                         let share = if all > last { gone / (all - last) } else { 0.0 };
@@ -360,7 +400,7 @@ impl Spline {
                     now = self.turn(i, &seat, wanted, own * self.below(i) * unit, along);
                     let reach = reach.min(LONGEST.into());
                     if pace.is_some() && i + 1 < count && (reach / length - 1.0).abs() > SAME {
-                        self.links.links[i + 1].offset *= (reach / length) as f32;
+                        self.on.links.links[i + 1].offset *= (reach / length) as f32;
                     }
                 }
                 spot = next;
@@ -369,10 +409,12 @@ impl Spline {
             at += now * (own * self.below(i) * unit);
             seat = now * own;
         }
-        self.plan[count].place = curve.place(&spot);
-        off = off.max(at.distance(self.plan[count].place));
-        let near = f64::from(self.tolerance) * all + 4.0 * f64::from(self.links.rounding);
-        report.report.status = if off <= near { Status::Reached } else { Status::Stalled };
+        self.on.plan[count].place = curve.place(&spot);
+        off = off.max(at.distance(self.on.plan[count].place));
+        let near = f64::from(self.options.position_tolerance.metres(all as f32))
+            + 4.0 * f64::from(self.on.links.rounding);
+        report.report.outcome = if off <= near { Outcome::Converged } else { Outcome::Stalled };
+        report.report.position_tolerance = (near as f32).min(f32::MAX);
         report.beyond = (spot.beyond.abs() as f32).min(f32::MAX);
         Ok(report)
     }
@@ -382,7 +424,7 @@ impl Spline {
     fn turn(&mut self, link: usize, seat: &DMat3, wanted: DMat3, arm: DVec3, along: DVec3) -> DMat3 {
         let arm = wanted * arm;
         let wanted = arc(arm / math64::sqrt(arm.length_squared()), along) * wanted;
-        let link = &mut self.links.links[link];
+        let link = &mut self.on.links.links[link];
         let q = math64::quaternion(&(seat.transpose() * wanted));
         let q = math::normalize(Quat::from_xyzw(q.x as f32, q.y as f32, q.z as f32, q.w as f32));
         if math::angle_between(q, link.rotation) > STIRS {
@@ -394,20 +436,20 @@ impl Spline {
 
     /// How far the joints of a pose are from their places.
     fn measure(&self, pose: &Pose, report: &mut SplineReport) {
-        let chain = self.links.chain();
+        let chain = self.on.links.chain();
         let (mut most, mut furthest) = (0.0f64, 0.0f64);
-        for (i, (place, stop)) in places(chain, pose).zip(&self.plan).enumerate() {
+        for (i, (place, stop)) in places(chain, pose).zip(&self.on.plan).enumerate() {
             let place = place.as_dvec3();
             furthest = furthest.max(place.distance(stop.came.as_dvec3()));
-            if i > 0 || self.moves_root {
+            if i > 0 || self.options.moves_root {
                 most = most.max(place.distance(stop.place));
             }
         }
         report.report.position_residual = (most as f32).min(f32::MAX);
         // Each joint has a place to come to: what counts is the way of the one that goes furthest.
-        let length: f64 = self.plan[..chain.joints().len()].iter().map(|s| s.length).sum();
+        let length: f64 = self.on.plan[..chain.joints().len()].iter().map(|s| s.length).sum();
         let moved = if length > 0.0 { (furthest / length) as f32 } else { 0.0 };
-        report.report.branch_changed = branch::changed(self.links.turned(), moved, 0.0);
+        report.report.branch_changed = branch::changed(self.on.links.turned(), moved, 0.0);
     }
 }
 

@@ -1,5 +1,6 @@
 //! The closed-form limb: two bones, in 3D.
 
+mod bounded;
 mod general;
 mod plain;
 mod points;
@@ -12,9 +13,14 @@ use alloc::string::String;
 use glam::{Mat3, Quat, Vec3};
 use thiserror::Error;
 
-use super::{arc::distance, branch, check, nearest::Nearest, parent_space, partial, soft::softened};
+use super::{
+    LimbOptions, Tolerance, arc::distance, branch, check, nearest::Nearest, options::ROTATION_TOLERANCE,
+    parent_space, partial, soft::softened,
+};
+use bounded::Input;
+
 use crate::{
-    Chain, ChainError, Goal, JointId, Pole, Pose, Report, Skeleton, SolveError, Status,
+    Chain, ChainError, Goal, JointId, Outcome, Pole, Pose, Report, Skeleton, SolveError,
     joint::{Attributes, UnsupportedAttribute, check_honoured},
     math,
 };
@@ -38,7 +44,7 @@ pub enum TwoBoneError {
     /// Root and tip do not make a chain.
     #[error(transparent)]
     Chain(#[from] ChainError),
-    /// The middle joint is not strictly between the two ends.
+    /// The middle joint does not lie between the two ends, or is a tip without an offset.
     #[error("joint `{middle}` does not lie between joints `{root}` and `{tip}`")]
     NotBetween {
         /// Name of the root.
@@ -47,6 +53,17 @@ pub enum TwoBoneError {
         middle: String,
         /// Name of the tip.
         tip: String,
+    },
+    /// A side was chosen, but there is no hinge whose sides these were.
+    #[error(
+        "the bend side of joint `{middle}` is {side:?}, but it has no hinge: give its axis first (`with_hinge`), or keep the \
+         side that the pose bends to"
+    )]
+    NoHinge {
+        /// Name of the middle joint.
+        middle: String,
+        /// The side that was chosen.
+        side: BendSide,
     },
     /// The root or the middle joint asks for what a limb cannot honour: they turn freely.
     #[error(transparent)]
@@ -63,7 +80,7 @@ const NAME: &str = "two-bone";
 ///
 /// ```
 /// use std::sync::Arc;
-/// use sinew::{Goal, Pose, Skeleton, JointTransform, glam::Vec3, solve::TwoBone};
+/// use sinew::{Goal, Pose, Skeleton, JointTransform, glam::Vec3, solve::{LimbOptions, TwoBone}};
 ///
 /// let mut builder = Skeleton::builder();
 /// let hip = builder.add("hip", None, JointTransform::from_translation(Vec3::new(0.0, 0.9, 0.0)));
@@ -75,7 +92,7 @@ const NAME: &str = "two-bone";
 /// let leg = TwoBone::new(&skeleton, ids[0], ids[1], ids[2])?;
 /// let mut pose = Pose::rest(&skeleton);
 /// let step = Vec3::new(0.1, 0.2, 0.3);
-/// let report = leg.solve(&mut pose, &Goal::at(step))?;
+/// let report = leg.solve(&mut pose, &Goal::position(step), &LimbOptions::new())?;
 /// assert!(report.position_residual < 1e-6);
 /// assert!(pose.position(ids[2]).distance(step) < 1e-6);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -127,24 +144,9 @@ const NAME: &str = "two-bone";
 pub struct TwoBone {
     chain: Chain,
     middle: JointId,
-    /// The middle joint's hinge: an axis in its local space (any length; the part across the bones counts). A positive
-    /// turn (right-handed) of the middle joint about it flexes a straight limb on the positive side. It gives the bend
-    /// plane where the pose has none, and the meaning of [`side`](Self::side). [`TwoBone::new`] takes it from the bend of
-    /// the rest pose, where that is above one degree.
-    pub hinge: Option<Vec3>,
-    /// Which side of the hinge the limb bends to. Without a hinge there are no sides, and the pose's is kept.
-    pub side: BendSide,
-    /// Radians by which the bend plane is turned about the axis from the root to the goal (right-handed), after the pole
-    /// is followed.
-    pub swivel: f32,
-    /// The soft zone at the end of the reach, as a fraction of the reach, 0 (none) to 1; see [`soften`](super::soften).
-    pub soft: f32,
-    /// Radians of flexion that remain when the goal is too far, 0 (a straight limb) to pi: the reach ends there, and a
-    /// soft zone lies before it.
-    pub min_flexion: f32,
-    /// How much of the goal is carried out, 0 to 1; it multiplies the goal's own weights.
-    #[doc(alias = "alpha")]
-    pub weight: f32,
+    name: String,
+    hinge: Option<Vec3>,
+    side: BendSide,
 }
 
 /// Flexion of the rest pose, as a sine, above which it tells the hinge: one degree. A figure modelled straight has less.
@@ -162,6 +164,22 @@ const SETTLED: f32 = 1e-5;
 /// joints add up.
 const UNCERTAIN: f32 = 3e-7;
 
+/// What a solve works towards.
+#[derive(Clone, Copy)]
+struct Wish<'a> {
+    /// Where the end is to be: without a position in the goal, where it is.
+    to: Vec3,
+    goal: &'a Goal,
+    side: BendSide,
+    options: &'a LimbOptions,
+}
+
+impl Wish<'_> {
+    fn is_poled(&self) -> bool {
+        self.goal.pole != Pole::Keep || self.goal.swivel != 0.0
+    }
+}
+
 impl TwoBone {
     /// The limb from `root` by `middle` to `tip`, all different, each below the one before.
     pub fn new(
@@ -173,25 +191,49 @@ impl TwoBone {
         Self::from_chain(skeleton, Chain::new(skeleton, root, tip)?, middle)
     }
 
-    /// The limb along a chain, which may have an offset at its tip, bending at `middle`.
+    /// The limb along a chain, which may have an offset at its tip, bending at `middle`. A chain of two joints with an offset
+    /// is a limb too: its tip is the middle joint, and the end is the offset's point. A rotation asked of that joint is
+    /// followed first; the root then brings the end as near to the position as it can.
     pub fn from_chain(skeleton: &Skeleton, chain: Chain, middle: JointId) -> Result<Self, TwoBoneError> {
         let (root, tip) = (chain.root(), chain.tip());
-        if middle == root || middle == tip || !chain.joints().contains(&middle) {
+        let ends = middle == tip && chain.tip_offset() == Vec3::ZERO;
+        if middle == root || ends || !chain.joints().contains(&middle) {
             let name = |j| String::from(skeleton.name(j));
             return Err(TwoBoneError::NotBetween { root: name(root), middle: name(middle), tip: name(tip) });
         }
         check_honoured(skeleton, [root, middle], NAME, Attributes::NONE)?;
         let hinge = rest_hinge(skeleton, &chain, middle);
-        Ok(Self {
-            chain,
-            middle,
-            hinge,
-            side: BendSide::Keep,
-            swivel: 0.0,
-            soft: 0.0,
-            min_flexion: 0.0,
-            weight: 1.0,
-        })
+        let name = skeleton.name(middle).into();
+        Ok(Self { chain, middle, name, hinge, side: BendSide::Keep })
+    }
+
+    /// Sets the middle joint's hinge: an axis in its local space (any length; the part across the bones counts). A positive
+    /// turn (right-handed) of the middle joint about it flexes a straight limb on the positive side. The hinge gives the
+    /// bend plane where the pose has none, and [`with_side`](Self::with_side) its meaning. [`TwoBone::new`] takes it from the
+    /// bend of the rest pose, where that is above one degree. `None` removes it, and the side with it.
+    #[must_use]
+    pub fn with_hinge(self, axis: impl Into<Option<Vec3>>) -> Self {
+        let hinge = axis.into().filter(|axis| *axis != Vec3::ZERO);
+        let side = if hinge.is_some() { self.side } else { BendSide::Keep };
+        Self { hinge, side, ..self }
+    }
+
+    /// Chooses the side of the hinge to which the limb bends. A limb without a hinge has no sides.
+    pub fn with_side(self, side: BendSide) -> Result<Self, TwoBoneError> {
+        if side != BendSide::Keep && self.hinge.is_none() {
+            return Err(TwoBoneError::NoHinge { middle: self.name, side });
+        }
+        Ok(Self { side, ..self })
+    }
+
+    /// The middle joint's hinge in its local space; see [`with_hinge`](Self::with_hinge).
+    pub fn hinge(&self) -> Option<Vec3> {
+        self.hinge
+    }
+
+    /// The side of the hinge to which the limb bends.
+    pub fn side(&self) -> BendSide {
+        self.side
     }
 
     /// Root to tip, joints between included.
@@ -213,6 +255,18 @@ impl TwoBone {
         }
     }
 
+    /// The same, with the tip joint in the end's stead where `by_joint`.
+    #[cold]
+    fn places(&self, pose: &Pose, by_joint: bool) -> LimbPoints {
+        let at = self.points(pose);
+        if by_joint { LimbPoints { tip: pose.position(self.chain.tip()), ..at } } else { at }
+    }
+
+    /// Root, middle and tip.
+    fn turning(&self) -> [JointId; 3] {
+        [self.chain.root(), self.middle, self.chain.tip()]
+    }
+
     /// The lengths of the two bones in a pose, in metres (model space), offset at the tip included.
     pub fn lengths(&self, pose: &Pose) -> (f32, f32) {
         let at = self.points(pose);
@@ -223,22 +277,25 @@ impl TwoBone {
     /// goal names no position, the end stays where it is and only the pole, the swivel and the rotation are followed.
     ///
     /// With an offset at the tip and a rotation asked for, it is the offset's point that meets the position, with the tip
-    /// turned as asked. Weights between 0 and 1 scale the turns of the joints (the root's as swing and twist).
+    /// turned as asked. Influences between 0 and 1 scale the turns of the joints (the root's as swing and twist).
+    ///
+    /// Where a joint would turn further than [`LimbOptions::max_turn`], the limb goes part of the way, along which its end
+    /// comes nearer all the time: the end turns towards the goal's direction as seen from the root, at the distance that is
+    /// nearest to the goal. A pole or swivel gets a quarter of the root's turn, or what the goal leaves of it. The side of the
+    /// hinge changes only where one solve can do so: on the way to the other side the end would have to leave its goal.
     ///
     /// A limb whose bones the pose stretches along one axis (a scale that is not uniform, up to a quarter) is sheared as it
     /// bends, so that its lengths change with the angle: there the closed form is repeated until the end is met. Where the
     /// scale is that of a joint above the limb, of any size, goals without a rotation are solved in the space of the root's
     /// parent, where the limb is not sheared: it goes to the point that is nearest there.
-    pub fn solve(&self, pose: &mut Pose, goal: &Goal) -> Result<Report, SolveError> {
+    pub fn solve(&self, pose: &mut Pose, goal: &Goal, options: &LimbOptions) -> Result<Report, SolveError> {
         let rotation = check::goal(goal)?;
         if rotation.is_some() {
             check_honoured(pose.skeleton(), [self.chain.tip()], NAME, Attributes::NONE)?;
         }
         check::finite("the hinge axis", self.hinge.unwrap_or_default())?;
-        check::within("the swivel angle", "finite", self.swivel, f32::MIN, f32::MAX)?;
-        check::within("the soft zone", "0 to 1", self.soft, 0.0, 1.0)?;
-        check::within("the least flexion", "0 to pi", self.min_flexion, 0.0, core::f32::consts::PI)?;
-        check::within("the limb's weight", "0 to 1", self.weight, 0.0, 1.0)?;
+        check::within("the swivel angle", "finite", goal.swivel, f32::MIN, f32::MAX)?;
+        options.check()?;
         let tip = self.chain.tip();
         pose.update();
         let scaled = rotation.is_some() || self.chain.tip_offset() != Vec3::ZERO;
@@ -247,7 +304,9 @@ impl TwoBone {
         if !pose.unscaled(tip) {
             if rotation.is_none() && parent_space::is_sheared(pose, self.chain.root()) {
                 let ends = (self.chain.root(), tip, self.chain.tip_offset());
-                return parent_space::solve(pose, ends, goal, |pose, goal, _| self.solve(pose, goal));
+                return parent_space::solve(pose, ends, goal, |pose, goal, _| {
+                    self.solve(pose, goal, options)
+                });
             }
             let turns = [Some(self.chain.root()), Some(self.middle), rotation.map(|_| tip)];
             for joint in turns.into_iter().flatten() {
@@ -255,59 +314,40 @@ impl TwoBone {
             }
         }
 
-        let position_weight = goal.position_weight * self.weight;
-        let rotation_weight = goal.rotation_weight * self.weight;
+        let position_weight = goal.position_influence * options.influence;
+        let rotation_weight = goal.rotation_influence * options.influence;
         let asked = goal.position.unwrap_or_else(|| self.chain.end(pose));
         let mut report = Report::default();
 
         let offset = self.chain.tip_offset();
         let uncertain = UNCERTAIN * pose.extent(tip);
         let start = self.points(pose);
-        let (mut at, mut to) = (start, asked);
+        let mut wish = Wish { to: asked, goal, side: self.side, options };
+        let mut at = start;
         let mut turned = None;
         if let Some(rotation) = rotation.filter(|_| rotation_weight > 0.0) {
             let now = pose.model_rotation(tip);
             if offset != Vec3::ZERO {
                 // The tip's turn moves the offset's point about the tip joint. So the tip's final rotation is found first
                 // (by what the limb makes of it when it is left alone), and the tip joint goes where that needs it.
-                let turns = self.turns(pose, &at, to, goal.pole, position_weight, uncertain);
+                let turns = self.turns(pose, &at, &wish, position_weight, uncertain);
                 let free = math::mul(turns.root, math::mul(turns.middle, now));
                 let last = towards(free, rotation, rotation_weight);
                 let ankle = pose.position(tip);
                 let arm = math::rotate(math::mul(last, math::conjugate(now)), at.tip - ankle);
                 at.tip = ankle;
-                to = asked - arm;
+                wish.to = asked - arm;
                 turned = Some(last);
             }
         }
-        // A stretched limb is solved in full and then turned back in part, as a part of the way to where it is not yet
-        // settled would not lead to where it settles.
         let stretched = shear > check::SIMILAR && position_weight > 0.0;
-        let turns =
-            self.turns(pose, &at, to, goal.pole, if stretched { 1.0 } else { position_weight }, uncertain);
-        let moved = turns.middle != Quat::IDENTITY || turns.root != Quat::IDENTITY;
-        let (root, middle) = (self.chain.root(), self.middle);
-        let before = [root, middle, tip].map(|joint| pose.local(joint).rotation);
+        let turns = self.turns(pose, &at, &wish, if stretched { 1.0 } else { position_weight }, uncertain);
+        let before = self.turning().map(|joint| pose.local(joint).rotation);
         let tip_before = rotation.map(|_| pose.model(tip).matrix3);
-        if moved {
-            pose.turn(middle, turns.middle);
-            pose.turn(root, turns.root);
-            pose.update();
-        }
+        let moved = self.turn(pose, &turns);
         let mut settled = true;
         if moved && stretched {
-            settled = self.settle(pose, to, goal.pole, turned.is_some(), &at, [before[0], before[1]]);
-            if position_weight < 1.0 {
-                let bone = pose.parent_model(root).matrix3.transpose() * (at.middle - at.root);
-                let axis = axis_or_up(bone);
-                let way = |joint, before| math::mul(pose.local(joint).rotation, math::conjugate(before));
-                let (by_root, by_middle) = (way(root, before[0]), way(middle, before[1]));
-                let by_root = partial::partial_swing_twist(by_root, axis, position_weight);
-                let by_middle = partial::partial(by_middle, position_weight);
-                pose.set_rotation(root, math::normalize(math::mul(by_root, before[0])));
-                pose.set_rotation(middle, math::normalize(math::mul(by_middle, before[1])));
-                pose.update();
-            }
+            settled = self.settle_in_part(pose, &wish, turned.is_some(), &at, before, position_weight);
         }
         let mut spun = false;
         if let Some(rotation) = rotation {
@@ -325,20 +365,30 @@ impl TwoBone {
             report.rotation_residual = math::angle_between(pose.model_rotation(tip), rotation);
         }
         report.iterations = u32::from(moved || spun);
+        let bounded = options.max_turn < f32::INFINITY && self.turned(pose, before) > options.max_turn;
+        if bounded {
+            let input = Input { at, before, uncertain, stretched, by_joint: turned.is_some() };
+            self.hold_back(pose, &wish, &input, [position_weight, rotation_weight]);
+            settled = false;
+            report.iterations = u32::from(self.turned(pose, before) > 0.0);
+            let left = |q| math::angle_between(pose.model_rotation(tip), q);
+            report.rotation_residual = rotation.map_or(0.0, left);
+        }
         let end = self.chain.end(pose);
         report.position_residual = distance(end, asked);
         // (What the whole solve of bare points says holds where nothing else was done.)
-        report.branch_changed = if position_weight >= 1.0 && !stretched && rotation.is_none() {
+        report.branch_changed = if position_weight >= 1.0 && !stretched && rotation.is_none() && !bounded {
             turns.branch_changed
         } else {
-            let poled = goal.pole != Pole::Keep || self.swivel != 0.0;
-            self.changed(pose, end, &start, before, tip_before, poled)
+            self.changed(pose, end, &start, before, tip_before, wish.is_poled())
         };
-        if turns.out_of_reach > 0.0 {
-            report.status = Status::Unreachable { by: turns.out_of_reach };
-        } else if !settled {
-            report.status = Status::Stalled;
+        report.out_of_reach = turns.out_of_reach;
+        if !settled {
+            report.outcome = Outcome::Stalled;
         }
+        let length = distance(start.middle, start.root) + distance(start.tip, start.middle);
+        report.position_tolerance = Tolerance::default().metres(length) + 2.0 * uncertain;
+        report.rotation_tolerance = ROTATION_TOLERANCE;
         Ok(report)
     }
 
@@ -357,10 +407,9 @@ impl TwoBone {
         if poled {
             return points::flipped(start, &self.points(pose));
         }
-        let joints = [self.chain.root(), self.middle, self.chain.tip()];
         let turn =
             |(joint, before): (JointId, Quat)| branch::sine_between(before, pose.local(joint).rotation);
-        let sine = joints.into_iter().zip(before).map(turn).fold(0.0, f32::max);
+        let sine = self.turning().into_iter().zip(before).map(turn).fold(0.0, f32::max);
         let length = distance(start.middle, start.root) + distance(start.tip, start.middle);
         length > 0.0
             && branch::changed_by_sine(sine, distance(end, start.tip) / length, || {
@@ -368,6 +417,46 @@ impl TwoBone {
                     math::angle_between(math::rotation_of(&frame), pose.model_rotation(self.chain.tip()))
                 })
             })
+    }
+
+    /// Turns the joints, and says whether there was anything to turn. The pose is left updated.
+    #[inline]
+    fn turn(&self, pose: &mut Pose, turns: &LimbTurns) -> bool {
+        let moved = turns.middle != Quat::IDENTITY || turns.root != Quat::IDENTITY;
+        if moved {
+            pose.turn(self.middle, turns.middle);
+            pose.turn(self.chain.root(), turns.root);
+            pose.update();
+        }
+        moved
+    }
+
+    /// Settles a stretched limb in full and turns it back in part, as a part of the way to where it is not yet settled would
+    /// not lead to where it settles. Says whether it came to rest.
+    #[cold]
+    fn settle_in_part(
+        &self,
+        pose: &mut Pose,
+        wish: &Wish,
+        by_joint: bool,
+        at: &LimbPoints,
+        before: [Quat; 3],
+        weight: f32,
+    ) -> bool {
+        let settled = self.settle(pose, wish, by_joint, at, [before[0], before[1]]);
+        if weight < 1.0 {
+            let (root, middle) = (self.chain.root(), self.middle);
+            let bone = pose.parent_model(root).matrix3.transpose() * (at.middle - at.root);
+            let axis = axis_or_up(bone);
+            let way = |joint, before| math::mul(pose.local(joint).rotation, math::conjugate(before));
+            let (by_root, by_middle) = (way(root, before[0]), way(middle, before[1]));
+            let by_root = partial::partial_swing_twist(by_root, axis, weight);
+            let by_middle = partial::partial(by_middle, weight);
+            pose.set_rotation(root, math::normalize(math::mul(by_root, before[0])));
+            pose.set_rotation(middle, math::normalize(math::mul(by_middle, before[1])));
+            pose.update();
+        }
+        settled
     }
 
     /// Repeats the solve inside a stretched limb (see [`TwoBone::solve`]), whose bones change their lengths a little as
@@ -378,8 +467,7 @@ impl TwoBone {
     fn settle(
         &self,
         pose: &mut Pose,
-        to: Vec3,
-        pole: Pole,
+        wish: &Wish,
         by_joint: bool,
         start: &LimbPoints,
         before: [Quat; 2],
@@ -387,20 +475,20 @@ impl TwoBone {
         let (root, middle) = (self.chain.root(), self.middle);
         let length = |at: &LimbPoints| distance(at.middle, at.root) + distance(at.tip, at.middle);
         // As far as a soft zone lets the limb go that came in.
-        let place = softened(to, start.root, length(start), self.soft, 1.0);
+        let place = softened(wish.to, start.root, length(start), wish.options.soft, 1.0);
         // (What must stay bent may have to go away from where it came in.)
-        let mut nearest =
-            if self.min_flexion > 0.0 { Nearest::none(place) } else { Nearest::new(place, start.tip) };
+        let mut nearest = if wish.options.min_flexion > 0.0 {
+            Nearest::none(place)
+        } else {
+            Nearest::new(place, start.tip)
+        };
         let mut kept = before;
         for pass in 0..=PASSES {
-            let mut at = self.points(pose);
-            if by_joint {
-                at.tip = pose.position(self.chain.tip());
-            }
+            let at = self.places(pose, by_joint);
             // A pass starts from places that the last one made. Their own uncertainty is no reason to stop before it.
             let extent = pose.extent(self.chain.tip());
-            let turns = self.turns(pose, &at, to, pole, 1.0, -UNCERTAIN * extent);
-            let left = distance(at.tip, to) - turns.out_of_reach;
+            let turns = self.turns(pose, &at, wish, 1.0, -UNCERTAIN * extent);
+            let left = distance(at.tip, wish.to) - turns.out_of_reach;
             if nearest.note(at.tip, pass + 1) {
                 kept = [pose.local(root).rotation, pose.local(middle).rotation];
             }
@@ -422,30 +510,28 @@ impl TwoBone {
         false
     }
 
-    /// The turns of one solve, weighted.
-    fn turns(
-        &self,
-        pose: &Pose,
-        at: &LimbPoints,
-        to: Vec3,
-        pole: Pole,
-        weight: f32,
-        uncertain: f32,
-    ) -> LimbTurns {
+    /// The hinge in model space, as a unit vector.
+    #[inline]
+    fn hinge_in(&self, pose: &Pose) -> Option<Vec3> {
         let hinge = self.hinge.map(|h| {
             let frame = pose.model(self.middle).matrix3;
             // A frame that mirrors turns the sense of a turn; the axis of a positive turn goes along.
             (frame * h * if frame.determinant() < 0.0 { -1.0 } else { 1.0 }).normalize_or_zero()
         });
+        hinge.filter(|h| *h != Vec3::ZERO)
+    }
+
+    /// The turns of one solve, in part.
+    fn turns(&self, pose: &Pose, at: &LimbPoints, wish: &Wish, weight: f32, uncertain: f32) -> LimbTurns {
         let bend = LimbBend {
-            hinge: hinge.filter(|h| *h != Vec3::ZERO),
-            side: self.side,
-            swivel: self.swivel,
-            soft: self.soft,
-            min_flexion: self.min_flexion,
+            hinge: self.hinge_in(pose),
+            side: wish.side,
+            swivel: wish.goal.swivel,
+            soft: wish.options.soft,
+            min_flexion: wish.options.min_flexion,
             uncertain,
         };
-        let turns = solve_points(at, to, pole, &bend);
+        let turns = solve_points(at, wish.to, wish.goal.pole, &bend);
         if weight >= 1.0 {
             return turns;
         }

@@ -3,7 +3,12 @@
 
 use std::sync::Arc;
 
-use sinew::{JointId, JointTransform, Skeleton, glam::Vec3, joint::Joint};
+use sinew::{
+    JointId, JointTransform, Skeleton,
+    glam::Vec3,
+    joint::Joint,
+    planar::{DirectedOptions2d, Options2d},
+};
 
 /// A fixed pseudo-random sequence in [-1, 1), without a call to any mathematics.
 pub fn noise(seed: u64) -> impl FnMut() -> f32 {
@@ -57,4 +62,15 @@ pub fn ring(seed: u64, count: usize) -> Vec<Vec3> {
             Vec3::new(a.cos(), 0.0, a.sin()) * (1.5 + 0.5 * r()) + Vec3::new(0.3 * r(), 0.6 * r(), 0.3 * r())
         })
         .collect()
+}
+
+/// What of a chain's options in the plane there is for one with a direction.
+pub fn directed(o: &Options2d) -> DirectedOptions2d {
+    DirectedOptions2d::new()
+        .with_influence(o.influence)
+        .with_soft(o.soft)
+        .with_stretch(o.stretch)
+        .with_position_tolerance(o.position_tolerance)
+        .with_max_iterations(o.max_iterations.unwrap_or(200))
+        .with_max_restarts(o.max_restarts.unwrap_or(4))
 }

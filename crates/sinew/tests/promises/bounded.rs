@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use sinew::{
-    Chain, Goal, JointId, JointTransform, Pose, Report, Skeleton, Status,
+    Chain, Goal, JointId, JointTransform, Outcome, Pose, Report, Skeleton, Workspace,
     glam::{Quat, Vec3},
     joint::{Dof, Joint},
     math,
-    solve::{Auto, Ccd, DampedLeastSquares, Effector, Fabrik, FreeChain, FullBody},
+    solve::{Auto, Ccd, DampedLeastSquares, Effector, Fabrik, FreeChain, FullBody, IterativeOptions},
 };
 
 use crate::{checks, config, judge, limited, rig};
@@ -21,39 +21,30 @@ fn solvers(skeleton: &Skeleton, chain: &Chain) -> Vec<(String, Solve)> {
     let mut all: Vec<(String, Solve)> = Vec::new();
     // (A tip that is not free is refused where a rotation is asked of it.)
     let free = chain.joints().iter().all(|&j| *skeleton.joint(j) == Joint::FREE);
-    if let Some(mut free) = FreeChain::from_chain(skeleton, chain.clone()).ok().filter(|_| free) {
-        let solve: Solve = Box::new(move |pose, goal, bound| {
-            free.max_turn = bound;
-            free.solve(pose, goal).unwrap()
-        });
-        all.push(("free chain".into(), solve));
-    }
-    if let Ok(mut auto) = Auto::from_chain(skeleton, chain.clone()) {
-        let solve: Solve = Box::new(move |pose, goal, bound| {
-            auto.max_turn = bound;
-            auto.solve(pose, goal).unwrap()
-        });
-        all.push(("auto".into(), solve));
-    }
-    macro_rules! iterative {
+    macro_rules! add {
         ($name:literal, $solver:ty) => {
-            if let Ok(mut solver) = <$solver>::from_chain(skeleton, chain.clone()) {
+            if let Ok(solver) = <$solver>::from_chain(skeleton, chain.clone()) {
+                let mut workspace = Workspace::new();
                 let solve: Solve = Box::new(move |pose, goal, bound| {
-                    solver.settings.max_turn = bound;
-                    solver.solve(pose, goal).unwrap()
+                    let options = IterativeOptions::new().with_max_turn(bound);
+                    solver.solve(&mut workspace, pose, goal, &options).unwrap()
                 });
                 all.push(($name.into(), solve));
             }
         };
     }
-    iterative!("ccd", Ccd);
-    iterative!("fabrik", Fabrik);
-    iterative!("dls", DampedLeastSquares);
-    let tip = Effector { offset: chain.tip_offset(), ..Effector::new(chain.tip()) };
-    if let Ok(mut full_body) = FullBody::new(skeleton, chain.root(), &[tip]) {
+    if free {
+        add!("free chain", FreeChain);
+    }
+    add!("auto", Auto);
+    add!("ccd", Ccd);
+    add!("fabrik", Fabrik);
+    add!("dls", DampedLeastSquares);
+    let tip = Effector::new(chain.tip()).with_offset(chain.tip_offset());
+    if let Ok(full_body) = FullBody::new(skeleton, chain.root(), &[tip]) {
         let solve: Solve = Box::new(move |pose, goal, bound| {
-            full_body.max_turn = bound;
-            full_body.solve(pose, &[*goal]).unwrap()
+            let options = IterativeOptions::new().with_max_turn(bound);
+            full_body.solve(&mut Workspace::new(), pose, &[*goal], &options).unwrap()
         });
         all.push(("full body".into(), solve));
     }
@@ -67,7 +58,7 @@ fn angle(a: Quat, b: Quat) -> f64 {
 }
 
 /// The largest turn of a joint from one pose to another.
-fn turned(a: &Pose, b: &Pose) -> f64 {
+pub fn turned(a: &Pose, b: &Pose) -> f64 {
     a.locals().iter().zip(b.locals()).map(|(a, b)| angle(a.rotation, b.rotation)).fold(0.0, f64::max)
 }
 
@@ -95,7 +86,7 @@ fn one_frame(rig: &limited::Limited, goal: &Goal, bound: f32) {
         let missing = |pose: &Pose| objective(rig, pose, goal, name == "full body");
         let (before, left) = (missing(&rig.pose), missing(&pose));
         // (What is met within its tolerance is met.)
-        let more = if report.status == Status::Reached { 0.0 } else { left - before };
+        let more = if report.reached() { 0.0 } else { left - before };
         assert!(
             more <= 1e-6 * rig.length + rounding,
             "{name}: grew from {before:e} to {left:e} of {:e} (rounding {rounding:e}): {report:?}",
@@ -123,7 +114,7 @@ proptest! {
     ) {
         // An end that lies where the judge's last digits are would be judged by them.
         prop_assume!(rig.rounding < 1e-4 * rig.length);
-        let mut goal = Goal::at(rig.goal(d, f));
+        let mut goal = Goal::position(rig.goal(d, f));
         goal.rotation = turn;
         one_frame(&rig, &goal, 10f32.powf(decade));
     }
@@ -137,7 +128,7 @@ proptest! {
         decade in -3f32..0.4,
     ) {
         prop_assume!(rig.rounding < 1e-4 * rig.length);
-        let mut goal = Goal::at(rig.goal(d, f));
+        let mut goal = Goal::position(rig.goal(d, f));
         goal.rotation = turn;
         one_frame(&rig, &goal, 10f32.powf(decade));
     }
@@ -230,7 +221,7 @@ fn frames_with_a_bound_arrive() {
                 pose
             };
             let (start, end) = (anywhere(), anywhere());
-            let goal = Goal::at(end.position(ids[bones]));
+            let goal = Goal::position(end.position(ids[bones]));
             let bound = [0.05, 0.13, 0.4][case % 3];
             let off = |pose: &Pose| {
                 judge::length(judge::sub(judge::position(pose, ids[bones]), judge::v(goal.position.unwrap())))
@@ -238,7 +229,7 @@ fn frames_with_a_bound_arrive() {
             let chain = Chain::new(&skeleton, ids[0], ids[bones]).unwrap();
             for (name, mut solve) in solvers(&skeleton, &chain) {
                 let mut answer = start.clone();
-                if solve(&mut answer, &goal, f32::INFINITY).status != Status::Reached {
+                if solve(&mut answer, &goal, f32::INFINITY).outcome != Outcome::Converged {
                     continue;
                 }
                 // What is taught keeps its promises in each frame, and may come to rest on the way.
@@ -250,11 +241,11 @@ fn frames_with_a_bound_arrive() {
                     let report = solve(&mut pose, &goal, bound);
                     let more = off(&pose) - off(&before);
                     assert!(
-                        more <= 2e-6 || report.status == Status::Reached,
+                        more <= 2e-6 || report.reached(),
                         "{kind}, {name}, case {case}, frame {frame}: grew by {more:e}"
                     );
                     assert!(turned(&before, &pose) <= f64::from(bound) + 1e-5);
-                    report.status == Status::Reached
+                    report.reached()
                 });
                 let count = |list: &mut Vec<(String, [usize; 2])>| {
                     let at = list.iter().position(|(n, _)| *n == name).unwrap_or_else(|| {

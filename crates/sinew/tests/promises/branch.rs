@@ -17,7 +17,7 @@ use sinew::{
 
 use End::{Root, Tip};
 
-use crate::{config, judge, limited, rig};
+use crate::{config, held::held, judge, limited, rig};
 
 /// A solver whose reports are held against what it did.
 pub trait Branches {
@@ -187,7 +187,7 @@ struct Asked {
     max_turn: f32,
     soft: f32,
     stretch: f32,
-    root: Option<Vec3>,
+    swivel: f32,
 }
 
 /// From a ten-thousandth of the length to all of it.
@@ -203,9 +203,9 @@ fn asked_of(chains: BoxedStrategy<limited::Limited>) -> BoxedStrategy<Asked> {
     (
         (chains, way(), rotation, pole, [weight(), weight(), weight()]),
         (max_turn, prop_oneof![Just(0.0), Just(0.05f32)], prop_oneof![4 => Just(1.0), 1 => Just(1.3f32)]),
-        prop::option::weighted(0.1, rig::vector()),
+        prop_oneof![8 => Just(0.0), 1 => -3.0f32..3.0],
     )
-        .prop_map(|((chain, way, rotation, pole, weights), (max_turn, soft, stretch), root)| Asked {
+        .prop_map(|((chain, way, rotation, pole, weights), (max_turn, soft, stretch), swivel)| Asked {
             chain,
             way,
             rotation,
@@ -214,7 +214,7 @@ fn asked_of(chains: BoxedStrategy<limited::Limited>) -> BoxedStrategy<Asked> {
             max_turn,
             soft,
             stretch,
-            root,
+            swivel,
         })
         .boxed()
 }
@@ -227,15 +227,10 @@ enum End {
 }
 
 impl Asked {
-    /// With `settings`: the tip, and the root where it is put somewhere.
-    fn ends(&self) -> &'static [End] {
-        if self.root.is_some() { &[Tip, Root] } else { &[Tip] }
-    }
-
     fn goal(&self) -> Goal {
         let end = self.chain.end(&self.chain.pose).map(|x| x as f32);
         let size = self.chain.length as f32;
-        let mut goal = Goal::at(Vec3::from_array(end) + self.way * size);
+        let mut goal = Goal::position(Vec3::from_array(end) + self.way * size);
         if let Some(rotation) = self.rotation {
             let now = self.chain.pose.model_rotation(self.chain.tip);
             goal = goal.with_rotation(math::slerp(now, rotation, self.way.length().min(1.0)));
@@ -243,25 +238,16 @@ impl Asked {
         if let Some(pole) = self.pole {
             goal = goal.with_pole(Pole::Direction(pole));
         }
-        [goal.position_weight, goal.rotation_weight] = [self.weights[1], self.weights[2]];
-        goal
+        [goal.position_influence, goal.rotation_influence] = [self.weights[1], self.weights[2]];
+        goal.with_swivel(self.swivel)
     }
 
-    fn root(&self) -> Option<Vec3> {
-        let place = self.chain.pose.position(self.chain.root);
-        self.root.map(|way| place + way * (0.1 * self.chain.length as f32))
-    }
-
-    fn settings(&self) -> IterativeOptions {
-        IterativeOptions {
-            max_iterations: 60,
-            root_position: self.root(),
-            soft: self.soft,
-            stretch: self.stretch,
-            max_turn: self.max_turn,
-            weight: self.weights[0],
-            ..Default::default()
-        }
+    fn options(&self) -> IterativeOptions {
+        IterativeOptions::new()
+            .with_max_iterations(60)
+            .with_soft(self.soft)
+            .with_max_turn(self.max_turn)
+            .with_influence(self.weights[0])
     }
 
     fn led(&self, ends: &[End]) -> Led {
@@ -275,7 +261,8 @@ impl Asked {
             size: self.chain.length,
             places: ends.iter().map(place).collect(),
             rotations: if asks { vec![chain.tip()] } else { Vec::new() },
-            bend: self.pole.map(|_| (chain.root(), joints[1..].to_vec(), tip)),
+            bend: (self.pole.is_some() || self.swivel != 0.0)
+                .then(|| (chain.root(), joints[1..].to_vec(), tip)),
             rounding: self.chain.rounding + 4e-6 * self.chain.length,
         }
     }
@@ -301,9 +288,9 @@ impl Branches for Descent {
     }
 
     fn solve(case: &Asked) -> Option<(bool, Seen)> {
-        let mut ccd = Ccd::from_chain(case.chain.pose.skeleton(), case.chain.chain()).unwrap();
-        ccd.settings = case.settings();
-        case.solve(case.ends(), |pose, goal| ccd.solve(pose, goal))
+        let mut ccd = held(Ccd::from_chain(case.chain.pose.skeleton(), case.chain.chain()).unwrap());
+        (ccd.options, ccd.stretch) = (case.options(), case.stretch);
+        case.solve(&[Tip], |pose, goal| ccd.solve(pose, goal))
     }
 }
 
@@ -317,9 +304,9 @@ impl Branches for Reaching {
     }
 
     fn solve(case: &Asked) -> Option<(bool, Seen)> {
-        let mut fabrik = Fabrik::from_chain(case.chain.pose.skeleton(), case.chain.chain()).unwrap();
-        fabrik.settings = case.settings();
-        case.solve(case.ends(), |pose, goal| fabrik.solve(pose, goal))
+        let mut fabrik = held(Fabrik::from_chain(case.chain.pose.skeleton(), case.chain.chain()).unwrap());
+        (fabrik.options, fabrik.stretch) = (case.options(), case.stretch);
+        case.solve(&[Tip], |pose, goal| fabrik.solve(pose, goal))
     }
 }
 
@@ -334,9 +321,9 @@ impl Branches for Squares {
 
     fn solve(case: &Asked) -> Option<(bool, Seen)> {
         let skeleton = case.chain.pose.skeleton();
-        let mut squares = DampedLeastSquares::from_chain(skeleton, case.chain.chain()).unwrap();
-        squares.settings = case.settings();
-        case.solve(case.ends(), |pose, goal| squares.solve(pose, goal))
+        let mut squares = held(DampedLeastSquares::from_chain(skeleton, case.chain.chain()).unwrap());
+        (squares.options, squares.stretch) = (case.options(), case.stretch);
+        case.solve(&[Tip], |pose, goal| squares.solve(pose, goal))
     }
 }
 
@@ -350,9 +337,9 @@ impl Branches for Chosen {
     }
 
     fn solve(case: &Asked) -> Option<(bool, Seen)> {
-        let mut auto = Auto::from_chain(case.chain.pose.skeleton(), case.chain.chain()).unwrap();
-        (auto.soft, auto.stretch, auto.max_turn) = (case.soft, case.stretch, case.max_turn);
-        auto.weight = case.weights[0];
+        let mut auto = held(Auto::from_chain(case.chain.pose.skeleton(), case.chain.chain()).unwrap());
+        (auto.options.soft, auto.stretch, auto.options.max_turn) = (case.soft, case.stretch, case.max_turn);
+        auto.options.influence = case.weights[0];
         case.solve(&[Tip], |pose, goal| auto.solve(pose, goal))
     }
 }
@@ -395,9 +382,9 @@ impl Branches for Free {
     }
 
     fn solve(case: &Asked) -> Option<(bool, Seen)> {
-        let mut free = FreeChain::from_chain(case.chain.pose.skeleton(), case.chain.chain()).unwrap();
-        (free.soft, free.stretch, free.max_turn) = (case.soft, case.stretch, case.max_turn);
-        free.weight = case.weights[0];
+        let mut free = held(FreeChain::from_chain(case.chain.pose.skeleton(), case.chain.chain()).unwrap());
+        (free.options.soft, free.stretch, free.options.max_turn) = (case.soft, case.stretch, case.max_turn);
+        free.options.influence = case.weights[0];
         case.solve(&[Tip], |pose, goal| free.solve(pose, goal))
     }
 }
@@ -410,14 +397,14 @@ impl Branches for Dragged {
 
     fn cases() -> BoxedStrategy<Self::Case> {
         let asked = asked_of(limited::limited(false).boxed());
-        let plain = asked.prop_map(|asked| Asked { rotation: None, pole: None, ..asked });
+        let plain = asked.prop_map(|asked| Asked { rotation: None, pole: None, swivel: 0.0, ..asked });
         (plain, any::<bool>()).boxed()
     }
 
     fn solve((case, root): &Self::Case) -> Option<(bool, Seen)> {
-        let mut follow = Follow::from_chain(case.chain.pose.skeleton(), case.chain.chain()).unwrap();
-        follow.lead = if *root { Lead::Root } else { Lead::Tip };
-        follow.weight = case.weights[0];
+        let mut follow = held(Follow::from_chain(case.chain.pose.skeleton(), case.chain.chain()).unwrap());
+        follow.options.lead = if *root { Lead::Root } else { Lead::Tip };
+        follow.options.influence = case.weights[0];
         let from = if *root { case.chain.pose.position(case.chain.root) } else { Vec3::ZERO };
         case.solve(if *root { &[Root] } else { &[Tip] }, |pose, goal| {
             let to = goal.position.unwrap();
@@ -445,8 +432,8 @@ impl Branches for Laid {
         let points: Vec<Vec3> =
             ways.iter().enumerate().map(|(i, way)| at(i) + *way * chain.length as f32).collect();
         let curve = Curve::new(CurveKind::CatmullRom, &points, false, CurveUp::Direction(Vec3::Y)).ok()?;
-        let mut spline = Spline::from_chain(chain.pose.skeleton(), chain.chain()).unwrap();
-        spline.weight = *weight;
+        let mut spline = held(Spline::from_chain(chain.pose.skeleton(), chain.chain()).unwrap());
+        spline.options.influence = *weight;
         let mut pose = chain.pose.clone();
         let report = spline.solve(&mut pose, &curve).ok()?;
         let mut places: Vec<_> = joints.iter().map(|&j| (j, Vec3::ZERO)).collect();
@@ -479,7 +466,7 @@ impl Branches for Rope {
     fn solve((bones, way): &Self::Case) -> Option<(bool, Seen)> {
         let mut before = vec![Vec3::ZERO];
         bones.iter().enumerate().for_each(|(i, bone)| before.push(before[i] + *bone));
-        let mut point_chain = PointChain::new(&before).unwrap();
+        let mut point_chain = held(PointChain::new(&before).unwrap());
         let size: f64 = point_chain.lengths().iter().map(|&l| f64::from(l)).sum();
         let mut after = before.clone();
         let goal = before[bones.len()] + *way * size as f32;
@@ -538,7 +525,7 @@ impl<const DIRECTED: bool> Branches for Plane<DIRECTED> {
         let settings = (
             prop::sample::select(vec![
                 planar::Method2d::Auto,
-                planar::Method2d::Ccd,
+                planar::Method2d::CCD,
                 planar::Method2d::Fabrik,
             ]),
             0u32..5,
@@ -547,14 +534,14 @@ impl<const DIRECTED: bool> Branches for Plane<DIRECTED> {
             side,
             prop_oneof![4 => Just(1.0), 1 => 0f32..1.0],
         )
-            .prop_map(|(method, max_restarts, soft, stretch, side, weight)| planar::Options2d {
-                method,
-                max_restarts,
-                soft,
-                stretch,
-                side,
-                weight,
-                ..Default::default()
+            .prop_map(|(method, max_restarts, soft, stretch, side, weight)| {
+                planar::Options2d::new()
+                    .with_method(method)
+                    .with_max_restarts(max_restarts)
+                    .with_soft(soft)
+                    .with_stretch(stretch)
+                    .with_side(side)
+                    .with_influence(weight)
             });
         (prop::collection::vec(bone, 1..12), rig::vector(), -3f32..3.0, way(), -3f32..3.0, settings)
             .prop_map(|(bones, root, base, way, direction, settings)| Flat {
@@ -577,7 +564,7 @@ impl<const DIRECTED: bool> Branches for Plane<DIRECTED> {
         let report = if DIRECTED {
             let heading = before.bones().iter().fold(case.base, |sum, bone| sum + bone.angle);
             let direction = heading + case.direction * case.way.length();
-            chain.solve_directed(goal, direction, &case.settings).unwrap()
+            chain.solve_directed(goal, direction, &crate::common::directed(&case.settings)).unwrap()
         } else {
             chain.solve(goal, &case.settings).unwrap()
         };

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use sinew::{
-    Goal, Pole, Pose, Report, Status,
+    Goal, Pole, Pose, Report, Workspace,
     glam::Vec3,
     joint::{Dof, Joint},
     math,
@@ -11,8 +11,29 @@ use sinew::{
 
 use crate::{checks, common, config, judge, limited, rig};
 
-/// Solves for a goal with settings of chains.
-type Solve = Box<dyn FnMut(&mut Pose, &Goal, &IterativeOptions) -> Report>;
+/// Options of chains, and by what factor bones may become longer.
+#[derive(Clone, Copy, Debug)]
+struct Settings {
+    options: IterativeOptions,
+    stretch: f32,
+}
+
+/// Solves for a goal with them.
+type Solve = Box<dyn FnMut(&mut Pose, &Goal, &Settings) -> Report>;
+
+macro_rules! solve {
+    ($solver:expr, $restarts:expr) => {{
+        let (mut solver, mut workspace) = ($solver, Workspace::new());
+        let restarts: Option<u32> = $restarts;
+        let solve: Solve = Box::new(move |pose, goal, s| {
+            let mut options = s.options;
+            options.max_restarts = restarts;
+            solver.stretch = s.stretch;
+            solver.solve(&mut workspace, pose, goal, &options).unwrap()
+        });
+        solve
+    }};
+}
 
 /// Every solver of chains with limits that takes the chain.
 fn solvers(rig: &limited::Limited) -> Vec<(String, Solve)> {
@@ -20,24 +41,16 @@ fn solvers(rig: &limited::Limited) -> Vec<(String, Solve)> {
     let mut all: Vec<(String, Solve)> = Vec::new();
     // (Chains of free joints are turned to a rotation whatever their places cost, and have a test of their own.)
     if chain.joints().iter().any(|&j| *skeleton.joint(j) != Joint::FREE)
-        && let Ok(mut auto) = Auto::from_chain(skeleton, chain.clone())
+        && let Ok(auto) = Auto::from_chain(skeleton, chain.clone())
     {
-        let solve: Solve = Box::new(move |pose, goal, s| {
-            (auto.max_iterations, auto.max_turn) = (s.max_iterations, s.max_turn);
-            (auto.soft, auto.stretch) = (s.soft, s.stretch);
-            auto.solve(pose, goal).unwrap()
-        });
-        all.push(("auto".into(), solve));
+        all.push(("auto".into(), solve!(auto, None)));
     }
     macro_rules! iterative {
         ($name:literal, $solver:ty) => {
             for max_restarts in [0, 2] {
-                if let Ok(mut solver) = <$solver>::from_chain(skeleton, chain.clone()) {
-                    let solve: Solve = Box::new(move |pose, goal, s| {
-                        solver.settings = IterativeOptions { max_restarts, ..*s };
-                        solver.solve(pose, goal).unwrap()
-                    });
-                    all.push((format!("{}, {max_restarts} fresh starts", $name), solve));
+                if let Ok(solver) = <$solver>::from_chain(skeleton, chain.clone()) {
+                    let name = format!("{}, {max_restarts} fresh starts", $name);
+                    all.push((name, solve!(solver, Some(max_restarts))));
                 }
             }
         };
@@ -49,10 +62,10 @@ fn solvers(rig: &limited::Limited) -> Vec<(String, Solve)> {
 }
 
 /// Where a soft zone and a stretch let the end of a chain come for a goal, by their formulas in f64.
-fn target(rig: &limited::Limited, goal: Vec3, s: &IterativeOptions) -> judge::V {
+fn target(rig: &limited::Limited, goal: Vec3, s: &Settings) -> judge::V {
     let root = judge::position(&rig.pose, rig.root);
     let way = judge::sub(judge::v(goal), root);
-    let (far, zone) = (judge::length(way), f64::from(s.soft) * rig.length);
+    let (far, zone) = (judge::length(way), f64::from(s.options.soft) * rig.length);
     let onset = rig.length - zone;
     if zone == 0.0 || far <= onset {
         return judge::v(goal);
@@ -63,7 +76,7 @@ fn target(rig: &limited::Limited, goal: Vec3, s: &IterativeOptions) -> judge::V 
 }
 
 /// One solve of every solver: limits, the bones' directions and factors, the objective, and the same bits again.
-fn one_solve(rig: &limited::Limited, goal: &Goal, s: &IterativeOptions, solvers: Vec<(String, Solve)>) {
+fn one_solve(rig: &limited::Limited, goal: &Goal, s: &Settings, solvers: Vec<(String, Solve)>) {
     let at = goal.position.unwrap();
     let far = judge::length(judge::sub(judge::v(at), judge::position(&rig.pose, rig.root)));
     let rounding = 4.0 * rig.rounding + 4e-6 * (rig.length + far);
@@ -86,7 +99,7 @@ fn one_solve(rig: &limited::Limited, goal: &Goal, s: &IterativeOptions, solvers:
         }
         let left = missing(&pose);
         // (A place may be left for a rotation, where both are met within their tolerances.)
-        let met = goal.rotation.is_some() && report.status == Status::Reached;
+        let met = goal.rotation.is_some() && report.reached();
         assert!(
             met || left - before <= 1e-6 * rig.length + rounding,
             "{name}: grew from {before:e} to {left:e} of {:e} (rounding {rounding:e}): {report:?}",
@@ -120,9 +133,10 @@ fn bound() -> impl Strategy<Value = f32> {
     prop_oneof![Just(f32::INFINITY), (-2.5f32..0.4).prop_map(|decade| 10f32.powf(decade))]
 }
 
-fn settings(max_turn: f32, soft: f32, stretch: f32, hurry: u32) -> IterativeOptions {
+fn settings(max_turn: f32, soft: f32, stretch: f32, hurry: u32) -> Settings {
     let max_iterations = if hurry > 10 { 60 } else { hurry.max(1) };
-    IterativeOptions { max_turn, soft, stretch, max_iterations, ..IterativeOptions::default() }
+    let options = IterativeOptions::new().with_max_turn(max_turn).with_soft(soft);
+    Settings { options: options.with_max_iterations(max_iterations), stretch }
 }
 
 proptest! {
@@ -142,7 +156,8 @@ proptest! {
         // The soft zone's reach is that of the bones, and what slides changes it.
         let slides = rig.chain().joints().iter().any(|&j| rig.pose.skeleton().joint(j).slide[1].is_some());
         prop_assume!(rig.rounding < 1e-4 * rig.length && !(slides && soft > 0.0));
-        let goal = Goal { rotation: turn, ..Goal::at(rig.goal(d, f)) };
+        let mut goal = Goal::position(rig.goal(d, f));
+        goal.rotation = turn;
         one_solve(&rig, &goal, &settings(max_turn, soft, stretch, hurry), solvers(&rig));
     }
 
@@ -159,14 +174,9 @@ proptest! {
         prop_assume!(rig.rounding < 1e-4 * rig.length);
         let end = Vec3::from_array(rig.end(&rig.pose).map(|x| x as f32));
         let at = if there == 0 { end } else { rig.goal(d, f) };
-        let free = FreeChain::from_chain(rig.pose.skeleton(), rig.chain()).map(|mut free| {
-            let solve: Solve = Box::new(move |pose, goal, s| {
-                (free.soft, free.stretch, free.max_turn) = (s.soft, s.stretch, s.max_turn);
-                free.solve(pose, goal).unwrap()
-            });
-            ("free chain".into(), solve)
-        });
-        one_solve(&rig, &Goal::at(at), &settings(max_turn, soft, stretch, 20), free.into_iter().collect());
+        let free = FreeChain::from_chain(rig.pose.skeleton(), rig.chain());
+        let free = free.map(|free| ("free chain".to_string(), solve!(free, None)));
+        one_solve(&rig, &Goal::position(at), &settings(max_turn, soft, stretch, 20), free.into_iter().collect());
     }
 
     #[test]
@@ -180,8 +190,8 @@ proptest! {
         soft in 0f32..0.5,
         max_turn in bound(),
     ) {
-        let goal = Goal::at(rig.goal(d, 10f32.powf(decades))).with_rotation(turn);
-        let goal = Goal { position_weight: by_place, rotation_weight: 1.0 - 10f32.powf(rest), ..goal };
+        let goal = Goal::position(rig.goal(d, 10f32.powf(decades))).with_rotation(turn);
+        let goal = goal.with_position_influence(by_place).with_rotation_influence(1.0 - 10f32.powf(rest));
         for (_, mut solve) in solvers(&rig) {
             let mut pose = rig.pose.clone();
             solve(&mut pose, &goal, &settings(max_turn, soft, 1e9, 20));
@@ -203,7 +213,8 @@ proptest! {
         prop_assume!(rig.rounding < 1e-4 * rig.length);
         let end = Vec3::from_array(rig.end(&rig.pose).map(|x| x as f32));
         let at = if there == 0 { end } else { rig.goal(d, f) };
-        let goal = Goal { rotation: turn, ..Goal::at(at).with_pole(Pole::Direction(pole)) };
+        let mut goal = Goal::position(at).with_pole(Pole::Direction(pole));
+        goal.rotation = turn;
         one_solve(&rig, &goal, &settings(max_turn, 0.0, 1.0, hurry), solvers(&rig));
     }
 }
@@ -216,20 +227,15 @@ fn bounded_frames_come_round_to_a_goal_that_stretched_bones_reach() {
         if i % 2 == 0 { Joint::hinge(Vec3::X, Dof::range(-2.0, 2.0)) } else { Joint::cone(Vec3::Y, 1.0, 0.5) }
     });
     let rest = Pose::rest(&skeleton);
-    let goal = Goal::at(Vec3::new(0.0, -0.3, 1.05));
-    let s = IterativeOptions { max_turn: 0.1, stretch: 1.2, ..IterativeOptions::default() };
-    let (mut auto, [root, tip]) = (Auto::new(&skeleton, ids[0], ids[5]).unwrap(), [ids[0], ids[5]]);
-    (auto.max_turn, auto.stretch) = (s.max_turn, s.stretch);
-    let mut ccd = Ccd::new(&skeleton, root, tip).unwrap();
-    let mut fabrik = Fabrik::new(&skeleton, root, tip).unwrap();
-    let mut squares = DampedLeastSquares::new(&skeleton, root, tip).unwrap();
-    (ccd.settings, fabrik.settings, squares.settings) = (s, s, s);
+    let goal = Goal::position(Vec3::new(0.0, -0.3, 1.05));
+    let s = Settings { options: IterativeOptions::new().with_max_turn(0.1), stretch: 1.2 };
+    let [root, tip] = [ids[0], ids[5]];
     // How near they end. (Sweeps creep next to full stretch, and may rest in a knot of limits and bounds.)
     let each: [(&str, f32, Solve); 4] = [
-        ("auto", 2e-4, Box::new(move |pose, goal, _| auto.solve(pose, goal).unwrap())),
-        ("ccd", 2e-3, Box::new(move |pose, goal, _| ccd.solve(pose, goal).unwrap())),
-        ("fabrik", f32::INFINITY, Box::new(move |pose, goal, _| fabrik.solve(pose, goal).unwrap())),
-        ("dls", 2e-4, Box::new(move |pose, goal, _| squares.solve(pose, goal).unwrap())),
+        ("auto", 2e-4, solve!(Auto::new(&skeleton, root, tip).unwrap(), None)),
+        ("ccd", 2e-3, solve!(Ccd::new(&skeleton, root, tip).unwrap(), None)),
+        ("fabrik", f32::INFINITY, solve!(Fabrik::new(&skeleton, root, tip).unwrap(), None)),
+        ("dls", 2e-4, solve!(DampedLeastSquares::new(&skeleton, root, tip).unwrap(), None)),
     ];
     for (name, near, mut solve) in each {
         let mut pose = rest.clone();

@@ -4,10 +4,10 @@
 
 use proptest::prelude::*;
 use sinew::{
-    Goal, JointId, Pose,
+    Goal, JointId, Pose, Workspace,
     glam::{Quat, Vec3},
     math,
-    solve::{Drag, Pin, RootMode},
+    solve::{Drag, Effector, FullBodyOptions, Pin},
 };
 
 use crate::{
@@ -23,18 +23,23 @@ fn drag(bush: &Bush) -> Drag {
     let pins: Vec<Pin> = bush.tips[1..]
         .iter()
         .zip(&bush.goals[1..])
-        .map(|(tip, goal)| Pin { effector: *tip, turned: goal.rotation.is_some() })
+        .map(|(tip, goal)| Pin { effector: full(*tip), turned: goal.rotation.is_some() })
         .collect();
-    let mut drag = Drag::new(&bush.pose, bush.root, bush.tips[0], &pins).unwrap();
-    if bush.tips.len().is_multiple_of(2) {
-        drag.root(RootMode::Pinned);
-    }
-    drag
+    Drag::new(&bush.pose, bush.root, full(bush.tips[0]), &pins).unwrap()
+}
+
+/// An effector with the weights of 1.
+fn full(tip: Effector) -> Effector {
+    tip.with_position_weight(1.0).with_rotation_weight(1.0)
+}
+
+fn options(bush: &Bush) -> FullBodyOptions<'_> {
+    if bush.tips.len().is_multiple_of(2) { FullBodyOptions::new() } else { Drag::OPTIONS }
 }
 
 /// Places of the pins as they are, in model space or seen from the joints that they move with.
 fn places(bush: &Bush, pose: &Pose) -> Vec<judge::V> {
-    let place = |tip: &sinew::solve::Effector| {
+    let place = |tip: &Effector| {
         let at = judge::frame(pose, tip.joint).point(judge::v(tip.offset));
         let Some(other) = tip.relative_to else { return at };
         // By its columns, which are across each other in frames without shear.
@@ -67,7 +72,7 @@ proptest! {
             let f = i as f32 * 0.02;
             let goal = start + (x * (f.cos() - 1.0) + y * f.sin()) * radius;
             let before = pose.clone();
-            let report = drag.to(&mut pose, Goal::at(goal)).unwrap();
+            let report = drag.to(&mut Workspace::new(), &mut pose, Goal::position(goal), &options(&b)).unwrap();
             // 1, 2, 3
             pose.check_finite().unwrap();
             // (A root that may go anywhere is not held to its own slide.)
@@ -92,7 +97,7 @@ proptest! {
                 prop_assert!(slid <= 1e-4 * b.size * 1.5 + rounding, "slid by {slid:e} of {:e}", b.size);
             }
             // 10
-            let went = goal.distance(last) / drag.full_body().size();
+            let went = goal.distance(last) / drag.full_body().size(&before);
             for &j in &own {
                 let step = math::angle_between(before.local(j).rotation, pose.local(j).rotation);
                 prop_assert!(step <= 8.0 * went + 1e-5, "joint {j} leapt by {step}, the goal by {went}");
@@ -105,15 +110,23 @@ proptest! {
     fn gives_the_same_bits_again(b in bush(), at in rig::vector()) {
         let mut b = b;
         b.tips[0].relative_to = None;
-        let goal = |i: usize| Goal::at(b.pose.position(b.root) + at * (b.size as f32 * 0.05 * i as f32));
+        let goal = |i: usize| Goal::position(b.pose.position(b.root) + at * (b.size as f32 * 0.05 * i as f32));
         let run = || {
-            let (mut drag, mut pose) = (drag(&b), b.pose.clone());
-            for i in 0..8 {
-                drag.to(&mut pose, goal(i)).unwrap();
-            }
-            pose
+            let (mut drag, mut pose, mut workspace) = (drag(&b), b.pose.clone(), Workspace::new());
+            let mut go = |drag: &mut Drag, pose: &mut Pose| {
+                for i in 0..8 {
+                    drag.to(&mut workspace, pose, goal(i), &options(&b)).unwrap();
+                }
+            };
+            go(&mut drag, &mut pose);
+            // Started anew, it is as a new one.
+            let mut again = b.pose.clone();
+            drag.reset(&again);
+            go(&mut drag, &mut again);
+            (pose, again)
         };
-        prop_assert!(checks::same_bits(&run(), &run()));
+        let ((a, again), (c, _)) = (run(), run());
+        prop_assert!(checks::same_bits(&a, &c) && checks::same_bits(&a, &again));
     }
 
     #[test]
@@ -123,7 +136,7 @@ proptest! {
         b.tips[0].relative_to = None;
         let (mut drag, mut pose) = (drag(&b), b.pose.clone());
         let at = pose.model(b.tips[0].joint).transform_point3(b.tips[0].offset);
-        drag.to(&mut pose, Goal::at(at)).unwrap();
+        drag.to(&mut Workspace::new(), &mut pose, Goal::position(at), &options(&b)).unwrap();
         prop_assert!(checks::same_bits(&pose, &b.pose), "nothing was dragged, and something moved");
     }
 
@@ -132,12 +145,14 @@ proptest! {
         let mut drag = drag(&b);
         for bad in [f32::NAN, f32::INFINITY] {
             let mut pose = b.pose.clone();
-            prop_assert!(drag.to(&mut pose, Goal::at(Vec3::new(bad, 0.0, 0.0))).is_err());
+            let mut to =
+                |pose: &mut Pose, at| drag.to(&mut Workspace::new(), pose, Goal::position(at), &options(&b));
+            prop_assert!(to(&mut pose, Vec3::new(bad, 0.0, 0.0)).is_err());
             prop_assert!(checks::same_bits(&pose, &b.pose));
             let mut broken = b.pose.clone();
             broken.set_rotation(b.tips[0].joint, Quat::from_xyzw(0.0, bad, 0.0, 1.0));
             let before = broken.clone();
-            prop_assert!(drag.to(&mut broken, Goal::at(Vec3::ZERO)).is_err());
+            prop_assert!(to(&mut broken, Vec3::ZERO).is_err());
             prop_assert!(checks::same_bits(&broken, &before));
         }
     }

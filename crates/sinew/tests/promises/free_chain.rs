@@ -1,11 +1,20 @@
 //! Chains of free joints, in a pose.
 
-use sinew::{Goal, JointId, Pose, Report, SolveError, glam::Vec3, solve::FreeChain};
+use sinew::{
+    Goal, JointId, Pose, Report, SolveError,
+    glam::Vec3,
+    solve::{FreeChain, Tolerance},
+};
 
-use crate::{judge, rig::Rig, subject::Subject};
+use crate::{
+    held::{Held, held},
+    judge,
+    rig::Rig,
+    subject::Subject,
+};
 
 pub struct Free {
-    solver: FreeChain,
+    solver: Held<FreeChain>,
 }
 
 impl Free {
@@ -17,15 +26,15 @@ impl Free {
 
 impl Subject for Free {
     fn new(rig: &Rig) -> Self {
-        let mut solver = FreeChain::new(rig.pose.skeleton(), rig.root, rig.tip).unwrap();
-        solver.tolerance = 0.0;
+        let mut solver = held(FreeChain::new(rig.pose.skeleton(), rig.root, rig.tip).unwrap());
+        solver.options.position_tolerance = Tolerance::Share(f32::MIN_POSITIVE);
         Self { solver }
     }
 
     fn solve(&self, pose: &mut Pose, goal: Vec3, weight: f32) -> Result<Report, SolveError> {
         let mut solver = self.solver.clone();
-        solver.weight = weight;
-        solver.solve(pose, &Goal::at(goal))
+        solver.options.influence = weight;
+        solver.solve(pose, &Goal::position(goal))
     }
 
     fn turning(&self) -> Vec<JointId> {

@@ -6,14 +6,18 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use sinew::{
-    Chain, Goal, JointId, JointTransform, Pose, Report, Skeleton, SolveError, Status,
+    Chain, Goal, JointId, JointTransform, Pose, Report, Skeleton, SolveError,
     glam::{Quat, Vec3},
     joint::{Dof, Joint, RotationOrder, Turning},
     math,
     solve::{Auto, Ccd, DampedLeastSquares, Fabrik, Follow, Lead},
 };
 
-use crate::{checks, config, judge, limit_judge, rig};
+use crate::{
+    checks, config,
+    held::{Held, held},
+    judge, limit_judge, rig,
+};
 
 /// A skeleton in a pose, with a chain in it.
 #[derive(Clone, Debug)]
@@ -282,28 +286,28 @@ pub trait Solver {
 macro_rules! iterative {
     ($(#[$doc:meta])* $name:ident: $solver:ty, slides: $slides:expr) => {
         $(#[$doc])*
-        pub struct $name($solver);
+        pub struct $name(Held<$solver>);
 
         impl Solver for $name {
             const SLIDES: bool = $slides;
 
             fn new(rig: &Limited) -> Self {
-                let mut solver = <$solver>::from_chain(rig.pose.skeleton(), rig.chain()).unwrap();
-                solver.settings.max_iterations = 60;
+                let mut solver = held(<$solver>::from_chain(rig.pose.skeleton(), rig.chain()).unwrap());
+                solver.options.max_iterations = Some(60);
                 Self(solver)
             }
 
             fn solve(&mut self, pose: &mut Pose, goal: Vec3, weight: f32) -> Result<Report, SolveError> {
-                self.0.settings.weight = weight;
-                self.0.solve(pose, &Goal::at(goal))
+                self.0.options.influence = weight;
+                self.0.solve(pose, &Goal::position(goal))
             }
 
             fn tolerance(&self) -> f64 {
-                self.0.settings.tolerance as f64
+                self.0.options.position_tolerance.metres(1.0) as f64
             }
 
             fn hurry(&mut self, iterations: u32) {
-                self.0.settings.max_iterations = iterations;
+                self.0.options.max_iterations = Some(iterations);
             }
         }
     };
@@ -323,7 +327,7 @@ macro_rules! afresh {
 
             fn new(rig: &Limited) -> Self {
                 let mut inner = <$inner>::new(rig);
-                inner.0.settings.max_restarts = 3;
+                inner.0.options.max_restarts = Some(3);
                 Self(inner)
             }
 
@@ -369,43 +373,43 @@ impl Solver for Circling {
     }
 }
 
-pub struct Chosen(Auto);
+pub struct Chosen(Held<Auto>);
 
 impl Solver for Chosen {
     fn new(rig: &Limited) -> Self {
-        let mut auto = Auto::from_chain(rig.pose.skeleton(), rig.chain()).unwrap();
-        auto.max_iterations = 60;
+        let mut auto = held(Auto::from_chain(rig.pose.skeleton(), rig.chain()).unwrap());
+        auto.options.max_iterations = Some(60);
         Self(auto)
     }
 
     fn solve(&mut self, pose: &mut Pose, goal: Vec3, weight: f32) -> Result<Report, SolveError> {
-        self.0.weight = weight;
-        self.0.solve(pose, &Goal::at(goal))
+        self.0.options.influence = weight;
+        self.0.solve(pose, &Goal::position(goal))
     }
 
     fn tolerance(&self) -> f64 {
-        self.0.tolerance as f64
+        self.0.options.position_tolerance.metres(1.0) as f64
     }
 
     fn hurry(&mut self, iterations: u32) {
-        self.0.max_iterations = iterations;
+        self.0.options.max_iterations = Some(iterations);
     }
 }
 
-pub struct Dragged<const ROOT: bool>(Follow);
+pub struct Dragged<const ROOT: bool>(Held<Follow>);
 
 impl<const ROOT: bool> Solver for Dragged<ROOT> {
     const SLIDES: bool = false;
     const SEEKS: bool = false;
 
     fn new(rig: &Limited) -> Self {
-        let mut follow = Follow::from_chain(rig.pose.skeleton(), rig.chain()).unwrap();
-        follow.lead = if ROOT { Lead::Root } else { Lead::Tip };
+        let mut follow = held(Follow::from_chain(rig.pose.skeleton(), rig.chain()).unwrap());
+        follow.options.lead = if ROOT { Lead::Root } else { Lead::Tip };
         Self(follow)
     }
 
     fn solve(&mut self, pose: &mut Pose, goal: Vec3, weight: f32) -> Result<Report, SolveError> {
-        self.0.weight = weight;
+        self.0.options.influence = weight;
         self.0.solve(pose, goal)
     }
 
@@ -444,13 +448,11 @@ pub fn one_solve<S: Solver>(rig: &Limited, goal: Vec3, hurry: u32) {
         report.position_residual
     );
     let near = solver.tolerance() * rig.length + rounding;
-    match report.status {
-        Status::Reached => assert!(left <= near, "reached, but missed by {left:e} of {:e}", rig.length),
-        Status::Unreachable { by } => {
-            assert!(left >= by as f64 - rounding, "{by:e} out of reach, {left:e} left")
-        }
-        _ => {}
+    if report.reached() {
+        assert!(left <= near + rounding, "reached, but missed by {left:e} of {:e}", rig.length);
     }
+    let by = f64::from(report.out_of_reach);
+    assert!(by == 0.0 || left >= by - rounding, "{by:e} out of reach, {left:e} left");
     // 7: not more is missing than from the start, nor from the start within its limits.
     for start in [&rig.pose, &rig.clamped()] {
         let before = off::<S>(rig, start, goal);
@@ -463,7 +465,7 @@ pub fn one_solve<S: Solver>(rig: &Limited, goal: Vec3, hurry: u32) {
     assert!(checks::same_bits(&pose, &again));
     // 6: solving for what is there moves nothing.
     // (By a margin, as the chain's length, of which the tolerance is a part, changes with its slides.)
-    if report.status == Status::Reached && left < 0.3 * solver.tolerance() * rig.length {
+    if report.reached() && left < 0.3 * solver.tolerance() * rig.length {
         let report = solver.solve(&mut again, goal, 1.0).unwrap();
         assert!(
             checks::same_bits(&pose, &again),

@@ -5,7 +5,7 @@ use sinew::{
     Pose, SolveError,
     glam::{Quat, Vec3},
     math,
-    solve::{LookAt, LookJoint, LookReport, LookState},
+    solve::{LookAt, LookJoint, LookReport, Options},
 };
 
 use crate::{
@@ -33,9 +33,14 @@ fn look(rig: &Limited, axis: Vec3, cone: f32, dead_zone: f32) -> LookAt {
     look
 }
 
-fn once(rig: &Limited, look: &mut LookAt, target: Vec3) -> (Pose, Result<LookReport, SolveError>) {
+fn once(
+    rig: &Limited,
+    look: &LookAt,
+    target: Vec3,
+    options: &Options,
+) -> (Pose, Result<LookReport, SolveError>) {
     let mut pose = rig.pose.clone();
-    let report = look.solve(&mut pose, target, &mut LookState::default());
+    let report = look.solve(&mut look.state(), &mut pose, target, options);
     (pose, report)
 }
 
@@ -47,9 +52,9 @@ proptest! {
         r in limited(false), axis in rig::vector(), d in rig::vector(), f in crate::fraction(),
         cone in 0f32..3.0, dead_zone in prop_oneof![Just(0f32), 0f32..1.0],
     ) {
-        let mut look = look(&r, axis, cone, dead_zone);
+        let look = look(&r, axis, cone, dead_zone);
         let target = r.goal(d, f);
-        let (pose, report) = once(&r, &mut look, target);
+        let (pose, report) = once(&r, &look, target, &Options::new());
         let report = report.unwrap();
         // 1, 2
         r.holds(&pose);
@@ -69,7 +74,7 @@ proptest! {
         let found = f64::from(report.report.position_residual);
         prop_assert!((found - off).abs() <= rounding, "reported {found:e}, found {off:e} ({rounding:e})");
         // 4
-        let (again, second) = once(&r, &mut look, target);
+        let (again, second) = once(&r, &look, target, &Options::new());
         prop_assert_eq!(Ok(report), second);
         prop_assert!(checks::same_bits(&pose, &again));
     }
@@ -80,28 +85,27 @@ proptest! {
 
     #[test]
     fn blends_by_weight(r in limited(false), axis in rig::vector(), d in rig::vector()) {
-        let mut look = look(&r, axis, 1.0, 0.0);
+        let look = look(&r, axis, 1.0, 0.0);
         let target = r.goal(d, 0.8);
         r.blends(|weight| {
-            look.weight = weight;
-            once(&r, &mut look, target).0
+            once(&r, &look, target, &Options::new().with_influence(weight)).0
         });
     }
 
     #[test]
     fn stays_finite(r in limited(false), axis in rig::vector(), d in rig::vector()) {
-        let mut look = look(&r, axis, 1.0, 0.1);
+        let look = look(&r, axis, 1.0, 0.1);
         for bad in [f32::NAN, f32::INFINITY] {
             let mut broken = r.pose.clone();
             broken.set_rotation(r.tip, Quat::from_xyzw(0.0, bad, 0.0, 1.0));
             let before = broken.clone();
-            prop_assert!(look.solve(&mut broken, d, &mut LookState::default()).is_err());
+            prop_assert!(look.solve(&mut look.state(), &mut broken, d, &Options::new()).is_err());
             prop_assert!(checks::same_bits(&before, &broken));
-            let (pose, report) = once(&r, &mut look, Vec3::new(0.0, bad, 1.0));
+            let (pose, report) = once(&r, &look, Vec3::new(0.0, bad, 1.0), &Options::new());
             prop_assert!(report.is_err() && checks::same_bits(&pose, &r.pose));
         }
         for size in [0.0, 1e-45, 1e-20, 1e-10, 1e10, 1e18, 1e30] {
-            let (pose, report) = once(&r, &mut look, d * size);
+            let (pose, report) = once(&r, &look, d * size, &Options::new());
             match report {
                 Ok(report) => {
                     pose.check_finite().unwrap();

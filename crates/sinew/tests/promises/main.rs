@@ -4,6 +4,7 @@
 //! list at the end.
 
 mod bounded;
+mod bounded_closed;
 mod branch;
 mod checks;
 #[path = "../common/mod.rs"]
@@ -12,6 +13,8 @@ mod corners;
 mod drag;
 mod free_chain;
 mod full_body;
+#[path = "../held/mod.rs"]
+mod held;
 #[allow(dead_code)]
 mod judge;
 #[path = "../limit_judge/mod.rs"]
@@ -27,7 +30,7 @@ use proptest::{prelude::*, test_runner::RngSeed};
 use sinew::{
     Goal, JointId, Pose, Report, SolveError,
     glam::Vec3,
-    solve::{Aim, AimUp, TwoBone},
+    solve::{Aim, AimUp, LimbOptions, Options, TwoBone},
 };
 use subject::Subject;
 
@@ -43,9 +46,7 @@ impl Subject for Limb {
     }
 
     fn solve(&self, pose: &mut Pose, goal: Vec3, weight: f32) -> Result<Report, SolveError> {
-        let mut solver = self.solver.clone();
-        solver.weight = weight;
-        solver.solve(pose, &Goal::at(goal))
+        self.solver.solve(pose, &Goal::position(goal), &LimbOptions::new().with_influence(weight))
     }
 
     fn turning(&self) -> Vec<JointId> {
@@ -98,7 +99,7 @@ impl<const UP: bool, const OFFSET: bool> Subject for Pointer<UP, OFFSET> {
     }
 
     fn solve(&self, pose: &mut Pose, goal: Vec3, weight: f32) -> Result<Report, SolveError> {
-        Aim { weight, ..self.solver }.solve(pose, goal)
+        self.solver.solve(pose, goal, &Options::new().with_influence(weight))
     }
 
     fn turning(&self) -> Vec<JointId> {

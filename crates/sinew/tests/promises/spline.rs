@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use sinew::{
-    Pose, Status,
+    Pose,
     glam::{Quat, Vec3},
     solve::{
         Spline,
@@ -11,7 +11,9 @@ use sinew::{
 };
 
 use crate::{
-    checks, config, judge,
+    checks, config,
+    held::{Held, held},
+    judge,
     limited::{Limited, limited},
     rig,
 };
@@ -50,20 +52,20 @@ fn asked() -> impl Strategy<Value = Asked> {
 }
 
 /// The curve near the chain's root, and the solver; none where the points make no curve.
-fn setup(rig: &Limited, asked: &Asked) -> Option<(Curve, Spline)> {
+fn setup(rig: &Limited, asked: &Asked) -> Option<(Curve, Held<Spline>)> {
     let root = rig.pose.position(rig.root);
     let size = rig.length as f32;
     let points: Vec<Vec3> = asked.points.iter().map(|p| root + *p * size).collect();
     let curve = Curve::new(asked.kind, &points, asked.closed, CurveUp::Direction(Vec3::Y)).ok()?;
-    let mut spline = Spline::from_chain(rig.pose.skeleton(), rig.chain()).unwrap();
-    spline.offset = asked.offset * size;
-    spline.reversed = asked.reversed;
-    spline.moves_root = asked.moves_root;
+    let mut spline = held(Spline::from_chain(rig.pose.skeleton(), rig.chain()).unwrap());
+    spline.options.offset = asked.offset * size;
+    spline.options.reversed = asked.reversed;
+    spline.options.moves_root = asked.moves_root;
     if asked.frames {
-        spline.roll = Roll::Frames { axis: Vec3::new(0.3, 0.9, -0.2), twist: [0.2, -0.4] };
+        spline.options.roll = Roll::Frames { axis: Vec3::new(0.3, 0.9, -0.2), twist: [0.2, -0.4] };
     }
     if asked.stretched {
-        spline.fit = Fit::Stretched { shortest: 0.5, longest: 3.0 };
+        spline.options.fit = Fit::Stretched { shortest: 0.5, longest: 3.0 };
     }
     Some((curve, spline))
 }
@@ -89,7 +91,7 @@ fn off(curve: &Curve, place: judge::V) -> f64 {
     least
 }
 
-fn once(rig: &Limited, curve: &Curve, spline: &mut Spline) -> (Pose, Option<SplineReport>) {
+fn once(rig: &Limited, curve: &Curve, spline: &mut Held<Spline>) -> (Pose, Option<SplineReport>) {
     let mut pose = rig.pose.clone();
     let report = spline.solve(&mut pose, curve);
     if report.is_err() {
@@ -114,7 +116,7 @@ proptest! {
         // 8: what is said to lie on the curve does.
         let far = f64::from(pose.extent(r.tip)).max(r.length * 4.0);
         let rounding = 4.0 * r.rounding + 4e-6 * (r.length + far);
-        if report.report.status == Status::Reached {
+        if report.report.reached() {
             for &j in r.chain().joints().iter().skip(usize::from(!asked.moves_root)).step_by(7) {
                 let off = off(&curve, judge::position(&pose, j));
                 let sagitta = 1e-5 * f64::from(curve.length());
@@ -126,7 +128,7 @@ proptest! {
         let s = r.pose.skeleton();
         let free = r.chain().joints().iter().all(|&j| s.limits(j).turns_freely());
         if free && report.missed == 0 {
-            prop_assert_eq!(report.report.status, Status::Reached, "{:?}", report);
+            prop_assert!(report.report.reached(), "{:?}", report);
         }
         // 4
         let (again, second) = once(&r, &curve, &mut spline);
@@ -134,7 +136,7 @@ proptest! {
         prop_assert!(checks::same_bits(&pose, &again));
         // 6
         let inside = r.chain().joints().iter().all(|&j| s.limits(j).excess(r.pose.local(j).rotation) < 1e-6);
-        if report.report.status == Status::Reached && inside {
+        if report.report.reached() && inside {
             let mut again = pose.clone();
             let report = spline.solve(&mut again, &curve).unwrap();
             let turned = checks::turned(&pose, &again);
@@ -149,12 +151,12 @@ proptest! {
     #[test]
     fn blends_by_weight(r in limited(false), asked in asked()) {
         let Some((curve, mut spline)) = setup(&r, &asked) else { return Ok(()) };
-        spline.weight = 0.0;
+        spline.options.influence = 0.0;
         if once(&r, &curve, &mut spline).1.is_none() {
             return Ok(());
         }
         r.blends(|weight| {
-            spline.weight = weight;
+            spline.options.influence = weight;
             once(&r, &curve, &mut spline).0
         });
     }

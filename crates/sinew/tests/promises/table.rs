@@ -4,11 +4,14 @@
 use std::{f32::consts::TAU, sync::Arc};
 
 use sinew::{
-    Goal, JointId, JointTransform, Pose, Skeleton,
+    Goal, JointId, JointTransform, Pose, Skeleton, Workspace,
     glam::{Quat, Vec3},
     joint::{Dof, Joint},
     math,
-    solve::{Auto, Ccd, DampedLeastSquares, Effector, Fabrik, FreeChain, FullBody, TwoBone},
+    solve::{
+        Auto, Ccd, DampedLeastSquares, Effector, Fabrik, FreeChain, FullBody, IterativeOptions, LimbOptions,
+        TwoBone,
+    },
 };
 
 const TABLE: &str = include_str!("../../src/solve/promises.md");
@@ -32,32 +35,33 @@ type Solve = Box<dyn FnMut(&mut Pose, Vec3)>;
 fn solver(name: &str, skeleton: &Skeleton, ids: &[JointId], soft: f32, max_turn: f32) -> Solve {
     let (root, tip) = (ids[0], ids[ids.len() - 1]);
     macro_rules! fields {
-        ($solver:expr, $($settings:ident)?) => {{
-            let mut solver = $solver.unwrap();
-            (solver$(.$settings)?.soft, solver$(.$settings)?.max_turn) = (soft, max_turn);
+        ($solver:expr) => {{
+            let (solver, mut workspace) = ($solver.unwrap(), Workspace::new());
+            let options = IterativeOptions::new().with_soft(soft).with_max_turn(max_turn);
             Box::new(move |pose, goal| {
-                solver.solve(pose, &Goal::at(goal)).unwrap();
+                solver.solve(&mut workspace, pose, &Goal::position(goal), &options).unwrap();
             })
         }};
     }
     match name {
         "`TwoBone`" => {
-            let mut limb = TwoBone::new(skeleton, root, ids[1], tip).unwrap();
-            limb.soft = soft;
+            let limb = TwoBone::new(skeleton, root, ids[1], tip).unwrap();
+            let options = LimbOptions::new().with_soft(soft).with_max_turn(max_turn);
             Box::new(move |pose, goal| {
-                limb.solve(pose, &Goal::at(goal)).unwrap();
+                limb.solve(pose, &Goal::position(goal), &options).unwrap();
             })
         }
-        "`FreeChain`" => fields!(FreeChain::new(skeleton, root, tip),),
-        "`Auto`, free joints" | "`Auto`, joints with limits" => fields!(Auto::new(skeleton, root, tip),),
-        "`Ccd`" => fields!(Ccd::new(skeleton, root, tip), settings),
-        "`Fabrik`" => fields!(Fabrik::new(skeleton, root, tip), settings),
-        "`DampedLeastSquares`" => fields!(DampedLeastSquares::new(skeleton, root, tip), settings),
+        "`FreeChain`" => fields!(FreeChain::new(skeleton, root, tip)),
+        "`Auto`, free joints" | "`Auto`, joints with limits" => fields!(Auto::new(skeleton, root, tip)),
+        "`Ccd`" => fields!(Ccd::new(skeleton, root, tip)),
+        "`Fabrik`" => fields!(Fabrik::new(skeleton, root, tip)),
+        "`DampedLeastSquares`" => fields!(DampedLeastSquares::new(skeleton, root, tip)),
         "`FullBody`" => {
-            let mut full_body = FullBody::new(skeleton, root, &[Effector::new(tip)]).unwrap();
-            (full_body.soft, full_body.max_turn) = (soft, max_turn);
+            let full_body = FullBody::new(skeleton, root, &[Effector::new(tip)]).unwrap();
+            let mut workspace = Workspace::new();
+            let options = IterativeOptions::new().with_soft(soft).with_max_turn(max_turn);
             Box::new(move |pose, goal| {
-                full_body.solve(pose, &[Goal::at(goal)]).unwrap();
+                full_body.solve(&mut workspace, pose, &[Goal::position(goal)], &options).unwrap();
             })
         }
         _ => panic!("the suite does not run {name}"),

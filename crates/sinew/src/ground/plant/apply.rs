@@ -3,7 +3,7 @@
 use glam::{Quat, Vec3};
 
 use super::{Figure, FootFrame};
-use crate::{Goal, Pole, Pose, SolveError, math};
+use crate::{Goal, Pole, Pose, SolveError, math, solve::LimbOptions};
 
 /// Flexion in radians below which no planted knee goes: three degrees, which no eye tells from straight, cost 0.03 % of the
 /// leg and keep it from snapping to and fro at full stretch.
@@ -22,17 +22,17 @@ impl Figure {
         mut missed: impl FnMut(usize, f32),
     ) -> Result<(), SolveError> {
         // The pelvis goes with the feet: where no foot is planted, it stays as the clip has it.
-        let share = self.legs.iter().map(|leg| leg.position_weight.clamp(0.0, 1.0)).fold(0.0, f32::max);
+        let share = self.legs.iter().map(|leg| leg.position_influence.clamp(0.0, 1.0)).fold(0.0, f32::max);
         let at = pose.position(self.pelvis) + carry + Vec3::Y * (raise * share);
         pose.set_position(self.pelvis, at);
         pose.update();
         for (i, (leg, frame)) in self.legs.iter().zip(feet).enumerate() {
             let foot = pose.model_rotation(leg.foot);
             let toes = leg.toes.map(|t| pose.model_rotation(t));
-            let turn = weighted(frame.turn, leg.rotation_weight);
-            let toe_turn = weighted(frame.toes, leg.rotation_weight);
-            let mut goal = Goal::at(frame.ankle).with_rotation(math::mul(turn, foot));
-            goal.position_weight = leg.position_weight;
+            let turn = weighted(frame.turn, leg.rotation_influence);
+            let toe_turn = weighted(frame.toes, leg.rotation_influence);
+            let mut goal = Goal::position(frame.ankle).with_rotation(math::mul(turn, foot));
+            goal.position_influence = leg.position_influence;
             if frame.knee_way != Vec3::ZERO {
                 self.bend_a_little(pose, i, frame);
                 let line = (frame.ankle - pose.position(leg.thigh)).normalize_or(Vec3::NEG_Y);
@@ -40,7 +40,8 @@ impl Figure {
                     math::shortest_arc(frame.clip_line.normalize_or(Vec3::NEG_Y), line, frame.knee_way);
                 goal.pole = Pole::Direction(math::rotate(carried, frame.knee_way));
             }
-            let report = self.solvers[i].solve(pose, &goal)?;
+            let report =
+                self.solvers[i].solve(pose, &goal, &LimbOptions::new().with_min_flexion(STRAIGHT))?;
             missed(i, report.position_residual);
             if let (Some(joint), Some(rotation)) = (leg.toes, toes) {
                 pose.set_model_rotation(joint, math::mul(math::mul(turn, toe_turn), rotation));

@@ -28,9 +28,9 @@ pub struct Leg {
     /// Turn of a planted foot about the vertical, in radians, counter-clockwise seen from above.
     pub yaw: f32,
     /// How much of the planting is applied to the foot's place, 0 to 1.
-    pub position_weight: f32,
+    pub position_influence: f32,
     /// How much of it is applied to the foot's rotation, 0 to 1.
-    pub rotation_weight: f32,
+    pub rotation_influence: f32,
 }
 
 impl Leg {
@@ -50,8 +50,8 @@ impl Leg {
             sole,
             sole_height: 0.0,
             yaw: 0.0,
-            position_weight: 1.0,
-            rotation_weight: 1.0,
+            position_influence: 1.0,
+            rotation_influence: 1.0,
         }
     }
 }
@@ -124,9 +124,7 @@ impl Figure {
         let (mut solvers, mut leg_length) = (Vec::new(), 0.0);
         for leg in &legs {
             crate::Chain::new(skeleton, pelvis, leg.thigh)?;
-            let mut limb = TwoBone::new(skeleton, leg.thigh, leg.shin, leg.foot)?;
-            limb.min_flexion = super::apply::STRAIGHT;
-            solvers.push(limb);
+            solvers.push(TwoBone::new(skeleton, leg.thigh, leg.shin, leg.foot)?);
             let at = |j| rest.position(j);
             let length = (at(leg.shin) - at(leg.thigh)).length() + (at(leg.foot) - at(leg.shin)).length();
             if !(length > 0.0 && length.is_finite()) {
@@ -138,8 +136,8 @@ impl Figure {
             }
             leg_length += length / legs.len() as f32;
             let checks = [
-                ("position_weight", "from 0 to 1", leg.position_weight, 0.0, 1.0),
-                ("rotation_weight", "from 0 to 1", leg.rotation_weight, 0.0, 1.0),
+                ("position_influence", "from 0 to 1", leg.position_influence, 0.0, 1.0),
+                ("rotation_influence", "from 0 to 1", leg.rotation_influence, 0.0, 1.0),
                 ("sole_height", "within the leg's length", leg.sole_height, -length, length),
                 ("yaw", "within half a turn", leg.yaw, -core::f32::consts::PI, core::f32::consts::PI),
             ];

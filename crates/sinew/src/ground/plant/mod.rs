@@ -37,7 +37,7 @@ pub use bake::{Halfway, PlantError, PlantedClip};
 pub use contact::Interval;
 pub use error::PlanError;
 pub use figure::{Figure, FigureError, Leg};
-pub use foot_planter::{FootPlanter, FootPlanterError, FootPlanterReport, LegFloor};
+pub use foot_planter::{FootPlanter, FootPlanterError, FootPlanterReport, FootPlanterState, LegFloor};
 pub use foothold::{FootDisplacement, FootSample, Foothold, Unplanted};
 pub use given::{ContactCurveError, ContactsError, IntervalError};
 pub use measure::{ContactOutcome, Contacts, Measures, measure, moved};

@@ -9,43 +9,32 @@ use crate::{
     math,
     solve::{
         arc::{largest, max, to_unit},
-        chain_state::{Ask, ChainState, Kind, Part},
+        chain_state::{Ask, ChainState, Kind, Node, Part},
         iterate::{Sweep, Trace},
         wahba,
     },
 };
 
-/// What moves, in the order of a sweep.
-#[derive(Clone, Debug)]
-pub(crate) struct Sweeps {
-    pub parts: Vec<Part>,
-    /// Whether that is from the tip inward, without precedences.
-    pub inward: bool,
+/// Sweeps over what moves, in that order.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sweeps<'a> {
+    pub parts: &'a [Part],
     /// What is withheld.
     pub brake: Brake,
     /// Whether a joint that meets its limits glides along them, and stays where it is if that leads no nearer.
     pub glides: bool,
 }
 
-impl Sweeps {
-    pub fn new(parts: Vec<Part>, glides: bool) -> Self {
-        let inward = parts.windows(2).all(|w| w[0].link >= w[1].link);
-        Self { parts, inward, brake: Brake::NONE, glides }
-    }
-}
-
-impl Sweep for Sweeps {
-    fn sweep(&mut self, links: &mut ChainState, ask: &Ask, trace: &mut Trace) {
+impl Sweep for Sweeps<'_> {
+    fn sweep(&self, links: &mut ChainState, _: &mut Vec<Node>, ask: &Ask, trace: &mut Trace) {
+        // From the tip inward, without precedences, one walk down the chain serves all.
+        let inward = self.parts.windows(2).all(|w| w[0].link >= w[1].link);
         let last = links.links.len() - 1;
         links.send_down(ask.place, ask.turn);
         let mut at = last;
         let (mut arm, mut tip) = (links.tip_arm(), links.tip_turn(last, None));
-        for i in 0..self.parts.len() {
-            let part = self.parts[i];
-            if part.link < ask.first {
-                continue;
-            }
-            if self.inward {
+        for &part in self.parts {
+            if inward {
                 while at > part.link {
                     at -= 1;
                     arm = links.arm(at, arm);

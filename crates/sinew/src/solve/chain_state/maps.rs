@@ -8,7 +8,7 @@ use glam::{Quat, Vec3};
 use super::{Ask, ChainState, signs};
 use crate::{
     Chain, Skeleton, math,
-    solve::free::bones::{self, Bones},
+    solve::free::bones::{Ask as Reach, Bones},
 };
 
 /// A joint on its way, seen from the frame of the root's parent, turned but not scaled, in metres.
@@ -46,38 +46,49 @@ pub(crate) fn walk(links: &ChainState, nodes: &mut [Node]) -> Vec3 {
     nodes.last().map_or(at, |tip| at + math::rotate(tip.turned, tip.bone))
 }
 
-/// Room for the finish of one chain.
-#[derive(Clone, Debug)]
+/// Number of bones of a chain.
+fn bones(chain: &Chain) -> usize {
+    chain.joints().len() - usize::from(chain.tip_offset() == Vec3::ZERO)
+}
+
+/// Room for the finish of a chain.
+#[derive(Debug, Default)]
 pub(crate) struct Maps {
     nodes: Vec<Node>,
     bones: Bones,
 }
 
 impl Maps {
-    /// None where some joint of the chain is not free.
-    pub fn new(skeleton: &Skeleton, chain: &Chain) -> Option<Self> {
-        let joints = chain.joints();
-        let bones = joints.len() - usize::from(chain.tip_offset() == Vec3::ZERO);
-        let free = joints[..bones].iter().all(|&j| {
+    /// Whether all joints of the chain are free.
+    pub fn serve(skeleton: &Skeleton, chain: &Chain) -> bool {
+        chain.joints()[..bones(chain)].iter().all(|&j| {
             let limits = skeleton.limits(j);
             limits.turns_freely() && !limits.slides()
-        });
-        free.then(|| Self { nodes: alloc::vec![Node::NONE; joints.len()], bones: Bones::new(bones) })
+        })
+    }
+
+    /// Makes room for a chain.
+    pub fn reserve(&mut self, chain: &Chain) {
+        self.nodes.resize(chain.joints().len(), Node::NONE);
+        if self.bones.count() != bones(chain) {
+            self.bones.fit(bones(chain));
+        }
     }
 
     /// Brings the end to the place that is asked for, or as near as the bones reach. False where nothing moves, or where more
     /// is asked for than a place.
     pub fn finish(&mut self, links: &mut ChainState, ask: &Ask) -> bool {
-        if ask.turn.is_some() || ask.first > 0 {
+        if ask.turn.is_some() {
             return false;
         }
+        self.reserve(links.chain());
         let end = walk(links, &mut self.nodes);
         let (goal, _) = links.inside(ask.place, None);
         let Self { nodes, bones } = self;
         if !bones.load(|i| nodes.get(i).map_or(end, |n| n.place).extend(0.0)) {
             return false;
         }
-        let found = bones.reach(&bones::Ask {
+        let found = bones.reach(&Reach {
             root: nodes[0].place,
             goal,
             tolerance: 0.0,

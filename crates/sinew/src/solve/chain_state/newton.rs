@@ -50,8 +50,8 @@ struct Column {
     step: Vec3,
 }
 
-/// Room for the steps of one chain.
-#[derive(Clone, Debug)]
+/// Room for the steps of a chain.
+#[derive(Debug, Default)]
 pub(crate) struct Newton {
     columns: Vec<Column>,
     kept: Vec<(Quat, Vec3)>,
@@ -71,7 +71,15 @@ const FURTHEST: f32 = 0.8;
 const PASSES: u32 = 6;
 
 impl Newton {
-    pub fn new(parts: &[Part], links: usize, forgets: bool) -> Self {
+    /// Gets ready for a chain, whose parts are in the order of its links.
+    pub fn begin(&mut self, parts: &[Part], links: usize, forgets: bool) {
+        self.forgets = forgets;
+        self.kept.clear();
+        self.kept.reserve(links);
+        let same = |(c, part): (&Column, &Part)| c.part == *part;
+        if self.columns.len() == parts.len() && self.columns.iter().zip(parts).all(same) {
+            return;
+        }
         let column = |part: &Part| Column {
             part: *part,
             seat: Quat::IDENTITY,
@@ -86,11 +94,10 @@ impl Newton {
             weight: 1.0,
             step: Vec3::ZERO,
         };
-        let mut columns: Vec<_> = parts.iter().map(column).collect();
-        // Whatever the order of a sweep is, steps go down the chain.
-        columns.sort_by_key(|c| c.part.link);
-        let parts = alloc::vec![settle::Part::default(); columns.len()];
-        Self { columns, kept: Vec::with_capacity(links), parts, curved: false, forgets }
+        self.columns.clear();
+        self.columns.extend(parts.iter().map(column));
+        self.parts.clear();
+        self.parts.resize(parts.len(), settle::Part::default());
     }
 
     /// Goes on until the goal is met, `most` steps are made or no step leads nearer. Never leaves more missing than it
@@ -237,9 +244,9 @@ impl Newton {
         }
         let mut furthest = 0.0;
         for pass in 0..PASSES {
-            let Some(y) = self.least(ask, off, spin, mu) else { return false };
+            let Some(y) = self.least(off, spin, mu) else { return false };
             let again;
-            (again, furthest) = self.share(ask, y, pass);
+            (again, furthest) = self.share(y, pass);
             if !again {
                 break;
             }
@@ -252,7 +259,7 @@ impl Newton {
     }
 
     /// What the columns that are not held multiply to take most of what is missing away.
-    fn least(&self, ask: &Ask, off: Vec3, spin: Option<Vec3>, mu: f32) -> Option<(Vec3, Vec3)> {
+    fn least(&self, off: Vec3, spin: Option<Vec3>, mu: f32) -> Option<(Vec3, Vec3)> {
         let rows = if spin.is_some() { 6 } else { 3 };
         let mut m = [[0.0f64; 6]; 6];
         let mut rest = (off, spin.unwrap_or(Vec3::ZERO));
@@ -265,7 +272,7 @@ impl Newton {
                 }
             }
         };
-        for c in self.columns.iter().filter(|c| c.part.link >= ask.first) {
+        for c in &self.columns {
             match (c.part.kind, c.held) {
                 (Kind::Whole, _) => {
                     for axis in c.open() {
@@ -292,13 +299,10 @@ impl Newton {
 
     /// Gives each column its step. Whether any came to be held by it, or free, so that the others' are to be found anew; and
     /// how far the furthest turns.
-    fn share(&mut self, ask: &Ask, (yp, yr): (Vec3, Vec3), pass: u32) -> (bool, f32) {
+    fn share(&mut self, (yp, yr): (Vec3, Vec3), pass: u32) -> (bool, f32) {
         let (mut again, mut furthest) = (false, 0.0f32);
         for c in self.columns.iter_mut() {
             c.step = Vec3::ZERO;
-            if c.part.link < ask.first {
-                continue;
-            }
             match c.part.kind {
                 Kind::Whole => {
                     let whole = (c.arm.cross(yp) + yr * 0.5) * c.weight;

@@ -19,8 +19,6 @@ pub(crate) struct Ask {
     pub near: f32,
     /// Radians within which the rotation is met.
     pub near_turn: f32,
-    /// The first link that moves.
-    pub first: usize,
 }
 
 impl Ask {

@@ -119,7 +119,7 @@ impl ChainState {
     pub(crate) fn pull_straight(&mut self, ask: &Ask, left: (f32, f32), before: &mut Vec<(Quat, Vec3)>) {
         self.keep(before);
         let count = self.links.len();
-        for i in ask.first..count {
+        for i in 0..count {
             self.send_down(ask.place, None);
             let bone =
                 if i + 1 < count { self.links[i + 1].offset * self.links[i].scale } else { self.tip_arm() };

@@ -5,50 +5,44 @@ use alloc::vec::Vec;
 use glam::{Quat, Vec3};
 
 use crate::{
-    Chain, math,
+    math,
     solve::{
         chain_state::{Ask, ChainState, Node, walk},
         iterate::{Sweep, Trace, TracePass},
     },
 };
 
-/// Room for sweeps over one chain.
-#[derive(Clone, Debug)]
+/// Sweeps over a chain.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Reaching {
-    nodes: Vec<Node>,
     /// See [`Fabrik`](crate::solve::Fabrik).
     pub closes_circle: bool,
 }
 
-impl Reaching {
-    pub fn new(chain: &Chain) -> Self {
-        Self { nodes: alloc::vec![Node::NONE; chain.joints().len()], closes_circle: false }
-    }
+/// One of them.
+struct Passes<'a> {
+    nodes: &'a mut [Node],
+    closes_circle: bool,
+}
 
+impl Passes<'_> {
     /// Whether the tip goes along with its parent as it is: nothing hangs below it, and no rotation is asked for.
     fn rides(&self, turn: Option<Quat>) -> bool {
         turn.is_none() && self.nodes.last().is_some_and(|tip| tip.bone == Vec3::ZERO)
     }
 
     /// From the tip to the root: the end goes to `goal`, and each joint comes after.
-    fn backward(
-        &mut self,
-        links: &ChainState,
-        goal: Vec3,
-        turn: Option<Quat>,
-        first: usize,
-        trace: &mut Trace,
-    ) {
+    fn backward(&mut self, links: &ChainState, goal: Vec3, turn: Option<Quat>, trace: &mut Trace) {
         let (root, last, rides) = (self.nodes[0].place, self.nodes.len() - 1, self.rides(turn));
         let mut far = goal;
         if self.nodes[last].bone != Vec3::ZERO {
             trace.point(links, TracePass::Backward, last + 1, goal);
         }
-        for i in (first..=last).rev() {
+        for i in (0..=last).rev() {
             let mut node = self.nodes[i];
             let given = turn.filter(|_| i == last);
             // Between two known neighbours, where the spheres of its two bones meet.
-            let closes = self.closes_circle && i == 1 && first == 0;
+            let closes = self.closes_circle && i == 1;
             let hint = if closes { self.between(root, node, far) } else { node.place };
             node.turned = match given {
                 Some(turn) => math::normalize(math::mul(turn, math::conjugate(node.sign))),
@@ -94,7 +88,7 @@ impl Reaching {
     }
 
     /// From the root to the tip: each bone is pointed to where the other pass left its end, within its joint's limits.
-    fn forward(&mut self, links: &mut ChainState, turn: Option<Quat>, first: usize, trace: &mut Trace) {
+    fn forward(&mut self, links: &mut ChainState, turn: Option<Quat>, trace: &mut Trace) {
         let (mut at, mut seat) = (Vec3::ZERO, Quat::IDENTITY);
         let mut unit = links.unit();
         let (last, rides) = (self.nodes.len() - 1, self.rides(turn));
@@ -104,7 +98,7 @@ impl Reaching {
             let mirrored = link.scale.x * link.scale.y * link.scale.z < 0.0;
             unit *= if mirrored { -link.scale.x.abs() } else { link.scale.x.abs() };
             let node = self.nodes[i];
-            if i >= first && !(rides && i == last) {
+            if !(rides && i == last) {
                 let wanted = if i < last {
                     pointed(node.turned, node.bone, self.nodes[i + 1].place - at)
                 } else if turn.is_some() {
@@ -131,12 +125,14 @@ impl Reaching {
 }
 
 impl Sweep for Reaching {
-    fn sweep(&mut self, links: &mut ChainState, ask: &Ask, trace: &mut Trace) {
-        walk(links, &mut self.nodes);
+    fn sweep(&self, links: &mut ChainState, nodes: &mut Vec<Node>, ask: &Ask, trace: &mut Trace) {
+        nodes.resize(links.links.len(), Node::NONE);
+        walk(links, nodes);
         let (goal, turn) = links.inside(ask.place, ask.turn);
-        self.backward(links, goal, turn, ask.first, trace);
+        let mut passes = Passes { nodes, closes_circle: self.closes_circle };
+        passes.backward(links, goal, turn, trace);
         if !trace.stopped() {
-            self.forward(links, turn, ask.first, trace);
+            passes.forward(links, turn, trace);
         }
     }
 }

@@ -52,7 +52,7 @@ pub(crate) struct Found {
 }
 
 /// The bones of a chain, before and after.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Bones {
     from: Fours,
     to: Fours,
@@ -101,22 +101,12 @@ const NUDGE: f32 = 0.0087;
 const NUDGED: f32 = 0.01;
 
 impl Bones {
-    /// Room for a chain of `count` bones.
-    pub fn new(count: usize) -> Self {
-        let arcs = alloc::vec![[Vec4::ZERO; 4]; count.div_ceil(4)];
-        let start = Moments::default();
-        let from = Fours::new(count);
-        Self {
-            to: from.clone(),
-            from,
-            start,
-            over: 0.0,
-            total: 0.0,
-            longest: 0.0,
-            straight: false,
-            gap: false,
-            arcs,
-        }
+    /// Makes room for a chain of `count` bones.
+    pub fn fit(&mut self, count: usize) {
+        self.from.fit(count);
+        self.to.fit(count);
+        self.arcs.clear();
+        self.arcs.resize(count.div_ceil(4), [Vec4::ZERO; 4]);
     }
 
     /// Number of bones.
@@ -590,7 +580,8 @@ mod tests {
         for count in [1, 2, 3, 4, 5, 7, 10, 100] {
             // Bones alike, up to 7 and up to 400 times as long as each other.
             for spread in [0.0f32, 1.0, 3.0] {
-                let mut bones = Bones::new(count);
+                let mut bones = Bones::default();
+                bones.fit(count);
                 for case in 0..if count < 50 { 2000 } else { 200 } {
                     let mut points = alloc::vec![Vec3::ZERO];
                     for i in 0..count {
@@ -624,7 +615,8 @@ mod tests {
             &[Vec3::X, Vec3::X, Vec3::X, Vec3::X, Vec3::NEG_X, Vec3::NEG_X, Vec3::NEG_X],
         ];
         for (row, ways) in rows.iter().enumerate() {
-            let mut bones = Bones::new(ways.len());
+            let mut bones = Bones::default();
+            bones.fit(ways.len());
             for step in 0..=200 {
                 assert!(bones.load(|i| ways[..i].iter().sum::<Vec3>().extend(0.0)));
                 let d = step as f32 / 200.0 * bones.total;

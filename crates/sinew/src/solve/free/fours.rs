@@ -77,9 +77,11 @@ pub(super) struct Fours {
 }
 
 impl Fours {
-    /// Room for a chain of `count` bones.
-    pub fn new(count: usize) -> Self {
-        Self { fours: alloc::vec![NOTHING; count.div_ceil(4)], count }
+    /// Makes room for a chain of `count` bones.
+    pub fn fit(&mut self, count: usize) {
+        self.fours.clear();
+        self.fours.resize(count.div_ceil(4), NOTHING);
+        self.count = count;
     }
 
     /// Number of bones.

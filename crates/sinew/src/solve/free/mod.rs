@@ -5,9 +5,9 @@ mod fours;
 mod newton;
 mod point_chain;
 
-pub use point_chain::PointChain;
+pub use point_chain::{PointChain, PointChainOptions};
 
-use alloc::{boxed::Box, vec, vec::Vec};
+use alloc::vec::Vec;
 use core::cmp::min;
 
 use glam::{Mat3, Quat, Vec3, Vec4};
@@ -16,15 +16,17 @@ use super::{
     ChainSolverError,
     arc::{FAR, distance, twist_towards},
     branch,
-    chain_state::{self, ChainState, Newton},
+    chain_state::{self, ChainState, Newton, Part},
     check,
-    iterate::Trace,
+    iterate::{Trace, Watch},
     nearest::Nearest,
+    options::{IterativeOptions, check_stretch},
     parent_space, partial,
     soft::softened,
 };
 use crate::{
-    Chain, ChainError, Goal, JointId, JointTransform, Pole, Pose, Report, Skeleton, SolveError, Status,
+    Chain, ChainError, Goal, JointId, JointTransform, Outcome, Pole, Pose, Report, Skeleton, SolveError,
+    Workspace,
     joint::{Attributes, check_honoured},
     math,
 };
@@ -36,7 +38,7 @@ use fours::{Arcs, THERE, shifted, transposed};
 ///
 /// ```
 /// use std::sync::Arc;
-/// use sinew::{Goal, Pose, Skeleton, JointTransform, glam::Vec3, solve::FreeChain};
+/// use sinew::{Goal, JointTransform, Pose, Skeleton, Workspace, glam::Vec3, solve::{FreeChain, IterativeOptions}};
 ///
 /// let mut builder = Skeleton::builder();
 /// let mut joint = builder.add("tail", None, JointTransform::from_translation(Vec3::Y));
@@ -46,10 +48,11 @@ use fours::{Arcs, THERE, shifted, transposed};
 /// let (skeleton, ids) = builder.build()?;
 /// let skeleton = Arc::new(skeleton);
 ///
-/// let mut tail = FreeChain::new(&skeleton, ids[0], ids[4])?;
+/// let tail = FreeChain::new(&skeleton, ids[0], ids[4])?;
 /// let mut pose = Pose::rest(&skeleton);
 /// let fly = Vec3::new(0.3, 1.2, -0.3);
-/// let report = tail.solve(&mut pose, &Goal::at(fly))?;
+/// let options = IterativeOptions::new().with_max_turn(3.0);
+/// let report = tail.solve(&mut Workspace::new(), &mut pose, &Goal::position(fly), &options)?;
 /// assert!(pose.position(ids[4]).distance(fly) < 1e-4);
 /// assert!(report.iterations <= 4);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -101,55 +104,56 @@ use fours::{Arcs, THERE, shifted, transposed};
 ///   bend the chain has. Chains whose bones are parallel without being neighbours get more of it once that proves needed.
 /// - A goal opposite to the end, seen from the root, leaves the way round open; the chain turns in its own bend plane.
 ///
+/// # Rotation
+///
+/// With an offset at the tip and a rotation asked for, it is the offset's point that meets the position, with the tip turned as
+/// asked; a tip that is not free is refused then. The rotation comes first: the tip takes it exactly, and its position is then
+/// as near as that lets it be, no further than that of the incoming tip turned so. Influences between 0 and 1 scale each
+/// joint's turn, as swing and twist about its bone. Bones below unequal scales change their lengths as joints turn: there the
+/// round is left that ends nearest to the goal, or the incoming pose, and so it is where iterations (200 by default) run out.
+/// It never stalls and so never restarts.
+///
 /// Drawn by the example `free_chain`:
 ///
 #[doc = include_str!("../../../pictures/free_chain.svg")]
 #[derive(Clone, Debug)]
 pub struct FreeChain {
     chain: Chain,
-    /// How near the end must come, as a part of the chain's length (what f32 can tell is the least). A chain that is this
-    /// near stays as it is.
-    pub tolerance: f32,
-    /// Updates of the whole chain after which it gives up.
-    pub max_iterations: u32,
-    /// The soft zone at the end of the reach, as a part of the reach, 0 (none) to 1; see [`soften`](super::soften).
-    pub soft: f32,
     /// By what factor each bone may become longer where the goal is too far (or, with a soft zone, in it), 1 (none) or more.
     /// No chain becomes longer than 1e15 m.
     pub stretch: f32,
     /// The axis, in the root's parent's space, about which a straight chain bends; the part across the chain counts. Without
     /// one, it is always the same for the same chain.
     pub bend: Option<Vec3>,
-    /// The furthest that a joint may turn in one solve from where it came in, in radians; infinite (the default) for no
-    /// bound. In a game, the speed of its joints times the time of a frame. A pole that the goal passes is on the other
-    /// side from one frame to the next, and any rule that looks at one pose alone must leap somewhere near it (once
-    /// around the pole the chain turns once about the way to the goal, and no map of the disc inside does that without a
-    /// leap). Where the last frame's pose comes in, a bound of some eight radians a second lets the chain come round
-    /// behind the goal instead, which stays met. Where the answer is further, the chain goes on the way to it as far as it
-    /// may, and no frame leaves its end further from the goal than it found it.
-    pub max_turn: f32,
-    /// How much of the goal is carried out, 0 to 1; it multiplies the goal's own weights.
-    #[doc(alias = "alpha")]
-    pub weight: f32,
+    /// What moves, in the order of the chain.
+    columns: Vec<Part>,
+}
+
+/// Room for what is remembered while a chain is solved.
+#[derive(Debug, Default)]
+struct FreeScratch {
     bones: Bones,
     /// Rotations as they came in, four joints at a time.
     came: Vec<Arcs>,
-    /// With a pole: the line and the bend as they came in, of any length.
-    side: (Vec3, Vec3),
     /// Every joint of the chain as it came in.
     kept: Vec<JointTransform>,
     /// Every joint as the round left it whose end is nearest to the goal.
     nearest: Vec<JointTransform>,
-    /// For bounded turns; none before the first of them.
-    bounded: Option<Box<Bounded>>,
-}
-
-/// What goes part of the way to an answer.
-#[derive(Clone, Debug)]
-struct Bounded {
+    /// What goes part of the way to an answer.
     links: ChainState,
     newton: Newton,
     answer: Vec<(Quat, Vec3)>,
+}
+
+/// One solve.
+struct Solve<'a> {
+    of: &'a FreeChain,
+    on: &'a mut FreeScratch,
+    options: &'a IterativeOptions,
+    max_iterations: u32,
+    stretch: f32,
+    /// With a pole: the line and the bend as they came in, of any length.
+    side: (Vec3, Vec3),
 }
 
 /// What was brought to a goal.
@@ -159,6 +163,8 @@ struct Brought {
     rounds: u32,
     /// Length of what was brought there, in metres, as it came in.
     length: f32,
+    /// What f32 makes of the end's place, in metres.
+    uncertain: f32,
     /// Where its end came in, where there was more than one round.
     from: Vec3,
     /// The squared sine of half the largest turn of a joint.
@@ -169,11 +175,8 @@ struct Brought {
     flipped: bool,
 }
 
-/// The part of [`FreeChain::max_turn`] that is for the turn towards a pole.
+/// The part of the largest turn that is for the turn towards a pole.
 const POLE: f32 = 0.6;
-
-/// Radians within which a rotation is met where turns are bounded.
-const NEAR_TURN: f32 = 1e-3;
 
 /// What refusals call the solver.
 const NAME: &str = "a free chain";
@@ -195,23 +198,9 @@ impl FreeChain {
             return Err(ChainSolverError::Single { joint: skeleton.name(chain.tip()).into() });
         }
         check_honoured(skeleton, chain.joints()[..count].iter().copied(), NAME, Attributes::NONE)?;
-        let kept = vec![JointTransform::IDENTITY; chain.joints().len()];
-        Ok(Self {
-            chain,
-            tolerance: 1e-5,
-            max_iterations: 64,
-            soft: 0.0,
-            stretch: 1.0,
-            bend: None,
-            max_turn: f32::INFINITY,
-            weight: 1.0,
-            bones: Bones::new(count),
-            came: vec![[Vec4::ZERO; 4]; count.div_ceil(4)],
-            side: (Vec3::ZERO, Vec3::ZERO),
-            nearest: Vec::with_capacity(kept.len()),
-            kept,
-            bounded: None,
-        })
+        let mut columns = chain_state::parts(skeleton, &chain);
+        columns.sort_by_key(|part| part.link);
+        Ok(Self { chain, stretch: 1.0, bend: None, columns })
     }
 
     /// Root to tip.
@@ -219,18 +208,62 @@ impl FreeChain {
         &self.chain
     }
 
-    /// Brings the chain's end to the goal, and turns the tip where the goal names a rotation. The pose is left updated.
-    ///
-    /// With an offset at the tip and a rotation asked for, it is the offset's point that meets the position, with the tip
-    /// turned as asked; a tip that is not free is refused then. Weights between 0 and 1 scale each joint's turn, as swing
-    /// and twist about its bone. The pole is what the mean of the joints between root and end turns towards.
-    ///
-    /// The rotation comes first: the tip takes it exactly, and its place is then as near as that lets it be, no further than
-    /// that of the incoming tip turned so. Bones below unequal scales change their lengths as joints turn: there the round is
-    /// left that ends nearest to the goal, or the incoming pose, and so it is where iterations run out.
-    pub fn solve(&mut self, pose: &mut Pose, goal: &Goal) -> Result<Report, SolveError> {
+    pub(super) fn watched(
+        &self,
+        workspace: &mut Workspace,
+        pose: &mut Pose,
+        goal: &Goal,
+        options: &IterativeOptions,
+        _: Watch,
+    ) -> Result<Report, SolveError> {
+        self.stretched(self.stretch, workspace, pose, goal, options)
+    }
+
+    pub(super) fn make_room(&self, workspace: &mut Workspace) {
+        self.fit(workspace.scratch());
+    }
+
+    fn fit(&self, scratch: &mut FreeScratch) {
+        let joints = self.chain.joints().len();
+        let FreeScratch { bones, came, kept, nearest, links, newton, answer } = scratch;
+        bones.fit(self.bones());
+        came.resize(self.bones().div_ceil(4), [Vec4::ZERO; 4]);
+        for kept in [kept, nearest] {
+            kept.clear();
+            kept.reserve(joints);
+        }
+        links.reserve(&self.chain);
+        newton.begin(&self.columns, joints, false);
+        answer.clear();
+        answer.reserve(joints);
+    }
+
+    /// The scratch for this chain.
+    fn fitted<'a>(&self, workspace: &'a mut Workspace) -> &'a mut FreeScratch {
+        let scratch = workspace.scratch::<FreeScratch>();
+        if scratch.bones.count() != self.bones() || scratch.kept.capacity() < self.chain.joints().len() {
+            self.fit(scratch);
+        }
+        scratch
+    }
+
+    fn bones(&self) -> usize {
+        self.chain.joints().len() - usize::from(self.chain.tip_offset() == Vec3::ZERO)
+    }
+
+    /// A solve with bones that may become longer by a factor.
+    pub(super) fn stretched(
+        &self,
+        stretch: f32,
+        workspace: &mut Workspace,
+        pose: &mut Pose,
+        goal: &Goal,
+        options: &IterativeOptions,
+    ) -> Result<Report, SolveError> {
         pose.update();
         let asked_rotation = check::goal(goal)?;
+        options.check()?;
+        check_stretch(stretch)?;
         self.check(pose, asked_rotation.is_some())?;
         let tip = self.chain.tip();
         if !pose.unscaled(tip) {
@@ -238,23 +271,67 @@ impl FreeChain {
             if parent_space::is_sheared(pose, root) {
                 if goal.rotation.is_none() {
                     let ends = (root, tip, self.chain.tip_offset());
-                    return parent_space::solve(pose, ends, goal, |pose, goal, _| self.solve(pose, goal));
+                    return parent_space::solve(pose, ends, goal, |pose, goal, space| {
+                        let options = IterativeOptions {
+                            position_tolerance: space.tolerance(options.position_tolerance),
+                            ..*options
+                        };
+                        self.stretched(stretch, workspace, pose, goal, &options)
+                    });
                 }
                 check::turnable(pose, root)?;
             }
             self.check_scales(pose)?;
         }
-        let position_weight = goal.position_weight * self.weight;
-        let rotation_weight = goal.rotation_weight * self.weight;
-        let asked = goal.position.unwrap_or_else(|| self.chain.end(pose));
+        let on = self.fitted(workspace);
+        let max_iterations = options.max_iterations.unwrap_or(200);
+        let side = (Vec3::ZERO, Vec3::ZERO);
+        Ok(Solve { of: self, on, options, max_iterations, stretch, side }.run(pose, goal, asked_rotation))
+    }
+
+    fn check(&self, pose: &Pose, turned: bool) -> Result<(), SolveError> {
+        if turned {
+            check_honoured(pose.skeleton(), [self.chain.tip()], NAME, Attributes::NONE)?;
+        }
+        if let Some(bend) = self.bend {
+            check::finite("the bend axis", bend)?;
+        }
+        let scaled = turned || self.chain.tip_offset() != Vec3::ZERO;
+        check::frame(pose, self.chain.tip(), "the tip's frame", scaled)
+    }
+
+    /// An error where a joint inside the chain is sheared, or larger than f32 can square.
+    fn check_scales(&self, pose: &Pose) -> Result<(), SolveError> {
+        for joints in self.chain.joints().windows(2) {
+            if pose.local(joints[0]).scale != Vec3::ONE {
+                check::turnable(pose, joints[1])?;
+            }
+        }
+        // The tip's own scale may be any that its offset's place can be squared with.
+        let (tip, offset) = (self.chain.tip(), self.chain.tip_offset());
+        let shear = if offset == Vec3::ZERO { 0.0 } else { math::shear(&pose.model(tip).matrix3) };
+        if shear == f32::INFINITY {
+            let joint = pose.skeleton().name(tip).into();
+            return Err(ChainError::Sheared { joint, shear }.into());
+        }
+        Ok(())
+    }
+}
+
+impl Solve<'_> {
+    fn run(&mut self, pose: &mut Pose, goal: &Goal, asked_rotation: Option<Quat>) -> Report {
+        let tip = self.of.chain.tip();
+        let position_weight = goal.position_influence * self.options.influence;
+        let rotation_weight = goal.rotation_influence * self.options.influence;
+        let asked = goal.position.unwrap_or_else(|| self.of.chain.end(pose));
         let mut report = Report::default();
         let mut brought = Brought::default();
         let rotation = asked_rotation.filter(|_| rotation_weight > 0.0);
-        let by_joint = rotation.is_some() && self.chain.tip_offset() != Vec3::ZERO;
-        let poled = goal.pole != Pole::Keep;
-        let (held, partly) = (self.max_turn.is_finite(), position_weight < 1.0);
+        let by_joint = rotation.is_some() && self.of.chain.tip_offset() != Vec3::ZERO;
+        let poled = goal.pole != Pole::Keep || goal.swivel != 0.0;
+        let (held, partly) = (self.options.max_turn.is_finite(), position_weight < 1.0);
         // (What is brought to its goal as a whole, and no further, knows its motion itself.)
-        let initial_end = if held || partly || by_joint { self.chain.end(pose) } else { Vec3::ZERO };
+        let initial_end = if held || partly || by_joint { self.of.chain.end(pose) } else { Vec3::ZERO };
         let tip_before = rotation.map(|_| (pose.local(tip).rotation, pose.model(tip).matrix3));
         if held || partly || self.stretch > 1.0 {
             self.keep(pose);
@@ -268,12 +345,12 @@ impl FreeChain {
                 let arm = initial_end - pose.position(tip);
                 let length = math::sqrt(arm.length_squared());
                 let arm = math::rotate(math::mul(last, math::conjugate(now)), arm);
-                let side = self.chain.line_and_bend(pose);
-                brought = self.bring(pose, asked - arm, goal.pole, true, &mut report);
+                let side = self.of.chain.line_and_bend(pose);
+                brought = self.bring(pose, asked - arm, goal, true, &mut report);
                 brought.length += length;
                 self.side = side;
             } else {
-                brought = self.bring(pose, asked, goal.pole, false, &mut report);
+                brought = self.bring(pose, asked, goal, false, &mut report);
             }
             if partly {
                 self.blend(pose, position_weight);
@@ -295,8 +372,9 @@ impl FreeChain {
         if let Some(wanted) = asked_rotation {
             report.rotation_residual = math::angle_between(pose.model_rotation(tip), wanted);
         }
-        let last = self.chain.end(pose);
+        let last = self.of.chain.end(pose);
         report.position_residual = distance(last, asked);
+        self.tolerate(pose, &brought, &mut report);
         // (Where nothing was done the branch is the same.)
         if report.iterations > 0 {
             // (What the first round says holds where nothing else was done.)
@@ -311,7 +389,19 @@ impl FreeChain {
             report.branch_changed =
                 if poled { brought.flipped } else { self.turned_away(pose, &brought, tip_before) };
         }
-        Ok(report)
+        report
+    }
+
+    /// Writes down what counts as reached.
+    #[inline]
+    fn tolerate(&self, pose: &Pose, brought: &Brought, report: &mut Report) {
+        let Brought { mut length, mut uncertain, .. } = *brought;
+        if length <= 0.0 {
+            (length, uncertain) = (self.of.chain.length(pose), UNCERTAIN * pose.extent(self.of.chain.tip()));
+        }
+        report.position_tolerance =
+            self.options.position_tolerance.metres(length) + length * ROUNDING + 3.0 * uncertain;
+        report.rotation_tolerance = self.options.rotation_tolerance;
     }
 
     /// Finds on the pose that is left how far joints turned and the end moved, and where the bend is.
@@ -321,15 +411,15 @@ impl FreeChain {
             return;
         }
         if poled {
-            let (line, bend) = self.chain.line_and_bend(pose);
+            let (line, bend) = self.of.chain.line_and_bend(pose);
             brought.flipped = branch::flipped(self.side.0, self.side.1, line, bend);
         }
-        let joints = &self.chain.joints()[..self.bones.count() - usize::from(by_joint)];
+        let joints = &self.of.chain.joints()[..self.on.bones.count() - usize::from(by_joint)];
         let turn = |(i, &joint): (usize, &JointId)| {
-            branch::sine_between(lane(&self.came, i), pose.local(joint).rotation)
+            branch::sine_between(lane(&self.on.came, i), pose.local(joint).rotation)
         };
         brought.sine = joints.iter().enumerate().map(turn).fold(0.0, f32::max);
-        brought.moved = ((self.chain.end(pose) - from) / brought.length).length();
+        brought.moved = ((self.of.chain.end(pose) - from) / brought.length).length();
     }
 
     /// Whether a joint turned further than the motion of the tip explains; see [`branch::changed`]. `tip_before`: the tip's
@@ -339,44 +429,11 @@ impl FreeChain {
         let Some((local, frame)) = tip_before else {
             return branch::changed_by_sine(brought.sine, brought.moved, || 0.0);
         };
-        let tip = self.chain.tip();
+        let tip = self.of.chain.tip();
         let sine = brought.sine.max(branch::sine_between(local, pose.local(tip).rotation));
         branch::changed_by_sine(sine, brought.moved, || {
             math::angle_between(math::rotation_of(&frame), pose.model_rotation(tip))
         })
-    }
-
-    fn check(&self, pose: &Pose, turned: bool) -> Result<(), SolveError> {
-        if turned {
-            check_honoured(pose.skeleton(), [self.chain.tip()], NAME, Attributes::NONE)?;
-        }
-        if let Some(bend) = self.bend {
-            check::finite("the bend axis", bend)?;
-        }
-        check::within("the tolerance", "0 to 1", self.tolerance, 0.0, 1.0)?;
-        check::within("the soft zone", "0 to 1", self.soft, 0.0, 1.0)?;
-        check::within("the stretch", "1 or more", self.stretch, 1.0, f32::MAX)?;
-        check::within("the largest turn", "above 0", self.max_turn, f32::MIN_POSITIVE, f32::INFINITY)?;
-        check::within("the chain's weight", "0 to 1", self.weight, 0.0, 1.0)?;
-        let scaled = turned || self.chain.tip_offset() != Vec3::ZERO;
-        check::frame(pose, self.chain.tip(), "the tip's frame", scaled)
-    }
-
-    /// An error where a joint inside the chain is sheared, or larger than f32 can square.
-    fn check_scales(&self, pose: &Pose) -> Result<(), SolveError> {
-        for joints in self.chain.joints().windows(2) {
-            if pose.local(joints[0]).scale != Vec3::ONE {
-                check::turnable(pose, joints[1])?;
-            }
-        }
-        // The tip's own scale may be any that its offset's place can be squared with.
-        let (tip, offset) = (self.chain.tip(), self.chain.tip_offset());
-        let shear = if offset == Vec3::ZERO { 0.0 } else { math::shear(&pose.model(tip).matrix3) };
-        if shear == f32::INFINITY {
-            let joint = pose.skeleton().name(tip).into();
-            return Err(ChainError::Sheared { joint, shear }.into());
-        }
-        Ok(())
     }
 
     /// Brings the chain's end (`by_joint`: the tip joint) to a place.
@@ -384,26 +441,29 @@ impl FreeChain {
         &mut self,
         pose: &mut Pose,
         to: Vec3,
-        pole: Pole,
+        bend: &Goal,
         by_joint: bool,
         report: &mut Report,
     ) -> Brought {
-        let Self { chain, bones, max_turn, came, side, .. } = self;
+        let Self { of: FreeChain { chain, .. }, on: FreeScratch { bones, came, .. }, side, .. } = self;
+        let (max_turn, tolerance) = (self.options.max_turn, self.options.position_tolerance);
+        let kept = bend.pole == Pole::Keep && bend.swivel == 0.0;
         let mut brought = Brought::default();
         let (joints, tip) = (chain.joints(), chain.tip());
         let mut ask = Ask {
             root: pose.position(joints[0]),
             goal: to,
-            tolerance: self.tolerance,
+            tolerance: 0.0,
             uncertain: UNCERTAIN * pose.extent(tip),
-            soft: self.soft,
+            soft: self.options.soft,
             stretch: self.stretch,
             passes: self.max_iterations,
-            bend: self.bend.map_or(Vec3::ZERO, |bend| axis(pose, joints[0], bend)),
+            bend: self.of.bend.map_or(Vec3::ZERO, |bend| axis(pose, joints[0], bend)),
         };
         // What rotations in f32 leave of a long chain's way, a second round finds; a chain that the pose stretches along one
         // axis is sheared as it bends, and takes more.
         let (given, mut met) = (ask.uncertain, false);
+        brought.uncertain = given;
         let mut nearest: Option<Nearest> = None;
         let mut cut_short = false;
         for round in 0..8 {
@@ -417,20 +477,20 @@ impl FreeChain {
             if !bones.load(|i| joints.get(i).map_or(end, |&j| frames[j.index()].at)) {
                 let by = distance(to, ask.root);
                 if by > ask.uncertain {
-                    report.status = Status::Unreachable { by };
+                    report.out_of_reach = by;
                 }
                 return brought;
             }
+            ask.tolerance = tolerance.share(bones.total());
             let mut found = bones.reach(&ask);
-            if round == 0 && pole != Pole::Keep {
+            if round == 0 && !kept {
                 // (What the way to the goal itself takes of a joint's turn is left to it.)
                 *side = bones.line_and_bend();
-                brought.flipped = follow(bones, &mut found, &ask, pole, *max_turn * POLE, *side);
+                brought.flipped = follow(bones, &mut found, &ask, bend, max_turn * POLE, *side);
             }
             let still = found.passes == 0 && found.stretch == 1.0;
             if round == 0 {
-                report.status =
-                    if found.by > 0.0 { Status::Unreachable { by: found.by } } else { Status::Reached };
+                report.out_of_reach = found.by;
                 brought.length = bones.total();
             }
             if still {
@@ -454,12 +514,13 @@ impl FreeChain {
             // The next solve reads what places are uncertain by from the pose that is left, and must find it met: what is
             // near the bound for f32 goes round once more, by that measure.
             ask.uncertain = UNCERTAIN * pose.extent(tip);
+            brought.uncertain = ask.uncertain;
             let unsure = bones.total() * ROUNDING + ask.uncertain;
-            let near = bones.total() * self.tolerance;
+            let near = bones.total() * ask.tolerance;
             met = missed <= (near + given).max(bones.total() * ROUNDING + given).max(unsure);
             let surely = missed <= near.max(unsure) - 0.5 * unsure;
             if round == 0 {
-                if pole == Pole::Keep {
+                if kept {
                     brought.moved = bones.moved(way);
                 }
                 if surely && pose.unscaled(tip) {
@@ -468,7 +529,7 @@ impl FreeChain {
                 brought.from = ask.root + bones.came_to();
             }
             let nearest = nearest.get_or_insert_with(|| {
-                let place = softened(to, ask.root, brought.length, self.soft, self.stretch);
+                let place = softened(to, ask.root, brought.length, self.options.soft, self.stretch);
                 Nearest::new(place, brought.from)
             });
             // What is met within the tolerance may still be further from a goal out of reach, if bones became longer.
@@ -477,8 +538,8 @@ impl FreeChain {
             }
             // (Where nothing is scaled lengths stay, and a later round is never worse.)
             if !pose.unscaled(tip) && nearest.note(end, brought.rounds) {
-                self.nearest.clear();
-                self.nearest.extend(joints.iter().map(|&j| *pose.local(j)));
+                self.on.nearest.clear();
+                self.on.nearest.extend(joints.iter().map(|&j| *pose.local(j)));
             }
             cut_short = !surely && report.iterations >= self.max_iterations;
             if surely || cut_short {
@@ -486,7 +547,7 @@ impl FreeChain {
             }
         }
         if !met {
-            report.status = if cut_short { Status::OutOfIterations } else { Status::Stalled };
+            report.outcome = if cut_short { Outcome::OutOfIterations } else { Outcome::Stalled };
         }
         if let Some(nearest) = nearest.filter(|_| !met || !pose.unscaled(tip)) {
             self.put_nearest(pose, &nearest, by_joint, &mut brought, report);
@@ -504,61 +565,54 @@ impl FreeChain {
         brought: &mut Brought,
         report: &mut Report,
     ) {
-        let tip = self.chain.tip();
-        let end = if by_joint { pose.position(tip) } else { self.chain.end(pose) };
+        let tip = self.of.chain.tip();
+        let end = if by_joint { pose.position(tip) } else { self.of.chain.end(pose) };
         let uncertain = ROUNDING * brought.length + 2.0 * UNCERTAIN * pose.extent(tip);
         if nearest.is_met_by(end, uncertain) {
             return;
         }
-        for (i, &joint) in self.chain.joints()[..self.bones.count()].iter().enumerate() {
+        for (i, &joint) in self.of.chain.joints()[..self.on.bones.count()].iter().enumerate() {
             let rotation = match nearest.pass {
-                0 => lane(&self.came, i),
-                _ => self.nearest[i].rotation,
+                0 => lane(&self.on.came, i),
+                _ => self.on.nearest[i].rotation,
             };
             pose.set_rotation(joint, rotation);
         }
         if self.stretch > 1.0 {
-            let locals = if nearest.pass == 0 { &self.kept } else { &self.nearest };
-            for (local, &joint) in locals.iter().zip(self.chain.joints()) {
+            let locals = if nearest.pass == 0 { &self.on.kept } else { &self.on.nearest };
+            for (local, &joint) in locals.iter().zip(self.of.chain.joints()) {
                 pose.set_translation(joint, local.translation);
             }
         }
         pose.update();
         // (What the last round says of the branch does not hold here.)
         brought.rounds = u32::MAX;
-        if report.status == Status::Reached {
-            report.status = Status::Stalled;
+        if report.outcome == Outcome::Converged {
+            report.outcome = Outcome::Stalled;
         }
     }
 
     /// Remembers the chain as it is.
     #[cold]
     fn keep(&mut self, pose: &Pose) {
-        for (kept, &joint) in self.kept.iter_mut().zip(self.chain.joints()) {
-            *kept = *pose.local(joint);
-        }
+        self.on.kept.clear();
+        self.on.kept.extend(self.of.chain.joints().iter().map(|&j| *pose.local(j)));
     }
 
-    /// Where a joint has turned further than [`max_turn`](Self::max_turn), goes as far on the way as it may; see
+    /// Where a joint has turned further than it may, goes as far on the way as it may; see
     /// [`Newton::part_way`].
     #[cold]
     fn hold(&mut self, pose: &mut Pose, asked: Vec3, placed: bool, turn: Option<Quat>, report: &mut Report) {
-        let Self { chain, kept, max_turn, bounded, .. } = self;
-        let (joints, skeleton) = (chain.joints(), pose.skeleton().clone());
+        let FreeChain { chain, columns, .. } = self.of;
+        let FreeScratch { kept, links, newton, answer, .. } = &mut *self.on;
+        let (joints, max_turn) = (chain.joints(), self.options.max_turn);
         let now = |(kept, &joint): (&JointTransform, &JointId)| {
             math::angle_between(kept.rotation, pose.local(joint).rotation)
         };
-        if kept.iter().zip(joints).map(now).fold(0.0, f32::max) <= *max_turn {
+        if kept.iter().zip(joints).map(now).fold(0.0, f32::max) <= max_turn {
             return;
         }
-        let Bounded { links, newton, answer } = &mut **bounded.get_or_insert_with(|| {
-            let parts = chain_state::parts(&skeleton, chain);
-            Box::new(Bounded {
-                newton: Newton::new(&parts, joints.len(), false),
-                links: ChainState::new(&skeleton, chain.clone()),
-                answer: Vec::with_capacity(joints.len()),
-            })
-        });
+        newton.begin(columns, joints.len(), false);
         answer.clear();
         answer.extend(joints.iter().map(|&j| (pose.local(j).rotation, pose.local(j).translation)));
         // Where no place is asked for the end goes where the tip's turn takes it.
@@ -567,20 +621,25 @@ impl FreeChain {
             pose.set_local(joint, *kept);
         }
         pose.update();
-        links.take(pose);
-        links.turn_at_most(*max_turn);
+        links.take(chain, pose);
+        links.turn_at_most(max_turn);
         let length = links.length();
         let ask = chain_state::Ask {
             place: if placed {
-                links.drawn_in(links.in_sight(asked, length, self.stretch, FAR), self.soft, self.stretch).0
+                links
+                    .drawn_in(
+                        links.in_sight(asked, length, self.stretch, FAR),
+                        self.options.soft,
+                        self.stretch,
+                    )
+                    .0
             } else {
                 asked
             },
             turn,
             radian: 0.5 * length,
-            near: (self.tolerance * length).max(links.rounding),
-            near_turn: NEAR_TURN,
-            first: 0,
+            near: self.options.position_tolerance.metres(length).max(links.rounding),
+            near_turn: self.options.rotation_tolerance,
         };
         let came = ask.cost(links.measure(&ask));
         report.iterations += newton.part_way(links, &ask, answer, self.max_iterations);
@@ -591,8 +650,8 @@ impl FreeChain {
         }
         let left = links.measure(&ask);
         links.store(pose);
-        if report.status == Status::Reached && !ask.met(left) {
-            report.status = Status::Stalled;
+        if report.outcome == Outcome::Converged && !ask.met(left) {
+            report.outcome = Outcome::Stalled;
         }
     }
 
@@ -600,10 +659,10 @@ impl FreeChain {
     /// what is between is within the limits wherever both ends are.
     #[cold]
     fn blend(&mut self, pose: &mut Pose, weight: f32) {
-        let joints = self.chain.joints();
-        for (i, (kept, &joint)) in self.kept.iter().zip(joints).enumerate() {
+        let joints = self.of.chain.joints();
+        for (i, (kept, &joint)) in self.on.kept.iter().zip(joints).enumerate() {
             let now = *pose.local(joint);
-            let bone = joints.get(i + 1).map_or(self.chain.tip_offset(), |&j| pose.local(j).translation);
+            let bone = joints.get(i + 1).map_or(self.of.chain.tip_offset(), |&j| pose.local(j).translation);
             let axis = math::rotate(kept.rotation, bone).normalize_or(Vec3::Y);
             let turn = math::mul(now.rotation, math::conjugate(kept.rotation));
             let turn = partial::partial_swing_twist(turn, axis, weight);
@@ -630,21 +689,24 @@ fn follow(
     bones: &mut Bones,
     found: &mut Found,
     ask: &Ask,
-    pole: Pole,
+    bend: &Goal,
     most: f32,
     came: (Vec3, Vec3),
 ) -> bool {
-    let wanted = match pole {
-        Pole::Keep => return false,
-        // Halves, since the difference of two large places may overflow.
-        Pole::Point(p) => p * 0.5 - ask.root * 0.5,
-        Pole::Direction(d) => d,
-    };
     if found.passes == 0 {
         bones.stay();
     }
     found.turn = math::normalize(found.turn);
     let mut own = math::rotate(found.turn, bones.middle());
+    let mut wanted = match bend.pole {
+        Pole::Keep => own,
+        // Halves, since the difference of two large places may overflow.
+        Pole::Point(p) => p * 0.5 - ask.root * 0.5,
+        Pole::Direction(d) => d,
+    };
+    if bend.swivel != 0.0 {
+        wanted = math::rotate(math::axis_angle(found.ahead, bend.swivel), wanted);
+    }
     let (twist, _) = twist_towards(found.ahead, own, wanted);
     let mut twist = math::normalize(twist);
     if most < core::f32::consts::PI {

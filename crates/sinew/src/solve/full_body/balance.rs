@@ -17,16 +17,16 @@ use crate::{
 ///
 /// It is met while the centre of mass, projected along `up`, lies in the convex hull of the support, shrunk by
 /// [`margin`](Self::margin). Otherwise its residual is the displacement to the nearest point of the hull;
-/// [`FullBody::out_of_balance`](super::FullBody::out_of_balance) returns its length after a solve.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Balance {
+/// [`FullBody::out_of_balance`](super::FullBody::out_of_balance) returns its length.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Balance<'a> {
     /// Points that the figure stands on, in model space, in any order; 1 to 16 of them. They may change every frame.
-    pub support: Vec<Vec3>,
+    pub support: &'a [Vec3],
     /// Safety margin: the fraction by which the hull shrinks towards its middle, 0 (none) to 1 (to a point). 0.2 by default.
     pub margin: f32,
     /// Mass of the bones of each joint, in the order of the skeleton's joints, 0 to 1e18 in any unit. Empty (the default):
     /// the mass of each bone is its length.
-    pub masses: Vec<f32>,
+    pub masses: &'a [f32],
     /// Direction along which the centre of mass is projected; not zero. +Y by default.
     pub up: Vec3,
     /// Weight beside goals, above 0 to 1 (the default).
@@ -35,17 +35,44 @@ pub struct Balance {
     pub priority: u8,
 }
 
-impl Balance {
+impl<'a> Balance<'a> {
     /// Balance over these points, with up along +Y and masses by the lengths of bones.
-    pub fn over(support: impl Into<Vec<Vec3>>) -> Self {
-        Self {
-            support: support.into(),
-            margin: 0.2,
-            masses: Vec::new(),
-            up: Vec3::Y,
-            weight: 1.0,
-            priority: 0,
+    pub const fn over(support: &'a [Vec3]) -> Self {
+        Self { support, margin: 0.2, masses: &[], up: Vec3::Y, weight: 1.0, priority: 0 }
+    }
+
+    /// Calls `add` with the mass and the centre of bones of each joint, down to its children, from a root on.
+    fn bones(&self, pose: &Pose, root: JointId, mut add: impl FnMut(JointId, f32, Vec3)) {
+        let skeleton = pose.skeleton();
+        for joint in skeleton.below(root) {
+            let from = pose.position(joint);
+            let (mut ends, mut count) = (Vec3::ZERO, 0);
+            for child in skeleton.children(joint) {
+                let to = pose.position(child);
+                if self.masses.is_empty() {
+                    add(joint, math::sqrt((to - from).length_squared()), 0.5 * (from + to));
+                }
+                ends += to;
+                count += 1;
+            }
+            if let Some(mass) = self.masses.get(joint.index()) {
+                let at = if count > 0 { 0.5 * (from + ends / count as f32) } else { from };
+                add(joint, *mass, at);
+            }
         }
+    }
+
+    /// Centre of mass of what hangs below a root, in model space; none without mass.
+    pub(crate) fn centre(&self, pose: &Pose, root: JointId) -> Option<Vec3> {
+        let (mut sum, mut total) = (Vec3::ZERO, 0.0);
+        self.bones(pose, root, |_, mass, at| (sum, total) = (sum + at * mass, total + mass));
+        (total > 0.0).then(|| sum / total)
+    }
+
+    /// Displacement along two axes from a point to the support, in metres.
+    pub(super) fn residual(&self, at: Vec3) -> Vec2 {
+        Hull::new(self, |p| no_further(p, at, MAX_SUPPORT_DISTANCE * MAX_SUPPORT_DISTANCE) - at)
+            .residual(Vec3::ZERO)
     }
 
     pub(super) fn check(&self, joints: usize) -> Result<(), SolveError> {
@@ -74,8 +101,45 @@ const MAX_SUPPORT_DISTANCE: f32 = 1e6;
 /// Maximum number of support points.
 const MAX_POINTS: usize = 16;
 
+/// The support as seen along up.
+#[derive(Clone, Copy, Debug, Default)]
+struct Hull {
+    /// Two unit axes perpendicular to up.
+    across: [Vec3; 2],
+    points: [Vec2; MAX_POINTS],
+    count: usize,
+}
+
+impl Hull {
+    /// The support, shrunk by its margin; `convert` takes its points to other units.
+    fn new(b: &Balance, convert: impl Fn(Vec3) -> Vec3) -> Self {
+        let up = direction(b.up);
+        let x = math::perpendicular(up, Vec3::X);
+        let mut hull =
+            Self { across: [x, up.cross(x)], count: b.support.len().min(MAX_POINTS), ..Self::default() };
+        let mut middle = Vec2::ZERO;
+        for (i, p) in b.support.iter().take(MAX_POINTS).enumerate() {
+            hull.points[i] = hull.flat(convert(*p));
+            middle += hull.points[i] / hull.count as f32;
+        }
+        for p in &mut hull.points[..hull.count] {
+            *p += (middle - *p) * b.margin;
+        }
+        hull
+    }
+
+    fn flat(&self, p: Vec3) -> Vec2 {
+        Vec2::new(p.dot(self.across[0]), p.dot(self.across[1]))
+    }
+
+    fn residual(&self, at: Vec3) -> Vec2 {
+        let at = self.flat(at);
+        nearest(&self.points[..self.count], at) - at
+    }
+}
+
 /// Balance as a task of one solve.
-#[derive(Clone, Debug)]
+#[derive(Debug, Default)]
 pub(super) struct BalanceTask {
     /// Of each node, the fraction of the total mass that moves with it, and the centre of that mass in the node's
     /// orientation, in figure sizes.
@@ -83,30 +147,13 @@ pub(super) struct BalanceTask {
     on: bool,
     pub weight: f64,
     pub priority: u8,
-    /// Two unit axes perpendicular to up.
-    pub across: [Vec3; 2],
-    hull: [Vec2; MAX_POINTS],
-    count: usize,
+    hull: Hull,
     tolerance: f32,
     /// Whether the centre has left the hull in this descent: from then on it is held, even inside the hull.
     pub engaged: bool,
 }
 
 impl BalanceTask {
-    pub fn new(nodes: usize) -> Self {
-        Self {
-            masses: alloc::vec![(0.0, Vec3::ZERO); nodes],
-            on: false,
-            weight: 0.0,
-            priority: 0,
-            across: [Vec3::X, Vec3::Z],
-            hull: [Vec2::ZERO; MAX_POINTS],
-            count: 0,
-            tolerance: 0.0,
-            engaged: false,
-        }
-    }
-
     /// Whether it takes part at priorities up to this one.
     pub fn is_active(&self, priority: u8) -> bool {
         self.on && self.priority <= priority
@@ -121,51 +168,21 @@ impl BalanceTask {
         };
         (self.on, self.tolerance, self.priority) = (true, tolerance, rank);
         self.weight = Task::level(rank) * f64::from(b.weight);
-        let up = direction(b.up);
-        let x = math::perpendicular(up, Vec3::X);
-        self.across = [x, up.cross(x)];
-        self.count = b.support.len();
-        let flat = |p: Vec3| Vec2::new(p.dot(self.across[0]), p.dot(self.across[1]));
-        let mut middle = Vec2::ZERO;
-        for (into, p) in self.hull.iter_mut().zip(&b.support) {
-            // A distant point is a direction.
-            *into = flat(figure.to_figure(no_further(*p, figure.origin, MAX_SUPPORT_DISTANCE * figure.size)));
-            middle += *into / self.count as f32;
-        }
-        for p in &mut self.hull[..self.count] {
-            *p += (middle - *p) * b.margin;
-        }
-        // The bones of each joint, down to its children, move with the nearest node above.
-        for m in &mut self.masses {
-            *m = (0.0, Vec3::ZERO);
-        }
+        // A distant point is a direction.
+        let max = MAX_SUPPORT_DISTANCE * figure.size;
+        self.hull = Hull::new(b, |p| figure.to_figure(no_further(p, figure.origin, max)));
+        // Bones move with the nearest node above.
+        self.masses.fill((0.0, Vec3::ZERO));
         let skeleton = pose.skeleton();
-        let root = figure.nodes[0].joint;
         let mut total = 0.0;
-        let mut add = |joint: JointId, mass: f32, at: Vec3| {
+        b.bones(pose, figure.nodes[0].joint, |joint, mass, at| {
             let on = core::iter::once(joint).chain(skeleton.ancestors(joint)).find_map(|j| figure.find(j));
             if let Some(node) = on {
                 self.masses[node].0 += f64::from(mass);
                 self.masses[node].1 += figure.to_figure(at) * mass;
                 total += f64::from(mass);
             }
-        };
-        for joint in skeleton.below(root) {
-            let from = pose.position(joint);
-            let (mut ends, mut count) = (Vec3::ZERO, 0);
-            for child in skeleton.children(joint) {
-                let to = pose.position(child);
-                if b.masses.is_empty() {
-                    add(joint, math::sqrt((to - from).length_squared()), 0.5 * (from + to));
-                }
-                ends += to;
-                count += 1;
-            }
-            if let Some(mass) = b.masses.get(joint.index()) {
-                let at = if count > 0 { 0.5 * (from + ends / count as f32) } else { from };
-                add(joint, *mass, at);
-            }
-        }
+        });
         for (node, (mass, centre)) in self.masses.iter_mut().enumerate() {
             if *mass > 0.0 {
                 let frame = &figure.frames[node];
@@ -184,8 +201,12 @@ impl BalanceTask {
                 at += (frame.at + math::rotate(frame.rotation, *centre)) * *mass as f32;
             }
         }
-        let at = Vec2::new(at.dot(self.across[0]), at.dot(self.across[1]));
-        nearest(&self.hull[..self.count], at) - at
+        self.hull.residual(at)
+    }
+
+    /// Two unit axes perpendicular to up.
+    pub fn across(&self) -> [Vec3; 2] {
+        self.hull.across
     }
 
     pub fn cost(&self, off: Vec2) -> f64 {

@@ -1,4 +1,4 @@
-//! Poles: the direction in which limbs bend.
+//! Poles and swivels: the direction in which limbs bend.
 
 use glam::Vec3;
 
@@ -7,7 +7,7 @@ use super::{
     figure_state::{FigureState, Frame, NONE},
 };
 use crate::{
-    Pole, Skeleton, math,
+    Goal, Pole, Skeleton, math,
     solve::arc::{largest, no_further, to_unit},
 };
 
@@ -22,7 +22,11 @@ pub(super) struct Bend {
     pub middle: usize,
     end: usize,
     /// The pole, in figure sizes from the figure's origin; [`Pole::Keep`] for none.
-    pub pole: Pole,
+    pole: Pole,
+    /// Angle by which it is turned about the limb's line, in radians.
+    swivel: f32,
+    /// The initial [`Bend::shape`], for a swivel without a pole.
+    initial: (Vec3, Vec3),
     /// Length along the limb's bones, in figure sizes.
     length: f32,
 }
@@ -74,7 +78,8 @@ impl Bend {
                 (middle, best) = (Some(at), far);
             }
         }
-        Some(Self { top, middle: middle?, end, pole: Pole::Keep, length: 0.0 })
+        let initial = (Vec3::ZERO, Vec3::ZERO);
+        Some(Self { top, middle: middle?, end, pole: Pole::Keep, swivel: 0.0, initial, length: 0.0 })
     }
 
     /// Nodes of its top, middle and end.
@@ -88,9 +93,15 @@ impl Bend {
         (end - top, middle - top)
     }
 
-    /// Loads a pole, for a figure whose unit is its size.
-    pub fn load(&mut self, pole: Pole, figure: &FigureState) {
-        self.pole = match pole {
+    /// Whether a pole or a swivel leads the bend plane.
+    pub fn is_led(&self) -> bool {
+        self.pole != Pole::Keep || self.swivel != 0.0
+    }
+
+    /// Loads the pole and swivel of a goal, for a figure whose unit is its size and whose frames are up to date.
+    pub fn load(&mut self, goal: &Goal, figure: &FigureState) {
+        (self.swivel, self.initial) = (goal.swivel, self.shape(&figure.frames));
+        self.pole = match goal.pole {
             Pole::Keep => Pole::Keep,
             // A distant point is a direction.
             Pole::Point(p) => {
@@ -107,15 +118,31 @@ impl Bend {
         }
     }
 
-    /// None without a pole, for a straight limb, and for a pole on the axis.
+    /// None without a pole or swivel, for a straight limb, and for a pole on the axis.
     fn swivel(&self, frames: &[Frame]) -> Option<Swivel> {
+        if !self.is_led() {
+            return None;
+        }
         let [from, middle, to] = [self.top, self.middle, self.end].map(|n| frames[n].at);
-        let pole = match self.pole {
-            Pole::Keep => return None,
+        let axis = (to - from).try_normalize()?;
+        let mut pole = match self.pole {
+            // The shortest arc from the initial line to the line carries the initial bend along.
+            Pole::Keep => {
+                let (line, bend) = self.initial;
+                let line = line.try_normalize()?;
+                let across = bend - line * bend.dot(line);
+                // A straight limb has no bend plane.
+                if across.length_squared() <= 1e-6 * bend.length_squared() {
+                    return None;
+                }
+                math::rotate(math::shortest_arc(line, axis, across), across)
+            }
             Pole::Point(p) => p - from,
             Pole::Direction(d) => d,
         };
-        let axis = (to - from).try_normalize()?;
+        if self.swivel != 0.0 {
+            pole = math::rotate(math::axis_angle(axis, self.swivel), pole);
+        }
         let across = |v: Vec3| v - axis * v.dot(axis);
         let (out, wanted) = (across(middle - from), across(pole.try_normalize()?));
         let off = math::sqrt(out.length_squared());

@@ -14,7 +14,7 @@ use super::{
 use crate::math;
 
 /// Buffers for the rows' update of the step.
-#[derive(Clone, Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Coupling {
     /// Wrenches of one row on every node.
     wrenches: Vec<Twist>,
@@ -28,15 +28,14 @@ pub(super) struct Coupling {
 }
 
 impl Coupling {
-    /// Allocates for these numbers of nodes and columns, and a maximum number of rows.
-    pub fn new(nodes: usize, columns: usize, rows: usize) -> Self {
-        Self {
-            wrenches: alloc::vec![Twist::ZERO; if rows > 0 { nodes } else { 0 }],
-            responses: alloc::vec![0.0; rows * columns],
-            ball_responses: alloc::vec![([0.0; 3], [0.0; 3]); rows * nodes],
-            matrix: alloc::vec![0.0; rows * rows],
-            rhs: alloc::vec![0.0; rows],
-        }
+    /// Makes room for these numbers of nodes and columns, and a maximum number of rows.
+    pub fn fit(&mut self, nodes: usize, columns: usize, rows: usize) {
+        self.wrenches.resize(nodes, Twist::ZERO);
+        // (Only grows: each row is written before it is read.)
+        self.responses.resize(self.responses.len().max(rows * columns), 0.0);
+        self.ball_responses.resize(self.ball_responses.len().max(rows * nodes), ([0.0; 3], [0.0; 3]));
+        self.matrix.resize(self.matrix.len().max(rows * rows), 0.0);
+        self.rhs.resize(self.rhs.len().max(rows), 0.0);
     }
 
     /// Updates the dofs' motions for rows that couple several bodies.

@@ -34,7 +34,7 @@ pub(super) enum Turns {
 }
 
 /// State of one joint.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Node {
     pub joint: JointId,
     /// Index of the parent, smaller than the node's own; [`NONE`] for the root.
@@ -76,13 +76,25 @@ impl Node {
 }
 
 /// Frame of a joint: figure sizes from the figure's origin, axes of model space.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Frame {
     pub at: Vec3,
     /// Orientation of the parent (the pre-rotation frame).
     pub base: Quat,
     /// Orientation of the joint.
     pub rotation: Quat,
+}
+
+/// Empties a list and reserves room for a number of items.
+pub(super) fn empty<T>(list: &mut Vec<T>, room: usize) {
+    list.clear();
+    list.reserve(room);
+}
+
+/// Fills a list with copies of an item.
+pub(super) fn fill<T: Clone>(list: &mut Vec<T>, count: usize, item: T) {
+    list.clear();
+    list.resize(count, item);
 }
 
 /// Stiffness that is treated as this: below 1 a joint moves, at 1 it is fixed.
@@ -95,7 +107,7 @@ fn stiffness(joint: &Joint) -> f64 {
 }
 
 /// The joints of a full body, parents before children.
-#[derive(Clone, Debug)]
+#[derive(Debug, Default)]
 pub(super) struct FigureState {
     pub nodes: Vec<Node>,
     pub frames: Vec<Frame>,
@@ -151,17 +163,21 @@ impl FigureState {
                 },
             });
         }
-        let frame = Frame { at: Vec3::ZERO, base: Quat::IDENTITY, rotation: Quat::IDENTITY };
-        Self {
-            frames: alloc::vec![frame; nodes.len()],
-            saved: Vec::with_capacity(nodes.len()),
-            nodes,
-            above: Quat::IDENTITY,
-            origin: Vec3::ZERO,
-            size: 1.0,
-            rounding: 0.0,
-            outside: false,
-        }
+        let mut new = Self { nodes, ..Self::default() };
+        new.make_room();
+        new
+    }
+
+    /// Takes over the joints of a solver.
+    pub fn begin(&mut self, nodes: &[Node]) {
+        self.nodes.clear();
+        self.nodes.extend_from_slice(nodes);
+        self.make_room();
+    }
+
+    fn make_room(&mut self) {
+        fill(&mut self.frames, self.nodes.len(), Frame::default());
+        empty(&mut self.saved, self.nodes.len());
     }
 
     /// The node of a joint.

@@ -1,11 +1,16 @@
-//! Effectors, root modes, reports and errors of the full-body solver.
+//! Effectors, options and errors of the full-body solver.
 
 use alloc::string::String;
 
 use glam::Vec3;
 use thiserror::Error;
 
-use crate::{JointId, Skeleton, joint::UnsupportedAttribute};
+use super::{Balance, bias::Bias};
+use crate::{
+    Goal, JointId, Pole, Skeleton, SolveError,
+    joint::UnsupportedAttribute,
+    solve::{IterativeOptions, Tolerance, check},
+};
 
 /// The joint that a goal of a [`FullBody`](super::FullBody) moves, or a point fixed to it.
 ///
@@ -20,6 +25,7 @@ use crate::{JointId, Skeleton, joint::UnsupportedAttribute};
 /// ```
 #[doc(alias("end effector", "tip"))]
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Effector {
     /// The joint: any joint below the root, or the root itself.
     pub joint: JointId,
@@ -31,12 +37,18 @@ pub struct Effector {
     /// The joint that the goal is relative to: its position and rotation are then in that joint's own frame, which closes a
     /// loop. `None` (the default) for goals in model space.
     pub relative_to: Option<JointId>,
+    /// How strongly the goal's position competes with goals of the same priority, 0 to 1e6; 1 by default. Only ratios of
+    /// weights count. 0 leaves position and pole out.
+    pub position_weight: f32,
+    /// How strongly the goal's rotation competes; 0 leaves it out.
+    pub rotation_weight: f32,
 }
 
 impl Effector {
-    /// An effector at the joint's origin, of the highest priority, with goals in model space.
+    /// An effector at the joint's origin, of the highest priority, with goals in model space and weights of 1.
     pub const fn new(joint: JointId) -> Self {
-        Self { joint, offset: Vec3::ZERO, priority: 0, relative_to: None }
+        let (position_weight, rotation_weight) = (1.0, 1.0);
+        Self { joint, offset: Vec3::ZERO, priority: 0, relative_to: None, position_weight, rotation_weight }
     }
 
     /// Moves the effector to a point of the joint's own frame.
@@ -52,6 +64,28 @@ impl Effector {
     /// Makes the goals relative to another joint.
     pub const fn relative_to(self, joint: JointId) -> Self {
         Self { relative_to: Some(joint), ..self }
+    }
+
+    /// Sets how strongly the goal's position competes, 0 to 1e6.
+    pub const fn with_position_weight(self, position_weight: f32) -> Self {
+        Self { position_weight, ..self }
+    }
+
+    /// Sets how strongly the goal's rotation competes, 0 to 1e6.
+    pub const fn with_rotation_weight(self, rotation_weight: f32) -> Self {
+        Self { rotation_weight, ..self }
+    }
+
+    /// A goal without what has no weight, or an influence below `least` (which is above 0).
+    pub(super) fn part(&self, goal: &Goal, least: f32) -> Goal {
+        let mut part = *goal;
+        if self.position_weight == 0.0 || goal.position_influence < least {
+            (part.position, part.pole, part.swivel) = (None, Pole::Keep, 0.0);
+        }
+        if self.rotation_weight == 0.0 || goal.rotation_influence < least {
+            part.rotation = None;
+        }
+        part
     }
 }
 
@@ -71,15 +105,118 @@ pub enum RootMode {
     At(Vec3),
 }
 
-/// Outcome of one goal, measured on the solved pose.
+/// Options of a [`FullBody`](super::FullBody). Those of solvers that iterate serve in their place, where the rest is left at
+/// its default.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
-pub struct EffectorReport {
-    /// Whether position and rotation are within the tolerances.
-    pub met: bool,
-    /// Distance to the goal in metres; 0 without a position goal or at weight 0.
-    pub position_residual: f32,
-    /// Angle to the goal in radians; 0 without a rotation goal or at weight 0.
-    pub rotation_residual: f32,
+#[non_exhaustive]
+pub struct FullBodyOptions<'a> {
+    /// What all solvers that iterate have. By default a solve makes 200 steps at most, those after restarts included, and 6
+    /// restarts; with 0 restarts it stays on the branch of the incoming pose. The tolerance of positions is a share of the
+    /// figure's [`size`](super::FullBody::size).
+    ///
+    /// Where the answer lies beyond `max_turn`, all joints move the same fraction of the way towards it, in joint coordinates.
+    /// They move less where a goal would end with a larger residual than it had. A figure that solves each frame from the last
+    /// frame's pose then never jumps, and converges over several frames.
+    ///
+    /// The soft zone is a fraction of the range of distances that the end of a limb can reach. A limb is a chain of joints
+    /// that one position goal alone moves. Within the zone it falls short of its goal, and the residual pulls the trunk after
+    /// it until the limb leaves the zone, if the trunk can move. Knees and elbows then slow down as limbs straighten instead of
+    /// snapping. A trunk that straightens has no zone.
+    pub iterative: IterativeOptions,
+    /// How the root translates; [`RootMode::Pinned`] by default.
+    pub root: RootMode,
+    /// Strength of the pull of joints to their preferred values, 0 (none, the default) to 1. Joints without a preferred
+    /// value are pulled to the rest pose. It moves joints only where goals leave them free.
+    pub posture: f32,
+    /// Holds the centre of mass over a support; `None` (the default) leaves it free.
+    pub balance: Option<Balance<'a>>,
+}
+
+/// Declares `with_` methods that set a field of the iterative options.
+macro_rules! iterative {
+    ($($with:ident: $type:ty;)*) => {$(
+        #[doc = concat!("See [`IterativeOptions::", stringify!($with), "`].")]
+        #[must_use]
+        pub const fn $with(self, value: $type) -> Self {
+            Self { iterative: self.iterative.$with(value), ..self }
+        }
+    )*};
+}
+
+impl<'a> FullBodyOptions<'a> {
+    /// The defaults.
+    pub const fn new() -> Self {
+        Self { iterative: IterativeOptions::new(), root: RootMode::Pinned, posture: 0.0, balance: None }
+    }
+
+    iterative! {
+        with_influence: f32;
+        with_max_turn: f32;
+        with_soft: f32;
+        with_position_tolerance: Tolerance;
+        with_rotation_tolerance: f32;
+        with_max_iterations: u32;
+        with_max_restarts: u32;
+    }
+
+    /// Sets [`iterative`](Self::iterative).
+    #[must_use]
+    pub const fn with_iterative(self, iterative: IterativeOptions) -> Self {
+        Self { iterative, ..self }
+    }
+
+    /// Sets [`root`](Self::root).
+    #[must_use]
+    pub const fn with_root(self, root: RootMode) -> Self {
+        Self { root, ..self }
+    }
+
+    /// Sets [`posture`](Self::posture).
+    #[must_use]
+    pub const fn with_posture(self, posture: f32) -> Self {
+        Self { posture, ..self }
+    }
+
+    /// Sets [`balance`](Self::balance).
+    #[must_use]
+    pub const fn with_balance(self, balance: Balance<'a>) -> Self {
+        Self { balance: Some(balance), ..self }
+    }
+
+    pub(super) fn check(&self, joints: usize) -> Result<(), SolveError> {
+        self.iterative.check()?;
+        check::within("the posture's strength", "0 to 1", self.posture, 0.0, 1.0)?;
+        match self.root {
+            RootMode::Pinned | RootMode::Free => {}
+            RootMode::Spring(strength) => {
+                check::within("the root's spring", "0 to 1e6", strength, 0.0, 1e6)?;
+            }
+            RootMode::At(position) => check::finite("the root's position", position)?,
+        }
+        self.balance.map_or(Ok(()), |balance| balance.check(joints))
+    }
+
+    /// Maximum number of steps and of restarts.
+    pub(super) fn budget(&self) -> (u32, u32) {
+        (self.iterative.max_iterations.unwrap_or(200), self.iterative.max_restarts.unwrap_or(6))
+    }
+
+    /// Weights of the secondary objectives, poles left out.
+    pub(super) fn bias(&self) -> Bias {
+        let posture = f64::from(self.posture);
+        let root = match self.root {
+            RootMode::Pinned | RootMode::At(_) => None,
+            RootMode::Free => Some(0.0),
+            RootMode::Spring(s) => Some(f64::from(s)),
+        };
+        Bias { posture: posture * posture, pole: 0.0, root }
+    }
+}
+
+impl From<IterativeOptions> for FullBodyOptions<'_> {
+    fn from(iterative: IterativeOptions) -> Self {
+        Self::new().with_iterative(iterative)
+    }
 }
 
 /// Why effectors cannot be solved on a skeleton.
@@ -131,6 +268,14 @@ pub enum FullBodyError {
         /// The priority.
         priority: u8,
     },
+    /// A weight is negative, above 1e6 or NaN.
+    #[error("the effector on joint `{joint}` has weight {weight}: it must be 0 to 1e6")]
+    Weight {
+        /// Name of the effector's joint.
+        joint: String,
+        /// The weight.
+        weight: f32,
+    },
     /// A goal is relative to the effector's own joint, so no motion changes its residual.
     #[error("the goal of joint `{joint}` moves with that joint itself: a loop has two ends")]
     LoopWithItself {
@@ -153,7 +298,11 @@ pub enum FullBodyError {
 }
 
 /// Checks the effectors against the skeleton and the root.
-pub(super) fn check(skeleton: &Skeleton, root: JointId, effectors: &[Effector]) -> Result<(), FullBodyError> {
+pub(super) fn check_effectors(
+    skeleton: &Skeleton,
+    root: JointId,
+    effectors: &[Effector],
+) -> Result<(), FullBodyError> {
     let count = skeleton.len();
     if root.index() >= count {
         return Err(FullBodyError::NoSuchRoot { joint: root, count });
@@ -176,6 +325,10 @@ pub(super) fn check(skeleton: &Skeleton, root: JointId, effectors: &[Effector]) 
         }
         if e.priority > 2 {
             return Err(FullBodyError::Priority { joint: name(e.joint), priority: e.priority });
+        }
+        let heavy = |w: &f32| !(0.0..=1e6).contains(w);
+        if let Some(weight) = [e.position_weight, e.rotation_weight].into_iter().find(heavy) {
+            return Err(FullBodyError::Weight { joint: name(e.joint), weight });
         }
         if e.relative_to == Some(e.joint) {
             return Err(FullBodyError::LoopWithItself { joint: name(e.joint) });

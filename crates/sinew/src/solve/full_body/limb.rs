@@ -245,7 +245,7 @@ mod tests {
             bias::Bias,
             figure_state::{FigureState, NONE},
             soft_zone::{Barrier, SoftZones},
-            step::{Recursion, StepInput},
+            step::{Recursion, StepInput, bodies},
             tasks::{Task, residuals},
         },
     };
@@ -315,8 +315,9 @@ mod tests {
                         ..Task::NOTHING
                     })
                     .collect();
-                let mut recursion = Recursion::new(&figure, tasks.len(), tasks.len());
-                let mut zones = SoftZones::new(count, tasks.len());
+                let (mut recursion, mut zones) = (Recursion::default(), SoftZones::default());
+                recursion.fit(&bodies(&figure.nodes), tasks.len(), tasks.len());
+                zones.fit(count, tasks.len());
                 figure.forward();
                 zones.load(&figure, &tasks, soft);
                 // The limb with the piston slides, and so has no zone.

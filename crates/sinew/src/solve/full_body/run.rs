@@ -1,6 +1,6 @@
 //! Descent by damped least squares, and restarts.
 
-use alloc::vec::Vec;
+use alloc::{sync::Arc, vec::Vec};
 
 use glam::{Quat, Vec2, Vec3};
 
@@ -8,23 +8,26 @@ use super::{
     balance::BalanceTask,
     bend::Bend,
     bias::Bias,
+    column::Column,
     cost::{chord, wide},
-    figure_state::{FigureState, NONE},
+    figure_state::{FigureState, NONE, Node, empty, fill},
     soft_zone::{Barrier, SoftZones},
-    step::{Recursion, StepInput},
+    step::{Body, Recursion, StepInput},
     tasks::{Bodies, Residual, Row, Task, residuals},
 };
 use crate::{
-    Pole, math,
+    math,
     solve::{
         branch,
         chain_state::{IN_ALL, NO_MORE, PIECES},
     },
 };
 
-/// State of one solve.
-#[derive(Clone, Debug)]
+/// State of one solve; in a workspace, it keeps its memory from one to the next.
+#[derive(Debug, Default)]
 pub(super) struct Run {
+    /// The solver that it is prepared for.
+    start: Option<Arc<Start>>,
     pub figure: FigureState,
     pub tasks: Vec<Task>,
     /// The limb of each task, where it has a middle joint.
@@ -50,9 +53,12 @@ pub(super) struct Run {
     initial: Vec<(Quat, Vec3)>,
     /// The answer without a bound on rotations.
     unbounded: Vec<(Quat, Vec3)>,
-    /// Initial positions and rotations of effectors, and [`Bend::shape`] of limbs.
-    initial_effectors: Vec<(Vec3, Quat)>,
-    initial_bends: Vec<(Vec3, Vec3)>,
+    /// Blend of the answers for goals of higher and higher influence.
+    blended: Vec<(Quat, Vec3)>,
+    /// Initial positions and rotations of effectors, and whether a rotation is asked of them.
+    initial_effectors: Vec<(Vec3, Quat, bool)>,
+    /// [`Bend::shape`] of limbs with a pole or swivel.
+    initial_bends: Vec<Option<(Vec3, Vec3)>>,
 }
 
 /// Stopping rule: a descent ends after more than `steps` steps in a row that each leave more than `share` of the cost.
@@ -73,9 +79,9 @@ impl Patience {
     pub const AGAIN: Self = Self { share: 1.0 - 1e-7, steps: 3 };
 }
 
-/// Outcome of a descent.
+/// What a descent came to.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Outcome {
+pub(super) struct Descent {
     /// Weighted sum of squared residuals, in figure sizes and half radians.
     pub cost: f64,
     pub met: bool,
@@ -111,37 +117,53 @@ const MARGIN: f64 = 0.01;
 /// Rotation in radians that converged answers differ by at random: a restart must rotate joints by this much less.
 const TURN_MARGIN: f32 = 0.05;
 
+/// What every solve of a solver begins with.
+#[derive(Clone, Debug)]
+pub(super) struct Start {
+    pub nodes: Vec<Node>,
+    pub bodies: (Vec<Column>, Vec<Body>),
+    pub tasks: Vec<Task>,
+    /// The limb of each task, where it has a middle joint.
+    pub bends: Vec<Option<Bend>>,
+}
+
 impl Run {
-    pub fn new(figure: FigureState, tasks: Vec<Task>, bends: Vec<Option<Bend>>) -> Self {
+    /// Takes over what a solver begins with, and makes room for all that its solves need.
+    pub fn begin(&mut self, start: &Arc<Start>) {
+        self.priority = u8::MAX;
+        // What changes is loaded or reset by each solve.
+        if self.start.as_ref().is_some_and(|own| Arc::ptr_eq(own, start)) {
+            return;
+        }
+        self.start = Some(start.clone());
+        let Start { nodes, bodies, tasks, bends } = &**start;
         let loops = tasks.iter().filter(|a| a.other != NONE).count();
-        let count = tasks.len();
+        let (joints, count) = (nodes.len(), tasks.len());
         // Two rows for balance, and one for the soft zone of each limb.
         let max_rows = 6 * loops + 2 + count;
-        Self {
-            recursion: Recursion::new(&figure, count, max_rows),
-            zones: SoftZones::new(figure.nodes.len(), count),
-            balance: BalanceTask::new(figure.nodes.len()),
-            imbalance: Vec2::ZERO,
-            placed: false,
-            residuals: Vec::with_capacity(count),
-            previous: Vec::with_capacity(count),
-            rows: Vec::with_capacity(max_rows),
-            best: Vec::with_capacity(figure.nodes.len()),
-            answer: Vec::with_capacity(figure.nodes.len()),
-            goals: Vec::with_capacity(count),
-            initial: Vec::with_capacity(figure.nodes.len()),
-            unbounded: Vec::with_capacity(figure.nodes.len()),
-            initial_effectors: Vec::with_capacity(count),
-            initial_bends: Vec::with_capacity(count),
-            figure,
-            tasks,
-            bends,
-            priority: u8::MAX,
+        self.figure.begin(nodes);
+        self.tasks.clear();
+        self.tasks.extend_from_slice(tasks);
+        self.bends.clear();
+        self.bends.extend_from_slice(bends);
+        self.recursion.fit(bodies, count, max_rows);
+        self.zones.fit(joints, count);
+        fill(&mut self.balance.masses, joints, (0.0, Vec3::ZERO));
+        empty(&mut self.rows, max_rows);
+        for list in [&mut self.residuals, &mut self.previous] {
+            empty(list, count);
         }
+        let Self { best, answer, initial, unbounded, blended, .. } = self;
+        for list in [best, answer, initial, unbounded, blended] {
+            empty(list, joints);
+        }
+        empty(&mut self.goals, count);
+        empty(&mut self.initial_effectors, count);
+        empty(&mut self.initial_bends, count);
     }
 
     /// Runs forward kinematics and measures the residuals.
-    pub fn measure(&mut self, bias: Bias) -> Outcome {
+    pub fn measure(&mut self, bias: Bias) -> Descent {
         self.figure.forward();
         let (mut cost, mut met) = residuals(&self.tasks, self.priority, &self.figure, &mut self.residuals);
         self.imbalance = Vec2::ZERO;
@@ -154,7 +176,7 @@ impl Run {
             cost += self.zones.cost(&self.tasks, &self.figure.frames, self.priority);
             met &= !self.zones.in_zone(&self.tasks, &self.figure.frames);
         }
-        Outcome { cost: cost + self.bias_cost(bias), met }
+        Descent { cost: cost + self.bias_cost(bias), met }
     }
 
     /// Whether the soft zone of a limb keeps it from its goal.
@@ -184,7 +206,7 @@ impl Run {
 
     /// Descends until all tasks are met, `max_steps` are made or the cost stalls. Never increases the cost. Returns the
     /// number of steps and the outcome.
-    pub fn descend(&mut self, max_steps: u32, bias: Bias, patience: Patience) -> (u32, Outcome) {
+    pub fn descend(&mut self, max_steps: u32, bias: Bias, patience: Patience) -> (u32, Descent) {
         let biased = bias.any();
         let all = bias.posture > 0.0 || self.balance.is_active(self.priority);
         // A limb with a pole is in the joint-by-joint recursion, and so its soft zone is a row.
@@ -214,7 +236,7 @@ impl Run {
             self.balance.engaged |= self.imbalance != Vec2::ZERO;
             if self.balance.is_active(self.priority) && self.balance.engaged {
                 let w = crate::math64::sqrt(self.balance.weight);
-                for (axis, e) in self.balance.across.into_iter().zip(self.imbalance.to_array()) {
+                for (axis, e) in self.balance.across().into_iter().zip(self.imbalance.to_array()) {
                     let force = wide(axis).map(|c| w * c);
                     self.rows.push(Row { on: Bodies::All(force), other: None, residual: w * f64::from(e) });
                 }
@@ -295,8 +317,8 @@ impl Run {
     ///
     /// Where residuals would grow, steps within the same bound lead to a state near the line where they do not. Where that
     /// fails, the descent starts from the initial state, towards the goals. Makes at most `max_steps` steps for each piece
-    /// of the line. Returns the number of steps and the outcome.
-    pub fn move_bounded(&mut self, max_turn: f32, max_steps: u32, bias: Bias) -> (u32, Outcome) {
+    /// of the line. Returns the number of steps, and whether all is met.
+    pub fn move_bounded(&mut self, max_turn: f32, max_steps: u32, bias: Bias) -> (u32, bool) {
         self.figure.save_to(&mut self.unbounded);
         self.figure.restore_from(&self.initial);
         self.figure.limit_turn(max_turn);
@@ -337,8 +359,7 @@ impl Run {
         if self.restore_initial_if_worse() {
             steps += self.descend_first_unmet(max_steps, bias);
         }
-        let outcome = self.measure(bias);
-        (steps, outcome)
+        (steps, self.measure(bias).met)
     }
 
     /// Descends for the first priority with a residual, which never grows. Returns the number of steps.
@@ -359,20 +380,24 @@ impl Run {
     pub fn save_effectors(&mut self) {
         let Self { initial_effectors, initial_bends, tasks, bends, figure, .. } = self;
         initial_effectors.clear();
-        initial_effectors.extend(tasks.iter().map(|a| a.effector(&figure.frames)));
+        initial_effectors.extend(tasks.iter().map(|a| {
+            let (at, turn) = a.effector(&figure.frames);
+            (at, turn, a.rotation.is_some())
+        }));
         initial_bends.clear();
-        initial_bends.extend(bends.iter().map(|b| b.map(|b| b.shape(&figure.frames)).unwrap_or_default()));
+        let led = |b: &Option<Bend>| b.filter(Bend::is_led).map(|b| b.shape(&figure.frames));
+        initial_bends.extend(bends.iter().map(led));
     }
 
     /// Whether the branch changed since [`Run::save_effectors`]; see [`branch`].
     pub fn branch_changed(&mut self) -> bool {
         self.figure.forward();
         let frames = &self.figure.frames;
-        let poled = |(bend, (line, out)): (&Option<Bend>, &(Vec3, Vec3))| {
-            let (line_now, out_now) = bend.filter(|b| b.pole != Pole::Keep)?.shape(frames);
-            Some(branch::flipped(*line, *out, line_now, out_now))
+        let led = |(bend, shape): (&Option<Bend>, &Option<(Vec3, Vec3)>)| {
+            let ((line, out), (line_now, out_now)) = ((*shape)?, (*bend)?.shape(frames));
+            Some(branch::flipped(line, out, line_now, out_now))
         };
-        let mut poles = self.bends.iter().zip(&self.initial_bends).filter_map(poled).peekable();
+        let mut poles = self.bends.iter().zip(&self.initial_bends).filter_map(led).peekable();
         if poles.peek().is_some() {
             return poles.any(|flipped| flipped);
         }
@@ -381,11 +406,33 @@ impl Run {
             let (at, turn) = task.effector(frames);
             moved = moved.max((at - was.0).length_squared());
             // (Without a rotation goal the effector rotates as freely as any joint.)
-            if task.rotation.is_some() {
+            if was.2 {
                 turned = turned.max(math::angle_between(was.1, turn));
             }
         }
         branch::changed(self.figure.turned(), math::sqrt(moved), turned)
+    }
+
+    /// Saves the blend of answers.
+    pub fn save_blend(&mut self) {
+        self.figure.save_to(&mut self.blended);
+    }
+
+    /// Blends the current answer with the saved blend, which has this share, and descends for goals that lose by it. Returns
+    /// the number of steps.
+    pub fn blend_answers(&mut self, share: f32, max_steps: u32, bias: Bias) -> u32 {
+        let allowed = self.priority_costs();
+        self.figure.blend_to(&self.blended, share);
+        let mut steps = 0;
+        for priority in (0..3).rev() {
+            let now = self.priority_costs()[priority];
+            if !now.1 && now.0 > allowed[priority].0 {
+                self.priority = priority as u8;
+                steps += self.descend(max_steps - steps, bias, Patience::SHORT).0;
+                self.priority = u8::MAX;
+            }
+        }
+        steps
     }
 
     /// Saves the state as the first answer.
@@ -437,7 +484,7 @@ impl Run {
     pub fn restore_initial_if_near(&mut self) -> bool {
         let now = self.priority_costs();
         let frames = &self.figure.frames;
-        let near = |(t, was): (&Task, &(Vec3, Quat))| {
+        let near = |(t, was): (&Task, &(Vec3, Quat, bool))| {
             let (at, turn) = t.effector(frames);
             (t.position.is_none() || (at - was.0).length_squared() <= 16.0 * t.tolerance * t.tolerance)
                 && (t.rotation.is_none() || math::angle_between(turn, was.1) <= 4.0 * t.rotation_tolerance)

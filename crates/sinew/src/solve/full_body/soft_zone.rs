@@ -6,7 +6,7 @@ use glam::Vec3;
 
 use super::{
     cost::{Twist, dot, scale, wide},
-    figure_state::{FigureState, Frame, NONE, Turns},
+    figure_state::{FigureState, Frame, NONE, Turns, empty, fill},
     tasks::{Bodies, Row, Task},
 };
 use crate::{math, math64};
@@ -123,7 +123,7 @@ impl Barrier {
 }
 
 /// Limbs with soft zones, and their barriers.
-#[derive(Clone, Debug)]
+#[derive(Debug, Default)]
 pub(super) struct SoftZones {
     limbs: Vec<SoftLimb>,
     pub barriers: Vec<Barrier>,
@@ -132,12 +132,11 @@ pub(super) struct SoftZones {
 }
 
 impl SoftZones {
-    pub fn new(nodes: usize, tasks: usize) -> Self {
-        Self {
-            limbs: Vec::with_capacity(tasks),
-            barriers: Vec::with_capacity(tasks),
-            task_counts: alloc::vec![0; nodes],
-        }
+    /// Makes room for these numbers of nodes and tasks.
+    pub fn fit(&mut self, nodes: usize, tasks: usize) {
+        empty(&mut self.limbs, tasks);
+        empty(&mut self.barriers, tasks);
+        fill(&mut self.task_counts, nodes, 0);
     }
 
     pub fn limbs(&self) -> &[SoftLimb] {
@@ -202,8 +201,8 @@ mod tests {
     use glam::Vec3;
 
     use crate::{
-        Goal, JointTransform, Pose, Skeleton, math,
-        solve::{Effector, FullBody, soften},
+        Goal, JointTransform, Pose, Skeleton, Workspace, math,
+        solve::{Effector, FullBody, FullBodyOptions, soften},
     };
 
     /// A limb that starts exactly straight, with its goal on its line, restarts; with or without a soft zone.
@@ -219,11 +218,12 @@ mod tests {
         for (soft, from) in [(0.0, 0), (0.1, 0), (0.1, 1), (1.0, 1)] {
             let effectors = [Effector::new(ids[3])];
             let root = ids[from];
-            let mut full_body = FullBody::new(&skeleton, root, &effectors).unwrap();
-            full_body.soft = soft;
+            let full_body = FullBody::new(&skeleton, root, &effectors).unwrap();
+            let (mut workspace, mut options) = (Workspace::new(), FullBodyOptions::new());
+            options.iterative.soft = soft;
             let mut pose = Pose::rest(&skeleton);
             let goal = pose.position(root) + Vec3::X * 0.4;
-            full_body.solve(&mut pose, &[Goal::at(goal)]).unwrap();
+            full_body.solve(&mut workspace, &mut pose, &[Goal::position(goal)], &options).unwrap();
             let line = pose.position(effectors[0].joint) - pose.position(root);
             let length = if from == 0 { 1.1 } else { 1.0 };
             let off = (line.length() - soften(0.4, length, soft)).abs();
@@ -248,13 +248,14 @@ mod tests {
         let (length, soft) = (2.0 * math::sqrt(0.26), 0.1);
         for priority in [0, 1] {
             let effectors = [Effector::new(ids[3]), Effector::new(ids[6]).with_priority(priority)];
-            let mut full_body = FullBody::new(&skeleton, ids[0], &effectors).unwrap();
-            full_body.soft = soft;
+            let full_body = FullBody::new(&skeleton, ids[0], &effectors).unwrap();
+            let (mut workspace, mut options) = (Workspace::new(), FullBodyOptions::new());
+            options.iterative.soft = soft;
             for d in [0.8, 0.9, 0.95, 1.0, 1.02, 1.1, 1.5] {
                 let mut pose = Pose::rest(&skeleton);
                 let hips = [ids[1], ids[4]].map(|j| pose.position(j));
                 let goals = hips.map(|hip| hip + Vec3::new(0.0, -0.8, 0.6) * d);
-                full_body.solve(&mut pose, &goals.map(Goal::at)).unwrap();
+                full_body.solve(&mut workspace, &mut pose, &goals.map(Goal::position), &options).unwrap();
                 for (hip, foot) in hips.into_iter().zip([ids[3], ids[6]]) {
                     let (line, wanted) = (pose.position(foot) - hip, soften(d, length, soft));
                     assert!((line.length() - wanted).abs() < 2e-5, "{d}: {} for {wanted}", line.length());

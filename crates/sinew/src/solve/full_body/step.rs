@@ -13,12 +13,12 @@ use super::{
     column::{self, Column, Joint, Kind, State},
     cost::{BallDofs, QuadraticCost, Twist, add, chord, dot, scale, wide},
     couple::Coupling,
-    figure_state::{FigureState, NONE, Node, Turns},
+    figure_state::{FigureState, NONE, Node, Turns, empty, fill},
     limb::Limb,
     soft_zone::Barrier,
     tasks::{Residual, Row, Task},
 };
-use crate::{Pole, math};
+use crate::math;
 
 /// Tasks and constraints of one step.
 #[derive(Clone, Copy, Debug)]
@@ -28,7 +28,7 @@ pub(super) struct StepInput<'a> {
     pub priority: u8,
     /// Residual of each task.
     pub residuals: &'a [Residual],
-    /// Limbs, some of them with a pole.
+    /// Limbs, some of them with a pole or swivel.
     pub bends: &'a [Option<Bend>],
     /// Barriers of limbs in their soft zones.
     pub barriers: &'a [Barrier],
@@ -72,7 +72,7 @@ pub(super) struct Body {
 }
 
 /// Articulated-body recursion for damped least-squares steps, with its buffers.
-#[derive(Clone, Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Recursion {
     columns: Vec<Column>,
     bodies: Vec<Body>,
@@ -83,36 +83,42 @@ pub(super) struct Recursion {
     coupling: Coupling,
 }
 
+/// The dofs and joints of a figure.
+pub(super) fn bodies(nodes: &[Node]) -> (Vec<Column>, Vec<Body>) {
+    let (mut columns, mut bodies) = (Vec::new(), Vec::new());
+    for n in nodes {
+        let first = columns.len();
+        columns.extend(column::kinds(n).map(Column::new));
+        bodies.push(Body {
+            first,
+            end: columns.len(),
+            active: ActiveSet::NONE,
+            part: Part::Trunk,
+            moves: false,
+            tasks: 0,
+            turn: [0.0; 3],
+            known: None,
+            coordinates: [0.0; 3],
+            axes: [Vec3::ZERO; 3],
+        });
+    }
+    (columns, bodies)
+}
+
 impl Recursion {
-    /// Allocates for a number of tasks and a maximum number of constraint rows.
-    pub fn new(figure: &FigureState, tasks: usize, rows: usize) -> Self {
-        let (mut columns, mut bodies) = (Vec::new(), Vec::new());
-        for n in &figure.nodes {
-            let first = columns.len();
-            columns.extend(column::kinds(n).map(Column::new));
-            bodies.push(Body {
-                first,
-                end: columns.len(),
-                active: ActiveSet::NONE,
-                part: Part::Trunk,
-                moves: false,
-                tasks: 0,
-                turn: [0.0; 3],
-                known: None,
-                coordinates: [0.0; 3],
-                axes: [Vec3::ZERO; 3],
-            });
-        }
-        let count = figure.nodes.len();
-        Self {
-            coupling: Coupling::new(count, columns.len(), rows),
-            columns,
-            bodies,
-            balls: alloc::vec![BallDofs::NONE; count],
-            costs: alloc::vec![QuadraticCost::ZERO; count],
-            twists: alloc::vec![Twist::ZERO; count],
-            limbs: Vec::with_capacity(tasks),
-        }
+    /// Takes over the dofs and joints of a solver, and makes room for a number of tasks and a maximum number of constraint rows.
+    pub fn fit(&mut self, (columns, bodies): &(Vec<Column>, Vec<Body>), tasks: usize, rows: usize) {
+        self.columns.clear();
+        self.columns.extend_from_slice(columns);
+        self.bodies.clear();
+        self.bodies.extend_from_slice(bodies);
+        self.coupling.fit(bodies.len(), columns.len(), rows);
+        // (Each step writes what it reads of the rest.)
+        self.balls.resize(bodies.len(), BallDofs::NONE);
+        self.balls.iter_mut().for_each(|ball| ball.c = [0.0; 3]);
+        self.costs.resize(bodies.len(), QuadraticCost::ZERO);
+        fill(&mut self.twists, bodies.len(), Twist::ZERO);
+        empty(&mut self.limbs, tasks);
     }
 
     /// Clears the active sets and finds the joints that move tasks. `all`: every joint moves. `coupled`: there may be
@@ -194,7 +200,7 @@ impl Recursion {
     /// Moves the joints of limbs with poles to the trunk, until the next [`Recursion::begin`]: their middle joints carry
     /// tasks.
     pub fn include_poles(&mut self, figure: &FigureState, bends: &[Option<Bend>]) {
-        for bend in bends.iter().flatten().filter(|b| b.pole != Pole::Keep) {
+        for bend in bends.iter().flatten().filter(|b| b.is_led()) {
             let mut at = bend.middle;
             self.bodies[at].active.slides = true;
             while at != NONE {

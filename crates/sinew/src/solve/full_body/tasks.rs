@@ -41,7 +41,7 @@ pub(super) struct Task {
     pub rotation_tolerance: f32,
     /// Set where the goal is so distant that `position` is a nearer point in its direction.
     pub far: Option<Far>,
-    /// Residual that does not count, while the solve moves within [`super::FullBody::max_turn`].
+    /// Residual that does not count, while the solve moves within the largest turn.
     pub allowance: Residual,
 }
 

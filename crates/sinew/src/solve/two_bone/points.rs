@@ -22,7 +22,7 @@ pub struct LimbPoints {
     pub tip: Vec3,
 }
 
-/// How a limb may bend; see the fields of the same names of [`TwoBone`](super::TwoBone).
+/// How a limb may bend; see [`TwoBone`](super::TwoBone) and [`LimbOptions`](crate::solve::LimbOptions).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LimbBend {
     /// The hinge axis of the middle joint as a unit vector in *model* space, where it is known.

@@ -1,10 +1,10 @@
 //! What a figure sees of the ground.
 
-use glam::{Affine3, Vec3};
+use glam::Vec3;
 
-use super::{FootPlanter, FootPlanterError, NOW, place::Place, ticks::BEAT, track::Sole};
+use super::{FootPlanter, FootPlanterError, FootPlanterState, NOW, place::Place, ticks::BEAT, track::Sole};
 use crate::{
-    Pose,
+    Placement, Pose,
     ground::{
         Ground,
         plant::{Figure, FootholdSearch},
@@ -16,51 +16,52 @@ use crate::{
 const LEAD: f32 = 0.5;
 
 impl FootPlanter {
-    /// Casts for the ground under the body and around the feet. `pose` holds the animation, not yet planted, and `world`
-    /// is the figure's placement (world from model space): those that the next [`FootPlanter::step`] is given, or the latest
+    /// Casts for the ground under the body and around the feet. `pose` holds the animation, not yet planted, and `placement`
+    /// is the figure's: those that the next [`FootPlanter::step`] is given, or the latest
     /// known. It may be called as often as the physics runs; down to ten times a second, feet still see edges in time.
     pub fn sense(
-        &mut self,
+        &self,
+        feet: &mut FootPlanterState,
         ground: &dyn Ground,
         figure: &Figure,
         pose: &Pose,
-        world: &Affine3,
+        placement: &Placement,
     ) -> Result<(), FootPlanterError> {
-        self.fits(figure, pose)?;
-        let place = self.place(world)?;
+        self.fits(feet, figure, pose)?;
+        let place = self.place(placement);
         // What casts find is taken over at the next tick: before, there is no need to look again. Whether the coming step
         // has one is known where ticks are given, and else judged by the last step.
-        let due = match (self.known.next(0), self.ahead) {
+        let due = match (feet.known.next(0), self.ahead) {
             (Some(_), _) => true,
             // After the first frame nothing is known of the second.
             (None, 0) => {
-                self.last <= 0.0
-                    || self.beats_told(self.last).all > 0.0
-                    || self.beats_told(1.2 * self.last).all > 0.0
+                feet.last <= 0.0
+                    || feet.beats_told(feet.last).all > 0.0
+                    || feet.beats_told(1.2 * feet.last).all > 0.0
             }
             _ => false,
         };
-        if self.started && !due && self.since < BEAT - NOW {
+        if feet.started && !due && feet.since < BEAT - NOW {
             return Ok(());
         }
         // In whole ticks: so it is the same at all frame rates.
-        let since = math::floor(core::mem::take(&mut self.since) / BEAT + 0.5).max(1.0) * BEAT;
+        let since = math::floor(core::mem::take(&mut feet.since) / BEAT + 0.5).max(1.0) * BEAT;
         let settings = self.settings;
         let scale = place.scale * figure.height / 1.8;
         let search =
             FootholdSearch { ground, settings: &settings, leg: figure.leg_length * place.scale, scale };
         // They are for that tick, and so for where things are then.
         let (body, rate) = {
-            let next = self.next_seen(0, figure, pose, &place).1;
-            let rate = if self.started {
+            let next = self.next_seen(feet, 0, figure, pose, &place).1;
+            let rate = if feet.started {
                 let m = self.measures(figure, 0, &place);
-                (next - self.legs[0].foot.now(&m).body).with_y(0.0) / BEAT
+                (next - feet.legs[0].foot.now(&m).body).with_y(0.0) / BEAT
             } else {
                 Vec3::ZERO
             };
             (next, rate)
         };
-        let base = match self.base {
+        let base = match feet.base {
             Some(base) => search.height(body, base).map_or(base, |(y, _)| y),
             None => {
                 let near = search.height(body, place.floor).map(|(y, _)| y);
@@ -68,18 +69,18 @@ impl FootPlanter {
                 y
             }
         };
-        self.base = Some(base);
+        feet.base = Some(base);
         // The spring of the pelvis runs behind a climb by 2 / omega seconds; so much is looked ahead, and back, as one step
         // of a stair is no slope.
         let ahead = rate * (2.0 / self.pelvis_omega());
         let height = |at: Vec3| search.height(at, base).map_or(base, |(y, _)| y);
         let most = LEAD * search.leg;
-        self.rise = (0.5 * (height(body + ahead) - height(body - ahead))).clamp(-most, most);
-        for i in 0..self.legs.len() {
+        feet.rise = (0.5 * (height(body + ahead) - height(body - ahead))).clamp(-most, most);
+        for i in 0..feet.legs.len() {
             let m = self.measures(figure, i, &place);
-            let (now, _) = self.next_seen(i, figure, pose, &place);
-            let foot = &mut self.legs[i].foot;
-            if !self.started {
+            let (now, _) = self.next_seen(feet, i, figure, pose, &place);
+            let foot = &mut feet.legs[i].foot;
+            if !feet.started {
                 foot.start(base);
             }
             foot.sense(&search, &m, &now, base, since);
@@ -88,23 +89,30 @@ impl FootPlanter {
     }
 
     /// The animation's foot and pelvis at the next tick: as they were given, or else between the last frame and this one.
-    fn next_seen(&self, leg: usize, figure: &Figure, pose: &Pose, place: &Place) -> (Sole, Vec3) {
-        if self.started && self.ahead > 0 {
-            let tick = self.legs[leg].foot.ticks.ago(self.ahead - 1);
+    fn next_seen(
+        &self,
+        feet: &FootPlanterState,
+        leg: usize,
+        figure: &Figure,
+        pose: &Pose,
+        place: &Place,
+    ) -> (Sole, Vec3) {
+        if feet.started && self.ahead > 0 {
+            let tick = feet.legs[leg].foot.ticks.ago(self.ahead - 1);
             return (tick.sole, tick.body);
         }
-        if let Some(known) = self.known.next(leg) {
+        if let Some(known) = feet.known.next(leg) {
             return known;
         }
         let now = place.sole(&figure.legs[leg].sample(pose, Vec3::ZERO));
         let body = place.over_floor(pose.position(figure.pelvis));
-        if !self.started || self.last <= 0.0 {
+        if !feet.started || feet.last <= 0.0 {
             return (now, body);
         }
-        let age = (self.phase + self.last - BEAT).max(0.0);
-        let (mut foot, mut track) = (self.legs[leg].foot.track, self.body);
-        foot.push(now, self.last);
-        track.push(Sole { ankle: body, ..Sole::default() }, self.last);
+        let age = (feet.phase + feet.last - BEAT).max(0.0);
+        let (mut foot, mut track) = (feet.legs[leg].foot.track, feet.body);
+        foot.push(now, feet.last);
+        track.push(Sole { ankle: body, ..Sole::default() }, feet.last);
         (foot.at(age), track.at(age).ankle)
     }
 }

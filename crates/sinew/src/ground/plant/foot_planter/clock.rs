@@ -2,16 +2,16 @@
 
 use alloc::vec::Vec;
 
-use glam::{Affine3, Vec3};
+use glam::Vec3;
 
 use super::{
-    FootPlanter, FootPlanterError, LEAST, LONGEST, NOW,
+    FootPlanter, FootPlanterError, FootPlanterState, LEAST, LONGEST, NOW,
     place::Place,
     spring::Spring,
     ticks::{BEAT, MOST_AHEAD},
     track::Sole,
 };
-use crate::{Pose, ground::plant::Figure, math};
+use crate::{Placement, Pose, ground::plant::Figure, math};
 
 /// Most ticks in one step: beyond a quarter of a second there is nothing to follow.
 const MOST_BEATS: usize = 8;
@@ -74,16 +74,34 @@ pub(super) struct Beats {
     pub phase: f32,
 }
 
+impl FootPlanterState {
+    /// The ticks up to the frame that is `dt` seconds after the last one.
+    pub(super) fn beats_in(&self, dt: f32) -> Beats {
+        let phase = self.phase + if dt >= LEAST { dt.min(LONGEST) } else { 0.0 };
+        let all = math::floor((phase + NOW) / BEAT);
+        Beats { all, count: (all as usize).min(MOST_BEATS), phase: phase - all * BEAT }
+    }
+
+    /// Those of them that frames tell. In a fast game, a tick that is on no frame waits for the frame after the next one.
+    pub(super) fn beats_told(&self, dt: f32) -> Beats {
+        let ticks = self.beats_in(dt);
+        if dt > WAITS || ticks.phase <= NOW || ticks.phase >= dt - NOW || ticks.all < 1.0 {
+            return ticks;
+        }
+        let all = ticks.all - 1.0;
+        Beats { all, count: (all as usize).min(MOST_BEATS), phase: ticks.phase + BEAT }
+    }
+}
+
 impl FootPlanter {
     /// Lets the foot planter know the animation `seconds` ahead, from the next step on: up to half a second, in thirtieths. A
     /// foot then knows where it will land while it is in the air, and goes there; without, it finds its place once it has
     /// landed, and moves there. The time of half a step, 0.3 s, is enough. Every tick must then be given
-    /// ([`FootPlanter::next_tick`]). The state is forgotten, as by [`FootPlanter::reset`].
+    /// ([`FootPlanter::next_tick`]). States that were made before are of no more use.
     pub fn set_look_ahead(&mut self, seconds: f32) -> Result<(), FootPlanterError> {
         if !(seconds >= 0.0 && seconds.is_finite()) {
             return Err(FootPlanterError::Time(seconds));
         }
-        self.reset();
         self.ahead = math::floor(seconds / BEAT + 0.5).min(MOST_AHEAD as f32) as usize;
         Ok(())
     }
@@ -102,13 +120,13 @@ impl FootPlanter {
     /// numbers, and so have their feet in the same places.
     ///
     /// ```
-    /// # use sinew::{Pose, glam::Affine3, ground::plant::{Figure, FootPlanterError, FootPlanter}};
-    /// # fn example(planter: &mut FootPlanter, figure: &Figure, tick: &mut Pose, time: f32, dt: f32) -> Result<(), FootPlanterError> {
-    /// while let Some(later) = planter.next_tick(dt) {
+    /// # use sinew::{Placement, Pose, ground::plant::{Figure, FootPlanterError, FootPlanter, FootPlanterState}};
+    /// # fn example(planter: &FootPlanter, feet: &mut FootPlanterState, figure: &Figure, tick: &mut Pose, time: f32, dt: f32) -> Result<(), FootPlanterError> {
+    /// while let Some(later) = planter.next_tick(feet, dt) {
     ///     let at = time + later;
     ///     // Here the game samples its clip at that time, and moves its character to where it is then.
-    ///     let world = Affine3::IDENTITY;
-    ///     planter.give_tick(figure, tick, &world)?;
+    ///     let placement = Placement::IDENTITY;
+    ///     planter.give_tick(feet, figure, tick, &placement)?;
     /// }
     /// // Then it casts, and steps.
     /// # Ok(())
@@ -121,162 +139,160 @@ impl FootPlanter {
     /// Frames at 60 Hz or more tell it to a millimetre, a frame later where the tick is on none of them. Slower
     /// ones that are not on ticks are off by up to a centimetre and more where the animation bends sharply, and a
     /// foot may do otherwise where that decides.
-    pub fn next_tick(&self, dt: f32) -> Option<f32> {
-        let known = self.known.count;
-        if !self.started {
+    pub fn next_tick(&self, feet: &FootPlanterState, dt: f32) -> Option<f32> {
+        let known = feet.known.count;
+        if !feet.started {
             return (known <= self.ahead).then_some(known as f32 * BEAT);
         }
-        let Beats { count, phase, .. } = self.beats_in(self.pending + dt);
+        let Beats { count, phase, .. } = feet.beats_in(feet.pending + dt);
         (known < count).then(|| self.look_ahead() - phase - (count - 1 - known) as f32 * BEAT)
     }
 
     /// Gives the animation at the time that [`FootPlanter::next_tick`] has asked for, and where the figure is in the world
-    /// then: by its clip, its speed and its way. (The contact that was given last by [`FootPlanter::set_contact`] is of that
+    /// then: by its clip, its speed and its way. (The contact that was given last by [`FootPlanterState::set_contact`] is of that
     /// time, too.) A game that cannot know what comes gives the best that it can: a foot that then lands elsewhere, as in
     /// a clip that was broken off, passes over to where it lands.
     pub fn give_tick(
-        &mut self,
+        &self,
+        feet: &mut FootPlanterState,
         figure: &Figure,
         pose: &Pose,
-        world: &Affine3,
+        placement: &Placement,
     ) -> Result<(), FootPlanterError> {
-        self.fits(figure, pose)?;
-        let place = self.place(world)?;
-        let i = self.known.count;
+        self.fits(feet, figure, pose)?;
+        let place = self.place(placement);
+        let i = feet.known.count;
         if i >= MOST_KNOWN {
             // Nobody asked for it.
             return Ok(());
         }
-        for ((known, state), leg) in self.known.legs.iter_mut().zip(&self.legs).zip(&figure.legs) {
+        for ((known, state), leg) in feet.known.legs.iter_mut().zip(&feet.legs).zip(&figure.legs) {
             let sole = place.sole(&leg.sample(pose, Vec3::ZERO));
             known[i] = (sole, state.given.map(|[_, now]| now));
         }
-        self.known.bodies[i] = place.over_floor(pose.position(figure.pelvis));
-        self.known.count += 1;
+        feet.known.bodies[i] = place.over_floor(pose.position(figure.pelvis));
+        feet.known.count += 1;
         Ok(())
     }
 
-    /// The ticks up to the frame that is `dt` seconds after the last one.
-    fn beats_in(&self, dt: f32) -> Beats {
-        let phase = self.phase + if dt >= LEAST { dt.min(LONGEST) } else { 0.0 };
-        let all = math::floor((phase + NOW) / BEAT);
-        Beats { all, count: (all as usize).min(MOST_BEATS), phase: phase - all * BEAT }
-    }
-
-    /// Those of them that frames tell. In a fast game, a tick that is on no frame waits for the frame after the next one.
-    pub(super) fn beats_told(&self, dt: f32) -> Beats {
-        let ticks = self.beats_in(dt);
-        if dt > WAITS || ticks.phase <= NOW || ticks.phase >= dt - NOW || ticks.all < 1.0 {
-            return ticks;
-        }
-        let all = ticks.all - 1.0;
-        Beats { all, count: (all as usize).min(MOST_BEATS), phase: ticks.phase + BEAT }
-    }
-
     /// Goes on to the frame in `pose`, `dt` seconds after the last one.
-    pub(super) fn advance(&mut self, figure: &Figure, pose: &Pose, place: &Place, dt: f32) {
-        let first = !self.started;
+    pub(super) fn advance(
+        &self,
+        feet: &mut FootPlanterState,
+        figure: &Figure,
+        pose: &Pose,
+        place: &Place,
+        dt: f32,
+    ) {
+        let first = !feet.started;
         let dt = if first { 0.0 } else { dt };
         if first {
-            let base = self.base.unwrap_or(place.floor);
-            self.level = Spring { value: Vec3::Y * base, rate: Vec3::ZERO };
-            self.level_goal = self.level.value;
+            let base = feet.base.unwrap_or(place.floor);
+            feet.level = Spring { value: Vec3::Y * base, rate: Vec3::ZERO };
+            feet.level_goal = feet.level.value;
         }
-        for (state, leg) in self.legs.iter_mut().zip(&figure.legs) {
+        for (state, leg) in feet.legs.iter_mut().zip(&figure.legs) {
             let s = leg.sample(pose, Vec3::ZERO);
             state.foot.track.push(place.sole(&s), dt);
             // The axis about which the knee bends, in the thigh's frame, as the last five seconds have it.
             let bend = math::rotate(math::conjugate(s.thigh), s.bend());
             state.hinge = state.hinge * math::exp(-dt / 5.0) + bend * if first { 1e-2 } else { dt };
         }
-        self.last = dt;
-        self.since += dt;
+        feet.last = dt;
+        feet.since += dt;
         let body = Sole { ankle: place.over_floor(pose.position(figure.pelvis)), ..Sole::default() };
-        self.body.push(body, dt);
+        feet.body.push(body, dt);
         if first {
-            self.begin(figure, place);
+            self.begin(feet, figure, place);
             return;
         }
-        let mut ticks = self.beats_in(dt);
-        let known = ticks.count > 0 && self.known.count >= ticks.count;
+        let mut ticks = feet.beats_in(dt);
+        let known = ticks.count > 0 && feet.known.count >= ticks.count;
         if !known {
-            ticks = self.beats_told(dt);
+            ticks = feet.beats_told(dt);
         }
         let Beats { all, count, phase } = ticks;
-        self.phase = phase;
+        feet.phase = phase;
         for tick in 0..count {
             // A long time ends with its last ticks; the springs run through all of it.
             let h = if tick == 0 { (all - (count - 1) as f32) * BEAT } else { BEAT };
             let age = (phase + (count - 1 - tick) as f32 * BEAT).max(0.0);
             let between = (age, (age / dt.max(f32::MIN_POSITIVE)).min(1.0));
-            self.tick(figure, place, h, if known { Ok(tick) } else { Err(between) });
+            self.tick(feet, figure, place, h, if known { Ok(tick) } else { Err(between) });
         }
         // With a tick missing, those that were given are of no use.
-        self.known.take(if known { count } else { MOST_KNOWN });
-        for state in &mut self.legs {
+        feet.known.take(if known { count } else { MOST_KNOWN });
+        for state in &mut feet.legs {
             state.given = state.given.map(|[_, now]| [now, now]);
         }
     }
 
     /// The first tick: everything is where it should be.
-    fn begin(&mut self, figure: &Figure, place: &Place) {
-        let known = self.known.count > self.ahead;
-        for i in 0..self.legs.len() {
+    fn begin(&self, feet: &mut FootPlanterState, figure: &Figure, place: &Place) {
+        let known = feet.known.count > self.ahead;
+        for i in 0..feet.legs.len() {
             let m = self.measures(figure, i, place);
-            let (state, settings) = (&mut self.legs[i], &self.settings);
+            let (state, settings) = (&mut feet.legs[i], &self.settings);
             for tick in 0..=self.ahead {
                 let (sole, given) = if known {
-                    self.known.legs[i][tick]
+                    feet.known.legs[i][tick]
                 } else {
                     (state.foot.track.at(0.0), state.given.map(|[_, now]| now))
                 };
-                let body = if known { self.known.bodies[tick] } else { self.body.at(0.0).ankle };
+                let body = if known { feet.known.bodies[tick] } else { feet.body.at(0.0).ankle };
                 state.foot.ticks.push(sole, body, given, &m);
             }
             state.foot.advance(0.0, settings, &m);
             state.foot.settle();
         }
-        self.known.clear();
-        self.follow_feet(figure, place, 0.0);
-        self.started = true;
+        feet.known.clear();
+        self.follow_feet(feet, figure, place, 0.0);
+        feet.started = true;
     }
 
     /// Goes on by `h` seconds to a tick: one that was given, or one that is so many seconds, and this share of the time
     /// step, before the present frame.
-    fn tick(&mut self, figure: &Figure, place: &Place, h: f32, which: Result<usize, (f32, f32)>) {
-        for i in 0..self.legs.len() {
+    fn tick(
+        &self,
+        feet: &mut FootPlanterState,
+        figure: &Figure,
+        place: &Place,
+        h: f32,
+        which: Result<usize, (f32, f32)>,
+    ) {
+        for i in 0..feet.legs.len() {
             let m = self.measures(figure, i, place);
-            let (state, settings) = (&mut self.legs[i], &self.settings);
+            let (state, settings) = (&mut feet.legs[i], &self.settings);
             let ((sole, given), body) = match which {
-                Ok(known) => (self.known.legs[i][known], self.known.bodies[known]),
+                Ok(known) => (feet.known.legs[i][known], feet.known.bodies[known]),
                 Err((age, share)) => {
                     let given = state.given.map(|[before, now]| now + (before - now) * share);
-                    ((state.foot.track.at(age), given), self.body.at(age).ankle)
+                    ((state.foot.track.at(age), given), feet.body.at(age).ankle)
                 }
             };
             state.foot.ticks.push(sole, body, given, &m);
             state.foot.advance(h, settings, &m);
         }
-        self.follow_feet(figure, place, h);
+        self.follow_feet(feet, figure, place, h);
     }
 
     /// The body's floor goes with the feet that stand.
-    fn follow_feet(&mut self, figure: &Figure, place: &Place, h: f32) {
+    fn follow_feet(&self, feet: &mut FootPlanterState, figure: &Figure, place: &Place, h: f32) {
         // A foot in the air says a little about where the body should be; where none says anything, the ground does.
         const SWINGING: f32 = 0.25;
         const NOTHING: f32 = 1e-3;
-        let base = self.base.unwrap_or(place.floor);
+        let base = feet.base.unwrap_or(place.floor);
         let (mut sum, mut weight) = (NOTHING * base, NOTHING);
-        for (i, state) in self.legs.iter().enumerate() {
+        for (i, state) in feet.legs.iter().enumerate() {
             let m = self.measures(figure, i, place);
             let w = state.foot.weight(0.0, &m) * (SWINGING + (1.0 - SWINGING) * state.foot.share());
             sum += w * state.foot.present(&m).ankle.y;
             weight += w;
         }
-        self.level = self.level.towards(self.level_goal, self.level_goal, self.pelvis_omega(), h);
-        self.level_goal = Vec3::Y * (sum / weight + self.rise);
-        if !self.started {
-            self.level = Spring { value: self.level_goal, rate: Vec3::ZERO };
+        feet.level = feet.level.towards(feet.level_goal, feet.level_goal, self.pelvis_omega(), h);
+        feet.level_goal = Vec3::Y * (sum / weight + feet.rise);
+        if !feet.started {
+            feet.level = Spring { value: feet.level_goal, rate: Vec3::ZERO };
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Why a step was not made.
 
-use glam::{Affine3, Vec3};
+use glam::Vec3;
 use thiserror::Error;
 
 use crate::{PoseError, SolveError};
@@ -12,9 +12,11 @@ pub enum FootPlanterError {
     /// The time step is not a time.
     #[error("a time step must be finite and not negative, not {0} s")]
     Time(f32),
-    /// The figure's placement in the world is no similarity.
-    #[error("the placement in the world must turn, move and scale evenly, not {0:?}")]
-    Placement(Affine3),
+    /// The state is another foot planter's, or was made before the look-ahead was set.
+    #[error(
+        "the state was made by another foot planter: take one from this one's `state`, after its look-ahead is set"
+    )]
+    State,
     /// The pose holds a number that is not finite.
     #[error(transparent)]
     Pose(#[from] PoseError),

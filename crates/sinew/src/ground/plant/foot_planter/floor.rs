@@ -2,7 +2,7 @@
 
 use glam::Vec3;
 
-use super::{FootPlanter, FootPlanterError};
+use super::{FootPlanter, FootPlanterError, fits};
 use crate::{Pose, ground::plant::Figure, math, motion::Clip};
 
 /// Height of the floor that a leg's animation was made for, in model space: where its heel and its ball are when they
@@ -26,7 +26,7 @@ impl FootPlanter {
     /// Finds the floor of each leg's animation: the lowest that its heel and its ball get in `clip`. Some clips float,
     /// and some sink. `rest` is the rest pose. This is not for every frame.
     pub fn learn_floor(&mut self, figure: &Figure, clip: &Clip, rest: &Pose) -> Result<(), FootPlanterError> {
-        self.fits(figure, rest)?;
+        fits(figure, self.legs.len(), rest)?;
         let mut pose = rest.clone();
         for state in &mut self.legs {
             state.floor = LegFloor { heel: f32::INFINITY, ball: f32::INFINITY };

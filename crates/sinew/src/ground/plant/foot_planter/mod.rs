@@ -18,10 +18,10 @@ mod under;
 
 use alloc::vec::Vec;
 
-use glam::{Affine3, Vec3};
+use glam::Vec3;
 
 use super::{Figure, FootFrame, PlantOptionError, PlantOptions, contact::ContactLimits};
-use crate::{JointId, JointTransform, Pose};
+use crate::{JointId, JointTransform, Placement, Pose};
 use clock::Known;
 pub use error::FootPlanterError;
 pub use floor::LegFloor;
@@ -55,7 +55,7 @@ const LONGEST: f32 = 1e3;
 
 /// Plants a figure's feet a frame at a time.
 ///
-/// A heel or ball that comes down (low and slow, as [`PlantOptions`] say, or as [`FootPlanter::set_contact`] gives it) locks its
+/// A heel or ball that comes down (low and slow, as [`PlantOptions`] say, or as [`FootPlanterState::set_contact`] gives it) locks its
 /// foot where it is, on the ground that [`FootPlanter::sense`] found there; one that lifts lets it go. Whatever a foot was
 /// moved by then dies away on a critically damped spring of [`PlantOptions::foot_rate`], which is integrated exactly. In the
 /// air a foot goes over the ground as the animation goes over its floor, and rises before an edge. The pelvis follows on
@@ -71,13 +71,13 @@ const LONGEST: f32 = 1e3;
 /// counts by degrees as it comes in sight). The price of the clock is that a contact is known up to a thirtieth of a
 /// second late, and a frame more where the animation at a tick must be told from frames.
 ///
-/// The state is explicit: the same calls give the same bits, and [`FootPlanter::reset`] forgets it. Everything is allocated in
-/// [`FootPlanter::new`].
+/// The foot planter is shared; what one figure's feet remember is a [`FootPlanterState`]. The same calls with the same state
+/// give the same bits. Everything is allocated in [`FootPlanter::state`].
 ///
 /// ```
 /// use std::sync::Arc;
 /// use sinew::{
-///     Pose, Skeleton, JointTransform,
+///     Placement, Pose, Skeleton, JointTransform,
 ///     glam::{Affine3, Vec3},
 ///     ground::{Plane, plant::{Figure, Leg, PlantOptions, Sole, FootPlanter}},
 /// };
@@ -100,16 +100,17 @@ const LONGEST: f32 = 1e3;
 /// };
 /// let legs = parts.iter().map(|&[t, s, f]| Leg::new(ids[t], ids[s], ids[f], None, sole)).collect();
 /// let figure = Figure::new(&rest, ids[hips], legs, 1.8)?;
-/// let mut planter = FootPlanter::new(&figure, PlantOptions::default())?;
+/// let planter = FootPlanter::new(&figure, PlantOptions::default())?;
+/// let mut feet = planter.state();
 ///
 /// // A hill that rises towards +Z, and a figure that stands on it.
 /// let ground = Plane { point: Vec3::ZERO, normal: Vec3::new(0.0, 1.0, -0.2).normalize() };
 /// let mut pose = rest.clone();
 /// for frame in 0..60 {
 ///     pose.copy_from(&rest); // Here a game samples its clip, and moves its character.
-///     let world = Affine3::from_translation(Vec3::new(0.0, 0.0, 1.0));
-///     planter.sense(&ground, &figure, &pose, &world)?;
-///     let report = planter.step(&figure, &mut pose, &world, 1.0 / 60.0)?;
+///     let placement = Placement::new(Affine3::from_translation(Vec3::new(0.0, 0.0, 1.0)))?;
+///     planter.sense(&mut feet, &ground, &figure, &pose, &placement)?;
+///     let report = planter.step(&mut feet, &figure, &mut pose, &placement, 1.0 / 60.0)?;
 ///     assert_eq!(report.standing, 2);
 /// }
 /// // Both heels are on the hill: a fifth of the way up, as it is a fifth as high as far.
@@ -123,7 +124,24 @@ const LONGEST: f32 = 1e3;
 #[derive(Clone, Debug)]
 pub struct FootPlanter {
     settings: PlantOptions,
+    legs: Vec<Own>,
+    /// Beats by which the animation is known ahead.
+    ahead: usize,
+}
+
+/// What a foot planter has of a leg.
+#[derive(Clone, Copy, Debug)]
+struct Own {
+    foot: JointId,
+    floor: LegFloor,
+}
+
+/// What a figure's feet remember from frame to frame, for one [`FootPlanter`].
+#[derive(Clone, Debug)]
+pub struct FootPlanterState {
     legs: Vec<LegState>,
+    /// Beats by which the animation is known ahead.
+    ahead: usize,
     frames: Vec<FootFrame>,
     /// Local transforms to go back to where a limb fails.
     backup: Vec<(JointId, JointTransform)>,
@@ -144,8 +162,6 @@ pub struct FootPlanter {
     phase: f32,
     /// The last time step.
     last: f32,
-    /// Beats by which the animation is known ahead.
-    ahead: usize,
     /// Beats that were given for the coming steps.
     known: Known,
     started: bool,
@@ -154,8 +170,8 @@ pub struct FootPlanter {
 /// A leg's state.
 #[derive(Clone, Debug)]
 struct LegState {
+    joint: JointId,
     foot: Foot,
-    floor: LegFloor,
     given: Option<[f32; 2]>,
     /// Sum of the knee's bends, by time, in the thigh's frame.
     hinge: Vec3,
@@ -170,11 +186,23 @@ impl FootPlanter {
     pub fn new(figure: &Figure, settings: PlantOptions) -> Result<Self, PlantOptionError> {
         settings.check()?;
         let floor = LegFloor { heel: figure.floor, ball: figure.floor };
-        let leg = LegState { foot: Foot::default(), floor, given: None, hinge: Vec3::ZERO, room: [0.0; 2] };
-        let count = figure.legs.len();
-        Ok(Self {
-            settings,
-            legs: alloc::vec![leg; count],
+        let legs = figure.legs.iter().map(|leg| Own { foot: leg.foot, floor }).collect();
+        Ok(Self { settings, legs, ahead: 0 })
+    }
+
+    /// The fresh state of a figure's feet.
+    pub fn state(&self) -> FootPlanterState {
+        let count = self.legs.len();
+        let leg = |own: &Own| LegState {
+            joint: own.foot,
+            foot: Foot::default(),
+            given: None,
+            hinge: Vec3::ZERO,
+            room: [0.0; 2],
+        };
+        FootPlanterState {
+            legs: self.legs.iter().map(leg).collect(),
+            ahead: self.ahead,
             frames: Vec::with_capacity(count),
             backup: Vec::with_capacity(1 + 4 * count),
             level: Spring::default(),
@@ -186,64 +214,29 @@ impl FootPlanter {
             since: 0.0,
             phase: 0.0,
             last: 0.0,
-            ahead: 0,
             known: Known::new(count),
             started: false,
-        })
+        }
     }
 
     /// The settings.
     pub fn settings(&self) -> &PlantOptions {
         &self.settings
     }
-    /// Gives a foot's contact from outside, from now on: 1 while it should stand, 0 while it should not, and what is between
-    /// along the way; half is where it lands and lifts. `None` lets it be found again.
-    pub fn set_contact(&mut self, leg: usize, contact: Option<f32>) -> Result<(), FootPlanterError> {
-        let count = self.legs.len();
-        let state = self.legs.get_mut(leg).ok_or(FootPlanterError::Leg { leg, count })?;
-        let contact = contact.map(|c| if c.is_finite() { c.clamp(0.0, 1.0) } else { 0.0 });
-        state.given = contact.map(|c| [state.given.map_or(c, |g| g[1]), c]);
-        Ok(())
+    /// Whether the state is one of this foot planter's.
+    fn knows(&self, feet: &FootPlanterState) -> Result<(), FootPlanterError> {
+        let own = self.legs.iter().map(|leg| leg.foot).eq(feet.legs.iter().map(|leg| leg.joint));
+        if own && self.ahead == feet.ahead { Ok(()) } else { Err(FootPlanterError::State) }
     }
 
-    /// Whether a foot stands.
-    pub fn stands(&self, leg: usize) -> bool {
-        self.legs.get(leg).is_some_and(|l| l.foot.locked())
+    fn fits(&self, feet: &FootPlanterState, figure: &Figure, pose: &Pose) -> Result<(), FootPlanterError> {
+        self.knows(feet)?;
+        fits(figure, self.legs.len(), pose)
     }
 
-    /// Forgets where the feet were, as a teleport needs it. The next step begins on the ground that the next
-    /// [`FootPlanter::sense`] finds, at whatever height.
-    pub fn reset(&mut self) {
-        for leg in &mut self.legs {
-            (leg.foot, leg.hinge) = (Foot::default(), Vec3::ZERO);
-        }
-        (self.level, self.level_goal) = (Spring::default(), Vec3::ZERO);
-        (self.base, self.rise, self.body) = (None, 0.0, Track::default());
-        (self.pending, self.since, self.phase, self.last) = (0.0, 0.0, 0.0, 0.0);
-        self.known.clear();
-        self.started = false;
-    }
-
-    fn fits(&self, figure: &Figure, pose: &Pose) -> Result<(), FootPlanterError> {
-        let joints = pose.skeleton().len();
-        let last = figure.last_joint();
-        if figure.legs.len() != self.legs.len() || last >= joints {
-            let (legs, expected) = (figure.legs.len(), self.legs.len());
-            return Err(FootPlanterError::Figure { legs, joint: last, expected, joints });
-        }
-        for (leg, soles) in figure.legs.iter().map(|l| [l.sole.heel, l.sole.ball, l.sole.tip]).enumerate() {
-            // (Not so for NaN either.)
-            let far = |p: &Vec3| !p.abs().cmple(Vec3::splat(FURTHEST)).all();
-            if let Some(&point) = soles.iter().find(|p| far(p)) {
-                return Err(FootPlanterError::Sole { leg, point });
-            }
-        }
-        Ok(pose.check_finite()?)
-    }
-
-    fn place(&self, world: &Affine3) -> Result<Place, FootPlanterError> {
+    fn place(&self, placement: &Placement) -> Place {
         let floors = self.legs.iter().map(|l| l.floor.heel.min(l.floor.ball));
-        Place::new(world, floors.fold(f32::INFINITY, f32::min))
+        Place::new(placement, floors.fold(f32::INFINITY, f32::min))
     }
 
     /// In rad/s.
@@ -276,32 +269,81 @@ impl FootPlanter {
         }
     }
 
-    /// Plants a frame. `pose` comes with the animation's frame and leaves with the feet planted; `world` is the figure's
-    /// placement (world from model space: a rotation, a uniform scale, a translation, in metres); `dt` is the time
+    /// Plants a frame. `pose` comes with the animation's frame and leaves with the feet planted; `placement` is the
+    /// figure's in the world (metres); `dt` is the time
     /// since the last step, in seconds. With a `dt` of 0 the state stays as it is.
     ///
     /// The placement says where the figure is, seen from above. How high it stands, the ground says.
     pub fn step(
-        &mut self,
+        &self,
+        feet: &mut FootPlanterState,
         figure: &Figure,
         pose: &mut Pose,
-        world: &Affine3,
+        placement: &Placement,
         dt: f32,
     ) -> Result<FootPlanterReport, FootPlanterError> {
         if !(dt >= 0.0 && dt.is_finite()) {
             return Err(FootPlanterError::Time(dt));
         }
-        self.fits(figure, pose)?;
-        let place = self.place(world)?;
-        if let Some(time) = self.next_tick(dt).filter(|_| self.ahead > 0) {
+        self.fits(feet, figure, pose)?;
+        let place = self.place(placement);
+        if let Some(time) = self.next_tick(feet, dt).filter(|_| self.ahead > 0) {
             return Err(FootPlanterError::Unforeseen(time));
         }
         pose.update();
-        self.pending += dt;
-        if !self.started || self.pending >= LEAST {
-            let dt = core::mem::take(&mut self.pending).min(LONGEST);
-            self.advance(figure, pose, &place, dt);
+        feet.pending += dt;
+        if !feet.started || feet.pending >= LEAST {
+            let dt = core::mem::take(&mut feet.pending).min(LONGEST);
+            self.advance(feet, figure, pose, &place, dt);
         }
-        self.show(figure, pose, &place)
+        self.show(feet, figure, pose, &place)
+    }
+}
+
+/// Whether the figure has as many legs as are expected, soles in place, and joints that the pose has.
+fn fits(figure: &Figure, expected: usize, pose: &Pose) -> Result<(), FootPlanterError> {
+    let joints = pose.skeleton().len();
+    let last = figure.last_joint();
+    if figure.legs.len() != expected || last >= joints {
+        let legs = figure.legs.len();
+        return Err(FootPlanterError::Figure { legs, joint: last, expected, joints });
+    }
+    for (leg, soles) in figure.legs.iter().map(|l| [l.sole.heel, l.sole.ball, l.sole.tip]).enumerate() {
+        // (Not so for NaN either.)
+        let far = |p: &Vec3| !p.abs().cmple(Vec3::splat(FURTHEST)).all();
+        if let Some(&point) = soles.iter().find(|p| far(p)) {
+            return Err(FootPlanterError::Sole { leg, point });
+        }
+    }
+    Ok(pose.check_finite()?)
+}
+
+impl FootPlanterState {
+    /// Gives a foot's contact from outside, from now on: 1 while it should stand, 0 while it should not, and what is between
+    /// along the way; half is where it lands and lifts. `None` lets it be found again.
+    pub fn set_contact(&mut self, leg: usize, contact: Option<f32>) -> Result<(), FootPlanterError> {
+        let count = self.legs.len();
+        let state = self.legs.get_mut(leg).ok_or(FootPlanterError::Leg { leg, count })?;
+        let contact = contact.map(|c| if c.is_finite() { c.clamp(0.0, 1.0) } else { 0.0 });
+        state.given = contact.map(|c| [state.given.map_or(c, |g| g[1]), c]);
+        Ok(())
+    }
+
+    /// Whether a foot stands.
+    pub fn stands(&self, leg: usize) -> bool {
+        self.legs.get(leg).is_some_and(|l| l.foot.locked())
+    }
+
+    /// Forgets where the feet were, as a teleport needs it. The next step begins on the ground that the next
+    /// [`FootPlanter::sense`] finds, at whatever height.
+    pub fn reset(&mut self) {
+        for leg in &mut self.legs {
+            (leg.foot, leg.hinge) = (Foot::default(), Vec3::ZERO);
+        }
+        (self.level, self.level_goal) = (Spring::default(), Vec3::ZERO);
+        (self.base, self.rise, self.body) = (None, 0.0, Track::default());
+        (self.pending, self.since, self.phase, self.last) = (0.0, 0.0, 0.0, 0.0);
+        self.known.clear();
+        self.started = false;
     }
 }

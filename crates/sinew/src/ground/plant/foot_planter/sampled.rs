@@ -1,10 +1,8 @@
 //! A frame of a game that can sample its animation at any time.
 
-use glam::Affine3;
-
-use super::{FootPlanter, FootPlanterError, FootPlanterReport};
+use super::{FootPlanter, FootPlanterError, FootPlanterReport, FootPlanterState};
 use crate::{
-    Pose,
+    Placement, Pose,
     ground::{Ground, plant::Figure},
 };
 
@@ -28,7 +26,7 @@ impl FootPlanter {
     /// Hz and above, and at slower rates whose frames are not on ticks (as 30 Hz has them) but for up to a centimetre and
     /// more where a clip bends sharply.
     ///
-    /// A game whose contacts are given ([`FootPlanter::set_contact`]), or that casts at the physics' rate,
+    /// A game whose contacts are given ([`FootPlanterState::set_contact`]), or that casts at the physics' rate,
     /// calls [`FootPlanter::next_tick`], [`FootPlanter::give_tick`], [`FootPlanter::sense`] and [`FootPlanter::step`]
     /// itself, in this order: this does nothing else.
     ///
@@ -37,8 +35,8 @@ impl FootPlanter {
     /// ```
     /// use std::sync::Arc;
     /// use sinew::{
-    ///     Pose, Skeleton, JointTransform,
-    ///     glam::{Affine3, Quat, Vec3},
+    ///     Placement, Pose, Skeleton, JointTransform,
+    ///     glam::{Quat, Vec3},
     ///     ground::{Plane, plant::{Figure, Leg, PlantOptions, Sole, FootPlanter}},
     /// };
     /// let mut b = Skeleton::builder();
@@ -73,20 +71,21 @@ impl FootPlanter {
     ///             pose.set_local(joint, turned);
     ///         }
     ///     }
-    ///     Affine3::IDENTITY // Here a game says where its character is at that time.
+    ///     Placement::IDENTITY // Here a game says where its character is at that time.
     /// };
     /// // A slow game and a fast one, for two seconds: where the left foot is, six times a second.
     /// let play = |rate: usize| -> Result<Vec<Vec3>, Box<dyn std::error::Error>> {
-    ///     let mut planter = FootPlanter::new(&figure, PlantOptions::default())?;
-    ///     let (mut pose, mut feet) = (rest.clone(), Vec::new());
+    ///     let planter = FootPlanter::new(&figure, PlantOptions::default())?;
+    ///     let (mut pose, mut feet, mut places) = (rest.clone(), planter.state(), Vec::new());
     ///     for frame in 0..2 * rate {
     ///         let (time, dt) = (frame as f32 / rate as f32, 1.0 / rate as f32);
-    ///         planter.step_with(&ground, &figure, &mut pose, dt, |later, pose| animate(time + later, pose))?;
+    ///         let sample = |later: f32, pose: &mut Pose| animate(time + later, pose);
+    ///         planter.step_with(&mut feet, &ground, &figure, &mut pose, dt, sample)?;
     ///         if frame % (rate / 6) == 0 {
-    ///             feet.push(pose.position(figure.legs()[0].foot));
+    ///             places.push(pose.position(figure.legs()[0].foot));
     ///         }
     ///     }
-    ///     Ok(feet)
+    ///     Ok(places)
     /// };
     /// for (slow, fast) in play(30)?.iter().zip(&play(144)?) {
     ///     assert!((*slow - *fast).length() < 1e-3);
@@ -94,24 +93,26 @@ impl FootPlanter {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn step_with(
-        &mut self,
+        &self,
+        feet: &mut FootPlanterState,
         ground: &dyn Ground,
         figure: &Figure,
         pose: &mut Pose,
         dt: f32,
-        mut sample: impl FnMut(f32, &mut Pose) -> Affine3,
+        mut sample: impl FnMut(f32, &mut Pose) -> Placement,
     ) -> Result<FootPlanterReport, FootPlanterError> {
         if !(dt >= 0.0 && dt.is_finite()) {
             return Err(FootPlanterError::Time(dt));
         }
-        while let Some(later) = self.next_tick(dt) {
-            let world = sample(later, pose);
+        self.knows(feet)?;
+        while let Some(later) = self.next_tick(feet, dt) {
+            let placement = sample(later, pose);
             pose.update();
-            self.give_tick(figure, pose, &world)?;
+            self.give_tick(feet, figure, pose, &placement)?;
         }
-        let world = sample(0.0, pose);
+        let placement = sample(0.0, pose);
         pose.update();
-        self.sense(ground, figure, pose, &world)?;
-        self.step(figure, pose, &world, dt)
+        self.sense(feet, ground, figure, pose, &placement)?;
+        self.step(feet, figure, pose, &placement, dt)
     }
 }

@@ -2,7 +2,9 @@
 
 use glam::{Quat, Vec3};
 
-use super::{FootPlanter, FootPlanterError, FootPlanterReport, offset::rotation, place::Place};
+use super::{
+    FootPlanter, FootPlanterError, FootPlanterReport, FootPlanterState, offset::rotation, place::Place,
+};
 use crate::{
     Pose,
     ground::plant::{
@@ -18,22 +20,23 @@ const EASE: f32 = 0.01;
 impl FootPlanter {
     /// Carries the state out on the pose.
     pub(super) fn show(
-        &mut self,
+        &self,
+        feet: &mut FootPlanterState,
         figure: &Figure,
         pose: &mut Pose,
         place: &Place,
     ) -> Result<FootPlanterReport, FootPlanterError> {
         let scale = place.scale * figure.height / 1.8;
         let (mut high, mut low) = (f32::INFINITY, f32::NEG_INFINITY);
-        let back = place.world.inverse();
-        let since = self.phase.max(0.0);
-        self.frames.clear();
+        let back = place.placement.model_from_world();
+        let since = feet.phase.max(0.0);
+        feet.frames.clear();
         let mut standing = 0;
         for (i, leg) in figure.legs.iter().enumerate() {
             let m = self.measures(figure, i, place);
             let model = leg.sample(pose, Vec3::ZERO);
             let now = place.sole(&model);
-            let state = &mut self.legs[i];
+            let state = &mut feet.legs[i];
             let offset = state.foot.offset(&now, since, &m);
             let weight = state.foot.weight(since, &m);
             standing += usize::from(state.foot.locked());
@@ -56,10 +59,10 @@ impl FootPlanter {
             }
             let turn = |v: Vec3| {
                 let world = math::slerp(Quat::IDENTITY, rotation(v), weight);
-                math::into_frame(&place.world.matrix3, world)
+                math::into_frame(&place.placement.linear(), world)
             };
             let bend = model.bend() + math::rotate(model.thigh, state.hinge.normalize_or_zero());
-            self.frames.push(FootFrame {
+            feet.frames.push(FootFrame {
                 turn: turn(offset.turn),
                 toes: turn(offset.toes),
                 ankle,
@@ -74,12 +77,12 @@ impl FootPlanter {
             });
         }
         let ease = EASE * scale;
-        let level = self.level.towards(self.level_goal, self.level_goal, self.pelvis_omega(), since);
+        let level = feet.level.towards(feet.level_goal, feet.level_goal, self.pelvis_omega(), since);
         let level = soft_least(level.value.y, high, ease);
         // Where a leg would be folded too far and another too long, the long one decides.
         let level = soft_least(-soft_least(-level, -low, ease), high, ease);
         let raise = level - place.floor;
-        for ((leg, frame), state) in figure.legs.iter().zip(&mut self.frames).zip(&self.legs) {
+        for ((leg, frame), state) in figure.legs.iter().zip(&mut feet.frames).zip(&feet.legs) {
             // A foot in the air that the body has sunk onto goes down with it, rather than fold
             // its knee further than knees do.
             let [folds, clear] = state.room;
@@ -90,17 +93,17 @@ impl FootPlanter {
             let kept = place.over_floor(pose.position(leg.foot)) + Vec3::Y * level;
             frame.ankle = back.transform_point3(kept + (frame.ankle - kept) * frame.weight);
         }
-        self.backup.clear();
-        self.backup.push((figure.pelvis, *pose.local(figure.pelvis)));
+        feet.backup.clear();
+        feet.backup.push((figure.pelvis, *pose.local(figure.pelvis)));
         for leg in &figure.legs {
             let joints = [Some(leg.thigh), Some(leg.shin), Some(leg.foot), leg.toes];
-            self.backup.extend(joints.into_iter().flatten().map(|j| (j, *pose.local(j))));
+            feet.backup.extend(joints.into_iter().flatten().map(|j| (j, *pose.local(j))));
         }
         let carry = back.transform_vector3(Vec3::Y * raise);
         let mut missed = 0.0f32;
-        let applied = figure.apply(pose, carry, 0.0, &self.frames, |_, by| missed = missed.max(by));
+        let applied = figure.apply(pose, carry, 0.0, &feet.frames, |_, by| missed = missed.max(by));
         if let Err(error) = applied {
-            for &(joint, local) in &self.backup {
+            for &(joint, local) in &feet.backup {
                 pose.set_local(joint, local);
             }
             pose.update();

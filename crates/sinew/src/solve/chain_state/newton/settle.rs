@@ -106,7 +106,7 @@ impl Newton {
         let mut here = self.place(links, ask);
         for _ in 0..most.min(STEPS) {
             let share = pull * here.size;
-            let furthest = self.seek(links, ask, here, share);
+            let furthest = self.seek(links, here, share);
             links.keep(&mut self.kept);
             // Less of the step where all of it leads up.
             let mut k = (FURTHEST / furthest).min(1.0);
@@ -162,8 +162,8 @@ impl Newton {
     }
 
     /// The step to the least of the second-order model; how far the furthest goes. Each step is left as its joint sees it.
-    fn seek(&mut self, links: &ChainState, ask: &Ask, at: Place, share: f32) -> f32 {
-        self.activate(links, ask, at, share);
+    fn seek(&mut self, links: &ChainState, at: Place, share: f32) -> f32 {
+        self.activate(links, at, share);
         let mut left = self.sum(|p| p.rest.length_squared());
         let enough = (left * PRECISE).max(1e-16);
         for round in 0..PRODUCTS {
@@ -209,12 +209,12 @@ impl Newton {
     }
 
     /// Finds the active limits, and the steepest descent within them.
-    fn activate(&mut self, links: &ChainState, ask: &Ask, at: Place, share: f32) {
+    fn activate(&mut self, links: &ChainState, at: Place, share: f32) {
         let spin = at.spin.map_or(Vec3::ZERO, |s| s * 0.5);
         for (c, p) in self.columns.iter().zip(&mut self.parts) {
             let link = &links.links[c.part.link];
             let gone = p.gone;
-            *p = Part { gone, fixed: c.part.link < ask.first, ..Part::default() };
+            *p = Part { gone, ..Part::default() };
             let down = match c.part.kind {
                 Kind::Slide(_) => at.off,
                 _ => c.arm.cross(at.off) + spin,
@@ -244,9 +244,6 @@ impl Newton {
                 } else if by > 0.0 && high < NEAR_LIMIT {
                     (p.fixed, p.to_limit) = (true, c.axis * high);
                 }
-            }
-            if c.part.link < ask.first {
-                p.to_limit = Vec3::ZERO;
             }
             p.rest = p.project(down);
             p.direction = p.rest;

@@ -1,0 +1,200 @@
+//! Options of a solve.
+
+use super::check;
+use crate::SolveError;
+
+/// How near counts as there.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Tolerance {
+    /// A share of the length of the chain (of the full body: of its size), above 0 to 1.
+    Share(f32),
+    /// A distance in metres, above 0.
+    Metres(f32),
+}
+
+impl Default for Tolerance {
+    /// A ten-thousandth of the length.
+    fn default() -> Self {
+        Self::Share(1e-4)
+    }
+}
+
+impl Tolerance {
+    /// In metres, for a chain of this length in metres.
+    pub fn metres(self, length: f32) -> f32 {
+        match self {
+            Self::Share(share) => share * length,
+            Self::Metres(metres) => metres,
+        }
+    }
+
+    /// As a share of the length, for a chain of this length in metres.
+    pub(crate) fn share(self, length: f32) -> f32 {
+        match self {
+            Self::Share(share) => share,
+            Self::Metres(metres) => (metres / length).min(1.0),
+        }
+    }
+
+    pub(crate) fn check(self) -> Result<(), SolveError> {
+        match self {
+            Self::Share(share) => {
+                check::within("the position tolerance", "above 0 to 1", share, f32::MIN_POSITIVE, 1.0)
+            }
+            Self::Metres(metres) => {
+                let what = "the position tolerance in metres";
+                check::within(what, "above 0", metres, f32::MIN_POSITIVE, f32::MAX)
+            }
+        }
+    }
+}
+
+/// The angle in radians within which [`Report::reached`](crate::Report::reached) counts a rotation as met, where options have
+/// no tolerance of their own.
+pub(crate) const ROTATION_TOLERANCE: f32 = 1e-3;
+
+/// Declares an option type: its fields, defaults and `with_` methods; last, marked `?`, fields whose default is the solver's own.
+macro_rules! option_type {
+    (
+        $(#[$about:meta])*
+        $name:ident {
+            $($(#[$doc:meta])* $field:ident, $with:ident: $type:ty = $default:expr;)*
+            $(? $(#[$own_doc:meta])* $own:ident, $with_own:ident: $own_type:ty;)*
+        }
+    ) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq)]
+        #[non_exhaustive]
+        pub struct $name {
+            $($(#[$doc])* pub $field: $type,)*
+            $($(#[$own_doc])* pub $own: Option<$own_type>,)*
+        }
+
+        impl Default for $name {
+            fn default() -> Self {
+                Self::new()
+            }
+        }
+
+        impl $name {
+            /// The defaults.
+            pub const fn new() -> Self {
+                Self { $($field: $default,)* $($own: None,)* }
+            }
+
+            $(
+                #[doc = concat!("Sets [`", stringify!($field), "`](Self::", stringify!($field), ").")]
+                #[must_use]
+                pub const fn $with(mut self, $field: $type) -> Self {
+                    self.$field = $field;
+                    self
+                }
+            )*
+
+            $(
+                #[doc = concat!("Sets [`", stringify!($own), "`](Self::", stringify!($own), ").")]
+                #[must_use]
+                pub const fn $with_own(mut self, $own: $own_type) -> Self {
+                    self.$own = Some($own);
+                    self
+                }
+            )*
+        }
+    };
+}
+
+option_type! {
+    /// Options of [`Aim`](crate::solve::Aim) and [`LookAt`](crate::solve::LookAt).
+    Options {
+        /// How much of the result is applied, 0 (none) to 1 (all, the default), in joint coordinates.
+        #[doc(alias("alpha", "weight"))]
+        influence, with_influence: f32 = 1.0;
+        /// The largest angle in radians by which a joint may turn in one solve; infinite (the default) for no bound.
+        max_turn, with_max_turn: f32 = f32::INFINITY;
+    }
+}
+
+option_type! {
+    /// Options of [`TwoBone`](crate::solve::TwoBone).
+    LimbOptions {
+        /// How much of the result is applied, 0 (none) to 1 (all, the default), in joint coordinates. It multiplies the
+        /// goal's own influences.
+        #[doc(alias("alpha", "weight"))]
+        influence, with_influence: f32 = 1.0;
+        /// The largest angle in radians by which a joint may turn in one solve; infinite (the default) for no bound.
+        max_turn, with_max_turn: f32 = f32::INFINITY;
+        /// The soft zone at the end of the reach, as a share of the reach, 0 (none, the default) to 1; see
+        /// [`soften`](crate::solve::soften).
+        soft, with_soft: f32 = 0.0;
+        /// Flexion in radians that remains when the goal is too far, 0 (a straight limb, the default) to pi. The reach ends
+        /// there, and a soft zone lies before it.
+        min_flexion, with_min_flexion: f32 = 0.0;
+    }
+}
+
+option_type! {
+    /// Options of solvers that iterate.
+    IterativeOptions {
+        /// How much of the result is applied, 0 (none) to 1 (all, the default), in joint coordinates. It multiplies the
+        /// goal's own influences.
+        #[doc(alias("alpha", "weight"))]
+        influence, with_influence: f32 = 1.0;
+        /// The largest angle in radians by which a joint may turn in one solve; infinite (the default) for no bound. In a
+        /// game: the largest angular speed times the time of a frame; eight radians a second look right. No solve leaves a
+        /// larger residual than it found, and the report says how much is left.
+        max_turn, with_max_turn: f32 = f32::INFINITY;
+        /// The soft zone at the end of the reach, as a share of the reach, 0 (none, the default) to 1; see
+        /// [`soften`](crate::solve::soften).
+        soft, with_soft: f32 = 0.0;
+        /// How near the end must come; a ten-thousandth of the length by default. A pose within the tolerances stays as it is.
+        position_tolerance, with_position_tolerance: Tolerance = Tolerance::Share(1e-4);
+        /// How near the tip's rotation must come, in radians, above 0; 1e-3 by default.
+        rotation_tolerance, with_rotation_tolerance: f32 = 1e-3;
+        ? /// The largest number of iterations, those after restarts included; `None` (the default) for the solver's own.
+        max_iterations, with_max_iterations: u32;
+        ? /// The largest number of restarts after a stall; `None` (the default) for the solver's own.
+        max_restarts, with_max_restarts: u32;
+    }
+}
+
+pub(crate) use option_type;
+
+/// Checks an influence and a bound on turns.
+pub(crate) fn check_common(influence: f32, max_turn: f32) -> Result<(), SolveError> {
+    check::within("the influence", "0 to 1", influence, 0.0, 1.0)?;
+    check::within("the largest turn", "above 0", max_turn, f32::MIN_POSITIVE, f32::INFINITY)
+}
+
+/// Checks the share of the reach that is a soft zone.
+pub(crate) fn check_soft(soft: f32) -> Result<(), SolveError> {
+    check::within("the soft zone", "0 to 1", soft, 0.0, 1.0)
+}
+
+/// Checks the factor by which bones may become longer.
+pub(crate) fn check_stretch(stretch: f32) -> Result<(), SolveError> {
+    check::within("the stretch", "1 or more", stretch, 1.0, f32::MAX)
+}
+
+impl Options {
+    pub(crate) fn check(&self) -> Result<(), SolveError> {
+        check_common(self.influence, self.max_turn)
+    }
+}
+
+impl LimbOptions {
+    pub(crate) fn check(&self) -> Result<(), SolveError> {
+        check_common(self.influence, self.max_turn)?;
+        check_soft(self.soft)?;
+        check::within("the smallest flexion", "0 to pi", self.min_flexion, 0.0, core::f32::consts::PI)
+    }
+}
+
+impl IterativeOptions {
+    pub(crate) fn check(&self) -> Result<(), SolveError> {
+        check_common(self.influence, self.max_turn)?;
+        check_soft(self.soft)?;
+        self.position_tolerance.check()?;
+        let turn = self.rotation_tolerance;
+        check::within("the rotation tolerance", "above 0", turn, f32::MIN_POSITIVE, f32::MAX)
+    }
+}

@@ -11,7 +11,7 @@ use sinew::{
     joint::{Dof, Joint},
     solve::{
         Auto, Ccd, ChainSolver, DampedLeastSquares, Fabrik, Follow, FollowOptions, FreeChain,
-        IterativeOptions, Lead, PointChain, PointChainOptions, Spline, SplineOptions,
+        IterativeOptions, Lead, PointChain, PointChainOptions, Spline, SplineOptions, TwoBone,
         spline::{Curve, CurveKind, CurveUp},
     },
 };
@@ -77,6 +77,7 @@ fn solvers() -> Vec<Solve> {
         all.push(chain(DampedLeastSquares::new(&skeleton, root, tip).unwrap(), &rest));
         if joint == Joint::FREE {
             all.push(chain(FreeChain::new(&skeleton, root, tip).unwrap(), &rest));
+            all.push(chain(TwoBone::new(&skeleton, root, ids[1], tip).unwrap(), &rest));
         }
         let (follow, start) = (Follow::new(&skeleton, root, tip).unwrap(), rest.clone());
         all.push(Box::new(move |workspace, n| {

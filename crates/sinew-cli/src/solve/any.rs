@@ -4,8 +4,8 @@ use glam::Vec3;
 use sinew::{
     Chain, Goal, JointId, Pole, Pose, Report, Skeleton, Workspace,
     solve::{
-        Auto, Ccd, ChainSolver, DampedLeastSquares, Fabrik, Follow, FollowOptions, IterativeOptions,
-        LimbOptions, LookAt, Options, Spline, SplineOptions, TwoBone,
+        Auto, Ccd, ChainSolver, DampedLeastSquares, Fabrik, Follow, FollowOptions, IterativeOptions, LookAt,
+        Options, Spline, SplineOptions, TwoBone,
         spline::{Curve, CurveKind, CurveUp, Fit, Roll},
     },
 };
@@ -18,7 +18,6 @@ use crate::{
 
 /// A solver of pose space.
 pub enum AnySolver {
-    TwoBone(TwoBone),
     Follow(Follow),
     Chain(Box<dyn ChainSolver>),
     Spline(Spline),
@@ -62,7 +61,7 @@ impl AnySolver {
                         names.len()
                     ));
                 };
-                Self::TwoBone(TwoBone::from_chain(skeleton, chain, middle).map_err(|e| e.to_string())?)
+                boxed(TwoBone::from_chain(skeleton, chain, middle))?
             }
             SolverName::Follow => {
                 Self::Follow(Follow::from_chain(skeleton, chain).map_err(|e| e.to_string())?)
@@ -86,7 +85,7 @@ impl AnySolver {
             Self::Chain(s) => s.reserve(workspace),
             Self::Follow(s) => s.reserve(workspace),
             Self::Spline(s) => s.reserve(workspace),
-            Self::TwoBone(_) | Self::LookAt(_) => {}
+            Self::LookAt(_) => {}
         }
     }
 
@@ -133,7 +132,6 @@ impl AnySolver {
                 let options = Options::new().with_influence(goal.position_influence);
                 s.solve(&mut s.state(), pose, place, &options).map(|r| r.report)
             }
-            Self::TwoBone(s) => s.solve(pose, goal, &LimbOptions::new()),
             Self::Chain(s) => s.solve(workspace, pose, goal, options),
             Self::Follow(s) => {
                 let place = match (goal.position, goal.rotation, goal.pole) {

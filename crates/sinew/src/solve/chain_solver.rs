@@ -2,7 +2,10 @@
 
 use core::ops::ControlFlow;
 
-use super::{Auto, Ccd, DampedLeastSquares, Fabrik, FreeChain, IterativeOptions, TraceStep};
+use super::{
+    Auto, Ccd, DampedLeastSquares, Fabrik, FreeChain, IterativeOptions, LimbOptions, Tolerance, TraceStep,
+    TwoBone,
+};
 use crate::{Chain, Goal, Pose, Report, SolveError, Workspace};
 
 /// A solver that brings the end of a chain to a goal. It is built once for a skeleton, and shared by threads and characters.
@@ -54,7 +57,7 @@ pub trait ChainSolver: Send + Sync {
 
     /// [`solve`](Self::solve), and tells of each step in the order in which it is made: [`Ccd`] of each joint that it turns,
     /// [`Fabrik`] of each point that it moves, least squares of each step of the whole chain, [`Auto`] of what it does of
-    /// these. [`FreeChain`], which makes a few passes over all bones, tells of nothing.
+    /// these. [`FreeChain`], which makes a few passes over all bones, and [`TwoBone`], which is a closed form, tell of nothing.
     ///
     /// Where `watch` breaks, it ends there and leaves the nearest that it came; the outcome is
     /// [`OutOfIterations`](crate::Outcome::OutOfIterations). A chain pulled straight, poles, restarts and stretching are not
@@ -128,3 +131,44 @@ macro_rules! chain_solvers {
 }
 
 chain_solvers!(Auto, Ccd, DampedLeastSquares, Fabrik, FreeChain);
+
+/// In closed form: there is nothing to repeat, and tolerances tell what counts as [`reached`](Report::reached).
+impl ChainSolver for TwoBone {
+    fn chain(&self) -> &Chain {
+        self.chain()
+    }
+
+    fn solve(
+        &self,
+        _: &mut Workspace,
+        pose: &mut Pose,
+        goal: &Goal,
+        options: &IterativeOptions,
+    ) -> Result<Report, SolveError> {
+        options.check()?;
+        let IterativeOptions { influence, max_turn, soft, .. } = *options;
+        let limb = LimbOptions { influence, max_turn, soft, ..LimbOptions::new() };
+        let report = Self::solve(self, pose, goal, &limb)?;
+        let (upper, lower) = self.lengths(pose);
+        let metres = |tolerance: Tolerance| tolerance.metres(upper + lower);
+        let own = metres(options.position_tolerance) - metres(Tolerance::default());
+        Ok(Report {
+            position_tolerance: report.position_tolerance + own,
+            rotation_tolerance: options.rotation_tolerance,
+            ..report
+        })
+    }
+
+    fn solve_traced(
+        &self,
+        workspace: &mut Workspace,
+        pose: &mut Pose,
+        goal: &Goal,
+        options: &IterativeOptions,
+        _: &mut dyn FnMut(TraceStep<'_>) -> ControlFlow<()>,
+    ) -> Result<Report, SolveError> {
+        ChainSolver::solve(self, workspace, pose, goal, options)
+    }
+
+    fn reserve(&self, _: &mut Workspace) {}
+}

@@ -38,7 +38,7 @@ fn ankles(model: &Model, figure: &Figure, ground: &dyn Ground, rate: f32, mode: 
     let clip = &model.clips[0];
     let rest = Pose::rest(&model.skeleton);
     let mut planter = FootPlanter::new(figure, PlantOptions::default()).unwrap();
-    planter.learn_floor(figure, clip, &rest).unwrap();
+    planter.learn_floor(clip, &rest).unwrap();
     planter.set_look_ahead(if mode == Mode::Foresight { 0.3 } else { 0.0 }).unwrap();
     let mut feet = planter.state();
     let (mut pose, mut tick) = (rest.clone(), rest.clone());
@@ -51,11 +51,11 @@ fn ankles(model: &Model, figure: &Figure, ground: &dyn Ground, rate: f32, mode: 
             while let Some(later) = planter.next_tick(&feet, 1.0 / rate) {
                 clip.sample(clip.start() + frame as f32 / rate + later, &mut tick);
                 tick.update();
-                planter.give_tick(&mut feet, figure, &tick, &world).unwrap();
+                planter.give_tick(&mut feet, &tick, &world).unwrap();
             }
         }
-        planter.sense(&mut feet, ground, figure, &pose, &world).unwrap();
-        planter.step(&mut feet, figure, &mut pose, &world, 1.0 / rate).unwrap();
+        planter.sense(&mut feet, ground, &pose, &world).unwrap();
+        planter.step(&mut feet, &mut pose, &world, 1.0 / rate).unwrap();
         for (list, leg) in all.iter_mut().zip(figure.legs()) {
             list.push(pose.position(leg.foot));
         }

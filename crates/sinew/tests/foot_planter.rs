@@ -2,8 +2,10 @@
 
 mod figure;
 
+use std::sync::Arc;
+
 use sinew::{
-    JointTransform, Placement, Pose,
+    JointTransform, Placement, Pose, Skeleton,
     glam::{Affine3, Quat, Vec3},
     ground::{
         Filter, Ground, Hit, Plane,
@@ -55,9 +57,9 @@ fn walk(
         given.copy_from(&pose);
         let world = Affine3::from_translation(Vec3::Z * figure::SPEED * time);
         if cast(i) {
-            planter.sense(feet, ground, &legs, &pose, &placed(world)).unwrap();
+            planter.sense(feet, ground, &pose, &placed(world)).unwrap();
         }
-        planter.step(feet, &legs, &mut pose, &placed(world), 1.0 / rate as f32).unwrap();
+        planter.step(feet, &mut pose, &placed(world), 1.0 / rate as f32).unwrap();
         each(i, feet, &given, &pose, &world);
     }
 }
@@ -116,11 +118,11 @@ fn landings(look_ahead: f32) -> (f32, f32) {
         if look_ahead > 0.0 {
             while let Some(later) = planter.next_tick(&feet, 1.0 / 120.0) {
                 figure::walk(&legs, &rest, time + later, &mut ahead);
-                planter.give_tick(&mut feet, &legs, &ahead, &placed(at(time + later))).unwrap();
+                planter.give_tick(&mut feet, &ahead, &placed(at(time + later))).unwrap();
             }
         }
-        planter.sense(&mut feet, &ground, &legs, &pose, &placed(at(time))).unwrap();
-        planter.step(&mut feet, &legs, &mut pose, &placed(at(time)), 1.0 / 120.0).unwrap();
+        planter.sense(&mut feet, &ground, &pose, &placed(at(time))).unwrap();
+        planter.step(&mut feet, &mut pose, &placed(at(time)), 1.0 / 120.0).unwrap();
         for (k, leg) in legs.legs().iter().enumerate() {
             let frame = at(time) * pose.model(leg.foot);
             let ball = frame.transform_point3(leg.sole.ball);
@@ -181,7 +183,7 @@ fn what_comes_must_be_said_if_it_is_to_be_known() {
     let mut pose = rest.clone();
     let world = Affine3::IDENTITY;
     assert!(matches!(
-        planter.step(&mut feet, &legs, &mut pose, &placed(world), 0.01),
+        planter.step(&mut feet, &mut pose, &placed(world), 0.01),
         Err(FootPlanterError::Unforeseen(0.0))
     ));
     assert_eq!(pose.locals(), rest.locals());
@@ -189,32 +191,32 @@ fn what_comes_must_be_said_if_it_is_to_be_known() {
     for tick in 0..10 {
         let later = planter.next_tick(&feet, 0.01).unwrap();
         assert!((later - tick as f32 / 30.0).abs() < 1e-6, "{later}");
-        planter.give_tick(&mut feet, &legs, &rest, &placed(world)).unwrap();
+        planter.give_tick(&mut feet, &rest, &placed(world)).unwrap();
     }
     assert_eq!(planter.next_tick(&feet, 0.01), None);
-    planter.step(&mut feet, &legs, &mut pose, &placed(world), 0.01).unwrap();
+    planter.step(&mut feet, &mut pose, &placed(world), 0.01).unwrap();
     // The next one is a thirtieth of a second on: four steps of 10 ms pass it by 7 ms.
     for _ in 0..3 {
         assert_eq!(planter.next_tick(&feet, 0.01), None);
-        planter.step(&mut feet, &legs, &mut pose, &placed(world), 0.01).unwrap();
+        planter.step(&mut feet, &mut pose, &placed(world), 0.01).unwrap();
     }
     let later = planter.next_tick(&feet, 0.01).unwrap();
     assert!((later - (0.3 + 1.0 / 30.0 - 0.04)).abs() < 1e-5, "{later}");
     assert!(matches!(
-        planter.step(&mut feet, &legs, &mut pose, &placed(world), 0.01),
+        planter.step(&mut feet, &mut pose, &placed(world), 0.01),
         Err(FootPlanterError::Unforeseen(_))
     ));
-    planter.give_tick(&mut feet, &legs, &rest, &placed(world)).unwrap();
-    planter.step(&mut feet, &legs, &mut pose, &placed(world), 0.01).unwrap();
+    planter.give_tick(&mut feet, &rest, &placed(world)).unwrap();
+    planter.step(&mut feet, &mut pose, &placed(world), 0.01).unwrap();
     // A long step needs its last quarter of a second.
     let mut count = 0;
     while let Some(later) = planter.next_tick(&feet, 2.0) {
         assert!(later <= 0.3001 && later > -0.3, "{later}");
-        planter.give_tick(&mut feet, &legs, &rest, &placed(world)).unwrap();
+        planter.give_tick(&mut feet, &rest, &placed(world)).unwrap();
         count += 1;
     }
     assert_eq!(count, 8);
-    planter.step(&mut feet, &legs, &mut pose, &placed(world), 2.0).unwrap();
+    planter.step(&mut feet, &mut pose, &placed(world), 2.0).unwrap();
 }
 
 #[test]
@@ -235,10 +237,10 @@ fn beats_that_are_given_make_all_frame_rates_the_same() {
                 // Without look-ahead nothing is asked for that is yet to come.
                 assert!(later <= 1e-4 && later > -dt, "{later}");
                 figure::walk(&legs, &rest, time + later, &mut tick);
-                planter.give_tick(&mut feet, &legs, &tick, &placed(at(time + later))).unwrap();
+                planter.give_tick(&mut feet, &tick, &placed(at(time + later))).unwrap();
             }
-            planter.sense(&mut feet, &Steps, &legs, &pose, &placed(at(time))).unwrap();
-            planter.step(&mut feet, &legs, &mut pose, &placed(at(time)), dt).unwrap();
+            planter.sense(&mut feet, &Steps, &pose, &placed(at(time))).unwrap();
+            planter.step(&mut feet, &mut pose, &placed(at(time)), dt).unwrap();
             if i % (rate / 16) == 0 {
                 found.extend(legs.legs().iter().map(|leg| (at(time) * pose.model(leg.foot)).translation));
             }
@@ -269,16 +271,16 @@ fn a_sampler_is_asked_for_what_is_due_and_the_frame_last() {
             let mut times = Vec::new();
             while let Some(later) = by_hand.next_tick(&feet, dt) {
                 figure::walk(&legs, &rest, time + later, &mut tick);
-                by_hand.give_tick(&mut feet, &legs, &tick, &placed(at(time + later))).unwrap();
+                by_hand.give_tick(&mut feet, &tick, &placed(at(time + later))).unwrap();
                 times.push(later);
             }
             times.push(0.0);
             figure::walk(&legs, &rest, time, &mut pose);
-            by_hand.sense(&mut feet, &Steps, &legs, &pose, &placed(at(time))).unwrap();
-            let report = by_hand.step(&mut feet, &legs, &mut pose, &placed(at(time)), dt).unwrap();
+            by_hand.sense(&mut feet, &Steps, &pose, &placed(at(time))).unwrap();
+            let report = by_hand.step(&mut feet, &mut pose, &placed(at(time)), dt).unwrap();
             let mut asked = Vec::new();
             let same = with
-                .step_with(&mut feet_with, &Steps, &legs, &mut sampled, dt, |later, pose| {
+                .step_with(&mut feet_with, &Steps, &mut sampled, dt, |later, pose| {
                     asked.push(later);
                     figure::walk(&legs, &rest, time + later, pose);
                     placed(at(time + later))
@@ -287,8 +289,8 @@ fn a_sampler_is_asked_for_what_is_due_and_the_frame_last() {
             assert_eq!((report, &times, pose.locals()), (same, &asked, sampled.locals()), "frame {i}");
         }
         for bad in [f32::NAN, f32::INFINITY, -0.1] {
-            let error = with
-                .step_with(&mut feet_with, &Steps, &legs, &mut sampled, bad, |_, _| panic!("nothing is due"));
+            let error =
+                with.step_with(&mut feet_with, &Steps, &mut sampled, bad, |_, _| panic!("nothing is due"));
             assert!(matches!(error, Err(FootPlanterError::Time(_))), "{error:?}");
         }
     }
@@ -329,11 +331,11 @@ fn fast_frames_tell_what_stands_as_beats_do() {
                     keyed(&legs, &rest, time + later, pose);
                     placed(at(time + later))
                 };
-                planter.step_with(&mut feet, &Steps, &legs, &mut pose, dt, sample).unwrap();
+                planter.step_with(&mut feet, &Steps, &mut pose, dt, sample).unwrap();
             } else {
                 keyed(&legs, &rest, time, &mut pose);
-                planter.sense(&mut feet, &Steps, &legs, &pose, &placed(at(time))).unwrap();
-                planter.step(&mut feet, &legs, &mut pose, &placed(at(time)), dt).unwrap();
+                planter.sense(&mut feet, &Steps, &pose, &placed(at(time))).unwrap();
+                planter.step(&mut feet, &mut pose, &placed(at(time)), dt).unwrap();
             }
             if i % (rate / 6) == 0 {
                 found.extend(legs.legs().iter().map(|leg| (at(time) * pose.model(leg.foot)).translation));
@@ -431,8 +433,8 @@ fn the_world_may_be_turned_scaled_and_far_up() {
     let mut pose = rest.clone();
     for _ in 0..30 {
         figure::walk(&legs, &rest, 0.2, &mut pose);
-        planter.sense(&mut feet, &ground, &legs, &pose, &placed(world)).unwrap();
-        planter.step(&mut feet, &legs, &mut pose, &placed(world), 0.02).unwrap();
+        planter.sense(&mut feet, &ground, &pose, &placed(world)).unwrap();
+        planter.step(&mut feet, &mut pose, &placed(world), 0.02).unwrap();
     }
     let leg = &legs.legs()[0];
     let heel = (world * pose.model(leg.foot)).transform_point3(leg.sole.heel);
@@ -466,7 +468,7 @@ fn what_is_not_finite_stays_out() {
     let world = Affine3::IDENTITY;
     for dt in [f32::NAN, f32::INFINITY, -0.1] {
         assert!(matches!(
-            planter.step(&mut feet, &legs, &mut pose, &placed(world), dt),
+            planter.step(&mut feet, &mut pose, &placed(world), dt),
             Err(FootPlanterError::Time(_))
         ));
     }
@@ -480,22 +482,41 @@ fn what_is_not_finite_stays_out() {
     for point in [Vec3::NAN, Vec3::X * f32::INFINITY, Vec3::new(0.0, 1e20, 0.0), Vec3::splat(3e38)] {
         let mut legs = legs.clone();
         legs.legs_mut()[1].sole.heel = point;
-        let step = planter.step(&mut feet, &legs, &mut pose, &placed(world), 0.01);
+        let planter = FootPlanter::new(&legs, PlantOptions::default()).unwrap();
+        let mut feet = planter.state();
+        let step = planter.step(&mut feet, &mut pose, &placed(world), 0.01);
         assert!(matches!(step, Err(FootPlanterError::Sole { leg: 1, .. })), "{point}: {step:?}");
-        let sensed = planter.sense(&mut feet, &hill(), &legs, &pose, &placed(world));
+        let sensed = planter.sense(&mut feet, &hill(), &pose, &placed(world));
         assert!(matches!(sensed, Err(FootPlanterError::Sole { leg: 1, .. })), "{point}: {sensed:?}");
     }
     assert_eq!(pose.locals(), rest.locals());
     let foot = legs.legs()[0].foot;
     pose.set_translation(foot, Vec3::new(0.0, f32::NAN, 0.0));
     assert!(matches!(
-        planter.step(&mut feet, &legs, &mut pose, &placed(world), 0.01),
+        planter.step(&mut feet, &mut pose, &placed(world), 0.01),
         Err(FootPlanterError::Pose(_))
     ));
     assert!(matches!(
-        planter.sense(&mut feet, &hill(), &legs, &pose, &placed(world)),
+        planter.sense(&mut feet, &hill(), &pose, &placed(world)),
         Err(FootPlanterError::Pose(_))
     ));
+}
+
+#[test]
+fn a_pose_with_too_few_joints_is_refused() {
+    let (legs, rest) = figure::figure();
+    let planter = planter(&legs);
+    let mut feet = planter.state();
+    let mut b = Skeleton::builder();
+    b.add("hips", None, JointTransform::IDENTITY);
+    let mut small = Pose::rest(&Arc::new(b.build().unwrap().0));
+    let here = Placement::IDENTITY;
+    let last = planter.figure().legs()[1].toes.unwrap().index();
+    assert_eq!(last + 1, rest.skeleton().len());
+    let refused = Err(FootPlanterError::Figure { joint: last, joints: 1 });
+    assert_eq!(planter.sense(&mut feet, &hill(), &small, &here), refused);
+    assert_eq!(planter.give_tick(&mut feet, &small, &here), refused);
+    assert_eq!(planter.step(&mut feet, &mut small, &here, 0.01).map(|_| ()), refused);
 }
 
 #[test]
@@ -506,8 +527,8 @@ fn no_time_changes_nothing_and_much_time_is_fine() {
     let mut pose = rest.clone();
     let mut step = |feet: &mut FootPlanterState, dt: f32| {
         figure::walk(&legs, &rest, 0.1, &mut pose);
-        planter.sense(feet, &hill(), &legs, &pose, &placed(Affine3::IDENTITY)).unwrap();
-        planter.step(feet, &legs, &mut pose, &placed(Affine3::IDENTITY), dt).unwrap();
+        planter.sense(feet, &hill(), &pose, &placed(Affine3::IDENTITY)).unwrap();
+        planter.step(feet, &mut pose, &placed(Affine3::IDENTITY), dt).unwrap();
         pose.locals().to_vec()
     };
     step(&mut feet, 0.0);
@@ -533,11 +554,11 @@ fn a_state_of_another_foot_planter_is_refused() {
     let mut pose = rest.clone();
     let here = Placement::IDENTITY;
     for mut feet in [other.state(), swapped.state()] {
-        let error = one.step(&mut feet, &legs, &mut pose, &here, 0.01);
+        let error = one.step(&mut feet, &mut pose, &here, 0.01);
         assert_eq!(error, Err(FootPlanterError::State));
-        let error = one.sense(&mut feet, &hill(), &legs, &pose, &here);
+        let error = one.sense(&mut feet, &hill(), &pose, &here);
         assert_eq!(error, Err(FootPlanterError::State));
-        let error = one.give_tick(&mut feet, &legs, &pose, &here);
+        let error = one.give_tick(&mut feet, &pose, &here);
         assert_eq!(error, Err(FootPlanterError::State));
     }
     assert_eq!(pose.locals(), rest.locals());

@@ -118,7 +118,7 @@ fn a_foot_planter_with_a_state_for_each() {
                 let way = Vec3::Z * figure::SPEED * (time + later);
                 Placement::new(Affine3::from_translation(way)).unwrap()
             };
-            planter.step_with(&mut feet, &ground, &legs, &mut pose, 1.0 / 30.0, sample).unwrap();
+            planter.step_with(&mut feet, &ground, &mut pose, 1.0 / 30.0, sample).unwrap();
         }
         pose.locals().to_vec()
     });

@@ -31,8 +31,8 @@ fn sensing_and_stepping_allocate_nothing() {
             let time = i as f32 / 60.0;
             figure::walk(&legs, &rest, time, &mut pose);
             let world = Affine3::from_translation(Vec3::Z * figure::SPEED * time);
-            planter.sense(&mut feet, &ground, &legs, &pose, &placed(world)).unwrap();
-            planter.step(&mut feet, &legs, &mut pose, &placed(world), 1.0 / 60.0).unwrap();
+            planter.sense(&mut feet, &ground, &pose, &placed(world)).unwrap();
+            planter.step(&mut feet, &mut pose, &placed(world), 1.0 / 60.0).unwrap();
             for (i, n) in stood.iter_mut().enumerate() {
                 *n += usize::from(feet.stands(i));
             }
@@ -44,10 +44,10 @@ fn sensing_and_stepping_allocate_nothing() {
             figure::walk(&legs, &rest, time, &mut pose);
             while let Some(later) = looking.next_tick(feet_now, 1.0 / 60.0) {
                 figure::walk(&legs, &rest, time + later, &mut ahead);
-                looking.give_tick(feet_now, &legs, &ahead, &placed(at(time + later))).unwrap();
+                looking.give_tick(feet_now, &ahead, &placed(at(time + later))).unwrap();
             }
-            looking.sense(feet_now, &ground, &legs, &pose, &placed(at(time))).unwrap();
-            looking.step(feet_now, &legs, &mut pose, &placed(at(time)), 1.0 / 60.0).unwrap();
+            looking.sense(feet_now, &ground, &pose, &placed(at(time))).unwrap();
+            looking.step(feet_now, &mut pose, &placed(at(time)), 1.0 / 60.0).unwrap();
         }
         feet.reset();
         for i in 0..60 {
@@ -56,7 +56,7 @@ fn sensing_and_stepping_allocate_nothing() {
                 figure::walk(&legs, &rest, time + later, pose);
                 placed(Affine3::from_translation(Vec3::Z * figure::SPEED * (time + later)))
             };
-            planter.step_with(&mut feet, &ground, &legs, &mut pose, 1.0 / 60.0, sample).unwrap();
+            planter.step_with(&mut feet, &ground, &mut pose, 1.0 / 60.0, sample).unwrap();
         }
     });
     assert_eq!(counted.count_total, 0, "{counted:?}");

@@ -167,7 +167,7 @@ fn steps(
         Ok(planter) => planter,
         Err(error) => return refused(&error),
     };
-    if let Err(error) = planter.learn_floor(figure, clip, rest) {
+    if let Err(error) = planter.learn_floor(clip, rest) {
         return refused(&error);
     }
     let (mut pose, mut time, mut feet) = (rest.clone(), clip.start(), planter.state());
@@ -186,11 +186,11 @@ fn steps(
                 continue;
             }
         };
-        if let Err(error) = planter.sense(&mut feet, ground, figure, &pose, &placement) {
+        if let Err(error) = planter.sense(&mut feet, ground, &pose, &placement) {
             one_line(&error)?;
             continue;
         }
-        match planter.step(&mut feet, figure, &mut pose, &placement, dt) {
+        match planter.step(&mut feet, &mut pose, &placement, dt) {
             Err(error) => one_line(&error)?,
             Ok(_) if sound && pose.check_finite().is_err() => {
                 return Err("a step left a pose that is not finite".into());

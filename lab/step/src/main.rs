@@ -1,7 +1,7 @@
 //! Planting step by step: whether 30 Hz agrees with 144 Hz, how well feet stand at 60 Hz, and what a frame costs at 144 Hz.
-//! Three times: with the animation given at every tick of the foot planter's clock, as `Stepper::step_with` does (the first nine
-//! columns), with nothing but the frames (two), and with ticks 0.3 s ahead (the last six). Depths and gaps are 99th
-//! percentiles in mm; slide is the mean speed of the point in contact. Below the table: other rates against 144 Hz.
+//! Three times: with the animation given at every tick of the foot planter's clock, as `FootPlanter::step_with` does (the
+//! first nine columns), with nothing but the frames (two), and with ticks 0.3 s ahead (the last six). Depths and gaps are
+//! 99th percentiles in mm; slide is the mean speed of the point in contact. Below the table: other rates against 144 Hz.
 //!
 //!     cargo run --release -p step -- [--rates] [WORD]...
 //!

@@ -18,7 +18,7 @@ use crate::{
 /// What the game tells the foot planter.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Mode {
-    /// The animation at every tick, as `Stepper::step_with` does.
+    /// The animation at every tick, as `FootPlanter::step_with` does.
     Beats,
     /// Its frames, and nothing else.
     Frames,
@@ -53,7 +53,7 @@ impl Run {
     pub fn new(walker: &Walker, ground: &MeshGround, rate: f64, mode: Mode) -> Result<Self, String> {
         let figure = &walker.figure;
         let mut planter = FootPlanter::new(figure, PlantOptions::default()).map_err(|e| e.to_string())?;
-        planter.learn_floor(figure, &walker.clip, &walker.rest).map_err(|e| e.to_string())?;
+        planter.learn_floor(&walker.clip, &walker.rest).map_err(|e| e.to_string())?;
         if mode == Mode::Foresight {
             planter.set_look_ahead(FORESIGHT).map_err(|e| e.to_string())?;
         }
@@ -73,7 +73,7 @@ impl Run {
             if mode != Mode::Frames {
                 while let Some(later) = planter.next_tick(&feet, dt) {
                     let there = walker.at((time + f64::from(later)).min(walker.duration()), &mut tick);
-                    planter.give_tick(&mut feet, figure, &tick, &there).map_err(|e| e.to_string())?;
+                    planter.give_tick(&mut feet, &tick, &there).map_err(|e| e.to_string())?;
                 }
             }
             // This is the lab's own work.
@@ -85,9 +85,9 @@ impl Run {
                 }
             }
             let pause = pause.elapsed().as_secs_f64() * 1e6;
-            planter.sense(&mut feet, ground, figure, &pose, &world).map_err(|e| e.to_string())?;
+            planter.sense(&mut feet, ground, &pose, &world).map_err(|e| e.to_string())?;
             let solve = Instant::now();
-            planter.step(&mut feet, figure, &mut pose, &world, dt).map_err(|e| e.to_string())?;
+            planter.step(&mut feet, &mut pose, &world, dt).map_err(|e| e.to_string())?;
             steps.push(solve.elapsed().as_secs_f64() * 1e6);
             frames.push(began.elapsed().as_secs_f64() * 1e6 - pause);
             for (i, leg) in legs.iter().enumerate() {

@@ -5,10 +5,7 @@ use glam::Vec3;
 use super::{FootPlanter, FootPlanterError, FootPlanterState, NOW, place::Place, ticks::BEAT, track::Sole};
 use crate::{
     Placement, Pose,
-    ground::{
-        Ground,
-        plant::{Figure, FootholdSearch},
-    },
+    ground::{Ground, plant::FootholdSearch},
     math,
 };
 
@@ -23,11 +20,11 @@ impl FootPlanter {
         &self,
         feet: &mut FootPlanterState,
         ground: &dyn Ground,
-        figure: &Figure,
         pose: &Pose,
         placement: &Placement,
     ) -> Result<(), FootPlanterError> {
-        self.fits(feet, figure, pose)?;
+        self.knows(feet)?;
+        self.fits(pose)?;
         let place = self.place(placement);
         // What casts find is taken over at the next tick: before, there is no need to look again. Whether the coming step
         // has one is known where ticks are given, and else judged by the last step.
@@ -47,14 +44,14 @@ impl FootPlanter {
         // In whole ticks: so it is the same at all frame rates.
         let since = math::floor(core::mem::take(&mut feet.since) / BEAT + 0.5).max(1.0) * BEAT;
         let settings = self.settings;
-        let scale = place.scale * figure.height / 1.8;
+        let scale = place.scale * self.figure.height / 1.8;
         let search =
-            FootholdSearch { ground, settings: &settings, leg: figure.leg_length * place.scale, scale };
+            FootholdSearch { ground, settings: &settings, leg: self.figure.leg_length * place.scale, scale };
         // They are for that tick, and so for where things are then.
         let (body, rate) = {
-            let next = self.next_seen(feet, 0, figure, pose, &place).1;
+            let next = self.next_seen(feet, 0, pose, &place).1;
             let rate = if feet.started {
-                let m = self.measures(figure, 0, &place);
+                let m = self.measures(0, &place);
                 (next - feet.legs[0].foot.now(&m).body).with_y(0.0) / BEAT
             } else {
                 Vec3::ZERO
@@ -77,8 +74,8 @@ impl FootPlanter {
         let most = LEAD * search.leg;
         feet.rise = (0.5 * (height(body + ahead) - height(body - ahead))).clamp(-most, most);
         for i in 0..feet.legs.len() {
-            let m = self.measures(figure, i, &place);
-            let (now, _) = self.next_seen(feet, i, figure, pose, &place);
+            let m = self.measures(i, &place);
+            let (now, _) = self.next_seen(feet, i, pose, &place);
             let foot = &mut feet.legs[i].foot;
             if !feet.started {
                 foot.start(base);
@@ -89,14 +86,7 @@ impl FootPlanter {
     }
 
     /// The animation's foot and pelvis at the next tick: as they were given, or else between the last frame and this one.
-    fn next_seen(
-        &self,
-        feet: &FootPlanterState,
-        leg: usize,
-        figure: &Figure,
-        pose: &Pose,
-        place: &Place,
-    ) -> (Sole, Vec3) {
+    fn next_seen(&self, feet: &FootPlanterState, leg: usize, pose: &Pose, place: &Place) -> (Sole, Vec3) {
         if feet.started && self.ahead > 0 {
             let tick = feet.legs[leg].foot.ticks.ago(self.ahead - 1);
             return (tick.sole, tick.body);
@@ -104,8 +94,8 @@ impl FootPlanter {
         if let Some(known) = feet.known.next(leg) {
             return known;
         }
-        let now = place.sole(&figure.legs[leg].sample(pose, Vec3::ZERO));
-        let body = place.over_floor(pose.position(figure.pelvis));
+        let now = place.sole(&self.figure.legs[leg].sample(pose, Vec3::ZERO));
+        let body = place.over_floor(pose.position(self.figure.pelvis));
         if !feet.started || feet.last <= 0.0 {
             return (now, body);
         }

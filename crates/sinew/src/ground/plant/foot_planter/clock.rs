@@ -11,7 +11,7 @@ use super::{
     ticks::{BEAT, MOST_AHEAD},
     track::Sole,
 };
-use crate::{Placement, Pose, ground::plant::Figure, math};
+use crate::{Placement, Pose, math};
 
 /// Most ticks in one step: beyond a quarter of a second there is nothing to follow.
 const MOST_BEATS: usize = 8;
@@ -120,13 +120,13 @@ impl FootPlanter {
     /// numbers, and so have their feet in the same places.
     ///
     /// ```
-    /// # use sinew::{Placement, Pose, ground::plant::{Figure, FootPlanterError, FootPlanter, FootPlanterState}};
-    /// # fn example(planter: &FootPlanter, feet: &mut FootPlanterState, figure: &Figure, tick: &mut Pose, time: f32, dt: f32) -> Result<(), FootPlanterError> {
+    /// # use sinew::{Placement, Pose, ground::plant::{FootPlanterError, FootPlanter, FootPlanterState}};
+    /// # fn example(planter: &FootPlanter, feet: &mut FootPlanterState, tick: &mut Pose, time: f32, dt: f32) -> Result<(), FootPlanterError> {
     /// while let Some(later) = planter.next_tick(feet, dt) {
     ///     let at = time + later;
     ///     // Here the game samples its clip at that time, and moves its character to where it is then.
     ///     let placement = Placement::IDENTITY;
-    ///     planter.give_tick(feet, figure, tick, &placement)?;
+    ///     planter.give_tick(feet, tick, &placement)?;
     /// }
     /// // Then it casts, and steps.
     /// # Ok(())
@@ -155,35 +155,28 @@ impl FootPlanter {
     pub fn give_tick(
         &self,
         feet: &mut FootPlanterState,
-        figure: &Figure,
         pose: &Pose,
         placement: &Placement,
     ) -> Result<(), FootPlanterError> {
-        self.fits(feet, figure, pose)?;
+        self.knows(feet)?;
+        self.fits(pose)?;
         let place = self.place(placement);
         let i = feet.known.count;
         if i >= MOST_KNOWN {
             // Nobody asked for it.
             return Ok(());
         }
-        for ((known, state), leg) in feet.known.legs.iter_mut().zip(&feet.legs).zip(&figure.legs) {
+        for ((known, state), leg) in feet.known.legs.iter_mut().zip(&feet.legs).zip(&self.figure.legs) {
             let sole = place.sole(&leg.sample(pose, Vec3::ZERO));
             known[i] = (sole, state.given.map(|[_, now]| now));
         }
-        feet.known.bodies[i] = place.over_floor(pose.position(figure.pelvis));
+        feet.known.bodies[i] = place.over_floor(pose.position(self.figure.pelvis));
         feet.known.count += 1;
         Ok(())
     }
 
     /// Goes on to the frame in `pose`, `dt` seconds after the last one.
-    pub(super) fn advance(
-        &self,
-        feet: &mut FootPlanterState,
-        figure: &Figure,
-        pose: &Pose,
-        place: &Place,
-        dt: f32,
-    ) {
+    pub(super) fn advance(&self, feet: &mut FootPlanterState, pose: &Pose, place: &Place, dt: f32) {
         let first = !feet.started;
         let dt = if first { 0.0 } else { dt };
         if first {
@@ -191,7 +184,7 @@ impl FootPlanter {
             feet.level = Spring { value: Vec3::Y * base, rate: Vec3::ZERO };
             feet.level_goal = feet.level.value;
         }
-        for (state, leg) in feet.legs.iter_mut().zip(&figure.legs) {
+        for (state, leg) in feet.legs.iter_mut().zip(&self.figure.legs) {
             let s = leg.sample(pose, Vec3::ZERO);
             state.foot.track.push(place.sole(&s), dt);
             // The axis about which the knee bends, in the thigh's frame, as the last five seconds have it.
@@ -200,10 +193,10 @@ impl FootPlanter {
         }
         feet.last = dt;
         feet.since += dt;
-        let body = Sole { ankle: place.over_floor(pose.position(figure.pelvis)), ..Sole::default() };
+        let body = Sole { ankle: place.over_floor(pose.position(self.figure.pelvis)), ..Sole::default() };
         feet.body.push(body, dt);
         if first {
-            self.begin(feet, figure, place);
+            self.begin(feet, place);
             return;
         }
         let mut ticks = feet.beats_in(dt);
@@ -218,7 +211,7 @@ impl FootPlanter {
             let h = if tick == 0 { (all - (count - 1) as f32) * BEAT } else { BEAT };
             let age = (phase + (count - 1 - tick) as f32 * BEAT).max(0.0);
             let between = (age, (age / dt.max(f32::MIN_POSITIVE)).min(1.0));
-            self.tick(feet, figure, place, h, if known { Ok(tick) } else { Err(between) });
+            self.tick(feet, place, h, if known { Ok(tick) } else { Err(between) });
         }
         // With a tick missing, those that were given are of no use.
         feet.known.take(if known { count } else { MOST_KNOWN });
@@ -228,10 +221,10 @@ impl FootPlanter {
     }
 
     /// The first tick: everything is where it should be.
-    fn begin(&self, feet: &mut FootPlanterState, figure: &Figure, place: &Place) {
+    fn begin(&self, feet: &mut FootPlanterState, place: &Place) {
         let known = feet.known.count > self.ahead;
         for i in 0..feet.legs.len() {
-            let m = self.measures(figure, i, place);
+            let m = self.measures(i, place);
             let (state, settings) = (&mut feet.legs[i], &self.settings);
             for tick in 0..=self.ahead {
                 let (sole, given) = if known {
@@ -246,22 +239,15 @@ impl FootPlanter {
             state.foot.settle();
         }
         feet.known.clear();
-        self.follow_feet(feet, figure, place, 0.0);
+        self.follow_feet(feet, place, 0.0);
         feet.started = true;
     }
 
     /// Goes on by `h` seconds to a tick: one that was given, or one that is so many seconds, and this share of the time
     /// step, before the present frame.
-    fn tick(
-        &self,
-        feet: &mut FootPlanterState,
-        figure: &Figure,
-        place: &Place,
-        h: f32,
-        which: Result<usize, (f32, f32)>,
-    ) {
+    fn tick(&self, feet: &mut FootPlanterState, place: &Place, h: f32, which: Result<usize, (f32, f32)>) {
         for i in 0..feet.legs.len() {
-            let m = self.measures(figure, i, place);
+            let m = self.measures(i, place);
             let (state, settings) = (&mut feet.legs[i], &self.settings);
             let ((sole, given), body) = match which {
                 Ok(known) => (feet.known.legs[i][known], feet.known.bodies[known]),
@@ -273,18 +259,18 @@ impl FootPlanter {
             state.foot.ticks.push(sole, body, given, &m);
             state.foot.advance(h, settings, &m);
         }
-        self.follow_feet(feet, figure, place, h);
+        self.follow_feet(feet, place, h);
     }
 
     /// The body's floor goes with the feet that stand.
-    fn follow_feet(&self, feet: &mut FootPlanterState, figure: &Figure, place: &Place, h: f32) {
+    fn follow_feet(&self, feet: &mut FootPlanterState, place: &Place, h: f32) {
         // A foot in the air says a little about where the body should be; where none says anything, the ground does.
         const SWINGING: f32 = 0.25;
         const NOTHING: f32 = 1e-3;
         let base = feet.base.unwrap_or(place.floor);
         let (mut sum, mut weight) = (NOTHING * base, NOTHING);
         for (i, state) in feet.legs.iter().enumerate() {
-            let m = self.measures(figure, i, place);
+            let m = self.measures(i, place);
             let w = state.foot.weight(0.0, &m) * (SWINGING + (1.0 - SWINGING) * state.foot.share());
             sum += w * state.foot.present(&m).ankle.y;
             weight += w;

@@ -20,17 +20,11 @@ pub enum FootPlanterError {
     /// The pose holds a number that is not finite.
     #[error(transparent)]
     Pose(#[from] PoseError),
-    /// The figure has joints that the pose has not, or not the legs that the foot planter was made for.
-    #[error(
-        "the figure has {legs} legs and joints up to {joint}, but the foot planter {expected} legs and the pose {joints} joints"
-    )]
+    /// The figure has joints that the pose has not.
+    #[error("the figure has joints up to {joint}, but the pose {joints} joints")]
     Figure {
-        /// Legs of the figure.
-        legs: usize,
-        /// Its last joint.
+        /// Index of the figure's last joint.
         joint: usize,
-        /// Legs that the foot planter was made for.
-        expected: usize,
         /// Joints of the pose.
         joints: usize,
     },

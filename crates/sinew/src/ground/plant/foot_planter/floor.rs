@@ -2,8 +2,8 @@
 
 use glam::Vec3;
 
-use super::{FootPlanter, FootPlanterError, fits};
-use crate::{Pose, ground::plant::Figure, math, motion::Clip};
+use super::{FootPlanter, FootPlanterError};
+use crate::{Pose, math, motion::Clip};
 
 /// Height of the floor that a leg's animation was made for, in model space: where its heel and its ball are when they
 /// stand.
@@ -18,27 +18,25 @@ pub struct LegFloor {
 impl FootPlanter {
     /// Says where the floor of a leg's animation is.
     pub fn set_floor(&mut self, leg: usize, floor: LegFloor) -> Result<(), FootPlanterError> {
-        let count = self.legs.len();
-        self.legs.get_mut(leg).ok_or(FootPlanterError::Leg { leg, count })?.floor = floor;
+        let count = self.floors.len();
+        *self.floors.get_mut(leg).ok_or(FootPlanterError::Leg { leg, count })? = floor;
         Ok(())
     }
 
     /// Finds the floor of each leg's animation: the lowest that its heel and its ball get in `clip`. Some clips float,
     /// and some sink. `rest` is the rest pose. This is not for every frame.
-    pub fn learn_floor(&mut self, figure: &Figure, clip: &Clip, rest: &Pose) -> Result<(), FootPlanterError> {
-        fits(figure, self.legs.len(), rest)?;
+    pub fn learn_floor(&mut self, clip: &Clip, rest: &Pose) -> Result<(), FootPlanterError> {
+        self.fits(rest)?;
         let mut pose = rest.clone();
-        for state in &mut self.legs {
-            state.floor = LegFloor { heel: f32::INFINITY, ball: f32::INFINITY };
-        }
+        self.floors.fill(LegFloor { heel: f32::INFINITY, ball: f32::INFINITY });
         let count = math::ceil(clip.duration() * 60.0).clamp(1.0, 1e5) as usize;
         for i in 0..=count {
             clip.sample(clip.start() + clip.duration() * (i as f32 / count as f32), &mut pose);
             pose.update();
-            for (state, leg) in self.legs.iter_mut().zip(&figure.legs) {
+            for (floor, leg) in self.floors.iter_mut().zip(&self.figure.legs) {
                 let s = leg.sample(&pose, Vec3::ZERO);
-                state.floor.heel = state.floor.heel.min(s.heel_at().y);
-                state.floor.ball = state.floor.ball.min(s.ball_at().y);
+                floor.heel = floor.heel.min(s.heel_at().y);
+                floor.ball = floor.ball.min(s.ball_at().y);
             }
         }
         Ok(())

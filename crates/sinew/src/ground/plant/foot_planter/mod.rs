@@ -20,7 +20,7 @@ use alloc::vec::Vec;
 
 use glam::Vec3;
 
-use super::{Figure, FootFrame, PlantOptionError, PlantOptions, contact::ContactLimits};
+use super::{Figure, FootFrame, Leg, PlantOptionError, PlantOptions, contact::ContactLimits};
 use crate::{JointId, JointTransform, Placement, Pose};
 use clock::Known;
 pub use error::FootPlanterError;
@@ -109,8 +109,8 @@ const LONGEST: f32 = 1e3;
 /// for frame in 0..60 {
 ///     pose.copy_from(&rest); // Here a game samples its clip, and moves its character.
 ///     let placement = Placement::new(Affine3::from_translation(Vec3::new(0.0, 0.0, 1.0)))?;
-///     planter.sense(&mut feet, &ground, &figure, &pose, &placement)?;
-///     let report = planter.step(&mut feet, &figure, &mut pose, &placement, 1.0 / 60.0)?;
+///     planter.sense(&mut feet, &ground, &pose, &placement)?;
+///     let report = planter.step(&mut feet, &mut pose, &placement, 1.0 / 60.0)?;
 ///     assert_eq!(report.standing, 2);
 /// }
 /// // Both heels are on the hill: a fifth of the way up, as it is a fifth as high as far.
@@ -123,17 +123,12 @@ const LONGEST: f32 = 1e3;
 #[doc(alias("foot placement", "grounder", "foot IK"))]
 #[derive(Clone, Debug)]
 pub struct FootPlanter {
+    figure: Figure,
     settings: PlantOptions,
-    legs: Vec<Own>,
+    /// Floor of each leg's animation.
+    floors: Vec<LegFloor>,
     /// Beats by which the animation is known ahead.
     ahead: usize,
-}
-
-/// What a foot planter has of a leg.
-#[derive(Clone, Copy, Debug)]
-struct Own {
-    foot: JointId,
-    floor: LegFloor,
 }
 
 /// What a figure's feet remember from frame to frame, for one [`FootPlanter`].
@@ -181,27 +176,28 @@ struct LegState {
 }
 
 impl FootPlanter {
-    /// A foot planter for a figure. The floor of every leg is the lowest of the figure's soles in its rest pose, until
-    /// [`FootPlanter::set_floor`] or [`FootPlanter::learn_floor`] say otherwise.
+    /// A foot planter for a figure, of which it keeps a copy: a figure that changes later needs a new one. The floor
+    /// of every leg is the lowest of the figure's soles in its rest pose, until [`FootPlanter::set_floor`] or
+    /// [`FootPlanter::learn_floor`] say otherwise.
     pub fn new(figure: &Figure, settings: PlantOptions) -> Result<Self, PlantOptionError> {
         settings.check()?;
         let floor = LegFloor { heel: figure.floor, ball: figure.floor };
-        let legs = figure.legs.iter().map(|leg| Own { foot: leg.foot, floor }).collect();
-        Ok(Self { settings, legs, ahead: 0 })
+        let floors = alloc::vec![floor; figure.legs.len()];
+        Ok(Self { figure: figure.clone(), settings, floors, ahead: 0 })
     }
 
     /// The fresh state of a figure's feet.
     pub fn state(&self) -> FootPlanterState {
-        let count = self.legs.len();
-        let leg = |own: &Own| LegState {
-            joint: own.foot,
+        let count = self.figure.legs.len();
+        let leg = |leg: &Leg| LegState {
+            joint: leg.foot,
             foot: Foot::default(),
             given: None,
             hinge: Vec3::ZERO,
             room: [0.0; 2],
         };
         FootPlanterState {
-            legs: self.legs.iter().map(leg).collect(),
+            legs: self.figure.legs.iter().map(leg).collect(),
             ahead: self.ahead,
             frames: Vec::with_capacity(count),
             backup: Vec::with_capacity(1 + 4 * count),
@@ -219,23 +215,40 @@ impl FootPlanter {
         }
     }
 
+    /// The figure that it plants.
+    pub fn figure(&self) -> &Figure {
+        &self.figure
+    }
+
     /// The settings.
     pub fn settings(&self) -> &PlantOptions {
         &self.settings
     }
+
     /// Whether the state is one of this foot planter's.
     fn knows(&self, feet: &FootPlanterState) -> Result<(), FootPlanterError> {
-        let own = self.legs.iter().map(|leg| leg.foot).eq(feet.legs.iter().map(|leg| leg.joint));
+        let own = self.figure.legs.iter().map(|leg| leg.foot).eq(feet.legs.iter().map(|leg| leg.joint));
         if own && self.ahead == feet.ahead { Ok(()) } else { Err(FootPlanterError::State) }
     }
 
-    fn fits(&self, feet: &FootPlanterState, figure: &Figure, pose: &Pose) -> Result<(), FootPlanterError> {
-        self.knows(feet)?;
-        fits(figure, self.legs.len(), pose)
+    /// Whether the pose is finite and has the figure's joints, and the soles are in place.
+    fn fits(&self, pose: &Pose) -> Result<(), FootPlanterError> {
+        let (joint, joints) = (self.figure.last_joint(), pose.skeleton().len());
+        if joint >= joints {
+            return Err(FootPlanterError::Figure { joint, joints });
+        }
+        for (leg, sole) in self.figure.legs.iter().map(|leg| &leg.sole).enumerate() {
+            // (Not so for NaN either.)
+            let far = |p: &Vec3| !p.abs().cmple(Vec3::splat(FURTHEST)).all();
+            if let Some(point) = [sole.heel, sole.ball, sole.tip].into_iter().find(far) {
+                return Err(FootPlanterError::Sole { leg, point });
+            }
+        }
+        Ok(pose.check_finite()?)
     }
 
     fn place(&self, placement: &Placement) -> Place {
-        let floors = self.legs.iter().map(|l| l.floor.heel.min(l.floor.ball));
+        let floors = self.floors.iter().map(|floor| floor.heel.min(floor.ball));
         Place::new(placement, floors.fold(f32::INFINITY, f32::min))
     }
 
@@ -244,12 +257,12 @@ impl FootPlanter {
         core::f32::consts::TAU * self.settings.pelvis_rate
     }
 
-    fn measures(&self, figure: &Figure, leg: usize, place: &Place) -> Measures {
-        let (size, settings) = (place.scale, &self.settings);
+    fn measures(&self, leg: usize, place: &Place) -> Measures {
+        let (size, figure, settings) = (place.scale, &self.figure, &self.settings);
         let scale = size * figure.height / 1.8;
-        let floors = self.legs.iter().map(|l| l.floor.heel.min(l.floor.ball));
+        let floors = self.floors.iter().map(|floor| floor.heel.min(floor.ball));
         let lowest = floors.fold(f32::INFINITY, f32::min);
-        let floor = self.legs[leg].floor;
+        let floor = self.floors[leg];
         Measures {
             limits: ContactLimits {
                 height: settings.contact_height * figure.leg_length * size,
@@ -277,7 +290,6 @@ impl FootPlanter {
     pub fn step(
         &self,
         feet: &mut FootPlanterState,
-        figure: &Figure,
         pose: &mut Pose,
         placement: &Placement,
         dt: f32,
@@ -285,7 +297,8 @@ impl FootPlanter {
         if !(dt >= 0.0 && dt.is_finite()) {
             return Err(FootPlanterError::Time(dt));
         }
-        self.fits(feet, figure, pose)?;
+        self.knows(feet)?;
+        self.fits(pose)?;
         let place = self.place(placement);
         if let Some(time) = self.next_tick(feet, dt).filter(|_| self.ahead > 0) {
             return Err(FootPlanterError::Unforeseen(time));
@@ -294,28 +307,10 @@ impl FootPlanter {
         feet.pending += dt;
         if !feet.started || feet.pending >= LEAST {
             let dt = core::mem::take(&mut feet.pending).min(LONGEST);
-            self.advance(feet, figure, pose, &place, dt);
+            self.advance(feet, pose, &place, dt);
         }
-        self.show(feet, figure, pose, &place)
+        self.show(feet, pose, &place)
     }
-}
-
-/// Whether the figure has as many legs as are expected, soles in place, and joints that the pose has.
-fn fits(figure: &Figure, expected: usize, pose: &Pose) -> Result<(), FootPlanterError> {
-    let joints = pose.skeleton().len();
-    let last = figure.last_joint();
-    if figure.legs.len() != expected || last >= joints {
-        let legs = figure.legs.len();
-        return Err(FootPlanterError::Figure { legs, joint: last, expected, joints });
-    }
-    for (leg, soles) in figure.legs.iter().map(|l| [l.sole.heel, l.sole.ball, l.sole.tip]).enumerate() {
-        // (Not so for NaN either.)
-        let far = |p: &Vec3| !p.abs().cmple(Vec3::splat(FURTHEST)).all();
-        if let Some(&point) = soles.iter().find(|p| far(p)) {
-            return Err(FootPlanterError::Sole { leg, point });
-        }
-    }
-    Ok(pose.check_finite()?)
 }
 
 impl FootPlanterState {

@@ -1,10 +1,7 @@
 //! A frame of a game that can sample its animation at any time.
 
 use super::{FootPlanter, FootPlanterError, FootPlanterReport, FootPlanterState};
-use crate::{
-    Placement, Pose,
-    ground::{Ground, plant::Figure},
-};
+use crate::{Placement, Pose, ground::Ground};
 
 impl FootPlanter {
     /// Does all that a frame needs: asks for the animation at each tick that is due and at the frame, casts, and plants the
@@ -80,7 +77,7 @@ impl FootPlanter {
     ///     for frame in 0..2 * rate {
     ///         let (time, dt) = (frame as f32 / rate as f32, 1.0 / rate as f32);
     ///         let sample = |later: f32, pose: &mut Pose| animate(time + later, pose);
-    ///         planter.step_with(&mut feet, &ground, &figure, &mut pose, dt, sample)?;
+    ///         planter.step_with(&mut feet, &ground, &mut pose, dt, sample)?;
     ///         if frame % (rate / 6) == 0 {
     ///             places.push(pose.position(figure.legs()[0].foot));
     ///         }
@@ -96,7 +93,6 @@ impl FootPlanter {
         &self,
         feet: &mut FootPlanterState,
         ground: &dyn Ground,
-        figure: &Figure,
         pose: &mut Pose,
         dt: f32,
         mut sample: impl FnMut(f32, &mut Pose) -> Placement,
@@ -108,11 +104,11 @@ impl FootPlanter {
         while let Some(later) = self.next_tick(feet, dt) {
             let placement = sample(later, pose);
             pose.update();
-            self.give_tick(feet, figure, pose, &placement)?;
+            self.give_tick(feet, pose, &placement)?;
         }
         let placement = sample(0.0, pose);
         pose.update();
-        self.sense(feet, ground, figure, pose, &placement)?;
-        self.step(feet, figure, pose, &placement, dt)
+        self.sense(feet, ground, pose, &placement)?;
+        self.step(feet, pose, &placement, dt)
     }
 }

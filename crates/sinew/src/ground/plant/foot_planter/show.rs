@@ -8,7 +8,7 @@ use super::{
 use crate::{
     Pose,
     ground::plant::{
-        Figure, FootFrame, FootSample,
+        FootFrame, FootSample,
         reach::{highest, nearest},
     },
     math,
@@ -22,10 +22,10 @@ impl FootPlanter {
     pub(super) fn show(
         &self,
         feet: &mut FootPlanterState,
-        figure: &Figure,
         pose: &mut Pose,
         place: &Place,
     ) -> Result<FootPlanterReport, FootPlanterError> {
+        let figure = &self.figure;
         let scale = place.scale * figure.height / 1.8;
         let (mut high, mut low) = (f32::INFINITY, f32::NEG_INFINITY);
         let back = place.placement.model_from_world();
@@ -33,7 +33,7 @@ impl FootPlanter {
         feet.frames.clear();
         let mut standing = 0;
         for (i, leg) in figure.legs.iter().enumerate() {
-            let m = self.measures(figure, i, place);
+            let m = self.measures(i, place);
             let model = leg.sample(pose, Vec3::ZERO);
             let now = place.sole(&model);
             let state = &mut feet.legs[i];

@@ -460,6 +460,56 @@ fn contact_may_be_given() {
 }
 
 #[test]
+fn a_leg_without_influence_keeps_the_animation_and_fades_without_a_leap() {
+    let (legs, _) = figure::figure();
+    let mut feet = planter(&legs).state();
+    feet.set_influence(0, 0.0).unwrap();
+    let leg = &legs.legs()[0];
+    let joints = [leg.thigh, leg.shin, leg.foot];
+    walk(
+        &planter(&legs),
+        &mut feet,
+        &hill(),
+        60,
+        |_| true,
+        |i, _, given, pose, _| {
+            for joint in joints {
+                assert_eq!(pose.local(joint), given.local(joint), "joint {joint} at {i}");
+            }
+        },
+    );
+    // A twentieth more at a time turns no joint by more than three twentieths of what all of it does.
+    let turns = |influence: f32| {
+        let mut feet = planter(&legs).state();
+        feet.set_influence(0, influence).unwrap();
+        let mut last = Vec::new();
+        walk(
+            &planter(&legs),
+            &mut feet,
+            &hill(),
+            60,
+            |_| true,
+            |_, _, _, pose, _| {
+                last = joints.map(|j| pose.local(j).rotation).to_vec();
+            },
+        );
+        last
+    };
+    let turned = |a: &[Quat], b: &[Quat]| {
+        a.iter().zip(b).map(|(a, b)| sinew::math::angle_between(*a, *b)).fold(0.0f32, f32::max)
+    };
+    let path: Vec<_> = (0..=20).map(|i| turns(0.05 * i as f32)).collect();
+    let whole = turned(&path[0], &path[20]);
+    assert!(whole > 0.05, "{whole}");
+    for pair in path.windows(2) {
+        let step = turned(&pair[0], &pair[1]);
+        assert!(step < 3.0 * 0.05 * whole, "{step} of {whole}");
+    }
+    assert_eq!(feet.set_influence(2, 0.5), Err(FootPlanterError::Leg { leg: 2, count: 2 }));
+    assert!(feet.set_influence(0, f32::NAN).is_err() && feet.set_influence(0, 1.1).is_err());
+}
+
+#[test]
 fn what_is_not_finite_stays_out() {
     let (legs, rest) = figure::figure();
     let planter = planter(&legs);

@@ -2,7 +2,7 @@
 
 use glam::{Quat, Vec3};
 
-use super::{Figure, FootFrame};
+use super::{Figure, FootFrame, Leg};
 use crate::{Goal, Pole, Pose, SolveError, math, solve::LimbOptions};
 
 /// Flexion in radians below which no planted knee goes: three degrees, which no eye tells from straight, cost 0.03 % of the
@@ -22,17 +22,20 @@ impl Figure {
         mut missed: impl FnMut(usize, f32),
     ) -> Result<(), SolveError> {
         // The pelvis goes with the feet: where no foot is planted, it stays as the clip has it.
-        let share = self.legs.iter().map(|leg| leg.position_influence.clamp(0.0, 1.0)).fold(0.0, f32::max);
+        let position =
+            |(leg, frame): (&Leg, &FootFrame)| (leg.position_influence * frame.influence).clamp(0.0, 1.0);
+        let share = self.legs.iter().zip(feet).map(position).fold(0.0, f32::max);
         let at = pose.position(self.pelvis) + carry + Vec3::Y * (raise * share);
         pose.set_position(self.pelvis, at);
         pose.update();
         for (i, (leg, frame)) in self.legs.iter().zip(feet).enumerate() {
             let foot = pose.model_rotation(leg.foot);
             let toes = leg.toes.map(|t| pose.model_rotation(t));
-            let turn = weighted(frame.turn, leg.rotation_influence);
-            let toe_turn = weighted(frame.toes, leg.rotation_influence);
+            let turned = leg.rotation_influence * frame.influence;
+            let turn = weighted(frame.turn, turned);
+            let toe_turn = weighted(frame.toes, turned);
             let mut goal = Goal::position(frame.ankle).with_rotation(math::mul(turn, foot));
-            goal.position_influence = leg.position_influence;
+            goal.position_influence = leg.position_influence * frame.influence;
             if frame.knee_way != Vec3::ZERO {
                 self.bend_a_little(pose, i, frame);
                 let line = (frame.ankle - pose.position(leg.thigh)).normalize_or(Vec3::NEG_Y);

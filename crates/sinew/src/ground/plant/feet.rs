@@ -112,6 +112,7 @@ impl Planner<'_> {
                     knee_way: curve.samples[i].knee_way,
                     clip_line: curve.samples[i].ankle - curve.samples[i].hip,
                     weight: self.presence(planted, time),
+                    influence: 1.0,
                 }
             })
             .collect();

@@ -35,6 +35,8 @@ pub struct FootFrame {
     pub clip_line: Vec3,
     /// How much of it is applied: 0 where the foot finds no ground, 1 where it does.
     pub weight: f32,
+    /// How much of it the leg applies, 0 to 1; it multiplies the leg's own influences.
+    pub influence: f32,
 }
 
 /// The stances that have a foothold.

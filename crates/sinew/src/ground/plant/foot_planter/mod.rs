@@ -21,7 +21,7 @@ use alloc::vec::Vec;
 use glam::Vec3;
 
 use super::{Figure, FootFrame, Leg, PlantOptionError, PlantOptions, contact::ContactLimits};
-use crate::{JointId, JointTransform, Placement, Pose};
+use crate::{JointId, JointTransform, Placement, Pose, solve::check};
 use clock::Known;
 pub use error::FootPlanterError;
 pub use floor::LegFloor;
@@ -168,6 +168,7 @@ struct LegState {
     joint: JointId,
     foot: Foot,
     given: Option<[f32; 2]>,
+    influence: f32,
     /// Sum of the knee's bends, by time, in the thigh's frame.
     hinge: Vec3,
     /// As it was shown last: the lowest level of the body at which its knee is not folded too far, and how far the foot can
@@ -193,6 +194,7 @@ impl FootPlanter {
             joint: leg.foot,
             foot: Foot::default(),
             given: None,
+            influence: 1.0,
             hinge: Vec3::ZERO,
             room: [0.0; 2],
         };
@@ -321,6 +323,15 @@ impl FootPlanterState {
         let state = self.legs.get_mut(leg).ok_or(FootPlanterError::Leg { leg, count })?;
         let contact = contact.map(|c| if c.is_finite() { c.clamp(0.0, 1.0) } else { 0.0 });
         state.given = contact.map(|c| [state.given.map_or(c, |g| g[1]), c]);
+        Ok(())
+    }
+
+    /// Sets how much of a leg's planting is applied from now on, 0 (the animation's own) to 1 (all, the default): to fade it in
+    /// and out. It multiplies the leg's own influences, and `reset` keeps it.
+    pub fn set_influence(&mut self, leg: usize, influence: f32) -> Result<(), FootPlanterError> {
+        check::within("the leg's influence", "0 to 1", influence, 0.0, 1.0)?;
+        let count = self.legs.len();
+        self.legs.get_mut(leg).ok_or(FootPlanterError::Leg { leg, count })?.influence = influence;
         Ok(())
     }
 

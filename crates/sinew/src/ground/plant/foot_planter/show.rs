@@ -74,6 +74,7 @@ impl FootPlanter {
                 },
                 clip_line: model.ankle - model.hip,
                 weight,
+                influence: state.influence,
             });
         }
         let ease = EASE * scale;

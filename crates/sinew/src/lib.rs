@@ -14,6 +14,53 @@
 //! - [`draw`] lists what there is to see, as plain shapes that every front end draws;
 //! - [`body`] says which joint plays which role in a body.
 //!
+//! # Solvers, states, scratch
+//!
+//! A *solver* is built from a skeleton once and shared: its methods take `&self`, and threads and characters may use it at the
+//! same time. What one character remembers from frame to frame is a *state* of its own ([`solve::LookState`],
+//! [`solve::Drag`], [`ground::plant::FootPlanterState`]), with a `reset`. A [`Workspace`] is scratch memory, one a thread for
+//! all solvers: it grows on their first use, or by their `reserve`, and changes no bit of what they give. What may change from
+//! frame to frame is an argument: the [`Goal`], and options. Every solve gives a [`Report`].
+//!
+//! ```
+//! use std::sync::Arc;
+//! use sinew::{Goal, JointTransform, Placement, Pose, Skeleton, Workspace, glam::{Affine3, Quat, Vec3}};
+//! use sinew::solve::{Auto, IterativeOptions, LimbOptions, TwoBone};
+//!
+//! let mut builder = Skeleton::builder();
+//! let mut at = |name: &str, parent, x, y| builder.add(name, parent, JointTransform::from_translation(Vec3::new(x, y, 0.0)));
+//! let chest = at("chest", None, 0.0, 1.2);
+//! let shoulder = at("shoulder", Some(chest), 0.2, 0.2);
+//! let elbow = at("elbow", Some(shoulder), 0.3, -0.02);
+//! at("hand", Some(elbow), 0.28, 0.0);
+//! let base = at("tail", Some(chest), -0.1, -0.3);
+//! let middle = at("tail 2", Some(base), -0.3, 0.0);
+//! at("tail 3", Some(middle), -0.3, 0.05);
+//! let (skeleton, _) = builder.build()?;
+//! let skeleton = Arc::new(skeleton);
+//! let joint = |name| skeleton.find(name).unwrap();
+//!
+//! // Once, for all characters of this skeleton.
+//! let arm = TwoBone::new(&skeleton, joint("shoulder"), joint("elbow"), joint("hand"))?;
+//! let tail = Auto::new(&skeleton, joint("tail"), joint("tail 3"))?;
+//! // Once a thread.
+//! let mut workspace = Workspace::new();
+//!
+//! // Each frame, for each character: the animation's pose, and where the game has the character.
+//! let (mut pose, dt) = (Pose::rest(&skeleton), 1.0 / 60.0);
+//! let placement = Placement::new(Affine3::from_rotation_translation(Quat::from_rotation_y(0.5), Vec3::X))?;
+//! let lever = placement.to_world(Vec3::new(0.4, 1.5, 0.2));
+//! let report = arm.solve(&mut pose, &placement.goal(Goal::position(lever)), &LimbOptions::new())?;
+//! assert!(report.reached());
+//! let options = IterativeOptions::new().with_max_turn(8.0 * dt); // rad
+//! let fly = Goal::position(Vec3::new(-0.5, 1.0, 0.3));
+//! let report = tail.solve(&mut workspace, &mut pose, &fly, &options)?;
+//! assert!(!report.reached(), "it follows in some frames: {} m are left", report.position_residual);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Conventions
+//!
 //! Conventions are glTF's: right-handed, Y up, metres, radians, quaternions x y z w, column vectors. *Local* space
 //! is the parent joint's, *model* space the skeleton's.
 //!

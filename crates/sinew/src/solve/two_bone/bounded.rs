@@ -210,7 +210,8 @@ impl TwoBone {
     /// `bends`. Gives the root's turn in radians.
     fn follow(&self, pose: &mut Pose, path: &Path, share: f32, bends: f32) -> f32 {
         let [from, to] = path.reach;
-        let best = (to * math::cos(path.angle * (1.0 - share))).clamp(from.min(to), from.max(to));
+        // (Not `clamp`, which panics where both are no numbers.)
+        let best = (to * math::cos(path.angle * (1.0 - share))).max(from.min(to)).min(from.max(to));
         let [a, b] = path.bones;
         let flexion = math::acos(((best * best - a * a - b * b) / (2.0 * a * b)).clamp(-1.0, 1.0));
         let whole = path.flexion[1] - path.flexion[0];

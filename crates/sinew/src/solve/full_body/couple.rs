@@ -116,8 +116,11 @@ impl Coupling {
                     reached += response * c.c / c.inverse;
                 }
             }
-            for (w, (wrench, _)) in balls.iter().zip(ball_responses) {
-                reached += dot(*wrench, w.c);
+            // (What is held in place is not written by the step: numbers of an earlier one may be there.)
+            for ((w, body), (wrench, _)) in balls.iter().zip(bodies).zip(ball_responses) {
+                if body.active.free_ball {
+                    reached += dot(*wrench, w.c);
+                }
             }
             self.rhs[r] = row.residual - reached;
             for q in 0..=r {
@@ -142,8 +145,10 @@ impl Coupling {
                 c.c += multiplier * response;
             }
             let responses = &self.ball_responses[r * nodes..(r + 1) * nodes];
-            for (w, (_, response)) in balls.iter_mut().zip(responses) {
-                w.c = add(w.c, scale(*response, multiplier));
+            for ((w, body), (_, response)) in balls.iter_mut().zip(bodies).zip(responses) {
+                if body.active.free_ball {
+                    w.c = add(w.c, scale(*response, multiplier));
+                }
             }
         }
     }

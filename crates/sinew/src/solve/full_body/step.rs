@@ -13,7 +13,7 @@ use super::{
     column::{self, Column, Joint, Kind, State},
     cost::{BallDofs, QuadraticCost, Twist, add, chord, dot, scale, wide},
     couple::Coupling,
-    figure_state::{FigureState, NONE, Node, Turns, empty, fill},
+    figure_state::{FigureState, NONE, Node, Turns, empty},
     limb::Limb,
     soft_zone::Barrier,
     tasks::{Residual, Row, Task},
@@ -115,9 +115,8 @@ impl Recursion {
         self.coupling.fit(bodies.len(), columns.len(), rows);
         // (Each step writes what it reads of the rest.)
         self.balls.resize(bodies.len(), BallDofs::NONE);
-        self.balls.iter_mut().for_each(|ball| ball.c = [0.0; 3]);
         self.costs.resize(bodies.len(), QuadraticCost::ZERO);
-        fill(&mut self.twists, bodies.len(), Twist::ZERO);
+        self.twists.resize(bodies.len(), Twist::ZERO);
         empty(&mut self.limbs, tasks);
     }
 
@@ -131,6 +130,8 @@ impl Recursion {
         for c in &mut self.columns {
             c.state = State::Idle;
         }
+        // (Joints that stay, and those of limbs, write none.)
+        self.twists.fill(Twist::ZERO);
         self.limbs.clear();
         for (n, task) in tasks.iter().enumerate() {
             if task.priority > priority || (task.position.is_none() && task.rotation.is_none()) {

@@ -10,11 +10,13 @@ use std::sync::Arc;
 use common::column;
 use held::{Held, held};
 use sinew::{
-    Goal, JointId, JointTransform, Outcome, Pole, Pose, Skeleton, SolveError,
+    Goal, JointId, JointTransform, Outcome, Pole, Pose, Skeleton, SolveError, Workspace,
     glam::{Quat, Vec3},
     joint::{Attribute, Dof, Joint},
     math,
-    solve::{Auto, Ccd, ChainSolverError, Fabrik, Tolerance},
+    solve::{
+        Auto, Ccd, ChainSolver, ChainSolverError, DampedLeastSquares, Fabrik, IterativeOptions, Tolerance,
+    },
 };
 
 fn broken(pose: &Pose) -> f64 {
@@ -323,4 +325,39 @@ fn settings_out_of_range_are_refused_and_nothing_moves() {
     refuse(&|s| s.options.soft = 2.0);
     refuse(&|s| s.stretch = 0.5);
     refuse(&|s| s.options.influence = f32::NAN);
+}
+
+/// A pole goes with the position, whatever else is asked for: next to an influence of 0 hardly anything turns.
+#[test]
+fn a_pole_beside_a_rotation_has_the_influence_of_the_position() {
+    let (skeleton, ids) = column(6, 1.0 / 6.0, |_| Joint::cone(Vec3::Y, 2.5, 3.0));
+    let (root, tip) = (ids[0], ids[6]);
+    let solvers: [Box<dyn ChainSolver>; 4] = [
+        Box::new(Auto::new(&skeleton, root, tip).unwrap()),
+        Box::new(Ccd::new(&skeleton, root, tip).unwrap()),
+        Box::new(Fabrik::new(&skeleton, root, tip).unwrap()),
+        Box::new(DampedLeastSquares::new(&skeleton, root, tip).unwrap()),
+    ];
+    let mut start = Pose::rest(&skeleton);
+    ids[..6].iter().for_each(|&id| start.set_rotation(id, math::axis_angle(Vec3::X, 0.25)));
+    start.update();
+    let turned = math::mul(start.model_rotation(tip), math::axis_angle(Vec3::Z, 0.5));
+    let goal = Goal::position(start.position(tip) + Vec3::new(0.1, -0.1, 0.05))
+        .with_rotation(turned)
+        .with_pole(Pole::Direction(Vec3::X));
+    let options = IterativeOptions::new().with_max_iterations(300);
+    for (which, solver) in solvers.iter().enumerate() {
+        let at = |position: f32, rotation: f32| {
+            let goal = goal.with_position_influence(position).with_rotation_influence(rotation);
+            let mut pose = start.clone();
+            solver.solve(&mut Workspace::new(), &mut pose, &goal, &options).unwrap();
+            pose
+        };
+        for (a, b) in [([0.0, 0.0], [0.0, 1e-4]), ([0.0, 0.5], [1e-4, 0.5]), ([0.0, 1.0], [1e-4, 1.0])] {
+            let (from, to) = (at(a[0], a[1]), at(b[0], b[1]));
+            let turn = |&id: &JointId| math::angle_between(from.local(id).rotation, to.local(id).rotation);
+            let turn = ids.iter().map(turn).fold(0.0, f32::max);
+            assert!(turn < 1e-2, "{which}: from {a:?} to {b:?} a joint turns by {turn}");
+        }
+    }
 }

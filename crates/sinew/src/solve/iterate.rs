@@ -1,4 +1,4 @@
-//! What iterative solvers of chains share: weights, the soft zone, stretching, a moved root, poles, fresh starts, traces and
+//! What iterative solvers of chains share: influences, the soft zone, stretching, poles, fresh starts, traces and
 //! reports. A solver gives its [`Method`] and its [`Sweep`].
 
 mod trace;
@@ -197,6 +197,8 @@ struct Side {
 }
 
 impl Side {
+    const KEPT: Self = Self { pole: Pole::Keep, swivel: 0.0 };
+
     fn is_kept(self) -> bool {
         self.pole == Pole::Keep && self.swivel == 0.0
     }
@@ -337,8 +339,9 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
         let chain = &self.plan.chain;
         let asked = goal.position.unwrap_or_else(|| chain.end(pose));
         let weight = self.settings.options.influence;
-        let side = Side { pole: goal.pole, swivel: goal.swivel };
         let (by_place, by_turn) = (goal.position_influence, goal.rotation_influence);
+        // (A pole goes with the position.)
+        let side = if by_place > 0.0 { Side { pole: goal.pole, swivel: goal.swivel } } else { Side::KEPT };
         let turn = rotation.filter(|_| by_turn > 0.0);
         let led = Led { end: true, root: false, rotation: turn.is_some(), pole: !side.is_kept() };
         let incoming = Incoming::new(chain, pose, self.on.links.length(), led);
@@ -356,7 +359,7 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
                 self.apart(place, None, side, by_turn);
             }
             if turn.is_some() && partly(by_place) {
-                self.with(held, turn, side, by_turn, by_place);
+                self.with(held, turn, by_turn, by_place);
             } else if by_place < 1.0 && turn.is_none() {
                 self.on.links.blend(by_place);
             }
@@ -390,12 +393,12 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
         self.on.other = kept;
     }
 
-    /// The same for the rotation goal with the end held, itself weighted.
-    fn with(&mut self, held: Vec3, turn: Option<Quat>, side: Side, by_turn: f32, weight: f32) {
+    /// The same for the rotation goal with the end held and no pole, itself weighted.
+    fn with(&mut self, held: Vec3, turn: Option<Quat>, by_turn: f32, weight: f32) {
         self.on.links.keep(&mut self.on.other);
         self.on.links.reset();
         let kept = core::mem::take(&mut self.on.other);
-        self.run(held, turn, side);
+        self.run(held, turn, Side::KEPT);
         self.on.links.blend(by_turn);
         self.on.links.blend_to(&kept, weight);
         self.on.other = kept;

@@ -5,11 +5,11 @@ mod held;
 
 use held::held;
 use sinew::{
-    Goal, Pose, SolveError,
+    Goal, JointTransform, Pose, SolveError, Workspace,
     glam::{Vec2, Vec3},
     joint::{Dof, Joint},
     planar,
-    solve::{Auto, Ccd, Fabrik, FreeChain, PointChain, Tolerance},
+    solve::{Auto, Ccd, ChainSolver, Fabrik, FreeChain, IterativeOptions, PointChain, Tolerance, TwoBone},
 };
 
 /// Solves with a tolerance: whether it was taken. A tolerance that is refused leaves the pose as it was.
@@ -120,6 +120,25 @@ fn no_solver_of_chains_takes_a_tolerance_beyond_the_chain_s_length() {
             let solved = chain.solve(Vec2::new(0.3, 1.2), &settings);
             assert_eq!(solved.is_ok(), taken, "{tolerance}: {solved:?}");
             assert!(taken || chain.bones() == bones);
+        }
+    }
+}
+
+/// Below a sheared parent as well, a tolerance in metres counts in model space, and no other one is added.
+#[test]
+fn a_limb_takes_metres_below_a_sheared_parent() {
+    for scale in [Vec3::ONE, Vec3::new(1.0, 10.0, 1.0), Vec3::new(1.0, 0.1, 1.0)] {
+        let above = JointTransform { scale, ..JointTransform::IDENTITY };
+        let (skeleton, ids) = common::row(above, &[Vec3::ZERO, Vec3::X, Vec3::X], |_| Joint::FREE);
+        let limb = TwoBone::new(&skeleton, ids[0], ids[1], ids[2]).unwrap();
+        let goal = Goal::position(Vec3::new(1.2, 0.5, 0.1) * scale);
+        for metres in [1e-6, 0.01] {
+            let options = IterativeOptions::new().with_position_tolerance(Tolerance::Metres(metres));
+            let mut pose = Pose::rest(&skeleton);
+            let report =
+                ChainSolver::solve(&limb, &mut Workspace::new(), &mut pose, &goal, &options).unwrap();
+            let off = report.position_tolerance - metres;
+            assert!(report.reached() && (-1e-6..3e-5).contains(&off), "{scale}: {report:?}");
         }
     }
 }

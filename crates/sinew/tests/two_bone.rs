@@ -482,3 +482,19 @@ fn a_stretched_limb_beyond_what_squares_hold_goes_no_further_from_its_goal() {
         );
     }
 }
+
+#[test]
+fn a_soft_zone_lies_within_the_reach() {
+    let (limb, rest, ids) = standing();
+    let (upper, lower) = limb.lengths(&rest);
+    for soft in [0.0, 0.02, 0.3] {
+        for by in [-0.1f32, -1e-3, 1e-3, 0.2, 1e6] {
+            let goal = rest.position(ids[0]) + Vec3::new(0.6, 0.0, 0.8) * (upper + lower + by);
+            let mut pose = rest.clone();
+            let options = LimbOptions::new().with_soft(soft);
+            let report = limb.solve(&mut pose, &Goal::position(goal), &options).unwrap();
+            let wanted = by.max(0.0);
+            assert!((report.out_of_reach - wanted).abs() < 1e-5 + 1e-6 * wanted, "{soft}, {by}: {report:?}");
+        }
+    }
+}

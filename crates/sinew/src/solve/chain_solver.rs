@@ -3,8 +3,7 @@
 use core::ops::ControlFlow;
 
 use super::{
-    Auto, Ccd, DampedLeastSquares, Fabrik, FreeChain, IterativeOptions, LimbOptions, Tolerance, TraceStep,
-    TwoBone,
+    Auto, Ccd, DampedLeastSquares, Fabrik, FreeChain, IterativeOptions, LimbOptions, TraceStep, TwoBone,
 };
 use crate::{Chain, Goal, Pose, Report, SolveError, Workspace};
 
@@ -148,15 +147,8 @@ impl ChainSolver for TwoBone {
         options.check()?;
         let IterativeOptions { influence, max_turn, soft, .. } = *options;
         let limb = LimbOptions { influence, max_turn, soft, ..LimbOptions::new() };
-        let report = Self::solve(self, pose, goal, &limb)?;
-        let (upper, lower) = self.lengths(pose);
-        let metres = |tolerance: Tolerance| tolerance.metres(upper + lower);
-        let own = metres(options.position_tolerance) - metres(Tolerance::default());
-        Ok(Report {
-            position_tolerance: report.position_tolerance + own,
-            rotation_tolerance: options.rotation_tolerance,
-            ..report
-        })
+        let report = self.solve_within(pose, goal, &limb, options.position_tolerance)?;
+        Ok(Report { rotation_tolerance: options.rotation_tolerance, ..report })
     }
 
     fn solve_traced(

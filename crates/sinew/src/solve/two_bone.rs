@@ -289,12 +289,22 @@ impl TwoBone {
     /// scale is that of a joint above the limb, of any size, goals without a rotation are solved in the space of the root's
     /// parent, where the limb is not sheared: it goes to the point that is nearest there.
     pub fn solve(&self, pose: &mut Pose, goal: &Goal, options: &LimbOptions) -> Result<Report, SolveError> {
+        self.solve_within(pose, goal, options, Tolerance::default())
+    }
+
+    /// The same, with what counts as reached.
+    pub(super) fn solve_within(
+        &self,
+        pose: &mut Pose,
+        goal: &Goal,
+        options: &LimbOptions,
+        tolerance: Tolerance,
+    ) -> Result<Report, SolveError> {
         let rotation = check::goal(goal)?;
         if rotation.is_some() {
             check_honoured(pose.skeleton(), [self.chain.tip()], NAME, Attributes::NONE)?;
         }
         check::finite("the hinge axis", self.hinge.unwrap_or_default())?;
-        check::within("the swivel angle", "finite", goal.swivel, f32::MIN, f32::MAX)?;
         options.check()?;
         let tip = self.chain.tip();
         pose.update();
@@ -304,8 +314,8 @@ impl TwoBone {
         if !pose.unscaled(tip) {
             if rotation.is_none() && parent_space::is_sheared(pose, self.chain.root()) {
                 let ends = (self.chain.root(), tip, self.chain.tip_offset());
-                return parent_space::solve(pose, ends, goal, |pose, goal, _| {
-                    self.solve(pose, goal, options)
+                return parent_space::solve(pose, ends, goal, |pose, goal, space| {
+                    self.solve_within(pose, goal, options, space.tolerance(tolerance))
                 });
             }
             let turns = [Some(self.chain.root()), Some(self.middle), rotation.map(|_| tip)];
@@ -383,11 +393,16 @@ impl TwoBone {
             self.changed(pose, end, &start, before, tip_before, wish.is_poled())
         };
         report.out_of_reach = turns.out_of_reach;
+        if options.soft > 0.0 && report.out_of_reach > 0.0 {
+            // The zone lies within the reach.
+            let hard = Wish { options: &options.with_soft(0.0), ..wish };
+            report.out_of_reach = self.turns(pose, &at, &hard, 0.0, uncertain).out_of_reach;
+        }
         if !settled {
             report.outcome = Outcome::Stalled;
         }
         let length = distance(start.middle, start.root) + distance(start.tip, start.middle);
-        report.position_tolerance = Tolerance::default().metres(length) + 2.0 * uncertain;
+        report.position_tolerance = tolerance.metres(length) + 2.0 * uncertain;
         report.rotation_tolerance = ROTATION_TOLERANCE;
         Ok(report)
     }

@@ -247,7 +247,8 @@ impl Bones {
         } else {
             1.0
         };
-        let by = max(x - d * stretch, inner - x);
+        // (A soft zone lies within the reach.)
+        let by = max(x - ask.stretch.min(max(LONGEST * self.over, 1.0)), inner - x);
         let by = if by > 1e-6 { self.metres(by, ask) } else { 0.0 };
         let floor = max(ask.tolerance, ROUNDING + ask.uncertain * self.over);
         let along = if s > 1e-6 { end / s } else { self.from.direction(0) };

@@ -699,7 +699,8 @@ fn follow(
     found.turn = math::normalize(found.turn);
     let mut own = math::rotate(found.turn, bones.middle());
     let mut wanted = match bend.pole {
-        Pole::Keep => own,
+        // (Across the way: next to straight what lies along it would say that there is no side.)
+        Pole::Keep => own - found.ahead * own.dot(found.ahead),
         // Halves, since the difference of two large places may overflow.
         Pole::Point(p) => p * 0.5 - ask.root * 0.5,
         Pole::Direction(d) => d,

@@ -49,8 +49,8 @@ pub enum PlacementError {
         /// The largest relative difference of its axes' lengths, and of their angles from a right angle.
         shear: f32,
     },
-    /// Its scale is zero, or a number whose inverse overflows.
-    #[error("a placement must have a scale that can be undone, not {scale}")]
+    /// Its scale is zero, or out of all measure.
+    #[error("a placement must have a scale from 1e-12 to 1e12 (negative where it mirrors), not {scale}")]
     Flat {
         /// The scale.
         scale: f32,
@@ -72,11 +72,15 @@ impl Placement {
             return Err(PlacementError::NotFinite(world_from_model));
         }
         let (scale, shear) = (math::uniform_scale(&linear), math::shear(&linear));
-        if !scale.is_normal() || !model.is_finite() {
+        // (The inverse goes by the scale's cube, which f32 holds in between.)
+        if !(1e-12..=1e12).contains(&scale.abs()) {
             return Err(PlacementError::Flat { scale });
         }
         if shear >= EVEN {
             return Err(PlacementError::Sheared { shear });
+        }
+        if !model.is_finite() {
+            return Err(PlacementError::NotFinite(model));
         }
         Ok(Self { world: world_from_model, model, rotation: math::rotation_of(&linear), scale })
     }

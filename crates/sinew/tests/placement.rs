@@ -175,7 +175,10 @@ fn what_is_no_placement_is_refused_and_says_why() {
         (sheared, "shear by 0.099"),
         (Affine3::from_scale(Vec3::new(1.0, 2.0, 1.0)), "shear by 0.5"),
         (Affine3::from_scale(Vec3::ZERO), "not 0"),
-        (Affine3::from_scale(Vec3::splat(1e-42)), "scale that can be undone"),
+        (Affine3::from_scale(Vec3::splat(1e-42)), "a scale from 1e-12 to 1e12"),
+        (Affine3::from_scale(Vec3::splat(1e13)), "not 10000000000000"),
+        (Affine3::from_scale(Vec3::splat(-1e-13)), "a scale from 1e-12 to 1e12"),
+        (Affine3::from_scale(Vec3::new(1.0, 1.0, 0.0)), "shear by 1"),
         (Affine3::from_translation(Vec3::NAN), "NaN"),
         (Affine3::from_scale(Vec3::new(1.0, f32::INFINITY, 1.0)), "inf"),
     ] {
@@ -184,4 +187,20 @@ fn what_is_no_placement_is_refused_and_says_why() {
     }
     let worn = Affine3::from_scale(Vec3::new(1.0, 1.0005, 1.0));
     assert!(Placement::new(worn).is_ok(), "what products of f32 matrices leave");
+}
+
+#[test]
+fn the_smallest_and_largest_placements_are_undone() {
+    for size in [1.1e-12, 1e-6, 1e6, 0.9e12f32] {
+        for scale in [size, -size] {
+            let world = Affine3::from_scale_rotation_translation(
+                Vec3::splat(scale),
+                math::axis_angle(Vec3::Y, 1.0),
+                Vec3::ONE * size,
+            );
+            let placement = Placement::new(world).unwrap();
+            let p = Vec3::new(0.3, 0.7, -0.9);
+            assert!(placement.to_model(placement.to_world(p)).distance(p) < 1e-5, "{scale}");
+        }
+    }
 }

@@ -71,7 +71,7 @@ impl Report {
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum SolveError {
-    /// A goal or a setting holds NaN or an infinity.
+    /// A goal or an option holds NaN or an infinity.
     #[error("{what} is not finite: {value}")]
     NotFinite {
         /// What it is.
@@ -103,12 +103,12 @@ pub enum SolveError {
         /// How many the solver has.
         wanted: usize,
     },
-    /// There must be one goal for each tip.
+    /// There must be one goal for each effector.
     #[error("{given} goals were given for {wanted} effectors")]
     GoalCount {
         /// How many were given.
         given: usize,
-        /// How many tips there are.
+        /// How many effectors there are.
         wanted: usize,
     },
     /// The solver has no middle joint that a pole or swivel could turn.

@@ -340,6 +340,12 @@ fn trackers_refuse_what_is_no_number_and_repeat_their_bits() {
     let refused = others.solve(&mut state, &mut Workspace::new(), &mut third, &down[..1], &options);
     assert!(matches!(refused, Err(SolveError::State { given: 5, wanted: 3, .. })), "{refused:?}");
     assert!(bits(&pose) == bits(&third));
+    // So it is for as many others.
+    let others = [joints[0], joints[1], f.body.hips].map(Effector::new);
+    let others = Trackers::new(&f.body, &others, &ease).unwrap();
+    let refused = others.solve(&mut state, &mut Workspace::new(), &mut third, &down, &options);
+    assert!(matches!(refused, Err(SolveError::State { given: 5, wanted: 5, .. })), "{refused:?}");
+    assert!(bits(&pose) == bits(&third));
     // Knees did it: the feet are where they were.
     for leg in f.body.legs {
         assert!(pose.position(leg.foot).distance(ease.position(leg.foot)) < 1e-3);

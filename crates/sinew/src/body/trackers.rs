@@ -142,6 +142,8 @@ pub struct Trackers {
 /// Where the feet of one character that [`Trackers`] lead stand.
 #[derive(Clone, Debug)]
 pub struct TrackersState {
+    /// Which trackers it was made for.
+    effectors: Vec<Effector>,
     /// Goals of trackers in this frame, and of feet that stand.
     goals: Vec<Goal>,
     front: Vec3,
@@ -198,8 +200,9 @@ impl Trackers {
 
     /// The state of a character whose feet stand where this pose has them.
     pub fn state(&self, pose: &Pose) -> TrackersState {
-        let goals = alloc::vec![Goal::NONE; self.effectors().len()];
-        let mut state = TrackersState { goals, front: self.front, initial: pose.clone() };
+        let effectors = self.effectors().to_vec();
+        let goals = alloc::vec![Goal::NONE; effectors.len()];
+        let mut state = TrackersState { effectors, goals, front: self.front, initial: pose.clone() };
         self.stand(&mut state, pose);
         state
     }
@@ -256,7 +259,7 @@ impl Trackers {
             return Err(SolveError::GoalCount { given: goals.len(), wanted: self.count });
         }
         let (given, wanted) = (state.goals.len(), self.effectors().len());
-        if given != wanted {
+        if state.effectors != self.effectors() {
             return Err(SolveError::State { solver: "trackers", what: "effectors", given, wanted });
         }
         let (given, wanted) = (state.initial.locals().len(), pose.locals().len());

@@ -508,6 +508,11 @@ fn turns_can_be_bounded() {
         assert!(frames < 100);
     }
     assert!(frames > 5);
+    // A goal that is applied in part is not met by what the bound leaves of it.
+    options.iterative.max_turn = 0.02;
+    let part = [goal[0].with_position_influence(0.5)];
+    let report = full_body.solve(&mut workspace, &mut Pose::rest(&skeleton), &part, &options).unwrap();
+    assert_eq!(report.outcome, Outcome::Stalled, "{report:?}");
 }
 
 #[test]

@@ -352,7 +352,7 @@ impl FullBody {
         let bias = options.bias().times(0.0);
         run.begin(&self.start);
         let mut report = Report { rotation_tolerance, ..Report::default() };
-        let mut level = 0.0;
+        let (mut level, mut partly) = (0.0, false);
         while level < 1.0 {
             let below = level;
             level = next_influence(goals, below);
@@ -377,6 +377,7 @@ impl FullBody {
             }
             if level < 1.0 {
                 run.save_blend();
+                partly = true;
             }
         }
         if influence > 0.0 {
@@ -387,7 +388,8 @@ impl FullBody {
                 let (steps, met) = run.move_bounded(max_turn, max_iterations, bias);
                 report.iterations += steps;
                 report.outcome = match report.outcome {
-                    _ if met => Outcome::Converged,
+                    // (What has an influence below 1 is not among what is met.)
+                    _ if met && !partly => Outcome::Converged,
                     Outcome::Converged => Outcome::Stalled,
                     other => other,
                 };

@@ -249,3 +249,16 @@ fn thousands_of_lines_are_answered_in_order_and_alike() {
         }
     }
 }
+
+/// What f32 cannot hold of a tolerance is as wide as it holds, for whole figures as for chains.
+#[test]
+fn tolerances_are_taken_alike_by_chains_and_whole_figures() {
+    let model = model("tolerances");
+    let line = r#"{"goals":[{"joint":"hand.L","position":[0.3,1.1,0.3]}]}"#;
+    for solver in ["auto", "full-body"] {
+        let near = ["--position-tolerance", "1e39", "--rotation-tolerance", "1e39"];
+        let out = sinew(&[&["solve", &model, "--goals", "-", "--solver", solver], &near[..]].concat(), line);
+        let answer = parse(&String::from_utf8(out.stdout).unwrap());
+        assert_eq!(answer["status"], "reached", "{solver}: {answer}");
+    }
+}

@@ -37,6 +37,3 @@ impl Settings {
         options
     }
 }
-
-/// The default tolerances of a full body: a part of its size, and radians.
-pub const TOLERANCES: (f64, f64) = (1e-4, 1e-3);

@@ -5,14 +5,14 @@ use std::time::Instant;
 use sinew::{
     Goal, JointId, Pose, Skeleton, Workspace,
     body::{Trackers, TrackersState},
-    solve::{Effector, FullBody, FullBodyOptions, IterativeOptions, RootMode, Tolerance},
+    solve::{Effector, FullBody, FullBodyOptions, RootMode},
 };
 
 use super::{
     answer::Answer,
     human::HumanFigure,
     request::{Request, RootRequest},
-    settings::{Settings, TOLERANCES},
+    settings::Settings,
 };
 use crate::lookup::{self, label, quoted};
 
@@ -111,15 +111,7 @@ impl Whole {
         pose: &mut Pose,
     ) -> Result<Answer, String> {
         let skeleton = pose.skeleton().clone();
-        let position_tolerance = match settings.position_tolerance {
-            Some(metres) => Tolerance::Metres((metres as f32).max(f32::MIN_POSITIVE)),
-            None => Tolerance::Share(TOLERANCES.0 as f32),
-        };
-        let turned = settings.rotation_tolerance.unwrap_or(TOLERANCES.1) as f32;
-        let mut options = IterativeOptions::new()
-            .with_position_tolerance(position_tolerance)
-            .with_rotation_tolerance(turned.max(f32::MIN_POSITIVE));
-        (options.max_iterations, options.max_restarts) = (settings.max_iterations, settings.max_restarts);
+        let options = settings.iterative();
         let root = request.root.map(|root| match root {
             RootRequest::Pinned => RootMode::Pinned,
             RootRequest::Free => RootMode::Free,

@@ -271,9 +271,13 @@ fn the_soft_zone_holds_back_and_stretch_makes_up() {
     for (far, expected) in [(1.0, 1.0), (1.15, 1.15), (2.0, 1.2)] {
         pose.copy_from(&start);
         let goal = Goal::position(Vec3::X * far);
-        if far < 2.0 { solver.solve(&mut pose, &goal) } else { straight.solve(&mut pose, &goal) }.unwrap();
+        let report =
+            if far < 2.0 { solver.solve(&mut pose, &goal) } else { straight.solve(&mut pose, &goal) };
         let reached = pose.position(ids[4]).length();
         assert!((reached - expected).abs() < 2e-3, "{far}: {reached}");
+        // What longer bones meet is not out of reach.
+        let by = report.unwrap().out_of_reach;
+        assert!((by - (far - 1.2f32).max(0.0)).abs() < 1e-5, "{far}: {by}");
     }
 }
 

@@ -242,8 +242,10 @@ struct Found {
 #[derive(Clone, Copy)]
 struct Asked {
     ask: Ask,
-    /// How far the place is out of reach.
+    /// How far the place is out of reach of the bones as they came in.
     by: f32,
+    /// How far it is out of reach of longer ones.
+    beyond: f32,
     /// Whether it is in sight.
     seen: bool,
     /// By what factor bones were stretched for it.
@@ -420,7 +422,7 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
     /// and stretched as far as that then helps.
     #[cold]
     fn slacken(&mut self, asked: Asked, side: Side, mut report: Report) -> Report {
-        let Asked { ask, by, seen, longer } = asked;
+        let Asked { ask, by, seen, longer, .. } = asked;
         if ask.met(self.on.links.measure(&ask)) {
             return report;
         }
@@ -534,13 +536,14 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
             self.on.links.keep(&mut self.on.slack);
             self.on.links.stretch(longer);
         }
-        Asked { ask, by, seen: near == place, longer }
+        let beyond = if longer > 1.0 { self.on.links.out_of_reach(place) } else { by };
+        Asked { ask, by, beyond, seen: near == place, longer }
     }
 
     /// Seeks the goal from where the chain is, within the bound on turns that is set.
     fn search(&mut self, asked: Asked, side: Side) -> Found {
         let mut report = Report::default();
-        let Asked { ask, by, seen, .. } = asked;
+        let Asked { ask, beyond, seen, .. } = asked;
         let turn = ask.turn;
         let (mut left, mut status) = (self.on.links.measure(&ask), Outcome::Converged);
         let came = self.judge(&ask, left);
@@ -611,7 +614,7 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
             status = Outcome::Stalled;
         }
         report.outcome = status;
-        report.out_of_reach = if by > ask.near { by } else { 0.0 };
+        report.out_of_reach = if beyond > ask.near { beyond } else { 0.0 };
         Found { report, came, met }
     }
 

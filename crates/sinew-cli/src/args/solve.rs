@@ -173,11 +173,12 @@ pub struct SolveArgs {
     /// How near the rotation must be, in radians [default: 1e-6 with lm, else 1e-3]
     #[arg(long, value_name = "RADIANS", value_parser = positive64, help_heading = "Solving")]
     pub rotation_tolerance: Option<f64>,
-    /// Most steps or sweeps of a solve [default: 10000 with lm, 32 with ccd, fabrik and dls, else 200]
+    /// Most steps or sweeps of a solve [default: 10000 with lm, 32 with ccd, fabrik and dls, 500 with
+    /// --human, else 200]
     #[arg(long, value_name = "N", help_heading = "Solving")]
     pub max_iterations: Option<u32>,
     /// Most starts besides the first; 0 stays on the branch that the start is on [default: 400 with lm, 0 with ccd, fabrik
-    /// and dls, else 4]
+    /// and dls, 6 with full-body, 12 with --human, else 4]
     #[arg(long, value_name = "N", help_heading = "Solving")]
     pub max_restarts: Option<u32>,
     /// Which sequence of points lm's restarts begin at [default: 0]

@@ -345,6 +345,8 @@ fn trackers_refuse_what_is_no_number_and_repeat_their_bits() {
     let others = Trackers::new(&f.body, &others, &ease).unwrap();
     let refused = others.solve(&mut state, &mut Workspace::new(), &mut third, &down, &options);
     assert!(matches!(refused, Err(SolveError::State { given: 5, wanted: 5, .. })), "{refused:?}");
+    let refused = others.stand(&mut state, &third);
+    assert!(matches!(refused, Err(SolveError::State { given: 5, wanted: 5, .. })), "{refused:?}");
     assert!(bits(&pose) == bits(&third));
     // Knees did it: the feet are where they were.
     for leg in f.body.legs {

@@ -203,7 +203,7 @@ impl Trackers {
         let effectors = self.effectors().to_vec();
         let goals = alloc::vec![Goal::NONE; effectors.len()];
         let mut state = TrackersState { effectors, goals, front: self.front, initial: pose.clone() };
-        self.stand(&mut state, pose);
+        self.put_feet(&mut state, pose);
         state
     }
 
@@ -228,8 +228,27 @@ impl Trackers {
         self.balance(&support, 0).map_or(0.0, |balance| self.after.out_of_balance(pose, &balance))
     }
 
-    /// Feet without a tracker stand from now on where this pose has them.
-    pub fn stand(&self, state: &mut TrackersState, pose: &Pose) {
+    /// Feet without a tracker stand from now on where this pose has them: after a teleport, or a step.
+    pub fn stand(&self, state: &mut TrackersState, pose: &Pose) -> Result<(), SolveError> {
+        self.fits(state, pose)?;
+        self.put_feet(state, pose);
+        Ok(())
+    }
+
+    /// An error where a state is that of other trackers.
+    fn fits(&self, state: &TrackersState, pose: &Pose) -> Result<(), SolveError> {
+        let (given, wanted) = (state.goals.len(), self.effectors().len());
+        if state.effectors != self.effectors() {
+            return Err(SolveError::State { solver: "trackers", what: "effectors", given, wanted });
+        }
+        let (given, wanted) = (state.initial.locals().len(), pose.locals().len());
+        if given != wanted {
+            return Err(SolveError::State { solver: "trackers", what: "joints", given, wanted });
+        }
+        Ok(())
+    }
+
+    fn put_feet(&self, state: &mut TrackersState, pose: &Pose) {
         for foot in self.body.iter().filter(|f| f.effector >= self.count) {
             let at = pose.position(foot.foot);
             state.goals[foot.effector] = Goal::position(at).with_rotation(pose.model_rotation(foot.foot));
@@ -258,14 +277,7 @@ impl Trackers {
         if goals.len() != self.count {
             return Err(SolveError::GoalCount { given: goals.len(), wanted: self.count });
         }
-        let (given, wanted) = (state.goals.len(), self.effectors().len());
-        if state.effectors != self.effectors() {
-            return Err(SolveError::State { solver: "trackers", what: "effectors", given, wanted });
-        }
-        let (given, wanted) = (state.initial.locals().len(), pose.locals().len());
-        if given != wanted {
-            return Err(SolveError::State { solver: "trackers", what: "joints", given, wanted });
-        }
+        self.fits(state, pose)?;
         options.check()?;
         let IterativeOptions { influence, max_turn, max_iterations, max_restarts, .. } = *options;
         let iterative = IterativeOptions {

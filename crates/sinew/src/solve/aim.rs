@@ -224,6 +224,9 @@ impl Aim {
     /// Points the ray at `target` (model space). The pose is left updated. Below a parent whose scale is not uniform, the turn
     /// is found in the parent's space.
     ///
+    /// With a largest turn, no solve leaves the ray further from the target than it found it. A ray that starts beside the joint
+    /// may have no such way from where it is, and then it rests.
+    ///
     /// The report's `position_residual` is the distance in metres from the target to the ray, and its
     /// `rotation_residual` the angle in radians between the ray and the way from its start to the target. Both are those of the pose
     /// that is left. An influence below 1 makes a part of the turn, in the coordinates of a ball joint (swing and twist about

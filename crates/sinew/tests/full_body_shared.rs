@@ -264,6 +264,34 @@ fn a_goal_comes_in_by_its_influence() {
     println!("the furthest step: {furthest}");
 }
 
+/// Where goals contradict each other, the last thousandth of an influence moves the pose by little, too.
+#[test]
+fn a_goal_that_contradicts_others_comes_in_without_a_leap() {
+    let skeleton = figure();
+    let [hips, left, right] = ids(&skeleton, ["hips", "hand.l", "hand.r"]);
+    let full_body = FullBody::new(&skeleton, hips, &[left, right].map(Effector::new)).unwrap();
+    let (mut workspace, options) = (Workspace::new(), FullBodyOptions::new().with_max_restarts(0));
+    let rest = Pose::rest(&skeleton);
+    let mut r = noise(11);
+    let mut apart = 0;
+    for case in 0..60 {
+        // The hands are asked to places on either side that no trunk reaches at once.
+        let mut side = |x: f32| Goal::position(Vec3::new(x, 1.2 + 0.2 * r(), 0.3 * r()));
+        let goals = [side(1.6), side(-1.6)];
+        let mut solve = |influence: f32| {
+            let mut pose = rest.clone();
+            let goals = [goals[0], goals[1].with_position_influence(influence)];
+            full_body.solve(&mut workspace, &mut pose, &goals, &options).unwrap();
+            pose
+        };
+        let (none, nearly, all) = (solve(0.0), solve(0.999), solve(1.0));
+        let whole = leap(&none, &all);
+        apart += usize::from(whole > 0.1);
+        assert!(leap(&nearly, &all) < 0.05 * whole + 0.01, "{case}: {} of {whole}", leap(&nearly, &all));
+    }
+    assert!(apart > 30, "{apart}");
+}
+
 #[test]
 fn a_goal_alone_goes_that_part_of_the_way() {
     // A hinge: 0.3 of the way to 1 rad.

@@ -371,7 +371,7 @@ impl FullBody {
             if report.outcome == Outcome::Converged {
                 report.outcome = answer.outcome;
             }
-            if below > 0.0 {
+            if below > 0.0 || level < 1.0 {
                 let max_steps = if level < 1.0 { 0 } else { max_iterations };
                 report.iterations += run.blend_answers(below / level, max_steps, bias);
             }

@@ -43,6 +43,8 @@ pub(super) struct Run {
     recursion: Recursion,
     residuals: Vec<Residual>,
     previous: Vec<Residual>,
+    /// Residuals of the answers for goals of higher and higher influence, in their shares.
+    mixed: Vec<Residual>,
     rows: Vec<Row>,
     best: Vec<(Quat, Vec3)>,
     /// The first answer, during restarts.
@@ -150,7 +152,7 @@ impl Run {
         self.zones.fit(joints, count);
         fill(&mut self.balance.masses, joints, (0.0, Vec3::ZERO));
         empty(&mut self.rows, max_rows);
-        for list in [&mut self.residuals, &mut self.previous] {
+        for list in [&mut self.residuals, &mut self.previous, &mut self.mixed] {
             empty(list, count);
         }
         let Self { best, answer, initial, unbounded, blended, .. } = self;
@@ -418,20 +420,33 @@ impl Run {
         self.figure.save_to(&mut self.blended);
     }
 
-    /// Blends the current answer with the saved blend, which has this share, and descends for goals that lose by it. Returns
-    /// the number of steps.
+    /// Blends the current answer with the saved blend, which has this share, and their residuals alike. Where goals then miss more
+    /// than that, descends to there, so that nothing leaps where an influence comes to its end. Returns the number of steps.
     pub fn blend_answers(&mut self, share: f32, max_steps: u32, bias: Bias) -> u32 {
-        let allowed = self.priority_costs();
+        self.measure(bias);
+        if share <= 0.0 {
+            self.mixed.clone_from(&self.residuals);
+            return 0;
+        }
+        for (mixed, own) in self.mixed.iter_mut().zip(&self.residuals) {
+            *mixed = (own.0.lerp(mixed.0, share), own.1.lerp(mixed.1, share));
+        }
         self.figure.blend_to(&self.blended, share);
-        let mut steps = 0;
-        for priority in (0..3).rev() {
-            let now = self.priority_costs()[priority];
-            if !now.1 && now.0 > allowed[priority].0 {
-                self.priority = priority as u8;
-                steps += self.descend(max_steps - steps, bias, Patience::SHORT).0;
-                self.priority = u8::MAX;
+        if max_steps == 0 {
+            return 0;
+        }
+        for (task, (position, rotation)) in self.tasks.iter_mut().zip(&self.mixed) {
+            let mixed = (
+                task.position.map_or(Vec3::ZERO, |_| *position),
+                task.rotation.map_or(Vec3::ZERO, |_| *rotation),
+            );
+            if !task.met(mixed) {
+                task.allowance = mixed;
             }
         }
+        let met = self.measure(bias).met;
+        let steps = if met { 0 } else { self.descend(max_steps, bias, Patience::SHORT).0 };
+        self.tasks.iter_mut().for_each(|task| task.allowance = (Vec3::ZERO, Vec3::ZERO));
         steps
     }
 

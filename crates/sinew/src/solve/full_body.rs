@@ -50,9 +50,9 @@ use tasks::{Far, Task};
 /// moves from the answer without it to the answer with it, in joint coordinates. Among several influences i1 > i2 > ... below
 /// 1, with S0 the answer with the goals of influence 1 and Sk the answer with those down to ik, the pose is the blend of all
 /// answers with the weights 1 - i1, i1 - i2 and so on. (This is the Lovász extension of the answer from sets of goals to
-/// influences.) Then the goals of influence 1 get back what they have lost by blending. Each influence below 1 costs another
-/// solve, with iterations and restarts of its own. [`IterativeOptions::influence`](super::IterativeOptions::influence) blends
-/// from the incoming pose to the result.
+/// influences.) Then the goals of influence 1 get back what they miss beyond that blend of the answers' residuals. Each
+/// influence below 1 costs another solve, with iterations and restarts of its own.
+/// [`IterativeOptions::influence`](super::IterativeOptions::influence) blends from the incoming pose to the result.
 ///
 /// A goal's **pole** turns the middle joint of its limb about the line from the limb's top to its end. The limb reaches from
 /// the effector up to the last joint where limbs meet, and its middle joint is the one nearest to half its length. The bend

@@ -107,6 +107,10 @@ impl Newton {
         for _ in 0..most.min(STEPS) {
             let share = pull * here.size;
             let furthest = self.seek(links, here, share);
+            // (Next to the largest and smallest numbers products may be none; a joint would come to lie anywhere.)
+            if !self.parts.iter().all(|p| p.step.is_finite()) {
+                return;
+            }
             links.keep(&mut self.kept);
             // Less of the step where all of it leads up.
             let mut k = (FURTHEST / furthest).min(1.0);

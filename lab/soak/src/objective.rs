@@ -138,8 +138,7 @@ fn chain(
     let goal = &task.goals[0];
     let at = goal.position?.as_dvec3();
     let turned = goal.rotation.is_some();
-    // (What is met within its tolerance is met: a place may be left for a rotation.)
-    if goal.position_influence < 1.0 || turned && (goal.rotation_influence < 1.0 || report.reached()) {
+    if goal.position_influence < 1.0 || turned && goal.rotation_influence < 1.0 {
         return None;
     }
     let free = matches!(solver, Solver::Chain(s) if s.free);
@@ -208,9 +207,17 @@ fn chain(
             Some(q) if !turned_first => turn(frame(pose, tip).matrix3, q)?,
             _ => 0.0,
         };
-        Some(off.hypot(0.5 * length * turn))
+        Some((off, turn))
     };
-    let (before, left) = (missing(start, &was)?, missing(pose, &is)?);
+    // What is met within its tolerances is met: a place may be left for a rotation, and both for a pole. (With a soft zone
+    // that is the place it draws in, from which the goal itself, and so the report, may be further.)
+    let (off, angle) = missing(pose, &is)?;
+    let met = off <= f64::from(report.position_tolerance) && angle <= f64::from(report.rotation_tolerance);
+    if turned && (met || report.reached()) {
+        return None;
+    }
+    let cost = |(off, turn): (f64, f64)| off.hypot(0.5 * length * turn);
+    let (before, left) = (cost(missing(start, &was)?), cost((off, angle)));
     (left - before > (MORE + if turned { 4e-6 } else { 0.0 }) * length + rounding).then(|| {
         format!(
             "grew from {before:e} to {left:e} of {length:e} (rounding {rounding:e}), {report:?}: {task:?}"

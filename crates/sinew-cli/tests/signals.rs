@@ -75,6 +75,14 @@ fn started(folder: &Path, prefix: &[&str]) -> Child {
     child
 }
 
+/// What starts a command with no signal ignored, whatever ignores them where the tests run (`nohup`, a job in the background),
+/// where `env` can do so.
+fn heeding() -> &'static [&'static str] {
+    const HEEDING: &[&str] = &["env", "--default-signal"];
+    let can = Command::new(HEEDING[0]).args([HEEDING[1], "true"]).stderr(Stdio::null()).status();
+    if can.is_ok_and(|s| s.success()) { HEEDING } else { &[] }
+}
+
 fn send(signal: &str, child: &Child) {
     let status = Command::new("kill").args([format!("-{signal}"), child.id().to_string()]).status();
     assert!(status.unwrap().success());
@@ -89,7 +97,7 @@ fn a_signal_leaves_nothing_half_written_and_is_passed_on() {
             if let Some(text) = old {
                 fs::write(folder.join("out.jsonl"), text).unwrap();
             }
-            let mut child = started(&folder, &[]);
+            let mut child = started(&folder, heeding());
             // Held open until the end: its closing would end the command, too.
             let input = child.stdin.take();
             send(name, &child);

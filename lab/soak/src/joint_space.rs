@@ -391,6 +391,7 @@ pub fn batch(seed: u64, which: usize, tally: &mut Tally) {
         if !values.iter().chain(&left).all(|x| x.is_finite()) {
             return tally.find(Fault::NotFinite, || tag(format!("not finite, {left:?} left, {values:?}")));
         }
+        tally.digest(values.iter().chain(&left).map(|x| x.to_bits()));
         if n % 8 == 5 {
             let mut again = start.clone();
             let second = solve(&bench.kind, &mut Workspace::new(), &mut again);

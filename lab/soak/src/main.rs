@@ -5,7 +5,8 @@
 //!
 //! `soak [COUNT] [--seed N] [--threads N] [--only ROW] [--list]`: COUNT solves in all (100,000 where it is left out), as
 //! many of each row. Exit code 1 where anything was found; the first of each kind is printed with the seed of its batch,
-//! which `--only ROW --seed N 64` makes again.
+//! which `--only ROW --seed N 64` makes again. The last column sums the bits of all answers: two builds that give the same
+//! sums for one COUNT and seed give the same answers.
 
 mod joint_space;
 mod objective;
@@ -141,7 +142,7 @@ fn main() -> ExitCode {
     });
     print!("{:<28} {:>10} {:>8}", "row", "solves", "refused");
     FAULTS.iter().for_each(|(_, name)| print!(" {name:>8}"));
-    println!(" {:>10} {:>8}", "worst, rad", "us");
+    println!(" {:>10} {:>8} {:>16}", "worst, rad", "us", "bits");
     let mut total = Tally::default();
     let times = told.into_inner().unwrap_or_else(|e| e.into_inner()).2;
     for (which, row) in rows.iter().enumerate() {
@@ -150,7 +151,7 @@ fn main() -> ExitCode {
         print!("{:<28} {:>10} {:>8}", row.name, sum.solves, sum.refused);
         sum.found.iter().for_each(|n| print!(" {n:>8}"));
         let each = 1e6 * times[which].as_secs_f64() / sum.solves.max(1) as f64;
-        println!(" {:>10.1e} {each:>8.0}", sum.worst);
+        println!(" {:>10.1e} {each:>8.0} {:016x}", sum.worst, sum.digest);
         bounds::bound(&row.name, "no finding", sum.bad(), sum.bad() == 0);
         total.add(&sum);
     }

@@ -329,6 +329,7 @@ pub fn batch(seed: u64, which: usize, tally: &mut Tally) {
         if !finite || !left.iter().all(|x| x.is_finite()) {
             return tally.find(Fault::NotFinite, || tag(format!("not finite, {left:?} left: {settings:?}")));
         }
+        tally.digest(bits(&chain).into_iter().chain(left.map(f32::to_bits)).map(u64::from));
         if n % 8 == 5 {
             // By one that has solved already.
             let mut again = chain.clone();
@@ -437,6 +438,7 @@ fn limbs(seed: u64, hostile: bool, r: &mut Noise, tally: &mut Tally) {
         if !all.iter().all(|x| x.is_finite()) {
             return tally.find(Fault::NotFinite, || tag(&format!("not finite: {limb:?}")));
         }
+        tally.digest(all.map(|x| u64::from(x.to_bits())));
         if n % 8 == 5 && two_bone(root, a, b, goal, side) != Ok(limb) {
             tally.find(Fault::Bits, || tag("other bits the second time"));
         }

@@ -195,6 +195,7 @@ pub fn batch(seed: u64, tally: &mut Tally) {
             }
             return;
         }
+        tally.digest(bits(&points).into_iter().chain(told.map(f32::to_bits)).map(u64::from));
         if n % 8 == 5 {
             let mut again = start.clone();
             let second = point_chain.solve(&mut Workspace::new(), &mut again, goal, &options);

@@ -102,6 +102,8 @@ pub fn batch(seed: u64, which: usize, tally: &mut Tally) {
         if rig.joints.iter().any(|id| bad(&id)) || !told.iter().all(|x| x.is_finite()) {
             return tally.find(Fault::NotFinite, || tag(format!("not finite, {left:?} left")));
         }
+        let reported = told.map(f32::to_bits).into_iter().chain([report.iterations, report.restarts]);
+        tally.digest(pose.locals().iter().flat_map(bits).chain(reported).map(u64::from));
         if solver.idle() {
             continue;
         }

@@ -33,6 +33,8 @@ pub const FAULTS: [(Fault, &str); 8] = [
 pub struct Tally {
     pub solves: u64,
     pub refused: u64,
+    /// Of the bits of all answers, so that two builds compare; the order of the batches does not count.
+    pub digest: u64,
     pub found: [u64; FAULTS.len()],
     /// The furthest out of any limit, in radians.
     pub worst: f64,
@@ -47,6 +49,12 @@ impl Tally {
         self.first[n].get_or_insert_with(what);
     }
 
+    /// Takes an answer's bits into the digest.
+    pub fn digest(&mut self, bits: impl IntoIterator<Item = u64>) {
+        // FNV-1a (Fowler, Noll, Vo), by words.
+        self.digest = bits.into_iter().fold(self.digest, |sum, x| (sum ^ x).wrapping_mul(0x100_0000_01b3));
+    }
+
     pub fn bad(&self) -> u64 {
         self.found.iter().sum()
     }
@@ -54,6 +62,7 @@ impl Tally {
     pub fn add(&mut self, other: &Self) {
         self.solves += other.solves;
         self.refused += other.refused;
+        self.digest = self.digest.wrapping_add(other.digest);
         self.worst = self.worst.max(other.worst);
         for n in 0..FAULTS.len() {
             self.found[n] += other.found[n];

@@ -8,6 +8,7 @@
 
 mod common;
 mod held;
+mod limit_judge;
 
 use std::sync::Arc;
 
@@ -16,7 +17,7 @@ use held::held;
 use sinew::{
     Goal, JointId, JointTransform, Pole, Pose, Report, Skeleton, SolveError, Workspace,
     glam::{DVec2, DVec3, Quat, Vec2, Vec3},
-    joint::{Dof, Joint},
+    joint::{Dof, Joint, RotationOrder, Turning},
     math, planar,
     solve::{
         Aim, AimUp, Auto, Balance, BendSide, Ccd, DampedLeastSquares, Drag, Effector, Eye, Fabrik, Follow,
@@ -225,6 +226,83 @@ fn chains_stretch_out_towards_goals_that_are_far_away() {
                         faults.push(format!("{}: {status:?}", what()));
                     }
                 }
+            }
+        }
+    }
+    report(&faults);
+}
+
+/// Bones that stretch a billion times make products that leave f32: the joints between keep their limits. (A chain that
+/// random solves found.)
+#[test]
+fn limits_hold_where_bones_stretch_a_billion_times() {
+    let q = Quat::from_xyzw;
+    let axes = |x, y, z| Joint::from(Turning::Axes { order: RotationOrder::Yzx, angles: [x, y, z] });
+    let range = |a, b| Some(Dof::range(a, b));
+    let any = Some(Dof::FREE);
+    let above = JointTransform {
+        translation: Vec3::splat(0.0042734193),
+        rotation: q(-0.39, -0.36, 0.53, 0.66).normalize(),
+        scale: Vec3::splat(1e-5),
+    };
+    let joints = [
+        (
+            Vec3::new(-0.00053, -0.00118, 0.0041),
+            q(0.23625553, -0.06162217, 0.85618675, -0.4553355),
+            Joint::FREE,
+            q(0.35221136, -0.83514255, -0.35428807, 0.23013923),
+        ),
+        (
+            Vec3::new(0.007860362, -0.0020645994, -0.0062946994),
+            q(-0.62777215, -0.654769, -0.420367, -0.021708336),
+            axes(range(-0.1231, 1.1879), None, range(0.41522, 1.79375)),
+            q(-0.9210483, 0.09894295, -0.27372637, 0.2587556),
+        ),
+        (
+            Vec3::new(6.556802e-7, 6.987767e-8, 7.0959e-7),
+            q(-0.4859413, 0.5270922, 0.6309229, 0.29659894),
+            axes(any, range(-1.27206, 0.6351), range(-1.38235, -0.76512)),
+            q(0.78628325, 0.55862284, -0.1477852, 0.2187666),
+        ),
+        (
+            Vec3::new(-1.7729868e-6, 7.885598e-7, 1.6842909e-6),
+            q(0.7179798, -0.44455254, 0.309271, -0.43729797),
+            Joint::FREE,
+            q(0.61, 0.69, 1.10, 0.96).normalize(),
+        ),
+    ];
+    let mut b = Skeleton::builder();
+    let mut last = b.add("above", None, above);
+    for (i, (translation, rotation, ..)) in joints.iter().enumerate() {
+        let rest =
+            JointTransform { translation: *translation, rotation: rotation.normalize(), scale: Vec3::ONE };
+        last = b.add(format!("{i}"), Some(last), rest);
+    }
+    let (mut skeleton, ids) = b.build().unwrap();
+    for (id, (_, _, joint, _)) in ids[1..].iter().zip(&joints) {
+        skeleton.set_joint(*id, *joint).unwrap();
+    }
+    let skeleton = Arc::new(skeleton);
+    let mut start = Pose::rest(&skeleton);
+    for (id, (.., rotation)) in ids[1..].iter().zip(&joints) {
+        start.set_rotation(*id, *rotation);
+    }
+    start.update();
+    let mut solver = Auto::new(&skeleton, ids[1], ids[4]).unwrap();
+    solver.stretch = f32::MAX;
+    let (mut faults, mut r) = (Vec::new(), noise(9));
+    for case in 0..600 {
+        let goal = Vec3::new(3.6443634, -9.788675, -58.00843) + 0.1 * case as f32 * Vec3::new(r(), r(), r());
+        let options = IterativeOptions::new().with_max_iterations(case % 6);
+        let mut pose = start.clone();
+        solver.solve(&mut Workspace::new(), &mut pose, &Goal::position(goal), &options).unwrap();
+        for &id in &ids[1..] {
+            let (joint, rest) = (skeleton.joint(id), skeleton.rest(id));
+            let out = limit_judge::further(joint, rest, start.local(id), pose.local(id));
+            if !(out <= 1e-5) {
+                faults.push(format!(
+                    "case {case}, {goal:?}: joint {id} is {out} rad further out of its limits"
+                ));
             }
         }
     }

@@ -1,26 +1,46 @@
 //! Sinew: an inverse-kinematics engine.
 //!
-//! Inverse kinematics turns a chain from its leaf: say where the hand must be, and the shoulder and the elbow
-//! follow. A program's way through the engine is `Clip -> Pose -> solvers -> Pose -> Clip`:
+//! Inverse kinematics turns a chain from its leaf: the position of the hand is given, and the angles of shoulder and elbow
+//! follow. Sinew solves limbs, chains, whole bodies, arms and feet on uneven ground, in 3D and in the plane, within the limits
+//! of every joint.
 //!
-//! - [`Skeleton`] is the tree of joints with its rest pose, [`Pose`] one placement of it, [`JointTransform`] the local
-//!   transform of one joint;
-//! - [`joint`] says what a joint may do: turn, slide, how far and how willingly;
-//! - [`motion`] holds tracks and clips, samples them into poses and bakes poses back into keys;
-//! - [`solve`] holds the solvers, one file each; they know nothing of clips, files or drawing;
-//! - [`planar`] holds the same for chains in the plane;
-//! - [`mechanism`] is joint space: arms and all else where each degree of freedom is a number within hard limits;
-//! - [`ground`] finds what feet stand on, by rays and spheres, and plants feet on it;
-//! - [`draw`] lists what there is to see, as plain shapes that every front end draws;
-//! - [`body`] says which joint plays which role in a body.
+//! # Which type for which task
+//!
+//! | task | type | example |
+//! |---|---|---|
+//! | place a hand or a foot: two bones, a pole | [`TwoBone`](solve::TwoBone) | `two_bone` |
+//! | reach with any chain, limits or none | [`Auto`](solve::Auto) | `auto` |
+//! | reach with a long chain of free joints; on bare points | [`FreeChain`](solve::FreeChain), [`PointChain`](solve::PointChain) | `free_chain`, `point_chain` |
+//! | point a joint at a target: weapon, turret, camera | [`Aim`](solve::Aim) | `aim` |
+//! | look at a target: spine, neck, head, eyes | [`LookAt`](solve::LookAt) | `look_at` |
+//! | pull segments along by one end | [`Follow`](solve::Follow) | `follow` |
+//! | lay a chain along a curve | [`Spline`](solve::Spline) | `spline` |
+//! | several effectors on one skeleton | [`FullBody`](solve::FullBody) | `full_body` |
+//! | drag any joint by hand while others are pinned | [`Drag`](solve::Drag) | |
+//! | a body from a headset and controllers | [`Trackers`](body::Trackers) | `trackers` |
+//! | a method as textbooks have it | [`Ccd`](solve::Ccd), [`Fabrik`](solve::Fabrik), [`DampedLeastSquares`](solve::DampedLeastSquares) | `ccd`, `fabrik`, `least_squares` |
+//! | an arm in joint space, one answer or all | [`JointSpaceSolver`](mechanism::JointSpaceSolver) | |
+//! | a tool along a path | [`PathFollower`](mechanism::PathFollower) | |
+//! | chains in the plane | [`planar`] | `planar` |
+//! | feet on uneven ground, each frame | [`FootPlanter`](ground::plant::FootPlanter) | |
+//! | feet on uneven ground, a whole clip | [`ground::plant`] | |
+//! | limits of a joint | [`joint::Joint`] | |
+//! | which joint is the left knee | [`body::BodyRoles`] | |
+//! | sample clips, bake poses into keys | [`motion`] | |
+//! | bones, goals and limits as shapes to draw | [`draw`] | |
+//!
+//! Examples run by `cargo run --example two_bone -- limb.svg`; each draws its picture.
 //!
 //! # Solvers, states, scratch
 //!
+//! [`Skeleton`] is the tree of joints with its rest pose. [`Pose`] is one placement of it, a [`JointTransform`] for each joint.
 //! A *solver* is built from a skeleton once and shared: its methods take `&self`, and threads and characters may use it at the
-//! same time. What one character remembers from frame to frame is a *state* of its own ([`solve::LookState`],
-//! [`solve::Drag`], [`ground::plant::FootPlanterState`]), with a `reset`. A [`Workspace`] is scratch memory, one a thread for
-//! all solvers: it grows on their first use, or by their `reserve`, and changes no bit of what they give. What may change from
-//! frame to frame is an argument: the [`Goal`], and options. Every solve gives a [`Report`].
+//! same time. A *state* is what one character remembers from frame to frame ([`LookState`](solve::LookState),
+//! [`Drag`](solve::Drag), [`FootPlanterState`](ground::plant::FootPlanterState)); `reset` forgets it. A [`Workspace`] is scratch
+//! memory, one a thread for all solvers: it grows on their first use, or by their `reserve`, and changes no bit of an answer.
+//! What may change from frame to frame is an argument: the [`Goal`], and options. Every solve returns a [`Report`].
+//!
+//! # A game's frame
 //!
 //! ```
 //! use std::sync::Arc;
@@ -59,12 +79,25 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # Conventions
+//! # Spaces, units, axes
 //!
-//! Conventions are glTF's: right-handed, Y up, metres, radians, quaternions x y z w, column vectors. *Local* space
-//! is the parent joint's, *model* space the skeleton's.
+//! Conventions are glTF's: right-handed, Y up, metres, radians, seconds, quaternions x y z w, column vectors. *Local* space is
+//! the parent joint's, *model* space the skeleton's, *world* space the game's. Solvers know model space only; a [`Placement`]
+//! takes goals and grounds there, and reports back. Files in other units and axes are converted by who reads them.
 //!
-//! The crate is `no_std` (with `alloc`) without its default feature `std`; then the feature `libm` must be on.
+//! # Errors and guarantees
+//!
+//! Invalid data is a typed error with the offending values, and the pose stays as it is. Limits hold in every answer, bone
+//! offsets keep their bits, and the residual never grows: [`solve`] lists what each solver promises. The same input gives the
+//! same bits; with the feature `libm` on every platform.
+//!
+//! # Features
+//!
+//! | feature | default | effect |
+//! |---|---|---|
+//! | `std` | yes | the platform's mathematics; without it the crate is `no_std` with `alloc`, and needs `libm` |
+//! | `libm` | no | software mathematics: the same bits on every platform |
+//! | `parry` | no | `ground::MeshGround`: casts on triangle meshes; needs `std` |
 #![cfg_attr(not(feature = "std"), no_std)]
 #![forbid(unsafe_code)]
 extern crate alloc;

@@ -1,9 +1,28 @@
-//! Feet planted on the ground.
+//! Feet planted on the ground: a whole clip at once ([`Plan`], [`PlantedClip`]), or frame by frame in a game ([`FootPlanter`]).
 //!
-//! A clip made for a flat floor tells when each heel and ball stands ([`contact`]). Each stance is given a place on the
-//! ground ([`Foothold`]) where the foot is locked; between stances the foot follows the clip with a displacement that
-//! passes smoothly from one foothold to the next, and is lifted over what it would go through. The pelvis follows the feet
-//! without lag and stays low enough for both to be reached. A [`Plan`] does this with the whole clip in sight.
+//! # A whole clip
+//!
+//! 1. [`ClipAnalysis`] samples the clip at equal steps: hip, knee, ankle, heel, ball and tip of the toes, their heights and
+//!    speeds. It leaves out a leading reference pose. A clip that walks on the spot gets the travel of its standing feet.
+//! 2. [`contact`] finds when each heel and ball stands, by height and speed with hysteresis; [`given`] contacts take the place
+//!    of those, foot by foot. Contacts of one foot that belong together make a [`Stance`].
+//! 3. [`FootholdSearch`] chooses a [`Foothold`] for each stance: one pass of casts makes a height profile along the sole, on which
+//!    every position within the largest shift is judged. A foothold over an edge is moved; a ledge too high, too deep or too
+//!    steep is a reason ([`Unplanted`]).
+//! 4. Between stances each foot follows the clip with a displacement that passes from foothold to foothold, quintic in time, so
+//!    that position and velocity are continuous at both ends. It is lifted or held back over obstacles.
+//! 5. A bounded smoother ([`smoother`]), which sees the whole clip and so has no lag, lowers the pelvis to where both feet are in
+//!    reach. Where the pelvis would go down to a foot that stands on its ball, the heel lifts further instead.
+//! 6. [`PlantedClip`] applies the plan a key at a time: it moves the pelvis, solves both legs in closed form, and turns feet and
+//!    toes. [`Contacts`] measures on the result which contacts are held.
+//!
+//! # Frame by frame
+//!
+//! [`FootPlanter`] uses the same contacts, foothold search and [`Figure::apply`]. `FootPlanter::sense` casts, `FootPlanter::step`
+//! plants a frame: locked feet, and critically damped springs that are integrated exactly over any time step. All decisions
+//! fall on a clock of thirty ticks a second, whatever the frame rate. `FootPlanter::step_with` takes a sampler and asks it for
+//! the animation at the ticks, so that all frame rates decide by the same numbers. A game that knows its clip gives ticks ahead
+//! (`set_look_ahead`): feet in the air are then steered to where they will stand.
 
 mod analysis;
 mod apply;

@@ -10,7 +10,7 @@ use super::{
     arc::{direction, distance, no_further, off_ray},
     branch, check,
     options::{Options, ROTATION_TOLERANCE},
-    partial::{no_further as held, partial},
+    partial::{largest_share, no_further as held, partial},
 };
 use crate::{
     JointId, Outcome, Pose, Report, Skeleton, SolveError,
@@ -497,17 +497,9 @@ impl Initial {
         if fits(wanted) {
             return wanted;
         }
-        let (mut low, mut high) = (0.0, 1.0);
         // Half a turn in so many halves is f32's rounding of rotations.
-        for _ in 0..22 {
-            let middle = 0.5 * (low + high);
-            if fits(limits.blend(*rotation, wanted, middle)) {
-                low = middle;
-            } else {
-                high = middle;
-            }
-        }
-        limits.blend(*rotation, wanted, low)
+        let share = largest_share(22, |share| fits(limits.blend(*rotation, wanted, share)));
+        limits.blend(*rotation, wanted, share)
     }
 }
 

@@ -26,3 +26,18 @@ pub(crate) fn partial_swing_twist(q: Quat, axis: Vec3, weight: f32) -> Quat {
     let (swing, twist) = math::swing_twist(q, axis);
     math::mul(partial(swing, weight), partial(twist, weight))
 }
+
+/// The largest share, 0 to 1, that fits, where smaller ones fit too, to within a half to the power of `halvings`.
+pub(crate) fn largest_share(halvings: u32, mut fits: impl FnMut(f32) -> bool) -> f32 {
+    if fits(1.0) {
+        return 1.0;
+    }
+    let (mut low, mut step) = (0.0, 1.0);
+    for _ in 0..halvings {
+        step *= 0.5;
+        if fits(low + step) {
+            low += step;
+        }
+    }
+    low
+}

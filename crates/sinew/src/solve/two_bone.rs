@@ -17,8 +17,6 @@ use super::{
     LimbOptions, Tolerance, arc::distance, branch, check, nearest::Nearest, options::ROTATION_TOLERANCE,
     parent_space, partial, soft::softened,
 };
-use bounded::Input;
-
 use crate::{
     Chain, ChainError, Goal, JointId, Outcome, Pole, Pose, Report, Skeleton, SolveError,
     joint::{Attributes, UnsupportedAttribute, check_honoured},
@@ -174,6 +172,26 @@ struct Wish<'a> {
     options: &'a LimbOptions,
 }
 
+/// The limb as it came in.
+struct Input {
+    start: LimbPoints,
+    /// Local rotations of root, middle and tip.
+    before: [Quat; 3],
+    uncertain: f32,
+    /// Whether the closed form has to be repeated, as bones change their lengths as they turn.
+    stretched: bool,
+}
+
+/// What was done to bring the limb to what is asked of it.
+struct Brought {
+    /// The places that were brought to `to`: those that came in, with the tip joint in the end's stead where that is led.
+    at: LimbPoints,
+    to: Vec3,
+    turns: LimbTurns,
+    moved: bool,
+    settled: bool,
+}
+
 impl Wish<'_> {
     fn is_poled(&self) -> bool {
         self.goal.pole != Pole::Keep || self.goal.swivel != 0.0
@@ -324,70 +342,28 @@ impl TwoBone {
             }
         }
 
-        let position_weight = goal.position_influence * options.influence;
-        let rotation_weight = goal.rotation_influence * options.influence;
-        let asked = goal.position.unwrap_or_else(|| self.chain.end(pose));
+        let goal = &Goal { rotation, ..*goal };
+        let weights = [goal.position_influence, goal.rotation_influence].map(|part| part * options.influence);
         let mut report = Report::default();
-
-        let offset = self.chain.tip_offset();
         let uncertain = UNCERTAIN * pose.extent(tip);
         let start = self.points(pose);
-        let mut wish = Wish { to: asked, goal, side: self.side, options };
-        let mut at = start;
-        let mut turned = None;
-        if let Some(rotation) = rotation.filter(|_| rotation_weight > 0.0) {
-            let now = pose.model_rotation(tip);
-            if offset != Vec3::ZERO {
-                // The tip's turn moves the offset's point about the tip joint. So the tip's final rotation is found first
-                // (by what the limb makes of it when it is left alone), and the tip joint goes where that needs it.
-                let turns = self.turns(pose, &at, &wish, position_weight, uncertain);
-                let free = math::mul(turns.root, math::mul(turns.middle, now));
-                let last = towards(free, rotation, rotation_weight);
-                let ankle = pose.position(tip);
-                let arm = math::rotate(math::mul(last, math::conjugate(now)), at.tip - ankle);
-                at.tip = ankle;
-                wish.to = asked - arm;
-                turned = Some(last);
-            }
-        }
-        let stretched = shear > check::SIMILAR && position_weight > 0.0;
-        let turns = self.turns(pose, &at, &wish, if stretched { 1.0 } else { position_weight }, uncertain);
         let before = self.turning().map(|joint| pose.local(joint).rotation);
+        let input = Input { start, before, uncertain, stretched: shear > check::SIMILAR && weights[0] > 0.0 };
         let tip_before = rotation.map(|_| pose.model(tip).matrix3);
-        let moved = self.turn(pose, &turns);
-        let mut settled = true;
-        if moved && stretched {
-            settled = self.settle_in_part(pose, &wish, turned.is_some(), &at, before, position_weight);
-        }
-        let mut spun = false;
-        if let Some(rotation) = rotation {
-            if rotation_weight > 0.0 {
-                let now = pose.model_rotation(tip);
-                let last = turned.unwrap_or_else(|| towards(now, rotation, rotation_weight));
-                let delta = math::mul(last, math::conjugate(now));
-                // A turn below f32's rounding of rotations would only stir the bits.
-                if Vec3::new(delta.x, delta.y, delta.z).length_squared() > 2.5e-13 {
-                    pose.turn(tip, delta);
-                    pose.update();
-                    spun = true;
-                }
-            }
-            report.rotation_residual = math::angle_between(pose.model_rotation(tip), rotation);
-        }
-        report.iterations = u32::from(moved || spun);
+        let asked = goal.position.unwrap_or(start.tip);
+        let wish = Wish { to: asked, goal, side: self.side, options };
+        let Brought { at, to, turns, moved, settled } = self.bring(pose, &wish, &input, weights);
+        report.iterations = u32::from(moved);
         let bounded = options.max_turn < f32::INFINITY && self.turned(pose, before) > options.max_turn;
         if bounded {
-            let input = Input { at, before, uncertain, stretched, by_joint: turned.is_some() };
-            self.hold_back(pose, &wish, &input, [position_weight, rotation_weight]);
-            settled = false;
+            self.hold_back(pose, &wish, &input, weights);
             report.iterations = u32::from(self.turned(pose, before) > 0.0);
-            let left = |q| math::angle_between(pose.model_rotation(tip), q);
-            report.rotation_residual = rotation.map_or(0.0, left);
         }
+        report.rotation_residual = rotation.map_or(0.0, |q| math::angle_between(pose.model_rotation(tip), q));
         let end = self.chain.end(pose);
         report.position_residual = distance(end, asked);
         // (What the whole solve of bare points says holds where nothing else was done.)
-        report.branch_changed = if position_weight >= 1.0 && !stretched && rotation.is_none() && !bounded {
+        report.branch_changed = if weights[0] >= 1.0 && !input.stretched && rotation.is_none() && !bounded {
             turns.branch_changed
         } else {
             self.changed(pose, end, &start, before, tip_before, wish.is_poled())
@@ -395,16 +371,54 @@ impl TwoBone {
         report.out_of_reach = turns.out_of_reach;
         if options.soft > 0.0 && report.out_of_reach > 0.0 {
             // The zone lies within the reach.
-            let hard = Wish { options: &options.with_soft(0.0), ..wish };
+            let hard = Wish { to, options: &options.with_soft(0.0), ..wish };
             report.out_of_reach = self.turns(pose, &at, &hard, 0.0, uncertain).out_of_reach;
         }
-        if !settled {
+        if bounded || !settled {
             report.outcome = Outcome::Stalled;
         }
         let length = distance(start.middle, start.root) + distance(start.tip, start.middle);
         report.position_tolerance = tolerance.metres(length) + 2.0 * uncertain;
         report.rotation_tolerance = ROTATION_TOLERANCE;
         Ok(report)
+    }
+
+    /// Brings the limb as it came in to what is asked of it, however far joints turn.
+    fn bring(&self, pose: &mut Pose, wish: &Wish, input: &Input, [position, rotation]: [f32; 2]) -> Brought {
+        let tip = self.chain.tip();
+        let (mut wish, mut at, mut turned) = (*wish, input.start, None);
+        let rotation = wish.goal.rotation.filter(|_| rotation > 0.0).map(|q| (q, rotation));
+        if let Some((q, part)) = rotation.filter(|_| self.chain.tip_offset() != Vec3::ZERO) {
+            // The tip's turn moves the offset's point about the tip joint. So the tip's final rotation is found first
+            // (by what the limb makes of it when it is left alone), and the tip joint goes where that needs it.
+            let now = pose.model_rotation(tip);
+            let turns = self.turns(pose, &at, &wish, position, input.uncertain);
+            let free = math::mul(turns.root, math::mul(turns.middle, now));
+            let last = towards(free, q, part);
+            let ankle = pose.position(tip);
+            wish.to -= math::rotate(math::mul(last, math::conjugate(now)), at.tip - ankle);
+            at.tip = ankle;
+            turned = Some(last);
+        }
+        let part = if input.stretched { 1.0 } else { position };
+        let turns = self.turns(pose, &at, &wish, part, input.uncertain);
+        let mut moved = self.turn(pose, &turns);
+        let mut settled = true;
+        if moved && input.stretched {
+            settled = self.settle_in_part(pose, &wish, turned.is_some(), &at, input.before, position);
+        }
+        if let Some((q, part)) = rotation {
+            let now = pose.model_rotation(tip);
+            let last = turned.unwrap_or_else(|| towards(now, q, part));
+            let delta = math::mul(last, math::conjugate(now));
+            // A turn below f32's rounding of rotations would only stir the bits.
+            if Vec3::new(delta.x, delta.y, delta.z).length_squared() > 2.5e-13 {
+                pose.turn(tip, delta);
+                pose.update();
+                moved = true;
+            }
+        }
+        Brought { at, to: wish.to, turns, moved, settled }
     }
 
     /// Whether the pose that is left lies on another branch than the one that came in: `start` and `before` are places and
@@ -422,9 +436,7 @@ impl TwoBone {
         if poled {
             return points::flipped(start, &self.points(pose));
         }
-        let turn =
-            |(joint, before): (JointId, Quat)| branch::sine_between(before, pose.local(joint).rotation);
-        let sine = self.turning().into_iter().zip(before).map(turn).fold(0.0, f32::max);
+        let sine = self.sine(pose, before);
         let length = distance(start.middle, start.root) + distance(start.tip, start.middle);
         length > 0.0
             && branch::changed_by_sine(sine, distance(end, start.tip) / length, || {
@@ -432,6 +444,18 @@ impl TwoBone {
                     math::angle_between(math::rotation_of(&frame), pose.model_rotation(self.chain.tip()))
                 })
             })
+    }
+
+    /// The squared sine of half the largest turn of a joint since it came in.
+    fn sine(&self, pose: &Pose, before: [Quat; 3]) -> f32 {
+        let turn = |(joint, before)| branch::sine_between(before, pose.local(joint).rotation);
+        self.turning().into_iter().zip(before).map(turn).fold(0.0, f32::max)
+    }
+
+    /// That turn in radians.
+    fn turned(&self, pose: &Pose, before: [Quat; 3]) -> f32 {
+        let sine = self.sine(pose, before);
+        2.0 * math::atan2(math::sqrt(sine), math::sqrt((1.0 - sine).max(0.0)))
     }
 
     /// Turns the joints, and says whether there was anything to turn. The pose is left updated.

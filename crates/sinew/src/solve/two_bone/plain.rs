@@ -40,20 +40,18 @@ const UNNOTICED: f32 = 0.9 * 32.0 / (PI * PI);
 /// mathematics. Every number given must be finite; then every number that comes back is.
 #[inline]
 pub fn solve_points(at: &LimbPoints, goal: Vec3, pole: Pole, bend: &LimbBend) -> LimbTurns {
-    if bend.swivel != 0.0 {
-        return general::solve(at, goal, pole, bend);
-    }
-    match pole {
-        Pole::Keep => solve_kept(at, goal, bend),
-        Pole::Point(p) => solve_poled(at, goal, p - at.root, pole, bend),
-        Pole::Direction(d) => solve_poled(at, goal, d, pole, bend),
-    }
+    let plain = if bend.swivel == 0.0 { plain(at, goal, bend) } else { None };
+    let turns = plain.and_then(|plain| match pole {
+        Pole::Keep => Some(kept(at, &plain)),
+        Pole::Point(p) => poled(p - at.root, &plain),
+        Pole::Direction(d) => poled(d, &plain),
+    });
+    turns.unwrap_or_else(|| general::solve(at, goal, pole, bend))
 }
 
 /// The bend plane of the pose is kept.
 #[inline]
-fn solve_kept(at: &LimbPoints, goal: Vec3, bend: &LimbBend) -> LimbTurns {
-    let Some(plain) = plain(at, goal, bend) else { return general::solve(at, goal, Pole::Keep, bend) };
+fn kept(at: &LimbPoints, plain: &Plain) -> LimbTurns {
     let [x, y, z, w] = plain.root;
     let l = 1.0 / math::sqrt(x * x + y * y + z * z + w * w);
     let root = Quat::from_xyzw(x * l, y * l, z * l, w * l);
@@ -65,10 +63,9 @@ fn solve_kept(at: &LimbPoints, goal: Vec3, bend: &LimbBend) -> LimbTurns {
     turns
 }
 
-/// The middle joint turns towards `p`, seen from the root.
-fn solve_poled(at: &LimbPoints, goal: Vec3, p: Vec3, pole: Pole, bend: &LimbBend) -> LimbTurns {
-    let Some(plain) = plain(at, goal, bend) else { return general::solve(at, goal, pole, bend) };
-    let Plain { c, e, g, carry, .. } = plain;
+/// The middle joint turns towards `p`, seen from the root. None where that is in line with the goal.
+fn poled(p: Vec3, plain: &Plain) -> Option<LimbTurns> {
+    let Plain { c, e, g, carry, .. } = *plain;
     // The pole turns the bend plane about the way to the goal, g. With n, the unit vector along c, carried along to n',
     // the middle joint points to g x n', and the sine and cosine of the angle from there to p are -p . n' and
     // p . (g x n') / |g|, times one length. As n lies across e, n' = n - (n . g) (e + g |e| / |g|) / cw.
@@ -78,7 +75,7 @@ fn solve_poled(at: &LimbPoints, goal: Vec3, p: Vec3, pole: Pole, bend: &LimbBend
         && pp < LARGE * LARGE * 1e6
         && plain.x2 * pp * (1.0 - FADE * FADE) > gp * gp)
     {
-        return general::solve(at, goal, pole, bend);
+        return None;
     }
     let ix = 1.0 / math::sqrt(plain.x2);
     let q = c.dot(g) / plain.cw;
@@ -93,7 +90,7 @@ fn solve_poled(at: &LimbPoints, goal: Vec3, p: Vec3, pole: Pole, bend: &LimbBend
     let (v, w) = (v * w + t * rw + t.cross(v), w * rw - t.dot(v));
     let l = 1.0 / math::sqrt(v.length_squared() + w * w);
     let root = Quat::from_xyzw(v.x * l, v.y * l, v.z * l, w * l);
-    LimbTurns { middle: plain.middle, root, out_of_reach: plain.by, branch_changed: cos < 0.0 }
+    Some(LimbTurns { middle: plain.middle, root, out_of_reach: plain.by, branch_changed: cos < 0.0 })
 }
 
 /// The common case, before a pole is followed.

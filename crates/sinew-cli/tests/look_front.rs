@@ -108,6 +108,23 @@ fn a_look_finds_spine_head_and_eyes_by_roles_and_the_front_by_the_legs() {
     }
 }
 
+/// What is asked for is that the eyes meet the target, wherever the face is.
+#[test]
+fn a_target_that_the_eyes_alone_follow_is_reached() {
+    let model = write("gaze", "figure.gltf", &vrm(1));
+    let look = |more: &[&str]| {
+        let all = [&["solve", &model, "--solver", "look-at", "--to", "0.5,1.5,2", "--json"], more].concat();
+        parse(&done(&all))
+    };
+    let still = look(&["--dead-zone", "30"]);
+    assert_eq!(still["status"], "reached", "{still}");
+    assert!(number(&still["rotation_error"]) < 1e-5, "{still}");
+    // A face that looks there is no gaze, where the eyes look elsewhere.
+    let (face, behind) = (look(&["--eyes", "none"]), look(&["--front", "0,0,-1"]));
+    assert_eq!(face["status"], "reached", "{face}");
+    assert_ne!(behind["status"], "reached", "{behind}");
+}
+
 #[test]
 fn a_front_is_a_direction_and_for_a_look() {
     let model = write("fault", "figure.gltf", &vrm(1));

@@ -27,12 +27,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let id = |name: &str| skeleton.find(name).expect("it was built above");
 
     // The chest takes a fifth of the turn, the neck a half of the rest, the head what is left; none beyond its cone.
-    let part = |name, share, cone| LookJoint { joint: id(name), share, cone };
+    let part = |name, share, cone| LookJoint::new(id(name)).with_share(share).with_cone(cone);
     let line = [part("chest", 0.2, 0.5), part("neck", 0.5, 0.6), part("head", 1.0, 0.7)];
     let mut look = LookAt::new(&skeleton, &line, Vec3::Z)?;
     look.offset = Vec3::new(0.0, 0.09, 0.08);
     look.dead_zone = 0.2; // within it, the eyes move alone
-    look.set_eyes(&skeleton, &["eye.L", "eye.R"].map(|n| Eye { joint: id(n), axis: Vec3::Z, cone: 0.6 }))?;
+    look.set_eyes(&skeleton, &["eye.L", "eye.R"].map(|n| Eye::new(id(n), Vec3::Z).with_cone(0.6)))?;
 
     let mut picture = Picture::seen_from(Vec3::new(0.5, 0.35, 1.0));
     let animation = Pose::rest(&skeleton); // a clip's pose, in a game
@@ -56,8 +56,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             "bird at {:4.0} degrees: face along {:5.2}, {:5.1} degrees off, eyes {:5.1} off ({:?})",
             angle.to_degrees(),
             pose.model(ids[3]).matrix3.z_axis,
+            report.face.to_degrees(),
             report.report.rotation_residual.to_degrees(),
-            report.eyes.to_degrees(),
             report.report.outcome
         );
     }

@@ -37,7 +37,7 @@ fn solving_allocates_nothing() {
     let full_body = FullBody::new(&skeleton, ids[0], &tips).unwrap();
     let (mut workspace, mut options) = (Workspace::new(), FullBodyOptions::new());
     let mut drag = Drag::new(&Pose::rest(&skeleton), ids[0], tips[0], &[Pin::place(ids[2])]).unwrap();
-    let line = [ids[0], ids[1]].map(|joint| LookJoint { joint, share: 0.5, cone: 1.0 });
+    let line = [ids[0], ids[1]].map(|joint| LookJoint::new(joint).with_share(0.5).with_cone(1.0));
     let look = LookAt::new(&skeleton, &line, Vec3::Z).unwrap();
     let mut state = look.state();
     let mut points: Vec<Vec3> = (0..12).map(|i| Vec3::Y * i as f32).collect();

@@ -496,7 +496,7 @@ fn a_look_points_at_what_is_far_away() {
     let mut faults = Vec::new();
     let (skeleton, [_, chest, head, eye, ..]) = figure();
     let pose = Pose::rest(&skeleton);
-    let part = |joint, share| LookJoint { joint, share, cone: 3.0 };
+    let part = |joint, share| LookJoint::new(joint).with_share(share).with_cone(3.0);
     let sizes = [1e-30f32, 1.0, 1e19, 1e30, f32::MAX];
     for (far, direction) in FAR.iter().flat_map(|f| directions().into_iter().map(move |d| (*f, d))) {
         let target = direction * far;
@@ -506,12 +506,12 @@ fn a_look_points_at_what_is_far_away() {
             look.offset = Vec3::new(0.0, 0.1, 0.08);
             look.behind = 3.0;
             look.dead_zone = if i % 2 == 0 { 0.0 } else { 0.05 };
-            look.set_eyes(&skeleton, &[Eye { joint: eye, axis: Vec3::Z * size, cone: 1.0 }]).unwrap();
+            look.set_eyes(&skeleton, &[Eye::new(eye, Vec3::Z * size).with_cone(1.0)]).unwrap();
             let what = || format!("look along {} at {target}", Vec3::Z * size);
             let after = try_on(&mut faults, &pose, what, |pose| {
                 let report = look.solve(&mut look.state(), pose, target, &Options::new()).ok()?;
                 let r = report.report;
-                Some((r.out_of_reach, vec![r.position_residual, r.rotation_residual, report.eyes]))
+                Some((r.out_of_reach, vec![r.position_residual, r.rotation_residual, report.face]))
             });
             let Some(after) = after else {
                 faults.push(format!("{}: refused", what()));
@@ -535,7 +535,7 @@ fn a_look_points_at_what_is_far_away() {
                 let numbers =
                     look.solve(&mut look.state(), &mut after, target, &Options::new()).ok().map(|report| {
                         let r = report.report;
-                        (r.out_of_reach, vec![r.position_residual, r.rotation_residual, report.eyes])
+                        (r.out_of_reach, vec![r.position_residual, r.rotation_residual, report.face])
                     });
                 if let Some(fault) = unsound(&pose, &after, &numbers) {
                     faults.push(format!("{}: {fault}", what()));

@@ -208,10 +208,10 @@ fn a_look_turns_no_joint_further_than_its_directions() {
     b.add("eye", Some(head), at(0.1, 0.08));
     let (skeleton, ids) = b.build().unwrap();
     let skeleton = Arc::new(skeleton);
-    let part = |i: usize, share| LookJoint { joint: ids[i], share, cone: 1.0 };
+    let part = |i: usize, share| LookJoint::new(ids[i]).with_share(share).with_cone(1.0);
     let mut look = LookAt::new(&skeleton, &[part(0, 0.2), part(1, 0.4), part(2, 1.0)], Vec3::Z).unwrap();
     look.offset = Vec3::new(0.0, 0.1, 0.08);
-    look.set_eyes(&skeleton, &[Eye { joint: ids[3], axis: Vec3::Z, cone: 0.6 }]).unwrap();
+    look.set_eyes(&skeleton, &[Eye::new(ids[3], Vec3::Z).with_cone(0.6)]).unwrap();
     let mut r = noise(4);
     for case in 0..500 {
         let from = shaken(&Pose::rest(&skeleton), 0.4, &mut r);

@@ -56,8 +56,10 @@ fn solvers(skeleton: &Arc<Skeleton>, ids: &[JointId]) -> Vec<(&'static str, Solv
     let full_body = FullBody::new(skeleton, root, &[Effector::new(tip)]).unwrap();
     let (mut workspace, options) = (Workspace::new(), FullBodyOptions::new());
     let mut drag = Drag::new(&Pose::rest(skeleton), root, Effector::new(tip), &[]).unwrap();
-    let line =
-        [LookJoint { joint: root, share: 0.5, cone: 1.0 }, LookJoint { joint: tip, share: 1.0, cone: 1.0 }];
+    let line = [
+        LookJoint::new(root).with_share(0.5).with_cone(1.0),
+        LookJoint::new(tip).with_share(1.0).with_cone(1.0),
+    ];
     let look = LookAt::new(skeleton, &line, Vec3::Y).unwrap();
     vec![
         (

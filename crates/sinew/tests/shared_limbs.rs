@@ -88,9 +88,9 @@ fn an_aim() {
 #[test]
 fn a_look_at_with_a_state_for_each() {
     let (skeleton, ids) = person();
-    let part = |i: usize, share| LookJoint { joint: ids[i], share, cone: 0.8 };
+    let part = |i: usize, share| LookJoint::new(ids[i]).with_share(share).with_cone(0.8);
     let mut look = LookAt::new(&skeleton, &[part(0, 0.2), part(1, 0.4), part(2, 1.0)], Vec3::Z).unwrap();
-    look.set_eyes(&skeleton, &[Eye { joint: ids[3], axis: Vec3::Z, cone: 0.5 }]).unwrap();
+    look.set_eyes(&skeleton, &[Eye::new(ids[3], Vec3::Z).with_cone(0.5)]).unwrap();
     look.dead_zone = 0.2;
     same_bits(|character| {
         let (mut pose, mut gaze) = (Pose::rest(&skeleton), look.state());
@@ -127,7 +127,7 @@ fn a_foot_planter_with_a_state_for_each() {
 #[test]
 fn a_look_at_refuses_the_state_of_another() {
     let (skeleton, ids) = person();
-    let part = |i: usize| LookJoint { joint: ids[i], share: 0.5, cone: 0.8 };
+    let part = |i: usize| LookJoint::new(ids[i]).with_share(0.5).with_cone(0.8);
     let one = LookAt::new(&skeleton, &[part(0), part(2)], Vec3::Z).unwrap();
     let other = LookAt::new(&skeleton, &[part(1), part(2)], Vec3::Z).unwrap();
     let mut pose = Pose::rest(&skeleton);

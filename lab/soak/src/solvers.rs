@@ -228,14 +228,15 @@ fn look(rig: &Rig, r: &mut Noise) -> Option<LookAt> {
     let cone = |r: &mut Noise| r.between(0.0, std::f32::consts::PI);
     let head = count - 1 - r.below(count.min(3));
     let from = head - r.below(head.min(8) + 1);
-    let line: Vec<LookJoint> =
-        (from..=head).map(|n| LookJoint { joint: rig.joints[n], share: r.unit(), cone: cone(r) }).collect();
+    let line: Vec<LookJoint> = (from..=head)
+        .map(|n| LookJoint::new(rig.joints[n]).with_share(r.unit()).with_cone(cone(r)))
+        .collect();
     let mut look = LookAt::new(&rig.skeleton, &line, r.direction()).ok()?;
     look.offset = if r.below(2) == 0 { r.vector() * rig.size } else { Vec3::ZERO };
     look.dead_zone = if r.below(3) == 0 { r.unit() } else { 0.0 };
     look.behind = r.between(0.0, 3.0);
     if let Some(&joint) = rig.joints.get(head + 1) {
-        look.set_eyes(&rig.skeleton, &[Eye { joint, axis: r.direction(), cone: cone(r) }]).ok()?;
+        look.set_eyes(&rig.skeleton, &[Eye::new(joint, r.direction()).with_cone(cone(r))]).ok()?;
     }
     Some(look)
 }
@@ -527,7 +528,7 @@ impl Solver {
         }
     }
 
-    /// Carries a task out. The number beside the report is metres beyond the curve for splines, the eyes' angle for looks.
+    /// Carries a task out. The number beside the report is metres beyond the curve for splines, the angle of the face for looks.
     pub fn solve(
         &mut self,
         workspace: &mut Workspace,
@@ -561,7 +562,7 @@ impl Solver {
                 return s.solve(workspace, pose, curve, &options).map(|s| (s.report, s.beyond));
             }
             Self::LookAt(s, state) => {
-                return s.solve(state, pose, at, &bounds).map(|s| (s.report, s.eyes));
+                return s.solve(state, pose, at, &bounds).map(|s| (s.report, s.face));
             }
         };
         report.map(|report| (report, 0.0))

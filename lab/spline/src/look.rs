@@ -23,12 +23,12 @@ fn figure() -> (Arc<Skeleton>, Vec<JointId>, LookAt) {
         b.add(name, Some(last), JointTransform::from_translation(Vec3::new(x, 0.09, 0.08)));
     }
     let (skeleton, ids) = b.build().expect("a figure is a skeleton");
-    let part = |i: usize, share, cone| LookJoint { joint: ids[i], share, cone };
+    let part = |i: usize, share, cone| LookJoint::new(ids[i]).with_share(share).with_cone(cone);
     let line =
         [part(1, 0.1, 0.2), part(2, 0.1, 0.2), part(3, 0.15, 0.3), part(4, 0.4, 0.5), part(5, 1.0, 0.7)];
     let mut look = LookAt::new(&skeleton, &line, Vec3::Z).expect("the joints hang one below another");
     look.offset = Vec3::new(0.0, 0.09, 0.08);
-    let eyes = [6, 7].map(|i: usize| Eye { joint: ids[i], axis: Vec3::Z, cone: 0.6 });
+    let eyes = [6, 7].map(|i: usize| Eye::new(ids[i], Vec3::Z).with_cone(0.6));
     look.set_eyes(&skeleton, &eyes).expect("eyes are below the head");
     (Arc::new(skeleton), ids, look)
 }

@@ -26,7 +26,17 @@ fn main() -> ExitCode {
     let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| lab.join("target"), PathBuf::from);
     let cargo = env::var_os("CARGO").unwrap_or("cargo".into());
     let built = Command::new(cargo)
-        .args(["build", "--quiet", "--package", "wasm", "--examples", "--profile", "wasm", "--target", TARGET])
+        .args([
+            "build",
+            "--quiet",
+            "--package",
+            "wasm",
+            "--examples",
+            "--profile",
+            "wasm",
+            "--target",
+            TARGET,
+        ])
         .arg("--manifest-path")
         .arg(lab.join("Cargo.toml"))
         .status();

@@ -113,11 +113,9 @@ pub fn look_at(skeleton: &Skeleton, chain: &Chain, settings: &LookSettings) -> R
         .map(|(i, &joint)| {
             let share = 1.0 / (((count - i) as f32).exp2() - 1.0);
             let cone = settings.cones.get(i).or(settings.cones.first()).copied().unwrap_or(LOOK);
-            LookJoint {
-                joint,
-                share: settings.shares.get(i).copied().unwrap_or(share),
-                cone: cone.to_radians(),
-            }
+            LookJoint::new(joint)
+                .with_share(settings.shares.get(i).copied().unwrap_or(share))
+                .with_cone(cone.to_radians())
         })
         .collect();
     let (bind, ahead) = match &settings.seen {
@@ -133,7 +131,7 @@ pub fn look_at(skeleton: &Skeleton, chain: &Chain, settings: &LookSettings) -> R
         let middle = eyes.iter().map(|&j| bind.position(j)).sum::<Vec3>() / eyes.len() as f32;
         look.offset = bind.model(head).inverse().transform_point3(middle);
         let eyes: Vec<Eye> =
-            eyes.iter().map(|&joint| Eye { joint, axis: front(joint), cone: EYE.to_radians() }).collect();
+            eyes.iter().map(|&joint| Eye::new(joint, front(joint)).with_cone(EYE.to_radians())).collect();
         look.set_eyes(skeleton, &eyes).map_err(|e| e.to_string())?;
     }
     Ok(look)

@@ -20,6 +20,7 @@ use crate::{
 
 /// One joint of the line from the spine to the head.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct LookJoint {
     /// The joint.
     pub joint: JointId,
@@ -30,8 +31,28 @@ pub struct LookJoint {
     pub cone: f32,
 }
 
+impl LookJoint {
+    /// Takes all that the joints before it have left, whatever turn that is.
+    pub const fn new(joint: JointId) -> Self {
+        Self { joint, share: 1.0, cone: core::f32::consts::PI }
+    }
+
+    /// Sets [`share`](Self::share).
+    #[must_use]
+    pub const fn with_share(self, share: f32) -> Self {
+        Self { share, ..self }
+    }
+
+    /// Sets [`cone`](Self::cone).
+    #[must_use]
+    pub const fn with_cone(self, cone: f32) -> Self {
+        Self { cone, ..self }
+    }
+}
+
 /// An eye: it looks at the target itself.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Eye {
     /// The joint, below the head.
     pub joint: JointId,
@@ -39,6 +60,19 @@ pub struct Eye {
     pub axis: Vec3,
     /// How far it turns from the animation's pose at most, in radians, 0 to pi.
     pub cone: f32,
+}
+
+impl Eye {
+    /// An eye that turns as far as it has to.
+    pub const fn new(joint: JointId, axis: Vec3) -> Self {
+        Self { joint, axis, cone: core::f32::consts::PI }
+    }
+
+    /// Sets [`cone`](Self::cone).
+    #[must_use]
+    pub const fn with_cone(self, cone: f32) -> Self {
+        Self { cone, ..self }
+    }
 }
 
 /// Why joints cannot look at anything together.
@@ -114,19 +148,18 @@ impl LookState {
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 #[non_exhaustive]
 pub struct LookReport {
-    /// [`Outcome::Converged`] where it is [`reached`](Self::reached), else [`Outcome::Stalled`]. The residuals are those of
-    /// the face: the target's distance from its ray in metres, and the angle at its start.
+    /// [`Outcome::Converged`] where it is [`reached`](Self::reached) or nothing is applied, else [`Outcome::Stalled`]. The
+    /// residuals are those of the gaze: the largest of all eyes, or without eyes of the face, of the target's distance from its
+    /// ray in metres and of the angle at its start.
     pub report: Report,
-    /// The largest angle in radians between an eye's direction and the way to the target; 0 without eyes.
-    pub eyes: f32,
-    has_eyes: bool,
+    /// The angle in radians between the face's direction and the way to the target.
+    pub face: f32,
 }
 
 impl LookReport {
     /// Whether every eye (or, without eyes, the face) looks at the target, to a thousandth of a radian.
     pub fn reached(&self) -> bool {
-        let off = if self.has_eyes { self.eyes } else { self.report.rotation_residual };
-        off <= ROTATION_TOLERANCE
+        self.report.reached()
     }
 }
 
@@ -146,16 +179,16 @@ impl LookReport {
 /// let (skeleton, ids) = builder.build()?;
 /// let skeleton = Arc::new(skeleton);
 ///
-/// let part = |i: usize, share, cone| LookJoint { joint: ids[i], share, cone };
+/// let part = |i: usize, share, cone| LookJoint::new(ids[i]).with_share(share).with_cone(cone);
 /// let line = [part(0, 0.2, 0.4), part(1, 0.4, 0.6), part(2, 1.0, 0.8)];
 /// let mut look = LookAt::new(&skeleton, &line, Vec3::Z)?;
 /// look.offset = Vec3::new(0.0, 0.1, 0.08); // between the eyes
-/// look.set_eyes(&skeleton, &[3, 4].map(|i| Eye { joint: ids[i], axis: Vec3::Z, cone: 0.5 }))?;
+/// look.set_eyes(&skeleton, &[3, 4].map(|i| Eye::new(ids[i], Vec3::Z).with_cone(0.5)))?;
 ///
 /// let mut pose = Pose::rest(&skeleton);
 /// let target = Vec3::new(1.0, 1.4, 0.3);
 /// let report = look.solve(&mut look.state(), &mut pose, target, &Options::new())?;
-/// assert!(report.report.position_residual < 1e-5 && report.eyes < 1e-5);
+/// assert!(report.reached() && report.report.rotation_residual < 1e-5 && report.face < 1e-5);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
@@ -313,6 +346,9 @@ impl LookAt {
         }
         report.report.branch_changed = self.branch_changed(pose, initial, eye, front);
         self.measure(pose, target, &mut report);
+        if options.influence <= 0.0 {
+            report.report.outcome = Outcome::Converged;
+        }
         Ok(report)
     }
 
@@ -455,16 +491,23 @@ impl LookAt {
 
     fn measure(&self, pose: &Pose, target: Vec3, report: &mut LookReport) {
         let Ok((eye, front)) = self.face(pose) else { return };
-        (report.report.position_residual, report.report.rotation_residual) = off_ray(eye, front, target);
-        report.has_eyes = !self.eyes.is_empty();
-        for eye in &self.eyes {
-            let frame = pose.model(eye.joint);
-            let (_, off) = between(looks(pose, eye), unit(target * 0.5 - frame.translation * 0.5));
-            report.eyes = report.eyes.max(off);
+        let (off, angle) = off_ray(eye, front, target);
+        report.face = angle;
+        let report = &mut report.report;
+        report.rotation_tolerance = ROTATION_TOLERANCE;
+        if self.eyes.is_empty() {
+            (report.position_residual, report.rotation_residual) = (off, angle);
+            report.position_tolerance = ROTATION_TOLERANCE * distance(target, eye);
         }
-        report.report.rotation_tolerance = ROTATION_TOLERANCE;
-        report.report.position_tolerance = ROTATION_TOLERANCE * distance(target, eye);
-        report.report.outcome = if report.reached() { Outcome::Converged } else { Outcome::Stalled };
+        for eye in &self.eyes {
+            let from = pose.model(eye.joint).translation;
+            let (off, angle) = off_ray(from, looks(pose, eye), target);
+            report.position_residual = report.position_residual.max(off);
+            report.rotation_residual = report.rotation_residual.max(angle);
+            report.position_tolerance =
+                report.position_tolerance.max(ROTATION_TOLERANCE * distance(target, from));
+        }
+        report.outcome = if report.reached() { Outcome::Converged } else { Outcome::Stalled };
     }
 }
 

@@ -253,7 +253,7 @@ proptest! {
         decade in -1.5f32..0.4,
     ) {
         prop_assume!(rig.rounding < 1e-5 * rig.length);
-        let part = |joint, share| LookJoint { joint, share, cone: 3.0 };
+        let part = |joint, share| LookJoint::new(joint).with_share(share).with_cone(3.0);
         let line = [part(rig.root, 0.3), part(rig.middle, 0.4), part(rig.tip, 1.0)];
         let mut look = LookAt::new(rig.pose.skeleton(), &line, Vec3::new(0.6, -0.48, 0.64)).unwrap();
         look.behind = 3.0;

@@ -24,7 +24,7 @@ fn look(rig: &Limited, axis: Vec3, cone: f32, dead_zone: f32) -> LookAt {
         .rev()
         .step_by(every)
         .enumerate()
-        .map(|(i, &joint)| LookJoint { joint, share: 0.3, cone: cone / (1.0 + i as f32) })
+        .map(|(i, &joint)| LookJoint::new(joint).with_share(0.3).with_cone(cone / (1.0 + i as f32)))
         .collect();
     let line: Vec<_> = line.into_iter().rev().collect();
     let mut look = LookAt::new(rig.pose.skeleton(), &line, axis).unwrap();

@@ -67,38 +67,28 @@ impl TwoBone {
             let off = Vec3::new(distance(self.chain.end(pose), place), 0.5 * length * turn, 0.0);
             (self.turned(pose, input.before), math::sqrt(off.length_squared()))
         };
-        let extend = |pose: &mut Pose, side, from: Vec3, to: Vec3, room: f32| {
-            let most = go(pose, side, from).1 + 5e-7 * length + 2.0 * input.uncertain;
+        let mut room = bound * if wish.is_poled() { 1.0 - TWIST } else { 1.0 };
+        // A limb that cannot change its side within the bound keeps it.
+        let changes = go(pose, wish.side, Vec3::ZERO).0 <= room;
+        let side = if changes { wish.side } else { BendSide::Keep };
+        let mut shares = Vec3::ZERO;
+        for to in [Vec3::new(1.0, 1.0, 0.0), Vec3::Y, Vec3::X, Vec3::Z] {
+            let most = go(pose, side, shares).1 + 5e-7 * length + 2.0 * input.uncertain;
+            let mut to = shares.max(to);
+            if to.z > 0.0 {
+                let at = self.points(pose);
+                let still = Wish { to: at.tip, side: BendSide::Keep, options: &options, ..*wish };
+                let twist = self.turns(pose, &at, &still, 1.0, input.uncertain).root;
+                to.z = weight * math::rotation_vector(twist).dot(direction(at.tip - at.root));
+                room = bound;
+            }
             let share = largest_share(HALVINGS, |share| {
-                let (turned, left) = go(pose, side, from.lerp(to, share));
+                let (turned, left) = go(pose, side, shares.lerp(to, share));
                 turned <= room && left <= most
             });
-            from.lerp(to, share)
-        };
-
-        let room = bound * if wish.is_poled() { 1.0 - TWIST } else { 1.0 };
-        let mut shares = Vec3::ZERO;
-        // A limb that cannot change its side within the bound keeps it.
-        let mut side = wish.side;
-        for of in [side, BendSide::Keep] {
-            for to in [Vec3::new(1.0, 1.0, 0.0), Vec3::Y, Vec3::X] {
-                shares = extend(pose, of, shares, shares.max(to), room);
-            }
-            side = of;
-            if shares != Vec3::ZERO {
-                break;
-            }
+            shares = shares.lerp(to, share);
         }
         go(pose, side, shares);
-        if wish.is_poled() {
-            let at = self.points(pose);
-            let still = Wish { to: at.tip, side: BendSide::Keep, options: &options, ..*wish };
-            let twist = self.turns(pose, &at, &still, 1.0, input.uncertain).root;
-            let swivel = weight * math::rotation_vector(twist).dot(direction(at.tip - at.root));
-            let to = shares + Vec3::Z * swivel;
-            shares = extend(pose, side, shares, to, bound);
-            go(pose, side, shares);
-        }
         if shares == Vec3::ZERO {
             self.restore(pose, input.before);
         }

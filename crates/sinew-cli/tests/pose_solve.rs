@@ -368,6 +368,13 @@ fn what_cannot_be_meant_is_told() {
     assert!(line.contains(all), "{line}");
     assert!(solve("hips..foot_l", &["--solver", "lm"], 2).contains("--solver lm works in joint space"));
     assert!(solve("hips..foot_l", &["--seed", "1"], 2).contains("--seed is for joint space"));
+    let line = solve("thigh_l..foot_l", &["--solver", "two-bone", "--max-iterations", "2"], 2);
+    assert!(line.contains("--max-iterations is for solvers that repeat"), "{line}");
+    let limb =
+        ["solve", &figure, "--chain", "thigh_l..foot_l", "--solver", "two-bone", "--json", "--to", "3,0,0"];
+    assert_eq!(parse(&done(&limb))["status"], "unreachable");
+    let near = ["--position-tolerance", "10"];
+    assert_eq!(parse(&done(&[&limb[..], &near].concat()))["status"], "reached");
     let line = solve("hips..foot_l", &["--solver", "follow", "--max-restarts", "2"], 2);
     assert!(line.contains("--max-restarts is for solvers that repeat"), "{line}");
     failed(&["solve", &figure, "--chain", "hips..foot_l", "--to", "0,NaN,0"], 2);

@@ -18,6 +18,10 @@ pub enum Outcome {
 }
 
 /// How a solve went, measured on the pose that it left.
+///
+/// An influence, of the options or of a goal, changes how far the pose goes and nothing of how it is measured: residuals are
+/// those of the whole goal. At influence 0 the pose stays, the outcome is [`Outcome::Converged`], and the residuals are those
+/// of the pose as it came in.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 #[non_exhaustive]
 pub struct Report {

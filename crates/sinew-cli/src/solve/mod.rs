@@ -84,9 +84,13 @@ fn work(args: &SolveArgs) -> Result<Work, Failure> {
         ("--position-tolerance", args.position_tolerance.is_some()),
         ("--rotation-tolerance", args.rotation_tolerance.is_some()),
     ];
-    if matches!(solver, TwoBone | Follow | Spline | LookAt)
-        && let Some((option, _)) = sweeps.into_iter().find(|(_, given)| *given)
-    {
+    // (A closed form has tolerances: they say what counts as reached.)
+    let foreign = match solver {
+        TwoBone => &sweeps[..2],
+        Follow | Spline | LookAt => &sweeps[..],
+        _ => &[],
+    };
+    if let Some((option, _)) = foreign.iter().find(|(_, given)| *given) {
         return Err(Failure::Usage(format!(
             "{option} is for solvers that repeat; two-bone, follow, spline and look-at do not"
         )));

@@ -146,7 +146,8 @@ option_type! {
         /// The soft zone at the end of the reach, as a share of the reach, 0 (none, the default) to 1; see
         /// [`soften`](crate::solve::soften).
         soft, with_soft: f32 = 0.0;
-        /// How near the end must come; a ten-thousandth of the length by default. A pose within the tolerances stays as it is.
+        /// How near the end must come; a ten-thousandth of the length by default. A pose within the tolerances stays as it
+        /// is, but for a closed form ([`TwoBone`](crate::solve::TwoBone)), which comes as near as it can.
         position_tolerance, with_position_tolerance: Tolerance = Tolerance::Share(1e-4);
         /// How near the tip's rotation must come, in radians, above 0; 1e-3 by default.
         rotation_tolerance, with_rotation_tolerance: f32 = 1e-3;

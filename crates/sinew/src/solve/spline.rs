@@ -268,6 +268,9 @@ impl Spline {
         }
         report.report.iterations = u32::from(links.store(pose));
         laying.measure(pose, &mut report);
+        if options.influence <= 0.0 {
+            report.report.outcome = Outcome::Converged;
+        }
         Ok(report)
     }
 }

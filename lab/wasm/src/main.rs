@@ -4,20 +4,20 @@ use std::{env, fs, path::PathBuf, process::Command, process::ExitCode};
 
 const TARGET: &str = "wasm32-unknown-unknown";
 
-/// How much larger than [`Program::before`] a program may be.
-const LARGER: f64 = 1.05;
-
 /// An example: a library that exports one function, which builds a skeleton and solves one goal.
 struct Program {
     name: &'static str,
-    /// Its size in bytes at commit 94883dc (one engine's contract and names later, the same calls), by rustc 1.95.
+    /// Its size in bytes with the engine of commit 94883dc, by the same calls under their names there, by rustc 1.95.0.
     before: u64,
+    /// How much larger it may be.
+    larger: f64,
 }
 
 const PROGRAMS: [Program; 3] = [
-    Program { name: "limb", before: 0 },
-    Program { name: "auto", before: 0 },
-    Program { name: "full_body", before: 0 },
+    // 1.05 is missed: the bound on turns, which limbs did not have then, is 6 kB.
+    Program { name: "limb", before: 83_818, larger: 1.11 },
+    Program { name: "auto", before: 283_493, larger: 1.05 },
+    Program { name: "full_body", before: 209_173, larger: 1.05 },
 ];
 
 fn main() -> ExitCode {
@@ -45,7 +45,7 @@ fn main() -> ExitCode {
         return ExitCode::FAILURE;
     }
     let mut failed = false;
-    for Program { name, before } in PROGRAMS {
+    for Program { name, before, larger } in PROGRAMS {
         let file = target.join(TARGET).join("wasm/examples").join(format!("{name}.wasm"));
         let size = match fs::metadata(&file) {
             Ok(found) => found.len(),
@@ -54,7 +54,7 @@ fn main() -> ExitCode {
                 return ExitCode::FAILURE;
             }
         };
-        let most = (before as f64 * LARGER) as u64;
+        let most = (before as f64 * larger) as u64;
         let more = 100.0 * (size as f64 / before as f64 - 1.0);
         println!("{name:10} {size:7} bytes, {more:+5.1} % beside {before} (at most {most})");
         failed |= size > most;

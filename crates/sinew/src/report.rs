@@ -21,7 +21,7 @@ pub enum Outcome {
 ///
 /// An influence, of the options or of a goal, changes how far the pose goes and nothing of how it is measured: residuals are
 /// those of the whole goal. At influence 0 the pose stays, the outcome is [`Outcome::Converged`], and the residuals are those
-/// of the pose as it came in.
+/// of the pose as it came in. Only of a full body's goals is one of influence 0 absent: it has no residual.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 #[non_exhaustive]
 pub struct Report {

@@ -80,6 +80,10 @@ fn at_influence_0_reports_have_the_residuals_of_the_pose_as_it_is() {
                 let solve = |pose: &mut Pose| solver.solve(workspace, pose, &goal, &options).unwrap();
                 stays(&format!("{name}, {limits}"), pose, solve, [off, turn]);
             }
+            // (Among many goals, one of influence 0 is absent.)
+            if influence > 0.0 {
+                continue;
+            }
             let body = FullBody::new(skeleton, root, &[Effector::new(tip)]).unwrap();
             let options = FullBodyOptions::new().with_iterative(options);
             let solve = |pose: &mut Pose| body.solve(workspace, pose, &[goal], &options).unwrap();

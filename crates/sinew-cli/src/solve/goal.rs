@@ -28,17 +28,6 @@ pub fn goal_alone(request: &GoalRequest) -> Result<Goal, String> {
     Ok(goal)
 }
 
-/// A goal without what has no influence.
-pub fn asked_for(mut goal: Goal) -> Goal {
-    if goal.position_influence == 0.0 {
-        (goal.position, goal.pole, goal.swivel) = (None, Pole::Keep, 0.0);
-    }
-    if goal.rotation_influence == 0.0 {
-        goal.rotation = None;
-    }
-    goal
-}
-
 /// A place in f32.
 pub fn narrow(what: &str, at: [f64; 3]) -> Result<Vec3, String> {
     let narrow = DVec3::from_array(at).as_vec3();

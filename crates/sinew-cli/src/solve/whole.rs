@@ -10,7 +10,6 @@ use sinew::{
 
 use super::{
     answer::Answer,
-    goal::asked_for,
     human::HumanFigure,
     request::{Request, RootRequest},
     settings::Settings,
@@ -118,19 +117,17 @@ impl Whole {
             RootRequest::Free => RootMode::Free,
             RootRequest::Spring => RootMode::Spring(1.0),
         });
-        // What has no influence is not asked for, and so is not missed.
-        let goals: Vec<Goal> = goals.iter().copied().map(asked_for).collect();
         let begin = Instant::now();
         let report = match &mut self.solver {
             Solver::FullBody(s) => {
                 let options = FullBodyOptions::from(options).with_root(root.unwrap_or_default());
-                s.solve(workspace, pose, &goals, &options)
+                s.solve(workspace, pose, goals, &options)
             }
             Solver::Human(s, state) => {
                 // As it has it by itself, if nothing is said.
                 let by_itself = s.root;
                 s.root = root.unwrap_or(by_itself);
-                let report = s.solve(state, workspace, pose, &goals, &options);
+                let report = s.solve(state, workspace, pose, goals, &options);
                 s.root = by_itself;
                 report
             }

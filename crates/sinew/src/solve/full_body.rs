@@ -260,7 +260,7 @@ impl FullBody {
     ) -> impl Iterator<Item = Report> + use<'a> {
         let report = *report;
         self.effectors.iter().zip(goals).map(move |(e, goal)| {
-            let goal = e.part(goal, 0.0);
+            let goal = e.part(goal, f32::MIN_POSITIVE);
             let position = goal.position.map_or(0.0, |p| {
                 let p = e.relative_to.map_or(p, |j| pose.model(j).transform_point3(p));
                 distance(pose.model(e.joint).transform_point3(e.offset), p)

@@ -76,7 +76,7 @@ impl Effector {
         Self { rotation_weight, ..self }
     }
 
-    /// A goal without what has no weight, or an influence below `least`.
+    /// A goal without what has no weight, or an influence below `least` (which is above 0).
     pub(super) fn part(&self, goal: &Goal, least: f32) -> Goal {
         let mut part = *goal;
         if self.position_weight == 0.0 || goal.position_influence < least {

@@ -168,6 +168,12 @@ pub fn matrix(q: DQuat) -> DMat3 {
     )
 }
 
+/// A quaternion of about unit length scaled to it.
+pub fn normalize(q: DQuat) -> DQuat {
+    let s = 1.0 / sqrt(q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w);
+    DQuat::from_xyzw(q.x * s, q.y * s, q.z * s, q.w * s)
+}
+
 /// The unit quaternion, w at least 0, of a rotation matrix (Shepperd 1978).
 pub fn quaternion(m: &DMat3) -> DQuat {
     let (a, b, c) = (m.x_axis, m.y_axis, m.z_axis);

@@ -36,7 +36,7 @@ fn a_follower_keeps_to_its_speeds_and_says_when_it_cannot() {
         let p = start.0 + DVec3::new(0.0, 0.1 * a.sin(), 0.1 * (a.cos() - 1.0));
         let report = step(&mut values, p);
         assert_eq!(report.status, PathStatus::OnPath, "{i} {report:?}");
-        assert!(arm.tip(&values).0.distance(p) < 2e-6 && report.iterations <= 4);
+        assert!(arm.tip(&values).0.distance(p) < 2e-6 && report.solve.iterations <= 4);
     }
     // A goal that leaps is caught up with at the joints' speeds.
     let p = start.0 + DVec3::new(-0.05, 0.1, -0.15);

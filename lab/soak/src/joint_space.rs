@@ -357,7 +357,7 @@ pub fn batch(seed: u64, which: usize, tally: &mut Tally) {
             }
             Kind::Follower(s) => s
                 .step(workspace, &goals, values, seconds, &steps)
-                .map(|r| [r.position_residual, r.rotation_residual]),
+                .map(|r| [r.solve.position_residual, r.solve.rotation_residual]),
         };
         tally.solves += 1;
         let tag = |what: String| {

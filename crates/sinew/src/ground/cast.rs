@@ -2,25 +2,22 @@
 
 use glam::Vec3;
 
-/// What counts as ground.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Filter {
-    /// A surface counts where its groups and these share a bit.
-    pub groups: u32,
-    /// A surface counts where its normal is no further than this from straight up, in radians. A quarter turn leaves out
-    /// walls' undersides alone; pi lets everything count.
-    pub largest_slope: f32,
+use crate::solve::options::option_type;
+
+option_type! {
+    /// What counts as ground.
+    Filter {
+        /// A surface counts where its groups and these share a bit; by default any.
+        groups, with_groups: u32 = u32::MAX;
+        /// A surface counts where its normal is no further than this from straight up, in radians. A quarter turn leaves out
+        /// walls' undersides alone; pi, the default, lets everything count.
+        largest_slope, with_largest_slope: f32 = core::f32::consts::PI;
+    }
 }
 
 impl Filter {
     /// Everything counts.
-    pub const ALL: Self = Self { groups: u32::MAX, largest_slope: core::f32::consts::PI };
-}
-
-impl Default for Filter {
-    fn default() -> Self {
-        Self::ALL
-    }
+    pub const ALL: Self = Self::new();
 }
 
 /// What a cast met.
@@ -38,11 +35,15 @@ pub struct Hit {
 
 /// Something to stand on. All vectors are in world space, metres, Y up.
 pub trait Ground {
-    /// The first surface along the ray from `origin` along the unit vector `direction`, no further than `reach` metres.
-    fn cast_ray(&self, origin: Vec3, direction: Vec3, reach: f32, filter: &Filter) -> Option<Hit>;
+    /// The first surface along the ray from `origin` along the unit vector `direction`, no further than `reach` metres: by
+    /// default that of a sphere of no radius.
+    fn cast_ray(&self, origin: Vec3, direction: Vec3, reach: f32, filter: &Filter) -> Option<Hit> {
+        self.cast_sphere(origin, 0.0, direction, reach, filter)
+    }
 
     /// The first surface that a sphere of `radius` metres touches whose centre moves from `origin` along the unit vector
-    /// `direction`, no further than `reach` metres. A sphere that touches a surface at once answers with distance 0.
+    /// `direction`, no further than `reach` metres. A sphere that touches a surface at once answers with distance 0; one of no
+    /// radius is a ray.
     fn cast_sphere(
         &self,
         origin: Vec3,
@@ -70,10 +71,6 @@ impl Plane {
 }
 
 impl Ground for Plane {
-    fn cast_ray(&self, origin: Vec3, direction: Vec3, reach: f32, filter: &Filter) -> Option<Hit> {
-        self.cast_sphere(origin, 0.0, direction, reach, filter)
-    }
-
     fn cast_sphere(
         &self,
         origin: Vec3,

@@ -46,33 +46,26 @@ pub enum TerrainError {
     },
 }
 
+/// Fails where a measure is not what is wanted.
+fn measure(name: &'static str, value: f32, wanted: &'static str, ok: bool) -> Result<(), TerrainError> {
+    if ok { Ok(()) } else { Err(TerrainError::Measure { name, value, wanted }) }
+}
+
 /// Fails where a measure is not finite, or is not positive.
 fn positive(name: &'static str, value: f32) -> Result<(), TerrainError> {
-    let wanted = "finite and greater than 0";
-    if value.is_finite() && value > 0.0 { Ok(()) } else { Err(TerrainError::Measure { name, value, wanted }) }
+    measure(name, value, "finite and greater than 0", value.is_finite() && value > 0.0)
 }
 
 /// Fails where a measure is not finite, or is below zero.
 fn not_negative(name: &'static str, value: f32) -> Result<(), TerrainError> {
-    let wanted = "finite and at least 0";
-    if value.is_finite() && value >= 0.0 {
-        Ok(())
-    } else {
-        Err(TerrainError::Measure { name, value, wanted })
-    }
+    measure(name, value, "finite and at least 0", value.is_finite() && value >= 0.0)
 }
 
 /// Fails where the place or the heading is not finite.
 fn placed(origin: Vec3, heading: f32) -> Result<(), TerrainError> {
-    let wanted = "finite";
-    for (name, value) in
-        [("origin's x", origin.x), ("origin's y", origin.y), ("origin's z", origin.z), ("heading", heading)]
-    {
-        if !value.is_finite() {
-            return Err(TerrainError::Measure { name, value, wanted });
-        }
-    }
-    Ok(())
+    [("origin's x", origin.x), ("origin's y", origin.y), ("origin's z", origin.z), ("heading", heading)]
+        .into_iter()
+        .try_for_each(|(name, value)| measure(name, value, "finite", value.is_finite()))
 }
 
 /// A line of heights along the heading that is drawn out across it: what stairs and slopes are made of.

@@ -14,7 +14,7 @@ use super::{
     compile::HONOURED,
     dof::{DofKind, Kind, NamedDof, parts},
     goal::FARTHEST,
-    model::{Link, LinkId, LinkJoint, Mechanism, Moving},
+    model::{Carried, Link, LinkId, LinkJoint, Mechanism, Moving},
     swing::Swing,
 };
 use crate::{
@@ -308,22 +308,15 @@ impl MechanismBuilder {
             id_of[link] = made.links.len() as u32;
             let Some(j) = joint else {
                 let name = self.links[link].clone();
-                made.links.push(Link {
-                    name,
-                    carrier: None,
-                    offset: DAffine3::IDENTITY,
-                    parent: None,
-                    joint: None,
-                });
+                made.links.push(Link { name, at: Carried::BASE, parent: None, joint: None });
                 continue;
             };
             let spec = &self.joints[j];
             let parent = id_of[ends[j].0];
-            let (mut carrier, mut offset) =
-                (made.links[parent as usize].carrier, made.links[parent as usize].offset);
-            let rotation = math64::matrix(unit(spec.rotation));
+            let mut at = made.links[parent as usize].at;
+            let rotation = math64::matrix(math64::normalize(spec.rotation));
             let origin = DAffine3::from_mat3_translation(rotation, spec.translation);
-            offset *= origin;
+            at.offset *= origin;
             let own = parts(&spec.joint);
             let follows = spec.mimic.as_ref().filter(|_| !own.is_empty());
             let (first, multiplier, shift) = match follows {
@@ -337,23 +330,20 @@ impl MechanismBuilder {
                 }
             };
             for (k, part) in own.into_iter().enumerate() {
-                let dof = first.unwrap_or_default() + k as u32;
-                let rest = offset * DAffine3::from_mat3(part.frame);
                 made.joints.push(Moving {
-                    parent: carrier,
-                    rest,
+                    rest: at.offset * DAffine3::from_mat3(part.frame),
+                    parent: at.joint,
+                    var: first.unwrap_or_default() + k as u32,
                     kind: part.kind,
-                    dof,
+                    slides: part.kind == Kind::Slide,
                     multiplier,
                     offset: shift,
                 });
-                carrier = Some(made.joints.len() as u32 - 1);
-                offset = DAffine3::from_mat3(part.back);
+                at = Carried { joint: made.joints.len() as u32 - 1, offset: DAffine3::from_mat3(part.back) };
             }
             made.links.push(Link {
                 name: self.links[link].clone(),
-                carrier,
-                offset,
+                at,
                 parent: Some(LinkId(parent)),
                 joint: Some(LinkJoint {
                     name: spec.name.clone(),
@@ -426,26 +416,20 @@ fn same_name(kind: &'static str, names: &mut [&str]) -> Result<(), MechanismErro
     }
 }
 
-fn unit(q: DQuat) -> DQuat {
-    let s = 1.0 / math64::sqrt(q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w);
-    DQuat::from_xyzw(q.x * s, q.y * s, q.z * s, q.w * s)
-}
-
 /// Whether every number of a joint can be worked with.
 fn check(joint: &JointSpec) -> Result<(), MechanismError> {
     let name = || joint.name.clone();
-    let not_finite = |what, value: String| MechanismError::NotFinite { joint: name(), what, value };
-    if !joint.translation.is_finite() {
-        return Err(not_finite("its origin", joint.translation.to_string()));
-    }
-    let too_large = |what, value: String| MechanismError::TooLarge { joint: name(), what, value };
-    if joint.translation.abs().max_element() > FARTHEST {
-        return Err(too_large("its origin", joint.translation.to_string()));
-    }
+    let number = |what, numbers: &[f64], value: &dyn ToString| {
+        let (joint, value) = (name(), value.to_string());
+        if numbers.iter().any(|x| !x.is_finite()) {
+            return Err(MechanismError::NotFinite { joint, what, value });
+        }
+        let large = numbers.iter().any(|x| x.abs() > FARTHEST);
+        if large { Err(MechanismError::TooLarge { joint, what, value }) } else { Ok(()) }
+    };
     let q = joint.rotation;
-    if !q.is_finite() {
-        return Err(not_finite("its rotation", q.to_string()));
-    }
+    number("its origin", &joint.translation.to_array(), &joint.translation)?;
+    number("its rotation", &q.to_array(), &q)?;
     let length = q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w;
     // A quaternion that was read from six digits is this near.
     if (length - 1.0).abs() > 1e-5 {
@@ -460,12 +444,7 @@ fn check(joint: &JointSpec) -> Result<(), MechanismError> {
         for (what, value) in
             [("its mimic's multiplier", mimic.multiplier), ("its mimic's offset", mimic.offset)]
         {
-            if !value.is_finite() {
-                return Err(not_finite(what, value.to_string()));
-            }
-            if value.abs() > FARTHEST {
-                return Err(too_large(what, value.to_string()));
-            }
+            number(what, &[value], &value)?;
         }
     }
     Ok(())

@@ -2,17 +2,17 @@
 
 use alloc::{string::String, vec::Vec};
 
-use glam::{DAffine3, Quat};
+use glam::DAffine3;
 use thiserror::Error;
 
 use super::{
     DofKind, LinkId, Mechanism, NamedDof, ValuesError, position_and_rotation,
+    solver::nearest_turn,
     values::{Compiled, JointValues, Turn},
 };
 use crate::{
     Chain, ChainError, JointTransform, Pose, Skeleton, SkeletonError,
-    joint::{Joint, JointError, Range},
-    math64,
+    joint::{Joint, JointError},
 };
 
 /// Why a chain of a mechanism did not become one of a skeleton.
@@ -96,8 +96,7 @@ pub struct ChainSkeleton {
 
 fn local(frame: &DAffine3) -> JointTransform {
     let (at, q) = position_and_rotation(frame);
-    let rotation = Quat::from_xyzw(q.x as f32, q.y as f32, q.z as f32, q.w as f32);
-    JointTransform { translation: at.as_vec3(), rotation, ..JointTransform::IDENTITY }
+    JointTransform { translation: at.as_vec3(), rotation: q.as_quat(), ..JointTransform::IDENTITY }
 }
 
 impl ChainSkeleton {
@@ -163,7 +162,7 @@ impl ChainSkeleton {
 
     /// The degrees of freedom of the mechanism that are joints of the chain, root first.
     pub fn dofs(&self) -> impl Iterator<Item = usize> {
-        self.values.joints.iter().flat_map(|c| c.first..c.first + c.len())
+        self.values.joints.iter().flat_map(Compiled::dofs)
     }
 
     /// Puts the values of a mechanism into a pose of the skeleton. Call [`Pose::update`] afterwards.
@@ -181,35 +180,23 @@ impl ChainSkeleton {
         let mechanism = &self.values.mechanism;
         mechanism.check_count(values)?;
         for c in &self.values.joints {
-            let own = c.first..c.first + c.len();
-            let within = own.clone().all(|d| mechanism.dofs[d].dof.range.contains(values[d]));
+            let within = c.dofs().all(|d| mechanism.dofs[d].dof.range.contains(values[d]));
             if within && self.values.placed(c, values, pose) == *pose.local(c.joint) {
                 continue;
             }
             let mut now = [0.0; 6];
             self.values.read_joint(c, pose, &mut now);
-            for (d, now) in own.clone().zip(now) {
+            for (d, now) in c.dofs().zip(now) {
                 let NamedDof { kind, dof, .. } = &mechanism.dofs[d];
                 values[d] = match kind {
-                    DofKind::Turn | DofKind::Twist => nearest_turn(&dof.range, now, values[d]),
+                    DofKind::Turn | DofKind::Twist => {
+                        nearest_turn(now, values[d], dof.range.min, dof.range.max)
+                    }
                     _ => now,
                 };
             }
-            mechanism.clamp_of(own, values);
+            mechanism.clamp_of(c.dofs(), values);
         }
         Ok(())
     }
-}
-
-/// The value a whole number of turns from `value` that is nearest to `start`, within the limits where any is.
-fn nearest_turn(range: &Range, value: f64, start: f64) -> f64 {
-    const TURN: f64 = core::f64::consts::TAU;
-    let near = value + TURN * math64::round((start - value) / TURN);
-    let outside = |v: f64| (range.min - v).max(v - range.max).max(0.0);
-    // The limits of a joint with less than a turn lie half a turn from its middle at most: there it is `value` itself.
-    // Others have a turn inside next to the limit.
-    [near, near - TURN, near + TURN, value].into_iter().fold(near, |best, v| {
-        let better = outside(v) < outside(best);
-        if better { v } else { best }
-    })
 }

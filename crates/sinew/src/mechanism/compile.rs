@@ -8,14 +8,12 @@ use thiserror::Error;
 use super::{
     JointSpec, LinkId, Mechanism, MechanismError, ValuesError,
     angles::{about, angles_within, twist},
-    dof::{frame_of, parts},
     values::{Compiled, JointValues, Turn, settled, wide},
 };
 use crate::{
     JointId, Pose, PoseError,
     joint::{
         Attribute, Attributes, Dof, Joint, Range, TOLERANCE, Turning, UnsupportedAttribute, check_honoured,
-        direction,
     },
     math64,
 };
@@ -207,34 +205,30 @@ impl SkeletonMechanism {
             }
             // What is held after the last degree of freedom.
             let mut last = DMat3::IDENTITY;
-            let turn = match freedom.turning {
-                Turning::Hinge { axis, dof } => {
-                    let unit = direction(axis);
-                    let held = own * math64::axis_angle(unit, twist(unit, &own)).transpose();
+            let mut turn = Turn::of(freedom);
+            match (&mut turn, freedom.turning) {
+                (Turn::Hinge { axis, held }, _) => {
+                    *held = own * math64::axis_angle(*axis, twist(*axis, &own)).transpose();
                     // What is no more than f32's rounding may as well lie before the slides.
-                    let off = math64::rotation_vector(&held).length_squared();
+                    let off = math64::rotation_vector(held).length_squared();
                     if now.joint != Joint::FIXED && off > f64::from(TOLERANCE * TOLERANCE) {
                         pieces
-                            .push(core::mem::replace(&mut now, Piece { before: held, joint: Joint::FIXED }));
+                            .push(core::mem::replace(&mut now, Piece { before: *held, joint: Joint::FIXED }));
                     }
-                    now.before = held;
-                    now.joint.turning = Turning::Hinge { axis, dof };
-                    Turn::Hinge { axis: unit, held }
+                    now.before = *held;
+                    now.joint.turning = freedom.turning;
                 }
-                Turning::Axes { order, angles: dofs } => {
-                    let axes = order.axes();
+                (&mut Turn::Axes { axes, angles: ref mut kept }, Turning::Axes { order, angles: dofs }) => {
                     // Those that do not turn are at 0, unless the pose has them elsewhere.
                     let still = Range::new(0.0, 0.0);
                     let ranges = axes.map(|n| dofs[n].map_or(still, |d| d.range));
                     // Next to a pole of the middle axis, rounding makes angles that the pose has not.
-                    let zero = axes.map(|n| dofs[n].is_none().then_some(0.0));
-                    let mut at = angles_within(axes, &own, zero, ranges);
+                    let mut at = angles_within(axes, &own, *kept, ranges);
                     let turned = (0..3).fold(DMat3::IDENTITY, |r, n| r * about(axes[n], at[n]));
                     let off = math64::rotation_vector(&(turned.transpose() * own));
                     if off.length_squared() > f64::from(TOLERANCE * TOLERANCE) {
                         at = angles_within(axes, &own, [None; 3], ranges);
                     }
-                    let mut kept = [None; 3];
                     let mut turns = [None; 3];
                     for n in 0..3 {
                         let Some(dof) = dofs[axes[n]] else {
@@ -251,31 +245,17 @@ impl SkeletonMechanism {
                         turns[axes[n]] = Some(dof);
                     }
                     now.joint.turning = Turning::Axes { order, angles: turns };
-                    Turn::Axes { axes, angles: kept }
                 }
-                Turning::Free => {
-                    now.joint.turning = freedom.turning;
-                    Turn::Vector
-                }
-                Turning::Ball { twist_axis, swing_axis, swing, .. } => {
-                    now.joint.turning = freedom.turning;
-                    match swing[0].range.is_free() {
-                        true => Turn::Vector,
-                        false => Turn::Ball { frame: frame_of(twist_axis, swing_axis) },
-                    }
-                }
-                Turning::Fixed => {
-                    last = own;
-                    Turn::None
-                }
-            };
+                (Turn::None, _) => last = own,
+                _ => now.joint.turning = freedom.turning,
+            }
             // A half turn by two mirrored axes.
             last *= half_turn;
             pieces.push(now);
-            let own_dofs: usize = pieces.iter().map(|p| parts(&p.joint).len()).sum();
-            if own_dofs > 0 {
-                joints.push(Compiled { joint, first: count, slides, scale: scale.abs(), turn });
-                count += own_dofs;
+            let compiled = Compiled { joint, first: count, slides, scale: scale.abs(), turn };
+            if !compiled.dofs().is_empty() {
+                count = compiled.dofs().end;
+                joints.push(compiled);
             }
             let name = names[joint.index()].clone();
             let (mut carrier, mut placed) = (parent, (origin * scale, base));
@@ -328,11 +308,7 @@ impl SkeletonMechanism {
     /// The degrees of freedom of a joint of the skeleton, slides first, each in the order of X,
     /// Y and Z or of the joint's own axes.
     pub fn dofs(&self, joint: JointId) -> core::ops::Range<usize> {
-        let joints = &self.values.joints;
-        let at = joints.iter().position(|c| c.joint == joint);
-        let Some(at) = at else { return 0..0 };
-        let end = joints.get(at + 1).map_or(self.values.mechanism.dofs().len(), |c| c.first);
-        joints[at].first..end
+        self.values.joints.iter().find(|c| c.joint == joint).map_or(0..0, Compiled::dofs)
     }
 
     /// Takes the values from a pose of the same skeleton. What the joints cannot do (a turn aside of a hinge) is left

@@ -18,8 +18,9 @@ use super::{
     JointSpaceOptions,
     dof::DofKind,
     goal::FARTHEST,
-    normal::{Many, Normal, ROWS, Six, dot},
-    plan::{Aim, Frames, Miss, Plan, Sight, Var},
+    model::Frames,
+    normal::{Many, Normal, ROWS, Six, along, dot},
+    plan::{Aim, Miss, Plan, Sight, Var},
     swing::Swing,
 };
 
@@ -243,7 +244,7 @@ impl Descent {
 
 /// Looks at every goal; gives the squared residual.
 #[inline(always)]
-fn look(plan: &Plan, aims: &[Aim], frames: &Frames, sights: &mut [Sight]) -> f64 {
+pub(super) fn look(plan: &Plan, aims: &[Aim], frames: &Frames, sights: &mut [Sight]) -> f64 {
     let mut cost = 0.0;
     for (goal, (aim, sight)) in aims.iter().zip(sights).enumerate() {
         *sight = plan.look(goal, aim, frames);
@@ -299,16 +300,17 @@ fn step<N: Normal>(
         normal.release();
         for i in 0..n {
             if held[i] == Held::AtBound {
-                normal.hold(columns, i, (trial[i] - values[i]) / scale[i]);
+                normal.hold(|goal| columns[goal * n + i], (trial[i] - values[i]) / scale[i]);
             }
         }
         for (&(at, _), wall) in swings.iter().zip(walls.iter()) {
             match *wall {
                 Wall::No => {}
-                Wall::Along(direction, step) => normal.hold_along(columns, at, direction, step),
-                Wall::Whole([x, y]) => {
-                    normal.hold(columns, at, x);
-                    normal.hold(columns, at + 1, y);
+                Wall::Along(direction, step) => {
+                    normal.hold(|g| along(&columns[g * n + at], &columns[g * n + at + 1], direction), step)
+                }
+                Wall::Whole(steps) => {
+                    (at..).zip(steps).for_each(|(i, step)| normal.hold(|goal| columns[goal * n + i], step));
                 }
             }
         }

@@ -58,26 +58,8 @@ pub struct PathReport {
     pub at_speed: usize,
     /// Degrees of freedom that are at a limit; the two swings of a ball joint, which share theirs, count as one.
     pub at_limit: usize,
-    /// How far the goal's position is out of reach for certain, in metres; see
-    /// [`JointSpaceReport::out_of_reach`](super::JointSpaceReport::out_of_reach).
-    pub out_of_reach: f64,
-    /// Steps of the solver.
-    pub iterations: u32,
-    /// The largest distance from a goal's position, in metres, over goals of the first priority.
-    pub position_residual: f64,
-    /// The largest angle from a goal's rotation, in radians, over goals of the first priority.
-    pub rotation_residual: f64,
-    /// The position tolerance of the step, in metres.
-    pub position_tolerance: f64,
-    /// The rotation tolerance of the step, in radians.
-    pub rotation_tolerance: f64,
-}
-
-impl PathReport {
-    /// Whether both residuals are within the tolerances.
-    pub fn reached(&self) -> bool {
-        self.position_residual <= self.position_tolerance && self.rotation_residual <= self.rotation_tolerance
-    }
+    /// What the step's solve did and left.
+    pub solve: JointSpaceReport,
 }
 
 /// Follows goals that move, frame by frame: the differential mode.
@@ -218,25 +200,14 @@ impl PathFollower {
         let now = &descent.values;
         at_limit +=
             solver.plan.swings.iter().filter(|(at, s)| s.level([now[*at], now[at + 1]]) >= ON_LIMIT).count();
-        let JointSpaceReport { out_of_reach, iterations, position_residual, rotation_residual, .. } =
-            solver.finish(s, end, 0, values, options);
-        let following = match end {
+        let status = match end {
             End::Reached => PathStatus::OnPath,
             // Out of iterations, it is still coming nearer.
             End::OutOfIterations => PathStatus::Behind,
             End::Stalled if at_speed > 0 => PathStatus::Behind,
             End::Stalled => PathStatus::OffPath,
         };
-        Ok(PathReport {
-            status: following,
-            at_speed,
-            at_limit,
-            out_of_reach,
-            iterations,
-            position_residual,
-            rotation_residual,
-            position_tolerance,
-            rotation_tolerance,
-        })
+        let solve = solver.finish(s, end, 0, values, options);
+        Ok(PathReport { status, at_speed, at_limit, solve })
     }
 }

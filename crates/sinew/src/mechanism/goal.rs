@@ -151,17 +151,13 @@ const UNIT: f64 = 1e-5;
 /// The target as a transform in the space that it is given in. What it does not say is the identity.
 pub(super) fn transform(target: &LinkTarget) -> DAffine3 {
     match *target {
-        LinkTarget::Pose(position, rotation) => DAffine3::from_mat3_translation(matrix(rotation), position),
+        LinkTarget::Pose(position, rotation) => {
+            DAffine3::from_mat3_translation(math64::matrix(math64::normalize(rotation)), position)
+        }
         LinkTarget::Position(position) => DAffine3::from_translation(position),
-        LinkTarget::Rotation(rotation) => DAffine3::from_mat3(matrix(rotation)),
+        LinkTarget::Rotation(rotation) => DAffine3::from_mat3(math64::matrix(math64::normalize(rotation))),
         LinkTarget::LookAt(_, point) => DAffine3::from_translation(point),
     }
-}
-
-/// The rotation of a quaternion whose length is nearly one.
-fn matrix(q: DQuat) -> glam::DMat3 {
-    let s = 1.0 / math64::sqrt(q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w);
-    math64::matrix(DQuat::from_xyzw(q.x * s, q.y * s, q.z * s, q.w * s))
 }
 
 /// Whether the numbers of a goal can be worked with.

@@ -1,9 +1,9 @@
 //! A mechanism: links, and the joints between them, one number a degree of freedom.
 
 use alloc::{string::String, vec::Vec};
-use core::{cmp::Ordering, fmt};
+use core::{cmp::Ordering, fmt, iter};
 
-use glam::{DAffine3, DQuat, DVec3};
+use glam::{DAffine3, DMat3, DQuat, DVec3};
 use thiserror::Error;
 
 use super::{
@@ -32,27 +32,116 @@ impl fmt::Display for LinkId {
     }
 }
 
+/// No joint: the base.
+pub(super) const BASE: u32 = u32::MAX;
+
 /// A joint that moves by one number, its fixed surroundings folded in.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Moving {
-    /// The moving joint that carries this one; none for those on the base.
-    pub parent: Option<u32>,
+pub(super) struct Moving {
     /// From the parent's frame (after its motion; the root link's, where there is none) to this one at value 0.
     pub rest: DAffine3,
+    /// The moving joint that carries this one; [`BASE`] for those on the base.
+    pub parent: u32,
+    /// Which number places it (a degree of freedom, or a variable of a plan), at `multiplier * value + offset`.
+    pub var: u32,
     pub kind: Kind,
-    /// The degree of freedom that places it, at `multiplier * value + offset`.
-    pub dof: u32,
+    pub slides: bool,
     pub multiplier: f64,
     pub offset: f64,
 }
 
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Link {
-    pub name: String,
-    /// The moving joint that carries it; none for what is fixed to the base.
-    pub carrier: Option<u32>,
-    /// From the carrier's frame, or the root link's, to the link's own.
+impl Moving {
+    /// A frame after this joint's motion along or about its z axis.
+    #[inline(always)]
+    pub fn moved(&self, on: &DAffine3, value: f64) -> DAffine3 {
+        let value = self.multiplier * value + self.offset;
+        let (x, y, z) = (on.matrix3.x_axis, on.matrix3.y_axis, on.matrix3.z_axis);
+        if self.slides {
+            return DAffine3 { matrix3: on.matrix3, translation: on.translation + z * value };
+        }
+        let (s, c) = math64::sin_cos(value);
+        DAffine3 { matrix3: DMat3::from_cols(x * c + y * s, y * c - x * s, z), translation: on.translation }
+    }
+
+    /// The velocity of a point at `end`, and of rotations, by a motion of 1 along or about `axis` at `frame`.
+    #[inline(always)]
+    pub fn velocity(&self, axis: DVec3, frame: &DAffine3, end: DVec3) -> (DVec3, DVec3) {
+        match self.slides {
+            true => (axis, DVec3::ZERO),
+            false => (axis.cross(end - frame.translation), axis),
+        }
+    }
+}
+
+/// Forward kinematics of joints, each after the one that carries it. (Out of line, as plans without balls have a shorter way.)
+#[inline(never)]
+pub(super) fn place(joints: &[Moving], values: &[f64], Frames { joints: frames, axes }: &mut Frames) {
+    for (i, joint) in joints.iter().enumerate() {
+        if joint.kind == Kind::Rest {
+            continue;
+        }
+        let on = match joint.parent {
+            BASE => joint.rest,
+            parent => frames[parent as usize] * joint.rest,
+        };
+        let var = joint.var as usize;
+        if let Kind::Ball | Kind::Vector = joint.kind {
+            let (turned, about) = ball::turned(joint.kind, [values[var], values[var + 1], values[var + 2]]);
+            let frame = DAffine3 { matrix3: on.matrix3 * turned, translation: on.translation };
+            for (k, axis) in about.into_iter().enumerate() {
+                frames[i + k] = frame;
+                axes[i + k] = on.matrix3 * axis;
+            }
+            continue;
+        }
+        frames[i] = joint.moved(&on, values[var]);
+        axes[i] = on.matrix3.z_axis;
+    }
+}
+
+/// A joint and those that carry it, from the nearest to the base.
+pub(super) fn inward(joints: &[Moving], joint: u32) -> impl Iterator<Item = usize> {
+    let known = |j: u32| (j != BASE).then_some(j as usize);
+    iter::successors(known(joint), move |&j| known(joints[j].parent))
+}
+
+/// A frame as a moving joint carries it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Carried {
+    /// [`BASE`] for what is fixed to the base.
+    pub joint: u32,
+    /// From the joint's frame, or the root link's, to this one.
     pub offset: DAffine3,
+}
+
+impl Carried {
+    pub const BASE: Self = Self { joint: BASE, offset: DAffine3::IDENTITY };
+
+    pub fn frame(&self, frames: &Frames) -> DAffine3 {
+        if self.joint == BASE { self.offset } else { frames.joints[self.joint as usize] * self.offset }
+    }
+}
+
+/// Where joints are.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub(super) struct Frames {
+    pub joints: Vec<DAffine3>,
+    /// What each joint turns about or slides along; in a plan empty where that is always its z axis.
+    pub axes: Vec<DVec3>,
+}
+
+impl Frames {
+    /// Makes room.
+    pub fn fit(&mut self, joints: usize, axes: usize) {
+        self.joints.resize(joints, DAffine3::IDENTITY);
+        self.axes.resize(axes, DVec3::Z);
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Link {
+    pub name: String,
+    pub at: Carried,
     pub parent: Option<LinkId>,
     /// None for the root.
     pub joint: Option<LinkJoint>,
@@ -60,7 +149,7 @@ pub(crate) struct Link {
 
 /// The joint that carries a link, as it was given.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct LinkJoint {
+pub(super) struct LinkJoint {
     pub name: String,
     pub joint: Joint,
     /// From the parent link's frame to the joint's.
@@ -222,7 +311,7 @@ impl Mechanism {
 
     /// The degrees of freedom that place `tip` relative to `root`, in the mechanism's order.
     pub fn dofs_between(&self, root: LinkId, tip: LinkId) -> Vec<usize> {
-        let mut dofs: Vec<usize> = self.path(root, tip).map(|j| self.joints[j].dof as usize).collect();
+        let mut dofs: Vec<usize> = self.path(root, tip).map(|j| self.joints[j].var as usize).collect();
         dofs.sort_unstable();
         dofs.dedup();
         dofs
@@ -236,12 +325,7 @@ impl Mechanism {
 
     /// The moving joints that carry a link, from the nearest to the base.
     fn carriers(&self, link: LinkId) -> impl Iterator<Item = usize> {
-        let mut at = self.links[link.index()].carrier;
-        core::iter::from_fn(move || {
-            let j = at? as usize;
-            at = self.joints[j].parent;
-            Some(j)
-        })
+        inward(&self.joints, self.links[link.index()].at.joint)
     }
 
     /// Where everything is at rest: see [`Dof::rest`](crate::joint::Dof::rest).
@@ -308,38 +392,14 @@ impl Mechanism {
     /// Forward kinematics: where every link is when the degrees of freedom have these values.
     pub fn forward_kinematics(&self, values: &[f64], placement: &mut LinkFrames) -> Result<(), ValuesError> {
         self.check(values)?;
-        placement.frames.resize(self.joints.len(), DAffine3::IDENTITY);
-        placement.axes.resize(self.joints.len(), DVec3::Z);
-        for (i, joint) in self.joints.iter().enumerate() {
-            if joint.kind == Kind::Rest {
-                continue;
-            }
-            let carrier = joint.parent.map_or(DAffine3::IDENTITY, |p| placement.frames[p as usize]);
-            let on = carrier * joint.rest;
-            let dof = joint.dof as usize;
-            if let Kind::Ball | Kind::Vector = joint.kind {
-                let (turned, axes) =
-                    ball::turned(joint.kind, [values[dof], values[dof + 1], values[dof + 2]]);
-                for (k, axis) in axes.into_iter().enumerate() {
-                    placement.frames[i + k] = on * DAffine3::from_mat3(turned);
-                    placement.axes[i + k] = on.matrix3 * axis;
-                }
-                continue;
-            }
-            let value = joint.multiplier * values[dof] + joint.offset;
-            placement.frames[i] = on * motion(joint.kind == Kind::Slide, value);
-            placement.axes[i] = on.matrix3.z_axis;
-        }
+        placement.0.fit(self.joints.len(), self.joints.len());
+        place(&self.joints, values, &mut placement.0);
         Ok(())
     }
 
     /// Where a link is, in base space.
     pub fn link_transform(&self, placement: &LinkFrames, link: LinkId) -> DAffine3 {
-        let link = &self.links[link.index()];
-        match link.carrier {
-            Some(j) => placement.frames[j as usize] * link.offset,
-            None => link.offset,
-        }
+        self.links[link.index()].at.frame(&placement.0)
     }
 
     /// The geometric Jacobian of a point of a link (in the link's own space): for each degree of freedom, the velocity of
@@ -353,22 +413,13 @@ impl Mechanism {
         columns.clear();
         columns.resize(self.dofs.len(), [0.0; 6]);
         let end = self.link_transform(placement, link).transform_point3(point);
-        let mut at = self.links[link.index()].carrier;
-        while let Some(j) = at {
-            let joint = &self.joints[j as usize];
-            let frame = &placement.frames[j as usize];
-            let z = placement.axes[j as usize];
-            let (linear, angular) = if joint.kind == Kind::Slide {
-                (z, DVec3::ZERO)
-            } else {
-                (z.cross(end - frame.translation), z)
-            };
-            let column = &mut columns[joint.dof as usize];
-            for k in 0..3 {
-                column[k] += joint.multiplier * linear[k];
-                column[k + 3] += joint.multiplier * angular[k];
+        let Frames { joints: frames, axes } = &placement.0;
+        for j in self.carriers(link) {
+            let joint = &self.joints[j];
+            let (linear, angular) = joint.velocity(axes[j], &frames[j], end);
+            for (cell, c) in columns[joint.var as usize].iter_mut().zip(six(linear, angular)) {
+                *cell += joint.multiplier * c;
             }
-            at = joint.parent;
         }
     }
 
@@ -377,21 +428,26 @@ impl Mechanism {
     pub fn manipulability(&self, placement: &LinkFrames, link: LinkId, point: DVec3, length: f64) -> f64 {
         let mut columns = Vec::new();
         self.jacobian(placement, link, point, &mut columns);
-        let mut gram = [[0.0; 6]; 6];
-        for mut c in columns {
-            c[3..].iter_mut().for_each(|w| *w *= length);
-            for (row, a) in gram.iter_mut().zip(&c) {
-                for (cell, b) in row.iter_mut().zip(&c) {
-                    *cell += a * b;
-                }
-            }
-        }
-        math64::sqrt(determinant(gram).max(0.0))
+        columns.iter_mut().for_each(|c| c[3..].iter_mut().for_each(|w| *w *= length));
+        math64::sqrt(gram_determinant(&columns).max(0.0))
     }
 }
 
-/// The determinant of a symmetric matrix that is not negative definite, by elimination with the largest pivot first.
-pub(super) fn determinant(mut m: [[f64; 6]; 6]) -> f64 {
+#[inline(always)]
+pub(super) fn six(a: DVec3, b: DVec3) -> [f64; 6] {
+    [a.x, a.y, a.z, b.x, b.y, b.z]
+}
+
+/// The determinant of J J^T, given the columns of J, by elimination with the largest pivot first.
+pub(super) fn gram_determinant(columns: &[[f64; 6]]) -> f64 {
+    let mut m = [[0.0; 6]; 6];
+    for c in columns {
+        for (row, a) in m.iter_mut().zip(c) {
+            for (cell, b) in row.iter_mut().zip(c) {
+                *cell += a * b;
+            }
+        }
+    }
     let mut product = 1.0;
     for k in 0..6 {
         let pivot = (k..6).fold(k, |best, i| if m[i][i] > m[best][best] { i } else { best });
@@ -414,29 +470,16 @@ pub(super) fn determinant(mut m: [[f64; 6]; 6]) -> f64 {
     product
 }
 
-/// What a joint does at a value, in its own frame.
-pub(crate) fn motion(slides: bool, value: f64) -> DAffine3 {
-    if slides {
-        DAffine3::from_translation(DVec3::Z * value)
-    } else {
-        DAffine3::from_mat3(math64::axis_angle(DVec3::Z, value))
-    }
-}
-
 /// Where every joint of a mechanism is; made by [`Mechanism::forward_kinematics`].
 #[derive(Clone, Debug, PartialEq)]
-pub struct LinkFrames {
-    pub(super) frames: Vec<DAffine3>,
-    /// What each turns about or slides along.
-    axes: Vec<DVec3>,
-}
+pub struct LinkFrames(Frames);
 
 impl LinkFrames {
     /// Room for a mechanism's joints, not yet placed.
     pub fn new(mechanism: &Mechanism) -> Self {
-        let mut frames = Vec::with_capacity(mechanism.joints.len());
-        frames.resize(mechanism.joints.len(), DAffine3::IDENTITY);
-        Self { frames, axes: alloc::vec![DVec3::Z; mechanism.joints.len()] }
+        let mut frames = Frames::default();
+        frames.fit(mechanism.joints.len(), mechanism.joints.len());
+        Self(frames)
     }
 }
 

@@ -15,10 +15,8 @@ pub(super) trait Normal {
     fn form(&mut self, columns: &[[f64; ROWS]], residual: &[[f64; ROWS]]);
     /// Forgets which variables were held.
     fn release(&mut self);
-    /// Holds a variable at a step.
-    fn hold(&mut self, columns: &[[f64; ROWS]], var: usize, step: f64);
-    /// Holds the part along a direction of two variables that stand next to each other at a step.
-    fn hold_along(&mut self, columns: &[[f64; ROWS]], first: usize, direction: [f64; 2], step: f64);
+    /// Holds a variable, or a direction of several, at a step; `column` gives its column of each goal.
+    fn hold(&mut self, column: impl Fn(usize) -> [f64; ROWS], step: f64);
     /// Solves for y.
     fn solve(&mut self, damping: f64);
     /// The step of a variable that is not held.
@@ -63,13 +61,14 @@ impl Normal for Six {
     }
 
     #[inline(always)]
-    fn hold(&mut self, columns: &[[f64; ROWS]], var: usize, step: f64) {
-        self.take_out(&columns[var], step);
-    }
-
-    #[inline(always)]
-    fn hold_along(&mut self, columns: &[[f64; ROWS]], first: usize, direction: [f64; 2], step: f64) {
-        self.take_out(&along(&columns[first], &columns[first + 1], direction), step);
+    fn hold(&mut self, column: impl Fn(usize) -> [f64; ROWS], step: f64) {
+        let c = column(0);
+        for i in 0..ROWS {
+            self.left[i] -= c[i] * step;
+            for j in 0..=i {
+                self.free[i][j] -= c[i] * c[j];
+            }
+        }
     }
 
     /// By G = L D L^T.
@@ -111,21 +110,9 @@ impl Normal for Six {
     }
 }
 
-impl Six {
-    #[inline(always)]
-    fn take_out(&mut self, c: &[f64; ROWS], step: f64) {
-        for i in 0..ROWS {
-            self.left[i] -= c[i] * step;
-            for j in 0..=i {
-                self.free[i][j] -= c[i] * c[j];
-            }
-        }
-    }
-}
-
 /// The column of a direction of two variables.
 #[inline(always)]
-fn along(a: &[f64; ROWS], b: &[f64; ROWS], [x, y]: [f64; 2]) -> [f64; ROWS] {
+pub(super) fn along(a: &[f64; ROWS], b: &[f64; ROWS], [x, y]: [f64; 2]) -> [f64; ROWS] {
     core::array::from_fn(|i| x * a[i] + y * b[i])
 }
 
@@ -153,13 +140,8 @@ impl Many {
         [&mut self.residual, &mut self.left, &mut self.y].into_iter().for_each(|line| line.resize(m, 0.0));
     }
 
-    /// Adds `by` times the outer product of a variable's columns to the lower triangle.
-    fn add(goals: usize, vars: usize, sum: &mut [f64], columns: &[[f64; ROWS]], var: usize, by: f64) {
-        Self::add_outer(goals, sum, |goal| columns[goal * vars + var], by);
-    }
-
-    /// Adds `by` times the outer product of a column with itself, given goal by goal.
-    fn add_outer(goals: usize, sum: &mut [f64], column: impl Fn(usize) -> [f64; ROWS], by: f64) {
+    /// Adds `by` times the outer product of a column with itself, given goal by goal, to the lower triangle.
+    fn add(goals: usize, sum: &mut [f64], column: impl Fn(usize) -> [f64; ROWS], by: f64) {
         let m = ROWS * goals;
         for a in 0..goals {
             let ca = column(a);
@@ -184,7 +166,7 @@ impl Normal for Many {
     fn form(&mut self, columns: &[[f64; ROWS]], residual: &[[f64; ROWS]]) {
         self.whole.fill(0.0);
         for var in 0..self.vars {
-            Self::add(self.goals, self.vars, &mut self.whole, columns, var, 1.0);
+            Self::add(self.goals, &mut self.whole, |goal| columns[goal * self.vars + var], 1.0);
         }
         self.residual.copy_from_slice(residual.as_flattened());
     }
@@ -194,19 +176,8 @@ impl Normal for Many {
         self.left.copy_from_slice(&self.residual);
     }
 
-    fn hold(&mut self, columns: &[[f64; ROWS]], var: usize, step: f64) {
-        Self::add(self.goals, self.vars, &mut self.free, columns, var, -1.0);
-        for a in 0..self.goals {
-            for (l, c) in self.left[a * ROWS..].iter_mut().zip(&columns[a * self.vars + var]) {
-                *l -= c * step;
-            }
-        }
-    }
-
-    fn hold_along(&mut self, columns: &[[f64; ROWS]], first: usize, direction: [f64; 2], step: f64) {
-        let at = |a: usize| a * self.vars + first;
-        let column = |a: usize| along(&columns[at(a)], &columns[at(a) + 1], direction);
-        Self::add_outer(self.goals, &mut self.free, column, -1.0);
+    fn hold(&mut self, column: impl Fn(usize) -> [f64; ROWS], step: f64) {
+        Self::add(self.goals, &mut self.free, &column, -1.0);
         for a in 0..self.goals {
             for (l, c) in self.left[a * ROWS..].iter_mut().zip(column(a)) {
                 *l -= c * step;
@@ -309,8 +280,8 @@ mod tests {
             many.form(&three, &residual(3));
             many.release();
             if let Some((var, step)) = held {
-                six.hold(&one, var, step);
-                many.hold(&three, var, step);
+                six.hold(|_| one[var], step);
+                many.hold(|goal| three[goal * 9 + var], step);
             }
             six.solve(0.1);
             check(&one, 1, 9, held, &six.y, 0.1);

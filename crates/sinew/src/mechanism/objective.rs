@@ -6,7 +6,8 @@ use thiserror::Error;
 
 use super::{
     DofKind, Mechanism, ValuesError, ball,
-    plan::{Aim, Frames, Plan, Var},
+    model::{Frames, gram_determinant},
+    plan::{Aim, Plan, Var},
 };
 use crate::math64;
 
@@ -96,25 +97,11 @@ impl ObjectiveSum {
     pub fn at(&mut self, plan: &Plan, aims: &[Aim], values: &[f64]) -> f64 {
         let mut sum = 0.0;
         for objective in &plan.objectives {
-            let part = match &objective.kind {
-                ObjectiveKind::Posture(wanted) => {
-                    let square = |(i, v): (usize, &super::plan::Var)| {
-                        let d = (values[i] - near(plan, wanted, values, i, v)) / plan.scale[i];
-                        0.5 * d * d
-                    };
-                    plan.vars.iter().enumerate().map(square).sum()
-                }
-                ObjectiveKind::OffLimits => {
-                    let square = |(i, v): (usize, &super::plan::Var)| match half(v.lower, v.upper) {
-                        Some((middle, half)) => {
-                            let d = (values[i] - middle) / half;
-                            0.5 * d * d
-                        }
-                        None => 0.0,
-                    };
-                    plan.vars.iter().enumerate().map(square).sum()
-                }
-                &ObjectiveKind::Manipulability(goal) => self.measure(plan, aims, values, goal),
+            let part = match objective.kind {
+                ObjectiveKind::Manipulability(goal) => self.measure(plan, aims, values, goal),
+                _ => pulls(&objective.kind, plan, values)
+                    .map(|Pull { off, unit, .. }| 0.5 * (off / unit) * (off / unit))
+                    .sum(),
             };
             sum += objective.weight * part;
         }
@@ -128,16 +115,8 @@ impl ObjectiveSum {
         let aim = aims[goal].whole(plan.length);
         let sight = plan.look(goal, &aim, &self.frames);
         plan.columns(goal, &aim, &self.frames, &sight, &mut self.columns);
-        let mut gram = [[0.0; 6]; 6];
-        for c in &self.columns {
-            for (row, a) in gram.iter_mut().zip(c) {
-                for (cell, b) in row.iter_mut().zip(c) {
-                    *cell += a * b;
-                }
-            }
-        }
-        // The determinant of a gram matrix; half its logarithm is that of its root.
-        -0.5 * math64::ln(super::model::determinant(gram).max(1e-300))
+        // Half the logarithm is that of the root.
+        -0.5 * math64::ln(gram_determinant(&self.columns).max(1e-300))
     }
 
     /// Where each variable (in its units) should go: down the slope, as far as the curvature of the squares says.
@@ -154,23 +133,15 @@ impl ObjectiveSum {
         curve.fill(0.0);
         for objective in &plan.objectives {
             let w = objective.weight;
-            match &objective.kind {
-                ObjectiveKind::Posture(wanted) => {
-                    for (i, v) in plan.vars.iter().enumerate() {
-                        slope[i] -= w * (values[i] - near(plan, wanted, values, i, v)) / scale[i];
-                        curve[i] += w;
+            match objective.kind {
+                ObjectiveKind::Posture(_) | ObjectiveKind::OffLimits => {
+                    for Pull { var, off, unit } in pulls(&objective.kind, plan, values) {
+                        let share = scale[var] / unit;
+                        slope[var] -= w * off / unit * share;
+                        curve[var] += w * share * share;
                     }
                 }
-                ObjectiveKind::OffLimits => {
-                    for (i, v) in plan.vars.iter().enumerate() {
-                        if let Some((middle, half)) = half(v.lower, v.upper) {
-                            let share = scale[i] / half;
-                            slope[i] -= w * (values[i] - middle) / half * share;
-                            curve[i] += w * share * share;
-                        }
-                    }
-                }
-                &ObjectiveKind::Manipulability(goal) => {
+                ObjectiveKind::Manipulability(goal) => {
                     for i in 0..values.len() {
                         let mut at = |by: f64| {
                             let mut moved = core::mem::take(&mut self.values);
@@ -188,6 +159,24 @@ impl ObjectiveSum {
             }
         }
     }
+}
+
+/// What draws a variable to a value: the square of `off / unit` is to be small.
+struct Pull {
+    var: usize,
+    off: f64,
+    unit: f64,
+}
+
+/// The pulls of a posture, or off the limits.
+fn pulls(kind: &ObjectiveKind, plan: &Plan, values: &[f64]) -> impl Iterator<Item = Pull> {
+    plan.vars.iter().enumerate().filter_map(move |(var, v)| {
+        let (to, unit) = match kind {
+            ObjectiveKind::Posture(wanted) => (near(plan, wanted, values, var, v), plan.scale[var]),
+            _ => half(v.lower, v.upper)?,
+        };
+        Some(Pull { var, off: values[var] - to, unit })
+    })
 }
 
 /// What a posture wants of a variable: of a rotation vector's, at the turn that is nearest to where it is.

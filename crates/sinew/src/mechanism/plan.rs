@@ -2,12 +2,13 @@
 
 use alloc::vec::Vec;
 
-use glam::{DAffine3, DMat3, DVec3};
+use glam::{DAffine3, DVec3};
 
 use super::{
     LinkGoal, LinkId, LinkTarget, Mechanism, NamedDof, Objective, ball,
     dof::{DofKind, Kind},
     goal::transform,
+    model::{BASE, Carried, Frames, Moving, inward, place, six},
     swing::Swing,
 };
 use crate::math64;
@@ -15,29 +16,6 @@ use crate::math64;
 /// A slider that goes further than this many times the length of the bones (in metres where there are none) is taken to
 /// have no end: a gantry goes some ten times as far as its arm.
 const ENDLESS: f64 = 100.0;
-/// No joint: the base.
-const BASE: u32 = u32::MAX;
-
-/// A joint that matters. See [`super::model::Moving`].
-#[derive(Clone, Copy, Debug)]
-pub(super) struct PlanJoint {
-    parent: u32,
-    slides: bool,
-    kind: Kind,
-    /// Which of the plan's variables places it.
-    var: u32,
-    multiplier: f64,
-    offset: f64,
-    rest: DAffine3,
-}
-
-/// A frame that a goal names, as carried by a joint of the plan.
-#[derive(Clone, Copy, Debug)]
-struct Carried {
-    joint: u32,
-    offset: DAffine3,
-}
-
 #[derive(Clone, Debug)]
 struct PlanGoal {
     link: LinkId,
@@ -67,7 +45,7 @@ pub(super) struct Var {
 /// The joints and variables that matter for a list of goals.
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
-    joints: Vec<PlanJoint>,
+    joints: Vec<Moving>,
     goals: Vec<PlanGoal>,
     pub vars: Vec<Var>,
     /// The limits of swings, each with the first of its two variables.
@@ -86,14 +64,6 @@ pub(super) struct Plan {
     reach: f64,
     /// Whether every joint stands on the one before and has its own variable, in order.
     serial: bool,
-}
-
-/// Where the joints of a plan are, and the goals' frames.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Frames {
-    joints: Vec<DAffine3>,
-    /// What each joint turns about or slides along, where that is not always its z axis; else empty.
-    axes: Vec<DVec3>,
 }
 
 /// A goal ready for one solve: its target in the plan's terms.
@@ -140,18 +110,17 @@ impl Plan {
         let mut dof_var = alloc::vec![u32::MAX; mechanism.dofs.len()];
         let mut vars: Vec<Var> = Vec::new();
         let (mut swings, mut vectors) = (Vec::new(), Vec::new());
-        let mut joints: Vec<PlanJoint> = Vec::new();
+        let mut joints: Vec<Moving> = Vec::new();
         // Where each joint of the mechanism is, as carried by the plan's: those left out stand at their zero.
         let mut carried: Vec<Carried> = Vec::with_capacity(mechanism.joints.len());
         for (j, joint) in mechanism.joints.iter().enumerate() {
-            let base = Carried { joint: BASE, offset: DAffine3::IDENTITY };
-            let on = joint.parent.map_or(base, |p| carried[p as usize]);
+            let on = if joint.parent == BASE { Carried::BASE } else { carried[joint.parent as usize] };
             let rest = on.offset * joint.rest;
             if !used[j] {
                 carried.push(Carried { joint: on.joint, offset: rest });
                 continue;
             }
-            let dof = joint.dof as usize;
+            let dof = joint.var as usize;
             if dof_var[dof] == u32::MAX {
                 dof_var[dof] = vars.len() as u32;
                 let NamedDof { kind: of, dof: d, .. } = &mechanism.dofs[dof];
@@ -174,33 +143,19 @@ impl Plan {
                     periodic: matches!(of, DofKind::Turn | DofKind::Twist),
                 });
             }
-            let (multiplier, offset, kind) = (joint.multiplier, joint.offset, joint.kind);
-            let slides = kind == Kind::Slide;
-            vars[dof_var[dof] as usize].periodic &= !slides && math64::round(multiplier) == multiplier;
+            vars[dof_var[dof] as usize].periodic &=
+                !joint.slides && math64::round(joint.multiplier) == joint.multiplier;
             carried.push(Carried { joint: joints.len() as u32, offset: DAffine3::IDENTITY });
-            joints.push(PlanJoint {
-                parent: on.joint,
-                slides,
-                kind,
-                var: dof_var[dof],
-                multiplier,
-                offset,
-                rest,
-            });
+            joints.push(Moving { rest, parent: on.joint, var: dof_var[dof], ..*joint });
         }
         let place = |link: LinkId| {
-            let link = &mechanism.links[link.index()];
-            let base = Carried { joint: BASE, offset: DAffine3::IDENTITY };
-            let on = link.carrier.map_or(base, |c| carried[c as usize]);
-            Carried { joint: on.joint, offset: on.offset * link.offset }
+            let Carried { joint, offset } = mechanism.links[link.index()].at;
+            let on = if joint == BASE { Carried::BASE } else { carried[joint as usize] };
+            Carried { joint: on.joint, offset: on.offset * offset }
         };
         let above = |c: Carried| {
             let mut on = alloc::vec![0.0; joints.len()];
-            let mut at = c.joint;
-            while at != BASE {
-                on[at as usize] = 1.0;
-                at = joints[at as usize].parent;
-            }
+            inward(&joints, c.joint).for_each(|j| on[j] = 1.0);
             on
         };
         let plan_goal = |g: &LinkGoal| {
@@ -215,7 +170,7 @@ impl Plan {
         let of = |p: u8| (0..goals.len()).filter(|&g| goals[g].priority == p).collect();
         let levels = priorities.into_iter().map(of).collect();
         let goals: Vec<PlanGoal> = goals.iter().map(plan_goal).collect();
-        let on_last = |(i, j): (usize, &PlanJoint)| {
+        let on_last = |(i, j): (usize, &Moving)| {
             j.parent == (i as u32).wrapping_sub(1)
                 && j.var == i as u32
                 && j.multiplier == 1.0
@@ -288,8 +243,7 @@ impl Plan {
     /// Makes room for the frames of this plan's joints.
     pub fn fit(&self, frames: &mut Frames) {
         let n = self.joints.len();
-        frames.joints.resize(n, DAffine3::IDENTITY);
-        frames.axes.resize(if self.has_balls() { n } else { 0 }, DVec3::Z);
+        frames.fit(n, if self.has_balls() { n } else { 0 });
     }
 
     /// Whether any joints turn about axes that depend on where they stand.
@@ -343,7 +297,7 @@ impl Plan {
     #[inline]
     pub fn place(&self, values: &[f64], frames: &mut Frames) {
         if self.has_balls() {
-            return self.place_with_balls(values, frames);
+            return place(&self.joints, values, frames);
         }
         let mut last = DAffine3::IDENTITY;
         let mut before = BASE;
@@ -355,52 +309,21 @@ impl Plan {
             } else {
                 frames.joints[joint.parent as usize] * joint.rest
             };
-            last = moved(&on, joint.slides, joint.multiplier * values[joint.var as usize] + joint.offset);
+            last = joint.moved(&on, values[joint.var as usize]);
             frames.joints[i] = last;
             before = i as u32;
         }
-    }
-
-    /// [`Plan::place`] for joints of which some are balls.
-    #[inline(never)]
-    fn place_with_balls(&self, values: &[f64], frames: &mut Frames) {
-        for (i, joint) in self.joints.iter().enumerate() {
-            if joint.kind == Kind::Rest {
-                continue;
-            }
-            let on = match joint.parent {
-                BASE => joint.rest,
-                parent => frames.joints[parent as usize] * joint.rest,
-            };
-            let var = joint.var as usize;
-            if let Kind::Ball | Kind::Vector = joint.kind {
-                let (turned, axes) =
-                    ball::turned(joint.kind, [values[var], values[var + 1], values[var + 2]]);
-                let frame = DAffine3 { matrix3: on.matrix3 * turned, translation: on.translation };
-                for (k, axis) in axes.into_iter().enumerate() {
-                    frames.joints[i + k] = frame;
-                    frames.axes[i + k] = on.matrix3 * axis;
-                }
-                continue;
-            }
-            frames.joints[i] = moved(&on, joint.slides, joint.multiplier * values[var] + joint.offset);
-            frames.axes[i] = on.matrix3.z_axis;
-        }
-    }
-
-    fn carried(&self, frames: &Frames, c: &Carried) -> DAffine3 {
-        if c.joint == BASE { c.offset } else { frames.joints[c.joint as usize] * c.offset }
     }
 
     /// How far a goal's frame is from its target.
     #[inline]
     pub fn look(&self, goal: usize, aim: &Aim, frames: &Frames) -> Sight {
         let g = &self.goals[goal];
-        let mut tip = self.carried(frames, &g.tip);
+        let mut tip = g.tip.frame(frames);
         if aim.framed {
             tip *= aim.frame;
         }
-        let to = self.carried(frames, &g.reference) * aim.local;
+        let to = g.reference.frame(frames) * aim.local;
         let w = &aim.weights;
         if let LinkTarget::LookAt(axis, _) = aim.target {
             return looking(tip, to, axis, w);
@@ -439,26 +362,12 @@ impl Plan {
         let end = sight.tip.translation;
         let w = &aim.weights;
         let looks = matches!(aim.target, LinkTarget::LookAt(..));
-        if self.serial && aim.even && !looks && self.has_balls() {
-            let axes = frames.joints.iter().zip(&frames.axes);
-            for (((joint, (frame, z)), column), s) in self.joints.iter().zip(axes).zip(columns).zip(scale) {
-                *column = match joint.slides {
-                    true => six(*z * (w[0] * s), DVec3::ZERO),
-                    false => six(z.cross(end - frame.translation) * w[0], *z * w[3]),
-                };
-            }
-            return;
-        }
+        let axis = |i: usize, frame: &DAffine3| frames.axes.get(i).copied().unwrap_or(frame.matrix3.z_axis);
         if self.serial && aim.even && !looks {
-            for (((joint, frame), column), s) in
-                self.joints.iter().zip(&frames.joints).zip(columns).zip(scale)
-            {
-                let z = frame.matrix3.z_axis;
-                *column = if joint.slides {
-                    six(z * (w[0] * s), DVec3::ZERO)
-                } else {
-                    six(z.cross(end - frame.translation) * w[0], z * w[3])
-                };
+            let joints = self.joints.iter().zip(&frames.joints).zip(columns).zip(scale);
+            for (i, (((joint, frame), column), s)) in joints.enumerate() {
+                let (linear, angular) = joint.velocity(axis(i, frame), frame, end);
+                *column = six(linear * (w[0] * s), angular * w[3]);
             }
             return;
         }
@@ -470,12 +379,8 @@ impl Plan {
                 continue;
             }
             let var = joint.var as usize;
-            let axis = frames.axes.get(i).unwrap_or(&frame.matrix3.z_axis);
-            let z = *axis * (sign * joint.multiplier * scale[var]);
-            let (linear, angular) = match joint.slides {
-                true => (z, DVec3::ZERO),
-                false => (z.cross(end - frame.translation), z),
-            };
+            let z = axis(i, frame) * (sign * joint.multiplier * scale[var]);
+            let (linear, angular) = joint.velocity(z, frame, end);
             let c = if let LinkTarget::LookAt(..) = aim.target {
                 // The direction to the point turns as the origin moves: d x (-v) / r.
                 let (d, r) = (sight.to.matrix3.z_axis, sight.to.translation.x);
@@ -515,8 +420,8 @@ impl Plan {
     /// Where the frame of the goal that the plan was made for is in its reference's space.
     pub fn seen(&self, goal: usize, frames: &Frames) -> DAffine3 {
         let g = &self.goals[goal];
-        let tip = self.carried(frames, &g.tip) * g.frame;
-        rigid_inverse(&self.carried(frames, &g.reference)) * tip
+        let tip = g.tip.frame(frames) * g.frame;
+        rigid_inverse(&g.reference.frame(frames)) * tip
     }
 }
 
@@ -561,20 +466,4 @@ fn looking(tip: DAffine3, to: DAffine3, axis: DVec3, w: &[f64; 6]) -> Sight {
 fn rigid_inverse(t: &DAffine3) -> DAffine3 {
     let back = t.matrix3.transpose();
     DAffine3 { matrix3: back, translation: -(back * t.translation) }
-}
-
-/// A frame after its joint's motion along or about its z axis.
-#[inline(always)]
-fn moved(on: &DAffine3, slides: bool, value: f64) -> DAffine3 {
-    let (x, y, z) = (on.matrix3.x_axis, on.matrix3.y_axis, on.matrix3.z_axis);
-    if slides {
-        return DAffine3 { matrix3: on.matrix3, translation: on.translation + z * value };
-    }
-    let (s, c) = math64::sin_cos(value);
-    DAffine3 { matrix3: DMat3::from_cols(x * c + y * s, y * c - x * s, z), translation: on.translation }
-}
-
-#[inline(always)]
-fn six(a: DVec3, b: DVec3) -> [f64; 6] {
-    [a.x, a.y, a.z, b.x, b.y, b.z]
 }

@@ -14,10 +14,11 @@
 use alloc::vec::Vec;
 
 use super::{
-    descent::{Descent, End, Until},
+    descent::{Descent, End, Until, look},
+    model::Frames,
     normal::{ROWS, dot, ldl_solve},
     objective::ObjectiveSum,
-    plan::{Aim, Frames, Plan, Sight},
+    plan::{Aim, Plan, Sight},
 };
 
 /// A level counts as better or worse from this share of its squared residual on.
@@ -123,9 +124,7 @@ impl Refine {
     /// Squared residuals by level and the objectives' number, into `trial`; whether the first level is within the tolerances.
     fn measure(&mut self, plan: &Plan, aims: &[Aim], until: &Until, values: &[f64]) -> bool {
         plan.place(values, &mut self.frames);
-        for (goal, (aim, sight)) in aims.iter().zip(&mut self.sights).enumerate() {
-            *sight = plan.look(goal, aim, &self.frames);
-        }
+        look(plan, aims, &self.frames, &mut self.sights);
         let cost = |g: &usize| dot(&self.sights[*g].miss.residual, &self.sights[*g].miss.residual);
         for (out, level) in self.trial.iter_mut().zip(&plan.levels) {
             *out = level.iter().map(cost).sum();

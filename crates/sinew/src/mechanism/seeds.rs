@@ -13,7 +13,8 @@ use glam::DAffine3;
 
 use super::{
     LinkTarget,
-    plan::{Aim, Frames, Plan, Var},
+    model::Frames,
+    plan::{Aim, Plan, Var},
 };
 use crate::math64;
 

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use glam::{DMat3, DQuat, DVec3, Quat, Vec3};
+use glam::{DMat3, DVec3, Quat, Vec3};
 
 use super::{
     Mechanism, ValuesError,
@@ -79,9 +79,9 @@ impl Compiled {
         self.slides.iter().filter(|s| **s).count()
     }
 
-    /// How many degrees of freedom it has.
-    pub fn len(&self) -> usize {
-        self.count() + self.turn.count()
+    /// Its degrees of freedom.
+    pub fn dofs(&self) -> core::ops::Range<usize> {
+        self.first..self.first + self.count() + self.turn.count()
     }
 }
 
@@ -180,7 +180,8 @@ impl JointValues {
             Turn::Vector => Some(turned(Kind::Vector, [next(), next(), next()]).0),
         };
         if let Some(own) = turned {
-            local.rotation = narrow(&(wide(pose.skeleton().rest(c.joint).rotation) * own));
+            let rest = wide(pose.skeleton().rest(c.joint).rotation);
+            local.rotation = math64::quaternion(&(rest * own)).as_quat();
         }
         local
     }
@@ -190,7 +191,7 @@ impl JointValues {
         // Three slides and three turns are the most.
         let mut now = [0.0; 6];
         self.read_joint(c, pose, &mut now);
-        values[c.first..][..c.len()] != now[..c.len()]
+        values[c.dofs()] != now[..c.dofs().len()]
     }
 
     pub fn write(&self, values: &[f64], pose: &mut Pose) -> Result<(), ValuesError> {
@@ -242,14 +243,7 @@ fn slid(c: &Compiled, values: &[f64], pose: &Pose) -> Vec3 {
 }
 
 pub(super) fn wide(q: Quat) -> DMat3 {
-    let q = DQuat::from_xyzw(q.x.into(), q.y.into(), q.z.into(), q.w.into());
-    let s = 1.0 / math64::sqrt(q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w);
-    math64::matrix(DQuat::from_xyzw(q.x * s, q.y * s, q.z * s, q.w * s))
-}
-
-fn narrow(m: &DMat3) -> Quat {
-    let q = math64::quaternion(m);
-    Quat::from_xyzw(q.x as f32, q.y as f32, q.z as f32, q.w as f32)
+    math64::matrix(math64::normalize(q.as_dquat()))
 }
 
 /// A value that is outside its range by no more than f32's rounding, at the end.

@@ -6,7 +6,7 @@ use core::f32::consts::PI;
 use glam::Vec2;
 use thiserror::Error;
 
-use super::{length, turned, unit, wrap};
+use super::{angle, distance, length, turned, unit, wrap};
 use crate::{math, solve::branch};
 
 /// How a joint's angle is written down.
@@ -285,10 +285,7 @@ impl Chain2d {
     /// whatever the limits are; 0 where they allow it.
     pub fn out_of_reach(&self, place: Vec2) -> f32 {
         let (most, longest) = (self.length(), self.bones.iter().map(|b| b.length).fold(0.0, f32::max));
-        // Halves, since the difference of two large places may overflow.
-        let half = place * 0.5 - self.root * 0.5;
-        let size = half.abs().max_element();
-        let x = if size > 0.0 { 2.0 * (size * length(half / size)) } else { 0.0 };
+        let x = distance(self.root, place);
         (x - most).max(2.0 * longest - most - x).clamp(0.0, f32::MAX)
     }
 
@@ -303,6 +300,20 @@ impl Chain2d {
             at += way * bone.length;
             self.work.ways[i] = way;
             self.work.places[i + 1] = at;
+        }
+    }
+
+    /// Points each bone, from the root outward, as far as limits let it: along what `wanted` gives for the bone and the place
+    /// of its joint. A bone without a direction to go keeps its angle.
+    pub(super) fn point_bones(&mut self, wanted: impl Fn(&Self, usize, Vec2) -> Vec2) {
+        let (mut at, mut ahead) = (self.root, unit(self.base));
+        for i in 0..self.bones.len() {
+            let wanted = wanted(self, i, at);
+            if wanted != Vec2::ZERO {
+                self.put(i, angle(ahead, wanted));
+            }
+            ahead = turned(ahead, unit(self.bones[i].angle));
+            at += ahead * self.bones[i].length;
         }
     }
 

@@ -5,9 +5,7 @@ use glam::{DMat3, DVec3, Vec2};
 use super::{
     Chain2d, Chain2dError, DirectedOptions2d, Options2d,
     chain::{self, finite, within},
-    length,
-    solve::missed,
-    unit, wrap,
+    distance, length, unit, wrap,
 };
 use crate::{Outcome, Report, math};
 
@@ -66,7 +64,7 @@ impl Chain2d {
         }
         self.blend(settings.influence);
         let (end, now) = (self.end(), self.heading());
-        report.position_residual = missed(goal, end);
+        report.position_residual = distance(end, goal);
         report.rotation_residual = wrap(direction - now).abs();
         report.branch_changed = self.changed(end - came, size, wrap(now - heading).abs());
         Ok(report)

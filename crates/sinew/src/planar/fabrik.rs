@@ -28,26 +28,6 @@ impl Chain2d {
             far -= way * self.bones[i].length;
         }
         // Forward: the root is where it was, and each bone points to where its end was left.
-        let (mut at, mut way) = (self.root, unit(self.base));
-        for i in 0..n {
-            let wanted = self.work.places[i + 1] - at;
-            if wanted != Vec2::ZERO {
-                self.put(i, angle(way, wanted));
-            }
-            way = turned(way, unit(self.bones[i].angle));
-            at += way * self.bones[i].length;
-        }
-    }
-    /// Points each bone to the goal, from the root outward, within limits: the answer where the goal is out of reach.
-    pub(super) fn straighten(&mut self, goal: Vec2) {
-        let (mut at, mut way) = (self.root, unit(self.base));
-        for i in 0..self.bones.len() {
-            let wanted = goal - at;
-            if wanted != Vec2::ZERO {
-                self.put(i, angle(way, wanted));
-            }
-            way = turned(way, unit(self.bones[i].angle));
-            at += way * self.bones[i].length;
-        }
+        self.point_bones(|chain, i, at| chain.work.places[i + 1] - at);
     }
 }

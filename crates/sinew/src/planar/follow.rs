@@ -32,16 +32,11 @@ impl Chain2d {
         match lead {
             Lead::Root => {
                 self.root = place;
-                let (mut at, mut ahead) = (place, unit(self.base));
-                for i in 0..n {
-                    let wanted = way(at, self.work.places[i + 1]);
-                    // A bone whose end is at its start already keeps its angle.
-                    if wanted != Vec2::ZERO && self.bones[i].length > 0.0 {
-                        self.put(i, angle(ahead, wanted));
-                    }
-                    ahead = turned(ahead, unit(self.bones[i].angle));
-                    at += ahead * self.bones[i].length;
-                }
+                // A bone whose end is at its start already keeps its angle.
+                self.point_bones(|chain, i, at| match chain.bones[i].length > 0.0 {
+                    true => way(at, chain.work.places[i + 1]),
+                    false => Vec2::ZERO,
+                });
             }
             Lead::Tip => {
                 let mut far = place;

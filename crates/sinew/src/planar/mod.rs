@@ -84,6 +84,14 @@ fn length_of_extreme(v: Vec2, size: f32) -> f32 {
     math::sqrt((v * to_unit(size)).length_squared()) / to_unit(size)
 }
 
+/// The distance between two places, at most the largest number.
+fn distance(a: Vec2, b: Vec2) -> f32 {
+    // Halves, since the difference of two large places may overflow.
+    let half = b * 0.5 - a * 0.5;
+    let size = half.abs().max_element();
+    if size > 0.0 { (2.0 * (size * length(half / size))).min(f32::MAX) } else { 0.0 }
+}
+
 /// Products of coordinates that are smaller than this may have lost digits, or vanished.
 const VANISHING: f32 = 1e-30;
 

@@ -5,7 +5,7 @@ use glam::Vec2;
 use super::{
     BendSide2d, Bone2d, Chain2d, Chain2dError, angle,
     chain::{self, finite, within},
-    length, scaled, unit, wrap,
+    distance, length, scaled, unit, wrap,
 };
 use crate::{
     Outcome, Report, math64,
@@ -107,14 +107,6 @@ const STALLED: f32 = 2e-4;
 /// The smallest number above 0.
 const SMALLEST: f32 = f32::from_bits(1);
 
-/// How far the end is from the goal.
-pub(super) fn missed(goal: Vec2, end: Vec2) -> f32 {
-    // Halves, since the difference of two large places may overflow.
-    let half = goal * 0.5 - end * 0.5;
-    let size = half.abs().max_element();
-    if size > 0.0 { (2.0 * (size * length(half / size))).min(f32::MAX) } else { 0.0 }
-}
-
 impl Options2d {
     pub(super) fn check(&self) -> Result<(), Chain2dError> {
         match self.position_tolerance {
@@ -171,7 +163,7 @@ impl Chain2d {
         }
         self.blend(settings.influence);
         let end = self.end();
-        report.position_residual = missed(goal, end);
+        report.position_residual = distance(end, goal);
         report.branch_changed = match left.map(|left| [left, self.left()]) {
             Some([was, now]) => was.min(now) < 0.0 && was.max(now) > 0.0,
             None => self.changed(end - came, size, 0.0),
@@ -234,15 +226,12 @@ impl Chain2d {
         if settings.stretch <= 1.0 || settings.influence <= 0.0 {
             return false;
         }
-        let half = goal * 0.5 - self.root * 0.5;
-        let size = half.abs().max_element();
-        let reach = self.length();
-        if size <= 0.0 || reach <= 0.0 {
+        let (far, reach) = (distance(self.root, goal), self.length());
+        if far <= 0.0 || reach <= 0.0 {
             return false;
         }
-        let distance = (2.0 * (size * length(half / size))).min(f32::MAX);
-        let drawn = soften(distance, reach, settings.soft);
-        let factor = 1.0 + ((distance / drawn).clamp(1.0, settings.stretch) - 1.0) * settings.influence;
+        let drawn = soften(far, reach, settings.soft);
+        let factor = 1.0 + ((far / drawn).clamp(1.0, settings.stretch) - 1.0) * settings.influence;
         // (What would be longer than a bone may be stays as it is.)
         let grows = factor > 1.0 && self.bones.iter().all(|b| b.length * factor <= 1e18);
         if grows {
@@ -342,7 +331,8 @@ impl Chain2d {
         }
         let size = self.size();
         if settings.method == Method2d::Fabrik && length(goal - self.root) > self.length() {
-            self.straighten(goal);
+            // The answer, within limits.
+            self.point_bones(|_, _, at| goal - at);
             let straight = length(goal - self.end());
             if straight < left {
                 left = straight;

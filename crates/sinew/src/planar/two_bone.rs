@@ -2,7 +2,7 @@
 
 use glam::Vec2;
 
-use super::{Chain2dError, chain, length, turned, unit, wrap};
+use super::{Chain2dError, chain, distance, length, turned, unit, wrap};
 use crate::math;
 
 /// To which side of the way from the root to the goal the middle joint goes.
@@ -56,12 +56,12 @@ pub fn two_bone(root: Vec2, a: f32, b: f32, goal: Vec2, side: BendSide2d) -> Res
     chain::within("the upper bone's length", "1e-9 to 1e9", a, 1e-9, 1e9)?;
     chain::within("the lower bone's length", "1e-9 to 1e9", b, 1e-9, 1e9)?;
     // Halves, since the difference of two large places may overflow.
-    let half = goal * 0.5 - root * 0.5;
-    let size = half.abs().max_element();
-    let apart = if size > 0.0 { length(half / size) } else { 0.0 };
-    let distance = (2.0 * (size * apart)).min(f32::MAX);
+    let (half, distance) = (goal * 0.5 - root * 0.5, distance(root, goal));
     let ahead = match distance {
-        f32::MAX => half / size / apart,
+        f32::MAX => {
+            let along = half / half.abs().max_element();
+            along / length(along)
+        }
         _ if distance > 0.0 => half / (0.5 * distance),
         _ => Vec2::X,
     };

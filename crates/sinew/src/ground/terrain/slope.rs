@@ -4,7 +4,7 @@ use alloc::vec;
 
 use glam::Vec3;
 
-use super::{Profile, TerrainError, not_negative, placed, positive};
+use super::{Profile, TerrainError, measure, not_negative, placed, positive};
 use crate::{ground::TriangleMesh, math};
 
 /// A ramp seen from the side, for a walk from left to right that starts at `o`:
@@ -67,10 +67,8 @@ impl Slope {
         not_negative("before", self.before)?;
         not_negative("landing", self.landing)?;
         // At 1.56 rad (89.4 degrees) a metre rises by nearly a hundred: past it the tangent runs away.
-        if !(-1.56..=1.56).contains(&self.angle) {
-            let wanted = "between -1.56 and 1.56 radians";
-            return Err(TerrainError::Measure { name: "angle", value: self.angle, wanted });
-        }
+        let steep = !(-1.56..=1.56).contains(&self.angle);
+        measure("angle", self.angle, "between -1.56 and 1.56 radians", !steep)?;
         Ok(self.profile().mesh(self.sides))
     }
 

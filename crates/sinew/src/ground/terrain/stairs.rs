@@ -4,7 +4,7 @@ use alloc::{vec, vec::Vec};
 
 use glam::Vec3;
 
-use super::{Profile, TerrainError, not_negative, placed, positive};
+use super::{Profile, TerrainError, measure, not_negative, placed, positive};
 use crate::ground::TriangleMesh;
 
 /// Which way a flight goes.
@@ -94,10 +94,8 @@ impl Stairs {
             let count = self.steps as f32;
             return Err(TerrainError::TooMany { name: "steps", count, limit: MOST_STEPS });
         }
-        if self.before + self.lead + self.landing == 0.0 && self.steps < 2 {
-            let wanted = "greater than 0 where there is no tread";
-            return Err(TerrainError::Measure { name: "landing", value: 0.0, wanted });
-        }
+        let level = self.before + self.lead + self.landing != 0.0 || self.steps >= 2;
+        measure("landing", 0.0, "greater than 0 where there is no tread", level)?;
         Ok(self.profile().mesh(self.sides))
     }
 

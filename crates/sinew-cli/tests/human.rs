@@ -170,7 +170,7 @@ fn are_met_within_limits(case: &Case) {
             assert!(off < 1e-3 * leg, "{off} m off: {what}");
         }
         for (joint, _) in human.joints() {
-            let excess = skeleton.limits(*joint).excess(pose.local(*joint).rotation);
+            let excess = skeleton.limit_excess(*joint, pose.local(*joint).rotation);
             assert!(excess <= 1e-5, "{} is {excess} outside: {what}", skeleton.name(*joint));
         }
         // Where the pelvis faces: knees are in front of the line from hip to ankle, and feet are on the ground

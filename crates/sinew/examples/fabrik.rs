@@ -45,7 +45,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             picture.pose(&pose, Some(sinew::body::Side::Left), 1.0);
             picture.goal(beak, 0.06);
         }
-        let within = ids.iter().all(|&j| skeleton.limits(j).is_within(pose.local(j).rotation));
+        let within = ids.iter().all(|&j| skeleton.limit_excess(j, pose.local(j).rotation) < 1e-5);
         println!(
             "{what}: {:?} after {} sweeps, {:.1} mm off; all vertebrae within their limits: {within}",
             report.outcome,

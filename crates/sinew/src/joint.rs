@@ -1,8 +1,8 @@
 //! Joints: what may turn and slide, how far, and how willingly.
 //!
-//! A [`Joint`] says it in plain data, in f64, for both layers and for URDF: solvers in joint space read it as it is, those in pose
-//! space ask the [`Limits`] that a skeleton makes of it. [`Skeleton::set_joint`](crate::Skeleton::set_joint) checks a joint
-//! and takes it; joints that were not set turn freely and do not slide, as those of character files do.
+//! A [`Joint`] says it in plain data, in f64, for both layers and for URDF. [`Skeleton::set_joint`](crate::Skeleton::set_joint)
+//! checks a joint and takes it; joints that were not set turn freely and do not slide, as those of character files do.
+//! [`Skeleton::clamp_rotation`](crate::Skeleton::clamp_rotation) takes a rotation to a joint's limits.
 //!
 //! **Everything is measured from the rest pose.** A joint's local rotation is `rest * own`, with `own` the rotation that
 //! the joint makes, and axes are given in the rest frame (the joint's own frame in the rest pose). A slide goes along
@@ -44,8 +44,11 @@ mod span;
 pub use attribute::{Attribute, Attributes, UnsupportedAttribute, check_honoured};
 pub use dof::{Dof, Range, Spring, eased};
 pub use euler::RotationOrder;
-pub use limits::{Coordinates, Limits, TOLERANCE};
-pub(crate) use {ellipse::nearest_of_quarter, limits::Contact};
+pub use limits::{Coordinates, TOLERANCE};
+pub(crate) use {
+    ellipse::nearest_of_quarter,
+    limits::{Contact, Limits},
+};
 
 use alloc::string::String;
 

@@ -269,7 +269,36 @@ impl Skeleton {
         self.freedoms.get(joint.index()).map_or(&joint::Joint::FREE, |(joint, _)| joint)
     }
 
-    /// The same made ready for pose space.
+    /// The local rotation within a joint's limits that is nearest to `rotation` (a local one) in the joint's
+    /// [coordinates](joint::Coordinates): an angle at the end of its range, a swing at the nearest point of its ellipse, the
+    /// twist by itself; for turns about single axes the nearest rotation of all that they make. Within the limits, the bits
+    /// are kept.
+    ///
+    /// ```
+    /// use sinew::{Skeleton, JointTransform, glam::{Quat, Vec3}, joint::{Dof, Joint}, math};
+    /// let mut b = Skeleton::builder();
+    /// b.add("shoulder", None, JointTransform::IDENTITY);
+    /// b.add("elbow", Some(0), JointTransform::from_translation(Vec3::X));
+    /// let (mut skeleton, ids) = b.build()?;
+    /// skeleton.set_joint(ids[1], Joint::hinge(Vec3::Z, Dof::range(0.0, 2.5)))?;
+    /// let wanted = math::axis_angle(Vec3::Z, -0.3);
+    /// assert!((skeleton.limit_excess(ids[1], wanted) - 0.3).abs() < 1e-6);
+    /// assert_eq!(skeleton.clamp_rotation(ids[1], wanted), Quat::IDENTITY);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn clamp_rotation(&self, joint: JointId, rotation: Quat) -> Quat {
+        self.limits(joint).clamp(rotation)
+    }
+
+    /// How far a local rotation is outside a joint's limits, in radians, 0 within: the largest excess of its coordinates (of
+    /// a swing, its distance from the ellipse), or the turn about an axis that should not turn; for turns about single axes,
+    /// the least turn that brings it within. Up to [`joint::TOLERANCE`] it counts as within.
+    pub fn limit_excess(&self, joint: JointId, rotation: Quat) -> f32 {
+        self.limits(joint).excess(rotation)
+    }
+
+    /// What the joint allows, made ready for pose space.
+    #[doc(hidden)]
     pub fn limits(&self, joint: JointId) -> &Limits {
         self.freedoms.get(joint.index()).map_or(&Limits::FREE, |(_, limits)| limits)
     }

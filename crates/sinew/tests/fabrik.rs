@@ -215,7 +215,7 @@ proptest! {
         let mut pose = Pose::rest(&skeleton);
         for (&id, &(x, y, z, w)) in ids.iter().zip(&start) {
             let q = math::normalize(Quat::from_xyzw(x, y, z, w + 0.01));
-            pose.set_rotation(id, skeleton.limits(id).clamp(q));
+            pose.set_rotation(id, skeleton.clamp_rotation(id, q));
         }
         pose.update();
         let at = Vec3::new(goal.0, goal.1, goal.2);

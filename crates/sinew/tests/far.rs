@@ -951,7 +951,7 @@ fn joint_space_knows_numbers_of_any_size() {
                     5 => (options.position_tolerance, options.rotation_tolerance) = (other, other),
                     6 => goal.frame = DAffine3::from_translation(DVec3::new(0.1, -1.0, 0.4) * other),
                     7 => objectives
-                        .push(Objective { kind: ObjectiveKind::Posture(vec![other; 3]), weight: other }),
+                        .push(Objective::new(ObjectiveKind::Posture(vec![other; 3])).with_weight(other)),
                     _ => {}
                 }
                 let what = format!("{goal:?}, {options:?}, {objectives:?}");

@@ -387,8 +387,8 @@ fn a_pole_never_costs_a_goal() {
         goal.pole = Pole::Point(Vec3::new(0.3, 1.5, 0.0) + round * Vec3::Z);
         let report = full_body.solve(&mut workspace, &mut pose, &[goal], &options).unwrap();
         assert!(report.reached(), "{n}: {report:?}");
-        assert!(skeleton.limits(upper).excess(pose.local(upper).rotation) < 1e-5);
-        assert!(skeleton.limits(fore).excess(pose.local(fore).rotation) < 1e-5);
+        assert!(skeleton.limit_excess(upper, pose.local(upper).rotation) < 1e-5);
+        assert!(skeleton.limit_excess(fore, pose.local(fore).rotation) < 1e-5);
     }
 }
 

@@ -308,7 +308,7 @@ fn fresh_starts_replace_an_answer_for_a_better_one_alone() {
         let tip = ids[ids.len() - 1];
         let mut from = shaken(&Pose::rest(&skeleton), 0.4, &mut r);
         for &id in &ids {
-            from.set_rotation(id, skeleton.limits(id).clamp(from.local(id).rotation));
+            from.set_rotation(id, skeleton.clamp_rotation(id, from.local(id).rotation));
         }
         from.update();
         let goal = Goal::position(direction(&mut r) * (0.3 + 0.6 * r().abs()));

@@ -69,7 +69,7 @@ fn case(skeleton: &Arc<Skeleton>, ends: &[JointId; 5], n: u32) -> (Pose, [Goal; 
     let mut pose = Pose::rest(skeleton);
     for joint in skeleton.joints() {
         let q = math::normalize(Quat::from_xyzw(0.3 * r(), 0.3 * r(), 0.3 * r(), 1.0));
-        pose.set_rotation(joint, skeleton.limits(joint).clamp(q));
+        pose.set_rotation(joint, skeleton.clamp_rotation(joint, q));
     }
     pose.update();
     let mut goals = ends.map(|j| Goal::position(pose.position(j) + Vec3::new(r(), r(), r()) * 0.3));
@@ -247,7 +247,7 @@ fn a_goal_comes_in_by_its_influence() {
             assert!(leap < bound, "case {case}: {leap} at {i}");
             furthest = furthest.max(leap);
             for j in skeleton.joints() {
-                assert!(skeleton.limits(j).excess(pose.local(j).rotation) <= 1e-5, "case {case}: joint {j}");
+                assert!(skeleton.limit_excess(j, pose.local(j).rotation) <= 1e-5, "case {case}: joint {j}");
             }
             // (Positions are rounded to a micrometre at most.)
             for (k, held) in held.iter().enumerate().skip(1) {

@@ -134,7 +134,7 @@ impl Figure {
         let above = self.skeleton.parent(joint).map_or(Quat::IDENTITY, |p| self.bind.model_rotation(p));
         let was = self.bind.model_rotation(joint);
         let local = (above.inverse() * self.facing * turn * self.facing.inverse() * was).normalize();
-        let kept = self.skeleton.limits(joint).clamp(local);
+        let kept = self.skeleton.clamp_rotation(joint, local);
         (self.facing.inverse() * above * kept * was.inverse() * self.facing).normalize()
     }
 
@@ -292,7 +292,7 @@ fn at_ease_it_stands_where_it_stood_with_hanging_arms() {
             assert!((elbow - 0.5 * (shoulder + hand)).dot(front) < -0.01);
         }
         for (joint, _) in human.joints() {
-            assert!(f.skeleton.limits(*joint).excess(pose.local(*joint).rotation) <= 1e-5);
+            assert!(f.skeleton.limit_excess(*joint, pose.local(*joint).rotation) <= 1e-5);
         }
     }
 }
@@ -373,7 +373,7 @@ fn trackers_come_in_frames_where_turns_are_bounded() {
         for joint in trackers.joints() {
             let turn = apart(before.local(joint).rotation, pose.local(joint).rotation);
             assert!(turn <= 0.1 + 1e-5, "{joint} turned by {turn}");
-            assert!(f.skeleton.limits(joint).excess(pose.local(joint).rotation) <= 1e-5);
+            assert!(f.skeleton.limit_excess(joint, pose.local(joint).rotation) <= 1e-5);
         }
         for ((joint, goal), outcome) in
             joints.iter().zip(&goals).zip(trackers.effector_reports(&pose, &goals, &report))

@@ -7,7 +7,7 @@ use proptest::{prelude::*, test_runner::RngSeed};
 use sinew::{
     JointId, JointTransform, Skeleton,
     glam::{DVec3, Quat, Vec3},
-    joint::{Dof, Joint, JointFault, Limits, RotationOrder, Turning},
+    joint::{Dof, Joint, JointFault, RotationOrder, Turning},
     math,
 };
 
@@ -126,7 +126,7 @@ proptest! {
         let further = judge::further(&joint, &rest, &at(start), &at(relaxed.clamp(q)));
         prop_assert!(further <= PROMISE, "further by {further:e}: {relaxed:?}");
         // And on the way: to there, and to a place within the limits.
-        for end in [relaxed.clamp(q), skeleton.limits(id).clamp(q)] {
+        for end in [relaxed.clamp(q), skeleton.clamp_rotation(id, q)] {
             let between = relaxed.blend(start, end, weight);
             let further = judge::further(&joint, &rest, &at(start), &at(between));
             prop_assert!(further <= PROMISE, "blend {weight} further by {further:e}: {relaxed:?}");
@@ -213,7 +213,7 @@ fn a_hinge_off_its_axis_is_held_as_it_came() {
     let expected = math::mul(math::axis_angle(Vec3::X, 0.2), math::axis_angle(Vec3::Z, 1.0));
     assert!(apart(got, expected) < 1e-6);
     // Strictly, the tilt goes.
-    let strict = skeleton.limits(id).clamp(came);
+    let strict = skeleton.clamp_rotation(id, came);
     assert!(judged(&joint, &rest, strict).iter().all(|out| *out < 1e-6));
 }
 
@@ -251,7 +251,7 @@ fn slides_go_along_the_rest_frame_and_keep_what_came_in_across() {
     let turn = math::axis_angle(Vec3::Z, std::f32::consts::FRAC_PI_2);
     let joint = Joint::FIXED.with_slide([Some(Dof::range(-0.2, 0.5)), None, None]);
     let (skeleton, id, rest) = limits(&joint, turn);
-    let limits: &Limits = skeleton.limits(id);
+    let limits = skeleton.limits(id);
     // The rest frame's X is the parent's Y.
     let incoming = rest.translation + Vec3::new(0.1, 0.0, 0.0);
     let got = limits.clamp_slide(incoming, rest.translation + Vec3::new(7.0, 0.9, 3.0));

@@ -578,7 +578,7 @@ fn wishes_are_served_while_goals_hold() {
             values
         };
         let plain = solve(&[]);
-        let mut objective = |what| solve(&[Objective { kind: what, weight: 1.0 }]);
+        let mut objective = |what| solve(&[Objective::new(what)]);
         let off = objective(ObjectiveKind::OffLimits);
         let free = objective(ObjectiveKind::Manipulability(0));
         let near = objective(ObjectiveKind::Posture(rest.clone()));
@@ -594,7 +594,7 @@ fn wishes_are_served_while_goals_hold() {
         if spread(&off) < spread(&plain) - 1e-3 {
             let again = {
                 let mut values = off.clone();
-                let objectives = [Objective { kind: ObjectiveKind::OffLimits, weight: 1.0 }];
+                let objectives = [Objective::new(ObjectiveKind::OffLimits)];
                 solver
                     .clone()
                     .with_objectives(&objectives)

@@ -45,7 +45,7 @@ fn solves_allocate_nothing() {
             ObjectiveKind::Manipulability(0),
             ObjectiveKind::Posture(arm.mechanism.rest()),
         ]
-        .map(|what| Objective { kind: what, weight: 1.0 });
+        .map(Objective::new);
         let solver =
             JointSpaceSolver::new(&arm.mechanism, &goals).unwrap().with_objectives(&objectives).unwrap();
         let follower =
@@ -84,7 +84,7 @@ fn solves_of_balls_allocate_nothing() {
     // Within reach, and out of it.
     for z in [0.7, 3.0] {
         let goal = LinkGoal::new(&m, tip, LinkTarget::Position(DVec3::new(0.3, 0.2, z)));
-        let objectives = [Objective { kind: ObjectiveKind::OffLimits, weight: 1.0 }];
+        let objectives = [Objective::new(ObjectiveKind::OffLimits)];
         let solver = JointSpaceSolver::new(&m, &[goal]).unwrap().with_objectives(&objectives).unwrap();
         let follower = PathFollower::new(&m, &[goal], 1.0).unwrap().with_objectives(&objectives).unwrap();
         let mut workspace = Workspace::new();
@@ -106,7 +106,7 @@ fn solves_of_balls_allocate_nothing() {
 fn solvers_that_share_a_workspace_allocate_nothing_and_give_the_bits_of_solving_alone() {
     let (arms, balls) = ([Arm::seven(), Arm::planar(2, 0.5, 2.0), Arm::snake(), Arm::sliding()], balls());
     let objectives = [ObjectiveKind::OffLimits, ObjectiveKind::Manipulability(0)];
-    let objectives = objectives.map(|kind| Objective { kind, weight: 1.0 });
+    let objectives = objectives.map(Objective::new);
     let mut random = Random(3);
     let mut draw = |m: &Mechanism| -> Vec<f64> {
         let within = |range: sinew::joint::Range, r: f64| match range.min.is_finite() && range.max.is_finite()

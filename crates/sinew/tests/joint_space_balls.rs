@@ -377,7 +377,7 @@ fn a_follower_of_balls_keeps_speeds_and_limits() {
     values[4] = -1.2;
     let start = at(&values);
     let goal = |p| LinkGoal::new(m, tip, LinkTarget::Position(p));
-    let objectives = [Objective { kind: ObjectiveKind::OffLimits, weight: 0.1 }];
+    let objectives = [Objective::new(ObjectiveKind::OffLimits).with_weight(0.1)];
     let follower = PathFollower::new(m, &[goal(start)], 1.5).unwrap().with_objectives(&objectives).unwrap();
     let mut seen = [0; 3];
     for i in 0..1500 {
@@ -445,7 +445,7 @@ fn wishes_move_balls_within_their_limits() {
             values
         };
         let plain = solve(&[]);
-        let near = solve(&[Objective { kind: ObjectiveKind::Posture(wanted.clone()), weight: 1.0 }]);
+        let near = solve(&[Objective::new(ObjectiveKind::Posture(wanted.clone()))]);
         assert!(far(&near) <= far(&plain) + 1e-9);
         better += usize::from(far(&near) < 0.9 * far(&plain));
         // It is at its best: from around it, the goal alone leads to nothing that is nearer to the posture.

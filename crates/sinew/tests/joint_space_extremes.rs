@@ -247,8 +247,8 @@ fn what_a_solve_leaves_is_taken_by_the_next() {
         look.weights[3..].fill(power(-12.0, 12.0));
         let goals = [look, place];
         let objectives = [
-            Objective { kind: ObjectiveKind::OffLimits, weight: power(-9.0, 9.0) },
-            Objective { kind: ObjectiveKind::Manipulability(n % 2), weight: power(-9.0, 9.0) },
+            Objective::new(ObjectiveKind::OffLimits).with_weight(power(-9.0, 9.0)),
+            Objective::new(ObjectiveKind::Manipulability(n % 2)).with_weight(power(-9.0, 9.0)),
         ];
         let solver = JointSpaceSolver::new(&m, &goals).unwrap().with_objectives(&objectives).unwrap();
         let solver = solver.with_radian_length(power(-12.0, 12.0)).unwrap();

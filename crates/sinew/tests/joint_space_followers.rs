@@ -99,7 +99,7 @@ fn a_follower_with_a_posture_does_not_drift() {
         // From the end of the second round on, an arm that is held by its posture repeats itself.
         far(&ends[5], &ends[3])
     };
-    let objectives = [Objective { kind: ObjectiveKind::Posture(start.clone()), weight: 1.0 }];
+    let objectives = [Objective::new(ObjectiveKind::Posture(start.clone()))];
     let held = round(&objectives);
     assert!(held < 1e-3, "{held}");
 }

@@ -154,7 +154,7 @@ fn a_solve_ends_in_the_pose_within_the_joints_limits() {
         after.update();
         assert!(after.position(ids[6]).as_dvec3().distance(wanted) < 4e-6);
         for j in [1, 2, 3] {
-            let excess = skeleton.limits(ids[j]).excess(after.local(ids[j]).rotation);
+            let excess = skeleton.limit_excess(ids[j], after.local(ids[j]).rotation);
             assert!(excess < 1e-5, "{j}: {excess}");
         }
         // What is written back unchanged keeps its bits, and the rest is never touched.

@@ -293,7 +293,7 @@ fn limits_hold_and_the_others_take_over() {
         let mut pose = rest.clone();
         let target = f.eye(&rest) + d * 2.0;
         let report = look.solve(&mut look.state(), &mut pose, target, &Options::new()).unwrap();
-        assert!(f.skeleton.limits(f.ids[4]).excess(pose.local(f.ids[4]).rotation) < 1e-5);
+        assert!(f.skeleton.limit_excess(f.ids[4], pose.local(f.ids[4]).rotation) < 1e-5);
         if d.z > 0.6 {
             assert!(report.reached());
         }

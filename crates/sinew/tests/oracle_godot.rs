@@ -73,7 +73,7 @@ fn cones_answer_as_godots_do() {
         let (mut skeleton, ids) = b.build().unwrap();
         skeleton.set_joint(ids[0], joint).unwrap();
         let turn = Quat::from_rotation_arc(middle, came.normalize());
-        let left = skeleton.limits(ids[0]).clamp(turn) * middle;
+        let left = skeleton.clamp_rotation(ids[0], turn) * middle;
         let [left, came, middle] = [left, came, middle].map(|d| judge::unit(judge::v(d)));
         let angle = |a, b| judge::length(judge::cross(a, b)).atan2(judge::dot(a, b));
         let inside = radius.is_none_or(|r| angle(left, middle) <= r + LOOSE);

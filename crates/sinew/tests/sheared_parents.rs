@@ -168,7 +168,7 @@ fn chains_below_sheared_parents_meet_goals_and_say_what_they_miss() {
                 let (a, b) = (rest.local(joint), pose.local(joint));
                 assert!(a.translation == b.translation && a.scale == b.scale, "{name}");
                 assert!(chain.contains(&joint) || a.rotation == b.rotation, "{name}");
-                assert!(pose.skeleton().limits(joint).excess(b.rotation) < 1e-5, "{name}");
+                assert!(pose.skeleton().limit_excess(joint, b.rotation) < 1e-5, "{name}");
             }
             // The pose is left updated.
             assert!(

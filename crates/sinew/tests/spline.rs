@@ -243,7 +243,7 @@ fn limits_are_kept_and_the_report_says_how_far_off_it_is() {
     assert_eq!(report.report.outcome, Outcome::Stalled);
     assert!(report.report.position_residual > 0.1);
     for &id in &ids {
-        assert!(skeleton.limits(id).excess(pose.local(id).rotation) < 1e-5);
+        assert!(skeleton.limit_excess(id, pose.local(id).rotation) < 1e-5);
     }
 }
 

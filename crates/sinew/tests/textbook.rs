@@ -450,7 +450,7 @@ fn chains_of_any_size_turn_alike() {
         let mut start = Pose::rest(&skeleton);
         for (i, &id) in ids.iter().enumerate() {
             start.set_rotation(id, math::axis_angle([Vec3::X, Vec3::Z][i % 2], 0.3));
-            start.set_rotation(id, skeleton.limits(id).clamp(start.local(id).rotation));
+            start.set_rotation(id, skeleton.clamp_rotation(id, start.local(id).rotation));
         }
         start.update();
         let (root, tip) = (ids[0], ids[4]);

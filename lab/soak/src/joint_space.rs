@@ -228,7 +228,7 @@ impl Bench {
                     1 => ObjectiveKind::OffLimits,
                     _ => ObjectiveKind::Manipulability(r.below(goals.len())),
                 };
-                objectives.push(Objective { kind: what, weight: power(r, -9.0, 9.0) });
+                objectives.push(Objective::new(what).with_weight(power(r, -9.0, 9.0)));
             }
         }
         let follower = || {

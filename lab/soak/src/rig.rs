@@ -117,7 +117,7 @@ impl Rig {
                 let own = math::mul(math::mul(turn(0, first), turn(1, pole)), turn(2, last));
                 q = math::normalize(math::mul(self.skeleton.rest(id).rotation, own));
             }
-            pose.set_rotation(id, if inside { self.skeleton.limits(id).clamp(q) } else { q });
+            pose.set_rotation(id, if inside { self.skeleton.clamp_rotation(id, q) } else { q });
         }
         if self.hostile {
             self.twist(pose, r);

@@ -5,7 +5,7 @@ use core::fmt;
 
 use thiserror::Error;
 
-use super::{Dof, Joint, Turning};
+use super::{Joint, Turning};
 use crate::{JointId, Skeleton};
 
 /// One thing that a joint may ask of a solver.
@@ -108,38 +108,33 @@ pub struct UnsupportedAttribute {
 impl Joint {
     /// What it asks of a solver. A joint that turns freely asks for nothing.
     pub fn attributes(&self) -> Attributes {
-        let mut list = match self.turning {
-            Turning::Free => Attributes::NONE,
-            Turning::Fixed => Attributes::of(&[Attribute::Fixed]),
-            Turning::Hinge { .. } => Attributes::of(&[Attribute::Hinge]),
-            Turning::Ball { .. } => Attributes::of(&[Attribute::Ball]),
-            Turning::Axes { .. } => Attributes::of(&[Attribute::Axes]),
+        let turning = match self.turning {
+            Turning::Free => None,
+            Turning::Fixed => Some(Attribute::Fixed),
+            Turning::Hinge { .. } => Some(Attribute::Hinge),
+            Turning::Ball { .. } => Some(Attribute::Ball),
+            Turning::Axes { .. } => Some(Attribute::Axes),
         };
+        let mut list = Attributes::of(turning.as_slice());
         if self.slide.iter().any(Option::is_some) {
             list = list.union(Attributes::of(&[Attribute::Slider]));
         }
         for dof in self.dofs() {
-            list = list.union(of_dof(&dof));
+            for (there, attribute) in [
+                (dof.ease != 0.0, Attribute::Ease),
+                (dof.stiffness != 0.0, Attribute::Stiffness),
+                (dof.damping != 0.0, Attribute::Damping),
+                (dof.spring.is_some(), Attribute::Spring),
+                (dof.precedence != 0, Attribute::Precedence),
+                (dof.preferred.is_some(), Attribute::Preferred),
+            ] {
+                if there {
+                    list = list.union(Attributes::of(&[attribute]));
+                }
+            }
         }
         list
     }
-}
-
-fn of_dof(dof: &Dof) -> Attributes {
-    let mut list = Attributes::NONE;
-    for (there, attribute) in [
-        (dof.ease != 0.0, Attribute::Ease),
-        (dof.stiffness != 0.0, Attribute::Stiffness),
-        (dof.damping != 0.0, Attribute::Damping),
-        (dof.spring.is_some(), Attribute::Spring),
-        (dof.precedence != 0, Attribute::Precedence),
-        (dof.preferred.is_some(), Attribute::Preferred),
-    ] {
-        if there {
-            list = list.union(Attributes::of(&[attribute]));
-        }
-    }
-    list
 }
 
 /// An error that names the first of these joints that asks for what a solver does not honour.

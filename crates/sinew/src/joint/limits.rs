@@ -41,20 +41,6 @@ pub const TOLERANCE: f32 = 2e-6;
 /// Of turns about single axes the least turn by which they were outside is kept, after the three: wherever they go with it,
 /// they are no further from their limits than it is long. All functions of the relaxed limits then keep the promise that
 /// nothing moves further out. A joint that comes in inside gets the same limits back.
-///
-/// ```
-/// use sinew::{Skeleton, JointTransform, glam::{Quat, Vec3}, joint::{Dof, Joint}, math};
-/// let mut b = Skeleton::builder();
-/// b.add("shoulder", None, JointTransform::IDENTITY);
-/// b.add("elbow", Some(0), JointTransform::from_translation(Vec3::X));
-/// let (mut skeleton, ids) = b.build()?;
-/// skeleton.set_joint(ids[1], Joint::hinge(Vec3::Z, Dof::range(0.0, 2.5)))?;
-/// let limits = skeleton.limits(ids[1]);
-/// let wanted = math::axis_angle(Vec3::Z, -0.3);
-/// assert!((limits.excess(wanted) - 0.3).abs() < 1e-6);
-/// assert_eq!(limits.clamp(wanted), Quat::IDENTITY);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limits {
     rest: Quat,
@@ -269,10 +255,8 @@ impl Limits {
                     return [0, 1, 2].map(|n| spans[n].centre + d[n]);
                 }
                 // Next to a pole of the middle axis it may be within its limits, though these angles are not.
-                let near = clamp_angles(own, *axes, spans);
-                let [near, far] = [near, d].map(|d| [0, 1, 2].map(|n| spans[n].centre + d[n]));
-                let within = math::angle_between(euler::rotation(*axes, near), own) <= TOLERANCE;
-                if within { near } else { far }
+                let near = self.nearest(local);
+                if near.excess <= TOLERANCE { near.at } else { [0, 1, 2].map(|n| spans[n].centre + d[n]) }
             }
         }
     }
@@ -289,40 +273,48 @@ impl Limits {
         self.local(own)
     }
 
-    /// How far a local rotation is outside, in radians, 0 within: the largest excess of its coordinates (of a swing, its
-    /// distance from the ellipse), or the turn about an axis that should not turn; for turns about single axes, the least
-    /// turn that brings it within, which is well known where the angles are not (next to a pole of the middle axis).
-    pub fn excess(&self, local: Quat) -> f32 {
+    /// The coordinates within the limits of the nearest rotation that the joint may have, and how far off that is.
+    fn nearest(&self, local: Quat) -> Nearest {
         let own = self.own(local);
-        match &self.turn {
-            Turn::Free => 0.0,
-            Turn::Fixed(held) => math::angle_between(*held, local),
+        let (at, excess) = match &self.turn {
+            Turn::Free => (self.coordinates(local), 0.0),
+            Turn::Fixed(held) => ([0.0; 3], math::angle_between(*held, local)),
             Turn::Hinge { axis, span, off, .. } => {
                 let d = hinge_angle(own, *axis, *off, span);
-                let nearest = math::mul(*off, math::axis_angle(*axis, span.centre + d));
-                math::angle_between(nearest, own).max(span.excess(d))
+                let turned = math::mul(*off, math::axis_angle(*axis, span.centre + d));
+                let excess = math::angle_between(turned, own).max(span.excess(d));
+                ([span.centre + span.clamp_angle(d), 0.0, 0.0], excess)
             }
             Turn::Ball { frame, swing, slack, twist } => {
-                clamp_ball(&split(own, frame), swing, *slack, twist).1
+                let parts = split(own, frame);
+                let (at, excess) = clamp_ball(&parts, swing, *slack, twist);
+                return Nearest { at, excess, tolerance: parts.tolerance() };
             }
             // Near the poles of the middle axis the outer two angles grow without bound from rounding; the turn that is
             // missing does not.
             Turn::Axes { axes, spans, off } => {
                 let own = undo(own, *off);
                 let d = clamp_angles(own, *axes, spans);
-                let all = [0, 1, 2].map(|n| spans[n].centre + d[n]);
-                math::angle_between(euler::rotation(*axes, all), own)
+                let at = [0, 1, 2].map(|n| spans[n].centre + d[n]);
+                (at, math::angle_between(euler::rotation(*axes, at), own))
             }
+        };
+        Nearest { at, excess, tolerance: TOLERANCE }
+    }
+
+    /// How far a local rotation is outside, in radians, 0 within: the largest excess of its coordinates (of a swing, its
+    /// distance from the ellipse), or the turn about an axis that should not turn; for turns about single axes, the least
+    /// turn that brings it within, which is well known where the angles are not (next to a pole of the middle axis).
+    pub fn excess(&self, local: Quat) -> f32 {
+        match &self.turn {
+            Turn::Free => 0.0,
+            _ => self.nearest(local).excess,
         }
     }
 
     /// Whether a local rotation is within the limits, to [`TOLERANCE`].
     pub fn is_within(&self, local: Quat) -> bool {
-        let Turn::Ball { frame, swing, slack, twist } = &self.turn else {
-            return self.excess(local) <= TOLERANCE;
-        };
-        let parts = split(self.own(local), frame);
-        clamp_ball(&parts, swing, *slack, twist).1 <= parts.tolerance()
+        matches!(self.turn, Turn::Free) || self.nearest(local).is_within()
     }
 
     /// The rotation within the limits that is nearest in the joint's coordinates: an angle at the end of its range, a swing
@@ -332,15 +324,8 @@ impl Limits {
         if matches!(self.turn, Turn::Free) || self.is_well_within(local) {
             return local;
         }
-        if let Turn::Ball { frame, swing, slack, twist } = &self.turn {
-            let parts = split(self.own(local), frame);
-            let ([x, y, angle], excess) = clamp_ball(&parts, swing, *slack, twist);
-            if excess <= parts.tolerance() {
-                return local;
-            }
-            return self.local(join([x, y], angle, frame));
-        }
-        if self.is_within(local) { local } else { self.clamp_anyway(local) }
+        let nearest = self.nearest(local);
+        if nearest.is_within() { local } else { self.rotation(nearest.at) }
     }
 
     /// Whether a ball's rotation is within its limits by a margin: true is sure, and takes no trigonometry.
@@ -375,24 +360,6 @@ impl Limits {
         near.min(far) >= twist.centre + twist.low && near.max(far) <= twist.centre + twist.high
     }
 
-    /// The same of a rotation that is no ball's and is outside.
-    fn clamp_anyway(&self, local: Quat) -> Quat {
-        let own = self.own(local);
-        let clamped = match &self.turn {
-            Turn::Free | Turn::Ball { .. } => return local,
-            Turn::Fixed(held) => return *held,
-            Turn::Hinge { axis, span, off, .. } => {
-                let d = span.clamp_angle(hinge_angle(own, *axis, *off, span));
-                math::mul(*off, math::axis_angle(*axis, span.centre + d))
-            }
-            Turn::Axes { axes, spans, off } => {
-                let d = clamp_angles(undo(own, *off), *axes, spans);
-                redo(euler::rotation(*axes, [0, 1, 2].map(|n| spans[n].centre + d[n])), *off)
-            }
-        };
-        self.local(clamped)
-    }
-
     /// Where the joint gets from one local rotation (within the limits) when a step to another is wanted (anywhere): each
     /// coordinate by itself withholds what stiffness and damping withhold, eases near its end, and stays within.
     pub fn step(&self, from: Quat, wanted: Quat) -> Quat {
@@ -410,34 +377,31 @@ impl Limits {
         for n in 0..3 {
             let way = wanted[n] - from[n];
             c[n] += self.resist[n].step(if self.is_swing(n) { way } else { wrap(way) });
+            if let Some(span) = self.span(n) {
+                c[n] = ease_into(span, &self.resist[n], from[n], c[n]);
+            }
         }
-        match &self.turn {
-            Turn::Free | Turn::Fixed(_) => {}
-            Turn::Hinge { span, .. } => c[0] = ease_into(span, &self.resist[0], from[0], c[0]),
-            Turn::Ball { swing, slack, twist, .. } => {
-                if let Some(e) = swing {
-                    let s = ease_swing(e, self.resist[0].ease, [from[0], from[1]], [c[0], c[1]]);
-                    [c[0], c[1]] = within(e, *slack, s);
-                }
-                c[2] = ease_into(twist, &self.resist[2], from[2], c[2]);
-            }
-            Turn::Axes { spans, .. } => {
-                for n in 0..3 {
-                    c[n] = ease_into(&spans[n], &self.resist[n], from[n], c[n]);
-                }
-            }
+        if let Turn::Ball { swing: Some(e), slack, .. } = &self.turn {
+            let s = ease_swing(e, self.resist[0].ease, [from[0], from[1]], [c[0], c[1]]);
+            [c[0], c[1]] = within(e, *slack, s);
         }
         c
+    }
+
+    /// The range of a coordinate that is an angle by itself.
+    fn span(&self, n: usize) -> Option<&Span> {
+        match &self.turn {
+            Turn::Hinge { span, .. } if n == 0 => Some(span),
+            Turn::Ball { twist, .. } if n == 2 => Some(twist),
+            Turn::Axes { spans, .. } => Some(&spans[n]),
+            _ => None,
+        }
     }
 
     /// How far coordinate `n` of a joint that turns about single axes may go down and up from a place within its range, if
     /// it may not go further than `most` from where it came in.
     pub(crate) fn angle_room(&self, n: usize, at: f32, came: f32, most: f32) -> [f32; 2] {
-        let span = match &self.turn {
-            Turn::Hinge { span, .. } => span,
-            Turn::Axes { spans, .. } => &spans[n],
-            _ => return [0.0; 2],
-        };
+        let Some(span) = self.span(n) else { return [0.0; 2] };
         let [down, up] = span.room(at - span.centre);
         let back = wrap(came - at);
         [down.max(back - most).min(0.0), up.min(back + most).max(0.0)]
@@ -502,12 +466,24 @@ impl Limits {
     /// The coordinates of a rotation that is within the limits, but for rounding.
     fn inside(&self, local: Quat) -> Coordinates {
         match &self.turn {
-            Turn::Axes { axes, spans, off } => {
-                let d = clamp_angles(undo(self.own(local), *off), *axes, spans);
-                [0, 1, 2].map(|n| spans[n].centre + d[n])
-            }
+            Turn::Axes { .. } => self.nearest(local).at,
             _ => self.coordinates(local),
         }
+    }
+}
+
+/// The place within limits that is nearest to a rotation.
+struct Nearest {
+    at: Coordinates,
+    /// Radians between the two.
+    excess: f32,
+    /// The excess that is rounding.
+    tolerance: f32,
+}
+
+impl Nearest {
+    fn is_within(&self) -> bool {
+        self.excess <= self.tolerance
     }
 }
 

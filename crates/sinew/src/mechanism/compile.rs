@@ -72,7 +72,7 @@ pub(super) const HONOURED: Attributes = Attributes::of(&[
 /// The pose that is written is no further out of the joints' limits than the values are, beside what was held aside of
 /// them when the mechanism was compiled. A rotation about single axes has two sets of angles, and a family of sets where the
 /// middle angle is a quarter turn; so pose space measures the least turn that leads within
-/// ([`Limits::excess`](crate::joint::Limits::excess)). An angle that is out by e is within after a turn of e about one axis,
+/// ([`Skeleton::limit_excess`](crate::Skeleton::limit_excess)). An angle that is out by e is within after a turn of e about one axis,
 /// so the least turn is at most the sum of what the angles are out, and 0 where all are within.
 ///
 /// A pose within its limits, to f32's rounding, is read as values within.

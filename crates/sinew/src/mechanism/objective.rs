@@ -28,11 +28,25 @@ pub enum ObjectiveKind {
 
 /// A null-space objective, and its weight beside others.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Objective {
     /// What it asks for.
     pub kind: ObjectiveKind,
-    /// Its weight, 0 or more.
+    /// Its weight, 0 or more; 1 by default.
     pub weight: f64,
+}
+
+impl Objective {
+    /// An objective of weight 1.
+    pub const fn new(kind: ObjectiveKind) -> Self {
+        Self { kind, weight: 1.0 }
+    }
+
+    /// Sets [`weight`](Self::weight).
+    #[must_use]
+    pub fn with_weight(self, weight: f64) -> Self {
+        Self { weight, ..self }
+    }
 }
 
 /// What is wrong with an objective.

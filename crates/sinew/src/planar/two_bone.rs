@@ -17,6 +17,7 @@ pub enum BendSide2d {
 
 /// Where two bones go.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct TwoBone2d {
     /// Direction of the upper bone in radians, counter-clockwise from X, in (-pi, pi].
     pub upper: f32,

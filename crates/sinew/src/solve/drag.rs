@@ -13,6 +13,7 @@ use crate::{Goal, JointId, Outcome, Pose, Report, SolveError, Workspace, math};
 
 /// A joint that stays where it is while another is dragged.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Pin {
     /// The joint, or the point of it.
     pub effector: Effector,
@@ -21,14 +22,25 @@ pub struct Pin {
 }
 
 impl Pin {
+    /// Keeps an effector's place.
+    pub const fn new(effector: Effector) -> Self {
+        Self { effector, turned: false }
+    }
+
+    /// Sets [`turned`](Self::turned).
+    #[must_use]
+    pub const fn with_turned(self, turned: bool) -> Self {
+        Self { turned, ..self }
+    }
+
     /// Keeps a joint's place.
     pub const fn place(joint: JointId) -> Self {
-        Self { effector: Effector::new(joint), turned: false }
+        Self::new(Effector::new(joint))
     }
 
     /// Keeps a joint's place and rotation.
     pub const fn pose(joint: JointId) -> Self {
-        Self { effector: Effector::new(joint), turned: true }
+        Self::place(joint).with_turned(true)
     }
 }
 

@@ -215,7 +215,7 @@ fn frames_with_a_bound_arrive() {
             let mut anywhere = || {
                 let mut pose = Pose::rest(&skeleton);
                 for &id in &ids {
-                    pose.set_rotation(id, skeleton.limits(id).clamp(r.rotation()));
+                    pose.set_rotation(id, skeleton.clamp_rotation(id, r.rotation()));
                 }
                 pose.update();
                 pose

@@ -23,7 +23,7 @@ fn drag(bush: &Bush) -> Drag {
     let pins: Vec<Pin> = bush.tips[1..]
         .iter()
         .zip(&bush.goals[1..])
-        .map(|(tip, goal)| Pin { effector: full(*tip), turned: goal.rotation.is_some() })
+        .map(|(tip, goal)| Pin::new(full(*tip)).with_turned(goal.rotation.is_some()))
         .collect();
     Drag::new(&bush.pose, bush.root, full(bush.tips[0]), &pins).unwrap()
 }

@@ -129,7 +129,7 @@ fn build(plan: &Plan) -> Bush {
     let skeleton = Arc::new(skeleton);
     let mut pose = Pose::rest(&skeleton);
     for (&id, (_, _, _, start, ..)) in joints.iter().zip(&plan.joints) {
-        pose.set_rotation(id, if plan.inside { skeleton.limits(id).clamp(*start) } else { *start });
+        pose.set_rotation(id, if plan.inside { skeleton.clamp_rotation(id, *start) } else { *start });
     }
     pose.update();
     let root = joints[0];

@@ -143,7 +143,7 @@ fn build(plan: &Plan, slides: bool) -> Limited {
     let skeleton = Arc::new(skeleton);
     let mut pose = Pose::rest(&skeleton);
     for (&id, (_, _, _, start, ..)) in chain.iter().zip(&plan.joints) {
-        pose.set_rotation(id, if plan.inside { skeleton.limits(id).clamp(*start) } else { *start });
+        pose.set_rotation(id, if plan.inside { skeleton.clamp_rotation(id, *start) } else { *start });
     }
     pose.update();
     let (root, tip) = (chain[0], chain[chain.len() - 1]);

@@ -135,7 +135,7 @@ proptest! {
         prop_assert_eq!(Some(report), second);
         prop_assert!(checks::same_bits(&pose, &again));
         // 6
-        let inside = r.chain().joints().iter().all(|&j| s.limits(j).excess(r.pose.local(j).rotation) < 1e-6);
+        let inside = r.chain().joints().iter().all(|&j| s.limit_excess(j, r.pose.local(j).rotation) < 1e-6);
         if report.report.reached() && inside {
             let mut again = pose.clone();
             let report = spline.solve(&mut again, &curve).unwrap();

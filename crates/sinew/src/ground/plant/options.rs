@@ -2,59 +2,40 @@
 
 use thiserror::Error;
 
-use crate::ground::Filter;
+use crate::{ground::Filter, solve::options::option_type};
 
-/// How feet are planted. Lengths that are shares are of the leg's length, so that one setting fits every figure.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PlantOptions {
-    /// A heel or ball comes into contact no higher than this above its lowest height in the clip (share of the leg).
-    pub contact_height: f32,
-    /// ... and no faster than this, in m/s for a figure of 1.8 m (scaled to others).
-    pub contact_speed: f32,
-    /// A contact lasts until height or speed pass their limit times this factor (hysteresis).
-    pub release: f32,
-    /// How far above the ground under the body a cast for a foot begins (share of the leg): the highest step.
-    pub cast_above: f32,
-    /// How far below it the cast ends (share of the leg): the deepest step.
-    pub cast_below: f32,
-    /// A foot lies along the ground up to this slope, in radians.
-    pub largest_slope: f32,
-    /// A foothold that hangs over an edge is moved by no more than this, in metres for a figure of 1.8 m.
-    pub largest_shift: f32,
-    /// Share of the sole that must be supported; the ball always must.
-    pub support: f32,
-    /// How far a swinging foot stays clear of what it passes, in metres for a figure of 1.8 m.
-    pub clearance: f32,
-    /// Flexion that a knee keeps where the clip bends it more than this, in radians (0 is straight).
-    pub least_flexion: f32,
-    /// Frequency up to which the pelvis follows the feet, in hertz.
-    pub pelvis_rate: f32,
-    /// Frequency at which a foot without a plan (step by step) settles, in hertz.
-    pub foot_rate: f32,
-    /// What counts as ground.
-    pub filter: Filter,
-}
-
-impl Default for PlantOptions {
-    fn default() -> Self {
-        Self {
-            contact_height: 0.05,
-            contact_speed: 0.3,
-            release: 1.2,
-            cast_above: 0.6,
-            cast_below: 0.8,
-            largest_slope: 45f32.to_radians(),
-            // Half of a tread of 29 cm, the usual depth indoors.
-            largest_shift: 0.145,
-            support: 0.6,
-            clearance: 0.02,
-            // A knee is felt to pop where it comes within about ten degrees of straight: there the flexion grows with the
-            // square root of what the leg shortens by.
-            least_flexion: 15f32.to_radians(),
-            pelvis_rate: 1.5,
-            foot_rate: 4.0,
-            filter: Filter::ALL,
-        }
+option_type! {
+    /// How feet are planted. Lengths that are shares are of the leg's length, so that one setting fits every figure.
+    PlantOptions {
+        /// A heel or ball comes into contact no higher than this above its lowest height in the clip (share of the leg).
+        contact_height, with_contact_height: f32 = 0.05;
+        /// ... and no faster than this, in m/s for a figure of 1.8 m (scaled to others).
+        contact_speed, with_contact_speed: f32 = 0.3;
+        /// A contact lasts until height or speed pass their limit times this factor (hysteresis).
+        release, with_release: f32 = 1.2;
+        /// How far above the ground under the body a cast for a foot begins (share of the leg): the highest step.
+        cast_above, with_cast_above: f32 = 0.6;
+        /// How far below it the cast ends (share of the leg): the deepest step.
+        cast_below, with_cast_below: f32 = 0.8;
+        /// A foot lies along the ground up to this slope, in radians.
+        largest_slope, with_largest_slope: f32 = 45f32.to_radians();
+        /// A foothold that hangs over an edge is moved by no more than this, in metres for a figure of 1.8 m.
+        // Half of a tread of 29 cm, the usual depth indoors.
+        largest_shift, with_largest_shift: f32 = 0.145;
+        /// Share of the sole that must be supported; the ball always must.
+        support, with_support: f32 = 0.6;
+        /// How far a swinging foot stays clear of what it passes, in metres for a figure of 1.8 m.
+        clearance, with_clearance: f32 = 0.02;
+        /// Flexion that a knee keeps where the clip bends it more than this, in radians (0 is straight).
+        // A knee is felt to pop where it comes within about ten degrees of straight: there the flexion grows with the
+        // square root of what the leg shortens by.
+        least_flexion, with_least_flexion: f32 = 15f32.to_radians();
+        /// Frequency up to which the pelvis follows the feet, in hertz.
+        pelvis_rate, with_pelvis_rate: f32 = 1.5;
+        /// Frequency at which a foot without a plan (step by step) settles, in hertz.
+        foot_rate, with_foot_rate: f32 = 4.0;
+        /// What counts as ground.
+        filter, with_filter: Filter = Filter::ALL;
     }
 }
 

@@ -2,7 +2,7 @@
 
 use glam::Vec3;
 
-use super::{Limits, Slide, ease_into};
+use super::{Limits, Slide, Span, ease_into};
 use crate::{joint::euler, math};
 
 impl Limits {
@@ -38,27 +38,22 @@ impl Limits {
         if translation == incoming && self.slide_excess(translation) <= 0.0 {
             return translation;
         }
-        let (was, at) = (self.slide_of(incoming), self.slide_of(translation));
-        let mut moved = Vec3::ZERO;
-        for n in 0..3 {
-            if let Some(span) = self.slide[n].span {
-                moved[n] = span.centre + span.clamp(at[n] - span.centre) - was[n];
-            }
-        }
-        incoming + math::rotate(self.slide_frame, moved)
+        let at = self.slide_of(translation);
+        self.slid(incoming, |n, span| span.centre + span.clamp(at[n] - span.centre))
+    }
+
+    /// The translation that has slid to a value along each axis that slides; across them as it came in.
+    fn slid(&self, incoming: Vec3, to: impl Fn(usize, &Span) -> f32) -> Vec3 {
+        let was = self.slide_of(incoming);
+        let moved = [0, 1, 2].map(|n| self.slide[n].span.map_or(0.0, |span| to(n, &span) - was[n]));
+        incoming + math::rotate(self.slide_frame, Vec3::from_array(moved))
     }
 
     /// The translation that has slid to `value` along one axis and, along the other axes that slide, stands where
     /// `translation` does; across them it is `incoming` to the last digit, however often it slides.
     pub fn slide_to(&self, incoming: Vec3, translation: Vec3, axis: usize, value: f32) -> Vec3 {
-        let (was, at) = (self.slide_of(incoming), self.slide_of(translation));
-        let mut moved = Vec3::ZERO;
-        for n in 0..3 {
-            if self.slide[n].span.is_some() {
-                moved[n] = if n == axis { value } else { at[n] } - was[n];
-            }
-        }
-        incoming + math::rotate(self.slide_frame, moved)
+        let at = self.slide_of(translation);
+        self.slid(incoming, |n, _| if n == axis { value } else { at[n] })
     }
 
     /// How far a local translation is outside the ranges of its slides, in the parent's units; 0 within.

@@ -46,11 +46,11 @@ type Height = Box<dyn Fn(f32, f32) -> Option<f32>>;
 
 /// Each ground with its height at a place, which is independent of the triangles.
 fn grounds() -> Vec<(&'static str, TriangleMesh, Height)> {
-    let up = Stairs { rise: 0.12, going: 0.40, lead: 0.7, ..Stairs::default() };
-    let down = Stairs { flight: Flight::Down, ..up };
-    let slope = Slope { angle: 20f32.to_radians(), length: 8.0, lead: 0.7, ..Slope::default() };
-    let falls = Slope { angle: -slope.angle, ..slope };
-    let rough = Rough { level: 0.0, cell: 0.02, ..Rough::default() };
+    let up = Stairs::new().with_rise(0.12).with_going(0.40).with_lead(0.7);
+    let down = up.with_flight(Flight::Down);
+    let slope = Slope::new().with_angle(20f32.to_radians()).with_length(8.0).with_lead(0.7);
+    let falls = slope.with_angle(-slope.angle);
+    let rough = Rough::new().with_level(0.0).with_cell(0.02);
     vec![
         ("stairs up", up.mesh().unwrap(), Box::new(move |x, z| up.height(x, z))),
         ("stairs down", down.mesh().unwrap(), Box::new(move |x, z| down.height(x, z))),
@@ -116,7 +116,7 @@ fn what_stands_is_on_the_ground_and_stays() {
 fn a_foot_goes_up_stairs_without_being_thrown_up() {
     let walk = walk();
     for (rise, going) in [(0.12, 0.40), (0.17, 0.29)] {
-        let stairs = Stairs { rise, going, lead: 0.7, ..Stairs::default() };
+        let stairs = Stairs::new().with_rise(rise).with_going(going).with_lead(0.7);
         let (plan, planted) = plant(&walk, stairs.mesh().unwrap());
         let mut pose = walk.rest.clone();
         for (joints, curve) in walk.figure.legs().iter().zip(&plan.analysis.feet) {

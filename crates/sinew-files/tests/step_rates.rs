@@ -92,9 +92,10 @@ fn slow_and_fast_games_agree() {
     bind.update();
     let figure = figure(&model, &bind);
     let lead = 0.8 * figure.leg_length();
-    let stairs =
-        |rise: f32, going: f32, flight| Stairs { rise, going, lead, flight, ..Stairs::default() }.mesh();
-    let slope = |degrees: f32| Slope { angle: degrees.to_radians(), lead, ..Slope::default() }.mesh();
+    let stairs = |rise: f32, going: f32, flight| {
+        Stairs::new().with_rise(rise).with_going(going).with_lead(lead).with_flight(flight).mesh()
+    };
+    let slope = |degrees: f32| Slope::new().with_angle(degrees.to_radians()).with_lead(lead).mesh();
     for (name, mesh) in [
         ("stairs", stairs(0.12, 0.4, Flight::Up)),
         ("stairs down", stairs(0.12, 0.4, Flight::Down)),

@@ -281,11 +281,7 @@ impl Joint {
                 }
             }
             Turning::Axes { angles, .. } => {
-                for (what, dof) in
-                    ["the turn about X", "the turn about Y", "the turn about Z"].into_iter().zip(angles)
-                {
-                    dof.as_ref().map_or(Ok(()), |d| check_dof(what, d))?;
-                }
+                check_dofs(["the turn about X", "the turn about Y", "the turn about Z"], angles)?;
             }
         }
         let gram = self.slide_axes.transpose() * self.slide_axes;
@@ -293,12 +289,7 @@ impl Joint {
         if !gram.abs_diff_eq(DMat3::IDENTITY, 1e-5) || self.slide_axes.determinant() < 0.0 {
             return Err(JointFault::SlideAxes { axes: self.slide_axes });
         }
-        for (what, dof) in
-            ["the slide along X", "the slide along Y", "the slide along Z"].into_iter().zip(&self.slide)
-        {
-            dof.as_ref().map_or(Ok(()), |d| check_dof(what, d))?;
-        }
-        Ok(())
+        check_dofs(["the slide along X", "the slide along Y", "the slide along Z"], &self.slide)
     }
 }
 
@@ -430,6 +421,10 @@ pub(crate) fn frame_along(axis: DVec3) -> DMat3 {
     let x = e - z * e.dot(z);
     let x = x / math64::sqrt(x.length_squared());
     DMat3::from_cols(x, z.cross(x), z)
+}
+
+fn check_dofs(what: [&'static str; 3], dofs: &[Option<Dof>; 3]) -> Result<(), JointFault> {
+    what.into_iter().zip(dofs).try_for_each(|(what, dof)| dof.as_ref().map_or(Ok(()), |d| check_dof(what, d)))
 }
 
 fn check_dof(what: &'static str, dof: &Dof) -> Result<(), JointFault> {

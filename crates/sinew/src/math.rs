@@ -15,31 +15,36 @@ pub fn sqrt(x: f32) -> f32 {
     return libm::sqrtf(x);
 }
 
-macro_rules! unary {
-    ($(#[$doc:meta] $name:ident = $std:ident, $libm:ident;)*) => {$(
-        #[$doc]
+/// Functions by the library `libm` where that feature is on, else by the platform's.
+macro_rules! kernels {
+    ($float:ty; $($(#[$doc:meta])+ $name:ident($x:ident $(, $y:ident)?) = $std:ident, $libm:ident;)*) => {$(
+        $(#[$doc])+
         #[inline]
-        pub fn $name(x: f32) -> f32 {
+        pub fn $name($x: $float $(, $y: $float)?) -> $float {
             #[cfg(feature = "libm")]
-            return libm::$libm(x);
+            return libm::$libm($x $(, $y)?);
             #[cfg(not(feature = "libm"))]
-            return x.$std();
+            return $x.$std($($y)?);
         }
     )*};
 }
-unary! {
+pub(crate) use kernels;
+
+kernels! { f32;
     /// Sine of an angle in radians.
-    sin = sin, sinf;
+    sin(x) = sin, sinf;
     /// Cosine of an angle in radians.
-    cos = cos, cosf;
+    cos(x) = cos, cosf;
     /// Tangent of an angle in radians.
-    tan = tan, tanf;
+    tan(x) = tan, tanf;
+    /// Angle of the point (x, y) from the x axis, in (-pi, pi].
+    atan2(y, x) = atan2, atan2f;
     /// e to the power of x.
-    exp = exp, expf;
+    exp(x) = exp, expf;
     /// The largest whole number not above x.
-    floor = floor, floorf;
+    floor(x) = floor, floorf;
     /// The smallest whole number not below x.
-    ceil = ceil, ceilf;
+    ceil(x) = ceil, ceilf;
 }
 
 /// Arc cosine in radians; the argument is clamped into \[-1, 1\].
@@ -50,15 +55,6 @@ pub fn acos(x: f32) -> f32 {
     return libm::acosf(x);
     #[cfg(not(feature = "libm"))]
     return x.acos();
-}
-
-/// Angle of the point (x, y) from the x axis, in (-pi, pi].
-#[inline]
-pub fn atan2(y: f32, x: f32) -> f32 {
-    #[cfg(feature = "libm")]
-    return libm::atan2f(y, x);
-    #[cfg(not(feature = "libm"))]
-    return y.atan2(x);
 }
 
 /// The product `a * b`: the rotation that turns by `b` first, then by `a`.

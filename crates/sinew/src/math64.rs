@@ -8,6 +8,8 @@ use core::f64::consts::FRAC_2_PI;
 
 use glam::{DMat3, DQuat, DVec3};
 
+use crate::math::kernels;
+
 /// Square root (exactly rounded on every platform).
 #[inline(always)]
 pub fn sqrt(x: f64) -> f64 {
@@ -68,13 +70,13 @@ pub fn sin_cos(x: f64) -> (f64, f64) {
     (f64::from_bits(a.to_bits() ^ sign_a), f64::from_bits(b.to_bits() ^ sign_b))
 }
 
-/// Angle of the point (x, y) from the x axis, in (-pi, pi].
-#[inline]
-pub fn atan2(y: f64, x: f64) -> f64 {
-    #[cfg(feature = "libm")]
-    return libm::atan2(y, x);
-    #[cfg(not(feature = "libm"))]
-    return y.atan2(x);
+kernels! { f64;
+    /// Angle of the point (x, y) from the x axis, in (-pi, pi].
+    atan2(y, x) = atan2, atan2;
+    /// The natural logarithm.
+    ln(x) = ln, log;
+    /// x to the power of y.
+    powf(x, y) = powf, pow;
 }
 
 /// The nearest whole number; halves go to the even one. Past 2^51 the argument itself.
@@ -82,24 +84,6 @@ pub fn atan2(y: f64, x: f64) -> f64 {
 pub fn round(x: f64) -> f64 {
     const ROUND: f64 = 6_755_399_441_055_744.0;
     if x.abs() < 2_251_799_813_685_248.0 { (x + ROUND) - ROUND } else { x }
-}
-
-/// The natural logarithm.
-#[inline]
-pub fn ln(x: f64) -> f64 {
-    #[cfg(feature = "libm")]
-    return libm::log(x);
-    #[cfg(not(feature = "libm"))]
-    return x.ln();
-}
-
-/// x to the power of y.
-#[inline]
-pub fn powf(x: f64, y: f64) -> f64 {
-    #[cfg(feature = "libm")]
-    return libm::pow(x, y);
-    #[cfg(not(feature = "libm"))]
-    return x.powf(y);
 }
 
 /// The rotation by `angle` radians about the unit vector `axis` (right-handed).

@@ -7,7 +7,7 @@ use sinew::ground::{Filter, Ground, MeshGround, terrain::Rough};
 
 #[test]
 fn casts_allocate_nothing() {
-    let rough = Rough { size: Vec2::splat(40.0), ..Rough::default() };
+    let rough = Rough::new().with_size(Vec2::splat(40.0));
     let ground = MeshGround::new(rough.mesh().unwrap()).unwrap();
     assert!(ground.mesh().triangles.len() > 200_000);
     let mut hits = 0;

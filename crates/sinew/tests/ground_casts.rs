@@ -92,7 +92,7 @@ fn brute_sphere(mesh: &TriangleMesh, o: DVec3, r: f64, d: DVec3, reach: f64) -> 
 }
 
 fn rough() -> MeshGround {
-    let rough = Rough { size: glam::Vec2::splat(4.0), cell: 0.16, seed: 5, ..Rough::default() };
+    let rough = Rough::new().with_size(glam::Vec2::splat(4.0)).with_cell(0.16).with_seed(5);
     MeshGround::new(rough.mesh().unwrap()).unwrap()
 }
 
@@ -125,9 +125,9 @@ fn rays_agree_with_brute_force_on_rough_ground() {
 
 #[test]
 fn spheres_agree_with_marching() {
-    let stairs = Stairs { steps: 3, flight: Flight::UpAndDown, ..Stairs::default() };
+    let stairs = Stairs::new().with_steps(3).with_flight(Flight::UpAndDown);
     let mut random = Random(11);
-    let coarse = Rough { size: glam::Vec2::splat(3.0), cell: 0.3, level: 0.0, ..Rough::default() };
+    let coarse = Rough::new().with_size(glam::Vec2::splat(3.0)).with_cell(0.3).with_level(0.0);
     for mesh in [coarse.mesh().unwrap(), stairs.mesh().unwrap()] {
         let ground = MeshGround::new(mesh).unwrap();
         let (low, high) = ground.mesh().bounds().unwrap();
@@ -187,7 +187,7 @@ fn no_ray_slips_between_triangles_of_rough_ground() {
 fn no_ray_slips_past_the_edge_of_a_step() {
     for flight in [Flight::Up, Flight::Down, Flight::UpAndDown] {
         for heading in [0.0, 0.3, 1.1, -2.7] {
-            let stairs = Stairs { heading, flight, sides: false, ..Stairs::default() };
+            let stairs = Stairs::new().with_heading(heading).with_flight(flight).with_sides(false);
             let ground = MeshGround::new(stairs.mesh().unwrap()).unwrap();
             let (sin, cos) = (f32::sin(heading), f32::cos(heading));
             let (forward, across) = (Vec3::new(sin, 0.0, cos), Vec3::new(cos, 0.0, -sin));

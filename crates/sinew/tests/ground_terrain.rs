@@ -19,7 +19,7 @@ fn faces(mesh: &TriangleMesh) -> Vec<(DVec3, DVec3)> {
 
 #[test]
 fn a_flight_up_has_its_measures() {
-    let stairs = Stairs { rise: 0.12, going: 0.4, steps: 5, lead: 0.7, landing: 1.5, ..Stairs::default() };
+    let stairs = Stairs::new().with_rise(0.12).with_going(0.4).with_steps(5).with_lead(0.7).with_landing(1.5);
     let mesh = stairs.mesh().unwrap();
     mesh.check().unwrap();
     let (low, high) = mesh.bounds().unwrap();
@@ -39,11 +39,11 @@ fn a_flight_up_has_its_measures() {
 
 #[test]
 fn down_and_up_and_down_end_where_they_should() {
-    let down = Stairs { flight: Flight::Down, origin: Vec3::new(0.0, 3.0, 0.0), ..Stairs::default() };
+    let down = Stairs::new().with_flight(Flight::Down).with_origin(Vec3::new(0.0, 3.0, 0.0));
     assert_eq!(down.height(0.0, 0.5), Some(3.0));
     let end = 1.0 + 7.0 * 0.29 + 1.0;
     assert!((down.height(0.0, end).unwrap() - (3.0 - 8.0 * 0.17)).abs() < 1e-5);
-    let both = Stairs { flight: Flight::UpAndDown, ..Stairs::default() };
+    let both = Stairs::new().with_flight(Flight::UpAndDown);
     assert!((both.height(0.0, end).unwrap() - 8.0 * 0.17).abs() < 1e-5);
     let end = 1.0 + 2.0 * 7.0 * 0.29 + 2.0 + 1.0;
     assert!(both.height(0.0, end).unwrap().abs() < 1e-5);
@@ -54,7 +54,7 @@ fn treads_face_up_and_risers_face_the_walker() {
     for (flight, towards) in [(Flight::Up, -1.0), (Flight::Down, 1.0)] {
         let heading = 2.2f32;
         let ahead = DVec3::new(f64::from(heading).sin(), 0.0, f64::from(heading).cos());
-        let mesh = Stairs { flight, heading, sides: false, ..Stairs::default() }.mesh().unwrap();
+        let mesh = Stairs::new().with_flight(flight).with_heading(heading).with_sides(false).mesh().unwrap();
         let (mut treads, mut risers) = (0, 0);
         for (_, normal) in faces(&mesh) {
             if normal.y > 0.5 {
@@ -71,7 +71,7 @@ fn treads_face_up_and_risers_face_the_walker() {
 
 #[test]
 fn sides_face_outwards() {
-    let slope = Slope { heading: -0.4, ..Slope::default() };
+    let slope = Slope::new().with_heading(-0.4);
     let across = DVec3::new(f64::from(-0.4f32).cos(), 0.0, -f64::from(-0.4f32).sin());
     let walls: Vec<_> = faces(&slope.mesh().unwrap()).into_iter().filter(|(_, n)| n.y.abs() < 1e-3).collect();
     assert!(!walls.is_empty());
@@ -83,8 +83,7 @@ fn sides_face_outwards() {
 #[test]
 fn a_slope_rises_by_its_tangent() {
     for angle in [20.0f64, -10.0] {
-        let slope =
-            Slope { angle: angle.to_radians() as f32, heading: 0.5, origin: Vec3::X, ..Slope::default() };
+        let slope = Slope::new().with_angle(angle.to_radians() as f32).with_heading(0.5).with_origin(Vec3::X);
         let mesh = slope.mesh().unwrap();
         for way in [0.5f64, 1.0, 2.5, 5.0, 6.0] {
             let expected = (way - 1.0).clamp(0.0, 4.0) * angle.to_radians().tan();
@@ -101,7 +100,7 @@ fn a_slope_rises_by_its_tangent() {
 #[test]
 fn rough_ground_is_of_human_scale() {
     for seed in 0..8 {
-        let rough = Rough { seed, ..Rough::default() };
+        let rough = Rough::new().with_seed(seed);
         let mesh = rough.mesh().unwrap();
         assert_eq!(mesh.triangles.len(), 2 * 128 * 128);
         let (low, high) = mesh.bounds().unwrap();
@@ -124,20 +123,20 @@ fn rough_ground_has_the_same_bits_everywhere() {
         [(3.3, 1.7), (-5.25, 0.5), (2.0, -6.125)].map(|(x, z)| Rough::default().height(x, z).to_bits());
     // Noted once on x86-64; any machine must agree.
     assert_eq!(heights, NOTED);
-    assert_ne!(Rough { seed: 2, ..Rough::default() }.height(3.3, 1.7).to_bits(), heights[0]);
+    assert_ne!(Rough::new().with_seed(2).height(3.3, 1.7).to_bits(), heights[0]);
 }
 const NOTED: [u32; 3] = [3_154_527_689, 3_152_152_108, 1_019_997_967];
 
 #[test]
 fn measures_out_of_range_are_named() {
-    let error = Stairs { rise: -0.1, ..Stairs::default() }.mesh().unwrap_err();
+    let error = Stairs::new().with_rise(-0.1).mesh().unwrap_err();
     assert!(matches!(error, TerrainError::Measure { name: "rise", value: -0.1, .. }));
-    let error = Stairs { steps: u32::MAX, ..Stairs::default() }.mesh().unwrap_err();
+    let error = Stairs::new().with_steps(u32::MAX).mesh().unwrap_err();
     assert!(matches!(error, TerrainError::TooMany { name: "steps", .. }));
-    let error = Slope { angle: f32::NAN, ..Slope::default() }.mesh().unwrap_err();
+    let error = Slope::new().with_angle(f32::NAN).mesh().unwrap_err();
     assert!(matches!(error, TerrainError::Measure { name: "angle", .. }));
-    let error = Rough { cell: 1e-9, ..Rough::default() }.mesh().unwrap_err();
+    let error = Rough::new().with_cell(1e-9).mesh().unwrap_err();
     assert!(matches!(error, TerrainError::TooMany { name: "cells", .. }));
-    let error = Rough { size: Vec2::new(1.0, f32::INFINITY), ..Rough::default() }.mesh().unwrap_err();
+    let error = Rough::new().with_size(Vec2::new(1.0, f32::INFINITY)).mesh().unwrap_err();
     assert!(matches!(error, TerrainError::Measure { name: "size along z", .. }));
 }

@@ -116,19 +116,17 @@ fn frame(title: &str, model: &Model, clip: &str) -> Result<(), Box<dyn Error>> {
     let analysis = ClipAnalysis::new(&figure, clip, &rest, 1.0 / (rate * per_key as f32), per_key, None)?;
     let (from, to) = (analysis.pelvis[0], analysis.pelvis[analysis.len() - 1]);
     let heading = walk_heading(&analysis);
-    let stairs = Stairs {
-        origin: from.with_y(analysis.floor()),
-        heading: heading.x.atan2(heading.z),
-        rise: 0.12,
-        going: 0.4,
-        steps: ((to - from).with_y(0.0).length() / 0.4).ceil().max(1.0) as u32,
-        width: 2.0,
-        lead: 0.8 * leg,
-        before: 2.0,
-        landing: 2.0,
-        flight: Flight::Up,
-        sides: true,
-    };
+    let stairs = Stairs::new()
+        .with_origin(from.with_y(analysis.floor()))
+        .with_heading(heading.x.atan2(heading.z))
+        .with_rise(0.12)
+        .with_going(0.4)
+        .with_steps(((to - from).with_y(0.0).length() / 0.4).ceil().max(1.0) as u32)
+        .with_width(2.0)
+        .with_lead(0.8 * leg)
+        .with_before(2.0)
+        .with_landing(2.0)
+        .with_flight(Flight::Up);
     let ground = MeshGround::new(stairs.mesh()?)?;
     let began = Instant::now();
     let plan = Plan::from_analysis(&figure, analysis, &ground, &PlantOptions::default())?;

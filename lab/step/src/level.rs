@@ -38,36 +38,32 @@ pub fn ground(name: &str, walker: &Walker, data: &Path) -> Result<Option<MeshGro
         // One that stays where it is stands on the third step.
         let (back, down) = if stands { (3.0 * going, 3.0 * rise * direction) } else { (0.0, 0.0) };
         let lead = if stands { -2.5 * going } else { 0.8 * leg };
-        Stairs {
-            origin: start - way * back - Vec3::Y * down,
-            heading,
-            rise,
-            going,
-            steps: ((length - lead) / going).ceil().clamp(5.0, 200.0) as u32,
-            width,
-            lead: if stands { 0.5 * going } else { lead },
-            before: beyond,
-            landing: beyond,
-            flight,
-            sides: true,
-        }
-        .mesh()
+        Stairs::new()
+            .with_origin(start - way * back - Vec3::Y * down)
+            .with_heading(heading)
+            .with_rise(rise)
+            .with_going(going)
+            .with_steps(((length - lead) / going).ceil().clamp(5.0, 200.0) as u32)
+            .with_width(width)
+            .with_lead(if stands { 0.5 * going } else { lead })
+            .with_before(beyond)
+            .with_landing(beyond)
+            .with_flight(flight)
+            .mesh()
     };
     let slope = |degrees: f32| {
         let back = if stands { 2.0 * leg } else { 0.0 };
         let angle = degrees.to_radians();
-        Slope {
-            origin: start - way * back - Vec3::Y * (back * angle.tan()),
-            heading,
-            angle,
-            length: length + 4.0 * leg,
-            width,
-            lead: if stands { 0.0 } else { 0.8 * leg },
-            before: beyond,
-            landing: beyond,
-            sides: true,
-        }
-        .mesh()
+        Slope::new()
+            .with_origin(start - way * back - Vec3::Y * (back * angle.tan()))
+            .with_heading(heading)
+            .with_angle(angle)
+            .with_length(length + 4.0 * leg)
+            .with_width(width)
+            .with_lead(if stands { 0.0 } else { 0.8 * leg })
+            .with_before(beyond)
+            .with_landing(beyond)
+            .mesh()
     };
     let mesh = match name {
         "stairs" => stairs(0.12, 0.40, Flight::Up),
@@ -79,7 +75,7 @@ pub fn ground(name: &str, walker: &Walker, data: &Path) -> Result<Option<MeshGro
         "rough" => {
             let origin = start + way * if stands { 3.0 } else { 0.5 * length };
             let size = length + 2.0 * beyond + if stands { 6.0 } else { 0.0 };
-            Rough { origin, size: Vec2::splat(size), level: 0.0, ..Rough::default() }.mesh()
+            Rough::new().with_origin(origin).with_size(Vec2::splat(size)).with_level(0.0).mesh()
         }
         _ => {
             let path = data.join("gltf/terrain_bevy.glb");

@@ -123,50 +123,44 @@ impl Level {
                 let origin = walk.start
                     - walk.heading * back
                     - Vec3::Y * if stands { 3.0 * rise * direction } else { 0.0 };
-                Stairs {
-                    origin,
-                    heading,
-                    rise: *rise,
-                    going: *going,
-                    steps,
-                    width: 2.0f32.max(2.0 * walk.leg),
-                    lead: if stands { going * 0.5 } else { lead },
-                    before: beyond,
-                    landing: beyond,
-                    flight: *flight,
-                    sides: true,
-                }
-                .mesh()?
+                Stairs::new()
+                    .with_origin(origin)
+                    .with_heading(heading)
+                    .with_rise(*rise)
+                    .with_going(*going)
+                    .with_steps(steps)
+                    .with_width(2.0f32.max(2.0 * walk.leg))
+                    .with_lead(if stands { going * 0.5 } else { lead })
+                    .with_before(beyond)
+                    .with_landing(beyond)
+                    .with_flight(*flight)
+                    .mesh()?
             }
             Self::Slope(degrees) => {
                 let back = if stands { 2.0 * walk.leg } else { 0.0 };
                 let angle = degrees.to_radians();
-                Slope {
-                    origin: walk.start - walk.heading * back - Vec3::Y * (back * angle.tan()),
-                    heading,
-                    angle,
-                    length: walk.length + 4.0 * walk.leg,
-                    width: 2.0f32.max(2.0 * walk.leg),
-                    lead: if stands { 0.0 } else { 0.8 * walk.leg },
-                    before: beyond,
-                    landing: beyond,
-                    sides: true,
-                }
-                .mesh()?
+                Slope::new()
+                    .with_origin(walk.start - walk.heading * back - Vec3::Y * (back * angle.tan()))
+                    .with_heading(heading)
+                    .with_angle(angle)
+                    .with_length(walk.length + 4.0 * walk.leg)
+                    .with_width(2.0f32.max(2.0 * walk.leg))
+                    .with_lead(if stands { 0.0 } else { 0.8 * walk.leg })
+                    .with_before(beyond)
+                    .with_landing(beyond)
+                    .mesh()?
             }
             Self::Rough => {
                 let middle = walk.start + walk.heading * (0.5 * walk.length);
                 let size = walk.length + 2.0 * beyond + if stands { 6.0 } else { 0.0 };
                 let rough = Rough::default();
-                Rough {
-                    origin: if stands { middle + walk.heading * 3.0 } else { middle },
-                    size: Vec2::splat(size),
+                rough
+                    .with_origin(if stands { middle + walk.heading * 3.0 } else { middle })
+                    .with_size(Vec2::splat(size))
                     // Giants and very long walks get coarser triangles rather than millions of them.
-                    cell: rough.cell.max(size / 1500.0),
-                    level: 0.0,
-                    ..rough
-                }
-                .mesh()?
+                    .with_cell(rough.cell.max(size / 1500.0))
+                    .with_level(0.0)
+                    .mesh()?
             }
             Self::File(path) => {
                 let mesh = sinew_files::ground::read(path, options)?;

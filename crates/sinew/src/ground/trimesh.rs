@@ -28,7 +28,7 @@ use crate::math;
 ///
 /// ```
 /// use sinew::{glam::Vec3, ground::{Filter, Ground, MeshGround, terrain::Stairs}};
-/// let stairs = Stairs { rise: 0.2, going: 0.3, lead: 1.0, ..Stairs::default() };
+/// let stairs = Stairs::new().with_rise(0.2).with_going(0.3).with_lead(1.0);
 /// let ground = MeshGround::new(stairs.mesh()?)?;
 /// // From two metres above the middle of the second tread, straight down.
 /// let hit = ground.cast_ray(Vec3::new(0.0, 2.0, 1.45), Vec3::NEG_Y, 5.0, &Filter::ALL).unwrap();

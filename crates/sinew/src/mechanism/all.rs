@@ -71,14 +71,14 @@ impl JointSpaceSolver {
                 let near = ball::nearest_vector(a, b);
                 (0..3).all(|k| (near[k] - b[k]).abs() < SAME)
             });
-            let alone = |var: &&Var| var.part != DofKind::Vector;
+            let alone = |var: &&Var| var.kind != DofKind::Vector;
             vectors
                 && self.plan.vars.iter().filter(alone).all(|var| {
                     let mut d = values[var.dof] - other[var.dof];
                     if var.periodic {
                         d = nearest_turn(d, 0.0, f64::NEG_INFINITY, f64::INFINITY);
                     }
-                    d.abs() < if var.slides { SAME * self.plan.length } else { SAME }
+                    d.abs() < if var.slides() { SAME * self.plan.length } else { SAME }
                 })
         };
         if !found.iter().any(same) {

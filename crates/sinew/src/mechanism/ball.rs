@@ -25,12 +25,12 @@ use core::f64::consts::{PI, TAU};
 
 use glam::{DMat3, DVec3};
 
-use super::dof::Kind;
+use super::DofKind;
 use crate::math64;
 
-/// The rotation of three coordinates, and the axes (not of unit length) about which each turns, in the frame before it.
-pub(super) fn turned(kind: Kind, [x, y, z]: [f64; 3]) -> (DMat3, [DVec3; 3]) {
-    if kind == Kind::Vector {
+/// The rotation of three coordinates (a rotation vector's, or a ball's two swings and twist), and the axes (not of unit length) about which each turns, in the frame before it.
+pub(super) fn turned(kind: DofKind, [x, y, z]: [f64; 3]) -> (DMat3, [DVec3; 3]) {
+    if kind == DofKind::Vector {
         let (r, j) = exponential(DVec3::new(x, y, z));
         return (r, [j.x_axis, j.y_axis, j.z_axis]);
     }
@@ -41,8 +41,8 @@ pub(super) fn turned(kind: Kind, [x, y, z]: [f64; 3]) -> (DMat3, [DVec3; 3]) {
 }
 
 /// The coordinates of a rotation; a twist in (-pi, pi], a rotation vector within half a turn.
-pub(super) fn coordinates(kind: Kind, r: &DMat3) -> [f64; 3] {
-    if kind == Kind::Vector {
+pub(super) fn coordinates(kind: DofKind, r: &DMat3) -> [f64; 3] {
+    if kind == DofKind::Vector {
         return math64::rotation_vector(r).to_array();
     }
     let q = math64::quaternion(r);
@@ -137,17 +137,17 @@ mod tests {
         for [x, y, z] in points() {
             let length = math64::sqrt(x * x + y * y + z * z);
             let by_axis = math64::axis_angle(DVec3::new(x, y, z) / length, length);
-            assert!(apart(&turned(Kind::Vector, [x, y, z]).0, &by_axis) < 1e-15 * 8.0, "{x} {y} {z}");
+            assert!(apart(&turned(DofKind::Vector, [x, y, z]).0, &by_axis) < 1e-15 * 8.0, "{x} {y} {z}");
             let length = math64::sqrt(x * x + y * y);
             let swing = math64::axis_angle(DVec3::new(x, y, 0.0) / length, length);
             let ball = swing * math64::axis_angle(DVec3::Z, z);
-            assert!(apart(&turned(Kind::Ball, [x, y, z]).0, &ball) < 1e-15 * 8.0, "{x} {y} {z}");
+            assert!(apart(&turned(DofKind::Swing, [x, y, z]).0, &ball) < 1e-15 * 8.0, "{x} {y} {z}");
         }
     }
 
     #[test]
     fn axes_are_the_velocities_of_coordinates() {
-        for kind in [Kind::Ball, Kind::Vector] {
+        for kind in [DofKind::Swing, DofKind::Vector] {
             for at in points() {
                 let (r, axes) = turned(kind, at);
                 for k in 0..3 {
@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn coordinates_come_back() {
-        for kind in [Kind::Ball, Kind::Vector] {
+        for kind in [DofKind::Swing, DofKind::Vector] {
             for at in points() {
                 let back = coordinates(kind, &turned(kind, at).0);
                 let far = (0..3).map(|k| (back[k] - at[k]).abs()).fold(0.0, f64::max);
@@ -183,7 +183,7 @@ mod tests {
             let long = [x * 9.0, y * 9.0, z * 9.0];
             let short = within_half_turn(long);
             assert!(short.iter().map(|c| c * c).sum::<f64>() <= PI * PI * (1.0 + 1e-15));
-            assert!(apart(&turned(Kind::Vector, long).0, &turned(Kind::Vector, short).0) < 1e-13);
+            assert!(apart(&turned(DofKind::Vector, long).0, &turned(DofKind::Vector, short).0) < 1e-13);
             let back = nearest_vector(short, long);
             assert!((0..3).all(|k| (back[k] - long[k]).abs() < 1e-12), "{long:?} {back:?}");
         }

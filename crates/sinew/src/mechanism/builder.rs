@@ -1,6 +1,7 @@
 //! Links and joints as given, checked and ordered into a mechanism.
 
 use alloc::{
+    collections::BTreeMap,
     format,
     string::{String, ToString},
     vec,
@@ -12,7 +13,7 @@ use thiserror::Error;
 
 use super::{
     compile::HONOURED,
-    dof::{DofKind, Kind, NamedDof, parts},
+    dof::{DofKind, NamedDof, parts},
     goal::FARTHEST,
     model::{Carried, Link, LinkId, LinkJoint, Mechanism, Moving},
     swing::Swing,
@@ -207,33 +208,20 @@ impl MechanismBuilder {
         if self.links.is_empty() {
             return Err(MechanismError::Empty);
         }
-        let index = self.link_index()?;
+        let links = indices("link", self.links.iter().map(String::as_str))?;
         let find = |joint: &JointSpec, role, link: &str| {
-            let at = index.binary_search_by(|&i| self.links[i].as_str().cmp(link));
-            at.map(|at| index[at]).map_err(|_| MechanismError::NoSuchLink {
-                joint: joint.name.clone(),
-                role,
-                link: link.into(),
-            })
+            let missing =
+                || MechanismError::NoSuchLink { joint: joint.name.clone(), role, link: link.into() };
+            links.get(link).copied().ok_or_else(missing)
         };
         let mut ends = Vec::with_capacity(self.joints.len());
         for joint in &self.joints {
             check(joint)?;
             ends.push((find(joint, "parent", &joint.parent)?, find(joint, "child", &joint.child)?));
         }
-        let mut names: Vec<&str> = self.joints.iter().map(|j| j.name.as_str()).collect();
-        same_name("joint", &mut names)?;
+        indices("joint", self.joints.iter().map(|j| j.name.as_str()))?;
         let order = self.order(&ends)?;
         self.assemble(&order, &ends)
-    }
-
-    /// Places of the links in the order of their names.
-    fn link_index(&self) -> Result<Vec<usize>, MechanismError> {
-        let mut names: Vec<&str> = self.links.iter().map(String::as_str).collect();
-        same_name("link", &mut names)?;
-        let mut index: Vec<usize> = (0..self.links.len()).collect();
-        index.sort_by(|&a, &b| self.links[a].cmp(&self.links[b]));
-        Ok(index)
     }
 
     /// Links depth first, each with the joint that it hangs on.
@@ -292,7 +280,7 @@ impl MechanismBuilder {
             }
             dof_of[joint] = Some(made.dofs.len() as u32);
             for part in parts(&spec.joint) {
-                if part.kind == Kind::Ball
+                if (part.kind, part.leads) == (DofKind::Swing, true)
                     && let Turning::Ball { swing, .. } = spec.joint.turning
                 {
                     let ends = swing.map(|d| (d.range.min, d.range.max));
@@ -300,7 +288,7 @@ impl MechanismBuilder {
                 }
                 let name = format!("{}{}", spec.name, part.suffix);
                 let contradicted_by = Vec::new();
-                made.dofs.push(NamedDof { name, kind: part.of, dof: part.dof, contradicted_by });
+                made.dofs.push(NamedDof { name, kind: part.kind, dof: part.dof, contradicted_by });
             }
         }
         let mut id_of = vec![0; self.links.len()];
@@ -335,7 +323,7 @@ impl MechanismBuilder {
                     parent: at.joint,
                     var: first.unwrap_or_default() + k as u32,
                     kind: part.kind,
-                    slides: part.kind == Kind::Slide,
+                    leads: part.leads,
                     multiplier,
                     offset: shift,
                 });
@@ -408,12 +396,18 @@ fn narrow(range: &mut Range, follower: Range, mimic: &Mimic) -> bool {
     room
 }
 
-fn same_name(kind: &'static str, names: &mut [&str]) -> Result<(), MechanismError> {
-    names.sort_unstable();
-    match names.windows(2).find(|w| w[0] == w[1]) {
-        Some(w) => Err(MechanismError::SameName { kind, name: w[0].into() }),
-        None => Ok(()),
+/// Where each name stands; an error where two are the same.
+fn indices<'a>(
+    kind: &'static str,
+    names: impl Iterator<Item = &'a str>,
+) -> Result<BTreeMap<&'a str, usize>, MechanismError> {
+    let mut indices = BTreeMap::new();
+    for (i, name) in names.enumerate() {
+        if indices.insert(name, i).is_some() {
+            return Err(MechanismError::SameName { kind, name: name.into() });
+        }
     }
+    Ok(indices)
 }
 
 /// Whether every number of a joint can be worked with.

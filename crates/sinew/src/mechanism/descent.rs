@@ -119,7 +119,7 @@ const LARGEST: f64 = FARTHEST.next_down();
 /// The limits of a variable by itself: swings have theirs together. What has no limits ends where values are refused, so
 /// that a step that rounding has made goes nowhere from where no other could be taken.
 pub(super) fn own_bounds(var: &Var) -> (f64, f64) {
-    match var.part {
+    match var.kind {
         DofKind::Swing => (f64::NEG_INFINITY, f64::INFINITY),
         _ => (var.lower.max(-LARGEST), var.upper.min(LARGEST)),
     }

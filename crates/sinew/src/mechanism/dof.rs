@@ -54,27 +54,13 @@ impl NamedDof {
     }
 }
 
-/// How a joint that moves does so.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// About its own z axis.
-    Turn,
-    /// Along its own z axis.
-    Slide,
-    /// The first of a ball's three: see `ball.rs`.
-    Ball,
-    /// The first of the three of a joint that turns freely.
-    Vector,
-    /// The second or third of three. The first does the work for all; their places are the same.
-    Rest,
-}
-
 /// One degree of freedom of a joint.
 pub(super) struct Part {
     /// Behind the joint's name; empty where it is the only one.
     pub suffix: &'static str,
-    pub kind: Kind,
-    pub of: DofKind,
+    pub kind: DofKind,
+    /// Whether it is alone or the first of three at one place: the first does the work for all.
+    pub leads: bool,
     pub dof: Dof,
     /// From the joint's frame to the one in which this moves, and back.
     pub frame: DMat3,
@@ -83,17 +69,16 @@ pub(super) struct Part {
 
 /// The degrees of freedom of a joint in the order of their values: slides, then turns.
 pub(super) fn parts(joint: &Joint) -> Vec<Part> {
-    let single = |suffix, of, axis, dof| {
+    let single = |suffix, kind, axis, dof| {
         let frame = frame_along(axis);
-        let kind = if of == DofKind::Slide { Kind::Slide } else { Kind::Turn };
-        Part { suffix, kind, of, dof, frame, back: frame.transpose() }
+        Part { suffix, kind, leads: true, dof, frame, back: frame.transpose() }
     };
     // Three at one place: into their frame before the first, out of it after the last.
-    let three = |kind, frame: DMat3, of: [(&'static str, DofKind, Dof); 3]| {
-        let one = move |(k, (suffix, of, dof))| Part {
+    let three = |frame: DMat3, of: [(&'static str, DofKind, Dof); 3]| {
+        let one = move |(k, (suffix, kind, dof))| Part {
             suffix,
-            kind: if k == 0 { kind } else { Kind::Rest },
-            of,
+            kind,
+            leads: k == 0,
             dof,
             frame: if k == 0 { frame } else { DMat3::IDENTITY },
             back: if k == 2 { frame.transpose() } else { DMat3::IDENTITY },
@@ -119,21 +104,21 @@ pub(super) fn parts(joint: &Joint) -> Vec<Part> {
                 // Without limits it turns freely, and the coordinates of that lose no direction anywhere.
                 let preferred = [x.preferred, y.preferred, twist.preferred];
                 let some = preferred.iter().any(Option::is_some).then(|| {
-                    let (r, _) = turned(Kind::Ball, preferred.map(|p| p.unwrap_or(0.0)));
-                    coordinates(Kind::Vector, &(frame * r * frame.transpose()))
+                    let (r, _) = turned(DofKind::Swing, preferred.map(|p| p.unwrap_or(0.0)));
+                    coordinates(DofKind::Vector, &(frame * r * frame.transpose()))
                 });
                 let [x, y, z] = [0, 1, 2].map(|k| Dof { preferred: some.map(|p| p[k]), ..Dof::FREE });
-                parts.extend(three(Kind::Vector, DMat3::IDENTITY, vectors([x, y, z])));
+                parts.extend(three(DMat3::IDENTITY, vectors([x, y, z])));
             } else {
                 let all = [
                     (".swing1", DofKind::Swing, x),
                     (".swing2", DofKind::Swing, y),
                     (".twist", DofKind::Twist, twist),
                 ];
-                parts.extend(three(Kind::Ball, frame, all));
+                parts.extend(three(frame, all));
             }
         }
-        Turning::Free => parts.extend(three(Kind::Vector, DMat3::IDENTITY, vectors([Dof::FREE; 3]))),
+        Turning::Free => parts.extend(three(DMat3::IDENTITY, vectors([Dof::FREE; 3]))),
     }
     if let [only] = parts.as_mut_slice() {
         only.suffix = "";

@@ -190,7 +190,7 @@ impl PathFollower {
         let (mut at_speed, mut at_limit) = (0, 0);
         for (i, var) in solver.plan.vars.iter().enumerate() {
             let v = descent.values[i];
-            if var.part != DofKind::Swing && (v <= var.lower || v >= var.upper) {
+            if var.kind != DofKind::Swing && (v <= var.lower || v >= var.upper) {
                 at_limit += 1;
             } else if v <= descent.lower[i] || v >= descent.upper[i] {
                 at_speed += 1;

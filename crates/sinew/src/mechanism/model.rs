@@ -8,7 +8,7 @@ use thiserror::Error;
 
 use super::{
     Mimic, ball,
-    dof::{Kind, NamedDof},
+    dof::{DofKind, NamedDof},
     goal::FARTHEST,
     swing::Swing,
 };
@@ -44,19 +44,25 @@ pub(super) struct Moving {
     pub parent: u32,
     /// Which number places it (a degree of freedom, or a variable of a plan), at `multiplier * value + offset`.
     pub var: u32,
-    pub kind: Kind,
-    pub slides: bool,
+    pub kind: DofKind,
+    /// Whether it is alone or the first of three at one place: the first does the work for all.
+    pub leads: bool,
     pub multiplier: f64,
     pub offset: f64,
 }
 
 impl Moving {
+    #[inline(always)]
+    pub fn slides(&self) -> bool {
+        self.kind == DofKind::Slide
+    }
+
     /// A frame after this joint's motion along or about its z axis.
     #[inline(always)]
     pub fn moved(&self, on: &DAffine3, value: f64) -> DAffine3 {
         let value = self.multiplier * value + self.offset;
         let (x, y, z) = (on.matrix3.x_axis, on.matrix3.y_axis, on.matrix3.z_axis);
-        if self.slides {
+        if self.slides() {
             return DAffine3 { matrix3: on.matrix3, translation: on.translation + z * value };
         }
         let (s, c) = math64::sin_cos(value);
@@ -66,7 +72,7 @@ impl Moving {
     /// The velocity of a point at `end`, and of rotations, by a motion of 1 along or about `axis` at `frame`.
     #[inline(always)]
     pub fn velocity(&self, axis: DVec3, frame: &DAffine3, end: DVec3) -> (DVec3, DVec3) {
-        match self.slides {
+        match self.slides() {
             true => (axis, DVec3::ZERO),
             false => (axis.cross(end - frame.translation), axis),
         }
@@ -77,7 +83,7 @@ impl Moving {
 #[inline(never)]
 pub(super) fn place(joints: &[Moving], values: &[f64], Frames { joints: frames, axes }: &mut Frames) {
     for (i, joint) in joints.iter().enumerate() {
-        if joint.kind == Kind::Rest {
+        if !joint.leads {
             continue;
         }
         let on = match joint.parent {
@@ -85,7 +91,7 @@ pub(super) fn place(joints: &[Moving], values: &[f64], Frames { joints: frames, 
             parent => frames[parent as usize] * joint.rest,
         };
         let var = joint.var as usize;
-        if let Kind::Ball | Kind::Vector = joint.kind {
+        if let DofKind::Swing | DofKind::Vector = joint.kind {
             let (turned, about) = ball::turned(joint.kind, [values[var], values[var + 1], values[var + 2]]);
             let frame = DAffine3 { matrix3: on.matrix3 * turned, translation: on.translation };
             for (k, axis) in about.into_iter().enumerate() {

@@ -195,7 +195,7 @@ fn pulls(kind: &ObjectiveKind, plan: &Plan, values: &[f64]) -> impl Iterator<Ite
 
 /// What a posture wants of a variable: of a rotation vector's, at the turn that is nearest to where it is.
 fn near(plan: &Plan, wanted: &[f64], values: &[f64], i: usize, var: &Var) -> f64 {
-    let at = (var.part == DofKind::Vector).then(|| plan.vectors.iter().rev().find(|at| **at <= i)).flatten();
+    let at = (var.kind == DofKind::Vector).then(|| plan.vectors.iter().rev().find(|at| **at <= i)).flatten();
     let Some(&at) = at else { return wanted[var.dof] };
     let vector = [0, 1, 2].map(|k| wanted[plan.vars[at + k].dof]);
     ball::nearest_vector(vector, [values[at], values[at + 1], values[at + 2]])[i - at]

@@ -6,7 +6,7 @@ use glam::{DAffine3, DVec3};
 
 use super::{
     LinkGoal, LinkId, LinkTarget, Mechanism, NamedDof, Objective, ball,
-    dof::{DofKind, Kind},
+    dof::DofKind,
     goal::transform,
     model::{BASE, Carried, Frames, Moving, inward, place, six},
     swing::Swing,
@@ -33,13 +33,18 @@ struct PlanGoal {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Var {
     pub dof: usize,
-    pub slides: bool,
-    pub part: DofKind,
+    pub kind: DofKind,
     pub lower: f64,
     pub upper: f64,
     pub velocity: f64,
     /// Whether a whole turn leaves everything where it was: it turns, and so do its followers, a whole number of times.
     pub periodic: bool,
+}
+
+impl Var {
+    pub fn slides(&self) -> bool {
+        self.kind == DofKind::Slide
+    }
 }
 
 /// The joints and variables that matter for a list of goals.
@@ -126,17 +131,16 @@ impl Plan {
                 let NamedDof { kind: of, dof: d, .. } = &mechanism.dofs[dof];
                 // Those of one joint stand next to each other here too.
                 match joint.kind {
-                    Kind::Ball => {
+                    DofKind::Swing if joint.leads => {
                         let own = mechanism.swings.iter().find(|s| s.0 == dof);
                         swings.extend(own.map(|s| (vars.len(), s.1)));
                     }
-                    Kind::Vector => vectors.push(vars.len()),
-                    Kind::Turn | Kind::Slide | Kind::Rest => {}
+                    DofKind::Vector if joint.leads => vectors.push(vars.len()),
+                    _ => {}
                 }
                 vars.push(Var {
                     dof,
-                    slides: *of == DofKind::Slide,
-                    part: *of,
+                    kind: *of,
                     lower: d.range.min,
                     upper: d.range.max,
                     velocity: d.speed,
@@ -144,7 +148,7 @@ impl Plan {
                 });
             }
             vars[dof_var[dof] as usize].periodic &=
-                !joint.slides && math64::round(joint.multiplier) == joint.multiplier;
+                !joint.slides() && math64::round(joint.multiplier) == joint.multiplier;
             carried.push(Carried { joint: joints.len() as u32, offset: DAffine3::IDENTITY });
             joints.push(Moving { rest, parent: on.joint, var: dof_var[dof], ..*joint });
         }
@@ -192,7 +196,7 @@ impl Plan {
     /// Sets the metres that a radian counts.
     pub fn set_length(&mut self, length: f64) {
         self.length = length;
-        self.scale = self.vars.iter().map(|v| if v.slides { length } else { 1.0 }).collect();
+        self.scale = self.vars.iter().map(|v| if v.slides() { length } else { 1.0 }).collect();
     }
 
     /// Whether there is anything below the goals of the first priority.
@@ -223,7 +227,7 @@ impl Plan {
             };
             let var = &self.vars[j.var as usize];
             let way = |v: f64| (j.multiplier * v + j.offset).abs();
-            let slide = if j.slides { way(var.lower).max(way(var.upper)) } else { 0.0 };
+            let slide = if j.slides() { way(var.lower).max(way(var.upper)) } else { 0.0 };
             reach.push(before + if slide <= most { slide } else { 0.0 });
         }
         for c in self.goals.iter().flat_map(|g| [g.tip, g.reference]).filter(|c| c.joint != BASE) {

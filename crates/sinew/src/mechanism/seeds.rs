@@ -68,7 +68,7 @@ fn shift(seed: u64, dimension: usize) -> f64 {
 /// The range that points are taken from: the limits; one turn of what turns further; the arm's own size for sliders without
 /// an end.
 fn range(var: &Var, length: f64) -> (f64, f64) {
-    let widest = if var.slides { 8.0 * length } else { TAU };
+    let widest = if var.slides() { 8.0 * length } else { TAU };
     if var.upper - var.lower <= widest {
         return (var.lower, var.upper);
     }
@@ -202,6 +202,7 @@ mod tests {
     use core::f64::consts::PI;
 
     use super::*;
+    use crate::mechanism::DofKind;
 
     #[test]
     fn the_ratio_of_one_dimension_is_the_golden_one() {
@@ -216,8 +217,7 @@ mod tests {
     fn ranges_are_within_limits_and_one_turn_wide() {
         let var = |slides, lower, upper| Var {
             dof: 0,
-            slides,
-            part: crate::mechanism::DofKind::Turn,
+            kind: if slides { DofKind::Slide } else { DofKind::Turn },
             lower,
             upper,
             velocity: 1.0,

@@ -260,7 +260,7 @@ impl JointSpaceSolver {
                 turned |= by != *v;
                 *v = by;
             }
-            if var.part != DofKind::Vector {
+            if var.kind != DofKind::Vector {
                 values[var.dof] = *v;
             }
         }

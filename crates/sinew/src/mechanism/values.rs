@@ -8,7 +8,7 @@ use super::{
     Mechanism, ValuesError,
     angles::{about, angles_within, on_turn, twist},
     ball::{coordinates, turned},
-    dof::{Kind, frame_of},
+    dof::{DofKind, frame_of},
 };
 use crate::{
     JointId, JointTransform, Pose,
@@ -141,12 +141,12 @@ impl JointValues {
                 (0..3).filter(|&n| kept[n].is_none()).for_each(|n| put(now[n]));
             }
             Turn::Ball { frame } => {
-                let [x, y, t] = coordinates(Kind::Ball, &(frame.transpose() * own * *frame));
+                let [x, y, t] = coordinates(DofKind::Swing, &(frame.transpose() * own * *frame));
                 let [x, y] = self.settled_swing(c.first + first, [x, y]);
                 [x, y, on_turn(t, range(first + 2))].into_iter().for_each(put);
             }
             Turn::Vector => {
-                coordinates(Kind::Vector, &own).into_iter().for_each(put);
+                coordinates(DofKind::Vector, &own).into_iter().for_each(put);
             }
         }
     }
@@ -174,10 +174,10 @@ impl JointValues {
                 (0..3).fold(DMat3::IDENTITY, |r, n| r * about(axes[n], angles[n].unwrap_or_else(&mut next))),
             ),
             Turn::Ball { frame } => {
-                let (r, _) = turned(Kind::Ball, [next(), next(), next()]);
+                let (r, _) = turned(DofKind::Swing, [next(), next(), next()]);
                 Some(*frame * r * frame.transpose())
             }
-            Turn::Vector => Some(turned(Kind::Vector, [next(), next(), next()]).0),
+            Turn::Vector => Some(turned(DofKind::Vector, [next(), next(), next()]).0),
         };
         if let Some(own) = turned {
             let rest = wide(pose.skeleton().rest(c.joint).rotation);

@@ -2,7 +2,7 @@
 
 use glam::Vec2;
 
-use super::{Chain2dError, chain, distance, length, turned, unit, wrap};
+use super::{Chain2dError, chain, distance, length, turned, wrap};
 use crate::math;
 
 /// To which side of the way from the root to the goal the middle joint goes.
@@ -89,11 +89,4 @@ pub fn two_bone(root: Vec2, a: f32, b: f32, goal: Vec2, side: BendSide2d) -> Res
     let upper = math::atan2(ahead.y, ahead.x) + sign * 2.0 * math::atan2(s, c);
     let end = root + ahead * d;
     Ok(TwoBone2d { upper: wrap(upper), lower, middle, end, out_of_reach: (distance - d).abs().min(f32::MAX) })
-}
-
-impl TwoBone2d {
-    /// Direction of the lower bone.
-    pub fn lower_direction(&self) -> Vec2 {
-        unit(self.upper + self.lower)
-    }
 }

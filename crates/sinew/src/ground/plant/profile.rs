@@ -281,7 +281,7 @@ mod tests {
     };
 
     fn stairs() -> MeshGround {
-        let stairs = Stairs { rise: 0.12, going: 0.4, lead: 0.72, flight: Flight::Up, ..Stairs::default() };
+        let stairs = Stairs::new().with_rise(0.12).with_going(0.4).with_lead(0.72).with_flight(Flight::Up);
         MeshGround::new(stairs.mesh().unwrap()).unwrap()
     }
 

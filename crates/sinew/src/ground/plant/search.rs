@@ -249,8 +249,12 @@ mod tests {
 
     #[test]
     fn a_foothold_moves_no_faster_than_the_foot_but_where_it_changes_sides() {
-        let stairs =
-            Stairs { rise: 0.12, going: 0.4, lead: 0.72, flight: Flight::Up, steps: 6, ..Stairs::default() };
+        let stairs = Stairs::new()
+            .with_rise(0.12)
+            .with_going(0.4)
+            .with_lead(0.72)
+            .with_flight(Flight::Up)
+            .with_steps(6);
         let ground = MeshGround::new(stairs.mesh().unwrap()).unwrap();
         let settings = PlantOptions::default();
         let search = FootholdSearch { ground: &ground, settings: &settings, leg: 0.9, scale: 1.0 };

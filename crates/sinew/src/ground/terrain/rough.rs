@@ -3,42 +3,30 @@
 use glam::{Vec2, Vec3};
 
 use super::{TerrainError, not_negative, placed, positive};
-use crate::{ground::TriangleMesh, math};
+use crate::{ground::TriangleMesh, math, solve::options::option_type};
 
-/// Ground of soft bumps and hollows, like a meadow or a worn path: two layers of noise, the second of half the width and
-/// half the height of the first, that fade to a level spot round the origin, where a walk starts.
-///
-/// The same seed gives the same bits on every machine: the noise comes from integers, sums and products.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Rough {
-    /// The middle of the ground, in world space.
-    pub origin: Vec3,
-    /// Extent along x and z, in metres.
-    pub size: Vec2,
-    /// Which ground of all those that there are.
-    pub seed: u32,
-    /// Largest height over and depth under the origin's height, in metres.
-    pub amplitude: f32,
-    /// From bump to bump of the wide layer, in metres; the narrow layer has half of it.
-    pub wavelength: f32,
-    /// Edge of the squares that are split into two triangles each, in metres.
-    pub cell: f32,
-    /// Radius of the level spot round the origin, in metres. The bumps reach their height at three times this radius.
-    pub level: f32,
-}
-
-impl Default for Rough {
-    /// Bumps of up to 6 cm, a metre and a half apart, on 16 m by 16 m: no slope is above 25 degrees.
-    fn default() -> Self {
-        Self {
-            origin: Vec3::ZERO,
-            size: Vec2::splat(16.0),
-            seed: 1,
-            amplitude: 0.06,
-            wavelength: 1.5,
-            cell: 0.125,
-            level: 0.4,
-        }
+option_type! {
+    /// Ground of soft bumps and hollows, like a meadow or a worn path: two layers of noise, the second of half the width and
+    /// half the height of the first, that fade to a level spot round the origin, where a walk starts.
+    ///
+    /// The same seed gives the same bits on every machine: the noise comes from integers, sums and products.
+    ///
+    /// The defaults are bumps of up to 6 cm, a metre and a half apart, on 16 m by 16 m: no slope is above 25 degrees.
+    Rough {
+        /// The middle of the ground, in world space.
+        origin, with_origin: Vec3 = Vec3::ZERO;
+        /// Extent along x and z, in metres.
+        size, with_size: Vec2 = Vec2::splat(16.0);
+        /// Which ground of all those that there are.
+        seed, with_seed: u32 = 1;
+        /// Largest height over and depth under the origin's height, in metres.
+        amplitude, with_amplitude: f32 = 0.06;
+        /// From bump to bump of the wide layer, in metres; the narrow layer has half of it.
+        wavelength, with_wavelength: f32 = 1.5;
+        /// Edge of the squares that are split into two triangles each, in metres.
+        cell, with_cell: f32 = 0.125;
+        /// Radius of the level spot round the origin, in metres. The bumps reach their height at three times this radius.
+        level, with_level: f32 = 0.4;
     }
 }
 

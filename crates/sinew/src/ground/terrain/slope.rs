@@ -5,55 +5,41 @@ use alloc::vec;
 use glam::Vec3;
 
 use super::{Profile, TerrainError, measure, not_negative, placed, positive};
-use crate::{ground::TriangleMesh, math};
+use crate::{ground::TriangleMesh, math, solve::options::option_type};
 
-/// A ramp seen from the side, for a walk from left to right that starts at `o`:
-///
-/// ```text
-///                         ______
-///                     .-'  landing
-///                 .-'
-///   ________o__.-' angle
-///    before lead   length
-/// ```
-///
-/// A negative angle goes down.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Slope {
-    /// Where the walk starts, in world space.
-    pub origin: Vec3,
-    /// Which way the ramp goes: radians about Y from +Z, positive towards +X.
-    pub heading: f32,
-    /// How steep: radians from level, positive up, less than a quarter turn.
-    pub angle: f32,
-    /// From the foot of the ramp to its head, measured level, in metres.
-    pub length: f32,
-    /// From side to side, in metres.
-    pub width: f32,
-    /// Flat floor from the origin to the ramp, in metres.
-    pub lead: f32,
-    /// Flat floor behind the origin, in metres.
-    pub before: f32,
-    /// Flat floor after the ramp, in metres.
-    pub landing: f32,
-    /// Whether the sides are closed by walls.
-    pub sides: bool,
-}
-
-impl Default for Slope {
-    /// Four metres at 20 degrees: as steep as feet lie flat on with ease.
-    fn default() -> Self {
-        Self {
-            origin: Vec3::ZERO,
-            heading: 0.0,
-            angle: core::f32::consts::PI / 9.0,
-            length: 4.0,
-            width: 2.0,
-            lead: 1.0,
-            before: 2.0,
-            landing: 2.0,
-            sides: true,
-        }
+option_type! {
+    /// A ramp seen from the side, for a walk from left to right that starts at `o`:
+    ///
+    /// ```text
+    ///                         ______
+    ///                     .-'  landing
+    ///                 .-'
+    ///   ________o__.-' angle
+    ///    before lead   length
+    /// ```
+    ///
+    /// A negative angle goes down.
+    ///
+    /// The defaults are four metres at 20 degrees: as steep as feet lie flat on with ease.
+    Slope {
+        /// Where the walk starts, in world space.
+        origin, with_origin: Vec3 = Vec3::ZERO;
+        /// Which way the ramp goes: radians about Y from +Z, positive towards +X.
+        heading, with_heading: f32 = 0.0;
+        /// How steep: radians from level, positive up, less than a quarter turn.
+        angle, with_angle: f32 = core::f32::consts::PI / 9.0;
+        /// From the foot of the ramp to its head, measured level, in metres.
+        length, with_length: f32 = 4.0;
+        /// From side to side, in metres.
+        width, with_width: f32 = 2.0;
+        /// Flat floor from the origin to the ramp, in metres.
+        lead, with_lead: f32 = 1.0;
+        /// Flat floor behind the origin, in metres.
+        before, with_before: f32 = 2.0;
+        /// Flat floor after the ramp, in metres.
+        landing, with_landing: f32 = 2.0;
+        /// Whether the sides are closed by walls.
+        sides, with_sides: bool = true;
     }
 }
 

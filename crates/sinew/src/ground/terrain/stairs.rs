@@ -5,7 +5,7 @@ use alloc::{vec, vec::Vec};
 use glam::Vec3;
 
 use super::{Profile, TerrainError, measure, not_negative, placed, positive};
-use crate::ground::TriangleMesh;
+use crate::{ground::TriangleMesh, solve::options::option_type};
 
 /// Which way a flight goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -19,61 +19,45 @@ pub enum Flight {
     UpAndDown,
 }
 
-/// Stairs seen from the side, for a walk from left to right that starts at `o`:
-///
-/// ```text
-///                          ______ landing
-///                   going |
-///                    _____| rise
-///                   |
-///   ________o_______|
-///    before   lead
-/// ```
-///
-/// `steps` counts the risers. With [`Flight::Down`] the floor on the left is the upper one, and the landing the lower. With
-/// [`Flight::UpAndDown`] the upper floor is `landing` long, and so is the lower one that follows.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Stairs {
-    /// Where the walk starts, in world space.
-    pub origin: Vec3,
-    /// Which way the stairs go: radians about Y from +Z, positive towards +X.
-    pub heading: f32,
-    /// Height of a step, in metres.
-    pub rise: f32,
-    /// Depth of a tread, from riser to riser, in metres.
-    pub going: f32,
-    /// How many risers a flight has.
-    pub steps: u32,
-    /// From side to side, in metres.
-    pub width: f32,
-    /// Flat floor from the origin to the first riser, in metres.
-    pub lead: f32,
-    /// Flat floor behind the origin, in metres.
-    pub before: f32,
-    /// Flat floor after the last riser of a flight, in metres.
-    pub landing: f32,
-    /// Up, down or both.
-    pub flight: Flight,
-    /// Whether the sides are closed by walls.
-    pub sides: bool,
-}
-
-impl Default for Stairs {
-    /// Eight steps up of 17 by 29 cm: a common indoor flight.
-    fn default() -> Self {
-        Self {
-            origin: Vec3::ZERO,
-            heading: 0.0,
-            rise: 0.17,
-            going: 0.29,
-            steps: 8,
-            width: 2.0,
-            lead: 1.0,
-            before: 2.0,
-            landing: 2.0,
-            flight: Flight::Up,
-            sides: true,
-        }
+option_type! {
+    /// Stairs seen from the side, for a walk from left to right that starts at `o`:
+    ///
+    /// ```text
+    ///                          ______ landing
+    ///                   going |
+    ///                    _____| rise
+    ///                   |
+    ///   ________o_______|
+    ///    before   lead
+    /// ```
+    ///
+    /// `steps` counts the risers. With [`Flight::Down`] the floor on the left is the upper one, and the landing the lower. With
+    /// [`Flight::UpAndDown`] the upper floor is `landing` long, and so is the lower one that follows.
+    ///
+    /// The defaults are eight steps up of 17 by 29 cm: a common indoor flight.
+    Stairs {
+        /// Where the walk starts, in world space.
+        origin, with_origin: Vec3 = Vec3::ZERO;
+        /// Which way the stairs go: radians about Y from +Z, positive towards +X.
+        heading, with_heading: f32 = 0.0;
+        /// Height of a step, in metres.
+        rise, with_rise: f32 = 0.17;
+        /// Depth of a tread, from riser to riser, in metres.
+        going, with_going: f32 = 0.29;
+        /// How many risers a flight has.
+        steps, with_steps: u32 = 8;
+        /// From side to side, in metres.
+        width, with_width: f32 = 2.0;
+        /// Flat floor from the origin to the first riser, in metres.
+        lead, with_lead: f32 = 1.0;
+        /// Flat floor behind the origin, in metres.
+        before, with_before: f32 = 2.0;
+        /// Flat floor after the last riser of a flight, in metres.
+        landing, with_landing: f32 = 2.0;
+        /// Up, down or both.
+        flight, with_flight: Flight = Flight::Up;
+        /// Whether the sides are closed by walls.
+        sides, with_sides: bool = true;
     }
 }
 

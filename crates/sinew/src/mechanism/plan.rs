@@ -366,14 +366,12 @@ impl Plan {
         let end = sight.tip.translation;
         let w = &aim.weights;
         let looks = matches!(aim.target, LinkTarget::LookAt(..));
-        let axis = |i: usize, frame: &DAffine3| frames.axes.get(i).copied().unwrap_or(frame.matrix3.z_axis);
         if self.serial && aim.even && !looks {
-            let joints = self.joints.iter().zip(&frames.joints).zip(columns).zip(scale);
-            for (i, (((joint, frame), column), s)) in joints.enumerate() {
-                let (linear, angular) = joint.velocity(axis(i, frame), frame, end);
-                *column = six(linear * (w[0] * s), angular * w[3]);
-            }
-            return;
+            let z = frames.joints.iter().map(|frame| frame.matrix3.z_axis);
+            return match self.has_balls() {
+                true => self.serial_columns(w, frames, frames.axes.iter().copied(), end, columns),
+                false => self.serial_columns(w, frames, z, end, columns),
+            };
         }
         columns.fill([0.0; 6]);
         let back = sight.to.matrix3.transpose();
@@ -383,7 +381,8 @@ impl Plan {
                 continue;
             }
             let var = joint.var as usize;
-            let z = axis(i, frame) * (sign * joint.multiplier * scale[var]);
+            let axis = frames.axes.get(i).unwrap_or(&frame.matrix3.z_axis);
+            let z = *axis * (sign * joint.multiplier * scale[var]);
             let (linear, angular) = joint.velocity(z, frame, end);
             let c = if let LinkTarget::LookAt(..) = aim.target {
                 // The direction to the point turns as the origin moves: d x (-v) / r.
@@ -398,6 +397,23 @@ impl Plan {
             for k in 0..6 {
                 columns[var][k] += c[k] * w[k];
             }
+        }
+    }
+
+    /// [`Plan::columns`] of serial plans, for a goal of which all directions count alike.
+    #[inline(always)]
+    fn serial_columns(
+        &self,
+        weights: &[f64; 6],
+        frames: &Frames,
+        axes: impl Iterator<Item = DVec3>,
+        end: DVec3,
+        columns: &mut [[f64; 6]],
+    ) {
+        let joints = self.joints.iter().zip(&frames.joints).zip(axes);
+        for (((joint, frame), axis), (column, scale)) in joints.zip(columns.iter_mut().zip(&self.scale)) {
+            let (linear, angular) = joint.velocity(axis, frame, end);
+            *column = six(linear * (weights[0] * scale), angular * weights[3]);
         }
     }
 

@@ -42,6 +42,12 @@ pub struct Goal {
     pub swivel: f32,
 }
 
+impl Default for Goal {
+    fn default() -> Self {
+        Self::NONE
+    }
+}
+
 impl Goal {
     /// A goal without position, rotation or pole: nothing is wanted.
     pub const NONE: Self = Self {

@@ -129,11 +129,11 @@ mod workspace;
 
 pub use chain::{Chain, ChainError};
 pub use goal::{Goal, Pole};
-pub use placement::{Placement, PlacementError};
+pub use placement::Placement;
 pub use pose::{Pose, PoseError};
 pub use report::{Outcome, Report, SolveError};
-pub use skeleton::{JointId, Skeleton, SkeletonBuilder, SkeletonError};
-pub use transform::JointTransform;
+pub use skeleton::{JointId, JointPathError, Skeleton, SkeletonBuilder, SkeletonError};
+pub use transform::{AffineError, JointTransform, TransformFault};
 pub use workspace::Workspace;
 
 pub use glam;

@@ -1,9 +1,8 @@
 //! Where a figure stands in the world.
 
 use glam::{Affine3, Mat3, Quat, Vec3};
-use thiserror::Error;
 
-use crate::{Goal, Pole, Report, math};
+use crate::{AffineError, Goal, Pole, Report, math, transform::SHEAR};
 
 /// The placement of a figure's model space in the world: a rotation, a uniform scale and a translation.
 ///
@@ -25,7 +24,7 @@ use crate::{Goal, Pole, Report, math};
 ///
 /// // A skewed placement is none.
 /// assert!(Placement::new(Affine3::from_scale(Vec3::new(1.0, 2.0, 1.0))).is_err());
-/// # Ok::<(), sinew::PlacementError>(())
+/// # Ok::<(), sinew::AffineError>(())
 /// ```
 #[doc(alias("root transform", "world transform", "actor transform"))]
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -36,51 +35,29 @@ pub struct Placement {
     scale: f32,
 }
 
-/// Why a transform is no placement.
-#[derive(Clone, Copy, Debug, PartialEq, Error)]
-#[non_exhaustive]
-pub enum PlacementError {
-    /// A number is NaN or infinite.
-    #[error("a placement must be finite, not {0:?}")]
-    NotFinite(Affine3),
-    /// Its axes are not at right angles, or not of one length.
-    #[error("a placement must turn and scale evenly (shear below 0.001), not shear by {shear}")]
-    Sheared {
-        /// The largest relative difference of its axes' lengths, and of their angles from a right angle.
-        shear: f32,
-    },
-    /// Its scale is zero, or out of all measure.
-    #[error("a placement must have a scale from 1e-12 to 1e12 (negative where it mirrors), not {scale}")]
-    Flat {
-        /// The scale.
-        scale: f32,
-    },
-}
-
-/// What several multiplied f32 matrices leave of a rotation, as a shear.
-const EVEN: f32 = 1e-3;
-
 impl Placement {
     /// Model space is the world.
     pub const IDENTITY: Self =
         Self { world: Affine3::IDENTITY, model: Affine3::IDENTITY, rotation: Quat::IDENTITY, scale: 1.0 };
 
     /// The placement with this transform to the world from model space.
-    pub fn new(world_from_model: Affine3) -> Result<Self, PlacementError> {
+    pub fn new(world_from_model: Affine3) -> Result<Self, AffineError> {
+        let what = "a placement";
         let (linear, model) = (world_from_model.matrix3, world_from_model.inverse());
         if !world_from_model.is_finite() {
-            return Err(PlacementError::NotFinite(world_from_model));
+            return Err(AffineError::NotFinite { what, given: world_from_model });
         }
         let (scale, shear) = (math::uniform_scale(&linear), math::shear(&linear));
         // (The inverse goes by the scale's cube, which f32 holds in between.)
         if !(1e-12..=1e12).contains(&scale.abs()) {
-            return Err(PlacementError::Flat { scale });
+            let range = "a scale from 1e-12 to 1e12 (negative where it mirrors)";
+            return Err(AffineError::Scale { what, range, scale: Vec3::splat(scale) });
         }
-        if shear >= EVEN {
-            return Err(PlacementError::Sheared { shear });
+        if shear >= SHEAR {
+            return Err(AffineError::Sheared { what, must: "turn and scale evenly", shear });
         }
         if !model.is_finite() {
-            return Err(PlacementError::NotFinite(model));
+            return Err(AffineError::NotFinite { what, given: model });
         }
         Ok(Self { world: world_from_model, model, rotation: math::rotation_of(&linear), scale })
     }
@@ -159,5 +136,19 @@ impl Placement {
             position_tolerance: metres(report.position_tolerance),
             ..report
         }
+    }
+}
+
+impl TryFrom<Affine3> for Placement {
+    type Error = AffineError;
+
+    fn try_from(world_from_model: Affine3) -> Result<Self, AffineError> {
+        Self::new(world_from_model)
+    }
+}
+
+impl From<Placement> for Affine3 {
+    fn from(placement: Placement) -> Self {
+        placement.world
     }
 }

@@ -6,36 +6,22 @@ use core::ops::Range;
 use glam::{Affine3, Mat3, Quat, Vec3, Vec4, Vec4Swizzles};
 use thiserror::Error;
 
-use crate::{JointId, JointTransform, Skeleton, math, skeleton::ROOT};
+use crate::{JointId, JointTransform, Skeleton, TransformFault, math, skeleton::ROOT};
 
 /// What is wrong with a pose.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum PoseError {
-    /// A local transform holds NaN or an infinity.
-    #[error("joint {joint} `{name}` has a local transform that is not finite: {local:?}")]
-    NotFinite {
+    /// A local transform is not finite, or its rotation is none.
+    #[error("the local transform of joint {joint} `{name}` {fault}")]
+    Local {
         /// The joint.
         joint: JointId,
         /// Its name.
         name: String,
-        /// The transform.
-        local: JointTransform,
-    },
-    /// A local rotation is no quaternion: its squared length is outside 0.25 to 4.
-    #[error(
-        "joint {joint} `{name}` has the local rotation {rotation} with the squared length {squared}; \
-         0.25 to 4 is allowed, and is brought to 1"
-    )]
-    Rotation {
-        /// The joint.
-        joint: JointId,
-        /// Its name.
-        name: String,
-        /// The rotation: x, y, z, w.
-        rotation: Quat,
-        /// Its squared length.
-        squared: f32,
+        /// What is wrong.
+        #[source]
+        fault: TransformFault,
     },
     /// A local scale is zero along an axis, so that nothing can be aimed at or reached below it.
     #[error(
@@ -49,6 +35,25 @@ pub enum PoseError {
         /// The scale.
         scale: Vec3,
     },
+    /// There must be one local transform for each joint.
+    #[error("{given} local transforms were given for {joints} joints")]
+    Count {
+        /// How many were given.
+        given: usize,
+        /// How many joints the skeleton has.
+        joints: usize,
+    },
+    /// Two poses that are to be blended are of different skeletons.
+    #[error("the other pose is of another skeleton, of {given} joints (this one has {joints})")]
+    OtherSkeleton {
+        /// How many joints the other skeleton has. Where the numbers are the same, the joints differ.
+        given: usize,
+        /// How many joints the skeleton has.
+        joints: usize,
+    },
+    /// The influence is NaN or outside 0 to 1.
+    #[error("the influence of a blend must be 0 to 1, not {0}")]
+    Influence(f32),
 }
 
 /// A placement of every joint of a [`Skeleton`]: local transforms, and the model-space frames that follow from them.
@@ -56,10 +61,44 @@ pub enum PoseError {
 /// Setting a local transform marks the joint; [`Pose::update`] then recomputes model space for the marked joints and what
 /// hangs below them, and nothing else. Reading [`Pose::model`] is right at any time: a joint below a marked one is computed
 /// on the spot.
+///
+/// # What to write back
+///
+/// [`Pose::changed`] lists the joints whose local transforms differ from those of the last [`Pose::mark_unchanged`]. Call that
+/// when the pose and the transforms of the game's own nodes are the same: after the pose was read from them, or was written
+/// to them.
+///
+/// ```
+/// use std::sync::Arc;
+/// use sinew::{JointTransform, Pose, Skeleton, glam::{Quat, Vec3}};
+/// let mut builder = Skeleton::builder();
+/// let hip = builder.add("hip", None, JointTransform::IDENTITY);
+/// builder.add("knee", Some(hip), JointTransform::from_translation(-Vec3::Y));
+/// let (skeleton, joints) = builder.build()?;
+/// let mut pose = Pose::rest(&Arc::new(skeleton));
+/// let mut nodes = pose.locals().to_vec(); // the game's own, which it has animated
+/// nodes[1].rotation = Quat::from_rotation_x(0.3);
+///
+/// // Each frame: in, solve, out.
+/// pose.set_locals(&nodes)?;
+/// pose.mark_unchanged();
+/// pose.turn(joints[0], Quat::from_rotation_z(0.1)); // in place of solvers
+/// assert_eq!(pose.changed().collect::<Vec<_>>(), [joints[0]]);
+/// for joint in pose.changed() {
+///     nodes[joint.index()] = *pose.local(joint);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// A pose refers to its skeleton, and so is not stored by itself: store [`Pose::locals`], and take them back by
+/// [`Pose::set_locals`].
 #[derive(Clone, Debug)]
 pub struct Pose {
     skeleton: Arc<Skeleton>,
     local: Vec<JointTransform>,
+    /// Local transforms as of [`Pose::mark_unchanged`]. (Marks of single writes would name joints that a solver wrote to and
+    /// put back, and cost every write something.)
+    unchanged: Vec<JointTransform>,
     model: Vec<Frame>,
     /// The largest coordinates, without their signs, of the places of each joint and all above it; see [`Pose::extent`].
     extent: Vec<Vec4>,
@@ -70,12 +109,13 @@ pub struct Pose {
 }
 
 impl Pose {
-    /// The rest pose. This allocates; everything else here does not.
+    /// The rest pose, with no joint [`changed`](Self::changed). This allocates; everything else here does not.
     pub fn rest(skeleton: &Arc<Skeleton>) -> Self {
         let local: Vec<_> = skeleton.joints().map(|j| *skeleton.rest(j)).collect();
         let count = local.len();
         let mut pose = Self {
             skeleton: skeleton.clone(),
+            unchanged: local.clone(),
             local,
             model: alloc::vec![Frame::IDENTITY; count],
             extent: alloc::vec![Vec4::ZERO; count],
@@ -123,11 +163,86 @@ impl Pose {
         self.mark(joint);
     }
 
+    /// Sets all local transforms, in the skeleton's order, and recomputes model space. Rotations are brought to unit length as
+    /// by [`Pose::update`]. Where there is an error, the pose is as it was.
+    pub fn set_locals(&mut self, locals: &[JointTransform]) -> Result<(), PoseError> {
+        if locals.len() != self.local.len() {
+            return Err(PoseError::Count { given: locals.len(), joints: self.local.len() });
+        }
+        self.skeleton.joints().zip(locals).try_for_each(|(j, local)| self.check_local(j, local))?;
+        self.local.copy_from_slice(locals);
+        self.update_all();
+        Ok(())
+    }
+
+    /// Moves every joint towards another pose of the same skeleton, by an influence of 0 (the pose keeps its bits) to 1 (it
+    /// becomes the other), and recomputes model space. Where there is an error, the pose is as it was.
+    ///
+    /// Translations and scales go straight. Joints that turn freely take the shorter arc; limited ones go straight in the
+    /// coordinates of their limits ([`Limits::blend`](crate::joint::Limits::blend)), so that between two poses within limits all
+    /// poses are within limits. Ends of limbs go where that takes them: what must stay in place, such as a foot on the
+    /// ground, needs a solver after the blend.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use sinew::{JointTransform, Pose, PoseError, Skeleton, glam::Vec3};
+    /// # let mut builder = Skeleton::builder();
+    /// # builder.add("hips", None, JointTransform::IDENTITY);
+    /// # let (skeleton, joints) = builder.build().unwrap();
+    /// let mut pose = Pose::rest(&Arc::new(skeleton));
+    /// let mut jump = pose.clone();
+    /// jump.set_translation(joints[0], Vec3::new(0.0, 2.0, 0.0));
+    /// pose.blend(&jump, 0.25)?;
+    /// assert_eq!(pose.position(joints[0]).y, 0.5);
+    /// assert_eq!(pose.blend(&jump, 1.5), Err(PoseError::Influence(1.5)));
+    /// # Ok::<(), PoseError>(())
+    /// ```
+    #[doc(alias("lerp", "mix", "crossfade"))]
+    pub fn blend(&mut self, other: &Pose, influence: f32) -> Result<(), PoseError> {
+        if !Arc::ptr_eq(&self.skeleton, &other.skeleton) && self.skeleton != other.skeleton {
+            return Err(PoseError::OtherSkeleton { given: other.local.len(), joints: self.local.len() });
+        }
+        if !(0.0..=1.0).contains(&influence) {
+            return Err(PoseError::Influence(influence));
+        }
+        self.check_rotations()?;
+        other.check_rotations()?;
+        self.update();
+        for joint in self.skeleton.joints() {
+            let (from, mut to) = (&mut self.local[joint.index()], other.local[joint.index()]);
+            to.rotation = math::unit(to.rotation).unwrap_or(to.rotation);
+            if *from != to && influence > 0.0 {
+                let rotation = self.skeleton.limits(joint).blend(from.rotation, to.rotation, influence);
+                let translation = from.translation.lerp(to.translation, influence);
+                *from = JointTransform { translation, rotation, scale: from.scale.lerp(to.scale, influence) };
+            }
+        }
+        self.update_all();
+        Ok(())
+    }
+
+    /// The joints whose local transforms differ from those of the last [`Pose::mark_unchanged`] (at first, from the rest pose),
+    /// parents before children. Whatever changed them counts: solvers, setters, clips, [`Pose::update`] where it brings
+    /// rotations to unit length. A joint that was put back has not changed.
+    pub fn changed(&self) -> impl Iterator<Item = JointId> {
+        self.skeleton.joints().filter(|j| self.local[j.index()] != self.unchanged[j.index()])
+    }
+
+    /// Makes the pose as it stands what [`Pose::changed`] compares with. A clone has the same to compare with, and
+    /// [`Pose::copy_from`] leaves it as it is.
+    pub fn mark_unchanged(&mut self) {
+        self.unchanged.copy_from_slice(&self.local);
+    }
+
     /// Back to the rest pose.
     pub fn reset(&mut self) {
         for j in self.skeleton.joints() {
             self.local[j.index()] = *self.skeleton.rest(j);
         }
+        self.update_all();
+    }
+
+    fn update_all(&mut self) {
         self.marked.fill(true);
         self.first = 0;
         self.update();
@@ -383,20 +498,20 @@ impl Pose {
     pub fn check_finite(&self) -> Result<(), PoseError> {
         match self.skeleton.joints().find(|j| !self.local[j.index()].is_finite()) {
             None => Ok(()),
-            Some(joint) => self.check_turned(joint),
+            Some(joint) => self.check_local(joint, self.local(joint)),
         }
     }
 
     /// An error that names the first joint whose local transform is not finite or whose rotation is none.
     pub(crate) fn check_rotations(&self) -> Result<(), PoseError> {
-        self.skeleton.joints().try_for_each(|j| self.check_turned(j))
+        self.skeleton.joints().try_for_each(|j| self.check_local(j, self.local(j)))
     }
 
     /// An error that names the joint nearest to `joint`, itself or above it, with which no solver can work. The joint's own
     /// scale counts where `scaled`.
     pub(crate) fn check_above(&self, joint: JointId, scaled: bool) -> Result<(), PoseError> {
         for j in core::iter::successors(Some(joint), |&j| self.skeleton.parent(j)) {
-            self.check_turned(j)?;
+            self.check_local(j, self.local(j))?;
             let scale = self.local[j.index()].scale;
             if scale.cmpeq(Vec3::ZERO).any() && (scaled || j != joint) {
                 return Err(PoseError::ZeroScale { joint: j, name: self.skeleton.name(j).into(), scale });
@@ -405,20 +520,9 @@ impl Pose {
         Ok(())
     }
 
-    fn check_turned(&self, joint: JointId) -> Result<(), PoseError> {
-        let local = self.local[joint.index()];
-        let name = || self.skeleton.name(joint).into();
-        if !local.is_finite() {
-            return Err(PoseError::NotFinite { joint, name: name(), local });
-        }
-        let rotation = local.rotation;
-        match math::unit(rotation) {
-            Some(_) => Ok(()),
-            None => {
-                let squared = math::dot(rotation, rotation);
-                Err(PoseError::Rotation { joint, name: name(), rotation, squared })
-            }
-        }
+    fn check_local(&self, joint: JointId, local: &JointTransform) -> Result<(), PoseError> {
+        let named = |fault| PoseError::Local { joint, name: self.skeleton.name(joint).into(), fault };
+        local.unit_rotation().map(drop).map_err(named)
     }
 }
 

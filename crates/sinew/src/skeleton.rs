@@ -3,13 +3,11 @@
 use alloc::{string::String, vec::Vec};
 use core::fmt;
 
-use glam::Quat;
 use thiserror::Error;
 
 use crate::{
-    JointTransform,
+    JointTransform, TransformFault,
     joint::{self, JointError, Limits},
-    math,
 };
 
 /// Names one joint of one [`Skeleton`]. It is the joint's place in the skeleton's order (parents before children).
@@ -60,30 +58,16 @@ pub enum SkeletonError {
         /// Its name.
         name: String,
     },
-    /// The rest transform holds NaN or an infinity.
-    #[error("joint {joint} `{name}` has a rest transform that is not finite: {rest:?}")]
-    NotFinite {
+    /// The rest transform is not finite, or its rotation is none.
+    #[error("the rest transform of joint {joint} `{name}` {fault}")]
+    Rest {
         /// Place of the joint in the order in which it was added.
         joint: usize,
         /// Its name.
         name: String,
-        /// The transform.
-        rest: JointTransform,
-    },
-    /// The rest rotation is no quaternion: its squared length is outside 0.25 to 4.
-    #[error(
-        "joint {joint} `{name}` has the rest rotation {rotation} with the squared length {squared}; \
-         0.25 to 4 is allowed, and is brought to 1"
-    )]
-    Rotation {
-        /// Place of the joint in the order in which it was added.
-        joint: usize,
-        /// Its name.
-        name: String,
-        /// The rotation: x, y, z, w.
-        rotation: Quat,
-        /// Its squared length.
-        squared: f32,
+        /// What is wrong.
+        #[source]
+        fault: TransformFault,
     },
     /// More joints than a `u32` counts.
     #[error("{count} joints are more than a skeleton holds")]
@@ -91,6 +75,43 @@ pub enum SkeletonError {
         /// How many were given.
         count: usize,
     },
+}
+
+/// Why a path names no joint.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
+pub enum JointPathError {
+    /// No joint has such a path.
+    #[error(
+        "there is no joint `{path}`: {}",
+        if reached.is_empty() { "nothing has a name that it begins with".into() }
+        else { alloc::format!("below `{reached}` there is {}", list(below)) }
+    )]
+    NotFound {
+        /// The path that was sought.
+        path: String,
+        /// Path of the joint that the longest beginning of the sought path leads to; empty where there is none.
+        reached: String,
+        /// Names of that joint's children, 8 at most.
+        below: Vec<String>,
+    },
+    /// Several joints have such a path.
+    #[error("{count} joints are called `{path}`: {}", list(paths))]
+    Ambiguous {
+        /// The path that was sought.
+        path: String,
+        /// How many joints there are.
+        count: usize,
+        /// Their paths from a root, 8 at most.
+        paths: Vec<String>,
+    },
+}
+
+/// At most this many joints are named in an error.
+const NAMED: usize = 8;
+
+fn list(names: &[String]) -> String {
+    if names.is_empty() { "nothing".into() } else { alloc::format!("`{}`", names.join("`, `")) }
 }
 
 /// In place of a parent, where there is none. (No skeleton has so many joints.)
@@ -160,15 +181,10 @@ impl SkeletonBuilder {
         let mut roots = Vec::new();
         for i in (0..count).rev() {
             let (name, parent, rest) = &mut self.joints[i];
-            if !rest.is_finite() {
-                return Err(SkeletonError::NotFinite { joint: i, name: name.clone(), rest: *rest });
-            }
-            let rotation = rest.rotation;
-            rest.rotation = math::unit(rotation).ok_or_else(|| SkeletonError::Rotation {
+            rest.rotation = rest.unit_rotation().map_err(|fault| SkeletonError::Rest {
                 joint: i,
                 name: name.clone(),
-                rotation,
-                squared: math::dot(rotation, rotation),
+                fault,
             })?;
             match *parent {
                 None => roots.push(i),
@@ -236,9 +252,78 @@ impl Skeleton {
         (index < self.joints.len()).then_some(JointId(index as u32))
     }
 
-    /// The first joint with this name.
+    /// The first joint with this name; see [`Skeleton::joint_by_path`] for names that several joints have.
     pub fn find(&self, name: &str) -> Option<JointId> {
         self.joints().find(|&j| self.name(j) == name)
+    }
+
+    /// The joint that a path leads to: `chest`, `spine/chest` and `hips/spine/chest` are names from some joint down to the one
+    /// that is meant. So a joint whose name others have too is told apart by as many of those above it as it takes; a slash
+    /// before the first name says that it is a root's. Names may hold slashes themselves.
+    ///
+    /// ```
+    /// # use sinew::{JointTransform, Skeleton};
+    /// let mut builder = Skeleton::builder();
+    /// for side in ["left", "right"] {
+    ///     let leg = builder.add(side, None, JointTransform::IDENTITY);
+    ///     builder.add("foot", Some(leg), JointTransform::IDENTITY);
+    /// }
+    /// let (skeleton, ids) = builder.build()?;
+    /// assert_eq!(skeleton.joint_by_path("right/foot")?, ids[3]);
+    /// assert_eq!(skeleton.path(ids[3]), "right/foot");
+    /// let error = skeleton.joint_by_path("foot").unwrap_err();
+    /// assert_eq!(error.to_string(), "2 joints are called `foot`: `left/foot`, `right/foot`");
+    /// let error = skeleton.joint_by_path("left/toes").unwrap_err();
+    /// assert_eq!(error.to_string(), "there is no joint `left/toes`: below `left` there is `foot`");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn joint_by_path(&self, path: &str) -> Result<JointId, JointPathError> {
+        let mut found = self.joints_by_path(path);
+        match (found.next(), found.next()) {
+            (Some(joint), None) => Ok(joint),
+            (Some(_), Some(_)) => Err(JointPathError::Ambiguous {
+                path: path.into(),
+                count: self.joints_by_path(path).count(),
+                paths: self.joints_by_path(path).take(NAMED).map(|j| self.path(j)).collect(),
+            }),
+            (None, _) => {
+                let mut beginnings = path.rmatch_indices('/').map(|(at, _)| &path[..at]);
+                let reached = beginnings.find_map(|beginning| self.joints_by_path(beginning).next());
+                Err(JointPathError::NotFound {
+                    path: path.into(),
+                    reached: reached.map_or(String::new(), |j| self.path(j)),
+                    below: reached.map_or(Vec::new(), |j| {
+                        self.children(j).take(NAMED).map(|c| self.name(c).into()).collect()
+                    }),
+                })
+            }
+        }
+    }
+
+    /// Every joint that a path leads to, parents before children; see [`Skeleton::joint_by_path`].
+    pub fn joints_by_path<'a>(&'a self, path: &'a str) -> impl Iterator<Item = JointId> + 'a {
+        self.joints().filter(move |&joint| {
+            let (mut left, mut at) = (path, Some(joint));
+            while let Some(joint) = at {
+                // The path ends here where nothing but this name is left, or nothing but a slash above a root.
+                let Some(above) = left.strip_suffix(self.name(joint)) else { return false };
+                at = self.parent(joint);
+                match above.strip_suffix('/') {
+                    Some("") if at.is_none() => return true,
+                    Some(above) => left = above,
+                    None => return above.is_empty(),
+                }
+            }
+            false
+        })
+    }
+
+    /// The names from a root down to the joint, with slashes between.
+    pub fn path(&self, joint: JointId) -> String {
+        let mut names: Vec<_> =
+            core::iter::once(joint).chain(self.ancestors(joint)).map(|j| self.name(j)).collect();
+        names.reverse();
+        names.join("/")
     }
 
     /// The joint's name (may be empty, need not be unique).
@@ -403,7 +488,7 @@ mod tests {
         assert!(matches!(b.build(), Err(SkeletonError::NoSuchParent { parent: 7, count: 1, .. })));
         let mut b = Skeleton::builder();
         b.add("x", None, JointTransform::from_translation(glam::Vec3::NAN));
-        assert!(matches!(b.build(), Err(SkeletonError::NotFinite { joint: 0, .. })));
+        assert!(matches!(b.build(), Err(SkeletonError::Rest { joint: 0, .. })));
         assert_eq!(Skeleton::builder().build(), Err(SkeletonError::Empty));
     }
 

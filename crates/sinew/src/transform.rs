@@ -1,10 +1,78 @@
 //! The local transform of one joint.
 
-use glam::{Affine3, Mat3, Quat, Vec3};
+use glam::{Affine3, DMat3, DVec3, Mat3, Quat, Vec3};
+use thiserror::Error;
 
-use crate::math;
+use crate::{math, math64};
+
+/// What is wrong with the numbers of a [`JointTransform`].
+#[derive(Clone, Copy, Debug, PartialEq, Error)]
+#[non_exhaustive]
+pub enum TransformFault {
+    /// A number is NaN or infinite.
+    #[error("is not finite: {0:?}")]
+    NotFinite(JointTransform),
+    /// The rotation is no quaternion: its squared length is outside 0.25 to 4.
+    #[error(
+        "has the rotation {rotation} with the squared length {squared}; 0.25 to 4 is allowed, and is brought to 1"
+    )]
+    Rotation {
+        /// The rotation: x, y, z, w.
+        rotation: Quat,
+        /// Its squared length.
+        squared: f32,
+    },
+}
+
+/// Why a matrix is no [`JointTransform`] or no [`Placement`](crate::Placement).
+#[derive(Clone, Copy, Debug, PartialEq, Error)]
+#[non_exhaustive]
+pub enum AffineError {
+    /// A number is NaN or infinite.
+    #[error("{what} must be finite, not {given:?}")]
+    NotFinite {
+        /// What the matrix was to be.
+        what: &'static str,
+        /// The matrix.
+        given: Affine3,
+    },
+    /// Its axes are not at right angles, or differ in length where they must not.
+    #[error("{what} must {must} (shear below {SHEAR}), not shear by {shear}")]
+    Sheared {
+        /// What the matrix was to be.
+        what: &'static str,
+        /// What it must do instead.
+        must: &'static str,
+        /// The largest cosine between two axes and, where they must be equally long, relative difference of their lengths.
+        shear: f32,
+    },
+    /// A scale is zero or out of all measure.
+    #[error("{what} must have {range}, not {scale}")]
+    Scale {
+        /// What the matrix was to be.
+        what: &'static str,
+        /// What is allowed.
+        range: &'static str,
+        /// The scale along its axes; negative where it mirrors.
+        scale: Vec3,
+    },
+}
+
+/// Shear at which a matrix is no rotation with scales: visible shear begins here, and several multiplied f32 matrices stay
+/// well below.
+pub(crate) const SHEAR: f32 = 1e-3;
 
 /// A joint's placement in its parent's frame: scale first, then rotation, then translation, as in glTF.
+///
+/// It converts to an [`Affine3`] and, where that has no shear and no scale of zero, back:
+///
+/// ```
+/// use sinew::{AffineError, JointTransform, glam::{Affine3, Mat3, Vec3}};
+/// let local = JointTransform { scale: Vec3::new(1.0, 2.0, 0.5), ..JointTransform::from_translation(Vec3::X) };
+/// assert_eq!(JointTransform::try_from(Affine3::from(local)), Ok(local));
+/// let skew = Affine3::from_mat3(Mat3::from_cols(Vec3::X, Vec3::new(0.6, 0.8, 0.0), Vec3::Z));
+/// assert!(matches!(JointTransform::try_from(skew), Err(AffineError::Sheared { shear, .. }) if shear > 0.5));
+/// ```
 #[doc(alias("Transform"))]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct JointTransform {
@@ -39,6 +107,16 @@ impl JointTransform {
         }
     }
 
+    /// Its rotation at unit length, or what is wrong with it.
+    pub(crate) fn unit_rotation(&self) -> Result<Quat, TransformFault> {
+        if !self.is_finite() {
+            return Err(TransformFault::NotFinite(*self));
+        }
+        let rotation = self.rotation;
+        math::unit(rotation)
+            .ok_or_else(|| TransformFault::Rotation { rotation, squared: math::dot(rotation, rotation) })
+    }
+
     /// Whether every number is finite.
     pub fn is_finite(&self) -> bool {
         self.translation.is_finite()
@@ -52,5 +130,43 @@ impl JointTransform {
 impl Default for JointTransform {
     fn default() -> Self {
         Self::IDENTITY
+    }
+}
+
+impl From<JointTransform> for Affine3 {
+    fn from(transform: JointTransform) -> Self {
+        transform.to_affine()
+    }
+}
+
+impl TryFrom<Affine3> for JointTransform {
+    type Error = AffineError;
+
+    /// The scale, rotation and translation that make the matrix. A mirror is a scale that is negative along all three axes.
+    fn try_from(given: Affine3) -> Result<Self, AffineError> {
+        let what = "a joint's transform";
+        if !given.is_finite() {
+            return Err(AffineError::NotFinite { what, given });
+        }
+        // In f64, which holds the products of all numbers in f32.
+        let linear = given.matrix3.as_dmat3();
+        let [x, y, z] = [linear.x_axis, linear.y_axis, linear.z_axis];
+        let sign = if linear.determinant() < 0.0 { -1.0 } else { 1.0 };
+        let lengths = DVec3::from([x, y, z].map(|axis| sign * math64::sqrt(axis.length_squared())));
+        let scale = lengths.as_vec3();
+        if !scale.is_finite() || scale.abs().min_element() == 0.0 {
+            return Err(AffineError::Scale {
+                what,
+                range: "a scale in f32 along each axis, and none of 0",
+                scale,
+            });
+        }
+        let (x, y, z) = (x / lengths.x, y / lengths.y, z / lengths.z);
+        let shear = x.dot(y).abs().max(x.dot(z).abs()).max(y.dot(z).abs()) as f32;
+        if shear >= SHEAR {
+            return Err(AffineError::Sheared { what, must: "have axes at right angles", shear });
+        }
+        let rotation = math::from_matrix(&DMat3::from_cols(x, y, z).as_mat3());
+        Ok(Self { translation: given.translation, rotation, scale })
     }
 }

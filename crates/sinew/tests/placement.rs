@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use common::noise;
 use sinew::{
-    Goal, JointTransform, Placement, PlacementError, Pole, Pose, Skeleton,
+    AffineError, Goal, JointTransform, Placement, Pole, Pose, Skeleton,
     glam::{Affine3, DAffine3, DMat3, DVec3, Mat3, Quat, Vec3},
     ground::{Filter, Ground, Plane},
     math,
@@ -182,7 +182,7 @@ fn what_is_no_placement_is_refused_and_says_why() {
         (Affine3::from_translation(Vec3::NAN), "NaN"),
         (Affine3::from_scale(Vec3::new(1.0, f32::INFINITY, 1.0)), "inf"),
     ] {
-        let error: PlacementError = Placement::new(bad).unwrap_err();
+        let error: AffineError = Placement::new(bad).unwrap_err();
         assert!(error.to_string().contains(says) && !error.to_string().contains('\n'), "{error}");
     }
     let worn = Affine3::from_scale(Vec3::new(1.0, 1.0005, 1.0));

@@ -6,6 +6,7 @@ use glam::{Quat, Vec3};
 #[doc(alias("pole vector", "hint", "bend direction"))]
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Pole {
     /// The bend plane that the incoming pose has (the animation's own).
     #[default]
@@ -25,6 +26,8 @@ pub enum Pole {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 pub struct Goal {
     /// Position of the end in metres; `None` leaves it where it is.
     pub position: Option<Vec3>,

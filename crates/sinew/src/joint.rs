@@ -60,6 +60,7 @@ use crate::math64;
 /// How a joint turns. Axes are in the rest frame and of any length but zero.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Turning {
     /// Every rotation.
     #[default]
@@ -127,6 +128,8 @@ impl Turning {
 /// assert!(Joint::hinge(Vec3::ZERO, Dof::FREE).check().is_err());
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 pub struct Joint {
     /// How it turns.
     pub turning: Turning,

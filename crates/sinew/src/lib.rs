@@ -98,7 +98,12 @@
 //! | `std` | yes | the platform's mathematics; without it the crate is `no_std` with `alloc`, and needs `libm` |
 //! | `libm` | no | software mathematics: the same bits on every platform |
 //! | `parry` | no | `ground::MeshGround`: casts on triangle meshes; needs `std` |
+//! | `serde` | no | transforms, skeletons, joints, goals, effectors, options, placements and reports are stored and read back |
+//!
+//! What a constructor checks is checked on reading too, and plain data where it is used, as ever. A [`Pose`] is stored as its
+//! [`locals`](Pose::locals).
 #![cfg_attr(not(feature = "std"), no_std)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 extern crate alloc;
 
@@ -124,6 +129,8 @@ mod placement;
 mod pose;
 mod report;
 mod skeleton;
+#[cfg(feature = "serde")]
+mod stored;
 mod transform;
 mod workspace;
 

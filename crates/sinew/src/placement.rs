@@ -28,6 +28,8 @@ use crate::{AffineError, Goal, Pole, Report, math, transform::SHEAR};
 /// ```
 #[doc(alias("root transform", "world transform", "actor transform"))]
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(try_from = "Affine3", into = "Affine3"))]
 pub struct Placement {
     world: Affine3,
     model: Affine3,

@@ -6,6 +6,7 @@ use thiserror::Error;
 /// What a solver did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Outcome {
     /// It came to what it works towards: the goal or, in a soft zone, the place that the zone gives for it. A closed form comes
     /// to the nearest place where the goal is out of reach; see [`Report::reached`].
@@ -24,6 +25,7 @@ pub enum Outcome {
 /// of the pose as it came in. Only of a full body's goals is one of influence 0 absent: it has no residual.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Report {
     /// What the solver did.
     pub outcome: Outcome,

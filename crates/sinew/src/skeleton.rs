@@ -13,8 +13,11 @@ use crate::{
 /// Names one joint of one [`Skeleton`]. It is the joint's place in the skeleton's order (parents before children).
 ///
 /// Ids come from a skeleton (by name, index or role). Using one with another skeleton is a mistake in the program, as
-/// is an index past the end of a slice, and is answered in the same way.
+/// is an index past the end of a slice, and is answered in the same way. One that was stored is checked by
+/// [`Skeleton::joint_at`], or by the solver that it is given to in an [`Effector`](crate::solve::Effector).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(transparent))]
 pub struct JointId(u32);
 
 impl JointId {
@@ -142,6 +145,8 @@ struct Node {
 /// # Ok::<(), sinew::SkeletonError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(try_from = "Vec<StoredJoint>", into = "Vec<StoredJoint>"))]
 pub struct Skeleton {
     joints: Vec<Node>,
     /// Place of each joint's parent, [`ROOT`] where it has none: by themselves, as what walks the tree in every frame reads
@@ -149,6 +154,55 @@ pub struct Skeleton {
     parents: Vec<u32>,
     /// What each joint may do; empty where every joint turns freely.
     freedoms: Vec<(joint::Joint, Limits)>,
+}
+
+/// A joint of a skeleton as it is stored.
+#[cfg(feature = "serde")]
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StoredJoint {
+    name: String,
+    /// Place of the parent in the list.
+    parent: Option<usize>,
+    #[serde(default)]
+    rest: JointTransform,
+    #[serde(default)]
+    joint: joint::Joint,
+}
+
+#[cfg(feature = "serde")]
+impl From<Skeleton> for Vec<StoredJoint> {
+    fn from(skeleton: Skeleton) -> Self {
+        let stored = |j| StoredJoint {
+            name: skeleton.name(j).into(),
+            parent: skeleton.parent(j).map(JointId::index),
+            rest: *skeleton.rest(j),
+            joint: *skeleton.joint(j),
+        };
+        skeleton.joints().map(stored).collect()
+    }
+}
+
+#[cfg(feature = "serde")]
+impl TryFrom<Vec<StoredJoint>> for Skeleton {
+    type Error = String;
+
+    fn try_from(stored: Vec<StoredJoint>) -> Result<Self, String> {
+        use alloc::string::ToString;
+        let mut builder = Skeleton::builder();
+        let joints: Vec<_> = stored
+            .into_iter()
+            .map(|s| {
+                builder.add(s.name, s.parent, s.rest);
+                s.joint
+            })
+            .collect();
+        let (mut skeleton, ids) = builder.build().map_err(|error| error.to_string())?;
+        for (id, joint) in ids.into_iter().zip(joints).filter(|(_, joint)| *joint != joint::Joint::FREE) {
+            skeleton.set_joint(id, joint).map_err(|error| error.to_string())?;
+        }
+        Ok(skeleton)
+    }
 }
 
 /// Collects joints in any order; see [`Skeleton::builder`].

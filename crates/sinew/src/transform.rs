@@ -75,6 +75,8 @@ pub(crate) const SHEAR: f32 = 1e-3;
 /// ```
 #[doc(alias("Transform"))]
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 pub struct JointTransform {
     /// Offset from the parent joint, in the parent's space (metres where every parent's scale is 1).
     pub translation: Vec3,

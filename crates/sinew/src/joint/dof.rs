@@ -2,10 +2,14 @@
 
 /// A closed range of a coordinate, in radians or metres: `min <= max`. Either end may be infinite.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 pub struct Range {
     /// The smallest value; minus infinity for no lower limit.
+    #[cfg_attr(feature = "serde", serde(with = "crate::stored::lower"))]
     pub min: f64,
     /// The largest value; infinity for no upper limit.
+    #[cfg_attr(feature = "serde", serde(with = "crate::stored::upper"))]
     pub max: f64,
 }
 
@@ -52,6 +56,7 @@ impl Default for Range {
 
 /// A pull towards a value of the coordinate, as strong as it is far off.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Spring {
     /// The value that it pulls to, in radians or metres. It may lie outside the range; then it pulls to the end.
     pub rest: f64,
@@ -70,11 +75,14 @@ pub struct Spring {
 /// assert_eq!(elbow.range.max, 2.6);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 pub struct Dof {
     /// From where to where it goes, in radians or metres; [`Range::FREE`] without limit.
     pub range: Range,
     /// The largest speed, in radians or metres per second, 0 or more; infinity for none. It bounds motion over time
     /// ([`PathFollower`](crate::mechanism::PathFollower)); a single solve has no time.
+    #[cfg_attr(feature = "serde", serde(with = "crate::stored::upper"))]
     pub speed: f64,
     /// The share of the way from the range's middle to either end, 0 (none) to 1, over which it stiffens as it comes
     /// near the end; see [`eased`]. Only where both ends are finite.

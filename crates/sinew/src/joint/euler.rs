@@ -24,6 +24,7 @@ use crate::math;
 /// `Xyz` is `Rx(a) * Ry(b) * Rz(c)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Hash)]
 #[allow(missing_docs)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum RotationOrder {
     #[default]
     Xyz,

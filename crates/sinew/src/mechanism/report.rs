@@ -10,6 +10,7 @@ use crate::{Outcome, solve::options::option_type};
 /// What an answer depends on, beside the goals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum History {
     /// The values that come in: the search begins there, and the answer is near them where one is. Along a path the arm
     /// goes smoothly; but when a path closes, the arm need not be where it was, if it has joints to spare.

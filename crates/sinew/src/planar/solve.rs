@@ -20,6 +20,7 @@ use crate::{
 /// How a chain is brought to a goal.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Method2d {
     /// What serves best: reaching, steps of damped least squares where a sweep leaves more than 0.3 of what was missing, a
     /// bend where chain and goal are on one line.
@@ -31,6 +32,7 @@ pub enum Method2d {
         /// Share of each turn that is withheld, 0 (none) to below 1.
         damping: f32,
         /// Largest turn of a joint in a sweep, in radians; infinite for none.
+        #[cfg_attr(feature = "serde", serde(with = "crate::stored::upper"))]
         max_step: f32,
     },
     /// Forward and backward reaching (Aristidou & Lasenby 2011): the chain is drawn to the goal by its end, then back to

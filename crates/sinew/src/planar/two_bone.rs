@@ -7,6 +7,7 @@ use crate::math;
 
 /// To which side of the way from the root to the goal the middle joint goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum BendSide2d {
     /// Counter-clockwise of it; the lower bone then turns clockwise from the upper one.
     #[default]

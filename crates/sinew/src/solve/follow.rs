@@ -22,6 +22,7 @@ use crate::{
 
 /// Which end of a chain goes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Lead {
     /// The tip is dragged, each bone pulls the one above it, and the root comes along.
     #[default]

@@ -5,6 +5,7 @@ use crate::SolveError;
 
 /// How near counts as there.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Tolerance {
     /// A share of the length of the chain (of the full body: of its size), above 0 to 1.
     Share(f32),
@@ -64,6 +65,8 @@ macro_rules! option_type {
     ) => {
         $(#[$about])*
         #[derive(Clone, Copy, Debug, PartialEq)]
+        #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+        #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
         #[non_exhaustive]
         pub struct $name {
             $($(#[$doc])* pub $field: $type,)*
@@ -110,6 +113,7 @@ option_type! {
         #[doc(alias("alpha", "weight"))]
         influence, with_influence: f32 = 1.0;
         /// The largest angle in radians by which a joint may turn in one solve; infinite (the default) for no bound.
+        #[cfg_attr(feature = "serde", serde(with = "crate::stored::upper"))]
         max_turn, with_max_turn: f32 = f32::INFINITY;
     }
 }
@@ -122,6 +126,7 @@ option_type! {
         #[doc(alias("alpha", "weight"))]
         influence, with_influence: f32 = 1.0;
         /// The largest angle in radians by which a joint may turn in one solve; infinite (the default) for no bound.
+        #[cfg_attr(feature = "serde", serde(with = "crate::stored::upper"))]
         max_turn, with_max_turn: f32 = f32::INFINITY;
         /// The soft zone at the end of the reach, as a share of the reach, 0 (none, the default) to 1; see
         /// [`soften`](crate::solve::soften).
@@ -142,6 +147,7 @@ option_type! {
         /// The largest angle in radians by which a joint may turn in one solve; infinite (the default) for no bound. In a
         /// game: the largest angular speed times the time of a frame; eight radians a second look right. No solve leaves a
         /// larger residual than it found, and the report says how much is left.
+        #[cfg_attr(feature = "serde", serde(with = "crate::stored::upper"))]
         max_turn, with_max_turn: f32 = f32::INFINITY;
         /// The soft zone at the end of the reach, as a share of the reach, 0 (none, the default) to 1; see
         /// [`soften`](crate::solve::soften).

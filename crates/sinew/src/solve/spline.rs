@@ -30,6 +30,7 @@ use frame::{across, arc, carried, turned};
 /// How long the chain is on the curve.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Fit {
     /// As long as it is: each joint lies where the curve first leaves the sphere of its bone's
     /// length about the joint before.
@@ -49,6 +50,7 @@ pub enum Fit {
 /// How the joints are turned about their bones.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Roll {
     /// As the incoming pose has it: each joint, after its parent has turned, turns its bone by the least turn.
     #[default]

@@ -9,6 +9,7 @@ use crate::{ground::TriangleMesh, solve::options::option_type};
 
 /// Which way a flight goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Flight {
     /// Up to a landing.
     #[default]

@@ -26,6 +26,7 @@ use crate::{
 #[doc(alias("end effector", "tip"))]
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Effector {
     /// The joint: any joint below the root, or the root itself.
     pub joint: JointId,
@@ -91,6 +92,7 @@ impl Effector {
 
 /// How the root of a full body translates. It rotates as its joint allows in every mode.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum RootMode {
     /// Stays at its position.
     #[default]

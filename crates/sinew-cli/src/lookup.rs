@@ -111,38 +111,25 @@ pub fn clip<'a>(model: &'a Model, wanted: &str) -> Result<&'a Clip, Failure> {
     Err(Failure::Work(message))
 }
 
-/// The joint of this name, path (`hips/thigh.L`, each a child of the one before) or `#index`.
+/// The joint of this name or path (`hips/thigh.L`, each a child of the one before; see [`Skeleton::joint_by_path`]), or of
+/// this `#index`.
 pub fn joint(skeleton: &Skeleton, wanted: &str) -> Result<JointId, Failure> {
-    let unique = |found: Vec<JointId>| match found.as_slice() {
-        [] => Ok(None),
-        &[joint] => Ok(Some(joint)),
+    // Names come before indices, as a name may hold anything, a number sign too.
+    let found = skeleton.joints_by_path(wanted).filter(|_| !wanted.is_empty());
+    match found.collect::<Vec<_>>().as_slice() {
+        [] => {}
+        &[joint] => return Ok(joint),
         many => {
             let list: Vec<_> = many.iter().map(|&j| place(skeleton, j)).collect();
             let what = format!("{} joints are called {}: say {}", many.len(), quoted(wanted), or_list(&list));
-            Err(Failure::Work(what))
+            return Err(Failure::Work(what));
         }
-    };
-    // Names come first, as a name may hold anything, a slash or a number sign too.
-    if !wanted.is_empty()
-        && let Some(joint) = unique(skeleton.joints().filter(|&j| skeleton.name(j) == wanted).collect())?
-    {
-        return Ok(joint);
     }
     if let Some(i) = index(wanted) {
         let none = || Failure::Work(format!("no joint #{i}: there are {}, counted from #0", skeleton.len()));
         return skeleton.joint_at(i).ok_or_else(none);
     }
-    let parts: Vec<&str> = wanted.split('/').collect();
-    if parts.len() > 1 {
-        let ends_path = |&joint: &JointId| {
-            let mut way = core::iter::once(joint).chain(skeleton.ancestors(joint));
-            parts.iter().rev().all(|part| way.next().is_some_and(|j| skeleton.name(j) == *part))
-        };
-        if let Some(joint) = unique(skeleton.joints().filter(ends_path).collect())? {
-            return Ok(joint);
-        }
-    }
-    let last = parts.last().copied().unwrap_or(wanted);
+    let last = wanted.rsplit('/').next().unwrap_or(wanted);
     let names = skeleton.joints().map(|j| skeleton.name(j));
     Err(Failure::Work(format!("no joint {}; {}", quoted(wanted), suggestion(last, names, "joint"))))
 }
@@ -231,6 +218,8 @@ mod tests {
         assert_eq!(name("hips/thigh.L"), Ok(1));
         assert_eq!(name("thigh.R/foot"), Ok(5));
         assert_eq!(name("a/b.L"), Ok(3));
+        assert_eq!(name("thigh.R/foot/a/b.R"), Ok(6));
+        assert_eq!(name("/hips"), Ok(0));
         assert_eq!(name("#7"), Ok(7));
         assert_eq!(
             name("foot"),

@@ -20,11 +20,7 @@ struct Found {
 fn find(file: &str) -> Found {
     let path = common::data(file);
     let model = Model::read(&path, &ReadOptions::default()).unwrap_or_else(|e| panic!("{e}"));
-    let mut bind = Pose::rest(&model.skeleton);
-    for (joint, local) in model.skeleton.joints().zip(&model.bind) {
-        bind.set_local(joint, *local);
-    }
-    bind.update();
+    let bind = model.bind_pose();
     let body = BodyRoles::find(&bind, &model.declared_roles);
     Found { model, body }
 }
@@ -215,13 +211,7 @@ fn what_vrm_declares_is_believed() {
 fn cesium_man_is_found_by_shape_alone() {
     let Found { model, body } = find("gltf/CesiumMan.gltf");
     let body = body.unwrap_or_else(|e| panic!("{e}"));
-    let bind = {
-        let mut bind = Pose::rest(&model.skeleton);
-        for (joint, local) in model.skeleton.joints().zip(&model.bind) {
-            bind.set_local(joint, *local);
-        }
-        bind
-    };
+    let bind = model.bind_pose();
     // Places in metres in the file's rest pose; the figure faces +X, so that its left is at -Z.
     let at = |j: JointId| bind.position(j);
     let near = |j: JointId, height: f32, z: f32| {

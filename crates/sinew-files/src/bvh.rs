@@ -84,6 +84,7 @@ fn model(name: String, parsed: Parsed, units: Units) -> Result<Model, Wrong> {
         clips: clip.into_iter().collect(),
         problems: Vec::new(),
         bind,
+        bind_problems: Vec::new(),
         skin: Vec::new(),
         declared_roles: Vec::new(),
         source: Source::Bvh(Bvh {

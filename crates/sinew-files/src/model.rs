@@ -3,7 +3,8 @@
 use std::{path::Path, sync::Arc};
 
 use glam::Vec3;
-use sinew::{JointId, JointTransform, Pose, Skeleton, motion::Clip};
+use sinew::{AffineError, JointId, JointTransform, Pose, Skeleton, motion::Clip};
+use thiserror::Error;
 
 use crate::{
     FileError,
@@ -24,6 +25,8 @@ pub struct Model {
     /// Local transforms in the bind pose, in the skeleton's order: where a skin's inverse bind matrices differ from the
     /// rest pose, theirs; elsewhere the rest pose.
     pub bind: Vec<JointTransform>,
+    /// What skins say of the bind pose that it cannot have, in the file's order; empty for most files.
+    pub bind_problems: Vec<BindProblem>,
     /// The skinned mesh's vertices, each in the space of the joint that moves it most (in bind space, so that the bind
     /// pose's model transform of the joint takes it to where the mesh was made).
     pub skin: Vec<SkinVertex>,
@@ -48,6 +51,45 @@ impl std::fmt::Display for ClipProblem {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}: clip `{}`: {}", tidy(&self.at), shorten(&self.clip), tidy(&self.what))
     }
+}
+
+/// What a skin's inverse bind matrix says of a joint that the bind pose cannot have. The rest of the bind pose is sound.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[error("skins[{skin}]: joint {joint} `{name}`: {fault}")]
+pub struct BindProblem {
+    /// Index of the skin.
+    pub skin: usize,
+    /// The joint.
+    pub joint: JointId,
+    /// Its name, of which a long one is cut.
+    pub name: String,
+    /// What is wrong.
+    pub fault: BindFault,
+}
+
+/// What is wrong with an inverse bind matrix.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
+pub enum BindFault {
+    /// The joint is bound as the rest pose has it.
+    #[error("the inverse bind matrix has no inverse (its determinant is {determinant})")]
+    Singular {
+        /// Its determinant.
+        determinant: f64,
+    },
+    /// The joint is bound by the nearest rotation and scale.
+    #[error("bound by no translation, rotation and scale: {0}")]
+    Sheared(AffineError),
+    /// The skin that comes first counts.
+    #[error("bound {distance} m and {angle} rad from where skins[{first}] has it")]
+    Disagrees {
+        /// The skin that counts.
+        first: usize,
+        /// Distance between the two places, in metres.
+        distance: f32,
+        /// Angle between the two rotations, in radians.
+        angle: f32,
+    },
 }
 
 /// One vertex of a skin.
@@ -115,13 +157,12 @@ impl Model {
         }
     }
 
-    /// The bind pose: where the mesh was made.
+    /// The bind pose: where the mesh was made. It is the rest pose where the file has no skin; see
+    /// [`bind_problems`](Self::bind_problems) for what skins say that it cannot have.
     pub fn bind_pose(&self) -> Pose {
         let mut pose = Pose::rest(&self.skeleton);
-        for (joint, local) in self.skeleton.joints().zip(&self.bind) {
-            pose.set_local(joint, *local);
-        }
-        pose.update();
+        // (Readers give as many as there are joints; who changed the list by hand gets the rest pose.)
+        let _ = pose.set_locals(&self.bind);
         pose
     }
 

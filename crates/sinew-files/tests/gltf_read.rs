@@ -7,8 +7,8 @@ use std::sync::Arc;
 use glam::{Quat, Vec3};
 use gltf_hand::{Hand, small};
 use serde_json::json;
-use sinew::{JointTransform, Pose};
-use sinew_files::{Model, gltf::Document};
+use sinew::{AffineError, JointTransform, Pose};
+use sinew_files::{BindFault, Model, gltf::Document};
 
 fn read(hand: &Hand) -> Model {
     Document::from_bytes(&hand.glb(), "hand.glb", None).unwrap().into_model().unwrap()
@@ -358,4 +358,75 @@ fn a_hierarchy_of_a_hundred_thousand_is_read() {
     let pose = Pose::rest(&Arc::clone(&model.skeleton));
     let last = model.skeleton.joint_at(count - 1).unwrap();
     assert!((pose.position(last).y - 100.0).abs() < 0.1);
+}
+
+#[test]
+fn what_the_bind_pose_cannot_have_is_said_by_skin_and_joint() {
+    // Three joints in a row, which two skins bind as they are at rest.
+    let rest = [0.0, 1.0, 1.0].map(|y| similarity(0.0, 1.0, [0.0, y, 0.0]));
+    let frames = [rest[0], product(&rest[0], &rest[1]), product(&rest[1], &rest[2])];
+    let model = |change: &dyn Fn(&mut [Matrix; 3], &mut [Matrix; 3])| {
+        let mut nodes: Vec<_> = (0..3)
+            .map(|i| json!({"name": format!("j{i}"), "matrix": rest[i], "children": [i + 1]}))
+            .collect();
+        nodes[2].as_object_mut().unwrap().remove("children");
+        nodes.extend([json!({"mesh": 0, "skin": 0}), json!({"mesh": 0, "skin": 1})]);
+        let mut hand = Hand::new(json!(nodes));
+        let (mut first, mut second) = (frames.map(|f| inverse(&f)), frames.map(|f| inverse(&f)));
+        change(&mut first, &mut second);
+        let [first, second] = [first, second]
+            .map(|m| hand.floats("MAT4", &m.concat().iter().map(|x| *x as f32).collect::<Vec<_>>()));
+        hand.json["skins"] = json!([
+            {"joints": [0, 1, 2], "inverseBindMatrices": first},
+            {"joints": [0, 1, 2], "inverseBindMatrices": second},
+        ]);
+        hand.json["meshes"] = json!([{"primitives": []}]);
+        read(&hand)
+    };
+    let said = |model: &Model| model.bind_problems.iter().map(ToString::to_string).collect::<Vec<_>>();
+    assert_eq!(said(&model(&|_, _| ())), [""; 0]);
+    // The same skin in centimetres is no other one.
+    let small = similarity(0.0, 0.01, [0.3, 0.0, 0.0]);
+    let scaled = model(&|_, second| second.iter_mut().for_each(|m| *m = product(m, &small)));
+    assert_eq!(said(&scaled), [""; 0]);
+
+    let singular = model(&|first, _| first[1] = [0.0; 16]);
+    assert_eq!(
+        said(&singular),
+        ["skins[0]: joint #1 `j1`: the inverse bind matrix has no inverse (its determinant is 0)"]
+    );
+    let bound: Vec<_> = singular.bind_pose().locals().to_vec();
+    assert_eq!(bound, Pose::rest(&singular.skeleton).locals(), "the second skin says it");
+
+    let sheared = model(&|first, second| {
+        // The last joint's second axis leans by 0.3; both skins say so.
+        let mut back = inverse(&frames[2]);
+        back[4] = -0.3;
+        back[12] = 0.3 * frames[2][13];
+        (first[2], second[2]) = (back, back);
+    });
+    let [problem] = &sheared.bind_problems[..] else { panic!("{:?}", sheared.bind_problems) };
+    assert_eq!((problem.skin, problem.joint.index(), &problem.name[..]), (0, 2, "j2"));
+    let wanted = 0.3 / 1.09f32.sqrt();
+    match problem.fault {
+        BindFault::Sheared(AffineError::Sheared { shear, .. }) => {
+            assert!((shear - wanted).abs() < 1e-5, "{shear}")
+        }
+        ref other => panic!("{other}"),
+    }
+    // The nearest rotation turns by half of the lean.
+    let turned = sheared.bind_pose().local(problem.joint).rotation;
+    assert!((2.0 * turned.z.abs().asin() - 0.5 * 0.3f32.atan()).abs() < 0.01, "{turned}");
+
+    let moved = product(&frames[2], &similarity(0.5, 1.0, [0.2, 0.0, 0.0]));
+    let apart = model(&|_, second| second[2] = inverse(&moved));
+    let [problem] = &apart.bind_problems[..] else { panic!("{:?}", apart.bind_problems) };
+    assert_eq!((problem.skin, problem.joint.index()), (1, 2));
+    match problem.fault {
+        BindFault::Disagrees { first: 0, distance, angle } => {
+            assert!((distance - 0.2).abs() < 1e-5 && (angle - 0.5).abs() < 1e-5, "{distance} {angle}");
+        }
+        ref other => panic!("{other}"),
+    }
+    assert_eq!(apart.bind_pose().locals(), Pose::rest(&apart.skeleton).locals(), "the first skin counts");
 }

@@ -5,7 +5,7 @@ mod real;
 use std::path::{Path, PathBuf};
 
 use base64::{Engine, engine::general_purpose::STANDARD};
-use glam::Vec3;
+use glam::{DAffine3, DMat4, DVec3, Vec3};
 use real::data;
 use serde_json::Value;
 use sinew::{
@@ -73,11 +73,7 @@ fn skins_lie_on_their_bones_in_the_bind_pose() {
         [("CesiumMan.gltf", 1.4, 1.6), ("mannequiny.glb", 1.6, 2.0), ("m2m_human_sample-rig.glb", 1.5, 2.1)]
     {
         let (model, _) = read(&file(name));
-        let mut pose = Pose::rest(&model.skeleton);
-        for (joint, local) in model.skeleton.joints().zip(&model.bind) {
-            pose.set_local(joint, *local);
-        }
-        pose.update();
+        let pose = model.bind_pose();
         let heights = model.skin.iter().map(|v| pose.model(v.joint).transform_point3(v.position).y);
         let (min, max) = heights.fold((f32::MAX, f32::MIN), |(a, b), y| (a.min(y), b.max(y)));
         assert!(min.abs() < 0.05 && (low..high).contains(&(max - min)), "{name}: {min} to {max}");
@@ -214,4 +210,63 @@ fn damaged_real_files_never_panic() {
 #[should_panic(expected = "no real file")]
 fn a_file_that_is_absent_fails_its_test() {
     file("none of this name.glb");
+}
+
+/// The 4 x 4 matrices of an accessor, from the file's own bytes by the lengths in its JSON alone.
+fn matrices(file: &Path, json: &Value, accessor: &Value) -> Vec<DAffine3> {
+    assert_eq!((accessor["componentType"].as_u64(), accessor["type"].as_str()), (Some(5126), Some("MAT4")));
+    let view = &json["bufferViews"][accessor["bufferView"].as_u64().unwrap() as usize];
+    let bytes = match json["buffers"][view["buffer"].as_u64().unwrap() as usize]["uri"].as_str() {
+        None => chunk_bytes(file, view),
+        Some(uri) => {
+            let bytes = STANDARD.decode(uri.split_once(";base64,").unwrap().1).unwrap();
+            bytes[view["byteOffset"].as_u64().unwrap_or(0) as usize..].to_vec()
+        }
+    };
+    let start = accessor["byteOffset"].as_u64().unwrap_or(0) as usize;
+    let floats = bytes[start..].chunks_exact(4).map(|b| f64::from(f32::from_le_bytes(b.try_into().unwrap())));
+    let floats: Vec<f64> = floats.take(16 * accessor["count"].as_u64().unwrap() as usize).collect();
+    let matrix = |m: &[f64]| DAffine3::from_mat4(DMat4::from_cols_array(m.try_into().unwrap()));
+    floats.chunks_exact(16).map(matrix).collect()
+}
+
+#[test]
+#[ignore = "needs SINEW_DATA"]
+fn bind_poses_and_inverse_bind_matrices_make_one_frame_a_skin() {
+    let (mut joints, mut skins, mut worst) = (0, 0, 0.0f64);
+    for (name, _) in FILES {
+        let (model, document) = read(&file(name));
+        assert_eq!(model.bind_problems, [], "{name}");
+        // Forward kinematics in f64, by themselves.
+        let (bind, mut world) = (model.bind_pose(), Vec::<DAffine3>::new());
+        for (joint, local) in model.skeleton.joints().zip(bind.locals()) {
+            let rotation = local.rotation.as_dquat().normalize();
+            let (scale, place) = (local.scale.as_dvec3(), local.translation.as_dvec3());
+            let own = DAffine3::from_scale_rotation_translation(scale, rotation, place);
+            world.push(model.skeleton.parent(joint).map_or(own, |p| world[p.index()] * own));
+        }
+        let json = document.json();
+        for skin in json["skins"].as_array().into_iter().flatten() {
+            let accessor = skin["inverseBindMatrices"].as_u64().unwrap() as usize;
+            let inverse = matrices(&file(name), json, &json["accessors"][accessor]);
+            let nodes = skin["joints"].as_array().unwrap().iter().map(|n| n.as_u64().unwrap() as usize);
+            let place = |node| world[document.joint_of_node(node).unwrap()];
+            let frames: Vec<DAffine3> = nodes.zip(&inverse).map(|(node, i)| place(node) * *i).collect();
+            let places: Vec<DVec3> = inverse.iter().map(|i| i.inverse().translation).collect();
+            let far = places.iter().map(|p| p.distance(places[0])).fold(1e-3, f64::max);
+            let metres = frames[0].matrix3.determinant().abs().cbrt() * far;
+            for (frame, at) in frames.iter().zip(&places) {
+                // What of the mesh is about the joint is carried to where all other joints would carry it.
+                for corner in [DVec3::ZERO, DVec3::X, DVec3::Y, DVec3::Z] {
+                    let p = at + corner * 0.2 * far;
+                    worst =
+                        worst.max(frame.transform_point3(p).distance(frames[0].transform_point3(p)) / metres);
+                }
+                joints += 1;
+            }
+            assert!(worst < 1e-4, "{name}: {worst} of the figure's size");
+            skins += 1;
+        }
+    }
+    assert_eq!((joints, skins), (396, 11));
 }

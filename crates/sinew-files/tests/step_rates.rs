@@ -85,11 +85,7 @@ fn apart(slow: &[Vec<Vec3>], fast: &[Vec<Vec3>], ratio: f32) -> (f64, f64) {
 #[test]
 fn slow_and_fast_games_agree() {
     let model = sample::mannequin().unwrap();
-    let mut bind = Pose::rest(&model.skeleton);
-    for (joint, local) in model.skeleton.joints().zip(&model.bind) {
-        bind.set_local(joint, *local);
-    }
-    bind.update();
+    let bind = model.bind_pose();
     let figure = figure(&model, &bind);
     let lead = 0.8 * figure.leg_length();
     let stairs = |rise: f32, going: f32, flight| {

@@ -79,11 +79,7 @@ pub fn one_line(error: &dyn std::fmt::Display) -> Result<(), String> {
 }
 
 fn plant(model: &Model) -> Result<Outcome, String> {
-    let mut bind = Pose::rest(&model.skeleton);
-    for (joint, local) in model.skeleton.joints().zip(&model.bind) {
-        bind.set_local(joint, *local);
-    }
-    bind.update();
+    let bind = model.bind_pose();
     let rest = Pose::rest(&model.skeleton);
     let hints = RoleHints { declared: &model.declared_roles, hips: None, feet: None };
     let body = match BodyRoles::find_with(&bind, &hints) {

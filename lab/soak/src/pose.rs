@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use common::{Noise, judge};
 use sinew::{
-    ChainError, Goal, JointId, JointTransform, Pole, Pose, PoseError, SolveError, Workspace,
+    ChainError, Goal, JointId, JointTransform, Pole, Pose, PoseError, SolveError, TransformFault, Workspace,
     glam::{Quat, Vec3},
 };
 
@@ -158,8 +158,12 @@ fn fits(error: &SolveError, start: &Pose, task: &Task, rig: &Rig) -> bool {
         })
     };
     match error {
-        SolveError::Pose(PoseError::NotFinite { joint, .. }) => !start.local(*joint).is_finite(),
-        SolveError::Pose(PoseError::Rotation { joint, .. }) => !turns(start.local(*joint).rotation),
+        SolveError::Pose(PoseError::Local { joint, fault: TransformFault::NotFinite(_), .. }) => {
+            !start.local(*joint).is_finite()
+        }
+        SolveError::Pose(PoseError::Local { joint, fault: TransformFault::Rotation { .. }, .. }) => {
+            !turns(start.local(*joint).rotation)
+        }
         SolveError::Pose(PoseError::ZeroScale { joint, .. }) => {
             start.local(*joint).scale.cmpeq(Vec3::ZERO).any()
         }

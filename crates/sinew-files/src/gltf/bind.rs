@@ -3,7 +3,7 @@
 use glam::{DAffine3, DMat4, DVec3};
 use sinew::{JointTransform, Skeleton, math};
 
-use crate::{FileError, budget::Budget};
+use crate::{BindFault, BindProblem, FileError, budget::Budget, shorten};
 
 use super::{Document, placement};
 
@@ -61,43 +61,91 @@ pub(super) fn read_skins(document: &Document, budget: &Budget) -> Result<Vec<Ski
     Ok(skins)
 }
 
-/// Local transforms in the bind pose, in the skeleton's order. `frames` are the rest pose's, in the scene's space.
+/// Local transforms in the bind pose, in the skeleton's order, and what of the skins they cannot have. `frames` are the rest
+/// pose's, in the scene's space.
 pub(super) fn locals(
     document: &Document,
     skeleton: &Skeleton,
     skins: &[Skin],
     frames: &[DAffine3],
-) -> Vec<JointTransform> {
-    let mut bound: Vec<Option<DAffine3>> = vec![None; frames.len()];
-    for skin in skins {
+) -> (Vec<JointTransform>, Vec<BindProblem>) {
+    let mut bound: Vec<Option<(usize, DAffine3)>> = vec![None; frames.len()];
+    let mut problems = Vec::new();
+    let mut problem = |skin, place: usize, fault| {
+        let Some(joint) = skeleton.joint_at(place) else { return };
+        problems.push(BindProblem { skin, joint, name: shorten(skeleton.name(joint)), fault });
+    };
+    for (at, skin) in skins.iter().enumerate() {
         let Some(world) = bind_world(skin, frames) else { continue };
+        let (_, size) = extent(skin);
         for (place, inverse) in skin.joints.iter().zip(&skin.inverse_bind) {
-            let Some(slot) = place.and_then(|p| bound.get_mut(p)) else { continue };
+            let Some((place, slot)) = place.and_then(|p| Some((p, bound.get_mut(p)?))) else { continue };
             // A matrix without an inverse (some exporters write zeros for joints that move nothing) says nothing. Where
             // skins share joints the first one counts.
             let frame = world * inverse.inverse();
-            if slot.is_none() && inverse.matrix3.determinant() != 0.0 && frame.is_finite() {
-                *slot = Some(frame);
+            let determinant = inverse.matrix3.determinant();
+            if determinant == 0.0 || !frame.is_finite() {
+                problem(at, place, BindFault::Singular { determinant });
+            } else if let Some((first, other)) = slot {
+                // The frame of the mesh's space that follows from the first skin's, and this one's.
+                if !agree(&(*other * *inverse), &world, inverse.inverse().translation, size) {
+                    let [a, b] = [&*other, &frame].map(placement::decompose);
+                    let distance = a.translation.distance(b.translation);
+                    let angle = math::angle_between(a.rotation, b.rotation);
+                    problem(at, place, BindFault::Disagrees { first: *first, distance, angle });
+                }
+            } else {
+                *slot = Some((at, frame));
             }
         }
     }
+    // Frames as they are taken, and as the skins have them.
     let mut model: Vec<DAffine3> = Vec::with_capacity(frames.len());
+    let mut exact: Vec<DAffine3> = Vec::with_capacity(frames.len());
     let mut locals = Vec::with_capacity(frames.len());
     for (place, joint) in skeleton.joints().enumerate() {
         let rest = *skeleton.rest(joint);
-        let parent = document.tree.parents.get(place).copied().flatten().and_then(|p| model.get(p).copied());
-        let parent = parent.unwrap_or(DAffine3::IDENTITY);
-        let local = bound
-            .get(place)
-            .copied()
-            .flatten()
-            .map(|frame| placement::decompose(&(parent.inverse() * frame)));
+        let above = document.tree.parents.get(place).copied().flatten();
+        let of =
+            |frames: &[DAffine3]| above.and_then(|p| frames.get(p)).copied().unwrap_or(DAffine3::IDENTITY);
+        let (parent, parent_exact) = (of(&model), of(&exact));
+        let bound = bound.get(place).copied().flatten();
+        let local = bound.map(|(_, frame)| placement::decompose(&(parent.inverse() * frame)));
         // Matrices hold the same transform with other roundings: where they say what the rest pose says, it is kept.
         let local = local.filter(|l| l.is_finite() && !same(l, &rest)).unwrap_or(rest);
-        model.push(parent * placement::to_affine(&local));
+        if let Some((skin, frame)) = bound
+            && local != rest
+            && let Err(error) = JointTransform::try_from((parent_exact.inverse() * frame).as_affine3())
+        {
+            problem(skin, place, BindFault::Sheared(error));
+        }
+        let own = placement::to_affine(&local);
+        exact.push(bound.map_or(parent_exact * own, |(_, frame)| frame));
+        model.push(parent * own);
         locals.push(local);
     }
-    locals
+    (locals, problems)
+}
+
+/// The place of a skin's first joint in the mesh's space, and the largest distance of another from it.
+fn extent(skin: &Skin) -> (DVec3, f64) {
+    let places = || skin.inverse_bind.iter().map(|m| m.inverse().translation);
+    let origin = places().next().unwrap_or(DVec3::ZERO);
+    (origin, places().map(|p| p.distance(origin)).filter(|d| d.is_finite()).fold(0.0, f64::max))
+}
+
+fn scale(m: &DAffine3) -> f64 {
+    m.matrix3.determinant().abs().cbrt()
+}
+
+/// Whether two frames are one, judged about a point of a figure of this size: to 1 %, which is far more than the roundings of
+/// any exporter, and far less than a pose differs from another.
+fn agree(a: &DAffine3, b: &DAffine3, point: DVec3, size: f64) -> bool {
+    let s = scale(a);
+    let linear = a.matrix3 - b.matrix3;
+    let turn = [linear.x_axis, linear.y_axis, linear.z_axis].iter().fold(0.0, |m: f64, c| m.max(c.length()));
+    let way = a.transform_point3(point) - b.transform_point3(point);
+    turn <= 0.01 * s && way.length() <= 0.01 * s * size.max(1e-6)
 }
 
 /// Whether two local transforms are one but for rounding: inverse bind matrices are f32 in model space, where some
@@ -129,25 +177,13 @@ fn bind_world(skin: &Skin, frames: &[DAffine3]) -> Option<DAffine3> {
     said.sort_by_key(|(place, _)| *place);
     let topmost = said.first()?.1;
     // Size of the figure in the mesh's space, against which places are compared.
-    let origin = skin.inverse_bind.first()?.inverse().translation;
-    let size = (skin.inverse_bind.iter())
-        .map(|m| m.inverse().translation.distance(origin))
-        .filter(|d| d.is_finite())
-        .fold(0.0, f64::max);
-    let scale = |m: &DAffine3| m.matrix3.determinant().abs().cbrt();
-    let agree = |a: &DAffine3, b: &DAffine3| {
-        let s = scale(a);
-        let linear = a.matrix3 - b.matrix3;
-        let turn =
-            [linear.x_axis, linear.y_axis, linear.z_axis].iter().fold(0.0, |m: f64, c| m.max(c.length()));
-        let middle: DVec3 = a.transform_point3(origin) - b.transform_point3(origin);
-        // 1 %: far more than the roundings of any exporter, far less than a pose differs from another.
-        turn <= 0.01 * s && middle.length() <= 0.01 * s * size.max(1e-6)
-    };
+    let (origin, size) = extent(skin);
     // 64 candidates, spread over the joints, keep damaged files with huge skins from taking the square of their size.
     let step = said.len().div_ceil(64);
     let best = (said.iter().step_by(step))
-        .map(|(_, candidate)| (said.iter().filter(|(_, w)| agree(candidate, w)).count(), candidate))
+        .map(|(_, candidate)| {
+            (said.iter().filter(|(_, w)| agree(candidate, w, origin, size)).count(), candidate)
+        })
         .reduce(|best, next| if next.0 > best.0 { next } else { best })?;
     if best.0 * 2 > said.len() {
         return Some(*best.1);

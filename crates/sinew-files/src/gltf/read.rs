@@ -33,7 +33,7 @@ impl Document {
         let frames = placement::global(&self.tree, &locals);
         let (clips, problems) = clip::read(&self, &skeleton, &budget)?;
         let skins = bind::read_skins(&self, &budget)?;
-        let bind = bind::locals(&self, &skeleton, &skins, &frames);
+        let (bind, bind_problems) = bind::locals(&self, &skeleton, &skins, &frames);
         let skin = skin::read(&self, &skeleton, &skins, &budget)?;
         let declared_roles = vrm::roles(&self, &skeleton)?;
         Ok(Model {
@@ -42,6 +42,7 @@ impl Document {
             clips,
             problems,
             bind,
+            bind_problems,
             skin,
             declared_roles,
             source: Source::Gltf(self),

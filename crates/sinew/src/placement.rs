@@ -1,6 +1,6 @@
 //! Where a figure stands in the world.
 
-use glam::{Affine3, Mat3, Quat, Vec3};
+use glam::{Affine3, Quat, Vec3};
 
 use crate::{AffineError, Goal, Pole, Report, math, transform::SHEAR};
 
@@ -72,11 +72,6 @@ impl Placement {
     /// The transform to model space from the world.
     pub fn model_from_world(&self) -> Affine3 {
         self.model
-    }
-
-    /// The linear part to the world from model space.
-    pub(crate) fn linear(&self) -> Mat3 {
-        self.world.matrix3
     }
 
     /// Metres of the world for a metre of model space; negative where the figure is mirrored.

@@ -257,23 +257,18 @@ impl Pose {
         self.first = other.first;
     }
 
+    /// Says that local transforms of this joint, or of joints below it, changed.
     #[inline]
-    fn mark(&mut self, joint: JointId) {
+    pub(crate) fn mark(&mut self, joint: JointId) {
         self.marked[joint.index()] = true;
         self.first = self.first.min(joint.index());
     }
 
     /// Every frame in model space as of the last [`Pose::update`], and every local transform to write to. Joints that are
-    /// written to must be marked by [`Pose::changed_below`].
+    /// written to, or one above all of them, must be marked by [`Pose::mark`].
     #[inline]
     pub(crate) fn parts(&mut self) -> (&[Frame], &mut [JointTransform]) {
         (&self.model, &mut self.local)
-    }
-
-    /// Says that local transforms of this joint and of joints below it changed, and of no others.
-    #[inline]
-    pub(crate) fn changed_below(&mut self, joint: JointId) {
-        self.mark(joint);
     }
 
     /// Recomputes model space below the joints that were set since the last call.
@@ -370,13 +365,13 @@ impl Pose {
         for j in core::iter::successors(Some(joint), |&j| self.skeleton.parent(j)) {
             let local = self.local[j.index()];
             let rotation = math::unit(local.rotation).unwrap_or(local.rotation);
-            frame = compose(&JointTransform { rotation, ..local }.to_affine(), &frame);
+            frame = JointTransform { rotation, ..local }.to_affine() * frame;
             if j == highest {
                 break;
             }
         }
         match self.skeleton.parent(highest) {
-            Some(p) => compose(&self.model[p.index()].to_affine(), &frame),
+            Some(p) => self.model[p.index()].to_affine() * frame,
             None => frame,
         }
     }
@@ -527,7 +522,7 @@ impl Pose {
 }
 
 /// A frame in model space with its columns in lanes of four, so that a column takes one instruction. Lanes never mix: the
-/// bits are those of [`compose`].
+/// bits are those of [`Affine3`]'s product.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Frame {
     /// Columns of the linear part; the last lane is 0 (or NaN, where the joint or one above it is not finite).
@@ -590,17 +585,6 @@ impl Frame {
     #[inline(always)]
     fn to_affine(self) -> Affine3 {
         Affine3 { matrix3: self.linear(), translation: self.at.truncate() }
-    }
-}
-
-/// `a * b` in one order of operations on every build.
-#[inline(always)]
-fn compose(a: &Affine3, b: &Affine3) -> Affine3 {
-    let m = &a.matrix3;
-    let apply = |v: Vec3| m.x_axis * v.x + m.y_axis * v.y + m.z_axis * v.z;
-    Affine3 {
-        matrix3: Mat3::from_cols(apply(b.matrix3.x_axis), apply(b.matrix3.y_axis), apply(b.matrix3.z_axis)),
-        translation: apply(b.translation) + a.translation,
     }
 }
 

@@ -3,6 +3,7 @@
 use alloc::{string::String, vec::Vec};
 use core::fmt;
 
+use glam::Quat;
 use thiserror::Error;
 
 use crate::{
@@ -87,7 +88,7 @@ pub enum JointPathError {
     /// No joint has such a path.
     #[error(
         "there is no joint `{path}`: {}",
-        if reached.is_empty() { "nothing has a name that it begins with".into() }
+        if reached.is_empty() { "no beginning of it leads to one".into() }
         else { alloc::format!("below `{reached}` there is {}", list(below)) }
     )]
     NotFound {

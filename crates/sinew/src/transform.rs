@@ -121,11 +121,7 @@ impl JointTransform {
 
     /// Whether every number is finite.
     pub fn is_finite(&self) -> bool {
-        self.translation.is_finite()
-            && self.scale.is_finite()
-            && [self.rotation.x, self.rotation.y, self.rotation.z, self.rotation.w]
-                .iter()
-                .all(|c| c.is_finite())
+        self.translation.is_finite() && self.rotation.is_finite() && self.scale.is_finite()
     }
 }
 

@@ -309,9 +309,9 @@ fn paths_find_every_joint_and_say_where_they_end() {
     for (path, says) in [
         ("hips/spine/neck/head", "below `hips/spine` there is `chest`, `tail`"),
         ("spine/chest/head", "below `hips/spine/chest` there is nothing"),
-        ("hip/spine", "nothing has a name that it begins with"),
-        ("/spine/chest", "nothing has a name that it begins with"),
-        ("", "nothing has a name that it begins with"),
+        ("hip/spine", "no beginning of it leads to one"),
+        ("/spine/chest", "no beginning of it leads to one"),
+        ("", "no beginning of it leads to one"),
     ] {
         let error = skeleton.joint_by_path(path).unwrap_err();
         assert_eq!(error.to_string(), format!("there is no joint `{path}`: {says}"));

@@ -20,6 +20,8 @@ const TWIST: f32 = 0.3;
 
 /// A joint as it is drawn.
 struct Seat<'a> {
+    joint: JointId,
+    side: Option<Side>,
     limits: &'a Limits,
     /// Frame of the parent in model space.
     parent: Affine3,
@@ -101,21 +103,22 @@ impl DrawList {
         let child = skeleton.children(joint).next().map(|c| pose.local(c).translation);
         let bone = child.and_then(Vec3::try_normalize).unwrap_or(Vec3::Y);
         let (parent, at) = (pose.parent_model(joint), pose.position(joint));
-        let mut seat = Seat { limits, parent, at, radius, now: limits.coordinates(local.rotation), bone };
+        let now = limits.coordinates(local.rotation);
+        let mut seat = Seat { joint, side, limits, parent, at, radius, now, bone };
         match freedom.turning {
             Turning::Free | Turning::Fixed => {}
             Turning::Hinge { dof, .. } => {
-                seat.bone = across(limits.hinge_axis().unwrap_or(Vec3::X), bone);
-                self.arc(&seat, 0, dof.range, joint, side);
+                seat.bone = math::perpendicular(limits.hinge_axis().unwrap_or(Vec3::X), bone);
+                self.arc(&seat, 0, dof.range);
             }
             Turning::Axes { order, angles } => {
                 for (n, axis) in order.axes().into_iter().enumerate() {
                     if let Some(dof) = angles[axis] {
-                        seat.bone = across(Vec3::AXES[axis], bone);
+                        seat.bone = math::perpendicular(Vec3::AXES[axis], bone);
                         // The turns after it are left out, so that the arc lies across its axis.
                         let now = seat.now;
                         seat.now[n + 1..].fill(0.0);
-                        self.arc(&seat, n, dof.range, joint, side);
+                        self.arc(&seat, n, dof.range);
                         seat.now = now;
                     }
                 }
@@ -123,64 +126,59 @@ impl DrawList {
             Turning::Ball { swing: [x, y], twist, .. } => {
                 let axis = limits.twist_axis().unwrap_or(Vec3::Y);
                 if !x.range.is_free() {
-                    self.cone(&seat, axis, [x.range, y.range], joint, side);
+                    self.cone(&seat, axis, [x.range, y.range]);
                 }
-                seat.bone = axis + across(axis, bone) * TWIST;
+                seat.bone = axis + math::perpendicular(axis, bone) * TWIST;
                 let about = values(twist.range).map(|t| seat.with(2, t, seat.bone));
-                self.push(ShapeRole::Limit, side, ShapeKind::Polyline, Some(joint), about);
+                self.bound(&seat, ShapeKind::Polyline, about);
                 let foot = seat.with(2, 0.0, axis);
                 let zero = seat.with(2, 0.0, seat.bone);
-                self.push(ShapeRole::Reference, side, ShapeKind::Segments, Some(joint), [foot, zero]);
+                self.reference(&seat, [foot, zero]);
             }
         }
         for (n, dof) in freedom.slide.iter().enumerate() {
             let (Some(dof), Some(axis)) = (dof, limits.slide_axis(n)) else { continue };
-            self.rail(&seat, n, axis, dof.range, local.translation, joint, side);
+            self.rail(&seat, n, axis, dof.range, local.translation);
         }
+    }
+
+    fn bound(&mut self, seat: &Seat<'_>, kind: ShapeKind, points: impl IntoIterator<Item = Vec3>) {
+        self.push(ShapeRole::Limit, seat.side, kind, Some(seat.joint), points);
+    }
+
+    fn reference(&mut self, seat: &Seat<'_>, line: [Vec3; 2]) {
+        self.push(ShapeRole::Reference, seat.side, ShapeKind::Segments, Some(seat.joint), line);
     }
 
     /// The way of the bone while one coordinate goes through its range.
-    fn arc(&mut self, seat: &Seat<'_>, n: usize, range: Range, joint: JointId, side: Option<Side>) {
+    fn arc(&mut self, seat: &Seat<'_>, n: usize, range: Range) {
         let way = values(range).map(|v| seat.with(n, v, seat.bone));
-        let mut ends = [seat.at; 4];
         if let (Some(first), Some(last), true) = (way.clone().next(), way.clone().last(), range.is_bounded())
         {
-            ends[0] = first;
-            ends[2] = last;
-            self.push(ShapeRole::Limit, side, ShapeKind::Segments, Some(joint), ends);
+            self.bound(seat, ShapeKind::Segments, [first, seat.at, last, seat.at]);
         }
-        self.push(ShapeRole::Limit, side, ShapeKind::Polyline, Some(joint), way);
+        self.bound(seat, ShapeKind::Polyline, way);
         let zero = seat.with(n, 0.0, seat.bone);
-        self.push(ShapeRole::Reference, side, ShapeKind::Segments, Some(joint), [seat.at, zero]);
+        self.reference(seat, [seat.at, zero]);
     }
 
     /// The outline of a swing and lines to its half-axes.
-    fn cone(&mut self, seat: &Seat<'_>, axis: Vec3, [x, y]: [Range; 2], joint: JointId, side: Option<Side>) {
+    fn cone(&mut self, seat: &Seat<'_>, axis: Vec3, [x, y]: [Range; 2]) {
         let on = |angle: f32| {
             let (s, c) = (math::sin(angle), math::cos(angle));
             let half = |r: Range, towards: f32| (if towards < 0.0 { -r.min } else { r.max }) as f32;
             seat.tip(seat.limits.rotation([c * half(x, c), s * half(y, s), 0.0]), axis)
         };
         let outline = (0..=STEPS).map(|i| on(TAU * i as f32 / STEPS as f32));
-        self.push(ShapeRole::Limit, side, ShapeKind::Polyline, Some(joint), outline);
+        self.bound(seat, ShapeKind::Polyline, outline);
         let spokes = (0..4).flat_map(|i| [seat.at, on(FRAC_PI_2 * i as f32)]);
-        self.push(ShapeRole::Limit, side, ShapeKind::Segments, Some(joint), spokes);
+        self.bound(seat, ShapeKind::Segments, spokes);
         let zero = seat.tip(seat.limits.rotation([0.0; 3]), axis);
-        self.push(ShapeRole::Reference, side, ShapeKind::Segments, Some(joint), [seat.at, zero]);
+        self.reference(seat, [seat.at, zero]);
     }
 
     /// The rail of a slide, and from where it is measured.
-    #[allow(clippy::too_many_arguments)]
-    fn rail(
-        &mut self,
-        seat: &Seat<'_>,
-        n: usize,
-        axis: Vec3,
-        range: Range,
-        translation: Vec3,
-        joint: JointId,
-        side: Option<Side>,
-    ) {
+    fn rail(&mut self, seat: &Seat<'_>, n: usize, axis: Vec3, range: Range, translation: Vec3) {
         let now = seat.limits.slide_of(translation)[n];
         let along = (seat.parent.matrix3 * axis).normalize_or_zero();
         let bar = math::perpendicular(along, seat.parent.matrix3 * seat.bone) * (0.2 * seat.radius);
@@ -197,14 +195,9 @@ impl DrawList {
         let bars = [range.min, range.max].map(f64::is_finite);
         let bar_at = |n: usize| bars[n].then_some([ends[n] - bar, ends[n] + bar]).into_iter().flatten();
         let lines = ends.into_iter().chain(bar_at(0)).chain(bar_at(1));
-        self.push(ShapeRole::Limit, side, ShapeKind::Segments, Some(joint), lines);
-        self.push(ShapeRole::Reference, side, ShapeKind::Segments, Some(joint), [zero - bar, zero + bar]);
+        self.bound(seat, ShapeKind::Segments, lines);
+        self.reference(seat, [zero - bar, zero + bar]);
     }
-}
-
-/// The direction of a bone across an axis, or any across where it lies along it.
-fn across(axis: Vec3, bone: Vec3) -> Vec3 {
-    math::perpendicular(axis, bone)
 }
 
 #[cfg(test)]
@@ -244,8 +237,7 @@ mod tests {
         let (pose, id, list) = drawn(Joint::hinge(Vec3::X, Dof::range(-0.4, 1.2)));
         let at = pose.position(id);
         let shape = |role, kind| list.shapes().iter().find(|s| s.role == role && s.kind == kind).unwrap();
-        let arc: Vec<_> =
-            list.points(shape(ShapeRole::Limit, ShapeKind::Polyline)).iter().map(|p| *p - at).collect();
+        let arc: Vec<_> = list.points(shape(ShapeKind::Polyline)).iter().map(|p| *p - at).collect();
         let line = list.points(shape(ShapeRole::Reference, ShapeKind::Segments));
         let zero = line[1] - line[0];
         for p in &arc {

@@ -54,7 +54,7 @@ impl Tolerance {
 /// no tolerance of their own.
 pub(crate) const ROTATION_TOLERANCE: f32 = 1e-3;
 
-/// Declares an option type: its fields, defaults and `with_` methods; last, marked `?`, fields whose default is the solver's own.
+/// Declares an option type, or a goal: its fields, defaults and `with_` methods; last, marked `?`, fields that are `None` unless set.
 macro_rules! option_type {
     (
         $(#[$about:meta])*

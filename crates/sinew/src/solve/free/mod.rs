@@ -796,7 +796,7 @@ fn write(
             locals[of[i]].rotation = Quat::from_xyzw(q.x, q.y, q.z, q.w);
         }
     }
-    pose.changed_below(joints[0]);
+    pose.mark(joints[0]);
     most.max_element()
 }
 

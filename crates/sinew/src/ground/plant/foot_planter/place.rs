@@ -26,7 +26,7 @@ impl Place {
 
     /// A foot of the animation.
     pub fn sole(&self, sample: &FootSample) -> Sole {
-        let way = |v: Vec3| self.placement.linear() * v;
+        let way = |v: Vec3| self.placement.world_from_model().matrix3 * v;
         Sole {
             hip: self.over_floor(sample.hip),
             ankle: self.over_floor(sample.ankle),

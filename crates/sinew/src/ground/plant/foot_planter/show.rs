@@ -59,7 +59,7 @@ impl FootPlanter {
             }
             let turn = |v: Vec3| {
                 let world = math::slerp(Quat::IDENTITY, rotation(v), weight);
-                math::into_frame(&place.placement.linear(), world)
+                math::into_frame(&place.placement.world_from_model().matrix3, world)
             };
             let bend = model.bend() + math::rotate(model.thigh, state.hinge.normalize_or_zero());
             feet.frames.push(FootFrame {

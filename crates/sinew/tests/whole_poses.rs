@@ -196,7 +196,7 @@ fn all_locals_are_set_at_once_or_none() {
         assert_eq!(pose.locals(), kept.locals());
         // A rotation that is off unit length is brought there.
         locals[at] = *wanted.local(joint);
-        locals[at].rotation = locals[at].rotation * 1.5;
+        locals[at].rotation *= 1.5;
         pose.set_locals(&locals).unwrap();
         assert!((math::dot(pose.local(joint).rotation, pose.local(joint).rotation) - 1.0).abs() < 1e-6);
     }

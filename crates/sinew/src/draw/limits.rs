@@ -237,7 +237,8 @@ mod tests {
         let (pose, id, list) = drawn(Joint::hinge(Vec3::X, Dof::range(-0.4, 1.2)));
         let at = pose.position(id);
         let shape = |role, kind| list.shapes().iter().find(|s| s.role == role && s.kind == kind).unwrap();
-        let arc: Vec<_> = list.points(shape(ShapeKind::Polyline)).iter().map(|p| *p - at).collect();
+        let arc: Vec<_> =
+            list.points(shape(ShapeRole::Limit, ShapeKind::Polyline)).iter().map(|p| *p - at).collect();
         let line = list.points(shape(ShapeRole::Reference, ShapeKind::Segments));
         let zero = line[1] - line[0];
         for p in &arc {

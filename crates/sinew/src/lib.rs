@@ -76,6 +76,13 @@
 //! let fly = Goal::position(Vec3::new(-0.5, 1.0, 0.3));
 //! let report = tail.solve(&mut workspace, &mut pose, &fly, &options)?;
 //! assert!(!report.reached(), "it follows in some frames: {} m are left", report.position_residual);
+//!
+//! // What has changed goes to the game's own nodes.
+//! # let write = |_: sinew::JointId, _: &JointTransform| ();
+//! for joint in pose.changed() {
+//!     write(joint, pose.local(joint));
+//! }
+//! pose.mark_unchanged();
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!

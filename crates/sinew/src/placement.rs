@@ -53,7 +53,7 @@ impl Placement {
         // (The inverse goes by the scale's cube, which f32 holds in between.)
         if !(1e-12..=1e12).contains(&scale.abs()) {
             let range = "a scale from 1e-12 to 1e12 (negative where it mirrors)";
-            return Err(AffineError::Scale { what, range, scale: Vec3::splat(scale) });
+            return Err(AffineError::Scale { what, range, scale });
         }
         if shear >= SHEAR {
             return Err(AffineError::Sheared { what, must: "turn and scale evenly", shear });

@@ -53,8 +53,8 @@ pub enum AffineError {
         what: &'static str,
         /// What is allowed.
         range: &'static str,
-        /// The scale along its axes; negative where it mirrors.
-        scale: Vec3,
+        /// The scale, of one axis where each has its own; negative where the matrix mirrors.
+        scale: f32,
     },
 }
 
@@ -152,12 +152,8 @@ impl TryFrom<Affine3> for JointTransform {
         let sign = if linear.determinant() < 0.0 { -1.0 } else { 1.0 };
         let lengths = DVec3::from([x, y, z].map(|axis| sign * math64::sqrt(axis.length_squared())));
         let scale = lengths.as_vec3();
-        if !scale.is_finite() || scale.abs().min_element() == 0.0 {
-            return Err(AffineError::Scale {
-                what,
-                range: "a scale in f32 along each axis, and none of 0",
-                scale,
-            });
+        if let Some(scale) = scale.to_array().into_iter().find(|s| !s.is_finite() || *s == 0.0) {
+            return Err(AffineError::Scale { what, range: "finite scales other than 0", scale });
         }
         let (x, y, z) = (x / lengths.x, y / lengths.y, z / lengths.z);
         let shear = x.dot(y).abs().max(x.dot(z).abs()).max(y.dot(z).abs()) as f32;

@@ -384,13 +384,16 @@ impl FullBody {
             if influence < 1.0 {
                 run.figure.blend(influence);
             }
-            if max_turn < f32::INFINITY && run.figure.turned() > max_turn {
-                let (steps, met) = run.move_bounded(max_turn, max_iterations, bias);
-                report.iterations += steps;
+            if max_turn < f32::INFINITY {
+                let beyond = run.figure.turned() > max_turn;
+                if beyond {
+                    report.iterations += run.move_bounded(max_turn, max_iterations, bias);
+                }
+                let (met, off) = (run.measure(bias).met, run.is_off_pole());
                 report.outcome = match report.outcome {
                     // (What has an influence below 1 is not among what is met.)
-                    _ if met && !partly => Outcome::Converged,
-                    Outcome::Converged => Outcome::Stalled,
+                    _ if beyond && met && !partly && !off => Outcome::Converged,
+                    Outcome::Converged if beyond || (off && run.figure.rests()) => Outcome::Stalled,
                     other => other,
                 };
             }
@@ -602,7 +605,7 @@ impl Run {
         self.figure.forward();
         self.zones.load(&self.figure, &self.tasks, options.iterative.soft);
         let mut start = self.measure(bias.times(0.0));
-        start.met &= !self.bends.iter().flatten().any(|b| b.is_off(&self.figure.frames));
+        start.met &= !self.is_off_pole();
         let mut shortfall = 0.0f32;
         if bias.root.is_none() {
             let from = self.figure.frames[0].at;

@@ -42,8 +42,8 @@ struct Swivel {
     sin: f32,
 }
 
-/// Sine of the swivel angle (about one degree) within which a bend plane is at its pole.
-const SWIVEL_TOLERANCE: f32 = 0.02;
+/// Swivel angle in radians within which a bend plane is at its pole; more for limbs that are nearly straight, as in the cost.
+const SWIVEL_TOLERANCE: f32 = 1e-3;
 
 /// Distance in figure sizes beyond which a pole counts as a direction: f32 resolves no more.
 const MAX_POLE_DISTANCE: f32 = 1e6;
@@ -163,7 +163,8 @@ impl Bend {
 
     /// Whether the limb is not at its pole.
     pub fn is_off(&self, frames: &[Frame]) -> bool {
-        self.swivel(frames).is_some_and(|s| s.cos < 0.0 || s.sin.abs() > SWIVEL_TOLERANCE)
+        let tolerance = f64::from(SWIVEL_TOLERANCE * self.length);
+        self.cost(frames) > tolerance * tolerance
     }
 
     pub fn cost(&self, frames: &[Frame]) -> f64 {

@@ -373,6 +373,11 @@ impl FigureState {
         furthest.map_or(0.0, |(_, n)| math::angle_between(n.initial.0, n.rotation))
     }
 
+    /// Whether all joints are as they came in.
+    pub fn rests(&self) -> bool {
+        self.nodes.iter().all(|n| (n.rotation, n.offset) == n.initial)
+    }
+
     /// Bounds the rotation of every joint from its initial one, in radians, in steps from now on.
     pub fn limit_turn(&mut self, max_turn: f32) {
         for node in &mut self.nodes {

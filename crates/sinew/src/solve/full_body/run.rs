@@ -68,17 +68,21 @@ pub(super) struct Run {
 pub(super) struct Patience {
     pub share: f64,
     pub steps: u32,
+    /// Whether it ends where all tasks are met.
+    pub until_met: bool,
 }
 
 impl Patience {
     /// Before restarts.
-    pub const SHORT: Self = Self { share: 0.8, steps: 3 };
+    pub const SHORT: Self = Self { share: 0.8, steps: 3, until_met: true };
+    /// For a bounded move, whose residuals must not grow within their tolerances from frame to frame.
+    pub const EXACT: Self = Self { until_met: false, ..Self::SHORT };
     /// For tasks against secondary objectives.
-    pub const BIASED: Self = Self { share: 0.98, steps: 1 };
+    pub const BIASED: Self = Self { share: 0.98, steps: 1, until_met: false };
     /// For the last descent, which shares the remaining error out by weight.
-    pub const LONG: Self = Self { share: 0.9999, steps: 6 };
+    pub const LONG: Self = Self { share: 0.9999, steps: 6, until_met: true };
     /// The same after a small change of goals.
-    pub const AGAIN: Self = Self { share: 1.0 - 1e-7, steps: 3 };
+    pub const AGAIN: Self = Self { share: 1.0 - 1e-7, steps: 3, until_met: true };
 }
 
 /// What a descent came to.
@@ -186,6 +190,11 @@ impl Run {
         self.zones.keeps_short(&self.tasks, &self.figure.frames)
     }
 
+    /// Whether any limb is off its pole, for frames that are up to date.
+    pub fn is_off_pole(&self) -> bool {
+        self.bends.iter().flatten().any(|b| b.is_off(&self.figure.frames))
+    }
+
     /// Cost of the secondary objectives.
     fn bias_cost(&self, bias: Bias) -> f64 {
         let mut sum = 0.0;
@@ -209,7 +218,6 @@ impl Run {
     /// Descends until all tasks are met, `max_steps` are made or the cost stalls. Never increases the cost. Returns the
     /// number of steps and the outcome.
     pub fn descend(&mut self, max_steps: u32, bias: Bias, patience: Patience) -> (u32, Descent) {
-        let biased = bias.any();
         let all = bias.posture > 0.0 || self.balance.is_active(self.priority);
         // A limb with a pole is in the joint-by-joint recursion, and so its soft zone is a row.
         let coupled = self.balance.is_active(self.priority)
@@ -225,8 +233,8 @@ impl Run {
         self.balance.engaged = false;
         let mut factor = INITIAL_DAMPING;
         let mut outcome = self.measure(bias);
-        let (mut steps, mut slow) = (0, 0);
-        while steps < max_steps && (biased || !outcome.met) {
+        let (mut steps, mut slow, mut moved) = (0, 0, false);
+        while steps < max_steps && !(patience.until_met && outcome.met) {
             self.figure.save();
             self.rows.clear();
             for (task, residual) in self.tasks.iter().zip(&self.residuals) {
@@ -266,7 +274,7 @@ impl Run {
             let now = self.measure(bias);
             if now.cost < outcome.cost {
                 slow = if now.cost > patience.share * outcome.cost { slow + 1 } else { 0 };
-                outcome = now;
+                (outcome, moved) = (now, true);
                 factor *= 0.25;
             } else {
                 self.figure.restore();
@@ -276,7 +284,7 @@ impl Run {
                 factor = (factor * 8.0).max(1e-3);
                 slow += 1;
             }
-            if slow > patience.steps {
+            if slow > patience.steps && (moved || patience.until_met || factor > 10.0) {
                 break;
             }
         }
@@ -318,34 +326,56 @@ impl Run {
     /// by `max_turn`.
     ///
     /// Where residuals would grow, steps within the same bound lead to a state near the line where they do not. Where that
-    /// fails, the descent starts from the initial state, towards the goals. Makes at most `max_steps` steps for each piece
-    /// of the line. Returns the number of steps, and whether all is met.
-    pub fn move_bounded(&mut self, max_turn: f32, max_steps: u32, bias: Bias) -> (u32, bool) {
+    /// fails, a part of the way is tried, and then the descent starts from the initial state, towards the goals. Makes at
+    /// most `max_steps` steps for each piece of the line. Returns the number of steps.
+    pub fn move_bounded(&mut self, max_turn: f32, max_steps: u32, bias: Bias) -> u32 {
         self.figure.save_to(&mut self.unbounded);
         self.figure.restore_from(&self.initial);
         self.figure.limit_turn(max_turn);
         let allowed = self.priority_costs();
         let answer = core::mem::take(&mut self.unbounded);
+        let mut steps = 0;
+        let held = PARTS.iter().all(|part| {
+            steps += self.move_along(&answer, IN_ALL * part * max_turn, &allowed, max_steps, bias);
+            self.restore_initial_if_worse()
+        });
+        if held {
+            steps += self.descend_first_unmet(max_steps, bias);
+        }
+        self.unbounded = answer;
+        steps
+    }
+
+    /// Moves towards an answer until one joint has rotated by `turn`, beside the line where costs would exceed those that are
+    /// allowed. Returns the number of steps.
+    fn move_along(
+        &mut self,
+        answer: &[(Quat, Vec3)],
+        turn: f32,
+        allowed: &[(f64, bool); 3],
+        max_steps: u32,
+        bias: Bias,
+    ) -> u32 {
         // The first priority whose cost differs, if it is larger.
         let worse = |run: &mut Self| {
             let now = run.priority_costs();
             let p = (0..3).find(|&p| now[p].0 != allowed[p].0)?;
             (now[p].0 > allowed[p].0).then_some((p, allowed[p].0 / now[p].0))
         };
-        let remaining = self.figure.turn_to(&answer);
-        self.figure.blend_to(&answer, (IN_ALL * max_turn / remaining).min(1.0));
-        let mut steps = 0;
-        let pieces = if worse(self).is_some() { PIECES } else { 0 };
-        if pieces > 0 {
-            self.figure.restore_from(&self.initial);
+        let remaining = self.figure.turn_to(answer);
+        self.figure.blend_to(answer, (turn / remaining).min(1.0));
+        if worse(self).is_none() {
+            return 0;
         }
-        for _ in 0..pieces {
-            let remaining = self.figure.turn_to(&answer);
+        self.figure.restore_from(&self.initial);
+        let mut steps = 0;
+        for _ in 0..PIECES {
+            let remaining = self.figure.turn_to(answer);
             if remaining <= 0.0 {
-                self.figure.restore_from(&answer);
+                self.figure.restore_from(answer);
                 break;
             }
-            self.figure.blend_to(&answer, (IN_ALL * max_turn / (PIECES as f32 * remaining)).min(1.0));
+            self.figure.blend_to(answer, (turn / (PIECES as f32 * remaining)).min(1.0));
             let Some((worse, share)) = worse(self) else { continue };
             self.priority = worse as u8;
             let part = NO_MORE * math::sqrt(share as f32);
@@ -353,15 +383,11 @@ impl Run {
                 let (position, rotation) = task.residual(&self.figure.frames);
                 task.allowance = (position * part, rotation * part);
             }
-            steps += self.descend(max_steps, bias, Patience::SHORT).0;
+            steps += self.descend(max_steps, bias, Patience::EXACT).0;
             self.tasks.iter_mut().for_each(|task| task.allowance = (Vec3::ZERO, Vec3::ZERO));
             self.priority = u8::MAX;
         }
-        self.unbounded = answer;
-        if self.restore_initial_if_worse() {
-            steps += self.descend_first_unmet(max_steps, bias);
-        }
-        (steps, self.measure(bias).met)
+        steps
     }
 
     /// Descends for the first priority with a residual, which never grows. Returns the number of steps.
@@ -594,6 +620,10 @@ impl Run {
 /// Maximum residual, in figure sizes and half radians, that counts as caused by lower priorities. A larger one is out of
 /// reach.
 const MAX_SHIFT: f32 = 0.05;
+
+/// Parts of the way to an answer that are tried with a bound on rotations. The whole alone leaves twice as many limbs of
+/// hinges at rest short of their goals.
+const PARTS: [f32; 2] = [1.0, 0.25];
 
 /// Initial damping, as a fraction of the cost.
 const INITIAL_DAMPING: f64 = 0.1;

@@ -8,7 +8,8 @@ use sinew::{
     joint::{Attribute, Dof, Joint},
     math,
     solve::{
-        Balance, Drag, Effector, FullBody, FullBodyError, FullBodyOptions, IterativeOptions, Pin, RootMode,
+        Auto, Balance, Drag, Effector, FullBody, FullBodyError, FullBodyOptions, IterativeOptions, Pin,
+        RootMode, Tolerance,
     },
 };
 
@@ -656,10 +657,16 @@ fn a_tree_knows_its_size_before_it_has_solved() {
         let mut pose = Pose::rest(&skeleton);
         let near = |pose: &Pose| (full_body.size(pose) - size).abs() < 1e-6;
         assert!(near(&pose), "{} is not {size}", full_body.size(&pose));
-        let report =
-            full_body.solve(&mut workspace, &mut pose, &[Goal::position(Vec3::ZERO)], &options).unwrap();
+        let mut tolerance = |share| {
+            pose = Pose::rest(&skeleton);
+            let options = options.with_position_tolerance(Tolerance::Share(share));
+            let report = full_body.solve(&mut workspace, &mut pose, &[Goal::position(Vec3::ZERO)], &options);
+            report.unwrap().position_tolerance
+        };
+        // (Each has as much more for rounding.)
+        let [coarse, fine] = [3e-4, 1e-4].map(&mut tolerance);
+        assert!((coarse - fine - 2e-4 * size).abs() < 1e-9, "{coarse} {fine}");
         assert!(near(&pose), "{} is not {size}", full_body.size(&pose));
-        assert!((report.position_tolerance - 1e-4 * size).abs() < 1e-9);
     }
     // A figure of no size counts in metres.
     assert_eq!(
@@ -744,4 +751,76 @@ fn a_drag_refuses_before_it_moves_anything() {
             pose.locals().iter().zip(rest.locals()).map(|(a, b)| math::angle_between(a.rotation, b.rotation));
         assert!(moved.fold(0.0, f32::max) < 1e-6);
     }
+}
+
+/// Far from the origin what is met as well as f32 allows is met.
+#[test]
+fn what_is_met_far_away_reads_as_met() {
+    let mut unmet = 0;
+    for (n, far) in [10.0, 1e3, 1e4, 1e5].into_iter().cycle().take(400).enumerate() {
+        let direction = Quat::from_euler(sinew::glam::EulerRot::XYZ, n as f32, 2.0 * n as f32, 0.5) * Vec3::X;
+        let skeleton = figure();
+        let [hips, left, right] = ids(&skeleton, ["hips", "hand.l", "hand.r"]);
+        let full_body = FullBody::new(&skeleton, hips, &[left, right].map(Effector::new)).unwrap();
+        let mut pose = Pose::rest(&skeleton);
+        pose.set_translation(hips, direction * far);
+        pose.update();
+        let mut end = pose.clone();
+        for (i, joint) in full_body.joints().enumerate() {
+            let angle = 0.5 * ((n + i) as f32).sin();
+            end.set_rotation(joint, math::axis_angle(Quat::from_rotation_y(i as f32) * Vec3::X, angle));
+        }
+        end.update();
+        let goals = [left, right].map(|j| Goal::position(end.position(j)));
+        let report =
+            full_body.solve(&mut Workspace::new(), &mut pose, &goals, &IterativeOptions::new()).unwrap();
+        assert_eq!(report.outcome, Outcome::Converged, "{far}: {report:?}");
+        unmet += usize::from(!report.reached());
+        assert!(report.position_tolerance < 3e-4 + 1e-6 * far, "{report:?}");
+    }
+    assert_eq!(unmet, 0);
+}
+
+/// In a soft zone a limb of a full body has converged where a chain has.
+#[test]
+fn what_a_soft_zone_draws_in_has_converged() {
+    let mut b = Skeleton::builder();
+    let root = b.add("root", None, at(0.1, 1.0, 0.0));
+    for side in [-1.0, 1.0] {
+        let hip = b.add("hip", Some(root), at(0.1 * side, 0.0, 0.0));
+        let knee = b.add("knee", Some(hip), at(0.0, -0.5, 0.1));
+        b.add("foot", Some(knee), at(0.0, -0.5, -0.1));
+    }
+    let (mut skeleton, ids) = b.build().unwrap();
+    skeleton.set_joint(ids[0], Joint::FIXED).unwrap();
+    let skeleton = Arc::new(skeleton);
+    let full_body = FullBody::new(&skeleton, ids[0], &[ids[3], ids[6]].map(Effector::new)).unwrap();
+    let chain = Auto::new(&skeleton, ids[1], ids[3]).unwrap();
+    let options = IterativeOptions::new().with_soft(0.1);
+    let mut workspace = Workspace::new();
+    for d in [0.5, 0.95, 1.0, 1.02, 1.1, 1.5] {
+        let rest = Pose::rest(&skeleton);
+        let goals = [ids[1], ids[4]].map(|hip| rest.position(hip) + Vec3::new(0.0, -0.8, 0.6) * d);
+        let goals = goals.map(Goal::position);
+        let mut pose = rest.clone();
+        let wanted = chain.solve(&mut workspace, &mut pose, &goals[0], &options).unwrap();
+        let mut pose = rest.clone();
+        let report = full_body.solve(&mut workspace, &mut pose, &goals, &options).unwrap();
+        assert_eq!(report.outcome, wanted.outcome, "{d}: {report:?}, {wanted:?}");
+        assert_eq!(report.reached(), wanted.reached(), "{d}");
+        assert!(report.out_of_reach == 0.0 || d > 1.1, "{d}: {report:?}");
+        assert_eq!(report.outcome, Outcome::Converged);
+        // Frame by frame as well.
+        let report = full_body.solve(&mut workspace, &mut pose, &goals, &options.with_max_turn(0.1)).unwrap();
+        assert_eq!(report.outcome, Outcome::Converged, "{d}: {report:?}");
+    }
+    // What is out of reach without a zone has not.
+    let goal = Goal::position(Vec3::new(0.0, -5.0, 0.0));
+    let report = full_body.solve(
+        &mut workspace,
+        &mut Pose::rest(&skeleton),
+        &[goal, Goal::NONE],
+        &IterativeOptions::new(),
+    );
+    assert_eq!(report.unwrap().outcome, Outcome::Stalled);
 }

@@ -400,7 +400,8 @@ impl FullBody {
             run.figure.store(pose);
             report.branch_changed = run.branch_changed();
         }
-        report.position_tolerance = run.tasks[0].tolerance * run.figure.size;
+        let tolerance = options.iterative.position_tolerance;
+        (_, report.position_tolerance) = tolerance.with_rounding(run.figure.size, run.figure.rounding);
         for effector in self.effector_reports(pose, goals, &report) {
             report.position_residual = report.position_residual.max(effector.position_residual);
             report.rotation_residual = report.rotation_residual.max(effector.rotation_residual);
@@ -499,7 +500,8 @@ impl FullBody {
         let size = sized(size);
         check::within("the figure's size in metres", "at most 1e16", size, 0.0, MAX_SIZE)?;
         figure.set_unit(size);
-        let tolerance = options.iterative.position_tolerance.metres(size).max(figure.rounding) / size;
+        let (near, _) = options.iterative.position_tolerance.with_rounding(size, figure.rounding);
+        let tolerance = near / size;
         figure.forward();
         for (bend, (_, goal)) in run.bends.iter_mut().zip(goals()) {
             if let Some(bend) = bend {
@@ -645,6 +647,8 @@ impl Run {
             Outcome::Converged
         } else if report.iterations >= max_iterations {
             Outcome::OutOfIterations
+        } else if self.is_softened() {
+            Outcome::Converged
         } else {
             Outcome::Stalled
         };
@@ -668,7 +672,7 @@ impl Run {
         let (mut restarts, mut replaced) = (0, false);
         while !best.met && restarts < max_restarts && steps.remaining > 0 {
             // A residual that a soft zone causes remains from any start.
-            if self.softened() {
+            if self.zones.keeps_short(&self.tasks, &self.figure.frames) {
                 break;
             }
             let (mut answer, mut closest) = answers.unwrap_or_else(|| {

@@ -347,8 +347,8 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
         let turn = rotation.filter(|_| by_turn > 0.0);
         let led = Led { end: true, root: false, rotation: turn.is_some(), pole: !side.is_kept() };
         let incoming = Incoming::new(chain, pose, self.on.links.length(), led);
-        let rounding = self.on.links.rounding;
-        let near = self.settings.options.position_tolerance.metres(self.on.links.length()).max(rounding);
+        let tolerance = self.settings.options.position_tolerance;
+        let (_, reached) = tolerance.with_rounding(self.on.links.length(), self.on.links.rounding);
         let mut report = Report::default();
         if weight > 0.0 && (by_place > 0.0 || turn.is_some()) {
             let held = chain.end(pose);
@@ -375,8 +375,7 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
         }
         let end = self.plan.chain.end(pose);
         report.position_residual = distance(end, asked);
-        // (Forward kinematics of the pose rounds elsewhere than the solver's.)
-        report.position_tolerance = near + 2.0 * rounding;
+        report.position_tolerance = reached;
         report.rotation_tolerance = self.settings.options.rotation_tolerance;
         if let Some(rotation) = rotation {
             report.rotation_residual =

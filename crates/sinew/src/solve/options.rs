@@ -29,6 +29,13 @@ impl Tolerance {
         }
     }
 
+    /// The distances in metres within which a solver counts a goal as met, and its report as reached, for a length and the
+    /// rounding of positions. (Forward kinematics of the pose rounds elsewhere than the solver's.)
+    pub(crate) fn with_rounding(self, length: f32, rounding: f32) -> (f32, f32) {
+        let near = self.metres(length).max(rounding);
+        (near, near + 2.0 * rounding)
+    }
+
     /// As a share of the length, for a chain of this length in metres.
     pub(crate) fn share(self, length: f32) -> f32 {
         match self {

@@ -185,9 +185,18 @@ impl Run {
         Descent { cost: cost + self.bias_cost(bias), met }
     }
 
-    /// Whether the soft zone of a limb keeps it from its goal.
-    pub fn softened(&self) -> bool {
-        self.zones.keeps_short(&self.tasks, &self.figure.frames)
+    /// Whether all is met, or as near as soft zones draw it, for frames that are up to date.
+    pub fn is_softened(&self) -> bool {
+        let frames = &self.figure.frames;
+        let mut met = self.tasks.iter().enumerate().map(|(n, task)| {
+            let (position, rotation) = task.residual(frames);
+            match self.zones.shortfall(n, &self.tasks, frames) {
+                Some(short) => Task { far: None, ..*task }.met((position - short, rotation)),
+                None => task.met((position, rotation)),
+            }
+        });
+        let balance = &self.balance;
+        met.all(|met| met) && (!balance.is_active(u8::MAX) || balance.met(balance.residual(&self.figure)))
     }
 
     /// Whether any limb is off its pole, for frames that are up to date.

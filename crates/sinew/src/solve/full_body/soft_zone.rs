@@ -9,7 +9,7 @@ use super::{
     figure_state::{FigureState, Frame, NONE, Turns, empty, fill},
     tasks::{Bodies, Row, Task},
 };
-use crate::{math, math64};
+use crate::{math, math64, solve::soft::softened};
 
 /// A limb with a soft zone: a bending chain of joints that one position goal alone moves.
 ///
@@ -186,6 +186,15 @@ impl SoftZones {
             let (residual, _) = tasks[l.task].residual(frames);
             l.remaining(tasks, frames).is_some_and(|(_, along, _)| dot(along, wide(residual)) > 0.0)
         })
+    }
+
+    /// Displacement to the goal of a task from where a chain with its limb's zone would stand; none where it has no zone.
+    pub fn shortfall(&self, task: usize, tasks: &[Task], frames: &[Frame]) -> Option<Vec3> {
+        let limb = self.limbs.iter().find(|l| l.task == task)?;
+        let line = tasks[task].position? - frames[limb.from].at;
+        let length = limb.length as f32;
+        let near = softened(line, Vec3::ZERO, length, (limb.zone / limb.length) as f32, 1.0);
+        Some(line - near)
     }
 
     /// Whether any limb is in its zone.

@@ -32,7 +32,9 @@ pub fn body(model: &Model, bind: &Pose, by_hand: &BodyArgs) -> Result<Result<Bod
         None => None,
     };
     let hips = by_hand.hips.as_ref().map(joint).transpose()?;
-    Ok(BodyRoles::find_with(bind, &RoleHints { declared: &model.declared_roles, hips, feet }))
+    let mut hints = RoleHints::new().with_declared(&model.declared_roles);
+    (hints.hips, hints.feet) = (hips, feet);
+    Ok(BodyRoles::find_with(bind, &hints))
 }
 
 /// How ankles are given by hand, with two joints of the model as an example where any will do.
@@ -40,8 +42,7 @@ pub fn feet_by_hand(model: &Model, bind: &Pose) -> String {
     let skeleton = &model.skeleton;
     let help = "--feet LEFT,RIGHT says which joints are its ankles";
     let fits = |&[left, right]: &[JointId; 2]| {
-        BodyRoles::find_with(bind, &RoleHints { declared: &[], hips: None, feet: Some([left, right]) })
-            .is_ok()
+        BodyRoles::find_with(bind, &RoleHints::new().with_feet([left, right])).is_ok()
     };
     let said = |pair: [JointId; 2]| pair.map(|j| shown(&lookup::label(skeleton, j))).join(",");
     // A comma parts the two.

@@ -278,8 +278,7 @@ fn without_names_no_finger_is_an_arm() {
         let bare = |joint: JointId| order[joint.index()];
         let mut bind = Pose::rest(&Arc::new(skeleton));
         bind.update();
-        let hints =
-            RoleHints { feet: Some(Side::BOTH.map(|s| bare(body.leg(s).foot))), ..RoleHints::default() };
+        let hints = RoleHints::new().with_feet(Side::BOTH.map(|s| bare(body.leg(s).foot)));
         // The shape alone may leave legs and arms open, but names nothing else so.
         let Ok(by_shape) = BodyRoles::find_with(&bind, &hints) else { continue };
         for side in Side::BOTH {

@@ -32,7 +32,7 @@ fn solving_allocates_nothing() {
     let tips = [
         Effector::new(ids[3]),
         Effector::new(ids[2]).with_priority(1),
-        Effector::new(ids[3]).relative_to(ids[1]),
+        Effector::new(ids[3]).with_relative_to(ids[1]),
     ];
     let full_body = FullBody::new(&skeleton, ids[0], &tips).unwrap();
     let (mut workspace, mut options) = (Workspace::new(), FullBodyOptions::new());
@@ -78,7 +78,7 @@ fn solving_allocates_nothing() {
                 )
                 .unwrap();
             let to = Goal::position(Vec3::new(0.2, 0.1, 0.01 * f));
-            drag.to(&mut workspace, &mut pose, to, &Drag::OPTIONS).unwrap();
+            drag.to(&mut workspace, &mut pose, &to, &Drag::OPTIONS).unwrap();
             look.solve(&mut state, &mut pose, Vec3::new(f.cos(), 1.0, 3.0), &Options::new()).unwrap();
             point_chain.solve(&mut points, goal.position.unwrap_or_default() * f).unwrap();
             aim.solve(&mut pose, Vec3::new(f.cos(), 1.0, 3.0 * f.sin()), &Options::new()).unwrap();

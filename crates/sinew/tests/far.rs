@@ -715,8 +715,7 @@ fn figures_stay_finite_whatever_they_are_told() {
                     let mut goals = [Goal::position(near), Goal::position(far), Goal::NONE];
                     let (mut masses, support) = (vec![1.0; skeleton.len()], [far, near, Vec3::ZERO]);
                     masses[chest.index()] = size;
-                    let balance =
-                        Balance { up: direction * 1e12, masses: &masses, ..Balance::over(&support) };
+                    let balance = Balance::over(&support).with_up(direction * 1e12).with_masses(&masses);
                     match kind {
                         3 => options.iterative.soft = 0.2,
                         4 => options.balance = Some(balance),
@@ -771,7 +770,7 @@ fn figures_stay_finite_whatever_they_are_told() {
                         turned,
                         Goal::position(-far),
                     ] {
-                        let to = |pose: &mut Pose| of(drag.to(&mut workspace, pose, goal, &options));
+                        let to = |pose: &mut Pose| of(drag.to(&mut workspace, pose, &goal, &options));
                         match try_on(&mut faults, &at, what, to) {
                             Some(after) => at = after,
                             // (Where f32 cannot square the distance to the root's place, it is refused.)

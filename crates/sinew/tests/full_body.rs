@@ -164,7 +164,7 @@ fn hands_hold_on_to_each_other() {
     let skeleton = figure();
     let [hips, left, right, head] = ids(&skeleton, ["hips", "hand.l", "hand.r", "head"]);
     // The right hand 0.2 m to the right of the left one, as the left hand sees it, and turned as it is.
-    let tips = [Effector::new(left), Effector::new(right).relative_to(left), Effector::new(head)];
+    let tips = [Effector::new(left), Effector::new(right).with_relative_to(left), Effector::new(head)];
     let full_body = FullBody::new(&skeleton, hips, &tips).unwrap();
     let (mut workspace, options) = (Workspace::new(), FullBodyOptions::new());
     let mut pose = Pose::rest(&skeleton);
@@ -245,7 +245,7 @@ fn bad_tips_are_named() {
     let new = |root, tips: &[Effector]| FullBody::new(&skeleton, root, tips).unwrap_err();
     assert_eq!(new(hips, &[]), FullBodyError::Empty);
     assert_eq!(
-        new(hips, &[Effector::new(hand).relative_to(hand)]).to_string(),
+        new(hips, &[Effector::new(hand).with_relative_to(hand)]).to_string(),
         "the goal of joint `hand.l` moves with that joint itself: a loop has two ends"
     );
     assert_eq!(
@@ -276,7 +276,7 @@ fn bad_tips_are_named() {
     );
     assert!(matches!(new(stranger, &[Effector::new(hand)]), FullBodyError::NoSuchRoot { .. }));
     assert!(matches!(
-        new(hips, &[Effector::new(hand).relative_to(stranger)]),
+        new(hips, &[Effector::new(hand).with_relative_to(stranger)]),
         FullBodyError::NoSuchJoint { effector: 0, .. }
     ));
 
@@ -470,7 +470,7 @@ fn a_drag_holds_its_pins_and_never_leaps() {
         let at = start + Vec3::new(-0.3 * f.sin(), 0.1 * (2.0 * f).sin(), 0.2 * f.sin().max(0.0));
         let before = pose.clone();
         let report =
-            drag.to(&mut workspace, &mut pose, Goal::position(at), &IterativeOptions::new()).unwrap();
+            drag.to(&mut workspace, &mut pose, &Goal::position(at), &IterativeOptions::new()).unwrap();
         met += u32::from(report.position_residual < 1e-3);
         assert!((report.position_residual - pose.position(left).distance(at)).abs() < 1e-6);
         let went = at.distance(last) / drag.full_body().size(&before);
@@ -697,7 +697,7 @@ fn what_a_tree_reads_is_finite() {
         let (mut workspace, mut options) = (Workspace::new(), FullBodyOptions::new());
         let masses = if weighed { vec![1.0; skeleton.len()] } else { Vec::new() };
         if balanced {
-            options.balance = Some(Balance { masses: &masses, ..Balance::over(&[Vec3::ZERO]) });
+            options.balance = Some(Balance::over(&[Vec3::ZERO]).with_masses(&masses));
         }
         let mut drag = Drag::new(&Pose::rest(&skeleton), ids[hips], tip, &[]).unwrap();
         for joint in all {
@@ -712,7 +712,7 @@ fn what_a_tree_reads_is_finite() {
                     let (before, name) = (pose.clone(), skeleton.name(ids[joint]));
                     let refused = [
                         full_body.solve(&mut workspace, &mut pose, &[goal], &options),
-                        drag.to(&mut workspace, &mut pose, goal, &options.with_root(RootMode::Free)),
+                        drag.to(&mut workspace, &mut pose, &goal, &options.with_root(RootMode::Free)),
                     ];
                     let reads = if balanced { joint != beside } else { joint <= hand };
                     for result in refused {
@@ -737,7 +737,7 @@ fn a_drag_refuses_before_it_moves_anything() {
     for rate in [f32::NAN, -1.0, f32::NEG_INFINITY] {
         let (mut drag, mut pose) = (make(), rest.clone());
         drag.rate = rate;
-        let refused = drag.to(&mut Workspace::new(), &mut pose, goal, &Drag::OPTIONS);
+        let refused = drag.to(&mut Workspace::new(), &mut pose, &goal, &Drag::OPTIONS);
         assert!(matches!(refused, Err(SolveError::OutOfRange { .. })), "{rate}: {refused:?}");
         assert_eq!(pose.locals(), rest.locals());
     }
@@ -745,7 +745,7 @@ fn a_drag_refuses_before_it_moves_anything() {
     for rate in [0.0, f32::MIN_POSITIVE, 1e-37] {
         let (mut drag, mut pose) = (make(), rest.clone());
         drag.rate = rate;
-        let report = drag.to(&mut Workspace::new(), &mut pose, goal, &Drag::OPTIONS).unwrap();
+        let report = drag.to(&mut Workspace::new(), &mut pose, &goal, &Drag::OPTIONS).unwrap();
         assert_eq!(report.outcome, Outcome::Stalled);
         let moved =
             pose.locals().iter().zip(rest.locals()).map(|(a, b)| math::angle_between(a.rotation, b.rotation));

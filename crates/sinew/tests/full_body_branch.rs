@@ -189,7 +189,7 @@ fn a_drag_says_it_as_well() {
         for _ in 0..6 {
             let goal = Goal::position(pose.position(left) + direction(&mut r) * 10f32.powf(-2.0 + 2.0 * r()));
             let from = pose.clone();
-            let report = drag.to(&mut workspace, &mut pose, goal, &options).unwrap();
+            let report = drag.to(&mut workspace, &mut pose, &goal, &options).unwrap();
             let goals: Vec<Goal> = std::iter::once(goal).chain(kept.iter().copied()).collect();
             let size = f64::from(drag.full_body().size(&from));
             told.judge(report.branch_changed, sides(&from, &pose, &tips, &goals, size), &case);

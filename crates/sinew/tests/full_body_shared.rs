@@ -132,7 +132,7 @@ fn solvers_of_different_sizes_share_a_workspace() {
     let [hips, left, right, foot, chest] = ids(&skeleton, ["hips", "hand.l", "hand.r", "foot.l", "chest"]);
     let large = [left, right, foot].map(Effector::new);
     let large = FullBody::new(&skeleton, hips, &large).unwrap();
-    let small = [Effector::new(left), Effector::new(right).relative_to(left)];
+    let small = [Effector::new(left), Effector::new(right).with_relative_to(left)];
     let small = FullBody::new(&skeleton, chest, &small).unwrap();
     let feet = [Vec3::new(0.1, 0.0, 0.05), Vec3::new(-0.1, 0.0, 0.05)];
     let mut out = Pose::rest(&skeleton);

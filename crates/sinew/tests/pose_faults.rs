@@ -108,7 +108,7 @@ fn solvers(skeleton: &Arc<Skeleton>, ids: &[JointId]) -> Vec<(&'static str, Solv
         (
             "drag",
             Box::new(move |p, g| {
-                drag.to(&mut Workspace::new(), p, Goal::position(g), &Drag::OPTIONS)
+                drag.to(&mut Workspace::new(), p, &Goal::position(g), &Drag::OPTIONS)
                     .map(|r| r.position_residual)
                     .map_err(|e| text(&e))
             }),

@@ -315,7 +315,7 @@ fn two_figures_are_ambiguous_until_the_hips_are_named() {
         other => panic!("{other}"),
     }
     let hips = places(&pose, &joints)[count];
-    let hints = RoleHints { hips: Some(hips), ..RoleHints::default() };
+    let hints = RoleHints::new().with_hips(hips);
     let body = BodyRoles::find_with(&pose, &hints).unwrap();
     assert_eq!(body.hips, hips);
     assert!(pose.position(body.leg(Side::Left).foot).x > 2.0);

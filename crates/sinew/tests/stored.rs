@@ -124,7 +124,7 @@ fn skeletons_come_back_with_their_joints_and_ids() {
         // Ids, and what is made of them, hold for the one that was read.
         let read: Skeleton = again(&skeleton);
         assert!(ids.iter().all(|&id| read.name(again(&id)) == skeleton.name(id)));
-        comes_back(Effector::new(ids[3]).with_offset(Vec3::X).relative_to(ids[1]).with_priority(2));
+        comes_back(Effector::new(ids[3]).with_offset(Vec3::X).with_relative_to(ids[1]).with_priority(2));
         // A pose is stored as its local transforms.
         let skeleton = std::sync::Arc::new(skeleton);
         let mut pose = Pose::rest(&skeleton);

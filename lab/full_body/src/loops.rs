@@ -44,7 +44,7 @@ fn bar() -> Mechanism {
     let across = Vec3::new(-0.5, 0.0, 0.0);
     let tips = [
         Effector::new(left),
-        Effector::new(right).relative_to(left),
+        Effector::new(right).with_relative_to(left),
         Effector::new(find("foot.l")),
         Effector::new(find("foot.r")),
     ];
@@ -78,7 +78,8 @@ fn four_bar() -> Mechanism {
     }
     let skeleton = Arc::new(skeleton);
     let [crank, coupler, rocker] = [ids[1], ids[2], ids[3]];
-    let tips = [Effector::new(crank), Effector::new(coupler).with_offset(Vec3::X * 0.9).relative_to(rocker)];
+    let tips =
+        [Effector::new(crank), Effector::new(coupler).with_offset(Vec3::X * 0.9).with_relative_to(rocker)];
     let full_body = FullBody::new(&skeleton, ids[0], &tips).expect("a tree");
     let mut pose = Pose::rest(&skeleton);
     pose.set_rotation(coupler, math::axis_angle(Vec3::Z, 0.7));
@@ -141,7 +142,7 @@ fn hexapod() -> Mechanism {
     let mut loops = Vec::new();
     for i in 1..6 {
         let (leg, at) = (ids[2 + 2 * i], above(i) - above(0));
-        tips.push(Effector::new(leg).relative_to(platform));
+        tips.push(Effector::new(leg).with_relative_to(platform));
         loops.push(Closed { joint: leg, offset: Vec3::ZERO, on: platform, at });
     }
     let full_body = FullBody::new(&skeleton, ids[0], &tips).expect("a tree");

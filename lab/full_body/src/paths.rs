@@ -278,7 +278,7 @@ fn drag() -> bool {
         for i in 0..FRAMES {
             let before: Vec<Quat> = pose.locals().iter().map(|t| t.rotation).collect();
             let goal = Goal::position(path[i]);
-            let report = drag.to(&mut workspace, &mut pose, goal, &Drag::OPTIONS).expect("goals are finite");
+            let report = drag.to(&mut workspace, &mut pose, &goal, &Drag::OPTIONS).expect("goals are finite");
             if i > 0 {
                 let went = path[i].distance(path[i - 1]) / drag.full_body().size(&pose);
                 worst = worst.max(leap(&before, &pose) / went);

@@ -81,7 +81,7 @@ pub fn one_line(error: &dyn std::fmt::Display) -> Result<(), String> {
 fn plant(model: &Model) -> Result<Outcome, String> {
     let bind = model.bind_pose();
     let rest = Pose::rest(&model.skeleton);
-    let hints = RoleHints { declared: &model.declared_roles, hips: None, feet: None };
+    let hints = RoleHints::new().with_declared(&model.declared_roles);
     let body = match BodyRoles::find_with(&bind, &hints) {
         Ok(body) => body,
         Err(error) => return one_line(&error).map(|()| Outcome::Read),

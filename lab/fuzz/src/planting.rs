@@ -43,10 +43,7 @@ pub fn run(data: &[u8]) -> Result<Outcome, String> {
         }
     }
     rest.update();
-    let body = match BodyRoles::find_with(
-        &rest,
-        &RoleHints { declared: &model.declared_roles, hips: None, feet: None },
-    ) {
+    let body = match BodyRoles::find_with(&rest, &RoleHints::new().with_declared(&model.declared_roles)) {
         Ok(body) => body,
         Err(error) => return refused(&error),
     };

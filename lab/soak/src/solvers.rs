@@ -74,7 +74,10 @@ pub struct BodyOptions {
 impl BodyOptions {
     fn options(&self) -> FullBodyOptions<'_> {
         let mut options: FullBodyOptions<'_> = self.plain;
-        options.balance = self.balance.map(|balance| Balance { support: &self.support, ..balance });
+        options.balance = self.balance.map(|mut balance: Balance<'_>| {
+            balance.support = &self.support;
+            balance
+        });
         options
     }
 }
@@ -205,7 +208,7 @@ fn full_body(which: usize, rig: &Rig, r: &mut Noise) -> Option<(FullBody, BodyOp
         own.support = (0..1 + r.below(6)).map(|_| r.vector() * rig.size).collect();
         let up = r.direction();
         own.balance =
-            Some(Balance { margin: r.unit(), up, weight: r.between(0.01, 1.0), ..Balance::over(&[]) });
+            Some(Balance::over(&[]).with_margin(r.unit()).with_up(up).with_weight(r.between(0.01, 1.0)));
     }
     Some((full_body, own))
 }
@@ -554,7 +557,7 @@ impl Solver {
                 s.solve(workspace, pose, &task.goals, &options)
             }
             Self::Drag(drag, _) => match drag {
-                Some(drag) => drag.to(&mut Workspace::new(), pose, goal, &Drag::OPTIONS),
+                Some(drag) => drag.to(&mut Workspace::new(), pose, &goal, &Drag::OPTIONS),
                 None => Ok(Report::default()),
             },
             Self::Spline(s, options, curve) => {

@@ -10,6 +10,7 @@ use super::{Role, RoleError, RoleSource, Side, find};
 
 /// The joints of one leg. Other joints may lie between them (a joint at the hip's socket, twist joints).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct LegJoints {
     /// The hip's ball joint.
     pub thigh: JointId,
@@ -23,6 +24,7 @@ pub struct LegJoints {
 
 /// The joints of one arm. Other joints may lie between them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ArmJoints {
     /// The collar bone's inner end; many figures have none.
     pub clavicle: Option<JointId>,
@@ -36,6 +38,7 @@ pub struct ArmJoints {
 
 /// A role with its joint and the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct AssignedRole {
     /// The role.
     pub role: Role,
@@ -47,6 +50,7 @@ pub struct AssignedRole {
 
 /// What is known beforehand about where roles lie.
 #[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
 pub struct RoleHints<'a> {
     /// What the file declares: VRM 1.0's bone names (`hips`, `leftUpperLeg`, ...) with their joints. Believed before names.
     pub declared: &'a [(String, JointId)],
@@ -55,6 +59,31 @@ pub struct RoleHints<'a> {
     /// The left and the right ankle. Thighs and shins are then found above them and nothing is asked of the figure but
     /// that both hang from one joint.
     pub feet: Option<[JointId; 2]>,
+}
+
+impl<'a> RoleHints<'a> {
+    /// No hints.
+    pub const fn new() -> Self {
+        Self { declared: &[], hips: None, feet: None }
+    }
+
+    /// Sets what the file declares.
+    #[must_use]
+    pub const fn with_declared(self, declared: &'a [(String, JointId)]) -> Self {
+        Self { declared, ..self }
+    }
+
+    /// Sets the joint that carries legs and spine.
+    #[must_use]
+    pub const fn with_hips(self, hips: JointId) -> Self {
+        Self { hips: Some(hips), ..self }
+    }
+
+    /// Sets the left and the right ankle.
+    #[must_use]
+    pub const fn with_feet(self, feet: [JointId; 2]) -> Self {
+        Self { feet: Some(feet), ..self }
+    }
 }
 
 /// A two-legged figure: hips and legs at least, and what else was found.
@@ -79,6 +108,7 @@ pub struct RoleHints<'a> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct BodyRoles {
     /// The joint that carries legs and spine.
     pub hips: JointId,
@@ -106,12 +136,12 @@ impl BodyRoles {
     ///
     /// Hips and both legs are needed; spine, neck, head, arms and toes stay empty where they are not found.
     pub fn find(bind: &Pose, declared: &[(String, JointId)]) -> Result<Self, RoleError> {
-        Self::find_with(bind, &RoleHints { declared, ..RoleHints::default() })
+        Self::find_with(bind, &RoleHints::new().with_declared(declared))
     }
 
     /// Finds the roles of a figure whose ankles are known.
     pub fn with_feet(bind: &Pose, left: JointId, right: JointId) -> Result<Self, RoleError> {
-        Self::find_with(bind, &RoleHints { feet: Some([left, right]), ..RoleHints::default() })
+        Self::find_with(bind, &RoleHints::new().with_feet([left, right]))
     }
 
     /// Finds the roles with what is known beforehand.

@@ -370,7 +370,7 @@ impl Trackers {
 
     fn balance<'a>(&'a self, support: &'a [Vec3; 4], priority: u8) -> Option<Balance<'a>> {
         let masses = self.masses.as_deref()?;
-        Some(Balance { masses, priority, ..Balance::over(support) })
+        Some(Balance::over(support).with_masses(masses).with_priority(priority))
     }
 
     /// The support under the feet at these positions.

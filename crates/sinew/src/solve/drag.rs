@@ -75,7 +75,7 @@ impl Pin {
 /// let mut workspace = Workspace::new();
 /// for frame in 0..60 {
 ///     let mouse = Vec3::new(0.6, 1.45, 0.0) + Vec3::new(0.003, -0.008, 0.004) * frame as f32;
-///     drag.to(&mut workspace, &mut pose, Goal::position(mouse), &Drag::OPTIONS)?;
+///     drag.to(&mut workspace, &mut pose, &Goal::position(mouse), &Drag::OPTIONS)?;
 ///     assert!(pose.position(foot).distance(stood) < 1e-3);
 /// }
 /// assert!(pose.position(hand).distance(Vec3::new(0.777, 0.978, 0.236)) < 1e-2);
@@ -158,7 +158,7 @@ impl Drag {
         &mut self,
         workspace: &mut Workspace,
         pose: &mut Pose,
-        goal: Goal,
+        goal: &Goal,
         options: &(impl Into<FullBodyOptions<'a>> + Copy),
     ) -> Result<Report, SolveError> {
         check::within("the drag's rate", "0 or more", self.rate, 0.0, f32::INFINITY)?;
@@ -175,16 +175,16 @@ impl Drag {
         &mut self,
         workspace: &mut Workspace,
         pose: &mut Pose,
-        goal: Goal,
+        goal: &Goal,
         mut options: FullBodyOptions,
     ) -> Result<Report, SolveError> {
         let effector = self.full_body.effectors()[0];
-        self.goals[0] = goal;
+        self.goals[0] = *goal;
         options.iterative.max_iterations = options.iterative.max_iterations.or(Some(60));
         options.iterative.max_restarts = options.iterative.max_restarts.or(Some(0));
         let mut report = self.full_body.solve(workspace, pose, &self.goals, &options)?;
         let (size, _) = FullBody::last_size_and_imbalance(workspace);
-        let most = self.rate * self.went(&goal, size);
+        let most = self.rate * self.went(goal, size);
         let own = options.iterative.max_turn;
         let shares = HALF.iter().map(|h| Some(*h)).chain([None]);
         for share in shares {
@@ -202,14 +202,14 @@ impl Drag {
             if !self.holds(pose, &report) {
                 self.goals[0] = Goal::NONE;
                 let pinned = self.full_body.solve(workspace, pose, &self.goals, &options);
-                self.goals[0] = goal;
+                self.goals[0] = *goal;
                 report.iterations += pinned?.iterations;
             }
         }
         self.last = Goal {
             position: goal.position.or(self.last.position),
             rotation: goal.rotation.or(self.last.rotation),
-            ..goal
+            ..*goal
         };
         report.branch_changed = self.full_body.branch_changed(&self.before, pose, &self.goals);
         let end = pose.model(effector.joint).transform_point3(effector.offset);

@@ -72,7 +72,7 @@ proptest! {
             let f = i as f32 * 0.02;
             let goal = start + (x * (f.cos() - 1.0) + y * f.sin()) * radius;
             let before = pose.clone();
-            let report = drag.to(&mut Workspace::new(), &mut pose, Goal::position(goal), &options(&b)).unwrap();
+            let report = drag.to(&mut Workspace::new(), &mut pose, &Goal::position(goal), &options(&b)).unwrap();
             // 1, 2, 3
             pose.check_finite().unwrap();
             // (A root that may go anywhere is not held to its own slide.)
@@ -115,7 +115,7 @@ proptest! {
             let (mut drag, mut pose, mut workspace) = (drag(&b), b.pose.clone(), Workspace::new());
             let mut go = |drag: &mut Drag, pose: &mut Pose| {
                 for i in 0..8 {
-                    drag.to(&mut workspace, pose, goal(i), &options(&b)).unwrap();
+                    drag.to(&mut workspace, pose, &goal(i), &options(&b)).unwrap();
                 }
             };
             go(&mut drag, &mut pose);
@@ -136,7 +136,7 @@ proptest! {
         b.tips[0].relative_to = None;
         let (mut drag, mut pose) = (drag(&b), b.pose.clone());
         let at = pose.model(b.tips[0].joint).transform_point3(b.tips[0].offset);
-        drag.to(&mut Workspace::new(), &mut pose, Goal::position(at), &options(&b)).unwrap();
+        drag.to(&mut Workspace::new(), &mut pose, &Goal::position(at), &options(&b)).unwrap();
         prop_assert!(checks::same_bits(&pose, &b.pose), "nothing was dragged, and something moved");
     }
 
@@ -146,7 +146,7 @@ proptest! {
         for bad in [f32::NAN, f32::INFINITY] {
             let mut pose = b.pose.clone();
             let mut to =
-                |pose: &mut Pose, at| drag.to(&mut Workspace::new(), pose, Goal::position(at), &options(&b));
+                |pose: &mut Pose, at| drag.to(&mut Workspace::new(), pose, &Goal::position(at), &options(&b));
             prop_assert!(to(&mut pose, Vec3::new(bad, 0.0, 0.0)).is_err());
             prop_assert!(checks::same_bits(&pose, &b.pose));
             let mut broken = b.pose.clone();

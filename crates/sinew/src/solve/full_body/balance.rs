@@ -19,6 +19,7 @@ use crate::{
 /// [`margin`](Self::margin). Otherwise its residual is the displacement to the nearest point of the hull;
 /// [`FullBody::out_of_balance`](super::FullBody::out_of_balance) returns its length.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Balance<'a> {
     /// Points that the figure stands on, in model space, in any order; 1 to 16 of them. They may change every frame.
     pub support: &'a [Vec3],
@@ -39,6 +40,36 @@ impl<'a> Balance<'a> {
     /// Balance over these points, with up along +Y and masses by the lengths of bones.
     pub const fn over(support: &'a [Vec3]) -> Self {
         Self { support, margin: 0.2, masses: &[], up: Vec3::Y, weight: 1.0, priority: 0 }
+    }
+
+    /// Sets the fraction by which the hull shrinks, 0 to 1.
+    #[must_use]
+    pub const fn with_margin(self, margin: f32) -> Self {
+        Self { margin, ..self }
+    }
+
+    /// Sets the mass of each joint's bones, in any unit.
+    #[must_use]
+    pub const fn with_masses(self, masses: &'a [f32]) -> Self {
+        Self { masses, ..self }
+    }
+
+    /// Sets the direction along which the centre of mass is projected.
+    #[must_use]
+    pub const fn with_up(self, up: Vec3) -> Self {
+        Self { up, ..self }
+    }
+
+    /// Sets the weight beside goals, above 0 to 1.
+    #[must_use]
+    pub const fn with_weight(self, weight: f32) -> Self {
+        Self { weight, ..self }
+    }
+
+    /// Sets the priority, 0 (highest) to 2.
+    #[must_use]
+    pub const fn with_priority(self, priority: u8) -> Self {
+        Self { priority, ..self }
     }
 
     /// Calls `add` with the mass and the centre of bones of each joint, down to its children, from a root on.

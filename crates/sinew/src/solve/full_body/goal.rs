@@ -53,26 +53,31 @@ impl Effector {
     }
 
     /// Moves the effector to a point of the joint's own frame.
+    #[must_use]
     pub const fn with_offset(self, offset: Vec3) -> Self {
         Self { offset, ..self }
     }
 
     /// Sets the priority, 0 (highest) to 2.
+    #[must_use]
     pub const fn with_priority(self, priority: u8) -> Self {
         Self { priority, ..self }
     }
 
     /// Makes the goals relative to another joint.
-    pub const fn relative_to(self, joint: JointId) -> Self {
+    #[must_use]
+    pub const fn with_relative_to(self, joint: JointId) -> Self {
         Self { relative_to: Some(joint), ..self }
     }
 
     /// Sets how strongly the goal's position competes, 0 to 1e6.
+    #[must_use]
     pub const fn with_position_weight(self, position_weight: f32) -> Self {
         Self { position_weight, ..self }
     }
 
     /// Sets how strongly the goal's rotation competes, 0 to 1e6.
+    #[must_use]
     pub const fn with_rotation_weight(self, rotation_weight: f32) -> Self {
         Self { rotation_weight, ..self }
     }
@@ -93,6 +98,7 @@ impl Effector {
 /// How the root of a full body translates. It rotates as its joint allows in every mode.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub enum RootMode {
     /// Stays at its position.
     #[default]

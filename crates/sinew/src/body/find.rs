@@ -1,6 +1,6 @@
 //! Puts together what the caller gave, what the file declares, what names say and what the shape says.
 
-use alloc::{string::String, vec::Vec};
+use alloc::vec::Vec;
 
 use crate::{JointId, Pose, Skeleton};
 
@@ -103,10 +103,6 @@ impl Finder<'_> {
         RoleSource::Name(self.skeleton.name(joint).into())
     }
 
-    fn labels(&self, joints: impl IntoIterator<Item = JointId>) -> Vec<String> {
-        joints.into_iter().map(|j| label(self.skeleton, j)).collect()
-    }
-
     fn declared(&self, bone: &str) -> Option<JointId> {
         self.hints.declared.iter().find(|(name, _)| name == bone).map(|(_, joint)| *joint)
     }
@@ -146,35 +142,24 @@ impl Finder<'_> {
                 LegJoints { thigh: rt, shin: rs, foot: rf, toes: r_toes },
             ];
             for (side, leg) in Side::BOTH.into_iter().zip(&legs) {
-                let mut chain = alloc::vec![
-                    (Role::Thigh(side), leg.thigh),
-                    (Role::Shin(side), leg.shin),
-                    (Role::Foot(side), leg.foot)
-                ];
-                chain.extend(leg.toes.map(|t| (Role::Toes(side), t)));
-                self.check_chain(&chain)?;
-                for ((role, joint), bone) in chain.into_iter().zip(LEG_BONES) {
-                    self.assign(role, joint, RoleSource::Declared(alloc::format!("{side}{bone}")));
-                }
+                let roles = leg_roles(leg, side);
+                let chain = roles.into_iter().filter_map(|(role, joint)| Some((role, joint?)));
+                self.check_chain(&chain.collect::<Vec<_>>())?;
+                self.assign_limb(roles, |_, n, _| {
+                    RoleSource::Declared(alloc::format!("{side}{}", LEG_BONES[n]))
+                });
             }
             return Ok(legs);
         }
         for side in Side::BOTH {
             let list = &named.0[side.index()];
             if list.len() > 1 {
-                let candidates = self.labels(list.iter().map(|l| l.foot));
-                return Err(RoleError::Ambiguous { role: Role::Foot(side), candidates });
+                return Err(self.shape.ambiguous(Role::Foot(side), list.iter().map(|l| l.foot)));
             }
         }
         if let [&[left], &[right]] = [named.0[0].as_slice(), named.0[1].as_slice()] {
             for (side, leg) in Side::BOTH.into_iter().zip([left, right]) {
-                for (role, joint) in [
-                    (Role::Thigh(side), leg.thigh),
-                    (Role::Shin(side), leg.shin),
-                    (Role::Foot(side), leg.foot),
-                ] {
-                    self.assign(role, joint, self.by_name(joint));
-                }
+                self.assign_limb(leg_roles(&leg, side), |own, _, joint| own.by_name(joint));
             }
             return Ok([left, right]);
         }
@@ -184,8 +169,7 @@ impl Finder<'_> {
             if let Some(leg) = named.0[side.index()].first()
                 && leg.foot != legs[side.index()].foot
             {
-                let candidates = self.labels([leg.foot, legs[side.index()].foot]);
-                return Err(RoleError::Ambiguous { role: Role::Foot(side), candidates });
+                return Err(self.shape.ambiguous(Role::Foot(side), [leg.foot, legs[side.index()].foot]));
             }
         }
         self.assign_shaped(&legs, "one of the two mirrored chains that reach the floor");
@@ -194,20 +178,13 @@ impl Finder<'_> {
 
     fn assign_shaped(&mut self, legs: &[LegJoints; 2], foot: &'static str) {
         for (side, leg) in Side::BOTH.into_iter().zip(legs) {
-            self.assign(
-                Role::Thigh(side),
-                leg.thigh,
-                RoleSource::Shape("the first bone from the hips that runs down"),
-            );
-            self.assign(
-                Role::Shin(side),
-                leg.shin,
-                RoleSource::Shape("nearest to half-way between thigh and foot"),
-            );
-            self.assign(Role::Foot(side), leg.foot, RoleSource::Shape(foot));
-            if let Some(toes) = leg.toes {
-                self.assign(Role::Toes(side), toes, RoleSource::Shape("the next joint after the ankle"));
-            }
+            let why = [
+                "the first bone from the hips that runs down",
+                "nearest to half-way between thigh and foot",
+                foot,
+                "the next joint after the ankle",
+            ];
+            self.assign_limb(leg_roles(leg, side), |_, n, _| RoleSource::Shape(why[n]));
         }
     }
 
@@ -267,8 +244,7 @@ impl Finder<'_> {
             return Ok(joint);
         }
         let Some(common) = self.shape.common(legs[0].thigh, legs[1].thigh) else {
-            let looked_for = "one joint that both legs hang on".into();
-            return Err(RoleError::Missing { role: Role::Hips, looked_for });
+            return Err(RoleError::missing(Role::Hips, "one joint that both legs hang on"));
         };
         // What the pelvis carries must include the trunk: some rigs have a joint for the legs alone below the hips.
         let leg_tops = self.shape.path(common, legs[0].thigh).first().copied().into_iter();
@@ -302,8 +278,7 @@ impl Finder<'_> {
                 Some(toes)
             }
             many => {
-                let candidates = self.labels(many.iter().copied());
-                self.doubts.push(RoleError::Ambiguous { role: Role::Toes(side), candidates });
+                self.doubts.push(self.shape.ambiguous(Role::Toes(side), many.iter().copied()));
                 None
             }
         }
@@ -331,8 +306,7 @@ impl Finder<'_> {
                 &[arm] => Some((arm, false)),
                 [] => None,
                 many => {
-                    let candidates = self.labels(many.iter().map(|a| a.hand));
-                    self.doubts.push(RoleError::Ambiguous { role: Role::Hand(side), candidates });
+                    self.doubts.push(self.shape.ambiguous(Role::Hand(side), many.iter().map(|a| a.hand)));
                     None
                 }
             }
@@ -353,8 +327,7 @@ impl Finder<'_> {
             // A rest pose that does not stand (a BVH's zero pose may lie) says nothing about feet.
             let stands = thigh.y - foot.y >= 0.5 * length;
             if stands && hand_at.y < foot.y + 0.15 * length {
-                let candidates = self.labels([leg.foot, hand]);
-                return Err(RoleError::Ambiguous { role: Role::Foot(side), candidates });
+                return Err(self.shape.ambiguous(Role::Foot(side), [leg.foot, hand]));
             }
         }
         Ok(())
@@ -380,8 +353,8 @@ impl Finder<'_> {
             Some(Ok(shaped)) if arms == [None, None] => {
                 arms = shaped.map(Some);
                 for (side, arm) in Side::BOTH.into_iter().zip(shaped) {
-                    let why = || RoleSource::Shape("one of the two chains that leave the trunk sideways");
-                    self.assign_arm(side, &arm, |_, _| why());
+                    let why = "one of the two chains that leave the trunk sideways";
+                    self.assign_limb(arm_roles(&arm, side), |_, _, _| RoleSource::Shape(why));
                 }
             }
             Some(Err(doubt)) if arms == [None, None] && self.doubts.is_empty() => self.doubts.push(doubt),
@@ -389,10 +362,9 @@ impl Finder<'_> {
         }
         for side in Side::BOTH {
             if let Some((arm, declared)) = named[side.index()] {
-                let skeleton = self.skeleton;
-                self.assign_arm(side, &arm, |joint, bone| match declared {
-                    true => RoleSource::Declared(alloc::format!("{side}{bone}")),
-                    false => RoleSource::Name(skeleton.name(joint).into()),
+                self.assign_limb(arm_roles(&arm, side), |own, n, joint| match declared {
+                    true => RoleSource::Declared(alloc::format!("{side}{}", ARM_BONES[n])),
+                    false => own.by_name(joint),
                 });
             }
         }
@@ -403,8 +375,8 @@ impl Finder<'_> {
             _ => None,
         };
         let Some((head, why)) = head else {
-            let looked_for = "a joint named head, or one above the hips that is no limb's".into();
-            self.doubts.push(RoleError::Missing { role: Role::Head, looked_for });
+            let looked_for = "a joint named head, or one above the hips that is no limb's";
+            self.doubts.push(RoleError::missing(Role::Head, looked_for));
             let spine = shoulders.map_or_else(Vec::new, |s| self.shape.path(hips, s));
             self.assign_spine(&spine);
             return (spine, None, None, arms);
@@ -444,12 +416,11 @@ impl Finder<'_> {
         }
     }
 
-    fn assign_arm(&mut self, side: Side, arm: &ArmJoints, why: impl Fn(JointId, &str) -> RoleSource) {
-        let roles = [Role::Clavicle(side), Role::UpperArm(side), Role::Forearm(side), Role::Hand(side)];
-        let joints = [arm.clavicle, Some(arm.upper_arm), Some(arm.forearm), Some(arm.hand)];
-        for ((role, joint), bone) in roles.into_iter().zip(joints).zip(ARM_BONES) {
+    /// Assigns the joints that a limb has; `why` knows them by their order as well.
+    fn assign_limb(&mut self, roles: LimbRoles, why: impl Fn(&Self, usize, JointId) -> RoleSource) {
+        for (n, (role, joint)) in roles.into_iter().enumerate() {
             if let Some(joint) = joint {
-                self.assign(role, joint, why(joint, bone));
+                self.assign(role, joint, why(self, n, joint));
             }
         }
     }
@@ -473,14 +444,34 @@ impl Finder<'_> {
             &[head] => return Some((head, self.by_name(head))),
             [] => {}
             many => {
-                let candidates = self.labels(many.iter().copied());
-                self.doubts.push(RoleError::Ambiguous { role: Role::Head, candidates });
+                self.doubts.push(self.shape.ambiguous(Role::Head, many.iter().copied()));
                 return None;
             }
         }
         let top = self.shape.highest(hips, limbs)?;
         Some((top, RoleSource::Shape("the highest joint above the hips")))
     }
+}
+
+/// The roles of a limb from its top down, with their joints.
+type LimbRoles = [(Role, Option<JointId>); 4];
+
+fn leg_roles(leg: &LegJoints, side: Side) -> LimbRoles {
+    [
+        (Role::Thigh(side), Some(leg.thigh)),
+        (Role::Shin(side), Some(leg.shin)),
+        (Role::Foot(side), Some(leg.foot)),
+        (Role::Toes(side), leg.toes),
+    ]
+}
+
+fn arm_roles(arm: &ArmJoints, side: Side) -> LimbRoles {
+    [
+        (Role::Clavicle(side), arm.clavicle),
+        (Role::UpperArm(side), Some(arm.upper_arm)),
+        (Role::Forearm(side), Some(arm.forearm)),
+        (Role::Hand(side), Some(arm.hand)),
+    ]
 }
 
 /// The shape's search knows no sides; its errors speak of the left.

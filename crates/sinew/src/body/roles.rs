@@ -154,6 +154,12 @@ pub enum RoleError {
     },
 }
 
+impl RoleError {
+    pub(super) fn missing(role: Role, looked_for: &str) -> Self {
+        Self::Missing { role, looked_for: looked_for.into() }
+    }
+}
+
 /// At most this many candidates are listed in one line; a creature of a thousand legs should not fill the screen.
 const MOST_LISTED: usize = 12;
 

@@ -1,6 +1,6 @@
 //! Limbs from the shape of the bind pose, for files whose names say nothing.
 
-use alloc::{string::String, vec::Vec};
+use alloc::vec::Vec;
 
 use glam::Vec3;
 
@@ -44,6 +44,12 @@ impl<'a> Shape<'a> {
         self.positions.get(joint.index()).copied().unwrap_or(Vec3::ZERO)
     }
 
+    /// Joints that are equally good for a role.
+    pub(super) fn ambiguous(&self, role: Role, joints: impl IntoIterator<Item = JointId>) -> RoleError {
+        let candidates = joints.into_iter().map(|j| label(self.skeleton, j)).collect();
+        RoleError::Ambiguous { role, candidates }
+    }
+
     fn bone(&self, a: JointId, b: JointId) -> f32 {
         (self.at(b) - self.at(a)).length()
     }
@@ -64,19 +70,16 @@ impl<'a> Shape<'a> {
     /// Both legs among the joints in `range`: the only two mirrored chains that reach the floor.
     pub(super) fn legs(&self, range: core::ops::Range<usize>) -> Result<[LegJoints; 2], RoleError> {
         let ends = self.standing_ends(range);
-        let missing =
-            |role, looked_for: &str| Err(RoleError::Missing { role, looked_for: looked_for.into() });
         let &[a, b] = ends.as_slice() else {
             if ends.len() < 2 {
                 let wanted = "names such as LeftUpLeg, thigh.L, calf_l, or two mirrored chains of three joints that reach \
                               the floor";
-                return missing(Role::Thigh(Side::Left), wanted);
+                return Err(RoleError::missing(Role::Thigh(Side::Left), wanted));
             }
-            let candidates = ends.iter().map(|&j| label(self.skeleton, j)).collect();
-            return Err(RoleError::Ambiguous { role: Role::Foot(Side::Left), candidates });
+            return Err(self.ambiguous(Role::Foot(Side::Left), ends));
         };
         let Some(top) = self.common(a, b) else {
-            return missing(Role::Hips, "one joint that both legs hang on");
+            return Err(RoleError::missing(Role::Hips, "one joint that both legs hang on"));
         };
         let legs = [self.leg(&self.path(top, a), None)?, self.leg(&self.path(top, b), None)?];
         self.check_mirrored(&legs)?;
@@ -147,17 +150,12 @@ impl<'a> Shape<'a> {
     /// known. The side in errors is the left one, as sides are not known yet.
     pub(super) fn leg(&self, path: &[JointId], foot: Option<JointId>) -> Result<LegJoints, RoleError> {
         let side = Side::Left;
-        let missing = |role, looked_for: &str| RoleError::Missing { role, looked_for: looked_for.into() };
-        let ambiguous = |role, list: &[JointId]| RoleError::Ambiguous {
-            role,
-            candidates: list.iter().map(|&j| label(self.skeleton, j)).collect(),
-        };
         let downward = |w: &[JointId]| {
             let bone = self.at(w[1]) - self.at(w[0]);
             bone.length() > 0.0 && -bone.y >= DOWNWARD * bone.length()
         };
         let Some(first) = path.windows(2).position(downward) else {
-            return Err(missing(Role::Thigh(side), "a bone that runs down from beside the hips"));
+            return Err(RoleError::missing(Role::Thigh(side), "a bone that runs down from beside the hips"));
         };
         let path = &path[first..];
         let (thigh, end) = (path[0], path[path.len() - 1]);
@@ -176,14 +174,13 @@ impl<'a> Shape<'a> {
                     (Some(&i), _) | (None, &[i]) => Some(i),
                     (None, []) => None,
                     (None, many) => {
-                        let many: Vec<_> = many.iter().map(|&i| path[i]).collect();
-                        return Err(ambiguous(Role::Foot(side), &many));
+                        return Err(self.ambiguous(Role::Foot(side), many.iter().map(|&i| path[i])));
                     }
                 }
             }
         };
         let Some(ankle) = ankle.filter(|&i| i >= 2) else {
-            return Err(missing(Role::Shin(side), "a joint between the thigh and the foot"));
+            return Err(RoleError::missing(Role::Shin(side), "a joint between the thigh and the foot"));
         };
         let foot = path[ankle];
         let mut along: Vec<f32> = alloc::vec![0.0];
@@ -196,15 +193,13 @@ impl<'a> Shape<'a> {
         knees.sort_by(|a, b| a.0.total_cmp(&b.0));
         let shin = match knees.as_slice() {
             [best, second, ..] if second.0 - best.0 < KNEE_MARGIN => {
-                return Err(ambiguous(Role::Shin(side), &[best.1, second.1]));
+                return Err(self.ambiguous(Role::Shin(side), [best.1, second.1]));
             }
             // A knee in the outer quarters is none.
             [best, ..] if best.0 <= 0.25 => best.1,
             _ => {
-                return Err(missing(
-                    Role::Shin(side),
-                    "a joint near half-way between the thigh and the foot",
-                ));
+                let looked_for = "a joint near half-way between the thigh and the foot";
+                return Err(RoleError::missing(Role::Shin(side), looked_for));
             }
         };
         let toes = path.get(ankle + 1).copied().filter(|&t| self.bone(foot, t) > 0.02 * length);
@@ -225,9 +220,8 @@ impl<'a> Shape<'a> {
         if alike && level && beside && drop >= 0.5 * leg {
             return Ok(());
         }
-        let looked_for =
-            "two mirrored chains of three joints that hang from one joint down to the floor".into();
-        Err(RoleError::Missing { role: Role::Thigh(Side::Left), looked_for })
+        let looked_for = "two mirrored chains of three joints that hang from one joint down to the floor";
+        Err(RoleError::missing(Role::Thigh(Side::Left), looked_for))
     }
 
     /// The level unit vector from the second leg's thigh to the first's.
@@ -251,8 +245,7 @@ impl<'a> Shape<'a> {
                 return Ok(if side > 0.0 { [a, b] } else { [b, a] });
             }
         }
-        let candidates = [a, b].iter().map(|l| label(self.skeleton, l.foot)).collect();
-        Err(RoleError::Ambiguous { role: Role::Foot(Side::Left), candidates })
+        Err(self.ambiguous(Role::Foot(Side::Left), [a.foot, b.foot]))
     }
 
     /// The highest joint below `hips` that is on none of the limbs that start at `limbs`.
@@ -299,16 +292,14 @@ impl<'a> Shape<'a> {
             [&[l], &[r]] => Ok([l, r]),
             [l, r] if l.len() > 1 || r.len() > 1 => {
                 let side = if l.len() > 1 { Side::Left } else { Side::Right };
-                let list = &found[side.index()];
-                let candidates: Vec<String> =
-                    list.iter().map(|a| label(self.skeleton, a.upper_arm)).collect();
-                Err(RoleError::Ambiguous { role: Role::UpperArm(side), candidates })
+                let list = found[side.index()].iter().map(|a| a.upper_arm);
+                Err(self.ambiguous(Role::UpperArm(side), list))
             }
             [l, _] => {
                 let side = if l.is_empty() { Side::Left } else { Side::Right };
                 let looked_for =
-                    "names such as LeftArm, upper_arm.L, or a chain of three joints beside the spine".into();
-                Err(RoleError::Missing { role: Role::UpperArm(side), looked_for })
+                    "names such as LeftArm, upper_arm.L, or a chain of three joints beside the spine";
+                Err(RoleError::missing(Role::UpperArm(side), looked_for))
             }
         }
     }

@@ -34,7 +34,7 @@ use crate::{
 };
 use bend::Bend;
 use bias::Bias;
-use figure_state::{FigureState, NONE};
+use figure_state::{FigureState, Kept, NONE};
 use run::{Descent, Patience, Run, Start};
 use tasks::{Far, Task};
 
@@ -376,7 +376,7 @@ impl FullBody {
                 report.iterations += run.blend_answers(below / level, max_steps, bias);
             }
             if level < 1.0 {
-                run.save_blend();
+                run.figure.keep(Kept::Blended);
                 partly = true;
             }
         }
@@ -617,7 +617,7 @@ impl Run {
             }
         }
         let tolerance = self.tasks.first().map_or(0.0, |a| a.tolerance);
-        self.save_initial();
+        self.figure.keep(Kept::Initial);
         let max_restarts = if shortfall > tolerance { 0 } else { max_restarts };
         let mut best =
             if start.met { start } else { self.seek(bias, max_iterations, max_restarts, &mut report) };
@@ -633,14 +633,14 @@ impl Run {
         }
         if self.figure.outside && !start.met {
             // The residual is at most that of the incoming pose clamped to its limits.
-            self.save_best();
+            self.figure.keep(Kept::Best);
             let placed = self.figure.nodes[0].offset;
             self.figure.restore_clamped();
             if self.placed {
                 self.figure.nodes[0].offset = placed;
             }
             if self.measure(bias.times(0.0)).cost >= best.cost {
-                self.restore_best();
+                self.figure.restore(Kept::Best);
             }
         }
         report.outcome = if best.met {
@@ -676,11 +676,11 @@ impl Run {
                 break;
             }
             let (mut answer, mut closest) = answers.unwrap_or_else(|| {
-                self.save_answer();
+                self.figure.keep(Kept::First);
                 let first = self.answer();
                 (first, first)
             });
-            self.save_best();
+            self.figure.keep(Kept::Best);
             self.restart(restarts);
             let outcome = steps.attempt(self, bias);
             restarts += 1;
@@ -688,7 +688,7 @@ impl Run {
             if outcome.met || other.is_better(&answer, &closest) {
                 (best, answer, replaced) = (outcome, other, true);
             } else {
-                self.restore_best();
+                self.figure.restore(Kept::Best);
             }
             if other.is_closer(&closest, 0.0) {
                 closest = other;
@@ -700,12 +700,12 @@ impl Run {
             if replaced {
                 // After both have converged, the first answer may be as good.
                 let (other, outcome) = (self.answer(), best);
-                self.save_best();
-                self.restore_answer();
+                self.figure.keep(Kept::Best);
+                self.figure.restore(Kept::First);
                 best = steps.descend(self, free, Patience::LONG);
                 let first = self.answer();
                 if other.is_better(&first, &first) {
-                    self.restore_best();
+                    self.figure.restore(Kept::Best);
                     best = outcome;
                 }
             }

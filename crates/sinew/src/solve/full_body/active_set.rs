@@ -9,7 +9,7 @@ use super::{
 use crate::math;
 
 /// Active limits of one joint, and which of its dofs move a task.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ActiveSet {
     /// Unit normals of active limits of a ball, in the parent's orientation.
     pub normals: [Vec3; 3],
@@ -24,15 +24,6 @@ pub(super) struct ActiveSet {
 }
 
 impl ActiveSet {
-    pub const NONE: Self = Self {
-        normals: [Vec3::ZERO; 3],
-        count: 0,
-        sides: [0.0; 6],
-        turns: false,
-        slides: false,
-        free_ball: false,
-    };
-
     /// Unit vectors in model space that span the rotations tangent to all active limits; zero vectors fill the rest.
     pub fn free_axes(&self, base: Quat) -> [Vec3; 3] {
         let a = math::rotate(base, self.normals[0]);

@@ -7,7 +7,7 @@ use glam::{Quat, Vec3};
 ///
 /// The reference point is the joint's position, lengths are in figure sizes. M is symmetric, in three blocks. Products are
 /// unrolled by hand: loops take twice as long.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct QuadraticCost {
     /// Rotation by rotation.
     pub tt: Sym,
@@ -19,12 +19,10 @@ pub(super) struct QuadraticCost {
 }
 
 /// A symmetric matrix: xx, yy, zz, xy, xz, yz.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Sym(pub [f64; 6]);
 
 impl Sym {
-    pub const ZERO: Self = Self([0.0; 6]);
-
     #[inline(always)]
     pub fn times(&self, v: [f64; 3]) -> [f64; 3] {
         let [a, b, c, d, e, f] = self.0;
@@ -100,7 +98,7 @@ pub(super) fn wide(v: Vec3) -> [f64; 3] {
 }
 
 /// A motion (rotation t, translation v) or a wrench (torque t, force v).
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Twist {
     pub t: [f64; 3],
     pub v: [f64; 3],
@@ -143,7 +141,7 @@ impl Twist {
 }
 
 /// The three eliminated rotations of a ball.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct BallDofs {
     /// A^-1 with A = M_tt + damping.
     pub inverse: Sym,
@@ -157,9 +155,6 @@ pub(super) struct BallDofs {
 }
 
 impl BallDofs {
-    pub const NONE: Self =
-        Self { inverse: Sym::ZERO, tv: [[0.0; 3]; 3], damping: 0.0, c: [0.0; 3], compliance: 0.0 };
-
     /// Rotation where the body moves by x: A^-1 (g_t - M_tt t - M_tv v), with A^-1 M_tt = 1 - damping A^-1.
     #[inline(always)]
     pub fn turn(&self, x: &Twist) -> [f64; 3] {
@@ -176,8 +171,6 @@ impl BallDofs {
 }
 
 impl QuadraticCost {
-    pub const ZERO: Self = Self { tt: Sym::ZERO, tv: [[0.0; 3]; 3], vv: Sym::ZERO, g: Twist::ZERO };
-
     /// Adds a position task for the point at `a` from the reference point, with residual `e`: w/2 |v + t x a - e|^2.
     pub fn add_position(&mut self, a: Vec3, e: Vec3, w: f64) {
         let (a, e) = (wide(a), wide(e));

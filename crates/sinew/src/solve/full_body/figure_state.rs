@@ -121,7 +121,23 @@ pub(super) struct FigureState {
     pub rounding: f32,
     /// Whether any joint of the initial pose is outside its limits.
     pub outside: bool,
-    saved: Vec<(Quat, Vec3)>,
+    kept: [Vec<(Quat, Vec3)>; 6],
+}
+
+/// A state of all joints that is kept during a solve.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Kept {
+    /// The initial state.
+    Initial,
+    /// Before a step.
+    Step,
+    Best,
+    /// The first answer, during restarts.
+    First,
+    /// The answer without a bound on rotations.
+    Unbounded,
+    /// Blend of the answers for goals of higher and higher influence.
+    Blended,
 }
 
 impl FigureState {
@@ -177,7 +193,9 @@ impl FigureState {
 
     fn make_room(&mut self) {
         fill(&mut self.frames, self.nodes.len(), Frame::default());
-        empty(&mut self.saved, self.nodes.len());
+        for kept in &mut self.kept {
+            empty(kept, self.nodes.len());
+        }
     }
 
     /// The node of a joint.
@@ -385,14 +403,15 @@ impl FigureState {
         }
     }
 
-    /// Maximum rotation of a joint from here to a saved state, in radians.
-    pub fn turn_to(&self, to: &[(Quat, Vec3)]) -> f32 {
-        self.nodes.iter().zip(to).map(|(n, to)| math::angle_between(n.rotation, to.0)).fold(0.0, f32::max)
+    /// Maximum rotation of a joint from here to a kept state, in radians.
+    pub fn turn_to(&self, to: Kept) -> f32 {
+        let each = self.nodes.iter().zip(&self.kept[to as usize]);
+        each.map(|(n, to)| math::angle_between(n.rotation, to.0)).fold(0.0, f32::max)
     }
 
-    /// Blends from here (0) to a saved state (1), in joint coordinates, within each joint's [`Node::max_turn`].
-    pub fn blend_to(&mut self, to: &[(Quat, Vec3)], weight: f32) {
-        for (node, (rotation, offset)) in self.nodes.iter_mut().zip(to) {
+    /// Blends from here (0) to a kept state (1), in joint coordinates, within each joint's [`Node::max_turn`].
+    pub fn blend_to(&mut self, to: Kept, weight: f32) {
+        for (node, (rotation, offset)) in self.nodes.iter_mut().zip(&self.kept[to as usize]) {
             if node.rotation != *rotation {
                 node.rotation = node.no_further(node.limits.blend(node.rotation, *rotation, weight));
             }
@@ -400,28 +419,17 @@ impl FigureState {
         }
     }
 
-    /// Saves the state of all joints.
-    pub fn save(&mut self) {
-        self.saved.clear();
-        self.saved.extend(self.nodes.iter().map(|n| (n.rotation, n.offset)));
+    /// Keeps the state of all joints.
+    pub fn keep(&mut self, state: Kept) {
+        let kept = &mut self.kept[state as usize];
+        kept.clear();
+        kept.extend(self.nodes.iter().map(|n| (n.rotation, n.offset)));
     }
 
-    /// Restores the state that [`FigureState::save`] saved.
-    pub fn restore(&mut self) {
-        for (node, saved) in self.nodes.iter_mut().zip(&self.saved) {
-            (node.rotation, node.offset) = *saved;
-        }
-    }
-
-    /// Saves the state to a list of the caller's.
-    pub fn save_to(&self, into: &mut Vec<(Quat, Vec3)>) {
-        into.clear();
-        into.extend(self.nodes.iter().map(|n| (n.rotation, n.offset)));
-    }
-
-    pub fn restore_from(&mut self, from: &[(Quat, Vec3)]) {
-        for (node, saved) in self.nodes.iter_mut().zip(from) {
-            (node.rotation, node.offset) = *saved;
+    /// Restores a state that was kept.
+    pub fn restore(&mut self, state: Kept) {
+        for (node, kept) in self.nodes.iter_mut().zip(&self.kept[state as usize]) {
+            (node.rotation, node.offset) = *kept;
         }
     }
 }

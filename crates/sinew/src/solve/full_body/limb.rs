@@ -22,7 +22,7 @@ use super::{
 /// It is reached by s = J'f/d, with the same wrench f = C^-1 (e - x) for all dofs. C is the compliance at the effector. Each
 /// joint adds to it; a ball at the arm a adds (|a|^2 - a a') / d. A bias force p on a dof adds p/d to its motion and
 /// subtracts J p/d from e.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Limb {
     /// Index of its task.
     pub task: usize,
@@ -45,7 +45,7 @@ pub(super) struct Limb {
 }
 
 /// Barrier of the limb's soft zone, on its way through the recursion.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct LimbBarrier {
     along: [f64; 3],
     force: f64,
@@ -60,26 +60,7 @@ struct LimbBarrier {
 
 impl Limb {
     pub fn new(task: usize, end: usize) -> Self {
-        Self {
-            task,
-            end,
-            top: end,
-            turned: false,
-            point: Vec3::ZERO,
-            compliance: QuadraticCost::ZERO,
-            arm: [0.0; 3],
-            wrench: Twist::ZERO,
-            from: NONE,
-            barrier: LimbBarrier {
-                along: [0.0; 3],
-                force: 0.0,
-                stiffness: 0.0,
-                first: Sym::ZERO,
-                residual: [0.0; 3],
-                own: 0.0,
-                by_wrench: Twist::ZERO,
-            },
-        }
+        Self { task, end, top: end, from: NONE, ..Self::default() }
     }
 
     /// Starts the inward pass.

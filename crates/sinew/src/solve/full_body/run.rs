@@ -10,7 +10,7 @@ use super::{
     bias::Bias,
     column::Column,
     cost::{chord, wide},
-    figure_state::{FigureState, NONE, Node, empty, fill},
+    figure_state::{FigureState, Kept, NONE, Node, empty, fill},
     soft_zone::{Barrier, SoftZones},
     step::{Body, Recursion, StepInput},
     tasks::{Bodies, Residual, Row, Task, residuals},
@@ -46,17 +46,8 @@ pub(super) struct Run {
     /// Residuals of the answers for goals of higher and higher influence, in their shares.
     mixed: Vec<Residual>,
     rows: Vec<Row>,
-    best: Vec<(Quat, Vec3)>,
-    /// The first answer, during restarts.
-    answer: Vec<(Quat, Vec3)>,
     /// Goals before [`Run::shift_goals`].
     goals: Vec<(Option<Vec3>, Option<Quat>)>,
-    /// The initial state.
-    initial: Vec<(Quat, Vec3)>,
-    /// The answer without a bound on rotations.
-    unbounded: Vec<(Quat, Vec3)>,
-    /// Blend of the answers for goals of higher and higher influence.
-    blended: Vec<(Quat, Vec3)>,
     /// Initial positions and rotations of effectors, and whether a rotation is asked of them.
     initial_effectors: Vec<(Vec3, Quat, bool)>,
     /// [`Bend::shape`] of limbs with a pole or swivel.
@@ -159,10 +150,6 @@ impl Run {
         for list in [&mut self.residuals, &mut self.previous, &mut self.mixed] {
             empty(list, count);
         }
-        let Self { best, answer, initial, unbounded, blended, .. } = self;
-        for list in [best, answer, initial, unbounded, blended] {
-            empty(list, joints);
-        }
         empty(&mut self.goals, count);
         empty(&mut self.initial_effectors, count);
         empty(&mut self.initial_bends, count);
@@ -244,7 +231,7 @@ impl Run {
         let mut outcome = self.measure(bias);
         let (mut steps, mut slow, mut moved) = (0, 0, false);
         while steps < max_steps && !(patience.until_met && outcome.met) {
-            self.figure.save();
+            self.figure.keep(Kept::Step);
             self.rows.clear();
             for (task, residual) in self.tasks.iter().zip(&self.residuals) {
                 if task.other != NONE && task.priority <= self.priority {
@@ -274,7 +261,7 @@ impl Run {
                 masses: &self.balance.masses,
             };
             if !self.recursion.step(&mut self.figure, input, damping, bias) {
-                self.figure.restore();
+                self.figure.restore(Kept::Step);
                 break;
             }
             steps += 1;
@@ -286,7 +273,7 @@ impl Run {
                 (outcome, moved) = (now, true);
                 factor *= 0.25;
             } else {
-                self.figure.restore();
+                self.figure.restore(Kept::Step);
                 self.figure.forward();
                 core::mem::swap(&mut self.previous, &mut self.residuals);
                 self.imbalance = previous_imbalance;
@@ -298,14 +285,6 @@ impl Run {
             }
         }
         (steps, outcome)
-    }
-
-    pub fn save_best(&mut self) {
-        self.figure.save_to(&mut self.best);
-    }
-
-    pub fn restore_best(&mut self) {
-        self.figure.restore_from(&self.best);
     }
 
     /// Cost of each priority together with those above it, and whether all are met.
@@ -326,11 +305,6 @@ impl Run {
         costs
     }
 
-    /// Saves the initial state.
-    pub fn save_initial(&mut self) {
-        self.figure.save_to(&mut self.initial);
-    }
-
     /// Moves from the initial state towards the current answer, straight in joint coordinates, until one joint has rotated
     /// by `max_turn`.
     ///
@@ -338,53 +312,44 @@ impl Run {
     /// fails, a part of the way is tried, and then the descent starts from the initial state, towards the goals. Makes at
     /// most `max_steps` steps for each piece of the line. Returns the number of steps.
     pub fn move_bounded(&mut self, max_turn: f32, max_steps: u32, bias: Bias) -> u32 {
-        self.figure.save_to(&mut self.unbounded);
-        self.figure.restore_from(&self.initial);
+        self.figure.keep(Kept::Unbounded);
+        self.figure.restore(Kept::Initial);
         self.figure.limit_turn(max_turn);
         let allowed = self.priority_costs();
-        let answer = core::mem::take(&mut self.unbounded);
         let mut steps = 0;
         let held = PARTS.iter().all(|part| {
-            steps += self.move_along(&answer, IN_ALL * part * max_turn, &allowed, max_steps, bias);
+            steps += self.move_along(IN_ALL * part * max_turn, &allowed, max_steps, bias);
             self.restore_initial_if_worse()
         });
         if held {
             steps += self.descend_first_unmet(max_steps, bias);
         }
-        self.unbounded = answer;
         steps
     }
 
-    /// Moves towards an answer until one joint has rotated by `turn`, beside the line where costs would exceed those that are
+    /// Moves towards the unbounded answer until one joint has rotated by `turn`, beside the line where costs would exceed those that are
     /// allowed. Returns the number of steps.
-    fn move_along(
-        &mut self,
-        answer: &[(Quat, Vec3)],
-        turn: f32,
-        allowed: &[(f64, bool); 3],
-        max_steps: u32,
-        bias: Bias,
-    ) -> u32 {
+    fn move_along(&mut self, turn: f32, allowed: &[(f64, bool); 3], max_steps: u32, bias: Bias) -> u32 {
         // The first priority whose cost differs, if it is larger.
         let worse = |run: &mut Self| {
             let now = run.priority_costs();
             let p = (0..3).find(|&p| now[p].0 != allowed[p].0)?;
             (now[p].0 > allowed[p].0).then_some((p, allowed[p].0 / now[p].0))
         };
-        let remaining = self.figure.turn_to(answer);
-        self.figure.blend_to(answer, (turn / remaining).min(1.0));
+        let remaining = self.figure.turn_to(Kept::Unbounded);
+        self.figure.blend_to(Kept::Unbounded, (turn / remaining).min(1.0));
         if worse(self).is_none() {
             return 0;
         }
-        self.figure.restore_from(&self.initial);
+        self.figure.restore(Kept::Initial);
         let mut steps = 0;
         for _ in 0..PIECES {
-            let remaining = self.figure.turn_to(answer);
+            let remaining = self.figure.turn_to(Kept::Unbounded);
             if remaining <= 0.0 {
-                self.figure.restore_from(answer);
+                self.figure.restore(Kept::Unbounded);
                 break;
             }
-            self.figure.blend_to(answer, (turn / (PIECES as f32 * remaining)).min(1.0));
+            self.figure.blend_to(Kept::Unbounded, (turn / (PIECES as f32 * remaining)).min(1.0));
             let Some((worse, share)) = worse(self) else { continue };
             self.priority = worse as u8;
             let part = NO_MORE * math::sqrt(share as f32);
@@ -450,11 +415,6 @@ impl Run {
         branch::changed(self.figure.turned(), math::sqrt(moved), turned)
     }
 
-    /// Saves the blend of answers.
-    pub fn save_blend(&mut self) {
-        self.figure.save_to(&mut self.blended);
-    }
-
     /// Blends the current answer with the saved blend, which has this share, and their residuals alike. Where goals then miss more
     /// than that, descends to there, so that nothing leaps where an influence comes to its end. Returns the number of steps.
     pub fn blend_answers(&mut self, share: f32, max_steps: u32, bias: Bias) -> u32 {
@@ -466,7 +426,7 @@ impl Run {
         for (mixed, own) in self.mixed.iter_mut().zip(&self.residuals) {
             *mixed = (own.0.lerp(mixed.0, share), own.1.lerp(mixed.1, share));
         }
-        self.figure.blend_to(&self.blended, share);
+        self.figure.blend_to(Kept::Blended, share);
         if max_steps == 0 {
             return 0;
         }
@@ -485,16 +445,6 @@ impl Run {
         steps
     }
 
-    /// Saves the state as the first answer.
-    pub fn save_answer(&mut self) {
-        self.figure.save_to(&mut self.answer);
-    }
-
-    /// Restores the first answer.
-    pub fn restore_answer(&mut self) {
-        self.figure.restore_from(&self.answer);
-    }
-
     /// The current state as an answer.
     pub fn answer(&mut self) -> Answer {
         let costs = self.priority_costs();
@@ -511,8 +461,8 @@ impl Run {
     /// Restores the initial state if the result is lexicographically worse. Returns whether it did.
     pub fn restore_initial_if_worse(&mut self) -> bool {
         let now = self.priority_costs();
-        self.save_best();
-        self.figure.restore_from(&self.initial);
+        self.figure.keep(Kept::Best);
+        self.figure.restore(Kept::Initial);
         for (now, was) in now.into_iter().zip(self.priority_costs()) {
             // Positions in f32 are good to a millionth of the figure's size.
             let more = crate::math64::sqrt(now.0) - crate::math64::sqrt(was.0);
@@ -523,7 +473,7 @@ impl Run {
                 break;
             }
         }
-        self.restore_best();
+        self.figure.restore(Kept::Best);
         false
     }
 
@@ -542,8 +492,8 @@ impl Run {
         if !self.tasks.iter().zip(&self.initial_effectors).all(near) {
             return false;
         }
-        self.save_best();
-        self.figure.restore_from(&self.initial);
+        self.figure.keep(Kept::Best);
+        self.figure.restore(Kept::Initial);
         let tolerance = self.tasks.first().map_or(0.0, |a| f64::from(a.tolerance));
         let root = crate::math64::sqrt;
         let as_near = |(now, was): (&(f64, bool), (f64, bool))| {
@@ -552,7 +502,7 @@ impl Run {
         if now.iter().zip(self.priority_costs()).all(as_near) {
             return true;
         }
-        self.restore_best();
+        self.figure.restore(Kept::Best);
         false
     }
 

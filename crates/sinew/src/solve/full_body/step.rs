@@ -41,18 +41,19 @@ pub(super) struct StepInput<'a> {
 const MAX_STEP_TURN: f64 = 1.0;
 
 /// Part of the figure that a joint belongs to.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 enum Part {
     /// Neither it nor any joint below has a task.
     Idle,
     /// The limb of this index.
     Limb(usize),
     /// Joints where limbs meet, and their ancestors.
+    #[default]
     Trunk,
 }
 
 /// State of a joint in the recursion.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Body {
     /// Range of its columns.
     pub first: usize,
@@ -89,18 +90,7 @@ pub(super) fn bodies(nodes: &[Node]) -> (Vec<Column>, Vec<Body>) {
     for n in nodes {
         let first = columns.len();
         columns.extend(column::kinds(n).map(Column::new));
-        bodies.push(Body {
-            first,
-            end: columns.len(),
-            active: ActiveSet::NONE,
-            part: Part::Trunk,
-            moves: false,
-            tasks: 0,
-            turn: [0.0; 3],
-            known: None,
-            coordinates: [0.0; 3],
-            axes: [Vec3::ZERO; 3],
-        });
+        bodies.push(Body { first, end: columns.len(), ..Body::default() });
     }
     (columns, bodies)
 }
@@ -114,8 +104,8 @@ impl Recursion {
         self.bodies.extend_from_slice(bodies);
         self.coupling.fit(bodies.len(), columns.len(), rows);
         // (Each step writes what it reads of the rest.)
-        self.balls.resize(bodies.len(), BallDofs::NONE);
-        self.costs.resize(bodies.len(), QuadraticCost::ZERO);
+        self.balls.resize(bodies.len(), BallDofs::default());
+        self.costs.resize(bodies.len(), QuadraticCost::default());
         self.twists.resize(bodies.len(), Twist::ZERO);
         empty(&mut self.limbs, tasks);
     }
@@ -124,7 +114,7 @@ impl Recursion {
     /// constraint rows, so no joint is in a limb.
     pub fn begin(&mut self, figure: &FigureState, tasks: &[Task], priority: u8, all: bool, coupled: bool) {
         for body in &mut self.bodies {
-            body.active = ActiveSet { turns: all, slides: all, ..ActiveSet::NONE };
+            body.active = ActiveSet { turns: all, slides: all, ..ActiveSet::default() };
             (body.part, body.tasks, body.known) = (Part::Trunk, 0, None);
         }
         for c in &mut self.columns {
@@ -233,7 +223,7 @@ impl Recursion {
     pub fn step(&mut self, figure: &mut FigureState, input: StepInput, damping: f64, bias: Bias) -> bool {
         for (body, cost) in self.bodies.iter().zip(&mut self.costs) {
             if !matches!(body.part, Part::Limb(_)) {
-                *cost = QuadraticCost::ZERO;
+                *cost = QuadraticCost::default();
             }
         }
         for (task, residual) in input.tasks.iter().zip(input.residuals) {

@@ -167,23 +167,21 @@ impl Task {
         let root = |w: f64| crate::math64::sqrt(w);
         let (arm, other_arm) = (wide(self.arm(frames)), wide(self.other_arm(frames)));
         let (position, rotation) = (wide(position), wide(rotation));
+        let mut add = |on: Twist, back: Twist, residual: f64| {
+            rows.push(Row { on: Bodies::One(self.node, on), other: Some((self.other, back)), residual });
+        };
         for k in 0..3 {
+            let mut wrench = Twist::ZERO;
             if self.position.is_some() {
                 let w = root(self.position_weight);
-                let mut wrench = Twist::ZERO;
                 wrench.v[k] = w;
-                let on = wrench.acts_at(arm);
-                let back = wrench.times(-1.0).acts_at(other_arm);
-                let other = Some((self.other, back));
-                rows.push(Row { on: Bodies::One(self.node, on), other, residual: w * position[k] });
+                add(wrench.acts_at(arm), wrench.times(-1.0).acts_at(other_arm), w * position[k]);
             }
             if self.rotation.is_some() {
                 let w = root(self.rotation_weight);
-                let mut wrench = Twist::ZERO;
+                wrench = Twist::ZERO;
                 wrench.t[k] = w;
-                let back = wrench.times(-1.0);
-                let other = Some((self.other, back));
-                rows.push(Row { on: Bodies::One(self.node, wrench), other, residual: w * rotation[k] });
+                add(wrench, wrench.times(-1.0), w * rotation[k]);
             }
         }
     }

@@ -155,6 +155,7 @@ impl HumanLimits {
 
 /// The axes of a joint in model space as `bind` has them: of the twist, of the first swing, and what is 0 in anatomy,
 /// seen from the bind pose, in degrees.
+#[derive(Default)]
 struct Ball {
     twist: Vec3,
     swing: Vec3,
@@ -167,6 +168,11 @@ struct Fit<'a> {
     bind: &'a Pose,
     front: Vec3,
     joints: Vec<(JointId, Joint)>,
+}
+
+/// A range moved by some degrees.
+fn by((from, to): Degrees, shift: f32) -> Degrees {
+    (from + shift, to + shift)
 }
 
 fn unit(v: Vec3) -> Vec3 {
@@ -265,8 +271,7 @@ impl Fit<'_> {
         for &joint in joints {
             let ranges = ranges.map(|(from, to)| (from * part, to * part));
             // Forward is about the left (up goes to the front), and up x left is the back, about which up goes to the left.
-            let ball = Ball { twist: Vec3::Y, swing: self.left(), ranges, ease: [0.0; 3], stiffness: 0.0 };
-            self.ball(joint, ball);
+            self.ball(joint, Ball { twist: Vec3::Y, swing: self.left(), ranges, ..Ball::default() });
         }
     }
 
@@ -292,14 +297,8 @@ impl Fit<'_> {
         if let Some(clavicle) = arm.clavicle.filter(|&c| c != arm.upper_arm) {
             let out = sign * self.left();
             let swing = unit(out.cross(self.front));
-            let ball = Ball {
-                twist: sign * out,
-                swing,
-                ranges: CLAVICLE,
-                ease: [0.0; 3],
-                stiffness: STIFF_CLAVICLE,
-            };
-            self.ball(clavicle, ball);
+            let (twist, stiffness) = (sign * out, STIFF_CLAVICLE);
+            self.ball(clavicle, Ball { twist, swing, ranges: CLAVICLE, stiffness, ..Ball::default() });
             self.hold_between(clavicle, arm.upper_arm);
         }
         // An arm that points to the front has no other way forward than up.
@@ -312,32 +311,27 @@ impl Fit<'_> {
             (a.0 + hangs * (b.0 - a.0), a.1 + hangs * (b.1 - a.1))
         });
         let ease = [EASE_SHOULDER_FORWARD, EASE_SHOULDER_DOWN - below.to_degrees(), 0.0];
-        self.ball(arm.upper_arm, Ball { twist: sign * bone, swing: forward, ranges, ease, stiffness: 0.0 });
+        let ball = Ball { twist: sign * bone, swing: forward, ranges, ease, ..Ball::default() };
+        self.ball(arm.upper_arm, ball);
         self.hold_between(arm.upper_arm, arm.forearm);
         let limb = [arm.upper_arm, arm.forearm, arm.hand];
         let (axis, bent) = self.bend(limb, self.front);
         let fore = self.bone(arm.forearm, arm.hand);
-        let shift = |(from, to): Degrees| (from - bent.to_degrees(), to - bent.to_degrees());
+        let bent = -bent.to_degrees();
         let ball = Ball {
             twist: sign * fore,
             swing: axis,
-            ranges: [shift(ELBOW[0]), ELBOW[1], ELBOW[2]],
-            ease: [EASE_ELBOW - bent.to_degrees(), 0.0, 0.0],
-            stiffness: 0.0,
+            ranges: [by(ELBOW[0], bent), ELBOW[1], ELBOW[2]],
+            ease: [EASE_ELBOW + bent, 0.0, 0.0],
+            ..Ball::default()
         };
         self.ball(arm.forearm, ball);
         self.hold_between(arm.forearm, arm.hand);
         // Where elbows bend to the front, thumbs point there too: the palms of arms aside face down, those of hanging
         // arms the thighs.
-        let palm = sign * axis;
-        let ball = Ball {
-            twist: sign * fore,
-            swing: unit(fore.cross(palm)),
-            ranges: WRIST,
-            ease: [0.0; 3],
-            stiffness: STIFF_WRIST,
-        };
-        self.ball(arm.hand, ball);
+        let swing = unit(fore.cross(sign * axis));
+        let (twist, stiffness) = (sign * fore, STIFF_WRIST);
+        self.ball(arm.hand, Ball { twist, swing, ranges: WRIST, stiffness, ..Ball::default() });
     }
 
     fn leg(&mut self, hips: JointId, leg: &LegJoints, side: Side) {
@@ -352,14 +346,13 @@ impl Fit<'_> {
             let angle = |way: Vec3| math::atan2(bone.dot(way), -bone.y).to_degrees();
             (angle(front), angle(outwards))
         };
-        let by = |(from, to): Degrees, shift: f32| (from + shift, to + shift);
         let (ahead, out) = tilt(thigh);
         let ball = Ball {
             twist: sign * thigh,
             swing: across(forward, thigh),
             ranges: [by(HIP[0], -ahead), by(HIP[1], out), HIP[2]],
             ease: [EASE_HIP[0] - ahead, EASE_HIP[1] + out, EASE_HIP[2]],
-            stiffness: 0.0,
+            ..Ball::default()
         };
         self.ball(leg.thigh, ball);
         self.hold_between(leg.thigh, leg.shin);

@@ -331,12 +331,8 @@ impl Trackers {
                 self.after.solve(workspace, pose, &state.goals, &self.options(bounded, &support, 2))?;
             report = Report { outcome: Outcome::Stalled, ..both(report, held) };
         }
-        report.branch_changed = self.after.branch_changed(&state.initial, pose, &state.goals);
-        (report.position_residual, report.rotation_residual) = (0.0, 0.0);
-        for effector in self.effector_reports(pose, goals, &report) {
-            report.position_residual = report.position_residual.max(effector.position_residual);
-            report.rotation_residual = report.rotation_residual.max(effector.rotation_residual);
-        }
+        report.branch_changed = self.after.branch_changed(workspace, &state.initial, pose, &state.goals)?;
+        report = self.after.with_residuals(pose, goals, report);
         if report.reached() {
             report.outcome = Outcome::Converged;
         }

@@ -178,7 +178,6 @@ impl Drag {
         goal: &Goal,
         mut options: FullBodyOptions,
     ) -> Result<Report, SolveError> {
-        let effector = self.full_body.effectors()[0];
         self.goals[0] = *goal;
         options.iterative.max_iterations = options.iterative.max_iterations.or(Some(60));
         options.iterative.max_restarts = options.iterative.max_restarts.or(Some(0));
@@ -211,13 +210,8 @@ impl Drag {
             rotation: goal.rotation.or(self.last.rotation),
             ..*goal
         };
-        report.branch_changed = self.full_body.branch_changed(&self.before, pose, &self.goals);
-        let end = pose.model(effector.joint).transform_point3(effector.offset);
-        report.position_residual = goal.position.map_or(0.0, |p| distance(p, end));
-        report.rotation_residual = goal
-            .rotation
-            .map_or(0.0, |q| math::angle_between(math::normalize(q), pose.model_rotation(effector.joint)));
-        Ok(report)
+        report.branch_changed = self.full_body.branch_changed(workspace, &self.before, pose, &self.goals)?;
+        Ok(self.full_body.with_residuals(pose, &self.goals[..1], report))
     }
 
     /// Whether every pin is met.

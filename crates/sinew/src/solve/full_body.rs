@@ -25,7 +25,7 @@ use glam::{Vec2, Vec3};
 use super::{
     IterativeOptions,
     arc::{FAR, distance, no_further},
-    branch, check,
+    check,
 };
 use crate::{
     Goal, JointId, Outcome, Pole, Pose, Report, Skeleton, SolveError, Workspace,
@@ -274,6 +274,16 @@ impl FullBody {
         })
     }
 
+    /// A report with the largest residuals of these goals.
+    pub(crate) fn with_residuals(&self, pose: &Pose, goals: &[Goal], report: Report) -> Report {
+        let none = Report { position_residual: 0.0, rotation_residual: 0.0, ..report };
+        self.effector_reports(pose, goals, &report).fold(none, |worst, effector| Report {
+            position_residual: worst.position_residual.max(effector.position_residual),
+            rotation_residual: worst.rotation_residual.max(effector.rotation_residual),
+            ..report
+        })
+    }
+
     /// The figure's size in a pose, in metres: the longest path along the bones from the root to an effector.
     pub fn size(&self, pose: &Pose) -> f32 {
         let root = self.start.nodes[0].joint;
@@ -402,39 +412,24 @@ impl FullBody {
         }
         let tolerance = options.iterative.position_tolerance;
         (_, report.position_tolerance) = tolerance.with_rounding(run.figure.size, run.figure.rounding);
-        for effector in self.effector_reports(pose, goals, &report) {
-            report.position_residual = report.position_residual.max(effector.position_residual);
-            report.rotation_residual = report.rotation_residual.max(effector.rotation_residual);
-        }
-        Ok(report)
+        Ok(self.with_residuals(pose, goals, report))
     }
 
     /// Whether the branch changed between two updated poses, for the given goals.
-    pub(crate) fn branch_changed(&self, from: &Pose, to: &Pose, goals: &[Goal]) -> bool {
-        let parts = || self.effectors.iter().zip(goals).map(|(e, goal)| (e, e.part(goal, f32::MIN_POSITIVE)));
-        let led = |((_, goal), bend): ((&Effector, Goal), &Option<Bend>)| {
-            let led = goal.pole != Pole::Keep || goal.swivel != 0.0;
-            let joints = bend.filter(|_| led)?.joints().map(|n| self.start.nodes[n].joint);
-            let [(line, out), (line_now, out_now)] = [from, to].map(|pose| {
-                let [top, middle, end] = joints.map(|j| pose.position(j));
-                (end - top, middle - top)
-            });
-            Some(branch::flipped(line, out, line_now, out_now))
-        };
-        let mut bends = parts().zip(&self.start.bends).filter_map(led).peekable();
-        if bends.peek().is_some() {
-            return bends.any(|flipped| flipped);
-        }
-        let (mut moved, mut turned) = (0.0f32, 0.0f32);
-        for (e, goal) in parts() {
-            let at = |pose: &Pose| pose.model(e.joint).transform_point3(e.offset);
-            moved = moved.max(distance(at(from), at(to)));
-            if goal.rotation.is_some() {
-                let turn = math::angle_between(from.model_rotation(e.joint), to.model_rotation(e.joint));
-                turned = turned.max(turn);
-            }
-        }
-        branch::changed(self.turned(from, to), moved / self.size(from), turned)
+    pub(crate) fn branch_changed(
+        &self,
+        workspace: &mut Workspace,
+        from: &Pose,
+        to: &Pose,
+        goals: &[Goal],
+    ) -> Result<bool, SolveError> {
+        let run: &mut Run = workspace.scratch();
+        run.begin(&self.start);
+        run.figure.load(from, &self.inner)?;
+        self.load_goals(run, from, goals, f32::MIN_POSITIVE, &FullBodyOptions::new())?;
+        run.save_effectors();
+        run.figure.put(to);
+        Ok(run.branch_changed())
     }
 
     /// Maximum rotation of a joint between two poses, in radians.

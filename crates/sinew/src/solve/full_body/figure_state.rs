@@ -328,11 +328,6 @@ impl FigureState {
         node.unit * if node.mirrors { -scale } else { scale }
     }
 
-    /// Slides a node along an axis of its rest frame to a value.
-    pub fn slide_to(&mut self, node: usize, axis: usize, value: f32) {
-        self.nodes[node].slide_to(axis, value);
-    }
-
     /// Displacement of the root from its initial position, in figure sizes, along the axes of model space.
     pub fn root_moved(&self) -> Vec3 {
         let root = &self.nodes[0];
@@ -360,6 +355,14 @@ impl FigureState {
             }
         }
         pose.update();
+    }
+
+    /// Takes over the joints of another pose.
+    pub fn put(&mut self, pose: &Pose) {
+        for node in &mut self.nodes {
+            let local = pose.local(node.joint);
+            (node.rotation, node.offset) = (local.rotation, local.translation);
+        }
     }
 
     /// Blends from the initial pose (0) to the current one (1), in joint coordinates.

@@ -556,8 +556,7 @@ impl Run {
             (x >> 8) as f32 / (1u32 << 23) as f32 - 1.0
         };
         let spread = 0.3 + 0.2 * n.min(6) as f32;
-        for i in 0..self.figure.nodes.len() {
-            let node = &mut self.figure.nodes[i];
+        for (i, node) in self.figure.nodes.iter_mut().enumerate() {
             let away = Vec3::new(noise(), noise(), noise()) * spread;
             let q = math::mul(node.rest, super::cost::cayley(away));
             if node.limits.turns() {
@@ -565,12 +564,12 @@ impl Run {
             }
             let slides = if self.placed && i == 0 { 0..0 } else { 0..3 };
             for axis in slides {
-                let Some((from, to)) = self.figure.nodes[i].limits.slide_range(axis) else { continue };
-                let preferred = self.figure.nodes[i].limits.slide_preferred(axis);
+                let Some((from, to)) = node.limits.slide_range(axis) else { continue };
+                let preferred = node.limits.slide_preferred(axis);
                 let wide = if (to - from).is_finite() { 0.5 * (to - from) } else { 0.0 };
                 let middle = if (to - from).is_finite() { 0.5 * (from + to) } else { 0.0 };
                 let at = preferred.unwrap_or(middle) + wide * noise() * (spread - 0.3);
-                self.figure.slide_to(i, axis, at.clamp(from, to));
+                node.slide_to(axis, at.clamp(from, to));
             }
         }
     }

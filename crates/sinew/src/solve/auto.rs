@@ -1,12 +1,12 @@
 //! The solver for a chain, chosen by what its joints may do.
 
 use super::{
-    ChainSolverError, FreeChain,
+    ChainSolver, ChainSolverError, FreeChain,
     ccd::{Brake, HONOURED, Sweeps},
-    iterate::{ChainPlan, ChainScratch, Method, Watch},
-    options::IterativeOptions,
+    chain_solver::Request,
+    iterate::{ChainPlan, Method},
 };
-use crate::{Chain, Goal, JointId, Pose, Report, Skeleton, SolveError, Workspace, joint::Attributes};
+use crate::{Chain, Report, Skeleton, SolveError, Workspace, joint::Attributes};
 
 /// Which solver an [`Auto`] has chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,11 +85,6 @@ enum Solver {
 }
 
 impl Auto {
-    /// The chain from `root` down to `tip`.
-    pub fn new(skeleton: &Skeleton, root: JointId, tip: JointId) -> Result<Self, ChainSolverError> {
-        Self::from_chain(skeleton, Chain::new(skeleton, root, tip)?)
-    }
-
     /// The solver for a chain, which may have an offset at its tip (then the tip turns, too).
     pub fn from_chain(skeleton: &Skeleton, chain: Chain) -> Result<Self, ChainSolverError> {
         // The tip turns as well, where a goal names a rotation.
@@ -109,36 +104,30 @@ impl Auto {
             Solver::Limited(_) => AutoMethod::Limited,
         }
     }
+}
 
-    /// Root to tip.
-    pub fn chain(&self) -> &Chain {
+impl ChainSolver for Auto {
+    fn chain(&self) -> &Chain {
         match &self.solver {
             Solver::Free(solver) => solver.chain(),
             Solver::Limited(plan) => plan.chain(),
         }
     }
 
-    pub(super) fn watched(
-        &self,
-        workspace: &mut Workspace,
-        pose: &mut Pose,
-        goal: &Goal,
-        options: &IterativeOptions,
-        watch: Watch,
-    ) -> Result<Report, SolveError> {
+    fn run(&self, workspace: &mut Workspace, request: Request) -> Result<Report, SolveError> {
         match &self.solver {
-            Solver::Free(solver) => solver.stretched(self.stretch, workspace, pose, goal, options),
+            Solver::Free(solver) => solver.stretched(self.stretch, workspace, request),
             Solver::Limited(plan) => {
                 let sweeps = Sweeps { parts: &plan.parts, brake: Brake::NONE, glides: true };
-                plan.solve(workspace, &sweeps, self.stretch, pose, goal, options, watch)
+                plan.solve(workspace, &sweeps, self.stretch, request)
             }
         }
     }
 
-    pub(super) fn make_room(&self, workspace: &mut Workspace) {
+    fn reserve(&self, workspace: &mut Workspace) {
         match &self.solver {
-            Solver::Free(solver) => solver.make_room(workspace),
-            Solver::Limited(plan) => workspace.scratch::<ChainScratch>().reserve(plan),
+            Solver::Free(solver) => solver.reserve(workspace),
+            Solver::Limited(plan) => plan.reserve(workspace),
         }
     }
 }

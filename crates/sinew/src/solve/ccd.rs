@@ -4,12 +4,12 @@ mod brake;
 mod turn;
 
 use super::{
-    ChainSolverError,
-    iterate::{ChainPlan, ChainScratch, Method, Watch},
-    options::IterativeOptions,
+    ChainSolver, ChainSolverError,
+    chain_solver::Request,
+    iterate::{ChainPlan, Method},
 };
 use crate::{
-    Chain, Goal, JointId, Pose, Report, Skeleton, SolveError, Workspace,
+    Chain, Report, Skeleton, SolveError, Workspace,
     joint::{Attribute, Attributes},
 };
 pub(super) use brake::Brake;
@@ -69,10 +69,10 @@ pub(super) use turn::Sweeps;
 /// # Where it ends
 ///
 /// It ends where the goal is met, where a sweep turns nothing, or after
-/// [`max_iterations`](IterativeOptions::max_iterations) sweeps (32). As limits may take the end away from the goal, the nearest
+/// [`max_iterations`](super::IterativeOptions::max_iterations) sweeps (32). As limits may take the end away from the goal, the nearest
 /// of the pose that came in and of all sweeps is what it leaves. A straight chain with the goal on its line stays as it is,
-/// and so does a knot of limits, but with [`max_restarts`](IterativeOptions::max_restarts). A goal that goes on a little turns
-/// joints a little only with [`max_turn`](IterativeOptions::max_turn): see the table of promises in [`solve`](crate::solve).
+/// and so does a knot of limits, but with [`max_restarts`](super::IterativeOptions::max_restarts). A goal that goes on a little turns
+/// joints a little only with [`max_turn`](super::IterativeOptions::max_turn): see the table of promises in [`solve`](crate::solve).
 ///
 /// Drawn by the example `ccd`:
 ///
@@ -105,37 +105,26 @@ pub(super) const HONOURED: Attributes = Attributes::of(&[
 ]);
 
 impl Ccd {
-    /// The chain from `root` down to `tip`.
-    pub fn new(skeleton: &Skeleton, root: JointId, tip: JointId) -> Result<Self, ChainSolverError> {
-        Self::from_chain(skeleton, Chain::new(skeleton, root, tip)?)
-    }
-
     /// The solver for a chain, which may have an offset at its tip (then the tip turns, too).
     pub fn from_chain(skeleton: &Skeleton, chain: Chain) -> Result<Self, ChainSolverError> {
         let plan = ChainPlan::new(skeleton, chain, "ccd", HONOURED, Method::Sweeps)?;
         Ok(Self { plan, stretch: 1.0, damping: 0.0, max_step: f32::INFINITY })
     }
+}
 
-    /// Root to tip.
-    pub fn chain(&self) -> &Chain {
+impl ChainSolver for Ccd {
+    fn chain(&self) -> &Chain {
         self.plan.chain()
     }
 
-    pub(super) fn watched(
-        &self,
-        workspace: &mut Workspace,
-        pose: &mut Pose,
-        goal: &Goal,
-        options: &IterativeOptions,
-        watch: Watch,
-    ) -> Result<Report, SolveError> {
+    fn run(&self, workspace: &mut Workspace, request: Request) -> Result<Report, SolveError> {
         let brake = Brake { damping: self.damping, max_step: self.max_step };
         brake.check()?;
         let sweeps = Sweeps { parts: &self.plan.parts, brake, glides: false };
-        self.plan.solve(workspace, &sweeps, self.stretch, pose, goal, options, watch)
+        self.plan.solve(workspace, &sweeps, self.stretch, request)
     }
 
-    pub(super) fn make_room(&self, workspace: &mut Workspace) {
-        workspace.scratch::<ChainScratch>().reserve(&self.plan);
+    fn reserve(&self, workspace: &mut Workspace) {
+        self.plan.reserve(workspace);
     }
 }

@@ -3,9 +3,10 @@
 use core::ops::ControlFlow;
 
 use super::{
-    Auto, Ccd, DampedLeastSquares, Fabrik, FreeChain, IterativeOptions, LimbOptions, TraceStep, TwoBone,
+    Auto, Ccd, ChainSolverError, DampedLeastSquares, Fabrik, FreeChain, IterativeOptions, LimbOptions,
+    TraceStep, TwoBone, iterate::Watch,
 };
-use crate::{Chain, Goal, Pose, Report, SolveError, Workspace};
+use crate::{Chain, Goal, JointId, Pose, Report, Skeleton, SolveError, Workspace};
 
 /// A solver that brings the end of a chain to a goal. It is built once for a skeleton, and shared by threads and characters.
 ///
@@ -52,7 +53,9 @@ pub trait ChainSolver: Send + Sync {
         pose: &mut Pose,
         goal: &Goal,
         options: &IterativeOptions,
-    ) -> Result<Report, SolveError>;
+    ) -> Result<Report, SolveError> {
+        self.run(workspace, Request { pose, goal, options, watch: None })
+    }
 
     /// [`solve`](Self::solve), and tells of each step in the order in which it is made: [`Ccd`] of each joint that it turns,
     /// [`Fabrik`] of each point that it moves, least squares of each step of the whole chain, [`Auto`] of what it does of
@@ -70,46 +73,40 @@ pub trait ChainSolver: Send + Sync {
         goal: &Goal,
         options: &IterativeOptions,
         watch: &mut dyn FnMut(TraceStep<'_>) -> ControlFlow<()>,
-    ) -> Result<Report, SolveError>;
+    ) -> Result<Report, SolveError> {
+        self.run(workspace, Request { pose, goal, options, watch: Some(watch) })
+    }
+
+    /// Both of these; only solvers of this crate can be asked.
+    #[doc(hidden)]
+    fn run(&self, workspace: &mut Workspace, request: Request<'_>) -> Result<Report, SolveError>;
 
     /// Makes room in a workspace, so that the first solve with it allocates nothing either.
     fn reserve(&self, workspace: &mut Workspace);
 }
 
-macro_rules! chain_solvers {
+/// What one solve is given.
+pub struct Request<'a> {
+    pub(super) pose: &'a mut Pose,
+    pub(super) goal: &'a Goal,
+    pub(super) options: &'a IterativeOptions,
+    pub(super) watch: Watch<'a>,
+}
+
+/// What is called on a solver without an import of the trait.
+macro_rules! own_methods {
     ($($solver:ident),*) => {
-        $(impl ChainSolver for $solver {
-            fn chain(&self) -> &Chain {
-                self.chain()
+        $(impl $solver {
+            /// The chain from `root` down to `tip`.
+            pub fn new(skeleton: &Skeleton, root: JointId, tip: JointId) -> Result<Self, ChainSolverError> {
+                Self::from_chain(skeleton, Chain::new(skeleton, root, tip)?)
             }
 
-            fn solve(
-                &self,
-                workspace: &mut Workspace,
-                pose: &mut Pose,
-                goal: &Goal,
-                options: &IterativeOptions,
-            ) -> Result<Report, SolveError> {
-                self.watched(workspace, pose, goal, options, None)
+            /// Root to tip.
+            pub fn chain(&self) -> &Chain {
+                ChainSolver::chain(self)
             }
 
-            fn solve_traced(
-                &self,
-                workspace: &mut Workspace,
-                pose: &mut Pose,
-                goal: &Goal,
-                options: &IterativeOptions,
-                watch: &mut dyn FnMut(TraceStep<'_>) -> ControlFlow<()>,
-            ) -> Result<Report, SolveError> {
-                self.watched(workspace, pose, goal, options, Some(watch))
-            }
-
-            fn reserve(&self, workspace: &mut Workspace) {
-                self.make_room(workspace);
-            }
-        }
-
-        impl $solver {
             /// See [`ChainSolver::solve`].
             pub fn solve(
                 &self,
@@ -118,18 +115,18 @@ macro_rules! chain_solvers {
                 goal: &Goal,
                 options: &IterativeOptions,
             ) -> Result<Report, SolveError> {
-                self.watched(workspace, pose, goal, options, None)
+                ChainSolver::solve(self, workspace, pose, goal, options)
             }
 
             /// See [`ChainSolver::reserve`].
             pub fn reserve(&self, workspace: &mut Workspace) {
-                self.make_room(workspace);
+                ChainSolver::reserve(self, workspace);
             }
         })*
     };
 }
 
-chain_solvers!(Auto, Ccd, DampedLeastSquares, Fabrik, FreeChain);
+own_methods!(Auto, Ccd, DampedLeastSquares, Fabrik, FreeChain);
 
 /// In closed form: there is nothing to repeat, so that iterations and restarts are not read. Tolerances say what counts as
 /// [`reached`](Report::reached); a pose within them comes nearer still, as near as f32 can tell.
@@ -138,29 +135,13 @@ impl ChainSolver for TwoBone {
         self.chain()
     }
 
-    fn solve(
-        &self,
-        _: &mut Workspace,
-        pose: &mut Pose,
-        goal: &Goal,
-        options: &IterativeOptions,
-    ) -> Result<Report, SolveError> {
+    fn run(&self, _: &mut Workspace, request: Request) -> Result<Report, SolveError> {
+        let Request { pose, goal, options, .. } = request;
         options.check()?;
         let IterativeOptions { influence, max_turn, soft, .. } = *options;
         let limb = LimbOptions { influence, max_turn, soft, ..LimbOptions::new() };
         let report = self.solve_within(pose, goal, &limb, options.position_tolerance)?;
         Ok(Report { rotation_tolerance: options.rotation_tolerance, ..report })
-    }
-
-    fn solve_traced(
-        &self,
-        workspace: &mut Workspace,
-        pose: &mut Pose,
-        goal: &Goal,
-        options: &IterativeOptions,
-        _: &mut dyn FnMut(TraceStep<'_>) -> ControlFlow<()>,
-    ) -> Result<Report, SolveError> {
-        ChainSolver::solve(self, workspace, pose, goal, options)
     }
 
     fn reserve(&self, _: &mut Workspace) {}

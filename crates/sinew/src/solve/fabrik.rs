@@ -3,12 +3,12 @@
 mod sweep;
 
 use super::{
-    ChainSolverError,
-    iterate::{ChainPlan, ChainScratch, Method, Watch},
-    options::IterativeOptions,
+    ChainSolver, ChainSolverError,
+    chain_solver::Request,
+    iterate::{ChainPlan, Method},
 };
 use crate::{
-    Chain, Goal, JointId, Pose, Report, Skeleton, SolveError, Workspace,
+    Chain, Report, Skeleton, SolveError, Workspace,
     joint::{Attribute, Attributes},
 };
 use sweep::Reaching;
@@ -19,7 +19,7 @@ use sweep::Reaching;
 /// A sweep has two passes. Backward, from the tip to the root, the end is put on the goal and each joint is drawn along behind
 /// its bone; forward, from the root to the tip, the root is put back where it belongs and each bone is pointed to where the
 /// first pass left its end. Where the goal is out of reach each bone is pointed to it first, so that the chain lies straight
-/// (which is no sweep; not so with a rotation to meet or a [`max_turn`](IterativeOptions::max_turn)).
+/// (which is no sweep; not so with a rotation to meet or a [`max_turn`](super::IterativeOptions::max_turn)).
 /// It moves all joints evenly, and its poses look relaxed. To bring a chain to its goal and not to show the method, see
 /// [`Auto`](super::Auto).
 ///
@@ -61,11 +61,11 @@ use sweep::Reaching;
 /// # Where it ends
 ///
 /// It ends where the goal is met, where a sweep turns nothing, or after
-/// [`max_iterations`](IterativeOptions::max_iterations) sweeps (32). As limits may take the end away from the goal, the nearest
+/// [`max_iterations`](super::IterativeOptions::max_iterations) sweeps (32). As limits may take the end away from the goal, the nearest
 /// of the pose that came in and of all sweeps is what it leaves. Near full stretch it takes hundreds of sweeps; a straight
 /// chain of free joints with the goal on its line folds up on that line, and a knot of limits stays, but with
-/// [`max_restarts`](IterativeOptions::max_restarts). A goal that goes on a little turns joints a little only with
-/// [`max_turn`](IterativeOptions::max_turn): see the table of promises in [`solve`](crate::solve).
+/// [`max_restarts`](super::IterativeOptions::max_restarts). A goal that goes on a little turns joints a little only with
+/// [`max_turn`](super::IterativeOptions::max_turn): see the table of promises in [`solve`](crate::solve).
 ///
 /// Drawn by the example `fabrik`:
 ///
@@ -93,35 +93,24 @@ const HONOURED: Attributes = Attributes::of(&[
 ]);
 
 impl Fabrik {
-    /// The chain from `root` down to `tip`.
-    pub fn new(skeleton: &Skeleton, root: JointId, tip: JointId) -> Result<Self, ChainSolverError> {
-        Self::from_chain(skeleton, Chain::new(skeleton, root, tip)?)
-    }
-
     /// The solver for a chain, which may have an offset at its tip (then the tip turns, too).
     pub fn from_chain(skeleton: &Skeleton, chain: Chain) -> Result<Self, ChainSolverError> {
         let plan = ChainPlan::new(skeleton, chain, "fabrik", HONOURED, Method::SweepsFromStraight)?;
         Ok(Self { plan, stretch: 1.0, closes_circle: false })
     }
+}
 
-    /// Root to tip.
-    pub fn chain(&self) -> &Chain {
+impl ChainSolver for Fabrik {
+    fn chain(&self) -> &Chain {
         self.plan.chain()
     }
 
-    pub(super) fn watched(
-        &self,
-        workspace: &mut Workspace,
-        pose: &mut Pose,
-        goal: &Goal,
-        options: &IterativeOptions,
-        watch: Watch,
-    ) -> Result<Report, SolveError> {
+    fn run(&self, workspace: &mut Workspace, request: Request) -> Result<Report, SolveError> {
         let reaching = Reaching { closes_circle: self.closes_circle };
-        self.plan.solve(workspace, &reaching, self.stretch, pose, goal, options, watch)
+        self.plan.solve(workspace, &reaching, self.stretch, request)
     }
 
-    pub(super) fn make_room(&self, workspace: &mut Workspace) {
-        workspace.scratch::<ChainScratch>().reserve(&self.plan);
+    fn reserve(&self, workspace: &mut Workspace) {
+        self.plan.reserve(workspace);
     }
 }

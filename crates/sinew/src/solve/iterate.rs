@@ -13,6 +13,7 @@ use thiserror::Error;
 
 use super::{
     arc::{FAR, LONGEST, distance, twist_towards},
+    chain_solver::Request,
     chain_state::{Ask, ChainState, IN_ALL, Maps, Newton, Node, Part, parts},
     check,
     choice::{AS_NEAR, AT_REST, Choice},
@@ -275,18 +276,20 @@ impl ChainPlan {
         &self.chain
     }
 
+    /// See [`ChainSolver::reserve`](super::ChainSolver::reserve).
+    pub fn reserve(&self, workspace: &mut Workspace) {
+        workspace.scratch::<ChainScratch>().reserve(self);
+    }
+
     /// See [`ChainSolver::solve_traced`](super::ChainSolver::solve_traced).
-    #[allow(clippy::too_many_arguments)] // A solve's own, and the solver's sweeps and stretch.
     pub fn solve<S: Sweep>(
         &self,
         workspace: &mut Workspace,
         sweep: &S,
         stretch: f32,
-        pose: &mut Pose,
-        goal: &Goal,
-        options: &IterativeOptions,
-        watch: Watch,
+        request: Request,
     ) -> Result<Report, SolveError> {
+        let Request { pose, goal, options, watch } = request;
         options.check()?;
         check_stretch(stretch)?;
         let rotation = check::goal(goal)?;

@@ -1,12 +1,12 @@
 //! Damped least squares on a chain.
 
 use super::{
-    ChainSolverError,
-    iterate::{ChainPlan, ChainScratch, Method, Watch},
-    options::IterativeOptions,
+    ChainSolver, ChainSolverError,
+    chain_solver::Request,
+    iterate::{ChainPlan, Method},
 };
 use crate::{
-    Chain, Goal, JointId, Pose, Report, Skeleton, SolveError, Workspace,
+    Chain, Report, Skeleton, SolveError, Workspace,
     joint::{Attribute, Attributes},
 };
 
@@ -82,34 +82,23 @@ const HONOURED: Attributes = Attributes::of(&[
 ]);
 
 impl DampedLeastSquares {
-    /// The chain from `root` down to `tip`.
-    pub fn new(skeleton: &Skeleton, root: JointId, tip: JointId) -> Result<Self, ChainSolverError> {
-        Self::from_chain(skeleton, Chain::new(skeleton, root, tip)?)
-    }
-
     /// The solver for a chain, which may have an offset at its tip (then the tip turns, too).
     pub fn from_chain(skeleton: &Skeleton, chain: Chain) -> Result<Self, ChainSolverError> {
         let plan = ChainPlan::new(skeleton, chain, "dls", HONOURED, Method::Steps)?;
         Ok(Self { plan, stretch: 1.0 })
     }
+}
 
-    /// Root to tip.
-    pub fn chain(&self) -> &Chain {
+impl ChainSolver for DampedLeastSquares {
+    fn chain(&self) -> &Chain {
         self.plan.chain()
     }
 
-    pub(super) fn watched(
-        &self,
-        workspace: &mut Workspace,
-        pose: &mut Pose,
-        goal: &Goal,
-        options: &IterativeOptions,
-        watch: Watch,
-    ) -> Result<Report, SolveError> {
-        self.plan.solve(workspace, &(), self.stretch, pose, goal, options, watch)
+    fn run(&self, workspace: &mut Workspace, request: Request) -> Result<Report, SolveError> {
+        self.plan.solve(workspace, &(), self.stretch, request)
     }
 
-    pub(super) fn make_room(&self, workspace: &mut Workspace) {
-        workspace.scratch::<ChainScratch>().reserve(&self.plan);
+    fn reserve(&self, workspace: &mut Workspace) {
+        self.plan.reserve(workspace);
     }
 }

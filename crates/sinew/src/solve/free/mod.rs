@@ -13,12 +13,13 @@ use core::cmp::min;
 use glam::{Mat3, Quat, Vec3, Vec4};
 
 use super::{
-    ChainSolverError,
+    ChainSolver, ChainSolverError,
     arc::{FAR, distance, twist_towards},
     branch,
+    chain_solver::Request,
     chain_state::{self, ChainState, Newton, Part},
     check,
-    iterate::{Trace, Watch},
+    iterate::Trace,
     nearest::Nearest,
     options::{IterativeOptions, check_stretch},
     parent_space, partial,
@@ -185,11 +186,6 @@ const NAME: &str = "a free chain";
 const UNCERTAIN: f32 = 3e-7;
 
 impl FreeChain {
-    /// The chain from `root` down to `tip`, two joints at least.
-    pub fn new(skeleton: &Skeleton, root: JointId, tip: JointId) -> Result<Self, ChainSolverError> {
-        Self::from_chain(skeleton, Chain::new(skeleton, root, tip)?)
-    }
-
     /// The solver for a chain, which may have an offset at its tip (then the tip turns, too). A single joint without an
     /// offset cannot bring anything anywhere, and is refused.
     pub fn from_chain(skeleton: &Skeleton, chain: Chain) -> Result<Self, ChainSolverError> {
@@ -201,26 +197,6 @@ impl FreeChain {
         let mut columns = chain_state::parts(skeleton, &chain);
         columns.sort_by_key(|part| part.link);
         Ok(Self { chain, stretch: 1.0, bend: None, columns })
-    }
-
-    /// Root to tip.
-    pub fn chain(&self) -> &Chain {
-        &self.chain
-    }
-
-    pub(super) fn watched(
-        &self,
-        workspace: &mut Workspace,
-        pose: &mut Pose,
-        goal: &Goal,
-        options: &IterativeOptions,
-        _: Watch,
-    ) -> Result<Report, SolveError> {
-        self.stretched(self.stretch, workspace, pose, goal, options)
-    }
-
-    pub(super) fn make_room(&self, workspace: &mut Workspace) {
-        self.fit(workspace.scratch());
     }
 
     fn fit(&self, scratch: &mut FreeScratch) {
@@ -256,10 +232,9 @@ impl FreeChain {
         &self,
         stretch: f32,
         workspace: &mut Workspace,
-        pose: &mut Pose,
-        goal: &Goal,
-        options: &IterativeOptions,
+        request: Request,
     ) -> Result<Report, SolveError> {
+        let Request { pose, goal, options, .. } = request;
         pose.update();
         let asked_rotation = check::goal(goal)?;
         options.check()?;
@@ -276,7 +251,11 @@ impl FreeChain {
                             position_tolerance: space.tolerance(options.position_tolerance),
                             ..*options
                         };
-                        self.stretched(stretch, workspace, pose, goal, &options)
+                        self.stretched(
+                            stretch,
+                            workspace,
+                            Request { pose, goal, options: &options, watch: None },
+                        )
                     });
                 }
                 check::turnable(pose, root)?;
@@ -315,6 +294,20 @@ impl FreeChain {
             return Err(ChainError::Sheared { joint, shear }.into());
         }
         Ok(())
+    }
+}
+
+impl ChainSolver for FreeChain {
+    fn chain(&self) -> &Chain {
+        &self.chain
+    }
+
+    fn run(&self, workspace: &mut Workspace, request: Request) -> Result<Report, SolveError> {
+        self.stretched(self.stretch, workspace, request)
+    }
+
+    fn reserve(&self, workspace: &mut Workspace) {
+        self.fit(workspace.scratch());
     }
 }
 

@@ -77,9 +77,30 @@ const SHORT: [f32; 2] = [0.9999, 0.99];
 const KEPT: f32 = 1e-5;
 
 impl Link {
+    /// Turns one coordinate by an angle in radians, as far as limits and the largest turn allow.
+    pub fn turn_by(&mut self, axis: usize, angle: f32) {
+        let at = self.limits.coordinates(self.rotation);
+        let mut wanted = at;
+        wanted[axis] += angle;
+        // Several angles of one joint may turn it further together than each by itself.
+        self.rotation = self.no_further(self.limits.rotation(self.limits.step_coordinates(at, wanted)));
+    }
+
+    /// Slides by a way along an axis, as far as its range allows.
+    pub fn slide_by(&mut self, axis: usize, way: f32) {
+        let from = self.limits.slide_of(self.offset)[axis];
+        self.slide_to(axis, self.limits.slide_step(axis, from, from + way));
+    }
+
     /// Slides to a value along an axis; see [`Limits::slide_to`].
     pub fn slide_to(&mut self, axis: usize, value: f32) {
         self.offset = self.limits.slide_to(self.base, self.offset, axis, value);
+    }
+
+    /// Signed size of the frame below the joint, in a frame of this one.
+    pub fn unit_below(&self, unit: f32) -> f32 {
+        let Vec3 { x, y, z } = self.scale;
+        unit * if x * y * z < 0.0 { -x.abs() } else { x.abs() }
     }
 
     /// Where the joint is.
@@ -405,9 +426,12 @@ impl ChainState {
 
     /// The chain's length in metres: the sum of its bones, the offset at the tip included.
     pub fn length(&self) -> f32 {
-        let bones: f32 =
-            self.links.windows(2).map(|w| math::sqrt(w[1].offset.length_squared()) * w[1].unit).sum();
-        bones + self.last_bone()
+        self.bones().sum::<f32>() + self.last_bone()
+    }
+
+    /// Lengths of the bones from joint to joint, in metres.
+    fn bones(&self) -> impl Iterator<Item = f32> {
+        self.links[1..].iter().map(|l| math::sqrt(l.offset.length_squared()) * l.unit)
     }
 
     /// Length of the offset at the tip, in metres.
@@ -440,18 +464,12 @@ impl ChainState {
     /// How far, in metres, the goal lies beyond what the bones' lengths and the slides' ranges allow (too far or too near),
     /// whatever the limits of turning are; 0 where they allow it.
     pub fn out_of_reach(&self, goal: Vec3) -> f32 {
-        let (mut most, mut longest, mut slides) =
-            (self.last_bone(), self.last_bone(), self.links[0].limits.slides());
-        for w in self.links.windows(2) {
-            let bone = math::sqrt(w[1].offset.length_squared()) * w[1].unit;
-            most += bone;
-            longest = longest.max(bone);
-            slides |= w[1].limits.slides();
-        }
         // A slide changes bones; how near or far that leads is found by sliding.
-        if slides {
+        if self.links.iter().any(|l| l.limits.slides()) {
             return 0.0;
         }
+        let most = self.bones().fold(self.last_bone(), |sum, bone| sum + bone);
+        let longest = self.bones().fold(self.last_bone(), f32::max);
         let far = distance(goal, self.place(0));
         (far - most).max(2.0 * longest - most - far).max(0.0)
     }
@@ -501,13 +519,6 @@ impl ChainState {
         }
     }
 
-    /// Makes every bone below the root longer by a factor, but those that slide.
-    pub fn stretch(&mut self, factor: f32) {
-        for link in self.links.iter_mut().skip(1).filter(|l| !l.limits.slides()) {
-            link.offset *= factor;
-        }
-    }
-
     /// Makes every bone below the root, but those that slide, longer than it was when the chain was written down: by the one
     /// factor of 1 to `most` that brings the end nearest to a place in model space.
     pub fn stretch_towards(&mut self, place: Vec3, from: &[(Quat, Vec3)], most: f32) {
@@ -522,7 +533,8 @@ impl ChainState {
         }
     }
 
-    fn stretch_to(&mut self, from: &[(Quat, Vec3)], factor: f32) {
+    /// Makes every bone below the root, but those that slide, longer by a factor than it was when the chain was written down.
+    pub fn stretch_to(&mut self, from: &[(Quat, Vec3)], factor: f32) {
         for (link, (_, offset)) in self.links.iter_mut().zip(from).skip(1).filter(|(l, _)| !l.limits.slides())
         {
             link.offset = *offset * factor;

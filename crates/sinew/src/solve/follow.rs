@@ -207,8 +207,7 @@ impl FollowScratch {
         for link in &self.links.links {
             at += math::rotate(seat, link.offset) * unit;
             let turned = math::mul(seat, link.rotation);
-            let mirrored = link.scale.x * link.scale.y * link.scale.z < 0.0;
-            unit *= if mirrored { -link.scale.x.abs() } else { link.scale.x.abs() };
+            unit = link.unit_below(unit);
             self.stops.push(Stop { at, turned, unit });
             seat = math::mul(turned, signs(link.scale));
         }

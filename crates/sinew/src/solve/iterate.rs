@@ -361,10 +361,10 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
             // and with it.
             let partly = |w: f32| w > 0.0 && w < 1.0;
             if turn.is_some() && partly(by_turn) {
-                self.apart(place, None, side, by_turn);
+                self.blend_from(place, None, side, 1.0, by_turn);
             }
             if turn.is_some() && partly(by_place) {
-                self.with(held, turn, by_turn, by_place);
+                self.blend_from(held, turn, Side::KEPT, by_turn, by_place);
             } else if by_place < 1.0 && turn.is_none() {
                 self.on.links.blend(by_place);
             }
@@ -387,23 +387,15 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
         Ok(report)
     }
 
-    /// Blends from the solution of another goal to the one that is here: `weight` of this one.
-    fn apart(&mut self, place: Vec3, turn: Option<Quat>, side: Side, weight: f32) {
+    /// Blends from the solution of another goal, of which `part` is made, to the one that is here: `weight` of this one.
+    fn blend_from(&mut self, place: Vec3, turn: Option<Quat>, side: Side, part: f32, weight: f32) {
         self.on.links.keep(&mut self.on.other);
         self.on.links.reset();
         let kept = core::mem::take(&mut self.on.other);
         self.run(place, turn, side);
-        self.on.links.blend_to(&kept, weight);
-        self.on.other = kept;
-    }
-
-    /// The same for the rotation goal with the end held and no pole, itself weighted.
-    fn with(&mut self, held: Vec3, turn: Option<Quat>, by_turn: f32, weight: f32) {
-        self.on.links.keep(&mut self.on.other);
-        self.on.links.reset();
-        let kept = core::mem::take(&mut self.on.other);
-        self.run(held, turn, Side::KEPT);
-        self.on.links.blend(by_turn);
+        if part < 1.0 {
+            self.on.links.blend(part);
+        }
         self.on.links.blend_to(&kept, weight);
         self.on.other = kept;
     }
@@ -536,7 +528,7 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
         }
         if longer > 1.0 {
             self.on.links.keep(&mut self.on.slack);
-            self.on.links.stretch(longer);
+            self.on.links.stretch_to(&self.on.slack, longer);
         }
         let beyond = if longer > 1.0 { self.on.links.out_of_reach(place) } else { by };
         Asked { ask, by, beyond, seen: near == place, longer }

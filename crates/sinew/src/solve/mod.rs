@@ -24,6 +24,7 @@ mod chain_solver;
 mod chain_state;
 pub(crate) mod check;
 pub(crate) mod choice;
+mod cholesky;
 mod drag;
 mod fabrik;
 mod follow;

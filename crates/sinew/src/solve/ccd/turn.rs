@@ -156,11 +156,9 @@ fn slide(links: &mut ChainState, link: usize, n: usize, arm: Vec3, brake: &Brake
     let link = &mut links.links[link];
     let Some(axis) = link.limits.slide_axis(n) else { return };
     let e = math::rotate(link.rotation, arm);
-    let from = link.limits.slide_of(link.offset)[n];
     let way = axis.dot(link.goal - e) * (1.0 - brake.damping);
-    let to = link.limits.slide_step(n, from, from + way);
     let before = link.offset;
-    link.slide_to(n, to);
+    link.slide_by(n, way);
     link.goal -= link.offset - before;
 }
 

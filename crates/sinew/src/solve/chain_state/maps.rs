@@ -37,8 +37,7 @@ pub(crate) fn walk(links: &ChainState, nodes: &mut [Node]) -> Vec3 {
         node.place = at;
         node.turned = math::normalize(math::mul(seat, link.rotation));
         node.sign = signs(link.scale);
-        let mirrored = link.scale.x * link.scale.y * link.scale.z < 0.0;
-        unit *= if mirrored { -link.scale.x.abs() } else { link.scale.x.abs() };
+        unit = link.unit_below(unit);
         let next = if n + 1 < count { links.links[n + 1].offset } else { links.chain().tip_offset() };
         node.bone = math::rotate(node.sign, next) * unit;
         seat = math::mul(node.turned, node.sign);

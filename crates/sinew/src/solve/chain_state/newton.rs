@@ -21,7 +21,10 @@ use alloc::vec::Vec;
 use glam::{Quat, Vec3};
 
 use super::{Ask, ChainState, IN_ALL, Kind, NO_MORE, PIECES, Part, signs};
-use crate::{math, solve::iterate::Trace};
+use crate::{
+    math,
+    solve::{cholesky::cholesky, iterate::Trace},
+};
 
 /// A joint's part in a step.
 #[derive(Clone, Copy, Debug)]
@@ -214,8 +217,7 @@ impl Newton {
                 }
             }
             orientation = math::mul(math::mul(orientation, link.rotation), signs(link.scale));
-            let mirrored = link.scale.x * link.scale.y * link.scale.z < 0.0;
-            unit *= if mirrored { -link.scale.x.abs() } else { link.scale.x.abs() };
+            unit = link.unit_below(unit);
         }
         let end = at + math::rotate(orientation, links.chain().tip_offset()) * unit;
         let off = (place - end) / size;
@@ -261,11 +263,11 @@ impl Newton {
     /// What the columns that are not held multiply to take most of what is missing away.
     fn least(&self, off: Vec3, spin: Option<Vec3>, mu: f32) -> Option<(Vec3, Vec3)> {
         let rows = if spin.is_some() { 6 } else { 3 };
-        let mut m = [[0.0f64; 6]; 6];
+        let mut m = [0.0f64; 36];
         let mut rest = (off, spin.unwrap_or(Vec3::ZERO));
         let mut add = |(p, r): (Vec3, Vec3), weight: f32| {
             let c = [p.x, p.y, p.z, r.x, r.y, r.z].map(f64::from);
-            for (a, row) in m.iter_mut().enumerate().take(rows) {
+            for (a, row) in m.chunks_exact_mut(rows).enumerate().take(rows) {
                 let weighed = f64::from(weight) * c[a];
                 for (b, cell) in row.iter_mut().enumerate().take(a + 1) {
                     *cell += weighed * c[b];
@@ -288,13 +290,14 @@ impl Newton {
                 }
             }
         }
-        for (a, row) in m.iter_mut().enumerate() {
-            row[a] += f64::from(mu);
+        for a in 0..rows {
+            m[a * rows + a] += f64::from(mu);
         }
         let (p, r) = rest;
-        let y = solve(&mut m, [p.x, p.y, p.z, r.x, r.y, r.z].map(f64::from), rows)?;
+        let mut y = [p.x, p.y, p.z, r.x, r.y, r.z].map(f64::from);
+        let solved = cholesky(&mut m[..rows * rows], &mut y[..rows]);
         let [a, b, c, d, e, f] = y.map(|x| x as f32);
-        Some((Vec3::new(a, b, c), Vec3::new(d, e, f)))
+        solved.then_some((Vec3::new(a, b, c), Vec3::new(d, e, f)))
     }
 
     /// Gives each column its step. Whether any came to be held by it, or free, so that the others' are to be found anew; and
@@ -400,20 +403,8 @@ impl Column {
                     self.meet(taken / size);
                 }
             }
-            Kind::Angle(n) => {
-                let at = link.limits.coordinates(link.rotation);
-                let mut wanted = at;
-                wanted[n] += step.x;
-                // Several angles of one joint may turn it further together than each by itself.
-                link.rotation =
-                    link.no_further(link.limits.rotation(link.limits.step_coordinates(at, wanted)));
-            }
-            Kind::Slide(n) => {
-                let from = link.limits.slide_of(link.offset)[n];
-                let way = step.x * self.arm.x;
-                let to = link.limits.slide_step(n, from, from + way);
-                link.slide_to(n, to);
-            }
+            Kind::Angle(n) => link.turn_by(n, step.x),
+            Kind::Slide(n) => link.slide_by(n, step.x * self.arm.x),
         }
     }
 
@@ -426,38 +417,4 @@ impl Column {
             self.count += 1;
         }
     }
-}
-
-/// Solves the first `rows` of a symmetric positive definite system, of which the lower half is given, by Cholesky's
-/// factors without roots. None where it is not positive.
-#[allow(clippy::needless_range_loop)] // Two rows are read side by side.
-fn solve(m: &mut [[f64; 6]; 6], mut y: [f64; 6], rows: usize) -> Option<[f64; 6]> {
-    for j in 0..rows {
-        for i in j..rows {
-            let mut sum = m[i][j];
-            for k in 0..j {
-                sum -= m[i][k] * m[j][k] * m[k][k];
-            }
-            if i == j {
-                if !(sum > 0.0 && sum.is_finite()) {
-                    return None;
-                }
-                m[j][j] = sum;
-            } else {
-                m[i][j] = sum / m[j][j];
-            }
-        }
-    }
-    for i in 0..rows {
-        for k in 0..i {
-            y[i] -= m[i][k] * y[k];
-        }
-    }
-    for i in (0..rows).rev() {
-        y[i] /= m[i][i];
-        for k in i + 1..rows {
-            y[i] -= m[k][i] * y[k];
-        }
-    }
-    Some(y)
 }

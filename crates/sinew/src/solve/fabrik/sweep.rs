@@ -95,8 +95,7 @@ impl Passes<'_> {
         for i in 0..=last {
             let link = &mut links.links[i];
             at += math::rotate(seat, link.offset) * unit;
-            let mirrored = link.scale.x * link.scale.y * link.scale.z < 0.0;
-            unit *= if mirrored { -link.scale.x.abs() } else { link.scale.x.abs() };
+            unit = link.unit_below(unit);
             let node = self.nodes[i];
             if !(rides && i == last) {
                 let wanted = if i < last {

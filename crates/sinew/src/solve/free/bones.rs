@@ -6,7 +6,7 @@ use glam::{Quat, Vec3, Vec4};
 
 use super::{
     fours::{Arcs, Fours, Loaded, Moments, WEAK},
-    newton::{To, newton, newton_on},
+    newton::{To, newton},
 };
 use crate::{
     math,
@@ -194,18 +194,9 @@ impl Bones {
     }
 
     /// The squared sine of half the largest turn of a bone by the arcs and `turn`.
-    #[cold]
+    #[inline]
     pub fn sine(&self, turn: Quat) -> f32 {
         0.25 * self.to.chord_squared(&self.from, turn)
-    }
-
-    /// An angle in radians that is no less than the largest turn of a bone by the arcs and `turn`.
-    #[inline]
-    pub fn most_turned(&self, turn: Quat) -> f32 {
-        let arc = 0.5 * math::sqrt(self.to.chord_squared_before(&self.from));
-        let sine = math::sqrt(turn.x * turn.x + turn.y * turn.y + turn.z * turn.z);
-        // An angle up to a half turn is at most pi times the sine of its half.
-        core::f32::consts::PI * (arc + sine)
     }
 
     /// A bone without length goes along with the one before it.
@@ -283,9 +274,8 @@ impl Bones {
         let to = To { aim, d, floor };
         let mut found = none;
         let mut moments = self.start;
-        // (Else the first pass takes the bones from where they are.)
+        self.to.copy_from(&self.from);
         if self.straight {
-            self.to.copy_from(&self.from);
             found.normal = self.normal(ask.bend, along);
             let most = NUDGE * (1.0f32).min(math::sqrt((target - end).length() / NUDGED));
             moments = self.nudge(most, found.normal, true);
@@ -293,7 +283,7 @@ impl Bones {
         if 1.0 - d < CLOSE {
             moments = self.nearly_straight(moments, &to, &mut found, along, ask);
         } else {
-            self.find(&mut moments, &to, !self.straight, &mut found, along, ask);
+            self.find(&mut moments, &to, &mut found, along, ask);
         }
         // A chain that spans as much as it must still turns.
         found.passes = found.passes.max(1);
@@ -308,20 +298,14 @@ impl Bones {
         found
     }
 
-    /// Newton's method, from `from` (`fresh`) or from `to`. Where directions coincide that must part (a staircase of
+    /// Newton's method from `to`. Where directions coincide that must part (a staircase of
     /// parallel bones), nudges part them.
     #[inline(always)]
-    fn find(&mut self, at: &mut Moments, to: &To, fresh: bool, found: &mut Found, along: Vec3, ask: &Ask) {
-        let most = ask.passes.max(1);
-        found.passes = newton(fresh.then_some(&self.from), &mut self.to, at, to, most.min(PATIENCE));
+    fn find(&mut self, at: &mut Moments, to: &To, found: &mut Found, along: Vec3, ask: &Ask) {
+        found.passes = newton(&mut self.to, at, to, ask.passes.clamp(1, PATIENCE));
         if !to.met(at) {
             self.part(at, to, found, along, ask);
         }
-    }
-
-    #[cold]
-    fn find_on(&mut self, at: &mut Moments, to: &To, found: &mut Found, along: Vec3, ask: &Ask) {
-        self.find(at, to, false, found, along, ask);
     }
 
     #[cold]
@@ -333,7 +317,7 @@ impl Bones {
             }
             found.normal = self.normal(ask.bend, along);
             *at = self.nudge(nudge, found.normal, false);
-            found.passes += newton_on(&mut self.to, at, to, (most - found.passes).min(PATIENCE));
+            found.passes += newton(&mut self.to, at, to, (most - found.passes).min(PATIENCE));
         }
     }
 
@@ -349,12 +333,9 @@ impl Bones {
         along: Vec3,
         ask: &Ask,
     ) -> Moments {
-        if !self.straight {
-            self.to.copy_from(&self.from);
-        }
         if 1.0 - at.end().length() > CLOSE {
             let near = To { d: 1.0 - CLOSE, floor: to.floor.min(0.1 * CLOSE), ..*to };
-            self.find_on(&mut at, &near, found, along, ask);
+            self.find(&mut at, &near, found, along, ask);
         }
         let ahead = at.end().normalize_or(to.aim);
         let k = math::sqrt((1.0 - to.d) / self.to.bend(ahead).max(1e-12));
@@ -395,7 +376,7 @@ impl Bones {
                 }
                 let mut at = self.to.moments();
                 let to = To { aim: side, d: wanted * over, floor };
-                self.find_on(&mut at, &to, &mut found, along, ask);
+                self.find(&mut at, &to, &mut found, along, ask);
                 (0..count).for_each(|b| self.to.set_length(b, self.from.length(b)));
             }
             self.to.set_direction(heavy, v);
@@ -492,9 +473,7 @@ impl Bones {
     /// The mean of the joints between the root and the end, after the arcs and before the turn: from the root, as a part of
     /// the length. Zero where there are none.
     pub fn middle(&self) -> Vec3 {
-        let inner = self.count() - 1;
-        let sum = self.to.sum_of_ends(inner);
-        if inner > 0 { sum / inner as f32 } else { sum }
+        self.to.sum_of_starts() / (self.count() - 1).max(1) as f32
     }
 
     /// The distance that the end moves to get to `way` from the root (in metres), in lengths of the chain.

@@ -159,17 +159,6 @@ impl Fours {
         self.fours[bone / 4].length.to_array()[bone % 4]
     }
 
-    /// The square of the largest chord between these directions and others.
-    #[inline(always)]
-    pub fn chord_squared_before(&self, others: &Self) -> f32 {
-        let mut most = Vec4::ZERO;
-        for (f, o) in self.fours.iter().zip(&others.fours) {
-            let (x, y, z) = (f.x - o.x, f.y - o.y, f.z - o.z);
-            most = most.max(x * x + y * y + z * z);
-        }
-        most.max_element()
-    }
-
     /// The square of the largest chord between these directions, turned, and others.
     pub fn chord_squared(&self, others: &Self, turn: Quat) -> f32 {
         let [a, b, c] = Vec3::AXES.map(|axis| math::rotate(turn, axis));
@@ -182,35 +171,6 @@ impl Fours {
             most = most.max((x * x + y * y + z * z) * there);
         }
         most.max_element()
-    }
-
-    /// The sum of the places at which the first bones end, from where the first one begins, added up in their order.
-    #[inline(always)]
-    pub fn sum_of_ends(&self, bones: usize) -> Vec3 {
-        let (mut at, mut sum) = (Vec4::ZERO, Vec4::ZERO);
-        let mut ends = |way: Vec4| {
-            at += way;
-            sum += at;
-        };
-        let whole = bones / 4;
-        for (i, four) in self.fours.iter().enumerate().take(whole + 1) {
-            let left = if i < whole { 4 } else { bones % 4 };
-            let [a, b, c, d] =
-                transposed([four.x * four.length, four.y * four.length, four.z * four.length, Vec4::ZERO]);
-            if left > 0 {
-                ends(a);
-            }
-            if left > 1 {
-                ends(b);
-            }
-            if left > 2 {
-                ends(c);
-            }
-            if left > 3 {
-                ends(d);
-            }
-        }
-        sum.truncate()
     }
 
     /// The sum of the places at which all bones but the first begin, from where the first one does.
@@ -288,18 +248,6 @@ impl Fours {
         for four in &mut self.fours {
             *four = boost.apply(four);
             sums.add(four);
-        }
-        sums.total()
-    }
-
-    /// The same, from the directions of another chain of as many bones.
-    #[inline(always)]
-    pub fn boost_from(&mut self, other: &Self, x: Vec3, rest: f32) -> Moments {
-        let boost = Boost::new(x, rest);
-        let mut sums = Sums::default();
-        for (to, from) in self.fours.iter_mut().zip(&other.fours) {
-            *to = boost.apply(from);
-            sums.add(to);
         }
         sums.total()
     }

@@ -23,25 +23,16 @@ impl To {
     }
 }
 
-/// Newton's method (see [`super`]), from where the bones `first` are, else from where they are. Gives the number of passes.
-#[inline(always)]
-pub(super) fn newton(
-    mut first: Option<&Fours>,
-    bones: &mut Fours,
-    at: &mut Moments,
-    to: &To,
-    most: u32,
-) -> u32 {
+/// Newton's method (see [`super`]) from where the bones are. Gives the number of passes.
+#[inline]
+pub(super) fn newton(bones: &mut Fours, at: &mut Moments, to: &To, most: u32) -> u32 {
     let To { aim, d, .. } = *to;
     let target = aim * d;
     let (mut passes, mut slow) = (0, 0);
     let mut left = target - at.end();
     while !to.met(at) && passes < most {
         let (mut x, rest) = step(at, left, aim, d);
-        let mut next = match first.take() {
-            Some(first) => bones.boost_from(first, x, rest),
-            None => bones.boost(x, rest),
-        };
+        let mut next = bones.boost(x, rest);
         passes += 1;
         // Half of the step back, as long as it led away. (Rapidities along one line add: the half of x is what, added to
         // itself, gives x.)
@@ -64,15 +55,7 @@ pub(super) fn newton(
             break;
         }
     }
-    if let Some(first) = first {
-        bones.copy_from(first);
-    }
     passes
-}
-
-#[cold]
-pub(super) fn newton_on(bones: &mut Fours, at: &mut Moments, to: &To, most: u32) -> u32 {
-    newton(None, bones, at, to, most)
 }
 
 /// The vector of the Moebius map for a step of Newton's method from `at`, with `left` still to go, to an end that lies at

@@ -125,8 +125,7 @@ impl PointChain {
                 points[i + 1] = at;
             }
             let moved = math::sqrt(((at - end) / bones.total()).length_squared());
-            report.branch_changed = branch::changed(bones.most_turned(turn), moved, 0.0)
-                && branch::changed_by_sine(bones.sine(turn), moved, || 0.0);
+            report.branch_changed = branch::changed_by_sine(bones.sine(turn), moved, || 0.0);
             report.position_residual = distance(at, goal);
         }
         report.out_of_reach = found.by;

@@ -11,7 +11,7 @@ use super::{
     step::Body,
     tasks::{Bodies, Row},
 };
-use crate::math;
+use crate::{math, solve::cholesky::cholesky};
 
 /// Buffers for the rows' update of the step.
 #[derive(Debug, Default)]
@@ -150,31 +150,6 @@ impl Coupling {
                     w.c = add(w.c, scale(*response, multiplier));
                 }
             }
-        }
-    }
-}
-
-/// Solves a symmetric positive definite system, given by its lower half, by LDL' factors; `rhs` becomes the solution.
-fn cholesky(matrix: &mut [f64], rhs: &mut [f64]) {
-    let n = rhs.len();
-    for j in 0..n {
-        for i in j..n {
-            let mut sum = matrix[i * n + j];
-            for k in 0..j {
-                sum -= matrix[i * n + k] * matrix[j * n + k] * matrix[k * n + k];
-            }
-            matrix[i * n + j] = if i == j { sum } else { sum / matrix[j * n + j] };
-        }
-    }
-    for i in 0..n {
-        for k in 0..i {
-            rhs[i] -= matrix[i * n + k] * rhs[k];
-        }
-    }
-    for i in (0..n).rev() {
-        rhs[i] /= matrix[i * n + i];
-        for k in i + 1..n {
-            rhs[i] -= matrix[k * n + i] * rhs[k];
         }
     }
 }

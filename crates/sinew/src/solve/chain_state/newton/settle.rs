@@ -301,17 +301,8 @@ impl Newton {
                     let turn = math::axis_angle(step / angle, angle);
                     link.rotation = link.limits.clamp(math::normalize(math::mul(turn, link.rotation)));
                 }
-                Kind::Angle(n) => {
-                    let at = link.limits.coordinates(link.rotation);
-                    let mut wanted = at;
-                    wanted[n] += step.x;
-                    link.rotation = link.limits.rotation(link.limits.step_coordinates(at, wanted));
-                }
-                Kind::Slide(n) => {
-                    let from = link.limits.slide_of(link.offset)[n];
-                    let to = link.limits.slide_step(n, from, from + step.x);
-                    link.slide_to(n, to);
-                }
+                Kind::Angle(n) => link.turn_by(n, step.x),
+                Kind::Slide(n) => link.slide_by(n, step.x),
             }
         }
     }

@@ -25,7 +25,7 @@ use crate::{
     math, math64,
 };
 use curve::Spot;
-use frame::{across, arc, carried, turned};
+use frame::{across, arc, carried};
 
 /// How long the chain is on the curve.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
@@ -145,12 +145,7 @@ pub struct SplineReport {
 #[derive(Clone, Debug)]
 pub struct Spline {
     chain: Chain,
-    /// The rest pose of each joint in its bone's frame (z along the bone); none where there is no bone.
-    seats: Vec<Option<DMat3>>,
-    /// Lengths of the bones in the rest pose, in the units of the root's parent.
-    rest: Vec<f64>,
-    /// The root joint's axes in the frame of the first bone.
-    root: DMat3,
+    rest: Rest,
 }
 
 option_type! {
@@ -222,8 +217,7 @@ impl Spline {
     /// the offset's point lies on the curve).
     pub fn from_chain(skeleton: &Skeleton, chain: Chain) -> Result<Self, ChainSolverError> {
         admit(skeleton, &chain, "spline", HONOURED)?;
-        let Seats { seats, rest, root } = Seats::new(skeleton, &chain);
-        Ok(Self { chain, seats, rest, root })
+        Ok(Self { rest: Rest::new(skeleton, &chain), chain })
     }
 
     /// Root to tip.
@@ -305,7 +299,7 @@ impl Laying<'_> {
     /// The turn about the first bone, in its frame, that takes the root's axis to the frame's normal.
     fn own_roll(&self) -> Result<f64, SolveError> {
         let Roll::Frames { axis, .. } = self.options.roll else { return Ok(0.0) };
-        let v = self.of.root * axis.as_dvec3();
+        let v = self.of.rest.root * axis.as_dvec3();
         let sine = math64::sqrt((v.x * v.x + v.y * v.y) / v.length_squared());
         // A thousandth of a radian beside the bone an axis no longer says which way up.
         if sine > 1e-3 {
@@ -328,7 +322,7 @@ impl Laying<'_> {
     /// How many metres along the curve a joint goes for each of the rest pose's, where the chain is stretched.
     fn pace(&self, curve: &Curve, first: f64) -> Option<f64> {
         let Fit::Stretched { shortest, longest } = self.options.fit else { return None };
-        let all: f64 = self.of.rest[..self.of.rest.len() - 1].iter().sum();
+        let all: f64 = self.of.rest.lengths[..self.of.chain.joints().len() - 1].iter().sum();
         let whole = curve.full_length();
         let room = match (curve.is_closed(), self.options.reversed) {
             (true, _) => whole,
@@ -377,7 +371,7 @@ impl Laying<'_> {
             let own = matrix(signs(scale));
             let mut now = seat * matrix(self.on.links.links[i].rotation);
             if length > 0.0 {
-                rested += self.of.rest[i];
+                rested += self.of.rest.lengths[i];
                 let (next, met) = match pace {
                     Some(pace) if i + 1 < count => (curve.spot(first + sign * pace * rested), true),
                     _ => curve.leave(&spot, at, length, back),
@@ -394,12 +388,15 @@ impl Laying<'_> {
                 if reach > 0.0 {
                     let along = chord / reach;
                     let mut wanted = now;
-                    if let (Roll::Frames { twist, .. }, Some(seat)) = (self.options.roll, self.of.seats[i]) {
+                    if let (Roll::Frames { twist, .. }, Some(seat)) =
+                        (self.options.roll, self.of.rest.seats[i])
+                    {
                         let (tangent, normal) = curve.frame(&curve.spot(from + sign * 0.5 * way));
                         let normal = across(along, carried(tangent * sign, along, normal));
                         let share = if all > last { gone / (all - last) } else { 0.0 };
                         let [a, b] = twist.map(f64::from);
-                        let (y, z) = (turned(along, a + (b - a) * share, normal) * hand, along * hand);
+                        let (y, z) =
+                            (math64::axis_angle(along, a + (b - a) * share) * normal * hand, along * hand);
                         wanted = DMat3::from_cols(y.cross(z), y, z) * roll * seat;
                     }
                     now = self.turn(i, &seat, wanted, own * self.below(i) * unit, along);
@@ -464,16 +461,19 @@ fn places(chain: &Chain, pose: &Pose) -> impl Iterator<Item = Vec3> {
     chain.joints().iter().map(|&j| pose.position(j)).chain(end)
 }
 
-/// What a chain's rest pose gives: see the fields of [`Spline`].
-struct Seats {
+/// A chain's rest pose, bone by bone. A bone's frame has z along the bone and as y a normal that is carried from bone to
+/// bone by the least turn.
+#[derive(Clone, Debug)]
+struct Rest {
+    /// Each joint's orientation seen from its bone's frame; none where there is no bone.
     seats: Vec<Option<DMat3>>,
-    rest: Vec<f64>,
+    /// Lengths of the bones, in the units of the root's parent.
+    lengths: Vec<f64>,
+    /// The root joint's axes in the frame of the first bone.
     root: DMat3,
 }
 
-impl Seats {
-    /// Each joint's orientation in the rest pose seen from its bone's frame: z along the bone, y a normal that is carried
-    /// from bone to bone by the least turn; and the root's axes seen from the first bone's.
+impl Rest {
     fn new(skeleton: &Skeleton, chain: &Chain) -> Self {
         let joints = chain.joints();
         let (mut seat, mut unit, mut bone) = (DMat3::IDENTITY, 1.0, None);
@@ -505,7 +505,7 @@ impl Seats {
             }));
             seat = now * own;
         }
-        Self { seats, rest: lengths, root: root.unwrap_or(DMat3::IDENTITY) }
+        Self { seats, lengths, root: root.unwrap_or(DMat3::IDENTITY) }
     }
 }
 

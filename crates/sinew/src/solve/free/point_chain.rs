@@ -125,7 +125,9 @@ impl PointChain {
                 points[i + 1] = at;
             }
             let moved = math::sqrt(((at - end) / bones.total()).length_squared());
-            report.branch_changed = branch::changed_by_sine(bones.sine(turn), moved, || 0.0);
+            // (Past a half turn's worth of way no turn is a change, and none is looked for.)
+            report.branch_changed = branch::changed(core::f32::consts::PI, moved, 0.0)
+                && branch::changed_by_sine(bones.sine(turn), moved, || 0.0);
             report.position_residual = distance(at, goal);
         }
         report.out_of_reach = found.by;

@@ -69,8 +69,6 @@ impl Cubic {
     }
 
     /// The parameter, `t` to `t + h`, at which `length` has been gone from `t`; `all` is the length of the part.
-    ///
-    /// Newton's steps, within a bracket that each of them narrows: what leaves it is halved instead.
     pub fn after(&self, t: f64, h: f64, length: f64, all: f64) -> f64 {
         if length <= 0.0 || all <= 0.0 {
             return t;
@@ -78,22 +76,8 @@ impl Cubic {
         if length >= all {
             return t + h;
         }
-        let (mut low, mut high) = (0.0, h);
-        let mut x = h * length / all;
-        for _ in 0..60 {
-            let off = self.length(t, x) - length;
-            if off.abs() <= 1e-14 * all {
-                break;
-            }
-            if off > 0.0 {
-                high = x;
-            } else {
-                low = x;
-            }
-            let next = x - off / self.speed(t + x);
-            x = if next > low && next < high { next } else { 0.5 * (low + high) };
-        }
-        t + x
+        let off = |x: f64| (self.length(t, x) - length, self.speed(t + x));
+        t + root(0.0, h, h * length / all, 1e-14 * all, off)
     }
 
     /// The part from `t` to `t + h` (back, if h is below 0) as a piece of its own.
@@ -103,25 +87,26 @@ impl Cubic {
         Self { c: [self.point(t), self.velocity(t) * h, (c + 3.0 * d * t) * h2, d * h3] }
     }
 
-    /// The first place, 0 to 1, where the curve comes to be further than `radius` from `centre`, having been nearer; the
-    /// start counts as nearer, whatever rounding makes of it.
+    /// The first place, 0 to 1, where the curve comes to be further than `radius` from `centre`, having been nearer, or
+    /// (not `outwards`) nearer, having been further; the start counts as what it has been, whatever rounding makes of it.
     ///
     /// The squared distance is a polynomial of degree 6. In Bernstein's form its coefficients change sign at least as
     /// often as it has roots (Descartes' rule): none means no root, one means exactly one, and halves are looked at in
     /// turn where there are more. So no crossing is passed over, and the one that is found is bracketed.
-    pub fn leaves(&self, centre: DVec3, radius: f64) -> Option<f64> {
-        let mut squares = self.squares(centre, radius * radius);
+    pub fn crosses(&self, centre: DVec3, radius: f64, outwards: bool) -> Option<f64> {
+        let sign = if outwards { 1.0 } else { -1.0 };
+        let square = radius * radius;
+        let mut squares = self.squares(centre, square).map(|c| c * sign);
         squares[0] = squares[0].min(0.0);
         let (low, high) = first_rise(&squares, 0.0, 1.0, DEPTH)?;
-        Some(self.settle(centre, radius, 1.0, low, high))
-    }
-
-    /// The first place where it comes to be nearer than `radius`, having been further.
-    pub fn enters(&self, centre: DVec3, radius: f64) -> Option<f64> {
-        let mut squares = self.squares(centre, radius * radius).map(|c| -c);
-        squares[0] = squares[0].min(0.0);
-        let (low, high) = first_rise(&squares, 0.0, 1.0, DEPTH)?;
-        Some(self.settle(centre, radius, -1.0, low, high))
+        // A first guess from how fast the curve goes where the bracket begins: next to the root for bones shorter than its
+        // bends.
+        let left = radius - math64::sqrt((self.point(low) - centre).length_squared());
+        let guess = low + sign * left / self.speed(low);
+        Some(root(low, high, guess, 1e-15 * square, |t| {
+            let (off, v) = (self.point(t) - centre, self.velocity(t));
+            (sign * (off.length_squared() - square), 2.0 * sign * off.dot(v))
+        }))
     }
 
     /// Bernstein coefficients of |p(t) - centre|^2 - square.
@@ -140,30 +125,27 @@ impl Cubic {
             dot(3, 3) - square,
         ]
     }
+}
 
-    /// The root of sign * (|p - centre|^2 - radius^2), which rises from `low` to `high`: Newton's steps inside the bracket.
-    fn settle(&self, centre: DVec3, radius: f64, sign: f64, mut low: f64, mut high: f64) -> f64 {
-        // A first guess from how fast the curve goes where the bracket begins: next to the root
-        // for bones shorter than its bends.
-        let left = radius - math64::sqrt((self.point(low) - centre).length_squared());
-        let guess = low + sign * left / self.speed(low);
-        let mut t = if guess > low && guess < high { guess } else { 0.5 * (low + high) };
-        for _ in 0..80 {
-            let (off, v) = (self.point(t) - centre, self.velocity(t));
-            let f = sign * (off.length_squared() - radius * radius);
-            if f.abs() <= 1e-15 * radius * radius || high - low <= 1e-16 {
-                break;
-            }
-            if f > 0.0 {
-                high = t;
-            } else {
-                low = t;
-            }
-            let next = t - f / (2.0 * sign * off.dot(v));
-            t = if next > low && next < high { next } else { 0.5 * (low + high) };
+/// The root of a function, given with its slope, that rises from `low` to `high`, or a place where it is as small as `near`:
+/// Newton's steps within a bracket that each of them narrows; what leaves it is halved instead.
+fn root(mut low: f64, mut high: f64, guess: f64, near: f64, f: impl Fn(f64) -> (f64, f64)) -> f64 {
+    let mut next = guess;
+    let mut t = low;
+    for _ in 0..80 {
+        t = if next > low && next < high { next } else { 0.5 * (low + high) };
+        let (value, slope) = f(t);
+        if value.abs() <= near || high - low <= 1e-16 {
+            break;
         }
-        t
+        if value > 0.0 {
+            high = t;
+        } else {
+            low = t;
+        }
+        next = t - value / slope;
     }
+    t
 }
 
 /// Halvings until a part is below the rounding of the parameter.
@@ -243,7 +225,7 @@ mod tests {
             let cubic = Cubic::bezier([0; 4].map(|_| DVec3::new(r(), r(), 0.2 * r())));
             let radius = 0.3 * (1.0 + r());
             let centre = cubic.point(0.0) + DVec3::new(r(), r(), r()) * 0.5 * radius;
-            let (found, expected) = (cubic.leaves(centre, radius), by_steps(&cubic, centre, radius));
+            let (found, expected) = (cubic.crosses(centre, radius, true), by_steps(&cubic, centre, radius));
             match (found, expected) {
                 (Some(a), Some(b)) => {
                     assert!((a - b).abs() < 2e-5, "{a} {b}");

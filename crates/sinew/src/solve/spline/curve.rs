@@ -9,7 +9,7 @@ use thiserror::Error;
 
 use super::{
     cubic::Cubic,
-    frame::{across, carried, double_reflection, turned},
+    frame::{across, carried, double_reflection},
 };
 use crate::math64;
 
@@ -223,7 +223,7 @@ impl Curve {
             *piece = match self.kind {
                 CurveKind::CatmullRom => catmull_rom(points, i, self.closed),
                 CurveKind::Bezier => {
-                    Cubic::bezier([0, 1, 2, 3].map(|k| wide(points[(3 * i + k) % self.count])))
+                    Cubic::bezier([0, 1, 2, 3].map(|k| points[(3 * i + k) % self.count].as_dvec3()))
                 }
             };
         }
@@ -250,7 +250,7 @@ impl Curve {
         }
         let same = |i: usize, k: usize| {
             let (a, b) = (points[i % self.count], points[k % self.count]);
-            let near = wide(a).distance(wide(b));
+            let near = a.as_dvec3().distance(b.as_dvec3());
             near <= f64::from(SAME * a.abs().max(b.abs()).max_element())
         };
         for i in 0..self.pieces.len() {
@@ -287,7 +287,7 @@ impl Curve {
         let goes_on = self.begun && matches!(self.up, CurveUp::Carried(_));
         let start = match goes_on {
             true => across(first, carried(self.stations[0].tangent, first, self.stations[0].normal)),
-            false => across(first, unit_or_zero(wide(up))),
+            false => across(first, up.as_dvec3()),
         };
         let step = 1.0 / STEPS as f64;
         let (mut tangent, mut normal) = (first, start);
@@ -420,17 +420,8 @@ impl Curve {
             return (tangent, normal);
         }
         let share = (station.length + piece.length(t, h)) / self.length;
-        (tangent, across(tangent, turned(tangent, -self.closure * share, normal)))
+        (tangent, across(tangent, math64::axis_angle(tangent, -self.closure * share) * normal))
     }
-}
-
-fn wide(v: Vec3) -> DVec3 {
-    v.as_dvec3()
-}
-
-fn unit_or_zero(v: DVec3) -> DVec3 {
-    let l = v.length_squared();
-    if l > 0.0 { v / math64::sqrt(l) } else { v }
 }
 
 /// One piece of Catmull and Rom's curve with the centripetal parameter: through all points, with the
@@ -438,7 +429,7 @@ fn unit_or_zero(v: DVec3) -> DVec3 {
 /// parabola through the last three gives the tangent.
 fn catmull_rom(points: &[Vec3], i: usize, closed: bool) -> Cubic {
     let count = points.len();
-    let point = |k: usize| wide(points[k % count]);
+    let point = |k: usize| points[k % count].as_dvec3();
     let (from, to) = (point(i), point(i + 1));
     // The square root of a distance, without a fourth root of its square's range.
     let knot = |a: DVec3, b: DVec3| math64::sqrt(math64::sqrt((b - a).length_squared()));

@@ -39,15 +39,6 @@ pub(super) fn across(axis: DVec3, v: DVec3) -> DVec3 {
     axis
 }
 
-/// `v` turned about the unit vector `axis` by `angle` (right-handed).
-pub(super) fn turned(axis: DVec3, angle: f64, v: DVec3) -> DVec3 {
-    if angle == 0.0 {
-        return v;
-    }
-    let (s, c) = math64::sin_cos(angle);
-    v * c + axis.cross(v) * s + axis * (axis.dot(v) * (1.0 - c))
-}
-
 /// One step of the double reflection (Wang, Jüttler, Zheng and Liu 2008): the normal at the end of a step, from the
 /// normal and the tangents at both ends and the direction of the chord between (any length).
 ///

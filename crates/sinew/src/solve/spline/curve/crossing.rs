@@ -23,10 +23,10 @@ impl Curve {
         let mut inside = self.place(from).distance_squared(centre) <= radius * radius;
         for mut part in self.parts(from, back) {
             if !inside {
-                let Some(x) = part.enters(self, centre, radius) else { continue };
+                let Some(x) = part.crosses(self, centre, radius, false) else { continue };
                 (part, inside) = (part.rest(x), true);
             }
-            if let Some(x) = part.leaves(self, centre, radius) {
+            if let Some(x) = part.crosses(self, centre, radius, true) {
                 return (part.spot(x), true);
             }
         }
@@ -51,13 +51,8 @@ impl Curve {
         let pieces = match (closed, outwards) {
             (true, _) => count + 1,
             (false, true) => 0,
-            (false, false) => {
-                if back {
-                    from.piece + 1
-                } else {
-                    count - from.piece
-                }
-            }
+            (false, false) if back => from.piece + 1,
+            (false, false) => count - from.piece,
         };
         let (piece, t) = if back { (0, 0.0) } else { (count - 1, 1.0) };
         let last = Part::Line { from: Spot { piece, t, beyond: 0.0 }, sign, room: f64::INFINITY };
@@ -139,27 +134,16 @@ impl Part {
         }
     }
 
-    /// The first place from which on it is inside the sphere.
-    fn enters(&self, curve: &Curve, centre: DVec3, radius: f64) -> Option<f64> {
+    /// The first place where it comes out of the sphere, from its start inside on, or (not `outwards`) into it.
+    fn crosses(&self, curve: &Curve, centre: DVec3, radius: f64, outwards: bool) -> Option<f64> {
         match *self {
-            Self::Piece { piece, t, h } => curve.pieces[piece].part(t, h).enters(centre, radius),
-            Self::Line { from, sign, room } => {
-                let (middle, half) = curve.along(&from, sign, centre);
-                let half = radius * radius - half;
-                let x = middle - math64::sqrt(half.max(0.0));
-                (half >= 0.0 && x >= 0.0 && x <= room).then_some(x)
-            }
-        }
-    }
-
-    /// The first place, from its start inside the sphere on, where it goes out.
-    fn leaves(&self, curve: &Curve, centre: DVec3, radius: f64) -> Option<f64> {
-        match *self {
-            Self::Piece { piece, t, h } => curve.pieces[piece].part(t, h).leaves(centre, radius),
+            Self::Piece { piece, t, h } => curve.pieces[piece].part(t, h).crosses(centre, radius, outwards),
             Self::Line { from, sign, room } => {
                 let (middle, off) = curve.along(&from, sign, centre);
-                let x = (middle + math64::sqrt((radius * radius - off).max(0.0))).max(0.0);
-                (x <= room).then_some(x)
+                let square = radius * radius - off;
+                let half = math64::sqrt(square.max(0.0));
+                let x = if outwards { (middle + half).max(0.0) } else { middle - half };
+                ((outwards || square >= 0.0) && x >= 0.0 && x <= room).then_some(x)
             }
         }
     }

@@ -27,7 +27,7 @@ fn takes(solve: impl FnOnce(&mut Pose) -> Result<(), SolveError>, pose: &Pose) -
 }
 
 /// The longest tolerance is a length of the chain, the shortest what f32 can tell.
-const TAKEN: [f32; 4] = [f32::MIN_POSITIVE, 1e-4, 0.5, 1.0];
+const TAKEN: [f32; 5] = [f32::from_bits(1), f32::MIN_POSITIVE, 1e-4, 0.5, 1.0];
 const REFUSED: [f32; 7] = [0.0, -1e-6, 1.0 + f32::EPSILON, 2.0, f32::MAX, f32::INFINITY, f32::NAN];
 
 #[test]

@@ -63,6 +63,10 @@ impl Attributes {
     /// None.
     pub const NONE: Self = Self(0);
 
+    /// Every limit of turning.
+    pub(crate) const TURNING: Self =
+        Self::of(&[Attribute::Fixed, Attribute::Hinge, Attribute::Ball, Attribute::Axes]);
+
     /// These.
     pub const fn of(list: &[Attribute]) -> Self {
         let mut bits = 0;

@@ -42,14 +42,8 @@ pub enum CompileError {
 }
 
 /// What joint space honours.
-pub(super) const HONOURED: Attributes = Attributes::of(&[
-    Attribute::Fixed,
-    Attribute::Hinge,
-    Attribute::Ball,
-    Attribute::Axes,
-    Attribute::Slider,
-    Attribute::Preferred,
-]);
+pub(super) const HONOURED: Attributes =
+    Attributes::TURNING.union(Attributes::of(&[Attribute::Slider, Attribute::Preferred]));
 
 /// A [`Mechanism`] compiled from a skeleton in a pose, which takes values from poses and gives them back.
 ///

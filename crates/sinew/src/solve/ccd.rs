@@ -91,18 +91,14 @@ pub struct Ccd {
 }
 
 /// What is kept of a joint: all but springs.
-pub(super) const HONOURED: Attributes = Attributes::of(&[
-    Attribute::Fixed,
-    Attribute::Hinge,
-    Attribute::Ball,
-    Attribute::Axes,
+pub(super) const HONOURED: Attributes = Attributes::TURNING.union(Attributes::of(&[
     Attribute::Slider,
     Attribute::Ease,
     Attribute::Stiffness,
     Attribute::Damping,
     Attribute::Precedence,
     Attribute::Preferred,
-]);
+]));
 
 impl Ccd {
     /// The solver for a chain, which may have an offset at its tip (then the tip turns, too).

@@ -21,7 +21,9 @@ use glam::{Affine3, DMat3, DQuat, DVec3, Quat, Vec3};
 
 use super::{
     arc::{LONGEST, distance, no_further},
-    check, soften,
+    check,
+    options::IterativeOptions,
+    soften,
 };
 use crate::{Chain, Pose, SolveError, joint::Limits, math, math64};
 
@@ -406,6 +408,13 @@ impl ChainState {
             at += l.offset;
         }
         self.above.transform_point3(at)
+    }
+
+    /// What steps and sweeps towards a place and a rotation in model space work towards.
+    pub fn ask(&self, place: Vec3, turn: Option<Quat>, options: &IterativeOptions) -> Ask {
+        let length = self.length();
+        let near = options.position_tolerance.metres(length).max(self.rounding);
+        Ask { place, turn, radian: 0.5 * length, near, near_turn: options.rotation_tolerance }
     }
 
     /// The place to go to for a goal, drawn in by a soft zone, and by what factor bones are drawn out for it.

@@ -19,6 +19,17 @@ pub(crate) fn within(
     if value >= low && value <= high { Ok(()) } else { Err(SolveError::OutOfRange { what, range, value }) }
 }
 
+/// An error unless `value` is above 0 and at most `high` (NaN is not).
+pub(crate) fn above_zero(
+    what: &'static str,
+    range: &'static str,
+    value: f32,
+    high: f32,
+) -> Result<(), SolveError> {
+    // (The least number above 0.)
+    within(what, range, value, f32::from_bits(1), high)
+}
+
 /// The quaternion at unit length; an error where it has none.
 pub(crate) fn rotation(what: &'static str, q: Quat) -> Result<Quat, SolveError> {
     let value = math::dot(q, q);
@@ -55,12 +66,8 @@ const STRETCHED: f32 = 0.25;
 /// [`math::shear`]. Turning inside a frame that is not one changes lengths; past [`STRETCHED`] that is an error.
 #[inline]
 pub(crate) fn turnable(pose: &Pose, joint: JointId) -> Result<f32, SolveError> {
-    pose.skeleton().parent(joint).map_or(Ok(0.0), |parent| similar(pose, parent))
-}
-
-/// How far a joint's own frame is from that.
-fn similar(pose: &Pose, parent: JointId) -> Result<f32, SolveError> {
     let skeleton = pose.skeleton();
+    let Some(parent) = skeleton.parent(joint) else { return Ok(0.0) };
     let shear = math::shear(&pose.model(parent).matrix3);
     if shear <= STRETCHED {
         return Ok(shear);

@@ -84,13 +84,7 @@ pub struct Fabrik {
 }
 
 /// What is kept of a joint.
-const HONOURED: Attributes = Attributes::of(&[
-    Attribute::Fixed,
-    Attribute::Hinge,
-    Attribute::Ball,
-    Attribute::Axes,
-    Attribute::Preferred,
-]);
+const HONOURED: Attributes = Attributes::TURNING.union(Attributes::of(&[Attribute::Preferred]));
 
 impl Fabrik {
     /// The solver for a chain, which may have an offset at its tip (then the tip turns, too).

@@ -14,11 +14,7 @@ use super::{
     options::option_type,
     parent_space,
 };
-use crate::{
-    Chain, JointId, Pose, Report, Skeleton, SolveError, Workspace,
-    joint::{Attribute, Attributes},
-    math,
-};
+use crate::{Chain, JointId, Pose, Report, Skeleton, SolveError, Workspace, joint::Attributes, math};
 
 /// Which end of a chain goes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -109,9 +105,6 @@ struct Stop {
     unit: f32,
 }
 
-const HONOURED: Attributes =
-    Attributes::of(&[Attribute::Fixed, Attribute::Hinge, Attribute::Ball, Attribute::Axes]);
-
 impl Follow {
     /// The chain from `root` down to `tip`, led by the tip.
     pub fn new(skeleton: &Skeleton, root: JointId, tip: JointId) -> Result<Self, ChainSolverError> {
@@ -120,7 +113,7 @@ impl Follow {
 
     /// The same for a chain which may have an offset at its tip (then the tip turns, too).
     pub fn from_chain(skeleton: &Skeleton, chain: Chain) -> Result<Self, ChainSolverError> {
-        admit(skeleton, &chain, "follow", HONOURED)?;
+        admit(skeleton, &chain, "follow", Attributes::TURNING)?;
         Ok(Self { chain })
     }
 

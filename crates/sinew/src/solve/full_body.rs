@@ -174,15 +174,11 @@ pub struct FullBody {
 }
 
 /// Attributes of joints that the solver honours.
-const HONOURED: Attributes = Attributes::of(&[
-    Attribute::Fixed,
-    Attribute::Hinge,
-    Attribute::Ball,
-    Attribute::Axes,
+const HONOURED: Attributes = Attributes::TURNING.union(Attributes::of(&[
     Attribute::Slider,
     Attribute::Stiffness,
     Attribute::Preferred,
-]);
+]));
 
 /// Maximum number of goal shifts that make up for the pull of lower priorities: each leaves about a hundredth of the
 /// residual.

@@ -515,13 +515,7 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
             let place = self.on.links.in_sight(place, length, stretch, FAR);
             self.judged = self.on.links.drawn_in(place, self.settings.options.soft, stretch).0;
         }
-        let ask = Ask {
-            place: target,
-            turn,
-            radian: 0.5 * length,
-            near: self.settings.options.position_tolerance.metres(length).max(self.on.links.rounding),
-            near_turn: self.settings.options.rotation_tolerance,
-        };
+        let ask = self.on.links.ask(target, turn, &self.settings.options);
         // What is met as it came in stays as it is.
         if longer > 1.0 && ask.met(self.on.links.measure(&ask)) {
             longer = 1.0;

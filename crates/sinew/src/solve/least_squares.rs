@@ -72,14 +72,8 @@ pub struct DampedLeastSquares {
 }
 
 /// What is kept of a joint.
-const HONOURED: Attributes = Attributes::of(&[
-    Attribute::Fixed,
-    Attribute::Hinge,
-    Attribute::Ball,
-    Attribute::Axes,
-    Attribute::Slider,
-    Attribute::Preferred,
-]);
+const HONOURED: Attributes =
+    Attributes::TURNING.union(Attributes::of(&[Attribute::Slider, Attribute::Preferred]));
 
 impl DampedLeastSquares {
     /// The solver for a chain, which may have an offset at its tip (then the tip turns, too).

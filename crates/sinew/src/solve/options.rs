@@ -45,15 +45,12 @@ impl Tolerance {
     }
 
     pub(crate) fn check(self) -> Result<(), SolveError> {
-        match self {
-            Self::Share(share) => {
-                check::within("the position tolerance", "above 0 to 1", share, f32::MIN_POSITIVE, 1.0)
-            }
-            Self::Metres(metres) => {
-                let what = "the position tolerance in metres";
-                check::within(what, "above 0", metres, f32::MIN_POSITIVE, f32::MAX)
-            }
-        }
+        let (what, value, most) = match self {
+            Self::Share(share) => ("the position tolerance", share, 1.0),
+            Self::Metres(metres) => ("the position tolerance in metres", metres, f32::MAX),
+        };
+        let range = if most == 1.0 { "above 0 to 1" } else { "above 0" };
+        check::above_zero(what, range, value, most)
     }
 }
 
@@ -176,7 +173,7 @@ pub(crate) use option_type;
 /// Checks an influence and a bound on turns.
 pub(crate) fn check_common(influence: f32, max_turn: f32) -> Result<(), SolveError> {
     check::within("the influence", "0 to 1", influence, 0.0, 1.0)?;
-    check::within("the largest turn", "above 0", max_turn, f32::MIN_POSITIVE, f32::INFINITY)
+    check::above_zero("the largest turn", "above 0", max_turn, f32::INFINITY)
 }
 
 /// Checks the share of the reach that is a soft zone.
@@ -208,7 +205,6 @@ impl IterativeOptions {
         check_common(self.influence, self.max_turn)?;
         check_soft(self.soft)?;
         self.position_tolerance.check()?;
-        let turn = self.rotation_tolerance;
-        check::within("the rotation tolerance", "above 0", turn, f32::MIN_POSITIVE, f32::MAX)
+        check::above_zero("the rotation tolerance", "above 0", self.rotation_tolerance, f32::MAX)
     }
 }

@@ -20,9 +20,7 @@ use super::{
     options::{Tolerance, option_type},
 };
 use crate::{
-    Chain, JointId, Outcome, Pose, Report, Skeleton, SolveError, Workspace,
-    joint::{Attribute, Attributes},
-    math, math64,
+    Chain, JointId, Outcome, Pose, Report, Skeleton, SolveError, Workspace, joint::Attributes, math, math64,
 };
 use curve::Spot;
 use frame::{across, arc, carried};
@@ -198,9 +196,6 @@ struct Stop {
 /// A joint that has none yet.
 const NOWHERE: Stop = Stop { place: DVec3::ZERO, came: Vec3::ZERO, length: 0.0 };
 
-const HONOURED: Attributes =
-    Attributes::of(&[Attribute::Fixed, Attribute::Hinge, Attribute::Ball, Attribute::Axes]);
-
 /// Radians of a turn that is nothing but f32's rounding of rotations.
 const STIRS: f32 = 3e-7;
 
@@ -216,7 +211,7 @@ impl Spline {
     /// The same for a chain which may have an offset at its tip (then the tip turns, too, and
     /// the offset's point lies on the curve).
     pub fn from_chain(skeleton: &Skeleton, chain: Chain) -> Result<Self, ChainSolverError> {
-        admit(skeleton, &chain, "spline", HONOURED)?;
+        admit(skeleton, &chain, "spline", Attributes::TURNING)?;
         Ok(Self { rest: Rest::new(skeleton, &chain), chain })
     }
 

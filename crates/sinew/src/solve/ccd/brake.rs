@@ -21,7 +21,7 @@ impl Brake {
 
     pub fn check(&self) -> Result<(), SolveError> {
         check::within("the damping", "0 to below 1", self.damping, 0.0, 1.0 - f32::EPSILON)?;
-        check::within("the largest step", "above 0", self.max_step, f32::MIN_POSITIVE, f32::INFINITY)
+        check::above_zero("the largest step", "above 0", self.max_step, f32::INFINITY)
     }
 
     /// What is made of a wanted turn.

@@ -616,24 +616,13 @@ impl Solve<'_> {
         pose.update();
         links.take(chain, pose);
         links.turn_at_most(max_turn);
-        let length = links.length();
-        let ask = chain_state::Ask {
-            place: if placed {
-                links
-                    .drawn_in(
-                        links.in_sight(asked, length, self.stretch, FAR),
-                        self.options.soft,
-                        self.stretch,
-                    )
-                    .0
-            } else {
-                asked
-            },
-            turn,
-            radian: 0.5 * length,
-            near: self.options.position_tolerance.metres(length).max(links.rounding),
-            near_turn: self.options.rotation_tolerance,
+        let place = if placed {
+            let place = links.in_sight(asked, links.length(), self.stretch, FAR);
+            links.drawn_in(place, self.options.soft, self.stretch).0
+        } else {
+            asked
         };
+        let ask = links.ask(place, turn, self.options);
         let came = ask.cost(links.measure(&ask));
         report.iterations += newton.part_way(links, &ask, answer, self.max_iterations);
         if ask.cost(links.measure(&ask)) > came {

@@ -2,7 +2,7 @@
 
 use glam::{Quat, Vec3};
 
-use crate::solve::options::option_type;
+use crate::{math, solve::options::option_type};
 
 /// Which way the middle of a chain turns.
 #[doc(alias("pole vector", "hint", "bend direction"))]
@@ -17,6 +17,20 @@ pub enum Pole {
     Point(Vec3),
     /// A direction in model space that the middle joint turns towards.
     Direction(Vec3),
+}
+
+impl Pole {
+    /// The direction, of any length, from `root` towards the pole, or `kept` where the bend plane is kept; turned by a swivel
+    /// angle about a unit vector.
+    pub(crate) fn direction(self, root: Vec3, kept: Vec3, axis: Vec3, swivel: f32) -> Vec3 {
+        let wanted = match self {
+            Self::Keep => kept,
+            // Halves, since the difference of two large places may overflow.
+            Self::Point(p) => p * 0.5 - root * 0.5,
+            Self::Direction(d) => d,
+        };
+        if swivel == 0.0 { wanted } else { math::rotate(math::axis_angle(axis, swivel), wanted) }
+    }
 }
 
 option_type! {

@@ -9,6 +9,7 @@ use super::{
 use crate::{Chain, Goal, JointId, Pose, Report, Skeleton, SolveError, Workspace};
 
 /// A solver that brings the end of a chain to a goal. It is built once for a skeleton, and shared by threads and characters.
+/// Solvers of other crates cannot implement it.
 ///
 /// ```
 /// use sinew::{Goal, Pose, Workspace, glam::Vec3};

@@ -258,12 +258,8 @@ impl FollowScratch {
                 let back = math::mul(next.rotation, math::conjugate(below));
                 turned = math::normalize(math::conjugate(math::mul(own, back)));
             }
-            if let Some(bone) = bone {
-                at -= math::rotate(turned, bone);
-                below = Some(turned);
-            } else if below.is_some() {
-                below = Some(turned);
-            }
+            at -= bone.map_or(Vec3::ZERO, |bone| math::rotate(turned, bone));
+            below = (bone.is_some() || below.is_some()).then_some(turned);
         }
         if let Some(turned) = below {
             let root = &mut self.links.links[0];

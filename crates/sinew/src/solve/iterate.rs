@@ -875,15 +875,7 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
         if math::sqrt(across.length_squared()) < 1e-4 * self.on.links.length() + self.on.links.rounding {
             return 0.0;
         }
-        let mut wanted = match side.pole {
-            Pole::Keep => across,
-            // Halves, since the difference of two large places may overflow.
-            Pole::Point(p) => p * 0.5 - root * 0.5,
-            Pole::Direction(d) => d,
-        };
-        if side.swivel != 0.0 {
-            wanted = math::rotate(math::axis_angle(axis, side.swivel), wanted);
-        }
+        let wanted = side.pole.direction(root, across, axis, side.swivel);
         if side.pole == Pole::Keep {
             *side = Side { pole: Pole::Direction(wanted), swivel: 0.0 };
         }

@@ -18,6 +18,9 @@ use crate::{
 /// nearer. A goal further off than two lengths of the chain is a direction: steps go to two lengths that way, and what they
 /// leave is judged by the goal itself. [`Auto`](super::Auto) goes on from there by sweeps and fresh starts.
 ///
+/// With a rotation asked for, the turn towards a [`Pole`](crate::Pole) is made in at most four rounds, each of which leaves the
+/// tip's rotation to further steps: in up to a quarter of cases the middle of the chain stays 0.06 to 0.17 rad off the pole.
+///
 /// ```
 /// use std::sync::Arc;
 /// use sinew::{Goal, JointTransform, Pose, Skeleton, Workspace, glam::Vec3, joint::{Dof, Joint}};

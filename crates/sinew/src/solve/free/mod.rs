@@ -680,16 +680,9 @@ fn follow(
     }
     found.turn = math::normalize(found.turn);
     let mut own = math::rotate(found.turn, bones.middle());
-    let mut wanted = match bend.pole {
-        // (Across the way: next to straight what lies along it would say that there is no side.)
-        Pole::Keep => own - found.ahead * own.dot(found.ahead),
-        // Halves, since the difference of two large places may overflow.
-        Pole::Point(p) => p * 0.5 - ask.root * 0.5,
-        Pole::Direction(d) => d,
-    };
-    if bend.swivel != 0.0 {
-        wanted = math::rotate(math::axis_angle(found.ahead, bend.swivel), wanted);
-    }
+    // (Across the way: next to straight what lies along it would say that there is no side.)
+    let across = own - found.ahead * own.dot(found.ahead);
+    let wanted = bend.pole.direction(ask.root, across, found.ahead, bend.swivel);
     let (twist, _) = twist_towards(found.ahead, own, wanted);
     let mut twist = math::normalize(twist);
     if most < core::f32::consts::PI {

@@ -205,18 +205,8 @@ fn bend_straight(
 #[cold]
 fn facing(pole: Pole, root: Vec3, e: Vec3, g: Vec3) -> Vec3 {
     let (Some(from), Some(to)) = (e.try_normalize(), g.try_normalize()) else { return Vec3::ZERO };
-    let n = wanted(pole, root).normalize_or_zero().cross(to);
+    let n = pole.direction(root, Vec3::ZERO, Vec3::ZERO, 0.0).normalize_or_zero().cross(to);
     math::rotate(math::conjugate(math::shortest_arc(from, to, n)), n)
-}
-
-/// The direction of a pole from the root, of no particular length.
-fn wanted(pole: Pole, root: Vec3) -> Vec3 {
-    match pole {
-        Pole::Keep => Vec3::ZERO,
-        // Halves, since the difference of two large places may overflow.
-        Pole::Point(p) => p * 0.5 - root * 0.5,
-        Pole::Direction(p) => p,
-    }
 }
 
 /// Direction from the root to the end in a limb folded so far that the end lies on the root, from the triangle itself:
@@ -237,6 +227,6 @@ fn folded_direction(u: Vec3, n: Vec3, a: f32, b: f32, d: f32) -> Vec3 {
 fn about_goal(axis: Vec3, n: Vec3, pole: Pole, root: Vec3, swivel: f32) -> Quat {
     // The way that the middle joint points, across the limb.
     let own = axis.cross(n);
-    let (twist, _) = twist_towards(axis, own, wanted(pole, root));
+    let (twist, _) = twist_towards(axis, own, pole.direction(root, Vec3::ZERO, Vec3::ZERO, 0.0));
     if swivel == 0.0 { twist } else { math::mul(math::axis_angle(axis, swivel), twist) }
 }

@@ -182,7 +182,7 @@ impl ChainScratch {
             return;
         }
         links.reserve(&plan.chain);
-        nodes.resize(joints, Node::NONE);
+        nodes.resize(joints, Node::default());
         for kept in [best, chosen, first, other, start, near, slack, unturned] {
             kept.clear();
             kept.reserve(joints);

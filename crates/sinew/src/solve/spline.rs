@@ -184,7 +184,7 @@ struct Laying<'a> {
 }
 
 /// Where a joint should come to lie.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Stop {
     place: DVec3,
     /// Where it came in, in model space.
@@ -192,9 +192,6 @@ struct Stop {
     /// Metres to the next joint, as the chain came in.
     length: f64,
 }
-
-/// A joint that has none yet.
-const NOWHERE: Stop = Stop { place: DVec3::ZERO, came: Vec3::ZERO, length: 0.0 };
 
 /// Radians of a turn that is nothing but f32's rounding of rotations.
 const STIRS: f32 = 3e-7;
@@ -225,7 +222,7 @@ impl Spline {
         let SplineScratch { links, plan } = workspace.scratch();
         links.reserve(&self.chain);
         plan.clear();
-        plan.resize(self.chain.joints().len() + 1, NOWHERE);
+        plan.resize(self.chain.joints().len() + 1, Stop::default());
     }
 
     /// Lays the chain along the curve (in model space). The pose is left updated, with every joint within its limits or

@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// A joint on its way, seen from the frame of the root's parent, turned but not scaled, in metres.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Node {
     pub place: Vec3,
     /// Orientation after its own turn.
@@ -21,11 +21,6 @@ pub(crate) struct Node {
     pub bone: Vec3,
     /// What its scale turns: see [`signs`].
     pub sign: Quat,
-}
-
-impl Node {
-    pub const NONE: Self =
-        Self { place: Vec3::ZERO, turned: Quat::IDENTITY, bone: Vec3::ZERO, sign: Quat::IDENTITY };
 }
 
 /// Sees every joint from there. Gives the place of the end.
@@ -68,7 +63,7 @@ impl Maps {
 
     /// Makes room for a chain.
     pub fn reserve(&mut self, chain: &Chain) {
-        self.nodes.resize(chain.joints().len(), Node::NONE);
+        self.nodes.resize(chain.joints().len(), Node::default());
         if self.bones.count() != bones(chain) {
             self.bones.fit(bones(chain));
         }

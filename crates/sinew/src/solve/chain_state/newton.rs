@@ -27,7 +27,7 @@ use crate::{
 };
 
 /// A joint's part in a step.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Column {
     part: Part,
     /// The seat's orientation.
@@ -83,22 +83,8 @@ impl Newton {
         if self.columns.len() == parts.len() && self.columns.iter().zip(parts).all(same) {
             return;
         }
-        let column = |part: &Part| Column {
-            part: *part,
-            seat: Quat::IDENTITY,
-            arm: Vec3::ZERO,
-            axis: Vec3::ZERO,
-            walls: [Vec3::ZERO; 3],
-            count: 0,
-            known: ([Vec3::ZERO; 3], 0),
-            room: [0.0; 2],
-            held: None,
-            came: 0.0,
-            weight: 1.0,
-            step: Vec3::ZERO,
-        };
         self.columns.clear();
-        self.columns.extend(parts.iter().map(column));
+        self.columns.extend(parts.iter().map(|&part| Column { part, ..Column::default() }));
         self.parts.clear();
         self.parts.resize(parts.len(), settle::Part::default());
     }

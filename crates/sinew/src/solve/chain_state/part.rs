@@ -33,15 +33,16 @@ impl Ask {
 }
 
 /// A part of a sweep.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Part {
     pub link: usize,
     pub kind: Kind,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) enum Kind {
     /// A ball or a free joint.
+    #[default]
     Whole,
     /// One coordinate of a joint that turns about axes.
     Angle(usize),

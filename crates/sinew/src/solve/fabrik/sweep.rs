@@ -125,7 +125,7 @@ impl Passes<'_> {
 
 impl Sweep for Reaching {
     fn sweep(&self, links: &mut ChainState, nodes: &mut Vec<Node>, ask: &Ask, trace: &mut Trace) {
-        nodes.resize(links.links.len(), Node::NONE);
+        nodes.resize(links.links.len(), Node::default());
         walk(links, nodes);
         let (goal, turn) = links.inside(ask.place, ask.turn);
         let mut passes = Passes { nodes, closes_circle: self.closes_circle };

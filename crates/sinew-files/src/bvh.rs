@@ -1,7 +1,7 @@
-//! BVH in and out.
+//! Reading and writing of BVH.
 //!
-//! A BVH file is a hierarchy of joints with an offset and a list of channels each, and a table of the channels' values, a
-//! row a frame. Programs differ in how they read it; here
+//! A BVH file is a hierarchy of joints, each with an offset and a list of channels, and a table of the channels' values,
+//! with one row per frame. Programs differ in how they read it. Here
 //!
 //! - rotation channels are applied as they are listed, the first outermost: `Zrotation Xrotation` is Rz * Rx;
 //! - position channels *replace* the offset, on any joint, axis by axis (an axis without a channel keeps the offset's
@@ -27,33 +27,33 @@ use sinew::{
 use crate::{FileError, Model, ReadOptions, Source, budget::Budget, open::read_file, units::Units};
 use parse::{Channel, Parsed};
 
-/// A BVH document: what is needed to write it back with another motion.
+/// BVH document, which can be written back with another motion.
 #[derive(Clone, Debug)]
 pub struct Bvh {
-    /// Everything before the motion, letter by letter.
+    /// Text before the motion, unchanged.
     hierarchy: String,
     joints: Vec<Joint>,
-    /// Seconds a frame as the file writes them; none without a motion.
+    /// Seconds per frame, as the file's text; `None` without a motion.
     frame_time: Option<String>,
     units: Units,
 }
 
-/// A joint of the file.
+/// Joint of the file.
 #[derive(Clone, Debug)]
 struct Joint {
     name: String,
     parent: Option<usize>,
-    /// From the parent, in the file's units and axes.
+    /// Offset from the parent, in the file's units and axes.
     offset: [f64; 3],
     channels: Vec<Channel>,
 }
 
-/// Reads a BVH file. Its clip bears the file's name; a file without frames has none.
+/// Reads a BVH file. Its clip has the file's name; a file without frames has no clip.
 pub fn read(path: &Path, options: &ReadOptions) -> Result<Model, FileError> {
     from_bytes(&read_file(path)?, path, options)
 }
 
-/// Reads the bytes of a BVH file. `path` stands for the file in errors, and names the model and its clip.
+/// Reads the bytes of a BVH file; see [`read`]. `path` names the file in errors, the model and its clip.
 pub fn from_bytes(bytes: &[u8], path: &Path, options: &ReadOptions) -> Result<Model, FileError> {
     let units = Units::new(path, options)?;
     let text = String::from_utf8_lossy(bytes);
@@ -63,15 +63,15 @@ pub fn from_bytes(bytes: &[u8], path: &Path, options: &ReadOptions) -> Result<Mo
         .map_err(|(line, what)| FileError::Line { path: path.into(), line, what })
 }
 
-/// A line, counted from 1, and what is wrong there.
+/// Line, counted from 1, and description of an error.
 type Wrong = (usize, String);
 
 fn model(name: String, parsed: Parsed, units: Units) -> Result<Model, Wrong> {
     let mut builder = Skeleton::builder();
     for (joint, line) in parsed.joints.iter().zip(&parsed.lines) {
-        let offset = units.place_in(joint.offset);
+        let offset = units.position_in(joint.offset);
         if !offset.is_finite() {
-            return Err((*line, format!("the offset of `{}` is too large", joint.name)));
+            return Err((*line, format!("the offset of `{}` is too large: f32 cannot hold it", joint.name)));
         }
         builder.add(joint.name.clone(), joint.parent, JointTransform::from_translation(offset));
     }
@@ -120,19 +120,20 @@ fn clip(
         let turns = joint.channels.iter().any(|c| c.is_rotation);
         let mut track = JointTracks::new(id);
         if moves {
-            let mut places: Vec<Vec3> = Vec::with_capacity(times.len());
+            let mut positions: Vec<Vec3> = Vec::with_capacity(times.len());
             for (row, line) in rows().zip(&motion.row_lines) {
-                let mut place = joint.offset;
+                let mut position = joint.offset;
                 for (channel, value) in joint.channels.iter().zip(row).filter(|(c, _)| !c.is_rotation) {
-                    place[channel.axis] = *value;
+                    position[channel.axis] = *value;
                 }
-                let place = units.place_in(place);
-                if !place.is_finite() {
-                    return Err((*line, format!("the position of `{}` is too large", joint.name)));
+                let position = units.position_in(position);
+                if !position.is_finite() {
+                    let what = format!("the position of `{}` is too large: f32 cannot hold it", joint.name);
+                    return Err((*line, what));
                 }
-                places.push(place);
+                positions.push(position);
             }
-            track.translation = Some(linear(&times, places, motion.frame_time_line)?);
+            track.translation = Some(linear(&times, positions, motion.frame_time_line)?);
         }
         if turns {
             let mut rotations: Vec<Quat> = Vec::with_capacity(times.len());
@@ -141,7 +142,7 @@ fn clip(
                 let q = euler::to_quaternion(turns.map(|(c, degrees)| (c.axis, degrees.to_radians())));
                 let [x, y, z] = units.axis_in([q[0], q[1], q[2]]);
                 let q = Quat::from_xyzw(x as f32, y as f32, z as f32, q[3] as f32);
-                // Both signs are the same rotation; near the key before, curves are smooth.
+                // Both signs are the same rotation; the one nearer to the key before keeps curves smooth.
                 let opposite = rotations.last().is_some_and(|&before| math::dot(before, q) < 0.0);
                 rotations.push(if opposite { Quat::from_xyzw(-q.x, -q.y, -q.z, -q.w) } else { q });
             }
@@ -154,8 +155,8 @@ fn clip(
     Clip::new(name, skeleton, tracks).map(Some).map_err(|e| (motion.frame_time_line, e.to_string()))
 }
 
-/// A track through every frame. Values were checked; what can be wrong is a frame time too
-/// short for `f32` to tell frames apart.
+/// A linear track through all frames. The values have been checked; an error is a frame time too short for f32 to tell
+/// frames apart.
 fn linear<T: sinew::motion::TrackValue>(
     times: &[f32],
     values: Vec<T>,

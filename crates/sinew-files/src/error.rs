@@ -1,4 +1,4 @@
-//! What can be wrong with a file.
+//! Errors of reading and writing files.
 
 use std::path::PathBuf;
 
@@ -6,53 +6,53 @@ use thiserror::Error;
 
 use crate::text::tidy;
 
-/// What is wrong with a file, and where. Its message is one line that quotes at most 80 characters of a name or value in the
-/// file; the fields have the whole.
+/// Error of a file, with its position. The message is one line that quotes at most 80 characters of a name or value; the
+/// fields hold the whole.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum FileError {
-    /// The ending is not one that we read or write here.
+    /// The extension is not one of the formats that are read or written here.
     #[error("{}: the ending must be {wanted}", path.display())]
     Ending {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What is allowed.
+        /// Allowed extensions.
         wanted: &'static str,
     },
-    /// The operating system refused.
+    /// The operating system reports an error.
     #[error("{}: {error}", path.display())]
     Io {
-        /// The file or folder.
+        /// Path of the file or folder.
         path: PathBuf,
-        /// Its word.
+        /// Error of the operating system.
         error: std::io::Error,
     },
-    /// A regular file is wanted.
-    #[error("{}: a regular file is wanted, and this is {found}", path.display())]
+    /// The path is not a regular file.
+    #[error("{}: it must be a regular file, and is {found}", path.display())]
     NotRegular {
-        /// The path.
+        /// Path.
         path: PathBuf,
-        /// What is there: `a folder`, `a pipe`, `a socket` or `a device`.
+        /// Kind of the path: `a folder`, `a pipe`, `a socket` or `a device`.
         found: &'static str,
     },
-    /// A text file says something wrong at a line (counted from 1).
+    /// A line of a text file is wrong.
     #[error("{}:{line}: {}", path.display(), tidy(what))]
     Line {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// The line.
+        /// Line, counted from 1.
         line: usize,
-        /// What is wrong.
+        /// Description of the error.
         what: String,
     },
-    /// A document says something wrong at a place (a JSON path such as `animations[2].channels[0].sampler`).
+    /// A value of a document is wrong.
     #[error("{}: {}: {}", path.display(), tidy(at), tidy(what))]
     At {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// The place.
+        /// Position in the document, as a JSON path such as `animations[2].channels[0].sampler`, or as an element's name.
         at: String,
-        /// What is wrong.
+        /// Description of the error.
         what: String,
     },
 }

@@ -1,4 +1,4 @@
-//! Ground meshes in: what a level is made of.
+//! Ground meshes from glTF and OBJ files.
 
 pub mod obj;
 mod polygon;
@@ -9,12 +9,14 @@ use sinew::ground::TriangleMesh;
 
 use crate::{FileError, ReadOptions, gltf};
 
-/// Reads the triangles of a .glb, .gltf or .obj file, told apart by ending: in metres, Y up, counter-clockwise seen from
-/// outside.
+/// Reads the triangles of a .glb, .gltf or .obj file, in metres, Y up, counter-clockwise seen from outside. The extension
+/// tells the format.
 ///
-/// From glTF come all rigid meshes of the default scene under their nodes' transforms; scale and axes are the format's
-/// own. From OBJ come all faces, those of more than three corners as triangles; `options` say its unit and axes. A path that
-/// is no regular file, and a file without a triangle that has an area, are errors.
+/// A glTF gives all rigid meshes of its default scene, transformed by their nodes. An OBJ gives all its faces, divided into
+/// triangles; `options` gives its unit and up axis.
+///
+/// # Errors
+/// A path that is no regular file, another extension, a damaged file, and a file without a triangle that has an area.
 pub fn read(path: &Path, options: &ReadOptions) -> Result<TriangleMesh, FileError> {
     let ending = path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
     let mesh = match ending.as_str() {

@@ -1,4 +1,4 @@
-//! JSON text into values, within a memory budget.
+//! Parsing of JSON within a memory budget.
 
 use serde_json::Value;
 use thiserror::Error;
@@ -8,21 +8,21 @@ use crate::{
     text::tidy,
 };
 
-/// Why a text gives no JSON value.
+/// Error of parsing JSON.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum JsonError {
-    /// It is no JSON.
+    /// The text is not JSON.
     #[error("not JSON: {} at line {line} column {column}", tidy(what))]
     Syntax {
-        /// The line, counted from 1.
+        /// Line, counted from 1.
         line: usize,
-        /// The column, counted from 1.
+        /// Column, counted from 1.
         column: usize,
-        /// What is wrong.
+        /// Description of the error.
         what: String,
     },
-    /// It takes more memory than it may.
+    /// The values take more memory than the budget.
     #[error("{0}")]
     OverBudget(String),
 }
@@ -33,15 +33,17 @@ impl From<OverBudget> for JsonError {
     }
 }
 
-/// Reads a JSON text whose values take `memory_budget` bytes at most; by default (none) 16 times the text, and 256 MiB at
-/// least. More than 127 arrays or objects one in the other are an error.
+/// Parses JSON text whose values take at most `memory_budget` bytes; `None` is 16 times the text, and at least 256 MiB.
+///
+/// # Errors
+/// Text that is not JSON, that exceeds the budget, or that nests arrays and objects more than 127 deep.
 pub fn read_json(text: &[u8], memory_budget: Option<u64>) -> Result<Value, JsonError> {
     read_within(text, &Budget::new(memory_budget, text.len()))
 }
 
 pub(crate) fn read_within(text: &[u8], budget: &Budget) -> Result<Value, JsonError> {
     budget.take(weight(text))?;
-    // serde_json refuses more than 128 levels, so that no damage can exhaust the stack.
+    // serde_json refuses more than 128 levels, so that no file can exhaust the stack.
     serde_json::from_slice(text).map_err(|e| {
         let message = e.to_string();
         let what = message.split(" at line ").next().unwrap_or(&message).into();
@@ -49,10 +51,10 @@ pub(crate) fn read_within(text: &[u8], budget: &Budget) -> Result<Value, JsonErr
     })
 }
 
-/// Bytes that the values of a text take. A value is 72 bytes and what it holds elsewhere: a number its digits (32 with the
-/// allocator's own), a list up to twice its length, an object its table.
+/// Upper bound of the bytes that the values of a text take. A value is 72 bytes and its heap memory: the digits of a number
+/// (32 bytes with the allocator's overhead), up to twice a list's length, an object's table.
 fn weight(text: &[u8]) -> u64 {
-    const DEEPEST: u32 = 128;
+    const MAX_DEPTH: u32 = 128;
     const VALUE: u64 = 104;
     const LIST: u64 = 288;
     const OBJECT: u64 = 400;
@@ -69,8 +71,8 @@ fn weight(text: &[u8]) -> u64 {
             b':' => weight += KEY,
             b'[' | b'{' => {
                 depth += 1;
-                // No further does the parser go.
-                if depth > DEEPEST {
+                // The parser stops here.
+                if depth > MAX_DEPTH {
                     break;
                 }
                 weight += if *byte == b'[' { LIST } else { OBJECT };

@@ -1,9 +1,9 @@
-//! Files for Sinew: glTF, GLB, VRM and BVH in and out, URDF and ground meshes in.
+//! File formats for Sinew: reads and writes glTF, GLB, VRM and BVH, and reads URDF and ground meshes.
 //!
-//! Files know nothing of solvers: they turn bytes into a [`Model`] (skeleton, clips, roles that the file declares, the
-//! points of its skin) and clips back into bytes. Units and axes are converted here and nowhere else.
+//! This crate knows nothing of solvers. It turns bytes into a [`Model`] (skeleton, clips, declared roles, skin) and clips
+//! back into bytes. Units and axes are converted here and nowhere else.
 
-/// The examples of the project's first page, as tests.
+/// Examples of the project's README, as tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 pub struct Readme;

@@ -1,4 +1,4 @@
-//! What a file of a character holds, whatever its format.
+//! Model of a character, creature or arm, independent of the file's format.
 
 use std::{path::Path, sync::Arc};
 
@@ -11,39 +11,40 @@ use crate::{
     text::{shorten, tidy},
 };
 
-/// A character, creature or arm as read from a file.
+/// Character, creature or arm that was read from a file.
 #[derive(Clone, Debug)]
 pub struct Model {
-    /// Name of the file without its folder and ending.
+    /// Name of the file, without folder and extension.
     pub name: String,
-    /// Every node of the file's scene, or every joint of a BVH, in metres and Y up. The rest pose is as the file has it.
+    /// Skeleton of all nodes of the file's default scene, or of all joints of a BVH, in metres and Y up. Its rest pose is
+    /// that of the file.
     pub skeleton: Arc<Skeleton>,
-    /// Every clip, in the file's order.
+    /// Clips, in the file's order.
     pub clips: Vec<Clip>,
-    /// Clips that the file holds but that cannot be played, in the file's order; empty for most files.
+    /// Clips of the file that cannot be played, in the file's order; empty for most files.
     pub problems: Vec<ClipProblem>,
-    /// Local transforms in the bind pose, in the skeleton's order: where a skin's inverse bind matrices differ from the
-    /// rest pose, theirs; elsewhere the rest pose.
+    /// Local transforms in the bind pose, in the skeleton's order: those of the skins' inverse bind matrices, or of the rest
+    /// pose for joints without one.
     pub bind: Vec<JointTransform>,
-    /// What skins say of the bind pose that it cannot have, in the file's order; empty for most files.
+    /// Values of skins that the bind pose cannot represent, in the file's order; empty for most files.
     pub bind_problems: Vec<BindProblem>,
     /// The skinned mesh's vertices, each in the space of the joint that moves it most (in bind space, so that the bind
     /// pose's model transform of the joint takes it to where the mesh was made).
     pub skin: Vec<SkinVertex>,
-    /// Humanoid roles that the file itself declares (VRM), under VRM 1.0's bone names (`hips`, `leftUpperLeg`, ...).
+    /// Humanoid roles that the file declares (VRM), by VRM 1.0's bone names (`hips`, `leftUpperLeg`, ...).
     pub declared_roles: Vec<(String, JointId)>,
-    /// The document itself, for writing it back.
+    /// The document that the model was read from, for writing it back.
     pub source: Source,
 }
 
-/// A clip that cannot be played. The rest of the file is sound, so that this is an error only for whom the clip is asked.
+/// Clip that cannot be played. It is an error only if the clip is used, as the rest of the file is valid.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClipProblem {
-    /// The clip's name.
+    /// Name of the clip.
     pub clip: String,
-    /// The place in the file (a JSON path such as `animations[2].channels[0]`, or a line).
+    /// Position in the file: a JSON path such as `animations[2].channels[0]`, or a line.
     pub at: String,
-    /// What is wrong.
+    /// Description of the error.
     pub what: String,
 }
 
@@ -53,59 +54,59 @@ impl std::fmt::Display for ClipProblem {
     }
 }
 
-/// What a skin's inverse bind matrix says of a joint that the bind pose cannot have. The rest of the bind pose is sound.
+/// Value of an inverse bind matrix that the bind pose cannot represent. The rest of the bind pose is valid.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[error("skins[{skin}]: joint {joint} `{name}`: {fault}")]
 pub struct BindProblem {
     /// Index of the skin.
     pub skin: usize,
-    /// The joint.
+    /// Joint.
     pub joint: JointId,
-    /// Its name, of which a long one is cut.
+    /// Name of the joint; a long name is shortened.
     pub name: String,
-    /// What is wrong.
+    /// Kind of the problem.
     pub fault: BindFault,
 }
 
-/// What is wrong with an inverse bind matrix.
+/// Problem of an inverse bind matrix.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum BindFault {
-    /// The joint is bound as the rest pose has it.
+    /// The matrix has no inverse. The joint has its rest transform in the bind pose.
     #[error("the inverse bind matrix has no inverse (its determinant is {determinant})")]
     Singular {
-        /// Its determinant.
+        /// Determinant of the matrix.
         determinant: f64,
     },
-    /// The joint is bound by the nearest rotation and scale.
-    #[error("bound by no translation, rotation and scale: {0}")]
+    /// The joint's local transform is sheared. The bind pose has the nearest rotation and scale.
+    #[error("the bind transform is no translation, rotation and scale: {0}")]
     Sheared(AffineError),
-    /// The skin that comes first counts.
-    #[error("bound {distance} m and {angle} rad from where skins[{first}] has it")]
+    /// Two skins bind the joint differently. The bind pose is that of the first skin.
+    #[error("bound {distance} m and {angle} rad away from the bind transform of skins[{first}]")]
     Disagrees {
-        /// The skin that counts.
+        /// Index of the first skin.
         first: usize,
-        /// Distance between the two places, in metres.
+        /// Distance between the two positions, in metres.
         distance: f32,
         /// Angle between the two rotations, in radians.
         angle: f32,
     },
 }
 
-/// One vertex of a skin.
+/// Vertex of a skin.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SkinVertex {
-    /// The joint with the largest weight.
+    /// Joint with the largest weight.
     pub joint: JointId,
-    /// That weight, 0 to 1.
+    /// Weight of that joint, 0 to 1.
     pub weight: f32,
-    /// Place in the joint's own space.
+    /// Position in the joint's local space, in metres.
     pub position: Vec3,
 }
 
-/// The document that a model was read from.
+/// Document that a model was read from.
 #[derive(Clone, Debug)]
-#[allow(clippy::large_enum_variant)] // One stands in a whole model; a box would save nothing.
+#[allow(clippy::large_enum_variant)] // A model has one; a box would save nothing.
 pub enum Source {
     /// glTF, GLB or VRM.
     Gltf(crate::gltf::Document),
@@ -113,30 +114,29 @@ pub enum Source {
     Bvh(crate::bvh::Bvh),
 }
 
-/// Which axis of a file points up.
+/// Up axis of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum UpAxis {
-    /// As glTF has it.
+    /// Y, as in glTF.
     #[default]
     Y,
-    /// As many modelling programs have it: (x, y, z) becomes (x, z, -y).
+    /// Z, as in many modelling programs: (x, y, z) becomes (x, z, -y).
     Z,
 }
 
-/// How a file is read: what it does not say of itself, how much it may hold, and what it may do.
+/// Options for reading a file: units and axes that it does not declare, and limits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ReadOptions {
-    /// Metres a unit, for formats that do not say (BVH, OBJ).
+    /// Metres per unit, for formats that do not declare it (BVH, OBJ); greater than 0, 1 by default.
     pub scale: f32,
-    /// Which axis points up, for formats that do not say.
+    /// Up axis, for formats that do not declare it (BVH, OBJ); Y by default.
     pub up: UpAxis,
-    /// Bytes of memory that the file's content may take. By default (none) 16 times the bytes of all files that are read,
-    /// and 256 MiB at least. A file that asks for more is an error: a few bytes of a file can stand for any amount of
+    /// Bytes of memory that the file's content may take. `None`, the default, is 16 times the size of all files that are
+    /// read, and at least 256 MiB. A file whose content takes more is an error, as a few bytes can stand for any amount of
     /// content.
     pub memory_budget: Option<u64>,
-    /// Lets a glTF name buffers and images outside of its own folder: by `..`, by links, by absolute paths and `file:`
-    /// URIs. False by default, as a file of unknown origin could otherwise take any file of the machine into what is
-    /// written.
+    /// Whether a glTF may read buffers and images outside of its folder, through `..`, links, absolute paths and `file:`
+    /// URIs. False by default, as a file of unknown origin could otherwise copy any file of the machine into the output.
     pub allow_outside: bool,
 }
 
@@ -147,7 +147,7 @@ impl Default for ReadOptions {
 }
 
 impl Model {
-    /// Reads .glb, .gltf, .vrm or .bvh, told apart by ending.
+    /// Reads a .glb, .gltf, .vrm or .bvh file. The extension tells the format; any other is an error.
     pub fn read(path: &Path, options: &ReadOptions) -> Result<Self, FileError> {
         let ending = path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
         match ending.as_str() {
@@ -157,16 +157,16 @@ impl Model {
         }
     }
 
-    /// The bind pose: where the mesh was made. It is the rest pose where the file has no skin; see
-    /// [`bind_problems`](Self::bind_problems) for what skins say that it cannot have.
+    /// The bind pose, in which the mesh was modelled; the rest pose if the file has no skin. See
+    /// [`bind_problems`](Self::bind_problems) for values of skins that it cannot represent.
     pub fn bind_pose(&self) -> Pose {
         let mut pose = Pose::rest(&self.skeleton);
-        // (Readers give as many as there are joints; who changed the list by hand gets the rest pose.)
+        // Readers give one transform per joint; a list of another length leaves the rest pose.
         let _ = pose.set_locals(&self.bind);
         pose
     }
 
-    /// The skinned mesh's vertices in model space as a pose has them, each carried by the joint that moves it most.
+    /// Positions of the skin's vertices in a pose, in model space in metres. Each follows its joint of largest weight alone.
     pub fn skin_points(&self, pose: &Pose) -> Vec<(JointId, Vec3)> {
         self.skin.iter().map(|v| (v.joint, pose.model(v.joint).transform_point3(v.position))).collect()
     }

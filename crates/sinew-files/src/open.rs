@@ -1,4 +1,4 @@
-//! Files as they are read: whole, and only where they are files.
+//! Reading of regular files.
 
 use std::{
     fs::{self, FileType},
@@ -7,7 +7,7 @@ use std::{
 
 use crate::FileError;
 
-/// The bytes of a regular file, links followed. Pipes, devices and sockets may wait or give bytes for ever, and are refused.
+/// Reads the bytes of a regular file; links are followed. Pipes, devices and sockets, which may never end, are errors.
 pub fn read_file(path: &Path) -> Result<Vec<u8>, FileError> {
     let failed = |error| FileError::Io { path: path.into(), error };
     let found = fs::metadata(path).map_err(failed)?.file_type();
@@ -17,7 +17,7 @@ pub fn read_file(path: &Path) -> Result<Vec<u8>, FileError> {
     fs::read(path).map_err(failed)
 }
 
-/// A word for what is no regular file.
+/// Name of a file type that is no regular file.
 fn kind(found: FileType) -> &'static str {
     #[cfg(unix)]
     {
@@ -31,7 +31,7 @@ fn kind(found: FileType) -> &'static str {
     if found.is_dir() { "a folder" } else { "a device" }
 }
 
-/// The parent of a bare file name is empty, and means the working folder.
+/// The folder, or `.` for the empty parent of a bare file name.
 pub(crate) fn or_here(folder: &Path) -> &Path {
     if folder.as_os_str().is_empty() { Path::new(".") } else { folder }
 }

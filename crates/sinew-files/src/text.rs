@@ -1,12 +1,12 @@
-//! Words of text files, and text of files in messages.
+//! Numbers in text files, and quotes of files in messages.
 
-/// Characters of a file's text that a message quotes at most.
-const LONGEST: usize = 80;
+/// Maximum number of characters in a quote.
+const MAX_QUOTE: usize = 80;
 
-/// Characters of a message that quotes a file in many places.
-const LONGEST_MESSAGE: usize = 400;
+/// Maximum number of characters in a message.
+const MAX_MESSAGE: usize = 400;
 
-/// A number that is one: Rust reads `nan` and `inf` too.
+/// Parses a finite number; `nan` and `inf`, which Rust's parser takes, are errors.
 pub(crate) fn number(word: &str) -> Result<f64, String> {
     match word.parse::<f64>() {
         Ok(value) if value.is_finite() => Ok(value),
@@ -15,9 +15,10 @@ pub(crate) fn number(word: &str) -> Result<f64, String> {
     }
 }
 
-/// Text of a file as a message quotes it: one line of at most 80 characters, with an ellipsis in place of the middle.
+/// Shortens a file's text for a message: one line of at most 80 characters, with an ellipsis in place of the middle. Control
+/// characters are escaped.
 pub fn shorten(text: &str) -> String {
-    let is_short = text.char_indices().nth(LONGEST).is_none();
+    let is_short = text.char_indices().nth(MAX_QUOTE).is_none();
     if is_short && !text.contains(char::is_control) {
         return text.into();
     }
@@ -25,26 +26,26 @@ pub fn shorten(text: &str) -> String {
     let escape = |c: char, out: &mut Vec<char>| {
         if c.is_control() { out.extend(c.escape_default()) } else { out.push(c) }
     };
-    // No more than twice what is shown is looked at, however long the text is.
-    let head = text.chars().take(LONGEST + 1);
+    // Only the ends of a long text are read.
+    let head = text.chars().take(MAX_QUOTE + 1);
     head.for_each(|c| escape(c, &mut shown));
-    if is_short && shown.len() <= LONGEST {
+    if is_short && shown.len() <= MAX_QUOTE {
         return shown.into_iter().collect();
     }
     let mut tail: Vec<char> = Vec::new();
-    let end: Vec<char> = text.chars().rev().take(LONGEST).collect();
+    let end: Vec<char> = text.chars().rev().take(MAX_QUOTE).collect();
     end.into_iter().rev().for_each(|c| escape(c, &mut tail));
-    let (first, last) = (LONGEST / 2, LONGEST - LONGEST / 2 - 1);
+    let (first, last) = (MAX_QUOTE / 2, MAX_QUOTE - MAX_QUOTE / 2 - 1);
     let tail = &tail[tail.len().saturating_sub(last)..];
     shown.iter().take(first).chain(&['…']).chain(tail).collect()
 }
 
-/// A message in one line, in which every quotation (between backticks or quotation marks), every list (in brackets) and every
-/// word is shortened, and so is what is still longer than 400 characters.
+/// Shortens a message to one line of at most 400 characters. Every quotation (between backticks or quotation marks), every
+/// list (in brackets) and every word is shortened as by [`shorten`].
 pub fn tidy(message: &str) -> String {
     let mut line = String::new();
     let mut rest = message;
-    // Without it every bracket that nothing closes would be a search to the end.
+    // A bracket after the last `]` has no partner, so that no search to the end is needed.
     let last_list = message.rfind(']').unwrap_or(0);
     while let Some(first) = rest.chars().next() {
         let mark = match first {
@@ -62,20 +63,20 @@ pub fn tidy(message: &str) -> String {
             line.push(' ');
             rest = &rest[first.len_utf8()..];
         } else {
-            // A word ends at a space or where a quotation begins; a mark without a partner is a word's first letter.
+            // A word ends at a space or at the beginning of a quotation; a mark without a partner begins a word.
             let end = rest.char_indices().skip(1).find(|(_, c)| c.is_whitespace() || matches!(c, '`' | '"'));
             let end = end.map_or(rest.len(), |(at, _)| at);
             line += &shorten(&rest[..end]);
             rest = &rest[end..];
         }
     }
-    let is_short = line.char_indices().nth(LONGEST_MESSAGE).is_none();
-    if is_short { line } else { cut(&line.chars().collect::<Vec<_>>(), LONGEST_MESSAGE) }
+    let is_short = line.char_indices().nth(MAX_MESSAGE).is_none();
+    if is_short { line } else { cut(&line.chars().collect::<Vec<_>>(), MAX_MESSAGE) }
 }
 
-/// The beginning and the end of a text of more than so many characters, with an ellipsis between.
-fn cut(text: &[char], most: usize) -> String {
-    let (first, last) = (most / 2, most - most / 2 - 1);
+/// The beginning and the end of a text of more than `max` characters, with an ellipsis between.
+fn cut(text: &[char], max: usize) -> String {
+    let (first, last) = (max / 2, max - max / 2 - 1);
     text[..first].iter().chain(&['…']).chain(&text[text.len() - last..]).collect()
 }
 
@@ -106,7 +107,7 @@ mod tests {
         let list = format!("[{}]", "0.1 ".repeat(5000));
         assert!(tidy(&format!("5000 found for {list}, not 3")).chars().count() < 120);
         assert!(tidy(&"[ ".repeat(100_000)).starts_with("[ [ "));
-        // Words and lists without end, of which each is short.
+        // Many words and lists, each of them short.
         let words = format!("found {}, not an element", "type=\"planar\"".repeat(900));
         let numbers = format!("20002 numbers: [1 2 …3]]> {} are not 3", "0 ".repeat(20_000));
         for text in [words, numbers] {
@@ -117,7 +118,7 @@ mod tests {
             );
             assert_eq!(line[line.len() - 9..], text[text.len() - 9..]);
         }
-        // Every mark alone: no partner, no quadratic search.
+        // Marks without a partner must cause no quadratic search.
         assert!(tidy(&"`\"".repeat(100)).len() < 1000);
     }
 }

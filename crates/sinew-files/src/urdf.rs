@@ -1,9 +1,8 @@
-//! URDF in: links and joints of an arm or a machine.
+//! Reading of URDF: links and joints of an arm or a machine.
 //!
-//! Only the kinematics are read: names, origins, axes, limits, speeds and mimics. Meshes, masses and colours are of no
-//! use here; their files need not exist and `package://` paths are not looked at. Axes stay as the file has them (z
-//! usually points up), as those who give poses to an arm mean them so. Distances are metres and angles radians, as the
-//! format says.
+//! Only the kinematics are read: names, origins, axes, limits, speeds and mimics. Meshes, masses and colours are ignored;
+//! their files need not exist, and `package://` paths are not resolved. The file's axes are kept (usually Z up), as poses of
+//! an arm are given in them. Distances are in metres and angles in radians.
 
 mod check;
 mod xml;
@@ -25,12 +24,12 @@ use crate::{
 };
 use check::Wrong;
 
-/// Reads a URDF file.
+/// Reads a URDF file with default options.
 pub fn read(path: &Path) -> Result<Mechanism, FileError> {
     read_with(path, &ReadOptions::default())
 }
 
-/// Reads a URDF file. Of the options only [`ReadOptions::memory_budget`] is for this format.
+/// Reads a URDF file. Of the options, only [`ReadOptions::memory_budget`] applies to this format.
 pub fn read_with(path: &Path, options: &ReadOptions) -> Result<Mechanism, FileError> {
     let text = String::from_utf8(read_file(path)?).map_err(|e| FileError::Io {
         path: path.into(),
@@ -39,7 +38,7 @@ pub fn read_with(path: &Path, options: &ReadOptions) -> Result<Mechanism, FileEr
     parse_with(&text, path, options)
 }
 
-/// Reads the text of a URDF file; `path` is for the mechanism's name, where the file gives none, and for errors.
+/// Reads the text of a URDF file. `path` names the file in errors, and the mechanism if the file gives no name.
 ///
 /// ```
 /// let text = r#"<robot name="rail">
@@ -57,7 +56,7 @@ pub fn parse(text: &str, path: &Path) -> Result<Mechanism, FileError> {
     parse_with(text, path, &ReadOptions::default())
 }
 
-/// As [`parse`], with the options of [`read_with`].
+/// Reads the text of a URDF file, as [`parse`], with the options of [`read_with`].
 pub fn parse_with(text: &str, path: &Path, options: &ReadOptions) -> Result<Mechanism, FileError> {
     let at = |at: String, what: String| FileError::At { path: path.into(), at, what };
     let budget = Budget::new(options.memory_budget, text.len());
@@ -65,7 +64,7 @@ pub fn parse_with(text: &str, path: &Path, options: &ReadOptions) -> Result<Mech
         Wrong::Line(line, what) => FileError::Line { path: path.into(), line, what },
         Wrong::At { at: place, what } => at(place, what),
     })?;
-    // Its messages may hold whole attributes.
+    // Messages of this parser may quote whole attributes.
     let robot = urdf_rs::read_from_string(&plain).map_err(|e| at("robot".into(), tidy(&e.to_string())))?;
     let stem = || path.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
     let name = if robot.name.is_empty() { stem() } else { robot.name.clone() };
@@ -99,7 +98,7 @@ pub fn parse_with(text: &str, path: &Path, options: &ReadOptions) -> Result<Mech
         if let Some(value) = rpy.iter().find(|v| !v.is_finite()) {
             return Err(wrong(&format!("its origin's rpy is not finite: {value}")));
         }
-        // The format's own zero, where no speed is given, would hold every joint still for ever.
+        // The format's default of 0 for a speed that is not given would hold the joint still.
         let speed = if joint.limit.velocity == 0.0 { f64::INFINITY } else { joint.limit.velocity };
         builder.joint(JointSpec {
             name: joint.name.clone(),
@@ -118,7 +117,7 @@ pub fn parse_with(text: &str, path: &Path, options: &ReadOptions) -> Result<Mech
     builder.build().map_err(|e| at("robot".into(), e.to_string()))
 }
 
-/// Roll about x, then pitch about y, then yaw about z, all fixed axes.
+/// The rotation of roll about x, then pitch about y, then yaw about z, all about fixed axes, in radians.
 fn of_roll_pitch_yaw([roll, pitch, yaw]: [f64; 3]) -> DQuat {
     let half = |angle: f64| sinew::math64::sin_cos(0.5 * angle);
     let ((sr, cr), (sp, cp), (sy, cy)) = (half(roll), half(pitch), half(yaw));

@@ -1,7 +1,8 @@
-//! An output appears whole or not at all.
+//! Writing of outputs, which appear whole or not at all.
 //!
-//! It is written to a file beside its place and renamed into it. The name of that file holds the process id, and on Linux it
-//! is locked as long as it is written to: a file whose process is gone is removed by the next program that writes there.
+//! An output is written to a temporary file in the same folder, which is then renamed. The temporary file's name holds the
+//! process id, and on Linux the file is locked while it is written: the next program that writes to the folder removes files
+//! of processes that no longer exist.
 
 use std::{
     collections::BTreeSet,
@@ -14,16 +15,15 @@ use std::{
 
 use crate::{FileError, open::or_here};
 
-/// Writes a file beside `path` and renames it into place when all of it is on the disk. Where anything fails, what stood at
-/// `path` is as it was and nothing half written is left.
+/// Writes a file beside `path`, and renames it to `path` once all of it is on the disk. On failure, the file at `path` is
+/// unchanged and the unfinished file is removed.
 ///
-/// A link is followed, also one whose target does not exist yet, and a file that is replaced hands on its permissions; one
-/// that must not be written to is not replaced. What is no file (a pipe, a device such as `/dev/null`) cannot be replaced
-/// and is written to as it stands.
+/// Links are followed, also to targets that do not exist yet. A file that is replaced passes on its permissions; a read-only
+/// file is an error. Pipes and devices such as `/dev/null` are written to directly.
 ///
-/// A program that is killed leaves its file: `.sinew-`, the process id, a number, `.part`. On Linux the next program that
-/// writes to the folder removes those of processes that no longer live. One that is ended by a signal that it can handle
-/// leaves none if it calls [`abandon_outputs`].
+/// A killed program leaves its unfinished file, `.sinew-PROCESS-NUMBER.part`. On Linux, the next program that writes to the
+/// folder removes the files of processes that no longer exist. A program that handles a signal can remove its own with
+/// [`abandon_outputs`].
 pub fn write_whole(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -31,16 +31,17 @@ pub fn write_whole(
     try_write(path, write).map_err(|error| FileError::Io { path: path.into(), error })
 }
 
-/// The place that an output for `path` is written to: links followed, also one whose target does not exist yet.
+/// The path that an output for `path` is written to: links are followed, also to targets that do not exist yet. A circle of
+/// links is an error.
 pub fn output_target(path: &Path) -> io::Result<PathBuf> {
     let mut target = path.to_path_buf();
     loop {
         match fs::canonicalize(&target) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            // Links in a circle are told here.
+            // This includes the error for a circle of links.
             known => return known,
         }
-        // What does not exist stays as it is named.
+        // A path that does not exist and is no link is the target.
         let Ok(next) = fs::read_link(&target) else { return Ok(target) };
         target = target.parent().unwrap_or(Path::new("")).join(next);
     }
@@ -69,16 +70,16 @@ fn try_write(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) 
         file.set_permissions(old.permissions())?;
     }
     file.sync_all()?;
-    // The file stays open, and so locked, until it has its name.
+    // The file stays open, and thereby locked, until it is renamed.
     part.rename(&target)
 }
 
-/// What this program is writing.
+/// Outputs of this process that are not finished.
 struct Writing {
     unfinished: Vec<PathBuf>,
-    /// Folders that were looked through for what killed programs left.
+    /// Folders in which files of killed programs have been removed.
     swept: BTreeSet<PathBuf>,
-    /// Numbers the files of this program.
+    /// Number of the next file.
     count: u64,
 }
 
@@ -86,34 +87,34 @@ static WRITING: Mutex<Writing> =
     Mutex::new(Writing { unfinished: Vec::new(), swept: BTreeSet::new(), count: 0 });
 
 fn writing() -> MutexGuard<'static, Writing> {
-    // Every change is one push or one removal, so that a thread that panicked leaves it whole.
+    // Every change is one push or one removal, so that the state is valid even if a thread panicked.
     WRITING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes every output that this program has begun and not finished: for a program that a signal is about to end.
+/// Removes every unfinished output of this process, for a program that a signal is about to end.
 ///
-/// Other threads that would begin or finish an output wait until the returned value is dropped. Those whose output was
-/// removed then get an error.
+/// Other threads that begin or finish an output wait until the returned value is dropped. A thread whose output was removed
+/// then gets an error.
 pub fn abandon_outputs() -> OutputsHeld {
     let mut writing = writing();
     for path in writing.unfinished.drain(..) {
-        // It may be gone with its folder.
+        // The file may have been removed with its folder.
         let _ = fs::remove_file(path);
     }
     OutputsHeld { _writing: writing }
 }
 
-/// Keeps outputs from being begun or finished, as [`abandon_outputs`] says.
-#[must_use = "outputs go on when this is dropped"]
+/// Guard of [`abandon_outputs`]: no output is begun or finished until it is dropped.
+#[must_use = "outputs continue when this is dropped"]
 pub struct OutputsHeld {
     _writing: MutexGuard<'static, Writing>,
 }
 
-/// A file that is not yet in its place; it goes when it is dropped.
+/// Unfinished file; dropping it removes the file.
 struct Part(PathBuf);
 
 impl Part {
-    /// A new file in the same folder, so that renaming it needs no copy.
+    /// Creates a file in the target's folder, so that renaming needs no copy.
     fn create(target: &Path) -> io::Result<(fs::File, Self)> {
         let mut writing = writing();
         let folder = or_here(target.parent().unwrap_or(Path::new("")));
@@ -121,7 +122,7 @@ impl Part {
             sweep(folder);
         }
         loop {
-            // Without the target's own name, which may be as long as a name can be.
+            // The target's own name may already have the maximum length.
             let path = target.with_file_name(part_name(process::id(), writing.count));
             writing.count += 1;
             match fs::File::create_new(&path) {
@@ -129,9 +130,9 @@ impl Part {
                     writing.unfinished.push(path.clone());
                     return Ok((file, Self(path)));
                 }
-                // Another program took it for one that was left, and removes it.
+                // Another program took it for an abandoned file, and removes it.
                 Ok(_) => {}
-                // Left by a program of the same number that was killed.
+                // A killed program with the same process id left this file.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error),
             }
@@ -154,7 +155,7 @@ impl Drop for Part {
         let mut writing = writing();
         if let Some(at) = writing.unfinished.iter().position(|path| *path == self.0) {
             writing.unfinished.swap_remove(at);
-            // What went wrong first is what is told.
+            // The caller reports the first error, not this one.
             let _ = fs::remove_file(&self.0);
         }
     }
@@ -164,25 +165,25 @@ fn part_name(process: u32, count: u64) -> String {
     format!(".sinew-{process}-{count}.part")
 }
 
-/// The process that wrote a file of this name; none where the name is not exactly one of ours.
+/// The process id in the name of an unfinished file; `None` for any other name.
 #[cfg(any(target_os = "linux", test))]
 fn owner(name: &str) -> Option<u32> {
     let (process, count) = name.strip_prefix(".sinew-")?.strip_suffix(".part")?.split_once('-')?;
     let (process, count) = (process.parse().ok()?, count.parse().ok()?);
-    // `+7` and `007` are numbers, too.
+    // `+7` and `007` parse as numbers, but are not names of ours.
     (part_name(process, count) == name).then_some(process)
 }
 
-/// Locks a new file, so that other programs can tell that it is written to. False where one of them was faster and removes
-/// it as one that was left.
+/// Locks a new file, so that other programs see that it is in use. Returns false if another program has already taken it for
+/// abandoned and removes it.
 #[cfg(target_os = "linux")]
 fn claim(file: &fs::File) -> bool {
     use std::os::unix::fs::MetadataExt;
     match file.try_lock() {
-        // Removed between its making and its lock, it has no name any more.
+        // A file that was removed between its creation and its lock has no link.
         Ok(()) => file.metadata().is_ok_and(|found| found.nlink() > 0),
         Err(fs::TryLockError::WouldBlock) => false,
-        // A file system without locks, where nothing is swept either.
+        // On a file system without locks nothing is swept either.
         Err(fs::TryLockError::Error(_)) => true,
     }
 }
@@ -192,22 +193,21 @@ fn claim(_: &fs::File) -> bool {
     true
 }
 
-/// Removes the files in a folder that programs left which were killed while they wrote. What cannot be read, locked or
-/// removed stays.
+/// Removes the unfinished files of killed programs from a folder. Files that cannot be read, locked or removed stay.
 ///
-/// A process of another container or machine may have a number that no process has here: its lock tells that it lives. A
-/// program whose number is our own was killed before us.
+/// A process of another container or machine may have an id that no process has here; its lock shows that it is alive. A
+/// file with this process's own id is that of an earlier process.
 #[cfg(target_os = "linux")]
 fn sweep(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
         let name = entry.file_name();
         let Some(process) = name.to_str().and_then(owner) else { continue };
-        // Not through a link, and no pipe, which opening would wait for.
+        // Links are not followed, and opening a pipe would block.
         if !entry.file_type().is_ok_and(|found| found.is_file()) {
             continue;
         }
-        if process != process::id() && lives(process) {
+        if process != process::id() && is_alive(process) {
             continue;
         }
         if fs::File::open(entry.path()).is_ok_and(|file| file.try_lock().is_ok()) {
@@ -216,17 +216,17 @@ fn sweep(folder: &Path) {
     }
 }
 
-/// Elsewhere there is no telling which processes live.
+/// Does nothing: other systems do not tell which processes are alive.
 #[cfg(not(target_os = "linux"))]
 fn sweep(_: &Path) {}
 
-/// Whether a process may still write.
+/// Whether a process may still write. True if it cannot be told.
 #[cfg(target_os = "linux")]
-fn lives(process: u32) -> bool {
+fn is_alive(process: u32) -> bool {
     match fs::read_to_string(format!("/proc/{process}/stat")) {
         // The state follows the program's name in brackets. A zombie has closed its files.
         Ok(stat) => !stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with(['Z', 'X'])),
-        // Without a proc file system nobody is known to be dead.
+        // Without a proc file system no process is known to be dead.
         Err(error) => error.kind() != io::ErrorKind::NotFound || !Path::new("/proc/self/stat").exists(),
     }
 }

@@ -55,8 +55,8 @@ fn containers_that_lie() {
     };
     says(&with(0, b"gltf"), &["neither a GLB"]);
     says(&with(4, &[1]), &["header", "version 1"]);
-    says(&with(8, &[0xff; 4]), &["header", "says 4294967295 bytes"]);
-    says(&with(12, &[0xff; 4]), &["chunk 0", "says 4294967295 bytes"]);
+    says(&with(8, &[0xff; 4]), &["header", "declares 4294967295 bytes"]);
+    says(&with(12, &[0xff; 4]), &["chunk 0", "declares 4294967295 bytes"]);
     says(&with(16, b"BIN\0"), &["chunk 0", "must be JSON"]);
     says(&with(20, b"["), &["neither a GLB"]);
     says(&with(30, b"\0"), &["JSON line 1 column"]);
@@ -69,7 +69,7 @@ fn containers_that_lie() {
 
 #[test]
 fn references_and_counts_that_lie() {
-    says(&changed(|j| j["asset"]["version"] = json!("1.0")), &["asset.version", "glTF 1.0"]);
+    says(&changed(|j| j["asset"]["version"] = json!("1.0")), &["asset.version", "is 1.0; only glTF 2"]);
     says(&changed(|j| *j = json!({"nodes": []})), &["`asset` is missing"]);
     says(&changed(|j| j["nodes"] = json!([])), &["scenes[0].nodes[0]", "node 0", "there are 0"]);
     says(&changed(|j| j["nodes"][1]["children"] = json!([0])), &["nodes[0]", "among its own descendants"]);

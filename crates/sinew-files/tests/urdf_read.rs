@@ -218,11 +218,11 @@ fn broken_files_are_told_by_element_and_value() {
         ),
         (
             turn("").replace("upper=\"2\"", "upper=\"two\""),
-            "arm.urdf: joint `j`: its limit's upper is no number: `two`",
+            "arm.urdf: joint `j`: its limit's upper must be a number, not `two`",
         ),
         (
             turn("<mimic joint=\"k\" offset=\"\"/>"),
-            "arm.urdf: joint `j`: its mimic's offset is no number: ``",
+            "arm.urdf: joint `j`: its mimic's offset must be a number, not ``",
         ),
         (turn("<mimic/>"), "arm.urdf: joint `j`: its mimic names no joint"),
         (turn("").replace("<child link=\"b\"/>", ""), "arm.urdf: joint `j`: it has no child link"),
@@ -233,7 +233,7 @@ fn broken_files_are_told_by_element_and_value() {
         (ab.clone() + "<joint name=\"j\" type=\"fixed\"/>", "arm.urdf: joint `j`: it has no parent link"),
         (
             turn("").replace("revolute", "hinge"),
-            "arm.urdf: joint `j`: its type `hinge` is none of revolute, continuous, prismatic, fixed, floating, planar, spherical",
+            "arm.urdf: joint `j`: its type `hinge` must be one of revolute, continuous, prismatic, fixed, floating, planar, spherical",
         ),
         (turn("").replace(" type=\"revolute\"", ""), "arm.urdf: joint `j`: it has no type"),
         (format!("\n\n<link/>{ab}"), "arm.urdf: line 3: a link has no name"),

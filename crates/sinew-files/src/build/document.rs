@@ -1,4 +1,4 @@
-//! A document made from nothing.
+//! Building of a document from a skeleton, a mesh and clips.
 
 use std::sync::Arc;
 
@@ -14,51 +14,51 @@ use thiserror::Error;
 use super::{Mesh, Vertex};
 use crate::{FileError, gltf::Document};
 
-/// Why a document could not be made.
+/// Failure to build a document.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum BuildError {
-    /// glTF counts a skin's joints with 16 bits.
+    /// The skeleton has more joints than a skin's 16-bit indices count.
     #[error("{count} joints are more than the 65,536 that a glTF skin can name")]
     TooManyJoints {
-        /// How many joints there are.
+        /// Number of joints.
         count: usize,
     },
-    /// A joint's rest frame cannot be undone.
-    #[error("joint {joint} `{name}` is scaled to nothing in the rest pose, so that no skin can hang on it")]
+    /// A joint's transform in the rest pose has no inverse.
+    #[error("joint {joint} `{name}` has scale 0 in the rest pose, so that it cannot carry a skin")]
     Flat {
-        /// The joint.
+        /// Joint.
         joint: JointId,
-        /// Its name.
+        /// Name of the joint.
         name: String,
     },
     /// The mesh has no triangle.
     #[error("the mesh has no triangle")]
     NoTriangles,
-    /// The document does not take a clip.
+    /// The clip cannot be added to the document.
     #[error(transparent)]
     File(#[from] FileError),
-    /// The joints make no skeleton.
+    /// The skeleton is invalid.
     #[error(transparent)]
     Skeleton(#[from] SkeletonError),
-    /// The keys make no track.
+    /// A track is invalid.
     #[error(transparent)]
     Track(#[from] TrackError),
-    /// The tracks make no clip.
+    /// A clip is invalid.
     #[error(transparent)]
     Clip(#[from] ClipError),
-    /// The frames make no clip.
+    /// The frames cannot be baked into a clip.
     #[error(transparent)]
     Bake(#[from] BakeError),
-    /// The joints make no limb.
+    /// The joints of a leg are no limb.
     #[error(transparent)]
     Limb(#[from] TwoBoneError),
-    /// A goal cannot be followed.
+    /// A leg cannot be solved.
     #[error(transparent)]
     Solve(#[from] SolveError),
 }
 
-/// The binary buffer with its views and accessors.
+/// Binary buffer with its views and accessors.
 #[derive(Default)]
 struct Buffer {
     bytes: Vec<u8>,
@@ -73,7 +73,7 @@ const ARRAY_BUFFER: u32 = 34962;
 const ELEMENT_ARRAY_BUFFER: u32 = 34963;
 
 impl Buffer {
-    /// One more accessor, alone in its view, and its index.
+    /// Adds bytes with an accessor, alone in its view, and returns the accessor's index.
     fn add(&mut self, bytes: &[u8], target: Option<u32>, accessor: Value) -> usize {
         let mut view = json!({"buffer": 0, "byteOffset": self.bytes.len(), "byteLength": bytes.len()});
         if let Some(target) = target {
@@ -94,7 +94,7 @@ impl Buffer {
         self.add(&bytes, target, json!({"componentType": FLOAT, "count": rows.len(), "type": kind}))
     }
 
-    /// With the smallest and the largest value, as positions must have them.
+    /// Adds floats as [`Self::floats`], with the minimum and maximum that positions must have.
     fn bounded<const N: usize>(&mut self, rows: &[[f32; N]], kind: &str, target: Option<u32>) -> usize {
         let index = self.floats(rows, kind, target);
         let fold = |start: f32, f: fn(f32, f32) -> f32| -> Vec<f32> {
@@ -106,8 +106,11 @@ impl Buffer {
     }
 }
 
-/// A document with the skeleton as its nodes, the mesh skinned to every joint, and the clips as its animations. The file's
-/// scene and mesh bear `name`.
+/// Builds a document with the skeleton as its nodes, the mesh skinned to its joints, and the clips as its animations. The
+/// scene and the mesh are called `name`.
+///
+/// # Errors
+/// More than 65,536 joints, a joint of scale 0 in the rest pose, a mesh without triangles, and clips of another skeleton.
 pub fn document(
     name: &str,
     skeleton: &Arc<Skeleton>,
@@ -184,8 +187,8 @@ pub fn document(
     Ok(document)
 }
 
-/// The clip for the skeleton that a reader finds in the document: where a root was put above
-/// several, joints moved up by one.
+/// The clip for the skeleton that a reader finds in the document, in which joints may have other indices: a common root is
+/// added above several roots.
 fn clip_of_nodes(document: &Document, skeleton: &Skeleton, clip: &Clip) -> Result<Clip, BuildError> {
     let same = |joint: JointId| document.joint_of_node(joint.index()) == Some(joint.index());
     if skeleton.joints().all(same) {
@@ -193,8 +196,8 @@ fn clip_of_nodes(document: &Document, skeleton: &Skeleton, clip: &Clip) -> Resul
     }
     let read = document.clone().into_model()?.skeleton;
     let tracks = clip.tracks().iter().map(|tracks| {
-        let place = document.joint_of_node(tracks.joint.index());
-        let joint = place.and_then(|p| read.joint_at(p)).ok_or_else(|| ClipError::NoSuchJoint {
+        let index = document.joint_of_node(tracks.joint.index());
+        let joint = index.and_then(|i| read.joint_at(i)).ok_or_else(|| ClipError::NoSuchJoint {
             clip: clip.name().into(),
             joint: tracks.joint,
             count: skeleton.len(),
@@ -205,7 +208,7 @@ fn clip_of_nodes(document: &Document, skeleton: &Skeleton, clip: &Clip) -> Resul
     Ok(Clip::new(clip.name(), &read, tracks)?)
 }
 
-/// A joint as a node; what is glTF's default is left out.
+/// A joint as a node. Values that are glTF's defaults are left out.
 fn node(skeleton: &Skeleton, joint: JointId) -> Value {
     let rest = skeleton.rest(joint);
     let mut node = json!({});
@@ -228,7 +231,7 @@ fn node(skeleton: &Skeleton, joint: JointId) -> Value {
     node
 }
 
-/// For each joint the matrix from model space in the rest pose to the joint's own space.
+/// For each joint, the matrix from model space in the rest pose to the joint's local space, by columns.
 fn inverse_binds(skeleton: &Arc<Skeleton>) -> Result<Vec<[f32; 16]>, BuildError> {
     let pose = Pose::rest(skeleton);
     skeleton
@@ -254,7 +257,7 @@ fn attributes(buffer: &mut Buffer, vertices: &[Vertex]) -> Value {
     let positions: Vec<_> = vertices.iter().map(|v| v.position.to_array()).collect();
     let normals: Vec<_> = vertices.iter().map(|v| v.normal.to_array()).collect();
     let weights: Vec<_> = vertices.iter().map(|v| v.joints.map(|j| j.1)).collect();
-    // A joint without weight is written as 0, as the specification asks.
+    // A joint without weight is written as 0, as the specification requires.
     let joints: Vec<u8> = vertices
         .iter()
         .flat_map(|v| v.joints.map(|(j, w)| if w > 0.0 { j.index() as u16 } else { 0 }))
@@ -272,7 +275,7 @@ fn attributes(buffer: &mut Buffer, vertices: &[Vertex]) -> Value {
 fn indices(buffer: &mut Buffer, triangles: &[[u32; 3]]) -> usize {
     let flat = triangles.iter().flatten();
     let count = 3 * triangles.len();
-    // 65,535 itself is the primitive restart value.
+    // 65,535 is the primitive restart value.
     let small = flat.clone().all(|&i| i < u16::MAX.into());
     let (bytes, component): (Vec<u8>, _) = if small {
         (flat.flat_map(|&i| (i as u16).to_le_bytes()).collect(), UNSIGNED_SHORT)

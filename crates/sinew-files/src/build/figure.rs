@@ -1,4 +1,4 @@
-//! A body for a skeleton that has none: an artist's dummy.
+//! Mesh for a skeleton without one, like an artist's dummy.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use sinew::{JointId, Pose, Skeleton};
 
 use super::{Color, Mesh, Ring, Surface};
 
-/// Which side of the body a joint is on.
+/// Side of the body that a joint is on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Side {
     Left,
@@ -15,31 +15,32 @@ enum Side {
     Center,
 }
 
-// Blue and orange differ for every kind of colour blindness (Okabe & Ito 2008), in hue and in lightness.
+// Linear RGB. Blue and orange differ in hue and lightness for every kind of colour blindness (Okabe & Ito 2008).
 const LEFT: Color = Color { name: "left", rgb: [0.05, 0.22, 0.55], roughness: 0.6 };
 const RIGHT: Color = Color { name: "right", rgb: [0.80, 0.25, 0.02], roughness: 0.6 };
 const CENTER: Color = Color { name: "center", rgb: [0.42, 0.42, 0.43], roughness: 0.6 };
 const BALL: Color = Color { name: "joint", rgb: [0.08, 0.08, 0.09], roughness: 0.5 };
 
-/// From this many joints on, bones are plain octahedra: a file of a hundred thousand rounded ones helps nobody.
+/// Number of joints from which on bones are plain octahedra, which keep the file small.
 const MANY: usize = 1000;
 
-/// A mesh for a skeleton in its rest pose: a rounded, tapered segment for each bone, a ball where bones meet, the left side
-/// blue, the right side orange, the middle grey. Each bone is carried by the joint that it starts at, alone.
+/// Builds a mesh for a skeleton in its rest pose: a rounded, tapered segment for each bone and a ball at each joint, blue on
+/// the left side, orange on the right, grey in the middle. Each bone is skinned to the joint at which it starts.
 ///
-/// Left and right are taken from names where they say it, and else from the place: left is +X.
+/// Left and right come from names, or else from positions in model space: left is +X. From 1,000 joints on, bones are
+/// octahedra without balls.
 pub fn figure(skeleton: &Arc<Skeleton>) -> Mesh {
     let pose = Pose::rest(skeleton);
     let body = Body::new(skeleton, &pose);
     let mut mesh = Mesh::new();
     let columns = if skeleton.len() < MANY { 16 } else { 4 };
-    // The thickest bone that meets a joint sets its ball.
+    // The radius of each joint's ball is that of the thinnest bone at the joint.
     let mut ball = vec![0.0f32; skeleton.len()];
     for joint in skeleton.joints() {
         let Some(parent) = skeleton.parent(joint) else { continue };
         let (a, b) = (pose.position(parent), pose.position(joint));
         let length = a.distance(b);
-        // A bone that cannot be seen needs no body; neither does one that is not finite.
+        // A bone that is too short to see, or not finite, gets no segment.
         if length.is_nan() || length < 0.004 * body.size {
             continue;
         }
@@ -61,7 +62,7 @@ pub fn figure(skeleton: &Arc<Skeleton>) -> Mesh {
     for joint in skeleton.joints() {
         let alone = skeleton.len() == 1;
         let radius = if alone { 0.05 * body.size } else { ball[joint.index()] };
-        // Where a limb ends there is nothing to turn.
+        // The end of a limb does not turn.
         let turns = alone || body.below[joint.index()] > 0.0;
         if radius > 0.0 && turns && skeleton.len() < MANY {
             let center = pose.position(joint);
@@ -76,24 +77,24 @@ pub fn figure(skeleton: &Arc<Skeleton>) -> Mesh {
     mesh
 }
 
-/// What must be known of the whole body to size one bone.
+/// Measures of the whole body, which set the size of each bone. In model space, in metres.
 struct Body {
-    /// The largest edge of the box around all joints, in metres.
+    /// Largest edge of the box around all joints.
     size: f32,
     /// Height of the lowest joint.
     floor: f32,
-    /// Where the middle is, across.
+    /// X of the body's middle.
     middle: f32,
-    /// How long the bones below each joint are together.
+    /// For each joint, the total length of the bones below it.
     below: Vec<f32>,
     sides: Vec<Side>,
 }
 
 impl Body {
     fn new(skeleton: &Skeleton, pose: &Pose) -> Self {
-        let places = || skeleton.joints().map(|j| pose.position(j));
-        let low = places().fold(Vec3::INFINITY, Vec3::min);
-        let high = places().fold(Vec3::NEG_INFINITY, Vec3::max);
+        let positions = || skeleton.joints().map(|j| pose.position(j));
+        let low = positions().fold(Vec3::INFINITY, Vec3::min);
+        let high = positions().fold(Vec3::NEG_INFINITY, Vec3::max);
         let size = (high - low).max_element();
         let size = if size > 0.0 && size.is_finite() { size } else { 1.0 };
         let middle = skeleton.joints().next().map_or(0.0, |j| pose.position(j).x);
@@ -109,7 +110,7 @@ impl Body {
             let x = pose.position(joint).x - middle;
             let above = skeleton.parent(joint).and_then(|p| sides.get(p.index()).copied());
             let side = named_side(skeleton.name(joint)).unwrap_or(match above {
-                // What hangs on an arm is of that arm, even where it reaches over.
+                // Joints below an arm are on the arm's side, even if the arm crosses the middle.
                 Some(side @ (Side::Left | Side::Right)) => side,
                 _ if x > 0.04 * size => Side::Left,
                 _ if x < -0.04 * size => Side::Right,
@@ -120,14 +121,14 @@ impl Body {
         Self { size, floor: low.y, middle, below, sides }
     }
 
-    /// The pelvis or the chest: a body between the two limbs that hang on a joint of the trunk.
+    /// The pelvis or the chest: a segment between the left and right limb of a joint of the trunk; `None` without both.
     fn block(&self, skeleton: &Skeleton, pose: &Pose, joint: JointId) -> Option<Segment> {
         if self.sides[joint.index()] != Side::Center {
             return None;
         }
         let start = |side: Side| {
             let mut at = skeleton.children(joint).find(|c| self.sides[c.index()] == side)?;
-            // Past collar bones and hip bones, which are shorter than the bone that follows them.
+            // Skips collar bones and hip bones, which are shorter than the bone that follows them.
             loop {
                 let next = skeleton.children(at).next()?;
                 let own = pose.position(at).distance(pose.position(next));
@@ -141,7 +142,7 @@ impl Body {
         };
         let (left, right, own) = (start(Side::Left)?, start(Side::Right)?, pose.position(joint));
         let middle = 0.5 * (left + right);
-        // Shoulders stand out from the chest, which hangs under them; hips lie within the pelvis.
+        // The chest is below and between the shoulders; the pelvis encloses the hips.
         let chest = own.y - self.floor > 0.65 * self.size;
         let apart = left.distance(right);
         let wide = if chest { (0.46 * apart).min(0.09 * self.size) } else { 0.48 * apart };
@@ -164,7 +165,7 @@ impl Body {
         }
     }
 
-    /// The body of the bone that ends at `joint`.
+    /// The segment of the bone from `a` to `b`, which ends at `joint`.
     fn shape(&self, joint: JointId, a: Vec3, b: Vec3) -> Segment {
         let size = self.size;
         let length = a.distance(b);
@@ -174,11 +175,11 @@ impl Body {
         let low = a.y.max(b.y) - self.floor < 0.13 * size;
         let flat = (b.y - a.y).abs() < 0.8 * length;
         let axis = (b - a) / length;
-        // The trunk is what carries at least half a body more.
+        // A bone in the middle belongs to the trunk if it carries bones of half the body's size.
         let center = self.sides[joint.index()] == Side::Center;
         if center && middle(a) && middle(b) && below > 0.5 * size {
             let wide = (0.8 * length).clamp(0.055 * size, 0.08 * size);
-            // Short vertebrae reach into each other, so that they read as one trunk and not as a stack of plates.
+            // Short vertebrae overlap, so that they look like one trunk and not like a stack of plates.
             let more = axis * (0.75 * wide - 0.5 * length).max(0.0);
             let (a, b) = (a - more, b + more);
             return Segment { a, b, wide, deep: 0.66 * wide, across: Vec3::X, swell: 0.5 };
@@ -192,23 +193,23 @@ impl Body {
             let across = Vec3::Y.cross(axis).try_normalize().unwrap_or(Vec3::X);
             return Segment { a, b, wide, deep: 0.6 * wide, across, swell: 0.6 };
         }
-        // A limb that carries more is stouter: thigh before shin, arm before finger.
+        // A bone that carries more is thicker: a thigh more than a shin, an arm more than a finger.
         let stout = 0.11 + 0.05 * (below / (below + length)).min(0.8);
         let wide = (stout * length).clamp(0.005 * size, 0.045 * size);
         Segment { a, b, wide, deep: wide, across: Vec3::X, swell: 0.3 }
     }
 }
 
-/// One bone's body.
+/// Shape of a bone, in model space, in metres.
 struct Segment {
     a: Vec3,
     b: Vec3,
     /// Largest half-width along `across`.
     wide: f32,
-    /// Largest half-width at a right angle to it.
+    /// Largest half-width at a right angle to `across`.
     deep: f32,
     across: Vec3,
-    /// Where on the way from `a` to `b` it is thickest.
+    /// Position of the thickest part: 0 at `a`, 1 at `b`.
     swell: f32,
 }
 
@@ -223,18 +224,18 @@ impl Segment {
         }
     }
 
-    /// Rounded ends, thickest at `swell`.
+    /// A surface with rounded ends that is thickest at `swell`.
     fn rounded(&self, columns: usize) -> Surface {
         const ROWS: usize = 14;
         let rings: Vec<Ring> = (1..ROWS)
             .map(|k| {
-                // Rows are closer at the ends, where the outline turns most.
+                // Rows are closer at the ends, where the outline curves most.
                 let t = 0.5 - 0.5 * sinew::math::cos(std::f32::consts::PI * k as f32 / ROWS as f32);
                 let s = self.swell;
-                // A half-ellipse on each side of the swell, filled out so that it reads as turned wood.
+                // A half-ellipse on each side of the swell; for limbs a fuller curve, like turned wood.
                 let u = if t < s { (s - t) / s } else { (t - s) / (1.0 - s) };
                 let round = sinew::math::sqrt((1.0 - u * u * if s < 0.45 { u } else { 1.0 }).max(0.0));
-                // Limbs narrow towards their far ends; the square leaves no edge at the swell.
+                // Limbs taper towards their ends; the square makes no edge at the swell.
                 let taper = 1.0 - if s < 0.45 { 0.35 * u * u } else { 0.0 };
                 self.ring(t, round * taper)
             })
@@ -253,7 +254,7 @@ impl Segment {
     }
 }
 
-/// The side that a joint's name says: `left`, `Right`, `.L`, `_r`, `LHipJoint`, `l_thigh`.
+/// The side that a joint's name tells: `left`, `Right`, `.L`, `_r`, `LHipJoint`, `l_thigh`; `None` if it tells none.
 fn named_side(name: &str) -> Option<Side> {
     let lower = name.to_lowercase();
     if lower.contains("left") {

@@ -1,55 +1,55 @@
-//! A skinned triangle mesh, in parts of one colour each.
+//! Skinned triangle mesh, in parts of one colour each.
 
 use glam::Vec3;
 use sinew::JointId;
 
-/// A matt colour: red, green and blue from 0 to 1, linear as glTF's factors are.
+/// Colour of a matt material.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Color {
-    /// The material's name.
+    /// Name of the material.
     pub name: &'static str,
-    /// Linear red, green, blue.
+    /// Red, green and blue, linear, 0 to 1.
     pub rgb: [f32; 3],
-    /// 0 for a mirror, 1 for chalk.
+    /// Roughness, from 0 (mirror) to 1 (chalk).
     pub roughness: f32,
 }
 
-/// One corner of a skinned mesh.
+/// Vertex of a skinned mesh.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Vertex {
-    /// Place in model space in the rest pose, in metres.
+    /// Position in model space in the rest pose, in metres.
     pub position: Vec3,
     /// Unit vector out of the surface, in model space.
     pub normal: Vec3,
-    /// Joints that carry it, with their weights; the weights sum to 1. A joint of weight 0 carries nothing.
+    /// Joints that the vertex is skinned to, with weights that sum to 1. A joint of weight 0 has no effect.
     pub joints: [(JointId, f32); 4],
 }
 
 /// Triangles of one colour.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
-    /// Their colour.
+    /// Colour of the triangles.
     pub color: Color,
-    /// Corners.
+    /// Vertices.
     pub vertices: Vec<Vertex>,
-    /// Indices into `vertices`, counter-clockwise seen from outside.
+    /// Triangles, as indices into `vertices`, counter-clockwise seen from outside.
     pub triangles: Vec<[u32; 3]>,
 }
 
-/// A skinned mesh.
+/// Skinned mesh.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Mesh {
-    /// One part a colour.
+    /// Parts, one per colour.
     pub parts: Vec<Part>,
 }
 
 impl Mesh {
-    /// No triangle yet.
+    /// An empty mesh.
     pub const fn new() -> Self {
         Self { parts: Vec::new() }
     }
 
-    /// The part with this colour, made where there is none. Colours are told apart by name.
+    /// The part with this colour, which is added if there is none. The name identifies the colour.
     pub fn part(&mut self, color: &Color) -> &mut Part {
         let at = self.parts.iter().position(|p| p.color.name == color.name).unwrap_or_else(|| {
             self.parts.push(Part { color: color.clone(), vertices: Vec::new(), triangles: Vec::new() });
@@ -58,18 +58,18 @@ impl Mesh {
         &mut self.parts[at]
     }
 
-    /// How many corners all parts have.
+    /// Number of vertices of all parts.
     pub fn vertex_count(&self) -> usize {
         self.parts.iter().map(|p| p.vertices.len()).sum()
     }
 }
 
-/// At most four joints with weights that sum to 1 exactly as a validator adds them: the lightest are dropped, doubles are
-/// merged. No joint, or no weight at all, leaves `fallback` with all of it.
+/// The four joints of largest weight, with weights that sum to exactly 1. Repeated joints are merged. Without weights,
+/// `fallback` has weight 1.
 pub(crate) fn normalized(weights: &[(JointId, f32)], fallback: JointId) -> [(JointId, f32); 4] {
     let mut merged: Vec<(JointId, f32)> = Vec::with_capacity(weights.len());
     for &(joint, weight) in weights {
-        // A weight under a thousandth moves nothing that can be seen and would cost a slot.
+        // A weight below 0.001 has no visible effect and would take a slot.
         if weight.is_nan() || weight < 1e-3 {
             continue;
         }
@@ -85,7 +85,7 @@ pub(crate) fn normalized(weights: &[(JointId, f32)], fallback: JointId) -> [(Joi
     for (o, m) in out.iter_mut().zip(&merged) {
         *o = (m.0, m.1 / sum);
     }
-    // What rounding left over goes to the heaviest.
+    // The largest weight takes the rounding error.
     out[0].1 = 1.0 - out[1].1 - out[2].1 - out[3].1;
     out
 }

@@ -1,7 +1,7 @@
-//! glTF documents from scratch: a skeleton, a skinned mesh and clips become one file's content.
+//! Building of glTF documents from a skeleton, a skinned mesh and clips.
 //!
-//! [`document()`] writes them down, [`figure()`] makes a mesh for a skeleton that has none (a BVH), and [`Surface`] is
-//! the one shape that all our meshes are made of.
+//! [`document()`] builds the document, [`figure()`] builds a mesh for a skeleton that has none (as from a BVH), and
+//! [`Surface`] is the shape that all these meshes consist of.
 
 mod document;
 mod figure;

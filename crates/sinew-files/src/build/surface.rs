@@ -1,4 +1,4 @@
-//! Closed surfaces swept through rings: limbs, bodies, balls.
+//! Closed surfaces through rings, for limbs, bodies and balls.
 
 use std::f32::consts::TAU;
 
@@ -7,41 +7,41 @@ use sinew::{JointId, math};
 
 use super::{Color, Mesh, Vertex, mesh::normalized};
 
-/// One cross-section of a [`Surface`]: an ellipse with a centre and two half-axes, in model space.
+/// Cross-section of a [`Surface`]: an ellipse in model space, in metres.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ring {
     /// Centre.
     pub center: Vec3,
-    /// From the centre to the ring's first point.
+    /// Half-axis from the centre to the ring's first point.
     pub right: Vec3,
-    /// From the centre to the point a quarter further.
+    /// Half-axis from the centre to the point a quarter turn further.
     pub front: Vec3,
 }
 
 impl Ring {
-    /// The point at `turn` (0 to 1) around.
+    /// The point at `turn` (0 to 1) around the ring.
     pub fn point(&self, turn: f32) -> Vec3 {
         let a = TAU * turn;
         self.center + self.right * math::cos(a) + self.front * math::sin(a)
     }
 }
 
-/// A closed surface: rows of points around it, closed at both ends by a pole.
+/// Closed surface: rows of points around an axis, and a pole at each end.
 ///
-/// A row runs counter-clockwise when looked at against the direction in which the rows follow each other, as a [`Ring`] does
-/// whose `right`, `front` and direction of travel are a right-handed frame.
+/// Seen against the direction from the first row to the last, each row runs counter-clockwise, like a [`Ring`] whose
+/// `right`, `front` and direction of the rows form a right-handed frame.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Surface {
-    /// Closes the first row.
+    /// Pole before the first row, in model space, in metres.
     pub start: Vec3,
-    /// Rows of equally many points each.
+    /// Rows of equally many points each, in model space, in metres.
     pub rows: Vec<Vec<Vec3>>,
-    /// Closes the last row.
+    /// Pole after the last row, in model space, in metres.
     pub end: Vec3,
 }
 
 impl Surface {
-    /// A surface through rings, its ends closed flat.
+    /// A surface through rings of `columns` points each, with flat ends.
     pub fn through(rings: &[Ring], columns: usize) -> Self {
         let rows = rings
             .iter()
@@ -51,8 +51,8 @@ impl Surface {
         Self { start: end(rings.first()), rows, end: end(rings.last()) }
     }
 
-    /// A surface of revolution about the line from `a` to `b` whose radius at `t` (0 at `a`, 1 at `b`) is given; beyond both
-    /// ends it is closed by domes of the radius there.
+    /// A surface of revolution about the line from `a` to `b`, closed by domes at both ends. `radius` returns the radius in
+    /// metres at `t`, 0 at `a` and 1 at `b`.
     pub fn capsule(a: Vec3, b: Vec3, columns: usize, rows: usize, radius: impl Fn(f32) -> f32) -> Self {
         let axis = (b - a).try_normalize().unwrap_or(Vec3::Y);
         let right = math::perpendicular(axis, Vec3::X);
@@ -84,8 +84,9 @@ impl Surface {
         Self::capsule(center, center, columns, 1, |_| radius)
     }
 
-    /// Puts the surface into a mesh. `weights` gives the joints that carry a place on it, `color` the colour of the band
-    /// between two rows, by the number of the band (0 is the cap before the first row).
+    /// Adds the surface to a mesh. `weights` returns the joints and weights of a point, and `color` the colour of a band
+    /// between two rows (band 0 is the cap before the first row). `fallback` is the joint of points without weights. Rows of
+    /// fewer than three points add nothing.
     pub fn add_to<'a>(
         &self,
         mesh: &mut Mesh,
@@ -97,7 +98,7 @@ impl Surface {
         if columns < 3 {
             return;
         }
-        // Row 0 and the last row are the poles, once a column, so that every band is made alike.
+        // Row 0 and the last row repeat the poles in each column, so that all bands are made alike.
         let at = |row: usize, column: usize| match row {
             0 => self.start,
             r if r <= rows => self.rows[r - 1][column % columns],
@@ -106,21 +107,21 @@ impl Surface {
         let normal = |row: usize, column: usize| {
             let along = at((row + 1).min(rows + 1), column) - at(row.saturating_sub(1), column);
             let around = at(row, column + 1) - at(row, column + columns - 1);
-            let way = match row {
-                // At a pole the sides cancel; the way out is along the axis.
+            let direction = match row {
+                // At a pole the normals of the sides cancel; the normal is along the axis.
                 0 => self.start - center(&self.rows[0]),
                 r if r == rows + 1 => self.end - center(&self.rows[rows - 1]),
                 _ => around.cross(along),
             };
-            // A flat cap has no axis from its pole to its row's centre; the row's own plane stands in.
-            way.try_normalize().unwrap_or_else(|| {
+            // In a flat cap the pole is the row's centre; the normal is that of the row's plane.
+            direction.try_normalize().unwrap_or_else(|| {
                 let (a, b) = (at(row.clamp(1, rows), 0), at(row.clamp(1, rows), columns / 3));
                 let n = (a - at(row, column)).cross(b - at(row, column));
                 let n = n.try_normalize().unwrap_or(Vec3::Y);
                 if row == 0 { -n } else { n }
             })
         };
-        // Where the row that a band starts with stands already, because the band before has the same colour.
+        // Index of the band's first row if the band before has the same colour and has added it.
         let mut shared: Option<(&str, u32)> = None;
         for band in 0..=rows {
             let color = color(band);
@@ -157,10 +158,10 @@ impl Surface {
     }
 }
 
-/// Rows in the dome that closes a capsule.
+/// Number of rows of the dome that closes a capsule.
 const DOME: usize = 4;
 
-/// Sine and cosine of the k-th row's angle from the pole, of `DOME`.
+/// Sine and cosine of the angle from the pole of a dome's k-th row.
 fn dome(k: usize) -> (f32, f32) {
     let a = TAU / 4.0 * k as f32 / DOME as f32;
     (math::sin(a), math::cos(a))

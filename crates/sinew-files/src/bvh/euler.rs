@@ -1,11 +1,11 @@
-//! Rotations as turns about axes one after the other, in `f64`.
+//! Conversion of rotations from and to Euler angles, in f64.
 //!
-//! A rotation is R = R1(a1) * R2(a2) * R3(a3), each about a coordinate axis (0, 1, 2 for x, y, z), angles in radians.
+//! A rotation is R = R1(a1) * R2(a2) * R3(a3), each about a coordinate axis (0, 1, 2 for x, y, z). Angles are in radians.
 
 /// Rows of a rotation matrix.
 type Rows = [[f64; 3]; 3];
 
-/// The unit quaternion x y z w of turns, the first outermost.
+/// The unit quaternion (x, y, z, w) of Euler angles, given as axis and angle, the first outermost.
 pub(super) fn to_quaternion(turns: impl Iterator<Item = (usize, f64)>) -> [f64; 4] {
     let mut q = [0.0, 0.0, 0.0, 1.0];
     for (axis, angle) in turns {
@@ -36,42 +36,42 @@ fn to_rows(q: [f64; 4]) -> Rows {
     ]
 }
 
-/// The angles about up to three different `axes` that give the rotation `q`, written into `angles`, and the angle in
-/// radians between what they give and `q` (fewer than three axes cannot give every rotation).
+/// Finds the Euler angles about up to three different `axes` of the rotation `q`, and writes them into `angles`. Returns the
+/// residual, in radians: fewer than three axes cannot represent every rotation.
 ///
-/// `angles` comes in with those of the frame before. Of the angles that give the same rotation those nearest to them are
-/// taken, and where two axes fall together (gimbal lock) the first angle stays as it was, so that curves stay smooth.
+/// As input, `angles` holds the angles of the frame before. Of equivalent angles, those nearest to them are taken; in gimbal
+/// lock, the first angle keeps its value. Curves are smooth thereby.
 pub(super) fn from_quaternion(q: [f64; 4], axes: &[usize], angles: &mut [f64]) -> f64 {
     let r = to_rows(q);
     match (axes, &mut *angles) {
         (&[i], [a]) => {
-            // The twist about the axis comes nearest to any rotation.
+            // The twist about the axis is the rotation about it that is nearest to `q`.
             *a = near(2.0 * q[i].atan2(q[3]), *a);
         }
         (&[i, j], [a, b]) => {
             let (k, s) = (3 - i - j, sign(i, j));
-            // Ri * Rj leaves Ri alone in column j and Rj alone in row i.
+            // Column j of Ri * Rj holds Ri alone, row i holds Rj alone.
             *a = near((s * r[k][j]).atan2(r[j][j]), *a);
             *b = near((s * r[i][k]).atan2(r[i][i]), *b);
         }
         (&[i, j, k], [a, b, c]) => {
             let s = sign(i, j);
             let solve = |first: f64| {
-                // What is left when the first turn is undone is Rj * Rk, whatever the first turn was.
+                // With the first rotation undone, Rj * Rk remains.
                 let (sin, cos) = first.sin_cos();
                 let row_j = |col: usize| cos * r[j][col] + s * sin * r[k][col];
                 let last = cos * r[k][k] - s * sin * r[j][k];
                 ((s * r[i][k]).atan2(last), (s * row_j(i)).atan2(row_j(j)))
             };
-            // Below 1e-7 the matrix, which comes from f32, says nothing of the first angle.
+            // Below 1e-7, the precision of f32, the matrix does not determine the first angle.
             let first = if r[j][k].hypot(r[k][k]) > 1e-7 { (-s * r[j][k]).atan2(r[k][k]) } else { *a };
             let mut best = None;
             for first in [first, first + std::f64::consts::PI] {
                 let (second, third) = solve(first);
                 let found = [near(first, *a), near(second, *b), near(third, *c)];
-                let way: f64 = found.iter().zip([*a, *b, *c]).map(|(x, y)| (x - y).abs()).sum();
-                if best.is_none_or(|(shortest, _)| way < shortest) {
-                    best = Some((way, found));
+                let change: f64 = found.iter().zip([*a, *b, *c]).map(|(x, y)| (x - y).abs()).sum();
+                if best.is_none_or(|(min, _)| change < min) {
+                    best = Some((change, found));
                 }
             }
             if let Some((_, found)) = best {
@@ -86,12 +86,12 @@ pub(super) fn from_quaternion(q: [f64; 4], axes: &[usize], angles: &mut [f64]) -
     2.0 * (x * x + y * y + z * z).sqrt().atan2(w.abs())
 }
 
-/// 1 where the axes follow each other as x, y, z, x do, else -1.
+/// 1 if the axes are in cyclic order (x, y, z, x), else -1.
 fn sign(i: usize, j: usize) -> f64 {
     if (i + 1) % 3 == j { 1.0 } else { -1.0 }
 }
 
-/// The angle with as many whole turns added as bring it nearest to `before`.
+/// The angle plus the number of whole turns that brings it nearest to `before`.
 fn near(angle: f64, before: f64) -> f64 {
     angle + ((before - angle) / std::f64::consts::TAU).round() * std::f64::consts::TAU
 }
@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn angles_follow_the_frame_before() {
-        // Several turns about each axis in small steps: angles must grow on, not jump.
+        // Several turns about each axis in small steps: angles must grow without a jump.
         for order in ORDERS {
             let mut angles = [0.0; 3];
             for i in 0..2_000 {

@@ -1,4 +1,4 @@
-//! The text of a BVH file.
+//! Parser of BVH text.
 
 use super::{Joint, Wrong};
 use crate::{
@@ -6,39 +6,39 @@ use crate::{
     text::{number, shorten},
 };
 
-/// One number of a joint's row.
+/// Channel of a joint: one number of each row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Channel {
     /// 0, 1, 2 for x, y, z.
     pub(super) axis: usize,
-    /// Degrees about the axis, or else units along it.
+    /// Whether the value is in degrees about the axis, or else in units along it.
     pub(super) is_rotation: bool,
 }
 
-/// What the text says, checked for itself.
+/// Parsed text. Its numbers are finite and its counts agree.
 pub(super) struct Parsed {
     pub(super) hierarchy: String,
     pub(super) joints: Vec<Joint>,
-    /// The line that names each joint.
+    /// For each joint, the line that names it.
     pub(super) lines: Vec<usize>,
     pub(super) motion: Option<Motion>,
 }
 
-/// The table of frames.
+/// Table of frames.
 pub(super) struct Motion {
-    /// Seconds a frame.
+    /// Seconds per frame.
     pub(super) frame_time: f64,
     pub(super) frame_time_text: String,
     pub(super) frame_time_line: usize,
-    /// Row after row.
+    /// Values of all rows in sequence.
     pub(super) values: Vec<f64>,
-    /// The line of each row.
+    /// Line of each row.
     pub(super) row_lines: Vec<usize>,
 }
 
 pub(super) fn parse(text: &str, budget: &Budget) -> Result<Parsed, Wrong> {
     let mut hierarchy = Hierarchy::new(budget);
-    // Line ends are kept, so that lengths add up to places in the text.
+    // Line ends are kept, so that the lengths add up to offsets in the text.
     let mut lines = text.split_inclusive('\n').enumerate().map(|(i, line)| (i + 1, line));
     let mut read = 0;
     let mut last = 1;
@@ -58,24 +58,25 @@ pub(super) fn parse(text: &str, budget: &Budget) -> Result<Parsed, Wrong> {
     Ok(Parsed { hierarchy: text[..read].into(), joints, lines: joint_lines, motion })
 }
 
-/// What follows a keyword, whatever its case; none where the text starts with another word.
+/// The text after a keyword in any case; `None` if the text starts with another word.
 fn keyword<'a>(text: &'a str, word: &str) -> Option<&'a str> {
     let (head, rest) = text.split_at_checked(word.len())?;
     let ends = rest.chars().next().is_none_or(|c| c.is_whitespace() || c == ':');
     (head.eq_ignore_ascii_case(word) && ends).then(|| rest.trim())
 }
 
-/// The hierarchy while it is read.
+/// State of the hierarchy's parser.
 struct Hierarchy<'a> {
     budget: &'a Budget,
     joints: Vec<Joint>,
     lines: Vec<usize>,
-    /// Whether each joint has had its offset.
+    /// For each joint, whether its offset was read.
     has_offset: Vec<bool>,
-    /// Joints whose brace is open. A list, not the program's stack: hierarchies may be of any depth.
+    /// Joints whose brace is open. A list instead of recursion, as hierarchies may have any depth.
     open: Vec<usize>,
-    /// A joint that is named and waits for its brace.
+    /// Whether the last joint was named and its brace must follow.
     named: bool,
+    /// Whether HIERARCHY was read.
     begun: bool,
 }
 
@@ -142,7 +143,7 @@ impl<'a> Hierarchy<'a> {
             self.joint(line, name.into(), Some(parent))
         } else if keyword(text, "end").is_some() {
             let parent = self.parent("End Site")?;
-            // Whole names would grow with the square of the file, as an end may hold another, and many ends one joint.
+            // Unshortened names could grow with the square of the file, as an end may hold another end.
             self.joint(line, format!("{} end", shorten(&self.joints[parent].name)), Some(parent))
         } else if let Some(numbers) = keyword(text, "offset") {
             let open = self.parent("OFFSET")?;
@@ -152,18 +153,18 @@ impl<'a> Hierarchy<'a> {
             let values = numbers.split_whitespace().map(number).collect::<Result<Vec<_>, _>>()?;
             let count = values.len();
             self.joints[open].offset =
-                values.try_into().map_err(|_| format!("OFFSET wants 3 numbers, not {count}"))?;
+                values.try_into().map_err(|_| format!("OFFSET needs 3 numbers, not {count}"))?;
             Ok(())
         } else if let Some(channels) = keyword(text, "channels") {
             let open = self.parent("CHANNELS")?;
             let joint = &mut self.joints[open];
             if !joint.channels.is_empty() {
-                return Err(format!("second CHANNELS for `{}`", joint.name));
+                return Err(format!("a second CHANNELS for `{}`", joint.name));
             }
             joint.channels = read_channels(channels)?;
             Ok(())
         } else {
-            Err(format!("`{}` has no meaning in a hierarchy", shorten(text)))
+            Err(format!("`{}` is not a statement of a hierarchy", shorten(text)))
         }
     }
 
@@ -172,7 +173,7 @@ impl<'a> Hierarchy<'a> {
     }
 
     fn joint(&mut self, line: usize, name: String, parent: Option<usize>) -> Result<(), String> {
-        /// Bytes of a joint here, in the skeleton, and in what is worked out on the way.
+        /// Bytes of a joint here, in the skeleton, and in scratch memory.
         const JOINT: usize = 512;
         self.budget.take_all(1, JOINT + 2 * name.len()).map_err(|e| e.to_string())?;
         self.joints.push(Joint { name, parent, offset: [0.0; 3], channels: Vec::new() });
@@ -200,7 +201,7 @@ impl<'a> Hierarchy<'a> {
     }
 }
 
-/// The count and the names of a joint's channels.
+/// Parses the count and the names of a joint's channels.
 fn read_channels(text: &str) -> Result<Vec<Channel>, String> {
     let mut words = text.split_whitespace();
     let count = words.next().unwrap_or_default();
@@ -221,17 +222,17 @@ fn read_channels(text: &str) -> Result<Vec<Channel>, String> {
         };
         let channel = Channel { axis, is_rotation };
         if channels.contains(&channel) {
-            return Err(format!("channel `{word}` stands twice"));
+            return Err(format!("channel `{word}` is named twice"));
         }
         channels.push(channel);
     }
     if count.parse() != Ok(channels.len()) {
-        return Err(format!("CHANNELS says `{count}`, but names {}", channels.len()));
+        return Err(format!("CHANNELS gives the count `{count}`, but names {}", channels.len()));
     }
     Ok(channels)
 }
 
-/// The rows after MOTION, which stands in line `last`.
+/// Parses the frames after MOTION, which is in line `last`. `None` if there are none.
 fn motion<'a>(
     lines: impl Iterator<Item = (usize, &'a str)>,
     mut last: usize,
@@ -245,10 +246,16 @@ fn motion<'a>(
             .and_then(|rest| if second.is_empty() { Some(rest) } else { keyword(rest, second) });
         match rest.map(|rest| rest.trim_start_matches(':').trim()) {
             Some(value) => Ok(Some((line, value))),
-            None => Err((line, format!("`{}` stands where {word} {second} must", shorten(text.trim())))),
+            None => {
+                let wanted = format!("{word} {second}");
+                Err((
+                    line,
+                    format!("it must be `{}: ...`, not `{}`", wanted.trim_end(), shorten(text.trim())),
+                ))
+            }
         }
     };
-    // A motion that says nothing is an empty one.
+    // A motion without lines is empty.
     let Some((frames_line, frames)) = header("frames", "")? else { return Ok(None) };
     let frames: usize =
         frames.parse().map_err(|_| (frames_line, format!("`{frames}` is not a count of frames")))?;
@@ -256,18 +263,19 @@ fn motion<'a>(
         return if frames == 0 { Ok(None) } else { Err((frames_line, "there is no Frame Time".into())) };
     };
     let frame_time = number(frame_time_text).map_err(|what| (frame_time_line, what))?;
-    // With one frame or none there is no time to pass; some programs write 0 then.
+    // Some programs write 0 for a single frame.
     if frame_time < 0.0 || (frame_time == 0.0 && frames > 1) {
-        return Err((frame_time_line, format!("{frame_time_text} seconds a frame is no frame time")));
+        let what = format!("the frame time must be greater than 0 seconds, not {frame_time_text}");
+        return Err((frame_time_line, what));
     }
-    /// Bytes of a value and of the key that it becomes a part of.
+    /// Bytes of a value here and in its key, which has at most four numbers and a time.
     const ROW: usize = 28;
     let mut values = Vec::new();
     let mut row_lines = Vec::new();
     if width == 0 {
-        // Rows of no values are empty lines, which cannot be counted.
+        // Rows without values are empty lines, which are not counted.
         if let Some((line, _)) = lines.next() {
-            return Err((line, "values, but the hierarchy has no channels".into()));
+            return Err((line, "there are values, but the hierarchy has no channels".into()));
         }
     }
     for (line, text) in lines {
@@ -275,7 +283,6 @@ fn motion<'a>(
         if row_lines.len() == frames {
             return Err((line, format!("more frames than the {frames} that line {frames_line} says")));
         }
-        // A value, and a rotation or a place of at most four numbers in a track with a time of its own.
         budget.take_all(width, ROW).map_err(|e| (line, e.to_string()))?;
         let before = values.len();
         for word in text.split_whitespace() {

@@ -1,10 +1,10 @@
-//! Numbers out of buffers.
+//! Accessors: typed views of numbers in buffers.
 
 use crate::{FileError, budget::Budget};
 
 use super::{buffer::Buffer, json::Place};
 
-/// What a component is stored as.
+/// Storage type of a component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Component {
     I8,
@@ -24,7 +24,7 @@ impl Component {
             5123 => Self::U16,
             5125 => Self::U32,
             5126 => Self::F32,
-            other => return Err(place.error(format!("{other} is no component type of glTF"))),
+            other => return Err(place.error(format!("{other} is not a component type of glTF"))),
         })
     }
 
@@ -36,7 +36,7 @@ impl Component {
         }
     }
 
-    /// The largest value, which a normalised component divides by.
+    /// Maximum value, by which a normalised component is divided.
     const fn unit(self) -> f32 {
         match self {
             Self::I8 => 127.0,
@@ -47,7 +47,7 @@ impl Component {
         }
     }
 
-    /// The component that starts `bytes`, as a whole number; none for floats and where bytes run out.
+    /// The component at the start of `bytes`, as a whole number; `None` for floats and if there are too few bytes.
     fn whole(self, bytes: &[u8]) -> Option<i64> {
         Some(match self {
             Self::I8 => i64::from(i8::from_le_bytes([*bytes.first()?])),
@@ -64,12 +64,12 @@ impl Component {
             return Some(f32::from_le_bytes(*bytes.first_chunk()?));
         }
         let whole = self.whole(bytes)? as f32;
-        // The lowest signed value would lie below -1; glTF clamps it.
+        // The minimum signed value is below -1; glTF clamps it.
         Some(if normalized { (whole / self.unit()).max(-1.0) } else { whole })
     }
 }
 
-/// Elements that lie in a buffer at even distances, checked to lie within it.
+/// Elements at equal distances in a buffer, checked to be within it.
 #[derive(Clone, Copy, Debug)]
 struct Span<'a> {
     bytes: &'a [u8],
@@ -82,7 +82,7 @@ impl<'a> Span<'a> {
     }
 }
 
-/// Values that replace some of an accessor's own.
+/// Values that replace some of an accessor's elements.
 #[derive(Clone, Copy, Debug)]
 struct Sparse<'a> {
     count: usize,
@@ -91,24 +91,24 @@ struct Sparse<'a> {
     values: Span<'a>,
 }
 
-/// An accessor of a document whose bounds are checked; reading its values cannot fail any more but for sparse indices.
+/// Accessor whose bounds are checked. Only sparse indices can still be wrong.
 #[derive(Clone, Debug)]
 pub(super) struct Accessor<'a> {
     place: Place<'a>,
-    /// How many elements.
+    /// Number of elements.
     pub count: usize,
     component: Component,
     components: usize,
     normalized: bool,
-    /// None where all values are zero, but for the sparse ones.
+    /// Elements; `None` if all are zero except sparse ones.
     span: Option<Span<'a>>,
     sparse: Option<Sparse<'a>>,
-    /// Pays for the values that are read.
+    /// Budget in which the values are counted.
     budget: &'a Budget,
 }
 
 impl<'a> Accessor<'a> {
-    /// The accessor that the index at `reference` names.
+    /// Reads the accessor with the index at `reference`.
     pub fn read(
         root: &Place<'a>,
         buffers: &'a [Buffer],
@@ -124,7 +124,7 @@ impl<'a> Accessor<'a> {
             "VEC4" | "MAT2" => 4,
             "MAT3" => 9,
             "MAT4" => 16,
-            other => return Err(kind.error(format!("`{other}` is no accessor type of glTF"))),
+            other => return Err(kind.error(format!("`{other}` is not an accessor type of glTF"))),
         };
         let component = Component::read(&place.need("componentType")?)?;
         let count_place = place.need("count")?;
@@ -136,8 +136,8 @@ impl<'a> Accessor<'a> {
             Some(view) => Some(span(root, buffers, &view, offset, count, size, &count_place)?),
             None => None,
         };
-        // Elements without bytes cost a file nothing, so that their count has to be held against something else: elements
-        // that go with them (positions with their morph targets, keys with their times) do have bytes.
+        // The count of elements without bytes is compared with the size of all buffers: elements that belong to them
+        // (positions of morph targets, times of keys) have bytes.
         if span.is_none() && count > 1 << 16 {
             let held: usize = buffers.iter().filter_map(|b| b.bytes.as_ref()).map(|b| b.len()).sum();
             if count > held as u64 {
@@ -160,10 +160,10 @@ impl<'a> Accessor<'a> {
         if self.components == N {
             return Ok(());
         }
-        Err(self.error(format!("elements of {N} components are wanted here, not of {}", self.components)))
+        Err(self.error(format!("elements must have {N} components here, not {}", self.components)))
     }
 
-    /// Elements of `N` components; normalised integers as glTF's table has them, others as they are.
+    /// Reads elements of `N` components. Normalised integers are divided by their maximum, others converted.
     pub fn floats<const N: usize>(&self) -> Result<Vec<[f32; N]>, FileError> {
         self.expect::<N>()?;
         let (component, size, normalized) = (self.component, self.component.size(), self.normalized);
@@ -177,7 +177,7 @@ impl<'a> Accessor<'a> {
         )
     }
 
-    /// As [`Accessor::floats`], with an error that names the first element that is not finite.
+    /// Reads elements as [`Accessor::floats`]. An element that is not finite is an error.
     pub fn finite<const N: usize>(&self) -> Result<Vec<[f32; N]>, FileError> {
         let values = self.floats::<N>()?;
         match values.iter().position(|v| v.iter().any(|x| !x.is_finite())) {
@@ -186,12 +186,12 @@ impl<'a> Accessor<'a> {
         }
     }
 
-    /// Elements of `N` whole numbers (indices of vertices and joints).
+    /// Reads elements of `N` unsigned integers, such as indices of vertices and joints.
     pub fn wholes<const N: usize>(&self) -> Result<Vec<[u32; N]>, FileError> {
         self.expect::<N>()?;
         let (component, size) = (self.component, self.component.size());
         if !matches!(component, Component::U8 | Component::U16 | Component::U32) {
-            return Err(self.error("whole numbers from 0 up are wanted here"));
+            return Err(self.error("components must be unsigned integers here"));
         }
         self.decode(
             |bytes| {
@@ -224,7 +224,7 @@ impl<'a> Accessor<'a> {
     }
 }
 
-/// The bytes of `count` elements of `size` bytes from `offset` on in the buffer view that `reference` names.
+/// The bytes of `count` elements of `size` bytes, from `offset` on in the buffer view with the index at `reference`.
 fn span<'a>(
     root: &Place<'a>,
     buffers: &'a [Buffer],
@@ -239,7 +239,7 @@ fn span<'a>(
     let index = buffer_place.index()?;
     let Some(buffer) = buffers.get(index) else {
         let count = buffers.len();
-        return Err(buffer_place.error(format!("names buffers[{index}], but there are {count}")));
+        return Err(buffer_place.error(format!("there is no buffers[{index}]: there are {count}, from 0")));
     };
     let Some(bytes) = &buffer.bytes else {
         return Err(buffer_place.error("the buffer has no bytes (is the file compressed by an extension?)"));
@@ -251,7 +251,7 @@ fn span<'a>(
         let held = bytes.len();
         return Err(view.error(format!("bytes {start} + {length} are not in the buffer of {held} bytes")));
     };
-    // Some exporters write a stride of 0 for elements that lie close.
+    // Some exporters write a stride of 0 for elements without gaps.
     let stride = match view.unsigned_or("byteStride", 0)? {
         0 => size as u64,
         stride if stride < size as u64 => {
@@ -271,7 +271,7 @@ fn span<'a>(
             "{count} elements of {size} bytes from byte {offset} on do not fit the buffer view's {length} bytes"
         )));
     }
-    // Both ends are within a slice, so that they fit a usize.
+    // Both ends are within a slice, and so fit a usize.
     let bytes = bytes.get((start + offset.min(length)) as usize..end as usize).unwrap_or_default();
     Ok(Span { bytes, stride: stride as usize })
 }

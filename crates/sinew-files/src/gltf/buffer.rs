@@ -1,4 +1,4 @@
-//! Where a document's bytes come from: the GLB's chunk, data URIs, files beside it.
+//! Loading of a document's buffers from the GLB's chunk, data URIs and files.
 
 use std::{
     collections::HashSet,
@@ -22,24 +22,24 @@ use crate::{
 
 use super::json::Place;
 
-/// Padding may be there or not: both are found in files.
+/// Base64 with optional padding, as files occur with and without it.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
     &STANDARD,
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// The bytes of one of the document's buffers.
+/// Buffer of a document.
 #[derive(Clone, Debug)]
 pub(super) struct Buffer {
-    /// None for the placeholder that an extension (mesh compression) leaves for readers that do not know it.
+    /// Bytes; `None` for the placeholder of an extension for mesh compression.
     pub bytes: Option<Arc<Vec<u8>>>,
     pub origin: Origin,
 }
 
-/// Where a buffer's bytes came from.
+/// Origin of a buffer's bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Origin {
-    /// The GLB's binary chunk, or made here.
+    /// The GLB's binary chunk, or this program.
     Chunk,
     /// A data URI in the JSON.
     DataUri,
@@ -55,7 +55,7 @@ pub(super) fn load(
     budget: &Budget,
 ) -> Result<Vec<Buffer>, FileError> {
     let mut buffers = Vec::new();
-    // A file that several buffers name is read for each of them, but counts as input once.
+    // A file that several buffers name is read for each, but counts as input once.
     let mut files = HashSet::new();
     for (i, place) in root.list("buffers")?.into_iter().enumerate() {
         let length = place.need("byteLength")?.unsigned()?;
@@ -84,14 +84,14 @@ pub(super) fn load(
                     continue;
                 }
                 None => {
-                    return Err(place.error("there is neither a `uri` nor a binary chunk for this buffer"));
+                    return Err(place.error("the buffer has neither a `uri` nor a binary chunk"));
                 }
             },
         };
         if (bytes.len() as u64) < length {
-            return Err(place.error(format!("says {length} bytes, but there are {}", bytes.len())));
+            return Err(place.error(format!("it declares {length} bytes, but there are {}", bytes.len())));
         }
-        // A chunk is padded to four bytes; the padding is not data.
+        // A chunk is padded to four bytes.
         bytes.truncate(length as usize);
         buffers.push(Buffer { bytes: Some(Arc::new(bytes)), origin });
     }
@@ -102,13 +102,13 @@ pub(super) fn is_data_uri(uri: &str) -> bool {
     uri.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:"))
 }
 
-/// Why a URI gives no bytes.
+/// Error of loading a URI.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum UriError {
-    /// It is damaged, or names what cannot be read.
+    /// The URI is damaged, or its file cannot be read.
     #[error("{0}")]
     Unreadable(String),
-    /// It names a file that may be read only where [`ReadOptions::allow_outside`] says so.
+    /// The file is outside of the document's folder, and [`ReadOptions::allow_outside`] is not set.
     #[error(
         "`{0}` is outside of the document's folder; --allow-outside (ReadOptions::allow_outside) reads it"
     )]
@@ -121,7 +121,7 @@ impl From<String> for UriError {
     }
 }
 
-/// The bytes that a URI stands for.
+/// Loads the bytes of a URI.
 pub(super) fn load_uri(uri: &str, folder: Option<&Folder>) -> Result<Vec<u8>, UriError> {
     if is_data_uri(uri) {
         return Ok(decode_data(uri)?);
@@ -129,10 +129,10 @@ pub(super) fn load_uri(uri: &str, folder: Option<&Folder>) -> Result<Vec<u8>, Ur
     read_named(&file_of(uri, folder)?)
 }
 
-/// The file that a URI names, links followed.
+/// The file that a URI names, with links followed.
 fn file_of(uri: &str, folder: Option<&Folder>) -> Result<PathBuf, UriError> {
     folder
-        .ok_or_else(|| format!("the file `{}` is wanted, but the document has no folder", shorten(uri)))?
+        .ok_or_else(|| format!("the file `{}` cannot be found, as the document has no folder", shorten(uri)))?
         .find(uri)
 }
 
@@ -140,24 +140,24 @@ fn read_named(path: &Path) -> Result<Vec<u8>, UriError> {
     read_file(path).map_err(|error| UriError::Unreadable(format!("cannot read {error}")))
 }
 
-/// Where the files that a document names are looked for.
+/// Folder to which a document's URIs are relative.
 #[derive(Clone, Debug)]
 pub(super) struct Folder {
     path: PathBuf,
-    /// Without links: the folders that files must lie in; none where they may lie anywhere.
+    /// Folders, without links, that files must be in; `None` if they may be anywhere.
     bounds: Option<Vec<PathBuf>>,
 }
 
 impl Folder {
-    /// A folder whose files alone may be named.
+    /// A folder that all files must be in.
     pub fn new(path: &Path) -> Self {
         // A folder that does not exist has no files.
         let bounds = fs::canonicalize(or_here(path)).into_iter().collect();
         Self { path: path.into(), bounds: Some(bounds) }
     }
 
-    /// The folder of a document. Where the document is a link, files are looked for beside the link, and may lie in its
-    /// folder or in that of the document itself.
+    /// The folder of a document. If the document is a link, URIs are relative to the link's folder, and files may be in that
+    /// folder or in that of the link's target.
     pub fn of_document(document: &Path, options: &ReadOptions) -> Self {
         let mut folder = Self::new(document.parent().unwrap_or(Path::new("")));
         if options.allow_outside {
@@ -168,12 +168,12 @@ impl Folder {
         folder
     }
 
-    /// The folder as it was named.
+    /// Path of the folder, as the user gave it.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The file that a URI names, links followed.
+    /// The file that a URI names, with links followed.
     fn find(&self, uri: &str) -> Result<PathBuf, UriError> {
         let shown = || shorten(uri);
         let decoded = |text: &str| {
@@ -187,7 +187,7 @@ impl Folder {
             return Err(format!("`{}` is not a path relative to the document", shown()).into());
         }
         let path = Path::new(&name);
-        // On Windows a path may have a root without being absolute, and looking for one may ask the network.
+        // On Windows a path may have a root without being absolute, and a look-up may go to the network.
         if self.bounds.is_some() && (path.is_absolute() || path.has_root()) {
             return Err(UriError::Outside(shown()));
         }
@@ -202,7 +202,7 @@ impl Folder {
     }
 }
 
-/// The path of a `file:` URI of this machine, still encoded.
+/// The path of a `file:` URI of this machine, percent-encoded; `None` for any other URI.
 fn file_uri(uri: &str) -> Option<&str> {
     let (scheme, rest) = uri.split_at_checked(7)?;
     if !scheme.eq_ignore_ascii_case("file://") {
@@ -229,7 +229,7 @@ fn decode_data(uri: &str) -> Result<Vec<u8>, String> {
     }
 }
 
-/// `%41` becomes `A`; a `%` that two hexadecimal digits do not follow stays.
+/// Decodes `%41` to `A`. A `%` without two hexadecimal digits after it is kept.
 fn percent_decode(text: &str) -> Vec<u8> {
     let bytes = text.as_bytes();
     if !bytes.contains(&b'%') {

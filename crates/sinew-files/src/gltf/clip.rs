@@ -1,4 +1,4 @@
-//! Animations into clips.
+//! Reading of animations as clips.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use crate::{ClipProblem, FileError, budget::Budget, text::shorten};
 
 use super::{Document, json::Place, placement};
 
-/// Why a clip was not read: the file is damaged, or this clip alone cannot be played.
+/// Error of reading a clip: the file is damaged, or this clip alone cannot be played.
 enum Fault {
     File(FileError),
     Clip { at: String, what: String },
@@ -24,7 +24,7 @@ impl From<FileError> for Fault {
     }
 }
 
-/// Every animation that moves a joint, and what is wrong with the others.
+/// Reads all animations. Those that cannot be played become problems.
 pub(super) fn read(
     document: &Document,
     skeleton: &Skeleton,
@@ -56,18 +56,18 @@ fn read_one(
     let mut track_of: HashMap<usize, usize> = HashMap::new();
     for channel in animation.list("channels")? {
         let target = channel.need("target")?;
-        // A channel without a node is some extension's; one for a node outside the scene moves nothing that we have.
+        // A channel without a node belongs to an extension; a node outside the scene is no joint.
         let Some(node) = target.get("node") else { continue };
         node.follow(&document.root(), "nodes")?;
-        let Some(place) = document.joint_of_node(node.index()?) else { continue };
-        let Some(joint) = skeleton.joint_at(place) else { continue };
+        let Some(index) = document.joint_of_node(node.index()?) else { continue };
+        let Some(joint) = skeleton.joint_at(index) else { continue };
         let path = target.need("path")?.text()?;
         if !matches!(path, "translation" | "rotation" | "scale") {
             continue;
         }
         let of = format!("{path} of `{}`", shorten(skeleton.name(joint)));
         let sampler = channel.need("sampler")?.follow(animation, "samplers")?;
-        let at = *track_of.entry(place).or_insert_with(|| {
+        let at = *track_of.entry(index).or_insert_with(|| {
             tracks.push(JointTracks::new(joint));
             tracks.len() - 1
         });
@@ -88,11 +88,11 @@ fn read_one(
         .map_err(|_| Fault::Clip { at: animation.at().to_owned(), what: "no key moves a joint".to_owned() })
 }
 
-/// What a sampler can hold.
+/// Value of a sampler.
 trait Sampled: TrackValue {
     fn read(values: &super::accessor::Accessor<'_>) -> Result<Vec<Self>, FileError>;
 
-    /// The value as a key, or what is wrong with it. (What is not finite is left to the track.)
+    /// The value as a key, or a description of its error. A value that is not finite is returned, as the track checks it.
     fn into_key(self) -> Result<Self, String> {
         Ok(self)
     }
@@ -127,14 +127,14 @@ fn read_track<T: Sampled>(
             "LINEAR" => Interpolation::Linear,
             "STEP" => Interpolation::Step,
             "CUBICSPLINE" => Interpolation::Cubic,
-            other => return Err(place.error(format!("`{other}` is no interpolation of glTF")).into()),
+            other => return Err(place.error(format!("`{other}` is not an interpolation of glTF")).into()),
         },
     };
     let times = document.accessor(&sampler.need("input")?, budget)?.floats::<1>()?;
     let mut times: Vec<f32> = times.into_iter().map(|[t]| t).collect();
-    part_equal_times(&mut times);
+    separate_equal_times(&mut times);
     let mut values = T::read(&document.accessor(&sampler.need("output")?, budget)?)?;
-    // (Keys of cubic tracks stand between their tangents.)
+    // In cubic tracks each key is between its two tangents.
     let (first, step) = if interpolation == Interpolation::Cubic { (1, 3) } else { (0, 1) };
     for (index, key) in values.iter_mut().skip(first).step_by(step).enumerate() {
         *key = key.into_key().map_err(|what| Fault::Clip {
@@ -155,13 +155,13 @@ fn read_track<T: Sampled>(
     })
 }
 
-/// Some exporters write a jump as two keys at one time, which glTF forbids but every viewer plays. The later of them
-/// moves to the next number that an `f32` can hold, which keeps both values and their order.
-fn part_equal_times(times: &mut [f32]) {
+/// Separates keys at equal times, as some exporters write a jump: glTF forbids them, but all viewers play them. The later
+/// key moves to the next f32, which keeps both values and their order.
+fn separate_equal_times(times: &mut [f32]) {
     let mut read = f32::NEG_INFINITY;
     let mut set = f32::NEG_INFINITY;
     for time in times {
-        // Only a time that was equal to the one before it as read: falling times stay, and are an error.
+        // Only times that are equal as read are separated; decreasing times remain, and are an error of the track.
         let equal = *time == read;
         read = *time;
         if equal {

@@ -1,4 +1,4 @@
-//! A glTF document: its JSON, its bytes, and which node is which joint.
+//! glTF document: its JSON, its buffers, and the mapping of nodes to joints.
 
 use std::path::{Path, PathBuf};
 
@@ -16,42 +16,43 @@ use super::{
     tree::Tree,
 };
 
-/// A glTF document with its buffers.
+/// glTF document with its buffers.
 ///
-/// It can be read into a [`Model`](crate::Model), given more animations and meshes, and written back. Whatever it holds
-/// besides stays as it was read.
+/// It can be converted into a [`Model`](crate::Model), extended by animations and meshes, and written back. All other
+/// content stays as it was read.
 #[derive(Clone, Debug)]
 pub struct Document {
     pub(super) path: PathBuf,
     pub(super) folder: Option<Folder>,
     pub(super) json: Value,
     pub(super) buffers: Vec<Buffer>,
-    /// Chunks of a GLB that are neither JSON nor the buffer.
+    /// Chunks of a GLB that are neither JSON nor the buffer, each with its type.
     pub(super) chunks: Vec<(u32, Vec<u8>)>,
     pub(super) tree: Tree,
-    /// What the JSON and the buffers took of the memory that there is for the content.
+    /// Memory budget after the JSON and the buffers.
     pub(super) budget: Budget,
 }
 
 impl Document {
-    /// Reads a regular file, with the buffers that it names. These must lie in its folder, links followed, unless
-    /// [`ReadOptions::allow_outside`] is set. Where the file is a link, buffers are looked for beside the link and may lie
-    /// there or where the file itself lies. Of the other options only [`ReadOptions::memory_budget`] is for this format.
+    /// Reads a regular file and the buffers that it names. Buffers must be in the file's folder, with links followed, unless
+    /// [`ReadOptions::allow_outside`] is set. If the file is a link, buffers are relative to the link's folder, and may be
+    /// in that folder or in that of the link's target. Of the other options, only [`ReadOptions::memory_budget`] applies.
     pub fn read(path: &Path, options: &ReadOptions) -> Result<Self, FileError> {
         let bytes = read_file(path)?;
         let budget = Budget::new(options.memory_budget, bytes.len());
         Self::parse(&bytes, path.into(), Some(Folder::of_document(path, options)), budget)
     }
 
-    /// Reads the bytes of a GLB or of a glTF's JSON. `name` stands for the file in errors; `folder` is where files that the
-    /// document names are looked for and must lie (without it, naming one is an error).
+    /// Reads the bytes of a GLB or of a glTF's JSON. `name` names the file in errors. Files that the document names must be
+    /// in `folder`; without a folder, they are an error.
     pub fn from_bytes(bytes: &[u8], name: &str, folder: Option<&Path>) -> Result<Self, FileError> {
         Self::parse(bytes, name.into(), folder.map(Folder::new), Budget::new(None, bytes.len()))
     }
 
-    /// A document of JSON that a program made, with the bytes of its first buffer (where that has no `uri`).
+    /// Makes a document from JSON that a program has built. `bin` holds the bytes of the first buffer if that has no `uri`.
+    /// `name` names the document in errors.
     pub fn from_json(json: Value, bin: Option<&[u8]>, name: &str) -> Result<Self, FileError> {
-        // What a program made is in memory already.
+        // Content that a program has built is in memory already.
         Self::assemble(json, bin, Vec::new(), name.into(), None, Budget::new(Some(u64::MAX), 0))
     }
 
@@ -88,31 +89,31 @@ impl Document {
         let asset = root.need("asset")?;
         let version = asset.need("version")?;
         if !version.text()?.starts_with("2.") {
-            return Err(version.error(format!("this is glTF {}; only glTF 2 is read", version.text()?)));
+            return Err(version.error(format!("the version is {}; only glTF 2 is read", version.text()?)));
         }
-        // Before the buffers: those of a compressed document may have no bytes.
+        // Extensions come before buffers, as those of a compressed document may have no bytes.
         required::check(&root)?;
         let buffers = buffer::load(&root, bin, folder.as_ref(), &budget)?;
         let tree = Tree::read(&root, &budget)?;
         Ok(Self { folder, json, buffers, chunks, tree, budget, path })
     }
 
-    /// The JSON as it stands now.
+    /// The JSON, with all changes so far.
     pub fn json(&self) -> &Value {
         &self.json
     }
 
-    /// The name of the file without its folder and ending.
+    /// Name of the file, without folder and extension.
     pub fn name(&self) -> String {
         self.path.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default()
     }
 
-    /// The index in `nodes` of a joint of the model that was read from this document.
+    /// Index in `nodes` of a joint of the model that was read from this document; `None` for a joint that it does not have.
     pub fn node(&self, joint: JointId) -> Option<usize> {
         self.tree.nodes.get(joint.index()).copied()
     }
 
-    /// The place in the skeleton's order of a node; none where the default scene does not reach it.
+    /// Index of a node's joint in the skeleton; `None` if the node is not in the default scene.
     pub fn joint_of_node(&self, node: usize) -> Option<usize> {
         self.tree.places.get(node).copied().flatten()
     }
@@ -129,7 +130,7 @@ impl Document {
         Accessor::read(&self.root(), &self.buffers, reference, budget)
     }
 
-    /// The nodes of the tree, in its order.
+    /// The nodes of the default scene, in the tree's order.
     pub(super) fn tree_nodes(&self) -> Vec<Place<'_>> {
         let nodes = self.root().get("nodes");
         self.tree.nodes.iter().filter_map(|&n| nodes.as_ref().and_then(|list| list.element(n))).collect()

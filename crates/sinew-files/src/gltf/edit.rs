@@ -1,4 +1,4 @@
-//! Adding to a document: animations and meshes.
+//! Changes to a document: animations, meshes and poses.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -21,11 +21,14 @@ use super::{
 const FLOAT: u32 = 5126;
 
 impl Document {
-    /// Adds a clip as one more animation at the end, and gives its index. The clip is one for the skeleton that was read
-    /// from this document. `extras` is kept with the animation for programs that know it.
+    /// Adds a clip as the last animation, and returns its index. The clip must be for the skeleton that was read from this
+    /// document. `extras` becomes the animation's `extras`.
     ///
-    /// A node that the clip moves and that has a `matrix` gets the same transform in parts, as glTF wants it for nodes that
-    /// are animated.
+    /// A `matrix` of a node that the clip moves is replaced by translation, rotation and scale, as glTF requires for
+    /// animated nodes.
+    ///
+    /// # Errors
+    /// A clip that moves a joint that the document does not have, and a document whose lists are no arrays.
     pub fn add_animation(&mut self, clip: &Clip, extras: Option<Value>) -> Result<usize, FileError> {
         let at = self.json.get("animations").and_then(Value::as_array).map_or(0, Vec::len);
         let mut joints = Vec::with_capacity(clip.tracks().len());
@@ -43,7 +46,7 @@ impl Document {
             joints.push((node, tracks));
         }
         for &(node, _) in &joints {
-            self.part_matrix(node)?;
+            self.decompose_matrix(node)?;
         }
         let mut bytes = Packer::default();
         let (mut samplers, mut channels) = (Vec::new(), Vec::new());
@@ -63,7 +66,7 @@ impl Document {
             );
             add("scale", tracks.scale.as_ref().map(|t| bytes.sampler(t, "VEC3", |v: Vec3| v.to_array())));
         }
-        // The packer counts accessors from 0; in the document they follow those that are there.
+        // The packer counts accessors from 0; the document appends them to its own.
         let first = self.push_packed(bytes, None)?;
         for sampler in &mut samplers {
             for key in ["input", "output"] {
@@ -78,8 +81,11 @@ impl Document {
         self.push("animations", animation)
     }
 
-    /// Adds a mesh, with flat faces of one colour (linear RGBA), as a root node of the default scene, and gives the node's
-    /// index. Positions are in the scene's space: metres, Y up. Triangles without an area are left out.
+    /// Adds a mesh with flat faces of one colour (linear RGBA) as a root node of the default scene, and returns the node's
+    /// index. Positions are in the scene's space, in metres, Y up. Triangles without an area are left out.
+    ///
+    /// # Errors
+    /// A mesh that is invalid or has no triangle, and a document whose lists are no arrays.
     pub fn add_mesh_node(
         &mut self,
         name: &str,
@@ -109,7 +115,7 @@ impl Document {
                 "pbrMetallicRoughness": {
                     "baseColorFactor": color.map(|c| f64::from(c.clamp(0.0, 1.0))),
                     "metallicFactor": 0,
-                    // Matt, so that the ground does not outshine who stands on it.
+                    // Matt, so that the ground does not outshine the figure.
                     "roughnessFactor": 0.9,
                 },
                 "doubleSided": true,
@@ -124,7 +130,7 @@ impl Document {
         Ok(node)
     }
 
-    /// Lists a new node in the default scene, which is made of all roots where there is none.
+    /// Adds a new node to the default scene. Without a scene, one of all roots is made.
     fn add_root(&mut self, node: usize) -> Result<(), FileError> {
         let count = self.json.get("scenes").and_then(Value::as_array).map_or(0, Vec::len);
         let scene = match self.json.get("scene").and_then(Value::as_u64) {
@@ -139,19 +145,25 @@ impl Document {
                 scene
             }
         };
-        let place = self.json.get_mut("scenes").and_then(|s| s.get_mut(scene)).and_then(Value::as_object_mut);
-        let nodes = place.map(|scene| scene.entry("nodes").or_insert_with(|| json!([])));
+        let object =
+            self.json.get_mut("scenes").and_then(|s| s.get_mut(scene)).and_then(Value::as_object_mut);
+        let nodes = object.map(|scene| scene.entry("nodes").or_insert_with(|| json!([])));
         match nodes.and_then(Value::as_array_mut) {
             Some(nodes) => nodes.push(json!(node)),
             None => {
-                return Err(self.error(format!("scenes[{scene}]"), "a scene with a list of nodes is wanted"));
+                return Err(
+                    self.error(format!("scenes[{scene}]"), "it must be a scene with an array of nodes")
+                );
             }
         }
         Ok(())
     }
 
-    /// Puts nodes where a pose of the skeleton has them that was read from this document. Nodes that
-    /// stand as in the rest pose keep their bytes.
+    /// Sets the nodes' transforms to those of a pose of the skeleton that was read from this document. Nodes in their rest
+    /// pose stay unchanged.
+    ///
+    /// # Errors
+    /// A pose with joints that the document does not have.
     pub fn set_pose(&mut self, pose: &Pose) -> Result<(), FileError> {
         for joint in pose.skeleton().joints() {
             let (local, rest) = (pose.local(joint), pose.skeleton().rest(joint));
@@ -163,7 +175,7 @@ impl Document {
                     format!("the pose has joint {joint}, but the document has {}", self.tree.nodes.len());
                 return Err(self.error("nodes", what));
             };
-            self.part_matrix(node)?;
+            self.decompose_matrix(node)?;
             let object =
                 self.json.get_mut("nodes").and_then(|n| n.get_mut(node)).and_then(Value::as_object_mut);
             let Some(object) = object else { continue };
@@ -180,8 +192,8 @@ impl Document {
         Ok(())
     }
 
-    /// Turns a node's `matrix` into its parts.
-    fn part_matrix(&mut self, node: usize) -> Result<(), FileError> {
+    /// Replaces a node's `matrix` by translation, rotation and scale.
+    fn decompose_matrix(&mut self, node: usize) -> Result<(), FileError> {
         let Some(place) = self.root().get("nodes").and_then(|list| list.element(node)) else { return Ok(()) };
         if place.get("matrix").is_none() {
             return Ok(());
@@ -201,29 +213,29 @@ impl Document {
         FileError::At { path: self.path.clone(), at: at.into(), what: what.into() }
     }
 
-    /// Appends to one of the document's lists and gives the index.
+    /// Appends a value to one of the document's lists, and returns its index.
     fn push(&mut self, list: &str, value: Value) -> Result<usize, FileError> {
         let entry = match self.json.as_object_mut() {
             Some(root) => root.entry(list).or_insert_with(|| json!([])),
-            None => return Err(self.error("", "an object is wanted")),
+            None => return Err(self.error("JSON", "it must be an object")),
         };
         match entry.as_array_mut() {
             Some(array) => {
                 array.push(value);
                 Ok(array.len() - 1)
             }
-            None => Err(self.error(list, "an array is wanted")),
+            None => Err(self.error(list, "it must be an array")),
         }
     }
 
-    /// Appends packed data, in a buffer view of its own, with its accessors; gives the index of the first accessor.
+    /// Appends packed data, in a buffer view of its own, with its accessors. Returns the index of the first accessor.
     fn push_packed(&mut self, packed: Packer, target: Option<u32>) -> Result<usize, FileError> {
         let length = packed.bytes.len();
         let (buffer, offset) = self.append(packed.bytes)?;
         let mut view = json!({"buffer": buffer, "byteOffset": offset, "byteLength": length});
         if let Some(target) = target {
             view["target"] = json!(target);
-            // Vertex attributes that share a view must say how far apart they lie.
+            // Vertex attributes that share a view must have a stride.
             view["byteStride"] = json!(12);
         }
         let view = self.push("bufferViews", view)?;
@@ -235,8 +247,8 @@ impl Document {
         Ok(first)
     }
 
-    /// Puts bytes at the end of the buffer that the document holds itself (a GLB's), or else into a new one, and gives the
-    /// buffer's index and the offset. Buffers in other files and in data URIs stay as they are.
+    /// Appends bytes to the document's own buffer (that of a GLB), or to a new one. Returns the buffer's index and the
+    /// offset. Buffers in files and data URIs stay unchanged.
     fn append(&mut self, bytes: Vec<u8>) -> Result<(usize, usize), FileError> {
         let own = self.buffers.iter().position(|b| b.origin == Origin::Chunk && b.bytes.is_some());
         let Some(index) = own else {
@@ -259,12 +271,12 @@ impl Document {
     }
 }
 
-/// JSON numbers that read back as the same `f32` (a double holds each of them exactly).
+/// The values as JSON numbers that read back as the same f32.
 fn numbers(values: &[f32]) -> Value {
     values.iter().map(|&x| Value::from(f64::from(x))).collect()
 }
 
-/// Floats one after the other, with the accessors for them, which count from 0.
+/// Packed floats, with their accessors, which count from 0.
 #[derive(Default)]
 struct Packer {
     bytes: Vec<u8>,

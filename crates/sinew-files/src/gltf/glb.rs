@@ -1,18 +1,18 @@
-//! The GLB container: a header and chunks.
+//! GLB container: a header and chunks.
 
 use std::io::{self, Write};
 
-/// First bytes of a GLB.
+/// First bytes of a GLB file.
 pub(super) const MAGIC: &[u8; 4] = b"glTF";
 const JSON: u32 = u32::from_le_bytes(*b"JSON");
 const BIN: u32 = u32::from_le_bytes(*b"BIN\0");
 
-/// A GLB taken apart.
+/// Chunks of a GLB.
 #[derive(Debug)]
 pub(super) struct Glb<'a> {
     pub json: &'a [u8],
     pub bin: Option<&'a [u8]>,
-    /// Chunks of kinds that the specification leaves to extensions.
+    /// Other chunks, each with its type.
     pub others: Vec<(u32, &'a [u8])>,
 }
 
@@ -21,17 +21,17 @@ fn word(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_le_bytes(four.try_into().ok()?))
 }
 
-/// Takes a GLB apart. An error gives the place and what is wrong there.
+/// Splits a GLB into chunks. An error has its position and its description.
 pub(super) fn parse(bytes: &[u8]) -> Result<Glb<'_>, (String, String)> {
     let header = |what: String| ("header".to_owned(), what);
     let (Some(version), Some(length)) = (word(bytes, 4), word(bytes, 8)) else {
         return Err(header(format!("cut off after {} bytes", bytes.len())));
     };
     if version != 2 {
-        return Err(header(format!("this is GLB version {version}; only version 2 is read")));
+        return Err(header(format!("the file is GLB version {version}; only version 2 is read")));
     }
     if length as usize != bytes.len() {
-        return Err(header(format!("says {length} bytes, but the file has {}", bytes.len())));
+        return Err(header(format!("it declares {length} bytes, but the file has {}", bytes.len())));
     }
     let (mut json, mut bin, mut others) = (None, None, Vec::new());
     let (mut at, mut chunk) = (12, 0);
@@ -44,7 +44,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Glb<'_>, (String, String)> {
         let data = start.checked_add(length as usize).and_then(|end| bytes.get(start..end));
         let Some(data) = data else {
             let left = bytes.len().saturating_sub(start);
-            return Err((place(), format!("says {length} bytes, but {left} are left")));
+            return Err((place(), format!("it declares {length} bytes, but {left} are left")));
         };
         match (chunk, kind) {
             (0, JSON) => json = Some(data),
@@ -61,7 +61,8 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Glb<'_>, (String, String)> {
     }
 }
 
-/// Writes a GLB. Chunks are padded to four bytes, JSON with spaces and the rest with zeros, as the specification wants.
+/// Writes a GLB. Chunks are padded to four bytes, JSON with spaces and others with zeros, as the specification requires.
+/// More than 4 GiB are an error.
 pub(super) fn write(
     out: &mut dyn Write,
     json: &[u8],
@@ -73,7 +74,7 @@ pub(super) fn write(
     chunks.extend(others.iter().map(|(kind, data)| (*kind, data.as_slice(), 0)));
     let total =
         chunks.iter().fold(12u64, |sum, (_, data, _)| sum + 8 + (data.len() as u64).next_multiple_of(4));
-    // No chunk is longer than the whole, so that the lengths of all of them fit as well.
+    // If the total fits, the length of each chunk fits as well.
     let total = u32::try_from(total)
         .map_err(|_| io::Error::new(io::ErrorKind::FileTooLarge, "a GLB holds at most 4 GiB"))?;
     out.write_all(MAGIC)?;

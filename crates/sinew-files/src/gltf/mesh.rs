@@ -1,4 +1,4 @@
-//! The triangles of a scene, in its space.
+//! Triangles of a document's rigid meshes.
 
 use glam::Vec3;
 use sinew::ground::TriangleMesh;
@@ -7,12 +7,15 @@ use crate::{FileError, budget::Budget};
 
 use super::{Document, json::Place, placement, skin};
 
-/// Bytes that stand for the time that one primitive of one node takes, whatever it holds.
+/// Bytes counted for each primitive of each node, which stand for the time that it takes.
 pub(super) const PRIMITIVE: usize = 1024;
 
 impl Document {
-    /// Every triangle of the default scene's rigid meshes under its node's transform, in metres, Y up. Skinned meshes are
-    /// left out: their place is a pose's matter. Triangles of mirrored nodes keep their faces outside.
+    /// Triangles of the default scene's rigid meshes, transformed by their nodes, in metres, Y up. Skinned meshes, whose
+    /// positions depend on a pose, are left out. Triangles of mirrored nodes keep their outside.
+    ///
+    /// # Errors
+    /// Compressed meshes, invalid accessors or indices, positions that are not finite, and content over the memory budget.
     pub fn triangles(&self) -> Result<TriangleMesh, FileError> {
         let budget = &self.budget.clone();
         let root = self.root();
@@ -57,7 +60,7 @@ impl Document {
         Ok(all)
     }
 
-    /// The vertices that a primitive runs through, all below `count`.
+    /// The vertex indices of a primitive. An index of `count` or more is an error.
     fn indices(&self, primitive: &Place<'_>, count: usize, budget: &Budget) -> Result<Vec<u32>, FileError> {
         let Some(reference) = primitive.get("indices") else {
             primitive.take(budget, count, size_of::<u32>())?;
@@ -67,21 +70,21 @@ impl Document {
         match indices.iter().position(|[i]| *i as usize >= count) {
             Some(at) => {
                 let [index] = indices[at];
-                Err(reference.error(format!("index {at} names vertex {index}, but there are {count}")))
+                Err(reference.error(format!("index {at} is {index}, but there are {count} vertices, from 0")))
             }
             None => Ok(indices.into_iter().map(|[i]| i).collect()),
         }
     }
 }
 
-/// Triangles of a list, strip or fan; none for points and lines.
+/// Triangles of a list, strip or fan; empty for points and lines.
 fn assemble(primitive: &Place<'_>, indices: &[u32]) -> Result<Vec<[u32; 3]>, FileError> {
     const TRIANGLES: u64 = 4;
     const STRIP: u64 = 5;
     const FAN: u64 = 6;
     Ok(match primitive.unsigned_or("mode", TRIANGLES)? {
         TRIANGLES => indices.as_chunks::<3>().0.to_vec(),
-        // Every other triangle of a strip runs the other way round.
+        // Every other triangle of a strip has the opposite winding.
         STRIP => (indices.windows(3).enumerate())
             .map(|(i, w)| if i % 2 == 0 { [w[0], w[1], w[2]] } else { [w[1], w[0], w[2]] })
             .collect(),

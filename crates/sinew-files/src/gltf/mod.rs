@@ -1,14 +1,14 @@
-//! glTF, GLB and VRM in and out.
+//! Reading and writing of glTF, GLB and VRM.
 //!
-//! The document is kept as JSON and read through checked look-ups, not through a typed mirror of the format. What we do
-//! not understand is then written back as it was (numbers to the digit; only `1E2` comes back as `1e+2`), and no index,
-//! count or length of a damaged file is used before it was compared with what there is.
+//! The document is kept as JSON and read through checked look-ups, not through a typed mirror of the format. Unknown content
+//! is therefore written as it was read (numbers to the digit; only `1E2` becomes `1e+2`), and every index, count and length
+//! is checked before it is used.
 //!
-//! Files that a document names must lie in its folder, links followed, unless [`ReadOptions::allow_outside`] is set. A
-//! document that requires an extension (`extensionsRequired`) is read where the extension is decoded here or concerns only
-//! what is not read (materials, textures, lights, metadata); compressed documents and unknown extensions are errors.
+//! Files that a document names must be in its folder, with links followed, unless [`ReadOptions::allow_outside`] is set. A
+//! required extension (`extensionsRequired`) is accepted if it is decoded here, or if it concerns only content that is not
+//! read (materials, textures, lights, metadata). Compressed documents and unknown required extensions are errors.
 //!
-//! Axes and units are glTF's and ours alike: right-handed, Y up, metres, radians, seconds.
+//! Axes and units are those of glTF: right-handed, Y up, metres, radians, seconds.
 
 mod accessor;
 mod bind;
@@ -33,8 +33,8 @@ pub use document::Document;
 
 use crate::{FileError, Model, ReadOptions};
 
-/// Reads a .gltf, .glb or .vrm file. Of the options [`ReadOptions::memory_budget`] and [`ReadOptions::allow_outside`] are for
-/// these formats.
+/// Reads a .gltf, .glb or .vrm file. Of the options, only [`ReadOptions::memory_budget`] and [`ReadOptions::allow_outside`]
+/// apply to these formats.
 pub fn read(path: &Path, options: &ReadOptions) -> Result<Model, FileError> {
     Document::read(path, options)?.into_model()
 }

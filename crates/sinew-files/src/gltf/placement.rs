@@ -1,4 +1,4 @@
-//! Nodes' transforms: matrices and their parts.
+//! Transforms of nodes, and decomposition of matrices.
 
 use glam::{DAffine3, DMat3, DMat4, DQuat, DVec3, Quat, Vec3};
 use sinew::{JointTransform, math};
@@ -7,7 +7,7 @@ use crate::FileError;
 
 use super::{json::Place, tree::Tree};
 
-/// The node's transform in its parent's frame, shear and all.
+/// The node's local transform, with shear.
 pub(super) fn affine(node: &Place<'_>) -> Result<DAffine3, FileError> {
     if let Some(matrix) = node.get("matrix") {
         return Ok(DAffine3::from_mat4(DMat4::from_cols_array(&matrix.numbers()?)));
@@ -16,7 +16,7 @@ pub(super) fn affine(node: &Place<'_>) -> Result<DAffine3, FileError> {
     Ok(to_affine(&transform))
 }
 
-/// The node's transform as translation, rotation and scale. A matrix with shear gives the nearest parts.
+/// The node's local transform as translation, rotation and scale. A matrix with shear is decomposed as by [`decompose`].
 pub(super) fn transform(node: &Place<'_>) -> Result<JointTransform, FileError> {
     match node.get("matrix") {
         Some(_) => Ok(decompose(&affine(node)?)),
@@ -40,17 +40,15 @@ fn parts(node: &Place<'_>) -> Result<JointTransform, FileError> {
     })
 }
 
-/// The rotation at unit length, or what is wrong with it.
+/// The rotation normalised, or a description of its error if its squared length is out of range.
 pub(super) fn unit(q: Quat) -> Result<Quat, String> {
     math::unit(q).ok_or_else(|| {
         let squared = math::dot(q, q);
-        format!(
-            "the rotation {q} has the squared length {squared}; 0.25 to 4 is allowed, and is brought to 1"
-        )
+        format!("the rotation {q} has the squared length {squared}; 0.25 to 4 is allowed, and is normalised")
     })
 }
 
-/// The same as a matrix, in f64, so that long hierarchies lose nothing.
+/// The transform as a matrix in f64, which keeps precision in deep hierarchies.
 pub(super) fn to_affine(t: &JointTransform) -> DAffine3 {
     DAffine3::from_scale_rotation_translation(
         t.scale.as_dvec3(),
@@ -59,15 +57,15 @@ pub(super) fn to_affine(t: &JointTransform) -> DAffine3 {
     )
 }
 
-/// Translation, rotation and scale of a matrix: M = T R S. Where M shears, R is the rotation nearest to it (the orthogonal
-/// factor of its polar decomposition) and S what remains along R's axes. A mirror becomes a scale that is negative along
-/// all axes where they are equally long, and along x otherwise.
+/// Decomposes a matrix into translation, rotation and scale: M = T R S. If M has shear, R is the nearest rotation (the
+/// orthogonal factor of its polar decomposition), and S is the scale along R's axes. For a mirror, S is negative along all
+/// axes if M is uniform, else along x.
 pub(super) fn decompose(m: &DAffine3) -> JointTransform {
     let linear = m.matrix3;
     let lengths = DVec3::new(linear.x_axis.length(), linear.y_axis.length(), linear.z_axis.length());
     let mut scale = lengths;
     if linear.determinant() < 0.0 {
-        // The same tolerance as for a sheared frame: below it the matrix is a similarity in f32.
+        // The tolerance is that for sheared transforms: below it, the matrix is a similarity in f32.
         let uniform = lengths.max_element() - lengths.min_element() < 1e-5 * lengths.max_element();
         if uniform { scale = -scale } else { scale.x = -scale.x }
     }
@@ -91,11 +89,11 @@ pub(super) fn decompose(m: &DAffine3) -> JointTransform {
     }
 }
 
-/// The rotation nearest to a matrix of unit columns with a positive determinant; columns of length zero are made up.
+/// The rotation nearest to a matrix of unit columns with a positive determinant. Columns of length 0 are replaced.
 fn nearest_rotation(m: DMat3) -> DMat3 {
     let mut r = m;
-    // Newton's iteration for the polar decomposition (Higham 1986) doubles the digits each time: from a matrix that is near
-    // singular it takes about ten rounds, from one without shear none.
+    // Newton's iteration for the polar decomposition (Higham 1986) converges quadratically: a nearly singular matrix takes
+    // about ten rounds, one without shear none.
     for _ in 0..40 {
         let determinant = r.determinant().abs();
         if determinant.is_nan() || determinant < 1e-9 {
@@ -111,7 +109,7 @@ fn nearest_rotation(m: DMat3) -> DMat3 {
     r
 }
 
-/// A rotation whose x axis (or y axis) is the matrix's, as far as it has one.
+/// A rotation with the matrix's x axis; if that is 0, with its y axis, or else its z axis. The identity for a matrix of 0.
 fn from_two_axes(m: DMat3) -> DMat3 {
     let [x, y, z] = [m.x_axis, m.y_axis, m.z_axis].map(|v| v.normalize_or_zero());
     let across = |a: DVec3, b: DVec3| (b - a * a.dot(b)).normalize_or_zero();
@@ -133,7 +131,7 @@ fn from_two_axes(m: DMat3) -> DMat3 {
     }
 }
 
-/// Every node's frame in the scene's space, in the tree's order.
+/// Every node's transform in the scene's space, in the tree's order.
 pub(super) fn global(tree: &Tree, local: &[DAffine3]) -> Vec<DAffine3> {
     let mut frames: Vec<DAffine3> = Vec::with_capacity(local.len());
     for (place, l) in local.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! A document into a model.
+//! Conversion of a document into a model.
 
 use std::sync::Arc;
 
@@ -9,7 +9,11 @@ use crate::{FileError, Model, Source};
 use super::{Document, bind, clip, placement, skin, vrm};
 
 impl Document {
-    /// The character in this document: the nodes of its default scene, its clips, its skin, its roles.
+    /// Converts the document into a model: the nodes of its default scene, its clips, its skin and its roles.
+    ///
+    /// # Errors
+    /// Invalid nodes, skins, accessors or indices, and content over the memory budget. A clip that cannot be played is no error,
+    /// but one of [`Model::problems`].
     pub fn into_model(self) -> Result<Model, FileError> {
         let budget = self.budget.clone();
         let nodes = self.tree_nodes();
@@ -17,14 +21,14 @@ impl Document {
         let mut locals = Vec::with_capacity(nodes.len());
         for ((place, node), parent) in nodes.iter().zip(&self.tree.nodes).zip(&self.tree.parents) {
             let name = match place.maybe_text("name") {
-                // A joint must have a name that it can be asked for by.
+                // Every joint gets a name, by which it can be found.
                 None | Some("") => format!("node{node}"),
                 Some(name) => name.to_owned(),
             };
             builder.add(name, *parent, placement::transform(place)?);
             locals.push(placement::affine(place)?);
         }
-        // The tree is depth first already, so that a joint's id is its place in the tree.
+        // The tree is in depth-first order, so that a joint's index is its place in the tree.
         let (skeleton, _) = builder.build().map_err(|error| FileError::At {
             path: self.path.clone(),
             at: "nodes".into(),

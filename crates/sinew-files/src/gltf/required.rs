@@ -1,20 +1,20 @@
-//! `extensionsRequired`: what a document says that it cannot be read without.
+//! Check of a document's required extensions (`extensionsRequired`).
 
 use crate::{FileError, text::shorten};
 
 use super::json::Place;
 
-/// Extensions that store vertices or animations in a way that is not decoded here.
+/// Extensions that compress vertices or animations, which are not decoded here.
 const COMPRESSION: [&str; 3] =
     ["KHR_draco_mesh_compression", "EXT_meshopt_compression", "KHR_meshopt_compression"];
 
-/// Extensions that are decoded here (quantised vertices are accessors like any other), and those that neither move a joint
-/// nor a vertex of what is read.
+/// Extensions that are decoded here, and extensions that move no joint and no vertex of the content that is read. Quantised
+/// vertices are ordinary accessors.
 const READ: [&str; 11] = [
     "KHR_mesh_quantization",
     "VRM",
     "VRMC_vrm",
-    // Bones that swing or follow others while a figure is shown; its skeleton and clips are whole without them.
+    // Bones that swing or follow others at run time; skeleton and clips are complete without them.
     "VRMC_springBone",
     "VRMC_springBone_extended_collider",
     "VRMC_node_constraint",
@@ -25,7 +25,7 @@ const READ: [&str; 11] = [
     "MSFT_packing_occlusionRoughnessMetallic",
 ];
 
-/// What the names of extensions begin with that concern only materials, textures and lights.
+/// Prefixes of extensions for materials, textures and lights, which are not read.
 const LOOKS: [&str; 10] = [
     "KHR_materials_",
     "EXT_materials_",
@@ -39,13 +39,13 @@ const LOOKS: [&str; 10] = [
     "EXT_lights_",
 ];
 
-/// An error for the first required extension without which the document would be read wrongly.
+/// Returns an error for the first required extension without which the document would be read wrongly.
 pub(super) fn check(root: &Place<'_>) -> Result<(), FileError> {
     for place in root.list("extensionsRequired")? {
         let name = place.text()?;
         if COMPRESSION.contains(&name) {
             return Err(place.error(format!(
-                "`{name}` compresses what the file holds, which is not decoded here; save the file without it"
+                "`{name}` compresses the file's content, which is not decoded here; save the file without it"
             )));
         }
         if !READ.contains(&name) && !LOOKS.iter().any(|start| name.starts_with(start)) {

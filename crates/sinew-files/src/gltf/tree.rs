@@ -1,25 +1,26 @@
-//! The nodes of the default scene as a tree.
+//! Hierarchy of the default scene's nodes.
 
 use crate::{FileError, budget::Budget};
 
 use super::json::Place;
 
-/// The nodes that the default scene reaches, depth first: the order of a skeleton's joints.
+/// Nodes of the default scene in depth-first order, which is the order of the skeleton's joints. A place is an index in this
+/// order.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tree {
-    /// The node of each place in the order.
+    /// For each place, the index of the node.
     pub nodes: Vec<usize>,
-    /// The parent's place in the order, for each place; none for a root.
+    /// For each place, the place of the parent; `None` for a root.
     pub parents: Vec<Option<usize>>,
-    /// The place of each node; none for nodes that the scene does not reach.
+    /// For each node of the document, its place; `None` if it is not in the scene.
     pub places: Vec<Option<usize>>,
 }
 
 impl Tree {
-    /// Checks the nodes of the whole document and orders those of its default scene. Where `scene` is missing the first
-    /// scene counts, and where there is no scene every root does.
+    /// Checks the nodes of the whole document, and orders those of its default scene. Without `scene`, that is the first
+    /// scene; without scenes, it consists of all roots.
     pub fn read(root: &Place<'_>, budget: &Budget) -> Result<Self, FileError> {
-        /// Bytes of a node in the tree, in the skeleton, and in what is worked out on the way.
+        /// Bytes of a node here, in the skeleton, and in scratch memory.
         const NODE: usize = 700;
         if let Some(nodes) = root.get("nodes") {
             nodes.take(budget, nodes.value().as_array().map_or(0, Vec::len), NODE)?;
@@ -34,9 +35,10 @@ impl Tree {
                 let c = child.index()?;
                 match parents.get_mut(c) {
                     None => {
-                        return Err(
-                            child.error(format!("names node {}, but there are {count}", child.value()))
-                        );
+                        return Err(child.error(format!(
+                            "there is no node {}: there are {count}, from 0",
+                            child.value()
+                        )));
                     }
                     Some(Some(p)) => {
                         return Err(child.error(format!("node {c} is already a child of node {p}")));
@@ -48,7 +50,7 @@ impl Tree {
             children.push(below);
         }
         let roots: Vec<usize> = (0..count).filter(|&i| parents[i].is_none()).collect();
-        // Every node has one parent at most, so that what no root reaches runs in a circle.
+        // Every node has at most one parent, so that a node which no root reaches is in a cycle.
         let all = Self::walk(&roots, &children, count);
         if let Some(node) = (0..count).find(|&i| all.places[i].is_none()) {
             return Err(nodes[node].error("the node is among its own descendants"));
@@ -67,7 +69,8 @@ impl Tree {
             let node = place.index()?;
             match parents.get(node) {
                 None => {
-                    return Err(place.error(format!("names node {}, but there are {count}", place.value())));
+                    let what = format!("there is no node {}: there are {count}, from 0", place.value());
+                    return Err(place.error(what));
                 }
                 Some(Some(p)) => {
                     return Err(place.error(format!("node {node} is a child of node {p}, not a root")));

@@ -1,4 +1,4 @@
-//! The humanoid bones that a VRM declares.
+//! Humanoid roles that a VRM declares.
 
 use sinew::{JointId, Skeleton};
 
@@ -6,13 +6,13 @@ use crate::FileError;
 
 use super::{Document, json::Place};
 
-/// Roles under VRM 1.0's names, from VRM 1.0's extension, or else from VRM 0.x's.
+/// Reads the roles by VRM 1.0's names, from the extension of VRM 1.0, or else of VRM 0.x. Empty without either.
 pub(super) fn roles(document: &Document, skeleton: &Skeleton) -> Result<Vec<(String, JointId)>, FileError> {
     let root = document.root();
     let Some(extensions) = root.get("extensions") else { return Ok(Vec::new()) };
     let mut roles = Vec::new();
     let mut add = |name: &str, node: &Place<'_>| {
-        // Editors for VRM 0.x leave -1 for a bone that was not assigned.
+        // Editors for VRM 0.x write -1 for a bone without a node.
         if node.value().as_i64().is_some_and(|n| n < 0) {
             return Ok(());
         }
@@ -34,8 +34,7 @@ pub(super) fn roles(document: &Document, skeleton: &Skeleton) -> Result<Vec<(Str
     Ok(roles)
 }
 
-/// VRM 1.0's name for a bone of VRM 0.x. Only the thumbs differ: 0.x counts them from the metacarpal as if it were the
-/// proximal bone.
+/// VRM 1.0's name for a bone of VRM 0.x. Only the thumbs differ: 0.x calls the metacarpal bone proximal.
 fn name_of(name: &str) -> &str {
     match name {
         "leftThumbProximal" => "leftThumbMetacarpal",

@@ -1,4 +1,4 @@
-//! A document back into a file.
+//! Writing of a document.
 
 use std::{
     fs,
@@ -17,12 +17,15 @@ use super::{
 };
 
 impl Document {
-    /// Writes the document: one file that holds everything for .glb and .vrm, JSON for .gltf.
+    /// Writes the document, by the extension of `path`: a GLB for .glb and .vrm, JSON for .gltf.
     ///
-    /// In JSON, buffers stay where they were (in a data URI, in a file beside it) and what is new becomes a data URI. Files
-    /// that the document names (buffers, images) are taken into it where the new file lies in another folder, so
-    /// that their names still hold; images that cannot be read keep their names. In one file, images of data URIs become
-    /// bytes like all others.
+    /// A GLB contains all buffers, and images from data URIs. In JSON, buffers stay where they were, in data URIs or files,
+    /// and new ones become data URIs. If the file is in another folder than the document that was read, buffers and images
+    /// from files are embedded; images that cannot be read keep their URI.
+    ///
+    /// # Errors
+    /// Another extension, an image outside of the document's folder that must be embedded, and failures to write. The file
+    /// at `path` is then unchanged.
     pub fn write(&self, path: &Path) -> Result<(), FileError> {
         let moves = self.moves(path);
         let ending = path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
@@ -42,7 +45,7 @@ impl Document {
         }
     }
 
-    /// Writes the document as a GLB, with all buffers in its binary chunk. Images in other files stay there.
+    /// Writes the document as a GLB, with all buffers in its binary chunk. Images in files stay there.
     pub fn to_glb(&self, out: &mut dyn Write) -> io::Result<()> {
         let images = self.images(false, true).map_err(io::Error::other)?;
         let (json, bin) = self.merged(images);
@@ -53,18 +56,18 @@ impl Document {
         glb::write(out, &serde_json::to_vec(json)?, bin, &self.chunks)
     }
 
-    /// Whether a file at `path` would lie in another folder than the document was read from.
+    /// Whether `path` is in another folder than the one that the document was read from.
     fn moves(&self, path: &Path) -> bool {
         let Some(from) = &self.folder else { return false };
         let real = |folder: &Path| fs::canonicalize(or_here(folder)).ok();
         real(from.path()) != path.parent().and_then(real)
     }
 
-    /// The JSON and the bytes of a GLB: every buffer in one, one after the other.
+    /// The JSON and the bytes of a GLB, in which one buffer holds all others in sequence.
     fn merged(&self, images: Vec<EmbeddedImage>) -> (Value, Option<Vec<u8>>) {
         let mut json = self.json.clone();
         let mut bin: Vec<u8> = Vec::new();
-        // For each buffer its new index, and where it starts there.
+        // For each buffer, its new index and its offset there.
         let mut moved: Vec<(usize, u64)> = Vec::new();
         let listed = json.get("buffers").and_then(Value::as_array).cloned().unwrap_or_default();
         let held = self.buffers.iter().filter(|b| b.bytes.is_some()).count();
@@ -79,7 +82,7 @@ impl Document {
                         kept.insert(0, place.clone());
                     }
                 }
-                // Placeholders follow the one that has bytes.
+                // Placeholders follow the buffer with bytes.
                 None => {
                     let placeholders = moved.iter().filter(|m| m.0 != 0).count();
                     moved.push((placeholders + usize::from(held > 0), 0));
@@ -108,7 +111,7 @@ impl Document {
             return (json, None);
         }
         if held == 0 {
-            // Only images brought bytes.
+            // Only images have bytes.
             kept.insert(0, json!({}));
         }
         if let Some(own) = kept.first_mut().and_then(Value::as_object_mut) {
@@ -122,7 +125,7 @@ impl Document {
         (json, Some(bin))
     }
 
-    /// The JSON of a .gltf: each buffer with its URI.
+    /// The JSON of a .gltf, in which each buffer has a URI.
     fn with_uris(&self, moves: bool, images: Vec<EmbeddedImage>) -> Value {
         let mut json = self.json.clone();
         for (index, buffer) in self.buffers.iter().enumerate() {
@@ -132,8 +135,8 @@ impl Document {
                 Origin::DataUri => false,
                 Origin::File => moves,
             };
-            if embed && let Some(place) = json.get_mut("buffers").and_then(|b| b.get_mut(index)) {
-                place["uri"] = json!(data_uri("application/octet-stream", bytes));
+            if embed && let Some(entry) = json.get_mut("buffers").and_then(|b| b.get_mut(index)) {
+                entry["uri"] = json!(data_uri("application/octet-stream", bytes));
             }
         }
         for EmbeddedImage { index, mime, bytes } in images {
@@ -144,8 +147,7 @@ impl Document {
         json
     }
 
-    /// Images that are taken into the document: those in data URIs where `embedded`, those in other files where the document
-    /// moves away from them.
+    /// The images to embed: those in data URIs if `embedded`, and those in files if the document `moves` to another folder.
     fn images(&self, moves: bool, embedded: bool) -> Result<Vec<EmbeddedImage>, FileError> {
         let mut found = Vec::new();
         let listed = self.root().get("images");
@@ -168,34 +170,35 @@ impl Document {
     }
 }
 
-/// The bytes of an image that a document takes into itself.
+/// Image to embed in a document.
 struct EmbeddedImage {
     index: usize,
     mime: &'static str,
     bytes: Vec<u8>,
 }
 
-/// Points a buffer view, or an extension that names a buffer as one does, to where the buffer lies now.
+/// Updates the buffer and offset of a buffer view, or of an extension with the same properties, by the buffers' new
+/// positions.
 fn rebase(view: &mut Value, moved: &[(usize, u64)]) {
     let whole = |key: &str| {
-        // JSON writers of some languages make 3.0 of 3.
+        // Some JSON writers write 3.0 for 3.
         let value = view.get(key)?;
         value.as_u64().or_else(|| value.as_f64().map(|x| x as u64))
     };
     let Some(index) = whole("buffer") else { return };
     let offset = whole("byteOffset").unwrap_or_default();
     let Some(&(buffer, start)) = moved.get(index as usize) else { return };
-    // What stays where it was keeps its spelling, too.
+    // Unchanged values keep their spelling.
     if buffer as u64 != index {
         view["buffer"] = json!(buffer);
     }
     if start != 0 {
-        // A view that nothing reads may lie about its place; it lies no less afterwards.
+        // A view that nothing reads may have an invalid offset, which must not overflow.
         view["byteOffset"] = json!(offset.saturating_add(start));
     }
 }
 
-/// The media type of an image, by its first bytes.
+/// The media type of an image, by its first bytes; `None` if they are of no known type.
 fn media_type(bytes: &[u8]) -> Option<&'static str> {
     match bytes {
         [0x89, b'P', b'N', b'G', ..] => Some("image/png"),

@@ -1,4 +1,4 @@
-//! Wavefront OBJ: vertices and faces. Texture coordinates, normals, materials, lines and curves are passed over.
+//! Vertices and faces of Wavefront OBJ. Texture coordinates, normals, materials, lines and curves are ignored.
 
 use std::path::Path;
 
@@ -14,12 +14,12 @@ use crate::{
     units::Units,
 };
 
-/// Reads an OBJ file's faces as triangles, in metres, Y up. There may be none.
+/// Reads the faces of an OBJ file as triangles, in metres, Y up. A file without faces gives an empty mesh.
 pub fn read(path: &Path, options: &ReadOptions) -> Result<TriangleMesh, FileError> {
     from_bytes(&read_file(path)?, path, options)
 }
 
-/// Reads the bytes of an OBJ file. `path` stands for the file in errors.
+/// Reads the bytes of an OBJ file; see [`read`]. `path` names the file in errors.
 pub fn from_bytes(bytes: &[u8], path: &Path, options: &ReadOptions) -> Result<TriangleMesh, FileError> {
     let units = Units::new(path, options)?;
     let budget = Budget::new(options.memory_budget, bytes.len());
@@ -32,13 +32,13 @@ pub fn from_bytes(bytes: &[u8], path: &Path, options: &ReadOptions) -> Result<Tr
 
 fn parse(text: &str, units: Units, budget: &Budget) -> Result<TriangleMesh, (usize, String)> {
     let mut mesh = TriangleMesh::default();
-    // Corners of all faces one after the other, with line and end of each face. A face may name a vertex that comes later.
+    // Corners of all faces in sequence, with line and end of each face. A face may name a vertex that follows it.
     let mut corners: Vec<i64> = Vec::new();
     let mut faces: Vec<(usize, usize)> = Vec::new();
     let mut lines = text.lines().enumerate().map(|(i, line)| (i + 1, line.trim_end()));
     let mut joined = String::new();
     while let Some((number_of_line, line)) = lines.next() {
-        // A backslash at its end carries a line on.
+        // A backslash at the end of a line joins it to the next.
         let line = if line.ends_with('\\') {
             joined.clear();
             let mut next = Some(line);
@@ -56,35 +56,40 @@ fn parse(text: &str, units: Units, budget: &Budget) -> Result<TriangleMesh, (usi
         let mut words = line.trim_start_matches('\u{feff}').split_whitespace();
         match words.next() {
             Some("v") => {
-                let mut place = [0.0; 3];
-                for coordinate in &mut place {
-                    let word = words.next().ok_or_else(|| wrong("a vertex wants 3 numbers".into()))?;
+                let mut position = [0.0; 3];
+                for coordinate in &mut position {
+                    let word = words.next().ok_or_else(|| wrong("a vertex needs 3 numbers".into()))?;
                     *coordinate = number(word).map_err(wrong)?;
                 }
-                let place: Vec3 = units.place_in(place);
-                if !place.is_finite() {
-                    return Err(wrong(format!("`{}` is too far away", shorten(line))));
+                let position: Vec3 = units.position_in(position);
+                if !position.is_finite() {
+                    return Err(wrong(format!("`{}` is too far away: f32 cannot hold it", shorten(line))));
                 }
                 budget.take_all(1, size_of::<Vec3>()).map_err(|e| wrong(e.to_string()))?;
-                mesh.positions.push(place);
+                mesh.positions.push(position);
             }
             Some("f") => {
                 for word in words {
                     let index = word.split('/').next().unwrap_or_default();
                     let index: i64 =
                         index.parse().map_err(|_| wrong(format!("`{}` is no vertex", shorten(word))))?;
-                    // Counted from 1, or back from the last vertex so far.
+                    // Indices count from 1, or back from the last vertex so far.
                     let count = mesh.positions.len() as i64;
                     corners.push(if index < 0 { count.saturating_add(index) } else { index - 1 });
                     if index == 0 || (index < 0 && -count > index) {
-                        return Err(wrong(format!("vertex {index} where there are {count}")));
+                        return Err(wrong(format!(
+                            "there is no vertex {index}: there are {count} so far, from 1"
+                        )));
                     }
                 }
                 let begin = faces.last().map_or(0, |f| f.1);
                 if corners.len() - begin < 3 {
-                    return Err(wrong(format!("a face of {} corners", corners.len() - begin)));
+                    return Err(wrong(format!(
+                        "a face of {} corners; it needs 3 at least",
+                        corners.len() - begin
+                    )));
                 }
-                // A corner as it is read, and the triangle that it adds.
+                // Each corner takes its index, and the triangle that it adds.
                 let count = corners.len() - begin;
                 let each = size_of::<i64>() + size_of::<[u32; 3]>();
                 budget.take_all(count, each).map_err(|e| wrong(e.to_string()))?;
@@ -100,13 +105,19 @@ fn parse(text: &str, units: Units, budget: &Budget) -> Result<TriangleMesh, (usi
         for &index in &corners[begin..end] {
             match u32::try_from(index) {
                 Ok(i) if (i as usize) < count => face.push(i),
-                _ => return Err((line, format!("vertex {} where there are {count}", index + 1))),
+                _ => {
+                    return Err((
+                        line,
+                        format!("there is no vertex {}: there are {count}, from 1", index + 1),
+                    ));
+                }
             }
         }
         begin = end;
-        let places: Vec<DVec3> = face.iter().map(|&i| mesh.positions[i as usize].as_dvec3()).collect();
-        let triangles = polygon::triangles(&places).ok_or_else(|| {
-            (line, format!("a face of {} corners that is not convex is too large", face.len()))
+        let positions: Vec<DVec3> = face.iter().map(|&i| mesh.positions[i as usize].as_dvec3()).collect();
+        let triangles = polygon::triangles(&positions).ok_or_else(|| {
+            let (count, max) = (face.len(), polygon::MAX_CORNERS);
+            (line, format!("a face of {count} corners that is not convex is too large; {max} are allowed"))
         })?;
         mesh.triangles.extend(triangles.into_iter().map(|t| t.map(|i| face[i])));
     }

@@ -1,18 +1,20 @@
-//! Faces of many corners as triangles.
+//! Triangulation of polygons.
 
 use glam::DVec3;
 
-/// Cutting ears takes time that grows with the square of the corners; a face of this many takes a millisecond or two.
-const MOST_CORNERS: usize = 500;
+/// Maximum number of corners of a face that is not convex. The time of ear clipping grows with the square of the corners; a
+/// face of this many takes one or two milliseconds.
+pub(super) const MAX_CORNERS: usize = 500;
 
-/// Triangles, as indices of corners, that cover a face of at least three corners and turn as it does: a fan where the face
-/// is convex, by cutting ears (Meisters 1975) where it is not. None where it is not convex and too large.
+/// Triangulates a face of at least three corners. Triangles are indices of corners, with the face's orientation: a fan if
+/// the face is convex, else by ear clipping (Meisters 1975). `None` for a face that is not convex and has more than
+/// [`MAX_CORNERS`].
 pub(super) fn triangles(corners: &[DVec3]) -> Option<Vec<[usize; 3]>> {
     let count = corners.len();
     if count == 3 {
         return Some(vec![[0, 1, 2]]);
     }
-    // Newell's normal: twice the face's area, whatever bends it has.
+    // Newell's normal, whose length is twice the face's area, also if the face is not planar.
     let normal: DVec3 =
         (0..count).map(|i| (corners[i] - corners[0]).cross(corners[(i + 1) % count] - corners[0])).sum();
     let turn =
@@ -20,7 +22,7 @@ pub(super) fn triangles(corners: &[DVec3]) -> Option<Vec<[usize; 3]>> {
     if (0..count).all(|i| turn(i, (i + 1) % count, (i + 2) % count) >= 0.0) {
         return Some((1..count - 1).map(|i| [0, i, i + 1]).collect());
     }
-    if count > MOST_CORNERS {
+    if count > MAX_CORNERS {
         return None;
     }
     let mut ring = Ring::new(corners, normal);
@@ -33,27 +35,28 @@ pub(super) fn triangles(corners: &[DVec3]) -> Option<Vec<[usize; 3]>> {
     Some(cut)
 }
 
-/// The corners of a face that are left while ears are cut off.
+/// Corners of a face that remain during ear clipping.
 ///
-/// The triangle of a corner changes only when a neighbour goes, and what stands in its way only ever goes. So each corner
-/// remembers the first corner that it found in its way and looks on from there: a triangle is held against every corner
-/// once, and cutting all ears takes time that grows with the square of the corners.
+/// The triangle of a corner changes only when a neighbour is removed, and corners inside of it are only ever removed. Each
+/// corner therefore stores the first corner that it found inside, and the next search begins there: each triangle is
+/// compared with every corner once, so that the whole takes time in proportion to the square of the corners.
 struct Ring {
-    /// Places on the plane across the normal's largest part: those coordinates are exact.
+    /// Positions projected along the axis of the normal's largest component, which keeps the other coordinates exact.
     flat: Vec<[f64; 2]>,
     before: Vec<usize>,
     next: Vec<usize>,
     gone: Vec<bool>,
+    /// Number of corners that remain.
     left: usize,
     state: Vec<Ear>,
 }
 
-/// Whether the corner can be cut off.
+/// State of a corner.
 #[derive(Clone, Copy)]
 enum Ear {
-    /// It turns the wrong way, or not at all.
+    /// The corner is reflex or straight, and no ear.
     Reflex,
-    /// All corners below this one were looked at, and are not in the way.
+    /// The corner is convex, and no corner below this index is inside its triangle.
     Looked(usize),
 }
 
@@ -68,7 +71,7 @@ impl Ring {
         } else {
             (0, 1)
         };
-        // Seen against the normal, the other way round.
+        // Seen against the normal, the orientation is the opposite.
         let (u, v) = if normal[3 - u - v] < 0.0 { (v, u) } else { (u, v) };
         let mut ring = Self {
             flat: corners.iter().map(|c| [c[u], c[v]]).collect(),
@@ -78,7 +81,7 @@ impl Ring {
             left: count,
             state: vec![Ear::Reflex; count],
         };
-        (0..count).for_each(|i| ring.look_anew(i));
+        (0..count).for_each(|i| ring.classify(i));
         ring
     }
 
@@ -86,36 +89,36 @@ impl Ring {
         self.gone.iter().position(|gone| !gone).unwrap_or(0)
     }
 
-    /// Twice the area of a triangle; positive where it turns as the face does.
+    /// Twice the area of a triangle; positive if its orientation is the face's.
     fn turn(&self, a: usize, b: usize, c: usize) -> f64 {
         let [[ax, ay], [bx, by], [cx, cy]] = [a, b, c].map(|i| self.flat[i]);
         (bx - ax) * (cy - by) - (by - ay) * (cx - bx)
     }
 
-    /// For a corner with another neighbour.
-    fn look_anew(&mut self, at: usize) {
+    /// Sets the state of a corner whose neighbours have changed.
+    fn classify(&mut self, at: usize) {
         let is_convex = self.turn(self.before[at], at, self.next[at]) > 0.0;
         self.state[at] = if is_convex { Ear::Looked(0) } else { Ear::Reflex };
     }
 
-    /// Whether nothing is in the way of a corner.
+    /// Whether a corner is an ear: convex, with no corner inside its triangle.
     fn is_ear(&mut self, at: usize) -> bool {
         let Ear::Looked(from) = self.state[at] else { return false };
         let [a, b, c] = [self.before[at], at, self.next[at]];
-        let in_the_way = |&p: &usize| {
-            // Corners that lie on a corner of the ear (a seam that is run along twice) do not stand in it.
+        let is_inside = |&p: &usize| {
+            // A corner that coincides with one of the ear's, as along a seam, does not count.
             !self.gone[p]
                 && self.turn(a, b, p) >= 0.0
                 && self.turn(b, c, p) >= 0.0
                 && self.turn(c, a, p) >= 0.0
                 && [a, b, c].iter().all(|&q| self.flat[q] != self.flat[p])
         };
-        let found = (from..self.gone.len()).find(in_the_way);
+        let found = (from..self.gone.len()).find(is_inside);
         self.state[at] = Ear::Looked(found.unwrap_or(self.gone.len()));
         found.is_none()
     }
 
-    /// Cuts the first ear off. A face that crosses itself may have none: then its first corner goes.
+    /// Cuts off the first ear. A face that crosses itself may have none; then its first corner is cut off.
     fn cut(&mut self) -> [usize; 3] {
         let first = self.first();
         let ear = (first..self.gone.len()).find(|&at| !self.gone[at] && self.is_ear(at)).unwrap_or(first);
@@ -123,8 +126,8 @@ impl Ring {
         (self.next[a], self.before[c]) = (c, a);
         self.gone[ear] = true;
         self.left -= 1;
-        self.look_anew(a);
-        self.look_anew(c);
+        self.classify(a);
+        self.classify(c);
         [a, ear, c]
     }
 }
@@ -133,7 +136,7 @@ impl Ring {
 mod tests {
     use super::*;
 
-    /// Area of triangles along the face's normal; what turns the wrong way counts against it.
+    /// Area of the triangles along the face's normal. A triangle of the opposite orientation is a failure.
     fn area(corners: &[DVec3], normal: DVec3) -> f64 {
         let cut = triangles(corners).unwrap();
         assert_eq!(cut.len(), corners.len() - 2);

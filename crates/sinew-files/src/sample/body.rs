@@ -1,37 +1,37 @@
-//! The sample character's joints: an adult of 1.75 m, arms half lowered, knees a little bent.
+//! Skeleton of the sample character: an adult of 1.75 m, with arms half lowered and knees slightly bent.
 //!
-//! Every joint's rest rotation is the identity, so that local axes are the model's: X to the left, Y up, Z ahead.
+//! Every joint's rest rotation is the identity, so that local axes are those of the model: X to the left, Y up, Z forward.
 
 use std::sync::Arc;
 
 use glam::Vec3;
 use sinew::{JointId, JointTransform, Skeleton, SkeletonError};
 
-/// Height of the hips over the floor in the rest pose, in metres.
+/// Height of the hips above the floor in the rest pose, in metres.
 pub(super) const HIPS: f32 = 0.94;
-/// From the ankle to the hindmost point of the sole that lies flat, in metres: the point that a heel strike rolls over.
+/// From the ankle to the rearmost point of the flat sole, over which a heel strike rolls, in metres.
 pub(super) const HEEL: Vec3 = Vec3::new(0.0, -ANKLE, -0.055);
 /// From the ankle to the toe joint, over which the foot rolls when the heel lifts, in metres.
 pub(super) const BALL: Vec3 = Vec3::new(0.0, 0.026 - ANKLE, 0.135);
-/// Height of the ankle over the floor, in metres.
+/// Height of the ankle above the floor, in metres.
 pub(super) const ANKLE: f32 = 0.085;
-/// From the hips to the left ankle in the rest pose, across and ahead, in metres.
+/// From the hips to the left ankle in the rest pose, horizontally, in metres.
 pub(super) const STANCE: Vec3 = Vec3::new(0.093, 0.0, -0.026);
-/// From the toe joint to the tip of the toes, in metres.
+/// Distance from the toe joint to the tip of the toes, in metres.
 pub(super) const TOES: f32 = 0.068;
-/// Unit vector along the left arm in the rest pose: 45 degrees under the horizontal.
+/// Unit vector along the left arm in the rest pose, 45 degrees below the horizontal.
 pub(super) const ARM: Vec3 =
     Vec3::new(std::f32::consts::FRAC_1_SQRT_2, -std::f32::consts::FRAC_1_SQRT_2, 0.0);
-/// From the wrist to the tip of the middle finger, in metres.
+/// Distance from the wrist to the tip of the middle finger, in metres.
 pub(super) const HAND: f32 = 0.18;
 
-/// Left is +1, right is -1: the sign of X.
+/// Suffix of names and sign of X for each side, left first.
 pub(super) const SIDES: [(&str, f32); 2] = [("L", 1.0), ("R", -1.0)];
 
-/// One joint on each side, left first.
+/// A joint on each side, left first.
 pub(super) type Pair = [JointId; 2];
 
-/// The joints by what they are.
+/// Skeleton of the character, with its joints by role.
 pub(super) struct Body {
     pub skeleton: Arc<Skeleton>,
     pub hips: JointId,

@@ -1,11 +1,10 @@
-//! Keys as an animator sets them: times and values, with tangents that follow from the neighbours.
+//! Smooth curves through keys of time and value.
 
 use sinew::motion::{Interpolation, Track, TrackError};
 
-/// A cubic track through keys of time and value. A key that is higher or lower than both neighbours is flat,
-/// as are the first and the last; others take the slope between their neighbours, held back so that the
-/// curve never passes a key's value on the way to it (Fritsch & Carlson 1980). So the curve is smooth, and
-/// what is keyed as its extreme is its extreme.
+/// A cubic track through keys of time and value. The tangent of the first key, the last key and a local extreme is 0. Others
+/// have the slope of their neighbours, limited so that the curve is monotone between keys (Fritsch & Carlson 1980): it never
+/// overshoots a key.
 pub(super) fn curve(keys: &[(f32, f32)]) -> Result<Track<f32>, TrackError> {
     let slope = |i: usize| (keys[i + 1].1 - keys[i].1) / (keys[i + 1].0 - keys[i].0);
     let last = keys.len().saturating_sub(1);

@@ -1,4 +1,4 @@
-//! The walk's legs: when each foot lifts and lands, and how it rolls over heel and ball in between, as keys.
+//! Keys of the walk's legs and pelvis: when each foot lifts and lands, and how it rolls over heel and ball in between.
 
 use std::f32::consts::{FRAC_PI_2, PI};
 
@@ -13,56 +13,57 @@ use super::{
     curve::curve,
 };
 
-/// Seconds between one landing and the next: 116 steps a minute, an adult's easy walk.
+/// Time between landings, in seconds: 116 steps per minute, an adult's easy walk.
 const STEP: f32 = 0.515;
-/// Seconds that a foot is in the air: two fifths of its cycle, so that both feet stand for a tenth of it.
+/// Duration of a swing, in seconds: two fifths of a foot's cycle, so that both feet stand for a tenth of it.
 const SWING: f32 = 0.41;
-/// When the first foot lands, in seconds; the character stands until it lifts.
+/// Time of the first landing, in seconds; the character stands until that foot lifts.
 const FIRST: f32 = 1.05;
-/// Where each step lands ahead of the start, in metres, the right foot first. In the middle 0.69 m in 0.515 s: 1.34 m/s.
-const PLACES: [f32; 8] = [0.40, 1.07, 1.76, 2.45, 3.13, 3.82, 4.36, 4.36];
-/// Half the distance between the feet across while walking, in metres; less than the hips', so that each knee passes the
-/// other's line.
+/// Distance of each landing from the start, in metres, the right foot first. The middle steps are 0.69 m in 0.515 s: 1.34
+/// m/s.
+const LANDINGS: [f32; 8] = [0.40, 1.07, 1.76, 2.45, 3.13, 3.82, 4.36, 4.36];
+/// Half the lateral distance of the feet while walking, in metres; less than that of the hips, as people walk.
 const TRACK: f32 = 0.068;
-/// How far the toes point outwards.
+/// Outward rotation of the feet, in radians.
 const TOE_OUT: f32 = 6.0 * DEGREE;
-/// When the clip ends, in seconds.
+/// End of the clip, in seconds.
 pub(super) const END: f32 = 5.4;
 
+/// A degree in radians.
 pub(super) const DEGREE: f32 = PI / 180.0;
 
-/// One step of one foot.
+/// Step of one foot.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Step {
-    /// 0 is the left foot, 1 the right.
+    /// Side of the foot: 0 is left, 1 right.
     pub side: usize,
-    /// When the toes leave the floor, in seconds.
+    /// Time at which the toes leave the floor, in seconds.
     pub lift: f32,
-    /// When the heel meets it again.
+    /// Time at which the heel lands, in seconds.
     pub land: f32,
-    /// How far ahead of the start it lands, in metres.
+    /// Distance of the landing from the start, in metres.
     pub to: f32,
-    /// Metres past the other foot, 0 for a step that closes up.
+    /// Distance of the landing past the other foot, in metres; 0 for a step that closes up.
     pub past: f32,
 }
 
 impl Step {
-    /// The middle of the swing: the other leg carries, and the pelvis is over it.
+    /// Time of the middle of the swing, in seconds: the pelvis is over the other leg, which carries it.
     pub fn middle(&self) -> f32 {
         0.5 * (self.lift + self.land)
     }
 
-    /// +1 where the left leg carries, -1 where the right one does.
+    /// +1 if the left leg carries the pelvis, -1 if the right leg does.
     pub fn carrier(&self) -> f32 {
         if self.side == 1 { 1.0 } else { -1.0 }
     }
 }
 
-/// Every step of the walk in order.
+/// All steps of the walk, in order.
 pub(super) fn steps() -> Vec<Step> {
-    let mut steps = Vec::with_capacity(PLACES.len());
+    let mut steps = Vec::with_capacity(LANDINGS.len());
     let mut other = 0.0;
-    for (k, &to) in PLACES.iter().enumerate() {
+    for (k, &to) in LANDINGS.iter().enumerate() {
         let land = FIRST + STEP * k as f32;
         steps.push(Step { side: (k + 1) % 2, lift: land - SWING, land, to, past: to - other });
         other = to;
@@ -70,30 +71,30 @@ pub(super) fn steps() -> Vec<Step> {
     steps
 }
 
-/// The keys of one foot: a foot that lies flat at a place, rolled up over its heel and up over its ball, as animators' rigs
-/// have it. Angles in radians.
+/// Keys of one foot, as of an animator's foot rig: the position of the flat foot in metres, and roll angles about heel and
+/// ball in radians.
 pub(super) struct FootKeys {
     side: f32,
     across: Track<f32>,
     ahead: Track<f32>,
     height: Track<f32>,
-    /// Toes up, about the heel.
+    /// Roll about the heel, toes up.
     heel: Track<f32>,
-    /// Heel up, about the toe joint.
+    /// Roll about the toe joint, heel up.
     ball: Track<f32>,
-    /// Toes up against the foot, beyond what keeps them flat.
+    /// Rotation of the toes upwards, relative to flat toes.
     toes: Track<f32>,
 }
 
-/// What the keys ask of a leg at one time, in model space.
+/// Goal of a leg at one time, in model space.
 pub(super) struct FootGoal {
-    /// Where the ankle is to be.
+    /// Position of the ankle, in metres.
     pub ankle: Vec3,
-    /// How the foot is to be turned.
+    /// Rotation of the foot.
     pub rotation: Quat,
-    /// How the toes are to be turned against the foot.
+    /// Rotation of the toes relative to the foot.
     pub toes: Quat,
-    /// Where the knee is to point.
+    /// Direction of the knee.
     pub knee: Vec3,
 }
 
@@ -152,17 +153,17 @@ impl FootKeys {
     pub fn goal(&self, time: f32) -> FootGoal {
         let pitch = |down: f32| math::axis_angle(Vec3::X, down);
         let yaw = math::axis_angle(Vec3::Y, self.side * TOE_OUT);
-        let place = Vec3::new(
+        let position = Vec3::new(
             self.across.sample(time),
             ANKLE + self.height.sample(time),
             self.ahead.sample(time) + STANCE.z,
         );
         let (heel, ball) = (self.heel.sample(time), self.ball.sample(time));
-        // The ankle hangs on the toe joint, which hangs on the heel, which stands at the place.
+        // The roll is applied from the heel, which is at the position, over the toe joint to the ankle.
         let from_ball = math::rotate(pitch(ball), -BALL);
         let from_heel = math::rotate(pitch(-heel), BALL - HEEL + from_ball);
         FootGoal {
-            ankle: place + math::rotate(yaw, HEEL + from_heel),
+            ankle: position + math::rotate(yaw, HEEL + from_heel),
             rotation: math::mul(yaw, pitch(ball - heel)),
             toes: pitch(-(ball + self.toes.sample(time)).clamp(-FRAC_PI_2, FRAC_PI_2)),
             knee: math::rotate(yaw, Vec3::Z),
@@ -170,22 +171,22 @@ impl FootKeys {
     }
 }
 
-/// The keys of the pelvis, in model space: metres, radians.
+/// Keys of the pelvis, in model space, in metres and radians.
 pub(super) struct PelvisKeys {
     across: Track<f32>,
     height: Track<f32>,
     ahead: Track<f32>,
-    /// Left hip back.
+    /// Yaw, left hip backwards.
     yaw: Track<f32>,
-    /// Left hip up.
+    /// Lateral tilt, left hip upwards.
     list: Track<f32>,
-    /// Forward.
+    /// Forward tilt.
     tilt: Track<f32>,
 }
 
-/// What the keys of the pelvis are at one time.
+/// Values of the pelvis's keys at one time.
 pub(super) struct Pelvis {
-    /// From where the hips are in the rest pose.
+    /// Displacement of the hips from the rest pose, in metres.
     pub offset: Vec3,
     pub yaw: f32,
     pub list: f32,
@@ -197,7 +198,7 @@ impl PelvisKeys {
         let steps = steps();
         let start = FIRST - SWING;
         let (mut across, mut ahead) = (vec![(0.0, 0.0), (0.2, 0.0)], vec![(0.0, 0.0), (0.25, 0.0)]);
-        // Standing a little soft in the knees.
+        // Height of the standing pelvis, in metres, with slightly bent knees.
         const STAND: f32 = -0.003;
         let mut height = vec![(0.0, STAND), (0.3, STAND), (start, -0.010)];
         let (mut yaw, mut list) = (vec![(0.0, 0.0), (0.4, 0.0)], vec![(0.0, 0.0), (0.4, 0.0)]);
@@ -205,7 +206,7 @@ impl PelvisKeys {
         for (k, step) in steps.iter().enumerate() {
             let (middle, land) = (step.middle(), step.land);
             let last = k + 1 == steps.len();
-            // The trunk falls ahead of the foot that carries it, so that the next one lands under it.
+            // The trunk leads the foot that carries it, so that the next foot lands below it.
             let lead = match k {
                 0 | 1 => 0.08,
                 _ if last => -0.02,
@@ -215,7 +216,7 @@ impl PelvisKeys {
             across.push((middle - 0.03, step.carrier() * 0.022));
             height.push((middle, if k + 2 == steps.len() { -0.046 } else { -0.016 }));
             if !last {
-                // The legs are furthest apart just after the landing, and the pelvis lowest.
+                // Just after the landing the legs are farthest apart, and the pelvis is lowest.
                 let wide = step.past / 0.69;
                 height.push((land + 0.03, -0.016 - 0.040 * wide * wide));
             }
@@ -231,7 +232,7 @@ impl PelvisKeys {
         height.push((rest, STAND));
         list.push((rest - 0.2, 0.0));
         let cruise = FIRST + STEP;
-        let slow = FIRST + STEP * (PLACES.len() - 2) as f32;
+        let slow = FIRST + STEP * (LANDINGS.len() - 2) as f32;
         Ok(Self {
             across: curve(&across)?,
             height: curve(&height)?,

@@ -1,4 +1,4 @@
-//! The walk's trunk, head and arms: plain rotation keys. The left arm swings; the right one is raised and waves.
+//! Rotation keys of the walk's trunk, head and arms. The left arm swings; the right arm is raised and waves.
 
 use glam::{Quat, Vec3};
 use sinew::{
@@ -12,31 +12,31 @@ use super::{
     gait::{DEGREE, END, Pelvis, steps},
 };
 
-/// When the right hand begins to rise, is up, begins to fall and is down again, in seconds.
+/// Times at which the right hand begins to rise, is up, begins to fall and is down, in seconds.
 const WAVE: [f32; 4] = [1.35, 2.15, 4.05, 4.95];
-/// Seconds that the hand takes from one side to the other.
-const BEAT: f32 = 0.27;
-/// The arms follow the legs by this much, in seconds.
+/// Time of the hand from one side of a wave to the other, in seconds.
+const HALF_WAVE: f32 = 0.27;
+/// Lag of the arms behind the legs, in seconds.
 const LAG: f32 = 0.05;
 
-/// The keys of one arm, in radians.
+/// Keys of one arm, in radians.
 struct ArmKeys {
-    /// From hanging towards the side and up.
+    /// Abduction, from the hanging arm.
     raise: Track<f32>,
-    /// Ahead.
+    /// Flexion, forward.
     swing: Track<f32>,
-    /// About the upper arm, the elbow's front turning outwards.
+    /// Twist about the upper arm, outwards.
     turn: Track<f32>,
     elbow: Track<f32>,
-    /// The wrist towards the thumb's side.
+    /// Rotation of the wrist towards the thumb.
     wrist: Track<f32>,
     clavicle: Track<f32>,
 }
 
-/// The keys of everything above the pelvis.
+/// Keys of all joints above the pelvis.
 pub(super) struct GestureKeys {
     arms: [ArmKeys; 2],
-    /// The head to the right.
+    /// Yaw of the head to the right, in radians.
     look: Track<f32>,
 }
 
@@ -54,18 +54,18 @@ impl GestureKeys {
         })
     }
 
-    /// Sets every joint above the pelvis.
+    /// Sets all joints above the pelvis.
     pub fn apply(&self, time: f32, pelvis: &Pelvis, body: &Body, pose: &mut Pose) {
         let turn = |yaw: f32, lean: f32, bend: f32| {
             let q = math::mul(math::axis_angle(Vec3::X, lean), math::axis_angle(Vec3::Z, bend));
             math::mul(math::axis_angle(Vec3::Y, yaw), q)
         };
-        // The shoulders turn against the hips and stay level; the three joints of the trunk share that.
+        // The shoulders turn against the hips and stay level; the trunk's three joints share this rotation.
         let (yaw, bend) = (-1.7 * pelvis.yaw / 3.0, -1.15 * pelvis.list / 3.0);
         for (joint, lean) in [(body.spine, 0.35), (body.chest, 0.1), (body.upper_chest, -0.15)] {
             pose.set_rotation(joint, turn(yaw, lean * pelvis.tilt, bend));
         }
-        // The eyes stay on the way, and on whom the hand greets.
+        // The head keeps facing forward, except for the look to the side of the waving hand.
         let look = -0.5 * self.look.sample(time);
         for (joint, lean) in [(body.neck, -0.3), (body.head, -0.5)] {
             pose.set_rotation(joint, turn(0.35 * pelvis.yaw + look, lean * pelvis.tilt, 0.08 * pelvis.list));
@@ -77,7 +77,7 @@ impl GestureKeys {
 }
 
 impl ArmKeys {
-    /// Hangs and swings against the leg of its side.
+    /// Keys of an arm that hangs and swings against the leg of its side.
     fn swinging(side: usize) -> Result<Self, TrackError> {
         let (mut swing, mut elbow) = (vec![(0.0, 2.0 * DEGREE)], vec![(0.0, 14.0 * DEGREE)]);
         swing.push((0.5, 2.0 * DEGREE));
@@ -100,7 +100,7 @@ impl ArmKeys {
         })
     }
 
-    /// Swings until it is raised, waves, and is lowered.
+    /// Keys of an arm that swings, is raised, waves, and is lowered.
     fn waving() -> Result<Self, TrackError> {
         let hanging = Self::swinging(1)?;
         let [start, up, down, end] = WAVE;
@@ -111,7 +111,7 @@ impl ArmKeys {
             keys.extend(own.filter(|k| k.0 > end));
             curve(&keys)
         };
-        let (mut elbow, mut wrist) = (Vec::new(), vec![(0.0, 0.0), (up - BEAT, 0.0)]);
+        let (mut elbow, mut wrist) = (Vec::new(), vec![(0.0, 0.0), (up - HALF_WAVE, 0.0)]);
         elbow.push((start, 20.0 * DEGREE));
         let mut out = false;
         let mut time = up - 0.05;
@@ -120,7 +120,7 @@ impl ArmKeys {
             // The hand trails the forearm.
             wrist.push((time + 0.07, DEGREE * if out { 14.0 } else { -14.0 }));
             out = !out;
-            time += BEAT;
+            time += HALF_WAVE;
         }
         elbow.push((end, 22.0 * DEGREE));
         wrist.push((end, 0.0));
@@ -159,12 +159,12 @@ impl ArmKeys {
     fn apply(&self, time: f32, side: usize, body: &Body, pose: &mut Pose) {
         let x = SIDES[side].1;
         let along = Vec3::new(ARM.x * x, ARM.y, 0.0);
-        // The rest pose holds the arms 45 degrees from hanging.
+        // In the rest pose the arms are 45 degrees from hanging.
         let raise = math::axis_angle(Vec3::Z, x * (self.raise.sample(time) - 45.0 * DEGREE));
         let swing = math::axis_angle(Vec3::X, -self.swing.sample(time));
         let turn = math::axis_angle(along, -x * self.turn.sample(time));
         pose.set_rotation(body.upper_arm[side], math::mul(swing, math::mul(raise, turn)));
-        // The elbow brings the hand ahead; the palm faces the body.
+        // The elbow bends the hand forward; the palm faces the body.
         let hinge = along.cross(Vec3::Z);
         pose.set_rotation(body.forearm[side], math::axis_angle(hinge, self.elbow.sample(time)));
         let wrist = math::axis_angle(hinge, self.wrist.sample(time));

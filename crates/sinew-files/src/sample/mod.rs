@@ -1,7 +1,7 @@
-//! The sample character, made by code: a mannequin that walks four strides, from standing to standing, and waves.
+//! Sample character, made by code: a mannequin that walks four strides, from standing to standing, and waves.
 //!
-//! Its legs follow keyed goals by inverse kinematics, baked; its arms are plain rotation keys. It is what the command plants
-//! when it is given no file, and what a new user looks at first. Each call makes the same bytes.
+//! Its legs follow keyed goals by inverse kinematics, which is baked; its arms have rotation keys. The command plants it if
+//! no file is given. Each call makes the same bytes.
 
 mod body;
 mod curve;
@@ -16,7 +16,7 @@ use crate::{
     gltf::Document,
 };
 
-/// The sample as it would be read from a file.
+/// Returns the sample as a model.
 ///
 /// ```
 /// let model = sinew_files::sample::mannequin()?;
@@ -27,7 +27,7 @@ pub fn mannequin() -> Result<Model, BuildError> {
     Ok(document()?.into_model()?)
 }
 
-/// The sample as a document, to be written to a file.
+/// Returns the sample as a document, which can be written to a file.
 pub fn document() -> Result<Document, BuildError> {
     let body = body::Body::new()?;
     let mesh = skin::skin(&body)?;

@@ -1,4 +1,4 @@
-//! The sample character's mesh: a mannequin of swept ellipses, blended over the joints.
+//! Mesh of the sample character: a mannequin of swept ellipses, with weights blended over the joints.
 
 use std::f32::consts::TAU;
 
@@ -13,13 +13,13 @@ use crate::build::{Color, Mesh, Surface};
 
 const BODY: Color = Color { name: "body", rgb: [0.66, 0.60, 0.51], roughness: 0.55 };
 const DARK: Color = Color { name: "joints", rgb: [0.045, 0.05, 0.06], roughness: 0.5 };
-// Blue and orange are told apart with every kind of colour blindness (Okabe & Ito 2008).
+// Blue and orange differ for every kind of colour blindness (Okabe & Ito 2008).
 const LEFT: Color = Color { name: "left", rgb: [0.02, 0.19, 0.52], roughness: 0.5 };
 const RIGHT: Color = Color { name: "right", rgb: [0.80, 0.24, 0.015], roughness: 0.5 };
 
 type Weights = Vec<(JointId, f32)>;
 
-/// Cross-section of a sweep at a distance along its axis: half-axes and the centre's way off the axis, in metres.
+/// Cross-section of a sweep at a distance along its axis: half-axes and offset of the centre, in metres.
 #[derive(Clone, Copy)]
 struct Station {
     at: f32,
@@ -27,7 +27,7 @@ struct Station {
     wide: f32,
     /// Half-axis along the frame's `front`.
     deep: f32,
-    /// The centre, along `right` and `front`.
+    /// Offset of the centre, along `right` and `front`.
     off: (f32, f32),
 }
 
@@ -35,7 +35,7 @@ const fn station(at: f32, wide: f32, deep: f32, off: (f32, f32)) -> Station {
     Station { at, wide, deep, off }
 }
 
-/// A right-handed frame: `right` x `front` is the way along which it is swept.
+/// Right-handed frame of a sweep, whose direction is `right` x `front`.
 #[derive(Clone, Copy)]
 struct Frame {
     origin: Vec3,
@@ -43,8 +43,8 @@ struct Frame {
     front: Vec3,
 }
 
-/// Sweeps a smooth outline through the stations and closes it with domes of the heights given. `power` 2 makes ellipses,
-/// more makes them squarer.
+/// Sweeps a smooth outline through the stations, and closes it with domes of the given heights in metres. `power` is the
+/// exponent of the superellipse: 2 is an ellipse, more is squarer.
 fn sweep(
     frame: Frame,
     stations: &[Station],
@@ -87,13 +87,14 @@ fn sweep(
     Ok(Surface { start: center(first, -domes.0), rows: out, end: center(last, domes.1) })
 }
 
-/// 0 below `from`, 1 above `to`, smooth between.
+/// The smoothstep function: 0 below `from`, 1 above `to`, smooth between.
 fn smooth(from: f32, to: f32, x: f32) -> f32 {
     let t = ((x - from) / (to - from)).clamp(0.0, 1.0);
     t * t * (3.0 - 2.0 * t)
 }
 
-/// Hands over from joint to joint along a line: each takes over around its own place, over half a width on each side.
+/// Weights of joints along a line, at `x`. Each joint takes over from the one before around its own position, within `half`
+/// on each side.
 fn along(joints: &[(JointId, f32)], half: f32, x: f32) -> Weights {
     let mut weights: Weights = Vec::with_capacity(joints.len() + 1);
     for (k, &(joint, at)) in joints.iter().enumerate() {
@@ -104,8 +105,8 @@ fn along(joints: &[(JointId, f32)], half: f32, x: f32) -> Weights {
     weights
 }
 
-/// The colour of a band whose middle is at a place.
-fn by_place<'a>(
+/// The colour of each band of a surface, as a function of the band's middle.
+fn by_position<'a>(
     surface: &'a Surface,
     color: impl Fn(Vec3) -> &'static Color + 'a,
 ) -> impl Fn(usize) -> &'static Color + 'a {
@@ -121,7 +122,7 @@ fn by_place<'a>(
     }
 }
 
-/// The whole mesh in the rest pose.
+/// Builds the whole mesh in the rest pose.
 pub(super) fn skin(body: &Body) -> Result<Mesh, TrackError> {
     let pose = Pose::rest(&body.skeleton);
     let mut mesh = Mesh::new();
@@ -138,7 +139,7 @@ pub(super) fn skin(body: &Body) -> Result<Mesh, TrackError> {
 
 fn trunk(body: &Body, pose: &Pose, mesh: &mut Mesh) -> Result<(), TrackError> {
     let frame = Frame { origin: Vec3::ZERO, right: Vec3::Z, front: Vec3::X };
-    // Depth, width, centre ahead.
+    // Half-depth, half-width and forward offset of the centre.
     let stations = [
         station(0.845, 0.080, 0.118, (-0.006, 0.0)),
         station(0.895, 0.106, 0.158, (-0.012, 0.0)),
@@ -164,7 +165,7 @@ fn trunk(body: &Body, pose: &Pose, mesh: &mut Mesh) -> Result<(), TrackError> {
         weights.push((body.clavicle[side], shoulder));
         weights
     };
-    let color = by_place(&surface, |p| if (1.062..1.105).contains(&p.y) { &DARK } else { &BODY });
+    let color = by_position(&surface, |p| if (1.062..1.105).contains(&p.y) { &DARK } else { &BODY });
     surface.add_to(mesh, body.hips, weights, color);
     Ok(())
 }
@@ -199,7 +200,7 @@ fn head(body: &Body, pose: &Pose, mesh: &mut Mesh) -> Result<(), TrackError> {
             - 0.013 * (bump(0.38, 0.10, 0.22, 0.13) + bump(-0.38, 0.10, 0.22, 0.13))
             + 0.005 * bump(0.0, 0.28, 0.6, 0.12)
             + 0.006 * bump(0.0, -0.62, 0.3, 0.25);
-        // The jaw is set a little ahead of the skull.
+        // The jaw is slightly in front of the skull.
         let ahead = face + 0.012 * smooth(0.1, -0.9, y);
         center + p * half + Vec3::Z * ahead
     };
@@ -222,7 +223,7 @@ fn leg(side: usize, body: &Body, pose: &Pose, mesh: &mut Mesh) -> Result<(), Tra
     let at = |j: JointId| pose.position(j);
     let (hip, knee, ankle) = (at(body.thigh[side]), at(body.shin[side]), at(body.foot[side]));
     let frame = Frame { origin: Vec3::new(0.0, hip.y, 0.0), right: Vec3::X, front: Vec3::Z };
-    // Downwards from the hip: width, depth, centre.
+    // Height, half-width, half-depth and offset of the centre, downwards from the hip.
     let down = |y: f32, wide: f32, deep: f32, out: f32, ahead: f32| {
         station(hip.y - y, wide, deep, (x * (0.0925 + out), ahead))
     };
@@ -243,14 +244,14 @@ fn leg(side: usize, body: &Body, pose: &Pose, mesh: &mut Mesh) -> Result<(), Tra
     let surface = sweep(frame, &stations, (0.05, 0.02), 44, 22, 2.0)?;
     let heights = [(body.thigh[side], -2.0), (body.shin[side], -knee.y), (body.foot[side], -ankle.y)];
     let weights = |p: Vec3| along(&heights, if p.y > 0.3 { 0.055 } else { 0.035 }, -p.y);
-    let color = by_place(&surface, |p| {
+    let color = by_position(&surface, |p| {
         if (0.462..0.512).contains(&p.y) || (0.085..0.125).contains(&p.y) { &DARK } else { &BODY }
     });
     surface.add_to(mesh, body.thigh[side], weights, color);
     Ok(())
 }
 
-/// A shoe with a flat sole: every point of its underside from heel to toes lies at height 0.
+/// Adds a shoe with a flat sole: its underside from heel to toes is at height 0.
 fn foot(side: usize, body: &Body, pose: &Pose, mesh: &mut Mesh) -> Result<(), TrackError> {
     let ankle = pose.position(body.foot[side]);
     let (back, tip) = (HEEL.z - 0.024, BALL.z + TOES);
@@ -275,7 +276,7 @@ fn foot(side: usize, body: &Body, pose: &Pose, mesh: &mut Mesh) -> Result<(), Tr
     let bottom = curve(&[(back, 0.030), (HEEL.z, 0.0), (tip - 0.012, 0.0), (tip, 0.006)])?;
     let (rows, columns) = (34, 24);
     let row = |k: usize| -> Vec<Vec3> {
-        // Rows are closer at the ends, where the outline turns most.
+        // Rows are closer at the ends, where the outline curves most.
         let t = 0.5 - 0.5 * math::cos(TAU / 2.0 * k as f32 / rows as f32);
         let z = back + (tip - back) * t;
         let end = math::sqrt((1.0 - (2.0 * t - 1.0).powi(6)).max(0.0));
@@ -285,7 +286,7 @@ fn foot(side: usize, body: &Body, pose: &Pose, mesh: &mut Mesh) -> Result<(), Tr
             .map(|c| {
                 let a = TAU * c as f32 / columns as f32;
                 let (s, c) = (math::sin(a), math::cos(a));
-                // Below the middle the sides fall steeply and end in the flat sole.
+                // Below the middle the sides are steep and end in the flat sole.
                 let (y, x) = if s < 0.0 {
                     (middle + (middle - low) * (1.7 * s).max(-1.0), c.signum() * c.abs().powf(0.7))
                 } else {
@@ -304,7 +305,7 @@ fn foot(side: usize, body: &Body, pose: &Pose, mesh: &mut Mesh) -> Result<(), Tr
     Ok(())
 }
 
-/// The frame of an arm: along it, ahead, and towards the palm.
+/// Frame of a sweep along an arm from `origin`, and the arm's direction.
 fn arm_frame(side: usize, origin: Vec3) -> (Frame, Vec3) {
     let along = Vec3::new(ARM.x * SIDES[side].1, ARM.y, 0.0);
     (Frame { origin, right: Vec3::Z, front: along.cross(Vec3::Z) }, along)
@@ -335,7 +336,7 @@ fn arm(side: usize, body: &Body, pose: &Pose, mesh: &mut Mesh) -> Result<(), Tra
     ];
     let weights = |p: Vec3| along(&joints, if at(p) < 0.4 { 0.04 } else { 0.02 }, at(p));
     let own: &'static Color = if side == 0 { &LEFT } else { &RIGHT };
-    let color = by_place(&surface, |p| match at(p) {
+    let color = by_position(&surface, |p| match at(p) {
         s if s < 0.012 => own,
         s if (0.265..0.305).contains(&s) || s > 0.51 => &DARK,
         _ => &BODY,
@@ -344,7 +345,7 @@ fn arm(side: usize, body: &Body, pose: &Pose, mesh: &mut Mesh) -> Result<(), Tra
     Ok(())
 }
 
-/// A mitten, a little curled, with a thumb.
+/// Adds a slightly curled mitten with a thumb.
 fn hand(side: usize, body: &Body, pose: &Pose, mesh: &mut Mesh) -> Result<(), TrackError> {
     let joint = body.hand[side];
     let wrist = pose.position(joint);

@@ -1,5 +1,5 @@
-//! The clip: the keys are asked a frame at a time, the legs follow their goals by inverse
-//! kinematics, and each frame is baked.
+//! Clip of the sample character. For each frame the keys are sampled, the legs are solved for their goals, and the pose is
+//! baked.
 
 use glam::Vec3;
 use sinew::{
@@ -15,10 +15,10 @@ use super::{
 };
 use crate::build::BuildError;
 
-/// Frames a second.
+/// Frames per second.
 const RATE: f32 = 30.0;
 
-/// Four strides from standing to standing along +Z, waving.
+/// Bakes the clip: four strides along +Z, from standing to standing, with a wave.
 pub(super) fn walk(body: &Body) -> Result<Clip, BuildError> {
     let feet = [FootKeys::new(0)?, FootKeys::new(1)?];
     let (pelvis, gesture) = (PelvisKeys::new()?, GestureKeys::new()?);
@@ -37,9 +37,9 @@ pub(super) fn walk(body: &Body) -> Result<Clip, BuildError> {
         pose.update();
         for (side, leg) in legs.iter().enumerate() {
             let goal = feet[side].goal(time);
-            let asked =
+            let leg_goal =
                 Goal::position(goal.ankle).with_rotation(goal.rotation).with_pole(Pole::Direction(goal.knee));
-            leg.solve(&mut pose, &asked, &LimbOptions::new())?;
+            leg.solve(&mut pose, &leg_goal, &LimbOptions::new())?;
             pose.set_rotation(body.toes[side], goal.toes);
         }
         pose.update();

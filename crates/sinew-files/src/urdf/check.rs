@@ -1,24 +1,24 @@
-//! What is wrong with the text of a URDF, by element and value.
+//! Check of a URDF's joints, with errors that name the element and the value.
 //!
-//! The parser tells neither which element a bad number stands in nor what it is, and passes over what is no number in a
-//! list of three where three others are left. So joints and their parts are looked at before it.
+//! The URDF parser names neither the element nor the value of a bad number, and it skips words that are no numbers if three
+//! numbers remain. Joints and their parts are therefore checked before it runs.
 
 use super::xml::{self, Part, Tag};
 use crate::{budget::Budget, text::shorten};
 
-/// The kinds of joint of the format.
+/// Joint types of the format.
 const KINDS: [&str; 7] = ["revolute", "continuous", "prismatic", "fixed", "floating", "planar", "spherical"];
 
-/// What is wrong: at a line, or at an element.
+/// Error with its position: a line, or an element.
 pub(super) enum Wrong {
     Line(usize, String),
     At { at: String, what: String },
 }
 
-/// Looks at links and joints, and gives the text with its elements alone.
+/// Checks links and joints, and returns the text with its elements alone, as [`xml::walk`] does.
 pub(super) fn check(text: &str, budget: &Budget) -> Result<String, Wrong> {
     let mut open: Vec<String> = Vec::new();
-    // The joint that is open, and which of its two links were named.
+    // The open joint, and whether its parent and child link were named.
     let mut joint: Option<(String, [bool; 2])> = None;
     xml::walk(text, budget, |part| {
         let tag = match part {
@@ -38,7 +38,8 @@ pub(super) fn check(text: &str, budget: &Budget) -> Result<String, Wrong> {
                 match tag.get("type") {
                     None => return Err(Wrong::At { at, what: "it has no type".into() }),
                     Some(kind) if !KINDS.contains(&kind) => {
-                        let what = format!("its type `{}` is none of {}", shorten(kind), KINDS.join(", "));
+                        let what =
+                            format!("its type `{}` must be one of {}", shorten(kind), KINDS.join(", "));
                         return Err(Wrong::At { at, what });
                     }
                     Some(_) => joint = Some((at, [false; 2])),
@@ -62,7 +63,7 @@ fn named(tag: &Tag) -> Result<&str, Wrong> {
     tag.get("name").ok_or_else(wrong)
 }
 
-/// A joint at its end: it needs both its links.
+/// Checks at the end of a joint that both its links were named.
 fn ended(joint: Option<(String, [bool; 2])>) -> Result<(), Wrong> {
     match joint {
         Some((at, [false, _])) => Err(Wrong::At { at, what: "it has no parent link".into() }),
@@ -71,11 +72,11 @@ fn ended(joint: Option<(String, [bool; 2])>) -> Result<(), Wrong> {
     }
 }
 
-/// A part of a joint.
+/// Checks an element of a joint.
 fn part_of_joint(tag: &Tag, links: &mut [bool; 2]) -> Result<(), String> {
     let number = |key: &str| match tag.get(key) {
         Some(text) if !is_number(text) => {
-            Err(format!("its {}'s {key} is no number: `{}`", tag.name, shorten(text)))
+            Err(format!("its {}'s {key} must be a number, not `{}`", tag.name, shorten(text)))
         }
         _ => Ok(()),
     };
@@ -106,7 +107,7 @@ fn part_of_joint(tag: &Tag, links: &mut [bool; 2]) -> Result<(), String> {
     }
 }
 
-/// Whether the parser reads it as a number (NaN and infinities are for others to judge).
+/// Whether the parser reads the text as a number. NaN and infinities, which it takes, are checked later.
 fn is_number(text: &str) -> bool {
     text.trim().parse::<f64>().is_ok()
 }

@@ -1,5 +1,4 @@
-//! XML by a pull parser: which elements open and close, and the same text with nothing in it that parsers may read in
-//! different ways.
+//! Pull parser of XML elements. It also writes the text in a plain form that no two parsers read differently.
 
 use quick_xml::{
     Reader,
@@ -9,15 +8,15 @@ use quick_xml::{
 use super::check::Wrong;
 use crate::{budget::Budget, text::shorten};
 
-/// Elements nested deeper than this are no robot: the deepest of a URDF is the seventh or so. What reads the text after this
-/// recurses.
-const DEEPEST: usize = 64;
+/// Maximum depth of elements, as the parser that reads the text next is recursive. A URDF is about seven deep.
+const MAX_DEPTH: usize = 64;
 
-/// Bytes of an element and of an attribute in the trees that are made of the text.
+/// Bytes of an element in the trees that are made of the text.
 const ELEMENT: usize = 1200;
+/// Bytes of an attribute in the trees that are made of the text.
 const ATTRIBUTE: usize = 400;
 
-/// An element as it opens.
+/// Opening tag of an element.
 pub(super) struct Tag {
     pub name: String,
     attributes: Vec<(String, String)>,
@@ -30,14 +29,14 @@ impl Tag {
     }
 }
 
-/// What comes next in a text.
+/// Beginning or end of an element.
 pub(super) enum Part {
     Opens(Tag),
     Closes(String),
 }
 
-/// Shows every element to `each` as it opens and closes, and gives the text without comments, processing instructions,
-/// document types and CDATA: with tags whose ends cannot be mistaken, as deep as was counted here.
+/// Calls `each` at the beginning and end of every element, and returns the text without comments, processing instructions,
+/// document types and CDATA. Its tags are unambiguous, so that other parsers find the same depth.
 pub(super) fn walk(
     text: &str,
     budget: &Budget,
@@ -49,7 +48,7 @@ pub(super) fn walk(
     let (mut line, mut counted) = (1, 0);
     loop {
         let event = reader.read_event();
-        // An error's place is where what is wrong begins.
+        // The position of an error is that of the beginning of the wrong text.
         let at = if event.is_err() { reader.error_position() } else { reader.buffer_position() };
         let at = (at as usize).clamp(counted, text.len());
         let begins = line;
@@ -59,8 +58,8 @@ pub(super) fn walk(
         match event.map_err(|e| Wrong::Line(line, shorten(&e.to_string())))? {
             Event::Eof => break,
             Event::Start(start) => {
-                if open.len() == DEEPEST {
-                    return Err(wrong(format!("elements are nested more than {DEEPEST} deep")));
+                if open.len() == MAX_DEPTH {
+                    return Err(wrong(format!("elements are nested more than {MAX_DEPTH} deep")));
                 }
                 let tag = tag(&start, begins, budget, &mut plain).map_err(wrong)?;
                 plain.push('>');
@@ -75,8 +74,10 @@ pub(super) fn walk(
                 each(Part::Closes(name))?;
             }
             Event::End(_) => {
-                // The parser has compared the names.
-                let Some(name) = open.pop() else { return Err(wrong("an end without a begin".into())) };
+                // The parser has checked that the names match.
+                let Some(name) = open.pop() else {
+                    return Err(wrong("an end tag without a start tag".into()));
+                };
                 plain.extend(["</", &name, ">"]);
                 each(Part::Closes(name))?;
             }
@@ -96,7 +97,7 @@ pub(super) fn walk(
     }
 }
 
-/// Reads a tag and writes it without its end.
+/// Reads a tag, and writes it to `plain` without its closing bracket.
 fn tag(start: &BytesStart<'_>, line: usize, budget: &Budget, plain: &mut String) -> Result<Tag, String> {
     budget.take_all(1, ELEMENT).map_err(|e| e.to_string())?;
     let name = word(start.name().as_ref())?;
@@ -114,7 +115,7 @@ fn tag(start: &BytesStart<'_>, line: usize, budget: &Budget, plain: &mut String)
     Ok(Tag { name, attributes, line })
 }
 
-/// A name that every parser takes for one.
+/// The bytes as a name that every parser accepts.
 fn word(bytes: &[u8]) -> Result<String, String> {
     let name = String::from_utf8_lossy(bytes);
     let is_odd = |c: char| c.is_whitespace() || c.is_control() || "<>/=&\"'!?".contains(c);

@@ -1,4 +1,4 @@
-//! The command line: what may be said, in words for people. It knows nobody who works on it.
+//! Arguments of the command line and their help texts. Nothing here knows the subcommands' implementations.
 
 mod contacts;
 mod draw;
@@ -19,52 +19,55 @@ pub use plant::PlantArgs;
 pub use reach::ReachArgs;
 pub use solve::{CurveArgs, LookArgs, SolveArgs, SolverName};
 
-/// Inverse kinematics on files: plant a walk's feet on stairs, see what a character is made of, draw it.
+/// Inverse kinematics on files: plants the feet of clips on a ground, solves goals for figures and robot arms, and draws the
+/// results.
 #[derive(Debug, Parser)]
 #[command(name = "sinew", version, arg_required_else_help = true, after_help = TOP_EXAMPLES)]
 pub struct Cli {
-    /// What to do.
+    /// The subcommand to run.
     #[command(subcommand)]
     pub command: Command,
 }
 
 const TOP_EXAMPLES: &str = "\
 Examples:
-  sinew plant                              the built-in character on the built-in stairs: planted.glb, planted.png
-  sinew info knight.glb                    joints, clips, and which joint is which part of the body
+  sinew plant                  the built-in character on the built-in stairs: planted.glb, planted.png
+  sinew info knight.glb        joints, clips, and the joint of each body part
   sinew plant knight.glb --clip Walking_A --ground level.glb -o out.glb
   sinew draw knight.glb --clip Walking_A --time 0.4 -o knight.png
   sinew solve arm.urdf --chain base..tool --to 0.4,0.1,0.3 --rotation 0,1,0,0
   sinew reach arm.urdf --chain base..tool -o reach.png
 
-Exit codes: 0 done, 1 the work failed (one line on stderr says what and where), 2 the command line is wrong.";
+Exit codes: 0 success, 1 failure (one line on stderr says what failed and where), 2 invalid command line.";
 
 /// The subcommands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Show what a model holds: joints, lengths, clips, and the parts of the body with the reason for each.
+    /// Show a model's joints, bone lengths, clips and body parts, with the reason for each part.
     Info(InfoArgs),
-    /// Plant the feet of a clip on a ground and write the model back with one more animation.
+    /// Plant the feet of a clip on a ground and write the model with the planted clip added.
     ///
-    /// With no MODEL, the built-in character walks up the built-in stairs, and planted.glb and planted.png are written.
+    /// Without MODEL, the built-in character walks up the built-in stairs, and planted.glb and planted.png are written.
     /// The output holds the whole input, the planted clip as `NAME (planted)`, and the ground as a mesh named `ground`.
     Plant(Box<PlantArgs>),
-    /// Draw a model in its rest pose, in a clip at a time, or before and after a chain reaches for a goal.
+    /// Draw a model in its rest pose, at a time of a clip, or before and after a solve.
     Draw(DrawArgs),
-    /// Bring the tip of a figure's chain or of an arm to a goal, or to a file of goals.
+    /// Solve a chain or a whole figure for one goal or for a file of goals.
     ///
-    /// On a .glb, .gltf, .vrm or .bvh, ROOT and TIP are joints, positions and rotations are in model space (metres, Y
-    /// up), and the answer is the joints' local rotations. On a .urdf, ROOT and TIP are links, positions and rotations
-    /// are those of TIP in ROOT's own space, with the axes that the file has (z usually points up), and the answer is the
-    /// joints' values in radians and metres, always within their limits. A goal out of reach is an answer too: the
-    /// nearest that was found, and by how much it misses.
+    /// On a .glb, .gltf, .vrm or .bvh, ROOT and TIP are joints. Goals are in model space (metres, Y up), and the answer
+    /// holds the joints' local rotations.
+    ///
+    /// On a .urdf, ROOT and TIP are links. Goals are the pose of TIP in ROOT's space, in metres and with the file's axes
+    /// (usually Z up). The answer holds joint values in radians and metres, always within their limits.
+    ///
+    /// For a goal out of reach, the answer is the nearest pose found, with its residual.
     Solve(Box<SolveArgs>),
-    /// Draw where an arm's tip can go, and how freely it can be moved there.
+    /// Draw an arm's workspace and how freely the tip moves in each part of it.
     Reach(Box<ReachArgs>),
-    /// Print a script that completes this command in a shell.
+    /// Print a completion script for a shell.
     #[command(after_help = COMPLETIONS_EXAMPLES)]
     Completions {
-        /// The shell.
+        /// The shell to complete in.
         shell: clap_complete::Shell,
     },
 }

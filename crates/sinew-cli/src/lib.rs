@@ -1,5 +1,5 @@
-//! The command `sinew`: inverse kinematics on files. The library is the command itself, for programs that run it many
-//! times within one process (`lab/fuzz`).
+//! The command `sinew`: inverse kinematics on files. As a library, it lets a program run the command many times within one
+//! process (`lab/fuzz`).
 
 mod args;
 mod draw;
@@ -28,8 +28,8 @@ use clap::{CommandFactory, Parser, error::ErrorKind};
 use args::{Cli, Command};
 use failure::Failure;
 
-/// Runs the command with the words of the process, and says on stderr in one line why it failed. Signals that end the process
-/// remove what is half written first.
+/// Runs the command with the arguments of the process. Prints a failure to stderr, in one line. Signals that end the process
+/// remove unfinished outputs first.
 pub fn main() -> ExitCode {
     let command = Cli::parse().command;
     signals::watch();
@@ -38,22 +38,25 @@ pub fn main() -> ExitCode {
         Err(e) if e.is_closed_pipe() => ExitCode::SUCCESS,
         Err(Failure::Usage(what)) => Cli::command().error(ErrorKind::ValueValidation, what).exit(),
         Err(e) => {
-            // Where stderr is gone too, the exit code still tells.
+            // If stderr is closed as well, the exit code remains.
             let _ = writeln!(io::stderr(), "sinew: {}", line(&e));
             ExitCode::FAILURE
         }
     }
 }
 
-/// Runs the command with these words after its name. The error is the line that it would print. Signals are left to the
-/// calling program; [`sinew_files::abandon_outputs`] removes what is half written.
+/// Runs the command with these arguments, which do not include its name. Signals are left to the calling program;
+/// [`sinew_files::abandon_outputs`] removes unfinished outputs.
+///
+/// # Errors
+/// The line that the command would print to stderr.
 pub fn try_run<W: Into<OsString> + Clone>(words: impl IntoIterator<Item = W>) -> Result<(), String> {
     let words = iter::once("sinew".into()).chain(words.into_iter().map(Into::into));
     let cli = Cli::try_parse_from(words).map_err(|e| e.to_string())?;
     run(cli.command).map_err(|e| line(&e))
 }
 
-/// One line, whatever a file's names hold.
+/// The error as one line: control characters, which names from files may hold, become spaces.
 fn line(error: &Failure) -> String {
     error.to_string().chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }

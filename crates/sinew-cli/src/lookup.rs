@@ -1,4 +1,4 @@
-//! Clips, joints and links by what the user typed, with near matches for what does not exist.
+//! Look-up of clips, joints and links by name, path or index, with near matches for names that do not exist.
 
 use sinew::{
     JointId, Skeleton,
@@ -9,20 +9,21 @@ use sinew_files::{Model, shorten};
 
 use crate::failure::Failure;
 
-/// At most this many candidates are named in one line.
-const MOST: usize = 8;
-/// Names less alike than this are not worth naming: `Walk` and `Walking_A` are at 0.9, `Walk` and `Wave` at 0.7.
-const ALIKE: f64 = 0.75;
+/// Maximum number of names that one message lists.
+const MAX_LISTED: usize = 8;
+/// Jaro-Winkler similarity, 0 to 1, below which a name is not suggested: `Walk` and `Walking_A` are at 0.9, `Walk` and
+/// `Wave` at 0.7.
+const MIN_SIMILARITY: f64 = 0.75;
 
-/// A name as it may be printed: control characters could drive the user's terminal.
+/// The name with control characters replaced, which could drive the user's terminal.
 pub fn shown(name: &str) -> String {
     name.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }
 
-/// `a`, `a or b`, `a, b or c`; long lists are cut.
+/// Joins items as `a`, `a or b`, `a, b or c`. Lists of more than [`MAX_LISTED`] are cut and end with the number of the rest.
 pub fn or_list<S: AsRef<str>>(items: &[S]) -> String {
     let mut text = String::new();
-    for (i, item) in items.iter().take(MOST).enumerate() {
+    for (i, item) in items.iter().take(MAX_LISTED).enumerate() {
         text += match i {
             0 => "",
             _ if i + 1 == items.len() => " or ",
@@ -30,57 +31,60 @@ pub fn or_list<S: AsRef<str>>(items: &[S]) -> String {
         };
         text += item.as_ref();
     }
-    if items.len() > MOST {
-        text += &format!(" or one of {} more", items.len() - MOST);
+    if items.len() > MAX_LISTED {
+        text += &format!(" or one of {} more", items.len() - MAX_LISTED);
     }
     text
 }
 
-/// A name as a message quotes it.
+/// The name as messages quote it: shortened, between backticks.
 pub fn quoted(name: &str) -> String {
     format!("`{}`", shorten(&shown(name)))
 }
 
-/// The end of a message about a name that does not exist: what it may have meant, or else what there is.
+/// The end of a message about a name that does not exist: similar names, or else all names.
 pub fn suggestion<'a>(wanted: &str, names: impl Iterator<Item = &'a str>, kind: &str) -> String {
     let lower = wanted.to_lowercase();
     let mut all: Vec<&str> = names.filter(|n| !n.is_empty()).collect();
-    // A file of 100,000 joints has many alike names; each is worth one comparison.
+    // A file of 100,000 joints has many equal names; each is compared once.
     all.sort_unstable();
     all.dedup();
-    // Comparing takes the product of both lengths, and nobody types names that long.
-    const LONGEST: usize = 256;
-    let is_typed = |name: &str| wanted.len() <= LONGEST && name.len() <= LONGEST;
-    let likeness = |name: &str| {
+    // A comparison takes time in proportion to the product of both lengths; nobody types longer names.
+    const MAX_LENGTH: usize = 256;
+    let is_typed = |name: &str| wanted.len() <= MAX_LENGTH && name.len() <= MAX_LENGTH;
+    let similarity = |name: &str| {
         let name = name.to_lowercase();
         let bare = name.rsplit([':', '|', '/']).next().unwrap_or(&name);
-        // A part of a name that was typed exactly is what was meant, whatever surrounds it.
+        // An exact part of a name is a good match, whatever surrounds it.
         let inside = if lower.len() >= 3 && name.contains(&lower) { 0.9 } else { 0.0 };
         strsim::jaro_winkler(&lower, &name).max(strsim::jaro_winkler(&lower, bare)).max(inside)
     };
-    // The order of likeness says little within such short lists; the file's own order says more to its author.
-    let mut near: Vec<(f64, &str)> =
-        all.iter().filter(|n| is_typed(n)).map(|n| (likeness(n), *n)).filter(|(l, _)| *l >= ALIKE).collect();
+    let mut near: Vec<(f64, &str)> = all
+        .iter()
+        .filter(|n| is_typed(n))
+        .map(|n| (similarity(n), *n))
+        .filter(|(s, _)| *s >= MIN_SIMILARITY)
+        .collect();
     near.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
     near.truncate(5);
-    // Only what is nearly as near as the nearest.
+    // Names that are clearly less similar than the best are dropped.
     if let Some(&(best, _)) = near.first() {
-        near.retain(|(l, _)| *l >= best - 0.08);
+        near.retain(|(s, _)| *s >= best - 0.08);
         let names: Vec<_> = near.iter().map(|(_, n)| quoted(n)).collect();
         return format!("did you mean {}?", or_list(&names));
     }
     match all.as_slice() {
-        [] => format!("no {kind} has a name; say #0 for the first"),
+        [] => format!("no {kind} has a name; use #0 for the first"),
         _ => format!("there is {}", or_list(&all.iter().map(|n| quoted(n)).collect::<Vec<_>>())),
     }
 }
 
-/// An index as the user writes it: `#12`.
+/// The index in `#12`; `None` for any other text.
 fn index(text: &str) -> Option<usize> {
     text.strip_prefix('#')?.parse().ok()
 }
 
-/// The clip of this name, or of this `#index` among the clips.
+/// Finds a clip by name or `#index`. Names come first.
 pub fn clip<'a>(model: &'a Model, wanted: &str) -> Result<&'a Clip, Failure> {
     let found: Vec<(usize, &Clip)> =
         model.clips.iter().enumerate().filter(|(_, c)| c.name() == wanted).collect();
@@ -89,7 +93,7 @@ pub fn clip<'a>(model: &'a Model, wanted: &str) -> Result<&'a Clip, Failure> {
         [] => {}
         many => {
             let list: Vec<_> = many.iter().map(|(i, _)| format!("#{i}")).collect();
-            let what = format!("{} clips are named {}: say {}", many.len(), quoted(wanted), or_list(&list));
+            let what = format!("{} clips are named {}: use {}", many.len(), quoted(wanted), or_list(&list));
             return Err(Failure::Work(what));
         }
     }
@@ -111,17 +115,17 @@ pub fn clip<'a>(model: &'a Model, wanted: &str) -> Result<&'a Clip, Failure> {
     Err(Failure::Work(message))
 }
 
-/// The joint of this name or path (`hips/thigh.L`, each a child of the one before; see [`Skeleton::joint_by_path`]), or of
-/// this `#index`.
+/// Finds a joint by name, path (`hips/thigh.L`, each a child of the one before; see [`Skeleton::joint_by_path`]) or
+/// `#index`.
 pub fn joint(skeleton: &Skeleton, wanted: &str) -> Result<JointId, Failure> {
-    // Names come before indices, as a name may hold anything, a number sign too.
+    // Names come before indices, as a name may itself begin with a number sign.
     let found = skeleton.joints_by_path(wanted).filter(|_| !wanted.is_empty());
     match found.collect::<Vec<_>>().as_slice() {
         [] => {}
         &[joint] => return Ok(joint),
         many => {
-            let list: Vec<_> = many.iter().map(|&j| place(skeleton, j)).collect();
-            let what = format!("{} joints are called {}: say {}", many.len(), quoted(wanted), or_list(&list));
+            let list: Vec<_> = many.iter().map(|&j| index_and_path(skeleton, j)).collect();
+            let what = format!("{} joints are named {}: use {}", many.len(), quoted(wanted), or_list(&list));
             return Err(Failure::Work(what));
         }
     }
@@ -134,8 +138,8 @@ pub fn joint(skeleton: &Skeleton, wanted: &str) -> Result<JointId, Failure> {
     Err(Failure::Work(format!("no joint {}; {}", quoted(wanted), suggestion(last, names, "joint"))))
 }
 
-/// A joint so that it can be told from others of its name: index and path, whose beginning may be cut.
-fn place(skeleton: &Skeleton, joint: JointId) -> String {
+/// Index and path of a joint, which tell it from others of its name. The path has four names at most.
+fn index_and_path(skeleton: &Skeleton, joint: JointId) -> String {
     let mut names: Vec<String> = Vec::new();
     for j in core::iter::once(joint).chain(skeleton.ancestors(joint)).take(4) {
         names.push(shorten(&shown(skeleton.name(j))));
@@ -144,14 +148,14 @@ fn place(skeleton: &Skeleton, joint: JointId) -> String {
     format!("{joint} ({})", names.join("/"))
 }
 
-/// Its own name where no other joint has it, else `#index`: [`joint`] finds it by either.
+/// A text by which [`joint`] finds this joint: its name if no other joint has it, else `#index`.
 pub fn label(skeleton: &Skeleton, joint: JointId) -> String {
     let name = skeleton.name(joint);
     let same = skeleton.joints().filter(|&j| skeleton.name(j) == name).count();
     if name.is_empty() || same > 1 { joint.to_string() } else { name.into() }
 }
 
-/// The link of a name.
+/// Finds a link by name.
 pub fn link(mechanism: &Mechanism, name: &str) -> Result<LinkId, String> {
     mechanism.find_link(name).ok_or_else(|| {
         let names = mechanism.links().map(|l| mechanism.link_name(l));
@@ -159,7 +163,8 @@ pub fn link(mechanism: &Mechanism, name: &str) -> Result<LinkId, String> {
     })
 }
 
-/// The ends of a chain: as the user says, or the root and the only link that carries none.
+/// First and last link of a chain: those that the user names, or the root link and the only moving link without children.
+/// The inner error says why there is no last link by default.
 pub fn ends(
     mechanism: &Mechanism,
     chain: Option<&(String, String)>,
@@ -169,7 +174,7 @@ pub fn ends(
         let tip = link(mechanism, tip).map_err(Failure::Work)?;
         if mechanism.dofs_between(root, tip).is_empty() {
             let name = |l| quoted(mechanism.link_name(l));
-            let what = format!("no joint that moves lies between {} and {}", name(root), name(tip));
+            let what = format!("there is no moving joint between {} and {}", name(root), name(tip));
             return Err(Failure::Work(what));
         }
         return Ok((root, Ok(tip)));
@@ -182,11 +187,11 @@ pub fn ends(
     let moved: Vec<LinkId> =
         last.into_iter().filter(|&l| !mechanism.dofs_between(mechanism.root(), l).is_empty()).collect();
     let tip = match moved.as_slice() {
-        [] => Err("no joint moves any link".into()),
+        [] => Err("the arm has no moving joints".into()),
         &[tip] => Ok(tip),
         many => {
             let names: Vec<_> = many.iter().map(|&l| quoted(mechanism.link_name(l))).collect();
-            Err(format!("the arm has several ends: --chain ROOT..TIP says which ({})", or_list(&names)))
+            Err(format!("the arm has several ends ({}): --chain ROOT..TIP selects one", or_list(&names)))
         }
     };
     Ok((mechanism.root(), tip))
@@ -223,7 +228,7 @@ mod tests {
         assert_eq!(name("#7"), Ok(7));
         assert_eq!(
             name("foot"),
-            Err("2 joints are called `foot`: say #2 (hips/thigh.L/foot) or #5 (hips/thigh.R/foot)".into())
+            Err("2 joints are named `foot`: use #2 (hips/thigh.L/foot) or #5 (hips/thigh.R/foot)".into())
         );
         assert_eq!(name("#8"), Err("no joint #8: there are 8, counted from #0".into()));
         assert_eq!(name("thig.L"), Err("no joint `thig.L`; did you mean `thigh.L` or `thigh.R`?".into()));

@@ -1,4 +1,4 @@
-//! Facts about a model that several subcommands need.
+//! Reading a model, its body parts, and hints about units and axes.
 
 use std::{collections::HashMap, path::Path};
 
@@ -14,17 +14,17 @@ use crate::{
     lookup::{self, shown},
 };
 
-/// Whether a file is a URDF, by its ending.
+/// Whether a file is a URDF, by its extension.
 pub fn is_urdf(path: &Path) -> bool {
     path.extension().is_some_and(|e| e.eq_ignore_ascii_case("urdf"))
 }
 
-/// Reads a model in the units that the command line gives.
+/// Reads a model with the units and axes of the command line.
 pub fn read(path: &Path, units: &UnitArgs) -> Result<Model, Failure> {
     Ok(Model::read(path, &units.options(path)?)?)
 }
 
-/// The parts of the body, with what the command line says of them. The outer error is a joint that does not exist.
+/// The body's roles, with the joints that the command line gives. The outer error is a joint that does not exist.
 pub fn body(model: &Model, bind: &Pose, by_hand: &BodyArgs) -> Result<Result<BodyRoles, RoleError>, Failure> {
     let joint = |name: &String| lookup::joint(&model.skeleton, name);
     let feet: Option<[JointId; 2]> = match &by_hand.feet {
@@ -37,31 +37,31 @@ pub fn body(model: &Model, bind: &Pose, by_hand: &BodyArgs) -> Result<Result<Bod
     Ok(BodyRoles::find_with(bind, &hints))
 }
 
-/// How ankles are given by hand, with two joints of the model as an example where any will do.
+/// Hint that `--feet` gives the ankles, with two joints of the model as an example if a suitable pair exists.
 pub fn feet_by_hand(model: &Model, bind: &Pose) -> String {
     let skeleton = &model.skeleton;
-    let help = "--feet LEFT,RIGHT says which joints are its ankles";
+    let help = "--feet LEFT,RIGHT gives the joints of the ankles";
     let fits = |&[left, right]: &[JointId; 2]| {
         BodyRoles::find_with(bind, &RoleHints::new().with_feet([left, right])).is_ok()
     };
-    let said = |pair: [JointId; 2]| pair.map(|j| shown(&lookup::label(skeleton, j))).join(",");
-    // A comma parts the two.
-    let plain = |pair: &[JointId; 2]| said(*pair).matches(',').count() == 1;
+    let joined = |pair: [JointId; 2]| pair.map(|j| shown(&lookup::label(skeleton, j))).join(",");
+    // The option cannot take names that hold a comma.
+    let plain = |pair: &[JointId; 2]| joined(*pair).matches(',').count() == 1;
     match pairs(model, bind).into_iter().filter(plain).find(fits) {
         None => help.into(),
         Some(pair) => {
-            let said = said(pair);
-            // What a shell would take apart, or for a comment.
+            let feet = joined(pair);
+            // A shell splits at other characters, or takes them for a comment.
             let bare = |c: char| c.is_alphanumeric() || "_-.,:/".contains(c);
-            let quote = if said.chars().all(bare) { "" } else { "'" };
-            format!("{help}, such as --feet {quote}{said}{quote}")
+            let quote = if feet.chars().all(bare) { "" } else { "'" };
+            format!("{help}, such as --feet {quote}{feet}{quote}")
         }
     }
 }
 
-/// Left and right joints by their names, those that may be ankles first; then the lowest, two by two.
+/// Candidate pairs of ankles: joints with mirrored names, likely ankles first; then pairs of the lowest joints.
 fn pairs(model: &Model, bind: &Pose) -> Vec<[JointId; 2]> {
-    // Each pair is tried on the whole figure: 8, and at most 28 of the lowest.
+    // Each pair is tried on the whole figure: 8 by name, and at most 28 of the lowest.
     const NAMED: usize = 8;
     const LOWEST: usize = 8;
     let skeleton = &model.skeleton;
@@ -88,25 +88,26 @@ fn pairs(model: &Model, bind: &Pose) -> Vec<[JointId; 2]> {
     let mut lowest: Vec<_> = skeleton.joints().filter(|&j| skeleton.parent(j).is_some()).collect();
     lowest.sort_by(|&a, &b| is_end(a).cmp(&is_end(b)).then(height(a).total_cmp(&height(b))));
     lowest.truncate(LOWEST);
-    // On the left of a figure that faces +Z.
-    let aside = |&[a, b]: &[JointId; 2]| bind.position(a).x > bind.position(b).x;
-    pairs.extend(lowest.iter().flat_map(|&a| lowest.iter().map(move |&b| [a, b])).filter(aside));
+    // The left of a figure that faces +Z is at +X.
+    let left_first = |&[a, b]: &[JointId; 2]| bind.position(a).x > bind.position(b).x;
+    pairs.extend(lowest.iter().flat_map(|&a| lowest.iter().map(move |&b| [a, b])).filter(left_first));
     pairs
 }
 
-/// The vertices of a body, or without one of the whole model: a file may hold a level beside its figure.
+/// Vertices of the body, as a file may hold a level beside its figure; without a body, those of the whole model.
 pub fn skin<'a>(model: &'a Model, body: Option<&BodyRoles>) -> impl Iterator<Item = &'a SkinVertex> {
     let hips = body.map(|body| body.hips);
     model.skin.iter().filter(move |v| hips.is_none_or(|hips| model.skeleton.is_below(v.joint, hips)))
 }
 
-/// Height of the body in metres, or without one of the whole model: of the mesh in the bind pose, or else of the joints.
+/// Height in metres of the body, or of the whole model without one: of the mesh in the bind pose, or of the joints if there
+/// is no mesh.
 pub fn height(model: &Model, bind: &Pose, body: Option<&BodyRoles>) -> f32 {
     let skin = model.skin_points(bind);
     if let Some(body) = body {
         return body.height(bind, &skin);
     }
-    let mut heights: Vec<f32> = skin.iter().map(|(_, place)| place.y).collect();
+    let mut heights: Vec<f32> = skin.iter().map(|(_, point)| point.y).collect();
     if heights.is_empty() {
         heights = model.skeleton.joints().map(|j| bind.position(j).y).collect();
     }
@@ -114,7 +115,7 @@ pub fn height(model: &Model, bind: &Pose, body: Option<&BodyRoles>) -> f32 {
     heights.into_iter().fold(f32::NEG_INFINITY, f32::max) - low
 }
 
-/// What looks wrong with units and axes of a body.
+/// Notes about units and axes that are probably wrong.
 pub fn hints(model: &Model, bind: &Pose, height: f32, body: &BodyRoles) -> Vec<String> {
     let mut hints = Vec::new();
     let is_bvh = matches!(model.source, Source::Bvh(_));
@@ -125,7 +126,7 @@ pub fn hints(model: &Model, bind: &Pose, height: f32, body: &BodyRoles) -> Vec<S
         hints.push("the legs lie along Z instead of hanging down: --up z may be missing".into());
     } else if lies {
         hints.push(
-            "the legs do not hang down: the figure is not made standing, or another axis than Y points up"
+            "the legs do not hang down: the figure is not modelled standing, or another axis than Y points up"
                 .into(),
         );
     }

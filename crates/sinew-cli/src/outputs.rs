@@ -1,4 +1,4 @@
-//! Where outputs go, and what they must not take the place of.
+//! Paths of outputs, and the check that none overwrites an input.
 
 use std::{
     fs,
@@ -14,24 +14,24 @@ pub fn is_dash(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-/// The folder that a path is in.
+/// The folder of a path; `.` for a bare file name.
 pub fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// The same path for all spellings of a place and all links to it, whether there is a file or not.
+/// The path with links and relative parts resolved, equal for all spellings of one file. The file need not exist.
 pub fn real(path: &Path) -> PathBuf {
     let target = output_target(path).unwrap_or_else(|_| path.into());
     let folder = folder_of(&target);
     fs::canonicalize(folder).unwrap_or_else(|_| folder.into()).join(target.file_name().unwrap_or_default())
 }
 
-/// The error for an output that would take the place of an input.
+/// The error for an output that would overwrite an input.
 pub fn lost(path: &Path) -> Failure {
-    Failure::Usage(format!("{} is read from, and would be lost", path.display()))
+    Failure::Usage(format!("{} is an input, which the output would overwrite", path.display()))
 }
 
-/// Refuses an output that is one of the inputs. Devices and pipes may be both.
+/// Returns an error if an output is one of the inputs. Devices and pipes may be both.
 pub fn keep_inputs<'a>(out: &Path, inputs: impl IntoIterator<Item = &'a Path>) -> Result<(), Failure> {
     let file = real(out);
     let is_input = inputs.into_iter().any(|input| real(input) == file);

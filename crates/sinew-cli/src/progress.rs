@@ -1,14 +1,14 @@
-//! A progress bar for long work: on a terminal only, so that pipes and logs stay clean.
+//! Progress bar for long work, on a terminal only, so that pipes and logs stay clean.
 
 use std::{io::IsTerminal, time::Duration};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// A bar on stderr; it shows nothing where stderr is no terminal, or `quiet` is set. It goes when it is dropped.
+/// Progress bar on stderr, hidden if stderr is no terminal or `quiet` is set. Dropping it removes it from the terminal.
 pub struct Progress(ProgressBar);
 
 impl Progress {
-    /// A bar of `steps` steps under a word for the work.
+    /// A bar of `steps` steps, labelled with `work`.
     pub fn new(work: &'static str, steps: u64, quiet: bool) -> Self {
         if quiet || !std::io::stderr().is_terminal() {
             return Self(ProgressBar::hidden());
@@ -22,7 +22,7 @@ impl Progress {
         Self(bar)
     }
 
-    /// So many steps of so many are done.
+    /// Shows that `step` steps out of `of` are done.
     pub fn at(&self, step: u64, of: u64) {
         self.0.set_length(of);
         self.0.set_position(step);

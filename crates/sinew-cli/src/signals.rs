@@ -1,7 +1,7 @@
-//! Signals that end the command: what is half written goes first.
+//! Signals that end the command remove unfinished outputs first.
 
-/// Lets an interrupt (Ctrl-C), a termination and a hangup remove the outputs that are not finished before they end the
-/// command as they would have ended it. A second one ends it at once.
+/// Makes an interrupt (Ctrl-C), a termination and a hangup remove unfinished outputs before they end the command. A second
+/// signal ends it at once.
 #[cfg(unix)]
 pub fn watch() {
     use std::{
@@ -22,12 +22,12 @@ pub fn watch() {
         let Ok(mut signals) = receive.recv() else { return };
         if let Some(signal) = signals.forever().next() {
             let _held = sinew_files::abandon_outputs();
-            // Who waits for the command sees by which signal it ended.
+            // The parent process sees which signal ended the command.
             let _ = emulate_default_handler(signal);
             process::exit(128 + signal);
         }
     });
-    // Without one who acts on them, signals had better end the command by themselves.
+    // Without the thread that acts on them, signals keep their default: they end the command.
     if watcher.is_err() {
         return;
     }
@@ -39,23 +39,23 @@ pub fn watch() {
         let _ = flag::register_conditional_default(signal, again.clone());
         let _ = flag::register(signal, again.clone());
     }
-    // A file that grows past `ulimit -f` is then an error like a full disk.
+    // Makes a file that grows past `ulimit -f` a write error, like a full disk.
     let _ = flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
     let _ = send.send(signals);
 }
 
-/// Elsewhere an interrupt leaves what is half written.
+/// Does nothing: on other systems an interrupt leaves unfinished outputs.
 #[cfg(not(unix))]
 pub fn watch() {}
 
-/// Whether the command was started to ignore a signal, as `nohup` and a script's `&` do it.
+/// Whether the command was started with a signal ignored, as by `nohup` and by a script's `&`.
 #[cfg(unix)]
 fn is_ignored(signal: i32) -> bool {
     if cfg!(not(target_os = "linux")) {
-        // There is no telling, and work under `nohup` is worth more than a file that stays.
+        // Other systems do not tell. To survive `nohup` is worth more than to remove an unfinished file.
         return signal == signal_hook::consts::SIGHUP;
     }
-    // A mask in hexadecimal digits, whose lowest bit is signal 1.
+    // A hexadecimal mask, whose lowest bit is signal 1.
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);

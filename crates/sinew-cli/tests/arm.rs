@@ -1,4 +1,4 @@
-//! Arms by the command: `info`, `solve` and `reach` on a URDF, as their user meets them.
+//! `info`, `solve`, `draw` and `reach` on a URDF.
 
 mod common;
 
@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use common::{done, failed, number, parse, sinew, write};
 
-/// Three joints in the plane z = 0.2 that the second slides in, and a gripper with a mimic.
+/// Three joints in the plane z = 0.2, of which the second slides, and a gripper with a mimic.
 const ARM: &str = r#"<robot name="little">
   <link name="base"/> <link name="turret"/> <link name="boom"/> <link name="hand"/> <link name="left"/> <link name="right"/>
   <joint name="pan" type="revolute"><parent link="base"/><child link="turret"/><origin xyz="0 0 0.2"/>
@@ -36,7 +36,7 @@ fn info_shows_joints_limits_and_links() {
         "little (URDF): 6 links, 4 degrees of freedom",
         "#0 pan turns 0.0000 -2 to 2 rad 1.5 rad/s",
         "#1 boom slides 0.3500 0.1 to 0.6 m 0.5 m/s",
-        "#2 roll turns on and on 0.0000 no limits",
+        "#2 roll turns freely 0.0000 no limits",
         "hand 0.4500 0.0000 0.2000",
     ] {
         assert!(squeezed.contains(line), "{line} is not in\n{text}");
@@ -62,19 +62,19 @@ fn a_single_goal_is_answered_as_text_and_as_json() {
     assert!((number(&answer["joints"]["pan"]) - (4.0f64 / 3.0).atan()).abs() < 1e-5);
     assert!((number(&answer["joints"]["boom"]) - 0.4).abs() < 1e-5);
     assert!(number(&answer["position_error"]) <= 1e-6 && answer.get("micros").is_none());
-    // A turn of the hand, and a start of one's own that is a turn away.
+    // A rotation of the hand, from a given start that is a turn away.
     let rolled = ["--rotation", "0.3826834,0,0,0.9238795", "--start", "roll=6.5", "--json", "--timing"];
     let answer = parse(&done(&[&args[..4], &["--to", "0.4,0,0.2"], &rolled].concat()));
     assert!((number(&answer["joints"]["roll"]) - 7.068583).abs() < 1e-5, "{answer}");
     assert!(number(&answer["micros"]) > 0.0);
-    // Out of reach is an answer.
+    // A goal out of reach has an answer.
     let answer = parse(&done(&[&args[..4], &["--to", "2,0,0.2", "--json"]].concat()));
     assert_eq!(answer["status"], "unreachable");
     assert!(
         (number(&answer["position_error"]) - 1.3).abs() < 1e-6 && (number(&answer["by"]) - 1.3).abs() < 1e-6
     );
     assert_eq!(number(&answer["joints"]["boom"]), 0.6);
-    // So are too few iterations.
+    // So has a solve with too few iterations.
     let answer = parse(&done(&[&args[..], &["--max-iterations", "1", "--json"]].concat()));
     assert_eq!(answer["status"], "out_of_iterations", "{answer}");
 }
@@ -109,8 +109,7 @@ fn lines_are_answered_in_order_the_same_on_any_number_of_threads() {
     assert_eq!(one, four);
     assert_eq!(one, piped);
     assert_eq!(stderr.lines().count(), 1);
-    let first =
-        "goals.jsonl:21: position must be a list of 3 numbers (6 of 300 goals could not be worked with)";
+    let first = "goals.jsonl:21: position must be a list of 3 numbers, not [1,2] (6 of 300 goals could not be solved)";
     assert!(stderr.trim_end().ends_with(first), "{stderr}");
     let answers: Vec<Value> = one.lines().map(parse).collect();
     assert_eq!(answers.len(), 300);
@@ -125,11 +124,11 @@ fn lines_are_answered_in_order_the_same_on_any_number_of_threads() {
         }
         assert!(i == 40 || answer["id"] == i);
     }
-    // Counted past the empty line too.
+    // Line numbers count the empty line.
     assert_eq!(answers[30]["error"], "line 31: no joint `pam`; did you mean `pan`?");
     assert!(answers[60]["error"].as_str().unwrap().starts_with("line 62: no link `foot`; "));
     assert_eq!(answers[50]["joints"].as_object().unwrap().len(), 4);
-    // Into a file, whole or not at all.
+    // A file gets the same answers.
     let out = PathBuf::from(&goals).with_file_name("answers.jsonl");
     let _ = fs::remove_file(&out);
     let (stdout, _) = run(&[&goals, "-o", out.to_str().unwrap()], "");
@@ -168,13 +167,13 @@ fn what_cannot_be_meant_is_told() {
     let arm = arm.as_str();
     let line = failed(&solve(arm, &["--to", "0,0,0"]), 1);
     assert!(
-        line.contains("the arm has several ends: --chain ROOT..TIP says which (`left` or `right`)"),
+        line.contains("the arm has several ends (`left` or `right`): --chain ROOT..TIP selects one"),
         "{line}"
     );
     let line = failed(&solve(arm, &["--chain", "base..hnad", "--to", "0,0,0"]), 1);
     assert!(line.contains("no link `hnad`; did you mean `hand`?"), "{line}");
     let line = failed(&solve(arm, &["--chain", "hand..hand", "--to", "0,0,0"]), 1);
-    assert!(line.contains("no joint that moves lies between `hand` and `hand`"), "{line}");
+    assert!(line.contains("there is no moving joint between `hand` and `hand`"), "{line}");
     let line = failed(&solve(arm, &["--chain", "base..hand", "--to", "0,0,0", "--start", "pan=1,bom=2"]), 1);
     assert!(line.contains("no joint `bom`; did you mean `boom`?"), "{line}");
     failed(&solve(arm, &["--chain", "base..hand"]), 2);
@@ -223,7 +222,7 @@ fn reach_draws_the_same_picture_on_any_number_of_threads() {
     assert!(svg.starts_with("<svg") && svg.contains("little"));
 }
 
-/// The straight lines that a picture draws in a colour, from end to end.
+/// The straight lines of a colour in a picture, each with its two ends.
 fn lines(svg: &str, color: &str) -> Vec<[[f64; 2]; 2]> {
     let number = |word: &str| word.parse().unwrap();
     let point = |text: &str| text.split_once(' ').map(|(x, y)| [number(x), number(y)]).unwrap();
@@ -252,7 +251,7 @@ fn draw_shows_an_arm_with_its_limits_and_a_goal() {
         assert!(reach.contains(&word) && rest.contains(&word), "{word}");
     }
     assert!(reach.contains("aria-label=\"handle\"") && !rest.contains("aria-label=\"handle\""));
-    // Joints that are named: those of the chain, none of the gripper.
+    // The chain's joints are named, those of the gripper are not.
     for (word, shown) in [("pan", true), ("roll", true), ("boom", true), ("grip", false)] {
         assert_eq!(rest.contains(&format!("aria-label=\"{word}\"")), shown, "{word}");
     }
@@ -264,7 +263,7 @@ fn draw_shows_an_arm_with_its_limits_and_a_goal() {
     let bound = 0.07 * 0.45 * 2f64.sin() * metre;
     let bounds = drawn.iter().filter(|l| (length(l) - bound).abs() < 0.01 * bound).count();
     assert_eq!(bounds, 2, "{bound} {drawn:?}");
-    // All joints of a robot with several ends.
+    // Of a robot with several ends, all joints are named.
     let all = out("all.svg");
     done(&["draw", &arm, "-o", &all]);
     assert!(fs::read_to_string(all).unwrap().contains("aria-label=\"grip\""));

@@ -1,4 +1,4 @@
-//! The command as its user meets it: what it prints, where, and how it exits.
+//! Output, errors and exit codes of the command.
 
 mod common;
 
@@ -14,7 +14,7 @@ fn sinew(args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_sinew")).args(args).output().unwrap()
 }
 
-/// Runs what must succeed and gives its standard output.
+/// Runs a command line that must succeed, and returns its standard output.
 fn done(args: &[&str]) -> String {
     let out = sinew(args);
     assert!(out.status.success(), "{args:?}: {}", String::from_utf8_lossy(&out.stderr));
@@ -22,7 +22,7 @@ fn done(args: &[&str]) -> String {
     String::from_utf8(out.stdout).unwrap()
 }
 
-/// Runs what must fail and gives its one line.
+/// Runs a command line that must fail, and returns its one line.
 fn failed(args: &[&str]) -> String {
     let out = sinew(args);
     let stderr = String::from_utf8(out.stderr).unwrap();
@@ -33,7 +33,7 @@ fn failed(args: &[&str]) -> String {
     stderr.trim_end().to_string()
 }
 
-/// Runs what must be refused as a command line.
+/// Runs an invalid command line, and returns its message.
 fn refused(args: &[&str]) -> String {
     let out = sinew(args);
     let stderr = String::from_utf8(out.stderr).unwrap();
@@ -41,12 +41,12 @@ fn refused(args: &[&str]) -> String {
     stderr
 }
 
-/// Text with each run of spaces made one: columns may move.
+/// The text with runs of spaces replaced by one, as columns may move.
 fn squeezed(text: &str) -> String {
     text.split(' ').filter(|w| !w.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// A file in a folder of its own, as tests run side by side.
+/// Writes a file in a folder of its own, as tests run in parallel.
 fn write(name: &str, bytes: impl AsRef<[u8]>) -> String {
     static COUNT: AtomicUsize = AtomicUsize::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed).to_string();
@@ -59,7 +59,7 @@ fn write(name: &str, bytes: impl AsRef<[u8]>) -> String {
     path.to_str().unwrap().to_string()
 }
 
-/// A person of 1.7 units as BVH; `names` changes the text.
+/// A person of 1.7 units as BVH; `change` edits the text.
 fn person(name: &str, change: impl Fn(String) -> String) -> String {
     let mut text =
         String::from("HIERARCHY\nROOT Hips\n{\nOFFSET 0 0 0\nCHANNELS 3 Zrotation Xrotation Yrotation\n");
@@ -115,7 +115,7 @@ fn wrong_command_lines_exit_with_two() {
         refused(line);
     }
     assert!(refused(&["plnt"]).contains("plant"));
-    // glTF says its unit: asking for another is refused before the file is looked at.
+    // glTF declares its unit: another one is refused before the file is read.
     assert!(refused(&["info", "nowhere.glb", "--scale", "0.01"]).contains("glTF is in metres"));
 }
 
@@ -177,17 +177,17 @@ fn names_that_do_not_exist_get_near_ones() {
     );
     let text = squeezed(&done(&["info", &file, "--feet", "LeftLeg/LeftFoot,#12", "--hips", "Hips"]));
     assert!(text.contains("right foot RightFoot (#12) as given"), "{text}");
-    // Hips that do not carry the legs cannot be hips.
+    // A joint that does not carry the legs cannot be the hips.
     assert!(failed(&["info", &file, "--hips", "Spine"]).contains("found no left thigh"), "");
     let twice = person("twice.bvh", |t| t.replace("JOINT RightLeg", "JOINT LeftLeg"));
     let error = failed(&["info", &twice, "--feet", "LeftLeg,RightFoot"]);
     assert!(
-        error.contains("2 joints are called `LeftLeg`: say #") && error.contains("/LeftUpLeg/LeftLeg)"),
+        error.contains("2 joints are named `LeftLeg`: use #") && error.contains("/LeftUpLeg/LeftLeg)"),
         "{error}"
     );
 }
 
-/// A beast on four legs that stands on the floor, with a clip of one frame twice.
+/// A four-legged figure that stands on the floor, with a clip of two equal frames.
 fn beast(name: &str, change: impl Fn(&str) -> String) -> String {
     const TURNS: &str = "CHANNELS 3 Zrotation Xrotation Yrotation";
     let mut text = format!("HIERARCHY\nROOT body\n{{\nOFFSET 0 0.8 0\n{TURNS}\n");
@@ -217,21 +217,20 @@ fn feet_that_are_not_found_are_told_how_to_be_given() {
     for (beast, sign) in beasts.iter().zip(["foot_l,", "#"]) {
         let errors = [failed(&["plant", beast, "-o", "none.glb"]), squeezed(&done(&["info", beast]))];
         for error in errors {
-            let (_, given) =
-                error.split_once("--feet LEFT,RIGHT says which").unwrap_or_else(|| panic!("{error}"));
+            let (_, given) = error.split_once("--feet LEFT,RIGHT gives").unwrap_or_else(|| panic!("{error}"));
             let (_, feet) = given.split_once("--feet ").unwrap_or_else(|| panic!("{error}"));
             let feet = feet.split_whitespace().next().unwrap().trim_end_matches(')').trim_matches('\'');
             assert!(feet.contains(sign), "{error}");
-            // The example can be given as it stands.
+            // The example in the message is valid.
             let text = squeezed(&done(&["info", beast, "--feet", feet]));
             assert!(text.contains("as given"), "{text}");
         }
     }
-    // Where no two joints will do, there is no example.
+    // Without a suitable pair of joints, there is no example.
     let point_chain = "HIERARCHY\nROOT a\n{\nOFFSET 0 0 0\nCHANNELS 1 Zrotation\nEnd Site\n{\nOFFSET 0 1 0\n}\n}\nMOTION\nFrames: 2\n\
                   Frame Time: 1\n0\n0\n";
     let error = failed(&["plant", &write("strand.bvh", point_chain), "-o", "none.glb"]);
-    assert!(error.ends_with("--feet LEFT,RIGHT says which joints are its ankles"), "{error}");
+    assert!(error.ends_with("--feet LEFT,RIGHT gives the joints of the ankles"), "{error}");
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! `sinew solve` and `sinew draw` with a chain along a curve, and with a look-at, as their user meets them. Answers are
-//! judged by forward kinematics written here.
+//! `sinew solve` and `sinew draw` with a chain along a curve, and with a look-at. Answers are checked by forward kinematics
+//! written here.
 
 mod common;
 
@@ -58,7 +58,7 @@ fn times(a: [f64; 4], b: [f64; 4]) -> [f64; 4] {
     ]
 }
 
-/// Places and rotations of the joints that an answer leads to.
+/// Positions and rotations of the joints in an answer, in model space.
 fn places(answer: &Value) -> Vec<(V, [f64; 4])> {
     let mut above = ([0.0; 3], [0.0, 0.0, 0.0, 1.0]);
     (0..8)
@@ -81,7 +81,7 @@ fn a_chain_lies_along_a_straight_curve() {
     for (more, start, step) in [
         (&["--offset", "0.5"][..], 1.5, 0.2),
         (&["--offset", "3.5", "--reversed", "--back", "0,1,0"], 4.5, -0.2),
-        // Beyond the end it is as straight.
+        // Beyond the curve's end the chain is straight too.
         (&["--offset", "3.9"], 4.9, 0.2),
         (&["--stretched"], 1.0, 4.0 / 7.0),
     ] {
@@ -121,7 +121,7 @@ fn lines_have_curves() {
     let error = |i: usize| lines[i]["error"].as_str().unwrap();
     assert!(error(2).ends_with("1 control points make no curve: it takes 2 at least"), "{}", error(2));
     assert!(error(3).contains("control points 0 and 1 coincide at [1, 2, 3]"), "{}", error(3));
-    assert!(error(4).ends_with("there is no curve to lay the chain along"), "{}", error(4));
+    assert!(error(4).ends_with("spline needs a curve"), "{}", error(4));
 }
 
 #[test]
@@ -145,29 +145,31 @@ fn a_look_is_shared_as_asked() {
             ["solve", &model, "--chain", "j4..j6", "--solver", "look-at", "--to", "1,1.8,2", "--json"];
         parse(&done(&[&start, more].concat()))
     };
-    // Turns from rest, in degrees, of a joint; those of rest are no turns in this snake.
+    // Angle of a joint from rest, in degrees; all rest rotations are the identity.
     let turned = |answer: &serde_json::Value, joint: &str| {
         let q: Vec<f64> = answer["rotations"][joint].as_array().unwrap().iter().map(number).collect();
         2.0 * q[..3].iter().map(|c| c * c).sum::<f64>().sqrt().min(1.0).asin().to_degrees()
     };
-    // The first takes nothing, the last no more than its cone.
+    // The first joint's share is 0; the last turns by its cone at most.
     let answer = look(&["--shares", "0,0.5,1", "--cones", "90,90,5"]);
     assert!(turned(&answer, "j4") < 1e-3, "{answer}");
     assert!(turned(&answer, "j6") < 5.01, "{answer}");
-    // Another joint that hangs below the tip is its eye, and looks at the place itself.
+    // A joint below the tip may be an eye, which looks at the target itself.
     let answer = look(&["--eyes", "j7"]);
     assert!(answer["rotations"]["j7"].is_array(), "{answer}");
     assert_eq!(answer["status"], "reached");
-    // Within the dead zone nothing turns but eyes.
+    // Within the dead zone only eyes turn.
     let answer = look(&["--dead-zone", "90"]);
     assert!(turned(&answer, "j4") + turned(&answer, "j5") + turned(&answer, "j6") < 1e-3, "{answer}");
 
     let start = ["solve", &model, "--chain", "j4..j6", "--to", "1,1.8,2"];
     let bad = |more: &[&str], code| failed(&[&start, more].concat(), code);
     let on = |more: &[&'static str]| [&["--solver", "look-at"], more].concat();
-    assert!(bad(&on(&["--shares", "0.5"]), 1).contains("--shares has 1 numbers for 3 joints (j4, j5, j6)"));
+    let line = bad(&on(&["--shares", "0.5"]), 1);
+    assert!(line.contains("--shares has 1 numbers, but the chain needs 3 (j4, j5, j6)"), "{line}");
     assert!(bad(&on(&["--shares", "0.5,2,1"]), 2).contains("--shares"));
-    assert!(bad(&on(&["--cones", "10,20"]), 1).contains("--cones has 2 numbers for 3 joints"));
+    let line = bad(&on(&["--cones", "10,20"]), 1);
+    assert!(line.contains("--cones has 2 numbers, but the chain needs 3 or 1 (j4"), "{line}");
     assert!(bad(&on(&["--eyes", "nobody"]), 1).contains("nobody"));
     assert!(bad(&on(&["--eyes", "j1"]), 1).contains("`j1` does not hang below joint `j6`"));
     assert!(bad(&["--dead-zone", "3"], 2).contains("are for --solver look-at"));
@@ -180,12 +182,12 @@ fn what_does_not_fit_is_said() {
     assert!(solve(&["--curve", "0,0,0 1,0", "--closed"], 2).contains("1,0: it must be three finite numbers"));
     assert!(solve(&["--to", "1,2,3", "--offset", "1"], 2).contains("--curve"));
     assert!(solve(&["--goals", "-", "--curve", "0,0,0 1,0,0"], 2).contains("--curve"));
-    assert!(solve(&["--curve", "0,0,0 1,0,0", "--solver", "ccd"], 1).contains("only the solver spline"));
+    assert!(solve(&["--curve", "0,0,0 1,0,0", "--solver", "ccd"], 1).contains("needs --solver spline"));
     assert!(solve(&["--curve", "0,0,0 1,0,0", "--max-iterations", "3"], 2).contains("--max-iterations"));
-    assert!(solve(&["--to", "0,0,1", "--solver", "spline"], 1).contains("no curve"));
+    assert!(solve(&["--to", "0,0,1", "--solver", "spline"], 1).contains("needs a curve"));
     assert!(solve(&["--curve", "0,0,0 1,0,0", "--to", "0,0,1"], 1).contains("no position"));
     assert!(
-        solve(&["--to", "0,0,1", "--rotation", "0,0,0,1", "--solver", "look-at"], 1).contains("no rotations")
+        solve(&["--to", "0,0,1", "--rotation", "0,0,0,1", "--solver", "look-at"], 1).contains("no rotation")
     );
     assert!(solve(&["--curve", "0,0,0", "--back", "0,0,1"], 1).contains("it takes 2 at least"));
     assert!(solve(&["--curve", "0,0,0 1,0,0", "--back", "0,0,1"], 1).contains("first bone"));
@@ -205,7 +207,7 @@ fn both_are_drawn() {
         done(&[&["draw", &model, "--chain", "j0..j7", "-o", &out], more].concat());
         let svg = std::fs::read_to_string(&out).unwrap();
         assert!(svg.contains("<svg") && svg.len() > 2000);
-        // In the colour of goals.
+        // The colour of goals.
         assert!(svg.to_lowercase().contains("#cc79a7"), "{name}");
     }
 }

@@ -1,5 +1,4 @@
-//! Files of goals as nobody should write them: every bad line is answered by its error in its place, and all others are
-//! solved.
+//! Files of goals with bad lines: each bad line is answered by its error in its position, and all others are solved.
 
 mod common;
 
@@ -13,10 +12,10 @@ fn model(test: &str) -> String {
     path
 }
 
-/// A line that is sound, and one of its answers' words.
+/// A valid line.
 const SOUND: &str = r#"{"id":"sound","goals":[{"joint":"head","position":[0,1.5,0.1]},{"joint":"hand.L","position":[0.3,1.1,0.3]},{"joint":"hand.R","position":[-0.3,1.1,0.3]}],"root":"spring"}"#;
 
-/// Lines with what must be said of them.
+/// Bad lines, each with a part of its error.
 const BAD: [(&str, &str); 33] = [
     (
         r#"{"id":1,"goals":[{"joint":"nobody","position":[0,1,0]},{"joint":"head","position":[0,1,0]}]}"#,
@@ -28,7 +27,7 @@ const BAD: [(&str, &str); 33] = [
     ),
     (r#"{"id":1,"goals":[{"joint":"","position":[0,1,0]}]}"#, "no joint ``"),
     (r#"{"id":1,"goals":[{"joint":"head\u0000","position":[0,1,0]}]}"#, "no joint"),
-    (r#"{"id":1,"goals":[{"joint":7,"position":[0,1,0]}]}"#, "goals[0].joint must be a text"),
+    (r#"{"id":1,"goals":[{"joint":7,"position":[0,1,0]}]}"#, "goals[0].joint must be a string, not 7"),
     (
         r#"{"id":1,"goals":[{"joint":"head","position":[0,1,0]},{"joint":"head","position":[0,2,0]}]}"#,
         "both lead",
@@ -59,7 +58,7 @@ const BAD: [(&str, &str); 33] = [
     (r#"{"id":1,"goals":[{"joint":"head","position":[0,1,0],"pole":[0,0,1e30]}]}"#, "out of range"),
     (r#"{"id":1,"goals":[{"joint":"head","rotation":[0,0,0,0]}]}"#, "quaternion of zeros"),
     (r#"{"id":1,"goals":[{"joint":"head","position":[0,1]}]}"#, "a list of 3 numbers"),
-    (r#"{"id":1,"goals":[{"joint":"head"}]}"#, "neither a position nor a rotation"),
+    (r#"{"id":1,"goals":[{"joint":"head"}]}"#, "goals[0] needs a position, a rotation or a curve"),
     (r#"{"id":1,"goals":[{"joint":"head","position":[0,1,0],"position_weight":-1}]}"#, "from 0 to 1"),
     (r#"{"id":1,"goals":[{"joint":"head","position":[0,1,0],"position_influence":1.5}]}"#, "from 0 to 1"),
     (
@@ -70,7 +69,7 @@ const BAD: [(&str, &str); 33] = [
         r#"{"id":1,"goals":[{"joint":"head","position":[0,1,0],"priority":2.5}]}"#,
         "priority must be 0, 1 or 2",
     ),
-    (r#"{"id":1,"goals":[{"joint":"head","position":[0,1,0],"weight":1}]}"#, "goals[0].weight is not known"),
+    (r#"{"id":1,"goals":[{"joint":"head","position":[0,1,0],"weight":1}]}"#, "goals[0].weight is not a key"),
     (r#"{"id":1,"goals":[{"joint":"head","position":[0,1,0]}],"root":"sprung"}"#, "root must be"),
     (r#"{"id":1,"goals":[]}"#, "goals is empty"),
     (r#"{"id":1,"goals":{}}"#, "goals must be a list"),
@@ -83,7 +82,7 @@ const BAD: [(&str, &str); 33] = [
         r#"{"id":1,"start_translations":{"hips":[1e30,0,0]},"goals":[{"joint":"head","position":[0,1,0]}]}"#,
         "out of range",
     ),
-    (r#"{"id":1,"start":{"head":1},"goals":[{"joint":"head","position":[0,1,0]}]}"#, "no single value"),
+    (r#"{"id":1,"start":{"head":1},"goals":[{"joint":"head","position":[0,1,0]}]}"#, "start: joint `head`"),
     (r#"{"id":1,"goals":[{"joint":"head","curve":[[0,0,0],[0,1,0]]}]}"#, "curve"),
     ("null", "a line must be an object"),
     ("{\"goals\": [", "not JSON"),
@@ -92,7 +91,7 @@ const BAD: [(&str, &str); 33] = [
 #[test]
 fn bad_lines_are_answered_in_their_place() {
     let model = model("bad");
-    // Each between two sound ones, with empty lines, which are passed over, and one that is no text.
+    // Each bad line is between two valid ones, with empty lines, which are skipped, and one line that is no UTF-8.
     let mut text: Vec<u8> = format!("{SOUND}\n\n").into_bytes();
     for (line, _) in BAD {
         text.extend(format!("{line}\n  \t\r\n{SOUND}\r\n").bytes());
@@ -132,7 +131,7 @@ fn bad_lines_are_answered_in_their_place() {
         assert!(answers[2 * BAD.len() + 2]["error"].as_str().unwrap().contains("recursion"));
         sound.push(answers[0].clone());
     }
-    // Found without being told, the tree is the same.
+    // Without --solver, the same solver is chosen.
     assert_eq!(sound[0], sound[2]);
 }
 
@@ -158,7 +157,7 @@ fn wild_but_sound_lines_are_solved_with_finite_numbers() {
         assert_eq!(answers.len(), lines.len());
         for (line, answer) in lines.iter().zip(&answers) {
             for (name, rotation) in answer["rotations"].as_object().unwrap() {
-                // A number that is not finite would be null.
+                // A number that is not finite would be written as null.
                 let length: f64 = rotation.as_array().unwrap().iter().map(|c| number(c).powi(2)).sum();
                 assert!((length - 1.0).abs() < 1e-5, "{more:?}: {line}: {name} {rotation}");
             }
@@ -167,7 +166,7 @@ fn wild_but_sound_lines_are_solved_with_finite_numbers() {
     }
 }
 
-/// Alone, any weight above 0 gives the same answer; an influence leads a part of the way.
+/// For a single goal, any weight above 0 gives the same answer; an influence applies a share of the goal.
 #[test]
 fn weights_compete_and_influences_apply() {
     let model = model("influence");
@@ -181,13 +180,13 @@ fn weights_compete_and_influences_apply() {
         let answers: Vec<_> = String::from_utf8(out.stdout).unwrap().lines().map(parse).collect();
         let [full, light, half, none] = &answers[..] else { panic!("{answers:?}") };
         assert_eq!(full, light, "{more:?}");
-        // (A full body of this one goal begins at the forearm, and so is too short.)
+        // Alone, a full body for this goal begins at the forearm, and is too short.
         assert!(more.contains(&"full-body") || full["status"] == "reached", "{more:?}: {full}");
         assert_ne!(full["rotations"], half["rotations"], "{more:?}");
         assert!(number(&half["position_error"]) > 1e-2, "{more:?}: {half}");
         assert_eq!((number(&none["position_error"]), number(&none["iterations"])), (0.0, 0.0), "{none}");
     }
-    // Where goals compete, the heavier one comes nearer.
+    // If goals compete, the one of larger weight has the smaller residual.
     let line = r#"{"goals":[{"joint":"hand.L","position":[3,1.3,0.3],"position_weight":0.1},{"joint":"hand.R","position":[-3,1.3,0.3]}]}
 {"goals":[{"joint":"hand.L","position":[3,1.3,0.3]},{"joint":"hand.R","position":[-3,1.3,0.3],"position_weight":0.1}]}"#;
     let out = sinew(&["solve", &model, "--goals", "-", "--solver", "full-body"], &format!("{line}\n"));
@@ -207,7 +206,7 @@ fn goals_without_weight_ask_for_nothing_and_miss_nothing() {
         [&[][..], &["--human"], &["--solver", "full-body"], &["--solver", "fabrik"], &["--solver", "ccd"]]
     {
         let args: Vec<&str> = ["solve", &model, "--goals", "-"].iter().chain(more).copied().collect();
-        // Fabrik turns no tips.
+        // FABRIK does not rotate the tip.
         let lines = if more.last() == Some(&"fabrik") { &lines[..1] } else { &lines[..] };
         let out = sinew(&args, &format!("{}\n", lines.join("\n")));
         for answer in String::from_utf8(out.stdout).unwrap().lines().map(parse) {
@@ -250,7 +249,7 @@ fn thousands_of_lines_are_answered_in_order_and_alike() {
     }
 }
 
-/// What f32 cannot hold of a tolerance is as wide as it holds, for whole figures as for chains.
+/// A tolerance out of f32's range becomes the nearest f32, for whole figures as for chains.
 #[test]
 fn tolerances_are_taken_alike_by_chains_and_whole_figures() {
     let model = model("tolerances");

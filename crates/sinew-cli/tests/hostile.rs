@@ -1,6 +1,6 @@
-//! Small files that ask for a lot: each ends soon, takes little memory, and says in one line where and what.
+//! Small files that demand much: each run ends soon, takes little memory, and names position and error in one line.
 //!
-//! Time and memory of a process are read as Linux tells them.
+//! Time and memory of a process are read from Linux's proc file system.
 #![cfg(target_os = "linux")]
 
 mod common;
@@ -14,21 +14,21 @@ use std::{
 
 use serde_json::{Value, json};
 
-/// The longest that a hostile file may take, and the most memory.
+/// Maximum time and memory of a run on a hostile file.
 const SECONDS: f64 = 2.0;
 const MEGABYTES: u64 = 300;
 
-/// How a run ended.
+/// Result of a run.
 struct Run {
     code: Option<i32>,
     error: String,
-    /// Processor time in seconds, which other work on the machine does not lengthen.
+    /// Processor time in seconds, which does not depend on other work on the machine.
     seconds: f64,
-    /// Largest resident memory in bytes.
+    /// Peak resident memory in bytes.
     peak: u64,
 }
 
-/// Runs the command and watches its memory and time. A run that takes ten times what it may is ended.
+/// Runs the command and measures its memory and time. A run that takes ten times the maximum is killed.
 fn run(args: &[&str]) -> Run {
     let mut child = Command::new(env!("CARGO_BIN_EXE_sinew"))
         .args(args)
@@ -41,15 +41,15 @@ fn run(args: &[&str]) -> Run {
     let (mut peak, mut seconds) = (0, 0.0);
     let folder = format!("/proc/{}", child.id());
     loop {
-        // What the kernel keeps of a process stays until it is waited for, but for its memory: that is looked at all the time.
+        // The kernel keeps a process's times until it is waited for, but not its memory, which is therefore polled.
         let status = fs::read_to_string(format!("{folder}/status")).unwrap_or_default();
-        // (Until it runs the command it is a copy of this process, with this one's peak.)
+        // Before it executes the command, the process is a copy of this one, with this one's peak.
         let runs = status.starts_with("Name:\tsinew\n");
         let line = status.lines().filter(|_| runs).find_map(|l| l.strip_prefix("VmHWM:"));
         let kilobytes = line.and_then(|l| l.trim().trim_end_matches("kB").trim().parse::<u64>().ok());
         peak = peak.max(kilobytes.unwrap_or(0) * 1024);
         let stat = fs::read_to_string(format!("{folder}/stat")).unwrap_or_default();
-        // After the name in brackets: state, then eleven numbers, then user and system time in hundredths of a second.
+        // After the name in brackets: the state, eleven numbers, user and system time in hundredths of a second.
         let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
         let hundredths = |i: usize| fields.get(i).and_then(|f| f.parse::<f64>().ok()).unwrap_or(0.0);
         seconds = f64::max(seconds, (hundredths(11) + hundredths(12)) / 100.0);
@@ -68,7 +68,7 @@ fn run(args: &[&str]) -> Run {
     Run { code: out.status.code(), error, seconds, peak }
 }
 
-/// Runs the command on a hostile file: it fails with one line that holds these words.
+/// Asserts that the command fails on a hostile file, with one line that contains these words.
 #[track_caller]
 fn refused(args: &[&str], words: &[&str]) {
     let run = run(args);
@@ -80,7 +80,7 @@ fn refused(args: &[&str], words: &[&str]) {
     frugal(args, &run);
 }
 
-/// The command did its work on a file that asks for much.
+/// Asserts that the command succeeds on a file that demands much.
 #[track_caller]
 fn done(args: &[&str]) {
     let run = run(args);
@@ -104,7 +104,7 @@ fn gltf(name: &str, mut document: Value) -> String {
     write(name, &document.to_string())
 }
 
-/// Joints of a figure with legs, and rows of a walk on the spot.
+/// A BVH of a figure with legs that walks on the spot.
 fn walk(frame_time: &str, frames: usize) -> String {
     let mut text = String::from(
         "HIERARCHY\nROOT Hips\n{\nOFFSET 0 1 0\nCHANNELS 6 Xposition Yposition Zposition Zrotation Xrotation Yrotation\n",
@@ -155,7 +155,7 @@ fn deep_urdf() {
     ] {
         refused(&["info", &write(name, &text)], &[name, ":2: elements are nested more than 64 deep"]);
     }
-    // What one reader takes for a document type and another for elements.
+    // One parser reads this as a document type, another as elements.
     let text = format!(
         "<!DOCTYPE robot [ <!ENTITY a \"]>\"> \n{} ]><robot name=\"r\"><link name=\"a\"/></robot>",
         deep("<a b=\"/>\">")
@@ -220,8 +220,8 @@ fn long_names_are_shortened() {
     }
     let contacts = write("key.json", &json!({long.clone(): 1}).to_string());
     let walk = write("walk.bvh", &walk("0.0333", 40));
-    refused(&["plant", &walk, "--contacts", &contacts, "-q"], &["key.json: the file has no"]);
-    // A figure with such a name, asked for another such name: comparing them would take the square of their length.
+    refused(&["plant", &walk, "--contacts", &contacts, "-q"], &["key.json: the file: `x", "is not a key"]);
+    // A figure with a long name is searched for another long name: a comparison would take the square of the length.
     let figure = gltf("names.gltf", json!({"nodes": [{"name": long}]}));
     let wanted = write(
         "wanted.jsonl",
@@ -268,7 +268,7 @@ fn faces_of_many_corners_take_little_time() {
         let (r, a) = (1.0 + out + 0.05 * turn, 0.15 * turn);
         [r * a.cos(), -r * a.sin()]
     };
-    // No face that makes sense: it crosses itself everywhere.
+    // An invalid face, which crosses itself everywhere.
     let tangle = |i: f64| [(i * 0.618_034).fract(), (i * 0.754_878).fract()];
     for (name, shape, reversed) in [
         ("star.obj", &star as &dyn Fn(f64) -> [f64; 2], false),
@@ -276,13 +276,13 @@ fn faces_of_many_corners_take_little_time() {
         ("spiral-back.obj", &spiral, true),
         ("tangle.obj", &tangle, true),
     ] {
-        // A last face that is wrong ends the work after the reading of all others.
+        // A wrong last face ends the run after all other faces were read.
         let file = write(name, &(corners(shape) + &faces(reversed) + "f 1 2 501\n"));
-        refused(&["plant", "--ground", &file, "-q"], &[name, ":1021: vertex 501 where there are 500"]);
+        refused(&["plant", "--ground", &file, "-q"], &[name, ":1021: there is no vertex 501: there are 500"]);
     }
 }
 
-/// A mesh whose positions have no bytes, worn by many nodes.
+/// A mesh whose positions have no bytes, instanced by many nodes.
 fn instances(nodes: usize) -> Value {
     json!({
         "nodes": vec![json!({"mesh": 0}); nodes],
@@ -297,7 +297,7 @@ fn content_without_bytes_is_budgeted() {
     let words = ["instances.gltf: ", "memory budget of 256 MiB", "--memory-budget"];
     refused(&["info", &file], &words);
     refused(&["plant", "--ground", &file, "-q"], &words);
-    // Below the budget all is well, and with a larger one more is.
+    // Content within the budget is read, and more with a larger budget.
     let few = gltf("few.gltf", instances(40));
     done(&["info", &few]);
     let run = run(&["info", &few, "--memory-budget", "16"]);
@@ -306,7 +306,7 @@ fn content_without_bytes_is_budgeted() {
     refused(&["info", &more], &["more.gltf: ", "--memory-budget"]);
     assert_eq!(self::run(&["info", &more, "--memory-budget", "400"]).code, Some(0));
 
-    // Many channels may name one accessor.
+    // Many channels name one accessor.
     let keys = json!([
         {"componentType": 5126, "type": "SCALAR", "count": 20000, "bufferView": 0},
         {"componentType": 5126, "type": "VEC3", "count": 20000},
@@ -333,7 +333,7 @@ fn content_without_bytes_is_budgeted() {
         }),
     );
     refused(&["info", &matrices], &["matrices.gltf: accessors[0]", "--memory-budget"]);
-    // Nothing but time: every node walks through every primitive.
+    // This costs only time: every node visits every primitive.
     let primitives: Vec<Value> = (0..5000).map(|i| json!({"attributes": {"POSITION": 0, "x": i}})).collect();
     let walks = gltf(
         "walks.gltf",
@@ -364,7 +364,7 @@ fn one_file_for_many_buffers_is_budgeted() {
         );
         refused(&["info", &file], &["buffers.gltf: buffers[", ".uri", "--memory-budget"]);
     }
-    // Ways to spell one file.
+    // Spellings of one file.
     let spelled: Vec<Value> =
         (0..60).map(|i| json!({"uri": format!("{}big.bin", "./".repeat(i)), "byteLength": 4})).collect();
     refused(
@@ -437,7 +437,7 @@ fn wide_urdf_is_budgeted() {
     let attributes: String = (0..1_000_000).map(|i| format!(" a{i:x}=\"\"")).collect();
     let text = format!("<robot name=\"r\"{attributes}><link name=\"a\"/></robot>");
     refused(&["info", &write("attributes.urdf", &text)], &["attributes.urdf:1: ", "--memory-budget"]);
-    // A star of links, of which every one is an end of the arm.
+    // A star of links, each of which is an end of the arm.
     let links: String = (0..30_000).map(|i| format!("<link name=\"l{i}\"/>")).collect();
     let joints: String = (1..30_000)
         .map(|i| {
@@ -445,7 +445,7 @@ fn wide_urdf_is_budgeted() {
         })
         .collect();
     let star = write("star.urdf", &format!("<robot name=\"r\">{links}{joints}</robot>"));
-    refused(&["solve", &star, "--to", "1,0,0"], &["star.urdf: no joint moves any link"]);
+    refused(&["solve", &star, "--to", "1,0,0"], &["star.urdf: the arm has no moving joints"]);
 }
 
 #[test]
@@ -456,7 +456,7 @@ fn goals_that_ask_for_much() {
     let lines = write("goals.jsonl", &many(20_000, &goal));
     refused(&["solve", &arm, "--goals", &lines], &["goals.jsonl:1: there are 20000 goals"]);
     let twice = write("twice.jsonl", &many(60, &goal));
-    refused(&["solve", &arm, "--goals", &twice], &["twice.jsonl:1: goals[0] and goals[1] both lead `c`"]);
+    refused(&["solve", &arm, "--goals", &twice], &["twice.jsonl:1: goals[0] and goals[1] both move `c`"]);
     let numbers =
         write("numbers.jsonl", &format!("{}\n", json!({"x": vec![0; 4_000_000], "position": [1, 0, 0]})));
     refused(&["solve", &arm, "--goals", &numbers], &["numbers.jsonl:1: ", "--memory-budget"]);
@@ -479,7 +479,7 @@ fn planting_has_a_budget_of_keys() {
     }
     let usual = write("usual.bvh", &walk("0.0333333", 100));
     refused(&["plant", &usual, "-o", &out, "-q", "--max-keys", "1000"], &["usual.bvh", "budget is 1000,"]);
-    // The tracks of a clip of two keys may be as long as an f32 goes.
+    // A clip of two keys may be as long as f32 holds.
     let long = gltf(
         "long.gltf",
         json!({

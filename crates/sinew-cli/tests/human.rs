@@ -1,5 +1,5 @@
-//! `--human`: head and hands lead whole figures, the built-in one and real ones. What comes out is judged by places of
-//! joints, and by limits that the library says are people's.
+//! `--human`: goals for head and hands pose whole figures, the built-in one and real ones. Answers are checked by positions of
+//! joints, and by the library's human limits.
 
 mod common;
 
@@ -39,14 +39,14 @@ impl Case {
         *self.body.arm(side).unwrap()
     }
 
-    /// The body's own directions: its left, up, its front.
+    /// Directions of the body: left, up, front.
     fn axes(&self) -> [Vec3; 3] {
         let left = self.at(self.body.legs[0].thigh) - self.at(self.body.legs[1].thigh);
         let left = Vec3::new(left.x, 0.0, left.z).normalize();
         [left, Vec3::Y, left.cross(Vec3::Y)]
     }
 
-    /// Lengths of an arm and a leg.
+    /// Lengths of an arm and a leg, in metres.
     fn lengths(&self) -> (f32, f32) {
         let (arm, leg) = (self.arm(Side::Left), self.body.legs[0]);
         let way =
@@ -54,8 +54,8 @@ impl Case {
         (way([arm.upper_arm, arm.forearm, arm.hand]), way([leg.thigh, leg.shin, leg.foot]))
     }
 
-    /// A line of goals: the head by so many legs' lengths lower and forward, and each hand in arms' lengths out, up and
-    /// forward of where its shoulder is (that went with the head).
+    /// A line of goals: the head's displacement downwards and forward in leg lengths, and each hand's outwards, upwards and
+    /// forward from its shoulder, which moves with the head, in arm lengths.
     fn line(&self, head: [f32; 2], hands: [[f32; 3]; 2]) -> Value {
         let ([left, up, front], (arm, leg)) = (self.axes(), self.lengths());
         let shift = front * head[1] * leg - up * head[0] * leg;
@@ -85,7 +85,7 @@ impl Case {
         String::from_utf8(out.stdout).unwrap().lines().map(parse).collect()
     }
 
-    /// The pose of an answer: what it does not name is as the file has it.
+    /// The pose of an answer. Joints that it does not name are at rest.
     fn pose(&self, answer: &Value) -> Pose {
         let mut pose = Pose::rest(&self.model.skeleton);
         let each = |key: &str, put: &mut dyn FnMut(JointId, Vec<f32>)| {
@@ -108,7 +108,7 @@ fn built_in(test: &str) -> Case {
     Case::of(path, &[])
 }
 
-/// Real ones: VRM 1 and 0 (which face to opposite sides), characters, motion capture.
+/// Real figures: VRM 1 and 0 (which face in opposite directions), characters, motion capture.
 fn real() -> [Case; 5] {
     [
         ("gltf/vrm1_mtoon_test.vrm", &[][..]),
@@ -120,10 +120,10 @@ fn real() -> [Case; 5] {
     .map(|(file, options)| Case::of(data(file), options))
 }
 
-/// A name, how far the head comes down and forward, and where hands are.
+/// A name, the head's displacement downwards and forward, and the hands' from their shoulders.
 type Does = (&'static str, [f32; 2], [[f32; 3]; 2]);
 
-/// What hands do in arms' lengths from their shoulders: left, right. With them how far the head comes down and forward.
+/// Poses of head and hands: displacements of the head in leg lengths, of the left and right hand in arm lengths.
 const DOES: [Does; 9] = [
     ("hang", [0.02, 0.0], [[0.2, -0.9, 0.1]; 2]),
     ("forward", [0.02, 0.0], [[-0.1, -0.1, 0.85]; 2]),
@@ -173,8 +173,8 @@ fn are_met_within_limits(case: &Case) {
             let excess = skeleton.limit_excess(*joint, pose.local(*joint).rotation);
             assert!(excess <= 1e-5, "{} is {excess} outside: {what}", skeleton.name(*joint));
         }
-        // Where the pelvis faces: knees are in front of the line from hip to ankle, and feet are on the ground
-        // where the figure stood.
+        // Knees are in front of the line from hip to ankle, as the pelvis faces, and feet are on the ground where the figure
+        // stood.
         let turn = pose.model_rotation(case.body.hips) * case.bind.model_rotation(case.body.hips).conjugate();
         let [_, _, front] = case.axes().map(|a| turn * a);
         for side in Side::BOTH {
@@ -205,7 +205,7 @@ fn elbows_go_well(case: &Case) {
     let lines: Vec<_> = DOES.iter().map(|(_, head, hands)| case.line(*head, *hands)).collect();
     for ((what, ..), answer) in DOES.iter().zip(case.solve(&lines, &["--human"])) {
         let pose = case.pose(&answer);
-        // As the chest has them: shoulders' line, and across it.
+        // Directions of the chest: along the shoulders, and across.
         let shoulders = Side::BOTH.map(|s| pose.position(case.arm(s).upper_arm));
         let chest = case.body.spine.last().copied().unwrap();
         let turn = pose.model_rotation(chest) * case.bind.model_rotation(chest).conjugate();
@@ -218,10 +218,10 @@ fn elbows_go_well(case: &Case) {
             let out = (shoulders[side.index()] - shoulders[side.other().index()]).normalize();
             let line = (hand - shoulder).normalize();
             let bend = elbow - shoulder - line * line.dot(elbow - shoulder);
-            // Down, back or out of the straight line; never up, forward and inwards at once.
+            // The elbow is below, behind or outside of the straight line; never above, in front and inside at once.
             let best = [-up, -front, out].map(|d| bend.dot(d)).into_iter().fold(f32::MIN, f32::max);
             assert!(best > -0.02 * arm, "{file}, {what}: the {side} elbow bends by {bend}");
-            // Not through the trunk: an elbow stays outside of the inner half of the shoulders' width.
+            // An elbow is not in the trunk: it is outside of the inner half of the shoulders' width.
             let middle = 0.5 * (shoulders[0] + shoulders[1]);
             let half = 0.5 * shoulders[0].distance(shoulders[1]);
             let in_front = (elbow - middle).dot(front) > 0.25 * arm;
@@ -242,7 +242,7 @@ fn an_answer_is_a_start_and_poses_do_not_hang_on_what_was_before() {
     lines.push(line.clone());
     let answers = case.solve(&lines, &["--human", "--threads", "1"]);
     assert_eq!(answers.last(), case.solve(std::slice::from_ref(&line), &["--human"]).first());
-    // From its own answer it has nothing to do.
+    // From its own answer the solve makes no iteration.
     let first = &answers[answers.len() - 1];
     let mut again = line;
     again["start_rotations"] = first["rotations"].clone();
@@ -323,6 +323,6 @@ fn draw_shows_it_and_what_has_no_legs_is_told() {
     let point_chain = write("draws", "strand.bvh", point_chain);
     let error = failed(&["solve", &point_chain, "--goals", &goals, "--human"], 1);
     assert!(error.contains("--human needs a two-legged figure"), "{error}");
-    // The limits that it has are the library's: nothing that was not asked for is limited.
+    // The limits are the library's, and only on the joints that it limits.
     assert!(!Arc::new((*case.model.skeleton).clone()).has_limits());
 }

@@ -1,11 +1,11 @@
-//! Where a model faces, and which joints are its eyes: VRM 0 faces -Z, VRM 1 and glTF +Z.
+//! Front and eyes of a model in a look-at: VRM 0 faces -Z, VRM 1 and glTF +Z.
 
 mod common;
 
 use common::{done, failed, number, parse, write};
 use serde_json::{Value, json};
 
-/// Joints with their parents and offsets as a figure that faces +Z has them. No name says what it is.
+/// Joints of a figure that faces +Z, with parents and offsets. The names tell no roles.
 const JOINTS: [(&str, Option<usize>, [f64; 3], &str); 12] = [
     ("n0", None, [0.0, 0.9, 0.0], "hips"),
     ("n1", Some(0), [0.0, 0.2, 0.0], "spine"),
@@ -21,7 +21,7 @@ const JOINTS: [(&str, Option<usize>, [f64; 3], &str); 12] = [
     ("n11", Some(10), [0.0, -0.4, -0.01], "rightFoot"),
 ];
 
-/// The figure as a VRM of version 0, turned to -Z as such files are, or 1.
+/// The figure as a VRM of version 1, or of version 0, which faces -Z.
 fn vrm(version: u32) -> String {
     let turn = if version == 0 { -1.0 } else { 1.0 };
     let nodes: Vec<Value> = JOINTS
@@ -62,7 +62,7 @@ fn rotate([x, y, z, w]: Q, v: [f64; 3]) -> [f64; 3] {
     ]
 }
 
-/// Where an eye is and looks, by forward kinematics.
+/// Position and direction of an eye, by forward kinematics.
 fn eye(version: u32, answer: &Value, eye: usize) -> ([f64; 3], [f64; 3]) {
     let turn = if version == 0 { -1.0 } else { 1.0 };
     let (mut at, mut ahead) = ([0.0; 3], [0.0, 0.0, turn]);
@@ -84,7 +84,7 @@ fn a_look_finds_spine_head_and_eyes_by_roles_and_the_front_by_the_legs() {
     for version in [0, 1] {
         let model = write("front", &format!("figure{version}.gltf"), &vrm(version));
         let turn = if version == 0 { -1.0 } else { 1.0 };
-        // A metre to its left, two ahead, somewhat low.
+        // A target a metre to the figure's left, two in front, and somewhat low.
         let to = [turn, 1.2, 2.0 * turn];
         let goal = format!("{},{},{}", to[0], to[1], to[2]);
         let answer = parse(&done(&["solve", &model, "--solver", "look-at", "--to", &goal, "--json"]));
@@ -98,7 +98,7 @@ fn a_look_finds_spine_head_and_eyes_by_roles_and_the_front_by_the_legs() {
             let cosine = way.iter().zip(ahead).map(|(a, b)| a * b).sum::<f64>() / length;
             assert!(cosine > 1.0 - 1e-6, "VRM {version}: eye {e} looks {ahead:?} from {at:?}");
         }
-        // Said to face the other way, it has the target behind itself.
+        // With the opposite front, the target is behind the figure.
         let other = format!("0,0,{}", -turn);
         let behind = ["solve", &model, "--solver", "look-at", "--to", &goal, "--json", "--front", &other];
         assert_ne!(parse(&done(&behind))["status"], "reached", "VRM {version}");

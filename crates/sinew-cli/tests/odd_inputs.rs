@@ -1,4 +1,4 @@
-//! Inputs that are no plain file or do not begin as usual: folders, pipes, devices, byte order marks, lines without an end.
+//! Unusual inputs: folders, pipes, devices, byte order marks, and lines without an end.
 
 mod common;
 mod plant_support;
@@ -22,7 +22,7 @@ const FLOOR: &str = "v -9 0 -9\nv -9 0 9\nv 9 0 9\nv 9 0 -9\nf 1 2 3 4\n";
 
 const LIMIT: usize = 16 << 20;
 
-/// Runs the command in a folder; one that does not end is an error, however slow the machine is.
+/// Runs the command in a folder. A run that does not end is a failure; the time allows for a slow machine.
 #[track_caller]
 fn ends(place: &Place, words: &[&str], input: Stdio) -> Output {
     let mut child = Command::new(env!("CARGO_BIN_EXE_sinew"))
@@ -54,7 +54,7 @@ fn ends(place: &Place, words: &[&str], input: Stdio) -> Output {
     Output { status: child.wait().unwrap(), stdout, stderr }
 }
 
-/// Runs what must fail soon and gives its one line.
+/// Runs a command line that must fail, and returns its one line.
 #[track_caller]
 fn refused(place: &Place, words: &[&str], input: Stdio) -> String {
     let out = ends(place, words, input);
@@ -79,7 +79,7 @@ fn models_and_grounds_are_regular_files() {
         fs::create_dir(place.0.join(format!("folder.{ending}"))).unwrap();
         fifo(&place, &format!("fifo.{ending}"));
         symlink("/dev/zero", place.0.join(format!("zero.{ending}"))).unwrap();
-        // A path of a socket may not be long, so that it is bound elsewhere.
+        // The path of a socket must be short, so that it is bound elsewhere.
         let short = std::env::temp_dir().join(format!("sinew-test-{}.{ending}", std::process::id()));
         let _socket = UnixListener::bind(&short).unwrap();
         symlink(&short, place.0.join(format!("socket.{ending}"))).unwrap();
@@ -112,7 +112,7 @@ fn models_and_grounds_are_regular_files() {
         }
         fs::remove_file(&short).unwrap();
     }
-    // So is a file of contacts, and what a document names.
+    // Files of contacts and buffers must be regular too.
     place.write("walk.glb", Glb::sample().bytes());
     fifo(&place, "contacts.json");
     let words = ["plant", "walk.glb", "-o", "out.glb", "--contacts", "contacts.json"];
@@ -124,7 +124,7 @@ fn models_and_grounds_are_regular_files() {
     says(&refused(&place, &["info", "walk.gltf"], Stdio::null()), &["buffers[0].uri", "fifo.bin", "a pipe"]);
 }
 
-/// The same text with a byte order mark before it.
+/// The text after a byte order mark.
 fn marked(text: impl AsRef<[u8]>) -> Vec<u8> {
     [b"\xef\xbb\xbf", text.as_ref()].concat()
 }
@@ -172,7 +172,7 @@ fn a_line_that_is_too_long_is_answered_in_its_place() {
     let place = Place::new("long");
     place.write("arm.urdf", ARM);
     let goal = |id: &str| format!("{{\"id\":{id},\"position\":[0.2,0,0]}}");
-    // As long as a line may be, by spaces between its words; then one byte more; then without an end.
+    // A line of maximum length, padded with spaces; one with a byte more; one without an end.
     let padded = |length: usize| goal(&format!("{}7", " ".repeat(length - goal("7").len())));
     let lines = [goal("1"), padded(LIMIT), goal("2"), padded(LIMIT + 1), goal("3"), "[".repeat(40 << 20)];
     place.write("goals.jsonl", lines.join("\n"));
@@ -197,7 +197,7 @@ fn a_line_that_is_too_long_is_answered_in_its_place() {
     }
 }
 
-/// The most memory that a child had, as Linux tells it while the child lives.
+/// Peak memory of a child in bytes, which Linux tells while the child is alive.
 #[cfg(target_os = "linux")]
 fn peak(child: &std::process::Child) -> u64 {
     let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
@@ -261,7 +261,7 @@ fn goals_may_come_from_a_pipe() {
     let out = ends(&place, &["draw", "walk.glb", "--goals", "-", "-o", "dash.svg"], stdin());
     assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
     assert_eq!(place.read("dash.svg"), place.read("plain.svg"));
-    // A shell's `<(...)`, where there is such a shell.
+    // A shell's `<(...)`, if there is such a shell.
     let line = "\"$0\" solve walk.glb --goals <(cat goals.jsonl)";
     let bash =
         Command::new("bash").args(["-c", line, env!("CARGO_BIN_EXE_sinew")]).current_dir(&place.0).output();
@@ -287,7 +287,7 @@ fn goals_come_from_nothing_else() {
         says(&refused(&place, &words("-"), zero()), &["standard input: ", "a device"]);
         says(&refused(&place, &words("-"), folder()), &["standard input: ", "a folder"]);
     }
-    // No goals are no failure.
+    // An empty list of goals is no failure.
     for goals in ["/dev/null", "-"] {
         let out = ends(&place, &["solve", "walk.glb", "--goals", goals], Stdio::null());
         assert!(out.status.success() && out.stdout.is_empty(), "{}", String::from_utf8_lossy(&out.stderr));

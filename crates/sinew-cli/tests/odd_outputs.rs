@@ -1,4 +1,4 @@
-//! Outputs that would take the place of inputs, that are full, or whose names are no text.
+//! Unusual outputs: paths of inputs, full devices, and names that are no UTF-8.
 #![cfg(unix)]
 
 mod plant_support;
@@ -38,9 +38,9 @@ fn no_input_is_lost_to_an_output() {
         "draw walk.glb -o walk.svg",
         "draw walk.glb --goals goals.svg -o goals.svg",
     ] {
-        says(&place.refused(line), &["is read from, and would be lost"]);
+        says(&place.refused(line), &["is an input, which the output would overwrite"]);
     }
-    // A model in its pose holds all of the model, and a device is nobody's file.
+    // A model in its solved pose may overwrite the model, and a device may be both.
     place.done("solve walk.glb --chain thigh.L..foot.L --to 0,1,0 -o walk.glb");
     place.done("solve walk.glb --goals /dev/null -o /dev/null");
 }

@@ -1,4 +1,4 @@
-//! Files that a glTF names are read from the model's own folder, and from elsewhere only where the user allows it.
+//! Files that a glTF names are read from the model's folder, and from elsewhere only with `--allow-outside`.
 #![cfg(unix)]
 
 mod plant_support;
@@ -8,14 +8,14 @@ use std::{fs, os::unix::fs::symlink};
 use plant_support::{Glb, Place, says};
 use serde_json::{Value, json};
 
-/// The sample as JSON whose buffer has this URI.
+/// The sample as JSON, with this URI for its buffer.
 fn document(uri: &str) -> String {
     let mut json = Glb::sample().json;
     json["buffers"][0]["uri"] = json!(uri);
     json.to_string()
 }
 
-/// A folder with the sample's bytes in `walk.bin`, beside the folder `model` and in it, and links from there to outside.
+/// A folder with the sample's bytes in `walk.bin` and in `model/walk.bin`, and with links in `model` to outside.
 fn place(name: &str) -> Place {
     let place = Place::new(name);
     fs::create_dir_all(place.0.join("model/sub")).unwrap();
@@ -66,7 +66,7 @@ fn buffers_outside_of_the_models_folder_want_leave() {
         fs::remove_file(place.0.join("out.glb")).unwrap();
         fs::remove_file(place.0.join("out.svg")).unwrap();
     }
-    // A ground is a document like any other.
+    // The rule holds for grounds too.
     let level = json!({
         "asset": {"version": "2.0"},
         "nodes": [{"mesh": 0}],
@@ -101,7 +101,7 @@ fn files_in_the_models_folder_are_read_however_they_are_spelt() {
         place.done("info model/walk.gltf");
         place.done("info ./model/../model/walk.gltf");
     }
-    // A model that is a link: its files are looked for beside the link, and may lie where the link or the model lies.
+    // If the model is a link, its files are relative to the link's folder, and may be there or in the target's folder.
     fs::create_dir_all(place.0.join("links")).unwrap();
     symlink("../model/walk.gltf", place.0.join("links/walk.gltf")).unwrap();
     place.write("model/walk.gltf", document("walk.bin"));
@@ -149,7 +149,7 @@ fn images_outside_are_not_taken_along_unasked() {
     let mut json: Value = serde_json::from_str(&document("walk.bin")).unwrap();
     json["images"] = json!([{"uri": "../outside.png"}]);
     place.write("model/walk.gltf", json.to_string());
-    // Nothing has to be read where the name holds, or where nothing is written.
+    // Nothing is read if the name stays valid, or if nothing is written.
     place.done("info model/walk.gltf");
     place.done("plant model/walk.gltf -o model/out.gltf");
     for out in ["out.glb", "out.gltf"] {

@@ -1,4 +1,4 @@
-//! What `sinew plant` does with files, grounds and outputs that cannot be used: one line, exit 1, and every file as it was.
+//! `sinew plant` with files, grounds and outputs that cannot be used: one line, exit code 1, and all files unchanged.
 
 mod plant_support;
 
@@ -22,14 +22,14 @@ fn outputs_that_cannot_be_written_or_meant() {
     fs::create_dir(place.0.join("dir.png")).unwrap();
     says(&place.failed("plant walk.glb -o nowhere/out.glb"), &["nowhere/out.glb", "no folder nowhere"]);
     says(&place.failed("plant walk.glb -o out.glb --report nowhere/r.json"), &["nowhere/r.json"]);
-    // Whatever is wrong with one output is found before another one is written.
+    // An error of one output is found before another is written.
     says(&place.failed("plant walk.glb -o dir.glb"), &["dir.glb", "folder"]);
     says(&place.failed("plant walk.glb -o out.glb --picture dir.png"), &["dir.png", "folder"]);
     says(&place.failed("draw walk.glb -o dir.png"), &["dir.png", "directory"]);
     says(&place.refused("plant walk.glb -o out.glb --report ./out.glb"), &["two outputs"]);
-    says(&place.refused("plant walk.glb -o out.glb --report walk.glb"), &["walk.glb", "would be lost"]);
+    says(&place.refused("plant walk.glb -o out.glb --report walk.glb"), &["walk.glb", "would overwrite"]);
     place.write("ground.glb", Glb::sample().bytes());
-    says(&place.refused("plant walk.glb --ground ground.glb -o ./ground.glb"), &["would be lost"]);
+    says(&place.refused("plant walk.glb --ground ground.glb -o ./ground.glb"), &["would overwrite"]);
     says(&place.refused("plant walk.glb -o out.bvh"), &["from a BVH"]);
 }
 
@@ -38,7 +38,7 @@ fn outputs_that_cannot_be_written_or_meant() {
 fn links_as_outputs_stand_for_what_they_lead_to() {
     use std::os::unix::fs::symlink;
     let place = place("links");
-    // Nothing is there yet.
+    // None of these files exists yet.
     symlink("made.glb", place.0.join("link.glb")).unwrap();
     symlink("made.glb", place.0.join("link.json")).unwrap();
     symlink("link.glb", place.0.join("again.json")).unwrap();
@@ -61,7 +61,7 @@ fn a_model_may_take_its_own_place() {
     let planted = place.glb("walk.glb");
     assert_eq!(planted.tracks("walk"), given.tracks("walk"));
     assert_eq!(planted.json["animations"][1]["name"], "walk (planted)");
-    // It holds its ground now: that is no part of the figure, and may be walked on.
+    // The output holds its ground, which is no part of the figure and can be walked on.
     let height = |line: &str| -> f64 {
         place.done(&format!("{line} --report report.json"));
         let report: Value = serde_json::from_slice(&place.read("report.json")).unwrap();
@@ -83,7 +83,7 @@ fn grounds_that_are_none() {
         ("v 0 0 0\nv 1 0 0\nv 2 0 0\nf 1 2 3\n", &["at least one triangle"]),
         ("v 0 0 0\nv 1 0 0\nv 0 0 1\nf 1 2 4\n", &["bad.obj:4", "vertex 4"]),
         ("v 0 0 0\nv nan 0 0\n", &["bad.obj:2", "nan"]),
-        // A wall has an area, but nobody can stand on it.
+        // A wall has an area, but cannot be stood on.
         ("v -9 0 1\nv 9 0 1\nv 9 9 1\nf 1 2 3\n", &["no ground under the walk"]),
     ] {
         place.write("bad.obj", text);
@@ -95,7 +95,7 @@ fn grounds_that_are_none() {
     }
     let line = "plant walk.glb --ground floor.obj --ground-scale 1e38 -o out.glb";
     says(&place.failed(line), &["ground", "not finite"]);
-    // What a built-in ground cannot do is said, not passed over.
+    // Options that do not apply to a built-in ground are errors.
     says(&place.refused("plant --ground-at 1000,0,0 -o out.glb"), &["--ground-at", "stairs"]);
     says(&place.refused("plant --ground-scale 2 -o out.glb"), &["--ground-scale"]);
     says(
@@ -131,7 +131,7 @@ fn grounds_of_any_size_that_end_anywhere_give_finite_clips() {
     says(&place.failed("plant walk.glb --sole-height 2 -o new.glb"), &["--sole-height", "the leg"]);
 }
 
-/// The error of the sample with something changed.
+/// The error for the sample after a change.
 #[track_caller]
 fn changed(place: &Place, change: impl FnOnce(&mut Glb)) -> String {
     let mut glb = Glb::sample();
@@ -140,7 +140,7 @@ fn changed(place: &Place, change: impl FnOnce(&mut Glb)) -> String {
     place.failed("plant bad.glb -o out.glb")
 }
 
-/// Gives every track of the walk two keys, at these times.
+/// Replaces every track of the walk by two keys at these times.
 fn two_keys(glb: &mut Glb, times: [f32; 2]) {
     let tracks = glb.json["animations"][0]["samplers"].as_array().unwrap().clone();
     for sampler in tracks {
@@ -165,7 +165,7 @@ fn clips_that_cannot_be_played() {
     says(&error, &["animations[0]", "`walk`", "`thigh.L`", "key 3 is not finite"]);
     let error = changed(&place, |glb| {
         for accessor in glb.json["accessors"].as_array_mut().unwrap() {
-            // Key times are the only scalars of floats.
+            // Key times are the only float scalars.
             if accessor["type"] == "SCALAR" && accessor["componentType"] == 5126 {
                 accessor["count"] = json!(0);
             }
@@ -178,7 +178,7 @@ fn clips_that_cannot_be_played() {
         &changed(&place, |glb| glb.json["buffers"][0]["uri"] = json!("gone.bin")),
         &["buffers[0].uri", "gone.bin"],
     );
-    // Two keys of 12 bytes must not make a table of a billion frames.
+    // Two keys of 12 bytes must not become a billion frames.
     for times in [[0.0, 1e9], [0.0, 1e30], [-3e38, 3e38]] {
         says(&changed(&place, |glb| two_keys(glb, times)), &["too long to plant"]);
     }
@@ -215,7 +215,7 @@ fn scales_that_no_leg_can_have() {
     for size in [0.0, 1e-20, 1e20, 1e38] {
         changed(&place, |glb| glb.wrap(json!({"scale": [size, size, size]})));
     }
-    // Toes are no part of the chain that is solved.
+    // Toes are not part of the solved chain.
     let mut glb = Glb::sample();
     let node = glb.node("toes.L");
     glb.json["nodes"][node]["scale"] = json!([1, 2, 1]);
@@ -264,7 +264,7 @@ fn a_report_may_go_to_standard_output() {
     let mut said: Value = serde_json::from_str(&place.done("plant walk.glb -o b.glb --report -")).unwrap();
     assert_eq!(place.read("a.glb"), place.read("b.glb"));
     assert!(!place.0.join("-").exists());
-    // How long it took is nobody's promise.
+    // Durations differ from run to run.
     for key in ["planning_ms", "solving_us_per_frame"] {
         written[key].take();
         said[key].take();

@@ -1,4 +1,4 @@
-//! `sinew plant --contacts`: feet stand when a file or a node of the clip says so, and what cannot be meant is one line.
+//! `sinew plant --contacts`: contact times from a file or from nodes of the clip, and one-line errors.
 
 mod plant_support;
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use plant_support::{Glb, Place, all_finite, says};
 
-/// When a point of a foot stands, as the planted file's note has it; also what found no ground.
+/// Contact times of a point of a foot in the planted file's note, planted or not.
 fn stands(glb: &Glb, foot: &str, point: &str) -> Vec<[f64; 2]> {
     let note = &glb.animation("walk (planted)")["extras"]["sinew"];
     let all = ["plants", "unplanted"].iter().flat_map(|list| note[list].as_array().unwrap());
@@ -24,7 +24,7 @@ fn near(found: &[[f64; 2]], wanted: &[[f64; 2]]) {
     assert!(found.len() == wanted.len() && found.iter().zip(wanted).all(|(a, b)| same(a, b)), "{found:?}");
 }
 
-/// Adds a node whose translation is keyed in the walk.
+/// Adds a node whose translation the walk animates.
 fn add_curve(glb: &mut Glb, name: &str, interpolation: &str, keys: &[(f32, [f32; 3])]) {
     let mut accessor = |kind: &str, floats: Vec<f32>| -> usize {
         let offset = glb.bin.len().next_multiple_of(4);
@@ -89,7 +89,7 @@ fn other_contacts_are_obeyed() {
     }
     assert_ne!(stands(&out, "left", "heel"), stands(&found, "left", "heel"));
     all_finite(&place.0.join("out.glb"));
-    // Never, and always.
+    // One foot never stands, the other always.
     place.write("c.json", r#"{"left": {"heel": [], "ball": []}, "right": {"curve": [[0, 1]]}}"#);
     place.done("plant walk.glb --contacts c.json -o out.glb");
     let out = place.glb("out.glb");
@@ -108,7 +108,7 @@ fn nodes_carry_curves() {
         "LINEAR",
         &[(0.0, [9.0, 0.0, 0.0]), (1.0, [8.0, 1.0, 0.0]), (1.2, [7.0, 0.0, 0.0])],
     );
-    // A constant y: x counts. It jumps up at 0.4 s and down at 1.
+    // y is constant, so that x counts. It jumps up at 0.4 s and down at 1 s.
     add_curve(
         &mut glb,
         "contact,r",
@@ -128,13 +128,13 @@ fn nodes_carry_curves() {
         &failed("left=contact_k"),
         &["--contacts left=", "no joint `contact_k`", "did you mean `contact_l`"],
     );
-    says(&failed("right=still"), &["--contacts right=", "`walk` keeps `still` where it is"]);
+    says(&failed("right=still"), &["--contacts right=", "the translation of `still` is constant in `walk`"]);
     says(&failed("right=shin.L"), &["`walk` does not move `shin.L`"]);
     let bvh = "HIERARCHY\nROOT hips\n{\nOFFSET 0 1 0\nCHANNELS 1 Yposition\nEnd Site\n{\nOFFSET 0 1 0\n}\n}\n\
                MOTION\nFrames: 2\nFrame Time: 0.1\n0\n1\n";
     place.write("walk.bvh", bvh);
     let error = place.failed("plant walk.bvh --contacts left=hips -o new.glb");
-    says(&error, &["--contacts left=", "a .json file for a BVH"]);
+    says(&error, &["--contacts left=", "a .bvh needs a .json file"]);
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn files_that_cannot_be_meant() {
     for (text, words) in [
         ("{", &["bad.json: not JSON", "line 1"][..]),
         ("{}", &["`left` or `right`"]),
-        (r#"{"lef": {"curve": [[0, 1]]}}"#, &["no `lef`", "did you mean `left`?"]),
+        (r#"{"lef": {"curve": [[0, 1]]}}"#, &["`lef` is not a key", "did you mean `left`?"]),
         (r#"{"left": {"heel": [[0, NaN]], "ball": []}}"#, &["not JSON"]),
         (r#"{"left": {"heel": [[0, 1e99]], "ball": []}}"#, &["left.heel[0][1]", "1e+99"]),
         (r#"{"left": {"heel": [[0.5, 0.2]], "ball": []}}"#, &["left.heel[0]: from 0.5 s to 0.2 s"]),
@@ -165,7 +165,7 @@ fn files_that_cannot_be_meant() {
     place.write("good.json", r#"{"left": {"heel": [], "ball": []}}"#);
     says(
         &place.refused("plant walk.glb --contacts good.json -o out.glb --report good.json"),
-        &["would be lost"],
+        &["would overwrite"],
     );
     says(
         &place.refused("plant walk.glb --contacts walk.txt -o out.glb"),

@@ -1,5 +1,5 @@
-//! `sinew plant` measures what it writes: a contact that its legs do not hold is not called planted, and where most are not,
-//! nothing is written. Written files are judged by the joints' places, on a level ground.
+//! `sinew plant` measures its result: a contact that the legs do not hold is not called planted, and if most are not held,
+//! nothing is written. Written files are checked by the joints' positions, on a level ground.
 
 mod plant_support;
 
@@ -11,8 +11,8 @@ use sinew_files::{Model, ReadOptions};
 
 use plant_support::{Glb, Place, says};
 
-/// How a joint goes in the middle half of a time of a written clip: its mean speed (m/s), and how high it comes above the
-/// lowest that it is in the whole clip (m).
+/// Mean speed of a joint (m/s) and its maximum height above its lowest in the whole clip (m), in the middle half of an interval
+/// of a written clip.
 fn middle_half(model: &Model, clip: &str, joint: &str, [from, to]: [f64; 2]) -> (f32, f32) {
     let clip = model.clips.iter().find(|c| c.name() == clip).unwrap();
     let joint = model.skeleton.find(joint).unwrap();
@@ -42,7 +42,7 @@ fn a_contact_that_no_leg_holds_is_not_called_planted() {
     let place = Place::with_walk("held_part");
     let keys = Glb::sample().tracks("walk").into_iter().flat_map(|track| track.2);
     let end = keys.fold(0.0, f32::max);
-    // The left foot is to stand through four metres of walk.
+    // The left foot is given a contact through four metres of walk.
     let all = json!([[0.0, end]]);
     place.write("contacts.json", json!({ "left": { "heel": all, "ball": all } }).to_string());
     let line = "plant walk.glb --ground flat --contacts contacts.json -o out.glb --report report.json";
@@ -72,8 +72,8 @@ fn a_contact_that_no_leg_holds_is_not_called_planted() {
     assert!(report["contacts_planted"].as_f64().unwrap() < 0.8, "{report}");
 }
 
-/// A machine whose feet are no part of its legs: they step by themselves below it, while stiff legs that end above the
-/// ground glide along with its body. The legs' ends move slowly enough to count as standing, for eight metres.
+/// A machine whose feet are not part of its legs: they step below it, while stiff legs that end above the ground move along
+/// with the body. The legs' ends are slow enough to count as standing, for eight metres.
 fn glider() -> String {
     let mut text =
         "HIERARCHY\nROOT Machine\n{\nOFFSET 0 0 0\nCHANNELS 3 Zrotation Xrotation Yrotation\n".to_string();
@@ -98,14 +98,14 @@ fn glider() -> String {
         )
         .unwrap();
     }
-    // 40 s at 10 frames a second and 0.2 m/s.
+    // 40 s at 10 frames per second and 0.2 m/s.
     const FRAMES: usize = 401;
     write!(text, "}}\nMOTION\nFrames: {FRAMES}\nFrame Time: 0.1\n").unwrap();
     let zeros = |n: usize| "0 ".repeat(n);
     for frame in 0..FRAMES {
         let time = 0.1 * frame as f64;
         let z = 0.2 * time;
-        // Steps of 40 cm, one foot after the other.
+        // Alternating steps of 40 cm.
         let foot = |begin: f64| 0.4 * (0.5 * time + begin).floor();
         write!(text, "{}0 0.8 {z} {}{}", zeros(3), zeros(3), zeros(3 + 2 * 12)).unwrap();
         for (x, begin) in [(0.1, 0.0), (-0.1, 0.5)] {
@@ -125,7 +125,7 @@ fn feet_outside_the_legs_are_an_error() {
         let error = place.failed(&line.replace("flat", ground).replace("plant", "plant -o out.glb"));
         says(&error, &["4 of 4 contacts", "left heel from 0.00 to", "nothing is written", "--feet"]);
     }
-    // Feet that are planted by half, or not at all, are meant to stay off.
+    // With an influence below 1, feet are meant to stay off the ground.
     for weight in ["0.5", "0"] {
         let told = place.done(&format!("{line} --weight {weight} -o out.glb"));
         assert!(weight == "0.5" || !told.contains("100 %"), "{told}");

@@ -1,4 +1,4 @@
-//! The same walk, however its file is scaled, turned or mirrored: the planted clip must be the same in local space.
+//! One walk in files that are scaled, turned or mirrored: the planted clip must be the same in local space.
 
 mod plant_support;
 
@@ -6,7 +6,7 @@ use serde_json::json;
 
 use plant_support::{Glb, Place, near, stairs};
 
-/// The keys of two planted clips, in local space.
+/// Compares the keys of two planted clips, in local space.
 #[track_caller]
 fn same(a: &Glb, b: &Glb, what: &str) {
     let (a, b) = (a.tracks("walk (planted)"), b.tracks("walk (planted)"));
@@ -14,7 +14,7 @@ fn same(a: &Glb, b: &Glb, what: &str) {
     for ((node, path, times, values), (_, _, their_times, theirs)) in a.iter().zip(&b) {
         assert!(near(times, their_times, 1e-5), "{what}: times of {node}");
         for (key, (x, y)) in values.iter().zip(theirs).enumerate() {
-            // A unit quaternion that is 2.5e-5 away is 5e-5 rad away; the sample's hips are a metre up.
+            // A unit quaternion at a distance of 2.5e-5 is 5e-5 rad away; the sample's hips are a metre high.
             let opposite: Vec<f32> = y.iter().map(|c| -c).collect();
             let by = 2.5e-5;
             let same = near(x, y, by) || (path == "rotation" && near(x, &opposite, by));
@@ -81,7 +81,7 @@ fn without_weight_the_clip_is_left_as_it_was() {
     let none = planted("0");
     let mut compared = 0;
     for (node, path, times, values) in none.tracks("walk (planted)") {
-        // The sample's own keys and the planted ones are both 30 a second; joints without keys rest.
+        // The sample and the planted clip both have 30 keys per second; joints without keys are at rest.
         let (own, own_times) = match sample.sampler("walk", &node, &path) {
             Some((input, output)) => (sample.values(output), sample.values(input).concat()),
             None => {
@@ -100,7 +100,7 @@ fn without_weight_the_clip_is_left_as_it_was() {
         }
     }
     assert!(compared > 1000, "{compared}");
-    // In between the pelvis rises by a part.
+    // With an influence between 0 and 1 the pelvis rises by a share.
     let height = |glb: &Glb| {
         let (_, output) = glb.sampler("walk (planted)", "hips", "translation").unwrap();
         glb.values(output).last().unwrap()[1]

@@ -1,4 +1,4 @@
-//! Roles found in real files, against roles that were read off by eye.
+//! Roles found in real files, compared with roles identified by eye.
 //!
 //! The files are not part of the project; see `common::data`.
 
@@ -25,9 +25,9 @@ fn find(file: &str) -> Found {
     Found { model, body }
 }
 
-/// Names in the order thigh, shin, foot, toes (`-` for none).
+/// Names of thigh, shin, foot and toes (`-` for none).
 type Leg = [&'static str; 4];
-/// Names in the order clavicle (`-` for none), upper arm, forearm, hand.
+/// Names of clavicle (`-` for none), upper arm, forearm and hand.
 type Arm = [&'static str; 4];
 
 struct Expected {
@@ -212,7 +212,7 @@ fn cesium_man_is_found_by_shape_alone() {
     let Found { model, body } = find("gltf/CesiumMan.gltf");
     let body = body.unwrap_or_else(|e| panic!("{e}"));
     let bind = model.bind_pose();
-    // Places in metres in the file's rest pose; the figure faces +X, so that its left is at -Z.
+    // Positions in metres in the file's rest pose. The figure faces +X, so that its left is at -Z.
     let at = |j: JointId| bind.position(j);
     let near = |j: JointId, height: f32, z: f32| {
         let p = at(j);
@@ -269,7 +269,7 @@ fn without_names_no_finger_is_an_arm() {
         let Found { model, body } = find(e.file);
         let body = body.unwrap_or_else(|error| panic!("{}: {error}", e.file));
         let mut builder = Skeleton::builder();
-        // Children come after their parents, and are added in their order.
+        // Parents are added before their children.
         let mut ids = Vec::new();
         for (joint, local) in model.skeleton.joints().zip(&model.bind) {
             ids.push(builder.add("", model.skeleton.parent(joint).map(|p| ids[p.index()]), *local));
@@ -279,7 +279,7 @@ fn without_names_no_finger_is_an_arm() {
         let mut bind = Pose::rest(&Arc::new(skeleton));
         bind.update();
         let hints = RoleHints::new().with_feet(Side::BOTH.map(|s| bare(body.leg(s).foot)));
-        // The shape alone may leave legs and arms open, but names nothing else so.
+        // The shape alone may leave doubts about legs and arms, but about nothing else.
         let Ok(by_shape) = BodyRoles::find_with(&bind, &hints) else { continue };
         for side in Side::BOTH {
             let Some(arm) = by_shape.arm(side) else { continue };

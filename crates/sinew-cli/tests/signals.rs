@@ -1,4 +1,4 @@
-//! The command when it is ended from outside: what is half written goes, at once or with the next run.
+//! Signals to the command: unfinished outputs are removed, at once or by the next run.
 #![cfg(unix)]
 
 mod common;
@@ -17,7 +17,7 @@ use std::{
 
 use sinew_files::sample;
 
-/// An empty folder of a test's own.
+/// An empty folder for one test.
 fn folder(name: &str) -> PathBuf {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("signals").join(name);
     // An earlier run may have left its files.
@@ -37,7 +37,7 @@ fn parts(folder: &Path) -> Vec<String> {
     names(folder).into_iter().filter(|n| n.ends_with(".part")).collect()
 }
 
-/// The command that answers goals from its standard input into `out.jsonl`, and so writes as long as that is open.
+/// A command that answers goals from standard input into `out.jsonl`, and so writes while standard input is open.
 fn solving(folder: &Path, prefix: &[&str]) -> Command {
     let model = folder.join("model.glb");
     if !model.exists() {
@@ -51,7 +51,7 @@ fn solving(folder: &Path, prefix: &[&str]) -> Command {
     command
 }
 
-/// Waits for something that must come, however slow the machine is.
+/// Waits for a condition that must become true; the time allows for a slow machine.
 #[track_caller]
 fn wait_for<T>(what: &str, mut there: impl FnMut() -> Option<T>) -> T {
     let end = Instant::now() + Duration::from_secs(300);
@@ -75,8 +75,8 @@ fn started(folder: &Path, prefix: &[&str]) -> Child {
     child
 }
 
-/// What starts a command with no signal ignored, whatever ignores them where the tests run (`nohup`, a job in the background),
-/// where `env` can do so.
+/// Prefix that starts a command with no signal ignored, as `nohup` or a background job may ignore them for the tests. Empty if
+/// `env` cannot do so.
 fn heeding() -> &'static [&'static str] {
     const HEEDING: &[&str] = &["env", "--default-signal"];
     let can = Command::new(HEEDING[0]).args([HEEDING[1], "true"]).stderr(Stdio::null()).status();
@@ -98,7 +98,7 @@ fn a_signal_leaves_nothing_half_written_and_is_passed_on() {
                 fs::write(folder.join("out.jsonl"), text).unwrap();
             }
             let mut child = started(&folder, heeding());
-            // Held open until the end: its closing would end the command, too.
+            // Standard input stays open until the end, as closing it would end the command.
             let input = child.stdin.take();
             send(name, &child);
             let status = wait_for("its end", || child.try_wait().unwrap());
@@ -134,7 +134,7 @@ fn the_next_run_removes_what_killed_ones_left_and_nothing_else() {
     assert_eq!(killed.wait().unwrap().signal(), Some(9));
     assert_eq!(parts(&folder).len(), 2);
 
-    // Not of our pattern, not a file, or not of a dead process.
+    // Names of another pattern, a folder, and the file of a process that is alive.
     let dead = killed.id();
     fs::create_dir(folder.join(format!(".sinew-{dead}-7.part"))).unwrap();
     symlink("model.glb", folder.join(format!(".sinew-{dead}-8.part"))).unwrap();
@@ -163,7 +163,7 @@ fn the_next_run_removes_what_killed_ones_left_and_nothing_else() {
     drop(next.stdin.take());
     assert!(next.wait().unwrap().success());
     assert_eq!(names(&folder), others);
-    // The one that lived all the while ends as it should.
+    // The process that was alive ends as usual.
     drop(living.stdin.take());
     assert!(living.wait().unwrap().success());
     others.retain(|n| *n != kept[0]);

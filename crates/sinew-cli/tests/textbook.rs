@@ -1,5 +1,5 @@
-//! `sinew solve --solver ccd|fabrik --max-iterations N` against the methods as they are taught, written here in f64: an arm of
-//! hinges with parallel axes and no ranges, start and goal in their plane.
+//! `sinew solve --solver ccd|fabrik --max-iterations N` against the textbook methods, written here in f64: an arm of hinges
+//! with parallel axes and no ranges, with start and goal in their plane.
 
 mod common;
 
@@ -19,7 +19,7 @@ fn length(a: Point) -> f64 {
     a[0].hypot(a[1])
 }
 
-/// The arm lies along X at rest; the last point is its tip.
+/// Points of the arm, which lies along X at rest; the last is its tip.
 fn points(angles: &[f64]) -> Vec<Point> {
     let (mut at, mut angle) = ([0.0; 2], 0.0);
     let mut points = vec![at];

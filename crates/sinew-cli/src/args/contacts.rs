@@ -1,20 +1,20 @@
-//! `--contacts`: where it is said when feet stand.
+//! The value of `--contacts`: the source of the feet's contact times.
 
 use std::path::{Path, PathBuf};
 
 use sinew::body::Side;
 
-/// Where contacts come from.
+/// Source of the feet's contact times.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ContactSource {
     /// A JSON file.
     File(PathBuf),
-    /// A node of the model for each foot, by leg.
+    /// For the left and right foot, the node of the model that carries a contact curve.
     Nodes([Option<String>; 2]),
 }
 
 impl ContactSource {
-    /// Reads the option: `FILE.json`, or `left=NODE,right=NODE` (or one of them).
+    /// Parses the option's value: `FILE.json`, or `left=NODE,right=NODE` (or one of the two).
     pub fn parse(text: &str) -> Result<Self, String> {
         let key = |side: Side| format!("{side}=");
         let Some(first) = Side::BOTH.into_iter().find(|&side| text.starts_with(&key(side))) else {
@@ -28,12 +28,12 @@ impl ContactSource {
         let mut put = |side: Side, part: &str| {
             let node = &part[key(side).len()..];
             if node.is_empty() {
-                return Err(format!("{side}= wants the name of a node"));
+                return Err(format!("{side}= must be followed by the name of a node"));
             }
             nodes[side.index()] = Some(node.to_owned());
             Ok(())
         };
-        // A name may hold a comma: only one that the other foot follows parts the two.
+        // A name may hold a comma; only a comma before the other foot's key separates the two.
         let other = first.other();
         match text.find(&format!(",{other}=")) {
             Some(comma) => {
@@ -45,7 +45,7 @@ impl ContactSource {
         Ok(Self::Nodes(nodes))
     }
 
-    /// The file, where there is one.
+    /// Path of the file; `None` for nodes.
     pub fn file(&self) -> Option<&Path> {
         match self {
             Self::File(path) => Some(path),

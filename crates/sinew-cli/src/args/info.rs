@@ -1,4 +1,4 @@
-//! `sinew info`.
+//! Arguments of `sinew info`.
 
 use std::path::PathBuf;
 
@@ -6,17 +6,17 @@ use clap::{Args, ValueHint};
 
 use super::{BodyArgs, UnitArgs};
 
-/// `sinew info`.
+/// Arguments of `sinew info`.
 #[derive(Debug, Args)]
 #[command(after_help = INFO_EXAMPLES)]
 pub struct InfoArgs {
-    /// A .glb, .gltf, .vrm, .bvh or .urdf file
+    /// The model: a .glb, .gltf, .vrm, .bvh or .urdf file
     #[arg(value_hint = ValueHint::FilePath)]
     pub model: PathBuf,
     /// Units and axes.
     #[command(flatten)]
     pub units: UnitArgs,
-    /// The body by hand.
+    /// Body parts.
     #[command(flatten)]
     pub body: BodyArgs,
     /// Print JSON instead of text
@@ -26,8 +26,8 @@ pub struct InfoArgs {
 
 const INFO_EXAMPLES: &str = "\
 Examples:
-  sinew info knight.glb                         the tree of joints, the clips, the parts of the body
+  sinew info knight.glb                         the hierarchy of joints, the clips, the body parts
   sinew info walk.bvh --scale 0.056444          a CMU clip, in metres
   sinew info arm.urdf                           links, joints, limits
-  sinew info creature.glb --feet paw_l,paw_r    are these two feet with legs?
+  sinew info creature.glb --feet paw_l,paw_r    the body parts if these are the feet
   sinew info knight.glb --json | jq '.clips[].name'";

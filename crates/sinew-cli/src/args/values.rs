@@ -1,17 +1,17 @@
-//! Numbers, places and names as they are written on the command line.
+//! Parsers of numbers, vectors, names and paths on the command line.
 
 use std::path::PathBuf;
 
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use glam::Vec3;
 
-/// Names with values.
+/// Joint values by name.
 pub type Assignments = Vec<(String, f64)>;
 
-/// Places in metres.
+/// Points in metres.
 pub type Points = Vec<[f64; 3]>;
 
-/// A number within a range; words for the range are part of the error.
+/// Parses a finite number that `fits` accepts. `wanted` describes the allowed range in the error.
 pub(super) fn number(text: &str, wanted: &str, fits: impl Fn(f32) -> bool) -> Result<f32, String> {
     let value: f32 = text.trim().parse().map_err(|_| format!("not a number; it must be {wanted}"))?;
     if value.is_finite() && fits(value) { Ok(value) } else { Err(format!("it must be {wanted}")) }
@@ -122,7 +122,7 @@ fn with_ending(path: PathBuf, endings: &[&str]) -> Result<PathBuf, String> {
     Err(format!("the ending must be {}", crate::lookup::or_list(&dotted)))
 }
 
-/// A path, whatever its encoding, with one of these endings.
+/// Parser of a path, of any encoding, with one of these endings.
 fn ending(endings: &'static [&'static str]) -> impl TypedValueParser<Value = PathBuf> {
     PathBufValueParser::new().try_map(|path| with_ending(path, endings))
 }

@@ -1,4 +1,4 @@
-//! The picture of an arm: its moving links as bones, the limits of its joints as arcs and rails.
+//! Picture of an arm: its moving links as bones, the limits of its joints as arcs and rails.
 
 use std::sync::Arc;
 
@@ -12,32 +12,32 @@ use sinew::{
 };
 use sinew_files::urdf;
 
-use super::MOST_NAMES;
+use super::MAX_NAMES;
 use crate::{
     args::DrawArgs,
     failure::Failure,
     lookup::ends,
     picture::{
         figure::Figure,
-        pose::{Asked, PosePicture},
+        pose::{PosePicture, Solved},
         save::save,
     },
     solve,
 };
 
-/// Arcs and rails are this long for an arm of a metre.
+/// Radius of arcs and length of rails, as a share of the arm's size.
 const RADIUS: f32 = 0.07;
 
-/// Draws it at rest, or before and after it reaches for a goal.
+/// Draws an arm at rest, or before and after it reaches for a goal.
 pub fn run(args: &DrawArgs) -> Result<(), Failure> {
     if args.clip.is_some() {
-        return Err(Failure::Usage("--clip: a URDF holds no clips".into()));
+        return Err(Failure::Usage("--clip is for figures; a .urdf has no clips".into()));
     }
     if args.curve.curve.is_some() {
-        return Err(Failure::Usage("--curve: only figures are drawn along a curve".into()));
+        return Err(Failure::Usage("--curve is for figures, not for a .urdf".into()));
     }
     if args.goals.is_some() {
-        return Err(Failure::Usage("--goals: only figures are drawn with the goals of a file".into()));
+        return Err(Failure::Usage("--goals is for figures, not for a .urdf; use --to".into()));
     }
     let options = args.units.options(&args.model)?;
     let mechanism = urdf::read_with(&args.model, &options)?;
@@ -47,12 +47,12 @@ pub fn run(args: &DrawArgs) -> Result<(), Failure> {
     };
     let (root, tip) = ends(&mechanism, args.chain.as_ref()).map_err(in_file)?;
     let rest = mechanism.rest();
-    // Of an arm with several ends all is shown, unless somebody says which chain.
+    // Without a chain, the limits of all joints are drawn.
     let chain = tip.clone().ok().filter(|_| args.chain.is_some() || args.to.is_some());
     let shown = Shown::new(&mechanism, root, chain)?;
     let before = shown.pose(&mechanism, &rest)?;
     let handles;
-    let (mut pose, mut subtitle, mut asked) = (before.clone(), "at rest".to_string(), None);
+    let (mut pose, mut subtitle, mut solved) = (before.clone(), "at rest".to_string(), None);
     if let Some(to) = args.to {
         let one = solve::One {
             chain: args.chain.as_ref(),
@@ -64,14 +64,14 @@ pub fn run(args: &DrawArgs) -> Result<(), Failure> {
         let (values, summary) = solve::one_arm(mechanism.clone(), &one).map_err(in_file)?;
         pose = shown.pose(&mechanism, &values)?;
         subtitle = summary;
-        // A goal is given as the chain's root sees it.
+        // Goals are in the space of the chain's root.
         let mut placement = LinkFrames::new(&mechanism);
         mechanism.forward_kinematics(&rest, &mut placement).map_err(Failure::work)?;
         let base = mechanism.link_transform(&placement, root);
-        let place = |p: [f64; 3]| upright(base.transform_point3(DVec3::from_array(p))).as_vec3();
+        let point = |p: [f64; 3]| upright(base.transform_point3(DVec3::from_array(p))).as_vec3();
         let from = shown.limited().next().map(|j| pose.position(j)).unwrap_or_default();
-        handles = [(from, place(to))];
-        asked = Some(Asked { before: &before, goals: &handles, pole: args.pole.map(place), curve: &[] });
+        handles = [(from, point(to))];
+        solved = Some(Solved { before: &before, goals: &handles, pole: args.pole.map(point), curve: &[] });
     } else {
         let n = mechanism.dofs().len();
         subtitle.push_str(&format!(", {n} joint{}", if n == 1 { "" } else { "s" }));
@@ -81,34 +81,35 @@ pub fn run(args: &DrawArgs) -> Result<(), Failure> {
     let figure = Figure::new(&before, &[], &[], |j| sides.get(j.index()).copied().flatten());
     let named: Vec<_> = shown.limited().collect();
     let mut limits = DrawList::new();
-    let places = || skeleton.joints().map(|j| before.position(j));
+    let positions = || skeleton.joints().map(|j| before.position(j));
     let size =
-        places().reduce(Vec3::max).unwrap_or_default() - places().reduce(Vec3::min).unwrap_or_default();
+        positions().reduce(Vec3::max).unwrap_or_default() - positions().reduce(Vec3::min).unwrap_or_default();
     limits.limits(&pose, shown.limited().map(|j| (j, None)), size.max_element() * RADIUS);
     let picture = PosePicture {
         title: mechanism.name().into(),
         subtitle,
         figure: &figure,
         pose: &pose,
-        named: if named.len() <= MOST_NAMES { named } else { Vec::new() },
+        named: if named.len() <= MAX_NAMES { named } else { Vec::new() },
         limits,
-        asked,
+        solved,
     };
     Ok(save(&picture.draw(), &args.out)?)
 }
 
-/// From URDF's axes (X forward, Z up) to those of pictures (Z forward, Y up).
+/// Converts a point from URDF's axes (X forward, Z up) to those of pictures (Z forward, Y up).
 fn upright(p: DVec3) -> DVec3 {
     DVec3::new(p.y, p.z, p.x)
 }
 
-/// A link that is shown.
+/// Link that is drawn.
 struct Part {
     link: LinkId,
-    /// The part that it hangs on.
+    /// Index of the part that carries it.
     above: Option<usize>,
     name: String,
     joint: Joint,
+    /// Whether the joint's limits are drawn.
     limited: bool,
 }
 
@@ -118,13 +119,13 @@ impl Part {
     }
 }
 
-/// The part that carries a link: its own or that of the nearest link above.
+/// The part of a link, or of the nearest link above that has one.
 fn carrier(mechanism: &Mechanism, parts: &[Part], link: Option<LinkId>) -> Option<usize> {
-    let mut way = std::iter::successors(link, |&l| mechanism.link_parent(l));
-    way.find_map(|l| parts.iter().position(|part| part.link == l))
+    let mut upward = std::iter::successors(link, |&l| mechanism.link_parent(l));
+    upward.find_map(|l| parts.iter().position(|part| part.link == l))
 }
 
-/// For each part that carries no other, the link that is fixed to it furthest out: a tool, the sole of a foot.
+/// For each part that carries no other, the farthest link that is fixed to it, such as a tool or the sole of a foot.
 fn tools(mechanism: &Mechanism, placement: &LinkFrames, parts: &[Part]) -> Vec<Part> {
     let at = |link| mechanism.link_transform(placement, link).translation;
     let mut furthest: Vec<Option<(f64, LinkId)>> = vec![None; parts.len()];
@@ -140,19 +141,19 @@ fn tools(mechanism: &Mechanism, placement: &LinkFrames, parts: &[Part]) -> Vec<P
     found.filter_map(|(k, far)| Some(Part::fixed(far?.1, Some(k), String::new()))).collect()
 }
 
-/// The links of an arm that are shown, as joints of a skeleton.
+/// The links of an arm that are drawn, as joints of a skeleton.
 struct Shown {
     parts: Vec<Part>,
-    /// For each part its joint.
+    /// For each part, its joint.
     ids: Vec<JointId>,
     skeleton: Arc<Skeleton>,
 }
 
 impl Shown {
-    /// Takes the links that move against the one before, and the ends of the chain; cameras and other fixed parts are left
-    /// out. Limits are those of the joints from `root` to `tip`, or of all.
+    /// Makes the skeleton of the links with moving joints and of the chain's ends, without cameras and other fixed parts.
+    /// The limits of the joints from `root` to `tip` are drawn; without a tip, those of all joints.
     fn new(mechanism: &Mechanism, root: LinkId, tip: Option<LinkId>) -> Result<Self, Failure> {
-        // Joints are measured from where every value is 0.
+        // Joints are measured from the pose in which every value is 0.
         let mut placement = LinkFrames::new(mechanism);
         let zero = vec![0.0; mechanism.dofs().len()];
         mechanism.forward_kinematics(&zero, &mut placement).map_err(Failure::work)?;
@@ -197,14 +198,14 @@ impl Shown {
         self.ids.iter().zip(&self.parts).filter(|(_, part)| part.limited).map(|(&id, _)| id)
     }
 
-    /// The half of the robot that each joint is of, as its link or one above is named, in the skeleton's order.
+    /// The half of the robot that each joint is in, by the name of its link or of one above, in the skeleton's order.
     fn sides(&self, mechanism: &Mechanism) -> Vec<Option<Side>> {
         let mut sides = vec![None; self.skeleton.len()];
         for (part, id) in self.parts.iter().zip(&self.ids) {
             let above = part.above.and_then(|a| sides[self.ids[a].index()]);
             sides[id.index()] = above.or_else(|| side(mechanism.link_name(part.link)));
         }
-        // One alone is a name's chance.
+        // A single side is probably a coincidence in a name.
         let both = Side::BOTH.iter().all(|side| sides.contains(&Some(*side)));
         if both { sides } else { vec![None; sides.len()] }
     }
@@ -221,7 +222,7 @@ impl Shown {
     }
 }
 
-/// Each part's transform relative to the part that it hangs on.
+/// Each part's transform relative to the part that carries it.
 fn locals(parts: &[Part], mechanism: &Mechanism, placement: &LinkFrames) -> Vec<JointTransform> {
     let frame = |part: &Part| {
         let link = mechanism.link_transform(placement, part.link);
@@ -236,8 +237,8 @@ fn locals(parts: &[Part], mechanism: &Mechanism, placement: &LinkFrames) -> Vec<
     parts.iter().zip(&frames).map(local).collect()
 }
 
-/// Which half a link's name puts it in. Robots' names begin with the side (`r_elbow`, `LF_HIP`, `RARM_LINK3`); at the end
-/// of a name an R or L is as likely a roll.
+/// The half of the robot that a link's name tells. Names begin with the side (`r_elbow`, `LF_HIP`, `RARM_LINK3`); an R at
+/// the end of a name may also stand for roll.
 fn side(name: &str) -> Option<Side> {
     let first =
         name.split(|c: char| !c.is_ascii_alphanumeric()).find(|word| !word.is_empty())?.to_lowercase();

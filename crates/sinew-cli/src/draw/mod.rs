@@ -1,4 +1,4 @@
-//! `sinew draw`: a picture of one pose of a model.
+//! `sinew draw`: a picture of a model in one pose.
 
 mod arm;
 
@@ -20,14 +20,14 @@ use crate::{
     picture::{
         canvas::Canvas,
         figure::Figure,
-        pose::{Asked, PosePicture},
+        pose::{PosePicture, Solved},
         save::save,
     },
     solve::{self, CurveRequest},
 };
 
-/// More names than this crowd a picture.
-const MOST_NAMES: usize = 44;
+/// Maximum number of names in a picture; more would crowd it.
+const MAX_NAMES: usize = 44;
 
 /// Runs the subcommand.
 pub fn run(args: &DrawArgs) -> Result<(), Failure> {
@@ -36,59 +36,54 @@ pub fn run(args: &DrawArgs) -> Result<(), Failure> {
         return arm::run(args);
     }
     let curve = CurveRequest::of(&args.curve);
-    let asks = args.to.is_some() || curve.is_some();
+    let has_goal = args.to.is_some() || curve.is_some();
     if curve.is_some() && args.clip.is_some() {
-        return Err(Failure::Usage(
-            "--curve: a chain is laid along it from the rest pose, without --clip".into(),
-        ));
+        return Err(Failure::Usage("--curve starts at the rest pose and cannot be used with --clip".into()));
     }
-    if !asks && args.goals.is_none() && args.chain.is_some() {
+    if !has_goal && args.goals.is_none() && args.chain.is_some() {
         return Err(Failure::Usage(
-            "--chain: only an arm has limits to show; for others, say --to, --goals or --curve as well"
-                .into(),
+            "--chain needs --to, --goals or --curve; alone it selects the limits to draw of a .urdf".into(),
         ));
     }
     let model = model::read(&args.model, &args.units)?;
-    if asks {
-        let asked = solve::One {
+    if has_goal {
+        let one = solve::One {
             chain: args.chain.as_ref(),
             solver: args.solver,
             to: args.to,
             pole: args.pole,
             curve: curve.clone(),
         };
-        let (pose, from, summary) = solve::one(&model, &asked)?;
-        let place = |p: [f64; 3]| DVec3::from_array(p).as_vec3();
+        let (pose, from, summary) = solve::one(&model, &one)?;
+        let point = |p: [f64; 3]| DVec3::from_array(p).as_vec3();
         let line = curve.map_or(Vec::new(), |c| polyline(&c));
         let before = Pose::rest(&model.skeleton);
-        let goals: Vec<_> = args.to.iter().map(|&to| (pose.position(from), place(to))).collect();
-        let asked = Asked { before: &before, goals: &goals, pole: args.pole.map(place), curve: &line };
-        return Ok(save(&page(&model, summary, &pose, Some(asked)), &args.out)?);
+        let goals: Vec<_> = args.to.iter().map(|&to| (pose.position(from), point(to))).collect();
+        let solved = Solved { before: &before, goals: &goals, pole: args.pole.map(point), curve: &line };
+        return Ok(save(&page(&model, summary, &pose, Some(solved)), &args.out)?);
     }
     if let Some(goals) = &args.goals {
-        let solved = {
-            let memory = args.units.memory.bytes();
-            solve::first(&model, args.chain.as_ref(), args.solver, args.human, goals, memory)?
-        };
-        let asked = Asked { before: &solved.before, goals: &solved.goals, pole: None, curve: &[] };
-        return Ok(save(&page(&model, solved.summary, &solved.pose, Some(asked)), &args.out)?);
+        let memory = args.units.memory.bytes();
+        let first = solve::first(&model, args.chain.as_ref(), args.solver, args.human, goals, memory)?;
+        let solved = Solved { before: &first.before, goals: &first.goals, pole: None, curve: &[] };
+        return Ok(save(&page(&model, first.summary, &first.pose, Some(solved)), &args.out)?);
     }
     let clip = args.clip.as_deref().map(|name| lookup::clip(&model, name)).transpose()?;
     Ok(save(&picture(&model, clip, args.time.unwrap_or(0.0)), &args.out)?)
 }
 
-/// Places along a curve, near enough for a picture. None where it is no curve, which the solve has told already.
-fn polyline(asked: &CurveRequest) -> Vec<Vec3> {
-    let points: Vec<_> = asked.points.iter().map(|p| DVec3::from_array(*p).as_vec3()).collect();
-    let kind = if asked.bezier { CurveKind::Bezier } else { CurveKind::CatmullRom };
-    let Ok(curve) = Curve::new(kind, &points, asked.closed, CurveUp::Direction(Vec3::Y)) else {
+/// Points along a curve, dense enough for a picture. Empty for an invalid curve, for which the solve has failed before.
+fn polyline(request: &CurveRequest) -> Vec<Vec3> {
+    let points: Vec<_> = request.points.iter().map(|p| DVec3::from_array(*p).as_vec3()).collect();
+    let kind = if request.bezier { CurveKind::Bezier } else { CurveKind::CatmullRom };
+    let Ok(curve) = Curve::new(kind, &points, request.closed, CurveUp::Direction(Vec3::Y)) else {
         return Vec::new();
     };
     const STEPS: usize = 400;
     (0..=STEPS).map(|i| curve.at(curve.length() * i as f32 / STEPS as f32).position).collect()
 }
 
-/// The picture of the rest pose, or of a clip at a time in seconds.
+/// Draws the rest pose, or a clip at a time in seconds.
 pub fn picture(model: &Model, clip: Option<&Clip>, time: f32) -> Canvas {
     let mut pose = Pose::rest(&model.skeleton);
     let mut subtitle = "rest pose".to_string();
@@ -101,15 +96,15 @@ pub fn picture(model: &Model, clip: Option<&Clip>, time: f32) -> Canvas {
     page(model, subtitle, &pose, None)
 }
 
-/// The picture of a pose.
-fn page(model: &Model, mut subtitle: String, pose: &Pose, asked: Option<Asked>) -> Canvas {
+/// Draws a pose, with the start and goals of a solve if there was one.
+fn page(model: &Model, mut subtitle: String, pose: &Pose, solved: Option<Solved>) -> Canvas {
     let bind = model.bind_pose();
     let body = BodyRoles::find(&bind, &model.declared_roles).ok();
     let figure = Figure::of_model(model, &bind, body.as_ref());
     let named = named(model, &figure, body.as_ref());
     let count = figure.joints().count();
-    // A solve says how many its chain has.
-    if asked.is_none() {
+    // The summary of a solve has the number of its chain's joints.
+    if solved.is_none() {
         subtitle.push_str(&format!(", {count} joint{}", if count == 1 { "" } else { "s" }));
     }
     PosePicture {
@@ -119,17 +114,17 @@ fn page(model: &Model, mut subtitle: String, pose: &Pose, asked: Option<Asked>) 
         pose,
         named,
         limits: DrawList::new(),
-        asked,
+        solved,
     }
     .draw()
 }
 
-/// The joints with a role, or where no role is known all of them, if they are few.
+/// The joints whose names are written: those with a role, or without roles all of them if they are few.
 fn named(model: &Model, figure: &Figure, body: Option<&BodyRoles>) -> Vec<JointId> {
     if let Some(body) = body {
         let main = |role: Role| !matches!(role, Role::Clavicle(_));
         return body.assigned.iter().filter(|a| main(a.role)).map(|a| a.joint).collect();
     }
     let all: Vec<_> = figure.joints().filter(|&j| !model.skeleton.name(j).is_empty()).collect();
-    if all.len() <= MOST_NAMES { all } else { Vec::new() }
+    if all.len() <= MAX_NAMES { all } else { Vec::new() }
 }

@@ -1,4 +1,4 @@
-//! `sinew info` of an arm: links, joints, limits.
+//! Facts about an arm, as text and as JSON: links, joints, limits.
 
 use std::io::{self, BufWriter, Write};
 
@@ -8,17 +8,15 @@ use sinew_files::urdf;
 
 use crate::{args::InfoArgs, failure::Failure, lookup::shown};
 
-/// See `text.rs`.
-const DEEPEST_INDENT: usize = 24;
+/// Depth of the deepest indent, as in `text.rs`.
+const MAX_INDENT: usize = 24;
 
 /// Runs the subcommand on a URDF.
 pub fn run(args: &InfoArgs) -> Result<(), Failure> {
-    // Says so where units were given.
+    // Fails if units are given.
     let options = args.units.options(&args.model)?;
     if args.body.feet.is_some() || args.body.hips.is_some() {
-        return Err(Failure::Usage(
-            "--feet and --hips are for characters; a URDF says its links itself".into(),
-        ));
+        return Err(Failure::Usage("--feet and --hips are for characters, not for a .urdf".into()));
     }
     let arm = urdf::read_with(&args.model, &options)?;
     let mut out = BufWriter::new(io::stdout().lock());
@@ -35,7 +33,7 @@ fn count(n: usize, thing: &str) -> String {
 
 fn range(dof: &NamedDof) -> String {
     let unit = if dof.slides() { "m" } else { "rad" };
-    let end = |v: f64| if v.is_finite() { format!("{v}") } else { "no end".into() };
+    let end = |v: f64| if v.is_finite() { format!("{v}") } else { "unlimited".into() };
     match (dof.dof.range.min.is_finite(), dof.dof.range.max.is_finite()) {
         (false, false) => "no limits".into(),
         _ => format!("{} to {} {unit}", end(dof.dof.range.min), end(dof.dof.range.max)),
@@ -45,7 +43,7 @@ fn range(dof: &NamedDof) -> String {
 fn kind(dof: &NamedDof) -> &'static str {
     match (dof.slides(), dof.is_continuous()) {
         (true, _) => "slides",
-        (false, true) => "turns on and on",
+        (false, true) => "turns freely",
         (false, false) => "turns",
     }
 }
@@ -61,7 +59,7 @@ fn text(arm: &Mechanism, out: &mut impl Write) -> io::Result<()> {
         count(dofs, "degree"),
     )?;
     if dofs > 0 {
-        writeln!(out, "\nJoints, their values at rest, limits and greatest speeds:")?;
+        writeln!(out, "\nJoints, with their rest value, limits and maximum speed:")?;
     }
     let width = arm.dofs().iter().map(|d| d.name.chars().count()).max().unwrap_or(0).min(40);
     let kinds = arm.dofs().iter().map(|d| kind(d).len()).max().unwrap_or(0);
@@ -85,12 +83,12 @@ fn text(arm: &Mechanism, out: &mut impl Write) -> io::Result<()> {
             let names: Vec<_> = dof.contradicted_by.iter().map(|n| shown(n)).collect();
             writeln!(
                 out,
-                "        note: the limits of what follows it leave no room beside its own and are not kept: {}",
+                "        note: not kept, as they contradict the limits above: the limits of the joints that mimic it, {}",
                 names.join(", ")
             )?;
         }
     }
-    writeln!(out, "\nLinks, and where they are at rest (metres in the root link's space):")?;
+    writeln!(out, "\nLinks, with their rest position in the root link's space in metres:")?;
     let mut placement = LinkFrames::new(arm);
     let placed = arm.forward_kinematics(&arm.rest(), &mut placement).is_ok();
     let mut depth = vec![0usize; links];
@@ -98,14 +96,14 @@ fn text(arm: &Mechanism, out: &mut impl Write) -> io::Result<()> {
     for link in arm.links() {
         let d = arm.link_parent(link).map_or(0, |p| depth[p.index()] + 1);
         depth[link.index()] = d;
-        names.push("  ".repeat(d.min(DEEPEST_INDENT)) + &shown(arm.link_name(link)));
+        names.push("  ".repeat(d.min(MAX_INDENT)) + &shown(arm.link_name(link)));
     }
     let width = names.iter().map(|n| n.chars().count()).max().unwrap_or(0).min(64);
     for (link, name) in arm.links().zip(names) {
         write!(out, "  {name:<width$}")?;
         if placed {
             let p = arm.link_transform(&placement, link).translation;
-            // No minus before a zero that rounding made.
+            // Values that print as zero get no minus sign.
             let [x, y, z] = p.to_array().map(|c| if c.abs() < 5e-5 { 0.0 } else { c });
             write!(out, "  {x:>9.4} {y:>9.4} {z:>9.4}")?;
         }

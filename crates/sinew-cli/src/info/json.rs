@@ -1,5 +1,5 @@
-//! The facts as JSON for programs. Joints are a flat list in the skeleton's order, parents by index, so that no depth is
-//! too deep for a reader.
+//! Facts about a model as JSON. Joints are a flat list in the skeleton's order, with parents by index, so that a deep
+//! hierarchy needs no deep JSON.
 
 use std::io::{self, Write};
 

@@ -1,4 +1,4 @@
-//! `sinew info`: what a model holds.
+//! `sinew info`: facts about a model.
 
 mod arm;
 mod json;
@@ -15,15 +15,15 @@ use sinew_files::Model;
 
 use crate::{args::InfoArgs, failure::Failure, model};
 
-/// All that is told of a model.
+/// Facts about a model.
 struct Facts {
     model: Model,
-    /// The bind pose, where lengths and heights are measured.
+    /// The bind pose, in which lengths and heights are measured.
     bind: Pose,
-    /// In metres.
+    /// Height in metres.
     height: f32,
     body: Result<BodyRoles, RoleError>,
-    /// What may be wrong with the file or the command line.
+    /// Notes about units and axes that are probably wrong.
     hints: Vec<String>,
 }
 
@@ -35,7 +35,7 @@ pub fn run(args: &InfoArgs) -> Result<(), Failure> {
     let model = model::read(&args.model, &args.units)?;
     let bind = model.bind_pose();
     let body = model::body(&model, &bind, &args.body)?;
-    // Feet that were given by hand and do not fit are what the user came for.
+    // Feet or hips that the user gave and that do not fit are a failure of the command.
     if let (Err(error), true) = (&body, args.body.feet.is_some() || args.body.hips.is_some()) {
         return Err(Failure::Work(format!("{error}; {}", model::feet_by_hand(&model, &bind))));
     }
@@ -56,14 +56,14 @@ pub fn run(args: &InfoArgs) -> Result<(), Failure> {
 }
 
 impl Facts {
-    /// Metres from the parent's joint to this one in the bind pose; none for a root.
+    /// Distance from the parent to this joint in the bind pose, in metres; `None` for a root.
     fn length(&self, joint: JointId) -> Option<f32> {
         let parent = self.model.skeleton.parent(joint)?;
         Some((self.bind.position(joint) - self.bind.position(parent)).length())
     }
 }
 
-/// How many tracks a clip has, each of one property of one joint.
+/// Number of tracks of a clip, each of one property of one joint.
 fn tracks(clip: &Clip) -> usize {
     let each = |t: &sinew::motion::JointTracks| {
         [t.translation.is_some(), t.rotation.is_some(), t.scale.is_some()].into_iter().filter(|b| *b).count()

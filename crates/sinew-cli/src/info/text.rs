@@ -1,4 +1,4 @@
-//! The facts as text for people.
+//! Facts about a model as text.
 
 use std::{
     collections::HashMap,
@@ -12,10 +12,10 @@ use crate::{lookup::shown, model};
 
 use super::{Facts, tracks};
 
-/// Deeper joints are not indented further, or a chain of a thousand joints would be a thousand columns wide.
-const DEEPEST_INDENT: usize = 24;
-/// Names longer than this, with their indent, push the columns of their own line only.
-const WIDEST: usize = 56;
+/// Depth of the deepest indent, so that a chain of a thousand joints is not a thousand columns wide.
+const MAX_INDENT: usize = 24;
+/// Maximum width of the column of names with their indents. Longer names shift the columns of their own line only.
+const MAX_WIDTH: usize = 56;
 
 pub(super) fn write(facts: &Facts, out: &mut impl Write) -> io::Result<()> {
     let Facts { model, .. } = facts;
@@ -60,15 +60,15 @@ fn joints(facts: &Facts, out: &mut impl Write) -> io::Result<()> {
     for joint in skeleton.joints() {
         let d = skeleton.parent(joint).map_or(0, |p| depth[p.index()] + 1);
         depth[joint.index()] = d;
-        let mut name = "  ".repeat(d.min(DEEPEST_INDENT)) + &name_of(facts, joint);
-        if d > DEEPEST_INDENT {
+        let mut name = "  ".repeat(d.min(MAX_INDENT)) + &name_of(facts, joint);
+        if d > MAX_INDENT {
             name += &format!(" (depth {d})");
         }
         let columns = name.chars().count();
-        width = width.max(columns.min(WIDEST));
+        width = width.max(columns.min(MAX_WIDTH));
         lines.push((joint, name, columns));
     }
-    writeln!(out, "\nJoints, with their distance from their parents in metres:")?;
+    writeln!(out, "\nJoints, with the distance from their parent in metres:")?;
     for (joint, name, columns) in lines {
         let pad = " ".repeat(width.saturating_sub(columns));
         let length = facts.length(joint).map_or_else(|| "-".into(), |l| format!("{l:.3}"));
@@ -90,13 +90,13 @@ fn clips_table(facts: &Facts, out: &mut impl Write) -> io::Result<()> {
     }
     writeln!(out, "\nClips:")?;
     let name = |c: &Clip| if c.name().is_empty() { "(unnamed)".into() } else { shown(c.name()) };
-    let width = model.clips.iter().map(|c| name(c).chars().count().min(WIDEST)).max().unwrap_or(0);
+    let width = model.clips.iter().map(|c| name(c).chars().count().min(MAX_WIDTH)).max().unwrap_or(0);
     for (i, clip) in model.clips.iter().enumerate() {
         let name = name(clip);
         let pad = " ".repeat(width.saturating_sub(name.chars().count()));
         let index = format!("#{i}");
         let (seconds, rate) = (clip.duration(), clip.key_rate());
-        let rate = if rate > 0.0 { format!("{rate:.5} keys/s") } else { "nothing moves".into() };
+        let rate = if rate > 0.0 { format!("{rate:.5} keys/s") } else { "no motion".into() };
         let rate = rate.replace(".00000", "");
         writeln!(
             out,
@@ -106,7 +106,7 @@ fn clips_table(facts: &Facts, out: &mut impl Write) -> io::Result<()> {
         )?;
     }
     for problem in &model.problems {
-        writeln!(out, "  cannot be played: {}", shown(&problem.to_string()))?;
+        writeln!(out, "  not readable: {}", shown(&problem.to_string()))?;
     }
     Ok(())
 }
@@ -125,7 +125,7 @@ fn body(facts: &Facts, out: &mut impl Write) -> io::Result<()> {
         .iter()
         .map(|a| [a.role.to_string(), format!("{} ({})", name_of(facts, a.joint), a.joint)])
         .collect();
-    let width = |k: usize| rows.iter().map(|r| r[k].chars().count().min(WIDEST)).max().unwrap_or(0);
+    let width = |k: usize| rows.iter().map(|r| r[k].chars().count().min(MAX_WIDTH)).max().unwrap_or(0);
     let (roles, joints) = (width(0), width(1));
     for ([role, joint], a) in rows.iter().zip(&body.assigned) {
         let pad = " ".repeat(joints.saturating_sub(joint.chars().count()));

@@ -1,16 +1,16 @@
-//! Round numbers along an axis, and the unit to say them in.
+//! Ticks at round numbers along an axis, and units of length.
 
 /// A unit of length.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Unit {
-    /// How it is written.
+    /// Abbreviation.
     pub name: &'static str,
-    /// How many there are in a metre.
+    /// Number of these units in a metre.
     pub per_metre: f32,
 }
 
 impl Unit {
-    /// The unit in which a length (metres) is told in a handy number.
+    /// The unit in which a length in metres is a handy number.
     pub fn of(length: f32) -> Self {
         if length < 0.02 {
             Self { name: "mm", per_metre: 1000.0 }
@@ -22,21 +22,21 @@ impl Unit {
     }
 }
 
-/// Round numbers from `lo` to `hi`, at most about `count` of them: multiples of 1, 2 or 5 times a power of ten, each with
-/// its text. Nothing for a range that is empty or not finite.
+/// Round numbers from `lo` to `hi`, at most about `count` of them, each with its text: multiples of 1, 2 or 5 times a power
+/// of ten. Empty for a range that is empty or not finite.
 pub fn ticks(lo: f32, hi: f32, count: usize) -> Vec<(f32, String)> {
     let (lo, hi) = (f64::from(lo), f64::from(hi));
     let span = hi - lo;
-    // The span must be visible beside its ends, or rounding would put the ticks anywhere.
+    // For a span that is tiny beside its ends, rounding would put the ticks anywhere.
     if !span.is_finite() || span <= 1e-6 * lo.abs().max(hi.abs()) || count == 0 {
         return Vec::new();
     }
-    let least = span / count as f64;
-    let decade = 10f64.powf(least.log10().floor());
-    let step = [1.0, 2.0, 5.0, 10.0].into_iter().map(|k| k * decade).find(|&s| s >= least * 0.999);
+    let min_step = span / count as f64;
+    let decade = 10f64.powf(min_step.log10().floor());
+    let step = [1.0, 2.0, 5.0, 10.0].into_iter().map(|k| k * decade).find(|&s| s >= min_step * 0.999);
     let step = step.unwrap_or(10.0 * decade);
     let decimals = (-step.log10().floor()).clamp(0.0, 6.0) as usize;
-    // A hair of the step, so that an end that is a round number counts.
+    // The tolerance keeps a tick at an end that is itself a round number.
     let (first, last) = ((lo / step - 1e-6).ceil(), (hi / step + 1e-6).floor());
     (0..)
         .map(|i| first + f64::from(i))

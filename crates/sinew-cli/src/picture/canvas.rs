@@ -1,11 +1,11 @@
-//! What is on a page, before it becomes pixels or SVG: filled and stroked paths and text.
+//! Page of filled and stroked paths and text, before it becomes pixels or SVG.
 
 use super::{
     font::Font,
     path::{Path, Point, Rect},
 };
 
-/// Red, green, blue and opacity, 0 to 255, in sRGB, not premultiplied.
+/// Colour: red, green, blue and opacity, 0 to 255, in sRGB, not premultiplied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Color(pub [u8; 4]);
 
@@ -22,65 +22,65 @@ impl Color {
     }
 }
 
-/// Where a text's given point is.
+/// Horizontal position of a text relative to its given point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Anchor {
-    /// At its left end.
+    /// The point is the text's left end.
     Left,
-    /// In its middle.
+    /// The point is the text's middle.
     Middle,
-    /// At its right end.
+    /// The point is the text's right end.
     Right,
 }
 
-/// How a text looks.
+/// Size, colour and weight of a text.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TextStyle {
     /// Height of an em in pixels.
     pub size: f32,
-    /// Its colour.
+    /// Colour.
     pub color: Color,
-    /// How much the strokes are thickened, as a share of the size.
+    /// Width of the stroke that thickens the letters, as a share of the size.
     pub weight: f32,
 }
 
-/// One thing on the page; later ones cover earlier ones.
+/// Mark on the page; later marks cover earlier ones.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Mark {
     /// A filled area.
     Fill {
-        /// Its outline.
+        /// Outline.
         path: Path,
-        /// Its colour.
+        /// Colour.
         color: Color,
     },
     /// A line with round ends and joins.
     Stroke {
-        /// Its course.
+        /// Centre line.
         path: Path,
-        /// Its colour.
+        /// Colour.
         color: Color,
-        /// Its width in pixels.
+        /// Width in pixels.
         width: f32,
-        /// Length of dashes and of the gaps between them; none for a whole line.
+        /// Length in pixels of the dashes and of the gaps between them; `None` for a solid line.
         dash: Option<f32>,
     },
     /// Text, as the outlines of its letters.
     Text {
-        /// What it says.
+        /// Characters, for screen readers.
         text: String,
-        /// The outlines.
+        /// Outlines of the letters.
         path: Path,
-        /// Its colour.
+        /// Colour.
         color: Color,
         /// Width in pixels of the stroke that thickens the letters.
         thicken: f32,
-        /// The room that it takes.
+        /// Bounding rectangle of the line.
         room: Rect,
     },
 }
 
-/// A page of a size in pixels, and what is on it.
+/// A page, with its size in pixels and its marks.
 pub struct Canvas {
     width: u32,
     height: u32,
@@ -111,29 +111,29 @@ impl Canvas {
         self.background
     }
 
-    /// What is on the page, each mark with the rectangle that it is cut off at.
+    /// Marks on the page, each with its clip rectangle.
     pub fn marks(&self) -> &[(Option<Rect>, Mark)] {
         &self.marks
     }
 
-    /// Cuts what follows off at a rectangle; none for the whole page.
+    /// Sets the clip rectangle of the marks that follow; `None` for the whole page.
     pub fn set_clip(&mut self, clip: Option<Rect>) {
         self.clip = clip;
     }
 
-    /// Fills an area. Here as below, what has a coordinate that is not finite is left out.
+    /// Fills an area. Like all marks, it is left out if a coordinate is not finite or far off the page.
     pub fn fill(&mut self, path: Path, color: Color) {
         if path.is_drawable() {
             self.marks.push((self.clip, Mark::Fill { path, color }));
         }
     }
 
-    /// Draws a line.
+    /// Draws a solid line, with its width in pixels.
     pub fn stroke(&mut self, path: Path, color: Color, width: f32) {
         self.dashed(path, color, width, None);
     }
 
-    /// Draws a line with dashes.
+    /// Draws a line with dashes of a length in pixels; `None` is a solid line. A width of 0 or less draws nothing.
     pub fn dashed(&mut self, path: Path, color: Color, width: f32, dash: Option<f32>) {
         if path.is_drawable() && width > 0.0 {
             self.marks.push((self.clip, Mark::Stroke { path, color, width, dash }));
@@ -152,12 +152,12 @@ impl Canvas {
         self.fill(path, color);
     }
 
-    /// How wide a text will be.
+    /// Width of a text in pixels.
     pub fn text_width(&self, text: &str, size: f32) -> f32 {
         self.font.width(text, size)
     }
 
-    /// The room that a text will take; see [`Canvas::text`].
+    /// Bounding rectangle of a text with its baseline at a point; see [`Canvas::text`].
     pub fn text_room(&self, [x, y]: Point, anchor: Anchor, text: &str, size: f32) -> Rect {
         let w = self.font.width(text, size);
         let x = match anchor {

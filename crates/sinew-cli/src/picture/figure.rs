@@ -1,4 +1,4 @@
-//! A figure as it stands in a pose: its bones, and where it has a skin, its outline behind them.
+//! Drawing of a figure in a pose: its bones, and behind them the outline of its skin.
 
 use glam::Vec3;
 use sinew::{
@@ -16,12 +16,12 @@ use super::{
 };
 use crate::model;
 
-/// Which joints of a skeleton make the figure, and what its skin looks like from afar.
+/// The joints of a skeleton that make the figure, and a coarse hull of its skin.
 #[derive(Clone, Debug)]
 pub struct Figure {
     /// Joints, each with the joint at the other end of its bone.
     bones: Vec<Bone>,
-    /// For each joint with a skin, points of the skin in the joint's own space.
+    /// For each joint with a skin, the skin's outermost points.
     skins: Vec<Skin>,
 }
 
@@ -30,7 +30,7 @@ struct Bone {
     joint: JointId,
     from: Option<JointId>,
     side: Option<Side>,
-    /// Whether a limb begins here: the joint has a side and the one that it hangs on has none.
+    /// Whether a limb begins here: the joint has a side, and the joint above has none.
     begins: bool,
 }
 
@@ -40,10 +40,11 @@ struct Skin {
     /// The nearest joint of the figure above.
     from: Option<JointId>,
     side: Option<Side>,
+    /// Points in the joint's local space, in metres.
     points: Vec<Vec3>,
 }
 
-/// How a figure is drawn.
+/// Style in which a figure is drawn.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Look {
     /// In full colour.
@@ -52,20 +53,20 @@ pub enum Look {
     Faint,
 }
 
-/// Smallest and largest coordinates in a view's plane, in metres.
+/// Bounding rectangle in a view's plane, in metres.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Extent {
-    /// Smallest.
+    /// Minimum.
     pub lo: Point,
-    /// Largest.
+    /// Maximum.
     pub hi: Point,
 }
 
 impl Extent {
-    /// Holds nothing yet.
+    /// The empty rectangle.
     pub const NONE: Self = Self { lo: [f32::INFINITY; 2], hi: [f32::NEG_INFINITY; 2] };
 
-    /// Takes in a point; one that is not finite is passed over.
+    /// Extends the rectangle to a point; a point that is not finite is ignored.
     pub fn add(&mut self, p: Point) {
         if p[0].is_finite() && p[1].is_finite() {
             self.lo = [self.lo[0].min(p[0]), self.lo[1].min(p[1])];
@@ -73,29 +74,29 @@ impl Extent {
         }
     }
 
-    /// Takes in another one.
+    /// Extends the rectangle to another.
     pub fn join(&mut self, other: &Self) {
         self.add(other.lo);
         self.add(other.hi);
     }
 
-    /// Whether it holds a point.
+    /// Whether the rectangle holds a point.
     pub fn is_some(&self) -> bool {
         self.lo[0] <= self.hi[0] && self.lo[1] <= self.hi[1]
     }
 
-    /// From the smallest to the largest, along and up; 0 for none.
+    /// Width and height; 0 for the empty rectangle.
     pub fn size(&self) -> Point {
         if self.is_some() { [self.hi[0] - self.lo[0], self.hi[1] - self.lo[1]] } else { [0.0; 2] }
     }
 }
 
-/// Directions in which a skin's outermost points are kept: from afar an outline through these cannot be told from the
-/// whole.
+/// Number of directions in which a skin's outermost points are kept. At the size of a picture, their outline looks like that
+/// of the whole skin.
 const DIRECTIONS: usize = 60;
 
 impl Figure {
-    /// The joints that make a model's figure, with left and right as its roles say, or where it has none, its names.
+    /// The figure of a model. Left and right come from the body's roles, and from names for other joints.
     pub fn of_model(model: &Model, bind: &Pose, body: Option<&BodyRoles>) -> Self {
         let skeleton = &*model.skeleton;
         let mut sides = sides_by_name(skeleton);
@@ -116,9 +117,9 @@ impl Figure {
         Self::new(bind, &skin, &also, |joint| sides.get(joint.index()).copied().flatten())
     }
 
-    /// Takes the joints that move a skin and those between them: a file's control bones, cameras and meshes are no part of
-    /// the figure. A model without a skin is taken whole. `rest` is the figure standing (its bind pose), `also` names joints
-    /// that belong to the figure in any case, `side` tells the half of the body that a joint is of.
+    /// The figure of the joints that move a skin and those between them, without a file's control bones, cameras and meshes.
+    /// Without a skin, all joints belong to it. `rest` is the bind pose, `also` are joints that belong to the figure in any
+    /// case, and `side` returns the half of the body that a joint is in.
     pub fn new(
         rest: &Pose,
         skin: &[SkinVertex],
@@ -139,7 +140,7 @@ impl Figure {
                 below[parent.index()] = true;
             }
         }
-        // The nearest joint of the figure above each joint, itself included.
+        // For each joint, the nearest joint of the figure at or above it.
         let mut nearest: Vec<Option<JointId>> = vec![None; count];
         let mut bones = Vec::new();
         for joint in skeleton.joints() {
@@ -160,20 +161,20 @@ impl Figure {
             })
             .collect();
         let mut figure = Self { bones, skins };
-        figure.let_go(rest);
+        figure.drop_held_objects(rest);
         figure
     }
 
-    /// Leaves out what hands hold: skin of a limb that reaches further from its joint than half of the body.
-    fn let_go(&mut self, rest: &Pose) {
-        let places = || self.joints().map(|j| rest.position(j)).filter(|p| p.is_finite());
+    /// Removes objects held in hands: skin of a limb that reaches further from its joint than half the body's height.
+    fn drop_held_objects(&mut self, rest: &Pose) {
+        let positions = || self.joints().map(|j| rest.position(j)).filter(|p| p.is_finite());
         let (lo, hi) =
-            places().fold((f32::INFINITY, f32::NEG_INFINITY), |(lo, hi), p| (lo.min(p.y), hi.max(p.y)));
-        let furthest = (hi - lo) * 0.5;
+            positions().fold((f32::INFINITY, f32::NEG_INFINITY), |(lo, hi), p| (lo.min(p.y), hi.max(p.y)));
+        let max_reach = (hi - lo) * 0.5;
         self.skins.retain(|skin| {
             let frame = rest.model(skin.joint);
             let reach = skin.points.iter().map(|&p| frame.transform_vector3(p).length()).fold(0.0, f32::max);
-            skin.side.is_none() || reach <= furthest
+            skin.side.is_none() || reach <= max_reach
         });
     }
 
@@ -182,17 +183,17 @@ impl Figure {
         self.bones.iter().map(|b| b.joint)
     }
 
-    /// Whether a joint is of this half.
+    /// Whether the figure has a joint in this half of the body (`None`: in its middle).
     pub fn has(&self, side: Option<Side>) -> bool {
         self.bones.iter().any(|b| b.side == side)
     }
 
-    /// Which half a joint is of.
+    /// The half of the body that a joint is in; `None` for the middle.
     pub fn side(&self, joint: JointId) -> Option<Side> {
         self.bones.iter().find(|b| b.joint == joint)?.side
     }
 
-    /// What a pose covers in a view.
+    /// Bounding rectangle of a pose in a view.
     pub fn extent(&self, pose: &Pose, view: &View) -> Extent {
         let mut extent = Extent::NONE;
         for joint in self.joints() {
@@ -207,7 +208,7 @@ impl Figure {
         extent
     }
 
-    /// The middle of all joints.
+    /// Mean position of all joints, in model space; `None` if no position is finite.
     pub fn middle(&self, pose: &Pose) -> Option<Vec3> {
         self.middle_of(pose, |_| true)
     }
@@ -223,24 +224,24 @@ impl Figure {
         (n > 0).then(|| sum / n as f32)
     }
 
-    /// The level direction that a pose faces, from where its limbs leave the middle of the body; none where that cannot
-    /// be told.
+    /// The horizontal direction that a pose faces, from the positions at which its limbs begin; `None` if the figure has no
+    /// left and right.
     pub fn facing(&self, pose: &Pose) -> Option<Vec3> {
-        // Further down, limbs swing, and their middle says little of where the body faces.
-        let mut places = [(Vec3::ZERO, 0.0f32); 2];
+        // Further down, limbs swing, and their positions say little about the body's direction.
+        let mut sums = [(Vec3::ZERO, 0.0f32); 2];
         for bone in self.bones.iter().filter(|b| b.begins) {
             let (Some(side), at) = (bone.side, pose.position(bone.joint)) else { continue };
             if at.is_finite() {
-                let (sum, n) = &mut places[side.index()];
+                let (sum, n) = &mut sums[side.index()];
                 (*sum, *n) = (*sum + at, *n + 1.0);
             }
         }
-        let [(left, l), (right, r)] = places;
+        let [(left, l), (right, r)] = sums;
         let across = left / l - right / r;
         Vec3::new(across.x, 0.0, across.z).cross(Vec3::Y).try_normalize()
     }
 
-    /// Draws a pose. `height` is the figure's in metres: bones of all lengths get the same stoutness.
+    /// Draws a pose. `height` is the figure's in metres, and sets the thickness of the bones.
     pub fn draw(&self, canvas: &mut Canvas, pose: &Pose, view: &View, look: Look, height: f32) {
         if look == Look::Faint {
             let mut path = Path::default();
@@ -251,7 +252,7 @@ impl Figure {
             }
             return canvas.stroke(path, style::BEFORE, 1.8);
         }
-        // The half that lies behind the middle of the body first; what lies beside it stands before it.
+        // The half behind the middle of the body is drawn first; a half beside the middle is drawn over it.
         let nearness = |side: Option<Side>| {
             self.middle_of(pose, |b| b.side == side).map_or(f32::NEG_INFINITY, |p| view.nearness(p))
         };
@@ -259,7 +260,7 @@ impl Figure {
         let (behind, before): (Vec<_>, Vec<_>) =
             Side::BOTH.into_iter().map(Some).partition(|&side| nearness(side) < middle);
         let sides: Vec<_> = behind.into_iter().chain([None]).chain(before).collect();
-        // Bones last, so that no flesh hides one.
+        // Bones are drawn last, so that no skin hides one.
         for &side in &sides {
             self.flesh(canvas, pose, view, side);
         }
@@ -287,7 +288,7 @@ impl Figure {
             let points = skin.points.iter().map(|&p| view.project(frame.transform_point3(p)));
             let outline = hull(points.collect());
             flesh.add_polygon(&outline);
-            // A coarse mesh has no corners between two joints: what lies between their parts is filled.
+            // A coarse mesh has no vertices between two joints; the gap between their hulls is filled.
             let neighbour = outlines.iter().find(|(joint, _)| Some(*joint) == skin.from);
             if let Some((_, other)) = neighbour.filter(|(_, other)| apart(&outline, other)) {
                 flesh.add_polygon(&hull(outline.iter().chain(other).copied().collect()));
@@ -306,9 +307,9 @@ impl Figure {
         for bone in self.bones.iter().filter(|b| b.side == side) {
             let Some(from) = bone.from else { continue };
             let (from, to) = (pose.position(from), pose.position(bone.joint));
-            // A bone is stout by the figure's measure; a short one by its own, so that fingers stay fingers.
-            let stout = (height * 0.017).min((to - from).length() * 0.13);
-            let thickness = stout / (to - from).length().max(f32::MIN_POSITIVE);
+            // The figure's height sets the radius; a short bone's own length limits it, so that fingers stay thin.
+            let radius = (height * 0.017).min((to - from).length() * 0.13);
+            let thickness = radius / (to - from).length().max(f32::MIN_POSITIVE);
             list.bone(from, to, thickness, side, Some(bone.joint));
         }
         let mut solid = Path::default();
@@ -324,7 +325,7 @@ impl Figure {
     }
 }
 
-/// For each joint with a skin the points of it that lie outermost.
+/// For each joint with a skin of three points or more, the points that are outermost in [`DIRECTIONS`] directions.
 fn outer_points(skeleton: &Skeleton, skin: &[SkinVertex]) -> Vec<(JointId, Vec<Vec3>)> {
     let mut all: Vec<Vec<Vec3>> = vec![Vec::new(); skeleton.len()];
     for vertex in skin.iter().filter(|v| v.position.is_finite()) {
@@ -350,7 +351,7 @@ fn outer_points(skeleton: &Skeleton, skin: &[SkinVertex]) -> Vec<(JointId, Vec<V
         .collect()
 }
 
-/// The directions lie evenly on a sphere, along a spiral of the golden angle.
+/// The i-th of [`DIRECTIONS`] unit vectors, which are spread evenly over the sphere along a spiral of the golden angle.
 fn direction(i: usize) -> Vec3 {
     let y = 1.0 - (2 * i + 1) as f32 / DIRECTIONS as f32;
     let r = (1.0 - y * y).max(0.0).sqrt();
@@ -358,7 +359,7 @@ fn direction(i: usize) -> Vec3 {
     Vec3::new(r * a.cos(), y, r * a.sin())
 }
 
-/// The convex outline of points (Andrew's monotone chain).
+/// The convex hull of points (Andrew's monotone chain). Points that are not finite are ignored.
 fn hull(mut points: Vec<Point>) -> Vec<Point> {
     points.retain(|p| p[0].is_finite() && p[1].is_finite());
     points.sort_by(|a, b| a[0].total_cmp(&b[0]).then(a[1].total_cmp(&b[1])));
@@ -385,20 +386,19 @@ fn hull(mut points: Vec<Point>) -> Vec<Point> {
     outline
 }
 
-/// Whether a line can be drawn between two convex outlines.
+/// Whether a line separates two convex outlines.
 fn apart(a: &[Point], b: &[Point]) -> bool {
     let separates = |a: &[Point], b: &[Point]| {
         a.iter().zip(a.iter().cycle().skip(1)).any(|(p, q)| {
             let across = |r: &Point| (q[0] - p[0]) * (r[1] - p[1]) - (q[1] - p[1]) * (r[0] - p[0]);
-            // All of `a` lies where this is not negative.
+            // For all of `a`, this is not negative.
             !b.is_empty() && b.iter().all(|r| across(r) < 0.0)
         })
     };
     separates(a, b) || separates(b, a)
 }
 
-/// The half of the body that each joint is of, from its name or that of the nearest joint above that has a side, in the
-/// skeleton's order.
+/// The half of the body that each joint is in, in the skeleton's order: that of the joint above, or else by its own name.
 pub(super) fn sides_by_name(skeleton: &Skeleton) -> Vec<Option<Side>> {
     let mut sides: Vec<Option<Side>> = Vec::with_capacity(skeleton.len());
     for joint in skeleton.joints() {
@@ -408,8 +408,8 @@ pub(super) fn sides_by_name(skeleton: &Skeleton) -> Vec<Option<Side>> {
     sides
 }
 
-/// Words of a name are told apart by what is no letter and by capitals: `LeftUpLeg`, `thigh.L`, `l_arm`; CMU's names
-/// (`lfemur`) run the side and the part together.
+/// The half of the body that a name tells. Words of a name begin at capitals and after characters that are no letters:
+/// `LeftUpLeg`, `thigh.L`, `l_arm`. CMU's names (`lfemur`) join the side and the part.
 fn side_of_name(name: &str) -> Option<Side> {
     const PARTS: [&str; 12] = [
         "femur", "tibia", "foot", "toes", "hipjoint", "clavicle", "humerus", "radius", "wrist", "hand",

@@ -1,4 +1,4 @@
-//! The outlines of letters.
+//! Outlines of letters.
 
 use skrifa::{
     FontRef, MetadataProvider,
@@ -8,36 +8,36 @@ use skrifa::{
 
 use super::path::{Path, Point, Segment};
 
-/// The face in which pictures are labelled: Ubuntu Light (Ubuntu Font Licence 1.0), as the crate `epaint_default_fonts`
-/// ships it. Text that cannot be drawn (the face could not be read, or has no such letter) takes no room.
+/// Font of the labels: Ubuntu Light (Ubuntu Font Licence 1.0), which the crate `epaint_default_fonts` contains. Letters that
+/// the font lacks, or all letters if it cannot be read, take no room.
 pub struct Font {
     face: Option<FontRef<'static>>,
 }
 
 impl Font {
-    /// Reads the face.
+    /// Reads the font.
     pub fn new() -> Self {
         Self { face: FontRef::new(epaint_default_fonts::UBUNTU_LIGHT).ok() }
     }
 
-    /// How wide a line of text is at a size (pixels an em).
+    /// Width of a line of text, in pixels, at a size in pixels per em.
     pub fn width(&self, text: &str, size: f32) -> f32 {
         let Some(face) = &self.face else { return 0.0 };
         let (map, metrics) = (face.charmap(), face.glyph_metrics(Size::new(size), LocationRef::default()));
         text.chars().filter_map(|c| metrics.advance_width(map.map(c)?)).sum()
     }
 
-    /// The outlines of a line of text whose baseline starts at a point.
+    /// Outlines of a line of text whose baseline starts at a point.
     pub fn outline(&self, text: &str, size: f32, start: Point) -> Path {
         let mut pen = Pen { path: Path::default(), origin: start };
         let Some(face) = &self.face else { return pen.path };
         let (map, glyphs) = (face.charmap(), face.outline_glyphs());
-        let (size, place) = (Size::new(size), LocationRef::default());
-        let metrics = face.glyph_metrics(size, place);
+        let (size, location) = (Size::new(size), LocationRef::default());
+        let metrics = face.glyph_metrics(size, location);
         for glyph in text.chars().filter_map(|c| map.map(c)) {
             if let Some(outline) = glyphs.get(glyph) {
                 let before = pen.path.0.len();
-                if outline.draw(DrawSettings::unhinted(size, place), &mut pen).is_err() {
+                if outline.draw(DrawSettings::unhinted(size, location), &mut pen).is_err() {
                     pen.path.0.truncate(before);
                 }
             }
@@ -47,7 +47,7 @@ impl Font {
     }
 }
 
-/// Turns font space (y up) into page space (y down).
+/// Converts outlines from font space (y up) to page space (y down).
 struct Pen {
     path: Path,
     origin: Point,

@@ -1,4 +1,4 @@
-//! The lower part of the plant picture: each foot's height over the ground through time.
+//! Plots of each foot's height above the ground over time: the lower part of a walk's picture.
 
 use super::{
     axis::{self, Unit},
@@ -9,15 +9,15 @@ use super::{
     walk::{FootSeries, Picture},
 };
 
-/// More feet than this have no room on a page.
-const MOST: usize = 8;
-/// Room above the plots for what they show.
+/// Maximum number of feet on a page.
+const MAX_FEET: usize = 8;
+/// Height in pixels above the plots, for their heading.
 const HEAD: f32 = 34.0;
-/// Room above each plot for its foot's name.
+/// Height in pixels above each plot, for its foot's name.
 const NAME: f32 = 40.0;
-/// Below the last plot, for the time axis.
+/// Height in pixels below the last plot, for the time axis.
 const FOOT: f32 = 82.0;
-/// Left of the plots, for numbers.
+/// Width in pixels left of the plots, for numbers.
 const NUMBERS: f32 = 58.0;
 
 fn plot_height(feet: usize) -> f32 {
@@ -26,16 +26,18 @@ fn plot_height(feet: usize) -> f32 {
 
 /// Height in pixels of all plots.
 pub fn height(picture: &Picture<'_>) -> f32 {
-    let n = picture.feet.len().min(MOST);
+    let n = picture.feet.len().min(MAX_FEET);
     if n == 0 || picture.frames() == 0 {
         return 0.0;
     }
     HEAD + n as f32 * (NAME + plot_height(n)) + FOOT
 }
 
-/// What is along the two axes.
+/// Ranges of the two axes.
 struct Axes {
+    /// In seconds.
     time: (f32, f32),
+    /// In metres.
     height: (f32, f32),
     unit: Unit,
 }
@@ -49,13 +51,13 @@ impl Axes {
 
 /// Draws the plots with their upper edge at `top`.
 pub fn draw(picture: &Picture<'_>, scene: &Scene, canvas: &mut Canvas, top: f32) {
-    let feet = picture.feet.get(..MOST).unwrap_or(picture.feet);
+    let feet = picture.feet.get(..MAX_FEET).unwrap_or(picture.feet);
     if feet.is_empty() || picture.frames() == 0 {
         return;
     }
     let axes = axes(picture, scene, feet);
     let heading =
-        format!("Height of each foot (the lower of heel and ball) over the ground, {}", axes.unit.name);
+        format!("Height of each foot (the lower of heel and ball) above the ground, {}", axes.unit.name);
     canvas.text([style::MARGIN, top + 22.0], Anchor::Left, &heading, style::HEADING);
     if scene.frames().nth(1).is_some() {
         let text = "dashed: the moments shown above";
@@ -77,7 +79,7 @@ pub fn draw(picture: &Picture<'_>, scene: &Scene, canvas: &mut Canvas, top: f32)
 fn axes(picture: &Picture<'_>, scene: &Scene, feet: &[FootSeries]) -> Axes {
     let time = |i: usize| picture.times.get(i).copied().unwrap_or(0.0);
     let (mut from, mut to) = (time(*scene.shown.start()), time(*scene.shown.end()));
-    // A single frame stands in the middle of a second.
+    // A single frame is in the middle of a second.
     if to - from < 1e-4 {
         (from, to) = (from - 0.5, from + 0.5);
     }
@@ -85,7 +87,7 @@ fn axes(picture: &Picture<'_>, scene: &Scene, feet: &[FootSeries]) -> Axes {
     let after = feet.iter().map(|f| shown(scene, &f.height_after)).fold((0.0, 0.0), join);
     let before = feet.iter().map(|f| shown(scene, &f.height_before)).fold((0.0, 0.0), join);
     let span = (after.1 - after.0).max(1e-6);
-    // A flat walk on stairs lies metres off: the plot is made for the planted feet, and says what leaves it.
+    // A flat walk on stairs is metres off. The range is that of the planted feet; a label tells the range that leaves it.
     let lo = before.0.max(after.0 - 0.35 * span).min(after.0);
     let hi = before.1.min(after.1 + 0.35 * span).max(after.1);
     let rim = 0.09 * (hi - lo);
@@ -134,15 +136,15 @@ fn plot(
     let line = room.y - 11.0;
     let name = style::fit(canvas, &foot.name, style::HEADING.size, room.w * 0.5);
     canvas.text([room.x, line], Anchor::Left, &name, TextStyle { color, ..style::HEADING });
-    let (least, most) = shown(scene, &foot.height_before);
-    if least < lo || most > hi {
+    let (min, max) = shown(scene, &foot.height_before);
+    if min < lo || max > hi {
         let in_unit = |metres: f32| format!("{:.0}", metres * per).replace('-', "\u{2212}");
-        let text = format!("before: {} to {} {}", in_unit(least), in_unit(most), axes.unit.name);
+        let text = format!("before: {} to {} {}", in_unit(min), in_unit(max), axes.unit.name);
         canvas.text([room.right(), line], Anchor::Right, &text, style::TICK);
     }
 }
 
-/// Smallest and largest of the heights that are shown.
+/// Minimum and maximum of the heights in the frames that are shown.
 fn shown(scene: &Scene, values: &[f32]) -> (f32, f32) {
     let values = values.get(..=*scene.shown.end()).unwrap_or(values).iter().copied();
     values
@@ -150,14 +152,14 @@ fn shown(scene: &Scene, values: &[f32]) -> (f32, f32) {
         .fold((f32::INFINITY, f32::NEG_INFINITY), |(lo, hi), v| (lo.min(v), hi.max(v)))
 }
 
-/// A line through what is finite, with gaps where something is not.
+/// A line through the finite values, with gaps at others.
 fn curve(times: &[f32], values: &[f32], at: impl Fn(f32, f32) -> Point) -> Path {
     let mut path = Path::default();
     let mut run: Vec<Point> = Vec::new();
     for (&t, &v) in times.iter().zip(values) {
         let [x, y] = at(t, v);
         if x.is_finite() && y.is_finite() {
-            // Far outside the plot the exact place is of no matter, and a rasteriser has its bounds.
+            // A rasteriser has a limited range, and far outside the plot the exact position does not matter.
             run.push([x.clamp(-1e5, 1e5), y.clamp(-1e5, 1e5)]);
         } else {
             path.add_line(run.drain(..));

@@ -1,6 +1,6 @@
-//! Pictures: of a pose, and of a walk before and after its feet were planted.
+//! Pictures of a pose, and of a walk before and after planting.
 //!
-//! A picture is drawn on a [`canvas::Canvas`] in pixels, which becomes PNG or SVG from the same marks.
+//! A picture is drawn on a [`canvas::Canvas`], whose marks become PNG or SVG.
 
 pub mod axis;
 pub mod canvas;

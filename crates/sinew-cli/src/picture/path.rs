@@ -1,20 +1,20 @@
-//! Outlines on a page: what is filled, stroked and cut off.
+//! Paths and rectangles on a page.
 
-/// A point of the page: pixels from the left and from the top.
+/// Point on the page, in pixels from its left and upper edge.
 pub type Point = [f32; 2];
 
-/// A piece of an outline.
+/// Segment of a path.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Segment {
     /// Starts a new contour.
     Move(Point),
     /// A straight line.
     Line(Point),
-    /// A quadratic Bezier curve: control point, end.
+    /// A quadratic Bézier curve: control point, end.
     Quad(Point, Point),
-    /// A cubic Bezier curve: two control points, end.
+    /// A cubic Bézier curve: two control points, end.
     Cubic(Point, Point, Point),
-    /// Back to the contour's start.
+    /// Closes the contour.
     Close,
 }
 
@@ -30,19 +30,19 @@ impl Segment {
     }
 }
 
-/// Contours. Filling counts windings: overlapping contours of one sense make one area.
+/// Path of one or more contours. The fill rule is nonzero: overlapping contours of one orientation make one area.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Path(pub Vec<Segment>);
 
 impl Path {
-    /// A line through points; fewer than two make nothing.
+    /// A line through points; empty for fewer than two.
     pub fn line(points: impl IntoIterator<Item = Point>) -> Self {
         let mut path = Self::default();
         path.add_line(points);
         path
     }
 
-    /// Adds a line through points.
+    /// Adds a line through points; nothing for fewer than two.
     pub fn add_line(&mut self, points: impl IntoIterator<Item = Point>) {
         let start = self.0.len();
         for p in points {
@@ -54,7 +54,8 @@ impl Path {
         }
     }
 
-    /// Adds a closed polygon, always in the same sense, so that polygons of one path join into one area.
+    /// Adds a closed polygon, always in the same orientation, so that polygons of one path join into one area. A polygon
+    /// without area is left out.
     pub fn add_polygon(&mut self, points: &[Point]) {
         let twice_area: f32 =
             points.iter().zip(points.iter().cycle().skip(1)).map(|(a, b)| a[0] * b[1] - b[0] * a[1]).sum();
@@ -71,7 +72,7 @@ impl Path {
 
     /// Adds a circle.
     pub fn add_circle(&mut self, [x, y]: Point, r: f32) {
-        // Handle length of the cubic that is nearest to a quarter circle.
+        // 4/3 (sqrt(2) - 1): the handle length of a cubic that approximates a quarter circle.
         let k = 0.552_284_8 * r;
         self.0.extend([
             Segment::Move([x + r, y]),
@@ -83,15 +84,15 @@ impl Path {
         ]);
     }
 
-    /// Whether it has a point, and all of them can be drawn.
+    /// Whether the path has points, and all of them can be drawn.
     pub fn is_drawable(&self) -> bool {
-        // Coordinates far outside any page would overflow a rasteriser's fixed point.
+        // Coordinates far off the page would overflow a rasteriser's fixed point.
         !self.0.is_empty()
             && self.0.iter().flat_map(Segment::points).flatten().all(|c| c.is_finite() && c.abs() < 1e6)
     }
 }
 
-/// A rectangle of the page.
+/// Rectangle on the page, in pixels.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rect {
     /// Left edge.
@@ -115,7 +116,7 @@ impl Rect {
         self.y + self.h
     }
 
-    /// As a closed contour.
+    /// The rectangle as a closed contour.
     pub fn path(&self) -> Path {
         let mut path = Path::default();
         path.add_polygon(&[

@@ -1,4 +1,4 @@
-//! The picture of a walk on the ground, before and after its feet were planted.
+//! Layout of the picture of a walk, before and after planting.
 
 use sinew::{body::Side, draw::ShapeRole};
 
@@ -11,10 +11,10 @@ use super::{
 };
 
 impl Picture<'_> {
-    /// Draws the picture. Where there is no frame, it says so.
+    /// Draws the picture. Without frames, a note says so.
     pub fn draw(&self) -> Canvas {
         let right = style::WIDTH as f32 - style::MARGIN;
-        // Text is measured before the page's height is known.
+        // The page's height depends on the text's, which is measured first.
         let mut measure = Canvas::new(style::WIDTH, 1, style::PAPER);
         let scene = Scene::plan(self, right - style::MARGIN);
         let entries = self.legend();

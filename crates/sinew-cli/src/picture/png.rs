@@ -1,4 +1,4 @@
-//! A page as pixels.
+//! Conversion of a page to PNG.
 
 use thiserror::Error;
 use tiny_skia::{
@@ -11,15 +11,15 @@ use super::{
     path::{Path, Rect, Segment},
 };
 
-/// Why a page did not become a PNG.
+/// Failure to make a PNG.
 #[derive(Debug, Error)]
 pub enum PngError {
-    /// The page has no area, or more than memory can hold.
+    /// The page has no area, or more pixels than fit into memory.
     #[error("a picture of {width} x {height} pixels cannot be made")]
     Size {
-        /// Width asked for.
+        /// Width in pixels.
         width: u32,
-        /// Height asked for.
+        /// Height in pixels.
         height: u32,
     },
     /// The encoder failed.
@@ -27,13 +27,13 @@ pub enum PngError {
     Encode(String),
 }
 
-/// The bytes of a PNG file. The same page gives the same bytes.
+/// Returns the bytes of a PNG file. The same page gives the same bytes.
 pub fn encode(canvas: &Canvas) -> Result<Vec<u8>, PngError> {
     let (width, height) = (canvas.width(), canvas.height());
     let mut pixels = Pixmap::new(width, height).ok_or(PngError::Size { width, height })?;
     let [r, g, b, a] = canvas.background().0;
     pixels.fill(SkColor::from_rgba8(r, g, b, a));
-    // Neighbouring marks mostly share their clip: a mask is made anew only where it changes.
+    // Successive marks mostly share their clip, so that the last mask is kept.
     let mut mask: (Option<Rect>, Option<Mask>) = (None, None);
     for (clip, mark) in canvas.marks() {
         if *clip != mask.0 {

@@ -1,5 +1,5 @@
-//! The picture of one pose: from the side and from the front (along a curve: from above), on the
-//! floor, with the names of the main joints.
+//! Picture of one pose: from the side and from the front (for a chain along a curve, from above), on the floor, with the
+//! names of the main joints.
 
 use glam::Vec3;
 use sinew::{
@@ -19,25 +19,25 @@ use super::{
 
 /// Width of the picture in pixels.
 const WIDTH: u32 = 1600;
-/// The figure is no taller than this, in pixels.
-const TALLEST: f32 = 860.0;
-/// Room for the heights to the left of the views.
+/// Maximum height of the figure, in pixels.
+const MAX_HEIGHT: f32 = 860.0;
+/// Width in pixels left of the views, for heights.
 const RULER: f32 = 96.0;
-/// Room for names on each side of the front view.
+/// Width in pixels on each side of the front view, for names.
 const NAMES: f32 = 190.0;
-/// Half the width of a goal's crosshair.
+/// Half the width of a goal's crosshair, in pixels.
 const CROSS: f32 = 16.0;
-/// From one name to the next.
+/// Height of a line of names, in pixels.
 const LINE: f32 = 27.0;
 
-/// All that the picture shows.
+/// Contents of the picture.
 #[derive(Clone, Debug)]
 pub struct PosePicture<'a> {
-    /// The large line at the top.
+    /// Large line at the top.
     pub title: String,
-    /// The line below it.
+    /// Line below the title.
     pub subtitle: String,
-    /// Which joints make the figure.
+    /// The figure.
     pub figure: &'a Figure,
     /// The pose, in metres, Y up.
     pub pose: &'a Pose,
@@ -45,24 +45,24 @@ pub struct PosePicture<'a> {
     pub named: Vec<JointId>,
     /// Limits of joints, with the lines that they are measured from.
     pub limits: DrawList,
-    /// What a solve was asked for, and the pose before it.
-    pub asked: Option<Asked<'a>>,
+    /// The pose before the solve and its goals; `None` without a solve.
+    pub solved: Option<Solved<'a>>,
 }
 
-/// A solve's beginning and its goal.
+/// Start and goals of a solve, in model space in metres.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked<'a> {
+pub struct Solved<'a> {
     /// The pose before the solve.
     pub before: &'a Pose,
-    /// Where ends are asked to be, or what they look at, each with where its handle begins.
+    /// For each goal, the start of its handle and the goal's position.
     pub goals: &'a [(Vec3, Vec3)],
-    /// Places along what the chain is laid along.
+    /// Points along the curve that the chain is laid along; empty without one.
     pub curve: &'a [Vec3],
-    /// Where the chain's middle turns towards.
+    /// Point that the chain's middle bends towards.
     pub pole: Option<Vec3>,
 }
 
-/// A name with the place that it points at.
+/// Name of a joint, with the joint's position on the page.
 struct Label {
     text: String,
     joint: Point,
@@ -75,8 +75,8 @@ impl PosePicture<'_> {
     pub fn draw(&self) -> Canvas {
         let right = WIDTH as f32 - style::MARGIN;
         let facing = self.figure.facing(self.pose).unwrap_or(Vec3::Z);
-        // What lies along a curve is mostly seen from above.
-        let above = self.asked.as_ref().is_some_and(|a| !a.curve.is_empty());
+        // A curve usually shows best from above.
+        let above = self.solved.as_ref().is_some_and(|s| !s.curve.is_empty());
         let (mut side, mut front) =
             (View::side(facing), if above { View::above(facing) } else { View::front(facing) });
         let mut extents = [side, front].map(|v| self.figure.extent(self.pose, &v));
@@ -84,12 +84,12 @@ impl PosePicture<'_> {
             let shapes = self.limits.shapes().iter();
             shapes.flat_map(|s| self.limits.points(s)).for_each(|&p| extent.add(view.plane(p)));
         }
-        if let Some(asked) = &self.asked {
+        if let Some(solved) = &self.solved {
             for (extent, view) in extents.iter_mut().zip([&side, &front]) {
                 if !above {
-                    extent.join(&self.figure.extent(asked.before, view));
+                    extent.join(&self.figure.extent(solved.before, view));
                 }
-                let marks = asked.goals.iter().map(|g| &g.1).chain(&asked.pole).chain(asked.curve);
+                let marks = solved.goals.iter().map(|g| &g.1).chain(&solved.pole).chain(solved.curve);
                 marks.for_each(|&p| extent.add(view.plane(p)));
             }
         }
@@ -98,16 +98,16 @@ impl PosePicture<'_> {
         }
         let (lo, hi) = (extents[0].lo[1], extents[0].hi[1]);
         let widths = extents.map(|e| e.size()[0]);
-        // A figure may lie flat: its widths give a measure then.
+        // A figure that lies flat is measured by its width.
         let size = (hi - lo).max(widths[0].max(widths[1]) * 0.25).max(1e-6);
-        // The floor is where the file has it, unless the figure floats far above it or reaches far below.
+        // The floor is at height 0, unless the figure is far above it or reaches far below.
         let floor = if lo.abs() < 0.25 * size { lo.min(0.0) } else { lo };
         let names = if self.named.is_empty() { 0.0 } else { NAMES };
         const BETWEEN: f32 = 90.0;
         let room = right - style::MARGIN - RULER - 2.0 * names - BETWEEN - 40.0;
         let across = (widths[0] + widths[1]).max(size * 0.2);
         let tall = (hi - floor).max(size * 0.1).max(if above { extents[1].size()[1] } else { 0.0 });
-        let scale = (TALLEST / tall).min(room / across);
+        let scale = (MAX_HEIGHT / tall).min(room / across);
 
         let top = 176.0;
         let bottom = top + tall * scale + 24.0;
@@ -115,7 +115,7 @@ impl PosePicture<'_> {
         let mut canvas = Canvas::new(WIDTH, height.ceil() as u32, style::PAPER);
         self.head(&mut canvas, right);
 
-        // What is left over of the width goes to both views alike.
+        // Spare width is shared equally by both views.
         let spare = (room - across * scale).max(0.0) / 2.0;
         let left = style::MARGIN + RULER;
         let side_room = widths[0] * scale + spare;
@@ -146,7 +146,7 @@ impl PosePicture<'_> {
         canvas
     }
 
-    /// Limits as arcs, cones and rails, and what each is measured from.
+    /// Draws limits as arcs, cones and rails, and the lines that they are measured from.
     fn arcs(&self, canvas: &mut Canvas, view: &View) {
         for shape in self.limits.shapes() {
             let points: Vec<Point> = self.limits.points(shape).iter().map(|&p| view.project(p)).collect();
@@ -163,24 +163,24 @@ impl PosePicture<'_> {
         }
     }
 
-    /// The pose before, over the one after so that no flesh hides it, and the goal as a crosshair, the pole as a ring.
+    /// Draws the pose before the solve, over the pose after so that no skin hides it, goals as crosshairs, and the pole as a
+    /// ring.
     fn marks(&self, canvas: &mut Canvas, view: &View) {
-        let Some(asked) = &self.asked else { return };
-        // A chain along a curve was somewhere else altogether.
-        if asked.curve.is_empty() {
-            self.figure.draw(canvas, asked.before, view, Look::Faint, 0.0);
+        let Some(solved) = &self.solved else { return };
+        // A chain along a curve starts far off, so that its pose before is not drawn.
+        if solved.curve.is_empty() {
+            self.figure.draw(canvas, solved.before, view, Look::Faint, 0.0);
         }
         let color = style::role(ShapeRole::Goal);
-        canvas.stroke(Path::line(asked.curve.iter().map(|&p| view.project(p))), color, 2.0);
-        for &(from, goal) in asked.goals {
+        canvas.stroke(Path::line(solved.curve.iter().map(|&p| view.project(p))), color, 2.0);
+        for &(from, goal) in solved.goals {
             let [x, y] = view.project(goal);
-            // The handle: from where the chain begins, or its end was, to what it reaches for.
             canvas.dashed(Path::line([view.project(from), [x, y]]), color, 1.6, Some(7.0));
             for [dx, dy] in [[CROSS, 0.0], [0.0, CROSS]] {
                 canvas.line([x - dx, y - dy], [x + dx, y + dy], color, 2.6);
             }
         }
-        if let Some(pole) = asked.pole {
+        if let Some(pole) = solved.pole {
             let at = view.project(pole);
             canvas.circle(at, 8.0, style::role(ShapeRole::Pole));
             canvas.circle(at, 5.0, style::PAPER);
@@ -202,19 +202,19 @@ impl PosePicture<'_> {
             entries.push((Swatch::Line(style::role(ShapeRole::Limit), 2.4), "limits"));
             entries.push((Swatch::Dashes(style::role(ShapeRole::Reference), 1.8), "measured from"));
         }
-        if let Some(asked) = &self.asked {
-            if asked.curve.is_empty() {
+        if let Some(solved) = &self.solved {
+            if solved.curve.is_empty() {
                 entries.push((Swatch::Line(style::BEFORE, 1.8), "before"));
             }
-            if !asked.goals.is_empty() {
-                let name = if asked.goals.len() > 1 { "goals" } else { "goal" };
+            if !solved.goals.is_empty() {
+                let name = if solved.goals.len() > 1 { "goals" } else { "goal" };
                 entries.push((Swatch::Line(style::role(ShapeRole::Goal), 2.6), name));
                 entries.push((Swatch::Dashes(style::role(ShapeRole::Goal), 1.6), "handle"));
             }
-            if !asked.curve.is_empty() {
+            if !solved.curve.is_empty() {
                 entries.push((Swatch::Line(style::role(ShapeRole::Goal), 2.0), "curve"));
             }
-            if asked.pole.is_some() {
+            if solved.pole.is_some() {
                 entries.push((Swatch::Cast(style::role(ShapeRole::Pole)), "pole"));
             }
         }
@@ -223,10 +223,10 @@ impl PosePicture<'_> {
         style::legend(canvas, 122.0, right, &entries, true);
     }
 
-    /// Names stand in two columns beside the figure, each at the height of its joint or as near as the others let it.
+    /// Writes names in two columns beside the figure, each as near to the height of its joint as the others permit.
     fn names(&self, canvas: &mut Canvas, view: &View, half: f32, room: f32, (top, bottom): (f32, f32)) {
         let skeleton = self.pose.skeleton();
-        let above = self.asked.as_ref().is_some_and(|a| !a.curve.is_empty());
+        let above = self.solved.as_ref().is_some_and(|s| !s.curve.is_empty());
         let mut columns: [Vec<Label>; 2] = [Vec::new(), Vec::new()];
         for &joint in &self.named {
             let at = view.project(self.pose.position(joint));
@@ -236,7 +236,7 @@ impl PosePicture<'_> {
             }
             let text = style::fit(canvas, name, style::TICK.size, room);
             let label = Label { text, joint: at, side: self.figure.side(joint), y: at[1].clamp(top, bottom) };
-            // The middle of the body goes where there is more room, seen from above to the side that it is on.
+            // Names of the body's middle go to the shorter column; seen from above, to the side of their joint.
             let k = match label.side {
                 Some(Side::Right) => 0,
                 Some(Side::Left) => 1,
@@ -266,12 +266,12 @@ impl PosePicture<'_> {
     }
 }
 
-/// Moves labels apart, up and down alike, and keeps them between `top` and `bottom`.
+/// Moves labels apart, up and down equally, and keeps them between `top` and `bottom`.
 fn spread(labels: &mut [Label], top: f32, bottom: f32) {
     labels.sort_by(|a, b| a.y.total_cmp(&b.y));
-    // Labels that touch make one block around the mean of where they would be; blocks that touch join.
+    // Labels that touch form a block around the mean of their joints' heights. Blocks that touch join.
     let mut blocks: Vec<(f32, usize)> = Vec::new();
-    let place = |middle: f32, n: usize| {
+    let clamped = |middle: f32, n: usize| {
         let half = (n as f32 - 1.0) * LINE / 2.0;
         middle.min(bottom - half).max(top + half)
     };
@@ -279,30 +279,29 @@ fn spread(labels: &mut [Label], top: f32, bottom: f32) {
         blocks.push((label.y, 1));
         while let [.., (a, n), (b, m)] = blocks[..] {
             let apart = (n + m) as f32 * LINE / 2.0;
-            if place(b, m) - place(a, n) >= apart {
+            if clamped(b, m) - clamped(a, n) >= apart {
                 break;
             }
             blocks.pop();
             blocks.pop();
-            // Each block's middle is the mean of its labels' wishes.
             blocks.push(((a * n as f32 + b * m as f32) / (n + m) as f32, n + m));
         }
     }
     let mut at = labels.iter_mut();
     for (middle, n) in blocks {
-        let first = place(middle, n) - (n as f32 - 1.0) * LINE / 2.0;
+        let first = clamped(middle, n) - (n as f32 - 1.0) * LINE / 2.0;
         for (i, label) in at.by_ref().take(n).enumerate() {
             label.y = first + i as f32 * LINE;
         }
     }
 }
 
-/// Heights over the floor as lines behind both views.
+/// Draws the floor, and heights above it as lines behind both views.
 fn ruler(canvas: &mut Canvas, view: &View, floor: f32, hi: f32, [left, right]: [f32; 2]) {
     let unit = Unit::of((hi - floor) * 1.3);
-    // Numbers stand a line and a half apart at least.
-    let most = ((hi - floor) * view.scale / (1.5 * LINE)).clamp(1.0, 9.0) as usize;
-    for (value, text) in axis::ticks(floor * unit.per_metre, hi * unit.per_metre, most) {
+    // Numbers are at least a line and a half apart.
+    let max_ticks = ((hi - floor) * view.scale / (1.5 * LINE)).clamp(1.0, 9.0) as usize;
+    for (value, text) in axis::ticks(floor * unit.per_metre, hi * unit.per_metre, max_ticks) {
         let y = view.on_page([0.0, value / unit.per_metre])[1];
         canvas.line([left, y], [right, y], style::GRID, 1.2);
         canvas.text([left - 14.0, y + 7.0], Anchor::Right, &format!("{text} {}", unit.name), style::TICK);
@@ -313,7 +312,7 @@ fn ruler(canvas: &mut Canvas, view: &View, floor: f32, hi: f32, [left, right]: [
     canvas.line([left, view.page[1]], [right, view.page[1]], ground, 2.2);
 }
 
-/// A bar of a round length about a third of the figure, with its right end at a point.
+/// Draws a scale bar of a round length, about a third of the figure's size in metres, with its right end at a point.
 pub fn scale_bar(canvas: &mut Canvas, scale: f32, figure: f32, right: f32, y: f32) {
     let unit = Unit::of(figure * 0.8);
     let lengths = axis::ticks(0.0, figure * 0.45 * unit.per_metre, 3);

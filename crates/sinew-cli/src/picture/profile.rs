@@ -1,12 +1,12 @@
-//! The ground as a cut through it shows it.
+//! Cross-section of the ground.
 
 use glam::Vec3;
 use sinew::ground::TriangleMesh;
 
 use super::{path::Point, view::View};
 
-/// Where a mesh meets the plane of a view through `through`: lines in metres along the view's axes. Undersides are left
-/// out, unless there is nothing else (a mesh that is wound the other way round).
+/// Intersection of a mesh with the plane of a view through a point: lines in metres along the view's axes. Undersides are
+/// left out, unless there is nothing else, as in a mesh of the opposite winding.
 pub fn cut(mesh: &TriangleMesh, view: &View, through: Vec3) -> Vec<[Point; 2]> {
     let depth = view.nearness(through);
     let mut lines: Vec<([Point; 2], bool)> = Vec::new();
@@ -14,7 +14,7 @@ pub fn cut(mesh: &TriangleMesh, view: &View, through: Vec3) -> Vec<[Point; 2]> {
         let [a, b, c] = triangle.map(|i| mesh.positions.get(i as usize).copied().filter(|p| p.is_finite()));
         let (Some(a), Some(b), Some(c)) = (a, b, c) else { continue };
         let normal = (b - a).cross(c - a);
-        // A corner on the plane counts as before it, so that no edge is met twice or missed.
+        // A corner on the plane counts as in front of it, so that no edge is crossed twice or missed.
         let crossings = [(a, b), (b, c), (c, a)].map(|(p, q)| {
             let (d, e) = (view.nearness(p) - depth, view.nearness(q) - depth);
             ((d >= 0.0) != (e >= 0.0)).then(|| p.lerp(q, d / (d - e)))

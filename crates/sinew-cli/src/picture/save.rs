@@ -1,4 +1,4 @@
-//! A page as a file.
+//! Writing a page to a file.
 
 use std::{io, path::Path};
 
@@ -6,7 +6,7 @@ use sinew_files::{FileError, write_whole};
 
 use super::{canvas::Canvas, png, svg};
 
-/// Writes a page as PNG or SVG, told apart by the ending of `path`. The same page gives the same bytes.
+/// Writes a page as PNG or SVG, by the extension of `path`. The same page gives the same bytes.
 pub fn save(canvas: &Canvas, path: &Path) -> Result<(), FileError> {
     let ending = path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
     match ending.as_str() {

@@ -1,4 +1,4 @@
-//! The upper part of the plant picture: the figure in strobe on the ground, seen from the side.
+//! Successive moments of the figure on the ground, seen from the side: the upper part of a walk's picture.
 
 use std::ops::RangeInclusive;
 
@@ -15,41 +15,43 @@ use super::{
     walk::Picture,
 };
 
-/// A figure is no taller than this, in pixels,
-const TALLEST: f32 = 430.0;
-/// and no smaller, or one could not see what its feet do: a walk that is longer is shown in part.
-const SMALLEST: f32 = 170.0;
-/// The scene without its axis is no higher than this, in pixels.
-const HIGHEST: f32 = 820.0;
-/// Room below the scene for the axis.
+/// Maximum height of the figure, in pixels.
+const MAX_FIGURE: f32 = 430.0;
+/// Minimum height of the figure, in pixels: the feet of smaller figures could not be seen. A longer walk is shown in part.
+const MIN_FIGURE: f32 = 170.0;
+/// Maximum height of the scene without its axis, in pixels.
+const MAX_HEIGHT: f32 = 820.0;
+/// Height in pixels below the scene, for the axis.
 const AXIS: f32 = 62.0;
 
-/// Where everything stands.
+/// Layout of the scene.
 #[derive(Debug)]
 pub struct Scene {
     stages: Vec<Stage>,
-    /// Frames that are shown; later ones have no room.
+    /// Frames that are shown; later frames have no room.
     pub shown: RangeInclusive<usize>,
-    /// What must be said of the scene.
+    /// Note to print below the plots.
     pub note: Option<String>,
-    /// The figure's height in metres.
+    /// Height of the figure, in metres.
     figure: f32,
+    /// Size of the scene without its axis, in pixels.
     size: Point,
-    /// Where along the view the walk begins, in metres: the zero of the axis. None where it stays in its place.
+    /// Position along the view at which the walk begins, in metres: the zero of the axis. `None` for a figure that stays in
+    /// place.
     start: Option<f32>,
 }
 
-/// Figures that share one view of the ground. A walk has one stage; a figure that stays has one for each moment.
+/// Figures that share one view of the ground. A walk has one stage; a figure that stays in place has one for each moment.
 #[derive(Debug)]
 struct Stage {
     view: View,
     frames: Vec<usize>,
-    /// Left and right end on the page, relative to the scene.
+    /// Left and right end, in pixels from the scene's left edge.
     span: (f32, f32),
 }
 
 impl Scene {
-    /// Finds the view, the scale, and the moments to show in `width` pixels.
+    /// Chooses the view, the scale, and the frames to show in `width` pixels.
     pub fn plan(picture: &Picture<'_>, width: f32) -> Self {
         let frames = picture.frames();
         let empty = Self {
@@ -69,7 +71,7 @@ impl Scene {
         let extents: Vec<[Extent; 2]> = (0..frames)
             .map(|i| [&picture.after[i], &picture.before[i]].map(|p| picture.figure.extent(p, &view)))
             .collect();
-        // Someone who bends down is not a small figure: the tallest moment counts.
+        // The figure's height is that of its tallest frame, as it may bend down in others.
         let tall = extents.iter().map(|e| e[0].size()[1]).fold(0.0, f32::max);
         let wide = extents.iter().map(|e| e[0].size()[0]).fold(0.0, f32::max);
         let figure = tall.max(wide * 0.5);
@@ -98,14 +100,14 @@ impl Scene {
         extents: &[[Extent; 2]],
         along: &[f32],
     ) -> Self {
-        // As many frames from the first on as can be shown without making the figure too small.
+        // The longest run of frames from the first that does not make the figure too small.
         let mut all = Extent::NONE;
         let mut last = 0;
         for (i, [after, before]) in extents.iter().enumerate() {
             let mut with = all;
             with.join(after);
             with.join(before);
-            if i > 0 && scale_for(&with, figure, width) * figure < SMALLEST {
+            if i > 0 && scale_for(&with, figure, width) * figure < MIN_FIGURE {
                 break;
             }
             (all, last) = (with, i);
@@ -155,7 +157,7 @@ impl Scene {
         let stages = (0..count)
             .map(|k| {
                 let frame = if count > 1 { (k * last + (count - 1) / 2) / (count - 1) } else { 0 };
-                // Whole pixels: a clip that cuts through one leaves a seam in the ground.
+                // Whole pixels, as a clip edge within a pixel leaves a seam in the ground.
                 let (left, right) = ((cell * k as f32).round(), (cell * (k + 1) as f32).round());
                 let view = View {
                     scale,
@@ -169,12 +171,12 @@ impl Scene {
         Self { stages, shown: 0..=last, note: None, figure, size: [width, height], start: None }
     }
 
-    /// Height in pixels with the axis.
+    /// Height in pixels, with the axis.
     pub fn height(&self) -> f32 {
         if self.stages.is_empty() { 0.0 } else { self.size[1] + AXIS }
     }
 
-    /// The frames that stand on the ground.
+    /// The frames that are drawn.
     pub fn frames(&self) -> impl Iterator<Item = usize> {
         self.stages.iter().flat_map(|s| s.frames.iter().copied())
     }
@@ -196,7 +198,7 @@ impl Scene {
             for &i in &stage.frames {
                 picture.figure.draw(canvas, &picture.after[i], &view, Look::Full, self.figure);
             }
-            // Over the figures, so that one sees what stands on it and what sinks into it.
+            // Drawn over the figures, to show what stands on the surface and what sinks into it.
             canvas.stroke(surface, style::role(ShapeRole::Ground), 2.2);
             if self.start.is_some() {
                 self.ankles(picture, canvas, &view);
@@ -219,7 +221,7 @@ impl Scene {
         }
     }
 
-    /// Fills the ground and gives its surface.
+    /// Fills the ground and returns its surface.
     fn ground(
         &self,
         picture: &Picture<'_>,
@@ -241,7 +243,7 @@ impl Scene {
                 continue;
             }
             let floor = room.bottom() + 4.0;
-            // What lies below the scene must not turn its polygon inside out.
+            // A surface below the scene must not turn its polygon inside out.
             let ([a, b], kept) = ([a, b], [a, b].map(|p| [p[0], p[1].min(floor)]));
             inside.add_polygon(&[kept[0], kept[1], [kept[1][0], floor], [kept[0][0], floor]]);
             surface.add_line([a, b]);
@@ -251,7 +253,7 @@ impl Scene {
     }
 
     fn casts(&self, picture: &Picture<'_>, canvas: &mut Canvas, view: &View, room: &Rect) {
-        // A thicket hides what it shows: casts keep a distance on the page.
+        // Minimum distance of casts on the page, in pixels: too many would hide each other.
         const APART: f32 = 14.0;
         let mut list = DrawList::new();
         let mut casts: Vec<_> = picture
@@ -283,13 +285,13 @@ impl Scene {
     fn ankles(&self, picture: &Picture<'_>, canvas: &mut Canvas, view: &View) {
         for foot in picture.feet {
             let Some(ankle) = foot.ankle else { continue };
-            let way = |poses: &[sinew::Pose]| {
+            let path = |poses: &[sinew::Pose]| {
                 let poses = poses.get(self.shown.clone()).unwrap_or_default();
                 Path::line(poses.iter().map(|p| view.project(p.position(ankle))))
             };
-            canvas.dashed(way(picture.before), style::BEFORE.with_opacity(0.7), 1.5, Some(5.0));
+            canvas.dashed(path(picture.before), style::BEFORE.with_opacity(0.7), 1.5, Some(5.0));
             let color = style::body(foot.side).with_opacity(0.85);
-            canvas.dashed(way(picture.after), color, 2.0, Some(6.0));
+            canvas.dashed(path(picture.after), color, 2.0, Some(6.0));
         }
     }
 }
@@ -298,14 +300,14 @@ fn range(values: &[f32]) -> (f32, f32) {
     values.iter().fold((f32::INFINITY, f32::NEG_INFINITY), |(lo, hi), &v| (lo.min(v), hi.max(v)))
 }
 
-/// Pixels a metre at which an extent fits.
+/// Pixels per metre at which an extent fits.
 fn scale_for(all: &Extent, figure: f32, width: f32) -> f32 {
     let (lo, hi) = vertical(all, figure);
     let across = all.size()[0] + 0.3 * figure;
-    (width / across).min(HIGHEST / (hi - lo)).min(TALLEST / figure)
+    (width / across).min(MAX_HEIGHT / (hi - lo)).min(MAX_FIGURE / figure)
 }
 
-/// What a scene holds from below the feet to above the head.
+/// Heights in metres of a scene's lower and upper edge, with room below the feet and above the head.
 fn vertical(all: &Extent, figure: f32) -> (f32, f32) {
     (all.lo[1] - 0.14 * figure, all.hi[1] + 0.06 * figure)
 }

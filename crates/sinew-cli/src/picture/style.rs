@@ -1,4 +1,4 @@
-//! One look for all pictures: colours, type and line widths.
+//! Colours, text styles and line widths of all pictures.
 
 use sinew::{
     body::Side,
@@ -7,38 +7,38 @@ use sinew::{
 
 use super::canvas::{Anchor, Canvas, Color, TextStyle};
 
-/// The page.
+/// Background of the page.
 pub const PAPER: Color = Color::rgb([0xff, 0xff, 0xff]);
-/// Text that matters. 14:1 on the page.
+/// Main text. Contrast to the page 14:1.
 pub const INK: Color = Color::rgb([0x22, 0x27, 0x2e]);
-/// Text beside it. 6:1 on the page.
+/// Secondary text. Contrast to the page 6:1.
 pub const MUTED: Color = Color::rgb([0x57, 0x60, 0x6a]);
 /// Axes and frames.
 pub const HAIRLINE: Color = Color::rgb([0xc4, 0xca, 0xd1]);
 /// Lines behind curves.
 pub const GRID: Color = Color::rgb([0xe6, 0xe9, 0xed]);
-/// What was before the feet were planted.
+/// Poses before the solve or the planting.
 pub const BEFORE: Color = Color::rgb([0x8a, 0x92, 0x9b]);
-/// The inside of the ground.
+/// Inside of the ground.
 pub const EARTH: Color = Color::rgb([0xf0, 0xeb, 0xe2]);
 
 /// Width of a walk's picture, in pixels.
 pub const WIDTH: u32 = 1600;
-/// Left and right edge of the page, in pixels.
+/// Margin at the left and right of the page, in pixels.
 pub const MARGIN: f32 = 64.0;
-/// Width of axes and frames.
+/// Width of axes and frames, in pixels.
 pub const HAIR: f32 = 1.5;
 
-/// The picture's name.
+/// Title of the picture.
 pub const TITLE: TextStyle = TextStyle { size: 36.0, color: INK, weight: 0.045 };
 /// Names of parts.
 pub const HEADING: TextStyle = TextStyle { size: 23.0, color: INK, weight: 0.04 };
-/// Sentences. A page 1600 pixels wide is often shown at half its size: this can still be read then.
+/// Sentences. A page of 1600 pixels is often shown at half its size, at which this is still legible.
 pub const BODY: TextStyle = TextStyle { size: 22.0, color: MUTED, weight: 0.02 };
 /// Numbers along axes.
 pub const TICK: TextStyle = TextStyle { size: 20.0, color: MUTED, weight: 0.02 };
 
-/// The colour of a half of the body; of its middle where `side` is none.
+/// The colour of a half of the body; `None` is the middle.
 pub fn body(side: Option<Side>) -> Color {
     Color::rgb(draw::color(ShapeRole::Bone, side))
 }
@@ -48,14 +48,14 @@ pub fn role(role: ShapeRole) -> Color {
     Color::rgb(draw::color(role, None))
 }
 
-/// A colour as it looks when little of it covers the page, opaque.
+/// The opaque colour that looks like a share, 0 to 1, of `color` on the page.
 pub fn tint(color: Color, share: f32) -> Color {
     let [r, g, b, _] = color.0;
     let mix = |c: u8| (255.0 - (255.0 - f32::from(c)) * share.clamp(0.0, 1.0)).round() as u8;
     Color([mix(r), mix(g), mix(b), 255])
 }
 
-/// The text, or as much of its beginning as fits into a width with an ellipsis after it.
+/// The text, cut to a width in pixels with an ellipsis at its end if it is wider.
 pub fn fit(canvas: &Canvas, text: &str, size: f32, width: f32) -> String {
     if canvas.text_width(text, size) <= width {
         return text.into();
@@ -71,7 +71,7 @@ pub fn fit(canvas: &Canvas, text: &str, size: f32, width: f32) -> String {
     format!("{}\u{2026}", kept.trim_end())
 }
 
-/// Lines of words, none wider than a width (a single word that is wider is cut).
+/// Wraps a text into lines of at most a width in pixels. A single word that is wider is cut.
 pub fn wrap(canvas: &Canvas, text: &str, size: f32, width: f32) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
@@ -87,12 +87,12 @@ pub fn wrap(canvas: &Canvas, text: &str, size: f32, width: f32) -> Vec<String> {
     lines
 }
 
-/// How an entry of a legend is drawn.
+/// Symbol of a legend's entry.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Swatch {
-    /// A line of a width in pixels.
+    /// A line, with its width in pixels.
     Line(Color, f32),
-    /// A line of dashes.
+    /// A dashed line, with its width in pixels.
     Dashes(Color, f32),
     /// A filled box.
     Area(Color),
@@ -100,8 +100,8 @@ pub enum Swatch {
     Cast(Color),
 }
 
-/// Draws entries from left to right, in as many rows as they need; gives the y below the last row. With `paint` false
-/// nothing is drawn.
+/// Draws entries from left to right, in as many rows as they need, and returns the y below the last row. With `paint` false
+/// it only measures.
 pub fn legend(canvas: &mut Canvas, top: f32, right: f32, entries: &[(Swatch, &str)], paint: bool) -> f32 {
     const ROW: f32 = 34.0;
     const SWATCH: f32 = 34.0;

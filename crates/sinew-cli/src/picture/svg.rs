@@ -1,4 +1,4 @@
-//! A page as SVG text.
+//! Conversion of a page to SVG.
 
 use std::{
     fmt::{self, Display},
@@ -10,8 +10,8 @@ use super::{
     path::{Path, Rect, Segment},
 };
 
-/// Writes an SVG document. Letters are written as outlines, so that the page looks the same whatever fonts a viewer has;
-/// what they say stands beside them for those who listen.
+/// Writes an SVG document. Letters are outlines, so that the page looks the same with any fonts; `aria-label` holds the text
+/// for screen readers.
 pub fn write(canvas: &Canvas, out: &mut dyn Write) -> io::Result<()> {
     let (w, h) = (canvas.width(), canvas.height());
     writeln!(
@@ -68,7 +68,7 @@ pub fn write(canvas: &Canvas, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "</svg>")
 }
 
-/// Each rectangle that something is cut off at, once.
+/// The distinct clip rectangles of a page.
 fn clips(canvas: &Canvas) -> Vec<Rect> {
     let mut clips: Vec<Rect> = Vec::new();
     for clip in canvas.marks().iter().filter_map(|(clip, _)| *clip) {
@@ -79,7 +79,7 @@ fn clips(canvas: &Canvas) -> Vec<Rect> {
     clips
 }
 
-/// A hundredth of a pixel is finer than any eye.
+/// A number with two decimals: a hundredth of a pixel is not visible.
 struct Number(f32);
 
 impl Display for Number {
@@ -132,7 +132,7 @@ impl Display for Escaped<'_> {
             '<' => f.write_str("&lt;"),
             '>' => f.write_str("&gt;"),
             '"' => f.write_str("&quot;"),
-            // XML 1.0 has no way to say these.
+            // XML 1.0 cannot represent these.
             '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}' => {
                 f.write_str("\u{fffd}")
             }

@@ -1,4 +1,4 @@
-//! A walk made of sines, drawn in all ways; the pictures are left in `target/pictures` to be looked at.
+//! Pictures of a walk made of sines. They are kept in `target/pictures`, for inspection.
 
 use std::{f32::consts::TAU, fs, path::PathBuf, sync::Arc};
 
@@ -15,7 +15,7 @@ use super::{
     walk::{Cast, FootSeries, Picture},
 };
 
-/// Joints with the places of a standing figure of 1.8 m that faces +Z.
+/// Joints of a standing figure of 1.8 m that faces +Z: name, parent, position in metres.
 const BODY: [(&str, &str, [f32; 3]); 20] = [
     ("hips", "", [0.0, 0.95, 0.0]),
     ("spine", "hips", [0.0, 1.10, 0.0]),
@@ -65,18 +65,18 @@ fn find(skeleton: &Skeleton, name: &str) -> JointId {
     skeleton.find(name).unwrap()
 }
 
-/// Joints are put at places by translations alone.
-fn pose(skeleton: &Arc<Skeleton>, place: impl Fn(&str) -> Vec3) -> Pose {
+/// A pose whose joints are moved to positions by translations alone.
+fn pose(skeleton: &Arc<Skeleton>, position: impl Fn(&str) -> Vec3) -> Pose {
     let mut pose = Pose::rest(skeleton);
     for (name, parent, _) in BODY {
-        let from = if parent.is_empty() { Vec3::ZERO } else { place(parent) };
-        pose.set_translation(find(skeleton, name), place(name) - from);
+        let from = if parent.is_empty() { Vec3::ZERO } else { position(parent) };
+        pose.set_translation(find(skeleton, name), position(name) - from);
     }
     pose.update();
     pose
 }
 
-/// Steps of 29 x 17 cm after a metre of floor, as tall as `size` says.
+/// Stairs with treads of 29 cm and rises of 17 cm, after a metre of floor, scaled by `size`.
 fn stairs(size: f32) -> TriangleMesh {
     let mut mesh = TriangleMesh::default();
     let at = |x: f32, y: f32, z: f32| Vec3::new(x, y, z) * size;
@@ -96,7 +96,7 @@ fn height_at(z: f32) -> f32 {
     if z < 1.0 { 0.0 } else { (((z - 1.0) / 0.4).floor() + 1.0).min(8.0) * 0.12 }
 }
 
-/// `seconds` of a walk at `speed` m/s by a figure of 1.8 m times `size`.
+/// A walk of `seconds` at `speed` m/s, by a figure of 1.8 m times `size`.
 fn walk(seconds: f32, speed: f32, size: f32) -> Walk {
     let skeleton = skeleton();
     let frames = (seconds * RATE) as usize + 1;
@@ -122,7 +122,7 @@ fn walk(seconds: f32, speed: f32, size: f32) -> Walk {
     }
     for &t in &walk.times {
         let root = Vec3::Z * speed * t;
-        // Place and height of a foot over the floor: half a second on the floor, half a second in the air.
+        // Position and height of a foot: half a second on the floor, half a second in the air.
         let foot = |k: usize| {
             let phase = t + 0.5 * k as f32;
             let (step, u) = (phase.floor(), phase.fract());
@@ -134,7 +134,7 @@ fn walk(seconds: f32, speed: f32, size: f32) -> Walk {
         };
         for planted in [false, true] {
             let climb = if planted { 0.5 * (height_at(foot(0).0) + height_at(foot(1).0)) } else { 0.0 };
-            let place = |name: &str| {
+            let position = |name: &str| {
                 let rest = BODY.iter().find(|b| b.0 == name).map_or(Vec3::ZERO, |b| Vec3::from(b.2));
                 let k = usize::from(name.ends_with(".r"));
                 let (z, lift, from, swing) = foot(k);
@@ -162,7 +162,7 @@ fn walk(seconds: f32, speed: f32, size: f32) -> Walk {
                 };
                 at * size
             };
-            let made = pose(&skeleton, place);
+            let made = pose(&skeleton, position);
             if planted { walk.after.push(made) } else { walk.before.push(made) }
         }
         for k in 0..2 {
@@ -226,12 +226,12 @@ fn keep(canvas: &Canvas, title: &str) {
     save(canvas, &folder.join(format!("{title}.svg"))).unwrap();
 }
 
-/// Whether two rooms share more than an edge.
+/// Whether two rectangles share more than an edge.
 fn overlap(a: &Rect, b: &Rect) -> bool {
     a.x < b.right() && b.x < a.right() && a.y < b.bottom() && b.y < a.bottom()
 }
 
-/// Every text is on the page and runs into no other one.
+/// Asserts that every text is on the page and overlaps no other.
 fn check(canvas: &Canvas) {
     let texts: Vec<_> = canvas
         .marks()
@@ -255,7 +255,7 @@ fn svg_of(canvas: &Canvas) -> String {
     String::from_utf8(bytes).unwrap()
 }
 
-/// How many pixels have this colour.
+/// Number of pixels of this colour.
 fn count(canvas: &Canvas, color: [u8; 3]) -> usize {
     let pixels = tiny_skia::Pixmap::decode_png(&png::encode(canvas).unwrap()).unwrap();
     pixels.pixels().iter().filter(|p| [p.red(), p.green(), p.blue()] == color).count()
@@ -325,7 +325,7 @@ fn odd_walks_are_drawn_too() {
     );
 }
 
-/// The sample on stairs: not planted, only lifted, which is enough to be looked at.
+// The walk is not planted but only lifted onto the stairs, which is enough for a picture.
 #[test]
 fn the_sample_is_drawn_with_its_skin() {
     let model = sinew_files::sample::mannequin().unwrap();

@@ -1,67 +1,67 @@
-//! What the picture of a walk shows: the figure, the ground, and each foot through time.
+//! Contents of a walk's picture: the figure, the ground, and each foot over time.
 
 use glam::Vec3;
 use sinew::{JointId, Pose, body::Side, ground::TriangleMesh};
 
 use super::figure::Figure;
 
-/// One foot through time.
+/// One foot over time.
 #[derive(Clone, Debug, Default)]
 pub struct FootSeries {
-    /// What it is called, such as `left foot`.
+    /// Name, such as `left foot`.
     pub name: String,
-    /// Which half of the body it is of.
+    /// Half of the body that the foot is in.
     pub side: Option<Side>,
-    /// The ankle, whose path is drawn.
+    /// Joint of the ankle, whose path is drawn.
     pub ankle: Option<JointId>,
-    /// Height of the lower of heel and ball over the ground, in metres, for each time; NaN where there is no ground.
+    /// Height above the ground before planting, of the lower of heel and ball, in metres, for each time; NaN without ground.
     pub height_before: Vec<f32>,
-    /// The same after planting.
+    /// Height above the ground after planting, as [`Self::height_before`].
     pub height_after: Vec<f32>,
-    /// From when to when the foot is in contact, in seconds.
+    /// Beginning and end of each contact, in seconds.
     pub contacts: Vec<(f32, f32)>,
 }
 
-/// A cast that found the ground, or did not.
+/// Cast onto the ground, in world space.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cast {
-    /// Where it began, in world space.
+    /// Start.
     pub from: Vec3,
-    /// Where it met the ground, or ended.
+    /// Point on the ground, or the end of a cast that found none.
     pub to: Vec3,
-    /// Whether it met the ground.
+    /// Whether the cast found the ground.
     pub hit: bool,
 }
 
-/// All that the picture shows. Poses' model space is world space here: travel is in the poses.
+/// Contents of the picture. The poses contain the travel, so that their model space is world space.
 #[derive(Clone, Debug)]
 pub struct Picture<'a> {
-    /// The large line at the top.
+    /// Large line at the top.
     pub title: String,
-    /// The line below it.
+    /// Line below the title.
     pub subtitle: String,
     /// Sentences at the bottom.
     pub notes: Vec<String>,
-    /// Which joints make the figure.
+    /// The figure.
     pub figure: &'a Figure,
-    /// The clip with its travel, as made for a flat floor, a pose for each time.
+    /// For each time, the pose before planting.
     pub before: &'a [Pose],
-    /// The same with planted feet.
+    /// For each time, the pose after planting.
     pub after: &'a [Pose],
-    /// In seconds, rising.
+    /// Times in seconds, increasing.
     pub times: &'a [f32],
-    /// What the feet stand on.
+    /// The ground.
     pub ground: &'a TriangleMesh,
-    /// Where the walk goes. Zero (or straight up) where it stays: the figure is then seen from its right-hand side.
+    /// Direction of the walk. Zero or vertical for a figure that stays in place, which is then seen from its right.
     pub travel: Vec3,
     /// The feet, in the order in which they are shown.
     pub feet: &'a [FootSeries],
-    /// Casts; where there are many, some are shown.
+    /// Casts. If there are many, only some are shown.
     pub casts: &'a [Cast],
 }
 
 impl Picture<'_> {
-    /// How many frames there are in all of the series.
+    /// Number of frames that all series have.
     pub(super) fn frames(&self) -> usize {
         self.before.len().min(self.after.len()).min(self.times.len())
     }

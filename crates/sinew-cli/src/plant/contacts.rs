@@ -1,4 +1,4 @@
-//! When feet stand, as `--contacts` says it: by a file, or by nodes that carry it as a curve.
+//! Contact times of the feet given by `--contacts`: from a file, or from curves of animated nodes.
 
 use serde_json::{Map, Value};
 use sinew::{
@@ -10,15 +10,15 @@ use sinew_files::{Model, Source, read_file, read_json, tidy};
 
 use crate::{args::ContactSource, failure::Failure, lookup};
 
-/// The contacts of each leg; those of a leg without are found.
+/// Contacts of the left and right leg; those of a leg with `None` are detected in the clip.
 pub type Given = [Option<Contacts>; 2];
 
 const FEET: [&str; 2] = ["left", "right"];
 
-/// Parts of a cubic segment that are taken as straight: a thirtieth of a second then bends by far less than a key does.
+/// Straight pieces per cubic segment: the error of a contact's time is then far smaller than the spacing of the keys.
 const PARTS: usize = 16;
 
-/// The contacts for a clip of a model.
+/// Reads the contacts for a clip of a model.
 pub fn read(
     source: &ContactSource,
     model: &Model,
@@ -47,17 +47,17 @@ pub fn read(
     }
 }
 
-/// The words for contacts that the planter refuses.
+/// The failure for contacts that planting refuses, with their source.
 pub fn refused(source: &ContactSource, error: &ContactsError) -> Failure {
-    let place = match source {
+    let path = match source {
         ContactSource::File(path) => path.display().to_string(),
         ContactSource::Nodes(_) => "--contacts".into(),
     };
     Failure::Work(match error {
         ContactsError::Interval { leg, point, index, fault } => {
-            format!("{place}: {}.{point}[{index}]: {fault}", Side::BOTH[*leg])
+            format!("{path}: {}.{point}[{index}]: {fault}", Side::BOTH[*leg])
         }
-        other => format!("{place}: {other}"),
+        other => format!("{path}: {other}"),
     })
 }
 
@@ -65,27 +65,27 @@ fn span(clip: &Clip) -> Interval {
     Interval { from: clip.start(), to: clip.end() }
 }
 
-/// Heel and ball stand together.
+/// The same contact times for heel and ball.
 fn whole_foot(list: Vec<Interval>) -> Contacts {
     Contacts { heel: list.clone(), ball: list }
 }
 
-fn curve(keys: &[[f32; 2]], span: Interval, place: &str) -> Result<Contacts, String> {
+fn curve(keys: &[[f32; 2]], span: Interval, path: &str) -> Result<Contacts, String> {
     let list = from_curve(keys, span).map_err(|e| match e {
         ContactCurveError::Unordered { key, time, before } => {
-            format!("{place}[{key}]: {time} s is before {before} s, the time of the key before it")
+            format!("{path}[{key}]: {time} s is before {before} s, the time of the key before it")
         }
-        other => format!("{place}: {other}"),
+        other => format!("{path}: {other}"),
     })?;
     Ok(whole_foot(list))
 }
 
-/// Reads `{"left": {"heel": [[from, to], ...], "ball": [...]}, "right": {"curve": [[time, value], ...]}}`.
+/// Parses `{"left": {"heel": [[from, to], ...], "ball": [...]}, "right": {"curve": [[time, value], ...]}}`, in seconds.
 fn parse(text: &[u8], span: Interval, memory_budget: Option<u64>) -> Result<Given, String> {
     let value = read_json(text, memory_budget).map_err(|e| e.to_string())?;
     let map = object(&value, "the file", &FEET)?;
     if map.is_empty() {
-        return Err("it gives no contacts; `left` or `right` is wanted".into());
+        return Err("the file gives no contacts; `left` or `right` is needed".into());
     }
     let mut given = [None, None];
     for (given, foot) in given.iter_mut().zip(FEET) {
@@ -100,8 +100,8 @@ fn contacts(value: &Value, foot: &str, span: Interval) -> Result<Contacts, Strin
     let map = object(value, foot, &["heel", "ball", "curve"])?;
     match (map.get("heel"), map.get("ball"), map.get("curve")) {
         (None, None, Some(keys)) => {
-            let place = format!("{foot}.curve");
-            curve(&pairs(keys, &place, "[time, value]")?, span, &place)
+            let path = format!("{foot}.curve");
+            curve(&pairs(keys, &path, "[time, value]")?, span, &path)
         }
         (Some(heel), Some(ball), None) => {
             let list = |value, point| -> Result<Vec<Interval>, String> {
@@ -111,45 +111,45 @@ fn contacts(value: &Value, foot: &str, span: Interval) -> Result<Contacts, Strin
             Ok(Contacts { heel: list(heel, "heel")?, ball: list(ball, "ball")? })
         }
         (_, _, Some(_)) => Err(format!("{foot}: a `curve` is for the whole foot, without `heel` and `ball`")),
-        (None, None, None) => Err(format!("{foot}: `heel` and `ball`, or `curve`, are wanted")),
+        (None, None, None) => Err(format!("{foot}: `heel` and `ball`, or `curve`, are needed")),
         (heel, ..) => {
-            let missing = if heel.is_none() { "heel" } else { "ball" };
-            Err(format!("{foot}: `{missing}` is wanted too; [] if it never stands"))
+            let absent = if heel.is_none() { "heel" } else { "ball" };
+            Err(format!("{foot}: `{absent}` is needed too; [] if it never stands"))
         }
     }
 }
 
-/// An object with no other keys than these.
-fn object<'a>(value: &'a Value, place: &str, keys: &[&str]) -> Result<&'a Map<String, Value>, String> {
+/// The value as an object; an error if it has other keys than these.
+fn object<'a>(value: &'a Value, path: &str, keys: &[&str]) -> Result<&'a Map<String, Value>, String> {
     let Value::Object(map) = value else {
-        return Err(format!("{place} must be an object, not {}", short(value)));
+        return Err(format!("{path} must be an object, not {}", short(value)));
     };
     if let Some(key) = map.keys().find(|key| !keys.contains(&key.as_str())) {
         let near = lookup::suggestion(key, keys.iter().copied(), "key");
-        return Err(format!("{place} has no {}; {near}", lookup::quoted(key)));
+        return Err(format!("{path}: {} is not a key; {near}", lookup::quoted(key)));
     }
     Ok(map)
 }
 
-/// A list of pairs of numbers.
-fn pairs(value: &Value, place: &str, wanted: &str) -> Result<Vec<[f32; 2]>, String> {
+/// The value as a list of pairs of finite numbers.
+fn pairs(value: &Value, path: &str, wanted: &str) -> Result<Vec<[f32; 2]>, String> {
     let Value::Array(list) = value else {
-        return Err(format!("{place} must be a list of {wanted}, not {}", short(value)));
+        return Err(format!("{path} must be a list of {wanted}, not {}", short(value)));
     };
     let pair = |(i, value): (usize, &Value)| {
         let Some([a, b]) = value.as_array().map(Vec::as_slice) else {
-            return Err(format!("{place}[{i}] must be {wanted}, not {}", short(value)));
+            return Err(format!("{path}[{i}] must be {wanted}, not {}", short(value)));
         };
         let number = |k: usize, v: &Value| {
             let number = v.as_f64().map(|n| n as f32).filter(|n| n.is_finite());
-            number.ok_or_else(|| format!("{place}[{i}][{k}] must be a finite number, not {}", short(v)))
+            number.ok_or_else(|| format!("{path}[{i}][{k}] must be a finite number, not {}", short(v)))
         };
         Ok([number(0, a)?, number(1, b)?])
     };
     list.iter().enumerate().map(pair).collect()
 }
 
-/// A value as it may be quoted in one line.
+/// The value as text, cut after 40 characters.
 fn short(value: &Value) -> String {
     let text = value.to_string();
     match text.char_indices().nth(40) {
@@ -158,10 +158,10 @@ fn short(value: &Value) -> String {
     }
 }
 
-/// Contacts by the curve that a node's translation carries: its y, or where that is constant its x, else its z.
+/// Contacts from the curve of a node's translation: y, or x if y is constant, or z if both are.
 fn of_node(model: &Model, clip: &Clip, wanted: &str) -> Result<Contacts, String> {
     if matches!(model.source, Source::Bvh(_)) {
-        return Err("names are for nodes of a glTF, GLB or VRM file; give a .json file for a BVH".into());
+        return Err("only nodes of a .glb, .gltf or .vrm carry contacts; a .bvh needs a .json file".into());
     }
     let joint = lookup::joint(&model.skeleton, wanted).map_err(|e| e.to_string())?;
     let track = clip.tracks().iter().find(|t| t.joint == joint).and_then(|t| t.translation.as_ref());
@@ -171,13 +171,13 @@ fn of_node(model: &Model, clip: &Clip, wanted: &str) -> Result<Contacts, String>
     let keys = keys(track);
     let changes = |axis: usize| keys.iter().any(|(_, v)| v[axis] != keys[0].1[axis]);
     let Some(axis) = [1, 0, 2].into_iter().find(|&axis| changes(axis)) else {
-        return Err(format!("{clip_name} keeps {node} where it is: it carries no curve"));
+        return Err(format!("the translation of {node} is constant in {clip_name}: it carries no curve"));
     };
     let keys: Vec<[f32; 2]> = keys.iter().map(|(time, v)| [*time, v[axis]]).collect();
     curve(&keys, span(clip), &node)
 }
 
-/// The track as keys with straight lines between them.
+/// The track as keys (time in seconds, value) that straight lines connect.
 fn keys(track: &Track<glam::Vec3>) -> Vec<(f32, [f32; 3])> {
     let mut keys = Vec::new();
     let times = track.times();
@@ -185,7 +185,7 @@ fn keys(track: &Track<glam::Vec3>) -> Vec<(f32, [f32; 3])> {
         let at = |t: f32| (t, track.sample(t).to_array());
         if let Some(&before) = i.checked_sub(1).and_then(|i| times.get(i)) {
             match track.interpolation() {
-                // The value before is kept up to the jump.
+                // A step keeps the value of the key before up to the jump.
                 Interpolation::Step => keys.push((time, track.sample(before).to_array())),
                 Interpolation::Linear => {}
                 Interpolation::Cubic => {
@@ -207,7 +207,7 @@ mod tests {
 
     const SPAN: Interval = Interval { from: 0.0, to: 2.0 };
 
-    /// Heel and ball as plain numbers.
+    /// Contacts of heel and ball, as [from, to] in seconds.
     type Plain = [Vec<[f32; 2]>; 2];
 
     fn parsed(text: &str) -> Result<[Option<Plain>; 2], String> {
@@ -232,13 +232,13 @@ mod tests {
         for (text, words) in [
             ("", "not JSON: EOF"),
             ("[]", "the file must be an object, not []"),
-            ("{}", "`left` or `right` is wanted"),
-            (r#"{"lfet": {}}"#, "the file has no `lfet`; did you mean `left`?"),
+            ("{}", "`left` or `right` is needed"),
+            (r#"{"lfet": {}}"#, "the file: `lfet` is not a key; did you mean `left`?"),
             (r#"{"left": 3}"#, "left must be an object, not 3"),
-            (r#"{"left": {}}"#, "left: `heel` and `ball`, or `curve`, are wanted"),
-            (r#"{"left": {"heels": []}}"#, "left has no `heels`; did you mean `heel`?"),
-            (r#"{"left": {"heel": []}}"#, "left: `ball` is wanted too"),
-            (r#"{"left": {"ball": []}}"#, "left: `heel` is wanted too"),
+            (r#"{"left": {}}"#, "left: `heel` and `ball`, or `curve`, are needed"),
+            (r#"{"left": {"heels": []}}"#, "left: `heels` is not a key; did you mean `heel`?"),
+            (r#"{"left": {"heel": []}}"#, "left: `ball` is needed too"),
+            (r#"{"left": {"ball": []}}"#, "left: `heel` is needed too"),
             (r#"{"left": {"heel": [], "curve": []}}"#, "left: a `curve` is for the whole foot"),
             (r#"{"right": {"heel": [], "ball": {}}}"#, "right.ball must be a list of [from, to], not {}"),
             (r#"{"right": {"heel": [[0, 1], 2], "ball": []}}"#, "right.heel[1] must be [from, to], not 2"),
@@ -279,7 +279,7 @@ mod tests {
         };
         assert_eq!(times(Interpolation::Linear, up.clone()), [0.5]);
         assert_eq!(times(Interpolation::Step, up), [1.0]);
-        // y = t^2, tangents 0 and 2: it passes 1/2 at the root of 1/2. A line over 1/16 is off by at most 1/4 of (1/16)^2.
+        // y = t^2, with tangents 0 and 2, is 1/2 at sqrt(1/2). A chord over 1/16 deviates by at most (1/16)^2 / 4.
         let cubic = vec![Vec3::ZERO, Vec3::ZERO, Vec3::ZERO, 2.0 * Vec3::Y, Vec3::Y, Vec3::ZERO];
         let [at] = times(Interpolation::Cubic, cubic)[..] else { panic!() };
         assert!((at - 0.5f32.sqrt()).abs() < 1e-3, "{at}");

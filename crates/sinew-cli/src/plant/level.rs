@@ -1,4 +1,4 @@
-//! Which ground a walk is planted on, and where it lies.
+//! The ground that a walk is planted on, and its placement under the walk.
 
 use std::path::{Path, PathBuf};
 
@@ -10,19 +10,19 @@ use sinew::ground::{
 use sinew_files::{FileError, ReadOptions};
 use thiserror::Error;
 
-/// A ground as the command line names it.
+/// Ground, as the command line names it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Level {
-    /// Stairs of this rise and going in metres.
+    /// Stairs.
     Stairs {
-        /// Height of a step.
+        /// Height of a step, in metres.
         rise: f32,
-        /// Depth of a tread.
+        /// Depth of a tread, in metres.
         going: f32,
-        /// Which way.
+        /// Up, down or both.
         flight: Flight,
     },
-    /// A slope in degrees, positive up.
+    /// A slope, in degrees, positive upwards; 0 is a level floor.
     Slope(f32),
     /// Rough ground.
     Rough,
@@ -30,13 +30,13 @@ pub enum Level {
     File(PathBuf),
 }
 
-/// Why there is no ground.
+/// Failure to make a ground.
 #[derive(Debug, Error)]
 pub enum LevelError {
-    /// A built-in ground was asked for something impossible.
+    /// A built-in ground has impossible measures.
     #[error(transparent)]
     Terrain(#[from] TerrainError),
-    /// The file could not be used.
+    /// The file cannot be read.
     #[error(transparent)]
     File(#[from] FileError),
 }
@@ -45,12 +45,12 @@ impl std::fmt::Display for Level {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Stairs { rise, going, flight } => {
-                let way = match flight {
+                let direction = match flight {
                     Flight::Up => "up",
                     Flight::Down => "down",
                     Flight::UpAndDown => "up and down",
                 };
-                write!(f, "stairs of {:.0} x {:.0} cm {way}", rise * 100.0, going * 100.0)
+                write!(f, "stairs of {:.0} x {:.0} cm {direction}", rise * 100.0, going * 100.0)
             }
             Self::Slope(0.0) => f.write_str("a level floor"),
             Self::Slope(degrees) => {
@@ -68,7 +68,7 @@ impl std::fmt::Display for Level {
 }
 
 impl Level {
-    /// A built-in ground by its name, or else a file.
+    /// The built-in ground of this name; any other name is a file.
     pub fn parse(name: &Path) -> Self {
         let stairs = |rise, going, flight| Self::Stairs { rise, going, flight };
         match name.to_str().unwrap_or_default() {
@@ -85,22 +85,22 @@ impl Level {
     }
 }
 
-/// Where a walk is, for placing a built-in ground under it.
+/// Position and direction of a walk in world space, by which a built-in ground is placed under it.
 #[derive(Clone, Copy, Debug)]
 pub struct Walk {
-    /// Under the pelvis at the begin, on the floor of the clip.
+    /// Point on the clip's floor below the pelvis at the beginning, in metres.
     pub start: Vec3,
-    /// Unit vector along the way.
+    /// Horizontal unit vector in the direction of the walk.
     pub heading: Vec3,
-    /// How far it goes, in metres.
+    /// Horizontal distance from beginning to end, in metres.
     pub length: f32,
     /// Length of a leg, in metres.
     pub leg: f32,
 }
 
 impl Level {
-    /// The triangles, in world space. Built-in grounds lie so that the walk starts on the level and then meets them; one
-    /// that stays where it is stands in their midst. `scale`, `at` and `options` are for files.
+    /// The ground's triangles in world space. A walk starts on the level and then meets a built-in ground; a figure that
+    /// stays in place stands in its middle. `scale`, `at` (metres) and `options` are for grounds from files.
     pub fn mesh(
         &self,
         walk: &Walk,
@@ -110,13 +110,13 @@ impl Level {
     ) -> Result<TriangleMesh, LevelError> {
         let heading = walk.heading.x.atan2(walk.heading.z);
         let stands = walk.length < walk.leg;
-        // Room for a pace before the first step; a figure that stays stands on the third.
+        // A walk takes a pace before the first step; a figure that stays in place stands on the third step.
         let lead = |going: f32| if stands { -2.5 * going } else { 0.8 * walk.leg };
         let beyond = 2.0 + walk.leg;
         Ok(match self {
             Self::Stairs { rise, going, flight } => {
                 let lead = lead(*going);
-                // As many steps as the walk is long, so that it does not come to an end on the landing.
+                // The steps are at least as long as the walk, so that it does not end on the landing.
                 let steps = ((walk.length - lead) / going).ceil().clamp(5.0, 200.0) as u32;
                 let direction = if *flight == Flight::Up { 1.0 } else { -1.0 };
                 let back = if stands { 3.0 * going } else { 0.0 };
@@ -157,15 +157,16 @@ impl Level {
                 rough
                     .with_origin(if stands { middle + walk.heading * 3.0 } else { middle })
                     .with_size(Vec2::splat(size))
-                    // Giants and very long walks get coarser triangles rather than millions of them.
+                    // Giants and very long walks get coarser triangles instead of millions of them.
                     .with_cell(rough.cell.max(size / 1500.0))
                     .with_level(0.0)
                     .mesh()?
             }
             Self::File(path) => {
                 let mesh = sinew_files::ground::read(path, options)?;
-                let place = Affine3::from_scale_rotation_translation(Vec3::splat(scale), Quat::IDENTITY, at);
-                mesh.transformed(&place)
+                let world_from_file =
+                    Affine3::from_scale_rotation_translation(Vec3::splat(scale), Quat::IDENTITY, at);
+                mesh.transformed(&world_from_file)
             }
         })
     }

@@ -1,4 +1,4 @@
-//! `sinew plant`: a clip's feet planted on a ground, from a file to a file.
+//! `sinew plant`: plants the feet of a clip on a ground, from file to file.
 
 mod contacts;
 mod level;
@@ -107,19 +107,20 @@ pub fn run(args: &PlantArgs) -> Result<(), Failure> {
             false => write_whole(path, write)?,
         }
     }
-    // A report on standard output says the same, and stays JSON.
+    // A report on standard output replaces the summary, so that the output stays JSON.
     if !args.quiet && !args.report.as_deref().is_some_and(is_dash) {
         report::print(&task, &done, &model, &out, args, &hints)?;
     }
     Ok(())
 }
 
-/// The planted clip's name.
+/// Name of the planted clip.
 fn planted_name(clip: &str) -> String {
     if clip.is_empty() { "(planted)".into() } else { format!("{clip} (planted)") }
 }
 
-/// Lengths on the command line that this figure's legs cannot have: settings count in legs, the user in metres.
+/// Returns an error if an option's length is too great for this figure's legs. Options are in metres, settings in leg
+/// lengths.
 fn check_lengths(args: &PlantArgs, leg: f32) -> Result<(), Failure> {
     for (option, metres, legs) in [
         ("--sole-height", args.sole_height, 1.0),
@@ -127,16 +128,16 @@ fn check_lengths(args: &PlantArgs, leg: f32) -> Result<(), Failure> {
         ("--cast-below", args.cast_below, 10.0),
     ] {
         if let Some(metres) = metres.filter(|m| *m > legs * leg) {
-            let most = if legs == 1.0 { "the leg".into() } else { format!("{legs} times the leg") };
+            let max = if legs == 1.0 { "the leg".into() } else { format!("{legs} times the leg") };
             return Err(Failure::Work(format!(
-                "{option} {metres} is more than {most}, which is {leg:.3} m long"
+                "{option} {metres} m is more than {max}, which is {leg:.3} m long"
             )));
         }
     }
     Ok(())
 }
 
-/// Outputs that could not be written, or that nobody can mean, said before the work and not after it.
+/// Returns an error for outputs that cannot be written or are surely a mistake, before the work is done.
 fn check_outputs(args: &PlantArgs, model: &Model, level: &Level) -> Result<(), Failure> {
     let out = args.out();
     if ending(&out) == "bvh" && matches!(model.source, Source::Gltf(_)) {
@@ -149,13 +150,13 @@ fn check_outputs(args: &PlantArgs, model: &Model, level: &Level) -> Result<(), F
     if ground.is_none() && (args.ground_at != Vec3::ZERO || args.ground_scale != 1.0) {
         let option = if args.ground_scale != 1.0 { "--ground-scale" } else { "--ground-at" };
         return Err(Failure::Usage(format!(
-            "{option} is for a ground from a file; {} is laid under the walk",
+            "{option} is for a ground from a file; {} is built in and placed under the walk",
             args.ground.display()
         )));
     }
     if args.ground_up.is_some() && ground.is_none_or(|path| ending(path) != "obj") {
         return Err(Failure::Usage(format!(
-            "--ground-up is for an .obj, which does not say which axis points up ({})",
+            "--ground-up is for an .obj ground, whose format does not declare an up axis, not for {}",
             args.ground.display()
         )));
     }
@@ -174,12 +175,12 @@ fn check_outputs(args: &PlantArgs, model: &Model, level: &Level) -> Result<(), F
             )));
         }
         if path.is_dir() {
-            return Err(Failure::Work(format!("{}: this is a folder", path.display())));
+            return Err(Failure::Work(format!("{}: the output is a folder", path.display())));
         }
         if outputs.iter().filter(|(other, _)| other == file).count() > 1 {
-            return Err(Failure::Usage(format!("{} is named for two outputs", path.display())));
+            return Err(Failure::Usage(format!("{} is given for two outputs", path.display())));
         }
-        // The model may take the place of the one that was read, as it holds all of it; nothing else may.
+        // Only the planted model may overwrite the input model, as it holds all of it.
         let is_model = Some(file) == model_file.as_ref();
         let is_input = [&ground_file, &contacts_file].into_iter().flatten().any(|input| input == file);
         if (is_model && i > 0) || (!is_model && is_input) {
@@ -193,7 +194,7 @@ fn ending(path: &Path) -> String {
     path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default()
 }
 
-/// The clip by its name; without one the only one, or the only one that is called a walk.
+/// Finds the clip by name; without a name, the model's only clip, or the only one with `walk` in its name.
 fn choose_clip<'a>(model: &'a Model, wanted: Option<&str>) -> Result<&'a Clip, Failure> {
     if let Some(wanted) = wanted {
         return lookup::clip(model, wanted);
@@ -203,17 +204,22 @@ fn choose_clip<'a>(model: &'a Model, wanted: Option<&str>) -> Result<&'a Clip, F
     }
     if model.clips.is_empty() {
         let why = model.problems.first().map(|p| format!(": {p}")).unwrap_or_default();
-        return Err(Failure::Work(format!("{} holds no clip to plant{why}", model.name)));
+        return Err(Failure::Work(format!("{} has no clip to plant{why}", model.name)));
     }
     let walks: Vec<_> = model.clips.iter().filter(|c| c.name().to_lowercase().contains("walk")).collect();
     if let [walk] = walks.as_slice() {
         return Ok(walk);
     }
     let names: Vec<_> = model.clips.iter().map(|c| shorten(&lookup::shown(c.name()))).collect();
-    Err(Failure::Work(format!("which clip? --clip {}", lookup::or_list(&names))))
+    Err(Failure::Work(format!(
+        "{} has {} clips; --clip NAME selects one: {}",
+        model.name,
+        names.len(),
+        lookup::or_list(&names)
+    )))
 }
 
-/// Grey with a little warmth: feet and shadows read on it.
+/// Warm grey (linear RGBA), on which feet and shadows stand out.
 const GROUND_COLOR: [f32; 4] = [0.62, 0.6, 0.56, 1.0];
 
 fn write_model(model: &Model, clip: &Clip, done: &Done, out: &Path) -> Result<(), Failure> {
@@ -230,7 +236,7 @@ fn write_model(model: &Model, clip: &Clip, done: &Done, out: &Path) -> Result<()
     Ok(document.write(out)?)
 }
 
-/// A figure for a BVH, which has none.
+/// A document with a built figure as its mesh, for a BVH, which has no mesh.
 fn figure_document(model: &Model) -> Result<Document, Failure> {
     let mesh = build::figure(&model.skeleton);
     build::document(&model.name, &model.skeleton, &mesh, &model.clips).map_err(Failure::work)

@@ -1,4 +1,4 @@
-//! What planting did, for people, for programs and for the written file.
+//! Reports of planting: a summary for people, JSON for programs, and a note in the written file.
 
 use std::{io::Write, path::Path};
 
@@ -18,13 +18,13 @@ fn vector(v: Vec3) -> Value {
     json!([v.x, v.y, v.z])
 }
 
-/// A number as its shortest decimals, so that 0.1 does not become 0.10000000149.
+/// The number rounded to 6 decimals, so that 0.1 does not become 0.10000000149.
 fn number(x: f32) -> Value {
     let rounded = (x as f64 * 1e6).round() / 1e6;
     json!(rounded)
 }
 
-/// The note beside the planted animation: how it was made from the clip, and when which point of which foot stands.
+/// The note in the planted animation's `extras`: its source clip, and the contact times of each foot's heel and ball.
 pub fn note(done: &Done, clip: &Clip) -> Value {
     let analysis = &done.plan.analysis;
     let span = |leg: usize, point: &str, i: &Interval| json!({ "foot": Side::BOTH[leg].to_string(), "point": point, "from": i.from, "to": i.to });
@@ -101,7 +101,7 @@ pub fn report(task: &Task<'_>, done: &Done, model: &Model, hints: &[String]) -> 
     })
 }
 
-/// What was done, in a few lines on standard output.
+/// Prints a summary to standard output.
 pub fn print(
     task: &Task<'_>,
     done: &Done,
@@ -125,7 +125,10 @@ pub fn print(
     if speed > 0.0 {
         let rounds =
             if analysis.cycles == 1 { String::new() } else { format!(", {} rounds", analysis.cycles) };
-        writeln!(w, "  it walks on the spot: given {speed:.2} m/s, the speed of its standing feet{rounds}")?;
+        writeln!(
+            w,
+            "  the clip walks on the spot: moved at {speed:.2} m/s, the speed of its standing feet{rounds}"
+        )?;
     }
     let (b, a) = (&done.before, &done.after);
     let mm = |x: f32| x * 1e3;

@@ -1,4 +1,4 @@
-//! The picture of a planted walk.
+//! Picture of a planted walk, before and after.
 
 use glam::Vec3;
 use sinew::{
@@ -15,7 +15,7 @@ use crate::picture::{
     walk::{Cast, FootSeries, Picture},
 };
 
-/// Draws it.
+/// Draws the picture.
 pub fn picture(task: &Task<'_>, done: &Done, model: &Model, body: &BodyRoles, bind: &Pose) -> Canvas {
     let (plan, figure) = (&done.plan, task.figure);
     let search = search(task, &done.ground);
@@ -25,14 +25,14 @@ pub fn picture(task: &Task<'_>, done: &Done, model: &Model, body: &BodyRoles, bi
     let (mut before, mut after) = (Vec::new(), Vec::new());
     for key in 0..plan.keys() {
         plan.before(figure, task.clip, key, &mut pose);
-        // On the ground where the walk begins, as the measures have it.
+        // Raised onto the ground where the walk begins, as in the measurements.
         for root in model.skeleton.joints().filter(|&j| model.skeleton.parent(j).is_none()) {
             let at = pose.position(root) + Vec3::Y * done.raise;
             pose.set_position(root, at);
         }
         pose.update();
         before.push(pose.clone());
-        // Every key was solved once already, when it was baked.
+        // Every key was solved when the clip was baked, so that this does not fail.
         if plan.after(figure, task.clip, key, &mut pose, &mut frames).is_ok() {
             after.push(pose.clone());
         }
@@ -81,7 +81,7 @@ pub fn picture(task: &Task<'_>, done: &Done, model: &Model, body: &BodyRoles, bi
     let stays = net.with_y(0.0).length() < figure.leg_length();
     let mut notes = vec![format!(
         "In contact, the deepest point is {:.1} mm below the ground (before: {:.0} mm), the largest gap is {:.1} mm \
-         ({:.0} mm), and the mean slide {:.1} mm/s ({:.0} mm/s); {:.0} % of the time in contact is planted.",
+         ({:.0} mm), and the mean slide is {:.1} mm/s ({:.0} mm/s); {:.0} % of the contact time is planted.",
         done.after.deepest * 1e3,
         done.before.deepest * 1e3,
         done.after.largest_gap * 1e3,

@@ -1,4 +1,4 @@
-//! Planting one clip of one model, from figure to measures, without files.
+//! Planting one clip of one figure, without files: analysis, plan, planted clip and measurements.
 
 use std::time::Instant;
 
@@ -23,106 +23,106 @@ use super::{
     level::{Level, LevelError, Walk},
 };
 
-/// What is asked for.
+/// Inputs of planting.
 pub struct Task<'a> {
     /// The figure.
     pub figure: &'a Figure,
-    /// Its rest pose.
+    /// The figure's rest pose.
     pub rest: &'a Pose,
     /// The clip.
     pub clip: &'a Clip,
     /// The ground.
     pub level: &'a Level,
-    /// Size of a ground from a file.
+    /// Scale factor of a ground from a file.
     pub ground_scale: f32,
-    /// Place of a ground from a file.
+    /// Translation of a ground from a file, in metres in world space.
     pub ground_at: Vec3,
-    /// How a ground from a file is read.
+    /// Read options of a ground from a file.
     pub ground_options: ReadOptions,
-    /// The settings.
+    /// Settings of the planting.
     pub settings: PlantOptions,
-    /// Rounds of a clip that walks on the spot.
+    /// Repetitions of a clip that walks on the spot; `None` chooses them by the distance.
     pub repeat: Option<u32>,
-    /// Contacts that are not to be found, by leg.
+    /// Given contacts of each leg; those of a leg with `None` are detected.
     pub contacts: Given,
-    /// The most keys that the planted clip may have: joints times times.
+    /// Maximum number of keys of the planted clip: joints times times.
     pub max_keys: u64,
 }
 
-/// What came of it.
+/// Results of planting.
 pub struct Done {
     /// The ground, in world space.
     pub ground: MeshGround,
-    /// What was decided.
+    /// The plan that the clip was planted by.
     pub plan: Plan,
     /// The planted clip.
     pub planted: PlantedClip,
-    /// When which point of each leg is held to the ground, as measured on the planted clip.
+    /// For each leg, the contacts that hold, measured on the planted clip.
     pub claims: Vec<Contacts>,
-    /// How far the clip is raised onto the ground where the walk begins, in metres.
+    /// Height by which the clip is raised onto the ground where the walk begins, in metres.
     pub raise: f32,
-    /// Each leg at the keys of the clip with its travel, so raised.
+    /// For each leg, the samples of the clip before planting, with its travel and raised by [`Self::raise`], one per key.
     pub flat: Vec<Vec<FootSample>>,
-    /// Measures of that, not planted.
+    /// Measurements before planting.
     pub before: Measures,
-    /// Measures of the planted clip.
+    /// Measurements after planting.
     pub after: Measures,
-    /// Contacts (of the clip, within the strict limits) and how much of their time is planted.
+    /// Share of the contact time that is planted, 0 to 1. Contacts are those of the clip within the strict limits.
     pub planted_share: f32,
     /// Contacts of the clip, planted or not.
     pub contacts: Vec<ContactOutcome>,
-    /// Microseconds that planning took.
+    /// Duration of the planning, in microseconds.
     pub plan_micros: f64,
-    /// Mean microseconds that solving a frame took.
+    /// Mean duration of solving a frame, in microseconds.
     pub frame_micros: f64,
 }
 
 impl Done {
-    /// Contacts that are not planted, and why.
+    /// Contacts that are not planted, each with the reason.
     pub fn unplanted(&self) -> impl Iterator<Item = (&ContactOutcome, Unplanted)> {
         self.contacts.iter().filter_map(|c| Some((c, c.unplanted?)))
     }
 }
 
-/// Why nothing came of it.
+/// Failure of planting.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkError {
-    /// More keys than may be made.
+    /// The planted clip would have too many keys.
     #[error(
-        "{seconds} s are too long to plant: they make {keys} keys ({joints} joints at {rate} a second); the budget is \
-         {most}, which --max-keys raises"
+        "{seconds} s are too long to plant: {joints} joints at {rate} keys a second make {keys} keys; the budget is {max}, \
+         which --max-keys raises"
     )]
     Keys {
-        /// How long it is, in all its rounds.
+        /// Duration of the planted clip, with all repetitions.
         seconds: f32,
-        /// Keys that it would have.
+        /// Keys that the planted clip would have.
         keys: f64,
-        /// Joints that it moves.
+        /// Joints that the clip moves.
         joints: usize,
-        /// Keys a second and joint.
+        /// Keys per second and joint.
         rate: f32,
-        /// The budget.
-        most: u64,
+        /// Maximum number of keys.
+        max: u64,
     },
-    /// No ground.
+    /// The ground cannot be made.
     #[error(transparent)]
     Level(#[from] LevelError),
     /// The ground's triangles are not valid.
     #[error("the ground: {0}")]
     Mesh(#[from] sinew::ground::MeshError),
-    /// Contacts that cannot be meant.
+    /// The given contacts are invalid.
     #[error(transparent)]
     Contacts(#[from] sinew::ground::plant::ContactsError),
-    /// Not planned.
+    /// The clip cannot be planned.
     #[error(transparent)]
     Plan(#[from] sinew::ground::plant::PlanError),
-    /// Not carried out.
+    /// The plan cannot be baked.
     #[error(transparent)]
     Plant(#[from] sinew::ground::plant::PlantError),
-    /// Planted poses do not hold the contacts.
+    /// Most contacts do not hold in the planted clip.
     #[error(
         "the legs do not hold {failures} of {count} contacts, so nothing is written: {side} {point} from {:.2} to {:.2} s, {why} \
-         (--feet LEFT,RIGHT says which joints are the ankles)",
+         (--feet LEFT,RIGHT gives the joints of the ankles)",
         time.from, time.to
     )]
     NotHeld {
@@ -130,45 +130,45 @@ pub enum WorkError {
         failures: usize,
         /// Contacts with a foothold.
         count: usize,
-        /// Foot of the first that is not held.
+        /// Foot of the first contact that is not held.
         side: Side,
-        /// Its `heel` or `ball`.
+        /// `heel` or `ball` of that foot.
         point: &'static str,
-        /// Its time in the planted clip, in seconds.
+        /// Time of that contact in the planted clip, in seconds.
         time: Interval,
-        /// What was measured.
+        /// Reason, as measured.
         why: Unplanted,
     },
 }
 
-/// The most keys a second.
-const MOST_KEYS: f32 = 240.0;
+/// Maximum keys per second.
+const MAX_RATE: f32 = 240.0;
 
-/// How far the lines between keys may carry a standing foot, as a share of the height (3 mm for a grown figure).
-const MOST_SAG: f32 = 0.003 / 1.8;
+/// Largest displacement of a standing foot by the straight lines between keys, as a share of the height: 3 mm for 1.8 m.
+const MAX_SAG: f32 = 0.003 / 1.8;
 
-/// How deep they may carry a swinging foot into an edge, in the same share (6 mm).
-const MOST_CLIP: f32 = 0.006 / 1.8;
+/// Largest depth of a swinging foot in an edge by the straight lines between keys, as a share of the height: 6 mm for 1.8 m.
+const MAX_CLIP: f32 = 0.006 / 1.8;
 
-/// Keys a second of a planted clip: those of the clip's densest track, as often as it takes to be thirty or more, so that
-/// each key of the clip is a key of the planted one.
+/// Keys per second of a planted clip: the smallest multiple of the rate of the clip's densest track that is 30 or more, so
+/// that each key of the clip is a key of the planted clip.
 pub fn key_rate(clip: &Clip) -> f32 {
-    const LEAST: f32 = 30.0;
+    const MIN: f32 = 30.0;
     let own = clip.key_rate();
     if own <= 0.0 {
-        return LEAST;
+        return MIN;
     }
-    // A hair less, so that 30.000002 and 29.999998 are both thirty.
-    (own * (LEAST / own - 1e-3).ceil().max(1.0)).min(MOST_KEYS)
+    // The tolerance makes 30.000002 and 29.999998 both count as 30.
+    (own * (MIN / own - 1e-3).ceil().max(1.0)).min(MAX_RATE)
 }
 
-/// Plants a clip. `each` is called after each key with its number and how many there are.
+/// Plants a clip. `each` is called after each key with the number of keys done and of all keys.
 pub fn plant(task: &Task<'_>, name: &str, each: impl Fn(usize, usize)) -> Result<Done, WorkError> {
     let Task { figure, rest, clip, settings, .. } = task;
     let mut rate = key_rate(clip);
     check_keys(task, clip.duration(), rate)?;
     let mut ground = None;
-    // A fast foot is carried off its place by the straight lines between its keys: then there are twice as many.
+    // The straight lines between keys displace a fast foot; the rate is then doubled.
     let (ground, plan, planted, plan_micros, frame_micros) = loop {
         let began = Instant::now();
         let per_key = (60.0 / rate - 1e-3).ceil() as usize;
@@ -190,11 +190,11 @@ pub fn plant(task: &Task<'_>, name: &str, each: impl Fn(usize, usize)) -> Result
         let keys = plan.keys();
         let planted = plan.bake(figure, clip, rest, name, |key, _| each(key + 1, keys))?;
         let frame_micros = began.elapsed().as_secs_f64() * 1e6 / planted.times.len() as f64;
-        let clip_depth = MOST_CLIP * figure.height();
+        let clip_depth = MAX_CLIP * figure.height();
         let halfway = plan.halfway(figure, &planted, rest, &search(task, &mesh), clip_depth);
-        let even = halfway.sag <= MOST_SAG * figure.height() && !halfway.clips;
+        let even = halfway.sag <= MAX_SAG * figure.height() && !halfway.clips;
         let seconds = plan.analysis.cycle * plan.analysis.cycles as f32;
-        if even || 2.0 * rate > MOST_KEYS || check_keys(task, seconds, 2.0 * rate).is_err() {
+        if even || 2.0 * rate > MAX_RATE || check_keys(task, seconds, 2.0 * rate).is_err() {
             break (mesh, plan, planted, plan_micros, frame_micros);
         }
         rate *= 2.0;
@@ -207,11 +207,11 @@ pub fn plant(task: &Task<'_>, name: &str, each: impl Fn(usize, usize)) -> Result
     let base: Vec<f32> = plan.base.iter().copied().step_by(per_key).collect();
     let contacts = plan.contacts(figure, &planted, &search);
     check_held(task, &contacts)?;
-    // Gaps and slides are measured under all contacts that got a foothold, held or not.
+    // Gaps and slides are measured in all contacts with a foothold, held or not.
     let footholds = by_leg(&contacts, figure.legs().len(), |c| c.foothold);
     let claims = by_leg(&contacts, figure.legs().len(), |c| c.unplanted.is_none());
     let floor = plan.analysis.floor();
-    // Before: the clip with its travel, at the height of the ground where it begins.
+    // Before planting, the clip has its travel and stands at the height of the ground where it begins.
     let raise = base.first().copied().unwrap_or(floor) - floor;
     let flat: Vec<Vec<FootSample>> = plan
         .analysis
@@ -237,8 +237,8 @@ pub fn plant(task: &Task<'_>, name: &str, each: impl Fn(usize, usize)) -> Result
     })
 }
 
-/// An error where a planted clip of so many seconds would have more keys than it may. A clip's times may be so far apart that
-/// their difference is not finite.
+/// Returns an error if a planted clip of this duration would have more than the maximum number of keys. The duration may be
+/// infinite, as the difference of two finite times can overflow.
 fn check_keys(task: &Task<'_>, seconds: f32, rate: f32) -> Result<(), WorkError> {
     // The planted clip moves the joints that the clip moves, and those of the legs.
     let joints = task.clip.tracks().len().max(1);
@@ -246,7 +246,7 @@ fn check_keys(task: &Task<'_>, seconds: f32, rate: f32) -> Result<(), WorkError>
     if keys <= task.max_keys as f64 {
         return Ok(());
     }
-    Err(WorkError::Keys { seconds, keys, joints, rate, most: task.max_keys })
+    Err(WorkError::Keys { seconds, keys, joints, rate, max: task.max_keys })
 }
 
 fn walk(figure: &Figure, analysis: &ClipAnalysis) -> Walk {
@@ -259,7 +259,7 @@ fn walk(figure: &Figure, analysis: &ClipAnalysis) -> Walk {
     }
 }
 
-/// Those of the contacts that `keep` takes, by leg.
+/// The contacts for which `keep` is true, by leg.
 fn by_leg(outcomes: &[ContactOutcome], legs: usize, keep: impl Fn(&ContactOutcome) -> bool) -> Vec<Contacts> {
     let mut all = vec![Contacts::default(); legs];
     for c in outcomes.iter().filter(|c| keep(c)) {
@@ -269,7 +269,7 @@ fn by_leg(outcomes: &[ContactOutcome], legs: usize, keep: impl Fn(&ContactOutcom
     all
 }
 
-/// Share of the time in contact that is planted.
+/// Share of the contact time that is planted; 1 without contacts.
 fn planted_share(outcomes: &[ContactOutcome]) -> f32 {
     let (mut all, mut held) = (0.0, 0.0);
     for contact in outcomes {
@@ -280,8 +280,8 @@ fn planted_share(outcomes: &[ContactOutcome]) -> f32 {
     if all > 0.0 { held / all } else { 1.0 }
 }
 
-/// An error where most contacts that got a foothold are not held: then what is planted is no leg's foot. Legs that are
-/// planted by a part only are meant to stay off, and contacts that were given are the user's word.
+/// Returns an error if most contacts with a foothold are not held: the joints are then not those of a leg. Legs with an
+/// influence below 1 and legs with given contacts do not count.
 fn check_held(task: &Task<'_>, outcomes: &[ContactOutcome]) -> Result<(), WorkError> {
     let counts = |c: &&ContactOutcome| {
         let leg = &task.figure.legs()[c.leg];
@@ -299,7 +299,7 @@ fn check_held(task: &Task<'_>, outcomes: &[ContactOutcome]) -> Result<(), WorkEr
     Err(WorkError::NotHeld { failures, count, side, point, time, why })
 }
 
-/// Looks for ground as the plan did.
+/// The foothold search with the plan's settings.
 pub fn search<'a>(task: &'a Task<'_>, ground: &'a MeshGround) -> FootholdSearch<'a> {
     FootholdSearch {
         ground,

@@ -1,4 +1,4 @@
-//! Where the tip is at many poses, and how freely it can be moved there.
+//! Map of an arm's workspace: positions of the tip at random poses, with its manipulability.
 
 use glam::DVec3;
 use rayon::prelude::*;
@@ -7,40 +7,42 @@ use sinew::{
     mechanism::{LinkFrames, LinkId, Mechanism, ValuesError},
 };
 
-/// Cells along the longer side of a view.
+/// Number of cells along the longer side of a view.
 pub const CELLS: usize = 220;
-/// Poses looked at to find the extent of the map.
+/// Number of poses that the extent of the map is found from.
 const SCOUTS: u64 = 20_000;
 
-/// The views, each by the two axes of the root link's space that it shows (to the right and up) and the one along which it
-/// looks.
+/// Axes of each view in the root link's space: to the right, up, and along the line of sight.
 pub const VIEWS: [(usize, usize, usize); 2] = [(0, 2, 1), (0, 1, 2)];
 
-/// What was found.
+/// Map of a workspace.
 pub struct Map {
-    /// The least and the greatest place of the tip, with a margin, in the root link's space.
+    /// Minimum of the tip's positions, with a margin, in the root link's space, in metres.
     pub low: DVec3,
+    /// Maximum of the tip's positions, with a margin, in the root link's space, in metres.
     pub high: DVec3,
     /// Side of a cell, in metres.
     pub cell: f64,
-    /// For each view the cells row by row from below: the best measure, from 0 to 1; NaN where the tip did not come.
+    /// For each view, the manipulability relative to the arm's best.
     pub views: [Grid; 2],
-    /// Poses looked at.
+    /// Number of sampled poses.
     pub samples: u64,
-    /// Furthest that the tip comes from the chain's first joint, in metres.
+    /// Greatest distance of the tip from the chain's first joint, in metres.
     pub reach: f64,
-    /// In how many directions the tip moves at all: 3 for most arms, 2 for those that stay in a plane.
+    /// Number of directions in which the tip can move: 3 for most arms, 2 for those that stay in a plane.
     pub directions: usize,
 }
 
+/// Cells of a view, row by row from below.
 #[derive(Clone)]
 pub struct Grid {
     pub columns: usize,
     pub rows: usize,
+    /// Best manipulability in each cell; NaN if no sample was there.
     pub best: Vec<f32>,
 }
 
-/// A number in \[0, 1) for each pose and joint (splitmix64): the same on any number of threads.
+/// A random number in \[0, 1) for a pose and a joint (splitmix64), the same on any number of threads.
 fn uniform(pose: u64, joint: usize) -> f64 {
     let mut z =
         pose.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ (joint as u64 + 1).wrapping_mul(0xd1b5_4a32_d192_ed03);
@@ -49,8 +51,8 @@ fn uniform(pose: u64, joint: usize) -> f64 {
     ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
 }
 
-/// Room to place poses in.
-struct Placer<'a> {
+/// Forward kinematics of random poses, with its scratch memory.
+struct Sampler<'a> {
     mechanism: &'a Mechanism,
     root: LinkId,
     tip: LinkId,
@@ -60,11 +62,11 @@ struct Placer<'a> {
     columns: Vec<[f64; 6]>,
 }
 
-impl<'a> Placer<'a> {
+impl<'a> Sampler<'a> {
     fn new(mechanism: &'a Mechanism, root: LinkId, tip: LinkId) -> Self {
         let ranges = mechanism.dofs_between(root, tip).into_iter().map(|d| {
             let dof = &mechanism.dofs()[d];
-            // What has no end is drawn from one turn, or a metre to each side.
+            // With an infinite end, the sampled range is one turn or two metres wide.
             let free = if dof.slides() { 1.0 } else { std::f64::consts::PI };
             let Range { min, max } = dof.dof.range;
             let (low, high) = match (min.is_finite(), max.is_finite()) {
@@ -86,8 +88,8 @@ impl<'a> Placer<'a> {
         }
     }
 
-    /// The tip's place in the root link's space at a pose.
-    fn at(&mut self, pose: u64) -> Result<DVec3, ValuesError> {
+    /// Position of the tip in the root link's space, in metres, at a pose.
+    fn position(&mut self, pose: u64) -> Result<DVec3, ValuesError> {
         for (k, (dof, low, high)) in self.ranges.iter().enumerate() {
             self.values[*dof] = low + (high - low) * uniform(pose, k);
         }
@@ -97,9 +99,9 @@ impl<'a> Placer<'a> {
         Ok(root.matrix3.transpose() * (tip - root.translation))
     }
 
-    /// How freely the tip can be moved: the product of the largest one, two and three speeds at right angles that the joints
-    /// give it (the roots of the invariants of J J^T, for places only).
-    fn measures(&mut self) -> [f64; 3] {
+    /// Manipulability of the tip's position at the last pose, for one, two and three directions: the square roots of the
+    /// invariants of J J^T. For three it is Yoshikawa's measure, the product of J's singular values.
+    fn manipulability(&mut self) -> [f64; 3] {
         self.mechanism.jacobian(&self.placement, self.tip, DVec3::ZERO, &mut self.columns);
         let mut g = [[0.0; 3]; 3];
         for (dof, ..) in &self.ranges {
@@ -118,7 +120,8 @@ impl<'a> Placer<'a> {
     }
 }
 
-/// Looks at poses that are uniform within limits. The same poses give the same map on any number of threads.
+/// Makes a map from random poses that are uniform within limits. The number of threads does not change it. `done` is called
+/// with the number of `pieces` done.
 pub fn sample(
     mechanism: &Mechanism,
     root: LinkId,
@@ -127,23 +130,23 @@ pub fn sample(
     pieces: u64,
     done: impl Fn(u64),
 ) -> Result<Map, ValuesError> {
-    let mut placer = Placer::new(mechanism, root, tip);
+    let mut sampler = Sampler::new(mechanism, root, tip);
     let (mut low, mut high) = (DVec3::INFINITY, DVec3::NEG_INFINITY);
-    let mut most = [0.0f64; 3];
+    let mut max = [0.0f64; 3];
     for pose in 0..SCOUTS.min(samples) {
-        let p = placer.at(pose)?;
+        let p = sampler.position(pose)?;
         (low, high) = (low.min(p), high.max(p));
-        let m = placer.measures();
-        (0..3).for_each(|k| most[k] = most[k].max(m[k]));
+        let m = sampler.manipulability();
+        (0..3).for_each(|k| max[k] = max[k].max(m[k]));
     }
-    // A measure that is nothing beside what its directions could have is that of a flat arm.
-    let size = most[0].max(1e-12);
-    let directions = (1..=3).rev().find(|&k| most[k - 1] > 1e-6 * size.powi(k as i32)).unwrap_or(1);
+    // The tip cannot move in k directions if that measure is negligible beside the k-th power of the first.
+    let size = max[0].max(1e-12);
+    let directions = (1..=3).rev().find(|&k| max[k - 1] > 1e-6 * size.powi(k as i32)).unwrap_or(1);
     // The arm itself is drawn too.
     for p in chain(mechanism, root, tip) {
         (low, high) = (low.min(p), high.max(p));
     }
-    // Scouts miss the rim by little.
+    // The margin covers positions that the first samples missed.
     let span = (high - low).max_element().max(1e-6);
     (low, high) = (low - DVec3::splat(0.04 * span), high + DVec3::splat(0.04 * span));
     let cell = (high - low).max_element() / CELLS as f64;
@@ -161,12 +164,12 @@ pub fn sample(
         let parts: Vec<Result<([Grid; 2], f64), ValuesError>> = (0..threads)
             .into_par_iter()
             .map(|t| {
-                let mut placer = Placer::new(mechanism, root, tip);
+                let mut sampler = Sampler::new(mechanism, root, tip);
                 let mut views = empty.clone();
                 let mut reach = 0.0f64;
                 for pose in from + (to - from) * t / threads..from + (to - from) * (t + 1) / threads {
-                    let p = placer.at(pose)?;
-                    let measure = placer.measures()[directions - 1] as f32;
+                    let p = sampler.position(pose)?;
+                    let measure = sampler.manipulability()[directions - 1] as f32;
                     reach = reach.max(p.distance(first));
                     for (grid, (u, v, _)) in views.iter_mut().zip(VIEWS) {
                         let at = |axis: usize| ((p[axis] - low[axis]) / cell) as usize;
@@ -174,7 +177,7 @@ pub fn sample(
                             continue;
                         }
                         let best = &mut grid.best[at(v) * grid.columns + at(u)];
-                        // Of NaN and a number, the number.
+                        // `max` of NaN and a number is the number.
                         *best = best.max(measure);
                     }
                 }
@@ -199,8 +202,7 @@ pub fn sample(
 }
 
 impl Grid {
-    /// Gives a cell that no sample met, but six or more of the eight around it did, the mean of those: that far apart are
-    /// samples where the arm seldom comes.
+    /// Gives an empty cell with six or more filled neighbours their mean: samples are sparse where the arm seldom is.
     fn fill_pinholes(&mut self) {
         let before = self.best.clone();
         for row in 1..self.rows.saturating_sub(1) {
@@ -222,7 +224,8 @@ impl Grid {
     }
 }
 
-/// The links from the tip to the root at rest, in the root link's space. Nothing where the root is not above the tip.
+/// Positions of the links from the tip to the root at rest, in the root link's space, in metres. Empty if the root is not
+/// above the tip.
 pub fn chain(mechanism: &Mechanism, root: LinkId, tip: LinkId) -> Vec<DVec3> {
     let mut placement = LinkFrames::new(mechanism);
     let mut points = Vec::new();
@@ -241,7 +244,7 @@ pub fn chain(mechanism: &Mechanism, root: LinkId, tip: LinkId) -> Vec<DVec3> {
     points
 }
 
-/// Where the first joint of the chain is, in the root link's space: the nearest link below the root that moves hangs there.
+/// Position of the chain's first moving joint at rest, in the root link's space, in metres.
 fn first_joint(mechanism: &Mechanism, root: LinkId, tip: LinkId) -> DVec3 {
     let mut placement = LinkFrames::new(mechanism);
     if mechanism.forward_kinematics(&mechanism.rest(), &mut placement).is_err() {
@@ -256,6 +259,6 @@ fn first_joint(mechanism: &Mechanism, root: LinkId, tip: LinkId) -> DVec3 {
         }
         at = mechanism.link_parent(link);
     }
-    let place = mechanism.link_transform(&placement, first).translation;
-    base.matrix3.transpose() * (place - base.translation)
+    let position = mechanism.link_transform(&placement, first).translation;
+    base.matrix3.transpose() * (position - base.translation)
 }

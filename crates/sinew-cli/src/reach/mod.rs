@@ -1,4 +1,4 @@
-//! `sinew reach`: a picture of where an arm's tip can go, and how freely it can be moved there.
+//! `sinew reach`: a picture of an arm's workspace and of the tip's manipulability in it.
 
 mod map;
 mod page;
@@ -10,7 +10,7 @@ use crate::{
     picture::save::save, progress::Progress, threads,
 };
 
-/// The work is cut into so many pieces, whatever the number of threads, for the progress bar.
+/// Number of pieces that the work is cut into for the progress bar, with any number of threads.
 const PIECES: u64 = 64;
 
 /// Runs the subcommand.

@@ -1,4 +1,4 @@
-//! The map as a page.
+//! Page that shows the map of a workspace.
 
 use glam::DVec3;
 use sinew::mechanism::{LinkId, Mechanism};
@@ -14,11 +14,14 @@ use crate::{
     },
 };
 
-/// Shades of the scale: more cannot be told apart.
+/// Number of shades; more cannot be told apart.
 const SHADES: usize = 24;
+/// Width of the page, in pixels.
 const WIDTH: f32 = 1600.0;
+/// Gap between the views, in pixels.
 const GAP: f32 = 90.0;
-/// From hardly to most freely movable. Its lightness falls evenly, so that it can be read without colour too.
+/// Colours from the lowest to the highest manipulability. Their lightness falls evenly, so that they can be read without
+/// colour too.
 const SCALE: [[u8; 3]; 6] = [
     [0xf3, 0xe9, 0xc6],
     [0xbf, 0xdc, 0xb0],
@@ -37,9 +40,9 @@ fn shade(share: f32) -> Color {
     }))
 }
 
-/// The whole page.
+/// Draws the page.
 pub fn draw(mechanism: &Mechanism, root: LinkId, tip: LinkId, map: &Map) -> Canvas {
-    // Both views have one scale: the wider way of both, side by side, fills the page.
+    // Both views have one scale, at which they fill the page side by side.
     let wide: f64 = VIEWS.iter().map(|(u, ..)| map.high[*u] - map.low[*u]).sum();
     let tall = VIEWS.iter().map(|(_, v, _)| map.high[*v] - map.low[*v]).fold(0.0, f64::max);
     let room = f64::from(WIDTH - 2.0 * style::MARGIN - GAP - 50.0);
@@ -48,12 +51,12 @@ pub fn draw(mechanism: &Mechanism, root: LinkId, tip: LinkId, map: &Map) -> Canv
     let height = top + tall as f32 * scale + 190.0;
     let mut c = Canvas::new(WIDTH as u32, height as u32, style::PAPER);
     let name = |l| shown(mechanism.link_name(l));
-    let title = format!("{}: where {} can go", shown(mechanism.name()), name(tip));
+    let title = format!("{}: workspace of {}", shown(mechanism.name()), name(tip));
     let title = style::fit(&c, &title, style::TITLE.size, WIDTH - 2.0 * style::MARGIN);
     c.text([style::MARGIN, 74.0], Anchor::Left, &title, style::TITLE);
     let dofs = mechanism.dofs_between(root, tip).len();
     let what = format!(
-        "{dofs} joint{}, {} poses within limits; up to {:.3} m from the first joint; as seen from {}",
+        "{dofs} joint{}, {} poses within limits; reach {:.3} m from the first joint; axes of {}",
         if dofs == 1 { "" } else { "s" },
         thousands(map.samples),
         map.reach,
@@ -102,7 +105,7 @@ fn panel(
     let page = |p: DVec3| -> Point {
         [frame.x + (p[u] - map.low[u]) as f32 * scale, frame.bottom() - (p[v] - map.low[v]) as f32 * scale]
     };
-    // Axes below and at the left, in metres.
+    // Axes in metres, below and at the left.
     for (value, text) in ticks(map.low[u] as f32, map.high[u] as f32, (frame.w / 90.0) as usize) {
         let x = frame.x + (value - map.low[u] as f32) * scale;
         c.line([x, frame.y], [x, frame.bottom()], style::GRID, style::HAIR);
@@ -117,7 +120,7 @@ fn panel(
     c.text(below, Anchor::Right, &format!("{} (m)", letter(u)), style::TICK);
     c.text([frame.x - 10.0, frame.y - 24.0], Anchor::Right, letter(v), style::TICK);
 
-    // Cells of one shade are one area, in runs along the rows.
+    // Cells of one shade form one path, of runs along the rows.
     let grid = &map.views[view];
     let side = (map.cell as f32) * scale;
     let mut areas = vec![Path::default(); SHADES];
@@ -135,7 +138,7 @@ fn panel(
             };
             let end = (k..cells.len()).find(|&j| level(j) != Some(shade)).unwrap_or(cells.len());
             let y = frame.bottom() - (row + 1) as f32 * side;
-            // A hair wider, so that no seam shows between neighbours.
+            // Slightly larger, so that no seam shows between neighbours.
             let run = Rect {
                 x: frame.x + k as f32 * side,
                 y: y - 0.3,
@@ -154,7 +157,7 @@ fn panel(
     c.set_clip(None);
 }
 
-/// The chain at rest, drawn over the map.
+/// Draws the chain at rest over the map.
 fn arm(c: &mut Canvas, mechanism: &Mechanism, root: LinkId, tip: LinkId, page: &dyn Fn(DVec3) -> Point) {
     let mut points: Vec<Point> = chain(mechanism, root, tip).into_iter().map(page).collect();
     points.dedup();
@@ -177,12 +180,13 @@ fn legend(c: &mut Canvas, y: f32, directions: usize) {
         let part = Rect { x: bar.x + k as f32 * step, w: step + 0.5, ..bar };
         c.fill(part.path(), shade((k as f32 + 0.5) / SHADES as f32));
     }
-    c.text([bar.x, bar.bottom() + 28.0], Anchor::Left, "hardly", style::TICK);
-    c.text([bar.right(), bar.bottom() + 28.0], Anchor::Right, "most freely", style::TICK);
-    let ways = ["along a line", "in a plane", "in space"][directions.clamp(1, 3) - 1];
-    let text =
-        format!("How freely the joints can move the tip {ways}: the best of all poses behind one point,");
+    c.text([bar.x, bar.bottom() + 28.0], Anchor::Left, "singular", style::TICK);
+    c.text([bar.right(), bar.bottom() + 28.0], Anchor::Right, "best", style::TICK);
+    let space = ["along a line", "in a plane", "in space"][directions.clamp(1, 3) - 1];
+    let text = format!(
+        "Manipulability of the tip {space}: how freely the joints move it, as a share of the arm's best;"
+    );
     c.text([bar.right() + 34.0, bar.y + 10.0], Anchor::Left, &text, style::BODY);
-    let more = "as a share of the arm's best. The arm is drawn at rest, its tip as an orange dot.";
+    let more = "the best of all poses at each point. The arm is drawn at rest, its tip as an orange dot.";
     c.text([bar.right() + 34.0, bar.y + 40.0], Anchor::Left, more, style::BODY);
 }

@@ -1,4 +1,4 @@
-//! What was found, as JSON and as text.
+//! Answers to requests, as JSON and as text.
 
 use std::io::{self, Write};
 
@@ -7,17 +7,17 @@ use sinew::{Outcome, Report};
 
 use crate::lookup::shown;
 
-/// What became of the goals of one solve: the first that holds of these words is its status.
+/// Outcome of one solve.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub enum Status {
     /// Every residual is within its tolerance.
     #[default]
     Reached,
-    /// No step led nearer.
+    /// No step reduced the residual.
     Stalled,
-    /// The iterations were used up.
+    /// The iterations ran out.
     OutOfIterations,
-    /// A goal is out of reach, by so many metres.
+    /// A goal is out of reach, by this distance in metres at least.
     Unreachable(f64),
 }
 
@@ -37,7 +37,7 @@ impl Status {
         }
     }
 
-    /// As JSON has it.
+    /// The status as a word of JSON.
     pub fn word(self) -> &'static str {
         match self {
             Self::Reached => "reached",
@@ -47,7 +47,8 @@ impl Status {
         }
     }
 
-    /// By a report's facts.
+    /// The status of a solve: `Reached` comes before `Unreachable`, and that before the solver's outcome. `out_of_reach` is
+    /// in metres.
     pub fn new(reached: bool, out_of_reach: f64, outcome: Outcome) -> Self {
         match outcome {
             _ if reached => Self::Reached,
@@ -64,32 +65,35 @@ impl From<&Report> for Status {
     }
 }
 
-/// The result of one solve.
+/// Result of one solve.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
     pub status: Status,
-    /// Joints of one degree of freedom: name, value (radians or metres), and for text the unit and the limits.
+    /// Values of joints with one degree of freedom.
     pub joints: Vec<JointAnswer>,
-    /// Local rotations (x y z w) of other joints.
+    /// Local rotations (x, y, z, w) of other joints, by name.
     pub rotations: Vec<(String, [f64; 4])>,
-    /// Local translations of joints that were moved from where they hang, other than by sliding.
+    /// Local translations in metres, by name, of joints whose translation differs from rest, other than by sliding.
     pub translations: Vec<(String, [f64; 3])>,
-    /// Metres and radians that the goals are missed by, the worst of them.
+    /// Largest position residual of the goals, in metres.
     pub position_error: f64,
+    /// Largest rotation residual of the goals, in radians.
     pub rotation_error: f64,
     pub iterations: u32,
-    /// Starts besides the first.
+    /// Starts after the first.
     pub restarts: u32,
-    /// The solve alone.
+    /// Duration of the solve alone, in microseconds.
     pub micros: f64,
 }
 
-/// A joint's value.
+/// Value of a joint with one degree of freedom.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JointAnswer {
     pub name: String,
+    /// In radians, or in metres if the joint slides.
     pub value: f64,
     pub slides: bool,
+    /// Minimum and maximum, in the unit of the value; either may be infinite.
     pub limits: (f64, f64),
 }
 
@@ -97,7 +101,7 @@ fn json_number(value: f64) -> Value {
     Number::from_f64(value).map_or(Value::Null, Value::Number)
 }
 
-/// The answer as an object.
+/// The answer as a JSON object.
 pub fn json(id: &Value, answer: &Answer, timing: bool) -> Value {
     let mut map = Map::new();
     map.insert("id".into(), id.clone());
@@ -125,7 +129,7 @@ pub fn json(id: &Value, answer: &Answer, timing: bool) -> Value {
     Value::Object(map)
 }
 
-/// The error in an answer's place.
+/// An error as a JSON object, which takes the place of the answer.
 pub fn json_error(id: &Value, error: &str) -> Value {
     let mut map = Map::new();
     map.insert("id".into(), id.clone());
@@ -133,7 +137,7 @@ pub fn json_error(id: &Value, error: &str) -> Value {
     Value::Object(map)
 }
 
-/// The answer for people.
+/// Writes the answer as text.
 pub fn text(heading: &str, answer: &Answer, timing: bool, out: &mut dyn Write) -> io::Result<()> {
     let plural = |n: u32, thing: &str| format!("{n} {thing}{}", if n == 1 { "" } else { "s" });
     writeln!(out, "{}", shown(heading))?;

@@ -1,4 +1,4 @@
-//! The chain solvers of pose space under one roof, as `--solver` names them.
+//! The chain solvers of pose space that `--solver` names, behind one type.
 
 use glam::Vec3;
 use sinew::{
@@ -16,7 +16,7 @@ use crate::{
     lookup::{label, shown},
 };
 
-/// A solver of pose space.
+/// Chain solver of pose space.
 pub enum AnySolver {
     Follow(Follow),
     Chain(Box<dyn ChainSolver>),
@@ -24,26 +24,29 @@ pub enum AnySolver {
     LookAt(LookAt),
 }
 
-/// The curve that is asked for, and how the chain lies on it.
-fn along(asked: &CurveRequest) -> Result<(Curve, SplineOptions), String> {
-    let points: Vec<_> = asked.points.iter().map(|p| narrow("curve", *p)).collect::<Result<_, _>>()?;
-    let kind = if asked.bezier { CurveKind::Bezier } else { CurveKind::CatmullRom };
+/// The curve of a request, and the options of laying the chain along it.
+fn curve_and_options(request: &CurveRequest) -> Result<(Curve, SplineOptions), String> {
+    let points: Vec<_> = request.points.iter().map(|p| narrow("curve", *p)).collect::<Result<_, _>>()?;
+    let kind = if request.bezier { CurveKind::Bezier } else { CurveKind::CatmullRom };
     let curve =
-        Curve::new(kind, &points, asked.closed, CurveUp::Direction(Vec3::Y)).map_err(|e| e.to_string())?;
-    let mut options = SplineOptions::new().with_offset(asked.offset as f32).with_reversed(asked.reversed);
-    if asked.stretched {
+        Curve::new(kind, &points, request.closed, CurveUp::Direction(Vec3::Y)).map_err(|e| e.to_string())?;
+    let mut options = SplineOptions::new().with_offset(request.offset as f32).with_reversed(request.reversed);
+    if request.stretched {
         options.fit = Fit::Stretched { shortest: f32::MIN_POSITIVE, longest: f32::MAX };
     }
-    if let Some(axis) = asked.back {
+    if let Some(axis) = request.back {
         options.roll = Roll::Frames { axis: narrow("back", axis)?, twist: [0.0; 2] };
     }
     Ok((curve, options))
 }
 
-/// A solver behind the trait, or why it has not been made.
+/// Boxes a solver that was made; an error becomes text.
 fn boxed<S: ChainSolver + 'static, E: ToString>(made: Result<S, E>) -> Result<AnySolver, String> {
     Ok(AnySolver::Chain(Box::new(made.map_err(|e| e.to_string())?)))
 }
+
+/// The error for a goal without a joint on a whole figure.
+pub const FULL_BODY_NEEDS_JOINTS: &str = "full-body needs goals that name their joints";
 
 impl AnySolver {
     pub fn new(skeleton: &Skeleton, chain: Chain, settings: &Settings) -> Result<Self, String> {
@@ -73,13 +76,13 @@ impl AnySolver {
                 Self::Spline(Spline::from_chain(skeleton, chain).map_err(|e| e.to_string())?)
             }
             SolverName::LookAt => Self::LookAt(look_at(skeleton, &chain, &settings.look)?),
-            // Goals bring their own joints.
-            SolverName::FullBody => return Err("full-body works on goals that name their joints".into()),
+            // A full body has no chain: its goals name joints.
+            SolverName::FullBody => return Err(FULL_BODY_NEEDS_JOINTS.into()),
             SolverName::Auto | SolverName::Lm => boxed(Auto::from_chain(skeleton, chain))?,
         })
     }
 
-    /// Makes room, so that solves alone are timed.
+    /// Grows the workspace, so that the first solve's duration includes no allocation.
     pub fn reserve(&self, workspace: &mut Workspace) {
         match self {
             Self::Chain(s) => s.reserve(workspace),
@@ -89,14 +92,14 @@ impl AnySolver {
         }
     }
 
-    /// Joints beside the chain's that it turns.
+    /// Joints off the chain that the solver turns: the eyes of a look-at.
     pub fn others(&self, chain: &Chain) -> Vec<JointId> {
         let Self::LookAt(look) = self else { return Vec::new() };
         look.joints().filter(|j| !chain.joints().contains(j)).collect()
     }
 
-    /// Whether its own report says how far it is off, as the place of the chain's end does not.
-    pub fn knows_best(&self) -> bool {
+    /// Whether the residual is that of the solver's report. For other solvers it is measured at the chain's tip.
+    pub fn reports_residual(&self) -> bool {
         matches!(self, Self::Spline(_) | Self::LookAt(_))
     }
 
@@ -109,39 +112,38 @@ impl AnySolver {
         options: &IterativeOptions,
     ) -> Result<Report, String> {
         if curve.is_some() && !matches!(self, Self::Spline(_)) {
-            return Err("only the solver spline lays a chain along a curve".into());
+            return Err("a curve needs --solver spline".into());
         }
         match self {
             Self::Spline(s) => {
-                let Some(asked) = curve else {
-                    return Err("there is no curve to lay the chain along".into());
+                let Some(curve) = curve else {
+                    return Err("spline needs a curve".into());
                 };
                 if goal.position.is_some() || goal.rotation.is_some() || goal.pole != Pole::Keep {
-                    return Err("a chain along a curve has no position, rotation or pole".into());
+                    return Err("spline takes a curve, and no position, rotation or pole".into());
                 }
-                let (curve, options) = along(asked)?;
+                let (curve, options) = curve_and_options(curve)?;
                 let options = options.with_influence(goal.position_influence);
                 s.solve(workspace, pose, &curve, &options).map(|r| r.report)
             }
             Self::LookAt(s) => {
-                let place = match (goal.position, goal.rotation, goal.pole) {
-                    (Some(place), None, Pole::Keep) => place,
-                    (None, ..) => return Err("there is no position to look at".into()),
-                    _ => return Err("look-at takes positions, and no rotations or poles".into()),
+                let target = match (goal.position, goal.rotation, goal.pole) {
+                    (Some(target), None, Pole::Keep) => target,
+                    (None, ..) => return Err("look-at needs a position".into()),
+                    _ => return Err("look-at takes a position, and no rotation or pole".into()),
                 };
                 let options = Options::new().with_influence(goal.position_influence);
-                s.solve(&mut s.state(), pose, place, &options).map(|r| r.report)
+                s.solve(&mut s.state(), pose, target, &options).map(|r| r.report)
             }
             Self::Chain(s) => s.solve(workspace, pose, goal, options),
             Self::Follow(s) => {
-                let place = match (goal.position, goal.rotation, goal.pole) {
-                    (Some(place), None, Pole::Keep) => place,
-                    (_, Some(_), _) => return Err("follow takes positions, and no rotations".into()),
-                    (None, _, Pole::Keep) => return Err("there is no position".into()),
-                    _ => return Err("follow has no pole".into()),
+                let target = match (goal.position, goal.rotation, goal.pole) {
+                    (Some(target), None, Pole::Keep) => target,
+                    (None, None, Pole::Keep) => return Err("follow needs a position".into()),
+                    _ => return Err("follow takes a position, and no rotation or pole".into()),
                 };
                 let options = FollowOptions::new().with_influence(goal.position_influence);
-                s.solve(workspace, pose, place, &options)
+                s.solve(workspace, pose, target, &options)
             }
         }
         .map_err(|e| e.to_string())

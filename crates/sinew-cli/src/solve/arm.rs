@@ -1,4 +1,4 @@
-//! Solving on arms from URDF, in joint space.
+//! Solving arms from URDF in joint space.
 
 use std::time::Instant;
 
@@ -19,17 +19,18 @@ use crate::{
     lookup::{ends, link, quoted, suggestion},
 };
 
-/// An arm, and what is asked of all its lines.
+/// An arm with the chain and options that all lines share.
 pub struct Arm {
     mechanism: Mechanism,
+    /// Link in whose space goals are.
     root: LinkId,
-    /// The tip, or why there is none to take.
+    /// Link of goals that name none, or the reason why there is no default.
     tip: Result<LinkId, String>,
     options: JointSpaceOptions,
     seed: u64,
 }
 
-/// The values that named ones make with the others at rest.
+/// Values of all joints: the named ones as given, the others at rest. In radians or metres.
 pub fn start(mechanism: &Mechanism, named: &[(String, f64)]) -> Result<Vec<f64>, String> {
     let mut values = mechanism.rest();
     for (name, value) in named {
@@ -55,10 +56,10 @@ impl Arm {
 
     fn goal(&self, request: &GoalRequest) -> Result<LinkGoal, String> {
         if request.pole.is_some() {
-            return Err("a pole is for limbs in pose space; an arm's joints are told by start".into());
+            return Err("a pole is for pose space; in joint space, start selects the branch".into());
         }
         if (request.position_influence, request.rotation_influence) != (1.0, 1.0) {
-            return Err("influences are for pose space; an arm's goals have weights".into());
+            return Err("influences are for pose space; goals in joint space have weights".into());
         }
         let link = match &request.joint {
             Some(name) => link(&self.mechanism, name)?,
@@ -69,7 +70,7 @@ impl Arm {
             (Some(p), Some(q)) => LinkTarget::Pose(p, q),
             (Some(p), None) => LinkTarget::Position(p),
             (None, Some(q)) => LinkTarget::Rotation(q),
-            (None, None) => return Err("there is neither a position nor a rotation".into()),
+            (None, None) => return Err("a goal needs a position or a rotation".into()),
         };
         let (p, r) = (request.position_weight, request.rotation_weight);
         Ok(LinkGoal::new(&self.mechanism, link, target)
@@ -80,13 +81,13 @@ impl Arm {
     fn start(&self, request: &Request) -> Result<Vec<f64>, String> {
         if let Some((name, _)) = request.start_rotations.first() {
             return Err(format!(
-                "start_rotations.{}: an arm's joints have one value each: see start",
+                "start_rotations.{}: an arm's joints have one value each, which start gives",
                 shorten(name)
             ));
         }
         if let Some((name, _)) = request.start_translations.first() {
             return Err(format!(
-                "start_translations.{}: in joint space an arm's base stays; see start",
+                "start_translations.{}: an arm's base is fixed in joint space; start gives joint values",
                 shorten(name)
             ));
         }
@@ -112,8 +113,8 @@ impl Backend for Arm {
     }
 }
 
-/// Solvers are made once for each list of links that goals name. More lists than this are rare.
-const KEPT: usize = 16;
+/// Maximum number of cached solvers, one for each list of links that goals name. More lists in one file are rare.
+const MAX_SOLVERS: usize = 16;
 
 struct ArmWorker<'a> {
     arm: &'a Arm,
@@ -121,14 +122,15 @@ struct ArmWorker<'a> {
     workspace: Workspace,
 }
 
-/// The most goals of one request: a solver's matrices grow with the square of their number, and its time with the cube.
-const MOST_GOALS: usize = 128;
+/// Maximum number of goals of one request. The solver's memory grows with the square of the number of goals, its time with
+/// the cube.
+const MAX_GOALS: usize = 128;
 
 impl ArmWorker<'_> {
-    /// An error where there are more goals than can be worked with, or two for one link's place or turn.
-    fn check_count(&self, goals: &[GoalRequest]) -> Result<(), String> {
-        if goals.len() > MOST_GOALS {
-            return Err(format!("there are {} goals; an arm takes {MOST_GOALS} at most", goals.len()));
+    /// Returns an error for too many goals, or for two positions or two rotations of one link.
+    fn check_goals(&self, goals: &[GoalRequest]) -> Result<(), String> {
+        if goals.len() > MAX_GOALS {
+            return Err(format!("there are {} goals; an arm takes {MAX_GOALS} at most", goals.len()));
         }
         let same = |a: &GoalRequest, b: &GoalRequest| {
             let both = |f: fn(&GoalRequest) -> bool| f(a) && f(b);
@@ -137,7 +139,7 @@ impl ArmWorker<'_> {
         for (i, goal) in goals.iter().enumerate() {
             if let Some(before) = goals[..i].iter().position(|g| same(g, goal)) {
                 let link = goal.joint.as_ref().map_or("the tip".into(), |name| quoted(name));
-                return Err(format!("goals[{before}] and goals[{i}] both lead {link}"));
+                return Err(format!("goals[{before}] and goals[{i}] both move {link}"));
             }
         }
         Ok(())
@@ -150,7 +152,7 @@ impl Worker for ArmWorker<'_> {
         if request.of_whole() {
             return Err("priority, relative_to and root are for whole figures in pose space".into());
         }
-        self.check_count(&request.goals)?;
+        self.check_goals(&request.goals)?;
         let goals: Vec<LinkGoal> = request.goals.iter().map(|g| arm.goal(g)).collect::<Result<_, _>>()?;
         let mut values = arm.start(request)?;
         let links: Vec<LinkId> = goals.iter().map(|g| g.link).collect();
@@ -158,7 +160,7 @@ impl Worker for ArmWorker<'_> {
             Some(at) => at,
             None => {
                 let solver = JointSpaceSolver::new(&arm.mechanism, &goals).map_err(|e| e.to_string())?;
-                self.solvers.truncate(KEPT - 1);
+                self.solvers.truncate(MAX_SOLVERS - 1);
                 self.solvers.push((links, solver.with_seed(arm.seed)));
                 self.solvers.len() - 1
             }

@@ -1,11 +1,11 @@
-//! What is asked for, in the numbers of pose space.
+//! Goals of requests, as f32 goals of pose space.
 
 use glam::{DQuat, DVec3, Vec3};
 use sinew::{Goal, Pole};
 
 use super::request::GoalRequest;
 
-/// A goal in f32, without its weights.
+/// The goal of a request in f32, without its weights. A position or pole out of range is an error.
 pub fn goal(request: &GoalRequest) -> Result<Goal, String> {
     let mut goal = Goal::NONE
         .with_position_influence(request.position_influence as f32)
@@ -16,7 +16,8 @@ pub fn goal(request: &GoalRequest) -> Result<Goal, String> {
     Ok(goal)
 }
 
-/// A goal of a chain by itself: what has no weight is left out, and other weights say nothing.
+/// The goal of a request for a single chain. A position or rotation of weight 0 gets influence 0; any other weight has no
+/// effect, as nothing competes.
 pub fn goal_alone(request: &GoalRequest) -> Result<Goal, String> {
     let mut goal = goal(request)?;
     if request.position_weight as f32 <= 0.0 {
@@ -28,10 +29,14 @@ pub fn goal_alone(request: &GoalRequest) -> Result<Goal, String> {
     Ok(goal)
 }
 
-/// A place in f32.
+/// Converts a point to f32. `what` names it in the error for a coordinate of 1e18 or more.
 pub fn narrow(what: &str, at: [f64; 3]) -> Result<Vec3, String> {
     let narrow = DVec3::from_array(at).as_vec3();
-    // Squares of places must be finite, too.
-    let largest = at.iter().fold(0.0f64, |m, c| m.max(c.abs()));
-    if largest < 1e18 { Ok(narrow) } else { Err(format!("{what} is out of range: {at:?}")) }
+    // The squares of coordinates must be finite in f32.
+    let max = at.iter().fold(0.0f64, |m, c| m.max(c.abs()));
+    if max < 1e18 {
+        Ok(narrow)
+    } else {
+        Err(format!("{what} {at:?} is out of range: coordinates must be below 1e18"))
+    }
 }

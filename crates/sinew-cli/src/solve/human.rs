@@ -1,4 +1,4 @@
-//! A figure whose joints move as people's do.
+//! Figure with human joint limits, for `--human`.
 
 use std::sync::Arc;
 
@@ -10,14 +10,15 @@ use sinew_files::Model;
 
 use crate::failure::Failure;
 
-/// A body with human joints, and where it stands at ease.
+/// Body with human joint limits.
 pub struct HumanFigure {
     pub body: BodyRoles,
+    /// The pose at ease, in which every solve starts.
     pub stands: Pose,
 }
 
 impl HumanFigure {
-    /// Gives a model's skeleton human joints.
+    /// Sets human limits on the model's skeleton. A model without two legs is an error.
     pub fn new(model: &Model, skeleton: &mut Arc<Skeleton>) -> Result<Self, Failure> {
         let bind = model.bind_pose();
         let body = BodyRoles::find(&bind, &model.declared_roles)

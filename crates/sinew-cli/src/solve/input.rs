@@ -1,4 +1,4 @@
-//! Goals as they come in: a file or a pipe, line by line.
+//! Input of goals: a file or a pipe, line by line.
 
 use std::{
     fs::{self, File},
@@ -10,45 +10,46 @@ use sinew_files::FileError;
 
 use crate::{failure::Failure, outputs::is_dash};
 
-/// The longest line of goals, in bytes. A line of a million numbers fits; one without an end must not fill the memory.
-pub const LONGEST_LINE: usize = 16 << 20;
+/// Maximum length of a line of goals, in bytes. A line of a million numbers fits; a line without an end must not fill the
+/// memory.
+pub const MAX_LINE: usize = 16 << 20;
 
 /// One line of goals.
 pub enum Line {
-    /// What it holds, without its end.
+    /// The line's bytes, without the newline.
     Whole(Vec<u8>),
-    /// It is longer than [`LONGEST_LINE`], and was passed over.
+    /// A line longer than [`MAX_LINE`], which is not kept.
     TooLong,
 }
 
 impl Line {
-    /// Whether there is nothing in it.
+    /// Whether the line holds white space only.
     pub fn is_empty(&self) -> bool {
         matches!(self, Self::Whole(bytes) if bytes.trim_ascii().is_empty())
     }
 
-    /// The text, or what is wrong with it.
+    /// The line as text, without white space at its ends. A line that is too long or no UTF-8 is an error.
     pub fn text(&self) -> Result<&str, String> {
         match self {
             Self::Whole(bytes) => {
                 std::str::from_utf8(bytes).map(str::trim).map_err(|e| format!("not UTF-8: {e}"))
             }
-            Self::TooLong => Err(format!("longer than {} MiB, the most for a line", LONGEST_LINE >> 20)),
+            Self::TooLong => Err(format!("the line is longer than the {} MiB allowed", MAX_LINE >> 20)),
         }
     }
 
-    /// How much memory it takes.
+    /// Memory of the line, in bytes.
     pub fn size(&self) -> usize {
         if let Self::Whole(bytes) = self { bytes.len() } else { 0 }
     }
 }
 
-/// Where goals come from.
+/// Source of goals.
 pub struct Input {
     reader: Box<dyn BufRead + Send>,
-    /// For messages.
+    /// Name for messages.
     pub name: String,
-    /// How long it is, if that is known.
+    /// Length in bytes; `None` for pipes.
     pub bytes: Option<u64>,
     lines: u64,
 }
@@ -74,7 +75,8 @@ impl Input {
         Ok(Self { reader: Box::new(BufReader::new(file)), name, bytes, lines: 0 })
     }
 
-    /// The next line that is not empty, with its number from 1. A byte order mark before the first is passed over.
+    /// Reads the next line that is not empty, with its number from 1; `None` at the end. A byte order mark at the beginning
+    /// is skipped.
     pub fn next(&mut self) -> io::Result<Option<(u64, Line)>> {
         while let Some(mut line) = next_line(&mut *self.reader)? {
             self.lines += 1;
@@ -92,11 +94,11 @@ impl Input {
     }
 }
 
-/// Refuses folders, and devices that may give bytes for ever.
+/// Returns an error for a folder, and for a device that may never end.
 fn check(file: &File, name: &str) -> Result<(), Failure> {
     let Ok(found) = file.metadata() else { return Ok(()) };
     let refused = |found: &str| {
-        Err(Failure::Work(format!("{name}: goals come from a file or a pipe, and this is {found}")))
+        Err(Failure::Work(format!("{name}: goals must come from a file or a pipe, not from {found}")))
     };
     if found.is_dir() {
         return refused("a folder");
@@ -108,7 +110,7 @@ fn check(file: &File, name: &str) -> Result<(), Failure> {
             os::unix::fs::{FileTypeExt, MetadataExt},
         };
         let kind = found.file_type();
-        // Nothing is a good list of goals, and people may type theirs.
+        // The null device is an empty list, and a terminal lets the user type goals.
         let is_null = || fs::metadata("/dev/null").is_ok_and(|null| null.rdev() == found.rdev());
         if kind.is_block_device() || (kind.is_char_device() && !file.is_terminal() && !is_null()) {
             return refused("a device");
@@ -117,7 +119,7 @@ fn check(file: &File, name: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The next line; none at the end. What is too long is not kept.
+/// Reads the next line; `None` at the end. The bytes of a line that is too long are dropped.
 fn next_line(reader: &mut dyn BufRead) -> io::Result<Option<Line>> {
     let mut bytes = Vec::new();
     let (mut begun, mut too_long) = (false, false);
@@ -133,7 +135,7 @@ fn next_line(reader: &mut dyn BufRead) -> io::Result<Option<Line>> {
         begun = true;
         let end = held.iter().position(|byte| *byte == b'\n');
         let part = &held[..end.unwrap_or(held.len())];
-        too_long |= bytes.len() + part.len() > LONGEST_LINE;
+        too_long |= bytes.len() + part.len() > MAX_LINE;
         if too_long {
             bytes = Vec::new();
         } else {
@@ -151,7 +153,7 @@ fn next_line(reader: &mut dyn BufRead) -> io::Result<Option<Line>> {
 mod tests {
     use super::*;
 
-    /// Lines of a text, read through a buffer of so many bytes; a line that is too long is None.
+    /// Lines of a text, read through a buffer of `buffer` bytes; a line that is too long is `None`.
     fn lines(bytes: &[u8], buffer: usize) -> Vec<Option<Vec<u8>>> {
         let mut reader = BufReader::with_capacity(buffer, bytes);
         let mut lines = Vec::new();
@@ -174,7 +176,7 @@ mod tests {
 
     #[test]
     fn a_line_may_be_as_long_as_the_limit_and_no_longer() {
-        for (length, fits) in [(LONGEST_LINE, true), (LONGEST_LINE + 1, false), (3 * LONGEST_LINE, false)] {
+        for (length, fits) in [(MAX_LINE, true), (MAX_LINE + 1, false), (3 * MAX_LINE, false)] {
             let mut bytes = vec![b'x'; length];
             bytes.extend(b"\nnext\n");
             bytes.extend(vec![b'y'; length]);

@@ -1,4 +1,4 @@
-//! Goals line by line, on all cores, answers in the same order.
+//! Solving lines of goals on all cores, with answers in the same order.
 
 use std::{
     io::{self, Write},
@@ -11,49 +11,49 @@ use sinew_files::{FileError, tidy};
 
 use super::{
     Backend, Worker, answer,
-    input::{Input, LONGEST_LINE, Line},
+    input::{Input, Line, MAX_LINE},
     request,
 };
 use crate::{failure::Failure, progress::Progress};
 
-/// Lines that are worked on at once: enough that the cores seldom wait for each other, few enough to hold.
+/// Maximum number of lines that are solved at once: enough that cores seldom wait for each other, few enough to hold.
 const BATCH: usize = 4096;
 
-/// What holds for all lines.
+/// Options of all lines.
 #[derive(Clone, Copy, Debug)]
 pub struct How {
-    /// Whether answers say how long they took.
+    /// Whether answers hold the duration of their solve.
     pub timing: bool,
-    /// Bytes that the values of a line may take; none for what suits its length.
+    /// Bytes that the values of a line may take; `None` chooses by the line's length.
     pub memory_budget: Option<u64>,
 }
 
-/// Bytes of lines that are held at once: a line of any length that is allowed fits, and a thousand common ones.
-const MOST_BYTES: usize = 2 * LONGEST_LINE;
+/// Maximum bytes of lines that are held at once: one line of maximum length fits, or thousands of common lines.
+const MAX_HELD: usize = 2 * MAX_LINE;
 
-/// How it went.
+/// Counts of lines and errors.
 #[derive(Default)]
 pub struct Tally {
     lines: u64,
     bad: u64,
-    /// Number of the first bad line, and what is wrong with it.
+    /// Number of the first bad line, and its error.
     first: Option<(u64, String)>,
 }
 
 impl Tally {
-    /// The failure at the end of a run with bad lines.
+    /// Returns an error if a line was bad, with the first bad line's.
     pub fn check(self, name: &str) -> Result<(), Failure> {
         match self.first {
             None => Ok(()),
             Some((line, error)) => Err(Failure::Work(format!(
-                "{name}:{line}: {error} ({} of {} goals could not be worked with)",
+                "{name}:{line}: {error} ({} of {} goals could not be solved)",
                 self.bad, self.lines
             ))),
         }
     }
 }
 
-/// Room for lines that are read and not yet answered.
+/// Limits the bytes of lines that are read and not yet answered.
 #[derive(Default)]
 struct Room {
     held: Mutex<usize>,
@@ -61,10 +61,10 @@ struct Room {
 }
 
 impl Room {
-    /// Waits until there is room for so many bytes.
+    /// Waits until `bytes` more fit, and takes them. A line always fits if nothing else is held.
     fn take(&self, bytes: usize) {
         let held = self.held.lock().unwrap_or_else(|e| e.into_inner());
-        let full = |held: &mut usize| *held > 0 && *held + bytes > MOST_BYTES;
+        let full = |held: &mut usize| *held > 0 && *held + bytes > MAX_HELD;
         let mut held = self.given.wait_while(held, full).unwrap_or_else(|e| e.into_inner());
         *held += bytes;
     }
@@ -75,17 +75,17 @@ impl Room {
     }
 }
 
-/// A line with its number, or why there is none.
+/// A line with its number from 1, or the error of reading it.
 type Read = io::Result<(u64, Line)>;
 
-/// Answers every line of `input`. Lines are taken as they come, so that a program may wait for
-/// an answer before it asks again.
+/// Answers every line of `input`. Lines are answered as they arrive, so that a program may wait for an answer before it
+/// sends the next goal.
 pub fn run(backend: &dyn Backend, input: Input, out: &mut dyn Write, how: How) -> Result<Tally, Failure> {
     let (bytes, name) = (input.bytes, input.name.clone());
     let progress = Progress::new("solving", bytes.unwrap_or(0), bytes.is_none());
     let (send, receive) = mpsc::sync_channel::<Read>(2 * BATCH);
     let room = Arc::new(Room::default());
-    // It ends with its input, or when nobody receives any more.
+    // The reader ends with its input, or when the receiver is dropped.
     let readers_room = room.clone();
     thread::spawn(move || read(input, &send, &readers_room));
     let workers: Mutex<Vec<Box<dyn Worker + '_>>> = Mutex::new(Vec::new());
@@ -95,7 +95,7 @@ pub fn run(backend: &dyn Backend, input: Input, out: &mut dyn Write, how: How) -
     while unreadable.is_none()
         && let Ok(first) = receive.recv()
     {
-        // What came before a failure is answered.
+        // Lines before a read error are answered.
         let mut batch = Vec::new();
         let mut next = Some(first);
         while let Some(line) = next.take() {
@@ -140,7 +140,7 @@ pub fn run(backend: &dyn Backend, input: Input, out: &mut dyn Write, how: How) -
     }
 }
 
-/// Sends the lines that hold anything, with their numbers from 1.
+/// Sends the lines that are not empty, until the input ends or fails.
 fn read(mut input: Input, send: &mpsc::SyncSender<Read>, room: &Room) {
     while let Some(line) = input.next().transpose() {
         if let Ok((_, line)) = &line {
@@ -153,7 +153,7 @@ fn read(mut input: Input, send: &mpsc::SyncSender<Read>, room: &Room) {
     }
 }
 
-/// The answer to one line, and what is wrong with it.
+/// The answer to one line as JSON, and the error if there is one.
 fn one(worker: &mut dyn Worker, number: u64, line: &Line, how: How) -> (String, Option<String>) {
     let (id, request) = match line.text() {
         Ok(text) => request::parse(text, how.memory_budget),

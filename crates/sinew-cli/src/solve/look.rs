@@ -1,4 +1,4 @@
-//! A look-at for a chain of a figure and its eyes, as options describe it.
+//! Look-at of a figure's chain and eyes, made from options.
 
 use std::sync::Arc;
 
@@ -14,37 +14,37 @@ use crate::{
     lookup::{self, label},
 };
 
-/// How a look is shared; what is not said is as [`look_at`] has it.
+/// Settings of a look-at. [`look_at`] has the defaults of those that are not given.
 #[derive(Clone, Debug, Default)]
 pub struct LookSettings {
-    /// Of each joint of the chain, the part that it takes of what those before it have left.
+    /// For each joint of the chain, the share of the remaining angle that it turns by, 0 to 1. Empty: the default.
     pub shares: Vec<f32>,
-    /// How far each turns at most, in degrees; one for all, or one a joint.
+    /// Largest angle of each joint, in degrees: one for all joints, or one per joint. Empty: the default.
     pub cones: Vec<f32>,
-    /// Degrees in which the target moves the eyes alone.
+    /// Angle about the front, in degrees, within which only the eyes follow the target.
     pub dead_zone: f32,
-    /// The eyes' joints; `none` for none. Empty: those that the file declares, or those below the chain's tip whose
-    /// names say so.
+    /// Joints of the eyes; `none` for no eyes. Empty: those that the file declares, or joints below the chain's tip with
+    /// names of eyes.
     pub eyes: Vec<String>,
-    /// Where the model faces, in model space; else as its legs say.
+    /// Direction that the model faces in its bind pose, in model space. `None`: the figure's own.
     pub front: Option<Vec3>,
-    /// What is known of the figure.
+    /// Facts about the figure; `None` for arms.
     pub seen: Option<Seen>,
 }
 
-/// What a look takes from a figure.
+/// Facts about a figure that a look-at needs.
 #[derive(Clone, Debug)]
 pub struct Seen {
-    /// As it was modelled.
+    /// The bind pose.
     bind: Pose,
-    /// Where it faces then.
+    /// Direction that the figure faces in its bind pose, in model space.
     front: Vec3,
     /// The eyes that the file declares.
     eyes: Vec<JointId>,
 }
 
 impl Seen {
-    /// Of a figure with or without a body: without one, what glTF says of models, +Z, is its front.
+    /// Facts about a figure. Without a body its front is +Z, as glTF defines it.
     pub fn new(bind: Pose, body: Option<&BodyRoles>) -> Self {
         let front = body.map_or(Vec3::Z, |b| b.front(&bind));
         Self { front, eyes: body.map_or(Vec::new(), |b| b.eyes.into_iter().flatten().collect()), bind }
@@ -64,13 +64,13 @@ impl From<&LookArgs> for LookSettings {
     }
 }
 
-/// How far a joint of a look-at turns, in degrees: that of a neck to one side.
+/// Default for the largest angle of a joint, in degrees: about that of a human neck to one side.
 const LOOK: f32 = 60.0;
 
-/// How far an eye turns, in degrees: people's eyes go about so far without strain.
+/// Largest angle of an eye, in degrees: about that of human eyes without strain.
 const EYE: f32 = 35.0;
 
-/// Whether a joint is an eye by its name: `eye.L`, `LeftEye`, `J_Adj_L_FaceEye`; no lid, no brow, no end of one.
+/// Whether a name is that of an eye (`eye.L`, `LeftEye`, `J_Adj_L_FaceEye`) and not of a lid, brow, lash, end or target.
 fn is_eye(name: &str) -> bool {
     let name = name.to_lowercase();
     name.contains("eye") && !["lid", "brow", "lash", "end", "target"].iter().any(|other| name.contains(other))
@@ -93,8 +93,8 @@ fn eyes(skeleton: &Skeleton, head: JointId, settings: &LookSettings) -> Result<V
     settings.eyes.iter().map(|name| lookup::joint(skeleton, name).map_err(|e| e.to_string())).collect()
 }
 
-/// All joints of a chain, each turning twice as far as the one before it (a spine bends little, a head turns most)
-/// unless shares are given, with the tip's front as its face, and its eyes.
+/// Makes the look-at of all joints of a chain, with the tip's front as its face, and of its eyes. By default each joint
+/// turns twice as far as the one before, as a spine bends little and a head turns most.
 pub fn look_at(skeleton: &Skeleton, chain: &Chain, settings: &LookSettings) -> Result<LookAt, String> {
     let joints = chain.joints();
     let count = joints.len();
@@ -103,7 +103,11 @@ pub fn look_at(skeleton: &Skeleton, chain: &Chain, settings: &LookSettings) -> R
             return Ok(());
         }
         let names: Vec<String> = joints.iter().map(|&j| label(skeleton, j)).collect();
-        Err(format!("--{option} has {given} numbers for {count} joints ({})", names.join(", ")))
+        let one = if one { " or 1" } else { "" };
+        Err(format!(
+            "--{option} has {given} numbers, but the chain needs {count}{one} ({})",
+            names.join(", ")
+        ))
     };
     fits("shares", settings.shares.len(), false)?;
     fits("cones", settings.cones.len(), true)?;

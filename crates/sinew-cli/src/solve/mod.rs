@@ -1,8 +1,8 @@
-//! `sinew solve`: goals in, joints out.
+//! `sinew solve`: goals in, joint values or rotations out.
 //!
-//! What is asked (`request`), what is answered (`answer`) and how lines are spread over cores (`lines`) know nothing of
-//! solvers. A solver joins by implementing [`Backend`]: `arm` is joint space, `pose` are the chain solvers of pose space.
-//! [`work`] chooses by the model's kind and `--solver`.
+//! `request` parses goals, `answer` writes results, and `lines` distributes lines over cores; none of them knows solvers. A
+//! family of solvers implements [`Backend`]: `arm` solves in joint space, `pose` in pose space. [`work`] chooses by the
+//! model's format and `--solver`.
 
 mod answer;
 mod any;
@@ -41,33 +41,33 @@ use look::LookSettings;
 pub use request::CurveRequest;
 use request::{GoalRequest, Request};
 
-/// A model with a solver for it: what all lines share.
+/// A model with its solver, which all lines share.
 pub trait Backend: Sync {
-    /// One who solves on a thread of its own. The answer to a request must not depend on what was asked before.
+    /// A worker for one thread. Its answer to a request must not depend on earlier requests.
     fn worker(&self) -> Box<dyn Worker + '_>;
 
-    /// The first line of an answer for people.
+    /// First line of an answer as text.
     fn heading(&self) -> String;
 }
 
-/// Solves one request after another.
+/// Solves one request after another on one thread.
 pub trait Worker: Send {
-    /// The answer, or in one line what is wrong with the request.
+    /// Solves a request. The error is one line that says what is wrong with the request.
     fn solve(&mut self, request: &Request) -> Result<Answer, String>;
 
-    /// The pose that the last solve left, where there is one.
+    /// The pose that the last solve returned; `None` in joint space.
     fn pose(&self) -> Option<&Pose> {
         None
     }
 }
 
-/// What solves, and the document that a pose can be written back into.
+/// The backend, and the document to write a pose into if the model has one.
 struct Work {
     backend: Box<dyn Backend>,
     source: Option<Document>,
 }
 
-/// The solver for a model.
+/// Reads the model and makes its backend, after a check of the options.
 fn work(args: &SolveArgs) -> Result<Work, Failure> {
     use SolverName::{Auto, Follow, Lm, LookAt, Spline, TwoBone};
     let urdf = is_urdf(&args.model);
@@ -75,25 +75,23 @@ fn work(args: &SolveArgs) -> Result<Work, Failure> {
     let joint_space = urdf && matches!(solver, Auto | Lm);
     if args.seed.is_some() && !joint_space {
         return Err(Failure::Usage(
-            "--seed is for joint space (`--solver lm`): chains always start anew alike".into(),
+            "--seed is for joint space (`--solver lm` on a .urdf); other solvers have no random restarts"
+                .into(),
         ));
     }
-    let sweeps = [
+    let iterative = [
         ("--max-iterations", args.max_iterations.is_some()),
         ("--max-restarts", args.max_restarts.is_some()),
         ("--position-tolerance", args.position_tolerance.is_some()),
         ("--rotation-tolerance", args.rotation_tolerance.is_some()),
     ];
-    // (A closed form has tolerances: they say what counts as reached.)
-    let foreign = match solver {
-        TwoBone => &sweeps[..2],
-        Follow | Spline | LookAt => &sweeps[..],
-        _ => &[],
+    let (foreign, why) = match solver {
+        TwoBone => (&iterative[..2], "two-bone does not iterate"),
+        Follow | Spline | LookAt => (&iterative[..], "follow, spline and look-at neither iterate nor have tolerances"),
+        _ => (&[][..], ""),
     };
     if let Some((option, _)) = foreign.iter().find(|(_, given)| *given) {
-        return Err(Failure::Usage(format!(
-            "{option} is for solvers that repeat; two-bone, follow, spline and look-at do not"
-        )));
+        return Err(Failure::Usage(format!("{option} does not apply: {why}")));
     }
     let settings = settings::Settings {
         solver,
@@ -105,20 +103,20 @@ fn work(args: &SolveArgs) -> Result<Work, Failure> {
         human: args.human,
     };
     if args.human && (urdf || !matches!(solver, Auto | SolverName::FullBody)) {
-        return Err(Failure::Usage("--human is for whole figures, by --solver full-body".into()));
+        return Err(Failure::Usage(HUMAN_NEEDS_FULL_BODY.into()));
     }
     if solver != LookAt && args.look.is_given() {
         return Err(Failure::Usage(
             "--shares, --cones, --dead-zone, --eyes and --front are for --solver look-at".into(),
         ));
     }
-    // Joints that do not exist are told with the file that they are not in.
+    // An error about a joint that does not exist names the file.
     let in_file = |e: Failure| match e {
         Failure::Work(what) => Failure::Work(format!("{}: {what}", args.model.display())),
         other => other,
     };
     let chain = args.chain.as_ref();
-    // It says, too, that URDF needs no units.
+    // Fails if units are given for a URDF.
     let options = args.units.options(&args.model)?;
     if !urdf {
         on_figure(solver)?;
@@ -150,15 +148,17 @@ fn work(args: &SolveArgs) -> Result<Work, Failure> {
     Ok(Work { backend: Box::new(arm), source: None })
 }
 
-/// An error for a solver that figures have not.
+const HUMAN_NEEDS_FULL_BODY: &str = "--human is for figures, with --solver full-body or auto";
+
+/// Returns an error for a solver that cannot solve figures.
 fn on_figure(solver: SolverName) -> Result<(), Failure> {
     match solver {
-        SolverName::Lm => Err(Failure::Usage("--solver lm works in joint space, on a .urdf".into())),
+        SolverName::Lm => Err(Failure::Usage("--solver lm is for joint space, on a .urdf".into())),
         _ => Ok(()),
     }
 }
 
-/// The solver that works: one for curves where there is one.
+/// The solver to use: `Auto` is `Spline` if there is a curve.
 fn chosen(solver: SolverName, curve: bool) -> SolverName {
     if solver == SolverName::Auto && curve { SolverName::Spline } else { solver }
 }
@@ -170,18 +170,18 @@ pub fn run(args: &SolveArgs) -> Result<(), Failure> {
     }
     let scene = is_scene(&args.out);
     if scene && args.goals.is_some() {
-        let what = "goals line by line are answered in JSON, not in a scene";
+        let what = "lines of --goals are answered in JSON, so that the output cannot be a model";
         return Err(Failure::Usage(format!("--out {}: {what}", args.out.display())));
     }
     if !is_dash(&args.out) {
-        // A scene holds all of the model that it takes the place of.
+        // An output scene may overwrite the model, as it holds all of it.
         let model = (!scene).then_some(args.model.as_path());
         let goals = args.goals.as_deref().filter(|goals| !is_dash(goals));
         keep_inputs(&args.out, model.into_iter().chain(goals))?;
     }
     let work = work(args)?;
     if scene && work.source.is_none() {
-        let what = "only a model that is itself .glb, .gltf or .vrm can be written back in its pose";
+        let what = "only a .glb, .gltf or .vrm model can be written in its solved pose";
         return Err(Failure::Usage(format!("--out {}: {what}", args.out.display())));
     }
     match &args.goals {
@@ -190,7 +190,7 @@ pub fn run(args: &SolveArgs) -> Result<(), Failure> {
     }
 }
 
-/// One goal for a chain of a figure.
+/// One goal for a chain of a figure or an arm.
 pub struct One<'a> {
     pub chain: Option<&'a (String, String)>,
     pub solver: SolverName,
@@ -222,38 +222,38 @@ impl One<'_> {
     }
 }
 
-/// In one line what was done.
+/// The result in one line.
 fn summary(backend: &dyn Backend, name: &str, answer: &Answer) -> String {
     let chain = backend.heading();
     let chain = chain.strip_prefix(&format!("{name}: ")).unwrap_or(&chain);
     format!("{chain}: {}, {:.1e} m off", answer.status.word().replace('_', " "), answer.position_error)
 }
 
-/// Solves one goal from the rest pose. Gives the pose, the joint that reaches (the chain's root) or looks, and in one line
-/// what was done.
-pub fn one(model: &Model, asked: &One) -> Result<(Pose, JointId, String), Failure> {
-    on_figure(asked.solver)?;
-    let figure = pose::Posed::figure(model, asked.chain, asked.settings())?;
-    let request = asked.request();
+/// Solves one goal from the rest pose. Returns the pose, the chain's root (for a look-at, its tip), and the result in one
+/// line.
+pub fn one(model: &Model, task: &One) -> Result<(Pose, JointId, String), Failure> {
+    on_figure(task.solver)?;
+    let figure = pose::Posed::figure(model, task.chain, task.settings())?;
+    let request = task.request();
     let mut worker = figure.worker();
     let answer = worker.solve(&request).map_err(Failure::Work)?;
     let pose = worker.pose().cloned().unwrap_or_else(|| Pose::rest(&model.skeleton));
     let chain = figure.chain(&request.goals[0]).map_err(Failure::Work)?;
-    let from = if asked.solver == SolverName::LookAt { chain.tip() } else { chain.root() };
+    let from = if task.solver == SolverName::LookAt { chain.tip() } else { chain.root() };
     Ok((pose, from, summary(&figure, &model.name, &answer)))
 }
 
-/// What the goals of a line have made of a figure.
+/// Result of solving the first line of goals.
 pub struct First {
     pub before: Pose,
     pub pose: Pose,
-    /// Each goal's place, with where its joint was before.
+    /// For each goal with a position, its joint's position before and the goal's position, in model space in metres.
     pub goals: Vec<(glam::Vec3, glam::Vec3)>,
-    /// In one line what was done.
+    /// The result in one line.
     pub summary: String,
 }
 
-/// Solves the first line of goals.
+/// Solves the first line of goals. No lines are an error.
 pub fn first(
     model: &Model,
     chain: Option<&(String, String)>,
@@ -266,12 +266,12 @@ pub fn first(
     let mut input = Input::open(goals)?;
     let first = input.next().map_err(|error| FileError::Io { path: input.name.clone().into(), error })?;
     let Some((number, line)) = first else {
-        return Err(Failure::Work(format!("{}: no goals", input.name)));
+        return Err(Failure::Work(format!("{}: there are no goals", input.name)));
     };
     let in_line = |e: String| Failure::Work(format!("{}:{number}: {}", input.name, tidy(&e)));
     let request = line.text().and_then(|text| request::parse(text, memory_budget).1).map_err(in_line)?;
     if human && !matches!(solver, SolverName::Auto | SolverName::FullBody) {
-        return Err(Failure::Usage("--human is for whole figures, by --solver full-body".into()));
+        return Err(Failure::Usage(HUMAN_NEEDS_FULL_BODY.into()));
     }
     let settings = One { chain, solver, to: None, pole: None, curve: None }.settings();
     let figure = pose::Posed::figure(model, chain, settings::Settings { human, ..settings })?;
@@ -279,7 +279,7 @@ pub fn first(
     let mut worker = figure.worker();
     let answer = worker.solve(&request).map_err(in_line)?;
     let pose = worker.pose().cloned().unwrap_or_else(|| before.clone());
-    let goals = figure.places(&request, &before, &pose).map_err(in_line)?;
+    let goals = figure.goal_positions(&request, &before, &pose).map_err(in_line)?;
     let count = goals.len();
     let how = if figure.as_whole(&request) { "full-body" } else { "chains" };
     let summary = format!(
@@ -291,17 +291,17 @@ pub fn first(
     Ok(First { before, pose, goals, summary })
 }
 
-/// Solves one goal for an arm at rest. Gives its values, and in one line what was done.
-pub fn one_arm(mechanism: Mechanism, asked: &One) -> Result<(Vec<f64>, String), Failure> {
+/// Solves one goal for an arm from its rest values. Returns the values, and the result in one line.
+pub fn one_arm(mechanism: Mechanism, task: &One) -> Result<(Vec<f64>, String), Failure> {
     let (mut values, name) = (mechanism.rest(), mechanism.name().to_string());
     let names: Vec<_> = mechanism.dofs().iter().map(|d| d.name.clone()).collect();
-    let backend: Box<dyn Backend> = match asked.solver {
+    let backend: Box<dyn Backend> = match task.solver {
         SolverName::Auto | SolverName::Lm => {
-            Box::new(arm::Arm::new(mechanism, asked.chain, JointSpaceOptions::new(), 0)?)
+            Box::new(arm::Arm::new(mechanism, task.chain, JointSpaceOptions::new(), 0)?)
         }
-        _ => Box::new(pose::Posed::arm(mechanism, asked.chain, asked.settings())?),
+        _ => Box::new(pose::Posed::arm(mechanism, task.chain, task.settings())?),
     };
-    let answer = backend.worker().solve(&asked.request()).map_err(Failure::Work)?;
+    let answer = backend.worker().solve(&task.request()).map_err(Failure::Work)?;
     for joint in &answer.joints {
         if let Some(at) = names.iter().position(|n| *n == joint.name) {
             values[at] = joint.value;
@@ -310,7 +310,7 @@ pub fn one_arm(mechanism: Mechanism, asked: &One) -> Result<(Vec<f64>, String), 
     Ok((values, summary(&*backend, &name, &answer)))
 }
 
-/// Whether an output is a scene, by its ending.
+/// Whether an output is a glTF scene, by its extension.
 fn is_scene(path: &Path) -> bool {
     ["glb", "gltf", "vrm"].iter().any(|e| path.extension().is_some_and(|own| own.eq_ignore_ascii_case(e)))
 }
@@ -363,9 +363,9 @@ fn many(args: &SolveArgs, backend: &dyn Backend, goals: &Path) -> Result<(), Fai
     let written = write_whole(&args.out, |out| {
         result = lines::run(backend, input, out, how);
         match &mut result {
-            // What is written to is this file.
+            // A failure to write is one of this file, not of standard output.
             Err(Failure::Output(e)) => Err(std::mem::replace(e, io::ErrorKind::Other.into())),
-            // Nothing is written where the goals cannot be read to their end.
+            // Nothing is written if the goals cannot be read to their end.
             Err(e) => Err(io::Error::other(e.to_string())),
             Ok(_) => Ok(()),
         }

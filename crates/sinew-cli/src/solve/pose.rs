@@ -1,4 +1,4 @@
-//! Solving in pose space: one chain a goal, on figures from glTF, VRM and BVH and on arms from URDF.
+//! Solving in pose space, with one chain per goal or a full body: figures from glTF, VRM and BVH, and arms from URDF.
 
 use std::{sync::Arc, time::Instant};
 
@@ -14,7 +14,7 @@ use sinew_files::{Model, shorten};
 use super::{
     Backend, Worker,
     answer::{Answer, JointAnswer, Status},
-    any::AnySolver,
+    any::{AnySolver, FULL_BODY_NEEDS_JOINTS},
     arm,
     goal::{goal, goal_alone, narrow},
     human::HumanFigure,
@@ -29,21 +29,22 @@ use crate::{
     lookup::{self, ends, label, or_list, quoted},
 };
 
-/// A model whose chains are solved by the solvers of pose space.
+/// A model that is solved in pose space.
 pub struct Posed {
     name: String,
     skeleton: Arc<Skeleton>,
     settings: Settings,
-    /// Where chains begin, if that is said.
+    /// Root of all chains, if `--chain` gives it.
     root: Option<JointId>,
-    /// The tip of goals that name no joint, or why there is none.
+    /// Tip of goals that name no joint, or the reason why there is no default.
     tip: Result<JointId, String>,
-    /// The arm that the skeleton is a chain of.
+    /// For an arm, the chain of the mechanism that the skeleton is made from.
     arm: Option<ArmChain>,
-    /// What makes it human, where it is to be.
+    /// With `--human`, the body with human limits.
     human: Option<HumanFigure>,
 }
 
+/// Chain of an arm as a skeleton.
 struct ArmChain {
     mechanism: Mechanism,
     chain: ChainSkeleton,
@@ -52,7 +53,7 @@ struct ArmChain {
 }
 
 impl Posed {
-    /// For a figure.
+    /// The backend of a figure.
     pub fn figure(
         model: &Model,
         chain: Option<&(String, String)>,
@@ -72,7 +73,7 @@ impl Posed {
         let (root, tip) = match (chain, by_role) {
             (Some((root, tip)), _) => {
                 let (root, tip) = (lookup::joint(&skeleton, root)?, lookup::joint(&skeleton, tip)?);
-                // Whatever no solve can mend is told before the first.
+                // Errors that every solve would have are returned before the first.
                 let chain = Chain::new(&skeleton, root, tip).map_err(Failure::work)?;
                 if settings.solver != SolverName::FullBody {
                     AnySolver::new(&skeleton, chain, &settings).map_err(Failure::Work)?;
@@ -85,18 +86,18 @@ impl Posed {
         Ok(Self { name: model.name.clone(), skeleton, settings, root, tip, arm: None, human })
     }
 
-    /// For a chain of an arm.
+    /// The backend of an arm's chain.
     pub fn arm(
         mechanism: Mechanism,
         chain: Option<&(String, String)>,
         settings: Settings,
     ) -> Result<Self, Failure> {
         if settings.solver == SolverName::LookAt {
-            return Err(Failure::Usage("--solver look-at is for figures, which have a front".into()));
+            return Err(Failure::Usage("--solver look-at is for figures, not for a .urdf".into()));
         }
         if settings.solver == SolverName::FullBody {
             return Err(Failure::Usage(
-                "--solver full-body is for figures; an arm's goals go together in joint space".into(),
+                "--solver full-body is for figures; for several goals on a .urdf use --solver lm".into(),
             ));
         }
         let (root, tip) = ends(&mechanism, chain)?;
@@ -114,7 +115,7 @@ impl Posed {
         })
     }
 
-    /// The chain that a goal is for.
+    /// The chain of a goal.
     pub fn chain(&self, goal: &GoalRequest) -> Result<Chain, String> {
         let tip = match (&goal.joint, &self.arm) {
             (None, _) => self.tip.clone()?,
@@ -132,14 +133,14 @@ impl Posed {
         Chain::new(&self.skeleton, root, tip).map_err(|e| e.to_string())
     }
 
-    /// The pose that a request starts from, and the values of an arm.
+    /// Sets the pose that a request starts at, and returns the values of an arm's joints (empty for a figure).
     fn start(&self, request: &Request, pose: &mut Pose) -> Result<Vec<f64>, String> {
         pose.reset();
         let mut values = Vec::new();
         if let Some(arm) = &self.arm {
             if let Some((name, _)) = request.start_rotations.first() {
                 return Err(format!(
-                    "start_rotations.{}: an arm's joints have one value each: see start",
+                    "start_rotations.{}: an arm's joints have one value each, which start gives",
                     shorten(name)
                 ));
             }
@@ -153,7 +154,9 @@ impl Posed {
         } else if let Some((name, _)) = request.start.first() {
             let joint = lookup::joint(&self.skeleton, name).map_err(|e| e.to_string())?;
             let name = quoted(self.skeleton.name(joint));
-            return Err(format!("joint {name} has no single value: see start_rotations"));
+            return Err(format!(
+                "start: joint {name} of a figure has a rotation, which start_rotations gives, and no value"
+            ));
         }
         if let Some(human) = &self.human {
             pose.copy_from(&human.stands);
@@ -171,20 +174,20 @@ impl Posed {
     }
 }
 
-/// The only joint that carries none.
+/// The skeleton's only joint without children.
 fn only_end(skeleton: &Skeleton) -> Result<JointId, String> {
     let last: Vec<JointId> = skeleton.joints().filter(|&j| skeleton.children(j).next().is_none()).collect();
     match last.as_slice() {
         &[tip] => Ok(tip),
         many => {
             let names: Vec<_> = many.iter().map(|&j| quoted(&label(skeleton, j))).collect();
-            Err(format!("the figure has several ends: --chain ROOT..TIP says which ({})", or_list(&names)))
+            Err(format!("the figure has several ends ({}): --chain ROOT..TIP selects one", or_list(&names)))
         }
     }
 }
 
-/// Where the chain of a tip begins, if nobody says: two bones above it for the limb of two bones, else below the joint
-/// where the skeleton branches (so that chains of several goals share no joint), but one bone above it at the least.
+/// Default root of a tip's chain. For a two-bone limb it is two bones above the tip. Otherwise it is the joint below the
+/// nearest branch of the skeleton, so that chains of several goals share no joint, but at least one bone above the tip.
 fn limb_root(skeleton: &Skeleton, tip: JointId, solver: SolverName) -> JointId {
     let above = |n: usize| skeleton.ancestors(tip).take(n).last().unwrap_or(tip);
     if solver == SolverName::TwoBone {
@@ -235,10 +238,10 @@ impl Backend for Posed {
     }
 }
 
-/// Solvers are made once for each chain. More chains than this in one file of goals are rare.
-const KEPT: usize = 16;
+/// Maximum number of cached solvers, one for each chain. More chains in one file of goals are rare.
+const MAX_SOLVERS: usize = 16;
 
-/// One who solves, with a pose to work in.
+/// Worker with a pose and a workspace of its own.
 struct PosedWorker<'a> {
     posed: &'a Posed,
     pose: Pose,
@@ -248,36 +251,36 @@ struct PosedWorker<'a> {
 }
 
 impl PosedWorker<'_> {
-    /// The place in the list of the solver for a chain.
+    /// Index of the chain's solver, which is made if there is none.
     fn solver(&mut self, chain: &Chain) -> Result<usize, String> {
         if let Some(at) = self.solvers.iter().position(|(c, _)| c == chain) {
             return Ok(at);
         }
         let solver = AnySolver::new(&self.posed.skeleton, chain.clone(), &self.posed.settings)?;
         solver.reserve(&mut self.workspace);
-        self.solvers.truncate(KEPT - 1);
+        self.solvers.truncate(MAX_SOLVERS - 1);
         self.solvers.push((chain.clone(), solver));
         Ok(self.solvers.len() - 1)
     }
 }
 
 /// A goal with its chain.
-struct Asked<'a> {
+struct ChainGoal<'a> {
     request: &'a GoalRequest,
     chain: Chain,
     goal: Goal,
 }
 
-fn asked<'a>(posed: &Posed, request: &'a GoalRequest) -> Result<Asked<'a>, String> {
+fn chain_goal<'a>(posed: &Posed, request: &'a GoalRequest) -> Result<ChainGoal<'a>, String> {
     let chain = posed.chain(request)?;
-    // Of unit length, as the tip's angle to it is measured.
     let mut goal = goal_alone(request)?;
+    // The rotation residual is measured against a unit quaternion.
     goal.rotation = goal.rotation.map(math::normalize);
-    Ok(Asked { request, chain, goal })
+    Ok(ChainGoal { request, chain, goal })
 }
 
-/// An error where two goals would turn the same joint: each chain is solved by itself, and the second would spoil the first.
-fn apart(skeleton: &Skeleton, goals: &[Asked]) -> Result<(), String> {
+/// Returns an error if two goals' chains share a joint: chains are solved one by one, and the second would undo the first.
+fn check_disjoint(skeleton: &Skeleton, goals: &[ChainGoal]) -> Result<(), String> {
     let mut taken = vec![false; if goals.len() > 1 { skeleton.len() } else { 0 }];
     if goals.len() > 1 {
         for joint in goals.iter().flat_map(|g| g.chain.joints()) {
@@ -292,7 +295,7 @@ fn apart(skeleton: &Skeleton, goals: &[Asked]) -> Result<(), String> {
     Ok(())
 }
 
-/// What became of a goal: what has no weight is not asked for, and so is not missed.
+/// Status of a goal. A position or rotation of influence 0 has no residual.
 fn status(mut report: Report, goal: &Goal) -> Status {
     if goal.position_influence == 0.0 {
         report.position_residual = 0.0;
@@ -304,40 +307,40 @@ fn status(mut report: Report, goal: &Goal) -> Status {
 }
 
 impl Posed {
-    /// The pose that a request starts from.
+    /// The pose that a request starts at.
     pub fn begin(&self, request: &Request) -> Result<Pose, String> {
         let mut pose = Pose::rest(&self.skeleton);
         self.start(request, &mut pose)?;
         Ok(pose)
     }
 
-    /// Each goal's place in model space, those that move with joints as these are after the
-    /// solve, with where the joint was before.
-    pub fn places(
+    /// For each goal with a position, its joint's position before the solve and the goal's position, in model space. A goal
+    /// relative to a joint is placed by that joint's transform after the solve.
+    pub fn goal_positions(
         &self,
         request: &Request,
         before: &Pose,
         after: &Pose,
     ) -> Result<Vec<(Vec3, Vec3)>, String> {
-        let mut places = Vec::new();
+        let mut positions = Vec::new();
         for goal in &request.goals {
-            let Some(at) = goal.position else { continue };
-            let mut at = narrow("position", at)?;
+            let Some(position) = goal.position else { continue };
+            let mut position = narrow("position", position)?;
             if let Some(name) = &goal.relative_to {
                 let joint = lookup::joint(&self.skeleton, name).map_err(|e| e.to_string())?;
-                at = after.model(joint).transform_point3(at);
+                position = after.model(joint).transform_point3(position);
             }
             let tip = match &goal.joint {
                 Some(name) => lookup::joint(&self.skeleton, name).map_err(|e| e.to_string())?,
                 None => self.tip.clone()?,
             };
-            places.push((before.position(tip), at));
+            positions.push((before.position(tip), position));
         }
-        Ok(places)
+        Ok(positions)
     }
 
-    /// Whether a request is for the figure as a whole: by `--solver full-body`, or where nothing else is said and its goals'
-    /// chains would meet, or ask for what only whole figures have.
+    /// Whether a request is solved by the full-body solver: with `--solver full-body`; or with `auto` if it is for a human
+    /// figure, if goals' chains share a joint, or if it has a property that only a full body has.
     pub fn as_whole(&self, request: &Request) -> bool {
         if self.arm.is_some() || request.goals.iter().any(|g| g.joint.is_none()) {
             return false;
@@ -346,9 +349,9 @@ impl Posed {
             SolverName::FullBody => true,
             SolverName::Auto if self.human.is_some() => true,
             SolverName::Auto => {
-                let goals: Result<Vec<Asked>, String> =
-                    request.goals.iter().map(|g| asked(self, g)).collect();
-                request.of_whole() || goals.is_ok_and(|g| apart(&self.skeleton, &g).is_err())
+                let goals: Result<Vec<ChainGoal>, String> =
+                    request.goals.iter().map(|g| chain_goal(self, g)).collect();
+                request.of_whole() || goals.is_ok_and(|g| check_disjoint(&self.skeleton, &g).is_err())
             }
             _ => false,
         }
@@ -364,7 +367,7 @@ impl PosedWorker<'_> {
         let at = match self.wholes.iter().position(|w| w.serves(&one)) {
             Some(at) => at,
             None => {
-                self.wholes.truncate(KEPT - 1);
+                self.wholes.truncate(MAX_SOLVERS - 1);
                 self.wholes.push(one);
                 self.wholes.len() - 1
             }
@@ -383,12 +386,12 @@ impl Worker for PosedWorker<'_> {
             return Err("priority, relative_to and root are for whole figures: --solver full-body, on goals that name joints".into());
         }
         if posed.settings.solver == SolverName::FullBody || posed.human.is_some() {
-            return Err("full-body works on goals that name their joints".into());
+            return Err(FULL_BODY_NEEDS_JOINTS.into());
         }
-        let mut goals: Vec<Asked> =
-            request.goals.iter().map(|g| asked(posed, g)).collect::<Result<_, _>>()?;
-        apart(&posed.skeleton, &goals)?;
-        // What hangs on a chain is solved after it.
+        let mut goals: Vec<ChainGoal> =
+            request.goals.iter().map(|g| chain_goal(posed, g)).collect::<Result<_, _>>()?;
+        check_disjoint(&posed.skeleton, &goals)?;
+        // A chain is solved after the chains above it.
         goals.sort_by_key(|g| g.chain.root().index());
         let options = posed.settings.iterative();
         let mut values = posed.start(request, &mut self.pose)?;
@@ -403,7 +406,7 @@ impl Worker for PosedWorker<'_> {
             restarts: 0,
             micros: 0.0,
         };
-        for Asked { chain, goal, request } in &goals {
+        for ChainGoal { chain, goal, request } in &goals {
             let at = self.solver(chain)?;
             let Self { pose, workspace, solvers, .. } = self;
             let solver = &mut solvers[at].1;
@@ -412,7 +415,7 @@ impl Worker for PosedWorker<'_> {
             answer.micros += begin.elapsed().as_secs_f64() * 1e6;
             answer.status = answer.status.worse(status(report, goal));
             answer.iterations += report.iterations;
-            if solver.knows_best() {
+            if solver.reports_residual() {
                 answer.position_error = answer.position_error.max(report.position_residual.into());
                 answer.rotation_error = answer.rotation_error.max(report.rotation_residual.into());
             }
@@ -437,10 +440,10 @@ impl Worker for PosedWorker<'_> {
 }
 
 impl PosedWorker<'_> {
-    /// The joints of a figure's chains, and how far their ends are off.
-    fn rotations(&self, goals: &[Asked], answer: &mut Answer) {
+    /// Adds the rotations and translations of a figure's chains and the residuals of their tips to the answer.
+    fn rotations(&self, goals: &[ChainGoal], answer: &mut Answer) {
         let (skeleton, pose) = (&self.posed.skeleton, &self.pose);
-        for Asked { request, chain, goal } in goals {
+        for ChainGoal { request, chain, goal } in goals {
             let solver = self.solvers.iter().find(|(c, _)| c == chain);
             let others = solver.map_or(Vec::new(), |(c, s)| s.others(c));
             for &joint in chain.joints().iter().chain(&others) {
@@ -454,7 +457,7 @@ impl PosedWorker<'_> {
                 }
             }
             let looks = self.posed.settings.solver == SolverName::LookAt;
-            // What has no weight or influence is not asked for, and so is not missed.
+            // A position or rotation of weight or influence 0 has no residual.
             if let Some(p) = request.position.filter(|_| !looks && goal.position_influence > 0.0) {
                 let off = chain.end(pose).as_dvec3().distance(DVec3::from_array(p));
                 answer.position_error = answer.position_error.max(off);
@@ -468,35 +471,34 @@ impl PosedWorker<'_> {
 }
 
 impl ArmChain {
-    /// Puts the chain's base, with all that hangs on it, where following has led it before:
-    /// this far from where it is in the file.
+    /// Displaces the chain's base from its position in the file, in metres, as an earlier `follow` did.
     fn move_base(&self, name: &str, moved: Vec3, pose: &mut Pose) -> Result<(), String> {
         let base = self.mechanism.link_name(self.root);
         let shown = shorten(name);
         if name != base {
             let base = quoted(base);
             return Err(format!(
-                "start_translations.{shown}: of an arm only its base {base} is led elsewhere"
+                "start_translations.{shown}: only the base {base} of an arm can be displaced"
             ));
         }
         let first = self.chain.chain().root();
         if self.slides() {
             let joint = quoted(self.chain.skeleton().name(first));
             return Err(format!(
-                "start_translations.{shown}: the base does not move, as {joint} slides: see start"
+                "start_translations.{shown}: the base is fixed, as joint {joint} slides; start gives its value"
             ));
         }
         pose.set_translation(first, self.chain.skeleton().rest(first).translation + moved);
         Ok(())
     }
 
-    /// Whether the chain's first joint slides: its place is then its value.
+    /// Whether the chain's first joint slides. Its translation is then its value, and not a displacement of the base.
     fn slides(&self) -> bool {
         self.chain.dofs().next().is_some_and(|d| self.mechanism.dofs()[d].slides())
     }
 
-    /// The values of the chain's joints. Gives where the chain's base went, as following moves it: from its
-    /// first joint's place to where that is now.
+    /// Adds the values of the chain's joints to the answer. Returns the displacement of the chain's base by `follow`, which
+    /// is that of its first joint.
     fn answer(&self, pose: &Pose, values: &mut [f64], answer: &mut Answer) -> Result<DAffine3, String> {
         let first = self.chain.chain().root();
         let (was, now) = (self.chain.skeleton().rest(first), pose.local(first));
@@ -518,7 +520,7 @@ impl ArmChain {
         Ok(DAffine3::from_translation(moved))
     }
 
-    /// How far the tip is off, by the arm's own forward kinematics.
+    /// Adds the residuals of the tip to the answer, by the mechanism's forward kinematics.
     fn measure(
         &self,
         base: &DAffine3,

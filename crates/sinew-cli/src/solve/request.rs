@@ -1,35 +1,35 @@
-//! What is asked for, as a line of JSON or as options.
+//! Requests: the goals of one solve, from a line of JSON or from options.
 
 use serde_json::{Map, Value};
 use sinew_files::{read_json, shorten};
 
 use crate::args::CurveArgs;
 
-/// One thing that a joint or link is asked to do.
+/// Goal for one joint or link. Positions and points are in metres.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GoalRequest {
-    /// Which joint (for URDF, which link); none for the chain's tip.
+    /// Name of the joint (for URDF, of the link); `None` for the chain's tip.
     pub joint: Option<String>,
     pub position: Option<[f64; 3]>,
-    /// A unit quaternion.
+    /// Unit quaternion (x, y, z, w).
     pub rotation: Option<[f64; 4]>,
-    /// How strongly it competes with other goals, 0 to 1; 0 leaves it out.
+    /// Strength of the goal against other goals, 0 to 1; 0 leaves it out.
     pub position_weight: f64,
     pub rotation_weight: f64,
-    /// How much of it is applied, 0 to 1.
+    /// Share of the goal that is applied, 0 to 1.
     pub position_influence: f64,
     pub rotation_influence: f64,
-    /// A point that the middle joint turns towards.
+    /// Point that the middle of the chain bends towards.
     pub pole: Option<[f64; 3]>,
-    /// What the chain is laid along.
+    /// Curve that the chain is laid along.
     pub curve: Option<CurveRequest>,
-    /// On a whole figure: 0 goes first, to 2.
+    /// Priority on a whole figure: 0 (first), 1 or 2.
     pub priority: u8,
-    /// On a whole figure: the joint that the goal moves with.
+    /// On a whole figure, the joint in whose space the goal is and with which it moves.
     pub relative_to: Option<String>,
 }
 
-/// What the root of a whole figure does.
+/// Motion of a whole figure's root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RootRequest {
     Pinned,
@@ -37,22 +37,26 @@ pub enum RootRequest {
     Spring,
 }
 
-/// A curve for a chain to lie along.
+/// Curve to lay a chain along.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct CurveRequest {
+    /// Points of the curve, in metres.
     pub points: Vec<[f64; 3]>,
+    /// Whether the points are control points of cubic Bézier pieces.
     pub bezier: bool,
     pub closed: bool,
-    /// Metres along it.
+    /// Position of the chain's root, in metres along the curve.
     pub offset: f64,
+    /// Whether the chain lies against the curve's direction.
     pub reversed: bool,
+    /// Whether bones change their lengths so that the tip is at the curve's end.
     pub stretched: bool,
-    /// What of the root's own space shows upwards; none keeps the joints' roll.
+    /// Direction in the root's local space that points up; `None` keeps the joints' roll.
     pub back: Option<[f64; 3]>,
 }
 
 impl CurveRequest {
-    /// What the options ask for, if they give a curve.
+    /// The curve of the options, if they give one.
     pub fn of(args: &CurveArgs) -> Option<Self> {
         Some(Self {
             points: args.curve.clone()?,
@@ -67,7 +71,7 @@ impl CurveRequest {
 }
 
 impl GoalRequest {
-    /// For the chain's tip, with full weight and influence.
+    /// A goal for the chain's tip, with weight and influence 1.
     pub fn tip(position: Option<[f64; 3]>, rotation: Option<[f64; 4]>) -> Self {
         Self {
             joint: None,
@@ -85,42 +89,42 @@ impl GoalRequest {
     }
 }
 
-/// All that one solve needs.
+/// Inputs of one solve.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Request {
-    /// Values of joints of one degree of freedom; those not named are at rest.
+    /// Start values of joints with one degree of freedom, in radians or metres; other joints are at rest.
     pub start: Vec<(String, f64)>,
-    /// Local rotations of other joints (unit quaternions).
+    /// Start rotations of other joints, local, as unit quaternions.
     pub start_rotations: Vec<(String, [f64; 4])>,
-    /// Local translations of joints, for those that are not where they hang.
+    /// Start translations, local, in metres.
     pub start_translations: Vec<(String, [f64; 3])>,
     pub goals: Vec<GoalRequest>,
-    /// What the root of a whole figure does, if that is said.
+    /// Motion of a whole figure's root; `None` is the solver's default.
     pub root: Option<RootRequest>,
 }
 
 impl Request {
-    /// Whether a goal says what only whole figures have.
+    /// Whether the request has a property that only whole figures have.
     pub fn of_whole(&self) -> bool {
         let whole = |g: &GoalRequest| g.priority > 0 || g.relative_to.is_some();
         self.root.is_some_and(|r| r != RootRequest::Pinned) || self.goals.iter().any(whole)
     }
 }
 
-/// A quaternion scaled to unit length; zeros stay zeros.
+/// The quaternion scaled to unit length; zeros stay zeros.
 fn unit(q: [f64; 4]) -> [f64; 4] {
-    // Scaled first, so that no square is out of range.
-    let largest = q.iter().fold(0.0f64, |m, c| m.max(c.abs()));
-    if largest == 0.0 {
+    // Scaled by the largest component first, so that no square overflows or underflows.
+    let max = q.iter().fold(0.0f64, |m, c| m.max(c.abs()));
+    if max == 0.0 {
         return q;
     }
-    let q = q.map(|c| c / largest);
+    let q = q.map(|c| c / max);
     let length = q.iter().map(|c| c * c).sum::<f64>().sqrt();
     q.map(|c| c / length)
 }
 
-/// Reads a line, whose values may take so many bytes (none for what suits its length). The id is given back whatever else
-/// is wrong with it; null where there is none.
+/// Parses a line. `memory_budget` is the maximum of bytes for its values; `None` chooses by the line's length. The id is
+/// returned even if the rest of the line is wrong; it is null if there is none.
 pub fn parse(line: &str, memory_budget: Option<u64>) -> (Value, Result<Request, String>) {
     let value: Value = match read_json(line.as_bytes(), memory_budget) {
         Ok(value) => value,
@@ -168,7 +172,7 @@ fn request(map: &mut Map<String, Value>) -> Result<Request, String> {
         if let Some(key) =
             ["position", "rotation", "pole", "curve"].into_iter().find(|k| map.contains_key(*k))
         {
-            return Err(format!("{key} stands beside goals: it belongs in one of them"));
+            return Err(format!("{key} must be in one of the goals, not beside them"));
         }
         for (i, goal) in goals.into_iter().enumerate() {
             let at = format!("goals[{i}].");
@@ -176,12 +180,12 @@ fn request(map: &mut Map<String, Value>) -> Result<Request, String> {
                 return Err(format!("goals[{i}] must be an object, {{...}}"));
             };
             request.goals.push(one_goal(&mut goal, &at)?);
-            nothing_else(&goal, &at)?;
+            no_other_keys(&goal, &at)?;
         }
     } else {
         request.goals.push(one_goal(map, "")?);
     }
-    nothing_else(map, "")?;
+    no_other_keys(map, "")?;
     match request.goals.is_empty() {
         true => Err("goals is empty".into()),
         false => Ok(request),
@@ -193,7 +197,7 @@ fn one_goal(map: &mut Map<String, Value>, at: &str) -> Result<GoalRequest, Strin
     let mut take = |key: &str| map.shift_remove(key).map(|value| (format!("{at}{key}"), value));
     let mut text = |key: &str| match take(key) {
         Some((_, Value::String(name))) => Ok(Some(name)),
-        Some((path, _)) => Err(format!("{path} must be a text")),
+        Some((path, value)) => Err(format!("{path} must be a string, not {}", short(&value))),
         None => Ok(None),
     };
     let (joint, relative_to) = (text("joint")?, text("relative_to")?);
@@ -220,8 +224,8 @@ fn one_goal(map: &mut Map<String, Value>, at: &str) -> Result<GoalRequest, Strin
         (share("position_influence")?, share("rotation_influence")?);
     if position.is_none() && rotation.is_none() && curve.is_none() {
         return Err(match at {
-            "" => "there is neither a position nor a rotation nor goals".into(),
-            _ => format!("{}: there is neither a position nor a rotation", at.trim_end_matches('.')),
+            "" => "a position, a rotation, a curve or goals are needed".into(),
+            _ => format!("{} needs a position, a rotation or a curve", at.trim_end_matches('.')),
         });
     }
     Ok(GoalRequest {
@@ -239,7 +243,7 @@ fn one_goal(map: &mut Map<String, Value>, at: &str) -> Result<GoalRequest, Strin
     })
 }
 
-/// A list of points, or an object with all that is said of the curve.
+/// Parses a curve: a list of points, or an object with points and options.
 fn curve(value: Value, at: &str) -> Result<CurveRequest, String> {
     let points = |value: &Value, at: &str| -> Result<Vec<[f64; 3]>, String> {
         let list = value.as_array().ok_or_else(|| format!("{at} must be a list of points, [[x,y,z],...]"))?;
@@ -250,11 +254,11 @@ fn curve(value: Value, at: &str) -> Result<CurveRequest, String> {
         list => return Ok(CurveRequest { points: points(&list, at)?, ..CurveRequest::default() }),
     };
     let mut take = |key: &str| map.shift_remove(key).map(|value| (format!("{at}.{key}"), value));
-    let all = take("points").ok_or_else(|| format!("{at} has no points"))?;
+    let all = take("points").ok_or_else(|| format!("{at}.points is absent"))?;
     let mut yes = |key: &str| match take(key) {
         None => Ok(false),
         Some((_, Value::Bool(yes))) => Ok(yes),
-        Some((path, _)) => Err(format!("{path} must be true or false")),
+        Some((path, value)) => Err(format!("{path} must be true or false, not {}", short(&value))),
     };
     let curve = CurveRequest {
         points: points(&all.1, &all.0)?,
@@ -265,14 +269,14 @@ fn curve(value: Value, at: &str) -> Result<CurveRequest, String> {
         offset: take("offset").map_or(Ok(0.0), |(p, v)| number(&v, &p))?,
         back: take("back").map(|(p, v)| numbers(&v, &p)).transpose()?,
     };
-    nothing_else(&map, &format!("{at}."))?;
+    no_other_keys(&map, &format!("{at}."))?;
     Ok(curve)
 }
 
-/// A word that is not known is mostly one that was mistyped.
-fn nothing_else(map: &Map<String, Value>, at: &str) -> Result<(), String> {
+/// Returns an error if keys remain, as an unknown key is probably mistyped.
+fn no_other_keys(map: &Map<String, Value>, at: &str) -> Result<(), String> {
     match map.keys().next() {
-        Some(key) => Err(format!("{at}{} is not known here", shorten(key))),
+        Some(key) => Err(format!("{at}{} is not a key here", shorten(key))),
         None => Ok(()),
     }
 }
@@ -284,7 +288,7 @@ fn object<'a>(value: &'a Value, at: &str) -> Result<&'a Map<String, Value>, Stri
 fn number(value: &Value, at: &str) -> Result<f64, String> {
     match value.as_f64() {
         Some(v) if v.is_finite() => Ok(v),
-        // A number that no f64 holds.
+        // The number is out of f64's range.
         _ if value.is_number() => Err(format!("{at} is not finite: {}", short(value))),
         _ => Err(format!("{at} must be a number, not {}", short(value))),
     }
@@ -292,7 +296,7 @@ fn number(value: &Value, at: &str) -> Result<f64, String> {
 
 fn numbers<const N: usize>(value: &Value, at: &str) -> Result<[f64; N], String> {
     let list = value.as_array().filter(|l| l.len() == N);
-    let list = list.ok_or_else(|| format!("{at} must be a list of {N} numbers"))?;
+    let list = list.ok_or_else(|| format!("{at} must be a list of {N} numbers, not {}", short(value)))?;
     let mut all = [0.0; N];
     for (k, (out, v)) in all.iter_mut().zip(list).enumerate() {
         *out = number(v, &format!("{at}[{k}]"))?;
@@ -300,7 +304,7 @@ fn numbers<const N: usize>(value: &Value, at: &str) -> Result<[f64; N], String> 
     Ok(all)
 }
 
-/// A quaternion of any length but zero.
+/// Parses a quaternion of any length but zero, and normalises it.
 fn rotation(value: &Value, at: &str) -> Result<[f64; 4], String> {
     let q = unit(numbers::<4>(value, at)?);
     match q == [0.0; 4] {
@@ -309,7 +313,7 @@ fn rotation(value: &Value, at: &str) -> Result<[f64; 4], String> {
     }
 }
 
-/// A value as it may be quoted in one line.
+/// The value as messages quote it: shortened.
 fn short(value: &Value) -> String {
     shorten(&value.to_string())
 }
@@ -354,19 +358,19 @@ mod tests {
     fn what_is_wrong_is_named() {
         assert!(error("{").starts_with("not JSON: "));
         assert_eq!(error("[1]"), "a line must be an object, {...}");
-        assert_eq!(error(r#"{"id": 1}"#), "there is neither a position nor a rotation nor goals");
-        assert_eq!(error(r#"{"position": [1,2]}"#), "position must be a list of 3 numbers");
+        assert_eq!(error(r#"{"id": 1}"#), "a position, a rotation, a curve or goals are needed");
+        assert_eq!(error(r#"{"position": [1,2]}"#), "position must be a list of 3 numbers, not [1,2]");
         assert_eq!(error(r#"{"position": [1,2,1e999]}"#), "position[2] is not finite: 1e+999");
         assert_eq!(error(r#"{"position": [1,2,"x"]}"#), "position[2] must be a number, not \"x\"");
         assert_eq!(
             error(r#"{"rotation": [0,0,0,0]}"#),
             "rotation is a quaternion of zeros, which is no rotation"
         );
-        assert_eq!(error(r#"{"psition": [1,2,3], "rotation": [0,0,0,1]}"#), "psition is not known here");
+        assert_eq!(error(r#"{"psition": [1,2,3], "rotation": [0,0,0,1]}"#), "psition is not a key here");
         assert_eq!(error(r#"{"goals": []}"#), "goals is empty");
         assert_eq!(
             error(r#"{"goals": [{"joint": "a"}]}"#),
-            "goals[0]: there is neither a position nor a rotation"
+            "goals[0] needs a position, a rotation or a curve"
         );
         assert_eq!(
             error(r#"{"goals": [{"position": [1,2,3], "position_weight": 2}]}"#),
@@ -388,7 +392,7 @@ mod tests {
             error(r#"{"goals": [{"position": [1,2,3], "priority": 3}]}"#),
             "goals[0].priority must be 0, 1 or 2, not 3"
         );
-        // The id comes back all the same.
+        // The id is returned nevertheless.
         assert_eq!(parse(r#"{"id": 9, "goals": 1}"#, None).0, Value::from(9));
     }
 }

@@ -1,30 +1,30 @@
-//! What is asked of all solves in pose space.
+//! Settings of all solves in pose space.
 
 use sinew::solve::{IterativeOptions, Tolerance};
 
 use super::look::LookSettings;
 use crate::args::SolverName;
 
-/// What is asked of all solves. None: as the solver has it.
+/// Settings of all solves. `None` is the solver's default.
 #[derive(Clone, Debug)]
 pub struct Settings {
     pub solver: SolverName,
-    /// Metres; else a part of the chain's length.
+    /// In metres. `None` is a share of the chain's length.
     pub position_tolerance: Option<f64>,
-    /// Radians.
+    /// In radians.
     pub rotation_tolerance: Option<f64>,
     pub max_iterations: Option<u32>,
     pub max_restarts: Option<u32>,
-    /// Of a look-at.
+    /// Settings of a look-at.
     pub look: LookSettings,
-    /// Whether a figure's joints move as people's do.
+    /// Whether a figure's joints have human limits.
     pub human: bool,
 }
 
 impl Settings {
-    /// For solvers that iterate on a chain.
+    /// Options of iterative solvers.
     pub fn iterative(&self) -> IterativeOptions {
-        // (What f32 cannot hold is as near as it holds.)
+        // A tolerance out of f32's range becomes the nearest that f32 holds.
         let narrow = |x: f64| (x as f32).clamp(f32::MIN_POSITIVE, f32::MAX);
         let mut options = IterativeOptions::new();
         if let Some(metres) = self.position_tolerance {

@@ -1,4 +1,4 @@
-//! Several goals at once on a figure, by the solver of whole skeletons.
+//! Solving several goals of a figure together, by the full-body solver.
 
 use std::time::Instant;
 
@@ -16,7 +16,7 @@ use super::{
 };
 use crate::lookup::{self, label, quoted};
 
-/// A full body for the joints that goals name, with the feet of a human figure if it is to be one.
+/// Full-body solver for the joints that goals name; with `--human`, also for the feet.
 pub struct Whole {
     solver: Solver,
 }
@@ -27,7 +27,7 @@ enum Solver {
     Human(Trackers, TrackersState),
 }
 
-/// The same for either: questions have the same names.
+/// Calls the same method on either solver.
 macro_rules! either {
     ($solver:expr, $it:ident => $what:expr) => {
         match $solver {
@@ -37,15 +37,15 @@ macro_rules! either {
     };
 }
 
-/// The lowest joint that all of these hang below, each by a bone at the least.
-fn above(skeleton: &Skeleton, joints: &[JointId]) -> Option<JointId> {
+/// The lowest joint that is above all of these joints, and is none of them.
+fn common_ancestor(skeleton: &Skeleton, joints: &[JointId]) -> Option<JointId> {
     let first = *joints.first()?;
     let mut up = skeleton.ancestors(first).chain(skeleton.ancestors(first).last().or(Some(first)));
     up.find(|&a| joints.iter().all(|&j| j != a && skeleton.is_below(j, a)))
 }
 
 impl Whole {
-    /// The tree of a request, whose root is that of `--chain` or the lowest joint that all goals hang on.
+    /// Makes the solver of a request. Its root is that of `--chain`, or the lowest joint above all goals.
     pub fn new(
         skeleton: &Skeleton,
         root: Option<JointId>,
@@ -53,46 +53,49 @@ impl Whole {
         request: &Request,
     ) -> Result<Self, String> {
         let find = |name: &str| lookup::joint(skeleton, name).map_err(|e| e.to_string());
-        let mut tips = Vec::new();
+        let mut effectors = Vec::new();
         for (i, goal) in request.goals.iter().enumerate() {
             let Some(name) = &goal.joint else {
-                return Err(format!("goals[{i}] names no joint: on a whole figure each goal needs one"));
+                return Err(format!(
+                    "goals[{i}].joint is absent: full-body needs goals that name their joints"
+                ));
             };
             if goal.curve.is_some() {
-                return Err(format!("goals[{i}].curve: only the solver spline lays a chain along a curve"));
+                return Err(format!("goals[{i}].curve: a curve needs --solver spline"));
             }
             let relative_to = goal.relative_to.as_deref().map(find).transpose()?;
-            let mut tip = Effector::new(find(name)?)
+            let mut effector = Effector::new(find(name)?)
                 .with_priority(goal.priority)
                 .with_position_weight(goal.position_weight as f32)
                 .with_rotation_weight(goal.rotation_weight as f32);
-            tip.relative_to = relative_to;
-            tips.push(tip);
+            effector.relative_to = relative_to;
+            effectors.push(effector);
         }
         if let Some(human) = human {
-            let trackers = Trackers::new(&human.body, &tips, &human.stands).map_err(|e| e.to_string())?;
+            let trackers =
+                Trackers::new(&human.body, &effectors, &human.stands).map_err(|e| e.to_string())?;
             let state = trackers.state(&human.stands);
             return Ok(Self { solver: Solver::Human(trackers, state) });
         }
         let joints: Vec<JointId> =
-            tips.iter().flat_map(|t| [Some(t.joint), t.relative_to]).flatten().collect();
-        let root = root.or_else(|| above(skeleton, &joints)).ok_or_else(|| {
+            effectors.iter().flat_map(|e| [Some(e.joint), e.relative_to]).flatten().collect();
+        let root = root.or_else(|| common_ancestor(skeleton, &joints)).ok_or_else(|| {
             let names: Vec<_> = joints.iter().map(|&j| quoted(&label(skeleton, j))).collect();
             format!(
-                "no joint carries {}: --chain ROOT..TIP says where the full body begins",
+                "no joint is above {}: --chain ROOT..TIP gives the root of the full body",
                 names.join(", ")
             )
         })?;
-        let full_body = FullBody::new(skeleton, root, &tips).map_err(|e| e.to_string())?;
+        let full_body = FullBody::new(skeleton, root, &effectors).map_err(|e| e.to_string())?;
         Ok(Self { solver: Solver::FullBody(full_body) })
     }
 
-    /// Whether it is for the same joints.
+    /// Whether this solver has the effectors and root of `other`, so that it can take its place.
     pub fn serves(&self, other: &Self) -> bool {
         self.effectors() == other.effectors() && self.root() == other.root()
     }
 
-    /// The joint that it begins with.
+    /// The root of the solver.
     pub fn root(&self) -> Option<JointId> {
         either!(&self.solver, s => s.joints().next())
     }
@@ -101,7 +104,7 @@ impl Whole {
         either!(&self.solver, s => s.effectors())
     }
 
-    /// Solves from a pose, which is left solved.
+    /// Solves from `pose`, which becomes the solved pose.
     pub fn solve(
         &mut self,
         settings: &Settings,
@@ -124,11 +127,11 @@ impl Whole {
                 s.solve(workspace, pose, goals, &options)
             }
             Solver::Human(s, state) => {
-                // As it has it by itself, if nothing is said.
-                let by_itself = s.root;
-                s.root = root.unwrap_or(by_itself);
+                // A request's root mode holds for this solve only.
+                let default = s.root;
+                s.root = root.unwrap_or(default);
                 let report = s.solve(state, workspace, pose, goals, &options);
-                s.root = by_itself;
+                s.root = default;
                 report
             }
         };

@@ -1,4 +1,4 @@
-//! What several tests of the command share.
+//! Helpers that several tests of the command share.
 #![allow(dead_code, unused_imports)] // Each test file compiles this module for itself, and uses a part.
 
 mod real;
@@ -13,7 +13,7 @@ use std::{
 pub use real::data;
 use serde_json::Value;
 
-/// A file in a folder of its test's own.
+/// Writes a file in the folder of a test, and returns its path.
 pub fn write(test: &str, name: &str, text: &str) -> String {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(env!("CARGO_CRATE_NAME")).join(test);
     fs::create_dir_all(&folder).unwrap();
@@ -22,7 +22,7 @@ pub fn write(test: &str, name: &str, text: &str) -> String {
     path.to_str().unwrap().to_string()
 }
 
-/// Runs the command with something to read.
+/// Runs the command with this standard input.
 pub fn sinew(args: &[&str], input: &str) -> Output {
     let mut child = Command::new(env!("CARGO_BIN_EXE_sinew"))
         .args(args)
@@ -31,12 +31,12 @@ pub fn sinew(args: &[&str], input: &str) -> Output {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // One that needs no input may be gone already.
+    // A command that needs no input may have ended already.
     let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
     child.wait_with_output().unwrap()
 }
 
-/// Runs what must succeed and gives its standard output.
+/// Runs a command line that must succeed, and returns its standard output.
 #[track_caller]
 pub fn done(args: &[&str]) -> String {
     let out = sinew(args, "");
@@ -48,7 +48,7 @@ pub fn done(args: &[&str]) -> String {
     String::from_utf8(out.stdout).unwrap()
 }
 
-/// Runs what must fail with this code and gives what it says of it.
+/// Runs a command line that must fail with this exit code, and returns its standard error.
 #[track_caller]
 pub fn failed(args: &[&str], code: i32) -> String {
     let out = sinew(args, "");

@@ -1,11 +1,11 @@
-//! Where tests find real files. These are no part of the project, so that tests on them are ignored unless asked for.
+//! Location of real files, which are not part of the project. Tests on them are ignored by default.
 
 use std::path::{Path, PathBuf};
 
-/// A real file: below the folder that `SINEW_DATA` names, else below `../shared/data` beside the repository.
+/// Path of a real file, in the folder that `SINEW_DATA` names, or else in `../shared/data` beside the repository.
 ///
 /// # Panics
-/// If it is absent: a test that needs it must not pass without it.
+/// If the file is absent, as a test that needs it must not pass without it.
 pub fn data(file: &str) -> PathBuf {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
     let named = std::env::var_os("SINEW_DATA").filter(|folder| !folder.is_empty());

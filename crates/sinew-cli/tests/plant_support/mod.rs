@@ -1,5 +1,5 @@
-//! What the tests of `sinew plant` share: the command, a folder of a test's own, and GLB files taken apart by code that
-//! shares nothing with the project's.
+//! Helpers of the tests of `sinew plant`: the command, a folder per test, and a GLB reader that shares no code with the
+//! project's.
 #![allow(dead_code)] // Each test file uses a part.
 
 use std::{
@@ -27,7 +27,7 @@ impl Place {
         Self(folder)
     }
 
-    /// The same with the sample as `walk.glb`.
+    /// A folder with the sample as `walk.glb`.
     pub fn with_walk(name: &str) -> Self {
         let place = Self::new(name);
         place.write("walk.glb", Glb::sample().bytes());
@@ -58,7 +58,7 @@ impl Place {
         Command::new(env!("CARGO_BIN_EXE_sinew")).args(words).current_dir(&self.0).output().unwrap()
     }
 
-    /// Runs what must succeed and gives its standard output.
+    /// Runs a command line that must succeed, and returns its standard output.
     #[track_caller]
     pub fn done(&self, line: &str) -> String {
         let out = self.run(line);
@@ -67,13 +67,13 @@ impl Place {
         String::from_utf8(out.stdout).unwrap()
     }
 
-    /// Runs what must fail, and leave every file as it was, and gives its one line.
+    /// Runs a command line that must fail and change no file, and returns its one line.
     #[track_caller]
     pub fn failed(&self, line: &str) -> String {
         self.ends(line, 1)
     }
 
-    /// Runs what must be refused as a command line.
+    /// Runs an invalid command line, and returns its message.
     #[track_caller]
     pub fn refused(&self, line: &str) -> String {
         self.ends(line, 2)
@@ -99,7 +99,7 @@ impl Place {
 /// Node, path, key times and values.
 pub type Track = (String, String, Vec<f32>, Vec<Vec<f32>>);
 
-/// A GLB of one buffer.
+/// GLB with one buffer.
 #[derive(Clone)]
 pub struct Glb {
     pub json: Value,
@@ -149,7 +149,7 @@ impl Glb {
         nodes.iter().position(|n| n["name"] == name).unwrap_or_else(|| panic!("no node {name}"))
     }
 
-    /// Where the floats of an accessor begin, how many elements there are and how many floats each has.
+    /// Offset of an accessor's floats, its number of elements, and the number of floats in each.
     fn floats(&self, accessor: usize) -> (usize, usize, usize) {
         let accessor = &self.json["accessors"][accessor];
         let view = &self.json["bufferViews"][accessor["bufferView"].as_u64().unwrap() as usize];
@@ -190,7 +190,7 @@ impl Glb {
         Some((sampler["input"].as_u64()? as usize, sampler["output"].as_u64()? as usize))
     }
 
-    /// Every track of an animation.
+    /// All tracks of an animation.
     pub fn tracks(&self, animation: &str) -> Vec<Track> {
         let channels = self.animation(animation)["channels"].as_array().unwrap();
         let track = |c: &Value| {
@@ -203,7 +203,7 @@ impl Glb {
         channels.iter().map(track).collect()
     }
 
-    /// Puts everything below a new root.
+    /// Puts all nodes below a new root.
     pub fn wrap(&mut self, mut node: Value) {
         node["children"] = self.json["scenes"][0]["nodes"].clone();
         node["name"] = json!("wrap");
@@ -214,7 +214,7 @@ impl Glb {
     }
 }
 
-/// Stairs of twelve steps of 12 x 40 cm along Z as an OBJ, each place taken through `change`.
+/// Stairs of twelve steps of 12 x 40 cm along Z as an OBJ, with each point transformed by `change`.
 pub fn stairs(change: impl Fn([f32; 3]) -> [f32; 3]) -> String {
     let (mut vertices, mut faces) = (String::new(), String::new());
     let mut count = 0;
@@ -238,7 +238,7 @@ pub fn stairs(change: impl Fn([f32; 3]) -> [f32; 3]) -> String {
     vertices + &faces
 }
 
-/// Whether the two lists of numbers are the same within `by`.
+/// Whether two lists of numbers differ by at most `by`.
 pub fn near(a: &[f32], b: &[f32], by: f32) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(x, y)| (x - y).abs() <= by)
 }

@@ -62,7 +62,7 @@ pub fn parse_with(text: &str, path: &Path, options: &ReadOptions) -> Result<Mech
     let budget = Budget::new(options.memory_budget, text.len());
     let plain = check::check(text, &budget).map_err(|wrong| match wrong {
         Wrong::Line(line, what) => FileError::Line { path: path.into(), line, what },
-        Wrong::At { at: place, what } => at(place, what),
+        Wrong::At { at: element, what } => at(element, what),
     })?;
     // Messages of this parser may quote whole attributes.
     let robot = urdf_rs::read_from_string(&plain).map_err(|e| at("robot".into(), tidy(&e.to_string())))?;

@@ -36,20 +36,20 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Glb<'_>, (String, String)> {
     let (mut json, mut bin, mut others) = (None, None, Vec::new());
     let (mut at, mut chunk) = (12, 0);
     while at < bytes.len() {
-        let place = || format!("chunk {chunk}");
+        let position = || format!("chunk {chunk}");
         let (Some(length), Some(kind)) = (word(bytes, at), word(bytes, at + 4)) else {
-            return Err((place(), format!("its header is cut off at byte {at}")));
+            return Err((position(), format!("its header is cut off at byte {at}")));
         };
         let start = at + 8;
         let data = start.checked_add(length as usize).and_then(|end| bytes.get(start..end));
         let Some(data) = data else {
             let left = bytes.len().saturating_sub(start);
-            return Err((place(), format!("it declares {length} bytes, but {left} are left")));
+            return Err((position(), format!("it declares {length} bytes, but {left} are left")));
         };
         match (chunk, kind) {
             (0, JSON) => json = Some(data),
             (1, BIN) => bin = Some(data),
-            (0, _) => return Err((place(), "the first chunk must be JSON".to_owned())),
+            (0, _) => return Err((position(), "the first chunk must be JSON".to_owned())),
             _ => others.push((kind, data)),
         }
         at = start + data.len();

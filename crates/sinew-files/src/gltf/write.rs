@@ -72,21 +72,21 @@ impl Document {
         let listed = json.get("buffers").and_then(Value::as_array).cloned().unwrap_or_default();
         let held = self.buffers.iter().filter(|b| b.bytes.is_some()).count();
         let mut kept: Vec<Value> = Vec::new();
-        for (place, buffer) in listed.iter().zip(&self.buffers) {
+        for (entry, buffer) in listed.iter().zip(&self.buffers) {
             match &buffer.bytes {
                 Some(bytes) => {
                     bin.resize(bin.len().next_multiple_of(4), 0);
                     moved.push((0, bin.len() as u64));
                     bin.extend_from_slice(bytes);
                     if kept.is_empty() || moved.iter().filter(|m| m.0 == 0).count() == 1 {
-                        kept.insert(0, place.clone());
+                        kept.insert(0, entry.clone());
                     }
                 }
                 // Placeholders follow the buffer with bytes.
                 None => {
                     let placeholders = moved.iter().filter(|m| m.0 != 0).count();
                     moved.push((placeholders + usize::from(held > 0), 0));
-                    kept.push(place.clone());
+                    kept.push(entry.clone());
                 }
             }
         }

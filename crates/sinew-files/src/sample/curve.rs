@@ -20,8 +20,8 @@ pub(super) fn curve(keys: &[(f32, f32)]) -> Result<Track<f32>, TrackError> {
                 let (d0, d1) = (key.0 - keys[i - 1].0, keys[i + 1].0 - key.0);
                 // The slope of the parabola through the three keys.
                 let through = (before * d1 + after * d0) / (d0 + d1);
-                let most = 3.0 * before.abs().min(after.abs());
-                through.clamp(-most, most)
+                let max = 3.0 * before.abs().min(after.abs());
+                through.clamp(-max, max)
             }
         };
         values.extend([tangent, key.1, tangent]);

@@ -361,8 +361,8 @@ fn hand(side: usize, body: &Body, pose: &Pose, mesh: &mut Mesh) -> Result<(), Tr
     let surface = sweep(frame, &stations, (0.012, 0.016), 16, 18, 2.2)?;
     let color: &Color = if side == 0 { &LEFT } else { &RIGHT };
     surface.add_to(mesh, joint, |_| vec![(joint, 1.0)], |_| color);
-    let place = |s: f32, ahead: f32, palm: f32| wrist + along * s + frame.right * ahead + frame.front * palm;
-    let thumb = Surface::capsule(place(0.030, 0.020, 0.006), place(0.088, 0.058, 0.018), 12, 6, |t| {
+    let point = |s: f32, ahead: f32, palm: f32| wrist + along * s + frame.right * ahead + frame.front * palm;
+    let thumb = Surface::capsule(point(0.030, 0.020, 0.006), point(0.088, 0.058, 0.018), 12, 6, |t| {
         0.0145 - 0.004 * t
     });
     thumb.add_to(mesh, joint, |_| vec![(joint, 1.0)], |_| color);

@@ -11,8 +11,8 @@ use sinew_files::{Model, ReadOptions};
 
 use plant_support::{Glb, Place, says};
 
-/// Mean speed of a joint (m/s) and its maximum height above its lowest in the whole clip (m), in the middle half of an interval
-/// of a written clip.
+/// Mean speed of a joint (m/s) and its maximum height above its lowest in the whole clip (m), in the middle half of an
+/// interval of a written clip.
 fn middle_half(model: &Model, clip: &str, joint: &str, [from, to]: [f64; 2]) -> (f32, f32) {
     let clip = model.clips.iter().find(|c| c.name() == clip).unwrap();
     let joint = model.skeleton.find(joint).unwrap();

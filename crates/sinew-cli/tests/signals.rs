@@ -75,8 +75,8 @@ fn started(folder: &Path, prefix: &[&str]) -> Child {
     child
 }
 
-/// Prefix that starts a command with no signal ignored, as `nohup` or a background job may ignore them for the tests. Empty if
-/// `env` cannot do so.
+/// Prefix that starts a command with no signal ignored, as `nohup` or a background job may ignore them for the tests. Empty
+/// if `env` cannot do so.
 fn heeding() -> &'static [&'static str] {
     const HEEDING: &[&str] = &["env", "--default-signal"];
     let can = Command::new(HEEDING[0]).args([HEEDING[1], "true"]).stderr(Stdio::null()).status();

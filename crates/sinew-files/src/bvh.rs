@@ -48,7 +48,12 @@ struct Joint {
     channels: Vec<Channel>,
 }
 
-/// Reads a BVH file. Its clip has the file's name; a file without frames has no clip.
+/// Reads a BVH file. Its clip has the file's name; a file without frames has no clip. Of the options,
+/// [`ReadOptions::allow_outside`] does not apply.
+///
+/// # Errors
+/// A path that is no readable regular file, text that is no valid BVH (with its line), numbers that are not finite or that
+/// f32 cannot hold, a scale that is not positive, and content over the memory budget.
 pub fn read(path: &Path, options: &ReadOptions) -> Result<Model, FileError> {
     from_bytes(&read_file(path)?, path, options)
 }

@@ -28,8 +28,8 @@ pub struct Model {
     pub bind: Vec<JointTransform>,
     /// Values of skins that the bind pose cannot represent, in the file's order; empty for most files.
     pub bind_problems: Vec<BindProblem>,
-    /// The skinned mesh's vertices, each in the space of the joint that moves it most (in bind space, so that the bind
-    /// pose's model transform of the joint takes it to where the mesh was made).
+    /// Vertices of the meshes, each in the local space of its joint of largest weight: the joint's model transform in the
+    /// bind pose takes it to its position in the mesh as modelled.
     pub skin: Vec<SkinVertex>,
     /// Humanoid roles that the file declares (VRM), by VRM 1.0's bone names (`hips`, `leftUpperLeg`, ...).
     pub declared_roles: Vec<(String, JointId)>,
@@ -147,7 +147,11 @@ impl Default for ReadOptions {
 }
 
 impl Model {
-    /// Reads a .glb, .gltf, .vrm or .bvh file. The extension tells the format; any other is an error.
+    /// Reads a .glb, .gltf, .vrm or .bvh file. The extension tells the format.
+    ///
+    /// # Errors
+    /// Another extension, a path that is no readable regular file, a damaged file, a scale that is not positive, and content
+    /// over the memory budget.
     pub fn read(path: &Path, options: &ReadOptions) -> Result<Self, FileError> {
         let ending = path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
         match ending.as_str() {

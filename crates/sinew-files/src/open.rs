@@ -7,7 +7,10 @@ use std::{
 
 use crate::FileError;
 
-/// Reads the bytes of a regular file; links are followed. Pipes, devices and sockets, which may never end, are errors.
+/// Reads the bytes of a regular file; links are followed.
+///
+/// # Errors
+/// A file that cannot be read, and a path that is no regular file: pipes, devices and sockets may never end.
 pub fn read_file(path: &Path) -> Result<Vec<u8>, FileError> {
     let failed = |error| FileError::Io { path: path.into(), error };
     let found = fs::metadata(path).map_err(failed)?.file_type();

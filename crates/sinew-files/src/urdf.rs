@@ -30,6 +30,10 @@ pub fn read(path: &Path) -> Result<Mechanism, FileError> {
 }
 
 /// Reads a URDF file. Of the options, only [`ReadOptions::memory_budget`] applies to this format.
+///
+/// # Errors
+/// A path that is no readable regular file, text that is no UTF-8 or no XML, elements with missing or bad values, links and
+/// joints that form no tree, spherical joints, and content over the memory budget.
 pub fn read_with(path: &Path, options: &ReadOptions) -> Result<Mechanism, FileError> {
     let text = String::from_utf8(read_file(path)?).map_err(|e| FileError::Io {
         path: path.into(),

@@ -37,6 +37,11 @@ impl Document {
     /// Reads a regular file and the buffers that it names. Buffers must be in the file's folder, with links followed, unless
     /// [`ReadOptions::allow_outside`] is set. If the file is a link, buffers are relative to the link's folder, and may be
     /// in that folder or in that of the link's target. Of the other options, only [`ReadOptions::memory_budget`] applies.
+    ///
+    /// # Errors
+    /// A path that is no readable regular file, data that is no GLB and no JSON, another version than 2, a required
+    /// extension that is not decoded here, buffers that are missing, damaged, too short or outside of the folder, a
+    /// hierarchy that is no tree, and content over the memory budget.
     pub fn read(path: &Path, options: &ReadOptions) -> Result<Self, FileError> {
         let bytes = read_file(path)?;
         let budget = Budget::new(options.memory_budget, bytes.len());
@@ -45,6 +50,9 @@ impl Document {
 
     /// Reads the bytes of a GLB or of a glTF's JSON. `name` names the file in errors. Files that the document names must be
     /// in `folder`; without a folder, they are an error.
+    ///
+    /// # Errors
+    /// Those of [`Self::read`], except of reading the file itself.
     pub fn from_bytes(bytes: &[u8], name: &str, folder: Option<&Path>) -> Result<Self, FileError> {
         Self::parse(bytes, name.into(), folder.map(Folder::new), Budget::new(None, bytes.len()))
     }

@@ -35,6 +35,9 @@ use crate::{FileError, Model, ReadOptions};
 
 /// Reads a .gltf, .glb or .vrm file. Of the options, only [`ReadOptions::memory_budget`] and [`ReadOptions::allow_outside`]
 /// apply to these formats.
+///
+/// # Errors
+/// Those of [`Document::read`] and [`Document::into_model`].
 pub fn read(path: &Path, options: &ReadOptions) -> Result<Model, FileError> {
     Document::read(path, options)?.into_model()
 }

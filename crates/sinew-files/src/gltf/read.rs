@@ -12,8 +12,8 @@ impl Document {
     /// Converts the document into a model: the nodes of its default scene, its clips, its skin and its roles.
     ///
     /// # Errors
-    /// Invalid nodes, skins, accessors or indices, and content over the memory budget. A clip that cannot be played is no error,
-    /// but one of [`Model::problems`].
+    /// Invalid nodes, skins, accessors or indices, and content over the memory budget. A clip that cannot be played is no
+    /// error, but one of [`Model::problems`].
     pub fn into_model(self) -> Result<Model, FileError> {
         let budget = self.budget.clone();
         let nodes = self.tree_nodes();

@@ -15,6 +15,10 @@ use crate::{
 };
 
 /// Reads the faces of an OBJ file as triangles, in metres, Y up. A file without faces gives an empty mesh.
+///
+/// # Errors
+/// A path that is no readable regular file, coordinates that are not finite or that f32 cannot hold, faces of fewer than
+/// three corners or with vertices that do not exist, a scale that is not positive, and content over the memory budget.
 pub fn read(path: &Path, options: &ReadOptions) -> Result<TriangleMesh, FileError> {
     from_bytes(&read_file(path)?, path, options)
 }

@@ -108,7 +108,7 @@ fn a_look_finds_spine_head_and_eyes_by_roles_and_the_front_by_the_legs() {
     }
 }
 
-/// What is asked for is that the eyes meet the target, wherever the face is.
+/// A look-at is reached if the eyes meet the target, wherever the face points.
 #[test]
 fn a_target_that_the_eyes_alone_follow_is_reached() {
     let model = write("gaze", "figure.gltf", &vrm(1));
@@ -119,7 +119,7 @@ fn a_target_that_the_eyes_alone_follow_is_reached() {
     let still = look(&["--dead-zone", "30"]);
     assert_eq!(still["status"], "reached", "{still}");
     assert!(number(&still["rotation_error"]) < 1e-5, "{still}");
-    // A face that looks there is no gaze, where the eyes look elsewhere.
+    // A face that meets the target counts only without eyes.
     let (face, behind) = (look(&["--eyes", "none"]), look(&["--front", "0,0,-1"]));
     assert_eq!(face["status"], "reached", "{face}");
     assert_ne!(behind["status"], "reached", "{behind}");

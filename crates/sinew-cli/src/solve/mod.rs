@@ -87,7 +87,9 @@ fn work(args: &SolveArgs) -> Result<Work, Failure> {
     ];
     let (foreign, why) = match solver {
         TwoBone => (&iterative[..2], "two-bone does not iterate"),
-        Follow | Spline | LookAt => (&iterative[..], "follow, spline and look-at neither iterate nor have tolerances"),
+        Follow | Spline | LookAt => {
+            (&iterative[..], "follow, spline and look-at neither iterate nor have tolerances")
+        }
         _ => (&[][..], ""),
     };
     if let Some((option, _)) = foreign.iter().find(|(_, given)| *given) {

@@ -42,9 +42,10 @@ pub fn run(args: &InfoArgs) -> Result<(), Failure> {
     let height = model::height(&model, &bind, body.as_ref().ok());
     let mut hints =
         body.as_ref().map_or_else(|_| Vec::new(), |body| model::hints(&model, &bind, height, body));
-    // Each joint of a skin may have one.
-    const MOST: usize = 8;
-    hints.extend(model.bind_problems.iter().take(MOST).map(|problem| format!("bind pose: {problem}")));
+    // Every joint of a skin may have a problem; only the first ones are printed.
+    const MAX_PROBLEMS: usize = 8;
+    hints
+        .extend(model.bind_problems.iter().take(MAX_PROBLEMS).map(|problem| format!("bind pose: {problem}")));
     let facts = Facts { model, bind, height, body, hints };
     let mut out = BufWriter::new(io::stdout().lock());
     if args.json {

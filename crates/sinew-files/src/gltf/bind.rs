@@ -138,8 +138,8 @@ fn scale(m: &DAffine3) -> f64 {
     m.matrix3.determinant().abs().cbrt()
 }
 
-/// Whether two frames are one, judged about a point of a figure of this size: to 1 %, which is far more than the roundings of
-/// any exporter, and far less than a pose differs from another.
+/// Whether two frames are one, judged about a point of a figure of this size: to 1 %, which is far more than the roundings
+/// of any exporter, and far less than a pose differs from another.
 fn agree(a: &DAffine3, b: &DAffine3, point: DVec3, size: f64) -> bool {
     let s = scale(a);
     let linear = a.matrix3 - b.matrix3;

@@ -1,4 +1,4 @@
-//! Skins, and the pose that they were bound in.
+//! Skins and their bind pose.
 
 use glam::{DAffine3, DMat4, DVec3};
 use sinew::{JointTransform, Skeleton, math};
@@ -7,20 +7,20 @@ use crate::{BindFault, BindProblem, FileError, budget::Budget, shorten};
 
 use super::{Document, placement};
 
-/// A skin of the document.
+/// Skin of a document.
 #[derive(Clone, Debug)]
 pub(super) struct Skin {
-    /// Place of each of its joints in the tree; none for one that the scene does not reach.
+    /// For each joint, its place in the tree; `None` if it is not in the scene.
     pub joints: Vec<Option<usize>>,
-    /// From the mesh's space into each joint's, in the bind pose.
+    /// For each joint, the transform from the mesh's space to the joint's local space in the bind pose.
     pub inverse_bind: Vec<DAffine3>,
-    /// Places of the nodes that wear this skin.
+    /// Places of the nodes whose meshes have this skin.
     meshes: Vec<usize>,
 }
 
-/// Every skin of the document, in its order.
+/// Reads all skins of the document, in its order.
 pub(super) fn read_skins(document: &Document, budget: &Budget) -> Result<Vec<Skin>, FileError> {
-    /// Bytes that stand for the matrices of a joint and for the time that finding the bind pose among them takes.
+    /// Bytes counted for each joint: its matrices, and the time of the search for the bind pose.
     const JOINT: usize = 1024;
     let root = document.root();
     let mut skins = Vec::new();
@@ -41,7 +41,7 @@ pub(super) fn read_skins(document: &Document, budget: &Budget) -> Result<Vec<Ski
                 let accessor = document.accessor(&reference, budget)?;
                 if accessor.count < joints.len() {
                     let (have, want) = (accessor.count, joints.len());
-                    return Err(reference.error(format!("{have} matrices for {want} joints")));
+                    return Err(reference.error(format!("there are {have} matrices for {want} joints")));
                 }
                 let matrix = |m: [f32; 16]| DAffine3::from_mat4(DMat4::from_cols_array(&m.map(f64::from)));
                 accessor.finite::<16>()?.into_iter().take(joints.len()).map(matrix).collect()
@@ -61,8 +61,8 @@ pub(super) fn read_skins(document: &Document, budget: &Budget) -> Result<Vec<Ski
     Ok(skins)
 }
 
-/// Local transforms in the bind pose, in the skeleton's order, and what of the skins they cannot have. `frames` are the rest
-/// pose's, in the scene's space.
+/// Local transforms in the bind pose, in the skeleton's order, and values of the skins that they cannot represent. `frames`
+/// are the joints' transforms in the rest pose, in the scene's space.
 pub(super) fn locals(
     document: &Document,
     skeleton: &Skeleton,
@@ -80,14 +80,14 @@ pub(super) fn locals(
         let (_, size) = extent(skin);
         for (place, inverse) in skin.joints.iter().zip(&skin.inverse_bind) {
             let Some((place, slot)) = place.and_then(|p| Some((p, bound.get_mut(p)?))) else { continue };
-            // A matrix without an inverse (some exporters write zeros for joints that move nothing) says nothing. Where
-            // skins share joints the first one counts.
+            // Some exporters write zeros for joints without vertices; such a matrix is ignored. For a joint of several
+            // skins, the first skin counts.
             let frame = world * inverse.inverse();
             let determinant = inverse.matrix3.determinant();
             if determinant == 0.0 || !frame.is_finite() {
                 problem(at, place, BindFault::Singular { determinant });
             } else if let Some((first, other)) = slot {
-                // The frame of the mesh's space that follows from the first skin's, and this one's.
+                // Compares the transforms of the mesh's space that follow from the first skin and from this one.
                 if !agree(&(*other * *inverse), &world, inverse.inverse().translation, size) {
                     let [a, b] = [&*other, &frame].map(placement::decompose);
                     let distance = a.translation.distance(b.translation);
@@ -99,7 +99,7 @@ pub(super) fn locals(
             }
         }
     }
-    // Frames as they are taken, and as the skins have them.
+    // Transforms of the joints in the bind pose, decomposed and as in the skins, in the scene's space.
     let mut model: Vec<DAffine3> = Vec::with_capacity(frames.len());
     let mut exact: Vec<DAffine3> = Vec::with_capacity(frames.len());
     let mut locals = Vec::with_capacity(frames.len());
@@ -111,7 +111,7 @@ pub(super) fn locals(
         let (parent, parent_exact) = (of(&model), of(&exact));
         let bound = bound.get(place).copied().flatten();
         let local = bound.map(|(_, frame)| placement::decompose(&(parent.inverse() * frame)));
-        // Matrices hold the same transform with other roundings: where they say what the rest pose says, it is kept.
+        // A transform that differs from the rest pose by rounding only is that of the rest pose.
         let local = local.filter(|l| l.is_finite() && !same(l, &rest)).unwrap_or(rest);
         if let Some((skin, frame)) = bound
             && local != rest
@@ -127,29 +127,29 @@ pub(super) fn locals(
     (locals, problems)
 }
 
-/// The place of a skin's first joint in the mesh's space, and the largest distance of another from it.
+/// Position of a skin's first joint in the mesh's space, and the largest distance of another joint from it.
 fn extent(skin: &Skin) -> (DVec3, f64) {
-    let places = || skin.inverse_bind.iter().map(|m| m.inverse().translation);
-    let origin = places().next().unwrap_or(DVec3::ZERO);
-    (origin, places().map(|p| p.distance(origin)).filter(|d| d.is_finite()).fold(0.0, f64::max))
+    let positions = || skin.inverse_bind.iter().map(|m| m.inverse().translation);
+    let origin = positions().next().unwrap_or(DVec3::ZERO);
+    (origin, positions().map(|p| p.distance(origin)).filter(|d| d.is_finite()).fold(0.0, f64::max))
 }
 
 fn scale(m: &DAffine3) -> f64 {
     m.matrix3.determinant().abs().cbrt()
 }
 
-/// Whether two frames are one, judged about a point of a figure of this size: to 1 %, which is far more than the roundings
-/// of any exporter, and far less than a pose differs from another.
+/// Whether two transforms agree to 1 %, about a point of a figure of this size. That is far more than the rounding of any
+/// exporter, and far less than the difference of two poses.
 fn agree(a: &DAffine3, b: &DAffine3, point: DVec3, size: f64) -> bool {
     let s = scale(a);
     let linear = a.matrix3 - b.matrix3;
     let turn = [linear.x_axis, linear.y_axis, linear.z_axis].iter().fold(0.0, |m: f64, c| m.max(c.length()));
-    let way = a.transform_point3(point) - b.transform_point3(point);
-    turn <= 0.01 * s && way.length() <= 0.01 * s * size.max(1e-6)
+    let displacement = a.transform_point3(point) - b.transform_point3(point);
+    turn <= 0.01 * s && displacement.length() <= 0.01 * s * size.max(1e-6)
 }
 
-/// Whether two local transforms are one but for rounding: inverse bind matrices are f32 in model space, where some
-/// exporters lose three of seven digits on the way through degrees and centimetres.
+/// Whether two local transforms differ by rounding only. Inverse bind matrices are f32 in model space, and some exporters
+/// lose three of seven digits by conversions to degrees and centimetres.
 fn same(a: &JointTransform, b: &JointTransform) -> bool {
     let near =
         |a: glam::Vec3, b: glam::Vec3| (a - b).abs().max_element() <= 1e-4 * b.abs().max_element().max(1e-6);
@@ -158,40 +158,40 @@ fn same(a: &JointTransform, b: &JointTransform) -> bool {
     near(a.scale, b.scale) && far <= 1e-4 * b.translation.length().max(1e-3) && turned < 2e-3
 }
 
-/// The frame W of the mesh's space in the scene when the skin was bound, so that W * inverse(IBM) is the bind pose of
-/// each joint. The file does not say it: glTF needs only that it is the same for all of a skin's joints.
+/// The transform W of the mesh's space in the scene when the skin was bound: W * inverse(IBM) is the bind transform of each
+/// joint. `None` if no joint determines it. The file does not contain W, as it is the same for all joints of a skin.
 ///
-/// A joint whose rest frame is its bind frame gives it away (rest * IBM = W). Where more than half of the joints agree,
-/// theirs is taken. Otherwise it is the frame of the node that wears the skin, if its scale is what the joints' scales
-/// ask for (glTF ignores that node's own transform, so that it may be anything), or else what the topmost joint says.
+/// A joint that is at rest in its bind transform determines W = rest * IBM. If more than half of the joints agree, theirs is
+/// W. Otherwise W is the transform of the skinned node if its scale is that of the joints (glTF ignores this transform, so
+/// that it may be anything), or else that of the topmost joint.
 fn bind_world(skin: &Skin, frames: &[DAffine3]) -> Option<DAffine3> {
     let pairs = skin.joints.iter().zip(&skin.inverse_bind);
-    let mut said: Vec<(usize, DAffine3)> = pairs
+    let mut candidates: Vec<(usize, DAffine3)> = pairs
         .filter_map(|(place, inverse)| {
             let place = (*place)?;
             let world = *frames.get(place)? * *inverse;
-            // A frame that has collapsed (scale 0) tells nothing.
+            // A transform of scale 0 determines nothing.
             (world.is_finite() && world.matrix3.determinant() != 0.0).then_some((place, world))
         })
         .collect();
-    said.sort_by_key(|(place, _)| *place);
-    let topmost = said.first()?.1;
-    // Size of the figure in the mesh's space, against which places are compared.
+    candidates.sort_by_key(|(place, _)| *place);
+    let topmost = candidates.first()?.1;
+    // Size of the figure in the mesh's space, to which distances are compared.
     let (origin, size) = extent(skin);
-    // 64 candidates, spread over the joints, keep damaged files with huge skins from taking the square of their size.
-    let step = said.len().div_ceil(64);
-    let best = (said.iter().step_by(step))
+    // At most 64 candidates are compared with all others, so that huge skins do not take quadratic time.
+    let step = candidates.len().div_ceil(64);
+    let best = (candidates.iter().step_by(step))
         .map(|(_, candidate)| {
-            (said.iter().filter(|(_, w)| agree(candidate, w, origin, size)).count(), candidate)
+            (candidates.iter().filter(|(_, w)| agree(candidate, w, origin, size)).count(), candidate)
         })
         .reduce(|best, next| if next.0 > best.0 { next } else { best })?;
-    if best.0 * 2 > said.len() {
+    if best.0 * 2 > candidates.len() {
         return Some(*best.1);
     }
-    let mut scales: Vec<f64> = said.iter().map(|(_, w)| scale(w)).collect();
+    let mut scales: Vec<f64> = candidates.iter().map(|(_, w)| scale(w)).collect();
     scales.sort_by(f64::total_cmp);
-    let usual = scales.get(scales.len() / 2).copied()?;
-    let worn = skin.meshes.iter().filter_map(|&place| frames.get(place));
-    let worn = worn.copied().find(|w| w.is_finite() && (scale(w) / usual - 1.0).abs() < 0.01);
-    Some(worn.unwrap_or(topmost))
+    let median = scales.get(scales.len() / 2).copied()?;
+    let nodes = skin.meshes.iter().filter_map(|&place| frames.get(place));
+    let node = nodes.copied().find(|w| w.is_finite() && (scale(w) / median - 1.0).abs() < 0.01);
+    Some(node.unwrap_or(topmost))
 }

@@ -1,4 +1,4 @@
-//! The vertices of meshes, each with the joint that moves it most.
+//! Vertices of meshes, each with its joint of largest weight.
 
 use std::collections::HashSet;
 
@@ -8,8 +8,8 @@ use crate::{FileError, SkinVertex, budget::Budget};
 
 use super::{Document, bind::Skin, json::Place, mesh::PRIMITIVE};
 
-/// Vertices of every mesh in the scene: those of skinned ones under the joint with the largest weight, those of rigid ones
-/// under the node itself.
+/// Reads the vertices of all meshes in the scene. A vertex of a skinned mesh is in the space of its joint of largest weight,
+/// one of a rigid mesh in that of its node.
 pub(super) fn read(
     document: &Document,
     skeleton: &Skeleton,
@@ -31,11 +31,11 @@ pub(super) fn read(
             Some(reference) => skins.get(reference.index()?),
             None => None,
         };
-        // Primitives of one mesh often index into the same vertices.
+        // Primitives of one mesh often share vertices.
         let mut seen = HashSet::new();
         for primitive in mesh.list("primitives")? {
             let Some(attributes) = primitive.get("attributes") else { continue };
-            // Compressed vertices are not where the accessor says.
+            // Accessors of compressed vertices have no valid bytes.
             if is_compressed(&primitive) || !seen.insert(attributes.value().to_string()) {
                 continue;
             }
@@ -68,12 +68,12 @@ pub(super) fn read(
     Ok(vertices)
 }
 
-/// Whether a primitive's accessors stand for data that an extension compresses.
+/// Whether a primitive's vertices are compressed by an extension.
 pub(super) fn is_compressed(primitive: &Place<'_>) -> bool {
     primitive.get("extensions").is_some_and(|e| e.get("KHR_draco_mesh_compression").is_some())
 }
 
-/// For each vertex the place in the skin of the joint with the largest weight, and that weight as a share of all.
+/// For each vertex, the index in the skin of its joint of largest weight, and that weight as a share of all weights.
 fn strongest(
     document: &Document,
     attributes: &Place<'_>,
@@ -91,7 +91,7 @@ fn strongest(
         let weight_sets = document.accessor(&weights, budget)?.finite::<4>()?;
         for (place, length) in [(&joints, joint_sets.len()), (&weights, weight_sets.len())] {
             if length != count {
-                return Err(place.error(format!("{length} elements for {count} vertices")));
+                return Err(place.error(format!("there are {length} elements for {count} vertices")));
             }
         }
         for (vertex, (four, their)) in joint_sets.iter().zip(&weight_sets).enumerate() {

@@ -26,7 +26,7 @@ fn bent(joint: Joint) -> (Pose, Vec<sinew::JointId>) {
     }
     let (mut skeleton, ids) = builder.build().unwrap();
     for &id in &ids {
-        skeleton.set_joint(id, joint.clone()).unwrap();
+        skeleton.set_joint(id, joint).unwrap();
     }
     let mut pose = Pose::rest(&Arc::new(skeleton));
     pose.set_rotation(ids[1], math::axis_angle(Vec3::X, 0.8));

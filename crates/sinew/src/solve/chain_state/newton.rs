@@ -249,11 +249,11 @@ impl Newton {
     /// What the columns that are not held multiply to take most of what is missing away.
     fn least(&self, off: Vec3, spin: Option<Vec3>, mu: f32) -> Option<(Vec3, Vec3)> {
         let rows = if spin.is_some() { 6 } else { 3 };
-        let mut m = [0.0f64; 36];
+        let mut m = [[0.0f64; 6]; 6];
         let mut rest = (off, spin.unwrap_or(Vec3::ZERO));
         let mut add = |(p, r): (Vec3, Vec3), weight: f32| {
             let c = [p.x, p.y, p.z, r.x, r.y, r.z].map(f64::from);
-            for (a, row) in m.chunks_exact_mut(rows).enumerate().take(rows) {
+            for (a, row) in m.iter_mut().enumerate().take(rows) {
                 let weighed = f64::from(weight) * c[a];
                 for (b, cell) in row.iter_mut().enumerate().take(a + 1) {
                     *cell += weighed * c[b];
@@ -276,12 +276,12 @@ impl Newton {
                 }
             }
         }
-        for a in 0..rows {
-            m[a * rows + a] += f64::from(mu);
+        for (a, row) in m.iter_mut().enumerate() {
+            row[a] += f64::from(mu);
         }
         let (p, r) = rest;
         let mut y = [p.x, p.y, p.z, r.x, r.y, r.z].map(f64::from);
-        let solved = cholesky(&mut m[..rows * rows], &mut y[..rows]);
+        let solved = cholesky(m.as_flattened_mut(), 6, &mut y[..rows]);
         let [a, b, c, d, e, f] = y.map(|x| x as f32);
         solved.then_some((Vec3::new(a, b, c), Vec3::new(d, e, f)))
     }

@@ -138,7 +138,7 @@ impl Coupling {
                 self.matrix[r * n + q] = sum;
             }
         }
-        cholesky(&mut self.matrix[..n * n], &mut self.rhs[..n]);
+        cholesky(&mut self.matrix, n, &mut self.rhs[..n]);
         for r in 0..n {
             let multiplier = self.rhs[r];
             for (c, response) in columns.iter_mut().zip(&self.responses[r * count..(r + 1) * count]) {

@@ -1,4 +1,4 @@
-//! A clip as the planter sees it: feet sampled at equal steps, with travel added where the clip walks on the spot.
+//! Clip analysis: legs sampled at equal steps, with travel added to a clip that walks on the spot.
 
 use alloc::{string::String, vec::Vec};
 
@@ -7,64 +7,63 @@ use glam::Vec3;
 use super::{Contacts, Figure, FootSample, Interval, PlanError};
 use crate::{Pose, math, motion::Clip};
 
-/// One foot through time.
+/// One foot over the clip, sample by sample.
 #[derive(Clone, Debug, Default)]
 pub struct FootCurve {
-    /// The samples, travel included.
+    /// Samples of leg and foot, travel included.
     pub samples: Vec<FootSample>,
-    /// Height of the heel above its lowest, in metres.
+    /// Height of the heel above its lowest height in the clip, in metres.
     pub heel_heights: Vec<f32>,
-    /// The same for the ball.
+    /// Height of the ball above its lowest height in the clip, in metres.
     pub ball_heights: Vec<f32>,
-    /// Speed of the heel in m/s.
+    /// Speed of the heel, in m/s.
     pub heel_speeds: Vec<f32>,
-    /// The same for the ball.
+    /// Speed of the ball, in m/s.
     pub ball_speeds: Vec<f32>,
-    /// Contacts that were given ([`ClipAnalysis::set_contacts`]), in seconds from the first sample
-    /// on; without them they are found.
+    /// Contacts from the caller ([`ClipAnalysis::set_contacts`]), in seconds from the first sample. `None` detects them.
     pub given: Option<Contacts>,
 }
 
 /// A clip sampled at equal steps.
 #[derive(Clone, Debug)]
 pub struct ClipAnalysis {
-    /// Seconds between samples.
+    /// Time between samples, in seconds.
     pub step: f32,
-    /// Samples a key.
+    /// Samples per key of the planted clip.
     pub per_key: usize,
-    /// The clip from its first key to its last.
+    /// Interval from the clip's first key to its last, in seconds.
     pub clip: Interval,
-    /// The clip's time of the first sample.
+    /// Clip time of the first sample, in seconds.
     pub start: f32,
-    /// How long one round of the clip is, in seconds.
+    /// Duration of one round of the clip, in seconds.
     pub cycle: f32,
-    /// How many rounds are sampled.
+    /// Number of rounds sampled.
     pub cycles: u32,
-    /// Travel added, in m/s.
+    /// Velocity added to a clip that walks on the spot, in m/s in model space; zero for other clips.
     pub travel: Vec3,
-    /// The pelvis joint, travel included.
+    /// Position of the pelvis joint at each sample in model space, travel included.
     pub pelvis: Vec<Vec3>,
-    /// The feet, in the order of the figure's legs.
+    /// Feet in the order of the figure's legs.
     pub feet: Vec<FootCurve>,
-    /// What was noticed on the way.
+    /// Notes for users, a sentence each.
     pub notes: Vec<String>,
 }
 
-/// A clip whose pelvis ends no further from where it began than this share of the distance its feet push it walks on the
-/// spot.
+/// Largest net displacement of the pelvis in a clip that walks on the spot, as a fraction of the distance that its feet
+/// cover.
 const ON_THE_SPOT: f32 = 0.25;
 
-/// At 60 samples a second more than four hours, and about a gigabyte.
+/// Largest number of samples: more than four hours at 60 Hz, about 1 GB.
 const MOST_SAMPLES: usize = 1_000_000;
 
 impl ClipAnalysis {
-    /// How many samples there are (at least one).
+    /// Number of samples, at least one.
     #[allow(clippy::len_without_is_empty)] // A clip has a first key.
     pub fn len(&self) -> usize {
         self.pelvis.len()
     }
 
-    /// Time of the clip at a sample.
+    /// Clip time of a sample, in seconds. Samples of later rounds repeat the times of the first.
     pub fn clip_time(&self, sample: usize) -> f32 {
         let t = sample as f32 * self.step;
         if self.cycles <= 1 {
@@ -74,8 +73,15 @@ impl ClipAnalysis {
         self.start + (t - round * self.cycle).max(0.0)
     }
 
-    /// Samples `clip` every `step` seconds, `per_key` times a key of what is to be made of it; speeds are measured over a
-    /// key to either side. `repeat` asks for that many rounds of a clip that walks on the spot.
+    /// Samples `clip` every `step` seconds, with `per_key` samples per key of the planted clip. Speeds are central
+    /// differences over one key to either side.
+    ///
+    /// `repeat` is the number of rounds of a clip that walks on the spot. `None` makes 1 to 12 rounds, enough to travel
+    /// about 4 m. A clip that ends elsewhere than it starts is sampled once, with a note.
+    ///
+    /// # Errors
+    ///
+    /// The clip has over a million samples, or a leg's position overflows `f32`.
     pub fn new(
         figure: &Figure,
         clip: &Clip,
@@ -102,7 +108,7 @@ impl ClipAnalysis {
         analysis.travel = analysis.find_travel(figure);
         let speed = analysis.travel.length();
         if speed > 0.0 {
-            // Far enough to meet a few steps or a stretch of slope: four metres for a grown figure, twelve rounds at most.
+            // Far enough for a few steps or a slope: 4 m for a figure of 1.8 m.
             let wanted = math::ceil(4.0 * (figure.height() / 1.8) / (speed * analysis.cycle).max(1e-3));
             analysis.cycles = repeat.unwrap_or((wanted as u32).clamp(1, 12));
         } else if let Some(n) = repeat.filter(|&n| n > 1) {
@@ -122,7 +128,7 @@ impl ClipAnalysis {
         Ok(analysis)
     }
 
-    /// How far the pelvis gets, on the level.
+    /// Horizontal displacement of the pelvis from the first sample to the last.
     fn net(&self) -> Vec3 {
         match (self.pelvis.first(), self.pelvis.last()) {
             (Some(a), Some(b)) => (*b - *a).with_y(0.0),
@@ -130,14 +136,13 @@ impl ClipAnalysis {
         }
     }
 
-    /// Recordings often begin with one frame of a reference pose: the whole figure jumps from it to the first real frame.
-    /// Such a frame is left out.
+    /// Skips a reference pose in the first frame, as recordings often have it: the figure jumps from it to the motion.
     fn skip_reference_pose(&mut self, figure: &Figure, clip: &Clip, pose: &mut Pose) {
         let rate = clip.key_rate();
         if rate <= 0.0 || clip.duration() * rate < 4.0 {
             return;
         }
-        // A foot that swings moves on; so the foot that jumps furthest compared with what it does next decides.
+        // A swing continues in the next frames, a jump does not.
         let mut first = 0.0f32;
         for leg in figure.legs() {
             let mut place = |i: f32| {
@@ -151,12 +156,12 @@ impl ClipAnalysis {
                 first = first.max(jump);
             }
         }
-        // A tenth of a leg in one frame is 10 m/s at 120 Hz; a real motion does not do that once and then not at all.
+        // A tenth of a leg in one frame is 10 m/s at 120 Hz; no motion does that for a single frame.
         if first > 0.1 * figure.leg_length() {
             self.start = clip.start() + 1.0 / rate;
             self.cycle = clip.end() - self.start;
             self.notes.push(alloc::format!(
-                "the first frame is a reference pose ({first:.2} m from the second): the clip is taken from {:.4} s",
+                "the first frame is a reference pose ({first:.2} m from the second): planting starts at {:.4} s",
                 self.start
             ));
         }
@@ -165,7 +170,7 @@ impl ClipAnalysis {
     fn sample(&mut self, figure: &Figure, clip: &Clip, pose: &mut Pose) -> Result<(), PlanError> {
         let seconds = self.cycle * self.cycles as f32;
         let samples = seconds / self.step;
-        // The times of a damaged file may be so far apart that their difference is not finite.
+        // Times of a damaged file may have a difference that is not finite.
         if samples.is_nan() || samples > MOST_SAMPLES as f32 {
             return Err(PlanError::TooLong { seconds, longest: MOST_SAMPLES as f32 * self.step });
         }
@@ -180,7 +185,7 @@ impl ClipAnalysis {
             self.pelvis.push(pose.position(figure.pelvis) + moved);
             for (foot, leg) in self.feet.iter_mut().zip(figure.legs()) {
                 let sample = leg.sample(pose, moved);
-                // Finite scales and offsets one below the other may still multiply beyond what f32 holds.
+                // The product of finite local transforms may overflow.
                 if !(sample.heel_at() + sample.ball_at() + sample.hip).is_finite() {
                     return Err(PlanError::NotFinite { time: self.clip_time(i) });
                 }
@@ -197,11 +202,11 @@ impl ClipAnalysis {
         Ok(())
     }
 
-    /// The speed at which standing feet push a figure that stays on the spot; zero where it does not.
+    /// Finds the travel velocity of a clip that walks on the spot, in m/s; zero for other clips.
     ///
-    /// Standing feet are the points within a twentieth of a leg of their lowest. Their velocities gather around one value
-    /// while they stand and scatter while they land and lift: the value is the densest place, found by mean shift from the
-    /// median with a radius that shrinks to the contact's own speed limit.
+    /// Points within a twentieth of a leg of their lowest height may stand. Their velocities cluster around one value while
+    /// they stand and scatter while they land and lift. The travel is opposite to the densest velocity, found by mean shift
+    /// from the median, with a radius that shrinks to 1.5 times the default contact speed.
     fn find_travel(&self, figure: &Figure) -> Vec3 {
         let limit = 0.05 * figure.leg_length();
         let mut velocities: Vec<Vec3> = Vec::new();
@@ -228,7 +233,7 @@ impl ClipAnalysis {
             }
         }
         let travel = -at;
-        // Slower than this no foot can be told to slide rather than to stand unsteadily.
+        // Below this speed a sliding foot cannot be told from one that stands unsteadily.
         if travel.length() < 0.15 * scale || self.net().length() > ON_THE_SPOT * travel.length() * self.cycle
         {
             return Vec3::ZERO;
@@ -248,24 +253,26 @@ fn median(of: &[Vec3]) -> Option<Vec3> {
 }
 
 impl FootSample {
-    /// The heel in model space.
+    /// Position of the heel in model space.
     pub fn heel_at(&self) -> Vec3 {
         self.ankle + self.heel
     }
 
-    /// The ball in model space.
+    /// Position of the ball in model space.
     pub fn ball_at(&self) -> Vec3 {
         self.ankle + self.ball
     }
 
-    /// The normal of the knee's bend, as long as the sine of its flexion (model space): thigh x shin.
+    /// Normal of the knee's bend plane in model space, thigh x shin. Its length is the sine of the flexion.
     pub fn bend(&self) -> Vec3 {
         let (a, b) = (self.knee - self.hip, self.ankle - self.knee);
         a.normalize_or_zero().cross(b.normalize_or_zero())
     }
 
-    /// Which way the knee points. `hinge` is the axis of its bend in the thigh's frame. A leg that is nearly straight hardly
-    /// says where its knee points, so the less it is bent, the more the hinge decides: half and half at 15 degrees.
+    /// Direction in which the knee points, in model space: a unit vector perpendicular to the line from hip to ankle.
+    ///
+    /// `hinge` is the axis of the knee in the thigh's frame. The direction of a nearly straight leg's own bend is uncertain,
+    /// so the hinge counts the more the less the leg is bent, and half at 15 degrees.
     pub fn knee_way(&self, hinge: Vec3) -> Vec3 {
         const HALF: f32 = 0.26;
         let normal = self.bend() + math::rotate(self.thigh, hinge) * HALF;
@@ -273,7 +280,7 @@ impl FootSample {
         math::perpendicular(axis, axis.cross(normal))
     }
 
-    /// Flexion of the knee in radians: 0 is straight.
+    /// Flexion of the knee in radians; 0 is straight.
     pub fn flexion(&self) -> f32 {
         let (a, b) = (self.knee - self.hip, self.ankle - self.knee);
         math::atan2(a.cross(b).length(), a.dot(b))
@@ -281,7 +288,7 @@ impl FootSample {
 }
 
 impl super::Leg {
-    /// The leg as it is in a pose, carried by `moved`.
+    /// Samples the leg in an updated pose, translated by `moved` in model space. `knee_way` stays zero.
     pub fn sample(&self, pose: &Pose, moved: Vec3) -> FootSample {
         let frame = pose.model(self.foot);
         let relative = |p: Vec3| frame.transform_vector3(p);
@@ -300,13 +307,13 @@ impl super::Leg {
 }
 
 impl FootCurve {
-    /// The axis about which the knee bends, in the thigh's frame: the mean of the clip, each sample counted by its bend.
+    /// Mean axis of the knee over the clip in the thigh's frame, each sample weighted by the sine of its flexion.
     fn hinge(&self) -> Vec3 {
         let sum: Vec3 = self.samples.iter().map(|s| math::rotate(math::conjugate(s.thigh), s.bend())).sum();
         sum.normalize_or_zero()
     }
 
-    /// Heights over each point's lowest, and speeds over `reach` samples to either side.
+    /// Computes heights above each point's lowest height, and speeds over `reach` samples to either side.
     fn measure(&mut self, step: f32, reach: usize) {
         let n = self.samples.len();
         let points = |f: fn(&FootSample) -> Vec3| self.samples.iter().map(f).collect::<Vec<_>>();
@@ -328,17 +335,17 @@ impl FootCurve {
     }
 }
 
-/// A curve of samples `step` seconds apart, read between them.
+/// A sampled curve, linear between its samples.
 #[derive(Clone, Copy)]
 pub struct SampledCurve<'a> {
-    /// The samples.
+    /// Samples; at least one.
     pub values: &'a [f32],
-    /// Seconds between them.
+    /// Time between samples, in seconds.
     pub step: f32,
 }
 
 impl SampledCurve<'_> {
-    /// The value at a time, linearly between samples.
+    /// Value at a time in seconds. Beyond the ends it is that of the end.
     pub fn value(&self, time: f32) -> f32 {
         let last = self.values.len() - 1;
         let at = (time / self.step).clamp(0.0, last as f32);
@@ -347,7 +354,7 @@ impl SampledCurve<'_> {
         self.values[i] * (1.0 - s) + self.values[(i + 1).min(last)] * s
     }
 
-    /// The rate a second at a time, over one sample to either side.
+    /// Rate per second at a time, over one sample to either side.
     pub fn rate(&self, time: f32) -> f32 {
         (self.value(time + self.step) - self.value(time - self.step)) / (2.0 * self.step)
     }

@@ -1,18 +1,23 @@
-//! One frame: the pelvis is moved, the legs are solved, the feet and toes are turned.
+//! Application of a planted frame to a pose: moves the pelvis, solves the legs, turns feet and toes.
 
 use glam::{Quat, Vec3};
 
 use super::{Figure, FootFrame, Leg};
 use crate::{Goal, Pole, Pose, SolveError, math, solve::LimbOptions};
 
-/// Flexion in radians below which no planted knee goes: three degrees, which no eye tells from straight, cost 0.03 % of the
-/// leg and keep it from snapping to and fro at full stretch.
+/// Least flexion of a planted knee, in radians. Three degrees look straight, cost 0.03 % of the leg's length, and keep the
+/// knee from snapping at full extension.
 pub const STRAIGHT: f32 = 0.05;
 
 impl Figure {
-    /// Applies what a plan says for one frame to a pose that holds the clip's frame. `carry` moves the whole figure
-    /// (travel), `raise` the pelvis; both in model space. Gives for each leg how far its ankle stays
-    /// from where it should be, through `missed`.
+    /// Applies a planted frame to `pose`, which holds the clip's frame.
+    ///
+    /// `carry` translates the whole figure (travel) and `raise` lifts the pelvis, both in metres in model space. `feet` has
+    /// one frame per leg. `missed` is called for each leg with its index and the residual of its ankle, in metres.
+    ///
+    /// # Errors
+    ///
+    /// A leg cannot be solved. The pose then holds the legs solved before it.
     pub fn apply(
         &self,
         pose: &mut Pose,
@@ -21,7 +26,7 @@ impl Figure {
         feet: &[FootFrame],
         mut missed: impl FnMut(usize, f32),
     ) -> Result<(), SolveError> {
-        // The pelvis goes with the feet: where no foot is planted, it stays as the clip has it.
+        // Without any planted foot the pelvis keeps the clip's height.
         let position =
             |(leg, frame): (&Leg, &FootFrame)| (leg.position_influence * frame.influence).clamp(0.0, 1.0);
         let share = self.legs.iter().zip(feet).map(position).fold(0.0, f32::max);
@@ -56,10 +61,10 @@ impl Figure {
 }
 
 impl Figure {
-    /// A straight leg has no bend plane: which way it was bent from there would be left to rounding, and the pole would then
-    /// turn the whole leg about its length. So a leg that is nearly straight is first bent a little the way its knee points.
+    /// Bends a nearly straight leg a little in the direction of its knee. The bend plane of a straight leg would be left to
+    /// rounding, and the pole would then turn the whole leg about its length.
     fn bend_a_little(&self, pose: &mut Pose, leg: usize, frame: &FootFrame) {
-        // Radians, about eight degrees: below this the clip's own bend plane is hardly told from noise.
+        // Sine of about 8 degrees, below which noise hides the clip's bend plane.
         const LITTLE: f32 = 0.15;
         let leg = &self.legs[leg];
         let [hip, knee, ankle] = [leg.thigh, leg.shin, leg.foot].map(|j| pose.position(j));

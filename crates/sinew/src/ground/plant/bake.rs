@@ -1,4 +1,4 @@
-//! A plan carried out into a clip.
+//! Baking of a plan into a clip.
 
 use alloc::{string::String, vec::Vec};
 
@@ -11,33 +11,33 @@ use crate::{
     motion::{BakeError, Baker, Clip},
 };
 
-/// Why a plan made no clip.
+/// Error of [`Plan::bake`].
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum PlantError {
-    /// A limb was not solved.
+    /// A leg cannot be solved.
     #[error("at {time} s: {error}")]
     Solve {
         /// Time in the planted clip, in seconds.
         time: f32,
-        /// What was wrong.
+        /// The solver's error.
         error: SolveError,
     },
-    /// The poses made no keys.
+    /// The poses cannot be baked into keys.
     #[error(transparent)]
     Bake(#[from] BakeError),
 }
 
-/// A planted clip, and how its feet go.
+/// A planted clip, with the motion of its feet.
 #[derive(Clone, Debug)]
 pub struct PlantedClip {
-    /// The clip: keys at equal times from 0.
+    /// The clip, with equally spaced keys from 0 s.
     pub clip: Clip,
-    /// Key times in seconds.
+    /// Key times, in seconds.
     pub times: Vec<f32>,
-    /// Each leg's foot at the keys.
+    /// Foot of each leg at the keys.
     pub feet: Vec<Vec<FootSample>>,
-    /// How far any ankle stays from where it should be, in metres.
+    /// Largest residual of an ankle over all keys, in metres.
     pub out_of_reach: f32,
 }
 
@@ -47,7 +47,7 @@ impl Plan {
         (self.analysis.len() - 1) / self.per_key + 1
     }
 
-    /// Sets `pose` to the clip at a key, without planting, carried by the travel; model space is up to date.
+    /// Sets `pose` to the unplanted clip at a key, moved by the travel, and updates its model space.
     pub fn before(&self, figure: &Figure, clip: &Clip, key: usize, pose: &mut Pose) {
         let i = key * self.per_key;
         clip.sample(self.analysis.clip_time(i), pose);
@@ -57,7 +57,8 @@ impl Plan {
         pose.update();
     }
 
-    /// Sets `pose` to the planted clip at a key; gives how far the worst ankle stays from where it should be.
+    /// Sets `pose` to the planted clip at a key and returns the largest residual of an ankle, in metres. `frames` is
+    /// scratch.
     pub fn after(
         &self,
         figure: &Figure,
@@ -80,7 +81,12 @@ impl Plan {
         self.analysis.travel * (sample as f32 * self.analysis.step)
     }
 
-    /// Plants every key of `clip` and bakes them. `each` is called after each key, for progress.
+    /// Plants `clip` at every key and bakes the poses into a clip with this name. `each` is called after each key with its
+    /// index and pose, for example to show progress.
+    ///
+    /// # Errors
+    ///
+    /// A leg cannot be solved, or the poses cannot be baked into keys.
     pub fn bake(
         &self,
         figure: &Figure,
@@ -120,8 +126,8 @@ impl Plan {
         Ok(PlantedClip { clip: baker.finish(name, &skeleton)?, times, feet, out_of_reach })
     }
 
-    /// What a player of linear keys makes of the clip half-way between its keys. `depth` (metres) is how deep in the
-    /// ground a swinging foot counts as inside it.
+    /// Measures errors of linear interpolation half-way between the keys of a planted clip. `depth` is the depth below the
+    /// ground, in metres, from which a swinging foot counts as inside it.
     pub fn halfway(
         &self,
         figure: &Figure,
@@ -141,7 +147,7 @@ impl Plan {
                 let now = leg.sample(&pose, Vec3::ZERO);
                 let base = search.base_near(self.base[k * self.per_key], now.ankle.y);
                 let inside = |at: Vec3| search.height(at, base).is_some_and(|(y, _)| at.y < y);
-                // As deep as the nearest way out: up, back or on.
+                // Its depth counts along the shortest way out: up, back or forward.
                 let way = (after.ankle - before.ankle).with_y(0.0).normalize_or_zero() * depth;
                 let deep = |at: Vec3| [Vec3::Y * depth, way, -way].iter().all(|out| inside(at + *out));
                 for heel in [true, false] {
@@ -163,11 +169,11 @@ impl Plan {
     }
 }
 
-/// What lies half-way between the keys of a planted clip.
+/// Errors of linear interpolation half-way between the keys of a planted clip.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct Halfway {
-    /// How far a standing heel or ball is carried up or down from its place, at the worst, in metres.
+    /// Largest vertical deviation of a standing heel or ball from the line between its keys, in metres.
     pub sag: f32,
-    /// Whether a swinging heel or ball is in the ground that is clear of it at both keys.
+    /// Whether a swinging heel or ball is inside the ground between two keys at which it is clear.
     pub clips: bool,
 }

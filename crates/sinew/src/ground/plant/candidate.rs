@@ -1,4 +1,4 @@
-//! How well the places along a line serve a sole, and which serves best.
+//! Rating of positions along a profile as footholds, and the search for the best.
 
 use super::{
     PlantOptions,
@@ -6,56 +6,55 @@ use super::{
 };
 use crate::math;
 
-/// Toes bend up to 35 degrees without effort: on tiptoe they bend more.
+/// Largest bend of the toes without effort, in radians: 35 degrees. On tiptoe they bend more.
 const TOES_BEND: f32 = 0.61;
 const TOES_BEND_TAN: f32 = 0.7;
 
-/// A foothold is moved without effort by this share of the leg.
+/// Shift with a cost of 1, as a fraction of the leg.
 const EASY_SHIFT: f32 = 0.25;
 
-/// What a heel in the air costs: more than any other fault of a place that is allowed, and than the largest shift of a
-/// figure whose legs are no longer than its arms reach (2 m high, legs of half a metre: 4).
+/// Cost of a heel in the air. It is larger than any other cost of an allowed position, and than that of the largest shift of
+/// a figure with short legs (2 for legs of 0.5 m at a height of 2 m and default options).
 const HEEL_IN_AIR: f32 = 6.0;
 
-/// Places that are looked at to either side, before the best are closed in on: 7 mm for a grown figure and half a stair's
-/// tread, finer than an edge is rounded.
+/// Positions rated to either side before the best is refined: 7 mm apart for a figure of 1.8 m and the default shift, finer
+/// than the rounding of edges.
 const STEPS: usize = 20;
-/// Halvings by which the best place of a side is closed in on: from 14 mm, by the golden section, to a hundredth of a
-/// millimetre.
+/// Golden-section steps that refine the best position of a side: from 14 mm to 0.01 mm.
 const SECTIONS: usize = 15;
-/// What lies ahead is chosen over what lies behind where it costs no more than this above it: a foot that comes down astride
-/// of an edge, as it may for ever on stairs as long as its steps, then goes the same way each time.
+/// Largest extra cost at which a position ahead is preferred to one behind. A foot that lands astride of an edge, as it may
+/// at each step on stairs as long as its stride, then takes the same side each time.
 const AHEAD: f32 = 0.02;
 
-/// A sole that looks for a place, in metres.
+/// Dimensions of a sole and its leg, in metres.
 #[derive(Clone, Copy, Debug)]
 pub struct Stance {
-    /// From heel to ball.
+    /// Distance from heel to ball.
     pub length: f32,
-    /// How far the toes reach beyond the ball.
+    /// Distance from ball to toe tip.
     pub tip: f32,
     /// Length of the leg.
     pub leg: f32,
-    /// The figure's height over 1.8.
+    /// The figure's height divided by 1.8 m.
     pub scale: f32,
 }
 
-/// How one place serves.
+/// A position of a sole along a profile, rated.
 #[derive(Clone, Copy, Debug)]
 pub struct Candidate {
-    /// Where the heel is along the profile, and how high.
+    /// Distance of the heel along the profile, and its height, in metres.
     pub heel: (f32, f32),
-    /// The same for the ball.
+    /// Distance of the ball along the profile, and its height, in metres.
     pub ball: (f32, f32),
     /// Whether the sole lies along the ground under the ball alone, with the heel in the air.
     pub on_ball: bool,
-    /// How the ground's normal leans to the right under the ball, a metre a metre.
+    /// Slope of the ground's normal to the right under the ball, in metres per metre.
     pub lean: f32,
-    /// How far it is from the place that was asked for, along the profile.
+    /// Distance from the requested position along the profile, in metres.
     pub shift: f32,
-    /// Share of the sole that is supported.
+    /// Fraction of the sole that is supported.
     pub support: f32,
-    /// How far the ground makes the toes bend up from the sole's line, in radians.
+    /// Angle by which the ground bends the toes up from the line of the sole, in radians.
     pub toes: f32,
     /// Whether there is ground under the heel.
     pub heel_supported: bool,
@@ -65,13 +64,13 @@ pub struct Candidate {
 }
 
 impl Candidate {
-    /// Whether this is a place to stand on, and what it costs.
+    /// Cost of the position; infinite if it is not allowed.
     fn rank(&self) -> f32 {
         if self.allowed { self.cost } else { f32::INFINITY }
     }
 }
 
-/// Judges places along a profile.
+/// Rates positions along a profile.
 #[derive(Clone, Copy)]
 pub struct Judge<'a> {
     pub profile: &'a Profile,
@@ -80,23 +79,24 @@ pub struct Judge<'a> {
 }
 
 impl Judge<'_> {
-    /// A margin beyond both ends keeps the points themselves off the edges.
+    /// Margin around the sole's points, in metres, that keeps them off edges.
     fn margin(&self) -> f32 {
         0.012 * self.sole.scale
     }
 
-    /// How far a profile must reach behind the heel and before it for every place within the largest shift.
+    /// Distances behind and ahead of the heel that a profile must cover for every position within the largest shift, in
+    /// metres.
     pub fn range(sole: &Stance, settings: &PlantOptions) -> [f32; 2] {
         let beyond = settings.largest_shift * sole.scale + 0.03 * sole.scale;
         [-beyond, sole.length + sole.tip + beyond]
     }
 
-    /// The best place for a heel near `heel` along the profile; none where there is none to stand on. `aside` is how far the
-    /// profile lies to the side of where the foot would be.
+    /// Finds the best position with the heel near `heel` along the profile, or `None` if no position is allowed. `aside` is
+    /// the lateral offset of the profile, in metres.
     ///
-    /// Every place within the largest shift has a cost: what is not supported, what pierces the sole, and the square of the
-    /// way there. The best one of each side is closed in on, so that the choice is a continuous function of where the foot
-    /// comes down, but for where it changes from one side to the other.
+    /// The cost of a position is the sum of the unsupported fraction, the height of ground that pierces the sole, and the
+    /// squared shift. The best position of each side is refined, so that the choice is a continuous function of the landing
+    /// position except for changes of side.
     pub fn best(&self, heel: f32, aside: f32) -> Option<Candidate> {
         let largest = self.settings.largest_shift * self.sole.scale;
         let step = largest / STEPS as f32;
@@ -112,7 +112,6 @@ impl Judge<'_> {
         };
         let rank = |f: &Option<Candidate>| f.as_ref().map_or(f32::INFINITY, Candidate::rank);
         let here = at(0.0);
-        // As good as can be.
         if rank(&here) <= 1e-4 {
             return here;
         }
@@ -120,7 +119,7 @@ impl Judge<'_> {
         for k in 1..=STEPS {
             for (best, sign) in sides.iter_mut().zip([1.0, -1.0]) {
                 let shift = sign * step * k as f32;
-                // A place that could not beat the best even with perfect support need not be looked at.
+                // The shift alone may already cost more than the best position.
                 if rank(best) > effort(shift) {
                     let found = at(shift);
                     if rank(&found) < rank(best) {
@@ -132,12 +131,12 @@ impl Judge<'_> {
         for (best, sign) in sides.iter_mut().zip([1.0, -1.0]) {
             let Some(middle) = best.filter(|b| b.allowed).map(|b| b.shift * sign) else { continue };
             let (mut a, mut b) = ((middle - step).max(0.0), (middle + step).min(largest));
-            // What is forbidden ranks last, so that this closes in on a bound as well as on a hollow.
+            // Forbidden positions rank last, so this converges to the bound of the allowed ones as well as to a minimum.
             const GOLDEN: f32 = 0.618_034;
             let [mut c, mut d] = [b - GOLDEN * (b - a), a + GOLDEN * (b - a)];
             let [mut at_c, mut at_d] = [c, d].map(|s| at(sign * s));
             for _ in 0..SECTIONS {
-                // Where both are forbidden the bound lies towards the place that is not.
+                // With both forbidden, the bound lies towards the allowed middle.
                 let left = match (rank(&at_c), rank(&at_d)) {
                     (c, d) if c.is_infinite() && d.is_infinite() => middle < 0.5 * (a + b),
                     (c, d) => c <= d,
@@ -163,23 +162,23 @@ impl Judge<'_> {
         best.filter(|f| f.allowed)
     }
 
-    /// How well one place serves: lying from the ground under the heel to that under the ball, or along the ground under
-    /// the ball alone with the heel in the air where there is no other way.
+    /// Rates one position. The sole lies from the ground under the heel to that under the ball, or, if that is not allowed,
+    /// along the ground under the ball with the heel in the air.
     pub fn at(&self, heel: f32) -> Option<Candidate> {
         let both = self.on_heel_and_ball(heel).map(|(stick, run)| self.judge(&stick, run, false));
         if both.is_some_and(|b| b.allowed && b.heel_supported) {
             return both;
         }
         let ball = self.on_ball(heel).map(|(stick, run)| self.judge(&stick, run, true));
-        // With the heel in the air it must be in the air.
+        // A sole along the ground under the ball must not sink its heel into the ground.
         match (both, ball.filter(|b| !b.heel_sunk)) {
             (Some(a), Some(b)) => Some(if b.allowed && !a.allowed { b } else { a }),
             (a, b) => a.or(b),
         }
     }
 
-    /// The sole as a stick on two supports: where the ball comes down depends on the pitch, which depends on the ground
-    /// there. Four rounds settle it to a fraction of a millimetre on any slope that a foot can stand on.
+    /// Lays the sole on the ground under heel and ball. The ball's position depends on the pitch, and the pitch on the
+    /// ground there. Four fixed-point rounds converge to a fraction of a millimetre on any slope that a foot stands on.
     fn on_heel_and_ball(&self, s: f32) -> Option<(Stick, f32)> {
         let length = self.sole.length;
         let y = self.profile.height(s)?;
@@ -193,13 +192,13 @@ impl Judge<'_> {
             }
             run = next;
         }
-        // Where the ball falls to and fro over an edge there is no such line. (A thousandth of the sole: what the rounds
-        // above leave on smooth ground is far less.)
+        // At an edge the rounds may alternate between its sides and leave no such line. On smooth ground their residual is
+        // far below this thousandth of the sole.
         let off = math::sqrt(run * run + rise * rise) - length;
         (off.abs() <= 1e-3 * length).then_some((Stick { s, y, slope: rise / run }, run))
     }
 
-    /// The sole along the ground under the ball.
+    /// Lays the sole along the ground under the ball.
     fn on_ball(&self, s: f32) -> Option<(Stick, f32)> {
         let length = self.sole.length;
         let (mut run, mut slope, mut y) = (length, 0.0, 0.0);
@@ -214,33 +213,31 @@ impl Judge<'_> {
     fn judge(&self, stick: &Stick, run: f32, on_ball: bool) -> Candidate {
         let Stance { length, tip, leg, scale } = self.sole;
         let s = stick.s;
-        // Supported is what has ground within this of the sole: a fourteenth of it from heel to ball (13 mm for a grown
-        // figure), what a shoe and a foot give way by.
+        // Largest distance of supporting ground from the sole: 13 mm for a figure of 1.8 m, the give of shoe and foot.
         let give = 0.07 * length;
         let over = |at: f32| Some(self.profile.height(s + at)? - stick.height(s + at));
         let near = |at: f32| over(at).is_some_and(|o| o.abs() <= give);
         let margin = self.margin();
         let reach = run + tip * run / length;
-        // Toes bend up by themselves; what rises more steeply than they bend is in their way.
+        // Toes bend up by themselves; only ground steeper than their bend pierces them.
         let along = |ends| self.profile.along_stick(stick, ends, give, s + run, TOES_BEND_TAN);
         let (support, _) = along([s, s + reach]);
         let (_, pierced) = along([s - margin, s + reach + margin]);
-        // What rises into the sole between its ends: a shoe and the arch of a foot take eleven
-        // millimetres of a grown figure.
+        // Ground may rise into the sole between its ends by the give of shoe and arch: 11 mm for a figure of 1.8 m.
         let most_pierced = 0.06 * length;
         let toe_reach = (reach - run).max(f32::MIN_POSITIVE);
         let toes = over(reach).map_or(0.0, |o| math::atan2(o, toe_reach));
-        // Over an edge they stay straight.
+        // Over an edge toes stay straight.
         let toes = if toes.abs() <= TOES_BEND { toes } else { 0.0 };
         let firm = near(run - margin) && near(run + margin);
         let heel_firm = near(-margin) && near(margin);
         let steep = stick.slope.abs() > math::tan(self.settings.largest_slope);
-        // A hundredth more than is asked for: who measures it in another way finds it too.
+        // One percent more than required, so that independent measurements agree.
         let enough = (self.settings.support + 0.01).min(1.0);
         let allowed = firm && support >= enough && pierced <= most_pierced && !steep;
         let heel = if heel_firm { 0.0 } else { HEEL_IN_AIR };
         let cost = 0.5 * (1.0 - support) + heel + pierced / (0.1 * leg);
-        // A heel this close to the ground is on it: two millimetres for a grown figure.
+        // A heel within 2 mm of the ground is on it (figure of 1.8 m).
         let touch = 0.002 * scale;
         let heel_over = over(0.0);
         let lean = self.profile.slope(s + run).map_or(0.0, |(_, lean)| lean);

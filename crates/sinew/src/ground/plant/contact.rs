@@ -1,71 +1,70 @@
-//! When a point of a foot stands: by height and speed, with hysteresis, at times between samples.
+//! Contact detection for one point of a foot, by height and speed with hysteresis, at times between samples.
 
 use alloc::vec::Vec;
 
-/// A stretch of time, in seconds.
+/// A closed interval of time, in seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
-    /// Its begin.
+    /// Start time.
     pub from: f32,
-    /// Its end.
+    /// End time.
     pub to: f32,
 }
 
 impl Interval {
-    /// Whether a time lies in it, ends included.
+    /// Whether `time` lies within the interval, ends included.
     pub fn contains(&self, time: f32) -> bool {
         time >= self.from && time <= self.to
     }
 
-    /// How long it is.
+    /// Duration in seconds.
     pub fn length(&self) -> f32 {
         self.to - self.from
     }
 }
 
-/// Limits within which a point is in contact.
+/// Limits of height and speed within which a point is in contact.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ContactLimits {
-    /// Largest height above the point's lowest, in metres.
+    /// Largest height above the point's lowest height, in metres.
     pub height: f32,
     /// Largest speed, in m/s.
     pub speed: f32,
-    /// A contact lasts until either passes its limit times this.
+    /// Factor on both limits beyond which a contact ends.
     pub release: f32,
 }
 
-/// Decides, a sample at a time, whether one point is in contact. The same detector serves the whole clip and the step
-/// by step form, so that both see the same contacts.
+/// Contact detector of one point, fed sample by sample.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct ContactDetector {
     touching: bool,
-    /// How far outside the limits the last sample was: the larger of height and speed as shares of their limits.
+    /// Level of the last sample: the larger of height and speed, each divided by its limit.
     last: Option<f32>,
 }
 
-/// What one sample changed.
+/// Change of contact at one sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ContactChange {
-    /// Nothing.
+    /// No change.
     None,
-    /// The point came into contact, at this share of the way from the last sample to this one.
+    /// The point came into contact. Time since the last sample, as a fraction of the sample interval.
     Touched(f32),
-    /// It left, at this share of the way.
+    /// The point left the ground. Time since the last sample, as a fraction of the sample interval.
     Left(f32),
 }
 
 impl ContactDetector {
-    /// Whether the point is in contact as of the last sample.
+    /// Whether the point was in contact at the last sample.
     pub fn touching(&self) -> bool {
         self.touching
     }
 
-    /// Takes the next sample: height above the lowest (m) and speed (m/s).
+    /// Takes the next sample: `height` above the point's lowest height in metres, and `speed` in m/s.
     pub fn push(&mut self, height: f32, speed: f32, limits: &ContactLimits) -> ContactChange {
         let level = (height / limits.height).max(speed / limits.speed);
         let threshold = if self.touching { limits.release } else { 1.0 };
         let before = self.last.replace(level);
-        // Where between the samples the level met the threshold; a first sample has nothing before it.
+        // Linear interpolation of the level; a first sample changes at its own time.
         let share = before.map_or(0.0, |b| ((threshold - b) / (level - b)).clamp(0.0, 1.0));
         match (self.touching, level <= threshold) {
             (false, true) => {
@@ -81,7 +80,8 @@ impl ContactDetector {
     }
 }
 
-/// Every contact of one point in equally spaced samples (`step` seconds apart, from time 0).
+/// Finds all contacts of one point from its heights (metres) and speeds (m/s), `step` seconds apart from time 0. A contact
+/// that is still open ends with the last sample. Empty input has no contacts.
 pub fn intervals(heights: &[f32], speeds: &[f32], step: f32, limits: &ContactLimits) -> Vec<Interval> {
     let mut detector = ContactDetector::default();
     let mut found: Vec<Interval> = Vec::new();

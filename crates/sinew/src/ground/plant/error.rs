@@ -1,44 +1,46 @@
-//! Why a clip was not planted.
+//! The error of planning a clip.
 
 use glam::Vec3;
 use thiserror::Error;
 
 use super::PlantOptionError;
 
-/// Why a clip was not planted.
+/// Error of [`Plan::new`](super::Plan::new): the clip cannot be planted.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum PlanError {
-    /// A setting is outside its range.
+    /// An option is outside its range.
     #[error(transparent)]
     Setting(#[from] PlantOptionError),
-    /// There is no ground under the whole walk.
-    #[error("there is no ground under the walk: looked from ({}, {}) to ({}, {}), between {low} and {high} m", from.x, from.z, to.x, to.z)]
+    /// No ray cast below the path of the pelvis hits ground.
+    #[error("there is no ground under the walk from (x {}, z {}) to (x {}, z {}), between heights of {low} m and {high} m", from.x, from.z, to.x, to.z)]
     NoGround {
-        /// Where the pelvis is at the begin.
+        /// Position of the pelvis at the start, in model space.
         from: Vec3,
-        /// Where it is at the end.
+        /// Position of the pelvis at the end, in model space.
         to: Vec3,
-        /// The lowest height looked at.
+        /// Lowest height that casts reach, in metres.
         low: f32,
-        /// The highest.
+        /// Highest height that casts reach, in metres.
         high: f32,
     },
-    /// The clip, in all its rounds, is longer than can be held.
-    #[error("{seconds} s are too long to plant; at most {longest:.0} s are")]
+    /// The clip, with all its rounds, has more samples than planning holds.
+    #[error(
+        "the clip is too long to plant: {seconds} s with all its rounds, where at most {longest:.0} s are allowed"
+    )]
     TooLong {
-        /// How long it is.
+        /// Duration of all rounds, in seconds.
         seconds: f32,
-        /// How long it may be.
+        /// Longest duration allowed, in seconds.
         longest: f32,
     },
-    /// The clip places a leg where `f32` cannot.
-    #[error("at {time} s of the clip a leg is not at a finite place")]
+    /// A joint position of a leg overflows `f32`.
+    #[error("at {time} s of the clip the position of a leg is not finite")]
     NotFinite {
         /// Time in the clip, in seconds.
         time: f32,
     },
-    /// The rate of keys makes no sense.
-    #[error("keys must be made at 1 to 1000 a second, not {0}")]
+    /// The key rate is outside its range.
+    #[error("the key rate must be from 1 to 1000 Hz, not {0}")]
     Rate(f32),
 }

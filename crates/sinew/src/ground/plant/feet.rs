@@ -1,4 +1,4 @@
-//! How feet go from one foothold to the next, before they are cleared of what they would pass through.
+//! Motion of feet from one foothold to the next, without regard to obstacles.
 
 use alloc::vec::Vec;
 
@@ -11,10 +11,11 @@ use super::{
 };
 use crate::math;
 
-/// Seconds in which a foot without a foothold to come from or go to takes the body's height: most of a swing.
+/// Time in which a foot takes the body's height after its last foothold and before its first, in seconds: most of a swing.
 const ALONE: f32 = 0.35;
 
-/// A foot's displacement from the clip: rotation vector of the turn, place of the ankle, rotation vector of the toes.
+/// Displacement of a foot from the clip: rotation vector of the foot, translation of the ankle in metres, and rotation
+/// vector of the toes.
 #[derive(Clone, Copy, Default)]
 struct Offset {
     turn: Vec3,
@@ -31,7 +32,7 @@ impl Offset {
         }
     }
 
-    /// What stays of it while the foot has no foothold to come from or go to.
+    /// Part of the displacement that stays before the first foothold and after the last.
     fn in_the_air(&self) -> Self {
         Self { ankle: self.ankle.with_y(0.0), ..Self::default() }
     }
@@ -47,9 +48,8 @@ fn rotation(vector: Vec3) -> Quat {
 }
 
 impl Planner<'_> {
-    /// The foot at each sample, without regard to what it passes in the air. In the air it goes with the body, which is
-    /// raised by `body`, but for what it leaves and what it comes to.
-    /// `lifts` is how much further than in the clip the heel is lifted.
+    /// Frames of a foot at each sample, without regard to obstacles. In the air the foot follows the body, raised by `body`
+    /// metres, plus a displacement between its footholds. `lifts` is the extra lift of the heel, in metres.
     pub(super) fn feet(
         &self,
         foot: usize,
@@ -69,7 +69,7 @@ impl Planner<'_> {
             offset.ankle.y -= raised.value(time);
             offset
         };
-        // The rates at which a stance is entered and left, over the sample inside of it.
+        // Displacement and rate at the ends of a stance, over the sample inside it.
         let enter = |s: (&Stance, &Foothold)| {
             let (a, b) = (s.0.time.from, (s.0.time.from + step).min(s.0.time.to));
             (offset(s, a), rate(offset(s, a), offset(s, b), b - a))
@@ -91,8 +91,8 @@ impl Planner<'_> {
                         let span = a.0.time.from - b.0.time.to;
                         between((bo, br), (ao, ar), span, time - b.0.time.to)
                     }
-                    // Before the first foothold and after the last one the foot goes with the body, where it is seen from
-                    // above as it is at the foothold.
+                    // Before the first foothold and after the last, the foot keeps the foothold's horizontal displacement
+                    // and takes the body's height.
                     (None, Some(&b), None) => {
                         let (o, r) = leave(b);
                         between((o, r), (o.in_the_air(), Offset::default()), ALONE, time - b.0.time.to)
@@ -102,7 +102,7 @@ impl Planner<'_> {
                         let air = (o.in_the_air(), Offset::default());
                         between(air, (o, r), ALONE, ALONE - (a.0.time.from - time))
                     }
-                    // A foot that never stands goes with the body.
+                    // A foot that never stands follows the body.
                     (None, None, None) => Offset::default(),
                 };
                 FootFrame {
@@ -133,8 +133,8 @@ impl Planner<'_> {
         frames
     }
 
-    /// Lets a foot rise and fall from one foothold to the next as it gets on, and not as time passes: a foot hardly gets
-    /// on at first, and would be thrown up on the spot.
+    /// Makes the height between two footholds a function of the distance covered instead of time. A foot hardly moves
+    /// forward at first, and by time it would be thrown up on the spot.
     fn rise_on_the_way(
         &self,
         frames: &mut [FootFrame],
@@ -145,7 +145,7 @@ impl Planner<'_> {
     ) {
         let step = self.analysis.step;
         let way = (end - start).with_y(0.0);
-        // A foot that steps where it stood does not get on.
+        // A step on the spot covers no distance.
         if way.length() < 0.3 * self.search.leg {
             return;
         }
@@ -154,10 +154,10 @@ impl Planner<'_> {
         let curve = &self.analysis.feet[foot];
         let (first, last) = (first - curve.at(from, step).ankle.y, last - curve.at(to, step).ankle.y);
         let (low, high) = (first + raised.value(from), last + raised.value(to));
-        // A walker's foot gets on by less than three legs from one foothold to its next; from four on it is a run, which
-        // flies: there the foot goes with the body.
+        // A walker's foot moves by less than three legs between footholds. From four legs on it is a run with a flight, in
+        // which the foot follows the body.
         let share = (4.0 - way.length() / self.search.leg).clamp(0.0, 1.0);
-        // Only what lies between: there may be thousands of steps.
+        // Only samples between the footholds, as a clip may have thousands of steps.
         let (begin, until) = ((from / step) as usize, (to / step) as usize + 2);
         for (i, frame) in frames.iter_mut().enumerate().take(until).skip(begin) {
             let time = i as f32 * step;
@@ -169,14 +169,14 @@ impl Planner<'_> {
             let by_time = body[i] + first + (last - first) * ease;
             let on = ((frame.ankle - start).with_y(0.0).dot(way) / way.length_squared()).clamp(0.0, 1.0);
             let by_way = low + (high - low) * on;
-            // Both ends stay as the footholds have them.
+            // Both ends stay on their footholds.
             let fade = ((time - from).min(to - time) / (0.3 * (to - from))).min(1.0);
             let fade = fade * fade * (3.0 - 2.0 * fade);
             frame.ankle.y += share * fade * (by_way - by_time);
         }
     }
 
-    /// 1 where the foot has ground to be planted on, falling smoothly to 0 around stances that have none.
+    /// Fade of planting: 1 on ground, smoothly 0 at stances without ground.
     fn presence(&self, planted: &[Planted], time: f32) -> f32 {
         const FADE: f32 = 0.25;
         let mut weight = 1.0f32;
@@ -188,7 +188,7 @@ impl Planner<'_> {
         weight
     }
 
-    /// Feet without ground keep what the animation has them do below the pelvis.
+    /// Fades feet without ground to the clip's pose below the pelvis.
     pub(super) fn let_go(&self, foot: usize, frames: &mut [FootFrame], pelvis: &[f32]) {
         let curve = &self.analysis.feet[foot];
         for ((frame, sample), pelvis) in frames.iter_mut().zip(&curve.samples).zip(pelvis) {

@@ -1,4 +1,4 @@
-//! What the planter must know of a figure: its pelvis, and each leg with its foot.
+//! A figure that can be planted: its pelvis and legs.
 
 use alloc::{string::String, vec::Vec};
 
@@ -10,7 +10,7 @@ use crate::{
     solve::{TwoBone, TwoBoneError},
 };
 
-/// One leg.
+/// A leg of a figure.
 #[derive(Clone, Debug)]
 pub struct Leg {
     /// Joint at the hip.
@@ -19,22 +19,22 @@ pub struct Leg {
     pub shin: JointId,
     /// Joint at the ankle.
     pub foot: JointId,
-    /// Joint that the toes turn about, where there is one.
+    /// Toe joint, if there is one.
     pub toes: Option<JointId>,
-    /// Where the foot meets the floor.
+    /// Points of the foot that touch the ground.
     pub sole: Sole,
-    /// How far the sole is held above the ground, in metres (0: on it).
+    /// Height at which a planted sole is held above the ground, in metres. 0 by default.
     pub sole_height: f32,
-    /// Turn of a planted foot about the vertical, in radians, counter-clockwise seen from above.
+    /// Turn of a planted foot about the vertical in radians, counter-clockwise seen from above. 0 by default.
     pub yaw: f32,
-    /// How much of the planting is applied to the foot's place, 0 to 1.
+    /// Influence of planting on the foot's position, from 0 to 1. 1 by default.
     pub position_influence: f32,
-    /// How much of it is applied to the foot's rotation, 0 to 1.
+    /// Influence of planting on the foot's rotation, from 0 to 1. 1 by default.
     pub rotation_influence: f32,
 }
 
 impl Leg {
-    /// A leg with a sole height and yaw of 0 and full weights.
+    /// Makes a leg with a sole height and yaw of 0 and influences of 1.
     pub const fn new(
         thigh: JointId,
         shin: JointId,
@@ -56,47 +56,47 @@ impl Leg {
     }
 }
 
-/// What is wrong with a figure that is to be planted.
+/// Error of making a [`Figure`].
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum FigureError {
-    /// There is no leg.
-    #[error("there is no leg to plant")]
+    /// The list of legs is empty.
+    #[error("the figure has no legs to plant")]
     NoLegs,
-    /// A leg does not hang below the pelvis, or its joints not below each other.
+    /// A thigh is not below the pelvis.
     #[error(transparent)]
     Chain(#[from] ChainError),
-    /// A leg's joints make no limb.
+    /// A leg's joints are not a limb.
     #[error(transparent)]
     Limb(#[from] TwoBoneError),
-    /// A leg's bones have no length in the rest pose.
-    #[error("the leg from `{thigh}` to `{foot}` has the length {length}")]
+    /// A leg's length in the rest pose is 0 or not finite.
+    #[error("the leg from `{thigh}` to `{foot}` must have a finite length above 0, not {length} m")]
     NoLength {
-        /// Name of the thigh.
+        /// Name of the thigh joint.
         thigh: String,
-        /// Name of the foot.
+        /// Name of the foot joint.
         foot: String,
-        /// Its length in metres.
+        /// Length of the leg, in metres.
         length: f32,
     },
-    /// There is no telling where a foot's sole is.
+    /// The sole of a foot is unknown.
     #[error("foot `{foot}`: {what}")]
     NoSole {
-        /// Name of the foot's joint.
+        /// Name of the foot joint.
         foot: String,
-        /// What is missing.
+        /// The reason.
         what: &'static str,
     },
-    /// A number is outside its range.
+    /// A setting of a leg is outside its range.
     #[error("{what} of the leg `{thigh}` must be {range}, not {value}")]
     OutOfRange {
-        /// Which number.
+        /// Field name of the setting.
         what: &'static str,
-        /// Name of the thigh.
+        /// Name of the thigh joint.
         thigh: String,
-        /// What is allowed.
+        /// Allowed values.
         range: &'static str,
-        /// The number.
+        /// The value given.
         value: f32,
     },
 }
@@ -114,8 +114,14 @@ pub struct Figure {
 }
 
 impl Figure {
-    /// Checks and takes legs below a pelvis. `rest` is the rest (or bind) pose, from which lengths are taken; `height` is
-    /// the figure's height in metres, to which speeds are scaled.
+    /// Makes a figure of a pelvis joint and the legs below it. Lengths come from `rest`, the rest or bind pose. `height` is
+    /// the figure's height in metres, with which speeds and clearances scale; a height that is not positive or not finite
+    /// becomes twice the leg's length.
+    ///
+    /// # Errors
+    ///
+    /// There is no leg, a thigh is not below the pelvis, a leg's joints are not a limb, a leg has no length, or one of its
+    /// settings is outside its range.
     pub fn new(rest: &Pose, pelvis: JointId, legs: Vec<Leg>, height: f32) -> Result<Self, FigureError> {
         let skeleton: &Skeleton = rest.skeleton();
         if legs.is_empty() {
@@ -158,18 +164,19 @@ impl Figure {
         Ok(Self { pelvis, legs, solvers, leg_length, height, floor })
     }
 
-    /// The furthest of its joints in the skeleton's order.
+    /// Largest index of the figure's joints.
     pub(super) fn last_joint(&self) -> usize {
         let legs = self.legs.iter().flat_map(|l| [Some(l.thigh), Some(l.shin), Some(l.foot), l.toes]);
         legs.flatten().map(JointId::index).fold(self.pelvis.index(), usize::max)
     }
 
-    /// The legs.
+    /// Legs of the figure.
     pub fn legs(&self) -> &[Leg] {
         &self.legs
     }
 
-    /// The legs, to change what can be set about them. (Weights, heights and yaws are clamped where they are used.)
+    /// Legs of the figure, to change their settings. The ranges that [`Figure::new`] checks still apply, but are not checked
+    /// here: planting fails with a position influence outside 0 to 1.
     pub fn legs_mut(&mut self) -> &mut [Leg] {
         &mut self.legs
     }
@@ -179,7 +186,7 @@ impl Figure {
         self.leg_length
     }
 
-    /// The figure's height in metres.
+    /// Height of the figure, in metres.
     pub fn height(&self) -> f32 {
         self.height
     }

@@ -1,107 +1,109 @@
-//! Where a foot stands, and how it lies there while heel and ball come down and lift.
+//! A foothold, and the pose of a foot on it while heel and ball come down and lift.
 
 use glam::{Quat, Vec3};
 
 use crate::math;
 
-/// A foot of the clip at one time: the ankle in model space, the sole's points relative to it (model axes).
+/// Leg and foot of a clip at one time: joints in model space, sole points relative to the ankle (along the axes of model
+/// space), all in metres.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct FootSample {
-    /// The hip joint.
+    /// Position of the hip joint.
     pub hip: Vec3,
-    /// The knee.
+    /// Position of the knee.
     pub knee: Vec3,
-    /// The ankle.
+    /// Position of the ankle.
     pub ankle: Vec3,
-    /// From ankle to heel.
+    /// Vector from ankle to heel.
     pub heel: Vec3,
-    /// From ankle to ball.
+    /// Vector from ankle to ball.
     pub ball: Vec3,
-    /// From ankle to the tip of the toes.
+    /// Vector from ankle to the tip of the toes.
     pub tip: Vec3,
-    /// The rotation of the thigh in model space.
+    /// Rotation of the thigh in model space.
     pub thigh: Quat,
-    /// The way the knee points from the line between hip and ankle, as the animation has it: a unit vector across that line.
+    /// Direction in which the knee points in the clip, in model space: a unit vector perpendicular to the line from hip to
+    /// ankle.
     pub knee_way: Vec3,
 }
 
 impl FootSample {
-    /// Heading of the sole, heel to ball, seen from above: 0 along +Z, a quarter turn along +X.
+    /// Heading of the sole from heel to ball, in radians about Y: 0 along +Z, a quarter turn along +X.
     pub fn yaw(&self) -> f32 {
         let d = self.ball - self.heel;
         math::atan2(d.x, d.z)
     }
 }
 
-/// A place where a foot stands flat: the ground under heel and ball, one sole's length apart.
+/// A position on which a foot stands flat: ground points under heel and ball, one sole's length apart.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Foothold {
-    /// Ground under the heel, in model space.
+    /// Ground point under the heel, in model space.
     pub heel: Vec3,
-    /// Ground under the ball.
+    /// Ground point under the ball, in model space.
     pub ball: Vec3,
-    /// Sideways tilt of the ground about the sole's axis, in radians, right-handed about heel to ball.
+    /// Sideways tilt of the ground about the line from heel to ball, in radians, right-handed.
     pub roll: f32,
-    /// How far the ground makes the toes bend up from the sole's line, in radians (down is negative).
+    /// Angle by which the ground bends the toes up from the line of the sole, in radians (down is negative).
     pub toes: f32,
-    /// How far the foothold was moved along the sole, in metres.
+    /// Distance by which the foothold was moved along the sole, in metres (forwards is positive).
     pub shift: f32,
-    /// Share of the sole that is supported.
+    /// Fraction of the sole that is supported, from 0 to 1.
     pub support: f32,
-    /// Whether there is ground under the heel.
+    /// Whether the heel has ground under it. Without, the foot stands on its ball.
     pub heel_supported: bool,
 }
 
-/// How a foot of the clip is moved: turned about the ankle, then carried.
+/// Displacement of a foot from the clip: a rotation about the ankle, then a translation, in model space.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FootDisplacement {
-    /// Turn in model space about the ankle.
+    /// Rotation about the ankle.
     pub turn: Quat,
-    /// Where the ankle goes.
+    /// New position of the ankle.
     pub ankle: Vec3,
 }
 
-/// Heading as a unit vector: `yaw` 0 is +Z, a quarter turn +X.
+/// Horizontal unit vector of a heading: +Z for a `yaw` of 0, +X for a quarter turn.
 pub fn heading(yaw: f32) -> Vec3 {
     Vec3::new(math::sin(yaw), 0.0, math::cos(yaw))
 }
 
 impl Foothold {
-    /// Unit vector along the sole, seen from above.
+    /// Horizontal unit vector from heel to ball.
     fn direction(&self) -> Vec3 {
         let d = self.ball - self.heel;
         Vec3::new(d.x, 0.0, d.z).normalize_or(Vec3::Z)
     }
 
-    /// How the ground tilts a foot that would lie level along the same heading: pitch, then roll.
+    /// Rotation in model space that tilts a level foot of the same heading onto the ground: roll, then pitch.
     pub fn tilt(&self) -> Quat {
         let along = (self.ball - self.heel).normalize_or(Vec3::Z);
         let level = self.direction();
         math::mul(math::shortest_arc(level, along, Vec3::Y), math::axis_angle(level, self.roll))
     }
 
-    /// The same for the toes.
+    /// Rotation in model space that tilts level toes of the same heading onto the ground.
     pub fn toe_tilt(&self) -> Quat {
         let level = self.direction();
-        // A right-handed turn about `across` carries the heading down, so up is its negative.
+        // A positive turn about `across` carries the heading down.
         let across = Vec3::new(level.z, 0.0, -level.x);
         math::mul(math::axis_angle(across, -self.toes), self.tilt())
     }
 
-    /// The foot with its heel and ball at these heights over the ground (metres, 0 or more) on this foothold.
+    /// Places `foot` on this foothold with heel and ball at the given heights above the ground (metres, 0 or more).
     ///
-    /// The sole is a stick of fixed length. On a level floor the heights of its ends give its pitch; the ground's own
-    /// pitch is added to it, as the whole scene were tilted. The end that is on the ground stays where it is: with both
-    /// up, the pivot lies between them, nearer to the lower one.
+    /// The sole is a line of fixed length. Its pitch is that of a sole on a level floor with these heights, plus the pitch
+    /// of the ground. An end on the ground stays at its point of the foothold. With both ends in the air, the pivot lies
+    /// between them, nearer to the lower one.
     pub fn stand(&self, foot: &FootSample, heel_height: f32, ball_height: f32) -> FootDisplacement {
         let stick = foot.ball - foot.heel;
         let length = stick.length();
         let direction = self.direction();
         let ground = (self.ball - self.heel).normalize_or(direction);
-        // Short of a quarter turn, where the heading would be lost.
+        // At a quarter turn the heading would be lost.
         let sin = ((ball_height - heel_height) / length).clamp(-0.99, 0.99);
         let cos = math::sqrt(1.0 - sin * sin);
-        // The sum of the two pitches, by the sum of angles.
+        // Sum of the two pitches, by the addition theorem.
         let (ground_sin, ground_cos) = (ground.y, ground.dot(direction));
         let along = direction * (cos * ground_cos - sin * ground_sin)
             + Vec3::Y * (sin * ground_cos + cos * ground_sin);
@@ -117,24 +119,24 @@ impl Foothold {
     }
 }
 
-/// Why a foot does not stand.
+/// Reason for which a contact is not planted.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Unplanted {
-    /// No ground within the cast.
+    /// The ray casts hit no ground.
     NoGround,
-    /// No place within the largest shift supports the ball and enough of the sole.
+    /// No position within the largest shift supports the ball and enough of the sole.
     Unsupported,
-    /// The contact was too short to be one.
+    /// The contact is too short.
     TooShort,
     /// The heel has no ground under it: the foot stands on its ball.
     HeelInAir,
-    /// It got a foothold, but the planted pose stays above the ground there, as where the leg does not reach it.
+    /// The contact has a foothold, but the planted pose stays above the ground, for example beyond the leg's reach.
     Gap {
         /// Largest height above the ground in the middle half of the contact, in metres.
         height: f32,
     },
-    /// It got a foothold, but the planted pose slides there.
+    /// The contact has a foothold, but the planted pose slides on it.
     Slide {
         /// Mean speed in the middle half of the contact, in m/s.
         speed: f32,
@@ -144,17 +146,17 @@ pub enum Unplanted {
 impl core::fmt::Display for Unplanted {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
-            Self::NoGround => f.write_str("no ground within the cast"),
-            Self::Unsupported => f.write_str("no place near supports the ball and enough of the sole"),
-            Self::TooShort => f.write_str("too short"),
-            Self::HeelInAir => f.write_str("it hangs over an edge"),
+            Self::NoGround => f.write_str("the ray casts hit no ground"),
+            Self::Unsupported => f.write_str("no position nearby supports the ball and enough of the sole"),
+            Self::TooShort => f.write_str("the contact is too short"),
+            Self::HeelInAir => f.write_str("the heel hangs over an edge"),
             Self::Gap { height } => write!(f, "it stays up to {height:.3} m above the ground"),
             Self::Slide { speed } => write!(f, "it slides at {speed:.3} m/s"),
         }
     }
 }
 
-/// A foot that lies level, for tests.
+/// A level foot, for tests.
 #[cfg(test)]
 pub fn foot() -> FootSample {
     FootSample {

@@ -1,7 +1,7 @@
-//! Contacts that are given: by hand, by another program, or as curves that an animator keyed.
+//! Contacts from the caller: by hand, from another program, or from keyed curves.
 //!
-//! Who keyed a clip may know better than a detector when its feet stand. Contacts given in the clip's own time take the
-//! place of those that would be found ([`ClipAnalysis::set_contacts`]); a curve over time becomes contacts by [`from_curve`].
+//! They replace the detected contacts of a foot ([`ClipAnalysis::set_contacts`]) and are in the clip's own time.
+//! [`from_curve`] converts a keyed curve to contacts.
 
 use alloc::vec::Vec;
 
@@ -9,110 +9,114 @@ use thiserror::Error;
 
 use super::{ClipAnalysis, Contacts, Interval};
 
-/// A curve means contact where it is above this: half-way between 0 (in the air) and 1 (standing).
+/// Value of a contact curve above which the point is in contact: half-way between 0 (in the air) and 1 (standing).
 pub const THRESHOLD: f32 = 0.5;
 
-/// What is wrong with one contact in a list.
+/// Error of one contact in a list.
 #[derive(Clone, Copy, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum IntervalError {
     /// A time is not finite.
     #[error("from {from} s to {to} s is not finite")]
     NotFinite {
-        /// Its begin.
+        /// Start of the contact, in seconds.
         from: f32,
-        /// Its end.
+        /// End of the contact, in seconds.
         to: f32,
     },
-    /// It does not end after it begins.
-    #[error("from {from} s to {to} s does not end after it begins")]
+    /// The contact does not end after its start.
+    #[error("from {from} s to {to} s does not end after its start")]
     Backwards {
-        /// Its begin.
+        /// Start of the contact, in seconds.
         from: f32,
-        /// Its end.
+        /// End of the contact, in seconds.
         to: f32,
     },
-    /// It begins before the one before it ends.
-    #[error("it begins at {from} s, before the one before it ends at {before} s")]
+    /// The contact starts before the end of the previous one.
+    #[error("it starts at {from} s, before the end of the previous contact at {before} s")]
     Unordered {
-        /// Its begin.
+        /// Start of the contact, in seconds.
         from: f32,
-        /// The end of the one before.
+        /// End of the previous contact, in seconds.
         before: f32,
     },
-    /// Nothing of it lies within the clip.
-    #[error("from {from} s to {to} s is outside the clip, which goes from {begin} s to {end} s")]
+    /// No part of the contact lies within the clip.
+    #[error("from {from} s to {to} s is outside the clip, which is from {begin} s to {end} s")]
     Outside {
-        /// Its begin.
+        /// Start of the contact, in seconds.
         from: f32,
-        /// Its end.
+        /// End of the contact, in seconds.
         to: f32,
-        /// The clip's begin.
+        /// Start of the clip, in seconds.
         begin: f32,
-        /// The clip's end.
+        /// End of the clip, in seconds.
         end: f32,
     },
 }
 
-/// Why given contacts cannot be used.
+/// Error of [`ClipAnalysis::set_contacts`].
 #[derive(Clone, Copy, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum ContactsError {
-    /// There must be one entry a leg.
-    #[error("contacts are given for {given} feet, but the figure has {legs}")]
+    /// The number of entries is not that of the legs.
+    #[error("contacts are given for {given} feet, but the figure has {legs} legs")]
     Feet {
-        /// How many there are.
+        /// Number of entries given.
         given: usize,
-        /// How many there must be.
+        /// Number of legs.
         legs: usize,
     },
-    /// One contact cannot be meant.
+    /// A contact is invalid.
     #[error("contact {index} of the {point} of leg {leg}: {fault}")]
     Interval {
-        /// Whose.
+        /// Index of the leg.
         leg: usize,
-        /// `heel` or `ball`.
+        /// Point of the foot: `heel` or `ball`.
         point: &'static str,
-        /// Its place in the list.
+        /// Index in the list.
         index: usize,
-        /// What is wrong.
+        /// The contact's error.
         fault: IntervalError,
     },
 }
 
-/// Why a curve gives no contacts.
+/// Error of [`from_curve`].
 #[derive(Clone, Copy, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum ContactCurveError {
-    /// It has no keys.
+    /// The curve has no keys.
     #[error("the curve has no keys")]
     Empty,
-    /// A key is not finite.
+    /// A time or a value is not finite.
     #[error("key {key} is not finite: {value} at {time} s")]
     NotFinite {
-        /// Which one.
+        /// Index of the key.
         key: usize,
-        /// Its time.
+        /// Time of the key, in seconds.
         time: f32,
-        /// Its value.
+        /// Value of the key.
         value: f32,
     },
-    /// Keys go back in time.
-    #[error("key {key} is at {time} s, before the one before it at {before} s")]
+    /// The times of the keys decrease.
+    #[error("key {key} is at {time} s, before the previous key at {before} s")]
     Unordered {
-        /// Which one.
+        /// Index of the key.
         key: usize,
-        /// Its time.
+        /// Time of the key, in seconds.
         time: f32,
-        /// The time of the one before.
+        /// Time of the previous key, in seconds.
         before: f32,
     },
 }
 
-/// The contacts within `span` that a curve of `[time, value]` keys means: where it is above [`THRESHOLD`].
+/// Converts a curve of `[time, value]` keys to contacts within `span`: the intervals in which it is above [`THRESHOLD`].
 ///
-/// Between keys the curve is straight: from `a` to `b` it meets 1/2 at the share `(1/2 - a) / (b - a)` of the way. Two keys
-/// at one time are a jump. Before its first key and after its last the curve keeps their values, as tracks of a clip do.
+/// The curve is linear between keys. Two keys at one time are a jump. Before the first key and after the last the curve
+/// keeps their values, as the tracks of a clip do.
+///
+/// # Errors
+///
+/// The curve has no keys, a key is not finite, or times decrease.
 ///
 /// ```
 /// use sinew::ground::plant::{Interval, given::from_curve};
@@ -137,7 +141,7 @@ pub fn from_curve(keys: &[[f32; 2]], span: Interval) -> Result<Vec<Interval>, Co
         return Err(ContactCurveError::Empty);
     };
     let mut found: Vec<Interval> = Vec::new();
-    // Clipped to the span; what nothing is left of, or no time at all, is no contact.
+    // Contacts are clipped to the span; empty ones are dropped.
     let mut push = |from: f32, to: f32| {
         let (from, to) = (from.max(span.from), to.min(span.to));
         if from < to {
@@ -151,7 +155,7 @@ pub fn from_curve(keys: &[[f32; 2]], span: Interval) -> Result<Vec<Interval>, Co
         if on == since.is_some() {
             continue;
         }
-        // In f64 no difference of two values of f32 overflows.
+        // In f64 the difference of two `f32` values does not overflow.
         let met = (t + (u - t) * ((f64::from(THRESHOLD) - a) / (b - a))) as f32;
         match since.take() {
             Some(from) => push(from, met),
@@ -165,12 +169,16 @@ pub fn from_curve(keys: &[[f32; 2]], span: Interval) -> Result<Vec<Interval>, Co
 }
 
 impl ClipAnalysis {
-    /// Gives the contacts of each foot, in the order of the figure's legs and in the clip's own time (seconds); feet with
-    /// `None` keep those that are found. Times count as in the clip's keys: a clip that begins at 5 s has no contact at 1 s.
-    /// What reaches beyond the clip is cut off; a clip that is played in rounds has its contacts in each, and one that
-    /// lasts to the end of a round goes on where the next begins with it.
+    /// Sets the contacts of each foot, in the order of the figure's legs. Feet with `None` keep their detected contacts.
     ///
-    /// Lists are ordered, and contacts of one point do not overlap (they may meet). On an error nothing is changed.
+    /// Times are in seconds in the clip's own time: a clip that starts at 5 s has no contact at 1 s. Contacts of one point
+    /// are in order and do not overlap; they may meet. A part beyond the clip is cut off. A clip sampled in several rounds
+    /// has its contacts in each; contacts that meet at the end of a round are joined.
+    ///
+    /// # Errors
+    ///
+    /// The number of entries is not that of the legs, or a contact is not finite, not in order, empty, or outside the clip.
+    /// The analysis then stays as it was.
     pub fn set_contacts(&mut self, contacts: &[Option<Contacts>]) -> Result<(), ContactsError> {
         if contacts.len() != self.feet.len() {
             return Err(ContactsError::Feet { given: contacts.len(), legs: self.feet.len() });
@@ -194,12 +202,12 @@ impl ClipAnalysis {
         Ok(())
     }
 
-    /// Contacts of one round in the clip's time, as those of all rounds in time from the first sample on.
+    /// Converts contacts of one round in the clip's time to contacts of all rounds in seconds from the first sample.
     fn rounds(&self, list: &[Interval]) -> Vec<Interval> {
         let mut all: Vec<Interval> = Vec::with_capacity(list.len() * self.cycles as usize);
         for round in 0..self.cycles {
             let begin = round as f32 * self.cycle;
-            // The last round ends with the last sample, as what is found does.
+            // Detected contacts end with the last sample too.
             let last = (self.len() - 1) as f32 * self.step - begin;
             let end = if round + 1 == self.cycles { last } else { self.cycle };
             for c in list {
@@ -209,7 +217,7 @@ impl ClipAnalysis {
                 }
                 let (from, to) = (begin + from, begin + to);
                 match all.last_mut() {
-                    // Contacts that meet are one; rounding may part the rounds by less than any sample can tell.
+                    // Rounding may part the rounds by much less than a sample.
                     Some(last) if from - last.to <= 1e-3 * self.step => last.to = to,
                     _ => all.push(Interval { from, to }),
                 }
@@ -219,7 +227,7 @@ impl ClipAnalysis {
     }
 }
 
-/// The first contact of a list that cannot be meant.
+/// Returns the first invalid contact of a list, with its index.
 fn check(list: &[Interval], clip: Interval) -> Result<(), (usize, IntervalError)> {
     let mut before = f32::NEG_INFINITY;
     for (index, &Interval { from, to }) in list.iter().enumerate() {

@@ -1,24 +1,24 @@
-//! Quintic passages between two states.
+//! Quintic interpolation between two states.
 
 use glam::Vec3;
 
-/// A value and its rate of change a second.
+/// A value and its rate per second.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct State {
     /// The value.
     pub value: Vec3,
-    /// Its rate, a second.
+    /// Rate of the value, per second.
     pub rate: Vec3,
 }
 
-/// Seconds within which a rate that is left, or come to, dies away. A foot that leaves the ground is quickly driven by the
-/// leg alone: over a longer time its rate would carry it far astray.
+/// Time in which the rate of an end decays, in seconds. Over a longer time the rate of push-off would carry a foot far off.
 pub const SETTLE: f32 = 0.25;
 
-/// Leaves `from` and arrives at `to` after `duration` seconds, without acceleration at either end; at `time` seconds from
-/// the begin. The way between the values is the polynomial of fifth degree, which is the one of least jerk (Flash & Hogan
-/// 1985); to it come, at either end, the polynomials that have that end's rate and nothing
-/// else, no longer than a quarter of a second.
+/// Interpolates from `from` to `to` over `duration` seconds, at `time` seconds after the start, without acceleration at the
+/// ends.
+///
+/// The values are joined by the polynomial of fifth degree, which has the least jerk (Flash & Hogan 1985). At each end a
+/// second polynomial adds the rate of that end and decays within [`SETTLE`].
 pub fn quintic(from: State, to: State, duration: f32, time: f32) -> Vec3 {
     let s = (time / duration).clamp(0.0, 1.0);
     let ease = s * s * s * (10.0 + s * (6.0 * s - 15.0));
@@ -28,7 +28,8 @@ pub fn quintic(from: State, to: State, duration: f32, time: f32) -> Vec3 {
     from.value + (to.value - from.value) * ease + (from.rate * rate(leave) - to.rate * rate(arrive)) * settle
 }
 
-/// Begins at 0 with rate 1 and ends at 1 with 0, all else 0: s - 6 s^3 + 8 s^4 - 3 s^5.
+/// The polynomial s - 6 s^3 + 8 s^4 - 3 s^5. At s = 0 its rate is 1; its value there, and value, rate and acceleration at s
+/// = 1 are 0.
 fn rate(s: f32) -> f32 {
     s + s * s * s * (8.0 * s - 6.0 - 3.0 * s * s)
 }

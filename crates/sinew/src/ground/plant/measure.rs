@@ -1,4 +1,4 @@
-//! How well feet stand: measured on the samples of a clip, before planting and after.
+//! Measures of planting quality on the samples of a clip, before and after planting.
 
 use alloc::vec::Vec;
 
@@ -8,19 +8,19 @@ use super::{
     ClipAnalysis, Figure, FootSample, Foothold, FootholdSearch, Interval, Plan, PlantedClip, Unplanted,
 };
 
-/// Figures of one clip on one ground.
+/// Planting quality of one clip on one ground.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 #[non_exhaustive]
 pub struct Measures {
-    /// Deepest that a heel or ball is under the ground, in metres.
+    /// Largest depth of a heel or ball below the ground, in metres; 0 if none is below.
     pub deepest: f32,
-    /// The depth that 99 % of all heels and balls do not pass, in metres.
+    /// 99th percentile of the depth of heels and balls below the ground, in metres.
     pub deepest_99: f32,
-    /// Mean height of a point in contact over the ground, in metres.
+    /// Mean height above the ground of points in contact, in metres. Depths count as 0.
     pub mean_gap: f32,
-    /// Largest such height, in metres.
+    /// Largest height above the ground of a point in contact, in metres.
     pub largest_gap: f32,
-    /// Mean speed of the point that carries the foot (the heel until the ball is in contact, then the ball), in m/s.
+    /// Mean speed of the point that bears the foot, in m/s: of the ball while it is in contact, else of the heel.
     pub mean_slide: f32,
     /// Largest rate of a knee's flexion, in rad/s.
     pub knee_speed: f32,
@@ -31,14 +31,14 @@ pub struct Measures {
 /// Contacts of one foot.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Contacts {
-    /// Of the heel.
+    /// Contacts of the heel, in order of time.
     pub heel: Vec<Interval>,
-    /// Of the ball.
+    /// Contacts of the ball, in order of time.
     pub ball: Vec<Interval>,
 }
 
-/// Measures `feet` (one list of samples a foot, `step` seconds apart) against the ground. `base` is the height of the ground
-/// under the body at each sample.
+/// Measures `feet` against the ground: one list of samples per foot, `step` seconds apart. `base` is the height of the
+/// ground under the body at each sample, in metres. Points without ground below them do not count.
 pub fn measure(
     feet: &[Vec<FootSample>],
     contacts: &[Contacts],
@@ -95,32 +95,34 @@ pub fn measure(
     m
 }
 
-/// Largest height above the ground of a contact that is planted, in metres for a figure of 1.8 m: about a sole's thickness.
+/// Largest height above the ground of a planted contact, in metres for a figure of 1.8 m: about the thickness of a sole.
 const MAX_GAP: f32 = 0.03;
 
-/// Largest mean speed of a contact that is planted, in m/s for a figure of 1.8 m: a third of the speed up to which a point
-/// of the clip counts as standing.
+/// Largest mean speed of a planted contact, in m/s for a figure of 1.8 m: a third of the default
+/// `PlantOptions::contact_speed`.
 const MAX_SLIDE: f32 = 0.1;
 
-/// One contact of a clip, and whether the planted clip holds it.
+/// A contact of a clip, with the result of planting it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ContactOutcome {
     /// Index of the leg in the figure.
     pub leg: usize,
-    /// `heel` or `ball`.
+    /// Point of the foot: `heel` or `ball`.
     pub point: &'static str,
     /// Time in the planted clip, in seconds.
     pub time: Interval,
-    /// Whether the plan gave it a foothold.
+    /// Whether the plan has a foothold for it.
     pub foothold: bool,
-    /// Why it is not planted; `None` where it is.
+    /// Reason for which it is not planted; `None` if it is.
     pub unplanted: Option<Unplanted>,
 }
 
 impl Plan {
-    /// Every contact of the clip, and whether it is planted: it has a foothold, and in the middle half of its time the poses
-    /// of `planted` neither leave it more than 3 cm above the ground nor slide faster than 0.1 m/s (for a figure of 1.8 m).
+    /// Measures every contact of the clip in the poses of `planted`.
+    ///
+    /// A contact is planted if it has a foothold and if, in the middle half of its time, its point stays within 3 cm above
+    /// the ground and slides at no more than 0.1 m/s in the mean (both for a figure of 1.8 m).
     pub fn contacts(
         &self,
         figure: &Figure,
@@ -156,8 +158,8 @@ impl Plan {
         outcomes
     }
 
-    /// Measures the middle half of a contact in the planted poses. `sole` is the height at which the point is to be, which
-    /// counts where casts find no ground under it.
+    /// Measures the middle half of a contact in the planted poses. `sole` is the height of the point on its foothold, used
+    /// where casts find no ground.
     fn held(
         &self,
         figure: &Figure,
@@ -170,7 +172,7 @@ impl Plan {
         let (times, samples) = (&planted.times, &planted.feet[leg]);
         let last = times.len() - 1;
         let point = if heel { FootSample::heel_at } else { FootSample::ball_at };
-        // The point at a time, and how high it is above where the sole is to be held.
+        // Position of the point at a time, and its height above the ground and the leg's sole height.
         let at = |t: f32| {
             let after = times.partition_point(|&key| key <= t).clamp(1, last.max(1)).min(last);
             let before = after.saturating_sub(1);
@@ -184,7 +186,7 @@ impl Plan {
         };
         let quarter = 0.25 * time.length();
         let (from, to) = (time.from + quarter, time.to - quarter);
-        // Keys, as between them a foot that lands or leaves is on its way; a contact that holds no key has its middle.
+        // Only keys count, as a foot that lands or leaves is displaced between two; a contact without a key has its middle.
         let keys = times.partition_point(|&t| t < from)..times.partition_point(|&t| t <= to);
         let middle = keys.is_empty().then_some(0.5 * (from + to));
         let (mut height, mut way) = (0.0f32, 0.0f32);
@@ -208,7 +210,7 @@ impl Plan {
 }
 
 impl ClipAnalysis {
-    /// Height above which nothing of the clip's feet ever goes below, in metres.
+    /// Lowest height of any heel or ball in the clip, in metres.
     pub fn floor(&self) -> f32 {
         (self.feet.iter().flat_map(|f| &f.samples))
             .map(|s| s.heel_at().y.min(s.ball_at().y))
@@ -216,7 +218,7 @@ impl ClipAnalysis {
     }
 }
 
-/// Moves every sample straight by `by`.
+/// Returns the samples translated by `by`, in model space (metres).
 pub fn moved(samples: &[FootSample], by: Vec3) -> Vec<FootSample> {
     samples
         .iter()

@@ -1,28 +1,31 @@
-//! Feet planted on the ground: a whole clip at once ([`Plan`], [`PlantedClip`]), or frame by frame in a game ([`FootPlanter`]).
+//! Feet planted on the ground: a whole clip at once ([`Plan`], [`PlantedClip`]), or frame by frame in a game
+//! ([`FootPlanter`]).
 //!
 //! # A whole clip
 //!
-//! 1. [`ClipAnalysis`] samples the clip at equal steps: hip, knee, ankle, heel, ball and tip of the toes, their heights and
-//!    speeds. It leaves out a leading reference pose. A clip that walks on the spot gets the travel of its standing feet.
-//! 2. [`contact`] finds when each heel and ball stands, by height and speed with hysteresis; [`given`] contacts take the place
-//!    of those, foot by foot. Contacts of one foot that belong together make a [`Stance`].
-//! 3. [`FootholdSearch`] chooses a [`Foothold`] for each stance: one pass of casts makes a height profile along the sole, on which
-//!    every position within the largest shift is judged. A foothold over an edge is moved; a ledge too high, too deep or too
-//!    steep is a reason ([`Unplanted`]).
-//! 4. Between stances each foot follows the clip with a displacement that passes from foothold to foothold, quintic in time, so
-//!    that position and velocity are continuous at both ends. It is lifted or held back over obstacles.
-//! 5. A bounded smoother ([`smoother`]), which sees the whole clip and so has no lag, lowers the pelvis to where both feet are in
-//!    reach. Where the pelvis would go down to a foot that stands on its ball, the heel lifts further instead.
-//! 6. [`PlantedClip`] applies the plan a key at a time: it moves the pelvis, solves both legs in closed form, and turns feet and
-//!    toes. [`Contacts`] measures on the result which contacts are held.
+//! 1. [`ClipAnalysis`] samples the clip at equal steps: positions of hip, knee, ankle, heel, ball and toe tip, and heights
+//!    and speeds of heel and ball. It skips a leading reference pose. A clip that walks on the spot gets a travel velocity,
+//!    taken from its standing feet.
+//! 2. [`contact`] finds when each heel and ball is in contact, by height and speed with hysteresis. Contacts from the caller
+//!    ([`given`]) replace the detected ones, foot by foot. Contacts of one foot that belong together make a [`Stance`].
+//! 3. [`FootholdSearch`] chooses a [`Foothold`] for each stance. One pass of ray casts makes a height profile along the
+//!    sole, and every position within the largest shift is rated on it. A foothold over an edge is moved. A stance without a
+//!    foothold keeps the reason ([`Unplanted`]).
+//! 4. Between stances each foot follows the clip plus a displacement from one foothold to the next. The displacement is a
+//!    quintic in time, so position and velocity are continuous at both ends. Obstacles lift the foot or hold it back.
+//! 5. A bounded smoother ([`smoother`]) lowers the pelvis until both feet are in reach. It sees the whole clip and has no
+//!    lag. Where the pelvis would have to sink to a foot that stands on its ball, the heel lifts further instead.
+//! 6. [`Plan::bake`] applies the plan key by key: it moves the pelvis, solves the legs in closed form, and turns feet and
+//!    toes. [`Plan::contacts`] measures on the resulting [`PlantedClip`] which contacts hold.
 //!
 //! # Frame by frame
 //!
-//! [`FootPlanter`] uses the same contacts, foothold search and [`Figure::apply`]. `FootPlanter::sense` casts, `FootPlanter::step`
-//! plants a frame: locked feet, and critically damped springs that are integrated exactly over any time step. All decisions
-//! fall on a clock of thirty ticks a second, whatever the frame rate. `FootPlanter::step_with` takes a sampler and asks it for
-//! the animation at the ticks, so that all frame rates decide by the same numbers. A game that knows its clip gives ticks ahead
-//! (`set_look_ahead`): feet in the air are then steered to where they will stand.
+//! [`FootPlanter`] uses the same contact detection, foothold search and [`Figure::apply`]. [`FootPlanter::sense`] casts
+//! rays; [`FootPlanter::step`] plants a frame with locked feet and critically damped springs, integrated exactly over any
+//! time step. All decisions fall on a clock of 30 ticks per second at any frame rate. [`FootPlanter::step_with`] takes a
+//! sampler and samples the animation at the ticks, so that the same numbers decide at every frame rate. A game that knows
+//! the coming animation sets a look-ahead ([`FootPlanter::set_look_ahead`]): feet in the air are then steered to their next
+//! footholds.
 
 mod analysis;
 mod apply;

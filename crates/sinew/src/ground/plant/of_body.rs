@@ -1,4 +1,4 @@
-//! From a body's roles and its skin to a figure that can be planted.
+//! Construction of a [`Figure`] from body roles and a skin.
 
 use alloc::{borrow::ToOwned, vec::Vec};
 
@@ -8,11 +8,15 @@ use super::{Figure, FigureError, Leg, Sole};
 use crate::{JointId, Pose, Skeleton, body};
 
 impl Figure {
-    /// The figure of a body whose roles are known. `bind` is the pose that the mesh was made in; `skin` holds the mesh's
-    /// vertices, each with the joint that moves it most and its place in model space as `bind` has it.
+    /// Makes the figure of a body with known roles. `bind` is the bind pose of the mesh. `skin` holds the vertices of the
+    /// mesh, each with the joint of its largest weight and its position in model space in the bind pose.
     ///
-    /// Soles are taken from the vertices of the feet, or where there are none, from their joints: the heel below the ankle,
-    /// the ball below the toe joint, the floor below the lowest joint of both feet.
+    /// Soles come from the vertices of the feet. A foot without vertices gets its sole from its joints: the heel below the
+    /// ankle, the ball below the toe joint, on a floor at the lowest joint of all feet.
+    ///
+    /// # Errors
+    ///
+    /// [`FigureError::NoSole`] if the sole of a foot is unknown, and all errors of [`Figure::new`].
     pub fn of_body(
         bind: &Pose,
         body: &body::BodyRoles,
@@ -30,16 +34,16 @@ impl Figure {
             let vertices: Vec<Vec3> = of_foot.map(|&(_, place)| place).collect();
             let sole = if !vertices.is_empty() {
                 Sole::from_mesh(bind, leg.foot, leg.toes, length, &vertices)
-                    .ok_or_else(|| no_sole("its mesh has no length on the floor"))?
+                    .ok_or_else(|| no_sole("the sole of its mesh has no length"))?
             } else {
                 let toes = leg.toes.ok_or_else(|| {
-                    no_sole("it has neither a mesh nor a toe joint, so there is no telling where its sole is")
+                    no_sole("it has neither a mesh nor a toe joint from which to find its sole")
                 })?;
                 let reach = |p: Vec3| (p - at(leg.foot)).with_y(0.0).length();
                 let ends = skeleton.below(toes).map(at);
                 let end = ends.max_by(|a, b| reach(*a).total_cmp(&reach(*b))).unwrap_or(at(toes));
                 Sole::from_joints(bind, leg.foot, toes, end, floor)
-                    .ok_or_else(|| no_sole("its toe joint is straight below the ankle"))?
+                    .ok_or_else(|| no_sole("its toe joint is vertically below or above the ankle"))?
             };
             legs.push(Leg::new(leg.thigh, leg.shin, leg.foot, leg.toes, sole));
         }

@@ -1,58 +1,68 @@
-//! What can be set about planting.
+//! Options of planting.
 
 use thiserror::Error;
 
 use crate::{ground::Filter, solve::options::option_type};
 
 option_type! {
-    /// How feet are planted. Lengths that are shares are of the leg's length, so that one setting fits every figure.
+    /// Options of planting, for whole clips and frame by frame.
+    ///
+    /// Most lengths are fractions of the leg's length, from hip to ankle. Those in metres are for a figure of 1.8 m and
+    /// scale with the figure's height. One set of options so fits figures of any size.
     PlantOptions {
-        /// A heel or ball comes into contact no higher than this above its lowest height in the clip (share of the leg).
+        /// Largest height at which a heel or ball comes into contact, above its lowest height in the clip, as a fraction of
+        /// the leg. From above 0 to 1; 0.05 by default.
         contact_height, with_contact_height: f32 = 0.05;
-        /// ... and no faster than this, in m/s for a figure of 1.8 m (scaled to others).
+        /// Largest speed at which a heel or ball comes into contact, in m/s for a figure of 1.8 m. From above 0 to 100; 0.3
+        /// by default.
         contact_speed, with_contact_speed: f32 = 0.3;
-        /// A contact lasts until height or speed pass their limit times this factor (hysteresis).
+        /// Factor on both limits beyond which a contact ends (hysteresis). From 1 to 10; 1.2 by default.
         release, with_release: f32 = 1.2;
-        /// How far above the ground under the body a cast for a foot begins (share of the leg): the highest step.
+        /// Height above the ground under the body at which a foot's ray casts start, as a fraction of the leg: the highest
+        /// step. From 0 to 10; 0.6 by default.
         cast_above, with_cast_above: f32 = 0.6;
-        /// How far below it the cast ends (share of the leg): the deepest step.
+        /// Depth below the ground under the body at which a foot's ray casts end, as a fraction of the leg: the deepest
+        /// step. From above 0 to 10; 0.8 by default.
         cast_below, with_cast_below: f32 = 0.8;
-        /// A foot lies along the ground up to this slope, in radians.
+        /// Steepest slope that a foot lies along, in radians. From 0 to a quarter turn; 45 degrees by default.
         largest_slope, with_largest_slope: f32 = 45f32.to_radians();
-        /// A foothold that hangs over an edge is moved by no more than this, in metres for a figure of 1.8 m.
-        // Half of a tread of 29 cm, the usual depth indoors.
+        /// Largest distance by which a foothold over an edge is moved, in metres for a figure of 1.8 m. From 0 to 10; 0.145
+        /// by default.
+        // Half of the usual indoor tread of 29 cm.
         largest_shift, with_largest_shift: f32 = 0.145;
-        /// Share of the sole that must be supported; the ball always must.
+        /// Fraction of the sole that a foothold must support. The ball is always supported. From 0 to 1; 0.6 by default.
         support, with_support: f32 = 0.6;
-        /// How far a swinging foot stays clear of what it passes, in metres for a figure of 1.8 m.
+        /// Clearance of a swinging foot over the ground, in metres for a figure of 1.8 m. From 0 to 1; 0.02 by default.
         clearance, with_clearance: f32 = 0.02;
-        /// Flexion that a knee keeps where the clip bends it more than this, in radians (0 is straight).
-        // A knee is felt to pop where it comes within about ten degrees of straight: there the flexion grows with the
-        // square root of what the leg shortens by.
+        /// Knee flexion that planting keeps, in radians (0 is straight), or the clip's flexion where that is smaller. From 0
+        /// to a quarter turn; 15 degrees by default.
+        // A knee visibly pops within about 10 degrees of straight, where the flexion grows with the square root of the
+        // leg's shortening.
         least_flexion, with_least_flexion: f32 = 15f32.to_radians();
-        /// Frequency up to which the pelvis follows the feet, in hertz.
+        /// Frequency up to which the pelvis follows the feet, in hertz. From 0.01 to 1000; 1.5 by default.
         pelvis_rate, with_pelvis_rate: f32 = 1.5;
-        /// Frequency at which a foot without a plan (step by step) settles, in hertz.
+        /// Frequency of the spring on which a foot settles in [`FootPlanter`](super::FootPlanter), in hertz. From 0.01 to
+        /// 1000; 4 by default.
         foot_rate, with_foot_rate: f32 = 4.0;
-        /// What counts as ground.
+        /// Surfaces that count as ground; all by default.
         filter, with_filter: Filter = Filter::ALL;
     }
 }
 
-/// A setting outside its range.
+/// An option outside its range.
 #[derive(Clone, Copy, Debug, PartialEq, Error)]
 #[error("{setting} must be {range}, not {value}")]
 pub struct PlantOptionError {
-    /// Which one.
+    /// Field name of the option.
     pub setting: &'static str,
-    /// What is allowed.
+    /// Allowed values.
     pub range: &'static str,
-    /// Its value.
+    /// The value given.
     pub value: f32,
 }
 
 impl PlantOptions {
-    /// An error that names the first setting outside its range.
+    /// Returns an error that names the first option outside its range. NaN is outside every range.
     pub fn check(&self) -> Result<(), PlantOptionError> {
         let quarter = core::f32::consts::FRAC_PI_2;
         let rules = [

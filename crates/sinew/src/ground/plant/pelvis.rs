@@ -1,4 +1,4 @@
-//! How the pelvis goes: with the feet that stand, and where all of them are in reach.
+//! Height of the pelvis over a clip: it follows the standing feet and keeps all feet in reach.
 
 use alloc::vec::Vec;
 
@@ -10,21 +10,20 @@ use super::{
     swing::LIFT,
 };
 
-/// How far the pelvis must be in reach of the feet.
+/// Bound on the pelvis from the legs' reach.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Reach {
-    /// Not at all.
+    /// No bound.
     Anywhere,
-    /// With heels lifted as far as they may be.
+    /// In reach with heels lifted as far as allowed.
     OnTiptoe,
-    /// With the feet as they are.
+    /// In reach of the feet as planned.
     AsPlanned,
 }
 
 impl Planner<'_> {
-    /// How free a foot is in the air, by what it does in the clip: 0 where it drags over the floor nearly
-    /// as slowly as it would stand, which still bears the body; 1 where it is five times as fast, or
-    /// three times as high, as a contact may be.
+    /// Degree to which a foot swings freely in the clip, from 0 to 1. A foot that drags over the floor nearly as slowly as a
+    /// contact still bears the body and has 0. It has 1 from five times a contact's speed or three times its height.
     fn freedom(&self, foot: usize, i: usize) -> f32 {
         let settings = self.search.settings;
         let curve = &self.analysis.feet[foot];
@@ -35,11 +34,13 @@ impl Planner<'_> {
         (0.5 * (height - 1.0)).max(0.25 * (speed - 1.0)).clamp(0.0, 1.0)
     }
 
-    /// How fast a foot in the air is drawn after the body at the most, in m/s^2: as fast as it is lifted, or half as fast
-    /// again as the clip throws it ahead. Over a way w in a time T, from rest to rest, no way of least jerk does with
-    /// less than 10 / sqrt(3) w / T^2: 40 m/s^2 where a walker's foot gets on by 1.3 m in 0.43 s, and twice that where a
-    /// runner's foot goes 3.7 m in 0.54 s. A runner up a slope of 20 degrees is 10 cm higher 40 ms after his foot has
-    /// left the ground behind him; a foot that may lag no more than a walker's would hold his hips down to it.
+    /// Largest acceleration with which a foot in the air follows the body, in m/s^2: that of a lift, or 1.5 times that of
+    /// the clip's own swings.
+    ///
+    /// A path of least jerk over a distance w in a time T, from rest to rest, peaks at 10 / sqrt(3) w / T^2. That is 40
+    /// m/s^2 for a walker's foot (1.3 m in 0.43 s) and twice as much for a runner's (3.7 m in 0.54 s). A runner up a slope
+    /// of 20 degrees is 10 cm higher 40 ms after push-off; a walker's acceleration would hold his hips down to the foot
+    /// behind him.
     fn pull(&self, foot: usize, planted: &[Planted]) -> f32 {
         const LEAST_JERK: f32 = 5.7735;
         const AGAIN: f32 = 1.5;
@@ -54,15 +55,14 @@ impl Planner<'_> {
         })
     }
 
-    /// How far the pelvis is raised: with the standing feet, without lag, and never so high that a foot is out of `reach`.
+    /// Raise of the pelvis at each sample, in metres. It follows the standing feet without lag and keeps feet in `reach`.
     pub(super) fn pelvis(&self, feet: &[Vec<FootFrame>], planted: &[Vec<Planted>], reach: Reach) -> Vec<f32> {
-        // A foot in the air says a little about where the body should be, so that it rises through a step and not after it;
-        // and while no foot stands, next to nothing, so that a flight goes from push-off to landing in one bow.
+        // Weights of a foot in the air. One swinging foot counts a little, so that the body rises during a step and not
+        // after it. While no foot stands it counts less, so that a flight is one arc from push-off to landing.
         const SWINGING: f64 = 0.25;
         const FLIGHT: f64 = 0.1;
-        // Where one foot stands so low and the other is so high that the body can serve but one, it
-        // is held as near to both as the low one allows: firmly, but not so that it would jump where
-        // such a stretch begins or ends (2.9 samples).
+        // Weight where the bounds of two feet contradict each other. The body is then held at the low foot's bound: firmly,
+        // but without a jump at the ends of such a stretch (smoothed over 2.9 samples).
         const TORN: f64 = 25.0;
         let settings = self.search.settings;
         // From the first landing to the last push-off.
@@ -86,8 +86,8 @@ impl Planner<'_> {
                     sum += w * (frame.ankle.y - sample.ankle.y) as f64;
                     weight += w;
                     if reach != Reach::Anywhere && frame.weight > 0.5 {
-                        // A foot in the air comes to the body rather than the body to it: as far as it can be drawn in the
-                        // time that it has been, or will be, in the air.
+                        // A foot in the air moves to the body rather than the body to it, within the distance that it can
+                        // cover since push-off or until landing.
                         let away = planted
                             .iter()
                             .filter(|p| p.foothold.is_ok())
@@ -116,12 +116,12 @@ impl Planner<'_> {
                         FLIGHT
                     },
                 );
-                // A foot that stands low and one that is high: as high as the one reaches.
+                // Contradicting bounds: the low foot's reach decides.
                 let (target, weight) = if low > high { (high as f64, TORN) } else { (target, weight) };
                 SoftTarget { target, weight, high: high as f64, low: low as f64 }
             })
             .collect();
-        // Half of a motion at `pelvis_rate` is let through: stiffness = 1 / w^4 for w radians a sample.
+        // A gain of 1/2 at `pelvis_rate`: stiffness = 1 / w^4 for w radians per sample.
         let w = core::f64::consts::TAU * settings.pelvis_rate as f64 * self.analysis.step as f64;
         let mut smoother = BoundedSmoother::default();
         smoother.settle(&objectives, 1.0 / (w * w * w * w)).iter().map(|&x| x as f32).collect()

@@ -1,4 +1,4 @@
-//! The whole clip at once: where each foot stands, how it swings from one foothold to the next, and how the pelvis goes.
+//! The plan of a whole clip: footholds, swings between them, and the height of the pelvis.
 
 use alloc::{string::String, vec::Vec};
 
@@ -14,29 +14,36 @@ use super::{
 };
 use crate::{Pose, ground::Ground, math, motion::Clip};
 
-/// Everything that planting decided, a sample at a time.
+/// All decisions of planting a clip, for each sample.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// The clip with its travel.
+    /// The sampled clip, travel included.
     pub analysis: ClipAnalysis,
-    /// Each leg's stances.
+    /// Stances of each leg, in order of time.
     pub stances: Vec<Vec<Planted>>,
-    /// Each leg's foot at each sample.
+    /// Foot of each leg at each sample.
     pub feet: Vec<Vec<FootFrame>>,
-    /// How far the pelvis is raised at each sample, in metres.
+    /// Vertical offset of the pelvis at each sample, in metres (up is positive).
     pub pelvis: Vec<f32>,
-    /// Height of the ground under the body at each sample.
+    /// Height of the ground under the pelvis at each sample, in metres.
     pub base: Vec<f32>,
-    /// Samples a key.
+    /// Samples per key.
     pub per_key: usize,
 }
 
-/// Samples a second, at least, at which contacts are looked for and swings are cleared.
+/// Least sample rate of the analysis, in hertz.
 const SAMPLE_RATE: f32 = 60.0;
 
 impl Plan {
-    /// Plans `clip` for `figure` on `ground`, with `rate` keys a second. `repeat` is the number of rounds of a clip that
-    /// walks on the spot (by default, enough for about four metres).
+    /// Plans `clip` for `figure` on `ground` with `rate` keys per second, from 1 to 1000.
+    ///
+    /// `repeat` is the number of rounds of a clip that walks on the spot. `None` makes 1 to 12 rounds, enough to travel
+    /// about 4 m.
+    ///
+    /// # Errors
+    ///
+    /// An option or the rate is outside its range, the clip is too long, a leg's position overflows `f32`, or there is no
+    /// ground below the walk.
     pub fn new(
         figure: &Figure,
         rest: &Pose,
@@ -56,7 +63,11 @@ impl Plan {
         Self::from_analysis(figure, analysis, ground, settings)
     }
 
-    /// The same for a clip that was surveyed before, and that may have been given its contacts ([`ClipAnalysis::set_contacts`]).
+    /// Plans a clip that is already analysed, with contacts from the caller if it has some ([`ClipAnalysis::set_contacts`]).
+    ///
+    /// # Errors
+    ///
+    /// An option is outside its range, or there is no ground below the walk.
     pub fn from_analysis(
         figure: &Figure,
         analysis: ClipAnalysis,
@@ -88,13 +99,13 @@ impl Plan {
             }
         };
         let flat = alloc::vec![alloc::vec![0.0; analysis.len()]; all.len()];
-        // A first round with the ground under the body tells where the pelvis goes, by the feet while they stand; the feet
-        // then swing with the body, so that a swinging foot is not left behind by it.
+        // A first pass raises the feet with the ground under the body and finds the pelvis from the standing feet. The
+        // second pass raises swinging feet with that pelvis, so that the body does not leave them behind.
         let rough = planned(&planner.over_floor(&base), &flat);
         let body = planner.pelvis(&rough, &all, Reach::Anywhere);
         let mut feet = planned(&body, &flat);
         clear(&mut feet, None);
-        // Where the body would have to come down to a foot that stands on its ball, the heel lifts instead.
+        // Where the pelvis would have to sink to a foot that stands on its ball, the heel lifts instead.
         let high = planner.pelvis(&feet, &all, Reach::OnTiptoe);
         let lifts: Vec<Vec<f32>> =
             (0..all.len()).map(|foot| planner.tiptoe(foot).lifts(&standing(&all[foot]), &high)).collect();
@@ -118,13 +129,14 @@ impl Plan {
         Ok(Self { analysis, stances: all, feet, pelvis, base, per_key })
     }
 
-    /// Lines a person can read about what was noticed.
+    /// Notes of the analysis for users, a sentence each.
     pub fn notes(&self) -> &[String] {
         &self.analysis.notes
     }
 }
 
-/// Heading of a walk: along its way where it travels, else where the feet point.
+/// Heading of a walk, a horizontal unit vector in model space: the direction of travel, or that of the soles if the pelvis
+/// travels less than two lengths of a sole.
 pub fn walk_heading(analysis: &ClipAnalysis) -> Vec3 {
     let net = match (analysis.pelvis.first(), analysis.pelvis.last()) {
         (Some(a), Some(b)) => (*b - *a).with_y(0.0),
@@ -133,6 +145,6 @@ pub fn walk_heading(analysis: &ClipAnalysis) -> Vec3 {
     let sole: Vec3 = analysis.feet.iter().filter_map(|f| f.samples.first()).map(|s| heading(s.yaw())).sum();
     let length = analysis.feet.iter().filter_map(|f| f.samples.first()).map(|s| (s.ball - s.heel).length());
     let size = length.fold(0.0, f32::max);
-    // Less than two soles' length is a sway, not a walk.
+    // Less is a sway, not a walk.
     if net.length() > 2.0 * size { net.normalize() } else { sole.normalize_or(Vec3::Z) }
 }

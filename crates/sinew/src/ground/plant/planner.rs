@@ -1,4 +1,4 @@
-//! What planning works with, and the foothold of each stance.
+//! Context of planning, and the foothold of each stance.
 
 use alloc::vec::Vec;
 
@@ -11,40 +11,40 @@ use super::{
     tiptoe::Tiptoe,
 };
 
-/// A stance with its foothold, or why it has none.
+/// A stance and its foothold.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Planted {
-    /// When heel and ball stand.
+    /// Contact intervals of heel and ball.
     pub stance: Stance,
-    /// Where, or why not.
+    /// Foothold, or the reason for which there is none.
     pub foothold: Result<Foothold, Unplanted>,
 }
 
-/// What is done to one foot at one sample.
+/// Planted state of one foot at one sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FootFrame {
-    /// Turn of the foot about its ankle, in model space, on top of the clip's.
+    /// Rotation of the foot about its ankle in model space, on top of the clip's.
     pub turn: Quat,
-    /// Turn of the toes on top of that, in the clip's model axes.
+    /// Rotation of the toes on top of `turn`, along the axes of the clip's model space.
     pub toes: Quat,
-    /// Where the ankle goes, in model space.
+    /// Position of the ankle in model space.
     pub ankle: Vec3,
-    /// Which way the knee points, in model space; carried from the clip's line between hip and ankle to the new one.
+    /// Direction in which the knee points in the clip, in model space. It turns with the line from hip to ankle.
     pub knee_way: Vec3,
-    /// From hip to ankle in the clip.
+    /// Vector from hip to ankle in the clip, in model space.
     pub clip_line: Vec3,
-    /// How much of it is applied: 0 where the foot finds no ground, 1 where it does.
+    /// Fade of planting by ground, from 0 (no ground below the foot) to 1.
     pub weight: f32,
-    /// How much of it the leg applies, 0 to 1; it multiplies the leg's own influences.
+    /// Influence of planting, from 0 to 1; it multiplies the leg's own influences.
     pub influence: f32,
 }
 
-/// The stances that have a foothold.
+/// Stances with a foothold.
 pub(super) fn standing(planted: &[Planted]) -> Vec<(&Stance, &Foothold)> {
     planted.iter().filter_map(|p| Some((&p.stance, p.foothold.as_ref().ok()?))).collect()
 }
 
-/// What planning works with.
+/// Context of planning.
 pub(super) struct Planner<'a> {
     pub(super) figure: &'a Figure,
     pub(super) analysis: &'a ClipAnalysis,
@@ -52,12 +52,12 @@ pub(super) struct Planner<'a> {
 }
 
 impl Planner<'_> {
-    /// Height of the ground under the pelvis at each sample, followed from the first on.
+    /// Finds the height of the ground under the pelvis at each sample, each cast around the height of the one before.
     pub(super) fn base(&self) -> Result<Vec<f32>, PlanError> {
         let analysis = self.analysis;
         let floor = analysis.floor();
         let start = analysis.pelvis.first().copied().unwrap_or(Vec3::ZERO);
-        // The level at the start may lie anywhere near the floor: first looked for within a step, then anywhere.
+        // At the start the ground may be at any height: the first cast reaches a step, the next one anywhere.
         let first = self.search.height(start, floor).map(|(y, _)| y).or_else(|| self.anywhere(floor));
         let Some(mut base) = first else {
             let end = analysis.pelvis.last().copied().unwrap_or(start);
@@ -81,7 +81,7 @@ impl Planner<'_> {
             .collect())
     }
 
-    /// The ground under the first place of the walk that has any, at whatever height.
+    /// Height of the ground under the first sample of the pelvis that has any, within a thousand legs of `floor`.
     fn anywhere(&self, floor: f32) -> Option<f32> {
         let reach = 1000.0 * self.search.leg;
         self.analysis.pelvis.iter().find_map(|p| {
@@ -114,7 +114,7 @@ impl Planner<'_> {
                     f.ball.y += leg.sole_height;
                     f
                 });
-                // Where there is nothing under the heel the ball bears the foot from first to last.
+                // Without ground under the heel, the ball bears the foot for the whole stance.
                 if foothold.is_ok_and(|f| !f.heel_supported) {
                     stance.ball = alloc::vec![stance.time];
                 }
@@ -123,7 +123,7 @@ impl Planner<'_> {
             .collect()
     }
 
-    /// How far the ground under the body is above the floor of the clip.
+    /// Height of the ground under the body above the floor of the clip, at each sample.
     pub(super) fn over_floor(&self, base: &[f32]) -> Vec<f32> {
         let floor = self.analysis.floor();
         base.iter().map(|b| b - floor).collect()

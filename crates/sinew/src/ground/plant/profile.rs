@@ -1,38 +1,36 @@
-//! The ground along a line, as one pass of casts found it.
+//! Height profile of the ground along a line, from one pass of ray casts.
 
 use glam::Vec3;
 
 use super::FootholdSearch;
 
-/// Most points: both ends of each of forty stretches, and two more in each where it has an edge.
+/// Capacity in points: both ends of 40 segments, and two more in each segment with an edge.
 const POINTS: usize = 128;
-/// How often the stretch in which an edge lies is halved: 2.5 cm to a fifth of a millimetre, so that a foothold at an
-/// edge is the same one wherever the casts lie.
+/// Bisections of a segment with an edge: from 2.5 cm to 0.2 mm, so that a foothold at an edge does not depend on the
+/// positions of the casts.
 const HALVINGS: usize = 7;
-/// A difference of height between neighbouring casts of this share of their distance is an edge: 50 degrees, steeper
-/// than feet stand on.
+/// Slope between neighbouring casts from which a segment has an edge: 50 degrees, steeper than feet stand on.
 const EDGE: f32 = 1.2;
 
-/// How much what lies beyond a stretch is lowered, metres a metre: over a tenth of a leg by
-/// half a leg, more than feet step up.
+/// Slope by which points beyond an interval are lowered, in metres per metre: by half a leg over a tenth of a leg, more than
+/// feet step up.
 const FADES: f32 = 5.0;
 
-/// A place of the line.
+/// A point of the profile.
 #[derive(Clone, Copy, Debug, Default)]
 struct Point {
-    /// Metres along the line from its origin.
+    /// Distance along the line from its origin, in metres.
     s: f32,
-    /// Height of the ground.
+    /// Height of the ground, in metres.
     y: f32,
-    /// How steeply the ground's normal leans to the line's right: a metre a metre.
+    /// Slope of the ground's normal to the line's right, in metres per metre.
     lean: f32,
-    /// Whether the ground goes on to here from the point before.
+    /// Whether the ground is continuous from the previous point.
     joined: bool,
 }
 
-/// Heights of the ground along a level line, straight between its points. One pass of casts serves every question about
-/// that line; none is made to answer one. Edges are found by halving, so that what is found hardly depends on where the line
-/// begins.
+/// Heights of the ground along a horizontal line, linear between its points. One pass of casts answers all queries. Edges
+/// are found by bisection, so that results hardly depend on the start of the line.
 #[derive(Clone, Copy, Debug)]
 pub struct Profile {
     points: [Point; POINTS],
@@ -47,27 +45,28 @@ impl Default for Profile {
     }
 }
 
-/// A straight line over a profile: the height of a sole.
+/// A straight sole above a profile.
 #[derive(Clone, Copy, Debug)]
 pub struct Stick {
-    /// Where it begins.
+    /// Start along the line, in metres.
     pub s: f32,
-    /// Its height there.
+    /// Height at the start, in metres.
     pub y: f32,
-    /// How it rises, metres a metre.
+    /// Slope in metres per metre.
     pub slope: f32,
 }
 
 impl Stick {
-    /// Its height at a place of the line.
+    /// Height at a distance along the line, in metres.
     pub fn height(&self, s: f32) -> f32 {
         self.y + self.slope * (s - self.s)
     }
 }
 
 impl Profile {
-    /// Casts along the line through `origin` along the level unit vector `along`, from `from` to `to` metres from there,
-    /// no closer together than `spacing` and no more than `most` before edges are looked for, around the height `base`.
+    /// Casts rays along a line through `origin` in the horizontal direction `along` (a unit vector), at distances of `from`
+    /// to `to` metres, around the height `base`. Casts are at least `spacing` metres apart and, without those for edges,
+    /// about `most` at the most.
     pub fn cast(
         search: &FootholdSearch<'_>,
         origin: Vec3,
@@ -77,7 +76,7 @@ impl Profile {
         base: f32,
     ) -> Self {
         let mut profile = Self { origin, along, ..Self::default() };
-        // A long line gets casts two or three times as far apart.
+        // On a long line casts are two or three times as far apart.
         let spacing = spacing * crate::math::ceil((to - from) / (most * spacing)).clamp(1.0, 1e3);
         let right = Vec3::new(along.z, 0.0, -along.x);
         let look = |s: f32| {
@@ -108,7 +107,7 @@ impl Profile {
         profile
     }
 
-    /// Closes in on an edge: the last of what is like the one end, and the first of what is like the other.
+    /// Bisects a segment with an edge. Returns the last point like its one end and the first like its other.
     fn halve(
         [(mut from, mut low), (mut to, mut high)]: [(f32, Option<Point>); 2],
         look: impl Fn(f32) -> Option<Point>,
@@ -130,7 +129,7 @@ impl Profile {
         [low, high]
     }
 
-    /// The next point; none ends a stretch of ground.
+    /// Appends the next point; `None` is a gap in the ground.
     fn push(&mut self, point: Option<Point>) {
         let Some(point) = point else {
             self.gap();
@@ -141,7 +140,7 @@ impl Profile {
             return;
         }
         if let Some(place) = self.points.get_mut(self.count) {
-            // What a gap left is whether the ground goes on.
+            // `gap` has cleared the flag of the next point.
             let joined = place.joined && self.count > 0;
             *place = Point { joined, ..point };
             self.count += 1;
@@ -161,27 +160,27 @@ impl Profile {
         &self.points[..self.count]
     }
 
-    /// Whether there is any ground.
+    /// Whether any cast hit ground.
     pub fn found(&self) -> bool {
         self.count > 0
     }
 
-    /// A point of the line, at height 0.
+    /// Point of the line at a distance from its origin, at height 0.
     pub fn point(&self, s: f32) -> Vec3 {
         (self.origin + self.along * s).with_y(0.0)
     }
 
-    /// The way of the line: a level unit vector.
+    /// Direction of the line, a horizontal unit vector.
     pub fn along(&self) -> Vec3 {
         self.along
     }
 
-    /// How far along the line a place is.
+    /// Distance of a position along the line, in metres.
     pub fn way(&self, at: Vec3) -> f32 {
         (at - self.origin).dot(self.along)
     }
 
-    /// The stretch of ground between two neighbouring points that a place lies in.
+    /// Segment of continuous ground around a distance along the line; twice the same point at a point.
     fn stretch(&self, s: f32) -> Option<(&Point, &Point)> {
         let points = self.points();
         let next = points.partition_point(|p| p.s < s);
@@ -193,13 +192,13 @@ impl Profile {
         b.joined.then_some((a, b))
     }
 
-    /// Height of the ground.
+    /// Height of the ground at a distance along the line; `None` in a gap and beyond the ends.
     pub fn height(&self, s: f32) -> Option<f32> {
         let (a, b) = self.stretch(s)?;
         Some(if b.s > a.s { a.y + (b.y - a.y) * ((s - a.s) / (b.s - a.s)) } else { a.y })
     }
 
-    /// How the ground rises along the line, metres a metre, and how its normal leans to the right.
+    /// Slope of the ground along the line, and slope of its normal to the right, in metres per metre.
     pub fn slope(&self, s: f32) -> Option<(f32, f32)> {
         let (a, b) = self.stretch(s)?;
         let (a, b) = if b.s > a.s { (a, b) } else { self.stretch(s + 1e-4).unwrap_or((a, b)) };
@@ -211,14 +210,14 @@ impl Profile {
         Some(((b.y - a.y) / run, a.lean + (b.lean - a.lean) * share))
     }
 
-    /// Whether there is any ground between two places.
+    /// Whether any cast between two distances hit ground.
     pub fn found_within(&self, [from, to]: [f32; 2]) -> bool {
         self.points().iter().any(|p| p.s >= from && p.s <= to)
     }
 
-    /// The most that points of the ground, each lowered by `drop` metres a metre of its distance, rise to at `s`. Those
-    /// beyond `from` and `to` count the less the further out they are: so what is found changes little where the line is
-    /// moved a little, and an edge comes into it or leaves it.
+    /// Largest height at `s` of cones under all points of the ground, which fall by `drop` metres per metre. Points beyond
+    /// `from` and `to` are lowered by their distance, so that the result is continuous while an edge enters or leaves the
+    /// line.
     pub fn cone(&self, s: f32, drop: f32, [from, to]: [f32; 2]) -> Option<f32> {
         let peaks = self.points().iter().map(|p| {
             let out = (from - p.s).max(p.s - to).max(0.0);
@@ -227,8 +226,9 @@ impl Profile {
         peaks.chain(self.height(s)).reduce(f32::max)
     }
 
-    /// How the ground lies along a stick from `from` to `to`: the share of it that has ground within `give` of it; and by
-    /// how much ground rises above it, from `bend` on above a line that bends up from it by `slope`.
+    /// Compares the ground with a stick from `from` to `to`. Returns the fraction of it with ground within `give` metres,
+    /// and the largest height of ground above it. From `bend` on, that height counts above a line that rises by another
+    /// `slope`.
     pub fn along_stick(
         &self,
         stick: &Stick,
@@ -251,7 +251,7 @@ impl Profile {
             let at = |s: f32| a.y + (b.y - a.y) * ((s - a.s) / (b.s - a.s)) - stick.height(s);
             let (lo, hi) = (a.s.max(from), b.s.min(to));
             let (over_lo, over_hi) = (at(lo), at(hi));
-            // Both heights are straight, so that their difference crosses each bound once.
+            // Both heights are linear, so their difference crosses each bound once.
             let change = over_hi - over_lo;
             let share = if change.abs() > 1e-9 {
                 let cross = |bound: f32| ((bound - over_lo) / change).clamp(0.0, 1.0);

@@ -1,4 +1,4 @@
-//! Finds footholds on a ground.
+//! Search for footholds on a ground.
 
 use glam::Vec3;
 
@@ -15,42 +15,43 @@ use crate::{
 /// Finds footholds on a ground.
 #[derive(Clone, Copy)]
 pub struct FootholdSearch<'a> {
-    /// The ground.
+    /// Ground to search.
     pub ground: &'a dyn Ground,
-    /// The settings.
+    /// Options of planting.
     pub settings: &'a PlantOptions,
-    /// Length of the leg in metres.
+    /// Length of the leg, in metres.
     pub leg: f32,
-    /// Height of the figure in metres over 1.8.
+    /// Height of the figure divided by 1.8 m.
     pub scale: f32,
 }
 
-/// How far to the side a place is looked for where there is none along the sole, as shares of the largest shift.
+/// Lateral offsets of the profiles searched, in this order, as fractions of the largest shift.
 const SIDES: [f32; 5] = [0.0, 0.25, -0.25, 0.5, -0.5];
 
-/// Distance of the casts under a sole, as a share of it from heel to ball: 2.2 cm for a grown figure. Edges between casts
-/// are looked for, so that they do not depend on it.
+/// Distance of the casts under a sole, as a fraction of its length from heel to ball: 2.2 cm for a figure of 1.8 m. Edges
+/// are refined between casts and do not depend on it.
 const SPACING: f32 = 0.125;
-/// Most casts under a sole and around it: where the largest shift is long.
+/// Limit of casts along a sole, for options with a long shift.
 const CASTS: f32 = 40.0;
 
-/// The ground that a sole may come down on: a profile along it, where it is in the middle or to the side.
+/// Ground that a sole may land on: a profile along the sole, or beside it.
 #[derive(Clone, Copy, Debug)]
 pub struct Landing {
-    /// The ground.
+    /// Profile of the ground.
     pub profile: Profile,
-    /// How far it lies to the side.
+    /// Lateral offset of the profile, in metres.
     pub aside: f32,
-    /// Whether there is any ground, here or to the side.
+    /// Whether any of the profiles hit ground.
     pub ground: bool,
-    /// The sole that it was looked for.
+    /// Sole for which it was cast.
     pub sole: Stance,
-    /// Where its heel would be.
+    /// Position of the heel for which it was cast.
     pub middle: Vec3,
 }
 
 impl FootholdSearch<'_> {
-    /// The ground below (x, z), between the casts' limits around the height `base`.
+    /// Casts a ray at the x and z of `at`, between `cast_above` and `cast_below` around the height `base`. Returns the
+    /// height and the normal of the ground, or `None` if there is none.
     pub fn height(&self, at: Vec3, base: f32) -> Option<(f32, Vec3)> {
         let above = self.settings.cast_above * self.leg;
         let below = self.settings.cast_below * self.leg;
@@ -60,13 +61,13 @@ impl FootholdSearch<'_> {
         Some((from.y - hit.distance, hit.normal))
     }
 
-    /// The height to cast around for a foot whose ankle is at `ankle`: it may be steps above the body or below it, and a
-    /// cast begins at the higher of the two.
+    /// Height around which to cast for a foot with its ankle at the height `ankle`: that of the body, or a larger one so
+    /// that casts start no lower than the ankle.
     pub(super) fn base_near(&self, base: f32, ankle: f32) -> f32 {
         base.max(ankle - self.settings.cast_above * self.leg)
     }
 
-    /// The ground below or above (x, z), within a thousand legs of the height `around`.
+    /// Height of the highest ground at the x and z of `at`, within a thousand legs of the height `around`.
     pub(super) fn anywhere(&self, at: Vec3, around: f32) -> Option<f32> {
         let reach = 1000.0 * self.leg;
         let from = Vec3::new(at.x, around + reach, at.z);
@@ -74,9 +75,15 @@ impl FootholdSearch<'_> {
         Some(from.y - hit.distance)
     }
 
-    /// A foothold for a sole whose heel and ball would be at `heel` and `ball` (only x and z count; `length` is the sole's,
-    /// `tip` how far the toes reach beyond the ball), around the height `base`. It is moved along the sole where it would
-    /// hang over an edge, and then sideways.
+    /// Finds a foothold for a sole near `heel` and `ball` (x and z alone count), around the height `base`. `length` is the
+    /// distance of heel and ball, `tip` that of ball and toe tip, all in metres.
+    ///
+    /// Over an edge the foothold is moved along the sole. If no position along it serves, lines beside it are searched.
+    ///
+    /// # Errors
+    ///
+    /// [`Unplanted::NoGround`] if the casts hit no ground, [`Unplanted::Unsupported`] if no position within the largest
+    /// shift supports the sole.
     pub fn find(
         &self,
         heel: Vec3,
@@ -92,8 +99,7 @@ impl FootholdSearch<'_> {
         Ok(self.settled(&foothold, found.on_ball, length, base))
     }
 
-    /// The ground that a sole may come down on with its heel within `slack` metres of `heel` along it, and the best place
-    /// for it there.
+    /// Casts the ground for a sole with its heel within `slack` metres of `heel` along it, and finds the best position.
     pub(super) fn land(
         &self,
         heel: Vec3,
@@ -129,8 +135,7 @@ impl FootholdSearch<'_> {
         (first, None)
     }
 
-    /// A foothold with the heights that casts at its very points find: between the casts of a profile the ground is taken for
-    /// straight.
+    /// Returns the foothold with heights re-cast at heel and ball. A profile is linear between its casts, the ground is not.
     pub(super) fn settled(&self, foothold: &Foothold, on_ball: bool, length: f32, base: f32) -> Foothold {
         let level = (foothold.ball - foothold.heel).with_y(0.0);
         let along = level.normalize_or(Vec3::Z);
@@ -138,16 +143,16 @@ impl FootholdSearch<'_> {
         let right = Vec3::new(along.z, 0.0, -along.x);
         let under = |p: Vec3| self.height(p, base).map(|(y, normal)| (p.with_y(y), normal));
         let line = if on_ball {
-            // The slope stays: the heel was found to be in the air with it.
+            // The slope stays, as it keeps the heel in the air.
             under(foothold.ball).map(|(ball, normal)| (heel + (ball - foothold.ball), ball, normal))
         } else {
-            // On ground so uneven that the rounds do not settle, the points stay where they are.
+            // On ground too uneven for the rounds to converge, x and z stay.
             self.on_heel_and_ball(heel, along, length, base).or_else(|| {
                 let (ball, normal) = under(foothold.ball)?;
                 Some((under(heel)?.0, ball, normal))
             })
         };
-        // What differs by more is another place: across an edge, where a millimetre decides.
+        // A larger difference means the other side of an edge.
         let near = 0.07 * length;
         match line {
             Some((heel, ball, normal))
@@ -160,7 +165,8 @@ impl FootholdSearch<'_> {
         }
     }
 
-    /// The sole as a stick on two supports, as [`Judge`] has it on a profile: heel, ball, and the normal under the ball.
+    /// Lays the sole from the ground under the heel to that under the ball, as [`Judge`] does on a profile. Returns heel,
+    /// ball, and the normal under the ball.
     fn on_heel_and_ball(
         &self,
         heel: Vec3,
@@ -191,31 +197,31 @@ impl Landing {
         Judge { profile: &self.profile, sole: self.sole, settings }
     }
 
-    /// The best place for a sole whose heel would be at `heel`.
+    /// Best position of a sole with its heel near `heel`.
     pub fn best(&self, heel: Vec3, settings: &PlantOptions) -> Option<Candidate> {
         self.judge(settings).best(self.profile.way(heel), self.aside)
     }
 
-    /// Whether it was cast for a heel within `slack` metres of here and along this way.
+    /// Whether it was cast for a heel within `slack` metres of `heel` and for about this direction.
     pub fn serves(&self, heel: Vec3, along: Vec3, slack: f32) -> bool {
-        // Fifteen degrees: the tip of the toes is then astray by a third of a foot's width.
+        // Cosine of 15 degrees, at which the toe tip is off by a third of a foot's width.
         const SAME_WAY: f32 = 0.966;
         let off = (heel - self.middle).with_y(0.0);
         off.length() <= slack && self.profile.along().dot(along) >= SAME_WAY
     }
 
-    /// The way from the line on which a heel here would be, seen from above.
+    /// Horizontal displacement of a heel from the line.
     pub fn beside(&self, heel: Vec3) -> Vec3 {
         let off = (heel - self.middle).with_y(0.0);
         off - self.profile.along() * off.dot(self.profile.along())
     }
 
-    /// Why there is no place.
+    /// Reason for which there is no position to stand.
     pub fn missing(&self) -> Unplanted {
         if self.ground { Unplanted::Unsupported } else { Unplanted::NoGround }
     }
 
-    /// A place as a foothold.
+    /// Makes a foothold of a candidate.
     pub fn foothold(&self, found: &Candidate, settings: &PlantOptions) -> Foothold {
         let at = |(s, y): (f32, f32)| self.profile.point(s).with_y(y);
         Foothold {
@@ -230,9 +236,10 @@ impl Landing {
     }
 }
 
-/// Sideways tilt of the ground about the sole's axis, held to the largest slope. `right` and `up` are parts of its normal.
+/// Sideways tilt of the ground about the sole's axis in radians, clamped to the largest slope. `right` and `up` are
+/// components of its normal.
 fn roll(right: f32, up: f32, settings: &PlantOptions) -> f32 {
-    // A right-handed turn about the heading carries Y away from the right: along x Y = -right.
+    // A positive turn about the heading carries Y away from the right: along x Y = -right.
     let limit = settings.largest_slope;
     math::atan2(-right, up).clamp(-limit, limit)
 }

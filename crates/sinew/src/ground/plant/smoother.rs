@@ -1,43 +1,42 @@
-//! The smoothest path between bounds.
+//! Smoothest path between bounds.
 
 use alloc::vec::Vec;
 
-/// One sample of what [`BoundedSmoother::settle`] is asked for.
+/// Target and bounds of a path at one sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SoftTarget {
-    /// Where the path would rather be.
+    /// Preferred value.
     pub target: f64,
-    /// How much it would; 0 leaves the place to the neighbours.
+    /// Weight of the target, 0 or more; 0 leaves the sample to its neighbours.
     pub weight: f64,
-    /// The path is never below this.
+    /// Lower bound.
     pub low: f64,
-    /// The path is never above this. Where `low` is above `high`, only `high` counts.
+    /// Upper bound. It wins if `low` is above it.
     pub high: f64,
 }
 
 impl SoftTarget {
-    /// No bound and no preference.
+    /// No target and no bounds.
     pub const FREE: Self = Self { target: 0.0, weight: 0.0, low: f64::NEG_INFINITY, high: f64::INFINITY };
 
-    /// Exactly here.
+    /// Holds the sample at a value.
     pub const fn fixed(at: f64) -> Self {
         Self { target: at, weight: 0.0, low: at, high: at }
     }
 }
 
-/// A thin elastic beam through equally spaced samples, pulled to targets by springs and held between stops: the `x` that
-/// minimises
+/// Smoother of equally spaced samples with targets and bounds. It finds the `x` that minimises
 ///
 /// ```text
 /// sum weight_i (x_i - target_i)^2  +  stiffness * sum (x_{i-1} - 2 x_i + x_{i+1})^2,     low_i <= x_i <= high_i
 /// ```
 ///
-/// Without bounds this is Whittaker's smoother (1923): no lag, gain 1 / (1 + stiffness w^4) at w radians a sample. With
-/// them it is the obstacle problem of a beam: it bends as little as the stops allow, so it begins to move well ahead of what
-/// it must clear.
+/// Without bounds this is Whittaker's smoother (1923), with no lag and a gain of 1 / (1 + stiffness w^4) at w radians per
+/// sample. With bounds it is the obstacle problem of a thin elastic beam: the path bends as little as the bounds allow and
+/// moves well ahead of an obstacle.
 ///
-/// The active set is found by repetition: stops that are passed become springs of a stiffness that dwarfs the rest, those
-/// that would pull are let go. Each round solves a symmetric system of five diagonals, so the cost is linear.
+/// An active-set iteration holds violated bounds by a penalty and releases bounds that would have to pull. Each round solves
+/// a symmetric pentadiagonal system, so the cost is linear in the number of samples.
 #[derive(Clone, Debug, Default)]
 pub struct BoundedSmoother {
     active: Vec<i8>,
@@ -46,7 +45,7 @@ pub struct BoundedSmoother {
 }
 
 impl BoundedSmoother {
-    /// The path for `wishes`. `stiffness` is in units of weight.
+    /// Returns the smoothest path for `objectives`, one value per sample. `stiffness` is in units of weight.
     pub fn settle(&mut self, objectives: &[SoftTarget], stiffness: f64) -> &[f64] {
         let n = objectives.len();
         self.active.clear();
@@ -56,11 +55,10 @@ impl BoundedSmoother {
                 *a = 1;
             }
         }
-        // Ten thousand times the strongest force of the beam itself (16 stiffness is the largest entry of its matrix): a
-        // stop then gives way by less than a thousandth of what it holds back, and the result is clamped anyway.
+        // 1e4 times the largest entry of the beam's matrix (16 stiffness): a held bound gives way by less than a thousandth,
+        // and the result is clamped anyway.
         let hard = 1e4 * (16.0 * stiffness + 1.0);
-        // Each round changes at least one stop; in practice a handful of rounds settle it, and up to a hundred where a stop
-        // moves along a curved bound sample by sample.
+        // Usually a handful of rounds suffice; up to a hundred where the contact with a curved bound moves sample by sample.
         for _ in 0..300 {
             self.solve(objectives, stiffness, hard);
             let mut changed = false;
@@ -72,7 +70,7 @@ impl BoundedSmoother {
                 let next = match self.active[i] {
                     0 if x > w.high => 1,
                     0 if x < w.low && w.low < w.high => -1,
-                    // A stop that is held pushes; one that would have to pull lets go.
+                    // A bound pushes; one that would have to pull is released.
                     1 if x < w.high => 0,
                     -1 if x > w.low => 0,
                     same => same,
@@ -95,16 +93,15 @@ impl BoundedSmoother {
         self.x.clear();
         self.diagonals.clear();
         for (i, w) in objectives.iter().enumerate() {
-            // A stop that is held does not end the pull towards the target: what the two leave together
-            // is the force by which it pushes. (Without that pull, stops that the target presses
-            // against would be let go and passed in turn.)
+            // The target's force stays while a bound holds. Without it, bounds that the target presses against would be
+            // released and violated in turn.
             let stop = match self.active[i] {
                 1 => hard * w.high,
                 -1 => hard * w.low,
                 _ => 0.0,
             };
             let held = if self.active[i] == 0 { 0.0 } else { hard };
-            // A little weight everywhere keeps the system regular where nothing holds the beam.
+            // A small weight everywhere keeps the system regular.
             let weight = w.weight.max(1e-9 * stiffness).max(1e-12);
             self.x.push(weight * w.target + stop);
             let weight = weight + held;
@@ -119,7 +116,7 @@ impl BoundedSmoother {
                 }
             }
         }
-        // L D L^T of the banded matrix, in place.
+        // L D L^T factorisation of the banded matrix, in place.
         for i in 0..n {
             let [d, e, f] = self.diagonals[i];
             let (l1, l2) = (e / d, f / d);

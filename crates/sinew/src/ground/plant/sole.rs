@@ -1,39 +1,38 @@
-//! Where a foot's sole meets the floor.
+//! Contact points of a foot's sole.
 
 use glam::Vec3;
 
 use crate::{JointId, Pose};
 
-/// The points of a foot that touch the ground: heel and ball in the foot joint's local space, the tip in the toe joint's
-/// (in the foot's where there is none).
+/// Points of a foot that touch the ground, in metres. Heel and ball are in the local space of the foot joint, the tip in
+/// that of the toe joint, or of the foot joint if there is no toe joint.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sole {
     /// Hindmost point of the sole.
     pub heel: Vec3,
-    /// Below the joint that the toes turn about.
+    /// Point of the sole below the toe joint.
     pub ball: Vec3,
-    /// Foremost point of the sole; it goes with the toes.
+    /// Foremost point of the sole, which turns with the toes.
     pub tip: Vec3,
 }
 
-/// Share of the leg's length within which a vertex above the lowest one still belongs to the sole: shoes are not flat to
-/// the millimetre, and 2 % of a leg is less than any sole is thick.
+/// Largest height of a sole's vertex above the lowest one, as a fraction of the leg. Shoes are not flat to the millimetre; 2
+/// % of a leg is less than the thickness of any sole.
 const SOLE_THICKNESS: f32 = 0.02;
-/// A toe joint tells where the ball is only where it lies at least this share of the sole ahead of the ankle; some rigs
-/// place it below the ankle.
+/// Least distance of a toe joint ahead of the ankle, as a fraction of the sole, for it to locate the ball. Some rigs have it
+/// below the ankle.
 const TOE_JOINT_AHEAD: f32 = 0.2;
-/// Where no toe joint tells, the ball lies this far along the sole: feet are about 70 % heel to ball.
+/// Distance of the ball from the heel without a usable toe joint, as a fraction of the sole: 70 % in a human foot.
 const BALL_ALONG: f32 = 0.7;
 
 impl Sole {
-    /// The sole of a mesh in the bind pose. `vertices` are those that the foot joint and the joints below it move, in model
-    /// space as `bind` places them; `leg` is the leg's length in metres. None where there is no vertex, or where
-    /// the foot has no length.
+    /// Finds the sole of a mesh in its bind pose. `vertices` are the vertices that move with the foot joint or a joint below
+    /// it, in model space; `leg` is the leg's length in metres. `None` if there is no vertex, or if the sole has no length.
     ///
-    /// The floor is the height of the lowest vertex, and the sole is every vertex within 2 % of the leg above it. Forwards
-    /// is from ankle to toe joint, flat (where that tells nothing, from ankle to the middle of the sole). The heel is on the
-    /// floor at the sole's hindmost reach, straight behind the ankle; the ball on the floor below the toe joint, or 70 %
-    /// along the sole.
+    /// The floor is at the lowest vertex, and vertices within 2 % of the leg above it belong to the sole. Forwards is the
+    /// horizontal direction from ankle to toe joint, or from ankle to the centre of the sole if the toe joint is not ahead
+    /// of the ankle. The heel is the hindmost point on the floor behind the ankle, the tip the foremost. The ball is on the
+    /// floor below the toe joint, or at 70 % of the sole.
     pub fn from_mesh(
         bind: &Pose,
         foot: JointId,
@@ -54,7 +53,7 @@ impl Sole {
                 sole().map(reach).fold(f32::NEG_INFINITY, f32::max),
             )
         };
-        // By the toe joint where it lies ahead of the ankle; else by the sole itself.
+        // Only a toe joint ahead of the ankle locates the ball.
         let by_toes = toe_joint.and_then(|t| {
             let forward = flat(t - ankle).try_normalize()?;
             let (back, front) = along(forward);
@@ -78,8 +77,9 @@ impl Sole {
         Self::local(bind, foot, toes, on_floor(back), ball, on_floor(front))
     }
 
-    /// The sole of a figure without a mesh: `floor` is the height of the floor in the rest pose, the heel is below the
-    /// ankle, the ball below the toe joint, the tip below `end` (the end of the toes). None where the foot has no length.
+    /// Makes the sole of a figure without a mesh. `floor` is the height of the floor in the rest pose. The heel lies on it
+    /// below the ankle, the ball below the toe joint, and the tip below `end`, the end of the toes in model space. `None` if
+    /// heel and ball coincide.
     pub fn from_joints(rest: &Pose, foot: JointId, toes: JointId, end: Vec3, floor: f32) -> Option<Self> {
         let drop = |p: Vec3| Vec3::new(p.x, floor, p.z);
         Self::local(rest, foot, Some(toes), drop(rest.position(foot)), drop(rest.position(toes)), drop(end))

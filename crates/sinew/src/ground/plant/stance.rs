@@ -1,4 +1,4 @@
-//! The times at which a foot stands, and how its heel and ball come to the ground and leave it.
+//! Stances: the intervals in which a foot stands, with the motion of heel and ball to the ground and off it.
 
 use alloc::vec::Vec;
 
@@ -13,26 +13,26 @@ use super::{
 };
 use crate::math;
 
-/// Seconds in which a heel or ball that lifts catches up with the clip, and in which it comes down ahead of its contact:
-/// about the length of a push-off.
+/// Time, in seconds, in which the height of a heel or ball passes to the clip's after a contact and from it before one:
+/// about the duration of a push-off.
 const SETTLE: f32 = 0.2;
 
-/// Contacts of one foot that are no further apart than this many seconds, with the foot low between them, are one stance.
+/// Largest gap between contacts of one stance, in seconds, if the foot stays low.
 const GAP: f32 = 0.15;
 
-/// One stretch in which a foot stands in one place.
+/// An interval in which a foot stands on one foothold.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stance {
-    /// From the first contact of heel or ball to the last.
+    /// Interval from the first contact of heel or ball to the last, in seconds from the first sample.
     pub time: Interval,
-    /// When the heel is in contact.
+    /// Contacts of the heel.
     pub heel: Vec<Interval>,
-    /// When the ball is.
+    /// Contacts of the ball.
     pub ball: Vec<Interval>,
 }
 
-/// Finds the stances of a foot, by contacts that were given or else by its height and speed. `low` is the height under which
-/// a foot counts as low (m).
+/// Finds the stances of a foot from given contacts, or else from its heights and speeds. `low` is the height in metres up to
+/// which a foot counts as low.
 pub fn stances(curve: &FootCurve, step: f32, limits: &ContactLimits, low: f32) -> Vec<Stance> {
     let (heel, ball) = match &curve.given {
         Some(given) => (given.heel.clone(), given.ball.clone()),
@@ -67,10 +67,10 @@ pub fn stances(curve: &FootCurve, step: f32, limits: &ContactLimits, low: f32) -
     found
 }
 
-/// Height over the ground of a point whose height in the clip is `clip` and which is on the ground in `contacts`.
+/// Height above the ground of a point with the height `clip` in the clip, in metres.
 ///
-/// In contact it is 0. Out of it the clip's height comes back with a correction that leaves the contact with the clip's own
-/// height and speed taken off, and dies away within [`SETTLE`]: the point moves without a jump in place or speed.
+/// In contact it is 0. Elsewhere it is the clip's height plus a correction, which cancels height and speed at the ends of
+/// contacts and decays within [`SETTLE`]. Height and speed are continuous.
 pub fn height(clip: SampledCurve<'_>, contacts: &[Interval], time: f32) -> f32 {
     if contacts.iter().any(|c| c.contains(time)) {
         return 0.0;
@@ -91,13 +91,13 @@ pub fn height(clip: SampledCurve<'_>, contacts: &[Interval], time: f32) -> f32 {
 }
 
 impl Stance {
-    /// Where the foot would stand by the clip alone: heel and ball seen from above, such that what the foot is moved by
-    /// averages to nothing over the stance.
+    /// Position of heel and ball by the clip alone, seen from above, and the distance between them. The displacement of the
+    /// foot to it averages to zero over the stance.
     pub fn place(&self, curve: &FootCurve, step: f32, yaw_offset: f32) -> (Vec3, Vec3, f32) {
         let last = curve.samples.len() - 1;
         let from = ((self.time.from / step) as usize).min(last);
         let to = ((self.time.to / step + 0.999) as usize).clamp(from, last);
-        // Heading first, by the samples in which the sole is most level; a sole on end has no heading.
+        // The heading counts level soles most, as a vertical sole has none.
         let mut direction = Vec3::ZERO;
         for s in &curve.samples[from..=to] {
             let d = (s.ball - s.heel).with_y(0.0);
@@ -107,7 +107,7 @@ impl Stance {
         let direction = direction.normalize_or(Vec3::Z);
         let yaw = math::atan2(direction.x, direction.z) + yaw_offset;
         let along = heading(yaw);
-        // The pivot of each sample, as the middle of a sole that would lie flat there.
+        // Centre of a level sole with the pivot of each sample.
         let (mut middle, mut weight, mut length) = (Vec3::ZERO, 0.0, 0.0);
         for i in from..=to {
             let s = &curve.samples[i];
@@ -124,7 +124,7 @@ impl Stance {
         (middle - along * (0.5 * length), middle + along * (0.5 * length), length)
     }
 
-    /// The foot of the clip as it stands on `foothold` at `time`, and how its toes lie.
+    /// Displacement of the foot on `foothold` at `time` from the clip, and the rotation of its toes on top of it.
     pub fn twist(
         &self,
         foothold: &Foothold,
@@ -135,7 +135,7 @@ impl Stance {
         self.twist_lifted(foothold, curve, step, time, 0.0)
     }
 
-    /// The same with the heel lifted by `extra` metres more than the clip has it.
+    /// [`Stance::twist`] with the heel lifted by `extra` metres more than in the clip.
     pub fn twist_lifted(
         &self,
         foothold: &Foothold,
@@ -148,7 +148,7 @@ impl Stance {
         let heel = height(SampledCurve { values: &curve.heel_heights, step }, &self.heel, time);
         let ball = height(SampledCurve { values: &curve.ball_heights, step }, &self.ball, time);
         let twist = foothold.stand(&sample, heel + extra, ball);
-        // Toes keep the clip's angle to the floor, tilted with the ground and turned with the foot.
+        // Toes keep the clip's angle to the floor, tilt with the ground and turn with the foot.
         let (_, yaw) = math::swing_twist(twist.turn, Vec3::Y);
         let toes = math::mul(foothold.toe_tilt(), yaw);
         (twist, math::mul(math::conjugate(twist.turn), toes))
@@ -156,7 +156,7 @@ impl Stance {
 }
 
 impl FootCurve {
-    /// The foot between samples (each point on a straight line; lengths of the sole are restored).
+    /// Interpolates the foot at a time in seconds: points linearly, `thigh` and `knee_way` from the sample before.
     pub fn at(&self, time: f32, step: f32) -> FootSample {
         let last = self.samples.len() - 1;
         let at = (time / step).clamp(0.0, last as f32);

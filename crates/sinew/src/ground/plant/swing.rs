@@ -1,4 +1,4 @@
-//! How a foot in the air gets over what lies in its way.
+//! Clearance of swinging feet over the ground.
 
 use alloc::vec::Vec;
 
@@ -12,32 +12,33 @@ use super::{
 };
 use crate::math;
 
-/// Within this many seconds of a stance the foot comes as close to the ground as the stance itself has it.
+/// Time next to a stance, in seconds, in which the required clearance fades to none.
 const NEAR: f32 = 0.12;
-/// A lift dies away to either side within about this many seconds: the beam's own length, (stiffness / weight)^1/4. A
-/// third of a walk's swing: more takes the foot too far from its way, less jerks the knee.
+/// Time constant of a lift's decay to either side, in seconds: the smoother's length, (stiffness / weight)^1/4. It is a
+/// third of a walk's swing. A longer one takes the foot too far from its path, a shorter one jerks the knee.
 const SPREAD: f32 = 0.14;
-/// The sole is pitched up no further than this from the ground's own pitch, in radians (15 degrees: what an ankle does
-/// without effort) ...
+/// Largest pitch of the sole up from the ground's pitch that is asked for, in radians: 15 degrees, an ankle's range without
+/// effort.
 const TOES_UP: f32 = 0.26;
-/// ... but where it swings on, by this much more (23 degrees: 38 in all, what an ankle does at the most) ...
+/// Further pitch that smoothing may add, in radians: 23 degrees, for 38 in all, an ankle's full range.
 const SWING_ON: f32 = 0.4;
-/// ... and no further than this from where the clip has it.
+/// Largest pitch from the clip's sole that is asked for, in radians.
 const MOST_PITCH: f32 = 1.0;
 
-/// Bumps of less than three centimetres are lifted over by any foot.
+/// Height of bumps that a foot is lifted over at any time, in metres for a figure of 1.8 m.
 const LITTLE: f32 = 0.03;
 
-/// A leg in the air keeps this share of the bend that the clip has, and lifts its foot for it.
+/// Fraction of the clip's flexion that a leg in the air keeps; the foot is lifted for it.
 const KEPT: f32 = 0.5;
 
-/// From this share of the way from ankle to ball on, seen from above, pitching the foot raises a point rather than the foot.
+/// Horizontal distance ahead of the ankle from which pitching the foot raises a point, as a fraction of the distance to the
+/// ball.
 const TOES_FROM: f32 = 0.6;
 
-/// How fast a foot is lifted at the most, in m/s^2 for a grown figure: twice what a brisk walk does. (See [`Swing::rise`].)
+/// Largest acceleration of a lift, in m/s^2 for legs of 0.9 m: twice that of a brisk walk (see [`Swing::rise`]).
 pub(super) const LIFT: f32 = 40.0;
 
-/// Clears one foot's swings: toes that would catch are pulled up first, as people do; what that leaves is lifted.
+/// Clears the swings of one foot. Toes that would catch are pitched up first, as people do; the remaining height is lifted.
 pub(super) struct Swing<'a> {
     search: FootholdSearch<'a>,
     curve: &'a FootCurve,
@@ -45,17 +46,17 @@ pub(super) struct Swing<'a> {
     standing: Vec<Interval>,
 }
 
-/// The point of a foot that is worst off.
+/// Largest lack of clearance over the points of a foot.
 #[derive(Clone, Copy, Default)]
 struct Shortfall {
-    /// How much too low it is, in metres.
+    /// Height that is missing, in metres; negative above the required clearance.
     need: f32,
-    /// How far ahead of the ankle it is, in metres.
+    /// Distance of the point ahead of the ankle, in metres.
     ahead: f32,
 }
 
 impl<'a> Swing<'a> {
-    /// `step` is in seconds a sample.
+    /// Takes a foot's samples, `step` seconds apart, and its stances.
     pub(super) fn new(
         search: FootholdSearch<'a>,
         curve: &'a FootCurve,
@@ -66,12 +67,12 @@ impl<'a> Swing<'a> {
         Self { search, curve, step, standing }
     }
 
-    /// Changes the frames of this foot. `base` is the height of the ground under the body at each sample, `pelvis` the
-    /// raise of the pelvis, where it is known.
+    /// Clears the frames of this foot. `base` is the height of the ground under the body at each sample, `pelvis` the raise
+    /// of the pelvis if it is known, both in metres.
     pub(super) fn clear(&self, frames: &mut [FootFrame], base: &[f32], pelvis: Option<&[f32]>) {
         let mut smoother = BoundedSmoother::default();
         self.hold_back(&mut smoother, frames, base, pelvis);
-        // How much further each sole may be pitched up.
+        // Remaining pitch of each sole.
         let room: Vec<f32> = frames
             .iter()
             .enumerate()
@@ -86,7 +87,7 @@ impl<'a> Swing<'a> {
         let mut pitch: Vec<SoftTarget> = self.objectives(frames, |i, frame| {
             let short = self.shortfall(i, frame, base[i]);
             let (_, forward) = sides(frame);
-            // A point nearly below the ankle is not raised by pitching; toes are.
+            // Pitching raises toes, but hardly a point below the ankle.
             let ball = math::rotate(frame.turn, self.curve.samples[i].ball).dot(forward);
             if short.ahead <= TOES_FROM * ball.max(0.0) {
                 0.0
@@ -94,7 +95,7 @@ impl<'a> Swing<'a> {
                 (short.need / short.ahead).min(room[i]).min(MOST_PITCH)
             }
         });
-        // Toes that are to be up at once swing on; no further than an ankle goes.
+        // A sudden pitch overshoots in the smoother, within the ankle's range.
         for (objective, room) in pitch.iter_mut().zip(&room) {
             objective.high = objective.high.min((*room + SWING_ON) as f64);
         }
@@ -107,8 +108,8 @@ impl<'a> Swing<'a> {
         self.settle(&mut smoother, &lift, |i, lift| frames[i].ankle.y += lift);
     }
 
-    /// Lets a foot down as far as its clearance allows where the body has sunk onto it and the knee would fold further than
-    /// knees do. `pelvis` is the raise of the pelvis at each sample.
+    /// Lowers a foot within its clearance where the body has sunk onto it and the knee would flex beyond its range. `pelvis`
+    /// is the raise of the pelvis at each sample, in metres.
     pub(super) fn let_down(&self, frames: &mut [FootFrame], base: &[f32], pelvis: &[f32]) {
         let objectives: Vec<SoftTarget> = frames
             .iter()
@@ -130,13 +131,13 @@ impl<'a> Swing<'a> {
         self.settle(&mut BoundedSmoother::default(), &objectives, |i, by| frames[i].ankle.y -= by);
     }
 
-    /// Brings a foot that is out of the leg's reach nearer to the hip.
+    /// Moves a foot that is out of the leg's reach towards the hip.
     pub(super) fn pull_in(&self, frames: &mut [FootFrame], pelvis: &[f32]) {
         let hip = |i: usize| self.curve.samples[i].hip + Vec3::Y * pelvis[i];
         let objectives = self.objectives(frames, |i, frame| {
             let sample = &self.curve.samples[i];
             let clip = sample.flexion();
-            // The longer it has been in the air, or will be, the more it keeps of the bend that the clip has.
+            // The further from a stance, the more of the clip's flexion the leg keeps.
             let bend = clip.min(self.search.settings.least_flexion).max(KEPT * clip * self.ramp(i));
             (frame.ankle - hip(i)).length() - reach_bent(sample, bend)
         });
@@ -145,8 +146,8 @@ impl<'a> Swing<'a> {
         });
     }
 
-    /// Where a foot would have to be lifted faster than a leg lifts, it is kept from what lies in its way instead: it goes
-    /// forward later when it leaves the ground before a riser, and sooner when it comes down past an edge.
+    /// Delays or advances a foot where clearing an obstacle would need a faster lift than a leg's. It moves forward later
+    /// when it leaves the ground before a riser, and sooner when it comes down past an edge.
     fn hold_back(
         &self,
         smoother: &mut BoundedSmoother,
@@ -156,7 +157,7 @@ impl<'a> Swing<'a> {
     ) {
         let count = frames.len();
         let last = self.step * count.saturating_sub(1) as f32;
-        // Every stretch in the air: before the first stance, between two, after the last.
+        // Each swing: before the first stance, between two, after the last.
         for k in 0..=self.standing.len() {
             let before = k.checked_sub(1).and_then(|k| self.standing.get(k)).map(|s| s.to);
             let after = self.standing.get(k).map(|s| s.from);
@@ -171,7 +172,7 @@ impl<'a> Swing<'a> {
                         return 0.0;
                     }
                     let room = self.rise(i);
-                    // Nor is it lifted further than the knee folds.
+                    // The knee's range limits the lift as well.
                     let folds = |p: &[f32]| {
                         (p[i] - lowest(&self.curve.samples[i], frame.ankle)).max(LITTLE * self.search.scale)
                     };
@@ -185,13 +186,12 @@ impl<'a> Swing<'a> {
         }
     }
 
-    /// How far a foot must go aside for what remains to be lifted to be no more than `room`;
-    /// nothing where that does not help.
+    /// Distance in metres by which a foot must move along `aside` for a lift of at most `room` metres; 0 if none does.
     fn step_aside(&self, i: usize, frame: &FootFrame, base: f32, aside: Vec3, room: f32) -> f32 {
         if self.shortfall(i, frame, base).need <= room {
             return 0.0;
         }
-        // Steps of a centimetre and a half for a grown figure, up to the depth of half a tread.
+        // Steps of 1.5 cm for a figure of 1.8 m, up to half a tread.
         const STEPS: usize = 10;
         let one = 0.015 * self.search.scale;
         (1..=STEPS)
@@ -203,7 +203,7 @@ impl<'a> Swing<'a> {
             .unwrap_or(0.0)
     }
 
-    /// At least so much at each sample in the air, nothing while the foot stands.
+    /// Objectives with the lower bound `least` at each sample in the air, and 0 at stances.
     fn objectives(&self, frames: &[FootFrame], least: impl Fn(usize, &FootFrame) -> f32) -> Vec<SoftTarget> {
         frames
             .iter()
@@ -222,43 +222,42 @@ impl<'a> Swing<'a> {
             .collect()
     }
 
-    /// How far a foot has been lifted since it stood, or is yet to come down until it stands, at the most:
+    /// Largest lift of a foot at a sample, in metres:
     ///
     /// ```text
     /// rise(t) = LITTLE + LIFT t^2 / 2,        t seconds from the sample next to the stance
     /// ```
     ///
-    /// What is to be lifted is cut to this. A foot that stands with its toes under the next tread, or pitches them into
-    /// the riser as its heel leaves, lacks the riser's whole height h in the first sample after the stance. A beam that
-    /// is held at 0 in one sample and at h in the next leaves the stop with the slope v = h / step. Beyond it, with
-    /// weight and stiffness alone, it goes as v L sqrt(2) exp(-t / (L sqrt 2)) sin(t / (L sqrt 2)), L = [`SPREAD`], up to
-    /// v L exp(-pi / 4) = 0.46 v L: to four times the riser, straight up. With the cut the foot may be at h no sooner
-    /// than after t with h = LIFT t^2 / 2, at the slope 2 h / t: a riser of 12 cm, crossed after 80 ms, throws it by as
-    /// much again and not by four times that. The way ahead waits for it behind the edge ([`Swing::hold_back`] asks for
-    /// the same height), so that the foot goes up and ahead in one bow, over one edge after the other.
+    /// A foot with its toes under the next tread lacks the riser's whole height h in the first sample after its stance. A
+    /// smoother that is held at 0 in one sample and at h in the next leaves them with the slope v = h / step. From there it
+    /// follows v L sqrt(2) exp(-t / (L sqrt 2)) sin(t / (L sqrt 2)), L = [`SPREAD`], up to v L exp(-pi / 4) = 0.46 v L: four
+    /// times the riser, straight up. With this bound the foot reaches h no sooner than t with h = LIFT t^2 / 2, at the slope
+    /// 2 h / t. A riser of 12 cm, crossed after 80 ms, then throws it up by about 12 cm more. [`Swing::hold_back`] uses the
+    /// same bound and delays the forward motion, so that the foot moves up and ahead in one arc, over one edge after the
+    /// other.
     fn rise(&self, i: usize) -> f32 {
         let since = (self.away(i) - self.step).max(0.0);
         0.5 * LIFT * since * since * self.search.leg / 0.9 + LITTLE * self.search.scale
     }
 
-    /// Whether the foot stands at a sample, or next to it.
+    /// Whether the foot stands at a sample or a neighbour of it.
     fn is_pinned(&self, i: usize) -> bool {
         let time = i as f32 * self.step;
         self.near(time).any(|s| time >= s.from - self.step && time <= s.to + self.step)
     }
 
-    /// 0 at a stance, 1 from [`NEAR`] on to either side of it.
+    /// Ramp from 0 at a stance to 1 at [`NEAR`] seconds from it.
     fn ramp(&self, i: usize) -> f32 {
         (self.away(i) / NEAR).clamp(0.0, 1.0)
     }
 
-    /// Seconds to the nearest stance; nothing at one.
+    /// Time to the nearest stance in seconds; 0 or less within one, infinity without any.
     fn away(&self, i: usize) -> f32 {
         let time = i as f32 * self.step;
         self.near(time).map(|s| (s.from - time).max(time - s.to)).fold(f32::INFINITY, f32::min)
     }
 
-    /// The stances before and after a time, or at it. (Stances are in order and apart.)
+    /// Nearest stances to a time. Stances are disjoint and in order.
     fn near(&self, time: f32) -> impl Iterator<Item = &Interval> {
         let next = self.standing.partition_point(|s| s.to < time);
         self.standing[next.saturating_sub(1)..].iter().take(2)
@@ -270,7 +269,7 @@ impl<'a> Swing<'a> {
         objectives: &[SoftTarget],
         mut apply: impl FnMut(usize, f32),
     ) {
-        // Without anything to clear the beam lies flat.
+        // With nothing to clear the result is 0.
         if objectives.iter().all(|w| w.low <= 0.0) {
             return;
         }
@@ -282,7 +281,7 @@ impl<'a> Swing<'a> {
         }
     }
 
-    /// Pitch of the ground along the way ahead, over about a stride, in radians (up is positive).
+    /// Pitch of the ground along `forward`, over about a stride, in radians (up is positive).
     fn slope(&self, frame: &FootFrame, forward: Vec3, base: f32) -> f32 {
         let reach = 0.4 * self.search.leg;
         let height = |by: f32| self.search.height(frame.ankle + forward * by, base).map(|(y, _)| y);
@@ -297,7 +296,7 @@ impl<'a> Swing<'a> {
         if worst.need > 0.0 { worst } else { Shortfall::default() }
     }
 
-    /// How far the foot could go down.
+    /// Height by which the foot could come down, in metres; negative below the required clearance.
     fn clearance(&self, i: usize, frame: &FootFrame, base: f32) -> f32 {
         let worst = self.worst(i, frame, base);
         if worst.need.is_finite() { -worst.need } else { 0.0 }
@@ -306,11 +305,11 @@ impl<'a> Swing<'a> {
     fn worst(&self, i: usize, frame: &FootFrame, base: f32) -> Shortfall {
         let scale = self.search.scale;
         let clearance = self.search.settings.clearance * scale;
-        // Next to a stance a shoe's sole gives way by this.
+        // Give of a shoe's sole next to a stance.
         let give = 0.004 * scale;
         let ramp = self.ramp(i);
         let sample: &FootSample = &self.curve.samples[i];
-        // A clip that drags its feet over the floor may go on doing so.
+        // A foot that drags over the floor in the clip may do so on the ground.
         let own = self.curve.heel_heights[i].min(self.curve.ball_heights[i]);
         let keep = (clearance * ramp).min(own) - give * (1.0 - ramp);
         let base = self.search.base_near(base, frame.ankle.y);
@@ -331,7 +330,7 @@ impl<'a> Swing<'a> {
     }
 }
 
-/// The axis about which the leg's joints bend (a positive turn flexes the knee), and the way ahead of the foot; both level.
+/// Axis of the leg's flexion (a positive turn flexes the knee) and forward direction of the foot: horizontal unit vectors.
 fn sides(frame: &FootFrame) -> (Vec3, Vec3) {
     let across = frame.knee_way.cross(frame.clip_line).with_y(0.0).normalize_or(Vec3::X);
     (across, across.cross(Vec3::Y))

@@ -1,4 +1,4 @@
-//! How a standing foot spares the body a dip: its heel lifts further over the ball than the clip has it.
+//! Extra heel lift of a standing foot, which spares the pelvis a dip.
 
 use alloc::vec::Vec;
 
@@ -12,26 +12,26 @@ use super::{
     stance::Stance,
 };
 
-/// The sole stands no steeper than this on its ball, as a sine: sixty degrees, what toes bend to without effort.
+/// Sine of the steepest sole on its ball: 60 degrees, the bend of toes without effort.
 const STEEPEST: f32 = 0.87;
-/// How fast a heel is lifted at the most, in m/s^2 for a grown figure: a quarter of what a leg lifts a foot with.
+/// Largest acceleration of a heel's lift, in m/s^2 for a figure of 1.8 m: a quarter of a swinging foot's.
 const LIFT: f32 = 10.0;
-/// A lift dies away to either side within about this many seconds.
+/// Time constant of a lift's decay to either side, in seconds.
 const SPREAD: f32 = 0.08;
 
-/// One foot, whose heel may be lifted while its ball stands.
+/// Heel lift of one foot.
 pub(super) struct Tiptoe<'a> {
     pub curve: &'a FootCurve,
-    /// Seconds between samples.
+    /// Time between samples, in seconds.
     pub step: f32,
-    /// Height of the figure over 1.8 m.
+    /// Height of the figure divided by 1.8 m.
     pub scale: f32,
     pub settings: &'a PlantOptions,
 }
 
 impl Tiptoe<'_> {
-    /// How much further the heel may be lifted at a time of a stance, in metres: nothing while it is in contact, and no
-    /// faster from there than a leg lifts it.
+    /// Largest extra lift of the heel at a time of a stance, in metres: 0 while the heel is in contact or the ball is not,
+    /// then as far as [`LIFT`] allows.
     fn most(&self, stance: &Stance, time: f32) -> f32 {
         let on_heel = stance.heel.iter().any(|h| h.contains(time));
         let on_ball = stance.ball.iter().any(|b| b.contains(time));
@@ -43,19 +43,20 @@ impl Tiptoe<'_> {
         let i = ((time / self.step) as usize).min(self.curve.samples.len() - 1);
         let sample = &self.curve.samples[i];
         let room = STEEPEST * (sample.ball - sample.heel).length() - self.curve.heel_heights[i];
-        // A heel that is yet to come down is held up only where it comes after the ball in the clip too.
+        // A heel that has yet to come down is held up only if it lands after the ball in the clip too.
         let comes = stance.heel.iter().any(|h| h.from > time);
         let room = if comes { room.min(2.0 * self.curve.heel_heights[i]) } else { room };
         (0.5 * LIFT * self.scale * since * since).min(room.max(0.0))
     }
 
-    /// The ankle with the heel lifted by `extra`.
+    /// Position of the ankle with the heel lifted by `extra` metres.
     fn ankle(&self, stance: &Stance, foothold: &Foothold, i: usize, extra: f32) -> Vec3 {
         let time = i as f32 * self.step;
         stance.twist_lifted(foothold, self.curve, self.step, time, extra).0.ankle
     }
 
-    /// The highest raise of the pelvis at which the leg reaches the foot, on tiptoe if need be; for a sample of a stance.
+    /// Largest raise of the pelvis at which the leg reaches the foot, on tiptoe if needed, at a sample of a stance, in
+    /// metres.
     pub(super) fn highest(&self, stance: &Stance, foothold: &Foothold, i: usize) -> f32 {
         let sample = &self.curve.samples[i];
         let flat = highest(sample, self.ankle(stance, foothold, i, 0.0), self.settings);
@@ -66,8 +67,8 @@ impl Tiptoe<'_> {
         flat.max(highest(sample, self.ankle(stance, foothold, i, most), self.settings))
     }
 
-    /// How far the heel is lifted at each sample for the leg to reach with the pelvis raised by `pelvis`. `standing` are the
-    /// stances that have a foothold.
+    /// Extra lift of the heel at each sample, in metres, with which the leg reaches from a pelvis raised by `pelvis`.
+    /// `standing` are the stances with a foothold.
     pub(super) fn lifts(&self, standing: &[(&Stance, &Foothold)], pelvis: &[f32]) -> Vec<f32> {
         let mut objectives = alloc::vec![SoftTarget::fixed(0.0); self.curve.samples.len()];
         let mut any = false;
@@ -77,7 +78,7 @@ impl Tiptoe<'_> {
             for i in from..=to.min(objectives.len() - 1) {
                 let time = i as f32 * self.step;
                 if !stance.time.contains(time) {
-                    // Into the swing it goes on by itself.
+                    // The swing continues the lift freely.
                     objectives[i] = SoftTarget::FREE;
                     continue;
                 }
@@ -95,8 +96,8 @@ impl Tiptoe<'_> {
         smoother.settle(&objectives, spread * spread * spread * spread).iter().map(|x| *x as f32).collect()
     }
 
-    /// The least lift with which the leg reaches, halved until `f32` ends, as less would leap
-    /// with the last bit; the most where none does.
+    /// Smallest lift with which the leg reaches, in metres; `most` if none does and a lift helps, else 0. It is bisected to
+    /// the resolution of `f32`, as a coarser result would jump with the input's last bit.
     fn needed(&self, stance: &Stance, foothold: &Foothold, i: usize, pelvis: f32, most: f32) -> f32 {
         let sample = &self.curve.samples[i];
         let hip = sample.hip + Vec3::Y * pelvis;

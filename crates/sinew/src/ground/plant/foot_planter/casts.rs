@@ -1,4 +1,4 @@
-//! What a figure sees of the ground.
+//! Ray casts of a figure, under its body and for its feet.
 
 use glam::Vec3;
 
@@ -9,13 +9,19 @@ use crate::{
     math,
 };
 
-/// The pelvis goes ahead of the feet by at most this share of the leg.
+/// Largest rise by which the pelvis leads the feet, as a fraction of the leg.
 const LEAD: f32 = 0.5;
 
 impl FootPlanter {
-    /// Casts for the ground under the body and around the feet. `pose` holds the animation, not yet planted, and `placement`
-    /// is the figure's: those that the next [`FootPlanter::step`] is given, or the latest
-    /// known. It may be called as often as the physics runs; down to ten times a second, feet still see edges in time.
+    /// Casts rays for the ground under the body and around the feet.
+    ///
+    /// `pose` holds the animation, not yet planted, and `placement` is the figure's placement in the world. Both are those
+    /// of the next [`FootPlanter::step`], or the latest known. It may run at the rate of the physics; at 10 Hz and above
+    /// feet still see edges in time.
+    ///
+    /// # Errors
+    ///
+    /// The state is another foot planter's, or the pose or a sole is invalid.
     pub fn sense(
         &self,
         feet: &mut FootPlanterState,
@@ -26,11 +32,11 @@ impl FootPlanter {
         self.knows(feet)?;
         self.fits(pose)?;
         let place = self.place(placement);
-        // What casts find is taken over at the next tick: before, there is no need to look again. Whether the coming step
-        // has one is known where ticks are given, and else judged by the last step.
+        // Results count from the next tick on, so casts are due once per tick. Given ticks tell whether the coming step has
+        // one; otherwise the last time step predicts it.
         let due = match (feet.known.next(0), self.ahead) {
             (Some(_), _) => true,
-            // After the first frame nothing is known of the second.
+            // After the first frame there is no time step yet.
             (None, 0) => {
                 feet.last <= 0.0
                     || feet.beats_told(feet.last).all > 0.0
@@ -41,13 +47,13 @@ impl FootPlanter {
         if feet.started && !due && feet.since < BEAT - NOW {
             return Ok(());
         }
-        // In whole ticks: so it is the same at all frame rates.
+        // Whole ticks are the same at all frame rates.
         let since = math::floor(core::mem::take(&mut feet.since) / BEAT + 0.5).max(1.0) * BEAT;
         let settings = self.settings;
         let scale = place.scale * self.figure.height / 1.8;
         let search =
             FootholdSearch { ground, settings: &settings, leg: self.figure.leg_length * place.scale, scale };
-        // They are for that tick, and so for where things are then.
+        // Position and velocity of the body at the next tick.
         let (body, rate) = {
             let next = self.next_seen(feet, 0, pose, &place).1;
             let rate = if feet.started {
@@ -67,8 +73,8 @@ impl FootPlanter {
             }
         };
         feet.base = Some(base);
-        // The spring of the pelvis runs behind a climb by 2 / omega seconds; so much is looked ahead, and back, as one step
-        // of a stair is no slope.
+        // On a climb the pelvis' spring lags by 2 / omega seconds. The slope is taken over as much ahead and behind, as one
+        // step of a stair is no slope.
         let ahead = rate * (2.0 / self.pelvis_omega());
         let height = |at: Vec3| search.height(at, base).map_or(base, |(y, _)| y);
         let most = LEAD * search.leg;
@@ -85,7 +91,7 @@ impl FootPlanter {
         Ok(())
     }
 
-    /// The animation's foot and pelvis at the next tick: as they were given, or else between the last frame and this one.
+    /// The animation's foot and pelvis at the next tick, given or interpolated between the last frame and this one.
     fn next_seen(&self, feet: &FootPlanterState, leg: usize, pose: &Pose, place: &Place) -> (Sole, Vec3) {
         if feet.started && self.ahead > 0 {
             let tick = feet.legs[leg].foot.ticks.ago(self.ahead - 1);

@@ -1,4 +1,4 @@
-//! The clock of the decisions, and the animation at each of its ticks.
+//! Clock of the decisions, and the animation at its ticks.
 
 use alloc::vec::Vec;
 
@@ -13,24 +13,24 @@ use super::{
 };
 use crate::{Placement, Pose, math};
 
-/// Most ticks in one step: beyond a quarter of a second there is nothing to follow.
+/// Largest number of ticks in one step: after a quarter of a second there is nothing to follow.
 const MOST_BEATS: usize = 8;
-/// Most ticks that are given before a step: all that are ahead of its first one, and that.
+/// Largest number of ticks given before a step: the first one and all of its look-ahead.
 const MOST_KNOWN: usize = MOST_AHEAD + 1;
 
-/// Frames that are at most half a tick apart are enough to see where between them a clip bends that is keyed as often as
-/// there are ticks: a tick between two of them then waits for the frame after both (see [`Track`](super::track::Track)).
+/// Largest time between frames, in seconds, at which a tick between two waits for the frame after both. Frames this dense
+/// locate the kinks of a clip that is keyed as often as there are ticks (see [`Track`](super::track::Track)).
 const WAITS: f32 = 0.5 * BEAT + NOW;
 
-/// A foot at a tick, and the contact that the caller gives it.
+/// A foot at a tick, and the contact from the caller.
 type Given = (Sole, Option<f32>);
 
-/// The animation at ticks to come.
+/// The animation at coming ticks.
 #[derive(Clone, Debug)]
 pub struct Known {
-    /// Each leg's foot, by tick.
+    /// Foot of each leg, by tick.
     legs: Vec<[Given; MOST_KNOWN]>,
-    /// The pelvis.
+    /// Position of the pelvis, by tick.
     bodies: [Vec3; MOST_KNOWN],
     count: usize,
 }
@@ -48,12 +48,12 @@ impl Known {
         self.count = 0;
     }
 
-    /// The next tick's foot of this leg, and the pelvis.
+    /// Foot of a leg, and the pelvis, at the next tick.
     pub fn next(&self, leg: usize) -> Option<(Sole, Vec3)> {
         (self.count > 0).then(|| (self.legs[leg][0].0, self.bodies[0]))
     }
 
-    /// The first ones have been taken.
+    /// Removes the first ticks.
     fn take(&mut self, ticks: usize) {
         let ticks = ticks.min(self.count);
         for leg in &mut self.legs {
@@ -64,25 +64,26 @@ impl Known {
     }
 }
 
-/// The ticks of a step.
+/// Ticks of a step.
 pub(super) struct Beats {
-    /// All of them.
+    /// Number of ticks.
     pub all: f32,
-    /// Those that are looked at, the last ones.
+    /// Number of ticks that are processed, the last ones.
     count: usize,
-    /// Seconds from the last of them to the frame.
+    /// Time from the last tick to the frame, in seconds.
     pub phase: f32,
 }
 
 impl FootPlanterState {
-    /// The ticks up to the frame that is `dt` seconds after the last one.
+    /// Ticks up to the frame that is `dt` seconds after the last one.
     pub(super) fn beats_in(&self, dt: f32) -> Beats {
         let phase = self.phase + if dt >= LEAST { dt.min(LONGEST) } else { 0.0 };
         let all = math::floor((phase + NOW) / BEAT);
         Beats { all, count: (all as usize).min(MOST_BEATS), phase: phase - all * BEAT }
     }
 
-    /// Those of them that frames tell. In a fast game, a tick that is on no frame waits for the frame after the next one.
+    /// Ticks up to that frame which frames determine. At high frame rates, a tick between two frames waits for one more
+    /// frame.
     pub(super) fn beats_told(&self, dt: f32) -> Beats {
         let ticks = self.beats_in(dt);
         if dt > WAITS || ticks.phase <= NOW || ticks.phase >= dt - NOW || ticks.all < 1.0 {
@@ -94,10 +95,16 @@ impl FootPlanterState {
 }
 
 impl FootPlanter {
-    /// Lets the foot planter know the animation `seconds` ahead, from the next step on: up to half a second, in thirtieths. A
-    /// foot then knows where it will land while it is in the air, and goes there; without, it finds its place once it has
-    /// landed, and moves there. The time of half a step, 0.3 s, is enough. Every tick must then be given
-    /// ([`FootPlanter::next_tick`]). States that were made before are of no more use.
+    /// Sets the look-ahead in seconds, rounded to 1/30 s and limited to half a second. 0 by default; 0.3 s, half of a walk's
+    /// step, is enough.
+    ///
+    /// With look-ahead a foot in the air moves to the foothold on which it will land. Without, it moves to its foothold
+    /// after the landing. With look-ahead every tick must be given ([`FootPlanter::next_tick`]). States made before are
+    /// refused.
+    ///
+    /// # Errors
+    ///
+    /// The time is negative or not finite.
     pub fn set_look_ahead(&mut self, seconds: f32) -> Result<(), FootPlanterError> {
         if !(seconds >= 0.0 && seconds.is_finite()) {
             return Err(FootPlanterError::Time(seconds));
@@ -106,39 +113,37 @@ impl FootPlanter {
         Ok(())
     }
 
-    /// How far ahead the animation is known, in seconds.
+    /// Look-ahead in seconds.
     pub fn look_ahead(&self) -> f32 {
         self.ahead as f32 * BEAT
     }
 
-    /// When the foot planter wants to see the animation next, in seconds from the frame of the coming step (which
-    /// is `dt` seconds after the last one): negative before that frame, positive with look-ahead (ticks within
-    /// a tenth of a millisecond are now). None once it has seen what the step needs. There are thirty such
-    /// ticks a second, whatever the frame rate.
+    /// Returns the time of the next tick that the coming step needs, or `None` once it has all of them.
     ///
-    /// A game that can sample its animation at any time gives every tick: all frame rates then decide by the same
-    /// numbers, and so have their feet in the same places.
+    /// The time is in seconds from the frame of the coming step, which is `dt` seconds after the last one: negative before
+    /// that frame, positive with look-ahead. There are 30 ticks per second at any frame rate. A tick within 0.1 ms of a
+    /// frame is on it. A game that can sample its animation at any time gives every tick, so that feet are at the same
+    /// positions at all frame rates. [`FootPlanter::step_with`] does so in one call.
     ///
     /// ```
     /// # use sinew::{Placement, Pose, ground::plant::{FootPlanterError, FootPlanter, FootPlanterState}};
-    /// # fn example(planter: &FootPlanter, feet: &mut FootPlanterState, tick: &mut Pose, time: f32, dt: f32) -> Result<(), FootPlanterError> {
+    /// # fn example(
+    /// #     planter: &FootPlanter, feet: &mut FootPlanterState, tick: &mut Pose, time: f32, dt: f32,
+    /// # ) -> Result<(), FootPlanterError> {
     /// while let Some(later) = planter.next_tick(feet, dt) {
     ///     let at = time + later;
-    ///     // Here the game samples its clip at that time, and moves its character to where it is then.
+    ///     // Here the game samples its clip at that time and finds the placement of its character.
     ///     let placement = Placement::IDENTITY;
     ///     planter.give_tick(feet, tick, &placement)?;
     /// }
-    /// // Then it casts, and steps.
+    /// // Then it calls `sense` and `step`.
     /// # Ok(())
     /// # }
     /// ```
     ///
-    /// [`FootPlanter::step_with`] does this and what follows in one call.
-    ///
-    /// Without look-ahead ticks need not be given: the animation at a tick is then taken from the frames around it.
-    /// Frames at 60 Hz or more tell it to a millimetre, a frame later where the tick is on none of them. Slower
-    /// ones that are not on ticks are off by up to a centimetre and more where the animation bends sharply, and a
-    /// foot may do otherwise where that decides.
+    /// Without look-ahead ticks are optional: the animation at a tick is then interpolated from the frames around it. At 60
+    /// Hz and above it is exact to about a millimetre, one frame later if the tick is on no frame. At lower rates with
+    /// frames off the ticks, it is off by a centimetre and more at sharp bends of the animation.
     pub fn next_tick(&self, feet: &FootPlanterState, dt: f32) -> Option<f32> {
         let known = feet.known.count;
         if !feet.started {
@@ -148,10 +153,15 @@ impl FootPlanter {
         (known < count).then(|| self.look_ahead() - phase - (count - 1 - known) as f32 * BEAT)
     }
 
-    /// Gives the animation at the time that [`FootPlanter::next_tick`] has asked for, and where the figure is in the world
-    /// then: by its clip, its speed and its way. (The contact that was given last by [`FootPlanterState::set_contact`] is of that
-    /// time, too.) A game that cannot know what comes gives the best that it can: a foot that then lands elsewhere, as in
-    /// a clip that was broken off, passes over to where it lands.
+    /// Gives the animation at the time from [`FootPlanter::next_tick`], with the figure's placement in the world at that
+    /// time. The last contact from [`FootPlanterState::set_contact`] belongs to that time as well. A tick beyond those
+    /// needed is ignored.
+    ///
+    /// Ticks ahead are predictions. If a clip is interrupted, the foot passes to its actual landing.
+    ///
+    /// # Errors
+    ///
+    /// The state is another foot planter's, or the pose or a sole is invalid.
     pub fn give_tick(
         &self,
         feet: &mut FootPlanterState,
@@ -163,7 +173,6 @@ impl FootPlanter {
         let place = self.place(placement);
         let i = feet.known.count;
         if i >= MOST_KNOWN {
-            // Nobody asked for it.
             return Ok(());
         }
         for ((known, state), leg) in feet.known.legs.iter_mut().zip(&feet.legs).zip(&self.figure.legs) {
@@ -175,7 +184,7 @@ impl FootPlanter {
         Ok(())
     }
 
-    /// Goes on to the frame in `pose`, `dt` seconds after the last one.
+    /// Advances the state to the frame in `pose`, `dt` seconds after the last one.
     pub(super) fn advance(&self, feet: &mut FootPlanterState, pose: &Pose, place: &Place, dt: f32) {
         let first = !feet.started;
         let dt = if first { 0.0 } else { dt };
@@ -187,7 +196,7 @@ impl FootPlanter {
         for (state, leg) in feet.legs.iter_mut().zip(&self.figure.legs) {
             let s = leg.sample(pose, Vec3::ZERO);
             state.foot.track.push(place.sole(&s), dt);
-            // The axis about which the knee bends, in the thigh's frame, as the last five seconds have it.
+            // Knee axis in the thigh's frame, averaged over about 5 s.
             let bend = math::rotate(math::conjugate(s.thigh), s.bend());
             state.hinge = state.hinge * math::exp(-dt / 5.0) + bend * if first { 1e-2 } else { dt };
         }
@@ -207,20 +216,20 @@ impl FootPlanter {
         let Beats { all, count, phase } = ticks;
         feet.phase = phase;
         for tick in 0..count {
-            // A long time ends with its last ticks; the springs run through all of it.
+            // The springs run through ticks that are not processed.
             let h = if tick == 0 { (all - (count - 1) as f32) * BEAT } else { BEAT };
             let age = (phase + (count - 1 - tick) as f32 * BEAT).max(0.0);
             let between = (age, (age / dt.max(f32::MIN_POSITIVE)).min(1.0));
             self.tick(feet, place, h, if known { Ok(tick) } else { Err(between) });
         }
-        // With a tick missing, those that were given are of no use.
+        // If a tick is missing, the given ones are dropped.
         feet.known.take(if known { count } else { MOST_KNOWN });
         for state in &mut feet.legs {
             state.given = state.given.map(|[_, now]| [now, now]);
         }
     }
 
-    /// The first tick: everything is where it should be.
+    /// Processes the first tick, with all springs at their goals.
     fn begin(&self, feet: &mut FootPlanterState, place: &Place) {
         let known = feet.known.count > self.ahead;
         for i in 0..feet.legs.len() {
@@ -243,8 +252,8 @@ impl FootPlanter {
         feet.started = true;
     }
 
-    /// Goes on by `h` seconds to a tick: one that was given, or one that is so many seconds, and this share of the time
-    /// step, before the present frame.
+    /// Advances the state by `h` seconds to a tick. `Ok` is the index of a given tick. `Err` is the time from a tick to the
+    /// present frame, in seconds and as a fraction of the time step.
     fn tick(&self, feet: &mut FootPlanterState, place: &Place, h: f32, which: Result<usize, (f32, f32)>) {
         for i in 0..feet.legs.len() {
             let m = self.measures(i, place);
@@ -262,9 +271,9 @@ impl FootPlanter {
         self.follow_feet(feet, place, h);
     }
 
-    /// The body's floor goes with the feet that stand.
+    /// Moves the level of the body with the standing feet.
     fn follow_feet(&self, feet: &mut FootPlanterState, place: &Place, h: f32) {
-        // A foot in the air says a little about where the body should be; where none says anything, the ground does.
+        // Weights of a foot in the air, and of the ground under the body.
         const SWINGING: f32 = 0.25;
         const NOTHING: f32 = 1e-3;
         let base = feet.base.unwrap_or(place.floor);

@@ -1,28 +1,27 @@
-//! The way of a foot in the air to a place that is known before it lands.
+//! Path of a foot in the air to a foothold that is known before it lands.
 
 use glam::Vec3;
 
 use super::offset::Offset;
 use crate::ground::plant::hermite::{State, quintic};
 
-/// A passage of least jerk from one displacement to another, with their rates.
+/// Path of least jerk from one displacement to another, with their rates.
 #[derive(Clone, Copy, Debug)]
 pub struct Course {
     from: [State; 3],
     to: [State; 3],
-    /// Seconds that it takes.
+    /// Duration in seconds.
     duration: f32,
-    /// Seconds of them that are over.
+    /// Time since the start, in seconds.
     gone: f32,
-    /// How high it is lifted over the passage on the way, in metres.
+    /// Lift of the path half-way, in metres.
     lift: f32,
 }
 
-/// Where a lifted passage is lower than this share of its height it is not made to pass anything: next to
-/// its ends all the rest would be thrown up.
+/// Fraction of the lift's profile below which obstacles are ignored: near its ends, clearing one would throw up the middle.
 const LOW: f32 = 0.3;
 
-/// A bow that begins and ends level and is 1 half-way: 16 s^2 (1 - s)^2.
+/// Profile of a lift: 16 s^2 (1 - s)^2, level at both ends and 1 half-way.
 fn bow(s: f32) -> f32 {
     let s = s.clamp(0.0, 1.0);
     16.0 * s * s * (1.0 - s) * (1.0 - s)
@@ -37,13 +36,13 @@ fn states(value: Offset, rate: Offset) -> [State; 3] {
 }
 
 impl Course {
-    /// From a displacement and its rate to another, in `duration` seconds.
+    /// Makes a path from a displacement and its rate to another, in `duration` seconds.
     pub fn new(from: (Offset, Offset), to: (Offset, Offset), duration: f32) -> Self {
         let duration = duration.max(1e-3);
         Self { from: states(from.0, from.1), to: states(to.0, to.1), duration, gone: 0.0, lift: 0.0 }
     }
 
-    /// The displacement `time` seconds on.
+    /// Displacement `time` seconds from now. After the end it continues at the end's rate.
     pub fn at(&self, time: f32) -> Offset {
         let time = self.gone + time;
         let part = |i: usize| {
@@ -54,7 +53,7 @@ impl Course {
         Offset { turn: part(0), ankle: part(1) + lift, toes: part(2) }
     }
 
-    /// Lifts it on the way so far that it passes `need` metres above where it is at `time` seconds from now.
+    /// Raises the lift so that the path is `need` metres higher at `time` seconds from now, up to a lift of `most` metres.
     pub fn pass(&mut self, need: f32, time: f32, most: f32) {
         let bow = bow((self.gone + time) / self.duration);
         if bow > LOW {
@@ -62,12 +61,12 @@ impl Course {
         }
     }
 
-    /// The same passage, `time` seconds later.
+    /// The path `time` seconds later.
     pub fn after(&self, time: f32) -> Self {
         Self { gone: self.gone + time, ..*self }
     }
 
-    /// Seconds that are left of it.
+    /// Remaining time, in seconds.
     pub fn left(&self) -> f32 {
         self.duration - self.gone
     }

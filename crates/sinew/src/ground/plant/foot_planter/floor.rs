@@ -1,30 +1,37 @@
-//! Where the floor of an animation is.
+//! Floor of an animation.
 
 use glam::Vec3;
 
 use super::{FootPlanter, FootPlanterError};
 use crate::{Pose, math, motion::Clip};
 
-/// Height of the floor that a leg's animation was made for, in model space: where its heel and its ball are when they
-/// stand.
+/// Floor for which a leg's animation was made: heights of its standing heel and ball in model space.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LegFloor {
-    /// For the heel.
+    /// Height of the standing heel, in metres.
     pub heel: f32,
-    /// For the ball.
+    /// Height of the standing ball, in metres.
     pub ball: f32,
 }
 
 impl FootPlanter {
-    /// Says where the floor of a leg's animation is.
+    /// Sets the floor of a leg's animation.
+    ///
+    /// # Errors
+    ///
+    /// There is no such leg.
     pub fn set_floor(&mut self, leg: usize, floor: LegFloor) -> Result<(), FootPlanterError> {
         let count = self.floors.len();
         *self.floors.get_mut(leg).ok_or(FootPlanterError::Leg { leg, count })? = floor;
         Ok(())
     }
 
-    /// Finds the floor of each leg's animation: the lowest that its heel and its ball get in `clip`. Some clips float,
-    /// and some sink. `rest` is the rest pose. This is not for every frame.
+    /// Finds the floor of each leg's animation: the lowest heights of its heel and ball in `clip`, as some clips float and
+    /// others sink. `rest` is a pose of the clip's skeleton. It samples the whole clip and allocates; call it at load time.
+    ///
+    /// # Errors
+    ///
+    /// The pose is not finite or does not have the figure's joints, or a sole is invalid.
     pub fn learn_floor(&mut self, clip: &Clip, rest: &Pose) -> Result<(), FootPlanterError> {
         self.fits(rest)?;
         let mut pose = rest.clone();

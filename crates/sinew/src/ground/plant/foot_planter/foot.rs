@@ -1,4 +1,4 @@
-//! One foot through time: contact, lock, release, and its way through the air.
+//! State of one foot over time: contact, lock, release, and motion through the air.
 
 mod air;
 mod sight;
@@ -20,84 +20,84 @@ use crate::{
     math,
 };
 
-/// Seconds over which a rate is taken where there is no formula for it: a fraction of a frame, and in f32 still four digits
-/// of a step.
+/// Time step of numerical rates, in seconds: a fraction of a frame that keeps four digits of a displacement in `f32`.
 const MOMENT: f32 = 2e-3;
 
 /// A point of the sole.
 #[derive(Clone, Copy, Debug, Default)]
 struct Point {
-    /// How firmly it is in contact, from 0 to 1.
+    /// Hold on the ground, from 0 to 1.
     hold: f32,
-    /// The height over the ground of a foot that stands is that of the animation in the air, and none in firm contact, and
-    /// this (its x).
+    /// Height offset (x) of a standing point above the ground, decaying to zero in firm contact.
     rest: Spring,
 }
 
-/// A place to stand that was chosen.
+/// A chosen foothold.
 #[derive(Clone, Copy, Debug)]
 pub struct Choice {
-    /// The foothold, or why there is none.
+    /// The foothold, or the reason for which there is none.
     found: Result<Foothold, Unplanted>,
-    /// Where the heel would be by the animation.
+    /// Position of the heel by the animation.
     heel: Vec3,
-    /// The same for the ball.
+    /// Position of the ball by the animation.
     ball: Vec3,
     /// Whether the sole lies along the ground under the ball alone.
     on_ball: bool,
-    /// Whether casts were made at the foothold's very points.
+    /// Whether the heights were re-cast at heel and ball.
     settled: bool,
-    /// Whether it was chosen on the ground along the sole, and not just laid on what is known of it.
+    /// Whether it was searched on a profile along the sole. Without, it lies on the heights known so far.
     searched: bool,
 }
 
-/// Where a foot stands.
+/// A lock of a foot on a foothold.
 #[derive(Clone, Copy, Debug)]
 pub struct Lock {
     pub foothold: Foothold,
-    /// Whether casts were made at its very points.
+    /// Whether the heights were re-cast at heel and ball.
     settled: bool,
-    /// How much of the animation's way since the last tick it goes along with: none while it stands firmly.
+    /// Fraction of the animation's displacement since the last tick that the foot follows; 0 while it stands firmly.
     slip: f32,
-    /// How far it is dragged behind the animation at most, seen from above.
+    /// Largest horizontal distance from the animation, in metres.
     leash: f32,
-    /// How much it counts: a foot that only brushes the floor goes on as in the air.
+    /// Blend from the motion in the air (0) to the lock (1); a foot that only brushes the floor stays near 0.
     share: f32,
-    /// Where the animation had the foot then.
+    /// The animation's foot at the last tick.
     since: Sole,
-    /// The animation's heading when it was locked.
+    /// The animation's heading at the landing, in radians.
     yaw: f32,
 }
 
-/// What a foot is doing.
+/// Phase of a foot.
 #[derive(Clone, Copy, Debug, Default)]
 pub enum Phase {
-    /// It goes with the animation over the ground.
+    /// The foot follows the animation over the ground.
     #[default]
     Air,
-    /// It stands.
+    /// The foot stands.
     Locked(Lock),
-    /// The animation has it stand, but there is nothing to stand on.
+    /// The foot stands in the animation, but there is no foothold.
     Refused(Unplanted),
-    /// The animation has it stand, but elsewhere: it goes there, in so many ticks where it knows where to.
+    /// The foot stands in the animation, too far from its old foothold. It moves to the next one in a number of ticks, if
+    /// that foothold is known.
     Behind(usize),
 }
 
-/// A foot lets go of its place where the animation is further from it than this share of the leg...
+/// Distance of the animation from the foothold at which a foot unlocks, as a fraction of the leg.
 const LEFT_BEHIND: f32 = 0.4;
-/// ... or has turned by more than 50 degrees since it landed.
+/// Turn of the animation since the landing at which a foot unlocks, in radians: 50 degrees.
 const TURNED: f32 = 0.87;
-/// Beats in which it goes to where it stands next, where it knows where: a quick step.
+/// Ticks in which a foot left behind moves to its next foothold: a quick step.
 const CATCHES_UP: usize = 6;
-/// Else it lands again once it is within this share of the leg of the animation.
+/// Distance from the animation at which a foot left behind lands again, as a fraction of the leg, if the next foothold is
+/// unknown.
 const CAUGHT_UP: f32 = 0.02;
-/// A foot comes near the ground within this many limits of contact: then its landing is looked for.
+/// Height below which the landing of a foot is searched, as a multiple of the contact limit.
 const NEAR: f32 = 2.5;
 
-/// The state of one foot.
+/// State of one foot.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Foot {
-    /// The animation as far as it is known.
+    /// Frames of the animation so far.
     pub track: Track,
     pub ticks: Beats,
     pub under: Under,
@@ -105,42 +105,41 @@ pub struct Foot {
     stood: bool,
     heel: Point,
     ball: Point,
-    /// The ground where it may land, as casts found it.
+    /// Ground where the foot may land.
     landing: Option<Landing>,
-    /// Where it will land, or stands, with what casts made since.
+    /// Foothold on which the foot stands or will land.
     choice: Option<Choice>,
     course: Option<Course>,
     rest: Rest,
-    /// Height of the ground that the foot goes over in the air (y), and what it aims at; on a course, how far it is lifted
-    /// above it.
+    /// Height of the ground under a foot in the air (y). On a course, lift above it.
     level: Spring,
     level_goal: Vec3,
-    /// Rotation vector of the turn along the ground, in the air.
+    /// Rotation vector that turns a foot in the air along the ground.
     tilt: Spring,
     tilt_goal: Vec3,
-    /// Share of planting (x): goes to 0 where there is no ground.
+    /// Fade of planting (x): 0 without ground.
     presence: Spring,
     presence_goal: Vec3,
-    /// How far the foot is above what it could come down to (x).
+    /// Clearance of the foot above the ground (x).
     clear: Spring,
     clear_goal: Vec3,
 }
 
 impl Foot {
-    /// On the ground at the height `level`.
+    /// Resets the foot to ground at the height `level`.
     pub fn start(&mut self, level: f32) {
         *self = Self { level: Spring { value: Vec3::Y * level, rate: Vec3::ZERO }, ..Self::default() };
         self.level_goal = self.level.value;
         (self.presence.value, self.presence_goal) = (Vec3::X, Vec3::X);
     }
 
-    /// How much of the planting is applied, `time` seconds after the state.
+    /// Fade of planting, `time` seconds after the state.
     pub fn weight(&self, time: f32, m: &Measures) -> f32 {
         let goal = self.presence_goal;
         self.presence.towards(goal, goal, m.omega, time).value.x.clamp(0.0, 1.0)
     }
 
-    /// Ends every passage at once: a figure that begins is where it should be.
+    /// Moves all springs to their goals, for the first frame.
     pub fn settle(&mut self) {
         self.rest = Rest::default();
         (self.heel.rest, self.ball.rest) = (Spring::default(), Spring::default());
@@ -150,7 +149,7 @@ impl Foot {
         self.clear = Spring { value: self.clear_goal, rate: Vec3::ZERO };
     }
 
-    /// Whether it stands.
+    /// Whether the foot stands.
     pub fn locked(&self) -> bool {
         matches!(self.phase, Phase::Locked(_))
     }
@@ -160,19 +159,20 @@ impl Foot {
         self.ticks.ago(m.ahead)
     }
 
-    /// What stands at a tick, `later` ticks from the present one. The speed of a tick is the mean since the tick before;
-    /// where the next one is known, the contact is that of the time after the tick.
+    /// Contact at a tick, `later` ticks after the present one. A tick's speed is the mean since the previous tick, so the
+    /// contact after a tick is that of the next one, if it is known.
     fn contact(&self, later: usize, m: &Measures) -> Contact {
         self.ticks.ago(m.ahead.saturating_sub(later + 1)).contact
     }
 
-    /// In how many ticks the foot will land, where that is known.
+    /// Ticks until the foot lands, if the look-ahead covers it.
     fn lands_in(&self, m: &Measures) -> Option<usize> {
         let first = if let Phase::Behind(ticks) = self.phase { ticks } else { 1 };
         (first.max(1)..m.ahead).find(|&later| self.contact(later, m).stands)
     }
 
-    /// Height over the ground of heel and ball while the foot stands, with the animation at `sole`, `time` after the state.
+    /// Heights of heel and ball above the ground while the foot stands, with the animation at `sole`, `time` seconds after
+    /// the state.
     fn heights(&self, sole: &Sole, time: f32, m: &Measures) -> (f32, f32) {
         let height = |point: &Point, y: f32| {
             let own = (1.0 - point.hold) * y.max(0.0);
@@ -182,7 +182,7 @@ impl Foot {
         (height(&self.heel, heel), height(&self.ball, ball))
     }
 
-    /// What the phase alone asks for.
+    /// Displacement that the phase asks for, without the decaying rest.
     fn wanted(&self, sole: &Sole, time: f32, m: &Measures) -> Offset {
         match &self.phase {
             Phase::Locked(lock) => {
@@ -197,7 +197,7 @@ impl Foot {
         }
     }
 
-    /// Where it is locked.
+    /// Displacement of a locked foot.
     fn stands(&self, lock: &Lock, sole: &Sole, time: f32, m: &Measures) -> Offset {
         let (heel, ball) = self.heights(sole, time, m);
         let offset = stand(&lock.foothold, sole, heel, ball);
@@ -209,22 +209,23 @@ impl Foot {
         Offset { ankle, ..offset }
     }
 
-    /// How much it stands where it is locked.
+    /// Blend from the motion in the air (0) to the lock (1).
     pub fn share(&self) -> f32 {
         if let Phase::Locked(lock) = &self.phase { lock.share } else { 0.0 }
     }
 
-    /// The foot as it is shown with the animation at `sole`, `time` seconds after the state.
+    /// Displacement of the foot with the animation at `sole`, `time` seconds after the state.
     pub fn offset(&self, sole: &Sole, time: f32, m: &Measures) -> Offset {
         self.wanted(sole, time, m).plus(self.rest.after(m.omega, time).value())
     }
 
-    /// The foot as it is shown at the present tick.
+    /// Displacement of the foot at the present tick.
     pub fn present(&self, m: &Measures) -> Offset {
         self.offset(&self.now(m).sole, 0.0, m)
     }
 
-    /// How fast the animation's foot goes at the present tick.
+    /// Velocity of the animation's foot at the present tick: a central difference with look-ahead, else that since the last
+    /// tick.
     fn pace(&self, m: &Measures) -> Sole {
         let (here, now) = (self.now(m), m.ahead);
         if now == 0 {
@@ -233,7 +234,7 @@ impl Foot {
         self.ticks.ago(now - 1).sole.minus(&self.ticks.ago(now + 1).sole).times(0.5 / BEAT)
     }
 
-    /// Something that follows from the animation's foot, at the present tick, and how fast it changes.
+    /// Evaluates a function of the animation's foot and its rate at the present tick.
     fn rated(&self, m: &Measures, f: impl Fn(&Self, &Sole, f32) -> Offset) -> (Offset, Offset) {
         let sole = self.now(m).sole;
         let now = f(self, &sole, 0.0);
@@ -241,13 +242,13 @@ impl Foot {
         (now, next.minus(now).times(1.0 / MOMENT))
     }
 
-    /// Takes another phase (through `change`) without a jump in place or speed.
+    /// Changes the phase by `change` with continuous displacement and rate: the difference becomes a decaying rest.
     fn switch(&mut self, m: &Measures, change: impl FnOnce(&mut Self)) {
         let (was, rate_was) = self.rated(m, |f, sole, t| f.offset(sole, t, m));
         self.course = None;
         change(self);
         if !self.locked() {
-            // In the air the height has a spring of its own.
+            // In the air the height has its own spring.
             self.level = Spring { value: Vec3::Y * was.ankle.y, rate: Vec3::Y * rate_was.ankle.y };
             self.level_goal = Vec3::Y * self.ground(was, m).unwrap_or(was.ankle.y);
         }
@@ -257,14 +258,14 @@ impl Foot {
             rest.ankle.value.y = 0.0;
             rest.ankle.rate.y = 0.0;
         } else {
-            // It comes down onto the ground and not through it: no faster than that the spring stops it in time.
+            // Limited to the rate from which the spring stops without passing through the ground.
             let fall = rest.ankle.value.y.max(0.0) * -m.omega;
             rest.ankle.rate.y = rest.ankle.rate.y.max(fall);
         }
         self.rest = rest;
     }
 
-    /// Goes on by `h` seconds to the present tick, which must have been taken.
+    /// Advances the state by `h` seconds to the present tick, which must have been pushed.
     pub fn advance(&mut self, h: f32, settings: &PlantOptions, m: &Measures) {
         self.drift(h, m);
         self.take_casts(m);
@@ -297,7 +298,7 @@ impl Foot {
         self.clear_goal = Vec3::X * self.clears(m);
     }
 
-    /// Lets the springs run for `time` seconds.
+    /// Advances the springs by `time` seconds.
     fn drift(&mut self, time: f32, m: &Measures) {
         self.rest = self.rest.after(m.omega, time);
         self.heel.rest = self.heel.rest.after(m.omega, time);
@@ -309,7 +310,7 @@ impl Foot {
         self.course = self.course.map(|c| c.after(time));
     }
 
-    /// A foot that stands takes over what casts found under it.
+    /// Takes over the re-cast heights of a locked foot's foothold.
     fn take_casts(&mut self, m: &Measures) {
         let (Phase::Locked(lock), Some(choice)) = (&self.phase, self.choice) else { return };
         let Ok(foothold) = choice.found else { return };
@@ -322,20 +323,20 @@ impl Foot {
         }
     }
 
-    /// How firmly the foot stands from the present tick on.
+    /// Hold of the foot from the present tick on.
     fn hold(&self, m: &Measures) -> f32 {
         self.contact(0, m).foot
     }
 
-    /// A foot whose hold fades goes along with the animation, and the more over to its way in the air, so that it makes no
-    /// difference in which tick it lets go.
+    /// Blends a locked foot from its lock to its motion in the air as its hold fades. The tick of the unlock then makes no
+    /// difference.
     fn loosen(&mut self, m: &Measures) {
         let (now, hold) = (self.now(m).sole, self.hold(m));
         let slip = 1.0 - hold;
         let share = if m.ahead > 0 { self.share().max(hold) } else { hold };
         if self.share() != share {
             if self.share() >= 1.0 {
-                // In the air it begins at the height at which it stands.
+                // The motion in the air starts at the height of the lock.
                 let (stands, rate) = self.rated(m, |f, sole, t| f.wanted(sole, t, m));
                 self.level = Spring { value: Vec3::Y * stands.ankle.y, rate: Vec3::Y * rate.ankle.y };
                 self.level_goal = self.level.value;
@@ -347,12 +348,12 @@ impl Foot {
             });
         }
         let Phase::Locked(lock) = &self.phase else { return };
-        // Where it was dragged to it stays.
+        // The foothold moves with a foot that was dragged.
         let (heel, ball) = self.heights(&now, 0.0, m);
         let stays = stand(&lock.foothold, &now, heel, ball).ankle;
         let behind = self.stands(lock, &now, 0.0, m).ankle;
         let by = (behind - stays).with_y(0.0);
-        // One that stands loosely is dragged along where one that stands firmly, or knows where to go, lets go.
+        // A loose foot is dragged along where a firm one, or one with look-ahead, would unlock.
         let most = behind.with_y(0.0).length().max(LEFT_BEHIND * m.leg);
         let leash = if m.ahead > 0 || hold >= 1.0 { f32::INFINITY } else { lock.leash.min(most) };
         if let Phase::Locked(lock) = &mut self.phase {
@@ -362,7 +363,7 @@ impl Foot {
         }
     }
 
-    /// Stands where it is now, or where it was steered to.
+    /// Locks the foot at its present position, or on the foothold to which it was steered.
     fn land(&mut self, settings: &PlantOptions, m: &Measures) {
         let Beat { sole: now, .. } = *self.now(m);
         let steered = self.course.is_some();
@@ -392,7 +393,7 @@ impl Foot {
             since: now,
             yaw: math::atan2(d.x, d.z),
         };
-        // Points that are down already come in with the height that they have.
+        // Points already in contact keep their height as an offset.
         let (heel, ball) = m.heights(&now);
         let pace = self.pace(m);
         for (point, height, rate) in [
@@ -406,7 +407,7 @@ impl Foot {
         self.switch(m, |f| f.phase = Phase::Locked(lock));
     }
 
-    /// Whether a foot that stands is too far from where the animation has it, at `now`.
+    /// Whether a locked foot is too far from the animation at `now`.
     fn left_behind(&self, lock: &Lock, now: &Sole, m: &Measures) -> bool {
         let ankle = now.ankle + self.wanted(now, 0.0, m).ankle;
         let behind = (ankle - now.ankle).with_y(0.0).length();
@@ -414,15 +415,14 @@ impl Foot {
         let d = (now.ball - now.heel).with_y(0.0);
         let turned = math::atan2(d.x, d.z) - lock.yaw;
         let turned = math::atan2(math::sin(turned), math::cos(turned)).abs();
-        // A foot on its toes has no heading to speak of.
+        // A foot on its toes has no clear heading.
         let level = d.length() > 0.7 * (now.ball - now.heel).length();
         behind > LEFT_BEHIND * m.leg
             || (from_hip > m.leg && behind > 0.1 * m.leg)
             || (level && turned > TURNED)
     }
 
-    /// Whether a foot that stands may no longer do so at the next tick, at which the animation has it
-    /// at `next`: then it must see where it goes.
+    /// Whether a locked foot may unlock at the next tick, with the animation at `next`, and so needs casts.
     fn lets_go(&self, next: &Sole, m: &Measures) -> bool {
         let Phase::Locked(lock) = &self.phase else { return false };
         let hold = match m.ahead {
@@ -432,7 +432,7 @@ impl Foot {
         hold < 1.0 || self.left_behind(lock, next, m)
     }
 
-    /// Whether a foot that stands is left behind, or one that was has caught up.
+    /// Unlocks a foot that is left behind, and lands one that has caught up.
     fn follow(&mut self, m: &Measures, settings: &PlantOptions) {
         let now = self.now(m).sole;
         match self.phase {
@@ -459,7 +459,7 @@ impl Foot {
 }
 
 impl Lock {
-    /// How far it has slipped since the last tick: with its lower point.
+    /// Displacement by slip since the last tick, that of the lower point.
     fn slipped(&self, sole: &Sole, m: &Measures) -> Vec3 {
         if self.slip <= 0.0 {
             return Vec3::ZERO;
@@ -471,8 +471,7 @@ impl Lock {
 }
 
 impl Point {
-    /// Comes down or lifts with the height over the ground that it has, and the speed; `height`
-    /// and `rate` are the animation's.
+    /// Changes the hold with continuous height and rate. `height` (metres) and `rate` (m/s) are the animation's.
     fn take(&mut self, hold: f32, height: f32, rate: f32) {
         let more = hold - self.hold;
         self.rest.value.x += more * height.max(0.0);
@@ -481,7 +480,7 @@ impl Point {
     }
 }
 
-/// How a foot of the animation is moved that stands on a foothold, with its heel and ball at these heights over it.
+/// Displacement of a foot on a foothold, with heel and ball at the given heights above it, in metres.
 fn stand(foothold: &Foothold, sole: &Sole, heel: f32, ball: f32) -> Offset {
     let sample = FootSample {
         ankle: sole.ankle,

@@ -1,36 +1,36 @@
-//! What the foot of a figure is measured by.
+//! Dimensions and limits of a foot in the world.
 
 use super::track::Sole;
 use crate::ground::plant::contact::ContactLimits;
 
-/// What a foot must know of its figure, in metres of the world.
+/// Dimensions and limits of a foot, in metres in world space.
 #[derive(Clone, Copy, Debug)]
 pub struct Measures {
     pub limits: ContactLimits,
-    /// Frequency in rad/s.
+    /// Frequency of the foot's spring, in rad/s.
     pub omega: f32,
     /// Length of the leg.
     pub leg: f32,
-    /// The figure's height over 1.8.
+    /// The figure's height divided by 1.8 m.
     pub scale: f32,
-    /// Turn of a planted foot about the vertical.
+    /// Turn of a planted foot about the vertical, in radians.
     pub yaw: f32,
-    /// How far the sole stays above the ground.
+    /// Height at which a planted sole is held above the ground.
     pub sole_height: f32,
-    /// Height of the heel's lowest in the animation over its floor.
+    /// Height of the standing heel above the animation's floor.
     pub heel_floor: f32,
-    /// The same for the ball.
+    /// Height of the standing ball above the animation's floor.
     pub ball_floor: f32,
-    /// Steepest ground that the foot lies along, in radians.
+    /// Steepest slope that the foot lies along, in radians.
     pub slope: f32,
-    /// How far a foot stays clear of what it passes.
+    /// Clearance of a swinging foot.
     pub clearance: f32,
-    /// Beats that the animation is known ahead.
+    /// Look-ahead in ticks.
     pub ahead: usize,
 }
 
 impl Measures {
-    /// Heights of heel and ball over their floors in the animation.
+    /// Heights of heel and ball in the animation above their standing heights.
     pub fn heights(&self, sole: &Sole) -> (f32, f32) {
         ((sole.ankle + sole.heel).y - self.heel_floor, (sole.ankle + sole.ball).y - self.ball_floor)
     }

@@ -1,4 +1,4 @@
-//! Planting step by step, for games: no look-ahead, any time step.
+//! Planting frame by frame, for games: any time step, with or without look-ahead.
 
 mod casts;
 mod clock;
@@ -31,48 +31,53 @@ use place::Place;
 use spring::Spring;
 use track::Track;
 
-/// What a step did.
+/// Report of a planted frame.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 #[non_exhaustive]
 pub struct FootPlanterReport {
-    /// How far the pelvis was raised, in metres of the world.
+    /// Vertical offset of the pelvis from the animation, in metres in world space (up is positive).
     pub raise: f32,
-    /// The furthest that an ankle stays from where it should be, in metres of the world.
+    /// Largest residual of an ankle, in metres in world space.
     pub out_of_reach: f32,
-    /// How many feet stand.
+    /// Number of feet that stand.
     pub standing: usize,
 }
 
-/// Points of a sole are within this of their joint: the squares of what is further overflow.
+/// Largest distance of a sole's point from its joint; squares of larger ones overflow.
 const FURTHEST: f32 = 1e16;
 
-/// A tick that is this near, in seconds, is now: times are summed up in f32.
+/// Tolerance in seconds for a tick on a frame, as times are summed in `f32`.
 const NOW: f32 = 1e-4;
-/// Differences over less than a tenth of a millisecond say nothing of speeds: so short a step is taken with the next.
+/// Shortest time step, in seconds, that gives meaningful velocities; shorter ones are added to the next step.
 const LEAST: f32 = 1e-4;
-/// After a thousand seconds everything is at rest.
+/// Longest time step in seconds, after which everything is at rest.
 const LONGEST: f32 = 1e3;
 
-/// Plants a figure's feet a frame at a time.
+/// Plants a figure's feet frame by frame.
 ///
-/// A heel or ball that comes down (low and slow, as [`PlantOptions`] say, or as [`FootPlanterState::set_contact`] gives it) locks its
-/// foot where it is, on the ground that [`FootPlanter::sense`] found there; one that lifts lets it go. Whatever a foot was
-/// moved by then dies away on a critically damped spring of [`PlantOptions::foot_rate`], which is integrated exactly. In the
-/// air a foot goes over the ground as the animation goes over its floor, and rises before an edge. The pelvis follows on
-/// a spring of [`PlantOptions::pelvis_rate`] and stays where the legs reach. A foot without ground keeps its animation; a
-/// locked foot that is left behind lets go.
+/// A foot locks when its heel or ball comes down: low and slow, by the limits in [`PlantOptions`], or by
+/// [`FootPlanterState::set_contact`]. It locks on the ground that [`FootPlanter::sense`] found below it, and unlocks when
+/// both points lift. Its displacement from the animation then decays on a critically damped spring of
+/// [`PlantOptions::foot_rate`], integrated exactly. In the air a foot keeps its height above the ground as the animation
+/// does above its floor, and rises before an edge. The pelvis follows the feet on a spring of [`PlantOptions::pelvis_rate`]
+/// and stays in reach of the legs. A foot without ground keeps its animation. A locked foot unlocks if the animation leaves
+/// it too far behind.
 ///
-/// Everything is decided on a clock of thirty ticks a second, and between ticks feet move with the animation and their
-/// springs: what a game shows does not depend on when its frames are. A game that can sample its animation at any time
-/// calls [`FootPlanter::step_with`], which asks for it at the ticks: then the same numbers decide at every frame rate. One
-/// that calls [`FootPlanter::sense`] and [`FootPlanter::step`] alone, as below, has its frames taken for what is between them:
-/// then a foot that only just comes near enough to the floor, or a place that only just serves, may be taken at one frame
-/// rate and not at another; what can be decided gradually is (a foot lets go by degrees as its contact fades, and an edge
-/// counts by degrees as it comes in sight). The price of the clock is that a contact is known up to a thirtieth of a
-/// second late, and a frame more where the animation at a tick must be told from frames.
+/// # Frame rates
 ///
-/// The foot planter is shared; what one figure's feet remember is a [`FootPlanterState`]. The same calls with the same state
-/// give the same bits. Everything is allocated in [`FootPlanter::state`].
+/// All decisions fall on a clock of 30 ticks per second; between ticks feet move with the animation and their springs. A
+/// contact is therefore detected up to 1/30 s late.
+///
+/// A game that can sample its animation at any time calls [`FootPlanter::step_with`], which samples it at the ticks. The
+/// same numbers then decide at every frame rate. With [`FootPlanter::sense`] and [`FootPlanter::step`] alone, as below, the
+/// animation at a tick is interpolated from the frames, which may take one frame more. A contact or a foothold at its limit
+/// may then be accepted at one frame rate and rejected at another. Gradual decisions make this rare: a foot unlocks
+/// gradually as its contact fades, and an edge counts gradually as it comes into view.
+///
+/// # State
+///
+/// A foot planter is shared between characters. [`FootPlanterState`] holds the memory of one character's feet. The same
+/// calls with the same state give the same bits. All memory is allocated in [`FootPlanter::state`].
 ///
 /// ```
 /// use std::sync::Arc;
@@ -113,7 +118,7 @@ const LONGEST: f32 = 1e3;
 ///     let report = planter.step(&mut feet, &mut pose, &placement, 1.0 / 60.0)?;
 ///     assert_eq!(report.standing, 2);
 /// }
-/// // Both heels are on the hill: a fifth of the way up, as it is a fifth as high as far.
+/// // Both heels are on the hill, which rises by 0.2 m per metre.
 /// for leg in figure.legs() {
 ///     let heel = pose.model(leg.foot).transform_point3(leg.sole.heel);
 ///     assert!((heel.y - 0.2 * (heel.z + 1.0)).abs() < 1e-3, "{heel}");
@@ -127,59 +132,63 @@ pub struct FootPlanter {
     settings: PlantOptions,
     /// Floor of each leg's animation.
     floors: Vec<LegFloor>,
-    /// Beats by which the animation is known ahead.
+    /// Look-ahead in ticks.
     ahead: usize,
 }
 
-/// What a figure's feet remember from frame to frame, for one [`FootPlanter`].
+/// Memory of one character's feet from frame to frame, for one [`FootPlanter`]. [`FootPlanter::state`] makes it.
 #[derive(Clone, Debug)]
 pub struct FootPlanterState {
     legs: Vec<LegState>,
-    /// Beats by which the animation is known ahead.
+    /// Look-ahead in ticks.
     ahead: usize,
     frames: Vec<FootFrame>,
-    /// Local transforms to go back to where a limb fails.
+    /// Local transforms to restore if a leg cannot be solved.
     backup: Vec<(JointId, JointTransform)>,
-    /// Height in world space of the floor that the body stands on (y).
+    /// Height in world space of the floor under the body (y).
     level: Spring,
     level_goal: Vec3,
-    /// Height of the ground under the body.
+    /// Height in world space of the ground under the body.
     base: Option<f32>,
-    /// How much higher it is where the body will be once the spring has come there.
+    /// Rise of the ground over the lag of the pelvis' spring, in metres.
     rise: f32,
-    /// The pelvis (as an ankle).
+    /// Motion of the pelvis (as an ankle).
     body: Track,
-    /// Time that was too short to be a step.
+    /// Sum of time steps shorter than [`LEAST`], in seconds.
     pending: f32,
-    /// Seconds since the last casts.
+    /// Time since the last casts, in seconds.
     since: f32,
-    /// Seconds since the last tick.
+    /// Time since the last tick, in seconds.
     phase: f32,
-    /// The last time step.
+    /// Last time step, in seconds.
     last: f32,
-    /// Beats that were given for the coming steps.
+    /// Ticks given for the coming steps.
     known: Known,
     started: bool,
 }
 
-/// A leg's state.
+/// State of a leg.
 #[derive(Clone, Debug)]
 struct LegState {
     joint: JointId,
     foot: Foot,
     given: Option<[f32; 2]>,
     influence: f32,
-    /// Sum of the knee's bends, by time, in the thigh's frame.
+    /// Time integral of the knee's bend normal in the thigh's frame.
     hinge: Vec3,
-    /// As it was shown last: the lowest level of the body at which its knee is not folded too far, and how far the foot can
-    /// go down.
+    /// Lowest level of the body within the knee's range, and clearance of the foot, in metres in the last frame.
     room: [f32; 2],
 }
 
 impl FootPlanter {
-    /// A foot planter for a figure, of which it keeps a copy: a figure that changes later needs a new one. The floor
-    /// of every leg is the lowest of the figure's soles in its rest pose, until [`FootPlanter::set_floor`] or
-    /// [`FootPlanter::learn_floor`] say otherwise.
+    /// Makes a foot planter for a figure, of which it keeps a copy.
+    ///
+    /// The floor of every leg's animation is at the lowest sole of the rest pose, until [`FootPlanter::set_floor`] or
+    /// [`FootPlanter::learn_floor`] changes it.
+    ///
+    /// # Errors
+    ///
+    /// An option is outside its range.
     pub fn new(figure: &Figure, settings: PlantOptions) -> Result<Self, PlantOptionError> {
         settings.check()?;
         let floor = LegFloor { heel: figure.floor, ball: figure.floor };
@@ -187,7 +196,7 @@ impl FootPlanter {
         Ok(Self { figure: figure.clone(), settings, floors, ahead: 0 })
     }
 
-    /// The fresh state of a figure's feet.
+    /// Makes the initial state of one character's feet.
     pub fn state(&self) -> FootPlanterState {
         let count = self.figure.legs.len();
         let leg = |leg: &Leg| LegState {
@@ -217,30 +226,30 @@ impl FootPlanter {
         }
     }
 
-    /// The figure that it plants.
+    /// Figure whose feet are planted.
     pub fn figure(&self) -> &Figure {
         &self.figure
     }
 
-    /// The settings.
+    /// Options of planting.
     pub fn settings(&self) -> &PlantOptions {
         &self.settings
     }
 
-    /// Whether the state is one of this foot planter's.
+    /// Checks that a state fits this foot planter.
     fn knows(&self, feet: &FootPlanterState) -> Result<(), FootPlanterError> {
         let own = self.figure.legs.iter().map(|leg| leg.foot).eq(feet.legs.iter().map(|leg| leg.joint));
         if own && self.ahead == feet.ahead { Ok(()) } else { Err(FootPlanterError::State) }
     }
 
-    /// Whether the pose is finite and has the figure's joints, and the soles are in place.
+    /// Checks that the pose is finite and has the figure's joints, and that the soles are within [`FURTHEST`].
     fn fits(&self, pose: &Pose) -> Result<(), FootPlanterError> {
         let (joint, joints) = (self.figure.last_joint(), pose.skeleton().len());
         if joint >= joints {
             return Err(FootPlanterError::Figure { joint, joints });
         }
         for (leg, sole) in self.figure.legs.iter().map(|leg| &leg.sole).enumerate() {
-            // (Not so for NaN either.)
+            // True for NaN as well.
             let far = |p: &Vec3| !p.abs().cmple(Vec3::splat(FURTHEST)).all();
             if let Some(point) = [sole.heel, sole.ball, sole.tip].into_iter().find(far) {
                 return Err(FootPlanterError::Sole { leg, point });
@@ -254,7 +263,7 @@ impl FootPlanter {
         Place::new(placement, floors.fold(f32::INFINITY, f32::min))
     }
 
-    /// In rad/s.
+    /// Frequency of the pelvis' spring, in rad/s.
     fn pelvis_omega(&self) -> f32 {
         core::f32::consts::TAU * self.settings.pelvis_rate
     }
@@ -284,11 +293,16 @@ impl FootPlanter {
         }
     }
 
-    /// Plants a frame. `pose` comes with the animation's frame and leaves with the feet planted; `placement` is the
-    /// figure's in the world (metres); `dt` is the time
-    /// since the last step, in seconds. With a `dt` of 0 the state stays as it is.
+    /// Plants a frame.
     ///
-    /// The placement says where the figure is, seen from above. How high it stands, the ground says.
+    /// `pose` holds the animation's frame and receives the planted one. `placement` is the figure's placement in the world,
+    /// in metres: its horizontal position counts, while the height comes from the ground. `dt` is the time since the last
+    /// step in seconds; 0 leaves the state as it is.
+    ///
+    /// # Errors
+    ///
+    /// The time step is negative or not finite, the state is another foot planter's, the pose or a sole is invalid, a tick
+    /// of the look-ahead is missing, or a leg cannot be solved. The pose then keeps the animation.
     pub fn step(
         &self,
         feet: &mut FootPlanterState,
@@ -316,8 +330,12 @@ impl FootPlanter {
 }
 
 impl FootPlanterState {
-    /// Gives a foot's contact from outside, from now on: 1 while it should stand, 0 while it should not, and what is between
-    /// along the way; half is where it lands and lifts. `None` lets it be found again.
+    /// Sets the contact of a foot from now on, from 0 (in the air) to 1 (standing). The foot lands and lifts at one half.
+    /// `None` returns to detection. Values are clamped to 0 to 1; one that is not finite counts as 0.
+    ///
+    /// # Errors
+    ///
+    /// There is no such leg.
     pub fn set_contact(&mut self, leg: usize, contact: Option<f32>) -> Result<(), FootPlanterError> {
         let count = self.legs.len();
         let state = self.legs.get_mut(leg).ok_or(FootPlanterError::Leg { leg, count })?;
@@ -326,8 +344,12 @@ impl FootPlanterState {
         Ok(())
     }
 
-    /// Sets how much of a leg's planting is applied from now on, 0 (the animation's own) to 1 (all, the default): to fade it in
-    /// and out. It multiplies the leg's own influences, and `reset` keeps it.
+    /// Sets the influence of planting on a leg from now on, from 0 (the animation) to 1 (the default). It fades planting in
+    /// and out, and multiplies the leg's own influences. [`FootPlanterState::reset`] keeps it.
+    ///
+    /// # Errors
+    ///
+    /// There is no such leg, or the influence is not within 0 to 1.
     pub fn set_influence(&mut self, leg: usize, influence: f32) -> Result<(), FootPlanterError> {
         check::within("the leg's influence", "0 to 1", influence, 0.0, 1.0)?;
         let count = self.legs.len();
@@ -335,13 +357,13 @@ impl FootPlanterState {
         Ok(())
     }
 
-    /// Whether a foot stands.
+    /// Whether a foot stands; false for a leg that does not exist.
     pub fn stands(&self, leg: usize) -> bool {
         self.legs.get(leg).is_some_and(|l| l.foot.locked())
     }
 
-    /// Forgets where the feet were, as a teleport needs it. The next step begins on the ground that the next
-    /// [`FootPlanter::sense`] finds, at whatever height.
+    /// Forgets the past motion, for example after a teleport. The next step starts on the ground that the next
+    /// [`FootPlanter::sense`] finds, at any height. Contacts and influences set by the caller stay.
     pub fn reset(&mut self) {
         for leg in &mut self.legs {
             (leg.foot, leg.hinge) = (Foot::default(), Vec3::ZERO);

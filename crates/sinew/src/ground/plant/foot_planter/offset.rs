@@ -1,12 +1,12 @@
-//! How a foot is moved, and what of it dies away.
+//! Displacement of a foot from the animation, and its decay.
 
 use glam::{Quat, Vec3};
 
 use super::spring::Spring;
 use crate::math;
 
-/// How a foot is moved from where the animation has it: rotation vector of its turn, the ankle's displacement in metres
-/// (upwards from the animation's floor), rotation vector of the toes' turn on top of it.
+/// Displacement of a foot from the animation: rotation vector of the foot, translation of the ankle in metres (upwards from
+/// the animation's floor), and rotation vector of the toes on top of the foot's.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Offset {
     pub turn: Vec3,
@@ -28,7 +28,7 @@ impl Offset {
     }
 }
 
-/// What is left of earlier displacements, dying away.
+/// Decaying rest of earlier displacements.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Rest {
     pub turn: Spring,
@@ -58,7 +58,7 @@ impl Rest {
     }
 }
 
-/// The rotation of a rotation vector.
+/// Converts a rotation vector to a rotation.
 pub fn rotation(vector: Vec3) -> Quat {
     let angle = vector.length();
     if angle > 0.0 { math::axis_angle(vector / angle, angle) } else { Quat::IDENTITY }

@@ -1,15 +1,15 @@
-//! The figure where the world has it.
+//! Placement of a figure in the world.
 
 use glam::Vec3;
 
 use super::track::Sole;
 use crate::{Placement, ground::plant::FootSample};
 
-/// The figure where the world has it.
+/// Placement of a figure in the world.
 pub struct Place {
     pub placement: Placement,
     pub scale: f32,
-    /// Height of the world under the animation's floor.
+    /// Height of the animation's floor in world space.
     pub floor: f32,
 }
 
@@ -19,12 +19,12 @@ impl Place {
         Self { placement: *placement, scale: placement.scale().abs(), floor: height }
     }
 
-    /// A point of model space in the world, its height over the animation's floor.
+    /// Transforms a point from model to world space, with its height above the animation's floor.
     pub fn over_floor(&self, point: Vec3) -> Vec3 {
         self.placement.to_world(point) - Vec3::Y * self.floor
     }
 
-    /// A foot of the animation.
+    /// Transforms a foot of the animation to world space, with heights above the animation's floor.
     pub fn sole(&self, sample: &FootSample) -> Sole {
         let way = |v: Vec3| self.placement.world_from_model().matrix3 * v;
         Sole {

@@ -1,33 +1,28 @@
-//! A frame of a game that can sample its animation at any time.
+//! Planting for a game that can sample its animation at any time.
 
 use super::{FootPlanter, FootPlanterError, FootPlanterReport, FootPlanterState};
 use crate::{Placement, Pose, ground::Ground};
 
 impl FootPlanter {
-    /// Does all that a frame needs: asks for the animation at each tick that is due and at the frame, casts, and plants the
-    /// frame in `pose`, which is `dt` seconds after the last one. This is the way for a game that can sample its
-    /// animation at any time, and the one on which feet do not depend on the frame rate.
+    /// Plants a frame, `dt` seconds after the last one, in one call: samples the animation at each tick that is due and at
+    /// the frame, casts rays, and writes the planted frame to `pose`. Feet then do not depend on the frame rate.
     ///
-    /// `sample` is given a time in seconds from the frame (0 at the frame, negative before it, positive with
-    /// look-ahead), and writes the animation at that time into the pose (its matrices need not be updated). It
-    /// returns the figure's placement in the world at that time, as [`FootPlanter::step`] takes it. It is called once
-    /// for the frame and once for each tick: in the mean thirty more times a second, at most eight more times in a
-    /// frame that took long, and in the first frame with look-ahead up to fifteen more. The frame comes last, so that
-    /// what a sampler remembers is of the frame.
+    /// `sample` takes a time in seconds from the frame: 0 at the frame, negative before it, positive with look-ahead. It
+    /// writes the local transforms of the animation at that time into the pose and returns the figure's placement in the
+    /// world then, as [`FootPlanter::step`] takes it. It is called for each tick and last for the frame itself. Ticks add 30
+    /// calls per second in the mean, at most eight in a long frame, and up to 16 in the first frame with look-ahead.
     ///
-    /// Everything is decided by the animation at the ticks, and ticks are a thirtieth of a second apart, counted from the
-    /// first frame. Two games that show the same animation at different frame rates give the same numbers, but for
-    /// rounding of times, and so lock the same feet in the same places at the same times. What may differ is how far
-    /// between two ticks a foot has come when a frame shows it. Without a sampler, by [`FootPlanter::sense`] and
-    /// [`FootPlanter::step`] alone, the animation at a tick is taken from the frames around it: to a millimetre or so at 60
-    /// Hz and above, and at slower rates whose frames are not on ticks (as 30 Hz has them) but for up to a centimetre and
-    /// more where a clip bends sharply.
+    /// Ticks are 1/30 s apart, counted from the first frame, and all decisions use the animation at ticks. Two games with
+    /// the same animation at different frame rates therefore lock the same feet on the same footholds at the same times, up
+    /// to the rounding of times. Without a sampler, see [`FootPlanter::next_tick`] for the accuracy.
     ///
-    /// A game whose contacts are given ([`FootPlanterState::set_contact`]), or that casts at the physics' rate,
-    /// calls [`FootPlanter::next_tick`], [`FootPlanter::give_tick`], [`FootPlanter::sense`] and [`FootPlanter::step`]
-    /// itself, in this order: this does nothing else.
+    /// A game that sets contacts ([`FootPlanterState::set_contact`]), or that casts at the rate of its physics, calls
+    /// [`FootPlanter::next_tick`], [`FootPlanter::give_tick`], [`FootPlanter::sense`] and [`FootPlanter::step`] itself, in
+    /// this order. This method does nothing else.
     ///
-    /// On an error the pose holds what was sampled last.
+    /// # Errors
+    ///
+    /// The errors of [`FootPlanter::step`]. The pose then holds the last sample.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -57,7 +52,7 @@ impl FootPlanter {
     /// let figure = Figure::new(&rest, ids[hips], legs, 1.8)?;
     /// let ground = Plane { point: Vec3::ZERO, normal: Vec3::new(0.0, 1.0, -0.2).normalize() };
     ///
-    /// // It steps on the spot: each leg is drawn up for a half of each second.
+    /// // Steps on the spot: each leg lifts for half of each second.
     /// let animate = |time: f32, pose: &mut Pose| {
     ///     pose.copy_from(&rest);
     ///     for (i, &[thigh, shin, _]) in parts.iter().enumerate() {
@@ -68,9 +63,9 @@ impl FootPlanter {
     ///             pose.set_local(joint, turned);
     ///         }
     ///     }
-    ///     Placement::IDENTITY // Here a game says where its character is at that time.
+    ///     Placement::IDENTITY // Here a game returns the placement of its character at that time.
     /// };
-    /// // A slow game and a fast one, for two seconds: where the left foot is, six times a second.
+    /// // Positions of the left foot six times a second, in a slow game and a fast one, over two seconds.
     /// let play = |rate: usize| -> Result<Vec<Vec3>, Box<dyn std::error::Error>> {
     ///     let planter = FootPlanter::new(&figure, PlantOptions::default())?;
     ///     let (mut pose, mut feet, mut places) = (rest.clone(), planter.state(), Vec::new());

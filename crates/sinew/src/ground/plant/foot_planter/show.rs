@@ -1,4 +1,4 @@
-//! What a step shows: the state, carried out on the pose.
+//! Application of the state to the pose of a frame.
 
 use glam::{Quat, Vec3};
 
@@ -14,11 +14,11 @@ use crate::{
     math,
 };
 
-/// The pelvis comes to a limit along a curve that begins about this far from it, in metres for a figure of 1.8 m.
+/// Distance from a limit at which the pelvis eases into it, in metres for a figure of 1.8 m.
 const EASE: f32 = 0.01;
 
 impl FootPlanter {
-    /// Carries the state out on the pose.
+    /// Applies the state to the pose, which holds the animation's frame.
     pub(super) fn show(
         &self,
         feet: &mut FootPlanterState,
@@ -46,11 +46,11 @@ impl FootPlanter {
             }
             let ankle = now.ankle + offset.ankle;
             if weight > 1e-3 {
-                // A foot that fades out holds the pelvis less and less.
+                // A foot that fades out restricts the pelvis less.
                 let slack = 2.0 * m.leg * (1.0 - weight) / weight;
                 high = high.min(highest(&sample, ankle, &self.settings) + slack);
                 let folds = folds(&sample, ankle) - slack;
-                // A foot in the air comes down to the body, as far as it is above the ground.
+                // A foot in the air can come down to the body by its clearance.
                 let clear = state.foot.clearance(since, &m);
                 low = low.max(folds - clear);
                 state.room = [folds, clear];
@@ -66,7 +66,7 @@ impl FootPlanter {
                 turn: turn(offset.turn),
                 toes: turn(offset.toes),
                 ankle,
-                // A leg that never was bent does not say where its knee points.
+                // A leg that was never bent has no knee direction.
                 knee_way: if bend.length() > 1e-3 {
                     model.knee_way(state.hinge.normalize_or_zero())
                 } else {
@@ -80,12 +80,11 @@ impl FootPlanter {
         let ease = EASE * scale;
         let level = feet.level.towards(feet.level_goal, feet.level_goal, self.pelvis_omega(), since);
         let level = soft_least(level.value.y, high, ease);
-        // Where a leg would be folded too far and another too long, the long one decides.
+        // Reach decides over the knee's range.
         let level = soft_least(-soft_least(-level, -low, ease), high, ease);
         let raise = level - place.floor;
         for ((leg, frame), state) in figure.legs.iter().zip(&mut feet.frames).zip(&feet.legs) {
-            // A foot in the air that the body has sunk onto goes down with it, rather than fold
-            // its knee further than knees do.
+            // A foot in the air under a low body comes down with it, so that the knee stays within its range.
             let [folds, clear] = state.room;
             if clear > 0.0 {
                 let by = -soft_least(level - folds, 0.0, ease);
@@ -114,20 +113,20 @@ impl FootPlanter {
     }
 }
 
-/// The lowest level of the body at which a knee is not folded further than knees go. Unlike the plan's, it
-/// has no leap where a foot passes the hip: what is further out, and higher than the hip, raises the body
-/// (or comes down) the less the further out.
+/// Smallest level of the body, in metres, at which the knee stays within its range. Unlike that of the whole-clip plan it is
+/// continuous where a foot passes the hip: the bound falls with the horizontal distance of the foot.
 fn folds(clip: &FootSample, ankle: Vec3) -> f32 {
-    // Metres a metre: a foot twice as high above the hip as it is out of the way of the knee is left alone.
+    // Slope of the bound beyond the smallest distance of ankle and hip, in metres per metre.
     const OUT: f32 = 2.0;
     let near = nearest(clip);
     let out = (ankle - clip.hip).with_y(0.0).length();
     let over = if out < near { -math::sqrt(near * near - out * out) } else { OUT * (out - near) };
-    // Where the animation has it higher, that is no fault.
+    // The animation's own height is always allowed.
     ankle.y - clip.hip.y - over.max(clip.ankle.y - clip.hip.y)
 }
 
-/// The lesser of two, never more, and smooth where they cross.
+/// Smooth minimum of a value and a limit, never above either and `ease` below where they meet; the value if the limit is
+/// infinite.
 fn soft_least(value: f32, limit: f32, ease: f32) -> f32 {
     if !limit.is_finite() {
         return value;

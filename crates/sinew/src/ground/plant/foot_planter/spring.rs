@@ -1,24 +1,26 @@
-//! Critically damped springs, integrated exactly over any time.
+//! Critically damped springs, integrated exactly over any time step.
 
 use glam::Vec3;
 
 use crate::math;
 
-/// A value and its rate a second, drawn by a critically damped spring.
+/// State of a critically damped spring.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct Spring {
     /// The value.
     pub value: Vec3,
-    /// Its rate, a second.
+    /// Rate of the value, per second.
     pub rate: Vec3,
 }
 
 impl Spring {
-    /// Where it is after `time` seconds (a few milliseconds before now as well) of being drawn to zero; `omega` is its
-    /// frequency in rad/s. x(t) = (a + b t) e^(-omega t) with a = x(0) and b = x'(0) + omega x(0).
+    /// State after `time` seconds with the goal 0, for a spring of frequency `omega` in rad/s. A `time` down to a few
+    /// milliseconds below 0 extrapolates backwards.
+    ///
+    /// x(t) = (a + b t) e^(-omega t) with a = x(0) and b = x'(0) + omega x(0).
     pub fn after(&self, omega: f32, time: f32) -> Self {
         let decay = math::exp(-omega * time);
-        // Past this nothing is left in f32, and b t could overflow.
+        // The result would be 0 in `f32`, but b t could overflow.
         if decay < 1e-30 {
             return Self::default();
         }
@@ -27,12 +29,13 @@ impl Spring {
         Self { value, rate: b * decay - value * omega }
     }
 
-    /// Where it is after `time` seconds of being drawn to a goal that goes in a straight line from `from` to `to`.
+    /// State after `time` seconds with a goal that moves linearly from `from` to `to`. A `time` of 0 or less changes
+    /// nothing.
     pub fn towards(&self, from: Vec3, to: Vec3, omega: f32, time: f32) -> Self {
         if time <= 0.0 {
             return *self;
         }
-        // A spring runs behind a ramp by its rate times 2 / omega; relative to that it dies away.
+        // Behind a ramp a spring lags by its rate times 2 / omega; the difference from that decays.
         let ramp = (to - from) / time;
         let lag = ramp * (2.0 / omega);
         let gap = Self { value: self.value - from + lag, rate: self.rate - ramp }.after(omega, time);

@@ -1,53 +1,52 @@
-//! The clock of the contacts, and the animation's foot at each of its ticks.
+//! Clock of the contacts, and the animation's foot at its ticks.
 
 use glam::Vec3;
 
 use super::{measures::Measures, track::Sole};
 
-/// Seconds between two ticks. Whether a foot stands is decided on this clock and not at each frame, so that a fast game
-/// decides by the same samples as a slow one, at the same times. A thirtieth of a second is as often as a slow game knows
-/// anything, and the speed of a foot over less means little: clips are keyed as rarely, and go in straight lines between
-/// their keys.
+/// Time between two ticks, in seconds. Contacts are decided at ticks instead of frames, so that games at all frame rates
+/// decide by the same samples. Slow games have no more samples than this, and clips are often keyed at 30 Hz with straight
+/// lines between keys, so that speeds over less time mean little.
 pub const BEAT: f32 = 1.0 / 30.0;
-/// Most ticks that a foot is known ahead.
+/// Largest look-ahead, in ticks.
 pub const MOST_AHEAD: usize = 15;
 const KEPT: usize = MOST_AHEAD + 3;
 
-/// A foot stays locked until its better point is this much further outside of its limits than a contact may be: between
-/// heel and ball contact a foot may for a moment be in neither. Its hold on the ground fades until then.
+/// Factor on the limits of release within which a locked foot stays locked, by its better point. Between heel and ball
+/// contact a foot may be in neither for a moment. Its hold on the ground fades until then.
 const HOLD: f32 = 2.0;
 
-/// A foot stands firmly once it has come this far inside of its limits. One that only brushes them holds on to the ground
-/// the less the nearer to them it stays, so that it makes little difference whether it just passes them or just does not.
+/// Level below which a contact becomes firm, as a fraction of the limits. The hold of a contact that stays above fades
+/// towards the limit, so that it matters little whether a foot just reaches the limit or just misses it.
 const FIRM: f32 = 0.7;
 
 /// The animation's foot at one tick.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Beat {
-    /// Where it is.
+    /// Position of the foot.
     pub sole: Sole,
-    /// Where the pelvis is.
+    /// Position of the pelvis.
     pub body: Vec3,
-    /// Mean metres a second since the tick before.
+    /// Mean velocity since the previous tick, in m/s.
     pub rate: Sole,
-    /// What of it stands.
+    /// Contact of the foot.
     pub contact: Contact,
 }
 
-/// What of a foot is in contact with the floor, and how firmly: 1 in contact, 0 in the air.
+/// Contact of a foot with the floor. Numbers are from 0 (in the air) to 1 (firm).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Contact {
-    /// Whether the foot stands: from the first contact of a point to where both have left the floor for good.
+    /// Whether the foot stands: from the first contact of a point until both have left the floor for good.
     pub stands: bool,
-    /// The foot as a whole.
+    /// Hold of the whole foot.
     pub foot: f32,
-    /// The heel.
+    /// Hold of the heel.
     pub heel: f32,
-    /// The ball.
+    /// Hold of the ball.
     pub ball: f32,
 }
 
-/// The hold that something has on the floor.
+/// Hold on the floor, with hysteresis.
 #[derive(Clone, Copy, Debug, Default)]
 struct Hold {
     touches: bool,
@@ -55,8 +54,9 @@ struct Hold {
 }
 
 impl Hold {
-    /// Takes the next level: how far it is outside of its limits, 1 being on them. A contact that was firm fades from the
-    /// level `fades` on and ends at `ends`. (Limits in which it begins are at most those.)
+    /// Takes the next level and returns the hold, from 0 to 1. A level is the larger of height and speed, each divided by
+    /// its limit. A contact starts at a level of 1. Once firm, it fades from the level `fades` on and ends at `ends`, both
+    /// at least 1.
     fn push(&mut self, level: f32, fades: f32, ends: f32) -> f32 {
         self.touches = level <= if self.touches { ends } else { 1.0 };
         self.firm = self.touches && (self.firm || level <= FIRM);
@@ -65,15 +65,15 @@ impl Hold {
     }
 }
 
-/// The level at which a contact ends: until 1 it is firm.
+/// Level at which a contact ends.
 fn ends(m: &Measures) -> f32 {
     m.limits.release.max(1.0 + 1e-3)
 }
 
-/// The last ticks of a foot.
+/// Last ticks of a foot.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Beats {
-    /// Latest first.
+    /// Ticks, latest first.
     kept: [Beat; KEPT],
     any: bool,
     foot: Hold,
@@ -82,13 +82,13 @@ pub struct Beats {
 }
 
 impl Beats {
-    /// Takes the foot at the next tick. `given` is how much contact the caller gives.
+    /// Takes the foot at the next tick. `given` is the caller's contact, from 0 to 1.
     pub fn push(&mut self, sole: Sole, body: Vec3, given: Option<f32>, m: &Measures) {
         let (rate, [heel, ball]) = self.levels(&sole, m);
         let (heel_height, ball_height) = m.heights(&sole);
         let (fades, ends) = (1.0, ends(m));
         let contact = match given {
-            // At a half and above the foot stands; which of its points do, height says.
+            // The caller decides for the foot, heights decide for its points.
             Some(given) => {
                 let height = |h: f32| h.max(0.0) / m.limits.height;
                 Contact {
@@ -118,7 +118,7 @@ impl Beats {
         self.any = true;
     }
 
-    /// With the foot at the next tick: its speeds, and how far heel and ball are outside of their limits.
+    /// Velocity of the foot at the next tick, and the levels of heel and ball.
     fn levels(&self, sole: &Sole, m: &Measures) -> (Sole, [f32; 2]) {
         let rate = if self.any { sole.minus(&self.kept[0].sole).times(1.0 / BEAT) } else { Sole::default() };
         let level =
@@ -127,14 +127,14 @@ impl Beats {
         (rate, [level(heel, rate.ankle + rate.heel), level(ball, rate.ankle + rate.ball)])
     }
 
-    /// How firmly a foot that is at `sole` at the next tick will stand.
+    /// Hold of the foot if it is at `sole` at the next tick.
     pub fn will_hold(&self, sole: &Sole, m: &Measures) -> f32 {
         let (_, [heel, ball]) = self.levels(sole, m);
         let mut foot = self.foot;
         foot.push(heel.min(ball), ends(m), HOLD * ends(m))
     }
 
-    /// The tick that is this many ticks before the latest.
+    /// The tick a number of ticks before the latest.
     pub fn ago(&self, ticks: usize) -> &Beat {
         &self.kept[ticks.min(KEPT - 1)]
     }

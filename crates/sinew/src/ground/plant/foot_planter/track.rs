@@ -1,25 +1,25 @@
-//! What the animation does with one foot, between frames and with its velocity.
+//! Motion of a foot in the animation, interpolated between frames.
 
 use glam::Vec3;
 
-/// A foot of the animation in world space, but for its height, which is over the floor that the animation was made for: what
-/// the game does to raise and lower the figure's root is no motion of the foot.
+/// A foot of the animation in world space, with heights above the animation's floor: the game's own vertical motion of the
+/// figure is no motion of the foot.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct Sole {
-    /// The hip joint of its leg.
+    /// Position of the hip joint.
     pub hip: Vec3,
-    /// The ankle.
+    /// Position of the ankle.
     pub ankle: Vec3,
-    /// From ankle to heel.
+    /// Vector from ankle to heel.
     pub heel: Vec3,
-    /// From ankle to ball.
+    /// Vector from ankle to ball.
     pub ball: Vec3,
-    /// From ankle to the tip of the toes.
+    /// Vector from ankle to the tip of the toes.
     pub tip: Vec3,
 }
 
 impl Sole {
-    /// The way from another.
+    /// Difference from another foot, part by part.
     pub fn minus(&self, other: &Self) -> Self {
         Self {
             hip: self.hip - other.hip,
@@ -30,7 +30,7 @@ impl Sole {
         }
     }
 
-    /// Every part times a number.
+    /// Multiplies every part by a factor.
     pub fn times(&self, by: f32) -> Self {
         Self {
             hip: self.hip * by,
@@ -41,7 +41,7 @@ impl Sole {
         }
     }
 
-    /// Where it is after `time` seconds at `rate`.
+    /// Extrapolates by `time` seconds at `rate`.
     pub fn after(&self, rate: &Self, time: f32) -> Self {
         Self {
             hip: self.hip + rate.hip * time,
@@ -63,37 +63,35 @@ impl Sole {
     }
 }
 
-/// The last frames of a foot, over about a tenth of a second, and where it was between them.
+/// Last frames of a foot over about 0.1 s, interpolated between them.
 ///
-/// Clips are smooth between their keys and bend at them. So between two frames a foot is taken to curve evenly, but for
-/// one bend: what came before, continued, and what comes after, continued backwards, then meet at the bend, and each
-/// holds on its own side of it. With the frames a, b, c, d, the foot at a share s of the way from b to c, and seen as
-/// differences from the straight line b c, the continued line a b is off by (v_bc - v_ab) s h and the line c d by (v_cd -
-/// v_bc) (1 - s) h, in the same direction, and the one that is off by less is the one that holds: before the bend it is
-/// the first, and after it the second, whatever the bend and wherever. (This is subcell resolution: Harten 1989, J.
-/// Comput. Phys. 83.) An even curvature, the least of the second differences around, is taken out of both first, so that
-/// parabolas are followed as exactly as bends.
+/// Clips are smooth between their keys and have kinks at them. Between two frames a path is therefore taken as a parabola
+/// with at most one kink, at which the continuation of the frames before meets that of the frames after. Take the frames a,
+/// b, c, d and the fraction s of the interval h from b to c. Compared with the line b c, the continued line a b is off by
+/// (v_bc - v_ab) s h, and the continued line c d by (v_cd - v_bc) (1 - s) h. Both are off in the same direction, and the
+/// smaller one applies: the first before the kink, the second after it. This is subcell resolution (Harten 1989, J. Comput.
+/// Phys. 83). The common curvature, the smallest second difference around, is removed from both first, so that parabolas are
+/// reproduced as well.
 ///
-/// A path that bends no more than once in four frames is so found to rounding, from frames at any times. Where the last
-/// frame is not yet known, the foot goes evenly to the one before it.
+/// A path with at most one kink in four frames is reproduced to rounding, from frames at any times. Without the frame d the
+/// path from b to c has no kink.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Track {
-    /// Latest first.
+    /// Frames, latest first.
     frames: [Sole; FRAMES],
-    /// Seconds since each of them.
+    /// Time since each frame, in seconds.
     ages: [f32; FRAMES],
     count: usize,
 }
 
 const FRAMES: usize = 24;
-/// Frames closer together than this, in seconds, are not kept beside each other: so the frames that are kept span a
-/// tenth of a second at any frame rate.
+/// Least time between kept frames, in seconds, with which [`FRAMES`] of them span 0.1 s at any frame rate.
 const CLOSE: f32 = 4e-3;
-/// Frames further apart than this tell nothing of a curve between them.
+/// Largest time between frames that tell the curvature between them, in seconds.
 const SPARSE: f32 = 0.1;
 
 impl Track {
-    /// Takes the frame that is `dt` seconds after the last one.
+    /// Takes the next frame, `dt` seconds after the last.
     pub fn push(&mut self, sole: Sole, dt: f32) {
         for age in &mut self.ages {
             *age += dt;
@@ -106,7 +104,7 @@ impl Track {
         (self.frames[0], self.ages[0]) = (sole, 0.0);
     }
 
-    /// The foot `age` seconds before the latest frame.
+    /// Interpolates the foot at `age` seconds before the latest frame.
     pub fn at(&self, age: f32) -> Sole {
         let known = &self.ages[..self.count];
         if known.len() < 2 {
@@ -118,7 +116,7 @@ impl Track {
         if h <= 0.0 {
             return self.frames[first];
         }
-        // From the older of the two frames around it.
+        // Fraction of the interval from its older frame.
         let s = ((known[first + 1] - age) / h).clamp(0.0, 1.0);
         let rate = |i: usize| self.frames[i].minus(&self.frames[i + 1]).times(1.0 / span(i));
         let near = |i: usize| i + 1 < known.len() && span(i) > 0.0 && span(i) <= SPARSE;
@@ -147,7 +145,7 @@ impl Track {
     }
 }
 
-/// The one of two numbers that is nearer to zero, in each part; zero where they have different signs.
+/// The minmod limiter, component by component: the number nearer to zero, or zero for different signs.
 fn lesser(a: Vec3, b: Vec3) -> Vec3 {
     let one = |a: f32, b: f32| {
         if a * b <= 0.0 {

@@ -1,31 +1,29 @@
-//! The ground that a foot is over and comes to, as casts found it.
+//! Ground under a foot and along its path, from ray casts.
 
 use glam::Vec3;
 
 use crate::ground::plant::{FootholdSearch, profile::Profile};
 
-/// Most casts of a line before edges are looked for: a leg's length at [`SPACING`].
+/// Largest number of casts of a line, without those at edges: a leg's length at [`SPACING`].
 const MOST_CASTS: f32 = 24.0;
-/// Distance of the casts, as a share of the leg: 3.5 cm for a grown figure, a third of a foot's width. Edges between
-/// casts are looked for, so that they do not depend on it.
+/// Distance of the casts, as a fraction of the leg: 3.5 cm for a figure of 1.8 m, a third of a foot's width. Edges are
+/// refined between casts and do not depend on it.
 const SPACING: f32 = 0.04;
-/// A line is cast this much further at either end, as a share of the leg. What is found there
-/// counts the less the nearer it is to the end.
+/// Margin of a line at either end, as a fraction of the leg. Ground in it counts less towards the end.
 const MARGIN: f32 = 0.1;
-/// How much higher than an edge's height divided by its distance a foot need not be: a foot rises before an edge along
-/// a line of this slope.
+/// Slope at which a foot rises before an edge, in metres per metre.
 const APPROACH: f32 = 1.5;
 
-/// The ground around a foot's way, in world space.
+/// Ground around a foot's path, in world space.
 #[derive(Clone, Copy, Debug)]
 pub struct Under {
-    /// Along its way.
+    /// Profile along the path.
     line: Profile,
-    /// The stretch of it that is asked for. It reaches further, at either end.
+    /// Ends of the line without its margins.
     ends: [f32; 2],
-    /// The ground under heel, ball and tip of the toes.
+    /// Ground points under heel, ball and toe tip.
     sole: [Option<Vec3>; 3],
-    /// Normal of the ground under the ball.
+    /// Normal of the ground under the ball; Y without ground.
     pub normal: Vec3,
 }
 
@@ -41,15 +39,15 @@ impl Under {
         self.line.found_within(self.ends) || self.sole.iter().any(Option::is_some)
     }
 
-    /// Casts at heel, ball and tip of a sole.
+    /// Casts rays at heel, ball and tip of a sole.
     pub fn sole(search: &FootholdSearch<'_>, points: [Vec3; 3], base: f32) -> Self {
         let found = points.map(|p| search.height(p, base).map(|(y, normal)| (p.with_y(y), normal)));
         let normal = found[1].map_or(Vec3::Y, |(_, normal)| normal);
         Self { sole: found.map(|f| f.map(|(p, _)| p)), normal, ..Self::default() }
     }
 
-    /// Casts along a line through `middle` as well, from `back` metres behind to `ahead` metres before it along the level
-    /// unit vector `along`, and somewhat further.
+    /// Casts rays along a line through `middle` in the horizontal direction `along` (a unit vector), from `back` metres
+    /// behind it to `ahead` metres ahead, plus margins.
     pub fn sweep(
         &mut self,
         search: &FootholdSearch<'_>,
@@ -65,13 +63,13 @@ impl Under {
         self.line = Profile::cast(search, middle, along, ends, spacing, base);
     }
 
-    /// How high the ground is for a point that passes this place on a known way, and rises
-    /// `slope` metres a metre before edges.
+    /// Height of the ground for a point that passes `at` on a known path and rises before edges at `slope`, in metres per
+    /// metre.
     pub fn before(&self, at: Vec3, slope: f32) -> Option<f32> {
         self.line.cone(self.line.way(at), slope, self.ends)
     }
 
-    /// How high the ground is for a point that comes to this place: the ground there, or what rises to an edge nearby.
+    /// Height of the ground for a point that comes to `at`, raised before nearby edges at [`APPROACH`].
     pub fn height(&self, at: Vec3) -> Option<f32> {
         let peaks = self.sole.iter().flatten().map(|p| p.y - APPROACH * (*p - at).with_y(0.0).length());
         peaks.chain(self.line.cone(self.line.way(at), APPROACH, self.ends)).reduce(f32::max)

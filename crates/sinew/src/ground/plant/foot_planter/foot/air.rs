@@ -1,4 +1,4 @@
-//! A foot in the air: over what it goes, where it goes, and how far it can go down.
+//! Motion of a foot in the air: its height, its course to a known foothold, and its clearance.
 
 use glam::Vec3;
 
@@ -21,21 +21,21 @@ use crate::{
     math,
 };
 
-/// A foot lies along the ground from this height on downwards, as a share of the leg.
+/// Height below which a foot tilts along the ground, as a fraction of the leg.
 const LIES: f32 = 0.12;
-/// A foot rises this many metres a metre before an edge that it comes to on a known way: it is looked at often enough to
-/// come to none unseen.
+/// Slope at which a foot on a course rises before an edge, in metres per metre. It is steep, as no edge of a known path
+/// comes as a surprise.
 const STEEP: f32 = 12.0;
-/// A foot can go down the less the nearer it is to an edge, which it feels where it is a third of its
-/// height away: so that it makes no leap there.
+/// Slope at which clearance falls before an edge, in metres per metre: an edge counts from a third of its height away, so
+/// that clearance does not jump.
 const NEARS: f32 = 3.0;
-/// A course is lifted by no more than this share of the leg: a high step of a stair.
+/// Largest lift of a course, as a fraction of the leg: a high step of a stair.
 const MOST_LIFT: f32 = 0.2;
-/// How far a foot can go down is followed this many times as fast as a foot settles.
+/// Frequency of the clearance's spring, as a multiple of the foot's.
 pub(super) const QUICK: f32 = 3.0;
 
 impl Foot {
-    /// Where it is shown in the air, `time` seconds after the state.
+    /// Displacement of the foot in the air, `time` seconds after the state.
     pub(super) fn in_the_air(&self, time: f32, m: &Measures) -> Offset {
         let towards = |s: &Spring, goal: Vec3| s.towards(goal, goal, m.omega, time).value;
         let level = towards(&self.level, self.level_goal);
@@ -48,10 +48,10 @@ impl Foot {
         }
     }
 
-    /// Height of the ground that the foot must go over, with its own displacement; none where there is no ground.
+    /// Height of the ground that the foot must pass over with the displacement `shown`; `None` without ground.
     pub(super) fn ground(&self, shown: Offset, m: &Measures) -> Option<f32> {
         let Beat { sole: at, rate, .. } = self.now(m);
-        // The spring runs behind by this time, and by half a tick until it is asked again: it is given as much of a lead.
+        // The lead makes up for the spring's lag and for half a tick until the next call.
         let lead = rate.ankle.with_y(0.0) * (2.0 / m.omega + 0.5 * BEAT);
         let turn = rotation(shown.turn);
         let moved = at.ankle + shown.ankle.with_y(0.0);
@@ -59,7 +59,7 @@ impl Foot {
         let mut high: Option<f32> = None;
         for point in [at.heel, at.ball, at.tip] {
             let place = moved + math::rotate(turn, point);
-            // A point that the foot's turn has brought down must be kept up by as much, and one that it raised the less.
+            // The foot must be higher by as much as its turn lowers the point.
             let down = (at.ankle + point).y.max(floor) - place.y.max(floor);
             for p in [place, place + lead] {
                 if let Some(y) = self.under.height(p) {
@@ -71,13 +71,13 @@ impl Foot {
         high
     }
 
-    /// How far the foot can go down where it does not stand, `time` seconds after the state.
+    /// Clearance of a foot that does not stand, in metres, `time` seconds after the state.
     pub fn clearance(&self, time: f32, m: &Measures) -> f32 {
         let goal = self.clear_goal;
         self.clear.towards(goal, goal, QUICK * m.omega, time).value.x.max(0.0)
     }
 
-    /// The same at the present tick, by the ground here and where the foot will be at the next one.
+    /// Clearance at the present tick, above the ground here and at the next tick's position.
     pub(super) fn clears(&self, m: &Measures) -> f32 {
         let (sole, shown) = (&self.now(m).sole, self.present(m));
         let turn = rotation(shown.turn);
@@ -95,9 +95,9 @@ impl Foot {
         clear.max(0.0) * (1.0 - self.share())
     }
 
-    /// Lifts a course over what lies in its way.
+    /// Lifts a course over obstacles.
     fn clear_the_way(&self, course: &mut Course, m: &Measures) {
-        // Twice a tick: a swinging foot goes by less than its own length.
+        // Half a tick, in which a swinging foot moves by less than its own length.
         const PARTS: usize = 2;
         let plain = *course;
         let floor = m.heel_floor.min(m.ball_floor);
@@ -114,14 +114,14 @@ impl Foot {
             for point in [sole.heel, sole.ball, sole.tip] {
                 let place = sole.ankle + way.ankle + math::rotate(turn, point);
                 let Some(ground) = self.under.before(place, STEEP) else { continue };
-                // No higher over the ground than it is over the animation's floor.
+                // The clearance is at most the animation's own above its floor.
                 let own = ((sole.ankle + point).y - floor).clamp(0.0, m.clearance);
                 course.pass(ground + m.sole_height + own - place.y, time, MOST_LIFT * m.leg);
             }
         }
     }
 
-    /// The turn along the ground of a foot that comes near it.
+    /// Rotation vector that tilts a foot near the ground along it.
     fn lie(&self, m: &Measures) -> Vec3 {
         let (heel, ball) = m.heights(&self.now(m).sole);
         let s = (1.0 - heel.min(ball) / (LIES * m.leg)).clamp(0.0, 1.0);
@@ -131,7 +131,7 @@ impl Foot {
         held * (s * s * (3.0 - 2.0 * s))
     }
 
-    /// In the air: where it goes next.
+    /// Updates the goals of a foot in the air: a course to its next foothold, or the height of the ground.
     pub(super) fn steer(&mut self, settings: &PlantOptions, m: &Measures) {
         self.tilt_goal = self.lie(m);
         let lands = self.lands_in(m).filter(|_| !matches!(self.phase, Phase::Refused(_) | Phase::Locked(_)));
@@ -143,16 +143,16 @@ impl Foot {
             let near = |c: &Choice| (c.heel - heel).with_y(0.0).length() <= ASTRAY * m.scale;
             let serves = self.landing.as_ref().is_some_and(|l| l.serves(heel, along, ASTRAY * m.scale));
             if !self.choice.as_ref().is_some_and(near) {
-                // It is looked for anew only where it is far from where it was thought to be.
+                // The foothold is chosen again only if the predicted landing has moved.
                 self.choice = serves.then(|| self.choose(heel, ball, sole_of(&tick.sole, m), settings, m));
             }
             if let Some(Choice { found: Ok(foothold), .. }) = self.choice {
                 let (h, b) = m.heights(&tick.sole);
                 let to = stand(&foothold, &tick.sole, h.max(0.0), b.max(0.0));
-                // The point that comes down stays where it is, while the animation's goes on.
+                // The landing point stops, while the animation's continues.
                 let next = self.ticks.ago(m.ahead - later - 1);
                 let low = if h <= b { next.rate.heel } else { next.rate.ball };
-                // One that holds on loosely goes along with it.
+                // A loose contact follows the animation.
                 let hold = self.contact(later, m).foot;
                 let ankle = (next.rate.ankle + low).with_y(0.0) * -hold;
                 let rate = Offset { ankle, ..Offset::default() };

@@ -1,4 +1,4 @@
-//! What a foot sees of the ground: where it is, where it goes, and where it lands.
+//! Ray casts of a foot: under it, along its path, and at its landing.
 
 use glam::Vec3;
 
@@ -13,25 +13,25 @@ use crate::{
     math,
 };
 
-/// Most seconds between casts in which a foot still sees what comes.
+/// Longest time between casts, in seconds, that the cast line covers.
 const SIGHT: f32 = 0.1;
 
-/// A place that was looked for further from here than this is looked for again, in metres for a figure of 1.8 m.
+/// Distance of the landing from its prediction at which it is searched again, in metres for a figure of 1.8 m.
 pub(super) const ASTRAY: f32 = 0.03;
 
 impl Foot {
-    /// Casts for the next tick, at which the animation has the foot at `now`: the ground under it, and where it lands.
-    /// `sight` is the time between casts.
+    /// Casts rays for the next tick: under the foot, along its path, and at its landing. `now` is the animation's foot then,
+    /// `sight` the time between casts in seconds.
     pub fn sense(&mut self, search: &FootholdSearch<'_>, m: &Measures, now: &Sole, base: f32, sight: f32) {
         self.cast_choice(search, m, base);
         if self.share() >= 1.0 && !self.lets_go(now, m) {
             return;
         }
-        // As it will be shown then.
+        // The displacement at that tick.
         let shown = self.offset(now, BEAT, m).ankle;
         let at = now.ankle + shown.with_y(0.0);
         let points = [now.heel, now.ball, now.tip].map(|p| at + p);
-        // Casts are made before the tick that they are for: its rate is that since the tick before, as far as it is known.
+        // The coming tick has not been pushed yet, so its rate is computed here.
         let last = self.now(m);
         let rate = (now.ankle - last.sole.ankle).with_y(0.0) / BEAT;
         let rate = if rate.length() > last.rate.ankle.with_y(0.0).length() {
@@ -41,11 +41,11 @@ impl Foot {
         };
         self.under = Under::sole(search, points, base);
         let level = (now.ball - now.heel).with_y(0.0).normalize_or(Vec3::Z);
-        // Along its way where it has one, else along the sole; a swing is ten times as fast.
+        // Along the velocity of a moving foot, else along the sole; a swing is ten times as fast as this bias.
         let along = (rate + level * (0.3 * m.scale)).normalize_or(level);
-        // From heel to the tip of the toes, and somewhat further, whichever of them goes ahead.
+        // From heel to toe tip with a margin, whichever is ahead.
         let ends = [now.heel - now.ball, now.tip - now.ball].map(|p| 1.2 * p.dot(along));
-        // With a margin for a foot that gathers speed.
+        // With a margin for a foot that accelerates.
         let behind = 0.5 * rate.length() * BEAT - ends[0].min(ends[1]);
         let ahead = ends[0].max(ends[1]) + 1.3 * rate.length() * (sight.min(SIGHT) + BEAT + 2.0 / m.omega);
         self.under.sweep(search, (at + now.ball).with_y(0.0), along, [behind, ahead], base);
@@ -64,14 +64,14 @@ impl Foot {
         };
         let (heel, ball) = place(&sample, moved, m);
         let near = |p: Vec3| (p - heel).with_y(0.0).length() <= ASTRAY * m.scale;
-        // A foot that lands elsewhere than was thought needs another look.
+        // The landing is searched again only if its prediction has moved.
         if m.ahead > 0 && self.choice.is_some_and(|c| near(c.heel)) {
             return;
         }
         self.landing = Some(search.land(heel, ball, sole_of(&sample, m), ASTRAY * m.scale, base).0);
     }
 
-    /// Casts at the very points of the place that was chosen.
+    /// Re-casts the heights of the chosen foothold at heel and ball.
     fn cast_choice(&mut self, search: &FootholdSearch<'_>, m: &Measures, base: f32) {
         let tip = sole_of(&self.now(m).sole, m).tip;
         let Some(choice) = &mut self.choice else { return };
@@ -88,7 +88,7 @@ impl Foot {
         } else {
             let sole = Stance { tip, ..sole_of_length(length, m) };
             let (landing, found) = search.land(choice.heel, choice.ball, sole, 0.0, base);
-            // What there is to stand on was there when it landed.
+            // Without a better one, the foothold of the landing stays.
             if let Some(found) = found {
                 let low = landing.foothold(&found, search.settings);
                 choice.found = Ok(raised(search.settled(&low, found.on_ball, length, base), m));
@@ -97,7 +97,7 @@ impl Foot {
         }
     }
 
-    /// Chooses where to stand with heel and ball at these places, on what casts found there.
+    /// Chooses a foothold for heel and ball at the given positions from earlier casts.
     pub(super) fn choose(
         &self,
         heel: Vec3,
@@ -122,7 +122,7 @@ impl Foot {
                 return choice;
             };
             let foothold = landing.foothold(&found, settings);
-            // The line that was cast along may run beside the foot by a little.
+            // The foot may be a little beside the cast line.
             let by = landing.beside(heel);
             choice.found =
                 Ok(raised(Foothold { heel: foothold.heel + by, ball: foothold.ball + by, ..foothold }, m));
@@ -131,7 +131,7 @@ impl Foot {
         }
         choice.searched = false;
         if let (Some(h), Some(b)) = (self.under.height(heel), self.under.height(ball)) {
-            // Both ends on the ground, as far as a foot slopes.
+            // Both ends are on the ground, up to the largest slope.
             let most = sole.length * math::sin(m.slope);
             let rise = (b - h).clamp(-most, most);
             let run = math::sqrt(sole.length * sole.length - rise * rise);
@@ -151,7 +151,7 @@ impl Foot {
     }
 }
 
-/// Where the foot would stand, seen from above: heel and ball such that the lower one stays where it is.
+/// Positions of heel and ball of a standing foot, seen from above. The lower of the two stays.
 pub(super) fn place(now: &Sole, moved: Vec3, m: &Measures) -> (Vec3, Vec3) {
     let length = (now.ball - now.heel).length();
     let d = (now.ball - now.heel).with_y(0.0);

@@ -1,4 +1,4 @@
-//! The chains that are measured.
+//! Measured chains.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! Those who solve: ours, and `k` with restarts.
+//! Contenders: Sinew, and `k` with restarts.
 
 use glam::{DQuat, DVec3};
 use k::{InverseKinematicsSolver, JacobianIkSolver, SerialChain, nalgebra};

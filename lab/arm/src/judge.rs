@@ -1,5 +1,5 @@
-//! The judge: forward kinematics from the URDF, written apart. It shares the XML parser with what it judges, nothing else:
-//! quaternions and vectors by the textbook, joints walked from the tip to the root.
+//! The judge: independent forward kinematics from the URDF, with textbook quaternions and vectors, from the tip to the root.
+//! It shares only the XML parser with the engine.
 
 use std::collections::HashMap;
 

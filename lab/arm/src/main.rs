@@ -1,9 +1,8 @@
-//! Joint space: whether every pose is solved, how fast, and how near to the start, beside `k` and `rs-opw-kinematics`.
+//! Joint space beside `k` and `rs-opw-kinematics`: share of poses solved, times, and distances from the start.
 //!
 //!     cargo run --release -p arm -- [--count N] [--seed N] [--only WORD] [--no-peer] [--plot FILE.png]
 //!
-//! Poses are made by forward kinematics from values that are uniform within limits. The exit code is 1 where a bound is
-//! missed.
+//! Goals come from forward kinematics of values that are uniform within limits. Exit code 1 if a bound is missed.
 
 mod chains;
 mod closed;

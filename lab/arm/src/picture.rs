@@ -1,4 +1,4 @@
-//! The command's own canvas, so that the lab's pictures have its look and need no font of the system.
+//! The command's canvas, for pictures of the same look without a system font.
 #![allow(dead_code)]
 
 #[path = "../../../crates/sinew-cli/src/picture/canvas.rs"]

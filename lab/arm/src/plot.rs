@@ -1,4 +1,4 @@
-//! Success against time, a panel a chain.
+//! Plot of success against time, one panel per chain.
 
 use crate::picture::{
     canvas::{Anchor, Canvas, Color, TextStyle},

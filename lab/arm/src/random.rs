@@ -1,4 +1,4 @@
-//! Numbers without pattern, the same on every run (splitmix64).
+//! Random numbers from a fixed seed (splitmix64).
 
 pub struct Random(pub u64);
 

@@ -1,7 +1,7 @@
-//! Mechanisms compiled from skeletons, with ball joints: solved and judged as the arms are.
+//! Mechanisms compiled from skeletons with ball joints, solved and judged like the arms.
 //!
-//! The judge walks the chain by quaternions from what it was built of, and shares nothing with joint space. It reads swings
-//! and twists as the engine documents them: `own = swing * twist`, a swing within an ellipse of four half-axes.
+//! The judge computes the chain with quaternions from its definition and shares no code with joint space. It reads swing and
+//! twist as the engine documents them: `own = swing * twist`, a swing within an ellipse of four half-axes.
 
 use std::{f64::consts::PI, sync::Arc, time::Instant};
 

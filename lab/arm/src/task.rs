@@ -1,4 +1,4 @@
-//! The poses that are asked for, and where each search starts.
+//! Goals, and the start of each solve.
 
 use std::{collections::HashMap, f64::consts::PI};
 

@@ -1,4 +1,4 @@
-//! Instructions, counted by valgrind: they are the same on a busy machine.
+//! Instruction counts by valgrind, which do not depend on the machine's load.
 
 use std::{
     collections::HashMap,

@@ -1,6 +1,6 @@
-//! How the lab's programs tell their bounds and medians to the program `bounds`, which prints them in one table: a line of
-//! standard output each, in fields parted by tabs, where the variable [`VARIABLE`] is set. Without it they print what
-//! people read, and nothing of this.
+//! Protocol in which the lab's programs report bounds and medians to the program `bounds`: one line of standard output each,
+//! with fields separated by tabs, if the environment variable [`VARIABLE`] is set. Without it only the readable output is
+//! printed.
 
 use std::fmt::Display;
 

@@ -1,28 +1,28 @@
-//! Runs the lab's programs as release builds and prints every bound that they tell in one table. With `--against` the same
-//! programs are built with another checkout's engine as well, and run in turn with this one's.
+//! Runs release builds of the lab's programs and prints all their bounds in one table. With `--against` the programs are
+//! also built with another checkout's engine, and both run in turn.
 
+mod checkout;
 mod count;
-mod full_body;
 
 use std::{collections::BTreeMap, path::PathBuf, process::ExitCode};
 
 use bounds::Told;
-use full_body::Tree;
+use checkout::Checkout;
 
 const HELP: &str = "\
 bounds [--only WORD]... [--quick] [--against FOLDER [--rounds N] [--instructions]]
 
 Runs the lab's programs and prints a line for each bound: program, row, bound, value, and whether it holds. Exit code 1
-where one is missed that is not on the list of known misses, or where a program fails.
+if a bound is missed that is not on the list of known misses, or if a program fails.
 
-  --only WORD       only programs whose \"name arguments\" hold WORD; may be given again, any may fit
+  --only WORD       only programs whose \"name arguments\" contain WORD; repeat it for programs that contain any
   --quick           fewer cases, and no programs that take many minutes
-  --against FOLDER  another checkout of the project: this lab is built with its engine too, and both run in turn. A bound
-                    that is missed by both is no failure; a median more than 5 % slower than there is one
-  --rounds N        with --against: how often each runs (3); the fastest median of each counts
-  --instructions    with --against: instead of times, count the instructions within the engine by valgrind";
+  --against FOLDER  another checkout of the project: the lab is also built with its engine, and both run in turn. A bound
+                    missed by both is no failure; a median more than 5 % slower than the other's is one
+  --rounds N        with --against: runs of each program [default: 3]; the fastest median counts
+  --instructions    with --against: compare instruction counts within the engine, by valgrind, instead of times";
 
-/// How much slower a median may be than in the other tree.
+/// Largest ratio of a median to that of the other checkout.
 const SLOWER: f64 = 1.05;
 
 /// A program with what it is given: all of it, and where it is to be quick.
@@ -67,7 +67,7 @@ const PROGRAMS: &[Program] = &[
 const ARM_QUICK: &[&str] = &["--no-peer", "--count", "100", "--plot", "target/arm.png"];
 const ARM_FEW: &[&str] = &["--no-peer", "--count", "4", "--plot", "target/arm.png"];
 
-/// Bounds that are missed and known to be: program, words of the row, a word of the bound. README.md says why.
+/// Bounds known to be missed: program, words of the row, a word of the bound. README.md gives the reasons.
 const KNOWN: &[(&str, &[&str], &str)] = &[
     ("chain", &["10 bones, goals at 10-95 %"], "x rebirth-ik"),
     ("chain", &["circle", "10 hinges"], "branch changed"),
@@ -93,7 +93,7 @@ fn read() -> Result<Option<Asked>, String> {
     let mut asked = Asked { only: Vec::new(), quick: false, against: None, rounds: 3, instructions: false };
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
-        let mut value = || words.next().ok_or_else(|| format!("{word} wants a value"));
+        let mut value = || words.next().ok_or_else(|| format!("{word} needs a value"));
         match word.as_str() {
             "--only" => asked.only.push(value()?),
             "--quick" => asked.quick = true,
@@ -101,11 +101,11 @@ fn read() -> Result<Option<Asked>, String> {
             "--rounds" => asked.rounds = value()?.parse().map_err(|e| format!("--rounds: {e}"))?,
             "--instructions" => asked.instructions = true,
             "--help" | "-h" => return Ok(None),
-            _ => return Err(format!("there is no option {word}")),
+            _ => return Err(format!("unknown option {word}")),
         }
     }
     if asked.against.is_none() && asked.instructions {
-        return Err("--instructions compares with another checkout: --against FOLDER".into());
+        return Err("--instructions needs --against FOLDER".into());
     }
     Ok(Some(asked))
 }
@@ -132,12 +132,12 @@ fn main() -> ExitCode {
     }
 }
 
-/// What all runs of one tree told.
+/// Reports of all runs of one checkout.
 #[derive(Default)]
 struct Results {
-    /// By row and bound, in the order in which they were told.
+    /// Values and results by row and bound, in order of their first report.
     bounds: Vec<((String, String), (String, bool))>,
-    /// The fastest median of each row.
+    /// Fastest median of each row.
     medians: BTreeMap<String, f64>,
 }
 
@@ -173,8 +173,8 @@ fn run(asked: &Asked) -> Result<bool, String> {
         asked.only.is_empty() || asked.only.iter().any(|w| label.contains(w.as_str()))
     };
     let chosen: Vec<&Program> = PROGRAMS.iter().filter(fits).collect();
-    let here = Tree::here()?;
-    let other = asked.against.as_deref().map(Tree::other).transpose()?;
+    let here = Checkout::here()?;
+    let other = asked.against.as_deref().map(Checkout::other).transpose()?;
     if asked.instructions {
         return instructions(&chosen, &here, &other.ok_or("nothing to compare with")?);
     }
@@ -252,7 +252,7 @@ fn run(asked: &Asked) -> Result<bool, String> {
 }
 
 /// Counts the instructions of both trees, within the engine.
-fn instructions(chosen: &[&Program], here: &Tree, other: &Tree) -> Result<bool, String> {
+fn instructions(chosen: &[&Program], here: &Checkout, other: &Checkout) -> Result<bool, String> {
     count::available()?;
     let counted: Vec<(&str, &[&str])> = chosen.iter().filter_map(|p| Some((p.name, p.counted?))).collect();
     let mut names: Vec<&str> = counted.iter().map(|c| c.0).collect();

@@ -1,6 +1,5 @@
-//! `cargo bench -p chain`: the times of `cargo run -p chain` taken by criterion, which keeps them and says what a change
-//! made of them. Solvers and peers get the same starts and goals in the same order; only solves are timed. What is solved,
-//! and the bounds, are the program's.
+//! `cargo bench -p chain`: the times of `cargo run -p chain` by criterion, which compares runs. Solvers and peers get the
+//! same starts and goals in the same order, and only solves are timed. Shares solved and bounds are left to the program.
 
 use std::{
     hint::black_box,

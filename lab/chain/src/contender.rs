@@ -1,4 +1,4 @@
-//! Every contender brings the same chains to the same goals.
+//! Contenders, which solve the same chains for the same goals.
 
 use common::Solving;
 use na::{Point3, UnitQuaternion, Vector3};

@@ -1,4 +1,4 @@
-//! Forward kinematics in f64 from local transforms, written apart from every contender's.
+//! Forward kinematics in f64 from local transforms, independent of every contender's.
 
 pub type V = [f64; 3];
 

@@ -1,5 +1,4 @@
-//! Solvers of chains beside their peers: the cases, the contenders and the judge, which the program `chain` and the benches
-//! share.
+//! Cases, contenders and judge of chain solvers, shared by the program `chain` and the benches.
 
 pub mod cases;
 pub mod contender;

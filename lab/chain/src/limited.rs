@@ -1,4 +1,4 @@
-//! Chains with limits, `Ccd` on free ones, and `k` on hinges: goals that some pose within the limits is at.
+//! Chains with limits, `Ccd` on free ones, and `k` on hinges, with goals that some pose within the limits meets.
 
 use std::time::Instant;
 

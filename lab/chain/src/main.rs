@@ -1,5 +1,5 @@
-//! Times and judges the solvers of chains beside rebirth-ik and skelly, in one run. A word narrows the rows down by their
-//! titles (`limited`: chains with limits alone, beside k; `paths`: the smooth paths alone).
+//! Times and judges chain solvers beside rebirth-ik and skelly in one run. A word selects rows by their titles (`limited`:
+//! only chains with limits, beside `k`; `paths`: only smooth paths).
 
 use chain::{
     cases::{Start, cases},

@@ -1,5 +1,5 @@
-//! What the lab's programs share: random numbers, chains with and without limits, chain solvers with all that a
-//! solve takes, judges in f64.
+//! Code shared by the lab's programs: random numbers, chains with and without limits, chain solvers with options and
+//! workspaces, and judges in f64.
 
 pub mod chains;
 #[path = "../../../crates/sinew/tests/limit_judge/mod.rs"]

@@ -1,4 +1,4 @@
-//! Numbers without any library, the same on every run.
+//! Random numbers from a fixed seed, without a library.
 
 use sinew::{
     glam::{Quat, Vec3},

@@ -1,9 +1,8 @@
-//! Times one frame of a planted figure on one core: sampling the clip, solving what the plan says, and the casts that a game
-//! makes beside it.
+//! Times one frame of a planted figure on one core: sampling the clip, applying the plan, and the casts of a game.
 //!
-//! A frame is one key of the plan. Solving is `Figure::apply` on the sampled pose: the pelvis, both legs, feet and toes. The
-//! casts are a ray under each heel and each ball and a sphere along each foot's way, on the mesh that was planted on.
-//! Planning is what the offline planter does beforehand, all of its own casts included.
+//! A frame is one key of the plan. Applying is `Figure::apply` on the sampled pose: the pelvis, both legs, feet and toes.
+//! The casts are a ray under each heel and ball and a sphere along each foot's path, on the mesh of the ground. The time of
+//! planning the whole clip includes its own casts.
 
 use std::{error::Error, hint::black_box, path::Path, time::Instant};
 

@@ -1,4 +1,4 @@
-//! Figures with goals that the judge knows can be met.
+//! Figures with goals that can be met.
 
 use std::{
     path::{Path, PathBuf},

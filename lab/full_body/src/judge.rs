@@ -1,4 +1,4 @@
-//! Forward kinematics in f64 from local transforms, written apart from the engine's.
+//! Forward kinematics in f64 from local transforms, independent of the engine's.
 
 use sinew::{
     JointId, Pose,

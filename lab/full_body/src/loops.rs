@@ -1,4 +1,4 @@
-//! Closed loops at a thousand places over their range, each from the last place's pose.
+//! Closed loops at a thousand positions over their range, each solved from the last pose.
 
 use std::{sync::Arc, time::Instant};
 

@@ -1,5 +1,5 @@
-//! Times and judges whole skeletons with many goals, in one run. A word narrows the rows down by their titles
-//! (`paths`: the smooth paths alone).
+//! Times and judges whole skeletons with many goals in one run. A word selects rows by their titles (`paths`: only smooth
+//! paths; `trackers`: only trackers).
 
 mod cases;
 mod humanoid;

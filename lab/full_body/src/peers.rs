@@ -1,8 +1,8 @@
-//! Peers on the same figures, starts and goals: what they do of a row, and what becomes of the figure's offsets.
+//! Peers on the same figures, starts and goals.
 //!
-//! Both move points and take several effectors; neither has a free root, or goals of place and rotation that share a chain
-//! with others. They are therefore run on the figure whose root is pinned and which has no limits. `Judged by rotations` is
-//! what a skinned rig would show: the rotations that a peer wrote, on the offsets of the pose that came in.
+//! Both move points and take several effectors. Neither has a free root, or goals of position and rotation that share a
+//! chain with others. They therefore run on the figure with a pinned root and no limits. `Judged by rotations` is the result
+//! on a skinned rig: the peer's rotations, on the offsets of the input pose.
 
 use std::time::Instant;
 

@@ -1,4 +1,4 @@
-//! Poses whose joints are anywhere within their limits.
+//! Random poses within limits.
 
 use sinew::{
     JointId, Pose,

@@ -1,9 +1,9 @@
-//! Few trackers: head and hands alone, as a headset and two controllers give them, or with hips and feet. Is what comes
-//! out a whole figure that could be the one that wears them?
+//! Whole poses from few trackers: head and hands (a headset and two controllers), or hips and feet as well, compared with
+//! the true pose.
 //!
-//! The figure is `sinew::rig::Human`'s, the solver `sinew::rig::Trackers`. The truth is a believable pose: both feet
-//! flat on the floor, knees over them, a back that bends and turns a little, arms in front of the body or hanging. The
-//! solver gets places and turns of the trackers alone, and starts from a figure that stands at ease.
+//! Limits are those of `sinew::body::HumanLimits`, the solver is `sinew::body::Trackers`. The true pose is a believable one:
+//! both feet flat on the floor, knees over them, a back that bends and turns a little, arms in front of the body or hanging.
+//! The solver takes positions and rotations of the trackers alone, and starts from a relaxed stance.
 
 use std::{f32::consts::PI, sync::Arc, time::Instant};
 

@@ -1,4 +1,4 @@
-//! Numbers out of bytes, for what is no text.
+//! Numbers from bytes, for targets that read no text.
 
 use sinew::glam::{Quat, Vec3};
 

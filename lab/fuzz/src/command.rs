@@ -1,4 +1,5 @@
-//! What only the command reads: lines of goals, and contacts. It runs within the process, on files in a folder of its own.
+//! Targets of input that only the command reads: lines of goals, and contacts. The command runs within the process, on files
+//! in its own folder.
 
 use std::{
     fs, io,

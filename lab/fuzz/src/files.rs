@@ -1,4 +1,4 @@
-//! All that is done with a file, on whatever bytes.
+//! Targets of files: all work on a file, with any bytes.
 
 use std::path::Path;
 

@@ -1,8 +1,8 @@
-//! Hostile input for all that reads: files, goals, contacts, rigs, walks. Each [`Target`] takes any bytes and does with them
-//! all that a user could. Nothing may panic, hang, take too much memory, leave a number that is not finite, or be refused
-//! in more than one line.
+//! Hostile input for all readers: files, goals, contacts, rigs, walks. Each [`Target`] takes any bytes and does with them
+//! all that a user can do. It must not panic, hang, take too much memory, leave a number that is not finite, or print an
+//! error of several lines.
 //!
-//! The program of this crate makes its bytes by structured mutation; `fuzz/` in this folder gives the same targets to
+//! The program of this crate makes bytes by structured mutation; `fuzz/` in this folder runs the same targets with
 //! cargo-fuzz.
 
 mod bytes;

@@ -1,4 +1,4 @@
-//! Makes inputs by the thousand out of sound ones and gives them to a target.
+//! Runs a target on thousands of mutated inputs.
 
 use std::{
     collections::BTreeMap,
@@ -21,16 +21,16 @@ fuzz TARGET [--seconds S | --cases N] [--seed N] [--with FILE]... [--findings FO
 fuzz TARGET FILE...
 fuzz --list
 
-Mutates the target's sound inputs (and those that --with names) for S seconds (20) or N times, the same for the same
-seed, does with each all that can be done, and judges it: no panic, no more than 2 s of processor time and 300 MB, errors
-of one line, no number that is not finite. The first input of each kind of finding is kept in FOLDER (target/findings) and
-told with the line that runs it again. Exit code 1 where there are any. With FILEs the target is given these and nothing
-else. --list names the targets.";
+Mutates the target's valid inputs (and the files of --with) for S seconds [default: 20] or N times, the same for the same
+seed [default: 1], and runs the target on each. A finding is a panic, more than 2 s of processor time or 300 MB, an error of
+several lines, or a number that is not finite. The first input of each kind is kept in FOLDER [default: target/findings] and
+printed with the command that runs it again. Exit code 1 on findings. With FILEs the target runs on these alone. --list prints
+the targets.";
 
-/// An input that takes this much processor time is taken to hang.
+/// Processor time after which an input counts as a hang.
 const HANG: Duration = Duration::from_secs(40);
 
-/// What is asked for.
+/// The command line.
 struct Asked {
     target: &'static Target,
     seconds: Option<f64>,

@@ -1,4 +1,4 @@
-//! Mutations of a file, the same for the same seed: bytes, words, lines, and blocks that are copied or put into themselves.
+//! Mutations of a file, the same for the same seed: of bytes, words and lines, and of blocks that are copied or nested.
 
 use std::ops::Range;
 

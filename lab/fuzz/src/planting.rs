@@ -1,4 +1,4 @@
-//! A walk with hostile sizes, keys, grounds and settings, planted as a whole and step by step.
+//! A walk with hostile sizes, keys, grounds and options, planted as a whole clip and frame by frame.
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
-//! Every solver of pose space on hostile rigs: zero, tiny, huge, mirrored and unequal scales, rotations that are none, offsets
-//! of any size, goals anywhere.
+//! Every solver of pose space on hostile rigs: zero, tiny, huge, mirrored and unequal scales, invalid rotations, offsets of
+//! any size, goals anywhere.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What the process has used.
+//! Resource usage of the process.
 
 use std::{fs, sync::OnceLock, time::Duration, time::Instant};
 

@@ -1,4 +1,4 @@
-//! The judge: f64, from rotations alone, sharing no code with what it judges.
+//! The judge: in f64, from rotations alone, independent of the contenders.
 
 use std::fmt;
 

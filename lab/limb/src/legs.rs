@@ -1,4 +1,4 @@
-//! Random legs with goals, from a fixed seed.
+//! Random legs and goals from a fixed seed.
 
 use std::sync::Arc;
 

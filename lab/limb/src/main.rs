@@ -1,7 +1,7 @@
 //! Times and judges the closed-form limb beside rebirth-ik's, and aim, in one run.
 //!
-//! Work compared: three places in, a rotation for each of the two bones out. The peer gives places; its own
-//! `segment_rotation` makes the rotations. Every error is judged in f64 from the rotations alone.
+//! The compared work takes three positions and returns a rotation for each of the two bones. The peer returns positions; its
+//! own `segment_rotation` makes the rotations. Errors are judged in f64 from the rotations alone.
 
 mod judge;
 mod legs;

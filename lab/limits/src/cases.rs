@@ -1,4 +1,4 @@
-//! Chains with goals that the judge knows can be met.
+//! Chains with goals that can be met.
 
 use common::{
     Noise,

@@ -1,5 +1,5 @@
-//! Prints, for chains of joints with and without limits: the share of goals met, sweeps, microseconds, and the largest
-//! excess over a limit. What is met and what is broken is judged in f64 by code that the engine does not share.
+//! Prints the share of goals met, sweeps, microseconds, and the largest excess over a limit, for chains with and without
+//! limits. Goals and limits are judged in f64 by code that is independent of the engine.
 
 mod cases;
 

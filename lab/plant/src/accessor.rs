@@ -1,4 +1,4 @@
-//! Numbers of an accessor: strides, sparse replacements and normalised integers undone.
+//! Numbers of an accessor, with strides, sparse values and normalised integers decoded.
 
 use gltf::{
     Accessor,

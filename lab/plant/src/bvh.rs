@@ -1,4 +1,4 @@
-//! A given BVH, read on its own, so that what the planter took it for can be checked: places of its joints, frame by frame.
+//! Independent reader of a given BVH, to check the planter's: positions of its joints, frame by frame.
 
 use crate::{
     maths::{Affine, Quat, V3, v3},

@@ -1,4 +1,4 @@
-//! What is measured: clips with the legs of their figures, named by hand, and grounds with their bounds.
+//! Cases: clips with the legs of their figures, named by hand, and grounds with their bounds.
 
 use std::path::{Path, PathBuf};
 

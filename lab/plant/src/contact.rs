@@ -1,4 +1,4 @@
-//! When a point of a foot is in contact: the issue's own words, on the given clip with its travel.
+//! Contacts of a foot's points, by their definition, on the given clip with its travel.
 
 use crate::maths::V3;
 

@@ -1,4 +1,4 @@
-//! What is known of a figure before it moves: its legs, by hand, and its soles, from its mesh.
+//! Figures at rest: legs, named by hand, and soles, from the mesh.
 
 use crate::{
     accessor,

@@ -1,4 +1,4 @@
-//! What a stranger sees before any number: feet that are lifted too high, and a body too near the ground.
+//! Measures of the visible gait: feet lifted too high, and a body too near the ground.
 
 use crate::{ground::Ground, maths::V3};
 

@@ -1,4 +1,4 @@
-//! The ground as triangles: heights below a point, and how deep a point is inside.
+//! The ground as triangles: height below a point, and depth of a point inside.
 
 use std::collections::HashMap;
 

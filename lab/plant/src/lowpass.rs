@@ -1,4 +1,4 @@
-//! A low-pass without lag: a second-order Butterworth filter run forwards and backwards.
+//! Low-pass filter without lag: a second-order Butterworth filter, forwards and backwards.
 
 /// Filters samples taken at `rate` (1/s) so that what swings at `cutoff` (1/s) comes out at 1/sqrt(2) of its height.
 ///

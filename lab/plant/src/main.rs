@@ -1,9 +1,9 @@
-//! The judge: plants every clip of the list on every ground with the command `sinew`, then
-//! measures the written files with code of its own.
+//! The judge of planting: plants each clip on each ground with the command `sinew` and measures the written files by
+//! independent code.
 //!
 //!     cargo run --release -p plant -- [--only WORD]... [--csv] [--details]
 //!
-//! The exit code is 1 where a bound is missed.
+//! Exit code 1 if a bound is missed. `--help` lists all options.
 
 mod accessor;
 mod bvh;
@@ -35,18 +35,18 @@ use ground::Ground;
 use scene::Scene;
 
 const HELP: &str = "\
-Measures what `sinew plant` writes.
+Plants each clip on each ground with `sinew plant` and measures the written files.
 
-  --only WORD    only rows whose \"clip ground\" holds WORD; may be given again, all must fit
-  --csv          comma-separated values
-  --details      under each row: size and soles, where the worst was (metres), contact
-                 that was not planted by reason, and what differs
-  --trace A..B   under each row: hips, heels, balls and toes at the keys of these seconds, each with
-                 its height over the ground and how deep it is inside it; a star where it stands
-  --measure      measure the files that an earlier run wrote, run nothing
-  --sinew PATH   the command; without it the workspace is built in release mode first
-  --data FOLDER  the clips (default: the variable SINEW_DATA, else ../shared/data beside the repository)
-  --out FOLDER   where the files go (default: target/plant of the lab)
+  --only WORD    only rows whose \"clip ground\" contain WORD; repeat it for rows that contain all
+  --csv          print comma-separated values
+  --details      under each row: size and soles, time and value of each maximum (metres), share of
+                 contacts not planted by reason, and data that differs
+  --trace A..B   under each row: hips, heels, balls and toes at the keys from A to B seconds, each with
+                 its height above the ground and its depth inside; a star marks contact
+  --measure      measure the files of an earlier run; plant nothing
+  --sinew PATH   the command [default: built from the workspace in release mode]
+  --data FOLDER  folder of the clips [default: SINEW_DATA, else ../shared/data beside the repository]
+  --out FOLDER   folder for the written files [default: target/plant of the lab]
 
   --file FILE --as CLIP   measure one written file as this clip of the list
 ";

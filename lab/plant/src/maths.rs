@@ -1,4 +1,4 @@
-//! Vectors, quaternions and affine maps in `f64`: the few that measuring needs.
+//! Vectors, quaternions and affine maps in `f64`.
 
 use std::ops::{Add, Mul, Neg, Sub};
 

@@ -1,4 +1,4 @@
-//! The measurements of one planted clip.
+//! Measurements of one planted clip.
 
 use std::collections::BTreeMap;
 

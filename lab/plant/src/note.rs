@@ -1,4 +1,4 @@
-//! What the planter says of its work, beside the planted animation: `extras.sinew`.
+//! The planter's own report beside the planted animation, `extras.sinew`.
 
 use serde::Deserialize;
 

@@ -1,4 +1,4 @@
-//! Whether everything that was in the given file is in the written one, decoded to the same values.
+//! Checks that the written file holds everything of the given one, decoded to the same values.
 
 use gltf::image;
 

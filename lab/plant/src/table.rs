@@ -1,4 +1,4 @@
-//! The table: a row a clip on a ground, bounds in its head, `!` where one is missed.
+//! The table: one row per clip and ground, bounds in the head, `!` at a miss.
 
 use crate::{cases::GroundCase, measure::Measures};
 

@@ -1,4 +1,4 @@
-//! The judge judged: files made by hand, whose measures are known beforehand.
+//! Tests of the judge, on hand-made files with known measures.
 
 use serde_json::{Value, json};
 

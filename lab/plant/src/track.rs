@@ -1,4 +1,4 @@
-//! One property of one node over time, between keys as glTF 2.0 (appendix C) says.
+//! Animated property of a node, interpolated between keys by glTF 2.0 (appendix C).
 
 use gltf::animation::Interpolation;
 

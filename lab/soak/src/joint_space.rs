@@ -1,5 +1,4 @@
-//! Batches of solves in joint space, of mechanisms compiled from skeletons with all kinds of joint: least squares within
-//! limits.
+//! Batches of solves in joint space, on mechanisms compiled from skeletons with all kinds of joints.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

@@ -1,12 +1,12 @@
-//! Random solves by every solver, on random skeletons with random limits: counts what is not finite, panics, limits that are
-//! broken, lengths that have changed, bits that differ when a solve is made again, what was refused without a reason or not
-//! refused with one, and objectives that grew. Limits, lengths and objectives are judged in f64 by code that the engine does
-//! not share. One batch in four is hostile: scales, rotations, settings and goals that nobody should give.
+//! Random solves by every solver on random skeletons with random limits. It counts values that are not finite, panics,
+//! broken limits, changed lengths, repeated solves with other bits, wrong refusals (valid input refused, or invalid input
+//! accepted), and objectives that grew. Limits, lengths and objectives are judged in f64 by code that is independent of the
+//! engine. One batch in four is hostile: extreme scales, rotations, options and goals.
 //!
-//! `soak [COUNT] [--seed N] [--threads N] [--only ROW] [--list]`: COUNT solves in all (100,000 where it is left out), as
-//! many of each row. Exit code 1 where anything was found; the first of each kind is printed with the seed of its batch,
-//! which `--only ROW --seed N 64` makes again. The last column sums the bits of all answers: two builds that give the same
-//! sums for one COUNT and seed give the same answers.
+//! `soak [COUNT] [--seed N] [--threads N] [--only ROW] [--list]` makes COUNT solves in all (100,000 by default), the same
+//! number for each row. Exit code 1 on a finding. The first finding of each kind is printed with the seed of its batch,
+//! which `--only ROW --seed N 64` repeats. The last column sums the bits of all answers: two builds with the same sums, for
+//! one COUNT and seed, give the same answers.
 
 mod joint_space;
 mod objective;
@@ -90,13 +90,13 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let Some(asked) = arguments() else {
-        eprintln!("usage: soak [COUNT] [--seed N] [--threads N] [--only ROW] [--list]");
+        eprintln!("usage: soak [COUNT = 100000] [--seed N = 1] [--threads N = 2] [--only ROW] [--list]");
         return ExitCode::from(2);
     };
     if let Some(only) = &asked.only {
         rows.retain(|row| row.name == *only);
         if rows.is_empty() {
-            eprintln!("soak: there is no row `{only}`; --list shows all");
+            eprintln!("soak: unknown row `{only}`; --list prints all rows");
             return ExitCode::from(2);
         }
     }

@@ -1,8 +1,8 @@
-//! Whether a solve leaves its objective larger than it found it, by forward kinematics in f64 of its own.
+//! Judge of promise 7, that no solve leaves its objective larger than before, by independent forward kinematics in f64.
 //!
-//! The objective is what is missing of place and rotation at full weight, with the softened place where there is a soft
-//! zone, in the space of the parent of the chain's root; of free chains, the rotation first and then the place. It is judged where it is defined: for poses that came in within their
-//! limits, solvers that are led by goals, roots that are not put elsewhere, and where f32 can tell a thousandth of the
+//! The objective is the residual of position (softened in a soft zone) and rotation at full weight, in the parent space of
+//! the chain's root. For free chains the rotation comes first, then the position. It is judged where it is defined: for
+//! input poses within their limits, solvers with goals, roots that are not moved, and if f32 resolves a thousandth of the
 //! chain's length.
 
 use common::judge;
@@ -42,7 +42,7 @@ pub fn grew(
         // Where flexion remains, the reach ends before what comes in straight.
         Solver::TwoBone(_, options, _) => options.min_flexion == 0.0,
         Solver::Chain(_) => true,
-        Solver::Tree(_, o) => {
+        Solver::FullBody(_, o) => {
             !matches!(o.plain.root, RootMode::At(_)) && o.balance.is_none() && o.plain.iterative.soft == 0.0
         }
         _ => false,
@@ -50,7 +50,7 @@ pub fn grew(
     if !defined || task.weight < 1.0 || !rig.joints.iter().all(|&id| within(rig, start, id)) {
         return None;
     }
-    if let Solver::Tree(s, o) = solver {
+    if let Solver::FullBody(s, o) = solver {
         // A goal in part may lead others away.
         if task.goals.iter().any(|g| g.position_influence < 1.0 || g.rotation_influence < 1.0) {
             return None;

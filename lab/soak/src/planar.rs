@@ -1,4 +1,4 @@
-//! Batches of solves in the plane, judged in f64.
+//! Batches of solves in the plane, with their judge in f64.
 
 use std::{
     f64::consts::PI,

@@ -1,4 +1,4 @@
-//! Batches of solves in pose space, and their judge.
+//! Batches of solves in pose space, with their judge.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

@@ -1,6 +1,6 @@
-//! Random skeletons: 1 to 100 joints, lengths over six orders of magnitude, bones of no length, scaled and mirrored parents,
-//! random limits. Hostile ones have scales of any size, sign and shape above and inside them, more bones of no length, and
-//! poses with rotations of another length, or with what no solver can work with.
+//! Random skeletons of 1 to 100 joints, with lengths over six orders of magnitude, bones of no length, scaled and mirrored
+//! parents, and random limits. Hostile skeletons have scales of any size, sign and shape above and inside them, more bones
+//! of no length, and poses with rotations of other lengths or with invalid data.
 
 use std::sync::Arc;
 

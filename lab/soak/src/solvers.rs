@@ -1,4 +1,4 @@
-//! Every solver of pose space, by name, behind one door.
+//! Every solver of pose space, by name, behind one interface.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ pub enum Solver {
     Aim(Aim),
     Chain(ChainSolving),
     Follow(Follow, FollowOptions),
-    Tree(FullBody, BodyOptions),
+    FullBody(FullBody, BodyOptions),
     Drag(Option<Drag>, Vec<Pin>),
     Spline(Spline, SplineOptions, Curve),
     LookAt(LookAt, LookState),
@@ -288,7 +288,7 @@ impl Solver {
             }
             14..=17 => {
                 let (full_body, options) = full_body(which - 14, rig, r)?;
-                Self::Tree(full_body, options)
+                Self::FullBody(full_body, options)
             }
             18 => {
                 let count = rig.joints.len();
@@ -341,7 +341,7 @@ impl Solver {
                 }
             }
             Self::Chain(_) | Self::Follow(..) | Self::Drag(..) => {}
-            Self::Tree(_, own) => {
+            Self::FullBody(_, own) => {
                 let BodyOptions { plain, balance, .. } = own;
                 let i = &mut plain.iterative;
                 (i.position_tolerance, i.rotation_tolerance) = (Tolerance::Share(near.min(1.0)), turn_near);
@@ -413,7 +413,7 @@ impl Solver {
     pub fn moves_root(&self) -> bool {
         match self {
             Self::Follow(..) | Self::Drag(..) => true,
-            Self::Tree(_, o) => o.plain.root != RootMode::Pinned,
+            Self::FullBody(_, o) => o.plain.root != RootMode::Pinned,
             Self::Spline(_, options, _) => options.moves_root,
             _ => false,
         }
@@ -432,7 +432,7 @@ impl Solver {
     pub fn most(&self) -> f32 {
         match self {
             Self::Chain(s) => s.options.max_turn,
-            Self::Tree(_, o) => o.plain.iterative.max_turn,
+            Self::FullBody(_, o) => o.plain.iterative.max_turn,
             _ => f32::INFINITY,
         }
     }
@@ -454,7 +454,7 @@ impl Solver {
         let stretch = if r.below(8) == 0 { r.between(1.0, 1.5) } else { 1.0 };
         let mut task = Task { goals: vec![goal], weight, soft, stretch, ..Task::default() };
         match self {
-            Self::Tree(s, ..) => {
+            Self::FullBody(s, ..) => {
                 let tips: Vec<JointId> = s.effectors().iter().map(|t| t.joint).collect();
                 task.goals[0].pole = Pole::Keep;
                 task.goals.extend(tips[1..].iter().map(|&tip| match r.below(6) {
@@ -480,7 +480,7 @@ impl Solver {
     fn strain(&self, task: &mut Task, r: &mut Noise) {
         let chain = matches!(self, Self::Chain(_));
         let soft = chain || matches!(self, Self::TwoBone(..));
-        let led = soft || matches!(self, Self::Tree(..));
+        let led = soft || matches!(self, Self::FullBody(..));
         task.weight = any(r, &[1.0, 1.0, 1.0, 1.0, 0.0, 1e-30, task.weight]);
         let (zone, factor) = (r.unit(), 10f32.powf(r.between(0.0, 38.0)));
         task.soft = any(r, &[0.0, 0.0, 1.0, 1e-20, task.soft, zone]);
@@ -524,7 +524,7 @@ impl Solver {
             5 if given => goal.pole = Pole::Direction(Vec3::new(0.0, bad, 1.0)),
             6 if soft => task.soft = out,
             7 if chain => task.stretch = any(r, &[f32::NAN, f32::INFINITY, 0.0, -1.0, 1.0 - 1e-6]),
-            8 if chain || matches!(self, Self::Tree(..)) => {
+            8 if chain || matches!(self, Self::FullBody(..)) => {
                 task.max_turn = Some(any(r, &[f32::NAN, 0.0, -1.0, f32::NEG_INFINITY]));
             }
             _ => task.invalid = false,
@@ -551,7 +551,7 @@ impl Solver {
             Self::Aim(s) => s.solve(pose, at, &bounds),
             Self::Chain(s) => s.solve(workspace, pose, task),
             Self::Follow(s, options) => s.solve(workspace, pose, at, &options.with_influence(weight)),
-            Self::Tree(s, o) => {
+            Self::FullBody(s, o) => {
                 let max_turn = task.max_turn.unwrap_or(o.plain.iterative.max_turn);
                 let options = o.options().with_influence(weight).with_max_turn(max_turn);
                 s.solve(workspace, pose, &task.goals, &options)

@@ -1,4 +1,4 @@
-//! What was found.
+//! Counts of findings.
 
 /// What a solve may break.
 #[derive(Clone, Copy, Debug, PartialEq)]

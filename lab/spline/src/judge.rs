@@ -1,4 +1,4 @@
-//! Kinematics and curves in f64, written apart from the engine's.
+//! Kinematics and curves in f64, independent of the engine's.
 
 use sinew::{JointId, Pose};
 

@@ -1,4 +1,4 @@
-//! A look that follows a target round the head, behind it too.
+//! Look-at for a target that circles the head.
 
 use std::{f64::consts::TAU, sync::Arc, time::Instant};
 

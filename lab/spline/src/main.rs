@@ -1,6 +1,7 @@
-//! A snake along a closed curve that moves, judged in f64: joints on the curve, lengths, roll from frame to frame, and
-//! the time of a solve; and a look at a target that goes round the head: how far a joint turns for a step of the target.
-//! Exit code 1 where a bound is missed; a number is how often the snake goes round.
+//! A snake along a moving closed curve, judged in f64: joints on the curve, lengths, roll per frame, and the time per solve.
+//! Then a look at a target that circles the head: turn of a joint per step of the target.
+//!
+//! Exit code 1 if a bound is missed. The argument is the number of rounds of the snake.
 
 mod judge;
 mod look;

@@ -1,4 +1,4 @@
-//! A snake that travels along a closed curve that moves.
+//! A snake that travels along a moving closed curve.
 
 use std::{path::Path, sync::Arc, time::Instant};
 

@@ -1,4 +1,4 @@
-//! The grounds, laid under a walk as the command lays them.
+//! Grounds under a walk, placed as the command places them.
 
 use std::path::Path;
 

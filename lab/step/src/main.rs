@@ -1,12 +1,13 @@
-//! Planting step by step: whether 30 Hz agrees with 144 Hz, how well feet stand at 60 Hz, and what a frame costs at 144 Hz.
-//! Three times: with the animation given at every tick of the foot planter's clock, as `FootPlanter::step_with` does (the
-//! first nine columns), with nothing but the frames (two), and with ticks 0.3 s ahead (the last six). Depths and gaps are
-//! 99th percentiles in mm; slide is the mean speed of the point in contact. Below the table: other rates against 144 Hz.
+//! Planting frame by frame: distance of the ankles at 30 and 144 Hz, quality of the contacts at 60 Hz, and the time per
+//! frame at 144 Hz. It runs three times: with the animation given at every tick of the foot planter's clock, as
+//! `FootPlanter::step_with` does (the first nine columns), with frames alone (two), and with ticks 0.3 s ahead (the last
+//! six). Depths and gaps are 99th percentiles in mm; slide is the mean speed of the point in contact. Below the table: other
+//! rates against 144 Hz.
 //!
 //!     cargo run --release -p step -- [--rates] [WORD]...
 //!
-//! Only rows whose "clip ground" holds every WORD; with `--rates` each with all rates. The exit
-//! code is 1 where a bound is missed.
+//! Each WORD selects rows whose "clip ground" contain it; `--rates` prints all rates of each row. Exit code 1 if a bound is
+//! missed.
 
 mod level;
 mod quality;
@@ -192,7 +193,7 @@ fn main() -> ExitCode {
                 if good { "" } else { " !" }
             );
             if each {
-                for (mode, of) in row.iter().zip(["beats given", "frames alone", "0.3 s ahead"]) {
+                for (mode, of) in row.iter().zip(["ticks given", "frames alone", "0.3 s ahead"]) {
                     print!("{:>33}", of);
                     for (rate, a) in RATES.iter().zip(&mode.apart) {
                         print!(" | {rate:>3} Hz{:>6.2}{:>6.1} at {:>5.3}", a.rms * 1e3, a.most * 1e3, a.when);
@@ -203,11 +204,11 @@ fn main() -> ExitCode {
         }
     }
     println!(
-        "\nagainst {FAST} Hz: rows within {} and {} mm; the largest RMS and the most, in mm",
+        "\nagainst {FAST} Hz: rows within {} and {} mm; the largest RMS and maximum, in mm",
         RMS * 1e3,
         MOST * 1e3
     );
-    println!("{:<22}{:>24}{:>24}{:>24}", "", "beats given", "frames alone", "0.3 s ahead");
+    println!("{:<22}{:>24}{:>24}{:>24}", "", "ticks given", "frames alone", "0.3 s ahead");
     for (k, rate) in RATES.iter().enumerate() {
         print!("{:<22}", format!("{rate} Hz"));
         for sums in &sums {
@@ -216,7 +217,7 @@ fn main() -> ExitCode {
         }
         println!();
     }
-    print!("\nwhat frames alone tell of the ankles at the beats is off by at most, in mm:");
+    print!("\nlargest error of the animation's ankles at the ticks, from frames alone, in mm:");
     for (most, rate) in untold.iter().zip(RATES.into_iter().chain([FAST])) {
         print!("  {rate} Hz {:.1}", most * 1e3);
     }

@@ -1,4 +1,4 @@
-//! How well feet stand that were planted: by the contacts of the given animation, and the ground's own height.
+//! Quality of planted contacts, by the contacts of the given animation and the height of the ground.
 
 use sinew::{
     glam::Vec3,

@@ -1,4 +1,4 @@
-//! One walk over one ground at one frame rate.
+//! Run of one walk over one ground at one frame rate.
 
 use std::time::Instant;
 

@@ -1,4 +1,4 @@
-//! A clip that can be asked for any time: its figure, its loop, its travel.
+//! A clip with its figure, loop and travel, sampled at any time.
 
 use std::path::Path;
 

@@ -8,26 +8,26 @@ use std::{
 
 use bounds::{Told, VARIABLE};
 
-/// Where the lab's programs are built and run.
-pub struct Tree {
+/// A lab in which programs are built and run.
+pub struct Checkout {
     /// The folder of the lab.
     pub lab: PathBuf,
 }
 
-impl Tree {
+impl Checkout {
     /// This checkout.
     pub fn here() -> Result<Self, String> {
         let lab = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
         Ok(Self { lab: lab.canonicalize().map_err(|e| format!("{}: {e}", lab.display()))? })
     }
 
-    /// This checkout's lab with the engine of another: the lab is copied to a folder of its own, beside which stand that
-    /// checkout's crates, so that both run the same programs.
+    /// This checkout's lab with the engine of another. The lab is copied to its own folder, beside links to the other's
+    /// crates, so that both run the same programs.
     pub fn other(checkout: &Path) -> Result<Self, String> {
         let place = |e: io::Error| format!("{}: {e}", checkout.display());
         let checkout = checkout.canonicalize().map_err(place)?;
         if !checkout.join("crates/sinew").is_dir() {
-            return Err(format!("{} is no checkout of the project", checkout.display()));
+            return Err(format!("{} is not a checkout of the project", checkout.display()));
         }
         let here = Self::here()?.lab;
         let root = here.join("target/against");
@@ -39,14 +39,14 @@ impl Tree {
             std::os::unix::fs::symlink(checkout.join(name), &link).map_err(place)?;
         }
         copy(&here, &lab).map_err(place)?;
-        // Fuzzing needs the command as a library, which older checkouts do not have, and is not compared.
+        // Fuzzing is not compared, and needs the command as a library, which older checkouts do not have.
         let manifest = lab.join("Cargo.toml");
         let text = fs::read_to_string(&manifest).map_err(place)?;
         fs::write(&manifest, text.replace("\"fuzz\", ", "")).map_err(place)?;
         Ok(Self { lab })
     }
 
-    /// Builds programs as release builds.
+    /// Builds programs in release mode.
     pub fn build(&self, names: &[&str]) -> Result<(), String> {
         if names.is_empty() {
             return Ok(());
@@ -63,12 +63,12 @@ impl Tree {
         if status.success() { Ok(()) } else { Err(format!("{} does not build", self.lab.display())) }
     }
 
-    /// The file of a program.
+    /// Path of a program's executable.
     pub fn program(&self, name: &str) -> PathBuf {
         self.lab.join("target/release").join(format!("{name}{}", std::env::consts::EXE_SUFFIX))
     }
 
-    /// Runs a program; gives its exit code and what it told.
+    /// Runs a program and returns its exit code with the bounds and medians that it reports.
     pub fn run(&self, name: &str, words: &[&str]) -> Result<(Option<i32>, Vec<Told>), String> {
         let output = Command::new(self.program(name))
             .args(words)
@@ -83,7 +83,7 @@ impl Tree {
     }
 }
 
-/// Copies the lab's sources, and leaves alone what is there and the same, so that it is not built again.
+/// Copies the lab's sources. Equal files stay untouched, so that they are not built again.
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
     for entry in fs::read_dir(from)? {
         let (entry, name) = (entry.as_ref().map(|e| e.path()), entry.as_ref().map(|e| e.file_name()));

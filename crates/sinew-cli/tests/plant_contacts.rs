@@ -151,7 +151,7 @@ fn files_that_cannot_be_meant() {
         (r#"{"left": {"heel": [[0.5, 0.2]], "ball": []}}"#, &["left.heel[0]: from 0.5 s to 0.2 s"]),
         (
             r#"{"right": {"heel": [], "ball": [[0, 0.5], [0.4, 1]]}}"#,
-            &["right.ball[1]", "begins at 0.4 s", "ends at 0.5 s"],
+            &["right.ball[1]", "starts at 0.4 s", "end of the previous contact at 0.5 s"],
         ),
         (
             r#"{"right": {"heel": [], "ball": [[40, 60]]}}"#,

@@ -8,7 +8,7 @@ use sinew::{
     solve::{Effector, FullBody, FullBodyOptions},
 };
 
-/// Brings a hand to a place, with the other one held; returns the larger of the distances that are left.
+/// Moves one hand to a goal while the other is held, and returns the larger position residual, in metres; NaN on an error.
 #[unsafe(no_mangle)]
 pub extern "C" fn residual(x: f32, y: f32, z: f32) -> f32 {
     solve(Vec3::new(x, y, z)).unwrap_or(f32::NAN)

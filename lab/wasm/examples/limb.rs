@@ -8,7 +8,7 @@ use sinew::{
     solve::{LimbOptions, TwoBone},
 };
 
-/// Brings an ankle to a place; returns the distance that is left.
+/// Moves an ankle to a goal and returns the position residual, in metres; NaN on an error.
 #[unsafe(no_mangle)]
 pub extern "C" fn residual(x: f32, y: f32, z: f32) -> f32 {
     solve(Vec3::new(x, y, z)).unwrap_or(f32::NAN)

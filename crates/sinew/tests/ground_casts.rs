@@ -229,7 +229,7 @@ fn what_the_filter_leaves_out_hides_nothing() {
     assert_eq!((hit.distance, hit.groups), (2.0, 1));
     assert_eq!(down(&Filter::new().with_groups(4)), None);
     // Through the wall, which is too steep, nothing; a slanting ray goes on to the lower floor.
-    let filter = Filter::new().with_largest_slope(0.8);
+    let filter = Filter::new().with_max_slope(0.8);
     let wall = Vec3::new(0.0, 0.5, 2.0);
     assert_eq!(ground.cast_ray(wall, Vec3::NEG_Z, 5.0, &Filter::ALL).unwrap().groups, 4);
     assert_eq!(ground.cast_ray(wall, Vec3::NEG_Z, 5.0, &filter), None);
@@ -249,7 +249,7 @@ fn both_sides_are_met_and_normals_look_back() {
     let up = ground.cast_sphere(Vec3::new(0.1, 0.4, 0.0), 0.1, Vec3::Y, 5.0, &Filter::ALL).unwrap();
     assert!((up.distance - 0.5).abs() < 1e-6 && up.normal == Vec3::NEG_Y);
     // An underside is further than a quarter turn from straight up.
-    let floor = Filter::new().with_largest_slope(1.0);
+    let floor = Filter::new().with_max_slope(1.0);
     assert_eq!(ground.cast_ray(Vec3::new(0.1, -0.4, 0.0), Vec3::Y, 5.0, &floor), None);
     // From the surface itself.
     let at = ground.cast_ray(Vec3::new(0.1, 1.0, 0.0), Vec3::NEG_Y, 5.0, &Filter::ALL).unwrap();

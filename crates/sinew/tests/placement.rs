@@ -137,7 +137,7 @@ fn casts_through_a_placement_are_casts_in_the_world() {
         let origin = dice.vector() * 4.0;
         let along = dice.vector().normalize_or(Vec3::NEG_Y);
         let (reach, radius) = (6.0 * metre, 0.2 * metre);
-        let filter = Filter::new().with_largest_slope([0.5, 3.2][case % 2]);
+        let filter = Filter::new().with_max_slope([0.5, 3.2][case % 2]);
         let (from, way) = (placement.to_model(origin), placement.direction_to_model(along));
         for (there, here) in [
             (slope.cast_ray(origin, along, reach, &filter), ground.cast_ray(from, way, 6.0, &filter)),

@@ -60,7 +60,7 @@ pub fn run(args: &PlantArgs) -> Result<(), Failure> {
     let leg = figure.leg_length();
     check_lengths(args, leg)?;
     let mut settings = PlantOptions::default();
-    settings.largest_slope = args.max_slope.map_or(settings.largest_slope, f32::to_radians);
+    settings.max_slope = args.max_slope.map_or(settings.max_slope, f32::to_radians);
     settings.cast_above = args.cast_above.map_or(settings.cast_above, |m| m / leg);
     settings.cast_below = args.cast_below.map_or(settings.cast_below, |m| m / leg);
     let task = Task {

@@ -57,7 +57,7 @@ fn measures(m: &Measures) -> Value {
         "deepest_penetration_m": number(m.deepest),
         "penetration_99_m": number(m.deepest_99),
         "mean_gap_m": number(m.mean_gap),
-        "largest_gap_m": number(m.largest_gap),
+        "largest_gap_m": number(m.max_gap),
         "mean_slide_m_per_s": number(m.mean_slide),
         "largest_knee_speed_rad_per_s": number(m.knee_speed),
         "largest_knee_acceleration_rad_per_s2": number(m.knee_acceleration),
@@ -135,7 +135,7 @@ pub fn print(
     writeln!(w, "  {:<34}{:>9}{:>9}", "", "before", "after")?;
     for (what, before, after, unit) in [
         ("deepest below the ground", mm(b.deepest), mm(a.deepest), "mm"),
-        ("largest gap under a contact", mm(b.largest_gap), mm(a.largest_gap), "mm"),
+        ("largest gap under a contact", mm(b.max_gap), mm(a.max_gap), "mm"),
         ("mean slide of a contact", mm(b.mean_slide), mm(a.mean_slide), "mm/s"),
         ("largest knee acceleration", b.knee_acceleration, a.knee_acceleration, "rad/s2"),
     ] {

@@ -84,8 +84,8 @@ pub fn picture(task: &Task<'_>, done: &Done, model: &Model, body: &BodyRoles, bi
          ({:.0} mm), and the mean slide is {:.1} mm/s ({:.0} mm/s); {:.0} % of the contact time is planted.",
         done.after.deepest * 1e3,
         done.before.deepest * 1e3,
-        done.after.largest_gap * 1e3,
-        done.before.largest_gap * 1e3,
+        done.after.max_gap * 1e3,
+        done.before.max_gap * 1e3,
         done.after.mean_slide * 1e3,
         done.before.mean_slide * 1e3,
         done.planted_share * 100.0

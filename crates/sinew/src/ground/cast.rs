@@ -11,7 +11,7 @@ option_type! {
         groups, with_groups: u32 = u32::MAX;
         /// A surface counts where its normal is no further than this from straight up, in radians. A quarter turn leaves out
         /// walls' undersides alone; pi, the default, lets everything count.
-        largest_slope, with_largest_slope: f32 = core::f32::consts::PI;
+        max_slope, with_max_slope: f32 = core::f32::consts::PI;
     }
 }
 
@@ -84,7 +84,7 @@ impl Ground for Plane {
         let towards = -direction.dot(side);
         let gap = height.abs() - radius;
         let distance = if gap <= 0.0 { 0.0 } else { gap / towards };
-        let steep = crate::math::acos(side.y) > filter.largest_slope;
+        let steep = crate::math::acos(side.y) > filter.max_slope;
         if !(distance >= 0.0 && distance <= reach) || filter.groups == 0 || steep {
             return None;
         }

@@ -19,7 +19,7 @@ use crate::math;
 /// Triangles that rays and spheres are cast on.
 ///
 /// Both sides of a triangle are met; a hit's normal is that of the triangle, on the side that the cast came from, and it is
-/// this normal that [`Filter::largest_slope`] judges. Triangles without area are passed by. A ray through an edge or a
+/// this normal that [`Filter::max_slope`] judges. Triangles without area are passed by. A ray through an edge or a
 /// corner that triangles share meets one of them: there are no cracks. Where several are met at the same distance, the
 /// one that faces the cast most is given, so that the result does not depend on the tree.
 ///
@@ -103,7 +103,7 @@ impl MeshGround {
                     normal: normal.as_vec3(),
                     groups,
                 };
-                let counts = hit.distance <= cast.reach && math::acos(hit.normal.y) <= filter.largest_slope;
+                let counts = hit.distance <= cast.reach && math::acos(hit.normal.y) <= filter.max_slope;
                 if !counts {
                     return None;
                 }

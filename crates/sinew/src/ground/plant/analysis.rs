@@ -172,7 +172,7 @@ impl ClipAnalysis {
         let samples = seconds / self.step;
         // Times of a damaged file may have a difference that is not finite.
         if samples.is_nan() || samples > MOST_SAMPLES as f32 {
-            return Err(PlanError::TooLong { seconds, longest: MOST_SAMPLES as f32 * self.step });
+            return Err(PlanError::TooLong { seconds, max_seconds: MOST_SAMPLES as f32 * self.step });
         }
         let reach = self.per_key;
         let count = math::floor(seconds / self.step + 1e-3) as usize + 1;

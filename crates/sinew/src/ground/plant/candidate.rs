@@ -87,7 +87,7 @@ impl Judge<'_> {
     /// Distances behind and ahead of the heel that a profile must cover for every position within the largest shift, in
     /// metres.
     pub fn range(sole: &Stance, settings: &PlantOptions) -> [f32; 2] {
-        let beyond = settings.largest_shift * sole.scale + 0.03 * sole.scale;
+        let beyond = settings.max_shift * sole.scale + 0.03 * sole.scale;
         [-beyond, sole.length + sole.tip + beyond]
     }
 
@@ -98,7 +98,7 @@ impl Judge<'_> {
     /// squared shift. The best position of each side is refined, so that the choice is a continuous function of the landing
     /// position except for changes of side.
     pub fn best(&self, heel: f32, aside: f32) -> Option<Candidate> {
-        let largest = self.settings.largest_shift * self.sole.scale;
+        let largest = self.settings.max_shift * self.sole.scale;
         let step = largest / STEPS as f32;
         let effort = |shift: f32| {
             let squared = shift * shift + aside * aside;
@@ -231,7 +231,7 @@ impl Judge<'_> {
         let toes = if toes.abs() <= TOES_BEND { toes } else { 0.0 };
         let firm = near(run - margin) && near(run + margin);
         let heel_firm = near(-margin) && near(margin);
-        let steep = stick.slope.abs() > math::tan(self.settings.largest_slope);
+        let steep = stick.slope.abs() > math::tan(self.settings.max_slope);
         // One percent more than required, so that independent measurements agree.
         let enough = (self.settings.support + 0.01).min(1.0);
         let allowed = firm && support >= enough && pierced <= most_pierced && !steep;

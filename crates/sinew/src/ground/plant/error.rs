@@ -26,13 +26,13 @@ pub enum PlanError {
     },
     /// The clip, with all its rounds, has more samples than planning holds.
     #[error(
-        "the clip is too long to plant: {seconds} s with all its rounds, where at most {longest:.0} s are allowed"
+        "the clip is too long to plant: {seconds} s with all its rounds, where at most {max_seconds:.0} s are allowed"
     )]
     TooLong {
         /// Duration of all rounds, in seconds.
         seconds: f32,
         /// Longest duration allowed, in seconds.
-        longest: f32,
+        max_seconds: f32,
     },
     /// A joint position of a leg overflows `f32`.
     #[error("at {time} s of the clip the position of a leg is not finite")]

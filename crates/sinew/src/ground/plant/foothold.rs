@@ -127,8 +127,6 @@ pub enum Unplanted {
     NoGround,
     /// No position within the largest shift supports the ball and enough of the sole.
     Unsupported,
-    /// The contact is too short.
-    TooShort,
     /// The heel has no ground under it: the foot stands on its ball.
     HeelInAir,
     /// The contact has a foothold, but the planted pose stays above the ground, for example beyond the leg's reach.
@@ -148,7 +146,6 @@ impl core::fmt::Display for Unplanted {
         match self {
             Self::NoGround => f.write_str("the ray casts hit no ground"),
             Self::Unsupported => f.write_str("no position nearby supports the ball and enough of the sole"),
-            Self::TooShort => f.write_str("the contact is too short"),
             Self::HeelInAir => f.write_str("the heel hangs over an edge"),
             Self::Gap { height } => write!(f, "it stays up to {height:.3} m above the ground"),
             Self::Slide { speed } => write!(f, "it slides at {speed:.3} m/s"),

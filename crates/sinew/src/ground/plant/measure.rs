@@ -19,7 +19,7 @@ pub struct Measures {
     /// Mean height above the ground of points in contact, in metres. Depths count as 0.
     pub mean_gap: f32,
     /// Largest height above the ground of a point in contact, in metres.
-    pub largest_gap: f32,
+    pub max_gap: f32,
     /// Mean speed of the point that bears the foot, in m/s: of the ball while it is in contact, else of the heel.
     pub mean_slide: f32,
     /// Largest rate of a knee's flexion, in rad/s.
@@ -61,7 +61,7 @@ pub fn measure(
                 if touching(list, i) {
                     gaps += over.max(0.0);
                     gap_count += 1.0;
-                    m.largest_gap = m.largest_gap.max(over);
+                    m.max_gap = m.max_gap.max(over);
                 }
             }
             if i == 0 {

@@ -25,11 +25,11 @@ option_type! {
         /// step. From above 0 to 10; 0.8 by default.
         cast_below, with_cast_below: f32 = 0.8;
         /// Steepest slope that a foot lies along, in radians. From 0 to a quarter turn; 45 degrees by default.
-        largest_slope, with_largest_slope: f32 = 45f32.to_radians();
+        max_slope, with_max_slope: f32 = 45f32.to_radians();
         /// Largest distance by which a foothold over an edge is moved, in metres for a figure of 1.8 m. From 0 to 10; 0.145
         /// by default.
         // Half of the usual indoor tread of 29 cm.
-        largest_shift, with_largest_shift: f32 = 0.145;
+        max_shift, with_max_shift: f32 = 0.145;
         /// Fraction of the sole that a foothold must support. The ball is always supported. From 0 to 1; 0.6 by default.
         support, with_support: f32 = 0.6;
         /// Clearance of a swinging foot over the ground, in metres for a figure of 1.8 m. From 0 to 1; 0.02 by default.
@@ -38,7 +38,7 @@ option_type! {
         /// to a quarter turn; 15 degrees by default.
         // A knee visibly pops within about 10 degrees of straight, where the flexion grows with the square root of the
         // leg's shortening.
-        least_flexion, with_least_flexion: f32 = 15f32.to_radians();
+        min_flexion, with_min_flexion: f32 = 15f32.to_radians();
         /// Frequency up to which the pelvis follows the feet, in hertz. From 0.01 to 1000; 1.5 by default.
         pelvis_rate, with_pelvis_rate: f32 = 1.5;
         /// Frequency of the spring on which a foot settles in [`FootPlanter`](super::FootPlanter), in hertz. From 0.01 to
@@ -71,11 +71,11 @@ impl PlantOptions {
             ("release", "from 1 to 10", self.release, 1.0, 10.0),
             ("cast_above", "from 0 to 10", self.cast_above, 0.0, 10.0),
             ("cast_below", "above 0 and at most 10", self.cast_below, f32::MIN_POSITIVE, 10.0),
-            ("largest_slope", "from 0 to a quarter turn", self.largest_slope, 0.0, quarter),
-            ("largest_shift", "from 0 to 10 m", self.largest_shift, 0.0, 10.0),
+            ("max_slope", "from 0 to a quarter turn", self.max_slope, 0.0, quarter),
+            ("max_shift", "from 0 to 10 m", self.max_shift, 0.0, 10.0),
             ("support", "from 0 to 1", self.support, 0.0, 1.0),
             ("clearance", "from 0 to 1 m", self.clearance, 0.0, 1.0),
-            ("least_flexion", "from 0 to a quarter turn", self.least_flexion, 0.0, quarter),
+            ("min_flexion", "from 0 to a quarter turn", self.min_flexion, 0.0, quarter),
             ("pelvis_rate", "from 0.01 to 1000 Hz", self.pelvis_rate, 0.01, 1000.0),
             ("foot_rate", "from 0.01 to 1000 Hz", self.foot_rate, 0.01, 1000.0),
         ];

@@ -112,11 +112,9 @@ impl Plan {
         feet = planned(&body, &lifts);
         clear(&mut feet, Some(&high));
         let mut pelvis = planner.pelvis(&feet, &all, Reach::AsPlanned);
-        for _ in 0..1 {
-            feet = planned(&body, &lifts);
-            clear(&mut feet, Some(&pelvis));
-            pelvis = planner.pelvis(&feet, &all, Reach::AsPlanned);
-        }
+        feet = planned(&body, &lifts);
+        clear(&mut feet, Some(&pelvis));
+        pelvis = planner.pelvis(&feet, &all, Reach::AsPlanned);
         for foot in 0..feet.len() {
             let swing = Swing::new(search, &analysis.feet[foot], analysis.step, &all[foot]);
             swing.let_down(&mut feet[foot], &base, &pelvis);

@@ -7,7 +7,7 @@ use crate::math;
 
 /// Reach of a leg with the flexion that it must keep, in metres.
 pub(super) fn reach(clip: &FootSample, settings: &PlantOptions) -> f32 {
-    reach_bent(clip, clip.flexion().min(settings.least_flexion))
+    reach_bent(clip, clip.flexion().min(settings.min_flexion))
 }
 
 /// Reach of a leg at a flexion in radians, in metres.

@@ -123,7 +123,7 @@ impl FootholdSearch<'_> {
         if found.is_some() {
             return (first, found);
         }
-        let largest = self.settings.largest_shift * self.scale;
+        let largest = self.settings.max_shift * self.scale;
         for side in &SIDES[1..] {
             let landing = line(side * largest);
             let found = landing.best(heel, self.settings);
@@ -240,7 +240,7 @@ impl Landing {
 /// components of its normal.
 fn roll(right: f32, up: f32, settings: &PlantOptions) -> f32 {
     // A positive turn about the heading carries Y away from the right: along x Y = -right.
-    let limit = settings.largest_slope;
+    let limit = settings.max_slope;
     math::atan2(-right, up).clamp(-limit, limit)
 }
 

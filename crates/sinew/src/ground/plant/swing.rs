@@ -138,7 +138,7 @@ impl<'a> Swing<'a> {
             let sample = &self.curve.samples[i];
             let clip = sample.flexion();
             // The further from a stance, the more of the clip's flexion the leg keeps.
-            let bend = clip.min(self.search.settings.least_flexion).max(KEPT * clip * self.ramp(i));
+            let bend = clip.min(self.search.settings.min_flexion).max(KEPT * clip * self.ramp(i));
             (frame.ankle - hip(i)).length() - reach_bent(sample, bend)
         });
         self.settle(&mut BoundedSmoother::default(), &objectives, |i, by| {

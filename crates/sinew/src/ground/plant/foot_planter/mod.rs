@@ -287,7 +287,7 @@ impl FootPlanter {
             sole_height: figure.legs[leg].sole_height * size,
             heel_floor: (floor.heel - lowest) * size,
             ball_floor: (floor.ball - lowest) * size,
-            slope: settings.largest_slope,
+            slope: settings.max_slope,
             clearance: settings.clearance * scale,
             ahead: self.ahead,
         }

@@ -179,7 +179,7 @@ impl Pose {
     /// becomes the other), and recomputes model space. Where there is an error, the pose is as it was.
     ///
     /// Translations and scales go straight. Joints that turn freely take the shorter arc; limited ones go straight in the
-    /// coordinates of their limits ([`Limits::blend`](crate::joint::Limits::blend)), so that between two poses within limits all
+    /// coordinates of their limits, so that between two poses within limits all
     /// poses are within limits. Ends of limbs go where that takes them: what must stay in place, such as a foot on the
     /// ground, needs a solver after the blend.
     ///
@@ -285,7 +285,7 @@ impl Pose {
             // The whole subtree moves with its marked root; depth-first order makes it one run.
             let Some(joint) = self.skeleton.joint_at(i) else { break };
             let end = self.skeleton.subtree(joint).end;
-            let off = self.place(i..end, |above, local| above.below(local));
+            let off = self.place(i..end);
             // (What is not finite shows in the frames.)
             if off > 2.0 * math::UNIT {
                 self.mend(i..end);
@@ -296,14 +296,9 @@ impl Pose {
         self.first = count;
     }
 
-    /// Places a subtree, each joint by `below` from its parent's frame. Gives the largest of the numbers that come with the
-    /// frames.
-    #[inline(always)]
-    fn place(
-        &mut self,
-        subtree: Range<usize>,
-        below: impl Fn(&Frame, &JointTransform) -> (Frame, Vec4),
-    ) -> f32 {
+    /// Computes the frames of a subtree from its local transforms. Returns the largest deviation of a rotation from unit
+    /// length, as [`Frame::below`] measures it.
+    fn place(&mut self, subtree: Range<usize>) -> f32 {
         // (Slices of one length, so that each place is known to be in all of them.)
         let end = subtree.end;
         let (local, model) = (&self.local[..end], &mut self.model[..end]);
@@ -321,7 +316,7 @@ impl Pose {
                 };
             }
             let off;
-            (last, off) = below(&last, &local[k]);
+            (last, off) = last.below(&local[k]);
             most = most.max(off);
             above = above.max(last.at.abs());
             model[k] = last;
@@ -338,11 +333,14 @@ impl Pose {
         for local in &mut self.local[subtree.clone()] {
             local.rotation = math::unit(local.rotation).unwrap_or(local.rotation);
         }
-        self.place(subtree, |above, local| {
-            let (frame, off) = above.below(local);
-            let turned = math::unit(local.rotation).is_some();
-            (if turned { frame } else { Frame { at: frame.at.with_w(f32::NAN), ..frame } }, off)
-        });
+        self.place(subtree.clone());
+        for k in subtree.clone() {
+            let parent = self.skeleton.parents()[k] as usize;
+            let below = subtree.contains(&parent) && self.model[parent].at.w.is_nan();
+            if below || math::unit(self.local[k].rotation).is_none() {
+                self.model[k].at.w = f32::NAN;
+            }
+        }
     }
 
     /// The joint's frame in model space.

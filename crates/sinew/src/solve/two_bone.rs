@@ -384,6 +384,7 @@ impl TwoBone {
     }
 
     /// Brings the limb as it came in to what is asked of it, however far joints turn.
+    #[inline(always)]
     fn bring(&self, pose: &mut Pose, wish: &Wish, input: &Input, [position, rotation]: [f32; 2]) -> Brought {
         let tip = self.chain.tip();
         let (mut wish, mut at, mut turned) = (*wish, input.start, None);

@@ -1,4 +1,4 @@
-//! The joints of a two-legged figure, by role.
+//! Joints of a two-legged figure, by role.
 
 use alloc::{string::String, vec::Vec};
 
@@ -8,25 +8,25 @@ use crate::{JointId, Pose};
 
 use super::{Role, RoleError, RoleSource, Side, find};
 
-/// The joints of one leg. Other joints may lie between them (a joint at the hip's socket, twist joints).
+/// Joints of one leg, from the hip down. Other joints may lie between them, such as twist joints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LegJoints {
-    /// The hip's ball joint.
+    /// The hip joint.
     pub thigh: JointId,
     /// The knee.
     pub shin: JointId,
     /// The ankle.
     pub foot: JointId,
-    /// The ball of the foot; none where the foot is one piece.
+    /// The ball of the foot; `None` where the foot is one bone.
     pub toes: Option<JointId>,
 }
 
-/// The joints of one arm. Other joints may lie between them.
+/// Joints of one arm, from the collar bone down. Other joints may lie between them, such as twist joints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ArmJoints {
-    /// The collar bone's inner end; many figures have none.
+    /// The inner end of the collar bone; `None` where the figure has none.
     pub clavicle: Option<JointId>,
     /// The shoulder joint.
     pub upper_arm: JointId,
@@ -36,28 +36,30 @@ pub struct ArmJoints {
     pub hand: JointId,
 }
 
-/// A role with its joint and the reason.
+/// A role with its joint and the reason for the choice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AssignedRole {
     /// The role.
     pub role: Role,
-    /// The joint that plays it.
+    /// The joint of the role.
     pub joint: JointId,
-    /// Why this one.
+    /// Reason for the choice.
     pub why: RoleSource,
 }
 
-/// What is known beforehand about where roles lie.
+/// Known roles, from the caller or the file, for [`BodyRoles::find_with`].
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub struct RoleHints<'a> {
-    /// What the file declares: VRM 1.0's bone names (`hips`, `leftUpperLeg`, ...) with their joints. Believed before names.
+    /// Roles that the file declares: VRM 1.0 bone names (`hips`, `leftUpperLeg`, ...) with their joints. They take
+    /// precedence over names; empty by default.
     pub declared: &'a [(String, JointId)],
-    /// The joint that carries legs and spine; with it, only joints below are looked at (for a file with several figures).
+    /// The pelvis: the joint above both legs and the spine. The search then covers only the joints below it, which selects
+    /// one of several figures in a file. `None` by default.
     pub hips: Option<JointId>,
-    /// The left and the right ankle. Thighs and shins are then found above them and nothing is asked of the figure but
-    /// that both hang from one joint.
+    /// The left and the right ankle. Thighs and shins are then found above them; the only requirements are a common ancestor
+    /// and two joints above each ankle. `None` by default.
     pub feet: Option<[JointId; 2]>,
 }
 
@@ -67,26 +69,26 @@ impl<'a> RoleHints<'a> {
         Self { declared: &[], hips: None, feet: None }
     }
 
-    /// Sets what the file declares.
+    /// Sets [`declared`](Self::declared).
     #[must_use]
     pub const fn with_declared(self, declared: &'a [(String, JointId)]) -> Self {
         Self { declared, ..self }
     }
 
-    /// Sets the joint that carries legs and spine.
+    /// Sets [`hips`](Self::hips).
     #[must_use]
     pub const fn with_hips(self, hips: JointId) -> Self {
         Self { hips: Some(hips), ..self }
     }
 
-    /// Sets the left and the right ankle.
+    /// Sets [`feet`](Self::feet): the left and the right ankle.
     #[must_use]
     pub const fn with_feet(self, feet: [JointId; 2]) -> Self {
         Self { feet: Some(feet), ..self }
     }
 }
 
-/// A two-legged figure: hips and legs at least, and what else was found.
+/// Joints of a two-legged figure, by role: always hips and legs, and the other parts that were found.
 ///
 /// ```
 /// use sinew::{Pose, Skeleton, JointTransform, glam::Vec3, body::{BodyRoles, Role, Side}};
@@ -110,9 +112,9 @@ impl<'a> RoleHints<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BodyRoles {
-    /// The joint that carries legs and spine.
+    /// The pelvis: the joint above both legs and the spine.
     pub hips: JointId,
-    /// The spine from above the hips to below neck or head, bottom up.
+    /// The spine from above the hips to below the neck or head, bottom first.
     pub spine: Vec<JointId>,
     /// The lowest joint of the neck.
     pub neck: Option<JointId>,
@@ -124,75 +126,81 @@ pub struct BodyRoles {
     pub legs: [LegJoints; 2],
     /// The left and the right arm.
     pub arms: [Option<ArmJoints>; 2],
-    /// Every role that has a joint, with the reason, in the order of [`Role`].
+    /// All roles that have a joint, with the reason, in the order of [`Role`].
     pub assigned: Vec<AssignedRole>,
-    /// What stayed open among spine, neck, head, arms and toes, and why.
+    /// Unresolved roles of the spine, neck, head, arms and toes, with the reason.
     pub doubts: Vec<RoleError>,
 }
 
 impl BodyRoles {
-    /// Finds the roles. `bind` is the figure standing as it was modelled, Y up; `declared` is what its file says itself
-    /// (see [`RoleHints::declared`]; empty where it says nothing).
+    /// Finds the roles of a figure. `bind` is its bind pose, Y up. `declared` are the roles that its file declares (see
+    /// [`RoleHints::declared`]); it may be empty.
     ///
-    /// Hips and both legs are needed; spine, neck, head, arms and toes stay empty where they are not found.
+    /// Roles of the spine, neck, head, arms and toes stay empty where they are not found, with a reason in
+    /// [`doubts`](Self::doubts).
+    ///
+    /// # Errors
+    /// [`RoleError`] where hips or legs are not found, where several joints fit one of them equally well, or where a
+    /// declared joint cannot have its role.
     pub fn find(bind: &Pose, declared: &[(String, JointId)]) -> Result<Self, RoleError> {
         Self::find_with(bind, &RoleHints::new().with_declared(declared))
     }
 
-    /// Finds the roles of a figure whose ankles are known.
+    /// Finds the roles of a figure with known ankles. `bind` is its bind pose, Y up. Fails as [`BodyRoles::find`] does.
     pub fn with_feet(bind: &Pose, left: JointId, right: JointId) -> Result<Self, RoleError> {
         Self::find_with(bind, &RoleHints::new().with_feet([left, right]))
     }
 
-    /// Finds the roles with what is known beforehand.
+    /// Finds the roles of a figure with hints. `bind` is its bind pose, Y up. Fails as [`BodyRoles::find`] does.
     pub fn find_with(bind: &Pose, hints: &RoleHints<'_>) -> Result<Self, RoleError> {
         find::find(bind, hints)
     }
 
-    /// A leg.
+    /// The leg of a side.
     #[inline]
     pub fn leg(&self, side: Side) -> &LegJoints {
         &self.legs[side.index()]
     }
 
-    /// An arm, if it was found.
+    /// The arm of a side, if it was found.
     #[inline]
     pub fn arm(&self, side: Side) -> Option<&ArmJoints> {
         self.arms[side.index()].as_ref()
     }
 
-    /// The joint that plays a role.
+    /// The joint of a role, if it was found.
     pub fn joint(&self, role: Role) -> Option<JointId> {
         self.assigned.iter().find(|a| a.role == role).map(|a| a.joint)
     }
 
-    /// Why the role's joint was chosen.
+    /// Reason for the choice of a role's joint, if it was found.
     pub fn why(&self, role: Role) -> Option<&RoleSource> {
         self.assigned.iter().find(|a| a.role == role).map(|a| &a.why)
     }
 
-    /// The direction in which it faces, level and of unit length: with its left leg on the left of it, however the file
-    /// has turned it (glTF and VRM 1 face +Z, VRM 0 faces -Z, motion capture any way).
+    /// Direction in which the figure faces in `bind`: a horizontal unit vector in model space, with the left leg on its
+    /// left. It follows from the thighs, or from the feet where the thighs coincide, as files differ (glTF and VRM 1 face
+    /// +Z, VRM 0 faces -Z, motion capture any direction). +Z where both coincide.
     pub fn front(&self, bind: &Pose) -> Vec3 {
         let aside = |[l, r]: [JointId; 2]| {
-            let way = bind.position(l) - bind.position(r);
-            Vec3::new(way.x, 0.0, way.z).normalize_or_zero()
+            let across = bind.position(l) - bind.position(r);
+            Vec3::new(across.x, 0.0, across.z).normalize_or_zero()
         };
         let thighs = aside([self.legs[0].thigh, self.legs[1].thigh]);
-        // Some rigs hang both legs on one place.
+        // Some rigs have both thighs at one position.
         let left = if thighs == Vec3::ZERO { aside([self.legs[0].foot, self.legs[1].foot]) } else { thighs };
         if left == Vec3::ZERO { Vec3::Z } else { left.cross(Vec3::Y) }
     }
 
-    /// Height in metres: of the vertices of `skin` that hang on the body, or where there are none, of its
-    /// joints. Each vertex comes with the joint that moves it most and its place in model space as `bind` has
-    /// it. (A file may hold a level beside its figure.)
+    /// Height of the figure in `bind`, in metres: the vertical extent of the vertices in `skin` whose joint is the hips or
+    /// below them. Without such vertices it is that of those joints. Each vertex comes with the joint of its largest skin
+    /// weight and its position in model space. (The filter by joint leaves out scenery in the same file.)
     pub fn height(&self, bind: &Pose, skin: &[(JointId, Vec3)]) -> f32 {
         let skeleton = bind.skeleton();
         let span = |(low, high): (f32, f32), y: f32| (low.min(y), high.max(y));
         let none = (f32::INFINITY, f32::NEG_INFINITY);
         let vertices = skin.iter().filter(|(joint, _)| skeleton.is_below(*joint, self.hips));
-        let (mut low, mut high) = vertices.map(|(_, place)| place.y).fold(none, span);
+        let (mut low, mut high) = vertices.map(|(_, position)| position.y).fold(none, span);
         if low > high {
             (low, high) = skeleton.below(self.hips).map(|j| bind.position(j).y).fold(none, span);
         }

@@ -1,7 +1,7 @@
-//! Limbs from names: a thigh, a shin and a foot of one side that hang below one another.
+//! Candidate limbs from names: a thigh, a shin and a foot of one side, each below the one before; arms alike.
 //!
-//! One pass down the tree carries, for each side, what was met on the way. So a helper that bears a part's name but stands
-//! beside the limb (IK controls) never completes a chain, and a tree of any depth costs one step a joint.
+//! One pass from the root outward carries the matches of each side on the path to each joint. A helper with a part's name
+//! that is beside the limb, such as an IK control, thus completes no chain, and the cost is one step per joint at any depth.
 
 use alloc::vec::Vec;
 
@@ -12,13 +12,13 @@ use super::{
     names::{Meaning, Part},
 };
 
-/// What every joint's name says, in the skeleton's order.
+/// Meaning of each joint's name, in the skeleton's order.
 pub(super) struct Names(Vec<Option<Meaning>>);
 
-/// Limbs of one kind, left and right.
+/// Candidate limbs of one kind, left and right.
 pub(super) struct Candidates<T>(pub [Vec<T>; 2]);
 
-/// What the way from the root to a joint has met, each the first of its kind.
+/// Matches on the path from the root to a joint: the first of each part.
 #[derive(Clone, Copy, Default)]
 struct Met {
     hip: Option<JointId>,
@@ -35,7 +35,7 @@ struct Met {
 }
 
 impl Met {
-    /// The thigh and the shin, if the way so far holds both.
+    /// The thigh and the shin, where the path has both.
     fn leg(&self) -> Option<(JointId, JointId)> {
         let [leg, next] = self.legs;
         match (self.thigh, self.shin) {
@@ -50,7 +50,7 @@ impl Met {
         }
     }
 
-    /// The clavicle, the upper arm and the forearm, if the way so far holds the last two.
+    /// The clavicle, the upper arm and the forearm, where the path has the last two.
     fn arm(&self) -> Option<(Option<JointId>, JointId, JointId)> {
         let forearm = self.forearm?;
         let upper = self.upper_arm.or(self.arm).or(self.shoulder).filter(|&u| u < forearm)?;
@@ -68,7 +68,7 @@ impl Names {
         self.0.get(joint.index()).copied().flatten()
     }
 
-    /// Every complete leg and arm among the joints in `range` (a subtree, or all).
+    /// All complete legs and arms among the joints in `range`, which is a subtree or all joints.
     pub(super) fn limbs(
         &self,
         skeleton: &Skeleton,
@@ -118,8 +118,8 @@ impl Names {
         (legs.deforming(), arms.deforming())
     }
 
-    /// The joints below `top` (without it) that are `part` and have no such joint between themselves and `top`. `side`
-    /// must be the joint's, or the joint have none.
+    /// Joints below `top` whose name means `part` on `side` or no side, and that have no such joint between themselves and
+    /// `top`. `top` itself is excluded.
     pub(super) fn first_below(
         &self,
         skeleton: &Skeleton,
@@ -150,7 +150,7 @@ impl Names {
 }
 
 impl<T> Candidates<(T, bool)> {
-    /// Where some limbs are marked as deforming the mesh, only those: the others are controls.
+    /// Keeps only the limbs that are marked as deforming the mesh, where there are some: the others are control bones.
     fn deforming(self) -> Candidates<T> {
         Candidates(self.0.map(|list| {
             let any = list.iter().any(|(_, deform)| *deform);

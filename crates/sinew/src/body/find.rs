@@ -1,4 +1,4 @@
-//! Puts together what the caller gave, what the file declares, what names say and what the shape says.
+//! Assignment of roles from all sources: the caller, the file, names and shape, in this order.
 
 use alloc::vec::Vec;
 
@@ -12,7 +12,7 @@ use super::{
     shape::Shape,
 };
 
-/// VRM 1.0's names of a limb's bones, without the side.
+/// VRM 1.0 names of a limb's bones, without the side.
 const LEG_BONES: [&str; 4] = ["UpperLeg", "LowerLeg", "Foot", "Toes"];
 const ARM_BONES: [&str; 4] = ["Shoulder", "UpperArm", "LowerArm", "Hand"];
 
@@ -44,7 +44,7 @@ pub(super) fn find(bind: &Pose, hints: &RoleHints<'_>) -> Result<BodyRoles, Role
     finder.run()
 }
 
-/// Every joint that came in from outside, with a role to name in an error.
+/// All joints from outside the skeleton (hints), each with a role to name in an error.
 fn given<'a>(hints: &'a RoleHints<'_>) -> impl Iterator<Item = (Role, JointId)> + 'a {
     let feet = hints.feet.into_iter().flatten().zip(Side::BOTH).map(|(j, side)| (Role::Foot(side), j));
     let declared = hints.declared.iter().map(|(bone, j)| (declared_role(bone), *j));
@@ -107,12 +107,12 @@ impl Finder<'_> {
         self.hints.declared.iter().find(|(name, _)| name == bone).map(|(_, joint)| *joint)
     }
 
-    /// Four bones of a side as the file declares them.
+    /// The four bones of a limb that the file declares on a side.
     fn declared_limb(&self, side: Side, bones: [&str; 4]) -> [Option<JointId>; 4] {
         bones.map(|bone| self.declared(&alloc::format!("{side}{bone}")))
     }
 
-    /// An error unless each joint hangs below the one before.
+    /// Returns an error unless each joint is below the one before.
     fn check_chain(&self, chain: &[(Role, JointId)]) -> Result<(), RoleError> {
         for w in chain.windows(2) {
             let [(above_role, above), (role, joint)] = [w[0], w[1]];
@@ -164,7 +164,7 @@ impl Finder<'_> {
             return Ok([left, right]);
         }
         let legs = self.shape.legs(range)?;
-        // One side's names that say otherwise than the shape are a doubt that only the user can settle.
+        // Where one side's names contradict the shape, only the user can decide.
         for side in Side::BOTH {
             if let Some(leg) = named.0[side.index()].first()
                 && leg.foot != legs[side.index()].foot
@@ -188,7 +188,7 @@ impl Finder<'_> {
         }
     }
 
-    /// Thighs and shins above feet that the caller named.
+    /// Finds thighs and shins above feet that the caller named.
     fn legs_above(
         &mut self,
         feet: [JointId; 2],
@@ -208,7 +208,7 @@ impl Finder<'_> {
         };
         let mut legs = [LegJoints { thigh: left, shin: left, foot: left, toes: None }; 2];
         for (side, foot) in Side::BOTH.into_iter().zip(feet) {
-            // The names of the joints above may be plain although the feet had to be said by hand.
+            // The joints above may have clear names even where the caller had to name the feet.
             let known = named.0[side.index()].iter().find(|l| l.foot == foot).copied();
             let leg = match known {
                 Some(leg) => leg,
@@ -246,14 +246,14 @@ impl Finder<'_> {
         let Some(common) = self.shape.common(legs[0].thigh, legs[1].thigh) else {
             return Err(RoleError::missing(Role::Hips, "one joint that both legs hang on"));
         };
-        // What the pelvis carries must include the trunk: some rigs have a joint for the legs alone below the hips.
+        // The hips must carry the trunk: some rigs have a joint below the hips for the legs alone.
         let leg_tops = self.shape.path(common, legs[0].thigh).first().copied().into_iter();
         let leg_tops: Vec<_> =
             leg_tops.chain(self.shape.path(common, legs[1].thigh).first().copied()).collect();
         let legs_size: usize = leg_tops.iter().map(|&t| self.skeleton.subtree(t).len()).sum();
-        // Besides the joints on the way down to `common` and the legs there must be a trunk and a head.
+        // Besides the legs and the joints down to `common`, a trunk and a head must hang on the hips: at least two joints.
         let carries_trunk =
-            |&(way, j): &(usize, JointId)| self.skeleton.subtree(j).len() > legs_size + way + 1 + 1;
+            |&(above, j): &(usize, JointId)| self.skeleton.subtree(j).len() > legs_size + above + 1 + 1;
         let up = || core::iter::once(common).chain(self.skeleton.ancestors(common)).enumerate();
         let is_hips = |(_, j): &(usize, JointId)| self.names.get(*j).is_some_and(|m| m.part == Part::Hips);
         let named = up().filter(is_hips).find(carries_trunk).or_else(|| up().find(is_hips));
@@ -268,7 +268,7 @@ impl Finder<'_> {
         Ok(joint)
     }
 
-    /// The toes below a foot by name.
+    /// Finds the toes below a foot by name.
     fn toes(&mut self, foot: JointId, side: Side) -> Option<JointId> {
         let found = self.names.first_below(self.skeleton, foot, Part::Toes, Some(side));
         match found.as_slice() {
@@ -284,7 +284,7 @@ impl Finder<'_> {
         }
     }
 
-    /// Arms that the file declares or that names give; none where names are unsure.
+    /// Finds declared arms, or else arms by name; `None` where names are ambiguous. The flag is true for declared arms.
     fn arms_by_name(
         &mut self,
         named: &Candidates<ArmJoints>,
@@ -313,7 +313,8 @@ impl Finder<'_> {
         })
     }
 
-    /// Hands that stand on the floor are front feet: two of four legs must not pass for all.
+    /// Rejects a four-legged figure: where hands are at floor height, they are front feet, and two of four legs are
+    /// ambiguous.
     fn refuse_four_feet(
         &self,
         legs: &[LegJoints; 2],
@@ -333,7 +334,7 @@ impl Finder<'_> {
         Ok(())
     }
 
-    /// Spine, neck, head and arms.
+    /// Finds the spine, the neck, the head and the arms.
     #[allow(clippy::type_complexity)] // Four results of one search, taken apart at once.
     fn upper_body(
         &mut self,
@@ -349,7 +350,7 @@ impl Finder<'_> {
         let head = self.head(hips, &limb_tops);
         let mut arms = named.map(|a| a.map(|(arm, _)| arm));
         match head.as_ref().map(|(head, _)| self.shape.arms(hips, *head, legs)) {
-            // Names for one arm alone are as good as none: the other would be a guess.
+            // Shape finds both arms or none: beside one named arm, the other would be a guess.
             Some(Ok(shaped)) if arms == [None, None] => {
                 arms = shaped.map(Some);
                 for (side, arm) in Side::BOTH.into_iter().zip(shaped) {
@@ -369,7 +370,7 @@ impl Finder<'_> {
             }
         }
 
-        // The shoulders hang where the neck begins; below is spine.
+        // The spine ends at the common ancestor of the shoulders, where the neck begins.
         let shoulders = match arms {
             [Some(l), Some(r)] => self.shape.common(l.upper_arm, r.upper_arm),
             _ => None,
@@ -381,13 +382,13 @@ impl Finder<'_> {
             self.assign_spine(&spine);
             return (spine, None, None, arms);
         };
-        let mut way = self.shape.path(hips, head);
-        way.pop();
-        let declared = self.declared("neck").filter(|n| way.contains(n));
-        let named = way.iter().copied().find(|&j| self.names.get(j).is_some_and(|m| m.part == Part::Neck));
+        let mut path = self.shape.path(hips, head);
+        path.pop();
+        let declared = self.declared("neck").filter(|n| path.contains(n));
+        let named = path.iter().copied().find(|&j| self.names.get(j).is_some_and(|m| m.part == Part::Neck));
         let above = || {
-            let at = way.iter().position(|&j| Some(j) == shoulders)?;
-            way.get(at + 1).copied()
+            let at = path.iter().position(|&j| Some(j) == shoulders)?;
+            path.get(at + 1).copied()
         };
         let neck = match (declared, named) {
             (Some(neck), _) => Some((neck, RoleSource::Declared("neck".into()))),
@@ -395,15 +396,15 @@ impl Finder<'_> {
             (None, None) => above().map(|neck| (neck, RoleSource::Shape("between shoulders and head"))),
         };
         if let Some((neck, _)) = &neck {
-            way.truncate(way.iter().position(|j| j == neck).unwrap_or(way.len()));
+            path.truncate(path.iter().position(|j| j == neck).unwrap_or(path.len()));
         }
-        self.assign_spine(&way);
+        self.assign_spine(&path);
         let neck = neck.map(|(joint, why)| {
             self.assign(Role::Neck, joint, why);
             joint
         });
         self.assign(Role::Head, head, why);
-        (way, neck, Some(head), arms)
+        (path, neck, Some(head), arms)
     }
 
     fn assign_spine(&mut self, spine: &[JointId]) {
@@ -416,7 +417,7 @@ impl Finder<'_> {
         }
     }
 
-    /// Assigns the joints that a limb has; `why` knows them by their order as well.
+    /// Assigns the joints of a limb. `why` returns the reason from the index in `roles` and the joint.
     fn assign_limb(&mut self, roles: LimbRoles, why: impl Fn(&Self, usize, JointId) -> RoleSource) {
         for (n, (role, joint)) in roles.into_iter().enumerate() {
             if let Some(joint) = joint {
@@ -425,7 +426,7 @@ impl Finder<'_> {
         }
     }
 
-    /// An eye that the file declares, on the head.
+    /// The eye that the file declares below the head.
     fn eye(&mut self, head: Option<JointId>, side: Side) -> Option<JointId> {
         let bone = alloc::format!("{side}Eye");
         let eye =
@@ -453,7 +454,7 @@ impl Finder<'_> {
     }
 }
 
-/// The roles of a limb from its top down, with their joints.
+/// Roles of a limb from its top down, with their joints.
 type LimbRoles = [(Role, Option<JointId>); 4];
 
 fn leg_roles(leg: &LegJoints, side: Side) -> LimbRoles {
@@ -474,7 +475,7 @@ fn arm_roles(arm: &ArmJoints, side: Side) -> LimbRoles {
     ]
 }
 
-/// The shape's search knows no sides; its errors speak of the left.
+/// Replaces the side of an error: the search by shape does not know sides and reports the left one.
 fn with_side(error: RoleError, side: Side) -> RoleError {
     let turn = |role| match role {
         Role::Thigh(_) => Role::Thigh(side),

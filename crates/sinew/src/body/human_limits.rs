@@ -1,4 +1,4 @@
-//! What people's joints may do, for the joints of a body.
+//! Human ranges of motion for the joints of a body.
 
 use alloc::vec::Vec;
 use core::f32::consts::{FRAC_PI_2, PI};
@@ -12,68 +12,70 @@ use crate::{
     math,
 };
 
-/// From and to in degrees, measured from the stance that anatomy measures from: upright, legs straight.
+/// A range from minimum to maximum in degrees. Zero is the anatomical stance: upright, with straight legs.
 type Degrees = (f32, f32);
 
-// Active ranges of motion as textbooks of orthopaedics give them (American Academy of Orthopaedic Surgeons, "Joint
-// Motion", 1965), shared out where several joints do one thing.
+// Active ranges of motion from an orthopaedic reference (American Academy of Orthopaedic Surgeons, "Joint Motion", 1965), in
+// degrees. Where several joints share one motion, they divide its range.
 
-/// The whole spine: forward, to the left and turned to the left.
+/// The whole spine: flexion forward, bend to the left, twist to the left.
 const SPINE: [Degrees; 3] = [(-25.0, 80.0), (-35.0, 35.0), (-45.0, 45.0)];
-/// Neck and head together, in the same way.
+/// Neck and head together: flexion forward, bend to the left, twist to the left.
 const NECK: [Degrees; 3] = [(-60.0, 50.0), (-45.0, 45.0), (-75.0, 75.0)];
-/// The collar bone: forward, down, and hardly about itself.
+/// The collar bone: forward, down, and a negligible twist.
 const CLAVICLE: [Degrees; 3] = [(-25.0, 20.0), (-40.0, 10.0), (-1.0, 1.0)];
-/// The shoulder of an arm that points to the side: forward, down and turned inwards.
+/// The shoulder of an arm that points sideways: forward, down, inward twist.
 const SHOULDER_ASIDE: [Degrees; 3] = [(-45.0, 135.0), (-50.0, 100.0), (-90.0, 70.0)];
-/// The shoulder of an arm that hangs: forward, inwards and turned inwards.
+/// The shoulder of an arm that hangs: forward, inward, inward twist.
 const SHOULDER_HANGING: [Degrees; 3] = [(-55.0, 160.0), (-140.0, 30.0), (-90.0, 70.0)];
-/// The elbow: bent, sideways by what carrying angles differ, and the forearm turned with the palm down or up.
+/// The elbow: flexion, sideways by the variation of carrying angles, and the forearm's twist with the palm down or up.
 const ELBOW: [Degrees; 3] = [(0.0, 150.0), (-6.0, 6.0), (-80.0, 80.0)];
-/// The wrist: towards the palm, towards the little finger; what turns is the forearm.
+/// The wrist: towards the palm, towards the little finger, and a negligible twist, as the forearm twists instead.
 const WRIST: [Degrees; 3] = [(-70.0, 80.0), (-20.0, 30.0), (-1.0, 1.0)];
-/// The hip: forward, inwards and turned inwards.
+/// The hip joint: forward, inward, inward twist.
 const HIP: [Degrees; 3] = [(-30.0, 120.0), (-45.0, 30.0), (-45.0, 45.0)];
-/// The knee.
+/// The knee: flexion.
 const KNEE: Degrees = (0.0, 145.0);
-/// The ankle: toes up (35 under the body's weight, where an unloaded foot has 20), the sole inwards, toes inwards.
+/// The ankle: toes up, sole inward, toes inward. Toes up is 35 as under the body's weight; an unloaded foot has 20.
 const ANKLE: [Degrees; 3] = [(-50.0, 35.0), (-15.0, 35.0), (-10.0, 10.0)];
 /// The ball of the foot: toes up.
 const BALL_OF_FOOT: Degrees = (-30.0, 60.0);
 
-// Where a body that stands at ease has its joints, in degrees: arms hang a hand's breadth away from it, elbows and
-// knees are bent a little, so that neither folds the wrong way.
+// Preferred values: the stance of a body at ease, in degrees. Arms hang a hand's breadth from the trunk. Elbows and knees
+// are slightly bent, so that neither bends backwards.
 const EASE_SHOULDER_FORWARD: f32 = 10.0;
-/// Of the arm, from the level downwards.
+/// Angle of the arm below the horizontal.
 const EASE_SHOULDER_DOWN: f32 = 75.0;
 const EASE_ELBOW: f32 = 25.0;
 const EASE_HIP: [f32; 3] = [10.0, -2.0, 0.0];
 const EASE_KNEE: f32 = 20.0;
-/// The sole stays flat.
+/// Keeps the sole flat.
 const EASE_ANKLE: f32 = EASE_KNEE - EASE_HIP[0];
 
-// How little some joints move of themselves, while others can do the work: chosen on random believable poses (`lab/full_body`).
+// Stiffness of joints that move little while others can do the work. Chosen on random believable poses (`lab/full_body`).
 const STIFF_CLAVICLE: f64 = 0.8;
 const STIFF_WRIST: f64 = 0.8;
 const STIFF_ANKLE: f64 = 0.2;
 
-/// A joint whose bind pose is bent further than this (in radians) shows by it where it bends to. Straight ones bend by
-/// modelling's noise.
+/// Minimum bend of a joint in the bind pose, in radians, that tells its bend direction. Straight joints are bent by
+/// modelling noise in any direction.
 const BENT: f32 = 0.15;
 
-/// The least half-axis of an ellipse, in radians, where a rest pose lies at the end of a range or beyond: the rest pose
-/// must be inside.
+/// Minimum half-axis of a swing ellipse, in radians. It keeps the rest pose inside where it is at the end of a range or
+/// beyond.
 const NARROW: f32 = 0.01;
 
-/// What people's joints may do, fitted to a [`BodyRoles`]: limits, the values of one who stands at ease as preferred values,
-/// and stiffness.
+/// Limits, preferred values and stiffness of human joints, fitted to a [`BodyRoles`].
 ///
-/// Spine, neck, shoulders, hips, wrists and ankles are balls, elbows bend and roll the forearm, knees are hinges;
-/// joints between them that play no role (of a hip's socket, of a twist) are held. Axes come from the bind pose: which
-/// way bones point, and the body's [front](BodyRoles::front); ranges are counted from the stance of anatomy, whatever the
-/// rest pose is. Joints above the hips, the hips, hands' fingers and whatever else hangs on the body keep what they have.
+/// - Spine, neck, head, collar bones, shoulders, hip joints, wrists and ankles are ball joints.
+/// - Elbows bend and twist the forearm; knees and the balls of the feet are hinges.
+/// - Joints without a role that lie between two joints of a limb, such as twist joints, are fixed.
+/// - The hips, the joints above them, fingers and all other joints stay as they are.
 ///
-/// With it a figure can be led by few trackers ([`Trackers`](super::Trackers)), or by any goals of a
+/// Axes come from the bind pose: from the directions of the bones and the body's [front](BodyRoles::front). Ranges count
+/// from the anatomical stance, whatever the rest pose is. Preferred values are those of a body at ease.
+///
+/// With these attributes a few trackers can drive a figure ([`Trackers`](super::Trackers)), and so can any goals of a
 /// [`FullBody`](crate::solve::FullBody).
 ///
 /// ```
@@ -94,7 +96,7 @@ const NARROW: f32 = 0.01;
 /// let body = BodyRoles::find(&bind, &[])?;
 /// HumanLimits::of(&bind, &body).apply(&mut skeleton)?;
 ///
-/// // A knee bends back, as far as knees do, and no other way.
+/// A knee bends backwards within its range, and in no other direction.
 /// let knee = skeleton.limits(body.leg(Side::Left).shin);
 /// assert!(knee.is_within(math::axis_angle(Vec3::X, 2.0)));
 /// assert_eq!(knee.clamp(math::axis_angle(Vec3::X, -0.5)), sinew::glam::Quat::IDENTITY);
@@ -106,7 +108,7 @@ pub struct HumanLimits {
 }
 
 impl HumanLimits {
-    /// The joints of a body that stands in `bind` as it was modelled, Y up.
+    /// Fits the joints of `body`. `bind` is its bind pose, Y up.
     pub fn of(bind: &Pose, body: &BodyRoles) -> Self {
         let mut fit = Fit { bind, front: body.front(bind), joints: Vec::new() };
         let neck: Vec<JointId> = match (body.neck, body.head) {
@@ -124,18 +126,19 @@ impl HumanLimits {
         Self { joints: fit.joints }
     }
 
-    /// Each joint with what it may do.
+    /// The fitted joints, with their attributes.
     pub fn joints(&self) -> &[(JointId, Joint)] {
         &self.joints
     }
 
-    /// Gives a skeleton these joints. It is the one of the bind pose that they were made from.
+    /// Sets these joints on a skeleton, which must be that of the bind pose. Returns the error of the first joint that the
+    /// skeleton rejects; the joints before it stay set.
     pub fn apply(&self, skeleton: &mut Skeleton) -> Result<(), JointError> {
         self.joints.iter().try_for_each(|(id, joint)| skeleton.set_joint(*id, *joint))
     }
 
-    /// Puts a pose's body at ease: arms hang, elbows and knees are bent a little, the feet stand where they stand in
-    /// `bind`. The pose is left updated; its skeleton has these joints.
+    /// Poses a body at ease: arms hang, elbows and knees are slightly bent, and the hips move so that the feet are where
+    /// they are in `bind`. The skeleton of `pose` must have these joints. Leaves the pose updated.
     pub fn stand_at_ease(&self, bind: &Pose, body: &BodyRoles, pose: &mut Pose) {
         let skeleton = pose.skeleton().clone();
         for (id, _) in &self.joints {
@@ -144,17 +147,17 @@ impl HumanLimits {
             }
         }
         pose.update();
-        // Legs may differ in length: no foot comes below where it stood.
-        let ways = body.legs.map(|leg| bind.position(leg.foot) - pose.position(leg.foot));
-        let middle = 0.5 * (ways[0] + ways[1]);
-        let hips = pose.position(body.hips) + Vec3::new(middle.x, ways[0].y.max(ways[1].y), middle.z);
+        // Legs may differ in length: the hips are high enough that no foot is below its height in `bind`.
+        let shifts = body.legs.map(|leg| bind.position(leg.foot) - pose.position(leg.foot));
+        let middle = 0.5 * (shifts[0] + shifts[1]);
+        let hips = pose.position(body.hips) + Vec3::new(middle.x, shifts[0].y.max(shifts[1].y), middle.z);
         pose.set_position(body.hips, hips);
         pose.update();
     }
 }
 
-/// The axes of a joint in model space as `bind` has them: of the twist, of the first swing, and what is 0 in anatomy,
-/// seen from the bind pose, in degrees.
+/// A ball joint to fit: its axes of twist and first swing in model space at bind, and its ranges (two swings, then twist)
+/// and preferred values in degrees, from the bind pose.
 #[derive(Default)]
 struct Ball {
     twist: Vec3,
@@ -170,7 +173,7 @@ struct Fit<'a> {
     joints: Vec<(JointId, Joint)>,
 }
 
-/// A range moved by some degrees.
+/// A range shifted by some degrees.
 fn by((from, to): Degrees, shift: f32) -> Degrees {
     (from + shift, to + shift)
 }
@@ -179,7 +182,7 @@ fn unit(v: Vec3) -> Vec3 {
     v.normalize_or_zero()
 }
 
-/// The part of a vector across a unit one, as a unit vector.
+/// The component of a vector perpendicular to a unit vector, normalised.
 fn across(v: Vec3, along: Vec3) -> Vec3 {
     unit(v - along * along.dot(v))
 }
@@ -197,16 +200,16 @@ impl Fit<'_> {
         Vec3::Y.cross(self.front)
     }
 
-    /// The joints from above `to` up to `from`, top down; with both ends, or with neither.
+    /// Joints from `from` down to `to`, with both ends or with neither.
     fn between(&self, from: JointId, to: JointId, ends: bool) -> Vec<JointId> {
         let skeleton = self.bind.skeleton();
-        let mut way: Vec<JointId> = skeleton.ancestors(to).take_while(|&j| j != from).collect();
-        way.reverse();
+        let mut path: Vec<JointId> = skeleton.ancestors(to).take_while(|&j| j != from).collect();
+        path.reverse();
         if ends {
-            way.insert(0, from);
-            way.push(to);
+            path.insert(0, from);
+            path.push(to);
         }
-        way
+        path
     }
 
     fn hold_between(&mut self, from: JointId, to: JointId) {
@@ -215,8 +218,8 @@ impl Fit<'_> {
         }
     }
 
-    /// From model space at bind to the joint's rest frame. A direction that turns with the joint is constant in its own
-    /// frame; one that its parent carries is seen from the rest pose.
+    /// Converts a direction from model space at bind to the joint's rest frame. With `with_joint` the direction rotates with
+    /// the joint, and is constant in its own frame. Otherwise it rotates with the parent.
     fn seen_in_rest(&self, joint: JointId, with_joint: bool, v: Vec3) -> Vec3 {
         let turned = self.bind.model_rotation(joint);
         let own = math::rotate(math::conjugate(turned), v);
@@ -227,7 +230,7 @@ impl Fit<'_> {
         math::rotate(math::mul(math::conjugate(rest), self.bind.local(joint).rotation), own)
     }
 
-    /// The coordinates of the bind pose, measured from the rest pose as all ranges are.
+    /// Coordinates of the bind pose relative to the rest pose, as limits count them.
     fn seen_from_rest(&self, joint: JointId, turning: Turning) -> [f32; 3] {
         let free = Limits::new(&turning.into(), self.bind.skeleton().rest(joint));
         free.coordinates(self.bind.local(joint).rotation)
@@ -241,7 +244,7 @@ impl Fit<'_> {
         let dof = |n: usize| {
             let ((from, to), zero) = (ball.ranges[n], seen[n]);
             let (from, to) = (from.to_radians() + zero, to.to_radians() + zero);
-            // An ellipse goes some way to each side of the rest pose, and 3 radians at most.
+            // An ellipse extends to both sides of the rest pose, by at most 3 radians.
             let (from, to) = if n < 2 {
                 (from.clamp(-3.0, -NARROW), to.clamp(NARROW, 3.0))
             } else {
@@ -253,45 +256,46 @@ impl Fit<'_> {
         self.joints.push((joint, with([dof(0), dof(1)], dof(2)).into()));
     }
 
-    /// A hinge about an axis at bind, whose range is counted from where it is `bent` in the bind pose (radians).
+    /// Adds a hinge about an axis at bind. Its range counts from straight; in the bind pose it is bent by `bent` radians.
     fn hinge(&mut self, joint: JointId, axis: Vec3, bent: f32, (from, to): Degrees, ease: f32) {
         let axis = self.seen_in_rest(joint, true, axis).as_dvec3();
         let with = |dof| Turning::Hinge { axis, dof };
         let zero = self.seen_from_rest(joint, with(Dof::FREE))[0] - bent;
-        // One that is modelled beyond straight may stay so.
+        // A joint that is modelled beyond straight may stay so.
         let (from, to) = (from.to_radians() + bent.min(0.0) + zero, to.to_radians() + zero);
         let ease = (ease.to_radians() + zero).max(from).min(to);
         self.joints
             .push((joint, with(Dof::range(from.into(), to.into()).with_preferred(ease.into())).into()));
     }
 
-    /// Joints one above the other that share ranges: forward, to the left, turned to the left.
+    /// Adds a column of ball joints that share the ranges: forward, to the left, twist to the left.
     fn column(&mut self, joints: &[JointId], ranges: [Degrees; 3]) {
         let part = 1.0 / joints.len().max(1) as f32;
         for &joint in joints {
             let ranges = ranges.map(|(from, to)| (from * part, to * part));
-            // Forward is about the left (up goes to the front), and up x left is the back, about which up goes to the left.
+            // Forward rotates about the left axis. The other swing axis, up x left, points back; about it, up rotates to the
+            // left.
             self.ball(joint, Ball { twist: Vec3::Y, swing: self.left(), ranges, ..Ball::default() });
         }
     }
 
-    /// Where a limb bends: the axis about which its lower bone turns on, and by how much it is bent, from the bones of
-    /// the bind pose where these are bent, else towards a direction.
+    /// Bend axis of a limb and the angle of its bend at bind, in radians. The axis comes from the bones where these are
+    /// bent, else from the direction `towards`.
     fn bend(&self, limb: [JointId; 3], towards: Vec3) -> (Vec3, f32) {
         let (upper, lower) = (self.bone(limb[0], limb[1]), self.bone(limb[1], limb[2]));
         let expected = unit(upper.cross(towards));
         let (sine, cosine) = (upper.cross(lower), upper.dot(lower));
         let bent = math::atan2(math::sqrt(sine.length_squared()), cosine);
         let shown = unit(sine);
-        // By more than 45 degrees to the side it would be no elbow or knee.
+        // An elbow or knee does not bend by more than 45 degrees to the side.
         let axis = if bent > BENT && shown.dot(expected) > 0.7 { shown } else { expected };
-        // In the plane across the axis; the rest of the angle stays as it is modelled.
+        // The bend is the angle in the plane perpendicular to the axis. The rest of the angle stays as modelled.
         let axis = if axis == Vec3::ZERO { across(self.left(), upper) } else { axis };
         (axis, math::atan2(axis.dot(sine), cosine))
     }
 
     fn arm(&mut self, arm: &ArmJoints, side: Side) {
-        // Axes of twist point to the left on both sides, and so turns inwards have one sign.
+        // Twist axes point to the left on both sides, so that inward twists have one sign.
         let sign = if side == Side::Left { 1.0 } else { -1.0 };
         let bone = self.bone(arm.upper_arm, arm.forearm);
         if let Some(clavicle) = arm.clavicle.filter(|&c| c != arm.upper_arm) {
@@ -301,7 +305,7 @@ impl Fit<'_> {
             self.ball(clavicle, Ball { twist, swing, ranges: CLAVICLE, stiffness, ..Ball::default() });
             self.hold_between(clavicle, arm.upper_arm);
         }
-        // An arm that points to the front has no other way forward than up.
+        // Forward of an arm that points to the front is up.
         let forward = bone.cross(self.front);
         let forward = if forward.length() > 0.3 { unit(forward) } else { across(-self.left(), bone) };
         let below = math::acos((bone.dot(Vec3::Y)).clamp(-1.0, 1.0)) - FRAC_PI_2;
@@ -327,8 +331,8 @@ impl Fit<'_> {
         };
         self.ball(arm.forearm, ball);
         self.hold_between(arm.forearm, arm.hand);
-        // Where elbows bend to the front, thumbs point there too: the palms of arms aside face down, those of hanging
-        // arms the thighs.
+        // Where elbows bend to the front, thumbs point there too: palms face down on sideways arms and the thighs on hanging
+        // arms.
         let swing = unit(fore.cross(sign * axis));
         let (twist, stiffness) = (sign * fore, STIFF_WRIST);
         self.ball(arm.hand, Ball { twist, swing, ranges: WRIST, stiffness, ..Ball::default() });
@@ -338,12 +342,12 @@ impl Fit<'_> {
         let sign = if side == Side::Left { 1.0 } else { -1.0 };
         self.hold_between(hips, leg.thigh);
         let (thigh, shin) = (self.bone(leg.thigh, leg.shin), self.bone(leg.shin, leg.foot));
-        // Forward is about the right.
+        // Forward rotates about the right axis.
         let forward = -self.left();
-        // Legs that are modelled apart, or one step ahead, are counted from where they would hang; feet are modelled flat.
+        // Legs may be modelled apart or mid-step: ranges count from a hanging leg. Feet are modelled flat.
         let (front, outwards) = (self.front, sign * self.left());
         let tilt = |bone: Vec3| {
-            let angle = |way: Vec3| math::atan2(bone.dot(way), -bone.y).to_degrees();
+            let angle = |direction: Vec3| math::atan2(bone.dot(direction), -bone.y).to_degrees();
             (angle(front), angle(outwards))
         };
         let (ahead, out) = tilt(thigh);

@@ -1,9 +1,9 @@
-//! Which joint plays which role in a body.
+//! Roles of joints in a human-like body, the limits of its joints, and solving it from few trackers.
 //!
-//! [`BodyRoles::find`] looks for the roles of a two-legged figure in what the file declares, then in the joints' names, then in
-//! the shape of the bind pose, and says for each role why its joint was chosen. Where two answers are equally good it
-//! gives an error with both, never a guess. [`HumanLimits`] says what people's joints may do, for the joints of such a body, and
-//! [`Trackers`] leads it by few goals.
+//! [`BodyRoles::find`] assigns joints to the roles of a two-legged figure. It takes the roles that the file declares, then
+//! the joints' names, then the shape of the bind pose, and reports the reason for each role. Where two joints fit equally
+//! well, it returns an error that names both. [`HumanLimits`] gives the joints of such a body human ranges of motion.
+//! [`Trackers`] solves it from a few goals, such as those of a headset and two controllers.
 
 mod body_roles;
 mod by_name;

@@ -1,8 +1,7 @@
-//! What a joint's name says: a side and a part of the body.
+//! Meaning of a joint's name: a part of the body and a side.
 //!
-//! A name is split into words at separators, at digits and where capitals begin, after any namespace (`mixamorig:`) is
-//! dropped. Words that mark helpers (IK targets, twist joints, end points) take the joint out of the search, as such joints
-//! carry the same part's name as the joint that they serve.
+//! A name loses its namespace (`mixamorig:`) and is split into words at separators, digits and capitals. Words that mark
+//! helpers (IK targets, twist joints, end points) exclude the joint, as a helper has the part's name of the joint it serves.
 
 use alloc::{string::String, vec::Vec};
 
@@ -14,16 +13,16 @@ pub(super) enum Part {
     Hips,
     Neck,
     Head,
-    /// Clavicle or collar: always the collar bone.
+    /// `Clavicle` or `Collar`: always the collar bone.
     Collar,
-    /// `Shoulder`: the collar bone where an arm follows, the upper arm where the elbow does.
+    /// `Shoulder`: the collar bone above an upper arm, the upper arm above an elbow.
     Shoulder,
     UpperArm,
     /// `Arm` alone: the upper arm.
     Arm,
     Forearm,
     Hand,
-    /// `Hip` with a side: a socket joint where a thigh follows, the thigh where a knee does.
+    /// `Hip` with a side: a socket joint above a thigh, the thigh above a knee.
     Hip,
     Thigh,
     /// `Leg` alone: the shin below a thigh, the thigh above a knee.
@@ -33,16 +32,16 @@ pub(super) enum Part {
     Toes,
 }
 
-/// What a name says.
+/// Meaning of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Meaning {
     pub part: Part,
     pub side: Option<Side>,
-    /// Marked as a deforming bone (Rigify's `DEF-`), among control bones of the same names.
+    /// Whether the name marks a deforming bone (Rigify's `DEF-`), as opposed to a control bone of the same name.
     pub deform: bool,
 }
 
-/// Words that mark a helper.
+/// Words that mark a helper, or a part without a role (fingers, hair, cloth).
 const HELPERS: &[&str] = &[
     "ik",
     "fk",
@@ -92,7 +91,7 @@ const HELPERS: &[&str] = &[
     "muscle",
 ];
 
-/// One word's part, if it has one of its own.
+/// The part that a single word names.
 fn word(w: &str) -> Option<Part> {
     Some(match w {
         "hips" | "pelvis" => Part::Hips,
@@ -114,12 +113,12 @@ fn word(w: &str) -> Option<Part> {
     })
 }
 
-/// Words that mean something only beside others, and must not be taken for `l`/`r` and a part.
+/// Whether a word has a meaning of its own, so that no `l` or `r` is split off.
 fn is_known(w: &str) -> bool {
     word(w).is_some() || matches!(w, "left" | "right" | "upper" | "lower")
 }
 
-/// Reads a name; none where it names no part, or a helper.
+/// Parses a name. `None` where it names no part, a helper, or both sides.
 pub(super) fn read(name: &str) -> Option<Meaning> {
     let mut words = split(name);
     let mut side = None;
@@ -136,7 +135,7 @@ pub(super) fn read(name: &str) -> Option<Meaning> {
             sides += 1;
         }
     }
-    // `left_to_right_foot` names neither.
+    // `left_to_right_foot` names both sides.
     if sides > 1 || words.iter().any(|w| HELPERS.contains(&w.as_str())) {
         return None;
     }
@@ -144,7 +143,7 @@ pub(super) fn read(name: &str) -> Option<Meaning> {
     let parts: Vec<Part> = words.iter().filter_map(|w| word(w)).collect();
     let holds = |p: Part| parts.contains(&p);
     let (upper, lower) = (has("upper") || has("up"), has("lower") || has("low") || has("fore"));
-    // The part furthest along the limb is the one meant: `toe` in `foot_toe`, `foot` in `back_leg_foot`.
+    // A name with several parts means the one furthest along the limb: `toe` in `foot_toe`, `foot` in `back_leg_foot`.
     let part = [Part::Toes, Part::Foot, Part::Shin, Part::Thigh].into_iter().find(|&p| holds(p));
     let part = part.or_else(|| {
         holds(Part::Leg).then_some(if upper {
@@ -167,7 +166,7 @@ pub(super) fn read(name: &str) -> Option<Meaning> {
     });
     let rest = [Part::Collar, Part::Shoulder, Part::Head, Part::Neck, Part::Hips, Part::Hip];
     let part = part.or_else(|| rest.into_iter().find(|&p| holds(p)))?;
-    // The pelvis has a side only where it is split in two, as the sockets are; a hip without one is the hips.
+    // The pelvis has a side only where it is split into two sockets. A hip without a side is the pelvis.
     let part = match (part, side) {
         (Part::Hips, Some(_)) => Part::Hip,
         (Part::Hip, None) => Part::Hips,
@@ -176,7 +175,7 @@ pub(super) fn read(name: &str) -> Option<Meaning> {
     Some(Meaning { part, side, deform: has("def") })
 }
 
-/// Takes a side off a word that holds it without a separator: `lfemur`, `LEFTFOOT`, `footright`.
+/// Splits off a side that has no separator: `lfemur`, `LEFTFOOT`, `footright`.
 fn glued_side(w: &mut String) -> Option<Side> {
     if is_known(w) {
         return None;
@@ -200,7 +199,7 @@ fn glued_side(w: &mut String) -> Option<Side> {
     None
 }
 
-/// Lower-case words of a name, digits left out.
+/// Splits a name into lower-case words without digits.
 fn split(name: &str) -> Vec<String> {
     let bare = name.rsplit([':', '|']).next().unwrap_or(name);
     let mut words: Vec<String> = Vec::new();
@@ -213,7 +212,7 @@ fn split(name: &str) -> Vec<String> {
         }
         let before = i.checked_sub(1).and_then(|k| letters.get(k)).copied().unwrap_or(' ');
         let after = letters.get(i + 1).copied().unwrap_or(' ');
-        // A capital begins a word after a small letter, and after capitals where a small letter follows (`LHip`).
+        // A capital starts a word after a lower-case letter, and after capitals if a lower-case letter follows (`LHip`).
         if c.is_uppercase() && (before.is_lowercase() || (before.is_uppercase() && after.is_lowercase())) {
             flush(&mut words, &mut current);
         }

@@ -1,4 +1,4 @@
-//! The roles of a two-legged figure, and what can be said about how one was found.
+//! Roles of a two-legged figure, and the reasons and errors of their assignment.
 
 use alloc::{string::String, vec::Vec};
 use core::fmt;
@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use crate::{JointId, Skeleton};
 
-/// The figure's own left or right, not the viewer's.
+/// A side of the body: the figure's own left or right, not the viewer's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Side {
     /// The figure's left: +X where it faces +Z.
@@ -17,16 +17,16 @@ pub enum Side {
 }
 
 impl Side {
-    /// Left, then right.
+    /// Both sides, left first.
     pub const BOTH: [Self; 2] = [Self::Left, Self::Right];
 
-    /// 0 for left, 1 for right: the place in [`super::BodyRoles::legs`] and [`super::BodyRoles::arms`].
+    /// Index of the side in [`super::BodyRoles::legs`] and [`super::BodyRoles::arms`]: 0 for left, 1 for right.
     #[inline]
     pub const fn index(self) -> usize {
         self as usize
     }
 
-    /// The other side.
+    /// The opposite side.
     pub const fn other(self) -> Self {
         match self {
             Self::Left => Self::Right,
@@ -44,35 +44,35 @@ impl fmt::Display for Side {
     }
 }
 
-/// A part that a joint plays. A role's joint is where its bone begins: `Shin` is the knee, `Foot` the ankle.
+/// A role of a joint in the body. The role's joint is at the start of the bone: `Shin` is the knee, `Foot` the ankle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Role {
-    /// The joint that carries legs and spine.
+    /// The pelvis: the joint above both legs and the spine.
     Hips,
-    /// A joint of the spine, counted from the hips up, from 0.
+    /// A joint of the spine, by its index from the hips upward, from 0.
     Spine(usize),
     /// The lowest joint of the neck.
     Neck,
     /// The head.
     Head,
-    /// The eye.
+    /// An eye.
     Eye(Side),
     /// The collar bone.
     Clavicle(Side),
-    /// The upper arm: the shoulder joint.
+    /// The upper arm, at the shoulder joint.
     UpperArm(Side),
-    /// The forearm: the elbow.
+    /// The forearm, at the elbow.
     Forearm(Side),
-    /// The hand: the wrist.
+    /// The hand, at the wrist.
     Hand(Side),
-    /// The thigh: the hip's ball joint.
+    /// The thigh, at the hip joint.
     Thigh(Side),
-    /// The shin: the knee.
+    /// The shin, at the knee.
     Shin(Side),
-    /// The foot: the ankle.
+    /// The foot, at the ankle.
     Foot(Side),
-    /// The toes: the ball of the foot.
+    /// The toes, at the ball of the foot.
     Toes(Side),
 }
 
@@ -97,17 +97,17 @@ impl fmt::Display for Role {
     }
 }
 
-/// Why a joint was chosen for a role.
+/// Reason for the choice of a role's joint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RoleSource {
-    /// The caller named it.
+    /// The caller named the joint.
     Given,
-    /// The file says so, under this bone name (VRM 1.0's).
+    /// The file declares the joint, under this VRM 1.0 bone name.
     Declared(String),
-    /// Its name says so.
+    /// The joint's name, as in the skeleton.
     Name(String),
-    /// The bind pose's shape says so; in words.
+    /// A feature of the bind pose's shape, in words.
     Shape(&'static str),
 }
 
@@ -122,34 +122,34 @@ impl fmt::Display for RoleSource {
     }
 }
 
-/// Why a role has no joint.
+/// Error of a role's assignment.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum RoleError {
-    /// Several joints are equally good.
+    /// Several joints fit equally well.
     #[error("unsure about the {role}: {} are equally good", list(candidates))]
     Ambiguous {
         /// The role.
         role: Role,
-        /// The joints, as `name (#index)`.
+        /// Candidates, as `name (#index)`.
         candidates: Vec<String>,
     },
-    /// No joint will do.
+    /// No joint fits.
     #[error("found no {role}: looked for {looked_for}")]
     Missing {
         /// The role.
         role: Role,
-        /// What would have done.
+        /// Description of the names or shapes that fit.
         looked_for: String,
     },
-    /// What the caller or the file said cannot be.
+    /// A joint that the caller or the file named cannot have the role.
     #[error("joint `{joint}` cannot be the {role}: {what}")]
     Unfit {
-        /// The role that it was to play.
+        /// The role that the joint was named for.
         role: Role,
         /// The joint, as `name (#index)`.
         joint: String,
-        /// What is in the way.
+        /// The reason.
         what: String,
     },
 }
@@ -160,12 +160,12 @@ impl RoleError {
     }
 }
 
-/// At most this many candidates are listed in one line; a creature of a thousand legs should not fill the screen.
-const MOST_LISTED: usize = 12;
+/// Maximum number of candidates in an error message, which keeps the message short for figures with many limbs.
+const MAX_LISTED: usize = 12;
 
 fn list(candidates: &[String]) -> String {
     let mut text = String::new();
-    let shown = candidates.len().min(MOST_LISTED);
+    let shown = candidates.len().min(MAX_LISTED);
     for (i, candidate) in candidates.iter().take(shown).enumerate() {
         let lead = match i {
             0 => "",
@@ -180,7 +180,7 @@ fn list(candidates: &[String]) -> String {
     text
 }
 
-/// A joint as errors show it: its name, if it has one, and its index, which is unique.
+/// Label of a joint for errors: its name, if it has one, and its unique index.
 pub(super) fn label(skeleton: &Skeleton, joint: JointId) -> String {
     match skeleton.name(joint) {
         "" => alloc::format!("{joint}"),

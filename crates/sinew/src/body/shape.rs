@@ -1,4 +1,4 @@
-//! Limbs from the shape of the bind pose, for files whose names say nothing.
+//! Legs, arms and head from the shape of the bind pose, for files without useful names.
 
 use alloc::vec::Vec;
 
@@ -8,32 +8,35 @@ use crate::{JointId, Pose, Skeleton};
 
 use super::{ArmJoints, LegJoints, Role, RoleError, Side, roles::label};
 
-/// A limb's lowest point lies within this share of the figure's height of the floor. Ankles of figures without toe joints
+/// Maximum height of a leg's end above the floor, as a fraction of the figure's height. Ankles of figures without toe joints
 /// are at 5 to 8 %, hanging hands above 30 %.
 const FLOOR_BAND: f32 = 0.15;
-/// A leg is at least this share of the figure's height. The stubbiest cartoon figures have 30 %.
+/// Minimum length of a leg, as a fraction of the figure's height. The shortest legs of cartoon figures have 30 %.
 const SHORTEST_LEG: f32 = 0.25;
-/// The thigh is the first bone of the leg that runs down: cosine of 45 degrees from straight down.
+/// Direction of the thigh, the first bone of the leg that runs down: cosine of its maximum angle from straight down, 45
+/// degrees.
 const DOWNWARD: f32 = 0.7;
-/// The ankle is in the lowest part of the leg. People have 8 %, cartoon figures with short shins up to 25 %.
+/// Maximum height of the ankle, as a fraction of the leg's drop. People have 8 %, cartoon figures with short shins up to 25
+/// %.
 const ANKLE_HEIGHT: f32 = 0.3;
-/// At the ankle the leg turns forward into the foot by more than a twist joint ever would: cosine of 20 degrees.
+/// Cosine of the minimum bend at the ankle, 20 degrees: the leg bends there into the foot, while twist joints bend by less.
 const ANKLE_BEND: f32 = 0.94;
-/// Two joints this near (as a share of the leg) to being equally good knees are equally good.
+/// Margin within which two joints fit equally well as the knee, as a fraction of the leg's length.
 const KNEE_MARGIN: f32 = 0.08;
-/// Left and right of a modelled figure are alike within this share; scanned and captured ones differ by up to 4 %.
+/// Maximum difference between left and right, as a fraction of their length. Scanned and captured figures differ by up to 4
+/// %.
 const MIRROR: f32 = 0.15;
 
-/// Where the joints are, with what follows from it.
+/// Positions of the joints in the bind pose, and the searches among them.
 pub(super) struct Shape<'a> {
     skeleton: &'a Skeleton,
-    /// Model space, metres.
+    /// Positions in model space, in metres.
     positions: Vec<Vec3>,
 }
 
 impl<'a> Shape<'a> {
     pub(super) fn new(bind: &'a Pose) -> Self {
-        // Reading a pose that was not updated would walk to the root for each joint.
+        // An updated pose saves a walk to the root per joint.
         let mut updated = bind.clone();
         updated.update();
         let positions = updated.skeleton().joints().map(|j| updated.position(j)).collect();
@@ -44,7 +47,7 @@ impl<'a> Shape<'a> {
         self.positions.get(joint.index()).copied().unwrap_or(Vec3::ZERO)
     }
 
-    /// Joints that are equally good for a role.
+    /// The error for joints that fit a role equally well.
     pub(super) fn ambiguous(&self, role: Role, joints: impl IntoIterator<Item = JointId>) -> RoleError {
         let candidates = joints.into_iter().map(|j| label(self.skeleton, j)).collect();
         RoleError::Ambiguous { role, candidates }
@@ -54,7 +57,7 @@ impl<'a> Shape<'a> {
         (self.at(b) - self.at(a)).length()
     }
 
-    /// The joints from below `top` down to `tip`.
+    /// Joints on the path from `top` (excluded) down to `tip`.
     pub(super) fn path(&self, top: JointId, tip: JointId) -> Vec<JointId> {
         let up = core::iter::once(tip).chain(self.skeleton.ancestors(tip));
         let mut path: Vec<_> = up.take_while(|&j| j != top).collect();
@@ -62,12 +65,12 @@ impl<'a> Shape<'a> {
         path
     }
 
-    /// The lowest joint that both hang below.
+    /// The lowest joint that is above both, or is one of them.
     pub(super) fn common(&self, a: JointId, b: JointId) -> Option<JointId> {
         core::iter::once(a).chain(self.skeleton.ancestors(a)).find(|&j| self.skeleton.is_below(b, j))
     }
 
-    /// Both legs among the joints in `range`: the only two mirrored chains that reach the floor.
+    /// Finds both legs among the joints in `range`: the only two chains that reach the floor, which must mirror each other.
     pub(super) fn legs(&self, range: core::ops::Range<usize>) -> Result<[LegJoints; 2], RoleError> {
         let ends = self.standing_ends(range);
         let &[a, b] = ends.as_slice() else {
@@ -86,13 +89,13 @@ impl<'a> Shape<'a> {
         self.order(legs)
     }
 
-    /// The ends of all chains of three joints and more that reach the floor.
+    /// Ends of all chains of three or more joints that reach the floor, and are long enough for a leg.
     fn standing_ends(&self, range: core::ops::Range<usize>) -> Vec<JointId> {
         let joint = |i: usize| self.skeleton.joint_at(i);
         let parent =
             |i: usize| self.skeleton.parent(joint(i)?).map(JointId::index).filter(|p| range.contains(p));
         let is_end = |j: JointId| self.skeleton.subtree(j).len() == 1;
-        // Nodes that hold meshes or cameras are no part of the figure: they hang on no bone of any length.
+        // Nodes of meshes or cameras hang on no bone of any length, and do not count.
         let mut bones = alloc::vec![0u32; range.len()];
         let (mut floor, mut top) = (f32::INFINITY, f32::NEG_INFINITY);
         for i in range.clone() {
@@ -121,7 +124,7 @@ impl<'a> Shape<'a> {
         }
         let mut stubs: Vec<Option<Stub>> = alloc::vec![None; range.len()];
         let mut ends = Vec::new();
-        // Children come after their parents, so backwards every joint has its stub before it hands it up.
+        // Children follow their parents, so in reverse each joint's chain is complete before its parent's.
         for i in range.clone().rev() {
             let Some(j) = joint(i) else { continue };
             let at = i - range.start;
@@ -146,8 +149,8 @@ impl<'a> Shape<'a> {
         ends
     }
 
-    /// Thigh, shin, foot and toes along the joints from below the hips down to the leg's end, or to its foot if that is
-    /// known. The side in errors is the left one, as sides are not known yet.
+    /// The thigh, shin, foot and toes on a path of joints from below the hips down to the leg's end. `foot` is the foot if
+    /// it is known. Errors name the left side, as sides are not known yet.
     pub(super) fn leg(&self, path: &[JointId], foot: Option<JointId>) -> Result<LegJoints, RoleError> {
         let side = Side::Left;
         let downward = |w: &[JointId]| {
@@ -195,7 +198,7 @@ impl<'a> Shape<'a> {
             [best, second, ..] if second.0 - best.0 < KNEE_MARGIN => {
                 return Err(self.ambiguous(Role::Shin(side), [best.1, second.1]));
             }
-            // A knee in the outer quarters is none.
+            // A knee is not in the outer quarters of a leg.
             [best, ..] if best.0 <= 0.25 => best.1,
             _ => {
                 let looked_for = "a joint near half-way between the thigh and the foot";
@@ -215,7 +218,7 @@ impl<'a> Shape<'a> {
             && (self.at(a.thigh).y - self.at(b.thigh).y).abs() <= MIRROR * leg;
         let drop = self.at(a.thigh).y - self.at(a.foot).y;
         let across = self.across(a, b);
-        // Legs stand beside one another and hang down; a crouching rest pose still drops half its length.
+        // Legs are side by side and hang down; in a crouching rest pose the drop is still half the length.
         let beside = across.is_some_and(|u| (self.at(a.foot) - self.at(b.foot)).dot(u) > 0.0);
         if alike && level && beside && drop >= 0.5 * leg {
             return Ok(());
@@ -224,22 +227,22 @@ impl<'a> Shape<'a> {
         Err(RoleError::missing(Role::Thigh(Side::Left), looked_for))
     }
 
-    /// The level unit vector from the second leg's thigh to the first's.
+    /// Horizontal unit vector from the second leg's thigh to the first's; `None` where they coincide.
     fn across(&self, a: &LegJoints, b: &LegJoints) -> Option<Vec3> {
         let d = self.at(a.thigh) - self.at(b.thigh);
         Vec3::new(d.x, 0.0, d.z).try_normalize()
     }
 
-    /// Puts the left leg first: the one on the left of where toes, or else knees, point.
+    /// Orders the legs left first. Left is relative to the direction of the toes, or else of the knees.
     fn order(&self, [a, b]: [LegJoints; 2]) -> Result<[LegJoints; 2], RoleError> {
         let level = |v: Vec3| Vec3::new(v.x, 0.0, v.z);
         let toes = |l: &LegJoints| l.toes.map_or(Vec3::ZERO, |t| level(self.at(t) - self.at(l.foot)));
         let knees = |l: &LegJoints| level(self.at(l.shin) - 0.5 * (self.at(l.thigh) + self.at(l.foot)));
         let leg = self.bone(a.thigh, a.shin) + self.bone(a.shin, a.foot);
         let across = self.across(&a, &b).unwrap_or(Vec3::ZERO);
-        // Straight legs bend by noise; a knee that is modelled bent stands out by a hundredth of the leg.
+        // Straight legs are bent by noise; a modelled knee stands out by more than a hundredth of the leg.
         for forward in [toes(&a) + toes(&b), knees(&a) + knees(&b)] {
-            // On the left of forward is up x forward.
+            // Left of forward is up x forward.
             let side = across.dot(Vec3::Y.cross(forward.normalize_or_zero()));
             if forward.length() > 0.02 * leg && side.abs() > 0.7 {
                 return Ok(if side > 0.0 { [a, b] } else { [b, a] });
@@ -248,7 +251,7 @@ impl<'a> Shape<'a> {
         Err(self.ambiguous(Role::Foot(Side::Left), [a.foot, b.foot]))
     }
 
-    /// The highest joint below `hips` that is on none of the limbs that start at `limbs`.
+    /// The highest joint below `hips` outside the subtrees of `limbs`; `None` unless it is higher than `hips`.
     pub(super) fn highest(&self, hips: JointId, limbs: &[JointId]) -> Option<JointId> {
         let free = |j: &JointId| !limbs.iter().any(|&l| self.skeleton.is_below(*j, l));
         let top = self
@@ -260,7 +263,7 @@ impl<'a> Shape<'a> {
         (self.at(top).y > self.at(hips).y).then_some(top)
     }
 
-    /// Both arms: the only two chains of three joints that leave the way from the hips to the head to the two sides.
+    /// Finds both arms: the only chain of three joints on each side that leaves the path from the hips to the head.
     pub(super) fn arms(
         &self,
         hips: JointId,
@@ -304,15 +307,16 @@ impl<'a> Shape<'a> {
         }
     }
 
-    /// The arm along the longest way down from `start`: the two bones in a row that are long and alike. What lies before
-    /// them is a collar bone, and shorter than they are; before two bones of a finger lies the whole arm.
+    /// The arm on the longest path below `start`: two consecutive bones that are long and similar. The bones before it are
+    /// the collar bone and shorter than the arm; this rejects fingers, which have the whole arm before them. `None` where no
+    /// two bones fit, or where two pairs fit equally well.
     fn arm(&self, start: JointId) -> Option<ArmJoints> {
-        let path = self.longest_way(start);
+        let path = self.longest_path(start);
         let mut choices: Vec<(f32, usize)> = Vec::new();
         let mut before = 0.0;
         for (k, w) in path.windows(3).enumerate() {
             let (upper, fore) = (self.bone(w[0], w[1]), self.bone(w[1], w[2]));
-            // Forearms of people are 0.8 of upper arms; half covers cartoons.
+            // Human forearms are 0.8 of upper arms; one half covers cartoon figures.
             if upper.min(fore) >= 0.5 * upper.max(fore) && fore > 0.0 && before <= upper + fore {
                 choices.push((upper + fore, k));
             }
@@ -328,8 +332,8 @@ impl<'a> Shape<'a> {
         Some(ArmJoints { clavicle, upper_arm: path[k], forearm: path[k + 1], hand: path[k + 2] })
     }
 
-    /// From `start` to the end that is furthest away along the bones.
-    fn longest_way(&self, start: JointId) -> Vec<JointId> {
+    /// Path from `start` to the end that is furthest along the bones.
+    fn longest_path(&self, start: JointId) -> Vec<JointId> {
         let range = self.skeleton.subtree(start);
         let mut along = alloc::vec![0.0f32; range.len()];
         let mut best = (0.0, start);

@@ -1,4 +1,4 @@
-//! A whole body led by few goals.
+//! Solving a human-like body from few trackers.
 
 use alloc::vec::Vec;
 
@@ -10,11 +10,12 @@ use crate::{
     solve::{Balance, Effector, FullBody, FullBodyError, FullBodyOptions, IterativeOptions, RootMode},
 };
 
-/// How far soles reach behind and before the ankle, as parts of the leg's length: a foot of 26 cm on a leg of 90.
+/// Extent of the soles behind and in front of the ankle, as fractions of the leg's length: a foot of 26 cm on a leg of 90
+/// cm.
 const SOLE: (f32, f32) = (-0.08, 0.2);
 
-/// Each joint's share of the body's mass, as Winter's tables have the parts of it ("Biomechanics and Motor Control of
-/// Human Movement", 1990). What hangs on the body besides (capes, weapons, helpers) has none.
+/// Mass of each joint as a fraction of the body's, from tables of segment masses (Winter, "Biomechanics and Motor Control of
+/// Human Movement", 1990). Joints without a role (capes, weapons, helpers) have none.
 fn masses(body: &BodyRoles, count: usize) -> Vec<f32> {
     let mut all = alloc::vec![0.0; count];
     let mut add = |joint: JointId, share: f32| {
@@ -44,7 +45,7 @@ fn masses(body: &BodyRoles, count: usize) -> Vec<f32> {
     all
 }
 
-/// One search after the other.
+/// Combines the reports of two searches, one after the other.
 fn both(first: Report, second: Report) -> Report {
     Report {
         iterations: first.iterations + second.iterations,
@@ -53,21 +54,22 @@ fn both(first: Report, second: Report) -> Report {
     }
 }
 
-/// Steps and fresh starts of a search: with those of a full body, 200 and 6, one believable pose in 60 is not found, with these
-/// one in 200 (`lab/full_body`).
+/// Default numbers of steps and restarts of a search. With those of a full body (200 and 6) the search misses one believable
+/// pose in 60, with these one in 200 (`lab/full_body`).
 const SEARCH: (u32, u32) = (500, 12);
 
-/// What is out of balance by less, in parts of the leg's length, stands as it is.
+/// Maximum distance of the centre of mass from the support for which the feet stay, as a fraction of the leg's length.
 const TOPPLES: f32 = 0.02;
 
-/// A whole body that follows few goals: head and hands, as a headset and two controllers give them, those with hips and
-/// feet, or any others.
+/// Solver for a whole body from few goals: for head and hands (a headset and two controllers), for these with hips and feet,
+/// or for any other effectors.
 ///
-/// What is asked for goes first. Feet that have no goal stay where they [`stand`](Self::stand), as far as goals let
-/// them; then the body's weight comes over the feet; and among all that is left, joints go near to what they prefer,
-/// and hips move little. Where the weight cannot come over the feet, both follow it: who walks away does not lean until
-/// he falls. (A program that wants steps makes them, and says so by `stand`.)
-/// Joints need limits, preferred values and stiffness, such as [`HumanLimits`](super::HumanLimits) gives.
+/// Goals of trackers come first. Feet without a tracker stay where they [`stand`](Self::stand), as far as the trackers
+/// allow. The centre of mass stays over the feet. Then joints move towards their preferred values, and the hips move little.
+/// Where the centre of mass cannot stay over the feet, both feet slide after it, so that a body that walks away does not
+/// tilt over. (To make steps instead, call `stand` with the feet at their new positions.)
+///
+/// Joints need limits, preferred values and stiffness, as from [`HumanLimits`](super::HumanLimits).
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -117,62 +119,64 @@ const TOPPLES: f32 = 0.02;
 /// # Ok(())
 /// # }
 /// ```
-/// # How it is found
+/// # Method
 ///
-/// Trackers and feet are asked for alike at first: so hips go where legs bend as in a squat, and are not pulled after
-/// the hands. Only where that leaves something open are feet asked for less than trackers, from there.
+/// First, trackers and feet have equal weights: the legs then bend as in a squat, and the hips are not pulled towards the
+/// hands. If residuals remain, a second solve continues from there, with feet at a lower priority than trackers.
 #[derive(Clone, Debug)]
 pub struct Trackers {
-    /// Feet count as trackers do.
+    /// Solver with feet and trackers of equal priority.
     alike: FullBody,
-    /// Feet come after trackers.
+    /// Solver with feet at a lower priority than trackers.
     after: FullBody,
-    /// How the hips translate; see [`RootMode`]. Free where an effector leads them, else a spring of strength 1.
+    /// Mode of the hips' translation. By default [`RootMode::Free`] where an effector is on the hips, else a spring of
+    /// strength 1.
     pub root: RootMode,
     /// Strength of the pull of joints to their preferred values, 0 to 1; 0.5 by default.
     pub posture: f32,
     count: usize,
     hips: JointId,
     body: [Foot; 2],
-    /// Mass of each joint; none where an effector leads the hips.
+    /// Mass of each joint; `None` where an effector is on the hips.
     masses: Option<Vec<f32>>,
     front: Vec3,
 }
 
-/// Where the feet of one character that [`Trackers`] lead stand.
+/// State of one character that [`Trackers`] solve: its standing feet, and its pose before the frame.
 #[derive(Clone, Debug)]
 pub struct TrackersState {
-    /// Which trackers it was made for.
+    /// Effectors of the trackers that it belongs to.
     effectors: Vec<Effector>,
-    /// Goals of trackers in this frame, and of feet that stand.
+    /// Goals of this frame's trackers, then of standing feet.
     goals: Vec<Goal>,
     front: Vec3,
-    /// The pose before this frame.
+    /// Pose before this frame.
     initial: Pose,
 }
 
-/// What is known of a leg.
+/// A leg's foot and its effector.
 #[derive(Clone, Copy, Debug)]
 struct Foot {
     foot: JointId,
     length: f32,
-    /// Which effector's goal says where it is.
+    /// Index of the effector that tells the foot's position.
     effector: usize,
 }
 
 impl Trackers {
-    /// A body led by these effectors, whose legs are as long as in the pose `stands`. Its skeleton is the one that solves will
-    /// have.
+    /// Creates a solver with these effectors. The lengths of the legs and the direction of the front come from `stands`,
+    /// which must be up to date. Its skeleton must be that of the poses to solve. Fails as [`FullBody::new`] does with the
+    /// hips as the root.
     pub fn new(body: &BodyRoles, effectors: &[Effector], stands: &Pose) -> Result<Self, FullBodyError> {
         let skeleton: &Skeleton = stands.skeleton();
         let count = effectors.len();
         let mut effectors = effectors.to_vec();
         let hips_led = effectors.iter().any(|t| t.joint == body.hips);
-        let place = Side::BOTH.map(|side| {
+        let legs = Side::BOTH.map(|side| {
             let leg = body.leg(side);
             let at = |j| stands.position(j);
             let length = at(leg.thigh).distance(at(leg.shin)) + at(leg.shin).distance(at(leg.foot));
-            // A tracker anywhere on the leg says where it is; one on the foot where it stands.
+            // A tracker on the foot tells where it stands, else a tracker anywhere on the leg does.
             let on = |t: &Effector| skeleton.is_below(t.joint, leg.thigh);
             let effector = effectors[..count].iter().position(|t| t.joint == leg.foot);
             let effector = effector.or_else(|| effectors[..count].iter().position(on)).unwrap_or_else(|| {
@@ -192,13 +196,13 @@ impl Trackers {
             posture: 0.5,
             count,
             hips: body.hips,
-            body: place,
+            body: legs,
             masses: (!hips_led).then(|| masses(body, skeleton.len())),
             front: body.front(stands),
         })
     }
 
-    /// The state of a character whose feet stand where this pose has them.
+    /// Creates the state of a character whose feet stand where they are in `pose`.
     pub fn state(&self, pose: &Pose) -> TrackersState {
         let effectors = self.effectors().to_vec();
         let goals = alloc::vec![Goal::NONE; effectors.len()];
@@ -207,35 +211,37 @@ impl Trackers {
         state
     }
 
-    /// Makes room in a workspace, so that no solve allocates.
+    /// Reserves memory in a workspace, so that no solve allocates.
     pub fn reserve(&self, workspace: &mut Workspace) {
         self.after.reserve(workspace);
     }
 
-    /// What leads it: the trackers' effectors, then those of feet that have none.
+    /// All effectors: those of the trackers, then those of feet without a tracker.
     pub fn effectors(&self) -> &[Effector] {
         self.after.effectors()
     }
 
-    /// The joints that it may move, parents before children.
+    /// The joints that the solver may move, parents before children.
     pub fn joints(&self) -> impl Iterator<Item = JointId> + '_ {
         self.after.joints()
     }
 
-    /// Distance of the centre of mass from the feet in a pose, in metres; 0 where an effector leads the hips.
+    /// Horizontal distance of the centre of mass from the feet in a pose, in metres. 0 over the feet, and where an effector
+    /// is on the hips.
     pub fn out_of_balance(&self, state: &TrackersState, pose: &Pose) -> f32 {
         let support = self.support(state.front, self.body.map(|f| pose.position(f.foot)));
         self.balance(&support, 0).map_or(0.0, |balance| self.after.out_of_balance(pose, &balance))
     }
 
-    /// Feet without a tracker stand from now on where this pose has them: after a teleport, or a step.
+    /// Makes feet without a tracker stand where they are in `pose`, after a teleport or a step. Returns
+    /// [`SolveError::State`] where the state is that of other trackers or of another skeleton.
     pub fn stand(&self, state: &mut TrackersState, pose: &Pose) -> Result<(), SolveError> {
         self.fits(state, pose)?;
         self.put_feet(state, pose);
         Ok(())
     }
 
-    /// An error where a state is that of other trackers.
+    /// Returns an error unless the state belongs to these trackers and the pose's skeleton.
     fn fits(&self, state: &TrackersState, pose: &Pose) -> Result<(), SolveError> {
         let (given, wanted) = (state.goals.len(), self.effectors().len());
         if state.effectors != self.effectors() {
@@ -255,17 +261,23 @@ impl Trackers {
         }
         let across = self.body.map(|f| pose.position(f.foot));
         let left = Vec3::new(across[0].x - across[1].x, 0.0, across[0].z - across[1].z);
-        // Feet one before the other say nothing of the front.
+        // Feet in line, one before the other, do not tell the front.
         let front = left.cross(Vec3::Y).normalize_or_zero();
         if front.dot(state.front) > 0.5 {
             state.front = front;
         }
     }
 
-    /// Brings every tracker to its goal, given in the order of the effectors. The pose is left updated. The report's
-    /// residuals are the trackers'; it has reached where these are met, wherever the feet went.
+    /// Moves every tracker to its goal and leaves the pose updated. `goals` has one goal for each tracker, in the order of
+    /// the effectors; [`Goal::NONE`](crate::Goal::NONE) skips one. The report's residuals are the trackers'. Feet do not
+    /// affect whether it is reached.
     ///
-    /// By default a search makes 500 steps and 12 restarts at most.
+    /// By default each search makes at most 500 steps and 12 restarts.
+    ///
+    /// # Errors
+    /// - [`SolveError::GoalCount`] for a wrong number of goals.
+    /// - [`SolveError::State`] for a state of other trackers or of another skeleton.
+    /// - The errors of [`FullBody::solve`] for goals, options and poses that it rejects.
     pub fn solve(
         &self,
         state: &mut TrackersState,
@@ -299,20 +311,20 @@ impl Trackers {
         if self.body.iter().all(|f| f.effector >= self.count) && out > TOPPLES * self.body[0].length {
             let middle = stand.iter().copied().flatten().sum::<Vec3>() * 0.5;
             let centre = self.balance(&support, 0).and_then(|b| b.centre(pose, self.hips));
-            let way = centre.unwrap_or_else(|| pose.position(self.hips)) - middle;
-            let way = Vec3::new(way.x, 0.0, way.z);
-            // So far that the weight comes from the edge of the feet as far inside as it was outside, or to their middle.
-            let inside = (way.length() - out).max(0.0);
-            let way = way.normalize_or_zero() * (out + out.min(inside));
-            let place = |goals: &mut [Goal], stand: [Option<Vec3>; 2]| {
+            let offset = centre.unwrap_or_else(|| pose.position(self.hips)) - middle;
+            let offset = Vec3::new(offset.x, 0.0, offset.z);
+            // The feet move until the centre of mass is as far inside their edge as it was outside, or is at their middle.
+            let inside = (offset.length() - out).max(0.0);
+            let shift = offset.normalize_or_zero() * (out + out.min(inside));
+            let set_feet = |goals: &mut [Goal], stand: [Option<Vec3>; 2]| {
                 (0..2).for_each(|k| goals[self.body[k].effector].position = stand[k]);
             };
             let stood = stand;
-            stand = stand.map(|at| at.map(|p| p + way));
-            place(&mut state.goals, stand);
+            stand = stand.map(|at| at.map(|p| p + shift));
+            set_feet(&mut state.goals, stand);
             support = self.support(state.front, feet(pose, &stand));
             let again = self.search(workspace, pose, &state.goals, &support, iterative);
-            place(&mut state.goals, stood);
+            set_feet(&mut state.goals, stood);
             report = both(report, again?.0);
         }
         if influence > 0.0 && influence < 1.0 {
@@ -339,7 +351,8 @@ impl Trackers {
         Ok(report)
     }
 
-    /// Meets trackers and feet, or else trackers first. Returns how far the weight is from the support, too.
+    /// Solves for trackers and feet alike, then for trackers first. Also returns the distance of the centre of mass from the
+    /// support, in metres.
     fn search(
         &self,
         workspace: &mut Workspace,
@@ -349,7 +362,7 @@ impl Trackers {
         options: IterativeOptions,
     ) -> Result<(Report, f32), SolveError> {
         let first = self.alike.solve(workspace, pose, goals, &self.options(options, support, 1))?;
-        // Where all is met there is nothing left to do, and the second only measures.
+        // Where the first solve meets all goals, the second only measures.
         let second = self.after.solve(workspace, pose, goals, &self.options(options, support, 2))?;
         Ok((both(first, second), FullBody::last_size_and_imbalance(workspace).1))
     }
@@ -369,13 +382,14 @@ impl Trackers {
         Some(Balance::over(support).with_masses(masses).with_priority(priority))
     }
 
-    /// The support under the feet at these positions.
+    /// Corners of the support, for feet at these positions in model space.
     fn support(&self, front: Vec3, feet: [Vec3; 2]) -> [Vec3; 4] {
         [(0, SOLE.0), (0, SOLE.1), (1, SOLE.0), (1, SOLE.1)]
             .map(|(k, part)| feet[k] + front * (part * self.body[k].length))
     }
 
-    /// The outcome of each tracker by itself, in the pose that a solve left with this report.
+    /// The outcome of each tracker by itself, in the order of the effectors: `report` with the residuals of that tracker,
+    /// measured on `pose`. Both must be those of the last solve.
     pub fn effector_reports<'a>(
         &'a self,
         pose: &'a Pose,

@@ -1,4 +1,4 @@
-//! Dragging any joint of a figure, as an animator poses it.
+//! Interactive dragging of one joint of a figure, with other joints pinned.
 
 use alloc::vec::Vec;
 
@@ -11,18 +11,18 @@ use super::{
 };
 use crate::{Goal, JointId, Outcome, Pose, Report, SolveError, Workspace, math};
 
-/// A joint that stays where it is while another is dragged.
+/// An effector that keeps its position while another is dragged.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Pin {
-    /// The joint, or the point of it.
+    /// The pinned joint, or a point fixed to it. Its priority is ignored: pins have priority 0.
     pub effector: Effector,
-    /// Whether its rotation stays as well as its place.
+    /// Whether the pin holds the joint's rotation as well as its position.
     pub turned: bool,
 }
 
 impl Pin {
-    /// Keeps an effector's place.
+    /// Pins the position of an effector.
     pub const fn new(effector: Effector) -> Self {
         Self { effector, turned: false }
     }
@@ -33,24 +33,25 @@ impl Pin {
         Self { turned, ..self }
     }
 
-    /// Keeps a joint's place.
+    /// Pins the position of a joint's origin.
     pub const fn place(joint: JointId) -> Self {
         Self::new(Effector::new(joint))
     }
 
-    /// Keeps a joint's place and rotation.
+    /// Pins the position and the rotation of a joint.
     pub const fn pose(joint: JointId) -> Self {
         Self::place(joint).with_turned(true)
     }
 }
 
-/// One drag, from the moment that a joint is grabbed until it is let go: a state that keeps its solver.
+/// Stateful solver of one drag, from the grab of an effector to its release.
 ///
-/// Joints above the grabbed one follow by inverse kinematics, joints below go with it by forward kinematics, and what is
-/// pinned goes first: it stays within the tolerance as long as it can be held, however far the drag goes. The pose that
-/// comes in is that of the last frame; the drag never starts anew elsewhere, and never turns a joint by more than
-/// [`rate`](Self::rate) times what the goal has gone since the last frame, in sizes of the figure. Where a limb would
-/// have to snap straight or over, the grabbed joint lags behind instead, and the report says by how much.
+/// Joints above the grabbed one follow by inverse kinematics; joints below it follow by forward kinematics. Pins have
+/// priority over the drag: they stay within the tolerance wherever they can be held.
+///
+/// Each frame solves from the pose of the last frame, without restarts. No joint rotates by more than
+/// [`rate`](Self::rate) times the displacement of the goal since the last frame, in figure sizes. Where a limb would have
+/// to snap straight or flip, the grabbed joint lags behind instead. The report's residuals tell by how much.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -85,23 +86,23 @@ impl Pin {
 pub struct Drag {
     full_body: FullBody,
     goals: Vec<Goal>,
-    /// The pose of the last frame.
+    /// Pose of the last frame.
     before: Pose,
     last: Goal,
-    /// The most that a joint turns in a frame, in radians, for each size of the figure that the goal has gone since the
-    /// last frame (and for each radian that it has turned); infinite for no bound.
+    /// Maximum rotation of a joint per frame, in radians per figure size of goal displacement since the last frame. A
+    /// radian of goal rotation counts as one figure size. 0 or more, 7.9 by default; infinity for no bound.
     pub rate: f32,
 }
 
-/// A frame that turns joints too far, or lets a pin go, is tried again with these shares of
-/// what joints may turn; then it goes nowhere.
+/// Fractions of the maximum rotation for repeated solves, where a frame rotates joints too far or loses a pin. After the
+/// last one, the frame keeps the pose of the last frame.
 const HALF: [f32; 4] = [1.0, 0.5, 0.25, 0.125];
 
 impl Drag {
-    /// Options with which the root follows freely.
+    /// Options with a root that translates freely.
     pub const OPTIONS: FullBodyOptions<'static> = FullBodyOptions::new().with_root(RootMode::Free);
 
-    /// Grabs an effector below `root`. Pins stay where they are in this pose, which must be up to date.
+    /// Grabs an effector at or below `root`. Pins keep their positions in `pose`, which must be up to date.
     pub fn new(pose: &Pose, root: JointId, grabbed: Effector, pins: &[Pin]) -> Result<Self, FullBodyError> {
         let mut effectors = alloc::vec![Effector { priority: 1, ..grabbed }];
         effectors.extend(pins.iter().map(|p| Effector { priority: 0, ..p.effector }));
@@ -119,16 +120,17 @@ impl Drag {
         Ok(new)
     }
 
-    /// Starts anew: grabs the effector, and keeps pins, where they are in this pose, which must be up to date.
+    /// Restarts the drag at `pose`, which must be up to date: the goals of pins and the grabbed effector are their
+    /// current positions and rotations.
     pub fn reset(&mut self, pose: &Pose) {
         for (effector, goal) in self.full_body.effectors().iter().zip(&mut self.goals) {
-            let mut place = pose.model(effector.joint).transform_point3(effector.offset);
+            let mut position = pose.model(effector.joint).transform_point3(effector.offset);
             let mut turn = pose.model_rotation(effector.joint);
             if let Some(other) = effector.relative_to {
-                place = pose.model(other).inverse().transform_point3(place);
+                position = pose.model(other).inverse().transform_point3(position);
                 turn = math::mul(math::conjugate(pose.model_rotation(other)), turn);
             }
-            (goal.position, goal.rotation) = (Some(place), goal.rotation.map(|_| turn));
+            (goal.position, goal.rotation) = (Some(position), goal.rotation.map(|_| turn));
         }
         let grabbed = self.full_body.effectors()[0];
         let end = pose.model(grabbed.joint).transform_point3(grabbed.offset);
@@ -140,8 +142,8 @@ impl Drag {
         &self.full_body
     }
 
-    /// The outcome of the grabbed effector by itself, and then of each pin, in the pose that [`Drag::to`] left with this
-    /// report.
+    /// The outcome of the grabbed effector, then of each pin: `report` with the residuals of that effector, measured on
+    /// `pose`. `pose` and `report` must be those of the last [`Drag::to`].
     pub fn effector_reports<'a>(
         &'a self,
         pose: &'a Pose,
@@ -150,10 +152,15 @@ impl Drag {
         self.full_body.effector_reports(pose, &self.goals, report)
     }
 
-    /// Drags the grabbed effector to a goal. Residuals of the report are those of the grabbed effector, from the goal itself.
+    /// Moves the grabbed effector to a goal and leaves the pose updated. The report's residuals are those of the grabbed
+    /// effector, relative to the goal. On an error the pose stays as it was.
     ///
-    /// Start from [`Drag::OPTIONS`] for a root that follows. By default a solve makes 60 steps at most and no restarts. (Pins
-    /// are held to a ten-thousandth of the figure, and the mouse is no finer.)
+    /// For a root that follows, pass [`Drag::OPTIONS`]. By default a solve makes at most 60 steps and no restarts, and pins
+    /// hold within a ten-thousandth of the figure's size.
+    ///
+    /// # Errors
+    /// [`SolveError`] where `rate` is negative or NaN, or where the goal, the options or the pose hold values that a
+    /// [`FullBody`] rejects.
     pub fn to<'a>(
         &mut self,
         workspace: &mut Workspace,
@@ -183,20 +190,20 @@ impl Drag {
         options.iterative.max_restarts = options.iterative.max_restarts.or(Some(0));
         let mut report = self.full_body.solve(workspace, pose, &self.goals, &options)?;
         let (size, _) = FullBody::last_size_and_imbalance(workspace);
-        let most = self.rate * self.went(goal, size);
+        let max_turn = self.rate * self.goal_displacement(goal, size);
         let own = options.iterative.max_turn;
         let shares = HALF.iter().map(|h| Some(*h)).chain([None]);
         for share in shares {
-            if self.holds(pose, &report) && self.full_body.turned(&self.before, pose) <= most {
+            if self.holds(pose, &report) && self.full_body.turned(&self.before, pose) <= max_turn {
                 break;
             }
-            // A share of the way in the joints' own coordinates, and what pins lose by that made good.
+            // Solves again with a smaller bound, then for the pins alone where one has lost its position.
             pose.copy_from(&self.before);
-            let Some(share) = share.filter(|_| most > 0.0) else {
+            let Some(share) = share.filter(|_| max_turn > 0.0) else {
                 report = Report { outcome: Outcome::Stalled, iterations: 0, restarts: 0, ..report };
                 break;
             };
-            let bounded = options.with_max_turn(own.min(0.9 * most * share).max(f32::MIN_POSITIVE));
+            let bounded = options.with_max_turn(own.min(0.9 * max_turn * share).max(f32::MIN_POSITIVE));
             report = self.full_body.solve(workspace, pose, &self.goals, &bounded)?;
             if !self.holds(pose, &report) {
                 self.goals[0] = Goal::NONE;
@@ -214,19 +221,19 @@ impl Drag {
         Ok(self.full_body.with_residuals(pose, &self.goals[..1], report))
     }
 
-    /// Whether every pin is met.
+    /// Whether every pin meets its goal.
     fn holds(&self, pose: &Pose, report: &Report) -> bool {
         self.effector_reports(pose, report).skip(1).all(|pin| pin.reached())
     }
 
-    /// How far the goal has gone since the last frame, in sizes of the figure and radians.
-    fn went(&self, goal: &Goal, size: f32) -> f32 {
-        let way = goal.position.zip(self.last.position).map_or(0.0, |(a, b)| distance(a, b));
+    /// Displacement of the goal since the last frame, in figure sizes; a radian of rotation counts as one figure size.
+    fn goal_displacement(&self, goal: &Goal, size: f32) -> f32 {
+        let displacement = goal.position.zip(self.last.position).map_or(0.0, |(a, b)| distance(a, b));
         let turn = goal.rotation.zip(self.last.rotation);
         let turn = turn.map_or(0.0, |(a, b)| math::angle_between(math::normalize(a), b));
-        way / size + turn
+        displacement / size + turn
     }
 }
 
-/// The engine's promise is 8; the rest is for rounding.
+/// Default of [`Drag::rate`], in radians per figure size: the documented bound of 8, less a margin for rounding.
 const RATE: f32 = 7.9;

@@ -38,7 +38,7 @@ const BAD: [(&str, &str); 33] = [
     ),
     (
         r#"{"id":1,"goals":[{"joint":"head","position":[0,1,0],"relative_to":"head"}]}"#,
-        "moves with that joint itself",
+        "is relative to that joint itself",
     ),
     (r#"{"id":1,"goals":[{"joint":"head","position":[0,1,0],"relative_to":"nobody"}]}"#, "no joint `nobody`"),
     (r#"{"id":1,"goals":[{"joint":"head","position":[NaN,1,0]}]}"#, "not JSON"),

@@ -548,7 +548,7 @@ fn a_whole_figure_meets_all_goals_of_a_line() {
     let [l, r] = feet(&answers[2]);
     assert!(apart(l, left) < 2e-4 && (apart(l, r) - 0.2).abs() < 2e-4, "{l:?} {r:?}");
     let error = |i: usize| answers[i]["error"].as_str().unwrap_or_default();
-    assert!(error(3).contains("moves with that joint itself"), "{}", error(3));
+    assert!(error(3).contains("is relative to that joint itself"), "{}", error(3));
     assert!(error(4).contains("priority must be 0, 1 or 2, not 3"), "{}", error(4));
     assert!(error(5).contains("no middle joint"), "{}", error(5));
     let sides = [6, 7].map(|i| {

@@ -246,7 +246,7 @@ fn bad_tips_are_named() {
     assert_eq!(new(hips, &[]), FullBodyError::Empty);
     assert_eq!(
         new(hips, &[Effector::new(hand).with_relative_to(hand)]).to_string(),
-        "the goal of joint `hand.l` moves with that joint itself: a loop has two ends"
+        "the goal of joint `hand.l` is relative to that joint itself: it must be relative to another joint"
     );
     assert_eq!(
         new(head, &[Effector::new(hand)]).to_string(),

@@ -1,4 +1,4 @@
-//! Full-body solver: a skeleton with any number of goals.
+//! Full-body solver: moves a skeleton to any number of goals.
 
 mod active_set;
 mod balance;
@@ -38,28 +38,30 @@ use figure_state::{FigureState, Kept, NONE};
 use run::{Descent, Patience, Run, Start};
 use tasks::{Far, Task};
 
-/// Solves a whole skeleton for any number of goals: for hands, feet and head, in the middle of limbs, or relative to other
-/// joints.
+/// Solver for a whole skeleton with any number of goals: for hands, feet and head, in the middle of limbs, or relative to
+/// other joints.
 ///
-/// Joints keep their offsets and stay within their limits. Where goals conflict, they share the error by the weights of their
-/// [`Effector`]s. The cost of a goal is its weight times the squared distance to it in figure sizes plus, for a rotation, its
-/// weight times a quarter of the squared angle in radians. [`FullBody::effector_reports`] returns the residual of each goal.
-/// Limbs bend as in the incoming pose, or towards preferred values (by [`FullBodyOptions::posture`]) or a goal's pole.
+/// Joints keep their offsets and stay within their limits. Where goals conflict, they share the error by the weights of
+/// their [`Effector`]s. The cost of a goal is its weight times the squared distance to it in figure sizes. A rotation goal
+/// adds its weight times a quarter of the squared angle in radians. [`FullBody::effector_reports`] returns the residual of
+/// each goal. Limbs bend as in the incoming pose, or towards preferred values (by [`FullBodyOptions::posture`]) or a goal's
+/// pole.
 ///
-/// A goal's **influence** applies a part of that goal: at 0 it is absent, at 1 it is a full goal, and between them the pose
-/// moves from the answer without it to the answer with it, in joint coordinates. Among several influences i1 > i2 > ... below
-/// 1, with S0 the answer with the goals of influence 1 and Sk the answer with those down to ik, the pose is the blend of all
-/// answers with the weights 1 - i1, i1 - i2 and so on. (This is the Lovász extension of the answer from sets of goals to
-/// influences.) Then the goals of influence 1 get back what they miss beyond that blend of the answers' residuals. Each
-/// influence below 1 costs another solve, with iterations and restarts of its own.
-/// [`IterativeOptions::influence`](super::IterativeOptions::influence) blends from the incoming pose to the result.
+/// A goal's **influence** is the fraction of that goal that applies. At 0 the goal is absent, at 1 it is a full goal.
+/// Between them the pose is between the answer without it and the answer with it, in joint coordinates. For several
+/// influences i1 > i2 > ... below 1, let S0 be the answer with the goals of influence 1, and Sk the answer with those down
+/// to ik. The pose is then the blend of all answers with the weights 1 - i1, i1 - i2 and so on. (This is the Lovász
+/// extension of the answer from sets of goals to influences.) Where the residuals of goals of influence 1 exceed the same
+/// blend of the answers' residuals, further steps reduce them. Each influence below 1 costs another solve, with iterations
+/// and restarts of its own. [`IterativeOptions::influence`](super::IterativeOptions::influence) blends from the incoming
+/// pose to the result.
 ///
-/// A goal's **pole** turns the middle joint of its limb about the line from the limb's top to its end. The limb reaches from
-/// the effector up to the last joint where limbs meet, and its middle joint is the one nearest to half its length. The bend
-/// plane ends within three degrees of the pole where goals and limits leave it free. A pole counts less than any goal, as
-/// posture does, and costs as much time: two more descents. Its **swivel** turns the bend plane onwards, about the line from
-/// the limb's top to its end; without a pole, it turns the initial bend plane, which the shortest arc between the initial line
-/// and the line takes along. A limb without a joint between its ends rejects both.
+/// A goal's **pole** turns the middle joint of its limb about the limb's axis, the line from its top to its end. The limb
+/// reaches from the effector up to the last joint where limbs meet. Its middle joint is the one nearest to half its length.
+/// The bend plane ends within three degrees of the pole where goals and limits leave it free. A pole counts less than any
+/// goal, as posture does, and costs as much time: two more descents. A goal's **swivel** turns the bend plane further about
+/// the limb's axis. Without a pole, it turns the initial bend plane, which the shortest arc from the initial axis to the
+/// current one carries along. A limb without a joint between its ends rejects both.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -135,29 +137,31 @@ use tasks::{Far, Task};
 /// # Local minima
 ///
 /// Where no step reduces the cost, the solver restarts: from the rest pose, or the preferred values of joints that have
-/// some, and then from a fixed sequence of poses around it. The best answer is kept, and the report says whether the branch
-/// changed. With [`max_restarts`](super::IterativeOptions::max_restarts) at 0 the solver stays on the branch of the incoming pose.
+/// some, and then from a fixed sequence of poses around it. The best answer is kept, and the report tells whether the branch
+/// changed. With [`max_restarts`](super::IterativeOptions::max_restarts) at 0 the solver stays on the branch of the incoming
+/// pose.
 ///
 /// # Frame by frame
 ///
-/// Two bounds keep a figure from jumping where it solves each frame from the last frame's pose. [`soft`](super::IterativeOptions::soft) keeps
-/// knees and elbows from snapping where limbs straighten. [`max_turn`](super::IterativeOptions::max_turn) bounds the rotation of every joint;
-/// for games, some eight radians a second times the length of a frame look right. Without them, or where a trunk changes
-/// from one bend to another, [`Report::branch_changed`](crate::Report::branch_changed) reports the jump.
+/// Two bounds keep a figure from jumping where it solves each frame from the last frame's pose.
+/// [`soft`](super::IterativeOptions::soft) keeps knees and elbows from snapping near full extension.
+/// [`max_turn`](super::IterativeOptions::max_turn) bounds the rotation of every joint; for games, about 8 rad/s times the
+/// duration of a frame looks right. Without them, or where a trunk changes from one bend to another,
+/// [`Report::branch_changed`](crate::Report::branch_changed) reports the jump.
 ///
 /// # Few trackers
 ///
 /// A head and two hands (a headset and two controllers) leave most of a figure free. Attributes of joints make such poses
-/// believable:
+/// plausible:
 ///
 /// - limits, so that knees and elbows bend one way;
 /// - preferred values, with knees and elbows slightly bent, and [`posture`](FullBodyOptions::posture) at about 0.5;
 /// - stiffness of collar bones and wrists, which then move only where other joints cannot do the work. A rotation of a joint
-///   of stiffness s costs as much as one 1 / (1 - s) times as large.
+///   of stiffness s costs as much as a rotation that is 1 / (1 - s) times as large.
 ///
 /// [`HumanLimits`](crate::body::HumanLimits) sets these attributes on a body. [`Trackers`](crate::body::Trackers) solves it:
 /// for the trackers first, then for feet that stay in place, then for [`Balance`] over them, with the root on a spring. The
-/// example `trackers` shows it:
+/// example `trackers` draws it:
 ///
 #[doc = include_str!("../../pictures/trackers.svg")]
 ///
@@ -169,7 +173,7 @@ use tasks::{Far, Task};
 pub struct FullBody {
     start: Arc<Start>,
     effectors: Vec<Effector>,
-    /// Nodes whose frames must be free of shear.
+    /// Nodes whose frames must have no shear.
     inner: Vec<bool>,
 }
 
@@ -180,17 +184,17 @@ const HONOURED: Attributes = Attributes::TURNING.union(Attributes::of(&[
     Attribute::Preferred,
 ]));
 
-/// Maximum number of goal shifts that make up for the pull of lower priorities: each leaves about a hundredth of the
+/// Maximum number of goal shifts that compensate for the pull of lower priorities. Each leaves about a hundredth of the
 /// residual.
 const MAX_GOAL_SHIFTS: u32 = 4;
 
-/// Maximum size of a figure, in metres: the square of a thousand times as much is finite in f32.
+/// Maximum size of a figure, in metres: the square of a thousand times this size is finite in f32.
 const MAX_SIZE: f32 = 1e16;
 
 /// Maximum distance of the root or of a sliding joint, in figure sizes: its square is finite in f32.
 const MAX_DISTANCE: f32 = 1e18;
 
-/// The unit of length in metres: a figure of size 0 (a single joint that only rotates) counts in metres.
+/// The unit of length in metres: the figure's size, or 1 for a figure of size 0 (a single joint that only rotates).
 fn sized(size: f32) -> f32 {
     if size > 0.0 { size } else { 1.0 }
 }
@@ -198,6 +202,15 @@ fn sized(size: f32) -> f32 {
 impl FullBody {
     /// Creates a solver for the joints on the paths from `root` down to the effectors, and to the joints that goals are
     /// relative to.
+    ///
+    /// # Errors
+    /// - [`FullBodyError::Empty`] without effectors.
+    /// - [`FullBodyError::NoSuchJoint`], [`FullBodyError::NoSuchRoot`] and [`FullBodyError::NotBelowRoot`] for joints that
+    ///   do not fit the skeleton.
+    /// - [`FullBodyError::Offset`], [`FullBodyError::Priority`] and [`FullBodyError::Weight`] for values out of range.
+    /// - [`FullBodyError::LoopWithItself`] and [`FullBodyError::Twice`] for effectors that contradict themselves or each
+    ///   other.
+    /// - [`FullBodyError::Joint`] for a joint with an attribute that the solver does not support.
     pub fn new(skeleton: &Skeleton, root: JointId, effectors: &[Effector]) -> Result<Self, FullBodyError> {
         goal::check_effectors(skeleton, root, effectors)?;
         let named = |t: &Effector| [Some(t.joint), t.relative_to].into_iter().flatten();
@@ -236,18 +249,18 @@ impl FullBody {
         Ok(Self { start, effectors: effectors.to_vec(), inner })
     }
 
-    /// The effectors, in the order of the goals.
+    /// Effectors in the order of their goals.
     pub fn effectors(&self) -> &[Effector] {
         &self.effectors
     }
 
-    /// The joints that the solver may move, parents before children.
+    /// Joints that the solver may move, parents before children.
     pub fn joints(&self) -> impl Iterator<Item = JointId> + '_ {
         self.start.nodes.iter().map(|n| n.joint)
     }
 
     /// The outcome of each goal by itself, in the order of the effectors: `report` with the residuals of that goal, measured
-    /// on a pose that is up to date.
+    /// on `pose`, which must be up to date.
     pub fn effector_reports<'a>(
         &'a self,
         pose: &'a Pose,
@@ -270,7 +283,7 @@ impl FullBody {
         })
     }
 
-    /// A report with the largest residuals of these goals.
+    /// `report` with the largest residuals of these goals.
     pub(crate) fn with_residuals(&self, pose: &Pose, goals: &[Goal], report: Report) -> Report {
         let none = Report { position_residual: 0.0, rotation_residual: 0.0, ..report };
         self.effector_reports(pose, goals, &report).fold(none, |worst, effector| Report {
@@ -280,12 +293,12 @@ impl FullBody {
         })
     }
 
-    /// The figure's size in a pose, in metres: the longest path along the bones from the root to an effector.
+    /// Size of the figure in a pose, in metres: the longest path along the bones from the root to an effector.
     pub fn size(&self, pose: &Pose) -> f32 {
         let root = self.start.nodes[0].joint;
         let scale = |j: JointId| pose.local(j).scale.x.abs();
         let path = |e: &Effector| {
-            // From the effector up, in the units of the current joint.
+            // Length from the effector up, in the units of the current joint.
             let mut length = distance(e.offset, Vec3::ZERO) * scale(e.joint);
             let mut at = e.joint;
             while let Some(parent) = pose.skeleton().parent(at).filter(|_| at != root) {
@@ -298,14 +311,15 @@ impl FullBody {
         sized(self.effectors.iter().map(path).fold(0.0, f32::max) * unit)
     }
 
-    /// Distance of the centre of mass from its support in a pose, perpendicular to [`Balance::up`], in metres; 0 over the
-    /// support.
+    /// Distance of the centre of mass from its support in a pose, perpendicular to [`Balance::up`], in metres. 0 over the
+    /// support, and for a figure without mass.
     pub fn out_of_balance(&self, pose: &Pose, balance: &Balance) -> f32 {
         let centre = balance.centre(pose, self.start.nodes[0].joint);
         centre.map_or(0.0, |at| math::sqrt(balance.residual(at).length_squared()))
     }
 
-    /// The figure's size, and the distance of its centre of mass from its support, in the last solve in a workspace.
+    /// Size of the figure, and distance of its centre of mass from its support, after the last solve in a workspace, in
+    /// metres.
     pub(crate) fn last_size_and_imbalance(workspace: &mut Workspace) -> (f32, f32) {
         let run: &mut Run = workspace.scratch();
         let mut off = Vec2::ZERO;
@@ -316,13 +330,19 @@ impl FullBody {
         (run.figure.size, math::sqrt(off.length_squared()) * run.figure.size)
     }
 
-    /// Makes room in a workspace, so that no solve allocates.
+    /// Reserves memory in a workspace, so that no solve allocates.
     pub fn reserve(&self, workspace: &mut Workspace) {
         workspace.scratch::<Run>().begin(&self.start);
     }
 
     /// Moves every effector to its goal and leaves the pose updated. `goals` has one goal for each effector, in their order;
     /// [`Goal::NONE`] skips one. `options` are [`FullBodyOptions`] or [`IterativeOptions`].
+    ///
+    /// # Errors
+    /// - [`SolveError::GoalCount`] for a wrong number of goals.
+    /// - [`SolveError::Pole`] for a pole or swivel of a limb without a middle joint.
+    /// - [`SolveError::Contradiction`] for two goals that rotate one joint differently.
+    /// - Other [`SolveError`]s for values of goals, options or the pose that are not finite or out of range.
     pub fn solve<'a>(
         &self,
         workspace: &mut Workspace,
@@ -345,7 +365,7 @@ impl FullBody {
         if options.balance.is_some() {
             // The centre of mass counts all joints below the root.
             for joint in pose.skeleton().below(self.start.nodes[0].joint) {
-                // (Joints hidden by a scale of zero keep their mass.)
+                // Joints hidden by a scale of zero keep their mass.
                 let frame = pose.model(joint);
                 if !frame.is_finite() {
                     pose.check_finite()?;
@@ -397,7 +417,7 @@ impl FullBody {
                 }
                 let (met, off) = (run.measure(bias).met, run.is_off_pole());
                 report.outcome = match report.outcome {
-                    // (What has an influence below 1 is not among what is met.)
+                    // Goals with an influence below 1 are not among those that are met.
                     _ if beyond && met && !partly && !off => Outcome::Converged,
                     Outcome::Converged if beyond || (off && run.figure.rests()) => Outcome::Stalled,
                     other => other,
@@ -411,7 +431,7 @@ impl FullBody {
         Ok(self.with_residuals(pose, goals, report))
     }
 
-    /// Whether the branch changed between two updated poses, for the given goals.
+    /// Whether the branch changed between two updated poses, for these goals.
     pub(crate) fn branch_changed(
         &self,
         workspace: &mut Workspace,
@@ -462,7 +482,7 @@ impl FullBody {
         Ok(())
     }
 
-    /// Turns goals of at least an influence into tasks.
+    /// Converts goals of at least this influence to tasks.
     fn load_goals(
         &self,
         run: &mut Run,
@@ -472,7 +492,7 @@ impl FullBody {
         options: &FullBodyOptions,
     ) -> Result<(), SolveError> {
         let goals = || self.effectors.iter().zip(goals).map(|(e, goal)| (e, e.part(goal, influence)));
-        // Rank of each priority among those in use: only their order counts.
+        // Ranks of the priorities in use: only their order counts.
         let mut present = [false; 3];
         for (e, goal) in goals() {
             present[usize::from(e.priority)] |= goal.position.is_some() || goal.rotation.is_some();
@@ -517,7 +537,7 @@ impl FullBody {
             }
             figure.to_figure(clipped)
         };
-        // Weights above 1 count relative to the largest.
+        // Weights above 1 are relative to the largest.
         let heaviest = goals().map(|(e, _)| e.position_weight.max(e.rotation_weight)).fold(1.0, f32::max);
         let rank = options.balance.map_or(0, |b| ranks[usize::from(b.priority)]);
         run.balance.load(options.balance.as_ref(), figure, pose, tolerance, rank);
@@ -537,7 +557,7 @@ impl FullBody {
             task.far = None;
             match e.relative_to {
                 None => task.position = task.position.map(|p| clip(task, p, max)),
-                // A joint outside the figure, which does not move.
+                // A joint outside the figure does not move.
                 Some(other) if task.other == NONE => {
                     let frame = pose.model(other);
                     check::frame(pose, other, "a joint's frame", true)?;
@@ -568,7 +588,7 @@ impl FullBody {
     }
 }
 
-/// The smallest influence of a goal above a value; at most 1.
+/// The smallest influence of a goal above `above`, or 1.
 fn next_influence(goals: &[Goal], above: f32) -> f32 {
     let all = goals.iter().flat_map(|goal| [goal.position_influence, goal.rotation_influence]);
     all.filter(|&i| i > above && i >= f32::MIN_POSITIVE).fold(1.0, f32::min)
@@ -589,7 +609,7 @@ impl Run {
             RootMode::At(position) => {
                 self.figure.forward();
                 let shift = self.figure.to_figure(position) - self.figure.frames[0].at;
-                // A root that is there already, up to rounding, keeps its bits.
+                // A root that is there already, up to rounding, keeps its exact value.
                 if shift.length() * self.figure.size > self.figure.rounding {
                     self.figure.move_root(shift);
                 }
@@ -614,8 +634,8 @@ impl Run {
             if start.met { start } else { self.seek(bias, max_iterations, max_restarts, &mut report) };
         let rests = report.iterations < max_iterations && !bias.any();
         if !best.met && self.restore_initial_if_worse() {
-            // A secondary objective or a lower priority led away: descend from the initial pose without them, which never
-            // makes a residual larger.
+            // A secondary objective or a lower priority led away. A descent from the initial pose without them never
+            // increases a residual.
             let remaining = max_iterations - report.iterations;
             report.iterations += self.descend_first_unmet(remaining, bias.times(0.0));
             best = self.measure(bias.times(0.0));
@@ -623,7 +643,7 @@ impl Run {
             best = self.measure(bias.times(0.0));
         }
         if self.figure.outside && !start.met {
-            // The residual is at most that of the incoming pose clamped to its limits.
+            // The residual must be at most that of the incoming pose clamped to its limits.
             self.figure.keep(Kept::Best);
             let placed = self.figure.nodes[0].offset;
             self.figure.restore_clamped();
@@ -658,7 +678,7 @@ impl Run {
         let mut reserved = if last > 0 { max_iterations / 4 } else { 0 };
         let mut steps = Steps { remaining: max_iterations - reserved };
         let mut best = steps.attempt(self, bias);
-        // The answer that is kept, and the one with the smallest residual.
+        // The current best answer, and the one with the smallest residual.
         let mut answers = None;
         let (mut restarts, mut replaced) = (0, false);
         while !best.met && restarts < max_restarts && steps.remaining > 0 {
@@ -689,7 +709,7 @@ impl Run {
         if !best.met {
             best = steps.descend(self, free, Patience::LONG);
             if replaced {
-                // After both have converged, the first answer may be as good.
+                // The first answer may be as good after both have converged.
                 let (other, outcome) = (self.answer(), best);
                 self.figure.keep(Kept::Best);
                 self.figure.restore(Kept::First);
@@ -700,8 +720,8 @@ impl Run {
                     best = outcome;
                 }
             }
-            // Removes the residual that lower priorities cause at higher ones: first by shifting goals, which keeps what the
-            // lower ones have gained, then by descending for the higher priority alone.
+            // Removes the residual that lower priorities cause at higher ones: first by shifting goals, which keeps the
+            // gains of the lower ones, then by descending for the higher priorities alone.
             steps.remaining += core::mem::take(&mut reserved);
             if last > 0 {
                 self.save_goals();

@@ -1,4 +1,4 @@
-//! Active set of a joint: the limits that block it.
+//! Active set of a joint: the limits that block it in a step.
 
 use glam::{Quat, Vec3};
 
@@ -8,7 +8,7 @@ use super::{
 };
 use crate::math;
 
-/// Active limits of one joint, and which of its dofs move a task.
+/// Active limits of one joint, and the kinds of its dofs that move a task.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ActiveSet {
     /// Unit normals of active limits of a ball, in the parent's orientation.
@@ -24,7 +24,7 @@ pub(super) struct ActiveSet {
 }
 
 impl ActiveSet {
-    /// Unit vectors in model space that span the rotations tangent to all active limits; zero vectors fill the rest.
+    /// Unit vectors in model space that span the rotations tangent to all active limits; the rest are zero vectors.
     pub fn free_axes(&self, base: Quat) -> [Vec3; 3] {
         let a = math::rotate(base, self.normals[0]);
         let u = math::perpendicular(a, Vec3::ZERO);
@@ -33,14 +33,14 @@ impl ActiveSet {
             return [u, v, Vec3::ZERO];
         }
         let across = a.cross(math::rotate(base, self.normals[1]));
-        // Two normals that are nearly parallel.
+        // Nearly parallel normals count as one.
         let Some(only) = (across.length_squared() > 1e-4).then(|| across.normalize_or_zero()) else {
             return [u, v, Vec3::ZERO];
         };
         if self.count == 2 { [only, Vec3::ZERO, Vec3::ZERO] } else { [Vec3::ZERO; 3] }
     }
 
-    /// Releases each limit whose constraint force points inward, where the joint's body moves by `x`. Takes effect in the
+    /// Releases each limit whose constraint force points inward, where the joint's body moves by `x`. It takes effect in the
     /// next step.
     pub fn release(&mut self, columns: &[Column], x: &Twist) {
         let mut released = [false; 3];
@@ -63,7 +63,7 @@ impl ActiveSet {
 
     /// Activates a limit by its normal, in the parent's orientation.
     pub fn add_normal(&mut self, normal: Vec3) {
-        // The same limit, further along it.
+        // A similar normal is that of the same limit, further along it.
         if let Some(known) = self.normals[..self.count].iter_mut().find(|n| n.dot(normal) > 0.7) {
             *known = normal;
         } else if self.count < 3 {
@@ -72,7 +72,7 @@ impl ActiveSet {
         }
     }
 
-    /// Activates the bound of a coordinate that stopped `short` of the `wanted` change.
+    /// Activates the bound of a coordinate whose change fell `short` of the `wanted` one.
     pub fn add_bound(&mut self, side: usize, wanted: f32, short: f32) {
         if short.abs() > 1e-6 {
             self.sides[side] = wanted.signum();

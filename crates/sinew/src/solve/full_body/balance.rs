@@ -1,4 +1,4 @@
-//! Balance: the centre of mass over a support.
+//! Balance: a goal for the centre of mass over a support.
 
 use alloc::vec::Vec;
 
@@ -13,66 +13,68 @@ use crate::{
     },
 };
 
-/// A goal for the centre of mass: over a support.
+/// A goal for the centre of mass: it must stay over a support.
 ///
 /// It is met while the centre of mass, projected along `up`, lies in the convex hull of the support, shrunk by
-/// [`margin`](Self::margin). Otherwise its residual is the displacement to the nearest point of the hull;
+/// [`margin`](Self::margin). Otherwise its residual is the displacement to the nearest point of that hull.
 /// [`FullBody::out_of_balance`](super::FullBody::out_of_balance) returns its length.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Balance<'a> {
-    /// Points that the figure stands on, in model space, in any order; 1 to 16 of them. They may change every frame.
+    /// Points that the figure stands on, in model space in metres, 1 to 16 of them in any order. They may change every
+    /// frame.
     pub support: &'a [Vec3],
     /// Safety margin: the fraction by which the hull shrinks towards its middle, 0 (none) to 1 (to a point). 0.2 by default.
     pub margin: f32,
-    /// Mass of the bones of each joint, in the order of the skeleton's joints, 0 to 1e18 in any unit. Empty (the default):
-    /// the mass of each bone is its length.
+    /// Mass of the bones of each joint, in the order of the skeleton's joints, 0 to 1e18 in any unit. Where it is empty (the
+    /// default), the mass of each bone is its length.
     pub masses: &'a [f32],
-    /// Direction along which the centre of mass is projected; not zero. +Y by default.
+    /// Direction along which the centre of mass is projected, in model space; any length but 0. +Y by default.
     pub up: Vec3,
-    /// Weight beside goals, above 0 to 1 (the default).
+    /// Weight relative to goals of the same priority, above 0 to 1 (the default).
     pub weight: f32,
     /// Priority, 0 (highest, the default) to 2, as of an [`Effector`](super::Effector).
     pub priority: u8,
 }
 
 impl<'a> Balance<'a> {
-    /// Balance over these points, with up along +Y and masses by the lengths of bones.
+    /// Balance over these points in model space, with the defaults for everything else.
     pub const fn over(support: &'a [Vec3]) -> Self {
         Self { support, margin: 0.2, masses: &[], up: Vec3::Y, weight: 1.0, priority: 0 }
     }
 
-    /// Sets the fraction by which the hull shrinks, 0 to 1.
+    /// Sets [`margin`](Self::margin), 0 to 1.
     #[must_use]
     pub const fn with_margin(self, margin: f32) -> Self {
         Self { margin, ..self }
     }
 
-    /// Sets the mass of each joint's bones, in any unit.
+    /// Sets [`masses`](Self::masses), in any unit.
     #[must_use]
     pub const fn with_masses(self, masses: &'a [f32]) -> Self {
         Self { masses, ..self }
     }
 
-    /// Sets the direction along which the centre of mass is projected.
+    /// Sets [`up`](Self::up).
     #[must_use]
     pub const fn with_up(self, up: Vec3) -> Self {
         Self { up, ..self }
     }
 
-    /// Sets the weight beside goals, above 0 to 1.
+    /// Sets [`weight`](Self::weight), above 0 to 1.
     #[must_use]
     pub const fn with_weight(self, weight: f32) -> Self {
         Self { weight, ..self }
     }
 
-    /// Sets the priority, 0 (highest) to 2.
+    /// Sets [`priority`](Self::priority), 0 (highest) to 2.
     #[must_use]
     pub const fn with_priority(self, priority: u8) -> Self {
         Self { priority, ..self }
     }
 
-    /// Calls `add` with the mass and the centre of bones of each joint, down to its children, from a root on.
+    /// Calls `add` with the mass and the centre of the bones of each joint at or below `root`. A joint's bones end at its
+    /// children.
     fn bones(&self, pose: &Pose, root: JointId, mut add: impl FnMut(JointId, f32, Vec3)) {
         let skeleton = pose.skeleton();
         for joint in skeleton.below(root) {
@@ -93,14 +95,14 @@ impl<'a> Balance<'a> {
         }
     }
 
-    /// Centre of mass of what hangs below a root, in model space; none without mass.
+    /// Centre of mass of `root` and the joints below it, in model space; `None` without mass.
     pub(crate) fn centre(&self, pose: &Pose, root: JointId) -> Option<Vec3> {
         let (mut sum, mut total) = (Vec3::ZERO, 0.0);
         self.bones(pose, root, |_, mass, at| (sum, total) = (sum + at * mass, total + mass));
         (total > 0.0).then(|| sum / total)
     }
 
-    /// Displacement along two axes from a point to the support, in metres.
+    /// Displacement from a point to the support along the two axes perpendicular to up, in metres.
     pub(super) fn residual(&self, at: Vec3) -> Vec2 {
         Hull::new(self, |p| no_further(p, at, MAX_SUPPORT_DISTANCE * MAX_SUPPORT_DISTANCE) - at)
             .residual(Vec3::ZERO)
@@ -132,7 +134,7 @@ const MAX_SUPPORT_DISTANCE: f32 = 1e6;
 /// Maximum number of support points.
 const MAX_POINTS: usize = 16;
 
-/// The support as seen along up.
+/// Convex hull of the support, projected along up.
 #[derive(Clone, Copy, Debug, Default)]
 struct Hull {
     /// Two unit axes perpendicular to up.
@@ -142,7 +144,7 @@ struct Hull {
 }
 
 impl Hull {
-    /// The support, shrunk by its margin; `convert` takes its points to other units.
+    /// Projects the support and shrinks it by its margin. `convert` converts its points to other units.
     fn new(b: &Balance, convert: impl Fn(Vec3) -> Vec3) -> Self {
         let up = direction(b.up);
         let x = math::perpendicular(up, Vec3::X);
@@ -172,7 +174,7 @@ impl Hull {
 /// Balance as a task of one solve.
 #[derive(Debug, Default)]
 pub(super) struct BalanceTask {
-    /// Of each node, the fraction of the total mass that moves with it, and the centre of that mass in the node's
+    /// For each node, the fraction of the total mass that moves with it, and the centre of that mass in the node's
     /// orientation, in figure sizes.
     pub masses: Vec<(f64, Vec3)>,
     on: bool,
@@ -180,18 +182,17 @@ pub(super) struct BalanceTask {
     pub priority: u8,
     hull: Hull,
     tolerance: f32,
-    /// Whether the centre has left the hull in this descent: from then on it is held, even inside the hull.
+    /// Whether the centre has left the hull in this descent. From then on its rows hold it, even inside the hull.
     pub engaged: bool,
 }
 
 impl BalanceTask {
-    /// Whether it takes part at priorities up to this one.
+    /// Whether balance takes part at priorities up to this one.
     pub fn is_active(&self, priority: u8) -> bool {
         self.on && self.priority <= priority
     }
 
-    /// Loads masses and support. `rank` is that of its priority, `tolerance` is in figure sizes, as are the lengths of
-    /// `figure`.
+    /// Loads masses and support. `rank` is the rank of its priority among those in use. `tolerance` is in figure sizes.
     pub fn load(&mut self, b: Option<&Balance>, figure: &FigureState, pose: &Pose, tolerance: f32, rank: u8) {
         let Some(b) = b else {
             self.on = false;
@@ -224,7 +225,8 @@ impl BalanceTask {
         }
     }
 
-    /// Residual along the two axes, in figure sizes: from the centre of mass to the nearest point of the hull.
+    /// Residual along the two axes perpendicular to up, in figure sizes: from the centre of mass to the nearest point of the
+    /// hull.
     pub fn residual(&self, figure: &FigureState) -> Vec2 {
         let mut at = Vec3::ZERO;
         for ((mass, centre), frame) in self.masses.iter().zip(&figure.frames) {
@@ -251,8 +253,8 @@ impl BalanceTask {
 
 /// The point of the convex hull of `points` that is nearest to `at`.
 ///
-/// It is `at` itself unless a line through two of the points has all others on one side and `at` on the other. It then lies
-/// on a segment between two points, of which sixteen points have 120.
+/// It is `at` itself unless a line through two of the points has all others on one side and `at` on the other. Otherwise it
+/// lies on a segment between two points; sixteen points have 120 segments.
 fn nearest(points: &[Vec2], at: Vec2) -> Vec2 {
     let (mut best, mut min, mut inside) = (at, f32::INFINITY, points.len() > 2);
     let mut flat = true;

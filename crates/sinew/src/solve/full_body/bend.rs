@@ -1,4 +1,4 @@
-//! Poles and swivels: the direction in which limbs bend.
+//! Poles and swivels, which lead the bend plane of limbs.
 
 use glam::Vec3;
 
@@ -11,7 +11,7 @@ use crate::{
     solve::arc::{largest, no_further, to_unit},
 };
 
-/// The limb that ends at an effector, and the pole of its middle joint.
+/// A limb that ends at an effector, with the pole of its middle joint.
 ///
 /// The middle joint stands off the axis from the limb's top to its end by r, at a swivel angle phi from the pole. Its cost
 /// is the squared chord of phi times the squared length L of the limb. Its linearised task is a displacement of r phi along
@@ -21,11 +21,11 @@ pub(super) struct Bend {
     top: usize,
     pub middle: usize,
     end: usize,
-    /// The pole, in figure sizes from the figure's origin; [`Pole::Keep`] for none.
+    /// Pole in figure sizes from the figure's origin, or a direction in model space; [`Pole::Keep`] for none.
     pole: Pole,
-    /// Angle by which it is turned about the limb's line, in radians.
+    /// Angle by which the pole is rotated about the limb's axis, in radians.
     swivel: f32,
-    /// The initial [`Bend::shape`], for a swivel without a pole.
+    /// The initial [`Bend::shape`], which a swivel without a pole rotates.
     initial: (Vec3, Vec3),
     /// Length along the limb's bones, in figure sizes.
     length: f32,
@@ -42,7 +42,8 @@ struct Swivel {
     sin: f32,
 }
 
-/// Swivel angle in radians within which a bend plane is at its pole; more for limbs that are nearly straight, as in the cost.
+/// Swivel angle in radians within which a bend plane is at its pole. It is larger for nearly straight limbs, as the cost
+/// fades.
 const SWIVEL_TOLERANCE: f32 = 1e-3;
 
 /// Distance in figure sizes beyond which a pole counts as a direction: f32 resolves no more.
@@ -52,7 +53,8 @@ const MAX_POLE_DISTANCE: f32 = 1e6;
 const MAX_STEP_SWIVEL: f32 = 1.0;
 
 impl Bend {
-    /// The limb that ends at a node, from the last joint where limbs meet or the root. None without a joint between.
+    /// The limb that ends at a node. Its top is the last joint where limbs meet, or the root. `None` without a joint
+    /// between.
     pub fn of(figure: &FigureState, skeleton: &Skeleton, end: usize) -> Option<Self> {
         let nodes = &figure.nodes;
         let bone = |n: usize| math::sqrt(skeleton.rest(nodes[n].joint).translation.length_squared());
@@ -82,12 +84,12 @@ impl Bend {
         Some(Self { top, middle: middle?, end, pole: Pole::Keep, swivel: 0.0, initial, length: 0.0 })
     }
 
-    /// Nodes of its top, middle and end.
+    /// Nodes of the top, the middle joint and the end.
     pub fn joints(&self) -> [usize; 3] {
         [self.top, self.middle, self.end]
     }
 
-    /// Displacements from the top to the end, and to the middle.
+    /// Displacements from the top to the end and to the middle joint, in figure sizes.
     pub fn shape(&self, frames: &[Frame]) -> (Vec3, Vec3) {
         let [top, middle, end] = self.joints().map(|n| frames[n].at);
         (end - top, middle - top)
@@ -98,7 +100,7 @@ impl Bend {
         self.pole != Pole::Keep || self.swivel != 0.0
     }
 
-    /// Loads the pole and swivel of a goal, for a figure whose unit is its size and whose frames are up to date.
+    /// Loads the pole and swivel of a goal. The figure's unit must be its size, and its frames up to date.
     pub fn load(&mut self, goal: &Goal, figure: &FigureState) {
         (self.swivel, self.initial) = (goal.swivel, self.shape(&figure.frames));
         self.pole = match goal.pole {
@@ -118,7 +120,7 @@ impl Bend {
         }
     }
 
-    /// None without a pole or swivel, for a straight limb, and for a pole on the axis.
+    /// The limb's swivel. `None` without a pole or swivel, for a straight limb, and for a pole on the axis.
     fn swivel(&self, frames: &[Frame]) -> Option<Swivel> {
         if !self.is_led() {
             return None;
@@ -126,7 +128,7 @@ impl Bend {
         let [from, middle, to] = [self.top, self.middle, self.end].map(|n| frames[n].at);
         let axis = (to - from).try_normalize()?;
         let mut pole = match self.pole {
-            // The shortest arc from the initial line to the line carries the initial bend along.
+            // The shortest arc from the initial axis to the current one carries the initial bend along.
             Pole::Keep => {
                 let (line, bend) = self.initial;
                 let line = line.try_normalize()?;
@@ -146,7 +148,7 @@ impl Bend {
         let across = |v: Vec3| v - axis * v.dot(axis);
         let (out, wanted) = (across(middle - from), across(pole.try_normalize()?));
         let off = math::sqrt(out.length_squared());
-        // The direction is known to three digits in f32.
+        // In f32 the direction has three digits here.
         if off <= 1e-4 * self.length || wanted.length_squared() <= 1e-6 {
             return None;
         }
@@ -155,13 +157,13 @@ impl Bend {
         Some(Swivel { along, off, cos: out.dot(wanted), sin: along.dot(wanted) })
     }
 
-    /// Factor from squared displacements of the middle joint to squared chords times the limb's length.
+    /// Factor from the middle joint's squared displacement to the squared chord times the squared limb length.
     fn scale(&self, swivel: &Swivel) -> f64 {
         let k = f64::from(self.length / swivel.off.max(0.1 * self.length));
         k * k
     }
 
-    /// Whether the limb is not at its pole.
+    /// Whether the limb is off its pole by more than the tolerance.
     pub fn is_off(&self, frames: &[Frame]) -> bool {
         let tolerance = f64::from(SWIVEL_TOLERANCE * self.length);
         self.cost(frames) > tolerance * tolerance

@@ -1,13 +1,13 @@
-//! Secondary objectives, which act where tasks leave dofs free.
+//! Secondary objectives, for the dofs that tasks leave free.
 
 /// Weights of the secondary objectives.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Bias {
-    /// Of the pull of joints to their rest.
+    /// Weight of the pull of joints to their rest.
     pub posture: f64,
-    /// Of the pull of limbs to their poles.
+    /// Weight of the pull of limbs to their poles.
     pub pole: f64,
-    /// Of the spring from the root to its initial position; none: the root does not translate.
+    /// Weight of the spring from the root to its initial position; `None` where the root does not translate.
     pub root: Option<f64>,
 }
 

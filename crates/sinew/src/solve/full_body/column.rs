@@ -10,10 +10,10 @@ use super::{
 };
 use crate::math;
 
-/// State of a dof in this step.
+/// State of a dof in a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum State {
-    /// It moves no task.
+    /// The dof moves no task.
     Idle,
     Free,
     /// An active limit blocks it.
@@ -41,11 +41,11 @@ pub(super) struct Column {
     pub state: State,
     /// Axis of the rotation or direction of the slide in model space, a unit vector (any length for slides).
     pub axis: [f64; 3],
-    /// In the trunk M s before its elimination; in a limb the motion of the effector per unit.
+    /// In the trunk, M s before its elimination; in a limb, the motion of the effector per unit.
     pub h: Twist,
-    /// Inverse of its damping plus, in the trunk, s'Ms.
+    /// Inverse of the sum of its damping and, in the trunk, s'Ms.
     pub inverse: f64,
-    /// Its motion while the body is fixed; for a blocked dof the force along it.
+    /// Motion while the body is fixed; for a blocked dof, the force along it.
     pub c: f64,
     pub step: f64,
 }
@@ -77,12 +77,12 @@ pub(super) fn kinds(node: &Node) -> impl Iterator<Item = Kind> + '_ {
     tangents.chain(normals).chain(angles).chain(slides).chain(root)
 }
 
-/// What dofs can be eliminated from: the quadratic cost of a trunk body, or a limb.
+/// A cost that dofs can be eliminated from: the quadratic cost of a trunk body, or a limb.
 pub(super) trait Eliminate {
     /// Eliminates the three rotations of a ball at once.
     fn eliminate_ball(&mut self, ball: &mut BallDofs, damping: f64, bias: [f64; 3]);
 
-    /// Stores the dof's column and eliminates the dof; for a blocked dof stores the force along it instead.
+    /// Computes the dof's column and eliminates the dof. For a blocked dof it stores the force along it instead.
     fn eliminate_dof(&mut self, column: &mut Column, damping: f64, bias: f64);
 }
 
@@ -146,7 +146,7 @@ impl Joint<'_> {
                 cost.eliminate_ball(ball, drag + posture, off);
             } else {
                 let (free, stopped) = turns.split_at_mut(3);
-                // Blocked dofs first, as they feel the whole cost of the body.
+                // Blocked dofs come first, as they feel the whole cost of the body.
                 for (c, normal) in stopped.iter_mut().zip(&active.normals[..active.count]) {
                     (c.state, c.axis) = (State::Blocked, wide(math::rotate(base, *normal)));
                     cost.eliminate_dof(c, drag + posture, dot(c.axis, off));
@@ -175,7 +175,7 @@ impl Joint<'_> {
                 }
                 let axis = match c.kind {
                     Kind::Angle(k) => math::rotate(base, axes[k]),
-                    // A slide in the parent's units moves the body by that times their size.
+                    // A slide in the parent's units moves the body by that amount times their size.
                     Kind::Slide(k) => match node.limits.slide_axis(k) {
                         Some(axis) => math::rotate(base, axis) * node.unit.signum(),
                         None => Vec3::ZERO,

@@ -3,7 +3,7 @@
 use crate::math;
 use glam::{Quat, Vec3};
 
-/// Cost 1/2 x'Mx - g'x of a motion x of a body: that of all tasks on it and below, at best for the eliminated dofs.
+/// Cost 1/2 x'Mx - g'x of a motion x of a body: that of all tasks on it and below, minimised over the eliminated dofs.
 ///
 /// The reference point is the joint's position, lengths are in figure sizes. M is symmetric, in three blocks. Products are
 /// unrolled by hand: loops take twice as long.
@@ -80,13 +80,13 @@ pub(super) fn dot(a: [f64; 3], b: [f64; 3]) -> f64 {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
 
-/// Product of a matrix, given by rows, and a vector.
+/// Product of a matrix, in rows, and a vector.
 #[inline(always)]
 pub(super) fn times(m: &[[f64; 3]; 3], v: [f64; 3]) -> [f64; 3] {
     [dot(m[0], v), dot(m[1], v), dot(m[2], v)]
 }
 
-/// Product of the transpose and a vector.
+/// Product of the transpose of a matrix, in rows, and a vector.
 #[inline(always)]
 pub(super) fn times_back(m: &[[f64; 3]; 3], v: [f64; 3]) -> [f64; 3] {
     add(add(scale(m[0], v[0]), scale(m[1], v[1])), scale(m[2], v[2]))
@@ -122,13 +122,13 @@ impl Twist {
         Self { t: scale(self.t, k), v: scale(self.v, k) }
     }
 
-    /// The same motion at another reference point, at `r` from this one.
+    /// The same motion at another reference point, displaced by `r`.
     #[inline(always)]
     pub fn seen_from(&self, r: [f64; 3]) -> Self {
         Self { t: self.t, v: add(self.v, cross(self.t, r)) }
     }
 
-    /// The wrench at the reference point for one that acts at a point at `r` from it.
+    /// The equivalent wrench at the reference point for this wrench at a point displaced by `r`.
     #[inline(always)]
     pub fn acts_at(&self, r: [f64; 3]) -> Self {
         Self { t: add(self.t, cross(r, self.v)), v: self.v }
@@ -140,7 +140,7 @@ impl Twist {
     }
 }
 
-/// The three eliminated rotations of a ball.
+/// The three eliminated rotational dofs of a ball.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct BallDofs {
     /// A^-1 with A = M_tt + damping.
@@ -162,7 +162,7 @@ impl BallDofs {
         add(sub(self.c, x.t), sub(back, times(&self.tv, x.v)))
     }
 
-    /// The wrench that the ball transmits inward, and the rotation that the wrench causes.
+    /// The wrench that the ball transmits inward, and the rotation that this wrench causes.
     #[inline(always)]
     pub fn pass(&self, wrench: &Twist) -> (Twist, [f64; 3]) {
         let turn = self.inverse.times(wrench.t);
@@ -262,7 +262,7 @@ impl QuadraticCost {
         self.g = self.g.plus(&h.times(-c));
     }
 
-    /// Adds k h h'; to M_vv alone where `turned` is false.
+    /// Adds k h h' to M; to M_vv only, unless `turned`.
     #[inline(always)]
     pub fn add_outer(&mut self, h: &Twist, k: f64, turned: bool) {
         let (t, v) = (h.t, h.v);

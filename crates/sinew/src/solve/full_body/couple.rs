@@ -1,4 +1,4 @@
-//! Constraint rows that couple several bodies: loops and balance.
+//! Coupling of several bodies by constraint rows, for loops and balance.
 
 use alloc::vec::Vec;
 
@@ -13,14 +13,14 @@ use super::{
 };
 use crate::{math, solve::cholesky::cholesky};
 
-/// Buffers for the rows' update of the step.
+/// Buffers of [`Coupling::add`].
 #[derive(Debug, Default)]
 pub(super) struct Coupling {
-    /// Wrenches of one row on every node.
+    /// Wrench of the current row on every node.
     wrenches: Vec<Twist>,
-    /// Motion of each column for each row, one row after the other.
+    /// Motion of each column per row, row by row.
     responses: Vec<f64>,
-    /// Torque on each ball and its rotation, for each row.
+    /// Torque on each ball and its rotation per row, row by row.
     ball_responses: Vec<([f64; 3], [f64; 3])>,
     /// Matrix (lower half) and right-hand side of the system for the rows' multipliers.
     matrix: Vec<f64>,
@@ -28,10 +28,10 @@ pub(super) struct Coupling {
 }
 
 impl Coupling {
-    /// Makes room for these numbers of nodes and columns, and a maximum number of rows.
+    /// Reserves memory for these numbers of nodes and columns, and a maximum number of rows.
     pub fn fit(&mut self, nodes: usize, columns: usize, rows: usize) {
         self.wrenches.resize(nodes, Twist::ZERO);
-        // (Only grows: each row is written before it is read.)
+        // The buffers only grow, as each row is written before it is read.
         self.responses.resize(self.responses.len().max(rows * columns), 0.0);
         self.ball_responses.resize(self.ball_responses.len().max(rows * nodes), ([0.0; 3], [0.0; 3]));
         self.matrix.resize(self.matrix.len().max(rows * rows), 0.0);
@@ -116,7 +116,7 @@ impl Coupling {
                     reached += response * c.c / c.inverse;
                 }
             }
-            // (What is held in place is not written by the step: numbers of an earlier one may be there.)
+            // The step does not write balls that are blocked, which may hold values of an earlier step.
             for ((w, body), (wrench, _)) in balls.iter().zip(bodies).zip(ball_responses) {
                 if body.active.free_ball {
                     reached += dot(*wrench, w.c);

@@ -1,4 +1,4 @@
-//! State of a full body during a solve: its moving joints and their frames.
+//! State of a full body during a solve: its joints and their frames.
 
 use alloc::vec::Vec;
 
@@ -14,22 +14,22 @@ use crate::{
     },
 };
 
-/// Index of no node.
+/// Index that stands for no node.
 pub(super) const NONE: usize = usize::MAX;
 
-/// Excess over a limit that counts as rounding, in radians; the promised accuracy of limits.
+/// Excess over a limit that counts as rounding, in radians. It is the documented accuracy of limits.
 const SLACK: f32 = 1e-5;
 
 /// Rounding of positions by forward kinematics in f32, as a fraction of [`Pose::extent`]; the two-bone solver uses the same.
 const POSITION_ROUNDING: f32 = 3e-7;
 
-/// How a joint rotates.
+/// Rotational dofs of a joint.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Turns {
     Fixed,
     /// A ball or a free joint.
     Ball,
-    /// About single axes; which coordinates it has.
+    /// Rotations about single axes; the flags tell the coordinates in use.
     Axes([bool; 3]),
 }
 
@@ -45,7 +45,7 @@ pub(super) struct Node {
     /// Local rotation and translation, the latter in the parent's units.
     pub rotation: Quat,
     pub offset: Vec3,
-    /// Rotation part of the joint's scale, which negative signs amount to.
+    /// Rotation part of the signs of the joint's scale.
     signs: Quat,
     mirrors: bool,
     /// Size of the parent's units in figure sizes, negative where the parent mirrors.
@@ -64,18 +64,18 @@ pub(super) struct Node {
 }
 
 impl Node {
-    /// Slides it along an axis of its rest frame to a value.
+    /// Slides the joint to a value along an axis of its rest frame.
     pub fn slide_to(&mut self, axis: usize, value: f32) {
         self.offset = self.limits.slide_to(self.initial.1, self.offset, axis, value);
     }
 
-    /// See [`turned_at_most`].
+    /// The rotation, bounded by [`Node::max_turn`]; see [`turned_at_most`].
     pub fn no_further(&self, rotation: Quat) -> Quat {
         turned_at_most(&self.limits, self.initial.0, rotation, self.max_turn)
     }
 }
 
-/// Frame of a joint: figure sizes from the figure's origin, axes of model space.
+/// Frame of a joint: position in figure sizes from the figure's origin, orientation in model space.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Frame {
     pub at: Vec3,
@@ -97,7 +97,7 @@ pub(super) fn fill<T: Clone>(list: &mut Vec<T>, count: usize, item: T) {
     list.resize(count, item);
 }
 
-/// Stiffness that is treated as this: below 1 a joint moves, at 1 it is fixed.
+/// Upper bound of stiffness below 1: with less, a joint still moves. At 1 it is fixed.
 const MAX_STIFFNESS: f64 = 0.999;
 
 /// Stiffness of a joint: that of its stiffest dof.
@@ -124,12 +124,12 @@ pub(super) struct FigureState {
     kept: [Vec<(Quat, Vec3)>; 6],
 }
 
-/// A state of all joints that is kept during a solve.
+/// A saved state of all joints.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Kept {
     /// The initial state.
     Initial,
-    /// Before a step.
+    /// The state before a step.
     Step,
     Best,
     /// The first answer, during restarts.
@@ -141,7 +141,8 @@ pub(super) enum Kept {
 }
 
 impl FigureState {
-    /// The joints below `root` for which `on` holds. With a joint it must hold for all its ancestors up to `root`.
+    /// The joints at or below `root` for which `on` holds. If it holds for a joint, it must for all its ancestors up to
+    /// `root`.
     pub fn new(skeleton: &Skeleton, root: JointId, on: impl Fn(JointId) -> bool) -> Self {
         let mut nodes: Vec<Node> = Vec::new();
         for joint in skeleton.below(root).filter(|&j| on(j)) {
@@ -184,7 +185,7 @@ impl FigureState {
         new
     }
 
-    /// Takes over the joints of a solver.
+    /// Copies the joints of a solver.
     pub fn begin(&mut self, nodes: &[Node]) {
         self.nodes.clear();
         self.nodes.extend_from_slice(nodes);
@@ -203,7 +204,7 @@ impl FigureState {
         self.nodes.binary_search_by_key(&joint, |n| n.joint).ok()
     }
 
-    /// Loads an updated pose. `last` marks nodes whose own scale matters: those that carry points of tasks.
+    /// Loads an updated pose. `last` marks nodes whose own scale matters, as they carry points of tasks.
     pub fn load(&mut self, pose: &Pose, last: &[bool]) -> Result<(), SolveError> {
         let skeleton = pose.skeleton().clone();
         let root = self.nodes[0].joint;
@@ -261,7 +262,8 @@ impl FigureState {
                 above.unit * if above.mirrors { -scale } else { scale }
             };
             self.nodes[i].unit = unit;
-            // Longest path along the bones from the root; stored in `at` until the first [`FigureState::forward`].
+            // Longest path along the bones from the root, in metres; stored in `at` until the first
+            // [`FigureState::forward`].
             let bone = if parent == NONE {
                 0.0
             } else {
@@ -274,7 +276,7 @@ impl FigureState {
         Ok(())
     }
 
-    /// Length of the path along the bones from the root to a node, in metres; valid right after [`FigureState::load`] only.
+    /// Length of the path along the bones from the root to a node, in metres. Valid only right after [`FigureState::load`].
     pub fn path_length(&self, node: usize) -> f32 {
         self.frames[node].at.x
     }
@@ -285,7 +287,7 @@ impl FigureState {
         core::iter::successors(Some(node), above).any(|n| self.nodes[n].slides != [false; 3])
     }
 
-    /// Sets the unit of length, in metres.
+    /// Sets the unit of length, in metres; called once per load.
     pub fn set_unit(&mut self, size: f32) {
         self.size = size;
         for node in &mut self.nodes {
@@ -305,7 +307,7 @@ impl FigureState {
         (position - self.origin) / self.size
     }
 
-    /// Forward kinematics.
+    /// Forward kinematics: updates the frames.
     pub fn forward(&mut self) {
         for i in 0..self.nodes.len() {
             let node = &self.nodes[i];
@@ -321,7 +323,7 @@ impl FigureState {
         }
     }
 
-    /// Signed size of a node's own units in figure sizes.
+    /// Signed size of a node's own units in figure sizes; in metres before [`FigureState::set_unit`].
     pub fn own_unit(&self, node: usize, pose: &Pose) -> f32 {
         let node = &self.nodes[node];
         let scale = pose.local(node.joint).scale.x.abs();
@@ -357,7 +359,7 @@ impl FigureState {
         pose.update();
     }
 
-    /// Takes over the joints of another pose.
+    /// Copies the joints' rotations and translations from another pose.
     pub fn put(&mut self, pose: &Pose) {
         for node in &mut self.nodes {
             let local = pose.local(node.joint);
@@ -394,25 +396,25 @@ impl FigureState {
         furthest.map_or(0.0, |(_, n)| math::angle_between(n.initial.0, n.rotation))
     }
 
-    /// Whether all joints are as they came in.
+    /// Whether all joints are in their initial state.
     pub fn rests(&self) -> bool {
         self.nodes.iter().all(|n| (n.rotation, n.offset) == n.initial)
     }
 
-    /// Bounds the rotation of every joint from its initial one, in radians, in steps from now on.
+    /// Bounds the rotation of every joint from its initial one, in radians, in the steps that follow.
     pub fn limit_turn(&mut self, max_turn: f32) {
         for node in &mut self.nodes {
             node.max_turn = max_turn;
         }
     }
 
-    /// Maximum rotation of a joint from here to a kept state, in radians.
+    /// Maximum rotation of a joint from its current state to a saved one, in radians.
     pub fn turn_to(&self, to: Kept) -> f32 {
         let each = self.nodes.iter().zip(&self.kept[to as usize]);
         each.map(|(n, to)| math::angle_between(n.rotation, to.0)).fold(0.0, f32::max)
     }
 
-    /// Blends from here (0) to a kept state (1), in joint coordinates, within each joint's [`Node::max_turn`].
+    /// Blends from the current state (0) to a saved one (1), in joint coordinates, within each joint's [`Node::max_turn`].
     pub fn blend_to(&mut self, to: Kept, weight: f32) {
         for (node, (rotation, offset)) in self.nodes.iter_mut().zip(&self.kept[to as usize]) {
             if node.rotation != *rotation {
@@ -422,14 +424,14 @@ impl FigureState {
         }
     }
 
-    /// Keeps the state of all joints.
+    /// Saves the state of all joints.
     pub fn keep(&mut self, state: Kept) {
         let kept = &mut self.kept[state as usize];
         kept.clear();
         kept.extend(self.nodes.iter().map(|n| (n.rotation, n.offset)));
     }
 
-    /// Restores a state that was kept.
+    /// Restores a saved state.
     pub fn restore(&mut self, state: Kept) {
         for (node, kept) in self.nodes.iter_mut().zip(&self.kept[state as usize]) {
             (node.rotation, node.offset) = *kept;

@@ -35,13 +35,13 @@ pub struct Effector {
     /// Priority of the goal: 0 (highest, the default), 1 or 2. Goals of a lower priority use the dofs that the higher ones
     /// leave free.
     pub priority: u8,
-    /// The joint that the goal is relative to: its position and rotation are then in that joint's own frame, which closes a
+    /// Joint that the goal is relative to: its position and rotation are then in that joint's own frame, which closes a
     /// loop. `None` (the default) for goals in model space.
     pub relative_to: Option<JointId>,
-    /// How strongly the goal's position competes with goals of the same priority, 0 to 1e6; 1 by default. Only ratios of
-    /// weights count. 0 leaves position and pole out.
+    /// Weight of the goal's position relative to goals of the same priority, 0 to 1e6; 1 by default. Only ratios of weights
+    /// count. At 0 the goal's position and pole are ignored.
     pub position_weight: f32,
-    /// How strongly the goal's rotation competes; 0 leaves it out.
+    /// Weight of the goal's rotation, 0 to 1e6; 1 by default. At 0 the goal's rotation is ignored.
     pub rotation_weight: f32,
 }
 
@@ -52,91 +52,91 @@ impl Effector {
         Self { joint, offset: Vec3::ZERO, priority: 0, relative_to: None, position_weight, rotation_weight }
     }
 
-    /// Moves the effector to a point of the joint's own frame.
+    /// Sets [`offset`](Self::offset), a point in the joint's own frame.
     #[must_use]
     pub const fn with_offset(self, offset: Vec3) -> Self {
         Self { offset, ..self }
     }
 
-    /// Sets the priority, 0 (highest) to 2.
+    /// Sets [`priority`](Self::priority), 0 (highest) to 2.
     #[must_use]
     pub const fn with_priority(self, priority: u8) -> Self {
         Self { priority, ..self }
     }
 
-    /// Makes the goals relative to another joint.
+    /// Sets [`relative_to`](Self::relative_to): the goals are in the frame of this joint.
     #[must_use]
     pub const fn with_relative_to(self, joint: JointId) -> Self {
         Self { relative_to: Some(joint), ..self }
     }
 
-    /// Sets how strongly the goal's position competes, 0 to 1e6.
+    /// Sets [`position_weight`](Self::position_weight), 0 to 1e6.
     #[must_use]
     pub const fn with_position_weight(self, position_weight: f32) -> Self {
         Self { position_weight, ..self }
     }
 
-    /// Sets how strongly the goal's rotation competes, 0 to 1e6.
+    /// Sets [`rotation_weight`](Self::rotation_weight), 0 to 1e6.
     #[must_use]
     pub const fn with_rotation_weight(self, rotation_weight: f32) -> Self {
         Self { rotation_weight, ..self }
     }
 
-    /// A goal without what has no weight, or an influence below `least` (which is above 0).
-    pub(super) fn part(&self, goal: &Goal, least: f32) -> Goal {
+    /// A goal without the parts that have a weight of 0 or an influence below `min`, which is above 0.
+    pub(super) fn part(&self, goal: &Goal, min: f32) -> Goal {
         let mut part = *goal;
-        if self.position_weight == 0.0 || goal.position_influence < least {
+        if self.position_weight == 0.0 || goal.position_influence < min {
             (part.position, part.pole, part.swivel) = (None, Pole::Keep, 0.0);
         }
-        if self.rotation_weight == 0.0 || goal.rotation_influence < least {
+        if self.rotation_weight == 0.0 || goal.rotation_influence < min {
             part.rotation = None;
         }
         part
     }
 }
 
-/// How the root of a full body translates. It rotates as its joint allows in every mode.
+/// Mode of a full body's root translation. The root rotates as its joint allows in every mode.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum RootMode {
-    /// Stays at its position.
+    /// The root stays at its position.
     #[default]
     Pinned,
-    /// Translates without resistance.
+    /// The root translates without resistance.
     Free,
-    /// Translates against a spring to its incoming position: of all poses that meet the goals, the solver takes one with the
-    /// root near there. The value is the spring's strength, 0 or more: at 1, a displacement by the figure's size costs as
-    /// much as a rotation of one radian.
+    /// The root translates against a spring to its incoming position: among the poses that meet the goals, the solver
+    /// selects one with the root near there. The value is the spring's strength, 0 to 1e6. At 1, a displacement by the
+    /// figure's size costs as much as a rotation of one radian.
     Spring(f32),
-    /// Moves to a position in model space, in metres, and stays there.
+    /// The root moves to a position in model space, in metres, and stays there.
     At(Vec3),
 }
 
-/// Options of a [`FullBody`](super::FullBody). Those of solvers that iterate serve in their place, where the rest is left at
-/// its default.
+/// Options of a [`FullBody`](super::FullBody). Where the defaults suffice for the rest, [`IterativeOptions`] may be passed
+/// in their place.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 #[non_exhaustive]
 pub struct FullBodyOptions<'a> {
-    /// What all solvers that iterate have. By default a solve makes 200 steps at most, those after restarts included, and 6
-    /// restarts; with 0 restarts it stays on the branch of the incoming pose. The tolerance of positions is a share of the
-    /// figure's [`size`](super::FullBody::size).
+    /// Options that all iterative solvers share. By default a solve makes at most 200 steps, including those after restarts,
+    /// and 6 restarts. With 0 restarts it stays on the branch of the incoming pose. A relative tolerance of positions is a
+    /// fraction of the figure's [`size`](super::FullBody::size).
     ///
-    /// Where the answer lies beyond `max_turn`, all joints move the same fraction of the way towards it, in joint coordinates.
-    /// They move less where a goal would end with a larger residual than it had. A figure that solves each frame from the last
-    /// frame's pose then never jumps, and converges over several frames.
+    /// Where the answer is beyond `max_turn`, all joints move the same fraction of the way towards it, in joint coordinates.
+    /// They move less where a residual would grow. A figure that solves each frame from the last frame's pose then never
+    /// jumps, and converges over several frames.
     ///
-    /// The soft zone is a fraction of the range of distances that the end of a limb can reach. A limb is a chain of joints
-    /// that one position goal alone moves. Within the zone it falls short of its goal, and the residual pulls the trunk after
-    /// it until the limb leaves the zone, if the trunk can move. Knees and elbows then slow down as limbs straighten instead of
-    /// snapping. A trunk that straightens has no zone.
+    /// The soft zone of a limb is a fraction of the range of distances that its end can reach. A limb is a chain of joints
+    /// that one position goal alone moves. Within the zone its end falls short of the goal. The residual pulls the trunk
+    /// along until the limb leaves the zone, if the trunk can move. Knees and elbows then slow down near full extension
+    /// instead of snapping. The trunk itself has no zone.
     pub iterative: IterativeOptions,
-    /// How the root translates; [`RootMode::Pinned`] by default.
+    /// Mode of the root's translation; [`RootMode::Pinned`] by default.
     pub root: RootMode,
     /// Strength of the pull of joints to their preferred values, 0 (none, the default) to 1. Joints without a preferred
     /// value are pulled to the rest pose. It moves joints only where goals leave them free.
     pub posture: f32,
-    /// Holds the centre of mass over a support; `None` (the default) leaves it free.
+    /// Goal for the centre of mass over a support; `None` (the default) leaves it free.
     pub balance: Option<Balance<'a>>,
 }
 
@@ -152,7 +152,7 @@ macro_rules! iterative {
 }
 
 impl<'a> FullBodyOptions<'a> {
-    /// The defaults.
+    /// The default options.
     pub const fn new() -> Self {
         Self { iterative: IterativeOptions::new(), root: RootMode::Pinned, posture: 0.0, balance: None }
     }
@@ -204,12 +204,12 @@ impl<'a> FullBodyOptions<'a> {
         self.balance.map_or(Ok(()), |balance| balance.check(joints))
     }
 
-    /// Maximum number of steps and of restarts.
+    /// Maximum numbers of steps and of restarts.
     pub(super) fn budget(&self) -> (u32, u32) {
         (self.iterative.max_iterations.unwrap_or(200), self.iterative.max_restarts.unwrap_or(6))
     }
 
-    /// Weights of the secondary objectives, poles left out.
+    /// Weights of the secondary objectives, without poles.
     pub(super) fn bias(&self) -> Bias {
         let posture = f64::from(self.posture);
         let root = match self.root {
@@ -227,7 +227,7 @@ impl From<IterativeOptions> for FullBodyOptions<'_> {
     }
 }
 
-/// Why effectors cannot be solved on a skeleton.
+/// Error of a full-body solver whose effectors do not fit the skeleton.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum FullBodyError {
@@ -284,8 +284,10 @@ pub enum FullBodyError {
         /// The weight.
         weight: f32,
     },
-    /// A goal is relative to the effector's own joint, so no motion changes its residual.
-    #[error("the goal of joint `{joint}` moves with that joint itself: a loop has two ends")]
+    /// A goal is relative to the effector's own joint, so that no motion changes its residual.
+    #[error(
+        "the goal of joint `{joint}` is relative to that joint itself: it must be relative to another joint"
+    )]
     LoopWithItself {
         /// Name of the joint.
         joint: String,
@@ -300,7 +302,7 @@ pub enum FullBodyError {
         /// Name of their joint.
         joint: String,
     },
-    /// A joint has an attribute that the solver cannot honour.
+    /// A joint has an attribute that the solver does not support.
     #[error(transparent)]
     Joint(#[from] UnsupportedAttribute),
 }

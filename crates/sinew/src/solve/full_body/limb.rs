@@ -1,4 +1,4 @@
-//! Limbs: chains of joints that carry one task.
+//! Limbs: chains of joints with one task, eliminated as a whole.
 
 use glam::Vec3;
 
@@ -26,25 +26,25 @@ use super::{
 pub(super) struct Limb {
     /// Index of its task.
     pub task: usize,
-    /// The node with the task, and the one that hangs on the trunk.
+    /// Node of the task, and node that hangs on the trunk.
     pub end: usize,
     pub top: usize,
     /// Whether the task has a rotation.
     turned: bool,
-    /// Position of the effector.
+    /// Position of the effector in figure sizes.
     pub point: Vec3,
-    /// C and e at the effector on the inward pass; after it the limb's cost.
+    /// C and e at the effector during the inward pass; the limb's cost after it.
     compliance: QuadraticCost,
-    /// From the joint of the inward pass to the effector.
+    /// Displacement from the current joint of the inward pass to the effector.
     arm: [f64; 3],
-    /// The wrench on all dofs; on the outward pass less the barrier's force, from the joint where the barrier begins.
+    /// Wrench on all dofs. In the outward pass it loses the barrier's force from the joint where the barrier starts.
     pub wrench: Twist,
-    /// The node where the barrier of its soft zone begins; [`NONE`] outside the zone.
+    /// Node where the barrier of its soft zone starts; [`NONE`] outside the zone.
     from: usize,
     barrier: LimbBarrier,
 }
 
-/// Barrier of the limb's soft zone, on its way through the recursion.
+/// Barrier of the limb's soft zone in the recursion.
 #[derive(Clone, Copy, Debug, Default)]
 struct LimbBarrier {
     along: [f64; 3],
@@ -85,7 +85,7 @@ impl Limb {
         }
     }
 
-    /// Ends the inward pass of joint i; adds the barrier that begins there.
+    /// Ends the inward pass at joint i; adds the barrier if it starts there.
     #[inline(always)]
     pub fn finish_joint(&mut self, i: usize) {
         if self.from == i {
@@ -126,13 +126,13 @@ impl Limb {
         }
     }
 
-    /// Sets the arm for the next joint inward.
+    /// Sets the arm for the next joint inward, at this position.
     #[inline(always)]
     pub fn set_arm(&mut self, at: Vec3) {
         self.arm = wide(self.point - at);
     }
 
-    /// Converts compliance to the limb's cost at the effector.
+    /// Converts the compliance to the limb's cost at the effector.
     pub fn cost(&mut self) -> &QuadraticCost {
         let s = &mut self.compliance;
         if self.turned {
@@ -148,7 +148,7 @@ impl Limb {
         s
     }
 
-    /// Computes the wrench where the body carries the effector by `x`; false where it is not finite.
+    /// Computes the wrench where the body carries the effector by `x`. False where the wrench is not finite.
     pub fn solve_wrench(&mut self, x: &Twist) -> bool {
         let s = &self.compliance;
         self.wrench.v = sub(s.g.v, s.vv.times(x.v));

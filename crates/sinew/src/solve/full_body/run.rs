@@ -23,16 +23,16 @@ use crate::{
     },
 };
 
-/// State of one solve; in a workspace, it keeps its memory from one to the next.
+/// State of one solve. In a workspace it keeps its memory between solves.
 #[derive(Debug, Default)]
 pub(super) struct Run {
     /// The solver that it is prepared for.
     start: Option<Arc<Start>>,
     pub figure: FigureState,
     pub tasks: Vec<Task>,
-    /// The limb of each task, where it has a middle joint.
+    /// Limb of each task; `None` without a middle joint.
     pub bends: Vec<Option<Bend>>,
-    /// Lowest priority that takes part; those with higher numbers are left out.
+    /// Highest priority number that takes part.
     pub priority: u8,
     pub balance: BalanceTask,
     pub zones: SoftZones,
@@ -43,40 +43,40 @@ pub(super) struct Run {
     recursion: Recursion,
     residuals: Vec<Residual>,
     previous: Vec<Residual>,
-    /// Residuals of the answers for goals of higher and higher influence, in their shares.
+    /// Blended residuals of the answers so far, for goals of increasing influence.
     mixed: Vec<Residual>,
     rows: Vec<Row>,
     /// Goals before [`Run::shift_goals`].
     goals: Vec<(Option<Vec3>, Option<Quat>)>,
-    /// Initial positions and rotations of effectors, and whether a rotation is asked of them.
+    /// Initial position and rotation of each effector, and whether it has a rotation goal.
     initial_effectors: Vec<(Vec3, Quat, bool)>,
     /// [`Bend::shape`] of limbs with a pole or swivel.
     initial_bends: Vec<Option<(Vec3, Vec3)>>,
 }
 
-/// Stopping rule: a descent ends after more than `steps` steps in a row that each leave more than `share` of the cost.
+/// Stopping rule: a descent ends after more than `steps` consecutive steps that each leave more than `share` of the cost.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Patience {
     pub share: f64,
     pub steps: u32,
-    /// Whether it ends where all tasks are met.
+    /// Whether the descent ends where all tasks are met.
     pub until_met: bool,
 }
 
 impl Patience {
-    /// Before restarts.
+    /// For a descent before a restart.
     pub const SHORT: Self = Self { share: 0.8, steps: 3, until_met: true };
     /// For a bounded move, whose residuals must not grow within their tolerances from frame to frame.
     pub const EXACT: Self = Self { until_met: false, ..Self::SHORT };
     /// For tasks against secondary objectives.
     pub const BIASED: Self = Self { share: 0.98, steps: 1, until_met: false };
-    /// For the last descent, which shares the remaining error out by weight.
+    /// For the last descent, which distributes the remaining error by weight.
     pub const LONG: Self = Self { share: 0.9999, steps: 6, until_met: true };
-    /// The same after a small change of goals.
+    /// For a repeated descent after a small change of goals.
     pub const AGAIN: Self = Self { share: 1.0 - 1e-7, steps: 3, until_met: true };
 }
 
-/// What a descent came to.
+/// Outcome of a descent.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Descent {
     /// Weighted sum of squared residuals, in figure sizes and half radians.
@@ -94,14 +94,14 @@ pub(super) struct Answer {
 }
 
 impl Answer {
-    /// Whether the residual is smaller by more than `margin`, at the first priority that differs by that much.
+    /// Whether the residual is smaller, at the first priority where both differ by more than `margin`.
     pub fn is_closer(&self, other: &Self, margin: f64) -> bool {
         let apart = |(a, b): &(f64, f64)| (a - b).abs() > margin;
         self.residuals.into_iter().zip(other.residuals).find(apart).is_some_and(|(own, theirs)| own < theirs)
     }
 
-    /// Whether it replaces `other`, where `best` has the smallest residual so far. It does with a residual smaller by
-    /// [`MARGIN`], or with smaller rotations and a residual within [`MARGIN`] of the best.
+    /// Whether it replaces `other`, where `best` has the smallest residual so far: its residual is smaller by [`MARGIN`], or
+    /// its rotations are smaller and its residual is within [`MARGIN`] of the best.
     pub fn is_better(&self, other: &Self, best: &Self) -> bool {
         self.is_closer(other, MARGIN)
             || (self.turn + TURN_MARGIN < other.turn && !best.is_closer(self, MARGIN))
@@ -111,24 +111,24 @@ impl Answer {
 /// Residual in figure sizes by which a restart must improve on the first answer.
 const MARGIN: f64 = 0.01;
 
-/// Rotation in radians that converged answers differ by at random: a restart must rotate joints by this much less.
+/// Random difference in rotation between converged answers, in radians. A restart must rotate joints by this much less.
 const TURN_MARGIN: f32 = 0.05;
 
-/// What every solve of a solver begins with.
+/// Initial data of all solves of a solver.
 #[derive(Clone, Debug)]
 pub(super) struct Start {
     pub nodes: Vec<Node>,
     pub bodies: (Vec<Column>, Vec<Body>),
     pub tasks: Vec<Task>,
-    /// The limb of each task, where it has a middle joint.
+    /// Limb of each task; `None` without a middle joint.
     pub bends: Vec<Option<Bend>>,
 }
 
 impl Run {
-    /// Takes over what a solver begins with, and makes room for all that its solves need.
+    /// Copies the initial data of a solver and reserves memory for its solves.
     pub fn begin(&mut self, start: &Arc<Start>) {
         self.priority = u8::MAX;
-        // What changes is loaded or reset by each solve.
+        // Each solve loads or resets the data that change.
         if self.start.as_ref().is_some_and(|own| Arc::ptr_eq(own, start)) {
             return;
         }
@@ -136,7 +136,7 @@ impl Run {
         let Start { nodes, bodies, tasks, bends } = &**start;
         let loops = tasks.iter().filter(|a| a.other != NONE).count();
         let (joints, count) = (nodes.len(), tasks.len());
-        // Two rows for balance, and one for the soft zone of each limb.
+        // Two rows are for balance, and one for the soft zone of each limb.
         let max_rows = 6 * loops + 2 + count;
         self.figure.begin(nodes);
         self.tasks.clear();
@@ -172,7 +172,7 @@ impl Run {
         Descent { cost: cost + self.bias_cost(bias), met }
     }
 
-    /// Whether all is met, or as near as soft zones draw it, for frames that are up to date.
+    /// Whether all tasks are met, or are as close as soft zones allow. Frames must be up to date.
     pub fn is_softened(&self) -> bool {
         let frames = &self.figure.frames;
         let mut met = self.tasks.iter().enumerate().map(|(n, task)| {
@@ -186,7 +186,7 @@ impl Run {
         met.all(|met| met) && (!balance.is_active(u8::MAX) || balance.met(balance.residual(&self.figure)))
     }
 
-    /// Whether any limb is off its pole, for frames that are up to date.
+    /// Whether any limb is off its pole. Frames must be up to date.
     pub fn is_off_pole(&self) -> bool {
         self.bends.iter().flatten().any(|b| b.is_off(&self.figure.frames))
     }
@@ -211,11 +211,11 @@ impl Run {
         sum
     }
 
-    /// Descends until all tasks are met, `max_steps` are made or the cost stalls. Never increases the cost. Returns the
-    /// number of steps and the outcome.
+    /// Descends until all tasks are met, `max_steps` steps are made or the cost stalls. Never increases the cost. Returns
+    /// the number of steps and the outcome.
     pub fn descend(&mut self, max_steps: u32, bias: Bias, patience: Patience) -> (u32, Descent) {
         let all = bias.posture > 0.0 || self.balance.is_active(self.priority);
-        // A limb with a pole is in the joint-by-joint recursion, and so its soft zone is a row.
+        // A limb with a pole is in the joint-by-joint recursion, so its soft zone is a row.
         let coupled = self.balance.is_active(self.priority)
             || self.tasks.iter().any(|a| a.other != NONE)
             || (bias.pole > 0.0 && !self.zones.limbs().is_empty());
@@ -238,7 +238,8 @@ impl Run {
                     task.rows(&self.figure.frames, *residual, &mut self.rows);
                 }
             }
-            // Once the centre of mass has been outside, it is held inside, so that the next step does not take it out again.
+            // After the centre of mass was outside, its rows also hold it inside, so that the next step does not move it out
+            // again.
             self.balance.engaged |= self.imbalance != Vec2::ZERO;
             if self.balance.is_active(self.priority) && self.balance.engaged {
                 let w = crate::math64::sqrt(self.balance.weight);
@@ -287,7 +288,7 @@ impl Run {
         (steps, outcome)
     }
 
-    /// Cost of each priority together with those above it, and whether all are met.
+    /// Cost of each priority including the higher ones, and whether all their tasks are met.
     fn priority_costs(&mut self) -> [(f64, bool); 3] {
         let mut last = (0.0, true);
         let costs = [0, 1, 2].map(|priority| {
@@ -308,9 +309,9 @@ impl Run {
     /// Moves from the initial state towards the current answer, straight in joint coordinates, until one joint has rotated
     /// by `max_turn`.
     ///
-    /// Where residuals would grow, steps within the same bound lead to a state near the line where they do not. Where that
-    /// fails, a part of the way is tried, and then the descent starts from the initial state, towards the goals. Makes at
-    /// most `max_steps` steps for each piece of the line. Returns the number of steps.
+    /// Where residuals would grow, steps within the same bound lead to a state near that line where they do not. If that
+    /// fails, a fraction of the bound is tried. If that fails too, descends from the initial state. Makes at most
+    /// `max_steps` steps for each piece of the line. Returns the number of steps.
     pub fn move_bounded(&mut self, max_turn: f32, max_steps: u32, bias: Bias) -> u32 {
         self.figure.keep(Kept::Unbounded);
         self.figure.restore(Kept::Initial);
@@ -327,10 +328,10 @@ impl Run {
         steps
     }
 
-    /// Moves towards the unbounded answer until one joint has rotated by `turn`, beside the line where costs would exceed those that are
-    /// allowed. Returns the number of steps.
+    /// Moves towards the unbounded answer until one joint has rotated by `turn`. Where costs would exceed `allowed`, moves
+    /// beside the straight line. Returns the number of steps.
     fn move_along(&mut self, turn: f32, allowed: &[(f64, bool); 3], max_steps: u32, bias: Bias) -> u32 {
-        // The first priority whose cost differs, if it is larger.
+        // The first priority whose cost differs, if its cost is larger.
         let worse = |run: &mut Self| {
             let now = run.priority_costs();
             let p = (0..3).find(|&p| now[p].0 != allowed[p].0)?;
@@ -364,7 +365,7 @@ impl Run {
         steps
     }
 
-    /// Descends for the first priority with a residual, which never grows. Returns the number of steps.
+    /// Descends for the first priority with a residual, whose cost never grows. Returns the number of steps.
     pub fn descend_first_unmet(&mut self, max_steps: u32, bias: Bias) -> u32 {
         let mut steps = 0;
         for priority in 0..=2 {
@@ -378,7 +379,7 @@ impl Run {
         steps
     }
 
-    /// Saves effectors and limbs for frames that are up to date.
+    /// Saves the positions and rotations of effectors, and the shapes of limbs. Frames must be up to date.
     pub fn save_effectors(&mut self) {
         let Self { initial_effectors, initial_bends, tasks, bends, figure, .. } = self;
         initial_effectors.clear();
@@ -407,7 +408,7 @@ impl Run {
         for (task, was) in self.tasks.iter().zip(&self.initial_effectors) {
             let (at, turn) = task.effector(frames);
             moved = moved.max((at - was.0).length_squared());
-            // (Without a rotation goal the effector rotates as freely as any joint.)
+            // Without a rotation goal the effector rotates as freely as any joint.
             if was.2 {
                 turned = turned.max(math::angle_between(was.1, turn));
             }
@@ -415,8 +416,9 @@ impl Run {
         branch::changed(self.figure.turned(), math::sqrt(moved), turned)
     }
 
-    /// Blends the current answer with the saved blend, which has this share, and their residuals alike. Where goals then miss more
-    /// than that, descends to there, so that nothing leaps where an influence comes to its end. Returns the number of steps.
+    /// Blends the current answer with the saved blend, which has the weight `share`, and their residuals alike. Where
+    /// residuals then exceed the blended ones, descends to those, so that the pose is continuous where an influence reaches
+    /// 1. Returns the number of steps.
     pub fn blend_answers(&mut self, share: f32, max_steps: u32, bias: Bias) -> u32 {
         self.measure(bias);
         if share <= 0.0 {
@@ -445,7 +447,7 @@ impl Run {
         steps
     }
 
-    /// The current state as an answer.
+    /// The current state as a candidate answer.
     pub fn answer(&mut self) -> Answer {
         let costs = self.priority_costs();
         let mut previous = 0.0;
@@ -464,7 +466,7 @@ impl Run {
         self.figure.keep(Kept::Best);
         self.figure.restore(Kept::Initial);
         for (now, was) in now.into_iter().zip(self.priority_costs()) {
-            // Positions in f32 are good to a millionth of the figure's size.
+            // Positions in f32 are accurate to a millionth of the figure's size.
             let more = crate::math64::sqrt(now.0) - crate::math64::sqrt(was.0);
             if more.abs() > 1e-6 && !(now.1 && was.1) {
                 if more > 0.0 {
@@ -477,8 +479,8 @@ impl Run {
         false
     }
 
-    /// Restores the initial state if its residuals exceed the current ones by the tolerance at most, and no effector is
-    /// further from it than four tolerances. Returns whether it did.
+    /// Restores the initial state if its residuals exceed the current ones by at most the tolerance, and no effector is more
+    /// than four tolerances away from it. Returns whether it did.
     ///
     /// Converged states differ by that much at random, and a pose at rest should not move.
     pub fn restore_initial_if_near(&mut self) -> bool {
@@ -512,7 +514,7 @@ impl Run {
         self.goals.extend(self.tasks.iter().map(|a| (a.position, a.rotation)));
     }
 
-    /// Restores the goals.
+    /// Restores the saved goals.
     pub fn restore_goals(&mut self) {
         for (task, saved) in self.tasks.iter_mut().zip(&self.goals) {
             (task.position, task.rotation) = *saved;
@@ -520,7 +522,7 @@ impl Run {
     }
 
     /// Shifts the goals of priorities higher than `last` by their residuals, so that the weighted minimum meets the original
-    /// goals (method of multipliers: Hestenes 1969, Powell 1969). False where no residual is left, or all are too large.
+    /// goals (method of multipliers: Hestenes 1969, Powell 1969). False where every residual is negligible or too large.
     pub fn shift_goals(&mut self, last: u8) -> bool {
         self.figure.forward();
         let frames = &self.figure.frames;
@@ -534,7 +536,7 @@ impl Run {
             let turn = rotation.map_or(Vec3::ZERO, |q| chord(math::mul(q, math::conjugate(turned))));
             let share = (shift.length_squared() / (t.tolerance * t.tolerance))
                 .max(turn.length_squared() / (t.rotation_tolerance * t.rotation_tolerance));
-            // (Below a tenth of the tolerance, another descent changes nothing.)
+            // Below a tenth of the tolerance another descent changes nothing.
             if share <= 0.01 || shift.length_squared().max(turn.length_squared()) > MAX_SHIFT * MAX_SHIFT {
                 continue;
             }
@@ -545,8 +547,8 @@ impl Run {
         any
     }
 
-    /// Moves to the n-th restart state: the rest, or preferred values of joints that have some, and then random states
-    /// around it at growing distances. Deterministic.
+    /// Moves to the n-th restart state: the rest, or the preferred values of joints that have some, plus a random offset
+    /// that grows with n. Deterministic.
     pub fn restart(&mut self, n: u32) {
         let mut x = 0x9E37_79B9u32.wrapping_mul(n + 1);
         let mut noise = || {
@@ -579,8 +581,8 @@ impl Run {
 /// reach.
 const MAX_SHIFT: f32 = 0.05;
 
-/// Parts of the way to an answer that are tried with a bound on rotations. The whole alone leaves twice as many limbs of
-/// hinges at rest short of their goals.
+/// Fractions of the bound that are tried in a bounded move. With the whole alone, twice as many hinge limbs at rest stay
+/// short of their goals.
 const PARTS: [f32; 2] = [1.0, 0.25];
 
 /// Initial damping, as a fraction of the cost.

@@ -1,4 +1,4 @@
-//! Soft zones: limbs slow down near full extension.
+//! Soft zones, in which limbs slow down near full extension.
 
 use alloc::vec::Vec;
 
@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{math, math64, solve::soft::softened};
 
-/// A limb with a soft zone: a bending chain of joints that one position goal alone moves.
+/// A limb with a soft zone: a chain of joints that can bend, and that one position goal alone moves.
 ///
 /// For a goal at the distance d, the end of a chain with a soft zone stands at r = soften(d) (see
 /// [`soften`](crate::solve::soften)). Here a potential has the same equilibrium, so that it can be weighed against all other
@@ -29,7 +29,7 @@ use crate::{math, math64, solve::soft::softened};
 /// are then Newton steps.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SoftLimb {
-    /// Nodes where it begins and ends.
+    /// Nodes of its start and its end.
     pub from: usize,
     pub to: usize,
     /// Index of the task at its end.
@@ -38,13 +38,13 @@ pub(super) struct SoftLimb {
     zone: f64,
 }
 
-/// Barrier of a limb in its zone.
+/// Barrier of a limb in its soft zone.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Barrier {
     pub limb: SoftLimb,
-    /// From the node `to` to the effector, in figure sizes.
+    /// Displacement from the node `to` to the effector, in figure sizes.
     arm: Vec3,
-    /// Unit vector from its beginning to its end.
+    /// Unit vector from the limb's start to its end.
     pub along: [f64; 3],
     /// Half the slope and half the second derivative of the potential along the limb.
     pub force: f64,
@@ -58,7 +58,7 @@ const MIN_REMAINING: f64 = 1e-4;
 const MIN_ZONE: f64 = 1e-4;
 
 impl SoftLimb {
-    /// The limb between two nodes; none where it does not bend or something slides.
+    /// The limb between two nodes; `None` where it cannot bend or a joint slides.
     fn new(figure: &FigureState, tasks: &[Task], soft: f32, (from, task): (usize, usize)) -> Option<Self> {
         let frames = &figure.frames;
         let to = tasks[task].node;
@@ -87,7 +87,7 @@ impl SoftLimb {
         bends.then_some(Self { from, to, task, length, zone })
     }
 
-    /// Remaining fraction of the zone (1 to 0), direction of the limb, and arm of the end; none before the zone.
+    /// Remaining fraction of the zone (1 to 0), direction of the limb, and arm of its end. `None` outside the zone.
     fn remaining(&self, tasks: &[Task], frames: &[Frame]) -> Option<(f64, [f64; 3], Vec3)> {
         let arm = tasks[self.task].arm(frames);
         let line = wide(frames[self.to].at + arm - frames[self.from].at);
@@ -111,9 +111,9 @@ impl SoftLimb {
 }
 
 impl Barrier {
-    /// The barrier as a constraint row, where the limb is not in the recursion as a [`Limb`](super::limb::Limb).
+    /// The barrier as a constraint row, for a limb that is not in the recursion as a [`Limb`](super::limb::Limb).
     pub fn row(&self) -> Row {
-        // (Both are zero where the zone begins.)
+        // Both stiffness and force are 0 at the start of the zone.
         let root = math64::sqrt(self.stiffness.max(f64::MIN_POSITIVE));
         let back = Twist { t: [0.0; 3], v: scale(self.along, -root) };
         let wrench = Twist { t: [0.0; 3], v: scale(self.along, root) }.acts_at(wide(self.arm));
@@ -132,7 +132,7 @@ pub(super) struct SoftZones {
 }
 
 impl SoftZones {
-    /// Makes room for these numbers of nodes and tasks.
+    /// Reserves memory for these numbers of nodes and tasks.
     pub fn fit(&mut self, nodes: usize, tasks: usize) {
         empty(&mut self.limbs, tasks);
         empty(&mut self.barriers, tasks);
@@ -166,13 +166,13 @@ impl SoftZones {
         }
     }
 
-    /// Sum of the potentials, for tasks up to a priority.
+    /// Sum of the potentials of limbs whose tasks have at most this priority number.
     pub fn cost(&self, tasks: &[Task], frames: &[Frame], priority: u8) -> f64 {
         let active = |l: &&SoftLimb| tasks[l.task].priority <= priority;
         self.limbs.iter().filter(active).map(|l| l.cost(tasks, frames)).sum()
     }
 
-    /// Computes the barriers of limbs in their zones.
+    /// Computes the barriers of limbs in their zones, for tasks of at most this priority number.
     pub fn update_barriers(&mut self, tasks: &[Task], frames: &[Frame], priority: u8) {
         let Self { limbs, barriers, .. } = self;
         barriers.clear();
@@ -180,7 +180,8 @@ impl SoftZones {
         barriers.extend(limbs.iter().filter(active).filter_map(|l| l.barrier(tasks, frames)));
     }
 
-    /// Whether the zone of any limb keeps its end short of its goal. (A straight limb with a nearer goal is stuck instead.)
+    /// Whether the zone of any limb keeps its end short of its goal. (A straight limb whose goal is nearer is stuck
+    /// instead.)
     pub fn keeps_short(&self, tasks: &[Task], frames: &[Frame]) -> bool {
         self.limbs.iter().any(|l| {
             let (residual, _) = tasks[l.task].residual(frames);
@@ -188,7 +189,7 @@ impl SoftZones {
         })
     }
 
-    /// Displacement to the goal of a task from where a chain with its limb's zone would stand; none where it has no zone.
+    /// Displacement from the point where a chain with this soft zone would end to the task's goal. `None` without a zone.
     pub fn shortfall(&self, task: usize, tasks: &[Task], frames: &[Frame]) -> Option<Vec3> {
         let limb = self.limbs.iter().find(|l| l.task == task)?;
         let line = tasks[task].position? - frames[limb.from].at;

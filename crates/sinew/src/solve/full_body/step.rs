@@ -1,4 +1,4 @@
-//! One damped least-squares step: an inward pass that eliminates dofs, and an outward pass that solves for them.
+//! A damped least-squares step: an inward pass that eliminates dofs, and an outward pass that solves for them.
 //!
 //! See [`super::FullBody`] for the mathematics.
 
@@ -24,7 +24,7 @@ use crate::math;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct StepInput<'a> {
     pub tasks: &'a [Task],
-    /// Lowest priority that takes part.
+    /// Highest priority number that takes part.
     pub priority: u8,
     /// Residual of each task.
     pub residuals: &'a [Residual],
@@ -43,7 +43,7 @@ const MAX_STEP_TURN: f64 = 1.0;
 /// Part of the figure that a joint belongs to.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 enum Part {
-    /// Neither it nor any joint below has a task.
+    /// No task is at the joint or below.
     Idle,
     /// The limb of this index.
     Limb(usize),
@@ -55,20 +55,20 @@ enum Part {
 /// State of a joint in the recursion.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Body {
-    /// Range of its columns.
+    /// Range of the joint's columns.
     pub first: usize,
     pub end: usize,
     pub active: ActiveSet,
     part: Part,
-    /// Whether any of its dofs moves a task.
+    /// Whether any of the joint's dofs moves a task.
     moves: bool,
     /// Number of tasks at the joint and below.
     tasks: usize,
     turn: [f64; 3],
-    /// The rotation at which `coordinates` and `axes` are evaluated, for a joint about axes.
+    /// Rotation at which `coordinates` and `axes` were evaluated, for a joint that rotates about axes.
     known: Option<Quat>,
     coordinates: [f32; 3],
-    /// Axes in the parent's orientation.
+    /// Axes of the coordinates, in the parent's orientation.
     axes: [Vec3; 3],
 }
 
@@ -96,14 +96,15 @@ pub(super) fn bodies(nodes: &[Node]) -> (Vec<Column>, Vec<Body>) {
 }
 
 impl Recursion {
-    /// Takes over the dofs and joints of a solver, and makes room for a number of tasks and a maximum number of constraint rows.
+    /// Copies the dofs and joints of a solver, and reserves memory for a number of tasks and a maximum number of constraint
+    /// rows.
     pub fn fit(&mut self, (columns, bodies): &(Vec<Column>, Vec<Body>), tasks: usize, rows: usize) {
         self.columns.clear();
         self.columns.extend_from_slice(columns);
         self.bodies.clear();
         self.bodies.extend_from_slice(bodies);
         self.coupling.fit(bodies.len(), columns.len(), rows);
-        // (Each step writes what it reads of the rest.)
+        // Each step writes the rest before it reads it.
         self.balls.resize(bodies.len(), BallDofs::default());
         self.costs.resize(bodies.len(), QuadraticCost::default());
         self.twists.resize(bodies.len(), Twist::ZERO);
@@ -120,7 +121,7 @@ impl Recursion {
         for c in &mut self.columns {
             c.state = State::Idle;
         }
-        // (Joints that stay, and those of limbs, write none.)
+        // Joints that stay, and those of limbs, write no twist.
         self.twists.fill(Twist::ZERO);
         self.limbs.clear();
         for (n, task) in tasks.iter().enumerate() {
@@ -188,7 +189,7 @@ impl Recursion {
         }
     }
 
-    /// Moves the joints of limbs with poles to the trunk, until the next [`Recursion::begin`]: their middle joints carry
+    /// Moves the joints of limbs with poles to the trunk until the next [`Recursion::begin`], as their middle joints carry
     /// tasks.
     pub fn include_poles(&mut self, figure: &FigureState, bends: &[Option<Bend>]) {
         for bend in bends.iter().flatten().filter(|b| b.is_led()) {
@@ -219,7 +220,7 @@ impl Recursion {
         self.bodies[0].active.slides = false;
     }
 
-    /// Makes one step of `figure`; false where the step is not finite.
+    /// Makes one step of `figure`. False where the step is not finite.
     pub fn step(&mut self, figure: &mut FigureState, input: StepInput, damping: f64, bias: Bias) -> bool {
         for (body, cost) in self.bodies.iter().zip(&mut self.costs) {
             if !matches!(body.part, Part::Limb(_)) {
@@ -309,7 +310,7 @@ impl Recursion {
         }
     }
 
-    /// Root to leaves: solves each dof for the motion of its body so far. Returns the maximum rotation.
+    /// Root to leaves: solves each dof for the motion of its body. Returns the maximum rotation, as 2 tan(angle / 2).
     fn outward(&mut self, figure: &FigureState) -> f64 {
         let mut max_turn = 0.0f64;
         let Self { columns, bodies, balls, twists, limbs, .. } = self;
@@ -383,13 +384,13 @@ impl Recursion {
 }
 
 impl Body {
-    /// Its columns, without those of a ball that has no active limits.
+    /// The joint's columns, without those of a ball that has no active limits.
     fn columns<'a>(&self, all: &'a mut [Column]) -> &'a mut [Column] {
         let first = if self.active.free_ball { self.first + 6 } else { self.first };
         &mut all[first..self.end]
     }
 
-    /// Applies `k` times the joint's step within its limits, and adds the limits it meets to the active set. Returns the
+    /// Applies `k` times the joint's step within its limits. Adds the limits that it meets to the active set. Returns the
     /// root's displacement.
     #[inline]
     fn apply(&mut self, columns: &[Column], node: &mut Node, base: Quat, k: f64) -> Vec3 {
@@ -405,7 +406,7 @@ impl Body {
                 let next = node.no_further(node.limits.clamp(wanted));
                 node.rotation = next;
                 if next != wanted {
-                    // Rotation that the limit took off.
+                    // Rotation that the limit removed.
                     let taken = chord(math::mul(wanted, math::conjugate(next)));
                     let size = math::sqrt(taken.length_squared());
                     // A smaller one comes from clamping along a curved limit and is not its normal.

@@ -16,42 +16,42 @@ use crate::math;
 /// priority causes at a higher one, about this fraction of its own, is removed at the end of the solve.
 const PRIORITY_RATIO: f64 = 1e-2;
 
-/// Residual of a task in model space: displacement in figure sizes, and rotation as a [`chord`].
+/// Residual of a task in model space: displacement in figure sizes, rotation as a [`chord`].
 pub(super) type Residual = (Vec3, Vec3);
 
-/// Task of one effector in one solve.
+/// A task: the goal of one effector in one solve.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Task {
     pub node: usize,
-    /// The node that the goal is relative to; [`NONE`] for goals in model space.
+    /// Node that the goal is relative to; [`NONE`] for goals in model space.
     pub other: usize,
-    /// The effector's point, in the node's orientation, in figure sizes.
+    /// Displacement from the node to the effector, in the node's orientation, in figure sizes.
     pub lever: Vec3,
-    /// Goal position in figure sizes: from the figure's origin, or from the other node in that node's orientation.
+    /// Goal position in figure sizes: from the figure's origin, or from the other node in its orientation.
     pub position: Option<Vec3>,
-    /// Goal rotation, in model space or relative to the other node.
+    /// Goal rotation in model space, or relative to the other node.
     pub rotation: Option<Quat>,
     pub position_weight: f64,
     pub rotation_weight: f64,
     pub priority: u8,
     /// Longest path along the bones from the root to the effector, in figure sizes; infinite where a joint slides.
     pub reach: f32,
-    /// Tolerances, in figure sizes and (as a chord) radians.
+    /// Tolerances: of the position in figure sizes, and of the rotation as a chord in radians.
     pub tolerance: f32,
     pub rotation_tolerance: f32,
-    /// Set where the goal is so distant that `position` is a nearer point in its direction.
+    /// Set where the goal is distant, and `position` is a nearer point in its direction.
     pub far: Option<Far>,
-    /// Residual that does not count, while the solve moves within the largest turn.
+    /// Residual that does not count, in moves within the maximum rotation.
     pub allowance: Residual,
 }
 
-/// A distant goal, which a nearer position stands for.
+/// A distant goal, for which a nearer position stands.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Far {
-    /// Distance from that position to the goal in figure sizes, and the ratio of their distances from the root.
+    /// Distance from that position to the goal in figure sizes, and ratio of their distances from the root.
     pub excess: f32,
     pub ratio: f64,
-    /// Minimum squared distance of any pose from that position, in figure sizes.
+    /// Minimum squared distance of any pose from that position, in squared figure sizes.
     pub min_squared: f64,
 }
 
@@ -93,29 +93,29 @@ impl Task {
         allowance: (Vec3::ZERO, Vec3::ZERO),
     };
 
-    /// Weight of a priority.
+    /// Weight of a priority's goals relative to those of priority 0.
     pub fn level(priority: u8) -> f64 {
         (0..priority).fold(1.0, |w, _| w * PRIORITY_RATIO)
     }
 
-    /// From the node to the effector, in figure sizes.
+    /// Displacement from the node to the effector, in figure sizes, along the axes of model space.
     pub fn arm(&self, frames: &[Frame]) -> Vec3 {
         let q = frames[self.node].rotation;
         if self.lever == Vec3::ZERO { Vec3::ZERO } else { math::rotate(q, self.lever) }
     }
 
-    /// Position and rotation of the effector.
+    /// Position (in figure sizes from the figure's origin) and rotation (in model space) of the effector.
     pub fn effector(&self, frames: &[Frame]) -> (Vec3, Quat) {
         (frames[self.node].at + self.arm(frames), frames[self.node].rotation)
     }
 
-    /// From the other node to the goal.
+    /// Displacement from the other node, or the figure's origin, to the goal.
     fn other_arm(&self, frames: &[Frame]) -> Vec3 {
         let position = self.position.unwrap_or(Vec3::ZERO);
         if self.other == NONE { position } else { math::rotate(frames[self.other].rotation, position) }
     }
 
-    /// Residual: from the effector to its goal.
+    /// Residual: displacement and rotation from the effector to its goal, less the allowance.
     pub fn residual(&self, frames: &[Frame]) -> Residual {
         let frame = &frames[self.node];
         let position = if self.position.is_some() {
@@ -136,7 +136,7 @@ impl Task {
             + self.rotation_weight * f64::from(rotation.length_squared())
     }
 
-    /// Cost of a distant goal, less the minimum over all poses. In f64, as the squares are large and differ by little.
+    /// Cost of a distant goal, less its minimum over all poses. It uses f64, as the squares are large and nearly equal.
     #[cold]
     fn cost_of_far(&self, frames: &[Frame], rotation: Vec3, min_squared: f64) -> f64 {
         let (at, _) = self.effector(frames);
@@ -161,8 +161,8 @@ impl Task {
         }
     }
 
-    /// Adds the constraint rows of a goal relative to another node: wrenches on both nodes and the residual, all times the
-    /// root of the weight.
+    /// Adds the constraint rows of a goal relative to another node: the wrenches on both nodes and the residual, each times
+    /// the square root of the weight.
     pub fn rows(&self, frames: &[Frame], (position, rotation): Residual, rows: &mut Vec<Row>) {
         let root = |w: f64| crate::math64::sqrt(w);
         let (arm, other_arm) = (wide(self.arm(frames)), wide(self.other_arm(frames)));
@@ -192,7 +192,7 @@ impl Task {
 pub(super) enum Bodies {
     /// One node, by a wrench at its position.
     One(usize, Twist),
-    /// All nodes, by their masses: a force on the centre of mass.
+    /// All nodes, in proportion to their masses: a force on the centre of mass.
     All([f64; 3]),
 }
 
@@ -204,7 +204,7 @@ pub(super) struct Row {
     pub residual: f64,
 }
 
-/// Residuals of all tasks up to a priority. Returns their cost, and whether all are met.
+/// Computes the residuals of all tasks of at most this priority number. Returns their cost, and whether all are met.
 pub(super) fn residuals(
     tasks: &[Task],
     priority: u8,

@@ -1,4 +1,4 @@
-//! A lamp that points at a moth, its top up.
+//! A lamp points at a moth and keeps its top up.
 //!
 //! `cargo run -p sinew --example aim`; with `-- aim.svg` it draws the picture beside it in the docs.
 
@@ -20,7 +20,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (skeleton, ids) = builder.build()?;
     let skeleton = Arc::new(skeleton);
 
-    // The lamp shines along its own Z, 5 cm before the joint; its own Y stays as high as it can.
+    // The lamp shines along its own +Z, from a point 5 cm in front of the joint. Its own +Y stays as close to up as it can.
     let aim = Aim {
         offset: Vec3::Z * 0.05,
         up: Some(AimUp { axis: Vec3::Y, direction: Vec3::Y }),
@@ -41,7 +41,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             picture.goal(moth, 0.1);
         }
         println!(
-            "moth at {moth:6.2}: beam along {:6.2}, passes it by {:.4} mm",
+            "moth at {moth:6.2}: beam along {:6.2}, misses it by {:.4} mm",
             frame.z_axis,
             1e3 * report.position_residual
         );

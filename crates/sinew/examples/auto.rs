@@ -1,4 +1,4 @@
-//! One call for any chain: the solver is chosen by what the joints may do.
+//! One call for any chain: `Auto` selects the solver by the attributes of the joints.
 //!
 //! `cargo run -p sinew --example auto`; with `-- auto.svg` it draws the picture beside it in the docs.
 

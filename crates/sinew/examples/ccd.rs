@@ -1,4 +1,4 @@
-//! An excavator's arm: hinges with ranges, and a telescopic stick.
+//! An excavator's arm, with hinges that have ranges and a telescopic stick.
 //!
 //! `cargo run -p sinew --example ccd`; with `-- ccd.svg` it draws the picture beside it in the docs.
 
@@ -24,10 +24,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     builder.add("bucket", Some(sleeve), at(-1.0, 1.0));
     let (mut skeleton, ids) = builder.build()?;
     skeleton.set_joint(ids[0], Joint::hinge(Vec3::Y, Dof::FREE))?;
-    // Positive angles about X lower what points forward.
+    // Positive angles about +X lower a boom that points forward.
     skeleton.set_joint(ids[1], Joint::hinge(Vec3::X, Dof::range(-0.9, 0.9).with_ease(0.2)))?;
     skeleton.set_joint(ids[2], Joint::hinge(Vec3::X, Dof::range(-0.6, 1.6).with_ease(0.2)))?;
-    // The sleeve slides along Z by up to a metre; in each sweep it comes after the hinges.
+    // The sleeve slides along +Z by up to 1 m. Each sweep moves it after the hinges.
     let slide = Dof::range(0.0, 1.0).with_precedence(-1);
     skeleton.set_joint(ids[3], Joint::FIXED.with_slide([None, None, Some(slide)]))?;
     let skeleton = Arc::new(skeleton);
@@ -37,17 +37,17 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut pose = Pose::rest(&skeleton);
     let mut picture = Picture::seen_from(Vec3::new(1.0, 0.35, 0.2));
     picture.pose(&pose, None, 0.35);
-    for place in [Vec3::new(2.0, 0.0, 5.0), Vec3::new(-4.0, 2.0, 3.0), Vec3::new(0.0, 0.5, 8.0)] {
+    for position in [Vec3::new(2.0, 0.0, 5.0), Vec3::new(-4.0, 2.0, 3.0), Vec3::new(0.0, 0.5, 8.0)] {
         let report =
-            arm.solve(&mut workspace, &mut pose, &Goal::position(place), &IterativeOptions::new())?;
-        if place.x == 2.0 {
+            arm.solve(&mut workspace, &mut pose, &Goal::position(position), &IterativeOptions::new())?;
+        if position.x == 2.0 {
             picture.limits(&pose, 0.9);
             picture.pose(&pose, Some(sinew::body::Side::Left), 1.0);
-            picture.goal(place, 0.5);
+            picture.goal(position, 0.5);
         }
         let out = pose.local(ids[3]).translation.z - skeleton.rest(ids[3]).translation.z;
         println!(
-            "{place}: {:?} after {} sweeps, {:.1} mm off; the sleeve is {:.0} mm out",
+            "{position}: {:?} after {} sweeps, {:.1} mm off; the sleeve is {:.0} mm out",
             report.outcome,
             report.iterations,
             1e3 * report.position_residual,

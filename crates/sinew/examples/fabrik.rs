@@ -1,4 +1,4 @@
-//! A crane's neck, whose vertebrae swing 35 degrees and twist 10, picks from the grass and looks up again.
+//! The neck of a crane picks from the grass and looks up again. Its vertebrae swing by 35 degrees and twist by 10.
 //!
 //! `cargo run -p sinew --example fabrik`; with `-- fabrik.svg` it draws the picture beside it in the docs.
 

@@ -1,4 +1,4 @@
-//! A train of wagons behind its engine, then dragged back by the last wagon.
+//! A train of wagons follows its engine, and is then dragged back by its last wagon.
 //!
 //! `cargo run -p sinew --example follow`; with `-- follow.svg` it draws the picture beside it in the docs.
 
@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             builder.add(format!("wagon {i}"), Some(joint), JointTransform::from_translation(-Vec3::X * 8.0));
     }
     let (mut skeleton, ids) = builder.build()?;
-    // Couplings turn about the vertical by 25 degrees. The limit is kept on the joint, whichever end leads.
+    // Couplings rotate about the vertical by up to 25 degrees. The limit holds whichever end leads.
     for id in &ids[1..5] {
         skeleton.set_joint(*id, Joint::hinge(Vec3::Y, Dof::range(-0.44, 0.44)))?;
     }
@@ -37,10 +37,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let start = pose.position(leading);
         for metre in 1..=60 {
             let angle = metre as f32 / 30.0;
-            // Along a circle of 30 m.
+            // The leading end moves along a circle of radius 30 m.
             let sign = if lead == Lead::Root { 1.0 } else { -1.0 };
-            let way = Vec3::new(angle.sin(), 0.0, 1.0 - angle.cos()) * (30.0 * sign);
-            train.solve(&mut workspace, &mut pose, start + way, &options)?;
+            let displacement = Vec3::new(angle.sin(), 0.0, 1.0 - angle.cos()) * (30.0 * sign);
+            train.solve(&mut workspace, &mut pose, start + displacement, &options)?;
         }
         if lead == Lead::Root {
             picture.limits(&pose, 5.0);

@@ -1,4 +1,4 @@
-//! A cat's tail goes after a fly: a chain of free joints, solved again in each frame from the last one's pose.
+//! A cat's tail follows a fly: a chain of free joints, solved in each frame from the last frame's pose.
 //!
 //! `cargo run -p sinew --example free_chain`; with `-- free_chain.svg` it draws the picture beside it in the docs.
 
@@ -14,7 +14,7 @@ use sinew::{
 };
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // Twelve bones of 4 cm, a little bent, so that it is clear to which side the tail curls.
+    // Twelve bones of 4 cm. The chain is slightly bent, which determines the side to which the tail curls.
     let mut builder = Skeleton::builder();
     let mut joint = builder.add("tail 0", None, JointTransform::from_translation(Vec3::new(0.0, 0.3, 0.0)));
     for i in 1..=12 {
@@ -26,7 +26,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let tail = FreeChain::new(&skeleton, ids[0], ids[12])?;
     let mut workspace = Workspace::new();
-    // It slows down over the last twentieth of its reach, so that it does not snap straight.
+    // The soft zone is the last twentieth of the reach: the tail slows down there instead of snapping straight.
     let options = IterativeOptions::new().with_soft(0.05);
     let mut pose = Pose::rest(&skeleton);
     let mut picture = Picture::seen_from(Vec3::new(1.0, 0.3, -0.2));

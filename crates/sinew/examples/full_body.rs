@@ -1,4 +1,4 @@
-//! A whole figure with many goals: head and hands are led, the feet stay.
+//! A whole figure with goals for head and hands, whose feet stay in place.
 //!
 //! `cargo run -p sinew --example full_body`; with `-- full_body.svg` it draws the picture beside it in the docs.
 
@@ -32,7 +32,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let find = |name| skeleton.find(name).ok_or("a joint is missing");
     let hips = find("hips")?;
 
-    // Feet go first, hands next, and the head looks to where it can be.
+    // Feet have priority over hands, and hands over the head.
     let tips = [
         Effector::new(find("foot l")?),
         Effector::new(find("foot r")?),
@@ -48,7 +48,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut picture = Picture::seen_from(Vec3::new(0.9, 0.25, 0.6));
     picture.pose(&pose, None, 0.3);
     let feet = [tips[0], tips[1]].map(|tip| Goal::position(pose.position(tip.joint)));
-    // Picking something up from a low table.
+    // The figure picks something up from a low table.
     let hands = [Vec3::new(0.15, 0.5, 0.5), Vec3::new(-0.15, 0.5, 0.5)].map(Goal::position);
     let head = Goal::position(Vec3::new(0.0, 1.2, 0.5));
     let goals = [feet[0], feet[1], hands[0], hands[1], head];

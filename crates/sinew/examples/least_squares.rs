@@ -1,4 +1,4 @@
-//! A desk lamp brings its shade to a place by damped least squares; each step is drawn, as the trace tells it.
+//! A desk lamp moves its shade to a goal by damped least squares. The trace draws each step.
 //!
 //! `cargo run -p sinew --example least_squares -- least_squares.svg`
 
@@ -35,16 +35,16 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         pose.set_rotation(*id, math::axis_angle(Vec3::X, angle));
     }
     pose.update();
-    let place = Vec3::new(0.55, 0.35, 0.25);
+    let position = Vec3::new(0.55, 0.35, 0.25);
     let mut picture = Picture::seen_from(Vec3::new(0.35, 0.3, 1.0));
     picture.pose(&pose, None, 0.35);
     let mut shown = pose.clone();
-    let (goal, options) = (Goal::position(place), IterativeOptions::new());
+    let (goal, options) = (Goal::position(position), IterativeOptions::new());
     let report = lamp.solve_traced(&mut Workspace::new(), &mut pose, &goal, &options, &mut |step| {
         if let TraceChange::Step { damping, taken } = step.change {
             step.write_to(&mut shown);
-            let off = shown.position(ids[4]).distance(place);
-            let what = if taken { "taken" } else { "taken back" };
+            let off = shown.position(ids[4]).distance(position);
+            let what = if taken { "accepted" } else { "undone" };
             println!("step {}: damping {damping:.1e}, {:.2} mm off, {what}", step.iteration, 1e3 * off);
             if taken && off > 0.02 {
                 picture.pose(&shown, Some(Side::Right), 0.35);
@@ -54,7 +54,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     })?;
     picture.limits(&pose, 0.12);
     picture.pose(&pose, Some(Side::Left), 1.0);
-    picture.goal(place, 0.06);
+    picture.goal(position, 0.06);
     println!(
         "{:?} after {} steps, {:.3} mm off",
         report.outcome,

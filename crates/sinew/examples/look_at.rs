@@ -1,4 +1,4 @@
-//! A figure that watches a bird fly round it, behind its back too.
+//! A figure looks at a bird that circles it, also where the bird is behind its back.
 //!
 //! `cargo run -p sinew --example look_at`; with `-- look_at.svg` it draws the picture beside it in the docs.
 
@@ -24,20 +24,20 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     builder.add("eye.R", Some(head), at(-0.032, 0.09, 0.08));
     let (skeleton, ids) = builder.build()?;
     let skeleton = Arc::new(skeleton);
-    let id = |name: &str| skeleton.find(name).expect("it was built above");
+    let id = |name: &str| skeleton.find(name).expect("the builder added every joint");
 
-    // The chest takes a fifth of the turn, the neck a half of the rest, the head what is left; none beyond its cone.
+    // The chest takes a fifth of the angle, the neck half of the rest, and the head the remainder, each within its cone.
     let part = |name, share, cone| LookJoint::new(id(name)).with_share(share).with_cone(cone);
     let line = [part("chest", 0.2, 0.5), part("neck", 0.5, 0.6), part("head", 1.0, 0.7)];
     let mut look = LookAt::new(&skeleton, &line, Vec3::Z)?;
     look.offset = Vec3::new(0.0, 0.09, 0.08);
-    look.dead_zone = 0.2; // within it, the eyes move alone
+    look.dead_zone = 0.2; // Radians within which the eyes move alone.
     look.set_eyes(&skeleton, &["eye.L", "eye.R"].map(|n| Eye::new(id(n), Vec3::Z).with_cone(0.6)))?;
 
     let mut picture = Picture::seen_from(Vec3::new(0.5, 0.35, 1.0));
-    let animation = Pose::rest(&skeleton); // a clip's pose, in a game
+    let animation = Pose::rest(&skeleton); // In a game, the pose of a clip.
     let mut pose = animation.clone();
-    let mut state = look.state(); // kept from frame to frame
+    let mut state = look.state(); // Kept from frame to frame.
     for step in 0..=16 {
         let angle = step as f32 * std::f32::consts::TAU / 16.0;
         let bird = Vec3::new(2.0 * angle.sin(), 2.0, 2.0 * angle.cos());

@@ -1,4 +1,4 @@
-//! Learning: what does descent do where reaching does that? One chain in the plane, sweep by sweep.
+//! CCD and FABRIK compared: each solves the same planar chain, one sweep at a time.
 //!
 //! `cargo run -p sinew --example planar`; with `-- planar.svg` it draws the picture beside it in the docs.
 
@@ -16,7 +16,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut picture = Picture::seen_from(Vec3::Z);
     picture.goal(goal.extend(0.0), 0.1);
     for method in [Method2d::CCD, Method2d::Fabrik] {
-        println!("{method:?}: angles in degrees, and how far the end is off");
+        println!("{method:?}: angles in degrees, and distance of the end from the goal");
         let mut chain = Chain2d::new(Vec2::ZERO, &[Bone2d::new(0.5).with_limits(-2.0, 2.0); 4])?;
         for sweep in 0..6 {
             let degrees: Vec<i32> =
@@ -29,7 +29,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 layer.bone(from.extend(0.0), to.extend(0.0), 0.1, Some(side), None);
                 from = to;
             }
-            // One sweep at a time.
+            // One sweep per call shows the progress.
             let once = Options2d::new().with_method(method).with_max_iterations(1);
             chain.solve(goal, &once)?;
         }

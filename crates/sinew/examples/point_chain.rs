@@ -1,4 +1,4 @@
-//! A rope of bare points between two hands: no skeleton, no rotations.
+//! A rope between two hands: a chain of bare points, without skeleton and rotations.
 //!
 //! `cargo run -p sinew --example point_chain`; with `-- point_chain.svg` it draws the picture beside it in the docs.
 
@@ -12,7 +12,7 @@ use sinew::{
 };
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // Forty points, a metre and a half of rope, lying in a wave.
+    // Forty points of a rope of about 1.5 m, in a wave.
     let mut points: Vec<Vec3> =
         (0..40).map(|i| Vec3::new(0.03 * i as f32, 0.05 * (i as f32 * 0.6).sin(), 0.0)).collect();
     let rope = PointChain::new(&points)?;
@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("{length:.3} m of rope");
     for frame in 0..=60 {
         let t = frame as f32 / 60.0;
-        // One hand carries the first point, the other draws the last one away, at last further than the rope goes.
+        // One hand carries the first point. The other pulls the last one away, in the end beyond the rope's reach.
         points[0] = Vec3::new(0.0, 0.3 * t, 0.0);
         let hand = Vec3::new(0.4 + 1.4 * t, 0.2, 0.2 * (6.0 * t).sin());
         let report = rope.solve(&mut workspace, &mut points, hand, &PointChainOptions::new())?;

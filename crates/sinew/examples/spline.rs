@@ -1,4 +1,4 @@
-//! A snake that goes along a closed curve that moves, its back up.
+//! A snake moves along a closed curve that changes over time, with its back up.
 //!
 //! `cargo run -p sinew --example spline`; with `-- spline.svg` it draws the picture beside it in the docs.
 
@@ -16,7 +16,7 @@ use sinew::{
     },
 };
 
-/// The curve's points: a ring whose points go up and down.
+/// Control points of the curve: a ring whose points move up and down over time, in seconds.
 fn ring(time: f32) -> Vec<Vec3> {
     (0..8)
         .map(|i| i as f32 * std::f32::consts::FRAC_PI_4)
@@ -37,7 +37,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut curve = Curve::new(CurveKind::CatmullRom, &ring(0.0), true, CurveUp::Carried(Vec3::Y))?;
     let snake = Spline::new(&skeleton, ids[0], ids[20])?;
     let mut workspace = Workspace::new();
-    // Head first: the tail lies behind it.
+    // The head is first: the tail follows along the curve.
     let options =
         SplineOptions::new().with_reversed(true).with_roll(Roll::Frames { axis: Vec3::Y, twist: [0.0; 2] });
     let mut pose = Pose::rest(&skeleton);
@@ -45,7 +45,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for second in 0..8 {
         let time = second as f32;
         curve.set_points(&ring(time))?;
-        // Metres; a closed curve goes round and round.
+        // The offset is in metres, and wraps around on a closed curve.
         let options = options.with_offset(0.8 * time);
         let report = snake.solve(&mut workspace, &mut pose, &curve, &options)?;
         if second == 1 {

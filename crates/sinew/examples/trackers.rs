@@ -1,5 +1,5 @@
-//! A headset and two controllers move a whole figure: head and hands are given, elbows, back, hips and knees follow, and
-//! the feet stay as long as they can.
+//! A headset and two controllers drive a whole figure. Elbows, back, hips and knees follow, and the feet stay in place as
+//! far as they can.
 //!
 //! `cargo run -p sinew --example trackers`; with `-- trackers.svg` it draws the picture beside it in the docs.
 
@@ -16,8 +16,8 @@ use sinew::{
 };
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // A figure that stands with hanging arms, facing +Z. A file's would do as well: its parts are found by what it
-    // declares, by names, or by its shape.
+    // A figure that stands with hanging arms and faces +Z. A file's figure works as well: its roles are found by the file's
+    // declarations, by names, or by shape.
     let mut builder = Skeleton::builder();
     let at = |x: f32, y: f32, z: f32| JointTransform::from_translation(Vec3::new(x, y, z));
     let hips = builder.add("hips", None, at(0.0, 0.98, 0.0));
@@ -37,8 +37,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut skeleton = builder.build()?.0;
     let bind = Pose::rest(&Arc::new(skeleton.clone()));
     let body = BodyRoles::find(&bind, &[])?;
-    // What makes it believable: joints that do what people's do, a figure that stands at ease where nothing else is
-    // asked of it.
+    // Human limits and preferred values make the pose plausible: dofs that goals leave free move to the stance at ease.
     let human = HumanLimits::of(&bind, &body);
     human.apply(&mut skeleton)?;
     let skeleton = Arc::new(skeleton);
@@ -52,7 +51,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let trackers = Trackers::new(&body, &tips, &pose)?;
     let (mut state, mut workspace) = (trackers.state(&pose), Workspace::new());
 
-    // A crouch, one hand forward and one beside the head: what the trackers say in this frame.
+    // The trackers' goals in this frame: a crouch, one hand forward and one beside the head.
     let turned = |x: f32, y: f32| Quat::from_rotation_y(y) * Quat::from_rotation_x(x);
     let goals = [
         Goal::position(Vec3::new(0.02, 1.22, 0.22)).with_rotation(turned(0.3, 0.2)),

@@ -1,4 +1,4 @@
-//! A foot on stairs: a leg of two bones in closed form, the knee forward.
+//! A foot climbs stairs: a leg of two bones in closed form, with the knee forward.
 //!
 //! `cargo run -p sinew --example two_bone`; with `-- two_bone.svg` it draws the picture beside it in the docs.
 
@@ -27,8 +27,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut picture = Picture::seen_from(Vec3::new(1.0, 0.2, 0.3));
     picture.pose(&pose, None, 0.35);
     for tread in 0..=5 {
-        let place = Vec3::new(0.1, 0.08 + 0.15 * tread as f32, 0.1 + 0.05 * tread as f32);
-        let goal = Goal::position(place).with_pole(Pole::Direction(Vec3::Z));
+        let position = Vec3::new(0.1, 0.08 + 0.15 * tread as f32, 0.1 + 0.05 * tread as f32);
+        let goal = Goal::position(position).with_pole(Pole::Direction(Vec3::Z));
         let report = leg.solve(&mut pose, &goal, &options)?;
         println!(
             "tread {tread}: knee at {:6.3}, ankle {:.2} mm off, {:?}",
@@ -38,7 +38,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         );
         if tread == 3 {
             picture.pose(&pose, Some(sinew::body::Side::Left), 1.0);
-            picture.goal(place, 0.08);
+            picture.goal(position, 0.08);
             picture.layer(1.0).pole(pose.position(ids[1]), pose.position(ids[1]) + Vec3::Z * 0.2, 0.06, None);
         }
         pose.reset();

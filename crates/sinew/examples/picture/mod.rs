@@ -1,4 +1,4 @@
-//! Draws an example's shapes as an SVG page: `cargo run -p sinew --example fabrik -- picture.svg`.
+//! Draws an example's shapes as an SVG file: `cargo run -p sinew --example fabrik -- picture.svg`.
 
 use std::fmt::Write;
 
@@ -9,47 +9,47 @@ use sinew::{
     glam::{Vec2, Vec3},
 };
 
-/// Layers of shapes, faint ones first.
+/// A picture of layered shapes, each layer with its opacity from 0 to 1.
 #[derive(Default)]
 pub struct Picture {
     layers: Vec<(DrawList, f32)>,
-    /// Where the viewer stands, seen from the scene.
+    /// Unit vector from the scene to the viewer, in model space.
     from: Vec3,
 }
 
-/// Size of the page in pixels, and the room left at its edges.
+/// Size of the page and width of its margins, in pixels.
 const PAGE: Vec2 = Vec2::new(560.0, 400.0);
 const EDGE: f32 = 26.0;
 
-#[allow(dead_code)] // Each example uses a part.
+#[allow(dead_code)] // Each example uses only some of the methods.
 impl Picture {
-    /// Seen from this direction, with Y up.
+    /// Creates an empty picture, seen from this direction (of any length) with Y up.
     pub fn seen_from(from: Vec3) -> Self {
         Self { layers: Vec::new(), from: from.normalize() }
     }
 
-    /// A layer of one's own, 0 (nothing) to 1.
+    /// Adds a layer with an opacity from 0 (invisible) to 1.
     pub fn layer(&mut self, opacity: f32) -> &mut DrawList {
         self.layers.push((DrawList::new(), opacity));
-        &mut self.layers.last_mut().expect("it was just pushed").0
+        &mut self.layers.last_mut().expect("a layer was just pushed").0
     }
 
-    /// Every bone of a pose.
+    /// Adds the bones of a pose.
     pub fn pose(&mut self, pose: &Pose, side: Option<Side>, opacity: f32) {
         self.layer(opacity).bones(pose, pose.skeleton().joints().map(|j| (j, side)), 0.16);
     }
 
-    /// What limits every joint of a pose.
+    /// Adds the limits of all joints of a pose, with this radius in metres.
     pub fn limits(&mut self, pose: &Pose, radius: f32) {
         self.layer(0.7).limits(pose, pose.skeleton().joints().map(|j| (j, None)), radius);
     }
 
-    /// A goal's crosshair, of this size in metres.
+    /// Adds the crosshair of a goal, with this size in metres.
     pub fn goal(&mut self, at: Vec3, size: f32) {
         self.layer(1.0).goal(at, size, None);
     }
 
-    /// Writes the page to the file that the example's user named, if one was named.
+    /// Writes the SVG to the path in the first argument; does nothing without one.
     pub fn save(&self) -> std::io::Result<()> {
         let Some(path) = std::env::args_os().nth(1) else { return Ok(()) };
         std::fs::write(path, self.svg())
@@ -74,7 +74,7 @@ impl Picture {
         );
         for (list, opacity) in &self.layers {
             let _ = writeln!(out, "<g opacity=\"{opacity}\">");
-            // Far triangles first; those that face away are behind others of the same bone.
+            // Painter's order: far triangles first. Those that face away are hidden behind others of the same bone.
             let mut fills = Vec::new();
             for shape in list.shapes() {
                 let [r, g, b] = draw::color(shape.role, shape.side);

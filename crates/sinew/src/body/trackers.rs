@@ -164,9 +164,8 @@ struct Foot {
 }
 
 impl Trackers {
-    /// Creates a solver with these effectors. The lengths of the legs and the direction of the front come from `stands`,
-    /// which must be up to date. Its skeleton must be that of the poses to solve. Fails as [`FullBody::new`] does with the
-    /// hips as the root.
+    /// Creates a solver with these effectors. The lengths of the legs and the direction of the front come from `stands`. Its
+    /// skeleton must be that of the poses to solve. Fails as [`FullBody::new`] does with the hips as the root.
     pub fn new(body: &BodyRoles, effectors: &[Effector], stands: &Pose) -> Result<Self, FullBodyError> {
         let skeleton: &Skeleton = stands.skeleton();
         let count = effectors.len();

@@ -122,13 +122,13 @@ impl Twist {
         Self { t: scale(self.t, k), v: scale(self.v, k) }
     }
 
-    /// The same motion at another reference point, displaced by `r`.
+    /// Converts a motion to another reference point, displaced by `r`.
     #[inline(always)]
     pub fn seen_from(&self, r: [f64; 3]) -> Self {
         Self { t: self.t, v: add(self.v, cross(self.t, r)) }
     }
 
-    /// The equivalent wrench at the reference point for this wrench at a point displaced by `r`.
+    /// Converts a wrench that acts at a point displaced by `r` to the reference point.
     #[inline(always)]
     pub fn acts_at(&self, r: [f64; 3]) -> Self {
         Self { t: add(self.t, cross(r, self.v)), v: self.v }

@@ -417,8 +417,8 @@ impl Run {
     }
 
     /// Blends the current answer with the saved blend, which has the weight `share`, and their residuals alike. Where
-    /// residuals then exceed the blended ones, descends to those, so that the pose is continuous where an influence reaches
-    /// 1. Returns the number of steps.
+    /// residuals then exceed the blended ones, descends to those, so that the pose is continuous at an influence of 1.
+    /// Returns the number of steps.
     pub fn blend_answers(&mut self, share: f32, max_steps: u32, bias: Bias) -> u32 {
         self.measure(bias);
         if share <= 0.0 {

@@ -96,7 +96,7 @@ const NARROW: f32 = 0.01;
 /// let body = BodyRoles::find(&bind, &[])?;
 /// HumanLimits::of(&bind, &body).apply(&mut skeleton)?;
 ///
-/// A knee bends backwards within its range, and in no other direction.
+/// // A knee bends backwards within its range, and in no other direction.
 /// let knee = skeleton.limits(body.leg(Side::Left).shin);
 /// assert!(knee.is_within(math::axis_angle(Vec3::X, 2.0)));
 /// assert_eq!(knee.clamp(math::axis_angle(Vec3::X, -0.5)), sinew::glam::Quat::IDENTITY);

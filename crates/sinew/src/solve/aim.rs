@@ -1,4 +1,4 @@
-//! Aim: one joint turns so that an axis of it points at a target.
+//! Aim: turns one joint so that one of its axes points at a target.
 
 use glam::{Quat, Vec3, Vec4, Vec4Swizzles};
 
@@ -14,16 +14,16 @@ use crate::{
     math,
 };
 
-/// Which way up an aimed joint is kept.
+/// Up vectors that fix the roll of an aimed joint.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AimUp {
-    /// The direction in the joint's local space that is its own up (any length).
+    /// The joint's own up direction, in its local space (any length).
     pub axis: Vec3,
-    /// The direction in model space that it turns towards, about the way to the target (any length).
+    /// The direction in model space that `axis` turns towards, about the line from the joint to the target (any length).
     pub direction: Vec3,
 }
 
-/// Turns one joint so that a ray which is fixed to it passes through a target: a head's eyes, a gun's barrel, a turret.
+/// Turns one joint so that a ray fixed to it passes through a target: a head's eyes, a gun's barrel, a turret.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -50,21 +50,21 @@ pub struct AimUp {
 ///
 /// # The mathematics
 ///
-/// Let o be the ray's start and m its unit direction, both seen from the joint, and t the way from the joint to the
-/// target. A rotation about the joint keeps distances from it, so the point of the ray that can come to lie on the target
-/// is the one at the target's distance: p = o + s m with |p| = |t|, which is
+/// Let o be the ray's start, m its unit direction and t the vector to the target, all relative to the joint. A rotation
+/// about the joint keeps distances from it. Only the point of the ray at the target's distance can reach the target: p = o +
+/// s m with |p| = |t|, which is
 ///
 /// ```text
 /// s = -o.m + sqrt((|t| - r) (|t| + r)),   r = |o - (o.m) m|
 /// ```
 ///
-/// where r is how far the ray's line passes from the joint. The shortest arc from p to t is the turn, exact for every
-/// offset. A turn about t remains free; it is used for the up vector, and otherwise left alone, so that the roll is kept.
+/// where r is the distance of the ray's line from the joint. The turn is the shortest arc from p to t, exact for every
+/// offset. A turn about t remains free. It follows the up vector, or is left out to keep the roll.
 ///
-/// A target nearer to the joint than r is out of reach of the line, and one that would have to lie behind the ray's start
-/// (s < 0) out of reach of the ray. Then the point of the ray that is nearest to the joint faces the target, which leaves
-/// the least distance; the report tells it. A target on the joint turns nothing. A target exactly behind is turned to
-/// about the up axis, if there is one.
+/// The line cannot reach a target nearer to the joint than r. The ray cannot reach a target that would lie behind its start
+/// (s < 0). In both cases the point of the ray that is nearest to the joint faces the target, which minimises the distance.
+/// The report returns that distance. A target on the joint turns nothing. A target exactly behind the joint is reached by a
+/// half turn about the up axis, if there is one.
 ///
 /// Drawn by the example `aim`:
 ///
@@ -74,41 +74,41 @@ pub struct AimUp {
 pub struct Aim {
     /// The joint that turns.
     pub joint: JointId,
-    /// The direction in the joint's local space that is to point at the target (any length but zero).
+    /// The direction in the joint's local space that points at the target (any length but zero).
     pub axis: Vec3,
-    /// Where the ray starts, in the joint's local space (its units).
+    /// Start of the ray, in the joint's local space and its units.
     pub offset: Vec3,
-    /// Which way up the joint is kept; none keeps the roll that the pose has. An up direction within ten degrees of the
-    /// way to the target fades out.
+    /// Up vectors that fix the joint's roll; `None` keeps the roll of the pose. An up direction within ten degrees of the
+    /// direction to the target fades out.
     pub up: Option<AimUp>,
 }
 
-/// A ray that is fixed to a joint, as [`aim_ray`] takes it: every vector in model space, seen from the joint.
+/// A ray fixed to a joint, as [`aim_ray`] takes it: vectors in model space, relative to the joint.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AimRay {
-    /// Where it starts.
+    /// Start of the ray.
     pub offset: Vec3,
-    /// Its direction, of unit length.
+    /// Direction of the ray, of unit length.
     pub axis: Vec3,
-    /// The joint's own up and the up that is wanted, both of any length.
+    /// The joint's own up direction and the wanted one, both of any length.
     pub up: Option<(Vec3, Vec3)>,
 }
 
-/// The turn, in model space, that takes the ray through the point `target` (seen from the joint), and how far the target
-/// is out of the ray's reach (0 where it is not). Every number given must be finite.
+/// Rotation in model space that takes the ray through the point `target` (relative to the joint), and the distance by which
+/// the target is out of the ray's reach (0 within reach). All inputs must be finite.
 #[inline]
 pub fn aim_ray(ray: &AimRay, target: Vec3) -> (Quat, f32) {
     plain(ray, target).unwrap_or_else(|| aim_general(ray, target))
 }
 
-/// Squares of lengths between these (a centimetre and ten kilometres, in metres) neither vanish nor overflow below.
+/// Squared lengths in this range (1 cm to 10 km, in metres) neither underflow nor overflow below.
 const ORDINARY: core::ops::Range<f32> = 1e-4..1e8;
 
-/// The common case: a target of ordinary distance within reach, less than 120 degrees off, an up direction that is not near
-/// the way. None where anything is not so.
+/// The common case: a target within reach at an ordinary distance, less than 120 degrees off, and an up direction that is
+/// not near the direction to the target. `None` in all other cases.
 ///
-/// Four vectors lie side by side in the lanes of x, y and z: the point p of the ray, the target t, the joint's own up v and
-/// the one w that is wanted. One row of products makes four dot or cross products, and lanes never mix in a sum.
+/// Four vectors lie side by side in the lanes of x, y and z: the ray's point p, the target t, the joint's own up v and the
+/// wanted up w. One row of products makes four dot or cross products, and lanes never mix in a sum.
 #[inline(always)]
 fn plain(ray: &AimRay, t: Vec3) -> Option<(Quat, f32)> {
     let (o, m) = (ray.offset, ray.axis);
@@ -132,7 +132,7 @@ fn plain(ray: &AimRay, t: Vec3) -> Option<(Quat, f32)> {
     if !(ORDINARY.contains(&tt) && ORDINARY.contains(&pp)) {
         return None;
     }
-    // The shortest arc from p to t has 1 + cos and p x t, times |p| |t|.
+    // The shortest arc from p to t is (p x t, 1 + cos), times |p| |t|.
     let product = math::sqrt(pp * tt);
     let arc = product + pt;
     if arc < 0.5 * product {
@@ -157,14 +157,14 @@ fn plain(ray: &AimRay, t: Vec3) -> Option<(Quat, f32)> {
     if !clear {
         return None;
     }
-    // The arc takes v to v - k (p + t) + 2 (p . v) t, for p and t at unit length and k = (p + t) . v / (1 + cos). From there
-    // to w, about t, the angle has this sine and cosine, times one length.
+    // The arc takes v to v - k (p + t) + 2 (p . v) t, for p and t of unit length and k = (p + t) . v / (1 + cos). The angle
+    // from there to w, about t, has this sine and cosine, both times one length.
     let (ip, it) = (1.0 / math::sqrt(pp), 1.0 / math::sqrt(tt));
     let k = (pv * ip + tv * it) * product / arc;
     let sin = it * (k * ip * ptw - vtw);
     let cos = vw - k * (pw * ip + tw * it) + (pv * ip) * (tw * it);
     let length = math::sqrt(sin * sin + cos * cos);
-    // Half the angle, in the form that cancels nothing.
+    // Half the angle, in the form without cancellation.
     let (s, c) = if cos >= 0.0 { (sin, length + cos) } else { (length - cos, sin) };
     let s = s * it;
     // The twist (t s, c) after the arc (p x t, arc); t x (p x t) = p (t . t) - t (p . t).
@@ -177,23 +177,23 @@ fn plain(ray: &AimRay, t: Vec3) -> Option<(Quat, f32)> {
     Some((Quat::from_xyzw(qx * l, qy * l, qz * l, qw * l), 0.0))
 }
 
-/// The turn whatever is given.
+/// The rotation for any finite input.
 #[cold]
 #[inline(never)]
 fn aim_general(ray: &AimRay, target: Vec3) -> (Quat, f32) {
     let size = max(largest(target), largest(ray.offset));
-    // Lengths below 2, so that products of four lengths do not overflow at any scale.
+    // Scales lengths below 2, so that products of four lengths do not overflow at any scale.
     let k = to_unit(size);
     let (o, t, m) = (ray.offset * k, target * k, ray.axis);
     let along = o.dot(m);
     let r = math::sqrt((o - m * along).length_squared());
     let x = math::sqrt(t.length_squared());
-    // Behind its start the ray is not: then the start itself, and short of r the line's nearest point, faces the target.
+    // Faces the target with the ray's start where p would lie behind it, and with the line's nearest point short of r.
     let s = max(math::sqrt(max((x - r) * (x + r), 0.0)) - along, 0.0);
     let p = o + m * s;
     let pl = math::sqrt(p.length_squared());
     let by = ((pl - x).max(0.0) / k).min(f32::MAX);
-    // A target, or a ray, on the joint itself has no direction.
+    // A target or a ray on the joint itself has no direction.
     if x <= 1e-9 || pl <= 1e-9 {
         return (Quat::IDENTITY, by);
     }
@@ -216,21 +216,21 @@ fn aim_general(ray: &AimRay, target: Vec3) -> (Quat, f32) {
 }
 
 impl Aim {
-    /// The joint's local direction `axis` points, from the joint itself, with the pose's roll kept.
+    /// An aim from the joint's own position along its local direction `axis` that keeps the pose's roll.
     pub const fn new(joint: JointId, axis: Vec3) -> Self {
         Self { joint, axis, offset: Vec3::ZERO, up: None }
     }
 
-    /// Points the ray at `target` (model space). The pose is left updated. Below a parent whose scale is not uniform, the turn
-    /// is found in the parent's space.
+    /// Points the ray at `target` (model space) and updates the pose. Below a parent with a non-uniform scale, it solves in
+    /// the parent's space.
     ///
-    /// With a largest turn, no solve leaves the ray further from the target than it found it. A ray that starts beside the joint
-    /// may have no such way from where it is, and then it rests.
+    /// With a [`max_turn`](Options::max_turn), no solve takes the ray further from the target than the input pose has it. A
+    /// ray that starts beside the joint may have no such turn; then the pose stays as it is.
     ///
-    /// The report's `position_residual` is the distance in metres from the target to the ray, and its
-    /// `rotation_residual` the angle in radians between the ray and the way from its start to the target. Both are those of the pose
-    /// that is left. An influence below 1 makes a part of the turn, in the coordinates of a ball joint (swing and twist about
-    /// the axis); beyond [`Options::max_turn`] the joint stops on its way.
+    /// The report's `position_residual` is the distance in metres from the target to the ray. Its `rotation_residual` is the
+    /// angle in radians between the ray and the direction from its start to the target. Both are those of the solved pose.
+    /// An influence below 1 makes a part of the turn, in the coordinates of a ball joint (swing and twist about the axis).
+    /// The joint stops where it has turned by [`Options::max_turn`].
     pub fn solve(&self, pose: &mut Pose, target: Vec3, options: &Options) -> Result<Report, SolveError> {
         check::finite("the target", target)?;
         check::finite("the aiming axis", self.axis)?;
@@ -263,8 +263,8 @@ impl Aim {
             pose.turn(self.joint, turn);
             pose.update();
             report.iterations += 1;
-            // What rounding leaves of a wide turn is turned once more, so that solving again finds nothing to do. An up
-            // direction that fades out is followed in part, once.
+            // Rounding of a wide turn is turned away, so that solving again finds nothing to do. An up direction that fades
+            // out is followed in part, once.
             let fades = ray.up.is_some_and(|(_, wanted)| sine(wanted, way) < 1.01 * FADE);
             if part || fades || report.iterations == 3 {
                 break;
@@ -281,7 +281,7 @@ impl Aim {
         if by > 1e-6 * (math::sqrt(way.length_squared()) + math::sqrt(ray.offset.length_squared())) {
             report.out_of_reach = by;
         }
-        // Without an up vector the turn is the shortest arc, which the ray's motion explains.
+        // Without an up vector the turn is the shortest arc, which the motion of the ray explains.
         if let (Some((up, _)), true) = (first.up, report.iterations > 0) {
             let linear = pose.model(self.joint).matrix3;
             let up_now = linear * self.up.map_or(Vec3::ZERO, |up| direction(up.axis));
@@ -291,8 +291,8 @@ impl Aim {
         Ok(report)
     }
 
-    /// Turns the joint back to where a bound lets it go, or nearer to where it came in: beside a ray that starts far from the
-    /// joint, a part of the way may lead away from the target.
+    /// Reduces the turn to `most` radians, and further, down to none, if the residual grew: with a ray that starts far from
+    /// the joint, a part of the turn may lead away from the target.
     #[cold]
     fn hold_back(&self, pose: &mut Pose, target: Vec3, before: Quat, most: f32) {
         let whole = pose.local(self.joint).rotation;
@@ -311,11 +311,11 @@ impl Aim {
         }
     }
 
-    /// Solves in the space of the joint's parent, where its ray goes through the target as it does in model space.
+    /// Solves in the space of the joint's parent, where the ray passes through the target as it does in model space.
     #[cold]
     fn solve_sheared(&self, pose: &mut Pose, target: Vec3, options: &Options) -> Result<Report, SolveError> {
-        // Wherever the joint turns to, f32 is to hold where the ray starts in model space, and each term of it: sheared axes
-        // may cancel only when all of them are summed up.
+        // f32 must hold the ray's start in model space at every rotation of the joint, and each term of its sum: sheared
+        // axes may cancel only in the whole sum.
         let (above, local) = (pose.parent_model(self.joint).matrix3, pose.local(self.joint));
         let grown = largest(above.x_axis) + largest(above.y_axis) + largest(above.z_axis);
         let scaled = (local.scale * self.offset).abs();
@@ -342,19 +342,19 @@ impl Aim {
         Ok(report)
     }
 
-    /// How far the ray passes from the target.
+    /// Writes the distance and the angle from the ray to the target to the report, with their tolerances.
     fn measure(&self, pose: &Pose, target: Vec3, report: &mut Report) {
         let frame = pose.model(self.joint);
         let m = direction(frame.matrix3 * direction(self.axis));
         let start = frame.transform_point3(self.offset);
         (report.position_residual, report.rotation_residual) = off_ray(start, m, target);
         report.position_tolerance = ROTATION_TOLERANCE * distance(target, frame.translation);
-        // Next to where the ray starts an angle says little.
+        // Next to the ray's start, an angle says little.
         report.rotation_tolerance =
             (report.position_tolerance / distance(target, start)).max(ROTATION_TOLERANCE);
     }
 
-    /// The way to the target and the ray, seen from the joint as it stands.
+    /// Vector from the joint to the target, and the ray relative to the joint.
     fn seen(&self, pose: &Pose, target: Vec3) -> Result<(Vec3, AimRay), SolveError> {
         let frame = pose.model(self.joint);
         let axis = direction(frame.matrix3 * direction(self.axis));
@@ -368,20 +368,19 @@ impl Aim {
             up: self.up.map(|up| (frame.matrix3 * direction(up.axis), up.direction)),
         };
         let way = target - frame.translation;
-        check::finite("the way to the target", way)?;
-        // A turn makes no coordinate larger than the root of three times the largest: wherever the ray comes to start, f32
-        // holds the place.
-        // (What overflows may be NaN, which no comparison finds.)
+        check::finite("the vector to the target", way)?;
+        // A turn makes no coordinate larger than sqrt(3) times the largest: f32 holds the ray's start at every rotation. An
+        // overflow may be NaN, which no comparison finds.
         let start = if ray.offset.is_finite() { 1.74 * largest(ray.offset) } else { f32::INFINITY };
         check_start(start, frame.translation)?;
         Ok((way, ray))
     }
 
-    /// Whether a turn is more than rounding: a smaller one would only stir the bits.
+    /// Whether a turn is more than rounding: a smaller one would only change the last bits.
     ///
-    /// Half the angle that rounding amounts to is that of rotations, and that of places (as uncertain as the furthest of
-    /// them) over the way. A ray that starts beside the joint meets the target's distance x where s = -o.m + sqrt(x^2 -
-    /// r^2): o and s are longer than their sum, and the root's rounding grows as r over it.
+    /// Half the angle of rounding has two parts: that of rotations, and that of positions (as uncertain as the furthest of
+    /// them) divided by the distance to the target. A ray that starts beside the joint meets the target's distance x at s =
+    /// -o.m + sqrt(x^2 - r^2): o and s are longer than their sum, and the root's rounding grows as r over it.
     fn moves(&self, pose: &Pose, target: Vec3, ray: &AimRay, way: Vec3, turn: Quat) -> bool {
         let v = Vec3::new(turn.x, turn.y, turn.z);
         let roll = v.dot(direction(way));
@@ -407,7 +406,7 @@ impl Aim {
     }
 }
 
-/// An error where a ray that starts as far as `offset` from a joint at `place` may start beyond all numbers.
+/// Returns an error where a ray that starts `offset` metres from a joint at `place` may start beyond f32's range.
 fn check_start(offset: f32, place: Vec3) -> Result<(), SolveError> {
     if (offset + largest(place)).is_finite() {
         return Ok(());
@@ -416,7 +415,7 @@ fn check_start(offset: f32, place: Vec3) -> Result<(), SolveError> {
     Err(SolveError::OutOfRange { what, range, value: offset })
 }
 
-/// Sine of the angle between two directions, at least a thousandth.
+/// Sine of the angle between two directions, at least 1e-3.
 fn sine(a: Vec3, b: Vec3) -> f32 {
     math::sqrt(direction(a).cross(direction(b)).length_squared()).max(1e-3)
 }

@@ -1,15 +1,15 @@
-//! Shortest arcs between vectors of any length, and exact scaling: what the closed forms share.
+//! Shortest arcs between vectors of any length, and exact scaling: helpers of the closed forms.
 
 use glam::{Quat, Vec3};
 
 use crate::math;
 
-/// Within this sine (ten degrees) of the axis about which it is to turn something, a direction (a pole, an up vector)
-/// fades out, as its part across the axis grows uncertain and at 0 is undefined.
+/// Sine of the angle to the turning axis (ten degrees) within which a direction (a pole, an up vector) fades out. Its part
+/// across the axis grows uncertain there, and is undefined at 0.
 pub(crate) const FADE: f32 = 0.17;
 
-/// The larger of two numbers, in the form that processors have (`f32::max` spends six instructions on NaN, which
-/// has been refused before any kernel runs).
+/// The larger of two numbers, in one processor instruction. `f32::max` spends six on NaN, which is refused before any kernel
+/// runs.
 #[inline(always)]
 pub(crate) fn max(a: f32, b: f32) -> f32 {
     if a > b { a } else { b }
@@ -22,20 +22,20 @@ pub(crate) fn largest(v: Vec3) -> f32 {
     max(max(v.x, v.y), v.z)
 }
 
-/// The power of two that brings `m` (positive, finite) into \[1, 2): scaling by it is exact.
+/// The power of two that scales `m` (positive, finite) into \[1, 2). Scaling by it is exact.
 #[inline(always)]
 pub(crate) fn to_unit(m: f32) -> f32 {
     let exponent = (m.to_bits() >> 23).clamp(1, 253);
     f32::from_bits((254 - exponent) << 23)
 }
 
-/// The way to the goal scaled by `k`, its length, and the goal's distance, all safe from overflow. The way to a goal a
-/// million limbs off is shortened; it is out of reach in either place.
+/// The vector to the goal scaled by `k`, its length, and the scaled distance of the goal, all safe from overflow. The vector
+/// to a goal a million limbs away is shortened; the goal is out of reach at either distance.
 #[inline(always)]
 pub(crate) fn near(g: Vec3, k: f32, goal: Vec3, root: Vec3) -> (Vec3, f32, f32) {
     let scaled = g * k;
     let x2 = scaled.length_squared();
-    // Not so for an overflow either.
+    // False for an overflow too.
     if x2 < 1e12 {
         let x = math::sqrt(x2);
         return (scaled, x, x);
@@ -45,7 +45,7 @@ pub(crate) fn near(g: Vec3, k: f32, goal: Vec3, root: Vec3) -> (Vec3, f32, f32) 
 
 #[cold]
 fn far(k: f32, goal: Vec3, root: Vec3) -> (Vec3, f32, f32) {
-    // Halves, since the difference of two large places may overflow.
+    // Halves, as the difference of two large positions may overflow.
     let half = goal * 0.5 - root * 0.5;
     let unit = to_unit(largest(half));
     let way = half * unit;
@@ -53,18 +53,18 @@ fn far(k: f32, goal: Vec3, root: Vec3) -> (Vec3, f32, f32) {
     (way, length, (length / unit * k * 2.0).min(f32::MAX))
 }
 
-/// Chains become no longer than this, in metres: the square of a thousand times as much is still a number.
+/// The length limit of stretched chains, in metres: f32 holds the square of a thousand times as much.
 pub(crate) const LONGEST: f32 = 1e15;
 
-/// Lengths of a chain, or sizes of a figure, beyond which a goal is a direction: f32 tells no better where it is than the
-/// angle that a joint's place makes of it there (a thousandth of a radian).
+/// Chain lengths, or sizes of the figure, beyond which a goal counts as a direction. f32 resolves its position there no
+/// better than an angle of 1e-3 rad at a joint.
 pub(crate) const FAR: f32 = 1e3;
 
-/// The distance between two places, whatever their numbers are; at most the largest number.
+/// Distance between two positions of any finite size, at most `f32::MAX`.
 #[inline(always)]
 pub(crate) fn distance(a: Vec3, b: Vec3) -> f32 {
     let x2 = (a - b).length_squared();
-    // Squares of what is shorter vanish. (Not so for an overflow of the difference either.)
+    // Squares of shorter differences underflow. An overflow of the difference is outside the range too.
     if (1e-30..f32::INFINITY).contains(&x2) { math::sqrt(x2) } else { distance_of_extreme(a, b) }
 }
 
@@ -73,7 +73,7 @@ fn distance_of_extreme(a: Vec3, b: Vec3) -> f32 {
     if a == b {
         return 0.0;
     }
-    // (Halves of the smallest numbers lose a digit, wholes of the largest overflow.)
+    // Halves of the smallest numbers lose a digit, wholes of the largest overflow.
     let (half, by) = match a - b {
         whole if whole.is_finite() => (whole, 1.0),
         _ => (a * 0.5 - b * 0.5, 2.0),
@@ -82,8 +82,8 @@ fn distance_of_extreme(a: Vec3, b: Vec3) -> f32 {
     (math::sqrt((half * unit).length_squared()) / unit * by).min(f32::MAX)
 }
 
-/// How far `place` is from the ray that starts at `from` along the unit vector `along`, and the angle in radians between the
-/// ray and the way there.
+/// Distance of `place` from the ray that starts at `from` along the unit vector `along`, and the angle in radians between
+/// the ray and the direction to `place`.
 #[inline]
 pub(crate) fn off_ray(from: Vec3, along: Vec3, place: Vec3) -> (f32, f32) {
     let way = place - from;
@@ -103,16 +103,16 @@ fn off_axis(way: Vec3, axis: Vec3) -> (f32, f32) {
     (if along >= 0.0 { off } else { way.length() }, math::atan2(off, along))
 }
 
-/// The vector at unit length, zero for zero, whatever its numbers are.
+/// The vector at unit length, without overflow or underflow; zero for zero, infinity and NaN.
 pub(crate) fn direction(v: Vec3) -> Vec3 {
     let size = largest(v);
     if size > 0.0 && size.is_finite() { (v * to_unit(size)).normalize_or_zero() } else { Vec3::ZERO }
 }
 
-/// The place itself or, where it is further from `root` than `most`, the point that far away in its direction.
+/// `place`, or where it is further from `root` than `most`, the point at that distance in its direction.
 #[inline(always)]
 pub(crate) fn no_further(place: Vec3, root: Vec3, most: f32) -> Vec3 {
-    // (Not so for an overflow either.)
+    // False for an overflow too.
     if (place - root).length_squared() <= most * most { place } else { brought_near(place, root, most) }
 }
 
@@ -123,13 +123,13 @@ fn brought_near(place: Vec3, root: Vec3, most: f32) -> Vec3 {
     root + way * (most / math::sqrt(way.length_squared()))
 }
 
-/// Rotation, of no particular length, that takes `from` to `to` (`product` is the product of their lengths) the shortest
-/// way; a half turn about `fallback` where they are opposite. The flag says that rounding is magnified, so that the
-/// result wants a second arc from where it really leads.
+/// Rotation, of no particular length, that takes `from` to `to` by the shortest arc; a half turn about `fallback` where they
+/// are opposite. `product` is the product of their lengths. The flag is set where rounding is magnified and
+/// a second arc, from the rotated vector, is needed.
 #[inline(always)]
 pub(crate) fn arc(from: Vec3, to: Vec3, product: f32, fallback: Vec3) -> (Quat, bool) {
     let w = product + from.dot(to);
-    // 1 + cos < 1/2 is an angle above 120 degrees; below, 1 + cos has lost no more than a bit.
+    // 1 + cos < 1/2 is an angle above 120 degrees; below that angle, 1 + cos loses at most one bit.
     let weak = w < 0.5 * product;
     if weak && w <= 1e-6 * product {
         return (Quat::from_xyzw(fallback.x, fallback.y, fallback.z, 0.0), true);
@@ -138,12 +138,12 @@ pub(crate) fn arc(from: Vec3, to: Vec3, product: f32, fallback: Vec3) -> (Quat, 
     (Quat::from_xyzw(c.x, c.y, c.z, w), weak)
 }
 
-/// Turn, of no particular length, about the unit vector `axis` that brings `own` towards `wanted` (directions of any
-/// length), as far as the parts across the axis go. A wanted direction near the axis fades out smoothly: what is there is
-/// kept. The flag says that the turn is beyond a right angle.
+/// Rotation, of no particular length, about the unit vector `axis` that brings `own` towards `wanted` (directions of any
+/// length), by their parts across the axis. A wanted direction near the axis fades out smoothly, and `own` is kept. The flag
+/// is set where the turn is beyond a right angle.
 ///
-/// The parts across the axis need not be found: with a the axis, own x wanted . a and
-/// own . wanted - (own . a) (wanted . a) are the sine and the cosine of the angle between them, times both lengths.
+/// The parts across the axis need not be found. With a the axis, own x wanted . a and own . wanted - (own . a) (wanted . a)
+/// are the sine and the cosine of the angle between them, times both lengths.
 #[inline]
 pub(crate) fn twist_towards(axis: Vec3, own: Vec3, wanted: Vec3) -> (Quat, bool) {
     let size = largest(wanted);
@@ -162,17 +162,17 @@ pub(crate) fn twist_towards(axis: Vec3, own: Vec3, wanted: Vec3) -> (Quat, bool)
     twist_faded(axis, own, wanted)
 }
 
-/// Turn about the unit vector `axis` by the angle with this sine and cosine (times any length), of no particular length.
+/// Rotation, of no particular length, about the unit vector `axis` by the angle of this sine and cosine (times any length).
 #[inline]
 fn twist(axis: Vec3, sin: f32, cos: f32) -> Quat {
     let length = math::sqrt(sin * sin + cos * cos);
-    // Half the angle, in the form that cancels nothing.
+    // Half the angle, in the form without cancellation.
     let (s, w) = if cos >= 0.0 { (sin, length + cos) } else { (length - cos, sin) };
     let v = axis * s;
     Quat::from_xyzw(v.x, v.y, v.z, w)
 }
 
-/// The same where the wanted direction fades, or lies opposite.
+/// [`twist_towards`] where the wanted direction fades out or lies opposite.
 #[cold]
 fn twist_faded(axis: Vec3, own: Vec3, wanted: Vec3) -> (Quat, bool) {
     let own = math::perpendicular(axis, own);

@@ -1,4 +1,4 @@
-//! Checks of what a solver is given, before anything is changed.
+//! Checks of a solver's input, before anything is changed.
 
 use glam::{Affine3, Quat, Vec3};
 
@@ -8,7 +8,7 @@ pub(crate) fn finite(what: &'static str, value: Vec3) -> Result<(), SolveError> 
     if value.is_finite() { Ok(()) } else { Err(SolveError::NotFinite { what, value }) }
 }
 
-/// An error unless `value` lies in `low..=high` (NaN does not).
+/// Returns an error unless `value` lies in `low..=high`; NaN is an error.
 pub(crate) fn within(
     what: &'static str,
     range: &'static str,
@@ -19,21 +19,21 @@ pub(crate) fn within(
     if value >= low && value <= high { Ok(()) } else { Err(SolveError::OutOfRange { what, range, value }) }
 }
 
-/// An error unless `value` is above 0 and at most `high` (NaN is not).
+/// Returns an error unless `value` is above 0 and at most `high`; NaN is an error.
 pub(crate) fn above_zero(
     what: &'static str,
     range: &'static str,
     value: f32,
     high: f32,
 ) -> Result<(), SolveError> {
-    // (The least number above 0.)
+    // The smallest number above 0.
     within(what, range, value, f32::from_bits(1), high)
 }
 
-/// The quaternion at unit length; an error where it has none.
+/// Returns the quaternion at unit length, or an error where its squared length is not near 1.
 pub(crate) fn rotation(what: &'static str, q: Quat) -> Result<Quat, SolveError> {
     let value = math::dot(q, q);
-    // Anything near 1 is rounding; far from it, the numbers are no rotation.
+    // A squared length near 1 is rounding; one far from 1 is no rotation.
     if value > 0.25 && value < 4.0 {
         Ok(math::normalize(q))
     } else {
@@ -41,7 +41,7 @@ pub(crate) fn rotation(what: &'static str, q: Quat) -> Result<Quat, SolveError> 
     }
 }
 
-/// Every number of a goal that a position-and-rotation solver reads. Gives the rotation at unit length.
+/// Checks every number of a goal with a position and a rotation. Returns the rotation at unit length.
 pub(crate) fn goal(goal: &Goal) -> Result<Option<Quat>, SolveError> {
     finite("the goal's position", goal.position.unwrap_or_default())?;
     match goal.pole {
@@ -55,15 +55,15 @@ pub(crate) fn goal(goal: &Goal) -> Result<Option<Quat>, SolveError> {
     goal.rotation.map(|q| rotation("the goal's rotation", q)).transpose()
 }
 
-/// f32 products down a hundred joints keep a similarity to 1e-5: below this a frame counts as one.
+/// Shear up to which a frame counts as a similarity: f32 products down a hundred joints keep one to 1e-5.
 pub(crate) const SIMILAR: f32 = 1e-4;
 
-/// The largest stretch along one axis that a closed form still corrects by repetition (each pass leaves about this share
-/// of the error). Clips that squash and stretch a limb along its bone stay well within it.
+/// Maximum stretch along one axis that a closed form corrects by repetition; each pass leaves about this share of the error.
+/// Clips that squash and stretch a limb along its bone stay well within it.
 const STRETCHED: f32 = 0.25;
 
-/// How far the frame in which a joint turns is from a rotation with a uniform scale (mirrored or not): see
-/// [`math::shear`]. Turning inside a frame that is not one changes lengths; past [`STRETCHED`] that is an error.
+/// Returns the shear of the frame in which a joint turns: 0 for a rotation with a uniform scale (mirrored or not), see
+/// [`math::shear`]. Turning inside a sheared frame changes lengths; above [`STRETCHED`] that is an error.
 #[inline]
 pub(crate) fn turnable(pose: &Pose, joint: JointId) -> Result<f32, SolveError> {
     let skeleton = pose.skeleton();
@@ -75,8 +75,8 @@ pub(crate) fn turnable(pose: &Pose, joint: JointId) -> Result<f32, SolveError> {
     Err(ChainError::Sheared { joint: skeleton.name(parent).into(), shear }.into())
 }
 
-/// An error unless the joint's frame in an updated pose is finite, every joint above it has a rotation and no scale of zero,
-/// and so has it itself (its own scale counts where `scaled`).
+/// Returns an error unless the joint's frame in an updated pose is finite, and the joint and every joint above it have a
+/// rotation and no scale of zero. The joint's own scale counts where `scaled`.
 #[inline]
 pub(crate) fn frame(pose: &Pose, joint: JointId, what: &'static str, scaled: bool) -> Result<(), SolveError> {
     if pose.is_sound(joint) { Ok(()) } else { unsound(pose, joint, what, scaled) }
@@ -88,7 +88,7 @@ fn unsound(pose: &Pose, joint: JointId, what: &'static str, scaled: bool) -> Res
     finite_frame(what, &pose.model(joint))
 }
 
-/// An error with the joint's place or, where that is finite, the first of its frame's axes that is not.
+/// Returns an error with the first of the frame's translation and axes that is not finite.
 #[cold]
 pub(crate) fn finite_frame(what: &'static str, frame: &Affine3) -> Result<(), SolveError> {
     let axes = frame.matrix3;

@@ -1,27 +1,27 @@
-//! A chain as it came in, for what is said of the branch when it is solved.
+//! The input pose of a chain, kept to detect a change of branch after the solve.
 
 use glam::{Quat, Vec3};
 
 use super::branch;
 use crate::{Chain, Pose, math};
 
-/// What of a chain is led somewhere.
+/// The parts of a chain that a goal leads.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Led {
-    /// Its end has a place to go to.
+    /// The end has a goal position.
     pub end: bool,
-    /// Its root has one.
+    /// The root has a goal position.
     pub root: bool,
-    /// Its tip has a rotation to take.
+    /// The tip has a goal rotation.
     pub rotation: bool,
-    /// Its bend has a pole.
+    /// The bend has a pole or a swivel angle.
     pub pole: bool,
 }
 
-/// Where the chain was: what is led of it alone.
+/// State of the led parts in the input pose, in model space.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Incoming {
-    /// In metres.
+    /// Length of the chain, in metres.
     length: f32,
     end: Option<Vec3>,
     root: Option<Vec3>,
@@ -31,7 +31,7 @@ pub(crate) struct Incoming {
 }
 
 impl Incoming {
-    /// Of an updated pose.
+    /// Records an updated pose.
     pub fn new(chain: &Chain, pose: &Pose, length: f32, led: Led) -> Self {
         Self {
             length,
@@ -42,8 +42,8 @@ impl Incoming {
         }
     }
 
-    /// Whether what is left lies on another branch; `turn` is the largest turn of a joint. Of two places that are led, the
-    /// one that went further counts.
+    /// Whether the solved pose lies on another branch. `turn` is the largest turn of a joint, in radians. Where end and root
+    /// are both led, the one that moved further counts.
     pub fn changed(&self, chain: &Chain, pose: &Pose, turn: f32) -> bool {
         if let Some((line, bend)) = self.side {
             let (now, bent) = chain.line_and_bend(pose);
@@ -52,7 +52,7 @@ impl Incoming {
         if turn <= 0.0 {
             return false;
         }
-        // (Divided first, so that nothing overflows.)
+        // Divided first, so that nothing overflows.
         let over = if self.length > 0.0 { 1.0 / self.length } else { 0.0 };
         let way =
             |from: Option<Vec3>, to: Vec3| from.map_or(0.0, |from| ((to - from) * over).length_squared());

@@ -1,17 +1,17 @@
-//! Solvers, one file each. They know nothing of clips, files or drawing.
+//! Solvers, one file each, independent of clips, files and drawing.
 //!
-//! - [`TwoBone`]: the limb (hip, knee, ankle; shoulder, elbow, wrist) in closed form;
-//! - [`Auto`]: the solver that serves a chain best, chosen by its joints;
-//! - [`FreeChain`]: a chain of free joints, of any length, in a few passes; [`PointChain`]: the same on bare points;
-//! - [`Aim`]: one joint turned so that an axis of it points at a target;
-//! - [`LookAt`]: spine, neck, head and eyes, sharing the turn towards a target;
-//! - [`Follow`]: each segment pulled along by its neighbour, from the tip or from the root;
+//! - [`TwoBone`]: a limb (hip, knee, ankle; shoulder, elbow, wrist), solved in closed form;
+//! - [`Auto`]: the best solver for a chain, chosen by its joints;
+//! - [`FreeChain`]: a chain of free joints, of any length, solved in a few passes; [`PointChain`]: the same for bare points;
+//! - [`Aim`]: one joint, turned so that one of its axes points at a target;
+//! - [`LookAt`]: spine, neck, head and eyes, which share the turn towards a target;
+//! - [`Follow`]: a chain whose segments are pulled along by their neighbours, from the tip or from the root;
 //! - [`Ccd`]: cyclic coordinate descent on a chain of joints with limits;
-//! - [`Fabrik`]: forward and backward reaching, on the same;
-//! - [`DampedLeastSquares`]: steps of the whole chain at once, on the same;
+//! - [`Fabrik`]: forward and backward reaching on a chain of joints with limits;
+//! - [`DampedLeastSquares`]: steps of damped least squares on a chain of joints with limits;
 //! - [`Spline`]: a chain laid along a curve;
 //! - [`FullBody`]: a whole skeleton with many goals; [`Drag`]: any joint of it dragged while others are pinned;
-//! - [`soften`]: the distance that a chain with a soft zone gives for the distance that its goal asks for.
+//! - [`soften`]: the distance from the root at which a soft zone puts the end of a chain.
 //!
 #![doc = include_str!("promises.md")]
 

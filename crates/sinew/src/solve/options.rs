@@ -3,11 +3,11 @@
 use super::check;
 use crate::SolveError;
 
-/// How near counts as there.
+/// The distance from the goal within which a solver counts it as met.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Tolerance {
-    /// A share of the length of the chain (of the full body: of its size), above 0 to 1.
+    /// A share of the length of the chain (for the full body: of its size), above 0, at most 1.
     Share(f32),
     /// A distance in metres, above 0.
     Metres(f32),
@@ -21,7 +21,7 @@ impl Default for Tolerance {
 }
 
 impl Tolerance {
-    /// In metres, for a chain of this length in metres.
+    /// The tolerance in metres, for a chain of `length` metres.
     pub fn metres(self, length: f32) -> f32 {
         match self {
             Self::Share(share) => share * length,
@@ -29,14 +29,14 @@ impl Tolerance {
         }
     }
 
-    /// The distances in metres within which a solver counts a goal as met, and its report as reached, for a length and the
-    /// rounding of positions. (Forward kinematics of the pose rounds elsewhere than the solver's.)
+    /// The distances in metres within which a solver counts a goal as met and its report as reached. The second is larger,
+    /// as forward kinematics of the pose rounds differently from the solver's.
     pub(crate) fn with_rounding(self, length: f32, rounding: f32) -> (f32, f32) {
         let near = self.metres(length).max(rounding);
         (near, near + 2.0 * rounding)
     }
 
-    /// As a share of the length, for a chain of this length in metres.
+    /// The tolerance as a share of the length, at most 1, for a chain of `length` metres.
     pub(crate) fn share(self, length: f32) -> f32 {
         match self {
             Self::Share(share) => share,
@@ -58,7 +58,8 @@ impl Tolerance {
 /// no tolerance of their own.
 pub(crate) const ROTATION_TOLERANCE: f32 = 1e-3;
 
-/// Declares an option type, or a goal: its fields, defaults and `with_` methods; last, marked `?`, fields that are `None` unless set.
+/// Declares an option type, or a goal: its fields, defaults and `with_` methods. Fields marked `?` come last and are `None`
+/// unless set.
 macro_rules! option_type {
     (
         $(#[$about:meta])*
@@ -113,10 +114,10 @@ macro_rules! option_type {
 option_type! {
     /// Options of [`Aim`](crate::solve::Aim) and [`LookAt`](crate::solve::LookAt).
     Options {
-        /// How much of the result is applied, 0 (none) to 1 (all, the default), in joint coordinates.
+        /// Share of the result that is applied, 0 (none) to 1 (all, the default), in joint coordinates.
         #[doc(alias("alpha", "weight"))]
         influence, with_influence: f32 = 1.0;
-        /// The largest angle in radians by which a joint may turn in one solve; infinite (the default) for no bound.
+        /// Maximum angle in radians by which a joint may turn in one solve; infinite (the default) for no bound.
         #[cfg_attr(feature = "serde", serde(with = "crate::stored::upper"))]
         max_turn, with_max_turn: f32 = f32::INFINITY;
     }
@@ -125,18 +126,18 @@ option_type! {
 option_type! {
     /// Options of [`TwoBone`](crate::solve::TwoBone).
     LimbOptions {
-        /// How much of the result is applied, 0 (none) to 1 (all, the default), in joint coordinates. It multiplies the
+        /// Share of the result that is applied, 0 (none) to 1 (all, the default), in joint coordinates. It multiplies the
         /// goal's own influences.
         #[doc(alias("alpha", "weight"))]
         influence, with_influence: f32 = 1.0;
-        /// The largest angle in radians by which a joint may turn in one solve; infinite (the default) for no bound.
+        /// Maximum angle in radians by which a joint may turn in one solve; infinite (the default) for no bound.
         #[cfg_attr(feature = "serde", serde(with = "crate::stored::upper"))]
         max_turn, with_max_turn: f32 = f32::INFINITY;
-        /// The soft zone at the end of the reach, as a share of the reach, 0 (none, the default) to 1; see
+        /// Length of the soft zone before full extension, as a share of the reach, 0 (none, the default) to 1; see
         /// [`soften`](crate::solve::soften).
         soft, with_soft: f32 = 0.0;
-        /// Flexion in radians that remains when the goal is too far, 0 (a straight limb, the default) to pi. The reach ends
-        /// there, and a soft zone lies before it.
+        /// Flexion in radians that remains where the goal is out of reach, 0 (a straight limb, the default) to pi. The reach
+        /// ends at that flexion, and a soft zone lies before it.
         min_flexion, with_min_flexion: f32 = 0.0;
     }
 }
@@ -144,44 +145,45 @@ option_type! {
 option_type! {
     /// Options of solvers that iterate.
     IterativeOptions {
-        /// How much of the result is applied, 0 (none) to 1 (all, the default), in joint coordinates. It multiplies the
+        /// Share of the result that is applied, 0 (none) to 1 (all, the default), in joint coordinates. It multiplies the
         /// goal's own influences.
         #[doc(alias("alpha", "weight"))]
         influence, with_influence: f32 = 1.0;
-        /// The largest angle in radians by which a joint may turn in one solve; infinite (the default) for no bound. In a
-        /// game: the largest angular speed times the time of a frame; eight radians a second look right. No solve leaves a
-        /// larger residual than it found, and the report says how much is left.
+        /// Maximum angle in radians by which a joint may turn in one solve; infinite (the default) for no bound. In a game,
+        /// use the maximum angular speed times the frame time; 8 rad/s looks right. A bounded solve never increases the
+        /// residual, and the report states what remains of it.
         #[cfg_attr(feature = "serde", serde(with = "crate::stored::upper"))]
         max_turn, with_max_turn: f32 = f32::INFINITY;
-        /// The soft zone at the end of the reach, as a share of the reach, 0 (none, the default) to 1; see
+        /// Length of the soft zone before full extension, as a share of the reach, 0 (none, the default) to 1; see
         /// [`soften`](crate::solve::soften).
         soft, with_soft: f32 = 0.0;
-        /// How near the end must come; a ten-thousandth of the length by default. A pose within the tolerances stays as it
-        /// is, but for a closed form ([`TwoBone`](crate::solve::TwoBone)), which comes as near as it can.
+        /// Distance from the goal at which the end counts as there; a ten-thousandth of the length by default. A pose within
+        /// the tolerances stays as it is. The closed form ([`TwoBone`](crate::solve::TwoBone)) still moves as near as it
+        /// can.
         position_tolerance, with_position_tolerance: Tolerance = Tolerance::Share(1e-4);
-        /// How near the tip's rotation must come, in radians, above 0; 1e-3 by default.
+        /// Angle from the goal's rotation at which the tip counts as there, in radians, above 0; 1e-3 by default.
         rotation_tolerance, with_rotation_tolerance: f32 = 1e-3;
-        ? /// The largest number of iterations, those after restarts included; `None` (the default) for the solver's own.
+        ? /// Maximum number of iterations, including those after restarts; `None` (the default) for the solver's own.
         max_iterations, with_max_iterations: u32;
-        ? /// The largest number of restarts after a stall; `None` (the default) for the solver's own.
+        ? /// Maximum number of restarts after a stall; `None` (the default) for the solver's own.
         max_restarts, with_max_restarts: u32;
     }
 }
 
 pub(crate) use option_type;
 
-/// Checks an influence and a bound on turns.
+/// Checks an influence (0 to 1) and a bound on turns (above 0).
 pub(crate) fn check_common(influence: f32, max_turn: f32) -> Result<(), SolveError> {
     check::within("the influence", "0 to 1", influence, 0.0, 1.0)?;
     check::above_zero("the largest turn", "above 0", max_turn, f32::INFINITY)
 }
 
-/// Checks the share of the reach that is a soft zone.
+/// Checks the length of a soft zone, as a share of the reach (0 to 1).
 pub(crate) fn check_soft(soft: f32) -> Result<(), SolveError> {
     check::within("the soft zone", "0 to 1", soft, 0.0, 1.0)
 }
 
-/// Checks the factor by which bones may become longer.
+/// Checks the factor by which bones may become longer (1 or more).
 pub(crate) fn check_stretch(stretch: f32) -> Result<(), SolveError> {
     check::within("the stretch", "1 or more", stretch, 1.0, f32::MAX)
 }

@@ -1,6 +1,6 @@
-//! Chains below parents that are scaled by unequal factors: solved in the space of the root's parent, where the chain itself
-//! is not sheared. The space is an affine map of model space, so lines stay lines, and what lies in one plane with root, goal
-//! and pole does so in both; lengths and angles, and with them the nearest point of an unreachable goal, are the parent's.
+//! Solves chains below parents with a non-uniform scale, in the space of the root's parent, where the chain itself is not
+//! sheared. That space is an affine map of model space: lines stay lines, and points in one plane with root, goal and pole
+//! stay in one plane. Lengths, angles and the nearest point to an unreachable goal are those of the parent's space.
 
 use glam::{Affine3, Mat3, Vec3};
 
@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{ChainError, Goal, JointId, Pole, Pose, Report, SolveError, math};
 
-/// The map from the space of a joint's parent to model space, and back.
+/// The map between the space of a joint's parent and model space.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ParentSpace {
     linear: Mat3,
@@ -19,7 +19,7 @@ pub(crate) struct ParentSpace {
     origin: Vec3,
 }
 
-/// A chain's root, its tip, and the point of the tip that a goal is for.
+/// Root and tip of a chain, and the position of its end in the tip's frame.
 pub(crate) type Ends = (JointId, JointId, Vec3);
 
 impl ParentSpace {
@@ -34,19 +34,19 @@ impl ParentSpace {
         Err(ChainError::Sheared { joint, shear: math::shear(&linear) }.into())
     }
 
-    /// A point of model space, as the parent sees it.
+    /// The point `p` of model space, in the parent's space; an error named `what` where it is not finite.
     pub fn point(&self, what: &'static str, p: Vec3) -> Result<Vec3, SolveError> {
         let p = self.inverse * (p - self.origin);
         check::finite(what, p)?;
         Ok(p)
     }
 
-    /// Model space from this one.
+    /// The map from the parent's space to model space.
     pub fn model(&self) -> Affine3 {
         Affine3 { matrix3: self.linear, translation: self.origin }
     }
 
-    /// A direction of model space, of another length.
+    /// The direction `d` of model space, in the parent's space, of any length; an error named `what` where it is not finite.
     pub fn direction(&self, what: &'static str, d: Vec3) -> Result<Vec3, SolveError> {
         let d = self.inverse * d.normalize_or_zero();
         check::finite(what, d)?;
@@ -63,18 +63,18 @@ impl ParentSpace {
                 Pole::Direction(self.direction("the pole's direction, seen from the root's parent,", d)?)
             }
         };
-        // (A space that mirrors turns the other way round.)
+        // A mirrored space turns the other way round.
         let swivel = if self.linear.determinant() < 0.0 { -goal.swivel } else { goal.swivel };
         Ok(Goal { position, pole, swivel, ..*goal })
     }
 
-    /// The length in model space of the longest axis.
+    /// Length in model space of the parent's longest axis.
     fn grown(&self) -> f32 {
         let length = |v: Vec3| math::sqrt(v.length_squared());
         length(self.linear.x_axis).max(length(self.linear.y_axis)).max(length(self.linear.z_axis))
     }
 
-    /// A tolerance that leaves no more in model space.
+    /// The tolerance in the parent's space that allows no larger residual in model space.
     pub fn tolerance(&self, tolerance: Tolerance) -> Tolerance {
         match tolerance {
             Tolerance::Metres(metres) => Tolerance::Metres((metres / self.grown()).max(f32::MIN_POSITIVE)),
@@ -82,11 +82,11 @@ impl ParentSpace {
         }
     }
 
-    /// The report with its distances in model space: `way` leads from the root to the goal, as the parent sees it.
+    /// The report with its distances in model space. `way` is the vector from the root to the goal, in the parent's space.
     pub fn report(&self, report: Report, way: Vec3) -> Report {
         let length = |v: Vec3| math::sqrt((self.linear * v).length_squared());
         let grown = self.grown();
-        // (A goal on the root lies in no direction.)
+        // A goal on the root has no direction.
         let along = if way == Vec3::ZERO { grown } else { length(direction(way)) };
         Report {
             out_of_reach: (report.out_of_reach * along).min(f32::MAX),
@@ -99,7 +99,7 @@ impl ParentSpace {
 /// Whether the frame of the joint's parent is sheared, in an updated pose.
 #[inline]
 pub(crate) fn is_sheared(pose: &Pose, joint: JointId) -> bool {
-    // (Where nothing is scaled, all frames are rotations.)
+    // Without scales, all frames are rotations.
     if pose.unscaled(joint) {
         return false;
     }
@@ -107,7 +107,7 @@ pub(crate) fn is_sheared(pose: &Pose, joint: JointId) -> bool {
     pose.skeleton().parent(joint).is_some_and(|parent| shear(parent) > check::SIMILAR)
 }
 
-/// Runs a solver in the space of the parent of `root`. The pose must be up to date, and is so afterwards.
+/// Runs a solver in the space of the parent of `root`. The pose must be updated before, and is updated after.
 #[cold]
 pub(crate) fn within<R>(
     pose: &mut Pose,
@@ -118,7 +118,8 @@ pub(crate) fn within<R>(
     pose.seen_from_parent(root, &space.inverse, |pose| solve(pose, &space))
 }
 
-/// The same for a chain's goal, which may name no rotation: that is an error, as a sheared frame has none.
+/// Runs a solver for a chain's goal in the space of the parent of `root`. A rotation goal is an error, as a sheared frame
+/// has no rotation.
 #[cold]
 pub(crate) fn solve(
     pose: &mut Pose,

@@ -1,21 +1,21 @@
-//! Soft IK: a chain that nears full stretch slows down instead of snapping straight.
+//! Soft IK: a chain near full extension slows down instead of snapping straight.
 
 use glam::Vec3;
 
 use super::arc::{distance, no_further};
 use crate::math;
 
-/// The distance that the chain's end goes to for a goal at `distance` from the root.
+/// Distance from the root at which a chain with a soft zone puts its end, for a goal at `distance` from the root.
 ///
-/// `reach` is the chain's largest reach and `soft` the fraction of it that is the soft zone, 0 to 1 (0: none). All in one
-/// unit of length. Inside `da = reach - ds`, with `ds = soft * reach`, nothing changes; beyond it
+/// `reach` is the chain's maximum reach, in the unit of `distance`; `soft` is the length of the soft zone as a share of it,
+/// 0 (none) to 1. With `ds = soft * reach`, distances up to `da = reach - ds` stay unchanged. Beyond it
 ///
 /// ```text
 /// d = da + ds (1 - exp(-(distance - da) / ds))
 /// ```
 ///
-/// leaves `da` with slope 1 and tends to `reach` without ever getting there, so that the joints' speeds stay bounded:
-/// without it, the knee's speed grows without bound as the limb goes straight.
+/// leaves `da` with slope 1 and tends to `reach` without getting there, so that the joints' speeds stay bounded. Without a
+/// soft zone, the knee's speed grows without bound as the limb straightens.
 ///
 /// ```
 /// use sinew::solve::soften;
@@ -30,8 +30,8 @@ pub fn soften(distance: f32, reach: f32, soft: f32) -> f32 {
     if distance <= onset || zone <= 0.0 {
         return distance.min(reach);
     }
-    // Where nearly all of the reach is the zone, a goal near the root is hardly in it: there the exponential is 1 but for
-    // rounding, and its first two terms are all of it.
+    // With a zone of nearly the whole reach, a goal near the root is hardly in it: there the exponential's first two terms
+    // are exact but for rounding.
     if distance < 1e-3 * zone {
         let into = distance - onset;
         return onset + into * (1.0 - 0.5 * (into / zone));
@@ -39,8 +39,8 @@ pub fn soften(distance: f32, reach: f32, soft: f32) -> f32 {
     onset + zone * (1.0 - math::exp((onset - distance) / zone))
 }
 
-/// Where a chain of this reach is led for a goal, with its root at `root` and bones that may become longer by the factor
-/// `stretch`: the goal itself without a soft zone. The objective is the distance from there.
+/// The position that a chain with this reach and soft zone aims at, for a `goal`: the goal itself without a soft zone.
+/// `stretch` is the factor by which bones may become longer. Residuals are measured from that position.
 #[cold]
 pub(crate) fn softened(goal: Vec3, root: Vec3, reach: f32, soft: f32, stretch: f32) -> Vec3 {
     let far = distance(goal, root);

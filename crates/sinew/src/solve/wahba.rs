@@ -1,14 +1,14 @@
-//! The rotation that brings vectors nearest to others: Wahba's problem.
+//! Wahba's problem: the rotation that brings vectors nearest to others.
 
 use glam::{DMat3, DVec3, Quat};
 
-/// The rotation q for which the trace of R(q)^T `b` is largest, as x y z w; `b` is the sum of w g e^T over vectors e that
-/// are to come to lie on vectors g, with weights w. `bound` is no less than that trace: the sum of w |g| |e|.
+/// Rotation q that maximises the trace of R(q)^T `b`. `b` is the sum of w g e^T over vectors e that are to align with
+/// vectors g, with weights w; see [`outer`]. `bound` is an upper bound of that trace: the sum of w |g| |e|.
 ///
-/// The trace is q^T K q with Davenport's symmetric matrix K, so q is the eigenvector of K's largest eigenvalue. That
-/// value is the largest root of K's characteristic polynomial; Newton's method from above finds it without passing it
-/// (QCP, Theobald 2005), and the eigenvector is a column of the adjugate of K - lambda. Where the two largest eigenvalues
-/// meet, every rotation between two is best, and none is given.
+/// The trace is q^T K q with Davenport's symmetric matrix K, so q is the eigenvector of K's largest eigenvalue. That value
+/// is the largest root of K's characteristic polynomial. Newton's method from above finds it without passing it (QCP,
+/// Theobald 2005), and the eigenvector is a column of the adjugate of K - lambda. Returns `None` where the two largest
+/// eigenvalues are equal: every rotation between their eigenvectors is then a maximum.
 pub(crate) fn best_rotation(b: &DMat3, bound: f64) -> Option<Quat> {
     let (x, y, z) = (b.x_axis, b.y_axis, b.z_axis);
     // b is column-major: element (row r, column c) is b.col(c)[r].
@@ -41,7 +41,7 @@ pub(crate) fn best_rotation(b: &DMat3, bound: f64) -> Option<Quat> {
         }
         lambda -= step;
     }
-    // The largest column of the adjugate has lost least.
+    // The largest column of the adjugate has the least rounding.
     let mut s = m;
     for (i, row) in s.iter_mut().enumerate() {
         row[i] -= lambda;
@@ -55,7 +55,7 @@ pub(crate) fn best_rotation(b: &DMat3, bound: f64) -> Option<Quat> {
         }
     }
     let ([x, y, z, w], size) = best;
-    // The adjugate is the product of the gaps to the other eigenvalues: below this the largest two are one.
+    // The adjugate is the product of the gaps to the other eigenvalues: below this bound the two largest count as equal.
     if size < 1e-20 {
         return None;
     }
@@ -65,7 +65,7 @@ pub(crate) fn best_rotation(b: &DMat3, bound: f64) -> Option<Quat> {
     Some(crate::math::normalize(Quat::from_xyzw(q[0], q[1], q[2], q[3])))
 }
 
-/// w g e^T.
+/// The outer product w g e^T.
 pub(crate) fn outer(g: DVec3, e: DVec3, w: f64) -> DMat3 {
     DMat3::from_cols(g * (w * e.x), g * (w * e.y), g * (w * e.z))
 }

@@ -1,4 +1,4 @@
-//! The solver for a chain, chosen by what its joints may do.
+//! The solver for a chain, chosen by its joints.
 
 use super::{
     ChainSolver, ChainSolverError, FreeChain,
@@ -8,25 +8,26 @@ use super::{
 };
 use crate::{Chain, Report, Skeleton, SolveError, Workspace, joint::Attributes};
 
-/// Which solver an [`Auto`] has chosen.
+/// The solver that an [`Auto`] has chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AutoMethod {
     /// [`FreeChain`]: every joint that turns is free.
     Free,
-    /// Steps of damped least squares on the whole chain, and sweeps of cyclic coordinate descent where they come to rest:
-    /// some joint has limits, slides, has a preferred value, or resists.
+    /// Steps of damped least squares on the whole chain, and sweeps of cyclic coordinate descent where they stall: some
+    /// joint has limits, slides, has a preferred value, or resists.
     Limited,
 }
 
-/// The solver that serves a chain best: [`FreeChain`] where all its joints are free. Else steps of damped least squares
-/// (those of [`DampedLeastSquares`](super::DampedLeastSquares)) first; where they come to rest, sweeps of cyclic coordinate
-/// descent in which a joint that meets its limits glides along them, with steps between; where these stall, fresh starts: from
-/// preferred values, a bent chain, and poses within the limits that are always the same.
+/// Chooses the best solver for a chain: [`FreeChain`] where all its joints are free, else a combination of three.
 ///
-/// A chain with limits that cannot meet its goal comes to rest where the residual and, by far less, its joints' turns are least
-/// together: one pose, that moves with the goal. It may be further from the goal than another by up to a hundredth of the
-/// chain's length. The steps that lead there are not counted as iterations.
+/// Steps of damped least squares (those of [`DampedLeastSquares`](super::DampedLeastSquares)) come first. Where they stall,
+/// sweeps of cyclic coordinate descent follow, with steps between; a joint at its limits glides along them. Where these
+/// stall, the chain restarts from preferred values, from a bent chain, and from a fixed sequence of poses within the limits.
+///
+/// A chain with limits that cannot meet its goal minimises the sum of the residual and, with a far smaller weight, its
+/// joints' turns. That minimum is a single pose, which moves with the goal. It may be further from the goal than another
+/// pose by up to a hundredth of the chain's length. The steps that lead there are not counted as iterations.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -52,10 +53,11 @@ pub enum AutoMethod {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// # Why these
+/// # Measurements
 ///
-/// The choice is by measurement (`lab/chain`, `lab/limits`; 2,000 goals a row, to a thousandth of the length, median
-/// microseconds on one machine, at most 1,000 sweeps or steps, in brackets the share of goals met where it is not all):
+/// The choice is by measurement (`lab/chain`, `lab/limits`): 2,000 goals a row, to a thousandth of the length, at most 1,000
+/// sweeps or steps. Times are median microseconds on one machine; brackets hold the share of goals met where it is not
+/// all:
 ///
 /// | chain | `Auto` | `Ccd` | `Fabrik` | `DampedLeastSquares` |
 /// |---|---|---|---|---|
@@ -72,11 +74,11 @@ pub enum AutoMethod {
 #[derive(Clone, Debug)]
 pub struct Auto {
     solver: Solver,
-    /// By what factor bones may become longer where the goal is too far or in the soft zone, 1 (none) or more.
+    /// Factor by which bones may become longer where the goal is out of reach or in the soft zone, 1 (none) or more.
     pub stretch: f32,
 }
 
-/// A solver has a few hundred bytes, of which a program has few: nothing is gained by a box.
+/// Not boxed: a solver has a few hundred bytes, and a program has few solvers.
 #[allow(clippy::large_enum_variant)]
 #[derive(Clone, Debug)]
 enum Solver {
@@ -85,9 +87,9 @@ enum Solver {
 }
 
 impl Auto {
-    /// The solver for a chain, which may have an offset at its tip (then the tip turns, too).
+    /// The solver for a chain. An offset at the chain's tip makes the tip turn too.
     pub fn from_chain(skeleton: &Skeleton, chain: Chain) -> Result<Self, ChainSolverError> {
-        // The tip turns as well, where a goal names a rotation.
+        // The tip is checked as well: it turns where a goal names a rotation.
         let free = chain.joints().iter().all(|&j| skeleton.joint(j).attributes() == Attributes::NONE);
         let solver = if free {
             Solver::Free(FreeChain::from_chain(skeleton, chain)?)
@@ -97,7 +99,7 @@ impl Auto {
         Ok(Self { solver, stretch: 1.0 })
     }
 
-    /// What was chosen.
+    /// The solver that was chosen.
     pub fn method(&self) -> AutoMethod {
         match self.solver {
             Solver::Free(_) => AutoMethod::Free,

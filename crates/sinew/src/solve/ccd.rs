@@ -1,4 +1,4 @@
-//! Cyclic coordinate descent: one joint after the other brings the chain's end nearest to the goal.
+//! Cyclic coordinate descent: one joint after another turns the chain's end as near to the goal as it can.
 
 mod brake;
 mod turn;
@@ -15,13 +15,13 @@ use crate::{
 pub(super) use brake::Brake;
 pub(super) use turn::Sweeps;
 
-/// Cyclic coordinate descent (Wang & Chen 1991) as it is taught, in 3D, on a chain of joints with any limits.
+/// Cyclic coordinate descent (Wang & Chen 1991) in its textbook form, in 3D, on a chain of joints with any limits.
 ///
-/// Sweep by sweep, from the tip's parent (the tip, where it has an offset or a rotation to meet) to the root, or in the order
-/// of their precedences, each joint turns its line to the chain's end fully onto its line to the goal, and slides along its
-/// sliders to where the end is nearest; then it is put within its limits, as far as its ease, stiffness and damping let it.
-/// It is simple, takes every kind of joint, and bends the outer joints most. To bring a chain to its goal and not to show the
-/// method, see [`Auto`](super::Auto).
+/// Each sweep goes from the tip's parent to the root, or in the order of the joints' precedences. It begins at the tip
+/// itself where that has an offset or a rotation goal. Each joint turns the direction to the chain's end fully onto the
+/// direction to the goal, and slides along its sliders to where the end is nearest. Its limits, ease, stiffness and damping
+/// then reduce that motion. The method is simple, takes every kind of joint, and bends the outer joints most. It is here to
+/// study the method; to bring a chain to its goal, use [`Auto`](super::Auto).
 ///
 /// ```
 /// use std::sync::Arc;
@@ -42,7 +42,7 @@ pub(super) use turn::Sweeps;
 /// let finger = Ccd::new(&skeleton, ids[0], ids[3])?;
 /// let mut pose = Pose::rest(&skeleton);
 /// let button = Vec3::new(0.06, 0.95, 0.0);
-/// // Straight, with the goal beside its line; it comes on sweep by sweep.
+/// // The chain is straight and the goal beside its line, which takes many sweeps.
 /// let options = IterativeOptions::new().with_max_iterations(100);
 /// let report = finger.solve(&mut Workspace::new(), &mut pose, &Goal::position(button), &options)?;
 /// assert!(report.position_residual < 1e-5);
@@ -52,27 +52,31 @@ pub(super) use turn::Sweeps;
 ///
 /// # The mathematics
 ///
-/// With e the way from a joint to the end and g the way to the goal, a joint that turns by R leaves |R e - g|, least where
-/// R e . g is largest. For a free joint that is the shortest arc from e to g. About an axis a it is the angle with
+/// Let e be the vector from a joint to the end, and g the vector to the goal. A joint that turns by R leaves |R e - g|,
+/// which is least where R e . g is greatest. For a free joint that is the shortest arc from e to g. About an axis a it is
+/// the angle with
 ///
 /// ```text
 /// tan(angle) = a . (e x g) / (e . g - (a . e) (a . g))
 /// ```
 ///
-/// and for a slider along a the step is a . (g - e). A ball takes the arc and is then put to the nearest rotation within
-/// its limits; a single angle stops at the end of its range that its turn runs into. Where a rotation is asked for, too,
-/// with D the turn that would give it, the joint takes the R for which |R e - g|^2 plus s^2 times the square of the angle
-/// between R and D (for small angles) is least: the trace of R^T (g e^T + s^2 / 2 D) is then largest, which is Wahba's
-/// problem, and for an axis again one arc tangent. The length s, half of the chain's, makes a radian of rotation comparable
-/// with a way.
+/// For a slider along a, the step is a . (g - e). A ball joint takes the arc, then the nearest rotation within its limits. A
+/// single angle stops at the end of its range that it turns towards.
 ///
-/// # Where it ends
+/// With a rotation goal, let D be the turn that would meet it. The joint takes the R that minimises |R e - g|^2 plus s^2
+/// times the square of the angle between R and D (for small angles). That R maximises the trace of R^T (g e^T + s^2 / 2 D):
+/// Wahba's problem, and for an axis again one arc tangent. The length s, half of the chain's, makes a radian of rotation
+/// comparable with a distance.
 ///
-/// It ends where the goal is met, where a sweep turns nothing, or after
-/// [`max_iterations`](super::IterativeOptions::max_iterations) sweeps (32). As limits may take the end away from the goal, the nearest
-/// of the pose that came in and of all sweeps is what it leaves. A straight chain with the goal on its line stays as it is,
-/// and so does a knot of limits, but with [`max_restarts`](super::IterativeOptions::max_restarts). A goal that goes on a little turns
-/// joints a little only with [`max_turn`](super::IterativeOptions::max_turn): see the table of promises in [`solve`](crate::solve).
+/// # Termination
+///
+/// A solve ends when the goal is met, when a sweep turns nothing, or after
+/// [`max_iterations`](super::IterativeOptions::max_iterations) sweeps (32). As limits may take the end away from the goal,
+/// it keeps the pose nearest to the goal: the input pose or that after any sweep. A straight chain with the goal on its line
+/// stays as it is, and so do joints that block each other at their limits;
+/// [`max_restarts`](super::IterativeOptions::max_restarts) frees both. Only with
+/// [`max_turn`](super::IterativeOptions::max_turn) does a small motion of the goal turn joints by small angles: see the
+/// table of promises in [`solve`](crate::solve).
 ///
 /// Drawn by the example `ccd`:
 ///
@@ -81,16 +85,16 @@ pub(super) use turn::Sweeps;
 #[derive(Clone, Debug)]
 pub struct Ccd {
     plan: ChainPlan,
-    /// By what factor bones (that do not slide) may become longer where the goal is too far or in the soft zone, 1 (none) or
-    /// more. No chain becomes longer than 1e15 m.
+    /// Factor by which bones (except sliders) may become longer where the goal is out of reach or in the soft zone, 1 (none)
+    /// or more. No chain becomes longer than 1e15 m.
     pub stretch: f32,
-    /// The share of each turn and each slide that is withheld, 0 (none) to below 1.
+    /// Share of each turn and slide that is withheld, from 0 (none) to below 1.
     pub damping: f32,
-    /// The largest turn of a joint in a sweep, in radians; infinite for none.
+    /// Maximum turn of a joint in a sweep, in radians; infinite for no bound.
     pub max_step: f32,
 }
 
-/// What is kept of a joint: all but springs.
+/// Attributes of a joint that the solver honours: all but springs.
 pub(super) const HONOURED: Attributes = Attributes::TURNING.union(Attributes::of(&[
     Attribute::Slider,
     Attribute::Ease,
@@ -101,7 +105,7 @@ pub(super) const HONOURED: Attributes = Attributes::TURNING.union(Attributes::of
 ]));
 
 impl Ccd {
-    /// The solver for a chain, which may have an offset at its tip (then the tip turns, too).
+    /// The solver for a chain. An offset at the chain's tip makes the tip turn too.
     pub fn from_chain(skeleton: &Skeleton, chain: Chain) -> Result<Self, ChainSolverError> {
         let plan = ChainPlan::new(skeleton, chain, "ccd", HONOURED, Method::Sweeps)?;
         Ok(Self { plan, stretch: 1.0, damping: 0.0, max_step: f32::INFINITY })

@@ -1,4 +1,4 @@
-//! What all solvers of chains have in common.
+//! The interface that all solvers of chains share.
 
 use core::ops::ControlFlow;
 
@@ -8,8 +8,8 @@ use super::{
 };
 use crate::{Chain, Goal, JointId, Pose, Report, Skeleton, SolveError, Workspace};
 
-/// A solver that brings the end of a chain to a goal. It is built once for a skeleton, and shared by threads and characters.
-/// Solvers of other crates cannot implement it.
+/// A solver that brings the end of a chain to a goal. It is built once for a skeleton; threads and characters share it. The
+/// trait is sealed: only this crate implements it.
 ///
 /// ```
 /// use sinew::{Goal, Pose, Workspace, glam::Vec3};
@@ -39,15 +39,16 @@ use crate::{Chain, Goal, JointId, Pose, Report, Skeleton, SolveError, Workspace}
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait ChainSolver: Send + Sync {
-    /// Root to tip.
+    /// The solver's chain, from root to tip.
     fn chain(&self) -> &Chain;
 
-    /// Brings the chain's end to the goal, and the tip's rotation to that of the goal if it names one. The pose is left
-    /// updated, with every joint within its limits, or no further out than it came in. Where the goal names no position,
-    /// the end stays where it is. After an error the pose is as it was.
+    /// Brings the chain's end to the goal's position, and the tip to the goal's rotation if it names one. Updates the pose.
     ///
-    /// With a pole or a swivel angle, the whole chain turns about the axis from its root to its end, as far as the root's
-    /// limits let it: the mean of the joints between faces the pole. Influences blend in the joints' coordinates.
+    /// Every joint ends within its limits, or no further out than the input pose has it. Where the goal names no position,
+    /// the end stays where it is. After an error the pose is unchanged.
+    ///
+    /// A pole or a swivel angle turns the whole chain about the axis from its root to its end, as far as the root's limits
+    /// allow: the mean position of the joints between them faces the pole. Influences blend in the joints' coordinates.
     fn solve(
         &self,
         workspace: &mut Workspace,
@@ -58,15 +59,15 @@ pub trait ChainSolver: Send + Sync {
         self.run(workspace, Request { pose, goal, options, watch: None })
     }
 
-    /// [`solve`](Self::solve), and tells of each step in the order in which it is made: [`Ccd`] of each joint that it turns,
-    /// [`Fabrik`] of each point that it moves, least squares of each step of the whole chain, [`Auto`] of what it does of
-    /// these. [`FreeChain`], which makes a few passes over all bones, and [`TwoBone`], which is a closed form, tell of nothing.
+    /// Solves as [`solve`](Self::solve) does, and calls `watch` after each step: for [`Ccd`] after each joint that turns,
+    /// for [`Fabrik`] after each point that moves, for least squares after each step of the whole chain, for [`Auto`] after
+    /// each of the steps that it uses. [`FreeChain`], which makes a few passes over all bones, and [`TwoBone`], a closed
+    /// form, never call it.
     ///
-    /// Where `watch` breaks, it ends there and leaves the nearest that it came; the outcome is
-    /// [`OutOfIterations`](crate::Outcome::OutOfIterations). A chain pulled straight, poles, restarts and stretching are not
-    /// told. Where a rotation is asked for, and its influence or the position's is between 0 and 1, the goal's parts are
-    /// solved one by one, each from where the chain came in and each told from iteration 0; who breaks one off breaks off
-    /// those to come.
+    /// Where `watch` breaks, the solve ends and keeps the nearest pose so far, with the outcome
+    /// [`OutOfIterations`](crate::Outcome::OutOfIterations). Pulling a chain straight, poles, restarts and stretching call
+    /// nothing. With a rotation goal and an influence of rotation or position between 0 and 1, the parts of the goal are
+    /// solved one by one. Each part starts from the input pose and from iteration 0; a break ends all parts that remain.
     fn solve_traced(
         &self,
         workspace: &mut Workspace,
@@ -78,15 +79,15 @@ pub trait ChainSolver: Send + Sync {
         self.run(workspace, Request { pose, goal, options, watch: Some(watch) })
     }
 
-    /// Both of these; only solvers of this crate can be asked.
+    /// [`solve`](Self::solve) and [`solve_traced`](Self::solve_traced) in one; hidden, so that the trait stays sealed.
     #[doc(hidden)]
     fn run(&self, workspace: &mut Workspace, request: Request<'_>) -> Result<Report, SolveError>;
 
-    /// Makes room in a workspace, so that the first solve with it allocates nothing either.
+    /// Reserves memory in a workspace, so that the first solve with it does not allocate either.
     fn reserve(&self, workspace: &mut Workspace);
 }
 
-/// What one solve is given.
+/// The input of one solve.
 pub struct Request<'a> {
     pub(super) pose: &'a mut Pose,
     pub(super) goal: &'a Goal,
@@ -94,16 +95,16 @@ pub struct Request<'a> {
     pub(super) watch: Watch<'a>,
 }
 
-/// What is called on a solver without an import of the trait.
+/// Defines the trait's methods as inherent ones, so that callers need no import of the trait.
 macro_rules! own_methods {
     ($($solver:ident),*) => {
         $(impl $solver {
-            /// The chain from `root` down to `tip`.
+            /// The solver for the chain from `root` down to `tip`.
             pub fn new(skeleton: &Skeleton, root: JointId, tip: JointId) -> Result<Self, ChainSolverError> {
                 Self::from_chain(skeleton, Chain::new(skeleton, root, tip)?)
             }
 
-            /// Root to tip.
+            /// The solver's chain, from root to tip.
             pub fn chain(&self) -> &Chain {
                 ChainSolver::chain(self)
             }
@@ -129,8 +130,8 @@ macro_rules! own_methods {
 
 own_methods!(Auto, Ccd, DampedLeastSquares, Fabrik, FreeChain);
 
-/// In closed form: there is nothing to repeat, so that iterations and restarts are not read. Tolerances say what counts as
-/// [`reached`](Report::reached); a pose within them comes nearer still, as near as f32 can tell.
+/// Solves in closed form, and ignores iterations and restarts. Tolerances only decide what counts as
+/// [`reached`](Report::reached): a pose within them still moves as near to the goal as f32 allows.
 impl ChainSolver for TwoBone {
     fn chain(&self) -> &Chain {
         self.chain()

@@ -1,41 +1,41 @@
-//! The choice among the answers of a search: the first one's, and those of fresh starts; and among sweeps, of methods that
-//! make nothing else.
+//! The choice among the solutions of a search: of the first start and fresh starts, and of sweeps. Also holds the limits at
+//! which a sweep counts as stalled.
 
-/// A fresh start's answer takes the first one's place where it is nearer to the goal by more than this part of the chain's
-/// length, and of two fresh starts' answers that are less apart the one that turns joints less is taken.
+/// A fresh start's solution replaces the first one's where its residual is smaller by more than this share of the chain's
+/// length. Of two fresh starts' solutions within this share of each other, the one with the smaller turns is taken.
 const MARGIN: f32 = 0.01;
 
-/// Of two sweeps that leave as much missing, but for this part of the chain's length, the later one counts: f32 does not tell
-/// which of them is nearer.
+/// Share of the chain's length within which the residuals of two sweeps count as equal, as f32 does not resolve them; the
+/// later sweep is then taken.
 pub(crate) const AS_NEAR: f32 = 1e-7;
 
-/// Radians that a joint of a chain which is not at rest turns in a sweep: twenty sweeps that turn less come to 1e-5.
+/// Radians per sweep above which a joint of a chain is not at rest: twenty sweeps of smaller turns add up to 1e-5.
 pub(crate) const AT_REST: f32 = 5e-7;
 
-/// What is chosen so far. Answers that meet the goal are none of its business: the first of them ends a search.
+/// The best solution so far. Solutions that meet the goal do not come here: the first of them ends a search.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Choice {
-    /// What the first answer leaves missing, in lengths of the chain.
+    /// Residual of the first solution, in chain lengths.
     first: f32,
-    /// The least that any leaves missing.
+    /// Minimum residual of all solutions, in chain lengths.
     least: f32,
-    /// The largest turn of a joint in the fresh start's answer that is chosen; none where the first answer is.
+    /// Largest turn of a joint in the chosen fresh start's solution, in radians; `None` while the first solution is chosen.
     fresh: Option<f32>,
 }
 
 impl Choice {
-    /// The first answer.
+    /// Starts with the first solution, of residual `first` in chain lengths.
     pub fn new(first: f32) -> Self {
         Self { first, least: first, fresh: None }
     }
 
-    /// Whether a fresh start's answer is chosen.
+    /// Whether a fresh start's solution is chosen.
     pub fn is_fresh(&self) -> bool {
         self.fresh.is_some()
     }
 
-    /// Whether a fresh start's answer is to be taken for what is chosen: what it leaves missing, in lengths of the chain,
-    /// and the largest turn of a joint in radians from where it came in.
+    /// Offers a fresh start's solution, and returns whether it replaces the chosen one. `missing` is its residual in chain
+    /// lengths, `turn` the largest turn of a joint from the input pose, in radians.
     pub fn takes(&mut self, missing: f32, turn: f32) -> bool {
         let better = missing < self.least - MARGIN;
         let nearer = missing < self.first - MARGIN;

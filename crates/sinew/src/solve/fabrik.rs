@@ -13,15 +13,17 @@ use crate::{
 };
 use sweep::Reaching;
 
-/// Forward and backward reaching (FABRIK; Aristidou & Lasenby 2011) as it is taught, on a chain of joints with limits of
-/// turning.
+/// Forward and backward reaching (FABRIK; Aristidou & Lasenby 2011) in its textbook form, on a chain of joints with limits
+/// of turning.
 ///
-/// A sweep has two passes. Backward, from the tip to the root, the end is put on the goal and each joint is drawn along behind
-/// its bone; forward, from the root to the tip, the root is put back where it belongs and each bone is pointed to where the
-/// first pass left its end. Where the goal is out of reach each bone is pointed to it first, so that the chain lies straight
-/// (which is no sweep; not so with a rotation to meet or a [`max_turn`](super::IterativeOptions::max_turn)).
-/// It moves all joints evenly, and its poses look relaxed. To bring a chain to its goal and not to show the method, see
-/// [`Auto`](super::Auto).
+/// A sweep has two passes. The backward pass, from the tip to the root, puts the end on the goal and draws each joint along
+/// behind its bone. The forward pass, from the root to the tip, puts the root back and points each bone to where the
+/// backward pass left its end. Where the goal is out of reach, each bone is pointed to it first, so that the chain lies
+/// straight. That does not count as a sweep, and is left out with a rotation goal or a
+/// [`max_turn`](super::IterativeOptions::max_turn).
+///
+/// The method moves all joints evenly, and its poses look relaxed. It is here to study the method; to bring a chain to its
+/// goal, use [`Auto`](super::Auto).
 ///
 /// ```
 /// use std::sync::Arc;
@@ -51,21 +53,24 @@ use sweep::Reaching;
 ///
 /// # Limits
 ///
-/// Both passes carry each joint's orientation along, not its place alone (Aristidou, Chrysanthou & Lasenby 2016). A bone
-/// turns by the shortest arc to where it should point, so that the roll which the animation gave is kept. In the forward pass,
-/// the joint's local rotation is then put to the nearest that its limits allow: its swing onto the ellipse, its twist
-/// into its range, a hinge onto its axis. In the backward pass it is the same limit seen from the other side: the orientation
-/// of the joint below stands, and the parent's is moved until the joint between them is within. As the forward pass is the
-/// last, every sweep leaves a pose within the limits.
+/// Both passes carry each joint's orientation along with its position (Aristidou, Chrysanthou & Lasenby 2016). A bone turns
+/// by the shortest arc to where it should point, which keeps the roll of the animation.
 ///
-/// # Where it ends
+/// In the forward pass, the joint's local rotation becomes the nearest within its limits: its swing moves onto the ellipse,
+/// its twist into its range, a hinge onto its axis. The backward pass applies the same limit from the other side: the joint
+/// below keeps its orientation, and the parent's is moved until the joint between them is within its limits. As the forward
+/// pass comes last, every sweep ends within the limits.
 ///
-/// It ends where the goal is met, where a sweep turns nothing, or after
-/// [`max_iterations`](super::IterativeOptions::max_iterations) sweeps (32). As limits may take the end away from the goal, the nearest
-/// of the pose that came in and of all sweeps is what it leaves. Near full stretch it takes hundreds of sweeps; a straight
-/// chain of free joints with the goal on its line folds up on that line, and a knot of limits stays, but with
-/// [`max_restarts`](super::IterativeOptions::max_restarts). A goal that goes on a little turns joints a little only with
-/// [`max_turn`](super::IterativeOptions::max_turn): see the table of promises in [`solve`](crate::solve).
+/// # Termination
+///
+/// A solve ends when the goal is met, when a sweep turns nothing, or after
+/// [`max_iterations`](super::IterativeOptions::max_iterations) sweeps (32). As limits may take the end away from the goal,
+/// it keeps the pose nearest to the goal: the input pose or that after any sweep.
+///
+/// Near full extension it takes hundreds of sweeps. A straight chain of free joints with the goal on its line folds up on
+/// that line. Joints that block each other at their limits stay as they are, without
+/// [`max_restarts`](super::IterativeOptions::max_restarts). Only with [`max_turn`](super::IterativeOptions::max_turn) does a
+/// small motion of the goal turn joints by small angles: see the table of promises in [`solve`](crate::solve).
 ///
 /// Drawn by the example `fabrik`:
 ///
@@ -74,20 +79,20 @@ use sweep::Reaching;
 #[derive(Clone, Debug)]
 pub struct Fabrik {
     plan: ChainPlan,
-    /// By what factor bones may become longer where the goal is too far or in the soft zone, 1 (none) or more. No chain becomes
-    /// longer than 1e15 m.
+    /// Factor by which bones may become longer where the goal is out of reach or in the soft zone, 1 (none) or more. No
+    /// chain becomes longer than 1e15 m.
     pub stretch: f32,
-    /// Whether the backward pass puts the second joint onto the circle in which the spheres of its two bones, about the root
-    /// and about the third joint, meet, so that the chain closes at once (Aristidou, Chrysanthou & Lasenby 2016). Off
-    /// (the default), it is drawn along as the others are.
+    /// Whether the backward pass puts the second joint onto the intersection of two spheres, so that the chain closes at
+    /// once (Aristidou, Chrysanthou & Lasenby 2016). They are centred on the root and the third joint, and their radii are
+    /// the two bones. Off (the default), the second joint is drawn along like the others.
     pub closes_circle: bool,
 }
 
-/// What is kept of a joint.
+/// Attributes of a joint that the solver honours.
 const HONOURED: Attributes = Attributes::TURNING.union(Attributes::of(&[Attribute::Preferred]));
 
 impl Fabrik {
-    /// The solver for a chain, which may have an offset at its tip (then the tip turns, too).
+    /// The solver for a chain. An offset at the chain's tip makes the tip turn too.
     pub fn from_chain(skeleton: &Skeleton, chain: Chain) -> Result<Self, ChainSolverError> {
         let plan = ChainPlan::new(skeleton, chain, "fabrik", HONOURED, Method::SweepsFromStraight)?;
         Ok(Self { plan, stretch: 1.0, closes_circle: false })

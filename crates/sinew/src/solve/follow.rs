@@ -1,4 +1,4 @@
-//! Follow: a segment pulled along by its neighbour, in one pass.
+//! Follow: a chain whose segments are pulled along by their neighbours, in one pass.
 
 use alloc::vec::Vec;
 
@@ -16,19 +16,19 @@ use super::{
 };
 use crate::{Chain, JointId, Pose, Report, Skeleton, SolveError, Workspace, joint::Attributes, math};
 
-/// Which end of a chain goes first.
+/// The end of a chain that leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Lead {
-    /// The tip is dragged, each bone pulls the one above it, and the root comes along.
+    /// The tip leads, each bone pulls the one above it, and the root is pulled along.
     #[default]
     Tip,
     /// The root (a head) leads, and each bone pulls the one below it.
     Root,
 }
 
-/// The oldest way to move a chain: one end goes to a place, and every bone turns only as far as its neighbour pulls it, as
-/// a rope or a train does. Both ends move; nothing is solved, so nothing is out of reach.
+/// Moves one end of a chain to a position; every bone turns only as far as its neighbour pulls it, as in a rope or a train.
+/// Both ends move, so no position is out of reach.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -57,16 +57,15 @@ pub enum Lead {
 ///
 /// # Limits
 ///
-/// Every joint's own limits hold, whichever end leads: they are kept on the joint, as the joint's rotation
-/// from the rest pose, and not on the end that happens to pull. For a chain that moves in a plane, hinges
-/// about the plane's normal n say it as a signed angle: with straight bones in the rest pose, a hinge's angle
-/// is that from the parent bone's direction to the joint's own, counter-clockwise positive seen against n.
-/// Where the rest pose is bent, its bend is added.
+/// Every joint's limits hold, whichever end leads: they belong to the joint's rotation from the rest pose, not to the end
+/// that pulls. For a chain that moves in a plane, a hinge about the plane's normal n limits a signed angle. With straight
+/// bones in the rest pose, that is the angle from the parent bone's direction to the joint's own, positive counter-clockwise
+/// as seen against n. A bend of the rest pose adds to it.
 ///
-/// From the root, a joint turns its bone to where the bone's end was, and is put to the nearest place within its limits.
-/// From the tip, the bone's end is where its neighbour left it, and its start is pulled: then the joint at its end bends,
-/// and the limits of that joint turn the bone back (and with it all that hangs above). A root that is limited against its
-/// own parent comes last: it turns the whole chain back about the tip.
+/// From the root, a joint turns its bone to the old position of the bone's end, then takes the nearest rotation within its
+/// limits. From the tip, the joint at the bone's end has moved already, and the bone's start is pulled after it. That joint
+/// bends, and its limits turn the bone back together with all that is above it. The root's own limits come last: they turn
+/// the whole chain back about the tip.
 ///
 /// Drawn by the example `follow`:
 ///
@@ -79,50 +78,51 @@ pub struct Follow {
 option_type! {
     /// Options of [`Follow`].
     FollowOptions {
-        /// Which end goes first; the tip by default.
+        /// The end that leads; the tip by default.
         lead, with_lead: Lead = Lead::Tip;
-        /// How much of the motion is made, 0 to 1 (the default), straight in the joints' coordinates (the root goes straight).
+        /// Share of the motion that is applied, 0 (none) to 1 (all, the default), linear in the joints' coordinates. The
+        /// root moves along a straight line.
         #[doc(alias("alpha", "weight"))]
         influence, with_influence: f32 = 1.0;
     }
 }
 
-/// Room for what is remembered while a chain follows.
+/// Buffers of a solve.
 #[derive(Debug, Default)]
 struct FollowScratch {
     links: ChainState,
     stops: Vec<Stop>,
 }
 
-/// A joint on its way; all in the frame of the root's parent, turned but not scaled.
+/// A joint of the input pose, in the frame of the root's parent turned but not scaled: the parent's axes, lengths in metres.
 #[derive(Clone, Copy, Debug)]
 struct Stop {
-    /// Where the joint was.
+    /// Position.
     at: Vec3,
-    /// Its orientation, turned.
+    /// Orientation, without the mirroring of negative scales.
     turned: Quat,
-    /// Signed size of its children's frame.
+    /// Signed scale of the frame below the joint.
     unit: f32,
 }
 
 impl Follow {
-    /// The chain from `root` down to `tip`, led by the tip.
+    /// The solver for the chain from `root` down to `tip`.
     pub fn new(skeleton: &Skeleton, root: JointId, tip: JointId) -> Result<Self, ChainSolverError> {
         Self::from_chain(skeleton, Chain::new(skeleton, root, tip)?)
     }
 
-    /// The same for a chain which may have an offset at its tip (then the tip turns, too).
+    /// The solver for a chain. An offset at the chain's tip makes the tip turn too.
     pub fn from_chain(skeleton: &Skeleton, chain: Chain) -> Result<Self, ChainSolverError> {
         admit(skeleton, &chain, "follow", Attributes::TURNING)?;
         Ok(Self { chain })
     }
 
-    /// Root to tip.
+    /// The solver's chain, from root to tip.
     pub fn chain(&self) -> &Chain {
         &self.chain
     }
 
-    /// Makes room in a workspace, so that the first solve with it allocates nothing either.
+    /// Reserves memory in a workspace, so that the first solve with it does not allocate either.
     pub fn reserve(&self, workspace: &mut Workspace) {
         let FollowScratch { links, stops } = workspace.scratch();
         links.reserve(&self.chain);
@@ -130,8 +130,9 @@ impl Follow {
         stops.reserve(self.chain.joints().len());
     }
 
-    /// Puts the leading end to a place in model space and pulls the rest along. The pose is left updated, with every joint
-    /// within its limits or no further out than it came in. The report's residual is that of the leading end.
+    /// Moves the leading end to the position `place` in model space and pulls the rest along. Updates the pose. Every joint
+    /// ends within its limits, or no further out than the input pose has it. The report's residual is that of the leading
+    /// end.
     pub fn solve(
         &self,
         workspace: &mut Workspace,
@@ -139,7 +140,7 @@ impl Follow {
         place: Vec3,
         options: &FollowOptions,
     ) -> Result<Report, SolveError> {
-        check::finite("the place", place)?;
+        check::finite("the leading end's position", place)?;
         check::within("the influence", "0 to 1", options.influence, 0.0, 1.0)?;
         pose.update();
         let chain = &self.chain;
@@ -147,7 +148,7 @@ impl Follow {
         if parent_space::is_sheared(pose, root) {
             check::frame(pose, tip, "the tip's frame", chain.tip_offset() != Vec3::ZERO)?;
             let report = parent_space::within(pose, root, |pose, space| {
-                let place = space.point("the place, seen from the root's parent,", place)?;
+                let place = space.point("the leading end's position, seen from the root's parent,", place)?;
                 self.solve(workspace, pose, place, options)
             })?;
             return Ok(Report {
@@ -163,12 +164,12 @@ impl Follow {
         let length = on.links.length();
         let led = Led { end: leads_tip, root: !leads_tip, ..Led::default() };
         let incoming = Incoming::new(chain, pose, length, led);
-        // Nearer than f32 holds the places, or a millionth of the chain, it is there.
+        // Counts as reached within the rounding of positions in f32, or a millionth of the chain's length.
         let near = 4.0 * on.links.rounding + 4e-7 * place.abs().max_element() + 1e-6 * length;
         report.position_tolerance = near;
         if off > near && options.influence > 0.0 {
             let (to, _) = on.links.inside(place, None);
-            check::finite("the place in the frame of the root's parent", to)?;
+            check::finite("the leading end's position in the frame of the root's parent", to)?;
             on.walk();
             match options.lead {
                 Lead::Tip => on.led_by_tip(to),
@@ -187,13 +188,13 @@ impl Follow {
     }
 }
 
-/// Position of the leading end.
+/// Position of the leading end, in model space.
 fn leading(chain: &Chain, pose: &Pose, lead: Lead) -> Vec3 {
     if lead == Lead::Tip { chain.end(pose) } else { pose.position(chain.root()) }
 }
 
 impl FollowScratch {
-    /// Notes where every joint is.
+    /// Records every joint's position, orientation and unit.
     fn walk(&mut self) {
         self.stops.clear();
         let (mut at, mut seat, mut unit) = (Vec3::ZERO, Quat::IDENTITY, self.links.unit());
@@ -206,7 +207,7 @@ impl FollowScratch {
         }
     }
 
-    /// The bone below a joint in its turned frame, with its sign; none for a tip without an offset.
+    /// The bone below a joint in the joint's turned frame, with its sign; `None` for a tip without an offset.
     fn bone(&self, link: usize) -> Option<Vec3> {
         let below = match self.links.links.get(link + 1) {
             Some(next) => next.offset,
@@ -238,7 +239,7 @@ impl FollowScratch {
 
     fn led_by_tip(&mut self, to: Vec3) {
         let mut at = to;
-        // The orientation that the joint at the bone's end has got; none where that joint just goes along.
+        // New orientation of the joint at the bone's end; `None` where that joint moves along rigidly.
         let mut below: Option<Quat> = None;
         for i in (0..self.links.links.len()).rev() {
             let bone = self.bone(i);
@@ -270,10 +271,10 @@ impl FollowScratch {
     }
 }
 
-/// Radians of a turn that is nothing but rounding.
+/// Radians of turn below which a turn is only rounding.
 const STIRS: f32 = 3e-7;
 
-/// The shortest arc between two ways, none where there is none or one of them has no direction.
+/// The shortest arc between two vectors; `None` where it is only rounding or a vector has no direction.
 fn arc(from: Vec3, to: Vec3) -> Option<Quat> {
     let (a, b) = (from.try_normalize()?, to.try_normalize()?);
     let q = math::shortest_arc(a, b, Vec3::ZERO);

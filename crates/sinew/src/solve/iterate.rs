@@ -1,5 +1,5 @@
-//! What iterative solvers of chains share: influences, the soft zone, stretching, poles, fresh starts, traces and
-//! reports. A solver gives its [`Method`] and its [`Sweep`].
+//! The driver that all iterative solvers of chains share: influences, the soft zone, stretching, poles, fresh starts, traces
+//! and reports. A solver provides its [`Method`] and its [`Sweep`].
 
 mod trace;
 
@@ -27,72 +27,73 @@ use crate::{
     math,
 };
 
-/// Why joints do not make a chain for a solver.
+/// Reasons why joints do not make a chain for a solver.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum ChainSolverError {
     /// Root and tip do not make a chain.
     #[error(transparent)]
     Chain(#[from] ChainError),
-    /// Root and tip are one joint, which has no offset to bring anywhere.
+    /// Root and tip are one joint without an offset, so there is no end to move.
     #[error("joint `{joint}` alone is no chain: it needs a joint below it, or an offset at the tip")]
     Single {
         /// Name of the joint.
         joint: alloc::string::String,
     },
-    /// A joint asks for what the solver cannot honour.
+    /// A joint has an attribute that the solver cannot honour.
     #[error(transparent)]
     Joint(#[from] UnsupportedAttribute),
 }
 
-/// A sweep that takes off less than this part of what is missing has stalled. Next to full stretch a chain still gains some
-/// parts in a thousand.
+/// Share of the residual that a sweep must remove, or it has stalled. Near full extension a chain still gains some
+/// thousandths a sweep.
 const STALLED: f32 = 2e-4;
 
-/// A sweep that leaves more than this part of what is missing is slow.
+/// Share of the residual above which what a sweep leaves makes it slow.
 const SLOW: f32 = 0.3;
 
-/// A goal within this part of the chain's length is followed by steps alone where that leads to it: a sweep turns single
-/// joints far even for a short way (ccd's tip by ten times as much as the way is long, on a chain of ten bones). It is six
-/// times as far as a goal goes in a frame that crosses the chain's length in a second.
+/// Distance to a goal, as a share of the chain's length, within which steps alone follow it where they reach it. A sweep
+/// turns single joints far even for a short distance (CCD's tip by ten times the distance, on a chain of ten bones). The
+/// share is six times the motion per frame of a goal that crosses the chain's length in a second.
 const NEAR: f32 = 0.1;
 
-/// Sweeps and the steps after each of them that bring a chain with a largest turn nearer by a hundredth at least.
+/// Maximum number of rounds, each a sweep and the steps after it, of a chain with a bound on turns. A round that reduces the
+/// residual by less than a hundredth is the last.
 const ROUNDS: u32 = 16;
 
-/// An answer without a bound on turns that is nearer to the goal by this part of the chain's length than what is found within
-/// the bound is worth going to.
+/// Share of the chain's length by which the solution without a bound on turns must be nearer than the bounded one, so that
+/// the chain moves towards it.
 const WORTH: f32 = 0.01;
 
-/// How strongly a chain that cannot meet its goal is drawn back to the input pose: lengths of residual per square radian; see
-/// [`Newton::settle`]. With 0.05 chains of three hinges leap in 1.2 % of their frames, and with this in 0.5 %; with more, more
-/// chains would come to stay further from their goals than [`GIVEN_UP`] allows.
+/// Weight that draws a chain that cannot meet its goal back to the input pose: chain lengths of residual per square radian;
+/// see [`Newton::settle`]. Chains of three hinges jump in 1.2 % of their frames with 0.05, and in 0.5 % with this. With a
+/// larger weight, more chains would stay further from their goals than [`GIVEN_UP`] allows.
 const PULL: f32 = 0.07;
 
-/// How much further from the goal a chain may settle than it was found, as a part of its length: as much as answers of fresh
-/// starts may be apart that count as equally near.
+/// Share of the chain's length by which settling may increase the residual: as much as solutions of fresh starts may differ
+/// and still count as equally near.
 const GIVEN_UP: f32 = 0.01;
 
-/// A joint that has turned by more than this part of what it may is where the bound holds it: one that is put back is put to
-/// between 0.99 and 0.9999 of it.
+/// Share of its bound on turns above which a joint counts as held by the bound: a joint that is turned back ends between
+/// 0.99 and 0.9999 of it.
 const AT_BOUND: f32 = 0.98;
 
-/// Radians that a joint may turn for each length of the chain that the end goes, in a pose that goes on from the last one.
-/// Two equal bones with a soft zone of 5 % need six, where the zone begins.
+/// Radians that a joint may turn per chain length that the end moves, in a pose that continues from the last one. Two equal
+/// bones with a soft zone of 5 % need six, at the onset of the zone.
 const SMOOTH: f32 = 7.5;
 
-/// Whether no joint of the chain resists or goes before others.
+/// Whether no joint of the chain has ease, stiffness, damping or a precedence.
 fn plain(skeleton: &Skeleton, chain: &Chain) -> bool {
     let resist = [Attribute::Ease, Attribute::Stiffness, Attribute::Damping, Attribute::Precedence];
     let has = |joint: &JointId| resist.iter().any(|a| skeleton.joint(*joint).attributes().has(*a));
     !chain.joints().iter().any(has)
 }
 
-/// Lengths of the chain beyond which a goal is a direction for steps of least squares. They go by what is taken off the
-/// distance, of which f32 tells less the larger it is (Buss & Kim 2005 clamp it likewise).
+/// Chain lengths beyond which a goal counts as a direction for steps of least squares. Steps are judged by how much they
+/// reduce the distance, which f32 resolves less the larger it is (Buss & Kim 2005 clamp it likewise).
 const FAR_FOR_STEPS: f32 = 2.0;
 
-/// How a solver goes about a goal.
+/// The iteration of a solver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Method {
     /// Sweeps alone.
@@ -101,22 +102,22 @@ pub(crate) enum Method {
     SweepsFromStraight,
     /// Steps of least squares alone.
     Steps,
-    /// Steps of least squares first, and sweeps where they come to rest.
+    /// Steps of least squares first, and sweeps where they stall.
     Both,
 }
 
 /// One update of every joint.
 pub(crate) trait Sweep {
-    /// Turns and slides the joints of the chain towards what is asked, within their limits. `nodes` is room for a walk.
+    /// Turns and slides the joints of the chain towards the task, within their limits. `nodes` is a buffer for the sweep.
     fn sweep(&self, links: &mut ChainState, nodes: &mut Vec<Node>, ask: &Ask, trace: &mut Trace);
 }
 
-/// Of a solver that makes none.
+/// The sweep of a solver that makes none.
 impl Sweep for () {
     fn sweep(&self, _: &mut ChainState, _: &mut Vec<Node>, _: &Ask, _: &mut Trace) {}
 }
 
-/// Whether these joints are a chain, and one that a solver of this name can honour.
+/// Returns an error unless the chain has an end to move and the solver called `name` can honour its joints.
 pub(crate) fn admit(
     skeleton: &Skeleton,
     chain: &Chain,
@@ -129,47 +130,47 @@ pub(crate) fn admit(
     Ok(check_honoured(skeleton, chain.joints().iter().copied(), name, honoured)?)
 }
 
-/// What a solver knows of its chain.
+/// A solver's precomputed data of its chain.
 #[derive(Clone, Debug)]
 pub(crate) struct ChainPlan {
     chain: Chain,
     method: Method,
-    /// What moves, in the order of a sweep.
+    /// The moving parts, in the order of a sweep.
     pub parts: Vec<Part>,
-    /// The same in the order of the chain.
+    /// The moving parts, in the order of the chain.
     columns: Vec<Part>,
-    /// Whether no joint resists or goes before others.
+    /// Whether no joint has ease, stiffness, damping or a precedence.
     plain: bool,
-    /// Whether all joints are free, and the method has a use for it.
+    /// Whether all joints are free, and the method makes use of it.
     free: bool,
 }
 
-/// Room for all that is remembered while a chain is solved.
+/// Buffers of a solve.
 #[derive(Debug, Default)]
 pub(crate) struct ChainScratch {
     pub links: ChainState,
     newton: Newton,
     maps: Maps,
     nodes: Vec<Node>,
-    /// The best of the start that is tried.
+    /// The best pose of the current start.
     best: Vec<(Quat, Vec3)>,
-    /// What is chosen among the starts so far.
+    /// The pose chosen among the starts so far.
     chosen: Vec<(Quat, Vec3)>,
-    /// What the first start came to.
+    /// The best pose of the first start.
     first: Vec<(Quat, Vec3)>,
     other: Vec<(Quat, Vec3)>,
-    /// Where a solve within a bound on turns begins.
+    /// The initial pose of a solve within a bound on turns.
     start: Vec<(Quat, Vec3)>,
-    /// Where steps within that bound came; where a sweep, or steps, began that are the whole method.
+    /// The pose after steps within that bound. Where sweeps or steps are the whole method, the pose before one of them.
     near: Vec<(Quat, Vec3)>,
-    /// The chain before its bones were stretched.
+    /// The pose before its bones were stretched.
     slack: Vec<(Quat, Vec3)>,
-    /// The chain before it was turned to its pole.
+    /// The pose before it was turned to its pole.
     unturned: Vec<(Quat, Vec3)>,
 }
 
 impl ChainScratch {
-    /// Makes room for a chain.
+    /// Reserves memory for a chain.
     pub fn reserve(&mut self, plan: &ChainPlan) {
         let Self { links, newton, maps, nodes, best, chosen, first, other, start, near, slack, unturned } =
             self;
@@ -190,7 +191,7 @@ impl ChainScratch {
     }
 }
 
-/// Which way the middle of the chain turns.
+/// The side that the middle of the chain turns to.
 #[derive(Clone, Copy)]
 struct Side {
     pole: Pole,
@@ -205,7 +206,7 @@ impl Side {
     }
 }
 
-/// What a solve is told, with the solver's own numbers where nothing is said.
+/// Options of a solve, with the solver's own defaults filled in.
 #[derive(Clone, Copy)]
 struct Settings {
     options: IterativeOptions,
@@ -214,47 +215,47 @@ struct Settings {
     stretch: f32,
 }
 
-/// One solve.
+/// State of one solve.
 pub(crate) struct Run<'a, 't, S> {
     plan: &'a ChainPlan,
     on: &'a mut ChainScratch,
     settings: Settings,
     sweep: &'a S,
     trace: Trace<'t>,
-    /// The furthest that a joint may turn, in radians: the settings', or infinite while the answer without a bound is
-    /// sought.
+    /// Maximum turn of a joint, in radians: that of the settings, or infinite while the solution without a bound is
+    /// searched.
     most: f32,
-    /// How often a chain that stalls may start afresh.
+    /// Maximum number of fresh starts after a stall.
     starts: u32,
-    /// The place that answers are judged by: steps of least squares may go towards a nearer one in its direction.
+    /// The position that solutions are judged by; steps of least squares may aim at a nearer one in its direction.
     judged: Vec3,
 }
 
-/// What came of a search.
+/// Result of a search.
 struct Found {
     report: Report,
-    /// What was missing before.
+    /// Residual of the initial pose, in metres (see `Ask::cost`).
     came: f32,
-    /// Whether what was worked towards is met, which a soft zone may have put nearer than the goal.
+    /// Whether the task is met, whose position a soft zone may have put nearer than the goal.
     met: bool,
 }
 
-/// What is worked towards.
+/// The task of a search, and its relation to the goal.
 #[derive(Clone, Copy)]
 struct Asked {
     ask: Ask,
-    /// How far the place is out of reach of the bones as they came in.
+    /// Distance in metres from the goal to the reach of the input pose's bones, 0 within it.
     by: f32,
-    /// How far it is out of reach of longer ones.
+    /// Distance in metres from the goal to the reach of the stretched bones, 0 within it.
     beyond: f32,
-    /// Whether it is in sight.
+    /// Whether the goal is near enough for its position to count, not only its direction.
     seen: bool,
-    /// By what factor bones were stretched for it.
+    /// Factor by which bones were stretched for it.
     longer: f32,
 }
 
 impl ChainPlan {
-    /// The plan for a chain that a solver of this name can honour.
+    /// The plan for a chain that the solver called `name` can honour.
     pub fn new(
         skeleton: &Skeleton,
         chain: Chain,
@@ -265,13 +266,13 @@ impl ChainPlan {
         admit(skeleton, &chain, name, honoured)?;
         let parts = parts(skeleton, &chain);
         let mut columns = parts.clone();
-        // Whatever the order of a sweep is, steps go down the chain.
+        // Steps go down the chain, whatever the order of a sweep.
         columns.sort_by_key(|part| part.link);
         let free = method == Method::Both && Maps::serve(skeleton, &chain);
         Ok(Self { plain: plain(skeleton, &chain), free, chain, method, parts, columns })
     }
 
-    /// Root to tip.
+    /// The solver's chain, from root to tip.
     pub fn chain(&self) -> &Chain {
         &self.chain
     }
@@ -333,7 +334,7 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
         run
     }
 
-    /// How often a chain that stalls starts afresh. Where all is done to meet a goal the first way out does not count.
+    /// Maximum number of fresh starts after a stall. A method that tries everything gets its first one in addition.
     fn starts(&self) -> u32 {
         self.settings.max_restarts.saturating_add(u32::from(self.plan.method == Method::Both))
     }
@@ -345,7 +346,7 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
         let asked = goal.position.unwrap_or_else(|| chain.end(pose));
         let weight = self.settings.options.influence;
         let (by_place, by_turn) = (goal.position_influence, goal.rotation_influence);
-        // (A pole goes with the position.)
+        // The pole belongs to the position.
         let side = if by_place > 0.0 { Side { pole: goal.pole, swivel: goal.swivel } } else { Side::KEPT };
         let turn = rotation.filter(|_| by_turn > 0.0);
         let led = Led { end: true, root: false, rotation: turn.is_some(), pole: !side.is_kept() };
@@ -357,8 +358,8 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
             let held = chain.end(pose);
             let place = if by_place > 0.0 { asked } else { held };
             report = self.run(place, turn, side);
-            // In between, each goal's own part is blended by itself: without the rotation and with it, without the place
-            // and with it.
+            // Partial influences blend each part of the goal by itself: between the solutions with and without the rotation,
+            // and with and without the position.
             let partly = |w: f32| w > 0.0 && w < 1.0;
             if turn.is_some() && partly(by_turn) {
                 self.blend_from(place, None, side, 1.0, by_turn);
@@ -371,7 +372,7 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
             if weight < 1.0 {
                 self.on.links.blend(weight);
             }
-            // Between two answers, each within the bound, a joint may be past it.
+            // Between two solutions within the bound, a joint may exceed it.
             self.on.links.turn_back();
             self.on.links.store(pose);
             report.branch_changed = incoming.changed(&self.plan.chain, pose, self.on.links.turned());
@@ -387,7 +388,8 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
         Ok(report)
     }
 
-    /// Blends from the solution of another goal, of which `part` is made, to the one that is here: `weight` of this one.
+    /// Blends from the solution of another goal to the current one, which gets `weight`. The other solution
+    /// is first reduced to the fraction `part` of its change.
     fn blend_from(&mut self, place: Vec3, turn: Option<Quat>, side: Side, part: f32, weight: f32) {
         self.on.links.keep(&mut self.on.other);
         self.on.links.reset();
@@ -400,7 +402,7 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
         self.on.other = kept;
     }
 
-    /// Solves in full, from what is loaded.
+    /// Solves with full influence, from the loaded pose.
     fn run(&mut self, place: Vec3, turn: Option<Quat>, side: Side) -> Report {
         let asked = self.ask(place, turn);
         let report = if self.most == f32::INFINITY || self.plan.method != Method::Both {
@@ -411,9 +413,9 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
         if asked.longer > 1.0 { self.slacken(asked, side, report) } else { report }
     }
 
-    /// Takes back as much of a stretch as leads away from the goal: limits and bounds on turns may hold joints where longer
-    /// bones point elsewhere. Where more is missing even so than came in, the chain is solved with its bones as they came in,
-    /// and stretched as far as that then helps.
+    /// Undoes the part of a stretch that increases the residual: limits and bounds on turns may hold joints at angles where
+    /// longer bones point away from the goal. If the residual is still larger than the input pose's, solves again with
+    /// unstretched bones, then stretches them as far as that reduces the residual.
     #[cold]
     fn slacken(&mut self, asked: Asked, side: Side, mut report: Report) -> Report {
         let Asked { ask, by, seen, longer, .. } = asked;
@@ -439,8 +441,8 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
         report
     }
 
-    /// Solves with no joint turned further than it may. Where the bound keeps steps from the goal, the answer without it is
-    /// sought, and the chain goes on the way there as far as it may; see [`Newton::part_way`].
+    /// Solves within a bound on turns. Where the bound keeps steps from the goal, it searches the solution without the
+    /// bound, and moves the chain towards it as far as the bound allows; see [`Newton::part_way`].
     fn bounded(&mut self, asked: Asked, place: Vec3, side: Side) -> Report {
         let Asked { ask, by, seen, .. } = asked;
         let Found { mut report, came, met } = self.search(asked, side);
@@ -449,8 +451,8 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
         }
         let links = &mut self.on.links;
         let mut near = ask.cost(links.measure(&ask));
-        // No fresh start brings a chain nearer to what is out of reach, and a bound that no joint has come to keeps steps from
-        // nothing.
+        // No fresh start brings a chain nearer to a goal out of reach, and a bound that no joint has reached holds no steps
+        // back.
         let beyond = by > ask.near;
         let free = near <= came && links.turned() < AT_BOUND * self.most;
         if beyond && free && self.finishes() {
@@ -459,7 +461,7 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
         let close = came <= NEAR * 2.0 * ask.radian;
         let links = &mut self.on.links;
         links.keep(&mut self.on.near);
-        // The answer without a bound.
+        // The solution without a bound.
         links.reset();
         let most = core::mem::replace(&mut self.most, f32::INFINITY);
         links.turn_at_most(self.most);
@@ -469,7 +471,7 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
             (near, report.outcome) = (came, Outcome::Stalled);
             self.on.near.clone_from(&self.on.start);
         }
-        // Where the goal is near, the chain may rest against its limits for many frames: the first way out is tried alone.
+        // Near its goal the chain may rest against its limits for many frames: then only the first fresh start is tried.
         self.starts = match () {
             _ if beyond => 0,
             _ if close => 1,
@@ -481,8 +483,8 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
         let ChainScratch { links, newton, near: kept, start, best, .. } = &mut *self.on;
         links.turn_at_most(most);
         let left = links.measure(&ask);
-        // Where steps lead there without a fresh start, or the goal is near, those within the bound lead there as well, and
-        // sooner, if they take off their share of what is missing.
+        // The steps within the bound are kept where they will reach that solution sooner: it needed no fresh start or the
+        // goal is near, and they have removed their share of the residual.
         let share = (most / links.turned()).min(1.0);
         let simple = far.restarts == 0 || close;
         let leads = simple && near <= (1.0 - share) * came;
@@ -500,13 +502,13 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
         report
     }
 
-    /// What is worked towards, from what is loaded.
+    /// Builds the task from a goal and the loaded pose.
     fn ask(&mut self, place: Vec3, turn: Option<Quat>) -> Asked {
         let length = self.on.links.length();
         let by = self.on.links.out_of_reach(place);
-        // No chain grows beyond what f32 can square.
+        // No chain grows beyond a length that f32 can square.
         let stretch = self.settings.stretch.min((LONGEST / length).max(1.0));
-        // What is far away is a direction.
+        // A goal far away counts as a direction.
         let far = if self.plan.method == Method::Steps { FAR_FOR_STEPS } else { FAR };
         let near = self.on.links.in_sight(place, length, stretch, far);
         let (target, mut longer) = self.on.links.drawn_in(near, self.settings.options.soft, stretch);
@@ -516,7 +518,7 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
             self.judged = self.on.links.drawn_in(place, self.settings.options.soft, stretch).0;
         }
         let ask = self.on.links.ask(target, turn, &self.settings.options);
-        // What is met as it came in stays as it is.
+        // A goal that the input pose meets leaves the bones as they are.
         if longer > 1.0 && ask.met(self.on.links.measure(&ask)) {
             longer = 1.0;
         }
@@ -528,16 +530,16 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
         Asked { ask, by, beyond, seen: near == place, longer }
     }
 
-    /// Seeks the goal from where the chain is, within the bound on turns that is set.
+    /// Searches the goal from the current pose, within the current bound on turns.
     fn search(&mut self, asked: Asked, side: Side) -> Found {
         let mut report = Report::default();
         let Asked { ask, beyond, seen, .. } = asked;
         let turn = ask.turn;
         let (mut left, mut status) = (self.on.links.measure(&ask), Outcome::Converged);
         let came = self.judge(&ask, left);
-        // Where the goal is too far nothing is met, and a chain that is already straight shows by not moving.
+        // A goal out of reach is never met, and a chain that is already straight shows by not moving.
         if !ask.met(left) {
-            // (What a soft zone draws in is within reach, and pulling straight would leap there.)
+            // Not for a goal that a soft zone has drawn within reach: pulling the chain straight would make it jump.
             let held = self.most.is_finite();
             let pulls = matches!(self.plan.method, Method::SweepsFromStraight | Method::Both);
             if pulls && turn.is_none() && !held && self.on.links.out_of_reach(ask.place) > 0.0 {
@@ -548,20 +550,21 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
         }
         if !side.is_kept() {
             let mut side = side;
-            // With a rotation asked for, the chain turned about its axis takes the tip along, which then goes back. Where
-            // limits or a bound on turns do not let it, the pole gives way: no more may be missing for it than came in, and
-            // than was left without it by more than the tolerance.
+            // With a rotation goal, the chain turned about its axis takes the tip along, which then turns back. Where limits
+            // or a bound on turns prevent that, the pole yields: it may not increase the residual above the initial one, nor
+            // above that without the pole by more than the tolerance.
             let allowed = came.min(self.judge(&ask, self.on.links.measure(&ask)) + ask.near);
             for _ in 0..4 {
-                // (Less what turning back would take of it by rounding: it would not go back about the same axis.)
+                // The bound is reduced by what the rounding of turning back would take: it would not turn back about the
+                // same axis.
                 let left = (IN_ALL * self.most - self.on.links.turned()).max(0.0);
                 let angle = self.to_side(&mut side).clamp(-left, left);
                 self.on.links.keep(&mut self.on.unturned);
-                // A smaller one is rounding of the means.
+                // A smaller angle is rounding of the mean position.
                 if angle.abs() < 2e-5 || !self.on.links.swivel(angle) {
                     break;
                 }
-                // (Sweeps and steps are counted where they alone are the method.)
+                // Where sweeps or steps are the whole method, only they count as iterations.
                 report.iterations += u32::from(self.plan.method == Method::Both);
                 if turn.is_none() {
                     break;
@@ -577,10 +580,10 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
                 }
             }
         }
-        // No more is missing than there would be had it come in within its limits.
+        // The residual must not exceed that of the solution put within its limits.
         if self.on.links.outside {
             let left = self.on.links.measure(&ask);
-            // What is met within the tolerance stays as it is.
+            // A goal met within the tolerance keeps the pose.
             let cost = if ask.met(left) { 0.0 } else { self.judge(&ask, left) };
             self.on.links.keep(&mut self.on.best);
             self.on.links.put_within();
@@ -590,7 +593,7 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
             }
         }
         if self.most.is_finite() {
-            // (What steps left is within it: sweeps may not be.)
+            // Steps stay within the bound; sweeps may not.
             let links = &mut self.on.links;
             if links.turn_back() && status == Outcome::Converged && !ask.met(links.measure(&ask)) {
                 status = Outcome::Stalled;
@@ -598,7 +601,7 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
         }
         let met = status == Outcome::Converged;
         if status == Outcome::Converged && !seen {
-            // (A slide without an end may come to where the goal was put.)
+            // A slide without an end may reach the position to which the goal was brought near.
             status = Outcome::Stalled;
         }
         report.outcome = status;
@@ -606,7 +609,7 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
         Found { report, came, met }
     }
 
-    /// What is missing where this is left to what is worked towards.
+    /// The residual by which solutions are judged, in metres. `left` is the residual of `ask` in the current pose.
     fn judge(&self, ask: &Ask, left: (f32, f32)) -> f32 {
         if self.plan.method != Method::Steps {
             return ask.cost(left);
@@ -615,12 +618,12 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
         ask.cost(self.on.links.measure(&ask))
     }
 
-    /// Whether steps of least squares are made beside sweeps.
+    /// Whether the method makes steps of least squares beside sweeps.
     fn finishes(&self) -> bool {
         self.plan.method == Method::Both && self.plan.plain
     }
 
-    /// Sweeps until the goal is met, nothing moves or the iterations are used up; leaves the best that was found.
+    /// Sweeps until the goal is met, nothing moves or the iterations are used up. Leaves the best pose found.
     fn descend(&mut self, ask: &Ask, seen: bool, start: (f32, f32), report: &mut Report) -> Outcome {
         let mut left = start;
         let mut best = self.judge(ask, left);
@@ -629,7 +632,7 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
         let length = self.on.links.length();
         let (mut restarts, mut slow, mut choice) = (0, 0, None);
         let (mut next, mut pause) = (0, 2);
-        // After a fresh start the steps go first, as they stay on the side that it was put to.
+        // After a fresh start steps go first, as they stay on the side of that start.
         let mut fresh = finish;
         if finish && !ask.met(left) {
             let follows = self.follow(ask, left, report);
@@ -651,7 +654,7 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
                 self.on.links.keep(&mut self.on.best);
             }
             if follows {
-                // Sweeps would only creep on from where steps have come to rest.
+                // Sweeps would only make slow progress from where steps have stalled.
                 (fresh, slow) = (true, 2);
             }
         }
@@ -694,7 +697,7 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
             if finish && (fresh || !ask.met(left) && now > SLOW * before && report.iterations >= next) {
                 self.steps(ask, 20, f32::INFINITY, report);
                 left = self.on.links.measure(ask);
-                // If it did not help here, it is tried again when twice as many sweeps are made.
+                // If the steps did not help, they are tried again after twice as many sweeps.
                 next = report.iterations + pause;
                 pause *= 2;
             }
@@ -717,7 +720,7 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
         }
         self.choose(&mut choice, best / length);
         self.on.links.put(&self.on.chosen);
-        // (What is only a direction has one answer, towards it.)
+        // A goal that is only a direction has a single solution.
         if seen && finish && !self.most.is_finite() {
             self.settle(ask, ask.cost(start), choice);
             if ask.met(self.on.links.measure(ask)) {
@@ -727,8 +730,8 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
         status
     }
 
-    /// Settles the answer that is chosen: see [`Newton::settle`]. Where it is a fresh start's, it is chosen anew beside the
-    /// first one's, as settling may bring that nearer.
+    /// Settles the chosen solution: see [`Newton::settle`]. A fresh start's solution is compared with the first one again,
+    /// as settling may bring that nearer.
     fn settle(&mut self, ask: &Ask, allowed: f32, choice: Option<Choice>) {
         let length = self.on.links.length();
         let left = self.settled(ask, allowed);
@@ -743,7 +746,7 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
         }
     }
 
-    /// Settles the answer that is here, so much as is allowed; what is then missing.
+    /// Settles the current pose, up to a residual of `allowed` metres. Returns its residual in metres.
     fn settled(&mut self, ask: &Ask, allowed: f32) -> f32 {
         let ChainScratch { links, newton, best, .. } = &mut *self.on;
         let found = ask.cost(links.measure(ask));
@@ -762,7 +765,8 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
         found
     }
 
-    /// Takes the best of the start that was tried for the answer if it is the first, or the better choice.
+    /// Offers the best pose of the current start to the choice; the first one is always chosen. `missing` is its residual in
+    /// chain lengths.
     fn choose(&mut self, choice: &mut Option<Choice>, missing: f32) {
         let Some(choice) = choice else {
             *choice = Some(Choice::new(missing));
@@ -776,8 +780,8 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
         }
     }
 
-    /// Follows a goal by steps, from where the chain came in: where the goal is near, and where the chain comes in at rest
-    /// as near to it as its limits let it. False where it is on a long way instead.
+    /// Follows a goal by steps from the input pose: where the goal is near, and where the input pose is already as near to
+    /// it as its limits allow. Returns false where the chain is still far from its goal instead.
     fn follow(&mut self, ask: &Ask, left: (f32, f32), report: &mut Report) -> bool {
         let cost = ask.cost(left);
         let length = 2.0 * ask.radian;
@@ -810,8 +814,8 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
         true
     }
 
-    /// Comes as near as it can with no joint turned further than it may: by the maps of a free chain, by steps, and by
-    /// sweeps where steps see no way (a straight chain whose goal comes in, a kink).
+    /// Moves as near to the goal as the bound on turns allows: by the maps of a free chain, by steps, and by sweeps where
+    /// steps find no direction (a straight chain whose goal moves inward, a kink).
     fn within(&mut self, ask: &Ask, report: &mut Report) {
         let mut best = ask.cost(self.on.links.measure(ask));
         for round in 0..ROUNDS {
@@ -842,7 +846,7 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
         }
     }
 
-    /// Steps of least squares, at most this many, with no joint turned further than `turn` radians from where it came in.
+    /// Makes at most `most` steps of least squares, with no joint turned further than `turn` radians from the input pose.
     fn steps(&mut self, ask: &Ask, most: u32, turn: f32, report: &mut Report) {
         let most = self.settings.max_iterations.saturating_sub(report.iterations).min(most);
         self.on.links.turn_at_most(turn.min(self.most));
@@ -851,13 +855,13 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
         self.on.links.turn_at_most(self.most);
     }
 
-    /// The maps of a free chain, where it is one. Whether anything moved.
+    /// Applies the maps of a free chain, if it is one. Returns whether anything moved.
     fn map(&mut self, ask: &Ask) -> bool {
         self.plan.free && self.on.maps.finish(&mut self.on.links, ask)
     }
 
-    /// The angle about the axis from root to end that turns the mean of the joints between to its side. A bend plane that is
-    /// kept and turned by a swivel angle becomes a direction, so that the next round knows it.
+    /// The angle in radians about the axis from root to end that turns the mean of the joints between to its side. A kept
+    /// bend plane with a swivel angle becomes a direction in `side`, so that the next round repeats it.
     fn to_side(&self, side: &mut Side) -> f32 {
         let (root, end) = (self.on.links.place(0), self.on.links.end());
         let Some(axis) = (end - root).try_normalize() else { return 0.0 };
@@ -871,7 +875,7 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
         }
         let middle = middle / (count - 1) as f32;
         let across = middle - axis * middle.dot(axis);
-        // A straight chain has no side; below this its bend is rounding.
+        // A straight chain has no side; below this distance its bend is rounding.
         if math::sqrt(across.length_squared()) < 1e-4 * self.on.links.length() + self.on.links.rounding {
             return 0.0;
         }

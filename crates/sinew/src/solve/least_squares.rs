@@ -10,16 +10,18 @@ use crate::{
     joint::{Attribute, Attributes},
 };
 
-/// Damped least squares (Wampler 1986; Levenberg-Marquardt), on a chain of joints with any limits of turning and sliding.
+/// Damped least squares (Wampler 1986; Levenberg-Marquardt) on a chain of joints with any limits of turning and sliding.
 ///
-/// Step by step, all joints move at once, each as little as takes most of what is missing away. Limits hold inside each step,
-/// so that the other joints do what one at its limit may not. It stays near the pose that came in, and converges in a few
-/// steps where the goal is within reach; it rests in the nearest place where limits, or a straight chain, let no step lead
-/// nearer. A goal further off than two lengths of the chain is a direction: steps go to two lengths that way, and what they
-/// leave is judged by the goal itself. [`Auto`](super::Auto) goes on from there by sweeps and fresh starts.
+/// Each step moves all joints at once, by the smallest motion that removes most of the residual. Limits hold inside each
+/// step: the other joints take over the motion of a joint at its limit. The solver stays near the input pose, and converges
+/// in a few steps where the goal is within reach. It stalls in the nearest pose from which limits, or a straight chain, let
+/// no step reduce the residual.
 ///
-/// With a rotation asked for, the turn towards a [`Pole`](crate::Pole) is made in at most four rounds, each of which leaves the
-/// tip's rotation to further steps: in up to a quarter of cases the middle of the chain stays 0.06 to 0.17 rad off the pole.
+/// A goal further than two chain lengths counts as a direction: steps aim two lengths that way, and the goal itself judges
+/// their residual. [`Auto`](super::Auto) continues from there with sweeps and fresh starts.
+///
+/// With a rotation goal, the turn towards a [`Pole`](crate::Pole) takes at most four rounds, and each leaves the tip's
+/// rotation to further steps: in up to a quarter of cases the middle of the chain stays 0.06 to 0.17 rad off the pole.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -49,18 +51,19 @@ use crate::{
 ///
 /// # The mathematics
 ///
-/// With r what is missing (the way to the goal, and beside it the turn to its rotation, a radian counted as half of the
-/// chain's length) and J how it changes with the joints, the step is J^T y with
+/// Let r be the residual: the vector to the goal and, with a rotation goal, the turn to it, with a radian counted as half of
+/// the chain's length. Let J be its Jacobian with respect to the joints. The step is J^T y with
 ///
 /// ```text
 /// (J J^T + mu) y = r
 /// ```
 ///
-/// the least of all steps that take most of r away. The damping mu is the square of what is missing (Sugihara 2011) times a
-/// factor that a step which leads nearer divides by 4 and one that does not, which is taken back, multiplies by 8. A single
-/// angle or slide goes no further than its range; if a step would take it further it goes that far, and the others' part is
-/// sought anew. A ball is put to the nearest rotation within its limits, and the next step is sought along the wall that it
-/// met.
+/// which is the smallest step that removes most of r. The damping mu is the squared residual (Sugihara 2011) times a factor.
+/// A step that reduces the residual divides the factor by 4; a step that does not is taken back and multiplies it by 8.
+///
+/// A single angle or slide stops at the end of its range: where a step would pass it, that coordinate is fixed there and the
+/// step of the others is solved again. A ball joint takes the nearest rotation within its limits, and the next step moves
+/// along the limit that it met.
 ///
 /// Drawn by the example `least_squares`, step by step:
 ///
@@ -69,17 +72,17 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct DampedLeastSquares {
     plan: ChainPlan,
-    /// By what factor bones (that do not slide) may become longer where the goal is too far or in the soft zone, 1 (none) or
-    /// more. No chain becomes longer than 1e15 m.
+    /// Factor by which bones (except sliders) may become longer where the goal is out of reach or in the soft zone, 1 (none)
+    /// or more. No chain becomes longer than 1e15 m.
     pub stretch: f32,
 }
 
-/// What is kept of a joint.
+/// Attributes of a joint that the solver honours.
 const HONOURED: Attributes =
     Attributes::TURNING.union(Attributes::of(&[Attribute::Slider, Attribute::Preferred]));
 
 impl DampedLeastSquares {
-    /// The solver for a chain, which may have an offset at its tip (then the tip turns, too).
+    /// The solver for a chain. An offset at the chain's tip makes the tip turn too.
     pub fn from_chain(skeleton: &Skeleton, chain: Chain) -> Result<Self, ChainSolverError> {
         let plan = ChainPlan::new(skeleton, chain, "dls", HONOURED, Method::Steps)?;
         Ok(Self { plan, stretch: 1.0 })

@@ -1,4 +1,4 @@
-//! What a sweep withholds of each joint's motion.
+//! The reduction of each joint's motion in a sweep.
 
 use glam::Quat;
 
@@ -7,12 +7,12 @@ use crate::{
     solve::{check, partial::partial},
 };
 
-/// How much of what a joint would do is left out.
+/// Reduction of a joint's motion in a sweep.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Brake {
-    /// The share that is withheld, 0 (none) to below 1.
+    /// Share that is withheld, 0 (none) to below 1.
     pub damping: f32,
-    /// The largest turn in a sweep, in radians.
+    /// Maximum turn in a sweep, in radians.
     pub max_step: f32,
 }
 
@@ -24,7 +24,7 @@ impl Brake {
         check::above_zero("the largest step", "above 0", self.max_step, f32::INFINITY)
     }
 
-    /// What is made of a wanted turn.
+    /// Reduces a turn.
     pub fn turn(&self, turn: Quat) -> Quat {
         if *self == Self::NONE {
             return turn;
@@ -34,7 +34,7 @@ impl Brake {
         if angle > 0.0 { partial(turn, most / angle) } else { turn }
     }
 
-    /// The same for an angle in radians.
+    /// Reduces an angle in radians.
     pub fn angle(&self, angle: f32) -> f32 {
         (angle * (1.0 - self.damping)).clamp(-self.max_step, self.max_step)
     }

@@ -1,4 +1,4 @@
-//! One sweep, joint by joint.
+//! A sweep of cyclic coordinate descent, joint by joint.
 
 use alloc::vec::Vec;
 
@@ -15,19 +15,19 @@ use crate::{
     },
 };
 
-/// Sweeps over what moves, in that order.
+/// A sweep over the moving parts, in the order of `parts`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sweeps<'a> {
     pub parts: &'a [Part],
-    /// What is withheld.
+    /// Reduction of each motion.
     pub brake: Brake,
-    /// Whether a joint that meets its limits glides along them, and stays where it is if that leads no nearer.
+    /// Whether a joint that meets its limits glides along them, and stays where it is if that does not reduce the residual.
     pub glides: bool,
 }
 
 impl Sweep for Sweeps<'_> {
     fn sweep(&self, links: &mut ChainState, _: &mut Vec<Node>, ask: &Ask, trace: &mut Trace) {
-        // From the tip inward, without precedences, one walk down the chain serves all.
+        // Parts in order from the tip inward, without precedences, need only one walk down the chain.
         let inward = self.parts.windows(2).all(|w| w[0].link >= w[1].link);
         let last = links.links.len() - 1;
         links.send_down(ask.place, ask.turn);
@@ -61,12 +61,12 @@ impl Sweep for Sweeps<'_> {
     }
 }
 
-/// Turns a ball or a free joint.
+/// Turns a ball joint or a free joint.
 fn turn(links: &mut ChainState, link: usize, (arm, tip): (Vec3, Quat), ask: &Ask, sweeps: &Sweeps) {
     let link = &mut links.links[link];
     let unit = link.unit;
     let mut cost = f32::INFINITY;
-    // One that glides makes some arcs more, each from where the last one was put.
+    // A gliding joint makes up to four arcs, each from where the limits put the last one.
     for round in 0..4 {
         let e = math::rotate(link.rotation, arm);
         let objective = match ask.turn {
@@ -92,11 +92,11 @@ fn turn(links: &mut ChainState, link: usize, (arm, tip): (Vec3, Quat), ask: &Ask
             cost = left(link.rotation);
         }
         let now = left(next);
-        // Not written as a comparison with `>=`, so that NaN stays out.
+        // Not a comparison with `>=`, so that NaN returns too.
         if now.partial_cmp(&cost) != Some(core::cmp::Ordering::Less) {
             return;
         }
-        // A share gained of less than a thousandth is not worth another round.
+        // A gain of less than a thousandth is not worth another round.
         let worth = now < 0.999 * cost;
         cost = now;
         link.rotation = next;
@@ -119,21 +119,22 @@ fn turn_about(
     let at = link.limits.coordinates(link.rotation);
     let Some(axis) = link.limits.turn_axis(n, at) else { return };
     let (e, g) = (math::rotate(link.rotation, arm) * link.unit, link.goal * link.unit);
-    // The largest length is 1 to 2, since sine and cosine are squares of lengths and are squared once more.
+    // Scales the largest length to between 1 and 2: sine and cosine are squares of lengths, and are squared once more.
     let unit = to_unit(max(max(largest(e), largest(g)), ask.radian));
     let (e, g, radian) = (e * unit, g * unit, ask.radian * unit);
     let mut sine = axis.dot(e.cross(g));
     let mut cosine = e.dot(g) - axis.dot(e) * axis.dot(g);
     if ask.turn.is_some() {
-        // D is the turn by the angle 2h about v / sin h: with a_k the axes of a frame and b_k = D a_k, the sums of
-        // a_k x b_k . a and of a_k . b_k - (a . a_k) (a . b_k) come to 4 w (v . a) and 2 (w^2 - (v . a)^2).
+        // Let D turn by the angle 2h, with the vector part v and the scalar part w = cos h. For the axes a_k of a frame and
+        // b_k = D a_k, the sums of a_k x b_k . a and of a_k . b_k - (a . a_k) (a . b_k) are 4 w (v . a) and 2 (w^2 - (v .
+        // a)^2).
         let d = math::mul(link.turn, math::conjugate(math::mul(link.rotation, tip)));
         let along = axis.dot(Vec3::new(d.x, d.y, d.z));
         let k = 0.5 * radian * radian;
         sine += k * 4.0 * d.w * along;
         cosine += k * 2.0 * (d.w * d.w - along * along);
     }
-    // The end on the axis: no angle is better than another.
+    // With the end on the axis, every angle is as good.
     let size = radian * radian;
     if sine * sine + cosine * cosine <= 1e-12 * size * size {
         return;
@@ -145,13 +146,13 @@ fn turn_about(
     let mut wanted = at;
     wanted[n] += brake.angle(math::atan2(sine, cosine));
     let next = link.limits.step_coordinates(at, wanted);
-    // Below rounding it would only stir the bits.
+    // A change below rounding would only change the last bits.
     if (next[n] - at[n]).abs() > 1e-7 {
         link.rotation = link.no_further(link.limits.rotation(next));
     }
 }
 
-/// Slides along one axis.
+/// Slides a joint along one axis.
 fn slide(links: &mut ChainState, link: usize, n: usize, arm: Vec3, brake: &Brake) {
     let link = &mut links.links[link];
     let Some(axis) = link.limits.slide_axis(n) else { return };
@@ -162,17 +163,17 @@ fn slide(links: &mut ChainState, link: usize, n: usize, arm: Vec3, brake: &Brake
     link.goal -= link.offset - before;
 }
 
-/// 1 + cos of the angle below which two directions are opposite: every way round is as short, and which way is for those to
-/// say who know more (a preferred value, the bend of the whole chain).
+/// 1 + cos of the angle below which two directions count as opposite. All arcs between them are as short, and the choice is
+/// left to what knows more: a preferred value, or the bend of the whole chain.
 const OPPOSITE: f32 = 1e-6;
 
-/// The shortest arc from `e` to `g`; none where either has no direction, or they are opposite.
+/// The shortest arc from `e` to `g`; `None` where either has no direction, or they are opposite.
 fn arc(e: Vec3, g: Vec3) -> Option<Quat> {
     let (a, b) = (e.try_normalize()?, g.try_normalize()?);
     (1.0 + a.dot(b) > OPPOSITE).then(|| math::shortest_arc(a, b, Vec3::ZERO))
 }
 
-/// The turn that brings `e` near `g` and is near `d`.
+/// The turn that brings `e` near `g` and is near `d`, where a radian counts as `radian` metres.
 fn both(e: Vec3, g: Vec3, d: Quat, radian: f32) -> Quat {
     let (e, g, k) = (e.as_dvec3(), g.as_dvec3(), 0.5 * f64::from(radian) * f64::from(radian));
     let b = wahba::outer(g, e, 1.0) + math::to_matrix(d).as_dmat3() * k;

@@ -1,4 +1,4 @@
-//! One sweep: inward, outward.
+//! A sweep of forward and backward reaching.
 
 use alloc::vec::Vec;
 
@@ -12,26 +12,26 @@ use crate::{
     },
 };
 
-/// Sweeps over a chain.
+/// A sweep over a chain.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reaching {
     /// See [`Fabrik`](crate::solve::Fabrik).
     pub closes_circle: bool,
 }
 
-/// One of them.
+/// The passes of one sweep.
 struct Passes<'a> {
     nodes: &'a mut [Node],
     closes_circle: bool,
 }
 
 impl Passes<'_> {
-    /// Whether the tip goes along with its parent as it is: nothing hangs below it, and no rotation is asked for.
+    /// Whether the tip moves rigidly with its parent: it has neither an offset nor a rotation goal.
     fn rides(&self, turn: Option<Quat>) -> bool {
         turn.is_none() && self.nodes.last().is_some_and(|tip| tip.bone == Vec3::ZERO)
     }
 
-    /// From the tip to the root: the end goes to `goal`, and each joint comes after.
+    /// The backward pass, from the tip to the root: puts the end on `goal` and draws each joint along.
     fn backward(&mut self, links: &ChainState, goal: Vec3, turn: Option<Quat>, trace: &mut Trace) {
         let (root, last, rides) = (self.nodes[0].place, self.nodes.len() - 1, self.rides(turn));
         let mut far = goal;
@@ -41,7 +41,7 @@ impl Passes<'_> {
         for i in (0..=last).rev() {
             let mut node = self.nodes[i];
             let given = turn.filter(|_| i == last);
-            // Between two known neighbours, where the spheres of its two bones meet.
+            // The second joint, between two known neighbours, goes where the spheres of its two bones meet.
             let closes = self.closes_circle && i == 1;
             let hint = if closes { self.between(root, node, far) } else { node.place };
             node.turned = match given {
@@ -68,8 +68,8 @@ impl Passes<'_> {
         }
     }
 
-    /// The place of the second joint, at `node.place` now, on both spheres: about the root with its first bone, and about
-    /// `far` with its own. Where they do not meet, its old place.
+    /// Returns a position of the second joint on both spheres: about the root with its first bone, and about `far` with its
+    /// own. It is the one nearest to `node.place`, or `node.place` itself where the spheres do not meet.
     fn between(&self, root: Vec3, node: Node, far: Vec3) -> Vec3 {
         let way = far - root;
         let d = math::sqrt(way.length_squared());
@@ -87,7 +87,8 @@ impl Passes<'_> {
         root + along * x + math::perpendicular(along, own - along * own.dot(along)) * math::sqrt(hh)
     }
 
-    /// From the root to the tip: each bone is pointed to where the other pass left its end, within its joint's limits.
+    /// The forward pass, from the root to the tip: points each bone to where the backward pass left its end, within the
+    /// limits.
     fn forward(&mut self, links: &mut ChainState, turn: Option<Quat>, trace: &mut Trace) {
         let (mut at, mut seat) = (Vec3::ZERO, Quat::IDENTITY);
         let mut unit = links.unit();
@@ -103,7 +104,7 @@ impl Passes<'_> {
                 } else if turn.is_some() {
                     node.turned
                 } else {
-                    // The tip points its offset's end to the goal, which the inward pass had started from.
+                    // The tip points its offset's end to the goal, from which the backward pass started.
                     pointed(node.turned, node.bone, node.place + math::rotate(node.turned, node.bone) - at)
                 };
                 let local = math::normalize(math::mul(math::conjugate(seat), wanted));
@@ -136,7 +137,8 @@ impl Sweep for Reaching {
     }
 }
 
-/// An orientation turned by the shortest arc that makes its bone point along `way`.
+/// The orientation `turned`, rotated by the shortest arc that points its bone along `way`; unchanged where either has no
+/// direction.
 fn pointed(turned: Quat, bone: Vec3, way: Vec3) -> Quat {
     let (Some(from), Some(to)) = (math::rotate(turned, bone).try_normalize(), way.try_normalize()) else {
         return turned;

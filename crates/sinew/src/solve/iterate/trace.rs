@@ -1,4 +1,4 @@
-//! What a solver tells of its way to a goal.
+//! The trace of a solve: its steps, passed to a callback.
 
 use core::ops::ControlFlow;
 
@@ -6,21 +6,21 @@ use glam::{Affine3, Vec3};
 
 use crate::{JointId, Pose, solve::chain_state::ChainState};
 
-/// Who is told, if anyone.
+/// Callback for the steps of a solve, if there is one.
 pub(crate) type Watch<'a> = Option<&'a mut dyn FnMut(TraceStep<'_>) -> ControlFlow<()>>;
 
-/// A step on a solver's way to a goal.
+/// A step of a solve.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct TraceStep<'a> {
-    /// Number of the sweep (of least squares: of the step), from 0.
+    /// Number of the sweep (for least squares: of the step), from 0.
     pub iteration: u32,
-    /// What it changed.
+    /// The change that the step made.
     pub change: TraceChange,
     links: &'a ChainState,
 }
 
-/// What a step on a solver's way to a goal changed.
+/// The change that a step of a solve made.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum TraceChange {
@@ -29,20 +29,21 @@ pub enum TraceChange {
         /// The joint.
         joint: JointId,
     },
-    /// A point of the chain was moved, before joints turn to it ([`Fabrik`](crate::solve::Fabrik)).
+    /// A point of the chain moved, before joints turn to it ([`Fabrik`](crate::solve::Fabrik)).
     Point {
         /// The pass that moved it.
         pass: TracePass,
-        /// Its number from the root: 0 is the root joint, the last joint's number plus 1 the end of the offset at the tip.
+        /// Index of the point from the root: 0 is the root joint. One past the last joint is the end of the offset at the
+        /// tip.
         point: usize,
-        /// Where it was moved to, in model space, metres.
+        /// New position in model space, in metres.
         position: Vec3,
     },
-    /// All joints made a step ([`DampedLeastSquares`](crate::solve::DampedLeastSquares)).
+    /// All joints moved by one step ([`DampedLeastSquares`](crate::solve::DampedLeastSquares)).
     Step {
-        /// Damping of the step, as a share of the square of what was missing.
+        /// Damping of the step, as a share of the squared residual.
         damping: f32,
-        /// Whether it led nearer. One that did not is taken back, and the next one is damped more.
+        /// Whether the step reduced the residual. One that did not is taken back, and the next one is damped more.
         taken: bool,
     },
 }
@@ -64,10 +65,10 @@ impl TraceStep<'_> {
     }
 }
 
-/// Tells of steps, and remembers whether it is told to stop.
+/// Passes steps to a callback, and remembers whether that asks to stop.
 pub(crate) struct Trace<'a> {
     watch: Watch<'a>,
-    /// Model space from the space that is solved in.
+    /// Map from the space of the solve to model space.
     to_model: Affine3,
     iteration: u32,
     stopped: bool,
@@ -78,34 +79,34 @@ impl<'a> Trace<'a> {
         Self { watch, to_model, iteration: 0, stopped: false }
     }
 
-    /// Tells nobody.
+    /// A trace without a callback.
     pub fn none() -> Self {
         Self::new(None, Affine3::IDENTITY)
     }
 
-    /// From here on it is this iteration.
+    /// Sets the number of the current iteration.
     pub fn begin(&mut self, iteration: u32) {
         self.iteration = iteration;
     }
 
-    /// Whether the one who is told has had enough.
+    /// Whether the callback asked to stop.
     pub fn stopped(&self) -> bool {
         self.stopped
     }
 
-    /// Whether anyone is told.
+    /// Whether there is a callback.
     #[inline]
     pub fn is_watched(&self) -> bool {
         self.watch.is_some()
     }
 
-    /// A joint turned or slid.
+    /// Reports that a joint turned or slid.
     #[cold]
     pub fn joint(&mut self, links: &ChainState, link: usize) {
         self.tell(links, TraceChange::Joint { joint: links.chain().joints()[link] });
     }
 
-    /// A point was moved to a place in the frame of the root's parent, turned but not scaled.
+    /// Reports a point that moved to `place`, in the frame of the root's parent turned but not scaled.
     #[inline]
     pub fn point(&mut self, links: &ChainState, pass: TracePass, point: usize, place: Vec3) {
         if self.is_watched() {
@@ -114,7 +115,7 @@ impl<'a> Trace<'a> {
         }
     }
 
-    /// All joints made a step, which counts as an iteration.
+    /// Reports a step of all joints, and counts it as an iteration.
     #[inline]
     pub fn step(&mut self, links: &ChainState, damping: f32, taken: bool) {
         if self.is_watched() {

@@ -18,21 +18,21 @@ use crate::{
     math,
 };
 
-/// One joint of the line from the spine to the head.
+/// A joint of the line from the spine to the head.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct LookJoint {
     /// The joint.
     pub joint: JointId,
-    /// Which part it takes of what the joints before it have left, 0 to 1. The last joint takes
-    /// what it can, whatever its share is.
+    /// Share of the remaining turn that the joint takes, 0 to 1; the joints before it go first. The last joint takes all
+    /// that remains, whatever its share.
     pub share: f32,
-    /// How far it turns from the animation's pose at most, in radians, 0 to pi.
+    /// Maximum turn from the input pose, in radians, 0 to pi.
     pub cone: f32,
 }
 
 impl LookJoint {
-    /// Takes all that the joints before it have left, whatever turn that is.
+    /// A joint that takes the whole remaining turn, without a cone.
     pub const fn new(joint: JointId) -> Self {
         Self { joint, share: 1.0, cone: core::f32::consts::PI }
     }
@@ -50,20 +50,20 @@ impl LookJoint {
     }
 }
 
-/// An eye: it looks at the target itself.
+/// An eye, which looks at the target itself.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Eye {
     /// The joint, below the head.
     pub joint: JointId,
-    /// The direction in the joint's local space in which it looks (any length but zero).
+    /// The looking direction in the joint's local space (any length but zero).
     pub axis: Vec3,
-    /// How far it turns from the animation's pose at most, in radians, 0 to pi.
+    /// Maximum turn from the input pose, in radians, 0 to pi.
     pub cone: f32,
 }
 
 impl Eye {
-    /// An eye that turns as far as it has to.
+    /// An eye without a cone.
     pub const fn new(joint: JointId, axis: Vec3) -> Self {
         Self { joint, axis, cone: core::f32::consts::PI }
     }
@@ -75,62 +75,62 @@ impl Eye {
     }
 }
 
-/// Why joints cannot look at anything together.
+/// Reasons why joints do not make a look-at.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum LookAtError {
-    /// No joint was named.
-    #[error("a look-at needs a joint: the head")]
+    /// The line has no joint.
+    #[error("a look-at needs at least one joint: the head")]
     NoJoint,
-    /// The joints, and after them each eye, must hang one below another.
+    /// The joints, and after them each eye, must be below one another.
     #[error("joint `{joint}` does not hang below joint `{above}`")]
     NotBelow {
         /// Name of the joint.
         joint: String,
-        /// Name of the one that it should hang below.
+        /// Name of the joint that it must be below.
         above: String,
     },
-    /// A share, a cone or an axis is not within its range.
+    /// A share, a cone or an axis is out of range.
     #[error("{what} of joint `{joint}` must be {range}, not {value}")]
     OutOfRange {
         /// Name of the joint.
         joint: String,
-        /// What it is.
+        /// The parameter.
         what: &'static str,
-        /// What is allowed.
+        /// The allowed range.
         range: &'static str,
-        /// Its value.
+        /// The given value.
         value: f32,
     },
-    /// A joint asks for what a look-at cannot honour.
+    /// A joint has an attribute that a look-at cannot honour.
     #[error(transparent)]
     Joint(#[from] UnsupportedAttribute),
 }
 
-/// Where a figure looks: what the dead zone remembers from frame to frame, for one [`LookAt`]. A fresh one
-/// ([`LookAt::state`]), or one that was [`reset`](Self::reset), looks where the animation does.
+/// State of the dead zone from frame to frame, for one [`LookAt`] and one figure. A fresh state ([`LookAt::state`]), or one
+/// after [`reset`](Self::reset), starts from the looking direction of the input pose.
 #[derive(Clone, Debug)]
 pub struct LookState {
-    /// Seen from the frame above the first joint, so that a body that turns takes it along.
+    /// Looking direction in the frame above the first joint, so that it follows a body that turns.
     towards: Option<Vec3>,
-    /// The joints as they came in: written by each solve before it reads them.
+    /// The joints of the input pose: written by each solve before it reads them.
     initial: Vec<Initial>,
 }
 
-/// A joint of a look-at as it came in.
+/// A joint of a look-at, in the input pose.
 #[derive(Clone, Debug)]
 struct Initial {
     joint: JointId,
-    /// Its local rotation.
+    /// Local rotation.
     rotation: Quat,
-    /// Its limits, widened to hold that.
+    /// The joint's limits, widened to include `rotation`.
     limits: Limits,
-    /// Of an eye, the direction in model space in which it looked.
+    /// For an eye, its looking direction in model space.
     front: Vec3,
 }
 
 impl PartialEq for LookState {
-    /// The joints as they came in are scratch.
+    /// Ignores the input pose, which is scratch.
     fn eq(&self, other: &Self) -> bool {
         let joints = self.initial.iter().map(|i| i.joint);
         self.towards == other.towards && joints.eq(other.initial.iter().map(|i| i.joint))
@@ -138,26 +138,26 @@ impl PartialEq for LookState {
 }
 
 impl LookState {
-    /// Forgets: for a figure that was moved away, or another animation.
+    /// Forgets the looking direction. Call it after a teleport or a change of the animation.
     pub fn reset(&mut self) {
         self.towards = None;
     }
 }
 
-/// How it went, measured on the pose that was left.
+/// Report of a look-at, measured on the solved pose.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 #[non_exhaustive]
 pub struct LookReport {
-    /// [`Outcome::Converged`] where it is [`reached`](Self::reached) or nothing is applied, else [`Outcome::Stalled`]. The
-    /// residuals are those of the gaze: the largest of all eyes, or without eyes of the face, of the target's distance from its
-    /// ray in metres and of the angle at its start.
+    /// [`Outcome::Converged`] where the target is [`reached`](Self::reached) or nothing is applied, else
+    /// [`Outcome::Stalled`]. The residuals are the target's distance from the ray of the gaze, in metres, and the angle at
+    /// the ray's start, in radians. They are the maximum over all eyes, or those of the face if there are no eyes.
     pub report: Report,
-    /// The angle in radians between the face's direction and the way to the target.
+    /// Angle in radians between the face's direction and the direction to the target.
     pub face: f32,
 }
 
 impl LookReport {
-    /// Whether every eye (or, without eyes, the face) looks at the target, to a thousandth of a radian.
+    /// Whether every eye (or, without eyes, the face) looks at the target, to 1e-3 rad.
     pub fn reached(&self) -> bool {
         self.report.reached()
     }
@@ -192,33 +192,34 @@ impl LookReport {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// # How the turn is shared
+/// # Sharing the turn
 ///
-/// The joints are gone through from the first to the last. Each sees what is missing from the face's ray to the target,
-/// makes its share of the least turn from the face's direction to that of the target (so that the roll is kept), and is
-/// put back into its cone and its own limits. The last makes all that is left, and brings the face's ray through the
-/// target itself, whatever its offset. Where joints are held back, the round is made again, so that the others take over
-/// what they can. Eyes come last, each from its own place, so that they converge.
+/// The joints turn from the first to the last. Each takes its share of the shortest arc from the face's direction to that of
+/// the target, which keeps the roll, and then returns into its cone and its limits. The last joint takes the whole rest, and
+/// brings the face's ray through the target itself, whatever the ray's offset. Where joints are held back, further rounds
+/// let the others take over. Eyes turn last, each from its own position, so that they converge.
 ///
-/// # Behind
+/// # Targets behind and near
 ///
-/// A target that passes behind is on the other side from one frame to the next, and the least turn towards it leaps
-/// there. So the look fades: up to the angle `behind` from the animation's own front it is followed, beyond it less and
-/// less, and straight behind not at all. The head comes back to the front as the target goes round behind, and goes to
-/// the other side from there; the pose is a smooth function of the target. In the same way the look fades as the target
-/// comes near the eyes, where its direction means nothing. Of what is nearer than the first joint (or three times as far
-/// as the last joint) the face takes only the direction, seen from where it was; the eyes look at the thing itself.
+/// A target that passes behind changes sides from one frame to the next, and the shortest turn to it jumps. So the look
+/// fades: it follows the target up to the angle `behind` from the front of the input pose, less beyond it, and not at all
+/// straight behind. As the target goes round behind, the head returns to the front and continues to the other side, so that
+/// the pose is a smooth function of the target.
+///
+/// The look fades in the same way as the target comes near the eyes, where its direction means nothing. For a target nearer
+/// than the first joint (or three times the distance of the last joint), the face uses only its direction from the initial
+/// position between the eyes. The eyes look at the target itself.
 ///
 /// # The dead zone
 ///
-/// The line of joints follows only what is further than `dead_zone` from where it looks, by that angle
-/// behind; the eyes do the rest. Where it looks is kept in a [`LookState`]. With a fresh state each time the
-/// zone lies about the animation's own front.
+/// The line of joints follows only a target further than `dead_zone` from its looking direction, and stays behind it by that
+/// angle. The eyes take over the rest. A [`LookState`] keeps the looking direction; with a fresh state in each frame, the
+/// zone lies about the front of the input pose.
 ///
-/// # The pose that comes in
+/// # The input pose
 ///
-/// is the animation's, each frame: cones are measured from it. Solving again from what was solved widens
-/// them, unless the target has been reached.
+/// The input is the animation's pose in each frame, and cones are measured from it. Solving again from a solved pose widens
+/// the cones, unless the target has been reached.
 ///
 /// Drawn by the example `look_at`:
 ///
@@ -227,37 +228,38 @@ impl LookReport {
 pub struct LookAt {
     line: Vec<LookJoint>,
     eyes: Vec<Eye>,
-    /// The direction in the last joint's local space in which the face looks (any length but zero).
+    /// The looking direction of the face, in the last joint's local space (any length but zero).
     pub axis: Vec3,
-    /// The point in the last joint's local space (its units) that it looks from: between the eyes.
+    /// The point between the eyes that the face looks from, in the last joint's local space and its units.
     pub offset: Vec3,
-    /// Radians about where it looks in which the target moves the eyes alone, 0 to pi / 2.
+    /// Angle in radians about the looking direction within which the target moves the eyes alone, 0 to pi / 2.
     pub dead_zone: f32,
-    /// The angle in radians from the animation's front beyond which the look fades, 0 to 3.
+    /// Angle in radians from the front of the input pose beyond which the look fades, 0 to 3.
     pub behind: f32,
-    /// How near the target may come before the look fades, as a part of the distance from the first joint to the face
-    /// (for each eye, from its parent to it).
+    /// Distance of the target below which the look fades, as a share of the distance from the first joint to the face (for
+    /// each eye, from its parent to it).
     pub near: f32,
 }
 
 const HONOURED: Attributes =
     Attributes::of(&[Attribute::Fixed, Attribute::Hinge, Attribute::Ball, Attribute::Axes]);
 
-/// Rounds in which joints take over what others were held back from. A usual line's shares leave four tenths of it each
-/// round, and so less than a millionth after these; where nothing is held back, the first round does all.
+/// Maximum number of rounds in which joints take over from those held back. Usual shares leave four tenths each round, so
+/// less than a millionth after these. Where no joint is held back, the first round is exact.
 const ROUNDS: u32 = 16;
 
-/// Half a turn's radians that are nothing but f32's rounding of rotations.
+/// Radians of half a turn below which a turn is only f32's rounding of rotations.
 const STIRS: f32 = 3e-7;
 
-/// What forward kinematics in f32 makes of a place, as a part of [`Pose::extent`]; see the limb's.
+/// Rounding of a position by forward kinematics in f32, as a share of [`Pose::extent`]; as that of the limb.
 const UNCERTAIN: f32 = 3e-7;
 
-/// Metres beyond which the target is a direction: the square is still a number.
+/// Metres beyond which the target counts as a direction: f32 still holds the square.
 const FURTHEST: f32 = 1e18;
 
 impl LookAt {
-    /// A look-at of these joints, from the spine to the head, along an axis of the last of them.
+    /// A look-at of the joints `line`, from the spine to the head. `axis` is the looking direction in the last joint's local
+    /// space.
     pub fn new(skeleton: &Skeleton, line: &[LookJoint], axis: Vec3) -> Result<Self, LookAtError> {
         let Some(last) = line.last() else { return Err(LookAtError::NoJoint) };
         for w in line.windows(2) {
@@ -280,7 +282,7 @@ impl LookAt {
         })
     }
 
-    /// Gives it eyes, or takes them away.
+    /// Sets the eyes; none removes them.
     pub fn set_eyes(&mut self, skeleton: &Skeleton, eyes: &[Eye]) -> Result<(), LookAtError> {
         let head = self.line[self.line.len() - 1].joint;
         for eye in eyes {
@@ -293,20 +295,20 @@ impl LookAt {
         Ok(())
     }
 
-    /// A fresh state for one figure. Another look-at refuses it, and so does this one once its eyes are changed.
+    /// A fresh state for one figure. Only this look-at accepts it, and only until its eyes are changed.
     pub fn state(&self) -> LookState {
         let (rotation, limits, front) = (Quat::IDENTITY, Limits::FREE, Vec3::ZERO);
         let initial = self.joints().map(|joint| Initial { joint, rotation, limits, front }).collect();
         LookState { towards: None, initial }
     }
 
-    /// Every joint that it may turn: the line, then the eyes.
+    /// All joints that it may turn: the line, then the eyes.
     pub fn joints(&self) -> impl Iterator<Item = JointId> + use<'_> {
         self.line.iter().map(|p| p.joint).chain(self.eyes.iter().map(|e| e.joint))
     }
 
-    /// Looks at a target in model space. The pose is left updated, every joint within its cone and its
-    /// limits (or no further out than it came in). [`Options::max_turn`] bounds each joint as a smaller cone does.
+    /// Looks at a target in model space and updates the pose. Every joint ends within its cone and its limits, or no further
+    /// out than the input pose has it. [`Options::max_turn`] bounds each joint as a smaller cone does.
     pub fn solve(
         &self,
         state: &mut LookState,
@@ -335,7 +337,7 @@ impl LookAt {
         }
         let initial = &initial[..];
         if options.influence > 0.0 {
-            // What is far away is a direction.
+            // A target far away counts as a direction.
             let near = no_further(target, eye, FURTHEST);
             let to = self.followed(pose, eye, near - eye, front, towards);
             report.report.iterations += self.turn_line(pose, initial, eye + to, options.max_turn);
@@ -352,8 +354,8 @@ impl LookAt {
         Ok(report)
     }
 
-    /// Whether the branch changed since the face was at a place and looked in a direction: the goal is a direction, of the
-    /// face and of each eye, and the length that from the first joint to the face.
+    /// Whether the branch changed since the face was at `was` and looked along `front`. The goal is a direction, of the face
+    /// and of each eye; lengths are in units of the distance from the first joint to the face.
     fn branch_changed(&self, pose: &Pose, initial: &[Initial], was: Vec3, front: Vec3) -> bool {
         let Ok((eye, now)) = self.face(pose) else { return false };
         let length = distance(was, pose.position(self.line[0].joint));
@@ -373,7 +375,7 @@ impl LookAt {
         check::finite("the looking offset", self.offset)?;
         check::within("the dead zone", "0 to pi / 2", self.dead_zone, 0.0, core::f32::consts::FRAC_PI_2)?;
         check::within("the angle behind", "0 to 3", self.behind, 0.0, 3.0)?;
-        check::within("the nearness at which the look fades", "0 or more", self.near, 0.0, f32::MAX)?;
+        check::within("the near distance of the look", "0 or more", self.near, 0.0, f32::MAX)?;
         for joint in self.joints() {
             check::frame(pose, joint, "the joint's frame", true)?;
             check::turnable(pose, joint)?;
@@ -381,7 +383,7 @@ impl LookAt {
         Ok(())
     }
 
-    /// Where the face looks from and in which direction, in model space.
+    /// Position between the eyes and looking direction, in model space.
     fn face(&self, pose: &Pose) -> Result<(Vec3, Vec3), SolveError> {
         let frame = pose.model(self.line[self.line.len() - 1].joint);
         let front = unit(frame.matrix3 * unit(self.axis));
@@ -394,15 +396,15 @@ impl LookAt {
             });
         }
         let eye = frame.transform_point3(self.offset);
-        check::finite("the place between the eyes", eye)?;
+        check::finite("the position between the eyes", eye)?;
         Ok((eye, front))
     }
 
-    /// The way from the eyes to what the line of joints is to look at: the target, as far as
-    /// the dead zone and the fading leave it.
+    /// The vector from the eyes to the point that the line of joints looks at: the target, reduced by the dead zone and by
+    /// fading. `towards` is updated.
     fn followed(&self, pose: &Pose, eye: Vec3, way: Vec3, front: Vec3, towards: &mut Option<Vec3>) -> Vec3 {
         let distance = math::sqrt(way.length_squared());
-        // On the eyes themselves the target has no direction.
+        // A target on the eyes has no direction.
         if !(distance > 0.0 && distance.is_finite()) {
             return front;
         }
@@ -410,7 +412,7 @@ impl LookAt {
         let above = math::rotation_of(&above);
         let to = way / distance;
         let last = towards.map_or(front, |d| math::rotate(above, d));
-        // Nearer than the dead zone it stays; else it is pulled along.
+        // Within the dead zone the looking direction stays; beyond it, it is pulled along.
         let (axis, off) = between(last, to);
         let looks = match off <= self.dead_zone {
             true => last,
@@ -421,9 +423,9 @@ impl LookAt {
         let (axis, off) = between(front, looks);
         let from = |joint: JointId| math::sqrt((eye - pose.position(joint)).length_squared());
         let reach = from(self.line[0].joint);
-        // What is as near as the face itself moves when the line turns would be chased round; and
-        // nearer to the last joint than the face's ray passes it, nothing can be looked at. So the face
-        // looks past what is nearer, in its direction.
+        // A target as near as the motion of the face itself would be chased round and round. Nearer to the last joint than
+        // the face's ray passes it, the face cannot look at a target at all. So the face looks past nearer targets, in their
+        // direction.
         let clear = reach.max(3.0 * from(self.line[self.line.len() - 1].joint));
         let part = self.part(off, distance, reach);
         if part >= 1.0 && self.dead_zone == 0.0 && distance >= clear {
@@ -432,8 +434,8 @@ impl LookAt {
         math::rotate(math::axis_angle(axis, part * off), front) * distance.max(clear)
     }
 
-    /// How much of the look at something is done that is so far from the front (radians) and so far away (metres), for a
-    /// line of joints of some reach (metres).
+    /// The share of the look that is applied, 0 to 1, to a target `off` radians from the front and `distance` metres away.
+    /// `reach` is the reach of the line of joints, in metres.
     fn part(&self, off: f32, distance: f32, reach: f32) -> f32 {
         let near = self.near * reach;
         let near = if distance < near { smooth(distance / near) } else { 1.0 };
@@ -480,7 +482,7 @@ impl LookAt {
             let (axis, off) = between(front, way / distance);
             let reach = frame.translation - pose.parent_model(eye.joint).translation;
             let part = self.part(off, distance, math::sqrt(reach.length_squared()));
-            // The cone is kept here already, so that what fades does so from its edge.
+            // The cone is applied before the fading, which so starts from the cone's edge.
             let cone = eye.cone.min(most);
             let turn = math::axis_angle(axis, off.min(cone) * part);
             let stirs = STIRS + UNCERTAIN * pose.extent(eye.joint) / distance;
@@ -512,7 +514,7 @@ impl LookAt {
 }
 
 impl Initial {
-    /// Turns the joint by a share of a turn in model space, as far as a cone and its limits allow. Whether it turned.
+    /// Turns the joint by a share of a rotation in model space, within a cone and its limits. Returns whether it turned.
     fn turn(&self, pose: &mut Pose, cone: f32, turn: Quat, share: f32, stirs: f32) -> bool {
         let v = Vec3::new(turn.x, turn.y, turn.z);
         if v.length_squared() <= stirs * stirs || share <= 0.0 {
@@ -521,7 +523,7 @@ impl Initial {
         let turn = if share < 1.0 { partial(turn, share) } else { turn };
         let now = pose.local(self.joint).rotation;
         let turn = math::into_frame(&pose.parent_model(self.joint).matrix3, turn);
-        // From the animation's pose, and back to the cone's edge.
+        // Measured from the input pose, and back to the cone's edge.
         let wanted = held(self.rotation, math::normalize(math::mul(turn, now)), cone);
         let wanted = self.in_cone(cone, self.limits.clamp(wanted));
         if math::angle_between(wanted, now) <= STIRS {
@@ -532,21 +534,21 @@ impl Initial {
         true
     }
 
-    /// Limits hold swing and twist by themselves, which may lead out of the cone again. The way back to what came in is
-    /// within them all along: so far back as the cone asks.
+    /// Returns `wanted`, or the part of it that fits into the cone. Limits clamp swing and twist separately, which may leave
+    /// the cone again; the path back to the input pose is within the limits.
     fn in_cone(&self, cone: f32, wanted: Quat) -> Quat {
         let Self { rotation, limits, .. } = self;
         let fits = |q: Quat| math::angle_between(q, *rotation) <= cone + 1e-5;
         if fits(wanted) {
             return wanted;
         }
-        // Half a turn in so many halves is f32's rounding of rotations.
+        // This many halvings of half a turn reach f32's rounding of rotations.
         let share = largest_share(22, |share| fits(limits.blend(*rotation, wanted, share)));
         limits.blend(*rotation, wanted, share)
     }
 }
 
-/// The part `influence` of the way from what came in.
+/// Interpolates from the input pose by the fraction `influence`.
 fn blend(pose: &mut Pose, initial: &[Initial], influence: f32) {
     for Initial { joint, rotation, limits, .. } in initial {
         let now = pose.local(*joint).rotation;
@@ -557,12 +559,12 @@ fn blend(pose: &mut Pose, initial: &[Initial], influence: f32) {
     pose.update();
 }
 
-/// The direction in which an eye looks, in model space.
+/// Looking direction of an eye, in model space.
 fn looks(pose: &Pose, eye: &Eye) -> Vec3 {
     unit(pose.model(eye.joint).matrix3 * unit(eye.axis))
 }
 
-/// 0 at 0, 1 at 1, level at both.
+/// Smoothstep: 0 at 0, 1 at 1, with slope 0 at both.
 fn smooth(x: f32) -> f32 {
     x * x * (3.0 - 2.0 * x)
 }
@@ -572,12 +574,12 @@ fn unit(v: Vec3) -> Vec3 {
     if l > 1e-30 && l.is_finite() { v / math::sqrt(l) } else { direction(v) }
 }
 
-/// The axis (a unit vector) and the angle in radians of the least turn between two unit vectors.
+/// Axis (a unit vector) and angle in radians of the shortest arc between two unit vectors.
 fn between(from: Vec3, to: Vec3) -> (Vec3, f32) {
     let cross = from.cross(to);
     let sine = math::sqrt(cross.length_squared());
     let angle = math::atan2(sine, from.dot(to));
-    // Nearly the same, or nearly opposite: then any axis across them serves.
+    // Nearly equal or nearly opposite: any axis across them will do.
     if sine > 1e-6 { (cross / sine, angle) } else { (math::perpendicular(from, cross), angle) }
 }
 

@@ -1,4 +1,4 @@
-//! The closed-form limb: two bones, in 3D.
+//! The two-bone limb, solved in closed form in 3D.
 
 mod bounded;
 mod general;
@@ -23,10 +23,10 @@ use crate::{
     math,
 };
 
-/// Which side of its hinge axis a limb bends to.
+/// The side of its hinge axis to which a limb bends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum BendSide {
-    /// The side that the incoming pose bends to.
+    /// The side to which the input pose bends.
     #[default]
     Keep,
     /// Flexion is a positive turn of the middle joint about the hinge axis.
@@ -35,7 +35,7 @@ pub enum BendSide {
     Negative,
 }
 
-/// Why joints do not make a limb.
+/// Reasons why joints do not make a limb.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum TwoBoneError {
@@ -52,7 +52,7 @@ pub enum TwoBoneError {
         /// Name of the tip.
         tip: String,
     },
-    /// A side was chosen, but there is no hinge whose sides these were.
+    /// A side was chosen for a limb without a hinge.
     #[error(
         "the bend side of joint `{middle}` is {side:?}, but it has no hinge: give its axis first (`with_hinge`), or keep the \
          side that the pose bends to"
@@ -63,18 +63,18 @@ pub enum TwoBoneError {
         /// The side that was chosen.
         side: BendSide,
     },
-    /// The root or the middle joint asks for what a limb cannot honour: they turn freely.
+    /// The root or the middle joint has an attribute that a limb cannot honour: both turn freely.
     #[error(transparent)]
     Joint(#[from] UnsupportedAttribute),
 }
 
-/// What its errors call it.
+/// The solver's name in error messages.
 const NAME: &str = "two-bone";
 
-/// A limb of two bones: root (hip), middle (knee) and tip (ankle), with any joints between them held rigid.
+/// A limb of two bones: root (hip), middle (knee) and tip (ankle). Any joints between them are held rigid.
 ///
-/// Only the root and the middle joint turn (and the tip, where the goal names a rotation). Offsets, twist joints and
-/// scales stay as the incoming pose has them.
+/// Only the root and the middle joint turn, and the tip where the goal names a rotation. Offsets, twist joints and scales
+/// keep the values of the input pose.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -98,41 +98,42 @@ const NAME: &str = "two-bone";
 ///
 /// # The mathematics
 ///
-/// Let R, M, T be the places of root, middle and end in model space, u = M - R and v = T - M the bones, a and b their
-/// lengths, e = T - R, and g the way from R to the goal. The flexion phi is the angle from u to v (0: straight) about the
-/// bend axis n = u x v. The limb can reach the distances d with |a - b| <= d <= a + b, where the cosine rule
+/// Let R, M, T be the positions of root, middle and end in model space, u = M - R and v = T - M the bones, a and b their
+/// lengths, e = T - R, and g the vector from R to the goal. The flexion phi is the angle from u to v (0: straight) about the
+/// bend axis n = u x v. The limb reaches the distances d with |a - b| <= d <= a + b, where the cosine rule
 ///
 /// ```text
 /// d^2 = a^2 + b^2 + 2 a b cos(phi)
 /// ```
 ///
-/// gives the flexion. Near straight and near folded its cosine has lost its digits, so it is used for the half angle and
-/// factored, which loses none:
+/// gives the flexion. Near straight and near folded the cosine loses its digits. The rule for the half angle, factored,
+/// loses none:
 ///
 /// ```text
 /// cos^2(phi / 2) = (d - (a - b)) (d + (a - b)) / 4ab
 /// sin^2(phi / 2) = (a + b - d) (a + b + d) / 4ab
 /// ```
 ///
-/// Half angles are what a quaternion holds. With the flexion phi0 that is there, which |u x v| and u . v give in the same
-/// form, the middle joint's turn about n by phi - phi0 needs products and one normalisation, and no trigonometry.
+/// Quaternions hold half angles. Let phi0 be the initial flexion, which |u x v| and u . v give in the same form. The middle
+/// joint turns about n by phi - phi0, which needs products and one normalisation, but no trigonometry.
 ///
-/// That turn leaves the end at e1 = u + v', at the distance d and still in the bend plane. The root's turn is then
-/// `arc(e -> g) arc(e1 -> e)`, two shortest arcs: the first to act brings the end back onto its old direction, within the
-/// plane; the second carries limb and plane to the goal along the shortest way, so the roll of the animation is kept. As
-/// e1 is measured after the middle joint's turn and not computed from angles, its rounding is aimed away too. A pole or a
-/// swivel angle is one more turn about g, which leaves the end where it is.
+/// That turn moves the end to e1 = u + v', at the distance d and still in the bend plane. The root's turn is then `arc(e ->
+/// g) arc(e1 -> e)`, two shortest arcs. The first to act returns the end to its old direction, within the plane. The second
+/// carries limb and plane to the goal by the shortest arc, which keeps the roll of the animation. As e1 is measured after
+/// the middle joint's turn and not computed from angles, its rounding is corrected too. A pole or a swivel angle is one more
+/// turn about g, which leaves the end where it is.
 ///
-/// # Where direction is undefined
+/// # Undefined directions
 ///
-/// - Straight or folded, u x v vanishes. Then the bend axis is the [`hinge`](Self::hinge)'s; it fades in below half a
-///   degree of flexion (or of what misses to fully folded), as no clip knows its bend plane better than that.
-///   With a pole it has all of the say there, and the side to which the hinge bends faces the pole even where the limb stays
-///   straight. A straight limb without a hinge bends towards the pole, or stays straight, without a roll.
+/// - Where the limb is straight or folded, u x v vanishes and the bend axis is the [`hinge`](Self::hinge)'s. The hinge fades
+///   in within half a degree of straight or folded, as no clip knows its bend plane better than that. With a pole, the hinge
+///   alone decides there, and its side faces the pole even where the limb stays straight. A straight limb without a hinge
+///   bends towards the pole, or stays straight without a roll.
 /// - A goal on the root keeps the limb's direction.
-/// - A goal opposite to the limb's direction leaves the way round open; the limb goes by way of its own bend plane. Next
-///   to there the roll changes fast, as for every rule that looks at one pose alone.
-/// - A pole in line with root and goal says nothing. It fades out over the last ten degrees, towards the kept plane.
+/// - A goal opposite to the limb's direction leaves the arc undefined; the limb turns within its own bend plane. Near there
+///   the roll changes fast, as with every rule that depends on a single pose.
+/// - A pole in line with root and goal is undefined. It fades out over the last ten degrees, towards the bend plane of the
+///   input pose.
 ///
 /// Drawn by the example `two_bone`:
 ///
@@ -147,44 +148,44 @@ pub struct TwoBone {
     side: BendSide,
 }
 
-/// Flexion of the rest pose, as a sine, above which it tells the hinge: one degree. A figure modelled straight has less.
+/// Sine of the rest pose's flexion above which it defines the hinge: one degree. A figure modelled straight has less.
 const REST_BEND: f32 = 0.0175;
 
-/// Passes inside a stretched limb. Each leaves at most a quarter of the error where bones are of one size, so that these
-/// leave nothing that f32 can hold.
+/// Passes for a stretched limb. Each leaves at most a quarter of the error where bones are of similar length, so that the
+/// rest is below f32's resolution.
 const PASSES: u32 = 12;
 
-/// What the passes may leave of a stretched limb's length where it counts as settled.
+/// Share of a stretched limb's length up to which the error left by the passes counts as settled.
 const SETTLED: f32 = 1e-5;
 
-/// What forward kinematics in f32 makes of a place, as a part of its [`Pose::extent`]: a rotation is good to half a unit
-/// in the last place of each of its four numbers (1e-7 radians in all), a frame is three sums of products, and a handful of
-/// joints add up.
+/// Rounding of a position by forward kinematics in f32, as a share of its [`Pose::extent`]. A rotation is exact to half a
+/// unit in the last place of each of its four numbers (1e-7 radians in all), a frame is three sums of products, and the
+/// errors of a handful of joints add up.
 const UNCERTAIN: f32 = 3e-7;
 
-/// What a solve works towards.
+/// The task of a solve.
 #[derive(Clone, Copy)]
 struct Wish<'a> {
-    /// Where the end is to be: without a position in the goal, where it is.
+    /// Target position of the end in model space: that of the input pose where the goal has none.
     to: Vec3,
     goal: &'a Goal,
     side: BendSide,
     options: &'a LimbOptions,
 }
 
-/// The limb as it came in.
+/// State of the limb in the input pose.
 struct Input {
     start: LimbPoints,
     /// Local rotations of root, middle and tip.
     before: [Quat; 3],
     uncertain: f32,
-    /// Whether the closed form has to be repeated, as bones change their lengths as they turn.
+    /// Whether the closed form must be repeated, as bones change their lengths when they turn.
     stretched: bool,
 }
 
-/// What was done to bring the limb to what is asked of it.
+/// Result of bringing the limb to its task.
 struct Brought {
-    /// The places that were brought to `to`: those that came in, with the tip joint in the end's stead where that is led.
+    /// The initial positions of the limb brought to `to`. The tip joint replaces the end where it is led itself.
     at: LimbPoints,
     to: Vec3,
     turns: LimbTurns,
@@ -199,7 +200,7 @@ impl Wish<'_> {
 }
 
 impl TwoBone {
-    /// The limb from `root` by `middle` to `tip`, all different, each below the one before.
+    /// The limb from `root` by `middle` to `tip`: three joints, each below the one before.
     pub fn new(
         skeleton: &Skeleton,
         root: JointId,
@@ -209,9 +210,9 @@ impl TwoBone {
         Self::from_chain(skeleton, Chain::new(skeleton, root, tip)?, middle)
     }
 
-    /// The limb along a chain, which may have an offset at its tip, bending at `middle`. A chain of two joints with an offset
-    /// is a limb too: its tip is the middle joint, and the end is the offset's point. A rotation asked of that joint is
-    /// followed first; the root then brings the end as near to the position as it can.
+    /// The limb along a chain, bending at `middle`. The chain may have an offset at its tip. With an offset, two joints make
+    /// a limb too: the tip is the middle joint, and the end is the offset's point. A rotation goal of that joint is met
+    /// first; the root then brings the end as near to the position as it can.
     pub fn from_chain(skeleton: &Skeleton, chain: Chain, middle: JointId) -> Result<Self, TwoBoneError> {
         let (root, tip) = (chain.root(), chain.tip());
         let ends = middle == tip && chain.tip_offset() == Vec3::ZERO;
@@ -225,10 +226,11 @@ impl TwoBone {
         Ok(Self { chain, middle, name, hinge, side: BendSide::Keep })
     }
 
-    /// Sets the middle joint's hinge: an axis in its local space (any length; the part across the bones counts). A positive
-    /// turn (right-handed) of the middle joint about it flexes a straight limb on the positive side. The hinge gives the
-    /// bend plane where the pose has none, and [`with_side`](Self::with_side) its meaning. [`TwoBone::new`] takes it from the
-    /// bend of the rest pose, where that is above one degree. `None` removes it, and the side with it.
+    /// Sets the middle joint's hinge: an axis in its local space, of any length, whose part across the bones counts. A
+    /// positive (right-handed) turn of the middle joint about it flexes a straight limb to the positive side. The hinge
+    /// defines the bend plane where the pose has none, and the sides of [`with_side`](Self::with_side). [`TwoBone::new`]
+    /// derives it from the bend of the rest pose, where that exceeds one degree. `None` removes the hinge, and the side with
+    /// it.
     #[must_use]
     pub fn with_hinge(self, axis: impl Into<Option<Vec3>>) -> Self {
         let hinge = axis.into().filter(|axis| *axis != Vec3::ZERO);
@@ -236,7 +238,7 @@ impl TwoBone {
         Self { hinge, side, ..self }
     }
 
-    /// Chooses the side of the hinge to which the limb bends. A limb without a hinge has no sides.
+    /// Sets the side of the hinge to which the limb bends. A side of a limb without a hinge is an error.
     pub fn with_side(self, side: BendSide) -> Result<Self, TwoBoneError> {
         if side != BendSide::Keep && self.hinge.is_none() {
             return Err(TwoBoneError::NoHinge { middle: self.name, side });
@@ -254,7 +256,7 @@ impl TwoBone {
         self.side
     }
 
-    /// Root to tip, joints between included.
+    /// The limb's chain from root to tip, with the joints between.
     pub fn chain(&self) -> &Chain {
         &self.chain
     }
@@ -264,7 +266,7 @@ impl TwoBone {
         self.middle
     }
 
-    /// Places of root, middle and end in model space.
+    /// Positions of root, middle and end in model space.
     pub fn points(&self, pose: &Pose) -> LimbPoints {
         LimbPoints {
             root: pose.position(self.chain.root()),
@@ -273,44 +275,44 @@ impl TwoBone {
         }
     }
 
-    /// The same, with the tip joint in the end's stead where `by_joint`.
+    /// [`points`](Self::points), with the tip joint in place of the end where `by_joint`.
     #[cold]
     fn places(&self, pose: &Pose, by_joint: bool) -> LimbPoints {
         let at = self.points(pose);
         if by_joint { LimbPoints { tip: pose.position(self.chain.tip()), ..at } } else { at }
     }
 
-    /// Root, middle and tip.
+    /// The joints that turn: root, middle and tip.
     fn turning(&self) -> [JointId; 3] {
         [self.chain.root(), self.middle, self.chain.tip()]
     }
 
-    /// The lengths of the two bones in a pose, in metres (model space), offset at the tip included.
+    /// Lengths of the two bones in a pose, in metres (model space), with the offset at the tip.
     pub fn lengths(&self, pose: &Pose) -> (f32, f32) {
         let at = self.points(pose);
         (distance(at.middle, at.root), distance(at.tip, at.middle))
     }
 
-    /// Brings the end to the goal, and turns the tip where the goal names a rotation. The pose is left updated. Where the
-    /// goal names no position, the end stays where it is and only the pole, the swivel and the rotation are followed.
+    /// Brings the end to the goal's position, and the tip to the goal's rotation if it names one. Updates the pose. Where
+    /// the goal names no position, the end stays where it is; only the pole, the swivel angle and the rotation act.
     ///
-    /// With an offset at the tip and a rotation asked for, it is the offset's point that meets the position, with the tip
-    /// turned as asked. Influences between 0 and 1 scale the turns of the joints (the root's as swing and twist).
+    /// With an offset at the tip and a rotation goal, the tip takes the rotation and the offset's point meets the position.
+    /// Influences between 0 and 1 scale the turns of the joints (the root's as swing and twist).
     ///
-    /// Where a joint would turn further than [`LimbOptions::max_turn`], the limb goes part of the way, along which its end
-    /// comes nearer all the time: the end turns towards the goal's direction as seen from the root, at the distance that is
-    /// nearest to the goal. A pole or swivel gets a quarter of the root's turn, or what the goal leaves of it. The side of the
-    /// hinge changes only where one solve can do so: on the way to the other side the end would have to leave its goal.
+    /// Where a joint would turn further than [`LimbOptions::max_turn`], the limb moves part of the way, and its end comes
+    /// nearer all along: the end turns towards the goal's direction as seen from the root, at the distance nearest to the
+    /// goal. A pole or swivel angle gets a quarter of the root's turn, or what the goal leaves of it. The side of the hinge
+    /// changes only within a single solve, as the end would leave its goal on the way to the other side.
     ///
-    /// A limb whose bones the pose stretches along one axis (a scale that is not uniform, up to a quarter) is sheared as it
-    /// bends, so that its lengths change with the angle: there the closed form is repeated until the end is met. Where the
-    /// scale is that of a joint above the limb, of any size, goals without a rotation are solved in the space of the root's
-    /// parent, where the limb is not sheared: it goes to the point that is nearest there.
+    /// A limb below a scale that is not uniform shears as it bends, so that its lengths change with the angle. For a stretch
+    /// of up to a quarter along one axis, the closed form is repeated until the end meets its goal. Where that scale belongs
+    /// to a joint above the limb, of any size, goals without a rotation are solved in the space of the root's parent, where
+    /// the limb is not sheared: an unreachable goal then has the nearest point of that space.
     pub fn solve(&self, pose: &mut Pose, goal: &Goal, options: &LimbOptions) -> Result<Report, SolveError> {
         self.solve_within(pose, goal, options, Tolerance::default())
     }
 
-    /// The same, with what counts as reached.
+    /// Solves as [`solve`](Self::solve) does, with a tolerance for the report.
     pub(super) fn solve_within(
         &self,
         pose: &mut Pose,
@@ -362,7 +364,7 @@ impl TwoBone {
         report.rotation_residual = rotation.map_or(0.0, |q| math::angle_between(pose.model_rotation(tip), q));
         let end = self.chain.end(pose);
         report.position_residual = distance(end, asked);
-        // (What the whole solve of bare points says holds where nothing else was done.)
+        // The branch of the bare points' full solve holds where nothing else was done.
         report.branch_changed = if weights[0] >= 1.0 && !input.stretched && rotation.is_none() && !bounded {
             turns.branch_changed
         } else {
@@ -370,7 +372,7 @@ impl TwoBone {
         };
         report.out_of_reach = turns.out_of_reach;
         if options.soft > 0.0 && report.out_of_reach > 0.0 {
-            // The zone lies within the reach.
+            // The soft zone lies within the reach, which is measured without it.
             let hard = Wish { to, options: &options.with_soft(0.0), ..wish };
             report.out_of_reach = self.turns(pose, &at, &hard, 0.0, uncertain).out_of_reach;
         }
@@ -383,15 +385,16 @@ impl TwoBone {
         Ok(report)
     }
 
-    /// Brings the limb as it came in to what is asked of it, however far joints turn.
+    /// Brings the limb from the input pose to its task, without a bound on turns.
     #[inline(always)]
     fn bring(&self, pose: &mut Pose, wish: &Wish, input: &Input, [position, rotation]: [f32; 2]) -> Brought {
         let tip = self.chain.tip();
         let (mut wish, mut at, mut turned) = (*wish, input.start, None);
         let rotation = wish.goal.rotation.filter(|_| rotation > 0.0).map(|q| (q, rotation));
         if let Some((q, part)) = rotation.filter(|_| self.chain.tip_offset() != Vec3::ZERO) {
-            // The tip's turn moves the offset's point about the tip joint. So the tip's final rotation is found first
-            // (by what the limb makes of it when it is left alone), and the tip joint goes where that needs it.
+            // The tip's turn moves the offset's point about the tip joint. So the tip's final rotation is computed first,
+            // from what the limb's turns alone make of it, and the tip joint is led to the position that this rotation
+            // needs.
             let now = pose.model_rotation(tip);
             let turns = self.turns(pose, &at, &wish, position, input.uncertain);
             let free = math::mul(turns.root, math::mul(turns.middle, now));
@@ -412,7 +415,7 @@ impl TwoBone {
             let now = pose.model_rotation(tip);
             let last = turned.unwrap_or_else(|| towards(now, q, part));
             let delta = math::mul(last, math::conjugate(now));
-            // A turn below f32's rounding of rotations would only stir the bits.
+            // A turn below f32's rounding of rotations would only change the last bits.
             if Vec3::new(delta.x, delta.y, delta.z).length_squared() > 2.5e-13 {
                 pose.turn(tip, delta);
                 pose.update();
@@ -422,8 +425,8 @@ impl TwoBone {
         Brought { at, to: wish.to, turns, moved, settled }
     }
 
-    /// Whether the pose that is left lies on another branch than the one that came in: `start` and `before` are places and
-    /// local rotations there, `tip_before` the tip's frame in model space, where it has a goal.
+    /// Whether the solved pose lies on another branch than the input pose, whose positions are `start`, whose local
+    /// rotations are `before`, and whose tip has the frame `tip_before` in model space where it has a goal.
     #[cold]
     fn changed(
         &self,
@@ -447,19 +450,19 @@ impl TwoBone {
             })
     }
 
-    /// The squared sine of half the largest turn of a joint since it came in.
+    /// The squared sine of half the largest turn of a joint from the input pose.
     fn sine(&self, pose: &Pose, before: [Quat; 3]) -> f32 {
         let turn = |(joint, before)| branch::sine_between(before, pose.local(joint).rotation);
         self.turning().into_iter().zip(before).map(turn).fold(0.0, f32::max)
     }
 
-    /// That turn in radians.
+    /// The largest turn of a joint from the input pose, in radians.
     fn turned(&self, pose: &Pose, before: [Quat; 3]) -> f32 {
         let sine = self.sine(pose, before);
         2.0 * math::atan2(math::sqrt(sine), math::sqrt((1.0 - sine).max(0.0)))
     }
 
-    /// Turns the joints, and says whether there was anything to turn. The pose is left updated.
+    /// Applies turns to the joints and updates the pose. Returns whether there was anything to turn.
     #[inline]
     fn turn(&self, pose: &mut Pose, turns: &LimbTurns) -> bool {
         let moved = turns.middle != Quat::IDENTITY || turns.root != Quat::IDENTITY;
@@ -471,8 +474,8 @@ impl TwoBone {
         moved
     }
 
-    /// Settles a stretched limb in full and turns it back in part, as a part of the way to where it is not yet settled would
-    /// not lead to where it settles. Says whether it came to rest.
+    /// Settles a stretched limb in full, then blends its turns with `weight`: part of an unsettled turn would not lead to
+    /// the settled pose. Returns whether it converged.
     #[cold]
     fn settle_in_part(
         &self,
@@ -499,11 +502,11 @@ impl TwoBone {
         settled
     }
 
-    /// Repeats the solve inside a stretched limb (see [`TwoBone::solve`]), whose bones change their lengths a little as
-    /// they turn, until the end no longer comes nearer. Says whether it came to rest.
+    /// Repeats the solve of a stretched limb (see [`TwoBone::solve`]), whose bones change their lengths as they turn, until
+    /// the end no longer comes nearer. Returns whether it converged.
     ///
-    /// A long bone may change its length by more than a short one can take back: then the passes lead nowhere, and the
-    /// nearest of them is taken, or how the limb came in (`before`: root and middle) where its end was nearer.
+    /// A long bone may change its length by more than a short one can correct. Then the passes diverge, and the nearest of
+    /// them is kept, or the initial rotations `before` (root and middle) where these were nearer.
     fn settle(
         &self,
         pose: &mut Pose,
@@ -514,9 +517,9 @@ impl TwoBone {
     ) -> bool {
         let (root, middle) = (self.chain.root(), self.middle);
         let length = |at: &LimbPoints| distance(at.middle, at.root) + distance(at.tip, at.middle);
-        // As far as a soft zone lets the limb go that came in.
+        // The position within the initial limb's soft zone.
         let place = softened(wish.to, start.root, length(start), wish.options.soft, 1.0);
-        // (What must stay bent may have to go away from where it came in.)
+        // A limb that must stay bent may have to move away from its initial end.
         let mut nearest = if wish.options.min_flexion > 0.0 {
             Nearest::none(place)
         } else {
@@ -525,7 +528,7 @@ impl TwoBone {
         let mut kept = before;
         for pass in 0..=PASSES {
             let at = self.places(pose, by_joint);
-            // A pass starts from places that the last one made. Their own uncertainty is no reason to stop before it.
+            // A pass starts from positions that the last one made: their own uncertainty must not stop it.
             let extent = pose.extent(self.chain.tip());
             let turns = self.turns(pose, &at, wish, 1.0, -UNCERTAIN * extent);
             let left = distance(at.tip, wish.to) - turns.out_of_reach;
@@ -555,13 +558,13 @@ impl TwoBone {
     fn hinge_in(&self, pose: &Pose) -> Option<Vec3> {
         let hinge = self.hinge.map(|h| {
             let frame = pose.model(self.middle).matrix3;
-            // A frame that mirrors turns the sense of a turn; the axis of a positive turn goes along.
+            // A mirrored frame reverses the sense of a turn, and so of the axis of a positive turn.
             (frame * h * if frame.determinant() < 0.0 { -1.0 } else { 1.0 }).normalize_or_zero()
         });
         hinge.filter(|h| *h != Vec3::ZERO)
     }
 
-    /// The turns of one solve, in part.
+    /// The turns of one solve, reduced by `weight`.
     fn turns(&self, pose: &Pose, at: &LimbPoints, wish: &Wish, weight: f32, uncertain: f32) -> LimbTurns {
         let bend = LimbBend {
             hinge: self.hinge_in(pose),
@@ -592,22 +595,22 @@ impl TwoBone {
     }
 }
 
-/// The direction of a bone, upwards where it has none.
+/// The direction of a bone; up (+Y) for a bone without length.
 fn axis_or_up(bone: Vec3) -> Vec3 {
     bone.normalize_or(Vec3::Y)
 }
 
-/// `to`, or the part `weight` of the way there.
+/// Interpolates from `from` to `to` by the fraction `weight`.
 fn towards(from: Quat, to: Quat, weight: f32) -> Quat {
     if weight >= 1.0 { to } else { math::slerp(from, to, weight) }
 }
 
-/// The axis, in the middle joint's local space, about which the rest pose is flexed; none where it is too straight to
-/// tell, or folded, or its frames are no similarities.
+/// The axis, in the middle joint's local space, about which the rest pose is flexed. `None` where the rest pose is too
+/// straight to tell, folded, or sheared.
 fn rest_hinge(skeleton: &Skeleton, chain: &Chain, middle: JointId) -> Option<Vec3> {
     let at = chain.joints().iter().position(|&j| j == middle)?;
     let (above, below) = chain.joints().split_at(at + 1);
-    // The upper bone as the middle joint sees it: back up through the rest transforms.
+    // The upper bone in the middle joint's space: back up through the rest transforms.
     let mut root = glam::Affine3::IDENTITY;
     for &joint in above.get(1..)? {
         root *= skeleton.rest(joint).to_affine();

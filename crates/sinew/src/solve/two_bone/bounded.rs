@@ -1,4 +1,4 @@
-//! The limb whose joints may turn only so far in one solve.
+//! Two-bone solves with a bound on the turn of each joint.
 
 use glam::{Quat, Vec3};
 
@@ -12,25 +12,26 @@ use crate::{
     },
 };
 
-/// The share of the root's turn that is left to a pole or swivel: a goal that keeps moving would leave it none.
+/// Share of the bound on the root's turn reserved for a pole or swivel angle: a goal that keeps moving would leave none.
 const TWIST: f32 = 0.25;
 
-/// Halvings of a share: f32 tells no finer turns.
+/// Halvings of a share: f32 resolves no smaller turns.
 const HALVINGS: u32 = 20;
 
 impl TwoBone {
-    /// Puts the limb, which a solve turned too far, where it may go: to a goal on the way to where the solve brought it.
+    /// Replaces a solution that turned a joint too far by one within the bound, on a path of the end towards that solution.
     ///
-    /// Let the end be at the distance r from the root, its place after the solve at R, with the angle phi between their
-    /// directions. Once the end's direction has turned by a share s of phi, R is nearest at the distance R cos(phi (1 - s)),
-    /// held between r and R. That never goes back as s grows, and on the way from r to there the end comes nearer too. So it
-    /// does on the path that has come by the share s of that way. The tip's rotation follows by the same share; where one of
-    /// the two can go no further, the other does. The pole or swivel comes last.
+    /// Let r be the initial distance of the end from the root, R its distance after the solve, and phi the angle between the
+    /// two directions. Once the end's direction has turned by a share s of phi, the solution is nearest at the distance R
+    /// cos(phi (1 - s)), clamped between r and R. That distance is monotonic in s, and the end comes nearer all the way from
+    /// r to it. It does so too on the path used here, which covers the share s of that difference. The tip's rotation
+    /// follows by the same share; where one of the two can go no further, the other continues. The pole or swivel angle
+    /// comes last.
     #[cold]
     #[inline(never)]
     pub(super) fn hold_back(&self, pose: &mut Pose, wish: &Wish, input: &Input, [weight, spin]: [f32; 2]) {
         let (tip, bound) = (self.chain.tip(), wish.options.max_turn);
-        // With a rotation asked of a tip that has an offset, the tip joint is led.
+        // With a rotation goal and an offset at the tip, the tip joint is led.
         let by_joint = wish.goal.rotation.is_some() && spin > 0.0;
         let (end, to) = (self.chain.end(pose), self.places(pose, by_joint));
         let last = wish.goal.rotation.filter(|_| spin > 0.0).map(|_| pose.model_rotation(tip));
@@ -44,15 +45,15 @@ impl TwoBone {
 
         let [e, g] = [start.tip, to.tip].map(|end| end - start.root);
         let [from, far] = [e, g].map(|way| math::sqrt(way.length_squared()));
-        // A limb that is folded onto its root has no direction yet, and one that will be keeps its own.
+        // A limb folded onto its root has no direction yet; one that will be folded keeps its own.
         let along = direction(if from > TINY * length { e } else { g });
         let towards_goal = if far > TINY * length { direction(g) } else { along };
-        // Opposite directions are joined within the plane that the limb will lie in.
+        // Opposite directions are joined within the limb's final plane.
         let carry = math::shortest_arc(along, towards_goal, (to.middle - start.root).cross(g));
         let angle = math::angle_between(Quat::IDENTITY, carry);
         let options = LimbOptions::new();
-        // Goes by these shares of the end's path and the tip's turn, and by a swivel in radians. Returns the largest turn of a
-        // joint, and the residual, a radian as half a length.
+        // Applies shares of the end's path (x) and of the tip's turn (y), and a swivel in radians (z). Returns the largest
+        // turn of a joint in radians, and the residual in metres, with a radian as half a length.
         let go = |pose: &mut Pose, side, shares: Vec3| {
             self.restore(pose, input.before);
             let best = (far * math::cos(angle * (1.0 - shares.x))).max(from.min(far)).min(from.max(far));

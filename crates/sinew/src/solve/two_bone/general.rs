@@ -1,5 +1,5 @@
-//! The limb where something is undefined or rounding is magnified: straight and folded starts, goals on the root,
-//! directions next to opposite. Whatever is given, [`solve`] has an answer.
+//! The two-bone limb where a direction is undefined or rounding is magnified: straight and folded starts, goals on the root,
+//! directions next to opposite. [`solve`] has a solution for every finite input.
 
 use glam::{Quat, Vec3};
 
@@ -12,21 +12,21 @@ use crate::{
     solve::arc::{arc, distance as far_apart, largest, near, to_unit, twist_towards},
 };
 
-/// Below this sine of the flexion the bend plane is partly, and at 0 wholly, the hinge's, where one is given: about half
-/// a degree, where clips with compressed rotations no longer know their own plane.
+/// Sine of the flexion below which the hinge, if there is one, shares in the bend plane, up to all of it at 0. It is half a
+/// degree: clips with compressed rotations no longer know their own plane there.
 pub(super) const BLUR: f32 = 1e-2;
-/// With a pole, between these sines of the flexion the pose's own plane comes in beside the hinge's: a limb that is as good
-/// as straight turns the side to which its hinge bends towards the pole, wherever the goal is. Were they less, rounding (or
-/// the compression of a clip) would choose the side; were they more, a limb that is bent would turn without need.
+/// Sines of the flexion between which, with a pole, the pose's own plane fades in beside the hinge's: a nearly straight limb
+/// turns its hinge's side towards the pole, wherever the goal is. With lower sines, rounding (or the compression of a clip)
+/// would choose the side; with higher ones, a bent limb would turn without need.
 const OWN: [f32; 2] = [0.4 * BLUR, 0.9 * BLUR];
-/// Below this sine of the flexion f32 places give no plane at all: some ten roundings.
+/// Sine of the flexion below which f32 positions define no plane: some ten roundings.
 const STRAIGHT: f32 = 1e-6;
-/// A limb folded to within this sine unfolds about any axis: its length comes out right to the square of this.
+/// Sine within which a folded limb unfolds about any axis: its length is right to the square of this.
 const FLAT: f32 = 1e-4;
-/// A distance below this part of the limb has no direction in f32.
+/// Share of the limb's length below which a distance has no direction in f32.
 pub(super) const TINY: f32 = 1e-6;
 
-/// Turns that bring the end of the limb to the goal, in whatever state it is.
+/// Turns that bring the end of the limb to the goal, for every finite input.
 #[cold]
 #[inline(never)]
 pub(super) fn solve(at: &LimbPoints, goal: Vec3, pole: Pole, bend: &LimbBend) -> LimbTurns {
@@ -37,7 +37,7 @@ pub(super) fn solve(at: &LimbPoints, goal: Vec3, pole: Pole, bend: &LimbBend) ->
     if size <= 0.0 {
         return LimbTurns { out_of_reach: far_apart(goal, at.root), ..still };
     }
-    // Lengths near 1, so that products of four lengths neither overflow nor vanish at any scale.
+    // Scales lengths to near 1, so that products of four lengths neither overflow nor underflow at any scale.
     let k = to_unit(size);
     let (u, v) = (u * k, v * k);
     let (g, gl, x) = near(g, k, goal, at.root);
@@ -49,7 +49,7 @@ pub(super) fn solve(at: &LimbPoints, goal: Vec3, pole: Pole, bend: &LimbBend) ->
     let straight = a + b;
     let d = distance(a, b, x, bend);
     let by = (x - d).abs();
-    // (Counted in limbs, the furthest goals are all at the same distance.)
+    // In units of the limb, the furthest goals are all at the same distance.
     let by = match by {
         _ if x == f32::MAX => far_apart(goal, at.root),
         by if by > 1e-6 * straight => (by / k).min(f32::MAX),
@@ -62,12 +62,12 @@ pub(super) fn solve(at: &LimbPoints, goal: Vec3, pole: Pole, bend: &LimbBend) ->
     let rounding = rounding(at, goal, straight, k, bend);
     let there = al > 0.0 && (e - aim * (d / al)).length_squared() <= rounding * rounding;
 
-    // Half the flexion that gives d, as a cosine and a sine of one common length (cosine rule, factored).
+    // Half the flexion that gives d, as a cosine and a sine times one common length (cosine rule, factored).
     let c1 = math::sqrt(((d - (a - b)) * (d + (a - b))).max(0.0));
     let s1 = math::sqrt(((straight - d) * (straight + d)).max(0.0));
 
     let (middle, n, other_side) = if c1 + s1 <= 0.0 && ab > 0.0 {
-        // One bone is lost in the other's rounding: any flexion gives this distance, and the one that is there stays.
+        // One bone vanishes in the other's rounding: any flexion gives this distance, and the limb keeps its own.
         let long = if a >= b { u / a } else { v / b };
         let n = if cl > BLUR * ab { c / cl } else { bend.hinge.unwrap_or(Vec3::ZERO) };
         (Quat::IDENTITY, math::perpendicular(long, n), false)
@@ -78,7 +78,7 @@ pub(super) fn solve(at: &LimbPoints, goal: Vec3, pole: Pole, bend: &LimbBend) ->
             (BendSide::Positive, Some(h)) => n.dot(h) < 0.0,
             (BendSide::Negative, Some(h)) => n.dot(h) > 0.0,
         };
-        // Half the flexion that is there, in the form that cancels nothing.
+        // Half the initial flexion, in the form without cancellation.
         let (s0, c0) = if uv >= 0.0 { (cl, ab + uv) } else { (ab - uv, cl) };
         let (n, s0) = if other_side { (-n, -s0) } else { (n, s0) };
         let (s, w) = (s1 * c0 - c1 * s0, c1 * c0 + s1 * s0);
@@ -95,7 +95,7 @@ pub(super) fn solve(at: &LimbPoints, goal: Vec3, pole: Pole, bend: &LimbBend) ->
         return LimbTurns { out_of_reach: by, ..still };
     }
 
-    // Where the end is after the middle joint's turn: aiming this at the goal takes that turn's rounding along.
+    // The end after the middle joint's turn: aiming this at the goal corrects that turn's rounding too.
     let e1 = u + math::rotate(middle, v);
     let e1l = math::sqrt(e1.length_squared());
     let (e1, e1l) = if e1l > 1e-4 * straight { (e1, e1l) } else { (folded_direction(u, n, a, b, d), 1.0) };
@@ -119,7 +119,7 @@ pub(super) fn solve(at: &LimbPoints, goal: Vec3, pole: Pole, bend: &LimbBend) ->
         let (fix, _) = arc(e2, g, e1l * gl, n);
         root = math::normalize(math::mul(fix, root));
     }
-    // (Lengths near 1, seen from the root.)
+    // Relative to the root, with lengths near 1.
     let from = LimbPoints { root: Vec3::ZERO, middle: u, tip: u + v };
     let mut turns = LimbTurns { middle, root, out_of_reach: by, branch_changed: false };
     turns.branch_changed = if turned {
@@ -131,9 +131,9 @@ pub(super) fn solve(at: &LimbPoints, goal: Vec3, pole: Pole, bend: &LimbBend) ->
     turns
 }
 
-/// The middle joint's turn from a start so straight (or folded) that the hinge has a say in the bend plane, or all of it:
-/// straighten exactly, then bend about the axis that is chosen. `poled`: the limb has a pole, and without a roll this axis
-/// bends it towards that. Gives the turn, the axis, and whether the side changed.
+/// The middle joint's turn from a nearly straight or folded start, where the hinge shares in the bend plane or defines it:
+/// it straightens exactly, then bends about the chosen axis. `poled` is the axis that bends a limb with a pole towards it
+/// without a roll. Returns the turn, the axis, and whether the side changed.
 #[cold]
 #[allow(clippy::too_many_arguments)]
 fn bend_straight(
@@ -157,13 +157,13 @@ fn bend_straight(
     let mut n = c / ab;
     let mut flipped = false;
     let near = (BLUR - cl / ab).max(0.0);
-    // With a pole, how much of the axis is the pose's own.
+    // With a pole, the pose's own share of the axis.
     let own = ((cl / ab - OWN[0]) / (OWN[1] - OWN[0])).clamp(0.0, 1.0);
-    // (A hinge along the bone tells no side.)
+    // A hinge along the bone defines no side.
     let hinge = bend.hinge.filter(|h| poled.is_none() || h.cross(along).length_squared() > 1e-8);
     if let Some(h) = hinge {
         let across = math::perpendicular(along, h);
-        // The hinge comes in as the flexion changes, so that a goal next to the end moves the knee by next to nothing.
+        // The hinge fades in as the flexion changes, so that a goal next to the end hardly moves the knee.
         let change = (c1 * s1 / (2.0 * ab) - cl / ab).abs();
         let part = (change / BLUR).min(1.0);
         let mut h = across * (near * part);
@@ -189,9 +189,9 @@ fn bend_straight(
     let back = if u.dot(v) >= 0.0 {
         Quat::from_xyzw(-c.x, -c.y, -c.z, ab + u.dot(v))
     } else {
-        // A hinge that is to face the pole goes along only where the limb unfolds about it.
+        // A hinge that must face the pole takes part only where the limb unfolds about it.
         let flat = if poled.is_some() { FLAT } else { STRAIGHT };
-        // (Across the lower bone to the last digit: what of the axis lay along it would not turn, and this is half a turn.)
+        // Exactly across the lower bone: a part of the axis along the bone would not turn it, and this is half a turn.
         let axis = if cl > flat * ab { math::perpendicular(v / b, c) } else { n };
         let axis = -axis * (ab - u.dot(v));
         Quat::from_xyzw(axis.x, axis.y, axis.z, cl)
@@ -200,8 +200,8 @@ fn bend_straight(
     (math::normalize(turn), n, flipped)
 }
 
-/// The axis, across the way `e` to the end, about which a straight limb bends towards the pole when the shortest arc takes it
-/// to the way `g` to the goal: no roll is made to face the pole, where no hinge says which side is which.
+/// The axis, across the vector `e` to the end, about which a straight limb bends towards the pole once the shortest arc
+/// takes `e` to the vector `g` to the goal. No roll turns to the pole, as without a hinge no side can face it.
 #[cold]
 fn facing(pole: Pole, root: Vec3, e: Vec3, g: Vec3) -> Vec3 {
     let (Some(from), Some(to)) = (e.try_normalize(), g.try_normalize()) else { return Vec3::ZERO };
@@ -209,7 +209,7 @@ fn facing(pole: Pole, root: Vec3, e: Vec3, g: Vec3) -> Vec3 {
     math::rotate(math::conjugate(math::shortest_arc(from, to, n)), n)
 }
 
-/// Direction from the root to the end in a limb folded so far that the end lies on the root, from the triangle itself:
+/// Direction from the root to the end of a limb folded so far that its end lies on the root. It follows from the triangle:
 /// the upper bone turned by the angle at the root.
 #[cold]
 fn folded_direction(u: Vec3, n: Vec3, a: f32, b: f32, d: f32) -> Vec3 {
@@ -222,10 +222,10 @@ fn folded_direction(u: Vec3, n: Vec3, a: f32, b: f32, d: f32) -> Vec3 {
     u * cos + n.cross(u) * math::sqrt(1.0 - cos * cos)
 }
 
-/// Turn, of no particular length, about the unit vector `axis` (root to goal) that brings the bend plane with the normal
-/// `n` to the pole, and then by `swivel` on.
+/// Rotation, of no particular length, about the unit vector `axis` (root to goal) that brings the bend plane with the normal
+/// `n` to the pole, and then turns it by `swivel` radians.
 fn about_goal(axis: Vec3, n: Vec3, pole: Pole, root: Vec3, swivel: f32) -> Quat {
-    // The way that the middle joint points, across the limb.
+    // Direction of the middle joint, across the limb.
     let own = axis.cross(n);
     let (twist, _) = twist_towards(axis, own, pole.direction(root, Vec3::ZERO, Vec3::ZERO, 0.0));
     if swivel == 0.0 { twist } else { math::mul(math::axis_angle(axis, swivel), twist) }

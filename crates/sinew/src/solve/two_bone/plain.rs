@@ -1,4 +1,4 @@
-//! The limb in the plain case, by the shortest way: three places in, two rotations out.
+//! The two-bone limb in the common case, by the shortest computation: three positions in, two rotations out.
 
 use core::f32::consts::PI;
 
@@ -13,31 +13,32 @@ use crate::{
     solve::arc::{FADE, max},
 };
 
-/// Bones between these lengths (in metres) are of ordinary size: no product that the common case makes of them
-/// overflows or vanishes in f32, where the longest are of eight lengths and are squared.
+/// Range of the bones' lengths, in metres, in the common case: none of its products overflows or underflows in f32. The
+/// longest products have eight lengths and are squared.
 const SMALL: f32 = 0.03;
 const LARGE: f32 = 100.0;
-/// Distances whose squares are below this part of the straight limb's (a tenth of its length) are left to the general
-/// case, where rounding is held down further: the cosine rule's grows as the length over the distance.
+/// Squared distance of the goal or end, as a share of the squared straight length, below which the general case rounds less:
+/// a tenth of the length. The rounding of the cosine rule grows as the length over the distance.
 const NEAR: f32 = 1e-2;
-/// And those beyond ten lengths, whose squares no longer tell what is in reach.
+/// Squared distance, as that share, above which it no longer tells whether the goal is in reach: ten lengths.
 const FAR: f32 = 100.0;
-/// And bones whose lengths differ more than a thousandfold.
+/// Ratio of the bones' lengths below which the general case applies.
 const UNEQUAL: f32 = 1e-3;
-/// Below this sine of the flexion (two degrees) the bend axis is uncertain in its last digits.
+/// Sine of the flexion below which the bend axis is uncertain in its last digits: two degrees.
 const BENT: f32 = 0.03;
-/// A turn with 1 + cos below this (135 degrees) magnifies that.
+/// 1 + cos of the middle joint's turn below which that turn magnifies the uncertainty of its axis: 135 degrees.
 const TURNED: f32 = 0.3;
-/// The same for the turns at the root (155 degrees), whose axes are as good as their vectors.
+/// 1 + cos of the root's turns below which they do: 155 degrees, as their axes are as accurate as their vectors.
 const CARRIED: f32 = 0.1;
-/// The square of what is near, as a part of the straight limb's: three thousandths of the limb.
+/// Squared distance from end to goal, as a share of the squared straight length, that counts as near: 0.003 of the length.
 const CLOSE: f32 = 1e-5;
-/// A turn in radians is at most pi times the sine of its half, and the branch is the same for turns up to eight for each length
-/// of the limb that the end goes: half the square of that ratio, less a tenth for what the way's square rounds.
+/// Bound of 1 less the product of the cosines of half the turns, up to which no branch changes, per squared share of the
+/// limb's length that the end moves. A turn in radians is at most pi times the sine of its half, and the branch stays the
+/// same up to eight radians per limb length. The value is half the square of that ratio, less a tenth for rounding.
 const UNNOTICED: f32 = 0.9 * 32.0 / (PI * PI);
 
-/// Turns that bring the end of the limb `at` to `goal`, in model space; see [`TwoBone`](super::TwoBone) for the
-/// mathematics. Every number given must be finite; then every number that comes back is.
+/// Turns that bring the end of the limb `at` to `goal`, both in model space; see [`TwoBone`](super::TwoBone) for the
+/// mathematics. All inputs must be finite; then all outputs are.
 #[inline]
 pub fn solve_points(at: &LimbPoints, goal: Vec3, pole: Pole, bend: &LimbBend) -> LimbTurns {
     let plain = if bend.swivel == 0.0 { plain(at, goal, bend) } else { None };
@@ -49,7 +50,7 @@ pub fn solve_points(at: &LimbPoints, goal: Vec3, pole: Pole, bend: &LimbBend) ->
     turns.unwrap_or_else(|| general::solve(at, goal, pole, bend))
 }
 
-/// The bend plane of the pose is kept.
+/// The solution that keeps the bend plane of the pose.
 #[inline]
 fn kept(at: &LimbPoints, plain: &Plain) -> LimbTurns {
     let [x, y, z, w] = plain.root;
@@ -63,14 +64,14 @@ fn kept(at: &LimbPoints, plain: &Plain) -> LimbTurns {
     turns
 }
 
-/// The middle joint turns towards `p`, seen from the root. None where that is in line with the goal.
+/// The solution whose middle joint turns towards `p`, relative to the root. `None` where `p` is in line with the goal.
 fn poled(p: Vec3, plain: &Plain) -> Option<LimbTurns> {
     let Plain { c, e, g, carry, .. } = *plain;
-    // The pole turns the bend plane about the way to the goal, g. With n, the unit vector along c, carried along to n',
-    // the middle joint points to g x n', and the sine and cosine of the angle from there to p are -p . n' and
-    // p . (g x n') / |g|, times one length. As n lies across e, n' = n - (n . g) (e + g |e| / |g|) / cw.
+    // The pole turns the bend plane about the vector g to the goal. Let n be the unit vector along c, carried along to n'.
+    // The middle joint points to g x n', and the sine and cosine of the angle from there to p are -p . n' and p . (g x n') /
+    // |g|, times one length. As n lies across e, n' = n - (n . g) (e + g |e| / |g|) / cw.
     let (pp, gp) = (p.length_squared(), p.dot(g));
-    // In line with the goal a pole says nothing; near to that the general case fades it out.
+    // A pole in line with the goal is undefined; the general case fades it out near there.
     if !(pp > SMALL * SMALL * 1e-6
         && pp < LARGE * LARGE * 1e6
         && plain.x2 * pp * (1.0 - FADE * FADE) > gp * gp)
@@ -82,7 +83,7 @@ fn poled(p: Vec3, plain: &Plain) -> Option<LimbTurns> {
     let sin = q * (e.dot(p) + gp * (plain.product * (ix * ix))) - c.dot(p);
     let cos = (q * carry.dot(p) - g.cross(p).dot(c)) * ix;
     let length = math::sqrt(sin * sin + cos * cos);
-    // Half the angle, in the form that cancels nothing.
+    // Half the angle, in the form without cancellation.
     let (s, w) = if cos >= 0.0 { (sin, length + cos) } else { (length - cos, sin) };
     let t = g * (s * ix);
     let [x, y, z, rw] = plain.root;
@@ -93,19 +94,19 @@ fn poled(p: Vec3, plain: &Plain) -> Option<LimbTurns> {
     Some(LimbTurns { middle: plain.middle, root, out_of_reach: plain.by, branch_changed: cos < 0.0 })
 }
 
-/// The common case, before a pole is followed.
+/// Results of the common case, before a pole is followed.
 struct Plain {
     /// The middle joint's turn.
     middle: Quat,
     /// The root's turn as x, y, z, w, of no particular length.
     root: [f32; 4],
-    /// See [`Turns::by`].
+    /// See [`LimbTurns::out_of_reach`].
     by: f32,
     /// u x e, the bend axis.
     c: Vec3,
-    /// From the root to the end.
+    /// Vector from the root to the end.
     e: Vec3,
-    /// From the root to the goal.
+    /// Vector from the root to the goal.
     g: Vec3,
     /// e x g.
     carry: Vec3,
@@ -115,15 +116,15 @@ struct Plain {
     product: f32,
     /// |g|^2.
     x2: f32,
-    /// Where 1 less the product of the cosines of half the turns is no more than this, no branch changed.
+    /// Bound of 1 less the product of the cosines of half the turns, up to which no branch changed.
     unnoticed: f32,
 }
 
-/// The common case: bones of ordinary size, bent, with a goal within a few lengths that is not opposite. None where
-/// anything is not so; every test stands where its numbers become known.
+/// The common case: bones of ordinary size, bent, with a goal within a few lengths that is not opposite. `None` in all other
+/// cases; each test stands where its numbers become known.
 ///
-/// Four vectors lie side by side in the lanes of x, y and z: the bones u and v, the way g to the goal and the way e to the
-/// end. So one row of products makes four dot or cross products. (Left to itself, LLVM packs the components of single
+/// Four vectors lie side by side in the lanes of x, y and z: the bones u and v, the vector g to the goal and the vector e to
+/// the end. One row of products makes four dot or cross products. (Without this, LLVM packs the components of single
 /// products, and shuffles more than it saves.) Lanes never mix in a sum: the bits are those of scalar code.
 #[inline(always)]
 fn plain(at: &LimbPoints, goal: Vec3, bend: &LimbBend) -> Option<Plain> {
@@ -132,7 +133,7 @@ fn plain(at: &LimbPoints, goal: Vec3, bend: &LimbBend) -> Option<Plain> {
     let y = Vec4::new(m.y, t.y, goal.y, t.y) - Vec4::new(r.y, m.y, r.y, r.y);
     let z = Vec4::new(m.z, t.z, goal.z, t.z) - Vec4::new(r.z, m.z, r.z, r.z);
     let [aa, bb, x2, ee] = (x * x + y * y + z * z).to_array();
-    // Written so that NaN, which overflows give, fails.
+    // Written so that NaN, the result of overflow, fails.
     let (small, large) = (SMALL * SMALL, LARGE * LARGE);
     if !(aa > small && aa < large && bb > small && bb < large) {
         return None;
@@ -145,16 +146,16 @@ fn plain(at: &LimbPoints, goal: Vec3, bend: &LimbBend) -> Option<Plain> {
     if !(x2 > near && x2 < far && x2 > sum - (2.0 - NEAR) * ab && ab > UNEQUAL * sum && ee > near) {
         return None;
     }
-    // Cosine of the flexion there shall be, times ab (the cosine rule), and the part of the way that is in reach.
+    // Cosine of the final flexion, times ab (the cosine rule), and the share of the distance to the goal that is in reach.
     let (mut c1, mut part) = (0.5 * (x2 - sum), 1.0);
-    // cos m >= 1 - m^2 / 2 spares the cosine of the flexion that remains where that does not matter.
+    // cos m >= 1 - m^2 / 2 saves the cosine of the minimum flexion where it does not matter.
     let (least, onset) = (bend.min_flexion, 1.0 - bend.soft);
     if x2 > (straight2 - ab * (least * least)) * (onset * onset) {
         (c1, part) = at_the_end(aa, bb, x2, bend);
     }
     let s1 = math::sqrt(max((ab - c1) * (ab + c1), 0.0));
 
-    // Along and across e. u x e is u x v, but rounds with the end's distance and not with the bones' lengths.
+    // Components along and across e. u x e is u x v, but rounds with the end's distance and not with the bones' lengths.
     let (ex, ey, ez) = (x.wwww(), y.wwww(), z.wwww());
     let along = x * ex + y * ey + z * ez;
     let (cx, cy, cz) = (y * ez - z * ey, z * ex - x * ez, x * ey - y * ex);
@@ -172,18 +173,18 @@ fn plain(at: &LimbPoints, goal: Vec3, bend: &LimbBend) -> Option<Plain> {
     // The middle joint's turn: 1 + cos and sin of the difference of the two flexions, times (ab)^2.
     let mw = aa * bb + (c1 * uv + s1 * s0);
     let ms = s1 * uv - c1 * s0;
-    // The turn in the bend plane that brings the end back onto its direction: 1 + cos and sin of the difference of the
-    // angles at the root, times a^2 |e| d.
+    // The turn in the bend plane that returns the end to its direction: 1 + cos and sin of the difference of the angles at
+    // the root, times a^2 |e| d.
     let product = math::sqrt(ee * x2);
     let ue1 = aa + c1;
     let all = aa * (product * part);
     let lw = all + (ue * ue1 + s0 * s1);
-    // And the shortest arc to the goal, times |e| |g|.
+    // The shortest arc to the goal, times |e| |g|.
     let cw = product + along.z;
     if !(mw > TURNED * (aa * bb) && lw > CARRIED * all && cw > CARRIED * product) {
         return None;
     }
-    // A limb this near to its goal may be there already. (The sum cancels, and is good to a thousandth of the limb.)
+    // A limb this near to its goal may have met it already. The sum cancels, and is exact to a thousandth of the limb.
     let way2 = ee + part * (part * x2 - 2.0 * along.z);
     if way2 < CLOSE * straight2 {
         return None;
@@ -191,7 +192,7 @@ fn plain(at: &LimbPoints, goal: Vec3, bend: &LimbBend) -> Option<Plain> {
     let unnoticed = UNNOTICED * way2 / straight2;
     let by = if part < 1.0 { out_by(part, x2, straight2) } else { 0.0 };
 
-    // The root's turn, carry * lift, with their lengths still on them: carry = (w, cw) with w = e x g, lift = (c k, lw).
+    // The root's turn, carry * lift, not normalised: carry = (w, cw) with w = e x g, lift = (c k, lw).
     let inverse = 1.0 / s0;
     let k = (s0 * ue1 - ue * s1) * inverse;
     let (wx, wy, wz) = (-cx.zzzz(), -cy.zzzz(), -cz.zzzz());
@@ -211,8 +212,8 @@ fn plain(at: &LimbPoints, goal: Vec3, bend: &LimbBend) -> Option<Plain> {
     Some(Plain { middle, root, by, c, e, g, carry, cw, product, x2, unnoticed })
 }
 
-/// Cosine of the flexion (times ab) and the part of the way for a goal at the end of the reach or past it, `x2` being the
-/// square of its distance.
+/// Cosine of the flexion (times ab) and the share of the distance to the goal that is in reach, for a goal at the end of the
+/// reach or beyond. `x2` is the square of its distance.
 #[inline(never)]
 fn at_the_end(aa: f32, bb: f32, x2: f32, bend: &LimbBend) -> (f32, f32) {
     let (a, b, x) = (math::sqrt(aa), math::sqrt(bb), math::sqrt(x2));
@@ -221,11 +222,11 @@ fn at_the_end(aa: f32, bb: f32, x2: f32, bend: &LimbBend) -> (f32, f32) {
         let d = distance(a, b, x, bend);
         return (0.5 * (d * d - (aa + bb)), d / x);
     }
-    // Straight exactly, which the cosine rule would miss by the root of its rounding.
+    // Exactly straight; the cosine rule would miss that by the root of its rounding.
     if x > straight { (a * b, straight / x) } else { (0.5 * (x2 - (aa + bb)), 1.0) }
 }
 
-/// How far the goal is out of reach, where `part` of the way to it is in reach.
+/// Distance by which the goal is out of reach, where `part` of the distance to it is in reach.
 #[inline]
 fn out_by(part: f32, x2: f32, straight2: f32) -> f32 {
     let by = math::sqrt(x2) * (1.0 - part);

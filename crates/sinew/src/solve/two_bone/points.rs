@@ -1,4 +1,4 @@
-//! The limb on bare points: what goes in and what comes out, and its distances.
+//! The two-bone limb on bare points: its input, its output and its distances.
 
 use glam::{Quat, Vec3};
 
@@ -11,64 +11,63 @@ use crate::{
     },
 };
 
-/// Where a limb is, in model space.
+/// Positions of a limb's joints, in model space.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LimbPoints {
-    /// The root (hip, shoulder).
+    /// Root (hip, shoulder).
     pub root: Vec3,
-    /// The middle joint (knee, elbow).
+    /// Middle joint (knee, elbow).
     pub middle: Vec3,
-    /// The end.
+    /// End of the limb.
     pub tip: Vec3,
 }
 
-/// How a limb may bend; see [`TwoBone`](super::TwoBone) and [`LimbOptions`](crate::solve::LimbOptions).
+/// Constraints on a limb's bend; see [`TwoBone`](super::TwoBone) and [`LimbOptions`](crate::solve::LimbOptions).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LimbBend {
-    /// The hinge axis of the middle joint as a unit vector in *model* space, where it is known.
+    /// Hinge axis of the middle joint, as a unit vector in *model* space, where it is known.
     pub hinge: Option<Vec3>,
-    /// Which side of the hinge the limb bends to.
+    /// Side of the hinge to which the limb bends.
     pub side: BendSide,
-    /// Radians about the axis from the root to the goal, added to the bend plane.
+    /// Swivel angle in radians about the axis from the root to the goal, added to the bend plane.
     pub swivel: f32,
-    /// The soft zone as a fraction of the limb's reach, 0 to 1.
+    /// Length of the soft zone as a share of the limb's reach, 0 to 1.
     pub soft: f32,
-    /// Radians of flexion that remain, 0 to pi.
+    /// Minimum flexion in radians, 0 to pi.
     pub min_flexion: f32,
-    /// By how much the places are uncertain, in metres, beyond what their own numbers tell: as they come out of a pose, a
-    /// few roundings of [`Pose::extent`](crate::Pose::extent). A limb this near to its goal is left as it is. (Negative:
-    /// less than their numbers tell.)
+    /// Uncertainty of the positions in metres, beyond the rounding of their own numbers. For positions from a pose, it is a
+    /// few roundings of [`Pose::extent`](crate::Pose::extent). A limb this near to its goal stays as it is. A negative value
+    /// reduces the uncertainty of their numbers.
     pub uncertain: f32,
 }
 
 impl LimbBend {
-    /// Nothing is known and nothing asked for.
+    /// No hinge, side, swivel angle, soft zone or minimum flexion.
     pub const FREE: Self =
         Self { hinge: None, side: BendSide::Keep, swivel: 0.0, soft: 0.0, min_flexion: 0.0, uncertain: 0.0 };
 }
 
-/// What [`solve_points`](super::solve_points) found.
+/// Result of [`solve_points`](super::solve_points).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LimbTurns {
-    /// Turn of the middle joint about its own place, in model space, made first.
+    /// Turn of the middle joint about its own position, in model space; applied first.
     pub middle: Quat,
-    /// Turn of the whole limb about the root, in model space, made after it. The lower bone so turns by
-    /// `root * middle`.
+    /// Turn of the whole limb about the root, in model space; applied second. So the lower bone turns by `root * middle`.
     pub root: Quat,
-    /// How far the goal lies outside what the limb can or may reach, in metres; 0 where it is in reach.
+    /// Distance in metres from the goal to the limb's reach, with its soft zone and minimum flexion; 0 within reach.
     pub out_of_reach: f32,
-    /// Whether the limb comes to lie on another branch; see [`Report::branch_changed`](crate::Report::branch_changed). Its
-    /// bend is the middle.
+    /// Whether the solution lies on another branch; see [`Report::branch_changed`](crate::Report::branch_changed). The
+    /// middle joint defines the bend.
     pub branch_changed: bool,
 }
 
-/// Whether a limb with a pole or swivel changed its branch: see [`branch::flipped`].
+/// Whether a limb with a pole or swivel angle changed its branch: see [`branch::flipped`].
 pub(super) fn flipped(from: &LimbPoints, to: &LimbPoints) -> bool {
     let [(line, bend), (now, bent)] = [from, to].map(|p| (p.tip - p.root, p.middle - p.root));
     branch::flipped(line, bend, now, bent)
 }
 
-/// Whether one without changed it, by these turns: see [`branch::changed`].
+/// Whether these turns change the branch of a limb without pole or swivel angle: see [`branch::changed`].
 #[cold]
 #[inline(never)]
 pub(super) fn leapt(from: &LimbPoints, turns: &LimbTurns) -> bool {
@@ -80,14 +79,14 @@ pub(super) fn leapt(from: &LimbPoints, turns: &LimbTurns) -> bool {
     length > 0.0 && branch::changed(turn, math::sqrt((way / length).length_squared()), 0.0)
 }
 
-/// What the places' rounding amounts to (in lengths scaled by `k`): nearer to a goal than this is not nearer.
+/// Rounding of the positions, in lengths scaled by `k`: a limb cannot come nearer to a goal than this.
 #[inline]
 pub(super) fn rounding(at: &LimbPoints, goal: Vec3, straight: f32, k: f32, bend: &LimbBend) -> f32 {
     let places = largest(at.root).max(largest(at.tip)).max(largest(goal).min(1e6 / k));
     7e-7 * straight + max(3e-7 * k * places + k * bend.uncertain, 0.0)
 }
 
-/// The distance that a limb with the bones `a` and `b` goes to for a goal at `x`.
+/// Distance from the root at which a limb with the bones `a` and `b` puts its end, for a goal at the distance `x`.
 #[cold]
 pub(super) fn distance(a: f32, b: f32, x: f32, bend: &LimbBend) -> f32 {
     let reach = if bend.min_flexion > 0.0 {

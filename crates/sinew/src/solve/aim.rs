@@ -248,13 +248,13 @@ impl Aim {
         }
 
         let mut report = Report::default();
-        let (mut way, mut ray) = self.seen(pose, target)?;
+        let (mut to_target, mut ray) = self.seen(pose, target)?;
         let (first, before) = (ray, pose.local(self.joint).rotation);
         let mut by;
         loop {
             let turn;
-            (turn, by) = aim_ray(&ray, way);
-            if options.influence <= 0.0 || !self.moves(pose, target, &ray, way, turn) {
+            (turn, by) = aim_ray(&ray, to_target);
+            if options.influence <= 0.0 || !self.moves(pose, target, &ray, to_target, turn) {
                 break;
             }
             let part = options.influence < 1.0;
@@ -265,12 +265,12 @@ impl Aim {
             report.iterations += 1;
             // Rounding of a wide turn is turned away, so that solving again finds nothing to do. An up direction that fades
             // out is followed in part, once.
-            let fades = ray.up.is_some_and(|(_, wanted)| sine(wanted, way) < 1.01 * FADE);
+            let fades = ray.up.is_some_and(|(_, wanted)| sine(wanted, to_target) < 1.01 * FADE);
             if part || fades || report.iterations == 3 {
                 break;
             }
             let Ok(seen) = self.seen(pose, target) else { break };
-            (way, ray) = seen;
+            (to_target, ray) = seen;
         }
         if options.max_turn < f32::INFINITY
             && math::angle_between(before, pose.local(self.joint).rotation) > options.max_turn
@@ -278,7 +278,7 @@ impl Aim {
             self.hold_back(pose, target, before, options.max_turn);
             report.outcome = Outcome::Stalled;
         }
-        if by > 1e-6 * (math::sqrt(way.length_squared()) + math::sqrt(ray.offset.length_squared())) {
+        if by > 1e-6 * (math::sqrt(to_target.length_squared()) + math::sqrt(ray.offset.length_squared())) {
             report.out_of_reach = by;
         }
         // Without an up vector the turn is the shortest arc, which the motion of the ray explains.
@@ -291,10 +291,10 @@ impl Aim {
         Ok(report)
     }
 
-    /// Reduces the turn to `most` radians, and further, down to none, if the residual grew: with a ray that starts far from
-    /// the joint, a part of the turn may lead away from the target.
+    /// Reduces the turn to `max_turn` radians, and further, down to none, if the residual grew: with a ray that starts far
+    /// from the joint, a part of the turn may lead away from the target.
     #[cold]
-    fn hold_back(&self, pose: &mut Pose, target: Vec3, before: Quat, most: f32) {
+    fn hold_back(&self, pose: &mut Pose, target: Vec3, before: Quat, max_turn: f32) {
         let whole = pose.local(self.joint).rotation;
         let mut off = |turn: Quat| {
             pose.set_rotation(self.joint, turn);
@@ -305,7 +305,7 @@ impl Aim {
         };
         let found = off(before) * (1.0 + 1e-6);
         let part =
-            |halvings: i32| partial::no_further(before, whole, most * math::exp(-0.7 * halvings as f32));
+            |halvings: i32| partial::no_further(before, whole, max_turn * math::exp(-0.7 * halvings as f32));
         if !(0..4).any(|halvings| off(part(halvings)) <= found) {
             off(before);
         }
@@ -335,8 +335,8 @@ impl Aim {
             };
             let up = self.up.map(seen).transpose()?;
             let report = Self { up, ..*self }.solve(pose, target, options)?;
-            let way = target - pose.local(self.joint).translation;
-            Ok(space.report(report, way))
+            let to_target = target - pose.local(self.joint).translation;
+            Ok(space.report(report, to_target))
         })?;
         self.measure(pose, target, &mut report);
         Ok(report)
@@ -367,13 +367,13 @@ impl Aim {
             axis,
             up: self.up.map(|up| (frame.matrix3 * direction(up.axis), up.direction)),
         };
-        let way = target - frame.translation;
-        check::finite("the vector to the target", way)?;
+        let to_target = target - frame.translation;
+        check::finite("the vector to the target", to_target)?;
         // A turn makes no coordinate larger than sqrt(3) times the largest: f32 holds the ray's start at every rotation. An
         // overflow may be NaN, which no comparison finds.
         let start = if ray.offset.is_finite() { 1.74 * largest(ray.offset) } else { f32::INFINITY };
         check_start(start, frame.translation)?;
-        Ok((way, ray))
+        Ok((to_target, ray))
     }
 
     /// Whether a turn is more than rounding: a smaller one would only change the last bits.
@@ -381,26 +381,27 @@ impl Aim {
     /// Half the angle of rounding has two parts: that of rotations, and that of positions (as uncertain as the furthest of
     /// them) divided by the distance to the target. A ray that starts beside the joint meets the target's distance x at s =
     /// -o.m + sqrt(x^2 - r^2): o and s are longer than their sum, and the root's rounding grows as r over it.
-    fn moves(&self, pose: &Pose, target: Vec3, ray: &AimRay, way: Vec3, turn: Quat) -> bool {
+    fn moves(&self, pose: &Pose, target: Vec3, ray: &AimRay, to_target: Vec3, turn: Quat) -> bool {
         let v = Vec3::new(turn.x, turn.y, turn.z);
-        let roll = v.dot(direction(way));
+        let roll = v.dot(direction(to_target));
         let swing2 = v.length_squared() - roll * roll;
         // Beyond a thousandth of a radian the joint would visibly not follow.
-        const MOST: f32 = 1e-3;
-        if swing2 > MOST * MOST {
+        const VISIBLE: f32 = 1e-3;
+        if swing2 > VISIBLE * VISIBLE {
             return true;
         }
-        let far = largest(way).max(f32::MIN_POSITIVE);
+        let far = largest(to_target).max(f32::MIN_POSITIVE);
         let places = largest(target).max(pose.extent(self.joint)) / far;
         let o = ray.offset * (1.0 / far);
-        let (x2, o2, along) = ((way * (1.0 / far)).length_squared(), o.length_squared(), o.dot(ray.axis));
+        let (x2, o2, along) =
+            ((to_target * (1.0 / far)).length_squared(), o.length_squared(), o.dot(ray.axis));
         let (r2, root2) = (o2 - along * along, x2 + along * along - o2);
         let steep = if root2 > 0.0 { math::sqrt(max(r2, 0.0) / root2) } else { 0.0 };
         let grown = 1.0 + math::sqrt(o2) + steep;
-        let rounding = ((5e-7 + 4e-7 * places) * grown).min(MOST);
+        let rounding = ((5e-7 + 4e-7 * places) * grown).min(VISIBLE);
         // The roll follows two directions, whose rounding grows by one over their sines to the axis.
         let spread = ray.up.map_or(1.0, |(own, wanted)| {
-            1.0 + 1.0 / sine(math::rotate(turn, own), way) + 1.0 / sine(wanted, way)
+            1.0 + 1.0 / sine(math::rotate(turn, own), to_target) + 1.0 / sine(wanted, to_target)
         });
         swing2 > rounding * rounding || roll.abs() > spread * rounding
     }

@@ -48,9 +48,9 @@ fn far(k: f32, goal: Vec3, root: Vec3) -> (Vec3, f32, f32) {
     // Halves, as the difference of two large positions may overflow.
     let half = goal * 0.5 - root * 0.5;
     let unit = to_unit(largest(half));
-    let way = half * unit;
-    let length = math::sqrt(way.length_squared());
-    (way, length, (length / unit * k * 2.0).min(f32::MAX))
+    let v = half * unit;
+    let length = math::sqrt(v.length_squared());
+    (v, length, (length / unit * k * 2.0).min(f32::MAX))
 }
 
 /// The length limit of stretched chains, in metres: f32 holds the square of a thousand times as much.
@@ -86,9 +86,9 @@ fn distance_of_extreme(a: Vec3, b: Vec3) -> f32 {
 /// the ray and the direction to `place`.
 #[inline]
 pub(crate) fn off_ray(from: Vec3, along: Vec3, place: Vec3) -> (f32, f32) {
-    let way = place - from;
-    if way.length_squared() < f32::INFINITY {
-        return off_axis(way, along);
+    let v = place - from;
+    if v.length_squared() < f32::INFINITY {
+        return off_axis(v, along);
     }
     let half = place * 0.5 - from * 0.5;
     let unit = to_unit(largest(half));
@@ -97,10 +97,10 @@ pub(crate) fn off_ray(from: Vec3, along: Vec3, place: Vec3) -> (f32, f32) {
 }
 
 #[inline]
-fn off_axis(way: Vec3, axis: Vec3) -> (f32, f32) {
-    let along = way.dot(axis);
-    let off = (way - axis * along).length();
-    (if along >= 0.0 { off } else { way.length() }, math::atan2(off, along))
+fn off_axis(v: Vec3, axis: Vec3) -> (f32, f32) {
+    let along = v.dot(axis);
+    let off = (v - axis * along).length();
+    (if along >= 0.0 { off } else { v.length() }, math::atan2(off, along))
 }
 
 /// The vector at unit length, without overflow or underflow; zero for zero, infinity and NaN.
@@ -109,18 +109,22 @@ pub(crate) fn direction(v: Vec3) -> Vec3 {
     if size > 0.0 && size.is_finite() { (v * to_unit(size)).normalize_or_zero() } else { Vec3::ZERO }
 }
 
-/// `place`, or where it is further from `root` than `most`, the point at that distance in its direction.
+/// `place`, or where it is further from `root` than `max_distance`, the point at that distance in its direction.
 #[inline(always)]
-pub(crate) fn no_further(place: Vec3, root: Vec3, most: f32) -> Vec3 {
+pub(crate) fn no_further(place: Vec3, root: Vec3, max_distance: f32) -> Vec3 {
     // False for an overflow too.
-    if (place - root).length_squared() <= most * most { place } else { brought_near(place, root, most) }
+    if (place - root).length_squared() <= max_distance * max_distance {
+        place
+    } else {
+        brought_near(place, root, max_distance)
+    }
 }
 
 #[cold]
-fn brought_near(place: Vec3, root: Vec3, most: f32) -> Vec3 {
+fn brought_near(place: Vec3, root: Vec3, max_distance: f32) -> Vec3 {
     let half = place * 0.5 - root * 0.5;
-    let way = half * to_unit(largest(half));
-    root + way * (most / math::sqrt(way.length_squared()))
+    let v = half * to_unit(largest(half));
+    root + v * (max_distance / math::sqrt(v.length_squared()))
 }
 
 /// Rotation, of no particular length, that takes `from` to `to` by the shortest arc; a half turn about `fallback` where they
@@ -179,11 +183,11 @@ fn twist_faded(axis: Vec3, own: Vec3, wanted: Vec3) -> (Quat, bool) {
     let across = wanted - axis * wanted.dot(axis);
     let t = math::sqrt(across.length_squared() / wanted.length_squared()) / FADE;
     let weight = if t < 1.0 { t * t * (3.0 - 2.0 * t) } else { 1.0 };
-    let way = math::perpendicular(axis, across) * weight + own * (1.0 - weight);
-    if weight <= 0.0 || way.length_squared() < 1e-12 {
+    let blended = math::perpendicular(axis, across) * weight + own * (1.0 - weight);
+    if weight <= 0.0 || blended.length_squared() < 1e-12 {
         return (Quat::IDENTITY, false);
     }
-    let way = math::perpendicular(axis, way);
-    let cos = own.dot(way);
-    (twist(axis, own.cross(way).dot(axis), cos), cos < 0.0)
+    let blended = math::perpendicular(axis, blended);
+    let cos = own.dot(blended);
+    (twist(axis, own.cross(blended).dot(axis), cos), cos < 0.0)
 }

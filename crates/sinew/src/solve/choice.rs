@@ -18,7 +18,7 @@ pub(crate) struct Choice {
     /// Residual of the first solution, in chain lengths.
     first: f32,
     /// Minimum residual of all solutions, in chain lengths.
-    least: f32,
+    min: f32,
     /// Largest turn of a joint in the chosen fresh start's solution, in radians; `None` while the first solution is chosen.
     fresh: Option<f32>,
 }
@@ -26,7 +26,7 @@ pub(crate) struct Choice {
 impl Choice {
     /// Starts with the first solution, of residual `first` in chain lengths.
     pub fn new(first: f32) -> Self {
-        Self { first, least: first, fresh: None }
+        Self { first, min: first, fresh: None }
     }
 
     /// Whether a fresh start's solution is chosen.
@@ -34,14 +34,14 @@ impl Choice {
         self.fresh.is_some()
     }
 
-    /// Offers a fresh start's solution, and returns whether it replaces the chosen one. `missing` is its residual in chain
-    /// lengths, `turn` the largest turn of a joint from the input pose, in radians.
-    pub fn takes(&mut self, missing: f32, turn: f32) -> bool {
-        let better = missing < self.least - MARGIN;
-        let nearer = missing < self.first - MARGIN;
-        let calmer = missing <= self.least + MARGIN && self.fresh.is_none_or(|fresh| turn < fresh);
+    /// Offers a fresh start's solution, and returns whether it replaces the chosen one. `residual` is in chain lengths,
+    /// `turn` the largest turn of a joint from the input pose, in radians.
+    pub fn takes(&mut self, residual: f32, turn: f32) -> bool {
+        let better = residual < self.min - MARGIN;
+        let nearer = residual < self.first - MARGIN;
+        let calmer = residual <= self.min + MARGIN && self.fresh.is_none_or(|fresh| turn < fresh);
         let takes = better || nearer && calmer;
-        self.least = self.least.min(missing);
+        self.min = self.min.min(residual);
         if takes {
             self.fresh = Some(turn);
         }

@@ -197,13 +197,13 @@ impl FollowScratch {
     /// Records every joint's position, orientation and unit.
     fn walk(&mut self) {
         self.stops.clear();
-        let (mut at, mut seat, mut unit) = (Vec3::ZERO, Quat::IDENTITY, self.links.unit());
+        let (mut at, mut frame, mut unit) = (Vec3::ZERO, Quat::IDENTITY, self.links.unit());
         for link in &self.links.links {
-            at += math::rotate(seat, link.offset) * unit;
-            let turned = math::mul(seat, link.rotation);
+            at += math::rotate(frame, link.offset) * unit;
+            let turned = math::mul(frame, link.rotation);
             unit = link.unit_below(unit);
             self.stops.push(Stop { at, turned, unit });
-            seat = math::mul(turned, signs(link.scale));
+            frame = math::mul(turned, signs(link.scale));
         }
     }
 
@@ -218,21 +218,21 @@ impl FollowScratch {
     }
 
     fn led_by_root(&mut self, to: Vec3) {
-        let (mut at, mut seat) = (to, Quat::IDENTITY);
+        let (mut at, mut frame) = (to, Quat::IDENTITY);
         for i in 0..self.links.links.len() {
             let bone = self.bone(i);
             let next = self.stops.get(i + 1).map(|s| s.at);
             let stop = self.stops[i];
             let link = &mut self.links.links[i];
-            let turned = math::mul(seat, link.rotation);
+            let turned = math::mul(frame, link.rotation);
             let was = next.or(bone.map(|b| stop.at + math::rotate(stop.turned, b)));
             let arc = bone.zip(was).and_then(|(bone, was)| arc(math::rotate(turned, bone), was - at));
             if let Some(arc) = arc {
-                let wanted = math::normalize(math::mul(math::conjugate(seat), math::mul(arc, turned)));
+                let wanted = math::normalize(math::mul(math::conjugate(frame), math::mul(arc, turned)));
                 link.rotation = link.limits.clamp(wanted);
             }
-            let turned = math::mul(seat, link.rotation);
-            seat = math::mul(turned, signs(link.scale));
+            let turned = math::mul(frame, link.rotation);
+            frame = math::mul(turned, signs(link.scale));
             at += bone.map_or(Vec3::ZERO, |bone| math::rotate(turned, bone));
         }
     }
@@ -251,8 +251,8 @@ impl FollowScratch {
             }
             if let Some(below) = below {
                 let next = &mut self.links.links[i + 1];
-                let seat = math::mul(turned, own);
-                let wanted = math::normalize(math::mul(math::conjugate(seat), below));
+                let frame = math::mul(turned, own);
+                let wanted = math::normalize(math::mul(math::conjugate(frame), below));
                 if math::angle_between(wanted, next.rotation) > STIRS {
                     next.rotation = next.limits.clamp(wanted);
                 }

@@ -54,9 +54,9 @@ impl Incoming {
         }
         // Divided first, so that nothing overflows.
         let over = if self.length > 0.0 { 1.0 / self.length } else { 0.0 };
-        let way =
+        let squared =
             |from: Option<Vec3>, to: Vec3| from.map_or(0.0, |from| ((to - from) * over).length_squared());
-        let moved = way(self.end, chain.end(pose)).max(way(self.root, pose.position(chain.root())));
+        let moved = squared(self.end, chain.end(pose)).max(squared(self.root, pose.position(chain.root())));
         let turned = self.rotation.map_or(0.0, |q| math::angle_between(q, pose.model_rotation(chain.tip())));
         branch::changed(turn, math::sqrt(moved), turned)
     }

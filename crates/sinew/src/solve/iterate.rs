@@ -224,7 +224,7 @@ pub(crate) struct Run<'a, 't, S> {
     trace: Trace<'t>,
     /// Maximum turn of a joint, in radians: that of the settings, or infinite while the solution without a bound is
     /// searched.
-    most: f32,
+    max_turn: f32,
     /// Maximum number of fresh starts after a stall.
     starts: u32,
     /// The position that solutions are judged by; steps of least squares may aim at a nearer one in its direction.
@@ -235,7 +235,7 @@ pub(crate) struct Run<'a, 't, S> {
 struct Found {
     report: Report,
     /// Residual of the initial pose, in metres (see `Ask::cost`).
-    came: f32,
+    initial: f32,
     /// Whether the task is met, whose position a soft zone may have put nearer than the goal.
     met: bool,
 }
@@ -326,9 +326,9 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
         sweep: &'a S,
         trace: Trace<'t>,
     ) -> Self {
-        let most = settings.options.max_turn;
-        let mut run = Self { plan, on, settings, sweep, trace, most, starts: 0, judged: Vec3::ZERO };
-        if run.most == f32::INFINITY {
+        let max_turn = settings.options.max_turn;
+        let mut run = Self { plan, on, settings, sweep, trace, max_turn, starts: 0, judged: Vec3::ZERO };
+        if run.max_turn == f32::INFINITY {
             run.starts = run.starts();
         }
         run
@@ -341,7 +341,7 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
 
     fn solve(&mut self, pose: &mut Pose, goal: &Goal, rotation: Option<Quat>) -> Result<Report, SolveError> {
         self.on.links.load(&self.plan.chain, pose, rotation.is_some())?;
-        self.on.links.turn_at_most(self.most);
+        self.on.links.turn_at_most(self.max_turn);
         let chain = &self.plan.chain;
         let asked = goal.position.unwrap_or_else(|| chain.end(pose));
         let weight = self.settings.options.influence;
@@ -405,7 +405,7 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
     /// Solves with full influence, from the loaded pose.
     fn run(&mut self, place: Vec3, turn: Option<Quat>, side: Side) -> Report {
         let asked = self.ask(place, turn);
-        let report = if self.most == f32::INFINITY || self.plan.method != Method::Both {
+        let report = if self.max_turn == f32::INFINITY || self.plan.method != Method::Both {
             self.search(asked, side).report
         } else {
             self.bounded(asked, place, side)
@@ -445,7 +445,7 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
     /// bound, and moves the chain towards it as far as the bound allows; see [`Newton::part_way`].
     fn bounded(&mut self, asked: Asked, place: Vec3, side: Side) -> Report {
         let Asked { ask, by, seen, .. } = asked;
-        let Found { mut report, came, met } = self.search(asked, side);
+        let Found { mut report, initial, met } = self.search(asked, side);
         if met {
             return report;
         }
@@ -454,21 +454,21 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
         // No fresh start brings a chain nearer to a goal out of reach, and a bound that no joint has reached holds no steps
         // back.
         let beyond = by > ask.near;
-        let free = near <= came && links.turned() < AT_BOUND * self.most;
+        let free = near <= initial && links.turned() < AT_BOUND * self.max_turn;
         if beyond && free && self.finishes() {
             return report;
         }
-        let close = came <= NEAR * 2.0 * ask.radian;
+        let close = initial <= NEAR * 2.0 * ask.radian;
         let links = &mut self.on.links;
         links.keep(&mut self.on.near);
         // The solution without a bound.
         links.reset();
-        let most = core::mem::replace(&mut self.most, f32::INFINITY);
-        links.turn_at_most(self.most);
+        let max_turn = core::mem::replace(&mut self.max_turn, f32::INFINITY);
+        links.turn_at_most(self.max_turn);
         let asked = self.ask(place, ask.turn);
         self.on.links.keep(&mut self.on.start);
-        if near > came {
-            (near, report.outcome) = (came, Outcome::Stalled);
+        if near > initial {
+            (near, report.outcome) = (initial, Outcome::Stalled);
             self.on.near.clone_from(&self.on.start);
         }
         // Near its goal the chain may rest against its limits for many frames: then only the first fresh start is tried.
@@ -478,22 +478,22 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
             _ => self.starts(),
         };
         let far = self.search(asked, side).report;
-        (self.most, self.starts) = (most, 0);
+        (self.max_turn, self.starts) = (max_turn, 0);
         report.iterations += far.iterations;
         let ChainScratch { links, newton, near: kept, start, best, .. } = &mut *self.on;
-        links.turn_at_most(most);
+        links.turn_at_most(max_turn);
         let left = links.measure(&ask);
         // The steps within the bound are kept where they will reach that solution sooner: it needed no fresh start or the
         // goal is near, and they have removed their share of the residual.
-        let share = (most / links.turned()).min(1.0);
+        let share = (max_turn / links.turned()).min(1.0);
         let simple = far.restarts == 0 || close;
-        let leads = simple && near <= (1.0 - share) * came;
+        let leads = simple && near <= (1.0 - share) * initial;
         if !leads && (ask.met(left) || ask.cost(left) < near - WORTH * 2.0 * ask.radian) {
             links.keep(best);
             links.put(start);
             report.iterations += newton.part_way(links, &ask, best, self.settings.max_iterations);
             let left = links.measure(&ask);
-            if ask.cost(left) <= came {
+            if ask.cost(left) <= initial {
                 report.outcome = if seen && ask.met(left) { Outcome::Converged } else { report.outcome };
                 return report;
             }
@@ -536,11 +536,11 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
         let Asked { ask, beyond, seen, .. } = asked;
         let turn = ask.turn;
         let (mut left, mut status) = (self.on.links.measure(&ask), Outcome::Converged);
-        let came = self.judge(&ask, left);
+        let initial = self.judge(&ask, left);
         // A goal out of reach is never met, and a chain that is already straight shows by not moving.
         if !ask.met(left) {
             // Not for a goal that a soft zone has drawn within reach: pulling the chain straight would make it jump.
-            let held = self.most.is_finite();
+            let held = self.max_turn.is_finite();
             let pulls = matches!(self.plan.method, Method::SweepsFromStraight | Method::Both);
             if pulls && turn.is_none() && !held && self.on.links.out_of_reach(ask.place) > 0.0 {
                 self.on.links.pull_straight(&ask, left, &mut self.on.best);
@@ -553,11 +553,11 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
             // With a rotation goal, the chain turned about its axis takes the tip along, which then turns back. Where limits
             // or a bound on turns prevent that, the pole yields: it may not increase the residual above the initial one, nor
             // above that without the pole by more than the tolerance.
-            let allowed = came.min(self.judge(&ask, self.on.links.measure(&ask)) + ask.near);
+            let allowed = initial.min(self.judge(&ask, self.on.links.measure(&ask)) + ask.near);
             for _ in 0..4 {
                 // The bound is reduced by what the rounding of turning back would take: it would not turn back about the
                 // same axis.
-                let left = (IN_ALL * self.most - self.on.links.turned()).max(0.0);
+                let left = (IN_ALL * self.max_turn - self.on.links.turned()).max(0.0);
                 let angle = self.to_side(&mut side).clamp(-left, left);
                 self.on.links.keep(&mut self.on.unturned);
                 // A smaller angle is rounding of the mean position.
@@ -592,7 +592,7 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
                 self.on.links.put(&self.on.best);
             }
         }
-        if self.most.is_finite() {
+        if self.max_turn.is_finite() {
             // Steps stay within the bound; sweeps may not.
             let links = &mut self.on.links;
             if links.turn_back() && status == Outcome::Converged && !ask.met(links.measure(&ask)) {
@@ -606,7 +606,7 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
         }
         report.outcome = status;
         report.out_of_reach = if beyond > ask.near { beyond } else { 0.0 };
-        Found { report, came, met }
+        Found { report, initial, met }
     }
 
     /// The residual by which solutions are judged, in metres. `left` is the residual of `ask` in the current pose.
@@ -641,7 +641,7 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
                 return Outcome::Converged;
             }
             let nearer = ask.cost(left) < best;
-            let held = self.most.is_finite();
+            let held = self.max_turn.is_finite();
             if follows && held {
                 if !nearer {
                     self.on.links.put(&self.on.best);
@@ -721,7 +721,7 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
         self.choose(&mut choice, best / length);
         self.on.links.put(&self.on.chosen);
         // A goal that is only a direction has a single solution.
-        if seen && finish && !self.most.is_finite() {
+        if seen && finish && !self.max_turn.is_finite() {
             self.settle(ask, ask.cost(start), choice);
             if ask.met(self.on.links.measure(ask)) {
                 return Outcome::Converged;
@@ -765,17 +765,17 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
         found
     }
 
-    /// Offers the best pose of the current start to the choice; the first one is always chosen. `missing` is its residual in
-    /// chain lengths.
-    fn choose(&mut self, choice: &mut Option<Choice>, missing: f32) {
+    /// Offers the best pose of the current start to the choice; the first one is always chosen. `residual` is in chain
+    /// lengths.
+    fn choose(&mut self, choice: &mut Option<Choice>, residual: f32) {
         let Some(choice) = choice else {
-            *choice = Some(Choice::new(missing));
+            *choice = Some(Choice::new(residual));
             self.on.chosen.clone_from(&self.on.best);
             self.on.first.clone_from(&self.on.best);
             return;
         };
         self.on.links.put(&self.on.best);
-        if choice.takes(missing, self.on.links.turned()) {
+        if choice.takes(residual, self.on.links.turned()) {
             self.on.chosen.clone_from(&self.on.best);
         }
     }
@@ -786,7 +786,7 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
         let cost = ask.cost(left);
         let length = 2.0 * ask.radian;
         let near = cost <= NEAR * length;
-        if self.most.is_finite() {
+        if self.max_turn.is_finite() {
             self.within(ask, report);
             return true;
         }
@@ -846,13 +846,14 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
         }
     }
 
-    /// Makes at most `most` steps of least squares, with no joint turned further than `turn` radians from the input pose.
-    fn steps(&mut self, ask: &Ask, most: u32, turn: f32, report: &mut Report) {
-        let most = self.settings.max_iterations.saturating_sub(report.iterations).min(most);
-        self.on.links.turn_at_most(turn.min(self.most));
+    /// Makes at most `max_steps` steps of least squares, with no joint turned further than `turn` radians from the input
+    /// pose.
+    fn steps(&mut self, ask: &Ask, max_steps: u32, turn: f32, report: &mut Report) {
+        let max_steps = self.settings.max_iterations.saturating_sub(report.iterations).min(max_steps);
+        self.on.links.turn_at_most(turn.min(self.max_turn));
         self.trace.begin(report.iterations);
-        report.iterations += self.on.newton.run(&mut self.on.links, ask, most, &mut self.trace);
-        self.on.links.turn_at_most(self.most);
+        report.iterations += self.on.newton.run(&mut self.on.links, ask, max_steps, &mut self.trace);
+        self.on.links.turn_at_most(self.max_turn);
     }
 
     /// Applies the maps of a free chain, if it is one. Returns whether anything moved.

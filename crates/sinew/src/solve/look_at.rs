@@ -402,15 +402,22 @@ impl LookAt {
 
     /// The vector from the eyes to the point that the line of joints looks at: the target, reduced by the dead zone and by
     /// fading. `towards` is updated.
-    fn followed(&self, pose: &Pose, eye: Vec3, way: Vec3, front: Vec3, towards: &mut Option<Vec3>) -> Vec3 {
-        let distance = math::sqrt(way.length_squared());
+    fn followed(
+        &self,
+        pose: &Pose,
+        eye: Vec3,
+        to_target: Vec3,
+        front: Vec3,
+        towards: &mut Option<Vec3>,
+    ) -> Vec3 {
+        let distance = math::sqrt(to_target.length_squared());
         // A target on the eyes has no direction.
         if !(distance > 0.0 && distance.is_finite()) {
             return front;
         }
         let above = pose.parent_model(self.line[0].joint).matrix3;
         let above = math::rotation_of(&above);
-        let to = way / distance;
+        let to = to_target / distance;
         let last = towards.map_or(front, |d| math::rotate(above, d));
         // Within the dead zone the looking direction stays; beyond it, it is pulled along.
         let (axis, off) = between(last, to);
@@ -429,7 +436,7 @@ impl LookAt {
         let clear = reach.max(3.0 * from(self.line[self.line.len() - 1].joint));
         let part = self.part(off, distance, reach);
         if part >= 1.0 && self.dead_zone == 0.0 && distance >= clear {
-            return way;
+            return to_target;
         }
         math::rotate(math::axis_angle(axis, part * off), front) * distance.max(clear)
     }
@@ -443,23 +450,24 @@ impl LookAt {
         near * if left < 1.0 { smooth(left.max(0.0)) } else { 1.0 }
     }
 
-    fn turn_line(&self, pose: &mut Pose, initial: &[Initial], target: Vec3, most: f32) -> u32 {
+    fn turn_line(&self, pose: &mut Pose, initial: &[Initial], target: Vec3, max_turn: f32) -> u32 {
         let mut rounds = 0;
         for _ in 0..ROUNDS {
             let mut turned = false;
             for (i, (part, from)) in self.line.iter().zip(initial).enumerate() {
                 let Ok((eye, front)) = self.face(pose) else { return rounds };
-                let way = target - eye;
+                let to_target = target - eye;
                 let last = i + 1 == self.line.len();
                 let turn = if last {
                     let at = pose.position(part.joint);
                     aim_ray(&AimRay { offset: eye - at, axis: front, up: None }, target - at).0
                 } else {
-                    math::shortest_arc(front, unit(way), Vec3::ZERO)
+                    math::shortest_arc(front, unit(to_target), Vec3::ZERO)
                 };
                 let share = if last { 1.0 } else { part.share };
-                let stirs = STIRS + UNCERTAIN * pose.extent(part.joint) / math::sqrt(way.length_squared());
-                turned |= from.turn(pose, part.cone.min(most), turn, share, stirs);
+                let stirs =
+                    STIRS + UNCERTAIN * pose.extent(part.joint) / math::sqrt(to_target.length_squared());
+                turned |= from.turn(pose, part.cone.min(max_turn), turn, share, stirs);
             }
             rounds += u32::from(turned);
             if !turned {
@@ -469,21 +477,21 @@ impl LookAt {
         rounds
     }
 
-    fn turn_eyes(&self, pose: &mut Pose, initial: &[Initial], target: Vec3, most: f32) -> u32 {
+    fn turn_eyes(&self, pose: &mut Pose, initial: &[Initial], target: Vec3, max_turn: f32) -> u32 {
         let mut turned = false;
         for (eye, from) in self.eyes.iter().zip(&initial[self.line.len()..]) {
             let frame = pose.model(eye.joint);
             let front = unit(frame.matrix3 * unit(eye.axis));
-            let way = target - frame.translation;
-            let distance = math::sqrt(way.length_squared());
+            let to_target = target - frame.translation;
+            let distance = math::sqrt(to_target.length_squared());
             if front == Vec3::ZERO || !(distance > 0.0 && distance.is_finite()) {
                 continue;
             }
-            let (axis, off) = between(front, way / distance);
+            let (axis, off) = between(front, to_target / distance);
             let reach = frame.translation - pose.parent_model(eye.joint).translation;
             let part = self.part(off, distance, math::sqrt(reach.length_squared()));
             // The cone is applied before the fading, which so starts from the cone's edge.
-            let cone = eye.cone.min(most);
+            let cone = eye.cone.min(max_turn);
             let turn = math::axis_angle(axis, off.min(cone) * part);
             let stirs = STIRS + UNCERTAIN * pose.extent(eye.joint) / distance;
             turned |= from.turn(pose, cone, turn, 1.0, stirs);
@@ -596,9 +604,9 @@ fn within(
     what: &'static str,
     range: &'static str,
     value: f32,
-    most: f32,
+    max: f32,
 ) -> Result<(), LookAtError> {
-    if (0.0..=most).contains(&value) {
+    if (0.0..=max).contains(&value) {
         return Ok(());
     }
     Err(LookAtError::OutOfRange { joint: skeleton.name(joint).into(), what, range, value })

@@ -45,17 +45,17 @@ impl Tolerance {
     }
 
     pub(crate) fn check(self) -> Result<(), SolveError> {
-        let (what, value, most) = match self {
+        let (what, value, max) = match self {
             Self::Share(share) => ("the position tolerance", share, 1.0),
             Self::Metres(metres) => ("the position tolerance in metres", metres, f32::MAX),
         };
-        let range = if most == 1.0 { "above 0 to 1" } else { "above 0" };
-        check::above_zero(what, range, value, most)
+        let range = if max == 1.0 { "above 0 to 1" } else { "above 0" };
+        check::above_zero(what, range, value, max)
     }
 }
 
-/// The angle in radians within which [`Report::reached`](crate::Report::reached) counts a rotation as met, where options have
-/// no tolerance of their own.
+/// Angle in radians within which [`Report::reached`](crate::Report::reached) counts a rotation as met, where options have no
+/// tolerance of their own.
 pub(crate) const ROTATION_TOLERANCE: f32 = 1e-3;
 
 /// Declares an option type, or a goal: its fields, defaults and `with_` methods. Fields marked `?` come last and are `None`

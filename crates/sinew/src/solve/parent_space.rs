@@ -82,12 +82,12 @@ impl ParentSpace {
         }
     }
 
-    /// The report with its distances in model space. `way` is the vector from the root to the goal, in the parent's space.
-    pub fn report(&self, report: Report, way: Vec3) -> Report {
+    /// The report with its distances in model space. `to_goal` is the vector from root to goal, in the parent's space.
+    pub fn report(&self, report: Report, to_goal: Vec3) -> Report {
         let length = |v: Vec3| math::sqrt((self.linear * v).length_squared());
         let grown = self.grown();
         // A goal on the root has no direction.
-        let along = if way == Vec3::ZERO { grown } else { length(direction(way)) };
+        let along = if to_goal == Vec3::ZERO { grown } else { length(direction(to_goal)) };
         Report {
             out_of_reach: (report.out_of_reach * along).min(f32::MAX),
             position_tolerance: (report.position_tolerance * grown).min(f32::MAX),
@@ -135,8 +135,8 @@ pub(crate) fn solve(
     let report = within(pose, root, |pose, space| {
         let goal = space.goal(goal)?;
         let report = solve(pose, &goal, space)?;
-        let way = goal.position.unwrap_or_default() - pose.local(root).translation;
-        Ok(space.report(report, way))
+        let to_goal = goal.position.unwrap_or_default() - pose.local(root).translation;
+        Ok(space.report(report, to_goal))
     })?;
     Ok(Report { position_residual: distance(end(pose), asked), ..report })
 }

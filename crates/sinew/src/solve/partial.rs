@@ -11,13 +11,13 @@ pub(crate) fn partial(q: Quat, weight: f32) -> Quat {
     if angle > 0.0 { math::axis_angle(v / angle, angle) } else { Quat::IDENTITY }
 }
 
-/// `to`, or where it is more than `most` radians from `from`, the rotation at that angle between them.
-pub(crate) fn no_further(from: Quat, to: Quat, most: f32) -> Quat {
+/// `to`, or where it is more than `max_angle` radians from `from`, the rotation at that angle between them.
+pub(crate) fn no_further(from: Quat, to: Quat, max_angle: f32) -> Quat {
     let angle = math::angle_between(to, from);
-    if angle <= most {
+    if angle <= max_angle {
         return to;
     }
-    math::normalize(math::mul(partial(math::mul(to, math::conjugate(from)), most / angle), from))
+    math::normalize(math::mul(partial(math::mul(to, math::conjugate(from)), max_angle / angle), from))
 }
 
 /// The fraction `weight` of `q` in the coordinates of a ball joint: scales its swing away from the unit vector `axis` and

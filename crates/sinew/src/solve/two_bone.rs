@@ -165,7 +165,7 @@ const UNCERTAIN: f32 = 3e-7;
 
 /// The task of a solve.
 #[derive(Clone, Copy)]
-struct Wish<'a> {
+struct Task<'a> {
     /// Target position of the end in model space: that of the input pose where the goal has none.
     to: Vec3,
     goal: &'a Goal,
@@ -193,7 +193,7 @@ struct Brought {
     settled: bool,
 }
 
-impl Wish<'_> {
+impl Task<'_> {
     fn is_poled(&self) -> bool {
         self.goal.pole != Pole::Keep || self.goal.swivel != 0.0
     }
@@ -307,7 +307,7 @@ impl TwoBone {
     /// A limb below a scale that is not uniform shears as it bends, so that its lengths change with the angle. For a stretch
     /// of up to a quarter along one axis, the closed form is repeated until the end meets its goal. Where that scale belongs
     /// to a joint above the limb, of any size, goals without a rotation are solved in the space of the root's parent, where
-    /// the limb is not sheared: an unreachable goal then has the nearest point of that space.
+    /// the limb is not sheared: the nearest point to an unreachable goal is that of this space.
     pub fn solve(&self, pose: &mut Pose, goal: &Goal, options: &LimbOptions) -> Result<Report, SolveError> {
         self.solve_within(pose, goal, options, Tolerance::default())
     }
@@ -353,12 +353,12 @@ impl TwoBone {
         let input = Input { start, before, uncertain, stretched: shear > check::SIMILAR && weights[0] > 0.0 };
         let tip_before = rotation.map(|_| pose.model(tip).matrix3);
         let asked = goal.position.unwrap_or(start.tip);
-        let wish = Wish { to: asked, goal, side: self.side, options };
-        let Brought { at, to, turns, moved, settled } = self.bring(pose, &wish, &input, weights);
+        let task = Task { to: asked, goal, side: self.side, options };
+        let Brought { at, to, turns, moved, settled } = self.bring(pose, &task, &input, weights);
         report.iterations = u32::from(moved);
         let bounded = options.max_turn < f32::INFINITY && self.turned(pose, before) > options.max_turn;
         if bounded {
-            self.hold_back(pose, &wish, &input, weights);
+            self.hold_back(pose, &task, &input, weights);
             report.iterations = u32::from(self.turned(pose, before) > 0.0);
         }
         report.rotation_residual = rotation.map_or(0.0, |q| math::angle_between(pose.model_rotation(tip), q));
@@ -368,12 +368,12 @@ impl TwoBone {
         report.branch_changed = if weights[0] >= 1.0 && !input.stretched && rotation.is_none() && !bounded {
             turns.branch_changed
         } else {
-            self.changed(pose, end, &start, before, tip_before, wish.is_poled())
+            self.changed(pose, end, &start, before, tip_before, task.is_poled())
         };
         report.out_of_reach = turns.out_of_reach;
         if options.soft > 0.0 && report.out_of_reach > 0.0 {
             // The soft zone lies within the reach, which is measured without it.
-            let hard = Wish { to, options: &options.with_soft(0.0), ..wish };
+            let hard = Task { to, options: &options.with_soft(0.0), ..task };
             report.out_of_reach = self.turns(pose, &at, &hard, 0.0, uncertain).out_of_reach;
         }
         if bounded || !settled {
@@ -387,29 +387,29 @@ impl TwoBone {
 
     /// Brings the limb from the input pose to its task, without a bound on turns.
     #[inline(always)]
-    fn bring(&self, pose: &mut Pose, wish: &Wish, input: &Input, [position, rotation]: [f32; 2]) -> Brought {
+    fn bring(&self, pose: &mut Pose, task: &Task, input: &Input, [position, rotation]: [f32; 2]) -> Brought {
         let tip = self.chain.tip();
-        let (mut wish, mut at, mut turned) = (*wish, input.start, None);
-        let rotation = wish.goal.rotation.filter(|_| rotation > 0.0).map(|q| (q, rotation));
+        let (mut task, mut at, mut turned) = (*task, input.start, None);
+        let rotation = task.goal.rotation.filter(|_| rotation > 0.0).map(|q| (q, rotation));
         if let Some((q, part)) = rotation.filter(|_| self.chain.tip_offset() != Vec3::ZERO) {
             // The tip's turn moves the offset's point about the tip joint. So the tip's final rotation is computed first,
             // from what the limb's turns alone make of it, and the tip joint is led to the position that this rotation
             // needs.
             let now = pose.model_rotation(tip);
-            let turns = self.turns(pose, &at, &wish, position, input.uncertain);
+            let turns = self.turns(pose, &at, &task, position, input.uncertain);
             let free = math::mul(turns.root, math::mul(turns.middle, now));
             let last = towards(free, q, part);
             let ankle = pose.position(tip);
-            wish.to -= math::rotate(math::mul(last, math::conjugate(now)), at.tip - ankle);
+            task.to -= math::rotate(math::mul(last, math::conjugate(now)), at.tip - ankle);
             at.tip = ankle;
             turned = Some(last);
         }
         let part = if input.stretched { 1.0 } else { position };
-        let turns = self.turns(pose, &at, &wish, part, input.uncertain);
+        let turns = self.turns(pose, &at, &task, part, input.uncertain);
         let mut moved = self.turn(pose, &turns);
         let mut settled = true;
         if moved && input.stretched {
-            settled = self.settle_in_part(pose, &wish, turned.is_some(), &at, input.before, position);
+            settled = self.settle_in_part(pose, &task, turned.is_some(), &at, input.before, position);
         }
         if let Some((q, part)) = rotation {
             let now = pose.model_rotation(tip);
@@ -422,7 +422,7 @@ impl TwoBone {
                 moved = true;
             }
         }
-        Brought { at, to: wish.to, turns, moved, settled }
+        Brought { at, to: task.to, turns, moved, settled }
     }
 
     /// Whether the solved pose lies on another branch than the input pose, whose positions are `start`, whose local
@@ -480,19 +480,19 @@ impl TwoBone {
     fn settle_in_part(
         &self,
         pose: &mut Pose,
-        wish: &Wish,
+        task: &Task,
         by_joint: bool,
         at: &LimbPoints,
         before: [Quat; 3],
         weight: f32,
     ) -> bool {
-        let settled = self.settle(pose, wish, by_joint, at, [before[0], before[1]]);
+        let settled = self.settle(pose, task, by_joint, at, [before[0], before[1]]);
         if weight < 1.0 {
             let (root, middle) = (self.chain.root(), self.middle);
             let bone = pose.parent_model(root).matrix3.transpose() * (at.middle - at.root);
             let axis = axis_or_up(bone);
-            let way = |joint, before| math::mul(pose.local(joint).rotation, math::conjugate(before));
-            let (by_root, by_middle) = (way(root, before[0]), way(middle, before[1]));
+            let turn_from = |joint, before| math::mul(pose.local(joint).rotation, math::conjugate(before));
+            let (by_root, by_middle) = (turn_from(root, before[0]), turn_from(middle, before[1]));
             let by_root = partial::partial_swing_twist(by_root, axis, weight);
             let by_middle = partial::partial(by_middle, weight);
             pose.set_rotation(root, math::normalize(math::mul(by_root, before[0])));
@@ -510,7 +510,7 @@ impl TwoBone {
     fn settle(
         &self,
         pose: &mut Pose,
-        wish: &Wish,
+        task: &Task,
         by_joint: bool,
         start: &LimbPoints,
         before: [Quat; 2],
@@ -518,9 +518,9 @@ impl TwoBone {
         let (root, middle) = (self.chain.root(), self.middle);
         let length = |at: &LimbPoints| distance(at.middle, at.root) + distance(at.tip, at.middle);
         // The position within the initial limb's soft zone.
-        let place = softened(wish.to, start.root, length(start), wish.options.soft, 1.0);
+        let place = softened(task.to, start.root, length(start), task.options.soft, 1.0);
         // A limb that must stay bent may have to move away from its initial end.
-        let mut nearest = if wish.options.min_flexion > 0.0 {
+        let mut nearest = if task.options.min_flexion > 0.0 {
             Nearest::none(place)
         } else {
             Nearest::new(place, start.tip)
@@ -530,8 +530,8 @@ impl TwoBone {
             let at = self.places(pose, by_joint);
             // A pass starts from positions that the last one made: their own uncertainty must not stop it.
             let extent = pose.extent(self.chain.tip());
-            let turns = self.turns(pose, &at, wish, 1.0, -UNCERTAIN * extent);
-            let left = distance(at.tip, wish.to) - turns.out_of_reach;
+            let turns = self.turns(pose, &at, task, 1.0, -UNCERTAIN * extent);
+            let left = distance(at.tip, task.to) - turns.out_of_reach;
             if nearest.note(at.tip, pass + 1) {
                 kept = [pose.local(root).rotation, pose.local(middle).rotation];
             }
@@ -565,16 +565,16 @@ impl TwoBone {
     }
 
     /// The turns of one solve, reduced by `weight`.
-    fn turns(&self, pose: &Pose, at: &LimbPoints, wish: &Wish, weight: f32, uncertain: f32) -> LimbTurns {
+    fn turns(&self, pose: &Pose, at: &LimbPoints, task: &Task, weight: f32, uncertain: f32) -> LimbTurns {
         let bend = LimbBend {
             hinge: self.hinge_in(pose),
-            side: wish.side,
-            swivel: wish.goal.swivel,
-            soft: wish.options.soft,
-            min_flexion: wish.options.min_flexion,
+            side: task.side,
+            swivel: task.goal.swivel,
+            soft: task.options.soft,
+            min_flexion: task.options.min_flexion,
             uncertain,
         };
-        let turns = solve_points(at, wish.to, wish.goal.pole, &bend);
+        let turns = solve_points(at, task.to, task.goal.pole, &bend);
         if weight >= 1.0 {
             return turns;
         }

@@ -30,8 +30,8 @@ impl Brake {
             return turn;
         }
         let angle = math::sqrt(math::rotation_vector(turn).length_squared());
-        let most = self.angle(angle);
-        if angle > 0.0 { partial(turn, most / angle) } else { turn }
+        let reduced = self.angle(angle);
+        if angle > 0.0 { partial(turn, reduced / angle) } else { turn }
     }
 
     /// Reduces an angle in radians.

@@ -157,9 +157,9 @@ fn slide(links: &mut ChainState, link: usize, n: usize, arm: Vec3, brake: &Brake
     let link = &mut links.links[link];
     let Some(axis) = link.limits.slide_axis(n) else { return };
     let e = math::rotate(link.rotation, arm);
-    let way = axis.dot(link.goal - e) * (1.0 - brake.damping);
+    let step = axis.dot(link.goal - e) * (1.0 - brake.damping);
     let before = link.offset;
-    link.slide_by(n, way);
+    link.slide_by(n, step);
     link.goal -= link.offset - before;
 }
 

@@ -50,12 +50,12 @@ impl Passes<'_> {
             };
             if i < last && !(rides && i + 1 == last) {
                 let child = self.nodes[i + 1].turned;
-                let seat = math::mul(node.turned, node.sign);
-                let local = math::mul(math::conjugate(seat), child);
+                let frame = math::mul(node.turned, node.sign);
+                let local = math::mul(math::conjugate(frame), child);
                 let within = links.links[i + 1].limits.clamp(local);
                 if within != local {
-                    let seat = math::mul(child, math::conjugate(within));
-                    node.turned = math::normalize(math::mul(seat, math::conjugate(node.sign)));
+                    let frame = math::mul(child, math::conjugate(within));
+                    node.turned = math::normalize(math::mul(frame, math::conjugate(node.sign)));
                 }
             }
             node.place = far - math::rotate(node.turned, node.bone);
@@ -71,13 +71,13 @@ impl Passes<'_> {
     /// Returns a position of the second joint on both spheres: about the root with its first bone, and about `far` with its
     /// own. It is the one nearest to `node.place`, or `node.place` itself where the spheres do not meet.
     fn between(&self, root: Vec3, node: Node, far: Vec3) -> Vec3 {
-        let way = far - root;
-        let d = math::sqrt(way.length_squared());
+        let to_far = far - root;
+        let d = math::sqrt(to_far.length_squared());
         let (aa, bb) = (self.nodes[0].bone.length_squared(), node.bone.length_squared());
         if d <= 0.0 {
             return node.place;
         }
-        let along = way / d;
+        let along = to_far / d;
         let x = (d * d + aa - bb) / (2.0 * d);
         let hh = aa - x * x;
         if hh.partial_cmp(&0.0) != Some(core::cmp::Ordering::Greater) {
@@ -90,12 +90,12 @@ impl Passes<'_> {
     /// The forward pass, from the root to the tip: points each bone to where the backward pass left its end, within the
     /// limits.
     fn forward(&mut self, links: &mut ChainState, turn: Option<Quat>, trace: &mut Trace) {
-        let (mut at, mut seat) = (Vec3::ZERO, Quat::IDENTITY);
+        let (mut at, mut frame) = (Vec3::ZERO, Quat::IDENTITY);
         let mut unit = links.unit();
         let (last, rides) = (self.nodes.len() - 1, self.rides(turn));
         for i in 0..=last {
             let link = &mut links.links[i];
-            at += math::rotate(seat, link.offset) * unit;
+            at += math::rotate(frame, link.offset) * unit;
             unit = link.unit_below(unit);
             let node = self.nodes[i];
             if !(rides && i == last) {
@@ -107,10 +107,10 @@ impl Passes<'_> {
                     // The tip points its offset's end to the goal, from which the backward pass started.
                     pointed(node.turned, node.bone, node.place + math::rotate(node.turned, node.bone) - at)
                 };
-                let local = math::normalize(math::mul(math::conjugate(seat), wanted));
+                let local = math::normalize(math::mul(math::conjugate(frame), wanted));
                 link.rotation = link.no_further(link.limits.clamp(local));
             }
-            seat = math::mul(math::mul(seat, link.rotation), node.sign);
+            frame = math::mul(math::mul(frame, link.rotation), node.sign);
             trace.point(links, TracePass::Forward, i, at);
             if trace.stopped() {
                 return;
@@ -118,7 +118,7 @@ impl Passes<'_> {
         }
         let tip = self.nodes[last];
         if tip.bone != Vec3::ZERO {
-            let end = at + math::rotate(math::mul(seat, math::conjugate(tip.sign)), tip.bone);
+            let end = at + math::rotate(math::mul(frame, math::conjugate(tip.sign)), tip.bone);
             trace.point(links, TracePass::Forward, last + 1, end);
         }
     }
@@ -137,10 +137,10 @@ impl Sweep for Reaching {
     }
 }
 
-/// The orientation `turned`, rotated by the shortest arc that points its bone along `way`; unchanged where either has no
+/// The orientation `turned`, rotated by the shortest arc that points its bone along `towards`; unchanged where either has no
 /// direction.
-fn pointed(turned: Quat, bone: Vec3, way: Vec3) -> Quat {
-    let (Some(from), Some(to)) = (math::rotate(turned, bone).try_normalize(), way.try_normalize()) else {
+fn pointed(turned: Quat, bone: Vec3, towards: Vec3) -> Quat {
+    let (Some(from), Some(to)) = (math::rotate(turned, bone).try_normalize(), towards.try_normalize()) else {
         return turned;
     };
     math::normalize(math::mul(math::shortest_arc(from, to, Vec3::ZERO), turned))

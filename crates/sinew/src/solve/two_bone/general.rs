@@ -5,7 +5,7 @@ use glam::{Quat, Vec3};
 
 use super::{
     BendSide,
-    points::{LimbBend, LimbPoints, LimbTurns, distance, flipped, leapt, rounding},
+    points::{LimbBend, LimbPoints, LimbTurns, distance, flipped, jumped, rounding},
 };
 use crate::{
     Pole, math,
@@ -126,7 +126,7 @@ pub(super) fn solve(at: &LimbPoints, goal: Vec3, pole: Pole, bend: &LimbBend) ->
         let end = math::rotate(root, u + math::rotate(middle, v));
         flipped(&from, &LimbPoints { root: Vec3::ZERO, middle: math::rotate(root, u), tip: end })
     } else {
-        leapt(&from, &turns)
+        jumped(&from, &turns)
     };
     turns
 }

@@ -6,7 +6,7 @@ use glam::{Quat, Vec3, Vec4, Vec4Swizzles};
 
 use super::{
     BendSide, general,
-    points::{LimbBend, LimbPoints, LimbTurns, distance, leapt},
+    points::{LimbBend, LimbPoints, LimbTurns, distance, jumped},
 };
 use crate::{
     Pole, math,
@@ -59,7 +59,7 @@ fn kept(at: &LimbPoints, plain: &Plain) -> LimbTurns {
     let mut turns = LimbTurns { middle: plain.middle, root, out_of_reach: plain.by, branch_changed: false };
     // The squared sines of half the turns add up to no more than 2 less twice the product of the cosines.
     if 1.0 - root.w * plain.middle.w > plain.unnoticed {
-        turns.branch_changed = leapt(at, &turns);
+        turns.branch_changed = jumped(at, &turns);
     }
     turns
 }
@@ -149,8 +149,8 @@ fn plain(at: &LimbPoints, goal: Vec3, bend: &LimbBend) -> Option<Plain> {
     // Cosine of the final flexion, times ab (the cosine rule), and the share of the distance to the goal that is in reach.
     let (mut c1, mut part) = (0.5 * (x2 - sum), 1.0);
     // cos m >= 1 - m^2 / 2 saves the cosine of the minimum flexion where it does not matter.
-    let (least, onset) = (bend.min_flexion, 1.0 - bend.soft);
-    if x2 > (straight2 - ab * (least * least)) * (onset * onset) {
+    let (min, onset) = (bend.min_flexion, 1.0 - bend.soft);
+    if x2 > (straight2 - ab * (min * min)) * (onset * onset) {
         (c1, part) = at_the_end(aa, bb, x2, bend);
     }
     let s1 = math::sqrt(max((ab - c1) * (ab + c1), 0.0));
@@ -185,11 +185,11 @@ fn plain(at: &LimbPoints, goal: Vec3, bend: &LimbBend) -> Option<Plain> {
         return None;
     }
     // A limb this near to its goal may have met it already. The sum cancels, and is exact to a thousandth of the limb.
-    let way2 = ee + part * (part * x2 - 2.0 * along.z);
-    if way2 < CLOSE * straight2 {
+    let moved2 = ee + part * (part * x2 - 2.0 * along.z);
+    if moved2 < CLOSE * straight2 {
         return None;
     }
-    let unnoticed = UNNOTICED * way2 / straight2;
+    let unnoticed = UNNOTICED * moved2 / straight2;
     let by = if part < 1.0 { out_by(part, x2, straight2) } else { 0.0 };
 
     // The root's turn, carry * lift, not normalised: carry = (w, cw) with w = e x g, lift = (c k, lw).

@@ -70,13 +70,13 @@ pub(super) fn flipped(from: &LimbPoints, to: &LimbPoints) -> bool {
 /// Whether these turns change the branch of a limb without pole or swivel angle: see [`branch::changed`].
 #[cold]
 #[inline(never)]
-pub(super) fn leapt(from: &LimbPoints, turns: &LimbTurns) -> bool {
+pub(super) fn jumped(from: &LimbPoints, turns: &LimbTurns) -> bool {
     let (u, v) = (from.middle - from.root, from.tip - from.middle);
     let length = math::sqrt(u.length_squared()) + math::sqrt(v.length_squared());
-    let way = math::rotate(turns.root, u + math::rotate(turns.middle, v)) - (u + v);
+    let moved = math::rotate(turns.root, u + math::rotate(turns.middle, v)) - (u + v);
     let turn = |q: Quat| math::angle_between(Quat::IDENTITY, q);
     let turn = turn(turns.middle).max(turn(turns.root));
-    length > 0.0 && branch::changed(turn, math::sqrt((way / length).length_squared()), 0.0)
+    length > 0.0 && branch::changed(turn, math::sqrt((moved / length).length_squared()), 0.0)
 }
 
 /// Rounding of the positions, in lengths scaled by `k`: a limb cannot come nearer to a goal than this.

@@ -231,6 +231,11 @@ impl Aim {
     /// angle in radians between the ray and the direction from its start to the target. Both are those of the solved pose.
     /// An influence below 1 makes a part of the turn, in the coordinates of a ball joint (swing and twist about the axis).
     /// The joint stops where it has turned by [`Options::max_turn`].
+    ///
+    /// # Errors
+    ///
+    /// A vector or a frame of the pose is not finite, the axis is zero, an option is out of range, the joint is not free, or
+    /// the scales of the joint or its parent are zero or too large for f32.
     pub fn solve(&self, pose: &mut Pose, target: Vec3, options: &Options) -> Result<Report, SolveError> {
         check::finite("the target", target)?;
         check::finite("the aiming axis", self.axis)?;

@@ -49,6 +49,11 @@ pub trait ChainSolver: Send + Sync {
     ///
     /// A pole or a swivel angle turns the whole chain about the axis from its root to its end, as far as the root's limits
     /// allow: the mean position of the joints between them faces the pole. Influences blend in the joints' coordinates.
+    ///
+    /// # Errors
+    ///
+    /// A number of the goal or a frame of the pose is not finite, the rotation is no unit quaternion, an influence or an
+    /// option is out of range, or a frame inside the chain is sheared.
     fn solve(
         &self,
         workspace: &mut Workspace,

@@ -133,6 +133,11 @@ impl Follow {
     /// Moves the leading end to the position `place` in model space and pulls the rest along. Updates the pose. Every joint
     /// ends within its limits, or no further out than the input pose has it. The report's residual is that of the leading
     /// end.
+    ///
+    /// # Errors
+    ///
+    /// The position or a frame of the pose is not finite, the influence is out of range, or a frame inside the chain is
+    /// sheared.
     pub fn solve(
         &self,
         workspace: &mut Workspace,

@@ -45,11 +45,11 @@ pub enum ChainSolverError {
     Joint(#[from] UnsupportedAttribute),
 }
 
-/// Share of the residual that a sweep must remove, or it has stalled. Near full extension a chain still gains some
+/// A sweep that removes less than this share of the residual has stalled. Near full extension a chain still gains some
 /// thousandths a sweep.
 const STALLED: f32 = 2e-4;
 
-/// Share of the residual above which what a sweep leaves makes it slow.
+/// A sweep that leaves more than this share of the residual is slow.
 const SLOW: f32 = 0.3;
 
 /// Distance to a goal, as a share of the chain's length, within which steps alone follow it where they reach it. A sweep
@@ -441,7 +441,7 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
         report
     }
 
-    /// Solves within a bound on turns. Where the bound keeps steps from the goal, it searches the solution without the
+    /// Solves within a bound on turns. Where the bound keeps steps from the goal, it searches for the solution without the
     /// bound, and moves the chain towards it as far as the bound allows; see [`Newton::part_way`].
     fn bounded(&mut self, asked: Asked, place: Vec3, side: Side) -> Report {
         let Asked { ask, by, seen, .. } = asked;
@@ -530,7 +530,7 @@ impl<'a, 't, S: Sweep> Run<'a, 't, S> {
         Asked { ask, by, beyond, seen: near == place, longer }
     }
 
-    /// Searches the goal from the current pose, within the current bound on turns.
+    /// Searches for the goal from the current pose, within the current bound on turns.
     fn search(&mut self, asked: Asked, side: Side) -> Found {
         let mut report = Report::default();
         let Asked { ask, beyond, seen, .. } = asked;

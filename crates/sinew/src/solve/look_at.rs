@@ -260,6 +260,11 @@ const FURTHEST: f32 = 1e18;
 impl LookAt {
     /// A look-at of the joints `line`, from the spine to the head. `axis` is the looking direction in the last joint's local
     /// space.
+    ///
+    /// # Errors
+    ///
+    /// The line is empty, a joint is not below the one before, a share or a cone is out of range, a joint has an attribute
+    /// that a look-at cannot honour, or the axis is zero or not finite.
     pub fn new(skeleton: &Skeleton, line: &[LookJoint], axis: Vec3) -> Result<Self, LookAtError> {
         let Some(last) = line.last() else { return Err(LookAtError::NoJoint) };
         for w in line.windows(2) {
@@ -283,6 +288,11 @@ impl LookAt {
     }
 
     /// Sets the eyes; none removes them.
+    ///
+    /// # Errors
+    ///
+    /// An eye is not below the last joint of the line, its cone is out of range, it has an attribute that a look-at cannot
+    /// honour, or its axis is zero or not finite.
     pub fn set_eyes(&mut self, skeleton: &Skeleton, eyes: &[Eye]) -> Result<(), LookAtError> {
         let head = self.line[self.line.len() - 1].joint;
         for eye in eyes {
@@ -309,6 +319,11 @@ impl LookAt {
 
     /// Looks at a target in model space and updates the pose. Every joint ends within its cone and its limits, or no further
     /// out than the input pose has it. [`Options::max_turn`] bounds each joint as a smaller cone does.
+    ///
+    /// # Errors
+    ///
+    /// The target, a setting or a frame of the pose is not finite, a setting or an option is out of range, a joint's frame
+    /// is sheared, or the state belongs to another look-at.
     pub fn solve(
         &self,
         state: &mut LookState,

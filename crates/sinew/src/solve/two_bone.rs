@@ -213,6 +213,10 @@ impl TwoBone {
     /// The limb along a chain, bending at `middle`. The chain may have an offset at its tip. With an offset, two joints make
     /// a limb too: the tip is the middle joint, and the end is the offset's point. A rotation goal of that joint is met
     /// first; the root then brings the end as near to the position as it can.
+    ///
+    /// # Errors
+    ///
+    /// The middle joint is not between root and tip, or it or the root has an attribute that a limb cannot honour.
     pub fn from_chain(skeleton: &Skeleton, chain: Chain, middle: JointId) -> Result<Self, TwoBoneError> {
         let (root, tip) = (chain.root(), chain.tip());
         let ends = middle == tip && chain.tip_offset() == Vec3::ZERO;
@@ -308,6 +312,11 @@ impl TwoBone {
     /// of up to a quarter along one axis, the closed form is repeated until the end meets its goal. Where that scale belongs
     /// to a joint above the limb, of any size, goals without a rotation are solved in the space of the root's parent, where
     /// the limb is not sheared: the nearest point to an unreachable goal is that of this space.
+    ///
+    /// # Errors
+    ///
+    /// A number of the goal, the hinge or a frame of the pose is not finite, the rotation is no unit quaternion or turns a
+    /// tip that is not free, an influence or an option is out of range, or a joint of the limb turns in a sheared frame.
     pub fn solve(&self, pose: &mut Pose, goal: &Goal, options: &LimbOptions) -> Result<Report, SolveError> {
         self.solve_within(pose, goal, options, Tolerance::default())
     }

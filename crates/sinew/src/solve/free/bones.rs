@@ -1,4 +1,4 @@
-//! A free chain as directions and lengths, and what brings its end to a place.
+//! A free chain as directions and lengths of bones, and the search that brings its end to a position.
 
 use alloc::vec::Vec;
 
@@ -16,92 +16,94 @@ use crate::{
     },
 };
 
-/// What is asked of a chain.
+/// Request to [`Bones::reach`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ask {
     pub root: Vec3,
     pub goal: Vec3,
-    /// How near the end must come, as a part of the chain's length.
+    /// Permitted distance of the end from the goal, as a share of the chain's length.
     pub tolerance: f32,
-    /// By how much places are uncertain, in metres.
+    /// Uncertainty of positions, in metres.
     pub uncertain: f32,
     pub soft: f32,
-    /// How much longer each bone may become, 1 (not at all) or more.
+    /// Largest factor by which each bone may lengthen, 1 (none) or more.
     pub stretch: f32,
     pub passes: u32,
-    /// Axis about which a straight chain bends; zero where none is known.
+    /// Axis about which a straight chain bends, in model space; zero if unknown.
     pub bend: Vec3,
 }
 
-/// What [`Bones::reach`] found. Bones turn by the arcs from `from` to `to` first, then by `turn`, all of them.
+/// Result of [`Bones::reach`]. Bones turn by the arcs from `from` to `to`, then all together by `turn`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Found {
-    /// Of no particular length.
+    /// Rotation of the whole chain, not normalised.
     pub turn: Quat,
-    /// By how much each bone becomes longer.
+    /// Factor by which each bone lengthens.
     pub stretch: f32,
-    /// Updates of the whole chain; 0 where it stays as it is.
+    /// Number of updates of the whole chain; 0 if it stays as it is.
     pub passes: u32,
-    /// How far the goal is out of reach, in metres.
+    /// Distance of the goal beyond the reach, in metres.
     pub by: f32,
-    /// Axis about which opposite directions turn into each other; zero where none was needed.
+    /// Axis about which opposite directions turn into each other; zero if none was needed.
     pub normal: Vec3,
-    /// Where the end comes to, seen from the root: unit direction, and distance in metres.
+    /// Final position of the end seen from the root: unit direction, and distance in metres.
     pub ahead: Vec3,
     pub distance: f32,
 }
 
-/// The bones of a chain, before and after.
+/// Bones of a chain, before (`from`) and after (`to`) a solve.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Bones {
     from: Fours,
     to: Fours,
     start: Moments,
-    /// Inverse of the chain's length in metres, and the length.
+    /// Inverse of the chain's length in metres, and that length.
     over: f32,
     total: f32,
     longest: f32,
-    /// Whether some joint is straight, or folded.
+    /// Whether some joint is straight or folded.
     straight: bool,
-    /// Whether some bone had no length, and so no direction of its own.
+    /// Whether some bone has no length, and so no direction of its own.
     gap: bool,
     arcs: Vec<Arcs>,
 }
 
-/// Chains whose length (in metres) is between these are of ordinary size: the squares of bones that are a million times
-/// shorter are still normal numbers, and the squares of none overflow.
+/// Range of chain lengths, in metres, that need no rescaling. In it, squares of bones a million times shorter than the
+/// chain are still normal numbers, and no square overflows.
 const SMALL: f32 = 1e-6;
 const LARGE: f32 = 1e15;
 
-/// What f32 leaves uncertain of where a chain of length 1 ends.
+/// Uncertainty in f32 of the end of a chain of length 1.
 pub(super) const ROUNDING: f32 = 7e-7;
 
-/// A chain whose end, or whose goal, is nearer to its root than this part of its length does not turn as a whole towards
-/// the goal, as the direction from the root then says little. In between it turns in part.
+/// Distance of the end or the goal from the root, as a share of the chain's length, below which the chain turns only in
+/// part towards the goal: the direction from the root then means little. The share of the turn fades to zero at the
+/// root.
 const NEAR: f32 = 0.25;
 
-/// A bone longer than this part of the chain makes a triangle with what the others sum up to. (Beyond a half, directions
-/// that are drawn about on the sphere no longer lead near to the root.)
+/// Share of the chain's length above which one bone makes a triangle with the sum of all others. Above a half, maps of
+/// the sphere no longer lead near the root.
 const HEAVY: f32 = 0.4;
 
-/// Passes after which what has not been found is looked for from elsewhere: a few more than the most that were ever of use,
-/// which chains of very unequal bones next to their smallest reach need.
+/// Number of passes after which Newton's method restarts elsewhere. It is a few more than any chain ever needed: those
+/// with very unequal bones next to their smallest reach need the most.
 const PATIENCE: u32 = 24;
 
-/// Nearer to full stretch than this, as a part of the length, angles are scaled once and for all. (At ten times as much,
-/// f32 still has three digits of what is left.)
+/// Distance to full stretch, as a share of the length, below which one map scales all angles in closed form. At ten
+/// times this distance, f32 still has three digits of the residual.
 const CLOSE: f32 = 1e-4;
 
-/// Joints straighter (or more folded) than half a degree have no bend of their own: 1 - cos.
+/// 1 - cos of half a degree. Joints nearer to straight (or folded) count as having no bend of their own.
 const STRAIGHT: f32 = 3.8e-5;
-/// Such a chain gets half a degree of bend in all before it is bent further.
+/// Bend in radians (half a degree in all) that a straight chain gets before the search.
 const NUDGE: f32 = 0.0087;
-/// Where the goal is nearer to the end than this, less of it: where nothing has to move, nothing is nudged. (Less as the
-/// root of the way, as the bend that a straight chain comes to have is: so it stays above the rounding.)
+/// Distance between goal and end, as a share of the length, below which a straight chain gets a smaller nudge, so that
+/// a chain that need not move is not nudged. The nudge shrinks as the square root of the distance, as the chain's final
+/// bend does, and so stays above rounding.
 const NUDGED: f32 = 0.01;
 
 impl Bones {
-    /// Makes room for a chain of `count` bones.
+    /// Allocates room for a chain of `count` bones.
     pub fn fit(&mut self, count: usize) {
         self.from.fit(count);
         self.to.fit(count);
@@ -119,8 +121,8 @@ impl Bones {
         self.total
     }
 
-    /// Takes in a row of points (in the first three lanes). False where the chain has no
-    /// length, or one that f32 cannot hold.
+    /// Loads the bones between consecutive points, each in the first three lanes. Returns false if the chain has no
+    /// length, or one that overflows f32.
     #[inline(always)]
     pub fn load(&mut self, point: impl Fn(usize) -> Vec4) -> bool {
         let loaded = self.from.load(&point, |way| way);
@@ -131,7 +133,7 @@ impl Bones {
         self.load_scaled(point)
     }
 
-    /// The same with the bones brought to ordinary lengths first.
+    /// Loads bones of extraordinary lengths, rescaled to the order of 1 first.
     #[cold]
     fn load_scaled(&mut self, point: impl Fn(usize) -> Vec4) -> bool {
         let most = self.from.largest(&point);
@@ -157,12 +159,12 @@ impl Bones {
         }
     }
 
-    /// Whether some bone had no length, and so no direction of its own.
+    /// Whether some bone has no length, and so no direction of its own.
     pub fn has_gap(&self) -> bool {
         self.gap
     }
 
-    /// The same with lengths of one's own: the points give directions alone.
+    /// Loads directions from points, and lengths from `lengths`.
     pub fn load_lengths(&mut self, point: impl Fn(usize) -> Vec4, lengths: &[f32]) -> bool {
         if !self.load(point) {
             return false;
@@ -181,25 +183,25 @@ impl Bones {
         true
     }
 
-    /// The direction of a bone after the arcs and before the turn.
+    /// Direction of a bone after the arcs and before the turn.
     #[inline]
     pub fn direction(&self, bone: usize) -> Vec3 {
         self.to.direction(bone)
     }
 
-    /// Sets the direction of a bone as it came in.
+    /// Sets the input direction of a bone.
     #[cold]
     pub fn set_came(&mut self, bone: usize, direction: Vec3) {
         self.from.set_direction(bone, direction);
     }
 
-    /// The squared sine of half the largest turn of a bone by the arcs and `turn`.
+    /// Squared sine of half the largest turn of a bone by the arcs and `turn`.
     #[inline]
     pub fn sine(&self, turn: Quat) -> f32 {
         0.25 * self.to.chord_squared(&self.from, turn)
     }
 
-    /// A bone without length goes along with the one before it.
+    /// Gives each bone without length the direction of the bone before it.
     #[cold]
     fn fill_gaps(&mut self) {
         self.straight = true;
@@ -213,32 +215,32 @@ impl Bones {
         }
     }
 
-    /// What the goal is out of reach by, from lengths of the chain to metres.
+    /// Converts the distance beyond the reach from chain lengths to metres.
     #[cold]
     fn metres(&self, by: f32, ask: &Ask) -> f32 {
-        // Counted in chains, the furthest goals are all at the same distance.
+        // In chain lengths, the furthest goals overflow to one distance; so measure those in metres.
         if by < 1e38 { (by / self.over).min(f32::MAX) } else { distance(ask.goal, ask.root) }
     }
 
-    /// Finds where the bones go.
+    /// Finds the directions of all bones that bring the end to the goal.
     #[inline(always)]
     pub fn reach(&mut self, ask: &Ask) -> Found {
-        // The way may be shortened where the goal is far, and its length with it.
+        // For a far goal, the vector may be scaled down, and its length with it.
         let (way, length, x) = near(ask.goal - ask.root, self.over, ask.goal, ask.root);
         let end = self.start.end();
         let s = end.length();
-        // The nearest that the end can come to the root: the longest bone, and all others folded back along it.
+        // The smallest distance of the end from the root: the longest bone, with all others folded back along it.
         let inner = max(2.0 * self.longest - 1.0, 0.0);
         let d = max(soften(x, 1.0, ask.soft), inner);
-        // Nearer to full stretch than this, f32 knows no bend: half a milliradian.
+        // Nearer to full stretch than this, f32 cannot represent the bend: half a milliradian.
         let d = if 1.0 - d < 2e-7 { 1.0 } else { d };
-        // (What is longer already stays as it is.)
+        // Bones that are longer already are not shortened.
         let stretch = if x > d && ask.stretch > 1.0 {
             (x / d).min(ask.stretch).min(max(LONGEST * self.over, 1.0))
         } else {
             1.0
         };
-        // (A soft zone lies within the reach.)
+        // The soft zone lies within the reach, and so does not count here.
         let by = max(x - ask.stretch.min(max(LONGEST * self.over, 1.0)), inner - x);
         let by = if by > 1e-6 { self.metres(by, ask) } else { 0.0 };
         let floor = max(ask.tolerance, ROUNDING + ask.uncertain * self.over);
@@ -253,7 +255,7 @@ impl Bones {
             ahead,
             distance: d * stretch * self.total,
         };
-        // What is met as it came in is not stretched either.
+        // A goal that the input meets needs no stretch either.
         if (ahead * (d * stretch) - end).length_squared() <= floor * floor {
             return Found { stretch: 1.0, ..none };
         }
@@ -285,7 +287,7 @@ impl Bones {
         } else {
             self.find(&mut moments, &to, &mut found, along, ask);
         }
-        // A chain that spans as much as it must still turns.
+        // A chain whose end already has the right distance still turns.
         found.passes = found.passes.max(1);
         let from = if whole { moments.end() } else { aim };
         let length = if whole { max(from.length(), f32::MIN_POSITIVE) } else { 1.0 };
@@ -298,8 +300,8 @@ impl Bones {
         found
     }
 
-    /// Newton's method from `to`. Where directions coincide that must part (a staircase of
-    /// parallel bones), nudges part them.
+    /// Runs Newton's method from `to`. Chains with coinciding directions that must part (a staircase of parallel bones)
+    /// are nudged apart.
     #[inline(always)]
     fn find(&mut self, at: &mut Moments, to: &To, found: &mut Found, along: Vec3, ask: &Ask) {
         found.passes = newton(&mut self.to, at, to, ask.passes.clamp(1, PATIENCE));
@@ -321,9 +323,9 @@ impl Bones {
         }
     }
 
-    /// The last of the way to full stretch, where what is left is small beside the rounding of sums. All angles are small
-    /// there, and so one map that scales their halves' tangents by k scales 1 - d by k^2, to a ten-thousandth. The sum of
-    /// l |v - a|^2 / 2, which is 1 - d but has no 1 in it, tells k.
+    /// Covers the last of the way to full stretch, where the residual is small beside the rounding of sums. All angles
+    /// are small there: one map that scales the tangents of their halves by k scales 1 - d by k^2, to within 1e-4. The
+    /// sum of l |v - a|^2 / 2 equals 1 - d without its cancellation, and gives k.
     #[cold]
     fn nearly_straight(
         &mut self,
@@ -344,9 +346,9 @@ impl Bones {
         self.to.boost(x, 1.0 - x.length_squared())
     }
 
-    /// A chain with one bone about as long as all others together, or longer: it and what the others sum up to are the two
-    /// sides of a triangle whose third is the way to the goal. The others only stretch or fold
-    /// as far as the triangle needs it.
+    /// Solves a chain with one bone about as long as all others together, or longer. That bone and the sum of the
+    /// others are two sides of a triangle; the third is the line to the goal. The others stretch or fold only as far as
+    /// the triangle needs.
     #[cold]
     fn hinge(&mut self, none: &Found, along: Vec3, d: f32, floor: f32, ask: &Ask) -> Found {
         let count = self.count();
@@ -390,7 +392,7 @@ impl Bones {
         // The cosine rule in half angles, which lose no digits near straight and folded.
         let (cc, ss) = ((d - (l - w)) * (d + (l - w)), ((l + w) - d) * ((l + w) + d));
         let (c, s) = (math::sqrt(cc.max(0.0)), math::sqrt(ss.max(0.0)));
-        // The others have no length, and the heavy bone is as long as the way: any angle would do.
+        // If the others sum to nothing and the heavy bone spans the whole line, any angle would do.
         let c = if c == 0.0 && s == 0.0 { 1.0 } else { c };
         let over = 1.0 / (c * c + s * s).max(f32::MIN_POSITIVE);
         let (cos, sin) = ((c * c - s * s) * over, 2.0 * c * s * over);
@@ -399,7 +401,7 @@ impl Bones {
         let own = own + normal.cross(side) * (NUDGE * (1.0 - bent).max(0.0));
         let to = (side * cos + math::perpendicular(side, own) * sin).normalize();
         self.to.set_direction(heavy, to);
-        // Back onto the old direction in the plane of the triangle, then the shortest way.
+        // Turn back onto the old direction in the plane of the triangle, then by the shortest arc.
         let end = self.to.moments().end();
         let length = end.length();
         if length > 1e-6 {
@@ -409,7 +411,7 @@ impl Bones {
         found
     }
 
-    /// The normal, across `along`, of the plane in which the chain bends, or may bend.
+    /// Normal of the plane in which the chain bends or may bend, perpendicular to `along`.
     #[cold]
     fn normal(&self, bend: Vec3, along: Vec3) -> Vec3 {
         if bend != Vec3::ZERO {
@@ -420,7 +422,7 @@ impl Bones {
         math::perpendicular(along, turns + math::perpendicular(along, Vec3::ZERO) * NUDGED)
     }
 
-    /// Bends joints a little about `normal`, `most` radians in all: straight ones only, or all of them.
+    /// Bends joints about `normal`, by `most` radians in all: only straight joints if `straight`, else all of them.
     #[cold]
     fn nudge(&mut self, most: f32, normal: Vec3, straight: bool) -> Moments {
         let count = self.count();
@@ -449,7 +451,7 @@ impl Bones {
         self.to.moments()
     }
 
-    /// Works out the arcs, four bones at a time, of no particular length.
+    /// Computes the arcs, four bones at a time, not normalised.
     #[inline]
     pub fn arcs(&mut self, normal: Vec3) -> &[Arcs] {
         if self.from.arcs(&self.to, &mut self.arcs) {
@@ -464,45 +466,44 @@ impl Bones {
         self.from.weak_arcs(&self.to, &mut self.arcs, normal);
     }
 
-    /// The arc of one bone, as last worked out.
+    /// Arc of one bone, as last computed.
     pub fn arc(&self, bone: usize) -> Quat {
         let [x, y, z, w] = self.arcs[bone / 4].map(|lanes| lanes.to_array()[bone % 4]);
         math::normalize(Quat::from_xyzw(x, y, z, w))
     }
 
-    /// The mean of the joints between the root and the end, after the arcs and before the turn: from the root, as a part of
-    /// the length. Zero where there are none.
+    /// Mean position of the joints between the root and the end, after the arcs and before the turn, relative to the
+    /// root and as a share of the length. Zero for a single bone.
     pub fn middle(&self) -> Vec3 {
         self.to.sum_of_starts() / (self.count() - 1).max(1) as f32
     }
 
-    /// The distance that the end moves to get to `way` from the root (in metres), in lengths of the chain.
+    /// Distance from the end's input position to `way` (from the root, in metres), in chain lengths.
     #[inline(always)]
     pub fn moved(&self, way: Vec3) -> f32 {
         (way / self.total - self.start.end()).length()
     }
 
-    /// The way from the root to the end as it came in, in metres.
+    /// Input vector from the root to the end, in metres.
     #[cold]
     pub fn came_to(&self) -> Vec3 {
         self.start.end() * self.total
     }
 
-    /// The line from the root to the end as they came in, and the direction of the mean of the joints between them, each of
-    /// any length.
+    /// Input line from the root to the end, and direction of the mean of the joints between them, each of any length.
     #[inline(always)]
     pub fn line_and_bend(&self) -> (Vec3, Vec3) {
         (self.start.end(), self.from.sum_of_starts())
     }
 
-    /// Forgets the way: the bones go nowhere.
+    /// Resets the bones to their input directions.
     pub fn stay(&mut self) {
         self.to.copy_from(&self.from);
     }
 }
 
-/// The direction in which the end shall lie before the whole chain turns from there to `ahead`, and whether that is the
-/// direction `along` in which it lies now.
+/// Direction of the end before the whole chain turns to `ahead`, and whether it is exactly the current direction
+/// `along`.
 #[inline(always)]
 fn aim(along: Vec3, ahead: Vec3, nearest: f32) -> (Vec3, bool) {
     if nearest >= NEAR {
@@ -548,7 +549,7 @@ mod tests {
         }
     }
 
-    /// How far the end is from the goal, as a part of the length.
+    /// Distance of the end from the goal, as a share of the length.
     fn missed(bones: &Bones, found: &Found, goal: Vec3) -> f32 {
         let end = if found.passes > 0 { bones.to.moments().end() } else { bones.start.end() };
         (math::rotate(math::normalize(found.turn), end) - goal / bones.total).length()
@@ -558,7 +559,7 @@ mod tests {
     fn goals_in_reach_are_met_from_anywhere() {
         let mut seed = 5;
         for count in [1, 2, 3, 4, 5, 7, 10, 100] {
-            // Bones alike, up to 7 and up to 400 times as long as each other.
+            // Bones of equal length, then up to 7 and up to 400 times as long as each other.
             for spread in [0.0f32, 1.0, 3.0] {
                 let mut bones = Bones::default();
                 bones.fit(count);
@@ -583,8 +584,8 @@ mod tests {
         }
     }
 
-    /// Chains that no map of directions alone can fold: bones that are parallel without being neighbours, in straight parts
-    /// and all straight, folded flat.
+    /// Chains that no map of directions alone can fold: parallel bones that are not neighbours, in straight parts and
+    /// all straight, folded flat.
     #[test]
     fn parallel_bones_part() {
         let rows: [&[Vec3]; 5] = [

@@ -1,6 +1,6 @@
-//! Unit directions of bones, four side by side, and the map of the sphere that bends them all at once.
+//! Unit directions of bones, four per SIMD group, and the Moebius map that bends them all at once.
 //!
-//! Lanes never mix in a sum, and the last sum over the lanes has one order, so that the bits are the same on every build.
+//! Sums run per lane, and the final sum over the lanes has a fixed order, so that the bits are the same on every build.
 
 use alloc::vec::Vec;
 
@@ -8,7 +8,7 @@ use glam::{Mat4, Quat, Vec3, Vec4};
 
 use crate::math;
 
-/// Four bones: their directions, and their lengths.
+/// Directions and lengths of four bones.
 #[derive(Clone, Copy, Debug)]
 struct Four {
     x: Vec4,
@@ -19,57 +19,58 @@ struct Four {
 
 const NOTHING: Four = Four { x: Vec4::ONE, y: Vec4::ZERO, z: Vec4::ZERO, length: Vec4::ZERO };
 
-/// Arcs beyond 150 degrees (1 + cos) are made in two: their rounding is magnified, and at 180 degrees there is none.
+/// 1 + cos of 150 degrees. Wider arcs are composed of two, as rounding is magnified near 180 degrees and at 180 degrees
+/// the axis is undefined.
 pub(super) const WEAK: f32 = 0.13;
 
-/// Which lanes of the last four are bones, by the remainder of their number.
+/// Mask of the lanes in use in the last group of four, by the number of bones modulo 4.
 pub(super) const THERE: [Vec4; 4] =
     [Vec4::ONE, Vec4::new(1.0, 0.0, 0.0, 0.0), Vec4::new(1.0, 1.0, 0.0, 0.0), Vec4::new(1.0, 1.0, 1.0, 0.0)];
 
-/// Where a chain of unit length ends, and how its bones are spread. (Of any length, all numbers are times that.)
+/// First and second moments of the bones of a chain of length 1. For any other length, all values scale by that length.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Moments {
-    /// Sum of the bones, from the root to the end; then xx of the second moments.
+    /// Vector from the root to the end, then second moment xx.
     one: Vec4,
-    /// Second moments yy, yz, zx, xy of the directions, weighted by length. (zz is what xx and yy leave of 1.)
+    /// Second moments yy, yz, zx, xy of the directions, weighted by length. (zz = 1 - xx - yy.)
     two: Vec4,
 }
 
 impl Moments {
-    /// From the root to the end.
+    /// Vector from the root to the end.
     #[inline(always)]
     pub fn end(&self) -> Vec3 {
         self.one.truncate()
     }
 
-    /// Second moments xx, yy, yz, zx, xy of the directions, weighted by length. (zz is what xx and yy leave of 1.)
+    /// Second moments xx, yy, yz, zx, xy of the directions, weighted by length. (zz = 1 - xx - yy.)
     #[inline(always)]
     pub fn second(&self) -> [f32; 5] {
         let Self { one, two } = self;
         [one.w, two.x, two.y, two.z, two.w]
     }
 
-    /// Of a chain so much longer.
+    /// Scales the moments to those of a chain `by` times as long.
     #[inline(always)]
     pub fn scaled(&self, by: f32) -> Self {
         Self { one: self.one * by, two: self.two * by }
     }
 }
 
-/// What [`Fours::load`] found.
+/// Result of [`Fours::load`].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Loaded {
     pub total: f32,
     pub longest: f32,
-    /// Some bone has no length, and so no direction yet.
+    /// Whether some bone has no length, and so no direction yet.
     pub gap: bool,
-    /// The largest absolute cosine between neighbouring bones.
+    /// Largest absolute cosine between neighbouring bones.
     pub straightest: f32,
-    /// Of the bones as long as they are.
+    /// Moments with the bones' own lengths.
     pub moments: Moments,
 }
 
-/// The bones of a chain.
+/// Bones of a chain, in groups of four.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Fours {
     fours: Vec<Four>,
@@ -77,7 +78,7 @@ pub(super) struct Fours {
 }
 
 impl Fours {
-    /// Makes room for a chain of `count` bones.
+    /// Allocates room for a chain of `count` bones.
     pub fn fit(&mut self, count: usize) {
         self.fours.clear();
         self.fours.resize(count.div_ceil(4), NOTHING);
@@ -89,8 +90,9 @@ impl Fours {
         self.count
     }
 
-    /// Takes in the bones along a row of points, one more than there are bones, as directions and lengths: `point(i)` is the
-    /// i-th, whatever its last lane. `scaled` may multiply a bone. One without length gets no direction worth the name.
+    /// Loads directions and lengths of the bones between consecutive points. `point(i)` is the i-th of `count + 1`
+    /// points; its last lane is ignored. `scaled` may scale each bone's vector. A bone without length gets an arbitrary
+    /// direction.
     #[inline(always)]
     pub fn load(&mut self, mut point: impl FnMut(usize) -> Vec4, scaled: impl Fn(Vec4) -> Vec4) -> Loaded {
         let mut last = point(0);
@@ -123,7 +125,7 @@ impl Fours {
             let ways = [way(4 * i), way(4 * i + 1), way(4 * i + 2), way(4 * i + 3)];
             measure(four, ways, Vec4::ONE);
         }
-        // Lanes past the last bone have a direction like any other, and no length.
+        // Lanes past the last bone have a unit direction and zero length.
         if let [four] = rest {
             let left = self.count % 4;
             let first = way(4 * whole);
@@ -140,14 +142,14 @@ impl Fours {
         }
     }
 
-    /// The largest component of any bone along a row of points, without its sign.
+    /// Largest absolute component of any bone along a row of points.
     #[cold]
     pub fn largest(&self, mut point: impl FnMut(usize) -> Vec4) -> f32 {
         let way = |bone: usize| (point(bone + 1) - point(bone)).truncate().abs().max_element();
         (0..self.count).map(way).fold(0.0, f32::max)
     }
 
-    /// Multiplies the lengths.
+    /// Multiplies all lengths by a factor.
     #[inline]
     pub fn scale_lengths(&mut self, by: f32) {
         self.fours.iter_mut().for_each(|four| four.length *= by);
@@ -159,7 +161,7 @@ impl Fours {
         self.fours[bone / 4].length.to_array()[bone % 4]
     }
 
-    /// The square of the largest chord between these directions, turned, and others.
+    /// Square of the largest chord between these directions, turned by `turn`, and those of `others`.
     pub fn chord_squared(&self, others: &Self, turn: Quat) -> f32 {
         let [a, b, c] = Vec3::AXES.map(|axis| math::rotate(turn, axis));
         let mut most = Vec4::ZERO;
@@ -173,11 +175,11 @@ impl Fours {
         most.max_element()
     }
 
-    /// The sum of the places at which all bones but the first begin, from where the first one does.
+    /// Sum of the start positions of all bones but the first, relative to the start of the first.
     #[inline(always)]
     pub fn sum_of_starts(&self) -> Vec3 {
         let [mut x, mut y, mut z] = [Vec4::ZERO; 3];
-        // A bone counts once for each that comes after it.
+        // A bone counts once for each bone after it.
         let mut after = Vec4::new(-1.0, -2.0, -3.0, -4.0) + Vec4::splat(self.count as f32);
         for four in &self.fours {
             let way = four.length * after;
@@ -206,13 +208,13 @@ impl Fours {
         (four.x[lane], four.y[lane], four.z[lane]) = (direction.x, direction.y, direction.z);
     }
 
-    /// Takes the bones of another chain of as many.
+    /// Copies the bones of a chain with the same number of bones.
     #[inline]
     pub fn copy_from(&mut self, other: &Self) {
         self.fours.copy_from_slice(&other.fours);
     }
 
-    /// Where the chain ends now.
+    /// Moments of the chain with its current directions.
     #[inline]
     pub fn moments(&self) -> Moments {
         let mut sums = Sums::default();
@@ -222,7 +224,7 @@ impl Fours {
         sums.total()
     }
 
-    /// The sum of l |v - a|^2 / 2 over the bones.
+    /// Sum of l |v - a|^2 / 2 over the bones.
     pub fn bend(&self, a: Vec3) -> f32 {
         let mut sum = Vec4::ZERO;
         for four in &self.fours {
@@ -238,9 +240,9 @@ impl Fours {
     /// v -> x + (1 - |x|^2) (v + x) / |v + x|^2
     /// ```
     ///
-    /// which draws all directions towards x and away from -x; the map by -x undoes it. `rest` is 1 - |x|^2. (Seen
-    /// otherwise: the aberration of starlight, with x the half velocity.) It keeps |v| = 1 only (1 + |x|) / (1 - |x|)
-    /// times as well as it was kept before, so after large ones the lengths are set anew.
+    /// which draws all directions towards x and away from -x; the map by -x undoes it. `rest` is 1 - |x|^2. (In
+    /// physics: the aberration of starlight at the half velocity x.) It magnifies errors of |v| = 1 by up to (1 + |x|)
+    /// / (1 - |x|), so directions are normalised after large maps.
     #[inline(always)]
     pub fn boost(&mut self, x: Vec3, rest: f32) -> Moments {
         let boost = Boost::new(x, rest);
@@ -252,8 +254,8 @@ impl Fours {
         sums.total()
     }
 
-    /// Shortest arcs from these directions to those of `to`, of no particular length. The flag says that some arc is beyond
-    /// 150 degrees, where rounding is magnified and at 180 there is none.
+    /// Computes the shortest arcs from these directions to those of `to`, not normalised. Returns whether some arc is
+    /// beyond 150 degrees, where rounding is magnified and the axis is undefined at 180 degrees.
     #[inline]
     pub fn arcs(&self, to: &Self, arcs: &mut [Arcs]) -> bool {
         let mut least = Vec4::ONE;
@@ -265,7 +267,7 @@ impl Fours {
         least.min_element() < WEAK
     }
 
-    /// The arcs, where [`Fours::arcs`] warns: once more from where they lead, or half turns about `fallback`.
+    /// Recomputes the arcs for which [`Fours::arcs`] warns: as two arcs each, or half turns about `fallback`.
     #[cold]
     pub fn weak_arcs(&self, to: &Self, arcs: &mut [Arcs], fallback: Vec3) {
         for bone in 0..self.count {
@@ -280,14 +282,14 @@ impl Fours {
     }
 }
 
-/// See [`Fours::boost`].
+/// Precomputed Moebius map; see [`Fours::boost`].
 struct Boost {
     x: Vec4,
     y: Vec4,
     z: Vec4,
     /// 1 - |x|^2.
     rest: Vec4,
-    /// Whether lengths are set anew: where |x|^2 is above a half, and so what is wrong with them would grow six times.
+    /// Whether directions are normalised: if |x|^2 is above a half, where their error would grow about six times.
     anew: bool,
 }
 
@@ -315,7 +317,7 @@ impl Boost {
     }
 }
 
-/// One lane on: the last of `before`, then the first three of `v`.
+/// Shifts lanes by one: the last lane of `before`, then the first three of `v`.
 #[inline(always)]
 pub(super) fn shifted(before: Vec4, v: Vec4) -> Vec4 {
     Vec4::new(before.w, v.x, v.y, v.z)
@@ -324,14 +326,14 @@ pub(super) fn shifted(before: Vec4, v: Vec4) -> Vec4 {
 /// Rotations of four bones: their x, y, z and w.
 pub(super) type Arcs = [Vec4; 4];
 
-/// Rows for columns.
+/// Transposes four rows into four columns.
 #[inline(always)]
 pub(super) fn transposed(v: [Vec4; 4]) -> [Vec4; 4] {
     let m = Mat4::from_cols(v[0], v[1], v[2], v[3]).transpose();
     [m.x_axis, m.y_axis, m.z_axis, m.w_axis]
 }
 
-/// Sums of each lane: x, y, z, xx, yy, yz, zx, xy.
+/// Sums per lane: x, y, z, xx, yy, yz, zx, xy.
 #[derive(Default)]
 struct Sums([Vec4; 8]);
 

@@ -1,4 +1,4 @@
-//! Chains of free joints, of any length: [`FreeChain`] in a pose, [`PointChain`] on bare points.
+//! Solvers for chains of free joints of any length: [`FreeChain`] on a pose, [`PointChain`] on bare points.
 
 pub(crate) mod bones;
 mod fours;
@@ -34,8 +34,8 @@ use crate::{
 use bones::{Ask, Bones, Found, ROUNDING};
 use fours::{Arcs, THERE, shifted, transposed};
 
-/// A chain of free joints: tail, tentacle, spine, rope, arm without limits. `auto` chooses it for every chain of three
-/// bones or more.
+/// Solver for a chain of free joints: a tail, tentacle, spine, rope, or arm without limits. `auto` chooses it for every
+/// chain of three or more bones.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -61,58 +61,61 @@ use fours::{Arcs, THERE, shifted, transposed};
 ///
 /// # The mathematics
 ///
-/// A chain's pose is a set of unit directions v_i, one a bone, with the bones' lengths l_i as weights (their sum made 1).
-/// Its end lies at S = sum l_i v_i. The map of the unit sphere by a vector x of the unit ball,
+/// A chain's pose is a set of unit directions v_i, one per bone. The bones' lengths l_i, normalised to sum 1, are their
+/// weights. The chain's end lies at S = sum l_i v_i. The map of the unit sphere by a vector x of the unit ball,
 ///
 /// ```text
 /// v -> x + (1 - |x|^2) (v + x) / |v + x|^2
 /// ```
 ///
-/// draws all directions towards x at once. It is the conformal map that multiplies the tangent of half of each direction's
-/// angle to x by (1 - |x|) / (1 + |x|): for small angles it scales them, the bend of the chain keeps its shape, and no angle
-/// is ever scaled past a half turn. Written with the rapidity vector h (x = tanh(|h| / 2) along h), a small map moves v by
-/// h - v (v . h), and so the end by
+/// draws all directions towards x at once. It is the conformal map that multiplies the tangent of half of each
+/// direction's angle to x by (1 - |x|) / (1 + |x|). It scales small angles, keeps the shape of the chain's bend, and
+/// never scales an angle past a half turn. Written with the rapidity vector h (x = tanh(|h| / 2) along h), a small map
+/// moves v by h - v (v . h), and so the end by
 ///
 /// ```text
 /// dS = H h,   H = sum l_i (1 - v_i v_i^T)
 /// ```
 ///
-/// This h turns the bones least, as a whole, of all that move the end so (weighted by length). S is the gradient of a
-/// function of the map that is convex in hyperbolic space, with the Hessian H. So Newton's method, h = H^-1 (goal - S),
-/// finds the one map that leads to the goal; nothing like a pose on the way that it cannot leave exists. Where S is to
-/// become 0 the map found is the one whose centre is the conformal barycentre (Douady & Earle 1986; used to close
-/// polygons by Millson & Zombro 1996 and Cantarella & Schumacher 2022).
+/// Of all h that move the end by dS, this one turns the bones least (weighted by length). S is the gradient of a
+/// function of the map that is convex in hyperbolic space, with Hessian H. Newton's method, h = H^-1 (goal - S),
+/// therefore finds the one map that leads to the goal, and has no local minimum in which to stop. For S = 0, the centre
+/// of that map is the conformal barycentre (Douady & Earle 1986; used to close polygons by Millson & Zombro 1996 and
+/// Cantarella & Schumacher 2022).
 ///
-/// Near full stretch a step of Newton's method only halves what is left. But were all v_i at one angle to S, then
+/// Near full stretch, a Newton step only halves the residual. If all v_i were at one angle to S, then
 ///
 /// ```text
 /// log((1 + |S|) / (1 - |S|)) / 2
 /// ```
 ///
-/// would change by exactly |h|; near full stretch that tends to be so for any chain. The step's length is taken in this
-/// measure, which needs a square root and no logarithm. Two or three passes are the rule, anywhere in reach. Near the
-/// smallest reach, which a chain has where one bone is longer than all others together, the same is done with
-/// log((|S| - r) / (|S| + r)) added.
+/// would change by exactly |h|. Near full stretch, any chain approaches that case. The solver takes the step's length
+/// in this measure, which needs a square root but no logarithm. Goals in reach usually take two or three passes. A
+/// chain with one bone longer than all others together also has a smallest reach r. Near it, the measure has the
+/// further term log((|S| - r) / (|S| + r)).
 ///
-/// Bones then turn by shortest arcs from their old directions, and all of them by one shortest arc that turns the end's old
-/// direction to the goal's; so the animation's roll is kept. Where goal or end are near the root, that direction means
-/// little, and the turn fades out: the map then leads the end to the goal directly.
+/// Bones then turn by shortest arcs from their old directions. One further shortest arc turns the whole chain from the
+/// end's old direction to the goal's. The animation's roll is kept. If the goal or the end is near the root, that
+/// direction means little: the whole-chain turn fades out, and the map leads the end to the goal directly.
 ///
 /// # Where direction is undefined
 ///
-/// - Bones that are exactly parallel stay so under any map. Joints that are straight (or folded) within half a degree
-///   are bent a little first, half a degree over the whole chain, about [`bend`](Self::bend), else about the normal of what
-///   bend the chain has. Chains whose bones are parallel without being neighbours get more of it once that proves needed.
-/// - A goal opposite to the end, seen from the root, leaves the way round open; the chain turns in its own bend plane.
+/// - Bones that are exactly parallel stay parallel under any map. Joints within half a degree of straight (or folded)
+///   are therefore bent first, by half a degree over the whole chain. The axis is [`bend`](Self::bend), else the normal
+///   of the chain's existing bend. Chains with parallel bones that are not neighbours get more of it when the map alone
+///   fails.
+/// - A goal opposite to the end, seen from the root, does not determine the axis of the turn. The chain turns in its
+///   own bend plane.
 ///
 /// # Rotation
 ///
-/// With an offset at the tip and a rotation asked for, it is the offset's point that meets the position, with the tip turned as
-/// asked; a tip that is not free is refused then. The rotation comes first: the tip takes it exactly, and its position is then
-/// as near as that lets it be, no further than that of the incoming tip turned so. Influences between 0 and 1 scale each
-/// joint's turn, as swing and twist about its bone. Bones below unequal scales change their lengths as joints turn: there the
-/// round is left that ends nearest to the goal, or the incoming pose, and so it is where iterations (200 by default) run out.
-/// It never stalls and so never restarts.
+/// With a tip offset and a goal rotation, the offset's point meets the goal's position while the tip takes the goal's
+/// rotation; the solver then refuses a tip that is not free. Rotation comes first: the tip takes it exactly, and the
+/// position is met as closely as that rotation permits. The position residual never exceeds that of the input pose with
+/// its tip so rotated. Influences between 0 and 1 scale each joint's turn, as swing and twist about its bone. Bones
+/// below non-uniform scales change length as joints turn. For such chains, and when iterations (200 by default) run
+/// out, the solver keeps the round with the smallest residual, or the input pose. It never stalls and so never
+/// restarts.
 ///
 /// Drawn by the example `free_chain`:
 ///
@@ -120,74 +123,76 @@ use fours::{Arcs, THERE, shifted, transposed};
 #[derive(Clone, Debug)]
 pub struct FreeChain {
     chain: Chain,
-    /// By what factor each bone may become longer where the goal is too far (or, with a soft zone, in it), 1 (none) or more.
-    /// No chain becomes longer than 1e15 m.
+    /// Largest factor by which each bone may lengthen, 1 (none) or more. Bones lengthen when the goal is out of reach
+    /// or, with a soft zone, within that zone. No chain becomes longer than 1e15 m.
     pub stretch: f32,
-    /// The axis, in the root's parent's space, about which a straight chain bends; the part across the chain counts. Without
-    /// one, it is always the same for the same chain.
+    /// Axis about which a straight chain bends, in the space of the root's parent. Only its part perpendicular to the
+    /// chain counts. Without one, the solver chooses an axis that is always the same for the same chain.
     pub bend: Option<Vec3>,
-    /// What moves, in the order of the chain.
+    /// Degrees of freedom, in the order of the chain.
     columns: Vec<Part>,
 }
 
-/// Room for what is remembered while a chain is solved.
+/// Buffers of one solve.
 #[derive(Debug, Default)]
 struct FreeScratch {
     bones: Bones,
-    /// Rotations as they came in, four joints at a time.
+    /// Input rotations, four joints at a time.
     came: Vec<Arcs>,
-    /// Every joint of the chain as it came in.
+    /// Input local transforms of all joints of the chain.
     kept: Vec<JointTransform>,
-    /// Every joint as the round left it whose end is nearest to the goal.
+    /// Local transforms of the round whose end is nearest to the goal.
     nearest: Vec<JointTransform>,
-    /// What goes part of the way to an answer.
+    /// Chain state that goes part of the way to an answer.
     links: ChainState,
     newton: Newton,
     answer: Vec<(Quat, Vec3)>,
 }
 
-/// One solve.
+/// State of one solve.
 struct Solve<'a> {
     of: &'a FreeChain,
     on: &'a mut FreeScratch,
     options: &'a IterativeOptions,
     max_iterations: u32,
     stretch: f32,
-    /// With a pole: the line and the bend as they came in, of any length.
+    /// With a pole: the input line and bend, of any length.
     side: (Vec3, Vec3),
 }
 
-/// What was brought to a goal.
+/// Result of bringing the chain's end to a position.
 #[derive(Clone, Copy, Debug, Default)]
 struct Brought {
-    /// Times that rotations were written.
+    /// Number of rounds that wrote rotations.
     rounds: u32,
-    /// Length of what was brought there, in metres, as it came in.
+    /// Input length of the chain in metres.
     length: f32,
-    /// What f32 makes of the end's place, in metres.
+    /// Uncertainty of the end's position in f32, in metres.
     uncertain: f32,
-    /// Where its end came in, where there was more than one round.
+    /// Input position of the end in model space, set after more than one round.
     from: Vec3,
-    /// The squared sine of half the largest turn of a joint.
+    /// Squared sine of half the largest turn of a joint.
     sine: f32,
-    /// The distance that the end moved, in lengths.
+    /// Distance that the end moved, in chain lengths.
     moved: f32,
     /// With a pole: whether the bend turned to the other side.
     flipped: bool,
 }
 
-/// The part of the largest turn that is for the turn towards a pole.
+/// Share of the maximum turn that the turn towards a pole may use. The rest is left to the turn that brings the end to
+/// the goal.
 const POLE: f32 = 0.6;
 
-/// What refusals call the solver.
+/// Name of the solver in error messages.
 const NAME: &str = "a free chain";
 
-/// What forward kinematics in f32 makes of a place, as a part of its [`Pose::extent`]; see the limb's.
+/// Error of a position after forward kinematics in f32, as a share of its [`Pose::extent`]; see the constant of the
+/// two-bone solver.
 const UNCERTAIN: f32 = 3e-7;
 
 impl FreeChain {
-    /// The solver for a chain, which may have an offset at its tip (then the tip turns, too). A single joint without an
-    /// offset cannot bring anything anywhere, and is refused.
+    /// Returns the solver for a chain, which may have an offset at its tip (then the tip turns, too). Refuses a single
+    /// joint without an offset, as it cannot move anything.
     pub fn from_chain(skeleton: &Skeleton, chain: Chain) -> Result<Self, ChainSolverError> {
         let count = chain.joints().len() - usize::from(chain.tip_offset() == Vec3::ZERO);
         if count == 0 {
@@ -214,7 +219,7 @@ impl FreeChain {
         answer.reserve(joints);
     }
 
-    /// The scratch for this chain.
+    /// Returns the scratch buffers, sized for this chain.
     fn fitted<'a>(&self, workspace: &'a mut Workspace) -> &'a mut FreeScratch {
         let scratch = workspace.scratch::<FreeScratch>();
         if scratch.bones.count() != self.bones() || scratch.kept.capacity() < self.chain.joints().len() {
@@ -227,7 +232,7 @@ impl FreeChain {
         self.chain.joints().len() - usize::from(self.chain.tip_offset() == Vec3::ZERO)
     }
 
-    /// A solve with bones that may become longer by a factor.
+    /// Solves with bones that may lengthen by up to the factor `stretch`.
     pub(super) fn stretched(
         &self,
         stretch: f32,
@@ -279,14 +284,14 @@ impl FreeChain {
         check::frame(pose, self.chain.tip(), "the tip's frame", scaled)
     }
 
-    /// An error where a joint inside the chain is sheared, or larger than f32 can square.
+    /// Returns an error if a joint inside the chain is sheared or too large to square in f32.
     fn check_scales(&self, pose: &Pose) -> Result<(), SolveError> {
         for joints in self.chain.joints().windows(2) {
             if pose.local(joints[0]).scale != Vec3::ONE {
                 check::turnable(pose, joints[1])?;
             }
         }
-        // The tip's own scale may be any that its offset's place can be squared with.
+        // The tip may have any scale with which its offset's position can be squared.
         let (tip, offset) = (self.chain.tip(), self.chain.tip_offset());
         let shear = if offset == Vec3::ZERO { 0.0 } else { math::shear(&pose.model(tip).matrix3) };
         if shear == f32::INFINITY {
@@ -323,7 +328,7 @@ impl Solve<'_> {
         let by_joint = rotation.is_some() && self.of.chain.tip_offset() != Vec3::ZERO;
         let poled = goal.pole != Pole::Keep || goal.swivel != 0.0;
         let (held, partly) = (self.options.max_turn.is_finite(), position_weight < 1.0);
-        // (What is brought to its goal as a whole, and no further, knows its motion itself.)
+        // A chain brought to its goal in one whole step reports its motion itself.
         let initial_end = if held || partly || by_joint { self.of.chain.end(pose) } else { Vec3::ZERO };
         let tip_before = rotation.map(|_| (pose.local(tip).rotation, pose.model(tip).matrix3));
         if held || partly || self.stretch > 1.0 {
@@ -331,8 +336,9 @@ impl Solve<'_> {
         }
         if position_weight > 0.0 && (goal.position.is_some() || poled) {
             if let (Some(wanted), true) = (rotation, by_joint) {
-                // The tip's turn moves the offset's point about the tip joint. So the tip's final rotation is found first
-                // (by what the chain makes of it when it is left alone), and the tip joint goes where that needs it.
+                // The tip's turn moves the offset's point about the tip joint. So compute the tip's final rotation
+                // first, from the rotation that it has now; the tip joint then goes to the position that this rotation
+                // requires.
                 let now = pose.model_rotation(tip);
                 let last = towards(now, wanted, rotation_weight);
                 let arm = initial_end - pose.position(tip);
@@ -352,7 +358,7 @@ impl Solve<'_> {
         if let Some(wanted) = rotation {
             let now = pose.model_rotation(tip);
             let delta = math::mul(towards(now, wanted, rotation_weight), math::conjugate(now));
-            // A turn below f32's rounding of rotations would only stir the bits.
+            // A turn below f32's rounding of rotations would only change the last bits.
             if Vec3::new(delta.x, delta.y, delta.z).length_squared() > 2.5e-13 {
                 pose.turn(tip, delta);
                 pose.update();
@@ -368,9 +374,9 @@ impl Solve<'_> {
         let last = self.of.chain.end(pose);
         report.position_residual = distance(last, asked);
         self.tolerate(pose, &brought, &mut report);
-        // (Where nothing was done the branch is the same.)
+        // A pose without any iteration keeps its branch.
         if report.iterations > 0 {
-            // (What the first round says holds where nothing else was done.)
+            // The first round's account of the motion holds if nothing followed it.
             if held || partly || by_joint || brought.rounds > 1 {
                 let from = if brought.rounds > 1 && !(held || partly || by_joint) {
                     brought.from
@@ -385,7 +391,7 @@ impl Solve<'_> {
         report
     }
 
-    /// Writes down what counts as reached.
+    /// Sets the report's tolerances.
     #[inline]
     fn tolerate(&self, pose: &Pose, brought: &Brought, report: &mut Report) {
         let Brought { mut length, mut uncertain, .. } = *brought;
@@ -397,7 +403,7 @@ impl Solve<'_> {
         report.rotation_tolerance = self.options.rotation_tolerance;
     }
 
-    /// Finds on the pose that is left how far joints turned and the end moved, and where the bend is.
+    /// Measures on the final pose how far joints turned and the end moved, and to which side the chain bends.
     #[cold]
     fn see(&self, pose: &Pose, from: Vec3, poled: bool, by_joint: bool, brought: &mut Brought) {
         if brought.rounds == 0 {
@@ -415,8 +421,8 @@ impl Solve<'_> {
         brought.moved = ((self.of.chain.end(pose) - from) / brought.length).length();
     }
 
-    /// Whether a joint turned further than the motion of the tip explains; see [`branch::changed`]. `tip_before`: the tip's
-    /// local rotation and its frame as they came in, where it is asked to turn.
+    /// Whether a joint turned further than the motion of the tip explains; see [`branch::changed`]. `tip_before` is the
+    /// tip's input local rotation and model frame, if the goal has a rotation.
     #[inline]
     fn turned_away(&self, pose: &Pose, brought: &Brought, tip_before: Option<(Quat, Mat3)>) -> bool {
         let Some((local, frame)) = tip_before else {
@@ -429,7 +435,7 @@ impl Solve<'_> {
         })
     }
 
-    /// Brings the chain's end (`by_joint`: the tip joint) to a place.
+    /// Brings the chain's end (`by_joint`: the tip joint) to a position in model space.
     fn bring(
         &mut self,
         pose: &mut Pose,
@@ -453,14 +459,14 @@ impl Solve<'_> {
             passes: self.max_iterations,
             bend: self.of.bend.map_or(Vec3::ZERO, |bend| axis(pose, joints[0], bend)),
         };
-        // What rotations in f32 leave of a long chain's way, a second round finds; a chain that the pose stretches along one
-        // axis is sheared as it bends, and takes more.
+        // Rounding of rotations in f32 leaves a residual on a long chain, which a second round removes. A chain below a
+        // scale along one axis shears as it bends, and takes more rounds.
         let (given, mut met) = (ask.uncertain, false);
         brought.uncertain = given;
         let mut nearest: Option<Nearest> = None;
         let mut cut_short = false;
         for round in 0..8 {
-            // (A chain without an offset at its tip has as many points as joints.)
+            // A chain without an offset at its tip has as many points as joints.
             let end = match (chain.tip_offset() == Vec3::ZERO, by_joint) {
                 (true, _) => Vec4::ZERO,
                 (_, true) => pose.position(tip).extend(0.0),
@@ -477,7 +483,7 @@ impl Solve<'_> {
             ask.tolerance = tolerance.share(bones.total());
             let mut found = bones.reach(&ask);
             if round == 0 && !kept {
-                // (What the way to the goal itself takes of a joint's turn is left to it.)
+                // The pole's turn gets a share of the maximum turn; the rest is left to the turn towards the goal.
                 *side = bones.line_and_bend();
                 brought.flipped = follow(bones, &mut found, &ask, bend, max_turn * POLE, *side);
             }
@@ -494,7 +500,8 @@ impl Solve<'_> {
             brought.rounds += 1;
             brought.sine = write(joints, bones, pose, &found, came, round == 0);
             if found.stretch > 1.0 {
-                // The rounds that follow bring the longer bones to where these reach, as a soft zone had it before them.
+                // Later rounds bring the longer bones to the reach that they have now, which already includes the soft
+                // zone.
                 (ask.goal, ask.soft, ask.stretch) = (ask.root + found.ahead * found.distance, 0.0, 1.0);
                 for &joint in &joints[1..] {
                     pose.set_translation(joint, pose.local(joint).translation * found.stretch);
@@ -504,8 +511,8 @@ impl Solve<'_> {
             let end = if by_joint { pose.position(tip) } else { chain.end(pose) };
             let way = end - ask.root;
             let missed = (way - found.ahead * found.distance).length();
-            // The next solve reads what places are uncertain by from the pose that is left, and must find it met: what is
-            // near the bound for f32 goes round once more, by that measure.
+            // The next solve derives the uncertainty of positions from the final pose, and must find its goal met. So
+            // an end near the rounding bound takes one more round, measured by the new uncertainty.
             ask.uncertain = UNCERTAIN * pose.extent(tip);
             brought.uncertain = ask.uncertain;
             let unsure = bones.total() * ROUNDING + ask.uncertain;
@@ -525,11 +532,11 @@ impl Solve<'_> {
                 let place = softened(to, ask.root, brought.length, self.options.soft, self.stretch);
                 Nearest::new(place, brought.from)
             });
-            // What is met within the tolerance may still be further from a goal out of reach, if bones became longer.
+            // With bones that lengthened, an end within the tolerance may still be further from a goal out of reach.
             if surely && round == 0 && nearest.is_met_by(end, 0.0) {
                 return brought;
             }
-            // (Where nothing is scaled lengths stay, and a later round is never worse.)
+            // Without scales, lengths are constant and a later round is never worse.
             if !pose.unscaled(tip) && nearest.note(end, brought.rounds) {
                 self.on.nearest.clear();
                 self.on.nearest.extend(joints.iter().map(|&j| *pose.local(j)));
@@ -548,7 +555,7 @@ impl Solve<'_> {
         brought
     }
 
-    /// Puts the joints where a round left them that ended nearer to the goal than the last one did, or where they came in.
+    /// Restores the round with the smallest residual if the last round is worse; pass 0 is the input pose.
     #[cold]
     fn put_nearest(
         &self,
@@ -578,21 +585,21 @@ impl Solve<'_> {
             }
         }
         pose.update();
-        // (What the last round says of the branch does not hold here.)
+        // The last round's account of the branch does not hold for another round's pose.
         brought.rounds = u32::MAX;
         if report.outcome == Outcome::Converged {
             report.outcome = Outcome::Stalled;
         }
     }
 
-    /// Remembers the chain as it is.
+    /// Saves the chain's local transforms.
     #[cold]
     fn keep(&mut self, pose: &Pose) {
         self.on.kept.clear();
         self.on.kept.extend(self.of.chain.joints().iter().map(|&j| *pose.local(j)));
     }
 
-    /// Where a joint has turned further than it may, goes as far on the way as it may; see
+    /// If a joint has turned further than the maximum turn, goes part of the way that all joints permit; see
     /// [`Newton::part_way`].
     #[cold]
     fn hold(&mut self, pose: &mut Pose, asked: Vec3, placed: bool, turn: Option<Quat>, report: &mut Report) {
@@ -608,7 +615,7 @@ impl Solve<'_> {
         newton.begin(columns, joints.len(), false);
         answer.clear();
         answer.extend(joints.iter().map(|&j| (pose.local(j).rotation, pose.local(j).translation)));
-        // Where no place is asked for the end goes where the tip's turn takes it.
+        // Without a goal position, the end goes where the tip's rotation takes it.
         let asked = if placed { asked } else { chain.end(pose) };
         for (kept, &joint) in kept.iter().zip(joints) {
             pose.set_local(joint, *kept);
@@ -626,7 +633,7 @@ impl Solve<'_> {
         let came = ask.cost(links.measure(&ask));
         report.iterations += newton.part_way(links, &ask, answer, self.max_iterations);
         if ask.cost(links.measure(&ask)) > came {
-            // No such place: as near as steps lead.
+            // No part of the way improves the input: approach as closely as steps permit.
             links.reset();
             report.iterations += newton.run(links, &ask, self.max_iterations, &mut Trace::none());
         }
@@ -637,8 +644,8 @@ impl Solve<'_> {
         }
     }
 
-    /// The part `weight` of the way from what was kept to the pose: turns as swing and twist about each bone, so that
-    /// what is between is within the limits wherever both ends are.
+    /// Blends by `weight` from the saved pose to the current one. Turns are blended as swing and twist about each bone,
+    /// so that the blend is within the limits wherever both ends are.
     #[cold]
     fn blend(&mut self, pose: &mut Pose, weight: f32) {
         let joints = self.of.chain.joints();
@@ -658,14 +665,14 @@ impl Solve<'_> {
     }
 }
 
-/// A direction in the root's parent's space, as a unit vector in model space.
+/// Returns a direction in the root's parent's space as a unit vector in model space; zero for zero.
 #[cold]
 fn axis(pose: &Pose, root: JointId, bend: Vec3) -> Vec3 {
     (pose.parent_model(root).matrix3 * bend).normalize_or_zero()
 }
 
-/// Turns the chain about the way to the goal so that its middle lies towards the pole. Returns whether the bend is then on
-/// another side than it came in on: `came` has the line and the bend.
+/// Turns the chain about the line to the goal so that its middle lies towards the pole, by `most` radians at most.
+/// Returns whether the bend changed sides. `came` is the input line and bend.
 #[cold]
 fn follow(
     bones: &mut Bones,
@@ -680,7 +687,7 @@ fn follow(
     }
     found.turn = math::normalize(found.turn);
     let mut own = math::rotate(found.turn, bones.middle());
-    // (Across the way: next to straight what lies along it would say that there is no side.)
+    // Take the component across the line: next to straight, the component along it would hide the bend's side.
     let across = own - found.ahead * own.dot(found.ahead);
     let wanted = bend.pole.direction(ask.root, across, found.ahead, bend.swivel);
     let (twist, _) = twist_towards(found.ahead, own, wanted);
@@ -700,15 +707,14 @@ fn follow(
     branch::flipped_onto(came.0, came.1, found.ahead, own)
 }
 
-/// Turns the joints of a chain so that its bones go where they were found to go.
+/// Writes the joint rotations that turn the bones into the directions found.
 ///
-/// With the arcs A_i of the bones, each in model space, joint i turns against its parent by A_(i-1)^-1 A_i, seen in the
-/// parent's old frame: what the joints above it turn, it does not see.
+/// With the arcs A_i of the bones, each in model space, joint i turns against its parent by A_(i-1)^-1 A_i, in the
+/// parent's old frame. Turns of the joints above cancel out.
 ///
-/// Four joints at a time. The rotations' lengths are left on the numbers until the last, which
-/// makes unit quaternions of them.
+/// Processes four joints at a time. Quaternions are normalised once, at the end.
 ///
-/// Notes where the joints came in (`first`), and gives the squared sine of half the largest turn.
+/// Stores the joints' input rotations in `came` if `first`. Returns the squared sine of half the largest turn.
 #[inline]
 fn write(
     joints: &[JointId],
@@ -729,9 +735,9 @@ fn write(
     let mut last = [-turn.x, -turn.y, -turn.z, turn.w].map(Vec4::splat);
     let mut most = Vec4::ZERO;
     for ((arcs, came), joints) in arcs.iter().zip(came).zip(joints[..count].chunks(4)) {
-        // What is past the last joint repeats it, and is written before it.
+        // Lanes past the last joint repeat it. They are written before it, so that its own lane wins.
         let of = [0, 1, 2, 3].map(|i| joints[min(i, joints.len() - 1)].index());
-        // The parents' frames, in which the turns are seen: see math::into_frame.
+        // Parents' frames, into which the turns are converted: see math::into_frame.
         let parents = [parent, frames[of[0]], frames[of[1]], frames[of[2]]];
         parent = frames[of[3]];
         if !plain {
@@ -775,12 +781,12 @@ fn write(
     most.max_element()
 }
 
-/// The rotation of a joint, of four side by side.
+/// Returns the rotation of one joint out of its group of four.
 fn lane(fours: &[Arcs], joint: usize) -> Quat {
     Quat::from_vec4(Vec4::from_array(fours[joint / 4].map(|lanes| lanes[joint % 4])))
 }
 
-/// Four products of quaternions; the order of sums is [`math::mul`]'s.
+/// Four products of quaternions, with the order of sums of [`math::mul`].
 #[inline(always)]
 fn mul4(a: Arcs, b: Arcs) -> Arcs {
     let ([ax, ay, az, aw], [bx, by, bz, bw]) = (a, b);
@@ -792,7 +798,7 @@ fn mul4(a: Arcs, b: Arcs) -> Arcs {
     ]
 }
 
-/// `to`, or the part `weight` of the way there.
+/// Rotation at the share `weight` from `from` to `to`; exactly `to` for 1 and above.
 fn towards(from: Quat, to: Quat, weight: f32) -> Quat {
     if weight >= 1.0 { to } else { math::slerp(from, to, weight) }
 }

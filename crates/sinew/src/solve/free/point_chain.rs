@@ -14,8 +14,8 @@ use crate::{
     },
 };
 
-/// A free chain of bare points: a rope, a tentacle, a cable. Nothing turns here, points move. Bones keep the lengths that
-/// they had when the point chain was made, so that rounding does not add up over the frames.
+/// Solver for a free chain of bare points: a rope, tentacle or cable. It moves points and has no rotations. Bones keep
+/// the lengths that they had at construction, so that rounding does not accumulate over frames.
 ///
 /// ```
 /// use sinew::{Workspace, glam::Vec3, solve::{PointChain, PointChainOptions}};
@@ -35,7 +35,8 @@ use crate::{
 #[doc = include_str!("../../../pictures/point_chain.svg")]
 #[derive(Clone, Debug)]
 pub struct PointChain {
-    /// The axis about which a straight point chain bends; the part across it counts. Zero: always the same for the same point chain.
+    /// Axis about which a straight point chain bends, in the space of the points. Only its part perpendicular to the
+    /// chain counts. Zero chooses an axis that is always the same for the same point chain.
     pub bend: Vec3,
     lengths: Vec<f32>,
 }
@@ -43,20 +44,24 @@ pub struct PointChain {
 option_type! {
     /// Options of [`PointChain`].
     PointChainOptions {
-        /// How near the last point must come to its goal; a hundred-thousandth of the length by default. A point chain that is
-        /// this near stays as it is.
+        /// Permitted distance of the last point from its goal; 1e-5 of the length by default. A point chain within the
+        /// tolerance does not move.
         position_tolerance, with_position_tolerance: Tolerance = Tolerance::Share(1e-5);
-        /// Updates of the whole point chain after which it gives up; 64 by default.
+        /// Maximum number of updates of the whole point chain; 64 by default.
         max_iterations, with_max_iterations: u32 = 64;
-        /// The soft zone at the end of the reach, as a share of the reach, 0 (none, the default) to 1; see
-        /// [`soften`](super::super::soften).
+        /// Distance before full extension over which the chain gradually falls behind the goal, as a share of the
+        /// reach, 0 (none, the default) to 1; see [`soften`](super::super::soften).
         soft, with_soft: f32 = 0.0;
     }
 }
 
 impl PointChain {
-    /// The point chain through a row of points, two at least, with the lengths that it has there. This allocates; solving does
-    /// not.
+    /// Returns the point chain through two or more points, with the lengths between them. Allocates; solving does not.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`SolveError::OutOfRange`] for fewer than two points or a bone length that overflows f32, and an error
+    /// for a point that is not finite.
     pub fn new(points: &[Vec3]) -> Result<Self, SolveError> {
         check_count(points.len(), 2)?;
         check_points(points)?;
@@ -67,18 +72,23 @@ impl PointChain {
         Ok(Self { bend: Vec3::ZERO, lengths })
     }
 
-    /// The lengths of the bones, first to last.
+    /// Lengths of the bones, first to last.
     pub fn lengths(&self) -> &[f32] {
         &self.lengths
     }
 
-    /// Makes room in a workspace, so that the first solve with it allocates nothing either.
+    /// Makes room in a workspace, so that the first solve with it does not allocate either.
     pub fn reserve(&self, workspace: &mut Workspace) {
         workspace.scratch::<Bones>().fit(self.lengths.len());
     }
 
-    /// Moves the points so that the last of them comes to the goal. The first stays where it is; to give the point chain a new
-    /// root, set it beforehand: only the directions from point to point are read.
+    /// Moves the points so that the last one comes to the goal. The first point stays. To move the root, set it
+    /// beforehand: the solver reads only the directions from point to point.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error for fewer points than the point chain has, for a point, goal or [`bend`](Self::bend) that is
+    /// not finite, and for options outside their ranges.
     pub fn solve(
         &self,
         workspace: &mut Workspace,
@@ -119,13 +129,13 @@ impl PointChain {
                 self.fill_gaps(bones, points, turn);
             }
             for (i, &length) in self.lengths.iter().enumerate() {
-                // Maps in f32 leave directions unit vectors to some 2e-6.
+                // Maps in f32 keep directions of unit length to about 2e-6 only.
                 let way = math::rotate(turn, bones.direction(i));
                 at += way * (length / math::sqrt(way.length_squared()));
                 points[i + 1] = at;
             }
             let moved = math::sqrt(((at - end) / bones.total()).length_squared());
-            // (Past a half turn's worth of way no turn is a change, and none is looked for.)
+            // A tip that moves far enough explains a half turn; then no branch change is possible and none is computed.
             report.branch_changed = branch::changed(core::f32::consts::PI, moved, 0.0)
                 && branch::changed_by_sine(bones.sine(turn), moved, || 0.0);
             report.position_residual = distance(at, goal);
@@ -144,7 +154,7 @@ impl PointChain {
 }
 
 impl PointChain {
-    /// Points that coincide have no direction: their bones count as turned by nothing.
+    /// Sets the input direction of each bone of zero length to its final one, so that it counts as not turned.
     #[cold]
     fn fill_gaps(&self, bones: &mut Bones, points: &[Vec3], turn: Quat) {
         for i in (0..self.lengths.len()).filter(|&i| points[i + 1] == points[i]) {

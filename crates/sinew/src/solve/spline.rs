@@ -1,4 +1,4 @@
-//! Spline: a chain laid along a curve.
+//! Spline IK: lays a chain along a curve.
 
 mod cubic;
 mod curve;
@@ -25,64 +25,65 @@ use crate::{
 use curve::Spot;
 use frame::{across, arc, carried};
 
-/// How long the chain is on the curve.
+/// Length of the chain on the curve.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 #[non_exhaustive]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Fit {
-    /// As long as it is: each joint lies where the curve first leaves the sphere of its bone's
-    /// length about the joint before.
+    /// Keeps all bone lengths. Each joint lies where the curve first leaves the sphere of its bone's length about the
+    /// previous joint.
     #[default]
     Whole,
-    /// Bones become longer or shorter, so that the last joint lies at the curve's end (of a closed curve: once around).
-    /// The joints then share the curve's length as the bones of the rest pose share the chain's, whatever comes in. An
-    /// offset at the tip keeps its length and goes on from there.
+    /// Scales the bones so that the last joint lies at the curve's end (of a closed curve: once around). The joints
+    /// divide the curve's length in proportion to the bones of the rest pose, whatever the input pose. An offset at the
+    /// tip keeps its length and extends beyond that end.
     Stretched {
-        /// The chain, measured along the curve, becomes no shorter than this part of its length in the rest pose.
+        /// Minimum length of the chain, measured along the curve, as a factor of its length in the rest pose.
         shortest: f32,
-        /// Nor longer than this. No bone becomes longer than 1e15 m.
+        /// Maximum length, as the same factor. No bone becomes longer than 1e15 m.
         longest: f32,
     },
 }
 
-/// How the joints are turned about their bones.
+/// Rotation of the joints about their bones.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 #[non_exhaustive]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Roll {
-    /// As the incoming pose has it: each joint, after its parent has turned, turns its bone by the least turn.
+    /// Keeps the input pose's roll: each joint, after its parent has turned, turns its bone by the shortest arc.
     #[default]
     Keep,
-    /// As the curve's frames have it, whatever comes in: the chain's rest pose, bent from bone to bone by the least
-    /// turns, is laid along the curve's [frames](Curve).
+    /// Follows the curve's [frames](Curve), whatever the input pose. The chain's rest pose, bent from bone to bone by
+    /// shortest arcs, is laid along them.
     Frames {
-        /// The direction in the root joint's local space (any length) that points along the
-        /// curve's normal: the back of a snake.
+        /// Direction in the root joint's local space (any length) that points along the curve's normal, such as the
+        /// back of a snake.
         axis: Vec3,
-        /// Turns in radians about the bones from the root towards the tip, of the first bone and of the
-        /// last; the bones between share them by length.
+        /// Twist in radians about the first bone and about the last, right-handed from the root towards the tip. Bones
+        /// between interpolate by length.
         twist: [f32; 2],
     },
 }
 
-/// How a chain lies on a curve, measured on the pose that was left.
+/// Result of laying a chain on a curve, measured on the final pose.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 #[non_exhaustive]
 pub struct SplineReport {
-    /// Its `position_residual` is the largest distance in metres of a joint (and of the offset at the tip) from its place
-    /// on the curve or on the straight line beyond its end. It is [`Outcome::Converged`] where that is below the
-    /// tolerance, else [`Outcome::Stalled`]: limits, a root that stays, or a curve that is too small for a bone keep the chain off.
+    /// Report of the solve. Its `position_residual` is the largest distance in metres of a joint (or of the tip's
+    /// offset) from its position on the curve or on the straight line beyond its end. The outcome is
+    /// [`Outcome::Converged`] if that is within the tolerance, else [`Outcome::Stalled`]. Limits, a fixed root, or a
+    /// curve too small for a bone can keep the chain off the curve.
     pub report: Report,
-    /// Metres by which the chain's end lies beyond an end of the curve; 0 where it does not.
+    /// Distance in metres of the chain's end beyond an end of the curve; 0 on the curve.
     pub beyond: f32,
-    /// Bones that found no crossing: the curve ahead lies wholly inside their sphere or wholly outside.
+    /// Number of bones without a crossing: the curve ahead lies wholly inside their sphere or wholly outside.
     pub missed: u32,
-    /// The longest way along the curve between two neighbouring joints, over the bone's length: 1 on a straight line,
-    /// above pi / 2 where a bone cuts a hairpin off.
+    /// Largest ratio of the arc length between two neighbouring joints to the bone's length: 1 on a straight line,
+    /// above pi / 2 where a bone cuts off a hairpin.
     pub longest_way: f32,
 }
 
-/// Lays a chain along a [`Curve`]: every joint on the curve, at the true length of its bone from the joint before.
+/// Lays a chain along a [`Curve`]: every joint on the curve, at its bone's true length from the previous joint.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -114,27 +115,28 @@ pub struct SplineReport {
 ///
 /// # What moves
 ///
-/// Joints turn; the root is put on the curve at `offset` (its translation changes) unless `moves_root` is
-/// false. A root that stays may be anywhere: its bone goes to where the curve leaves the sphere of its
-/// length. Other translations change only where [`Fit::Stretched`] asks for it. The tip's rotation against
-/// its parent stays, unless it has an offset.
+/// Joints turn. The root moves onto the curve at `offset` (its translation changes) unless `moves_root` is false. A
+/// root that stays may be anywhere: its bone points to where the curve leaves the sphere of its length. Other
+/// translations change only with [`Fit::Stretched`]. The tip's local rotation stays, unless the tip has an offset.
 ///
 /// # The next crossing
 ///
-/// With c the joint's place and l its bone's length, |p(t) - c|^2 = l^2 is a polynomial of degree 6 on each piece of the
-/// curve. Its first root after the last joint's is bracketed for certain (by the signs of its Bernstein coefficients) and
-/// then found by Newton's steps in the bracket. A curve that bends back within a bone's length has its crossing behind
-/// the bend: the bone cuts it off, and as such a chain travels, the crossing may leap from before a hairpin to behind it.
-/// No placement at true lengths can avoid that; curves whose radius is above half a bone have none of it, and
-/// `longest_way` tells. Where a closed curve has no crossing at all the bone points at the place that is furthest
-/// (nearest, where the curve is out of its reach), which is where the crossing was when there last was one.
+/// With c the joint's position and l its bone's length, |p(t) - c|^2 = l^2 is a polynomial of degree 6 on each piece of
+/// the curve. The signs of its Bernstein coefficients bracket its first root after the last joint's, without missing
+/// any. Newton's method then finds the root within the bracket.
+///
+/// If a curve bends back within a bone's length, its crossing lies behind the bend and the bone cuts the bend off. As
+/// such a chain travels, the crossing may jump from before a hairpin to behind it. No placement at true lengths avoids
+/// that. It does not happen on curves with radii above half a bone's length, and `longest_way` reports it. If a closed
+/// curve has no crossing at all, the bone points at the furthest position (the nearest, if the whole curve is out of
+/// reach), to which the last crossing converged.
 ///
 /// # Limits
 ///
-/// Joints that are fixed, hinges, balls and turns about single axes keep their limits: from the root outward, each joint
-/// is turned as it should be, put to the nearest place within its limits, and the next one goes on from where that leads.
-/// Nothing is weighed against anything: where limits forbid the curve, joints lie off it, and the report says how far.
-/// What else a joint may ask is refused at construction.
+/// Fixed joints, hinges, balls and turns about single axes keep their limits. From the root outward, each joint gets
+/// its ideal rotation, clamped to the nearest one within its limits; the next joint continues from there. There is no
+/// optimisation over the whole chain: if limits forbid the curve, joints lie off it, and the report states the
+/// distance. Construction refuses joints with any other attributes.
 ///
 /// Drawn by the example `spline`:
 ///
@@ -149,75 +151,76 @@ pub struct Spline {
 option_type! {
     /// Options of [`Spline`].
     SplineOptions {
-        /// Where along the curve the root is, in metres from its start; 0 by default. A closed curve is gone round and round,
-        /// an open one goes straight on beyond its ends.
+        /// Position of the root along the curve, in metres from its start; 0 by default. A closed curve wraps around;
+        /// an open one continues in a straight line beyond its ends.
         offset, with_offset: f32 = 0.0;
-        /// Whether the chain lies against the curve's direction, from its root on; false by default.
+        /// Whether the chain lies against the curve's direction, seen from its root; false by default.
         reversed, with_reversed: bool = false;
-        /// Whether the chain keeps its length.
+        /// Length of the chain on the curve; [`Fit::Whole`] by default.
         fit, with_fit: Fit = Fit::Whole;
-        /// How joints are turned about their bones.
+        /// Rotation of the joints about their bones; [`Roll::Keep`] by default.
         roll, with_roll: Roll = Roll::Keep;
-        /// Whether the root is put on the curve; true by default.
+        /// Whether the root moves onto the curve; true by default.
         moves_root, with_moves_root: bool = true;
-        /// How far off the curve a joint may be and count as on it; a hundred-thousandth of the length by default.
+        /// Distance of a joint from the curve that counts as on it; 1e-5 of the chain's length by default.
         position_tolerance, with_position_tolerance: Tolerance = Tolerance::Share(1e-5);
-        /// How much of the result is applied, 0 to 1 (the default), straight in the joints' coordinates (the root goes
-        /// straight).
+        /// Blend weight between the input pose (0) and the result (1, the default), linear in the joints' coordinates
+        /// and the root's position.
         #[doc(alias("alpha", "weight"))]
         influence, with_influence: f32 = 1.0;
     }
 }
 
-/// Room for what is remembered while a chain is laid.
+/// Buffers of one solve.
 #[derive(Debug, Default)]
 struct SplineScratch {
     links: ChainState,
     plan: Vec<Stop>,
 }
 
-/// One solve.
+/// State of one solve.
 struct Laying<'a> {
     of: &'a Spline,
     on: &'a mut SplineScratch,
     options: &'a SplineOptions,
 }
 
-/// Where a joint should come to lie.
+/// Target position of a joint.
 #[derive(Clone, Copy, Debug, Default)]
 struct Stop {
     place: DVec3,
-    /// Where it came in, in model space.
+    /// Input position in model space.
     came: Vec3,
-    /// Metres to the next joint, as the chain came in.
+    /// Input distance to the next joint, in metres.
     length: f64,
 }
 
-/// Radians of a turn that is nothing but f32's rounding of rotations.
+/// Angle in radians below which a turn is only f32's rounding of rotations.
 const STIRS: f32 = 3e-7;
 
-/// Part of a bone's length that is nothing but f32's rounding of its offset and of the places of its ends.
+/// Share of a bone's length that is only f32's rounding of its offset and of the positions of its ends.
 const SAME: f64 = 5e-7;
 
 impl Spline {
-    /// The chain from `root` down to `tip`.
+    /// Returns the solver for the chain from `root` down to `tip`. Refuses joints with attributes that the solver does
+    /// not honour.
     pub fn new(skeleton: &Skeleton, root: JointId, tip: JointId) -> Result<Self, ChainSolverError> {
         Self::from_chain(skeleton, Chain::new(skeleton, root, tip)?)
     }
 
-    /// The same for a chain which may have an offset at its tip (then the tip turns, too, and
-    /// the offset's point lies on the curve).
+    /// Returns the solver for a chain that may have an offset at its tip. With an offset the tip turns, too, and the
+    /// offset's point lies on the curve.
     pub fn from_chain(skeleton: &Skeleton, chain: Chain) -> Result<Self, ChainSolverError> {
         admit(skeleton, &chain, "spline", Attributes::TURNING)?;
         Ok(Self { rest: Rest::new(skeleton, &chain), chain })
     }
 
-    /// Root to tip.
+    /// Chain from root to tip.
     pub fn chain(&self) -> &Chain {
         &self.chain
     }
 
-    /// Makes room in a workspace, so that the first solve with it allocates nothing either.
+    /// Makes room in a workspace, so that the first solve with it does not allocate either.
     pub fn reserve(&self, workspace: &mut Workspace) {
         let SplineScratch { links, plan } = workspace.scratch();
         links.reserve(&self.chain);
@@ -225,8 +228,13 @@ impl Spline {
         plan.resize(self.chain.joints().len() + 1, Stop::default());
     }
 
-    /// Lays the chain along the curve (in model space). The pose is left updated, with every joint within its limits or
-    /// no further out than it came in.
+    /// Lays the chain along the curve (in model space). Updates the pose. Every joint ends within its limits, or no
+    /// further outside than in the input pose.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error for options outside their ranges, for a pose in which a frame of the chain is sheared, flat
+    /// or not finite, and for a [`Roll::Frames`] axis within 0.001 rad of the first bone.
     pub fn solve(
         &self,
         workspace: &mut Workspace,
@@ -288,12 +296,12 @@ impl SplineOptions {
 }
 
 impl Laying<'_> {
-    /// The turn about the first bone, in its frame, that takes the root's axis to the frame's normal.
+    /// Angle in radians about the first bone, in its frame, that turns the root's axis to the frame's normal.
     fn own_roll(&self) -> Result<f64, SolveError> {
         let Roll::Frames { axis, .. } = self.options.roll else { return Ok(0.0) };
         let v = self.of.rest.root * axis.as_dvec3();
         let sine = math64::sqrt((v.x * v.x + v.y * v.y) / v.length_squared());
-        // A thousandth of a radian beside the bone an axis no longer says which way up.
+        // Within 1e-3 rad of the bone, an axis does not determine which way is up.
         if sine > 1e-3 {
             return Ok(math64::atan2(v.x, v.y));
         }
@@ -302,7 +310,7 @@ impl Laying<'_> {
         Err(SolveError::OutOfRange { what, range: "above 0.001", value })
     }
 
-    /// Notes the bones' lengths.
+    /// Stores the bones' lengths in metres.
     fn lengths(&mut self) {
         let mut unit = f64::from(self.on.links.unit()).abs();
         for i in 0..self.on.links.links.len() {
@@ -311,7 +319,7 @@ impl Laying<'_> {
         }
     }
 
-    /// How many metres along the curve a joint goes for each of the rest pose's, where the chain is stretched.
+    /// Metres along the curve for each metre of the rest pose, if the chain is stretched.
     fn pace(&self, curve: &Curve, first: f64) -> Option<f64> {
         let Fit::Stretched { shortest, longest } = self.options.fit else { return None };
         let all: f64 = self.of.rest.lengths[..self.of.chain.joints().len() - 1].iter().sum();
@@ -325,7 +333,7 @@ impl Laying<'_> {
         (all > 0.0).then(|| (room / (all * size)).clamp(shortest.into(), longest.into()) * size)
     }
 
-    /// The way to the next joint, in the joint's own frame before its scale.
+    /// Vector to the next joint, in the joint's own frame before its scale.
     fn below(&self, link: usize) -> DVec3 {
         self.on
             .links
@@ -335,7 +343,7 @@ impl Laying<'_> {
             .as_dvec3()
     }
 
-    /// Turns every joint. All places and orientations are in model space.
+    /// Turns every joint. All positions and orientations are in model space.
     fn lay(&mut self, curve: &Curve, start: Spot) -> Result<SplineReport, SolveError> {
         let roll = math64::axis_angle(DVec3::Z, self.own_roll()?);
         self.lengths();
@@ -343,7 +351,7 @@ impl Laying<'_> {
         let sign = if back { -1.0 } else { 1.0 };
         let first = curve.distance(&start);
         let pace = self.pace(curve, first);
-        // The twist's share of a bone goes by where the bone begins, so that the last has all of it.
+        // A bone's share of the twist depends on where the bone begins, so that the last bone has all of it.
         let all: f64 = self.on.plan.iter().map(|s| s.length).sum();
         let last = self.on.plan[..count].iter().rev().map(|s| s.length).find(|l| *l > 0.0).unwrap_or(0.0);
 
@@ -413,8 +421,8 @@ impl Laying<'_> {
         Ok(report)
     }
 
-    /// Turns one joint from its seat to the orientation that is wanted, with its bone pointing along a unit vector, as far
-    /// as its limits allow. Gives the orientation that it has then.
+    /// Turns one joint from its pre-rotation frame to the orientation `wanted`, with its bone along the unit vector
+    /// `along`, as far as its limits allow. Returns the joint's new orientation.
     fn turn(&mut self, link: usize, seat: &DMat3, wanted: DMat3, arm: DVec3, along: DVec3) -> DMat3 {
         let arm = wanted * arm;
         let wanted = arc(arm / math64::sqrt(arm.length_squared()), along) * wanted;
@@ -428,7 +436,7 @@ impl Laying<'_> {
         *seat * matrix(link.rotation)
     }
 
-    /// How far the joints of a pose are from their places.
+    /// Measures the distances of the joints of a pose from their target positions.
     fn measure(&self, pose: &Pose, report: &mut SplineReport) {
         let chain = self.on.links.chain();
         let (mut most, mut furthest) = (0.0f64, 0.0f64);
@@ -440,28 +448,28 @@ impl Laying<'_> {
             }
         }
         report.report.position_residual = (most as f32).min(f32::MAX);
-        // Each joint has a place to come to: what counts is the way of the one that goes furthest.
+        // Each joint has its own target position, so the furthest displacement of any joint counts.
         let length: f64 = self.on.plan[..chain.joints().len()].iter().map(|s| s.length).sum();
         let moved = if length > 0.0 { (furthest / length) as f32 } else { 0.0 };
         report.report.branch_changed = branch::changed(self.on.links.turned(), moved, 0.0);
     }
 }
 
-/// Places of the joints, and of the end where it lies beyond the last of them.
+/// Model positions of the joints, and of the tip's offset if there is one.
 fn places(chain: &Chain, pose: &Pose) -> impl Iterator<Item = Vec3> {
     let end = (chain.tip_offset() != Vec3::ZERO).then(|| chain.end(pose));
     chain.joints().iter().map(|&j| pose.position(j)).chain(end)
 }
 
-/// A chain's rest pose, bone by bone. A bone's frame has z along the bone and as y a normal that is carried from bone to
-/// bone by the least turn.
+/// Rest pose of a chain, bone by bone. A bone's frame has z along the bone, and as y a normal carried from bone to bone
+/// by shortest arcs.
 #[derive(Clone, Debug)]
 struct Rest {
-    /// Each joint's orientation seen from its bone's frame; none where there is no bone.
+    /// Orientation of each joint in its bone's frame; none for a bone without length.
     seats: Vec<Option<DMat3>>,
     /// Lengths of the bones, in the units of the root's parent.
     lengths: Vec<f64>,
-    /// The root joint's axes in the frame of the first bone.
+    /// Axes of the root joint in the frame of the first bone.
     root: DMat3,
 }
 
@@ -501,12 +509,12 @@ impl Rest {
     }
 }
 
-/// -1 where a scale mirrors, else 1.
+/// Sign of a scale's determinant: -1 if it mirrors, else 1.
 fn handedness(scale: Vec3) -> f64 {
     if scale.x * scale.y * scale.z < 0.0 { -1.0 } else { 1.0 }
 }
 
-/// The rotation matrix of a rotation in f32.
+/// Matrix of an f32 rotation, normalised in f64.
 fn matrix(q: Quat) -> DMat3 {
     let [x, y, z, w] = [q.x, q.y, q.z, q.w].map(f64::from);
     let l = math64::sqrt(x * x + y * y + z * z + w * w);

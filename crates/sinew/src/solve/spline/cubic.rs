@@ -1,16 +1,16 @@
-//! One piece of a curve: a cubic, and where it leaves a sphere.
+//! One cubic piece of a curve, and its crossings with a sphere.
 
 use glam::DVec3;
 
 use crate::math64;
 
-/// The point `c[0] + c[1] t + c[2] t^2 + c[3] t^3`, for t from 0 to 1.
+/// The cubic `c[0] + c[1] t + c[2] t^2 + c[3] t^3`, for t from 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Cubic {
     pub c: [DVec3; 4],
 }
 
-/// Nodes and weights of Gauss and Legendre's rule with three points on \[0, 1\]: exact for polynomials of degree 5.
+/// Nodes and weights of the three-point Gauss-Legendre rule on \[0, 1\]: exact for polynomials of degree 5.
 const GAUSS: [(f64, f64); 3] =
     [(0.112_701_665_379_258_31, 5.0 / 18.0), (0.5, 8.0 / 18.0), (0.887_298_334_620_741_7, 5.0 / 18.0)];
 
@@ -18,13 +18,13 @@ const GAUSS: [(f64, f64); 3] =
 type Sextic = [f64; 7];
 
 impl Cubic {
-    /// From both ends and the velocities there.
+    /// Returns the cubic with these ends and velocities there.
     pub fn hermite(from: DVec3, to: DVec3, start: DVec3, end: DVec3) -> Self {
         let way = to - from;
         Self { c: [from, start, 3.0 * way - 2.0 * start - end, start + end - 2.0 * way] }
     }
 
-    /// From Bézier's four points.
+    /// Returns the cubic with these four Bézier points.
     pub fn bezier([a, b, c, d]: [DVec3; 4]) -> Self {
         Self { c: [a, 3.0 * (b - a), 3.0 * (a - 2.0 * b + c), d - a + 3.0 * (b - c)] }
     }
@@ -43,12 +43,12 @@ impl Cubic {
         math64::sqrt(self.velocity(t).length_squared())
     }
 
-    /// Unit vector along the curve. Where the curve stands still (a handle without length), the limit from inside the piece.
+    /// Unit vector along the curve. At zero velocity (a handle of zero length), the limit from inside the piece.
     pub fn tangent(&self, t: f64) -> DVec3 {
         let [_, b, c, d] = self.c;
         let size = b.length_squared().max(c.length_squared()).max(d.length_squared());
         let v = self.velocity(t);
-        // Where the velocity is below 1e-9 of what it is elsewhere, a handful of its digits are left.
+        // A velocity below 1e-9 of that elsewhere has only a handful of digits left.
         if v.length_squared() > 1e-18 * size {
             return v / math64::sqrt(v.length_squared());
         }
@@ -57,18 +57,18 @@ impl Cubic {
         way / math64::sqrt(way.length_squared())
     }
 
-    /// (p(t + h) - p(t)) / h, without a difference of places that are nearly equal.
+    /// (p(t + h) - p(t)) / h, without cancellation between nearly equal positions.
     pub fn slope(&self, t: f64, h: f64) -> DVec3 {
         let [_, _, c, d] = self.c;
         self.velocity(t) + (c + 3.0 * d * t) * h + d * (h * h)
     }
 
-    /// Length from `t` to `t + h`, by one application of the rule: for a small part of the piece.
+    /// Length from `t` to `t + h`, by one application of the rule; accurate for a small part of the piece.
     pub fn length(&self, t: f64, h: f64) -> f64 {
         GAUSS.iter().map(|(x, w)| w * self.speed(t + h * x)).sum::<f64>() * h
     }
 
-    /// The parameter, `t` to `t + h`, at which `length` has been gone from `t`; `all` is the length of the part.
+    /// Parameter between `t` and `t + h` at the arc length `length` from `t`; `all` is the length of that part.
     pub fn after(&self, t: f64, h: f64, length: f64, all: f64) -> f64 {
         if length <= 0.0 || all <= 0.0 {
             return t;
@@ -80,27 +80,27 @@ impl Cubic {
         t + root(0.0, h, h * length / all, 1e-14 * all, off)
     }
 
-    /// The part from `t` to `t + h` (back, if h is below 0) as a piece of its own.
+    /// The part from `t` to `t + h` (reversed, if h is negative) as a piece of its own.
     pub fn part(&self, t: f64, h: f64) -> Self {
         let [_, _, c, d] = self.c;
         let (h2, h3) = (h * h, h * h * h);
         Self { c: [self.point(t), self.velocity(t) * h, (c + 3.0 * d * t) * h2, d * h3] }
     }
 
-    /// The first place, 0 to 1, where the curve comes to be further than `radius` from `centre`, having been nearer, or
-    /// (not `outwards`) nearer, having been further; the start counts as what it has been, whatever rounding makes of it.
+    /// First parameter, 0 to 1, where the distance from `centre` rises through `radius`, or (not `outwards`) falls
+    /// through it. The start counts as being on the side before the crossing, regardless of rounding.
     ///
-    /// The squared distance is a polynomial of degree 6. In Bernstein's form its coefficients change sign at least as
-    /// often as it has roots (Descartes' rule): none means no root, one means exactly one, and halves are looked at in
-    /// turn where there are more. So no crossing is passed over, and the one that is found is bracketed.
+    /// The squared distance is a polynomial of degree 6. Its Bernstein coefficients change sign at least as often as it
+    /// has roots (Descartes' rule). No change means no root, one change means exactly one, and otherwise both halves
+    /// are examined in turn. So no crossing is missed, and the one found is bracketed.
     pub fn crosses(&self, centre: DVec3, radius: f64, outwards: bool) -> Option<f64> {
         let sign = if outwards { 1.0 } else { -1.0 };
         let square = radius * radius;
         let mut squares = self.squares(centre, square).map(|c| c * sign);
         squares[0] = squares[0].min(0.0);
         let (low, high) = first_rise(&squares, 0.0, 1.0, DEPTH)?;
-        // A first guess from how fast the curve goes where the bracket begins: next to the root for bones shorter than its
-        // bends.
+        // The first guess follows the curve's speed at the start of the bracket: it is next to the root if bones are
+        // shorter than the curve's bends.
         let left = radius - math64::sqrt((self.point(low) - centre).length_squared());
         let guess = low + sign * left / self.speed(low);
         Some(root(low, high, guess, 1e-15 * square, |t| {
@@ -127,8 +127,8 @@ impl Cubic {
     }
 }
 
-/// The root of a function, given with its slope, that rises from `low` to `high`, or a place where it is as small as `near`:
-/// Newton's steps within a bracket that each of them narrows; what leaves it is halved instead.
+/// Finds the root of a function that rises from `low` to `high`, to within the value `near`. `f` returns value and
+/// slope. Each Newton step narrows the bracket; a step that would leave it is replaced by bisection.
 fn root(mut low: f64, mut high: f64, guess: f64, near: f64, f: impl Fn(f64) -> (f64, f64)) -> f64 {
     let mut next = guess;
     let mut t = low;
@@ -148,11 +148,11 @@ fn root(mut low: f64, mut high: f64, guess: f64, near: f64, f: impl Fn(f64) -> (
     t
 }
 
-/// Halvings until a part is below the rounding of the parameter.
+/// Maximum number of bisections; a part is then below the rounding of the parameter.
 const DEPTH: u32 = 50;
 
-/// A bracket of the first place where a polynomial rises through 0, on the part `low` to `high` whose
-/// coefficients these are. Its start is at most 0.
+/// Brackets the first position where a polynomial rises through 0. `c` are its coefficients on the part `low` to
+/// `high`; the first is at most 0.
 fn first_rise(c: &Sextic, low: f64, high: f64, depth: u32) -> Option<(f64, f64)> {
     let mut changes = 0;
     let mut above = false;
@@ -178,7 +178,7 @@ fn first_rise(c: &Sextic, low: f64, high: f64, depth: u32) -> Option<(f64, f64)>
     }
 }
 
-/// The coefficients on both halves (de Casteljau).
+/// Coefficients on both halves (de Casteljau).
 fn halves(c: &Sextic) -> (Sextic, Sextic) {
     let (mut left, mut right) = (*c, *c);
     for (k, left) in left.iter_mut().enumerate().skip(1) {
@@ -194,7 +194,7 @@ fn halves(c: &Sextic) -> (Sextic, Sextic) {
 mod tests {
     use super::*;
 
-    /// Looks at many places, one after another.
+    /// Searches by sampling many positions in order.
     fn by_steps(cubic: &Cubic, centre: DVec3, radius: f64) -> Option<f64> {
         let off = |t: f64| cubic.point(t).distance(centre) - radius;
         let mut last = off(0.0);

@@ -1,11 +1,11 @@
-//! Frames that turn about the curve no more than they must.
+//! Rotation-minimising frames.
 
 use glam::{DMat3, DVec3};
 
 use crate::math64;
 
-/// The turn that takes the unit vector `from` to the unit vector `to` the shortest way, applied to `v`. Opposite
-/// directions turn by half about `v`'s part across them (which stays).
+/// Applies to `v` the shortest arc from the unit vector `from` to the unit vector `to`. Between opposite directions,
+/// applies a half turn about the component of `v` perpendicular to them.
 pub(super) fn carried(from: DVec3, to: DVec3, v: DVec3) -> DVec3 {
     let w = 1.0 + from.dot(to);
     let axis = from.cross(to);
@@ -13,7 +13,7 @@ pub(super) fn carried(from: DVec3, to: DVec3, v: DVec3) -> DVec3 {
     if w > 1e-12 { v + axis.cross(v) + axis.cross(axis.cross(v)) / w } else { v - 2.0 * from * from.dot(v) }
 }
 
-/// The same turn as a matrix; between opposite directions about any axis across them.
+/// The shortest arc as a matrix. Between opposite directions, its axis is an arbitrary perpendicular.
 pub(super) fn arc(from: DVec3, to: DVec3) -> DMat3 {
     if from.dot(to) > -1.0 + 1e-12 {
         return DMat3::from_cols(
@@ -25,7 +25,8 @@ pub(super) fn arc(from: DVec3, to: DVec3) -> DMat3 {
     math64::axis_angle(across(from, DVec3::ZERO), core::f64::consts::PI)
 }
 
-/// The unit vector along the part of `v` across the unit vector `axis`; where there is none, any (always the same).
+/// Unit vector along the component of `v` perpendicular to the unit vector `axis`. If there is none, an arbitrary but
+/// fixed perpendicular.
 pub(super) fn across(axis: DVec3, v: DVec3) -> DVec3 {
     for v in [v, DVec3::Y, DVec3::X] {
         let p = v - axis * v.dot(axis);
@@ -39,12 +40,12 @@ pub(super) fn across(axis: DVec3, v: DVec3) -> DVec3 {
     axis
 }
 
-/// One step of the double reflection (Wang, Jüttler, Zheng and Liu 2008): the normal at the end of a step, from the
-/// normal and the tangents at both ends and the direction of the chord between (any length).
+/// One step of double reflection (Wang, Jüttler, Zheng and Liu 2008). Computes the normal at the end of a step from the
+/// normal at its start, the tangents at both ends, and the direction of the chord between (any length).
 ///
-/// The first reflection, in the plane midway between both places, takes the start's frame to the end's place; the second,
-/// in the plane midway between the tangent that this gives and the true one, puts it right. What is left differs from the
-/// frame that does not turn about the curve at all by the fourth power of the step.
+/// The first reflection, in the plane midway between both positions, takes the start's frame to the end. The second
+/// corrects the tangent that results, in the plane midway between it and the true one. The error against an exact
+/// rotation-minimising frame is of fourth order in the step.
 pub(super) fn double_reflection(normal: DVec3, tangent: DVec3, chord: DVec3, end: DVec3) -> DVec3 {
     let c1 = chord.length_squared();
     if c1 == 0.0 {
@@ -54,7 +55,7 @@ pub(super) fn double_reflection(normal: DVec3, tangent: DVec3, chord: DVec3, end
     let (r, t) = (reflect(normal), reflect(tangent));
     let second = end - t;
     let c2 = second.length_squared();
-    // A chord across both tangents: the curve has turned back on the spot.
+    // A chord perpendicular to both tangents: the curve reverses on the spot.
     if c2 < 1e-24 {
         return across(end, r);
     }

@@ -1,4 +1,4 @@
-//! Where a curve leaves a sphere.
+//! Positions where a curve leaves a sphere.
 
 use glam::DVec3;
 
@@ -6,13 +6,13 @@ use super::{Curve, STEPS, Spot};
 use crate::math64;
 
 impl Curve {
-    /// The next place along the curve (back, if `back`), from `from` on, where it leaves the sphere
-    /// about `centre`; and whether there is one.
+    /// Finds the next position along the curve after `from` (before it, if `back`) where the curve leaves the sphere
+    /// about `centre`. Returns the position, and whether there is one.
     ///
-    /// Where `from` is outside the sphere, the curve must come into it first: then the place where it leaves it again is
-    /// given. So the place moves on smoothly when `from` passes out of the sphere. A sphere that the rest of the curve
-    /// does not meet has none: then it is the nearest place, and for a closed curve that lies inside (once around is
-    /// looked at) the furthest, which are where the crossing was when there last was one.
+    /// If `from` is outside the sphere, the curve must enter it first; the result is where it leaves again. So the
+    /// result moves smoothly as `from` passes out of the sphere. If the rest of the curve does not meet the sphere, the
+    /// result is the nearest position. If a closed curve lies inside for one whole turn, it is the furthest. These are
+    /// the limits of the crossing as it vanishes.
     pub(in crate::solve::spline) fn leave(
         &self,
         from: &Spot,
@@ -33,7 +33,7 @@ impl Curve {
         (self.extreme(from, centre, back, inside), false)
     }
 
-    /// What lies ahead of a place, in order: for a closed curve once around.
+    /// Parts of the curve ahead of a position, in order; once around for a closed curve.
     fn parts(&self, from: &Spot, back: bool) -> impl Iterator<Item = Part> + use<> {
         let (from, count) = (*from, self.pieces.len());
         let whole = move |piece: usize| match back {
@@ -43,7 +43,7 @@ impl Curve {
         let own = Part::Piece { piece: from.piece, t: from.t, h: if back { -from.t } else { 1.0 - from.t } };
         let ahead = move |k: usize| (if back { from.piece + count - k } else { from.piece + k }) % count;
         let closed = self.closed;
-        // The straight line that it stands on, if it is beyond an end: up to the end, or on without one.
+        // The straight line under a position beyond an end: up to that end, or outwards without one.
         let sign = if back { -1.0 } else { 1.0 };
         let outwards = from.beyond * sign > 0.0;
         let room = if outwards { f64::INFINITY } else { from.beyond.abs() };
@@ -59,7 +59,7 @@ impl Curve {
         let end = (!closed && !outwards).then_some(last);
         let pieces = (0..pieces).map(move |k| match k {
             0 => own,
-            // The rest of the piece that it began in.
+            // The rest of the piece that the path began in.
             _ if k == count => match back {
                 true => Part::Piece { piece: from.piece, t: 1.0, h: from.t - 1.0 },
                 false => Part::Piece { piece: from.piece, t: 0.0, h: from.t },
@@ -69,7 +69,7 @@ impl Curve {
         line.into_iter().chain(pieces).chain(end)
     }
 
-    /// The place ahead that is nearest to a centre, or the furthest from it.
+    /// Returns the position ahead that is nearest to a centre, or furthest from it.
     #[cold]
     fn extreme(&self, from: &Spot, centre: DVec3, back: bool, furthest: bool) -> Spot {
         let sign = if furthest { -1.0 } else { 1.0 };
@@ -95,9 +95,9 @@ impl Curve {
     }
 }
 
-/// The place of the least value of a function that has one low point between two places.
+/// Finds the minimum of a function with a single minimum between `low` and `high`, by ternary search.
 fn narrowed(f: impl Fn(f64) -> f64, mut low: f64, mut high: f64) -> f64 {
-    // (2/3)^64 of a step is beyond what squares of distances tell apart.
+    // (2/3)^64 of a step is below the resolution of squared distances.
     for _ in 0..64 {
         let third = (high - low) / 3.0;
         if f(low + third) <= f(high - third) {
@@ -109,12 +109,12 @@ fn narrowed(f: impl Fn(f64) -> f64, mut low: f64, mut high: f64) -> f64 {
     0.5 * (low + high)
 }
 
-/// A part of the way along a curve; places on it are counted from 0.
+/// Part of a path along a curve; positions on it are counted from 0.
 #[derive(Clone, Copy, Debug)]
 enum Part {
-    /// Of a piece, from `t` to `t + h`; its end is at 1.
+    /// Part of a piece from `t` to `t + h`; its end is at 1.
     Piece { piece: usize, t: f64, h: f64 },
-    /// Of the straight line beyond an end, outwards for the sign that the end has; its end is at `room` metres.
+    /// Part of the straight line beyond an end, outwards for the sign of that end; its end is at `room` metres.
     Line { from: Spot, sign: f64, room: f64 },
 }
 
@@ -126,7 +126,7 @@ impl Part {
         }
     }
 
-    /// What is left after a place on it.
+    /// Returns the part that follows a position on it.
     fn rest(self, x: f64) -> Self {
         match self {
             Self::Piece { piece, t, h } => Self::Piece { piece, t: t + h * x, h: h * (1.0 - x) },
@@ -134,7 +134,7 @@ impl Part {
         }
     }
 
-    /// The first place where it comes out of the sphere, from its start inside on, or (not `outwards`) into it.
+    /// First position where the part leaves the sphere, from its start inside on, or (not `outwards`) enters it.
     fn crosses(&self, curve: &Curve, centre: DVec3, radius: f64, outwards: bool) -> Option<f64> {
         match *self {
             Self::Piece { piece, t, h } => curve.pieces[piece].part(t, h).crosses(centre, radius, outwards),

@@ -1,5 +1,5 @@
-//! The finish of a chain whose joints are all free, by the maps of [`FreeChain`](crate::solve::FreeChain), and its joints as
-//! a walk from the root sees them.
+//! Final step for a chain of free joints only, by the maps of [`FreeChain`](crate::solve::FreeChain), and forward
+//! kinematics from the root.
 
 use alloc::vec::Vec;
 
@@ -11,19 +11,19 @@ use crate::{
     solve::free::bones::{Ask as Reach, Bones},
 };
 
-/// A joint on its way, seen from the frame of the root's parent, turned but not scaled, in metres.
+/// State of one joint in the frame of the root's parent, without its scale: in metres.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Node {
     pub place: Vec3,
-    /// Orientation after its own turn.
+    /// Orientation after the joint's own rotation.
     pub turned: Quat,
-    /// Its bone: from it to the next joint (of the tip: to the end), in its own frame after its turn.
+    /// Vector to the next joint (of the tip: to the end), in the joint's own frame after its rotation.
     pub bone: Vec3,
-    /// What its scale turns: see [`signs`].
+    /// Rotation part of the joint's scale: see [`signs`].
     pub sign: Quat,
 }
 
-/// Sees every joint from there. Gives the place of the end.
+/// Computes the state of every joint. Returns the position of the end.
 pub(crate) fn walk(links: &ChainState, nodes: &mut [Node]) -> Vec3 {
     let (mut at, mut seat, mut unit) = (Vec3::ZERO, Quat::IDENTITY, links.unit());
     let count = links.links.len();
@@ -45,7 +45,7 @@ fn bones(chain: &Chain) -> usize {
     chain.joints().len() - usize::from(chain.tip_offset() == Vec3::ZERO)
 }
 
-/// Room for the finish of a chain.
+/// Buffers of the final step.
 #[derive(Debug, Default)]
 pub(crate) struct Maps {
     nodes: Vec<Node>,
@@ -69,8 +69,8 @@ impl Maps {
         }
     }
 
-    /// Brings the end to the place that is asked for, or as near as the bones reach. False where nothing moves, or where more
-    /// is asked for than a place.
+    /// Brings the end to the task's position, or as near as the bones reach. Returns false if nothing moves, or if the
+    /// task has a rotation too.
     pub fn finish(&mut self, links: &mut ChainState, ask: &Ask) -> bool {
         if ask.turn.is_some() {
             return false;

@@ -1,18 +1,19 @@
-//! Steps of damped least squares on a whole chain, within its limits.
+//! Damped least-squares steps on a whole chain within its limits.
 //!
-//! With r what is missing (the way to the goal, and beside it the turn to the goal's rotation) and J how it changes with the
-//! joints, the step J^T y with (J J^T + mu) y = r is the least of all steps that take most of r away (Wampler 1986). The
-//! matrix has three rows, six with a rotation, however long the chain; a free joint or a ball adds to it with three columns
-//! about any three axes, as no angle is ever named. The damping mu is the square of what is missing (Sugihara 2011), so that
-//! steps are cautious far away and Newton's near by, times a factor that a step which fails raises.
+//! r is the residual (the displacement to the goal and, if the goal has a rotation, the turn to it), and J its Jacobian
+//! in the joints. The step J^T y with (J J^T + mu) y = r is the smallest of all steps that remove most of r (Wampler
+//! 1986). The matrix has three rows, or six with a rotation, however long the chain. A free joint or a ball contributes
+//! three columns about any three axes, so that no Euler angles are needed. The damping mu is the squared residual
+//! (Sugihara 2011) times a factor that a failed step raises. Steps are therefore cautious far from the goal and
+//! approach Newton's nearby.
 //!
-//! Limits hold in every step, and so does the largest turn of a joint, a range about where it came in. A single coordinate
-//! knows how far it may go: if the step would take it further it goes that far, and the others' part is sought anew for what
-//! is then missing, until none goes too far. It is held there as long as the whole wants it to go on (the sign of its own
-//! part in y is that of the constraint's multiplier). A joint that turns every way is put to the nearest place within. If it
-//! was put back it has met a wall; the direction in which it was put back is the wall's normal, seen from the joint's seat.
-//! The next step is sought without motion along the normals, and one is let go as soon as the whole wants to leave its wall.
-//! So the chain finds out in a few steps which joints rest at their limits, and converges fast with the others.
+//! Every step respects the limits and each joint's maximum turn from its input. A single coordinate knows its room. If
+//! a step would exceed it, the coordinate moves to the end of its room, and the others' shares are recomputed for the
+//! remaining residual, until none exceeds its room. It stays in the active set as long as its part in y points outward
+//! (the sign of the constraint's multiplier). A joint that turns every way is clamped to its limits instead. If it was
+//! clamped, the direction of the correction is the active limit's normal, stored in the joint's pre-rotation frame. The
+//! next step excludes motion along the normals, and drops a normal once its part in y points inward. So the active set
+//! settles in a few steps, and the other joints converge fast.
 
 mod settle;
 
@@ -26,55 +27,56 @@ use crate::{
     solve::{cholesky::cholesky, iterate::Trace},
 };
 
-/// A joint's part in a step.
+/// State of one part in a step.
 #[derive(Clone, Copy, Debug, Default)]
 struct Column {
     part: Part,
-    /// The seat's orientation.
+    /// Orientation of the pre-rotation frame.
     seat: Quat,
-    /// From the joint to the end, in chain lengths; for a slide, x is a chain length in the seat's units.
+    /// Vector from the joint to the end, in chain lengths. For a slide, x is a chain length in units of the
+    /// pre-rotation frame.
     arm: Vec3,
     /// Axis of a single turn, or direction of a slide.
     axis: Vec3,
-    /// Of a joint that turns every way: normals of the walls that it met, seen from the seat.
+    /// Active set of a joint that turns every way: normals of its active limits, in the pre-rotation frame.
     walls: [Vec3; 3],
     count: usize,
-    /// Those before the step.
+    /// Active set before the step.
     known: ([Vec3; 3], usize),
-    /// Of a single coordinate: how far a step may take it down and up, by its range and the largest turn.
+    /// Room of a single coordinate: how far down and up a step may take it, by its range and the maximum turn.
     room: [f32; 2],
-    /// At which end of its room it is held.
+    /// End of the room at which a coordinate is held.
     held: Option<usize>,
-    /// Of a single angle: where it came in.
+    /// Input value of a single angle, in radians.
     came: f32,
-    /// How much it takes part in a step.
+    /// Weight of the part in a step.
     weight: f32,
     /// The step.
     step: Vec3,
 }
 
-/// Room for the steps of a chain.
+/// Buffers of the steps of a chain.
 #[derive(Debug, Default)]
 pub(crate) struct Newton {
     columns: Vec<Column>,
     kept: Vec<(Quat, Vec3)>,
-    /// Each column in [`Newton::settle`].
+    /// State of each column in [`Newton::settle`].
     parts: Vec<settle::Part>,
-    /// Whether steps count with how a joint's circle curves away from the goal.
+    /// Whether steps account for the curvature of a joint's circle away from the goal.
     curved: bool,
-    /// Whether a step that is taken back takes the walls back that it met. Sweeps find the way on where it does not.
+    /// Whether undoing a step also undoes its changes to the active set. Sweeps continue where it does not.
     forgets: bool,
 }
 
-/// No joint turns further than this in one step: beyond a radian the end's way is no line any more.
+/// Maximum turn of a joint in one step, in radians. The linearisation of the end's path fails beyond 1 rad.
 const FURTHEST: f32 = 0.8;
 
-/// How often a step is sought at most, each time without what has met an end of its room. What meets one in the last of them
-/// stops there, and the next step goes on from it; one pass is a small part of the work of a step.
+/// Maximum number of passes for one step, each without the coordinates at an end of their room. Those that reach one in
+/// the last pass stop there until the next step. A pass is a small part of a step's cost.
 const PASSES: u32 = 6;
 
 impl Newton {
-    /// Gets ready for a chain, whose parts are in the order of its links.
+    /// Prepares for a chain, with parts in the order of its links.
     pub fn begin(&mut self, parts: &[Part], links: usize, forgets: bool) {
         self.forgets = forgets;
         self.kept.clear();
@@ -89,8 +91,8 @@ impl Newton {
         self.parts.resize(parts.len(), settle::Part::default());
     }
 
-    /// Goes on until the goal is met, `most` steps are made or no step leads nearer. Never leaves more missing than it
-    /// found. Gives the number of steps.
+    /// Steps until the task is met, `most` steps are made or no step reduces the residual. Never increases the
+    /// residual. Returns the number of steps.
     pub fn run(&mut self, links: &mut ChainState, ask: &Ask, most: u32, trace: &mut Trace) -> u32 {
         self.curved = false;
         for c in &mut self.columns {
@@ -118,7 +120,7 @@ impl Newton {
             if is < was {
                 left = now;
                 factor *= 0.25;
-                // Less than a hundredth a step is no progress that is worth its time.
+                // Progress of less than a hundredth per step is not worth its time.
                 failed = if is > 0.99 * was { failed + 1 } else { 0 };
             } else {
                 links.put(&self.kept);
@@ -136,9 +138,9 @@ impl Newton {
         steps
     }
 
-    /// Goes from where the chain is on the way to an answer, straight in the joints' coordinates, until one joint has turned
-    /// as far as any may. Where more would be missing than before, steps within the same bound bring the chain to the nearest
-    /// place where it is not. Whether that was found is for the caller to measure. Gives the number of steps.
+    /// Goes part of the way to an answer, straight in joint coordinates, until one joint has turned by its maximum. If
+    /// the residual exceeds the input's there, steps within the same bound bring the chain to the nearest state where
+    /// it does not. The caller measures whether such a state was found. Returns the number of steps.
     pub fn part_way(&mut self, links: &mut ChainState, ask: &Ask, answer: &[(Quat, Vec3)], most: u32) -> u32 {
         let allowed = ask.cost(links.measure(ask));
         let bound = links.links.iter().map(|l| l.most).fold(f32::INFINITY, f32::min);
@@ -153,7 +155,7 @@ impl Newton {
             links.turn_back();
             let now = ask.cost(links.measure(ask));
             if now >= allowed {
-                // The aim is missed by as much as may be missing, on the side of the goal where the chain's end is now.
+                // Aim for the permitted residual, on the side of the goal where the end is now.
                 let part = NO_MORE * allowed / now;
                 let turn = ask.turn.map(|turn| math::slerp(turn, links.tip_rotation(), part));
                 let place = ask.place + (links.end() - ask.place) * part;
@@ -163,16 +165,16 @@ impl Newton {
         steps
     }
 
-    /// Where each column is, and what is missing: the way in chain lengths, and the turn in half radians.
+    /// Updates every column. Returns the residual: the displacement in chain lengths, and the turn in half radians.
     fn see(&mut self, links: &ChainState, ask: &Ask) -> (Vec3, Option<Vec3>) {
         let size = 2.0 * ask.radian;
         let (place, turn) = links.inside(ask.place, ask.turn);
-        // Down the chain: seats, then arms when the end is known.
+        // Walk down the chain: pre-rotation frames first, arms once the end is known.
         let (mut at, mut orientation, mut unit) = (Vec3::ZERO, Quat::IDENTITY, links.unit());
         let mut columns = self.columns.iter_mut().peekable();
         for (n, link) in links.links.iter().enumerate() {
             at += math::rotate(orientation, link.offset) * unit;
-            // Turns about single axes have up to three columns a joint.
+            // A joint that turns about single axes has up to three columns.
             let mut here = None;
             while let Some(c) = columns.next_if(|c| c.part.link == n) {
                 c.seat = orientation;
@@ -189,9 +191,9 @@ impl Newton {
                     }
                     Kind::Slide(k) => {
                         if let Some(axis) = link.limits.slide_axis(k) {
-                            // In chain lengths, so that a slide counts as an angle does.
+                            // In chain lengths, so that a slide weighs as much as an angle.
                             c.axis = math::rotate(orientation, axis) * unit.signum();
-                            // (What one of the two loses in the other's rounding moves nothing.)
+                            // If either underflows beside the other, the slide moves nothing.
                             let scale = size / unit.abs();
                             let at = link.limits.slide_of(link.offset)[k];
                             (c.arm.x, c.room) = match scale.is_normal() {
@@ -214,12 +216,12 @@ impl Newton {
         (off, spin)
     }
 
-    /// One step; false where there is none to make.
+    /// Makes one step. Returns false if there is none.
     fn step(&mut self, links: &mut ChainState, ask: &Ask, factor: f32) -> bool {
         let (off, spin) = self.see(links, ask);
         let missing = off.length_squared() + spin.map_or(0.0, |s| s.length_squared());
 
-        // A floor that f32 needs where the chain cannot move in some direction at all.
+        // The floor is needed in f32 if the chain cannot move in some direction at all.
         let mu = factor * missing + 1e-9;
         for c in self.columns.iter_mut() {
             c.weight = 1.0;
@@ -227,7 +229,7 @@ impl Newton {
                 let bent = off.dot(c.arm) - off.dot(c.axis) * c.arm.dot(c.axis);
                 c.weight = if self.curved { mu / (mu + bent.max(0.0)) } else { 1.0 };
             }
-            // What was held and is still there stays so, until it wants to leave.
+            // A held coordinate still at its end stays held, until it wants to leave.
             c.held = c.held.filter(|&side| c.room[side].abs() < 1e-6);
         }
         let mut furthest = 0.0;
@@ -246,7 +248,7 @@ impl Newton {
         true
     }
 
-    /// What the columns that are not held multiply to take most of what is missing away.
+    /// Solves for the multipliers y of all columns that are not held.
     fn least(&self, off: Vec3, spin: Option<Vec3>, mu: f32) -> Option<(Vec3, Vec3)> {
         let rows = if spin.is_some() { 6 } else { 3 };
         let mut m = [[0.0f64; 6]; 6];
@@ -286,8 +288,8 @@ impl Newton {
         solved.then_some((Vec3::new(a, b, c), Vec3::new(d, e, f)))
     }
 
-    /// Gives each column its step. Whether any came to be held by it, or free, so that the others' are to be found anew; and
-    /// how far the furthest turns.
+    /// Distributes the step to the columns. Returns whether any column became held or free, so that the others must be
+    /// recomputed, and the largest turn in radians.
     fn share(&mut self, (yp, yr): (Vec3, Vec3), pass: u32) -> (bool, f32) {
         let (mut again, mut furthest) = (false, 0.0f32);
         for c in self.columns.iter_mut() {
@@ -296,7 +298,8 @@ impl Newton {
                 Kind::Whole => {
                     let whole = (c.arm.cross(yp) + yr * 0.5) * c.weight;
                     let open = c.open();
-                    // A wall that the joint wants to leave is let go, from the next step on.
+                    // Drop a normal from the active set if the joint wants to leave its limit. It is free from the next
+                    // step on.
                     let mut n = 0;
                     while n < c.count {
                         if whole.dot(math::rotate(c.seat, c.walls[n])) < 0.0 {
@@ -316,7 +319,7 @@ impl Newton {
                     let by = c.weight * (p.dot(yp) + r.dot(yr));
                     let [low, high] = c.room;
                     match c.held {
-                        // Let go once a step, lest it go to and fro.
+                        // Release at most once per step, so that it does not alternate.
                         Some(side) if pass == 0 && if side == 0 { by > low } else { by < high } => {
                             (c.held, again) = (None, true);
                         }
@@ -336,7 +339,7 @@ impl Newton {
 }
 
 impl Column {
-    /// How what is missing changes with a single coordinate: the place, and beside it the turn.
+    /// Derivatives of the end's position and of the tip's rotation by a single coordinate.
     fn motion(&self) -> (Vec3, Vec3) {
         match self.part.kind {
             Kind::Slide(_) => (self.axis, Vec3::ZERO),
@@ -344,7 +347,7 @@ impl Column {
         }
     }
 
-    /// Unit vectors that span the turns which no wall stops (zero vectors fill the rest).
+    /// Unit vectors that span the turns that no active limit blocks, padded with zero vectors.
     fn open(&self) -> [Vec3; 3] {
         if self.count == 0 {
             return Vec3::AXES;
@@ -357,14 +360,14 @@ impl Column {
         }
         let b = math::rotate(self.seat, self.walls[1]);
         let across = a.cross(b);
-        // Two walls that are nearly one.
+        // The two normals are nearly parallel.
         let Some(only) = (across.length_squared() > 1e-4).then(|| across.normalize_or_zero()) else {
             return [u, v, Vec3::ZERO];
         };
         if self.count == 2 { [only, Vec3::ZERO, Vec3::ZERO] } else { [Vec3::ZERO; 3] }
     }
 
-    /// Turns or slides by `k` of the step, and notes a wall that was met.
+    /// Applies `k` of the step, and adds a limit that was met to the active set.
     fn make(&mut self, links: &mut ChainState, k: f32) {
         let step = self.step * k;
         if step == Vec3::ZERO {
@@ -381,10 +384,10 @@ impl Column {
                 if next == wanted {
                     return;
                 }
-                // What the limit took: the turn from where the joint is to where it wanted to be.
+                // The turn that the limit took: from the joint's rotation to the one it wanted.
                 let taken = math::rotation_vector(math::mul(wanted, math::conjugate(next)));
                 let size = math::sqrt(taken.length_squared());
-                // Less than this is what is clamped off an arc along the wall, not the wall's direction.
+                // A smaller correction comes from the curvature of the limit, and is not its normal.
                 if size > 0.02 * angle + 1e-7 {
                     self.meet(taken / size);
                 }
@@ -395,7 +398,7 @@ impl Column {
     }
 
     fn meet(&mut self, normal: Vec3) {
-        // The same wall, further along it.
+        // The same limit, further along.
         if let Some(wall) = self.walls[..self.count].iter_mut().find(|w| w.dot(normal) > 0.7) {
             *wall = normal;
         } else if self.count < 3 {

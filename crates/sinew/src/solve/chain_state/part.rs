@@ -1,4 +1,4 @@
-//! What moves in a chain, and what it works towards.
+//! Degrees of freedom of a chain, and the task that solvers work towards.
 
 use alloc::vec::Vec;
 
@@ -6,18 +6,18 @@ use glam::{Quat, Vec3};
 
 use crate::{Chain, Skeleton, joint::Turning, math};
 
-/// What a sweep works towards.
+/// Task of a solver: a target for the chain's end and tip.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ask {
-    /// Where the end should be, in model space.
+    /// Target position of the end, in model space.
     pub place: Vec3,
-    /// Which rotation the tip should have.
+    /// Target rotation of the tip, in model space.
     pub turn: Option<Quat>,
-    /// What a radian counts beside a metre, in metres.
+    /// Length in metres that weighs as much as one radian.
     pub radian: f32,
-    /// Metres within which the place is met.
+    /// Tolerance of the position, in metres.
     pub near: f32,
-    /// Radians within which the rotation is met.
+    /// Tolerance of the rotation, in radians.
     pub near_turn: f32,
 }
 
@@ -32,7 +32,7 @@ impl Ask {
     }
 }
 
-/// A part of a sweep.
+/// One degree of freedom, or all three of a ball, that a sweep moves at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Part {
     pub link: usize,
@@ -41,16 +41,16 @@ pub(crate) struct Part {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) enum Kind {
-    /// A ball or a free joint.
+    /// Ball or free joint.
     #[default]
     Whole,
     /// One coordinate of a joint that turns about axes.
     Angle(usize),
-    /// A slide along an axis of the rest frame.
+    /// Slide along an axis of the rest frame.
     Slide(usize),
 }
 
-/// What moves: the highest precedence first, else from the tip inward.
+/// Parts of a chain: those of highest precedence first, else from the tip inward.
 pub(crate) fn parts(skeleton: &Skeleton, chain: &Chain) -> Vec<Part> {
     let mut list: Vec<(i32, Part)> = Vec::new();
     for (link, &joint) in chain.joints().iter().enumerate().rev() {

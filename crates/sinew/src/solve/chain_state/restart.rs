@@ -1,4 +1,4 @@
-//! Ways out of a standstill: preferred values, a bend, fresh starts. Each is always the same for the same chain.
+//! Restarts of stalled solvers: preferred values, a bend, scattered poses. Each is deterministic for a chain.
 
 use alloc::vec::Vec;
 
@@ -8,7 +8,7 @@ use super::{Ask, ChainState};
 use crate::math;
 
 impl ChainState {
-    /// The `n`-th way out. A tip that nothing is asked of stays as it is.
+    /// Moves the joints to the `n`-th restart. A tip without a task keeps its state.
     pub(crate) fn restart(&mut self, n: u32, ask: &Ask) {
         let tip = self.links.len() - 1;
         let kept = (self.links[tip].rotation, self.links[tip].offset);
@@ -30,7 +30,7 @@ impl ChainState {
         }
     }
 
-    /// Joints with preferred values go there; false where there is none.
+    /// Moves joints to their preferred values. Returns false if there are none.
     fn prefer(&mut self) -> bool {
         let mut any = false;
         for link in &mut self.links {
@@ -48,18 +48,19 @@ impl ChainState {
         any
     }
 
-    /// Bends the chain as it is into an arc of a radian in all, each joint within its limits. A hinge bends about its own
-    /// axis, to whichever side it can.
+    /// Bends the chain from its current state into an arc of one radian in all, each joint within its limits. A hinge
+    /// bends about its own axis, to whichever side its limits allow.
     fn bend(&mut self) {
         let (root, end) = (self.place(0), self.end());
         let along = (end - root).try_normalize().unwrap_or(Vec3::Y);
         let axis = math::perpendicular(along, Vec3::X + Vec3::Z);
         let count = self.links.len();
-        // A hundred joints bend by a hundredth of a radian each; two by half.
+        // A hundred joints bend by a hundredth of a radian each; two joints by half a radian.
         let angle = 1.0 / count.max(2) as f32;
         self.send_down(root + axis, Some(Quat::IDENTITY));
         for i in 0..count {
-            // The model's frame seen from the seat carries the axis there. (Where a frame mirrors, to the other side.)
+            // The model's frame in the pre-rotation frame carries the axis there. In a mirrored frame, the bend goes to
+            // the other side.
             let link = &mut self.links[i];
             let axis = math::rotate(link.turn, axis);
             let bent = if link.limits.turns_about_axes() {
@@ -91,7 +92,7 @@ impl ChainState {
         }
     }
 
-    /// Puts each joint somewhere within its limits.
+    /// Sets each joint to a pseudorandom state within its limits.
     fn scatter(&mut self, seed: u32) {
         let mut x = 0x9E37_79B9u32.wrapping_mul(seed + 1);
         let mut noise = || {
@@ -114,8 +115,8 @@ impl ChainState {
         }
     }
 
-    /// Turns each bone to the goal, from the root outward: for a chain without limits the answer where the goal is too far.
-    /// Kept where it is nearer.
+    /// Turns each bone towards the goal, from the root outward. For a chain without limits, that is the answer to a
+    /// goal out of reach. Restores the start unless the residual is smaller.
     pub(crate) fn pull_straight(&mut self, ask: &Ask, left: (f32, f32), before: &mut Vec<(Quat, Vec3)>) {
         self.keep(before);
         let count = self.links.len();

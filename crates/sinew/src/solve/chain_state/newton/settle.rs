@@ -1,67 +1,68 @@
-//! Where a chain comes to rest that cannot meet its goal.
+//! Unique rest pose of a chain that cannot meet its goal.
 //!
-//! Poses that come equally near to such a goal are many, and which of them a descent finds hangs on its path. The least of
+//! Many poses come equally near to such a goal, and a descent's path decides which one it finds. The minimum of
 //!
 //! ```text
 //! f(q) = |r(q)| + pull / 2 |q - q0|^2
 //! ```
 //!
-//! within the limits is one pose, and moves with the goal: r is the residual in lengths of the chain (and half radians), q0 the
-//! input pose, and the difference is the joints' turns in radians. [`Newton::settle`] goes there from the pose that a search
-//! found, by projected Newton steps (Bertsekas 1982).
+//! within the limits is a single pose, and moves continuously with the goal. Here r is the residual in chain lengths
+//! (and half radians), q0 the input pose, and q - q0 the joints' turns in radians. [`Newton::settle`] descends to it
+//! from the result of a search, by projected Newton steps (Bertsekas 1982).
 //!
-//! As |r| <= (|r|^2 / s + s) / 2 for every s, with equality at s = |r|, a step that lowers |r|^2 / 2 + s pull / 2 |q - q0|^2
-//! lowers f. Far from the goal the curvature of the tip's path counts: for a joint c and one beyond it, d, with axes a and the
-//! arms e from joint to tip, the second derivative of |r|^2 / 2 is (a_c x e_c) . (a_d x e_d) - r . (a_c x (a_d x e_d)). Sums
-//! from the root and from the tip multiply it with a direction in one walk each way, so the system is solved by conjugate
-//! gradients, in the span of what no active limit holds. A ball's limit is curved, and the force that holds it there adds its
-//! curvature to the second derivatives.
+//! As |r| <= (|r|^2 / s + s) / 2 for every s, with equality at s = |r|, a step that lowers |r|^2 / 2 + s pull / 2 |q -
+//! q0|^2 also lowers f. Far from the goal, the curvature of the tip's path counts. For a joint c and a joint d beyond
+//! it, with axes a and arms e from joint to tip, the second derivative of |r|^2 / 2 is (a_c x e_c) . (a_d x e_d) - r .
+//! (a_c x (a_d x e_d)). Sums from the root and from the tip multiply it by a direction in one walk each way. So
+//! conjugate gradients solve the system, in the subspace that the active set leaves free. The limit of a ball is
+//! curved; the force that holds the joint there adds its curvature to the second derivatives.
 
 use glam::Vec3;
 
 use super::{Ask, ChainState, Kind, Newton};
 use crate::{joint::Contact, math};
 
-/// Steps at most; ten cones need eight on average, hinges three.
+/// Maximum number of steps. Chains of ten cones need eight on average, chains of hinges three.
 const STEPS: u32 = 20;
 
-/// Products of the second derivatives with a direction, at most, in one step.
+/// Maximum number of Hessian-vector products in one step.
 const PRODUCTS: u32 = 40;
 
-/// What a step's system may be off by, as a part of its right side, squared.
+/// Tolerance of a step's linear system: the squared residual as a share of the squared right side.
 const PRECISE: f32 = 1e-4;
 
-/// A chain has settled when no joint turns further than this in a step, in radians: the next would be of its square.
+/// Turn in radians of the furthest joint in a step below which a chain has settled. The next step would be of its
+/// square.
 const SETTLED: f32 = 3e-4;
 
-/// No joint turns further than this in one step, in radians.
+/// Maximum turn of a joint in one step, in radians.
 const FURTHEST: f32 = 0.5;
 
-/// A joint that is pressed to a limit this near, in radians, goes to it and stays there for the step.
+/// Distance to a limit in radians below which a joint pushed towards the limit moves to it and stays for the step.
 const NEAR_LIMIT: f32 = 1e-2;
 
-/// By how much a step may seem to lead up from rounding, and from what clamps leave of a limit: lengths of residual.
+/// Apparent increase in cost that a step may show from rounding and clamping, in chain lengths of residual.
 const ROUNDING: f32 = 3e-6;
 
-/// A column's part in a step of [`Newton::settle`]. Turns are rotation vectors in the frame of the chain's root, slides
-/// displacements in lengths of the chain.
+/// State of one column in a step of [`Newton::settle`]. Turns are rotation vectors in the frame of the chain's root,
+/// slides displacements in chain lengths.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Part {
-    /// From the input pose to here.
+    /// Displacement from the input pose.
     gone: Vec3,
-    /// Whether it stays where it is.
+    /// Whether the column stays where it is.
     fixed: bool,
-    /// The only axis about which it turns, or along which it slides; none where it turns every way.
+    /// Only axis about which it turns or along which it slides; none if it turns every way.
     axis: Option<Vec3>,
     /// Normals of active limits of a ball; zero for none.
     normals: [Vec3; 2],
-    /// The way to the limits that it is pressed to.
+    /// Displacement to the active limits.
     to_limit: Vec3,
-    /// What the curvature of an active limit adds: its force times its curvature, half the force, and the axes across the
-    /// normal.
+    /// Terms that the curvature of an active limit adds: its force times its curvature, half the force, and the axes
+    /// perpendicular to the normal.
     bend: (f32, f32),
     across: [Vec3; 2],
-    /// Conjugate gradients: the step, what is left of the right side, the direction, and its product.
+    /// Conjugate gradients: step, residual, direction, and its product with the Hessian.
     step: Vec3,
     rest: Vec3,
     direction: Vec3,
@@ -69,7 +70,7 @@ pub(super) struct Part {
 }
 
 impl Part {
-    /// Without what its axis and its active limits do not allow.
+    /// Projects a vector onto the directions that the axis and the active limits leave free.
     fn project(&self, v: Vec3) -> Vec3 {
         if self.fixed {
             return Vec3::ZERO;
@@ -82,10 +83,10 @@ impl Part {
     }
 }
 
-/// What f is made of at a pose.
+/// Terms of f at a pose.
 #[derive(Clone, Copy)]
 struct Place {
-    /// The residual, its rotation where one is asked for, and its size.
+    /// Residual of the position, residual of the rotation if the task has one, and norm of both.
     off: Vec3,
     spin: Option<Vec3>,
     size: f32,
@@ -94,8 +95,8 @@ struct Place {
 }
 
 impl Newton {
-    /// Goes from where the chain is to where it settles, in at most `most` steps, or until the residual is larger than
-    /// `allowed`. f does not grow; the residual may, where joints then turn less.
+    /// Descends to the rest pose, in `most` steps at most, or until the residual exceeds `allowed`. f does not
+    /// increase; the residual may, if joints then turn less.
     pub fn settle(&mut self, links: &mut ChainState, ask: &Ask, most: u32, pull: f32, allowed: f32) {
         for c in &mut self.columns {
             let link = &links.links[c.part.link];
@@ -107,12 +108,12 @@ impl Newton {
         for _ in 0..most.min(STEPS) {
             let share = pull * here.size;
             let furthest = self.seek(links, here, share);
-            // (Next to the largest and smallest numbers products may be none; a joint would come to lie anywhere.)
+            // Next to the largest and smallest numbers, products may be NaN. Such a step would move joints anywhere.
             if !self.parts.iter().all(|p| p.step.is_finite()) {
                 return;
             }
             links.keep(&mut self.kept);
-            // Less of the step where all of it leads up.
+            // Shorten the step while it leads up.
             let mut k = (FURTHEST / furthest).min(1.0);
             loop {
                 self.advance(links, k);
@@ -137,7 +138,7 @@ impl Newton {
         }
     }
 
-    /// Where the chain is.
+    /// Evaluates the terms of f at the current state.
     fn place(&mut self, links: &ChainState, ask: &Ask) -> Place {
         let (off, spin) = self.see(links, ask);
         let mut turned = 0.0;
@@ -145,7 +146,7 @@ impl Newton {
             let link = &links.links[c.part.link];
             let by = match c.part.kind {
                 Kind::Whole => {
-                    // Half the square of the angle is taken as 4 (1 - w), whose slope is the vector part's double.
+                    // 4 (1 - w) stands for half the squared angle; its gradient is twice the vector part.
                     let q = math::mul(link.rotation, math::conjugate(link.came.0));
                     let v = Vec3::new(q.x, q.y, q.z);
                     turned += 4.0 * v.length_squared() / (1.0 + q.w.abs());
@@ -165,7 +166,8 @@ impl Newton {
         Place { off, spin, size, turned }
     }
 
-    /// The step to the least of the second-order model; how far the furthest goes. Each step is left as its joint sees it.
+    /// Computes the step to the minimum of the second-order model, in joint frames. Returns the displacement of the
+    /// column that moves furthest.
     fn seek(&mut self, links: &ChainState, at: Place, share: f32) -> f32 {
         self.activate(links, at, share);
         let mut left = self.sum(|p| p.rest.length_squared());
@@ -176,7 +178,7 @@ impl Newton {
             }
             let bent = self.multiply(at, share);
             let size = self.sum(|p| p.direction.length_squared());
-            // Where the model has no least in a direction, the step ends before it.
+            // If the model has no minimum in a direction, the step ends before that direction.
             if bent <= 0.1 * share * size {
                 if round == 0 {
                     let k = FURTHEST / math::sqrt(size);
@@ -212,7 +214,7 @@ impl Newton {
         self.parts.iter().map(f).sum()
     }
 
-    /// Finds the active limits, and the steepest descent within them.
+    /// Finds the active limits, and the direction of steepest descent within them.
     fn activate(&mut self, links: &ChainState, at: Place, share: f32) {
         let spin = at.spin.map_or(Vec3::ZERO, |s| s * 0.5);
         for (c, p) in self.columns.iter().zip(&mut self.parts) {
@@ -254,12 +256,12 @@ impl Newton {
         }
     }
 
-    /// The second derivatives times the direction, and the direction's product with that.
+    /// Multiplies the Hessian by the direction. Returns the direction's product with the result.
     fn multiply(&mut self, at: Place, share: f32) -> f32 {
         let off = at.off;
         let (mut moved, mut turned) = (Vec3::ZERO, Vec3::ZERO);
         for (c, p) in self.columns.iter().zip(&mut self.parts).rev() {
-            // How the joints beyond it move the end.
+            // Displacement of the end by the joints beyond this one.
             p.product = moved;
             if matches!(c.part.kind, Kind::Slide(_)) {
                 moved += p.direction;
@@ -287,7 +289,7 @@ impl Newton {
         sum
     }
 
-    /// Makes `k` of the step.
+    /// Applies `k` of the step.
     fn advance(&mut self, links: &mut ChainState, k: f32) {
         for (c, p) in self.columns.iter().zip(&self.parts) {
             let step = p.step * k;

@@ -5,7 +5,7 @@ use glam::Vec2;
 use super::{Chain2d, angle, turned, unit, wrap};
 
 impl Chain2d {
-    /// One sweep: from the tip inward, each joint turns its line to the end onto its line to the goal.
+    /// Makes one sweep: from the tip inward, each joint turns its line to the end onto its line to the goal.
     pub(super) fn sweep_ccd(&mut self, goal: Vec2, damping: f32, max_step: f32) {
         self.walk();
         let mut end = self.work.places[self.bones.len()];
@@ -15,7 +15,7 @@ impl Chain2d {
             let here = wrap(self.bones[i].angle);
             let to = here + wanted.clamp(-max_step, max_step);
             let (from, most) = self.work.spans[i];
-            // Along the range, not round the back.
+            // Move along the range, never round the back.
             self.bones[i].angle = wrap(to.clamp(from, most));
             end = at + turned(end - at, unit(self.bones[i].angle - here));
         }

@@ -1,4 +1,4 @@
-//! A chain in the plane: bones, angles, limits.
+//! Chains in the plane: bones, angles, limits.
 
 use alloc::vec::Vec;
 use core::f32::consts::PI;
@@ -9,19 +9,20 @@ use thiserror::Error;
 use super::{angle, distance, length, turned, unit, wrap};
 use crate::{math, solve::branch};
 
-/// How a joint's angle is written down.
+/// Convention for a joint's angle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum AngleConvention2d {
-    /// 0 where the joint is straight: the angle from the parent's direction to the joint's own. What everything here takes.
+    /// Angle from the parent's direction to the joint's own: 0 for a straight joint. All functions of this module take
+    /// it.
     #[default]
     Straight,
-    /// 0 where the joint is folded: the angle from the way back to the parent to the joint's own
-    /// direction, as of the inner angle of a triangle.
+    /// Angle from the direction back to the parent to the joint's own, like the inner angle of a triangle: 0 for a
+    /// folded joint.
     Folded,
 }
 
 impl AngleConvention2d {
-    /// An angle that is 0 where the joint is straight, as it is written in this convention; in (-pi, pi].
+    /// Converts an angle from [`Straight`](Self::Straight) to this convention; in (-pi, pi].
     ///
     /// ```
     /// use sinew::planar::AngleConvention2d;
@@ -36,58 +37,58 @@ impl AngleConvention2d {
         }
     }
 
-    /// The angle, 0 where the joint is straight, of one that is written in this convention; in (-pi, pi].
+    /// Converts an angle from this convention to [`Straight`](Self::Straight); in (-pi, pi].
     pub fn read(self, written: f32) -> f32 {
         // Half a turn is its own inverse.
         self.write(written)
     }
 }
 
-/// What is wrong with a chain, a goal or a setting.
+/// Error in a chain, a goal or an option.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum Chain2dError {
     /// A chain needs a bone.
     #[error("a chain needs at least one bone")]
     Empty,
-    /// A place holds NaN or an infinity.
+    /// A position holds NaN or an infinity.
     #[error("{what} is not finite: {value}")]
     NotFinite {
-        /// Which place.
+        /// Name of the position.
         what: &'static str,
         /// Its value.
         value: Vec2,
     },
-    /// A number of a joint is outside of what it may be.
+    /// A value of a joint is outside its range.
     #[error("joint {joint}: {what} must be {range}, not {value}")]
     Joint {
-        /// Place of the joint in the chain, 0 at the root.
+        /// Index of the joint in the chain, 0 at the root.
         joint: usize,
-        /// Which number.
+        /// Name of the value.
         what: &'static str,
-        /// What is allowed.
+        /// Allowed range.
         range: &'static str,
-        /// Its value.
+        /// Value given.
         value: f32,
     },
     /// A limit ends before it starts.
     #[error("joint {joint} is limited from {from} to {to}: from must not be above to")]
     Limits {
-        /// Place of the joint in the chain, 0 at the root.
+        /// Index of the joint in the chain, 0 at the root.
         joint: usize,
-        /// Where the range starts.
+        /// Start of the range, in radians.
         from: f32,
-        /// Where it ends.
+        /// End of the range, in radians.
         to: f32,
     },
-    /// A setting or a length is outside of what it may be.
+    /// An option or a length is outside its range.
     #[error("{what} must be {range}, not {value}")]
     OutOfRange {
-        /// Which one.
+        /// Name of the value.
         what: &'static str,
-        /// What is allowed.
+        /// Allowed range.
         range: &'static str,
-        /// Its value.
+        /// Value given.
         value: f32,
     },
 }
@@ -103,22 +104,23 @@ pub(super) fn within(
     low: f32,
     high: f32,
 ) -> Result<(), Chain2dError> {
-    // Not so for NaN either.
+    // The comparison is false for NaN too.
     if value >= low && value <= high { Ok(()) } else { Err(Chain2dError::OutOfRange { what, range, value }) }
 }
 
-/// A bone with the joint at its start.
+/// Bone, with the joint at its start.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bone2d {
-    /// Length, in any unit that places have too; 0 or more.
+    /// Length, in the unit of positions; 0 or more.
     pub length: f32,
-    /// Radians from the parent bone's direction (of the first bone: from [`Chain2d::base`]) to this one's, counter-clockwise
-    /// positive.
+    /// Angle in radians from the parent bone's direction (of the first bone: from [`Chain2d::base`]) to this one's,
+    /// counter-clockwise positive.
     pub angle: f32,
-    /// From where to where the angle may go, within (-pi, pi). An angle that comes in outside never goes further out.
+    /// Range of the angle in radians, within (-pi, pi); `None` for no limits. An input angle outside it never moves
+    /// further outside.
     pub limits: Option<(f32, f32)>,
-    /// The angle to bend towards where nothing else tells the way: a straight chain with its goal on the line, or a fresh
-    /// start out of a knot. It lies in the limits.
+    /// Preferred angle in radians, within the limits. Solvers bend towards it where nothing else decides: for a
+    /// straight chain with its goal on the line, and at a restart.
     pub preferred: Option<f32>,
 }
 
@@ -128,17 +130,17 @@ impl Bone2d {
         Self { length, angle: 0.0, limits: None, preferred: None }
     }
 
-    /// At another angle.
+    /// Sets the angle, in radians.
     pub const fn with_angle(self, angle: f32) -> Self {
         Self { angle, ..self }
     }
 
-    /// With limits.
+    /// Sets the limits, in radians.
     pub const fn with_limits(self, from: f32, to: f32) -> Self {
         Self { limits: Some((from, to)), ..self }
     }
 
-    /// With a preferred angle.
+    /// Sets the preferred angle, in radians.
     pub const fn with_preferred(self, angle: f32) -> Self {
         Self { preferred: Some(angle), ..self }
     }
@@ -147,9 +149,9 @@ impl Bone2d {
         let number = |what, range, value, ok: bool| {
             if ok { Ok(()) } else { Err(Chain2dError::Joint { joint, what, range, value }) }
         };
-        // Squares of larger ones overflow.
+        // Squares of larger lengths overflow.
         number("the length", "0 to 1e18", self.length, (0.0..=1e18).contains(&self.length))?;
-        // Beyond, f32 holds an angle to worse than a milliradian.
+        // Beyond, f32 resolves an angle to worse than a milliradian.
         number("the angle", "finite (below 1e4)", self.angle, self.angle.abs() < 1e4)?;
         if let Some((from, to)) = self.limits {
             for (what, value) in [("the start of the limits", from), ("the end of the limits", to)] {
@@ -167,7 +169,7 @@ impl Bone2d {
     }
 }
 
-/// A chain in the plane, root first.
+/// Chain in the plane, root first.
 ///
 /// ```
 /// use sinew::planar::{Bone2d, Chain2d, Options2d};
@@ -183,44 +185,48 @@ impl Bone2d {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Chain2d {
-    /// Where the first joint is.
+    /// Position of the first joint.
     pub root: Vec2,
-    /// Direction in radians, counter-clockwise from X, that the first bone's angle is measured from.
+    /// Direction in radians, counter-clockwise from X, from which the first bone's angle is measured.
     pub base: f32,
     pub(super) bones: Vec<Bone2d>,
     pub(super) work: Work,
 }
 
-/// Equal chains are at equal places; what a solve remembers is no part of that.
+/// Compares root, base and bones; buffers do not count.
 impl PartialEq for Chain2d {
     fn eq(&self, other: &Self) -> bool {
         self.root == other.root && self.base == other.base && self.bones == other.bones
     }
 }
 
-/// Room for a solve.
+/// Buffers of a solve.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Work {
-    /// Places of the joints, and of the end.
+    /// Positions of the joints, and of the end.
     pub places: Vec<Vec2>,
-    /// Directions of the bones.
+    /// Unit directions of the bones.
     pub ways: Vec<Vec2>,
-    /// Limits, widened to hold what came in.
+    /// Limits, widened to contain the input angles.
     pub spans: Vec<(f32, f32)>,
-    /// Lengths as they came in.
+    /// Input lengths.
     pub lengths: Vec<f32>,
-    /// Angles as they came in, the best of the start that is tried, what is chosen among the starts so far, and those before
-    /// a step.
+    /// Input angles, the best angles since the last restart, the choice among all restarts so far, and the angles
+    /// before a step.
     pub came: Vec<f32>,
     pub best: Vec<f32>,
     pub chosen: Vec<f32>,
     pub kept: Vec<f32>,
-    /// Whether a joint rests at a limit.
+    /// Whether each joint rests at a limit.
     pub held: Vec<bool>,
 }
 
 impl Chain2d {
-    /// The chain of these bones. This allocates; nothing that follows does.
+    /// Returns the chain of these bones. Allocates; solving does not.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error for no bones, a root that is not finite, and a bone with a value outside its range.
     pub fn new(root: Vec2, bones: &[Bone2d]) -> Result<Self, Chain2dError> {
         finite("the root's place", root)?;
         if bones.is_empty() {
@@ -242,12 +248,13 @@ impl Chain2d {
         Ok(Self { root, base: 0.0, bones: bones.to_vec(), work })
     }
 
-    /// The bones, root first.
+    /// Bones, root first.
     pub fn bones(&self) -> &[Bone2d] {
         &self.bones
     }
 
-    /// Changes one bone.
+    /// Replaces one bone. Returns an error if a value of the bone is outside its range. Ignores an index past the last
+    /// bone.
     pub fn set_bone(&mut self, index: usize, bone: Bone2d) -> Result<(), Chain2dError> {
         bone.check(index)?;
         if let Some(slot) = self.bones.get_mut(index) {
@@ -256,7 +263,7 @@ impl Chain2d {
         Ok(())
     }
 
-    /// Places of the joints, root first, and last of the end.
+    /// Positions of the joints, root first, and finally of the end.
     pub fn positions(&self) -> impl Iterator<Item = Vec2> {
         let (mut at, mut way) = (self.root, unit(self.base));
         core::iter::once(self.root).chain(self.bones.iter().map(move |bone| {
@@ -266,36 +273,36 @@ impl Chain2d {
         }))
     }
 
-    /// Where the chain ends.
+    /// Position of the chain's end.
     pub fn end(&self) -> Vec2 {
         self.positions().last().unwrap_or(self.root)
     }
 
-    /// Sum of the bones.
+    /// Sum of the bones' lengths.
     pub fn length(&self) -> f32 {
         self.bones.iter().map(|b| b.length).sum()
     }
 
-    /// The chain's length for what is counted in lengths of it: chains of no length have the smallest.
+    /// Length by which other lengths are divided: that of the chain, but never zero.
     pub(super) fn size(&self) -> f32 {
         self.length().max(f32::MIN_POSITIVE)
     }
 
-    /// How far a place lies outside of what the bones' lengths allow (too far or too near),
-    /// whatever the limits are; 0 where they allow it.
+    /// Distance by which a position lies outside the reach of the bones' lengths (too far or too near), whatever the
+    /// limits; 0 within reach.
     pub fn out_of_reach(&self, place: Vec2) -> f32 {
         let (most, longest) = (self.length(), self.bones.iter().map(|b| b.length).fold(0.0, f32::max));
         let x = distance(self.root, place);
         (x - most).max(2.0 * longest - most - x).clamp(0.0, f32::MAX)
     }
 
-    /// Works out places and directions.
+    /// Computes positions and directions.
     pub(super) fn walk(&mut self) {
         let (mut at, mut way) = (self.root, unit(self.base));
         self.work.places[0] = at;
         for (i, bone) in self.bones.iter().enumerate() {
             way = turned(way, unit(bone.angle));
-            // Rounding of a hundred products.
+            // Normalise against the rounding of a hundred products.
             way /= length(way);
             at += way * bone.length;
             self.work.ways[i] = way;
@@ -303,8 +310,8 @@ impl Chain2d {
         }
     }
 
-    /// Points each bone, from the root outward, as far as limits let it: along what `wanted` gives for the bone and the place
-    /// of its joint. A bone without a direction to go keeps its angle.
+    /// Points each bone, from the root outward and as far as limits allow, in the direction of `wanted`, given the
+    /// bone's index and its joint's position. A bone with a zero vector keeps its angle.
     pub(super) fn point_bones(&mut self, wanted: impl Fn(&Self, usize, Vec2) -> Vec2) {
         let (mut at, mut ahead) = (self.root, unit(self.base));
         for i in 0..self.bones.len() {
@@ -317,20 +324,20 @@ impl Chain2d {
         }
     }
 
-    /// Sets a joint to the nearest angle that its limits allow, on the circle.
+    /// Sets a joint to the nearest angle on the circle that its limits allow.
     pub(super) fn put(&mut self, joint: usize, angle: f32) {
         self.bones[joint].angle = nearest(self.work.spans[joint], angle);
     }
 
-    /// Whether the branch changed since the angles came in. `way`: how far the end moved since, of a chain of length `size`;
-    /// `turned`: how far the last bone turned, where a direction is asked of it.
+    /// Whether the branch changed since the input. `way` is the displacement of the end of a chain of length `size`;
+    /// `turned` is the turn of the last bone, if the task has a direction.
     pub(super) fn changed(&self, way: Vec2, size: f32, turned: f32) -> bool {
         let turn = self.bones.iter().zip(&self.work.came).map(|(bone, &came)| wrap(bone.angle - came).abs());
         let moved = if size > 0.0 { length(way / size) } else { 0.0 };
         branch::changed(turn.fold(0.0, f32::max), moved, turned)
     }
 
-    /// Notes the limits, widened to what comes in, and the angles.
+    /// Saves the input angles and lengths, and the limits widened to contain the input.
     pub(super) fn begin(&mut self) -> Result<(), Chain2dError> {
         finite("the root's place", self.root)?;
         within("the base's direction", "finite (below 1e4)", self.base, -1e4, 1e4)?;
@@ -360,7 +367,7 @@ impl Chain2d {
     }
 }
 
-/// The angle in a range that is nearest on the circle.
+/// Angle within a range that is nearest on the circle.
 pub(super) fn nearest((from, to): (f32, f32), angle: f32) -> f32 {
     let angle = wrap(angle);
     if (from..=to).contains(&angle) {
@@ -369,7 +376,7 @@ pub(super) fn nearest((from, to): (f32, f32), angle: f32) -> f32 {
     if wrap(from - angle).abs() < wrap(angle - to).abs() { from } else { to }
 }
 
-/// What f32 makes of places of this size.
+/// Rounding error of positions of the chain in f32.
 pub(super) fn rounding(chain: &Chain2d) -> f32 {
     let root = chain.root.abs().max_element();
     3e-7 * (root + chain.length()) * math::sqrt(1.0 + 0.05 * chain.bones.len() as f32)

@@ -1,4 +1,4 @@
-//! The end to a goal with the last bone along a direction.
+//! Brings the end of a chain to a goal with the last bone along a direction.
 
 use glam::{DMat3, DVec3, Vec2};
 
@@ -9,11 +9,11 @@ use super::{
 };
 use crate::{Outcome, Report, math};
 
-/// How near the direction must come, in radians.
+/// Tolerance of the direction, in radians.
 const NEAR: f32 = 1e-3;
 
-/// What is missing: the way to the goal, in lengths of the chain, and half the angle to the direction, so that a radian
-/// counts as half a length.
+/// Residual: the displacement to the goal in chain lengths, and half the angle to the direction, so that a radian
+/// weighs as much as half a length.
 #[derive(Clone, Copy)]
 struct Missing(Vec2, f32);
 
@@ -25,12 +25,16 @@ impl Missing {
 
 impl Chain2d {
     /// Brings the chain's end to the goal with its last bone along a direction (radians, counter-clockwise from X),
-    /// within the limits: the goal of place and rotation, in the plane. The best that was found is left, and
-    /// nothing that is worse than what came in.
+    /// within the limits: the planar form of a goal with position and rotation. The result is the best state found, and
+    /// never worse than the input.
     ///
-    /// Steps of damped least squares, as [`Method2d::Auto`](super::Method2d::Auto) makes, with a third row for the direction, to
-    /// which every joint adds its turn; where they come to rest, fresh starts, of which the first (preferred angles, or a
-    /// bend) does not count. Of the settings, the method, what holds sweeps back and the side say nothing here.
+    /// Uses the damped least-squares steps of [`Method2d::Auto`](super::Method2d::Auto), with a third row for the
+    /// direction, to which every joint contributes its turn. It restarts when they stall; the first restart (preferred
+    /// angles, or a bend) does not count towards the maximum.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error for options outside their ranges, and for a goal, direction, root or base that is not finite.
     ///
     /// ```
     /// use sinew::planar::{Bone2d, Chain2d, DirectedOptions2d};
@@ -57,7 +61,7 @@ impl Chain2d {
         let before = self.missing(target, direction, size).cost();
         let grown = self.grow(goal, settings);
         report.outcome = self.search_directed(goal, direction, settings, &mut report);
-        // Longer bones may lead away where limits hold the joints back: then they stay as long as they were.
+        // Longer bones may increase the residual if limits hold the joints back; then the bones keep their lengths.
         if grown && self.missing(target, direction, size).cost() > before {
             self.forget();
             report.outcome = self.search_directed(goal, direction, settings, &mut report);
@@ -70,7 +74,7 @@ impl Chain2d {
         Ok(report)
     }
 
-    /// Brings end and last bone to the goal with the bones as long as they are.
+    /// Brings end and last bone to the goal with the current bone lengths.
     fn search_directed(
         &mut self,
         goal: Vec2,
@@ -81,7 +85,7 @@ impl Chain2d {
         let size = self.size();
         let last = self.bones.last().map_or(0.0, |b| b.length);
         let near = settings.position_tolerance.metres(self.length()).max(chain::rounding(self));
-        // The joint before the last bone must reach the place from where the bone ends at the goal.
+        // The joint before the last bone must reach the start of a last bone that ends at the goal.
         let apart = length(goal - unit(direction) * last - self.root).min(f32::MAX);
         let before = apart - (self.length() - last);
         let by = self.out_of_reach(goal).max(before);
@@ -125,13 +129,13 @@ impl Chain2d {
         status
     }
 
-    /// The last bone's direction.
+    /// Direction of the last bone, in radians.
     fn heading(&self) -> f32 {
-        // Each angle wrapped, so that a long chain's sum keeps its digits.
+        // Each partial sum is wrapped, so that a long chain's sum keeps its digits.
         self.bones.iter().fold(wrap(self.base), |sum, b| wrap(sum + wrap(b.angle)))
     }
 
-    /// `size`: the length that half a radian counts as.
+    /// Residual, with displacements divided by `size`.
     fn missing(&self, goal: Vec2, direction: f32, size: f32) -> Missing {
         Missing((goal - self.end()) / size, 0.5 * wrap(direction - self.heading()))
     }
@@ -142,7 +146,8 @@ impl Chain2d {
         length(off) * size <= near && 2.0 * turn.abs() <= NEAR
     }
 
-    /// Steps until both are met, `most` are made or none leads nearer; gives their number. See `least_squares`.
+    /// Steps until both goals are met, `most` steps are made or no step reduces the residual. Returns the number of
+    /// steps. See `least_squares`.
     fn steps(&mut self, goal: Vec2, direction: f32, near: f32, most: u32) -> u32 {
         let (n, size) = (self.bones.len(), self.size());
         self.work.held.fill(false);

@@ -1,15 +1,15 @@
-//! Forward and backward reaching.
+//! Forward and backward reaching (FABRIK).
 
 use glam::Vec2;
 
 use super::{Chain2d, angle, chain::nearest, length, turned, unit};
 
 impl Chain2d {
-    /// One sweep (Aristidou & Lasenby 2011), limits in both passes.
+    /// Makes one sweep (Aristidou & Lasenby 2011), with limits in both passes.
     pub(super) fn sweep_fabrik(&mut self, goal: Vec2) {
         self.walk();
         let n = self.bones.len();
-        // Backward: the end goes to the goal, and each joint comes after.
+        // Backward: the end moves to the goal, and each joint follows.
         let mut far = goal;
         for i in (0..n).rev() {
             let pull = far - self.work.places[i];
@@ -27,7 +27,7 @@ impl Chain2d {
             self.work.places[i + 1] = far;
             far -= way * self.bones[i].length;
         }
-        // Forward: the root is where it was, and each bone points to where its end was left.
+        // Forward: the root is fixed, and each bone points to the position of its end after the backward pass.
         self.point_bones(|chain, i, at| chain.work.places[i + 1] - at);
     }
 }

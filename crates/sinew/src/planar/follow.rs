@@ -5,12 +5,16 @@ use glam::Vec2;
 use super::{Chain2d, Chain2dError, Lead, angle, chain, length, turned, unit, way};
 
 impl Chain2d {
-    /// Puts one end to a place and pulls the rest along, in one pass. Both ends move: nothing is out of reach.
+    /// Moves one end to `place` and pulls the rest along, in one pass. Both ends of the chain move, so every position
+    /// is in reach.
     ///
-    /// Led by the tip, a bone's end is where its neighbour left it and its start comes after; the joint at its end bends,
-    /// and that joint's limits turn the bone back. Led by the root, each bone points to where its end was, as far as the
-    /// limits of the joint at its start let it. A first bone that is limited comes last: it turns the whole chain about
-    /// the tip. Either way a limit is the same signed angle, from the parent's direction to the joint's own.
+    /// Led by the tip, each bone's end moves to its neighbour's start, and its own start follows. The joint at its end
+    /// bends, and turns the bone back to within its limits. Led by the root, each bone points to its end's old
+    /// position, as far as the limits of the joint at its start allow. A limit of the first bone applies last: it turns
+    /// the whole chain about the tip. With either lead, a limit is the same signed angle, from the parent's direction
+    /// to the joint's own.
+    ///
+    /// Returns an error if `place`, the root or the base is not finite.
     ///
     /// ```
     /// use sinew::{glam::Vec2, planar::{Bone2d, Chain2d, Lead}};
@@ -32,7 +36,7 @@ impl Chain2d {
         match lead {
             Lead::Root => {
                 self.root = place;
-                // A bone whose end is at its start already keeps its angle.
+                // A bone whose end is already at its start keeps its angle.
                 self.point_bones(|chain, i, at| match chain.bones[i].length > 0.0 {
                     true => way(at, chain.work.places[i + 1]),
                     false => Vec2::ZERO,

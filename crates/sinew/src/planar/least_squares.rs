@@ -4,17 +4,17 @@ use glam::Vec2;
 
 use super::{Chain2d, length, wrap};
 
-/// No joint turns further than this in one step: beyond, the end's way is no line any more.
+/// Maximum turn of a joint in one step, in radians. The linearisation of the end's path fails beyond 1 rad.
 const FURTHEST: f32 = 0.8;
 
 impl Chain2d {
-    /// Steps until the end is within `near` of the goal, `most` are made, or none leads nearer. Never leaves the end
-    /// further off. Gives the number of steps.
+    /// Steps until the end is within `near` of the goal, `most` steps are made, or no step reduces the residual. Never
+    /// increases the residual. Returns the number of steps.
     ///
-    /// A joint that turns moves the end across its line to it: the columns of J are the ways from the joints to the end,
-    /// turned by a right angle. The step J^T y with (J J^T + mu) y = what is missing is the least that takes most of that
-    /// away (Wampler 1986); the damping mu falls with the square of what is missing (Sugihara 2011). A joint that met its
-    /// limit is left out of the next steps until the whole wants to turn it back.
+    /// A joint moves the end perpendicular to its line to the end, so the columns of J are the vectors from the joints
+    /// to the end, turned by a right angle. With r the residual, the step J^T y with (J J^T + mu) y = r is the smallest
+    /// that removes most of r (Wampler 1986). The damping mu is proportional to the squared residual (Sugihara 2011). A
+    /// joint that met its limit is left out of further steps until its own step points back inside.
     pub(super) fn least_squares(&mut self, goal: Vec2, near: f32, most: u32) -> u32 {
         let n = self.bones.len();
         let size = self.size();
@@ -53,9 +53,9 @@ impl Chain2d {
         steps
     }
 
-    /// Turns each joint by what `step` says for its place, all by the same share where one would go further than
-    /// [`FURTHEST`]. One that meets its limit stops there and is held; one that is held and wants to turn back moves from
-    /// the next step on. The joints as they were are kept.
+    /// Turns each joint by `step`, a function of its position. Scales all turns alike if one would exceed [`FURTHEST`].
+    /// A joint that meets its limit stops there and is held; a held joint that wants to turn back moves from the next
+    /// step on. Saves the angles beforehand.
     pub(super) fn step_within(&mut self, step: impl Fn(Vec2) -> f32) {
         Self::keep(&self.bones, &mut self.work.kept);
         let mut furthest = 0.0f32;

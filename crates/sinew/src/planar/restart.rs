@@ -1,9 +1,9 @@
-//! Ways out of a standstill, always the same for the same chain.
+//! Restarts of stalled solvers, deterministic for a chain.
 
 use super::{Chain2d, wrap};
 
 impl Chain2d {
-    /// The `n`-th way out: preferred angles, a bend of the whole chain, then angles drawn by a fixed rule.
+    /// Moves the joints to the `n`-th restart: preferred angles, a bend of the whole chain, then pseudorandom angles.
     pub(super) fn restart(&mut self, n: u32) {
         match n {
             0 if self.bones.iter().any(|b| b.preferred.is_some()) => {
@@ -18,7 +18,7 @@ impl Chain2d {
         }
     }
 
-    /// Bends the chain as it is by a radian in all, each joint to whichever side it can.
+    /// Bends the chain from its current state by one radian in all, each joint to whichever side its limits allow.
     fn bend(&mut self) {
         let each = 1.0 / self.bones.len().max(2) as f32;
         for i in 0..self.bones.len() {

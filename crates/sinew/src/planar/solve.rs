@@ -1,4 +1,4 @@
-//! The end to a goal, by sweeps.
+//! Brings the end of a chain to a goal, by sweeps.
 
 use glam::Vec2;
 
@@ -17,56 +17,60 @@ use crate::{
     },
 };
 
-/// How a chain is brought to a goal.
+/// Method of [`Chain2d::solve`].
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 #[non_exhaustive]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Method2d {
-    /// What serves best: reaching, steps of damped least squares where a sweep leaves more than 0.3 of what was missing, a
-    /// bend where chain and goal are on one line.
+    /// FABRIK sweeps, with damped least-squares steps after a sweep that leaves more than 0.3 of the residual, and a
+    /// bend for a chain and goal on one line.
     #[default]
     Auto,
     /// Cyclic coordinate descent (Wang & Chen 1991): from the tip inward, each joint turns its line to the end onto its
-    /// line to the goal. The outer joints bend most. Plain, it is [`Method2d::CCD`].
+    /// line to the goal. Outer joints bend most. [`Method2d::CCD`] is the undamped form.
     Ccd {
         /// Share of each turn that is withheld, 0 (none) to below 1.
         damping: f32,
-        /// Largest turn of a joint in a sweep, in radians; infinite for none.
+        /// Maximum turn of a joint in a sweep, in radians; infinite for none.
         #[cfg_attr(feature = "serde", serde(with = "crate::stored::upper"))]
         max_step: f32,
     },
-    /// Forward and backward reaching (Aristidou & Lasenby 2011): the chain is drawn to the goal by its end, then back to
-    /// its root. Where the goal is out of reach the chain is drawn straight to it first. All joints bend alike.
+    /// Forward and backward reaching (FABRIK, Aristidou & Lasenby 2011): pulls the chain to the goal by its end, then
+    /// back to its root. For a goal out of reach, it first straightens the chain towards the goal. All joints bend
+    /// alike.
     Fabrik,
 }
 
 impl Method2d {
-    /// Cyclic coordinate descent with nothing withheld.
+    /// Cyclic coordinate descent without damping.
     pub const CCD: Self = Self::Ccd { damping: 0.0, max_step: f32::INFINITY };
 }
 
 option_type! {
     /// Options of [`Chain2d::solve`].
     Options2d {
-        /// How it goes about it.
+        /// Method; [`Method2d::Auto`] by default.
         method, with_method: Method2d = Method2d::Auto;
-        /// The side of the line from root to end on which the middle of the chain shall be, seen along that line, whatever
-        /// side it came in on: the pole of a chain in the plane. Where limits do not allow the chain to be mirrored, it
-        /// stays. `None` (the default) keeps its side.
+        /// Side of the line from root to end on which the middle of the chain ends, seen along that line; it serves as
+        /// the pole of a chain in the plane. The chain keeps its own side if limits do not allow mirroring. `None` (the
+        /// default) keeps the input's side.
         side, with_side: Option<BendSide2d> = None;
-        /// How much of the result is applied, 0 (none) to 1 (all, the default), straight in the joints' angles.
+        /// Blend weight between the input angles (0) and the result (1, the default), linear in the joints' angles.
         #[doc(alias("alpha", "weight"))]
         influence, with_influence: f32 = 1.0;
-        /// The soft zone at the end of the reach, as a share of the reach, 0 (none, the default) to 1; see [`soften`].
+        /// Distance before full extension over which the chain gradually falls behind the goal, as a share of the
+        /// reach, 0 (none, the default) to 1; see [`soften`].
         soft, with_soft: f32 = 0.0;
-        /// By what factor bones may become longer where the goal is too far or in the soft zone, 1 (none) or more.
+        /// Largest factor by which bones lengthen for a goal out of reach or in the soft zone, 1 (none, the default) or
+        /// more.
         stretch, with_stretch: f32 = 1.0;
-        /// How near the end must come; a ten-thousandth of the length by default. A chain that is this near stays as it is.
+        /// Permitted distance of the end from the goal; 1e-4 of the length by default. A chain within the tolerance
+        /// does not move.
         position_tolerance, with_position_tolerance: Tolerance = Tolerance::Share(1e-4);
-        ? /// Sweeps after which it gives up; `None` (the default): 32 of the methods that are taught, else 200.
+        ? /// Maximum number of sweeps and steps. `None` (the default): 200 for [`Method2d::Auto`], 32 for others.
         max_iterations, with_max_iterations: u32;
-        ? /// Fresh starts after it has stalled; `None` (the default): 0 of the methods that are taught, else 4. With
-        /// [`Method2d::Auto`] the first way out (preferred angles, or a bend) does not count.
+        ? /// Maximum number of restarts after a stall. `None` (the default): 4 for [`Method2d::Auto`], 0 for others. With
+        /// [`Method2d::Auto`] the first restart (preferred angles, or a bend) does not count.
         max_restarts, with_max_restarts: u32;
     }
 }
@@ -74,17 +78,17 @@ option_type! {
 option_type! {
     /// Options of [`Chain2d::solve_directed`].
     DirectedOptions2d {
-        /// See [`Options2d::influence`].
+        /// Blend weight of the result; see [`Options2d::influence`].
         influence, with_influence: f32 = 1.0;
-        /// See [`Options2d::soft`].
+        /// Soft zone; see [`Options2d::soft`].
         soft, with_soft: f32 = 0.0;
-        /// See [`Options2d::stretch`].
+        /// Largest factor by which bones lengthen; see [`Options2d::stretch`].
         stretch, with_stretch: f32 = 1.0;
-        /// See [`Options2d::position_tolerance`].
+        /// Permitted distance of the end from the goal; see [`Options2d::position_tolerance`].
         position_tolerance, with_position_tolerance: Tolerance = Tolerance::Share(1e-4);
-        /// Steps after which it gives up; 200 by default.
+        /// Maximum number of steps; 200 by default.
         max_iterations, with_max_iterations: u32 = 200;
-        /// Fresh starts after it has stalled; 4 by default.
+        /// Maximum number of restarts after a stall; 4 by default.
         max_restarts, with_max_restarts: u32 = 4;
     }
 }
@@ -101,12 +105,12 @@ impl From<&DirectedOptions2d> for Options2d {
     }
 }
 
-/// A sweep that leaves more than this part of what is missing is slow; one that takes less than a few parts in ten
-/// thousand off has stalled (near full stretch, reaching still gains some parts in a thousand).
+/// Share of the residual above which a sweep counts as slow, and share of progress below which it counts as stalled.
+/// Near full stretch, FABRIK still gains a few parts in a thousand per sweep.
 const SLOW: f32 = 0.3;
 const STALLED: f32 = 2e-4;
 
-/// The smallest number above 0.
+/// Smallest positive `f32`.
 const SMALLEST: f32 = f32::from_bits(1);
 
 impl Options2d {
@@ -138,8 +142,12 @@ impl Options2d {
 }
 
 impl Chain2d {
-    /// Brings the chain's end to the goal, within the limits. An angle that came in outside of its limits is no further
-    /// outside afterwards. The best that was found is left, and nothing that is worse than what came in.
+    /// Brings the chain's end to the goal, within the limits. An input angle outside its limits never moves further
+    /// outside. The result is the best state found, and never worse than the input.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error for options outside their ranges, and for a goal, root or base that is not finite.
     pub fn solve(&mut self, goal: Vec2, settings: &Options2d) -> Result<Report, Chain2dError> {
         settings.check()?;
         finite("the goal", goal)?;
@@ -154,7 +162,7 @@ impl Chain2d {
             if !(grown || other) || !self.is_further(goal, came) {
                 break;
             }
-            // Longer bones may lead away where limits hold the joints back, and what stands for a goal far off may.
+            // Longer bones, or the substitute for a far goal, may increase the residual if limits hold the joints back.
             self.forget();
             if !core::mem::take(&mut grown) {
                 break;
@@ -173,8 +181,8 @@ impl Chain2d {
         Ok(report)
     }
 
-    /// Brings the end, which is at `start`, to the goal with the bones as long as they are. Whether the end was led
-    /// elsewhere, as the goal is too far off.
+    /// Brings the end from `start` to the goal with the current bone lengths. Returns whether it used a substitute for
+    /// a goal too far away.
     fn search(&mut self, goal: Vec2, start: Vec2, settings: &Options2d, report: &mut Report) -> bool {
         let by = self.out_of_reach(goal);
         let near = settings.position_tolerance.metres(self.length()).max(chain::rounding(self));
@@ -186,18 +194,18 @@ impl Chain2d {
         settings.soft <= 0.0 && target != goal
     }
 
-    /// Whether the end is further from the goal than where it came in, in f64, which tells the two apart however far off the
-    /// goal is.
+    /// Whether the end is further from the goal than the input's end. Computed in f64, which distinguishes the two
+    /// however far the goal.
     fn is_further(&self, goal: Vec2, came: Vec2) -> bool {
         let (root, length) = (self.root.as_dvec2(), f64::from(self.length()));
         let way = goal.as_dvec2() - root;
-        // Ten million lengths off, the direction alone counts.
+        // Beyond 1e7 lengths, only the direction counts.
         let to = root + way * (1e7 * length / math64::sqrt(way.length_squared())).min(1.0);
         let off = |end: Vec2| (end.as_dvec2() - to).length_squared();
         off(self.end()) > off(came)
     }
 
-    /// Takes angles and lengths back to those that came in.
+    /// Restores the input angles and lengths.
     pub(super) fn forget(&mut self) {
         Self::restore(&mut self.bones, &self.work.came);
         for (bone, &length) in self.bones.iter_mut().zip(&self.work.lengths) {
@@ -205,7 +213,7 @@ impl Chain2d {
         }
     }
 
-    /// Goes this part of the way from the angles that came in.
+    /// Blends by `weight` from the input angles to the current ones.
     pub(super) fn blend(&mut self, weight: f32) {
         if weight >= 1.0 {
             return;
@@ -214,7 +222,7 @@ impl Chain2d {
             if weight <= 0.0 || bone.angle == came {
                 bone.angle = came;
             } else if bone.limits.is_some() {
-                // Joints with limits go along their range (from the turn that it is on), others the shorter way round.
+                // Joints with limits blend along their range (on its turn), others the shorter way round.
                 let from = wrap(came);
                 bone.angle = from + (wrap(bone.angle) - from) * weight;
             } else {
@@ -223,7 +231,7 @@ impl Chain2d {
         }
     }
 
-    /// Makes bones longer where the goal is further than the soft zone lets the chain go. Whether any is.
+    /// Lengthens bones if the goal is further than the soft zone permits. Returns whether any bone grew.
     pub(super) fn grow(&mut self, goal: Vec2, settings: &Options2d) -> bool {
         if settings.stretch <= 1.0 || settings.influence <= 0.0 {
             return false;
@@ -234,7 +242,7 @@ impl Chain2d {
         }
         let drawn = soften(far, reach, settings.soft);
         let factor = 1.0 + ((far / drawn).clamp(1.0, settings.stretch) - 1.0) * settings.influence;
-        // (What would be longer than a bone may be stays as it is.)
+        // Bones stay as they are if any would exceed the maximum length.
         let grows = factor > 1.0 && self.bones.iter().all(|b| b.length * factor <= 1e18);
         if grows {
             for bone in &mut self.bones {
@@ -244,8 +252,8 @@ impl Chain2d {
         grows
     }
 
-    /// How far the middle of the chain lies to the left of the line from its root to its end, seen along it, as an area of
-    /// a chain that is brought to a length of 1 to 2.
+    /// Signed area that measures how far the chain's middle lies to the left of the line from root to end, seen along
+    /// that line. The chain is scaled to a length of 1 to 2.
     fn left(&mut self) -> f32 {
         self.walk();
         let (n, unit) = (self.bones.len(), to_unit(self.length()));
@@ -254,15 +262,15 @@ impl Chain2d {
         end.perp_dot(middle)
     }
 
-    /// Puts the chain on the other side of the line from its root to its end, if it is not on the one that is wanted.
+    /// Mirrors the chain about the line from its root to its end, if it lies on the wrong side.
     ///
-    /// Mirrored about that line, every angle changes its sign, and the first one goes so far round that the end is where it
-    /// was; so nothing has to be solved again.
+    /// Every angle changes its sign, and the first one turns so that the end keeps its position. So nothing needs
+    /// solving again.
     fn mirror(&mut self, side: BendSide2d, report: &mut Report) {
         let left = self.left();
         let end = self.work.places[self.bones.len()] - self.root;
         let wanted = if side == BendSide2d::Left { 1.0 } else { -1.0 };
-        // A straight chain is on no side.
+        // A straight chain has no side.
         let size = self.length() * to_unit(self.length());
         if left * wanted >= 0.0 || left.abs() <= 1e-6 * size * size || end == Vec2::ZERO {
             return;
@@ -281,8 +289,8 @@ impl Chain2d {
         }
     }
 
-    /// The place to go to: where the goal is far off, one in the same direction that is little out of reach (so that nothing
-    /// overflows), or as the soft zone has it.
+    /// Target position for a goal. A far goal is replaced by a position in the same direction that is little out of
+    /// reach (so that nothing overflows), or by that of the soft zone.
     pub(super) fn drawn(&self, goal: Vec2, soft: f32) -> Vec2 {
         let half = goal * 0.5 - self.root * 0.5;
         let size = half.abs().max_element();
@@ -296,14 +304,14 @@ impl Chain2d {
         if most >= distance { goal } else { self.root + way / length(way) * most }
     }
 
-    /// Whether chain and goal are on one line, so that no turn of any joint leads nearer, but for rounding.
+    /// Whether chain and goal are on one line, so that no joint's turn reduces the residual beyond rounding.
     fn in_line(&mut self, goal: Vec2) -> bool {
         self.walk();
         let n = self.bones.len();
         let end = self.work.places[n];
         let (off, size) = (scaled(goal - end), self.length());
         let unit = to_unit(size);
-        // A turn by a milliradian then gains less than a ten-millionth of the length.
+        // A turn of one milliradian then gains less than 1e-7 of the length.
         let most = 1e-4 * (size * unit) * length(off);
         self.work.places[..n].iter().all(|&at| ((end - at) * unit).perp_dot(off).abs() <= most)
     }
@@ -323,7 +331,7 @@ impl Chain2d {
         let auto = settings.method == Method2d::Auto;
         if auto && left > near && self.in_line(goal) {
             self.restart(0);
-            // Steps stay on the side that the chain was put to; a sweep may cross over.
+            // Least-squares steps stay on the side of the bend; a sweep may cross over.
             report.iterations += self.least_squares(goal, near, settings.iterations().min(20));
             left = length(goal - self.end());
             if left < best {
@@ -333,7 +341,7 @@ impl Chain2d {
         }
         let size = self.size();
         if settings.method == Method2d::Fabrik && length(goal - self.root) > self.length() {
-            // The answer, within limits.
+            // The straight chain is the answer, within limits.
             self.point_bones(|_, _, at| goal - at);
             let straight = length(goal - self.end());
             if straight < left {
@@ -372,7 +380,7 @@ impl Chain2d {
                 let most = (settings.iterations() - report.iterations).min(20);
                 report.iterations += self.least_squares(goal, near, most);
                 left = length(goal - self.end());
-                // If it did not help here, it is tried again when twice as many sweeps are made.
+                // After a failure, wait for twice as many sweeps before the next attempt.
                 next = report.iterations + pause;
                 pause *= 2;
             }
@@ -404,7 +412,7 @@ impl Chain2d {
         status
     }
 
-    /// Takes the best of the start that was tried for the answer if it is the first, or the better choice.
+    /// Records the best state since the last restart as the answer if it is the first, or a better choice.
     pub(super) fn choose(&mut self, choice: &mut Option<Choice>, missing: f32) {
         let take = match choice {
             None => {

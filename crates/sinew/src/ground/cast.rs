@@ -1,49 +1,50 @@
-//! Casting rays and spheres, behind a trait, so that a game brings its own physics.
+//! Casts of rays and spheres, behind a trait, so that a game can use its own physics engine.
 
 use glam::Vec3;
 
 use crate::solve::options::option_type;
 
 option_type! {
-    /// What counts as ground.
+    /// Surfaces that count as ground.
     Filter {
-        /// A surface counts where its groups and these share a bit; by default any.
+        /// Groups of surfaces that count, as a bit mask; all by default. A surface counts if its groups share a bit
+        /// with the mask.
         groups, with_groups: u32 = u32::MAX;
-        /// A surface counts where its normal is no further than this from straight up, in radians. A quarter turn leaves out
-        /// walls' undersides alone; pi, the default, lets everything count.
+        /// Maximum angle in radians between a surface's normal and straight up. At a quarter turn, only undersides do
+        /// not count; pi, the default, lets every surface count.
         max_slope, with_max_slope: f32 = core::f32::consts::PI;
     }
 }
 
 impl Filter {
-    /// Everything counts.
+    /// Filter that lets every surface count.
     pub const ALL: Self = Self::new();
 }
 
-/// What a cast met.
+/// Result of a cast.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hit {
-    /// How far the ray, or the sphere's centre, went, in metres.
+    /// Distance in metres that the ray, or the sphere's centre, travelled.
     pub distance: f32,
-    /// Where the surface was touched.
+    /// Point of contact on the surface, in world space.
     pub point: Vec3,
-    /// Unit normal of the surface, towards the side that the cast came from.
+    /// Unit normal of the surface, on the side from which the cast came.
     pub normal: Vec3,
-    /// The groups of the surface that was met.
+    /// Groups of the surface, as a bit mask.
     pub groups: u32,
 }
 
-/// Something to stand on. All vectors are in world space, metres, Y up.
+/// Ground to stand on. All vectors are in world space, metres, Y up.
 pub trait Ground {
-    /// The first surface along the ray from `origin` along the unit vector `direction`, no further than `reach` metres: by
-    /// default that of a sphere of no radius.
+    /// Casts a ray from `origin` along the unit vector `direction`, `reach` metres far. Returns the first hit on a
+    /// surface that counts. The default implementation casts a sphere of zero radius.
     fn cast_ray(&self, origin: Vec3, direction: Vec3, reach: f32, filter: &Filter) -> Option<Hit> {
         self.cast_sphere(origin, 0.0, direction, reach, filter)
     }
 
-    /// The first surface that a sphere of `radius` metres touches whose centre moves from `origin` along the unit vector
-    /// `direction`, no further than `reach` metres. A sphere that touches a surface at once answers with distance 0; one of no
-    /// radius is a ray.
+    /// Casts a sphere of `radius` metres whose centre moves from `origin` along the unit vector `direction`, `reach`
+    /// metres far. Returns the first hit on a surface that counts. A sphere that touches a surface at the start returns
+    /// distance 0. A sphere of zero radius is a ray.
     fn cast_sphere(
         &self,
         origin: Vec3,
@@ -54,17 +55,17 @@ pub trait Ground {
     ) -> Option<Hit>;
 }
 
-/// An endless flat floor, for tests and for levels that are flat.
+/// Infinite flat floor, for tests and flat levels.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Plane {
-    /// A point of the floor.
+    /// A point of the floor, in world space.
     pub point: Vec3,
     /// Unit normal.
     pub normal: Vec3,
 }
 
 impl Plane {
-    /// The level floor at a height.
+    /// Returns the level floor at a height in metres.
     pub const fn level(height: f32) -> Self {
         Self { point: Vec3::new(0.0, height, 0.0), normal: Vec3::Y }
     }

@@ -1,25 +1,25 @@
-//! Triangles to stand on.
+//! Triangle meshes to stand on.
 
 use alloc::vec::Vec;
 
 use glam::{Affine3, DVec3, Vec3};
 use thiserror::Error;
 
-/// What is wrong with a mesh.
+/// Error in a mesh.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum MeshError {
-    /// There is no triangle of any area.
+    /// No triangle has an area.
     #[error("a ground needs at least one triangle that has an area")]
     Empty,
-    /// A corner names a vertex that there is not.
+    /// A triangle refers to a vertex that does not exist.
     #[error("triangle {triangle} names vertex {vertex}, but there are {count}")]
     NoSuchVertex {
         /// Index of the triangle.
         triangle: usize,
-        /// The vertex asked for.
+        /// Index that the triangle refers to.
         vertex: u32,
-        /// How many there are.
+        /// Number of vertices.
         count: usize,
     },
     /// A vertex is not finite.
@@ -27,32 +27,33 @@ pub enum MeshError {
     NotFinite {
         /// Index of the vertex.
         vertex: usize,
-        /// Its place.
+        /// Its position.
         position: Vec3,
     },
-    /// Groups are given for some triangles only.
+    /// The number of groups differs from that of triangles.
     #[error("{groups} groups are given for {triangles} triangles")]
     Groups {
-        /// How many groups there are.
+        /// Number of groups.
         groups: usize,
-        /// How many triangles there are.
+        /// Number of triangles.
         triangles: usize,
     },
 }
 
-/// Triangles in world space; counter-clockwise corners face the viewer.
+/// Triangle mesh in world space. Counter-clockwise corners face the viewer.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct TriangleMesh {
-    /// Vertices in metres.
+    /// Positions of the vertices, in metres.
     pub positions: Vec<Vec3>,
-    /// Three indices a triangle.
+    /// Triangles, as three vertex indices each.
     pub triangles: Vec<[u32; 3]>,
-    /// Groups of each triangle, for [`super::Filter::groups`]; empty where all are in every group.
+    /// Groups of each triangle, for [`super::Filter::groups`]; empty if every triangle is in every group.
     pub groups: Vec<u32>,
 }
 
 impl TriangleMesh {
-    /// An error that names the first vertex or triangle that is not valid.
+    /// Checks the mesh. Returns an error for the first invalid vertex or triangle, for a wrong number of groups, and if
+    /// no triangle has an area.
     pub fn check(&self) -> Result<(), MeshError> {
         let count = self.positions.len();
         for (vertex, &position) in self.positions.iter().enumerate() {
@@ -76,21 +77,22 @@ impl TriangleMesh {
         if any { Ok(()) } else { Err(MeshError::Empty) }
     }
 
-    /// Adds a triangle.
+    /// Adds a triangle. Vertices are not shared with other triangles.
     pub fn push(&mut self, corners: [Vec3; 3]) {
         let at = self.positions.len() as u32;
         self.positions.extend(corners);
         self.triangles.push([at, at + 1, at + 2]);
     }
 
-    /// Adds a quadrilateral of two triangles, corners counter-clockwise.
+    /// Adds a quadrilateral as two triangles, corners counter-clockwise.
     pub fn push_quad(&mut self, [a, b, c, d]: [Vec3; 4]) {
         let at = self.positions.len() as u32;
         self.positions.extend([a, b, c, d]);
         self.triangles.extend([[at, at + 1, at + 2], [at, at + 2, at + 3]]);
     }
 
-    /// The same triangles under an affine transform; where it mirrors, corners are reordered so that outsides stay outside.
+    /// Returns the mesh under an affine transform. A mirroring transform reverses the order of corners, so that
+    /// triangles keep facing outward.
     pub fn transformed(&self, transform: &Affine3) -> Self {
         let mut mesh = self.clone();
         for position in &mut mesh.positions {
@@ -104,7 +106,7 @@ impl TriangleMesh {
         mesh
     }
 
-    /// Adds another mesh's triangles.
+    /// Appends another mesh's triangles.
     pub fn append(&mut self, other: &Self) {
         let grouped = !self.groups.is_empty() || !other.groups.is_empty();
         if grouped {
@@ -119,15 +121,15 @@ impl TriangleMesh {
         }
     }
 
-    /// Smallest and largest coordinates of the vertices; none without vertices.
+    /// Smallest and largest coordinates of the vertices, in metres; `None` without vertices.
     pub fn bounds(&self) -> Option<(Vec3, Vec3)> {
         let first = *self.positions.first()?;
         Some(self.positions.iter().fold((first, first), |(lo, hi), &p| (lo.min(p), hi.max(p))))
     }
 }
 
-/// Unit normal of a triangle, towards the viewer who sees its corners counter-clockwise; none where it has no area.
-/// In `f64`, so that triangles of a micrometre have an area too.
+/// Unit normal of a triangle, towards the viewer who sees its corners counter-clockwise; `None` without area. In `f64`,
+/// so that triangles of a micrometre have an area too.
 pub(super) fn face_normal([a, b, c]: [DVec3; 3]) -> Option<DVec3> {
     (b - a).cross(c - a).try_normalize()
 }

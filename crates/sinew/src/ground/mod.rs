@@ -1,4 +1,4 @@
-//! The ground: what casts find it with, what it is made of, and feet planted on it.
+//! Ground: casts onto it, meshes and terrains, and planting of feet.
 
 mod cast;
 mod mesh;

@@ -1,19 +1,19 @@
-//! Ground as a placed figure has it.
+//! Ground in a placed figure's model space.
 
 use glam::Vec3;
 
 use super::{Filter, Ground, Hit};
 use crate::Placement;
 
-/// The world's ground in a figure's model space: casts are made in the world, and hits come back. The slopes of a
-/// [`Filter`] are the world's.
+/// World ground in a figure's model space. Casts are converted to world space, and hits back. The slopes of a
+/// [`Filter`] stay relative to the world's up.
 pub struct PlacedGround<'a, G: ?Sized> {
     ground: &'a G,
     placement: Placement,
 }
 
 impl Placement {
-    /// A ground of the world, in model space.
+    /// Returns a world ground in model space.
     pub fn ground<'a, G: Ground + ?Sized>(&self, ground: &'a G) -> PlacedGround<'a, G> {
         PlacedGround { ground, placement: *self }
     }

@@ -1,8 +1,8 @@
-//! Grounds that need no file: stairs, a slope, rough ground.
+//! Procedural grounds: stairs, a slope, rough ground.
 //!
-//! Each is a struct of measures with defaults at human scale; `mesh` gives its triangles in world space (metres, Y up) and
-//! `height` its height, for tests and for placing things on it. A walk starts at `origin` and goes along `heading`, an angle
-//! about the Y axis in radians: 0 is +Z, a positive one turns towards +X.
+//! Each is a struct of dimensions with defaults at human scale. `mesh` returns its triangles in world space (metres, Y
+//! up), and `height` its height, for tests and for placing objects. A walk starts at `origin` and follows `heading`, an
+//! angle about the Y axis in radians: 0 is +Z, positive angles turn towards +X.
 
 mod rough;
 mod slope;
@@ -20,68 +20,69 @@ use thiserror::Error;
 use super::TriangleMesh;
 use crate::math;
 
-/// What is wrong with a terrain's measures.
+/// Error in a terrain's dimensions.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum TerrainError {
-    /// A measure is out of its range.
+    /// A dimension is outside its range.
     #[error("{name} is {value}, but must be {wanted}")]
     Measure {
-        /// The field.
+        /// Name of the field.
         name: &'static str,
-        /// What it holds.
+        /// Value given.
         value: f32,
-        /// What it may hold.
+        /// Allowed range.
         wanted: &'static str,
     },
     /// The mesh would have too many pieces.
     #[error("{count} {name} are more than the {limit} that a terrain may have")]
     TooMany {
-        /// Of what.
+        /// Name of the pieces.
         name: &'static str,
-        /// How many the measures ask for.
+        /// Number of pieces for the given dimensions.
         count: f32,
-        /// How many are allowed.
+        /// Maximum number of pieces.
         limit: u32,
     },
 }
 
-/// Fails where a measure is not what is wanted.
+/// Returns an error unless `ok`.
 fn measure(name: &'static str, value: f32, wanted: &'static str, ok: bool) -> Result<(), TerrainError> {
     if ok { Ok(()) } else { Err(TerrainError::Measure { name, value, wanted }) }
 }
 
-/// Fails where a measure is not finite, or is not positive.
+/// Returns an error for a dimension that is not finite or not positive.
 fn positive(name: &'static str, value: f32) -> Result<(), TerrainError> {
     measure(name, value, "finite and greater than 0", value.is_finite() && value > 0.0)
 }
 
-/// Fails where a measure is not finite, or is below zero.
+/// Returns an error for a dimension that is not finite or negative.
 fn not_negative(name: &'static str, value: f32) -> Result<(), TerrainError> {
     measure(name, value, "finite and at least 0", value.is_finite() && value >= 0.0)
 }
 
-/// Fails where the place or the heading is not finite.
+/// Returns an error for an origin or heading that is not finite.
 fn placed(origin: Vec3, heading: f32) -> Result<(), TerrainError> {
     [("origin's x", origin.x), ("origin's y", origin.y), ("origin's z", origin.z), ("heading", heading)]
         .into_iter()
         .try_for_each(|(name, value)| measure(name, value, "finite", value.is_finite()))
 }
 
-/// A line of heights along the heading that is drawn out across it: what stairs and slopes are made of.
+/// Height profile along the heading, extruded across it: the shape of stairs and slopes.
 struct Profile {
     origin: Vec3,
     heading: f32,
     width: f32,
-    /// Way along the heading from the origin, never falling, and height over the origin, in metres.
+    /// Points of the profile: distance along the heading from the origin, never decreasing, and height above the
+    /// origin, both in metres.
     line: Vec<[f32; 2]>,
 }
 
 impl Profile {
-    /// Two triangles for each piece of the line, and where asked the sides down to the lowest height.
+    /// Two triangles per piece of the line and, if `sides`, walls down to the lowest height.
     fn mesh(&self, sides: bool) -> TriangleMesh {
         let (sin, cos) = (math::sin(self.heading), math::cos(self.heading));
-        // A corner is always computed in the same way, so that neighbouring pieces share their corners' bits.
+        // Each corner is always computed in the same way, so that neighbouring pieces share its bits.
         let place = |[way, height]: [f32; 2], across: f32| {
             self.origin + Vec3::new(sin * way + cos * across, height, cos * way - sin * across)
         };
@@ -103,7 +104,7 @@ impl Profile {
         mesh
     }
 
-    /// Height in world space at a place seen from above; the upper one at a riser, none beside the ground.
+    /// Height in metres of the ground at (x, z), in world space: the upper one at a riser; `None` beside the ground.
     fn height(&self, x: f32, z: f32) -> Option<f32> {
         let (sin, cos) = (math::sin(self.heading), math::cos(self.heading));
         let (x, z) = (x - self.origin.x, z - self.origin.z);

@@ -1,8 +1,8 @@
-//! Casting on triangle meshes: parry3d's tree finds the triangles near a cast, the closed forms here decide.
+//! Casts onto triangle meshes: parry3d's tree finds the triangles near a cast, and closed-form tests decide.
 //!
-//! parry's own casts stop at the first surface whatever it is, and sweep spheres by iteration to a tolerance. Feet need a
-//! filter that surfaces behind pass through, an answer that neither depends on how the tree was built nor misses along
-//! shared edges, and exact touches; so the tree is parry's and the tests on a triangle are ours, in `f64`.
+//! parry's own casts stop at the first surface of any kind, and sweep spheres by iteration to a tolerance. Feet need a
+//! filter that lets casts pass to surfaces behind, results that neither depend on the tree's construction nor miss
+//! along shared edges, and exact contacts. So this module uses parry's tree, and its own tests on triangles in `f64`.
 
 use alloc::vec::Vec;
 use core::cell::Cell;
@@ -16,15 +16,15 @@ use parry3d::{
 use super::{Filter, Ground, Hit, MeshError, TriangleMesh, mesh::face_normal};
 use crate::math;
 
-/// Triangles that rays and spheres are cast on.
+/// Ground of a triangle mesh.
 ///
-/// Both sides of a triangle are met; a hit's normal is that of the triangle, on the side that the cast came from, and it is
-/// this normal that [`Filter::max_slope`] judges. Triangles without area are passed by. A ray through an edge or a
-/// corner that triangles share meets one of them: there are no cracks. Where several are met at the same distance, the
-/// one that faces the cast most is given, so that the result does not depend on the tree.
+/// Casts hit both sides of a triangle. The hit's normal is the triangle's, on the side from which the cast came;
+/// [`Filter::max_slope`] applies to it. Triangles without area never count. A ray through an edge or corner that
+/// triangles share hits one of them: there are no cracks. Of several hits at the same distance, the result is the
+/// triangle that faces the cast most, so that it does not depend on the tree.
 ///
-/// A cast allocates nothing, unless the tree is more than 32 levels deep: that takes triangles whose
-/// sizes span more than ten orders of magnitude.
+/// A cast does not allocate, unless the tree is more than 32 levels deep. Such a depth takes triangles whose sizes span
+/// more than ten orders of magnitude.
 ///
 /// ```
 /// use sinew::{glam::Vec3, ground::{Filter, Ground, MeshGround, terrain::Stairs}};
@@ -38,19 +38,20 @@ use crate::math;
 #[derive(Clone, Debug)]
 pub struct MeshGround {
     mesh: TriangleMesh,
-    /// Indices of the triangles that have an area: the leaves of the tree.
+    /// Indices of the triangles with an area: the leaves of the tree.
     faces: Vec<u32>,
     tree: Bvh,
-    /// By how much a triangle's box is widened, in metres.
+    /// Margin added to every triangle's box, in metres.
     margin: f64,
 }
 
-/// The tree tests boxes by sums that round; a box widened by this much of the largest coordinate can lose no triangle to
-/// that. One `f32` step of a coordinate is 6e-8 of it; sixteen of them are still no work for the closed forms.
+/// Margin of boxes, as a share of the largest coordinate. The tree tests boxes by sums that round, and this margin
+/// keeps every triangle in spite of that. An `f32` step is 6e-8 of a coordinate; sixteen steps still add no work for
+/// the closed-form tests.
 const MARGIN: f64 = 1e-6;
 
 impl MeshGround {
-    /// Checks the mesh and builds the tree.
+    /// Checks the mesh and builds the tree. Returns an error for an invalid mesh.
     pub fn new(mesh: TriangleMesh) -> Result<Self, MeshError> {
         mesh.check()?;
         let largest = mesh.positions.iter().fold(0.0, |m: f32, p| m.max(p.abs().max_element()));
@@ -64,21 +65,22 @@ impl MeshGround {
         Ok(Self { margin: f64::from(largest) * MARGIN, mesh, faces, tree })
     }
 
-    /// The triangles.
+    /// The triangle mesh.
     pub fn mesh(&self) -> &TriangleMesh {
         &self.mesh
     }
 
-    /// The nearest triangle that the filter lets count and that `touch` meets. `touch` gives the distance and the point.
+    /// Finds the nearest triangle that counts for the filter and that `touch` hits. `touch` returns the distance and
+    /// the point.
     fn nearest(
         &self,
         cast: &Cast,
         filter: &Filter,
         touch: impl Fn(&[DVec3; 3], DVec3) -> Option<(f64, DVec3)>,
     ) -> Option<Hit> {
-        // How well the best hit faces the cast, its triangle, and the hit.
+        // The best hit so far: its normal's component against the cast, its triangle, and the hit.
         let best: Cell<Option<(f64, u32, Hit)>> = Cell::new(None);
-        // The search keeps only what costs less than its bound, so that the bound is one step past the reach.
+        // The search keeps only costs below its bound, so the bound is one step past the reach.
         self.tree.find_best(
             cast.reach.next_up(),
             |node: &BvhNode, _| cast.enter(node.mins(), node.maxs()),
@@ -153,32 +155,32 @@ impl Ground for MeshGround {
     }
 }
 
-/// The corners of a triangle of a checked mesh.
+/// Corners of a triangle of a checked mesh.
 fn corners(mesh: &TriangleMesh, triangle: u32) -> [DVec3; 3] {
     mesh.triangles[triangle as usize].map(|i| mesh.positions[i as usize].as_dvec3())
 }
 
-/// A cast's line, and how far boxes are widened for it.
+/// Line of a cast, and the margin of boxes for it.
 struct Cast {
     origin: DVec3,
     direction: DVec3,
-    /// One over each part of the direction; infinite where that is zero.
+    /// Componentwise inverse of the direction; infinite for a zero component.
     inverse: DVec3,
     reach: f32,
     margin: f64,
 }
 
 impl Cast {
-    /// None where the numbers make no cast.
+    /// Returns `None` for a zero direction, a negative reach, and values that are not finite.
     fn new(origin: Vec3, direction: Vec3, reach: f32, margin: f64) -> Option<Self> {
         let valid = origin.is_finite() && direction.is_finite() && direction != Vec3::ZERO && reach >= 0.0;
         let (origin, direction) = (origin.as_dvec3(), direction.as_dvec3());
         valid.then_some(Self { origin, direction, inverse: direction.recip(), reach, margin })
     }
 
-    /// A distance in metres before which the line does not enter a box; infinity where it never does. It is a little less
-    /// than the true one, and -1 from inside, so that the search passes by no box that holds a second triangle at the same
-    /// distance as the best so far: which of them is given must not depend on the tree.
+    /// Lower bound in metres on the distance at which the line enters a box; infinity if it never does. It is slightly
+    /// below the true distance, and -1 from inside. So the search never skips a box with a second triangle at the same
+    /// distance as the best hit, and the result does not depend on the tree.
     fn enter(&self, mins: Vec3, maxs: Vec3) -> f32 {
         let (mut near, mut far) = (0.0f64, f64::from(self.reach));
         for axis in 0..3 {
@@ -204,8 +206,8 @@ impl Cast {
     }
 }
 
-/// A ray in the frame in which it is the third axis (Woop, Benthin, Wald 2013): an edge that two triangles share gets
-/// the same number, of opposite sign, in both, so that no ray slips through between them.
+/// Ray in the frame in which it is the third axis (Woop, Benthin, Wald 2013). An edge that two triangles share gets the
+/// same value with opposite signs in both, so that no ray slips through between them.
 struct Ray {
     origin: DVec3,
     axes: [usize; 3],
@@ -221,7 +223,7 @@ impl Ray {
         Self { origin: cast.origin, axes, shear: [x / z, y / z, 1.0 / z] }
     }
 
-    /// The distance at which the ray meets the triangle, whichever side it comes from.
+    /// Distance at which the ray hits the triangle, from either side; `None` for a miss.
     fn meets(&self, corners: &[DVec3; 3]) -> Option<f64> {
         let [a, b, c] = corners.map(|p| {
             let [x, y, z] = self.axes.map(|i| p[i] - self.origin[i]);
@@ -240,7 +242,8 @@ impl Ray {
     }
 }
 
-/// How far the sphere's centre goes until it touches the triangle, and where.
+/// Distance that the sphere's centre travels until it touches the triangle, and the point of contact; `None` for a
+/// miss.
 fn sphere_meets(cast: &Cast, radius: f64, corners: &[DVec3; 3], normal: DVec3) -> Option<(f64, DVec3)> {
     let (o, d) = (cast.origin, cast.direction);
     let height = (o - corners[0]).dot(normal);
@@ -256,7 +259,7 @@ fn sphere_meets(cast: &Cast, radius: f64, corners: &[DVec3; 3], normal: DVec3) -
         if towards <= 0.0 {
             return None;
         }
-        // The first place where the sphere touches the plane: nothing of the triangle is met before.
+        // The first contact of the sphere with the plane: it cannot touch the triangle earlier.
         let distance = (height.abs() - radius) / towards;
         let point = o + d * distance - side * radius;
         if is_inside(corners, normal, point) {
@@ -274,7 +277,7 @@ fn sphere_meets(cast: &Cast, radius: f64, corners: &[DVec3; 3], normal: DVec3) -
         let (a, e) = (corners[i], corners[(i + 1) % 3] - corners[i]);
         let m = o - a;
         let (ee, de, me, md, mm) = (e.length_squared(), d.dot(e), m.dot(e), m.dot(d), m.length_squared());
-        // The ball of the corner, and the infinite cylinder round the edge, as quadratics in the distance.
+        // The sphere about the corner, and the infinite cylinder about the edge, as quadratics in the distance.
         let out = mm - radius * radius;
         if let Some(distance) = first_root(dd, md, out) {
             take(distance, a);
@@ -289,7 +292,7 @@ fn sphere_meets(cast: &Cast, radius: f64, corners: &[DVec3; 3], normal: DVec3) -
     best
 }
 
-/// The smaller root of `a x^2 + 2 b x + c`, for a > 0.
+/// Smaller root of `a x^2 + 2 b x + c` for a > 0; `None` without real roots.
 fn first_root(a: f64, b: f64, c: f64) -> Option<f64> {
     let d = b * b - a * c;
     (a > 0.0 && d >= 0.0).then(|| (-b - d.sqrt()) / a)
@@ -303,7 +306,7 @@ fn is_inside(corners: &[DVec3; 3], normal: DVec3, point: DVec3) -> bool {
     })
 }
 
-/// The triangle's point nearest to `point`.
+/// Point of the triangle nearest to `point`.
 fn closest_point(corners: &[DVec3; 3], normal: DVec3, point: DVec3) -> DVec3 {
     let flat = point - normal * (point - corners[0]).dot(normal);
     if is_inside(corners, normal, flat) {

@@ -6,35 +6,40 @@ use super::{TerrainError, not_negative, placed, positive};
 use crate::{ground::TriangleMesh, math, solve::options::option_type};
 
 option_type! {
-    /// Ground of soft bumps and hollows, like a meadow or a worn path: two layers of noise, the second of half the width and
-    /// half the height of the first, that fade to a level spot round the origin, where a walk starts.
+    /// Ground of soft bumps and hollows, like a meadow or a worn path. It sums two layers of noise, the second of half
+    /// the width and half the height of the first. Both fade to a level spot round the origin, where a walk starts.
     ///
-    /// The same seed gives the same bits on every machine: the noise comes from integers, sums and products.
+    /// The same seed gives the same bits on every machine: the noise uses only integers, sums and products.
     ///
-    /// The defaults are bumps of up to 6 cm, a metre and a half apart, on 16 m by 16 m: no slope is above 25 degrees.
+    /// The defaults are bumps of up to 6 cm, 1.5 m apart, on 16 m by 16 m, with no slope above 25 degrees.
     Rough {
-        /// The middle of the ground, in world space.
+        /// Centre of the ground, in world space; the origin by default.
         origin, with_origin: Vec3 = Vec3::ZERO;
-        /// Extent along x and z, in metres.
+        /// Extent along x and z, in metres; 16 by 16 by default.
         size, with_size: Vec2 = Vec2::splat(16.0);
-        /// Which ground of all those that there are.
+        /// Seed of the noise; 1 by default.
         seed, with_seed: u32 = 1;
-        /// Largest height over and depth under the origin's height, in metres.
+        /// Largest height above and depth below the origin's height, in metres; 0.06 by default.
         amplitude, with_amplitude: f32 = 0.06;
-        /// From bump to bump of the wide layer, in metres; the narrow layer has half of it.
+        /// Distance between bumps of the wide layer, in metres; 1.5 by default. The narrow layer has half of it.
         wavelength, with_wavelength: f32 = 1.5;
-        /// Edge of the squares that are split into two triangles each, in metres.
+        /// Edge of the squares, in metres, each of which is two triangles; 0.125 by default.
         cell, with_cell: f32 = 0.125;
-        /// Radius of the level spot round the origin, in metres. The bumps reach their height at three times this radius.
+        /// Radius of the level spot round the origin, in metres; 0.4 by default. The bumps reach their full height at
+        /// three times this radius.
         level, with_level: f32 = 0.4;
     }
 }
 
-/// More squares than this would be a gigabyte of triangles.
+/// Maximum number of squares. More would take a gigabyte of triangles.
 const MOST_CELLS: u32 = 4_000_000;
 
 impl Rough {
-    /// The triangles, in world space: a grid whose vertices have the height that [`Rough::height`] gives.
+    /// Returns the triangles, in world space: a grid with vertices at the heights of [`Rough::height`].
+    ///
+    /// # Errors
+    ///
+    /// Returns an error for a dimension outside its range, and for too many squares.
     pub fn mesh(&self) -> Result<TriangleMesh, TerrainError> {
         placed(self.origin, 0.0)?;
         positive("size along x", self.size.x)?;
@@ -73,11 +78,11 @@ impl Rough {
         Ok(mesh)
     }
 
-    /// Height of the ground at a place seen from above, in world space. The mesh meets it at
-    /// its vertices and is flat between them.
+    /// Height in metres of the ground at (x, z), in world space. The mesh has this height at its vertices and is flat
+    /// between them.
     pub fn height(&self, x: f32, z: f32) -> f32 {
         let (x, z) = (x - self.origin.x, z - self.origin.z);
-        // Lattice values rise and fall over two lattice steps: a wavelength.
+        // Lattice values rise and fall over two lattice steps: one wavelength.
         let wide = 2.0 / self.wavelength;
         let layer = |scale: f32, salt: u32| noise(x * scale, z * scale, self.seed ^ salt);
         let bumps = (2.0 * layer(wide, 0) + layer(2.0 * wide, 0x9e37_79b9)) / 3.0;
@@ -88,10 +93,10 @@ impl Rough {
     }
 }
 
-/// Smooth noise in \[-1, 1\]: values at whole numbers, eased between.
+/// Smooth noise in \[-1, 1\]: lattice values at whole numbers, eased between.
 fn noise(x: f32, z: f32, seed: u32) -> f32 {
     let (fx, fz) = (math::floor(x), math::floor(z));
-    // Saturates far out, where a step of `f32` is larger than a lattice step anyway.
+    // The cast saturates far out, where an `f32` step exceeds a lattice step anyway.
     let (ix, iz) = (fx as i32, fz as i32);
     let (tx, tz) = (fade(x - fx), fade(z - fz));
     let at = |dx: i32, dz: i32| lattice(ix.wrapping_add(dx), iz.wrapping_add(dz), seed);
@@ -100,12 +105,12 @@ fn noise(x: f32, z: f32, seed: u32) -> f32 {
     near + (far - near) * tz
 }
 
-/// From 0 to 1 with no slope at either end.
+/// Smoothstep from 0 to 1, with zero slope at both ends.
 fn fade(t: f32) -> f32 {
     t * t * (3.0 - 2.0 * t)
 }
 
-/// The value of a lattice point, in \[-1, 1).
+/// Value of a lattice point, in \[-1, 1).
 fn lattice(x: i32, z: i32, seed: u32) -> f32 {
     // Odd multipliers spread neighbouring points over all bits; shifts carry high bits down between them.
     let mut h = seed.wrapping_add(0x7f4a_7c15);
@@ -115,6 +120,6 @@ fn lattice(x: i32, z: i32, seed: u32) -> f32 {
         h = h.wrapping_mul(0x297a_2d39);
         h ^= h >> 13;
     }
-    // 24 bits are what an f32 holds exactly.
+    // An f32 holds 24 bits exactly.
     (h >> 8) as f32 / 8_388_608.0 - 1.0
 }

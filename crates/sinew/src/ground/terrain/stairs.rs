@@ -1,4 +1,4 @@
-//! A flight of stairs.
+//! Flights of stairs.
 
 use alloc::{vec, vec::Vec};
 
@@ -7,21 +7,21 @@ use glam::Vec3;
 use super::{Profile, TerrainError, measure, not_negative, placed, positive};
 use crate::{ground::TriangleMesh, solve::options::option_type};
 
-/// Which way a flight goes.
+/// Direction of a flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Flight {
     /// Up to a landing.
     #[default]
     Up,
-    /// Down from the platform that the walk starts on to a floor.
+    /// Down from the platform where the walk starts to a floor.
     Down,
-    /// Up, over a landing, and down again by as many steps.
+    /// Up, over a landing, and down by the same number of steps.
     UpAndDown,
 }
 
 option_type! {
-    /// Stairs seen from the side, for a walk from left to right that starts at `o`:
+    /// Stairs, seen here from the side for a walk from left to right that starts at `o`:
     ///
     /// ```text
     ///                          ______ landing
@@ -32,41 +32,46 @@ option_type! {
     ///    before   lead
     /// ```
     ///
-    /// `steps` counts the risers. With [`Flight::Down`] the floor on the left is the upper one, and the landing the lower. With
-    /// [`Flight::UpAndDown`] the upper floor is `landing` long, and so is the lower one that follows.
+    /// `steps` is the number of risers. With [`Flight::Down`], the floor on the left is the upper one, and the landing
+    /// the lower one. With [`Flight::UpAndDown`], the upper floor and the lower one that follows are each `landing`
+    /// long.
     ///
     /// The defaults are eight steps up of 17 by 29 cm: a common indoor flight.
     Stairs {
-        /// Where the walk starts, in world space.
+        /// Start of the walk, in world space; the origin by default.
         origin, with_origin: Vec3 = Vec3::ZERO;
-        /// Which way the stairs go: radians about Y from +Z, positive towards +X.
+        /// Heading of the stairs in radians about Y from +Z, positive towards +X; 0 by default.
         heading, with_heading: f32 = 0.0;
-        /// Height of a step, in metres.
+        /// Height of a step, in metres; 0.17 by default.
         rise, with_rise: f32 = 0.17;
-        /// Depth of a tread, from riser to riser, in metres.
+        /// Depth of a tread from riser to riser, in metres; 0.29 by default.
         going, with_going: f32 = 0.29;
-        /// How many risers a flight has.
+        /// Number of risers of a flight; 8 by default, 100,000 at most.
         steps, with_steps: u32 = 8;
-        /// From side to side, in metres.
+        /// Width from side to side, in metres; 2 by default.
         width, with_width: f32 = 2.0;
-        /// Flat floor from the origin to the first riser, in metres.
+        /// Length of flat floor from the origin to the first riser, in metres; 1 by default.
         lead, with_lead: f32 = 1.0;
-        /// Flat floor behind the origin, in metres.
+        /// Length of flat floor behind the origin, in metres; 2 by default.
         before, with_before: f32 = 2.0;
-        /// Flat floor after the last riser of a flight, in metres.
+        /// Length of flat floor after the last riser of a flight, in metres; 2 by default.
         landing, with_landing: f32 = 2.0;
-        /// Up, down or both.
+        /// Direction of the flight; [`Flight::Up`] by default.
         flight, with_flight: Flight = Flight::Up;
-        /// Whether the sides are closed by walls.
+        /// Whether walls close the sides; true by default.
         sides, with_sides: bool = true;
     }
 }
 
-/// A flight of this many steps is higher than any building.
+/// Maximum number of steps. A flight of this many is higher than any building.
 const MOST_STEPS: u32 = 100_000;
 
 impl Stairs {
-    /// The triangles, in world space.
+    /// Returns the triangles, in world space.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error for a dimension outside its range, for too many steps, and for stairs without any level floor.
     pub fn mesh(&self) -> Result<TriangleMesh, TerrainError> {
         placed(self.origin, self.heading)?;
         positive("rise", self.rise)?;
@@ -84,8 +89,8 @@ impl Stairs {
         Ok(self.profile().mesh(self.sides))
     }
 
-    /// Height of the ground at a place seen from above, in world space; that of the upper tread at a riser, none beside
-    /// the stairs.
+    /// Height in metres of the ground at (x, z), in world space: the upper tread's at a riser; `None` beside the
+    /// stairs.
     pub fn height(&self, x: f32, z: f32) -> Option<f32> {
         self.profile().height(x, z)
     }
@@ -93,11 +98,11 @@ impl Stairs {
     fn profile(&self) -> Profile {
         let steps = self.steps.min(MOST_STEPS);
         let mut line: Vec<[f32; 2]> = vec![[-self.before, 0.0]];
-        // Way to the first riser of a flight, height before it, and whether it goes up.
+        // Takes the distance to the first riser of a flight, the height before it, and 1 for up or -1 for down.
         let mut flight = |way: f32, height: f32, sign: f32| {
             let mut at = way;
             for step in 0..steps {
-                // Products of counts, not sums of steps, so that the last tread is as exact as the first.
+                // Products of counts, not sums of steps, keep the last tread as exact as the first.
                 at = way + self.going * step as f32;
                 line.push([at, height + sign * self.rise * step as f32]);
                 line.push([at, height + sign * self.rise * (step + 1) as f32]);

@@ -204,16 +204,16 @@ impl PartialEq for Chain2d {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Work {
     /// Positions of the joints, and of the end.
-    pub places: Vec<Vec2>,
+    pub positions: Vec<Vec2>,
     /// Unit directions of the bones.
-    pub ways: Vec<Vec2>,
+    pub directions: Vec<Vec2>,
     /// Limits, widened to contain the input angles.
     pub spans: Vec<(f32, f32)>,
     /// Input lengths.
     pub lengths: Vec<f32>,
     /// Input angles, the best angles since the last restart, the choice among all restarts so far, and the angles
     /// before a step.
-    pub came: Vec<f32>,
+    pub initial: Vec<f32>,
     pub best: Vec<f32>,
     pub chosen: Vec<f32>,
     pub kept: Vec<f32>,
@@ -235,10 +235,10 @@ impl Chain2d {
         bones.iter().enumerate().try_for_each(|(i, bone)| bone.check(i))?;
         let n = bones.len();
         let work = Work {
-            places: alloc::vec![Vec2::ZERO; n + 1],
-            ways: alloc::vec![Vec2::X; n],
+            positions: alloc::vec![Vec2::ZERO; n + 1],
+            directions: alloc::vec![Vec2::X; n],
             spans: alloc::vec![(0.0, 0.0); n],
-            came: alloc::vec![0.0; n],
+            initial: alloc::vec![0.0; n],
             lengths: alloc::vec![0.0; n],
             best: alloc::vec![0.0; n],
             chosen: alloc::vec![0.0; n],
@@ -299,14 +299,14 @@ impl Chain2d {
     /// Computes positions and directions.
     pub(super) fn walk(&mut self) {
         let (mut at, mut way) = (self.root, unit(self.base));
-        self.work.places[0] = at;
+        self.work.positions[0] = at;
         for (i, bone) in self.bones.iter().enumerate() {
             way = turned(way, unit(bone.angle));
             // Normalise against the rounding of a hundred products.
             way /= length(way);
             at += way * bone.length;
-            self.work.ways[i] = way;
-            self.work.places[i + 1] = at;
+            self.work.directions[i] = way;
+            self.work.positions[i + 1] = at;
         }
     }
 
@@ -331,9 +331,13 @@ impl Chain2d {
 
     /// Whether the branch changed since the input. `way` is the displacement of the end of a chain of length `size`;
     /// `turned` is the turn of the last bone, if the task has a direction.
-    pub(super) fn changed(&self, way: Vec2, size: f32, turned: f32) -> bool {
-        let turn = self.bones.iter().zip(&self.work.came).map(|(bone, &came)| wrap(bone.angle - came).abs());
-        let moved = if size > 0.0 { length(way / size) } else { 0.0 };
+    pub(super) fn changed(&self, displacement: Vec2, size: f32, turned: f32) -> bool {
+        let turn = self
+            .bones
+            .iter()
+            .zip(&self.work.initial)
+            .map(|(bone, &initial)| wrap(bone.angle - initial).abs());
+        let moved = if size > 0.0 { length(displacement / size) } else { 0.0 };
         branch::changed(turn.fold(0.0, f32::max), moved, turned)
     }
 
@@ -342,7 +346,7 @@ impl Chain2d {
         finite("the root's place", self.root)?;
         within("the base's direction", "finite (below 1e4)", self.base, -1e4, 1e4)?;
         for (i, bone) in self.bones.iter().enumerate() {
-            (self.work.came[i], self.work.lengths[i]) = (bone.angle, bone.length);
+            (self.work.initial[i], self.work.lengths[i]) = (bone.angle, bone.length);
             self.work.spans[i] = match bone.limits {
                 Some((from, to)) => {
                     let here = wrap(bone.angle);

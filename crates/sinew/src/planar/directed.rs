@@ -15,9 +15,9 @@ const NEAR: f32 = 1e-3;
 /// Residual: the displacement to the goal in chain lengths, and half the angle to the direction, so that a radian
 /// weighs as much as half a length.
 #[derive(Clone, Copy)]
-struct Missing(Vec2, f32);
+struct Residual(Vec2, f32);
 
-impl Missing {
+impl Residual {
     fn cost(self) -> f32 {
         self.0.length_squared() + self.1 * self.1
     }
@@ -56,13 +56,13 @@ impl Chain2d {
         within("the direction", "finite (within 1e4)", direction, -1e4, 1e4)?;
         self.begin()?;
         let mut report = Report::default();
-        let (came, size, heading) = (self.end(), self.size(), self.heading());
+        let (initial_end, size, heading) = (self.end(), self.size(), self.heading());
         let target = self.drawn(goal, 0.0);
-        let before = self.missing(target, direction, size).cost();
+        let before = self.residual(target, direction, size).cost();
         let grown = self.grow(goal, settings);
         report.outcome = self.search_directed(goal, direction, settings, &mut report);
         // Longer bones may increase the residual if limits hold the joints back; then the bones keep their lengths.
-        if grown && self.missing(target, direction, size).cost() > before {
+        if grown && self.residual(target, direction, size).cost() > before {
             self.forget();
             report.outcome = self.search_directed(goal, direction, settings, &mut report);
         }
@@ -70,7 +70,7 @@ impl Chain2d {
         let (end, now) = (self.end(), self.heading());
         report.position_residual = distance(end, goal);
         report.rotation_residual = wrap(direction - now).abs();
-        report.branch_changed = self.changed(end - came, size, wrap(now - heading).abs());
+        report.branch_changed = self.changed(end - initial_end, size, wrap(now - heading).abs());
         Ok(report)
     }
 
@@ -90,7 +90,7 @@ impl Chain2d {
         let before = apart - (self.length() - last);
         let by = self.out_of_reach(goal).max(before);
         let target = self.drawn(goal, settings.soft);
-        let mut best = self.missing(target, direction, size).cost();
+        let mut best = self.residual(target, direction, size).cost();
         Self::keep(&self.bones, &mut self.work.best);
         let (mut restarts, mut choice) = (0, None);
         let status = loop {
@@ -102,7 +102,7 @@ impl Chain2d {
                 break Outcome::OutOfIterations;
             }
             report.iterations += self.steps(target, direction, near, most);
-            let now = self.missing(target, direction, size).cost();
+            let now = self.residual(target, direction, size).cost();
             if now < best {
                 best = now;
                 Self::keep(&self.bones, &mut self.work.best);
@@ -117,7 +117,7 @@ impl Chain2d {
             self.restart(restarts);
             restarts += 1;
             report.restarts = restarts;
-            best = self.missing(target, direction, size).cost();
+            best = self.residual(target, direction, size).cost();
             Self::keep(&self.bones, &mut self.work.best);
         };
         if status != Outcome::Converged {
@@ -136,13 +136,13 @@ impl Chain2d {
     }
 
     /// Residual, with displacements divided by `size`.
-    fn missing(&self, goal: Vec2, direction: f32, size: f32) -> Missing {
-        Missing((goal - self.end()) / size, 0.5 * wrap(direction - self.heading()))
+    fn residual(&self, goal: Vec2, direction: f32, size: f32) -> Residual {
+        Residual((goal - self.end()) / size, 0.5 * wrap(direction - self.heading()))
     }
 
     fn met(&self, goal: Vec2, direction: f32, near: f32) -> bool {
         let size = self.size();
-        let Missing(off, turn) = self.missing(goal, direction, size);
+        let Residual(off, turn) = self.residual(goal, direction, size);
         length(off) * size <= near && 2.0 * turn.abs() <= NEAR
     }
 
@@ -151,28 +151,28 @@ impl Chain2d {
     fn steps(&mut self, goal: Vec2, direction: f32, near: f32, most: u32) -> u32 {
         let (n, size) = (self.bones.len(), self.size());
         self.work.held.fill(false);
-        let (mut left, mut factor) = (self.missing(goal, direction, size), 0.1f64);
+        let (mut left, mut factor) = (self.residual(goal, direction, size), 0.1f64);
         let (mut steps, mut failed) = (0, 0);
         while steps < most && failed < 5 && !self.met(goal, direction, near) {
             steps += 1;
             self.walk();
-            let end = self.work.places[n];
+            let end = self.work.positions[n];
             let column = |at: Vec2| {
                 let c = (end - at).perp() / size;
                 DVec3::new(f64::from(c.x), f64::from(c.y), 0.5)
             };
-            let missing = DVec3::new(f64::from(left.0.x), f64::from(left.0.y), f64::from(left.1));
-            let mut m = DMat3::from_diagonal(DVec3::splat(factor * missing.length_squared() + 1e-9));
+            let residual = DVec3::new(f64::from(left.0.x), f64::from(left.0.y), f64::from(left.1));
+            let mut m = DMat3::from_diagonal(DVec3::splat(factor * residual.length_squared() + 1e-9));
             for i in (0..n).filter(|&i| !self.work.held[i]) {
-                let c = column(self.work.places[i]);
+                let c = column(self.work.positions[i]);
                 m += DMat3::from_cols(c * c.x, c * c.y, c * c.z);
             }
-            let y = m.inverse() * missing;
+            let y = m.inverse() * residual;
             if !y.is_finite() {
                 break;
             }
             self.step_within(|at| column(at).dot(y) as f32);
-            let now = self.missing(goal, direction, size);
+            let now = self.residual(goal, direction, size);
             if now.cost() < left.cost() {
                 failed = if now.cost() > 0.99 * left.cost() { failed + 1 } else { 0 };
                 (left, factor) = (now, factor * 0.25);

@@ -12,22 +12,22 @@ impl Chain2d {
         // Backward: the end moves to the goal, and each joint follows.
         let mut far = goal;
         for i in (0..n).rev() {
-            let pull = far - self.work.places[i];
+            let pull = far - self.work.positions[i];
             let size = length(pull);
-            let mut way = if size > 0.0 { pull / size } else { self.work.ways[i] };
+            let mut direction = if size > 0.0 { pull / size } else { self.work.directions[i] };
             if i + 1 < n {
-                let below = self.work.ways[i + 1];
-                let bend = angle(way, below);
+                let below = self.work.directions[i + 1];
+                let bend = angle(direction, below);
                 let allowed = nearest(self.work.spans[i + 1], bend);
                 if allowed != bend {
-                    way = turned(below, unit(-allowed));
+                    direction = turned(below, unit(-allowed));
                 }
             }
-            self.work.ways[i] = way;
-            self.work.places[i + 1] = far;
-            far -= way * self.bones[i].length;
+            self.work.directions[i] = direction;
+            self.work.positions[i + 1] = far;
+            far -= direction * self.bones[i].length;
         }
         // Forward: the root is fixed, and each bone points to the position of its end after the backward pass.
-        self.point_bones(|chain, i, at| chain.work.places[i + 1] - at);
+        self.point_bones(|chain, i, at| chain.work.positions[i + 1] - at);
     }
 }

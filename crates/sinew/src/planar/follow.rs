@@ -2,7 +2,7 @@
 
 use glam::Vec2;
 
-use super::{Chain2d, Chain2dError, Lead, angle, chain, length, turned, unit, way};
+use super::{Chain2d, Chain2dError, Lead, angle, chain, displacement, length, turned, unit};
 
 impl Chain2d {
     /// Moves one end to `place` and pulls the rest along, in one pass. Both ends of the chain move, so every position
@@ -29,7 +29,7 @@ impl Chain2d {
         self.begin()?;
         self.walk();
         let n = self.bones.len();
-        let leading = if lead == Lead::Tip { self.work.places[n] } else { self.root };
+        let leading = if lead == Lead::Tip { self.work.positions[n] } else { self.root };
         if leading == place {
             return Ok(());
         }
@@ -38,26 +38,26 @@ impl Chain2d {
                 self.root = place;
                 // A bone whose end is already at its start keeps its angle.
                 self.point_bones(|chain, i, at| match chain.bones[i].length > 0.0 {
-                    true => way(at, chain.work.places[i + 1]),
+                    true => displacement(at, chain.work.positions[i + 1]),
                     false => Vec2::ZERO,
                 });
             }
             Lead::Tip => {
                 let mut far = place;
                 for i in (0..n).rev() {
-                    let pull = way(self.work.places[i], far);
+                    let pull = displacement(self.work.positions[i], far);
                     let size = length(pull);
                     if size > 0.0 && self.bones[i].length > 0.0 {
-                        self.work.ways[i] = pull / size;
+                        self.work.directions[i] = pull / size;
                     }
                     if i + 1 < n {
-                        let below = self.work.ways[i + 1];
-                        self.put(i + 1, angle(self.work.ways[i], below));
-                        self.work.ways[i] = turned(below, unit(-self.bones[i + 1].angle));
+                        let below = self.work.directions[i + 1];
+                        self.put(i + 1, angle(self.work.directions[i], below));
+                        self.work.directions[i] = turned(below, unit(-self.bones[i + 1].angle));
                     }
-                    far -= self.work.ways[i] * self.bones[i].length;
+                    far -= self.work.directions[i] * self.bones[i].length;
                 }
-                self.put(0, angle(unit(self.base), self.work.ways[0]));
+                self.put(0, angle(unit(self.base), self.work.directions[0]));
                 let end = self.end();
                 let moved = place - end;
                 self.root = if moved.is_finite() { self.root + moved } else { place - (end - self.root) };

@@ -20,27 +20,27 @@ impl Chain2d {
         let size = self.size();
         self.work.held.fill(false);
         self.walk();
-        let (mut left, mut factor) = (length(goal - self.work.places[n]), 0.1f32);
+        let (mut left, mut factor) = (length(goal - self.work.positions[n]), 0.1f32);
         let (mut steps, mut failed) = (0, 0);
         while steps < most && left > near && failed < 5 {
             steps += 1;
-            let end = self.work.places[n];
+            let end = self.work.positions[n];
             let off = (goal - end) / size;
-            let missing = off.length_squared();
+            let squared_residual = off.length_squared();
             let (mut xx, mut xy, mut yy) = (0.0f32, 0.0, 0.0);
             for i in 0..n {
                 if !self.work.held[i] {
-                    let c = (end - self.work.places[i]).perp() / size;
+                    let c = (end - self.work.positions[i]).perp() / size;
                     (xx, xy, yy) = (xx + c.x * c.x, xy + c.x * c.y, yy + c.y * c.y);
                 }
             }
-            let mu = factor * missing + 1e-9;
+            let mu = factor * squared_residual + 1e-9;
             (xx, yy) = (xx + mu, yy + mu);
             let determinant = (xx * yy - xy * xy).max(1e-18);
             let y = Vec2::new(yy * off.x - xy * off.y, xx * off.y - xy * off.x) / determinant;
             self.step_within(|at| (end - at).perp().dot(y) / size);
             self.walk();
-            let now = length(goal - self.work.places[n]);
+            let now = length(goal - self.work.positions[n]);
             if now < left {
                 failed = if now > 0.99 * left { failed + 1 } else { 0 };
                 (left, factor) = (now, factor * 0.25);
@@ -60,7 +60,7 @@ impl Chain2d {
         Self::keep(&self.bones, &mut self.work.kept);
         let mut furthest = 0.0f32;
         for (i, bone) in self.bones.iter().enumerate() {
-            let step = step(self.work.places[i]);
+            let step = step(self.work.positions[i]);
             let (from, to) = self.work.spans[i];
             let at = wrap(bone.angle);
             if self.work.held[i] && ((at <= from && step > 0.0) || (at >= to && step < 0.0)) {
@@ -75,7 +75,7 @@ impl Chain2d {
                 continue;
             }
             let (from, to) = self.work.spans[i];
-            let wanted = wrap(bone.angle) + step(self.work.places[i]) * scale;
+            let wanted = wrap(bone.angle) + step(self.work.positions[i]) * scale;
             let put = wanted.clamp(from, to);
             self.work.held[i] = put != wanted;
             bone.angle = wrap(put);

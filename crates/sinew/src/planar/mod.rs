@@ -103,7 +103,7 @@ fn scaled(v: Vec2) -> Vec2 {
 }
 
 /// Displacement from one position to another; half of it if the whole overflows.
-fn way(from: Vec2, to: Vec2) -> Vec2 {
+fn displacement(from: Vec2, to: Vec2) -> Vec2 {
     let whole = to - from;
     if whole.is_finite() { whole } else { to * 0.5 - from * 0.5 }
 }

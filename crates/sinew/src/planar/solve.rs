@@ -153,13 +153,13 @@ impl Chain2d {
         finite("the goal", goal)?;
         self.begin()?;
         let mut report = Report::default();
-        let (came, size) = (self.end(), self.size());
+        let (initial_end, size) = (self.end(), self.size());
         let left = settings.side.map(|_| self.left());
         let mut grown = self.grow(goal, settings);
         loop {
-            let start = if grown { self.end() } else { came };
+            let start = if grown { self.end() } else { initial_end };
             let other = self.search(goal, start, settings, &mut report);
-            if !(grown || other) || !self.is_further(goal, came) {
+            if !(grown || other) || !self.is_further(goal, initial_end) {
                 break;
             }
             // Longer bones, or the substitute for a far goal, may increase the residual if limits hold the joints back.
@@ -176,7 +176,7 @@ impl Chain2d {
         report.position_residual = distance(end, goal);
         report.branch_changed = match left.map(|left| [left, self.left()]) {
             Some([was, now]) => was.min(now) < 0.0 && was.max(now) > 0.0,
-            None => self.changed(end - came, size, 0.0),
+            None => self.changed(end - initial_end, size, 0.0),
         };
         Ok(report)
     }
@@ -196,18 +196,18 @@ impl Chain2d {
 
     /// Whether the end is further from the goal than the input's end. Computed in f64, which distinguishes the two
     /// however far the goal.
-    fn is_further(&self, goal: Vec2, came: Vec2) -> bool {
+    fn is_further(&self, goal: Vec2, initial_end: Vec2) -> bool {
         let (root, length) = (self.root.as_dvec2(), f64::from(self.length()));
-        let way = goal.as_dvec2() - root;
+        let displacement = goal.as_dvec2() - root;
         // Beyond 1e7 lengths, only the direction counts.
-        let to = root + way * (1e7 * length / math64::sqrt(way.length_squared())).min(1.0);
+        let to = root + displacement * (1e7 * length / math64::sqrt(displacement.length_squared())).min(1.0);
         let off = |end: Vec2| (end.as_dvec2() - to).length_squared();
-        off(self.end()) > off(came)
+        off(self.end()) > off(initial_end)
     }
 
     /// Restores the input angles and lengths.
     pub(super) fn forget(&mut self) {
-        Self::restore(&mut self.bones, &self.work.came);
+        Self::restore(&mut self.bones, &self.work.initial);
         for (bone, &length) in self.bones.iter_mut().zip(&self.work.lengths) {
             bone.length = length;
         }
@@ -218,15 +218,15 @@ impl Chain2d {
         if weight >= 1.0 {
             return;
         }
-        for (bone, &came) in self.bones.iter_mut().zip(&self.work.came) {
-            if weight <= 0.0 || bone.angle == came {
-                bone.angle = came;
+        for (bone, &initial) in self.bones.iter_mut().zip(&self.work.initial) {
+            if weight <= 0.0 || bone.angle == initial {
+                bone.angle = initial;
             } else if bone.limits.is_some() {
                 // Joints with limits blend along their range (on its turn), others the shorter way round.
-                let from = wrap(came);
+                let from = wrap(initial);
                 bone.angle = from + (wrap(bone.angle) - from) * weight;
             } else {
-                bone.angle = came + wrap(bone.angle - came) * weight;
+                bone.angle = initial + wrap(bone.angle - initial) * weight;
             }
         }
     }
@@ -257,8 +257,8 @@ impl Chain2d {
     fn left(&mut self) -> f32 {
         self.walk();
         let (n, unit) = (self.bones.len(), to_unit(self.length()));
-        let end = (self.work.places[n] - self.root) * unit;
-        let middle: Vec2 = self.work.places[..n].iter().map(|p| (*p - self.root) * unit).sum();
+        let end = (self.work.positions[n] - self.root) * unit;
+        let middle: Vec2 = self.work.positions[..n].iter().map(|p| (*p - self.root) * unit).sum();
         end.perp_dot(middle)
     }
 
@@ -268,7 +268,7 @@ impl Chain2d {
     /// solving again.
     fn mirror(&mut self, side: BendSide2d, report: &mut Report) {
         let left = self.left();
-        let end = self.work.places[self.bones.len()] - self.root;
+        let end = self.work.positions[self.bones.len()] - self.root;
         let wanted = if side == BendSide2d::Left { 1.0 } else { -1.0 };
         // A straight chain has no side.
         let size = self.length() * to_unit(self.length());
@@ -298,22 +298,22 @@ impl Chain2d {
         if size <= 0.0 || size.is_subnormal() {
             return goal;
         }
-        let way = half / size;
-        let distance = (2.0 * (size * length(way))).min(f32::MAX);
+        let direction = half / size;
+        let distance = (2.0 * (size * length(direction))).min(f32::MAX);
         let most = if soft > 0.0 { soften(distance, reach, soft) } else { distance.min(10.0 * reach) };
-        if most >= distance { goal } else { self.root + way / length(way) * most }
+        if most >= distance { goal } else { self.root + direction / length(direction) * most }
     }
 
     /// Whether chain and goal are on one line, so that no joint's turn reduces the residual beyond rounding.
     fn in_line(&mut self, goal: Vec2) -> bool {
         self.walk();
         let n = self.bones.len();
-        let end = self.work.places[n];
+        let end = self.work.positions[n];
         let (off, size) = (scaled(goal - end), self.length());
         let unit = to_unit(size);
         // A turn of one milliradian then gains less than 1e-7 of the length.
         let most = 1e-4 * (size * unit) * length(off);
-        self.work.places[..n].iter().all(|&at| ((end - at) * unit).perp_dot(off).abs() <= most)
+        self.work.positions[..n].iter().all(|&at| ((end - at) * unit).perp_dot(off).abs() <= most)
     }
 
     fn descend(
@@ -413,16 +413,20 @@ impl Chain2d {
     }
 
     /// Records the best state since the last restart as the answer if it is the first, or a better choice.
-    pub(super) fn choose(&mut self, choice: &mut Option<Choice>, missing: f32) {
+    pub(super) fn choose(&mut self, choice: &mut Option<Choice>, residual: f32) {
         let take = match choice {
             None => {
-                *choice = Some(Choice::new(missing));
+                *choice = Some(Choice::new(residual));
                 true
             }
             Some(choice) => {
-                let turns =
-                    self.work.best.iter().zip(&self.work.came).map(|(best, came)| wrap(best - came).abs());
-                choice.takes(missing, turns.fold(0.0, f32::max))
+                let turns = self
+                    .work
+                    .best
+                    .iter()
+                    .zip(&self.work.initial)
+                    .map(|(best, initial)| wrap(best - initial).abs());
+                choice.takes(residual, turns.fold(0.0, f32::max))
             }
         };
         if take {

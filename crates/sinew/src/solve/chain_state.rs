@@ -47,7 +47,7 @@ pub(crate) struct Link {
     pub unit: f32,
     /// Maximum turn from the input rotation, in radians.
     pub most: f32,
-    came: (Quat, Vec3),
+    input: (Quat, Vec3),
     /// Translation from which slides count: the input's, or the root's after [`ChainState::move_root`].
     base: Vec3,
     /// Input rotation and translation, clamped to the limits.
@@ -114,7 +114,7 @@ impl Link {
 
     /// Clamps a rotation to the maximum turn; see [`turned_at_most`].
     pub fn no_further(&self, rotation: Quat) -> Quat {
-        turned_at_most(&self.limits, self.came.0, rotation, self.most)
+        turned_at_most(&self.limits, self.input.0, rotation, self.most)
     }
 }
 
@@ -193,13 +193,13 @@ impl ChainState {
         self.links.clear();
         for &joint in chain.joints() {
             let local = pose.local(joint);
-            let came = (local.rotation, local.translation);
+            let input = (local.rotation, local.translation);
             let limits = skeleton.limits(joint);
             // An input within the limits, or within the promised tolerance of them, keeps them unchanged.
             let inside =
                 limits.excess(local.rotation) <= KEPT && limits.slide_excess(local.translation) <= 0.0;
             let (limits, within) = if inside {
-                (*limits, came)
+                (*limits, input)
             } else {
                 self.outside = true;
                 let slid = limits.clamp_slide(local.translation, local.translation);
@@ -214,7 +214,7 @@ impl ChainState {
                 turn: Quat::IDENTITY,
                 unit,
                 most: f32::INFINITY,
-                came,
+                input,
                 base: local.translation,
                 within,
             });
@@ -226,7 +226,7 @@ impl ChainState {
     /// Restores the input.
     pub fn reset(&mut self) {
         for link in &mut self.links {
-            (link.rotation, link.offset) = link.came;
+            (link.rotation, link.offset) = link.input;
             link.base = link.offset;
         }
     }
@@ -241,8 +241,8 @@ impl ChainState {
     /// Largest turn of any joint from its input rotation, in radians.
     pub fn turned(&self) -> f32 {
         let mut most = (0.0, 1.0);
-        for link in self.links.iter().filter(|l| l.rotation != l.came.0) {
-            let d = math::mul(math::conjugate(link.came.0), link.rotation);
+        for link in self.links.iter().filter(|l| l.rotation != l.input.0) {
+            let d = math::mul(math::conjugate(link.input.0), link.rotation);
             // The squared sine of half the angle, which increases with the angle.
             let sine = d.x * d.x + d.y * d.y + d.z * d.z;
             if sine > most.0 {
@@ -316,11 +316,11 @@ impl ChainState {
     pub fn store(&self, pose: &mut Pose) -> bool {
         let mut changed = false;
         for (link, &joint) in self.links.iter().zip(self.chain.joints()) {
-            if link.rotation != link.came.0 {
+            if link.rotation != link.input.0 {
                 pose.set_rotation(joint, link.rotation);
                 changed = true;
             }
-            if link.offset != link.came.1 {
+            if link.offset != link.input.1 {
                 pose.set_translation(joint, link.offset);
                 changed = true;
             }
@@ -341,7 +341,7 @@ impl ChainState {
     /// Blends by `weight` from the input to the current state, in joint coordinates.
     pub fn blend(&mut self, weight: f32) {
         for link in &mut self.links {
-            let (rotation, offset) = link.came;
+            let (rotation, offset) = link.input;
             if link.rotation != rotation {
                 link.rotation = link.limits.blend(rotation, link.rotation, weight);
             }
@@ -428,14 +428,14 @@ impl ChainState {
             return (place, 1.0);
         }
         let (root, reach) = (self.place(0), self.length());
-        let way = place - root;
-        let distance = math::sqrt(way.length_squared());
+        let displacement = place - root;
+        let distance = math::sqrt(displacement.length_squared());
         if distance <= reach * (1.0 - soft) || distance <= 0.0 {
             return (place, 1.0);
         }
         let drawn = soften(distance, reach, soft);
         let longer = (distance / drawn).clamp(1.0, stretch);
-        (if soft > 0.0 { root + way * (drawn * longer / distance) } else { place }, longer)
+        (if soft > 0.0 { root + displacement * (drawn * longer / distance) } else { place }, longer)
     }
 
     /// Length of the chain in metres: the sum of its bones, including the offset at the tip.
@@ -541,8 +541,8 @@ impl ChainState {
         let short = self.end();
         self.stretch_to(from, most);
         // The end moves along a line or, if 0 / 0 gives NaN (and `max` ignores it), not at all.
-        let way = self.end() - short;
-        let part = ((place - short).dot(way) / way.length_squared()).max(0.0);
+        let displacement = self.end() - short;
+        let part = ((place - short).dot(displacement) / displacement.length_squared()).max(0.0);
         if part < 1.0 {
             self.stretch_to(from, 1.0 + (most - 1.0) * part);
         }

@@ -190,7 +190,7 @@ struct Laying<'a> {
 struct Stop {
     place: DVec3,
     /// Input position in model space.
-    came: Vec3,
+    input: Vec3,
     /// Input distance to the next joint, in metres.
     length: f64,
 }
@@ -249,7 +249,7 @@ impl Spline {
         laying.on.links.load(&self.chain, pose, false)?;
         let start = curve.spot(f64::from(options.offset));
         for (stop, place) in laying.on.plan.iter_mut().zip(places(&self.chain, pose)) {
-            stop.came = place;
+            stop.input = place;
         }
         let links = &mut laying.on.links;
         if options.moves_root {
@@ -358,7 +358,7 @@ impl Laying<'_> {
         let mut report = SplineReport::default();
         let (mut spot, mut gone, mut rested, mut off) = (start, 0.0, 0.0, 0.0f64);
         let mut at = self.on.links.root_place();
-        let (mut seat, mut unit) = self.on.links.top();
+        let (mut frame, mut unit) = self.on.links.top();
         let hand = if unit < 0.0 { -1.0 } else { 1.0 };
         for i in 0..count {
             let length = self.on.plan[i].length;
@@ -369,7 +369,7 @@ impl Laying<'_> {
             let scale = self.on.links.links[i].scale;
             unit *= f64::from(scale.x.abs()) * handedness(scale);
             let own = matrix(signs(scale));
-            let mut now = seat * matrix(self.on.links.links[i].rotation);
+            let mut now = frame * matrix(self.on.links.links[i].rotation);
             if length > 0.0 {
                 rested += self.of.rest.lengths[i];
                 let (next, met) = match pace {
@@ -388,8 +388,8 @@ impl Laying<'_> {
                 if reach > 0.0 {
                     let along = chord / reach;
                     let mut wanted = now;
-                    if let (Roll::Frames { twist, .. }, Some(seat)) =
-                        (self.options.roll, self.of.rest.seats[i])
+                    if let (Roll::Frames { twist, .. }, Some(rest)) =
+                        (self.options.roll, self.of.rest.orientations[i])
                     {
                         let (tangent, normal) = curve.frame(&curve.spot(from + sign * 0.5 * way));
                         let normal = across(along, carried(tangent * sign, along, normal));
@@ -397,9 +397,9 @@ impl Laying<'_> {
                         let [a, b] = twist.map(f64::from);
                         let (y, z) =
                             (math64::axis_angle(along, a + (b - a) * share) * normal * hand, along * hand);
-                        wanted = DMat3::from_cols(y.cross(z), y, z) * roll * seat;
+                        wanted = DMat3::from_cols(y.cross(z), y, z) * roll * rest;
                     }
-                    now = self.turn(i, &seat, wanted, own * self.below(i) * unit, along);
+                    now = self.turn(i, &frame, wanted, own * self.below(i) * unit, along);
                     let reach = reach.min(LONGEST.into());
                     if pace.is_some() && i + 1 < count && (reach / length - 1.0).abs() > SAME {
                         self.on.links.links[i + 1].offset *= (reach / length) as f32;
@@ -409,7 +409,7 @@ impl Laying<'_> {
                 gone += length;
             }
             at += now * (own * self.below(i) * unit);
-            seat = now * own;
+            frame = now * own;
         }
         self.on.plan[count].place = curve.place(&spot);
         off = off.max(at.distance(self.on.plan[count].place));
@@ -423,17 +423,17 @@ impl Laying<'_> {
 
     /// Turns one joint from its pre-rotation frame to the orientation `wanted`, with its bone along the unit vector
     /// `along`, as far as its limits allow. Returns the joint's new orientation.
-    fn turn(&mut self, link: usize, seat: &DMat3, wanted: DMat3, arm: DVec3, along: DVec3) -> DMat3 {
+    fn turn(&mut self, link: usize, frame: &DMat3, wanted: DMat3, arm: DVec3, along: DVec3) -> DMat3 {
         let arm = wanted * arm;
         let wanted = arc(arm / math64::sqrt(arm.length_squared()), along) * wanted;
         let link = &mut self.on.links.links[link];
-        let q = math64::quaternion(&(seat.transpose() * wanted));
+        let q = math64::quaternion(&(frame.transpose() * wanted));
         let q = math::normalize(Quat::from_xyzw(q.x as f32, q.y as f32, q.z as f32, q.w as f32));
         if math::angle_between(q, link.rotation) > STIRS {
             let q = if math::dot(q, link.rotation) < 0.0 { -q } else { q };
             link.rotation = link.limits.clamp(q);
         }
-        *seat * matrix(link.rotation)
+        *frame * matrix(link.rotation)
     }
 
     /// Measures the distances of the joints of a pose from their target positions.
@@ -442,7 +442,7 @@ impl Laying<'_> {
         let (mut most, mut furthest) = (0.0f64, 0.0f64);
         for (i, (place, stop)) in places(chain, pose).zip(&self.on.plan).enumerate() {
             let place = place.as_dvec3();
-            furthest = furthest.max(place.distance(stop.came.as_dvec3()));
+            furthest = furthest.max(place.distance(stop.input.as_dvec3()));
             if i > 0 || self.options.moves_root {
                 most = most.max(place.distance(stop.place));
             }
@@ -466,7 +466,7 @@ fn places(chain: &Chain, pose: &Pose) -> impl Iterator<Item = Vec3> {
 #[derive(Clone, Debug)]
 struct Rest {
     /// Orientation of each joint in its bone's frame; none for a bone without length.
-    seats: Vec<Option<DMat3>>,
+    orientations: Vec<Option<DMat3>>,
     /// Lengths of the bones, in the units of the root's parent.
     lengths: Vec<f64>,
     /// Axes of the root joint in the frame of the first bone.
@@ -476,13 +476,13 @@ struct Rest {
 impl Rest {
     fn new(skeleton: &Skeleton, chain: &Chain) -> Self {
         let joints = chain.joints();
-        let (mut seat, mut unit, mut bone) = (DMat3::IDENTITY, 1.0, None);
+        let (mut frame, mut unit, mut bone) = (DMat3::IDENTITY, 1.0, None);
         let (mut axes, mut root) = (DMat3::IDENTITY, None);
-        let mut seats = Vec::with_capacity(joints.len());
+        let mut orientations = Vec::with_capacity(joints.len());
         let mut lengths = Vec::with_capacity(joints.len());
         for (i, &joint) in joints.iter().enumerate() {
             let rest = skeleton.rest(joint);
-            let now = seat * matrix(rest.rotation);
+            let now = frame * matrix(rest.rotation);
             let own = matrix(signs(rest.scale));
             unit *= f64::from(rest.scale.x.abs()) * handedness(rest.scale);
             if i == 0 {
@@ -492,20 +492,20 @@ impl Rest {
             let arm = now * (own * below.as_dvec3()) * unit;
             let length = math64::sqrt(arm.length_squared());
             lengths.push(length);
-            seats.push((length > 0.0).then(|| {
+            orientations.push((length > 0.0).then(|| {
                 let along = arm / length;
                 let normal = match bone {
                     Some((last, normal)) => across(along, carried(last, along, normal)),
                     None => across(along, DVec3::Y),
                 };
                 bone = Some((along, normal));
-                let frame = DMat3::from_cols(normal.cross(along), normal, along).transpose();
-                root.get_or_insert(frame * axes);
-                frame * now
+                let to_bone = DMat3::from_cols(normal.cross(along), normal, along).transpose();
+                root.get_or_insert(to_bone * axes);
+                to_bone * now
             }));
-            seat = now * own;
+            frame = now * own;
         }
-        Self { seats, lengths, root: root.unwrap_or(DMat3::IDENTITY) }
+        Self { orientations, lengths, root: root.unwrap_or(DMat3::IDENTITY) }
     }
 }
 

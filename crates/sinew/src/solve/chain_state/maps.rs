@@ -8,7 +8,7 @@ use glam::{Quat, Vec3};
 use super::{Ask, ChainState, signs};
 use crate::{
     Chain, Skeleton, math,
-    solve::free::bones::{Ask as Reach, Bones},
+    solve::free::bones::{Bones, Task as Reach},
 };
 
 /// State of one joint in the frame of the root's parent, without its scale: in metres.
@@ -25,17 +25,17 @@ pub(crate) struct Node {
 
 /// Computes the state of every joint. Returns the position of the end.
 pub(crate) fn walk(links: &ChainState, nodes: &mut [Node]) -> Vec3 {
-    let (mut at, mut seat, mut unit) = (Vec3::ZERO, Quat::IDENTITY, links.unit());
+    let (mut at, mut frame, mut unit) = (Vec3::ZERO, Quat::IDENTITY, links.unit());
     let count = links.links.len();
     for (n, (link, node)) in links.links.iter().zip(&mut *nodes).enumerate() {
-        at += math::rotate(seat, link.offset) * unit;
+        at += math::rotate(frame, link.offset) * unit;
         node.place = at;
-        node.turned = math::normalize(math::mul(seat, link.rotation));
+        node.turned = math::normalize(math::mul(frame, link.rotation));
         node.sign = signs(link.scale);
         unit = link.unit_below(unit);
         let next = if n + 1 < count { links.links[n + 1].offset } else { links.chain().tip_offset() };
         node.bone = math::rotate(node.sign, next) * unit;
-        seat = math::mul(node.turned, node.sign);
+        frame = math::mul(node.turned, node.sign);
     }
     nodes.last().map_or(at, |tip| at + math::rotate(tip.turned, tip.bone))
 }
@@ -96,13 +96,13 @@ impl Maps {
             return false;
         }
         bones.arcs(found.normal);
-        let mut seat = Quat::IDENTITY;
+        let mut frame = Quat::IDENTITY;
         for (i, (link, node)) in links.links.iter_mut().zip(nodes.iter()).enumerate() {
             if i < bones.count() {
                 let turned = math::mul(found.turn, math::mul(bones.arc(i), node.turned));
-                link.rotation = math::normalize(math::mul(math::conjugate(seat), turned));
+                link.rotation = math::normalize(math::mul(math::conjugate(frame), turned));
             }
-            seat = math::normalize(math::mul(math::mul(seat, link.rotation), node.sign));
+            frame = math::normalize(math::mul(math::mul(frame, link.rotation), node.sign));
         }
         true
     }

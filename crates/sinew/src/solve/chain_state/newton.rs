@@ -32,14 +32,14 @@ use crate::{
 struct Column {
     part: Part,
     /// Orientation of the pre-rotation frame.
-    seat: Quat,
+    frame: Quat,
     /// Vector from the joint to the end, in chain lengths. For a slide, x is a chain length in units of the
     /// pre-rotation frame.
     arm: Vec3,
     /// Axis of a single turn, or direction of a slide.
     axis: Vec3,
     /// Active set of a joint that turns every way: normals of its active limits, in the pre-rotation frame.
-    walls: [Vec3; 3],
+    active: [Vec3; 3],
     count: usize,
     /// Active set before the step.
     known: ([Vec3; 3], usize),
@@ -48,7 +48,7 @@ struct Column {
     /// End of the room at which a coordinate is held.
     held: Option<usize>,
     /// Input value of a single angle, in radians.
-    came: f32,
+    input: f32,
     /// Weight of the part in a step.
     weight: f32,
     /// The step.
@@ -96,10 +96,10 @@ impl Newton {
     pub fn run(&mut self, links: &mut ChainState, ask: &Ask, most: u32, trace: &mut Trace) -> u32 {
         self.curved = false;
         for c in &mut self.columns {
-            (c.count, c.held, c.came) = (0, None, 0.0);
+            (c.count, c.held, c.input) = (0, None, 0.0);
             let link = &links.links[c.part.link];
             if let (Kind::Angle(n), true) = (c.part.kind, link.most.is_finite()) {
-                c.came = link.limits.coordinates(link.came.0)[n];
+                c.input = link.limits.coordinates(link.input.0)[n];
             }
         }
         let mut factor = 0.1;
@@ -108,7 +108,7 @@ impl Newton {
         while steps < most && !ask.met(left) && !trace.stopped() {
             links.keep(&mut self.kept);
             if self.forgets {
-                self.columns.iter_mut().for_each(|c| c.known = (c.walls, c.count));
+                self.columns.iter_mut().for_each(|c| c.known = (c.active, c.count));
             }
             if !self.step(links, ask, factor) {
                 break;
@@ -125,7 +125,7 @@ impl Newton {
             } else {
                 links.put(&self.kept);
                 if self.forgets {
-                    self.columns.iter_mut().for_each(|c| (c.walls, c.count) = c.known);
+                    self.columns.iter_mut().for_each(|c| (c.active, c.count) = c.known);
                 }
                 factor = (factor * 8.0).max(1e-3);
                 failed += 1;
@@ -177,7 +177,7 @@ impl Newton {
             // A joint that turns about single axes has up to three columns.
             let mut here = None;
             while let Some(c) = columns.next_if(|c| c.part.link == n) {
-                c.seat = orientation;
+                c.frame = orientation;
                 c.arm = at;
                 c.axis = Vec3::ZERO;
                 match c.part.kind {
@@ -187,7 +187,7 @@ impl Newton {
                         if let Some(axis) = link.limits.turn_axis(k, here) {
                             c.axis = math::rotate(orientation, axis);
                         }
-                        c.room = link.limits.angle_room(k, here[k], c.came, link.most);
+                        c.room = link.limits.angle_room(k, here[k], c.input, link.most);
                     }
                     Kind::Slide(k) => {
                         if let Some(axis) = link.limits.slide_axis(k) {
@@ -219,10 +219,10 @@ impl Newton {
     /// Makes one step. Returns false if there is none.
     fn step(&mut self, links: &mut ChainState, ask: &Ask, factor: f32) -> bool {
         let (off, spin) = self.see(links, ask);
-        let missing = off.length_squared() + spin.map_or(0.0, |s| s.length_squared());
+        let residual = off.length_squared() + spin.map_or(0.0, |s| s.length_squared());
 
         // The floor is needed in f32 if the chain cannot move in some direction at all.
-        let mu = factor * missing + 1e-9;
+        let mu = factor * residual + 1e-9;
         for c in self.columns.iter_mut() {
             c.weight = 1.0;
             if !matches!(c.part.kind, Kind::Slide(_)) {
@@ -234,7 +234,7 @@ impl Newton {
         }
         let mut furthest = 0.0;
         for pass in 0..PASSES {
-            let Some(y) = self.least(off, spin, mu) else { return false };
+            let Some(y) = self.multipliers(off, spin, mu) else { return false };
             let again;
             (again, furthest) = self.share(y, pass);
             if !again {
@@ -249,7 +249,7 @@ impl Newton {
     }
 
     /// Solves for the multipliers y of all columns that are not held.
-    fn least(&self, off: Vec3, spin: Option<Vec3>, mu: f32) -> Option<(Vec3, Vec3)> {
+    fn multipliers(&self, off: Vec3, spin: Option<Vec3>, mu: f32) -> Option<(Vec3, Vec3)> {
         let rows = if spin.is_some() { 6 } else { 3 };
         let mut m = [[0.0f64; 6]; 6];
         let mut rest = (off, spin.unwrap_or(Vec3::ZERO));
@@ -302,9 +302,9 @@ impl Newton {
                     // step on.
                     let mut n = 0;
                     while n < c.count {
-                        if whole.dot(math::rotate(c.seat, c.walls[n])) < 0.0 {
+                        if whole.dot(math::rotate(c.frame, c.active[n])) < 0.0 {
                             c.count -= 1;
-                            c.walls[n] = c.walls[c.count];
+                            c.active[n] = c.active[c.count];
                         } else {
                             n += 1;
                         }
@@ -352,13 +352,13 @@ impl Column {
         if self.count == 0 {
             return Vec3::AXES;
         }
-        let a = math::rotate(self.seat, self.walls[0]);
+        let a = math::rotate(self.frame, self.active[0]);
         let u = math::perpendicular(a, Vec3::ZERO);
         let v = a.cross(u);
         if self.count == 1 {
             return [u, v, Vec3::ZERO];
         }
-        let b = math::rotate(self.seat, self.walls[1]);
+        let b = math::rotate(self.frame, self.active[1]);
         let across = a.cross(b);
         // The two normals are nearly parallel.
         let Some(only) = (across.length_squared() > 1e-4).then(|| across.normalize_or_zero()) else {
@@ -377,7 +377,7 @@ impl Column {
         match self.part.kind {
             Kind::Whole => {
                 let angle = math::sqrt(step.length_squared());
-                let axis = math::rotate(math::conjugate(self.seat), step / angle);
+                let axis = math::rotate(math::conjugate(self.frame), step / angle);
                 let wanted = math::normalize(math::mul(math::axis_angle(axis, angle), link.rotation));
                 let next = link.no_further(link.limits.clamp(wanted));
                 link.rotation = next;
@@ -399,10 +399,10 @@ impl Column {
 
     fn meet(&mut self, normal: Vec3) {
         // The same limit, further along.
-        if let Some(wall) = self.walls[..self.count].iter_mut().find(|w| w.dot(normal) > 0.7) {
-            *wall = normal;
+        if let Some(known) = self.active[..self.count].iter_mut().find(|w| w.dot(normal) > 0.7) {
+            *known = normal;
         } else if self.count < 3 {
-            self.walls[self.count] = normal;
+            self.active[self.count] = normal;
             self.count += 1;
         }
     }

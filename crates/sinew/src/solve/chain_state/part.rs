@@ -54,9 +54,9 @@ pub(crate) enum Kind {
 pub(crate) fn parts(skeleton: &Skeleton, chain: &Chain) -> Vec<Part> {
     let mut list: Vec<(i32, Part)> = Vec::new();
     for (link, &joint) in chain.joints().iter().enumerate().rev() {
-        let freedom = skeleton.joint(joint);
-        let turns = freedom.turning.coordinates();
-        match freedom.turning {
+        let dofs = skeleton.joint(joint);
+        let turns = dofs.turning.coordinates();
+        match dofs.turning {
             Turning::Fixed => {}
             Turning::Free | Turning::Ball { .. } => {
                 let precedence = turns.iter().flatten().map(|d| d.precedence).max().unwrap_or(0);
@@ -71,7 +71,7 @@ pub(crate) fn parts(skeleton: &Skeleton, chain: &Chain) -> Vec<Part> {
                 }
             }
         }
-        for (n, dof) in freedom.slide.iter().enumerate() {
+        for (n, dof) in dofs.slide.iter().enumerate() {
             if let Some(dof) = dof {
                 list.push((dof.precedence, Part { link, kind: Kind::Slide(n) }));
             }

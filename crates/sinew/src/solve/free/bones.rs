@@ -18,7 +18,7 @@ use crate::{
 
 /// Request to [`Bones::reach`].
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Ask {
+pub(crate) struct Task {
     pub root: Vec3,
     pub goal: Vec3,
     /// Permitted distance of the end from the goal, as a share of the chain's length.
@@ -191,7 +191,7 @@ impl Bones {
 
     /// Sets the input direction of a bone.
     #[cold]
-    pub fn set_came(&mut self, bone: usize, direction: Vec3) {
+    pub fn set_initial(&mut self, bone: usize, direction: Vec3) {
         self.from.set_direction(bone, direction);
     }
 
@@ -217,14 +217,14 @@ impl Bones {
 
     /// Converts the distance beyond the reach from chain lengths to metres.
     #[cold]
-    fn metres(&self, by: f32, ask: &Ask) -> f32 {
+    fn metres(&self, by: f32, ask: &Task) -> f32 {
         // In chain lengths, the furthest goals overflow to one distance; so measure those in metres.
         if by < 1e38 { (by / self.over).min(f32::MAX) } else { distance(ask.goal, ask.root) }
     }
 
     /// Finds the directions of all bones that bring the end to the goal.
     #[inline(always)]
-    pub fn reach(&mut self, ask: &Ask) -> Found {
+    pub fn reach(&mut self, ask: &Task) -> Found {
         // For a far goal, the vector may be scaled down, and its length with it.
         let (way, length, x) = near(ask.goal - ask.root, self.over, ask.goal, ask.root);
         let end = self.start.end();
@@ -303,7 +303,7 @@ impl Bones {
     /// Runs Newton's method from `to`. Chains with coinciding directions that must part (a staircase of parallel bones)
     /// are nudged apart.
     #[inline(always)]
-    fn find(&mut self, at: &mut Moments, to: &To, found: &mut Found, along: Vec3, ask: &Ask) {
+    fn find(&mut self, at: &mut Moments, to: &To, found: &mut Found, along: Vec3, ask: &Task) {
         found.passes = newton(&mut self.to, at, to, ask.passes.clamp(1, PATIENCE));
         if !to.met(at) {
             self.part(at, to, found, along, ask);
@@ -311,7 +311,7 @@ impl Bones {
     }
 
     #[cold]
-    fn part(&mut self, at: &mut Moments, to: &To, found: &mut Found, along: Vec3, ask: &Ask) {
+    fn part(&mut self, at: &mut Moments, to: &To, found: &mut Found, along: Vec3, ask: &Task) {
         let most = ask.passes.max(1);
         for nudge in [0.01, 0.1, 1.0] {
             if found.passes >= most || to.met(at) {
@@ -333,7 +333,7 @@ impl Bones {
         to: &To,
         found: &mut Found,
         along: Vec3,
-        ask: &Ask,
+        ask: &Task,
     ) -> Moments {
         if 1.0 - at.end().length() > CLOSE {
             let near = To { d: 1.0 - CLOSE, floor: to.floor.min(0.1 * CLOSE), ..*to };
@@ -350,7 +350,7 @@ impl Bones {
     /// others are two sides of a triangle; the third is the line to the goal. The others stretch or fold only as far as
     /// the triangle needs.
     #[cold]
-    fn hinge(&mut self, none: &Found, along: Vec3, d: f32, floor: f32, ask: &Ask) -> Found {
+    fn hinge(&mut self, none: &Found, along: Vec3, d: f32, floor: f32, ask: &Task) -> Found {
         let count = self.count();
         let heavy = (0..count).find(|&b| self.from.length(b) >= self.longest).unwrap_or(0);
         let (l, v) = (self.from.length(heavy), self.from.direction(heavy));
@@ -486,7 +486,7 @@ impl Bones {
 
     /// Input vector from the root to the end, in metres.
     #[cold]
-    pub fn came_to(&self) -> Vec3 {
+    pub fn initial_end(&self) -> Vec3 {
         self.start.end() * self.total
     }
 
@@ -536,8 +536,8 @@ mod tests {
         Vec3::new(noise(seed), noise(seed), noise(seed)).normalize()
     }
 
-    fn ask(goal: Vec3) -> Ask {
-        Ask {
+    fn ask(goal: Vec3) -> Task {
+        Task {
             root: Vec3::ZERO,
             goal,
             tolerance: 1e-6,

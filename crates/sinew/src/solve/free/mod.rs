@@ -31,7 +31,7 @@ use crate::{
     joint::{Attributes, check_honoured},
     math,
 };
-use bones::{Ask, Bones, Found, ROUNDING};
+use bones::{Bones, Found, ROUNDING, Task};
 use fours::{Arcs, THERE, shifted, transposed};
 
 /// Solver for a chain of free joints: a tail, tentacle, spine, rope, or arm without limits. `auto` chooses it for every
@@ -138,7 +138,7 @@ pub struct FreeChain {
 struct FreeScratch {
     bones: Bones,
     /// Input rotations, four joints at a time.
-    came: Vec<Arcs>,
+    initial: Vec<Arcs>,
     /// Input local transforms of all joints of the chain.
     kept: Vec<JointTransform>,
     /// Local transforms of the round whose end is nearest to the goal.
@@ -206,7 +206,7 @@ impl FreeChain {
 
     fn fit(&self, scratch: &mut FreeScratch) {
         let joints = self.chain.joints().len();
-        let FreeScratch { bones, came, kept, nearest, links, newton, answer } = scratch;
+        let FreeScratch { bones, initial: came, kept, nearest, links, newton, answer } = scratch;
         bones.fit(self.bones());
         came.resize(self.bones().div_ceil(4), [Vec4::ZERO; 4]);
         for kept in [kept, nearest] {
@@ -415,7 +415,7 @@ impl Solve<'_> {
         }
         let joints = &self.of.chain.joints()[..self.on.bones.count() - usize::from(by_joint)];
         let turn = |(i, &joint): (usize, &JointId)| {
-            branch::sine_between(lane(&self.on.came, i), pose.local(joint).rotation)
+            branch::sine_between(lane(&self.on.initial, i), pose.local(joint).rotation)
         };
         brought.sine = joints.iter().enumerate().map(turn).fold(0.0, f32::max);
         brought.moved = ((self.of.chain.end(pose) - from) / brought.length).length();
@@ -444,12 +444,13 @@ impl Solve<'_> {
         by_joint: bool,
         report: &mut Report,
     ) -> Brought {
-        let Self { of: FreeChain { chain, .. }, on: FreeScratch { bones, came, .. }, side, .. } = self;
+        let Self { of: FreeChain { chain, .. }, on: FreeScratch { bones, initial: came, .. }, side, .. } =
+            self;
         let (max_turn, tolerance) = (self.options.max_turn, self.options.position_tolerance);
         let kept = bend.pole == Pole::Keep && bend.swivel == 0.0;
         let mut brought = Brought::default();
         let (joints, tip) = (chain.joints(), chain.tip());
-        let mut ask = Ask {
+        let mut ask = Task {
             root: pose.position(joints[0]),
             goal: to,
             tolerance: 0.0,
@@ -526,7 +527,7 @@ impl Solve<'_> {
                 if surely && pose.unscaled(tip) {
                     return brought;
                 }
-                brought.from = ask.root + bones.came_to();
+                brought.from = ask.root + bones.initial_end();
             }
             let nearest = nearest.get_or_insert_with(|| {
                 let place = softened(to, ask.root, brought.length, self.options.soft, self.stretch);
@@ -573,7 +574,7 @@ impl Solve<'_> {
         }
         for (i, &joint) in self.of.chain.joints()[..self.on.bones.count()].iter().enumerate() {
             let rotation = match nearest.pass {
-                0 => lane(&self.on.came, i),
+                0 => lane(&self.on.initial, i),
                 _ => self.on.nearest[i].rotation,
             };
             pose.set_rotation(joint, rotation);
@@ -630,9 +631,9 @@ impl Solve<'_> {
             asked
         };
         let ask = links.ask(place, turn, self.options);
-        let came = ask.cost(links.measure(&ask));
+        let initial = ask.cost(links.measure(&ask));
         report.iterations += newton.part_way(links, &ask, answer, self.max_iterations);
-        if ask.cost(links.measure(&ask)) > came {
+        if ask.cost(links.measure(&ask)) > initial {
             // No part of the way improves the input: approach as closely as steps permit.
             links.reset();
             report.iterations += newton.run(links, &ask, self.max_iterations, &mut Trace::none());
@@ -677,10 +678,10 @@ fn axis(pose: &Pose, root: JointId, bend: Vec3) -> Vec3 {
 fn follow(
     bones: &mut Bones,
     found: &mut Found,
-    ask: &Ask,
+    ask: &Task,
     bend: &Goal,
     most: f32,
-    came: (Vec3, Vec3),
+    initial: (Vec3, Vec3),
 ) -> bool {
     if found.passes == 0 {
         bones.stay();
@@ -704,7 +705,7 @@ fn follow(
         found.passes = found.passes.max(1);
         own = math::rotate(twist, own);
     }
-    branch::flipped_onto(came.0, came.1, found.ahead, own)
+    branch::flipped_onto(initial.0, initial.1, found.ahead, own)
 }
 
 /// Writes the joint rotations that turn the bones into the directions found.
@@ -721,7 +722,7 @@ fn write(
     bones: &mut Bones,
     pose: &mut Pose,
     found: &Found,
-    came: &mut [Arcs],
+    initial: &mut [Arcs],
     first: bool,
 ) -> f32 {
     let count = bones.count();
@@ -734,7 +735,7 @@ fn write(
     let turn = found.turn;
     let mut last = [-turn.x, -turn.y, -turn.z, turn.w].map(Vec4::splat);
     let mut most = Vec4::ZERO;
-    for ((arcs, came), joints) in arcs.iter().zip(came).zip(joints[..count].chunks(4)) {
+    for ((arcs, initial), joints) in arcs.iter().zip(initial).zip(joints[..count].chunks(4)) {
         // Lanes past the last joint repeat it. They are written before it, so that its own lane wins.
         let of = [0, 1, 2, 3].map(|i| joints[min(i, joints.len() - 1)].index());
         // Parents' frames, into which the turns are converted: see math::into_frame.
@@ -770,7 +771,7 @@ fn write(
         let over = Vec4::ONE / (x * x + y * y + z * z + w * w).sqrt();
         let new = transposed([x * over, y * over, z * over, w * over]);
         if first {
-            *came = old;
+            *initial = old;
         }
         for i in (0..4).rev() {
             let q = new[i];

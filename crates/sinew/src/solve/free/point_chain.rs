@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use glam::{Quat, Vec3};
 
-use super::bones::{Ask, Bones};
+use super::bones::{Bones, Task};
 use crate::{
     Outcome, Report, SolveError, Workspace, math,
     solve::{
@@ -111,7 +111,7 @@ impl PointChain {
             report.out_of_reach = report.position_residual;
             return Ok(report);
         }
-        let ask = Ask {
+        let ask = Task {
             root,
             goal,
             tolerance: options.position_tolerance.share(bones.total()),
@@ -159,7 +159,7 @@ impl PointChain {
     fn fill_gaps(&self, bones: &mut Bones, points: &[Vec3], turn: Quat) {
         for i in (0..self.lengths.len()).filter(|&i| points[i + 1] == points[i]) {
             let way = math::rotate(turn, bones.direction(i));
-            bones.set_came(i, way / math::sqrt(way.length_squared()));
+            bones.set_initial(i, way / math::sqrt(way.length_squared()));
         }
     }
 }

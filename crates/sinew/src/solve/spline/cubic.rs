@@ -20,8 +20,8 @@ type Sextic = [f64; 7];
 impl Cubic {
     /// Returns the cubic with these ends and velocities there.
     pub fn hermite(from: DVec3, to: DVec3, start: DVec3, end: DVec3) -> Self {
-        let way = to - from;
-        Self { c: [from, start, 3.0 * way - 2.0 * start - end, start + end - 2.0 * way] }
+        let chord = to - from;
+        Self { c: [from, start, 3.0 * chord - 2.0 * start - end, start + end - 2.0 * chord] }
     }
 
     /// Returns the cubic with these four Bézier points.
@@ -53,8 +53,9 @@ impl Cubic {
             return v / math64::sqrt(v.length_squared());
         }
         let bend = 2.0 * c + 6.0 * d * t;
-        let way = if bend.length_squared() > 1e-18 * size { if t < 0.5 { bend } else { -bend } } else { d };
-        way / math64::sqrt(way.length_squared())
+        let direction =
+            if bend.length_squared() > 1e-18 * size { if t < 0.5 { bend } else { -bend } } else { d };
+        direction / math64::sqrt(direction.length_squared())
     }
 
     /// (p(t + h) - p(t)) / h, without cancellation between nearly equal positions.

@@ -398,10 +398,10 @@ impl Curve {
     /// Projects a point onto the straight line from a position beyond an end, in the direction of the sign. Returns the
     /// distance along the line in metres, and the point's squared distance from the line.
     fn along(&self, from: &Spot, sign: f64, point: DVec3) -> (f64, f64) {
-        let way = self.end_tangent(if from.beyond == 0.0 { sign } else { from.beyond }) * sign;
+        let direction = self.end_tangent(if from.beyond == 0.0 { sign } else { from.beyond }) * sign;
         let to = point - self.place(from);
-        let along = to.dot(way);
-        (along, (to - way * along).length_squared())
+        let along = to.dot(direction);
+        (along, (to - direction * along).length_squared())
     }
 
     fn end_tangent(&self, beyond: f64) -> DVec3 {

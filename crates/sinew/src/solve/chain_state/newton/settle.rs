@@ -101,7 +101,7 @@ impl Newton {
         for c in &mut self.columns {
             let link = &links.links[c.part.link];
             if let Kind::Angle(n) = c.part.kind {
-                c.came = link.limits.coordinates(link.came.0)[n];
+                c.input = link.limits.coordinates(link.input.0)[n];
             }
         }
         let mut here = self.place(links, ask);
@@ -147,16 +147,16 @@ impl Newton {
             let by = match c.part.kind {
                 Kind::Whole => {
                     // 4 (1 - w) stands for half the squared angle; its gradient is twice the vector part.
-                    let q = math::mul(link.rotation, math::conjugate(link.came.0));
+                    let q = math::mul(link.rotation, math::conjugate(link.input.0));
                     let v = Vec3::new(q.x, q.y, q.z);
                     turned += 4.0 * v.length_squared() / (1.0 + q.w.abs());
-                    part.gone = math::rotate(c.seat, v) * if q.w < 0.0 { -2.0 } else { 2.0 };
+                    part.gone = math::rotate(c.frame, v) * if q.w < 0.0 { -2.0 } else { 2.0 };
                     continue;
                 }
-                Kind::Angle(n) => link.limits.coordinates(link.rotation)[n] - c.came,
+                Kind::Angle(n) => link.limits.coordinates(link.rotation)[n] - c.input,
                 Kind::Slide(_) if c.arm.x == 0.0 => 0.0,
                 Kind::Slide(n) => {
-                    (link.limits.slide_of(link.offset)[n] - link.limits.slide_of(link.came.1)[n]) / c.arm.x
+                    (link.limits.slide_of(link.offset)[n] - link.limits.slide_of(link.input.1)[n]) / c.arm.x
                 }
             };
             part.gone = c.axis * by;
@@ -202,7 +202,7 @@ impl Newton {
             furthest = furthest.max(p.step.length_squared());
             let step = p.step + p.to_limit;
             p.step = match c.part.kind {
-                Kind::Whole => math::rotate(math::conjugate(c.seat), step),
+                Kind::Whole => math::rotate(math::conjugate(c.frame), step),
                 Kind::Angle(_) => Vec3::X * c.axis.dot(step),
                 Kind::Slide(_) => Vec3::X * (c.axis.dot(step) * c.arm.x),
             };
@@ -229,7 +229,7 @@ impl Newton {
                 for (n, contact) in link.limits.contacts(link.rotation, NEAR_LIMIT).into_iter().enumerate() {
                     let Some(contact) = contact else { continue };
                     let Contact { both, depth, curvature, .. } = contact;
-                    let normal = math::rotate(c.seat, contact.normal);
+                    let normal = math::rotate(c.frame, contact.normal);
                     let force = normal.dot(down);
                     if !both && force <= 0.0 {
                         continue;
@@ -238,7 +238,7 @@ impl Newton {
                     p.normals[n] = (normal - first * first.dot(normal)).normalize_or_zero();
                     if !both {
                         p.to_limit += normal * depth.max(0.0);
-                        p.across = contact.across.map(|v| math::rotate(c.seat, v));
+                        p.across = contact.across.map(|v| math::rotate(c.frame, v));
                         p.bend = (force * curvature, if curvature > 0.0 { 0.5 * force } else { 0.0 });
                     }
                 }

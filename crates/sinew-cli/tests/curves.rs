@@ -119,7 +119,7 @@ fn lines_have_curves() {
     assert!(length(sub(places(&lines[0])[7].0, [0.0, 0.0, 1.4])) < 1e-6);
     assert!(length(sub(places(&lines[1])[7].0, [2.4, 0.0, 0.0])) < 1e-6);
     let error = |i: usize| lines[i]["error"].as_str().unwrap();
-    assert!(error(2).ends_with("1 control points make no curve: it takes 2 at least"), "{}", error(2));
+    assert!(error(2).ends_with("a curve needs at least 2 control points, not 1"), "{}", error(2));
     assert!(error(3).contains("control points 0 and 1 coincide at [1, 2, 3]"), "{}", error(3));
     assert!(error(4).ends_with("spline needs a curve"), "{}", error(4));
 }
@@ -189,7 +189,10 @@ fn what_does_not_fit_is_said() {
     assert!(
         solve(&["--to", "0,0,1", "--rotation", "0,0,0,1", "--solver", "look-at"], 1).contains("no rotation")
     );
-    assert!(solve(&["--curve", "0,0,0", "--back", "0,0,1"], 1).contains("it takes 2 at least"));
+    assert!(
+        solve(&["--curve", "0,0,0", "--back", "0,0,1"], 1)
+            .contains("a curve needs at least 2 control points, not 1")
+    );
     assert!(solve(&["--curve", "0,0,0 1,0,0", "--back", "0,0,1"], 1).contains("first bone"));
     let draw = |more: &[&str]| failed(&[&["draw", &model, "-o", "no.png"], more].concat(), 2);
     assert!(draw(&["--solver", "spline"]).contains("--curve"));

@@ -10,10 +10,10 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum MeshError {
     /// No triangle has an area.
-    #[error("a ground needs at least one triangle that has an area")]
+    #[error("a ground mesh needs at least one triangle with an area")]
     Empty,
     /// A triangle refers to a vertex that does not exist.
-    #[error("triangle {triangle} names vertex {vertex}, but there are {count}")]
+    #[error("triangle {triangle} refers to vertex {vertex}, but the mesh has {count} vertices")]
     NoSuchVertex {
         /// Index of the triangle.
         triangle: usize,
@@ -31,7 +31,7 @@ pub enum MeshError {
         position: Vec3,
     },
     /// The number of groups differs from that of triangles.
-    #[error("{groups} groups are given for {triangles} triangles")]
+    #[error("a mesh of {triangles} triangles must have as many groups, or none, not {groups}")]
     Groups {
         /// Number of groups.
         groups: usize,

@@ -25,7 +25,7 @@ use crate::math;
 #[non_exhaustive]
 pub enum TerrainError {
     /// A dimension is outside its range.
-    #[error("{name} is {value}, but must be {wanted}")]
+    #[error("{name} must be {wanted}, not {value}")]
     Measure {
         /// Name of the field.
         name: &'static str,
@@ -35,7 +35,7 @@ pub enum TerrainError {
         wanted: &'static str,
     },
     /// The mesh would have too many pieces.
-    #[error("{count} {name} are more than the {limit} that a terrain may have")]
+    #[error("a terrain may have at most {limit} {name}, not {count}")]
     TooMany {
         /// Name of the pieces.
         name: &'static str,
@@ -83,8 +83,8 @@ impl Profile {
     fn mesh(&self, sides: bool) -> TriangleMesh {
         let (sin, cos) = (math::sin(self.heading), math::cos(self.heading));
         // Each corner is always computed in the same way, so that neighbouring pieces share its bits.
-        let place = |[way, height]: [f32; 2], across: f32| {
-            self.origin + Vec3::new(sin * way + cos * across, height, cos * way - sin * across)
+        let corner = |[ahead, height]: [f32; 2], across: f32| {
+            self.origin + Vec3::new(sin * ahead + cos * across, height, cos * ahead - sin * across)
         };
         let half = 0.5 * self.width;
         let lowest = self.line.iter().fold(f32::INFINITY, |m, p| m.min(p[1]));
@@ -94,11 +94,11 @@ impl Profile {
             if a == b {
                 continue;
             }
-            mesh.push_quad([place(a, -half), place(b, -half), place(b, half), place(a, half)]);
+            mesh.push_quad([corner(a, -half), corner(b, -half), corner(b, half), corner(a, half)]);
             if sides && a[0] < b[0] && a[1].max(b[1]) > lowest {
                 let (a0, b0) = ([a[0], lowest], [b[0], lowest]);
-                mesh.push_quad([place(a0, -half), place(b0, -half), place(b, -half), place(a, -half)]);
-                mesh.push_quad([place(b0, half), place(a0, half), place(a, half), place(b, half)]);
+                mesh.push_quad([corner(a0, -half), corner(b0, -half), corner(b, -half), corner(a, -half)]);
+                mesh.push_quad([corner(b0, half), corner(a0, half), corner(a, half), corner(b, half)]);
             }
         }
         mesh
@@ -108,16 +108,16 @@ impl Profile {
     fn height(&self, x: f32, z: f32) -> Option<f32> {
         let (sin, cos) = (math::sin(self.heading), math::cos(self.heading));
         let (x, z) = (x - self.origin.x, z - self.origin.z);
-        let (way, across) = (sin * x + cos * z, cos * x - sin * z);
+        let (ahead, across) = (sin * x + cos * z, cos * x - sin * z);
         if across.abs() > 0.5 * self.width {
             return None;
         }
         let heights = self.line.windows(2).filter_map(|piece| {
             let ([w0, h0], [w1, h1]) = (piece[0], piece[1]);
-            if !(w0..=w1).contains(&way) {
+            if !(w0..=w1).contains(&ahead) {
                 return None;
             }
-            Some(if w1 > w0 { h0 + (h1 - h0) * ((way - w0) / (w1 - w0)) } else { h0.max(h1) })
+            Some(if w1 > w0 { h0 + (h1 - h0) * ((ahead - w0) / (w1 - w0)) } else { h0.max(h1) })
         });
         heights.reduce(f32::max).map(|height| self.origin.y + height)
     }

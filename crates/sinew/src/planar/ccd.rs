@@ -14,9 +14,9 @@ impl Chain2d {
             let wanted = angle(end - at, goal - at) * (1.0 - damping);
             let here = wrap(self.bones[i].angle);
             let to = here + wanted.clamp(-max_step, max_step);
-            let (from, most) = self.work.spans[i];
+            let (from, limit) = self.work.spans[i];
             // Move along the range, never round the back.
-            self.bones[i].angle = wrap(to.clamp(from, most));
+            self.bones[i].angle = wrap(to.clamp(from, limit));
             end = at + turned(end - at, unit(self.bones[i].angle - here));
         }
     }

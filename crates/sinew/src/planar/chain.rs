@@ -72,7 +72,7 @@ pub enum Chain2dError {
         value: f32,
     },
     /// A limit ends before it starts.
-    #[error("joint {joint} is limited from {from} to {to}: from must not be above to")]
+    #[error("joint {joint}: limits must not start above their end, but go from {from} to {to}")]
     Limits {
         /// Index of the joint in the chain, 0 at the root.
         joint: usize,
@@ -228,7 +228,7 @@ impl Chain2d {
     ///
     /// Returns an error for no bones, a root that is not finite, and a bone with a value outside its range.
     pub fn new(root: Vec2, bones: &[Bone2d]) -> Result<Self, Chain2dError> {
-        finite("the root's place", root)?;
+        finite("the root's position", root)?;
         if bones.is_empty() {
             return Err(Chain2dError::Empty);
         }
@@ -290,10 +290,10 @@ impl Chain2d {
 
     /// Distance by which a position lies outside the reach of the bones' lengths (too far or too near), whatever the
     /// limits; 0 within reach.
-    pub fn out_of_reach(&self, place: Vec2) -> f32 {
-        let (most, longest) = (self.length(), self.bones.iter().map(|b| b.length).fold(0.0, f32::max));
-        let x = distance(self.root, place);
-        (x - most).max(2.0 * longest - most - x).clamp(0.0, f32::MAX)
+    pub fn out_of_reach(&self, position: Vec2) -> f32 {
+        let (reach, longest) = (self.length(), self.bones.iter().map(|b| b.length).fold(0.0, f32::max));
+        let x = distance(self.root, position);
+        (x - reach).max(2.0 * longest - reach - x).clamp(0.0, f32::MAX)
     }
 
     /// Computes positions and directions.
@@ -329,7 +329,7 @@ impl Chain2d {
         self.bones[joint].angle = nearest(self.work.spans[joint], angle);
     }
 
-    /// Whether the branch changed since the input. `way` is the displacement of the end of a chain of length `size`;
+    /// Whether the branch changed since the input. `displacement` is that of the end of a chain of length `size`;
     /// `turned` is the turn of the last bone, if the task has a direction.
     pub(super) fn changed(&self, displacement: Vec2, size: f32, turned: f32) -> bool {
         let turn = self
@@ -343,7 +343,7 @@ impl Chain2d {
 
     /// Saves the input angles and lengths, and the limits widened to contain the input.
     pub(super) fn begin(&mut self) -> Result<(), Chain2dError> {
-        finite("the root's place", self.root)?;
+        finite("the root's position", self.root)?;
         within("the base's direction", "finite (below 1e4)", self.base, -1e4, 1e4)?;
         for (i, bone) in self.bones.iter().enumerate() {
             (self.work.initial[i], self.work.lengths[i]) = (bone.angle, bone.length);

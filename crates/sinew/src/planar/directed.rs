@@ -97,11 +97,11 @@ impl Chain2d {
             if self.met(target, direction, near) {
                 break Outcome::Converged;
             }
-            let most = settings.iterations().saturating_sub(report.iterations).min(60);
-            if most == 0 {
+            let max_steps = settings.iterations().saturating_sub(report.iterations).min(60);
+            if max_steps == 0 {
                 break Outcome::OutOfIterations;
             }
-            report.iterations += self.steps(target, direction, near, most);
+            report.iterations += self.steps(target, direction, near, max_steps);
             let now = self.residual(target, direction, size).cost();
             if now < best {
                 best = now;
@@ -146,14 +146,14 @@ impl Chain2d {
         length(off) * size <= near && 2.0 * turn.abs() <= NEAR
     }
 
-    /// Steps until both goals are met, `most` steps are made or no step reduces the residual. Returns the number of
+    /// Steps until both goals are met, `max_steps` steps are made or no step reduces the residual. Returns the number of
     /// steps. See `least_squares`.
-    fn steps(&mut self, goal: Vec2, direction: f32, near: f32, most: u32) -> u32 {
+    fn steps(&mut self, goal: Vec2, direction: f32, near: f32, max_steps: u32) -> u32 {
         let (n, size) = (self.bones.len(), self.size());
         self.work.held.fill(false);
         let (mut left, mut factor) = (self.residual(goal, direction, size), 0.1f64);
         let (mut steps, mut failed) = (0, 0);
-        while steps < most && failed < 5 && !self.met(goal, direction, near) {
+        while steps < max_steps && failed < 5 && !self.met(goal, direction, near) {
             steps += 1;
             self.walk();
             let end = self.work.positions[n];

@@ -5,7 +5,7 @@ use glam::Vec2;
 use super::{Chain2d, Chain2dError, Lead, angle, chain, displacement, length, turned, unit};
 
 impl Chain2d {
-    /// Moves one end to `place` and pulls the rest along, in one pass. Both ends of the chain move, so every position
+    /// Moves one end to `position` and pulls the rest along, in one pass. Both ends of the chain move, so every position
     /// is in reach.
     ///
     /// Led by the tip, each bone's end moves to its neighbour's start, and its own start follows. The joint at its end
@@ -14,7 +14,7 @@ impl Chain2d {
     /// the whole chain about the tip. With either lead, a limit is the same signed angle, from the parent's direction
     /// to the joint's own.
     ///
-    /// Returns an error if `place`, the root or the base is not finite.
+    /// Returns an error if `position`, the root or the base is not finite.
     ///
     /// ```
     /// use sinew::{glam::Vec2, planar::{Bone2d, Chain2d, Lead}};
@@ -24,18 +24,18 @@ impl Chain2d {
     /// assert!(snake.end().y < 28.0);
     /// # Ok::<(), sinew::planar::Chain2dError>(())
     /// ```
-    pub fn follow(&mut self, place: Vec2, lead: Lead) -> Result<(), Chain2dError> {
-        chain::finite("the place", place)?;
+    pub fn follow(&mut self, position: Vec2, lead: Lead) -> Result<(), Chain2dError> {
+        chain::finite("the position", position)?;
         self.begin()?;
         self.walk();
         let n = self.bones.len();
         let leading = if lead == Lead::Tip { self.work.positions[n] } else { self.root };
-        if leading == place {
+        if leading == position {
             return Ok(());
         }
         match lead {
             Lead::Root => {
-                self.root = place;
+                self.root = position;
                 // A bone whose end is already at its start keeps its angle.
                 self.point_bones(|chain, i, at| match chain.bones[i].length > 0.0 {
                     true => displacement(at, chain.work.positions[i + 1]),
@@ -43,7 +43,7 @@ impl Chain2d {
                 });
             }
             Lead::Tip => {
-                let mut far = place;
+                let mut far = position;
                 for i in (0..n).rev() {
                     let pull = displacement(self.work.positions[i], far);
                     let size = length(pull);
@@ -59,8 +59,8 @@ impl Chain2d {
                 }
                 self.put(0, angle(unit(self.base), self.work.directions[0]));
                 let end = self.end();
-                let moved = place - end;
-                self.root = if moved.is_finite() { self.root + moved } else { place - (end - self.root) };
+                let moved = position - end;
+                self.root = if moved.is_finite() { self.root + moved } else { position - (end - self.root) };
             }
         }
         Ok(())

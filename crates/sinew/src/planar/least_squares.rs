@@ -8,21 +8,21 @@ use super::{Chain2d, length, wrap};
 const FURTHEST: f32 = 0.8;
 
 impl Chain2d {
-    /// Steps until the end is within `near` of the goal, `most` steps are made, or no step reduces the residual. Never
+    /// Steps until the end is within `near` of the goal, `max_steps` steps are made, or no step reduces the residual. Never
     /// increases the residual. Returns the number of steps.
     ///
     /// A joint moves the end perpendicular to its line to the end, so the columns of J are the vectors from the joints
     /// to the end, turned by a right angle. With r the residual, the step J^T y with (J J^T + mu) y = r is the smallest
     /// that removes most of r (Wampler 1986). The damping mu is proportional to the squared residual (Sugihara 2011). A
     /// joint that met its limit is left out of further steps until its own step points back inside.
-    pub(super) fn least_squares(&mut self, goal: Vec2, near: f32, most: u32) -> u32 {
+    pub(super) fn least_squares(&mut self, goal: Vec2, near: f32, max_steps: u32) -> u32 {
         let n = self.bones.len();
         let size = self.size();
         self.work.held.fill(false);
         self.walk();
         let (mut left, mut factor) = (length(goal - self.work.positions[n]), 0.1f32);
         let (mut steps, mut failed) = (0, 0);
-        while steps < most && left > near && failed < 5 {
+        while steps < max_steps && left > near && failed < 5 {
             steps += 1;
             let end = self.work.positions[n];
             let off = (goal - end) / size;

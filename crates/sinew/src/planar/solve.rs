@@ -111,21 +111,21 @@ const SLOW: f32 = 0.3;
 const STALLED: f32 = 2e-4;
 
 /// Smallest positive `f32`.
-const SMALLEST: f32 = f32::from_bits(1);
+const MIN_ABOVE_ZERO: f32 = f32::from_bits(1);
 
 impl Options2d {
     pub(super) fn check(&self) -> Result<(), Chain2dError> {
         match self.position_tolerance {
             Tolerance::Share(share) => {
-                within("the position tolerance", "above 0 to 1", share, SMALLEST, 1.0)?
+                within("the position tolerance", "above 0 to 1", share, MIN_ABOVE_ZERO, 1.0)?
             }
             Tolerance::Metres(metres) => {
-                within("the position tolerance in metres", "above 0", metres, SMALLEST, f32::MAX)?
+                within("the position tolerance in metres", "above 0", metres, MIN_ABOVE_ZERO, f32::MAX)?
             }
         }
         if let Method2d::Ccd { damping, max_step } = self.method {
             within("the damping", "0 to below 1", damping, 0.0, 1.0 - f32::EPSILON)?;
-            within("the largest step", "above 0", max_step, SMALLEST, f32::INFINITY)?;
+            within("the largest step", "above 0", max_step, MIN_ABOVE_ZERO, f32::INFINITY)?;
         }
         within("the soft zone", "0 to 1", self.soft, 0.0, 1.0)?;
         within("the stretch", "1 or more", self.stretch, 1.0, f32::MAX)?;
@@ -300,8 +300,8 @@ impl Chain2d {
         }
         let direction = half / size;
         let distance = (2.0 * (size * length(direction))).min(f32::MAX);
-        let most = if soft > 0.0 { soften(distance, reach, soft) } else { distance.min(10.0 * reach) };
-        if most >= distance { goal } else { self.root + direction / length(direction) * most }
+        let far = if soft > 0.0 { soften(distance, reach, soft) } else { distance.min(10.0 * reach) };
+        if far >= distance { goal } else { self.root + direction / length(direction) * far }
     }
 
     /// Whether chain and goal are on one line, so that no joint's turn reduces the residual beyond rounding.
@@ -312,8 +312,8 @@ impl Chain2d {
         let (off, size) = (scaled(goal - end), self.length());
         let unit = to_unit(size);
         // A turn of one milliradian then gains less than 1e-7 of the length.
-        let most = 1e-4 * (size * unit) * length(off);
-        self.work.positions[..n].iter().all(|&at| ((end - at) * unit).perp_dot(off).abs() <= most)
+        let max_gain = 1e-4 * (size * unit) * length(off);
+        self.work.positions[..n].iter().all(|&at| ((end - at) * unit).perp_dot(off).abs() <= max_gain)
     }
 
     fn descend(
@@ -377,8 +377,8 @@ impl Chain2d {
             report.iterations += 1;
             left = length(goal - self.end());
             if auto && left > near && left > SLOW * before && report.iterations >= next {
-                let most = (settings.iterations() - report.iterations).min(20);
-                report.iterations += self.least_squares(goal, near, most);
+                let max_steps = (settings.iterations() - report.iterations).min(20);
+                report.iterations += self.least_squares(goal, near, max_steps);
                 left = length(goal - self.end());
                 // After a failure, wait for twice as many sweeps before the next attempt.
                 next = report.iterations + pause;
@@ -391,8 +391,8 @@ impl Chain2d {
             slow = if left > before * (1.0 - STALLED) { slow + 1 } else { 0 };
             let stalls = if auto { slow >= 2 || (slow == 1 && left == before) } else { rests };
             if stalls {
-                let most = settings.restarts().saturating_add(u32::from(auto));
-                if restarts >= most || !reachable {
+                let max_restarts = settings.restarts().saturating_add(u32::from(auto));
+                if restarts >= max_restarts || !reachable {
                     break Outcome::Stalled;
                 }
                 self.choose(&mut choice, best / size);

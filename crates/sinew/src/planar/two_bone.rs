@@ -54,7 +54,7 @@ pub struct TwoBone2d {
 /// # Ok::<(), sinew::planar::Chain2dError>(())
 /// ```
 pub fn two_bone(root: Vec2, a: f32, b: f32, goal: Vec2, side: BendSide2d) -> Result<TwoBone2d, Chain2dError> {
-    chain::finite("the root's place", root)?;
+    chain::finite("the root's position", root)?;
     chain::finite("the goal", goal)?;
     // Beyond 1e9, products of four lengths overflow; below 1e-9 they underflow.
     chain::within("the upper bone's length", "1e-9 to 1e9", a, 1e-9, 1e9)?;

@@ -46,7 +46,7 @@ pub(crate) struct Link {
     /// Size in metres of the pre-rotation frame's units.
     pub unit: f32,
     /// Maximum turn from the input rotation, in radians.
-    pub most: f32,
+    pub max_turn: f32,
     input: (Quat, Vec3),
     /// Translation from which slides count: the input's, or the root's after [`ChainState::move_root`].
     base: Vec3,
@@ -55,7 +55,7 @@ pub(crate) struct Link {
 }
 
 /// Maximum length of a chain, in metres. Squares of vectors of this length are still finite.
-const LARGEST: f32 = 1e18;
+const MAX_LENGTH: f32 = 1e18;
 
 /// Links from root to tip. Each solve reloads them into the same memory.
 #[derive(Debug)]
@@ -114,29 +114,29 @@ impl Link {
 
     /// Clamps a rotation to the maximum turn; see [`turned_at_most`].
     pub fn no_further(&self, rotation: Quat) -> Quat {
-        turned_at_most(&self.limits, self.input.0, rotation, self.most)
+        turned_at_most(&self.limits, self.input.0, rotation, self.max_turn)
     }
 }
 
-/// Returns the rotation `to` if it is within `most` radians of `from`. Otherwise returns a rotation between the two, in
+/// Returns the rotation `to` if it is within `max_turn` radians of `from`. Otherwise returns a rotation between the two, in
 /// joint coordinates, just within that bound.
-pub(crate) fn turned_at_most(limits: &Limits, from: Quat, mut to: Quat, most: f32) -> Quat {
-    if most == f32::INFINITY {
+pub(crate) fn turned_at_most(limits: &Limits, from: Quat, mut to: Quat, max_turn: f32) -> Quat {
+    if max_turn == f32::INFINITY {
         return to;
     }
     // Half an angle is at most its tangent: most turns are well within the bound and need no arc tangent.
     let d = math::mul(math::conjugate(from), to);
-    if 4.0 * (d.x * d.x + d.y * d.y + d.z * d.z) <= most * most * (d.w * d.w) {
+    if 4.0 * (d.x * d.x + d.y * d.y + d.z * d.z) <= max_turn * max_turn * (d.w * d.w) {
         return to;
     }
     // The path is straight in coordinates, and the angle only nearly proportional to them. Next to a half turn of
     // swing, the angle may even be larger on the path than at its end.
     for round in 0..40 {
         let turned = math::angle_between(from, to);
-        if turned <= most {
+        if turned <= max_turn {
             return to;
         }
-        let share = if round < 8 { SHORT[round.min(1)] * most / turned } else { 0.5 };
+        let share = if round < 8 { SHORT[round.min(1)] * max_turn / turned } else { 0.5 };
         to = limits.blend(from, to, share);
     }
     from
@@ -179,7 +179,7 @@ impl ChainState {
         check::frame(pose, chain.tip(), "the tip's frame", scaled)?;
         chain.check_frames(pose)?;
         self.take(chain, pose);
-        check::within("the chain's length in metres", "at most 1e18", self.length(), 0.0, LARGEST)
+        check::within("the chain's length in metres", "at most 1e18", self.length(), 0.0, MAX_LENGTH)
     }
 
     /// Loads a chain that is known to be finite. Positions of a sheared chain are exact, but steps lead only
@@ -213,7 +213,7 @@ impl ChainState {
                 goal: Vec3::ZERO,
                 turn: Quat::IDENTITY,
                 unit,
-                most: f32::INFINITY,
+                max_turn: f32::INFINITY,
                 input,
                 base: local.translation,
                 within,
@@ -240,16 +240,16 @@ impl ChainState {
 
     /// Largest turn of any joint from its input rotation, in radians.
     pub fn turned(&self) -> f32 {
-        let mut most = (0.0, 1.0);
+        let mut max = (0.0, 1.0);
         for link in self.links.iter().filter(|l| l.rotation != l.input.0) {
             let d = math::mul(math::conjugate(link.input.0), link.rotation);
             // The squared sine of half the angle, which increases with the angle.
             let sine = d.x * d.x + d.y * d.y + d.z * d.z;
-            if sine > most.0 {
-                most = (sine, d.w);
+            if sine > max.0 {
+                max = (sine, d.w);
             }
         }
-        2.0 * math::atan2(math::sqrt(most.0), most.1.abs())
+        2.0 * math::atan2(math::sqrt(max.0), max.1.abs())
     }
 
     /// Largest turn of any joint from here to saved rotations, in radians.
@@ -257,10 +257,10 @@ impl ChainState {
         self.links.iter().zip(to).map(|(l, to)| math::angle_between(l.rotation, to.0)).fold(0.0, f32::max)
     }
 
-    /// Limits all further steps and sweeps to `most` radians from the input rotations.
-    pub fn turn_at_most(&mut self, most: f32) {
+    /// Limits all further steps and sweeps to `max_turn` radians from the input rotations.
+    pub fn turn_at_most(&mut self, max_turn: f32) {
         for link in &mut self.links {
-            link.most = most;
+            link.max_turn = max_turn;
         }
     }
 
@@ -277,14 +277,14 @@ impl ChainState {
 
     /// Converts a position and a rotation from model space to the frame of the root's parent, without its scale: in
     /// metres.
-    pub fn inside(&self, place: Vec3, turn: Option<Quat>) -> (Vec3, Option<Quat>) {
+    pub fn inside(&self, position: Vec3, turn: Option<Quat>) -> (Vec3, Option<Quat>) {
         let back = math::conjugate(math::rotation_of(&self.above.matrix3));
-        (math::rotate(back, place - self.above.translation), turn.map(|t| math::mul(back, t)))
+        (math::rotate(back, position - self.above.translation), turn.map(|t| math::mul(back, t)))
     }
 
     /// Converts a position back to model space: the inverse of [`inside`](Self::inside).
-    pub fn back_out(&self, place: Vec3) -> Vec3 {
-        math::rotate(math::rotation_of(&self.above.matrix3), place) + self.above.translation
+    pub fn back_out(&self, position: Vec3) -> Vec3 {
+        math::rotate(math::rotation_of(&self.above.matrix3), position) + self.above.translation
     }
 
     /// Signed size of the frame of the root's parent: negative if it mirrors.
@@ -423,19 +423,19 @@ impl ChainState {
     }
 
     /// Target position for a goal, drawn in by the soft zone, and the factor by which bones lengthen for it.
-    pub fn drawn_in(&self, place: Vec3, soft: f32, stretch: f32) -> (Vec3, f32) {
+    pub fn drawn_in(&self, position: Vec3, soft: f32, stretch: f32) -> (Vec3, f32) {
         if soft <= 0.0 && stretch <= 1.0 {
-            return (place, 1.0);
+            return (position, 1.0);
         }
         let (root, reach) = (self.place(0), self.length());
-        let displacement = place - root;
+        let displacement = position - root;
         let distance = math::sqrt(displacement.length_squared());
         if distance <= reach * (1.0 - soft) || distance <= 0.0 {
-            return (place, 1.0);
+            return (position, 1.0);
         }
         let drawn = soften(distance, reach, soft);
         let longer = (distance / drawn).clamp(1.0, stretch);
-        (if soft > 0.0 { root + displacement * (drawn * longer / distance) } else { place }, longer)
+        (if soft > 0.0 { root + displacement * (drawn * longer / distance) } else { position }, longer)
     }
 
     /// Length of the chain in metres: the sum of its bones, including the offset at the tip.
@@ -455,14 +455,14 @@ impl ChainState {
 
     /// Returns the position itself, or a nearer one in the same direction if it is so far away that only its direction
     /// counts. The bound is `far` lengths of the chain, with all slides extended and bones lengthened by `stretch`.
-    pub fn in_sight(&self, place: Vec3, length: f32, stretch: f32, far: f32) -> Vec3 {
+    pub fn in_sight(&self, position: Vec3, length: f32, stretch: f32, far: f32) -> Vec3 {
         let root = self.place(0);
         let near = far * length;
         // An overflow is not within the bound either.
-        if (place - root).length_squared() <= near * near {
-            return place;
+        if (position - root).length_squared() <= near * near {
+            return position;
         }
-        no_further(place, root, self.sight(length, stretch, far))
+        no_further(position, root, self.sight(length, stretch, far))
     }
 
     #[cold]
@@ -482,10 +482,10 @@ impl ChainState {
         if self.links.iter().any(|l| l.limits.slides()) {
             return 0.0;
         }
-        let most = self.bones().fold(self.last_bone(), |sum, bone| sum + bone);
+        let reach = self.bones().fold(self.last_bone(), |sum, bone| sum + bone);
         let longest = self.bones().fold(self.last_bone(), f32::max);
         let far = distance(goal, self.place(0));
-        (far - most).max(2.0 * longest - most - far).max(0.0)
+        (far - reach).max(2.0 * longest - reach - far).max(0.0)
     }
 
     /// Turns the whole chain about the axis from its root to its end (right-handed, in model space); the end stays.
@@ -507,9 +507,9 @@ impl ChainState {
     }
 
     /// Moves the root's joint to a position in model space.
-    pub fn move_root(&mut self, place: Vec3) {
-        let local = self.above.inverse().transform_point3(place);
-        if local.is_finite() && (self.place(0) - place).length_squared() > self.rounding * self.rounding {
+    pub fn move_root(&mut self, position: Vec3) {
+        let local = self.above.inverse().transform_point3(position);
+        if local.is_finite() && (self.place(0) - position).length_squared() > self.rounding * self.rounding {
             let before = self.links[0].offset;
             self.links[0].offset = local;
             // Next to the largest numbers, the resulting position may overflow.
@@ -522,29 +522,29 @@ impl ChainState {
     }
 
     /// Translates the root so that the root, or the end, comes to a position in model space.
-    pub fn lead_to(&mut self, place: Vec3, end: bool) {
+    pub fn lead_to(&mut self, position: Vec3, end: bool) {
         // Twice, as the first leaves the rounding of a long displacement.
         for _ in 0..2 {
             let now = if end { self.end() } else { self.place(0) };
-            let local = self.above.matrix3.inverse() * (place - now);
+            let local = self.above.matrix3.inverse() * (position - now);
             if local.is_finite() {
                 self.links[0].offset += local;
             }
         }
     }
 
-    /// Lengthens every bone below the root by one factor from 1 to `most`, relative to the saved lengths `from`.
+    /// Lengthens every bone below the root by one factor from 1 to `max_factor`, relative to the saved lengths `from`.
     /// Chooses the factor that brings the end nearest to a position in model space. Joints that slide keep their
     /// translations.
-    pub fn stretch_towards(&mut self, place: Vec3, from: &[(Quat, Vec3)], most: f32) {
+    pub fn stretch_towards(&mut self, position: Vec3, from: &[(Quat, Vec3)], max_factor: f32) {
         self.stretch_to(from, 1.0);
         let short = self.end();
-        self.stretch_to(from, most);
+        self.stretch_to(from, max_factor);
         // The end moves along a line or, if 0 / 0 gives NaN (and `max` ignores it), not at all.
         let displacement = self.end() - short;
-        let part = ((place - short).dot(displacement) / displacement.length_squared()).max(0.0);
+        let part = ((position - short).dot(displacement) / displacement.length_squared()).max(0.0);
         if part < 1.0 {
-            self.stretch_to(from, 1.0 + (most - 1.0) * part);
+            self.stretch_to(from, 1.0 + (max_factor - 1.0) * part);
         }
     }
 

@@ -188,7 +188,7 @@ struct Laying<'a> {
 /// Target position of a joint.
 #[derive(Clone, Copy, Debug, Default)]
 struct Stop {
-    place: DVec3,
+    position: DVec3,
     /// Input position in model space.
     input: Vec3,
     /// Input distance to the next joint, in metres.
@@ -248,12 +248,12 @@ impl Spline {
         let mut laying = Laying { of: self, on: workspace.scratch(), options };
         laying.on.links.load(&self.chain, pose, false)?;
         let start = curve.spot(f64::from(options.offset));
-        for (stop, place) in laying.on.plan.iter_mut().zip(places(&self.chain, pose)) {
-            stop.input = place;
+        for (stop, position) in laying.on.plan.iter_mut().zip(positions(&self.chain, pose)) {
+            stop.input = position;
         }
         let links = &mut laying.on.links;
         if options.moves_root {
-            links.move_root(curve.place(&start).as_vec3());
+            links.move_root(curve.position(&start).as_vec3());
         }
         let mut report = laying.lay(curve, start)?;
         let links = &mut laying.on.links;
@@ -362,9 +362,9 @@ impl Laying<'_> {
         let hand = if unit < 0.0 { -1.0 } else { 1.0 };
         for i in 0..count {
             let length = self.on.plan[i].length;
-            self.on.plan[i].place = curve.place(&spot);
+            self.on.plan[i].position = curve.position(&spot);
             if i > 0 || self.options.moves_root {
-                off = off.max(at.distance(self.on.plan[i].place));
+                off = off.max(at.distance(self.on.plan[i].position));
             }
             let scale = self.on.links.links[i].scale;
             unit *= f64::from(scale.x.abs()) * handedness(scale);
@@ -383,7 +383,7 @@ impl Laying<'_> {
                     way += curve.full_length();
                 }
                 report.longest_way = report.longest_way.max((way / length) as f32).min(f32::MAX);
-                let chord = curve.place(&next) - at;
+                let chord = curve.position(&next) - at;
                 let reach = math64::sqrt(chord.length_squared());
                 if reach > 0.0 {
                     let along = chord / reach;
@@ -411,8 +411,8 @@ impl Laying<'_> {
             at += now * (own * self.below(i) * unit);
             frame = now * own;
         }
-        self.on.plan[count].place = curve.place(&spot);
-        off = off.max(at.distance(self.on.plan[count].place));
+        self.on.plan[count].position = curve.position(&spot);
+        off = off.max(at.distance(self.on.plan[count].position));
         let near = f64::from(self.options.position_tolerance.metres(all as f32))
             + 4.0 * f64::from(self.on.links.rounding);
         report.report.outcome = if off <= near { Outcome::Converged } else { Outcome::Stalled };
@@ -439,15 +439,15 @@ impl Laying<'_> {
     /// Measures the distances of the joints of a pose from their target positions.
     fn measure(&self, pose: &Pose, report: &mut SplineReport) {
         let chain = self.on.links.chain();
-        let (mut most, mut furthest) = (0.0f64, 0.0f64);
-        for (i, (place, stop)) in places(chain, pose).zip(&self.on.plan).enumerate() {
-            let place = place.as_dvec3();
+        let (mut residual, mut furthest) = (0.0f64, 0.0f64);
+        for (i, (position, stop)) in positions(chain, pose).zip(&self.on.plan).enumerate() {
+            let place = position.as_dvec3();
             furthest = furthest.max(place.distance(stop.input.as_dvec3()));
             if i > 0 || self.options.moves_root {
-                most = most.max(place.distance(stop.place));
+                residual = residual.max(place.distance(stop.position));
             }
         }
-        report.report.position_residual = (most as f32).min(f32::MAX);
+        report.report.position_residual = (residual as f32).min(f32::MAX);
         // Each joint has its own target position, so the furthest displacement of any joint counts.
         let length: f64 = self.on.plan[..chain.joints().len()].iter().map(|s| s.length).sum();
         let moved = if length > 0.0 { (furthest / length) as f32 } else { 0.0 };
@@ -456,7 +456,7 @@ impl Laying<'_> {
 }
 
 /// Model positions of the joints, and of the tip's offset if there is one.
-fn places(chain: &Chain, pose: &Pose) -> impl Iterator<Item = Vec3> {
+fn positions(chain: &Chain, pose: &Pose) -> impl Iterator<Item = Vec3> {
     let end = (chain.tip_offset() != Vec3::ZERO).then(|| chain.end(pose));
     chain.joints().iter().map(|&j| pose.position(j)).chain(end)
 }

@@ -32,7 +32,7 @@ option_type! {
 }
 
 /// Maximum number of squares. More would take a gigabyte of triangles.
-const MOST_CELLS: u32 = 4_000_000;
+const MAX_CELLS: u32 = 4_000_000;
 
 impl Rough {
     /// Returns the triangles, in world space: a grid with vertices at the heights of [`Rough::height`].
@@ -50,8 +50,8 @@ impl Rough {
         not_negative("level", self.level)?;
         let [nx, nz] = [self.size.x, self.size.y].map(|size| math::ceil(size / self.cell).max(1.0));
         let count = nx * nz;
-        if count.is_nan() || count > MOST_CELLS as f32 {
-            return Err(TerrainError::TooMany { name: "cells", count, limit: MOST_CELLS });
+        if count.is_nan() || count > MAX_CELLS as f32 {
+            return Err(TerrainError::TooMany { name: "cells", count, limit: MAX_CELLS });
         }
         let (nx, nz) = (nx as u32, nz as u32);
         let corner = self.origin - Vec3::new(0.5 * self.size.x, 0.0, 0.5 * self.size.y);

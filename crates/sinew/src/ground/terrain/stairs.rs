@@ -64,7 +64,7 @@ option_type! {
 }
 
 /// Maximum number of steps. A flight of this many is higher than any building.
-const MOST_STEPS: u32 = 100_000;
+const MAX_STEPS: u32 = 100_000;
 
 impl Stairs {
     /// Returns the triangles, in world space.
@@ -80,9 +80,9 @@ impl Stairs {
         not_negative("lead", self.lead)?;
         not_negative("before", self.before)?;
         not_negative("landing", self.landing)?;
-        if self.steps > MOST_STEPS {
+        if self.steps > MAX_STEPS {
             let count = self.steps as f32;
-            return Err(TerrainError::TooMany { name: "steps", count, limit: MOST_STEPS });
+            return Err(TerrainError::TooMany { name: "steps", count, limit: MAX_STEPS });
         }
         let level = self.before + self.lead + self.landing != 0.0 || self.steps >= 2;
         measure("landing", 0.0, "greater than 0 where there is no tread", level)?;
@@ -96,14 +96,14 @@ impl Stairs {
     }
 
     fn profile(&self) -> Profile {
-        let steps = self.steps.min(MOST_STEPS);
+        let steps = self.steps.min(MAX_STEPS);
         let mut line: Vec<[f32; 2]> = vec![[-self.before, 0.0]];
         // Takes the distance to the first riser of a flight, the height before it, and 1 for up or -1 for down.
-        let mut flight = |way: f32, height: f32, sign: f32| {
-            let mut at = way;
+        let mut flight = |first: f32, height: f32, sign: f32| {
+            let mut at = first;
             for step in 0..steps {
                 // Products of counts, not sums of steps, keep the last tread as exact as the first.
-                at = way + self.going * step as f32;
+                at = first + self.going * step as f32;
                 line.push([at, height + sign * self.rise * step as f32]);
                 line.push([at, height + sign * self.rise * (step + 1) as f32]);
             }

@@ -91,21 +91,21 @@ impl Newton {
         self.parts.resize(parts.len(), settle::Part::default());
     }
 
-    /// Steps until the task is met, `most` steps are made or no step reduces the residual. Never increases the
+    /// Steps until the task is met, `max_steps` steps are made or no step reduces the residual. Never increases the
     /// residual. Returns the number of steps.
-    pub fn run(&mut self, links: &mut ChainState, ask: &Ask, most: u32, trace: &mut Trace) -> u32 {
+    pub fn run(&mut self, links: &mut ChainState, ask: &Ask, max_steps: u32, trace: &mut Trace) -> u32 {
         self.curved = false;
         for c in &mut self.columns {
             (c.count, c.held, c.input) = (0, None, 0.0);
             let link = &links.links[c.part.link];
-            if let (Kind::Angle(n), true) = (c.part.kind, link.most.is_finite()) {
+            if let (Kind::Angle(n), true) = (c.part.kind, link.max_turn.is_finite()) {
                 c.input = link.limits.coordinates(link.input.0)[n];
             }
         }
         let mut factor = 0.1;
         let mut left = links.measure(ask);
         let (mut steps, mut failed) = (0, 0);
-        while steps < most && !ask.met(left) && !trace.stopped() {
+        while steps < max_steps && !ask.met(left) && !trace.stopped() {
             links.keep(&mut self.kept);
             if self.forgets {
                 self.columns.iter_mut().for_each(|c| c.known = (c.active, c.count));
@@ -141,9 +141,15 @@ impl Newton {
     /// Goes part of the way to an answer, straight in joint coordinates, until one joint has turned by its maximum. If
     /// the residual exceeds the input's there, steps within the same bound bring the chain to the nearest state where
     /// it does not. The caller measures whether such a state was found. Returns the number of steps.
-    pub fn part_way(&mut self, links: &mut ChainState, ask: &Ask, answer: &[(Quat, Vec3)], most: u32) -> u32 {
+    pub fn part_way(
+        &mut self,
+        links: &mut ChainState,
+        ask: &Ask,
+        answer: &[(Quat, Vec3)],
+        max_steps: u32,
+    ) -> u32 {
         let allowed = ask.cost(links.measure(ask));
-        let bound = links.links.iter().map(|l| l.most).fold(f32::INFINITY, f32::min);
+        let bound = links.links.iter().map(|l| l.max_turn).fold(f32::INFINITY, f32::min);
         let mut steps = 0;
         for _ in 0..PIECES {
             let left = links.turn_to(answer);
@@ -159,7 +165,7 @@ impl Newton {
                 let part = NO_MORE * allowed / now;
                 let turn = ask.turn.map(|turn| math::slerp(turn, links.tip_rotation(), part));
                 let place = ask.place + (links.end() - ask.place) * part;
-                steps += self.run(links, &Ask { place, turn, ..*ask }, most, &mut Trace::none());
+                steps += self.run(links, &Ask { place, turn, ..*ask }, max_steps, &mut Trace::none());
             }
         }
         steps
@@ -187,7 +193,7 @@ impl Newton {
                         if let Some(axis) = link.limits.turn_axis(k, here) {
                             c.axis = math::rotate(orientation, axis);
                         }
-                        c.room = link.limits.angle_room(k, here[k], c.input, link.most);
+                        c.room = link.limits.angle_room(k, here[k], c.input, link.max_turn);
                     }
                     Kind::Slide(k) => {
                         if let Some(axis) = link.limits.slide_axis(k) {

@@ -136,11 +136,11 @@ impl Bones {
     /// Loads bones of extraordinary lengths, rescaled to the order of 1 first.
     #[cold]
     fn load_scaled(&mut self, point: impl Fn(usize) -> Vec4) -> bool {
-        let most = self.from.largest(&point);
-        if !(most > 0.0 && most.is_finite()) {
+        let max_component = self.from.max_component(&point);
+        if !(max_component > 0.0 && max_component.is_finite()) {
             return false;
         }
-        let scale = to_unit(most);
+        let scale = to_unit(max_component);
         let loaded = self.from.load(point, |way| way * scale);
         self.take(&loaded, scale);
         true
@@ -279,8 +279,8 @@ impl Bones {
         self.to.copy_from(&self.from);
         if self.straight {
             found.normal = self.normal(ask.bend, along);
-            let most = NUDGE * (1.0f32).min(math::sqrt((target - end).length() / NUDGED));
-            moments = self.nudge(most, found.normal, true);
+            let angle = NUDGE * (1.0f32).min(math::sqrt((target - end).length() / NUDGED));
+            moments = self.nudge(angle, found.normal, true);
         }
         if 1.0 - d < CLOSE {
             moments = self.nearly_straight(moments, &to, &mut found, along, ask);
@@ -312,14 +312,14 @@ impl Bones {
 
     #[cold]
     fn part(&mut self, at: &mut Moments, to: &To, found: &mut Found, along: Vec3, ask: &Task) {
-        let most = ask.passes.max(1);
+        let max_passes = ask.passes.max(1);
         for nudge in [0.01, 0.1, 1.0] {
-            if found.passes >= most || to.met(at) {
+            if found.passes >= max_passes || to.met(at) {
                 break;
             }
             found.normal = self.normal(ask.bend, along);
             *at = self.nudge(nudge, found.normal, false);
-            found.passes += newton(&mut self.to, at, to, (most - found.passes).min(PATIENCE));
+            found.passes += newton(&mut self.to, at, to, (max_passes - found.passes).min(PATIENCE));
         }
     }
 
@@ -422,9 +422,9 @@ impl Bones {
         math::perpendicular(along, turns + math::perpendicular(along, Vec3::ZERO) * NUDGED)
     }
 
-    /// Bends joints about `normal`, by `most` radians in all: only straight joints if `straight`, else all of them.
+    /// Bends joints about `normal`, by `total` radians in all: only straight joints if `straight`, else all of them.
     #[cold]
-    fn nudge(&mut self, most: f32, normal: Vec3, straight: bool) -> Moments {
+    fn nudge(&mut self, total: f32, normal: Vec3, straight: bool) -> Moments {
         let count = self.count();
         let share = |bone: usize| {
             if bone == 0 || !straight {
@@ -433,7 +433,7 @@ impl Bones {
             let c = self.from.direction(bone - 1).dot(self.from.direction(bone)).abs();
             (1.0 - (1.0 - c) / STRAIGHT).max(0.0)
         };
-        let each = most / count as f32;
+        let each = total / count as f32;
         let mean = {
             let (mut angle, mut sum) = (0.0, 0.0);
             for bone in 0..count {

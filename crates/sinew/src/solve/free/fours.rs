@@ -144,7 +144,7 @@ impl Fours {
 
     /// Largest absolute component of any bone along a row of points.
     #[cold]
-    pub fn largest(&self, mut point: impl FnMut(usize) -> Vec4) -> f32 {
+    pub fn max_component(&self, mut point: impl FnMut(usize) -> Vec4) -> f32 {
         let way = |bone: usize| (point(bone + 1) - point(bone)).truncate().abs().max_element();
         (0..self.count).map(way).fold(0.0, f32::max)
     }
@@ -164,15 +164,15 @@ impl Fours {
     /// Square of the largest chord between these directions, turned by `turn`, and those of `others`.
     pub fn chord_squared(&self, others: &Self, turn: Quat) -> f32 {
         let [a, b, c] = Vec3::AXES.map(|axis| math::rotate(turn, axis));
-        let mut most = Vec4::ZERO;
+        let mut max = Vec4::ZERO;
         for (f, o) in self.fours.iter().zip(&others.fours) {
             let x = f.x * a.x + f.y * b.x + f.z * c.x - o.x;
             let y = f.x * a.y + f.y * b.y + f.z * c.y - o.y;
             let z = f.x * a.z + f.y * b.z + f.z * c.z - o.z;
             let there = Vec4::select(o.length.cmpgt(Vec4::ZERO), Vec4::ONE, Vec4::ZERO);
-            most = most.max((x * x + y * y + z * z) * there);
+            max = max.max((x * x + y * y + z * z) * there);
         }
-        most.max_element()
+        max.max_element()
     }
 
     /// Sum of the start positions of all bones but the first, relative to the start of the first.
@@ -258,13 +258,13 @@ impl Fours {
     /// beyond 150 degrees, where rounding is magnified and the axis is undefined at 180 degrees.
     #[inline]
     pub fn arcs(&self, to: &Self, arcs: &mut [Arcs]) -> bool {
-        let mut least = Vec4::ONE;
+        let mut min = Vec4::ONE;
         for ((a, b), out) in self.fours.iter().zip(&to.fours).zip(arcs) {
             let w = Vec4::ONE + (a.x * b.x + a.y * b.y + a.z * b.z);
-            least = least.min(w);
+            min = min.min(w);
             *out = [a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x, w];
         }
-        least.min_element() < WEAK
+        min.min_element() < WEAK
     }
 
     /// Recomputes the arcs for which [`Fours::arcs`] warns: as two arcs each, or half turns about `fallback`.

@@ -672,15 +672,15 @@ fn axis(pose: &Pose, root: JointId, bend: Vec3) -> Vec3 {
     (pose.parent_model(root).matrix3 * bend).normalize_or_zero()
 }
 
-/// Turns the chain about the line to the goal so that its middle lies towards the pole, by `most` radians at most.
-/// Returns whether the bend changed sides. `came` is the input line and bend.
+/// Turns the chain about the line to the goal so that its middle lies towards the pole, by at most `max_twist` radians.
+/// Returns whether the bend changed sides. `initial` is the input line and bend.
 #[cold]
 fn follow(
     bones: &mut Bones,
     found: &mut Found,
     ask: &Task,
     bend: &Goal,
-    most: f32,
+    max_twist: f32,
     initial: (Vec3, Vec3),
 ) -> bool {
     if found.passes == 0 {
@@ -693,11 +693,11 @@ fn follow(
     let wanted = bend.pole.direction(ask.root, across, found.ahead, bend.swivel);
     let (twist, _) = twist_towards(found.ahead, own, wanted);
     let mut twist = math::normalize(twist);
-    if most < core::f32::consts::PI {
+    if max_twist < core::f32::consts::PI {
         let angle = 2.0
             * math::atan2(math::sqrt(Vec3::new(twist.x, twist.y, twist.z).length_squared()), twist.w.abs());
-        if angle > most {
-            twist = partial::partial(twist, most / angle);
+        if angle > max_twist {
+            twist = partial::partial(twist, max_twist / angle);
         }
     }
     if Vec3::new(twist.x, twist.y, twist.z).length_squared() > 2.5e-13 {
@@ -715,7 +715,7 @@ fn follow(
 ///
 /// Processes four joints at a time. Quaternions are normalised once, at the end.
 ///
-/// Stores the joints' input rotations in `came` if `first`. Returns the squared sine of half the largest turn.
+/// Stores the joints' input rotations in `initial` if `first`. Returns the squared sine of half the largest turn.
 #[inline]
 fn write(
     joints: &[JointId],
@@ -734,7 +734,7 @@ fn write(
     let mut scales = Vec4::splat(scale);
     let turn = found.turn;
     let mut last = [-turn.x, -turn.y, -turn.z, turn.w].map(Vec4::splat);
-    let mut most = Vec4::ZERO;
+    let mut max_sine = Vec4::ZERO;
     for ((arcs, initial), joints) in arcs.iter().zip(initial).zip(joints[..count].chunks(4)) {
         // Lanes past the last joint repeat it. They are written before it, so that its own lane wins.
         let of = [0, 1, 2, 3].map(|i| joints[min(i, joints.len() - 1)].index());
@@ -766,7 +766,7 @@ fn write(
         let old = transposed(old);
         let [tx, ty, tz, tw] = turn;
         let sine = tx * tx + ty * ty + tz * tz;
-        most = most.max(sine / (sine + tw * tw) * THERE[joints.len() % 4]);
+        max_sine = max_sine.max(sine / (sine + tw * tw) * THERE[joints.len() % 4]);
         let [x, y, z, w] = mul4(turn, old);
         let over = Vec4::ONE / (x * x + y * y + z * z + w * w).sqrt();
         let new = transposed([x * over, y * over, z * over, w * over]);
@@ -779,7 +779,7 @@ fn write(
         }
     }
     pose.mark(joints[0]);
-    most.max_element()
+    max_sine.max_element()
 }
 
 /// Returns the rotation of one joint out of its group of four.

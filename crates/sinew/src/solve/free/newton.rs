@@ -23,22 +23,22 @@ impl To {
     }
 }
 
-/// Runs Newton's method (see [`super`]) from the current directions, for `most` passes at most. Returns the number of
+/// Runs Newton's method (see [`super`]) from the current directions, for `max_passes` passes at most. Returns the number of
 /// passes.
 #[inline]
-pub(super) fn newton(bones: &mut Fours, at: &mut Moments, to: &To, most: u32) -> u32 {
+pub(super) fn newton(bones: &mut Fours, at: &mut Moments, to: &To, max_passes: u32) -> u32 {
     let To { aim, d, .. } = *to;
     let target = aim * d;
     let (mut passes, mut slow) = (0, 0);
-    let mut left = target - at.end();
-    while !to.met(at) && passes < most {
-        let (mut x, rest) = step(at, left, aim, d);
+    let mut residual = target - at.end();
+    while !to.met(at) && passes < max_passes {
+        let (mut x, rest) = step(at, residual, aim, d);
         let mut next = bones.boost(x, rest);
         passes += 1;
         // Halve the step while it increases the residual. Rapidities along one line add: half of the map x is the map
         // that, applied twice, gives x.
-        while (target - next.end()).length_squared() > left.length_squared() {
-            if passes >= most || x.length_squared() < 1e-12 {
+        while (target - next.end()).length_squared() > residual.length_squared() {
+            if passes >= max_passes || x.length_squared() < 1e-12 {
                 *at = next;
                 return passes;
             }
@@ -46,12 +46,12 @@ pub(super) fn newton(bones: &mut Fours, at: &mut Moments, to: &To, most: u32) ->
             next = bones.boost(-x, 1.0 - x.length_squared());
             passes += 1;
         }
-        let before = left.length_squared();
+        let before = residual.length_squared();
         *at = next;
-        left = target - at.end();
+        residual = target - at.end();
         // Only parallel bones, which no map parts, keep it from progress. Far out the test does not hold, as bones that
         // point back turn slowly.
-        slow += u32::from(d < 0.9 && left.length_squared() > 0.9 * before);
+        slow += u32::from(d < 0.9 && residual.length_squared() > 0.9 * before);
         if slow > 1 {
             break;
         }

@@ -168,7 +168,7 @@ fn check_count(count: usize, wanted: usize) -> Result<(), SolveError> {
     if count >= wanted {
         return Ok(());
     }
-    let range = "as many as the point chain has (2 at least)";
+    let range = "at least 2, and at least as many as at construction";
     Err(SolveError::OutOfRange { what: "the number of points", range, value: count as f32 })
 }
 

@@ -48,7 +48,7 @@ pub enum CurveUp {
 #[non_exhaustive]
 pub enum CurveError {
     /// Too few points for a curve.
-    #[error("{found} control points make no curve: it takes {needed} at least")]
+    #[error("a curve needs at least {needed} control points, not {found}")]
     TooFew {
         /// Number of points given.
         found: usize,
@@ -56,7 +56,9 @@ pub enum CurveError {
         needed: usize,
     },
     /// The number of points does not divide into Bézier pieces that share their ends.
-    #[error("{found} control points make no row of Bézier pieces: open ones take 3 n + 1, closed ones 3 n")]
+    #[error(
+        "{found} control points do not form Bézier pieces: an open curve takes 3 n + 1, a closed one 3 n"
+    )]
     NoPieces {
         /// Number of points given.
         found: usize,
@@ -345,7 +347,7 @@ impl Curve {
         let spot = self.spot(f64::from(distance));
         let (tangent, normal) = self.frame(&spot);
         CurveFrame {
-            position: self.place(&spot).as_vec3(),
+            position: self.position(&spot).as_vec3(),
             tangent: tangent.as_vec3(),
             normal: normal.as_vec3(),
         }
@@ -390,16 +392,16 @@ impl Curve {
         station.length + self.pieces[spot.piece].length(t, spot.t - t) + spot.beyond
     }
 
-    pub(super) fn place(&self, spot: &Spot) -> DVec3 {
-        let place = self.pieces[spot.piece].point(spot.t);
-        if spot.beyond == 0.0 { place } else { place + self.end_tangent(spot.beyond) * spot.beyond }
+    pub(super) fn position(&self, spot: &Spot) -> DVec3 {
+        let position = self.pieces[spot.piece].point(spot.t);
+        if spot.beyond == 0.0 { position } else { position + self.end_tangent(spot.beyond) * spot.beyond }
     }
 
     /// Projects a point onto the straight line from a position beyond an end, in the direction of the sign. Returns the
     /// distance along the line in metres, and the point's squared distance from the line.
     fn along(&self, from: &Spot, sign: f64, point: DVec3) -> (f64, f64) {
         let direction = self.end_tangent(if from.beyond == 0.0 { sign } else { from.beyond }) * sign;
-        let to = point - self.place(from);
+        let to = point - self.position(from);
         let along = to.dot(direction);
         (along, (to - direction * along).length_squared())
     }

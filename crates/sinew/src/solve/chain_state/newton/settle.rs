@@ -49,7 +49,7 @@ const ROUNDING: f32 = 3e-6;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Part {
     /// Displacement from the input pose.
-    gone: Vec3,
+    displacement: Vec3,
     /// Whether the column stays where it is.
     fixed: bool,
     /// Only axis about which it turns or along which it slides; none if it turns every way.
@@ -85,7 +85,7 @@ impl Part {
 
 /// Terms of f at a pose.
 #[derive(Clone, Copy)]
-struct Place {
+struct Terms {
     /// Residual of the position, residual of the rotation if the task has one, and norm of both.
     off: Vec3,
     spin: Option<Vec3>,
@@ -95,17 +95,17 @@ struct Place {
 }
 
 impl Newton {
-    /// Descends to the rest pose, in `most` steps at most, or until the residual exceeds `allowed`. f does not
+    /// Descends to the rest pose, in at most `max_steps` steps, or until the residual exceeds `allowed`. f does not
     /// increase; the residual may, if joints then turn less.
-    pub fn settle(&mut self, links: &mut ChainState, ask: &Ask, most: u32, pull: f32, allowed: f32) {
+    pub fn settle(&mut self, links: &mut ChainState, ask: &Ask, max_steps: u32, pull: f32, allowed: f32) {
         for c in &mut self.columns {
             let link = &links.links[c.part.link];
             if let Kind::Angle(n) = c.part.kind {
                 c.input = link.limits.coordinates(link.input.0)[n];
             }
         }
-        let mut here = self.place(links, ask);
-        for _ in 0..most.min(STEPS) {
+        let mut here = self.terms(links, ask);
+        for _ in 0..max_steps.min(STEPS) {
             let share = pull * here.size;
             let furthest = self.seek(links, here, share);
             // Next to the largest and smallest numbers, products may be NaN. Such a step would move joints anywhere.
@@ -117,8 +117,8 @@ impl Newton {
             let mut k = (FURTHEST / furthest).min(1.0);
             loop {
                 self.advance(links, k);
-                let now = self.place(links, ask);
-                let cost = |at: Place| 0.5 * at.size * at.size + share * at.turned;
+                let now = self.terms(links, ask);
+                let cost = |at: Terms| 0.5 * at.size * at.size + share * at.turned;
                 if cost(now) < cost(here) + ROUNDING * here.size * (1.0 + here.size) {
                     here = now;
                     if here.size > allowed {
@@ -139,7 +139,7 @@ impl Newton {
     }
 
     /// Evaluates the terms of f at the current state.
-    fn place(&mut self, links: &ChainState, ask: &Ask) -> Place {
+    fn terms(&mut self, links: &ChainState, ask: &Ask) -> Terms {
         let (off, spin) = self.see(links, ask);
         let mut turned = 0.0;
         for (c, part) in self.columns.iter().zip(&mut self.parts) {
@@ -150,7 +150,7 @@ impl Newton {
                     let q = math::mul(link.rotation, math::conjugate(link.input.0));
                     let v = Vec3::new(q.x, q.y, q.z);
                     turned += 4.0 * v.length_squared() / (1.0 + q.w.abs());
-                    part.gone = math::rotate(c.frame, v) * if q.w < 0.0 { -2.0 } else { 2.0 };
+                    part.displacement = math::rotate(c.frame, v) * if q.w < 0.0 { -2.0 } else { 2.0 };
                     continue;
                 }
                 Kind::Angle(n) => link.limits.coordinates(link.rotation)[n] - c.input,
@@ -159,16 +159,16 @@ impl Newton {
                     (link.limits.slide_of(link.offset)[n] - link.limits.slide_of(link.input.1)[n]) / c.arm.x
                 }
             };
-            part.gone = c.axis * by;
+            part.displacement = c.axis * by;
             turned += 0.5 * by * by;
         }
         let size = math::sqrt(off.length_squared() + spin.map_or(0.0, |s| s.length_squared()));
-        Place { off, spin, size, turned }
+        Terms { off, spin, size, turned }
     }
 
     /// Computes the step to the minimum of the second-order model, in joint frames. Returns the displacement of the
     /// column that moves furthest.
-    fn seek(&mut self, links: &ChainState, at: Place, share: f32) -> f32 {
+    fn seek(&mut self, links: &ChainState, at: Terms, share: f32) -> f32 {
         self.activate(links, at, share);
         let mut left = self.sum(|p| p.rest.length_squared());
         let enough = (left * PRECISE).max(1e-16);
@@ -215,16 +215,16 @@ impl Newton {
     }
 
     /// Finds the active limits, and the direction of steepest descent within them.
-    fn activate(&mut self, links: &ChainState, at: Place, share: f32) {
+    fn activate(&mut self, links: &ChainState, at: Terms, share: f32) {
         let spin = at.spin.map_or(Vec3::ZERO, |s| s * 0.5);
         for (c, p) in self.columns.iter().zip(&mut self.parts) {
             let link = &links.links[c.part.link];
-            let gone = p.gone;
-            *p = Part { gone, ..Part::default() };
+            let displacement = p.displacement;
+            *p = Part { displacement, ..Part::default() };
             let down = match c.part.kind {
                 Kind::Slide(_) => at.off,
                 _ => c.arm.cross(at.off) + spin,
-            } - gone * share;
+            } - displacement * share;
             if c.part.kind == Kind::Whole {
                 for (n, contact) in link.limits.contacts(link.rotation, NEAR_LIMIT).into_iter().enumerate() {
                     let Some(contact) = contact else { continue };
@@ -257,7 +257,7 @@ impl Newton {
     }
 
     /// Multiplies the Hessian by the direction. Returns the direction's product with the result.
-    fn multiply(&mut self, at: Place, share: f32) -> f32 {
+    fn multiply(&mut self, at: Terms, share: f32) -> f32 {
         let off = at.off;
         let (mut moved, mut turned) = (Vec3::ZERO, Vec3::ZERO);
         for (c, p) in self.columns.iter().zip(&mut self.parts).rev() {

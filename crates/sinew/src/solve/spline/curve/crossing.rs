@@ -20,7 +20,7 @@ impl Curve {
         radius: f64,
         back: bool,
     ) -> (Spot, bool) {
-        let mut inside = self.place(from).distance_squared(centre) <= radius * radius;
+        let mut inside = self.position(from).distance_squared(centre) <= radius * radius;
         for mut part in self.parts(from, back) {
             if !inside {
                 let Some(x) = part.crosses(self, centre, radius, false) else { continue };
@@ -73,9 +73,9 @@ impl Curve {
     #[cold]
     fn extreme(&self, from: &Spot, centre: DVec3, back: bool, furthest: bool) -> Spot {
         let sign = if furthest { -1.0 } else { 1.0 };
-        let (mut best, mut least) = (*from, f64::INFINITY);
+        let (mut best, mut min) = (*from, f64::INFINITY);
         for part in self.parts(from, back) {
-            let score = |x: f64| sign * self.place(&part.spot(x)).distance_squared(centre);
+            let score = |x: f64| sign * self.position(&part.spot(x)).distance_squared(centre);
             let x = match part {
                 Part::Line { from, sign, room } => self.along(&from, sign, centre).0.clamp(0.0, room),
                 Part::Piece { .. } => {
@@ -87,8 +87,8 @@ impl Curve {
                 }
             };
             let found = score(x);
-            if found < least {
-                (best, least) = (part.spot(x), found);
+            if found < min {
+                (best, min) = (part.spot(x), found);
             }
         }
         best

@@ -69,9 +69,9 @@ use fours::{Arcs, THERE, shifted, transposed};
 /// ```
 ///
 /// draws all directions towards x at once. It is the conformal map that multiplies the tangent of half of each
-/// direction's angle to x by (1 - |x|) / (1 + |x|). It scales small angles, keeps the shape of the chain's bend, and
-/// never scales an angle past a half turn. Written with the rapidity vector h (x = tanh(|h| / 2) along h), a small map
-/// moves v by h - v (v . h), and so the end by
+/// direction's angle to x by (1 - |x|) / (1 + |x|). Small angles scale in proportion, so the chain's bend keeps its shape;
+/// no angle passes a half turn. Written with the rapidity vector h (x = tanh(|h| / 2) along h), a small map moves v by
+/// h - v (v . h), and so the end by
 ///
 /// ```text
 /// dS = H h,   H = sum l_i (1 - v_i v_i^T)
@@ -79,8 +79,8 @@ use fours::{Arcs, THERE, shifted, transposed};
 ///
 /// Of all h that move the end by dS, this one turns the bones least (weighted by length). S is the gradient of a
 /// function of the map that is convex in hyperbolic space, with Hessian H. Newton's method, h = H^-1 (goal - S),
-/// therefore finds the one map that leads to the goal, and has no local minimum in which to stop. For S = 0, the centre
-/// of that map is the conformal barycentre (Douady & Earle 1986; used to close polygons by Millson & Zombro 1996 and
+/// therefore finds the one map that leads to the goal, and has no local minimum in which to stop. For a goal at
+/// S = 0, the centre of that map is the conformal barycentre (Douady & Earle 1986; used to close polygons by Millson & Zombro 1996 and
 /// Cantarella & Schumacher 2022).
 ///
 /// Near full stretch, a Newton step only halves the residual. If all v_i were at one angle to S, then

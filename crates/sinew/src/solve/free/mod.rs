@@ -114,8 +114,9 @@ use fours::{Arcs, THERE, shifted, transposed};
 /// position is met as closely as that rotation permits. The position residual never exceeds that of the input pose with
 /// its tip so rotated. Influences between 0 and 1 scale each joint's turn, as swing and twist about its bone. Bones
 /// below non-uniform scales change length as joints turn. For such chains, and when iterations (200 by default) run
-/// out, the solver keeps the round with the smallest residual, or the input pose. It never stalls and so never
-/// restarts.
+/// out, the solver keeps the round with the smallest residual, or the input pose. It makes no restarts: the map knows no
+/// stall. [`Outcome::Stalled`] is reported if such bones, a bound on turns or a rotation goal keep the end from the
+/// position that the solver works towards.
 ///
 /// Drawn by the example `free_chain`:
 ///

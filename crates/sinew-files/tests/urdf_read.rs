@@ -184,14 +184,17 @@ fn broken_files_are_told_by_element_and_value() {
             ab.clone() + &joint("j", "fixed", "x", "b", ""),
             "arm.urdf: robot: joint `j`: its parent link `x` does not exist",
         ),
-        (ab.clone(), "arm.urdf: robot: links `a` and `b` both hang on nothing: there must be one root"),
+        (
+            ab.clone(),
+            "arm.urdf: robot: links `a` and `b` have no parent joint: there must be exactly one root",
+        ),
         (
             ab.clone() + &joint("j", "fixed", "a", "b", "") + &joint("k", "fixed", "b", "a", ""),
-            "arm.urdf: robot: link `a` is among its own ancestors: the joints form a loop",
+            "arm.urdf: robot: link `a` is its own ancestor: the joints form a loop",
         ),
         (
             links(&["a", "b", "c"]) + &joint("j", "fixed", "a", "c", "") + &joint("k", "fixed", "b", "c", ""),
-            "arm.urdf: robot: link `c` hangs on two joints, `j` and `k`: loops are not supported",
+            "arm.urdf: robot: link `c` is the child of two joints, `j` and `k`: loops are not supported",
         ),
         (turn("<mimic joint=\"j\"/>"), "arm.urdf: robot: joint `j` mimics `j`, which is itself"),
         (turn("<mimic joint=\"z\"/>"), "arm.urdf: robot: joint `j` mimics `z`, which does not exist"),

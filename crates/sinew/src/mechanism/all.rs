@@ -1,4 +1,4 @@
-//! Every configuration that reaches a goal: elbow up and down, wrist flipped, shoulder behind.
+//! Enumeration of the configurations that reach a goal: elbow up and down, wrist flipped, shoulder behind.
 
 use alloc::vec::Vec;
 
@@ -10,17 +10,20 @@ use super::{
 };
 use crate::Workspace;
 
-/// Two answers nearer than this in every joint (radians; for sliders this share of the radian's length) are one. Runs end
-/// within the tolerance, 1e-6, of an answer; where two branches meet, that may be a thousand times as far along them.
+/// Largest difference of two equal answers in every joint, in radians; for sliders, as a share of the radian's length. Runs
+/// end within the tolerance, 1e-6, of an answer. Where two branches meet, that may be a thousand times as far along them.
 const SAME: f64 = 0.01;
 
 impl JointSpaceSolver {
-    /// Finds the distinct values that reach the goals, nearest to `start` first, by runs from `start` and from
-    /// [`JointSpaceOptions::max_restarts`] other points; gives how many points that were. Of values whole turns apart the one
-    /// nearest to `start` is listed. An arm of six turning joints has up to sixteen; as the search is by sampling, a rarely
-    /// met one may be missed (the lab counts how many).
+    /// Finds the distinct values that reach the goals, nearest to `start` first, and returns the number of starting points.
+    /// Runs begin at `start` and at [`JointSpaceOptions::max_restarts`] other points. Of values that differ by whole turns,
+    /// the one nearest to `start` is listed. An arm of six revolute joints has up to sixteen. The search samples, so it may
+    /// miss an answer that few starts lead to (the lab counts how many). Only goals of the first priority count.
     ///
-    /// An arm with joints to spare has endless many, which is an error. Only goals of the first priority count.
+    /// # Errors
+    ///
+    /// Returns [`JointSpaceError::Redundant`] where the goals have more degrees of freedom than directions, since the
+    /// answers are then infinitely many. Also returns the errors of [`solve`](Self::solve).
     pub fn solve_all(
         &self,
         workspace: &mut Workspace,
@@ -61,7 +64,7 @@ impl JointSpaceSolver {
         Ok(points)
     }
 
-    /// Adds the end of a run, unless it is known.
+    /// Adds the end of a run to the list, unless an equal answer is in it.
     fn keep(&self, end: &mut [f64], start: &[f64], found: &mut Vec<Vec<f64>>) {
         let mut values = start.to_vec();
         self.hand_out(end, &mut values, &JointSpaceOptions::new());

@@ -1,4 +1,4 @@
-//! Rotations as turns about axes: one, or up to three in turn.
+//! Angles of rotations about one axis, or about up to three axes in order.
 
 use core::f64::consts::{PI, TAU};
 
@@ -6,8 +6,9 @@ use glam::{DMat3, DVec3};
 
 use crate::{joint::Range, math64};
 
-/// The angles of a rotation about three axes in turn, R = R_i(a) R_j(b) R_k(c). With e = 1 for cyclic axes and -1 for others
-/// R_ik = e sin b, R_jk = -e sin a cos b, R_kk = cos a cos b, R_ij = -e cos b sin c, R_ii = cos b cos c.
+/// Returns the angles of a rotation about three axes in order, R = R_i(a) R_j(b) R_k(c), in radians. With e = 1 for cyclic
+/// axes and -1 for others R_ik = e sin b, R_jk = -e sin a cos b, R_kk = cos a cos b, R_ij = -e cos b sin c, R_ii = cos b cos
+/// c.
 fn angles([i, j, k]: [usize; 3], r: &DMat3) -> [f64; 3] {
     let e = sense([i, j, k]);
     let at = |row: usize, column: usize| r.col(column)[row];
@@ -16,13 +17,14 @@ fn angles([i, j, k]: [usize; 3], r: &DMat3) -> [f64; 3] {
     [math64::atan2(-e * at(j, k), at(k, k)), b, math64::atan2(-e * y, x)]
 }
 
+/// Returns 1 for a cyclic order of axes and -1 for the others.
 fn sense([i, j, _]: [usize; 3]) -> f64 {
     if (i + 1) % 3 == j { 1.0 } else { -1.0 }
 }
 
-/// The same with some angles known. Two sets of angles make one rotation, (a, b, c) and (a + pi, pi - b, c + pi): the one is
-/// taken that is less outside of `ranges`. Known outer angles are taken away first, as the other two are then known where
-/// the middle one is a quarter turn.
+/// Returns the angles of a rotation about three axes in order, of which some may be known. Two sets of angles make one
+/// rotation, (a, b, c) and (a + pi, pi - b, c + pi): the set that violates `ranges` less is returned. Known outer angles are
+/// removed first, because the other two are then determined even where the middle one is a quarter turn.
 pub(super) fn angles_within(
     axes: [usize; 3],
     r: &DMat3,
@@ -72,17 +74,17 @@ pub(super) fn angles_within(
     }
 }
 
-/// An angle taken by whole turns to within half a turn of 0.
+/// Returns the equivalent angle within half a turn of 0.
 fn near_zero(angle: f64) -> f64 {
     angle - math64::round(angle / TAU) * TAU
 }
 
-/// An angle on the turn that the middle of its range is on; within half a turn of 0, or next to its end, where the
-/// range has no two ends.
+/// Returns the equivalent angle within half a turn of the middle of its range. Where the range has one end or none, returns
+/// the angle within half a turn of 0, or the first one inside the end.
 pub(super) fn on_turn(angle: f64, range: Range) -> f64 {
     let Some(middle) = range.middle() else {
         let near = near_zero(angle);
-        // Past the only end, the first turn within.
+        // Outside the only end: the first turn inside.
         let end = range.clamp(near);
         let first = near + math64::round((end - near) / TAU) * TAU;
         return match range.contains(first) {
@@ -93,11 +95,12 @@ pub(super) fn on_turn(angle: f64, range: Range) -> f64 {
     middle + near_zero(angle - middle)
 }
 
+/// Returns the rotation by an angle about a coordinate axis (0, 1, 2 for x, y, z).
 pub(super) fn about(axis: usize, angle: f64) -> DMat3 {
     math64::axis_angle(DVec3::AXES[axis], angle)
 }
 
-/// The angle about a unit axis in a rotation = swing * (turn about the axis).
+/// Returns the angle about a unit axis of a rotation = swing * (turn about the axis), in radians.
 pub(super) fn twist(axis: DVec3, r: &DMat3) -> f64 {
     let q = math64::quaternion(r);
     2.0 * math64::atan2(q.x * axis.x + q.y * axis.y + q.z * axis.z, q.w)

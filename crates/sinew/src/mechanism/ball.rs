@@ -1,25 +1,25 @@
-//! Rotations of three coordinates: ball joints and joints that turn freely.
+//! Rotations of three coordinates, for ball joints and for joints that rotate freely.
 //!
-//! A mechanism is a tree of joints of one degree of freedom, and so these are three of them at one place. They cannot be
-//! turns about three fixed axes one after the other: in the angles of such turns a cone is no convex set, and a quarter turn
-//! away they lose a direction. They are the coordinates that pose space has too
-//! ([`Coordinates`](crate::joint::Coordinates)), so that "within the limits" means the same in both layers:
+//! A mechanism is a tree of joints of one degree of freedom, so each of these joints is three of them at one point. Three
+//! successive turns about fixed axes do not serve: a cone is not convex in their angles, and a quarter turn away they lose a
+//! direction. The coordinates are those of pose space ([`Coordinates`](crate::joint::Coordinates)), so that limits mean the
+//! same in both layers:
 //!
 //! - a ball's `own = exp(x, y, 0) * (turn about z by t)`: a swing, a rotation vector across the twist axis z, after a twist.
 //!   Its limits are an ellipse of (x, y) and a range of t: convex (Baerlocher & Boulic 2001);
 //! - a free joint's `own = exp(x, y, z)`: a rotation vector.
 //!
-//! The axes that the coordinates turn about depend on where they stand. With w = (angular velocity) for the rotation
-//! `exp(v)`, `w = J(v) dv/dt` with the left Jacobian of the exponential map, for an angle `a = |v|`:
+//! The rotation axis of each coordinate depends on the values of all three. For the rotation `exp(v)` with angular velocity
+//! `w`, `w = J(v) dv/dt`. J is the left Jacobian of the exponential map. For an angle `a = |v|`:
 //!
 //! ```text
 //! exp(v) = cos a  1 + (sin a / a) [v] + ((1 - cos a) / a^2) v v^T
 //! J(v)   = (sin a / a) 1 + ((1 - cos a) / a^2) [v] + ((1 - sin a / a) / a^2) v v^T
 //! ```
 //!
-//! Swings turn about the first two columns of J, the twist about `exp(x, y, 0) z`. J shortens what is across v to
-//! `2 sin(a / 2) / a`, 0.64 at half a turn and 0 at a whole one. So rotation vectors are kept within half a turn, where no
-//! direction is lost anywhere; a ball's swing ends at three radians at the latest.
+//! Swings turn about the first two columns of J, the twist about `exp(x, y, 0) z`. J scales vectors across v by `2 sin(a /
+//! 2) / a`: 0.64 at half a turn and 0 at a whole one. So rotation vectors are kept within half a turn, where no direction is
+//! lost. A ball's swing is limited to three radians.
 
 use core::f64::consts::{PI, TAU};
 
@@ -28,7 +28,8 @@ use glam::{DMat3, DVec3};
 use super::DofKind;
 use crate::math64;
 
-/// The rotation of three coordinates (a rotation vector's, or a ball's two swings and twist), and the axes (not of unit length) about which each turns, in the frame before it.
+/// Returns the rotation of three coordinates and the axis of each, in the frame before the rotation. The coordinates are a
+/// rotation vector's, or a ball's two swings and twist, in radians. The axes are not of unit length.
 pub(super) fn turned(kind: DofKind, [x, y, z]: [f64; 3]) -> (DMat3, [DVec3; 3]) {
     if kind == DofKind::Vector {
         let (r, j) = exponential(DVec3::new(x, y, z));
@@ -40,14 +41,14 @@ pub(super) fn turned(kind: DofKind, [x, y, z]: [f64; 3]) -> (DMat3, [DVec3; 3]) 
     (turned, [j.x_axis, j.y_axis, r.z_axis])
 }
 
-/// The coordinates of a rotation; a twist in (-pi, pi], a rotation vector within half a turn.
+/// Returns the coordinates of a rotation, in radians: a twist in (-pi, pi], a rotation vector within half a turn.
 pub(super) fn coordinates(kind: DofKind, r: &DMat3) -> [f64; 3] {
     if kind == DofKind::Vector {
         return math64::rotation_vector(r).to_array();
     }
     let q = math64::quaternion(r);
     let n = math64::sqrt(q.z * q.z + q.w * q.w);
-    // At half a turn of swing there is no twist.
+    // At half a turn of swing the twist is undefined; 0 is returned.
     let (z, w) = if n > 0.0 { (q.z / n, q.w / n) } else { (0.0, 1.0) };
     // The swing's vector part: q * conjugate(twist).
     let (x, y) = (q.x * w - q.y * z, q.y * w + q.x * z);
@@ -57,7 +58,7 @@ pub(super) fn coordinates(kind: DofKind, r: &DMat3) -> [f64; 3] {
     [x * k, y * k, 2.0 * math64::atan2(z, w)]
 }
 
-/// A rotation vector of the same rotation within half a turn. Within it, the bits are kept.
+/// Returns the rotation vector of the same rotation within half a turn. One that is within keeps its bits.
 pub(super) fn within_half_turn(v: [f64; 3]) -> [f64; 3] {
     let square = v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
     if square <= PI * PI {
@@ -68,22 +69,22 @@ pub(super) fn within_half_turn(v: [f64; 3]) -> [f64; 3] {
     v.map(|c| c * k)
 }
 
-/// Of all rotation vectors of one rotation the nearest to another.
+/// Returns, of all rotation vectors of one rotation, the nearest to another.
 pub(super) fn nearest_vector(v: [f64; 3], to: [f64; 3]) -> [f64; 3] {
     let dot = |a: [f64; 3], b: [f64; 3]| a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
     let length = math64::sqrt(dot(v, v));
-    // Whole turns about any axis are no rotation; the nearest is that about the other's own.
+    // A rotation by whole turns has any axis; the nearest vector has the other vector's.
     let axis = if length > 1e-12 { v.map(|c| c / length) } else { [0.0; 3] };
     let along = dot(to, axis);
     let by = math64::round((along - length) / TAU) * TAU;
     [0, 1, 2].map(|k| v[k] + by * axis[k])
 }
 
-/// The rotation of a rotation vector, and the left Jacobian there.
+/// Returns the rotation of a rotation vector, and the left Jacobian there.
 fn exponential(v: DVec3) -> (DMat3, DMat3) {
     let t = v.length_squared();
     let [a, b, c] = if t < 0.1 {
-        // Series in the square of the angle; what is left out is below 2e-16.
+        // Series in the square of the angle; the remainder is below 2e-16.
         let series = |k: [f64; 6]| k.into_iter().rev().fold(0.0, |sum, k| sum * t + k);
         [
             series([1.0, -1.0 / 6.0, 1.0 / 120.0, -1.0 / 5_040.0, 1.0 / 362_880.0, -1.0 / 39_916_800.0]),
@@ -106,7 +107,7 @@ fn exponential(v: DVec3) -> (DMat3, DMat3) {
     (of(v, 1.0 - b * t, a, b), of(v, a, b, c))
 }
 
-/// `p 1 + q [v] + r v v^T`.
+/// Returns `p 1 + q [v] + r v v^T`.
 fn of(v: DVec3, p: f64, q: f64, r: f64) -> DMat3 {
     let (s, w) = (v * q, v * r);
     DMat3::from_cols(
@@ -157,7 +158,7 @@ mod tests {
                         to[k] += by;
                         turned(kind, to).0
                     };
-                    // dR/dc R^T is the cross product with the axis.
+                    // dR/dc R^T is the cross-product matrix of the axis.
                     let way = (moved(h) - moved(-h)) * (0.5 / h) * r.transpose();
                     let axis = DVec3::new(way.y_axis.z, way.z_axis.x, way.x_axis.y);
                     assert!((axis - axes[k]).length() < 1e-9, "{kind:?} {at:?} {k}: {axis} {}", axes[k]);

@@ -1,4 +1,4 @@
-//! Links and joints as given, checked and ordered into a mechanism.
+//! Builder that checks links and joints and orders them into a mechanism.
 
 use alloc::{
     collections::BTreeMap,
@@ -23,39 +23,39 @@ use crate::{
     math64,
 };
 
-/// A joint that follows a degree of freedom of another: its value is `multiplier * value of the other + offset`.
+/// Dependence of a joint on a degree of freedom of another joint: `value = multiplier * other value + offset`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mimic {
-    /// Name of the other degree of freedom: that of its joint, if it is the joint's only one; see
+    /// Name of the other degree of freedom: its joint's name where it is the joint's only one; see
     /// [`NamedDof::name`](super::NamedDof::name).
     pub dof: String,
-    /// How much it follows.
+    /// Factor of the other's value; the unit is this joint's per the other's.
     pub multiplier: f64,
-    /// Its value when the other's is 0.
+    /// Value where the other's is 0, in radians or metres.
     pub offset: f64,
 }
 
-/// A joint as it is given to the builder.
+/// Description of a joint for the builder.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JointSpec {
-    /// Its name.
+    /// Name of the joint.
     pub name: String,
-    /// Name of the link that carries it.
+    /// Name of the parent link.
     pub parent: String,
-    /// Name of the link that it moves.
+    /// Name of the child link, which the joint moves.
     pub child: String,
-    /// Where it is in the parent link's space, in metres.
+    /// Position in the parent link's space, in metres.
     pub translation: DVec3,
-    /// How it is turned there (unit quaternion).
+    /// Rotation in the parent link's space (unit quaternion).
     pub rotation: DQuat,
-    /// What it may do, from there: axes are in the joint's own frame.
+    /// Motion and limits. Axes are in the joint's own frame.
     pub joint: Joint,
-    /// The degree of freedom that it follows, if any; for joints of one degree of freedom.
+    /// Degree of freedom that it follows, if any. Only joints of one degree of freedom can follow another.
     pub mimic: Option<Mimic>,
 }
 
 impl JointSpec {
-    /// A joint at the parent link's origin.
+    /// Returns a joint at the parent link's origin, unrotated, which follows none.
     pub fn new(
         name: impl Into<String>,
         parent: impl Into<String>,
@@ -74,14 +74,14 @@ impl JointSpec {
     }
 }
 
-/// What is wrong with links and joints that were to make a mechanism.
+/// Reason why links and joints make no mechanism.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum MechanismError {
     /// No link was given.
     #[error("there is no link")]
     Empty,
-    /// Two links, or two joints, have one name.
+    /// Two links, or two joints, have the same name.
     #[error("two {kind}s are called `{name}`")]
     SameName {
         /// `link` or `joint`.
@@ -96,31 +96,31 @@ pub enum MechanismError {
         joint: String,
         /// `parent` or `child`.
         role: &'static str,
-        /// The link asked for.
+        /// Name of the missing link.
         link: String,
     },
-    /// A joint's numbers make no sense.
+    /// The joint's description is invalid.
     #[error(transparent)]
     Joint(#[from] JointError),
-    /// A joint asks for what joint space cannot honour.
+    /// A joint has an attribute that joint space does not support.
     #[error(transparent)]
     Unsupported(#[from] UnsupportedAttribute),
-    /// A number of a joint is NaN or infinite where it must not be.
+    /// A number of a joint is NaN or infinite.
     #[error("joint `{joint}`: {what} is not finite: {value}")]
     NotFinite {
         /// The joint.
         joint: String,
-        /// What it is.
+        /// Quantity that the number gives.
         what: &'static str,
         /// Its value.
         value: String,
     },
-    /// A number of a joint is so large that squares of it are no numbers any more.
+    /// A number of a joint is larger than 1e50 in magnitude, so that its powers may overflow.
     #[error("joint `{joint}`: {what} is too large: {value}")]
     TooLarge {
         /// The joint.
         joint: String,
-        /// What it is.
+        /// Quantity that the number gives.
         what: &'static str,
         /// Its value.
         value: String,
@@ -133,8 +133,8 @@ pub enum MechanismError {
         /// The rotation.
         rotation: DQuat,
     },
-    /// A link hangs on two joints, which closes a loop.
-    #[error("link `{link}` hangs on two joints, `{first}` and `{second}`: loops are not supported")]
+    /// A link has two parent joints, which closes a loop.
+    #[error("link `{link}` is the child of two joints, `{first}` and `{second}`: loops are not supported")]
     TwoParents {
         /// The link.
         link: String,
@@ -143,28 +143,29 @@ pub enum MechanismError {
         /// The other.
         second: String,
     },
-    /// Two links hang on nothing.
-    #[error("links `{first}` and `{second}` both hang on nothing: there must be one root")]
+    /// Two links have no parent joint.
+    #[error("links `{first}` and `{second}` have no parent joint: there must be exactly one root")]
     TwoRoots {
         /// One link.
         first: String,
         /// The other.
         second: String,
     },
-    /// A link is among its own ancestors.
-    #[error("link `{link}` is among its own ancestors: the joints form a loop")]
+    /// A link is its own ancestor.
+    #[error("link `{link}` is its own ancestor: the joints form a loop")]
     Loop {
         /// The link.
         link: String,
     },
-    /// A joint mimics a degree of freedom that does not exist, is no turn or slide by itself, or its own.
+    /// A joint mimics a degree of freedom that does not exist, is no single turn or slide, depends on another, or is its
+    /// own.
     #[error("joint `{joint}` mimics `{mimicked}`, which {problem}")]
     Mimic {
         /// The joint.
         joint: String,
         /// The degree of freedom that it names.
         mimicked: String,
-        /// What is wrong with that.
+        /// Reason, as the end of a sentence about the degree of freedom.
         problem: &'static str,
     },
     /// A joint of several degrees of freedom mimics another.
@@ -177,7 +178,7 @@ pub enum MechanismError {
     },
 }
 
-/// Collects links and joints in any order; see [`Mechanism::builder`].
+/// Collects links and joints in any order; created by [`Mechanism::builder`].
 #[derive(Clone, Debug)]
 pub struct MechanismBuilder {
     name: String,
@@ -186,7 +187,7 @@ pub struct MechanismBuilder {
 }
 
 impl Mechanism {
-    /// Starts a mechanism without links.
+    /// Returns a builder without links.
     pub fn builder(name: impl Into<String>) -> MechanismBuilder {
         MechanismBuilder { name: name.into(), links: Vec::new(), joints: Vec::new() }
     }
@@ -198,12 +199,13 @@ impl MechanismBuilder {
         self.links.push(name.into());
     }
 
-    /// Adds a joint; its links may be added later.
+    /// Adds a joint. Its links may be added later.
     pub fn joint(&mut self, joint: JointSpec) {
         self.joints.push(joint);
     }
 
-    /// Checks everything and puts it in order: depth first, children in the order in which their joints were added.
+    /// Checks the links and joints, and returns the mechanism. Links are ordered depth first, children in the order in which
+    /// their joints were added.
     pub fn build(self) -> Result<Mechanism, MechanismError> {
         if self.links.is_empty() {
             return Err(MechanismError::Empty);
@@ -224,7 +226,7 @@ impl MechanismBuilder {
         self.assemble(&order, &ends)
     }
 
-    /// Links depth first, each with the joint that it hangs on.
+    /// Returns the links depth first, each with its parent joint.
     fn order(&self, ends: &[(usize, usize)]) -> Result<Vec<(usize, Option<usize>)>, MechanismError> {
         let mut hangs_on: Vec<Option<usize>> = vec![None; self.links.len()];
         let mut below: Vec<Vec<usize>> = vec![Vec::new(); self.links.len()];
@@ -252,7 +254,7 @@ impl MechanismBuilder {
             order.push((link, joint));
             stack.extend(below[link].iter().rev().map(|&j| (ends[j].1, Some(j))));
         }
-        // Every link but the root hangs on one joint: what is not found from the root goes round in a loop.
+        // Every link but the root has one parent joint, so a link that the root does not reach is part of a loop.
         match seen.iter().position(|s| !s) {
             Some(link) => Err(MechanismError::Loop { link: self.links[link].clone() }),
             None => Ok(order),
@@ -345,7 +347,7 @@ impl MechanismBuilder {
         Ok(made)
     }
 
-    /// The degree of freedom that a joint mimics.
+    /// Returns the index of the degree of freedom that a joint mimics.
     fn mimicked(
         &self,
         joint: &JointSpec,
@@ -381,8 +383,8 @@ impl MechanismBuilder {
     }
 }
 
-/// Narrows a range to where a joint that mimics it is within its own limits too. Real files hold followers
-/// whose limits leave no room at all (PR2's grippers); then it stays as it is, and the answer is false.
+/// Narrows a range to the part in which a joint that mimics it is within its own limits. Some real files hold followers
+/// whose limits leave no such part (PR2's grippers); the range then stays as it is, and the result is false.
 fn narrow(range: &mut Range, follower: Range, mimic: &Mimic) -> bool {
     if mimic.multiplier == 0.0 {
         return true;
@@ -396,7 +398,7 @@ fn narrow(range: &mut Range, follower: Range, mimic: &Mimic) -> bool {
     room
 }
 
-/// Where each name stands; an error where two are the same.
+/// Returns the index of each name, or an error where two names are equal.
 fn indices<'a>(
     kind: &'static str,
     names: impl Iterator<Item = &'a str>,
@@ -410,7 +412,7 @@ fn indices<'a>(
     Ok(indices)
 }
 
-/// Whether every number of a joint can be worked with.
+/// Checks that every number of a joint is usable.
 fn check(joint: &JointSpec) -> Result<(), MechanismError> {
     let name = || joint.name.clone();
     let number = |what, numbers: &[f64], value: &dyn ToString| {
@@ -425,7 +427,7 @@ fn check(joint: &JointSpec) -> Result<(), MechanismError> {
     number("its origin", &joint.translation.to_array(), &joint.translation)?;
     number("its rotation", &q.to_array(), &q)?;
     let length = q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w;
-    // A quaternion that was read from six digits is this near.
+    // Tolerance of a quaternion that was written with six digits.
     if (length - 1.0).abs() > 1e-5 {
         return Err(MechanismError::NotUnit { joint: name(), rotation: q });
     }

@@ -1,4 +1,4 @@
-//! A chain of a mechanism as joints of a skeleton, for solvers in pose space.
+//! Chains of a mechanism as joints of a skeleton, for the solvers of pose space.
 
 use alloc::{string::String, vec::Vec};
 
@@ -15,11 +15,11 @@ use crate::{
     joint::{Joint, JointError},
 };
 
-/// Why a chain of a mechanism did not become one of a skeleton.
+/// Reason why a chain of a mechanism has no skeleton.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum ChainSkeletonError {
-    /// The tip does not hang below the root.
+    /// The tip is not a descendant of the root.
     #[error("link `{tip}` does not hang below link `{root}`")]
     TipNotBelowRoot {
         /// Name of the root.
@@ -27,7 +27,7 @@ pub enum ChainSkeletonError {
         /// Name of the tip.
         tip: String,
     },
-    /// Nothing moves between root and tip.
+    /// No joint between root and tip moves.
     #[error("no joint that moves lies between link `{root}` and link `{tip}`")]
     Rigid {
         /// Name of the root.
@@ -35,32 +35,31 @@ pub enum ChainSkeletonError {
         /// Name of the tip.
         tip: String,
     },
-    /// A joint of the chain mimics another. Joints of a skeleton move each by itself.
+    /// A joint of the chain mimics another. Joints of a skeleton are independent.
     #[error("the joint that carries link `{link}` mimics joint `{mimicked}`, which pose space cannot honour")]
     Mimic {
         /// Name of the first link that the joint carries.
         link: String,
-        /// Name of the joint that it mimics.
+        /// Name of the degree of freedom that it mimics.
         mimicked: String,
     },
-    /// A joint's numbers are out of the range of pose space.
+    /// A number of a joint is out of the range of pose space.
     #[error(transparent)]
     Joint(#[from] JointError),
-    /// The joints make no skeleton: an origin is too far away for f32.
+    /// The joints make no skeleton, because an origin is out of the range of `f32`.
     #[error(transparent)]
     Skeleton(#[from] SkeletonError),
-    /// Root and tip do not make a chain.
+    /// Root and tip make no chain.
     #[error(transparent)]
     Chain(#[from] ChainError),
 }
 
-/// The joints between two links of a [`Mechanism`] as a [`Skeleton`], which takes values into poses and
-/// gives them back. So the solvers of pose space (`Ccd`, `Fabrik`, `Follow`) work on arms, where they
-/// honour the kinds of joint that the arm has.
+/// The joints between two links of a [`Mechanism`] as a [`Skeleton`], with conversion between values and poses. The solvers
+/// of pose space (`Ccd`, `Fabrik`, `Follow`) thereby work on arms, and honour the arm's kinds of joint.
 ///
-/// Model space is the root link's own space. Each joint that moves between the links is a joint of its name, with the
-/// [`Joint`] that the mechanism has (its ranges narrowed to where joints that mimic it are within theirs); the last joint is
-/// the tip link, which is fixed. In the rest pose every value is 0, be that within the limits or not.
+/// Model space is the root link's space. Each moving joint between the links is a joint of its name with the mechanism's
+/// [`Joint`]; its ranges are narrowed to where joints that mimic it are within theirs. The last joint is the tip link, which
+/// is fixed. In the rest pose every value is 0, within the limits or not.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -94,13 +93,14 @@ pub struct ChainSkeleton {
     values: JointValues,
 }
 
+/// Converts a transform to `f32`.
 fn local(frame: &DAffine3) -> JointTransform {
     let (at, q) = position_and_rotation(frame);
     JointTransform { translation: at.as_vec3(), rotation: q.as_quat(), ..JointTransform::IDENTITY }
 }
 
 impl ChainSkeleton {
-    /// The joints from `root` down to `tip`.
+    /// Makes a skeleton of the joints from `root` down to `tip`.
     pub fn new(mechanism: &Mechanism, root: LinkId, tip: LinkId) -> Result<Self, ChainSkeletonError> {
         let name = |link: LinkId| String::from(mechanism.link_name(link));
         if !mechanism.is_below(tip, root) {
@@ -116,7 +116,7 @@ impl ChainSkeleton {
             at = parent;
         }
         let mut builder = Skeleton::builder();
-        // The frame that the next joint is placed in, relative to that of the joint before it: joints that do not move.
+        // Transform of the fixed joints since the last moving joint.
         let mut before = DAffine3::IDENTITY;
         let mut parent = None;
         let mut moving = Vec::with_capacity(way.len());
@@ -150,32 +150,32 @@ impl ChainSkeleton {
         Ok(Self { skeleton, chain, values: JointValues { mechanism: mechanism.clone(), joints } })
     }
 
-    /// The skeleton.
+    /// Skeleton of the chain.
     pub fn skeleton(&self) -> &Skeleton {
         &self.skeleton
     }
 
-    /// The chain, from the first joint to the tip link.
+    /// Chain from the first joint to the tip link.
     pub fn chain(&self) -> &Chain {
         &self.chain
     }
 
-    /// The degrees of freedom of the mechanism that are joints of the chain, root first.
+    /// Indices of the mechanism's degrees of freedom in the chain, root first.
     pub fn dofs(&self) -> impl Iterator<Item = usize> {
         self.values.joints.iter().flat_map(Compiled::dofs)
     }
 
-    /// Puts the values of a mechanism into a pose of the skeleton. Call [`Pose::update`] afterwards.
+    /// Writes the values of a mechanism to a pose of the skeleton. Call [`Pose::update`] afterwards.
     ///
-    /// An error where there is not one value a degree of freedom, one is no number, or a slide goes further than `f32` can
-    /// tell; the pose is as it was then.
+    /// Returns an error, and leaves the pose as it was, unless there is one finite value per degree of freedom and every
+    /// slide is in the range of `f32`.
     pub fn write(&self, values: &[f64], pose: &mut Pose) -> Result<(), ValuesError> {
         self.values.write(values, pose)
     }
 
-    /// Takes the values of the chain's joints from a pose. They are within their limits to the last bit. A
-    /// joint whose place is that of the values that it has in `values` keeps them, and one that turns is taken
-    /// to the turn that is nearest to that value. An error where there is not one value a degree of freedom.
+    /// Reads the values of the chain's joints from a pose, exactly within their limits. A joint that the values in `values`
+    /// already position keeps them. The angle of a turning joint is the equivalent one nearest to its value in `values`.
+    /// Returns an error unless there is one value per degree of freedom.
     pub fn read(&self, pose: &Pose, values: &mut [f64]) -> Result<(), ValuesError> {
         let mechanism = &self.values.mechanism;
         mechanism.check_count(values)?;

@@ -1,4 +1,4 @@
-//! A mechanism from a skeleton's joints.
+//! Mechanisms compiled from a skeleton's joints.
 
 use alloc::{format, string::String, vec::Vec};
 
@@ -18,22 +18,23 @@ use crate::{
     math64,
 };
 
-/// Why a skeleton did not become a mechanism.
+/// Reason why a skeleton makes no mechanism.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum CompileError {
-    /// A joint asks for what joint space cannot honour: ease, stiffness, damping, springs and precedence are for pose space.
+    /// A joint has an attribute that joint space cannot honour: ease, stiffness, damping, springs and precedence are for
+    /// pose space.
     #[error(transparent)]
     Unsupported(#[from] UnsupportedAttribute),
     /// The pose holds NaN or an infinity.
     #[error(transparent)]
     Pose(#[from] PoseError),
-    /// A joint's scale is not the same along all axes, or none. (It may mirror some.)
-    #[error("joint `{joint}` is scaled by {scale}: joint space needs one scale along all axes, and not 0")]
+    /// A joint's scale differs between axes, or is 0. (It may mirror axes.)
+    #[error("joint `{joint}` is scaled by {scale}: joint space needs equal sizes along all axes, above 0")]
     Scale {
-        /// Its name.
+        /// Name of the joint.
         joint: String,
-        /// Its local scale.
+        /// Local scale of the joint.
         scale: glam::Vec3,
     },
     /// The joints make no mechanism.
@@ -41,35 +42,36 @@ pub enum CompileError {
     Mechanism(#[from] MechanismError),
 }
 
-/// What joint space honours.
+/// Attributes that joint space honours.
 pub(super) const HONOURED: Attributes =
     Attributes::TURNING.union(Attributes::of(&[Attribute::Slider, Attribute::Preferred]));
 
-/// A [`Mechanism`] compiled from a skeleton in a pose, which takes values from poses and gives them back.
+/// A [`Mechanism`] compiled from a skeleton in a pose, with conversion between poses and values.
 ///
-/// Bones, scales and whatever does not move are as the pose has them that it was compiled from. The root link is model
-/// space; each joint is a link of its name (with its index behind it where a name is empty or taken). Degrees of freedom
-/// are the joints' own [coordinates](crate::joint::Coordinates), each 0 in the rest pose and within the limits that pose
-/// space keeps too: a hinge's angle, up to three angles of a joint that turns about its axes, two swings and a twist of a
-/// ball joint, a rotation vector of a joint that turns freely (and of a ball without limits), slides in metres.
+/// Bones, scales and rigid parts are those of the pose that it is compiled from. The root link is model space. Each joint is
+/// a link of its name, followed by its index where the name is empty or taken. Degrees of freedom are the joints' own
+/// [coordinates](crate::joint::Coordinates), each 0 in the rest pose: a hinge's angle, up to three angles of a joint that
+/// turns about its axes, two swings and a twist of a ball joint, a rotation vector of a joint that turns freely (and of a
+/// ball without limits), all in radians, and slides in metres. Limits are those of pose space.
 ///
 /// Scales may mirror. A link's frame is that of [`Pose::model_rotation`]: a mirrored frame counts as one of a negative
-/// scale, and the sizes of a joint's axes turn nothing. A joint that carries others has one scale along all axes: the middle
-/// of sizes that differ by up to a thousandth. For each such joint the links below are off by up to half a thousandth of
-/// their distance from it and a thousandth of a radian, and so is what a solve of them reports.
+/// scale, and the sizes of a joint's axes do not rotate it. A joint that has children has one scale along all axes: the
+/// middle of sizes that differ by up to a thousandth. For each such joint, the links below it are off by up to half a
+/// thousandth of their distance from it and a thousandth of a radian, and so are the reports of their solves.
 ///
 /// # Limits
 ///
-/// Limits hold for values: each within its range, swings within their ellipse. The values of a joint that a goal depends on
-/// end within, exactly; those of the other joints stay as they are, out of their limits or not.
+/// Limits hold for values: each is within its range, and swings are within their ellipse. A solve's output values are
+/// exactly within their limits for the joints that a goal depends on. The values of the other joints stay as they are,
+/// within limits or not.
 ///
-/// The pose that is written is no further out of the joints' limits than the values are, beside what was held aside of
-/// them when the mechanism was compiled. A rotation about single axes has two sets of angles, and a family of sets where the
-/// middle angle is a quarter turn; so pose space measures the least turn that leads within
-/// ([`Skeleton::limit_excess`](crate::Skeleton::limit_excess)). An angle that is out by e is within after a turn of e about one axis,
-/// so the least turn is at most the sum of what the angles are out, and 0 where all are within.
+/// The written pose violates the joints' limits no more than the values do, apart from the rotations that the mechanism
+/// holds fixed since it was compiled. A rotation about single axes has two sets of angles, and a family of sets where the
+/// middle angle is a quarter turn. So pose space measures the smallest rotation that leads within the limits
+/// ([`Skeleton::limit_excess`](crate::Skeleton::limit_excess)). An angle that is out by e is within after a turn of e about
+/// one axis. The smallest rotation is therefore at most the sum of the angles' excesses, and 0 where all are within.
 ///
-/// A pose within its limits, to f32's rounding, is read as values within.
+/// Values read from a pose that is within its limits, to `f32` rounding, are within them exactly.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -103,31 +105,31 @@ pub struct SkeletonMechanism {
     links: Vec<LinkId>,
 }
 
-/// A slide in metres.
+/// Converts a slide to metres.
 fn scaled(dof: Dof, scale: f64) -> Dof {
     let range = Range::new(dof.range.min * scale, dof.range.max * scale);
     Dof { range, speed: dof.speed * scale, preferred: dof.preferred.map(|p| p * scale), ..dof }
 }
 
-/// What of a joint moves without anything held within, on its way into the mechanism.
+/// Part of a joint that moves as one, without a held rotation inside.
 struct Piece {
-    /// The rotation between the one before and this one.
+    /// Held rotation between the piece before and this one.
     before: DMat3,
     joint: Joint,
 }
 
-/// Relative difference of sizes up to which a scale counts as the same along all axes: where a shear begins to be visible,
-/// as in pose space ([`Chain::check_frames`](crate::Chain::check_frames)).
+/// Relative difference of sizes up to which a scale counts as equal along all axes: where a shear begins to be visible, as
+/// in pose space ([`Chain::check_frames`](crate::Chain::check_frames)).
 const EVEN: f32 = 1e-3;
 
-/// A scale's size along all axes, the middle of theirs. None where it is uneven.
+/// Returns the size of a scale, the middle of its axes' sizes; none where they differ or one is 0.
 fn even(scale: Vec3) -> Option<f64> {
     let size = scale.abs();
     let (min, max) = (size.min_element(), size.max_element());
     (max - min <= EVEN * max && min > 0.0).then(|| 0.5 * (f64::from(min) + f64::from(max)))
 }
 
-/// A scale's signs as one and what is left of them, a half turn where two axes are mirrored.
+/// Splits a scale's signs into one sign for all axes and a rotation: the identity, or a half turn.
 fn signs(scale: Vec3) -> (f64, DMat3) {
     let signs = DVec3::from_array(scale.to_array().map(|x| if x < 0.0 { -1.0 } else { 1.0 }));
     let sign = signs.x * signs.y * signs.z;
@@ -135,7 +137,7 @@ fn signs(scale: Vec3) -> (f64, DMat3) {
 }
 
 impl SkeletonMechanism {
-    /// Compiles every joint of a pose's skeleton. The pose must be up to date.
+    /// Compiles every joint of a pose's skeleton. The pose's model transforms must be up to date (see [`Pose::update`]).
     pub fn compile(pose: &Pose) -> Result<Self, CompileError> {
         pose.check_rotations()?;
         let skeleton = pose.skeleton();
@@ -146,13 +148,13 @@ impl SkeletonMechanism {
         let mut names: Vec<String> = Vec::with_capacity(skeleton.len());
         let mut scales: Vec<f64> = Vec::with_capacity(skeleton.len());
         let mut joints = Vec::new();
-        // Degrees of freedom so far: a mechanism's come in the order of its joints, and these in the skeleton's.
+        // Degrees of freedom so far. The mechanism orders them by its joints, which are added in the skeleton's order.
         let mut count = 0;
         let mut taken: Vec<&str> = skeleton.joints().map(|j| skeleton.name(j)).collect();
         taken.sort_unstable();
         for joint in skeleton.joints() {
             let local = pose.local(joint);
-            // Of a joint that carries none the size moves nothing, along whichever axis.
+            // The size of a joint without children moves nothing, whatever its axes' sizes.
             let size = match even(local.scale) {
                 None if skeleton.children(joint).next().is_some() => {
                     let (joint, scale) = (skeleton.name(joint).into(), local.scale);
@@ -174,7 +176,7 @@ impl SkeletonMechanism {
             let freedom = skeleton.joint(joint);
             let rest = skeleton.rest(joint);
             let base = wide(rest.rotation);
-            // Where it stands as at rest, rounding holds nothing.
+            // At the rest rotation, nothing is held by rounding.
             let own = match local.rotation == rest.rotation {
                 true => DMat3::IDENTITY,
                 false => base.transpose() * wide(local.rotation),
@@ -191,19 +193,19 @@ impl SkeletonMechanism {
             if scale > 0.0 {
                 now.joint = Joint { slide, slide_axes: freedom.slide_axes, ..Joint::FIXED };
             } else {
-                // In a mirrored frame it slides the other way: axes that no rotation makes.
+                // A mirrored frame reverses slides; no rotation makes such axes.
                 for (dof, k) in slide.into_iter().zip(0..).filter_map(|(d, k)| Some((d?, k))) {
                     let joint = Joint::slider(-freedom.slide_axes.col(k), dof);
                     pieces.push(Piece { before: DMat3::IDENTITY, joint });
                 }
             }
-            // What is held after the last degree of freedom.
+            // Held rotation after the last degree of freedom.
             let mut last = DMat3::IDENTITY;
             let mut turn = Turn::of(freedom);
             match (&mut turn, freedom.turning) {
                 (Turn::Hinge { axis, held }, _) => {
                     *held = own * math64::axis_angle(*axis, twist(*axis, &own)).transpose();
-                    // What is no more than f32's rounding may as well lie before the slides.
+                    // A held rotation within `f32` rounding may as well precede the slides.
                     let off = math64::rotation_vector(held).length_squared();
                     if now.joint != Joint::FIXED && off > f64::from(TOLERANCE * TOLERANCE) {
                         pieces
@@ -213,10 +215,10 @@ impl SkeletonMechanism {
                     now.joint.turning = freedom.turning;
                 }
                 (&mut Turn::Axes { axes, angles: ref mut kept }, Turning::Axes { order, angles: dofs }) => {
-                    // Those that do not turn are at 0, unless the pose has them elsewhere.
+                    // Angles without a degree of freedom are 0, unless the pose differs.
                     let still = Range::new(0.0, 0.0);
                     let ranges = axes.map(|n| dofs[n].map_or(still, |d| d.range));
-                    // Next to a pole of the middle axis, rounding makes angles that the pose has not.
+                    // Near a pole of the middle axis, rounding may give angles that do not make the pose's rotation.
                     let mut at = angles_within(axes, &own, *kept, ranges);
                     let turned = (0..3).fold(DMat3::IDENTITY, |r, n| r * about(axes[n], at[n]));
                     let off = math64::rotation_vector(&(turned.transpose() * own));
@@ -243,7 +245,7 @@ impl SkeletonMechanism {
                 (Turn::None, _) => last = own,
                 _ => now.joint.turning = freedom.turning,
             }
-            // A half turn by two mirrored axes.
+            // Half turn of two mirrored axes.
             last *= half_turn;
             pieces.push(now);
             let compiled = Compiled { joint, first: count, slides, scale: scale.abs(), turn };
@@ -256,7 +258,7 @@ impl SkeletonMechanism {
             let held = last != DMat3::IDENTITY;
             let ends = pieces.len() - 1;
             for (n, piece) in pieces.into_iter().enumerate() {
-                // Where it does not move, what is held is its own.
+                // A fixed joint includes its held rotation.
                 let fixed = n == ends && piece.joint == Joint::FIXED;
                 let whole = n == ends && (!held || fixed);
                 let link = if whole { name.clone() } else { format!("{name}/{n}") };
@@ -289,37 +291,37 @@ impl SkeletonMechanism {
         Ok(Self { values: JointValues { mechanism, joints }, links })
     }
 
-    /// The mechanism.
+    /// Compiled mechanism.
     pub fn mechanism(&self) -> &Mechanism {
         &self.values.mechanism
     }
 
-    /// The link that a joint of the skeleton is.
+    /// Returns the link of a joint of the skeleton.
     pub fn link(&self, joint: JointId) -> LinkId {
         self.links[joint.index()]
     }
 
-    /// The degrees of freedom of a joint of the skeleton, slides first, each in the order of X,
-    /// Y and Z or of the joint's own axes.
+    /// Returns the degrees of freedom of a joint of the skeleton: slides in the order X, Y, Z, then turns in the order of
+    /// the joint's axes. Empty for a fixed joint.
     pub fn dofs(&self, joint: JointId) -> core::ops::Range<usize> {
         self.values.joints.iter().find(|c| c.joint == joint).map_or(0..0, Compiled::dofs)
     }
 
-    /// Takes the values from a pose of the same skeleton. What the joints cannot do (a turn aside of a hinge) is left
-    /// out. An angle is given on the turn that the middle of its range is on, a rotation vector within half a turn; of the
-    /// sets of angles about single axes the one that is least outside; what is outside its limits by no more than f32's
-    /// rounding ([`TOLERANCE`]) is put on them.
+    /// Reads the values from a pose of the same skeleton. Motion that a joint cannot do, such as a turn across a hinge, is
+    /// ignored. An angle is on the turn that holds the middle of its range, a rotation vector within half a turn. Of the
+    /// sets of angles about single axes, the one that violates its ranges least is taken. Values that are outside their
+    /// limits by at most `f32` rounding ([`TOLERANCE`]) are set on them.
     ///
-    /// An error where there is not one value a degree of freedom; nothing is changed then.
+    /// Returns an error, and changes nothing, unless there is one value per degree of freedom.
     pub fn read(&self, pose: &Pose, values: &mut [f64]) -> Result<(), ValuesError> {
         self.values.read(pose, values)
     }
 
-    /// Puts values into a pose of the same skeleton. Joints whose values are those that the pose has keep their bits; call
+    /// Writes values to a pose of the same skeleton. Joints whose values the pose has already keep their bits. Call
     /// [`Pose::update`] afterwards.
     ///
-    /// An error where there is not one value a degree of freedom, one is no number, or a slide goes further than `f32` can
-    /// tell; the pose is as it was then.
+    /// Returns an error, and leaves the pose as it was, unless there is one finite value per degree of freedom and every
+    /// slide is in the range of `f32`.
     pub fn write(&self, values: &[f64], pose: &mut Pose) -> Result<(), ValuesError> {
         self.values.write(values, pose)
     }

@@ -1,16 +1,15 @@
 //! Levenberg-Marquardt within limits: one run from one start.
 //!
-//! A step solves `min |J d - e|^2 + damping |d|^2` over the variables that are free. The damping is the squared residual
-//! times [`DAMPING`] (Chan & Lawrence 1988; Sugihara 2011): far from the goal, where the linear picture is poor, steps are
-//! careful; near it they become Newton's, so that convergence is quadratic there, at singular poses too. A variable that
-//! would pass its limit is set on it, its column is taken out, what its step does is taken from the residual, and the rest
-//! is solved again: so the others take over its share, and the arm goes on along the boundary. Each step starts with every
-//! variable free. A step that makes the residual larger is not taken, and damped more.
+//! A step solves `min |J d - e|^2 + damping |d|^2` over the free variables. The damping is [`DAMPING`] times the squared
+//! residual (Chan & Lawrence 1988; Sugihara 2011). Far from the goal, where the linearisation is poor, steps are short. Near
+//! it they become Newton steps, so that convergence is quadratic, at singular poses too. A variable that would pass its
+//! limit is held on it: its column is removed, the effect of its step is subtracted from the residual, and the rest is
+//! solved again. The other variables then take over its share, and the arm moves along the limit. Each step starts with
+//! every variable free. A step that increases the residual is rejected and repeated with more damping.
 //!
-//! The two swings of a ball joint have one limit, an ellipse. Where their step would leave it, they are set on its nearest
-//! point, and what is held is their part along the ellipse's normal there: the part along its tangent stays free. The step
-//! that is then found ends on that tangent and is taken to the ellipse's nearest point again. So the swing goes on round its
-//! limit as other joints go on along theirs.
+//! The two swings of a ball joint share one limit, an ellipse. Where their step would leave it, they are set on its nearest
+//! point. Their part along the ellipse's normal there is held, and the part along its tangent stays free. The next step ends
+//! on that tangent and is projected to the ellipse again. So a swing moves along its limit as other joints do along theirs.
 
 use alloc::vec::Vec;
 
@@ -24,38 +23,38 @@ use super::{
     swing::Swing,
 };
 
-/// Damping for a residual of one: of 0.01 to 3, about this much needs the fewest iterations on all nine arms of
-/// `lab/arm`; a tenth of it leads nearby starts astray five times as often.
+/// Ratio of the damping to the squared residual. Of 0.01 to 3, about this value needs the fewest iterations on all nine arms
+/// of `lab/arm`. A tenth of it leads nearby starts astray five times as often.
 const DAMPING: f64 = 0.1;
-/// Never less damping than this times the square of a radian's length, so that the sum stays positive definite beside
-/// rounding (1e-16). Anything from 1e-12 to 1e-8 measures the same.
+/// Minimum damping, in units of the squared length of a radian, so that the matrix stays positive definite beside rounding
+/// (1e-16). Values from 1e-12 to 1e-8 measure the same.
 const FLOOR: f64 = 1e-10;
-/// How much more damping after a step that did not help.
+/// Factor of the damping after a rejected step.
 const HARDER: f64 = 4.0;
-/// Where six steps, each damped harder, all fail, there is no way down that arithmetic can see.
+/// Largest factor of the damping: where six steps, each damped harder, all fail, rounding hides any descent.
 const HARDEST: f64 = 4096.0;
-/// A second and third variable may meet its limit once the first is held; later ones are clamped by the projection alone.
+/// Solves of one step. A second and third variable may meet its limit once the first is held. Later ones are clamped alone.
 const PASSES: u32 = 4;
-/// A swing whose step along a tangent ends further outside its ellipse than a tenth (this is the square) of the step is
+/// Squared share of a step. A swing whose step along a tangent ends further outside its ellipse than a tenth of the step is
 /// solved again with the tangent there.
 const ROUND: f64 = 0.01;
-/// Progress is looked at once in so many iterations.
+/// Iterations between two checks of progress.
 const WINDOW: u32 = 5;
 
-/// When a run ends.
+/// Conditions that end a run.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Until {
-    /// Metres.
+    /// Position tolerance, in metres.
     pub position: f64,
-    /// Radians.
+    /// Rotation tolerance, in radians.
     pub rotation: f64,
-    /// Most iterations.
+    /// Maximum number of iterations.
     pub iterations: u32,
-    /// It goes on as long as every five iterations leave less than this share of the squared residual.
+    /// Largest share of the squared residual that [`WINDOW`] iterations may leave for the run to continue.
     pub stall: f64,
 }
 
-/// How a run ended.
+/// Reason why a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
     Reached,
@@ -63,25 +62,25 @@ pub(super) enum End {
     OutOfIterations,
 }
 
-/// The room that runs need.
+/// State and scratch memory of runs.
 #[derive(Default)]
 pub(super) struct Descent {
-    /// Where the run is: the start before it, the best that it found after it.
+    /// Values of the variables: the start before a run, the best found after it.
     pub values: Vec<f64>,
-    /// Bounds of this run, within the limits. Those of swings come on top of their ellipses.
+    /// Bounds of this run, within the limits. Swings have their ellipses in addition.
     pub lower: Vec<f64>,
     pub upper: Vec<f64>,
-    /// The squared residual at `values`.
+    /// Squared residual at `values`.
     pub cost: f64,
-    /// Residual at each goal at `values`.
+    /// Residual of each goal at `values`.
     pub misses: Vec<Miss>,
-    /// All iterations since this was set to 0.
+    /// Iterations of all runs since this was set to 0.
     pub iterations: u32,
     many: Many,
     state: State,
 }
 
-/// What the steps work on.
+/// Scratch memory of steps.
 #[derive(Default)]
 struct State {
     frames: Frames,
@@ -93,31 +92,31 @@ struct State {
     walls: Vec<Wall>,
 }
 
-/// Whether a variable is held in a step.
+/// Constraint of a variable in a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Held {
     No,
     AtBound,
-    /// That is for its swing's wall to say.
+    /// Constrained together with its swing; see [`Wall`].
     BySwing,
 }
 
-/// How a swing is held in a step.
+/// Constraint of a swing in a step.
 #[derive(Clone, Copy, Debug, Default)]
 enum Wall {
     #[default]
     No,
-    /// The part of its step along this unit normal of its ellipse is this long.
+    /// The part of its step along this unit normal of its ellipse has this length.
     Along([f64; 2], f64),
-    /// Both of its variables have these steps: bounds narrower than its ellipse are in the way.
+    /// Both of its variables have these steps, because bounds narrower than its ellipse limit them.
     Whole([f64; 2]),
 }
 
-/// The largest value that is taken, in radians or metres: the one below [`FARTHEST`].
+/// Largest value of a variable, in radians or metres: the number below [`FARTHEST`].
 const LARGEST: f64 = FARTHEST.next_down();
 
-/// The limits of a variable by itself: swings have theirs together. What has no limits ends where values are refused, so
-/// that a step that rounding has made goes nowhere from where no other could be taken.
+/// Returns the limits of a variable. A swing has none of its own, only its ellipse. A variable without limits ends at the
+/// largest accepted value, so that a step of rounding alone cannot lead to values that a next solve refuses.
 pub(super) fn own_bounds(var: &Var) -> (f64, f64) {
     match var.kind {
         DofKind::Swing => (f64::NEG_INFINITY, f64::INFINITY),
@@ -126,7 +125,7 @@ pub(super) fn own_bounds(var: &Var) -> (f64, f64) {
 }
 
 impl Descent {
-    /// Makes room for runs of a plan.
+    /// Allocates for runs of a plan.
     pub fn fit(&mut self, plan: &Plan) {
         let (n, goals) = (plan.vars.len(), plan.goals());
         let Self { values, lower, upper, state, .. } = self;
@@ -154,7 +153,7 @@ impl Descent {
         end
     }
 
-    /// The end of a run of at most so many iterations and this stall.
+    /// Returns the conditions for a run of at most so many iterations with this stall share, within the options.
     pub fn until(&self, options: &JointSpaceOptions, (iterations, stall): (u32, f64)) -> Until {
         Until {
             position: options.position_tolerance,
@@ -207,15 +206,15 @@ impl Descent {
                 let State { frames, sights, trial, .. } = &mut self.state;
                 plan.place(trial, frames);
                 let cost = look(plan, aims, frames, sights);
-                // NaN is not less than anything.
+                // NaN fails too.
                 if cost < self.cost {
                     core::mem::swap(&mut self.values, trial);
                     self.cost = cost;
-                    // Where a run has bounds, values are not to leap by turns.
+                    // Values with bounds must not jump by whole turns.
                     if plan.vectors.first().is_some_and(|v| self.lower[*v] <= -LARGEST)
                         && plan.shorten(&mut self.values)
                     {
-                        // The same place, but other axes.
+                        // The frames are the same, but the axes differ.
                         plan.place(&self.values, frames);
                     }
                     harder = (harder / HARDER).max(1.0);
@@ -242,7 +241,7 @@ impl Descent {
     }
 }
 
-/// Looks at every goal; gives the squared residual.
+/// Measures every goal and returns the squared residual.
 #[inline(always)]
 pub(super) fn look(plan: &Plan, aims: &[Aim], frames: &Frames, sights: &mut [Sight]) -> f64 {
     let mut cost = 0.0;
@@ -253,7 +252,7 @@ pub(super) fn look(plan: &Plan, aims: &[Aim], frames: &Frames, sights: &mut [Sig
     cost
 }
 
-/// Solves for a step within the bounds and leaves `values` plus the step in `state.trial`.
+/// Solves for a step within the bounds, and leaves `values` plus the step in `state.trial`.
 #[inline(always)]
 fn step<N: Normal>(
     normal: &mut N,
@@ -283,7 +282,7 @@ fn step<N: Normal>(
             let to = values[i] + normal.step(columns, i) * scale[i];
             let inside = to.max(lower[i]).min(upper[i]);
             trial[i] = inside;
-            // Exactly on a limit counts as inside.
+            // Values exactly on a limit count as inside.
             if inside != to {
                 held[i] = Held::AtBound;
                 met = true;
@@ -296,7 +295,7 @@ fn step<N: Normal>(
         if !met {
             break;
         }
-        // Those that were held before are held already.
+        // Restores every variable, then holds all that are at a limit now.
         normal.release();
         for i in 0..n {
             if held[i] == Held::AtBound {
@@ -317,7 +316,7 @@ fn step<N: Normal>(
     }
 }
 
-/// Sets a swing's trial, for the step that is wanted of its two variables. Whether its wall is another than before.
+/// Sets the trial of a swing for the unconstrained step of its two variables, and returns whether its constraint changed.
 fn swung(
     swing: &Swing,
     at: usize,
@@ -340,7 +339,7 @@ fn swung(
     let put = |trial: &mut [f64], [x, y]: [f64; 2]| (trial[at], trial[at + 1]) = (x, y);
     let boxed = [0, 1].map(|k| to[k].max(lower[at + k]).min(upper[at + k]));
     if boxed != to {
-        // Narrow bounds may begin outside of the ellipse, where it is no limit; else both hold on the way.
+        // Narrow bounds may begin outside the ellipse, which is ignored then; otherwise both limit the step.
         let on = if swing.holds(from) { swing.on_the_way(from, boxed) } else { boxed };
         put(trial, on);
         *wall = Wall::Whole([on[0] - from[0], on[1] - from[1]]);
@@ -359,8 +358,8 @@ fn swung(
     let along = normal[0] * (on[0] - from[0]) + normal[1] * (on[1] - from[1]);
     let again = matches!(wall, Wall::Along(..));
     *wall = Wall::Along(normal, along);
-    // The tangent that was held already leads outside again, by the square of the step: what is left of that is for the
-    // next step, unless it is much.
+    // A step along the held tangent leaves the ellipse by the square of its length. The next step corrects that, unless it
+    // is large.
     let off = [to[0] - on[0], to[1] - on[1]];
     let much = off[0] * off[0] + off[1] * off[1] > ROUND * (step[0] * step[0] + step[1] * step[1]);
     !again || much

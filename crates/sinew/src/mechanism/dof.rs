@@ -1,4 +1,4 @@
-//! The degrees of freedom of a joint in joint space: which numbers place it, and how each moves it.
+//! Degrees of freedom of a joint in joint space, and the motion of each.
 
 use alloc::{string::String, vec::Vec};
 
@@ -7,48 +7,49 @@ use glam::{DMat3, DVec3};
 use super::ball::{coordinates, turned};
 use crate::joint::{Dof, Joint, Turning, direction, frame_along};
 
-/// What a degree of freedom is of its joint.
+/// Kind of a degree of freedom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum DofKind {
-    /// A turn about an axis, in radians.
+    /// Rotation about an axis, in radians.
     #[default]
     Turn,
-    /// A slide along an axis, in metres.
+    /// Translation along an axis, in metres.
     Slide,
-    /// One of a ball joint's two swings, which stand next to each other: together they are a rotation vector across the
-    /// axis of twist, and their four ends are the half-axes of an ellipse that both are within.
+    /// One of a ball joint's two swings, in radians. They are adjacent and together form a rotation vector across the twist
+    /// axis. Their four range ends are the half-axes of the ellipse that limits both.
     Swing,
-    /// A ball joint's twist, in radians.
+    /// Twist of a ball joint, in radians.
     Twist,
-    /// One of the three coordinates of a joint that turns freely, which stand next to each other: together they are a
+    /// One of the three coordinates of a joint that rotates freely, in radians. They are adjacent and together form a
     /// rotation vector.
     Vector,
 }
 
-/// A degree of freedom of a [`Mechanism`](super::Mechanism): the number that a joint, and those that mimic it, are placed by.
+/// A degree of freedom of a [`Mechanism`](super::Mechanism): one value that positions a joint and the joints that mimic it.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct NamedDof {
-    /// Its joint's name, where that has no other. Of several each has a suffix: `.slide x`, `.slide y`, `.slide z`; `.turn`
-    /// of a hinge; `.x`, `.y`, `.z` of turns about axes and of rotation vectors; `.swing1`, `.swing2`, `.twist` of a ball.
+    /// Name of the degree of freedom: the joint's name where it is the joint's only one. Otherwise a suffix follows: `.slide
+    /// x`, `.slide y`, `.slide z`; `.turn` of a hinge; `.x`, `.y`, `.z` of rotations about axes and of rotation vectors;
+    /// `.swing1`, `.swing2`, `.twist` of a ball.
     pub name: String,
-    /// What it is of its joint.
+    /// Kind of motion.
     pub kind: DofKind,
-    /// Its range, speed and preferred value, in radians or metres. The range is narrowed to where joints that mimic this one
+    /// Range, speed and preferred value, in radians or metres. The range is the part in which the joints that mimic this one
     /// are within their limits too.
     pub dof: Dof,
-    /// Joints that mimic this one and whose own limits leave no room beside its limits. Those limits are not kept.
+    /// Joints that mimic this one and whose limits leave no range in common with it. Those limits are ignored.
     pub contradicted_by: Vec<String>,
 }
 
 impl NamedDof {
-    /// Whether it slides (metres) or turns (radians).
+    /// Whether it slides (values in metres) rather than turns (radians).
     pub fn slides(&self) -> bool {
         self.kind == DofKind::Slide
     }
 
-    /// Whether it turns without end, so that values a whole turn apart are the same place.
+    /// Whether it turns without limits, so that values a whole turn apart are the same pose.
     pub fn is_continuous(&self) -> bool {
         matches!(self.kind, DofKind::Turn | DofKind::Twist) && self.dof.range.is_free()
     }
@@ -56,24 +57,24 @@ impl NamedDof {
 
 /// One degree of freedom of a joint.
 pub(super) struct Part {
-    /// Behind the joint's name; empty where it is the only one.
+    /// Suffix of the joint's name; empty where it is the only one.
     pub suffix: &'static str,
     pub kind: DofKind,
-    /// Whether it is alone or the first of three at one place: the first does the work for all.
+    /// Whether it is single or the first of three at one point: the first computes the frames of all three.
     pub leads: bool,
     pub dof: Dof,
-    /// From the joint's frame to the one in which this moves, and back.
+    /// Rotation from the joint's frame to the frame of this motion, and its inverse.
     pub frame: DMat3,
     pub back: DMat3,
 }
 
-/// The degrees of freedom of a joint in the order of their values: slides, then turns.
+/// Returns the degrees of freedom of a joint in the order of their values: slides, then turns.
 pub(super) fn parts(joint: &Joint) -> Vec<Part> {
     let single = |suffix, kind, axis, dof| {
         let frame = frame_along(axis);
         Part { suffix, kind, leads: true, dof, frame, back: frame.transpose() }
     };
-    // Three at one place: into their frame before the first, out of it after the last.
+    // Three at one point: the first enters their frame, the last leaves it.
     let three = |frame: DMat3, of: [(&'static str, DofKind, Dof); 3]| {
         let one = move |(k, (suffix, kind, dof))| Part {
             suffix,
@@ -101,7 +102,7 @@ pub(super) fn parts(joint: &Joint) -> Vec<Part> {
         Turning::Ball { twist_axis, swing_axis, swing: [x, y], twist } => {
             let frame = frame_of(twist_axis, swing_axis);
             if x.range.is_free() {
-                // Without limits it turns freely, and the coordinates of that lose no direction anywhere.
+                // A ball without limits rotates freely, and a rotation vector loses no direction anywhere.
                 let preferred = [x.preferred, y.preferred, twist.preferred];
                 let some = preferred.iter().any(Option::is_some).then(|| {
                     let (r, _) = turned(DofKind::Swing, preferred.map(|p| p.unwrap_or(0.0)));
@@ -130,7 +131,7 @@ fn vectors([x, y, z]: [Dof; 3]) -> [(&'static str, DofKind, Dof); 3] {
     [(".x", DofKind::Vector, x), (".y", DofKind::Vector, y), (".z", DofKind::Vector, z)]
 }
 
-/// The frame of a ball: z the axis of twist, x that of the first swing.
+/// Returns the frame of a ball: z is the twist axis, x the axis of the first swing.
 pub(super) fn frame_of(twist_axis: DVec3, swing_axis: DVec3) -> DMat3 {
     let z = direction(twist_axis);
     let x = direction(swing_axis);

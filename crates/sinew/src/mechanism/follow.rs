@@ -1,4 +1,4 @@
-//! Following a path at a fixed rate.
+//! Path following at a fixed rate.
 
 use alloc::vec::Vec;
 
@@ -10,64 +10,64 @@ use super::{
 };
 use crate::{Workspace, solve::options::option_type};
 
-/// Iterations of one step. A path is near, so that two or three are needed; where it is not, the next frame goes on.
+/// Maximum iterations of one step. The goal is near on a path, so that two or three suffice; otherwise the next step
+/// continues.
 const ITERATIONS: u32 = 12;
-/// Steps for lower priorities and objectives: they go along from frame to frame.
+/// Steps for lower priorities and objectives in one call. They converge over several frames.
 const REFINE: u32 = 2;
 
 option_type! {
-    /// How a step along a path is done.
+    /// Options of a step along a path.
     PathOptions {
-        /// How near the position must be, in metres; 1e-6 by default.
+        /// Largest distance from a goal's position that counts as on the path, in metres, above 0; 1e-6 by default.
         position_tolerance, with_position_tolerance: f64 = 1e-6;
-        /// How near the rotation must be, in radians; 1e-6 by default.
+        /// Largest angle from a goal's rotation that counts as on the path, in radians, above 0; 1e-6 by default.
         rotation_tolerance, with_rotation_tolerance: f64 = 1e-6;
-        /// The largest number of iterations of a step. By default, and at most, 14: 12 for the goals of the first priority
-        /// and 2 for the others and for objectives.
+        /// Maximum number of iterations of a step. By default, and at most, 14: 12 for the goals of the first priority and 2
+        /// for lower priorities and objectives.
         max_iterations, with_max_iterations: u32 = ITERATIONS + REFINE;
     }
 }
 
-/// Five iterations that leave more than this share of the squared residual change nothing any more.
+/// Share of the squared residual. A run ends where five iterations leave more than this.
 const SETTLED: f64 = 1.0 - 1e-6;
 
-/// From this level on a swing is on its ellipse: what is taken there ends a hair inside.
+/// Smallest level at which a swing counts as on its ellipse: projected points lie slightly inside.
 const ON_LIMIT: f64 = 1.0 - 1e-12;
 
-/// Whether the mechanism is where the path is.
+/// Position of the mechanism relative to the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum PathStatus {
-    /// Within the tolerances.
+    /// The goals are within the tolerances.
     #[default]
     OnPath,
-    /// Behind: joints go as fast as they may. With a slower path, or time, it may catch up.
+    /// The mechanism is behind: joints are at their maximum speed. With a slower path, or time, it may catch up.
     Behind,
-    /// The path has left what can be reached from here: no joint is at its greatest speed, and none can bring the goals
-    /// nearer. A limit or a stretched arm stands in the way, or another configuration is needed.
+    /// The goals are out of reach from here: no joint is at its maximum speed, and none can reduce the residual. A limit or
+    /// a stretched arm stops it, or another configuration is needed.
     OffPath,
 }
 
-/// How one step along a path went.
+/// Report of one step along a path.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 #[non_exhaustive]
 pub struct PathReport {
-    /// Where it is.
+    /// Position relative to the path.
     pub status: PathStatus,
-    /// Degrees of freedom that moved as fast as they may.
+    /// Number of degrees of freedom at their maximum speed.
     pub at_speed: usize,
-    /// Degrees of freedom that are at a limit; the two swings of a ball joint, which share theirs, count as one.
+    /// Number of degrees of freedom at a limit. The two swings of a ball joint share a limit and count as one.
     pub at_limit: usize,
-    /// What the step's solve did and left.
+    /// Report of the step's solve.
     pub solve: JointSpaceReport,
 }
 
-/// Follows goals that move, frame by frame: the differential mode.
+/// Follows moving goals frame by frame (differential inverse kinematics).
 ///
-/// Each step may move a degree of freedom by its greatest speed times the time that has passed and no further, so that there
-/// are no jumps, whatever the goals do. Within that box, cut by the limits, it solves as [`JointSpaceSolver`] does, damped where the
-/// arm is near a singular pose, and never restarts. What comes in outside its limits goes back at its greatest speed. All
-/// state is in the values: there is nothing to reset.
+/// Each step moves a degree of freedom by at most its maximum speed times the time, so that no goal causes a jump. Within
+/// these bounds and the limits it solves as [`JointSpaceSolver`] does, damped near singular poses, and never restarts.
+/// Values outside their limits return at maximum speed. All state is in the values, so there is nothing to reset.
 ///
 /// ```
 /// use sinew::{Workspace, glam::DVec3, joint::{Dof, Joint}};
@@ -96,13 +96,13 @@ pub struct PathReport {
 #[derive(Clone, Debug)]
 pub struct PathFollower {
     solver: JointSpaceSolver,
-    /// Greatest speed of each variable.
+    /// Maximum speed of each variable, in radians or metres a second.
     speeds: Vec<f64>,
 }
 
 impl PathFollower {
-    /// A follower of goals for these links. `speed` (radians or metres a second) is for degrees of freedom that have no
-    /// greatest speed of their own.
+    /// Makes a follower for the links of these goals. `speed` (radians or metres a second, finite and above 0) applies to
+    /// degrees of freedom without a maximum speed of their own.
     pub fn new(mechanism: &Mechanism, goals: &[LinkGoal], speed: f64) -> Result<Self, JointSpaceError> {
         positive("the speed", speed)?;
         let solver = JointSpaceSolver::new(mechanism, goals)?;
@@ -111,23 +111,24 @@ impl PathFollower {
         Ok(Self { solver, speeds })
     }
 
-    /// Sets objectives for what the goals leave free. A posture or the middle of the limits keeps an arm with joints to
-    /// spare from drifting as paths repeat.
+    /// Sets objectives for the null space of the goals. A posture, or the middle of the limits, keeps a redundant arm from
+    /// drifting as paths repeat.
     pub fn with_objectives(self, objectives: &[Objective]) -> Result<Self, JointSpaceError> {
         Ok(Self { solver: self.solver.with_objectives(objectives)?, ..self })
     }
 
-    /// Sets the metres that a radian counts; see [`JointSpaceSolver::with_radian_length`].
+    /// Sets the length of a radian in metres; see [`JointSpaceSolver::with_radian_length`].
     pub fn with_radian_length(self, metres: f64) -> Result<Self, JointSpaceError> {
         Ok(Self { solver: self.solver.with_radian_length(metres)?, ..self })
     }
 
-    /// Makes room in a workspace, so that no step allocates.
+    /// Allocates in a workspace, so that no step does.
     pub fn reserve(&self, workspace: &mut Workspace) {
         self.solver.reserve(workspace);
     }
 
-    /// Moves towards the goals for `seconds`. `values` is where the mechanism is before, and after.
+    /// Moves towards the goals for `seconds`, finite and at least 0. `values` holds the input values and receives the output
+    /// values, one per degree of freedom of the mechanism.
     pub fn step(
         &self,
         workspace: &mut Workspace,
@@ -153,7 +154,7 @@ impl PathFollower {
         for (i, var) in solver.plan.vars.iter().enumerate() {
             let (at, way) = (values[var.dof], self.speeds[i] * seconds);
             let (lower, upper) = own_bounds(var);
-            // What is past a limit has that much to go before the box is within the limits.
+            // A value past a limit returns by at most one step.
             descent.lower[i] = (at - way).max(lower).min(at + way);
             descent.upper[i] = (at + way).min(upper).max(at - way);
             descent.values[i] = at.max(descent.lower[i]).min(descent.upper[i]);
@@ -162,7 +163,7 @@ impl PathFollower {
             let start = [0, 1].map(|k| values[solver.plan.vars[at + k].dof]);
             let way = [0, 1].map(|k| self.speeds[at + k] * seconds);
             let to = swing.nearest(start);
-            // As far of the way back as the slower of the two lets it go.
+            // The slower of the two swings limits the share of the return.
             let share = [0, 1].map(|k| {
                 let far = (to[k] - start[k]).abs();
                 if far > way[k] { way[k] / far } else { 1.0 }
@@ -175,7 +176,7 @@ impl PathFollower {
                 descent.values[at + k] = there[k];
             }
         }
-        // Rotation vectors are bounded around the one within half a turn that they come in as.
+        // Bounds of a rotation vector are around the equivalent of the input within half a turn.
         for &at in &solver.plan.vectors {
             let start = [0, 1, 2].map(|k| values[solver.plan.vars[at + k].dof]);
             for (k, start) in (at..).zip(ball::within_half_turn(start)) {
@@ -196,13 +197,13 @@ impl PathFollower {
                 at_speed += 1;
             }
         }
-        // The two swings of a ball have one limit.
+        // The two swings of a ball share one limit.
         let now = &descent.values;
         at_limit +=
             solver.plan.swings.iter().filter(|(at, s)| s.level([now[*at], now[at + 1]]) >= ON_LIMIT).count();
         let status = match end {
             End::Reached => PathStatus::OnPath,
-            // Out of iterations, it is still coming nearer.
+            // A run out of iterations still converges.
             End::OutOfIterations => PathStatus::Behind,
             End::Stalled if at_speed > 0 => PathStatus::Behind,
             End::Stalled => PathStatus::OffPath,

@@ -1,4 +1,4 @@
-//! What a link is asked to do.
+//! Goals of links.
 
 use alloc::string::String;
 
@@ -8,44 +8,43 @@ use thiserror::Error;
 use super::{LinkId, Mechanism};
 use crate::math64;
 
-/// Where a link's frame should be.
+/// Target of a link's frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum LinkTarget {
-    /// At a place, turned as a unit quaternion says.
+    /// Position and rotation (unit quaternion).
     Pose(DVec3, DQuat),
-    /// At a place, turned in any way.
+    /// Position alone; the rotation is free.
     Position(DVec3),
-    /// Turned as a unit quaternion says, at any place.
+    /// Rotation alone (unit quaternion); the position is free.
     Rotation(DQuat),
-    /// Turned so that an axis of the frame (the first, of any length) points from the frame's origin to a point (the
-    /// second).
+    /// Rotation in which an axis of the frame (the first, of any length above 0) points from the frame's origin to a point
+    /// (the second).
     LookAt(DVec3, DVec3),
 }
 
-/// One thing that is asked of a mechanism.
+/// Goal of one link: a target, its weights and its priority.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct LinkGoal {
-    /// The link that is to be moved.
+    /// Link that is to reach the target.
     pub link: LinkId,
-    /// The frame in that link's space that the target is for (a tool's point): a rotation and a translation.
+    /// Frame in the link's space that is to reach the target, such as a tool's tip: a rotation and a translation.
     pub frame: DAffine3,
-    /// The link in whose space the target is given. Where the two hang on each other through different joints this closes
-    /// a loop.
+    /// Link in whose space the target is given. Where the two links are on different branches, the goal closes a loop.
     pub relative_to: LinkId,
-    /// Where the frame should be, in the space of [`LinkGoal::relative_to`].
+    /// Target of the frame, in the space of [`LinkGoal::relative_to`].
     pub target: LinkTarget,
-    /// How much each direction counts: along x, y and z, then turns about x, y and z, of the target's own frame (of the
-    /// space that a place is given in, where no rotation is). 0 leaves a direction free; turns about the tool's axis, say.
-    /// For [`LinkTarget::LookAt`] the largest of the last three counts.
+    /// Weights along x, y and z, then about x, y and z, each finite and at least 0. The axes are those of the target's
+    /// frame, or of the space in which a position without rotation is given. 0 leaves a direction free, such as the turn
+    /// about a tool's axis. [`LinkTarget::LookAt`] uses the largest of the last three.
     pub weights: [f64; 6],
-    /// Goals of a higher priority are served within what those of a lower number leave free.
+    /// Priority: 0 comes first. Goals of a higher number act in the null space of those of a lower number.
     pub priority: u8,
 }
 
 impl LinkGoal {
-    /// Every direction counts alike, relative to the root link, first priority.
+    /// Returns a goal relative to the root link, of priority 0, with all weights 1.
     pub fn new(mechanism: &Mechanism, link: LinkId, target: LinkTarget) -> Self {
         Self {
             link,
@@ -57,33 +56,33 @@ impl LinkGoal {
         }
     }
 
-    /// The same with another target.
+    /// Sets [`target`](Self::target).
     pub const fn with_target(self, target: LinkTarget) -> Self {
         Self { target, ..self }
     }
 
-    /// The same, given in another link's space.
+    /// Sets [`relative_to`](#structfield.relative_to).
     pub const fn relative_to(self, link: LinkId) -> Self {
         Self { relative_to: link, ..self }
     }
 
-    /// The same for a frame of the link.
+    /// Sets [`frame`](Self::frame).
     pub const fn with_frame(self, frame: DAffine3) -> Self {
         Self { frame, ..self }
     }
 
-    /// The same with weights.
+    /// Sets [`weights`](Self::weights).
     pub const fn with_weights(self, weights: [f64; 6]) -> Self {
         Self { weights, ..self }
     }
 
-    /// The same at a priority.
+    /// Sets [`priority`](Self::priority).
     pub const fn with_priority(self, priority: u8) -> Self {
         Self { priority, ..self }
     }
 }
 
-/// What is wrong with a goal. Nothing was changed.
+/// Reason why a goal was refused. Nothing was changed.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum LinkGoalError {
@@ -92,17 +91,17 @@ pub enum LinkGoalError {
     NotFinite {
         /// The link.
         link: String,
-        /// What it is.
+        /// Quantity that the value gives.
         what: &'static str,
         /// Its value.
         value: DVec3,
     },
-    /// A place is so far away that its distance is no number any more.
+    /// A coordinate is larger than 1e50 metres, so that distances may overflow.
     #[error("the {what} of the goal for link `{link}` is too far away: {value}")]
     TooFar {
         /// The link.
         link: String,
-        /// What it is.
+        /// Quantity that the value gives.
         what: &'static str,
         /// Its value.
         value: DVec3,
@@ -116,14 +115,14 @@ pub enum LinkGoalError {
         rotation: DQuat,
     },
     /// The frame in the link is sheared, scaled or mirrored.
-    #[error("the frame of the goal for link `{link}` is no rotation with a translation: {frame}")]
+    #[error("the frame of the goal for link `{link}` must be a rotation with a translation, not {frame}")]
     NotRigid {
         /// The link.
         link: String,
         /// The frame.
         frame: DAffine3,
     },
-    /// The axis that should point at something has no direction.
+    /// The axis of a look-at target has no direction.
     #[error("the axis of the goal for link `{link}` has no direction: {axis}")]
     ZeroAxis {
         /// The link.
@@ -136,19 +135,19 @@ pub enum LinkGoalError {
     Weight {
         /// The link.
         link: String,
-        /// Which of the six.
+        /// Index of the weight, 0 to 5.
         index: usize,
         /// Its value.
         weight: f64,
     },
 }
 
-/// Metres: the square of a square is still a number.
+/// Largest coordinate that is accepted, in metres (or angle, in radians): its fourth power is still finite.
 pub(super) const FARTHEST: f64 = 1e50;
-/// How far from unit length a quaternion may be that is taken as one: what six digits leave.
+/// Largest deviation from unit length of an accepted quaternion: the rounding of six digits.
 const UNIT: f64 = 1e-5;
 
-/// The target as a transform in the space that it is given in. What it does not say is the identity.
+/// Returns the target as a transform in its space. The parts that it leaves free are the identity.
 pub(super) fn transform(target: &LinkTarget) -> DAffine3 {
     match *target {
         LinkTarget::Pose(position, rotation) => {
@@ -160,7 +159,7 @@ pub(super) fn transform(target: &LinkTarget) -> DAffine3 {
     }
 }
 
-/// Whether the numbers of a goal can be worked with.
+/// Checks that every number of a goal is usable.
 pub(super) fn check(mechanism: &Mechanism, goal: &LinkGoal) -> Result<(), LinkGoalError> {
     let link = || String::from(mechanism.link_name(goal.link));
     let finite = |what, value: DVec3| match value.is_finite() {
@@ -193,7 +192,7 @@ pub(super) fn check(mechanism: &Mechanism, goal: &LinkGoal) -> Result<(), LinkGo
     let m = goal.frame.matrix3;
     let (x, y, z) = (m.x_axis, m.y_axis, m.z_axis);
     let off = [x.length_squared() - 1.0, y.length_squared() - 1.0, x.dot(y), (x.cross(y) - z).length()];
-    // NaN is not at most anything.
+    // NaN fails too.
     if !off.iter().all(|o| o.abs() <= UNIT) {
         return Err(LinkGoalError::NotRigid { link: link(), frame: goal.frame });
     }

@@ -1,20 +1,20 @@
-//! Joint space: arms, sliders and hard limits, in `f64`, one number a degree of freedom.
+//! Joint space: inverse kinematics of arms with hard limits, in `f64`, with one value per degree of freedom.
 //!
-//! - A [`Mechanism`] is a tree of links and joints; [`Mechanism::forward_kinematics`] is its forward kinematics,
-//!   [`Mechanism::jacobian`] the geometric Jacobian of any point of it.
-//! - A [`SkeletonMechanism`] is compiled from a skeleton's joints, of any kind, and takes values from poses and gives them
-//!   back; a ball joint is three degrees of freedom, of which two have an ellipse for a limit. A
-//!   [`ChainSkeleton`] is the way back: a chain of a mechanism for the solvers of pose space.
-//! - A [`LinkGoal`] says where a link should be: position, rotation, any of the six directions, looking at a point, relative to
-//!   any other link, with weights and a priority.
-//! - [`JointSpaceSolver`] finds values that reach goals, within limits, from any start; [`JointSpaceSolver::solve_all`] finds every
-//!   configuration. [`JointSpaceOptions::history`] chooses whether answers follow the start or depend on the goals alone.
-//!   Threads share a solver, each with a [`Workspace`](crate::Workspace) of its own.
-//! - [`Objective`]es (a posture, off the limits, manipulability) spend what the goals leave free.
-//! - [`PathFollower`] goes along a path at a fixed rate, within speeds, without jumps.
+//! - [`Mechanism`] is a tree of links and joints. [`Mechanism::forward_kinematics`] computes the links' transforms, and
+//!   [`Mechanism::jacobian`] the geometric Jacobian of a point of a link.
+//! - [`SkeletonMechanism`] is compiled from the joints of a skeleton and converts between poses and values. A ball joint has
+//!   three degrees of freedom, of which two are limited by an ellipse. [`ChainSkeleton`] converts the other way: it makes a
+//!   chain of a mechanism available to the solvers of pose space.
+//! - [`LinkGoal`] sets a link's position, rotation, any of the six directions, or a point to look at, relative to any other
+//!   link, with weights and a priority.
+//! - [`JointSpaceSolver`] finds values that reach goals, within limits, from any start. [`JointSpaceSolver::solve_all`] finds
+//!   every configuration. [`JointSpaceOptions::history`] selects whether answers follow the start or depend on the goals
+//!   alone. Threads share a solver, each with a [`Workspace`](crate::Workspace) of its own.
+//! - [`Objective`]s (a posture, distance from the limits, manipulability) act in the null space of the goals.
+//! - [`PathFollower`] follows a path at a fixed rate, within speed limits, without jumps.
 //!
-//! Distances are metres, angles radians, poses relative to the link that a goal names (the root link, unless it says
-//! otherwise). A mechanism has its file's axes: most arms have z up.
+//! Distances are in metres, angles in radians. Poses are in the space of the link that a goal names, by default the root
+//! link. Axes are those of the mechanism's file; most arms have z up.
 
 mod all;
 mod angles;

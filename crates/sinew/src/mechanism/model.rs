@@ -1,4 +1,4 @@
-//! A mechanism: links, and the joints between them, one number a degree of freedom.
+//! Mechanisms: links and the joints between them, with one value per degree of freedom.
 
 use alloc::{string::String, vec::Vec};
 use core::{cmp::Ordering, fmt, iter};
@@ -14,12 +14,12 @@ use super::{
 };
 use crate::{joint::Joint, math64};
 
-/// Names one link of one [`Mechanism`]: its place in the order of [`Mechanism::links`], parents before children.
+/// Index of a link in the order of [`Mechanism::links`], parents before children. Valid for one mechanism only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LinkId(pub(super) u32);
 
 impl LinkId {
-    /// The link's place in the mechanism's order.
+    /// Returns the link's index in the mechanism's order.
     #[inline(always)]
     pub fn index(self) -> usize {
         self.0 as usize
@@ -32,20 +32,21 @@ impl fmt::Display for LinkId {
     }
 }
 
-/// No joint: the base.
+/// Index that stands for the base, which no joint moves.
 pub(super) const BASE: u32 = u32::MAX;
 
-/// A joint that moves by one number, its fixed surroundings folded in.
+/// A joint of one degree of freedom, with the rigid transforms around it folded in.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Moving {
-    /// From the parent's frame (after its motion; the root link's, where there is none) to this one at value 0.
+    /// Transform from the parent's frame, after its motion, to this frame at value 0. For a joint on the base, from the root
+    /// link's frame.
     pub rest: DAffine3,
-    /// The moving joint that carries this one; [`BASE`] for those on the base.
+    /// Index of the parent joint; [`BASE`] for a joint on the base.
     pub parent: u32,
-    /// Which number places it (a degree of freedom, or a variable of a plan), at `multiplier * value + offset`.
+    /// Index of the value that positions it, a degree of freedom or a variable of a plan, at `multiplier * value + offset`.
     pub var: u32,
     pub kind: DofKind,
-    /// Whether it is alone or the first of three at one place: the first does the work for all.
+    /// Whether it is single or the first of three at one point: the first computes the frames of all three.
     pub leads: bool,
     pub multiplier: f64,
     pub offset: f64,
@@ -57,7 +58,7 @@ impl Moving {
         self.kind == DofKind::Slide
     }
 
-    /// A frame after this joint's motion along or about its z axis.
+    /// Returns a frame after this joint's motion along or about its z axis.
     #[inline(always)]
     pub fn moved(&self, on: &DAffine3, value: f64) -> DAffine3 {
         let value = self.multiplier * value + self.offset;
@@ -69,7 +70,8 @@ impl Moving {
         DAffine3 { matrix3: DMat3::from_cols(x * c + y * s, y * c - x * s, z), translation: on.translation }
     }
 
-    /// The velocity of a point at `end`, and of rotations, by a motion of 1 along or about `axis` at `frame`.
+    /// Returns the linear velocity of a point at `end`, and the angular velocity, for a unit rate along or about `axis` at
+    /// `frame`.
     #[inline(always)]
     pub fn velocity(&self, axis: DVec3, frame: &DAffine3, end: DVec3) -> (DVec3, DVec3) {
         match self.slides() {
@@ -79,7 +81,8 @@ impl Moving {
     }
 }
 
-/// Forward kinematics of joints, each after the one that carries it. (Out of line, as plans without balls have a shorter way.)
+/// Computes the frames of joints, parents before children. (Not inlined, because plans without balls have a shorter
+/// version.)
 #[inline(never)]
 pub(super) fn place(joints: &[Moving], values: &[f64], Frames { joints: frames, axes }: &mut Frames) {
     for (i, joint) in joints.iter().enumerate() {
@@ -105,18 +108,18 @@ pub(super) fn place(joints: &[Moving], values: &[f64], Frames { joints: frames, 
     }
 }
 
-/// A joint and those that carry it, from the nearest to the base.
+/// Iterates over a joint and its ancestors, from the joint to the base.
 pub(super) fn inward(joints: &[Moving], joint: u32) -> impl Iterator<Item = usize> {
     let known = |j: u32| (j != BASE).then_some(j as usize);
     iter::successors(known(joint), move |&j| known(joints[j].parent))
 }
 
-/// A frame as a moving joint carries it.
+/// A frame fixed to a moving joint.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Carried {
-    /// [`BASE`] for what is fixed to the base.
+    /// Index of the joint; [`BASE`] for a frame fixed to the base.
     pub joint: u32,
-    /// From the joint's frame, or the root link's, to this one.
+    /// Transform from the joint's frame, or the root link's, to this one.
     pub offset: DAffine3,
 }
 
@@ -128,16 +131,16 @@ impl Carried {
     }
 }
 
-/// Where joints are.
+/// Frames and axes of joints.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub(super) struct Frames {
     pub joints: Vec<DAffine3>,
-    /// What each joint turns about or slides along; in a plan empty where that is always its z axis.
+    /// Axis that each joint turns about or slides along. In a plan, empty where that is always its z axis.
     pub axes: Vec<DVec3>,
 }
 
 impl Frames {
-    /// Makes room.
+    /// Allocates.
     pub fn fit(&mut self, joints: usize, axes: usize) {
         self.joints.resize(joints, DAffine3::IDENTITY);
         self.axes.resize(axes, DVec3::Z);
@@ -149,28 +152,28 @@ pub(super) struct Link {
     pub name: String,
     pub at: Carried,
     pub parent: Option<LinkId>,
-    /// None for the root.
+    /// Joint that carries the link; none for the root.
     pub joint: Option<LinkJoint>,
 }
 
-/// The joint that carries a link, as it was given.
+/// The joint that carries a link, as given to the builder.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct LinkJoint {
     pub name: String,
     pub joint: Joint,
-    /// From the parent link's frame to the joint's.
+    /// Transform from the parent link's frame to the joint's.
     pub origin: DAffine3,
-    /// The first of its degrees of freedom.
+    /// Index of the first of its degrees of freedom.
     pub first: u32,
-    /// Of one that has no value of its own.
+    /// Dependence of a joint without values of its own.
     pub mimic: Option<Mimic>,
 }
 
 /// A tree of links with [`Joint`]s between them: an arm, a hand, a machine.
 ///
-/// It is read from a URDF (`sinew_files::urdf`), compiled from a [`Skeleton`](crate::Skeleton) or built by hand. Where its
-/// degrees of freedom stand is a slice of numbers beside it, in the order of [`Mechanism::dofs`]: radians for those that
-/// turn, metres for those that slide. *Base space* is the root link's. Axes are the file's own: a URDF's z points up.
+/// It is read from a URDF (`sinew_files::urdf`), compiled from a [`Skeleton`](crate::Skeleton) or built by hand. A slice of
+/// values beside it holds its configuration, in the order of [`Mechanism::dofs`]: radians for degrees of freedom that turn,
+/// metres for those that slide. *Base space* is the root link's. Axes are those of the file: a URDF's z points up.
 ///
 /// ```
 /// use sinew::{joint::{Dof, Joint}, mechanism::{JointSpec, LinkFrames, Mechanism}};
@@ -200,23 +203,23 @@ pub struct Mechanism {
     pub(super) links: Vec<Link>,
     pub(super) joints: Vec<Moving>,
     pub(super) dofs: Vec<NamedDof>,
-    /// The limits of swings, each with the first of its two degrees of freedom, in order.
+    /// Limits of swings, each with the index of the first of its two degrees of freedom, in order.
     pub(super) swings: Vec<(usize, Swing)>,
 }
 
-/// Why values were refused. Nothing was changed.
+/// Reason why values were refused. Nothing was changed.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum ValuesError {
-    /// Not one value a degree of freedom.
+    /// The number of values is not the number of degrees of freedom.
     #[error("{given} values were given for {wanted} degrees of freedom")]
     Count {
-        /// How many were given.
+        /// Number of given values.
         given: usize,
-        /// How many there are.
+        /// Number of degrees of freedom.
         wanted: usize,
     },
-    /// A value is so large that squares of it are no numbers any more.
+    /// A value is 1e50 or more in magnitude, or a slide is out of the range of `f32` for a pose.
     #[error("the value of joint `{joint}` is too large: {value}")]
     TooLarge {
         /// Name of the degree of freedom.
@@ -235,29 +238,28 @@ pub enum ValuesError {
 }
 
 impl Mechanism {
-    /// The name that it was given.
+    /// Returns the mechanism's name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The degrees of freedom, in the order in which values are given: those of a joint next to each other, slides before
-    /// turns.
+    /// Returns the degrees of freedom in the order of their values: those of a joint adjacent, slides before turns.
     pub fn dofs(&self) -> &[NamedDof] {
         &self.dofs
     }
 
-    /// Which degree of freedom has a name.
+    /// Returns the index of the degree of freedom with a name.
     pub fn find_dof(&self, name: &str) -> Option<usize> {
         self.dofs.iter().position(|d| d.name == name)
     }
 
-    /// The joint that carries a link, as it was given; none for the root.
+    /// Returns the joint that carries a link, as given to the builder; none for the root.
     pub fn joint(&self, link: LinkId) -> Option<&Joint> {
         self.links[link.index()].joint.as_ref().map(|j| &j.joint)
     }
 
-    /// The joint that carries a link, its ranges narrowed to where joints that mimic it are within their limits too; none for
-    /// the root.
+    /// Returns the joint that carries a link, with its ranges narrowed to where joints that mimic it are within their limits
+    /// too; none for the root.
     pub fn narrowed_joint(&self, link: LinkId) -> Option<Joint> {
         let own = self.links[link.index()].joint.as_ref()?;
         let mut joint = own.joint;
@@ -268,42 +270,42 @@ impl Mechanism {
         Some(joint)
     }
 
-    /// What the joint that carries a link mimics; none where it has values of its own.
+    /// Returns the dependence of the joint that carries a link on another; none where the joint has values of its own.
     pub fn mimic(&self, link: LinkId) -> Option<&Mimic> {
         self.links[link.index()].joint.as_ref()?.mimic.as_ref()
     }
 
-    /// The name of the joint that carries a link; none for the root.
+    /// Returns the name of the joint that carries a link; none for the root.
     pub fn joint_name(&self, link: LinkId) -> Option<&str> {
         self.links[link.index()].joint.as_ref().map(|j| j.name.as_str())
     }
 
-    /// Every link, parents before children.
+    /// Returns every link, parents before children.
     pub fn links(&self) -> impl ExactSizeIterator<Item = LinkId> + use<> {
         (0..self.links.len() as u32).map(LinkId)
     }
 
-    /// The root link.
+    /// Returns the root link.
     pub fn root(&self) -> LinkId {
         LinkId(0)
     }
 
-    /// Name of a link.
+    /// Returns the name of a link.
     pub fn link_name(&self, link: LinkId) -> &str {
         &self.links[link.index()].name
     }
 
-    /// The link that another hangs on; none for the root.
+    /// Returns the parent of a link; none for the root.
     pub fn link_parent(&self, link: LinkId) -> Option<LinkId> {
         self.links[link.index()].parent
     }
 
-    /// The link of a name.
+    /// Returns the link with a name.
     pub fn find_link(&self, name: &str) -> Option<LinkId> {
         self.links().find(|&l| self.link_name(l) == name)
     }
 
-    /// Whether `link` is `ancestor` or hangs below it.
+    /// Whether `link` is `ancestor` or a descendant of it.
     pub fn is_below(&self, link: LinkId, ancestor: LinkId) -> bool {
         let mut at = Some(link);
         while let Some(l) = at {
@@ -315,7 +317,7 @@ impl Mechanism {
         false
     }
 
-    /// The degrees of freedom that place `tip` relative to `root`, in the mechanism's order.
+    /// Returns the degrees of freedom that move `tip` relative to `root`, in the mechanism's order.
     pub fn dofs_between(&self, root: LinkId, tip: LinkId) -> Vec<usize> {
         let mut dofs: Vec<usize> = self.path(root, tip).map(|j| self.joints[j].var as usize).collect();
         dofs.sort_unstable();
@@ -323,42 +325,42 @@ impl Mechanism {
         dofs
     }
 
-    /// The moving joints on the way between two links, in no order that means anything.
+    /// Iterates over the moving joints between two links, in no particular order.
     pub(super) fn path(&self, a: LinkId, b: LinkId) -> impl Iterator<Item = usize> {
         let on_one_only = move |x, y| self.carriers(x).filter(move |&j| !self.carriers(y).any(|k| k == j));
         on_one_only(a, b).chain(on_one_only(b, a))
     }
 
-    /// The moving joints that carry a link, from the nearest to the base.
+    /// Iterates over the moving joints that carry a link, from the link to the base.
     fn carriers(&self, link: LinkId) -> impl Iterator<Item = usize> {
         inward(&self.joints, self.links[link.index()].at.joint)
     }
 
-    /// Where everything is at rest: see [`Dof::rest`](crate::joint::Dof::rest).
+    /// Returns the values at rest; see [`Dof::rest`](crate::joint::Dof::rest).
     pub fn rest(&self) -> Vec<f64> {
         let mut values: Vec<f64> = self.dofs.iter().map(|d| d.dof.rest()).collect();
-        // Preferred swings may each be in range and together out of their ellipse.
+        // Preferred swings may be in range one by one and outside their ellipse together.
         self.clamp_of(0..values.len(), &mut values);
         values
     }
 
-    /// Whether every value is within its limits, exactly: ranges, and for the swings of ball joints their ellipse. False
-    /// where there is not one value a degree of freedom.
+    /// Whether every value is exactly within its limits: its range, and for the swings of ball joints their ellipse. False
+    /// unless there is one value per degree of freedom.
     pub fn is_within(&self, values: &[f64]) -> bool {
         values.len() == self.dofs.len()
             && self.dofs.iter().zip(values).all(|(d, v)| d.dof.range.contains(*v))
             && self.swings.iter().all(|(dof, s)| s.holds([values[*dof], values[dof + 1]]))
     }
 
-    /// Takes every value that is outside its limits to the nearest within; a swing to the nearest point of its ellipse. An
-    /// error where there is not one value a degree of freedom; nothing is changed then.
+    /// Clamps every value to its limits; a swing to the nearest point of its ellipse. Returns an error, and changes nothing,
+    /// unless there is one value per degree of freedom.
     pub fn clamp(&self, values: &mut [f64]) -> Result<(), ValuesError> {
         self.check_count(values)?;
         self.clamp_of(0..values.len(), values);
         Ok(())
     }
 
-    /// The same of all degrees of freedom of some joints, with as many values as there are degrees of freedom in all.
+    /// Clamps the values of the degrees of freedom of some joints. `values` holds those of all degrees of freedom.
     pub(super) fn clamp_of(&self, dofs: core::ops::Range<usize>, values: &mut [f64]) {
         for &(dof, swing) in self.swings.iter().filter(|s| dofs.contains(&s.0)) {
             let [x, y] = swing.nearest([values[dof], values[dof + 1]]);
@@ -369,10 +371,11 @@ impl Mechanism {
         }
     }
 
-    /// An error where values do not fit the mechanism; values outside their limits do.
+    /// Returns an error unless there is one finite value per degree of freedom, below 1e50 in magnitude. Values outside
+    /// their limits pass.
     pub fn check(&self, values: &[f64]) -> Result<(), ValuesError> {
         self.check_count(values)?;
-        // NaN is not at most anything.
+        // NaN fails too.
         match self
             .dofs
             .iter()
@@ -387,7 +390,7 @@ impl Mechanism {
         }
     }
 
-    /// An error unless there is one value a degree of freedom.
+    /// Returns an error unless there is one value per degree of freedom.
     pub(super) fn check_count(&self, values: &[f64]) -> Result<(), ValuesError> {
         match (values.len(), self.dofs.len()) {
             (given, wanted) if given == wanted => Ok(()),
@@ -395,7 +398,7 @@ impl Mechanism {
         }
     }
 
-    /// Forward kinematics: where every link is when the degrees of freedom have these values.
+    /// Computes the transform of every link (forward kinematics). Values outside their limits are taken as they are.
     pub fn forward_kinematics(&self, values: &[f64], placement: &mut LinkFrames) -> Result<(), ValuesError> {
         self.check(values)?;
         placement.0.fit(self.joints.len(), self.joints.len());
@@ -403,18 +406,18 @@ impl Mechanism {
         Ok(())
     }
 
-    /// Where a link is, in base space.
+    /// Returns the transform of a link, in base space.
     pub fn link_transform(&self, placement: &LinkFrames, link: LinkId) -> DAffine3 {
         self.links[link.index()].at.frame(&placement.0)
     }
 
-    /// The geometric Jacobian of a point of a link (in the link's own space): for each degree of freedom, the velocity of
-    /// the point (first three, metres) and of the link's rotation (last three, radians), in base space, when that value
-    /// grows by one a second. `columns` is given one column a degree of freedom.
+    /// Computes the geometric Jacobian of a point in a link's space, in base space. Each column holds the velocity of the
+    /// point (first three, metres) and the angular velocity of the link (last three, radians) per unit rate of one degree of
+    /// freedom. `columns` receives one column per degree of freedom.
     ///
-    /// The column of a joint that turns about the unit vector z through p is (z x (point - p), z), that of a slider
-    /// (z, 0); joints that mimic others add theirs, times the multiplier, to that of the joint that they mimic. A ball's
-    /// three turn about axes that depend on where it stands, and that are not of unit length.
+    /// The column of a joint that turns about the unit vector z through p is (z x (point - p), z), that of a slider (z, 0).
+    /// Joints that mimic another add theirs, times the multiplier, to the other's. A ball's three axes depend on its values,
+    /// and are not of unit length.
     pub fn jacobian(&self, placement: &LinkFrames, link: LinkId, point: DVec3, columns: &mut Vec<[f64; 6]>) {
         columns.clear();
         columns.resize(self.dofs.len(), [0.0; 6]);
@@ -429,8 +432,8 @@ impl Mechanism {
         }
     }
 
-    /// Yoshikawa's measure (1985) of how freely a point of a link can be moved and turned from where it is: the root of
-    /// det(J J^T), 0 where it is singular. Rotations count in metres, by `length` metres a radian.
+    /// Returns Yoshikawa's manipulability (1985) of a point in a link's space: the root of det(J J^T), 0 at a singular pose.
+    /// A radian counts `length` metres.
     pub fn manipulability(&self, placement: &LinkFrames, link: LinkId, point: DVec3, length: f64) -> f64 {
         let mut columns = Vec::new();
         self.jacobian(placement, link, point, &mut columns);
@@ -444,7 +447,7 @@ pub(super) fn six(a: DVec3, b: DVec3) -> [f64; 6] {
     [a.x, a.y, a.z, b.x, b.y, b.z]
 }
 
-/// The determinant of J J^T, given the columns of J, by elimination with the largest pivot first.
+/// Returns the determinant of J J^T, given the columns of J, by elimination with the largest pivot first.
 pub(super) fn gram_determinant(columns: &[[f64; 6]]) -> f64 {
     let mut m = [[0.0; 6]; 6];
     for c in columns {
@@ -461,7 +464,7 @@ pub(super) fn gram_determinant(columns: &[[f64; 6]]) -> f64 {
         m.iter_mut().for_each(|row| row.swap(k, pivot));
         let (head, tail) = m.split_at_mut(k + 1);
         let top = &head[k];
-        // Rounding may leave less than nothing.
+        // Rounding may make the pivot negative.
         if top[k] <= 0.0 {
             return 0.0;
         }
@@ -476,12 +479,12 @@ pub(super) fn gram_determinant(columns: &[[f64; 6]]) -> f64 {
     product
 }
 
-/// Where every joint of a mechanism is; made by [`Mechanism::forward_kinematics`].
+/// Transforms of every joint of a mechanism; computed by [`Mechanism::forward_kinematics`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkFrames(Frames);
 
 impl LinkFrames {
-    /// Room for a mechanism's joints, not yet placed.
+    /// Allocates for a mechanism's joints, with identity transforms.
     pub fn new(mechanism: &Mechanism) -> Self {
         let mut frames = Frames::default();
         frames.fit(mechanism.joints.len(), mechanism.joints.len());
@@ -489,7 +492,7 @@ impl LinkFrames {
     }
 }
 
-/// A rigid transform as position and unit quaternion.
+/// Splits a rigid transform into position and unit quaternion.
 pub fn position_and_rotation(transform: &DAffine3) -> (DVec3, DQuat) {
     (transform.translation, math64::quaternion(&transform.matrix3))
 }

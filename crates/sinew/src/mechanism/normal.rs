@@ -1,35 +1,36 @@
-//! The damped normal form of a step, `(J J^T + damping) y = e`, as large as the goals have rows and not as the arm has
+//! Damped normal equations of a step, `(J J^T + damping) y = e`. Their size is the number of goal rows, not the number of
 //! joints.
 //!
-//! A column `s` of J belongs to a variable; its step is `s . y`. A variable that is held (at a limit) has its column taken
-//! out of `J J^T`, and what its own step already does out of `e`.
+//! A column `s` of J belongs to a variable; its step is `s . y`. For a variable that is held at a limit, the column is
+//! subtracted from `J J^T`, and the effect of its own step from `e`.
 
 use alloc::vec::Vec;
 
-/// Rows of one goal: three along axes, three about them.
+/// Rows of one goal: three along the axes, three about them.
 pub(super) const ROWS: usize = 6;
 
-/// A form that steps are solved in.
+/// Normal equations of one step.
 pub(super) trait Normal {
-    /// Takes in columns (those of the first goal for every variable, then those of the second, ...) and the residual.
+    /// Sets up the equations for a residual and columns (those of the first goal for every variable, then those of the
+    /// second, ...).
     fn form(&mut self, columns: &[[f64; ROWS]], residual: &[[f64; ROWS]]);
-    /// Forgets which variables were held.
+    /// Releases all held variables.
     fn release(&mut self);
-    /// Holds a variable, or a direction of several, at a step; `column` gives its column of each goal.
+    /// Holds a variable, or a direction of several, at a step. `column` returns its column of each goal.
     fn hold(&mut self, column: impl Fn(usize) -> [f64; ROWS], step: f64);
     /// Solves for y.
     fn solve(&mut self, damping: f64);
-    /// The step of a variable that is not held.
+    /// Returns the step of a variable that is not held.
     fn step(&self, columns: &[[f64; ROWS]], var: usize) -> f64;
 }
 
-/// The product of two columns.
+/// Returns the dot product of two columns.
 #[inline(always)]
 pub(super) fn dot(a: &[f64; ROWS], b: &[f64; ROWS]) -> f64 {
     (a[0] * b[0] + a[1] * b[1] + a[2] * b[2]) + (a[3] * b[3] + a[4] * b[4] + a[5] * b[5])
 }
 
-/// One goal: six rows, known when this is compiled.
+/// Equations of one goal: six rows, a size known at compile time.
 #[derive(Default)]
 pub(super) struct Six {
     whole: [[f64; ROWS]; ROWS],
@@ -71,7 +72,7 @@ impl Normal for Six {
         }
     }
 
-    /// By G = L D L^T.
+    /// Solves by G = L D L^T.
     #[inline(always)]
     #[allow(clippy::needless_range_loop)] // Indices are those of the formula.
     fn solve(&mut self, damping: f64) {
@@ -79,7 +80,7 @@ impl Normal for Six {
         let mut inverse = [0.0; ROWS];
         let mut y = self.left;
         for k in 0..ROWS {
-            // Rounding may leave a hair less than the damping where the matrix has lost rank.
+            // Rounding may leave slightly less than the damping where the matrix is rank-deficient.
             let d = (l[k][k] + damping).max(damping);
             inverse[k] = 1.0 / d;
             for i in k + 1..ROWS {
@@ -110,13 +111,13 @@ impl Normal for Six {
     }
 }
 
-/// The column of a direction of two variables.
+/// Returns the column of a direction of two variables.
 #[inline(always)]
 pub(super) fn along(a: &[f64; ROWS], b: &[f64; ROWS], [x, y]: [f64; 2]) -> [f64; ROWS] {
     core::array::from_fn(|i| x * a[i] + y * b[i])
 }
 
-/// Several goals.
+/// Equations of several goals.
 #[derive(Default)]
 pub(super) struct Many {
     goals: usize,
@@ -130,7 +131,7 @@ pub(super) struct Many {
 }
 
 impl Many {
-    /// Makes room for so many goals and variables.
+    /// Allocates for so many goals and variables.
     pub fn fit(&mut self, goals: usize, vars: usize) {
         (self.goals, self.vars) = (goals, vars);
         let m = ROWS * goals;
@@ -140,7 +141,7 @@ impl Many {
         [&mut self.residual, &mut self.left, &mut self.y].into_iter().for_each(|line| line.resize(m, 0.0));
     }
 
-    /// Adds `by` times the outer product of a column with itself, given goal by goal, to the lower triangle.
+    /// Adds `by` times the outer product of a column with itself to the lower triangle. `column` returns it goal by goal.
     fn add(goals: usize, sum: &mut [f64], column: impl Fn(usize) -> [f64; ROWS], by: f64) {
         let m = ROWS * goals;
         for a in 0..goals {
@@ -201,7 +202,7 @@ impl Normal for Many {
     }
 }
 
-/// Solves `(G + damping) y = y` in place by G = L D L^T; of G the lower triangle is read, row by row, and overwritten.
+/// Solves `(G + damping) y = y` in place by G = L D L^T. Reads the lower triangle of G, row by row, and overwrites it.
 pub(super) fn ldl_solve(g: &mut [f64], y: &mut [f64], damping: f64) {
     let m = y.len();
     for k in 0..m {
@@ -235,13 +236,13 @@ pub(super) fn ldl_solve(g: &mut [f64], y: &mut [f64], damping: f64) {
 mod tests {
     use super::*;
 
-    /// Columns of `goals` goals and `vars` variables, without structure.
+    /// Returns columns of `goals` goals and `vars` variables, without structure.
     fn columns(goals: usize, vars: usize) -> Vec<[f64; ROWS]> {
         let value = |k: usize| crate::math64::sin_cos(k as f64 * 1.7 + 0.3).0;
         (0..goals * vars).map(|k| core::array::from_fn(|i| value(k * ROWS + i))).collect()
     }
 
-    /// Whether y solves its equations, by the definition.
+    /// Asserts that y solves its equations, by the definition.
     fn check(
         columns: &[[f64; ROWS]],
         goals: usize,

@@ -1,4 +1,4 @@
-//! What an arm with joints to spare does with them.
+//! Null-space objectives: the use of redundant degrees of freedom.
 
 use alloc::vec::Vec;
 
@@ -11,33 +11,33 @@ use super::{
 };
 use crate::math64;
 
-/// What an [`Objective`] asks for, in the null space of the goals.
+/// Function that an [`Objective`] optimises in the null space of the goals.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ObjectiveKind {
-    /// Stay near these values (one a degree of freedom of the mechanism), each unit counting alike: a radian, or for
-    /// sliders the length that a radian counts.
+    /// Squared distance from these values, one per degree of freedom of the mechanism. Each radian counts alike, and sliders
+    /// count in units of the radian's length.
     Posture(Vec<f64>),
-    /// Stay off the limits, near the middle between them: the squares of the ways from the middles, as shares of half the
-    /// ranges, are to be small. What has no limits is free.
+    /// Squared distances of the values from the middles of their ranges, as shares of half the ranges. Degrees of freedom
+    /// without limits at both ends are free.
     OffLimits,
-    /// Be able to move and turn the frame of a goal (by its place in the list) in every direction: Yoshikawa's measure is to
-    /// be large. It means nothing for fewer than six degrees of freedom.
+    /// Yoshikawa's manipulability of a goal's frame, which is maximised. The number is the goal's index in the list. It is
+    /// meaningless for fewer than six degrees of freedom.
     Manipulability(usize),
 }
 
-/// A null-space objective, and its weight beside others.
+/// A null-space objective and its weight relative to others.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Objective {
-    /// What it asks for.
+    /// Function that is optimised.
     pub kind: ObjectiveKind,
-    /// Its weight, 0 or more; 1 by default.
+    /// Weight relative to other objectives, finite and at least 0; 1 by default.
     pub weight: f64,
 }
 
 impl Objective {
-    /// An objective of weight 1.
+    /// Returns an objective of weight 1.
     pub const fn new(kind: ObjectiveKind) -> Self {
         Self { kind, weight: 1.0 }
     }
@@ -49,7 +49,7 @@ impl Objective {
     }
 }
 
-/// What is wrong with an objective.
+/// Reason why an objective was refused.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum ObjectiveError {
@@ -59,15 +59,15 @@ pub enum ObjectiveError {
         /// Its value.
         weight: f64,
     },
-    /// A posture does not fit the mechanism.
+    /// A posture's values do not fit the mechanism.
     #[error("the posture of an objective: {0}")]
     Posture(#[from] ValuesError),
-    /// There is no such goal.
-    #[error("an objective names goal {goal} of {goals} for its manipulability")]
+    /// The goal of a manipulability does not exist.
+    #[error("the manipulability of an objective names goal {goal}, which must be below {goals}")]
     NoGoal {
-        /// Which was asked for.
+        /// Index of the goal, from 0.
         goal: usize,
-        /// How many there are.
+        /// Number of goals.
         goals: usize,
     },
 }
@@ -88,7 +88,7 @@ pub(super) fn check(
     }
 }
 
-/// The room in which the objectives of a plan are one number to be made small, with its slopes.
+/// Weighted sum of a plan's objectives and its derivatives, with its scratch memory.
 #[derive(Default)]
 pub(super) struct ObjectiveSum {
     frames: Frames,
@@ -96,18 +96,19 @@ pub(super) struct ObjectiveSum {
     values: Vec<f64>,
 }
 
-/// A step for differences of the manipulability: a quarter of the digits, as the middle difference errs by its square.
+/// Step of the central difference of the manipulability, in units of the variables: a quarter of the digits of `f64`,
+/// because the error grows with the step's square.
 const STEP: f64 = 1e-5;
 
 impl ObjectiveSum {
-    /// Makes room for a plan.
+    /// Allocates for a plan.
     pub fn fit(&mut self, plan: &Plan) {
         plan.fit(&mut self.frames);
         self.columns.resize(plan.vars.len(), [0.0; 6]);
         self.values.resize(plan.vars.len(), 0.0);
     }
 
-    /// The number itself.
+    /// Returns the weighted sum at values.
     pub fn at(&mut self, plan: &Plan, aims: &[Aim], values: &[f64]) -> f64 {
         let mut sum = 0.0;
         for objective in &plan.objectives {
@@ -122,18 +123,18 @@ impl ObjectiveSum {
         sum
     }
 
-    /// Minus the logarithm of the manipulability: near a singular pose it grows without bound, and its slope does not depend
-    /// on the arm's size.
+    /// Returns minus the logarithm of the manipulability. It grows without bound near a singular pose, and its gradient does
+    /// not depend on the arm's size.
     fn measure(&mut self, plan: &Plan, aims: &[Aim], values: &[f64], goal: usize) -> f64 {
         plan.place(values, &mut self.frames);
         let aim = aims[goal].whole(plan.length);
         let sight = plan.look(goal, &aim, &self.frames);
         plan.columns(goal, &aim, &self.frames, &sight, &mut self.columns);
-        // Half the logarithm is that of the root.
+        // Half the logarithm of the determinant is the logarithm of its root.
         -0.5 * math64::ln(gram_determinant(&self.columns).max(1e-300))
     }
 
-    /// Where each variable (in its units) should go: down the slope, as far as the curvature of the squares says.
+    /// Computes minus the gradient of the sum and its diagonal curvature, by each variable in its unit.
     pub fn descent(
         &mut self,
         plan: &Plan,
@@ -166,7 +167,7 @@ impl ObjectiveSum {
                             m
                         };
                         slope[i] -= w * (at(STEP) - at(-STEP)) / (2.0 * STEP);
-                        // A logarithm bends as fast as its slope is steep.
+                        // The second derivative of the logarithm is of the order of the first.
                         curve[i] += w;
                     }
                 }
@@ -175,14 +176,14 @@ impl ObjectiveSum {
     }
 }
 
-/// What draws a variable to a value: the square of `off / unit` is to be small.
+/// Quadratic cost `0.5 (off / unit)^2` of one variable.
 struct Pull {
     var: usize,
     off: f64,
     unit: f64,
 }
 
-/// The pulls of a posture, or off the limits.
+/// Returns the quadratic costs of a posture, or of the distances from the middles of the ranges.
 fn pulls(kind: &ObjectiveKind, plan: &Plan, values: &[f64]) -> impl Iterator<Item = Pull> {
     plan.vars.iter().enumerate().filter_map(move |(var, v)| {
         let (to, unit) = match kind {
@@ -193,7 +194,7 @@ fn pulls(kind: &ObjectiveKind, plan: &Plan, values: &[f64]) -> impl Iterator<Ite
     })
 }
 
-/// What a posture wants of a variable: of a rotation vector's, at the turn that is nearest to where it is.
+/// Returns a posture's value of a variable. A rotation vector's is on the turn nearest to the present values.
 fn near(plan: &Plan, wanted: &[f64], values: &[f64], i: usize, var: &Var) -> f64 {
     let at = (var.kind == DofKind::Vector).then(|| plan.vectors.iter().rev().find(|at| **at <= i)).flatten();
     let Some(&at) = at else { return wanted[var.dof] };
@@ -201,7 +202,7 @@ fn near(plan: &Plan, wanted: &[f64], values: &[f64], i: usize, var: &Var) -> f64
     ball::nearest_vector(vector, [values[at], values[at + 1], values[at + 2]])[i - at]
 }
 
-/// Middle and half width of limits that there are.
+/// Returns the middle and half the width of a range with two ends; none for other ranges.
 fn half(lower: f64, upper: f64) -> Option<(f64, f64)> {
     (lower.is_finite() && upper.is_finite() && upper > lower)
         .then_some((0.5 * (lower + upper), 0.5 * (upper - lower)))

@@ -1,4 +1,4 @@
-//! What a solver needs of a mechanism for certain goals: the joints that matter, in order, and what moves what.
+//! Plans: the part of a mechanism on which certain goals depend.
 
 use alloc::vec::Vec;
 
@@ -13,23 +13,25 @@ use super::{
 };
 use crate::math64;
 
-/// A slider that goes further than this many times the length of the bones (in metres where there are none) is taken to
-/// have no end: a gantry goes some ten times as far as its arm.
+/// Longest slider that counts for a machine's size, as a multiple of the length of the bones (in metres where they have
+/// none). A longer one is taken as unlimited; a gantry travels some ten times the length of its arm.
 const ENDLESS: f64 = 100.0;
+
+/// One goal of a plan: its frames, and the joints that move them.
 #[derive(Clone, Debug)]
 struct PlanGoal {
     link: LinkId,
     relative_to: LinkId,
     priority: u8,
-    /// The frame in the link that the plan was made for.
+    /// Frame in the link that the plan was made for.
     frame: DAffine3,
     tip: Carried,
     reference: Carried,
-    /// For each joint of the plan, how its motion moves the tip as seen from the reference: 1, 0 or -1.
+    /// Sign of each joint's effect on the tip as seen from the reference: 1, 0 or -1.
     signs: Vec<f64>,
 }
 
-/// One variable: a degree of freedom that the goals depend on.
+/// Variable of a solve: a degree of freedom on which the goals depend.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Var {
     pub dof: usize,
@@ -37,7 +39,7 @@ pub(super) struct Var {
     pub lower: f64,
     pub upper: f64,
     pub velocity: f64,
-    /// Whether a whole turn leaves everything where it was: it turns, and so do its followers, a whole number of times.
+    /// Whether a whole turn returns to the same pose: it turns, and so do its followers, a whole number of times.
     pub periodic: bool,
 }
 
@@ -47,58 +49,58 @@ impl Var {
     }
 }
 
-/// The joints and variables that matter for a list of goals.
+/// The joints and variables on which a list of goals depends.
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
     joints: Vec<Moving>,
     goals: Vec<PlanGoal>,
     pub vars: Vec<Var>,
-    /// The limits of swings, each with the first of its two variables.
+    /// Limits of swings, each with the first of its two variables.
     pub swings: Vec<(usize, Swing)>,
-    /// The first variables of rotation vectors.
+    /// First variable of each rotation vector.
     pub vectors: Vec<usize>,
-    /// Metres that a radian counts.
+    /// Length of a radian, in metres.
     pub length: f64,
-    /// Metres or radians in a unit of each variable: a slider's unit is what a radian counts in metres.
+    /// Unit of each variable, in radians or metres: 1 for turns, the length of a radian for sliders.
     pub scale: Vec<f64>,
-    /// The goals of each priority, highest first.
+    /// Goals of each priority, highest first.
     pub levels: Vec<Vec<usize>>,
-    /// What is wanted where the goals leave something free.
+    /// Null-space objectives.
     pub objectives: Vec<Objective>,
-    /// See [`Plan::longest`].
+    /// Longest reach, in metres; see [`Plan::longest`].
     reach: f64,
-    /// Whether every joint stands on the one before and has its own variable, in order.
+    /// Whether every joint is a child of the one before and has its own variable, in order.
     serial: bool,
 }
 
-/// A goal ready for one solve: its target in the plan's terms.
+/// A goal prepared for one solve.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Aim {
     pub target: LinkTarget,
-    /// The target in the reference's space.
+    /// Target as a transform in the reference's space.
     pub local: DAffine3,
     frame: DAffine3,
-    /// Weights of the six directions; the last three times the length of a radian.
+    /// Weights of the six directions; the last three are times the length of a radian.
     pub weights: [f64; 6],
     framed: bool,
-    /// All directions count alike: no need to turn into the target's frame.
+    /// Whether all directions count alike, so that the residual need not be rotated into the target's frame.
     even: bool,
 }
 
 impl Aim {
-    /// The same without weight.
+    /// Returns the goal with all weights 0.
     pub fn weightless(&self) -> Self {
         Self { weights: [0.0; 6], even: true, ..*self }
     }
 
-    /// The same frame with every direction counting alike, as for a pose.
+    /// Returns a goal for the same frame with equal weights, as for a pose.
     pub fn whole(&self, length: f64) -> Self {
         let target = LinkTarget::Position(DVec3::ZERO);
         Self { target, weights: [1.0, 1.0, 1.0, length, length, length], even: true, ..*self }
     }
 }
 
-/// What was found at one goal: the residual in weighted metres, and what it is in metres and radians.
+/// Residual of one goal: in weighted metres by direction, and as a distance in metres and an angle in radians.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Miss {
     pub residual: [f64; 6],
@@ -116,7 +118,7 @@ impl Plan {
         let mut vars: Vec<Var> = Vec::new();
         let (mut swings, mut vectors) = (Vec::new(), Vec::new());
         let mut joints: Vec<Moving> = Vec::new();
-        // Where each joint of the mechanism is, as carried by the plan's: those left out stand at their zero.
+        // Each joint of the mechanism as a frame on the plan's joints. Joints outside the plan are at 0.
         let mut carried: Vec<Carried> = Vec::with_capacity(mechanism.joints.len());
         for (j, joint) in mechanism.joints.iter().enumerate() {
             let on = if joint.parent == BASE { Carried::BASE } else { carried[joint.parent as usize] };
@@ -129,7 +131,7 @@ impl Plan {
             if dof_var[dof] == u32::MAX {
                 dof_var[dof] = vars.len() as u32;
                 let NamedDof { kind: of, dof: d, .. } = &mechanism.dofs[dof];
-                // Those of one joint stand next to each other here too.
+                // The variables of one joint are adjacent here too.
                 match joint.kind {
                     DofKind::Swing if joint.leads => {
                         let own = mechanism.swings.iter().find(|s| s.0 == dof);
@@ -193,34 +195,35 @@ impl Plan {
         plan
     }
 
-    /// Sets the metres that a radian counts.
+    /// Sets the length of a radian, in metres.
     pub fn set_length(&mut self, length: f64) {
         self.length = length;
         self.scale = self.vars.iter().map(|v| if v.slides() { length } else { 1.0 }).collect();
     }
 
-    /// Whether there is anything below the goals of the first priority.
+    /// Whether there are lower priorities or objectives.
     pub fn has_lower_levels(&self) -> bool {
         self.levels.len() > 1 || !self.objectives.is_empty()
     }
 
-    /// Metres that a radian counts, by the mechanism's size: see [`super::JointSpaceSolver::with_radian_length`]. On the
-    /// arms of `lab/arm` 0.15 to 0.4 of the length need the same iterations to a tenth.
+    /// Returns the default length of a radian, in metres, by the mechanism's size; see
+    /// [`super::JointSpaceSolver::with_radian_length`]. On the arms of `lab/arm` 0.15 to 0.4 of the reach need the same
+    /// number of iterations, to a tenth.
     fn radian(&self) -> f64 {
-        // Sliders without an end have limits of any size in real files; how large the machine is, its bones tell.
+        // Unlimited sliders have limits of any size in real files. The bones tell how large the machine is.
         let bones = self.longest(0.0);
         let longest = if bones > 0.0 { self.longest(ENDLESS * bones) } else { self.longest(ENDLESS) };
-        // A pure wrist has no length of its own, nor a gantry without ends.
+        // A pure wrist has no length of its own, nor has an unlimited gantry.
         if longest > 0.0 && longest.is_finite() { 0.25 * longest } else { 1.0 }
     }
 
-    /// The longest way from the first joints to a goal's link, all bones in a line and sliders drawn out,
-    /// but for those that go further than `most`.
-    fn longest(&self, most: f64) -> f64 {
+    /// Returns the longest distance from the first joints to a goal's link, in metres: all bones in a line and sliders fully
+    /// extended, except sliders longer than `max`.
+    fn longest(&self, max: f64) -> f64 {
         let mut longest = 0.0f64;
         let mut reach: Vec<f64> = Vec::with_capacity(self.joints.len());
         for j in &self.joints {
-            // What lies before the first joint moves nothing.
+            // Bones before the first joint do not move.
             let before = match j.parent {
                 BASE => 0.0,
                 p => reach[p as usize] + j.rest.translation.length(),
@@ -228,7 +231,7 @@ impl Plan {
             let var = &self.vars[j.var as usize];
             let way = |v: f64| (j.multiplier * v + j.offset).abs();
             let slide = if j.slides() { way(var.lower).max(way(var.upper)) } else { 0.0 };
-            reach.push(before + if slide <= most { slide } else { 0.0 });
+            reach.push(before + if slide <= max { slide } else { 0.0 });
         }
         for c in self.goals.iter().flat_map(|g| [g.tip, g.reference]).filter(|c| c.joint != BASE) {
             longest = longest.max(reach[c.joint as usize] + c.offset.translation.length());
@@ -236,7 +239,7 @@ impl Plan {
         longest
     }
 
-    /// Whether goals are for the links, and of the priorities, that the plan was made for.
+    /// Whether goals have the links and priorities that the plan was made for.
     pub fn fits(&self, goals: &[LinkGoal]) -> bool {
         let same = |(p, g): (&PlanGoal, &LinkGoal)| {
             p.link == g.link && p.relative_to == g.relative_to && p.priority == g.priority
@@ -244,19 +247,19 @@ impl Plan {
         self.goals.len() == goals.len() && self.goals.iter().zip(goals).all(same)
     }
 
-    /// Makes room for the frames of this plan's joints.
+    /// Allocates the frames of this plan's joints.
     pub fn fit(&self, frames: &mut Frames) {
         let n = self.joints.len();
         frames.fit(n, if self.has_balls() { n } else { 0 });
     }
 
-    /// Whether any joints turn about axes that depend on where they stand.
+    /// Whether any joint's axes depend on its values.
     #[inline(always)]
     fn has_balls(&self) -> bool {
         !(self.swings.is_empty() && self.vectors.is_empty())
     }
 
-    /// Takes rotation vectors back to within half a turn; whether any was further.
+    /// Shortens rotation vectors to within half a turn, and returns whether any was longer.
     pub fn shorten(&self, values: &mut [f64]) -> bool {
         let mut any = false;
         for &at in &self.vectors {
@@ -268,7 +271,7 @@ impl Plan {
         any
     }
 
-    /// Makes a goal ready.
+    /// Prepares a goal for a solve.
     pub fn aim(&self, goal: &LinkGoal) -> Aim {
         let l = self.length;
         let [a, b, c, d, e, f] = goal.weights;
@@ -297,7 +300,7 @@ impl Plan {
         }
     }
 
-    /// Forward kinematics.
+    /// Computes the frames of the joints (forward kinematics).
     #[inline]
     pub fn place(&self, values: &[f64], frames: &mut Frames) {
         if self.has_balls() {
@@ -319,7 +322,7 @@ impl Plan {
         }
     }
 
-    /// How far a goal's frame is from its target.
+    /// Measures the residual of a goal.
     #[inline]
     pub fn look(&self, goal: usize, aim: &Aim, frames: &Frames) -> Sight {
         let g = &self.goals[goal];
@@ -358,8 +361,8 @@ impl Plan {
         Sight { tip, to, miss }
     }
 
-    /// The columns of a goal's Jacobian, one a variable, in the units of its residual (which a step along the columns makes
-    /// smaller), for variables in units of `scale`.
+    /// Computes the columns of a goal's Jacobian, one per variable, in the units of its residual, for variables in units of
+    /// `scale`. A step along the columns reduces the residual.
     #[inline]
     pub fn columns(&self, goal: usize, aim: &Aim, frames: &Frames, sight: &Sight, columns: &mut [[f64; 6]]) {
         let scale = &self.scale;
@@ -385,7 +388,7 @@ impl Plan {
             let z = *axis * (sign * joint.multiplier * scale[var]);
             let (linear, angular) = joint.velocity(z, frame, end);
             let c = if let LinkTarget::LookAt(..) = aim.target {
-                // The direction to the point turns as the origin moves: d x (-v) / r.
+                // The direction to the point rotates as the origin moves: d x (-v) / r.
                 let (d, r) = (sight.to.matrix3.z_axis, sight.to.translation.x);
                 let turned = angular - d * d.dot(angular);
                 six(DVec3::ZERO, turned + d.cross(linear) / r)
@@ -400,7 +403,7 @@ impl Plan {
         }
     }
 
-    /// [`Plan::columns`] of serial plans, for a goal of which all directions count alike.
+    /// Computes [`Plan::columns`] of serial plans, for a goal whose directions all count alike.
     #[inline(always)]
     fn serial_columns(
         &self,
@@ -417,8 +420,8 @@ impl Plan {
         }
     }
 
-    /// How far a goal's position is out of reach for certain, in metres: past all bones laid in a line. 0 where that is not
-    /// known.
+    /// Returns a lower bound on the distance of a goal's position from the reach, in metres: the distance past all bones in
+    /// a line. 0 where it is unknown.
     pub fn out_of_reach(&self, aims: &[Aim]) -> f64 {
         if !self.serial || !matches!(aims[0].target, LinkTarget::Pose(..) | LinkTarget::Position(_)) {
             return 0.0;
@@ -432,12 +435,12 @@ impl Plan {
         ((to.translation - self.joints[0].rest.translation).length() - reach).max(0.0)
     }
 
-    /// How many goals there are.
+    /// Returns the number of goals.
     pub fn goals(&self) -> usize {
         self.goals.len()
     }
 
-    /// Where the frame of the goal that the plan was made for is in its reference's space.
+    /// Returns the transform of a goal's frame, as the plan was made for it, in its reference's space.
     pub fn seen(&self, goal: usize, frames: &Frames) -> DAffine3 {
         let g = &self.goals[goal];
         let tip = g.tip.frame(frames) * g.frame;
@@ -445,20 +448,21 @@ impl Plan {
     }
 }
 
-/// What was seen of one goal.
+/// Measurement of one goal.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Sight {
-    /// The frame that is to be moved.
+    /// Transform of the frame that moves, in base space.
     tip: DAffine3,
-    /// Where it should be. For looking: z is the direction to the point, x of the translation the distance.
+    /// Target of the frame, in base space. For a look-at, z is the direction to the point and x of the translation its
+    /// distance.
     to: DAffine3,
     pub miss: Miss,
 }
 
-/// [`Plan::look`] for a frame that should look at a point.
+/// Measures a look-at; see [`Plan::look`].
 fn looking(tip: DAffine3, to: DAffine3, axis: DVec3, w: &[f64; 6]) -> Sight {
     let way = to.translation - tip.translation;
-    // At the point itself every direction is right; far below any tolerance of a length it is not told apart.
+    // At the point itself every direction is right. The minimum is far below any tolerance of a length.
     let distance = math64::sqrt(way.length_squared()).max(1e-9);
     let from = tip.matrix3 * (axis / math64::sqrt(axis.length_squared()));
     let d = way / distance;
@@ -470,7 +474,7 @@ fn looking(tip: DAffine3, to: DAffine3, axis: DVec3, w: &[f64; 6]) -> Sight {
     } else if c > 0.0 {
         across
     } else {
-        // Straight away from the point: any axis across will do.
+        // Directly away from the point: any perpendicular axis serves.
         let e = if d.x.abs() < 0.6 { DVec3::X } else { DVec3::Y };
         let e = e - d * e.dot(d);
         e * (angle / math64::sqrt(e.length_squared()))
@@ -483,6 +487,7 @@ fn looking(tip: DAffine3, to: DAffine3, axis: DVec3, w: &[f64; 6]) -> Sight {
     Sight { tip, to, miss }
 }
 
+/// Returns the inverse of a rotation with a translation.
 fn rigid_inverse(t: &DAffine3) -> DAffine3 {
     let back = t.matrix3.transpose();
     DAffine3 { matrix3: back, translation: -(back * t.translation) }

@@ -1,15 +1,15 @@
-//! Goals of lower priority, and objectives, within what goals of higher priority leave free.
+//! Goals of lower priority, and objectives, in the null space of goals of higher priority.
 //!
-//! A step is built level by level (Baerlocher & Boulic 2004): each level's residual, less what the steps so far do to it,
-//! is solved for in the null space N of the levels above,
+//! A step is built level by level (Baerlocher & Boulic 2004). Each level's residual, less the effect of the steps so far, is
+//! solved for in the null space N of the levels above,
 //!
 //! ```text
 //! d += (J N)^T ((J N)(J N)^T + damping)^-1 (e - J d),      N -= (J N)^T ((J N)(J N)^T)^-1 (J N),
 //! ```
 //!
-//! and the objectives' descent goes into what is left of N last. Variables that would pass a limit are set on it and left
-//! out, as in `descent.rs`. Each step is followed by a few iterations of the first level alone, which takes back what the
-//! null space's straight line did to it, and is kept only if no level got worse that stands above one that got better.
+//! and the descent of the objectives is projected on the last N. Variables that would pass a limit are held on it and left
+//! out, as in `descent.rs`. A few iterations of the first level alone follow each step, since its null space is linear only
+//! nearby. The step is kept if it is lexicographically better: no level got worse above the first that got better.
 
 use alloc::vec::Vec;
 
@@ -21,22 +21,22 @@ use super::{
     plan::{Aim, Plan, Sight},
 };
 
-/// A level counts as better or worse from this share of its squared residual on.
+/// Smallest relative change of a level's squared residual that counts as better or worse.
 const EQUAL: f64 = 1e-9;
-/// Steps that win less than this share of the last level are not worth more.
+/// Smallest relative gain of a step that is worth another.
 const ENOUGH: f64 = 1e-7;
-/// Damping of the null spaces: beside columns of the length of a radian's, a hundred thousandth of a radian counts as free.
+/// Damping of the null spaces. Beside columns of the length of a radian, a hundred thousandth of a radian counts as free.
 const RANK: f64 = 1e-10;
 /// Damping of a lower level, as a share of its squared residual; see `descent.rs`.
 const DAMPING: f64 = 0.1;
 
-/// The room that it needs.
+/// State and scratch memory.
 #[derive(Default)]
 pub(super) struct Refine {
     objective: ObjectiveSum,
     frames: Frames,
     sights: Vec<Sight>,
-    /// Columns of a level in the null space, row by row of the level: rows x variables.
+    /// Columns of a level in its null space, row by row: rows x variables.
     rows: Vec<f64>,
     gram: Vec<f64>,
     y: Vec<f64>,
@@ -46,19 +46,18 @@ pub(super) struct Refine {
     slope: Vec<f64>,
     curve: Vec<f64>,
     held: Vec<bool>,
-    /// For each swing that is held on its ellipse: the normal there, and the step along it.
+    /// Normal of each swing that is held on its ellipse, and the step along it.
     walls: Vec<Option<([f64; 2], f64)>>,
     kept: Vec<f64>,
-    /// Squared residuals by level, then the objectives' number: of what is kept, and of a trial.
+    /// Squared residuals by level, then the sum of the objectives, of the kept values and of a trial.
     best: Vec<f64>,
     trial: Vec<f64>,
 }
 
 impl Refine {
-    /// Makes room for a plan.
+    /// Allocates for a plan.
     pub fn fit(&mut self, plan: &Plan) {
-        // Where there is nothing below the first level none of this is used, and a square of a
-        // long chain's variables is much.
+        // Without lower levels none of this is used, and the square of a long chain's variables is much memory.
         if !plan.has_lower_levels() {
             return;
         }
@@ -79,9 +78,8 @@ impl Refine {
         null.resize(n * n, 0.0);
     }
 
-    /// Improves the lower levels from `descent.values`, where a run of the first level ended.
-    /// `until` gives the tolerances of the first level and how many steps are taken at most; `first` are the aims with all
-    /// but the first level without weight.
+    /// Improves the lower levels from `descent.values`, where a run of the first level ended. `until` holds the tolerances
+    /// of the first level and the maximum number of steps. `first` are the goals with weights on the first level alone.
     pub fn run(&mut self, plan: &Plan, aims: &[Aim], first: &[Aim], descent: &mut Descent, until: &Until) {
         self.kept.copy_from_slice(&descent.values);
         let reached = self.measure(plan, aims, until, &descent.values);
@@ -93,7 +91,7 @@ impl Refine {
             let restore = Until { iterations: 5, stall: 1.0, ..*until };
             let end = descent.run(plan, first, &restore);
             let _ = self.measure(plan, aims, until, &descent.values);
-            // Where the first level is reached, its squares below the tolerance do not matter.
+            // Once the first level is reached, its squares below the tolerance do not matter.
             let kept =
                 if reached { end == End::Reached } else { self.trial[0] <= self.best[0] * (1.0 + 1e-6) };
             if kept && self.better(reached) {
@@ -121,7 +119,8 @@ impl Refine {
         descent.values.copy_from_slice(&self.kept);
     }
 
-    /// Squared residuals by level and the objectives' number, into `trial`; whether the first level is within the tolerances.
+    /// Writes squared residuals by level and the sum of the objectives to `trial`, and returns whether the first level is
+    /// within the tolerances.
     fn measure(&mut self, plan: &Plan, aims: &[Aim], until: &Until, values: &[f64]) -> bool {
         plan.place(values, &mut self.frames);
         look(plan, aims, &self.frames, &mut self.sights);
@@ -136,11 +135,11 @@ impl Refine {
         })
     }
 
-    /// Whether the trial is better than the best: the first level that differs decides.
+    /// Whether the trial is better than the best; the first level that differs decides.
     fn better(&self, reached: bool) -> bool {
         let from = usize::from(reached);
         for (level, (b, t)) in self.best.iter().zip(&self.trial).enumerate().skip(from) {
-            // Squares of a thousandth of the usual tolerance are noise, whatever share of each other they are.
+            // Squares of a thousandth of the usual tolerance are noise, whatever their ratio.
             let noise = EQUAL * b.abs() + if level + 1 < self.best.len() { 1e-18 } else { 0.0 };
             if *t < b - noise {
                 return true;
@@ -152,7 +151,7 @@ impl Refine {
         false
     }
 
-    /// Leaves the kept values plus a step in `descent.values`. `share` of what the lower levels ask for is asked for.
+    /// Writes the kept values plus a step to `descent.values`. The step aims at `share` of the lower levels' residuals.
     fn step(&mut self, plan: &Plan, aims: &[Aim], descent: &mut Descent, share: f64) {
         let n = self.kept.len();
         plan.place(&self.kept, &mut self.frames);
@@ -186,7 +185,7 @@ impl Refine {
                 }
                 let kept = [self.kept[at], self.kept[at + 1]];
                 if [0, 1].iter().any(|&k| on[k] < descent.lower[at + k] || on[k] > descent.upper[at + k]) {
-                    // Narrow bounds may lie outside of the ellipse, where it is no limit.
+                    // Narrow bounds may lie outside the ellipse, which is ignored then.
                     on = if swing.holds(kept) { swing.on_the_way(kept, to) } else { to };
                 }
                 [descent.values[at], descent.values[at + 1]] = on;
@@ -201,7 +200,7 @@ impl Refine {
         }
     }
 
-    /// One step through all levels, with what is held kept at its step.
+    /// Solves one step through all levels, with held variables at their steps.
     fn solve(&mut self, plan: &Plan, share: f64) {
         let n = self.step.len();
         self.null.fill(0.0);
@@ -211,7 +210,7 @@ impl Refine {
                 self.step[i] = 0.0;
             }
         }
-        // Of a swing on its ellipse the part along the tangent is free.
+        // A swing on its ellipse is free along the tangent.
         for (&(at, _), wall) in plan.swings.iter().zip(&self.walls) {
             let Some(([x, y], along)) = *wall else { continue };
             if self.held[at] || self.held[at + 1] {
@@ -227,7 +226,7 @@ impl Refine {
         }
         for (level, goals) in plan.levels.iter().enumerate() {
             let m = goals.len() * ROWS;
-            // (J N), and the residual less what is done to it already.
+            // (J N), and the residual less the effect of the steps so far.
             for (a, &goal) in goals.iter().enumerate() {
                 let columns = &self.columns[goal * n..][..n];
                 for r in 0..ROWS {
@@ -269,17 +268,17 @@ impl Refine {
                 }
             }
         }
-        // The objectives, each variable as far as its curvature says, in what is left.
-        let most = self.curve.iter().copied().fold(0.0, f64::max);
-        if most > 0.0 {
+        // Gradient step of the objectives in the remaining null space, scaled by their largest curvature.
+        let max = self.curve.iter().copied().fold(0.0, f64::max);
+        if max > 0.0 {
             for i in (0..n).filter(|&i| !self.held[i]) {
                 let sum: f64 = (0..n).map(|j| self.null[i * n + j] * self.slope[j]).sum();
-                self.step[i] += share * sum / most;
+                self.step[i] += share * sum / max;
             }
         }
     }
 
-    /// The lower triangle of (J N)(J N)^T.
+    /// Computes the lower triangle of (J N)(J N)^T.
     fn form(&mut self, m: usize, n: usize) {
         for i in 0..m {
             for j in 0..=i {

@@ -1,10 +1,10 @@
-//! Where to start again: a fixed sequence of points that fills the limits evenly, nearest to the goal first.
+//! Starting points of restarts: a fixed sequence that fills the limits evenly, taken nearest to the goal first.
 //!
-//! The points are a Kronecker sequence, `frac(shift + k a)`, with `a = (1/g, 1/g^2, ...)` for the root g of
-//! `g^(n + 1) = g + 1`, the golden ratio's counterpart in n dimensions (Roberts 2018). It has no period, every beginning
-//! of it is spread evenly, and it needs no table. Where the goals' frames are at the first points is worked out once, so
-//! that a solve can begin its restarts where the arm is already near: an arm of six or seven joints then needs one
-//! restart where points in the sequence's own order need three to five.
+//! The points are a Kronecker sequence, `frac(shift + k a)`, with `a = (1/g, 1/g^2, ...)` for the root g of `g^(n + 1) = g +
+//! 1`, the golden ratio's counterpart in n dimensions (Roberts 2018). It has no period, each of its prefixes is spread
+//! evenly, and it needs no table. The goals' frames at the first points are computed once, so that restarts begin where the
+//! arm is already near. An arm of six or seven joints then needs one restart, against three to five with points in the
+//! sequence's own order.
 
 use alloc::{vec, vec::Vec};
 use core::f64::consts::TAU;
@@ -18,43 +18,43 @@ use super::{
 };
 use crate::math64;
 
-/// Points whose places are known beforehand. With 64, an arm of seven joints needs a fifth more iterations; with 1024
-/// a tenth fewer, and the search for the nearest takes what that saves.
+/// Number of points with precomputed frames. With 64, an arm of seven joints needs a fifth more iterations. With 1024 it
+/// needs a tenth fewer, but the search for the nearest point costs as much as that saves.
 pub(super) const KNOWN: usize = 256;
 
-/// A frame as twelve numbers whose squared distances are, nearly, those of the residual.
+/// A frame as twelve numbers, whose squared distances approximate those of the residual.
 type Spot = [f32; 12];
 
-/// See the module.
+/// Sequence of starting points; see the module.
 #[derive(Clone, Debug)]
 pub(super) struct Seeds {
     pub seed: u64,
-    /// a of the sequence.
+    /// Rates `a` of the sequence.
     rates: Vec<f64>,
     shift: Vec<f64>,
-    /// The range of each variable that points are taken from.
+    /// Range of each variable that points are taken from.
     ranges: Vec<(f64, f64)>,
-    /// The known points, one after another, and the frames of the goals there.
+    /// Precomputed points, one after another, and the frames of the goals there.
     known: Vec<f64>,
     spots: Vec<Spot>,
 }
 
-/// Which points a solve has taken.
+/// Points that a solve has taken.
 #[derive(Default)]
 pub(super) struct Cursor {
-    /// How far each known point is from the goals; infinite for those that were taken.
+    /// Squared distance of each precomputed point from the goals, in square metres; infinite for points already taken.
     pub far: Vec<f32>,
-    /// The next point past the known ones.
+    /// Index of the next point after the precomputed ones.
     next: usize,
 }
 
-/// The root of g^(n + 1) = g + 1.
+/// Returns the root of g^(n + 1) = g + 1.
 fn ratio(n: usize) -> f64 {
-    // The map is a contraction: 60 rounds leave nothing to gain in any dimension.
+    // The map is a contraction, and 60 rounds converge in any dimension.
     (0..60).fold(1.5, |g, _| math64::powf(1.0 + g, 1.0 / (n as f64 + 1.0)))
 }
 
-/// A number in \[0, 1) for each seed and dimension (splitmix64); a half for seed 0.
+/// Returns a number in \[0, 1) for each seed and dimension (splitmix64); a half for seed 0.
 fn shift(seed: u64, dimension: usize) -> f64 {
     if seed == 0 {
         return 0.5;
@@ -65,8 +65,8 @@ fn shift(seed: u64, dimension: usize) -> f64 {
     ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
 }
 
-/// The range that points are taken from: the limits; one turn of what turns further; the arm's own size for sliders without
-/// an end.
+/// Returns the range that points are taken from: the limits, or one turn of a wider turn, or eight radian lengths of a
+/// longer slider.
 fn range(var: &Var, length: f64) -> (f64, f64) {
     let widest = if var.slides() { 8.0 * length } else { TAU };
     if var.upper - var.lower <= widest {
@@ -76,14 +76,14 @@ fn range(var: &Var, length: f64) -> (f64, f64) {
     (low, low + widest)
 }
 
-/// The rotation vector for three numbers in \[0, 1): evenly spread ones come to be spread evenly over all rotations
-/// (Shoemake 1992).
+/// Returns the rotation vector for three numbers in \[0, 1). Numbers that are spread evenly give rotations that are spread
+/// evenly (Shoemake 1992).
 fn any_rotation([u, v, w]: [f64; 3]) -> [f64; 3] {
     let ((sv, cv), (sw, cw)) = (math64::sin_cos(TAU * v), math64::sin_cos(TAU * w));
     let (a, b) = (math64::sqrt(1.0 - u), math64::sqrt(u));
     let q = [a * sv, a * cv, b * sw, b * cw];
     let s = math64::sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2]);
-    // Of the two quaternions of a rotation the one that is within half a turn.
+    // Of the two quaternions of a rotation, the one within half a turn.
     let sign = if q[3] < 0.0 { -1.0 } else { 1.0 };
     let k = if s > 1e-12 { 2.0 * math64::atan2(s, q[3].abs()) / s } else { 2.0 };
     [0, 1, 2].map(|i| sign * k * q[i])
@@ -118,7 +118,7 @@ impl Seeds {
         seeds
     }
 
-    /// A point of the sequence.
+    /// Computes point k of the sequence.
     fn point(&self, plan: &Plan, k: usize, values: &mut [f64]) {
         let share = |i: usize| {
             let u = self.shift[i] + self.rates[i] * (k as f64 + 1.0);
@@ -138,18 +138,18 @@ impl Seeds {
         }
     }
 
-    /// Begins a solve: every point may be taken again.
+    /// Begins a solve: every point is available again.
     pub fn begin(&self, plan: &Plan, aims: &[Aim], Cursor { far, next }: &mut Cursor) {
         *next = KNOWN;
         far.fill(0.0);
         for (goal, aim) in aims.iter().enumerate() {
-            // Where an axis looks is not in a spot.
+            // Spots do not hold the direction of a look-at's axis.
             if matches!(aim.target, LinkTarget::LookAt(..)) {
                 continue;
             }
             let to = spot(&aim.local, plan.length);
             let mean = |k: usize| (aim.weights[k] + aim.weights[k + 1] + aim.weights[k + 2]) as f32 / 3.0;
-            // The weights of rotations hold the radian's length already, as spots do.
+            // Weights of rotations include the radian's length, as spots do.
             let (p, r) = (mean(0), mean(3) / plan.length as f32);
             let (p, r) = (p * p, r * r);
             for (far, spot) in far.iter_mut().zip(self.spots.iter().skip(goal).step_by(aims.len())) {
@@ -162,7 +162,7 @@ impl Seeds {
         }
     }
 
-    /// The next point to start from.
+    /// Takes the next starting point.
     pub fn take(&self, plan: &Plan, Cursor { far, next }: &mut Cursor, values: &mut [f64]) {
         let mut at = 0;
         for i in 0..far.len() {
@@ -181,9 +181,10 @@ impl Seeds {
     }
 }
 
+/// Returns the spot of a frame, with rotations in units of the radian's length.
 fn spot(frame: &DAffine3, length: f64) -> Spot {
     let m = frame.matrix3;
-    // The columns of two rotations at an angle of a small a differ by a square of 2 a^2 in all.
+    // The columns of two rotations at a small angle a differ by a sum of squares of 2 a^2.
     let turn = length * core::f64::consts::FRAC_1_SQRT_2;
     let mut spot = [0.0; 12];
     for (k, (v, s)) in [(frame.translation, 1.0), (m.x_axis, turn), (m.y_axis, turn), (m.z_axis, turn)]

@@ -1,4 +1,4 @@
-//! Values for goals: from the start, and where that fails from points all over the limits.
+//! Solver for values that reach goals: from the input values, and where that fails from restarts within the limits.
 
 use alloc::{borrow::ToOwned, vec::Vec};
 use core::f64::consts::TAU;
@@ -14,28 +14,29 @@ use super::{
 };
 use crate::{Outcome, Workspace, math64};
 
-/// The run from the start gets this many iterations and is given up when five of them leave more than half of the squared
-/// residual: patient, as its answer is the nearest.
+/// Maximum iterations and stall share of the run from the start. It ends when five iterations leave more than half of the
+/// squared residual. It is patient, because its answer is the nearest.
 const FIRST: (u32, f64) = (40, 0.5);
-/// A run without a second chance goes on as long as there is progress worth having: towards a goal out of reach the
-/// squared residual tends to what must remain, and a billionth of that is nothing to wait for.
+/// Maximum iterations and stall share of a run without restarts. It continues while progress is measurable: towards a goal
+/// out of reach, the squared residual tends to a minimum above 0, and gains below a billionth of it are ignored.
 const ONLY: (u32, f64) = (300, 1.0 - 1e-9);
-/// Most steps for lower priorities and objectives: the slopes of objectives are followed without their curvature, so that the last
-/// of the way takes longest.
+/// Maximum steps for lower priorities and objectives. Objectives are followed along their gradient without their full
+/// curvature, so that convergence is slow at the end.
 const REFINE: u32 = 100;
-/// Runs from other points are short and given up sooner: on all arms of `lab/arm` this needs the fewest iterations in all.
+/// Maximum iterations and stall share of restarts. They are short and end sooner: on all arms of `lab/arm` these values need
+/// the fewest iterations in all.
 pub(super) const LATER: (u32, f64) = (25, 0.3);
 
-/// Solves for the values at which links of a mechanism are where goals want them, within all limits.
+/// Solves for the values at which links of a mechanism reach their goals, within all limits.
 ///
-/// It is made for the links of a list of goals and solves for any targets of those. It works by Levenberg-Marquardt with
-/// limits inside the step (see `descent.rs`), first from the values that it is given, so that the nearest answer wins, then,
-/// unless that is forbidden, from a fixed sequence of other points. Values that come in outside their limits are brought
-/// inside first; those that the goals do not depend on stay as they are. Angles, and rotation vectors of joints that turn
-/// freely, come back at the turn that is nearest to the one that came in.
+/// The solver is made for the links of a list of goals, and solves for any targets of those. It uses Levenberg-Marquardt
+/// with limits inside the step (see `descent.rs`). It runs first from the input values, so that the nearest answer wins, and
+/// then, if restarts are allowed, from a fixed sequence of other points. Input values outside their limits are clamped
+/// first. Those that the goals do not depend on stay as they are. Angles, and rotation vectors of joints that turn freely,
+/// are returned on the turn nearest to their input.
 ///
-/// Nothing is remembered between solves. Threads share one solver, each with a [`Workspace`] of its own, which grows on the
-/// first solve and never after.
+/// Solves keep no state. Threads share one solver, each with a [`Workspace`] of its own, which allocates on the first solve
+/// only.
 ///
 /// ```
 /// use sinew::{Workspace, glam::{DQuat, DVec3}, joint::{Dof, Joint}};
@@ -70,29 +71,29 @@ pub struct JointSpaceSolver {
     pub(super) seeds: Seeds,
 }
 
-/// What joint space keeps in a [`Workspace`], for solvers of any size in turn: a solve writes what it reads.
+/// Scratch memory of joint space in a [`Workspace`]. Solvers of any size share it: a solve writes before it reads.
 #[derive(Default)]
 pub(super) struct Scratch {
-    /// What runs aim at: the goals, or where there are several priorities those of the first.
+    /// Goals of runs: all goals, or those of the first priority where there are several.
     pub aims: Vec<Aim>,
-    /// Every goal, whatever its priority, where there is anything below the first.
+    /// Goals of every priority, where there are several or objectives.
     all_aims: Vec<Aim>,
     pub descent: Descent,
     pub cursor: Cursor,
     refine: Refine,
-    /// The best end of a run.
+    /// Best values of all runs.
     best: Vec<f64>,
 }
 
 impl JointSpaceSolver {
-    /// A solver for goals of these links, of these priorities. The mechanism is copied.
+    /// Makes a solver for goals of these links and priorities. The mechanism is copied.
     pub fn new(mechanism: &Mechanism, goals: &[LinkGoal]) -> Result<Self, JointSpaceError> {
         let plan = plan_for(mechanism, goals)?;
         let seeds = Seeds::new(&plan, 0);
         Ok(Self { mechanism: mechanism.clone(), plan, seeds })
     }
 
-    /// Sets objectives for what the goals leave free. They are served once the goals are reached, or as near as they come: a
+    /// Sets objectives for the null space of the goals. They act once the goals are reached, or their residual is minimal. A
     /// solve then takes tens of microseconds more.
     pub fn with_objectives(mut self, objectives: &[Objective]) -> Result<Self, JointSpaceError> {
         for objective in objectives {
@@ -102,16 +103,16 @@ impl JointSpaceSolver {
         Ok(self)
     }
 
-    /// Sets which points restarts begin at: each seed, 0 by default, has its own fixed sequence.
+    /// Sets the seed of the restarts' points: each seed, 0 by default, has its own fixed sequence.
     #[must_use]
     pub fn with_seed(mut self, seed: u64) -> Self {
         self.seeds = Seeds::new(&self.plan, seed);
         self
     }
 
-    /// Sets the metres that a radian counts, where positions are weighed against rotations and a slider's way against
-    /// angles: finite and above 0; by default a quarter of the chain's length from its first joint to the tip, sliders
-    /// drawn out.
+    /// Sets the length of a radian in metres, finite and above 0, which weighs rotations against positions and angles
+    /// against slides. By default it is a quarter of the chain's length from its first joint to the tip, sliders fully
+    /// extended.
     pub fn with_radian_length(mut self, metres: f64) -> Result<Self, JointSpaceError> {
         positive("the length of a radian", metres)?;
         self.plan.set_length(metres);
@@ -119,19 +120,20 @@ impl JointSpaceSolver {
         Ok(self)
     }
 
-    /// The degrees of freedom that the goals depend on; only their values change.
+    /// Returns the degrees of freedom on which the goals depend. Only their values change.
     pub fn dofs(&self) -> impl ExactSizeIterator<Item = usize> + '_ {
         self.plan.vars.iter().map(|v| v.dof)
     }
 
-    /// Makes room in a workspace, so that no solve allocates.
+    /// Allocates in a workspace, so that no solve does.
     pub fn reserve(&self, workspace: &mut Workspace) {
         self.fit(workspace.scratch());
     }
 
-    /// Solves. `values` is one number a degree of freedom of the mechanism: the start before, the answer after. Where the
-    /// goals are out of reach, the answer is the nearest that was found, by the squared residual (metres, and radians times
-    /// [their length](Self::with_radian_length)); it is never farther than the start was.
+    /// Solves for the goals. `values` holds the input values and receives the output values, one per degree of freedom of
+    /// the mechanism. Where the goals are out of reach, the answer is the nearest that was found, by the squared residual
+    /// (metres, and radians times [their length](Self::with_radian_length)). Its residual is at most that of the clamped
+    /// input values.
     pub fn solve(
         &self,
         workspace: &mut Workspace,
@@ -146,21 +148,21 @@ impl JointSpaceSolver {
         Ok(self.finish(s, end, restarts, values, options))
     }
 
-    /// Serves what is below the first priority, in at most so many steps.
+    /// Improves lower priorities and objectives, in at most so many steps.
     pub(super) fn lower_levels(&self, s: &mut Scratch, steps: u32, options: &JointSpaceOptions) {
         if !self.plan.has_lower_levels() {
             return;
         }
         let until = s.descent.until(options, (steps, 1.0));
         s.refine.run(&self.plan, &s.all_aims, &s.aims, &mut s.descent, &until);
-        // What is reported is the first priority's.
+        // The report is that of the first priority.
         s.descent.measure(&self.plan, &s.aims);
     }
 
-    /// Runs from the start, and where that fails from other points; gives how it ended and how many those were.
+    /// Runs from the start, and where that fails from restarts. Returns the end of the last run and the number of restarts.
     fn reach(&self, s: &mut Scratch, options: &JointSpaceOptions) -> (End, u32) {
         let Scratch { aims, descent, cursor, best, .. } = s;
-        // Where no other point may be tried, this run is all there is.
+        // Without restarts, this run decides.
         let first = descent.until(options, if options.max_restarts > 0 { FIRST } else { ONLY });
         let mut end = descent.run(&self.plan, aims, &first);
         let mut restarts = 0;
@@ -181,7 +183,7 @@ impl JointSpaceSolver {
                 }
             }
             if end != End::Reached {
-                // The nearest of what was found, as near as it can be.
+                // Converges from the best values found.
                 descent.values.copy_from_slice(best);
                 end = descent.run(&self.plan, aims, &descent.until(options, ONLY));
             }
@@ -204,7 +206,7 @@ impl JointSpaceSolver {
         s.best.resize(self.plan.vars.len(), 0.0);
     }
 
-    /// The value that an answer should be near, of several turns.
+    /// Returns the value whose nearest turn an answer should be on.
     fn wanted(&self, options: &JointSpaceOptions, values: &[f64], dof: usize) -> f64 {
         match options.history {
             History::Last => values[dof],
@@ -212,7 +214,7 @@ impl JointSpaceSolver {
         }
     }
 
-    /// Takes goals and start in.
+    /// Checks the input, and prepares goals and starting values.
     pub(super) fn begin(
         &self,
         s: &mut Scratch,
@@ -230,7 +232,7 @@ impl JointSpaceSolver {
         if self.plan.has_lower_levels() {
             s.all_aims.extend(goals.iter().map(|goal| self.plan.aim(goal)));
         }
-        // Goals of lower priorities are no more than seen.
+        // Goals of lower priorities are measured without weight.
         s.aims.extend(goals.iter().enumerate().map(|(i, goal)| {
             let aim = self.plan.aim(goal);
             if self.plan.levels[0].contains(&i) { aim } else { aim.weightless() }
@@ -250,7 +252,7 @@ impl JointSpaceSolver {
         Ok(())
     }
 
-    /// Takes the end of a run to the nearest turn, and into the mechanism's values; whether that moved it.
+    /// Writes the end of a run to the mechanism's values, on the nearest turn, and returns whether that changed a variable.
     pub(super) fn hand_out(&self, ends: &mut [f64], values: &mut [f64], options: &JointSpaceOptions) -> bool {
         let mut turned = false;
         for (v, var) in ends.iter_mut().zip(&self.plan.vars) {
@@ -268,7 +270,7 @@ impl JointSpaceSolver {
             let dofs = [0, 1, 2].map(|k| self.plan.vars[at + k].dof);
             let found = [0, 1, 2].map(|k| ends[at + k]);
             let wanted = dofs.map(|d| self.wanted(options, values, d));
-            // What was not moved keeps its bits, on whatever turn it came.
+            // An unmoved rotation vector keeps its bits, on whatever turn it is.
             let moved = ball::within_half_turn(wanted) != found;
             let near = if moved { ball::nearest_vector(found, wanted) } else { wanted };
             turned |= near != found;
@@ -280,7 +282,7 @@ impl JointSpaceSolver {
         turned
     }
 
-    /// Hands the answer out, measured again.
+    /// Writes the answer and returns its report, measured again where needed.
     pub(super) fn finish(
         &self,
         s: &mut Scratch,
@@ -313,7 +315,7 @@ impl JointSpaceSolver {
     }
 }
 
-/// A plan, or which goal no joint can serve.
+/// Makes a plan. Returns an error for a goal that no joint can move.
 pub(super) fn plan_for(mechanism: &Mechanism, goals: &[LinkGoal]) -> Result<Plan, JointSpaceError> {
     if goals.is_empty() {
         return Err(JointSpaceError::NoGoal);
@@ -330,10 +332,11 @@ pub(super) fn plan_for(mechanism: &Mechanism, goals: &[LinkGoal]) -> Result<Plan
     Ok(Plan::new(mechanism, goals))
 }
 
-/// The angle a whole number of turns from `angle` that is nearest to `wanted` and within limits.
+/// Returns the angle that differs from `angle` by whole turns, is nearest to `wanted` and is within limits; `angle` itself
+/// where none of the nearest two is.
 pub(super) fn nearest_turn(angle: f64, wanted: f64, lower: f64, upper: f64) -> f64 {
     let turns = math64::round((wanted - angle) / TAU);
-    // The nearest may be past a limit; then the next one on this side is tried, down to none.
+    // Past a limit, the turn before it is tried, down to none.
     let toward = if turns < 0.0 { -1.0 } else { 1.0 };
     let mut k = turns;
     for _ in 0..2 {

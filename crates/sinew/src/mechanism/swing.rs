@@ -1,33 +1,34 @@
-//! The limit of a ball joint's swing in joint space: four quarters of ellipses, in f64.
+//! Limit of a ball joint's swing in joint space: four quarters of ellipses, in `f64`.
 
 use core::f64::consts::FRAC_PI_2;
 
 use crate::{joint::nearest_of_quarter, math64};
 
-/// The level of points that are set on the limit: so far below 1 that any way of working it out says that they are within.
+/// Level of points that are set on the limit: so far below 1 that they are within by any order of operations.
 const BOUND: f64 = 1.0 - 1e-14;
-/// What rounding may make of that.
+/// Upper bound of that level after rounding.
 const ROUNDED: f64 = 1.0 - 5e-15;
 
-/// See [`Turning::Ball`](crate::joint::Turning::Ball). Coordinates are the two swings, in radians.
+/// Ellipse limit of a ball joint; see [`Turning::Ball`](crate::joint::Turning::Ball). Coordinates are the two swings, in
+/// radians.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Swing {
-    /// Half-axes towards plus and minus, of the first coordinate and the second; all positive.
+    /// Half-axes in the positive and negative direction, of the first and the second coordinate, in radians; all above 0.
     half: [[f64; 2]; 2],
 }
 
 impl Swing {
-    /// From the ends of both coordinates, each `(lower, upper)` with 0 between them.
+    /// Makes a limit from the ends of both coordinates, each `(lower, upper)` with 0 between them.
     pub fn new(ends: [(f64, f64); 2]) -> Self {
         Self { half: ends.map(|(lower, upper)| [upper, -lower]) }
     }
 
-    /// The half-axes of the quarter that a point lies in.
+    /// Returns the half-axes of the quarter that a point lies in.
     fn quarter(&self, [x, y]: [f64; 2]) -> [f64; 2] {
         [self.half[0][usize::from(x < 0.0)], self.half[1][usize::from(y < 0.0)]]
     }
 
-    /// `(x/a)^2 + (y/b)^2`: at most 1 within the limit.
+    /// Returns `(x/a)^2 + (y/b)^2`: at most 1 within the limit.
     pub fn level(&self, p: [f64; 2]) -> f64 {
         let [a, b] = self.quarter(p);
         let (x, y) = (p[0] / a, p[1] / b);
@@ -39,7 +40,7 @@ impl Swing {
         self.level(p) <= 1.0
     }
 
-    /// The nearest point within the limit. Within it, the bits are kept.
+    /// Returns the nearest point within the limit. A point within keeps its bits.
     pub fn nearest(&self, p: [f64; 2]) -> [f64; 2] {
         if self.holds(p) {
             return p;
@@ -48,12 +49,12 @@ impl Swing {
         self.inside([u, v])
     }
 
-    /// A point of the outline, by rounding outside or not, taken in along the ray from the middle.
+    /// Moves a point of the outline inside along the ray from the middle, where rounding has left it outside.
     fn inside(&self, mut p: [f64; 2]) -> [f64; 2] {
-        // One round is enough but for rounding; the bound leaves room for that.
+        // One round suffices but for rounding, and the bound leaves room for that.
         for _ in 0..4 {
             let level = self.level(p);
-            // NaN goes out as it came: values are checked to be finite long before.
+            // NaN is returned as it is; values are checked to be finite earlier.
             if level <= ROUNDED || level.is_nan() {
                 break;
             }
@@ -63,7 +64,7 @@ impl Swing {
         p
     }
 
-    /// The unit normal of the outline at a point of it.
+    /// Returns the unit normal of the outline at a point of it.
     pub fn normal(&self, p: [f64; 2]) -> [f64; 2] {
         let [a, b] = self.quarter(p);
         let (x, y) = (p[0] / (a * a), p[1] / (b * b));
@@ -71,14 +72,14 @@ impl Swing {
         if l > 0.0 { [x / l, y / l] } else { [1.0, 0.0] }
     }
 
-    /// The last point within the limit on the way from one that is to another.
+    /// Returns the last point within the limit on the line from a point within to another.
     pub fn on_the_way(&self, from: [f64; 2], to: [f64; 2]) -> [f64; 2] {
         let at = |t: f64| [from[0] + t * (to[0] - from[0]), from[1] + t * (to[1] - from[1])];
         if self.holds(to) {
             return to;
         }
         let (mut within, mut beyond) = (0.0, 1.0);
-        // As many halvings as a double has digits.
+        // One halving per binary digit of `f64`.
         for _ in 0..53 {
             let mid = 0.5 * (within + beyond);
             if self.holds(at(mid)) { within = mid } else { beyond = mid }
@@ -86,10 +87,11 @@ impl Swing {
         if within > 0.0 { at(within) } else { from }
     }
 
-    /// The point for two numbers in \[0, 1): evenly spread ones come to be spread evenly over the area.
+    /// Returns the point for two numbers in \[0, 1). Numbers that are spread evenly give points that are spread evenly over
+    /// the area.
     ///
-    /// The second number goes round: each quarter has a share of it as large as its area, which is that of its half-axes'
-    /// product. Within a quarter, a disc that is stretched stays evenly filled.
+    /// The second number selects the angle. Each quarter has a share of it in proportion to its area, the product of its
+    /// half-axes. Within a quarter, stretching a disc keeps the density even.
     pub fn at(&self, [u, v]: [f64; 2]) -> [f64; 2] {
         let [[right, left], [up, down]] = self.half;
         // Counter-clockwise from the first axis.
@@ -122,7 +124,7 @@ mod tests {
         }
     }
 
-    /// The nearest of points all over the limit, made finer around the best.
+    /// Returns the smallest distance to points all over the limit, refined around the best.
     fn by_search(s: &Swing, p: [f64; 2]) -> f64 {
         let far = |angle: f64| {
             let (y, x) = math64::sin_cos(angle);
@@ -157,7 +159,7 @@ mod tests {
             let p = [8.0 * next() - 4.0, 8.0 * next() - 4.0];
             let q = swing.nearest(p);
             let [[a, b], [c, d]] = swing.half;
-            // Worked out in another way.
+            // Computed in another way.
             let (a, c) = (if q[0] < 0.0 { b } else { a }, if q[1] < 0.0 { d } else { c });
             assert!(q[0] * q[0] / (a * a) + q[1] * q[1] / (c * c) <= 1.0);
             if swing.holds(p) {
@@ -167,7 +169,7 @@ mod tests {
             let way = [p[0] - q[0], p[1] - q[1]];
             let far = math64::sqrt(way[0] * way[0] + way[1] * way[1]);
             assert!((far - by_search(&swing, p)).abs() < 1e-8, "{swing:?} {p:?} {q:?}");
-            // The way out is along the normal.
+            // The nearest point lies along the normal.
             let n = swing.normal(q);
             if far > 1e-3 {
                 assert!((way[0] * n[1] - way[1] * n[0]).abs() < 1e-6 * far.max(1.0), "{swing:?} {p:?} {n:?}");
@@ -193,7 +195,7 @@ mod tests {
             }
         }
         let share = |k: usize| f64::from(quarters[k]) / (n * n) as f64;
-        // Areas are as the products of half-axes: 1.5, 0.5, 0.3 and 0.1 of 2.4.
+        // Areas are in the ratio of the products of half-axes: 1.5, 0.5, 0.3 and 0.1 of 2.4.
         for (k, area) in [1.5, 0.5, 0.3, 0.1].into_iter().enumerate() {
             assert!((share(k) - area / 2.4).abs() < 0.005, "{k}: {}", share(k));
         }

@@ -1,4 +1,4 @@
-//! The values of a mechanism taken from poses of a skeleton, and put into them.
+//! Conversion between values of a mechanism and poses of a skeleton.
 
 use alloc::vec::Vec;
 
@@ -16,23 +16,23 @@ use crate::{
     math64,
 };
 
-/// How a joint of the skeleton turns in the mechanism.
+/// Rotation of a skeleton's joint in the mechanism.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Turn {
-    /// Own rotation held.
+    /// Own rotation is fixed.
     None,
     /// Own rotation = `held` * (turn about the axis).
     Hinge { axis: DVec3, held: DMat3 },
-    /// Own rotation = turns about these axes in order. An angle without a degree of freedom is held.
+    /// Own rotation = turns about these axes in order. An angle without a degree of freedom is fixed.
     Axes { axes: [usize; 3], angles: [Option<f64>; 3] },
     /// Own rotation = `frame` * (swing and twist) * `frame`^-1.
     Ball { frame: DMat3 },
-    /// Own rotation = that of a rotation vector.
+    /// Own rotation = the rotation of a rotation vector.
     Vector,
 }
 
 impl Turn {
-    /// Of a joint that nothing holds aside of what it can do.
+    /// Returns the rotation of a joint with no held rotation.
     pub fn of(joint: &Joint) -> Self {
         match joint.turning {
             Turning::Fixed => Self::None,
@@ -49,7 +49,7 @@ impl Turn {
         }
     }
 
-    /// How many degrees of freedom it has.
+    /// Returns the number of degrees of freedom.
     fn count(&self) -> usize {
         match self {
             Self::None => 0,
@@ -60,26 +60,26 @@ impl Turn {
     }
 }
 
-/// A joint that has degrees of freedom.
+/// A joint of a skeleton that has degrees of freedom.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Compiled {
     pub joint: JointId,
-    /// The first of its degrees of freedom: slides first, then turns.
+    /// Index of the first of its degrees of freedom: slides first, then turns.
     pub first: usize,
-    /// Which of its axes it slides along.
+    /// Whether it slides along each of its axes.
     pub slides: [bool; 3],
-    /// Metres in a unit of the parent.
+    /// Length of the parent's unit, in metres.
     pub scale: f64,
     pub turn: Turn,
 }
 
 impl Compiled {
-    /// How many axes it slides along.
+    /// Returns the number of axes that it slides along.
     pub fn count(&self) -> usize {
         self.slides.iter().filter(|s| **s).count()
     }
 
-    /// Its degrees of freedom.
+    /// Returns the range of its degrees of freedom.
     pub fn dofs(&self) -> core::ops::Range<usize> {
         self.first..self.first + self.count() + self.turn.count()
     }
@@ -101,7 +101,7 @@ impl JointValues {
         Ok(())
     }
 
-    /// Takes the values of one joint, the first of `values` being its first.
+    /// Reads the values of one joint; `values` begins at its first.
     pub fn read_joint(&self, c: &Compiled, pose: &Pose, values: &mut [f64]) {
         let (local, rest) = (pose.local(c.joint), pose.skeleton().rest(c.joint));
         let base = wide(rest.rotation);
@@ -131,8 +131,8 @@ impl JointValues {
                 }
                 let out = |n: usize| !ranges[n].contains(settled(now[n], ranges[n].min, ranges[n].max));
                 let held = kept.iter().flatten().any(|k| *k != 0.0);
-                // Next to a pole of the middle axis rounding makes any angles of the outer two. Where the rotation is
-                // within the limits, so are these.
+                // Near a pole of the middle axis, rounding makes the outer two angles arbitrary. Where the rotation is
+                // within the limits, the angles of pose space are too.
                 let limits = pose.skeleton().limits(c.joint);
                 if !held && (0..3).any(out) && limits.is_within(local.rotation) {
                     let near = limits.coordinates(local.rotation);
@@ -151,7 +151,7 @@ impl JointValues {
         }
     }
 
-    /// A swing that is outside its ellipse by no more than f32's rounding, on it.
+    /// Projects a swing to its ellipse if it is outside by at most `f32` rounding.
     fn settled_swing(&self, dof: usize, at: [f64; 2]) -> [f64; 2] {
         let Some((_, swing)) = self.mechanism.swings.iter().find(|s| s.0 == dof) else { return at };
         let on = swing.nearest(at);
@@ -159,7 +159,7 @@ impl JointValues {
         if x * x + y * y <= f64::from(TOLERANCE * TOLERANCE) { on } else { at }
     }
 
-    /// A joint's local transform at its values.
+    /// Returns a joint's local transform at its values.
     pub fn placed(&self, c: &Compiled, values: &[f64], pose: &Pose) -> JointTransform {
         let mut local = *pose.local(c.joint);
         if c.count() > 0 {
@@ -186,9 +186,9 @@ impl JointValues {
         local
     }
 
-    /// Whether a joint's values are others than those that the pose has.
+    /// Whether a joint's values differ from those of the pose.
     pub fn differs(&self, c: &Compiled, values: &[f64], pose: &Pose) -> bool {
-        // Three slides and three turns are the most.
+        // At most three slides and three turns.
         let mut now = [0.0; 6];
         self.read_joint(c, pose, &mut now);
         values[c.dofs()] != now[..c.dofs().len()]
@@ -196,10 +196,10 @@ impl JointValues {
 
     pub fn write(&self, values: &[f64], pose: &mut Pose) -> Result<(), ValuesError> {
         self.mechanism.check(values)?;
-        // Slides alone can be beyond what a pose holds.
+        // Only slides can be out of the range of a pose.
         for c in self.joints.iter().filter(|c| c.count() > 0) {
-            let came = pose.local(c.joint).translation;
-            if came.is_finite() && !slid(c, values, pose).is_finite() {
+            let input = pose.local(c.joint).translation;
+            if input.is_finite() && !slid(c, values, pose).is_finite() {
                 let slides = c.first..c.first + c.count();
                 let far = |a: &usize, b: &usize| values[*a].abs().total_cmp(&values[*b].abs());
                 let dof = slides.max_by(far).unwrap_or(c.first);
@@ -218,18 +218,19 @@ impl JointValues {
     }
 }
 
-/// The axes of a joint's slides in its parent's space.
+/// Returns the axes of a joint's slides in its parent's space.
 fn slide_axes(c: &Compiled, pose: &Pose) -> DMat3 {
     let skeleton = pose.skeleton();
     wide(skeleton.rest(c.joint).rotation) * skeleton.joint(c.joint).slide_axes
 }
 
-/// Where a joint's slides take it, in its parent's space. Across them it stays where the pose has it.
+/// Returns a joint's translation at its values, in its parent's space. Along axes that it does not slide along, the pose's
+/// translation is kept.
 fn slid(c: &Compiled, values: &[f64], pose: &Pose) -> Vec3 {
     let (rest, now) = (pose.skeleton().rest(c.joint).translation, pose.local(c.joint).translation);
     let base = slide_axes(c, pose);
     let mut slid = base.transpose() * (now - rest).as_dvec3();
-    // What rounding has left across the slides is nothing, so that values alone say where it is.
+    // Rounding along the other axes is removed, so that values alone determine the translation.
     let rounding = f32::EPSILON * (now.abs().max_element() + rest.abs().max_element());
     let mut own = values[c.first..].iter();
     for k in 0..3 {
@@ -242,11 +243,12 @@ fn slid(c: &Compiled, values: &[f64], pose: &Pose) -> Vec3 {
     rest + (base * slid).as_vec3()
 }
 
+/// Converts a quaternion to an `f64` matrix, normalised.
 pub(super) fn wide(q: Quat) -> DMat3 {
     math64::matrix(math64::normalize(q.as_dquat()))
 }
 
-/// A value that is outside its range by no more than f32's rounding, at the end.
+/// Clamps a value to its range if it is outside by at most `f32` rounding.
 pub(super) fn settled(value: f64, lower: f64, upper: f64) -> f64 {
     let inside = value.max(lower).min(upper);
     if (value - inside).abs() <= f64::from(TOLERANCE) { inside } else { value }

@@ -1,4 +1,4 @@
-//! Aim: known answers and edges, judged in f64.
+//! Judges aims at known answers and edge cases, by forward kinematics in f64.
 
 #[path = "promises/judge.rs"]
 #[allow(dead_code)]

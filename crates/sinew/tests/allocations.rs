@@ -1,4 +1,4 @@
-//! No solver touches the heap in a frame.
+//! Judges, by a counting allocator, that solves allocate nothing after the first frame.
 
 mod held;
 

@@ -1,10 +1,10 @@
-//! The same bits on every build: what the closed forms give for ten thousand limbs, and chains
-//! along a thousand curves, as one number each.
+//! Judges that every build gives the same bits: closed forms of ten thousand limbs, and chains along a thousand curves, each
+//! hashed to one number.
 //!
-//! The number was written down once. It holds for debug and release builds, with and without glam's `scalar-math`, for
-//! SSE2 and for plain code, as only IEEE sums, products, quotients and square roots are made, in one order. Where sines and
-//! exponentials come in, it holds with the feature `libm` on every platform; without it, the platform's own are used. A
-//! change of the formulas changes it, and is a change that users of recorded motions see: say so in the change log.
+//! The numbers are recorded. They hold for debug and release builds, with and without glam's `scalar-math`, for SSE2 and for
+//! scalar code, because the code uses only IEEE sums, products, quotients and square roots, in one order. Where sines and
+//! exponentials are used, the numbers hold with the feature `libm` on every platform; without it, the platform's functions
+//! apply. A change of the formulas changes the numbers and users' recorded motions: note it in the change log.
 
 mod common;
 mod held;

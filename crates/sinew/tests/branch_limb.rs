@@ -1,4 +1,4 @@
-//! Whether a limb or an aim changed its branch, computed anew from the two poses in f64.
+//! Judges the reported branch changes of limbs and aims by the definition, computed from the two poses in f64.
 
 mod common;
 #[path = "promises/judge.rs"]

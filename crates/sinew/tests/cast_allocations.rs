@@ -1,4 +1,4 @@
-//! Casting happens several times a foot and frame: it must not touch the heap.
+//! Judges, by a counting allocator, that casts allocate nothing. They run several times per foot and frame.
 #![cfg(feature = "parry")]
 
 use allocation_counter::measure;

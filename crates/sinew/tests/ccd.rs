@@ -1,4 +1,4 @@
-//! Cyclic coordinate descent: what its joints do, by closed forms and by a judge of its own.
+//! Judges joints under cyclic coordinate descent by closed forms, and limits and reports by a judge in this file.
 
 mod common;
 mod held;

@@ -1,4 +1,5 @@
-//! A chain of a mechanism as a skeleton: the same places by either forward kinematics, and values in and out.
+//! Judges a mechanism's chain as a skeleton: both forward kinematics give the same positions, and values survive a write and
+//! a read.
 
 use std::{f64::consts::PI, sync::Arc};
 

@@ -1,4 +1,4 @@
-//! Curves for chains to lie along, against references in f64 that are written here.
+//! Judges curves by references in f64 that are written here (de Casteljau; Barry and Goldman).
 
 mod common;
 

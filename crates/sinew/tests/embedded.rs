@@ -1,5 +1,5 @@
-//! Goals in the middle of a chain and further out, of different priorities: the chain that TheComet's ik breaks in two
-//! (seven joints, effectors on the fourth and the last), against closed forms in f64.
+//! Judges goals in the middle of a chain and at its end, of different priorities, by closed forms in f64. The chain is the
+//! one that TheComet's ik splits in two: seven joints, effectors on the fourth and the last.
 
 mod common;
 

@@ -1,5 +1,5 @@
-//! Forward and backward reaching: its circle against a reference in f64 that is written here, and its limits against a judge.
-//! The method without the circle is held to its textbook by `textbook.rs`.
+//! Judges FABRIK's circle constraint by a reference in f64 that is written here, and its limits by a judge. `textbook.rs`
+//! judges the method without the circle.
 
 mod common;
 mod held;

@@ -1,9 +1,9 @@
-//! Numbers at the ends of f32: goals as far away as numbers go, and settings as large or as small as they may be.
+//! Judges numbers at the ends of f32: goals as far away as numbers go, and settings at the ends of their ranges.
 //!
-//! A goal that is far away is a direction: whoever brings an end to it stretches out that way, to a thousandth of a radian
-//! (two hundredths for trees, which weigh it against all else).
-//! Whatever is given, the pose is finite with unit rotations, or it is refused and keeps its bits. Judged in f64.
-// Judgements are written so that NaN fails.
+//! A goal that is far away is a direction. Each solver that leads an end to it stretches out in that direction, to a
+//! thousandth of a radian (two hundredths for full bodies, which weigh it against all other goals). Every pose is finite
+//! with unit rotations, or the solve is refused and the pose keeps its bits. Judged in f64.
+// Conditions are written so that NaN fails.
 #![allow(clippy::neg_cmp_op_on_partial_ord)]
 
 mod common;

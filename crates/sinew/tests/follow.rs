@@ -1,4 +1,4 @@
-//! Follow, from both ends, against a reference on points in f64.
+//! Judges `Follow`, from both ends, by a reference on points in f64.
 
 mod common;
 mod held;

@@ -1,4 +1,5 @@
-//! Planting step by step keeps its promises: feet that stand stay put, nothing not finite gets in, the state is input.
+//! Judges the promises of the foot planter: standing feet stay in place, non-finite input is refused, and the state is
+//! input.
 
 mod figure;
 

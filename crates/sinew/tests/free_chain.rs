@@ -1,4 +1,4 @@
-//! What free chains do beyond the promises that every solver keeps.
+//! Judges free chains by closed forms, beyond the promises that every solver keeps.
 
 mod common;
 mod held;

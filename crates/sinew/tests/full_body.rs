@@ -1,4 +1,4 @@
-//! Whole skeletons with many goals: closed forms, refusals, and what a tree does that a chain cannot.
+//! Judges full bodies with many goals by closed forms, and their refusals.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Full bodies with a bound on turns: frame after frame they come to what they come to without it.
+//! Judges full bodies with a bound on turns: over several frames they reach the answer of a solve without it.
 
 mod common;
 #[allow(dead_code)]

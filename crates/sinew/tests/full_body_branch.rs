@@ -1,4 +1,4 @@
-//! Fresh starts of trees, and what reports say of branches: by the poses alone, in f64.
+//! Judges fresh starts of full bodies and the reported branch changes, by the poses alone in f64.
 
 mod common;
 

@@ -1,5 +1,5 @@
-//! Trees at their edges: frames of all scales, mirrors, bones without length, limits that nothing comes in within, goals
-//! near and far.
+//! Judges full bodies at edge cases: frames of all scales, mirrors, bones without length, limits that every input violates,
+//! goals near and far. The weighted squares are computed here in f64.
 
 mod limit_judge;
 

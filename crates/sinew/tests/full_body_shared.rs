@@ -1,4 +1,5 @@
-//! Full bodies are shared: by threads, by characters, by solvers that work in one workspace; and goals come in by parts.
+//! Judges sharing of full bodies, between threads, characters and workspaces, by the bits of solving alone; and partial
+//! influences by even steps between the answers without and with a goal.
 
 use std::sync::Arc;
 

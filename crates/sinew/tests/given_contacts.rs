@@ -1,4 +1,4 @@
-//! Plans by contacts that are given: the ones that would be found change nothing, others are obeyed.
+//! Judges plans by given contacts: those that the plan would find change nothing, others are obeyed.
 
 mod figure;
 

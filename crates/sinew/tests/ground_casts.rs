@@ -1,4 +1,4 @@
-//! Casts on meshes against brute force in f64, and at the places where casts go wrong.
+//! Judges casts on meshes by brute force in f64, and at positions where casts often fail.
 #![cfg(feature = "parry")]
 
 use glam::{DVec3, Vec3};

@@ -1,4 +1,4 @@
-//! The built-in grounds: measures, heights, orientation, and that they are the same on every machine.
+//! Judges the built-in grounds: dimensions, heights, orientation, and by recorded numbers the same bits on every machine.
 
 use glam::{DVec3, Vec2, Vec3};
 use sinew::ground::{

@@ -1,6 +1,5 @@
-//! People's joints on figures of all kinds: whatever frames their files give the joints, whichever way they face,
-//! whether their arms are aside or hang, and in whatever pose they rest. What a joint may do is told by turns in model
-//! space.
+//! Judges human joint limits on figures of all kinds: any joint frames, facing, arm posture and rest pose. The range of each
+//! joint is measured by turns in model space.
 
 use std::sync::Arc;
 

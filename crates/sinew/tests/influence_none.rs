@@ -1,4 +1,4 @@
-//! One rule for every solver at influence 0: the pose stays, and the report has the residuals of the pose as it is.
+//! Judges one rule for every solver at influence 0: the pose stays, and the report has the residuals of the input pose.
 
 use std::sync::Arc;
 

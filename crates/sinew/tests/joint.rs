@@ -1,4 +1,4 @@
-//! Joints against a judge in f64 that shares nothing with them.
+//! Judges joint limits by an independent implementation in f64.
 
 #[path = "limit_judge/mod.rs"]
 mod judge;

@@ -1,5 +1,5 @@
-//! One model of a joint: every kind goes from a skeleton to joint space and back, and from a mechanism to a skeleton and back,
-//! as it was.
+//! Judges round trips of every kind of joint: from a skeleton to joint space and back, and from a mechanism to a skeleton
+//! and back.
 
 use std::sync::Arc;
 

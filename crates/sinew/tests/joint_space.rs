@@ -1,4 +1,4 @@
-//! The solver of joint space, judged by forward kinematics by the textbook.
+//! Judges the joint-space solver by textbook forward kinematics.
 
 mod arms;
 

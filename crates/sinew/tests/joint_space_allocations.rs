@@ -1,4 +1,4 @@
-//! Solving in joint space allocates nothing but a workspace, once.
+//! Judges, by a counting allocator, that joint space allocates a workspace once and nothing else.
 
 mod arms;
 

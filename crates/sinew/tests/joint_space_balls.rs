@@ -1,5 +1,5 @@
-//! Ball joints and free joints in joint space: compiled from skeletons with joints of every kind, solved within their
-//! limits, judged in f64 by code of its own.
+//! Judges ball joints and free joints in joint space: compiled from skeletons with joints of every kind and solved within
+//! their limits, by independent code in f64.
 
 mod arms;
 mod limit_judge;

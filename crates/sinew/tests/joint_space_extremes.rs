@@ -1,5 +1,5 @@
-//! Joint space at its edges: arms of any size, bones without length, very long chains, limits that mean none, numbers
-//! that are hardly any.
+//! Judges joint space at edge cases: arms of any size, bones without length, very long chains, infinite or huge limits,
+//! values near the end of the number range.
 
 mod arms;
 

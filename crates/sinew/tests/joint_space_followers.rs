@@ -1,4 +1,4 @@
-//! Paths at a fixed rate in joint space: speeds, what is said of them, and postures.
+//! Judges path following in joint space: speeds, statuses, and postures along repeated paths.
 
 mod arms;
 

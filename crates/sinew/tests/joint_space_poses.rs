@@ -1,4 +1,4 @@
-//! Mechanisms compiled from skeletons: the same places, poses in and out, and what is refused.
+//! Judges mechanisms compiled from skeletons: the same positions as pose space, round trips of poses, and refusals.
 
 mod arms;
 mod limit_judge;

@@ -1,4 +1,4 @@
-//! One ball joint, and one joint that turns freely, by themselves in joint space.
+//! Judges one ball joint, and one free joint, in joint space, by trigonometry and search.
 
 mod arms;
 

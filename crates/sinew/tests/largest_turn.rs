@@ -1,4 +1,5 @@
-//! The largest turn of a joint in a solve, and a tip of which nothing is asked.
+//! Judges the bound on a joint's turn in one solve, by descent in f64 within the same bounds; and tips without a rotation
+//! goal.
 
 mod common;
 mod held;

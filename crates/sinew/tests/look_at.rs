@@ -1,4 +1,4 @@
-//! Spine, neck, head and eyes at a target, judged by forward kinematics in f64 that is written here.
+//! Judges look-ats of spine, neck, head and eyes by forward kinematics in f64 that is written here.
 
 use std::{f32::consts::PI, sync::Arc};
 

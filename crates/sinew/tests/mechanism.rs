@@ -1,4 +1,4 @@
-//! Mechanisms: placing them, their Jacobians, and what is told of broken ones. Judged by forward kinematics written here.
+//! Judges forward kinematics, Jacobians and errors of mechanisms by forward kinematics written here.
 
 mod arms;
 

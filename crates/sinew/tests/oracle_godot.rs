@@ -1,5 +1,5 @@
-//! What Godot's tests expect of its swing limits of one cone, as numbers: thirteen cases. Ours have no rows of cones with
-//! paths between them, so that its other cases cannot be said.
+//! Judges swing limits by the numbers of Godot's tests of one cone: thirteen cases. Limits of several cones with paths
+//! between them do not exist here, so its other cases are left out.
 
 #[path = "promises/judge.rs"]
 #[allow(dead_code)]

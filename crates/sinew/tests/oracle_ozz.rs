@@ -1,7 +1,8 @@
-//! What ozz-animation's tests expect of its two-bone and aim jobs, as numbers: twelve cases of each, the names theirs.
+//! Judges limbs and aims by the numbers of ozz-animation's tests of its two-bone and aim jobs: twelve cases of each, under
+//! its names.
 //!
-//! Its corrections are the turns of joints in their own frames. Its middle axis opens the limb, so that a limb flexes to
-//! [`BendSide::Negative`] about it; its `soften` is where the soft zone starts, ours (`soft`) how wide it is.
+//! Its corrections are rotations of joints in their own frames. Its middle axis opens the limb, so that a limb flexes to
+//! [`BendSide::Negative`] about it. Its `soften` is the start of the soft zone, and our `soft` the width.
 
 #[path = "promises/judge.rs"]
 #[allow(dead_code)]

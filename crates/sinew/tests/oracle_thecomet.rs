@@ -1,5 +1,5 @@
-//! What TheComet's tests expect of its FABRIK solver, as numbers: fourteen cases. A bone there lies along its joint's Z. Chains
-//! are solved by `Fabrik`; what has two effectors, by `FullBody`, which goes by least squares and not by reaching.
+//! Judges chains by the numbers of TheComet's tests of its FABRIK solver: fourteen cases. Its bones lie along their joint's
+//! Z. `Fabrik` solves the chains, and `FullBody`, by least squares instead of reaching, those with two effectors.
 
 mod held;
 

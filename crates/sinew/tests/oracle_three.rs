@@ -1,5 +1,5 @@
-//! What three.js's tests expect of its CCD solver, as numbers: nine cases of one link whose end is a metre from it. Limits there
-//! are Euler angles in some order; with one axis alone the order is none.
+//! Judges CCD by the numbers of three.js's tests: nine cases of one link whose end is a metre from it. Its limits are Euler
+//! angles in some order; with one axis alone the order has no effect.
 
 mod held;
 

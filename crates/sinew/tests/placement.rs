@@ -1,4 +1,4 @@
-//! Placements take goals to model space and answers back, judged by affine maths in f64.
+//! Judges placements, which take goals to model space and answers to the world, by affine maths in f64.
 
 mod common;
 

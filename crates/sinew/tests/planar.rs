@@ -1,4 +1,4 @@
-//! Chains in the plane: closed forms, and the promises of every solver, judged in f64.
+//! Judges planar chains by closed forms and the promises of every solver, in f64.
 
 mod common;
 

@@ -1,5 +1,5 @@
-//! Joints without a rotation or with a scale of zero: every solver refuses them by name and leaves the pose as it is.
-//! Rotations that are no unit quaternions are brought to unit length where they have a direction.
+//! Judges broken poses: every solver refuses joints without a rotation or with a scale of zero by name, and leaves the pose
+//! as it is. Rotations that have a direction but no unit length are normalised.
 
 mod held;
 #[path = "promises/judge.rs"]

@@ -1,4 +1,4 @@
-//! Fresh starts: what they may change, and answers to goals that go on while the incoming pose stays.
+//! Judges fresh starts: the changes that they may make, and continuity of the answers to moving goals from one input pose.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Roles on skeletons built here, one for each way of naming joints, and on creatures that are no bipeds.
+//! Judges role detection on skeletons built here, one per naming scheme, and on creatures that are not bipeds.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The structure of the engine: its top-level modules import each other in one direction, and it stays small.
+//! Judges the structure of the engine: its top-level modules import each other in one direction, and it stays small.
 
 use std::{fs, path::Path};
 

@@ -1,4 +1,4 @@
-//! One of each solver of chains, shared by threads, each with one workspace for all of them: the bits of solving alone.
+//! Judges chain solvers shared by threads, one workspace per thread for all of them, by the bits of solving alone.
 
 mod common;
 

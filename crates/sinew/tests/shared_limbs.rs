@@ -1,4 +1,5 @@
-//! Solvers that many characters share, on many threads, give each the bits of solving alone.
+//! Judges limb, aim and look-at solvers and foot planters shared by many characters on many threads, by the bits of solving
+//! alone.
 
 mod figure;
 

@@ -1,4 +1,4 @@
-//! Limbs, chains and aims below parents that are scaled by unequal factors, judged by forward kinematics in f64.
+//! Judges limbs, chains and aims below parents with unequal scales, by forward kinematics in f64.
 
 mod common;
 mod held;

@@ -1,4 +1,4 @@
-//! Chains along curves, against references in f64 that are written here.
+//! Judges chains along curves by references in f64 that are written here.
 
 mod common;
 mod held;

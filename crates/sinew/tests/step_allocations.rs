@@ -1,4 +1,4 @@
-//! Planting step by step touches the heap only when the foot planter is made.
+//! Judges, by a counting allocator, that only the foot planter's construction allocates, not its steps.
 
 mod figure;
 

@@ -1,4 +1,4 @@
-//! What is stored comes back as it was, and nothing that a constructor refuses comes in by reading.
+//! Judges the feature `serde`: values survive a write and a read, and reading refuses what constructors refuse.
 
 mod common;
 

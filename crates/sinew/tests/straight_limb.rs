@@ -1,4 +1,4 @@
-//! Limbs that come in straight or folded, with a pole: what they do is judged by forward kinematics in f64.
+//! Judges limbs with a pole that are straight or folded in the input pose, by forward kinematics in f64.
 
 mod common;
 #[path = "promises/judge.rs"]

@@ -1,4 +1,4 @@
-//! The limb in poses that stretch it along one axis, as clips that squash and stretch do. Judged in f64.
+//! Judges limbs in poses with a bone stretched along one axis, as in squash-and-stretch clips, in f64.
 
 #[path = "promises/judge.rs"]
 #[allow(dead_code)]

@@ -1,4 +1,4 @@
-//! `Ccd` and `Fabrik` against the methods as they are taught, written here in f64 on points: sweep by sweep.
+//! Judges `Ccd` and `Fabrik` sweep by sweep by the methods as taught, written here in f64 on points.
 
 mod common;
 mod held;

@@ -1,4 +1,4 @@
-//! Every solver of chains takes one range of tolerances, whatever its joints may do.
+//! Judges that every chain solver accepts one range of tolerances, whatever its joints.
 
 mod common;
 mod held;

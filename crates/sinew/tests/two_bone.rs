@@ -1,4 +1,4 @@
-//! The limb: known answers, edges, and the accuracy, judged in f64.
+//! Judges limbs at known answers, edge cases and for accuracy, in f64.
 
 mod common;
 #[path = "promises/judge.rs"]

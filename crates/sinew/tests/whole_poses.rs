@@ -1,4 +1,5 @@
-//! Whole poses: blended, set from a list, and what of them has changed; joints by their paths.
+//! Judges operations on whole poses (blending, setting from a list, lists of changes) and joint lookup by path, by
+//! definition in f64.
 
 mod common;
 mod limit_judge;

@@ -7,9 +7,9 @@
 //!   chain of a mechanism available to the solvers of pose space.
 //! - [`LinkGoal`] sets a link's position, rotation, any of the six directions, or a point to look at, relative to any other
 //!   link, with weights and a priority.
-//! - [`JointSpaceSolver`] finds values that reach goals, within limits, from any start. [`JointSpaceSolver::solve_all`] finds
-//!   every configuration. [`JointSpaceOptions::history`] selects whether answers follow the start or depend on the goals
-//!   alone. Threads share a solver, each with a [`Workspace`](crate::Workspace) of its own.
+//! - [`JointSpaceSolver`] finds values that reach goals, within limits, from any start. [`JointSpaceSolver::solve_all`]
+//!   finds every configuration. [`JointSpaceOptions::history`] selects whether answers follow the start or depend on the
+//!   goals alone. Threads share a solver, each with a [`Workspace`](crate::Workspace) of its own.
 //! - [`Objective`]s (a posture, distance from the limits, manipulability) act in the null space of the goals.
 //! - [`PathFollower`] follows a path at a fixed rate, within speed limits, without jumps.
 //!

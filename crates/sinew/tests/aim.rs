@@ -12,7 +12,7 @@ use sinew::{
     solve::{Aim, AimUp, Options},
 };
 
-/// A head that hangs, turned and mirrored, on a body in centimetres.
+/// A head that is rotated and mirrored, on a body in centimetres.
 fn head() -> (Pose, JointId) {
     let mut b = Skeleton::builder();
     let body = b.add("body", None, JointTransform { scale: Vec3::splat(0.01), ..JointTransform::IDENTITY });
@@ -43,7 +43,7 @@ fn the_ray_from_an_offset_passes_through_the_target_and_stays_upright() {
         let to = judge::sub(judge::v(target), frame.point(judge::v(aim.offset)));
         let along = judge::unit(frame.vector([0.0, 0.0, 1.0]));
         assert!(judge::length(judge::cross(along, to)) < 2e-6 && judge::dot(along, to) > 0.0);
-        // Upright: the head's side is level, seen along the way to the target.
+        // Upright: the head's side is level, seen along the direction to the target.
         let way = judge::unit(judge::sub(judge::v(target), frame.origin));
         let level = judge::unit(judge::cross(way, [0.0, 1.0, 0.0]));
         let up = judge::unit(frame.vector([0.0, 1.0, 0.0]));
@@ -87,7 +87,7 @@ fn looking_past_the_zenith_has_no_leap() {
     let aim = Aim { up, ..Aim::new(head, Vec3::Z) };
     let mut last: Option<Pose> = None;
     for i in 0..=4000 {
-        // From the horizon to straight above, half a degree beside.
+        // From the horizon to the zenith, half a degree beside it.
         let a = i as f32 / 4000.0 * 1.5;
         let mut pose = rest.clone();
         aim.solve(&mut pose, Vec3::new(0.01, 1.6 + a.sin(), a.cos()), &Options::new()).unwrap();
@@ -115,7 +115,7 @@ fn a_ray_that_starts_beyond_all_numbers_is_refused_in_whatever_order_they_are_su
     builder.add("head", None, JointTransform { scale, ..JointTransform::IDENTITY });
     let (skeleton, ids) = builder.build().unwrap();
     let skeleton = Arc::new(skeleton);
-    // Turned so that one coordinate of the start is infinite, another infinity less infinity, and one small.
+    // These rotations make one coordinate of the ray's start infinite, one infinity minus infinity, and one small.
     for turned in [-0.6f32, 0.6, 2.2] {
         let mut pose = Pose::rest(&skeleton);
         pose.set_rotation(ids[0], sinew::math::axis_angle(Vec3::Z, turned));
@@ -146,7 +146,7 @@ fn whatever_way_a_joint_turns_below_a_shear_its_axes_are_numbers() {
     let skeleton = Arc::new(skeleton);
     for n in 0..400 {
         let at = |k: f32| (n as f32 * k).sin();
-        // The axis that the ray points along is among the short ones as it comes in, and hardly so once it has turned.
+        // The ray's axis is among the shortest accepted ones in the input pose, and shorter after some rotations.
         let aim = Aim::new(ids[1], Vec3::new(5e-15, 8e-15, -2e-14));
         let mut pose = Pose::rest(&skeleton);
         pose.set_rotation(ids[1], sinew::math::axis_angle(Vec3::new(0.6, 0.0, 0.8), 3.0 * at(0.7)));

@@ -86,7 +86,7 @@ fn solving_allocates_nothing() {
     });
     assert_eq!(counted.count_total, 0, "{counted:?}");
 
-    // The counter counts.
+    // Checks the counter itself.
     let counted = allocation_counter::measure(|| drop(std::hint::black_box(Vec::<u8>::with_capacity(100))));
     assert_eq!(counted.count_total, 1);
 }
@@ -148,7 +148,7 @@ fn sweeping_and_following_allocates_nothing() {
             (ccd.options, fabrik.options, squares.options) = (options, options, options);
             fabrik.closes_circle = i % 2 == 0;
             let at = Vec3::new(f.sin(), 0.5 + f.cos(), (0.7 * f).sin()) * 5.0;
-            // Influences between 0 and 1 solve some times over, goals out of reach start anew.
+            // Influences between 0 and 1 solve several times; goals out of reach restart.
             let goal = Goal::position(at)
                 .with_rotation_influence(0.4)
                 .with_position_influence(0.6)
@@ -204,7 +204,8 @@ fn laying_a_chain_along_a_curve_that_moves_allocates_nothing() {
     assert_eq!(counted.count_total, 0, "{counted:?}");
 }
 
-/// Makes the first solves of two chains in one workspace, the short one first, and counts those that follow in turn.
+/// Makes the first solves of two chains in one workspace, the short one first, and counts the allocations of alternating
+/// further solves.
 fn share_a_workspace(name: &str, mut solve: impl FnMut(&mut Workspace, usize, usize)) {
     let mut workspace = Workspace::new();
     for which in [0, 1] {
@@ -243,7 +244,7 @@ fn chains_of_two_lengths_share_a_workspace_and_allocate_nothing() {
         limited.set_joint(id, joint).unwrap();
     }
     let (free, limited) = (Arc::new(free), Arc::new(limited));
-    // (The short chain hangs at the end of the long one's first bones.)
+    // (The short chain is a child of one of the long one's first joints.)
     let ends = [(ids[2], ids[5]), (ids[0], ids[20])];
     let place = |frame: usize| {
         let f = frame as f32;
@@ -254,7 +255,7 @@ fn chains_of_two_lengths_share_a_workspace_and_allocate_nothing() {
         let mut poses = [(); 2].map(|()| Pose::rest(skeleton));
         share_a_workspace(name, |workspace, which, frame| {
             let (mut goal, mut options) = (Goal::position(place(frame)), IterativeOptions::new());
-            // All that needs more room comes after the first solves.
+            // Larger solves come after the first ones.
             if frame > 0 {
                 options = options.with_max_restarts(frame as u32 % 3);
                 if frame % 2 == 0 {

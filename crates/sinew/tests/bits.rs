@@ -23,7 +23,7 @@ use sinew::{
     },
 };
 
-/// Fowler, Noll and Vo's hash (1a, 64 bits) of the bits of numbers.
+/// Fowler-Noll-Vo hash (1a, 64 bits) of the bits of numbers.
 struct Hash(u64);
 
 impl Hash {
@@ -44,7 +44,7 @@ impl Hash {
     }
 }
 
-/// Solves ten thousand limbs and aims; `ask` makes what is asked of the bend from three random numbers.
+/// Solves ten thousand limbs and aims. `ask` sets the bend options from three random numbers.
 fn hash(ask: impl Fn([f32; 3]) -> LimbBend) -> u64 {
     let mut r = noise(1);
     let mut hash = Hash::new();
@@ -84,7 +84,7 @@ fn limbs_and_aims_give_these_bits_on_every_build() {
     assert_eq!(found, 0xc9b1_0f5f_e104_4a98, "{found:#018x}");
 }
 
-/// Chains along curves of both kinds, open and closed: the bits of what a thousand solves leave.
+/// Hashes a thousand solves of chains along curves of both kinds, open and closed.
 fn hash_of_splines(roll: Roll) -> u64 {
     let mut r = noise(1);
     let mut hash = Hash::new();

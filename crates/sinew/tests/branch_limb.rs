@@ -22,7 +22,7 @@ use sinew::{
 /// The angle between two rotations, in f64.
 fn angle(a: Quat, b: Quat) -> f64 {
     let [a, b] = [a, b].map(|q| q.to_array().map(f64::from));
-    // The vector part of the product of one's conjugate and the other.
+    // The vector part of the product of one rotation's conjugate and the other.
     let ([ax, ay, az, aw], [bx, by, bz, bw]) = (a, b);
     let v = [
         aw * bx - ax * bw - ay * bz + az * by,
@@ -33,20 +33,20 @@ fn angle(a: Quat, b: Quat) -> f64 {
     2.0 * length(v).atan2(w.abs())
 }
 
-/// A vector turned with the line `from` by the shortest arc to the line `to` (Rodrigues' formula).
+/// Rotates a vector with the line `from` by the shortest arc to the line `to` (Rodrigues' formula).
 fn carried(from: V, to: V, v: V) -> V {
     let (from, to) = (unit(from), unit(to));
     let (c, n) = (dot(from, to), cross(from, to));
     add(add(scale(v, c), cross(n, v)), scale(n, dot(n, v) / (1.0 + c)))
 }
 
-/// By the formula; none where rounding decides.
+/// Whether the branch changed by the formula of turns; none where rounding decides.
 fn leapt(turn: f64, way: f64, long: f64, turned: f64) -> Option<bool> {
     let bound = 8.0 * way / long + 16.0 * turned + 1e-3;
     ((turn - bound).abs() > 2e-4 + 1e-3 * bound).then_some(turn > bound)
 }
 
-/// By the bend; none where rounding decides, or where there is none.
+/// Whether the branch changed by the side of the bend; none where rounding decides or the limb is straight.
 fn flipped([line, bend]: [V; 2], [now, bent]: [V; 2]) -> Option<bool> {
     let across = |axis: V, v: V| sub(v, scale(unit(axis), dot(v, unit(axis))));
     let (from, to) = (across(line, bend), across(now, bent));
@@ -99,7 +99,7 @@ fn a_limbs_branch_is_that_of_the_formula() {
         let place = |pose: &Pose| joints.map(|j| judge::position(pose, j));
         let reach =
             length(sub(place(&rest)[1], place(&rest)[0])) + length(sub(place(&rest)[2], place(&rest)[1]));
-        // Goals near the tip, where the side that is asked for (or the folding of the limb) turns joints far; and elsewhere.
+        // Goals near the tip, where the bend side or the folding of the limb turns joints far, and goals elsewhere.
         let near = [1e-4, 1e-2, 0.1, 1.0][case % 4];
         let goal = match case % 5 {
             4 => rest.position(root) + dice.vector() * (near * reach as f32),
@@ -133,7 +133,7 @@ fn a_limbs_branch_is_that_of_the_formula() {
         } else {
             let turn = joints.map(|j| angle(rest.local(j).rotation, pose.local(j).rotation));
             let turned = goal.rotation.map_or(0.0, |_| {
-                // Of an axis and of one across it.
+                // Angle between two rotations by the trace.
                 let [a, b] = [&rest, &pose].map(|p| judge::frame(p, tip));
                 let trace: f64 = (0..3).map(|i| dot(a.columns[i], b.columns[i])).sum();
                 (0.5 * (trace - 1.0)).clamp(-1.0, 1.0).acos()
@@ -154,7 +154,7 @@ fn bare_points_tell_the_same() {
     for case in 0..40_000 {
         let root = dice.vector();
         let middle = root + dice.vector();
-        // Some fold, as where the end passes the root, joints turn far.
+        // Some limbs are folded: joints turn far where the end passes the root.
         let tip = if case % 3 == 0 { root + dice.vector() * 0.1 } else { middle + dice.vector() };
         let near = [1e-3, 1e-2, 0.1, 1.0][case % 4];
         let goal = tip + dice.vector() * near;
@@ -204,7 +204,7 @@ fn an_aim_changes_its_branch_where_its_up_turns_over() {
         let [from, to] = [a, b].map(|f| f.vector(judge::v(aim.axis)));
         let wanted = match up {
             Some(_) => flipped([from, a.vector(judge::v(axis))], [to, b.vector(judge::v(axis))]),
-            // The tip is the point of the ray that comes to lie on the target.
+            // The tip is the point of the ray that ends on the target.
             None => {
                 let way = length(sub(unit(to), unit(from)));
                 leapt(angle(rest.local(joint).rotation, pose.local(joint).rotation), way, 1.0, 0.0)

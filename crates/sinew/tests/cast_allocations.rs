@@ -24,6 +24,6 @@ fn casts_allocate_nothing() {
     });
     assert!(hits > 2_000, "{hits}");
     assert_eq!(counted.count_total, 0);
-    // The counter counts.
+    // Checks the counter itself.
     assert!(measure(|| drop(std::hint::black_box(vec![1u8]))).count_total > 0);
 }

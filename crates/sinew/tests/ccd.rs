@@ -24,7 +24,7 @@ fn broken(pose: &Pose) -> f64 {
     s.joints().flat_map(|j| judge::excess(s.joint(j), s.rest(j), pose.local(j))).fold(0.0, f64::max)
 }
 
-/// Three nested tubes of a metre. Each slides in its neighbour below by up to `travel`; the top one first.
+/// Three nested tubes of a metre. Each slides into its neighbour below by up to `travel`, in metres.
 fn telescope(ease: f64, travel: f64) -> (Arc<Skeleton>, Vec<JointId>) {
     let mut b = Skeleton::builder();
     let mut last = b.add("ground", None, JointTransform::IDENTITY);
@@ -40,7 +40,7 @@ fn telescope(ease: f64, travel: f64) -> (Arc<Skeleton>, Vec<JointId>) {
     (Arc::new(skeleton), ids)
 }
 
-/// How far each tube has slid in, bottom first, when the tip is pushed down by `push` in `steps` steps.
+/// Returns the slide of each tube in metres, bottom first, after the tip is moved down by `push` metres in `steps` steps.
 fn pushed(ease: f64, push: f32, steps: usize) -> [f32; 3] {
     let (skeleton, ids) = telescope(ease, 0.8);
     let mut solver = held(Ccd::new(&skeleton, ids[0], ids[3]).unwrap());
@@ -56,7 +56,7 @@ fn pushed(ease: f64, push: f32, steps: usize) -> [f32; 3] {
 
 #[test]
 fn a_telescope_collapses_from_the_top() {
-    // By the closed form: the top takes all until it is in, then the middle, then the bottom.
+    // Closed form: the top tube slides first to its limit, then the middle one, then the bottom one.
     for push in [0.1f32, 0.5, 0.79, 0.81, 1.2, 1.7, 2.3] {
         for steps in [1, 40] {
             let got = pushed(0.0, push, steps);
@@ -72,12 +72,12 @@ fn a_telescope_collapses_from_the_top() {
 
 #[test]
 fn with_ease_the_next_tube_starts_before_the_last_has_ended() {
-    // Half the way from the middle of the range to its end is 0.2 m, so the top is free for 0.6 m.
+    // The ease of 0.5 covers the last 0.2 m of the slide, so the top is free for 0.6 m.
     let early = pushed(0.5, 0.55, 55);
     assert!(early[2] > 0.549 && early[1].abs() < 1e-4, "{early:?}");
     let overlap = pushed(0.5, 0.72, 72);
     assert!(overlap[2] > 0.62 && overlap[2] < 0.715 && overlap[1] > 0.005, "{overlap:?}");
-    // In the end all of them are in, and each has only ever gone down.
+    // At the end all tubes are in, and each has only moved down.
     let (mut last, mut both) = ([0.0f32; 3], 0);
     for i in 1..=46 {
         let now = pushed(0.5, 0.05 * i as f32, i);
@@ -113,7 +113,7 @@ fn a_hinge_of_two_bones_meets_the_cosine_rule() {
         _ => Joint::hinge(Vec3::X, Dof::range(0.0, 2.6).with_preferred(0.5)),
     });
     let mut solver = held(Ccd::new(&skeleton, ids[0], ids[2]).unwrap());
-    // The chain is straight, with the goal on its line: it goes by the value that the elbow prefers.
+    // The chain is straight, with the goal on its line. The elbow's preferred value decides the side.
     let near = Tolerance::Share(1e-6);
     solver.options =
         solver.options.with_position_tolerance(near).with_max_iterations(400).with_max_restarts(1);
@@ -127,7 +127,7 @@ fn a_hinge_of_two_bones_meets_the_cosine_rule() {
     }
 }
 
-/// As it is taught, a chain whose goal lies on its line stays on it; a fresh start bends it.
+/// A straight chain whose goal lies on its line stays on it, as in the textbook method; a fresh start bends it.
 #[test]
 fn a_straight_chain_leaves_its_line_by_a_fresh_start() {
     for bones in [2, 3, 10, 40] {
@@ -152,7 +152,7 @@ fn preferred_values_tell_where_a_straight_chain_goes() {
     for side in [1.0, -1.0] {
         let (skeleton, ids) =
             column(3, 1.0, |_| Joint::hinge(Vec3::X, Dof::range(-1.5, 1.5).with_preferred(0.2 * side)));
-        // A sweep may cross over to the other side, steps do not.
+        // A sweep may cross over to the other side; steps may not.
         let mut solver = held(Ccd::new(&skeleton, ids[0], ids[3]).unwrap());
         solver.options = solver.options.with_max_restarts(1).with_max_iterations(200);
         let mut pose = Pose::rest(&skeleton);
@@ -265,7 +265,7 @@ fn the_soft_zone_holds_back_and_stretch_makes_up() {
     let reached = pose.position(ids[4]).length();
     assert!((reached - sinew::solve::soften(1.0, 1.0, 0.1)).abs() < 3e-4, "{reached}");
     solver.stretch = 1.2;
-    // Descent creeps where the goal stays out of reach, reaching lies straight.
+    // CCD converges slowly to a goal out of reach; FABRIK's first sweep is straight.
     let mut straight = held(Fabrik::new(&skeleton, ids[0], ids[4]).unwrap());
     (straight.options, straight.stretch) = (solver.options, solver.stretch);
     for (far, expected) in [(1.0, 1.0), (1.15, 1.15), (2.0, 1.2)] {
@@ -275,7 +275,7 @@ fn the_soft_zone_holds_back_and_stretch_makes_up() {
             if far < 2.0 { solver.solve(&mut pose, &goal) } else { straight.solve(&mut pose, &goal) };
         let reached = pose.position(ids[4]).length();
         assert!((reached - expected).abs() < 2e-3, "{far}: {reached}");
-        // What longer bones meet is not out of reach.
+        // A goal that stretched bones reach is not out of reach.
         let by = report.unwrap().out_of_reach;
         assert!((by - (far - 1.2f32).max(0.0)).abs() < 1e-5, "{far}: {by}");
     }
@@ -331,7 +331,7 @@ fn settings_out_of_range_are_refused_and_nothing_moves() {
     refuse(&|s| s.options.influence = f32::NAN);
 }
 
-/// A pole goes with the position, whatever else is asked for: next to an influence of 0 hardly anything turns.
+/// A pole has the influence of the position, also beside a rotation: at an influence near 0 joints hardly turn.
 #[test]
 fn a_pole_beside_a_rotation_has_the_influence_of_the_position() {
     let (skeleton, ids) = column(6, 1.0 / 6.0, |_| Joint::cone(Vec3::Y, 2.5, 3.0));

@@ -11,7 +11,7 @@ use sinew::{
     mechanism::{ChainSkeleton, ChainSkeletonError, JointSpec, LinkFrames, Mechanism, Mimic},
 };
 
-/// Joint by joint: whether it slides, is fixed or turns; its axis; its origin; its limits.
+/// Joints: whether each slides, is fixed or turns; its axis, origin and limits.
 type Part = (u8, [f64; 3], [f64; 3], [f64; 3], f64, f64);
 
 fn part() -> impl Strategy<Value = Part> {
@@ -65,7 +65,7 @@ proptest! {
             let within = |(d, s): (&sinew::mechanism::NamedDof, &f64)| {
                 let lower = if d.dof.range.min.is_finite() { d.dof.range.min } else { -9.0 };
                 let upper = if d.dof.range.max.is_finite() { d.dof.range.max } else { lower + 18.0 };
-                // As wide as rounding leaves it.
+                // Clamped, because the sum may round past the end.
                 (lower + s * (upper - lower)).clamp(d.dof.range.min, d.dof.range.max)
             };
             m.dofs().iter().zip(shares).map(within).collect()
@@ -79,7 +79,7 @@ proptest! {
         m.forward_kinematics(&wanted, &mut placement).unwrap();
         let frame = m.link_transform(&placement, root).inverse() * m.link_transform(&placement, tip);
         let model = pose.model(chain.chain().tip());
-        // Nine joints, each up to a dozen metres out.
+        // Tolerance of nine joints, each up to a dozen metres long.
         prop_assert!((model.translation.as_dvec3() - frame.translation).length() < 1e-4);
         for k in 0..3 {
             prop_assert!((model.matrix3.col(k).as_dvec3() - frame.matrix3.col(k)).length() < 1e-5);
@@ -88,7 +88,7 @@ proptest! {
             prop_assert!(chain.skeleton().limits(joint).is_within(pose.local(joint).rotation));
         }
 
-        // From a start of its own the bits are kept; from another they come back but for turns.
+        // From equal values the bits are kept; from others the values return up to whole turns.
         let mut same = wanted.clone();
         chain.read(&pose, &mut same).unwrap();
         prop_assert_eq!(&same, &wanted);
@@ -102,7 +102,7 @@ proptest! {
             if dof.slides() {
                 prop_assert!(off.abs() < 1e-5, "{off}");
             } else {
-                // Next to a limit rounding is cut off.
+                // Rounding past a limit is clamped.
                 prop_assert!((off - (off / (2.0 * PI)).round() * 2.0 * PI).abs() < 1e-5, "{off}");
                 prop_assert!(!dof.is_continuous() || (read[d] - start[d]).abs() < PI + 1e-5);
             }

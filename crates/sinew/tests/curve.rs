@@ -10,15 +10,15 @@ use sinew::{
 
 const UP: CurveUp = CurveUp::Direction(Vec3::Y);
 
-/// de Casteljau on Bézier's points.
+/// Evaluates a Bézier piece by de Casteljau's algorithm.
 fn bezier(p: [DVec3; 4], t: f64) -> DVec3 {
     let mix = |a: DVec3, b: DVec3| a * (1.0 - t) + b * t;
     let [a, b, c] = [mix(p[0], p[1]), mix(p[1], p[2]), mix(p[2], p[3])];
     mix(mix(a, b), mix(b, c))
 }
 
-/// Barry and Goldman's pyramid for the span between the middle two of four points, with the knots' distances the square
-/// roots of the points'.
+/// Evaluates the span between the middle two of four points by Barry and Goldman's pyramid. The knots' distances are the
+/// square roots of the points'.
 fn pyramid(p: [DVec3; 4], t: f64) -> DVec3 {
     let mut knot = [0.0; 4];
     for i in 1..4 {
@@ -33,7 +33,7 @@ fn pyramid(p: [DVec3; 4], t: f64) -> DVec3 {
     mix(b[0], b[1], 1, 2)
 }
 
-/// Many places along a curve of random points, by the references above. Ends of open Catmull-Rom curves are left out.
+/// Positions along a curve of random points, by the references above. Without the end pieces of open Catmull-Rom curves.
 fn sampled(kind: CurveKind, points: &[Vec3], closed: bool, steps: usize) -> Vec<DVec3> {
     let n = points.len();
     let p = |i: usize| points[i % n].as_dvec3();
@@ -100,12 +100,12 @@ fn open_curves_through_points_end_at_the_first_and_the_last() {
     let curve = Curve::new(CurveKind::CatmullRom, &points, false, UP).unwrap();
     assert!(curve.at(0.0).position.distance(points[0]) < 1e-6);
     assert!(curve.at(curve.length()).position.distance(points[4]) < 1e-6);
-    // Straight on, with the tangent of the end.
+    // Beyond the end the curve continues along its tangent.
     let (end, on) = (curve.at(curve.length()), curve.at(curve.length() + 2.0));
     assert!(on.position.distance(end.position + 2.0 * end.tangent) < 1e-5);
     let (start, before) = (curve.at(0.0), curve.at(-2.0));
     assert!(before.position.distance(start.position - 2.0 * start.tangent) < 1e-5);
-    // Two points are a straight line, and three on a parabola (with even knots) stay on it.
+    // Two points give a straight line, and three (with even knots) a parabola.
     let line = Curve::new(CurveKind::CatmullRom, &points[..2], false, UP).unwrap();
     assert!((line.length() - points[0].distance(points[1])).abs() < 1e-6);
     let three = [Vec3::new(-1.0, 1.0, 0.0), Vec3::ZERO, Vec3::new(1.0, 1.0, 0.0)];
@@ -116,7 +116,7 @@ fn open_curves_through_points_end_at_the_first_and_the_last() {
     }
 }
 
-/// The normal that does not turn about a curve, by the differential equation N' = -(N . T') T in many small steps.
+/// Returns the rotation-minimising normal, by the differential equation N' = -(N . T') T in many small steps.
 fn least_turning(fine: &[DVec3], start: DVec3) -> Vec<DVec3> {
     let mut normal = start;
     let mut all = Vec::new();
@@ -134,7 +134,7 @@ fn frames_do_not_turn_about_the_curve() {
         let points = ring(seed, 10);
         let curve = Curve::new(CurveKind::Bezier, &points, false, UP).unwrap();
         let fine = sampled(CurveKind::Bezier, &points, false, 20_000);
-        // Past a corner, the normal begins anew here; only the first piece is looked at.
+        // The normal restarts at a corner, so only the first piece is judged.
         let start = curve.at(0.0).normal.as_dvec3();
         let normals = least_turning(&fine[..20_001], start);
         let mut gone = 0.0;
@@ -160,7 +160,7 @@ fn frames_of_closed_curves_meet_and_share_the_residual_turn() {
         let mut last = curve.at(length * 0.99999);
         let first = curve.at(0.0);
         assert!(last.normal.angle_between(first.normal) < 1e-3);
-        // Along the curve, the frame turns about the tangent evenly.
+        // The frame turns evenly about the tangent along the curve.
         let rate = -curve.residual_turn() / length;
         for i in 0..400 {
             let at = curve.at(length * i as f32 / 400.0);
@@ -176,7 +176,7 @@ fn frames_of_closed_curves_meet_and_share_the_residual_turn() {
 
 #[test]
 fn carried_frames_do_not_leap_where_up_does() {
-    // The start's tangent passes through the up direction.
+    // The tangent passes through the up direction.
     let ring = |angle: f32| -> Vec<Vec3> {
         let turn = Quat::from_rotation_z(angle) * Quat::from_rotation_y(0.03);
         (0..6).map(|i| turn * (Quat::from_rotation_z(i as f32) * Vec3::X)).collect()
@@ -195,7 +195,7 @@ fn carried_frames_do_not_leap_where_up_does() {
     };
     assert!(largest(CurveUp::Direction(Vec3::Y)) > 0.1);
     assert!(largest(CurveUp::Carried(Vec3::Y)) < 0.011);
-    // After a reset it begins anew.
+    // After a reset it starts afresh.
     let mut curve = Curve::new(CurveKind::CatmullRom, &ring(0.0), true, CurveUp::Carried(Vec3::Y)).unwrap();
     (0..300).for_each(|i| curve.set_points(&ring(0.01 * i as f32)).unwrap());
     curve.reset();
@@ -221,7 +221,7 @@ fn bad_curves_are_named() {
         CurveError::Coincident { first: 3, second: 0, value: p[0] }
     );
     assert_eq!(new(Bezier, &[p[0]; 4], false), CurveError::Coincident { first: 0, second: 3, value: p[0] });
-    // To the precision of their numbers.
+    // Tolerance of f32 coordinates.
     let near = [Vec3::new(1000.0, 0.0, 0.0), Vec3::new(1000.0001, 0.0, 0.0)];
     assert!(matches!(new(CatmullRom, &near, false), CurveError::Coincident { .. }));
     let mut curve = Curve::new(CatmullRom, &p, true, UP).unwrap();

@@ -12,7 +12,7 @@ use sinew::{
     solve::{Effector, FullBody, FullBodyOptions},
 };
 
-/// The distance from a point to where the middle can be: within `a` of the root and `b` of the end.
+/// Returns the distance from a point to the middle joint's reach: within `a` of the root and `b` of the end.
 fn off_lens(p: DVec3, a: f64, end: DVec3, b: f64) -> f64 {
     let ball = |c: DVec3, r: f64| {
         let way = p - c;
@@ -23,7 +23,7 @@ fn off_lens(p: DVec3, a: f64, end: DVec3, b: f64) -> f64 {
     if let Some(q) = near.min_by(|q, r| q.distance(p).total_cmp(&r.distance(p))) {
         return q.distance(p);
     }
-    // The rim, a circle about the way to the end.
+    // The rim is a circle about the line to the end.
     let d = end.length();
     let along = end / d;
     let x = ((a * a - b * b) / d + d) / 2.0;
@@ -32,14 +32,14 @@ fn off_lens(p: DVec3, a: f64, end: DVec3, b: f64) -> f64 {
     p.distance(along * x + across.normalize_or_zero() * rim)
 }
 
-/// What came of many solves.
+/// Statistics of many solves.
 #[derive(Debug, Default)]
 struct Found {
-    /// The largest miss of what goes first, and of what goes last over the least that there is, in sizes.
+    /// Largest residuals, in sizes: of the first priority, and of the last above its minimum.
     first: f64,
     last: f64,
     moved: usize,
-    /// Radians.
+    /// Largest turn, in radians.
     furthest: f32,
 }
 
@@ -65,7 +65,7 @@ fn found(bones: usize, inner: usize, [at_inner, at_end]: [u8; 2], reachable: boo
         let goals = if reachable {
             [there.position(ids[inner]), there.position(ids[bones])]
         } else {
-            // Each in reach, but not both.
+            // Each is in reach, but not both.
             let end = direction() * (0.3 + 0.65 * bones as f32 * (case as f32 / 200.0));
             [direction() * (inner as f32 * 0.95), end]
         };

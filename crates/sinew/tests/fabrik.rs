@@ -19,7 +19,7 @@ use sinew::{
     solve::{Auto, ChainSolverError, Fabrik},
 };
 
-/// Bones along Y below a scaled parent; the tip may do anything.
+/// Bones along Y below a scaled parent; the tip is free.
 fn bones(lengths: &[f32], scale: Vec3, joint: impl Fn(usize) -> Joint) -> (Arc<Skeleton>, Vec<JointId>) {
     let offsets: Vec<Vec3> = [0.0].iter().chain(lengths).map(|&length| Vec3::Y * length).collect();
     let above = JointTransform { scale, ..JointTransform::IDENTITY };
@@ -75,7 +75,7 @@ fn a_sweep_that_closes_the_circle_is_the_one_that_is_taught() {
         let mut wanted = places(&pose, &ids);
         let before = wanted[5].distance(goal.as_dvec3());
         reference(&mut wanted, goal.as_dvec3());
-        // What is not nearer is not kept.
+        // A sweep that does not reduce the residual is rejected.
         let start = pose.clone();
         solver.solve(&mut pose, &Goal::position(goal)).unwrap();
         let nearer = wanted[5].distance(goal.as_dvec3()) < before;
@@ -86,7 +86,7 @@ fn a_sweep_that_closes_the_circle_is_the_one_that_is_taught() {
     }
 }
 
-/// As it is taught, a chain whose goal lies on its line stays on it; a fresh start, or `Auto`, leaves it.
+/// A straight chain whose goal lies on its line stays on it, as in the textbook method; a fresh start, or `Auto`, leaves it.
 #[test]
 fn straight_chains_leave_their_line_where_they_may_start_afresh() {
     for joint in [Joint::FREE, Joint::cone(Vec3::Y, 1.2, 0.5), Joint::hinge(Vec3::Z, Dof::range(-1.5, 1.5))] {
@@ -196,7 +196,7 @@ proptest! {
         cases: 1500, rng_seed: RngSeed::Fixed(20), failure_persistence: None, ..Default::default()
     })]
 
-    /// Limits hold and lengths stay, however few sweeps it was given; it says truly where the end is, and nothing is worse.
+    /// Limits and lengths hold after any number of sweeps, the report is true, and the residual does not grow.
     #[test]
     fn limits_hold_after_every_sweep(
         joints in prop::collection::vec(any_joint(), 1..9),
@@ -232,7 +232,7 @@ proptest! {
         for (t, &length) in ids[1..].iter().zip(&lengths) {
             prop_assert_eq!(pose.local(*t).translation, Vec3::Y * length);
         }
-        // Once more: nothing that was met moves.
+        // A second solve of a met goal moves nothing.
         if report.reached() {
             let kept = pose.clone();
             solver.solve(&mut pose, &goal).unwrap();

@@ -27,13 +27,13 @@ use sinew::{
     },
 };
 
-/// Sizes of coordinates, up to the largest.
+/// Sizes of coordinates, up to the largest f32.
 const FAR: [f32; 8] = [1e6, 1e12, 1e19, 2e19, 1e25, 1e30, 1.7e38, f32::MAX];
 
-/// Radians within which a tree stretches out towards what is far away: steps of least squares end there.
+/// Tolerance in radians of a full body that stretches towards a far goal: steps of least squares end there.
 const TREES: f64 = 2e-2;
 
-/// Directions whose largest coordinate is 1: along axes, and where the length is more than the largest coordinate.
+/// Directions whose largest coordinate is 1: along axes, and longer diagonal ones.
 fn directions() -> Vec<Vec3> {
     let mut r = noise(3);
     let mut all = vec![Vec3::X, -Vec3::Y, Vec3::Z, Vec3::ONE, Vec3::new(-1.0, 1.0, -1.0)];
@@ -56,7 +56,7 @@ fn bits(pose: &Pose) -> Vec<u32> {
     all.map(f32::to_bits).collect()
 }
 
-/// A solve's numbers besides the pose, with how far the goal is out of reach; none where it was refused.
+/// Distance out of reach, and all other numbers of a solve's report; none where the solve was refused.
 type Numbers = Option<(f32, Vec<f32>)>;
 
 fn of(report: Result<sinew::Report, sinew::SolveError>) -> Numbers {
@@ -64,7 +64,7 @@ fn of(report: Result<sinew::Report, sinew::SolveError>) -> Numbers {
     report.ok().map(numbers)
 }
 
-/// What is wrong with what a solve left; none where all is well.
+/// Describes what is wrong with a solve's result; none where it is sound.
 fn unsound(before: &Pose, after: &Pose, numbers: &Numbers) -> Option<String> {
     let Some((by, numbers)) = numbers else {
         return (bits(before) != bits(after)).then(|| "refused, but changed".into());
@@ -87,7 +87,7 @@ fn unsound(before: &Pose, after: &Pose, numbers: &Numbers) -> Option<String> {
     None
 }
 
-/// Adds to `faults` what a solve did wrong.
+/// Adds the faults of a solve to `faults`.
 fn try_on(
     faults: &mut Vec<String>,
     pose: &Pose,
@@ -107,7 +107,7 @@ fn report(faults: &[String]) {
     assert!(faults.is_empty(), "{} faults:\n{shown}", faults.len());
 }
 
-/// A chain of bones that is bent, below a parent that is turned, in the middle of nowhere in particular.
+/// A bent chain below a rotated parent, away from the origin.
 fn chain(bones: usize, size: f32) -> (Pose, Vec<JointId>) {
     let above = JointTransform {
         translation: Vec3::new(0.3, -0.2, 0.5) * size,
@@ -124,13 +124,13 @@ fn chain(bones: usize, size: f32) -> (Pose, Vec<JointId>) {
     (pose, ids)
 }
 
-/// How far, in radians, the way from one joint to another is off a direction.
+/// Returns the angle between the line through two joints and a direction, in radians.
 fn off(pose: &Pose, from: JointId, to: JointId, direction: Vec3) -> f64 {
     let way = pose.position(to).as_dvec3() - pose.position(from).as_dvec3();
     way.normalize().cross(unit(direction)).length().atan2(way.normalize().dot(unit(direction)))
 }
 
-/// Every solver that brings a chain's end to a goal, by name.
+/// Runs one of the solvers that lead a chain's end to a goal, by name.
 fn solve_chain(
     which: &str,
     ids: &[JointId],
@@ -171,7 +171,7 @@ fn solve_chain(
 
 const CHAINS: [&str; 7] = ["limb", "free chain", "auto", "ccd", "fabrik", "dls", "full body"];
 
-/// How often a solver may start anew: those that do so only where it is asked for are tried both ways.
+/// Settings of restarts to try: both for solvers that restart only on request, else none.
 fn restarts(which: &str) -> &'static [Option<u32>] {
     if ["ccd", "fabrik", "dls"].contains(&which) { &[Some(0), Some(3)] } else { &[None] }
 }
@@ -217,7 +217,8 @@ fn chains_stretch_out_towards_goals_that_are_far_away() {
                     let length: f32 =
                         ids.windows(2).map(|w| pose.position(w[0]).distance(pose.position(w[1]))).sum();
                     let near = if which == "full body" { TREES } else { 1e-3 };
-                    // (Up to a thousand sizes a tree's goal is a place, to which its steps go as near as f32 tells.)
+                    // (Up to a thousand sizes away, a full body's goal is a position, which steps approach to f32's
+                    // resolution.)
                     let place = which == "full body" && far < 1e4 * size;
                     if !(place || off < near && reach > 0.995 * length) {
                         faults.push(format!("{}: off by {off} at {reach} of {length}", what()));
@@ -413,7 +414,7 @@ fn limbs_stay_finite_whatever_they_are_told() {
                 try_on(&mut faults, &pose, what, |pose| of(limb.solve(pose, &goal, &options)));
             }
         }
-        // A free chain bends about an axis, an aim has an offset and an up.
+        // The free chain has a bend, the aim an offset and an up axis.
         let mut free = held(FreeChain::new(pose.skeleton(), ids[0], ids[2]).unwrap());
         free.bend = Some(Vec3::new(0.3, 0.1, 1.0) * a);
         let mut rest = Pose::rest(pose.skeleton());
@@ -445,7 +446,7 @@ fn an_aim_points_at_what_is_far_away() {
                     found = of(aim.solve(pose, target, &Options::new()));
                     found.clone()
                 });
-                // What is reported as well: the angle between the ray and the way.
+                // The reported residual too: the angle between the ray and the direction to the target.
                 if !matches!(&found, Some((0.0, numbers)) if numbers[1] < 1e-3) {
                     faults.push(format!("{}: {found:?}", what()));
                 }
@@ -462,7 +463,7 @@ fn an_aim_points_at_what_is_far_away() {
                 }
             }
         }
-        // Offsets as far as targets.
+        // Offsets as large as the distances of targets.
         for size in [1e12, 1e20, 1e30, f32::MAX] {
             let aim = Aim { offset: Vec3::new(0.4, -1.0, 0.8) * size, ..Aim::new(ids[1], Vec3::Z) };
             let what = || format!("{aim:?} at {target}");
@@ -517,7 +518,7 @@ fn a_look_points_at_what_is_far_away() {
                 faults.push(format!("{}: refused", what()));
                 continue;
             };
-            // What is not behind is looked at.
+            // Targets that are not behind are looked at.
             let to = target.as_dvec3() - after.position(eye).as_dvec3();
             if to.normalize().z > -0.9 {
                 for (joint, near) in [(eye, 1e-3), (head, 0.051)] {
@@ -582,7 +583,7 @@ fn strands_stretch_out_towards_goals_that_are_far_away() {
         let points: Vec<Vec3> = (0..6).map(|_| Vec3::new(r(), r(), r()) * size).collect();
         for (far, direction) in FAR.iter().flat_map(|f| directions().into_iter().map(move |d| (*f, d))) {
             for (soft, bend) in [(0.0, 0.0), (1e-30, 1e-30), (0.2, 1e20), (1.0, f32::MAX)] {
-                // (What f32 cannot tell the length of is refused.)
+                // (Points whose distances f32 cannot represent are refused.)
                 let Ok(point_chain) = PointChain::new(&points) else {
                     assert!(size > 1e19);
                     continue;
@@ -761,7 +762,7 @@ fn figures_stay_finite_whatever_they_are_told() {
                         .with_influence([1.0, 0.5][kind % 2]);
                     let what = || format!("drag to {far}, rate {rate}, {root:?}");
                     let mut at = pose.clone();
-                    // Away, back, and away again.
+                    // Far away, back, and far away again.
                     let turned = Goal::position(far).with_rotation(Quat::from_xyzw(0.0, 0.6, 0.0, 0.8));
                     for goal in [
                         Goal::position(far),
@@ -773,7 +774,7 @@ fn figures_stay_finite_whatever_they_are_told() {
                         let to = |pose: &mut Pose| of(drag.to(&mut workspace, pose, &goal, &options));
                         match try_on(&mut faults, &at, what, to) {
                             Some(after) => at = after,
-                            // (Where f32 cannot square the distance to the root's place, it is refused.)
+                            // (Refused where the squared distance to the root's position overflows f32.)
                             None if matches!(root, RootMode::At(_)) && size > 1e18 => {}
                             None => faults.push(format!("{}: refused", what())),
                         }
@@ -800,7 +801,7 @@ fn an_arm_of_a_figure_stretches_out_towards_what_is_far_away() {
         assert!(off < TREES, "off by {off}, {report:?}");
         assert!(f64::from(report.out_of_reach) > 0.9 * f64::from(far), "{report:?}");
 
-        // What another hand holds goes before it.
+        // The other hand's goal has a higher priority.
         let tips = [Effector::new(right), Effector::new(left).with_priority(1)];
         let full_body = FullBody::new(&skeleton, chest, &tips).unwrap();
         let (mut workspace, options) = (Workspace::new(), FullBodyOptions::new());
@@ -973,7 +974,7 @@ fn joint_space_knows_numbers_of_any_size() {
     report(&faults);
 }
 
-/// Where an aim's ray may come to start beyond what f32 holds, the aim refuses; it reported an angle that was not a number.
+/// An aim whose ray may start beyond the range of f32 is refused. It used to report a NaN angle.
 #[test]
 fn rays_that_start_beyond_all_numbers_are_refused() {
     let mut b = Skeleton::builder();
@@ -990,7 +991,7 @@ fn rays_that_start_beyond_all_numbers_are_refused() {
     }
 }
 
-/// The same below a parent with unequal scales, in whose space the ray starts where numbers reach.
+/// As above, below a parent with unequal scales, in whose space the ray's start is finite.
 #[test]
 fn rays_that_a_sheared_parent_takes_beyond_all_numbers_are_refused() {
     let mut b = Skeleton::builder();
@@ -1019,7 +1020,7 @@ fn rays_that_a_sheared_parent_takes_beyond_all_numbers_are_refused() {
     }
 }
 
-/// Squares of what is shorter than 1e-19 m vanish in f32: the residual of a short point chain is measured all the same.
+/// Squares of lengths below 1e-19 m underflow in f32. The residual of a short point chain is measured all the same.
 #[test]
 fn residuals_of_the_shortest_strands_have_all_their_digits() {
     for size in [1e-15f32, 1e-19, 1e-22, 1e-30] {
@@ -1037,7 +1038,7 @@ fn residuals_of_the_shortest_strands_have_all_their_digits() {
 
 #[test]
 fn chains_whose_length_squared_is_no_number_are_refused() {
-    // With slides, whose ways are counted in lengths of the chain; of one, two and no ends.
+    // With slides, which are measured in lengths of the chain, of one, two and no ends.
     for range in [Dof::FREE, Dof::range(-0.1, f64::INFINITY), Dof::range(-0.1, 0.2), Dof::range(0.0, 1e300)] {
         let mut b = Skeleton::builder();
         for n in 0..4usize {

@@ -15,7 +15,7 @@ use sinew::{
     solve::{ChainSolverError, Follow, Lead},
 };
 
-/// The trick on bare points.
+/// Reference: the method on points.
 fn pulled(points: &mut [DVec3], lead: Lead, to: DVec3) {
     let lengths: Vec<f64> = points.windows(2).map(|w| w[0].distance(w[1])).collect();
     let n = points.len();
@@ -74,7 +74,7 @@ fn the_same_limits_hold_whichever_end_leads() {
                 _ if i == 3 => Joint::FIXED,
                 _ => Joint::axes([None, Some(Dof::range(-0.5, 0.1)), Some(Dof::range(-0.3, 0.3))]),
             };
-            // The root goes and turns where it is led.
+            // The root moves and turns freely.
             let (skeleton, ids) =
                 row(JointTransform::IDENTITY, &[Vec3::X; 9], |i| if i == 0 { Joint::FREE } else { joint(i) });
             let mut solver = held(Follow::new(&skeleton, ids[0], ids[8]).unwrap());
@@ -100,7 +100,7 @@ fn the_same_limits_hold_whichever_end_leads() {
 
 #[test]
 fn a_signed_angle_is_counted_from_the_parent_to_the_joint() {
-    // A chain along X in the plane whose normal is Z. To the left (counter-clockwise) it bends, to the right it does not.
+    // A chain along X in the plane with normal Z. It bends to the left (counter-clockwise) only.
     for lead in [Lead::Tip, Lead::Root] {
         let (skeleton, ids) = row(JointTransform::IDENTITY, &[Vec3::X; 3], |i| match i {
             0 => Joint::FREE,
@@ -115,8 +115,8 @@ fn a_signed_angle_is_counted_from_the_parent_to_the_joint() {
         };
         for (to, expected) in [(0.9f32, 0.5f32), (-0.9, 0.0)] {
             let mut pose = Pose::rest(&skeleton);
-            // Either end pulled up turns the last bone left of the one before: the tip takes it along, the root's bone goes
-            // steeply down.
+            // Pulling either end up turns the last bone left of the one before: the tip moves with it, and the root's bone
+            // points steeply down.
             let start = if lead == Lead::Tip { pose.position(ids[2]) } else { pose.position(ids[0]) };
             solver.solve(&mut pose, start + Vec3::new(0.0, 2.0 * to, 0.0)).unwrap();
             assert!((angle(&pose) - expected).abs() < 1e-5, "{lead:?} {to}: {}", angle(&pose));

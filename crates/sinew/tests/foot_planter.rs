@@ -20,7 +20,7 @@ fn hill() -> Plane {
     Plane { point: Vec3::ZERO, normal: Vec3::new(0.0, 1.0, -HILL).normalize() }
 }
 
-/// No ground at all.
+/// A ground without any surface.
 struct Nothing;
 
 impl Ground for Nothing {
@@ -41,7 +41,7 @@ fn planter(legs: &Figure) -> FootPlanter {
     FootPlanter::new(legs, PlantOptions::default()).unwrap()
 }
 
-/// Walks for three seconds; `each` sees the planted frames and whether casts are made in a frame is asked of `cast`.
+/// Walks for three seconds. `each` receives the planted frames, and `cast` decides whether a frame casts.
 fn walk(
     planter: &FootPlanter,
     feet: &mut FootPlanterState,
@@ -86,8 +86,8 @@ fn feet_stand_on_the_hill_and_stay_where_they_stand() {
                 for p in [heel, ball] {
                     assert!(p.y > HILL * p.z - 0.02, "{p} is in the hill");
                 }
-                // The animation has the foot on the floor for the first half of its second; a quarter of a second is
-                // six times the spring's own.
+                // The animation's foot stands for the first half of each second. A quarter of a second is six times the
+                // spring's time.
                 let on_floor = (time + 0.5 * i as f32).fract() < 0.46;
                 since[i] = if planter.stands(i) && on_floor { since[i] + 1 } else { 0 };
                 if since[i] > 30 {
@@ -102,7 +102,7 @@ fn feet_stand_on_the_hill_and_stay_where_they_stand() {
     assert!(checked > 60, "{checked}");
 }
 
-/// How far a foot that has come down moves on before it rests, at the most, and how deep it gets, on stairs.
+/// Returns the largest slip of a landed foot before it rests, and its largest penetration, in metres, on stairs.
 fn landings(look_ahead: f32) -> (f32, f32) {
     let (legs, rest) = figure::figure();
     let mut planter = planter(&legs);
@@ -131,7 +131,7 @@ fn landings(look_ahead: f32) -> (f32, f32) {
             if stands && !stood[k] {
                 landed[k] = ball;
             }
-            // The first step begins in the middle of the walk. The animation's foot stands for half of its second.
+            // The first step begins in mid-walk. The animation's foot stands for half of each second.
             if stands && time > 1.0 && (time + 0.5 * k as f32).fract() < 0.4 {
                 moved = moved.max((ball - landed[k]).with_y(0.0).length());
                 deep = deep.max(Steps::height(ball.z) - ball.y);
@@ -188,7 +188,7 @@ fn what_comes_must_be_said_if_it_is_to_be_known() {
         Err(FootPlanterError::Unforeseen(0.0))
     ));
     assert_eq!(pose.locals(), rest.locals());
-    // From the first frame to 0.3 s after it, a thirtieth of a second apart.
+    // Ticks from the first frame to 0.3 s after it, a thirtieth of a second apart.
     for tick in 0..10 {
         let later = planter.next_tick(&feet, 0.01).unwrap();
         assert!((later - tick as f32 / 30.0).abs() < 1e-6, "{later}");
@@ -196,7 +196,7 @@ fn what_comes_must_be_said_if_it_is_to_be_known() {
     }
     assert_eq!(planter.next_tick(&feet, 0.01), None);
     planter.step(&mut feet, &mut pose, &placed(world), 0.01).unwrap();
-    // The next one is a thirtieth of a second on: four steps of 10 ms pass it by 7 ms.
+    // The next tick is a thirtieth of a second later: four steps of 10 ms pass it by 7 ms.
     for _ in 0..3 {
         assert_eq!(planter.next_tick(&feet, 0.01), None);
         planter.step(&mut feet, &mut pose, &placed(world), 0.01).unwrap();
@@ -209,7 +209,7 @@ fn what_comes_must_be_said_if_it_is_to_be_known() {
     ));
     planter.give_tick(&mut feet, &rest, &placed(world)).unwrap();
     planter.step(&mut feet, &mut pose, &placed(world), 0.01).unwrap();
-    // A long step needs its last quarter of a second.
+    // A long step needs the ticks of its last quarter of a second.
     let mut count = 0;
     while let Some(later) = planter.next_tick(&feet, 2.0) {
         assert!(later <= 0.3001 && later > -0.3, "{later}");
@@ -224,7 +224,7 @@ fn what_comes_must_be_said_if_it_is_to_be_known() {
 fn beats_that_are_given_make_all_frame_rates_the_same() {
     let (legs, rest) = figure::figure();
     let at = |time: f32| Affine3::from_translation(Vec3::Z * figure::SPEED * time);
-    // Where the feet are at the frames that all rates have: sixteen a second.
+    // Positions of the feet at the frames common to all rates: sixteen a second.
     let feet = |rate: usize| {
         let planter = planter(&legs);
         let mut feet = planter.state();
@@ -235,7 +235,7 @@ fn beats_that_are_given_make_all_frame_rates_the_same() {
             let time = i as f32 / rate as f32;
             figure::walk(&legs, &rest, time, &mut pose);
             while let Some(later) = planter.next_tick(&feet, dt) {
-                // Without look-ahead nothing is asked for that is yet to come.
+                // Without look-ahead no future tick is requested.
                 assert!(later <= 1e-4 && later > -dt, "{later}");
                 figure::walk(&legs, &rest, time + later, &mut tick);
                 planter.give_tick(&mut feet, &tick, &placed(at(time + later))).unwrap();
@@ -297,7 +297,7 @@ fn a_sampler_is_asked_for_what_is_due_and_the_frame_last() {
     }
 }
 
-/// Legs that go in straight lines between keys thirty times a second, as clips do, and not in step with the ticks.
+/// Legs that move in straight lines between keys thirty times a second, as clips do, out of phase with the ticks.
 fn keyed(legs: &Figure, rest: &Pose, time: f32, pose: &mut Pose) {
     let key = (30.0 * time + 0.37).floor();
     let s = 30.0 * time + 0.37 - key;
@@ -318,7 +318,7 @@ fn keyed(legs: &Figure, rest: &Pose, time: f32, pose: &mut Pose) {
 fn fast_frames_tell_what_stands_as_beats_do() {
     let (legs, rest) = figure::figure();
     let at = |time: f32| Affine3::from_translation(Vec3::Z * figure::SPEED * time);
-    // Where the feet are at the frames that all rates have: six a second.
+    // Positions of the feet at the frames common to all rates: six a second.
     let feet = |rate: usize, ticks: bool| {
         let planter = planter(&legs);
         let mut feet = planter.state();
@@ -479,7 +479,7 @@ fn a_leg_without_influence_keeps_the_animation_and_fades_without_a_leap() {
             }
         },
     );
-    // A twentieth more at a time turns no joint by more than three twentieths of what all of it does.
+    // An influence larger by a twentieth turns no joint by more than three twentieths of the whole turn.
     let turns = |influence: f32| {
         let mut feet = planter(&legs).state();
         feet.set_influence(0, influence).unwrap();

@@ -33,7 +33,7 @@ fn arc(bend: f32) -> (Pose, Vec<JointId>) {
     (pose, ids)
 }
 
-/// To a hundred-thousandth of the length.
+/// Tolerance of a hundred-thousandth of the length.
 fn near(solver: FreeChain) -> Held<FreeChain> {
     let mut near = held(solver);
     near.options.position_tolerance = Tolerance::Share(1e-5);
@@ -47,7 +47,7 @@ fn solver(pose: &Pose, ids: &[JointId]) -> Held<FreeChain> {
 #[test]
 fn angles_to_the_reach_axis_scale_near_full_stretch() {
     let (mut pose, ids) = arc(0.02);
-    // For small angles the chain's shape stays: each joint's bend is multiplied by one number.
+    // For small angles the chain keeps its shape: all bends are multiplied by one number.
     let goal = pose.position(ids[10]).normalize() * 0.9999;
     solver(&pose, &ids).solve(&mut pose, &Goal::position(goal)).unwrap();
     let bends: Vec<f32> =
@@ -69,7 +69,7 @@ fn a_straight_chain_folds_in_the_plane_of_its_bend_axis() {
         for &id in &ids {
             assert!(pose.position(id).dot(across).abs() < 1e-4);
         }
-        // It folds the way of a positive turn about the axis.
+        // It folds in the positive direction about the axis.
         let sum: Vec3 = ids[1..10].iter().map(|&id| math::rotation_vector(pose.local(id).rotation)).sum();
         assert!(sum.dot(across) > 0.0);
     }
@@ -105,7 +105,7 @@ fn goals_with_rotation_pole_and_offset_are_met_together() {
         let report = solver.solve(&mut pose, &goal).unwrap();
         assert!(report.reached());
         assert!(report.position_residual < 3e-5 && report.rotation_residual < 1e-3, "{report:?}");
-        // What is across the way to the goal, of the mean of the joints, points as the pole does.
+        // The mean of the joints, perpendicular to the line to the goal, points along the pole.
         let tip = pose.position(ids[10]).normalize();
         let mean = ids[1..10].iter().map(|&id| pose.position(id)).sum::<Vec3>() / 9.0;
         let (own, wanted) = (mean - tip * mean.dot(tip), pole - tip * pole.dot(tip));
@@ -156,7 +156,7 @@ fn what_is_no_free_chain_is_refused_by_name() {
     skeleton.set_joint(ids[4], Joint::FIXED).unwrap();
     let error = FreeChain::new(&skeleton, ids[0], ids[10]).unwrap_err();
     assert!(error.to_string().contains("`4`"), "{error}");
-    // A tip that is not free only counts where it is asked to turn.
+    // A fixed tip matters only for rotation goals.
     skeleton.set_joint(ids[4], Joint::FREE).unwrap();
     skeleton.set_joint(ids[10], Joint::FIXED).unwrap();
     let skeleton = Arc::new(skeleton);
@@ -235,8 +235,8 @@ fn a_goal_far_away_is_as_far_out_of_reach_as_it_is() {
     }
 }
 
-/// Bones of all lengths, folded tight: the maps of many passes leave a point chain's bones as long
-/// as they were, to what f32 holds of places.
+/// Bones of all lengths, folded tightly: over many passes a point chain's bones keep their lengths, to f32's resolution of
+/// positions.
 #[test]
 fn strands_folded_tight_keep_their_lengths() {
     let mut x = 3u32;
@@ -261,7 +261,7 @@ fn strands_folded_tight_keep_their_lengths() {
     }
 }
 
-/// The bound of what a joint turns holds for the tip too, of which a rotation is asked.
+/// The bound on turns holds for the tip too, under a rotation goal.
 #[test]
 fn a_tip_turns_no_further_than_a_joint_may() {
     let (pose, ids) = arc(0.3);
@@ -284,13 +284,13 @@ fn a_tip_turns_no_further_than_a_joint_may() {
     }
 }
 
-/// The distance from the root that a chain of this reach with a soft zone goes to.
+/// Returns the distance from the root that a chain with this reach and soft zone moves its end to.
 fn softened(far: f64, reach: f64, soft: f64) -> f64 {
     let (zone, onset) = (soft * reach, reach - soft * reach);
     if far <= onset { far } else { onset + zone * (1.0 - ((onset - far) / zone).exp()) }
 }
 
-/// Promise 7 where bones change their lengths as joints turn, and where a solve is cut short in its soft zone.
+/// Promise 7 where bones change their lengths as joints turn, and where a solve ends early in its soft zone.
 #[test]
 fn chains_that_are_stretched_inside_or_cut_short_go_no_further_from_their_goal() {
     let mut r = common::noise(7);
@@ -334,7 +334,7 @@ fn chains_that_are_stretched_inside_or_cut_short_go_no_further_from_their_goal()
     assert!(moved > 2000, "{moved}");
 }
 
-/// The bend of a chain that is nearly straight hardly leaves its line, and turns by the whole swivel angle all the same.
+/// A nearly straight chain turns by the whole swivel angle, although its joints hardly leave its line.
 #[test]
 fn nearly_straight_chains_swivel_as_far_as_is_asked() {
     for bend in [0.3, 0.02, 0.005] {

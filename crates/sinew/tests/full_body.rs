@@ -49,14 +49,14 @@ fn slider() -> (Arc<Skeleton>, JointId) {
     (Arc::new(skeleton), ids[1])
 }
 
-/// The report of each goal.
+/// Returns the report of each goal.
 fn each(full_body: &FullBody, pose: &Pose, goals: &[Goal], report: &Report) -> Vec<Report> {
     full_body.effector_reports(pose, goals, report).collect()
 }
 
 #[test]
 fn what_cannot_be_met_is_shared_by_weight() {
-    // Of w (s - a)^2 + v (s - b)^2 the least is at (w a + v b) / (w + v).
+    // w (s - a)^2 + v (s - b)^2 is minimal at (w a + v b) / (w + v).
     let (skeleton, block) = slider();
     let root = skeleton.joint_at(0).unwrap();
     let (mut workspace, options) = (Workspace::new(), FullBodyOptions::new());
@@ -91,7 +91,7 @@ fn what_goes_first_is_met_and_the_rest_comes_near() {
     let each = each(&full_body, &pose, &goals, &report);
     assert!(each[1].reached() && !each[0].reached());
 
-    // Where there is room for both, both are met.
+    // Goals that are compatible are both met.
     let skeleton = figure();
     let [hips, head, hand] = ids(&skeleton, ["hips", "head", "hand.l"]);
     let full_body =
@@ -108,7 +108,7 @@ fn the_body_leans_for_hands_and_a_middle_joint_stays() {
     let skeleton = figure();
     let [hips, chest, left, right] = ids(&skeleton, ["hips", "chest", "hand.l", "hand.r"]);
     let mut pose = Pose::rest(&skeleton);
-    // Beyond what the arms reach from an upright chest.
+    // Out of the arms' reach from an upright chest.
     let goals = [Vec3::new(0.5, 1.2, 0.6), Vec3::new(-0.3, 1.3, 0.6)].map(Goal::position);
     let full_body = FullBody::new(&skeleton, hips, &[Effector::new(left), Effector::new(right)]).unwrap();
     let (mut workspace, options) = (Workspace::new(), FullBodyOptions::new());
@@ -116,7 +116,7 @@ fn the_body_leans_for_hands_and_a_middle_joint_stays() {
     assert!(pose.position(chest).z > 0.02);
     assert_eq!(pose.position(hips), Vec3::Y);
 
-    // A goal in the middle of the spine, which hands do not move.
+    // A goal for the middle of the spine, which the hands do not move.
     let middle = Vec3::new(0.05, 1.37, 0.1);
     let goals = [goals[0], goals[1], Goal::position(middle)];
     let full_body =
@@ -147,7 +147,7 @@ fn the_root_does_as_it_is_told() {
     let (report, place) = solve(RootMode::Free, far);
     assert!(report.reached(), "{report:?}");
     assert!(place.x > 1.5);
-    // Within reach the spring has the hips near to where they were, the free root has not.
+    // For a goal in reach, the spring keeps the hips near their position, and the free root does not.
     let near = Goal::position(Vec3::new(0.9, 1.1, 0.3));
     let (_, free) = solve(RootMode::Free, near);
     let (report, held) = solve(RootMode::Spring(10.0), near);
@@ -163,7 +163,7 @@ fn the_root_does_as_it_is_told() {
 fn hands_hold_on_to_each_other() {
     let skeleton = figure();
     let [hips, left, right, head] = ids(&skeleton, ["hips", "hand.l", "hand.r", "head"]);
-    // The right hand 0.2 m to the right of the left one, as the left hand sees it, and turned as it is.
+    // The right hand 0.2 m to the right of the left one in its space, with its rotation.
     let tips = [Effector::new(left), Effector::new(right).with_relative_to(left), Effector::new(head)];
     let full_body = FullBody::new(&skeleton, hips, &tips).unwrap();
     let (mut workspace, options) = (Workspace::new(), FullBodyOptions::new());
@@ -181,7 +181,7 @@ fn hands_hold_on_to_each_other() {
         let turned = math::mul(math::conjugate(pose.model_rotation(left)), pose.model_rotation(right));
         assert!(math::angle_between(turned, Quat::from_rotation_y(0.4)) < 2e-3);
     }
-    // From where it is met nothing moves.
+    // A met goal moves nothing.
     let before = pose.clone();
     let goals = [Goal::NONE, bar, Goal::NONE];
     full_body.solve(&mut workspace, &mut pose, &goals, &options).unwrap();
@@ -196,7 +196,7 @@ fn posture_draws_what_goals_leave_free() {
     let full_body = FullBody::new(&skeleton, hips, &[Effector::new(head), Effector::new(hand)]).unwrap();
     let (mut workspace, mut options) = (Workspace::new(), FullBodyOptions::new());
     options.posture = 1.0;
-    // The same answer from whatever pose it starts.
+    // The answer does not depend on the input pose.
     let mut elbows = Vec::new();
     for i in 0..4 {
         let mut pose = Pose::rest(&skeleton);
@@ -315,7 +315,7 @@ fn bad_goals_leave_the_pose() {
     assert!(matches!(refused(&[heavy, Goal::NONE]), SolveError::OutOfRange { .. }));
 }
 
-/// How far a limb's middle is turned about its axis from the half plane in which the pole lies, in f64.
+/// Returns the angle of a limb's middle joint about its axis from the pole's half plane, in f64 radians.
 fn off_pole(pose: &Pose, limb: [JointId; 3], pole: DVec3) -> f64 {
     let [from, middle, to] = limb.map(|j| pose.position(j).as_dvec3());
     let axis = (to - from).normalize();
@@ -335,7 +335,7 @@ fn elbows_turn_to_their_poles() {
     let mut pose = Pose::rest(&skeleton);
     for n in 0..24 {
         let turn = Quat::from_rotation_x(n as f32 * 0.9);
-        // One pole goes all the way round the arm, past where the elbow is; the other is a direction, well off the arm's.
+        // One pole circles the arm past the elbow; the other is a direction, away from the arm's line.
         let round = Quat::from_rotation_x(n as f32 * core::f32::consts::TAU / 12.0);
         let places = [Vec3::new(0.5, 1.5, 0.1), Vec3::new(-0.4, 1.6, 0.15)];
         let poles = [places[0] + round * Vec3::Y, turn * Vec3::new(0.2, 1.0, 0.3)];
@@ -351,16 +351,16 @@ fn elbows_turn_to_their_poles() {
             off_pole(&pose, limbs[0], poles[0].as_dvec3()),
             off_pole(&pose, limbs[1], (from + poles[1]).as_dvec3()),
         ];
-        // What draws the elbow ends at a ten-thousandth of what draws the hand.
+        // The elbow's weight decays to a ten-thousandth of the hand's.
         assert!(off.iter().all(|o| *o < 0.05), "{n}: {off:?}");
-        // There it stays.
+        // A second solve keeps it.
         let before = pose.clone();
         if off.iter().all(|o| *o < 0.019) {
             full_body.solve(&mut workspace, &mut pose, &goals, &options).unwrap();
             assert_eq!(pose.locals(), before.locals());
         }
     }
-    // A head that hangs on the chest has nothing between.
+    // A head whose parent is the chest has no joint between.
     let nod = Goal::position(Vec3::Y).with_pole(Pole::Point(Vec3::Z));
     let refused =
         full_body.solve(&mut workspace, &mut pose, &[Goal::NONE, Goal::NONE, nod], &options).unwrap_err();
@@ -369,7 +369,7 @@ fn elbows_turn_to_their_poles() {
 
 #[test]
 fn a_pole_never_costs_a_goal() {
-    // Elbows that bend one way and shoulders of a narrow twist stop well before most of the poles.
+    // Elbows that bend to one side and shoulders of a narrow twist stop well before most poles.
     let skeleton = figure();
     let [hips, hand, upper, fore] = ids(&skeleton, ["hips", "hand.l", "upper.l", "fore.l"]);
     let mut skeleton = Arc::unwrap_or_clone(skeleton);
@@ -393,7 +393,7 @@ fn a_pole_never_costs_a_goal() {
     }
 }
 
-/// The centre of mass of bones that are as heavy as they are long, in f64.
+/// Returns the centre of mass of bones whose masses are proportional to their lengths, in f64.
 fn centre(pose: &Pose, root: JointId) -> [f64; 3] {
     let s = pose.skeleton();
     let (mut sum, mut whole) = ([0.0; 3], 0.0);
@@ -432,10 +432,10 @@ fn the_centre_of_mass_stays_over_its_support() {
     let out = (x.abs() - 0.1).max(0.0).hypot((z.abs() - 0.05).max(0.0));
     let found = f64::from(full_body.out_of_balance(&leaning, &balance));
     assert!((out - found).abs() < 1e-5, "{out} {found}");
-    // The other arm went back for it.
+    // The other arm moved back to balance.
     assert!(pose.position(right).z < leaning.position(right).z);
 
-    // All the mass in the left hand's finger: where that is led to, nothing can be over the support.
+    // All the mass is in the left hand's finger, so the hand's goal leaves no balance.
     let finger = skeleton.find("hand.l").unwrap();
     let masses: Vec<f32> = skeleton.joints().map(|j| f32::from(u8::from(j == finger))).collect();
     (balance.masses, balance.priority) = (&masses, 1);
@@ -465,7 +465,7 @@ fn a_drag_holds_its_pins_and_never_leaps() {
     let mut last = start;
     let mut met = 0;
     for i in 1..200 {
-        // About the chest, then out of reach and back.
+        // Around the chest, then out of reach and back.
         let f = i as f32 * 0.0314;
         let at = start + Vec3::new(-0.3 * f.sin(), 0.1 * (2.0 * f).sin(), 0.2 * f.sin().max(0.0));
         let before = pose.clone();
@@ -509,7 +509,7 @@ fn turns_can_be_bounded() {
         assert!(frames < 100);
     }
     assert!(frames > 5);
-    // A goal that is applied in part is not met by what the bound leaves of it.
+    // A bound on turns does not make a goal of partial influence count as met.
     options.iterative.max_turn = 0.02;
     let part = [goal[0].with_position_influence(0.5)];
     let report = full_body.solve(&mut workspace, &mut Pose::rest(&skeleton), &part, &options).unwrap();
@@ -518,7 +518,7 @@ fn turns_can_be_bounded() {
 
 #[test]
 fn what_lower_priorities_leave_unmet_is_counted_once() {
-    // The last goal is met only once the first has been brought home: its steps are counted, and no more than there are.
+    // The last goal is met only after the first has been restored. Its iterations count, and stay within the maximum.
     let skeleton = figure();
     let [hips, hand, head] = ids(&skeleton, ["hips", "hand.l", "head"]);
     let tips = [Effector::new(hand), Effector::new(head).with_priority(1)];
@@ -549,7 +549,7 @@ fn a_goal_of_no_weight_is_no_residual() {
     let second = each(&full_body, &pose, &goals, &report)[1];
     assert!(report.position_residual < 1e-3 && second.reached());
     assert_eq!(second.position_residual, 0.0);
-    // So it is for an effector without weight.
+    // As for an effector without weight.
     let effectors = [Effector::new(hand), Effector::new(head).with_position_weight(0.0)];
     let full_body = FullBody::new(&skeleton, hips, &effectors).unwrap();
     let (goals, mut other) = ([goals[0], Goal::position(Vec3::splat(100.0))], Pose::rest(&skeleton));
@@ -559,7 +559,7 @@ fn a_goal_of_no_weight_is_no_residual() {
 
 #[test]
 fn a_root_that_is_put_somewhere_stays_there() {
-    // Neither its own slide nor joints that came in outside their limits take it away again.
+    // Neither its own slide nor input joints outside their limits move it away.
     let mut skeleton = (*figure()).clone();
     let [hips, fore, hand] = ids(&skeleton, ["hips", "fore.l", "hand.l"]);
     skeleton.set_joint(hips, Joint::FREE.with_slide([Some(Dof::range(-0.5, 0.5)), None, None])).unwrap();
@@ -575,7 +575,7 @@ fn a_root_that_is_put_somewhere_stays_there() {
     for goal in [Vec3::new(0.9, 1.0, 0.3), Vec3::new(0.2, 1.2, 0.4), Vec3::new(5.0, 0.0, 0.0)] {
         full_body.solve(&mut workspace, &mut pose, &[Goal::position(goal)], &options).unwrap();
         assert!(pose.position(hips).distance(put) < 1e-6, "{}", pose.position(hips));
-        // And again the same bits.
+        // A second solve gives the same bits.
         let before = pose.clone();
         let report = full_body.solve(&mut workspace, &mut pose, &[Goal::position(goal)], &options).unwrap();
         if report.iterations == 0 {
@@ -586,7 +586,7 @@ fn a_root_that_is_put_somewhere_stays_there() {
 
 #[test]
 fn a_solve_that_is_cut_short_leaves_no_more_missing() {
-    // Posture draws first, which leads away from the goals.
+    // The posture comes first and leads away from the goals.
     let skeleton = figure();
     let [hips, hand, head] = ids(&skeleton, ["hips", "hand.l", "head"]);
     let full_body = FullBody::new(&skeleton, hips, &[Effector::new(hand), Effector::new(head)]).unwrap();
@@ -620,7 +620,7 @@ fn stiff_joints_leave_the_motion_to_others() {
         skeleton.set_joint(ids[0], hinge(stiffness)).unwrap();
         skeleton.set_joint(ids[1], hinge(0.0)).unwrap();
         let skeleton = Arc::new(skeleton);
-        // A turn of the last bone alone: either hinge can make it.
+        // A turn of the last bone alone, which either hinge can make.
         let full_body = FullBody::new(&skeleton, ids[0], &[Effector::new(ids[1])]).unwrap();
         let (mut workspace, options) = (Workspace::new(), FullBodyOptions::new());
         let mut pose = Pose::rest(&skeleton);
@@ -628,7 +628,7 @@ fn stiff_joints_leave_the_motion_to_others() {
         assert!(full_body.solve(&mut workspace, &mut pose, &[goal], &options).unwrap().reached());
         math::angle_between(pose.local(ids[0]).rotation, Quat::IDENTITY)
     };
-    // The least sum of squares with turns of the stiff one counted 1 / (1 - s) times as far: (1 - s)^2 goes to it of 1 + (1 - s)^2.
+    // The minimal sum of squares, with turns of the stiff joint divided by 1 - s, gives it (1 - s)^2 of 1 + (1 - s)^2.
     for s in [0.0, 0.5, 0.8] {
         let share = (1.0 - s) * (1.0 - s);
         let expected = 0.6 * share / (1.0 + share);
@@ -649,7 +649,7 @@ fn a_tree_knows_its_size_before_it_has_solved() {
     b.add("other", Some(root), at(0.0, 9.0, 0.0));
     let (skeleton, ids) = b.build().unwrap();
     let skeleton = Arc::new(skeleton);
-    // Twice the bone of 0.5, once that of 0.7, and three times an offset of 0.1.
+    // Twice the bone of 0.5, once the bone of 0.7, and three times an offset of 0.1.
     for (offset, size) in [(Vec3::ZERO, 1.7), (Vec3::Y * 0.1, 2.0)] {
         let full_body =
             FullBody::new(&skeleton, ids[1], &[Effector::new(ids[3]).with_offset(offset)]).unwrap();
@@ -663,19 +663,19 @@ fn a_tree_knows_its_size_before_it_has_solved() {
             let report = full_body.solve(&mut workspace, &mut pose, &[Goal::position(Vec3::ZERO)], &options);
             report.unwrap().position_tolerance
         };
-        // (Each has as much more for rounding.)
+        // (Both have the same allowance for rounding.)
         let [coarse, fine] = [3e-4, 1e-4].map(&mut tolerance);
         assert!((coarse - fine - 2e-4 * size).abs() < 1e-9, "{coarse} {fine}");
         assert!(near(&pose), "{} is not {size}", full_body.size(&pose));
     }
-    // A figure of no size counts in metres.
+    // A figure without size counts in metres.
     assert_eq!(
         FullBody::new(&skeleton, ids[1], &[Effector::new(ids[1])]).unwrap().size(&Pose::rest(&skeleton)),
         1.0
     );
 }
 
-/// What a tree reads is finite, or it refuses: above its root, on its way to the tips, and wherever a mass counts.
+/// A full body refuses non-finite numbers that it reads: above its root, towards the tips, and in joints that have mass.
 #[test]
 fn what_a_tree_reads_is_finite() {
     let mut b = Skeleton::builder();
@@ -741,7 +741,7 @@ fn a_drag_refuses_before_it_moves_anything() {
         assert!(matches!(refused, Err(SolveError::OutOfRange { .. })), "{rate}: {refused:?}");
         assert_eq!(pose.locals(), rest.locals());
     }
-    // The smallest rate that there is holds the figure, and is no error.
+    // The smallest positive rate holds the figure and is no error.
     for rate in [0.0, f32::MIN_POSITIVE, 1e-37] {
         let (mut drag, mut pose) = (make(), rest.clone());
         drag.rate = rate;
@@ -753,7 +753,7 @@ fn a_drag_refuses_before_it_moves_anything() {
     }
 }
 
-/// Far from the origin what is met as well as f32 allows is met.
+/// Far from the origin, a goal that is met as well as f32 allows counts as met.
 #[test]
 fn what_is_met_far_away_reads_as_met() {
     let mut unmet = 0;
@@ -781,7 +781,7 @@ fn what_is_met_far_away_reads_as_met() {
     assert_eq!(unmet, 0);
 }
 
-/// In a soft zone a limb of a full body has converged where a chain has.
+/// In a soft zone, a limb of a full body converges where a chain does.
 #[test]
 fn what_a_soft_zone_draws_in_has_converged() {
     let mut b = Skeleton::builder();
@@ -810,11 +810,11 @@ fn what_a_soft_zone_draws_in_has_converged() {
         assert_eq!(report.reached(), wanted.reached(), "{d}");
         assert!(report.out_of_reach == 0.0 || d > 1.1, "{d}: {report:?}");
         assert_eq!(report.outcome, Outcome::Converged);
-        // Frame by frame as well.
+        // With a bound on turns too.
         let report = full_body.solve(&mut workspace, &mut pose, &goals, &options.with_max_turn(0.1)).unwrap();
         assert_eq!(report.outcome, Outcome::Converged, "{d}: {report:?}");
     }
-    // What is out of reach without a zone has not.
+    // A goal out of reach without a soft zone does not converge.
     let goal = Goal::position(Vec3::new(0.0, -5.0, 0.0));
     let report = full_body.solve(
         &mut workspace,

@@ -25,7 +25,7 @@ use sinew::{
     solve::{Effector, FullBody, IterativeOptions},
 };
 
-/// A full body of limbs, each from its top over its middle joint to its end, and a goal for each.
+/// A full body of limbs, each with its top, middle joint and end, and a goal for each.
 struct Case {
     start: Pose,
     root: JointId,
@@ -39,13 +39,13 @@ fn angle(a: Quat, b: Quat) -> f64 {
     2.0 * d.xyz().length().atan2(d.w.abs())
 }
 
-/// The largest turn of a joint from one pose to another.
+/// Returns the largest turn of a joint from one pose to another, in radians.
 fn turned(a: &Pose, b: &Pose) -> f64 {
     a.locals().iter().zip(b.locals()).map(|(a, b)| angle(a.rotation, b.rotation)).fold(0.0, f64::max)
 }
 
 impl Case {
-    /// Metres and radians that each goal misses.
+    /// Residuals of each goal, in metres and radians.
     fn missing(&self, pose: &Pose) -> Vec<(f64, f64)> {
         let one = |(&[_, _, end], goal): (&[JointId; 3], &Goal)| {
             let off = |at| judge::length(judge::sub(judge::position(pose, end), judge::v(at)));
@@ -55,14 +55,14 @@ impl Case {
         self.limbs.iter().zip(&self.goals).map(one).collect()
     }
 
-    /// The weighted squares of that, as documented.
+    /// Weighted sum of their squares, as documented.
     fn objective(&self, pose: &Pose, size: f64) -> f64 {
         let square = |(off, turn): (f64, f64)| (off / size).powi(2) + (0.5 * turn).sin().powi(2);
         self.missing(pose).into_iter().map(square).sum()
     }
 
-    /// The largest angle, in radians, between a middle joint and its pole about the line from the limb's top to its end.
-    /// 0 where the limb is as good as straight or the pole is on the line.
+    /// Returns the largest angle between a middle joint and its pole, in radians, about the line from the limb's top to its
+    /// end. 0 where the limb is nearly straight or the pole is on the line.
     fn off_pole(&self, pose: &Pose) -> f64 {
         let one = |(limb, goal): (&[JointId; 3], &Goal)| {
             let Pole::Direction(pole) = goal.pole else { return 0.0 };
@@ -81,18 +81,18 @@ impl Case {
     }
 }
 
-/// How much further from its pole than the answer a limb may end, in radians.
+/// Largest excess of a limb's angle to its pole over the answer's, in radians.
 const POLE: f64 = 1e-3;
 
-/// How frames with a bound end.
+/// Statistics of frames with a bound.
 #[derive(Debug, Default)]
 struct Count {
     cases: usize,
-    /// Those that come to the answer later than in twice the frames that its largest turn needs.
+    /// Cases that take more than twice the frames that the largest turn needs.
     late: usize,
-    /// Those that never do.
+    /// Cases that never reach the answer.
     never: usize,
-    /// Frames that move nothing short of the answer, and say that they have converged.
+    /// Frames that move nothing short of the answer, but report convergence.
     wrong: usize,
 }
 
@@ -106,7 +106,7 @@ impl Count {
     }
 }
 
-/// Solves frame by frame, from where the goals are met with a pole elsewhere (`from`) or from the start.
+/// Solves frame by frame, from the goals met with another pole (`from`) or from the start.
 fn arrive(case: &mut Case, bound: f32, from: Option<Vec3>, name: &str, count: &mut Count) {
     let effectors: Vec<Effector> = case.limbs.iter().map(|l| Effector::new(l[2])).collect();
     let full_body = FullBody::new(case.start.skeleton(), case.root, &effectors).unwrap();
@@ -121,7 +121,7 @@ fn arrive(case: &mut Case, bound: f32, from: Option<Vec3>, name: &str, count: &m
         full_body.solve(&mut workspace, pose, &case.goals, &options).unwrap()
     };
     let mut answer = case.start.clone();
-    // (Where limits keep goals from being met, other answers are as near.)
+    // (Where limits prevent meeting the goals, several answers have equal residuals.)
     if !solve(&mut answer, f32::INFINITY).reached() {
         return;
     }
@@ -145,7 +145,7 @@ fn arrive(case: &mut Case, bound: f32, from: Option<Vec3>, name: &str, count: &m
         let step = turned(&before, &pose);
         assert!(step <= f64::from(bound) + 1e-5, "{name}: turned by {step} of {bound}");
         let (had, left) = (case.objective(&before, size), case.objective(&pose, size));
-        // (What is met is met within its tolerance.)
+        // (A met goal may vary within its tolerance.)
         let grew = left.sqrt() - had.sqrt();
         assert!(grew <= 2e-6 || report.reached(), "{name}, frame {frame}: grew by {grew:e}, {report:?}");
         let rests = before.locals() == pose.locals();
@@ -165,7 +165,7 @@ fn arrive(case: &mut Case, bound: f32, from: Option<Vec3>, name: &str, count: &m
     count.never += usize::from(came.is_none());
 }
 
-/// The pose with hinges of a range for some joints.
+/// Returns the pose with hinges of a range for some joints.
 fn hinged(pose: &Pose, joints: &[JointId]) -> Pose {
     let mut skeleton = (**pose.skeleton()).clone();
     for &joint in joints {
@@ -183,7 +183,7 @@ fn hinged(pose: &Pose, joints: &[JointId]) -> Pose {
     hinged
 }
 
-/// The rigs' limbs: a goal in reach, with a pole, a rotation or both.
+/// Limbs of random rigs with a goal in reach, and a pole, a rotation or both.
 fn limbs(kind: usize) -> impl Strategy<Value = (rig::Rig, Goal)> {
     let pole = rig::vector().prop_map(Pole::Direction);
     (rig::rig(), rig::vector(), 0.3f32..0.95, rig::rotation(), pole).prop_map(
@@ -196,7 +196,7 @@ fn limbs(kind: usize) -> impl Strategy<Value = (rig::Rig, Goal)> {
     )
 }
 
-/// The joint that the solver turns to a pole: the one nearest to half the limb's length along its bones at rest.
+/// Returns the joint that the solver turns to a pole: the nearest to half the limb's length along its bones at rest.
 fn middle(pose: &Pose, root: JointId, tip: JointId) -> Option<JointId> {
     let skeleton = pose.skeleton();
     let bone = |j: JointId| skeleton.rest(j).translation.length();

@@ -21,7 +21,7 @@ fn quat(q: Quat) -> DQuat {
     DQuat::from_xyzw(q.x.into(), q.y.into(), q.z.into(), q.w.into()).normalize()
 }
 
-/// Place and rotation in model space, of skeletons without scale.
+/// Returns position and rotation in model space, for skeletons without scale.
 fn frame(pose: &Pose, joint: JointId) -> (DVec3, DQuat) {
     let skeleton = pose.skeleton();
     let up: Vec<JointId> = std::iter::once(joint).chain(skeleton.ancestors(joint)).collect();
@@ -41,7 +41,7 @@ fn largest_turn(from: &Pose, to: &Pose) -> f64 {
     each.map(|(a, b)| angle(quat(a.rotation), quat(b.rotation))).fold(0.0, f64::max)
 }
 
-/// The two sides of the definition without a pole: the largest turn, and what the tips explain.
+/// Returns the two sides of the definition without a pole: the largest turn, and the bound that the tips' motion gives.
 fn sides(from: &Pose, to: &Pose, tips: &[Effector], goals: &[Goal], size: f64) -> (f64, f64) {
     let (mut moved, mut turned) = (0.0f64, 0.0f64);
     for (tip, goal) in tips.iter().zip(goals) {
@@ -55,7 +55,7 @@ fn sides(from: &Pose, to: &Pose, tips: &[Effector], goals: &[Goal], size: f64) -
     (largest_turn(from, to), 8.0 * moved / size + 16.0 * turned + 1e-3)
 }
 
-/// How far the bend turned about the line from the first joint to the last, carried along by the shortest arc.
+/// Returns the turn of the bend about the line from the first joint to the last, carried along by the shortest arc.
 fn bend_turned(from: &Pose, to: &Pose, [top, middle, tip]: [JointId; 3]) -> f64 {
     let stands = |pose: &Pose| {
         let [a, b, c] = [top, middle, tip].map(|j| frame(pose, j).0);
@@ -67,7 +67,7 @@ fn bend_turned(from: &Pose, to: &Pose, [top, middle, tip]: [JointId; 3]) -> f64 
     (DQuat::from_rotation_arc(line, line_now) * bend).angle_between(bend_now)
 }
 
-/// Counts what reports say against the definition.
+/// Counts reports by the definition.
 #[derive(Debug, Default)]
 struct Told {
     changed: usize,
@@ -75,7 +75,7 @@ struct Told {
 }
 
 impl Told {
-    /// What is next to the bound may round either way.
+    /// Skips cases near the bound, where rounding decides.
     fn judge(&mut self, said: bool, (turn, most): (f64, f64), what: &dyn std::fmt::Debug) {
         if (turn - most).abs() < 1e-4 * (1.0 + most) {
             return;
@@ -85,7 +85,7 @@ impl Told {
     }
 }
 
-/// Hips, a spine of two, arms of two bones, in the frame of no one in particular.
+/// Hips, a spine of two, and arms of two bones, with arbitrary joint frames.
 fn figure() -> (Arc<Skeleton>, [JointId; 7]) {
     let mut b = Skeleton::builder();
     let at = |x: f32, y: f32, z: f32| JointTransform::from_translation(Vec3::new(x, y, z));
@@ -272,14 +272,14 @@ fn trackers_say_it_of_the_whole_solve() {
             let far = 10f32.powf(-2.0 + 1.5 * r());
             let goals = tips.map(|t| Goal::position(pose.position(t.joint) + direction(&mut r) * far));
             let report = trackers.solve(&mut state, &mut workspace, &mut pose, &goals, &options).unwrap();
-            // Feet without a tracker have rotations.
+            // Feet without a tracker have rotation goals.
             let all = trackers.effectors().to_vec();
             let asked: Vec<Goal> = all
                 .iter()
                 .enumerate()
                 .map(|(i, _)| if i < 2 { Goal::NONE } else { Goal::NONE.with_rotation(Quat::IDENTITY) })
                 .collect();
-            // The size: the longest way along the bones from the hips.
+            // Size: the longest path along the bones from the hips.
             let way = |tip: &Effector| {
                 let up = std::iter::once(tip.joint).chain(skeleton.ancestors(tip.joint));
                 up.take_while(|&j| j != body.hips)
@@ -293,7 +293,7 @@ fn trackers_say_it_of_the_whole_solve() {
     assert!(told.not > 20, "{told:?}");
 }
 
-/// A row of bones within cones of half a radian.
+/// A row of bones with cones of half a radian.
 fn row(bones: usize) -> (Arc<Skeleton>, Vec<JointId>) {
     let cone = Joint::ball(Vec3::Y, Vec3::X, [(-0.5, 0.5), (-0.5, 0.5)], (-0.3, 0.3));
     column(bones, 1.0 / bones as f32, |_| cone)
@@ -322,7 +322,7 @@ fn fresh_starts_replace_an_answer_for_a_better_one_alone() {
             continue;
         }
         differ += 1;
-        // (Both go on for a little once they are chosen.)
+        // (Both improve a little after they are selected.)
         let gained = first.position_residual - found.position_residual;
         let less = largest_turn(&from, &with) < largest_turn(&from, &without) + 0.02;
         nearer += usize::from(gained > 0.008);

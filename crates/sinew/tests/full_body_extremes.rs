@@ -14,7 +14,7 @@ use sinew::{
     solve::{Effector, FullBody, FullBodyOptions, RootMode},
 };
 
-/// A joint: the one above as a share of those before, its offset, its kind.
+/// A joint: its parent as a share of the joints before, its offset and its kind.
 type Part = (f32, [f32; 3], u8);
 
 fn parts(most: usize) -> impl Strategy<Value = Vec<Part>> {
@@ -38,7 +38,7 @@ fn figure(parts: &[Part], scale: Vec3, size: f32) -> (Arc<Skeleton>, Vec<JointId
     b.add("world", None, JointTransform { scale, rotation, translation: Vec3::new(0.1, 0.2, 0.3) * size });
     let size = size / scale.x.abs();
     for (i, (above, offset, _)) in parts.iter().enumerate() {
-        // Long limbs rather than one bush.
+        // Prefers long limbs to a bush.
         let above = if *above < 0.7 { i } else { i.min(1 + (above * i as f32) as usize) };
         b.add(
             format!("{i}"),
@@ -56,7 +56,7 @@ fn figure(parts: &[Part], scale: Vec3, size: f32) -> (Arc<Skeleton>, Vec<JointId
     (Arc::new(skeleton), ids[1..].to_vec())
 }
 
-/// The weighted sum of squares that the goals miss.
+/// Returns the weighted sum of the goals' squared residuals.
 fn missed(pose: &Pose, tips: &[JointId], goals: &[Goal]) -> f64 {
     let one = |(&tip, goal): (&JointId, &Goal)| {
         goal.position.map_or(0.0, |p| (pose.position(tip).as_dvec3() - p.as_dvec3()).length_squared())
@@ -103,7 +103,7 @@ proptest! {
             }
             prop_assert_eq!(was.scale, now.scale);
             if joint != skeleton.joint_at(0).unwrap() && !moved {
-                // Slides come last, in the joint's own units; all else is in radians.
+                // Slides are last, in the joint's units; all others are in radians.
                 let unit = f64::from((size / scale.x.abs()).max(1.0));
                 for over in judge::excess(skeleton.joint(joint), skeleton.rest(joint), now) {
                     prop_assert!(over <= 1e-5 * if slides { unit } else { 1.0 }, "{}: {}", joint, over);
@@ -113,7 +113,7 @@ proptest! {
         let (was, now) = (missed(&before, &ends, &goals), missed(&pose, &ends, &goals));
         let rounding = 1e-5 * f64::from(size * far) * f64::from(size * far);
         prop_assert!(now <= was + rounding, "{} from {}", now, was);
-        // The same again gives the same.
+        // A repeated solve gives the same bits.
         let mut again = before.clone();
         full_body.solve(&mut workspace, &mut again, &goals, &options).unwrap();
         for joint in skeleton.joints() {

@@ -64,7 +64,7 @@ fn bits(pose: &Pose) -> Vec<[u32; 7]> {
     pose.locals().iter().map(one).collect()
 }
 
-/// A pose of the figure, and goals for its hands, feet and head, some with influences, poles and rotations.
+/// Returns a pose of the figure, and goals for its hands, feet and head, some with influences, poles and rotations.
 fn case(skeleton: &Arc<Skeleton>, ends: &[JointId; 5], n: u32) -> (Pose, [Goal; 5]) {
     let mut r = noise(0x9E37_79B9u32.wrapping_mul(n + 1) | 1);
     let mut pose = Pose::rest(skeleton);
@@ -97,7 +97,7 @@ fn one_full_body_serves_many_threads_and_characters() {
         let report = full_body.solve(workspace, &mut pose, &goals, &options).unwrap();
         (bits(&pose), report)
     };
-    // Each alone: with a solver and a workspace of its own.
+    // Each solved alone, with a solver and a workspace of its own.
     let alone: Vec<_> = (0..1000)
         .map(|n| {
             let (mut pose, goals) = case(&skeleton, &ends, n);
@@ -112,7 +112,7 @@ fn one_full_body_serves_many_threads_and_characters() {
                 let solve = &solve;
                 scope.spawn(move || {
                     let mut workspace = Workspace::new();
-                    // Each thread in another order.
+                    // Each thread has another order.
                     let mine = (0..1000).map(|n| (n * 7 + thread * 125) % 1000).filter(|n| n % 8 == thread);
                     mine.map(|n| (n, solve(&mut workspace, n))).collect::<Vec<_>>()
                 })
@@ -172,7 +172,7 @@ fn solvers_of_different_sizes_share_a_workspace() {
             small.reserve(&mut workspace);
             large.reserve(&mut workspace);
         } else {
-            // (The first is one that has nothing to do.)
+            // (The first has no work to do.)
             solve(&mut workspace, 1, 1, &mut out);
             solve(&mut workspace, 0, 1, &mut out);
         }
@@ -191,7 +191,7 @@ fn solvers_of_different_sizes_share_a_workspace() {
     }
 }
 
-/// The largest rotation of a joint between two poses, in radians, by f64.
+/// Returns the largest rotation of a joint between two poses, in f64 radians.
 fn leap(a: &Pose, b: &Pose) -> f64 {
     let apart = |(a, b): (&JointTransform, &JointTransform)| {
         let d = a.rotation.as_dquat().normalize().inverse() * b.rotation.as_dquat().normalize();
@@ -200,7 +200,8 @@ fn leap(a: &Pose, b: &Pose) -> f64 {
     a.locals().iter().zip(b.locals()).map(apart).fold(0.0, f64::max)
 }
 
-/// From 0 to 1 the pose goes from the answer without a goal to the answer with it, in even steps; goals of influence 1 stay.
+/// As an influence goes from 0 to 1, the pose goes in even steps from the answer without the goal to the answer with it.
+/// Goals of influence 1 stay met.
 #[test]
 fn a_goal_comes_in_by_its_influence() {
     const STEPS: usize = 200;
@@ -225,7 +226,7 @@ fn a_goal_comes_in_by_its_influence() {
             (pose, held)
         };
         let second = if case % 3 == 0 { 0.4 } else { 1.0 };
-        // The ends: as if the goal were not there, and the goal in full.
+        // The ends: without the goal, and with the goal in full.
         let (mut without, mut with) = (rest.clone(), rest.clone());
         let mut fixed = goals;
         fixed[1].position_influence = second;
@@ -241,8 +242,8 @@ fn a_goal_comes_in_by_its_influence() {
         let mut last = without;
         for i in 1..=STEPS {
             let (pose, held) = solve(i as f32 / STEPS as f32, second);
-            // An even share of at most a whole turn, which joint coordinates stretch by up to pi / 2; and what goals at 1 get
-            // back, whose tolerance is 1e-4 of a figure of about 1.2 m, at 8 rad a size and to either side.
+            // An even share of at most a whole turn, which joint coordinates stretch by up to pi / 2; and the correction of
+            // goals of influence 1, whose tolerance is 1e-4 of a figure of about 1.2 m, at 8 rad a size and to either side.
             let bound = std::f64::consts::TAU / STEPS as f64 * 1.6 + 2.0 * 8.0 * 1e-4 + 0.02;
             let leap = leap(&last, &pose);
             assert!(leap < bound, "case {case}: {leap} at {i}");
@@ -250,7 +251,7 @@ fn a_goal_comes_in_by_its_influence() {
             for j in skeleton.joints() {
                 assert!(skeleton.limit_excess(j, pose.local(j).rotation) <= 1e-5, "case {case}: joint {j}");
             }
-            // (Positions are rounded to a micrometre at most.)
+            // (Positions are rounded to at most a micrometre.)
             for (k, held) in held.iter().enumerate().skip(1) {
                 assert!(
                     k == 1 && second < 1.0 || held.position_residual <= held.position_tolerance + 1e-6,
@@ -265,7 +266,7 @@ fn a_goal_comes_in_by_its_influence() {
     println!("the furthest step: {furthest}");
 }
 
-/// Where goals contradict each other, the last thousandth of an influence moves the pose by little, too.
+/// Where goals contradict each other, the last thousandth of an influence moves the pose little, too.
 #[test]
 fn a_goal_that_contradicts_others_comes_in_without_a_leap() {
     let skeleton = figure();
@@ -276,7 +277,7 @@ fn a_goal_that_contradicts_others_comes_in_without_a_leap() {
     let mut r = noise(11);
     let mut apart = 0;
     for case in 0..60 {
-        // The hands are asked to places on either side that no trunk reaches at once.
+        // The hands' goals are on either side, too far apart to reach both.
         let mut side = |x: f32| Goal::position(Vec3::new(x, 1.2 + 0.2 * r(), 0.3 * r()));
         let goals = [side(1.6), side(-1.6)];
         let mut solve = |influence: f32| {
@@ -315,7 +316,7 @@ fn a_goal_alone_goes_that_part_of_the_way() {
     }
 }
 
-/// The direction of the elbow from the line through shoulder and hand.
+/// Returns the direction of the elbow from the line through shoulder and hand.
 fn bend(pose: &Pose, [top, middle, end]: [JointId; 3]) -> (DVec3, DVec3) {
     let [top, middle, end] = [top, middle, end].map(|j| pose.position(j).as_dvec3());
     let line = (end - top).normalize();
@@ -372,7 +373,7 @@ fn a_swivel_turns_the_bend_plane() {
             }
         }
     }
-    // Where there is no middle joint.
+    // A limb without a middle joint.
     let short = FullBody::new(&skeleton, arm[1], &[Effector::new(arm[2])]).unwrap();
     let goal = Goal::position(Vec3::X).with_swivel(0.1);
     let refused = short.solve(&mut workspace, &mut rest, &[goal], &IterativeOptions::new());

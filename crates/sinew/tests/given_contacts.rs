@@ -16,7 +16,7 @@ use sinew::{
 
 const STEP: f32 = 1.0 / 60.0;
 
-/// The walk from `start` on, `seconds` long, with 30 keys a second.
+/// A walk from `start` on, `seconds` long, with 30 keys a second.
 fn clip(figure: &Figure, rest: &Pose, start: f32, seconds: f32) -> Clip {
     let skeleton = rest.skeleton();
     let mut baker = Baker::new(skeleton, skeleton.joints());
@@ -62,7 +62,7 @@ fn both(list: &[[f32; 2]]) -> Option<Contacts> {
     Some(Contacts { heel: spans(list), ball: spans(list) })
 }
 
-/// What a plan has each foot stand in.
+/// Returns the contacts of each foot in a plan.
 fn contacts(plan: &Plan) -> Vec<Contacts> {
     let of = |leg: &Vec<sinew::ground::plant::Planted>| Contacts {
         heel: leg.iter().flat_map(|p| p.stance.heel.clone()).collect(),
@@ -88,7 +88,7 @@ fn what_would_be_found_changes_nothing() {
 fn a_foot_stands_when_it_is_told_to() {
     let walk = Walk::new(5.0, 2.0, 1);
     let found = contacts(&walk.plan(&[None, None]));
-    // The left foot stands from 0 s to 0.5 s of each second; it is told to stand while it swings, and then not at all.
+    // The left foot stands from 0 s to 0.5 s of each second. Its given contact is during its swing, then there is none.
     let plan = walk.plan(&[both(&[[5.2, 5.7]]), None]);
     assert_eq!(plan.stances[0].len(), 1);
     let time = plan.stances[0][0].stance.time;
@@ -99,12 +99,12 @@ fn a_foot_stands_when_it_is_told_to() {
         assert!((at(i) - at(13)).length() < 1e-4, "{i}: {} and {}", at(i), at(13));
         assert!((at(i).y - 0.07).abs() < 1e-4, "{i}: {}", at(i));
     }
-    // It moves on after that, and the other foot stands as it did.
+    // It moves again after that, and the other foot's contacts stay.
     assert!((at(60) - at(41)).length() > 0.1, "{} and {}", at(60), at(41));
     assert_eq!(contacts(&plan)[1], found[1]);
     let plan = walk.plan(&[both(&[]), None]);
     assert!(plan.stances[0].is_empty() && !plan.stances[1].is_empty());
-    // The whole clip in one place is more than the leg can do; numbers stay numbers.
+    // Standing for the whole clip is out of the legs' reach; the numbers stay finite.
     let plan = walk.plan(&[both(&[[5.0, 7.0]]), both(&[[5.0, 7.0]])]);
     assert!(plan.feet.iter().flatten().all(|f| f.ankle.is_finite() && f.turn.is_finite()));
     assert!(plan.pelvis.iter().all(|p| p.is_finite()));
@@ -125,7 +125,7 @@ fn rounds_repeat_contacts_and_join_where_they_meet() {
     };
     near(&found[0].heel, &[[0.0, 0.25], [0.75, 1.25], [1.75, 2.25], [2.75, 3.0]]);
     near(&found[1].ball, &[[0.25, 0.5], [1.25, 1.5], [2.25, 2.5]]);
-    // What reaches beyond the clip is cut off.
+    // Contacts are cut at the ends of the clip.
     let plan = walk.plan(&[both(&[[-9.0, 5.5], [5.8, 99.0]]), None]);
     near(&contacts(&plan)[0].heel, &[[0.0, 0.5], [0.8, 1.5], [1.8, 2.5], [2.8, 3.0]]);
 }

@@ -37,7 +37,7 @@ fn corners(mesh: &TriangleMesh, i: usize) -> [DVec3; 3] {
     mesh.triangles[i].map(|i| mesh.positions[i as usize].as_dvec3())
 }
 
-/// Moeller and Trumbore's test of each triangle. Beside the distance, the least barycentric coordinate.
+/// Möller-Trumbore test of each triangle. Also returns the smallest barycentric coordinate.
 fn brute_ray(mesh: &TriangleMesh, o: DVec3, d: DVec3) -> Option<(f64, usize, f64)> {
     let mut best: Option<(f64, usize, f64)> = None;
     for i in 0..mesh.triangles.len() {
@@ -61,7 +61,8 @@ fn brute_ray(mesh: &TriangleMesh, o: DVec3, d: DVec3) -> Option<(f64, usize, f64
     best
 }
 
-/// Distance from a point to a triangle: to the plane where the foot of the perpendicular is inside, else to the edges.
+/// Returns the distance from a point to a triangle: to the plane where the perpendicular's foot is inside, else to the
+/// edges.
 fn distance_to(p: DVec3, [a, b, c]: [DVec3; 3]) -> f64 {
     let segment = |a: DVec3, b: DVec3| {
         let t = ((p - a).dot(b - a) / (b - a).length_squared()).clamp(0.0, 1.0);
@@ -72,7 +73,7 @@ fn distance_to(p: DVec3, [a, b, c]: [DVec3; 3]) -> f64 {
     if inside { (p - a).dot(n).abs() } else { segment(a, b).min(segment(b, c)).min(segment(c, a)) }
 }
 
-/// Marches the sphere forward by its clearance until it touches.
+/// Moves the sphere forward by its clearance until it touches.
 fn brute_sphere(mesh: &TriangleMesh, o: DVec3, r: f64, d: DVec3, reach: f64) -> Option<f64> {
     let mut t = 0.0;
     for _ in 0..10_000 {
@@ -113,7 +114,7 @@ fn rays_agree_with_brute_force_on_rough_ground() {
                 assert!(hit.normal.dot(d) <= 1e-6, "{hit:?}");
                 let [a, b, c] = corners(ground.mesh(), i);
                 let n = (b - a).cross(c - a).normalize();
-                // On an edge either neighbour's normal is right.
+                // On an edge either neighbour's normal is correct.
                 assert!(least < 1e-6 || (hit.normal.as_dvec3().dot(n).abs() - 1.0).abs() < 1e-6);
             }
             (None, None) => misses += 1,
@@ -140,8 +141,8 @@ fn spheres_agree_with_marching() {
             match (hit, t) {
                 (Some(hit), Some(t)) => {
                     hits += 1;
-                    // Where a sphere passes an edge by less than the march's tolerance, the
-                    // march stops early; none does here.
+                    // The march stops early where a sphere passes an edge by less than its tolerance. That does not occur
+                    // here.
                     assert!((f64::from(hit.distance) - t).abs() < 2e-3, "{o} {r} {d}: {hit:?}, but {t}");
                     let centre = o + d * hit.distance;
                     if hit.distance > 0.0 {
@@ -156,8 +157,8 @@ fn spheres_agree_with_marching() {
     }
 }
 
-/// A ray and a ball straight down on `place` must meet it, or what covers it; the ray may meet what is `below` metres under
-/// it, where rounding may put the place over an edge.
+/// Asserts that a ray and a ball cast straight down at `place` hit it or a surface above it. The ray may hit up to `below`
+/// metres under it, where rounding may put the point over an edge.
 fn is_met(ground: &MeshGround, place: Vec3, below: f32) {
     let above = Vec3::new(place.x, 3.0, place.z);
     let ray = ground.cast_ray(above, Vec3::NEG_Y, 10.0, &Filter::ALL);
@@ -175,7 +176,7 @@ fn no_ray_slips_between_triangles_of_rough_ground() {
     for t in &mesh.triangles {
         let [a, b, c] = t.map(|i| mesh.positions[i as usize]);
         for place in [a, b, c, (a + b) * 0.5, (b + c) * 0.5, (c + a) * 0.5] {
-            // On the outer border a midpoint may be rounded out of the mesh.
+            // On the outer border a midpoint may round out of the mesh.
             if place.x.abs() < 1.999 && place.z.abs() < 1.999 {
                 is_met(&ground, place, 0.0);
             }
@@ -210,7 +211,7 @@ fn floors() -> MeshGround {
         mesh.push_quad([[-1., -1.], [-1., 1.], [1., 1.], [1., -1.]].map(|[x, z]| Vec3::new(x, y, z)));
     };
     let mut mesh = TriangleMesh::default();
-    // A sliver without area first, so that leaves and triangles differ in number.
+    // A sliver without area comes first, so that leaves and triangles differ in number.
     mesh.push([Vec3::ZERO, Vec3::Y, Vec3::Y * 2.0]);
     quad(&mut mesh, 0.0);
     quad(&mut mesh, 1.0);
@@ -228,7 +229,7 @@ fn what_the_filter_leaves_out_hides_nothing() {
     let hit = down(&Filter::new().with_groups(1)).unwrap();
     assert_eq!((hit.distance, hit.groups), (2.0, 1));
     assert_eq!(down(&Filter::new().with_groups(4)), None);
-    // Through the wall, which is too steep, nothing; a slanting ray goes on to the lower floor.
+    // A ray through the wall, which is too steep, hits nothing; a slanting ray continues to the lower floor.
     let filter = Filter::new().with_max_slope(0.8);
     let wall = Vec3::new(0.0, 0.5, 2.0);
     assert_eq!(ground.cast_ray(wall, Vec3::NEG_Z, 5.0, &Filter::ALL).unwrap().groups, 4);
@@ -248,10 +249,10 @@ fn both_sides_are_met_and_normals_look_back() {
     assert_eq!((up.groups, up.normal), (2, Vec3::NEG_Y));
     let up = ground.cast_sphere(Vec3::new(0.1, 0.4, 0.0), 0.1, Vec3::Y, 5.0, &Filter::ALL).unwrap();
     assert!((up.distance - 0.5).abs() < 1e-6 && up.normal == Vec3::NEG_Y);
-    // An underside is further than a quarter turn from straight up.
+    // An underside is more than a quarter turn from straight up.
     let floor = Filter::new().with_max_slope(1.0);
     assert_eq!(ground.cast_ray(Vec3::new(0.1, -0.4, 0.0), Vec3::Y, 5.0, &floor), None);
-    // From the surface itself.
+    // A ray that starts on the surface.
     let at = ground.cast_ray(Vec3::new(0.1, 1.0, 0.0), Vec3::NEG_Y, 5.0, &Filter::ALL).unwrap();
     assert_eq!((at.distance, at.normal), (0.0, Vec3::Y));
 }
@@ -313,7 +314,7 @@ fn the_order_of_triangles_does_not_matter() {
             assert_eq!(cast(&ground), cast(&other));
         }
     }
-    // Straight down on vertices, from which six or more triangles are at the same distance.
+    // Straight down on vertices, where six or more triangles are at the same distance.
     for p in &ground.mesh().positions {
         let cast = |g: &MeshGround| g.cast_ray(*p + Vec3::Y, Vec3::NEG_Y, 9.0, &Filter::ALL);
         assert_eq!(cast(&ground), cast(&other));

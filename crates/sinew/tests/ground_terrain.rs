@@ -10,7 +10,7 @@ fn corners(mesh: &TriangleMesh) -> impl Iterator<Item = [DVec3; 3]> {
     mesh.triangles.iter().map(|t| t.map(|i| mesh.positions[i as usize].as_dvec3()))
 }
 
-/// Every triangle with an area, as its middle and unit normal.
+/// Returns the centre and unit normal of every triangle with an area.
 fn faces(mesh: &TriangleMesh) -> Vec<(DVec3, DVec3)> {
     corners(mesh)
         .filter_map(|[a, b, c]| Some(((a + b + c) / 3.0, (b - a).cross(c - a).try_normalize()?)))
@@ -121,7 +121,7 @@ fn rough_ground_is_of_human_scale() {
 fn rough_ground_has_the_same_bits_everywhere() {
     let heights =
         [(3.3, 1.7), (-5.25, 0.5), (2.0, -6.125)].map(|(x, z)| Rough::default().height(x, z).to_bits());
-    // Noted once on x86-64; any machine must agree.
+    // Recorded on x86-64; every machine must agree.
     assert_eq!(heights, NOTED);
     assert_ne!(Rough::new().with_seed(2).height(3.3, 1.7).to_bits(), heights[0]);
 }

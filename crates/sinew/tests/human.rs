@@ -10,8 +10,8 @@ use sinew::{
     solve::{Effector, IterativeOptions},
 };
 
-/// Places in model space of a figure that faces +Z, its left side alone where there are two. An arm's are seen from its
-/// shoulder.
+/// Positions in model space, in metres, of a figure that faces +Z; of pairs, the left side alone. An arm's are relative to
+/// its shoulder.
 const MIDDLE: [(&str, &str, [f32; 3]); 6] = [
     ("Hips", "", [0.0, 0.95, 0.0]),
     ("Spine", "Hips", [0.0, 1.1, 0.0]),
@@ -32,16 +32,16 @@ const LEFT: [(&str, &str, [f32; 3]); 9] = [
     ("Fingers", "Hand", [0.8, 1.43, 0.0]),
 ];
 
-/// How a file has the figure.
+/// Conventions of a figure's file.
 #[derive(Clone, Copy)]
 struct File {
-    /// Every joint's frame is turned some way of its own.
+    /// Whether every joint's frame has an arbitrary rotation.
     turned_frames: bool,
-    /// Which way it faces, about Y.
+    /// Facing, as an angle about Y.
     facing: f32,
-    /// How far its arms hang below the level.
+    /// Angle of the arms below the level.
     below: f32,
-    /// How far elbows and knees are bent in its rest pose; the bind pose has them straight.
+    /// Bend of elbows and knees in the rest pose; the bind pose has them straight.
     rests_bent: f32,
 }
 
@@ -127,7 +127,7 @@ impl Figure {
         self.skeleton.find(name).unwrap()
     }
 
-    /// What is left of a turn from the bind pose, in the axes of a figure that faces +Z, once limits hold.
+    /// Returns a turn from the bind pose after clamping to the limits, in the axes of a figure that faces +Z.
     fn allowed(&self, name: &str, turn: Quat) -> Quat {
         let joint = self.joint(name);
         let above = self.skeleton.parent(joint).map_or(Quat::IDENTITY, |p| self.bind.model_rotation(p));
@@ -137,7 +137,7 @@ impl Figure {
         (self.facing.inverse() * above * kept * was.inverse() * self.facing).normalize()
     }
 
-    /// Degrees that are left of a turn about an axis; it keeps to the axis.
+    /// Returns the degrees of a turn about an axis after clamping, and asserts that it keeps the axis.
     #[track_caller]
     fn degrees(&self, name: &str, axis: Vec3, degrees: f32) -> f32 {
         let kept = self.allowed(name, Quat::from_axis_angle(axis, degrees.to_radians()));
@@ -160,7 +160,7 @@ fn apart(a: Quat, b: Quat) -> f32 {
 fn joints_bend_as_peoples_do() {
     let f = Figure::new(PLAIN);
     let (x, y, z) = (Vec3::X, Vec3::Y, Vec3::Z);
-    // Elbows to the front, knees to the back, and no other way.
+    // Elbows bend to the front only, knees to the back only.
     near(f.degrees("LeftForeArm", -y, 140.0), 140.0);
     near(f.degrees("RightForeArm", y, 140.0), 140.0);
     assert!(f.degrees("LeftForeArm", -y, -30.0) > -1.0);
@@ -169,8 +169,8 @@ fn joints_bend_as_peoples_do() {
     near(f.degrees("RightLeg", z, 30.0), 0.0);
     // Palms down and up.
     near(f.degrees("LeftForeArm", x, 100.0), 80.0);
-    // Arms down to the body, over the head by a third of the way (collar bones do the rest), to the front, and little
-    // to the back.
+    // Arms reach down to the body, up by a third of the range (collar bones do the rest), to the front, and little to the
+    // back.
     near(f.degrees("LeftArm", -z, 85.0), 85.0);
     near(f.degrees("LeftArm", z, 90.0), 50.0);
     near(f.degrees("RightArm", y, 130.0), 130.0);
@@ -188,7 +188,7 @@ fn joints_bend_as_peoples_do() {
     near(f.degrees("LeftHand", -z, 90.0), 80.0);
     near(f.degrees("LeftHand", -y, 90.0), 20.0);
     near(f.degrees("LeftToeBase", -x, 90.0), 60.0);
-    // The back of two joints, and neck and head of two: half of the whole each.
+    // Two joints of the back, and neck and head, have half of the whole range each.
     near(f.degrees("Spine", x, 60.0), 40.0);
     near(f.degrees("Head", y, -60.0), -37.5);
 }
@@ -210,7 +210,7 @@ fn frames_facing_and_rest_pose_make_no_difference() {
         for file in others.into_iter().chain([bent]) {
             let other = Figure::new(File { below, ..file });
             for (i, name) in names.iter().enumerate() {
-                // From a bent rest pose, an elbow's nearest bend to a turn that no elbow makes is another one.
+                // From a bent rest pose, the elbow clamps an impossible turn to a different bend.
                 if file.rests_bent > 0.0 && name.ends_with("ForeArm") {
                     let (bone, sign) =
                         if name.starts_with("Left") { (Vec3::X, 1.0) } else { (-Vec3::X, -1.0) };
@@ -279,14 +279,14 @@ fn at_ease_it_stands_where_it_stood_with_hanging_arms() {
         assert!(middle(&pose).distance(middle(&f.bind)) < 1e-3);
         for side in Side::BOTH {
             let (leg, arm) = (f.body.leg(side), f.body.arm(side).unwrap());
-            // Apart as feet are that hang below their hips.
+            // Feet stay below their hips.
             assert!(pose.position(leg.foot).distance(f.bind.position(leg.foot)) < 0.04);
             // Feet stay flat.
             let turned = apart(pose.model_rotation(leg.foot), f.bind.model_rotation(leg.foot));
             assert!(turned < 0.06, "{side} foot is turned by {turned}");
             let [shoulder, elbow, hand] = [arm.upper_arm, arm.forearm, arm.hand].map(|j| pose.position(j));
             assert!((shoulder - hand).normalize().y > 0.87, "{side} hand at {hand}");
-            // Bent a little, with the elbow behind.
+            // Slightly bent, with the elbow behind.
             let front = f.facing * Vec3::Z;
             assert!((elbow - 0.5 * (shoulder + hand)).dot(front) < -0.01);
         }
@@ -328,7 +328,7 @@ fn trackers_refuse_what_is_no_number_and_repeat_their_bits() {
     let mut other = ease.clone();
     let again = solve(&mut trackers.state(&ease), &mut other, &down).unwrap();
     assert!(bits(&pose) == bits(&other) && again == report);
-    // One that has solved something else before gives the same: nothing is remembered but where feet stand.
+    // An earlier solve changes nothing: the state holds only the standing feet's positions.
     let up = joints.map(|j| Goal::position(ease.position(j) + Vec3::new(0.1, -0.1, 0.8)));
     solve(&mut state, &mut ease.clone(), &up).unwrap();
     let mut third = ease.clone();
@@ -339,7 +339,7 @@ fn trackers_refuse_what_is_no_number_and_repeat_their_bits() {
     let refused = others.solve(&mut state, &mut Workspace::new(), &mut third, &down[..1], &options);
     assert!(matches!(refused, Err(SolveError::State { given: 5, wanted: 3, .. })), "{refused:?}");
     assert!(bits(&pose) == bits(&third));
-    // So it is for as many others.
+    // Also with the same number of effectors.
     let others = [joints[0], joints[1], f.body.hips].map(Effector::new);
     let others = Trackers::new(&f.body, &others, &ease).unwrap();
     let refused = others.solve(&mut state, &mut Workspace::new(), &mut third, &down, &options);
@@ -347,14 +347,13 @@ fn trackers_refuse_what_is_no_number_and_repeat_their_bits() {
     let refused = others.stand(&mut state, &third);
     assert!(matches!(refused, Err(SolveError::State { given: 5, wanted: 5, .. })), "{refused:?}");
     assert!(bits(&pose) == bits(&third));
-    // Knees did it: the feet are where they were.
+    // The knees bent; the feet are where they were.
     for leg in f.body.legs {
         assert!(pose.position(leg.foot).distance(ease.position(leg.foot)) < 1e-3);
     }
 }
 
-/// Frame by frame no joint turns further than it may, limits hold on the way, and what is asked for is there after some
-/// frames.
+/// Over frames, no joint turns by more than the bound, limits hold in between, and the goals are met after some frames.
 #[test]
 fn trackers_come_in_frames_where_turns_are_bounded() {
     let f = Figure::new(File { below: 0.5, turned_frames: true, facing: 0.7, ..PLAIN });
@@ -386,7 +385,7 @@ fn trackers_come_in_frames_where_turns_are_bounded() {
         frames += 1;
         assert!(frames < 60, "{report:?}");
     }
-    // Knees bend by a radian or so.
+    // Knees bend by about a radian.
     assert!(frames > 4);
     options.max_turn = f32::NAN;
     assert!(trackers.solve(&mut state, &mut workspace, &mut pose, &goals, &options).is_err());

@@ -146,7 +146,7 @@ fn whatever_way_a_joint_turns_below_a_shear_its_axes_are_numbers() {
     let skeleton = Arc::new(skeleton);
     for n in 0..400 {
         let at = |k: f32| (n as f32 * k).sin();
-        // The ray's axis is among the shortest accepted ones in the input pose, and shorter after some rotations.
+        // The ray's axis is very short in the joint's space, and for most rotations hardly so in the parent's.
         let aim = Aim::new(ids[1], Vec3::new(5e-15, 8e-15, -2e-14));
         let mut pose = Pose::rest(&skeleton);
         pose.set_rotation(ids[1], sinew::math::axis_angle(Vec3::new(0.6, 0.0, 0.8), 3.0 * at(0.7)));

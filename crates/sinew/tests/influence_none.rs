@@ -34,7 +34,7 @@ fn bent(joint: Joint) -> (Pose, Vec<sinew::JointId>) {
     (pose, ids)
 }
 
-/// Solves, and judges the report by the residuals of the pose that came in.
+/// Solves, and judges the report by the residuals of the input pose.
 fn stays(name: &str, before: &Pose, solve: impl FnOnce(&mut Pose) -> Report, [off, turn]: [f32; 2]) {
     let mut pose = before.clone();
     let report = solve(&mut pose);
@@ -57,7 +57,7 @@ fn at_influence_0_reports_have_the_residuals_of_the_pose_as_it_is() {
     let turn = math::angle_between(pose.model_rotation(tip), turned);
     let none = full.with_position_influence(0.0).with_rotation_influence(0.0);
     let workspace = &mut Workspace::new();
-    // By the options, and by the goal.
+    // Influence 0 by the options, then by the goal.
     for (goal, influence) in [(full, 0.0), (none, 1.0)] {
         let options = IterativeOptions::new().with_influence(influence);
         let skeleton = pose.skeleton();
@@ -80,7 +80,7 @@ fn at_influence_0_reports_have_the_residuals_of_the_pose_as_it_is() {
                 let solve = |pose: &mut Pose| solver.solve(workspace, pose, &goal, &options).unwrap();
                 stays(&format!("{name}, {limits}"), pose, solve, [off, turn]);
             }
-            // (Among many goals, one of influence 0 is absent.)
+            // (Among many goals, one of influence 0 counts as absent.)
             if influence > 0.0 {
                 continue;
             }

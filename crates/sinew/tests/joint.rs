@@ -11,7 +11,7 @@ use sinew::{
     math,
 };
 
-/// What the engine promises of limits in pose space, in radians.
+/// Promised accuracy of limits in pose space, in radians.
 const PROMISE: f64 = 1e-5;
 
 fn vector() -> impl Strategy<Value = Vec3> {
@@ -101,7 +101,7 @@ proptest! {
         }
         prop_assert!(limits.is_within(clamped), "{:e}", limits.excess(clamped));
         prop_assert_eq!(limits.clamp(clamped).to_array(), clamped.to_array());
-        // And a rotation that the judge finds well within is left alone.
+        // A rotation that the judge finds well within stays.
         if judged(&joint, &rest, q).iter().all(|out| *out <= 0.0) {
             prop_assert!(apart(clamped, q) < PROMISE);
         }
@@ -125,7 +125,7 @@ proptest! {
         let at = |rotation| JointTransform { rotation, ..rest };
         let further = judge::further(&joint, &rest, &at(start), &at(relaxed.clamp(q)));
         prop_assert!(further <= PROMISE, "further by {further:e}: {relaxed:?}");
-        // And on the way: to there, and to a place within the limits.
+        // Also between the start and that rotation, and between the start and a rotation within the limits.
         for end in [relaxed.clamp(q), skeleton.clamp_rotation(id, q)] {
             let between = relaxed.blend(start, end, weight);
             let further = judge::further(&joint, &rest, &at(start), &at(between));
@@ -149,7 +149,7 @@ proptest! {
         for out in judged(&joint, &rest, mid) {
             prop_assert!(out <= PROMISE, "out by {out:e}");
         }
-        // The way has no leap: near the ends it is near them.
+        // The path is continuous: near its ends it is near them.
         prop_assert!(apart(limits.blend(a, b, 1e-3), a) < 0.02 && apart(limits.blend(a, b, 0.999), b) < 0.02);
     }
 
@@ -182,8 +182,8 @@ proptest! {
 proptest! {
     #![proptest_config(config(2_000))]
 
-    /// No rotation within the limits that a search of the coordinates finds is nearer, in the joint's own measure: the
-    /// distance of the swing's vectors, and the angle for a hinge.
+    /// A search of the coordinates finds no nearer rotation within the limits, in the joint's own measure: the distance of
+    /// the swings' vectors, and the angle for a hinge.
     #[test]
     fn a_clamped_swing_is_the_nearest(
         a in half(), b in half(), c in half(), d in half(), q in rotation(), way in 0f64..1.0,
@@ -212,7 +212,7 @@ fn a_hinge_off_its_axis_is_held_as_it_came() {
     let got = relaxed.clamp(wanted);
     let expected = math::mul(math::axis_angle(Vec3::X, 0.2), math::axis_angle(Vec3::Z, 1.0));
     assert!(apart(got, expected) < 1e-6);
-    // Strictly, the tilt goes.
+    // The strict limits remove the tilt.
     let strict = skeleton.clamp_rotation(id, came);
     assert!(judged(&joint, &rest, strict).iter().all(|out| *out < 1e-6));
 }
@@ -230,13 +230,13 @@ fn an_axis_that_came_in_outside_its_range_goes_no_further() {
     let came = of(0.8, 0.1, 0.3);
     let relaxed = limits.relaxed(&JointTransform { rotation: came, ..rest });
     assert_eq!(relaxed.clamp(came).to_array(), came.to_array());
-    // What was outside, by closed form: with x at its end, the best z is the twist of what is left.
+    // Excess by closed form: with x at its end, the best z is the twist of the remainder.
     let left = math::mul(math::axis_angle(Vec3::X, -0.5), came);
     let z = 2.0 * math::atan2(left.z, left.w);
     let off = math::mul(math::conjugate(of(0.5, 0.0, z)), came);
     let out = f64::from(limits.excess(came));
     assert!((apart(off, Quat::IDENTITY) - out).abs() < 1e-6 && out > 0.3);
-    // It is kept, wherever the three turns go, and with it they come to their ends.
+    // The relaxed limits keep this excess for all three turns, up to their ends.
     let with = |x, z| math::mul(of(x, 0.0, z), off);
     for (x, z) in [(-0.5, 0.0), (0.2, 0.9), (0.5, 1.0), (-0.1, 0.4)] {
         assert!(apart(relaxed.clamp(with(x, z)), with(x, z)) < 1e-6);
@@ -286,7 +286,7 @@ fn limbs_and_aims_refuse_joints_with_limits() {
         b.add(name, i.checked_sub(1), JointTransform::from_translation(Vec3::new(0.0, -0.4, 0.1 * i as f32)));
     }
     let (mut skeleton, ids) = b.build().unwrap();
-    // A joint between is held as it comes, whatever it is.
+    // A joint between is held as it is, of whatever kind.
     skeleton.set_joint(ids[2], Joint::FIXED).unwrap();
     skeleton.set_joint(ids[3], Joint::cone(Vec3::Y, 0.5, 0.5)).unwrap();
     let limb = TwoBone::new(&skeleton, ids[0], ids[1], ids[3]).unwrap();
@@ -346,7 +346,7 @@ fn bad_joints_are_named_with_their_value() {
     assert_eq!(Joint::from(half).check(), Err(JointFault::HalfLimited));
 }
 
-/// A ball and turns about axes that a soak found to be led further out than they had come in.
+/// A ball and turns about axes that a soak led further out of their limits than the input.
 #[test]
 fn what_comes_in_outside_next_to_a_pole_or_a_half_turn_goes_no_further_out() {
     let of = |q: [f32; 4]| math::normalize(Quat::from_array(q));
@@ -393,7 +393,7 @@ fn what_comes_in_outside_next_to_a_pole_or_a_half_turn_goes_no_further_out() {
             x = x.wrapping_mul(1664525).wrapping_add(1013904223);
             (x >> 8) as f32 / (1 << 23) as f32 - 1.0
         };
-        // (A solver relaxes limits for what is further outside than they are promised to be kept.)
+        // (A solver relaxes the limits of an input that violates them by more than the promised accuracy.)
         let relaxed = if before.iter().all(|b| *b <= PROMISE) { limits } else { limits.relaxed(&came) };
         for wide in [limits, relaxed] {
             for _ in 0..2000 {
@@ -413,8 +413,7 @@ fn what_comes_in_outside_next_to_a_pole_or_a_half_turn_goes_no_further_out() {
     }
 }
 
-/// Turns about axes whose middle one comes next to a quarter turn: what is within is kept so, and the nearest place is
-/// given.
+/// Turns about axes with the middle one near a quarter turn: rotations within stay, others go to the nearest one within.
 #[test]
 fn turns_about_axes_are_put_at_the_nearest_place_next_to_a_pole_too() {
     let orders = [
@@ -449,7 +448,7 @@ fn turns_about_axes_are_put_at_the_nearest_place_next_to_a_pole_too() {
         let (skeleton, id, rest) = limits(&joint, Quat::IDENTITY);
         let limits = skeleton.limits(id);
         let q = if n % 3 == 0 {
-            // Next to the pole.
+            // Near the pole.
             let turn = |k: usize, a: f64| math::axis_angle(Vec3::AXES[order.axes()[k]], a as f32);
             let middle = (quarter - 1e-3 * r().abs()) * if r() < 0.0 { -1.0 } else { 1.0 };
             math::mul(math::mul(turn(0, 3.0 * r()), turn(1, middle)), turn(2, 3.0 * r()))
@@ -458,10 +457,10 @@ fn turns_about_axes_are_put_at_the_nearest_place_next_to_a_pole_too() {
         };
         let exact = judged(&joint, &rest, q)[0];
         let put = limits.clamp(q);
-        // f32 gives angles to 5e-7 where they are as large as a turn, and there are three.
+        // f32 represents angles up to a turn to 5e-7, and there are three.
         let found = f64::from(limits.excess(q));
         assert!((found - exact).abs() < 2e-6, "{exact:e}, found {found:e}: {limits:?}");
-        // (What is within to the tolerance stays.)
+        // (A rotation within the tolerance stays.)
         assert!(judged(&joint, &rest, put)[0] < 3e-6, "{limits:?}");
         assert!(apart(put, q) < exact + 3e-6, "{exact:e}: {limits:?}");
         let at = limits.coordinates(put);
@@ -469,8 +468,8 @@ fn turns_about_axes_are_put_at_the_nearest_place_next_to_a_pole_too() {
     }
 }
 
-/// A soak's finding: a slide out of its range by rounding, on a joint next to a pole of its middle axis. Its angles were
-/// widened by what rounding makes of them there, and it was turned out of its limits by 1.8e-5.
+/// Found by a soak: a slide out of its range by rounding, on a joint near a pole of its middle axis. The relaxed ranges of
+/// its angles included their rounding there, and it turned out of its limits by 1.8e-5.
 #[test]
 fn a_slide_that_came_in_outside_is_no_reason_to_turn_further() {
     let joint: Joint = Turning::Axes {
@@ -491,12 +490,12 @@ fn a_slide_that_came_in_outside_is_no_reason_to_turn_further() {
     let came = JointTransform { rotation: came, translation: slid, ..rest };
     let relaxed = skeleton.limits(id).relaxed(&came);
     assert!(relaxed.slide_excess(slid) <= 0.0);
-    // The place where the sweep had put it.
+    // The rotation of the sweep.
     let put = relaxed.clamp(Quat::from_xyzw(-0.7190679, -0.40065664, -0.55982834, -0.094910294));
     assert!(judged(&joint, &rest, put)[0] < 3e-6);
 }
 
-/// A hinge that came in tilted by 173 degrees, where f32 knows the angle about its axis to 4e-6 at best: turning on, it
+/// A hinge tilted by 173 degrees in the input, where f32 resolves the angle about its axis to 4e-6 at best: it turns on,
 /// keeps its tilt and ends where its range does.
 #[test]
 fn a_hinge_that_came_in_nearly_upside_down_ends_where_its_range_does() {
@@ -522,8 +521,8 @@ fn a_hinge_that_came_in_nearly_upside_down_ends_where_its_range_does() {
     }
 }
 
-/// A soak's finding: a hinge that came in tilted by 179.9 degrees was turned 3.5e-5 too far. Its axis as rounded to f32 is
-/// off by 6e-8, and the angle about it, at that tilt, by a thousand times as much.
+/// Found by a soak: a hinge tilted by 179.9 degrees in the input turned 3.5e-5 too far. Its axis, rounded to f32, is off by
+/// 6e-8, and the angle about it, at that tilt, by a thousand times as much.
 #[test]
 fn a_hinge_that_came_in_upside_down_ends_where_its_range_does() {
     let axis = DVec3::new(0.2989894151687622, -0.7577254772186279, -0.17846107482910156);
@@ -535,7 +534,7 @@ fn a_hinge_that_came_in_upside_down_ends_where_its_range_does() {
     let relaxed = skeleton.limits(id).relaxed(&came);
     let axis = axis.normalize().as_vec3();
     for n in 0..100 {
-        // All the way round.
+        // Over a whole turn.
         let turn = math::axis_angle(axis, 0.0628 * n as f32);
         let put = relaxed.clamp(math::normalize(math::mul(came.rotation, turn)));
         let further = judge::further(&joint, &rest, &came, &JointTransform { rotation: put, ..rest });
@@ -543,8 +542,8 @@ fn a_hinge_that_came_in_upside_down_ends_where_its_range_does() {
     }
 }
 
-/// A soak's finding: a hinge that came in tilted by 175.6 degrees was led by 2e-5 rad towards its limits, and turned about
-/// its axis, out of its range, by as much as its tilt got less. Products in f32 are off by 4e-7; the angle was by 1.09e-5.
+/// Found by a soak: a hinge tilted by 175.6 degrees in the input was led by 2e-5 rad towards its limits, and turned about
+/// its axis, out of its range, by the same angle. Products in f32 are off by 4e-7; the angle was by 1.09e-5.
 #[test]
 fn a_hinge_that_came_in_nearly_upside_down_is_led_into_its_limits_straight() {
     let axis = DVec3::new(0.19746172428131104, 0.13924133777618408, -0.12167835235595703);

@@ -58,7 +58,7 @@ fn skeleton(joints: &[Joint]) -> Arc<Skeleton> {
 #[test]
 fn every_joint_goes_to_joint_space_and_back() {
     let all = kinds();
-    // One after the other, and all as one chain.
+    // One joint at a time, and all as one chain.
     let rows: Vec<Vec<Joint>> = all.iter().map(|j| vec![*j]).chain([all.clone()]).collect();
     for joints in rows {
         let skeleton = skeleton(&joints);
@@ -87,7 +87,7 @@ fn every_joint_goes_to_joint_space_and_back() {
     }
 }
 
-/// The frames of links by an independent walk: joints as rotations of axes and angles, in the order that the docs give.
+/// Returns the frames of links by independent forward kinematics: rotations by axis and angle, in the documented order.
 fn walked(joints: &[(DVec3, DQuat, Joint)], values: &[f64]) -> (DMat3, DVec3) {
     let (mut turned, mut at) = (DMat3::IDENTITY, DVec3::ZERO);
     let mut next = values.iter().copied();
@@ -155,7 +155,7 @@ fn a_mechanism_and_its_chain_stand_where_the_definition_says() {
         let (turned, at) = walked(&given, &values);
         assert!(found.translation.distance(at) < 1e-9, "{round}");
         assert!(found.matrix3.abs_diff_eq(turned, 1e-9), "{round}");
-        // The same in pose space, in f32, and back.
+        // The same through pose space, in f32.
         let mut pose = Pose::rest(&Arc::new(chain.skeleton().clone()));
         chain.write(&values, &mut pose).unwrap();
         pose.update();
@@ -191,7 +191,7 @@ fn one_ended_ranges_hold_on_their_side() {
         let got = limits.clamp_slide(along(0.0), along(value));
         assert!(got.distance(along(kept)) < 1e-5, "{value}: {got}");
     }
-    // A turn of one end alone is no limit to a rotation, and one to a value.
+    // A turn with one end alone does not limit a rotation, but limits a value.
     assert!(Joint::hinge(DVec3::X, Dof::range(0.25, ENDLESS)).check().is_ok());
     assert_eq!(Range::new(3.0, ENDLESS).clamp(1.0), 3.0);
     assert!(Range::FREE.is_free() && !Range::new(0.0, ENDLESS).is_bounded());

@@ -40,7 +40,7 @@ fn every_pose_that_can_be_reached_is_within_limits() {
             assert!(arm.within(&values), "{name} {i}: {values:?}");
             let (metres, radians) = apart(arm.tip(&values), pose);
             assert!(metres <= 1.001e-6 && radians <= 1.001e-6, "{name} {i}: {metres} {radians}");
-            // What it says is what it left.
+            // The report matches the output.
             assert!((report.position_residual - metres).abs() < 1e-12, "{name} {i}");
             assert!((report.rotation_residual - radians).abs() < 1e-12, "{name} {i}");
         }
@@ -80,7 +80,7 @@ fn the_same_input_gives_the_same_bits() {
         let pose = arm.tip(&arm.draw(&mut random));
         let start = arm.draw(&mut random);
         let goal = goal.with_target(LinkTarget::Pose(pose.0, pose.1));
-        // A new solver and workspace for each: nothing of earlier solves may be left in the old ones.
+        // Each has a new solver and workspace, so that no state of earlier solves remains.
         let second = solver(&arm, ANYWHERE).0;
         let [mut a, mut b] = [start.clone(), start];
         let (r, s) = (
@@ -98,7 +98,7 @@ fn threads_share_a_solver_and_give_the_bits_of_solving_alone() {
     let (solver, goal) = solver(&arm, ANYWHERE);
     let options = JointSpaceOptions::new();
     let mut random = Random(30);
-    // A goal and a start each.
+    // A goal and a start for each.
     let tasks: Vec<_> = (0..1000)
         .map(|_| {
             let pose = arm.tip(&arm.draw(&mut random));
@@ -113,7 +113,7 @@ fn threads_share_a_solver_and_give_the_bits_of_solving_alone() {
     let alone: Vec<_> = tasks.iter().map(|task| solve(&mut Workspace::new(), task)).collect();
     let together: Vec<Vec<_>> = std::thread::scope(|scope| {
         let run = |thread: usize| {
-            // Every thread solves all, each from another one on.
+            // Each thread solves all, in an order of its own.
             let mut workspace = Workspace::new();
             let mut answers: Vec<_> =
                 (0..1000).map(|n| solve(&mut workspace, &tasks[(n + 125 * thread) % 1000])).collect();
@@ -135,11 +135,11 @@ fn out_of_reach_is_said_and_the_arm_stretches_towards_it() {
         let mut values = start.to_vec();
         let report = solver.solve(&mut workspace, &[goal], &mut values, &JointSpaceOptions::new()).unwrap();
         assert!(!report.reached() && (report.out_of_reach - 0.5).abs() < 1e-6, "{report:?}");
-        // The nearest point is straight ahead; the slope there is flat, so that angles are less exact than the distance.
+        // The nearest point is straight ahead. The cost is flat there, so that angles are less exact than the distance.
         assert!((report.position_residual - 0.5).abs() < 1e-6, "{report:?}");
         assert!(arm.within(&values));
     }
-    // Above the plane that the arm moves in, though within its length: the nearest point is right below.
+    // Above the arm's plane, though within its length: the nearest point is directly below.
     let goal = goal.with_target(LinkTarget::Position(DVec3::new(0.4, 0.3, 0.3)));
     let report =
         solver.solve(&mut workspace, &[goal], &mut [0.1, 0.2, 0.3], &JointSpaceOptions::new()).unwrap();
@@ -187,7 +187,7 @@ fn values_outside_their_limits_come_back_inside_and_others_stay() {
     let mut values = vec![9.0, -9.0, 100.0, 5.0, 0.0, -7.0, 3.0];
     assert!(solver.solve(&mut workspace, &[goal], &mut values, &JointSpaceOptions::new()).unwrap().reached());
     assert!(arm.within(&values));
-    // A goal for the third link leaves the joints above it alone, and what lies outside there too.
+    // A goal for the third link changes nothing above it, not even values outside their limits.
     let link = arm.mechanism.find_link("l3").unwrap();
     let goal = LinkGoal::new(&arm.mechanism, link, LinkTarget::Rotation(DQuat::from_rotation_z(0.4)));
     let solver = JointSpaceSolver::new(&arm.mechanism, &[goal]).unwrap();
@@ -248,14 +248,14 @@ fn bad_goals_and_values_are_named_and_nothing_is_changed() {
     is(&refused(goal, &broken), "the value of joint `j2` is not finite: NaN");
     let other = LinkGoal::new(&arm.mechanism, arm.mechanism.find_link("l2").unwrap(), ANYWHERE);
     assert_eq!(refused(other, &start), JointSpaceError::OtherLinks);
-    // When the solver is made.
+    // At construction.
     let make = |goals: &[LinkGoal]| JointSpaceSolver::new(&arm.mechanism, goals).unwrap_err();
     assert_eq!(make(&[]), JointSpaceError::NoGoal);
     let still = LinkGoal::new(&arm.mechanism, arm.mechanism.root(), ANYWHERE);
     is(&make(&[still]), "no joint moves link `l0` relative to link `l0`");
     let error = solver.clone().with_radian_length(-1.0).unwrap_err();
     is(&error, "the length of a radian must be finite and above 0, not -1");
-    // With the options of a solve.
+    // In the options of a solve.
     let options = JointSpaceOptions::new().with_rotation_tolerance(-1.0);
     let error = solver.solve(&mut Workspace::new(), &[goal], &mut start.clone(), &options).unwrap_err();
     is(&error, "the rotation tolerance must be finite and above 0, not -1");
@@ -269,7 +269,7 @@ fn directions_without_weight_are_free() {
     for _ in 0..50 {
         let pose = arm.tip(&arm.draw(&mut random));
         let mut values = arm.draw(&mut random);
-        // Everything but the turn about the tip's own z.
+        // All directions but the turn about the tip's z.
         let weights = [1.0, 1.0, 1.0, 1.0, 1.0, 0.0];
         let goal =
             LinkGoal::new(&arm.mechanism, arm.tip, LinkTarget::Pose(pose.0, pose.1)).with_weights(weights);
@@ -280,7 +280,7 @@ fn directions_without_weight_are_free() {
         let tip = arm.tip(&values);
         assert!(tip.0.distance(pose.0) < 2e-6);
         assert!((tip.1 * DVec3::Z).distance(pose.1 * DVec3::Z) < 2e-6);
-        // Height alone.
+        // The height alone.
         let goal = LinkGoal::new(&arm.mechanism, arm.tip, LinkTarget::Position(pose.0))
             .with_weights([0.0, 0.0, 1.0, 0.0, 0.0, 0.0]);
         let solver = JointSpaceSolver::new(&arm.mechanism, &[goal]).unwrap();
@@ -298,7 +298,7 @@ fn an_axis_looks_at_a_point() {
     let arm = Arm::seven();
     let mut random = Random(7);
     for _ in 0..50 {
-        // A point that the axis looked at once, so that limits allow it.
+        // A point that the axis looks at in some pose within limits.
         let tip = arm.tip(&arm.draw(&mut random));
         let axis = DVec3::new(0.0, 0.6, -0.8);
         let point = tip.0 + tip.1 * axis * 0.7;
@@ -363,7 +363,7 @@ fn two_hands_share_a_trunk() {
 #[test]
 fn a_goal_in_another_links_space_closes_a_loop() {
     let mut workspace = Workspace::new();
-    // One hand holds what the other holds: the left hand's frame as seen from the right one.
+    // The left hand holds on to the right one: its goal is in the right hand's space.
     let m = trunk();
     let [l, r] = ["hand_l", "hand_r"].map(|n| m.find_link(n).unwrap());
     let mut placement = sinew::mechanism::LinkFrames::new(&m);
@@ -372,7 +372,7 @@ fn a_goal_in_another_links_space_closes_a_loop() {
     let free = [1.0, 1.0, 1.0, 0.0, 0.0, 0.0];
     let goal = LinkGoal::new(&m, l, target(DVec3::ZERO)).relative_to(r).with_weights(free);
     let solver = JointSpaceSolver::new(&m, &[goal]).unwrap();
-    // The trunk moves both hands alike: it is no part of it.
+    // The trunk moves both hands alike, so it is not part of the problem.
     assert!(solver.dofs().all(|d| !["yaw", "bend"].contains(&m.dofs()[d].name.as_str())));
     for _ in 0..50 {
         let known: Vec<f64> = m.dofs().iter().map(|_| 3.0 * random.next() - 1.5).collect();
@@ -458,7 +458,7 @@ fn angles_come_back_at_the_nearest_turn() {
 
 #[test]
 fn all_configurations_are_found() {
-    // A planar arm of two bones: elbow to either side. With the elbow's range on one side, one.
+    // A planar arm of two bones has the elbow on either side. With a range on one side, there is one answer.
     let arm = Arm::planar(2, 0.5, 3.0);
     let weights = [1.0, 1.0, 0.0, 0.0, 0.0, 0.0];
     let goal = LinkGoal::new(&arm.mechanism, arm.tip, LinkTarget::Position(DVec3::new(0.3, 0.5, 0.0)))
@@ -471,7 +471,7 @@ fn all_configurations_are_found() {
     // Law of cosines.
     let cos = (0.34 - 0.5) / 0.5;
     assert!((found[0][1].cos() - cos).abs() < 1e-5);
-    // An arm with a joint to spare has no end of them.
+    // A redundant arm has infinitely many answers.
     let arm = Arm::seven();
     let (solver, goal) = self::solver(&arm, ANYWHERE);
     let rest = arm.mechanism.rest();
@@ -484,7 +484,7 @@ fn all_configurations_are_found() {
 #[test]
 fn mimics_move_with_what_they_follow() {
     let mut workspace = Workspace::new();
-    // A gripper whose fingers close on each other, on a wrist.
+    // A gripper with fingers that close on each other, on a wrist.
     let mut b = Mechanism::builder("gripper");
     for l in ["base", "palm", "left", "right"] {
         b.link(l);
@@ -507,7 +507,7 @@ fn mimics_move_with_what_they_follow() {
 #[test]
 fn lower_priorities_get_what_is_left() {
     let mut workspace = Workspace::new();
-    // Four bones in the plane: the tip first, then the second joint's place as near as it can be.
+    // Four bones in the plane: first the tip, then the second joint as near as possible to its goal.
     let arm = Arm::planar(4, 0.5, 2.5);
     let m = &arm.mechanism;
     let elbow = m.find_link("l2").unwrap();
@@ -522,10 +522,10 @@ fn lower_priorities_get_what_is_left() {
     assert!(report.reached());
     assert!(arm.tip(&values).0.distance(wanted[0]) < 2e-6);
     let at = |v: &[f64]| {
-        // The elbow (the end of the first bone, where the second joint is) by trigonometry.
+        // The end of the first bone, where the second joint is, by trigonometry.
         DVec3::new(0.5 * v[0].cos(), 0.5 * v[0].sin(), 0.0)
     };
-    // The elbow of the first bone can go anywhere on its circle that leaves the tip within the other three bones.
+    // The end of the first bone can be anywhere on its circle within the other three bones' reach of the tip.
     let mut best = f64::INFINITY;
     for i in 0..200_000 {
         let a = -2.5 + 5.0 * f64::from(i) / 200_000.0;
@@ -582,7 +582,7 @@ fn wishes_are_served_while_goals_hold() {
         let off = objective(ObjectiveKind::OffLimits);
         let free = objective(ObjectiveKind::Manipulability(0));
         let near = objective(ObjectiveKind::Posture(rest.clone()));
-        // Never worse, and mostly better: a joint to spare can be spent.
+        // With a redundant joint each objective is never worse than without it, and mostly better.
         assert!(spread(&off) <= spread(&plain) + 1e-9);
         assert!(measure(&free) >= measure(&plain) - 1e-9);
         assert!(posture(&near) <= posture(&plain) + 1e-9);
@@ -590,7 +590,7 @@ fn wishes_are_served_while_goals_hold() {
         better[1] += usize::from(measure(&free) > measure(&plain) * 1.01);
         better[2] += usize::from(posture(&near) < posture(&plain) - 1e-3);
         count += 1;
-        // At its best the wish's slope is across the goal: a step along the arm's own free motion wins nothing.
+        // At the optimum the objective's gradient has no component in the null space: a step along it wins nothing.
         if spread(&off) < spread(&plain) - 1e-3 {
             let again = {
                 let mut values = off.clone();

@@ -38,7 +38,7 @@ fn solves_allocate_nothing() {
             });
             assert_eq!(info.count_total, 0);
         }
-        // A second priority, wishes, and steps along a path.
+        // A second priority, objectives, and steps along a path.
         let goals = [hand, elbow.with_priority(1)];
         let objectives = [
             ObjectiveKind::OffLimits,
@@ -81,7 +81,7 @@ fn balls() -> Mechanism {
 fn solves_of_balls_allocate_nothing() {
     let m = balls();
     let tip = m.find_link("l4").unwrap();
-    // Within reach, and out of it.
+    // In reach, and out of it.
     for z in [0.7, 3.0] {
         let goal = LinkGoal::new(&m, tip, LinkTarget::Position(DVec3::new(0.3, 0.2, z)));
         let objectives = [Objective::new(ObjectiveKind::OffLimits)];
@@ -100,7 +100,7 @@ fn solves_of_balls_allocate_nothing() {
     }
 }
 
-/// Solvers of all sizes and kinds take turns in one workspace: none allocates after its first solve, and each gives the bits
+/// Solvers of all sizes and kinds alternate in one workspace. None allocates after its first solve, and each gives the bits
 /// that it gives in a workspace of its own.
 #[test]
 fn solvers_that_share_a_workspace_allocate_nothing_and_give_the_bits_of_solving_alone() {
@@ -159,7 +159,7 @@ fn solvers_that_share_a_workspace_allocate_nothing_and_give_the_bits_of_solving_
     let mut shared = Workspace::new();
     for round in 0..3 {
         for k in 0..cases.len() {
-            // Other neighbours each round.
+            // Other neighbours in each round.
             let n = k * [1, 7, 11][round] % cases.len();
             let mut values = [[0.0; 24]; 3];
             let mut report = None;

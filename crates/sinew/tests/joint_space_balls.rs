@@ -19,7 +19,7 @@ use sinew::{
     },
 };
 
-/// The least and greatest value that a joint is drawn between.
+/// Returns the range that a joint's value is drawn from.
 fn range(dof: &sinew::mechanism::NamedDof) -> (f64, f64) {
     if dof.dof.range.min.is_finite() { (dof.dof.range.min, dof.dof.range.max) } else { (-1.7, 1.7) }
 }
@@ -34,7 +34,7 @@ fn draw(m: &Mechanism, random: &mut Random) -> Vec<f64> {
                 lower + (upper - lower) * random.next()
             })
             .collect();
-        // Swings out of their ellipse are drawn again, all with them: few joints are balls.
+        // Redraws all values when a swing is outside its ellipse; few joints are balls.
         if m.is_within(&values) {
             return values;
         }
@@ -46,7 +46,7 @@ fn any_joint(random: &mut Random) -> Joint {
     let (axis, other) = (random.direction(), random.direction());
     let mut range = |most: f64| {
         let (a, b) = (most * random.next(), most * random.next());
-        // Somewhere about 0, or far from it.
+        // Around 0, or far from it.
         let middle = if random.next() < 0.7 { 0.0 } else { 9.0 * random.next() - 4.5 };
         Dof::range(middle - a, middle + b)
     };
@@ -80,7 +80,7 @@ fn any_joint(random: &mut Random) -> Joint {
     joint.with_slide([slides.then_some(Dof::range(-0.1, 0.3)), None, slides.then_some(Dof::range(0.0, 0.2))])
 }
 
-/// A row of joints of all kinds in turned, scaled and mirrored frames.
+/// A row of joints of all kinds in rotated, scaled and mirrored frames.
 fn chain(random: &mut Random, joints: usize, mirrored: bool) -> (Arc<Skeleton>, Vec<JointId>) {
     let mut b = Skeleton::builder();
     let mut parent = None;
@@ -102,7 +102,7 @@ fn chain(random: &mut Random, joints: usize, mirrored: bool) -> (Arc<Skeleton>, 
     (Arc::new(skeleton), ids)
 }
 
-/// The largest excess of any joint's rotation over its limits, in radians, by the judge.
+/// Returns the largest excess of any joint's rotation over its limits, in radians, by the judge.
 fn excess(pose: &Pose) -> f64 {
     let s = pose.skeleton();
     let of = |j| {
@@ -112,7 +112,7 @@ fn excess(pose: &Pose) -> f64 {
     s.joints().flat_map(of).fold(0.0, f64::max)
 }
 
-/// The largest excess of a slide, in the parent's units.
+/// Returns the largest excess of a slide, in the parent's units.
 fn slid(pose: &Pose) -> f64 {
     let s = pose.skeleton();
     let mut most = 0.0f64;
@@ -149,7 +149,7 @@ proptest! {
         for round in 0..4 {
             compiled.write(&values, &mut pose).unwrap();
             pose.update();
-            // Where joint space says that links are.
+            // Joint space gives the same positions.
             let mut placement = LinkFrames::new(m);
             m.forward_kinematics(&values, &mut placement).unwrap();
             for joint in skeleton.joints() {
@@ -159,11 +159,11 @@ proptest! {
                 let off = apart(pose.model_rotation(joint), turned);
                 prop_assert!(off < 1e-5, "{round} {}: {off}", skeleton.name(joint));
             }
-            // What is within limits here is so there.
+            // Values within limits give a pose within limits.
             prop_assert!(m.is_within(&values));
             prop_assert!(excess(&pose) < 1e-5, "{round}: {}", excess(&pose));
             prop_assert!(slid(&pose) < 1e-6, "{}", slid(&pose));
-            // And back. A mechanism compiled from any pose reads the same.
+            // And back. A mechanism compiled from any pose reads the same values.
             let again = SkeletonMechanism::compile(&pose).unwrap();
             prop_assert_eq!(again.mechanism().dofs(), m.dofs());
             for c in [&compiled, &again] {
@@ -174,7 +174,7 @@ proptest! {
                 c.write(&back, &mut same).unwrap();
                 prop_assert_eq!(same.locals(), pose.locals());
                 for (k, dof) in m.dofs().iter().enumerate() {
-                    // A ball's twist has fewer digits where it swings far; turns of what is free are not kept.
+                    // A ball's twist loses digits at large swings; whole turns of free rotations are not kept.
                     let d = back[k] - values[k];
                     let d = if dof.is_continuous() { d - (d / (2.0 * PI)).round() * 2.0 * PI } else { d };
                     prop_assert!(d.abs() < 4e-5 || dof.kind == DofKind::Turn && near_pole(m, &values), "{} {d}", dof.name);
@@ -200,7 +200,7 @@ proptest! {
         };
         let known = draw(m, &mut random);
         let wanted = at(&known);
-        // A start that may lie outside of any limit.
+        // A start that may violate any limit.
         let mut values: Vec<f64> = draw(m, &mut random).iter().map(|v| v + 0.8 * (random.next() - 0.5)).collect();
         let goal = LinkGoal::new(m, tip, LinkTarget::Pose(wanted.0, wanted.1));
         if let Ok(solver) = JointSpaceSolver::new(m, &[goal]) {
@@ -222,7 +222,7 @@ proptest! {
     }
 }
 
-/// Whether any middle angle of three is near a quarter turn, where the outer two are not known each by itself.
+/// Whether any middle angle of three is near a quarter turn, where the outer two are not determined separately.
 fn near_pole(m: &Mechanism, values: &[f64]) -> bool {
     m.dofs().iter().zip(values).any(|(d, v)| d.kind == DofKind::Turn && !d.slides() && v.cos().abs() < 0.02)
 }
@@ -264,7 +264,7 @@ fn what_comes_in_outside_never_moves_further_out() {
                 assert!(now <= was + 1e-6 && now < 1e-5, "{now} {was}");
             }
         }
-        // A joint that no goal moves keeps its bits, out of its limits or not.
+        // A joint that no goal moves keeps its bits, within its limits or not.
         let goal = LinkGoal::new(m, compiled.link(ids[0]), LinkTarget::Rotation(DQuat::from_rotation_x(0.3)));
         compiled.read(&before, &mut values).unwrap();
         let solver = JointSpaceSolver::new(m, &[goal]).unwrap();
@@ -275,7 +275,7 @@ fn what_comes_in_outside_never_moves_further_out() {
     }
 }
 
-/// A shoulder, an elbow, a wrist of two axes and a hand, hung from a slider.
+/// A shoulder, an elbow, a wrist of two axes and a hand, on a slider.
 fn limb() -> (Arc<Skeleton>, Vec<JointId>) {
     let mut b = Skeleton::builder();
     let mut add = |name, parent, at: Vec3| b.add(name, parent, JointTransform::from_translation(at));
@@ -314,7 +314,7 @@ fn a_limb_of_balls_reaches_every_pose_from_any_start() {
         let report = solver.solve(&mut workspace, &[goal], &mut values, &JointSpaceOptions::new()).unwrap();
         assert!(report.reached(), "{i}");
         assert!(m.is_within(&values));
-        // The same bits by a solver and in a workspace that have served nothing else.
+        // A new solver and workspace give the same bits.
         let other = JointSpaceSolver::new(m, &[goal]).unwrap();
         let mut again = start;
         other.solve(&mut Workspace::new(), &[goal], &mut again, &JointSpaceOptions::new()).unwrap();
@@ -350,7 +350,7 @@ fn jacobians_of_balls_are_what_differences_give() {
             };
             let (a, b) = (moved(h), moved(-h));
             let linear = (a.transform_point3(point) - b.transform_point3(point)) / (2.0 * h);
-            // dR R^T is the cross product with the angular velocity.
+            // dR R^T is the cross-product matrix of the angular velocity.
             let w = (a.matrix3 - b.matrix3) * (0.5 / h) * here.matrix3.transpose();
             let angular = DVec3::new(w.y_axis.z, w.z_axis.x, w.x_axis.y);
             let [x, y, z, p, q, r] = *column;
@@ -381,7 +381,7 @@ fn a_follower_of_balls_keeps_speeds_and_limits() {
     let follower = PathFollower::new(m, &[goal(start)], 1.5).unwrap().with_objectives(&objectives).unwrap();
     let mut seen = [0; 3];
     for i in 0..1500 {
-        // A circle that leads out of what the shoulder's ellipse allows, and back.
+        // A circle that leads out of the shoulder's ellipse and back.
         let a = f64::from(i) * 0.01;
         let p = start + DVec3::new(0.0, 0.5 * a.sin(), 0.5 * (1.0 - a.cos()));
         let before = values.clone();
@@ -397,7 +397,7 @@ fn a_follower_of_balls_keeps_speeds_and_limits() {
         }
     }
     assert!(seen[0] > 300 && seen[2] > 100, "{seen:?}");
-    // A swing that comes in outside goes back straight, at its speed.
+    // A swing outside its ellipse returns in a straight line, at its speed.
     let mut values = m.rest();
     (values[1], values[2]) = (1.5, 1.9);
     let mut frames = 0;
@@ -448,7 +448,7 @@ fn wishes_move_balls_within_their_limits() {
         let near = solve(&[Objective::new(ObjectiveKind::Posture(wanted.clone()))]);
         assert!(far(&near) <= far(&plain) + 1e-9);
         better += usize::from(far(&near) < 0.9 * far(&plain));
-        // It is at its best: from around it, the goal alone leads to nothing that is nearer to the posture.
+        // The optimum: from nearby starts, the goal alone gives nothing nearer to the posture.
         let options = JointSpaceOptions::new().with_max_restarts(0);
         let solver = JointSpaceSolver::new(m, &[goal]).unwrap();
         for _ in 0..20 {
@@ -458,6 +458,6 @@ fn wishes_move_balls_within_their_limits() {
             }
         }
     }
-    // The last of the way takes longest, and steps are counted: a hundredth of a squared radian may be left.
+    // Convergence is slow at the end and iterations are limited: a hundredth of a squared radian may remain.
     assert!(better >= 30 && worst < 1e-2, "{better} {worst}");
 }

@@ -14,7 +14,7 @@ use sinew::{
     },
 };
 
-/// An arm of seven turning joints and one that slides, `s` times as large as a real one.
+/// An arm of seven revolute joints and a slider, `s` times the size of a real one.
 fn arm(s: f64) -> Arm {
     let (x, y, z) = ([1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]);
     Arm::new(
@@ -56,7 +56,7 @@ fn arms_of_any_size_are_solved_alike() {
         }
         counts.push(steps);
     }
-    // Size is no part of the work, but where rounding tells two starting points apart.
+    // Size changes the number of iterations only where rounding reorders two starting points.
     let (least, most) = (counts.iter().min().unwrap(), counts.iter().max().unwrap());
     assert!(f64::from(*most) < 1.3 * f64::from(*least), "{counts:?}");
 }
@@ -85,7 +85,7 @@ fn bones_without_length_are_a_wrist() {
         );
         assert!(apart(arm.tip(&values), pose).1 < 2e-6 && arm.within(&values));
     }
-    // A place away from it is out of reach, by just that.
+    // A goal away from that point is out of reach, by its distance.
     let away = goal.with_target(LinkTarget::Position(DVec3::X * 0.2));
     let report =
         solver.solve(&mut workspace, &[away], &mut [0.1, 0.2, 0.3], &JointSpaceOptions::new()).unwrap();
@@ -116,7 +116,7 @@ fn a_thousand_joints_are_solved() {
 #[test]
 fn sliders_whose_limits_mean_none_do_not_outweigh_the_arm() {
     let mut workspace = Workspace::new();
-    // As real files have them: the limits of a rail that goes on are some large number, or none.
+    // As in real files: the limits of an endless rail are some large number, or none.
     for end in [3.0, 1e4, 1e30, f64::INFINITY] {
         let (y, z) = ([0.0, 1.0, 0.0], [0.0, 0.0, 1.0]);
         let arm = Arm::new(
@@ -173,7 +173,7 @@ fn numbers_that_have_no_squares_are_refused() {
             "{error}"
         );
     }
-    // What is far but has squares is out of reach, and every number is one.
+    // A far goal whose square is finite is out of reach, and every number is finite.
     for far in [1e3, 1e20, 1e45] {
         let report = solver
             .solve(
@@ -198,7 +198,7 @@ fn numbers_that_have_no_squares_are_refused() {
     assert!(
         follower.step(&mut workspace, &[goal(DVec3::ONE)], &mut values, 0.01, &PathOptions::new()).is_err()
     );
-    // In the mechanism itself.
+    // Numbers of the mechanism itself.
     let make = |joint: JointSpec| {
         let mut b = Mechanism::builder("far");
         ["a", "b", "c"].into_iter().for_each(|l| b.link(l));
@@ -214,8 +214,8 @@ fn numbers_that_have_no_squares_are_refused() {
     assert!(far.starts_with("joint `second`: its mimic's multiplier is too large: -1000000"), "{far}");
 }
 
-/// What a solve leaves may be what the next one begins with, and what is written to a pose: with lengths, weights and goals
-/// of any size angles without limits are taken nowhere where values are refused.
+/// A solve accepts the output of another, and a pose accepts its values: with lengths, weights and goals of any size, angles
+/// without limits stay within the accepted range.
 #[test]
 fn what_a_solve_leaves_is_taken_by_the_next() {
     let mut workspace = Workspace::new();

@@ -30,7 +30,7 @@ fn a_follower_keeps_to_its_speeds_and_says_when_it_cannot() {
         assert!(arm.within(values));
         report
     };
-    // Round a circle at 0.1 m/s, twice.
+    // Along a circle at 0.1 m/s, twice.
     for i in 0..1200 {
         let a = f64::from(i) * 0.01;
         let p = start.0 + DVec3::new(0.0, 0.1 * a.sin(), 0.1 * (a.cos() - 1.0));
@@ -38,7 +38,7 @@ fn a_follower_keeps_to_its_speeds_and_says_when_it_cannot() {
         assert_eq!(report.status, PathStatus::OnPath, "{i} {report:?}");
         assert!(arm.tip(&values).0.distance(p) < 2e-6 && report.solve.iterations <= 4);
     }
-    // A goal that leaps is caught up with at the joints' speeds.
+    // A goal that jumps is followed at the joints' speeds.
     let p = start.0 + DVec3::new(-0.05, 0.1, -0.15);
     let mut frames = 0;
     loop {
@@ -53,7 +53,7 @@ fn a_follower_keeps_to_its_speeds_and_says_when_it_cannot() {
     for _ in 0..100 {
         step(&mut values, start.0);
     }
-    // Straight out of reach: behind as long as joints move, then off the path, and no trembling there.
+    // Straight out of reach: behind as long as joints move, then off the path, without oscillation.
     let mut last = Vec::new();
     let mut states = Vec::new();
     for i in 0..600 {
@@ -96,7 +96,7 @@ fn a_follower_with_a_posture_does_not_drift() {
             }
         }
         let far = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-        // From the end of the second round on, an arm that is held by its posture repeats itself.
+        // From the second round on, an arm with a posture repeats its poses.
         far(&ends[5], &ends[3])
     };
     let objectives = [Objective::new(ObjectiveKind::Posture(start.clone()))];

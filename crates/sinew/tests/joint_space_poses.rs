@@ -17,7 +17,7 @@ use sinew::{
     },
 };
 
-/// A chain with a joint of each kind that joint space honours, below scaled and turned frames.
+/// A chain with a joint of each kind that joint space honours, below scaled and rotated frames.
 fn chain() -> (Arc<Skeleton>, Vec<JointId>) {
     let turned = |axis: Vec3, angle: f32| math::axis_angle(axis.normalize(), angle);
     let mut b = Skeleton::builder();
@@ -42,7 +42,7 @@ fn chain() -> (Arc<Skeleton>, Vec<JointId>) {
     (Arc::new(skeleton), ids)
 }
 
-/// A pose with every joint moved in some way that it may, and the fixed ones and the offsets as a clip might.
+/// Returns a pose with every joint moved within its motion, and fixed joints and offsets changed as by a clip.
 fn moved(skeleton: &Arc<Skeleton>, ids: &[JointId], random: &mut Random) -> Pose {
     let mut pose = Pose::rest(skeleton);
     let compiled = SkeletonMechanism::compile(&pose).unwrap();
@@ -85,7 +85,7 @@ fn links_are_where_joints_are() {
                 let axis = pose.model_rotation(joint) * Vec3::X;
                 assert!((link.matrix3.x_axis - axis.as_dvec3()).length() < 3e-6, "{round}");
             }
-            // Other values, through the pose.
+            // Other values, written to the pose and read.
             for (v, d) in values.iter_mut().zip(m.dofs()) {
                 let (lower, upper) = (d.dof.range.min.max(-1.2), d.dof.range.max.min(1.2));
                 *v = lower + (upper - lower) * random.next();
@@ -107,7 +107,7 @@ fn limits_are_the_joints_own_and_slides_are_in_metres() {
     let dofs = compiled.mechanism().dofs();
     let of = |j: usize| &dofs[compiled.dofs(ids[j])];
     assert_eq!(of(1).iter().map(|d| (d.dof.range.min, d.dof.range.max)).collect::<Vec<_>>(), [(-1.0, 2.0)]);
-    // In the order z, y, x, of which y does not turn.
+    // In the order z, y, x, of which y is fixed.
     assert_eq!(
         of(2).iter().map(|d| (d.dof.range.min, d.dof.range.max)).collect::<Vec<_>>(),
         [(-1.2, 1.2), (-0.5, 1.5)]
@@ -131,7 +131,7 @@ fn a_solve_ends_in_the_pose_within_the_joints_limits() {
         let m = compiled.mechanism();
         let mut values = m.rest();
         compiled.read(&pose, &mut values).unwrap();
-        // A place that the tip was in, so that it can be reached.
+        // A position that the tip can reach.
         let known: Vec<f64> = m
             .dofs()
             .iter()
@@ -157,7 +157,7 @@ fn a_solve_ends_in_the_pose_within_the_joints_limits() {
             let excess = skeleton.limit_excess(ids[j], after.local(ids[j]).rotation);
             assert!(excess < 1e-5, "{j}: {excess}");
         }
-        // What is written back unchanged keeps its bits, and the rest is never touched.
+        // Unchanged values keep the pose's bits, and other joints are never written.
         let mut same = after.clone();
         let mut read = m.rest();
         compiled.read(&same, &mut read).unwrap();
@@ -188,7 +188,7 @@ fn what_joint_space_cannot_honour_is_refused_by_name() {
     );
 }
 
-/// Next to a pole of the middle axis, f32's rounding of a pose within its limits makes angles of any joint that it has not.
+/// Near a pole of the middle axis, the f32 rounding of a pose within its limits changes angles arbitrarily.
 #[test]
 fn a_pose_within_its_limits_holds_no_joint_outside_of_them() {
     let mut random = Random(7);
@@ -212,7 +212,7 @@ fn a_pose_within_its_limits_holds_no_joint_outside_of_them() {
         pose.set_rotation(ids[0], math::normalize(math::mul(rest, own)));
         pose.update();
         let compiled = SkeletonMechanism::compile(&pose).unwrap();
-        // Anywhere else within the ranges, what is left of the turn about X shows.
+        // Elsewhere within the ranges, the held turn about X is kept.
         for (z, y) in [(0.3, -1.3), (2.2, -1.9), (1.0, -2.1)] {
             let mut moved = pose.clone();
             compiled.write(&[z, y], &mut moved).unwrap();
@@ -243,7 +243,7 @@ const ORDERS: [RotationOrder; 6] = [
     RotationOrder::Zyx,
 ];
 
-/// A range about as wide as a shoulder's, of which one end in three is where `at` is.
+/// Returns a range about as wide as a shoulder's; one end in three is at `at`.
 fn around(at: f64, random: &mut Random) -> Dof {
     let (below, above) = (random.next(), random.next());
     match (random.next() * 3.0) as u32 {
@@ -253,7 +253,7 @@ fn around(at: f64, random: &mut Random) -> Dof {
     }
 }
 
-/// The rotation of three angles in an order, in f64.
+/// Returns the rotation of three angles in an order, in f64.
 fn turned(order: RotationOrder, angles: [f64; 3]) -> DQuat {
     let turn = |n: usize| {
         let (s, c) = (0.5 * angles[n]).sin_cos();
@@ -263,8 +263,8 @@ fn turned(order: RotationOrder, angles: [f64; 3]) -> DQuat {
     turn(0) * turn(1) * turn(2)
 }
 
-/// Within limits is one thing in both layers: what a pose holds within them (by the least turn that takes it there) has
-/// values within them, next to a pole of the middle axis too, where rounding makes any angles of the outer two.
+/// Both layers agree on limits: a pose within them (by the smallest rotation that leads within) has values within them, also
+/// near a pole of the middle axis, where rounding makes the outer two angles arbitrary.
 #[test]
 fn a_pose_within_its_limits_is_read_within_them() {
     let mut random = Random(41);
@@ -292,7 +292,7 @@ fn a_pose_within_its_limits_is_read_within_them() {
         let mut values = m.rest();
         compiled.read(&pose, &mut values).unwrap();
         assert!(m.is_within(&values), "{n}: {values:?} of {at:?} in {:?}", m.dofs());
-        // And it is this rotation that they make.
+        // The values make this rotation.
         let local = rest.as_dquat().normalize() * turned(order, [values[0], values[1], values[2]]);
         let d = (local.conjugate() * pose.local(ids[0]).rotation.as_dquat().normalize()).to_array();
         let apart = 2.0 * (d[0] * d[0] + d[1] * d[1] + d[2] * d[2]).sqrt();
@@ -300,9 +300,9 @@ fn a_pose_within_its_limits_is_read_within_them() {
     }
 }
 
-/// A goal may move some angles of a joint and not the others (it is relative to a link between them). Those that it moves
-/// end within their ranges, the others keep their bits, out of their ranges or not; and the pose that is written is no
-/// further out (by the least turn) than its values are out together: each excess is a turn about one axis.
+/// A goal may move some angles of a joint and not the others (relative to a link between them). Those that it moves end
+/// within their ranges; the others keep their bits, within their ranges or not. The written pose violates the limits (by the
+/// smallest rotation) by at most the sum of the values' excesses, since each excess is a turn about one axis.
 #[test]
 fn a_goal_moves_all_angles_of_a_joint_or_none_and_the_pose_is_no_further_out_than_its_values() {
     let mut workspace = Workspace::new();
@@ -326,7 +326,7 @@ fn a_goal_moves_all_angles_of_a_joint_or_none_and_the_pose_is_no_further_out_tha
         let mut goal = LinkGoal::new(m, compiled.link(ids[1]), LinkTarget::Position(to));
         goal.relative_to = links[(random.next() * (links.len() - 1) as f64) as usize];
         let options = JointSpaceOptions::new().with_max_restarts(0);
-        // Relative to the joint's own link, no joint moves the goal's.
+        // Relative to the joint's own link, no joint moves the goal's link.
         let moved: Vec<usize> = JointSpaceSolver::new(m, &[goal]).map_or(Vec::new(), |solver| {
             solver.solve(&mut workspace, &[goal], &mut values, &options).unwrap();
             solver.dofs().collect()
@@ -350,8 +350,7 @@ fn a_goal_moves_all_angles_of_a_joint_or_none_and_the_pose_is_no_further_out_tha
     assert!(moved_all > 200 && outside > 50, "{moved_all} goals moved the joint, {outside} poses were out");
 }
 
-/// The rotation of a joint in model space, of whatever sizes its axes are: where each points, all turned round where they
-/// are mirrored.
+/// Returns the rotation of a joint in model space, whatever the sizes of its axes. A mirrored frame has all axes reversed.
 fn directions(pose: &Pose, joint: JointId) -> DMat3 {
     let skeleton = pose.skeleton();
     let above = std::iter::successors(Some(joint), |&j| skeleton.parent(j));
@@ -371,14 +370,14 @@ fn directions(pose: &Pose, joint: JointId) -> DMat3 {
     DMat3::from_cols(unit(m.x_axis), unit(m.y_axis), unit(m.z_axis))
 }
 
-/// The angle between two rotations, from sine and cosine.
+/// Returns the angle between two rotations, by sine and cosine.
 fn between(a: &DMat3, b: &DMat3) -> f64 {
     let m = a.transpose() * *b;
     let skew = DVec3::new(m.y_axis.z - m.z_axis.y, m.z_axis.x - m.x_axis.z, m.x_axis.y - m.y_axis.x);
     (0.5 * skew.length()).atan2(0.5 * (m.x_axis.x + m.y_axis.y + m.z_axis.z - 1.0))
 }
 
-/// What carries nothing may have any scale: its sizes turn nothing, its mirrored axes do.
+/// A joint without children may have any scale: its sizes do not rotate it, mirrored axes do.
 #[test]
 fn a_tip_of_any_scale_has_the_rotation_that_is_reported() {
     let mut workspace = Workspace::new();
@@ -428,7 +427,7 @@ fn a_tip_of_any_scale_has_the_rotation_that_is_reported() {
     }
 }
 
-/// Values that do not fit are refused by their number, and by name where one is too large for a pose; all stays as it was.
+/// Values that do not fit are refused by their number, and by name where one is too large for a pose. The pose stays.
 #[test]
 fn values_that_do_not_fit_a_pose_are_refused() {
     let (skeleton, ids) = chain();
@@ -450,7 +449,7 @@ fn values_that_do_not_fit_a_pose_are_refused() {
     let name = compiled.mechanism().dofs()[slide].name.clone();
     for value in [f64::NAN, f64::INFINITY, -1e300, 1e49, -1e39] {
         let mut values = compiled.mechanism().rest();
-        // Joints above it would have been written first.
+        // Joints above it precede it in the order of writing.
         values[0] += 0.1;
         values[slide] = value;
         let error = compiled.write(&values, &mut pose).unwrap_err();
@@ -463,8 +462,8 @@ fn values_that_do_not_fit_a_pose_are_refused() {
     }
 }
 
-/// Sizes that differ by up to a thousandth count as one, their middle: a product of k such frames is off by k half
-/// thousandths (to first order), as each of them is.
+/// Sizes that differ by up to a thousandth count as equal, at their middle. A product of k such frames is off by k half
+/// thousandths (to first order).
 #[test]
 fn sizes_that_hardly_differ_leave_places_and_rotations_that_near() {
     let mut random = Random(53);
@@ -499,7 +498,7 @@ fn sizes_that_hardly_differ_leave_places_and_rotations_that_near() {
     assert!(worst.0 > 0.1, "{worst:?}: nothing was measured");
 }
 
-/// The same of an arm's chain in pose space.
+/// As above, for an arm's chain in pose space.
 #[test]
 fn values_that_do_not_fit_a_chain_are_refused() {
     let mut b = Mechanism::builder("rail");

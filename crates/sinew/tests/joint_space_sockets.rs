@@ -25,7 +25,7 @@ fn socket(swing: [(f64, f64); 2], twist: (f64, f64)) -> Mechanism {
     b.build().unwrap()
 }
 
-/// Where a swing takes the z axis, by trigonometry.
+/// Returns the z axis after a swing, by trigonometry.
 fn swung(x: f64, y: f64) -> DVec3 {
     let a = x.hypot(y);
     let s = if a > 0.0 { a.sin() / a } else { 1.0 };
@@ -40,7 +40,7 @@ fn a_swing_goes_round_its_ellipse_to_the_best_point_of_it() {
     let options = JointSpaceOptions::new().with_max_restarts(0);
     let mut random = Random(3);
     for i in 0..200 {
-        // Directions all around that are out of the limits.
+        // Directions in all quarters that are outside the limits.
         let (x, y) = (6.0 * random.next() - 3.0, 6.0 * random.next() - 3.0);
         if x.hypot(y) < 1.5 || x.hypot(y) > 2.8 {
             continue;
@@ -54,7 +54,7 @@ fn a_swing_goes_round_its_ellipse_to_the_best_point_of_it() {
             m.is_within(&values) && !report.reached() && report.outcome == Outcome::Stalled,
             "{report:?}"
         );
-        // By search along the outline.
+        // Minimum by search along the outline.
         let best = (0..200_000)
             .map(|k| {
                 let (s, c) = (f64::from(k) * 2.0 * PI / 200_000.0).sin_cos();
@@ -62,7 +62,7 @@ fn a_swing_goes_round_its_ellipse_to_the_best_point_of_it() {
                 at.distance(wanted)
             })
             .fold(f64::INFINITY, f64::min);
-        // The best of all, or from here a slope that leads nowhere better: never a point from which a step helps.
+        // The global or a local minimum: no step from it reduces the residual.
         let here = report.position_residual;
         assert!(here >= best - 1e-9);
         if here > best + 1e-6 {
@@ -80,7 +80,7 @@ fn a_swing_goes_round_its_ellipse_to_the_best_point_of_it() {
 #[test]
 fn a_goal_on_the_ellipse_is_reached_along_it() {
     let mut workspace = Workspace::new();
-    // From one side of the ellipse to the other: the way goes round.
+    // From one side of the ellipse to the other, along its outline.
     let m = socket([(-1.0, 1.0), (-0.5, 0.5)], (-0.4, 0.4));
     let tip = m.find_link("tip").unwrap();
     let options = JointSpaceOptions::new().with_max_restarts(0);
@@ -130,12 +130,12 @@ fn a_free_joint_turns_any_way_and_comes_back_at_the_nearest_turn() {
         let v = DVec3::from_array(values);
         let got = DQuat::from_scaled_axis(v);
         assert!(2.0 * (got.conjugate() * wanted).xyz().length() < 1e-5, "{i}");
-        // No other turn about its axis is nearer.
+        // No equivalent vector by whole turns is nearer.
         for k in [-2.0, -1.0, 1.0, 2.0] {
             let other = v + v.normalize() * (k * 2.0 * PI);
             assert!(other.distance(start) >= v.distance(start) - 1e-6, "{i}: {v} {start}");
         }
-        // What is there keeps its bits.
+        // A goal that is met keeps the bits.
         let mut same = values;
         solver.solve(&mut workspace, &[goal], &mut same, &options).unwrap();
         assert_eq!(same, values);

@@ -17,7 +17,7 @@ use sinew::{
     },
 };
 
-/// Those of `solvers` that go by steps of the whole chain: `Auto`, and least squares with fresh starts or without.
+/// Indices of `solvers` that step the whole chain: `Auto`, and least squares with and without fresh starts.
 const FOLLOW: [usize; 3] = [0, 3, 6];
 
 type Solve = Box<dyn FnMut(&mut Pose, &Goal) -> sinew::Report>;
@@ -42,7 +42,7 @@ fn solvers(skeleton: &Skeleton, ids: &[JointId], max_turn: f32) -> Vec<Solve> {
     all
 }
 
-/// Angle between rotations, by f64 and the sine.
+/// Returns the angle between rotations, by f64 and the sine.
 fn angle(a: sinew::glam::Quat, b: sinew::glam::Quat) -> f64 {
     let d = a.as_dquat().inverse() * b.as_dquat();
     2.0 * d.xyz().length().atan2(d.w.abs())
@@ -60,7 +60,7 @@ fn no_joint_turns_further_in_a_solve() {
         for mut solve in solvers(&skeleton, &ids, 0.05) {
             let mut pose = Pose::rest(&skeleton);
             for i in 0..200 {
-                // Leaps now and then, and small ways in between.
+                // Occasional jumps, with small steps in between.
                 let f = (i / 20) as f32 + 0.01 * (i % 20) as f32;
                 let goal = Vec3::new((1.7 * f).sin(), (2.3 * f).cos(), (0.9 * f).sin()) * 0.7;
                 let mut goal = Goal::position(goal);
@@ -79,7 +79,7 @@ fn no_joint_turns_further_in_a_solve() {
     }
 }
 
-/// Where a row of ten hinges about X and Z in turn ends, in f64, and how each angle moves it.
+/// Returns the end of a row of ten hinges about X and Z alternately, in f64, and its derivative by each angle.
 fn hinges(angles: &[f64; 10]) -> (DVec3, [DVec3; 10]) {
     let axis = |i: usize| [DVec3::X, DVec3::Z][i % 2];
     let (mut at, mut seat) = (DVec3::ZERO, DQuat::IDENTITY);
@@ -92,7 +92,7 @@ fn hinges(angles: &[f64; 10]) -> (DVec3, [DVec3; 10]) {
     (at, turns.map(|(from, axis)| axis.cross(at - from)))
 }
 
-/// Goes downhill from angles, each between two values; how far from the goal it ends.
+/// Descends from angles, each between two bounds, and returns the final distance from the goal.
 fn downhill(mut angles: [f64; 10], room: &[[f64; 2]; 10], goal: DVec3) -> f64 {
     let (mut end, mut moves) = hinges(&angles);
     let mut step = 1.0;
@@ -111,7 +111,7 @@ fn downhill(mut angles: [f64; 10], room: &[[f64; 2]; 10], goal: DVec3) -> f64 {
     end.distance(goal)
 }
 
-/// Each frame comes as near as its turns and limits let it: downhill from there, within both, little is to be gained.
+/// Each frame reduces the residual nearly as far as bounds and limits allow: descent within both gains little.
 #[test]
 fn what_a_joint_may_not_turn_the_others_do() {
     let most = 0.13;
@@ -123,7 +123,7 @@ fn what_a_joint_may_not_turn_the_others_do() {
         })
     };
     for (which, mut solve) in solvers(&skeleton, &ids, most as f32).into_iter().enumerate() {
-        // Sweeps creep.
+        // Sweeps converge slowly.
         if !FOLLOW.contains(&which) {
             continue;
         }
@@ -135,13 +135,13 @@ fn what_a_joint_may_not_turn_the_others_do() {
                 pose.set_rotation(id, math::axis_angle(axis, 0.3 + 0.1 * ((3 * i + path) % 5) as f32));
             }
             pose.update();
-            // Out of reach and in again, past the chain's root.
+            // Out of reach and back, past the chain's root.
             let away = Vec3::new((path as f32).sin(), 0.0, (path as f32).cos()) * 0.35;
             let at = |frame: usize| {
                 let along = 0.3 + 1.3 * (1.0 - (frame as f32 / 80.0 - 1.0).abs());
                 away + Vec3::Y * along
             };
-            // The way to the path's start is no part of it: it may lead round what keeps joints from coming nearer.
+            // The solve to the path's start is not judged, as limits may keep a bounded one from it.
             let mut free = held(Auto::new(&skeleton, ids[0], ids[10]).unwrap());
             assert!(free.solve(&mut pose, &Goal::position(at(0))).unwrap().reached());
             for frame in 0..160 {
@@ -159,7 +159,7 @@ fn what_a_joint_may_not_turn_the_others_do() {
     }
 }
 
-/// An elbow that must unfold on the way takes the end no further from a goal behind the root.
+/// An elbow that must unfold does not move the end away from a goal behind the root.
 #[test]
 fn no_frame_leads_away_from_the_goal() {
     let (skeleton, ids) = column(2, 1.0, |_| Joint::FREE);
@@ -173,7 +173,7 @@ fn no_frame_leads_away_from_the_goal() {
     all.push(Box::new(move |pose, goal| full_body.solve(&mut workspace, pose, &[*goal], &options).unwrap()));
     for (which, mut solve) in all.into_iter().enumerate() {
         let mut pose = Pose::rest(&skeleton);
-        // The column stands along Y, and its elbow is folded to 37 degrees.
+        // The column stands along Y, with its elbow folded to 37 degrees.
         pose.set_rotation(ids[1], math::axis_angle(Vec3::Z, 2.5));
         pose.update();
         let goal = Vec3::X * 2.4;
@@ -185,13 +185,13 @@ fn no_frame_leads_away_from_the_goal() {
             assert!((now - report.position_residual).abs() < 1e-5);
             left = now;
         }
-        // Two bones of a metre reach no further. (Sweeps creep, or stay where a bound leaves none that leads nearer.)
+        // The reach of two bones of a metre. (Sweeps converge slowly, or stop where the bound leaves no reducing step.)
         let swept = (1..7).contains(&which) && !FOLLOW.contains(&which);
         assert!(swept || left < 0.4001, "solver {which}: {left} left");
     }
 }
 
-/// A goal that stays is met in the end, however small the turns are.
+/// A constant goal is met at last, however small the bound on turns.
 #[test]
 fn small_turns_get_there() {
     let (skeleton, ids) = column(8, 1.0 / 8.0, |_| Joint::cone(Vec3::Y, 0.8, 0.5));
@@ -217,7 +217,7 @@ fn a_tip_of_which_nothing_is_asked_keeps_its_rotation() {
             let tip = math::axis_angle(Vec3::new(0.6, 0.0, 0.8), 0.7);
             pose.set_rotation(ids[6], tip);
             pose.set_rotation(ids[2], math::axis_angle(Vec3::X, 0.3));
-            // In reach, out of it, and where only fresh starts lead.
+            // In reach, out of reach, and reachable only by fresh starts.
             for goal in [Vec3::new(0.3, 0.5, 0.2), Vec3::Y * 3.0, Vec3::new(0.0, -0.9, 0.0), Vec3::Y * 0.1] {
                 solve(&mut pose, &Goal::position(goal));
                 assert_eq!(pose.local(ids[6]).rotation, tip);
@@ -226,7 +226,7 @@ fn a_tip_of_which_nothing_is_asked_keeps_its_rotation() {
     }
 }
 
-/// Next to a pole of the middle axis the angles of a joint are hardly known, and what f32 makes of them is another turn.
+/// Near a pole of the middle axis a joint's angles are poorly determined, and their f32 rounding is another rotation.
 #[test]
 fn joints_of_a_tree_turn_no_further_next_to_a_pole() {
     let mut state = 7u64;

@@ -10,7 +10,7 @@ use sinew::{
     solve::{Eye, LookAt, LookAtError, LookJoint, LookState, Options},
 };
 
-/// Hips, three of the spine, neck, head, two eyes.
+/// Hips, three spine joints, neck, head, two eyes.
 struct Figure {
     skeleton: Arc<Skeleton>,
     ids: Vec<JointId>,
@@ -64,7 +64,7 @@ impl Figure {
         pose.model(self.ids[5]).transform_point3(Vec3::new(0.0, 0.09, 0.08))
     }
 
-    /// The angle between a joint's local Z (from a point of its) and the way to a target.
+    /// Returns the angle between a joint's local Z (from a point in its space) and the direction to a target.
     fn off(&self, pose: &Pose, joint: usize, offset: Vec3, target: Vec3) -> f64 {
         let (p, q, s) = frame(pose, self.ids[joint]);
         let from = p + q * (offset.as_dvec3() * s);
@@ -85,7 +85,7 @@ fn frame(pose: &Pose, joint: JointId) -> (DVec3, DQuat, f64) {
     (p + q * (t.translation.as_dvec3() * s), q * own, s * f64::from(t.scale.x))
 }
 
-/// How far a joint is turned from where it came in.
+/// Returns the angle of a joint from the input pose.
 fn turned(before: &Pose, after: &Pose, joint: JointId) -> f32 {
     math::angle_between(before.local(joint).rotation, after.local(joint).rotation)
 }
@@ -112,7 +112,7 @@ fn the_face_and_the_eyes_look_at_what_they_can() {
                 let report = look.solve(&mut look.state(), &mut pose, target, &Options::new()).unwrap();
                 let face = f.face(&pose, target);
                 assert!((face - f64::from(report.face)).abs() < 2e-5);
-                // Joints turn no further than they may.
+                // No joint exceeds its largest turn.
                 for (i, cone) in [(1, 0.2), (2, 0.2), (3, 0.3), (4, 0.5), (5, 0.7), (6, 0.6), (7, 0.6)] {
                     assert!(turned(&rest, &pose, f.ids[i]) <= cone + 1e-5);
                 }
@@ -123,7 +123,7 @@ fn the_face_and_the_eyes_look_at_what_they_can() {
                         assert!(f.off(&pose, i, Vec3::ZERO, target) < 1e-5);
                     }
                     reached += 1;
-                    // What looks there already stays as it is.
+                    // A target that is looked at already changes nothing.
                     let once = pose.clone();
                     assert_eq!(
                         look.solve(&mut look.state(), &mut pose, target, &Options::new())
@@ -134,7 +134,7 @@ fn the_face_and_the_eyes_look_at_what_they_can() {
                     );
                     assert_eq!(pose.locals(), once.locals());
                 }
-                // Offsets and all others stay.
+                // Offsets and all other joints stay.
                 for j in f.skeleton.joints() {
                     assert_eq!(pose.local(j).translation, rest.local(j).translation);
                 }
@@ -151,7 +151,7 @@ fn shares_are_of_what_is_left() {
     let look = f.look(false);
     let rest = Pose::rest(&f.skeleton);
     let mut pose = rest.clone();
-    // Far away, so that places do not matter: 0.8 radians to the left.
+    // Far away, so that positions do not matter: 0.8 radians to the left.
     let front = (f.eye(&rest), rest.model(f.ids[5]).transform_vector3(Vec3::Z));
     let target = front.0 + Quat::from_rotation_y(0.8) * front.1 * 1e5;
     look.solve(&mut look.state(), &mut pose, target, &Options::new()).unwrap();
@@ -189,7 +189,7 @@ fn in_the_dead_zone_only_the_eyes_move() {
     let report = look.solve(&mut state, &mut pose, at(0.25), &Options::new()).unwrap();
     assert!((1..=5).all(|i| pose.local(f.ids[i]) == rest.local(f.ids[i])));
     assert!(report.report.rotation_residual < 1e-5 && report.report.reached());
-    // Out of it, the line follows by the zone behind, and stays there when the target comes back a little.
+    // Outside the dead zone, the line of sight lags by its width, and stays when the target returns a little.
     let shown = |angle: f32, look: &LookAt, state: &mut LookState| {
         let mut pose = rest.clone();
         let report = look.solve(state, &mut pose, at(angle), &Options::new()).unwrap();
@@ -200,14 +200,13 @@ fn in_the_dead_zone_only_the_eyes_move() {
     assert!((shown(0.6, &look, &mut state) - 0.1).abs() < 0.02);
     assert!((shown(0.3, &look, &mut state) - 0.2).abs() < 0.02);
     assert!((shown(0.1, &look, &mut state) - 0.3).abs() < 0.02);
-    // Without memory it looks from the animation's front.
+    // Without state it starts from the animation's direction.
     state.reset();
     assert_eq!(state, look.state());
     assert!((shown(0.4, &look, &mut state) - 0.3).abs() < 0.02);
 }
 
-/// Goes along a path of the target; the largest angle that a joint turns for an angle that the
-/// target goes (seen from the eyes).
+/// Follows a path of the target and returns the largest turn of a joint per angle of the target, seen from the eyes.
 fn steepest(f: &Figure, look: &LookAt, path: impl Fn(f32) -> Vec3) -> f32 {
     let mut state = look.state();
     let rest = Pose::rest(&f.skeleton);
@@ -240,7 +239,7 @@ fn the_pose_goes_smoothly_round_whatever_the_target_does() {
                 let ring = |x: f32| turn * Quat::from_rotation_y(x * 2.0 * PI) * Vec3::Z * 2.0;
                 let most = steepest(&f, &look, ring);
                 assert!(most < 5.0, "tilt {tilt}, dead zone {dead_zone}: {most}");
-                // Up and over, and down behind.
+                // Over the top and down behind.
                 let over = |x: f32| turn * Quat::from_rotation_x(x * 2.0 * PI) * Vec3::Z * 2.0;
                 let most = steepest(&f, &look, over);
                 assert!(most < 5.0, "tilt {tilt}, dead zone {dead_zone}, over: {most}");
@@ -276,7 +275,7 @@ fn a_target_that_passes_through_the_head_leads_to_no_leap() {
             look.solve(&mut look.state(), &mut pose, target, &Options::new()).unwrap();
             pose.check_finite().unwrap();
             let step = f.ids.iter().map(|&j| turned(&last, &pose, j)).fold(0.0, f32::max);
-            // A quarter of a millimetre: a hundred radians a metre, as of an eye with a target 1 cm before it.
+            // Steps of a quarter of a millimetre: a hundred radians a metre, as of an eye with a target 1 cm away.
             assert!(i == -4000 || step < 0.025, "{side} at {i}: {step}");
             last = pose;
         }
@@ -330,7 +329,7 @@ fn one_joint_is_enough() {
     let mut pose = Pose::rest(&f.skeleton);
     let report = look.solve(&mut look.state(), &mut pose, Vec3::new(2.0, 1.0, 1.0), &Options::new()).unwrap();
     assert!(report.reached());
-    // On the joint itself: nothing.
+    // A target at the joint itself changes nothing.
     let mut pose = Pose::rest(&f.skeleton);
     let before = pose.clone();
     let target = pose.position(f.ids[5]);
@@ -387,7 +386,7 @@ fn what_cannot_be_is_named() {
     refused(|l| l.near = f32::NAN, Vec3::ZERO);
     refused(|l| l.axis = Vec3::ZERO, Vec3::ZERO);
     refused(|l| l.offset = Vec3::INFINITY, Vec3::ZERO);
-    // A pose that is broken stays as it was, and far targets are nothing special.
+    // A broken pose stays as it is, and far targets are ordinary.
     let look = f.look(true);
     let mut pose = Pose::rest(&f.skeleton);
     for far in [1e18, 1e25, 3e38] {

@@ -17,7 +17,7 @@ struct Step {
     turned: [f64; 4],
     axis: [f64; 3],
     slides: bool,
-    /// Follows the first joint by this much.
+    /// Multiplier of the first joint's value.
     follows: Option<(f64, f64)>,
     value: f64,
 }
@@ -66,7 +66,7 @@ fn build(steps: &[Step]) -> (Mechanism, Vec<f64>) {
     (b.build().unwrap(), (0..steps.len()).filter(free).map(|i| steps[i].value).collect())
 }
 
-/// Where the last link is, by the formulas above.
+/// Returns the frame of the last link, by the formulas above.
 fn tip(steps: &[Step]) -> Rigid {
     let mut at = Rigid { q: [0.0, 0.0, 0.0, 1.0], p: [0.0; 3] };
     for (i, s) in steps.iter().enumerate() {
@@ -128,7 +128,7 @@ proptest! {
             };
             let ((p, r), (n, s)) = (at(H), at(-H));
             let linear = (p - n) / (2.0 * H);
-            // Of R(h) R(-h)^T the skew part is twice the rotation vector.
+            // The skew part of R(h) R(-h)^T is twice the rotation vector.
             let d = r * s.transpose();
             let angular = DVec3::new(d.y_axis.z - d.z_axis.y, d.z_axis.x - d.x_axis.z, d.x_axis.y - d.y_axis.x) / (4.0 * H);
             let scale = 1.0 + linear.length() + angular.length();
@@ -166,7 +166,7 @@ fn manipulability_of_a_chain_with_six_independent_joints_is_that_of_its_determin
     m.forward_kinematics(&[0.1, 0.2, 0.3, 1.0, 0.0, 2.0], &mut placement).unwrap();
     let measure = m.manipulability(&placement, last(&m), DVec3::ZERO, 0.5);
     assert!((measure - 0.125).abs() < 1e-12, "{measure}");
-    // At a pitch p the axes of yaw and roll enclose less: the determinant is cos p; at a quarter turn they are one.
+    // At a pitch p the angle between the axes of yaw and roll shrinks: the determinant is cos p, 0 at a quarter turn.
     m.forward_kinematics(&[0.1, 0.2, 0.3, 1.0, 0.4, 2.0], &mut placement).unwrap();
     let measure = m.manipulability(&placement, last(&m), DVec3::ZERO, 1.0);
     assert!((measure - 0.4f64.cos()).abs() < 1e-12, "{measure}");

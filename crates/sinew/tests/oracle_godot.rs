@@ -15,19 +15,19 @@ use sinew::{
 
 /// The oracle's tolerance on an angle, in radians.
 const LOOSE: f64 = 0.01;
-/// And on a direction.
+/// The oracle's tolerance on a direction.
 const CLOSE: f64 = 1e-5;
 
-/// What a row expects of the direction that is left.
+/// Expected direction of a row.
 #[derive(Clone, Copy, PartialEq)]
 enum Expect {
-    /// The direction that came.
+    /// The input direction.
     Same,
-    /// One within the cone, and not the one that came.
+    /// One within the cone that differs from the input.
     Within,
-    /// Only numbers.
+    /// Any finite direction.
     Finite,
-    /// The limit cannot be made.
+    /// The limit is refused.
     Refused,
 }
 
@@ -35,14 +35,14 @@ enum Expect {
 fn cones_answer_as_godots_do() {
     let (x, z) = (Vec3::X, Vec3::Z);
     let deg = |angle: f64| angle.to_radians();
-    // A direction off +Z by an angle, as the oracle turns it: about X.
+    // A direction at an angle from +Z, rotated about X as in the oracle.
     let off = |angle: f64| Quat::from_rotation_x(angle as f32) * z;
-    // Case; the cone's middle; its half angle, none where the joint is free; the direction that comes; what is left.
+    // Case; the cone's axis; its half angle, none where the joint is free; the input direction; the expected output.
     let rows = [
         ("inside: the middle", z, Some(deg(30.0)), z, Expect::Same),
         ("inside: half way out", z, Some(deg(30.0)), off(deg(15.0)), Expect::Same),
         ("outside", z, Some(deg(30.0)), x, Expect::Within),
-        // A cone without width would be a hinge, which is said so: the oracle gives the middle.
+        // A cone without width would be a hinge, which the error says; the oracle returns the axis.
         ("zero radius: the middle", z, Some(0.0), z, Expect::Refused),
         ("zero radius: outside", z, Some(0.0), x, Expect::Refused),
         ("no cones", z, None, x, Expect::Same),
@@ -53,7 +53,7 @@ fn cones_answer_as_godots_do() {
         ("on the boundary", z, Some(deg(30.0)), off(deg(30.0)), Expect::Same),
         ("very small radius: the middle", z, Some(deg(0.1)), z, Expect::Same),
         ("very small radius: outside", z, Some(deg(0.1)), off(deg(0.15)), Expect::Within),
-        // Beyond 3 radians f32 loses the twist, and swing is free or limited to less: the oracle takes any cone.
+        // Beyond 3 radians f32 loses the twist, and a swing is free or more limited; the oracle accepts any cone.
         ("near the largest radius", z, Some(PI - 0.01), x, Expect::Refused),
         ("without a rotation", z, Some(deg(30.0)), x, Expect::Finite),
         ("constrained without cones", z, None, x, Expect::Same),

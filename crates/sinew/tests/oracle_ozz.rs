@@ -24,12 +24,12 @@ const CLOSE: f32 = 2e-3;
 /// The oracle's distance in metres below which a goal is reached.
 const NEAR: f64 = 1e-2;
 
-/// The turn about an axis by an angle in radians.
+/// Returns the rotation about an axis by an angle in radians.
 fn about(axis: Vec3, angle: f32) -> Quat {
     Quat::from_axis_angle(axis.normalize(), angle)
 }
 
-/// The parents under which the oracle repeats cases: none, moved, rotated, scaled, scaled unequally, mirrored.
+/// Parents under which the oracle repeats cases: none, moved, rotated, scaled, scaled unequally, mirrored.
 fn parents() -> [JointTransform; 6] {
     let scaled = |s: Vec3| JointTransform { scale: s, ..JointTransform::IDENTITY };
     [
@@ -42,7 +42,7 @@ fn parents() -> [JointTransform; 6] {
     ]
 }
 
-/// The turn of a joint between two poses, in its own frame.
+/// Returns the rotation of a joint between two poses, in its own frame.
 fn correction(before: &Pose, after: &Pose, joint: JointId) -> Quat {
     before.local(joint).rotation.inverse() * after.local(joint).rotation
 }
@@ -56,7 +56,7 @@ fn rotation_only(rotation: Quat, translation: Vec3) -> JointTransform {
     JointTransform { translation, rotation, scale: Vec3::ONE }
 }
 
-/// What a row expects of the limb.
+/// Expected result of a limb.
 #[derive(Clone, Copy)]
 enum Limb {
     /// Corrections of the start and the middle joint, where the oracle defines them, and whether the goal is reached.
@@ -67,7 +67,7 @@ enum Limb {
 
 struct LimbRow {
     case: &'static str,
-    /// What stands above the limb.
+    /// Parent of the limb.
     parent: JointTransform,
     /// Local transforms of start, middle and end.
     joints: [JointTransform; 3],
@@ -115,7 +115,7 @@ fn limb_rows() -> Vec<LimbRow> {
     let straight = (about(z, -FRAC_PI_2), about(z, FRAC_PI_2));
     let row = LimbRow::new;
     let mut rows = vec![
-        // The oracle refuses missing joints, which cannot be said here, and an axis of length 0.7: ours takes any length.
+        // The oracle refuses missing joints, which do not exist here, and an axis of length 0.7; ours accepts any length.
         LimbRow {
             axis: Some(Vec3::new(0.0, 0.0, FRAC_1_SQRT_2)),
             ..row("JobValidity: an axis of any length", here, id, id)
@@ -147,7 +147,8 @@ fn limb_rows() -> Vec<LimbRow> {
         joints: [zero, JointTransform::IDENTITY, JointTransform::IDENTITY],
         axis: None,
         pole: Pole::Keep,
-        // Identity corrections there; here a limb of no size is an error, which leaves the joints as they are too.
+        // The oracle returns identity corrections. Here a limb without size is an error, which leaves the joints as they are
+        // too.
         expect: Limb::Refused,
         ..row("ZeroScale", Vec3::ZERO, id, id)
     });
@@ -171,7 +172,7 @@ fn limb_rows() -> Vec<LimbRow> {
     }
     rows.push(row("Weight: all", x * 2.0, straight.0, straight.1));
     for weight in [1.1, -0.1] {
-        // The oracle takes the nearest weight that makes sense; here a weight outside 0 to 1 is an error.
+        // The oracle clamps the weight; here a weight outside 0 to 1 is an error.
         rows.push(LimbRow { weight, expect: Limb::Refused, ..row("Weight: outside", x * 2.0, id, id) });
     }
     for (weight, part) in [(0.0, 0.0), (0.5, 0.5)] {
@@ -202,8 +203,8 @@ fn limb_rows() -> Vec<LimbRow> {
         let expect = Limb::Turns(Some(id), Some(id), Some(reached));
         rows.push(LimbRow { joints: along, expect, ..row("AlignedJointsAndTarget", x * distance, id, id) });
     }
-    // A goal on the root names no direction. The oracle leaves the upper bone where it is; ours keeps the direction from
-    // root to end, from which the upper bone of a folding limb goes on turning away.
+    // A goal on the root has no direction. The oracle leaves the upper bone. Ours keeps the direction from root to end, from
+    // which the upper bone of a folding limb turns away further.
     rows.push(row("ZeroLengthStartTarget", Vec3::ZERO, about(z, -FRAC_PI_4), about(z, -FRAC_PI_2)));
     rows.push(LimbRow {
         joints: [JointTransform::IDENTITY; 3],
@@ -258,10 +259,10 @@ fn limbs_answer_as_ozz_does() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
-/// What a row expects of an aim.
+/// Expected result of an aim.
 #[derive(Clone, Copy)]
 enum Aimed {
-    /// The correction, and whether the ray reaches the target where the oracle says so.
+    /// Correction, and whether the ray reaches the target where the oracle says so.
     Turn(Quat, Option<bool>),
     /// The solver refuses, and the pose keeps its bits.
     Refused,
@@ -347,8 +348,8 @@ fn aim_rows() -> Vec<AimRow> {
         (Vec3::new(-0.5, 0.5, 0.0), reached(about(z, -FRAC_PI_6), true)),
         (Vec3::new(0.5, 0.0, 0.5), reached(about(y, FRAC_PI_6), true)),
         (y, reached(about(z, -FRAC_PI_2), true)),
-        // Out of reach the oracle turns nothing; ours faces the target with the nearest point of the ray, as that leaves
-        // the least distance.
+        // Out of reach the oracle turns nothing. Ours faces the target with the nearest point of the ray, which minimises
+        // the distance.
         (y * 2.0, reached(about(z, -FRAC_PI_2), false)),
     ] {
         rows.push(AimRow { offset, expect, ..row("Offset", x, id) });
@@ -359,7 +360,7 @@ fn aim_rows() -> Vec<AimRow> {
         expect: reached(about(z, -FRAC_PI_2), true),
         ..row("Offset: below the joint", x, id)
     });
-    // A twist is a turn of the pole about the way to the target: ours has no number for it.
+    // A twist is a rotation of the pole about the line to the target; ours has no number for it.
     for (twist, turn) in [(0.0, id), (FRAC_PI_2, about(x, FRAC_PI_2)), (-FRAC_PI_2, about(x, -FRAC_PI_2))] {
         rows.push(AimRow { pole: about(x, twist) * y, ..row("Twist", x, turn) });
     }
@@ -376,11 +377,11 @@ fn aim_rows() -> Vec<AimRow> {
         rows.push(AimRow { weight, ..row("Weight", z, about(y, -angle)) });
     }
     for weight in [2.0, -0.5] {
-        // The oracle takes the nearest weight that makes sense; here a weight outside 0 to 1 is an error.
+        // The oracle clamps the weight; here a weight outside 0 to 1 is an error.
         rows.push(AimRow { weight, expect: Aimed::Refused, ..row("Weight: outside", z, id) });
     }
     let zero = JointTransform { scale: Vec3::ZERO, ..JointTransform::IDENTITY };
-    // An identity correction there; here a joint that has lost its axes is an error, which leaves it as it is too.
+    // The oracle returns an identity correction. Here a joint without axes is an error, which leaves it as it is too.
     rows.push(AimRow { joint: zero, expect: Aimed::Refused, ..row("ZeroScale", z, id) });
     rows
 }

@@ -14,12 +14,12 @@ use sinew::{
     solve::{Effector, Fabrik, FullBody, FullBodyOptions, IterativeOptions, Tolerance},
 };
 
-/// A quarter turn about X, by half its angle's sine and cosine: +1 takes Z to -Y.
+/// Components of a quarter turn about X, sine and cosine of half its angle: +1 takes Z to -Y.
 fn quarter(sign: f32) -> Quat {
     Quat::from_xyzw(sign * FRAC_1_SQRT_2 as f32, 0.0, 0.0, FRAC_1_SQRT_2 as f32)
 }
 
-/// Joints one below the other: the place of the first, and where each bone ends, seen from its joint.
+/// Chain of joints: the position of the first, and the end of each bone in its joint's space.
 fn row(root: Vec3, lengths: &[f32]) -> (Skeleton, Vec<JointId>) {
     let mut b = Skeleton::builder();
     let mut last = b.add("0", None, JointTransform::from_translation(root));
@@ -37,7 +37,7 @@ struct Case {
     target: Vec3,
     iterations: u32,
     tolerance: f32,
-    /// Signs of quarter turns about X that are left, and how near.
+    /// Signs of the expected quarter turns about X, and their tolerance.
     left: &'static [f32],
     near: f32,
 }
@@ -135,8 +135,8 @@ fn a_leaf_below_the_chain_keeps_its_rotation() {
     assert_eq!(pose.local(ids[1]).rotation, Quat::IDENTITY);
 }
 
-/// The oracle expects of a child that is held to the identity that it turns by a quarter, which is not to hold it. Ours stays,
-/// and the parent alone turns towards the target.
+/// The oracle expects that a child held to the identity turns by a quarter, so it is not held there. Ours stays, and the
+/// parent alone turns towards the target.
 #[test]
 fn a_stiff_joint_stays_stiff() {
     let (mut skeleton, ids) = row(Vec3::ZERO, &[2.0, 2.0]);
@@ -145,7 +145,7 @@ fn a_stiff_joint_stays_stiff() {
     let chain = Chain::new(&skeleton, ids[0], ids[1]).unwrap();
     let chain = chain.with_tip_offset(&skeleton, Vec3::Z * 2.0).unwrap();
     let mut solver = held(Fabrik::from_chain(&skeleton, chain.clone()).unwrap());
-    // At full reach, where reaching creeps.
+    // At full reach, where FABRIK converges slowly.
     solver.options.max_iterations = Some(400);
     let mut pose = Pose::rest(&skeleton);
     let target = Vec3::new(0.0, 12f32.sqrt(), 2.0);
@@ -154,16 +154,16 @@ fn a_stiff_joint_stays_stiff() {
     assert!(chain.end(&pose).distance(target) < 0.1, "{report:?}");
 }
 
-/// A figure with two arms: bones by name of the one above them, offset from that one's end, length, quarter turns about X.
+/// Figure with two arms. Bones: name, index of the parent, offset from the parent's end, length, quarter turns about X.
 type Bones = &'static [(&'static str, Option<usize>, Vec3, f32, f32)];
 
 struct Two {
     what: &'static str,
     bones: Bones,
-    /// The bones whose ends are led, and where to.
+    /// Bones with a goal for their end, and the goal.
     tips: [(usize, Vec3); 2],
     priorities: [u8; 2],
-    /// Joints that are to have turned by this many quarter turns about X, and how near.
+    /// Expected quarter turns of joints about X, and their tolerance.
     left: &'static [(usize, f32)],
     near: f32,
 }
@@ -215,7 +215,7 @@ fn two_effectors_end_as_the_comet_s_do_or_say_why() {
     ];
     const AS_IT_CAME: &[(usize, f32)] = &[(0, 0.0), (1, 0.0), (2, 1.0), (3, 0.0), (4, -1.0), (5, 0.0)];
     let at = |y: f32, z: f32| Vec3::new(0.0, y, z);
-    // Where both arms' ends are as they came, with bones of these lengths.
+    // Positions of both arms' ends in the input pose, with bones of these lengths.
     let diagonal = 2.0 + 2.0 + 2.0 + SHORT;
     let rows = [
         Two {
@@ -226,7 +226,8 @@ fn two_effectors_end_as_the_comet_s_do_or_say_why() {
             left: &[(0, 0.0), (1, 0.0), (2, 0.5), (3, 0.0), (4, -0.5), (5, 0.0)],
             near: 1e-6,
         },
-        // The oracle's first sweep happens to end there; least squares shares the turns with the root, and says how near.
+        // The oracle's first sweep happens to end there. Least squares shares the turns with the root, within this
+        // tolerance.
         Two {
             what: "two targets with an offset",
             bones: FORK,
@@ -273,7 +274,7 @@ fn two_effectors_end_as_the_comet_s_do_or_say_why() {
             tips: [(0, at(2.5, 0.0)), (2, at(2.0, 4.5))],
             priorities: [0, 1],
             left: &[(0, -1.0), (1, 1.0)],
-            // Both are out of reach, where the way to the nearest place is flat.
+            // Both are out of reach, where the cost is flat around the minimum.
             near: 5e-3,
         },
     ];

@@ -17,7 +17,7 @@ use sinew::{
 /// The oracle's tolerance is 1e-6 in f64.
 const NEAR: f64 = 2e-6;
 
-/// What a case expects: the angle after a solve, or that its limits are refused.
+/// Expected result: the angle after a solve, or a refusal of the limits.
 enum Expect {
     Angle(f64),
     Refused,
@@ -87,7 +87,7 @@ fn cases() -> Vec<Case> {
     ] {
         all.push(case("infinite and single-sided limits", 0.1, 0.2, Some(range), Angle(0.2)));
     }
-    // The oracle leaves the maximum, five radians away from the goal: a range that ends before it begins is a mistake.
+    // The oracle returns the maximum, five radians away from the goal. Here a range that ends before it begins is refused.
     all.push(case("inverted limits", 0.1, 0.2, Some((5.0, -5.0)), Refused));
     let wrapped = Some((-5.0 * quarter, -3.0 * quarter));
     let half = case("half of a wrapped result", PI - 0.1, PI - 0.2, wrapped, Angle(PI - 0.15));
@@ -120,7 +120,7 @@ fn one_link_turns_as_three_js_s_does() {
         let mut pose = Pose::rest(&skeleton);
         pose.set_rotation(ids[0], math::axis_angle(about, initial as f32));
         pose.update();
-        // What is blended goes on half of the way each time.
+        // A partial weight covers half of the remaining angle in each solve.
         for round in 0..if weight < 1.0 { 1 } else { 3 } {
             solver.solve(&mut pose, &Goal::position(turned(target))).unwrap();
             let off = chain.end(&pose).as_dvec3().distance(turned(expected).as_dvec3());

@@ -64,8 +64,7 @@ fn points_and_directions_go_there_and_back() {
     }
 }
 
-/// A leg that is solved in model space, for a goal of the world, has its foot, its rotation and its knee where the world wants
-/// them.
+/// A leg that is solved in model space for a goal in the world has its foot, its rotation and its knee at the world's goals.
 #[test]
 fn goals_of_the_world_are_met_in_the_world() {
     let mut dice = Dice(Box::new(noise(2)));
@@ -100,14 +99,14 @@ fn goals_of_the_world_are_met_in_the_world() {
         let placed = placement.report(report);
         assert!((f64::from(placed.position_residual) - off).abs() < 4e-6 * far);
         assert_eq!(placed.reached(), report.reached());
-        // A mirrored foot is turned as all of its axes are turned round.
+        // A mirrored foot has all axes reversed.
         let sign = f64::from(placement.scale().signum());
         let frame = truth.matrix3 * wide(&pose.model(ids[foot])).matrix3;
         for (axis, wanted) in [(frame.x_axis, Vec3::X), (frame.y_axis, Vec3::Y)] {
             let wanted = math::rotate(turn, wanted).as_dvec3() * sign;
             assert!(axis.normalize().distance(wanted) < 1e-4, "{axis} {wanted}");
         }
-        // The knee lies in the plane of the pole, turned by the swivel (right-handed) about the way to the goal.
+        // The knee lies in the pole's plane, rotated by the swivel angle (right-handed) about the direction to the goal.
         let line = (place - from).as_dvec3().normalize();
         let across = |v: DVec3| (v - line * v.dot(line)).normalize();
         if pole.as_dvec3().normalize().cross(line).length() < 0.3 {
@@ -117,7 +116,7 @@ fn goals_of_the_world_are_met_in_the_world() {
         let wanted = across(pole.as_dvec3());
         let (sin, cos) = f64::from(swivel).sin_cos();
         let wanted = wanted * cos + line.cross(wanted) * sin;
-        // (f32 holds a place in the world to a millionth of how far it is, and the figure may be small.)
+        // (f32 resolves a position in the world to a millionth of its distance, and the figure may be small.)
         let near = 1e-4 + 1e-6 * far / f64::from(metre);
         assert!(bent.distance(wanted) < near, "case {case}: {bent} {wanted}");
     }

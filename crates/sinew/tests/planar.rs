@@ -16,7 +16,7 @@ use sinew::{
     solve::Tolerance,
 };
 
-/// Places of the joints and of the end, in f64.
+/// Returns the positions of the joints and of the end, in f64.
 fn places(chain: &Chain2d) -> Vec<DVec2> {
     let (mut at, mut way) = (chain.root.as_dvec2(), chain.base as f64);
     let mut list = vec![at];
@@ -32,7 +32,7 @@ fn end(chain: &Chain2d) -> DVec2 {
     *places(chain).last().unwrap()
 }
 
-/// How far an angle is outside of a joint's limits.
+/// Returns the excess of an angle over a joint's limits, in radians.
 fn excess(bone: &Bone2d) -> f64 {
     let Some((from, to)) = bone.limits else { return 0.0 };
     let angle = bone.angle as f64;
@@ -56,7 +56,7 @@ fn two_bones_meet_the_cosine_rule_on_either_side() {
                 let bent = two_bone(root, a, b, goal, side).unwrap();
                 let size = (a + b) as f64;
                 let (r, g) = (root.as_dvec2(), goal.as_dvec2());
-                // From the angles alone.
+                // By the angles alone.
                 let (u, l) = (bent.upper as f64, bent.upper as f64 + bent.lower as f64);
                 let m = r + DVec2::new(u.cos(), u.sin()) * a as f64;
                 let e = m + DVec2::new(l.cos(), l.sin()) * b as f64;
@@ -84,7 +84,7 @@ fn two_bones_meet_the_cosine_rule_on_either_side() {
 #[test]
 fn both_conventions_read_one_joint() {
     let quarter = std::f32::consts::FRAC_PI_2;
-    // A right angle to the left: straight on and 90 degrees; from the way back, 90 degrees to the other side.
+    // A right angle to the left: straight is 0 and the bend 90 degrees; folded back is 0 and the bend -90 degrees.
     assert!((AngleConvention2d::Folded.write(quarter) + quarter).abs() < 1e-6);
     assert!((AngleConvention2d::Folded.write(0.0).abs() - std::f32::consts::PI).abs() < 1e-6);
     for i in -30..=30 {
@@ -97,7 +97,7 @@ fn both_conventions_read_one_joint() {
 
 #[test]
 fn a_dragged_chain_is_a_tractrix() {
-    // One bone, dragged along a line that it stands across: its other end follows the tractrix.
+    // One bone, dragged along a line perpendicular to it: its other end follows the tractrix.
     let mut chain = Chain2d::new(Vec2::new(0.0, 1.0), &[Bone2d::new(1.0)]).unwrap();
     chain.base = -std::f32::consts::FRAC_PI_2;
     let steps = 20_000;
@@ -139,7 +139,7 @@ fn one_joint_of_descent_turns_its_line_onto_the_goal_s() {
     let once = Options2d::new().with_method(Method2d::CCD).with_max_iterations(1);
     chain.solve(goal, &once).unwrap();
     let g = goal.as_dvec2();
-    // The outer joint first, then the inner one with the end where the outer one left it.
+    // The outer joint first, then the inner one with the end at the outer one's result.
     let wrap = |x: f64| x - 2.0 * PI * (x / (2.0 * PI)).round();
     let second = wrap(0.4 + (before[2] - before[1]).angle_to(g - before[1]));
     let e = before[1] + DVec2::from_angle(0.3 + second);
@@ -148,7 +148,7 @@ fn one_joint_of_descent_turns_its_line_onto_the_goal_s() {
     assert!((chain.bones()[0].angle as f64 - wrap(first)).abs() < 1e-6);
 }
 
-/// By a fresh start where the method is the one that is taught, by itself with `Auto`.
+/// By a fresh start with the textbook methods, and directly with `Auto`.
 #[test]
 fn straight_chains_leave_their_line_towards_what_is_preferred() {
     for method in [Method2d::Auto, Method2d::CCD, Method2d::Fabrik] {
@@ -161,7 +161,7 @@ fn straight_chains_leave_their_line_towards_what_is_preferred() {
             let report = chain.solve(Vec2::X * (0.05 * i as f32), &settings).unwrap();
             assert!(report.position_residual < 1.1e-4, "{method:?} {i} {report:?}");
         }
-        // (A sweep of descent takes the preferred angle back.)
+        // (A sweep of CCD undoes the preferred angle.)
         for side in [-0.4f32, 0.4].into_iter().filter(|_| method == Method2d::Auto) {
             let bones = [Bone2d::new(1.0), Bone2d::new(1.0).with_preferred(side)];
             let mut chain = Chain2d::new(Vec2::ZERO, &bones).unwrap();
@@ -192,7 +192,7 @@ fn near_full_stretch_auto_spares_hundreds_of_sweeps() {
 
 #[test]
 fn a_knot_of_limits_is_left() {
-    // It comes in bent fully to one side, and the goal is on the other.
+    // The input is bent fully to one side, and the goal is on the other.
     let bones: Vec<Bone2d> =
         (0..6).map(|_| Bone2d::new(0.5).with_limits(-0.6, 0.6).with_angle(0.6)).collect();
     for method in [Method2d::Auto, Method2d::CCD, Method2d::Fabrik] {
@@ -283,19 +283,19 @@ proptest! {
         let settings = Options2d::new().with_method([Method2d::CCD, Method2d::Fabrik, Method2d::Auto][method]).with_max_iterations(sweeps.unwrap_or(200));
         let mut solved = chain.clone();
         let report = solved.solve(goal, &settings).unwrap();
-        // Limits hold, and what came in outside is no further out.
+        // Limits hold, and an input outside them does not move further out.
         for (before, after) in chain.bones().iter().zip(solved.bones()) {
             prop_assert!(excess(after) <= excess(before) + 1e-6);
             prop_assert_eq!((before.length, before.limits), (after.length, after.limits));
         }
-        // The residual is what forward kinematics finds, and nothing is worse.
+        // The residual is that of forward kinematics, and does not grow.
         let miss = end(&solved).distance(goal.as_dvec2());
         let far = goal.as_dvec2().length() + length + chain.root.as_dvec2().length();
         prop_assert!((miss - report.position_residual as f64).abs() < 2e-6 * far, "{miss} {report:?}");
         prop_assert!(miss <= end(&chain).distance(goal.as_dvec2()) + 2e-6 * far);
         if report.reached() {
             prop_assert!(miss <= 1e-4 * length + 2e-6 * far);
-            // What is met stays.
+            // A met goal changes nothing.
             let kept = angles(&solved);
             solved.solve(goal, &settings).unwrap();
             prop_assert_eq!(angles(&solved), kept);
@@ -304,7 +304,7 @@ proptest! {
         if settings.method == Method2d::Auto && chain.bones().iter().all(|b| b.limits.is_none()) && sweeps.is_none() && chain.out_of_reach(goal) == 0.0 {
             prop_assert!(matches!(report.outcome, Outcome::Converged), "{report:?}");
         }
-        // The same again.
+        // A repeated solve gives the same bits.
         let mut again = chain.clone();
         again.solve(goal, &settings).unwrap();
         let mut first = chain.clone();
@@ -342,7 +342,7 @@ proptest! {
     }
 }
 
-/// End and direction of a chain, in f64.
+/// Returns the end and the direction of a chain, in f64.
 fn kinematics(chain: &Chain2d) -> ([f64; 2], f64) {
     let mut way = f64::from(chain.base);
     let mut at = [f64::from(chain.root.x), f64::from(chain.root.y)];
@@ -371,7 +371,7 @@ fn a_direction_is_met_with_the_place() {
             let bones: Vec<_> = (0..count).map(|_| bone(&mut r)).collect();
             let mut chain = Chain2d::new(Vec2::new(r(), r()), &bones).unwrap();
             chain.base = 3.0 * r();
-            // A goal that another pose within the limits is at.
+            // The goal of another pose within the limits.
             let mut other = chain.clone();
             for i in 0..count {
                 let angle = if limited { 1.2 * r() } else { 3.0 * r() };
@@ -440,7 +440,7 @@ fn bones_stretch_as_far_as_they_may_and_no_further() {
     assert!(chain.solve_directed(Vec2::ONE, f32::NAN, &DirectedOptions2d::new()).is_err());
 }
 
-/// An angle within its limits that is written a turn further, as a clip may: a part of the way starts from where it is.
+/// An angle within its limits that is given a turn further, as by a clip: a partial influence starts from it.
 #[test]
 fn a_part_of_the_way_starts_from_the_turn_that_the_range_is_on() {
     let bones = [
@@ -461,13 +461,13 @@ fn a_part_of_the_way_starts_from_the_turn_that_the_range_is_on() {
     }
 }
 
-/// Two bones of very different lengths: a soak found their angles to lead elsewhere than their places.
+/// Two bones of very different lengths: a soak found that their angles did not match their positions.
 #[test]
 fn angles_and_places_of_two_bones_agree_however_long_they_are() {
     two_bones_of_any_lengths(6.0);
 }
 
-/// The same where one of them is lost in the other's rounding.
+/// As above, where f32 loses one length in the other's rounding.
 #[test]
 fn angles_and_places_of_two_bones_agree_where_one_is_a_grain() {
     two_bones_of_any_lengths(9.0);
@@ -489,14 +489,14 @@ fn two_bones_of_any_lengths(decades: f32) {
         let (u, l) = (f64::from(limb.upper), f64::from(limb.upper) + f64::from(limb.lower));
         let middle = DVec2::new(u.cos(), u.sin()) * f64::from(a);
         let end = middle + DVec2::new(l.cos(), l.sin()) * f64::from(b);
-        // Five roundings of angles of up to a turn, 2.4e-7 each: two arcs, their sum, the turn taken off it, the flexion.
+        // Five roundings of angles of up to a turn, 2.4e-7 each: two arcs, their sum, the removed turn, the flexion.
         assert!(end.distance(limb.end.as_dvec2()) < 1.2e-6 * f64::from(most), "{a} {b} {goal} {limb:?}");
         assert!(middle.distance(limb.middle.as_dvec2()) < 1.2e-6 * f64::from(a), "{a} {b} {goal} {limb:?}");
         assert!(limb.end.distance(goal) < 3e-7 * most);
     }
 }
 
-/// A bone that is nothing beside the other one, by f32's reckoning: all four of Heron's factors are rounding there.
+/// A bone of no length beside the other one, in f32: all four of Heron's factors are rounding there.
 #[test]
 fn two_bones_of_which_one_is_nothing_agree() {
     for (a, b) in [(2.46e-9f32, 6.86e6f32), (6.86e6, 2.46e-9), (1e-9, 1e9), (1e9, 1e-9)] {
@@ -514,7 +514,7 @@ fn two_bones_of_which_one_is_nothing_agree() {
     }
 }
 
-/// Whole turns in f32 are off by 2e-7 each: a thousand of them are no way to measure how far out an angle is.
+/// Whole turns in f32 are off by 2e-7 each, so a thousand of them would spoil the excess of an angle.
 #[test]
 fn angles_many_turns_off_go_no_further_out_of_their_limits() {
     let mut noise = noise(41);
@@ -542,12 +542,12 @@ fn angles_many_turns_off_go_no_further_out_of_their_limits() {
     }
 }
 
-/// What a report says beside its residuals, told in lengths of a size.
+/// Returns the outcome of a report, and its distance out of reach in units of a size.
 fn out_of_reach(report: Report, size: f32) -> (Outcome, f32) {
     (report.outcome, report.out_of_reach / size)
 }
 
-/// The same chain, goals and answer, whatever the unit is, from where squares vanish to where they overflow.
+/// The same chain, goals and answer in any unit, from where squares vanish to where they overflow.
 #[test]
 fn chains_of_any_size_reach_their_goals() {
     let bones = |size: f32| {
@@ -559,7 +559,7 @@ fn chains_of_any_size_reach_their_goals() {
             bone(0.2, 0.0),
         ]
     };
-    // (Powers of two, which change no digit.)
+    // (Powers of two, which scale exactly.)
     for size in [2f32.powi(-90), 2f32.powi(-70), 2f32.powi(-55), 1.0, 2f32.powi(50), 2f32.powi(59)] {
         for n in 0..24 {
             let goal = Vec2::from_angle(0.7 * n as f32) * (0.1 + 0.08 * n as f32);
@@ -600,7 +600,7 @@ fn chains_of_any_size_reach_their_goals() {
     }
 }
 
-/// Ends of all numbers: what is followed may be further off than the largest of them.
+/// Goals at opposite ends of the number range: their distance may overflow.
 #[test]
 fn places_at_opposite_ends_of_all_numbers_leave_finite_chains() {
     let ends = [-3.4e38f32, -1e38, 1e38, 3.4e38];
@@ -628,7 +628,7 @@ fn places_at_opposite_ends_of_all_numbers_leave_finite_chains() {
     }
 }
 
-/// Limits may hold joints back where longer bones lead away from the goal.
+/// Limits may hold joints where longer bones point away from the goal.
 #[test]
 fn stretched_bones_lead_no_chain_away_from_its_goal() {
     let mut noise = noise(42);
@@ -651,7 +651,7 @@ fn stretched_bones_lead_no_chain_away_from_its_goal() {
         solved.solve(goal, &settings).unwrap();
         let left = end(&solved).distance(goal.as_dvec2());
         assert!(left <= before + 1e-6, "{n}: {before} to {left} of {}: {settings:?}", chain.length());
-        // With a direction: a radian counts as half a length.
+        // With a direction goal: a radian counts as half the length.
         let direction = random(-3.0, 3.0);
         let missing = |c: &Chain2d| {
             let (at, heading) = kinematics(c);
@@ -693,7 +693,7 @@ fn numbers_above_nothing_are_above_nothing() {
     }
 }
 
-/// What stands for a goal far off is a place that is little out of reach: nothing that is nearer to it alone is taken.
+/// A far goal is replaced by a point slightly out of reach. A result that only approaches that point is rejected.
 #[test]
 fn goals_far_off_leave_no_chain_further_than_it_came() {
     let mut noise = noise(43);
@@ -724,7 +724,7 @@ fn goals_far_off_leave_no_chain_further_than_it_came() {
     }
 }
 
-/// Chains of no length, or of the smallest numbers: there is nothing to be turned, or hardly anything.
+/// Chains of length 0 or of the smallest numbers: little or nothing turns.
 #[test]
 fn chains_of_hardly_any_length_stay_finite() {
     for lengths in [[0.0f32, 0.0, 0.0], [1e-45, 0.0, 1e-45], [1e-40, 1e-41, 0.0], [3e-38, 1e-38, 1e-39]] {
@@ -758,7 +758,7 @@ fn chains_of_hardly_any_length_stay_finite() {
     }
 }
 
-/// The chain is mirrored about the line to its end, on whatever turn its angles are written.
+/// The chain is mirrored about the line to its end, whatever whole turns its angles include.
 #[test]
 fn a_chain_many_turns_off_is_mirrored_to_where_its_end_is() {
     for n in 0..200 {

@@ -20,7 +20,7 @@ use sinew::{
     },
 };
 
-/// What a solver says: the distance that it reports, or the error's text.
+/// Result of a solver: the reported distance, or the error's text.
 type Answer = Result<f32, String>;
 
 type Solve = Box<dyn FnMut(&mut Pose, Vec3) -> Answer>;
@@ -161,11 +161,11 @@ fn solvers_name_a_joint_without_rotation_or_with_zero_scale() {
 fn joints_that_a_solver_does_not_stand_on_may_be_hidden() {
     let (skeleton, ids) = column();
     for (at, (name, _)) in solvers(&skeleton, &ids).into_iter().enumerate() {
-        // (Drags remember where they led.)
+        // (A drag has state, so each solve has a new one.)
         let solve = |pose: &mut Pose, goal| solvers(&skeleton, &ids).swap_remove(at).1(pose, goal);
         let mut wanted = Pose::rest(&skeleton);
         let reported = solve(&mut wanted, GOAL).unwrap();
-        // Beside the chain; and the tip's own scale, which moves nothing, where the solver asks nothing of its axes.
+        // A fault beside the chain is ignored, and so is the tip's own scale where the solver does not use its axes.
         let mut hidden = vec![ids[7]];
         if !["aim", "look"].contains(&name) {
             hidden.push(ids[6]);
@@ -228,13 +228,13 @@ fn builders_refuse_what_is_no_rotation_and_bring_others_to_unit_length() {
         let q = skeleton.rest(ids[1]).rotation;
         assert!((math::dot(q, q) - 1.0).abs() < 5e-7 && (q.x - 0.48).abs() < 1e-6, "{l}: {q}");
     }
-    // What is one but for rounding keeps its bits.
+    // A quaternion of unit length to rounding keeps its bits.
     let (skeleton, ids) = build(1.0 + 1e-7).unwrap();
     assert_eq!(skeleton.rest(ids[1]).rotation.x, 0.48 * (1.0 + 1e-7));
 }
 
-/// Frames whose squares f32 does not hold are refused by every solver that turns joints below them, and the pose is as it
-/// was: a free chain left joints without a rotation.
+/// Frames whose squares overflow f32 are refused by every solver that turns joints below them, and the pose stays. A free
+/// chain used to leave joints without a rotation.
 #[test]
 fn frames_that_are_too_large_to_square_are_refused() {
     for huge in [1e18, 1e20, 1e30] {
@@ -260,7 +260,7 @@ fn frames_that_are_too_large_to_square_are_refused() {
     }
 }
 
-/// The same where it is the tip's own frame, and the chain has an offset there: its end is nowhere that can be measured.
+/// As above for the tip's own frame, where the chain has an offset: its end's position overflows.
 #[test]
 fn a_tip_that_is_too_large_to_square_its_offset_is_refused() {
     for huge in [1e20, 1e25] {
@@ -289,7 +289,7 @@ fn a_tip_that_is_too_large_to_square_its_offset_is_refused() {
     }
 }
 
-/// What is not finite of a frame is shown: its place or, where that is finite, an axis.
+/// The error shows the non-finite part of a frame: its position or, where that is finite, an axis.
 #[test]
 fn frames_whose_axes_overflow_show_them() {
     let (skeleton, ids) = column();

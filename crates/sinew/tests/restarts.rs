@@ -17,13 +17,13 @@ use common::noise;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Kind {
-    /// Half a radian to every side, twist too.
+    /// Half a radian to every side, and of twist.
     Cones,
-    /// About X and Z in turn, a radian to either side.
+    /// About X and Z alternately, a radian to either side.
     Hinges,
 }
 
-/// A row of bones along Y, a metre in all.
+/// A row of bones along Y, together a metre long.
 fn row(kind: Kind, bones: usize) -> (Arc<Skeleton>, Vec<JointId>) {
     let mut builder = Skeleton::builder();
     let mut last = builder.add("0", None, JointTransform::IDENTITY);
@@ -42,7 +42,7 @@ fn row(kind: Kind, bones: usize) -> (Arc<Skeleton>, Vec<JointId>) {
     (Arc::new(skeleton), ids)
 }
 
-/// Somewhat bent, within the limits.
+/// Returns a slightly bent pose within the limits.
 fn bent(skeleton: &Arc<Skeleton>, kind: Kind, r: &mut impl FnMut() -> f32) -> Pose {
     let mut pose = Pose::rest(skeleton);
     let ids: Vec<_> = skeleton.joints().collect();
@@ -59,7 +59,7 @@ fn bent(skeleton: &Arc<Skeleton>, kind: Kind, r: &mut impl FnMut() -> f32) -> Po
     pose
 }
 
-/// A direction and a length below 1.
+/// Returns a vector inside the unit ball.
 fn inside(r: &mut impl FnMut() -> f32) -> Vec3 {
     loop {
         let v = Vec3::new(r(), r(), r());
@@ -75,13 +75,13 @@ fn angle(a: Quat, b: Quat) -> f64 {
     4.0 * (0.5 * chord(1.0).min(chord(-1.0))).min(1.0).asin()
 }
 
-/// The largest angle by which a joint differs.
+/// Returns the largest angle of any joint between two poses.
 fn turned(a: &Pose, b: &Pose) -> f64 {
     a.locals().iter().zip(b.locals()).map(|(a, b)| angle(a.rotation, b.rotation)).fold(0.0, f64::max)
 }
 
-/// Fresh starts lead away from the answer without them only for a hundredth of the length, to meet the goal, or (where the
-/// first way out of a standstill had led away already) for one that turns joints less.
+/// Fresh starts replace the answer without them only if they reduce the residual by a hundredth of the length, meet the
+/// goal, or (after the first escape from a standstill) turn joints less.
 #[test]
 fn fresh_starts_are_taken_only_where_they_are_better() {
     for kind in [Kind::Cones, Kind::Hinges] {
@@ -114,7 +114,7 @@ fn fresh_starts_are_taken_only_where_they_are_better() {
     }
 }
 
-/// The same in the plane.
+/// As above, in the plane.
 #[test]
 fn fresh_starts_in_the_plane_are_taken_only_where_they_are_better() {
     let mut r = noise(5);
@@ -154,13 +154,13 @@ fn fresh_starts_in_the_plane_are_taken_only_where_they_are_better() {
     assert_eq!(far, 0, "of {missed} goals outside the limits");
 }
 
-/// Goals go on by a thousandth of the length from frame to frame, and each frame starts from one and the same pose. A frame
-/// leaps if a joint is more than 8 of the goal's steps, in lengths, and a milliradian from where the frame before left it.
+/// Goals move by a thousandth of the length per frame, and each frame starts from the same pose. A frame jumps if a joint is
+/// more than 8 of the goal's steps, in lengths, and a milliradian from its rotation in the frame before.
 #[test]
 fn goals_that_go_on_from_one_pose_seldom_leap() {
-    // Shares of the frames that leap, in percent: with the goal met, and missed. Goals that are missed lead to one pose, that
-    // of the least residual and turns; goals that are met end somewhere among the poses that meet them. (Of ten cones that
-    // miss, half of those that leap have met what a soft zone puts in the goal's place.)
+    // Percentages of frames that jump, with the goal met and missed. Missed goals lead to one pose, of minimal residual and
+    // turns; met goals end among the poses that meet them. (Of ten cones that miss, half of those that jump have met the
+    // soft-zone goal.)
     let rows = [
         (Kind::Cones, 2, [0.0, 0.2]),
         (Kind::Cones, 3, [60.0, 0.5]),
@@ -175,7 +175,7 @@ fn goals_that_go_on_from_one_pose_seldom_leap() {
         let (skeleton, ids) = row(kind, bones);
         let mut auto = held(Auto::new(&skeleton, ids[0], ids[bones]).unwrap());
         auto.options.soft = 0.05;
-        // By whether the goal is missed.
+        // Indexed by whether the goal is missed.
         let (mut frames, mut leaps, mut switches) = ([0; 2], [0; 2], 0);
         for _ in 0..16 {
             let start = bent(&skeleton, kind, &mut r);
@@ -189,7 +189,7 @@ fn goals_that_go_on_from_one_pose_seldom_leap() {
                     let missed = usize::from(left > 1e-3);
                     frames[missed] += 1;
                     leaps[missed] += usize::from(turned(&pose, &other) > 8.0 * 1e-3 + 1e-3);
-                    // Two answers to nearly one goal, one of them nearer: another one was chosen.
+                    // Two answers to nearly one goal with different residuals: another one was selected.
                     switches += usize::from((left - was).abs() > 5e-3);
                 }
                 last = Some((pose, left));

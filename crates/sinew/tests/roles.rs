@@ -19,7 +19,7 @@ fn pose(joints: &[(String, Option<usize>, [f32; 3])]) -> Pose {
     Pose::rest(&Arc::new(builder.build().unwrap().0))
 }
 
-/// What one scheme calls the parts of one side; `%` stands for nothing, the names are whole.
+/// Names of the parts of one side in a scheme; `%` stands for nothing, the names are whole.
 struct Scheme {
     trunk: [&'static str; 4],
     left: [&'static str; 8],
@@ -162,8 +162,8 @@ fn mixamo() -> Vec<(String, Option<usize>, [f32; 3])> {
     figure(&SCHEMES[0].1)
 }
 
-/// A figure without names, with five fingers on each hand; `elbow` is how far aside the elbows are, in metres (the shoulders
-/// are at 0.18, the wrists at 0.71).
+/// A figure without names, with five fingers on each hand. `elbow` is the elbows' distance from the middle, in metres (the
+/// shoulders are at 0.18, the wrists at 0.71).
 fn with_fingers(elbow: f32) -> Vec<(String, Option<usize>, [f32; 3])> {
     let (_, scheme) = SCHEMES.iter().find(|(name, _)| *name == "no names").unwrap();
     let mut joints = figure(scheme);
@@ -183,7 +183,7 @@ fn with_fingers(elbow: f32) -> Vec<(String, Option<usize>, [f32; 3])> {
 
 #[test]
 fn fingers_are_no_arms() {
-    // Arms as people have them, and arms of two bones so unlike that shape alone does not tell them.
+    // Human arms, and arms of two bones so different that their shape alone does not identify them.
     for (elbow, found) in [(0.46, true), (0.55, false)] {
         let joints = with_fingers(elbow);
         let pose = pose(&joints);
@@ -238,7 +238,7 @@ fn helpers_beside_the_legs_are_passed_over() {
 
 #[test]
 fn joints_between_are_left_between() {
-    // A socket above each thigh, a twist joint in it, and legs on a pelvis of their own below the hips.
+    // A socket above each thigh, a twist joint in it, and legs on a separate pelvis below the hips.
     let names = ["hip", "pelvis", "abdomen", "head"];
     let mut joints: Vec<(String, Option<usize>, [f32; 3])> = vec![
         (names[0].into(), None, [0.0, 1.0, 0.0]),
@@ -269,7 +269,7 @@ fn joints_between_are_left_between() {
     let leg = body.leg(Side::Right);
     assert_eq!([leg.thigh, leg.shin, leg.foot].map(name), ["rThighBend", "rShin", "rFoot"]);
     assert_eq!(leg.toes, None);
-    // Turning or moving the pelvis would leave the trunk behind.
+    // The pelvis does not carry the trunk, so it is not the hips.
     assert_eq!(name(body.hips), "hip");
     assert_eq!(body.arms, [None, None]);
     assert!(!body.doubts.is_empty());
@@ -281,7 +281,7 @@ fn what_the_file_declares_comes_first() {
     let pose = pose(&joints);
     let ids = places(&pose, &joints);
     let mut declared: Vec<(String, JointId)> = vec![("hips".into(), ids[0])];
-    // A file may well call its left what the names call right.
+    // A file's declared left may be the right by its names.
     for (side, at) in [("left", LEG[1]), ("right", LEG[0])] {
         for (i, bone) in ["UpperLeg", "LowerLeg", "Foot"].iter().enumerate() {
             declared.push((format!("{side}{bone}"), ids[at + i]));
@@ -290,7 +290,7 @@ fn what_the_file_declares_comes_first() {
     let body = BodyRoles::find(&pose, &declared).unwrap();
     assert_eq!(body.leg(Side::Left).foot, ids[LEG[1] + 2]);
     assert_eq!(body.why(Role::Foot(Side::Left)), Some(&RoleSource::Declared("leftFoot".into())));
-    // A declaration that is no chain is an error that names the joint.
+    // A declaration that makes no chain is an error that names the joint.
     declared[2].1 = ids[0];
     let error = BodyRoles::find(&pose, &declared).unwrap_err();
     assert!(
@@ -365,7 +365,7 @@ fn creatures_of_other_leg_counts_are_errors() {
         }
     }
     assert!(matches!(BodyRoles::find(&creature(0), &[]), Err(RoleError::Missing { .. })));
-    // Two straight legs without toes: nothing tells front from back, so nothing tells left from right.
+    // Two straight legs without toes have no front, and so no left and right.
     match BodyRoles::find(&creature(1), &[]).unwrap_err() {
         RoleError::Ambiguous { role: Role::Foot(Side::Left), candidates } => assert_eq!(candidates.len(), 2),
         other => panic!("{other}"),

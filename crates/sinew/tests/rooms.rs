@@ -2,11 +2,11 @@
 
 use std::{fs, path::Path};
 
-/// Each may import those before it.
+/// Modules in order; each may import those before it.
 const ROOMS: [&str; 10] =
     ["math", "math64", "joint", "motion", "solve", "planar", "mechanism", "body", "ground", "draw"];
 
-/// The code of a module without comments and without its unit tests.
+/// Returns the code of a module without comments and unit tests.
 fn code(at: &Path) -> String {
     if at.is_dir() {
         let entries = fs::read_dir(at).unwrap().map(|entry| code(&entry.unwrap().path()));
@@ -17,7 +17,7 @@ fn code(at: &Path) -> String {
     text.lines().flat_map(|line| [line.split("//").next().unwrap_or_default(), "\n"]).collect()
 }
 
-/// The first words of what is imported or named from the crate's root: `a` and `b` of `crate::{a::x, b}`.
+/// Returns the first path segments imported or named from the crate's root: `a` and `b` of `crate::{a::x, b}`.
 fn named(code: &str) -> Vec<String> {
     let mut found = Vec::new();
     for part in code.split("crate::").skip(1) {

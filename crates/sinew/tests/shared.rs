@@ -18,7 +18,7 @@ use sinew::{
 
 const CHARACTERS: usize = 1000;
 
-/// A solve of one character, by its number.
+/// Solves for one character, by its number.
 type Solve = Box<dyn Fn(&mut Workspace, usize) -> (Vec<u32>, Result<Report, SolveError>) + Send + Sync>;
 
 fn bits(pose: &Pose) -> Vec<u32> {
@@ -29,7 +29,7 @@ fn bits(pose: &Pose) -> Vec<u32> {
     pose.locals().iter().flat_map(numbers).collect()
 }
 
-/// The pose of a character, with its chain bent somehow, and three numbers.
+/// Returns the pose of a character, with its chain bent, and three numbers.
 fn character(rest: &Pose, n: usize) -> (Pose, Vec3) {
     let mut r = noise(n as u64 + 1);
     let mut pose = rest.clone();
@@ -123,7 +123,7 @@ fn shared_solvers_and_used_workspaces_give_the_bits_of_solving_alone() {
             let (solvers, alone) = (&solvers, &alone);
             scope.spawn(move || {
                 let mut workspace = Workspace::new();
-                // Each thread goes through the characters in an order of its own.
+                // Each thread has an order of its own.
                 for i in 0..CHARACTERS {
                     let n = (i * [1, 3, 7, 9, 11, 13, 17, 19][thread] + 31 * thread) % CHARACTERS;
                     assert_eq!(solvers[n % solvers.len()](&mut workspace, n), alone[n], "character {n}");

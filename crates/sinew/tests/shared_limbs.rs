@@ -18,8 +18,8 @@ use sinew::{
 const CHARACTERS: usize = 1000;
 const THREADS: usize = 8;
 
-/// Each character's frames, made by one thread, are those that eight threads make, which share the solver between them and
-/// each have every eighth character.
+/// One thread makes each character's frames. Eight threads that share the solver, each with every eighth character, make the
+/// same.
 fn same_bits<T: PartialEq + Send + std::fmt::Debug>(frames: impl Fn(usize) -> T + Sync) {
     let alone: Vec<T> = (0..CHARACTERS).map(&frames).collect();
     let together: Vec<(usize, T)> = thread::scope(|scope| {
@@ -52,7 +52,7 @@ fn person() -> (Arc<Skeleton>, Vec<sinew::JointId>) {
     (Arc::new(skeleton), list.to_vec())
 }
 
-/// Where a character's target is in a frame.
+/// Returns the position of a character's target in a frame.
 fn target(character: usize, frame: usize) -> Vec3 {
     let a = 0.37 * character as f32 + 0.11 * frame as f32;
     Vec3::new(0.6 * a.sin(), 1.4 + 0.3 * (1.7 * a).cos(), 0.6 * a.cos())

@@ -44,7 +44,7 @@ impl Dice {
     }
 }
 
-/// A chain of `bones` below two joints with unequal scales, in a random pose; its joints, root first.
+/// A chain of `bones` below two joints with unequal scales, in a random pose. Returns its joints, root first.
 fn rig(dice: &mut Dice, bones: usize, hinges: bool) -> (Pose, Vec<JointId>) {
     const SCALES: [Vec3; 4] = [
         Vec3::new(1.0, 2.0, 1.0),
@@ -59,7 +59,7 @@ fn rig(dice: &mut Dice, bones: usize, hinges: bool) -> (Pose, Vec<JointId>) {
     let inner = if dice.0() > 0.0 { Vec3::ONE } else { SCALES[(some + 1) % 4] };
     let mut last = b.add("squashed", Some(top), at(dice.vector(), dice.rotation(), inner));
     for i in 0..=bones {
-        // (One size inside the chain for all of its axes.)
+        // (Inside the chain, scales are equal along all axes.)
         let size = if i == 1 { Vec3::splat(-1.5) } else { Vec3::ONE };
         last = b.add(format!("{i}"), Some(last), at(dice.vector() * 0.5, dice.rotation(), size));
     }
@@ -73,7 +73,7 @@ fn rig(dice: &mut Dice, bones: usize, hinges: bool) -> (Pose, Vec<JointId>) {
     (Pose::rest(&Arc::new(skeleton)), ids[2..].to_vec())
 }
 
-/// Another pose of the chain, within its limits.
+/// Returns another pose of the chain, within its limits.
 fn other(dice: &mut Dice, pose: &Pose, chain: &[JointId], most: f32) -> Pose {
     let mut other = pose.clone();
     for &joint in chain {
@@ -85,7 +85,7 @@ fn other(dice: &mut Dice, pose: &Pose, chain: &[JointId], most: f32) -> Pose {
     other
 }
 
-/// The inverse of a frame's linear part on a vector (Cramer's rule).
+/// Applies the inverse of a frame's linear part to a vector (Cramer's rule).
 fn back(frame: &judge::Frame, v: V) -> V {
     let [a, b, c] = frame.columns;
     let det = dot(a, cross(b, c));
@@ -118,7 +118,7 @@ fn solvers(pose: &Pose, chain: &[JointId]) -> Vec<(&'static str, Solve)> {
     macro_rules! iterative {
         ($name:literal, $solver:ty) => {
             let mut solver = held(<$solver>::new(skeleton, root, tip).unwrap());
-            // A tolerance is a share of the length as the parent sees it.
+            // A tolerance is a share of the length in the parent's space.
             let near = Tolerance::Share(5e-5);
             solver.options =
                 solver.options.with_position_tolerance(near).with_max_iterations(2000).with_max_restarts(1);
@@ -170,12 +170,12 @@ fn chains_below_sheared_parents_meet_goals_and_say_what_they_miss() {
                 assert!(chain.contains(&joint) || a.rotation == b.rotation, "{name}");
                 assert!(pose.skeleton().limit_excess(joint, b.rotation) < 1e-5, "{name}");
             }
-            // The pose is left updated.
+            // The output pose is updated.
             assert!(
                 length(sub(judge::v(pose.position(tip)), at(&pose, tip))) < 1e-5 * size.max(3.0),
                 "{name}"
             );
-            // What is met keeps its bits.
+            // A met goal keeps the bits.
             let once = pose.clone();
             if report.reached() && name != "fabrik" {
                 solve(&mut pose, &Goal::position(goal)).unwrap();
@@ -195,7 +195,7 @@ fn below_sheared_parents_no_objective_grows_and_goals_out_of_reach_are_told() {
         let parent = rest.skeleton().parent(root).unwrap();
         let size = reach(&rest, &chain);
         let goal = rest.position(root) + dice.vector().normalize() * (8.0 * size as f32);
-        // The objective of the parent's space.
+        // The residual in the parent's space.
         let frame = judge::frame(&rest, parent);
         let objective = |pose: &Pose| length(back(&frame, sub(at(pose, tip), judge::v(goal))));
         for (name, mut solve) in solvers(&rest, &chain) {
@@ -209,7 +209,7 @@ fn below_sheared_parents_no_objective_grows_and_goals_out_of_reach_are_told() {
             );
             let by = report.out_of_reach;
             assert!(by > 0.0, "{name}: {report:?}");
-            // Straight towards the goal, so that what is out of reach is what is missed.
+            // The chain is straight towards the goal, so the distance out of reach is the residual.
             assert!((f64::from(by) - missed).abs() < 0.03 * missed, "{name}: {missed}, {report:?}");
         }
     }
@@ -232,7 +232,7 @@ fn a_limbs_pole_below_a_sheared_parent_lies_in_the_plane_of_the_limb() {
             let axis = sub(at(&pose, tip), at(&pose, root));
             let knee = sub(at(&pose, middle), at(&pose, root));
             let (n, k) = (cross(axis, judge::v(towards)), cross(axis, knee));
-            // A pole fades out within ten degrees of the line, in the parent's space.
+            // A pole's effect fades out within ten degrees of the line, in the parent's space.
             let frame = judge::frame(&pose, rest.skeleton().parent(root).unwrap());
             let line = unit(back(&frame, axis));
             let clear = |v: V| length(cross(line, unit(back(&frame, v)))) > 0.25;
@@ -271,7 +271,7 @@ fn an_aim_below_a_sheared_parent_goes_through_its_target() {
         assert!(off < 1e-4 * length(to) && dot(to, along) > 0.0, "{off} of {}, {report:?}", length(to));
         assert!((off - f64::from(report.position_residual)).abs() < 1e-4, "{report:?}");
         if let Some(up) = aim.up {
-            // The joint's own up lies in the plane of the ray and the wanted one, on its side.
+            // The joint's up axis lies in the plane of the ray and the wanted up, on its side.
             let way = sub(judge::v(target), at(&pose, joint));
             let own = frame.vector(judge::v(up.axis));
             let (n, k) = (cross(way, judge::v(direction)), cross(way, own));
@@ -333,14 +333,14 @@ fn scales_of_a_parent_that_are_next_to_nothing_are_errors() {
     }
 }
 
-/// The rotation of a joint of which the axes have any lengths: where each points, all turned round where they mirror.
+/// Returns the directions of a joint's axes, whatever their lengths; all are reversed for a mirrored frame.
 fn directions(pose: &Pose, joint: JointId) -> [V; 3] {
     let [a, b, c] = judge::frame(pose, joint).columns;
     let sign = dot(a, cross(b, c)).signum();
     [a, b, c].map(|v| unit(v).map(|x| x * sign))
 }
 
-/// The angle between that and a rotation, from sine and cosine.
+/// Returns the angle between those axes and a rotation, by sine and cosine.
 fn turned_by(pose: &Pose, joint: JointId, q: Quat) -> f64 {
     let q = q.as_dquat().normalize();
     let now = directions(pose, joint);
@@ -354,7 +354,7 @@ fn turned_by(pose: &Pose, joint: JointId, q: Quat) -> f64 {
     length(skew).atan2(0.5 * (trace - 1.0))
 }
 
-/// Nothing hangs on a tip, so that any scale of its own shears nothing: it has a rotation, which is led and told.
+/// A tip has no children, so its own scale shears nothing: it has a rotation, which solvers set and report.
 #[test]
 fn tips_of_unequal_scales_reach_rotations_and_say_how_far_they_are() {
     const SCALES: [Vec3; 6] = [

@@ -20,7 +20,7 @@ use sinew::{
 
 const UP: CurveUp = CurveUp::Direction(Vec3::Y);
 
-/// Turned, shifted and scaled: what chains hang on.
+/// Parent of chains: rotated, translated and scaled.
 fn above(scale: Vec3) -> JointTransform {
     JointTransform { scale, rotation: Quat::from_rotation_x(0.4), translation: Vec3::new(0.1, 0.2, 0.3) }
 }
@@ -31,7 +31,7 @@ fn straight(count: usize, bone: f32) -> (Arc<Skeleton>, Vec<JointId>) {
     row(above(Vec3::ONE), &offsets, |_| Joint::default())
 }
 
-/// Forward kinematics in f64: place and rotation of a joint, the sizes of frames multiplied in.
+/// Forward kinematics in f64: returns position, rotation and the accumulated scale of a joint.
 fn frame(pose: &Pose, joint: JointId) -> (DVec3, DQuat, f64) {
     let t = pose.local(joint);
     let (p, q, s) =
@@ -45,7 +45,7 @@ fn places(pose: &Pose, joints: &[JointId]) -> Vec<DVec3> {
     joints.iter().map(|&j| frame(pose, j).0).collect()
 }
 
-/// A circle in the plane of x and z by Bézier pieces, nearer than 1e-9 of the radius.
+/// A circle in the plane of x and z by Bézier pieces, accurate to 1e-9 of the radius.
 fn circle(radius: f32, centre: Vec3) -> Vec<Vec3> {
     const PIECES: usize = 24;
     let step = TAU / PIECES as f64;
@@ -104,7 +104,7 @@ fn a_chain_longer_than_the_curve_goes_straight_on() {
     let along = (tip - end.position).dot(end.tangent);
     assert!((along - report.beyond).abs() < 1e-5 && along > 1.0);
     assert!((tip - end.position).cross(end.tangent).length() < 1e-5);
-    // Before the start, too, and from beyond the end back on to the curve.
+    // Also before the start, and from beyond the end back onto the curve.
     spline.options.offset = -1.0;
     spline.solve(&mut pose, &curve).unwrap();
     let start = curve.at(0.0);
@@ -136,19 +136,19 @@ fn a_stretched_chain_ends_where_the_curve_does() {
             let at = curve.at(offset + (curve.length() - offset) * i as f32 / 8.0);
             assert!(pose.position(id).distance(at.position) < 3e-6);
         }
-        // What is stretched stays as it is when it comes in again.
+        // A stretched input stays as it is.
         let once = pose.clone();
         assert_eq!(spline.solve(&mut pose, &curve).unwrap().report.iterations, 0);
         assert_eq!(pose.locals(), once.locals());
     }
-    // No further than is allowed.
+    // The stretch stays within its bounds.
     (spline.options.offset, spline.options.fit) = (0.0, Fit::Stretched { shortest: 1.0, longest: 1.1 });
     let mut pose = Pose::rest(&skeleton);
     spline.solve(&mut pose, &curve).unwrap();
     assert!(pose.position(ids[8]).distance(curve.at(2.4 * 1.1).position) < 3e-6);
 }
 
-/// How far `b` is turned about the bone against `a`, when the turn of the bone itself is taken away.
+/// Returns the roll of `b` about the bone against `a`, without the swing of the bone itself.
 fn roll_between(a: (DVec3, DQuat), b: (DVec3, DQuat)) -> f64 {
     let swing = DQuat::from_rotation_arc(a.0, b.0);
     let d = b.1 * (swing * a.1).inverse();
@@ -171,7 +171,7 @@ fn frames_turn_the_joints_and_twist_is_spread_along() {
     spline.options.roll = Roll::Frames { axis: Vec3::new(0.2, 3.0, 0.1), twist: [0.0; 2] };
     let mut plain = Pose::rest(&skeleton);
     spline.solve(&mut plain, &curve).unwrap();
-    // The root's axis lies along the normal as far as the bone allows.
+    // The root's axis is along the normal as far as the bone allows.
     let (way, q) = bone(&plain, &ids, 0);
     let side = |v: DVec3| (v - way * v.dot(way)).normalize();
     let middle = curve.at(0.1).normal.as_dvec3();
@@ -184,7 +184,7 @@ fn frames_turn_the_joints_and_twist_is_spread_along() {
         let expected = 0.5 - 1.5 * i as f64 / 15.0;
         assert!((turn - expected).abs() < 1e-5, "bone {i}: {turn}, not {expected}");
     }
-    // Whatever came in: the roll is the curve's.
+    // The roll is the curve's for any input pose.
     let mut other = Pose::rest(&skeleton);
     let mut r = noise(9);
     for &id in &ids {
@@ -221,7 +221,7 @@ fn a_root_that_stays_is_bridged() {
     let report = spline.solve(&mut pose, &curve).unwrap();
     assert!(report.report.reached(), "{report:?}");
     assert_eq!(pose.position(ids[0]), root);
-    // Out of reach it points at the nearest place, and says how far that is.
+    // Out of reach it points at the nearest position and reports its distance.
     let far: Vec<_> = points.iter().map(|p| *p + Vec3::Y * 5.0).collect();
     let curve = Curve::new(CurveKind::CatmullRom, &far, false, UP).unwrap();
     let report = spline.solve(&mut pose, &curve).unwrap();
@@ -284,7 +284,7 @@ fn bad_settings_are_named() {
     refused(|s| s.options.fit = Fit::Stretched { shortest: 1.0, longest: f32::INFINITY });
     refused(|s| s.options.roll = Roll::Frames { axis: Vec3::NAN, twist: [0.0; 2] });
     refused(|s| s.options.roll = Roll::Frames { axis: Vec3::ZERO, twist: [0.0; 2] });
-    // Along the bone, no axis says which way up.
+    // An axis along the bone gives no up direction.
     refused(|s| s.options.roll = Roll::Frames { axis: Vec3::Z, twist: [0.0; 2] });
     refused(|s| s.options.roll = Roll::Frames { axis: Vec3::Y, twist: [0.0, f32::INFINITY] });
 }
@@ -298,7 +298,7 @@ fn chains_of_any_size_and_hand_lie_on_the_curve() {
         let mut r = noise(4);
         let mut offsets = vec![Vec3::new(0.3, 0.1, 0.0)];
         offsets.extend((0..20).map(|i| match i {
-            // Bones without length, one of them the first.
+            // Bones of length 0, one of them the first.
             0 | 7 => Vec3::ZERO,
             _ => Vec3::new(r(), r(), 1.5) * 0.2,
         }));
@@ -332,7 +332,7 @@ fn a_mirrored_chain_shows_its_axis_along_the_normal() {
         spline.options.roll = Roll::Frames { axis: Vec3::Y, twist: [0.0; 2] };
         let mut pose = Pose::rest(&skeleton);
         spline.solve(&mut pose, &curve).unwrap();
-        // The curve lies level, so that up is its normal everywhere.
+        // The curve is level, so that up is its normal everywhere.
         for &id in &ids[..2] {
             let shown = pose.model(id).transform_vector3(Vec3::Y).normalize();
             assert!(shown.dot(Vec3::Y) > 0.95, "{scale}: {shown}");
@@ -344,7 +344,7 @@ fn a_mirrored_chain_shows_its_axis_along_the_normal() {
 
 #[test]
 fn hard_curves_are_gone_along_deterministically() {
-    // A hairpin whose radius is a tenth of the bone, a curve that crosses itself, and a ring smaller than a bone.
+    // A hairpin with a radius of a tenth of the bone, a curve that crosses itself, and a ring smaller than a bone.
     let hairpin: Vec<_> = (0..9)
         .map(|i| match i {
             0..=3 => Vec3::new(i as f32, 0.0, 0.0),
@@ -404,14 +404,14 @@ fn odd_chains_and_roots_lead_to_no_nonsense() {
         assert!(report.report.reached(), "{report:?}");
         assert!((one.chain().end(&pose).distance(pose.position(ids[0])) - 0.21f32.sqrt()).abs() < 1e-6);
     }
-    // No bone has a length: only the root moves.
+    // All bones have length 0: only the root moves.
     let (skeleton, ids) = row(above(Vec3::ONE), &[Vec3::ZERO; 4], |_| Joint::default());
     let mut none = held(Spline::new(&skeleton, ids[0], ids[3]).unwrap());
     let mut pose = Pose::rest(&skeleton);
     let report = none.solve(&mut pose, &curve).unwrap();
     assert!(report.report.reached(), "{report:?}");
     assert!(pose.position(ids[3]).distance(curve.at(0.0).position) < 1e-6);
-    // A root that stays and lies on the curve, at its start and elsewhere: all of the chain lies on it.
+    // A fixed root on the curve, at its start and elsewhere: the whole chain lies on the curve.
     let (skeleton, ids) = straight(10, 0.2);
     let mut spline = held(Spline::new(&skeleton, ids[0], ids[10]).unwrap());
     spline.options.moves_root = false;
@@ -431,7 +431,7 @@ fn odd_chains_and_roots_lead_to_no_nonsense() {
 
 #[test]
 fn a_chain_that_travels_leaps_nowhere() {
-    // Bends are wider than a bone. Each step is a thousandth of a bone; joints turn in proportion.
+    // Bends are wider than a bone. Each step is a thousandth of a bone, and joints turn in proportion.
     let (skeleton, ids) = straight(12, 0.3);
     let points = ring(12, 7);
     for (kind, closed, count) in [(CurveKind::CatmullRom, true, 7), (CurveKind::CatmullRom, false, 7)] {
@@ -439,7 +439,7 @@ fn a_chain_that_travels_leaps_nowhere() {
         let mut spline = held(Spline::new(&skeleton, ids[0], ids[12]).unwrap());
         spline.options.roll = Roll::Frames { axis: Vec3::Y, twist: [0.0; 2] };
         let mut last: Option<Pose> = None;
-        // From before the start, past the end; round twice.
+        // From before the start past the end; on a closed curve twice round.
         let from = -1.0;
         for i in 0..40_000 {
             spline.options.offset = from + 0.0003 * i as f32;

@@ -60,6 +60,6 @@ fn sensing_and_stepping_allocate_nothing() {
         }
     });
     assert_eq!(counted.count_total, 0, "{counted:?}");
-    // It walked: each foot stood and swung.
+    // The figure walked: each foot stood and swung.
     assert!(stood.iter().all(|n| (60..150).contains(n)), "{stood:?}");
 }

@@ -20,7 +20,7 @@ use sinew::{
     },
 };
 
-/// Stored as text and read back.
+/// Returns the value after a round trip through text.
 fn again<T: serde::Serialize + serde::de::DeserializeOwned>(value: &T) -> T {
     let text = serde_json::to_string(value).unwrap();
     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"))
@@ -87,12 +87,12 @@ fn what_has_no_limit_comes_back_though_json_has_no_infinity() {
     comes_back(JointSpaceOptions::new());
     comes_back(PathOptions::new());
     comes_back(RootMode::Spring(0.5));
-    // What would come back as another number is not stored.
+    // Numbers that JSON cannot represent are refused.
     for bad in [f32::NAN, f32::NEG_INFINITY] {
         let error = serde_json::to_string(&Options::new().with_max_turn(bad)).unwrap_err();
         assert!(error.to_string().ends_with("is no limit, and cannot be stored"), "{error}");
     }
-    // What is left out is as it is by default, and a word that there is not is an error.
+    // Omitted options have their defaults, and unknown names are errors.
     let read = |value| serde_json::from_value::<IterativeOptions>(value);
     assert_eq!(read(json!({"soft": 0.25})).unwrap(), IterativeOptions::new().with_soft(0.25));
     let error = read(json!({"softness": 0.25})).unwrap_err().to_string();
@@ -121,7 +121,7 @@ fn skeletons_come_back_with_their_joints_and_ids() {
         comes_back(skeleton.clone());
         skeleton.set_joint(ids[2], Joint::cone(Vec3::Y, 1.0, 0.4)).unwrap();
         comes_back(skeleton.clone());
-        // Ids, and what is made of them, hold for the one that was read.
+        // Ids, and values that hold them, are valid for the skeleton that was read.
         let read: Skeleton = again(&skeleton);
         assert!(ids.iter().all(|&id| read.name(again(&id)) == skeleton.name(id)));
         comes_back(Effector::new(ids[3]).with_offset(Vec3::X).with_relative_to(ids[1]).with_priority(2));
@@ -169,7 +169,7 @@ fn what_constructors_refuse_is_refused_on_reading() {
         "a placement must turn and scale evenly (shear below 0.001), not shear by 0.5",
     );
 
-    // A stored skeleton and goal are those that a solver takes.
+    // A solver accepts a skeleton and a goal that were read.
     let stored = json!([
         {"name": "shoulder", "parent": null},
         {"name": "elbow", "parent": 0, "rest": {"translation": [0.3, 0.0, 0.02]}},

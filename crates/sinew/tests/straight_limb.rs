@@ -16,7 +16,7 @@ use sinew::{
     solve::{BendSide, LimbOptions, TwoBone},
 };
 
-/// Random numbers, vectors of some length and rotations.
+/// Random numbers, vectors and rotations.
 struct Dice(Box<dyn FnMut() -> f32>);
 
 impl Dice {
@@ -50,7 +50,7 @@ fn limb(dice: &mut Dice, folded: bool) -> (Pose, [JointId; 3], Vec3) {
     (Pose::rest(&Arc::new(skeleton)), [ids[root], ids[middle], ids[tip]], below)
 }
 
-/// A pole that is at least fifteen degrees off the line.
+/// Returns a pole at least fifteen degrees off the line.
 fn pole(dice: &mut Dice, root: Vec3, line: Vec3) -> (Pole, Vec3) {
     loop {
         let p = dice.vector();
@@ -87,7 +87,7 @@ fn the_side_to_which_a_straight_limbs_hinge_bends_faces_the_pole() {
         let options = LimbOptions::new().with_soft(soft).with_min_flexion(min_flexion);
         let (a, b) = solver.lengths(&rest);
         let part = [0.0, 0.3, 0.8, 0.999, 1.0, 1.0001, 1.3, 1e3][case / 9 % 8];
-        // From folded to far beyond the reach.
+        // From folded to far out of reach.
         let distance =
             if part < 1.0 { (a - b).abs() * (1.0 - part) + (a + b) * part } else { (a + b) * part };
         if distance < 1e-3 {
@@ -99,8 +99,7 @@ fn the_side_to_which_a_straight_limbs_hinge_bends_faces_the_pole() {
         let (pole, wanted) = pole(&mut dice, at, way);
         let mut pose = rest.clone();
         for round in 0..2 {
-            // The normal of the plane in which the hinge bends the limb as it comes in, in the root's own frame: a bend leaves
-            // it as it is.
+            // Normal of the plane in which the hinge bends the input limb, in the root's frame. A bend keeps it.
             let sign = if side == BendSide::Negative { -1.0 } else { 1.0 };
             let [r, m, t] = [root, middle, tip].map(|j| judge::position(&pose, j));
             let bones = unit(sub(m, r));
@@ -120,7 +119,7 @@ fn the_side_to_which_a_straight_limbs_hinge_bends_faces_the_pole() {
                 assert!(off < 1e-2, "case {case}: the hinge goes along, but for {off}");
             }
             let knee = length(sub(bent, scale(axis, dot(bent, axis))));
-            // (What the first solve has bent comes into the second with a plane of its own.)
+            // (The first solve's bend gives the second a plane of its own.)
             if straight {
                 assert!(
                     off < 1e-3,
@@ -134,7 +133,7 @@ fn the_side_to_which_a_straight_limbs_hinge_bends_faces_the_pole() {
                     "case {case}, round {round}, at {part}: the knee is {off} off, {report:?}"
                 );
             }
-            // And it bends about its hinge.
+            // The limb bends about its hinge.
             let c = cross(bent, sub(judge::position(&pose, tip), m));
             if straight && length(c) > 1e-2 * f64::from(a * b) {
                 let off = angle(c, normal);
@@ -159,7 +158,7 @@ fn a_straight_limb_without_a_hinge_makes_no_roll() {
         let mut pose = rest.clone();
         let report =
             solver.solve(&mut pose, &Goal::position(goal).with_pole(pole), &LimbOptions::new()).unwrap();
-        // The limb's frame as a whole goes the shortest way: what is across the old and the new line stays.
+        // The limb rotates by the shortest arc: the axis perpendicular to the old and the new line is fixed.
         let r = judge::position(&rest, root);
         let (from, to) = (unit(sub(judge::position(&rest, tip), r)), unit(sub(judge::v(goal), r)));
         let normal = cross(from, to);
@@ -173,7 +172,7 @@ fn a_straight_limb_without_a_hinge_makes_no_roll() {
             assert!(off < 1e-3, "case {case}: the knee is {off} off, {report:?}");
         } else {
             let (before, after) = (judge::frame(&rest, root), judge::frame(&pose, root));
-            // The normal in the root's own frame, carried by the turn.
+            // The normal in the root's frame, carried along by the rotation.
             let n = unit(normal);
             let own = [0, 1, 2].map(|i| dot(before.columns[i], n));
             let carried = after.vector(own);
@@ -183,7 +182,7 @@ fn a_straight_limb_without_a_hinge_makes_no_roll() {
     }
 }
 
-/// Without a pole nothing has changed: what a thousand straight limbs give, bit by bit.
+/// Without a pole, a thousand straight limbs give the recorded bits.
 #[test]
 fn a_straight_limb_that_keeps_its_plane_keeps_its_bits() {
     let mut dice = Dice(Box::new(noise(14)));

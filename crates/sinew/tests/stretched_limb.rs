@@ -31,7 +31,7 @@ fn leg(scale: Vec3) -> (TwoBone, Pose, [JointId; 4]) {
     (limb, pose, [ids[0], ids[1], ids[2], ids[3]])
 }
 
-/// Goals all round, within what the leg reaches.
+/// Goals all around, within the leg's reach.
 fn goals() -> impl Iterator<Item = Vec3> {
     (0..600).map(|i| {
         let f = i as f32;
@@ -80,7 +80,7 @@ fn a_stretched_leg_blends_without_a_leap() {
             if let Some(last) = &last {
                 let step =
                     judge::length(judge::sub(judge::position(&pose, ids[3]), judge::position(last, ids[3])));
-                // No step goes further than ten times the mean of a straight way: turns take the end round a curve.
+                // No step exceeds ten times the mean step of a straight path; the end follows a curve as joints turn.
                 assert!(step < 10.0 * whole / STEPS as f64, "{goal}: {step} at {i}");
             } else {
                 assert_eq!(pose.locals(), rest.locals(), "weight 0 changes nothing");
@@ -101,19 +101,19 @@ fn a_leg_sheared_too_far_is_an_error_that_names_the_joint() {
         "{error:?}"
     );
     assert_eq!(pose.locals(), rest.locals());
-    // A scale of the foot's own, below the chain, is nobody's trouble.
+    // A scale of the foot, below the chain, is allowed.
     let (limb, mut pose, _) = leg(Vec3::ONE);
     pose.set_local(ids[3], JointTransform { scale: Vec3::new(1.0, 3.0, 1.0), ..*pose.local(ids[3]) });
     let goal = Vec3::new(0.1, 0.3, 0.2);
     limb.solve(&mut pose, &Goal::position(goal), &LimbOptions::new()).unwrap();
     assert!(miss(&pose, ids[3], goal) < 1e-6);
-    // A thigh flattened to nothing has no directions at all.
+    // A thigh of scale 0 has no directions.
     let (limb, mut pose, _) = leg(Vec3::new(1.0, 0.0, 1.0));
     pose.set_rotation(ids[2], Quat::IDENTITY);
     assert!(limb.solve(&mut pose, &Goal::position(goal), &LimbOptions::new()).is_err());
 }
 
-/// The long bone changes its length by more than the short one can take back.
+/// The long bone's change of length exceeds the length of the short one.
 #[test]
 fn a_stretched_limb_of_unequal_bones_ends_no_further_off() {
     let mut state = 3u64;

@@ -17,14 +17,14 @@ use sinew::{
 
 const SWEEPS: u32 = 20;
 
-/// The largest distance between ours and the textbook's points, as a part of the chain's length.
+/// Largest distance between our points and the textbook's, as a share of the chain's length.
 const AGREES: f64 = 1e-5;
 
 fn points(pose: &Pose, ids: &[JointId]) -> Vec<DVec3> {
     ids.iter().map(|&j| pose.position(j).as_dvec3()).collect()
 }
 
-/// A turn of each joint about an axis, at most this far.
+/// Rotates each joint about an axis, by at most this angle.
 fn bend(pose: &mut Pose, ids: &[JointId], most: f32, mut axis: impl FnMut() -> Vec3, seed: u64) {
     let mut r = noise(seed);
     for &id in ids {
@@ -33,8 +33,8 @@ fn bend(pose: &mut Pose, ids: &[JointId], most: f32, mut axis: impl FnMut() -> V
     pose.update();
 }
 
-/// Cyclic coordinate descent (Wang & Chen 1991): from the last joint before the end to the root, all that hangs on a joint
-/// turns with it by the shortest arc that brings the end onto the line from the joint to the goal.
+/// Cyclic coordinate descent (Wang & Chen 1991): from the last joint before the end to the root, each joint rotates its
+/// descendants by the shortest arc that brings the end onto the line from the joint to the goal.
 fn ccd_free(p: &mut [DVec3], goal: DVec3) {
     let last = p.len() - 1;
     for i in (0..last).rev() {
@@ -45,8 +45,7 @@ fn ccd_free(p: &mut [DVec3], goal: DVec3) {
     }
 }
 
-/// The same in the plane: angles are those between neighbouring bones, and each stops at the end of its range that its turn
-/// runs into.
+/// As above, in the plane. Angles are those between neighbouring bones, and each is clamped to its range.
 fn ccd_planar(angles: &mut [f64], lengths: &[f64], range: Option<f64>, goal: DVec2) {
     for i in (0..angles.len()).rev() {
         let p = planar(angles, lengths);
@@ -92,7 +91,7 @@ fn furthest(a: &[DVec3], b: &[DVec3]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a.distance(*b)).fold(0.0, f64::max)
 }
 
-/// Bones that are together a metre long, of 0.5 to 1.5 times the mean, and their lengths.
+/// Returns bones that are together a metre long, of 0.5 to 1.5 times the mean, and their lengths.
 fn chain(bones: usize, seed: u64, joint: impl Fn(usize) -> Joint) -> (Arc<Skeleton>, Vec<JointId>, Vec<f64>) {
     let mut r = noise(seed);
     let mut lengths: Vec<f32> = (0..bones).map(|_| 1.0 + 0.5 * r()).collect();
@@ -109,7 +108,7 @@ fn direction(r: &mut impl FnMut() -> f32) -> Vec3 {
     Vec3::new(r(), r(), r()).try_normalize().unwrap_or(Vec3::Y)
 }
 
-/// What a case of a chain in space asks: a start within a turn of a radian a joint, a goal in or out of reach.
+/// Case of a chain in space: a start with joints within a radian, a goal in or out of reach.
 struct Case {
     skeleton: Arc<Skeleton>,
     ids: Vec<JointId>,
@@ -131,7 +130,7 @@ fn free_cases() -> impl Iterator<Item = Case> {
     })
 }
 
-/// In the plane of X and Y, by hinges with parallel axes.
+/// Returns cases in the plane of X and Y, of parallel hinges, and their start angles.
 fn planar_cases(range: Option<f64>) -> impl Iterator<Item = (Case, Vec<f64>)> {
     (0..60u64).map(move |seed| {
         let bones = [2, 3, 5, 10][seed as usize % 4];
@@ -182,7 +181,7 @@ fn ccd_in_the_plane_is_the_one_that_is_taught() {
             for sweeps in 1..=SWEEPS {
                 ccd_planar(&mut angles, &lengths, range, at);
                 let now = planar(&angles, &lengths);
-                // A range may take the end away from the goal: the best of all sweeps is left.
+                // A range may move the end away from the goal, so the best of all sweeps is kept.
                 if miss(&now) < miss(&best) {
                     best = now;
                 }
@@ -219,13 +218,13 @@ fn fabrik_on_free_joints_and_in_the_plane_is_the_one_that_is_taught() {
     }
 }
 
-/// On the same chains with limits, from the same poses to the same goals, the three end apart: none does another's work.
+/// On the same chains with limits, from the same poses to the same goals, the three methods end in different poses.
 #[test]
 fn the_three_methods_end_in_different_poses() {
     let mut r = noise(7);
     let mut apart = 0;
     for seed in 0..200 {
-        // (Three hinges have but one answer near by.)
+        // (Three hinges have only one answer nearby.)
         let bones = [5, 7, 10][seed % 3];
         let (skeleton, ids) = column(bones, 1.0 / bones as f32, |i| {
             Joint::hinge([Vec3::X, Vec3::Z][i % 2], Dof::range(-1.2, 1.2))
@@ -255,7 +254,7 @@ fn the_three_methods_end_in_different_poses() {
     assert!(apart >= 190, "{apart} of 200");
 }
 
-/// Whatever is asked, no more sweeps or steps are made than are allowed.
+/// The number of sweeps or steps stays within the maximum for every goal.
 #[test]
 fn iterations_are_sweeps_or_steps_and_no_more_than_asked() {
     let (skeleton, ids) = column(6, 1.0 / 6.0, |i| {
@@ -292,7 +291,7 @@ fn iterations_are_sweeps_or_steps_and_no_more_than_asked() {
     }
 }
 
-/// Each turn, moved point and step is told in its order, and what was told can be put into a pose.
+/// A trace reports each turn, moved point and step in order, and its steps can be applied to a pose.
 #[test]
 fn traces_tell_each_step_in_its_order() {
     let (skeleton, ids) = column(4, 0.25, |_| Joint::FREE);
@@ -312,7 +311,7 @@ fn traces_tell_each_step_in_its_order() {
             ControlFlow::Continue(())
         })
         .unwrap();
-    // Not of the tip, which nothing turns.
+    // The tip is left out, since nothing turns it.
     let sweeps = (0..3).flat_map(|sweep| ids[..4].iter().rev().map(move |&joint| (sweep, joint)));
     assert_eq!((report.iterations, &seen), (3, &sweeps.collect()));
     assert_eq!(shown.locals(), pose.locals());
@@ -349,7 +348,7 @@ fn traces_tell_each_step_in_its_order() {
         .unwrap();
     assert_eq!((steps, report.outcome), (report.iterations, Outcome::Converged), "{report:?}");
 
-    // Who has seen enough says so, and the nearest that it came is left.
+    // The observer may stop the solve, which keeps the nearest pose so far.
     let mut first = start.clone();
     let report = ccd.solve_traced(&mut first, &goal, &mut |_| ControlFlow::Break(())).unwrap();
     assert_eq!(report.iterations, 1);
@@ -361,7 +360,7 @@ fn traces_tell_each_step_in_its_order() {
     assert_eq!(turned, 1);
 }
 
-/// Points of a trace are of model space, below a parent that is scaled by unequal factors as well.
+/// Points of a trace are in model space, also below a parent with unequal scales.
 #[test]
 fn traced_points_lie_in_model_space() {
     for scale in [Vec3::splat(0.5), Vec3::new(1.0, 2.0, 1.0), Vec3::new(-2.0, 2.0, 2.0)] {
@@ -400,8 +399,8 @@ fn traced_points_lie_in_model_space() {
     }
 }
 
-/// A goal that steps see as a direction is judged where it is: what came in outside of its limits is put within them only
-/// where no more is missing then.
+/// A goal that steps see as a direction is judged at its position: an input outside its limits is clamped only if the
+/// residual does not grow.
 #[test]
 fn steps_towards_a_goal_far_off_leave_no_more_missing() {
     for case in 0..4000u64 {
@@ -416,7 +415,7 @@ fn steps_towards_a_goal_far_off_leave_no_more_missing() {
         let (root, tip) = (ids[0], ids[bones]);
         let far = direction(&mut r) * [5.0, 20.0, 100.0][case as usize / 3 % 3];
         let turn = math::axis_angle(direction(&mut r), 2.0 * r());
-        // A radian counts as half of the chain's length.
+        // A radian counts as half the chain's length.
         let missing = |pose: &Pose| {
             let off = pose.position(tip).as_dvec3().distance(far.as_dvec3());
             off.hypot(0.5 * f64::from(math::angle_between(pose.model_rotation(tip), turn)))
@@ -430,13 +429,13 @@ fn steps_towards_a_goal_far_off_leave_no_more_missing() {
         squares.options.max_iterations = Some([0, 1, 32][case as usize / 9 % 3]);
         let before = missing(&pose);
         squares.solve(&mut pose, &goal).unwrap();
-        // (Places are as uncertain as f32 tells them that far off.)
+        // (f32 resolves positions at that distance no better.)
         let more = missing(&pose) - before;
         assert!(more <= 1e-6 + 1e-7 * f64::from(far.length()), "case {case}, {goal:?}: {more:e}");
     }
 }
 
-/// The methods know no metre: what is larger or smaller by a power of two, which f32 tells exactly, gets the same bits.
+/// The methods are independent of the unit: scaling by a power of two, which is exact in f32, gives the same bits.
 #[test]
 fn chains_of_any_size_turn_alike() {
     let kinds = [

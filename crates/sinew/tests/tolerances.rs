@@ -12,7 +12,7 @@ use sinew::{
     solve::{Auto, Ccd, ChainSolver, Fabrik, FreeChain, IterativeOptions, PointChain, Tolerance, TwoBone},
 };
 
-/// Solves with a tolerance: whether it was taken. A tolerance that is refused leaves the pose as it was.
+/// Solves with a tolerance and returns whether it was accepted. A refused tolerance leaves the pose as it was.
 fn takes(solve: impl FnOnce(&mut Pose) -> Result<(), SolveError>, pose: &Pose) -> bool {
     let mut solved = pose.clone();
     match solve(&mut solved) {
@@ -26,7 +26,7 @@ fn takes(solve: impl FnOnce(&mut Pose) -> Result<(), SolveError>, pose: &Pose) -
     }
 }
 
-/// The longest tolerance is a length of the chain, the shortest what f32 can tell.
+/// Accepted shares: the largest is the chain's length, the smallest the smallest f32.
 const TAKEN: [f32; 5] = [f32::from_bits(1), f32::MIN_POSITIVE, 1e-4, 0.5, 1.0];
 const REFUSED: [f32; 7] = [0.0, -1e-6, 1.0 + f32::EPSILON, 2.0, f32::MAX, f32::INFINITY, f32::NAN];
 
@@ -55,7 +55,7 @@ fn auto_takes_the_same_tolerances_whatever_its_joints_may_do() {
         for turn in [0.0, -1.0, f32::NAN, f32::INFINITY] {
             assert!(!with(1e-4, turn), "{turn} rad was taken by {:?}", auto.method());
         }
-        // As near as f32 can tell.
+        // As near as f32 resolves.
         let mut auto = auto.clone();
         auto.options.position_tolerance = Tolerance::Share(f32::MIN_POSITIVE);
         let report = auto.solve(&mut pose.clone(), &goal).unwrap();
@@ -124,7 +124,7 @@ fn no_solver_of_chains_takes_a_tolerance_beyond_the_chain_s_length() {
     }
 }
 
-/// Below a sheared parent as well, a tolerance in metres counts in model space, and no other one is added.
+/// Also below a sheared parent, a tolerance in metres counts in model space, and no other is added.
 #[test]
 fn a_limb_takes_metres_below_a_sheared_parent() {
     for scale in [Vec3::ONE, Vec3::new(1.0, 10.0, 1.0), Vec3::new(1.0, 0.1, 1.0)] {

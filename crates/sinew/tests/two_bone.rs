@@ -66,7 +66,7 @@ fn random_goals_in_reach_are_met_to_a_millionth_of_the_leg() {
     println!("worst {worst:e}, mean {:e}", sum / count as f64);
 }
 
-/// One bone so short that f32 loses it in the other's length: a soak found such limbs led away from where they were.
+/// One bone so short that f32 loses it in the other's length: a soak found such limbs moving away from their input.
 #[test]
 fn a_limb_with_a_grain_for_a_bone_goes_where_it_can() {
     let mut n = noise(29);
@@ -87,7 +87,7 @@ fn a_limb_with_a_grain_for_a_bone_goes_where_it_can() {
             for pole in [Pole::Keep, Pole::Direction(vector())] {
                 let mut pose = rest.clone();
                 limb.solve(&mut pose, &Goal::position(goal).with_pole(pole), &LimbOptions::new()).unwrap();
-                // The end stays on a sphere, as far as a grain does not tell.
+                // The end stays on a sphere, up to the length of the short bone.
                 let out = (f64::from(goal.length()) - length).abs();
                 let missed = miss(&pose, ids[2], goal);
                 let more = 3.0 * f64::from(grain) + 2e-6 * (length + out);
@@ -100,7 +100,7 @@ fn a_limb_with_a_grain_for_a_bone_goes_where_it_can() {
     }
 }
 
-/// Limbs that come in folded but for less and less: a soak found them unfolded about an axis that was not across them.
+/// Limbs whose input is nearly folded: a soak found some unfolding about an axis that was not perpendicular to them.
 #[test]
 fn a_limb_that_comes_in_nearly_folded_is_as_near_as_its_bones_let_it() {
     let mut n = noise(31);
@@ -146,7 +146,7 @@ fn a_goal_too_far_is_faced_and_one_too_near_folds() {
     assert!(miss(&pose, ids[2], Vec3::new(0.0, 0.9, folded)) < 1e-6);
 }
 
-/// The largest angle in radians by which the limb's bones differ between two poses, and the turn of its rolls.
+/// Returns the largest angle in radians between the limb's bones in two poses, and between their rolls.
 fn turned(a: &Pose, b: &Pose, ids: [JointId; 3]) -> f64 {
     let mut most = 0.0f64;
     for id in ids {
@@ -159,8 +159,8 @@ fn turned(a: &Pose, b: &Pose, ids: [JointId; 3]) -> f64 {
     most
 }
 
-/// Solves from the same pose along a path of goals; gives the largest turn of a joint (radians) for each limb's length
-/// that the goal goes.
+/// Solves from one pose along a path of goals. Returns the largest turn of a joint, in radians, per length of the limb that
+/// the goal moves.
 fn speed(
     limb: &TwoBone,
     rest: &Pose,
@@ -180,7 +180,7 @@ fn speed(
         assert!(!report.branch_changed);
         if let Some((before, from)) = &last {
             let step = judge::length(judge::sub(judge::v(goal), judge::v(*from))) / length;
-            // Two thousandths of a radian are what f32 leaves of the flexion at full stretch.
+            // f32 leaves the flexion at full stretch uncertain by two thousandths of a radian.
             fastest = fastest.max((turned(&pose, before, ids) - 2e-3).max(0.0) / step);
         }
         last = Some((pose, goal));
@@ -203,7 +203,7 @@ fn a_soft_limb_goes_through_full_stretch_without_a_pop() {
 #[test]
 fn a_goal_passes_the_pole_and_the_root_without_a_pop() {
     let (limb, rest, ids) = standing();
-    // Kicking forward and up across the pole's direction, 1 and 0.06 degrees beside it.
+    // A kick forward and up across the pole's direction, 1 and 0.06 degrees beside it.
     for beside in [0.01, 0.001, 0.0] {
         let kick = |t: f32| {
             let a = -1.2 + 1.15 * t;
@@ -212,7 +212,7 @@ fn a_goal_passes_the_pole_and_the_root_without_a_pop() {
         let fast = speed(&limb, &rest, ids, Pole::Direction(Vec3::Z), 0.0, kick);
         assert!(fast < 15.0, "{fast} beside the pole by {beside}");
     }
-    // Past the hip at a tenth of the leg. The leg swings over the top, where the way round is open, no further.
+    // Past the hip at a tenth of the leg. The leg swings over the top, where it is free to, and no further.
     let over = |t: f32| Vec3::new(0.0, 0.81, 0.4 - 0.8 * t);
     let fast = speed(&limb, &rest, ids, Pole::Keep, 0.0, over);
     assert!(fast < 20.0, "{fast}");
@@ -234,13 +234,13 @@ fn straight_legs_bend_about_their_hinge_and_both_sides_are_there() {
         let want = if side == BendSide::Negative { -0.3 } else { 0.3 };
         assert!((knee[2] - want).abs() < 1e-6 && knee[0].abs() < 1e-6, "{side:?}: {knee:?}");
     }
-    // Without any hint it bends somewhere, and always the same way.
+    // Without a hint it bends to some side, always the same.
     limb = limb.with_hinge(None);
     let (mut a, mut b) = (Pose::rest(&s), Pose::rest(&s));
     limb.solve(&mut a, &Goal::position(goal), &LimbOptions::new()).unwrap();
     limb.solve(&mut b, &Goal::position(goal), &LimbOptions::new()).unwrap();
     assert!(miss(&a, ids[2], goal) < 1e-6 && a.locals() == b.locals());
-    // A leg folded onto its own root unfolds.
+    // A leg folded onto its root unfolds.
     let mut pose = Pose::rest(&s);
     pose.set_rotation(ids[1], Quat::from_xyzw(1.0, 0.0, 0.0, 0.0));
     limb = limb.with_hinge(Vec3::X);
@@ -251,7 +251,7 @@ fn straight_legs_bend_about_their_hinge_and_both_sides_are_there() {
 #[test]
 fn a_knee_bent_the_wrong_way_is_turned_round_and_said_so() {
     let (mut limb, mut pose, ids) = standing();
-    // The rest pose flexes about its hinge by construction; bend it back by twice that.
+    // The rest pose flexes about its hinge by construction; this bends it back by twice that.
     let hinge = limb.hinge().unwrap();
     pose.set_rotation(ids[1], math::axis_angle(hinge.normalize(), -0.6));
     pose.update();
@@ -259,7 +259,7 @@ fn a_knee_bent_the_wrong_way_is_turned_round_and_said_so() {
     let mut kept = pose.clone();
     assert!(!limb.solve(&mut kept, &Goal::position(goal), &LimbOptions::new()).unwrap().branch_changed);
     limb = limb.with_side(BendSide::Positive).unwrap();
-    // The branch is another where the knee turns further than the foot's way explains: where the foot is already.
+    // The branch changes where the knee turns further than the foot's motion explains; here the foot is at its goal already.
     let (mut there, foot) = (pose.clone(), pose.position(ids[2]));
     let report = limb.solve(&mut there, &Goal::position(foot), &LimbOptions::new()).unwrap();
     assert!(report.branch_changed && miss(&there, ids[2], foot) < 1e-6);
@@ -300,7 +300,7 @@ fn the_knee_turns_to_the_pole_and_then_by_the_swivel() {
         let found = knee(0.0);
         assert!(judge::length(judge::sub(found, wanted)) < 1e-5, "{found:?} {wanted:?}");
         let turned = knee(0.5);
-        // Right-handed about the way from the hip to the goal.
+        // Right-handed about the direction from the hip to the goal.
         let way = judge::unit(judge::sub(judge::v(goal), judge::v(hip)));
         assert!((judge::dot(turned, wanted) - 0.5f64.cos()).abs() < 1e-5);
         assert!((judge::dot(judge::cross(wanted, turned), way) - 0.5f64.sin()).abs() < 1e-5);
@@ -316,8 +316,8 @@ fn the_roll_of_the_animation_is_kept() {
         let way = Vec3::new(r(), r() - 0.5, r()).normalize();
         limb.solve(&mut pose, &Goal::position(Vec3::new(0.0, 0.9, 0.0) + way * 0.6), &LimbOptions::new())
             .unwrap();
-        // The bend plane's normal, carried by the turn from the old direction of the limb to the new about the axis across
-        // both (Rodrigues' formula, f64).
+        // The bend plane's normal, carried by the rotation from the limb's old direction to the new about their common
+        // perpendicular (Rodrigues' formula, f64).
         let normal = |p: &Pose| {
             let at = ids.map(|id| judge::position(p, id));
             judge::unit(judge::cross(judge::sub(at[1], at[0]), judge::sub(at[2], at[1])))
@@ -397,7 +397,7 @@ fn a_side_without_a_hinge_is_refused() {
     assert_eq!((straight.hinge(), straight.side()), (None, BendSide::Keep));
 }
 
-/// The offset's point is the end, the tip the middle joint; a rotation that is asked of that comes before the position.
+/// The end is the offset's point and the tip is the middle joint. Its rotation goal comes before the position.
 #[test]
 fn two_joints_and_an_offset_are_a_limb() {
     let (_, rest, ids) = standing();
@@ -418,7 +418,7 @@ fn two_joints_and_an_offset_are_a_limb() {
     whole.solve(&mut other, &goal, &LimbOptions::new()).unwrap();
     assert!(miss(&pose, ids[2], goal.position.unwrap()) < 1e-6);
     assert!(turned(&pose, &other, ids) < 1e-5);
-    // The knee turned as asked, its place as near to where that needs it as the thigh lets it.
+    // The knee has its goal rotation, and the thigh moves it as near as it can to the position that this needs.
     let turn = math::axis_angle(Vec3::new(0.6, 0.0, 0.8), 0.5);
     let mut pose = rest.clone();
     limb.solve(&mut pose, &goal.with_rotation(turn), &LimbOptions::new()).unwrap();
@@ -429,7 +429,7 @@ fn two_joints_and_an_offset_are_a_limb() {
     assert!(judge::length(judge::cross(judge::unit(needs), judge::unit(thigh))) < 1e-6);
 }
 
-/// However short one bone is beside the other, the end comes as near to a goal as the limb's reach allows.
+/// However short one bone is beside the other, the end is as near to a goal as the limb's reach allows.
 #[test]
 fn a_bone_that_f32_loses_beside_the_other_leads_the_end_nowhere_else() {
     let mut noise = noise(12);
@@ -451,7 +451,8 @@ fn a_bone_that_f32_loses_beside_the_other_leads_the_end_nowhere_else() {
     }
 }
 
-/// A limb that is stretched along one axis and whose lengths' squares overflow comes no further from its goal than it came in.
+/// A limb that is stretched along one axis, and whose squared lengths overflow, ends no further from its goal than its
+/// input.
 #[test]
 fn a_stretched_limb_beyond_what_squares_hold_goes_no_further_from_its_goal() {
     let mut noise = noise(13);

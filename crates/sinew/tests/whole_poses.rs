@@ -72,7 +72,7 @@ impl Dice {
         Arc::new(skeleton)
     }
 
-    /// A pose within all limits.
+    /// Returns a pose within all limits.
     fn pose(&mut self, skeleton: &Arc<Skeleton>) -> Pose {
         let mut pose = Pose::rest(skeleton);
         for joint in skeleton.joints() {
@@ -88,7 +88,7 @@ impl Dice {
     }
 }
 
-/// How far a slide of a joint is out of its range.
+/// Returns the excess of a joint's slide over its range.
 fn slid_out(pose: &Pose, joint: JointId) -> f64 {
     let (skeleton, local) = (pose.skeleton(), pose.local(joint).translation.as_dvec3());
     let (rest, freedom) = (skeleton.rest(joint), skeleton.joint(joint));
@@ -131,7 +131,7 @@ fn blends_stay_within_limits_and_meet_both_ends() {
             let straight = a.translation.as_dvec3().lerp(b.translation.as_dvec3(), weight.into());
             assert!(straight.distance(at.translation.as_dvec3()) < 1e-6);
             if skeleton.limits(joint).turns_freely() {
-                // As far from the first as the influence says, of the shorter way.
+                // The angle from the first is the influence's share of the shorter path.
                 let [a, b, at] = [a, b, at].map(|t| limit_judge::matrix(t.rotation));
                 let (all, part) = (limit_judge::angle(&a, &b), limit_judge::angle(&a, &at));
                 assert!((part - f64::from(weight) * all).abs() < 1e-4, "case {case}: {part} of {all}");
@@ -139,7 +139,7 @@ fn blends_stay_within_limits_and_meet_both_ends() {
                 between += 1;
             }
         }
-        // Model space is that of the local transforms.
+        // Model transforms match the local ones.
         let mut anew = Pose::rest(&skeleton);
         anew.set_locals(blend.locals()).unwrap();
         assert!(skeleton.joints().all(|j| anew.model(j) == blend.model(j)));
@@ -162,7 +162,7 @@ fn what_cannot_be_blended_is_refused_and_leaves_the_pose() {
     let given = other.len();
     let error = pose.blend(&Pose::rest(&other), 0.5);
     assert_eq!(error, Err(PoseError::OtherSkeleton { given, joints: skeleton.len() }));
-    // A skeleton that was read twice is one.
+    // Equal skeletons are interchangeable.
     pose.blend(&Pose::rest(&Arc::new((*skeleton).clone())), 0.0).unwrap();
     let last = skeleton.joints().last().unwrap();
     for bad in [Quat::from_xyzw(0.0, 0.0, 0.0, 0.0), Quat::from_xyzw(0.0, f32::NAN, 0.0, 1.0)] {
@@ -195,7 +195,7 @@ fn all_locals_are_set_at_once_or_none() {
         let name = skeleton.name(joint).to_string();
         assert_eq!(pose.set_locals(&locals), Err(PoseError::Local { joint, name, fault }));
         assert_eq!(pose.locals(), kept.locals());
-        // A rotation that is off unit length is brought there.
+        // A rotation that is not of unit length is normalised.
         locals[at] = *wanted.local(joint);
         locals[at].rotation *= 1.5;
         pose.set_locals(&locals).unwrap();
@@ -205,7 +205,7 @@ fn all_locals_are_set_at_once_or_none() {
 
 #[test]
 fn writing_what_changed_keeps_a_copy_in_step() {
-    // A game's nodes that only get what has changed are the pose, whatever moved it, frame after frame.
+    // A game's nodes that receive only the changes match the pose in each frame, whatever moved it.
     let mut b = Skeleton::builder();
     let hips = b.add("hips", None, JointTransform::from_translation(Vec3::Y));
     for x in [0.1, -0.1] {
@@ -246,7 +246,7 @@ fn writing_what_changed_keeps_a_copy_in_step() {
         assert_eq!(pose.changed().count(), 0);
     }
     assert!(unmoved > 500, "only what has changed is written");
-    // What a solver leaves as it is has not changed, nor what is put back.
+    // Joints that a solver leaves, or that are restored, have not changed.
     let goal = Goal::position(pose.position(ids[3]));
     leg.solve(&mut pose, &goal, &LimbOptions::new()).unwrap();
     let kept = *pose.local(ids[1]);
@@ -270,7 +270,7 @@ fn paths_find_every_joint_and_say_where_they_end() {
             b.add(names[dice.below(names.len())], parent, JointTransform::IDENTITY);
         }
         let (skeleton, _) = b.build().unwrap();
-        // By definition: the path is the end of the joint's own, cut before a name, or all of it behind a slash.
+        // By definition: the path is a suffix of the joint's own that starts at a name, or all of it behind a slash.
         let ends = |joint: JointId| {
             let mut ends = vec![];
             let mut path = String::new();
@@ -335,7 +335,7 @@ proptest! {
         let mut dice = Dice::new(seed);
         let scale = Vec3::from_array([0, 1, 2].map(|i| sizes[i].exp() * [1.0, -1.0][mirrored >> i & 1]));
         let local = JointTransform { scale, ..dice.transform() };
-        // In f64, by the definition of the parts.
+        // In f64, by definition of the parts.
         let rotation = DMat3::from_quat(local.rotation.as_dquat().normalize());
         let judged = rotation * DMat3::from_diagonal(scale.as_dvec3());
         let matrix = Affine3::from(local);
@@ -346,11 +346,11 @@ proptest! {
                 prop_assert!(is.as_dvec3().distance(wanted) <= 2e-6 * wanted.length(), "{is} {wanted}");
             }
         }
-        // The volume keeps its sign, and a mirror turns all axes round.
+        // The sign of the volume is kept, and a mirror reverses all axes.
         prop_assert_eq!(back.scale.x < 0.0, wide(&matrix).matrix3.determinant() < 0.0);
         prop_assert!(back.scale.abs().abs_diff_eq(scale.abs(), 1e-5 * scale.abs().max_element()));
 
-        // An axis that leans is a shear of the sine of its lean, whatever the scales.
+        // An axis at an angle is a shear by the angle's sine, whatever the scales.
         let lean = Mat3::from_cols(Vec3::X, Vec3::new(skew, (1.0 - skew * skew).sqrt(), 0.0), Vec3::Z);
         let sheared = math::to_matrix(local.rotation) * lean * Mat3::from_diagonal(scale);
         match JointTransform::try_from(Affine3::from_mat3(sheared)) {
@@ -358,7 +358,7 @@ proptest! {
             Err(AffineError::Sheared { shear, .. }) => prop_assert!((shear - skew).abs() < 1e-5 && skew > 0.999e-3),
             Err(error) => prop_assert!(false, "{error}"),
         }
-        // No length along an axis, or all axes in one plane.
+        // An axis without length, or all axes in one plane.
         let mut flat = matrix;
         *flat.matrix3.col_mut(mirrored % 3) = Vec3::ZERO;
         let Err(AffineError::Scale { scale: none, .. }) = JointTransform::try_from(flat) else { panic!("{flat}") };

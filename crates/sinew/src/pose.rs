@@ -1,4 +1,4 @@
-//! One placement of a skeleton, in local and in model space.
+//! A pose of a skeleton, in local and in model space.
 
 use alloc::{string::String, sync::Arc, vec::Vec};
 use core::ops::Range;
@@ -8,65 +8,65 @@ use thiserror::Error;
 
 use crate::{JointId, JointTransform, Skeleton, TransformFault, math, skeleton::ROOT};
 
-/// What is wrong with a pose.
+/// Errors of poses.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum PoseError {
-    /// A local transform is not finite, or its rotation is none.
+    /// A local transform is not finite, or its rotation is not close to a unit quaternion.
     #[error("the local transform of joint {joint} `{name}` {fault}")]
     Local {
         /// The joint.
         joint: JointId,
-        /// Its name.
+        /// The joint's name.
         name: String,
-        /// What is wrong.
+        /// The fault.
         #[source]
         fault: TransformFault,
     },
-    /// A local scale is zero along an axis, so that nothing can be aimed at or reached below it.
+    /// A local scale is zero along an axis. Goals cannot be converted to spaces below it.
     #[error(
         "joint {joint} `{name}` has the local scale {scale}; no axis of it may be zero above what a solver moves"
     )]
     ZeroScale {
         /// The joint.
         joint: JointId,
-        /// Its name.
+        /// The joint's name.
         name: String,
-        /// The scale.
+        /// The local scale.
         scale: Vec3,
     },
-    /// There must be one local transform for each joint.
+    /// The number of local transforms differs from the number of joints.
     #[error("{given} local transforms were given for {joints} joints")]
     Count {
-        /// How many were given.
+        /// Number of local transforms given.
         given: usize,
-        /// How many joints the skeleton has.
+        /// Number of joints in the skeleton.
         joints: usize,
     },
-    /// Two poses that are to be blended are of different skeletons.
+    /// The poses to blend belong to different skeletons.
     #[error("the other pose is of another skeleton, of {given} joints (this one has {joints})")]
     OtherSkeleton {
-        /// How many joints the other skeleton has. Where the numbers are the same, the joints differ.
+        /// Number of joints in the other skeleton. Where the numbers are equal, the joints differ.
         given: usize,
-        /// How many joints the skeleton has.
+        /// Number of joints in this pose's skeleton.
         joints: usize,
     },
-    /// The influence is NaN or outside 0 to 1.
+    /// The blend's influence is NaN or outside 0 to 1.
     #[error("the influence of a blend must be 0 to 1, not {0}")]
     Influence(f32),
 }
 
-/// A placement of every joint of a [`Skeleton`]: local transforms, and the model-space frames that follow from them.
+/// A pose of a [`Skeleton`]: the local transform of each joint, and the model-space frames that follow from them.
 ///
-/// Setting a local transform marks the joint; [`Pose::update`] then recomputes model space for the marked joints and what
-/// hangs below them, and nothing else. Reading [`Pose::model`] is right at any time: a joint below a marked one is computed
-/// on the spot.
+/// Setting a local transform marks the joint. [`Pose::update`] recomputes model space for the marked joints and all joints
+/// below them, and for no others. [`Pose::model`] is correct at any time: it computes frames at or below a marked joint on
+/// the spot.
 ///
-/// # What to write back
+/// # Writing back
 ///
-/// [`Pose::changed`] lists the joints whose local transforms differ from those of the last [`Pose::mark_unchanged`]. Call that
-/// when the pose and the transforms of the game's own nodes are the same: after the pose was read from them, or was written
-/// to them.
+/// [`Pose::changed`] lists the joints whose local transforms differ from those at the last [`Pose::mark_unchanged`]. Call
+/// `mark_unchanged` when the pose equals the transforms of the game's own nodes: after reading the pose from them or
+/// writing it to them.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -76,10 +76,10 @@ pub enum PoseError {
 /// builder.add("knee", Some(hip), JointTransform::from_translation(-Vec3::Y));
 /// let (skeleton, joints) = builder.build()?;
 /// let mut pose = Pose::rest(&Arc::new(skeleton));
-/// let mut nodes = pose.locals().to_vec(); // the game's own, which it has animated
+/// let mut nodes = pose.locals().to_vec(); // the game's own nodes, animated by the game
 /// nodes[1].rotation = Quat::from_rotation_x(0.3);
 ///
-/// // Each frame: in, solve, out.
+/// // Each frame: read, solve, write back.
 /// pose.set_locals(&nodes)?;
 /// pose.mark_unchanged();
 /// pose.turn(joints[0], Quat::from_rotation_z(0.1)); // in place of solvers
@@ -90,26 +90,27 @@ pub enum PoseError {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// A pose refers to its skeleton, and so is not stored by itself: store [`Pose::locals`], and take them back by
+/// A pose refers to its skeleton and cannot be serialised by itself. Store [`Pose::locals`] and restore them with
 /// [`Pose::set_locals`].
 #[derive(Clone, Debug)]
 pub struct Pose {
     skeleton: Arc<Skeleton>,
     local: Vec<JointTransform>,
-    /// Local transforms as of [`Pose::mark_unchanged`]. (Marks of single writes would name joints that a solver wrote to and
-    /// put back, and cost every write something.)
+    /// Local transforms at the last [`Pose::mark_unchanged`]. A flag per write would cost every write, and would also list
+    /// joints that a solver changed and then restored.
     unchanged: Vec<JointTransform>,
     model: Vec<Frame>,
-    /// The largest coordinates, without their signs, of the places of each joint and all above it; see [`Pose::extent`].
+    /// Largest absolute coordinates, in model space, among the positions of each joint and its ancestors; see
+    /// [`Pose::extent`].
     extent: Vec<Vec4>,
     /// Joints whose local transform changed after `model` was computed.
     marked: Vec<bool>,
-    /// Place of the first marked joint; the joint count where none is.
+    /// Index of the first marked joint; the joint count if none is marked.
     first: usize,
 }
 
 impl Pose {
-    /// The rest pose, with no joint [`changed`](Self::changed). This allocates; everything else here does not.
+    /// The rest pose, with no joint [`changed`](Self::changed). Only this constructor and cloning allocate.
     pub fn rest(skeleton: &Arc<Skeleton>) -> Self {
         let local: Vec<_> = skeleton.joints().map(|j| *skeleton.rest(j)).collect();
         let count = local.len();
@@ -126,7 +127,7 @@ impl Pose {
         pose
     }
 
-    /// The skeleton that this is a pose of.
+    /// The skeleton of this pose.
     pub fn skeleton(&self) -> &Arc<Skeleton> {
         &self.skeleton
     }
@@ -142,29 +143,35 @@ impl Pose {
         &self.local
     }
 
-    /// Places a joint in its parent's frame.
+    /// Sets the local transform of a joint.
     #[inline]
     pub fn set_local(&mut self, joint: JointId, local: JointTransform) {
         self.local[joint.index()] = local;
         self.mark(joint);
     }
 
-    /// Sets the local rotation (a unit quaternion; [`Pose::update`] brings others to unit length) alone.
+    /// Sets the local rotation of a joint. It should be a unit quaternion; [`Pose::update`] normalises others.
     #[inline]
     pub fn set_rotation(&mut self, joint: JointId, rotation: Quat) {
         self.local[joint.index()].rotation = rotation;
         self.mark(joint);
     }
 
-    /// Sets the local translation alone.
+    /// Sets the local translation of a joint, in the parent's units.
     #[inline]
     pub fn set_translation(&mut self, joint: JointId, translation: Vec3) {
         self.local[joint.index()].translation = translation;
         self.mark(joint);
     }
 
-    /// Sets all local transforms, in the skeleton's order, and recomputes model space. Rotations are brought to unit length as
-    /// by [`Pose::update`]. Where there is an error, the pose is as it was.
+    /// Sets all local transforms, in the skeleton's order, and recomputes model space. Rotations are normalised as by
+    /// [`Pose::update`].
+    ///
+    /// # Errors
+    ///
+    /// The pose stays unchanged on an error:
+    /// - [`PoseError::Count`] if the number of transforms is not the number of joints.
+    /// - [`PoseError::Local`] if a transform is not finite, or the squared length of a rotation is outside 0.25 to 4.
     pub fn set_locals(&mut self, locals: &[JointTransform]) -> Result<(), PoseError> {
         if locals.len() != self.local.len() {
             return Err(PoseError::Count { given: locals.len(), joints: self.local.len() });
@@ -175,13 +182,20 @@ impl Pose {
         Ok(())
     }
 
-    /// Moves every joint towards another pose of the same skeleton, by an influence of 0 (the pose keeps its bits) to 1 (it
-    /// becomes the other), and recomputes model space. Where there is an error, the pose is as it was.
+    /// Blends every joint towards another pose of the same skeleton and recomputes model space. An influence of 0 keeps the
+    /// pose's bits; an influence of 1 gives the other pose.
     ///
-    /// Translations and scales go straight. Joints that turn freely take the shorter arc; limited ones go straight in the
-    /// coordinates of their limits, so that between two poses within limits all
-    /// poses are within limits. Ends of limbs go where that takes them: what must stay in place, such as a foot on the
-    /// ground, needs a solver after the blend.
+    /// Translations and scales are interpolated linearly. Joints that turn freely follow the shorter arc. Limited joints
+    /// are interpolated in the coordinates of their limits ([`Limits::blend`](crate::joint::Limits::blend)): between two
+    /// poses within limits, every blend is within limits. The ends of limbs are not held: to keep a foot on the ground,
+    /// solve after the blend.
+    ///
+    /// # Errors
+    ///
+    /// The pose stays unchanged on an error:
+    /// - [`PoseError::OtherSkeleton`] if the skeletons differ.
+    /// - [`PoseError::Influence`] if `influence` is NaN or outside 0 to 1.
+    /// - [`PoseError::Local`] if a local transform of either pose is invalid.
     ///
     /// ```
     /// # use std::sync::Arc;
@@ -221,20 +235,20 @@ impl Pose {
         Ok(())
     }
 
-    /// The joints whose local transforms differ from those of the last [`Pose::mark_unchanged`] (at first, from the rest pose),
-    /// parents before children. Whatever changed them counts: solvers, setters, clips, [`Pose::update`] where it brings
-    /// rotations to unit length. A joint that was put back has not changed.
+    /// The joints whose local transforms differ from those at the last [`Pose::mark_unchanged`] (initially the rest
+    /// pose), parents before children. Every cause counts: solvers, setters, clips, and the normalisation in
+    /// [`Pose::update`]. A joint that was restored to its former transform is not listed.
     pub fn changed(&self) -> impl Iterator<Item = JointId> {
         self.skeleton.joints().filter(|j| self.local[j.index()] != self.unchanged[j.index()])
     }
 
-    /// Makes the pose as it stands what [`Pose::changed`] compares with. A clone has the same to compare with, and
-    /// [`Pose::copy_from`] leaves it as it is.
+    /// Makes the current local transforms the reference of [`Pose::changed`]. A clone copies the reference;
+    /// [`Pose::copy_from`] keeps it.
     pub fn mark_unchanged(&mut self) {
         self.unchanged.copy_from_slice(&self.local);
     }
 
-    /// Back to the rest pose.
+    /// Resets every joint to the rest pose.
     pub fn reset(&mut self) {
         for j in self.skeleton.joints() {
             self.local[j.index()] = *self.skeleton.rest(j);
@@ -248,7 +262,7 @@ impl Pose {
         self.update();
     }
 
-    /// Takes over another pose of the same skeleton, without allocating.
+    /// Copies another pose of the same skeleton without allocating. Panics if the joint counts differ.
     pub fn copy_from(&mut self, other: &Pose) {
         self.local.copy_from_slice(&other.local);
         self.model.copy_from_slice(&other.model);
@@ -257,23 +271,23 @@ impl Pose {
         self.first = other.first;
     }
 
-    /// Says that local transforms of this joint, or of joints below it, changed.
+    /// Marks the subtree of a joint as changed.
     #[inline]
     pub(crate) fn mark(&mut self, joint: JointId) {
         self.marked[joint.index()] = true;
         self.first = self.first.min(joint.index());
     }
 
-    /// Every frame in model space as of the last [`Pose::update`], and every local transform to write to. Joints that are
-    /// written to, or one above all of them, must be marked by [`Pose::mark`].
+    /// All model-space frames as of the last [`Pose::update`], and all local transforms for writing. After writing, mark
+    /// each written joint, or a common ancestor, with [`Pose::mark`].
     #[inline]
     pub(crate) fn parts(&mut self) -> (&[Frame], &mut [JointTransform]) {
         (&self.model, &mut self.local)
     }
 
-    /// Recomputes model space below the joints that were set since the last call.
+    /// Recomputes model space at and below the joints that were set since the last call.
     ///
-    /// Rotations whose squared length is off 1 by more than 1e-6 are brought to unit length, where it is within 0.25 to 4.
+    /// Normalises rotations whose squared length differs from 1 by more than 1e-6, if it is within 0.25 to 4.
     pub fn update(&mut self) {
         let count = self.local.len();
         let mut i = self.first;
@@ -282,11 +296,11 @@ impl Pose {
                 i += 1;
                 continue;
             }
-            // The whole subtree moves with its marked root; depth-first order makes it one run.
+            // The subtree moves with its marked root; depth-first order makes it one contiguous range.
             let Some(joint) = self.skeleton.joint_at(i) else { break };
             let end = self.skeleton.subtree(joint).end;
             let off = self.place(i..end);
-            // (What is not finite shows in the frames.)
+            // Numbers that are not finite need no check here: they propagate into the frames.
             if off > 2.0 * math::UNIT {
                 self.mend(i..end);
             }
@@ -296,14 +310,14 @@ impl Pose {
         self.first = count;
     }
 
-    /// Computes the frames of a subtree from its local transforms. Returns the largest deviation of a rotation from unit
+    /// Forward kinematics of a subtree, from its local transforms. Returns the maximum deviation of a rotation from unit
     /// length, as [`Frame::below`] measures it.
     fn place(&mut self, subtree: Range<usize>) -> f32 {
-        // (Slices of one length, so that each place is known to be in all of them.)
+        // Slices of equal length let the compiler drop bounds checks.
         let end = subtree.end;
         let (local, model) = (&self.local[..end], &mut self.model[..end]);
         let (extent, parents) = (&mut self.extent[..end], &self.skeleton.parents()[..end]);
-        // Down a chain, each joint's parent is the joint before it, whose frame is still at hand.
+        // Down a chain each joint's parent is the joint before it, whose frame is still in registers.
         let (mut at, mut last, mut above) = (ROOT, Frame::IDENTITY, Vec4::ZERO);
         let mut most = Vec4::ZERO;
         for k in subtree {
@@ -326,8 +340,8 @@ impl Pose {
         most.x
     }
 
-    /// Brings the rotations of a subtree to unit length and places it again; joints without a rotation, and all below them,
-    /// are marked in their frames.
+    /// Normalises the rotations of a subtree and recomputes its frames. Sets `at.w` to NaN for joints whose rotation
+    /// cannot be normalised, and so for all joints below them.
     #[cold]
     fn mend(&mut self, subtree: Range<usize>) {
         for local in &mut self.local[subtree.clone()] {
@@ -343,7 +357,7 @@ impl Pose {
         }
     }
 
-    /// The joint's frame in model space.
+    /// The joint's frame in model space. Up to date at any time.
     #[inline]
     pub fn model(&self, joint: JointId) -> Affine3 {
         if self.first > joint.index() {
@@ -352,7 +366,7 @@ impl Pose {
         self.model_now(joint)
     }
 
-    /// The frame as the local transforms have it now: from the nearest ancestor above every marked one.
+    /// Computes the joint's frame from the current local transforms, starting at the highest marked ancestor.
     #[cold]
     fn model_now(&self, joint: JointId) -> Affine3 {
         let highest = core::iter::successors(Some(joint), |&j| self.skeleton.parent(j))
@@ -386,7 +400,7 @@ impl Pose {
         self.skeleton.parent(joint).map_or(Frame::IDENTITY, |p| self.model[p.index()])
     }
 
-    /// The joint's place in model space.
+    /// The joint's position in model space.
     #[inline]
     pub fn position(&self, joint: JointId) -> Vec3 {
         if self.first > joint.index() {
@@ -395,7 +409,7 @@ impl Pose {
         self.model_now(joint).translation
     }
 
-    /// The sum of the ways from a place to joints.
+    /// The sum of the displacements from a point to joints, in model space.
     pub(crate) fn sum_of_ways(&self, from: Vec3, joints: &[JointId]) -> Vec3 {
         if self.first < self.model.len() {
             return joints.iter().map(|&j| self.position(j) - from).sum();
@@ -404,9 +418,9 @@ impl Pose {
         joints.iter().fold(Vec4::ZERO, |sum, j| sum + (self.model[j.index()].at - from)).truncate()
     }
 
-    /// Whether a solver can work with the joint's frame: it is finite, and every joint from the skeleton's root down to this
-    /// one has a rotation and no scale of zero. True only where that is known from the last [`Pose::update`], and no number
-    /// is near to overflow; [`Pose::check_above`] tells what is wrong.
+    /// Whether a solver can work with the joint's frame: it is finite, and every joint from the skeleton's root to this
+    /// one has a valid rotation and no scale of zero. Conservative: true only if the last [`Pose::update`] established
+    /// it and no number is near overflow. [`Pose::check_above`] reports the exact error.
     #[inline]
     pub(crate) fn is_sound(&self, joint: JointId) -> bool {
         let frame = &self.model[joint.index()];
@@ -414,15 +428,16 @@ impl Pose {
         self.first > joint.index() && sum.cmplt(Vec4::INFINITY).all()
     }
 
-    /// Whether no joint on the way from the skeleton's root to this one has a scale: true only where that
-    /// is known from the last [`Pose::update`].
+    /// Whether no joint from the skeleton's root to this one has a scale. Conservative: true only if the last
+    /// [`Pose::update`] established it.
     #[inline]
     pub(crate) fn unscaled(&self, joint: JointId) -> bool {
         self.first > joint.index() && self.model[joint.index()].at.w == 0.0
     }
 
-    /// Lets `solve` see a joint and all below it from the joint's parent, as if that one's space were model space. `inverse`
-    /// is that of the parent's linear part. The pose must be up to date, and is so afterwards.
+    /// Runs `solve` with the parent's frame of `joint` as model space, for the joint and all below it. `inverse` is the
+    /// inverse of the linear part of the parent's frame. The pose must be up to date on entry and is up to date on
+    /// return.
     #[cold]
     pub(crate) fn seen_from_parent<R>(
         &mut self,
@@ -432,7 +447,7 @@ impl Pose {
     ) -> R {
         let Some(parent) = self.skeleton.parent(joint).map(JointId::index) else { return solve(self) };
         let kept = (self.model[parent], self.extent[parent]);
-        // What is uncertain about places in model space is so about goals from there.
+        // Uncertainty of positions in model space carries over to goals converted from there.
         let columns = Mat3::from_cols(inverse.x_axis.abs(), inverse.y_axis.abs(), inverse.z_axis.abs());
         self.model[parent] = Frame::IDENTITY;
         self.extent[parent] = (columns * kept.1.truncate()).extend(0.0);
@@ -445,24 +460,24 @@ impl Pose {
         solved
     }
 
-    /// The largest coordinate, without its sign, of the places in model space of the joint and of all above it,
-    /// as of the last [`Pose::update`]. What f32 makes of a joint's place is uncertain by some 1e-7 of this,
-    /// however near to the origin the joint itself is.
+    /// The largest absolute model-space coordinate among the positions of the joint and its ancestors, as of the last
+    /// [`Pose::update`]. Rounding to f32 makes the joint's position uncertain by about 1e-7 of this, however near the origin
+    /// the joint is.
     #[inline]
     pub fn extent(&self, joint: JointId) -> f32 {
         let v = self.extent[joint.index()];
-        // (`f32::max` spends six instructions on NaN.)
+        // `f32::max` spends six instructions on NaN.
         let max = |a: f32, b: f32| if a > b { a } else { b };
         max(max(v.x, v.y), v.z)
     }
 
-    /// The joint's rotation in model space, free of scale (a mirrored frame counts as a negative uniform scale).
+    /// The joint's rotation in model space, without scale. A mirrored frame is read as one with negative uniform scale.
     #[inline]
     pub fn model_rotation(&self, joint: JointId) -> Quat {
         math::rotation_of(&self.model(joint).matrix3)
     }
 
-    /// Turns a joint, and all below it, about its own place by a rotation that is given in model space.
+    /// Rotates a joint, and all joints below it, about the joint's position by `delta`, a rotation in model space.
     #[inline]
     pub fn turn(&mut self, joint: JointId, delta: Quat) {
         let frame = self.parent_model(joint).matrix3;
@@ -471,14 +486,14 @@ impl Pose {
         self.set_rotation(joint, rotation);
     }
 
-    /// Turns a joint about its own place so that [`Pose::model_rotation`] becomes `rotation`.
+    /// Rotates a joint about its position so that [`Pose::model_rotation`] returns `rotation`.
     #[inline]
     pub fn set_model_rotation(&mut self, joint: JointId, rotation: Quat) {
         let now = self.model_rotation(joint);
         self.turn(joint, math::mul(rotation, math::conjugate(now)));
     }
 
-    /// Moves a joint, and all below it, to a place in model space. Where a parent's scale is zero, nothing moves.
+    /// Moves a joint, and all joints below it, to a position in model space. Does nothing if an ancestor's scale is zero.
     pub fn set_position(&mut self, joint: JointId, position: Vec3) {
         let parent = self.parent_model(joint);
         let local = parent.inverse().transform_point3(position);
@@ -487,7 +502,7 @@ impl Pose {
         }
     }
 
-    /// An error that names the first joint whose local transform is not finite.
+    /// Checks that every local transform is finite; the error names the first joint that fails.
     pub fn check_finite(&self) -> Result<(), PoseError> {
         match self.skeleton.joints().find(|j| !self.local[j.index()].is_finite()) {
             None => Ok(()),
@@ -495,13 +510,13 @@ impl Pose {
         }
     }
 
-    /// An error that names the first joint whose local transform is not finite or whose rotation is none.
+    /// Checks that every local transform is finite and has a valid rotation; the error names the first joint that fails.
     pub(crate) fn check_rotations(&self) -> Result<(), PoseError> {
         self.skeleton.joints().try_for_each(|j| self.check_local(j, self.local(j)))
     }
 
-    /// An error that names the joint nearest to `joint`, itself or above it, with which no solver can work. The joint's own
-    /// scale counts where `scaled`.
+    /// Checks that a solver can work with `joint` and its ancestors; the error names the nearest joint that fails. The
+    /// scale of `joint` itself is checked only if `scaled`.
     pub(crate) fn check_above(&self, joint: JointId, scaled: bool) -> Result<(), PoseError> {
         for j in core::iter::successors(Some(joint), |&j| self.skeleton.parent(j)) {
             self.check_local(j, self.local(j))?;
@@ -519,29 +534,29 @@ impl Pose {
     }
 }
 
-/// A frame in model space with its columns in lanes of four, so that a column takes one instruction. Lanes never mix: the
+/// A frame in model space, its columns padded to four lanes so that a column takes one instruction. Lanes never mix, so the
 /// bits are those of [`Affine3`]'s product.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Frame {
-    /// Columns of the linear part; the last lane is 0 (or NaN, where the joint or one above it is not finite).
+    /// Columns of the linear part. The last lane is 0, or NaN if the joint or an ancestor is not finite.
     pub x: Vec4,
     pub y: Vec4,
     pub z: Vec4,
-    /// The joint's place. The last lane counts the joints with a scale, from the skeleton's root down to this one; it is NaN
-    /// where one of them has no rotation or a scale of zero. (What else is added to it in [`Frame::below`] is 0, as the
-    /// last lanes of the columns are.)
+    /// The joint's position. The last lane counts the joints with a scale, from the skeleton's root to this one; it is
+    /// NaN if one of them has no valid rotation or a scale of zero. [`Frame::below`] adds products of the columns' last
+    /// lanes to it; these are 0.
     pub at: Vec4,
 }
 
 impl Frame {
     const IDENTITY: Self = Self { x: Vec4::X, y: Vec4::Y, z: Vec4::Z, at: Vec4::ZERO };
 
-    /// The frame of a joint whose parent's this is; and, in the first lane, by twice how much the squared length of its
-    /// rotation is off 1.
+    /// The frame of a child, with this frame as its parent's. The vector's first lane is twice the difference from 1 of the
+    /// squared length of the child's rotation.
     ///
-    /// The columns of [`math::to_matrix`] are made of the lanes of three vectors: d its diagonal, p = (yz + wx, xz + wy,
-    /// xy + wz) and m the same with differences. The first lane of d holds two of the quaternion's squares, and the last,
-    /// which no column needs, the other two.
+    /// The columns of [`math::to_matrix`] are lanes of three vectors: d the diagonal, p = (yz + wx, xz + wy, xy + wz),
+    /// and m the same with differences. The first lane of d holds two of the quaternion's squares. The last lane, which
+    /// no column uses, holds the other two.
     #[inline(always)]
     fn below(&self, local: &JointTransform) -> (Self, Vec4) {
         let q = local.rotation;
@@ -554,7 +569,7 @@ impl Frame {
         let off = (d + d.wwww()).abs();
         let (mut p, mut m) = (products + turns, products - turns);
         let mut above = self.at;
-        // Most joints have no scale, and a factor of 1 changes no bit.
+        // Most joints have no scale, and a factor of 1 changes no bits.
         let s = local.scale;
         let one = 1.0f32.to_bits();
         if s.x.to_bits() != one || s.y.to_bits() != one || s.z.to_bits() != one {

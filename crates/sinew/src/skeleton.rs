@@ -11,18 +11,18 @@ use crate::{
     joint::{self, JointError, Limits},
 };
 
-/// Names one joint of one [`Skeleton`]. It is the joint's place in the skeleton's order (parents before children).
+/// Identifier of one joint of one [`Skeleton`]: its index in the skeleton's order (parents before children).
 ///
-/// Ids come from a skeleton (by name, index or role). Using one with another skeleton is a mistake in the program, as
-/// is an index past the end of a slice, and is answered in the same way. One that was stored is checked by
-/// [`Skeleton::joint_at`], or by the solver that it is given to in an [`Effector`](crate::solve::Effector).
+/// Ids come from a skeleton, by name, index or role. Using an id with another skeleton is a programming error like an
+/// out-of-range slice index: it panics or names another joint. Check a stored id with [`Skeleton::joint_at`]; solvers
+/// check the ids in an [`Effector`](crate::solve::Effector).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(transparent))]
 pub struct JointId(u32);
 
 impl JointId {
-    /// The joint's place in the skeleton's order.
+    /// The joint's index in the skeleton's order.
     #[inline(always)]
     pub fn index(self) -> usize {
         self.0 as usize
@@ -35,7 +35,7 @@ impl fmt::Display for JointId {
     }
 }
 
-/// What is wrong with joints that were to make a skeleton.
+/// Errors of building a skeleton.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum SkeletonError {
@@ -45,94 +45,94 @@ pub enum SkeletonError {
     /// The parent's index is not that of a joint.
     #[error("joint {joint} `{name}` names joint {parent} as its parent, but there are {count} joints")]
     NoSuchParent {
-        /// Place of the joint in the order in which it was added.
+        /// Index of the joint in the order of adding.
         joint: usize,
-        /// Its name.
+        /// The joint's name.
         name: String,
-        /// The parent asked for.
+        /// The given parent index.
         parent: usize,
-        /// How many joints there are.
+        /// Number of joints.
         count: usize,
     },
-    /// Following the parents from this joint never ends.
+    /// The joint is its own ancestor.
     #[error("joint {joint} `{name}` is among its own ancestors")]
     Loop {
-        /// Place of the joint in the order in which it was added.
+        /// Index of the joint in the order of adding.
         joint: usize,
-        /// Its name.
+        /// The joint's name.
         name: String,
     },
-    /// The rest transform is not finite, or its rotation is none.
+    /// The rest transform is not finite, or its rotation is not close to a unit quaternion.
     #[error("the rest transform of joint {joint} `{name}` {fault}")]
     Rest {
-        /// Place of the joint in the order in which it was added.
+        /// Index of the joint in the order of adding.
         joint: usize,
-        /// Its name.
+        /// The joint's name.
         name: String,
-        /// What is wrong.
+        /// The fault.
         #[source]
         fault: TransformFault,
     },
-    /// More joints than a `u32` counts.
-    #[error("{count} joints are more than a skeleton holds")]
+    /// There are more joints than a `u32` counts.
+    #[error("{count} joints were given; a skeleton holds fewer than {}", u32::MAX)]
     TooMany {
-        /// How many were given.
+        /// Number of joints.
         count: usize,
     },
 }
 
-/// Why a path names no joint.
+/// Errors of looking up a joint by its path.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum JointPathError {
-    /// No joint has such a path.
+    /// No joint has this path.
     #[error(
         "there is no joint `{path}`: {}",
         if reached.is_empty() { "no beginning of it leads to one".into() }
         else { alloc::format!("below `{reached}` there is {}", list(below)) }
     )]
     NotFound {
-        /// The path that was sought.
+        /// The given path.
         path: String,
-        /// Path of the joint that the longest beginning of the sought path leads to; empty where there is none.
+        /// Path of the joint at the longest valid prefix of the given path; empty if no prefix is valid.
         reached: String,
-        /// Names of that joint's children, 8 at most.
+        /// Names of that joint's children, at most 8.
         below: Vec<String>,
     },
-    /// Several joints have such a path.
+    /// Several joints have this path.
     #[error("{count} joints are called `{path}`: {}", list(paths))]
     Ambiguous {
-        /// The path that was sought.
+        /// The given path.
         path: String,
-        /// How many joints there are.
+        /// Number of joints with this path.
         count: usize,
-        /// Their paths from a root, 8 at most.
+        /// Their full paths, at most 8.
         paths: Vec<String>,
     },
 }
 
-/// At most this many joints are named in an error.
+/// Maximum number of joints that an error names.
 const NAMED: usize = 8;
 
 fn list(names: &[String]) -> String {
     if names.is_empty() { "nothing".into() } else { alloc::format!("`{}`", names.join("`, `")) }
 }
 
-/// In place of a parent, where there is none. (No skeleton has so many joints.)
+/// Parent index of a root. No skeleton has this many joints.
 pub(crate) const ROOT: u32 = u32::MAX;
 
 #[derive(Clone, Debug, PartialEq)]
 struct Node {
     name: String,
     rest: JointTransform,
-    /// One past the last joint of the subtree that starts here.
+    /// One past the index of the last joint in this joint's subtree.
     end: u32,
 }
 
-/// A tree of joints (several roots are allowed) with names and the rest pose.
+/// A tree of joints with names and a rest pose. Several roots are allowed.
 ///
-/// Joints are kept depth first: a parent comes before its children, and the joints below a joint follow it without a gap.
-/// So one pass forwards computes model space, and a subtree is a range.
+/// Joints are ordered depth first: parents before children, each subtree contiguous. One forward pass computes model
+/// space, and a subtree is an index range.
 ///
 /// ```
 /// use sinew::{Skeleton, JointTransform, glam::Vec3};
@@ -150,20 +150,20 @@ struct Node {
 #[cfg_attr(feature = "serde", serde(try_from = "Vec<StoredJoint>", into = "Vec<StoredJoint>"))]
 pub struct Skeleton {
     joints: Vec<Node>,
-    /// Place of each joint's parent, [`ROOT`] where it has none: by themselves, as what walks the tree in every frame reads
-    /// nothing else.
+    /// Index of each joint's parent, [`ROOT`] for a root. A separate array, because the per-frame passes over the tree
+    /// read nothing else.
     parents: Vec<u32>,
-    /// What each joint may do; empty where every joint turns freely.
+    /// Description and limits of each joint; empty if every joint turns freely.
     freedoms: Vec<(joint::Joint, Limits)>,
 }
 
-/// A joint of a skeleton as it is stored.
+/// The serialised form of a joint.
 #[cfg(feature = "serde")]
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 struct StoredJoint {
     name: String,
-    /// Place of the parent in the list.
+    /// Index of the parent in the list.
     parent: Option<usize>,
     #[serde(default)]
     rest: JointTransform,
@@ -206,22 +206,31 @@ impl TryFrom<Vec<StoredJoint>> for Skeleton {
     }
 }
 
-/// Collects joints in any order; see [`Skeleton::builder`].
+/// Builder of a [`Skeleton`] that takes joints in any order; see [`Skeleton::builder`].
 #[derive(Clone, Debug, Default)]
 pub struct SkeletonBuilder {
     joints: Vec<(String, Option<usize>, JointTransform)>,
 }
 
 impl SkeletonBuilder {
-    /// Adds a joint and gives its place in the order of adding. The parent may be added later.
+    /// Adds a joint and returns its index in the order of adding. `parent` is such an index, and may be added later.
     pub fn add(&mut self, name: impl Into<String>, parent: Option<usize>, rest: JointTransform) -> usize {
         self.joints.push((name.into(), parent, rest));
         self.joints.len() - 1
     }
 
-    /// Checks the tree and orders it depth first. Rest rotations whose squared length is off 1 by more than 1e-6 are brought
-    /// to unit length; outside 0.25 to 4 they are an error. Beside the skeleton it gives, for each joint in the order of adding,
-    /// the id that it got.
+    /// Checks the tree and orders it depth first. Returns the skeleton and, for each joint in the order of adding, its
+    /// id.
+    ///
+    /// Normalises rest rotations whose squared length differs from 1 by more than 1e-6.
+    ///
+    /// # Errors
+    ///
+    /// - [`SkeletonError::Empty`] or [`SkeletonError::TooMany`] for the number of joints.
+    /// - [`SkeletonError::NoSuchParent`] if a parent's index is out of range.
+    /// - [`SkeletonError::Loop`] if a joint is its own ancestor.
+    /// - [`SkeletonError::Rest`] if a rest transform is not finite, or the squared length of its rotation is outside
+    ///   0.25 to 4.
     pub fn build(mut self) -> Result<(Skeleton, Vec<JointId>), SkeletonError> {
         let count = self.joints.len();
         if count == 0 {
@@ -230,7 +239,7 @@ impl SkeletonBuilder {
         if !u32::try_from(count).is_ok_and(|count| count < ROOT) {
             return Err(SkeletonError::TooMany { count });
         }
-        // Children as linked lists (first child, next sibling), so that no recursion is needed at any depth.
+        // Children as linked lists (first child, next sibling): no recursion at any depth.
         const NONE: usize = usize::MAX;
         let (mut first, mut next) = (alloc::vec![NONE; count], alloc::vec![NONE; count]);
         let mut roots = Vec::new();
@@ -255,7 +264,7 @@ impl SkeletonBuilder {
         let mut ids = alloc::vec![JointId(u32::MAX); count];
         let mut joints: Vec<Node> = Vec::with_capacity(count);
         let mut parents = Vec::with_capacity(count);
-        // `roots` is in reverse order, as a stack wants it.
+        // `roots` is in reverse order, so that the stack pops the first root first.
         let mut stack = roots;
         while let Some(i) = stack.pop() {
             ids[i] = JointId(joints.len() as u32);
@@ -286,12 +295,12 @@ impl SkeletonBuilder {
 }
 
 impl Skeleton {
-    /// Starts a skeleton.
+    /// An empty builder.
     pub fn builder() -> SkeletonBuilder {
         SkeletonBuilder::default()
     }
 
-    /// How many joints there are (at least one).
+    /// Number of joints, at least one.
     #[allow(clippy::len_without_is_empty)] // A skeleton is never empty.
     pub fn len(&self) -> usize {
         self.joints.len()
@@ -302,19 +311,24 @@ impl Skeleton {
         (0..self.joints.len() as u32).map(JointId)
     }
 
-    /// The joint at a place in the order.
+    /// The joint at an index in the skeleton's order; `None` if out of range.
     pub fn joint_at(&self, index: usize) -> Option<JointId> {
         (index < self.joints.len()).then_some(JointId(index as u32))
     }
 
-    /// The first joint with this name; see [`Skeleton::joint_by_path`] for names that several joints have.
+    /// The first joint with this name, if any; see [`Skeleton::joint_by_path`] for names that several joints share.
     pub fn find(&self, name: &str) -> Option<JointId> {
         self.joints().find(|&j| self.name(j) == name)
     }
 
-    /// The joint that a path leads to: `chest`, `spine/chest` and `hips/spine/chest` are names from some joint down to the one
-    /// that is meant. So a joint whose name others have too is told apart by as many of those above it as it takes; a slash
-    /// before the first name says that it is a root's. Names may hold slashes themselves.
+    /// The joint with this path: the names of consecutive joints down to it, separated by slashes. `chest`,
+    /// `spine/chest` and `hips/spine/chest` may all name one joint; a longer path tells joints of the same name apart. A
+    /// leading slash requires the first name to be a root's. Names may contain slashes.
+    ///
+    /// # Errors
+    ///
+    /// - [`JointPathError::NotFound`] if no joint has this path.
+    /// - [`JointPathError::Ambiguous`] if several joints have it.
     ///
     /// ```
     /// # use sinew::{JointTransform, Skeleton};
@@ -355,12 +369,12 @@ impl Skeleton {
         }
     }
 
-    /// Every joint that a path leads to, parents before children; see [`Skeleton::joint_by_path`].
+    /// All joints with this path, parents before children; see [`Skeleton::joint_by_path`].
     pub fn joints_by_path<'a>(&'a self, path: &'a str) -> impl Iterator<Item = JointId> + 'a {
         self.joints().filter(move |&joint| {
             let (mut left, mut at) = (path, Some(joint));
             while let Some(joint) = at {
-                // The path ends here where nothing but this name is left, or nothing but a slash above a root.
+                // The path matches if nothing is left of it but this name, or if a slash precedes a root's name.
                 let Some(above) = left.strip_suffix(self.name(joint)) else { return false };
                 at = self.parent(joint);
                 match above.strip_suffix('/') {
@@ -373,7 +387,7 @@ impl Skeleton {
         })
     }
 
-    /// The names from a root down to the joint, with slashes between.
+    /// The full path of a joint: the names from its root down to it, separated by slashes.
     pub fn path(&self, joint: JointId) -> String {
         let mut names: Vec<_> =
             core::iter::once(joint).chain(self.ancestors(joint)).map(|j| self.name(j)).collect();
@@ -381,38 +395,39 @@ impl Skeleton {
         names.join("/")
     }
 
-    /// The joint's name (may be empty, need not be unique).
+    /// The joint's name. It may be empty and need not be unique.
     pub fn name(&self, joint: JointId) -> &str {
         &self.joints[joint.index()].name
     }
 
-    /// The joint that this one hangs on; none for a root.
+    /// The joint's parent; `None` for a root.
     #[inline]
     pub fn parent(&self, joint: JointId) -> Option<JointId> {
         let parent = self.parents[joint.index()];
         (parent != ROOT).then_some(JointId(parent))
     }
 
-    /// Place of each joint's parent, in the skeleton's order; [`ROOT`] where it has none.
+    /// Index of each joint's parent, in the skeleton's order; [`ROOT`] for a root.
     #[inline]
     pub(crate) fn parents(&self) -> &[u32] {
         &self.parents
     }
 
-    /// Local transform in the rest pose.
+    /// The joint's local transform in the rest pose.
     pub fn rest(&self, joint: JointId) -> &JointTransform {
         &self.joints[joint.index()].rest
     }
 
-    /// What the joint may do; see the module [`joint`](crate::joint). A joint that was not set turns freely.
+    /// Description of a joint's turns and slides; see [`joint`](crate::joint). Joints that were not set are
+    /// [`Joint::FREE`](joint::Joint::FREE).
     pub fn joint(&self, joint: JointId) -> &joint::Joint {
         self.freedoms.get(joint.index()).map_or(&joint::Joint::FREE, |(joint, _)| joint)
     }
 
-    /// The local rotation within a joint's limits that is nearest to `rotation` (a local one) in the joint's
-    /// [coordinates](joint::Coordinates): an angle at the end of its range, a swing at the nearest point of its ellipse, the
-    /// twist by itself; for turns about single axes the nearest rotation of all that they make. Within the limits, the bits
-    /// are kept.
+    /// Clamps a local rotation to a joint's limits: returns the nearest allowed rotation in the joint's
+    /// [coordinates](joint::Coordinates). An angle moves to the end of its range, a swing to the nearest point of its
+    /// ellipse; the twist is clamped separately. For turns about single axes, the nearest of all allowed rotations is
+    /// returned. A rotation within the limits keeps its bits.
     ///
     /// ```
     /// use sinew::{Skeleton, JointTransform, glam::{Quat, Vec3}, joint::{Dof, Joint}, math};
@@ -430,25 +445,26 @@ impl Skeleton {
         self.limits(joint).clamp(rotation)
     }
 
-    /// How far a local rotation is outside a joint's limits, in radians, 0 within: the largest excess of its coordinates (of
-    /// a swing, its distance from the ellipse), or the turn about an axis that should not turn; for turns about single axes,
-    /// the least turn that brings it within. Up to [`joint::TOLERANCE`] it counts as within.
+    /// Angle in radians by which a local rotation exceeds a joint's limits; 0 within. It is the maximum excess of the
+    /// coordinates (for a swing, the distance from the ellipse), or the turn about an axis that is not free. For turns
+    /// about single axes, it is the smallest turn back into the limits. Rotations up to [`joint::TOLERANCE`] count as
+    /// within.
     pub fn limit_excess(&self, joint: JointId, rotation: Quat) -> f32 {
         self.limits(joint).excess(rotation)
     }
 
-    /// What the joint allows, made ready for pose space.
+    /// The joint's limits in the form that solvers in pose space use.
     #[doc(hidden)]
     pub fn limits(&self, joint: JointId) -> &Limits {
         self.freedoms.get(joint.index()).map_or(&Limits::FREE, |(_, limits)| limits)
     }
 
-    /// Whether any joint is other than [`Joint::FREE`](joint::Joint::FREE).
+    /// Whether any joint differs from [`Joint::FREE`](joint::Joint::FREE).
     pub fn has_limits(&self) -> bool {
         self.freedoms.iter().any(|(joint, _)| *joint != joint::Joint::FREE)
     }
 
-    /// Says what a joint may do. The joint is as it was where the error says what is wrong.
+    /// Sets the description of a joint. On an error, the joint stays unchanged and the error names the fault.
     ///
     /// ```
     /// use sinew::{Skeleton, JointTransform, glam::Vec3, joint::{Dof, Joint}};
@@ -472,18 +488,18 @@ impl Skeleton {
         Ok(())
     }
 
-    /// The joint and all below it, as a range of places in the order.
+    /// Indices of the joint and all joints below it, in the skeleton's order.
     #[inline]
     pub fn subtree(&self, joint: JointId) -> core::ops::Range<usize> {
         joint.index()..self.joints[joint.index()].end as usize
     }
 
-    /// The joint and all below it, parents before children.
+    /// The joint and all joints below it, parents before children.
     pub fn below(&self, joint: JointId) -> impl Iterator<Item = JointId> + use<> {
         self.subtree(joint).map(|i| JointId(i as u32))
     }
 
-    /// The joint's children, in order.
+    /// The joint's children, in the skeleton's order.
     pub fn children(&self, joint: JointId) -> impl Iterator<Item = JointId> {
         let mut at = joint.index() + 1;
         let end = self.subtree(joint).end;
@@ -494,12 +510,12 @@ impl Skeleton {
         })
     }
 
-    /// The joint's parents, nearest first.
+    /// The joint's ancestors, nearest first, without the joint itself.
     pub fn ancestors(&self, joint: JointId) -> impl Iterator<Item = JointId> {
         core::iter::successors(self.parent(joint), |&j| self.parent(j))
     }
 
-    /// Whether `joint` is `ancestor` or hangs below it.
+    /// Whether `joint` is `ancestor` or lies below it.
     #[inline]
     pub fn is_below(&self, joint: JointId, ancestor: JointId) -> bool {
         self.subtree(ancestor).contains(&joint.index())

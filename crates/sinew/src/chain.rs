@@ -1,4 +1,4 @@
-//! A run of joints from a root down to a tip.
+//! Chains of joints from a root down to a tip.
 
 use alloc::{string::String, vec::Vec};
 
@@ -7,11 +7,11 @@ use thiserror::Error;
 
 use crate::{JointId, Pose, Skeleton, math};
 
-/// What is wrong with a chain.
+/// Errors of chains.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum ChainError {
-    /// The tip does not hang below the root.
+    /// The tip is neither the root nor below it.
     #[error("joint `{tip}` does not hang below joint `{root}`")]
     TipNotBelowRoot {
         /// Name of the root.
@@ -19,16 +19,16 @@ pub enum ChainError {
         /// Name of the tip.
         tip: String,
     },
-    /// The offset at the tip holds NaN or an infinity.
+    /// The tip offset holds NaN or an infinity.
     #[error("the offset at the tip `{tip}` is not finite: {offset}")]
     Offset {
         /// Name of the tip.
         tip: String,
-        /// The offset.
+        /// The offset, in the tip's frame.
         offset: Vec3,
     },
-    /// A frame inside the chain is sheared or collapsed, so that turning its joint would change lengths, or so large that f32
-    /// does not hold the squares of its axes.
+    /// A frame inside the chain is sheared or collapsed, so that turning its joint would change lengths; or it is too
+    /// large for f32 to hold the squares of its axes.
     #[error(
         "joint `{joint}` is sheared, flattened or too large (by {shear}): its scale must be uniform inside a chain, \
          and within 1e18 in model space"
@@ -36,7 +36,7 @@ pub enum ChainError {
     Sheared {
         /// Name of the joint.
         joint: String,
-        /// See [`math::shear`].
+        /// Deviation of the frame from a uniformly scaled rotation; see [`math::shear`].
         shear: f32,
     },
 }
@@ -45,13 +45,14 @@ pub enum ChainError {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chain {
     joints: Vec<JointId>,
-    /// The point, in the tip's own frame, that a position goal is for: zero for the joint itself; a foot's sole, a tool's
-    /// point.
+    /// Point of a position goal, in the tip's frame: zero for the joint itself, or a foot's sole, or a tool's point.
     tip_offset: Vec3,
 }
 
 impl Chain {
-    /// The joints on the way from `root` down to `tip`. A chain may be a single joint.
+    /// The chain from `root` down to `tip`. Both may be the same joint.
+    ///
+    /// Returns [`ChainError::TipNotBelowRoot`] if `tip` is not below `root`.
     pub fn new(skeleton: &Skeleton, root: JointId, tip: JointId) -> Result<Self, ChainError> {
         if !skeleton.is_below(tip, root) {
             return Err(ChainError::TipNotBelowRoot {
@@ -65,19 +66,22 @@ impl Chain {
         Ok(Self { joints, tip_offset: Vec3::ZERO })
     }
 
-    /// A chain of no joints, for [`Chain::copy_from`].
+    /// A chain without joints, as memory for [`Chain::copy_from`].
     pub(crate) const fn empty() -> Self {
         Self { joints: Vec::new(), tip_offset: Vec3::ZERO }
     }
 
-    /// Becomes another chain, in the memory that it has.
+    /// Copies another chain, reusing this one's memory.
     pub(crate) fn copy_from(&mut self, other: &Self) {
         self.joints.clear();
         self.joints.extend_from_slice(&other.joints);
         self.tip_offset = other.tip_offset;
     }
 
-    /// The same chain with its end at a point of the tip's own frame (in the tip's local units).
+    /// Sets the chain's end to a point in the tip's frame, in the tip's local units. The default is the tip joint
+    /// itself.
+    ///
+    /// Returns [`ChainError::Offset`] if `offset` is not finite.
     pub fn with_tip_offset(mut self, skeleton: &Skeleton, offset: Vec3) -> Result<Self, ChainError> {
         if !offset.is_finite() {
             return Err(ChainError::Offset { tip: skeleton.name(self.tip()).into(), offset });
@@ -86,7 +90,7 @@ impl Chain {
         Ok(self)
     }
 
-    /// Every joint, root first.
+    /// The chain's joints, root first.
     pub fn joints(&self) -> &[JointId] {
         &self.joints
     }
@@ -101,12 +105,12 @@ impl Chain {
         self.joints[self.joints.len() - 1]
     }
 
-    /// See [`Chain::with_tip_offset`].
+    /// The chain's end in the tip's frame; see [`Chain::with_tip_offset`].
     pub fn tip_offset(&self) -> Vec3 {
         self.tip_offset
     }
 
-    /// Where the chain ends, in model space.
+    /// Position of the chain's end in model space.
     #[inline(always)]
     pub fn end(&self, pose: &Pose) -> Vec3 {
         if self.tip_offset == Vec3::ZERO {
@@ -119,14 +123,15 @@ impl Chain {
         pose.model(self.tip()).transform_point3(self.tip_offset)
     }
 
-    /// The chain's length in a pose: the sum of its bones, offset at the tip included.
+    /// Length of the chain in a pose, in metres of model space: the sum of its bones and of the tip offset.
     pub fn length(&self, pose: &Pose) -> f32 {
         let bones: f32 =
             self.joints.windows(2).map(|w| (pose.position(w[1]) - pose.position(w[0])).length()).sum();
         bones + (self.end(pose) - pose.position(self.tip())).length()
     }
 
-    /// The way from the root to the end, and from the root to the mean of the joints between them: the chain's bend.
+    /// The displacement from the root to the chain's end, and the chain's bend: the displacement from the root to the
+    /// mean of the joints in between. Both in model space.
     pub(crate) fn line_and_bend(&self, pose: &Pose) -> (Vec3, Vec3) {
         let root = pose.position(self.root());
         let last = self.joints.len() - usize::from(self.tip_offset == Vec3::ZERO);
@@ -135,8 +140,9 @@ impl Chain {
         (self.end(pose) - root, sum / inner.len().max(1) as f32)
     }
 
-    /// An error that names the first joint of the chain whose frame, or whose parent's frame, is not a rotation with a
-    /// uniform scale (mirrored or not). The tip's own scale is free where it has no offset.
+    /// Checks that the frames of the chain's joints, and of the root's parent, are rotations with uniform scale,
+    /// mirrored or not. The tip's own frame is checked only if the chain has a tip offset. The error names the first
+    /// joint that fails.
     pub fn check_frames(&self, pose: &Pose) -> Result<(), ChainError> {
         let skeleton = pose.skeleton();
         let inner = if self.tip_offset == Vec3::ZERO {
@@ -146,7 +152,7 @@ impl Chain {
         };
         let parent = skeleton.parent(self.root());
         for &joint in parent.iter().chain(inner) {
-            // f32 products down a hundred joints stay within 1e-5; a visible shear begins at a thousandth.
+            // f32 products of a hundred frames stay within 1e-5; visible shear begins at 1e-3.
             let shear = math::shear(&pose.model(joint).matrix3);
             if shear.is_nan() || shear > 1e-3 {
                 return Err(ChainError::Sheared { joint: skeleton.name(joint).into(), shear });

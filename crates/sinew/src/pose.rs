@@ -25,7 +25,7 @@ pub enum PoseError {
     },
     /// A local scale is zero along an axis. Goals cannot be converted to spaces below it.
     #[error(
-        "joint {joint} `{name}` has the local scale {scale}; no axis of it may be zero above what a solver moves"
+        "joint {joint} `{name}` has the local scale {scale}; a scale of zero is not allowed above a joint that a solver moves"
     )]
     ZeroScale {
         /// The joint.
@@ -44,7 +44,7 @@ pub enum PoseError {
         joints: usize,
     },
     /// The poses to blend belong to different skeletons.
-    #[error("the other pose is of another skeleton, of {given} joints (this one has {joints})")]
+    #[error("the other pose has another skeleton, with {given} joints (this one has {joints})")]
     OtherSkeleton {
         /// Number of joints in the other skeleton. Where the numbers are equal, the joints differ.
         given: usize,

@@ -1,147 +1,149 @@
-//! How a solve went.
+//! Reports of solvers and their errors.
 
 use glam::Vec3;
 use thiserror::Error;
 
-/// What a solver did.
+/// The way in which a solve ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Outcome {
-    /// It came to what it works towards: the goal or, in a soft zone, the place that the zone gives for it. A closed form comes
-    /// to the nearest place where the goal is out of reach; see [`Report::reached`].
+    /// The solver reached its target: the goal or, within a soft zone, the position that the zone sets. A closed form
+    /// reports this at the nearest position to an unreachable goal; see [`Report::reached`].
     #[default]
     Converged,
-    /// No step led nearer, or none that was allowed (limits; the largest turn in a solve).
+    /// No step reduced the residual, or limits or the maximum turn in a solve allowed none.
     Stalled,
-    /// The iterations were used up.
+    /// The maximum number of iterations was reached.
     OutOfIterations,
 }
 
-/// How a solve went, measured on the pose that it left.
+/// The result of a solve, measured on the output pose.
 ///
-/// An influence, of the options or of a goal, changes how far the pose goes and nothing of how it is measured: residuals are
-/// those of the whole goal. At influence 0 the pose stays, the outcome is [`Outcome::Converged`], and the residuals are those
-/// of the pose as it came in. Only of a full body's goals is one of influence 0 absent: it has no residual.
+/// An influence, of the options or of a goal, changes the pose and not the measurement: residuals are those of the full
+/// goal. At influence 0 the pose is unchanged, the outcome is [`Outcome::Converged`], and the residuals are those of the
+/// input pose. In a full body, a goal with influence 0 is ignored and has no residual.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 #[non_exhaustive]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Report {
-    /// What the solver did.
+    /// The way in which the solve ended.
     pub outcome: Outcome,
-    /// How far the goal lies out of the chain's reach (too far or too near), in metres; 0 where bones and slides, whatever their
-    /// limits of turning, could meet it. A soft zone lies within the reach.
+    /// Distance of the goal from the chain's reach (too far or too near), in metres; 0 where bones and slides could meet
+    /// it if joints turned without limits. A soft zone is part of the reach.
     pub out_of_reach: f32,
-    /// Updates of the whole chain; 0 where nothing had to move, 1 for a closed form.
+    /// Number of updates of the whole chain: 0 if the pose already met the goal, 1 for a closed form.
     pub iterations: u32,
-    /// Ways out of a standstill that were tried: preferred values or a bend first, then fresh
-    /// starts. 0 for solvers that have none.
+    /// Number of attempts to leave a local minimum: first preferred values or a bend, then fresh starts. 0 for solvers
+    /// without such attempts.
     pub restarts: u32,
-    /// Distance from the chain's end to the goal's position, in metres; 0 without one.
+    /// Distance from the chain's end to the goal's position, in metres; 0 without a position goal.
     pub position_residual: f32,
-    /// Angle from the tip's rotation to the goal's, in radians; 0 without one.
+    /// Angle between the tip's rotation and the goal's, in radians; 0 without a rotation goal.
     pub rotation_residual: f32,
-    /// The position residual in metres up to which the goal counts as reached: the tolerance and what f32 cannot tell.
+    /// Maximum position residual, in metres, at which the goal counts as reached: the tolerance plus f32's rounding
+    /// error.
     pub position_tolerance: f32,
-    /// The rotation residual in radians up to which the goal counts as reached.
+    /// Maximum rotation residual, in radians, at which the goal counts as reached.
     pub rotation_tolerance: f32,
-    /// Whether the pose that is left lies on another branch than the one that came in. Without a pole or swivel: whether the
-    /// largest turn of a joint, in radians, is above
+    /// Whether the output pose lies on another branch than the input pose.
+    ///
+    /// Without a pole or swivel angle, the branch changed if the largest turn of a joint, in radians, is above
     ///
     /// ```text
     /// 8 d / L + 16 a + 0.001
     /// ```
     ///
-    /// with d the distance that the tip moved, L the length of the chain (the size of the figure) that came in, and a the
-    /// angle in radians that the tip turned where a rotation is asked of it (half a radian counts as a length). Of several
-    /// places that are asked for, the tip's that moved furthest counts: the root's where the root is put somewhere, that of
-    /// the end that [`Follow`](crate::solve::Follow) leads, each joint's on a [`Spline`](crate::solve::Spline). The bones
-    /// of a [`PointChain`](crate::solve::PointChain) turn as joints do; slides turn nothing.
+    /// where d is the displacement of the tip, L the length of the input chain (or the size of the figure), and a the
+    /// turn of the tip in radians if the goal has a rotation. A turn of half a radian counts as a displacement by one
+    /// length. With several targets, d is the largest displacement: the root's where the root has a target, the pulled
+    /// end's for [`Follow`](crate::solve::Follow), any joint's on a [`Spline`](crate::solve::Spline). The bones of a
+    /// [`PointChain`](crate::solve::PointChain) turn as joints do. Slides do not turn.
     ///
-    /// With a pole or swivel (a side, in the plane): whether the bend, the mean of the joints between root and tip, turned
-    /// by more than a right angle about the line from root to tip, which takes it along by the shortest arc. The bend of a
-    /// limb ([`TwoBone`](crate::solve::TwoBone)) is its middle joint; straight, it has none. For
-    /// [`Aim`](crate::solve::Aim) with an up vector, whether the joint's own up so turned about the ray; without one the
-    /// ray's motion explains any turn.
+    /// With a pole or swivel angle (in the plane: a bend side), the branch changed if the bend turned by more than a
+    /// right angle about the line from root to tip. The line's own motion, by the shortest arc, does not count. The bend
+    /// is the mean of the joints between root and tip; for a limb ([`TwoBone`](crate::solve::TwoBone)), its middle
+    /// joint. A straight chain has no bend. [`Aim`](crate::solve::Aim) with an up vector measures the joint's own up
+    /// direction about the ray in the same way; without an up vector, the ray's motion explains any turn.
     pub branch_changed: bool,
 }
 
 impl Report {
-    /// Whether the pose that is left meets the goal: both residuals are within their tolerances.
+    /// Whether the output pose meets the goal: both residuals are within their tolerances.
     pub fn reached(&self) -> bool {
         self.position_residual <= self.position_tolerance && self.rotation_residual <= self.rotation_tolerance
     }
 }
 
-/// Why a solver refused to work. The pose is as it was.
+/// Errors of solvers. The pose stays unchanged.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum SolveError {
-    /// A goal or an option holds NaN or an infinity.
+    /// A vector of a goal or an option is NaN or infinite.
     #[error("{what} is not finite: {value}")]
     NotFinite {
-        /// What it is.
+        /// Name of the quantity.
         what: &'static str,
-        /// Its value.
+        /// The given value.
         value: Vec3,
     },
-    /// A number is outside its range.
+    /// A number of a goal or an option is outside its range.
     #[error("{what} must be {range}, not {value}")]
     OutOfRange {
-        /// What it is.
+        /// Name of the quantity.
         what: &'static str,
-        /// What is allowed.
+        /// The allowed range.
         range: &'static str,
-        /// Its value.
+        /// The given value.
         value: f32,
     },
-    /// The state was made by another solver.
+    /// The state belongs to another solver.
     #[error(
-        "the state was made by another {solver}, for {given} {what} (this one has {wanted}): take one from its `state` method"
+        "the state belongs to another {solver}, with {given} {what} (this one has {wanted}): create one with this one's `state` method"
     )]
     State {
-        /// What kind of solver it is.
+        /// Name of the solver's kind.
         solver: &'static str,
-        /// What they differ in. Where the numbers are the same, they are other ones.
+        /// The parts that differ. Where the counts are equal, the parts themselves differ.
         what: &'static str,
-        /// How many the state has.
+        /// Number of these parts in the state.
         given: usize,
-        /// How many the solver has.
+        /// Number of these parts in the solver.
         wanted: usize,
     },
-    /// There must be one goal for each effector.
+    /// The number of goals differs from the number of effectors.
     #[error("{given} goals were given for {wanted} effectors")]
     GoalCount {
-        /// How many were given.
+        /// Number of goals given.
         given: usize,
-        /// How many effectors there are.
+        /// Number of effectors.
         wanted: usize,
     },
-    /// The solver has no middle joint that a pole or swivel could turn.
+    /// A goal has a pole or swivel angle, but its limb has no middle joint.
     #[error("goal {goal} has a pole or swivel, but its limb has no middle joint that could turn")]
     Pole {
-        /// Which goal, from 0.
+        /// Index of the goal.
         goal: usize,
     },
-    /// Two goals ask one joint for two rotations.
+    /// Two goals ask for different rotations of one joint.
     #[error(
-        "goals {first} and {second} contradict each other: each asks joint `{joint}` for another rotation"
+        "goals {first} and {second} contradict each other: they ask for different rotations of joint `{joint}`"
     )]
     Contradiction {
-        /// Which goal, from 0.
+        /// Index of the first goal.
         first: usize,
-        /// Which other.
+        /// Index of the second goal.
         second: usize,
         /// Name of the joint.
         joint: alloc::string::String,
     },
-    /// The pose holds NaN or an infinity.
+    /// The pose is invalid: a transform is not finite, a rotation is invalid or a scale is zero.
     #[error(transparent)]
     Pose(#[from] crate::PoseError),
     /// The chain does not fit the pose or the solver.
     #[error(transparent)]
     Chain(#[from] crate::ChainError),
-    /// A joint asks for what the solver cannot honour. (Most solvers refuse at construction.)
+    /// A joint has an attribute that the solver does not support. Most solvers report this at construction.
     #[error(transparent)]
     Joint(#[from] crate::joint::UnsupportedAttribute),
 }

@@ -1,8 +1,8 @@
-//! Infinite numbers in stored data. JSON and others have none, so that what has no limit is stored as nothing.
+//! Serialisation of infinite limits. JSON and other formats have no infinity, so an absent limit is stored as `None`.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, ser};
 
-/// A limit that is stored as nothing where it is `none`.
+/// Serialises a limit, as `None` where it equals `none`.
 fn write<T: Copy + Into<f64> + Serialize, S: Serializer>(
     value: T,
     none: f64,
@@ -11,11 +11,11 @@ fn write<T: Copy + Into<f64> + Serialize, S: Serializer>(
     match value.into() {
         number if number == none => to.serialize_none(),
         number if number.is_finite() => to.serialize_some(&value),
-        number => Err(ser::Error::custom(format_args!("{number} is no limit, and cannot be stored"))),
+        number => Err(ser::Error::custom(format_args!("{number} cannot be stored as a limit"))),
     }
 }
 
-/// Limits that are infinity where there is none.
+/// Upper limits; infinity means no limit.
 pub(crate) mod upper {
     use super::*;
 
@@ -33,7 +33,7 @@ pub(crate) mod upper {
     }
 }
 
-/// Limits that are minus infinity where there is none.
+/// Lower limits; minus infinity means no limit.
 pub(crate) mod lower {
     use super::*;
 

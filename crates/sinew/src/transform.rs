@@ -5,66 +5,66 @@ use thiserror::Error;
 
 use crate::{math, math64};
 
-/// What is wrong with the numbers of a [`JointTransform`].
+/// Faults of a [`JointTransform`].
 #[derive(Clone, Copy, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum TransformFault {
     /// A number is NaN or infinite.
     #[error("is not finite: {0:?}")]
     NotFinite(JointTransform),
-    /// The rotation is no quaternion: its squared length is outside 0.25 to 4.
+    /// The squared length of the rotation is outside 0.25 to 4, too far from a unit quaternion.
     #[error(
-        "has the rotation {rotation} with the squared length {squared}; 0.25 to 4 is allowed, and is brought to 1"
+        "has the rotation {rotation} with the squared length {squared}; 0.25 to 4 is allowed, and is normalised"
     )]
     Rotation {
-        /// The rotation: x, y, z, w.
+        /// The rotation.
         rotation: Quat,
         /// Its squared length.
         squared: f32,
     },
 }
 
-/// Why a matrix is no [`JointTransform`] or no [`Placement`](crate::Placement).
+/// Errors of converting a matrix to a [`JointTransform`] or a [`Placement`](crate::Placement).
 #[derive(Clone, Copy, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum AffineError {
     /// A number is NaN or infinite.
     #[error("{what} must be finite, not {given:?}")]
     NotFinite {
-        /// What the matrix was to be.
+        /// Name of the conversion's target.
         what: &'static str,
         /// The matrix.
         given: Affine3,
     },
-    /// Its axes are not at right angles, or differ in length where they must not.
+    /// The axes are not at right angles, or differ in length where they must not.
     #[error("{what} must {must} (shear below {SHEAR}), not shear by {shear}")]
     Sheared {
-        /// What the matrix was to be.
+        /// Name of the conversion's target.
         what: &'static str,
-        /// What it must do instead.
+        /// The requirement.
         must: &'static str,
-        /// The largest cosine between two axes and, where they must be equally long, relative difference of their lengths.
+        /// The largest cosine between two axes; where axes must be equally long, at least the relative difference of
+        /// their lengths.
         shear: f32,
     },
-    /// A scale is zero or out of all measure.
+    /// A scale is zero, or outside its range.
     #[error("{what} must have {range}, not {scale}")]
     Scale {
-        /// What the matrix was to be.
+        /// Name of the conversion's target.
         what: &'static str,
-        /// What is allowed.
+        /// The allowed range.
         range: &'static str,
-        /// The scale, of one axis where each has its own; negative where the matrix mirrors.
+        /// The scale, of a single axis where each has its own; negative where the matrix mirrors.
         scale: f32,
     },
 }
 
-/// Shear at which a matrix is no rotation with scales: visible shear begins here, and several multiplied f32 matrices stay
-/// well below.
+/// Shear at which a matrix is rejected. Visible shear begins here; products of several f32 matrices stay well below.
 pub(crate) const SHEAR: f32 = 1e-3;
 
-/// A joint's placement in its parent's frame: scale first, then rotation, then translation, as in glTF.
+/// The transform of a joint relative to its parent: scale first, then rotation, then translation, as in glTF.
 ///
-/// It converts to an [`Affine3`] and, where that has no shear and no scale of zero, back:
+/// It converts to an [`Affine3`]. The conversion back fails for a matrix with shear or with a scale of zero:
 ///
 /// ```
 /// use sinew::{AffineError, JointTransform, glam::{Affine3, Mat3, Vec3}};
@@ -78,24 +78,24 @@ pub(crate) const SHEAR: f32 = 1e-3;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 pub struct JointTransform {
-    /// Offset from the parent joint, in the parent's space (metres where every parent's scale is 1).
+    /// Displacement from the parent joint, in the parent's frame (metres if every ancestor's scale is 1).
     pub translation: Vec3,
-    /// Unit quaternion.
+    /// Rotation relative to the parent, a unit quaternion.
     pub rotation: Quat,
-    /// Factor along each of the joint's own axes; 1 leaves the size, -1 mirrors.
+    /// Scale factor along each of the joint's own axes; a negative factor mirrors.
     pub scale: Vec3,
 }
 
 impl JointTransform {
-    /// No translation, no rotation, scale 1.
+    /// The identity: no translation, no rotation, scale 1.
     pub const IDENTITY: Self = Self { translation: Vec3::ZERO, rotation: Quat::IDENTITY, scale: Vec3::ONE };
 
-    /// Only a translation.
+    /// A transform with a translation only.
     pub const fn from_translation(translation: Vec3) -> Self {
         Self { translation, ..Self::IDENTITY }
     }
 
-    /// The same as a matrix with a translation.
+    /// Converts to a matrix with a translation.
     #[inline]
     pub fn to_affine(&self) -> Affine3 {
         let r = math::to_matrix(self.rotation);
@@ -109,7 +109,7 @@ impl JointTransform {
         }
     }
 
-    /// Its rotation at unit length, or what is wrong with it.
+    /// The rotation normalised, or the fault of the transform.
     pub(crate) fn unit_rotation(&self) -> Result<Quat, TransformFault> {
         if !self.is_finite() {
             return Err(TransformFault::NotFinite(*self));
@@ -140,13 +140,14 @@ impl From<JointTransform> for Affine3 {
 impl TryFrom<Affine3> for JointTransform {
     type Error = AffineError;
 
-    /// The scale, rotation and translation that make the matrix. A mirror is a scale that is negative along all three axes.
+    /// Decomposes the matrix into scale, rotation and translation. A mirroring matrix gives a scale that is negative
+    /// along all three axes.
     fn try_from(given: Affine3) -> Result<Self, AffineError> {
         let what = "a joint's transform";
         if !given.is_finite() {
             return Err(AffineError::NotFinite { what, given });
         }
-        // In f64, which holds the products of all numbers in f32.
+        // In f64, which holds the products of any f32 numbers.
         let linear = given.matrix3.as_dmat3();
         let [x, y, z] = [linear.x_axis, linear.y_axis, linear.z_axis];
         let sign = if linear.determinant() < 0.0 { -1.0 } else { 1.0 };

@@ -3,10 +3,10 @@
 use alloc::{boxed::Box, vec::Vec};
 use core::any::{Any, TypeId};
 
-/// Scratch memory, one for each thread, shared by all solvers that need any.
+/// Scratch memory for all solvers; keep one per thread.
 ///
-/// It grows on the first solve of each kind, or by a solver's `reserve`, and never after. It carries nothing from one solve to
-/// the next: a solve gives the same bits whatever its workspace was used for before.
+/// It grows at the first solve of each kind, or by a solver's `reserve`, and not afterwards. It carries no data from one
+/// solve to the next: a solve returns the same bits whatever the workspace was used for before.
 ///
 /// ```
 /// use sinew::Workspace;
@@ -19,12 +19,12 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    /// An empty workspace, which allocates nothing yet.
+    /// An empty workspace. It allocates at its first use.
     pub const fn new() -> Self {
         Self { parts: Vec::new() }
     }
 
-    /// The scratch of one kind of solver, made by its default where there is none yet.
+    /// The scratch memory of one kind of solver, created by `Default` at its first use.
     pub(crate) fn scratch<T: Any + Default + Send>(&mut self) -> &mut T {
         let at = self.parts.iter().position(|part| part.0 == TypeId::of::<T>()).unwrap_or_else(|| {
             self.parts.push((TypeId::of::<T>(), Box::<T>::default()));

@@ -307,7 +307,7 @@ fn bad_goals_leave_the_pose() {
     let turned = |angle| Goal::NONE.with_rotation(Quat::from_rotation_x(angle));
     assert_eq!(
         refused(&[turned(0.5), turned(-0.5)]).to_string(),
-        "goals 0 and 1 contradict each other: each asks joint `hand.l` for another rotation"
+        "goals 0 and 1 contradict each other: they ask for different rotations of joint `hand.l`"
     );
     let poled = |pole| Goal::position(Vec3::Y).with_pole(pole);
     assert!(matches!(refused(&[Goal::NONE, poled(Pole::Point(Vec3::NAN))]), SolveError::NotFinite { .. }));

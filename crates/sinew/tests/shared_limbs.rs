@@ -134,6 +134,6 @@ fn a_look_at_refuses_the_state_of_another() {
     let mut pose = Pose::rest(&skeleton);
     let rest = pose.clone();
     let error = one.solve(&mut other.state(), &mut pose, Vec3::X * 3.0, &Options::new()).unwrap_err();
-    assert!(error.to_string().contains("state was made by another look-at"), "{error}");
+    assert!(error.to_string().contains("state belongs to another look-at"), "{error}");
     assert_eq!(pose.locals(), rest.locals());
 }

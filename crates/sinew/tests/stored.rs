@@ -90,7 +90,7 @@ fn what_has_no_limit_comes_back_though_json_has_no_infinity() {
     // Numbers that JSON cannot represent are refused.
     for bad in [f32::NAN, f32::NEG_INFINITY] {
         let error = serde_json::to_string(&Options::new().with_max_turn(bad)).unwrap_err();
-        assert!(error.to_string().ends_with("is no limit, and cannot be stored"), "{error}");
+        assert!(error.to_string().ends_with("cannot be stored as a limit"), "{error}");
     }
     // Omitted options have their defaults, and unknown names are errors.
     let read = |value| serde_json::from_value::<IterativeOptions>(value);
@@ -166,7 +166,7 @@ fn what_constructors_refuse_is_refused_on_reading() {
     let uneven = serde_json::to_value(Affine3::from_scale(Vec3::new(1.0, 2.0, 1.0))).unwrap();
     refused::<Placement>(
         uneven,
-        "a placement must turn and scale evenly (shear below 0.001), not shear by 0.5",
+        "a placement must rotate and scale uniformly (shear below 0.001), not shear by 0.5",
     );
 
     // A solver accepts a skeleton and a goal that were read.

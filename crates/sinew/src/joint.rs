@@ -1,21 +1,22 @@
-//! Joints: what may turn and slide, how far, and how willingly.
+//! Joints: degrees of freedom, their limits, and their resistance to motion.
 //!
-//! A [`Joint`] says it in plain data, in f64, for both layers and for URDF. [`Skeleton::set_joint`](crate::Skeleton::set_joint)
-//! checks a joint and takes it; joints that were not set turn freely and do not slide, as those of character files do.
-//! [`Skeleton::clamp_rotation`](crate::Skeleton::clamp_rotation) takes a rotation to a joint's limits.
+//! A [`Joint`] describes one joint in plain data, in f64, for pose space, joint space and URDF.
+//! [`Skeleton::set_joint`](crate::Skeleton::set_joint) checks it and sets it on a skeleton. Joints that were not set
+//! turn freely and do not slide, as in character files. [`Skeleton::clamp_rotation`](crate::Skeleton::clamp_rotation)
+//! clamps a rotation to a joint's limits.
 //!
-//! **Everything is measured from the rest pose.** A joint's local rotation is `rest * own`, with `own` the rotation that
-//! the joint makes, and axes are given in the rest frame (the joint's own frame in the rest pose). A slide goes along
-//! axes of the rest frame too ([`Joint::slide_axes`]), before the joint turns: its local translation is
-//! `rest.translation + rest.rotation * slide_axes * slide`, in the parent's units. Every coordinate is 0 in the rest pose, and right-handed: a positive angle about an axis that
-//! points at you turns counter-clockwise.
+//! **The rest pose is the zero of every coordinate.** A joint's local rotation is `rest * own`, where `own` is the
+//! joint's own rotation. Axes are given in the rest frame: the joint's own frame in the rest pose. Slides follow axes of
+//! the rest frame too ([`Joint::slide_axes`]), before the joint turns: the local translation is `rest.translation +
+//! rest.rotation * slide_axes * slide`, in the parent's units. Angles are right-handed: a positive angle about an axis
+//! that points at the viewer turns counter-clockwise.
 //!
-//! # Which solver honours what
+//! # Support by solver
 //!
-//! A solver that is asked for what it cannot honour refuses at construction ([`UnsupportedAttribute`] names joint, attribute and
-//! solver); nothing is passed over in silence.
+//! A solver rejects an attribute that it does not support at construction: [`UnsupportedAttribute`] names the joint, the
+//! attribute and the solver. No attribute is silently ignored.
 //!
-//! | | two-bone | aim | free chain | follow | look-at | spline | ccd | fabrik | tree | joint space |
+//! | | two-bone | aim | free chain | follow | look-at | spline | ccd | fabrik | full body | joint space |
 //! |---|---|---|---|---|---|---|---|---|---|---|
 //! | free | yes | yes | yes | yes | yes | yes | yes | yes | yes | yes |
 //! | fixed | between the two that turn | no | no | yes | yes | yes | yes | yes | yes | yes |
@@ -30,9 +31,10 @@
 //! | precedence | between | no | no | no | no | no | yes | no | no | no |
 //! | preferred value | between | no | no | no | no | no | yes | yes | yes | at rest |
 //!
-//! "Between": the limb holds the joints between its root, its middle and its tip as they come, so that nothing of them is
-//! asked. Its tip turns only where a goal names a rotation, and is then refused in the solve, as is what `Aim` cannot
-//! honour, which has no skeleton before.
+//! "Between": the limb keeps the joints between its root, its middle and its tip as they are in the input pose, so their
+//! attributes do not matter. The limb's tip turns only if a goal has a rotation; the solve then reports unsupported
+//! attributes. `Aim` is built without a skeleton and also reports them in the solve. "At rest": joint space uses the
+//! preferred value as the value at rest ([`Dof::rest`]).
 
 mod attribute;
 mod dof;
@@ -57,7 +59,7 @@ use thiserror::Error;
 
 use crate::math64;
 
-/// How a joint turns. Axes are in the rest frame and of any length but zero.
+/// The rotations that a joint allows. Axes are in the rest frame, finite, and of any length but zero.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 #[non_exhaustive]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -65,38 +67,38 @@ pub enum Turning {
     /// Every rotation.
     #[default]
     Free,
-    /// Not at all.
+    /// No rotation: the joint keeps its rest rotation.
     Fixed,
-    /// About one axis.
+    /// A turn about one axis.
     Hinge {
         /// The axis.
         axis: DVec3,
-        /// The angle about it.
+        /// The angle about the axis, in radians.
         dof: Dof,
     },
-    /// A swing of the twist axis, after a twist about it: `own = swing * twist`.
+    /// A twist about an axis, then a swing of that axis: `own = swing * twist`.
     ///
-    /// The swing is a rotation vector across the twist axis (the way over which the axis tips, as an axis times an angle),
-    /// with its coordinates along `swing_axis` and along `twist_axis x swing_axis`. The ranges of the two are the
-    /// half-axes of four quarters of ellipses, and a swing is allowed inside those: forward further than back, to the side
-    /// further than across. In these coordinates every limit is convex, without corners, and without a place (but a half
-    /// turn) where angles jump (Baerlocher & Boulic 2001).
+    /// The swing is a rotation vector perpendicular to the twist axis (the axis of the tilt times its angle, in
+    /// radians). Its coordinates are along `swing_axis` and along `twist_axis x swing_axis`. The two ranges are the
+    /// half-axes of four quarters of ellipses, which bound the swing: the joint may swing further forward than back, and
+    /// further to one side than to the other. In these coordinates every limit is convex and smooth, and angles are
+    /// continuous except at a half turn (Baerlocher & Boulic 2001).
     Ball {
-        /// The axis of twist: along the bone, for most joints.
+        /// The axis of twist; along the bone for most joints.
         twist_axis: DVec3,
-        /// The axis of the first swing; its part across the twist axis counts.
+        /// The axis of the first swing. Only its part perpendicular to the twist axis counts.
         swing_axis: DVec3,
-        /// The two coordinates of swing: both limited (`min < 0 < max`, no further than 3 radians
-        /// either way) or neither. Ease is one for both.
+        /// The two coordinates of swing, in radians. Either both are limited, with `min < 0 < max` and at most 3 radians
+        /// to each side, or neither is. Both must have the same ease.
         swing: [Dof; 2],
-        /// The angle of twist.
+        /// The angle of twist, in radians.
         twist: Dof,
     },
-    /// About its own axes X, Y and Z, one after the other, each by itself free, limited or (`None`) not at all.
+    /// Turns about the joint's own axes X, Y and Z in sequence. Each is free, limited or, if `None`, fixed.
     Axes {
-        /// Which is first.
+        /// The order of the turns.
         order: RotationOrder,
-        /// The angles about X, Y and Z, in this order whatever `order` is.
+        /// The angles about X, Y and Z, in radians, listed in this order for every `order`.
         angles: [Option<Dof>; 3],
     },
 }
@@ -113,14 +115,15 @@ impl Turning {
     }
 }
 
-/// What a joint may do. Plain data, checked by [`Skeleton::set_joint`](crate::Skeleton::set_joint).
+/// The description of a joint: its turns and slides. Plain data, checked by
+/// [`Skeleton::set_joint`](crate::Skeleton::set_joint).
 ///
 /// ```
 /// use sinew::{glam::Vec3, joint::{Dof, Joint}};
 ///
 /// let ankle = Joint::FIXED;
 /// let knee = Joint::hinge(Vec3::X, Dof::range(0.0, 2.5).with_ease(0.2).with_preferred(0.3));
-/// // A shoulder whose bone points along X: half-axes of its swing about Y and Z, and its twist.
+/// // A shoulder whose bone points along X: half-axes of its swing about Y and Z, and the range of its twist.
 /// let shoulder = Joint::ball(Vec3::X, Vec3::Y, [(-1.2, 2.0), (-0.6, 1.4)], (-1.0, 1.0));
 /// let wrist = Joint::axes([None, Some(Dof::range(-0.5, 0.5)), Some(Dof::range(-1.2, 1.2))]);
 /// let piston = Joint::FIXED.with_slide([None, Some(Dof::range(0.0, 0.4)), None]);
@@ -131,29 +134,29 @@ impl Turning {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 pub struct Joint {
-    /// How it turns.
+    /// The rotations that the joint allows.
     pub turning: Turning,
-    /// How far it slides along each of [`slide_axes`](Self::slide_axes), in the parent's units (metres where scales are
-    /// 1); `None`: not at all.
+    /// The slides along each of [`slide_axes`](Self::slide_axes), in the parent's units (metres where scales are 1).
+    /// `None`: no slide along this axis.
     pub slide: [Option<Dof>; 3],
-    /// The directions of the slides in the rest frame: three unit vectors at right angles,
-    /// right-handed. By default X, Y and Z.
+    /// The directions of the slides in the rest frame: orthonormal, right-handed columns. The default is X, Y and Z.
     pub slide_axes: DMat3,
 }
 
 impl Joint {
-    /// Turns freely and does not slide.
+    /// A joint that turns freely and does not slide.
     pub const FREE: Self = Self { turning: Turning::Free, slide: [None; 3], slide_axes: DMat3::IDENTITY };
-    /// Neither turns nor slides.
+    /// A joint that neither turns nor slides.
     pub const FIXED: Self = Self { turning: Turning::Fixed, ..Self::FREE };
 
-    /// Turns about one axis.
+    /// A joint that turns about one axis.
     pub fn hinge(axis: impl Into<DVec3>, dof: Dof) -> Self {
         Turning::Hinge { axis: axis.into(), dof }.into()
     }
 
-    /// Swings within an ellipse and twists within a range: from and to of the swing about `swing_axis`, of the swing
-    /// about `twist_axis x swing_axis`, and of the twist, in radians.
+    /// A joint that swings within an ellipse and twists within a range. `swing` holds the ranges of the swing about
+    /// `swing_axis` and about `twist_axis x swing_axis`, each from minimum to maximum in radians; `twist` is the range
+    /// of the twist.
     pub fn ball(
         twist_axis: impl Into<DVec3>,
         swing_axis: impl Into<DVec3>,
@@ -170,11 +173,11 @@ impl Joint {
         .into()
     }
 
-    /// Swings within a circular cone of this half angle and twists as far to either side, in radians.
+    /// A joint that swings within a circular cone and twists to either side: maximum angles in radians.
     pub fn cone(twist_axis: impl Into<DVec3>, half_angle: f64, twist: f64) -> Self {
         let axis: DVec3 = twist_axis.into();
         let a = axis.abs();
-        // The coordinate axis furthest from it: any axis across serves a circle.
+        // Any perpendicular serves a circle; the coordinate axis furthest from the twist axis is well defined.
         let across = if a.x <= a.y && a.x <= a.z {
             DVec3::X
         } else if a.y <= a.z {
@@ -185,48 +188,49 @@ impl Joint {
         Self::ball(axis, across, [(-half_angle, half_angle); 2], (-twist, twist))
     }
 
-    /// Turns about X, then Y, then Z, each free, limited or not at all.
+    /// A joint that turns about X, then Y, then Z; each turn is free, limited or, if `None`, fixed.
     pub fn axes(angles: [Option<Dof>; 3]) -> Self {
         Turning::Axes { order: RotationOrder::Xyz, angles }.into()
     }
 
-    /// Slides along an axis, of any length but zero, and does not turn: a prismatic joint.
+    /// A prismatic joint: slides along an axis, of any length but zero, and does not turn.
     pub fn slider(axis: impl Into<DVec3>, dof: Dof) -> Self {
         Self { slide: [None, None, Some(dof)], slide_axes: frame_along(axis.into()), ..Self::FIXED }
     }
 
-    /// Slides in the plane across an axis, of any length but zero, and turns about it, all without limits.
+    /// A joint that slides in the plane perpendicular to `normal` and turns about `normal`, without limits. `normal` has
+    /// any length but zero.
     pub fn planar(normal: impl Into<DVec3>) -> Self {
         let normal = normal.into();
         let slide = [Some(Dof::FREE), Some(Dof::FREE), None];
         Self { slide, slide_axes: frame_along(normal), ..Self::hinge(normal, Dof::FREE) }
     }
 
-    /// Slides along X, Y and Z and turns about Z, then Y, then X (yaw, pitch, roll), all without limits. At a pitch of a
-    /// quarter turn yaw and roll do the same.
+    /// A joint that slides along X, Y and Z and turns about Z, then Y, then X (yaw, pitch, roll), without limits. At a
+    /// pitch of a quarter turn, yaw and roll turn about the same axis.
     pub fn floating() -> Self {
         let turning = Turning::Axes { order: RotationOrder::Zyx, angles: [Some(Dof::FREE); 3] };
         Self { slide: [Some(Dof::FREE); 3], ..turning.into() }
     }
 
-    /// The same with slides along X, Y and Z of the rest frame.
+    /// Returns the joint with these slides along X, Y and Z of the rest frame.
     pub const fn with_slide(self, slide: [Option<Dof>; 3]) -> Self {
         Self { slide, slide_axes: DMat3::IDENTITY, ..self }
     }
 
-    /// The same with one [`speed`](Dof::speed) for every degree of freedom.
+    /// Returns the joint with this [`speed`](Dof::speed) for every degree of freedom.
     pub fn with_speed(mut self, speed: f64) -> Self {
         self.each_dof(|dof| dof.speed = speed);
         self
     }
 
-    /// Every degree of freedom: turns in the order of [`Coordinates`], then slides. A free joint's three turns are not
-    /// among them, as it has no coordinates to say anything about.
+    /// Every degree of freedom: turns in the order of [`Coordinates`], then slides. The turns of a free joint are not
+    /// included: they have no coordinates of their own.
     pub fn dofs(&self) -> impl Iterator<Item = Dof> {
         self.turning.coordinates().into_iter().chain(self.slide).flatten()
     }
 
-    /// Changes every degree of freedom, in the order of [`dofs`](Self::dofs) but slides before turns.
+    /// Applies `change` to every degree of freedom: slides first, then turns in the order of [`Coordinates`].
     pub(crate) fn each_dof(&mut self, mut change: impl FnMut(&mut Dof)) {
         self.slide.iter_mut().flatten().for_each(&mut change);
         match &mut self.turning {
@@ -241,7 +245,7 @@ impl Joint {
         }
     }
 
-    /// Whether every number makes sense; the error says which does not.
+    /// Checks every number of the joint; the error names the first one that is invalid.
     pub fn check(&self) -> Result<(), JointFault> {
         match &self.turning {
             Turning::Free | Turning::Fixed => {}
@@ -253,7 +257,7 @@ impl Joint {
                 check_axis("the twist axis", *twist_axis)?;
                 check_axis("the swing axis", *swing_axis)?;
                 let sine = direction(*twist_axis).cross(direction(*swing_axis)).length();
-                // A degree leaves five digits of f32 for the direction across.
+                // At one degree, f32 keeps five digits of the perpendicular direction.
                 if sine < 0.0175 {
                     return Err(JointFault::Parallel { twist: *twist_axis, swing: *swing_axis });
                 }
@@ -264,7 +268,7 @@ impl Joint {
                         continue;
                     }
                     let Range { min, max } = dof.range;
-                    // As f32 too, in which an ellipse is used.
+                    // Also as f32, since limits use the ellipse in f32.
                     for half in [-min, max] {
                         if (half as f32) < f32::MIN_POSITIVE {
                             return Err(JointFault::NoWidth { what, half });
@@ -288,7 +292,7 @@ impl Joint {
             }
         }
         let gram = self.slide_axes.transpose() * self.slide_axes;
-        // What comes from f32 is off by less.
+        // Axes converted from f32 deviate by less.
         if !gram.abs_diff_eq(DMat3::IDENTITY, 1e-5) || self.slide_axes.determinant() < 0.0 {
             return Err(JointFault::SlideAxes { axes: self.slide_axes });
         }
@@ -302,25 +306,25 @@ impl From<Turning> for Joint {
     }
 }
 
-/// What is wrong with the numbers of a joint.
+/// Invalid numbers of a [`Joint`].
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum JointFault {
     /// An axis is zero, subnormal, or not finite.
     #[error("{what} has no direction: {axis}")]
     Axis {
-        /// Which axis.
+        /// Name of the axis.
         what: &'static str,
-        /// Its value.
+        /// The given axis.
         axis: DVec3,
     },
-    /// The axes of the slides are not unit vectors at right angles, or left-handed.
-    #[error("the axes of its slides are not three unit vectors at right angles, right-handed: {axes}")]
+    /// The axes of the slides are not orthonormal, or are left-handed.
+    #[error("the slide axes must be three right-handed unit vectors at right angles, not {axes}")]
     SlideAxes {
         /// The axes, as columns.
         axes: DMat3,
     },
-    /// The axes of swing and twist are within a degree of one line.
+    /// The axes of swing and twist are parallel to within a degree.
     #[error("the swing axis {swing} is parallel to the twist axis {twist}")]
     Parallel {
         /// The twist axis.
@@ -328,69 +332,69 @@ pub enum JointFault {
         /// The swing axis.
         swing: DVec3,
     },
-    /// A range ends before it starts, holds NaN, or lies at infinity.
+    /// A range has `min > max`, contains NaN, or is empty at infinity.
     #[error(
-        "{what} goes from {min} to {max}: its lower limit must not be above its upper one, and neither NaN"
+        "{what} goes from {min} to {max}: its lower limit must not be above its upper limit, and neither may be NaN"
     )]
     Range {
-        /// Which degree of freedom.
+        /// Name of the degree of freedom.
         what: &'static str,
-        /// Where it starts.
+        /// The lower limit.
         min: f64,
-        /// Where it ends.
+        /// The upper limit.
         max: f64,
     },
-    /// An ellipse of swing must go some way to each side of the rest pose.
-    #[error("{what} has a half-axis of {half}: an ellipse must have some width to each side")]
+    /// A half-axis of a swing's ellipse is not above 0.
+    #[error("{what} has a half-axis of {half}: it must be above 0")]
     NoWidth {
-        /// Which swing.
+        /// Name of the swing.
         what: &'static str,
         /// The half-axis.
         half: f64,
     },
-    /// A half-axis of more than 3 radians. At a half turn of swing the twist is undefined, and beyond 3 radians f32 holds
-    /// it no better than the 1e-5 that limits are kept to. Swing that goes further is free.
+    /// A half-axis exceeds 3 radians. The twist is undefined at a half turn of swing; beyond 3 radians, f32 resolves it
+    /// no better than the 1e-5 to which limits hold. A swing without a range may go further.
     #[error(
-        "{what} has a half-axis of {half}: beyond 3 radians the twist is lost; leave the swing without range"
+        "{what} has a half-axis of {half}: at most 3 radians are allowed; a wider swing must have no range"
     )]
     TooWide {
-        /// Which swing.
+        /// Name of the swing.
         what: &'static str,
         /// The half-axis.
         half: f64,
     },
-    /// One swing of a ball has a range and the other has none, or the twist alone has one (which a free swing undoes).
-    #[error("a ball's swings have both a range or neither, and its twist has one only where they do")]
+    /// One swing of a ball has a range and the other has none; or only the twist has one, which a free swing would undo.
+    #[error("both swings of a ball must have a range or neither; its twist may have one only if they do")]
     HalfLimited,
-    /// The two swings of a ball share one ellipse and so one ease.
-    #[error("a ball's two swings have one ease, not {first} and {second}")]
+    /// The two swings of a ball have different eases. They share one ellipse and therefore one ease.
+    #[error("the two swings of a ball must have the same ease, not {first} and {second}")]
     Eases {
-        /// Of the first swing.
+        /// Ease of the first swing.
         first: f64,
-        /// Of the second swing.
+        /// Ease of the second swing.
         second: f64,
     },
-    /// A number is outside of what it may be.
+    /// A number of a degree of freedom is outside its range.
     #[error("{what} has {attribute} {value}, which must be {range}")]
     OutOfRange {
-        /// Which degree of freedom.
+        /// Name of the degree of freedom.
         what: &'static str,
-        /// Which of its numbers.
+        /// Name of the number.
         attribute: &'static str,
-        /// What is allowed.
+        /// The allowed range.
         range: &'static str,
-        /// Its value.
+        /// The given value.
         value: f64,
     },
 }
 
-/// A joint of a skeleton cannot be what it was asked to be.
+/// Error of setting a joint with invalid numbers.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[error("joint `{joint}`: {fault}")]
 pub struct JointError {
     /// Name of the joint.
     pub joint: String,
-    /// What is wrong.
+    /// The fault.
     #[source]
     pub fault: JointFault,
 }
@@ -400,15 +404,16 @@ fn check_axis(what: &'static str, axis: DVec3) -> Result<(), JointFault> {
     if ok { Ok(()) } else { Err(JointFault::Axis { what, axis }) }
 }
 
-/// The unit vector along an axis: scaled first, so that squares of very long or short axes stay in range.
+/// The unit vector along an axis. Scales first, so that the squares of very long or short axes stay in range.
 pub(crate) fn direction(axis: DVec3) -> DVec3 {
     let d = axis / axis.abs().max_element();
     d / math64::sqrt(d.length_squared())
 }
 
-/// A rotation whose z axis points along a direction. Along a coordinate axis it only exchanges coordinates, exactly.
+/// A rotation whose z axis points along `axis`. For a coordinate axis, it permutes coordinates exactly. NaN if `axis`
+/// has no direction; the joint's check then rejects it.
 pub(crate) fn frame_along(axis: DVec3) -> DMat3 {
-    // What is no direction makes no frame, and is refused by name.
+    // NaN axes fail the joint's check, which names them.
     if check_axis("", axis).is_err() {
         return DMat3::NAN;
     }
@@ -435,7 +440,7 @@ fn check_dof(what: &'static str, dof: &Dof) -> Result<(), JointFault> {
         if ok { Ok(()) } else { Err(JointFault::OutOfRange { what, attribute, range, value }) }
     };
     let Range { min, max } = dof.range;
-    // NaN is not at most anything; and a range lies somewhere.
+    // The comparisons are false for NaN. The range must contain a finite number.
     if !(min <= max && min < f64::INFINITY && max > f64::NEG_INFINITY) {
         return Err(JointFault::Range { what, min, max });
     }

@@ -154,7 +154,7 @@ fn bad_balls_are_named() {
     let is = |e: MechanismError, text: &str| assert_eq!(e.to_string(), text);
     is(
         make([(-1.0, 1.0), (0.0, 1.0)], free, DVec3::Z, DVec3::X),
-        "joint `ball`: the second swing has a half-axis of -0: an ellipse must have some width to each side",
+        "joint `ball`: the second swing has a half-axis of -0: it must be above 0",
     );
     let fault = |swing, twist| match make(swing, twist, DVec3::Z, DVec3::X) {
         MechanismError::Joint(error) => error.fault,

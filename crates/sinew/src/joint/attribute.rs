@@ -1,4 +1,4 @@
-//! What a solver can honour of a joint, and the refusal of what it cannot.
+//! Attributes of joints, and the errors of solvers that do not support them.
 
 use alloc::string::String;
 use core::fmt;
@@ -8,32 +8,32 @@ use thiserror::Error;
 use super::{Joint, Turning};
 use crate::{JointId, Skeleton};
 
-/// One thing that a joint may ask of a solver.
+/// An attribute of a joint that a solver may or may not support.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 #[repr(u8)]
 pub enum Attribute {
-    /// It does not turn.
+    /// The joint does not turn.
     Fixed,
-    /// It turns about one axis.
+    /// The joint turns about one axis.
     Hinge,
-    /// It swings and twists within limits.
+    /// The joint swings and twists within limits.
     Ball,
-    /// It turns about some of its axes, one after the other.
+    /// The joint turns about some of its own axes in sequence.
     Axes,
-    /// It slides.
+    /// The joint slides.
     Slider,
-    /// It stiffens near its limits.
+    /// The joint stiffens near its limits.
     Ease,
-    /// It withholds a share of each step.
+    /// The joint omits a share of each step.
     Stiffness,
-    /// It resists fast motion.
+    /// The joint resists fast motion.
     Damping,
-    /// It is pulled to a rest value.
+    /// The joint is pulled towards a value.
     Spring,
-    /// It moves before or after others.
+    /// The joint moves before or after others.
     Precedence,
-    /// It has a value to bend towards.
+    /// The joint has a preferred value.
     Preferred,
 }
 
@@ -60,14 +60,14 @@ impl fmt::Display for Attribute {
 pub struct Attributes(u16);
 
 impl Attributes {
-    /// None.
+    /// The empty set.
     pub const NONE: Self = Self(0);
 
-    /// Every limit of turning.
+    /// All limits of turning.
     pub(crate) const TURNING: Self =
         Self::of(&[Attribute::Fixed, Attribute::Hinge, Attribute::Ball, Attribute::Axes]);
 
-    /// These.
+    /// The set of these attributes.
     pub const fn of(list: &[Attribute]) -> Self {
         let mut bits = 0;
         let mut i = 0;
@@ -78,17 +78,17 @@ impl Attributes {
         Self(bits)
     }
 
-    /// Whether it holds one.
+    /// Whether the set contains an attribute.
     pub const fn has(self, attribute: Attribute) -> bool {
         self.0 & (1 << attribute as u8) != 0
     }
 
-    /// Those of either.
+    /// The union of two sets.
     pub const fn union(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// The first that `self` has and `other` has not.
+    /// The first attribute that `self` contains and `other` does not.
     pub fn first_beyond(self, other: Self) -> Option<Attribute> {
         use Attribute::*;
         [Fixed, Hinge, Ball, Axes, Slider, Ease, Stiffness, Damping, Spring, Precedence, Preferred]
@@ -97,20 +97,20 @@ impl Attributes {
     }
 }
 
-/// A joint asks for what a solver does not do.
+/// A joint has an attribute that a solver does not support.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("joint `{joint}` has {attribute}, which {solver} cannot honour")]
 pub struct UnsupportedAttribute {
     /// Name of the joint.
     pub joint: String,
-    /// What it asks for.
+    /// The attribute.
     pub attribute: Attribute,
     /// Name of the solver.
     pub solver: &'static str,
 }
 
 impl Joint {
-    /// What it asks of a solver. A joint that turns freely asks for nothing.
+    /// The attributes of the joint; empty for a joint that turns freely.
     pub fn attributes(&self) -> Attributes {
         let turning = match self.turning {
             Turning::Free => None,
@@ -141,7 +141,7 @@ impl Joint {
     }
 }
 
-/// An error that names the first of these joints that asks for what a solver does not honour.
+/// Checks that a solver supports the attributes of these joints; the error names the first one that it does not.
 pub fn check_honoured(
     skeleton: &Skeleton,
     joints: impl IntoIterator<Item = JointId>,

@@ -1,20 +1,20 @@
-//! One degree of freedom: its range, and how willingly it moves.
+//! Degrees of freedom: range, speed and resistance.
 
-/// A closed range of a coordinate, in radians or metres: `min <= max`. Either end may be infinite.
+/// A closed range of a coordinate, in radians or metres, with `min <= max`. Either end may be infinite.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 pub struct Range {
-    /// The smallest value; minus infinity for no lower limit.
+    /// The lower limit; minus infinity for none.
     #[cfg_attr(feature = "serde", serde(with = "crate::stored::lower"))]
     pub min: f64,
-    /// The largest value; infinity for no upper limit.
+    /// The upper limit; infinity for none.
     #[cfg_attr(feature = "serde", serde(with = "crate::stored::upper"))]
     pub max: f64,
 }
 
 impl Range {
-    /// No limit to either side.
+    /// The range without limits.
     pub const FREE: Self = Self { min: f64::NEG_INFINITY, max: f64::INFINITY };
 
     /// The range from `min` to `max`.
@@ -22,27 +22,27 @@ impl Range {
         Self { min, max }
     }
 
-    /// Whether neither end is a limit.
+    /// Whether the range has neither a lower nor an upper limit.
     pub const fn is_free(&self) -> bool {
         self.min == f64::NEG_INFINITY && self.max == f64::INFINITY
     }
 
-    /// Whether both ends are limits.
+    /// Whether the range has both a lower and an upper limit.
     pub const fn is_bounded(&self) -> bool {
         self.min.is_finite() && self.max.is_finite()
     }
 
-    /// Whether a value lies within, the ends included.
+    /// Whether `value` lies within the range, ends included. False for NaN.
     pub fn contains(&self, value: f64) -> bool {
         (self.min..=self.max).contains(&value)
     }
 
-    /// The value within that is nearest to `value`.
+    /// Clamps `value` to the range.
     pub fn clamp(&self, value: f64) -> f64 {
         value.max(self.min).min(self.max)
     }
 
-    /// The middle of a range that is bounded; none otherwise.
+    /// The middle of a bounded range; `None` otherwise.
     pub fn middle(&self) -> Option<f64> {
         self.is_bounded().then_some(0.5 * self.min + 0.5 * self.max)
     }
@@ -54,20 +54,20 @@ impl Default for Range {
     }
 }
 
-/// A pull towards a value of the coordinate, as strong as it is far off.
+/// A pull towards a value of a coordinate, proportional to the distance from it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Spring {
-    /// The value that it pulls to, in radians or metres. It may lie outside the range; then it pulls to the end.
+    /// The value of no pull, in radians or metres. If it lies outside the range, the pull is towards the nearer limit.
     pub rest: f64,
-    /// The weight of its residual `strength * (value - rest)` beside the goal's, 0 or more.
+    /// Weight of the residual `strength * (value - rest)` relative to the goal's; 0 or more.
     pub strength: f64,
 }
 
-/// One degree of freedom of a [`Joint`](super::Joint): an angle in radians or a way in metres, 0 in the rest pose.
+/// One degree of freedom of a [`Joint`](super::Joint): an angle in radians or a displacement in metres, 0 in the rest
+/// pose.
 ///
-/// Plain data; it is checked where the joint is given to a skeleton
-/// ([`Skeleton::set_joint`](crate::Skeleton::set_joint)).
+/// Plain data, checked by [`Skeleton::set_joint`](crate::Skeleton::set_joint).
 ///
 /// ```
 /// use sinew::joint::Dof;
@@ -78,32 +78,32 @@ pub struct Spring {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 pub struct Dof {
-    /// From where to where it goes, in radians or metres; [`Range::FREE`] without limit.
+    /// The allowed values, in radians or metres; [`Range::FREE`] for no limits.
     pub range: Range,
-    /// The largest speed, in radians or metres per second, 0 or more; infinity for none. It bounds motion over time
-    /// ([`PathFollower`](crate::mechanism::PathFollower)); a single solve has no time.
+    /// The maximum speed, in radians or metres per second; 0 or more, infinity for none. It bounds motion over time
+    /// ([`PathFollower`](crate::mechanism::PathFollower)) and does not affect a single solve.
     #[cfg_attr(feature = "serde", serde(with = "crate::stored::upper"))]
     pub speed: f64,
-    /// The share of the way from the range's middle to either end, 0 (none) to 1, over which it stiffens as it comes
-    /// near the end; see [`eased`]. Only where both ends are finite.
+    /// Size of the zone before each limit in which the joint stiffens, as a share of half the range: 0 (none) to 1. See
+    /// [`eased`]. Must be 0 unless both limits are finite.
     pub ease: f64,
-    /// The share of each wanted step that it withholds, 0 (none) to 1 (it does not move): a stiff joint leaves the
-    /// motion to its neighbours.
+    /// Share of each requested step that the joint omits, from 0 (none) to 1 (it does not move). A stiff joint leaves
+    /// the motion to its neighbours.
     pub stiffness: f64,
-    /// How much it resists fast motion, in 1/radians or 1/metres, 0 (not at all) or more: of a wanted step x it makes
-    /// x / (1 + damping |x|), so that no step is larger than 1 / damping, and small ones pass.
+    /// Resistance to fast motion, in 1/radians or 1/metres; 0 (none) or more. A requested step x becomes x / (1 +
+    /// damping |x|): steps are bounded by 1 / damping, and small steps hardly change.
     pub damping: f64,
-    /// A pull back to a rest value.
+    /// A pull towards a value.
     pub spring: Option<Spring>,
-    /// Degrees of freedom with a higher precedence move first, and the others make up for what those leave.
+    /// Order of motion: degrees of freedom with higher precedence move first; the others reduce the remaining residual.
     pub precedence: i32,
-    /// The value to bend towards where nothing else tells the way: a straight chain with its goal on the line, or a fresh
-    /// start out of a knot. It lies in the range.
+    /// The value to bend towards where the goal decides no direction, in radians or metres: for a straight chain with
+    /// its goal on the chain's line, or at a fresh start from a local minimum. Must lie in the range.
     pub preferred: Option<f64>,
 }
 
 impl Dof {
-    /// Without limit, and moves freely.
+    /// A degree of freedom without limits or resistance.
     pub const FREE: Self = Self {
         range: Range::FREE,
         speed: f64::INFINITY,
@@ -115,50 +115,50 @@ impl Dof {
         preferred: None,
     };
 
-    /// Moves freely from one value to another.
+    /// A degree of freedom with a range and without resistance.
     pub const fn range(min: f64, max: f64) -> Self {
         Self { range: Range::new(min, max), ..Self::FREE }
     }
 
-    /// With another [`speed`](Self::speed).
+    /// Returns the degree of freedom with this [`speed`](Self::speed).
     pub const fn with_speed(self, speed: f64) -> Self {
         Self { speed, ..self }
     }
 
-    /// With another [`ease`](Self::ease).
+    /// Returns the degree of freedom with this [`ease`](Self::ease).
     pub const fn with_ease(self, ease: f64) -> Self {
         Self { ease, ..self }
     }
 
-    /// With another [`stiffness`](Self::stiffness).
+    /// Returns the degree of freedom with this [`stiffness`](Self::stiffness).
     pub const fn with_stiffness(self, stiffness: f64) -> Self {
         Self { stiffness, ..self }
     }
 
-    /// With another [`damping`](Self::damping).
+    /// Returns the degree of freedom with this [`damping`](Self::damping).
     pub const fn with_damping(self, damping: f64) -> Self {
         Self { damping, ..self }
     }
 
-    /// With a pull to a rest value.
+    /// Returns the degree of freedom with a [`spring`](Self::spring).
     pub const fn with_spring(self, rest: f64, strength: f64) -> Self {
         Self { spring: Some(Spring { rest, strength }), ..self }
     }
 
-    /// With another [`precedence`](Self::precedence).
+    /// Returns the degree of freedom with this [`precedence`](Self::precedence).
     pub const fn with_precedence(self, precedence: i32) -> Self {
         Self { precedence, ..self }
     }
 
-    /// With another [`preferred`](Self::preferred) value.
+    /// Returns the degree of freedom with this [`preferred`](Self::preferred) value.
     pub const fn with_preferred(self, preferred: f64) -> Self {
         Self { preferred: Some(preferred), ..self }
     }
 }
 
 impl Dof {
-    /// Where it is at rest: its preferred value; else 0, or where the range leaves 0 out, its middle or its only end.
-    /// Always within the range.
+    /// The value at rest, always within the range: the preferred value if there is one, else 0. If the range excludes 0,
+    /// its middle, or the only end of a range with one limit.
     pub fn rest(&self) -> f64 {
         let Range { min, max } = self.range;
         match self.preferred {
@@ -176,7 +176,7 @@ impl Default for Dof {
     }
 }
 
-/// How willingly a degree of freedom moves, in f32.
+/// The resistance of a degree of freedom, in f32; see [`Dof`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Resistance {
     pub ease: f32,
@@ -191,28 +191,28 @@ impl Resistance {
         Self { ease: dof.ease as f32, stiffness: dof.stiffness as f32, damping: dof.damping as f32 }
     }
 
-    /// What is made of a wanted step, before any limit.
+    /// The step that a requested step becomes, before any limit.
     pub fn step(&self, wanted: f32) -> f32 {
         wanted * (1.0 - self.stiffness) / (1.0 + self.damping * wanted.abs())
     }
 }
 
-/// Where a coordinate at `from` gets that is pushed on by `push` (0 or more) towards its end at `limit` (`from` lies
-/// before it), if it stiffens over the last `zone`.
+/// The coordinate after a push of `push` (0 or more) from `from` towards the upper limit `limit`, if the joint stiffens
+/// over the last `zone` before the limit. `from` lies below the limit; all values are in radians or metres.
 ///
-/// Short of the zone the push is followed. Inside it, let y be the way into the zone (0 to z) and u the push that it
-/// took: dy/du = 1 - u / 2z, from 1 at the onset to 0 at the end, so y = u - u^2 / 4z, and the end is met at u = 2z
-/// exactly. So the speed has no leap at the onset, and two pushes one after the other do what their sum does.
+/// Below the zone the coordinate follows the push. Inside, let y be the depth in the zone (0 to z) and u the push spent
+/// in it: dy/du = 1 - u / 2z, which falls from 1 at the onset to 0 at the limit. Hence y = u - u^2 / 4z, and u = 2z
+/// reaches the limit exactly. The speed is continuous at the onset, and two successive pushes equal their sum.
 pub fn eased(from: f32, push: f32, limit: f32, zone: f32) -> f32 {
     let onset = limit - zone;
     if zone <= 0.0 || from + push <= onset {
         return (from + push).min(limit);
     }
     let inside = ((from - onset) / zone).clamp(0.0, 1.0);
-    // How far short of the onset it is, or how much push it has had inside the zone.
+    // The push already spent inside the zone; 0 before it.
     let had = 2.0 * zone * (1.0 - crate::math::sqrt(1.0 - inside));
     let u = if from < onset { push - (onset - from) } else { had + push }.min(2.0 * zone);
-    // Never back, by rounding.
+    // Rounding must not move the coordinate backwards.
     (onset + u - u * u / (4.0 * zone)).clamp(from.min(limit), limit)
 }
 

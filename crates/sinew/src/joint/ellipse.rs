@@ -1,32 +1,32 @@
-//! The limit of a swing: four quarters of ellipses that share their half-axes.
+//! The limit of a swing: four quarters of ellipses with shared half-axes.
 
-/// Half-axes of the four quarters: towards +x, -x, +y, -y; all positive.
+/// Half-axes of the four quarters, towards +x, -x, +y and -y, in radians. All are positive.
 ///
-/// The quarters meet where their tangents are parallel to an axis, so the outline has no corner and the area is convex.
-/// There the normals are the axes themselves, and so the nearest point of the outline to a point outside lies in the
-/// point's own quarter.
+/// The quarters meet where their tangents are parallel to an axis: the outline has no corner and its area is convex. The
+/// normals there are the axes themselves, so the outline's nearest point to an outside point lies in that point's
+/// quarter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Ellipse {
     pub half: [[f32; 2]; 2],
 }
 
 impl Ellipse {
-    /// The half-axes of the quarter in which a point lies.
+    /// The half-axes of the quarter that contains a point.
     fn quarter(&self, [x, y]: [f32; 2]) -> [f32; 2] {
         [self.half[0][usize::from(x < 0.0)], self.half[1][usize::from(y < 0.0)]]
     }
 
-    /// (x/a)^2 + (y/b)^2: below 1 inside, 1 on the outline.
+    /// The level (x/a)^2 + (y/b)^2 of a point: below 1 inside, 1 on the outline.
     pub fn level(&self, p: [f32; 2]) -> f32 {
         let [a, b] = self.quarter(p);
         let (x, y) = (p[0] / a, p[1] / b);
         x * x + y * y
     }
 
-    /// The nearest point inside or on the outline: see [`nearest_of_quarter`].
+    /// The nearest point inside or on the outline; see [`nearest_of_quarter`]. NaN is returned as it is.
     pub fn nearest(&self, p: [f32; 2]) -> [f32; 2] {
         let level = self.level(p);
-        // Written so that NaN counts as inside: nothing that is not a number is made into one.
+        // NaN counts as inside: it must not become a number.
         if level.is_nan() || level <= 1.0 {
             return p;
         }
@@ -36,14 +36,14 @@ impl Ellipse {
             return [p[0] * k, p[1] * k];
         }
         let [u, v] = nearest_of_quarter([a, b], p.map(f64::from));
-        // What rounding or an early end leaves outside goes in along the ray from the middle.
+        // A point that rounding or early termination leaves outside moves inside along the ray from the centre.
         let level = (u / a) * (u / a) + (v / b) * (v / b);
         let k = if level > 1.0 { 1.0 - 0.5 * (level - 1.0).min(1.0) } else { 1.0 };
         [(u * k) as f32, (v * k) as f32]
     }
 
-    /// The outline moved out by `slack`, where a point is outside it or within it by less than `near`: the unit normal, the
-    /// curvature, and how far the point is within.
+    /// The unit normal, the curvature and the depth of a point relative to the outline moved outwards by `slack`. `None`
+    /// if the point is `near` or more inside. The depth is negative outside.
     pub fn outline(&self, p: [f32; 2], slack: f32, near: f32) -> Option<([f32; 2], f32, f32)> {
         let on = self.nearest(p);
         let [a, b] = self.quarter(p);
@@ -51,7 +51,7 @@ impl Ellipse {
         let steep = crate::math::sqrt(slope[0] * slope[0] + slope[1] * slope[1]);
         let way = [p[0] - on[0], p[1] - on[1]];
         let out = crate::math::sqrt(way[0] * way[0] + way[1] * way[1]);
-        // Inside, the level tells how far it is, to first order.
+        // Inside, the level gives the distance to first order.
         let depth = slack - if out > 0.0 { out } else { 0.5 * (self.level(p) - 1.0) / steep };
         if depth.is_nan() || depth >= near {
             return None;
@@ -61,30 +61,32 @@ impl Ellipse {
     }
 }
 
-/// The point of an ellipse with half-axes `[a, b]` that is nearest to a point outside.
+/// The nearest point of an ellipse with half-axes `[a, b]` to a point outside.
 ///
-/// For a point (x, y) outside, the nearest (u, v) has (x - u, y - v) along the outline's normal (u / a^2, v / b^2),
-/// so u = x a^2 / (t + a^2) and v = y b^2 / (t + b^2) for the one t > 0 with
+/// For an outside point (x, y), the nearest (u, v) has (x - u, y - v) along the outline's normal (u / a^2, v / b^2).
+/// Hence
+/// u = x a^2 / (t + a^2) and v = y b^2 / (t + b^2), for the only t > 0 with
 ///
 /// ```text
 /// F(t) = (a x / (t + a^2))^2 + (b y / (t + b^2))^2 - 1 = 0.
 /// ```
 ///
-/// F falls and is convex, so Newton's steps from a t with F >= 0 only rise and never pass the root (Eberly, "Distance
-/// from a Point to an Ellipse"). In f64, as a^2 of a narrow ellipse would vanish in f32.
+/// F is convex and decreasing. Newton's method from a t with F >= 0 therefore increases t and never passes the root
+/// (Eberly, "Distance from a Point to an Ellipse"). Computed in f64, since a^2 of a narrow ellipse would underflow in
+/// f32.
 pub(crate) fn nearest_of_quarter([a, b]: [f64; 2], [x, y]: [f64; 2]) -> [f64; 2] {
     let (aa, bb) = (a * a, b * b);
     let (ax, by) = (a * x.abs(), b * y.abs());
-    // Each term alone is 1 at these.
+    // At these, one term alone is 1.
     let mut t = (ax - aa).max(by - bb).max(0.0);
-    // Convergence is quadratic once near, and every step at least halves the logarithm of F above that: extremes of
-    // f32 stay below fifty.
+    // Convergence is quadratic near the root; above it every step at least halves the logarithm of F. Extreme f32 values
+    // need fewer than fifty steps.
     for _ in 0..64 {
         let (u, v) = (ax / (t + aa), by / (t + bb));
         let f = u * u + v * v - 1.0;
         let slope = 2.0 * (u * u / (t + aa) + v * v / (t + bb));
         let step = f / slope;
-        // Relative to what t is added to: below a thousandth of f32's rounding.
+        // Relative to the denominators: below a thousandth of f32's rounding.
         if step.is_nan() || step <= 1e-11 * (t + aa.min(bb)) {
             break;
         }

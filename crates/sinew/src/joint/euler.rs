@@ -1,18 +1,17 @@
-//! Rotations about three axes in turn, as angles and back.
+//! Conversion between rotations and angles about three axes in sequence.
 //!
-//! With half angles alpha, beta, gamma about the axes i, j, k (each turned by the ones before: q = q_i q_j q_k) and e = 1
-//! where i, j, k are cyclic, -1 where not, the quaternion's products come out as
+//! Let alpha, beta, gamma be half the angles about the axes i, j, k (q = q_i q_j q_k: each turn carries the later axes),
+//! and e = 1 if i, j, k are cyclic, -1 if not. The components of the quaternion satisfy
 //!
 //! ```text
 //! w + q_j = (cos beta + sin beta) cos(alpha + e gamma)    q_i + e q_k = (cos beta + sin beta) sin(alpha + e gamma)
 //! w - q_j = (cos beta - sin beta) cos(alpha - e gamma)    q_i - e q_k = (cos beta - sin beta) sin(alpha - e gamma)
 //! ```
 //!
-//! so that every angle is an `atan2` of sums, exact near the poles too. The same sums show more: the dot product of q with
-//! any quaternion Q, the cosine of half the angle between them, is half of
-//! (cos beta + sin beta) |X| cos(alpha + e gamma - x) + (cos beta - sin beta) |Y| cos(alpha - e gamma - y), with x and y the
-//! angles that the left sides of Q give. So for a beta that is held at any value in \[-pi/2, pi/2\], the nearest alpha
-//! and gamma are those that Q has without it.
+//! so every angle is an `atan2` of sums, accurate near the poles too. The dot product of q with any quaternion Q (the
+//! cosine of half the angle between them) is half of (cos beta + sin beta) |X| cos(alpha + e gamma - x) + (cos beta -
+//! sin beta) |Y| cos(alpha - e gamma - y). Here X and Y are the two pairs of left sides, evaluated for Q, and x and y
+//! are their angles. Hence for any fixed beta in \[-pi/2, pi/2\] the alpha and gamma nearest to Q are Q's own.
 
 use core::f32::consts::PI;
 
@@ -20,8 +19,8 @@ use glam::{Quat, Vec3};
 
 use crate::math;
 
-/// The order in which a joint turns about its own axes; each turn carries the axes of the ones after it along.
-/// `Xyz` is `Rx(a) * Ry(b) * Rz(c)`.
+/// The order in which a joint turns about its own axes. Each turn carries the axes of the later ones: `Xyz` is `Rx(a) *
+/// Ry(b) * Rz(c)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Hash)]
 #[allow(missing_docs)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -36,7 +35,7 @@ pub enum RotationOrder {
 }
 
 impl RotationOrder {
-    /// The axes in order: 0 is X, 1 is Y, 2 is Z.
+    /// The axes in order: 0 for X, 1 for Y, 2 for Z.
     pub const fn axes(self) -> [usize; 3] {
         match self {
             Self::Xyz => [0, 1, 2],
@@ -49,31 +48,31 @@ impl RotationOrder {
     }
 }
 
-/// The unit vector along an axis by its number.
+/// The unit vector along axis 0 (X), 1 (Y) or 2 (Z).
 pub(super) fn unit(axis: usize) -> Vec3 {
     Vec3::AXES[axis]
 }
 
-/// 1 where the three numbers are cyclic, else -1.
+/// 1 if the three axes are cyclic, else -1.
 fn parity([i, j, _]: [usize; 3]) -> f32 {
     if (i + 1) % 3 == j { 1.0 } else { -1.0 }
 }
 
-/// The rotation with these angles, in the order's axes.
+/// The rotation by three angles in radians, given in the order of `axes`.
 pub(super) fn rotation([i, j, k]: [usize; 3], angles: [f32; 3]) -> Quat {
     let turn = |n: usize, axis: usize| math::axis_angle(unit(axis), angles[n]);
     math::mul(math::mul(turn(0, i), turn(1, j)), turn(2, k))
 }
 
-/// The angles of a rotation: the middle one in \[-pi/2, pi/2\]. At the poles, where only a sum or a difference of the
-/// outer two is there, they share it.
+/// The angles of a rotation in radians, the middle one in \[-pi/2, pi/2\]. At the poles only a sum or difference of the
+/// outer two is defined; it is split evenly between them.
 pub(super) fn angles(axes: [usize; 3], q: Quat) -> [f32; 3] {
     let v = [q.x, q.y, q.z];
     let e = parity(axes);
     let (i, j, k) = (v[axes[0]], v[axes[1]], e * v[axes[2]]);
     let (xc, xs, yc, ys) = (q.w + j, i + k, q.w - j, i - k);
     let (p, m) = (math::sqrt(xc * xc + xs * xs), math::sqrt(yc * yc + ys * ys));
-    // Below this the direction of the shorter pair is rounding.
+    // Below this length, the direction of the shorter pair is rounding noise.
     const LOST: f32 = 2.5e-7;
     let (x, y) = (math::atan2(xs, xc), math::atan2(ys, yc));
     let x = if p < LOST { y } else { x };
@@ -82,19 +81,19 @@ pub(super) fn angles(axes: [usize; 3], q: Quat) -> [f32; 3] {
     [x + y, middle, e * (x - y)]
 }
 
-/// The other angles of the same rotation.
+/// The second set of angles of the same rotation.
 pub(super) fn other([a, b, c]: [f32; 3]) -> [f32; 3] {
     [a + PI, PI - b, c + PI]
 }
 
-/// The angles nearest to a rotation where some are held (`Some`) at a value.
+/// The angles of the nearest rotation to `q` if some angles are held at a value (`Some`), in radians.
 pub(super) fn nearest(axes: [usize; 3], q: Quat, held: [Option<f32>; 3]) -> [f32; 3] {
     let [i, j, k] = axes;
     let about = |axis: usize, angle: f32| math::axis_angle(unit(axis), angle);
     let twist = |q: Quat, axis: usize| 2.0 * math::atan2([q.x, q.y, q.z][axis], q.w);
     match held {
         [None, None, None] => angles(axes, q),
-        // See the module's mathematics; past a right angle cos beta -+ sin beta turns negative, and the pair with it.
+        // See the module's docs. Beyond a right angle cos beta -+ sin beta becomes negative, and the pair changes sign.
         [None, Some(b), None] => {
             let v = [q.x, q.y, q.z];
             let e = parity(axes);
@@ -104,7 +103,7 @@ pub(super) fn nearest(axes: [usize; 3], q: Quat, held: [Option<f32>; 3]) -> [f32
             let y = math::atan2(g * (v[i] - e * v[k]), g * (q.w - v[j]));
             [x + y, b, e * (x - y)]
         }
-        // With the outer turn taken off, two axes remain: the first and last of an order whose middle is held at 0.
+        // Without the outer turn two axes remain: first and last of an order whose middle angle is held at 0.
         [Some(a), None, None] => {
             let [b, _, c] = nearest([j, i, k], math::mul(about(i, -a), q), [None, Some(0.0), None]);
             [a, b, c]

@@ -1,4 +1,4 @@
-//! A joint made ready for pose space.
+//! The limits of a joint, prepared for solvers in pose space.
 
 mod axes;
 mod blend;
@@ -22,25 +22,27 @@ use crate::{JointTransform, math, math64};
 pub(crate) use contact::Contact;
 use parts::{Split, angles, clamp_angles, clamp_ball, hinge_angle, join, split, within};
 
-/// Excess in radians (metres for a slide of a metre) up to which a rotation counts as within its limits, so that a
-/// rotation that was just clamped is not clamped again. f32 rotations are good to 3e-7 after the handful of products
-/// between a limit and a pose; the promise is 1e-5.
+/// Excess up to which a rotation or slide counts as within its limits, in radians or metres. A rotation that was just
+/// clamped is then not clamped again: f32 rotations keep 3e-7 after the few products between a limit and a pose. The
+/// promise is 1e-5.
 pub const TOLERANCE: f32 = 2e-6;
 
-/// What a [`Joint`] allows, in f32 and in the joint's parent's frame: what a solver in pose space asks.
+/// The limits of a [`Joint`], in f32 and in the frame of the joint's parent, for solvers in pose space.
 ///
-/// Rotations given and returned are local ones (the joint's in its parent's frame, as a pose has them), unit
-/// quaternions. A skeleton keeps one a joint: [`Skeleton::limits`](crate::Skeleton::limits). No function allocates, and
-/// each is a plain function of its arguments with the same bits on every build (with the feature `libm`, on every
-/// platform).
+/// Arguments and results are local rotations: unit quaternions relative to the parent, as in a pose. A skeleton stores
+/// one `Limits` per joint: [`Skeleton::limits`](crate::Skeleton::limits). No method allocates. Each is a pure function
+/// of its arguments with the same bits on every build; with the feature `libm`, on every platform.
 ///
-/// # A start that is outside
+/// # Starts outside the limits
 ///
-/// A clip may bring a joint in outside its limits. [`Limits::relaxed`] widens limits just so far that they hold what came
-/// in: a range to one side, an ellipse by the distance that the swing is from it, and a hinge that is tilted keeps its tilt.
-/// Of turns about single axes the least turn by which they were outside is kept, after the three: wherever they go with it,
-/// they are no further from their limits than it is long. All functions of the relaxed limits then keep the promise that
-/// nothing moves further out. A joint that comes in inside gets the same limits back.
+/// An input pose may hold a joint outside its limits. [`Limits::relaxed`] widens the limits just enough to contain the
+/// input:
+/// - A range is widened to one side, an ellipse by the distance of the swing from it.
+/// - A tilted hinge keeps its tilt.
+/// - Turns about single axes keep the smallest turn by which the input exceeded them, applied after the three turns. The
+///   excess then never grows beyond the length of that turn.
+///
+/// With relaxed limits, no method moves a joint further outside. The limits of a joint that starts inside do not change.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limits {
     rest: Quat,
@@ -57,19 +59,19 @@ pub struct Limits {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Slide {
-    /// None: it does not slide along this axis.
+    /// `None` if the joint does not slide along this axis.
     span: Option<Span>,
     resist: Resistance,
     preferred: Option<f32>,
 }
 
-/// How it turns. Rotations inside are the joint's own: the local one seen from the rest rotation.
+/// The allowed rotations, in terms of the joint's own rotation: the local rotation relative to the rest rotation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Turn {
     Free,
     /// Held at this local rotation.
     Fixed(Quat),
-    /// Own rotation = off * (turn about axis). `exact` is the axis in f64: the tilt of what comes in is seen from it (see
+    /// Own rotation = off * (turn about axis). `exact` is the axis in f64, from which the input's tilt is measured (see
     /// `relax`).
     Hinge {
         axis: Vec3,
@@ -77,7 +79,8 @@ enum Turn {
         span: Span,
         off: Quat,
     },
-    /// Own rotation = swing * twist. The columns of the frame: axis of the first swing, of the second, of the twist.
+    /// Own rotation = swing * twist. The frame's columns are the axes of the first swing, the second swing and the
+    /// twist.
     Ball {
         frame: Mat3,
         swing: Option<Ellipse>,
@@ -92,7 +95,7 @@ enum Turn {
     },
 }
 
-/// The coordinates of a joint's rotation, in radians; which they are depends on the joint:
+/// The coordinates of a joint's rotation, in radians. Their meaning depends on the joint:
 ///
 /// | joint | coordinates |
 /// |---|---|
@@ -102,11 +105,11 @@ enum Turn {
 /// | ball | swing about the first and the second swing axis (a rotation vector across the twist axis), twist |
 /// | axes | angles in the order of the joint's [`RotationOrder`](super::RotationOrder) |
 ///
-/// Limits are convex in them: intervals, and an ellipse for swing.
+/// Limits are convex in these coordinates: intervals, and an ellipse for swing.
 pub type Coordinates = [f32; 3];
 
 impl Limits {
-    /// Of a joint that turns freely and does not slide.
+    /// The limits of a joint that turns freely and does not slide.
     pub const FREE: Self = Self {
         rest: Quat::IDENTITY,
         slide_frame: Quat::IDENTITY,
@@ -119,7 +122,7 @@ impl Limits {
         resists: false,
     };
 
-    /// The limits of a joint that has passed its check, with its rest transform.
+    /// The limits of a checked joint with its local rest transform.
     pub(crate) fn new(joint: &Joint, rest: &JointTransform) -> Self {
         let turn = match &joint.turning {
             Turning::Free => Turn::Free,
@@ -163,7 +166,7 @@ impl Limits {
         }
     }
 
-    /// The same ranges, for a solver that weighs what joints resist by itself.
+    /// Returns the limits without resistance, for a solver that weighs the joints' resistance itself.
     pub(crate) fn without_resistance(mut self) -> Self {
         (self.resist, self.resists) = ([Resistance::NONE; 3], false);
         for slide in &mut self.slide {
@@ -172,7 +175,7 @@ impl Limits {
         self
     }
 
-    /// Whether every rotation is allowed.
+    /// Whether the joint may take every rotation.
     #[inline]
     pub fn turns_freely(&self) -> bool {
         match &self.turn {
@@ -183,7 +186,7 @@ impl Limits {
         }
     }
 
-    /// Whether it turns at all.
+    /// Whether the joint turns at all.
     #[inline]
     pub fn turns(&self) -> bool {
         match &self.turn {
@@ -193,13 +196,14 @@ impl Limits {
         }
     }
 
-    /// Whether it slides along any axis.
+    /// Whether the joint slides along any axis.
     #[inline]
     pub fn slides(&self) -> bool {
         self.slides
     }
 
-    /// The axis of a hinge, a unit vector in the rest frame (and in the joint's own local frame: turning keeps it).
+    /// The axis of a hinge, a unit vector in the rest frame. Turning keeps it, so it is the same in the joint's frame.
+    /// `None` for other joints; turns about single axes with only one moving axis count as a hinge.
     pub fn hinge_axis(&self) -> Option<Vec3> {
         match &self.turn {
             Turn::Hinge { axis, .. } => Some(*axis),
@@ -213,7 +217,7 @@ impl Limits {
         }
     }
 
-    /// The axis about which a ball twists, a unit vector in the rest frame.
+    /// The twist axis of a ball, a unit vector in the rest frame; `None` for other joints.
     pub fn twist_axis(&self) -> Option<Vec3> {
         match &self.turn {
             Turn::Ball { frame, .. } => Some(frame.z_axis),
@@ -221,21 +225,21 @@ impl Limits {
         }
     }
 
-    /// The joint's own rotation of a local one: seen from the rest rotation.
+    /// Converts a local rotation to the joint's own, relative to the rest rotation.
     #[inline]
     pub fn own(&self, local: Quat) -> Quat {
         math::mul(math::conjugate(self.rest), local)
     }
 
-    /// The local rotation of the joint's own.
+    /// Converts the joint's own rotation to a local rotation, normalised.
     #[inline]
     pub fn local(&self, own: Quat) -> Quat {
         math::normalize(math::mul(self.rest, own))
     }
 
-    /// The coordinates of a local rotation; see [`Coordinates`]. Where an angle has a range, the value is given on the
-    /// turn that the range's middle is on. A rotation that the joint cannot make has the coordinates of the nearest that
-    /// it can, but for limits.
+    /// The coordinates of a local rotation; see [`Coordinates`]. A limited angle is given on the same turn as the middle
+    /// of its range. A rotation that the joint cannot make gets the coordinates of the nearest one that it can make,
+    /// limits aside.
     pub fn coordinates(&self, local: Quat) -> Coordinates {
         let own = self.own(local);
         match &self.turn {
@@ -254,7 +258,7 @@ impl Limits {
                 if (0..3).all(|n| spans[n].excess(d[n]) <= 0.0) {
                     return [0, 1, 2].map(|n| spans[n].centre + d[n]);
                 }
-                // Next to a pole of the middle axis it may be within its limits, though these angles are not.
+                // Near a pole of the middle axis the rotation may be within limits although these angles are not.
                 let near = self.nearest(local);
                 if near.excess <= TOLERANCE { near.at } else { [0, 1, 2].map(|n| spans[n].centre + d[n]) }
             }
@@ -273,7 +277,7 @@ impl Limits {
         self.local(own)
     }
 
-    /// The coordinates within the limits of the nearest rotation that the joint may have, and how far off that is.
+    /// The nearest allowed rotation to a local rotation, in coordinates, with the excess.
     fn nearest(&self, local: Quat) -> Nearest {
         let own = self.own(local);
         let (at, excess) = match &self.turn {
@@ -290,8 +294,8 @@ impl Limits {
                 let (at, excess) = clamp_ball(&parts, swing, *slack, twist);
                 return Nearest { at, excess, tolerance: parts.tolerance() };
             }
-            // Near the poles of the middle axis the outer two angles grow without bound from rounding; the turn that is
-            // missing does not.
+            // Near the poles of the middle axis rounding changes the outer two angles without bound, but not the turn
+            // between the two rotations.
             Turn::Axes { axes, spans, off } => {
                 let own = undo(own, *off);
                 let d = clamp_angles(own, *axes, spans);
@@ -302,9 +306,10 @@ impl Limits {
         Nearest { at, excess, tolerance: TOLERANCE }
     }
 
-    /// How far a local rotation is outside, in radians, 0 within: the largest excess of its coordinates (of a swing, its
-    /// distance from the ellipse), or the turn about an axis that should not turn; for turns about single axes, the least
-    /// turn that brings it within, which is well known where the angles are not (next to a pole of the middle axis).
+    /// Angle in radians by which a local rotation exceeds the limits; 0 within. It is the maximum excess of the
+    /// coordinates (for a swing, the distance from the ellipse), or the turn about an axis that is not free. For turns
+    /// about single axes, it is the smallest turn back into the limits, which is well defined even at a pole of the
+    /// middle axis.
     pub fn excess(&self, local: Quat) -> f32 {
         match &self.turn {
             Turn::Free => 0.0,
@@ -317,9 +322,9 @@ impl Limits {
         matches!(self.turn, Turn::Free) || self.nearest(local).is_within()
     }
 
-    /// The rotation within the limits that is nearest in the joint's coordinates: an angle at the end of its range, a swing
-    /// at the nearest point of its ellipse, the twist by itself; for turns about single axes the nearest rotation of all
-    /// that they make. Within the limits, the bits are kept.
+    /// Clamps a local rotation: returns the nearest allowed rotation in the joint's coordinates. An angle moves to the
+    /// end of its range, a swing to the nearest point of its ellipse; the twist is clamped separately. For turns about
+    /// single axes, the nearest of all allowed rotations is returned. A rotation within the limits keeps its bits.
     pub fn clamp(&self, local: Quat) -> Quat {
         if matches!(self.turn, Turn::Free) || self.is_well_within(local) {
             return local;
@@ -328,10 +333,10 @@ impl Limits {
         if nearest.is_within() { local } else { self.rotation(nearest.at) }
     }
 
-    /// Whether a ball's rotation is within its limits by a margin: true is sure, and takes no trigonometry.
+    /// Whether a ball's rotation is within its limits by a margin. Uses no trigonometry; false where it cannot tell.
     ///
-    /// With x and y the sine and cosine of half an angle, 2 pi x / (2 + y) is no less than the angle and 6 x / (2 + y) no
-    /// more (Shafer), and the two are five parts in a hundred apart.
+    /// With x and y the sine and cosine of half an angle, the angle is between 6 x / (2 + y) and 2 pi x / (2 + y)
+    /// (Shafer). The bounds differ by 5 %.
     #[inline]
     fn is_well_within(&self, local: Quat) -> bool {
         let Turn::Ball { frame, swing, twist, .. } = &self.turn else { return false };
@@ -339,12 +344,12 @@ impl Limits {
         let v = Vec3::new(own.x, own.y, own.z);
         let (x, y, z, w) = (v.dot(frame.x_axis), v.dot(frame.y_axis), v.dot(frame.z_axis), own.w);
         let n = math::sqrt(z * z + w * w);
-        // Far from the half turn of swing, where no twist is.
+        // At a half turn of swing the twist is undefined; keep well away from it.
         if n.is_nan() || n < 0.1 {
             return false;
         }
         if let Some(e) = swing {
-            // The swing's vector part, n times: own * conjugate(twist).
+            // The swing's vector part times n: own * conjugate(twist).
             let k = TAU / ((2.0 + n) * n);
             if e.level([k * (x * w - y * z), k * (y * w + x * z)]) > 1.0 {
                 return false;
@@ -353,15 +358,15 @@ impl Limits {
         if twist.is_free() {
             return true;
         }
-        // The angle of twist is the same with both signs changed.
+        // Negating the quaternion keeps the twist's angle.
         let z = if w < 0.0 { -z } else { z };
         let k = z / (2.0 * n + w.abs());
         let (near, far) = (6.0 * k, TAU * k);
         near.min(far) >= twist.centre + twist.low && near.max(far) <= twist.centre + twist.high
     }
 
-    /// Where the joint gets from one local rotation (within the limits) when a step to another is wanted (anywhere): each
-    /// coordinate by itself withholds what stiffness and damping withhold, eases near its end, and stays within.
+    /// The local rotation after a step from `from`, which is within the limits, towards `wanted`. Each coordinate is
+    /// stiffened and damped, eased near its limits, and clamped separately.
     pub fn step(&self, from: Quat, wanted: Quat) -> Quat {
         if !self.resists || matches!(self.turn, Turn::Free | Turn::Fixed(_)) {
             return self.clamp(wanted);
@@ -370,8 +375,8 @@ impl Limits {
         self.clamp(self.rotation(c))
     }
 
-    /// The same in coordinates, for a `from` that is within the limits. A swing goes straight, an angle the shorter way
-    /// round (and not past its ends).
+    /// [`Limits::step`] in coordinates. A swing follows a straight line; an angle takes the shorter arc and stops at its
+    /// limits.
     pub fn step_coordinates(&self, from: Coordinates, wanted: Coordinates) -> Coordinates {
         let mut c = from;
         for n in 0..3 {
@@ -388,7 +393,7 @@ impl Limits {
         c
     }
 
-    /// The range of a coordinate that is an angle by itself.
+    /// The range of coordinate `n` if it is a single angle.
     fn span(&self, n: usize) -> Option<&Span> {
         match &self.turn {
             Turn::Hinge { span, .. } if n == 0 => Some(span),
@@ -398,8 +403,8 @@ impl Limits {
         }
     }
 
-    /// How far coordinate `n` of a joint that turns about single axes may go down and up from a place within its range, if
-    /// it may not go further than `most` from where it came in.
+    /// Maximum change downwards and upwards of coordinate `n`, in radians, from the value `at` within its range, for a
+    /// joint that turns about single axes. The coordinate also stays within `most` of its input value `came`.
     pub(crate) fn angle_room(&self, n: usize, at: f32, came: f32, most: f32) -> [f32; 2] {
         let Some(span) = self.span(n) else { return [0.0; 2] };
         let [down, up] = span.room(at - span.centre);
@@ -407,9 +412,8 @@ impl Limits {
         [down.max(back - most).min(0.0), up.min(back + most).max(0.0)]
     }
 
-    /// The axis in the parent's frame, a unit vector, about which the joint turns when coordinate `n` alone grows, from
-    /// the place with these coordinates; none where that coordinate is no single turn (swing and twist of a ball, a free
-    /// joint) or does not move.
+    /// The axis in the parent's frame, a unit vector, about which the joint turns as coordinate `n` alone increases from
+    /// `at`. `None` if the coordinate is no single turn (swing and twist of a ball, a free joint) or does not move.
     pub fn turn_axis(&self, n: usize, at: Coordinates) -> Option<Vec3> {
         let own = match &self.turn {
             Turn::Hinge { axis, off, .. } if n == 0 => math::rotate(*off, *axis),
@@ -423,8 +427,8 @@ impl Limits {
         Some(math::rotate(self.rest, own))
     }
 
-    /// The local rotation with these coordinates ([`Limits::rotation`]) and the axis of each ([`Limits::turn_axis`]; zero
-    /// where there is none).
+    /// The local rotation with these coordinates ([`Limits::rotation`]) and the axis of each ([`Limits::turn_axis`]),
+    /// zero where there is none.
     pub(crate) fn about_axes(&self, c: Coordinates) -> (Quat, [Vec3; 3]) {
         let Turn::Axes { axes, spans, off } = &self.turn else {
             let axis = self.turn_axis(0, c).unwrap_or(Vec3::ZERO);
@@ -444,7 +448,7 @@ impl Limits {
         (self.local(redo(own, *off)), about)
     }
 
-    /// Whether each of its coordinates is a turn about one axis: a hinge, or turns about single axes.
+    /// Whether each coordinate is a turn about one axis: for a hinge or turns about single axes.
     pub fn turns_about_axes(&self) -> bool {
         matches!(self.turn, Turn::Hinge { .. } | Turn::Axes { .. })
     }
@@ -453,8 +457,8 @@ impl Limits {
         matches!(self.turn, Turn::Ball { .. }) && n < 2
     }
 
-    /// The local rotation to bend towards where nothing else tells the way: preferred values where there are any, and
-    /// elsewhere the value nearest to 0 that is within the limits. None where no coordinate prefers any.
+    /// The local rotation to bend towards where the goal decides no direction: preferred values where given, elsewhere
+    /// the allowed value nearest to 0. `None` if no coordinate has a preferred value.
     pub fn preferred(&self) -> Option<Quat> {
         if self.preferred == [None; 3] {
             return None;
@@ -463,7 +467,7 @@ impl Limits {
         Some(self.clamp(self.rotation([0, 1, 2].map(|n| self.preferred[n].unwrap_or(at[n])))))
     }
 
-    /// The coordinates of a rotation that is within the limits, but for rounding.
+    /// The coordinates of a rotation that is within the limits up to rounding.
     fn inside(&self, local: Quat) -> Coordinates {
         match &self.turn {
             Turn::Axes { .. } => self.nearest(local).at,
@@ -472,12 +476,12 @@ impl Limits {
     }
 }
 
-/// The place within limits that is nearest to a rotation.
+/// The nearest allowed rotation.
 struct Nearest {
     at: Coordinates,
-    /// Radians between the two.
+    /// Angle between the two rotations, in radians.
     excess: f32,
-    /// The excess that is rounding.
+    /// Excess that rounding alone may cause, in radians.
     tolerance: f32,
 }
 
@@ -491,13 +495,13 @@ fn unit(v: DVec3) -> Vec3 {
     unit64(v).as_vec3()
 }
 
-/// The unit vector along an axis that has passed its check.
+/// The unit vector along an axis that passed its check.
 fn unit64(v: DVec3) -> DVec3 {
-    // Squares of what is shorter vanish, and of what is longer overflow.
+    // Squares of shorter axes underflow, and of longer ones overflow.
     if (1e-200..1e200).contains(&v.length_squared()) { v.normalize() } else { direction(v) }
 }
 
-/// The axes of slides in the parent's frame. The rest rotation keeps its bits where they are its own axes.
+/// The axes of the slides in the parent's frame. Keeps the bits of the rest rotation if the axes are X, Y and Z.
 fn slide_frame(rest: Quat, axes: &DMat3) -> Quat {
     if *axes == DMat3::IDENTITY {
         return rest;
@@ -506,8 +510,8 @@ fn slide_frame(rest: Quat, axes: &DMat3) -> Quat {
     math::mul(rest, Quat::from_xyzw(q.x as f32, q.y as f32, q.z as f32, q.w as f32))
 }
 
-/// The same bits where it is a unit quaternion but for rounding: another rounding would be seen where what comes in is
-/// tilted by nearly half a turn (see `relax`).
+/// The normalised rotation. Keeps the bits of a quaternion that is a unit one up to rounding: another rounding would
+/// show where the input is tilted by nearly half a turn (see `relax`).
 fn unit_rotation(q: Quat) -> Quat {
     if (math::dot(q, q) - 1.0).abs() <= 4.0 * f32::EPSILON { q } else { math::normalize(q) }
 }
@@ -516,30 +520,30 @@ fn length([x, y]: [f32; 2]) -> f32 {
     math::sqrt(x * x + y * y)
 }
 
-/// A rotation without what came in outside: the other way of [`redo`].
+/// Removes the input's excess from a rotation; the inverse of [`redo`].
 fn undo(own: Quat, off: Quat) -> Quat {
     if off == Quat::IDENTITY { own } else { math::mul(own, math::conjugate(off)) }
 }
 
-/// A rotation with what came in outside.
+/// Applies the input's excess to a rotation.
 fn redo(own: Quat, off: Quat) -> Quat {
     if off == Quat::IDENTITY { own } else { math::mul(own, off) }
 }
 
-/// The rotation about `v` by its length.
+/// The rotation with rotation vector `v`.
 fn of_vector(v: Vec3) -> Quat {
     let angle = math::sqrt(v.length_squared());
     if angle > 0.0 { math::axis_angle(v / angle, angle) } else { Quat::IDENTITY }
 }
 
-/// Eases a coordinate that goes from `a` to `b`, and keeps it in its range.
+/// Eases a coordinate that moves from `a` to `b` and clamps it to its range.
 fn ease_into(span: &Span, resist: &Resistance, a: f32, b: f32) -> f32 {
     if span.is_free() {
         return b;
     }
     let (from, to) = (a - span.centre, b - span.centre);
     let zone = resist.ease * span.half;
-    // Towards an end it stiffens; away from it, it does not.
+    // Ease acts towards a limit, not away from it.
     let d = if to > from && from < span.high {
         eased(from, to - from, span.high, zone)
     } else if to < from && from > span.low {
@@ -550,7 +554,7 @@ fn ease_into(span: &Span, resist: &Resistance, a: f32, b: f32) -> f32 {
     span.centre + span.clamp(d)
 }
 
-/// Eases a swing by how near it comes to its ellipse: the root of the level is 0 in the middle and 1 on the outline.
+/// Eases a swing that approaches its ellipse. The measure is the root of the level: 0 at the centre, 1 on the outline.
 fn ease_swing(e: &Ellipse, ease: f32, a: [f32; 2], b: [f32; 2]) -> [f32; 2] {
     let (from, to) = (math::sqrt(e.level(a)), math::sqrt(e.level(b)));
     if ease <= 0.0 || to <= from || from >= 1.0 {
@@ -560,6 +564,6 @@ fn ease_swing(e: &Ellipse, ease: f32, a: [f32; 2], b: [f32; 2]) -> [f32; 2] {
     [b[0] * k, b[1] * k]
 }
 
-/// Half a turn less what keeps the twist's digits: see [`super::JointFault::TooWide`].
+/// Maximum half-axis of a swing in radians: see [`super::JointFault::TooWide`].
 pub(crate) const WIDEST: f64 = 3.0;
 const _: () = assert!(WIDEST < PI as f64);

@@ -1,24 +1,24 @@
-//! A range of an angle on the circle, or of a slide, in f32.
+//! Ranges of angles on the circle and of slides, in f32.
 
 use core::f32::consts::{PI, TAU};
 
 use super::Range;
 use crate::math;
 
-/// The values `centre + d` with `low <= d <= high`. Infinite ends: no limit.
+/// The range of values `centre + d` with `low <= d <= high`, in radians or metres. An infinite end is no limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Span {
-    /// Middle of the range; for an angle reduced to (-pi, pi], so that f32 keeps its digits.
+    /// Middle of the range. An angle is reduced to (-pi, pi], so that f32 keeps its digits.
     pub centre: f32,
-    /// Not above 0.
+    /// Lower limit relative to the centre, at most 0.
     pub low: f32,
-    /// Not below 0.
+    /// Upper limit relative to the centre, at least 0.
     pub high: f32,
-    /// Half the range as it was given: what ease is a share of.
+    /// Half the original range, before widening. Ease is a share of it.
     pub half: f32,
 }
 
-/// The angle in [-pi, pi) that differs from `x` by whole turns. Bits are kept where nothing has to change.
+/// The angle in [-pi, pi) that differs from `x` by whole turns, in radians. Keeps the bits of an `x` in [-pi, pi].
 pub(super) fn wrap(x: f32) -> f32 {
     if (-PI..=PI).contains(&x) { x } else { x - TAU * math::floor((x + PI) / TAU) }
 }
@@ -26,16 +26,16 @@ pub(super) fn wrap(x: f32) -> f32 {
 impl Span {
     pub const FREE: Self =
         Self { centre: 0.0, low: f32::NEG_INFINITY, high: f32::INFINITY, half: f32::INFINITY };
-    /// Only 0.
+    /// The range that contains only 0.
     pub const ZERO: Self = Self { centre: 0.0, low: 0.0, high: 0.0, half: 0.0 };
 
-    /// A range of angles: one of a whole turn or more is no limit to a rotation.
+    /// The span of a range of angles. A range of a whole turn or more does not limit a rotation.
     pub fn of_angle(range: Range) -> Self {
         let turn = core::f64::consts::TAU;
         match range.middle() {
             Some(middle) if range.max - range.min < turn => {
                 let turns = middle / turn;
-                // Truncation towards zero needs no mathematics library; then one step to the nearest.
+                // Truncation towards zero needs no mathematics library; one step then gives the nearest.
                 let mut reduced =
                     if turns.abs() < 1e15 { (turns - (turns as i64) as f64) * turn } else { 0.0 };
                 if reduced > 0.5 * turn {
@@ -50,7 +50,8 @@ impl Span {
         }
     }
 
-    /// A range of a slide. An end that f32 cannot hold is no limit; a range with one end is measured from that end.
+    /// The span of a range of a slide. An end that does not fit f32 is no limit. With one limit, that limit is the
+    /// centre.
     pub fn of_slide(range: Range) -> Self {
         let held = |end: f64| (end as f32).is_finite();
         let (low, high) = (f32::NEG_INFINITY, f32::INFINITY);
@@ -69,23 +70,23 @@ impl Span {
         self.low == f32::NEG_INFINITY && self.high == f32::INFINITY
     }
 
-    /// How far a difference from the centre is outside, 0 inside.
+    /// Distance of a difference from the centre outside the range; 0 inside.
     pub fn excess(&self, d: f32) -> f32 {
         (d - self.high).max(self.low - d).max(0.0)
     }
 
-    /// How far a difference from the centre may go down and up.
+    /// Maximum change downwards (at most 0) and upwards (at least 0) from a difference from the centre.
     pub fn room(&self, d: f32) -> [f32; 2] {
         [(self.low - d).min(0.0), (self.high - d).max(0.0)]
     }
 
-    /// The nearest difference from the centre that is inside.
+    /// Clamps a difference from the centre to the range.
     pub fn clamp(&self, d: f32) -> f32 {
         d.clamp(self.low, self.high)
     }
 
-    /// The nearest inside on the circle, for a difference in [-pi, pi): a range that a start outside has widened to one
-    /// side is nearer by that side.
+    /// Clamps a difference in [-pi, pi) from the centre to the nearer end on the circle. In a span widened to one side,
+    /// the nearer end may be across the half turn.
     pub fn clamp_angle(&self, d: f32) -> f32 {
         if d > self.high {
             if self.low - (d - TAU) < d - self.high { self.low } else { self.high }
@@ -96,7 +97,7 @@ impl Span {
         }
     }
 
-    /// The same range made as wide as it must be to hold a difference from the centre.
+    /// Returns the range widened just enough to contain a difference from the centre.
     pub fn widened(&self, d: f32) -> Self {
         Self { low: self.low.min(d), high: self.high.max(d), ..*self }
     }

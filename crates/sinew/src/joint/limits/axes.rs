@@ -1,27 +1,26 @@
-//! Turns about three axes, each within its range: the nearest place of that set.
+//! Turns about three axes, each within its range: the nearest allowed rotation.
 //!
-//! The set of limits of such a joint is that of the rotations `turn(a) turn(b) turn(c)` with every angle in its range, and
-//! how far a rotation is outside is the least turn that brings it there. Angles do not say that: with the middle one b near
-//! a quarter turn only the sum or the difference of the outer two is there, and the rounding of a rotation by 1e-7 moves
+//! The limits of such a joint allow the rotations `turn(a) turn(b) turn(c)` with every angle in its range. The excess of
+//! a rotation is the smallest turn back to that set. Angles do not give the excess: with the middle angle b near a
+//! quarter turn, only the sum or the difference of the outer two is defined, and rounding a rotation by 1e-7 changes
 //! them by 1e-7 / cos b.
 //!
-//! # The nearest place
+//! # The nearest rotation
 //!
-//! With half angles (alpha, beta, gamma) and X, Y as the module `euler` has them, the cosine of half the angle between q and
+//! With half angles (alpha, beta, gamma) and X, Y as in the module `euler`, the cosine of half the angle between q and
 //! the rotation with these angles is
 //!
 //! ```text
 //! F = ((cos beta + sin beta) X . p(alpha + e gamma) + (cos beta - sin beta) Y . p(alpha - e gamma)) / 2,   p(t) = (cos t, sin t).
 //! ```
 //!
-//! The nearest place has some angles inside their ranges and the others at an end. One end held, F is a form p(s)^T N p(t)
-//! of the two others; its stationary points are those where (s - t) and (s + t) each are at an extreme, and of these only
-//! the one with both at their largest is a maximum (and its like a whole turn on, which is the same rotation with F < 0).
-//! Two ends held, F is A cos t + B sin t, with one maximum. So the nearest place of the whole set is among one interior, 6
-//! faces, 12 edges and 8 corners, each a closed form: where the best of a face lies in its ranges, it is the best of the
-//! face's edges too.
+//! At the nearest rotation, some angles are inside their ranges and the others at an end. With one end held, F is a form
+//! p(s)^T N p(t) of the two others. At its stationary points both (s - t) and (s + t) are at an extreme. The only
+//! maximum has both at their largest (its twin a whole turn on is the same rotation with F < 0). With two ends held, F
+//! is A cos t + B sin t, with one maximum. So the nearest rotation is among one interior point, 6 faces, 12 edges and 8
+//! corners, each with a closed form. If the best point of a face lies in its ranges, the face's edges need no search.
 //!
-//! In f64: next to 1 a cosine in f32 tells no angles below 7e-4 apart, in f64 none below 3e-8.
+//! In f64, because f32 cosines near 1 cannot tell apart angles below 7e-4; f64 cosines resolve 3e-8.
 
 use core::f64::consts::PI;
 
@@ -32,7 +31,7 @@ use crate::{
     math64::{atan2, round, sin_cos, sqrt},
 };
 
-/// A range in f64.
+/// A range of an angle in f64, in radians.
 #[derive(Clone, Copy)]
 struct Arc {
     centre: f64,
@@ -54,7 +53,7 @@ impl Arc {
         d >= self.low && d <= self.high
     }
 
-    /// The ends, one where they meet, none where there are none.
+    /// The ends of the range: one if they coincide, none without limits.
     fn ends(&self) -> impl Iterator<Item = f64> {
         let count = if self.high == f64::INFINITY {
             0
@@ -67,7 +66,7 @@ impl Arc {
     }
 }
 
-/// The angle in \[-pi, pi\] that differs by whole turns.
+/// The angle in \[-pi, pi\] that differs from `x` by whole turns, in radians.
 pub(super) fn around(x: f64) -> f64 {
     x - 2.0 * PI * round(x / (2.0 * PI))
 }
@@ -78,25 +77,25 @@ fn length([x, y]: Pair) -> f64 {
     sqrt(x * x + y * y)
 }
 
-/// p of half an angle.
+/// The pair p of half an angle.
 fn half(angle: f64) -> Pair {
     let (s, c) = sin_cos(0.5 * angle);
     [c, s]
 }
 
-/// A pair turned back by p.
+/// Rotates a pair back by p.
 fn back([x, y]: Pair, [c, s]: Pair) -> Pair {
     [c * x + s * y, c * y - s * x]
 }
 
-/// X and Y; see the module's page.
+/// The sign e and the pairs X and Y; see the module's docs.
 fn pairs(axes: [usize; 3], q: [f64; 4]) -> (f64, [Pair; 2]) {
     let e = if (axes[0] + 1) % 3 == axes[1] { 1.0 } else { -1.0 };
     let (i, j, k, w) = (q[axes[0]], q[axes[1]], e * q[axes[2]], q[3]);
     (e, [[w + j, i + k], [w - j, i - k]])
 }
 
-/// What has been found so far.
+/// The best candidate so far.
 struct Best {
     cosine: f64,
     at: [f64; 3],
@@ -110,14 +109,14 @@ impl Best {
     }
 }
 
-/// The differences from the ranges' middles of the angles within their ranges at which the rotation is nearest to `own`.
+/// The allowed angles of the rotation nearest to `own`, relative to their ranges' middles, in radians.
 pub(super) fn nearest(own: Quat, axes: [usize; 3], spans: &[Span; 3]) -> [f32; 3] {
     let q = own.to_array().map(f64::from);
     let (e, [x, y]) = pairs(axes, q);
     let [first, middle, last] = spans.each_ref().map(Arc::of);
     let (p, m) = (atan2(x[1], x[0]), atan2(y[1], y[0]));
     let b = 2.0 * atan2(length(x), length(y)) - 0.5 * PI;
-    // The two sets of angles that the rotation has.
+    // A rotation has two sets of angles.
     for [a, b, c] in [[p + m, b, e * (p - m)], [p + m + PI, PI - b, e * (p - m) + PI]] {
         let d = [first.to(a), middle.to(b), last.to(c)];
         if first.holds(d[0]) && middle.holds(d[1]) && last.holds(d[2]) {
@@ -125,7 +124,7 @@ pub(super) fn nearest(own: Quat, axes: [usize; 3], spans: &[Span; 3]) -> [f32; 3
         }
     }
     let mut best = Best { cosine: -1.0, at: [0.0; 3] };
-    // The middle one held: the sum and the difference of the outer two are each by themselves.
+    // Middle angle held: the sum and the difference of the outer two are independent.
     for b in middle.ends() {
         let [c, s] = half(middle.centre + b);
         let (f, g) = (0.5 * (c + s), 0.5 * (c - s));
@@ -135,14 +134,14 @@ pub(super) fn nearest(own: Quat, axes: [usize; 3], spans: &[Span; 3]) -> [f32; 3
             best.take(f.abs() * length(x) + g.abs() * length(y), [a, b, c]);
         }
     }
-    // The first held: rows for the middle one, columns for the last (times e).
+    // First angle held: rows for the middle one, columns for the last (times e).
     for a in first.ends() {
         let p = half(first.centre + a);
         let (x, y) = (back(x, p), back(y, p));
         let n = [[x[0] + y[0], x[1] - y[1]], [x[0] - y[0], x[1] + y[1]]].map(|row| row.map(|v| 0.5 * v));
         face(n, (&middle, &last, e), &mut best, true, |b, c| [a, b, c]);
     }
-    // The last held: columns for the first.
+    // Last angle held: columns for the first.
     for c in last.ends() {
         let p = half(e * (last.centre + c));
         let (x, y) = (back(x, p), back(y, [p[0], -p[1]]));
@@ -152,8 +151,9 @@ pub(super) fn nearest(own: Quat, axes: [usize; 3], spans: &[Span; 3]) -> [f32; 3
     clamped(best.at, spans)
 }
 
-/// The best of p(s)^T N p(t), with 2 s the angle of `rows` and 2 t that of `columns` times their sign: of the whole face,
-/// else of its edges and (where asked for) corners.
+/// Searches a face: the maximum of p(s)^T N p(t), where 2 s is the angle of `rows` and 2 t the angle of `columns` times
+/// `sign`. Takes the maximum of the whole face if it lies in the ranges, else those of its edges and, if `corners`, of
+/// its corners.
 fn face(
     n: [Pair; 2],
     (rows, columns, sign): (&Arc, &Arc, f64),
@@ -189,7 +189,7 @@ fn face(
             }
         }
     }
-    // Edges along the middle angle belong to the faces of both outer ones; once is enough.
+    // Edges along the middle angle belong to the faces of both outer angles; one search is enough.
     if corners {
         for t in columns.ends() {
             let r = half(sign * (columns.centre + t));
@@ -202,7 +202,7 @@ fn face(
     }
 }
 
-/// In f32, in which the ends are exact.
+/// Converts the differences to f32, in which the ends are exact, and clamps them.
 fn clamped(d: [f64; 3], spans: &[Span; 3]) -> [f32; 3] {
     [0, 1, 2].map(|n| spans[n].clamp(wrap(d[n] as f32)))
 }

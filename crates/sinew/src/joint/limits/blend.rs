@@ -1,4 +1,4 @@
-//! The way from one rotation of a joint to another.
+//! Interpolation between two rotations of a joint.
 
 use core::f32::consts::PI;
 
@@ -18,8 +18,9 @@ use crate::{
 };
 
 impl Limits {
-    /// The rotation at `weight` (0 to 1) of the way from one local rotation to another, straight in the joint's
-    /// coordinates. Where both ends are within the limits, all of the way is. Weights 0 and 1 give the ends bit by bit.
+    /// Interpolates between two local rotations, linearly in the joint's coordinates, with `weight` from 0 to 1. Between
+    /// rotations within the limits, all results are within the limits. Weights of 0 or less and of 1 or more return
+    /// `from` and `to` with their bits.
     pub fn blend(&self, from: Quat, to: Quat, weight: f32) -> Quat {
         if weight <= 0.0 {
             return from;
@@ -31,7 +32,7 @@ impl Limits {
         let (a, b) = (self.own(from), self.own(to));
         let own = match &self.turn {
             Turn::Free | Turn::Fixed(_) => return math::slerp(from, to, weight),
-            // The tilt that came in, or is left, goes straight as a swing does.
+            // A tilt off the axis is interpolated linearly, as a swing is.
             Turn::Hinge { axis, exact, span, .. } => {
                 let x = math::perpendicular(*axis, Vec3::ZERO);
                 let frame = Mat3::from_cols(x, axis.cross(x), *axis);
@@ -44,8 +45,8 @@ impl Limits {
                 join(s, span.centre + d, &frame)
             }
             Turn::Ball { frame, swing, slack, twist } => {
-                // Next to a half turn of swing the twist has few digits, and a swing's direction with it. What they leave
-                // outside must not come along to where they are known.
+                // Near a half turn of swing the twist and the swing's direction have few digits. An excess from lost
+                // digits must not carry over to where they are well defined.
                 let known = |own: Quat| {
                     let Split { swing: s, twist: angle, cos_half } = split(own, frame);
                     let lost = TOLERANCE + 4e-7 / cos_half.max(1e-6);
@@ -59,9 +60,9 @@ impl Limits {
                 let s = [0, 1].map(|n| between(s[n], t[n], false));
                 join(s, twist.centre + d, frame)
             }
-            // An axis that should not turn and did, or a tilt beyond a range, is no matter of the angles: next to the poles
-            // of the middle axis a hair of it is a large angle, which would become a large turn as the joint leaves them. So
-            // it fades by itself, as the turn that is missing.
+            // A turn about a fixed axis, or a tilt beyond a range, is not interpolated by angles. Near the poles of the
+            // middle axis a tiny excess is a large angle, which would become a large turn as the joint leaves the pole.
+            // It is interpolated as a separate turn.
             Turn::Axes { axes, spans, .. } => {
                 parted(a, *axes, spans).to(&parted(b, *axes, spans), *axes, spans, weight)
             }
@@ -70,18 +71,18 @@ impl Limits {
     }
 }
 
-/// The cosine of half a hinge's tilt (169 degrees) beyond which it is blended in f64: a product of rotations in f32 is off by
-/// some 4e-7, and the angle about the axis by as much over this cosine; see `relax`.
+/// Cosine of half a hinge's tilt (169 degrees) below which blending uses f64. A product of f32 rotations is off by about
+/// 4e-7, and the angle about the axis by that over this cosine; see `relax`.
 const UPSIDE_DOWN: f32 = 0.1;
 
-/// [`Limits::blend`] of a hinge.
+/// [`Limits::blend`] of a hinge in f64.
 #[cold]
 fn blend_in_f64(rest: Quat, ends: [Quat; 2], axis: DVec3, span: &Span, weight: f64) -> Quat {
     let rest = in_f64(rest);
     let [(a, s), (b, t)] = ends.map(|local| {
         let (d, q) = hinge_parts(rest.conjugate() * in_f64(local), axis, span);
         let (v, sine) = (q.xyz(), sqrt(q.xyz().length_squared()));
-        // The shorter way round.
+        // Of the two quaternions of a rotation, the one with the shorter turn.
         let half = atan2(sine, q.w.abs()).copysign(q.w);
         (d, if sine > 0.0 { v * (2.0 * half / sine) } else { v })
     });
@@ -92,11 +93,10 @@ fn blend_in_f64(rest: Quat, ends: [Quat; 2], axis: DVec3, span: &Span, weight: f
     (rest * tilt * turn(axis, f64::from(span.centre) + a + way * weight)).normalize().as_quat()
 }
 
-/// A rotation about three axes: the nearest place within ranges, by differences from their middles, and from there the turn
-/// to it.
+/// A rotation about three axes, split into the nearest allowed rotation and the remaining turn.
 struct Parted {
     at: [f32; 3],
-    /// As a rotation vector.
+    /// The remaining turn as a rotation vector, in radians.
     out: Vec3,
 }
 
@@ -107,8 +107,8 @@ fn parted(own: Quat, axes: [usize; 3], spans: &[Span; 3]) -> Parted {
 }
 
 impl Parted {
-    /// The rotation at `weight` of the way: a place within the ranges, and from there a turn that is no longer than the
-    /// longer of the two.
+    /// Interpolates to `other` with `weight` from 0 to 1. The result is an allowed rotation followed by a turn that is
+    /// no longer than the longer of the two.
     fn to(&self, other: &Self, axes: [usize; 3], spans: &[Span; 3], weight: f32) -> Quat {
         let way = |n: usize| {
             let way = other.at[n] - self.at[n];

@@ -1,28 +1,28 @@
-//! The limits that a ball is at.
+//! Active limits of balls.
 
 use glam::{Quat, Vec3};
 
 use super::{Limits, Turn, parts::split};
 use crate::{joint::span::wrap, math};
 
-/// A limit that a ball is at, as small turns of the ball see it. Axes are unit vectors in the parent's frame.
+/// A limit that a ball touches, linearised for small turns. Axes are unit vectors in the parent's frame.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Contact {
-    /// The axis about which the ball would turn out of its limits.
+    /// The axis about which a turn leads out of the limit.
     pub normal: Vec3,
-    /// Whether the limit stops it both ways.
+    /// Whether the limit blocks both directions.
     pub both: bool,
-    /// Radians to the limit.
+    /// Angle to the limit in radians; negative outside.
     pub depth: f32,
-    /// How a swing's limit curves: a turn by the vector v across the normal leads out of it by
-    /// (curvature * a * a - a * b) / 2, with a and b the parts of v about these two axes. Zeros for a twist's limit, which is
-    /// flat.
+    /// Curvature of a swing's limit. A turn by the vector v, perpendicular to the normal, leads out of the limit by
+    /// (curvature * a * a - a * b) / 2, where a and b are the parts of v along the two axes of `across`. Zero for a
+    /// twist's limit, which is flat.
     pub curvature: f32,
     pub across: [Vec3; 2],
 }
 
 impl Limits {
-    /// The limits that a ball is at, or within them by less than `near` radians: that of its swing, and that of its twist.
+    /// The limits that a ball exceeds, touches, or is nearer to than `near` radians: of its swing and of its twist.
     pub(crate) fn contacts(&self, local: Quat, near: f32) -> [Option<Contact>; 2] {
         let Turn::Ball { frame, swing, slack, twist } = &self.turn else { return [None; 2] };
         if self.is_well_within(local) {
@@ -32,7 +32,7 @@ impl Limits {
         let s = parts.swing;
         let angle = math::sqrt(s[0] * s[0] + s[1] * s[1]);
         let (a, b) = if angle > 1e-6 { (s[0] / angle, s[1] / angle) } else { (1.0, 0.0) };
-        // The swing's axis, and where the twist axis points.
+        // The swing's axis and the direction of the twist axis.
         let about = frame.x_axis * a + frame.y_axis * b;
         let (sin, cos) = (math::sin(angle), math::cos(angle));
         let to = frame.z_axis * cos + about.cross(frame.z_axis) * sin;
@@ -42,7 +42,7 @@ impl Limits {
             && angle > 1e-6
             && let Some((normal, curvature, depth)) = e.outline(s, *slack, near)
         {
-            // A turn that leads the twist axis round counts by the sine.
+            // Turning the twist axis around its rest direction counts by the sine of the swing.
             let (radial, round) = (normal[0] * a + normal[1] * b, normal[1] * a - normal[0] * b);
             let wide = if sin > 1e-3 { angle / sin } else { 1.0 };
             let normal = (about * radial + to.cross(about) * (round * wide)).normalize_or_zero();

@@ -1,4 +1,4 @@
-//! The parts of a rotation: angles about axes, swing and twist.
+//! Decompositions of rotations: angles about axes, swing and twist.
 
 use glam::{Mat3, Quat, Vec3};
 
@@ -12,36 +12,37 @@ use crate::{
     math,
 };
 
-/// The difference from the range's middle of the angle about the axis at which `off * turn` is nearest to `own`.
+/// The angle about `axis` at which `off * turn` is nearest to `own`, relative to the range's middle, in radians.
 pub(super) fn hinge_angle(own: Quat, axis: Vec3, off: Quat, span: &Span) -> f32 {
     let q = math::mul(math::conjugate(off), own);
     let p = q.x * axis.x + q.y * axis.y + q.z * axis.z;
     wrap(2.0 * math::atan2(p, q.w) - span.centre)
 }
 
-/// A ball's rotation in parts.
+/// The swing and twist of a ball's rotation.
 pub(super) struct Split {
-    /// Rotation vector across the twist axis.
+    /// Rotation vector perpendicular to the twist axis, in radians.
     pub swing: [f32; 2],
-    /// Angle about the twist axis, within two turns.
+    /// Angle about the twist axis in radians, within two turns.
     pub twist: f32,
     /// Cosine of half the swing's angle.
     pub cos_half: f32,
 }
 
 impl Split {
-    /// The excess up to which it counts as within: next to a half turn of swing the twist has fewer digits.
+    /// The excess in radians that counts as within the limits. It grows near a half turn of swing, where the twist has
+    /// fewer digits.
     pub fn tolerance(&self) -> f32 {
         TOLERANCE + 2e-7 * (1.0 / self.cos_half.max(0.05) - 1.0)
     }
 }
 
-/// Swing and twist: see [`math::swing_twist`].
+/// Splits a rotation into swing and twist; see [`math::swing_twist`].
 pub(super) fn split(own: Quat, frame: &Mat3) -> Split {
     let v = Vec3::new(own.x, own.y, own.z);
     let (x, y, z, w) = (v.dot(frame.x_axis), v.dot(frame.y_axis), v.dot(frame.z_axis), own.w);
     let n = math::sqrt(z * z + w * w);
-    // At a half turn of swing no twist is there.
+    // At a half turn of swing the twist is undefined; 0 is taken.
     let (tz, tw) = if n > 0.0 { (z / n, w / n) } else { (0.0, 1.0) };
     // The swing's vector part: own * conjugate(twist).
     let (sx, sy) = (x * tw - y * tz, y * tw + x * tz);
@@ -51,7 +52,7 @@ pub(super) fn split(own: Quat, frame: &Mat3) -> Split {
     Split { swing: [sx * k, sy * k], twist: 2.0 * math::atan2(tz, tw), cos_half: n }
 }
 
-/// The nearest swing and twist within the limits, and how far outside the ball is; see
+/// The nearest swing and twist within the limits, and the excess in radians; see
 /// [`Limits::excess`](super::Limits::excess).
 pub(super) fn clamp_ball(
     parts: &Split,
@@ -69,18 +70,18 @@ pub(super) fn clamp_ball(
     ([s[0], s[1], twist.centre + twist.clamp_angle(d)], excess.max(twist.excess(d)))
 }
 
-/// The rotation of a swing and a twist.
+/// The rotation with this swing and twist.
 pub(super) fn join([x, y]: [f32; 2], twist: f32, frame: &Mat3) -> Quat {
     let swing = of_vector(frame.x_axis * x + frame.y_axis * y);
     math::mul(swing, math::axis_angle(frame.z_axis, twist))
 }
 
-/// The nearest point within `slack` of the ellipse.
+/// The nearest point within the distance `slack` of the ellipse.
 pub(super) fn within(e: &Ellipse, slack: f32, s: [f32; 2]) -> [f32; 2] {
     inside(e, slack, s).0
 }
 
-/// The same, and how far the point is from the ellipse.
+/// The nearest point within the distance `slack` of the ellipse, and the distance of `s` from the ellipse.
 fn inside(e: &Ellipse, slack: f32, s: [f32; 2]) -> ([f32; 2], f32) {
     let n = e.nearest(s);
     let way = [s[0] - n[0], s[1] - n[1]];
@@ -92,8 +93,8 @@ fn inside(e: &Ellipse, slack: f32, s: [f32; 2]) -> ([f32; 2], f32) {
     ([n[0] + k * way[0], n[1] + k * way[1]], d)
 }
 
-/// Differences from the ranges' middles of the angles about three axes, whether they turn or not: of the two sets that give
-/// the rotation the one that is less outside.
+/// The angles about three axes, moving or not, relative to their ranges' middles. Of the two sets of angles of the
+/// rotation, the one with the smaller excess.
 fn all_angles(own: Quat, axes: [usize; 3], spans: &[Span; 3]) -> [f32; 3] {
     let differences = |c: [f32; 3]| [0, 1, 2].map(|n| wrap(c[n] - spans[n].centre));
     let out = |d: [f32; 3]| (0..3).map(|n| spans[n].excess(d[n])).fold(0.0, f32::max);
@@ -102,7 +103,7 @@ fn all_angles(own: Quat, axes: [usize; 3], spans: &[Span; 3]) -> [f32; 3] {
     if out(other) < out(d) { other } else { d }
 }
 
-/// The same with axes that do not turn at their value.
+/// The angles about three axes relative to their ranges' middles. Axes that do not move are held at their value.
 pub(super) fn angles(own: Quat, axes: [usize; 3], spans: &[Span; 3]) -> [f32; 3] {
     let held = spans.map(|s| (s.low >= s.high).then_some(s.centre + s.low));
     if held == [None; 3] {
@@ -112,7 +113,8 @@ pub(super) fn angles(own: Quat, axes: [usize; 3], spans: &[Span; 3]) -> [f32; 3]
     [0, 1, 2].map(|n| wrap(all[n] - spans[n].centre))
 }
 
-/// The angles within their ranges at which the rotation is nearest: those that it has, or one of [`axes::nearest`].
+/// The angles within their ranges of the nearest rotation: the rotation's own if within, else those of
+/// [`axes::nearest`].
 pub(super) fn clamp_angles(own: Quat, axes: [usize; 3], spans: &[Span; 3]) -> [f32; 3] {
     let d = angles(own, axes, spans);
     if (0..3).all(|n| spans[n].excess(d[n]) <= 0.0) { d } else { axes::nearest(own, axes, spans) }

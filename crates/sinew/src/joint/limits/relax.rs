@@ -1,16 +1,16 @@
-//! Limits made as wide as they must be for what came in.
+//! Limits relaxed to contain the input pose.
 //!
-//! The parts of a rotation are worked out in f64 here. What is widened is an angle, and a rotation that is off by r has
-//! angles that are off by more where they are hardly there. With t the angle of a swing (or of a hinge's tilt), u its
-//! direction and v the twist, the square of a small turn is
+//! Rotations are decomposed in f64. Limits are widened by an angle, and an ill-conditioned angle amplifies the error r
+//! of its rotation. With t the angle of a swing (or of a hinge's tilt), u its direction and v the twist, the square of a
+//! small turn is
 //!
 //! ```text
 //! dt^2 + cos^2(t/2) dv^2 + sin^2(t/2) (2 du - dv)^2
 //! ```
 //!
-//! (twice the distance of quaternions, in Hopf's coordinates), so that r is a twist of r / cos(t/2): sixteen times r at a
-//! tilt of 173 degrees. In f32 a product of rotations is off by some 4e-7, and so a hinge's range would have come out 7e-6
-//! wide of what came in; in f64, from the axis and the rest rotation as they were given, nothing of that is left.
+//! (twice the distance of quaternions, in Hopf's coordinates). So an error r may be a twist of r / cos(t/2): sixteen
+//! times r at a tilt of 173 degrees. A product of f32 rotations has an error of about 4e-7 and would make a hinge's
+//! range 7e-6 too wide. In f64, from the original axis and rest rotation, the error vanishes.
 
 use glam::{DQuat, DVec3, Quat};
 
@@ -23,13 +23,13 @@ use crate::{
 };
 
 impl Limits {
-    /// The limits widened just so far that they hold what came in; see the type's own page.
+    /// Returns the limits widened just enough to contain the input transform; see [`Limits`].
     pub fn relaxed(&self, local: &JointTransform) -> Self {
         self.relaxed_beyond(local, TOLERANCE)
     }
 
-    /// The same, with turns that are outside by no more than `kept` radians left as they are. Turning and sliding are each
-    /// by themselves: a slide that came in out of its range is no reason to turn further.
+    /// [`Limits::relaxed`], except that turns outside by at most `kept` radians leave the limits as they are. Turns and
+    /// slides are relaxed independently: a slide outside its range does not allow further turns.
     pub(crate) fn relaxed_beyond(&self, local: &JointTransform, kept: f32) -> Self {
         let mut wide = *self;
         if self.excess(local.rotation) > kept {
@@ -53,7 +53,7 @@ impl Limits {
                 let off_in_f64 = in_f64(*off);
                 let (d, left) = hinge_parts(off_in_f64.conjugate() * own, *exact, span);
                 let left = off_in_f64 * left;
-                // Rounding is no reason to leave the plane.
+                // Rounding alone must not tilt the hinge.
                 if 2.0 * left.xyz().length() > f64::from(TOLERANCE) {
                     *off = left.as_quat();
                 }
@@ -75,7 +75,7 @@ impl Limits {
                 let d = axes::around(2.0 * atan2(tz, tw) - f64::from(twist.centre));
                 *twist = twist.widened(wrap(d as f32));
             }
-            // (The nearest place is as well known as the rotation, where the angles are not.)
+            // The nearest rotation is well conditioned even where the angles are not.
             Turn::Axes { axes, spans, off } => {
                 let seen = (own * in_f64(*off).conjugate()).normalize().as_quat();
                 let at = axes::nearest(seen, *axes, spans);
@@ -86,7 +86,7 @@ impl Limits {
     }
 }
 
-/// The difference from the range's middle of a hinge's angle, and the tilt off its axis that is left without it.
+/// The angle of a hinge relative to its range's middle, in radians, and the remaining tilt off its axis.
 pub(super) fn hinge_parts(own: DQuat, axis: DVec3, span: &Span) -> (f64, DQuat) {
     let centre = f64::from(span.centre);
     let d = axes::around(2.0 * atan2(own.xyz().dot(axis), own.w) - centre);
